@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* Are the two in one folder that exists? */
 static bool is_same_folder(const char *a, const char *b)
@@ -33,6 +34,16 @@ bool gpume_name_is_same(const char *a, const char *b)
     return strcmp(a, b) == 0 ||
            (strcmp(slash_a ? slash_a + 1 : a, slash_b ? slash_b + 1 : b) == 0 &&
                is_same_folder(a, b));
+}
+
+bool gpume_name_is_stdout(const char *path)
+{
+    struct stat file, out;
+    if (gpume_text_is_stdout(path)) {
+        return true;
+    }
+    return stat(path, &file) == 0 && fstat(STDOUT_FILENO, &out) == 0 && !S_ISREG(file.st_mode) &&
+           file.st_dev == out.st_dev && file.st_ino == out.st_ino;
 }
 
 bool gpume_name_is_input(const char *const *inputs, uint32_t count, const char *path)

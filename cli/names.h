@@ -12,6 +12,9 @@ struct gpume_vectors_format;
  * that ./a.csv is a.csv. */
 bool gpume_name_is_same(const char *a, const char *b);
 
+/* Is it a name of standard output, or of the pipe behind it? */
+bool gpume_name_is_stdout(const char *path);
+
 /* Is the output also one of the inputs, or a picture of a numbered input? Then one line says so. */
 bool gpume_name_is_input(const char *const *inputs, uint32_t count, const char *path);
 

@@ -84,6 +84,11 @@ static enum gpume_exit check_outputs(struct job *job)
         result = check_name(job, &gpume_sink_overlay, options->overlay, &shape);
     }
     if (result == GPUME_EXIT_DONE && options->overlay && job->output &&
+        gpume_text_is_stdout(options->overlay) && gpume_text_is_stdout(job->output)) {
+        return gpume_refuse(GPUME_EXIT_USAGE,
+            "%s: standard output takes one output only; name a file for the other", job->output);
+    }
+    if (result == GPUME_EXIT_DONE && options->overlay && job->output &&
         gpume_name_is_same(options->overlay, job->output)) {
         return gpume_refuse(GPUME_EXIT_USAGE,
             "%s: named for two outputs; give one of them another name", job->output);
@@ -333,8 +338,8 @@ static const struct gpume_option table[] = {
             "format of the output, whatever its name: csv, jsonl, npy, extract_mvs, "
             "mv-extractor, npz, mvf or flo (default: by its extension; csv for standard output)"},
     {GPUME_ROW_FILE("overlay", "FILE", OPTIONS, overlay),
-        .help = "draw the vectors on the frames in colour: .y4m .mkv .mp4, or a pattern (.png .ppm "
-                ".bmp .jpg); without -o nothing else is written"},
+        .help = "draw the vectors on the frames in colour: .y4m .mkv .mp4, - for standard output, "
+                "or a pattern (.png .ppm .bmp .jpg); without -o nothing else is written"},
     {GPUME_ROW_CHOICE("overlay-style", "arrows|flow", OPTIONS, overlay_style, styles),
         .help = "arrows, or blocks tinted by direction and length (default arrows)",
         .needs = "overlay"},

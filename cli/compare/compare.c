@@ -352,6 +352,11 @@ static void warn_of_statistics(const struct job *job)
 
 static enum gpume_exit check_map(const struct compare_options *options)
 {
+    if (gpume_name_is_stdout(options->map)) {
+        return gpume_refuse(GPUME_EXIT_USAGE,
+            "--map %s: the result of the comparison goes to standard output; name a file",
+            options->map);
+    }
     return gpume_compare_map_check(options->map, options->common.overwrite, &gpume_console) !=
                        GPUME_OK ||
                    gpume_name_is_input(options->common.inputs, 2, options->map)

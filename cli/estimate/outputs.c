@@ -153,17 +153,6 @@ fail:
     return status;
 }
 
-/* Is it a name of standard output, or of the pipe or device behind it? */
-static bool is_stdout(const char *path)
-{
-    struct stat file, out;
-    if (gpume_text_is_stdout(path)) {
-        return true;
-    }
-    return stat(path, &file) == 0 && fstat(STDOUT_FILENO, &out) == 0 && !S_ISREG(file.st_mode) &&
-           file.st_dev == out.st_dev && file.st_ino == out.st_ino;
-}
-
 bool gpume_output_is_series(const struct gpume_output *output)
 {
     return gpume_sink_is_series(output->ops, output->path);
@@ -234,6 +223,10 @@ static int check_pairs(const struct gpume_outputs *outputs)
     for (size_t i = 0; i < outputs->count; i++) {
         for (size_t j = i + 1; j < outputs->count; j++) {
             const char *path = outputs->items[j].path;
+            if (gpume_text_is_stdout(outputs->items[i].path) && gpume_text_is_stdout(path)) {
+                return gpume_refuse(GPUME_INVALID,
+                    "%s: standard output takes one output only; name a file for the other", path);
+            }
             if (gpume_name_is_same(outputs->items[i].plain, outputs->items[j].plain) &&
                 !is_device(path)) {
                 return gpume_refuse(GPUME_INVALID,
@@ -253,7 +246,7 @@ enum gpume_exit gpume_outputs_init(
         return status == GPUME_INVALID ? GPUME_EXIT_USAGE : GPUME_EXIT_FAILED;
     }
     for (size_t i = 0; i < outputs->count; i++) {
-        outputs->to_stdout = outputs->to_stdout || is_stdout(outputs->items[i].path);
+        outputs->to_stdout = outputs->to_stdout || gpume_name_is_stdout(outputs->items[i].path);
         if (check_one(outputs, &outputs->items[i], options) != GPUME_OK) {
             return GPUME_EXIT_USAGE;
         }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Interprets the name of a picture output: the extension is the format, and %d numbers stills. */
+/* Interprets the name of a picture output: the extension is the format, %d numbers stills, and what
+ * is no file gets a video. */
 #include "files/pattern.h"
 #include "files/text_file.h"
 #include "media/picture_kind.h"
 
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 
 static const struct {
     const char *extension;
@@ -32,7 +34,7 @@ enum gpume_picture_kind gpume_picture_kind(const char *path)
             return extensions[i].kind;
         }
     }
-    return GPUME_PICTURE_NONE;
+    return gpume_text_is_special(path) ? GPUME_PICTURE_Y4M : GPUME_PICTURE_NONE;
 }
 
 /* Returns what is wrong with the name and how to correct it, or NULL. */
@@ -49,6 +51,9 @@ static const char *fault(const char *path, bool single, uint32_t bits, bool colo
     if (kind == (colour ? GPUME_PICTURE_PGM : GPUME_PICTURE_PPM)) {
         return colour ? "pgm holds gray alone, the pictures have colours; use .ppm or .png"
                       : "ppm holds colours, the pictures are gray; use .pgm or .png";
+    }
+    if (gpume_text_is_stdout(path) && isatty(STDOUT_FILENO)) {
+        return "a terminal cannot show video; name a file, or pipe it to a program";
     }
     if (!gpume_picture_is_still(kind)) {
         return pattern == GPUME_PATTERN_NUMBERED ? "a video is one file; leave the %d out" : NULL;

@@ -195,6 +195,10 @@ says "m.y4m: exists already"
 run -q compare a b --map m.y4m -y
 [ "$status" -eq 5 ] || fail "--map -y"
 expect 2 compare a b --map m.txt
+for map in - /dev/stdout; do
+    expect 2 compare a b --map $map
+    says "--map $map: the result of the comparison goes to standard output"
+done
 expect 2 compare a b --map m.png
 expect 2 compare a b --map 'm%d.pgm'
 run -q compare a b --map 'c%d.ppm'

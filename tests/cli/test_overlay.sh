@@ -99,6 +99,8 @@ expect 0 -q yuv420p.nut --backend "$engine" --vf crop=63:33:exact=1 --scale 3 --
 [ "$(stream o.mp4 width,height,pix_fmt,nb_read_frames)" = 190,100,yuv420p,3 ] || fail "o.mp4"
 expect 0 -q yuv420p.nut --backend "$engine" --scale 16 --overlay o.y4m -b 8
 [ "$(stream o.y4m width,height,pix_fmt,nb_read_frames)" = 2560,1536,yuv444p,3 ] || fail "o.y4m"
+expect 0 yuv420p.nut --backend "$engine" --scale 16 --overlay - -b 8
+cmp o.y4m "$scratch/out" || fail "--overlay - is not the .y4m"
 # Lossy colours are close to the pictures' in smooth parts; a wrong matrix or range gives less than 30 dB.
 clip soft.nut -vf gblur=12 -pix_fmt rgb24 -c:v rawvideo
 expect 0 -q soft.nut --backend "$engine" -b 128 -w 0 --frames 1 --overlay soft.png

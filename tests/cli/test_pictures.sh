@@ -89,6 +89,35 @@ expect 2 deep.y4m --backend "$engine" --predicted p%d.bmp -o none
 says p%d.bmp
 [ ! -e none ] || fail "a folder was left behind"
 
+# Standard output, also by other names, gets the bytes of a .y4m file, and nothing else; so does a pipe. One output only.
+make_clip clip.y4m 46 34 10 4
+for what in predicted residual difference; do
+    expect 0 -q clip.y4m --backend "$engine" --$what $what.y4m
+    for name in - /dev/stdout; do
+        expect 0 clip.y4m --backend "$engine" --$what $name
+        cmp $what.y4m "$scratch/out" || fail "--$what $name"
+        [ ! -s "$scratch/err" ] || fail "--$what $name: said something"
+    done
+done
+mkfifo pipe
+cat pipe >got &
+expect 0 -q clip.y4m --backend "$engine" --predicted pipe
+wait $!
+cmp predicted.y4m got || fail "a pipe gets other bytes"
+expect 2 clip.y4m --backend "$engine" --predicted - --residual -
+says 'standard output takes one output only'
+expect 2 clip.y4m --backend "$engine" --vectors - --residual /dev/stdout
+says 'standard output takes one output only'
+expect 2 clip.y4m --backend "$engine" --predicted - --resume
+says 'cannot be resumed'
+expect 0 clip.y4m --backend "$engine" --predicted - -o with
+cmp predicted.y4m "$scratch/out" || fail "standard output beside a folder"
+only with vectors.csv frames.csv summary.json
+if have script; then # terminals are not for video
+    script -qc "'$gpume' clip.y4m --backend cpu --predicted -" typescript </dev/null >typed
+    grep -q 'a terminal cannot show video' typed || fail "video is written to a terminal: $(cat -v typed)"
+fi
+
 # The standard files only with -o.
 expect 0 -q clip.y4m --backend "$engine" --predicted a.y4m -o folder
 only folder vectors.csv frames.csv summary.json

@@ -126,6 +126,8 @@ ends_with_reader() {
 }
 ends_with_reader long.y4m --backend cpu -b 4 -w 1 --vectors -
 ends_with_reader luma long.y4m
+ends_with_reader long.y4m --backend cpu -w 1 --predicted -
+! have ffmpeg || ends_with_reader long.y4m --backend cpu -w 1 --overlay -
 
 # The size of a long run's CSV, which is said before the run: here of a file that has a hole after its first two frames.
 if have truncate; then
