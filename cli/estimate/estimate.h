@@ -40,7 +40,7 @@ struct gpume_estimate_options {
     bool compat_ffmpeg;   /* produce the vectors of mestimate=method=esa */
     uint32_t asked_block; /* --block as given; compat_ffmpeg rounds up params.block */
     const char *output;   /* folder */
-    const char *vectors, *predicted, *residual, *difference, *overlay, *report;
+    const char *vectors, *predicted, *residual, *difference, *overlay, *report, *report_dir;
     const struct gpume_vectors_format *format; /* of vectors; NULL: by the ending of the name */
     bool residual_signed;
     double gain, gamma;

@@ -144,6 +144,9 @@ static const struct gpume_option table[] = {
     {GPUME_ROW_FILE("report", "FILE", OPTIONS, report),
         .help = "report on the run: .html (interactive, with charts and pictures), .json or .csv",
         .brief = "report on the run: .html, .json or .csv"},
+    {GPUME_ROW_FILE("report-dir", "DIR", OPTIONS, report_dir),
+        .help = "the HTML report as a folder: DIR/index.html, and all pictures of every frame pair "
+                "in files that it loads when they are looked at"},
     {GPUME_ROW_NUMBER("report-pictures", OPTIONS, report_pictures, 0, 1000),
         .help =
             "most frame pairs to show with all pictures in the HTML report, 0 to 1000; fewer if "
@@ -203,7 +206,7 @@ static int check_both(
                 which, pictures[i]);
         }
     }
-    if (has_ending(options->report, ".html")) {
+    if (has_ending(options->report, ".html") || options->report_dir) {
         return gpume_refuse(GPUME_INVALID,
             "%s: cannot be combined with an HTML report; name a .json or .csv report, add "
             "--best-reference, or run once for each reference",

@@ -135,7 +135,8 @@ static int make_list(struct gpume_outputs *outputs, const struct gpume_estimate_
     GPUME_TRY(add_named(outputs, &gpume_sink_residual, options->residual));
     GPUME_TRY(add_named(outputs, &gpume_sink_difference, options->difference));
     GPUME_TRY(add_named(outputs, &gpume_sink_overlay, options->overlay));
-    const bool standard = options->output || (outputs->count == 0 && !options->report);
+    const bool standard =
+        options->output || (outputs->count == 0 && !options->report && !options->report_dir);
     if (standard) {
         GPUME_TRY(name_folder(outputs, options));
         GPUME_TRY(add_standard(outputs, &gpume_sink_vectors_csv, "vectors.csv"));
@@ -143,6 +144,10 @@ static int make_list(struct gpume_outputs *outputs, const struct gpume_estimate_
     }
     if (options->report) {
         GPUME_TRY(add_named(outputs, gpume_sink_report(options->report), options->report));
+    }
+    if (options->report_dir) {
+        GPUME_TRY(add(outputs, &gpume_sink_report_folder,
+            gpume_text_join(options->report_dir, "index.html")));
     }
     if (standard) {
         GPUME_TRY(add_standard(outputs, &gpume_sink_summary, "summary.json"));

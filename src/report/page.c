@@ -77,15 +77,16 @@ static void put_hash(struct gpume_json *json, const char *sha256)
     put_text(json, "'");
 }
 
-/* Forbids the page to load anything, and all scripts and styles but our own. */
-static void put_policy(struct gpume_json *json)
+/* Forbids the page to load anything, and all scripts and styles but our own. in_folder: but for the
+ * scripts beside it. */
+static void put_policy(struct gpume_json *json, bool in_folder)
 {
     put_text(json, "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
                    "img-src data:; base-uri 'none'; form-action 'none'; style-src");
     for (const struct gpume_report_asset *asset = gpume_report_styles; asset->data; asset++) {
         put_hash(json, asset->sha256);
     }
-    put_text(json, "; script-src");
+    put_text(json, in_folder ? "; script-src 'self' file:" : "; script-src");
     for (const struct gpume_report_asset *asset = gpume_report_scripts; asset->data; asset++) {
         put_hash(json, asset->sha256);
     }
@@ -169,6 +170,8 @@ static void put_pictures(struct gpume_json *json, const struct gpume_report_page
 {
     const struct gpume_report_picks *picks = page->picks;
     const struct gpume_report_gallery *gallery = page->gallery;
+    const struct gpume_report_encoder *const whole = picks ? picks->encoder : page->files;
+    const struct gpume_report_encoder *const small = page->film ? page->film->encoder : page->files;
     const struct gpume_report_set *set;
     size_t at = 0, pick = 0;
     gpume_json_begin(json, "pieces");
@@ -181,8 +184,9 @@ static void put_pictures(struct gpume_json *json, const struct gpume_report_page
     gpume_json_count(json, "window_x", page->run->params.window_x);
     gpume_json_count(json, "window_y", page->run->params.window_y);
     gpume_json_count(json, "units", page->run->params.subpel);
-    gpume_json_count(json, "scale", picks ? gpume_report_encoder_scale(picks->encoder) : 1);
-    gpume_json_text(json, "type", picks ? type_of(picks->encoder) : NULL);
+    gpume_json_truth(json, "files", page->files != NULL);
+    gpume_json_count(json, "scale", whole ? gpume_report_encoder_scale(whole) : 1);
+    gpume_json_text(json, "type", whole ? type_of(whole) : NULL);
     gpume_json_real(json, "gamma", GPUME_REPORT_GAMMA, 1);
     gpume_json_begin_list(json, "sets");
     for (size_t i = 0; picks && i < picks->count; i++) {
@@ -190,10 +194,9 @@ static void put_pictures(struct gpume_json *json, const struct gpume_report_page
     }
     gpume_json_end_list(json);
     gpume_json_begin(json, "film");
-    gpume_json_count(
-        json, "scale", page->film ? gpume_report_encoder_scale(page->film->encoder) : 1);
+    gpume_json_count(json, "scale", small ? gpume_report_encoder_scale(small) : 1);
     gpume_json_count(json, "step", page->film ? page->film->step : 1);
-    gpume_json_text(json, "type", page->film ? type_of(page->film->encoder) : NULL);
+    gpume_json_text(json, "type", small ? type_of(small) : NULL);
     gpume_json_begin_list(json, "sets");
     while ((set = next_of_film(page, &at, &pick))) {
         put_set_name(json, set, "film");
@@ -209,21 +212,7 @@ static void put_set(struct gpume_json *json, const struct gpume_report_set *set,
     snprintf(head, sizeof(head), "<script type=\"application/json\" id=\"%s-%" PRIu64 "\">", kind,
         set->rating.frame);
     put_text(json, head);
-    gpume_json_begin(json, NULL);
-    for (size_t i = 0; i < GPUME_REPORT_PICTURES; i++) {
-        const struct gpume_bytes *picture = &set->pictures[i];
-        if (picture->count > 0) {
-            gpume_json_base64(json, gpume_report_picture_names[i], picture->data, picture->count);
-        }
-    }
-    for (size_t i = 0; i < GPUME_REPORT_LISTS; i++) {
-        const struct gpume_bytes *list = &set->lists[i];
-        if (list->count > 0 || i == GPUME_REPORT_VECTORS) {
-            gpume_json_base64(json, gpume_report_list_names[i], list->data, list->count);
-        }
-    }
-    gpume_json_end(json);
-    json->filled = false;
+    gpume_report_set_put(set, json);
     put_text(json, "</script>\n");
 }
 
@@ -269,7 +258,7 @@ static void put_marked(struct gpume_json *json, const struct gpume_report_page *
     const char *name, size_t length, size_t rest)
 {
     if (strncmp(name, "policy", length) == 0) {
-        put_policy(json);
+        put_policy(json, page->files != NULL);
     } else if (strncmp(name, "styles", length) == 0) {
         put_assets(json, gpume_report_styles, "style");
     } else if (strncmp(name, "data", length) == 0) {

@@ -28,6 +28,7 @@ struct gpume_report_page {
     /* NULL: no pictures. Fields that are in both are shown with the picks' pictures. */
     const struct gpume_report_picks *picks;
     const struct gpume_report_film *film;
+    const struct gpume_report_encoder *files; /* NULL: no pictures in files beside the page */
 };
 
 /* Appends the statistics of a field. *time_us: the time of the previous one, which it replaces. */

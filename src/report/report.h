@@ -8,4 +8,8 @@
 /* The sink for the form that the extension of the name says. Its check refuses other names. */
 const struct gpume_sink_ops *gpume_sink_report(const char *path);
 
+/* A folder with a page, index.html, and the pictures of all fields. The path is that of the page.
+ */
+extern const struct gpume_sink_ops gpume_sink_report_folder;
+
 #endif

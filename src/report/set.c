@@ -7,6 +7,7 @@
 
 #include "base/grid.h"
 #include "base/status.h"
+#include "files/json.h"
 #include "media/still.h"
 #include "sinks/shown.h"
 
@@ -92,12 +93,12 @@ static int fill_encoder(struct gpume_report_encoder *encoder, enum gpume_report_
     const struct gpume_params *params = &encoder->params;
     const uint32_t peak = (1u << params->bits) - 1;
     for (size_t i = 0; i < GPUME_REPORT_PICTURES; i++) {
-        encoder->wanted[i] = contents == GPUME_REPORT_WHOLE;
+        encoder->wanted[i] = contents != GPUME_REPORT_FILM;
     }
     encoder->wanted[GPUME_REPORT_COLOUR] = encoder->take_colour != NULL;
     encoder->wanted[GPUME_REPORT_TARGET] |= !encoder->take_colour;
-    encoder->sizes[COLOUR] = size_of(params, COLOUR);
-    encoder->sizes[LUMA] = size_of(params, contents == GPUME_REPORT_WHOLE ? LUMA : COLOUR);
+    encoder->sizes[COLOUR] = size_of(params, contents == GPUME_REPORT_LARGE ? LUMA : COLOUR);
+    encoder->sizes[LUMA] = size_of(params, contents == GPUME_REPORT_FILM ? COLOUR : LUMA);
     encoder->gray_of = malloc((size_t)peak + 1);
     encoder->sums = malloc(3 * (size_t)params->width * sizeof(*encoder->sums));
     if (!encoder->gray_of || !encoder->sums) {
@@ -463,6 +464,25 @@ void gpume_report_set_finish(struct gpume_report_set *set)
         gpume_bytes_finish(&set->lists[i]);
     }
     *set = (struct gpume_report_set){0};
+}
+
+void gpume_report_set_put(const struct gpume_report_set *set, struct gpume_json *json)
+{
+    gpume_json_begin(json, NULL);
+    for (size_t i = 0; i < GPUME_REPORT_PICTURES; i++) {
+        const struct gpume_bytes *picture = &set->pictures[i];
+        if (picture->count > 0) {
+            gpume_json_base64(json, gpume_report_picture_names[i], picture->data, picture->count);
+        }
+    }
+    for (size_t i = 0; i < GPUME_REPORT_LISTS; i++) {
+        const struct gpume_bytes *list = &set->lists[i];
+        if (list->count > 0 || i == GPUME_REPORT_VECTORS) {
+            gpume_json_base64(json, gpume_report_list_names[i], list->data, list->count);
+        }
+    }
+    gpume_json_end(json);
+    json->filled = false;
 }
 
 uint64_t gpume_report_set_bytes(const struct gpume_report_set *set)

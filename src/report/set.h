@@ -74,6 +74,7 @@ struct gpume_report_set {
 enum gpume_report_contents {
     GPUME_REPORT_FILM,  /* the target in colour (luma, if the run has none) and the blocks */
     GPUME_REPORT_WHOLE, /* all pictures and the blocks; pictures of luma are larger */
+    GPUME_REPORT_LARGE, /* the same; all pictures are larger */
 };
 
 /* label and the strings, colours and log target of *run must outlive the encoder. Failures are
@@ -98,6 +99,11 @@ void gpume_report_draft_finish(struct gpume_report_draft *draft);
 int gpume_report_set_make(struct gpume_report_set *set, struct gpume_report_encoder *encoder,
     struct gpume_report_draft *draft);
 void gpume_report_set_finish(struct gpume_report_set *set);
+
+struct gpume_json;
+
+/* Writes an object: pictures and lists in base 64, by their names. */
+void gpume_report_set_put(const struct gpume_report_set *set, struct gpume_json *json);
 
 /* Bytes of the set in the page. */
 uint64_t gpume_report_set_bytes(const struct gpume_report_set *set);

@@ -8,7 +8,9 @@
 #include "base/grid.h"
 #include "base/status.h"
 #include "files/out.h"
+#include "files/path.h"
 #include "files/text_file.h"
+#include "report/files.h"
 #include "report/gallery.h"
 #include "report/page.h"
 #include "report/picks.h"
@@ -20,8 +22,10 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 #define REPORT_FORMAT 1 /* of the .json form; grows like summary.json's */
 
@@ -39,6 +43,7 @@ struct report {
     bool with_pictures;
     struct gpume_report_picks picks;
     struct gpume_report_film film;
+    struct gpume_report_files files; /* of a folder */
 };
 
 static bool ends_in(const char *path, const char *extension)
@@ -68,6 +73,21 @@ static int report_check(
         "%s: unknown report format; give a name that ends in .html, .json or .csv", path);
 }
 
+/* Its folders are made when it is opened. */
+static int folder_check(
+    const char *path, const struct gpume_sink_shape *shape, const struct gpume_log *log)
+{
+    struct stat info;
+    (void)shape;
+    char *folder = strndup(path, gpume_path_folder(path) - 1);
+    const bool is_file = folder && stat(folder, &info) == 0 && !S_ISDIR(info.st_mode);
+    const int status = is_file ? gpume_log_fail(log, GPUME_INVALID,
+                                     "--report-dir: %s is a file; name a folder", folder)
+                               : GPUME_OK;
+    free(folder);
+    return status;
+}
+
 static void report_close(struct gpume_sink *sink)
 {
     struct report *self = (struct report *)sink;
@@ -75,6 +95,8 @@ static void report_close(struct gpume_sink *sink)
     gpume_report_gallery_finish(&self->gallery);
     gpume_report_picks_finish(&self->picks);
     gpume_report_film_finish(&self->film);
+    gpume_out_close(&sink->out); /* it keeps the folder from being empty */
+    gpume_report_files_finish(&self->files);
     gpume_bytes_finish(&self->fields);
 }
 
@@ -114,6 +136,13 @@ fail:
     return status;
 }
 
+static int folder_open(struct gpume_sink *sink)
+{
+    struct report *self = (struct report *)sink;
+    const int status = gpume_report_files_init(&self->files, sink->path, sink->run);
+    return status == GPUME_OK ? open_report(self, true) : status;
+}
+
 static int json_open(struct gpume_sink *sink)
 {
     struct report *self = (struct report *)sink;
@@ -146,6 +175,9 @@ static int html_field(struct gpume_sink *sink, const struct gpume_field *field)
     }
     if (sink->run->take_colour) { /* drop the colours of earlier frames */
         GPUME_TRY(sink->run->take_colour(sink->run->colours, field->frame, NULL));
+    }
+    if (self->files.encoder) {
+        GPUME_TRY(gpume_report_files_add(&self->files, field, statistics.cut));
     }
     if (self->with_pictures) {
         GPUME_TRY(gpume_report_film_add(&self->film, field));
@@ -222,6 +254,7 @@ static int html_finish(struct gpume_sink *sink)
         .gallery = &self->gallery,
         .picks = self->with_pictures ? &self->picks : NULL,
         .film = self->with_pictures ? &self->film : NULL,
+        .files = self->files.encoder,
     };
     int status = GPUME_OK;
     if (self->with_pictures) {
@@ -251,6 +284,20 @@ static int json_finish(struct gpume_sink *sink)
 #define REPORT_OPS                                                                                 \
     .name = "report", .bytes = sizeof(struct report), .noun = "a report", .check = report_check,   \
     .close = report_close
+
+const struct gpume_sink_ops gpume_sink_report_folder = {
+    .name = "report-dir",
+    .bytes = sizeof(struct report),
+    .noun = "a report",
+    .check = folder_check,
+    .open = folder_open,
+    .field = html_field,
+    .finish = html_finish,
+    .close = report_close,
+    .want_predicted = true,
+    .want_frames = true,
+    .want_colour = true,
+};
 
 static const struct gpume_sink_ops report_html = {
     REPORT_OPS,

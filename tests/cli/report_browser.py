@@ -2,10 +2,11 @@
 """Opens the pages of runs in headless Chromium, clicks and types its way through them, and compares what they say
 with the tables of the same runs.
 
-Usage: report_browser.py CLIP HOSTILE_NAME NO_PICTURES LONG EQUAL FOUND_AGAIN PARTITION CONFIDENCE REFERENCES
+Usage: report_browser.py CLIP HOSTILE_NAME NO_PICTURES LONG EQUAL FOUND_AGAIN PARTITION CONFIDENCE REFERENCES FOLDER
 """
 import csv
 import json
+import os
 import sys
 
 from chromium import Browser
@@ -336,6 +337,31 @@ def check_gallery(browser, run, sets):
             return
 
 
+def check_folder(browser, run):
+    """The page loads the pictures of every frame from the files beside it, and says which one it misses."""
+    page = run.page[:-5] + "/index.html"
+    browser.open(page)
+    check_field(browser, run)
+    for frame in sorted(map(int, run.frames)):
+        browser.choose("slider", str(frame - 1))
+        browser.wait("return document.getElementById('stage').dataset.frame === arguments[0]", "no pictures", str(frame))
+        browser.click("#tab-residual")
+        hold("no residual", not browser.script("return document.getElementById('tab-residual').disabled"))
+    same("address", browser.script("return location.hash"), f"#frame={len(run.frames)}&layer=residual")
+    browser.open(page)
+    os.rename(page.replace("index.html", "frames/4.js"), "4.js")
+    browser.choose("slider", "3")
+    browser.wait("return !document.getElementById('nearest').hidden", "a missing file is not noticed")
+    said = browser.script("return document.getElementById('nearest').textContent")
+    hold(said, said.startswith("frames/4.js"))
+    same("complaint", [text for text in browser.said if "ERR_FILE_NOT_FOUND" not in text], [])
+    browser.said.clear()
+    os.rename("4.js", page.replace("index.html", "frames/4.js"))
+    browser.choose("slider", "4")
+    browser.choose("slider", "3")
+    browser.wait("return document.getElementById('stage').dataset.frame === '4' && !document.getElementById('viewer').hidden", "no pictures")
+
+
 def check_full_screen(browser, run):
     browser.shape(1200, 800)
     browser.open(run.page)
@@ -380,7 +406,7 @@ def check_clip(browser, run, width, height, dark):
 
 
 def main():
-    clip, evil, none, long, equal, found, parts, trust, several = map(Run, sys.argv[1:10])
+    clip, evil, none, long, equal, found, parts, trust, several, folder = map(Run, sys.argv[1:11])
     browser = Browser()
     try:
         for width, height, dark in ((390, 844, False), (1600, 1000, True)):
@@ -400,6 +426,7 @@ def main():
             browser.open(run.page)
             check(browser, run)
         check_address(browser, clip)
+        check_folder(browser, folder)
         check_full_screen(browser, clip)
         seconds = browser.open(long.page)
         check_keys(browser, long)

@@ -106,6 +106,41 @@ for name in plain again; do
 done
 cmp plain.same again.same || fail "two runs, two reports"
 
+# A folder: the page, and a file for every field.
+expect 0 -q clip.y4m --backend "$engine" -w 5 --report-dir shared --report beside.html --report-pictures 100
+only shared frames index.html
+[ "$(ls shared/frames | sort -n | tr '\n' ' ')" = "1.js 2.js 3.js 4.js 5.js 6.js 7.js 8.js " ] || fail "not a file per field"
+[ "$(wc -c <shared/index.html)" -lt "$(wc -c <beside.html)" ] || fail "the page holds its pictures"
+! grep -q "$(pwd)" shared/index.html || fail "a folder is in the page"
+if have python3; then
+    python3 - <<'END' || fail "files are not those of the page with all pictures"
+import json, re
+page = open("beside.html", encoding="utf-8").read()
+for frame in range(1, 9):
+    text = open(f"shared/frames/{frame}.js", encoding="utf-8").read()
+    head = f"takeSet({frame}, "
+    assert text.startswith(head) and text.endswith(");\n"), text[:40]
+    within = json.loads(re.search(f'id="set-{frame}">(.*?)</script>', page, re.S).group(1))
+    assert json.loads(text[len(head):-3]) == within, frame
+END
+fi
+expect 0 -q clip.y4m --backend "$engine" -w 5 --report-dir again/
+diff -r shared/frames again/frames || fail "two runs, two folders"
+expect 2 clip.y4m --report-dir shared
+says 'shared/index.html: exists already'
+expect 0 -qy clip.y4m --backend "$engine" -w 5 --report-dir shared --frames 2
+expect 2 clip.y4m --report-dir clip.y4m
+says '--report-dir: clip.y4m is a file'
+expect 1 clip.y4m --backend "$engine" --report-dir missing/folder
+says 'missing/folder: folder cannot be made'
+expect 2 clip.y4m --report-dir both --direction both
+says 'cannot be combined with an HTML report'
+expect 3 missing.y4m --report-dir never
+[ ! -e never ] || fail "a failed report left its folder"
+expect 0 -q "$PWD/clip.y4m" --backend "$engine" -w 5 --report named.html
+! grep -q "$PWD" named.html || fail "a page names a folder"
+grep -q '"name": "clip.y4m"' named.html || fail "a page without the name of the input"
+
 # Refused before any work.
 for name in r.txt r - r.html.gz .html; do
     expect 2 clip.y4m --report "$name"

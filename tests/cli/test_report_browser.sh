@@ -35,4 +35,6 @@ expect 0 -q long.y4m --backend "$engine" --report long.html -o long
 expect 0 -q clip.y4m --backend "$engine" -w 5 --report parts.html -o parts -b 32..8+rect --partition --subpel 4 --lambda 8
 expect 0 -q clip.y4m --backend "$engine" -w 5 --report trust.html -o trust --confidence
 expect 0 -q clip.y4m --backend "$engine" -w 5 --report several.html -o several --frames 6 --direction both --ref-distance 1,2 --best-reference
-python3 "$here/report_browser.py" clip evil none long equal found parts trust several || fail "see above"
+expect 0 -q clip.y4m --backend "$engine" -w 5 --report-dir folder --frames 6
+expect 0 -q clip.y4m --backend "$engine" -w 5 -o folder --frames 6
+python3 "$here/report_browser.py" clip evil none long equal found parts trust several folder || fail "see above"

@@ -35,7 +35,11 @@ function offerPictures(frame) {
     note.hidden = Boolean(own);
     byId("sets").value = own && !own.film ? String(frame) : "";
     if (own) {
-        return showPictures(frame);
+        return showPictures(frame).catch((error) => {
+            byId("viewer").hidden = true;
+            note.hidden = false;
+            note.textContent = error.message;
+        });
     }
     note.textContent = shown.length === 0 ? "This report contains no pictures."
         : `This report contains no pictures of frame ${frame}. `;

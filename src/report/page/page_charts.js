@@ -50,7 +50,7 @@ function drawMarks(u) {
             line(x, top, top + height, colour("cut"), [4, 4], 1);
         }
     }
-    for (const set of data.sets.length + data.film.sets.length < fields.count ? shown : data.sets) {
+    for (const set of shown.length < fields.count ? shown : data.sets) {
         const x = at(set.frame);
         if (seen(x)) {
             line(x, top + height - 6 * ratio, top + height, colour("text"), [], 2);

@@ -11,8 +11,9 @@
  */
 
 /* Film: one small picture, in colour, and the blocks. Other sets hold all pictures. */
-const shown = [...data.sets.map((set) => ({ ...set, film: false })), ...data.film.sets.map((set) => ({ ...set, film: true }))]
-    .sort((a, b) => a.frame - b.frame);
+const shown = data.files ? Array.from(fields.frame, (frame) => ({ frame, why: "file", film: false }))
+    : [...data.sets.map((set) => ({ ...set, film: false })), ...data.film.sets.map((set) => ({ ...set, film: true }))]
+        .sort((a, b) => a.frame - b.frame);
 const entries = new Map(shown.map((set) => [set.frame, set]));
 const entryOf = (frame) => entries.get(frame);
 
@@ -35,7 +36,30 @@ function keep(frame) {
     return found;
 }
 
+/* Files beside the page are scripts, which call this. */
+const awaited = new Map();
+function takeSet(frame, set) {
+    awaited.get(frame)(set);
+    awaited.delete(frame);
+}
+
+function readFile(frame) {
+    return new Promise((done, failed) => {
+        const script = make("script", { src: `frames/${frame}.js` });
+        awaited.set(frame, done);
+        script.addEventListener("load", () => script.remove());
+        script.addEventListener("error", () => {
+            kept.delete(frame); /* it may be there next time */
+            failed(new Error(`frames/${frame}.js, which belongs to this page, cannot be read.`));
+        });
+        document.head.append(script);
+    });
+}
+
 async function readSet(entry) {
+    if (data.files) {
+        return readFile(entry.frame);
+    }
     return JSON.parse(byId(`${entry.film ? "film" : "set"}-${entry.frame}`).textContent);
 }
 

@@ -235,8 +235,9 @@ function makeRun() {
     }
     const bytes = Number(byId("bytes").textContent);
     const scale = data.scale > 1 ? `, at ${data.scale === 2 ? "half" : `1/${data.scale}`} resolution` : "";
-    byId("foot").textContent = `Made by gpume ${data.gpume}. ${megabytes(bytes)}; motion of ${whole(shown.length)} of ` +
-        `${whole(data.fields)} frame pairs, and all pictures of ${whole(data.sets.length)}${scale}.`;
+    const what = data.files ? `all pictures of every frame pair in the folder \u201cframes\u201d${scale}`
+        : `motion of ${whole(shown.length)} of ${whole(data.fields)} frame pairs, and all pictures of ${whole(data.sets.length)}${scale}`;
+    byId("foot").textContent = `Made by gpume ${data.gpume}. ${megabytes(bytes)}; ${what}.`;
 }
 
 function makeParts(onSelect) {
