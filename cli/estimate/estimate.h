@@ -7,6 +7,7 @@
 #ifndef GPUME_CLI_ESTIMATE_ESTIMATE_H
 #define GPUME_CLI_ESTIMATE_ESTIMATE_H
 
+#include "estimate/fields.h"
 #include "estimate/prefilter.h"
 #include "estimate/search.h"
 #include "options/option.h"
@@ -17,13 +18,6 @@
 struct gpume_vectors_format;
 
 /* Strings point into argv; NULL: not given. */
-/* What a field of an interlaced video is searched in. */
-enum gpume_fields {
-    GPUME_FIELDS_NONE,    /* whole frames are searched */
-    GPUME_FIELDS_SAME,    /* fields of the same parity */
-    GPUME_FIELDS_NEAREST, /* the fields nearest in time */
-};
-
 struct gpume_estimate_options {
     struct gpume_common_options common;
     struct gpume_params params;        /* without size and depth, which the input decides */

@@ -6,14 +6,20 @@
 #include "estimate/fields.h"
 
 #include "console.h"
+#include "estimate/estimate.h"
 #include "options/checks.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+const char *const gpume_fields_names[] = {"none", "same", "nearest", NULL};
+
 /* The nearest field of the same parity is two fields away. */
-static int count_frames(struct gpume_distance_list *list)
+int gpume_fields_count(enum gpume_fields fields, struct gpume_distance_list *list)
 {
+    if (fields != GPUME_FIELDS_SAME) {
+        return GPUME_OK;
+    }
     if (list->count == 0) {
         list->distances[list->count++] = 1;
     }
@@ -40,8 +46,7 @@ int gpume_fields_check(struct gpume_estimate_options *options, const struct gpum
     if (options->common.input_count == 2) {
         return gpume_refuse(GPUME_INVALID, "--fields: needs one video, not two pictures");
     }
-    return options->fields == GPUME_FIELDS_SAME ? count_frames(&options->search.distances)
-                                                : GPUME_OK;
+    return gpume_fields_count(options->fields, &options->search.distances);
 }
 
 char *gpume_fields_graph(const char *filter)

@@ -3,9 +3,23 @@
 #ifndef GPUME_CLI_ESTIMATE_FIELDS_H
 #define GPUME_CLI_ESTIMATE_FIELDS_H
 
-#include "estimate/estimate.h"
+#include "options/search_types.h"
 
+struct gpume_estimate_options;
 struct gpume_line;
+
+/* What a field of an interlaced video is searched in. */
+enum gpume_fields {
+    GPUME_FIELDS_NONE,    /* whole frames are searched */
+    GPUME_FIELDS_SAME,    /* fields of the same parity */
+    GPUME_FIELDS_NEAREST, /* the fields nearest in time */
+};
+
+/* Their names as values of an option. */
+extern const char *const gpume_fields_names[];
+
+/* Makes the distances count fields. GPUME_INVALID after one line: one is too long. */
+int gpume_fields_count(enum gpume_fields fields, struct gpume_distance_list *list);
 
 /* Do the options go together? Then --ref-distance counts what the choice says. GPUME_OK, or
  * GPUME_INVALID after one line. Before the parameters are derived from the options. */

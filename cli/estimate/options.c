@@ -24,8 +24,6 @@ static const char *const overlay_styles[] = {
     "arrows", "flow", "cost", "blocks", "confidence", NULL};
 static const char *const overlay_keys[] = {"auto", "on", "off", NULL};
 
-static const char *const fields[] = {"none", "same", "nearest", NULL};
-
 static const struct gpume_option table[] = {
     {.heading = "Search"},
     {GPUME_OPTION_BLOCK(OPTIONS, search.shapes),
@@ -85,7 +83,7 @@ static const struct gpume_option table[] = {
                 "or from the first frame"},
     {GPUME_OPTION_PICTURES(OPTIONS, source.pictures)},
     {GPUME_OPTION_VF(OPTIONS, source.filter)},
-    {GPUME_ROW_CHOICE("fields", "none|same|nearest", OPTIONS, fields, fields),
+    {GPUME_ROW_CHOICE("fields", "none|same|nearest", OPTIONS, fields, gpume_fields_names),
         .help = "search the fields of interlaced video, each in the nearest field of the same "
                 "parity or in the nearest of all (default none: whole frames)"},
     {GPUME_OPTION_STREAM(OPTIONS, source.stream)},

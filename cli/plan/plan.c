@@ -5,6 +5,7 @@
  */
 #include "commands.h"
 #include "console.h"
+#include "estimate/fields.h"
 #include "files/json.h"
 #include "media/keyframes.h"
 #include "options/common.h"
@@ -23,6 +24,7 @@ struct plan_options {
     uint32_t chunks; /* 0: not given */
     enum gpume_direction direction;
     struct gpume_distance_list distances;
+    enum gpume_fields fields;
     enum { LINES, JSON } format;
 };
 
@@ -93,6 +95,15 @@ static struct gpume_chunk_shape shape_of(const struct plan_options *options)
         .farthest = options->direction == GPUME_DIRECTION_FUTURE ? 0 : farthest};
 }
 
+/* A frame is two fields, which the runs count. */
+static void count_fields(struct gpume_keyframes *keyframes)
+{
+    keyframes->frames *= 2;
+    for (size_t i = 0; i < keyframes->count; i++) {
+        keyframes->at[i] *= 2;
+    }
+}
+
 static enum gpume_exit cut(struct job *job)
 {
     const struct plan_options *options = job->options;
@@ -105,8 +116,10 @@ static enum gpume_exit cut(struct job *job)
     job->count = gpume_chunks_make(&job->keyframes, &shape, options->chunks, job->starts);
     if (job->count == 0) {
         return gpume_refuse(GPUME_EXIT_INPUT,
-            "%s: has %" PRIu64 " frame%s, too few for a frame pair; give a longer video", name,
-            job->keyframes.frames, job->keyframes.frames == 1 ? "" : "s");
+            "%s: has %" PRIu64 " %s%s, too few for a frame pair%s; give a longer video", name,
+            job->keyframes.frames, options->fields == GPUME_FIELDS_NONE ? "frame" : "field",
+            job->keyframes.frames == 1 ? "" : "s",
+            options->distances.count > 0 ? " with this --ref-distance" : "");
     }
     if (job->count < options->chunks && options->common.verbosity >= 0) {
         gpume_console_warning("--chunks %" PRIu32 ": %s has key frames for only %zu range%s",
@@ -123,6 +136,9 @@ static enum gpume_exit work(struct job *job)
         gpume_source_options_make(&options->common, &options->source, &params);
     enum gpume_exit result = gpume_source_exit(gpume_keyframes_find(
         &job->keyframes, source.paths[0], source.stream, &source.trust, &gpume_console));
+    if (options->fields != GPUME_FIELDS_NONE) {
+        count_fields(&job->keyframes);
+    }
     result = result ? result : cut(job);
     if (result == GPUME_EXIT_DONE && options->format == JSON) {
         result = print_json(job);
@@ -153,6 +169,8 @@ static const struct gpume_option table[] = {
         .help = "as for the runs (default past)"},
     {GPUME_ROW("ref-distance", "LIST", distances, OPTIONS, distances),
         .help = "as for the runs (default 1)"},
+    {GPUME_ROW_CHOICE("fields", "none|same|nearest", OPTIONS, fields, gpume_fields_names),
+        .help = "as for the runs, which then count fields (default none)"},
     {GPUME_ROW_CHOICE("format", "lines|json", OPTIONS, format, formats),
         .help = "lines (the options of one run per line, for a shell) or json (default lines)"},
     {.heading = "Input"},
@@ -175,13 +193,13 @@ static void set_defaults(void *opaque)
 
 static int check(void *opaque, const struct gpume_line *line)
 {
-    const struct plan_options *options = opaque;
+    struct plan_options *options = opaque;
     (void)line;
     if (options->chunks == 0) {
         return gpume_refuse(
             GPUME_INVALID, "--chunks N is missing: into how many ranges is the video cut?");
     }
-    return GPUME_OK;
+    return gpume_fields_count(options->fields, &options->distances);
 }
 
 const struct gpume_command gpume_plan_command = {

@@ -79,6 +79,9 @@ outputs="vectors=v.jsonl predicted=p.y4m"
 merges 2 2 -b 16x8,8 --ref-distance 2,5 --best-reference --subpel 2
 outputs="vectors=f%d-%d.flo"
 merges 5 0 -b 16 --compat ffmpeg
+outputs=
+merges 3 2 -b 16 --fields same
+merges 3 1 -b 16 --fields nearest
 outputs="overlay=o%d.png vectors=v.csv"
 merges 6 1 -b 32..8 --partition --lambda 3
 
@@ -168,6 +171,23 @@ says "part_0/p1.png: is missing"
 expect 2 merge part_0
 says "-o DIR is missing"
 expect 2 merge -o none
+# Ranges of fields: the plan's runs, merged, are one run.
+for fields in same nearest; do
+    rm -rf one all part_*
+    expect 0 plan clip.y4m --chunks 3 --fields $fields --ref-distance 1,3
+    cp "$scratch/out" lines
+    [ "$(wc -l <lines)" -eq 3 ] || fail "--fields $fields: not three ranges"
+    awk '$4 > 15 { exit 1 }' lines || fail "--fields $fields: unequal ranges: $(cat lines)"
+    number=0
+    while read -r line; do
+        # shellcheck disable=SC2086 # several words
+        expect 0 -q clip.y4m --backend "$engine" -b 16 --fields $fields --ref-distance 1,3 $line -o part_$number
+        number=$((number + 1))
+    done <lines
+    expect 0 -q clip.y4m --backend "$engine" -b 16 --fields $fields --ref-distance 1,3 -o one
+    expect 0 merge part_* -o all --whole
+    same one all
+done
 expect 2 plan clip.y4m
 says "--chunks N is missing"
 expect 3 plan absent.mkv --chunks 2
@@ -185,6 +205,7 @@ plans() {
     cmp -s ranges/plan "$scratch/out" || fail "plan.sh $*: not the ranges of $wanted"
 }
 plans "" -b 16 --vectors PART/v.mvf
+plans "--fields same" --fields same --vf null
 plans "--ref-distance 2,5" -b 16 --ref-distance=2,5
 for option in "--direction both" --direction=both --bidirectional "--compat ffmpeg" --compat=ffmpeg; do
     # shellcheck disable=SC2086 # two words
