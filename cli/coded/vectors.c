@@ -243,9 +243,9 @@ static enum gpume_exit conclude(const struct job *job)
     gpume_coded_warn_interlaced(&job->info, job->interlaced);
     const char *names[] = {job->output, job->options->overlay};
     if (job->options->common.verbosity >= 0 && !to_stdout(job)) {
-        printf("vectors      %" PRIu64 " of %" PRIu64 " blocks, in %" PRIu64 " frames: %" PRIu64
-               " I, %" PRIu64 " P, %" PRIu64 " B\n",
-            job->vectors, job->blocks, job->frames, job->intra, job->others, job->future);
+        printf("coded        %" PRIu64 " blocks with %" PRIu64 " vectors in %" PRIu64
+               " frames: %" PRIu64 " I, %" PRIu64 " P, %" PRIu64 " B\n",
+            job->blocks, job->vectors, job->frames, job->intra, job->others, job->future);
         for (size_t i = 0; i < 2; i++) {
             if (names[i]) {
                 gpume_console_print_written(names[i], stdout);
