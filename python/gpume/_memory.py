@@ -48,6 +48,8 @@ def as_luma(frame: object, bits: int | None) -> tuple[np.ndarray, int]:
             f"a frame has samples of the type uint8 or uint16, and this one has {luma.dtype}")
     most = 8 * luma.dtype.itemsize
     bits = most if bits is None else bits
+    if not isinstance(bits, (int, np.integer)):
+        raise TypeError(f"bits: {bits!r} is not a whole number")
     if (bits > 8) != (most > 8):
         raise TypeError(f"frames of {bits} bits have samples of the type "
                         f"{'uint16' if bits > 8 else 'uint8'}, and this one has {luma.dtype}")

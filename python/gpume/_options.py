@@ -65,8 +65,9 @@ class Options(TypedDict, total=False):
     predicted: Make predicted frames: pair.predicted. Default True; False is faster.
     keep_frames: Keep the frames: pair.target and pair.reference. Default False.
     first_frame: Index of the first frame. Default 0.
-    first_target, target_count: Targets: only `target_count` of them from the frame `first_target`
-        on. Default: all.
+    first_target, target_count: Only these frames are targets: `target_count` frames from the index
+        `first_target` on, of them those that have a reference. So with the default 0 as the first,
+        a count of 3 gives the pairs of frames 1 and 2. Default: all.
     """
 
     block: Block
@@ -284,7 +285,10 @@ class Setup:
     def _set_blocks(self, options: Mapping[str, Any]) -> None:
         params = self.params
         window = options.get("window", 7)
-        x, y = window if isinstance(window, (tuple, list)) else (window, window)
+        pair = window if isinstance(window, (tuple, list)) else (window, window)
+        if len(pair) != 2:
+            raise ValueError(f"window: {window!r} is neither a number nor (x, y)")
+        x, y = pair
         params.window_x, params.window_y = _number("window", x), _number("window", y)
         self.shapes = shapes_of(options.get("block", 8))
         params.shape_count = len(self.shapes)

@@ -221,6 +221,8 @@ class Options(unittest.TestCase):
         for error, words, options in (
                 (TypeError, "'blok' is not an option; did you mean 'block'", dict(blok=8)),
                 (TypeError, "window: 3.5 is not a whole number", dict(window=3.5)),
+                (ValueError, r"window: \(3,\) is neither a number nor", dict(window=(3,))),
+                (TypeError, "bits: '8' is not a whole number", dict(bits="8")),
                 (ValueError, "threads: -1 is not between 0 and", dict(threads=-1)),
                 (ValueError, "metric: 'sse' is not one of sad, satd, ssd", dict(metric="sse")),
                 (ValueError, "block: '64..9'", dict(block="64..9")),

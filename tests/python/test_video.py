@@ -3,6 +3,7 @@
 import csv
 import os
 import pathlib
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -12,6 +13,7 @@ import numpy as np
 from support import ENGINES, options
 
 COMMAND = os.environ["GPUME_COMMAND"]
+FFMPEG = shutil.which("ffmpeg")
 GOLDEN = pathlib.Path(os.environ["GPUME_GOLDEN"])
 CLIPS = [GOLDEN / name for name in (
     "cut-blocks-8bit.y4m", "inside-10bit.y4m", "far-reference-16bit.y4m",
@@ -122,6 +124,32 @@ class Videos(unittest.TestCase):
                     self.assertAlmostEqual(pair.psnr_after, float(row["psnr_after"]), 3)
                     np.testing.assert_array_equal(pair.predicted, frame)
                     self.assertEqual(pair.predicted.dtype, frame.dtype)
+
+    def test_coded(self):
+        """Coded video, HEVC and H.264 of 8 and 10 bits with B frames: FFmpeg's own samples and
+        times, and the rows of the command."""
+        for codec, pixels in (
+                ("libx265", "yuv420p"), ("libx265", "yuv420p10le"), ("libx264", "yuv420p10le")):
+            clip = self.folder / f"{codec}-{pixels}.mkv"
+            made = subprocess.run(
+                ["ffmpeg", "-nostdin", "-v", "error", "-y", "-f", "lavfi", "-i",
+                 "testsrc2=s=120x72:r=25", "-frames:v", "12", "-pix_fmt", pixels, "-c:v", codec,
+                 "-bf", "3", "-g", "5", clip], capture_output=True) if FFMPEG else None
+            if made is None or made.returncode != 0:
+                print(f"no ffmpeg with {codec} of {pixels}: not tested", flush=True)
+                continue
+            with self.subTest(codec, pixels=pixels):
+                raw = subprocess.run(
+                    ["ffmpeg", "-nostdin", "-v", "error", "-i", clip, "-vf", "extractplanes=y",
+                     "-f", "rawvideo", "-"], capture_output=True, check=True).stdout
+                wanted = np.frombuffer(raw, "<u2" if "10" in pixels else "u1").reshape(12, 72, 120)
+                frames = list(gpume.Frames(clip))
+                np.testing.assert_array_equal([frame for frame, _ in frames], wanted)
+                np.testing.assert_allclose([time for _, time in frames], np.arange(12) / 25)
+                words, more = "-b 16 --subpel 2 --start 7 --frames 3", dict(
+                    block=16, subpel=2, first_target=7, target_count=3)
+                self.check(
+                    gpume.open(clip, **options("cpu"), **more), self.rows(clip, *words.split()))
 
     def test_layouts(self):
         """flow() has the bytes of .flo, and mv_extractor() the rows of that format."""
