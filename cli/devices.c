@@ -13,7 +13,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 /* More than any machine has; a warning says if some are not shown. */
 #define DEVICES_MAX 64
@@ -161,11 +160,9 @@ static int write_json(const struct machine *machine, const struct gpume_log *log
 
 static void look_at_host(struct machine *machine)
 {
-    const long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
     gpume_host_cpu(machine->cpu);
     machine->processors = gpume_host_processors();
-    machine->memory_bytes =
-        pages > 0 && page_bytes > 0 ? (uint64_t)pages * (uint64_t)page_bytes : 0;
+    machine->memory_bytes = gpume_host_memory();
     machine->cpu_automatic = true;
     for (uint32_t i = 0; i < machine->device_count; i++) {
         machine->cpu_automatic = machine->cpu_automatic && !machine->devices[i].automatic;

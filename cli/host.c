@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "host.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,36 @@ uint32_t gpume_host_processors(void)
 {
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
     return processors > 0 ? (uint32_t)processors : 1;
+}
+
+uint64_t gpume_host_memory(void)
+{
+    const long pages = sysconf(_SC_PHYS_PAGES), page_bytes = sysconf(_SC_PAGESIZE);
+    return pages > 0 && page_bytes > 0 ? (uint64_t)pages * (uint64_t)page_bytes : 0;
+}
+
+/* A number in a file; UINT64_MAX: there is none, as where the file says "max". */
+static uint64_t read_limit(const char *path)
+{
+    uint64_t limit = UINT64_MAX;
+    FILE *file = fopen(path, "r");
+    if (file) {
+        limit = fscanf(file, "%" SCNu64, &limit) == 1 ? limit : UINT64_MAX;
+        fclose(file);
+    }
+    return limit;
+}
+
+uint64_t gpume_host_memory_allowed(void)
+{
+    static const char *const limits[] = {
+        "/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"};
+    uint64_t allowed = gpume_host_memory();
+    for (size_t i = 0; i < sizeof(limits) / sizeof(*limits); i++) {
+        const uint64_t limit = read_limit(limits[i]);
+        allowed = limit < allowed ? limit : allowed;
+    }
+    return allowed;
 }
 
 const char *gpume_host_cache_folder(void)

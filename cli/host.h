@@ -12,6 +12,10 @@ void gpume_host_cpu(char name[GPUME_HOST_CPU_BYTES]);
 
 uint32_t gpume_host_processors(void);
 
+/* Bytes; 0: unknown. The second: what a container allows of it. */
+uint64_t gpume_host_memory(void);
+uint64_t gpume_host_memory_allowed(void);
+
 /* The folder for files that make the next start faster, such as compiled pipelines. According to
  * the XDG Base Directory Specification: gpume in $XDG_CACHE_HOME, or in $HOME/.cache; NULL if
  * neither is set to an absolute path. Main thread only; valid until the next call. */

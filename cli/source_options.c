@@ -2,9 +2,12 @@
 #include "source_options.h"
 
 #include "console.h"
+#include "host.h"
 #include "options/checks.h"
 
 #include <inttypes.h>
+
+#define DECODER_BYTES (UINT64_C(512) << 20) /* for the frames of a decoder that wait */
 
 int gpume_source_choice_check(
     const struct gpume_common_options *common, const struct gpume_source_choice *choice)
@@ -13,6 +16,13 @@ int gpume_source_choice_check(
         return gpume_refuse(GPUME_INVALID, "--pictures: needs two inputs; leave it out for one");
     }
     return gpume_check_streams(common, "pictures");
+}
+
+/* At most, as asked or chosen by processors. */
+static uint32_t decoders_of(
+    const struct gpume_source_choice *choice, const struct gpume_params *params)
+{
+    return choice->decoders > 0 ? choice->decoders : gpume_source_decoders(params->threads);
 }
 
 struct gpume_source_options gpume_source_options_make(const struct gpume_common_options *common,
@@ -26,12 +36,32 @@ struct gpume_source_options gpume_source_options_make(const struct gpume_common_
         .stream = choice->stream,
         .threads = params->threads,
         .hwaccel = choice->hwaccel,
+        .divisible = decoders_of(choice, params) > 1,
         .trust = {.network = choice->allow_network,
             .files = choice->allow_files,
             .max_pixels = choice->max_pixels,
             .max_memory = params->memory_max},
         .log = gpume_console,
     };
+}
+
+void gpume_source_choice_divide(const struct gpume_source_choice *choice,
+    const struct gpume_params *params, struct gpume_source *source, bool limits, uint64_t memory)
+{
+    const bool asked = choice->decoders > 0;
+    const uint32_t decoders = asked || limits ? decoders_of(choice, params) : 1;
+    const uint64_t most = gpume_host_memory_allowed() / 8, usual = decoders * DECODER_BYTES;
+    struct gpume_division division = {
+        .decoders = decoders,
+        .bytes = usual < most ? usual : most,
+        .asked = asked,
+    };
+    division.bytes = division.bytes < memory ? division.bytes : memory;
+    if (decoders > 1) {
+        gpume_source_divide(source, &division);
+        gpume_console_info("%" PRIu32 " decoder%s; %.1f MiB of memory for frames that wait",
+            division.decoders, division.decoders == 1 ? "" : "s", (double)division.bytes / 1048576);
+    }
 }
 
 enum gpume_exit gpume_source_exit(int status)

@@ -11,6 +11,7 @@ struct gpume_source_choice {
     const char *filter;              /* NULL: none */
     int stream;                      /* -1: the best */
     const char *hwaccel;             /* NULL: none */
+    uint32_t decoders;               /* 0: auto */
     bool pictures;                   /* see struct gpume_source_options */
     bool allow_network, allow_files; /* see struct gpume_trust */
     uint64_t max_pixels;             /* 0: not given */
@@ -23,6 +24,12 @@ int gpume_source_choice_check(
 /* The options as gpume_source_open takes them, without colour. params: threads, memory_max. */
 struct gpume_source_options gpume_source_options_make(const struct gpume_common_options *common,
     const struct gpume_source_choice *choice, const struct gpume_params *params);
+
+/* Lets several decoders share the source, which was opened with these options, and notes it in the
+ * log. limits: decoding is what limits the speed, so that it is worth the memory; memory: bytes
+ * that are left for it. */
+void gpume_source_choice_divide(const struct gpume_source_choice *choice,
+    const struct gpume_params *params, struct gpume_source *source, bool limits, uint64_t memory);
 
 /* The exit status for a failure to open or to read. */
 enum gpume_exit gpume_source_exit(int status);

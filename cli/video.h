@@ -76,6 +76,7 @@ enum gpume_exit gpume_video_run(
 #define GPUME_OPTIONS_VIDEO(s, m)                                                                  \
     {.heading = "Input"}, {GPUME_OPTION_VF(s, m.source.filter)},                                   \
         {GPUME_OPTION_STREAM(s, m.source.stream)}, {GPUME_OPTION_HWACCEL(s, m.source.hwaccel)},    \
+        {GPUME_OPTION_DECODERS(s, m.source.decoders)},                                             \
         {GPUME_OPTION_ALLOW_NETWORK(s, m.source.allow_network)},                                   \
         {GPUME_OPTION_ALLOW_FILES(s, m.source.allow_files)},                                       \
         {GPUME_OPTION_MAX_PIXELS(s, m.source.max_pixels)},                                         \

@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static void *load_drivers(void *opaque)
@@ -73,6 +74,17 @@ enum gpume_exit gpume_open_input(const struct gpume_estimate_options *options, b
         pthread_join(loader, NULL);
     }
     return gpume_source_exit(status);
+}
+
+/* A search on the CPU is slower than one decoder. */
+void gpume_divide_input(const struct gpume_estimate_options *options,
+    const struct gpume_info *engine, struct gpume_source *source)
+{
+    const struct gpume_params *params = &options->params;
+    const uint64_t taken = engine->host_bytes + engine->device_bytes;
+    const uint64_t left = params->memory_max > taken ? params->memory_max - taken : 0;
+    gpume_source_choice_divide(&options->source, params, source,
+        strcmp(engine->backend, "cpu") != 0, params->memory_max > 0 ? left : UINT64_MAX);
 }
 
 enum gpume_exit gpume_refuse_short_input(const struct gpume_estimate_options *options,

@@ -11,6 +11,11 @@
 enum gpume_exit gpume_open_input(const struct gpume_estimate_options *options, bool colour,
     struct gpume_source **source, struct gpume_source_info *info);
 
+/* Lets several decoders share the source, as the options say. engine: its memory is planned by now;
+ * what --max-memory leaves is for decoders. */
+void gpume_divide_input(const struct gpume_estimate_options *options,
+    const struct gpume_info *engine, struct gpume_source *source);
+
 /* The input ended after so many frames, before the first frame pair. */
 enum gpume_exit gpume_refuse_short_input(const struct gpume_estimate_options *options,
     const struct gpume_source_info *info, uint64_t found);

@@ -88,6 +88,7 @@ static const struct gpume_option table[] = {
                 "parity or in the nearest of all (default none: whole frames)"},
     {GPUME_OPTION_STREAM(OPTIONS, source.stream)},
     {GPUME_OPTION_HWACCEL(OPTIONS, source.hwaccel)},
+    {GPUME_OPTION_DECODERS(OPTIONS, source.decoders)},
     {GPUME_OPTION_ALLOW_NETWORK(OPTIONS, source.allow_network)},
     {GPUME_OPTION_ALLOW_FILES(OPTIONS, source.allow_files)},
     {GPUME_OPTION_MAX_PIXELS(OPTIONS, source.max_pixels)},

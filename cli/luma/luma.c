@@ -101,6 +101,7 @@ static const struct gpume_option table[] = {
     {GPUME_OPTION_VF(OPTIONS, source.filter)},
     {GPUME_OPTION_STREAM(OPTIONS, source.stream)},
     {GPUME_OPTION_HWACCEL(OPTIONS, source.hwaccel)},
+    {GPUME_OPTION_DECODERS(OPTIONS, source.decoders)},
     {GPUME_OPTION_THREADS(OPTIONS, params.threads)},
     {GPUME_OPTION_ALLOW_NETWORK(OPTIONS, source.allow_network)},
     {GPUME_OPTION_ALLOW_FILES(OPTIONS, source.allow_files)},

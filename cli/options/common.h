@@ -141,6 +141,12 @@ extern const char *const gpume_choices_shell[];
                 "supports (default none)",                                                         \
         .words = "none auto cuda vaapi vulkan"
 
+#define GPUME_OPTION_DECODERS(s, m)                                                                \
+    GPUME_ROW("decoders", "N|auto", number_or_auto, s, m),                                         \
+        .min = 1, .max = 64, .words = "auto 1 2 4 8",                                              \
+        .help = "decode up to so many parts of a video file side by side, 1 to 64; the results "   \
+                "are the same (default auto: by processors)"
+
 #define GPUME_OPTION_ALLOW_NETWORK(s, m)                                                           \
     GPUME_ROW_FLAG("allow-network", s, m),                                                         \
         .help = "allow INPUT, and anything it refers to, to be read from the network"

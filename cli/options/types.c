@@ -81,6 +81,20 @@ static void describe_number(const struct gpume_option *option, char *text, size_
     }
 }
 
+static bool parse_number_or_auto(const struct gpume_option *option, const char *text, void *field)
+{
+    if (strcmp(text, "auto") == 0) {
+        store_integer(option, field, 0);
+        return true;
+    }
+    return parse_number(option, text, field);
+}
+
+static void describe_number_or_auto(const struct gpume_option *option, char *text, size_t bytes)
+{
+    snprintf(text, bytes, "auto or a whole number from %.0f to %.0f", option->min, option->max);
+}
+
 const char *gpume_parse_real(const char *text, char end, double min, double max, double *real)
 {
     const size_t length = strspn(text, "0123456789.");
@@ -257,6 +271,7 @@ DESCRIBE(bytes, "a whole number from %.0f to %.0f, optionally followed by K, M, 
 #define TYPE(name) const struct gpume_option_type gpume_type_##name
 TYPE(flag) = {0, parse_flag, NULL, NULL};
 TYPE(number) = {0, parse_number, describe_number, NULL};
+TYPE(number_or_auto) = {0, parse_number_or_auto, describe_number_or_auto, NULL};
 TYPE(real) = {sizeof(double), parse_real, describe_real, NULL};
 TYPE(window) = {sizeof(uint32_t), parse_pair, describe_window, NULL};
 TYPE(size) = {sizeof(uint32_t), parse_pair, describe_size, NULL};

@@ -5,9 +5,10 @@
 
 #include "options/option.h"
 
-extern const struct gpume_option_type gpume_type_flag;   /* stores `stored`, or 1 */
-extern const struct gpume_option_type gpume_type_number; /* a whole number; limits, step */
-extern const struct gpume_option_type gpume_type_real;   /* a double; limits */
+extern const struct gpume_option_type gpume_type_flag;           /* stores `stored`, or 1 */
+extern const struct gpume_option_type gpume_type_number;         /* a whole number; limits, step */
+extern const struct gpume_option_type gpume_type_number_or_auto; /* the same; auto is 0 */
+extern const struct gpume_option_type gpume_type_real;           /* a double; limits */
 extern const struct gpume_option_type gpume_type_window; /* two uint32_t: N or XxY; limits */
 extern const struct gpume_option_type gpume_type_size;   /* two uint32_t: WxH; limits */
 extern const struct gpume_option_type gpume_type_count;  /* a uint64_t with K or M; limits */

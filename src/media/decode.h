@@ -7,6 +7,7 @@
 #define GPUME_MEDIA_DECODE_H
 
 #include "base/log.h"
+#include "media/division.h"
 #include "media/limits.h"
 
 #include <stdatomic.h>
@@ -27,6 +28,7 @@ struct gpume_decode_options {
     const char *graph;             /* filters that take the frames, or NULL */
     bool motion;                   /* export motion vectors: see media/motion.h */
     bool whole;                    /* frames as software would return them, not only their luma */
+    bool divisible;                /* `divide` may be called */
     const void *first;             /* state of the first input's decoder, which may be this one */
     struct gpume_trust trust;
     atomic_bool *cancel; /* outlives the decoder */
@@ -60,6 +62,10 @@ struct gpume_decoder {
      * noted in the log: this is not certain to give what `next` would give; GPUME_CANCELLED,
      * GPUME_NOMEM: close follows. NULL: never possible. */
     int (*seek)(void *state, uint64_t index, int64_t start, struct AVFrame *frame);
+
+    /* After the first `next`: from now on several decoders may work side by side, which changes no
+     * frame and no count. Reduces *division to what will be used. NULL: never possible. */
+    void (*divide)(void *state, struct gpume_division *division);
 
     /* Writes the decoder and its device, such as "h264 on cuda". Returns the number of threads.
      * Call this after the first frame. */

@@ -10,13 +10,11 @@
 #include "media/decode_y4m.h"
 #include "media/filter.h"
 #include "media/first_frame.h"
-#include "media/frame_time.h"
 #include "media/hwaccel.h"
 #include "media/input.h"
-#include "media/luma.h"
+#include "media/source_state.h"
 
 #include <inttypes.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,69 +25,12 @@
 
 static const AVRational still_rate = {25, 1}; /* the rate that FFmpeg gives numbered pictures */
 
-struct gpume_source {
-    struct gpume_source_options options;
-    uint32_t path_index;           /* the one being opened or decoded */
-    struct gpume_hwaccel *hwaccel; /* or NULL */
-    const struct gpume_decoder *decoder;
-    void *decodes[2];   /* its states; NULL: not allocated */
-    AVFrame *stills[2]; /* the frames of two inputs, until they are read; NULL: one input */
-    struct gpume_decode_facts facts;
-    struct gpume_filter *filter;
-    struct gpume_luma luma;
-    struct gpume_colour_frames *colour; /* NULL: not requested */
-    struct gpume_motion_taker motion;   /* of the frame read last */
-    AVFrame *frame;                     /* the first one, until it is read */
-    bool has_frame, ended, warned;
-    int64_t last_us;
-    struct gpume_frame_time time;
-    uint32_t width, height, bits;
-    struct gpume_source_counts counts;
-    uint64_t decoded; /* frames, before the filter */
-    atomic_bool cancelled;
-};
-
-static const char *label_of(const struct gpume_source *source)
-{
-    return gpume_input_label(source->options.paths[source->path_index]);
-}
-
-/* Opens the input path_index. */
-static int open_path(struct gpume_source *source, struct gpume_decode_facts *facts)
-{
-    const struct gpume_source_options *wanted = &source->options;
-    void **decode = &source->decodes[source->path_index];
-    *decode = calloc(1, source->decoder->bytes);
-    const struct gpume_decode_options options = {
-        .path = wanted->paths[source->path_index],
-        .stream = wanted->stream,
-        .threads = wanted->threads,
-        .hwaccel = source->hwaccel,
-        .graph = wanted->filter,
-        .motion = wanted->motion,
-        .whole = wanted->filter || wanted->colour, /* filters see chroma and the format */
-        .first = source->decodes[0],
-        .trust = wanted->trust,
-        .cancel = &source->cancelled,
-        .log = wanted->log,
-    };
-    return *decode ? source->decoder->open(*decode, &options, facts) : GPUME_NOMEM;
-}
-
-static void close_decode(const struct gpume_source *source, void *decode)
-{
-    if (decode) {
-        source->decoder->close(decode);
-        free(decode);
-    }
-}
-
 /* The frame of one of two inputs. */
 static int keep_still(struct gpume_source *source, const struct gpume_decode_facts *facts)
 {
     const uint32_t i = source->path_index;
     return gpume_first_frame(source->decoder, source->decodes[i], facts, source->options.pictures,
-        label_of(source), &source->options.log, &source->stills[i]);
+        gpume_source_label(source), &source->options.log, &source->stills[i]);
 }
 
 /* Both inputs are opened before any work, so that a wrong second one is reported at once. */
@@ -101,10 +42,10 @@ static int open_paths(struct gpume_source *source)
     for (uint32_t i = 0; i < count; i++) {
         struct gpume_decode_facts second, *facts = i == 0 ? &source->facts : &second;
         source->path_index = i;
-        GPUME_TRY(open_path(source, facts));
+        GPUME_TRY(gpume_source_open_path(source, facts));
         bytes += facts->frame_bytes;
-        GPUME_TRY(gpume_limits_check_bytes(
-            &source->options.trust, label_of(source), bytes, i + 1, &source->options.log));
+        GPUME_TRY(gpume_limits_check_bytes(&source->options.trust, gpume_source_label(source),
+            bytes, i + 1, &source->options.log));
         GPUME_TRY(count > 1 ? keep_still(source, facts) : GPUME_OK);
     }
     source->path_index = 0;
@@ -203,7 +144,7 @@ static void warn_scaled(struct gpume_source *source, const AVFrame *frame)
         gpume_log_write(&source->options.log, GPUME_LOG_WARNING,
             "%s: frame %" PRIu64 " is %dx%d with %u bits, the first is %ux%u with %u: it and others"
             " like it are scaled to the first",
-            label_of(source), source->counts.delivered, frame->width, frame->height,
+            gpume_source_label(source), source->counts.delivered, frame->width, frame->height,
             gpume_luma_bits(frame), source->width, source->height, source->bits);
     }
 }
@@ -213,7 +154,7 @@ static int unusable(struct gpume_source *source, const AVFrame *frame)
     const char *name = av_get_pix_fmt_name(frame->format);
     return gpume_log_fail(&source->options.log, GPUME_FORMAT,
         "%s: pixel format %s cannot be converted to luma; convert the file to another format",
-        label_of(source), name ? name : "unknown");
+        gpume_source_label(source), name ? name : "unknown");
 }
 
 static int deliver(
@@ -248,7 +189,7 @@ static int take_motion(struct gpume_source *source)
     if (status == GPUME_UNSUPPORTED) {
         return gpume_log_fail(&source->options.log, status,
             "%s: a motion vector of frame %" PRIu64 " is no multiple of a quarter of a pixel",
-            label_of(source), source->counts.delivered - 1);
+            gpume_source_label(source), source->counts.delivered - 1);
     }
     return status;
 }
@@ -258,12 +199,12 @@ const struct gpume_motion *gpume_source_motion(const struct gpume_source *source
     return &source->motion.motion;
 }
 
-static void report_memory(const struct gpume_source *source, int status)
+void gpume_source_report_memory(const struct gpume_source *source, int status)
 {
     if (status == GPUME_NOMEM) {
         gpume_log_write(&source->options.log, GPUME_LOG_ERROR,
             "%s: out of memory while decoding; give a smaller picture size or fewer --threads",
-            label_of(source));
+            gpume_source_label(source));
     }
 }
 
@@ -292,55 +233,8 @@ int gpume_source_read(
     GPUME_TRY(source->options.motion ? take_motion(source) : GPUME_OK);
     *time_us = us;
 fail:
-    report_memory(source, status);
+    gpume_source_report_memory(source, status);
     av_frame_unref(source->frame);
-    return status;
-}
-
-/* Skipping fewer frames gains nothing: the input is opened again for it. */
-#define SKIP_MIN 24u
-
-static bool may_jump(const struct gpume_source *source, uint64_t index)
-{
-    const struct gpume_source_options *options = &source->options;
-    return index >= SKIP_MIN && source->has_frame && source->counts.delivered == 0 &&
-           source->counts.refused == 0 && source->decoder->seek && options->path_count == 1 &&
-           !options->filter && !options->motion && !source->hwaccel &&
-           gpume_input_is_file(options->paths[0]);
-}
-
-/* Replaces the decoder by one that begins close to frame `index`, if that changes nothing else. */
-static int jump(struct gpume_source *source, uint64_t index)
-{
-    struct gpume_decode_facts facts;
-    AVFrame *frame = av_frame_alloc();
-    void *before = source->decodes[0];
-    int status = frame ? GPUME_OK : GPUME_NOMEM;
-    source->decodes[0] = NULL;
-    GPUME_TRY(status);
-    GPUME_TRY(open_path(source, &facts));
-    GPUME_TRY(source->decoder->seek(source->decodes[0], index, source->frame->pts, frame));
-    av_frame_unref(source->frame);
-    av_frame_move_ref(source->frame, frame);
-    source->frame->time_base = source->facts.time_base;
-    source->last_us = gpume_frame_time_next(&source->time, source->frame);
-    source->counts.delivered = index;
-    source->decoded = index + 1;
-fail:
-    av_frame_free(&frame);
-    close_decode(source, status == GPUME_OK ? before : source->decodes[0]);
-    source->decodes[0] = status == GPUME_OK ? source->decodes[0] : before;
-    return status == GPUME_CANCELLED || status == GPUME_NOMEM ? status : GPUME_OK;
-}
-
-int gpume_source_skip(struct gpume_source *source, uint64_t index)
-{
-    int64_t time_us;
-    int status = may_jump(source, index) ? jump(source, index) : GPUME_OK;
-    report_memory(source, status);
-    while (status == GPUME_OK && source->counts.delivered < index) {
-        status = gpume_source_read(source, NULL, &time_us);
-    }
     return status;
 }
 
@@ -372,7 +266,7 @@ static void describe(const struct gpume_source *source, struct gpume_source_info
     const int threads = source->decoder->describe(
         source->decodes[source->path_index], info->decoder, sizeof info->decoder);
     gpume_log_write(&source->options.log, GPUME_LOG_INFO, "%s: decoder %s, %d thread%s",
-        label_of(source), info->decoder, threads, threads == 1 ? "" : "s");
+        gpume_source_label(source), info->decoder, threads, threads == 1 ? "" : "s");
     snprintf(info->codec, sizeof info->codec, "%s", source->facts.codec);
     snprintf(info->pixel_format, sizeof info->pixel_format, "%s", format ? format : "unknown");
 }
@@ -385,7 +279,7 @@ static int first_frame(struct gpume_source *source)
     if (status == GPUME_EOF && source->decoded > 0) {
         return gpume_log_fail(&source->options.log, GPUME_FORMAT,
             "--vf %s: lets no frame of %s through; correct the graph", source->options.filter,
-            label_of(source));
+            gpume_source_label(source));
     }
     if (status == GPUME_EOF) {
         return source->decoder->no_frame(source->decodes[source->path_index]);
@@ -396,7 +290,7 @@ static int first_frame(struct gpume_source *source)
     AVRational rate = source->facts.rate.num > 0 ? source->facts.rate : still_rate;
     source->time.step = av_inv_q(rate); /* a first frame without a time is at 0 */
     source->last_us = gpume_frame_time_next(&source->time, source->frame);
-    GPUME_CHECK(gpume_limits_check_size(&source->options.trust, label_of(source),
+    GPUME_CHECK(gpume_limits_check_size(&source->options.trust, gpume_source_label(source),
         source->options.filter, source->frame->width, source->frame->height, &source->options.log));
     source->width = (uint32_t)source->frame->width;
     source->height = (uint32_t)source->frame->height;
@@ -443,7 +337,7 @@ int gpume_source_open(struct gpume_source **result, const struct gpume_source_op
     *result = source;
     return GPUME_OK;
 fail:
-    report_memory(source, status);
+    gpume_source_report_memory(source, status);
     gpume_source_close(&source);
     return status;
 }
@@ -484,7 +378,7 @@ void gpume_source_close(struct gpume_source **pointer)
     *pointer = NULL;
     gpume_colour_frames_destroy(&source->colour);
     for (int i = 0; i < 2; i++) {
-        close_decode(source, source->decodes[i]);
+        gpume_source_close_decode(source, source->decodes[i]);
         av_frame_free(&source->stills[i]);
     }
     gpume_hwaccel_close(&source->hwaccel);

@@ -8,6 +8,7 @@
 #define GPUME_MEDIA_SOURCE_H
 
 #include "base/log.h"
+#include "media/division.h"
 #include "media/limits.h"
 #include "media/motion.h"
 
@@ -30,6 +31,7 @@ struct gpume_source_options {
     struct gpume_trust trust;
     bool colour;                         /* keep frames for gpume_source_take_colour */
     uint64_t colour_first;               /* from this index on */
+    bool divisible;                      /* allows gpume_source_divide */
     bool motion;                         /* of one video, without filter and hwaccel: see below */
     const struct gpume_decoder *decoder; /* NULL: the one that the inputs need */
     struct gpume_log log;
@@ -73,6 +75,14 @@ int gpume_source_read(
  * without this call. GPUME_EOF: there are fewer; gpume_source_get_counts tells how many. Other
  * failures as of gpume_source_read. */
 int gpume_source_skip(struct gpume_source *source, uint64_t index);
+
+/* Before the first read and before skipping: lets several decoders work side by side on one video
+ * (see media/decode.h), where that is known to change nothing. Reduces *division to what will be
+ * used. */
+void gpume_source_divide(struct gpume_source *source, struct gpume_division *division);
+
+/* How many decoders suit this machine; threads: that decoding may use, 0 = all. */
+uint32_t gpume_source_decoders(uint32_t threads);
 
 /* The motion that the stream holds for the frame read last, whether or not it was written to a
  * plane. Valid until the next read. Without options.motion there is none. */

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One decoder of FFmpeg: packets in, frames with their times out, and a count of the damage. One
+ * thread at a time.
+ */
+#ifndef GPUME_MEDIA_DECODING_H
+#define GPUME_MEDIA_DECODING_H
+
+#include "base/log.h"
+#include "media/libav.h"
+#include "media/limits.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <libavutil/rational.h>
+
+struct AVCodec;
+struct AVCodecContext;
+struct AVFrame;
+struct AVPacket;
+struct gpume_packets;
+
+/* Damage that a decoder has met */
+struct gpume_damage {
+    uint64_t errors;  /* that it reported */
+    uint64_t refused; /* packets */
+    uint64_t frames;  /* delivered, with damage concealed */
+};
+
+/* Its owner sets the members above the blank line, then opens it. */
+struct gpume_decoding {
+    const struct gpume_packets *packets; /* what is decoded; only its stream and input are read */
+    const char *label;
+    struct gpume_trust trust;
+    struct gpume_log log;
+    AVRational time_base, rate;
+    int (*fetch)(void *opaque, struct AVFrame *frame, int *error); /* see decoding_next; or NULL */
+    void *opaque;
+
+    struct AVCodecContext *codec;
+    struct gpume_libav_faults faults;
+    /* A frame without a time gets the last known time plus `since` frames, so that rounding errors
+     * do not add up. */
+    int64_t known_pts, since;
+    int64_t first_pts; /* frames before this time are dropped until one is delivered */
+    uint64_t delivered, refused;
+    uint64_t damaged;   /* of those delivered */
+    uint32_t refusals;  /* in a row */
+    uint64_t oversized; /* gpume_libav_oversized() at opening */
+    bool draining;
+};
+
+/* A new context for the stream, not yet opened, in decoding->codec. GPUME_NOMEM. */
+int gpume_decoding_prepare(struct gpume_decoding *decoding, const struct AVCodec *codec);
+
+/* Prepares and opens software with so many threads, 0 = all, and vectors of motion if they are
+ * wanted. Failures other than GPUME_NOMEM are logged: GPUME_FORMAT, GPUME_AGAIN (threads cannot be
+ * started). */
+int gpume_decoding_open(struct gpume_decoding *decoding, uint32_t threads, bool motion);
+
+/* Sends a packet; NULL: there are no more. One that the decoder refuses is counted. GPUME_NOMEM;
+ * GPUME_UNSUPPORTED, logged: pictures exceed a limit. */
+int gpume_decoding_send(struct gpume_decoding *decoding, struct AVPacket *packet);
+
+/* Moves the next frame into an empty *frame and sets its pts. GPUME_AGAIN: it needs a packet first;
+ * GPUME_EOF; failures as those of gpume_decoding_send. After every receipt, fetch may replace the
+ * frame and libav's error. */
+int gpume_decoding_next(struct gpume_decoding *decoding, struct AVFrame *frame);
+
+/* Forgets what was sent, to go on with a packet that needs nothing before it, the frame of which
+ * has this number and time. */
+void gpume_decoding_restart(struct gpume_decoding *decoding, uint64_t number, int64_t pts);
+
+/* Whether decoding has met damage, after which frames may depend on where it began. */
+bool gpume_decoding_is_flawed(const struct gpume_decoding *decoding);
+struct gpume_damage gpume_decoding_damage(const struct gpume_decoding *decoding);
+
+void gpume_decoding_close(struct gpume_decoding *decoding);
+
+#endif

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "media/segments/cutter.h"
+
+#include "base/status.h"
+#include "media/packets.h"
+#include "media/segments/scan.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include <libavcodec/packet.h>
+
+#define PACKETS_MIN 64u /* of a segment: what is decoded twice is few in comparison */
+#define HEAD_FRAMES 16u /* may always wait of the segment that is delivered */
+
+int gpume_cutter_init(struct gpume_cutter *cutter, const struct gpume_segments_options *options)
+{
+    const struct gpume_division *division = &options->division;
+    *cutter = (struct gpume_cutter){
+        .options = options,
+        .label = options->packets->label,
+        .packet_bytes = division->bytes / 8,
+        .taken = 1,
+        .found = 1,
+        .last = UINT64_MAX,
+        .room = division->frames,
+    };
+    cutter->ring[0] = (struct gpume_segment){.start = INT64_MIN,
+        .packets = gpume_scan_taken(options->scan),
+        .status = GPUME_OK,
+        .taken = true};
+    memset(cutter->at, 0xff, sizeof(cutter->at)); /* idle */
+    cutter->at[0] = 0;
+    pthread_mutex_init(&cutter->mutex, NULL);
+    pthread_cond_init(&cutter->work, NULL);
+    pthread_cond_init(&cutter->frames, NULL);
+    cutter->fresh = av_packet_alloc();
+    return cutter->fresh ? gpume_places_init(&cutter->places,
+                               cutter->room + HEAD_FRAMES +
+                                   2 * GPUME_SEGMENTS_OVERLAP * (division->decoders + 1))
+                         : GPUME_NOMEM;
+}
+
+void gpume_cutter_finish(struct gpume_cutter *cutter)
+{
+    gpume_places_finish(&cutter->places);
+    gpume_backlog_finish(&cutter->backlog);
+    av_packet_free(&cutter->fresh);
+    pthread_cond_destroy(&cutter->frames);
+    pthread_cond_destroy(&cutter->work);
+    pthread_mutex_destroy(&cutter->mutex);
+}
+
+static void wake_all(struct gpume_cutter *cutter)
+{
+    pthread_cond_broadcast(&cutter->work);
+    pthread_cond_broadcast(&cutter->frames);
+}
+
+void gpume_cutter_end_with(struct gpume_cutter *cutter, uint64_t number, const char *why)
+{
+    if (number >= cutter->last) {
+        return;
+    }
+    const struct gpume_segment *segment = gpume_segment_at(cutter, number);
+    const uint64_t frame = cutter->options->first_frame + segment->before;
+    cutter->last = number;
+    if (!cutter->stop && !atomic_load(cutter->options->cancel)) {
+        gpume_log_write(&cutter->options->log,
+            cutter->options->division.asked ? GPUME_LOG_WARNING : GPUME_LOG_INFO,
+            "%s: one decoder takes all frames from %" PRIu64 " on: %s", cutter->label, frame, why);
+    }
+    wake_all(cutter);
+}
+
+static struct gpume_segment *newest(struct gpume_cutter *cutter)
+{
+    return gpume_segment_at(cutter, cutter->found - 1);
+}
+
+/* No decoder begins with the newest segment. */
+static void doubt(struct gpume_cutter *cutter, const char *why)
+{
+    const uint64_t number = newest(cutter)->number;
+    gpume_cutter_end_with(cutter, number > 0 ? number - 1 : 0, why);
+}
+
+static void begin(struct gpume_cutter *cutter, int64_t time)
+{
+    const struct gpume_segment *before = newest(cutter);
+    *gpume_segment_at(cutter, cutter->found) = (struct gpume_segment){
+        .number = cutter->found,
+        .first = cutter->backlog.end,
+        .start = time,
+        .before = before->before + before->packets,
+        .status = GPUME_OK,
+    };
+    cutter->found++;
+}
+
+/* Assigns the fresh packet to a segment. restarts: a decoder can begin with it. */
+static void assign(struct gpume_cutter *cutter, bool restarts)
+{
+    const AVPacket *packet = cutter->fresh;
+    if (restarts && newest(cutter)->packets >= PACKETS_MIN &&
+        cutter->found - cutter->head < SEGMENTS_MAX) {
+        newest(cutter)->closed = true;
+        begin(cutter, packet->pts);
+    }
+    struct gpume_segment *segment = newest(cutter);
+    segment->leading += packet->pts < segment->start;
+    segment->packets++;
+}
+
+static void end_reading(struct gpume_cutter *cutter, int status)
+{
+    if (status != GPUME_EOF) {
+        doubt(cutter, "reading it fails");
+    } else if (cutter->found == 1) {
+        gpume_cutter_end_with(
+            cutter, 0, "it is too short, or no decoder can begin at its key frames");
+    }
+    newest(cutter)->closed = true;
+}
+
+void gpume_cutter_read(struct gpume_cutter *cutter)
+{
+    struct gpume_scan *scan = cutter->options->scan;
+    const bool divided = cutter->last == UINT64_MAX;
+    bool restarts = false;
+    cutter->reading = true;
+    pthread_mutex_unlock(&cutter->mutex);
+    int status = gpume_packets_next(cutter->options->packets, cutter->fresh);
+    if (status == GPUME_OK && divided) {
+        restarts = gpume_scan_take(scan, cutter->fresh);
+    }
+    pthread_mutex_lock(&cutter->mutex);
+    if (status == GPUME_OK && divided) {
+        if (gpume_scan_is_certain(scan)) {
+            assign(cutter, restarts);
+        } else {
+            doubt(cutter, gpume_scan_doubt(scan));
+        }
+    }
+    status = status == GPUME_OK ? gpume_backlog_append(&cutter->backlog, cutter->fresh) : status;
+    if (status != GPUME_OK) {
+        end_reading(cutter, status);
+    }
+    cutter->read_status = status;
+    cutter->reading = false;
+    pthread_cond_broadcast(&cutter->work);
+}
+
+void gpume_cutter_drop(struct gpume_cutter *cutter)
+{
+    uint64_t least = cutter->backlog.end;
+    if (cutter->taken < cutter->found && cutter->taken <= cutter->last) {
+        least = gpume_segment_at(cutter, cutter->taken)->first;
+    }
+    for (uint32_t i = 0; i < GPUME_SEGMENTS_DECODERS; i++) {
+        least = cutter->at[i] < least ? cutter->at[i] : least;
+    }
+    gpume_backlog_drop(&cutter->backlog, least);
+}
+
+bool gpume_cutter_is_beyond(const struct gpume_cutter *cutter, const struct gpume_segment *segment)
+{
+    return cutter->stop || segment->number > cutter->last;
+}
+
+bool gpume_cutter_has_room(const struct gpume_cutter *cutter, const struct gpume_segment *segment)
+{
+    const uint64_t ahead = segment->number - cutter->head;
+    const uint64_t step = cutter->room / (2 * cutter->options->division.decoders);
+    if (ahead == 0 && (segment->frames.count < HEAD_FRAMES || cutter->last == segment->number)) {
+        return segment->frames.count < HEAD_FRAMES;
+    }
+    return cutter->waiting + ahead * step < cutter->room;
+}
+
+bool gpume_cutter_read_ahead(struct gpume_cutter *cutter)
+{
+    const struct gpume_segment *segment = newest(cutter);
+    const bool is_found =
+        cutter->found > cutter->taken && gpume_segment_at(cutter, cutter->taken)->closed;
+    if (is_found || cutter->read_status != GPUME_OK || cutter->reading ||
+        cutter->last < UINT64_MAX) {
+        return false;
+    }
+    const uint64_t own =
+        cutter->backlog.end - (segment->number > 0 ? segment->first : cutter->backlog.first);
+    const uint64_t count = cutter->backlog.end - cutter->backlog.first;
+    if (own > 0 && cutter->backlog.bytes / count * own > cutter->packet_bytes / 2) {
+        doubt(cutter, "its key frames are too far apart for the memory that packets may take");
+        return false;
+    }
+    return cutter->backlog.bytes <= cutter->packet_bytes;
+}

@@ -1,0 +1,83 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# --decoders changes no frame, no time and no warning, whatever the codec, the container, the distance of key frames, and
+# damage. $GPUME_SEED and $GPUME_DECODERS_CLIPS choose other clips, and how many; $GPUME_DECODERS_FILES names more.
+. "$(dirname "$0")/common.sh"
+seed=${GPUME_SEED:-1}
+clips=${GPUME_DECODERS_CLIPS:-8}
+frames=300
+. "$(dirname "$0")/coded_clips.sh"
+
+# plain: the last run's messages, but for those about decoders.
+plain() {
+    grep -v -e 'one decoder' -e 'decoders' "$scratch/err" | sort
+}
+
+# same_frames FILE: several decoders give the frames of one.
+same_frames() {
+    run luma "$1" -y --decoders 1 --threads 1 -o one.y4m
+    plain >one.err
+    wanted=$status
+    for decoders in 2 5; do
+        run luma "$1" -vy --decoders $decoders --threads 1 -o several.y4m
+        grep -q 'were decoded side by side' "$scratch/err" && ! grep -q ': 1 segments were' "$scratch/err" &&
+            divided=$((divided + 1))
+        grep -q 'one decoder takes all' "$scratch/err" && alone=$((alone + 1))
+        [ $status -eq $wanted ] || fail "$1 --decoders $decoders: exit status $status, not $wanted"
+        if [ $wanted -eq 0 ]; then
+            cmp one.y4m several.y4m || fail "$1 --decoders $decoders (clip $number, kind $kind): other frames"
+        fi
+        run luma "$1" -qy --decoders $decoders --threads 1 -o several.y4m
+        plain | cmp -s one.err - || fail "$1 --decoders $decoders (clip $number, kind $kind): other warnings"
+        compared=$((compared + 1))
+    done
+}
+
+number=0 kind=none compared=0 divided=0 alone=0
+expect 2 clip --decoders 0 -o wrong
+says "--decoders 0: must be auto or a whole number from 1 to 64"
+
+# Kinds that always have many segments, and one that has none.
+for kind in 0 2 4; do
+    seed=7
+    make_video $kind || continue # no such encoder
+    before=$divided
+    same_frames $clip
+    [ $divided -eq $((before + 2)) ] || fail "$clip: was not divided"
+done
+make_video 10
+before=$divided
+same_frames $clip
+[ $divided -eq $before ] || fail "$clip: was divided, but has no key frames"
+says "$clip: one decoder takes all frames from 0 on"
+
+# A run over part of the input, with vectors; a resumed one; and inputs that are never divided.
+make_video 0
+options="--backend cpu --threads 1 -b 16 -w 2"
+run -qy $clip $options -o one --decoders 1 --start 150 --frames 100
+run -qvy $clip $options -o several --decoders 3 --start 150 --frames 100
+for table in vectors frames; do
+    cmp one/$table.csv several/$table.csv || fail "--start 150: other rows in $table.csv"
+done
+says "decoders; "
+run luma - -y --decoders 3 -o several.y4m <$clip
+"$gpume" luma - -qy --decoders 3 -o several.y4m <$clip 2>"$scratch/err" || fail "standard input fails"
+says "standard input: has one decoder: it is no file"
+run luma $clip -qy --vf crop=64:64 --decoders 3 -o several.y4m
+says "$clip: has one decoder: filters take frames in their order"
+
+before=$divided
+seed=${GPUME_SEED:-1}
+while [ $number -lt $clips ]; do
+    kind=${GPUME_DECODERS_KIND:-$((number % 18))}
+    number=$((number + 1))
+    make_video $kind || continue
+    below 3
+    [ $drawn -gt 0 ] || damage $clip
+    same_frames $clip
+done
+for clip in ${GPUME_DECODERS_FILES:-}; do
+    number=$clip
+    same_frames "$clip"
+done
+echo "$compared runs compared, $divided of them with several segments, $alone that ended with one decoder"
