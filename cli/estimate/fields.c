@@ -51,7 +51,8 @@ int gpume_fields_check(struct gpume_estimate_options *options, const struct gpum
 
 char *gpume_fields_graph(const char *filter)
 {
-    static const char name[] = "separatefields";
+    /* The filter takes even heights only. */
+    static const char name[] = "crop=iw:2*floor(ih/2):0:0:exact=1,separatefields";
     const size_t length = filter ? strlen(filter) + 1 : 0;
     char *graph = malloc(length + sizeof(name));
     if (!graph) {

@@ -115,6 +115,9 @@ for frame in frames:
     expect 0 ordered.y4m --backend cpu --vectors got.csv -y -q --fields same --vf hflip
     expect 0 separate.y4m --backend cpu --vectors wanted.csv -y -q --ref-distance 2 --vf hflip
     cmp wanted.csv got.csv || fail "--fields after --vf"
+    expect 0 ordered.y4m --backend cpu --vectors got.csv -y -q --fields same --vf crop=64:47:0:0:exact=1
+    expect 0 ordered.y4m --backend cpu --vectors wanted.csv -y -q --fields same --vf crop=64:46:0:0
+    cmp wanted.csv got.csv || fail "--fields of an odd height does not leave out the last line"
 fi
 
 # The reader of standard output has gone: no word, and the status of SIGPIPE. The rows are more than a pipe holds.
