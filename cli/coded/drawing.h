@@ -12,9 +12,7 @@
 /* The caller sets the first members; the others start as zero. */
 struct gpume_drawing {
     const char *path; /* NULL: nothing is drawn */
-    enum gpume_overlay_style style;
-    enum gpume_overlay_key key;
-    uint32_t scale;
+    struct gpume_overlay_look look;
 
     struct gpume_source *source; /* with options.motion and options.colour */
     struct gpume_plane luma;     /* of the frame read last, which nobody looks at */

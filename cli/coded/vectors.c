@@ -10,6 +10,7 @@
 #include "files/text_file.h"
 #include "names.h"
 #include "options/common.h"
+#include "options/look.h"
 #include "progress.h"
 #include "signals.h"
 #include "sinks/sink.h"
@@ -111,10 +112,7 @@ static enum gpume_exit open_source(struct job *job)
     gpume_progress_init(&job->progress, &options->common, job->info.frames);
     job->progress.unit = "frames";
     if (options->overlay) {
-        job->drawing = (struct gpume_drawing){.path = options->overlay,
-            .style = options->overlay_style,
-            .key = options->overlay_key,
-            .scale = options->scale};
+        job->drawing = (struct gpume_drawing){.path = options->overlay, .look = options->look};
         job->coded.read = gpume_drawing_read;
         job->coded.opaque = &job->drawing;
         return gpume_exit_of_writer(
@@ -307,13 +305,17 @@ static void set_defaults(void *opaque)
     struct gpume_coded_options *options = opaque;
     gpume_params_default(&options->params);
     options->source.stream = -1;
-    options->scale = 1;
+    options->look.scale = 1;
+}
+
+static int check(void *options, const struct gpume_line *line)
+{
+    return gpume_check_look(&((const struct gpume_coded_options *)options)->look, line);
 }
 
 #define OPTIONS struct gpume_coded_options
 
 static const char *const styles[] = {"arrows", "flow", NULL};
-static const char *const keys[] = {"auto", "on", "off", NULL};
 
 static const struct gpume_option table[] = {
     {.heading = "Vectors"},
@@ -340,15 +342,10 @@ static const struct gpume_option table[] = {
     {GPUME_ROW_FILE("overlay", "FILE", OPTIONS, overlay),
         .help = "draw the vectors on the frames in colour: .y4m .mkv .mp4, - for standard output, "
                 "or a pattern (.png .ppm .bmp .jpg); without -o nothing else is written"},
-    {GPUME_ROW_CHOICE("overlay-style", "arrows|flow", OPTIONS, overlay_style, styles),
+    {GPUME_ROW_CHOICE("overlay-style", "arrows|flow", OPTIONS, look.style, styles),
         .help = "arrows, or blocks tinted by direction and length (default arrows)",
         .needs = "overlay"},
-    {GPUME_ROW_CHOICE("overlay-key", "auto|on|off", OPTIONS, overlay_key, keys),
-        .help = "draw a colour key in a corner; auto: only if it covers little of the picture "
-                "(default auto)",
-        .needs = "overlay"},
-    {GPUME_ROW_NUMBER("scale", OPTIONS, scale, 1, GPUME_OVERLAY_SCALE_MAX),
-        .help = "enlarge overlays, 1 to 16 times (default 1)", .needs = "overlay"},
+    GPUME_OPTIONS_LOOK(OPTIONS, look),
     {GPUME_OPTION_OVERWRITE, .help = "replace existing outputs"},
     {.heading = "Messages"},
     GPUME_OPTIONS_MESSAGES("print no closing summary and no progress", "show this help"),
@@ -369,5 +366,6 @@ const struct gpume_command gpume_vectors_command = {
     .operands = "one video",
     .catches_signals = true,
     .set_defaults = set_defaults,
+    .check = check,
     .run = run,
 };

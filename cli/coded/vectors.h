@@ -16,9 +16,7 @@ struct gpume_coded_options {
     const char *output, *overlay; /* both NULL: standard output */
     const struct gpume_vectors_format *format;
     uint32_t block; /* side of squares; 0: blocks as coded */
-    enum gpume_overlay_style overlay_style;
-    enum gpume_overlay_key overlay_key;
-    uint32_t scale;
+    struct gpume_overlay_look look;
 };
 
 enum gpume_exit gpume_coded_write(const struct gpume_coded_options *options);

@@ -38,9 +38,7 @@ struct gpume_estimate_options {
     const struct gpume_vectors_format *format; /* of vectors; NULL: by the ending of the name */
     bool residual_signed;
     double gain, gamma;
-    enum gpume_overlay_style overlay_style;
-    enum gpume_overlay_key overlay_key;
-    uint32_t scale; /* of the overlay */
+    struct gpume_overlay_look look; /* of the overlay */
     uint32_t report_pictures;
     bool resume;
 };

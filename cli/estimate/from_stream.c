@@ -6,6 +6,7 @@
 #include "console.h"
 #include "options/checks.h"
 #include "options/line.h"
+#include "options/look.h"
 
 int gpume_from_stream_check(
     const struct gpume_estimate_options *options, const struct gpume_line *line)
@@ -32,12 +33,11 @@ int gpume_from_stream_check(
             options->search.shapes.shapes[0].width != options->search.shapes.shapes[0].height)) {
         return gpume_refuse(GPUME_INVALID, "--block: must be one side with --from-stream");
     }
-    if (options->overlay_style != GPUME_OVERLAY_ARROWS &&
-        options->overlay_style != GPUME_OVERLAY_FLOW) {
+    if (options->look.style != GPUME_OVERLAY_ARROWS && options->look.style != GPUME_OVERLAY_FLOW) {
         return gpume_refuse(
             GPUME_INVALID, "--overlay-style: must be arrows or flow with --from-stream");
     }
-    return GPUME_OK;
+    return gpume_check_look(&options->look, line);
 }
 
 enum gpume_exit gpume_from_stream_run(const struct gpume_estimate_options *options)
@@ -51,9 +51,7 @@ enum gpume_exit gpume_from_stream_run(const struct gpume_estimate_options *optio
         .overlay = options->overlay,
         .format = options->format,
         .block = shapes->count > 0 ? shapes->shapes[0].width : 0,
-        .overlay_style = options->overlay_style,
-        .overlay_key = options->overlay_key,
-        .scale = options->scale,
+        .look = options->look,
     };
     return gpume_coded_write(&coded);
 }

@@ -11,6 +11,7 @@
 #include "estimate/times.h"
 #include "options/checks.h"
 #include "options/line.h"
+#include "options/look.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,6 @@ static const char *const compats[] = {"ffmpeg", NULL};
 static const char *const residual_modes[] = {"absolute", "signed", NULL};
 static const char *const overlay_styles[] = {
     "arrows", "flow", "cost", "blocks", "confidence", NULL};
-static const char *const overlay_keys[] = {"auto", "on", "off", NULL};
 
 static const struct gpume_option table[] = {
     {.heading = "Search"},
@@ -132,14 +132,9 @@ static const struct gpume_option table[] = {
         .help = "target frames in colour with their motion drawn on top: .y4m .mkv .mp4, - for "
                 "standard output, or a pattern (.png .ppm .bmp .jpg)",
         .brief = "target frames with their motion drawn on top"},
-    {GPUME_ROW_CHOICE("overlay-style", "STYLE", OPTIONS, overlay_style, overlay_styles),
+    {GPUME_ROW_CHOICE("overlay-style", "STYLE", OPTIONS, look.style, overlay_styles),
         .help = "arrows, flow, cost, blocks or confidence (default arrows)", .needs = "overlay"},
-    {GPUME_ROW_CHOICE("overlay-key", "auto|on|off", OPTIONS, overlay_key, overlay_keys),
-        .help = "draw a colour key in a corner; auto: only if it covers little of the picture "
-                "(default auto)",
-        .needs = "overlay"},
-    {GPUME_ROW_NUMBER("scale", OPTIONS, scale, 1, GPUME_OVERLAY_SCALE_MAX),
-        .help = "enlarge overlays, 1 to 16 times (default 1)", .needs = "overlay"},
+    GPUME_OPTIONS_LOOK(OPTIONS, look),
     {GPUME_ROW_FILE("report", "FILE", OPTIONS, report),
         .help = "report on the run: .html (interactive, with charts and pictures), .json or .csv",
         .brief = "report on the run: .html, .json or .csv"},
@@ -182,7 +177,7 @@ static void set_defaults(void *opaque)
     options->search.lambda = options->search.qp = -1;
     options->source.stream = -1;
     options->gain = options->gamma = 1;
-    options->scale = 1;
+    options->look.scale = 1;
     options->report_pictures = 26;
 }
 
@@ -243,9 +238,12 @@ static int check_pictures(
     if (gpume_line_has(line, "report-pictures") && (!end || strcmp(end, ".html") != 0)) {
         return gpume_refuse(GPUME_INVALID, "--report-pictures: needs --report FILE.html");
     }
-    if (gpume_line_has(line, "overlay-style") &&
-        options->overlay_style == GPUME_OVERLAY_CONFIDENCE && !options->params.confidence) {
+    if (gpume_line_has(line, "overlay-style") && options->look.style == GPUME_OVERLAY_CONFIDENCE &&
+        !options->params.confidence) {
         return gpume_refuse(GPUME_INVALID, "--overlay-style confidence: needs --confidence");
+    }
+    if (gpume_check_look(&options->look, line) != GPUME_OK) {
+        return GPUME_INVALID;
     }
     if (options->residual_signed && !options->residual) {
         return gpume_refuse(GPUME_INVALID, "--residual-mode signed: needs --residual FILE");

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Wheels are computed pixel by pixel; cairo draws ramps and labels. The digits of labels are our
- * own strokes, because fonts may be missing and differ between machines.
+ * Wheels are computed pixel by pixel; cairo draws ramps and labels.
  */
 #include "draw/key.h"
 
 #include "base/grid.h"
+#include "draw/text.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -21,50 +21,8 @@
 #define SIDE_READABLE 34.0       /* pixels; with GPUME_OVERLAY_KEY_AUTO smaller keys are omitted */
 #define SIDE_MAX 200.0           /* pixels */
 #define COVERED_SHARE 40u        /* with KEY_AUTO a key hides less than one block in so many */
-#define LABELS_MIN SIDE_READABLE /* pixels; smaller ramps have no labels */
-
-/* --- labels */
-
-/* The seven-segment strokes of each digit: top, upper left, upper right, middle, lower left, lower
- * right, bottom, from the lowest bit. */
-static const uint8_t strokes_of[10] = {0x77, 0x24, 0x5d, 0x6d, 0x2e, 0x6b, 0x7b, 0x25, 0x7f, 0x6f};
-
-static const double strokes[7][4] = {{0, 0, 1, 0}, {0, 0, 0, 1}, {1, 0, 1, 1}, {0, 1, 1, 1},
-    {0, 1, 0, 2}, {1, 1, 1, 2}, {0, 2, 1, 2}};
-
-static const double digit_width = 0.5, digit_step = 0.85; /* in heights */
-
-static double text_width(const char *text, double height)
-{
-    double width = digit_width - digit_step;
-    for (; *text; text++) {
-        width += digit_step;
-    }
-    return width * height;
-}
-
-/* Draws digits from an upper left corner; other characters are blanks. */
-static void draw_text(cairo_t *cairo, const char *text, double x, double y, double height)
-{
-    for (; *text; text++) {
-        const unsigned digit = (unsigned)*text - '0';
-        const double shift = digit == 1 ? -height * digit_width / 2 : 0; /* to the middle */
-        for (unsigned i = 0; i < 7 && digit < 10; i++) {
-            if (strokes_of[digit] >> i & 1) {
-                const double *const s = strokes[i];
-                cairo_move_to(
-                    cairo, x + shift + s[0] * height * digit_width, y + s[1] * height / 2);
-                cairo_line_to(
-                    cairo, x + shift + s[2] * height * digit_width, y + s[3] * height / 2);
-            }
-        }
-        x += height * digit_step;
-    }
-    cairo_set_source_rgb(cairo, 1, 1, 1);
-    cairo_set_line_width(cairo, height / 7 > 1 ? height / 7 : 1);
-    cairo_set_line_cap(cairo, CAIRO_LINE_CAP_ROUND);
-    cairo_stroke(cairo);
-}
+#define LABELS_MIN SIDE_READABLE /* pixels; smaller keys have no labels */
+#define STRIP_SHARE 0.36         /* of a wheel's side: the height of the label below it */
 
 /* --- wheels */
 
@@ -100,9 +58,36 @@ static uint32_t wheel_pixel(enum gpume_overlay_style style, double radius, doubl
         share + (1 - share) * ground);
 }
 
-static struct gpume_sprite *make_wheel(enum gpume_overlay_style style, int side, int margin)
+/* Below a wheel: the motion that its rim shows, on dark ground. pixels: of the wheel and the strip.
+ */
+static bool label_wheel(uint32_t *pixels, int side, int strip, double flow_max)
 {
-    uint32_t *pixels = malloc((size_t)side * (size_t)side * sizeof(*pixels));
+    char text[32];
+    snprintf(text, sizeof(text), "%g px", flow_max);
+    const int stride = side * (int)sizeof(*pixels);
+    cairo_surface_t *surface = cairo_image_surface_create_for_data(
+        (unsigned char *)pixels, CAIRO_FORMAT_ARGB32, side, side + strip, stride);
+    cairo_t *cairo = cairo_create(surface);
+    const double height = strip * 0.5, width = gpume_text_width(text, height);
+    const double pad = strip * 0.25, left = (side - width) / 2;
+    cairo_set_source_rgba(cairo, 0, 0, 0, 0.6);
+    cairo_rectangle(
+        cairo, floor(left - pad), side + strip * 0.1, ceil(width + 2 * pad), strip * 0.9);
+    cairo_fill(cairo);
+    gpume_text_draw(cairo, text, left, side + strip * 0.3, height);
+    cairo_surface_flush(surface);
+    const bool drawn = cairo_status(cairo) == CAIRO_STATUS_SUCCESS;
+    cairo_destroy(cairo);
+    cairo_surface_destroy(surface);
+    return drawn;
+}
+
+/* flow_max: 0 for no label. */
+static struct gpume_sprite *make_wheel(
+    enum gpume_overlay_style style, int side, int margin, double flow_max)
+{
+    const int strip = flow_max > 0 ? (int)(STRIP_SHARE * side) : 0, height = side + strip;
+    uint32_t *pixels = calloc((size_t)side * (size_t)height, sizeof(*pixels));
     if (!pixels) {
         return NULL;
     }
@@ -112,8 +97,11 @@ static struct gpume_sprite *make_wheel(enum gpume_overlay_style style, int side,
             pixels[y * side + x] = wheel_pixel(style, radius, x + 0.5 - radius, y + 0.5 - radius);
         }
     }
-    struct gpume_sprite *sprite = gpume_sprite_cut(
-        pixels, side * (int)sizeof(*pixels), side, side, side + margin, side + margin);
+    struct gpume_sprite *sprite = NULL;
+    if (strip == 0 || label_wheel(pixels, side, strip, flow_max)) {
+        sprite = gpume_sprite_cut(
+            pixels, side * (int)sizeof(*pixels), side, height, side + margin, height + margin);
+    }
     free(pixels);
     return sprite;
 }
@@ -140,9 +128,9 @@ static void draw_ramp(cairo_t *cairo, const struct ramp *ramp, int width, int he
         cairo_fill(cairo);
     }
     for (int i = 0; i < ramp->count; i++) {
-        const double text = text_width(ramp->labels[i], label);
+        const double text = gpume_text_width(ramp->labels[i], label);
         const double left = pad + ramp->places[i] * (inner - text);
-        draw_text(cairo, ramp->labels[i], left, height - pad - label, label);
+        gpume_text_draw(cairo, ramp->labels[i], left, height - pad - label, label);
     }
 }
 
@@ -182,7 +170,7 @@ static uint64_t blocks_of(const struct gpume_overlay_options *options)
 static struct gpume_sprite *make_ramp(
     const struct gpume_overlay_options *options, double side, int margin)
 {
-    const enum gpume_overlay_style style = options->style;
+    const enum gpume_overlay_style style = options->look.style;
     struct ramp ramp = {.count = 0};
     if (side >= LABELS_MIN && style == GPUME_OVERLAY_COST) {
         label_costs(&ramp);
@@ -215,7 +203,7 @@ static uint64_t hidden(uint64_t pixels, uint64_t cell, uint64_t reach)
 static bool covers_little(
     const struct gpume_sprite *sprite, const struct gpume_overlay_options *options)
 {
-    const uint64_t scale = options->scale;
+    const uint64_t scale = options->look.scale;
     const uint64_t across = hidden(
         options->width * scale, options->block_w * scale, (uint64_t) - (int64_t)sprite->left);
     const uint64_t down = hidden(
@@ -229,21 +217,23 @@ static struct gpume_sprite *make_empty(void)
     return gpume_sprite_cut(NULL, 0, 0, 0, 0, 0);
 }
 
-struct gpume_sprite *gpume_key_create(const struct gpume_overlay_options *options)
+struct gpume_sprite *gpume_key_create(const struct gpume_overlay_options *options, double flow_max)
 {
-    const enum gpume_overlay_style style = options->style;
+    const enum gpume_overlay_style style = options->look.style;
     const bool is_wheel = style == GPUME_OVERLAY_ARROWS || style == GPUME_OVERLAY_FLOW;
-    const uint64_t shorter = gpume_min_u64(options->width, options->height) * options->scale;
-    const bool wanted = options->key == GPUME_OVERLAY_KEY_ON;
+    const uint64_t shorter = gpume_min_u64(options->width, options->height) * options->look.scale;
+    const bool wanted = options->look.key == GPUME_OVERLAY_KEY_ON;
     double side = (double)shorter / SIDE_SHARE;
     side = side < SIDE_MAX ? side : SIDE_MAX;
     side = wanted && side < SIDE_MIN ? SIDE_MIN : side;
-    if (options->key == GPUME_OVERLAY_KEY_OFF || (side < SIDE_READABLE && !wanted)) {
+    if (options->look.key == GPUME_OVERLAY_KEY_OFF || (side < SIDE_READABLE && !wanted)) {
         return make_empty();
     }
     const int margin = (int)(side / 10) + 2;
-    struct gpume_sprite *sprite = is_wheel ? make_wheel(style, (int)side, margin)
-                                           : make_ramp(options, RAMP_SCALE * side, margin);
+    const bool labelled = style == GPUME_OVERLAY_FLOW && flow_max > 0 && side >= LABELS_MIN;
+    struct gpume_sprite *sprite =
+        is_wheel ? make_wheel(style, (int)side, margin, labelled ? flow_max : 0)
+                 : make_ramp(options, RAMP_SCALE * side, margin);
     if (sprite && !wanted && !covers_little(sprite, options)) {
         free(sprite);
         return make_empty();

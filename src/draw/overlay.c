@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The enlarged frame is copied into the picture, then every block is filled or gets its mark. Marks
- * are drawn once per vector and kept, because there are many more blocks than different vectors.
+ * inside blocks are drawn once per vector and kept, because there are many more blocks than
+ * different vectors.
  */
 #include "draw/overlay.h"
 #include "base/status.h"
+#include "draw/arrow.h"
 #include "draw/key.h"
 #include "draw/sprite.h"
 
@@ -21,10 +23,19 @@
 /* Brightness of flow, in 256, over black: hue and saturation stay recognisable. */
 #define FLOW_DARKEST 150u
 
+/* GPUME_OVERLAY_FLOW_AUTO chooses from few values, in pixels, so that the scale of a steady motion
+ * is steady too, and from the frame alone, so that a frame looks the same in any run. Vectors
+ * shorter than the first are the noise of still pictures. */
+static const double flow_scales[] = {
+    4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024};
+#define FLOW_SCALES (sizeof(flow_scales) / sizeof(flow_scales[0]))
+#define FLOW_PERCENT 90 /* of the area; the rest may be outliers */
+
 struct gpume_overlay {
     struct gpume_overlay_options options;
-    uint32_t cell;  /* the smaller side of the smallest block, in pixels of the picture */
-    double longest; /* vector in the window */
+    uint32_t cell;   /* the smaller side of the smallest block, in pixels of the picture */
+    double longest;  /* vector in the window */
+    double flow_max; /* pixels that flow shows in full colour */
     struct gpume_plane picture;
     struct gpume_sprite *key, *dot;
     struct gpume_sprite **arrows; /* by dy and dx in whole pixels; NULL: not drawn yet */
@@ -86,8 +97,8 @@ static int make_marks(struct gpume_overlay *overlay)
 int gpume_overlay_create(struct gpume_overlay **result, const struct gpume_overlay_options *options)
 {
     int status = GPUME_NOMEM;
-    const uint64_t width = (uint64_t)options->width * options->scale;
-    const uint64_t height = (uint64_t)options->height * options->scale;
+    const uint64_t width = (uint64_t)options->width * options->look.scale;
+    const uint64_t height = (uint64_t)options->height * options->look.scale;
     if (width > GPUME_OVERLAY_PIXELS_MAX || height > GPUME_OVERLAY_PIXELS_MAX / width) {
         return GPUME_INVALID;
     }
@@ -96,9 +107,10 @@ int gpume_overlay_create(struct gpume_overlay **result, const struct gpume_overl
         return GPUME_NOMEM;
     }
     overlay->options = *options;
-    overlay->cell = options->scale *
+    overlay->cell = options->look.scale *
                     (options->block_w < options->block_h ? options->block_w : options->block_h);
     overlay->longest = hypot(options->window_x, options->window_y);
+    overlay->flow_max = options->look.flow_max != 0 ? options->look.flow_max : overlay->longest;
     overlay->picture = (struct gpume_plane){
         .data = malloc(3 * width * height),
         .stride = (ptrdiff_t)(3 * width),
@@ -107,10 +119,10 @@ int gpume_overlay_create(struct gpume_overlay **result, const struct gpume_overl
         .bits = 8,
     };
     GPUME_TRY(overlay->picture.data ? GPUME_OK : GPUME_NOMEM);
-    if (options->style == GPUME_OVERLAY_ARROWS) {
+    if (options->look.style == GPUME_OVERLAY_ARROWS) {
         GPUME_TRY(make_marks(overlay));
     }
-    overlay->key = gpume_key_create(options);
+    overlay->key = gpume_key_create(options, options->look.flow_max);
     GPUME_TRY(overlay->key ? GPUME_OK : GPUME_NOMEM);
     *result = overlay;
     return GPUME_OK;
@@ -140,9 +152,16 @@ static void turn_gray(uint8_t *row, uint32_t width)
     }
 }
 
+static void darken(uint8_t *row, uint32_t width, uint32_t percent)
+{
+    for (size_t i = 0; i < 3 * (size_t)width; i++) {
+        row[i] = (uint8_t)((row[i] * (100 - percent) + 50) / 100);
+    }
+}
+
 static void enlarge(const struct gpume_overlay *overlay, const struct gpume_plane *rgb)
 {
-    const uint32_t scale = overlay->options.scale;
+    const uint32_t scale = overlay->options.look.scale;
     const struct gpume_plane *const picture = &overlay->picture;
     for (uint32_t y = 0; y < rgb->height; y++) {
         uint8_t *const first = row_of(picture, y * scale);
@@ -151,8 +170,11 @@ static void enlarge(const struct gpume_overlay *overlay, const struct gpume_plan
         } else {
             enlarge_row(first, row_of(rgb, y), rgb->width, scale);
         }
-        if (overlay->options.style != GPUME_OVERLAY_ARROWS) {
+        if (overlay->options.look.style != GPUME_OVERLAY_ARROWS) {
             turn_gray(first, picture->width);
+        }
+        if (overlay->options.look.dim > 0) {
+            darken(first, picture->width, overlay->options.look.dim);
         }
         for (uint32_t i = 1; i < scale; i++) {
             memcpy(row_of(picture, y * scale + i), first, 3 * (size_t)picture->width);
@@ -166,8 +188,8 @@ static struct rectangle place_of(
     const struct gpume_overlay *overlay, const struct gpume_layer *layer, uint32_t index)
 {
     const struct gpume_plane *const picture = &overlay->picture;
-    const uint32_t width = layer->block_w * overlay->options.scale;
-    const uint32_t height = layer->block_h * overlay->options.scale;
+    const uint32_t width = layer->block_w * overlay->options.look.scale;
+    const uint32_t height = layer->block_h * overlay->options.look.scale;
     struct rectangle place = {
         .x = index % layer->blocks_x * width, .y = index / layer->blocks_x * height};
     const uint32_t right = picture->width - place.x, below = picture->height - place.y;
@@ -245,15 +267,20 @@ static void draw_edges(const struct gpume_overlay *overlay, const struct rectang
     fill(overlay, &left, line, place->x > 0 ? share : 0);
 }
 
+static bool is_short(const struct gpume_overlay *overlay, const struct look *look)
+{
+    return hypot(look->dx, look->dy) < overlay->options.look.min_length;
+}
+
 static struct gpume_colour flow_colour(const struct gpume_overlay *overlay, const struct look *look)
 {
-    const double longest = overlay->longest > 0 ? overlay->longest : 1;
-    return gpume_colour_of_motion(-look->dx / longest, -look->dy / longest);
+    const double most = overlay->flow_max > 0 ? overlay->flow_max : 1;
+    return gpume_colour_of_motion(-look->dx / most, -look->dy / most);
 }
 
 static struct gpume_colour cost_colour(const struct gpume_overlay *overlay, const struct look *look)
 {
-    const uint32_t scale = overlay->options.scale;
+    const uint32_t scale = overlay->options.look.scale;
     const double pixels = (double)(look->place.width / scale) * (look->place.height / scale);
     const double steps = look->cost / pixels / (double)(1u << (overlay->options.bits - 8));
     return gpume_colour_of_cost(steps);
@@ -269,28 +296,53 @@ static struct gpume_colour confidence_colour(const struct look *look)
 
 /* --- marks */
 
+/* The arrow in the middle of a block, for a vector rounded to whole pixels. */
+static int make_arrow(struct gpume_overlay *overlay, int32_t dx, int32_t dy, size_t index)
+{
+    if (overlay->kept_bytes > KEPT_BYTES) {
+        forget_arrows(overlay);
+    }
+    /* Most vectors are short; the root spreads their lengths. */
+    struct gpume_sprite *arrow = gpume_sprite_arrow(overlay->cell, -dx, -dy,
+        sqrt(hypot(dx, dy) / overlay->longest), gpume_colour_of_direction(-dx, -dy));
+    if (!arrow) {
+        return GPUME_NOMEM;
+    }
+    overlay->arrows[index] = arrow;
+    overlay->kept_bytes += gpume_sprite_bytes(arrow);
+    return GPUME_OK;
+}
+
+static void draw_true_arrow(struct gpume_overlay *overlay, const struct look *look)
+{
+    const struct gpume_arrow arrow = {
+        .x = look->place.x + look->place.width / 2.0,
+        .y = look->place.y + look->place.height / 2.0,
+        .dx = -look->dx * overlay->options.look.scale,
+        .dy = -look->dy * overlay->options.look.scale,
+        .cell = overlay->cell,
+        .colour = gpume_colour_of_direction(-look->dx, -look->dy),
+    };
+    gpume_arrow_put(&arrow, &overlay->picture);
+}
+
 /* Draws the mark in the middle of the block's visible part. */
 static int draw_mark(struct gpume_overlay *overlay, const struct look *look)
 {
     const struct gpume_overlay_options *options = &overlay->options;
+    const bool is_true = options->look.arrow_length == GPUME_OVERLAY_TRUE;
     const int32_t dx = (int32_t)lround(look->dx), dy = (int32_t)lround(look->dy);
     const size_t column = (size_t)(dx + (int32_t)options->window_x);
     const size_t row = (size_t)(dy + (int32_t)options->window_y);
     const size_t index = row * (2 * (size_t)options->window_x + 1) + column;
-    const bool is_dot = dx == 0 && dy == 0;
+    const bool is_dot = is_true ? look->dx == 0 && look->dy == 0 : dx == 0 && dy == 0;
     assert(index < overlay->arrow_count);
-    if (!is_dot && !overlay->arrows[index]) {
-        if (overlay->kept_bytes > KEPT_BYTES) {
-            forget_arrows(overlay);
-        }
-        /* Most vectors are short; the root spreads their lengths. */
-        struct gpume_sprite *arrow = gpume_sprite_arrow(overlay->cell, -dx, -dy,
-            sqrt(hypot(dx, dy) / overlay->longest), gpume_colour_of_direction(-dx, -dy));
-        if (!arrow) {
-            return GPUME_NOMEM;
-        }
-        overlay->arrows[index] = arrow;
-        overlay->kept_bytes += gpume_sprite_bytes(arrow);
+    if (is_true && !is_dot) {
+        draw_true_arrow(overlay, look);
+        return GPUME_OK;
+    }
+    if (!is_dot && !overlay->arrows[index] && make_arrow(overlay, dx, dy, index) != GPUME_OK) {
+        return GPUME_NOMEM;
     }
     gpume_sprite_put(is_dot ? overlay->dot : overlay->arrows[index], &overlay->picture,
         (int64_t)look->place.x + look->place.width / 2,
@@ -300,10 +352,13 @@ static int draw_mark(struct gpume_overlay *overlay, const struct look *look)
 
 static int draw_block(struct gpume_overlay *overlay, const struct look *look)
 {
-    switch (overlay->options.style) {
+    switch (overlay->options.look.style) {
     case GPUME_OVERLAY_ARROWS:
-        return draw_mark(overlay, look);
+        return is_short(overlay, look) ? GPUME_OK : draw_mark(overlay, look);
     case GPUME_OVERLAY_FLOW:
+        if (is_short(overlay, look)) {
+            break;
+        }
         tint(overlay, &look->place, flow_colour(overlay, look));
         break;
     case GPUME_OVERLAY_COST:
@@ -320,36 +375,80 @@ static int draw_block(struct gpume_overlay *overlay, const struct look *look)
     return GPUME_OK;
 }
 
-static int draw_parts(struct gpume_overlay *overlay, const struct gpume_field *field)
-{
-    int status = GPUME_OK;
-    for (uint32_t i = 0; status == GPUME_OK && i < field->part_count; i++) {
-        const struct gpume_part *part = &field->parts[i];
-        const struct look look = look_of(overlay, field, field->layers[part->layer], part->block,
-            part->rank, field->part_count - 1.0);
-        status = draw_block(overlay, &look);
-    }
-    return status;
-}
+/* --- the blocks of a field */
 
-static int draw_layer(struct gpume_overlay *overlay, const struct gpume_field *field)
+/* Number i of those that are drawn. */
+static struct look look_at(
+    const struct gpume_overlay *overlay, const struct gpume_field *field, uint32_t i)
 {
     const struct gpume_layer *layer = field->layers[0];
-    const uint32_t blocks = layer->blocks_x * layer->blocks_y;
-    int status = GPUME_OK;
-    for (uint32_t i = 0; status == GPUME_OK && i < blocks; i++) {
-        const struct look look = look_of(overlay, field, layer, i, layer->ranks[i], blocks - 1.0);
-        status = draw_block(overlay, &look);
+    if (field->part_count > 0) {
+        const struct gpume_part *part = &field->parts[i];
+        return look_of(overlay, field, field->layers[part->layer], part->block, part->rank,
+            field->part_count - 1.0);
     }
-    return status;
+    return look_of(
+        overlay, field, layer, i, layer->ranks[i], layer->blocks_x * layer->blocks_y - 1.0);
+}
+
+static uint32_t count_of(const struct gpume_field *field)
+{
+    return field->part_count > 0 ? field->part_count
+                                 : field->layers[0]->blocks_x * field->layers[0]->blocks_y;
+}
+
+/* The motion that flow shows in full colour for GPUME_OVERLAY_FLOW_AUTO. */
+static double flow_max_of(const struct gpume_overlay *overlay, const struct gpume_field *field)
+{
+    uint64_t areas[FLOW_SCALES] = {0}, whole = 0;
+    const uint32_t count = count_of(field);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct look look = look_at(overlay, field, i);
+        const uint64_t area = (uint64_t)look.place.width * look.place.height;
+        const double length = hypot(look.dx, look.dy);
+        size_t scale = 0;
+        while (scale + 1 < FLOW_SCALES && length > flow_scales[scale]) {
+            scale++;
+        }
+        areas[scale] += area;
+        whole += area;
+    }
+    size_t scale = 0;
+    for (uint64_t within = areas[0]; within * 100 < whole * FLOW_PERCENT; within += areas[scale]) {
+        scale++;
+    }
+    return flow_scales[scale];
+}
+
+/* The key is drawn again if the scale has changed. */
+static int scale_flow(struct gpume_overlay *overlay, double flow_max)
+{
+    if (flow_max != overlay->flow_max) {
+        struct gpume_sprite *key = gpume_key_create(&overlay->options, flow_max);
+        if (!key) {
+            return GPUME_NOMEM;
+        }
+        free(overlay->key);
+        overlay->key = key;
+        overlay->flow_max = flow_max;
+    }
+    return GPUME_OK;
 }
 
 int gpume_overlay_draw(struct gpume_overlay *overlay, const struct gpume_plane *rgb,
     const struct gpume_field *field, struct gpume_plane *picture)
 {
-    int status;
+    int status = GPUME_OK;
+    const uint32_t count = count_of(field);
     enlarge(overlay, rgb);
-    GPUME_TRY(field->part_count > 0 ? draw_parts(overlay, field) : draw_layer(overlay, field));
+    if (overlay->options.look.flow_max == GPUME_OVERLAY_FLOW_AUTO) {
+        GPUME_TRY(scale_flow(overlay, flow_max_of(overlay, field)));
+    }
+    for (uint32_t i = 0; status == GPUME_OK && i < count; i++) {
+        const struct look look = look_at(overlay, field, i);
+        status = draw_block(overlay, &look);
+    }
+    GPUME_TRY(status);
     gpume_sprite_put(
         overlay->key, &overlay->picture, overlay->picture.width, overlay->picture.height);
     *picture = overlay->picture;

@@ -30,6 +30,25 @@ enum gpume_overlay_style {
 /* Is there a key in the lower right corner? AUTO: if it is readable and covers little. */
 enum gpume_overlay_key { GPUME_OVERLAY_KEY_AUTO, GPUME_OVERLAY_KEY_ON, GPUME_OVERLAY_KEY_OFF };
 
+/* How long are arrows? FIT: at most a block, by the square root of the vector's length. TRUE: as
+ * long as the motion, from where the content was to the block's middle, where it is. */
+enum gpume_overlay_length { GPUME_OVERLAY_FIT, GPUME_OVERLAY_TRUE };
+
+#define GPUME_OVERLAY_FLOW_AUTO (-1.0)
+
+/* What users choose. Zeroes but for scale are the defaults. */
+struct gpume_overlay_look {
+    enum gpume_overlay_style style;
+    enum gpume_overlay_key key;
+    uint32_t scale; /* 1 to GPUME_OVERLAY_SCALE_MAX: side of the square that shows a pixel */
+    enum gpume_overlay_length arrow_length;
+    uint32_t dim;      /* percent by which the frame is darkened */
+    double min_length; /* pixels: shorter vectors have neither mark nor tint */
+    /* Motion in pixels that flow shows in full colour. 0: the longest in the window. AUTO: the
+     * least of 4, 6, 8, 12, 16, 24, ... that is not exceeded in 90 percent of the area. */
+    double flow_max;
+};
+
 struct gpume_overlay;
 
 struct gpume_overlay_options {
@@ -37,9 +56,7 @@ struct gpume_overlay_options {
     uint32_t block_w, block_h;    /* the smallest blocks that are drawn, pixels */
     bool parts;                   /* of a partition, whose number differs from field to field */
     uint32_t window_x, window_y;  /* pixels */
-    enum gpume_overlay_style style;
-    uint32_t scale; /* 1 to GPUME_OVERLAY_SCALE_MAX: side of the square that shows a pixel */
-    enum gpume_overlay_key key;
+    struct gpume_overlay_look look;
 };
 
 /* GPUME_NOMEM; GPUME_INVALID: more than GPUME_OVERLAY_PIXELS_MAX. Logs nothing. */

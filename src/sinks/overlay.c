@@ -54,17 +54,15 @@ static int make_overlay(struct overlay_sink *self)
         .parts = run->params.partition,
         .window_x = run->params.window_x,
         .window_y = run->params.window_y,
-        .style = run->overlay_style,
-        .scale = run->overlay_scale,
-        .key = run->overlay_key,
+        .look = run->look,
     };
     const int status = gpume_overlay_create(&self->overlay, &options);
     if (status == GPUME_INVALID) {
         gpume_log_write(&run->log, GPUME_LOG_ERROR,
             "%s: pictures of %" PRIu64 "x%" PRIu64 " have more than %" PRIu64
             " pixels; give a smaller --scale or crop them with --vf",
-            self->sink.path, (uint64_t)options.width * options.scale,
-            (uint64_t)options.height * options.scale, GPUME_OVERLAY_PIXELS_MAX);
+            self->sink.path, (uint64_t)options.width * options.look.scale,
+            (uint64_t)options.height * options.look.scale, GPUME_OVERLAY_PIXELS_MAX);
     }
     return status;
 }
@@ -78,8 +76,8 @@ static int overlay_open(struct gpume_sink *sink)
     GPUME_TRY(status == GPUME_NOMEM ? gpume_log_nomem(&run->log, sink->path) : status);
     const struct gpume_picture_options options = {
         .path = sink->path,
-        .width = run->params.width * run->overlay_scale,
-        .height = run->params.height * run->overlay_scale,
+        .width = run->params.width * run->look.scale,
+        .height = run->params.height * run->look.scale,
         .bits = 8,
         .colour = true,
         .rate_num = run->rate_num,

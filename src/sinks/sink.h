@@ -39,10 +39,8 @@ struct gpume_run {
     uint32_t rate_num, rate_den;
     bool full_range;
     bool residual_signed;
-    double gain, gamma; /* of residual and difference pictures; default 1, 1 */
-    enum gpume_overlay_style overlay_style;
-    enum gpume_overlay_key overlay_key;
-    uint32_t overlay_scale;
+    double gain, gamma;             /* of residual and difference pictures; default 1, 1 */
+    struct gpume_overlay_look look; /* of overlays */
     /* For sinks that want_colour: returns a frame as R, G, B bytes, valid until the next call.
      * Frame numbers must not decrease; earlier frames are dropped, and with rgb NULL nothing else
      * happens. Errors are logged. NULL: the run has no colours. */

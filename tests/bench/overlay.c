@@ -76,8 +76,7 @@ static int measure_drawing(enum gpume_overlay_style style, uint32_t block, unsig
         .block_h = block,
         .window_x = 16,
         .window_y = 16,
-        .style = style,
-        .scale = 1};
+        .look = {.style = style, .scale = 1}};
     const struct gpume_plane rgb = {
         .data = samples, .stride = 3 * WIDTH, .width = WIDTH, .height = HEIGHT, .bits = 8};
     const struct gpume_layer layer = {.block_w = block,

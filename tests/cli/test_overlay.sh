@@ -112,6 +112,33 @@ for name in near.y4m near.mp4 near.jpg near.mkv; do
     grep -qE '^(3[4-9]|[4-9][0-9]|inf)$' got || fail "$name: PSNR $(cat psnr)"
 done
 
+# How it looks: every option changes the picture, defaults do not, and what would change nothing is refused.
+expect 0 -q yuv420p.nut --backend "$engine" -b 16 --overlay look.ppm --frames 1
+expect 0 -q yuv420p.nut --backend "$engine" -b 16 --overlay same.ppm --frames 1 --arrow-length fit --dim 0 --min-length 0
+cmp look.ppm same.ppm || fail "fit, 0 and 0 are not the defaults"
+for options in '--arrow-length true' '--dim 50' '--min-length 2.5'; do
+    # shellcheck disable=SC2086 # two words
+    expect 0 -qy yuv420p.nut --backend "$engine" -b 16 --overlay other.ppm --frames 1 $options
+    ! cmp -s look.ppm other.ppm || fail "$options changes nothing"
+done
+expect 0 -q yuv420p.nut --backend "$engine" -b 16 --overlay flow.y4m --overlay-style flow --flow-max auto
+# A frame looks the same in any run, also where the colour scale follows its content.
+expect 0 -q yuv420p.nut --backend "$engine" -b 16 --overlay flow%d.ppm --overlay-style flow --flow-max auto
+expect 0 -q yuv420p.nut --backend "$engine" -b 16 --overlay alone%d.ppm --overlay-style flow --flow-max auto --start 3
+cmp flow3.ppm alone3.ppm || fail "--flow-max auto depends on the frames before"
+expect 2 yuv420p.nut --overlay x.mkv --flow-max 4
+says "--flow-max: changes nothing without --overlay-style flow"
+expect 2 yuv420p.nut --overlay x.mkv --overlay-style cost --min-length 4
+says "--min-length: changes nothing without --overlay-style arrows or flow"
+expect 2 yuv420p.nut --overlay x.mkv --overlay-style flow --arrow-length true
+says "--arrow-length: changes nothing without --overlay-style arrows"
+expect 2 yuv420p.nut --overlay x.mkv --overlay-style flow --flow-max 0
+says "must be auto or a number from 0.25 to 1024"
+expect 2 yuv420p.nut --overlay x.mkv --dim 101
+says "--dim 101"
+expect 2 yuv420p.nut --dim 50
+says "--dim: needs --overlay FILE"
+
 # Enlarged frames are squares of their pixels.
 expect 0 -q rgb24.nut --backend "$engine" -b 128 -w 0 --frames 1 --scale 2 --overlay twice.png
 corners twice.png >got

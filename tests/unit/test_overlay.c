@@ -35,9 +35,7 @@ static struct scene make_scene(
             .block_h = block,
             .window_x = 16,
             .window_y = 8,
-            .style = style,
-            .scale = scale,
-            .key = GPUME_OVERLAY_KEY_OFF},
+            .look = {.style = style, .scale = scale, .key = GPUME_OVERLAY_KEY_OFF}},
         .rgb = {.data = malloc((size_t)3 * width * height),
             .stride = (ptrdiff_t)3 * width,
             .width = width,
@@ -227,7 +225,7 @@ static void check_fractions(void)
     REQUIRE(
         is_colour(at(&picture, 3, 3), gpume_colour_of_motion(4.5 / longest, -2.5 / longest), 1));
     free(bytes);
-    scene.options.style = GPUME_OVERLAY_ARROWS;
+    scene.options.look.style = GPUME_OVERLAY_ARROWS;
     scene.vectors[0] = (struct gpume_vector){64, -32}; /* the window's corner */
     scene.vectors[1] = (struct gpume_vector){1, 1};    /* a dot */
     bytes = draw(&scene, &picture);
@@ -293,11 +291,11 @@ static void check_sizes(void)
         const enum gpume_overlay_style style = (enum gpume_overlay_style)(i / 2 % 5);
         struct scene scene = make_scene(size[0], size[1], blocks[i / 10 % 5], i % 2 ? 3 : 1, style);
         struct gpume_plane picture;
-        scene.options.key = GPUME_OVERLAY_KEY_ON;
+        scene.options.look.key = GPUME_OVERLAY_KEY_ON;
         fill_field(&scene, i + 1);
         uint8_t *bytes = draw(&scene, &picture);
-        REQUIRE_EQUAL(picture.width, size[0] * scene.options.scale);
-        REQUIRE_EQUAL(picture.height, size[1] * scene.options.scale);
+        REQUIRE_EQUAL(picture.width, size[0] * scene.options.look.scale);
+        REQUIRE_EQUAL(picture.height, size[1] * scene.options.look.scale);
         struct gpume_plane again;
         uint8_t *others = draw(&scene, &again);
         REQUIRE(memcmp(bytes, others, (size_t)picture.stride * picture.height) == 0);
@@ -324,11 +322,126 @@ static void check_rectangles(void)
     free_scene(&scene);
 }
 
+/* The pixels of a row that an arrow covers. */
+static uint32_t drawn_in_row(const struct gpume_plane *picture, uint32_t y, uint32_t *first)
+{
+    uint32_t count = 0;
+    *first = picture->width;
+    for (uint32_t x = 0; x < picture->width; x++) {
+        if (!is_colour(at(picture, x, y), (struct gpume_colour){100, 100, 100}, 20)) {
+            *first = x < *first ? x : *first;
+            count++;
+        }
+    }
+    return count;
+}
+
+/* Arrows of true length end in the middle of their block, and are as long as the motion: also of
+ * fractions of a pixel, when enlarged, and where they leave the picture. */
+static void check_true_arrows(void)
+{
+    for (uint32_t scale = 1; scale <= 4; scale++) {
+        for (int dx = -16 * 4; dx <= 16 * 4; dx += 9) {
+            struct scene scene = make_scene(144, 16, 16, scale, GPUME_OVERLAY_ARROWS);
+            struct gpume_plane picture;
+            scene.options.look.arrow_length = GPUME_OVERLAY_TRUE;
+            scene.options.look.min_length = 0.01;
+            scene.units = 4;
+            scene.vectors[4].dx = (int16_t)dx;
+            uint8_t *bytes = draw(&scene, &picture);
+            uint32_t first;
+            const double length = abs(dx) / 4.0 * scale, tip = 72.0 * scale;
+            const double edge = 2 + 0.15 * 16 * scale; /* rims, rounded ends and dots */
+            const uint32_t count = drawn_in_row(&picture, 8 * scale, &first);
+            REQUIRE(count >= length - 2 && count <= length + edge);
+            REQUIRE(first + edge >= (dx > 0 ? tip : tip - length) && first <= tip);
+            REQUIRE(dx > 0 || first + count <= tip + edge);
+            free(bytes);
+            free_scene(&scene);
+        }
+    }
+    struct scene scene = make_scene(20, 20, 4, 2, GPUME_OVERLAY_ARROWS);
+    struct gpume_plane picture;
+    scene.options.look.arrow_length = GPUME_OVERLAY_TRUE;
+    fill_field(&scene, 5);
+    free(draw(&scene, &picture));
+    free_scene(&scene);
+}
+
+static void check_min_length(void)
+{
+    for (int style = GPUME_OVERLAY_ARROWS; style <= GPUME_OVERLAY_FLOW; style++) {
+        struct scene scene = make_scene(32, 16, 16, 1, (enum gpume_overlay_style)style);
+        struct gpume_plane picture;
+        uint32_t first;
+        scene.options.look.min_length = 5;
+        scene.vectors[0] = (struct gpume_vector){3, 3};
+        scene.vectors[1] = (struct gpume_vector){3, 4};
+        uint8_t *bytes = draw(&scene, &picture);
+        REQUIRE(drawn_in_row(&picture, 8, &first) > 0 && first >= 16);
+        free(bytes);
+        free_scene(&scene);
+    }
+}
+
+static void check_dim(void)
+{
+    static const uint32_t percents[] = {0, 40, 100};
+    for (size_t i = 0; i < 3; i++) {
+        struct scene scene = make_scene(32, 16, 16, 1, GPUME_OVERLAY_ARROWS);
+        struct gpume_plane picture;
+        scene.options.look.dim = percents[i];
+        uint8_t *bytes = draw(&scene, &picture);
+        REQUIRE_EQUAL(at(&picture, 0, 0)[0], 100 - percents[i]);
+        free(bytes);
+        free_scene(&scene);
+    }
+}
+
+/* The motion in full colour is the one asked for, or follows nine tenths of the frame's area. */
+static void check_flow_max(void)
+{
+    for (int16_t length = 1; length <= 16; length++) {
+        struct scene scene = make_scene(80, 8, 8, 1, GPUME_OVERLAY_FLOW);
+        struct gpume_plane picture;
+        const double wanted = length <= 4    ? 4
+                              : length <= 6  ? 6
+                              : length <= 8  ? 8
+                              : length <= 12 ? 12
+                                             : 16;
+        memset(scene.rgb.data, 255, (size_t)3 * 80 * 8);
+        for (size_t i = 0; i < scene.blocks; i++) {
+            scene.vectors[i].dx = (int16_t)-length;
+        }
+        scene.vectors[9] = (struct gpume_vector){-16, 8}; /* an outlier: one block of ten */
+        scene.options.look.flow_max = GPUME_OVERLAY_FLOW_AUTO;
+        uint8_t *bytes = draw(&scene, &picture);
+        REQUIRE(is_colour(at(&picture, 4, 4), gpume_colour_of_motion(length / wanted, 0), 1));
+        free(bytes);
+        scene.options.look.flow_max = 2.5;
+        bytes = draw(&scene, &picture);
+        REQUIRE(is_colour(at(&picture, 4, 4), gpume_colour_of_motion(length / 2.5, 0), 1));
+        free(bytes);
+        free_scene(&scene);
+    }
+    /* The key says it, and only if it does not follow the window. */
+    struct gpume_plane plain, labelled;
+    struct scene scene = make_scene(640, 480, 16, 1, GPUME_OVERLAY_FLOW);
+    scene.options.look.key = GPUME_OVERLAY_KEY_ON;
+    uint8_t *bytes = draw(&scene, &plain);
+    scene.options.look.flow_max = GPUME_OVERLAY_FLOW_AUTO;
+    uint8_t *others = draw(&scene, &labelled);
+    REQUIRE(memcmp(bytes, others, (size_t)plain.stride * plain.height) != 0);
+    free(bytes);
+    free(others);
+    free_scene(&scene);
+}
+
 static void check_limits(void)
 {
     struct gpume_overlay *overlay = NULL;
     const struct gpume_overlay_options options = {
-        .width = 65536, .height = 65536, .bits = 8, .block_w = 8, .block_h = 8, .scale = 1};
+        .width = 65536, .height = 65536, .bits = 8, .block_w = 8, .block_h = 8, .look.scale = 1};
     REQUIRE_EQUAL(gpume_overlay_create(&overlay, &options), GPUME_INVALID);
     gpume_overlay_destroy(&overlay);
     /* The window (0,0) has no arrows, and nothing to divide by. */
@@ -352,6 +465,10 @@ int main(void)
     check_confidence();
     check_sizes();
     check_rectangles();
+    check_true_arrows();
+    check_min_length();
+    check_dim();
+    check_flow_max();
     check_limits();
     return harness_verdict();
 }
