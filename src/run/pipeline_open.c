@@ -317,7 +317,7 @@ int gpume_pipeline_close(struct gpume_pipeline **out)
     *out = NULL;
     gpume_pipeline_cancel(pipeline);
     /* Until they have been stopped, a lane's thread may still add the standby engine's. */
-    for (uint32_t i = 0; i < pipeline->lane_count; i++) {
+    for (uint32_t i = 0; i < gpume_pipeline_lane_count(pipeline); i++) {
         gpume_lane_stop(pipeline->lanes[i]);
     }
     int status = pipeline->status;

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Lanes at moments that a run may never meet by chance: their engines search nothing, and wait in
+ * the middle of a call until something has happened elsewhere. If it does not happen, the wait
+ * fails after a minute, and so does the run.
+ */
+#include "base/clock.h"
+#include "harness.h"
+#include "plans.h"
+#include "run/pipeline_state.h"
+#include "run/schedule.h"
+#include "run/standby.h"
+
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FRAMES 12u
+#define BLOCKS 16u
+#define ENGINES 2u
+#define PATIENCE_NS 60000000000u
+
+/* --- engines */
+
+static struct fake {
+    struct gpume_plan plan;
+    uint8_t *memory;
+    uint32_t zeros[BLOCKS]; /* every result */
+} fakes[ENGINES];
+
+/* What the case has an engine do before it collects tasks, and when it is cancelled. */
+static int (*before_collect)(const struct fake *fake);
+static void (*on_cancel)(void);
+
+static void *frame_memory(void *engine, uint32_t index)
+{
+    const struct fake *fake = engine;
+    return fake->memory + index * fake->plan.plane_bytes;
+}
+
+static atomic_uint warnings;
+
+/* Orders nothing, so that ThreadSanitizer sees what the lanes themselves order. */
+static bool await(const atomic_uint *count, uint32_t least)
+{
+    const uint64_t end = gpume_clock_ns() + PATIENCE_NS;
+    while (atomic_load_explicit(count, memory_order_relaxed) < least && gpume_clock_ns() < end) {
+        sched_yield();
+    }
+    return atomic_load_explicit(count, memory_order_relaxed) >= least;
+}
+
+static void on_log(void *opaque, enum gpume_log_level level, const char *line)
+{
+    (void)opaque, (void)line;
+    atomic_fetch_add_explicit(&warnings, level == GPUME_LOG_WARNING, memory_order_relaxed);
+}
+
+static int submit(void *engine, uint32_t slot, const struct gpume_batch *batch)
+{
+    (void)engine, (void)slot, (void)batch;
+    return GPUME_OK;
+}
+
+static int collect(void *engine, uint32_t slot, const struct gpume_batch *batch)
+{
+    static const struct gpume_vector vectors[BLOCKS];
+    const struct fake *fake = engine;
+    (void)slot;
+    const int status = batch->field_count > 0 ? before_collect(fake) : GPUME_OK;
+    for (uint32_t i = 0; status == GPUME_OK && i < batch->field_count; i++) {
+        batch->fields[i]->results =
+            (struct gpume_results){.vectors = vectors, .costs = fake->zeros, .ranks = fake->zeros};
+    }
+    return status;
+}
+
+static void cancel(void *engine)
+{
+    (void)engine;
+    if (on_cancel) {
+        on_cancel();
+    }
+}
+
+static void get_stats(void *engine, struct gpume_stats *stats)
+{
+    (void)engine, (void)stats;
+}
+
+static void get_info(void *engine, struct gpume_info *info)
+{
+    (void)engine;
+    info->device = "fake";
+}
+
+static int close_fake(void **engine)
+{
+    *engine = NULL;
+    return GPUME_OK;
+}
+
+static const struct gpume_engine_ops ops = {.frame_memory = frame_memory,
+    .submit = submit,
+    .collect = collect,
+    .cancel = cancel,
+    .get_stats = get_stats,
+    .get_info = get_info,
+    .close = close_fake};
+
+/* --- runs */
+
+struct run {
+    struct gpume_params params;
+    struct gpume_schedule schedule;
+    struct gpume_pipeline *pipeline;
+    uint32_t sent, received;
+};
+
+static struct gpume_params params_of(void)
+{
+    struct gpume_params params;
+    gpume_params_default(&params);
+    params.width = params.height = 32;
+    params.threads = 1;
+    return params;
+}
+
+/* Of engines that take one task at a time; a single one has a standby. */
+static void open_run(struct run *run, uint32_t count)
+{
+    static const struct gpume_log log = {.fn = on_log};
+    static const struct gpume_caps caps = {
+        .window_bytes = UINT64_MAX, .align_bytes = 64, .batch_max = 1, .batch_work = UINT64_MAX};
+    struct gpume_pipeline_parts parts = {
+        .engine_count = count, .source = {gpume_schedule_next, &run->schedule}, .log = &log};
+    run->params.devices = count > 1 ? "several" : NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        struct fake *fake = &fakes[i];
+        *fake = (struct fake){0};
+        REQUIRE_EQUAL(gpume_plan_make(&run->params, &caps, &log, &fake->plan), GPUME_OK);
+        REQUIRE_EQUAL(fake->plan.blocks, BLOCKS);
+        fake->memory = calloc(fake->plan.pool, fake->plan.plane_bytes);
+        parts.engines[i] =
+            (struct gpume_pipeline_engine){.ops = &ops, .opaque = fake, .plan = &fake->plan};
+    }
+    if (count == 1) {
+        REQUIRE_EQUAL(gpume_standby_create(&parts.standby, &run->params, &log), GPUME_OK);
+    }
+    run->schedule = gpume_schedule_make(&fakes[0].plan);
+    REQUIRE_EQUAL(gpume_pipeline_open(&run->pipeline, &parts), GPUME_OK);
+}
+
+static void close_run(struct run *run, uint32_t count, int status)
+{
+    REQUIRE_EQUAL(gpume_pipeline_close(&run->pipeline), status);
+    for (uint32_t i = 0; i < count; i++) {
+        free(fakes[i].memory);
+    }
+}
+
+/* Sends so many frames, or fewer if there is no space for more. */
+static void send(struct run *run, uint32_t count)
+{
+    struct gpume_frame *frame = NULL;
+    while (count-- > 0 && gpume_pipeline_acquire(run->pipeline, &frame, 0) == GPUME_OK) {
+        memset(frame->plane.data, 0, fakes[0].plan.plane_bytes);
+        REQUIRE_EQUAL(gpume_pipeline_send(run->pipeline, &frame, 0), GPUME_OK);
+        run->sent++;
+    }
+}
+
+static bool lane_has_failed(struct run *run, uint32_t index)
+{
+    struct gpume_lane_info info;
+    gpume_pipeline_get_lane(run->pipeline, index, &info);
+    return info.failed;
+}
+
+/* --- a run is closed while the standby engine gets its lane: for ThreadSanitizer */
+
+static int lose(const struct fake *fake)
+{
+    (void)fake;
+    return GPUME_DEVICE_LOST;
+}
+
+/* Closing has begun, and now there is one lane more. */
+static void wait_for_standby(void)
+{
+    (void)await(&warnings, 1);
+}
+
+static void test_close(void)
+{
+    struct run run = {.params = params_of()};
+    before_collect = lose;
+    on_cancel = wait_for_standby;
+    open_run(&run, 1);
+    send(&run, 2);
+    while (!lane_has_failed(&run, 0)) {
+        sched_yield();
+    }
+    close_run(&run, 1, GPUME_OK);
+    REQUIRE_EQUAL(warnings, 1);
+    on_cancel = NULL;
+}
+
+int main(void)
+{
+    test_close();
+    return harness_verdict();
+}
