@@ -38,3 +38,11 @@ void gpume_stats_add(struct gpume_stats *to, const struct gpume_stats *from)
         gpume_stats_add_ns(to, from->stages[i].name, from->stages[i].ns);
     }
 }
+
+void gpume_stats_uncount(struct gpume_stats *from, const struct gpume_stats *counted)
+{
+    from->fields -= counted->fields;
+    from->candidates -= counted->candidates;
+    from->past_blocks -= counted->past_blocks;
+    from->past_parts -= counted->past_parts;
+}

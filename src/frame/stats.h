@@ -18,4 +18,7 @@ void gpume_stats_count_sweeps(
 /* Adds everything that `from` counts and measures. */
 void gpume_stats_add(struct gpume_stats *to, const struct gpume_stats *from);
 
+/* Subtracts everything that `counted` counts, but no times. */
+void gpume_stats_uncount(struct gpume_stats *from, const struct gpume_stats *counted);
+
 #endif

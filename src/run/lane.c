@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/grid.h"
 #include "base/status.h"
+#include "frame/stats.h"
 #include "run/checker.h"
 #include "run/take.h"
 
@@ -60,6 +61,7 @@ static int submit_next(struct gpume_lane *lane)
     gpume_turns_take(lane->turns, lane->turn, slot->batch.field_count);
     slot->submitted_ns = start;
     slot->submitted = false;
+    slot->counted = (struct gpume_stats){0};
     int status = describe(lane, &slot->batch);
     pthread_mutex_unlock(&lane->monitor->mutex);
     if (status == GPUME_OK) {
@@ -149,6 +151,8 @@ static int collect_oldest(struct gpume_lane *lane)
         drop_frames(&slot->batch);
     }
     pthread_mutex_lock(&lane->monitor->mutex);
+    slot->counted = stats;
+    gpume_stats_uncount(&slot->counted, &lane->stats);
     stats.busy_ns = lane->stats.busy_ns + (now - start);
     lane->stats = stats;
     if (status != GPUME_OK) {
@@ -173,6 +177,7 @@ static void give_back(struct gpume_lane *lane, struct gpume_lane_slot *slot)
         gpume_frame_unref(&box->reference);
     }
     slot->lent = 0;
+    gpume_stats_add(&lane->again, &slot->counted);
 }
 
 /* Where all slots hold fields that come after tasks which another lane has given back, those tasks
@@ -271,6 +276,12 @@ bool gpume_lane_is_idle(const struct gpume_lane *lane)
     return lane->done ||
            (!lane->busy && !can_submit(lane) && slot_in_the_way(lane) == lane->plan.slots &&
                lane->in_flight.count == 0 && !gpume_queue_is_over(lane->queue));
+}
+
+void gpume_lane_get_stats(const struct gpume_lane *lane, struct gpume_stats *stats)
+{
+    *stats = lane->stats;
+    gpume_stats_uncount(stats, &lane->again);
 }
 
 /* --- opening and closing */

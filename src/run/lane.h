@@ -50,6 +50,7 @@ struct gpume_lane_slot {
     uint32_t lent;                 /* fields that have not been released */
     bool submitted;
     uint64_t submitted_ns;
+    struct gpume_stats counted; /* what the engine counted when it was collected */
 };
 
 struct gpume_lane {
@@ -77,7 +78,8 @@ struct gpume_lane {
     bool cancelled;                          /* stop at once */
     bool failed;                             /* its engine is not used any more */
     bool done;                               /* the thread is about to end */
-    struct gpume_stats stats;
+    struct gpume_stats stats;                /* of the engine */
+    struct gpume_stats again;                /* what of it is searched again; without times */
 };
 
 /* What a lane is made of. */
@@ -99,6 +101,9 @@ int gpume_lane_open(struct gpume_lane **lane, const struct gpume_lane_parts *par
 /* Locked. True if the lane can do nothing until something is added to the queue or released, or the
  * lane has ended. */
 bool gpume_lane_is_idle(const struct gpume_lane *lane);
+
+/* Locked. Fields that are given back after they were complete do not count; their time does. */
+void gpume_lane_get_stats(const struct gpume_lane *lane, struct gpume_stats *stats);
 
 /* Makes the thread end soon, and cancels the engine call that it may be in. Can be called from any
  * thread. Unlocked. */

@@ -208,7 +208,9 @@ void gpume_pipeline_get_stats(struct gpume_pipeline *pipeline, struct gpume_stat
 {
     pthread_mutex_lock(&pipeline->monitor.mutex);
     for (uint32_t i = 0; i < pipeline->lane_count; i++) {
-        gpume_stats_add(stats, &pipeline->lanes[i]->stats);
+        struct gpume_stats of_lane;
+        gpume_lane_get_stats(pipeline->lanes[i], &of_lane);
+        gpume_stats_add(stats, &of_lane);
     }
     pthread_mutex_unlock(&pipeline->monitor.mutex);
 }
@@ -227,15 +229,17 @@ void gpume_pipeline_get_lane(
     struct gpume_info info = {0};
     pthread_mutex_lock(&pipeline->monitor.mutex);
     const struct gpume_lane *lane = pipeline->lanes[index];
+    struct gpume_stats stats;
     lane->ops->get_info(lane->engine, &info);
+    gpume_lane_get_stats(lane, &stats);
     *out = (struct gpume_lane_info){.backend = info.backend,
         .device = info.device,
         .driver = info.driver,
         .search = info.search,
         .host_bytes = info.host_bytes + lane->plan.run_bytes,
         .device_bytes = info.device_bytes,
-        .fields = lane->stats.fields,
-        .busy_ns = lane->stats.busy_ns,
+        .fields = stats.fields,
+        .busy_ns = stats.busy_ns,
         .failed = lane->failed};
     pthread_mutex_unlock(&pipeline->monitor.mutex);
 }

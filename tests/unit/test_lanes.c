@@ -27,6 +27,8 @@ static struct fake {
     struct gpume_plan plan;
     uint8_t *memory;
     uint32_t zeros[BLOCKS]; /* every result */
+    struct gpume_stats stats;
+    atomic_uint collected; /* tasks */
 } fakes[ENGINES];
 
 /* What the case has an engine do before it collects tasks, and when it is cancelled. */
@@ -66,12 +68,17 @@ static int submit(void *engine, uint32_t slot, const struct gpume_batch *batch)
 static int collect(void *engine, uint32_t slot, const struct gpume_batch *batch)
 {
     static const struct gpume_vector vectors[BLOCKS];
-    const struct fake *fake = engine;
+    struct fake *fake = engine;
     (void)slot;
     const int status = batch->field_count > 0 ? before_collect(fake) : GPUME_OK;
     for (uint32_t i = 0; status == GPUME_OK && i < batch->field_count; i++) {
         batch->fields[i]->results =
             (struct gpume_results){.vectors = vectors, .costs = fake->zeros, .ranks = fake->zeros};
+        fake->stats.fields++;
+        fake->stats.candidates += 100;
+        fake->stats.past_blocks += 10;
+        fake->stats.past_parts += 1;
+        atomic_fetch_add_explicit(&fake->collected, 1, memory_order_relaxed);
     }
     return status;
 }
@@ -86,7 +93,7 @@ static void cancel(void *engine)
 
 static void get_stats(void *engine, struct gpume_stats *stats)
 {
-    (void)engine, (void)stats;
+    *stats = ((const struct fake *)engine)->stats;
 }
 
 static void get_info(void *engine, struct gpume_info *info)
@@ -178,6 +185,26 @@ static bool lane_has_failed(struct run *run, uint32_t index)
     return info.failed;
 }
 
+/* Sends the other frames and receives all fields. */
+static void complete(struct run *run)
+{
+    const struct gpume_field *field = NULL;
+    int status = GPUME_OK;
+    while (status == GPUME_OK || status == GPUME_AGAIN) {
+        send(run, FRAMES - run->sent);
+        if (run->sent == FRAMES) {
+            REQUIRE_EQUAL(gpume_pipeline_finish(run->pipeline), GPUME_OK);
+        }
+        status = gpume_pipeline_receive(run->pipeline, &field, 0);
+        if (status == GPUME_OK) {
+            REQUIRE_EQUAL(field->frame, ++run->received);
+            gpume_field_release(&field);
+        }
+    }
+    REQUIRE_EQUAL(status, GPUME_EOF);
+    REQUIRE_EQUAL(run->received, FRAMES - 1);
+}
+
 /* --- a run is closed while the standby engine gets its lane: for ThreadSanitizer */
 
 static int lose(const struct fake *fake)
@@ -207,8 +234,42 @@ static void test_close(void)
     on_cancel = NULL;
 }
 
+/* --- an engine fails when the other one's slots are full of later fields: one is searched again */
+
+static int fail_late(const struct fake *fake)
+{
+    if (fake == &fakes[0]) {
+        return await(&fakes[1].collected, fake->plan.slots) ? GPUME_DEVICE_LOST : GPUME_INVALID;
+    }
+    return GPUME_OK;
+}
+
+static void test_counts(void)
+{
+    struct run run = {.params = params_of()};
+    struct gpume_stats stats = {0};
+    before_collect = fail_late;
+    open_run(&run, 2);
+    send(&run, FRAMES);
+    while (!lane_has_failed(&run, 0)) {
+        sched_yield();
+    }
+    complete(&run);
+    REQUIRE_EQUAL(fakes[1].collected, FRAMES); /* one of them twice */
+    gpume_pipeline_get_stats(run.pipeline, &stats);
+    REQUIRE_EQUAL(stats.fields, FRAMES - 1);
+    REQUIRE_EQUAL(stats.candidates, 100 * (FRAMES - 1));
+    REQUIRE_EQUAL(stats.past_blocks, 10 * (FRAMES - 1));
+    REQUIRE_EQUAL(stats.past_parts, FRAMES - 1);
+    struct gpume_lane_info info;
+    gpume_pipeline_get_lane(run.pipeline, 1, &info);
+    REQUIRE_EQUAL(info.fields, FRAMES - 1);
+    close_run(&run, 2, GPUME_OK);
+}
+
 int main(void)
 {
     test_close();
+    test_counts();
     return harness_verdict();
 }
