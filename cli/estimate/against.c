@@ -64,8 +64,8 @@ int gpume_against_check(struct gpume_estimate_options *options, const struct gpu
         "refine-metric", "ref-distance", "best-reference", "bidirectional", "candidates",
         "confidence", "direction", "compat", "prefilter", "start", "duration", "vf", "fields",
         "hwaccel", "vectors", "predicted", "residual", "residual-mode", "difference", "gain",
-        "gamma", "overlay", "report", "report-dir", "report-pictures", "resume", "check", "json",
-        NULL};
+        "gamma", "overlay", "report", "report-dir", "report-pictures", "surface", "resume", "check",
+        "json", NULL};
     struct gpume_params *params = &options->params;
     if (gpume_check_foreign(line, foreign, "against-stream",
             "takes blocks and references from the stream") != GPUME_OK) {

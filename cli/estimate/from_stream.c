@@ -16,8 +16,8 @@ int gpume_from_stream_check(
         "passes", "ref-distance", "best-reference", "bidirectional", "candidates", "confidence",
         "direction", "compat", "prefilter", "start", "frames", "duration", "vf", "fields",
         "hwaccel", "output", "predicted", "residual", "residual-mode", "difference", "gain",
-        "gamma", "report", "report-dir", "report-pictures", "resume", "backend", "device", "search",
-        "no-elimination", "check", "validate", "max-memory", "json", NULL};
+        "gamma", "report", "report-dir", "report-pictures", "surface", "resume", "backend",
+        "device", "search", "no-elimination", "check", "validate", "max-memory", "json", NULL};
     if (gpume_check_foreign(line, foreign, "from-stream", "writes vectors without a search") !=
         GPUME_OK) {
         return GPUME_INVALID;

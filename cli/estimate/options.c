@@ -145,6 +145,9 @@ static const struct gpume_option table[] = {
         .help =
             "most frame pairs to show with all pictures in the HTML report, 0 to 1000; fewer if "
             "the page would exceed 20 MB (default 26)"},
+    {GPUME_ROW("surface", "X,Y", pixel, OPTIONS, surface_x), .max = UINT32_MAX,
+        .help = "write the cost of every displacement of the window for the block that holds pixel "
+                "(X,Y) to surface_X_Y.csv, in the output folder if -o names one"},
     {GPUME_OPTION_OVERWRITE, .help = "replace existing outputs",
         .brief = "replace existing outputs"},
     {GPUME_ROW_FLAG("resume", OPTIONS, resume), .help = "resume an interrupted run"},
@@ -255,6 +258,18 @@ static int check_pictures(
     return GPUME_OK;
 }
 
+static int check_surface(struct gpume_estimate_options *options, const struct gpume_line *line)
+{
+    options->with_surface = gpume_line_has(line, "surface");
+    const char *other = gpume_line_has(line, "prefilter") ? "prefilter"
+                        : options->params.bidirectional   ? "bidirectional"
+                        : options->params.best_reference  ? "best-reference"
+                                                          : NULL;
+    return options->with_surface && other
+               ? gpume_refuse(GPUME_INVALID, "--surface: cannot be combined with --%s", other)
+               : GPUME_OK;
+}
+
 static int check(void *opaque, const struct gpume_line *line)
 {
     struct gpume_estimate_options *options = opaque;
@@ -279,6 +294,7 @@ static int check(void *opaque, const struct gpume_line *line)
     }
     status = status ? status : gpume_search_choice_check_used(line, &options->params);
     status = status ? status : check_pictures(options, line);
+    status = status ? status : check_surface(options, line);
     status = status ? status : gpume_estimate_check_times(options);
     if (status == GPUME_OK && options->compat_ffmpeg) {
         gpume_compat_apply(options);

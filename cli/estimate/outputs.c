@@ -17,6 +17,7 @@
 #include "signals.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,6 +101,14 @@ static int add_standard(
     return add(outputs, ops, gpume_text_join(outputs->folder, name));
 }
 
+static int add_surface(struct gpume_outputs *outputs, uint32_t x, uint32_t y)
+{
+    char name[48];
+    snprintf(name, sizeof(name), "surface_%" PRIu32 "_%" PRIu32 ".csv", x, y);
+    return outputs->folder ? add_standard(outputs, &gpume_sink_surface, name)
+                           : add(outputs, &gpume_sink_surface, strdup(name));
+}
+
 static int name_folder(struct gpume_outputs *outputs, const struct gpume_estimate_options *options)
 {
     const char *input = options->common.inputs[options->common.input_count - 1];
@@ -135,12 +144,15 @@ static int make_list(struct gpume_outputs *outputs, const struct gpume_estimate_
     GPUME_TRY(add_named(outputs, &gpume_sink_residual, options->residual));
     GPUME_TRY(add_named(outputs, &gpume_sink_difference, options->difference));
     GPUME_TRY(add_named(outputs, &gpume_sink_overlay, options->overlay));
-    const bool standard =
-        options->output || (outputs->count == 0 && !options->report && !options->report_dir);
+    const bool others = options->report || options->report_dir || options->with_surface;
+    const bool standard = options->output || (outputs->count == 0 && !others);
     if (standard) {
         GPUME_TRY(name_folder(outputs, options));
         GPUME_TRY(add_standard(outputs, &gpume_sink_vectors_csv, "vectors.csv"));
         GPUME_TRY(add_standard(outputs, &gpume_sink_frames_csv, "frames.csv"));
+    }
+    if (options->with_surface) {
+        GPUME_TRY(add_surface(outputs, options->surface_x, options->surface_y));
     }
     if (options->report) {
         GPUME_TRY(add_named(outputs, gpume_sink_report(options->report), options->report));

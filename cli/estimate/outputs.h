@@ -12,8 +12,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Three files in the output folder, and one output for each of six options. */
-#define GPUME_OUTPUTS_MAX 9
+/* Three files in the output folder, and one output for each of eight options. */
+#define GPUME_OUTPUTS_MAX 11
 
 struct gpume_output {
     const struct gpume_sink_ops *ops;

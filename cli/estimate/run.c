@@ -155,6 +155,7 @@ static void describe_run(struct job *job)
         .look = options->look,
         .vectors_format = job->outputs.vectors_format,
         .report_pictures = options->report_pictures,
+        .surface = {options->surface_x, options->surface_y},
         .take_colour = take_colour,
         .colours = job->source,
         .set = &job->checkpoint.set,

@@ -116,13 +116,13 @@ static bool parse_real(const struct gpume_option *option, const char *text, void
     return gpume_parse_real(text, '\0', option->min, option->max, field) != NULL;
 }
 
-/* "XxY", or "N" for both axes of a window. */
+/* "XxY", or "N" for both axes of a window; "X,Y" for a pixel. */
 static bool parse_pair(const struct gpume_option *option, const char *text, void *field)
 {
     uint32_t *pair = field;
     uint64_t x, y;
     const uint64_t min = (uint64_t)option->min, max = (uint64_t)option->max;
-    const char *by = strchr(text, 'x');
+    const char *by = strchr(text, option->type == &gpume_type_pixel ? ',' : 'x');
     const size_t length = by ? (size_t)(by - text) : strlen(text);
     if ((!by && option->type != &gpume_type_window) || !gpume_parse_digits(text, length, max, &x)) {
         return false;
@@ -264,6 +264,7 @@ static void formats_words(const struct gpume_option *option, char *text, size_t 
 DESCRIBE(real, "a number from %g to %g, e.g. 1.5")
 DESCRIBE(window, "N or XxY, each from %.0f to %.0f, e.g. 16x8")
 DESCRIBE(size, "WxH, each from %.0f to %.0f, e.g. 1920x1080")
+DESCRIBE(pixel, "X,Y, each from %.0f to %.0f, e.g. 320,200")
 DESCRIBE(count, "a whole number from %.0f to %.0f, optionally followed by K or M, e.g. 9M")
 DESCRIBE(bytes, "a whole number from %.0f to %.0f, optionally followed by K, M, G, T, KiB, MiB, "
                 "GiB or TiB, e.g. 500M")
@@ -275,6 +276,7 @@ TYPE(number_or_auto) = {0, parse_number_or_auto, describe_number_or_auto, NULL};
 TYPE(real) = {sizeof(double), parse_real, describe_real, NULL};
 TYPE(window) = {sizeof(uint32_t), parse_pair, describe_window, NULL};
 TYPE(size) = {sizeof(uint32_t), parse_pair, describe_size, NULL};
+TYPE(pixel) = {sizeof(uint32_t), parse_pair, describe_pixel, NULL};
 TYPE(count) = {sizeof(uint64_t), parse_amount, describe_count, NULL};
 TYPE(bytes) = {sizeof(uint64_t), parse_amount, describe_bytes, NULL};
 TYPE(choice) = {0, parse_choice, describe_choices, choices_words};

@@ -11,6 +11,7 @@ extern const struct gpume_option_type gpume_type_number_or_auto; /* the same; au
 extern const struct gpume_option_type gpume_type_real;           /* a double; limits */
 extern const struct gpume_option_type gpume_type_window; /* two uint32_t: N or XxY; limits */
 extern const struct gpume_option_type gpume_type_size;   /* two uint32_t: WxH; limits */
+extern const struct gpume_option_type gpume_type_pixel;  /* two uint32_t: X,Y; limits */
 extern const struct gpume_option_type gpume_type_count;  /* a uint64_t with K or M; limits */
 extern const struct gpume_option_type gpume_type_bytes;  /* the same, also G, T, KiB ... */
 extern const struct gpume_option_type gpume_type_choice; /* an enum, `stored` its first value */

@@ -12,7 +12,7 @@ from ctypes import (
     c_ssize_t, c_uint32, c_uint64, c_void_p)
 from typing import TYPE_CHECKING
 
-API_VERSION = 4
+API_VERSION = 5
 
 BLOCK_MIN = 4
 SIDE_MAX = 1048576
@@ -242,6 +242,8 @@ FUNCTIONS = {
     "gpume_receive": (c_int, c_void_p, _field, c_uint32),
     "gpume_field_release": (None, _field),
     "gpume_cancel": (None, c_void_p),
+    "gpume_surface": (c_int, POINTER(Params), POINTER(Plane), POINTER(Plane), POINTER(BlockSize), c_uint32, c_uint32,
+                      POINTER(c_uint32)),
     "gpume_psnr": (c_double, c_uint32, c_uint64, c_uint64),
     "gpume_info_fill": (c_int, c_void_p, POINTER(Info)),
     "gpume_stats_fill": (c_int, c_void_p, POINTER(Stats)),

@@ -48,8 +48,9 @@ struct gpume_run {
     void *colours;
     const struct gpume_vectors_format *vectors_format; /* for gpume_sink_vectors */
     uint32_t report_pictures;                          /* most fields with pictures in a report */
-    struct gpume_out_set *set;                         /* for gpume_out_open_in */
-    const struct gpume_summary *summary;               /* complete when a sink's finish is called */
+    uint32_t surface[2];       /* x and y of a pixel of the block that gpume_sink_surface shows */
+    struct gpume_out_set *set; /* for gpume_out_open_in */
+    const struct gpume_summary *summary; /* complete when a sink's finish is called */
     struct gpume_log log;
 };
 
@@ -132,5 +133,6 @@ extern const struct gpume_sink_ops gpume_sink_predicted;
 extern const struct gpume_sink_ops gpume_sink_residual;
 extern const struct gpume_sink_ops gpume_sink_difference;
 extern const struct gpume_sink_ops gpume_sink_overlay;
+extern const struct gpume_sink_ops gpume_sink_surface; /* the costs of one block */
 
 #endif

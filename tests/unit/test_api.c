@@ -547,6 +547,36 @@ static void test_close_early(void)
     }
 }
 
+/* The costs themselves are compared with those of the oracle in tests/cli/test_surface.sh. */
+static void test_surface(void)
+{
+    uint8_t samples[6 * 5];
+    uint32_t costs[5 * 3];
+    struct gpume_params params = params_of(6, 5);
+    struct gpume_plane plane = {samples, 6, 6, 5, 8}, other = {samples, 6, 5, 5, 8};
+    struct gpume_prefilter filter = {.kind = GPUME_PREFILTER_GAUSS, .sigma = 1};
+    const struct gpume_block_size shape = {4, 4};
+    params.window_x = 2;
+    params.window_y = 1;
+    for (size_t i = 0; i < sizeof(samples); i++) {
+        samples[i] = (uint8_t)(i % 6);
+    }
+    REQUIRE_EQUAL(gpume_surface(&params, &plane, &plane, &shape, 0, 0, costs), GPUME_OK);
+    REQUIRE(costs[5 + 2] == 0 && costs[2] == 0);   /* no motion; columns are alike */
+    REQUIRE(costs[5 + 3] == 16 && costs[0] == 20); /* the edge repeats its samples */
+    params.edge = GPUME_EDGE_INSIDE;
+    REQUIRE_EQUAL(gpume_surface(&params, &plane, &plane, &shape, 4, 4, costs), GPUME_OK);
+    REQUIRE(costs[5 + 2] == 0 && costs[5 + 1] == 2 && costs[5 + 3] == GPUME_NONE);
+    REQUIRE(costs[10 + 2] == GPUME_NONE);
+    REQUIRE_EQUAL(gpume_surface(NULL, &plane, &plane, &shape, 0, 0, costs), GPUME_INVALID);
+    REQUIRE_EQUAL(gpume_surface(&params, &plane, NULL, &shape, 0, 0, costs), GPUME_INVALID);
+    REQUIRE_EQUAL(gpume_surface(&params, &plane, &plane, &shape, 0, 0, NULL), GPUME_INVALID);
+    REQUIRE_EQUAL(gpume_surface(&params, &plane, &other, &shape, 0, 0, costs), GPUME_INVALID);
+    REQUIRE_EQUAL(gpume_surface(&params, &plane, &plane, &shape, 6, 0, costs), GPUME_INVALID);
+    params.prefilter = &filter;
+    REQUIRE_EQUAL(gpume_surface(&params, &plane, &plane, &shape, 0, 0, costs), GPUME_UNSUPPORTED);
+}
+
 int main(int argc, char **argv)
 {
     bool cpu = argc < 2 || strcmp(argv[1], "cpu") == 0;
@@ -556,6 +586,7 @@ int main(int argc, char **argv)
     }
     test_arguments();
     test_searches();
+    test_surface();
     test_wrong_plane();
     test_frames_after_end();
     test_memory_max();

@@ -79,7 +79,7 @@ extern "C" {
 #endif
 
 /* Grows by one whenever this header changes what a caller can rely on. */
-#define GPUME_API_VERSION 4
+#define GPUME_API_VERSION 5
 
 enum gpume_status {
     GPUME_OK = 0,
@@ -272,6 +272,17 @@ GPUME_API void gpume_cancel(gpume *ctx);
 
 /* [free] 10 log10(peak^2 * pixels / sse) with peak = 2^bits - 1; infinity where sse is 0. */
 GPUME_API double gpume_psnr(uint32_t bits, uint64_t pixels, uint64_t sse);
+
+/* [free] The cost surface of a block: its cost for every displacement of the window, for one block
+ * of a field and on the calling thread. target and reference: unfiltered frames in the size and
+ * depth of params, such as those of a field with params.want_frames. shape: of a block that no edge
+ * cuts; (x,y): its upper left pixel. Costs are by the metric of the run's costs
+ * (gpume_cost_metric), without the price of the vector, row by row from (-window_x, -window_y) on:
+ * 2 window_x subpel + 1 in each of 2 window_y subpel + 1 rows, GPUME_NONE where the displacement is
+ * no candidate. GPUME_INVALID, GPUME_UNSUPPORTED (params.prefilter), GPUME_NOMEM: logged. */
+GPUME_API int gpume_surface(const struct gpume_params *params, const struct gpume_plane *target,
+    const struct gpume_plane *reference, const struct gpume_block_size *shape, uint32_t x,
+    uint32_t y, uint32_t *costs);
 
 /* What the context runs on. Strings live as long as the context. */
 struct gpume_info {

@@ -34,7 +34,10 @@ static void estimate(struct run *run, int target, FILE *frames)
         }
         return;
     }
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < count && run->options->surface; i++) {
+        print_surface(run, target, refs[i]);
+    }
+    for (int i = 0; i < count && !run->options->surface; i++) {
         const struct field *field = search_pair(run, target, refs[i]);
         print_field(run, field);
         if (frames) {
@@ -68,7 +71,7 @@ int main(int count, char **words)
         fail(EXIT_FAILED, "%s: cannot be written", options.frames_csv);
     }
     const int first = first_target(&run);
-    print_header(&options);
+    options.surface ? print_surface_header() : print_header(&options);
     if (frames) {
         print_frames_header(frames);
     }

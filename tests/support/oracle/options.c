@@ -214,6 +214,8 @@ static bool parse_frames(struct options *options, const char *word, const char *
         options->frames = whole_number(word, value, 1, 1 << 30);
     } else if (strcmp(word, "--frames-csv") == 0) {
         options->frames_csv = value;
+    } else if (strcmp(word, "--surface") == 0) {
+        options->surface = sscanf(value, "%d,%d", &options->surface_x, &options->surface_y) == 2;
     } else {
         return false;
     }

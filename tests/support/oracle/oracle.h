@@ -58,6 +58,8 @@ struct options {
     int candidates;
     bool confidence;
     int start, frames; /* -1: not given */
+    bool surface;      /* of the block that holds this pixel: */
+    int surface_x, surface_y;
 };
 
 /* Samples at one fraction of a pixel, with a margin as wide as the window. */
@@ -164,6 +166,12 @@ void block_samples(const struct picture *picture, const struct place *place, uin
 void average(uint16_t *samples, const uint16_t *other, int count);
 struct match evaluate(const struct search *search, enum metric metric, struct vector vector);
 int search_block(const struct search *search, int wanted, struct match *matches, int *ties);
+
+bool is_candidate(const struct search *search, struct vector vector);
+
+/* surface.c */
+void print_surface_header(void);
+void print_surface(const struct run *run, int target, int ref);
 
 /* predictor.c */
 struct vector median_predictor(const struct grid *before, int column, int row);

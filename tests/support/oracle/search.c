@@ -30,7 +30,7 @@ static bool fits(int place, int size, int displacement, int subpel, int limit)
     return first >= 0 && end <= limit * subpel;
 }
 
-static bool is_candidate(const struct search *search, struct vector vector)
+bool is_candidate(const struct search *search, struct vector vector)
 {
     const struct options *options = search->options;
     const struct place *place = &search->place;

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The cost surface of one block as CSV: of every field, a row for each displacement of the window.
+ * Called by the thread that receives fields.
+ */
+#include "base/status.h"
+#include "files/out.h"
+#include "files/text_file.h"
+#include "sinks/shown.h"
+#include "sinks/sink.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct surface_sink {
+    struct gpume_sink sink;
+    uint32_t *costs;
+};
+
+static int surface_check(
+    const char *path, const struct gpume_sink_shape *shape, const struct gpume_log *log)
+{
+    (void)shape;
+    return gpume_text_check(path, "surface", ".csv", log);
+}
+
+static void surface_close(struct gpume_sink *sink)
+{
+    free(((struct surface_sink *)sink)->costs);
+}
+
+static size_t displacements(const struct gpume_params *params)
+{
+    return (2 * (size_t)params->window_x * params->subpel + 1) *
+           (2 * (size_t)params->window_y * params->subpel + 1);
+}
+
+static int surface_open(struct gpume_sink *sink)
+{
+    struct surface_sink *self = (struct surface_sink *)sink;
+    const struct gpume_run *run = sink->run;
+    const struct gpume_params *params = &run->params;
+    int status;
+    if (run->surface[0] >= params->width || run->surface[1] >= params->height) {
+        return gpume_log_fail(&run->log, GPUME_INVALID,
+            "--surface %" PRIu32 ",%" PRIu32 ": the picture has %" PRIu32 " x %" PRIu32
+            " pixels, counted from 0; name one of them",
+            run->surface[0], run->surface[1], params->width, params->height);
+    }
+    self->costs = malloc(displacements(params) * sizeof(*self->costs));
+    if (!self->costs) {
+        return gpume_log_nomem(&run->log, sink->path);
+    }
+    GPUME_TRY(gpume_out_open_in(&sink->out, run->set, sink->path, &run->log));
+    GPUME_TRY(gpume_out_text(sink->out, "frame,ref,x,y,w,h,dx,dy,cost\n"));
+fail:
+    return status;
+}
+
+static struct gpume_shown find(const struct gpume_field *field, uint32_t x, uint32_t y)
+{
+    const uint64_t count = gpume_shown_count(field);
+    struct gpume_shown shown = gpume_shown_at(field, 0);
+    for (uint64_t i = 0; i < count; i++) {
+        shown = gpume_shown_at(field, i);
+        if (x >= shown.x && y >= shown.y && x - shown.x < shown.layer->block_w &&
+            y - shown.y < shown.layer->block_h) {
+            break;
+        }
+    }
+    return shown;
+}
+
+/* A candidate's row ends with its cost, that of another displacement with nothing. */
+static int put_row(struct gpume_sink *sink, const char *head, int32_t dx, int32_t dy, uint32_t cost)
+{
+    char row[160], number[16] = "";
+    const double units = sink->run->params.subpel;
+    if (cost != GPUME_NONE) {
+        snprintf(number, sizeof(number), "%" PRIu32, cost);
+    }
+    snprintf(row, sizeof(row), "%s%.8g,%.8g,%s\n", head, dx / units, dy / units, number);
+    return gpume_out_text(sink->out, row);
+}
+
+static int put_surface(struct gpume_sink *sink, const char *head, const uint32_t *costs)
+{
+    const struct gpume_params *params = &sink->run->params;
+    const int32_t window_x = (int32_t)(params->window_x * params->subpel);
+    const int32_t window_y = (int32_t)(params->window_y * params->subpel);
+    int status = GPUME_OK;
+    for (int32_t dy = -window_y; dy <= window_y; dy++) {
+        for (int32_t dx = -window_x; dx <= window_x && status == GPUME_OK; dx++) {
+            status = put_row(sink, head, dx, dy, *costs++);
+        }
+    }
+    return status;
+}
+
+static int surface_field(struct gpume_sink *sink, const struct gpume_field *field)
+{
+    const struct surface_sink *self = (struct surface_sink *)sink;
+    const struct gpume_params *params = &sink->run->params;
+    const struct gpume_shown shown = find(field, sink->run->surface[0], sink->run->surface[1]);
+    const struct gpume_block_size shape = {shown.layer->block_w, shown.layer->block_h};
+    const uint32_t right = params->width - shown.x, below = params->height - shown.y;
+    char head[120];
+    snprintf(head, sizeof(head),
+        "%" PRIu64 ",%" PRIu64 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",%" PRIu32 ",", field->frame,
+        field->ref, shown.x, shown.y, shape.width < right ? shape.width : right,
+        shape.height < below ? shape.height : below);
+    const int status = gpume_surface(
+        params, &field->target, &field->reference, &shape, shown.x, shown.y, self->costs);
+    return status == GPUME_OK ? put_surface(sink, head, self->costs) : status;
+}
+
+const struct gpume_sink_ops gpume_sink_surface = {
+    .name = "surface",
+    .bytes = sizeof(struct surface_sink),
+    .noun = "a cost surface",
+    .check = surface_check,
+    .open = surface_open,
+    .field = surface_field,
+    .finish = gpume_sink_finish_out,
+    .close = surface_close,
+    .want_frames = true,
+};
