@@ -49,7 +49,8 @@ static int make_fields(struct gpume_drawing *drawing)
 
 static int take_colour(void *source, uint64_t frame, struct gpume_plane *rgb)
 {
-    return gpume_source_take_colour(source, frame, rgb);
+    const int status = gpume_source_take_colour(source, frame, rgb);
+    return status == GPUME_UNSUPPORTED ? GPUME_INVALID : status; /* it is the input */
 }
 
 static int make_luma(struct gpume_drawing *drawing, const struct gpume_source_info *info)

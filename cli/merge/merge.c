@@ -115,8 +115,11 @@ static int list_outputs(struct job *job)
     }
     status = status ? status : gpume_merge_outputs_check(&job->outputs, options->common.overwrite);
     job->summary_path = gpume_text_join(options->output, "summary.json");
+    if (status == GPUME_OK && !job->summary_path) {
+        return gpume_refuse(GPUME_NOMEM, "out of memory");
+    }
     if (status == GPUME_OK && !options->common.overwrite &&
-        (!job->summary_path || gpume_text_exists(job->summary_path, false))) {
+        gpume_text_exists(job->summary_path, false)) {
         return gpume_refuse(GPUME_INVALID,
             "%s/summary.json: exists already; replace it with -y or choose another folder with -o",
             options->output);

@@ -85,13 +85,14 @@ fail:
  * it may be continued, which also works under its name. */
 static void take_name(struct gpume_out *out)
 {
-    char *name = name_of(out);
+    char *partial = out->set->partial ? name_of(out) : NULL;
+    const char *name = out->set->partial ? partial : out->final; /* works without memory, too */
     if (name && rename(name, out->temp) == 0) {
         out->named = false;
     } else if (name && !out->set->keep) {
         (void)unlink(name);
     }
-    free(name);
+    free(partial);
 }
 
 int gpume_out_set_name(struct gpume_out_set *set, const struct gpume_log *log)

@@ -27,6 +27,9 @@ static int find_in_packets(const struct gpume_source_options *options, int64_t f
         gpume_packets_open(&packets, options->paths[0], options->stream, &cancel, &options->log));
     GPUME_TRY(gpume_seek_rank(&packets, first_us, times, frames, count));
 fail:
+    if (status == GPUME_NOMEM) {
+        (void)gpume_log_nomem(&options->log, gpume_input_label(options->paths[0]));
+    }
     gpume_packets_close(&packets);
     return status;
 }

@@ -117,11 +117,14 @@ static int open_encoder(struct video *video, bool lossless)
 
 static int open_io(struct video *video)
 {
+    const int sought = gpume_out_seek(video->out, 0);
+    if (sought != GPUME_OK && sought != GPUME_UNSUPPORTED) {
+        return sought;
+    }
     uint8_t *buffer = av_malloc(IO_BYTES);
-    bool seekable = gpume_out_seek(video->out, 0) == GPUME_OK;
     if (buffer) {
         video->io = avio_alloc_context(
-            buffer, IO_BYTES, 1, video, NULL, io_write, seekable ? io_seek : NULL);
+            buffer, IO_BYTES, 1, video, NULL, io_write, sought == GPUME_OK ? io_seek : NULL);
     }
     if (!video->io) {
         av_free(buffer);
