@@ -3,9 +3,12 @@
  * The public functions: check arguments, choose the engine, call the pipeline.
  */
 #include "base/args.h"
+#include "base/bands.h"
+#include "base/grid.h"
 #include "base/locked_log.h"
 #include "base/sized.h"
 #include "base/status.h"
+#include "base/workers.h"
 #include "model/options.h"
 #include "model/plan.h"
 #include "run/engines.h"
@@ -18,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define COPY_THREADS_MAX 8u
 #define SEARCHES_MAX (2 * GPUME_ENGINE_SEARCHES_MAX)
 
 struct gpume {
@@ -28,7 +32,8 @@ struct gpume {
     struct gpume_prefilter prefilter; /* what params.prefilter points to, if anything */
     struct gpume_schedule schedule;   /* the sender's, like the number of frames sent */
     uint64_t sent_count;
-    uint64_t searchable; /* how many of the newest frames gpume_search takes */
+    struct gpume_bands copying; /* the sender's too */
+    uint64_t searchable;        /* how many of the newest frames gpume_search takes */
 };
 
 const char *gpume_status_text(int status)
@@ -170,6 +175,16 @@ static int choose_engines(struct gpume *ctx, const struct gpume_params *params)
     return status;
 }
 
+/* A GPU leaves the processors to the sender. */
+static uint32_t copy_threads(const struct gpume *ctx)
+{
+    struct gpume_info info = {0};
+    gpume_pipeline_get_info(ctx->pipeline, &info);
+    const uint64_t wanted = ctx->params.threads ? ctx->params.threads : COPY_THREADS_MAX;
+    const uint64_t most = gpume_min_u64(gpume_workers_processors(), COPY_THREADS_MAX);
+    return strcmp(info.backend, "vulkan") == 0 ? (uint32_t)gpume_min_u64(wanted, most) : 1;
+}
+
 int gpume_open(gpume **out, const struct gpume_params *params)
 {
     if (!out || !params) {
@@ -203,6 +218,7 @@ int gpume_open(gpume **out, const struct gpume_params *params)
         gpume_close(&ctx);
         return status;
     }
+    ctx->copying.threads = copy_threads(ctx);
     *out = ctx;
     return GPUME_OK;
 }
@@ -214,6 +230,7 @@ int gpume_close(gpume **out)
     }
     struct gpume *ctx = *out;
     *out = NULL;
+    gpume_bands_finish(&ctx->copying);
     int status = gpume_pipeline_close(&ctx->pipeline);
     gpume_locked_log_finish(&ctx->locked);
     free(ctx);
@@ -262,6 +279,20 @@ static bool same_shape(const struct gpume_plane *plane, const struct gpume_param
            plane->bits == wanted->bits && (stride >= row_bytes || plane->height == 1);
 }
 
+struct copy {
+    const struct gpume_plane *to, *from;
+    size_t row_bytes;
+};
+
+static void copy_rows(void *opaque, uint32_t begin, uint32_t end)
+{
+    const struct copy *copy = opaque;
+    for (uint32_t y = begin; y < end; y++) {
+        memcpy((uint8_t *)copy->to->data + (ptrdiff_t)y * copy->to->stride,
+            (const uint8_t *)copy->from->data + (ptrdiff_t)y * copy->from->stride, copy->row_bytes);
+    }
+}
+
 int gpume_send_plane(gpume *ctx, const struct gpume_plane *plane, int64_t time_us)
 {
     if (!ctx || !plane) {
@@ -279,11 +310,8 @@ int gpume_send_plane(gpume *ctx, const struct gpume_plane *plane, int64_t time_u
     if (status != GPUME_OK) {
         return status;
     }
-    size_t row_bytes = (size_t)plane->width * (plane->bits > 8 ? 2 : 1);
-    for (uint32_t y = 0; y < plane->height; y++) {
-        memcpy((uint8_t *)frame->plane.data + (ptrdiff_t)y * frame->plane.stride,
-            (const uint8_t *)plane->data + (ptrdiff_t)y * plane->stride, row_bytes);
-    }
+    struct copy copy = {&frame->plane, plane, (size_t)plane->width * (plane->bits > 8 ? 2 : 1)};
+    gpume_bands_run(&ctx->copying, plane->height, copy.row_bytes, copy_rows, &copy);
     return send_frame(ctx, &frame, time_us);
 }
 

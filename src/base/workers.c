@@ -151,7 +151,7 @@ static void *thread_main(void *opaque)
     return NULL;
 }
 
-static uint32_t processors(void)
+uint32_t gpume_workers_processors(void)
 {
     long count = sysconf(_SC_NPROCESSORS_ONLN);
     return count < 1 ? 1 : (uint32_t)count;
@@ -159,7 +159,7 @@ static uint32_t processors(void)
 
 int gpume_workers_create(struct gpume_workers **out, uint32_t threads)
 {
-    uint32_t wanted = threads ? threads : processors();
+    uint32_t wanted = threads ? threads : gpume_workers_processors();
     wanted = wanted > THREADS_MAX ? THREADS_MAX : wanted;
     struct gpume_workers *workers = calloc(1, sizeof(*workers) + wanted * sizeof(struct thread));
     if (!workers) {

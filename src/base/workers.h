@@ -37,6 +37,9 @@ struct gpume_step {
     bool queued;                            /* and not complete */
 };
 
+/* Of this machine, at least 1. */
+uint32_t gpume_workers_processors(void);
+
 /* threads 0 = one per processor. GPUME_NOMEM. GPUME_AGAIN: no more threads can be started. */
 int gpume_workers_create(struct gpume_workers **workers, uint32_t threads);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Decoders turn the video stream of an input into frames in presentation order. One thread.
- * gpume_decode_lavf is FFmpeg's; decode_y4m.h reads pictures that are too large for it.
+ * gpume_decode_lavf is FFmpeg's; decode_y4m.h reads raw video, and pictures that are too large for
+ * FFmpeg.
  */
 #ifndef GPUME_MEDIA_DECODE_H
 #define GPUME_MEDIA_DECODE_H
@@ -24,6 +25,7 @@ struct gpume_decode_options {
     const char *path;              /* kept, not copied */
     int stream;                    /* counts video streams from 0; -1 = best */
     uint32_t threads;              /* 0 = all */
+    uint32_t copy_threads;         /* that move samples, at most */
     struct gpume_hwaccel *hwaccel; /* NULL = software; outlives the decoder */
     const char *graph;             /* filters that take the frames, or NULL */
     bool motion;                   /* export motion vectors: see media/motion.h */

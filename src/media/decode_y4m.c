@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Reads large Y4M files without FFmpeg: a header line, then for each frame a FRAME line, luma and
- * chroma, which is skipped unless whole frames are wanted. Only regular files: the header is read
- * before FFmpeg may open the file, and a pipe can be read only once.
+ * Reads Y4M files without FFmpeg, by several threads: a header line, then for each frame a FRAME
+ * line, luma and chroma, which is skipped unless whole frames are wanted. Only regular files: the
+ * header is read before FFmpeg may open the file, and a pipe can be read only once.
  */
 #include "media/decode_y4m.h"
+#include "base/bands.h"
 #include "base/status.h"
 #include "media/cut.h"
 #include "media/input.h"
@@ -24,7 +25,7 @@
 
 #define PIXELS_MAX (UINT64_C(1) << 29) /* limits the memory that a forged header can claim */
 #define LINE_BYTES 1024                /* longer lines are not headers */
-#define CHUNK_BYTES (1024 * 1024)      /* bytes read between two checks of *cancel */
+#define CHUNK_BYTES (128u * 1024)      /* read between two checks of *cancel */
 #define PADDING 64                     /* bytes that swscale may read past the end of a plane */
 
 struct y4m {
@@ -36,6 +37,7 @@ struct y4m {
     size_t planes[4];    /* bytes of each plane */
     uint64_t size, read; /* bytes of a frame, and how many of them are read */
     AVBufferPool *pool;
+    struct gpume_bands bands; /* who reads chunks */
     struct gpume_cut cut;
     uint64_t delivered;
     const atomic_bool *cancel;
@@ -73,16 +75,28 @@ static bool peek(int fd, struct gpume_y4m_header *header, int64_t *at)
     return gpume_y4m_parse(line, header);
 }
 
-bool gpume_decode_y4m_wants(const char *path)
+/* False: it is no regular Y4M file. */
+static bool read_header(const char *path, struct gpume_y4m_header *header)
 {
-    struct gpume_y4m_header header;
     int64_t at = 0;
-    int fd = open_regular(path);
-    bool wanted = fd >= 0 && peek(fd, &header, &at) && gpume_y4m_is_large(&header);
+    const int fd = open_regular(path);
+    const bool is_y4m = fd >= 0 && peek(fd, header, &at);
     if (fd >= 0) {
         close(fd);
     }
-    return wanted;
+    return is_y4m;
+}
+
+bool gpume_decode_y4m_needs(const char *path)
+{
+    struct gpume_y4m_header header;
+    return read_header(path, &header) && gpume_y4m_is_large(&header);
+}
+
+bool gpume_decode_y4m_takes(const char *path)
+{
+    struct gpume_y4m_header header;
+    return gpume_input_is_file(path) && read_header(path, &header) && header.bits > 0;
 }
 
 static int open_file(struct y4m *y4m, const char *path)
@@ -178,6 +192,7 @@ static void y4m_close(void *state)
 {
     struct y4m *y4m = state;
     av_buffer_pool_uninit(&y4m->pool);
+    gpume_bands_finish(&y4m->bands);
     if (y4m->fd >= 0) {
         close(y4m->fd);
     }
@@ -190,6 +205,7 @@ static int y4m_open(
     struct y4m *y4m = state;
     y4m->cancel = options->cancel;
     y4m->log = options->log;
+    y4m->bands.threads = options->copy_threads;
     GPUME_TRY(open_file(y4m, options->path));
     GPUME_TRY(check_header(y4m, options));
     GPUME_TRY(check_options(y4m, options));
@@ -249,21 +265,48 @@ static int begin_frame(struct y4m *y4m)
     return GPUME_OK;
 }
 
-static int read_samples(struct y4m *y4m, uint8_t *to)
+struct reading {
+    const struct y4m *y4m;
+    uint8_t *to;
+    atomic_int status; /* GPUME_IO: it cannot be read */
+};
+
+static int read_chunk(const struct y4m *y4m, uint8_t *to, uint64_t begin, uint64_t end)
 {
-    for (uint64_t done = 0; done < y4m->read;) {
-        const uint64_t rest = y4m->read - done;
-        if (atomic_load(y4m->cancel)) {
-            return GPUME_CANCELLED;
-        }
-        const ssize_t got = pread(y4m->fd, to + done,
-            rest < CHUNK_BYTES ? (size_t)rest : CHUNK_BYTES, (off_t)(y4m->at + (int64_t)done));
+    while (begin < end) {
+        const ssize_t got =
+            pread(y4m->fd, to + begin, (size_t)(end - begin), (off_t)(y4m->at + (int64_t)begin));
         if (got <= 0) {
-            return break_off(y4m, "it cannot be read");
+            return GPUME_IO;
         }
-        done += (uint64_t)got;
+        begin += (uint64_t)got;
     }
     return GPUME_OK;
+}
+
+static void read_chunks(void *opaque, uint32_t begin, uint32_t end)
+{
+    struct reading *reading = opaque;
+    const struct y4m *y4m = reading->y4m;
+    int status = GPUME_OK;
+    for (uint64_t i = begin; i < end && status == GPUME_OK; i++) {
+        const uint64_t at = i * CHUNK_BYTES, rest = y4m->read - at;
+        status = atomic_load(y4m->cancel) ? GPUME_CANCELLED
+                                          : read_chunk(y4m, reading->to, at,
+                                                at + (rest < CHUNK_BYTES ? rest : CHUNK_BYTES));
+    }
+    if (status != GPUME_OK) {
+        atomic_store(&reading->status, status);
+    }
+}
+
+static int read_samples(struct y4m *y4m, uint8_t *to)
+{
+    struct reading reading = {.y4m = y4m, .to = to};
+    const uint64_t chunks = (y4m->read + CHUNK_BYTES - 1) / CHUNK_BYTES;
+    gpume_bands_run(&y4m->bands, (uint32_t)chunks, CHUNK_BYTES, read_chunks, &reading);
+    const int status = atomic_load(&reading.status);
+    return status == GPUME_IO ? break_off(y4m, "it cannot be read") : status;
 }
 
 static int y4m_next(void *state, AVFrame *frame)
@@ -295,11 +338,26 @@ fail:
     return status;
 }
 
+/* Frames that are skipped are only looked for. */
+static int y4m_seek(void *state, uint64_t index, int64_t start, AVFrame *frame)
+{
+    struct y4m *y4m = state;
+    (void)start; /* 0 */
+    for (; y4m->delivered < index; y4m->delivered++) {
+        if (begin_frame(y4m) != GPUME_OK) {
+            return GPUME_UNSUPPORTED;
+        }
+        y4m->at += (int64_t)y4m->size;
+    }
+    const int status = y4m_next(y4m, frame);
+    return status == GPUME_EOF ? GPUME_UNSUPPORTED : status;
+}
+
 static int y4m_describe(const void *state, char *text, size_t bytes)
 {
-    (void)state;
-    snprintf(text, bytes, "y4m");
-    return 1;
+    const struct y4m *y4m = state;
+    snprintf(text, bytes, "rawvideo");
+    return y4m->bands.threads > 1 ? (int)y4m->bands.threads : 1;
 }
 
 static uint64_t y4m_refused(const void *state)
@@ -324,6 +382,7 @@ const struct gpume_decoder gpume_decode_y4m = {
     .bytes = sizeof(struct y4m),
     .open = y4m_open,
     .next = y4m_next,
+    .seek = y4m_seek,
     .describe = y4m_describe,
     .refused = y4m_refused,
     .warn = y4m_warn,

@@ -28,6 +28,7 @@ void gpume_luma_close(struct gpume_luma *luma)
     close_scaler(&luma->gray);
     close_scaler(&luma->resize);
     av_frame_free(&luma->plain);
+    gpume_bands_finish(&luma->bands);
     free(luma->row);
 }
 
@@ -138,26 +139,48 @@ static bool native_endian(const AVPixFmtDescriptor *descriptor)
     return (descriptor->flags & AV_PIX_FMT_FLAG_BE) == AV_NE(AV_PIX_FMT_FLAG_BE, 0);
 }
 
-static void read_row(const AVFrame *frame, const AVPixFmtDescriptor *descriptor, uint32_t y,
-    const struct gpume_plane *plane, uint16_t *row)
+struct rows {
+    const AVFrame *frame;
+    const AVPixFmtDescriptor *descriptor;
+    const struct gpume_plane *plane;
+    uint16_t *row; /* of any layout that is not the destination's */
+};
+
+/* Are rows copied, sample by sample? */
+static bool is_same_layout(const AVPixFmtDescriptor *descriptor)
 {
     const AVComponentDescriptor *luma = &descriptor->comp[0];
-    uint8_t *to = (uint8_t *)plane->data + (ptrdiff_t)y * plane->stride;
-    const uint8_t *from = frame->data[luma->plane] + (ptrdiff_t)y * frame->linesize[luma->plane];
-    uint32_t width = plane->width;
     const bool whole = luma->offset == 0 && !(descriptor->flags & AV_PIX_FMT_FLAG_BITSTREAM);
-    if (whole && luma->depth == 8 && luma->step == 1 && luma->shift == 0) {
-        memcpy(to, from, width);
-        return;
+    const bool deep = luma->depth > 8 && luma->step == 2 && native_endian(descriptor) &&
+                      (luma->shift == 0 || luma->shift + luma->depth == 16);
+    return whole && (deep || (luma->depth == 8 && luma->step == 1 && luma->shift == 0));
+}
+
+static void copy_rows(void *opaque, uint32_t begin, uint32_t end)
+{
+    const struct rows *rows = opaque;
+    const AVComponentDescriptor *luma = &rows->descriptor->comp[0];
+    const ptrdiff_t stride = rows->frame->linesize[luma->plane];
+    for (uint32_t y = begin; y < end; y++) {
+        uint8_t *to = (uint8_t *)rows->plane->data + (ptrdiff_t)y * rows->plane->stride;
+        const uint8_t *from = rows->frame->data[luma->plane] + (ptrdiff_t)y * stride;
+        if (luma->depth == 8) {
+            memcpy(to, from, rows->plane->width);
+        } else {
+            copy_deep_row((uint16_t *)(void *)to, (const uint16_t *)(const void *)from,
+                rows->plane->width, luma);
+        }
     }
-    if (whole && luma->depth > 8 && luma->step == 2 && native_endian(descriptor) &&
-        (luma->shift == 0 || luma->shift + luma->depth == 16)) {
-        copy_deep_row((uint16_t *)(void *)to, (const uint16_t *)(const void *)from, width, luma);
-        return;
-    }
-    uint16_t *samples = luma->depth > 8 ? (uint16_t *)(void *)to : row;
-    av_read_image_line2(samples, (const uint8_t **)(void *)(uintptr_t)frame->data, frame->linesize,
-        descriptor, 0, (int)y, 0, (int)width, 0, sizeof *samples);
+}
+
+static void extract_row(const struct rows *rows, uint32_t y)
+{
+    const AVComponentDescriptor *luma = &rows->descriptor->comp[0];
+    const uint32_t width = rows->plane->width;
+    uint8_t *to = (uint8_t *)rows->plane->data + (ptrdiff_t)y * rows->plane->stride;
+    uint16_t *samples = luma->depth > 8 ? (uint16_t *)(void *)to : rows->row;
+    av_read_image_line2(samples, (const uint8_t **)(void *)(uintptr_t)rows->frame->data,
+        rows->frame->linesize, rows->descriptor, 0, (int)y, 0, (int)width, 0, sizeof *samples);
     for (uint32_t x = 0; luma->depth == 8 && x < width; x++) {
         to[x] = (uint8_t)samples[x];
     }
@@ -165,6 +188,12 @@ static void read_row(const AVFrame *frame, const AVPixFmtDescriptor *descriptor,
 
 static int move_luma(struct gpume_luma *luma, const AVFrame *frame, const struct gpume_plane *plane)
 {
+    struct rows rows = {frame, av_pix_fmt_desc_get(frame->format), plane, NULL};
+    if (is_same_layout(rows.descriptor)) {
+        const size_t row_bytes = (size_t)plane->width * (plane->bits > 8 ? 2 : 1);
+        gpume_bands_run(&luma->bands, plane->height, row_bytes, copy_rows, &rows);
+        return GPUME_OK;
+    }
     if (luma->row_samples < plane->width) {
         uint16_t *row = realloc(luma->row, plane->width * sizeof *row);
         if (!row) {
@@ -173,9 +202,9 @@ static int move_luma(struct gpume_luma *luma, const AVFrame *frame, const struct
         luma->row = row;
         luma->row_samples = plane->width;
     }
-    const AVPixFmtDescriptor *descriptor = av_pix_fmt_desc_get(frame->format);
+    rows.row = luma->row;
     for (uint32_t y = 0; y < plane->height; y++) {
-        read_row(frame, descriptor, y, plane, luma->row);
+        extract_row(&rows, y);
     }
     return GPUME_OK;
 }

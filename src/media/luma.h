@@ -7,6 +7,7 @@
 #ifndef GPUME_MEDIA_LUMA_H
 #define GPUME_MEDIA_LUMA_H
 
+#include "base/bands.h"
 #include "gpume/gpume.h"
 
 #include <stdbool.h>
@@ -46,6 +47,7 @@ struct gpume_luma {
     struct gpume_scaler gray;   /* RGB and similar to gray */
     struct gpume_scaler resize; /* gray to gray */
     struct AVFrame *plain;      /* luma at its own size, before resizing */
+    struct gpume_bands bands;   /* who moves samples; zeroed: the caller alone */
     uint16_t *row;
     size_t row_samples;
 };

@@ -6,8 +6,8 @@
  */
 #include "media/source.h"
 #include "base/status.h"
+#include "media/choose.h"
 #include "media/colour.h"
-#include "media/decode_y4m.h"
 #include "media/filter.h"
 #include "media/first_frame.h"
 #include "media/hwaccel.h"
@@ -299,15 +299,6 @@ static int first_frame(struct gpume_source *source)
     return source->bits == 0 ? unusable(source, source->frame) : GPUME_OK;
 }
 
-static const struct gpume_decoder *choose_decoder(const struct gpume_source_options *options)
-{
-    bool large = false;
-    for (uint32_t i = 0; i < options->path_count && !large; i++) {
-        large = gpume_decode_y4m_wants(options->paths[i]);
-    }
-    return options->decoder ? options->decoder : large ? &gpume_decode_y4m : &gpume_decode_lavf;
-}
-
 int gpume_source_open(struct gpume_source **result, const struct gpume_source_options *options,
     struct gpume_source_info *info)
 {
@@ -318,7 +309,8 @@ int gpume_source_open(struct gpume_source **result, const struct gpume_source_op
     }
     atomic_init(&source->cancelled, false);
     source->options = *options;
-    source->decoder = choose_decoder(options);
+    source->decoder = gpume_choose_decoder(options);
+    source->luma.bands.threads = gpume_choose_copy_threads(options);
     if (options->colour) {
         GPUME_TRY(gpume_colour_frames_create(&source->colour, options->colour_first));
     }

@@ -33,6 +33,7 @@ int gpume_source_open_path(struct gpume_source *source, struct gpume_decode_fact
         .path = wanted->paths[source->path_index],
         .stream = wanted->stream,
         .threads = wanted->threads,
+        .copy_threads = source->luma.bands.threads,
         .hwaccel = source->hwaccel,
         .graph = wanted->filter,
         .motion = wanted->motion,

@@ -68,7 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
         .colour = true,
     };
     check_header(data, bytes);
-    (void)gpume_decode_y4m_wants(path);
+    (void)gpume_decode_y4m_needs(path);
     const int status = gpume_source_open(&source, &options, &info);
     if (status == GPUME_OK) {
         FUZZ_REQUIRE(info.width >= 1 && info.height >= 1 && info.bits >= 8 && info.bits <= 16);

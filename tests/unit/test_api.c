@@ -251,6 +251,41 @@ static void test_one_thread(uint32_t bits, uint64_t first)
     free(plane.data);
 }
 
+/* Planes so large that several threads may copy them, with rows in either order. */
+static void test_large_planes(void)
+{
+    struct gpume_params params = params_of(700, 500);
+    params.block = 16;
+    params.want_frames = true;
+    params.window_x = params.window_y = 0;
+    gpume *ctx = open_context(&params);
+    const struct gpume_field *field = NULL;
+    struct gpume_plane planes[2], flipped;
+    for (uint32_t i = 0; i < 2; i++) {
+        planes[i] = synth_plane(700, 500, 8);
+        synth_fill(&planes[i], SYNTH_NOISE, i, 7);
+    }
+    flipped = planes[1];
+    flipped.data = (uint8_t *)flipped.data + 499 * flipped.stride;
+    flipped.stride = -flipped.stride;
+    REQUIRE_EQUAL(gpume_send_plane(ctx, &planes[0], 0), GPUME_OK);
+    REQUIRE_EQUAL(gpume_send_plane(ctx, &flipped, 0), GPUME_OK);
+    REQUIRE_EQUAL(gpume_receive(ctx, &field, 0), GPUME_OK);
+    bool same = true;
+    for (uint32_t y = 0; y < 500; y++) {
+        for (uint32_t x = 0; x < 700; x++) {
+            same = same &&
+                   synth_sample(&field->reference, x, y) == synth_sample(&planes[0], x, y) &&
+                   synth_sample(&field->target, x, y) == synth_sample(&planes[1], x, 499 - y);
+        }
+    }
+    REQUIRE(same);
+    gpume_field_release(&field);
+    REQUIRE_EQUAL(gpume_close(&ctx), GPUME_OK);
+    free(planes[0].data);
+    free(planes[1].data);
+}
+
 /* So many candidates per block that every engine with elimination tries it. */
 static struct gpume_stats stats_of(enum synth_content content, bool no_elimination)
 {
@@ -594,6 +629,7 @@ int main(int argc, char **argv)
     test_one_thread(12, (UINT64_C(1) << 31) - 3);
     test_one_thread(8, (UINT64_C(1) << 32) - 3);
     test_one_thread(8, (UINT64_C(1) << 53) + 1);
+    test_large_planes();
     test_elimination();
     test_prefilter();
     test_two_threads();

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* base: the pointer ring, the parallel loop, numbered names, the size arithmetic, and the tie rule
  * of motion. */
+#include "base/bands.h"
 #include "base/fifo.h"
 #include "base/grid.h"
 #include "base/log.h"
@@ -260,6 +261,33 @@ static void test_pattern_list(void)
     REQUIRE(chdir("..") == 0 && rmdir(folder) == 0);
 }
 
+static void count_rows(void *opaque, uint32_t begin, uint32_t end)
+{
+    for (uint32_t row = begin; row < end; row++) {
+        count_item(opaque, row);
+    }
+}
+
+/* Every row once, whether threads share the picture or not. */
+static void test_bands(uint32_t threads)
+{
+    static const size_t row_bytes[] = {1, 300, 1000000};
+    struct gpume_bands bands = {.threads = threads};
+    for (uint32_t i = 0; i < sizeof(row_bytes) / sizeof(*row_bytes); i++) {
+        for (uint32_t rows = 0; rows <= 1000; rows += 125) {
+            static struct sum sum;
+            memset(&sum, 0, sizeof(sum));
+            gpume_bands_run(&bands, rows, row_bytes[i], count_rows, &sum);
+            REQUIRE_EQUAL(atomic_load(&sum.calls), rows);
+            for (uint32_t row = 0; row < rows; row++) {
+                REQUIRE_EQUAL(atomic_load(&sum.seen[row]), 1);
+            }
+        }
+    }
+    REQUIRE((bands.workers != NULL) == (threads > 1));
+    gpume_bands_finish(&bands);
+}
+
 int main(void)
 {
     test_pattern_names();
@@ -271,6 +299,9 @@ int main(void)
     test_place_of_steps();
     test_workers(3);
     test_workers(0);
+    test_bands(0);
+    test_bands(1);
+    test_bands(5);
     test_grid();
     test_order();
     test_log();

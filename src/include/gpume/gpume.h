@@ -152,8 +152,10 @@ GPUME_API void gpume_frame_release(gpume_frame **frame);
  * time in microseconds, copied to the fields of this target. */
 GPUME_API int gpume_send(gpume *ctx, gpume_frame **frame, int64_t time_us);
 
-/* [sender] Sends a copy of the plane, whose size and bits must be those of the context.
- * GPUME_AGAIN: receive and release a field, then send the same plane again. */
+/* [sender] Sends a copy of the plane, whose size and bits must be those of the context. For a GPU,
+ * up to 8 threads make the copy of a large plane, no more than params.threads if that is not 0; the
+ * first such call starts them. GPUME_AGAIN: receive and release a field, then send the same plane
+ * again. */
 GPUME_API int gpume_send_plane(gpume *ctx, const struct gpume_plane *plane, int64_t time_us);
 
 /* One search: of a target frame in a reference frame; with params.best_reference in several. */
