@@ -141,6 +141,7 @@ static void forget_frames(struct gpume_lane *lane)
 static int collect_oldest(struct gpume_lane *lane)
 {
     struct gpume_lane_slot *slot = gpume_fifo_at(&lane->in_flight, 0);
+    lane->turn->collecting = true;
     pthread_mutex_unlock(&lane->monitor->mutex);
     const uint64_t start = gpume_clock_ns();
     const int status = collect(lane, slot);
@@ -151,6 +152,7 @@ static int collect_oldest(struct gpume_lane *lane)
         drop_frames(&slot->batch);
     }
     pthread_mutex_lock(&lane->monitor->mutex);
+    lane->turn->collecting = false;
     slot->counted = stats;
     gpume_stats_uncount(&slot->counted, &lane->stats);
     stats.busy_ns = lane->stats.busy_ns + (now - start);

@@ -2,6 +2,7 @@
 #include "run/turns.h"
 
 #define TRIAL 8u /* the part of a submission that a lane takes before it has been measured */
+#define MOVE_NS 1000000u /* about two large frames into another engine's memory */
 
 struct gpume_turn *gpume_turns_add(struct gpume_turns *turns, uint32_t slots, uint32_t batch)
 {
@@ -79,12 +80,24 @@ static uint32_t tasks_in_time(const struct gpume_turns *turns, const struct gpum
     return turn->submissions == 0 && helps(turns, turn);
 }
 
-uint32_t gpume_turns_share(const struct gpume_turns *turns, const struct gpume_turn *turn)
+/* Its thread waits for longer than it takes to give frames to another engine. */
+static bool is_busy(const struct gpume_turn *turn)
+{
+    return turn->collecting && turn->in_flight * turn->task_ns > MOVE_NS;
+}
+
+/* May the others take tasks? */
+static bool passes(const struct gpume_turns *turns)
 {
     const struct gpume_turn *holder = &turns->lanes[turns->holder];
     const bool frames_alone = holder->present && !turns->took && holder->submissions > 0;
-    const bool passes = !frames_alone && tasks_in_time(turns, holder) == 0;
-    return turns->blocked || (turn != holder && !passes) ? 0 : tasks_in_time(turns, turn);
+    return is_busy(holder) || (!frames_alone && tasks_in_time(turns, holder) == 0);
+}
+
+uint32_t gpume_turns_share(const struct gpume_turns *turns, const struct gpume_turn *turn)
+{
+    const bool is_holder = turn == &turns->lanes[turns->holder];
+    return !turns->blocked && (is_holder || passes(turns)) ? tasks_in_time(turns, turn) : 0;
 }
 
 void gpume_turns_take(struct gpume_turns *turns, struct gpume_turn *turn, uint32_t tasks)

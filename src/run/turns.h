@@ -2,7 +2,8 @@
 /*
  * Which lane takes the next submission from the queue. One lane after the other has the turn. It
  * keeps it while it has a free slot, so that few frames go to more than one engine, and until it
- * has taken a task, so that its frames have not gone there for nothing.
+ * has taken a task, so that its frames have not gone there for nothing. While it waits long for its
+ * engine, any other one may take what comes.
  *
  * Fields are delivered in order, so that the others wait for a slow lane once their slots are full.
  * It takes only as many tasks as make the run faster even so, by the measured speed of all lanes,
@@ -27,6 +28,7 @@ struct gpume_turn {
     uint32_t in_flight;   /* tasks that the engine has */
     uint32_t submissions; /* that the engine has */
     uint64_t task_ns;     /* measured time per task; 0: not measured yet */
+    bool collecting;      /* its thread waits for the engine, and takes nothing meanwhile */
 };
 
 struct gpume_turns {

@@ -28,7 +28,7 @@ static struct fake {
     uint8_t *memory;
     uint32_t zeros[BLOCKS]; /* every result */
     struct gpume_stats stats;
-    atomic_uint collected; /* tasks */
+    atomic_uint submitted, collected; /* tasks */
 } fakes[ENGINES];
 
 /* What the case has an engine do before it collects tasks, and when it is cancelled. */
@@ -61,7 +61,9 @@ static void on_log(void *opaque, enum gpume_log_level level, const char *line)
 
 static int submit(void *engine, uint32_t slot, const struct gpume_batch *batch)
 {
-    (void)engine, (void)slot, (void)batch;
+    struct fake *fake = engine;
+    (void)slot;
+    atomic_fetch_add_explicit(&fake->submitted, batch->field_count, memory_order_relaxed);
     return GPUME_OK;
 }
 
@@ -267,9 +269,33 @@ static void test_counts(void)
     close_run(&run, 2, GPUME_OK);
 }
 
+/* --- tasks come while an engine is at work: the other one takes them */
+
+static int wait_for_other(const struct fake *fake)
+{
+    return await(&fakes[fake == &fakes[0]].submitted, 1) ? GPUME_OK : GPUME_INVALID;
+}
+
+static void test_turn(void)
+{
+    struct run run = {.params = params_of()};
+    before_collect = wait_for_other;
+    open_run(&run, 2);
+    pthread_mutex_lock(&run.pipeline->monitor.mutex);
+    for (uint32_t i = 0; i < 2; i++) {
+        run.pipeline->turns.lanes[i].task_ns = 1000000000; /* as measured before */
+    }
+    pthread_mutex_unlock(&run.pipeline->monitor.mutex);
+    send(&run, 2);
+    REQUIRE(await(&fakes[0].submitted, 1));
+    complete(&run);
+    close_run(&run, 2, GPUME_OK);
+}
+
 int main(void)
 {
     test_close();
     test_counts();
+    test_turn();
     return harness_verdict();
 }

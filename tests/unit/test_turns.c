@@ -2,8 +2,9 @@
 /*
  * How fast lanes are together, by the turns that they get, in simulated time: lanes take tasks in
  * order, work as long as their speed says, and have a slot free again when all tasks before its own
- * are complete too. Lanes that are alike are almost as fast as all of them could be, and no lane
- * makes the run slower.
+ * are complete too. A lane that cannot take anything waits until its oldest submission is complete.
+ * Lanes that are alike are almost as fast as all of them could be, and no lane makes the run
+ * slower. If tasks come slowly, a free lane takes them while another one is at work.
  */
 #include "harness.h"
 #include "run/turns.h"
@@ -28,27 +29,39 @@ struct sim {
     uint64_t free_ns[LANES]; /* when the engine has done all that it has */
     uint64_t task_ns[LANES]; /* true speed */
     uint32_t count;
-    uint64_t now, next, delivered;
+    uint64_t source_ns; /* from one task to the next; 0: all are there from the beginning */
+    uint64_t now, next;
+    uint64_t waited_ns; /* of all tasks, from when they come until they are complete */
     uint64_t seed;
 };
 
-static void submit(struct sim *sim, uint32_t lane, struct slot *slot)
+/* The number of tasks that have come. */
+static uint64_t come(const struct sim *sim)
+{
+    const uint64_t tasks = sim->source_ns > 0 ? sim->now / sim->source_ns + 1 : TASKS;
+    return tasks < TASKS ? tasks : TASKS;
+}
+
+/* False: it takes no task now. */
+static bool submit(struct sim *sim, uint32_t lane, struct slot *slot)
 {
     const uint32_t share = gpume_turns_share(&sim->turns, sim->lanes[lane]);
-    const uint64_t left = TASKS - sim->next;
+    const uint64_t left = come(sim) - sim->next;
     const uint32_t tasks = share < left ? share : (uint32_t)left;
     if (tasks == 0) {
-        return;
+        return false;
     }
     const uint64_t start = sim->now > sim->free_ns[lane] ? sim->now : sim->free_ns[lane];
     const uint64_t noise = 90 + harness_random(&sim->seed) % 21; /* percent */
     *slot = (struct slot){.first = sim->next,
         .end = sim->next + tasks,
-        .submitted_ns = sim->now,
         .worked_ns = tasks * sim->task_ns[lane] * noise / 100};
     slot->complete_ns = sim->free_ns[lane] = start + slot->worked_ns;
-    sim->next += tasks;
+    for (; sim->next < slot->end; sim->next++) {
+        sim->waited_ns += slot->complete_ns - sim->next * sim->source_ns;
+    }
     gpume_turns_take(&sim->turns, sim->lanes[lane], tasks);
+    return true;
 }
 
 static void collect(struct sim *sim, uint32_t lane, struct slot *slot)
@@ -72,26 +85,60 @@ static uint64_t delivered(const struct sim *sim)
     return end;
 }
 
+/* Of the lane's submissions that have not been collected; NULL: there is none. */
+static struct slot *oldest(struct sim *sim, uint32_t lane)
+{
+    struct slot *found = NULL;
+    for (uint32_t i = 0; i < SLOTS; i++) {
+        struct slot *slot = &sim->slots[lane][i];
+        if (slot->end > 0 && !slot->collected && (!found || slot->first < found->first)) {
+            found = slot;
+        }
+    }
+    return found;
+}
+
+/* As the thread of a lane does: it submits if it can, otherwise collects, otherwise waits. False:
+ * nothing can be done now. */
+static bool act(struct sim *sim, uint32_t lane)
+{
+    struct gpume_turn *turn = sim->lanes[lane];
+    for (uint32_t i = 0; i < SLOTS && !turn->collecting; i++) {
+        if (sim->slots[lane][i].end == 0 && submit(sim, lane, &sim->slots[lane][i])) {
+            return true;
+        }
+    }
+    struct slot *slot = oldest(sim, lane);
+    const bool waited = turn->collecting;
+    turn->collecting = slot && slot->complete_ns > sim->now;
+    if (slot && !turn->collecting) {
+        collect(sim, lane, slot);
+        return true;
+    }
+    return turn->collecting && !waited; /* another one may have the turn now */
+}
+
+static bool release(struct sim *sim, uint32_t lane)
+{
+    bool released = false;
+    for (uint32_t i = 0; i < SLOTS; i++) {
+        struct slot *slot = &sim->slots[lane][i];
+        if (slot->collected && slot->end <= delivered(sim)) {
+            *slot = (struct slot){0};
+            sim->lanes[lane]->free_slots++;
+            released = true;
+        }
+    }
+    return released;
+}
+
 /* All that happens now; true: something did. */
-static bool act(struct sim *sim)
+static bool act_all(struct sim *sim)
 {
     bool acted = false;
     for (uint32_t i = 0; i < sim->count; i++) {
-        for (uint32_t j = 0; j < SLOTS; j++) {
-            struct slot *slot = &sim->slots[i][j];
-            if (slot->end == 0) {
-                const uint64_t before = sim->next;
-                submit(sim, i, slot);
-                acted |= sim->next > before;
-            } else if (!slot->collected && slot->complete_ns <= sim->now) {
-                collect(sim, i, slot);
-                acted = true;
-            } else if (slot->collected && slot->end <= delivered(sim)) {
-                *slot = (struct slot){0};
-                sim->lanes[i]->free_slots++;
-                acted = true;
-            }
-        }
+        acted |= act(sim, i);
+        acted |= release(sim, i);
     }
     return acted;
 }
@@ -99,39 +146,43 @@ static bool act(struct sim *sim)
 /* The next time at which something happens; false: never. */
 static bool advance(struct sim *sim)
 {
-    uint64_t next = UINT64_MAX;
+    uint64_t next = come(sim) < TASKS ? come(sim) * sim->source_ns : UINT64_MAX;
     for (uint32_t i = 0; i < sim->count; i++) {
-        for (uint32_t j = 0; j < SLOTS; j++) {
-            const struct slot *slot = &sim->slots[i][j];
-            if (slot->end > 0 && !slot->collected && slot->complete_ns < next) {
-                next = slot->complete_ns;
-            }
+        const struct slot *slot = oldest(sim, i);
+        if (slot && slot->complete_ns < next) {
+            next = slot->complete_ns;
         }
     }
     sim->now = next;
     return next != UINT64_MAX;
 }
 
+static void simulate(struct sim *sim, const uint64_t *task_ns, const uint32_t *batches,
+    uint32_t count, uint64_t source_ns)
+{
+    *sim = (struct sim){.count = count, .source_ns = source_ns, .seed = 1};
+    for (uint32_t i = 0; i < count; i++) {
+        sim->lanes[i] = gpume_turns_add(&sim->turns, SLOTS, batches[i]);
+        sim->lanes[i]->present = true;
+        sim->task_ns[i] = task_ns[i];
+    }
+    do {
+        while (act_all(sim)) {
+        }
+    } while (advance(sim));
+    REQUIRE_EQUAL(sim->next, TASKS);
+}
+
 /* Tasks in the time that a task takes the first lane. */
 static double speed(const uint64_t *task_ns, const uint32_t *batches, uint32_t count)
 {
     static struct sim sim;
-    sim = (struct sim){.count = count, .seed = 1};
+    uint64_t end = 0;
+    simulate(&sim, task_ns, batches, count, 0);
     for (uint32_t i = 0; i < count; i++) {
-        sim.lanes[i] = gpume_turns_add(&sim.turns, SLOTS, batches[i]);
-        sim.lanes[i]->present = true;
-        sim.task_ns[i] = task_ns[i];
+        end = sim.free_ns[i] > end ? sim.free_ns[i] : end;
     }
-    do {
-        while (act(&sim)) {
-        }
-    } while (advance(&sim));
-    REQUIRE_EQUAL(sim.next, TASKS);
-    sim.now = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        sim.now = sim.free_ns[i] > sim.now ? sim.free_ns[i] : sim.now;
-    }
-    return (double)TASKS * (double)task_ns[0] / (double)sim.now;
+    return (double)TASKS * (double)task_ns[0] / (double)end;
 }
 
 /* least: of what all lanes could do together. */
@@ -144,6 +195,17 @@ static void check(const uint64_t *task_ns, const uint32_t *batches, uint32_t cou
     const double reached = speed(task_ns, batches, count);
     printf("%u lanes: %.3f of %.3f\n", count, reached, possible);
     REQUIRE(reached >= least * possible);
+}
+
+/* Tasks that come one by one. most: from when a task comes until it is complete, on average. */
+static void check_slow(uint64_t task_ns, uint64_t source_ns, uint32_t batch, double most)
+{
+    static struct sim sim;
+    simulate(
+        &sim, (const uint64_t[]){task_ns, task_ns}, (const uint32_t[]){batch, batch}, 2, source_ns);
+    const double waited = (double)sim.waited_ns / TASKS / (double)task_ns;
+    printf("a task every %.2f: complete after %.3f\n", (double)source_ns / (double)task_ns, waited);
+    REQUIRE(waited <= most);
 }
 
 int main(void)
@@ -166,5 +228,10 @@ int main(void)
     check((const uint64_t[]){1000, 100000}, (const uint32_t[]){7, 1}, 2, 0.97);
     check((const uint64_t[]){1000, 2000000}, (const uint32_t[]){64, 1}, 2, 0.88);
     check((const uint64_t[]){1000, 100000}, (const uint32_t[]){1, 64}, 2, 0.9);
+    /* Slower than both lanes together, and than one alone. */
+    check_slow(10000000, 6000000, 1, 1.01);
+    check_slow(10000000, 6000000, 64, 1.01);
+    check_slow(10000000, 12000000, 64, 1.01);
+    check_slow(10000, 12000, 64, 1.01);
     return harness_verdict();
 }
