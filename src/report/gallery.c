@@ -11,6 +11,9 @@
 #define CROP_MIN 48u /* pixels of the video, to show enough of the surroundings */
 #define SIDE_MAX 72u /* samples of a crop, across and down */
 
+#define CELLS_MAX 129u            /* of a cost surface, across and down */
+#define DISPLACEMENTS_MAX 500000u /* larger windows have no surfaces: they would take too long */
+
 void gpume_report_gallery_init(
     struct gpume_report_gallery *gallery, const struct gpume_run *run, bool with_crops)
 {
@@ -19,7 +22,59 @@ void gpume_report_gallery_init(
         .height = run->params.height,
         .bits = run->params.bits,
         .with_crops = with_crops,
+        .params = run->params,
     };
+    const struct gpume_params *p = &run->params;
+    const uint32_t columns = 2 * p->window_x * p->subpel + 1,
+                   rows = 2 * p->window_y * p->subpel + 1;
+    const uint32_t larger = gpume_max_u32(columns, rows);
+    if (with_crops && (uint64_t)columns * rows <= DISPLACEMENTS_MAX && !p->prefilter &&
+        !p->best_reference) {
+        gallery->step = (larger + CELLS_MAX - 1) / CELLS_MAX;
+        gallery->cells_x = (columns + gallery->step - 1) / gallery->step;
+        gallery->cells_y = (rows + gallery->step - 1) / gallery->step;
+    }
+}
+
+/* The least cost of the displacements of a cell. */
+static uint32_t cell(const struct gpume_report_gallery *gallery, uint32_t x, uint32_t y)
+{
+    const struct gpume_params *p = &gallery->params;
+    const uint32_t columns = 2 * p->window_x * p->subpel + 1,
+                   rows = 2 * p->window_y * p->subpel + 1;
+    const uint32_t right = gpume_min_u32((x + 1) * gallery->step, columns);
+    const uint32_t bottom = gpume_min_u32((y + 1) * gallery->step, rows);
+    uint32_t least = GPUME_NONE;
+    for (uint32_t row = y * gallery->step; row < bottom; row++) {
+        for (uint32_t column = x * gallery->step; column < right; column++) {
+            least = gpume_min_u32(least, gallery->costs[(size_t)row * columns + column]);
+        }
+    }
+    return least;
+}
+
+static int take_surface(struct gpume_report_gallery *gallery, struct gpume_report_block *block,
+    const struct gpume_field *field, const struct gpume_layer *layer)
+{
+    const struct gpume_params *p = &gallery->params;
+    const struct gpume_block_size shape = {layer->block_w, layer->block_h};
+    const size_t columns = 2 * (size_t)p->window_x * p->subpel + 1;
+    const size_t rows = 2 * (size_t)p->window_y * p->subpel + 1;
+    gpume_bytes_clear(&block->surface);
+    if (gallery->step == 0) {
+        return GPUME_OK;
+    }
+    gallery->costs = gallery->costs ? gallery->costs : malloc(columns * rows * sizeof(uint32_t));
+    if (!gallery->costs) {
+        return GPUME_NOMEM;
+    }
+    const int status = gpume_surface(
+        p, &field->target, &field->reference, &shape, block->x, block->y, gallery->costs);
+    for (uint32_t i = 0; i < gallery->cells_x * gallery->cells_y && status == GPUME_OK; i++) {
+        const uint32_t least = cell(gallery, i % gallery->cells_x, i / gallery->cells_x);
+        gpume_bytes_number(&block->surface, least == GPUME_NONE ? 0 : (uint64_t)least + 1);
+    }
+    return block->surface.failed ? GPUME_NOMEM : status;
 }
 
 /* Crops are squares of three times the longer side of a block. */
@@ -78,10 +133,11 @@ static uint32_t crop_start(uint32_t at, uint32_t side, uint32_t crop, uint32_t w
     return gpume_min_u32(start, whole - crop);
 }
 
-static int fill(const struct gpume_report_gallery *gallery, struct gpume_report_block *block,
+static int fill(struct gpume_report_gallery *gallery, struct gpume_report_block *block,
     const struct gpume_field *field, const struct gpume_shown *shown)
 {
     unsigned char *const crops = block->crops;
+    const struct gpume_bytes surface = block->surface;
     const struct gpume_layer *layer = shown->layer;
     const uint32_t x = shown->x, y = shown->y;
     *block = (struct gpume_report_block){
@@ -98,6 +154,7 @@ static int fill(const struct gpume_report_gallery *gallery, struct gpume_report_
         .left = crop_start(x, layer->block_w, gallery->crop_width, gallery->width),
         .top = crop_start(y, layer->block_h, gallery->crop_height, gallery->height),
         .crops = crops,
+        .surface = surface,
     };
     if (!gallery->with_crops) {
         return GPUME_OK;
@@ -112,7 +169,7 @@ static int fill(const struct gpume_report_gallery *gallery, struct gpume_report_
             take_sample(gallery, block, field, column, row);
         }
     }
-    return GPUME_OK;
+    return take_surface(gallery, block, field, layer);
 }
 
 /* By decreasing cost; equal costs stay in the order of arrival. */
@@ -130,7 +187,7 @@ static int insert(
     }
     struct gpume_report_block block = {0};
     if (gallery->count == GPUME_REPORT_GALLERY) {
-        block.crops = gallery->blocks[--gallery->count].crops; /* reused */
+        block = gallery->blocks[--gallery->count]; /* its memory is used again */
     }
     memmove(&gallery->blocks[place + 1], &gallery->blocks[place],
         (gallery->count - place) * sizeof(block));
@@ -199,6 +256,9 @@ void gpume_report_gallery_put(
         gpume_json_count(json, "rank", block->rank);
         if (gallery->with_crops) {
             put_crops(gallery, block, json);
+            if (gallery->step > 0) {
+                gpume_json_base64(json, "surface", block->surface.data, block->surface.count);
+            }
         }
         gpume_json_end(json);
     }
@@ -209,6 +269,9 @@ void gpume_report_gallery_finish(struct gpume_report_gallery *gallery)
 {
     for (size_t i = 0; i < gallery->count; i++) {
         free(gallery->blocks[i].crops);
+        gpume_bytes_finish(&gallery->blocks[i].surface);
     }
+    free(gallery->costs);
+    gallery->costs = NULL;
     gallery->count = 0;
 }

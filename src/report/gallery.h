@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The costliest blocks of a run, at most two per field, and small crops of the pictures around
- * them. One thread.
+ * The costliest blocks of a run, at most two per field, with small crops of the pictures around
+ * them and their cost surfaces. One thread.
  */
 #ifndef GPUME_REPORT_GALLERY_H
 #define GPUME_REPORT_GALLERY_H
 
+#include "files/bytes.h"
 #include "files/json.h"
 #include "sinks/sink.h"
 
@@ -28,8 +29,9 @@ struct gpume_report_block {
     struct gpume_vector vector;
     uint32_t units; /* of the vector in a pixel */
     uint32_t cost, rank;
-    uint32_t left, top;   /* of the crops in the video */
-    unsigned char *crops; /* GPUME_REPORT_CROPS of columns * rows samples; may be NULL */
+    uint32_t left, top;         /* of the crops in the video */
+    unsigned char *crops;       /* GPUME_REPORT_CROPS of columns * rows samples; may be NULL */
+    struct gpume_bytes surface; /* of each cell 1 + its least cost, or 0 without a candidate */
 };
 
 struct gpume_report_gallery {
@@ -39,6 +41,11 @@ struct gpume_report_gallery {
     uint32_t scale;                   /* pixels of the video, across and down, per sample */
     uint32_t columns, rows;           /* samples of a crop */
     bool with_crops;
+    /* Cost surfaces, for which a cell is the least cost of step x step displacements; step 0: there
+     * are none. */
+    struct gpume_params params;
+    uint32_t step, cells_x, cells_y;
+    uint32_t *costs; /* of every displacement */
     size_t count;
     struct gpume_report_block blocks[GPUME_REPORT_GALLERY]; /* by decreasing cost */
 };
@@ -49,7 +56,7 @@ void gpume_report_gallery_init(
 /* GPUME_NOMEM is not logged. */
 int gpume_report_gallery_add(struct gpume_report_gallery *gallery, const struct gpume_field *field);
 
-/* Writes the list of blocks; crops are 8-bit samples in base 64. */
+/* Writes the list of blocks; crops are 8-bit samples, and surfaces numbers, in base 64. */
 void gpume_report_gallery_put(
     const struct gpume_report_gallery *gallery, struct gpume_json *json, const char *key);
 

@@ -375,6 +375,26 @@ def check_full_screen(browser, run):
     browser.wait("return document.fullscreenElement === null", "full screen does not end")
 
 
+def check_surface(browser, run):
+    """Those of the costliest blocks are exact; others, of lossless pictures, too, though they are called estimates."""
+    browser.open(run.page)
+    browser.click("#gallery button")
+    browser.wait("return document.querySelector('#surface figure') !== null", "no surface")
+    shown = browser.script("return {...document.querySelector('#surface figure').dataset}")
+    same("surface", (shown["exact"], shown["least"], shown["columns"]), ("true", browser.dataset("block")["cost"], "11"))
+    frame = browser.script("return String(data.sets[1].frame)")
+    browser.choose("sets", frame)
+    browser.wait("return document.getElementById('stage').dataset.frame === arguments[0]", "no pictures", frame)
+    known = browser.script("return data.costliest.filter((one) => one.frame === Number(arguments[0])).map((one) => `${one.x},${one.y}`)", frame)
+    for x, y in (place for place in ((0, 0), (48, 40), (96, 72)) if f"{place[0]},{place[1]}" not in known):
+        browser.script("pinBlock(blockAt(arguments[0], arguments[1]))", x, y)
+        browser.wait("const f = document.querySelector('#surface figure'); return f !== null && f.dataset.exact === 'false' &&"
+                     "f.dataset.least === document.getElementById('block').dataset.cost", f"no surface of ({x}, {y})")
+    browser.point("#surface canvas", 0.5, 0.5)
+    said = browser.script("return document.querySelector('#surface .hint').textContent")
+    hold(said, said.startswith("(0, 0): about "))
+
+
 def check_clip(browser, run, width, height, dark):
     browser.shape(width, height, dark)
     browser.open(run.page)
@@ -428,6 +448,7 @@ def main():
         check_address(browser, clip)
         check_folder(browser, folder)
         check_full_screen(browser, clip)
+        check_surface(browser, clip)
         seconds = browser.open(long.page)
         check_keys(browser, long)
         print(f"10,000 fields open in {seconds:.2f} s")

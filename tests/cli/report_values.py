@@ -139,6 +139,20 @@ def check_set(data, kind, frame, picture, vectors):
         same("rank", ranks[i], int(row["rank"]))
 
 
+def check_surfaces(data):
+    """The cost of every vector of the gallery lies on its surface, and nothing is below it."""
+    step, columns, rows = (data["surfaces"][key] for key in ("step", "columns", "rows"))
+    for block in data["costliest"]:
+        if step == 0:
+            same("surface", "surface" in block, False)
+            continue
+        cells = list(numbers(base64.b64decode(block["surface"])))
+        same("cells", len(cells), columns * rows)
+        at = (block["dy"] + data["window_y"]) // step * columns + (block["dx"] + data["window_x"]) // step
+        same("cost on the surface", cells[at] - 1, block["cost"])
+        same("least cost", min(cell for cell in cells if cell > 0) - 1, block["cost"])
+
+
 def check_html(path, report, vectors, summary):
     with open(path, "rb") as file:
         page = file.read()
@@ -149,6 +163,7 @@ def check_html(path, report, vectors, summary):
     check_fields(base64.b64decode(elements[b"fields"]), report)
     check_histogram(data["histogram"], vectors)
     check_costliest(data["costliest"], vectors)
+    check_surfaces(data)
     seen = []
     for kind in ({"name": "set", **data}, {"name": "film", **data["film"]}):
         frames = [one["frame"] for one in kind["sets"]]

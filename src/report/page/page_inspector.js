@@ -86,6 +86,7 @@ function showBlock() {
         items.push(item("second best match", Number.isFinite(second[i]) ? `cost ${whole(second[i])}` : "none"));
     }
     box.replaceChildren(blockWords(i), make("p", { className: "numbers" }, ...items));
+    showSurface();
 }
 
 function pinBlock(index) {
