@@ -7,6 +7,7 @@
  */
 #include "commands.h"
 #include "compare/comparison.h"
+#include "compare/ground.h"
 #include "compare/map.h"
 #include "compare/table.h"
 #include "console.h"
@@ -14,6 +15,7 @@
 #include "files/text_file.h"
 #include "names.h"
 #include "options/checks.h"
+#include "options/look.h"
 #include "signals.h"
 
 #include <inttypes.h>
@@ -24,7 +26,10 @@
 
 struct compare_options {
     struct gpume_common_options common;
-    const char *map;     /* NULL: not given */
+    const char *map;   /* NULL: not given */
+    const char *video; /* below the map; NULL: none */
+    struct gpume_source_choice source;
+    enum gpume_overlay_key key;
     uint32_t block;      /* 0: not given */
     uint64_t memory_max; /* bytes; 0: no limit */
 };
@@ -44,6 +49,7 @@ struct job {
     struct side sides[2];
     struct gpume_comparison comparison;
     struct gpume_compare_map *map; /* NULL: no --map */
+    struct gpume_ground *ground;   /* NULL: no --video */
     struct gpume_out *csv;         /* NULL: no --csv */
     uint32_t width, height;        /* pixels: the area that all blocks cover */
     uint64_t last;                 /* frame of the last field that both have */
@@ -158,8 +164,16 @@ static int compare_field(struct job *job, struct gpume_read_statistics statistic
 static enum gpume_exit draw_field(struct job *job, const struct gpume_read_statistics statistics[2])
 {
     const bool timed = statistics[0].has_time && statistics[1].has_time;
-    const int status = gpume_compare_map_draw(
-        job->map, job->sides[0].field, job->sides[1].field, timed ? &statistics[0].time_us : NULL);
+    struct gpume_plane rgb;
+    if (job->ground) {
+        const enum gpume_exit result =
+            gpume_ground_take(job->ground, job->sides[0].field->frame, &rgb);
+        if (result != GPUME_EXIT_DONE) {
+            return result;
+        }
+    }
+    const int status = gpume_compare_map_draw(job->map, job->sides[0].field, job->sides[1].field,
+        job->ground ? &rgb : NULL, timed ? &statistics[0].time_us : NULL);
     return gpume_exit_of_writer(status);
 }
 
@@ -273,6 +287,7 @@ static int open_map(struct job *job)
         .height = job->height,
         .rate_num = num,
         .rate_den = den,
+        .key = options->key,
         .log = gpume_console,
     };
     return gpume_compare_map_create(&job->map, &map);
@@ -281,6 +296,13 @@ static int open_map(struct job *job)
 static enum gpume_exit open_outputs(struct job *job)
 {
     const struct compare_options *options = job->options;
+    const enum gpume_exit result =
+        options->video ? gpume_ground_open(&job->ground, &options->common, &options->source,
+                             options->video, &job->width, &job->height)
+                       : GPUME_EXIT_DONE;
+    if (result != GPUME_EXIT_DONE) {
+        return result;
+    }
     int status = options->map ? open_map(job) : GPUME_OK;
     if (status == GPUME_OK && options->common.form == GPUME_FORM_CSV) {
         status = gpume_comparison_csv_open(&job->csv, &gpume_console);
@@ -396,6 +418,7 @@ static enum gpume_exit run(const void *options)
     const enum gpume_exit result = work(&job);
     close_sides(&job);
     gpume_compare_map_destroy(&job.map);
+    gpume_ground_close(&job.ground);
     gpume_out_close(&job.csv);
     return result;
 }
@@ -407,6 +430,14 @@ static const struct gpume_option table[] = {
     {GPUME_ROW_FILE("map", "FILE", OPTIONS, map),
         .help = "draw where A and B differ: .y4m .mkv .mp4, or a pattern such as map%03d.png (.png "
                 ".ppm .bmp .jpg)"},
+    {GPUME_ROW_FILE("video", "FILE", OPTIONS, video),
+        .help = "draw the map over the frames of this video, which both runs searched",
+        .needs = "map"},
+    {GPUME_OPTION_VF(OPTIONS, source.filter), .needs = "video"},
+    {GPUME_ROW_CHOICE("map-key", "auto|on|off", OPTIONS, key, gpume_look_keys),
+        .help = "say in a corner of the map what its colours mean; auto: if it covers little of "
+                "the picture (default auto)",
+        .needs = "map"},
     {GPUME_OPTION_SIDE(OPTIONS, block), .help = "combine the pixels of .flo files into blocks of "
                                                 "this side, a multiple of 4 from 4 to 128"},
     {GPUME_OPTION_OVERWRITE, .help = "replace an existing map"},
@@ -421,6 +452,11 @@ static const struct gpume_option table[] = {
     {GPUME_OPTION_VERBOSE},
     GPUME_OPTIONS_LAST("show this help"),
 };
+
+static void set_defaults(void *options)
+{
+    ((struct compare_options *)options)->source.stream = -1;
+}
 
 static int check_options(void *options, const struct gpume_line *line)
 {
@@ -442,6 +478,7 @@ const struct gpume_command gpume_compare_command = {
     .operands_max = 2,
     .operands = "two runs, folders or files of vectors",
     .catches_signals = true,
+    .set_defaults = set_defaults,
     .check = check_options,
     .run = run,
 };

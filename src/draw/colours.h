@@ -26,6 +26,12 @@ struct gpume_colour gpume_colour_of_direction(double x, double y);
 #define GPUME_COLOUR_COST_SHARE 160u
 struct gpume_colour gpume_colour_of_cost(double steps);
 
+/* The luma of R, G, B bytes, by ITU-R BT.601. */
+static inline uint8_t gpume_colour_gray(const uint8_t *rgb)
+{
+    return (uint8_t)((77u * rgb[0] + 150u * rgb[1] + 29u * rgb[2]) >> 8);
+}
+
 /* Heat from 0 to 1, clamped: black, purple, orange, light yellow. Lightness rises monotonically, so
  * that the scale also works for the colour-blind. */
 struct gpume_colour gpume_colour_of_heat(double heat);

@@ -143,12 +143,11 @@ static void enlarge_row(uint8_t *to, const uint8_t *from, uint32_t width, uint32
     }
 }
 
-/* The luma of ITU-R BT.601, weights in 256. */
 static void turn_gray(uint8_t *row, uint32_t width)
 {
     for (uint32_t x = 0; x < width; x++) {
         uint8_t *const p = row + 3 * (size_t)x;
-        p[0] = p[1] = p[2] = (uint8_t)((77u * p[0] + 150u * p[1] + 29u * p[2]) >> 8);
+        p[0] = p[1] = p[2] = gpume_colour_gray(p);
     }
 }
 

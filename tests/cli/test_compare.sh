@@ -298,6 +298,49 @@ else
     echo "ffmpeg is not here: the times of maps are not tested"
 fi
 
+# Over the frames that were searched: exactly the blocks that differ are tinted. Small maps have a key on request only.
+if have ffmpeg; then
+    expect 0 compare a a --video clip.y4m --map 'ground%d.ppm' -q
+    run -q compare a b --video clip.y4m --map 'over%d.ppm'
+    [ "$status" -eq 5 ] || fail "--video: exit status $status"
+    for i in 1 2; do
+        awk -F, -v f=$i 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+            $at["frame"] != f { next }
+            { place = $at["x"] "," $at["y"]; now = $at["dx"] "," $at["dy"] "," $at["cost"] }
+            NR == FNR { was[place] = now; next }
+            was[place] != now { print place }' a.csv b/vectors.csv | sort >wanted
+        for name in ground over; do
+            [ "$(head -c 13 $name$i.ppm | tr '\n' ' ')" = "P6 64 48 255 " ] || fail "$name$i.ppm: its head"
+            tail -c $((64 * 48 * 3)) $name$i.ppm | od -An -v -tu1 -w3 >$name
+        done
+        paste -d' ' ground over | awk '$1 != $4 || $2 != $5 || $3 != $6 {
+            n = NR - 1; x = n % 64; y = (n - x) / 64; print x - x % 8 "," y - y % 8 }' | sort -u >found
+        [ -s wanted ] && cmp wanted found || fail "frame $i: other blocks are tinted than those that differ"
+        ffmpeg -nostdin -v error -i clip.y4m -vf "select=eq(n\,$i)" -frames:v 1 -pix_fmt gray -f rawvideo - |
+            od -An -v -tu1 -w1 | paste -d' ' - ground |
+            awk '{ d = int($1 * 150 / 256) - $2 } $2 != $3 || $3 != $4 || d > 2 || d < -2 { exit 1 }' ||
+            fail "frame $i: the ground is not the frame in dark gray"
+    done
+    run -q compare a b --video clip.y4m --map 'keyless%d.ppm' --map-key off
+    cmp over1.ppm keyless1.ppm || fail "--map-key auto draws a key on a small map"
+    run -q compare a b --video clip.y4m --map 'keyed%d.ppm' --map-key on
+    ! cmp -s over1.ppm keyed1.ppm || fail "--map-key on draws no key"
+    make_clip small.y4m 32 32 8 5
+    expect 2 compare a b --video small.y4m --map x%d.ppm
+    says "--video small.y4m: has pictures of 32x32 pixels, but the blocks cover 64x48"
+    head -c $(($(head -1 clip.y4m | wc -c) + 2 * 3078)) clip.y4m >ends.y4m
+    expect 3 compare a b --video ends.y4m --map x.mkv
+    says "ends.y4m: ends before frame 2"
+    [ ! -e x.mkv ] || fail "a map of a part"
+    expect 3 compare a b --video none.y4m --map x.mkv
+fi
+expect 2 compare a b --video clip.y4m
+says "--video: needs --map FILE"
+expect 2 compare a b --map x.mkv --vf hflip
+says "--vf: needs --video FILE"
+expect 2 compare a b --map-key on
+says "--map-key: needs --map FILE"
+
 # After a signal, the unfinished map is removed.
 mkfifo feed
 "$gpume" compare - b --map late.mkv <feed >"$scratch/out" 2>"$scratch/err" &
@@ -306,7 +349,11 @@ exec 9>feed
 head -100 a.csv >&9
 wait_for has_temporary late.mkv
 kill -TERM $pid
-wait_for grep -q '^ShdPnd:[[:space:]]*0*$' /proc/$pid/status # the signal has been taken
+# taken: the signal has been, and may have ended the program already.
+taken() {
+    [ ! -e /proc/$pid/status ] || grep -q '^ShdPnd:[[:space:]]*0*$' /proc/$pid/status
+}
+wait_for taken
 tail -n +101 a.csv | while read -r line; do
     kill -0 $pid 2>/dev/null || break
     echo "$line"

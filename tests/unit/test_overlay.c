@@ -2,6 +2,7 @@
 /* Overlays of synthetic fields: colours, positions, sizes from one pixel, and the same bytes every
  * time. */
 #include "draw/colours.h"
+#include "draw/legend.h"
 #include "draw/overlay.h"
 #include "harness.h"
 
@@ -437,6 +438,59 @@ static void check_flow_max(void)
     free_scene(&scene);
 }
 
+static struct gpume_sprite *make_legend(
+    const char *text, uint32_t width, uint32_t height, enum gpume_overlay_key key)
+{
+    const struct gpume_legend_row row = {.plain = true, .text = text};
+    struct gpume_sprite *legend = gpume_legend_create(&row, 1, width, height, key);
+    REQUIRE(legend != NULL);
+    return legend;
+}
+
+/* Every letter is drawn, and differs from all others. */
+static void check_letters(void)
+{
+    static const char letters[] = "0123456789ABabcdefghijklmnopqrstuvwxyz.,-=<>/ ";
+    enum { COUNT = sizeof(letters) - 1 };
+    struct gpume_sprite *sprites[COUNT];
+    for (size_t i = 0; i < COUNT; i++) {
+        const char text[] = {'0', letters[i], '0', '\0'};
+        sprites[i] = make_legend(text, 1920, 1080, GPUME_OVERLAY_KEY_ON);
+        REQUIRE(sprites[i]->width > 0 && sprites[i]->height > 0);
+        for (size_t j = 0; j < i; j++) {
+            REQUIRE(gpume_sprite_bytes(sprites[i]) != gpume_sprite_bytes(sprites[j]) ||
+                    memcmp(sprites[i], sprites[j], gpume_sprite_bytes(sprites[i])) != 0);
+        }
+    }
+    for (size_t i = 0; i < COUNT; i++) {
+        free(sprites[i]);
+    }
+}
+
+/* A key that is not asked for leaves most of the picture visible. */
+static void check_legends(void)
+{
+    for (uint32_t side = 1; side < 2000; side += 37) {
+        struct gpume_sprite *legend = make_legend("some words", side, side, GPUME_OVERLAY_KEY_AUTO);
+        REQUIRE(legend->width * 3 <= side && legend->height * 3 <= side);
+        REQUIRE(side < 1000 || legend->width > 0);
+        free(legend);
+        legend = make_legend("some words", side, side, GPUME_OVERLAY_KEY_ON);
+        REQUIRE(legend->width > 0);
+        struct gpume_plane picture = {.data = calloc(side, (size_t)side * 3),
+            .stride = (ptrdiff_t)side * 3,
+            .width = side,
+            .height = side,
+            .bits = 8};
+        gpume_sprite_put(legend, &picture, side, side); /* clipped, for sanitizers */
+        free(picture.data);
+        free(legend);
+        legend = make_legend("some words", side, side, GPUME_OVERLAY_KEY_OFF);
+        REQUIRE_EQUAL(legend->width, 0);
+        free(legend);
+    }
+}
+
 static void check_limits(void)
 {
     struct gpume_overlay *overlay = NULL;
@@ -469,6 +523,8 @@ int main(void)
     check_min_length();
     check_dim();
     check_flow_max();
+    check_letters();
+    check_legends();
     check_limits();
     return harness_verdict();
 }
