@@ -88,7 +88,7 @@ const struct gpume_vectors_format *gpume_name_vectors_format(
         return &gpume_vectors_csv;
     }
     if (!format) {
-        char endings[96] = "";
+        char endings[160] = "";
         for (size_t i = 0; (format = gpume_vectors_format_at(i)) != NULL; i++) {
             const size_t used = strlen(endings);
             snprintf(endings + used, sizeof(endings) - used, "%s%s", format->extension ? " " : "",

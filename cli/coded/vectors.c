@@ -332,13 +332,13 @@ static const struct gpume_option table[] = {
     {GPUME_OPTION_TIMEOUT, .help = "give up after this time (default: no limit)"},
     {.heading = "Output"},
     {GPUME_ROW_FILE("output", "FILE", OPTIONS, output), .letter = 'o',
-        .help = "write to this file: .csv .jsonl .npy, with --block also .npz .mvf "
-                "and flow%d.flo "
+        .help = "write to this file: .csv .jsonl (also .csv.gz or .zst) .npy, with --block also "
+                ".npz .mvf and flow%d.flo "
                 "(default: standard output)"},
     {GPUME_ROW("format", "FORMAT", format, OPTIONS, format),
-        .help =
-            "format of the output, whatever its name: csv, jsonl, npy, extract_mvs, "
-            "mv-extractor, npz, mvf or flo (default: by its extension; csv for standard output)"},
+        .help = "format of the output, whatever its name: csv, jsonl (also csv.gz or .zst), npy, "
+                "extract_mvs, mv-extractor, npz, mvf or flo (default: by its extension; csv for "
+                "standard output)"},
     {GPUME_ROW_FILE("overlay", "FILE", OPTIONS, overlay),
         .help = "draw the vectors on the frames in colour: .y4m .mkv .mp4, - for standard output, "
                 "or a pattern (.png .ppm .bmp .jpg); without -o nothing else is written"},

@@ -234,9 +234,10 @@ static const struct gpume_option table[] = {
     {.heading = "Converting"},
     {GPUME_ROW("from", "FORMAT", readable_format, OPTIONS, from),
         .help = "format of IN: csv, jsonl, npy, mvf, extract_mvs, mv-extractor or flo (default: "
-                "recognized by its first bytes)"},
+                "recognized by its first bytes); it may be compressed as gzip or zstd"},
     {GPUME_ROW("format", "FORMAT", format, OPTIONS, format),
-        .help = "format of OUT: one of the above, npz or hash (default: by its extension)"},
+        .help = "format of OUT: one of the above, npz or hash; csv and jsonl also compressed, such "
+                "as csv.gz or csv.zst (default: by its extension)"},
     {GPUME_OPTION_SIDE(OPTIONS, block), .help = "combine the pixels of .flo files into blocks of "
                                                 "this side, a multiple of 4 from 4 to 128"},
     {GPUME_OPTION_OVERWRITE, .help = "replace an existing output"},

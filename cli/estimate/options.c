@@ -104,12 +104,14 @@ static const struct gpume_option table[] = {
                 ".gpume in place of its extension)",
         .brief = "output folder (default: INPUT.gpume)"},
     {GPUME_ROW_FILE("vectors", "FILE", OPTIONS, vectors),
-        .help = "write vectors to this file only: .csv .jsonl .npy .npz .mvf .hash, a pattern such "
-                "as flow%d.flo, or - for standard output",
+        .help =
+            "write vectors to this file only: .csv .jsonl (also .csv.gz or .zst) .npy .npz .mvf "
+            ".hash, a pattern such as flow%d.flo, or - for standard output",
         .brief = "write vectors to this file only, or to -"},
     {GPUME_ROW("format", "FORMAT", format, OPTIONS, format),
-        .help = "format of --vectors, whatever its name: csv, jsonl, npy, npz, mvf, "
-                "extract_mvs, mv-extractor, flo or hash (default: by its extension; csv for -)",
+        .help = "format of --vectors, whatever its name: csv, jsonl (also csv.gz or .zst), npy, "
+                "npz, mvf, extract_mvs, mv-extractor, flo or hash (default: by its extension; csv "
+                "for -)",
         .needs = "vectors"},
     {GPUME_ROW_FILE("predicted", "FILE", OPTIONS, predicted),
         .help =

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Unread bytes are contiguous. They are moved to the front of the buffer before more are read. */
+/*
+ * Unread bytes are contiguous. They are moved to the front of the buffer before more are read.
+ * Where there is a layer, the file's bytes go to a buffer of their own first.
+ */
 #include "files/byte_stream.h"
 
 #include "base/status.h"
@@ -19,6 +22,13 @@
 _Static_assert(GPUME_STREAM_PEEK_BYTES <= BUFFER_BYTES && GPUME_STREAM_LINE_BYTES < BUFFER_BYTES,
     "requests fit the buffer");
 
+/* The file's bytes, which the layer has not yet taken. */
+struct raw {
+    bool ended;
+    const unsigned char *begin, *end;
+    unsigned char buffer[BUFFER_BYTES];
+};
+
 struct gpume_stream {
     char *name;
     struct gpume_log log;
@@ -27,6 +37,8 @@ struct gpume_stream {
     uint64_t line;     /* lines read so far */
     uint64_t position; /* of buffer[begin] in the stream */
     size_t begin, end; /* of the unread bytes in the buffer */
+    struct gpume_stream_layer layer;
+    struct raw *raw; /* NULL: there is no layer */
     unsigned char buffer[BUFFER_BYTES + 1];
 };
 
@@ -53,23 +65,95 @@ static int complain(struct gpume_stream *stream, const char *what)
         stream->name, what, strerror(errno));
 }
 
+/* *got 0: the file ends. */
+static int read_some(struct gpume_stream *stream, unsigned char *to, size_t room, size_t *got)
+{
+    ssize_t bytes;
+    do {
+        bytes = read(stream->fd, to, room);
+    } while (bytes < 0 && errno == EINTR);
+    *got = bytes < 0 ? 0 : (size_t)bytes;
+    return bytes < 0 ? complain(stream, "cannot be read") : GPUME_OK;
+}
+
+static int refuse_layer(struct gpume_stream *stream, int status)
+{
+    return status == GPUME_NOMEM ? gpume_log_nomem(&stream->log, stream->name)
+           : status == GPUME_UNSUPPORTED
+               ? gpume_stream_refuse_whole(stream, "is compressed with a window of more than 128 "
+                                                   "MiB; decompress it, such as with "
+                                                   "zstd -d --long=31")
+               : gpume_stream_refuse(
+                     stream, "the compressed bytes after this position are damaged");
+}
+
+static int read_raw(struct gpume_stream *stream)
+{
+    struct raw *raw = stream->raw;
+    size_t got = 0;
+    const int status = read_some(stream, raw->buffer, sizeof(raw->buffer), &got);
+    raw->begin = raw->buffer;
+    raw->end = raw->buffer + got;
+    raw->ended = got == 0;
+    return status;
+}
+
+/* As read_some, through the layer. */
+static int make_some(struct gpume_stream *stream, unsigned char *to, size_t room, size_t *got)
+{
+    struct raw *raw = stream->raw;
+    int status = GPUME_OK;
+    bool whole = false;
+    *got = 0;
+    while (*got == 0) {
+        if (raw->begin == raw->end && !raw->ended) {
+            GPUME_TRY(read_raw(stream));
+        }
+        const bool last = raw->begin == raw->end;
+        status =
+            stream->layer.make(stream->layer.opaque, &raw->begin, raw->end, to, room, got, &whole);
+        if (status != GPUME_OK) {
+            return refuse_layer(stream, status);
+        }
+        if (last && *got == 0) { /* nothing was held back */
+            return whole ? GPUME_OK
+                         : gpume_stream_refuse(stream, "ends here; the file is incomplete");
+        }
+    }
+fail:
+    return status;
+}
+
 /* Moves the unread bytes to the front and reads more. */
 static int fill(struct gpume_stream *stream)
 {
+    size_t got = 0;
     memmove(stream->buffer, stream->buffer + stream->begin, stream->end - stream->begin);
     stream->end -= stream->begin;
     stream->begin = 0;
-    unsigned char *to = stream->buffer + stream->end;
-    const size_t room = BUFFER_BYTES - stream->end;
-    ssize_t got;
-    do {
-        got = read(stream->fd, to, room);
-    } while (got < 0 && errno == EINTR);
-    if (got < 0) {
-        return complain(stream, "cannot be read");
+    const int status = (stream->raw ? make_some : read_some)(
+        stream, stream->buffer + stream->end, BUFFER_BYTES - stream->end, &got);
+    stream->ended = status == GPUME_OK && got == 0;
+    stream->end += got;
+    return status;
+}
+
+int gpume_stream_add(struct gpume_stream *stream, struct gpume_stream_layer layer)
+{
+    struct raw *raw = malloc(sizeof(*raw)); /* the buffer needs no zeroing */
+    stream->layer = layer;
+    stream->raw = raw;
+    if (!raw) {
+        layer.close(layer.opaque);
+        return gpume_log_nomem(&stream->log, stream->name);
     }
-    stream->ended = got == 0;
-    stream->end += (size_t)got;
+    const size_t held = stream->end - stream->begin;
+    memcpy(raw->buffer, stream->buffer + stream->begin, held);
+    raw->begin = raw->buffer;
+    raw->end = raw->buffer + held;
+    raw->ended = stream->ended;
+    stream->begin = stream->end = 0;
+    stream->ended = false;
     return GPUME_OK;
 }
 
@@ -195,6 +279,7 @@ int gpume_stream_open(struct gpume_stream **stream, const char *path, const stru
     self->ended = false;
     self->line = self->position = 0;
     self->begin = self->end = 0;
+    self->raw = NULL;
     self->fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     if (self->fd < 0) {
         status = complain(self, "cannot be opened");
@@ -216,6 +301,10 @@ void gpume_stream_close(struct gpume_stream **stream)
         if (self->fd > STDERR_FILENO) {
             close(self->fd);
         }
+        if (self->raw) {
+            self->layer.close(self->layer.opaque);
+        }
+        free(self->raw);
         free(self->name);
         free(self);
         *stream = NULL;

@@ -20,6 +20,21 @@ struct gpume_stream;
 /* path: "-" is standard input. GPUME_IO: cannot be opened. */
 int gpume_stream_open(struct gpume_stream **stream, const char *path, const struct gpume_log *log);
 
+/* Makes the stream's bytes of the file's (files/unpack.h). */
+struct gpume_stream_layer {
+    /* Makes up to `room` bytes, *got, of those from *from to end, and moves *from behind those that
+     * it has taken. *whole: the file may end here. GPUME_INVALID, GPUME_UNSUPPORTED, GPUME_NOMEM:
+     * not logged. */
+    int (*make)(void *opaque, const unsigned char **from, const unsigned char *end,
+        unsigned char *to, size_t room, size_t *got, bool *whole);
+    void (*close)(void *opaque);
+    void *opaque;
+};
+
+/* From the next byte on, the stream delivers what the layer makes of the file's bytes. Once per
+ * stream, which closes the layer, also after GPUME_NOMEM. */
+int gpume_stream_add(struct gpume_stream *stream, struct gpume_stream_layer layer);
+
 /* The next bytes, which stay in the stream: `wanted` of them (at most GPUME_STREAM_PEEK_BYTES), or
  * fewer if the stream ends. Valid until the next call. */
 int gpume_stream_peek(

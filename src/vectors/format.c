@@ -15,6 +15,10 @@ static const struct gpume_vectors_format *const formats[] = {
     &gpume_vectors_mv_extractor,
     &gpume_vectors_flo,
     &gpume_vectors_hash,
+    &gpume_vectors_csv_gz,
+    &gpume_vectors_csv_zst,
+    &gpume_vectors_jsonl_gz,
+    &gpume_vectors_jsonl_zst,
 };
 #define FORMATS (sizeof(formats) / sizeof(formats[0]))
 

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "files/byte_stream.h"
 #include "files/out.h"
+#include "files/packing.h"
 #include "vectors/vectors.h"
 
 /* Largest header of a file, or of a field. */
@@ -95,18 +96,19 @@ struct gpume_vectors_reader_ops {
 };
 
 struct gpume_vectors_format {
-    const char *name;      /* for --format and --from */
-    const char *extension; /* with its dot; NULL: none */
-    unsigned columns;      /* that it can hold: enum gpume_vectors_column */
-    unsigned needs;        /* columns that it cannot be written without */
-    bool needs_grid;       /* holds only blocks of one size that cover the picture */
-    bool numbered;         /* one file per frame, named by a pattern */
-    bool one_field;        /* per file: two per frame need a pattern with a pair of numbers */
-    bool counted;          /* its header holds the number of rows */
-    bool fixed_units;      /* vectors count in the units of its info */
-    bool at_end;           /* all bytes are written by finish: a run cannot be resumed */
-    bool any_order;        /* a frame's blocks may come in any order, as decoders write them */
-    const char *begins;    /* what all its files begin with; NULL: no such text */
+    const char *name;           /* for --format and --from */
+    const char *extension;      /* with its dot; NULL: none */
+    unsigned columns;           /* that it can hold: enum gpume_vectors_column */
+    unsigned needs;             /* columns that it cannot be written without */
+    bool needs_grid;            /* holds only blocks of one size that cover the picture */
+    bool numbered;              /* one file per frame, named by a pattern */
+    bool one_field;             /* per file: two per frame need a pattern with a pair of numbers */
+    bool counted;               /* its header holds the number of rows */
+    bool fixed_units;           /* vectors count in the units of its info */
+    bool at_end;                /* all bytes are written by finish: a run cannot be resumed */
+    bool any_order;             /* a frame's blocks may come in any order, as decoders write them */
+    enum gpume_packing packing; /* of files that are written; any may be read */
+    const char *begins;         /* what all its files begin with; NULL: no such text */
     /* Can a file of this format begin with these bytes? NULL: it can if `begins` allows it. */
     bool (*probe)(const unsigned char *head, size_t bytes);
     const struct gpume_vectors_writer_ops *writer;
@@ -128,12 +130,16 @@ const struct gpume_vectors_format *gpume_vectors_format_probe(
     const unsigned char *head, size_t bytes);
 
 extern const struct gpume_vectors_format gpume_vectors_csv;
+extern const struct gpume_vectors_format gpume_vectors_csv_gz;
+extern const struct gpume_vectors_format gpume_vectors_csv_zst;
 extern const struct gpume_vectors_format gpume_vectors_extract_mvs;
 extern const struct gpume_vectors_format gpume_vectors_npy;
 extern const struct gpume_vectors_format gpume_vectors_npz;
 extern const struct gpume_vectors_format gpume_vectors_mv_extractor;
 extern const struct gpume_vectors_format gpume_vectors_flo;
 extern const struct gpume_vectors_format gpume_vectors_jsonl;
+extern const struct gpume_vectors_format gpume_vectors_jsonl_gz;
+extern const struct gpume_vectors_format gpume_vectors_jsonl_zst;
 extern const struct gpume_vectors_format gpume_vectors_mvf;
 extern const struct gpume_vectors_format gpume_vectors_hash;
 

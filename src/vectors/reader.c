@@ -8,6 +8,7 @@
 
 #include "base/status.h"
 #include "files/pattern.h"
+#include "files/unpack.h"
 #include "vectors/format.h"
 
 #include <inttypes.h>
@@ -126,6 +127,7 @@ static int advance(struct gpume_vectors_reader *reader)
     }
     gpume_stream_close(&input->stream);
     GPUME_TRY(open_stream(reader));
+    GPUME_TRY(gpume_unpack_stream(input->stream, &input->log));
     reader->file++;
     GPUME_TRY(reader->format ? GPUME_OK : choose_format(reader));
     GPUME_TRY(open_array(reader));

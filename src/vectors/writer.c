@@ -10,6 +10,7 @@
 #include "base/workers.h"
 #include "files/digits.h"
 #include "files/out.h"
+#include "files/pack.h"
 #include "files/pattern.h"
 #include "files/text_file.h"
 #include "vectors/format.h"
@@ -26,6 +27,11 @@
  * about 140 KB, which fit a second-level cache. */
 #define ITEM_ROWS 4096u
 
+/* Of a compressed file, whose items are members: 32 KB, gzip's window, so that more would be little
+ * smaller, and a field of 1080p has enough of them for all threads. */
+#define PACKED_ROWS 1024u
+#define PACKED_BYTES ((size_t)256 * 1024)
+
 struct gpume_vectors_writer {
     const struct gpume_vectors_format *format;
     struct gpume_vectors_info info;
@@ -38,6 +44,7 @@ struct gpume_vectors_writer {
     enum gpume_pattern_kind kind; /* in formats with one file per frame */
     bool in_place; /* standard output, a pipe or a device: holds any number of arrays */
     struct gpume_workers *workers;      /* NULL: the caller formats all rows */
+    struct gpume_packer *packer;        /* NULL: the file is not compressed */
     struct gpume_vectors_target target; /* what the format gets */
     bool is_open;                       /* has the format been opened? */
     struct gpume_out *file;             /* what the user named, or the current file of a pattern */
@@ -48,6 +55,11 @@ struct gpume_vectors_writer {
     uint64_t start;                     /* position of the array in `out` */
     uint64_t rows;                      /* in the array, of a counted format */
     char head[GPUME_VECTORS_HEAD_BYTES];
+};
+
+struct head {
+    const char *text;
+    size_t bytes;
 };
 
 /* A field being written. */
@@ -154,6 +166,20 @@ fail:
     return status;
 }
 
+static int open_threads(struct gpume_vectors_writer *writer, uint32_t processors)
+{
+    const enum gpume_packing packing = writer->format->packing;
+    if (packing == GPUME_PACKING_NONE) {
+        writer->workers = gpume_out_workers(processors);
+        return GPUME_OK;
+    }
+    writer->workers = gpume_packer_workers(processors);
+    const uint32_t threads = writer->workers ? gpume_workers_count(writer->workers) : 1;
+    return gpume_packer_create(&writer->packer, packing, PACKED_BYTES, threads) == GPUME_OK
+               ? GPUME_OK
+               : gpume_log_nomem(&writer->log, writer->path);
+}
+
 int gpume_vectors_writer_open(struct gpume_vectors_writer **result,
     const struct gpume_vectors_output *output, const struct gpume_vectors_info *info)
 {
@@ -193,7 +219,7 @@ int gpume_vectors_writer_open(struct gpume_vectors_writer **result,
     GPUME_TRY(self->kind == GPUME_PATTERN_PLAIN
                   ? open_file(self, self->path)
                   : gpume_out_open_claim(&self->claim, self->set, self->path, &self->log));
-    self->workers = gpume_out_workers(output->processors);
+    GPUME_TRY(open_threads(self, output->processors));
     *result = self;
     return GPUME_OK;
 fail:
@@ -201,12 +227,40 @@ fail:
     return status;
 }
 
-/* Writes the array's header, or rewrites it. */
+/* Appends items, each of which is a member of its own if the file is compressed. bytes_max: of an
+ * item before that. */
+static int put_items(struct gpume_vectors_writer *writer, gpume_out_make_fn make, void *opaque,
+    size_t count, size_t bytes_max)
+{
+    struct gpume_packed packed = {writer->packer, make, opaque};
+    if (!writer->packer) {
+        return gpume_out_make(
+            writer->out, writer->workers, make, opaque, (uint32_t)count, bytes_max);
+    }
+    const int status = gpume_out_make(writer->out, writer->workers, gpume_packer_make, &packed,
+        (uint32_t)count, gpume_packer_bound(writer->packer));
+    return status == GPUME_OK && gpume_packer_failed(writer->packer)
+               ? gpume_log_nomem(&writer->log, writer->path)
+               : status;
+}
+
+/* A gpume_out_make_fn. */
+static size_t copy_head(void *opaque, uint32_t item, char *at)
+{
+    const struct head *head = opaque;
+    (void)item;
+    memcpy(at, head->text, head->bytes);
+    return head->bytes;
+}
+
+/* Writes the array's header, or rewrites it. A compressed file has a member for it even if it is
+ * empty, since a file without members is none. */
 static int put_head(struct gpume_vectors_writer *writer)
 {
     const struct gpume_vectors_writer_ops *ops = writer->format->writer;
-    const size_t bytes = ops->head ? ops->head(&writer->target, writer->rows, writer->head) : 0;
-    return gpume_out_write(writer->out, writer->head, bytes);
+    struct head head = {.text = writer->head};
+    head.bytes = ops->head ? ops->head(&writer->target, writer->rows, writer->head) : 0;
+    return put_items(writer, copy_head, &head, 1, head.bytes);
 }
 
 /* Continues the array of an earlier run, whose header and rows are in the file. */
@@ -357,15 +411,17 @@ static int put_rows(struct gpume_vectors_writer *writer, const struct gpume_vect
     const bool further = writer->info.columns & GPUME_VECTORS_FURTHER;
     const size_t block_bytes =
         (ops->row_bytes + (further ? ops->further : 0)) * writer->info.candidates;
-    const size_t most = (GPUME_OUT_ITEM_BYTES - GPUME_VECTORS_SLACK_BYTES) / block_bytes;
-    struct rows rows = {writer, field, most < ITEM_ROWS ? most : ITEM_ROWS, 0};
+    const size_t room = writer->packer ? PACKED_BYTES : GPUME_OUT_ITEM_BYTES;
+    const size_t most = (room - GPUME_VECTORS_SLACK_BYTES) / block_bytes;
+    const size_t wanted = writer->packer ? PACKED_ROWS : ITEM_ROWS;
+    struct rows rows = {writer, field, most < wanted ? most : wanted, 0};
     const size_t longest = field->count < rows.item_blocks ? field->count : rows.item_blocks;
     const size_t items = (field->count + rows.item_blocks - 1) / rows.item_blocks;
     const size_t head = ops->begin ? ops->begin(&writer->target, writer->head) : 0;
     int status;
     GPUME_TRY(gpume_out_write(writer->out, writer->head, head));
-    GPUME_TRY(gpume_out_make(writer->out, writer->workers, put_item, &rows, (uint32_t)items,
-        longest * block_bytes + GPUME_VECTORS_SLACK_BYTES));
+    GPUME_TRY(put_items(
+        writer, put_item, &rows, items, longest * block_bytes + GPUME_VECTORS_SLACK_BYTES));
     if (ops->fixed_bytes) {
         writer->rows += rows.bytes / ops->fixed_bytes(&writer->target);
     }
@@ -432,6 +488,7 @@ void gpume_vectors_writer_close(struct gpume_vectors_writer **writer)
             (void)fclose(self->spool);
         }
         gpume_workers_destroy(&self->workers);
+        gpume_packer_destroy(&self->packer);
         if (self->is_open && self->format->writer->close) {
             self->format->writer->close(&self->target);
         }

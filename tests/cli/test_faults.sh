@@ -39,6 +39,11 @@ sweep "" 5 "1 3" $preload "$gpume" ../../clip.y4m --backend cpu --frames 2 $trus
 sweep "" 1 "1 3" $preload "$gpume" sort ../../integers --backend cpu --check -o sorted
 sweep "" 1 "1 3" $preload "$gpume" convert ../../a/vectors.csv v.npy
 sweep + 1 "1 3" $preload "$gpume" convert ../../a/vectors.csv v%d.flo
+for format in csv.gz csv.zst; do
+    "$gpume" convert a/vectors.csv $format.in --format $format -q || fail "$format: no input"
+    sweep "" 1 "1 3" $preload "$gpume" convert ../../a/vectors.csv v.$format
+    sweep "" 1 "1 3" $preload "$gpume" convert ../../$format.in v.mvf
+done
 sweep "" 1 1 $preload "$gpume" devices --json
 sweep "" 41 1 $preload "$gpume" bench --backend cpu --size 16x16 --bits 10 --frames 1 --seconds 0.001
 sweep "" 601 1 $preload "$gpume" bench --backend cpu --size 16x16 --frames 1 --seconds 0.001 \

@@ -82,6 +82,51 @@ diff run.hash other.hash >lines
 run compare run.extract_mvs b.none
 [ "$status" -eq 3 ] || fail "compare: a file that is not there"
 
+# Compressed: other programs read them, and gpume what others compress; the same bytes from a run and from convert.
+for format in csv.gz csv.zst jsonl.gz jsonl.zst; do
+    text=run.${format%.*}
+    tool=gzip
+    [ "${format#*.}" = gz ] || tool=zstd
+    v --vectors run.$format
+    expect 0 convert run.mvf made.$format -q
+    cmp -s run.$format made.$format || fail "convert: mvf to $format"
+    "$gpume" convert run.mvf - --format $format 2>/dev/null | cat >piped
+    cmp -s run.$format piped || fail "$format: through a pipe"
+    expect 0 convert run.$format back.csv -y -q
+    cmp -s run.csv back.csv || fail "convert: $format to csv"
+    "$gpume" convert - - --format csv <run.$format >back.csv 2>/dev/null || fail "$format: from standard input"
+    cmp -s run.csv back.csv || fail "$format: from standard input, another table"
+    expect 0 convert run.$format back.csv -y -q --from ${format%.*}
+    cmp -s run.csv back.csv || fail "--from ${format%.*} with $format"
+    expect 0 compare run.$format run.csv
+    expect 0 clip.y4m --backend "$engine" -q --predictor run.$format --lambda 4 --vectors back.csv -y
+    if have $tool; then
+        $tool -dc <run.$format 2>/dev/null | cmp -s - $text || fail "$format: not what $tool reads"
+        $tool -qkf $text -c >piped
+        expect 0 convert piped back.csv -y -q
+        cmp -s run.csv back.csv || fail "$format: compressed by $tool"
+    else
+        echo "$format not read by $tool: it is not here"
+    fi
+    size=$(wc -c <run.$format)
+    for cut in 5 30 $((size - 60)) $((size - 1)); do
+        head -c $cut run.$format >bad.bin
+        expect 3 convert bad.bin x.csv
+        says "ends here; the file is incomplete"
+    done
+    { cat run.$format && echo more; } >bad.bin
+    expect 3 convert bad.bin x.csv
+    says "the compressed bytes after this position are damaged"
+    { head -c $((size - 60)) run.$format && printf 'damaged' && tail -c 53 run.$format; } >bad.bin
+    expect 3 convert bad.bin x.csv
+    says "are damaged"
+done
+expect 0 convert run.mvf made.CSV.GZ -q
+cmp -s run.csv.gz made.CSV.GZ || fail "the extension in upper case"
+expect 2 convert run.mvf x.gz
+says "must end in one of .csv .jsonl .npy .npz .mvf .flo .hash .csv.gz .csv.zst .jsonl.gz .jsonl.zst"
+rm made.* bad.bin
+
 # Two references of a frame.
 cat >both.csv <<'END'
 frame,ref,x,y,w,h,dx,dy,cost,rank
@@ -308,7 +353,7 @@ expect 3 convert run.csv bad/x.npy --from npy
 expect 3 convert 'run%d.flo' bad/x.csv -b 16
 says "another vector than the rest of its block"
 if [ -w /dev/full ]; then
-    for format in csv npy flo hash; do
+    for format in csv npy flo hash csv.gz; do
         "$gpume" convert run.mvf - --format $format >/dev/full 2>"$scratch/err"
         [ $? -eq 1 ] || fail "$format: /dev/full taken for success"
     done

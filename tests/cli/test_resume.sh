@@ -91,7 +91,7 @@ says "nothing to continue"
 same "from the beginning"
 
 # Every format of vectors that is one file.
-for format in npy jsonl mvf extract_mvs hash; do
+for format in npy jsonl mvf extract_mvs hash csv.gz jsonl.zst; do
     expect 0 -q clip.y4m --backend "$engine" --vectors all --format $format
     feed 12
     launch INT slow --vectors v --format $format --residual r%03d.png

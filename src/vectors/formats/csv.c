@@ -225,10 +225,14 @@ static const struct gpume_vectors_reader_ops reader = {
     .next = csv_input_next,
 };
 
-const struct gpume_vectors_format gpume_vectors_csv = {
-    .name = "csv",
-    .extension = ".csv",
-    .columns = GPUME_VECTORS_REF | GPUME_VECTORS_COST | GPUME_VECTORS_RANK | GPUME_VECTORS_FURTHER,
-    .writer = &writer,
-    .reader = &reader,
-};
+#define CSV_FORMAT(ending, kind)                                                                   \
+    {                                                                                              \
+        .name = "csv" ending, .extension = ".csv" ending,                                          \
+        .columns =                                                                                 \
+            GPUME_VECTORS_REF | GPUME_VECTORS_COST | GPUME_VECTORS_RANK | GPUME_VECTORS_FURTHER,   \
+        .packing = kind, .writer = &writer, .reader = &reader,                                     \
+    }
+
+const struct gpume_vectors_format gpume_vectors_csv = CSV_FORMAT("", GPUME_PACKING_NONE);
+const struct gpume_vectors_format gpume_vectors_csv_gz = CSV_FORMAT(".gz", GPUME_PACKING_GZIP);
+const struct gpume_vectors_format gpume_vectors_csv_zst = CSV_FORMAT(".zst", GPUME_PACKING_ZSTD);

@@ -290,11 +290,15 @@ static const struct gpume_vectors_reader_ops reader = {
     .next = jsonl_input_next,
 };
 
-const struct gpume_vectors_format gpume_vectors_jsonl = {
-    .name = "jsonl",
-    .extension = ".jsonl",
-    .columns = GPUME_VECTORS_REF | GPUME_VECTORS_COST | GPUME_VECTORS_RANK | GPUME_VECTORS_FURTHER,
-    .probe = jsonl_probe,
-    .writer = &writer,
-    .reader = &reader,
-};
+#define JSONL_FORMAT(ending, kind)                                                                 \
+    {                                                                                              \
+        .name = "jsonl" ending, .extension = ".jsonl" ending,                                      \
+        .columns =                                                                                 \
+            GPUME_VECTORS_REF | GPUME_VECTORS_COST | GPUME_VECTORS_RANK | GPUME_VECTORS_FURTHER,   \
+        .packing = kind, .probe = jsonl_probe, .writer = &writer, .reader = &reader,               \
+    }
+
+const struct gpume_vectors_format gpume_vectors_jsonl = JSONL_FORMAT("", GPUME_PACKING_NONE);
+const struct gpume_vectors_format gpume_vectors_jsonl_gz = JSONL_FORMAT(".gz", GPUME_PACKING_GZIP);
+const struct gpume_vectors_format gpume_vectors_jsonl_zst =
+    JSONL_FORMAT(".zst", GPUME_PACKING_ZSTD);
