@@ -3,6 +3,7 @@
 
 #include "base/status.h"
 #include "files/little_endian.h"
+#include "files/unpack.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -77,11 +78,59 @@ static size_t comment_lines(const unsigned char *at, size_t bytes)
     return used;
 }
 
+static bool is_table_of_blocks(const unsigned char *head, size_t bytes)
+{
+    static const char blocks[] = "frame,ref,x,y,";
+    return bytes >= sizeof(blocks) - 1 && memcmp(head, blocks, sizeof(blocks) - 1) == 0;
+}
+
+/* Decompresses the first member to file->text; its length is that of the head. */
+static int unpack_head(struct gpume_join_file *file, size_t got, struct gpume_unpacker *unpacker)
+{
+    int status = GPUME_OK;
+    const unsigned char *at = file->head, *const end = at + got;
+    size_t made = 1;
+    while ((at < end || made > 0) && file->text_bytes < GPUME_JOIN_HEAD_MAX &&
+           !(at > file->head && gpume_unpacker_is_between(unpacker))) {
+        GPUME_TRY(gpume_unpack(unpacker, &at, end, file->text + file->text_bytes,
+            GPUME_JOIN_HEAD_MAX - file->text_bytes, &made));
+        file->text_bytes += made;
+    }
+    file->head_bytes = (size_t)(at - file->head);
+    status = gpume_unpacker_is_between(unpacker) ? GPUME_OK : GPUME_INVALID;
+fail:
+    return status;
+}
+
+/* Of a compressed file: its first member is a line, or empty if such files have no head. */
+static int recognize_packed(struct gpume_join_file *file, size_t got, const struct gpume_log *log)
+{
+    struct gpume_unpacker *unpacker = NULL;
+    file->text = malloc(GPUME_JOIN_HEAD_MAX);
+    if (!file->text || gpume_unpacker_create(&unpacker, file->packing) != GPUME_OK) {
+        return gpume_log_nomem(log, file->path);
+    }
+    const int status = unpack_head(file, got, unpacker);
+    gpume_unpacker_destroy(&unpacker);
+    if (status != GPUME_OK || first_line(file->text, file->text_bytes) != file->text_bytes) {
+        return gpume_log_fail(log, GPUME_INVALID,
+            "%s: is damaged, or was compressed by another program, so that it cannot be joined; "
+            "decompress it in all parts, or run them again",
+            file->path);
+    }
+    file->kind = GPUME_JOIN_LINES;
+    file->is_blocks = is_table_of_blocks(file->text, file->text_bytes);
+    return GPUME_OK;
+}
+
 /* Sets kind and length of the head from its first bytes. */
 static int recognize(struct gpume_join_file *file, size_t got, const struct gpume_log *log)
 {
-    static const char blocks[] = "frame,ref,x,y,";
     const unsigned char *head = file->head;
+    file->packing = gpume_packing_of(head, got);
+    if (file->packing != GPUME_PACKING_NONE) {
+        return recognize_packed(file, got, log);
+    }
     if (begins(file, got, "\x93NUMPY\x01\x00", 8) && got >= 10) {
         file->kind = GPUME_JOIN_NPY;
         file->head_bytes = 10u + gpume_le_get16(head + 8);
@@ -96,7 +145,7 @@ static int recognize(struct gpume_join_file *file, size_t got, const struct gpum
         file->head_bytes = head[0] == '#'   ? comment_lines(head, got)
                            : head[0] == '{' ? 0
                                             : first_line(head, got);
-        file->is_blocks = begins(file, got, blocks, sizeof(blocks) - 1);
+        file->is_blocks = is_table_of_blocks(head, got);
         return head[0] == '{' || file->head_bytes > 0 ? GPUME_OK
                                                       : refuse(file->path, "has no head", log);
     } else {
@@ -113,6 +162,9 @@ static int check_end(const struct reading *reading)
 {
     const struct gpume_join_file *file = reading->file;
     char last = '\0';
+    if (file->packing != GPUME_PACKING_NONE) {
+        return GPUME_OK; /* seen when the body is counted */
+    }
     if (file->bytes == file->head_bytes || read_at(reading->fd, &last, 1, file->bytes - 1) != 1 ||
         last != '\n') {
         return refuse(file->path, "ends within a line", reading->log);
@@ -232,6 +284,7 @@ void gpume_join_finish(struct gpume_join_file *file)
 {
     free(file->path);
     free(file->head);
+    free(file->text);
     *file = (struct gpume_join_file){0};
 }
 
@@ -244,14 +297,23 @@ static bool is_same_npy(const struct gpume_join_file *a, const struct gpume_join
            memcmp(a->head, b->head, at) == 0 && body_a / a->rows == body_b / b->rows;
 }
 
+static bool is_same_head(const struct gpume_join_file *a, const struct gpume_join_file *b)
+{
+    if (a->kind != b->kind || a->packing != b->packing) {
+        return false;
+    }
+    if (a->packing != GPUME_PACKING_NONE) { /* versions of a library compress differently */
+        return a->text_bytes == b->text_bytes && memcmp(a->text, b->text, a->text_bytes) == 0;
+    }
+    return a->kind == GPUME_JOIN_NPY
+               ? is_same_npy(a, b)
+               : a->head_bytes == b->head_bytes && memcmp(a->head, b->head, a->head_bytes) == 0;
+}
+
 int gpume_join_check(
     const struct gpume_join_file *a, const struct gpume_join_file *b, const struct gpume_log *log)
 {
-    const bool same =
-        a->kind != b->kind ? false
-        : a->kind == GPUME_JOIN_NPY
-            ? is_same_npy(a, b)
-            : a->head_bytes == b->head_bytes && memcmp(a->head, b->head, a->head_bytes) == 0;
+    const bool same = is_same_head(a, b);
     return same ? GPUME_OK
                 : gpume_log_fail(log, GPUME_INVALID,
                       "%s: begins otherwise than %s: another format or other columns; run that "
@@ -306,8 +368,47 @@ static uint64_t count_lines(const unsigned char *at, size_t bytes)
     return lines;
 }
 
-/* Copies the bytes from `from` on and counts their lines. */
-static int copy(struct gpume_out *out, const char *path, uint64_t from, uint64_t *lines,
+/* Counts the lines of a body as it passes. */
+struct counter {
+    struct gpume_unpacker *unpacker; /* NULL: it is not compressed */
+    uint64_t lines;
+    unsigned char last; /* byte */
+};
+
+static int count(struct counter *counter, const unsigned char *at, size_t bytes)
+{
+    const unsigned char *const end = at + bytes;
+    unsigned char text[16384];
+    size_t got = sizeof(text);
+    if (!counter->unpacker) {
+        counter->lines += count_lines(at, bytes);
+        return GPUME_OK;
+    }
+    while (at < end || got == sizeof(text)) {
+        GPUME_CHECK(gpume_unpack(counter->unpacker, &at, end, text, sizeof(text), &got));
+        counter->lines += count_lines(text, got);
+        counter->last = got > 0 ? text[got - 1] : counter->last;
+    }
+    return GPUME_OK;
+}
+
+static int refuse_packed(const char *path, int status, const struct gpume_log *log)
+{
+    return status == GPUME_NOMEM ? gpume_log_nomem(log, path)
+                                 : refuse(path, "its compressed data are damaged", log);
+}
+
+/* Does the body end where it may? */
+static int check_counted(
+    const struct counter *counter, const char *path, const struct gpume_log *log)
+{
+    const bool whole = !counter->unpacker ||
+                       (gpume_unpacker_is_between(counter->unpacker) && counter->last == '\n');
+    return whole ? GPUME_OK : refuse(path, "ends within a line", log);
+}
+
+/* Copies the bytes from `from` on. */
+static int copy(struct gpume_out *out, const char *path, uint64_t from, struct counter *counter,
     bool (*ended)(void), const struct gpume_log *log)
 {
     int status = GPUME_OK;
@@ -323,7 +424,9 @@ static int copy(struct gpume_out *out, const char *path, uint64_t from, uint64_t
                  : ended && ended() ? GPUME_CANCELLED
                                     : gpume_out_write(out, chunk, (size_t)got);
         from += got > 0 ? (uint64_t)got : 0;
-        *lines += got > 0 ? count_lines(chunk, (size_t)got) : 0;
+        const int counted = got > 0 ? count(counter, chunk, (size_t)got) : GPUME_OK;
+        status =
+            status == GPUME_OK && counted != GPUME_OK ? refuse_packed(path, counted, log) : status;
     }
     if (fd >= 0) {
         (void)close(fd);
@@ -335,18 +438,26 @@ static int copy(struct gpume_out *out, const char *path, uint64_t from, uint64_t
 int gpume_join_append(struct gpume_out *out, const struct gpume_join_file *file, uint64_t lines,
     bool (*ended)(void), const struct gpume_log *log)
 {
-    uint64_t found = 0;
-    const int status = copy(out, file->path, file->head_bytes, &found, ended, log);
-    if (status == GPUME_OK && lines > 0 && file->kind == GPUME_JOIN_LINES && found != lines) {
-        return gpume_log_fail(log, GPUME_INVALID,
-            "%s: has %" PRIu64 " rows, but its part has %" PRIu64 "; run that part again",
-            file->path, found, lines);
+    int status;
+    struct counter counter = {0};
+    if (file->packing != GPUME_PACKING_NONE &&
+        gpume_unpacker_create(&counter.unpacker, file->packing) != GPUME_OK) {
+        return gpume_log_nomem(log, file->path);
     }
+    GPUME_TRY(copy(out, file->path, file->head_bytes, &counter, ended, log));
+    GPUME_TRY(check_counted(&counter, file->path, log));
+    if (lines > 0 && file->kind == GPUME_JOIN_LINES && counter.lines != lines) {
+        status = gpume_log_fail(log, GPUME_INVALID,
+            "%s: has %" PRIu64 " rows, but its part has %" PRIu64 "; run that part again",
+            file->path, counter.lines, lines);
+    }
+fail:
+    gpume_unpacker_destroy(&counter.unpacker);
     return status;
 }
 
 int gpume_join_copy(struct gpume_out *out, const char *path, const struct gpume_log *log)
 {
-    uint64_t lines = 0;
-    return copy(out, path, 0, &lines, NULL, log);
+    struct counter counter = {0};
+    return copy(out, path, 0, &counter, NULL, log);
 }

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Joins files of one kind, byte by byte: tables, jsonl, .mvf, .npy, lists of hashes and Y4M. Each
- * is a head, which all of them have in common, and a body.
+ * is a head, which all of them have in common, and a body. If they are compressed, the head is a
+ * member of its own, and may be compressed otherwise in each of them.
  */
 #ifndef GPUME_MERGE_JOIN_H
 #define GPUME_MERGE_JOIN_H
 
 #include "base/log.h"
 #include "files/out.h"
+#include "files/packing.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,6 +25,9 @@ struct gpume_join_file {
     enum gpume_join_kind kind;
     unsigned char *head; /* for free() */
     size_t head_bytes;
+    enum gpume_packing packing;
+    unsigned char *text; /* of a compressed head; for free() */
+    size_t text_bytes;
     uint64_t bytes; /* of the file */
     uint64_t rows;  /* of an .npy */
     bool is_blocks; /* a table with one row per block */
@@ -44,7 +49,7 @@ int gpume_join_head(struct gpume_out *out, const struct gpume_join_file *files, 
 
 /* Appends a body. lines: of a table or list, as many as it must have; 0: unknown. ended: is asked
  * now and then whether to give up with GPUME_CANCELLED. GPUME_INVALID after one line: it has
- * another number of lines. */
+ * another number of lines, or is compressed and damaged. */
 int gpume_join_append(struct gpume_out *out, const struct gpume_join_file *file, uint64_t lines,
     bool (*ended)(void), const struct gpume_log *log);
 

@@ -68,6 +68,10 @@ merges() {
     same one all
 }
 
+outputs="vectors=v.csv.gz"
+merges 3 1 -b 8
+outputs="vectors=v.jsonl.zst"
+merges 5 0 -b 16 --direction both --confidence
 outputs="vectors=v.mvf predicted=p%02d.png residual=r.y4m"
 merges 1 1 -b 16
 merges 4 1 -b 16
@@ -156,6 +160,24 @@ sed '$d' part_1/frames.csv >cut/frames.csv
 refuses "cut/frames.csv: does not fit" part_0 cut part_2
 sed 's/"format": 1/"format": 2/' part_1/summary.json >cut/summary.json
 refuses "cut/summary.json: is not the summary" part_0 cut part_2
+# Compressed by gpume, by others, and damaged.
+for format in csv.gz csv.zst; do
+    for number in 0 1; do
+        expect 0 -q copy.y4m --backend "$engine" $(sed -n $((number + 1))p lines) -o part_$number -y --vectors part_$number/v.$format
+    done
+    "$gpume" convert part_1/v.$format v.csv -q -y
+    expect 0 merge part_0 part_1 -o none --vectors v.$format -q
+    rm -r none part_1/v.$format
+    case $format in
+    csv.gz) gzip -c v.csv >part_1/v.$format ;;
+    csv.zst) "$gpume" convert part_1/vectors.csv part_1/v.csv.gz -q && mv part_1/v.csv.gz part_1/v.$format ;;
+    esac
+    case $format in
+    csv.gz) refuses "part_1/v.csv.gz: is damaged, or was compressed by another program" part_0 part_1 --vectors v.$format ;;
+    csv.zst) refuses "part_1/v.csv.zst: begins otherwise than part_0/v.csv.zst" part_0 part_1 --vectors v.$format ;;
+    esac
+    rm part_[01]/v.$format
+done
 expect 2 merge part_0 part_1 -o part_1 -y
 says "part_1: is one of the parts"
 expect 2 merge part_0 -o none --residual r.mkv
