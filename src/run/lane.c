@@ -63,6 +63,7 @@ static int submit_next(struct gpume_lane *lane)
     slot->submitted = false;
     slot->counted = (struct gpume_stats){0};
     int status = describe(lane, &slot->batch);
+    lane->not_of_engine = status != GPUME_OK;
     pthread_mutex_unlock(&lane->monitor->mutex);
     if (status == GPUME_OK) {
         status = lane->ops->submit(lane->engine, (uint32_t)(slot - lane->slots), &slot->batch);
@@ -106,6 +107,7 @@ static int collect(struct gpume_lane *lane, struct gpume_lane_slot *slot)
     }
     if (status == GPUME_OK && lane->checker) {
         status = gpume_checker_batch(lane->checker, batch);
+        lane->not_of_engine = status != GPUME_OK;
     }
     for (uint32_t i = 0; status == GPUME_OK && i < batch->field_count; i++) {
         if (batch->fields[i]->parts && !batch->fields[i]->hidden) {
@@ -227,35 +229,31 @@ static int work(struct gpume_lane *lane)
     return status;
 }
 
-/* Waits until the engine reads none of the frames that it has. Unlocked. */
-static void drain(struct gpume_lane *lane)
-{
-    for (uint32_t i = 0; i < lane->in_flight.count; i++) {
-        struct gpume_lane_slot *slot = gpume_fifo_at(&lane->in_flight, i);
-        if (slot->submitted) {
-            (void)lane->ops->collect(lane->engine, (uint32_t)(slot - lane->slots), &slot->batch);
-        }
-    }
-}
-
 /* Gives back all that the engine has. Locked, but releases the mutex meanwhile. */
-static void fail(struct gpume_lane *lane, int status)
+static void give_back_all(struct gpume_lane *lane)
 {
     struct gpume_lane_slot *slot;
-    lane->failed = true;
-    lane->turn->present = false;
     for (uint32_t i = 0; i < lane->in_flight.count; i++) {
         give_back(lane, gpume_fifo_at(&lane->in_flight, i));
     }
     pthread_mutex_unlock(&lane->monitor->mutex);
-    if (!gpume_status_is_of_gpu(status)) {
-        drain(lane);
-    }
     while ((slot = gpume_fifo_pop(&lane->in_flight))) {
         drop_frames(&slot->batch);
     }
     pthread_mutex_lock(&lane->monitor->mutex);
-    lane->client.failed(lane->client.opaque, lane, status);
+}
+
+/* Locked, but may release the mutex meanwhile. */
+static void fail(struct gpume_lane *lane, int status)
+{
+    lane->failed = true;
+    lane->turn->present = false;
+    if (lane->not_of_engine || !gpume_status_is_of_gpu(status)) {
+        lane->client.ended(lane->client.opaque, lane, status);
+    } else {
+        give_back_all(lane);
+        lane->client.failed(lane->client.opaque, lane, status);
+    }
 }
 
 static void *thread_main(void *opaque)
@@ -404,6 +402,17 @@ void gpume_lane_cancel(struct gpume_lane *lane)
     }
     if (lane->checker) {
         gpume_checker_cancel(lane->checker);
+    }
+}
+
+/* Waits until the engine reads none of the frames that it has. */
+static void drain(struct gpume_lane *lane)
+{
+    for (uint32_t i = 0; i < lane->in_flight.count; i++) {
+        struct gpume_lane_slot *slot = gpume_fifo_at(&lane->in_flight, i);
+        if (slot->submitted) {
+            (void)lane->ops->collect(lane->engine, (uint32_t)(slot - lane->slots), &slot->batch);
+        }
     }
 }
 

@@ -39,9 +39,12 @@ struct gpume_lane_client {
     void *opaque;
     /* The fields of a submission are in the queue. May release the mutex and acquire it again. */
     void (*complete)(void *opaque);
-    /* The engine has failed and the lane's thread is about to end; its tasks wait again. May
-     * release the mutex and acquire it again. */
+    /* The engine has failed as a GPU does, and the lane's thread is about to end; its tasks wait
+     * again. May release the mutex and acquire it again. */
     void (*failed)(void *opaque, struct gpume_lane *lane, int status);
+    /* Something has failed with which no other engine could go on, such as params.predict, and the
+     * lane's thread is about to end. What it has under way stays there until it is stopped. */
+    void (*ended)(void *opaque, struct gpume_lane *lane, int status);
 };
 
 struct gpume_lane_slot {
@@ -68,6 +71,7 @@ struct gpume_lane {
     struct gpume_field_box *boxes; /* of all slots */
     pthread_t thread;
     bool thread_started;
+    bool not_of_engine; /* what has failed is a function of the caller's, or the check */
 
     /* Guarded by the monitor's mutex. */
     uint64_t *held; /* by place in the engine's ring: the frame's sequence number + 1, or 0 */

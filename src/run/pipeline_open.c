@@ -48,6 +48,7 @@ static void deliver(void *opaque)
 }
 
 static void on_failure(void *opaque, struct gpume_lane *lane, int status);
+static void on_end(void *opaque, struct gpume_lane *lane, int status);
 
 static int log_no_memory(const struct gpume_pipeline *pipeline)
 {
@@ -78,7 +79,7 @@ static int open_lane(struct gpume_pipeline *pipeline, const struct gpume_pipelin
         .monitor = &pipeline->monitor,
         .queue = &pipeline->queue,
         .turns = &pipeline->turns,
-        .client = {.opaque = pipeline, .complete = deliver, .failed = on_failure},
+        .client = {pipeline, .complete = deliver, .failed = on_failure, .ended = on_end},
     };
     const int status = gpume_lane_open(lane, &parts);
     return status == GPUME_AGAIN   ? gpume_log_no_thread(pipeline->log)
@@ -150,28 +151,41 @@ static void announce_loss(const struct gpume_pipeline *pipeline, const struct gp
         (unsigned long long)next_target(pipeline));
 }
 
-static void on_failure(void *opaque, struct gpume_lane *lane, int status)
+static const struct gpume_reason *reason_of(
+    const struct gpume_pipeline *pipeline, const struct gpume_lane *lane)
 {
-    struct gpume_pipeline *pipeline = opaque;
     uint32_t index = 0;
     while (index + 1 < pipeline->lane_count && pipeline->lanes[index] != lane) {
         index++;
     }
-    const struct gpume_reason *reason = pipeline->reasons[index];
-    if (!gpume_status_is_of_gpu(status) || pipeline->status != GPUME_OK) {
-        gpume_reason_report(pipeline->status == GPUME_OK ? reason : NULL);
-    } else if (has_other_lanes(pipeline)) {
-        announce_loss(pipeline, lane, reason);
-        status = GPUME_OK;
-    } else if (pipeline->standby && lane != pipeline->standby_lane) {
-        /* Unless the lane before it is at it, or there is nothing left to do. */
-        const bool over = gpume_queue_is_over(&pipeline->queue);
-        status = over || pipeline->taking_over ? GPUME_OK : take_over(pipeline, reason);
-    } else {
-        gpume_reason_report(reason);
-    }
-    if (status != GPUME_OK && status != GPUME_CANCELLED && pipeline->status == GPUME_OK) {
+    return pipeline->reasons[index];
+}
+
+/* The run ends with its first failure. */
+static void on_end(void *opaque, struct gpume_lane *lane, int status)
+{
+    struct gpume_pipeline *pipeline = opaque;
+    if (pipeline->status == GPUME_OK) {
+        gpume_reason_report(reason_of(pipeline, lane));
         pipeline->status = status;
+    }
+}
+
+static void on_failure(void *opaque, struct gpume_lane *lane, int status)
+{
+    struct gpume_pipeline *pipeline = opaque;
+    const struct gpume_reason *reason = reason_of(pipeline, lane);
+    if (pipeline->status != GPUME_OK) {
+        return;
+    }
+    if (has_other_lanes(pipeline)) {
+        announce_loss(pipeline, lane, reason);
+    } else if (!pipeline->standby || lane == pipeline->standby_lane) {
+        on_end(pipeline, lane, status);
+    } else if (!gpume_queue_is_over(&pipeline->queue) && !pipeline->taking_over) {
+        /* Something is left to do, and the lane before this one is not at it. */
+        status = take_over(pipeline, reason);
+        pipeline->status = pipeline->status == GPUME_OK ? status : pipeline->status;
     }
 }
 

@@ -41,16 +41,20 @@ static void *frame_memory(void *engine, uint32_t index)
     return fake->memory + index * fake->plan.plane_bytes;
 }
 
-static atomic_uint warnings;
+static atomic_uint warnings, gave_up;
 
 /* Orders nothing, so that ThreadSanitizer sees what the lanes themselves order. */
 static bool await(const atomic_uint *count, uint32_t least)
 {
     const uint64_t end = gpume_clock_ns() + PATIENCE_NS;
-    while (atomic_load_explicit(count, memory_order_relaxed) < least && gpume_clock_ns() < end) {
+    while (atomic_load_explicit(count, memory_order_relaxed) < least) {
+        if (gpume_clock_ns() > end) {
+            atomic_fetch_add_explicit(&gave_up, 1, memory_order_relaxed);
+            return false;
+        }
         sched_yield();
     }
-    return atomic_load_explicit(count, memory_order_relaxed) >= least;
+    return true;
 }
 
 static void on_log(void *opaque, enum gpume_log_level level, const char *line)
@@ -292,10 +296,63 @@ static void test_turn(void)
     close_run(&run, 2, GPUME_OK);
 }
 
+/* --- the caller cannot give predictors: it is told so at once, and no engine takes over */
+
+struct predictions {
+    uint32_t left; /* calls before one fails */
+    int status;    /* with this */
+};
+
+static atomic_uint sent, told;
+
+static int wait_until_told(const struct fake *fake)
+{
+    (void)fake;
+    return await(&told, 1) ? GPUME_OK : GPUME_INVALID;
+}
+
+static int predict(void *opaque, uint64_t frame, uint64_t ref, struct gpume_vector *vectors)
+{
+    struct predictions *predictions = opaque;
+    (void)frame, (void)ref;
+    (void)await(&sent, 1); /* so that the next pair is there before this one is collected */
+    memset(vectors, 0, BLOCKS * sizeof(*vectors));
+    return predictions->left-- > 0 ? GPUME_OK : predictions->status;
+}
+
+static void test_predict(uint32_t count, int status)
+{
+    struct predictions predictions = {.left = 1, .status = status};
+    struct run run = {.params = params_of()};
+    const struct gpume_field *field = NULL;
+    struct gpume_frame *frame = NULL;
+    run.params.rate = true;
+    run.params.predictor = GPUME_PREDICTOR_GIVEN;
+    run.params.predict = predict;
+    run.params.predict_opaque = &predictions;
+    before_collect = wait_until_told;
+    sent = told = warnings = 0;
+    open_run(&run, count);
+    send(&run, 3);
+    sent = 1;
+    REQUIRE_EQUAL(gpume_pipeline_receive(run.pipeline, &field, GPUME_WAIT), status);
+    REQUIRE_EQUAL(gpume_pipeline_acquire(run.pipeline, &frame, GPUME_WAIT), status);
+    REQUIRE_EQUAL(gave_up, 0);
+    told = 1;
+    close_run(&run, count, status);
+    REQUIRE_EQUAL(predictions.left, UINT32_MAX); /* asked no more */
+    REQUIRE_EQUAL(warnings, 0);
+}
+
 int main(void)
 {
     test_close();
     test_counts();
     test_turn();
+    test_predict(1, GPUME_INVALID);
+    test_predict(1, GPUME_NOMEM);
+    test_predict(1, GPUME_CANCELLED);
+    test_predict(2, GPUME_INVALID);
+    test_predict(2, GPUME_DEVICE_LOST);
     return harness_verdict();
 }
