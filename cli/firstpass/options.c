@@ -142,6 +142,7 @@ static const struct gpume_option table[] = {
         .help = "encode no more frames than this (default: all)"},
     {GPUME_ROW("hwaccel", "TYPE", text, OPTIONS, video.source.hwaccel),
         .help = "decode on video hardware, e.g. cuda, vaapi or auto (default: in software)"},
+    {GPUME_OPTION_DECODERS(OPTIONS, video.source.decoders)},
     {GPUME_OPTION_ALLOW_NETWORK(OPTIONS, video.source.allow_network)},
     {GPUME_OPTION_ALLOW_FILES(OPTIONS, video.source.allow_files)},
     {GPUME_OPTION_MAX_PIXELS(OPTIONS, video.source.max_pixels)},
