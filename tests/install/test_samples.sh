@@ -103,7 +103,7 @@ static=
 case $library in
 *.a) static=--static ;;
 esac
-programs="two_buffers sort_numbers"
+programs="two_buffers sort_numbers gpume-denoise"
 left_out=
 if pkg-config --exists libavformat libavcodec libavutil; then
     programs="$programs motion_energy hardest_blocks partition roi"
@@ -274,6 +274,81 @@ END
     exits 2 "$hardest"
 }
 
+# noised CLEAN NOISY: 6 frames of 96x64, 4:2:0, of a texture that moves by (3,-2) a frame; the second with noise of
+# standard deviation 10 in its luma.
+noised() {
+    awk -v clean="$1" -v noisy="$2" 'BEGIN {
+        seed = 7
+        printf "YUV4MPEG2 W96 H64 F25:1 Ip A1:1 C420jpeg\n" >clean
+        printf "YUV4MPEG2 W96 H64 F25:1 Ip A1:1 C420jpeg\n" >noisy
+        for (t = 0; t < 6; t++) {
+            printf "FRAME\n" >clean
+            printf "FRAME\n" >noisy
+            for (y = 0; y < 64; y++)
+                for (x = 0; x < 96; x++) {
+                    u = x + 3 * t; v = y - 2 * t
+                    value = int(128 + 50 * sin(u / 7) * cos(v / 9) + 25 * sin((u + v) / 2.5))
+                    noise = -6
+                    for (k = 0; k < 12; k++) {
+                        seed = seed * 16807 % 2147483647
+                        noise += seed / 2147483647
+                    }
+                    printf "%c", value >clean
+                    printf "%c", int(value + 10 * noise + 0.5) >noisy
+                }
+            for (i = 0; i < 2 * 48 * 32; i++) {
+                printf "%c", 60 + (i + t) % 130 >clean
+                printf "%c", 60 + (i + t) % 130 >noisy
+            }
+        }
+    }'
+}
+
+# error_of CLEAN OTHER: the mean squared difference of luma; "chroma" if that of chroma is not 0.
+error_of() {
+    cmp -l "$1" "$2" | awk '{
+        at = ($1 - 1 - 41) % 9222 - 6 # the head and FRAME
+        if (at >= 96 * 64) chroma = 1
+        a = b = 0
+        for (i = 1; i <= 3; i++) { a = a * 8 + substr(sprintf("%03d", $2), i, 1); b = b * 8 + substr(sprintf("%03d", $3), i, 1) }
+        sum += (a - b) ^ 2
+    } END { print chroma ? "chroma" : sum / (6 * 96 * 64) }'
+}
+
+# denoises WAY: 4 dB less noise at least; a clean picture that stands still is not changed, whatever its format.
+denoises() {
+    denoise=$scratch/$1/gpume-denoise
+    exits 0 "$denoise" "$scratch/noisy.y4m" "$scratch/denoised.y4m"
+    [ "$(wc -c <"$scratch/denoised.y4m")" -eq "$(wc -c <"$scratch/noisy.y4m")" ] || fail "$1: gpume-denoise: another size"
+    echo "$(error_of "$scratch/clean.y4m" "$scratch/noisy.y4m") $(error_of "$scratch/clean.y4m" "$scratch/denoised.y4m")" |
+        awk '{ exit !($1 > 90 && $2 + 0 == $2 && $2 < $1 / 2.5) }' || fail "$1: gpume-denoise gains less than 4 dB"
+    "$denoise" -s 10 -r 2 -b 8 <"$scratch/noisy.y4m" >"$scratch/told.y4m" || fail "$1: gpume-denoise of standard input"
+    ! cmp -s "$scratch/told.y4m" "$scratch/denoised.y4m" || fail "$1: gpume-denoise ignores its options"
+    for head in "W96 H64 F25:1 C420jpeg" "W96 H48 F25:1 C444" "W64 H48 F25:1 C420p10" "W72 H64 F30:1 Cmono16"; do
+        { echo "YUV4MPEG2 $head"
+            for frame in 1 2 3 4; do
+                echo FRAME
+                tail -c +60 "$scratch/clean.y4m" | head -c "$(case $head in
+                *jpeg | *p10 | *mono16) echo 9216 ;;
+                *) echo 13824 ;;
+                esac)" | case $head in
+                *p10) tr '\000-\377' '\001\002' ;; # small samples: ten bits at most
+                *) cat ;;
+                esac
+            done; } >"$scratch/static.y4m"
+        exits 0 "$denoise" "$scratch/static.y4m" "$scratch/same.y4m"
+        cmp -s "$scratch/static.y4m" "$scratch/same.y4m" || fail "$1: gpume-denoise changes a clean picture: $head"
+    done
+    exits 1 "$denoise" "$scratch/text.y4m"
+    exits 1 "$denoise" "$scratch/no-such-file"
+    exits 1 "$denoise" "$scratch/noisy.y4m" "$scratch/no-such-folder/x.y4m"
+    exits 1 "$denoise" -b 7 "$scratch/noisy.y4m"
+    head -c 12000 "$scratch/noisy.y4m" >"$scratch/cut.y4m"
+    exits 1 "$denoise" "$scratch/cut.y4m"
+    exits 2 "$denoise" -r 9 "$scratch/noisy.y4m"
+    exits 2 "$denoise" -x 1
+}
+
 # in_colour FROM TO: converts a clip to 4:2:0, which codecview accepts without conversion.
 in_colour() {
     LC_ALL=C awk 'BEGIN { for (i = 0; i < 48 * 32 * 2; i++) printf "%c", 128 }' >"$scratch/chroma"
@@ -405,6 +480,7 @@ regions() {
 clip "$scratch/pan.y4m" 3 -2
 clip "$scratch/still.y4m" 0 0
 spots "$scratch/spots.y4m"
+noised "$scratch/clean.y4m" "$scratch/noisy.y4m"
 numbers >"$scratch/numbers"
 echo "no video" >"$scratch/text.y4m"
 for way in make cmake; do
@@ -414,6 +490,7 @@ for way in make cmake; do
         fail "$way: two_buffers does not print the vector"
     : >"$scratch/log"
     sorts "$way"
+    denoises "$way"
     energy=$scratch/$way/motion_energy
     if [ -x "$energy" ]; then
         energy_is "$energy" "$scratch/pan.y4m" 12.99 13.01 0 0

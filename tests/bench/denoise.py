@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""PSNR of samples/gpume-denoise and of FFmpeg's denoisers on clips with Gaussian noise.
+
+    python3 denoise.py GPUME_DENOISE CLIP... [--sigma 5,10,20] [--frames N] [--options "-r 3"]
+
+The luma of each clip's first frames gets noise of a fixed seed, rounded and clipped to 8 bits. gpume-denoise is not told
+how much (--options can tell it); each of FFmpeg's filters is run at several strengths around what suits the noise, and
+its best one counts, chosen by the PSNR itself. Prints a table in Markdown: mean PSNR of the frames' luma, in dB.
+Needs ffmpeg and python3-numpy.
+"""
+import argparse
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy
+
+FACTORS = (0.5, 0.75, 1, 1.5, 2, 3)
+
+# For noise of so many steps, times a factor.
+FILTERS = {
+    "hqdn3d": lambda s: f"hqdn3d={0.5 * s}:0:{0.75 * s}:0",
+    "nlmeans": lambda s: f"nlmeans=s={min(max(0.6 * s, 1), 30)}:p=5:r=9",
+    "atadenoise": lambda s: "atadenoise=0a={0}:0b={1}:s=9".format(min(0.01 * s, 0.3), min(0.03 * s, 5)),
+}
+
+
+def decode(path, frames):
+    """frames x height x width of luma, 8 bits."""
+    size = subprocess.run(["ffprobe", "-v", "error", "-select_streams", "v:0", "-show_entries", "stream=width,height",
+                           "-of", "csv=p=0", path], check=True, capture_output=True, text=True).stdout
+    width, height = (int(word) for word in size.strip().split("\n")[0].split(",")[:2])
+    raw = subprocess.run(["ffmpeg", "-nostdin", "-v", "error", "-i", path, "-frames:v", str(frames), "-vf",
+                          "format=yuv420p,extractplanes=y", "-pix_fmt", "gray", "-f", "rawvideo", "-"],
+                         check=True, capture_output=True).stdout
+    return numpy.frombuffer(raw, numpy.uint8).reshape(-1, height, width)
+
+
+def write_y4m(path, video):
+    with open(path, "wb") as file:
+        file.write(b"YUV4MPEG2 W%d H%d F25:1 Ip A1:1 Cmono\n" % (video.shape[2], video.shape[1]))
+        for frame in video:
+            file.write(b"FRAME\n" + frame.tobytes())
+
+
+def read_y4m(path, shape):
+    data = pathlib.Path(path).read_bytes()
+    head = data.index(b"\n") + 1
+    frames = numpy.frombuffer(data, numpy.uint8, offset=head).reshape(shape[0], -1)
+    return frames[:, 6:].reshape(shape)
+
+
+def psnr(clean, other):
+    squares = (clean.astype(float) - other).reshape(clean.shape[0], -1) ** 2
+    return float(numpy.mean(10 * numpy.log10(255 ** 2 / numpy.maximum(squares.mean(axis=1), 1e-9))))
+
+
+def filtered(noisy_path, graph, shape):
+    raw = subprocess.run(["ffmpeg", "-nostdin", "-v", "error", "-i", noisy_path, "-vf", f"format=gray,{graph},format=gray",
+                          "-f", "rawvideo", "-"], check=True, capture_output=True).stdout
+    return numpy.frombuffer(raw, numpy.uint8).reshape(shape)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("program")
+    parser.add_argument("clips", nargs="+")
+    parser.add_argument("--sigma", default="5,10,20")
+    parser.add_argument("--frames", type=int, default=24)
+    parser.add_argument("--options", default="")
+    parser.add_argument("--alone", action="store_true", help="leave FFmpeg's filters out")
+    arguments = parser.parse_args()
+    names = ["noisy", "gpume-denoise"] + ([] if arguments.alone else list(FILTERS))
+    print("| clip | sigma | " + " | ".join(names) + " |")
+    print("|---" * (len(names) + 2) + "|")
+    for clip in arguments.clips:
+        clean = decode(clip, arguments.frames)
+        for sigma in (float(word) for word in arguments.sigma.split(",")):
+            noise = numpy.random.default_rng(1).normal(0, sigma, clean.shape)
+            noisy = numpy.clip(numpy.rint(clean + noise), 0, 255).astype(numpy.uint8)
+            with tempfile.TemporaryDirectory() as folder:
+                source, target = folder + "/noisy.y4m", folder + "/out.y4m"
+                write_y4m(source, noisy)
+                subprocess.run([arguments.program, *arguments.options.split(), source, target], check=True)
+                values = [psnr(clean, noisy), psnr(clean, read_y4m(target, clean.shape))]
+                for name in names[2:]:
+                    values.append(max(psnr(clean, filtered(source, FILTERS[name](sigma * factor), clean.shape))
+                                      for factor in FACTORS))
+            print(f"| {pathlib.Path(clip).name} | {sigma:g} | " + " | ".join(f"{value:.2f}" for value in values) + " |",
+                  flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
