@@ -20,6 +20,7 @@
 #define SIDE_MIN 20.0            /* pixels; with GPUME_OVERLAY_KEY_ON keys are at least so large */
 #define SIDE_READABLE 34.0       /* pixels; with GPUME_OVERLAY_KEY_AUTO smaller keys are omitted */
 #define SIDE_MAX 200.0           /* pixels */
+#define TITLE 1.25               /* lines that a ramp's title takes; letters reach below theirs */
 #define COVERED_SHARE 40u        /* with KEY_AUTO a key hides less than one block in so many */
 #define LABELS_MIN SIDE_READABLE /* pixels; smaller keys have no labels */
 #define STRIP_SHARE 0.36         /* of a wheel's side: the height of the label below it */
@@ -108,24 +109,30 @@ static struct gpume_sprite *make_wheel(
 
 /* --- ramps */
 
-/* The labels below a ramp, at fractions of its width. */
+/* What a ramp shows, in words above it, and the labels below it, at fractions of its width. */
 struct ramp {
+    const char *title;
     char labels[5][24];
     double places[5];
     int count;
 };
 
-static void draw_ramp(cairo_t *cairo, const struct ramp *ramp, int width, int height, double pad)
+/* label: the height of its digits, 0 where there are none. */
+static void draw_ramp(
+    cairo_t *cairo, const struct ramp *ramp, int width, int height, double pad, double label)
 {
-    const double inner = width - 2 * pad, label = ramp->count > 0 ? height * 0.26 : 0;
-    const double bar = height - 2 * pad - (ramp->count > 0 ? label + pad : 0);
+    const double inner = width - 2 * pad, line = label > 0 ? label + pad : 0;
+    const double bar = height - 2 * pad - TITLE * line - line;
     cairo_set_source_rgba(cairo, 0, 0, 0, 0.6);
     cairo_paint(cairo);
     for (int x = 0; x < (int)inner; x++) {
         const struct gpume_colour colour = gpume_colour_of_heat((x + 0.5) / inner);
         cairo_set_source_rgb(cairo, colour.r / 255.0, colour.g / 255.0, colour.b / 255.0);
-        cairo_rectangle(cairo, floor(pad) + x, floor(pad), 1, floor(bar));
+        cairo_rectangle(cairo, floor(pad) + x, floor(pad + TITLE * line), 1, floor(bar));
         cairo_fill(cairo);
+    }
+    if (label > 0) {
+        gpume_text_draw(cairo, ramp->title, pad, pad, label);
     }
     for (int i = 0; i < ramp->count; i++) {
         const double text = gpume_text_width(ramp->labels[i], label);
@@ -136,6 +143,7 @@ static void draw_ramp(cairo_t *cairo, const struct ramp *ramp, int width, int he
 
 static void label_costs(struct ramp *ramp)
 {
+    ramp->title = "cost per pixel";
     ramp->count = 5;
     for (int i = 0; i < 5; i++) {
         ramp->places[i] = i / 4.0;
@@ -144,9 +152,9 @@ static void label_costs(struct ramp *ramp)
     }
 }
 
-/* In percent of the second best cost. */
 static void label_confidence(struct ramp *ramp)
 {
+    ramp->title = "% of second cost";
     ramp->count = 2;
     ramp->places[1] = 1;
     snprintf(ramp->labels[0], sizeof(ramp->labels[0]), "0");
@@ -155,6 +163,7 @@ static void label_confidence(struct ramp *ramp)
 
 static void label_ranks(struct ramp *ramp, uint64_t blocks)
 {
+    ramp->title = "rank by cost";
     ramp->count = 2;
     ramp->places[1] = 1;
     snprintf(ramp->labels[0], sizeof(ramp->labels[0]), "%" PRIu64, blocks - 1);
@@ -180,11 +189,14 @@ static struct gpume_sprite *make_ramp(
         label_ranks(&ramp, blocks_of(options));
     }
     const double pad = side / 24 > 2 ? side / 24 : 2;
-    const int width = (int)(1.8 * side), height = (int)(ramp.count > 0 ? side * 0.42 : side * 0.3);
+    const double label = ramp.count > 0 ? 0.11 * side : 0;
+    const double bar = ramp.count > 0 ? 0.26 * side : 0.3 * side;
+    const int width = (int)(1.8 * side);
+    const int height = (int)(bar + (ramp.count > 0 ? (1 + TITLE) * (label + pad) : 0));
     cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, width, height);
     cairo_t *cairo = cairo_create(surface);
     cairo_surface_destroy(surface); /* cairo holds a reference */
-    draw_ramp(cairo, &ramp, width, height, pad);
+    draw_ramp(cairo, &ramp, width, height, pad, label);
     return gpume_sprite_end(cairo, width + margin, height + margin);
 }
 

@@ -67,6 +67,7 @@ static const struct {
     {'<', "geaiaigm"},
     {'>', "aegigiam"},
     {'/', "amga"},
+    {'%', "acaadadeaeac haam ekeihihmemek"},
 };
 
 static const char *strokes_of(char character)

@@ -12,7 +12,7 @@ struct _cairo;
 double gpume_text_width(const char *text, double height);
 
 /* Draws a line in white. (x,y): the upper left corner of its first capital; `g` and its like reach
- * a third of the height below the line. There are digits, small letters, A, B and . , - = < > /;
+ * a third of the height below the line. There are digits, small letters, A, B and . , - = < > / %;
  * other characters are blanks. */
 void gpume_text_draw(struct _cairo *cairo, const char *text, double x, double y, double height);
 

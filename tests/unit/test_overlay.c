@@ -450,7 +450,7 @@ static struct gpume_sprite *make_legend(
 /* Every letter is drawn, and differs from all others. */
 static void check_letters(void)
 {
-    static const char letters[] = "0123456789ABabcdefghijklmnopqrstuvwxyz.,-=<>/ ";
+    static const char letters[] = "0123456789ABabcdefghijklmnopqrstuvwxyz.,-=<>/% ";
     enum { COUNT = sizeof(letters) - 1 };
     struct gpume_sprite *sprites[COUNT];
     for (size_t i = 0; i < COUNT; i++) {
