@@ -23,7 +23,7 @@ static const char *lacks(const char *name)
     } kinds[] = {
         {".mkv", "write .y4m in the parts, and encode the merged file"},
         {".mp4", "write .y4m in the parts, and encode the merged file"},
-        {".npz", "write .npy in the parts"},
+        {".npz", "write .mvf in the parts, and convert the merged file with 'gpume convert'"},
         {".html", "name a .csv or .json report in the parts"},
     };
     const char *end = strrchr(name, '.');

@@ -75,6 +75,9 @@ merges 5 0 -b 16 --direction both --confidence
 outputs="vectors=v.mvf predicted=p%02d.png residual=r.y4m"
 merges 1 1 -b 16
 merges 4 1 -b 16
+expect 0 convert all/v.mvf merged.npz -q
+expect 0 -q clip.y4m --backend "$engine" -b 16 --vectors whole.npz
+cmp -s whole.npz merged.npz || fail "merged .mvf as .npz: not that of one run"
 outputs="vectors=v.npy report=r.csv"
 merges 7 0 -b 16 --direction both --confidence
 outputs="vectors=v.hash report=r.json"
@@ -182,8 +185,13 @@ expect 2 merge part_0 part_1 -o part_1 -y
 says "part_1: is one of the parts"
 expect 2 merge part_0 -o none --residual r.mkv
 says "r.mkv: .mkv files cannot be joined"
+expect 2 merge part_0 -o none --overlay o.MP4
+says "o.MP4: .MP4 files cannot be joined byte for byte; write .y4m in the parts, and encode the merged file"
 expect 2 merge part_0 -o none --report r.html
-says "r.html: .html files cannot be joined"
+says "r.html: .html files cannot be joined byte for byte; name a .csv or .json report in the parts"
+expect 2 merge part_0 -o none --vectors v.npz
+says "v.npz: .npz files cannot be joined byte for byte; write .mvf in the parts, and convert the merged file"
+expect 2 merge part_0 -o none --report-dir d
 for option in --vectors --report; do
     expect 2 merge part_0 -o none $option summary.json
     says "summary.json: named for two outputs"
