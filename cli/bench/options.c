@@ -73,9 +73,10 @@ static const struct gpume_option table[] = {
     {GPUME_OPTION_BACKEND(OPTIONS, params.backend),
         .help = "measure only this backend; vulkan includes software drivers (default: everything "
                 "except software drivers)"},
-    {GPUME_OPTION_DEVICE(OPTIONS, params.device),
-        .help =
-            "measure only this Vulkan device: its index in 'gpume devices', or part of its name"},
+    {GPUME_OPTION_DEVICES(OPTIONS, params.device),
+        .help = "measure only these Vulkan devices, and all of them together: indices in 'gpume "
+                "devices' or parts of names, separated by commas; all: every GPU; cpu: the CPU too "
+                "where they work together"},
     {GPUME_OPTION_THREADS(OPTIONS, params.threads), .uses = SEARCH},
     {GPUME_OPTION_SEARCH(OPTIONS, params.search),
         .help = "measure only this implementation of the search, as listed by 'gpume devices'",
@@ -133,6 +134,12 @@ static int check(void *opaque, const struct gpume_line *line)
         return gpume_refuse(GPUME_INVALID, "--%s: is for %s", unused->name,
             input ? "generated frames; leave it or the input out"
                   : "an input; name one or leave it out");
+    }
+    gpume_take_device_list(&options->params);
+    if (arrays && options->params.devices) {
+        return gpume_refuse(GPUME_INVALID,
+            "--device %s: 'gpume bench --%s' uses one device; name it", options->params.devices,
+            options->sort ? "sort" : "reduce");
     }
     int status = gpume_source_choice_check(&options->common, &options->source);
     status = status ? status : gpume_check_engine(&options->params);

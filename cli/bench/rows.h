@@ -19,7 +19,7 @@
 /* One engine, set up in one way, on one content. */
 struct gpume_bench_row {
     const char *content; /* of arrays: "keys", "pairs", "segments", "sum", "minimum", "histogram" */
-    const char *engine;  /* "cpu", "vulkan", "ffmpeg" */
+    const char *engine;  /* "cpu", "vulkan", "ffmpeg"; "several": devices that share the work */
     char search[32];     /* of arrays: the method */
     char device[256], driver[256];
     uint32_t threads; /* 0: a Vulkan device */

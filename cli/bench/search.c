@@ -127,7 +127,8 @@ static int measure_one(struct job *job, const char *content, const struct gpume_
     struct gpume_bench *bench = &job->bench;
     struct gpume_params params = one->params;
     const bool cpu = params.backend == GPUME_BACKEND_CPU;
-    show(job, content, params.search, one->setup.device);
+    const char *search = one->setup.search[0] ? one->setup.search : params.search;
+    show(job, content, search, one->setup.device);
     /* At least two rows of blocks per thread. */
     const uint32_t block = gpume_bench_block_rows(&params);
     const uint32_t rows = cpu ? block * (params.threads > 1 ? 2 * params.threads : 1) : block;
@@ -136,6 +137,7 @@ static int measure_one(struct job *job, const char *content, const struct gpume_
     GPUME_CHECK(gpume_bench_fit(&job->clip, &params, rows, job->budget_ns / PARTS, one->once));
     GPUME_CHECK(find_answers(job, &params, &answers));
     GPUME_CHECK(one->measure(&job->clip, &params, answers, job->budget_ns, &time));
+    time.search_ns = params.devices ? 0 : time.search_ns; /* the sum over devices: of no use */
     struct gpume_bench_row *row = &bench->rows[bench->count++]; /* for all setups, two contents */
     *row = (struct gpume_bench_row){
         .content = content,
@@ -144,7 +146,6 @@ static int measure_one(struct job *job, const char *content, const struct gpume_
         .elimination = !params.no_elimination,
         .ceiling = one->ceiling,
     };
-    const char *search = one->setup.search[0] ? one->setup.search : params.search;
     snprintf(row->search, sizeof(row->search), "%s", search);
     snprintf(row->device, sizeof(row->device), "%s", cpu ? bench->cpu : one->setup.device);
     snprintf(row->driver, sizeof(row->driver), "%s", one->setup.driver);
@@ -244,7 +245,7 @@ enum gpume_exit gpume_bench_search(const struct gpume_bench_options *options)
         .budget_ns = (uint64_t)(options->seconds * 1e9),
         .bench = {.commit = GPUME_COMMIT}};
     job.work.backend = GPUME_BACKEND_AUTO;
-    job.work.device = NULL;
+    job.work.device = job.work.devices = NULL;
     job.work.search = NULL;
     job.work.log = gpume_library_log;
     job.work.cache_dir = gpume_host_cache_folder();

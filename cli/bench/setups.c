@@ -5,6 +5,7 @@
 #include "bench/ceiling.h"
 #include "bench/ffmpeg.h"
 #include "console.h"
+#include "options/checks.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,6 +13,7 @@
 
 #define DEVICES_MAX 16u
 #define SEARCHES_MAX 32u
+#define LIST_BYTES 4096u
 
 struct finder {
     struct gpume_bench_setups *setups;
@@ -83,7 +85,7 @@ static int add(struct finder *finder, const struct gpume_params *params, double 
     struct gpume_params quiet = *params;
     quiet.log = NULL;
     int status = gpume_bench_look(&quiet, &setup);
-    if (status == GPUME_UNSUPPORTED && !finder->options->params.search) {
+    if (status == GPUME_UNSUPPORTED && params->search && !finder->options->params.search) {
         if (params->no_elimination) { /* note it once */
             add_note(finder->bench,
                 "%s is not measured: it does not support %u bits with block %u and window %ux%u",
@@ -105,7 +107,9 @@ static int add(struct finder *finder, const struct gpume_params *params, double 
         return GPUME_OK;
     }
     setups->ones[setups->count++] = (struct gpume_bench_one){
-        .engine = params->backend == GPUME_BACKEND_CPU ? "cpu" : "vulkan",
+        .engine = params->devices                        ? "several"
+                  : params->backend == GPUME_BACKEND_CPU ? "cpu"
+                                                         : "vulkan",
         .params = *params,
         .once = gpume_bench_once,
         .measure = gpume_bench_measure,
@@ -212,6 +216,38 @@ static int add_devices(struct finder *finder)
     return status;
 }
 
+/* Each device of the list alone, then all of them together, as in a run: it chooses the searches.
+ */
+static int add_list(struct finder *finder, const char *list)
+{
+    static char names[LIST_BYTES]; /* live as long as the setups, which point to them */
+    char *rest = names;
+    int status;
+    struct gpume_bench_setup setup = {0};
+    struct gpume_params together = *finder->work;
+    together.backend = finder->options->params.backend;
+    together.search = finder->options->params.search;
+    together.devices = list;
+    GPUME_TRY(gpume_bench_look(&together, &setup)); /* refuses what is no list of devices */
+    snprintf(names, sizeof(names), "%s", list);
+    for (char *name = gpume_next_device(&rest); name; name = gpume_next_device(&rest)) {
+        const bool is_cpu = strcmp(name, "cpu") == 0; /* which is measured in any case */
+        GPUME_TRY(strcmp(name, "all") == 0 ? add_devices(finder)
+                  : is_cpu                 ? GPUME_OK
+                                           : add_device(finder, name));
+    }
+    for (int full = 1; full >= 0 && setup.engines > 1; full--) {
+        together.no_elimination = full;
+        GPUME_TRY(add(finder, &together, 0));
+    }
+    if (setup.engines < 2) {
+        add_note(finder->bench, "--device %.60s: is only one engine on this machine: %.100s", list,
+            setup.device);
+    }
+fail:
+    return status;
+}
+
 enum gpume_exit gpume_bench_setups_find(struct gpume_bench_setups *setups,
     const struct gpume_bench_options *options, const struct gpume_params *work,
     struct gpume_bench *bench)
@@ -231,7 +267,9 @@ enum gpume_exit gpume_bench_setups_find(struct gpume_bench_setups *setups,
         status = add_cpu(&finder, threads);
     }
     if (status == GPUME_OK && asked->backend != GPUME_BACKEND_CPU) {
-        status = asked->device ? add_device(&finder, asked->device) : add_devices(&finder);
+        status = asked->devices  ? add_list(&finder, asked->devices)
+                 : asked->device ? add_device(&finder, asked->device)
+                                 : add_devices(&finder);
     }
     if (asked->device && status == GPUME_DEVICE) {
         gpume_console_error(

@@ -2,7 +2,7 @@
 /*
  * Lists what to measure on this machine: FFmpeg's mestimate; every search of the CPU engine on one
  * thread and on all, and every variant on every Vulkan device, each with and without elimination,
- * as far as --backend, --device and --search select them.
+ * as far as --backend, --device and --search select them; and the devices of a list together.
  */
 #ifndef GPUME_CLI_BENCH_SETUPS_H
 #define GPUME_CLI_BENCH_SETUPS_H
@@ -14,7 +14,7 @@
 #define GPUME_BENCH_SETUPS_MAX 64u
 
 struct gpume_bench_one {
-    const char *engine;         /* "cpu", "vulkan", "ffmpeg" */
+    const char *engine;         /* "cpu", "vulkan", "ffmpeg", "several" */
     struct gpume_params params; /* of the work, with engine, search, threads and elimination */
     gpume_bench_once_fn once;
     gpume_bench_measure_fn measure;

@@ -20,7 +20,7 @@ static void print_devices(const struct gpume_bench *bench)
 {
     for (uint32_t i = 0; i < bench->count; i++) {
         const struct gpume_bench_row *row = &bench->rows[i];
-        bool first = strcmp(row->engine, "vulkan") == 0;
+        bool first = strcmp(row->engine, "vulkan") == 0 || strcmp(row->engine, "several") == 0;
         for (uint32_t j = 0; j < i && first; j++) {
             first = !same_device(row, &bench->rows[j]);
         }
@@ -104,7 +104,7 @@ static void print_row(const struct gpume_bench_row *row, int width)
     if (row->elimination) {
         snprintf(elimination, sizeof(elimination), "on, %.1f %%", 100 * row->eliminated);
     }
-    printf("%-6s  %-9s  %-*s  %-11s  %c%10.1f  %10.1f", row->engine, row->search, width, where,
+    printf("%-7s  %-9s  %-*s  %-11s  %c%10.1f  %10.1f", row->engine, row->search, width, where,
         elimination, row->whole ? ' ' : '~', row->us, row->wall_us);
     print_factor(9, row->per_second / 1e9, "");
     print_factor(10, row->share * 100, " %");
@@ -120,7 +120,7 @@ static void print_searches(const struct gpume_bench *bench)
     for (uint32_t i = 0; i < bench->count; i++) {
         const struct gpume_bench_row *row = &bench->rows[i];
         if (i == 0 || strcmp(row->content, bench->rows[i - 1].content) != 0) {
-            printf("\n%s\n%-6s  %-9s  %-*s  %-11s  %11s  %10s  %9s  %10s  %8s  %11s\n",
+            printf("\n%s\n%-7s  %-9s  %-*s  %-11s  %11s  %10s  %9s  %10s  %8s  %11s\n",
                 row->content, "engine", "search", width, "on", "elimination", "us/pair", "wall us",
                 "G px/s", "of ceiling", "x core", "x mestimate");
         }

@@ -21,6 +21,7 @@
 #define ROUNDS 7u      /* the given time is divided into so many */
 #define ROUNDS_MAX 64u /* limit of times kept for the median */
 #define ROUND_FIELDS_MAX 4096u
+#define LANES_MAX 32u     /* engines of a list of devices */
 #define SLOW_NS 10000000u /* comparing a frame pair takes less than 1 % of this */
 
 /* The shape of that index; false: there is none. */
@@ -248,6 +249,18 @@ static int advance(struct stream *stream, uint64_t fields)
     return GPUME_OK;
 }
 
+/* How many engines there are, and whether all of them search in the same way. */
+static void look_at_lanes(gpume *ctx, struct gpume_bench_setup *setup)
+{
+    static struct gpume_lane_info lanes[LANES_MAX];
+    (void)gpume_list_lanes(ctx, lanes, LANES_MAX, &setup->engines);
+    for (uint32_t i = 1; i < setup->engines && i < LANES_MAX; i++) {
+        if (strcmp(lanes[i].search, lanes[0].search) != 0) {
+            snprintf(setup->search, sizeof(setup->search), "several");
+        }
+    }
+}
+
 int gpume_bench_look(const struct gpume_params *params, struct gpume_bench_setup *setup)
 {
     gpume *ctx = NULL;
@@ -258,6 +271,7 @@ int gpume_bench_look(const struct gpume_params *params, struct gpume_bench_setup
     snprintf(setup->driver, sizeof(setup->driver), "%s", info.driver);
     snprintf(setup->search, sizeof(setup->search), "%s", info.search);
     setup->eliminates = info.eliminates;
+    look_at_lanes(ctx, setup);
     return gpume_close(&ctx);
 }
 

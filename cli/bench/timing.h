@@ -41,6 +41,7 @@ struct gpume_bench_setup {
     char device[256], driver[256];
     char search[32]; /* what the engine takes: for some parameters one search stands for all */
     bool eliminates;
+    uint32_t engines; /* that share the work: those of params.devices, or one */
 };
 
 /* Opens the engine, reads what it reports, and closes it. */

@@ -23,14 +23,30 @@ static int refuse_gpu(const struct gpume_params *params, const char *option, con
         named ? "device" : "validate", option, value);
 }
 
-/* Names may contain a comma before a space. */
+/* The first comma between two names, which may contain one before a space. */
+static size_t comma_in(const char *text)
+{
+    size_t at = strcspn(text, ",");
+    while (text[at] && text[at + 1] == ' ') {
+        at += 1 + strcspn(text + at + 1, ",");
+    }
+    return at;
+}
+
 static bool is_list(const char *text)
 {
-    const char *comma = strchr(text, ',');
-    while (comma && comma[1] == ' ') {
-        comma = strchr(comma + 1, ',');
+    return text[comma_in(text)] == ',';
+}
+
+char *gpume_next_device(char **list)
+{
+    char *name = *list;
+    if (name) {
+        char *comma = name + comma_in(name);
+        *list = *comma ? comma + 1 : NULL;
+        *comma = '\0';
     }
-    return comma != NULL;
+    return name;
 }
 
 void gpume_take_device_list(struct gpume_params *params)

@@ -10,6 +10,9 @@
  * that is not the name of one device. */
 void gpume_take_device_list(struct gpume_params *params);
 
+/* The next name of such a list, which it cuts off; NULL: there is none. */
+char *gpume_next_device(char **list);
+
 /* backend, device, validate and search of the parameters. The library says later whether the
  * machine has what they name. */
 int gpume_check_engine(const struct gpume_params *params);

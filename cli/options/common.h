@@ -178,7 +178,7 @@ extern const char *const gpume_choices_shell[];
 
 /* For a command that takes several: gpume_take_device_list. */
 #define GPUME_OPTION_DEVICES(s, m)                                                                 \
-    GPUME_ROW("device", "LIST", text, s, m), .complete = GPUME_COMPLETE_DEVICES
+    GPUME_ROW("device", "LIST", text, s, m), .complete = GPUME_COMPLETE_DEVICES, .words = "all cpu"
 
 /* Help of the two above, for a command that uses one engine. */
 #define GPUME_BACKEND_HELP                                                                         \

@@ -25,8 +25,12 @@ static const char *kind_of(const struct gpume_option *option, char words[WORDS_B
     if (!option->value) {
         return "flag";
     }
-    if (option->complete != GPUME_COMPLETE_WORDS) {
-        return option->complete == GPUME_COMPLETE_FILES ? "file" : "device";
+    if (option->complete == GPUME_COMPLETE_FILES) {
+        return "file";
+    }
+    if (option->complete == GPUME_COMPLETE_DEVICES) {
+        snprintf(words, WORDS_BYTES, "%s", option->words ? option->words : "");
+        return "device";
     }
     if (option->type->words) {
         option->type->words(option, words, WORDS_BYTES);

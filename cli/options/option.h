@@ -35,7 +35,7 @@ struct gpume_option_type {
 enum gpume_complete {
     GPUME_COMPLETE_WORDS, /* those of the type or of the row, if any */
     GPUME_COMPLETE_FILES,
-    GPUME_COMPLETE_DEVICES, /* indices of Vulkan devices */
+    GPUME_COMPLETE_DEVICES, /* indices of Vulkan devices, and words */
 };
 
 /* One row: an option, or, with all other members zero, a heading for those that follow. */

@@ -9,7 +9,7 @@ short="--size 96x64 --seconds 0.001"
 expect 0 bench $short
 [ ! -s "$scratch/err" ] || fail "bench writes to standard error"
 for word in '^gpume  ' '^cpu  ' '96 x 64 pixels, 8 bits, block 8, window 7x7' '^agreed  ' '^noise$' \
-    '^motion$' '^ffmpeg  mestimate  1 thread' '^cpu  *plain  *1 thread  *off'; do
+    '^motion$' '^ffmpeg  *mestimate  1 thread' '^cpu  *plain  *1 thread  *off'; do
     grep -q "$word" "$scratch/out" || fail "the table has no '$word'"
 done
 [ "$(grep -c '^cpu  *plain  *1 thread ' "$scratch/out")" -eq 2 ] || fail "not one row a content"
@@ -39,6 +39,32 @@ if have_vulkan; then
     [ "$(grep -c '^vulkan  *general .*  off' "$scratch/out")" -eq 2 ] || fail "general: not one row per content"
     ! grep -Eq '^vulkan  *(quads|half|float|int) ' "$scratch/out" || fail "variants of the general search"
 fi
+
+# Devices of a list, each alone and then all together.
+if have_vulkan; then
+    # shellcheck disable=SC2086
+    expect 0 bench $short --device 0,0 --threads 1
+    [ "$(grep -c "^several .* 2 x .*  off" "$scratch/out")" -eq 2 ] || fail "0,0: not one row per content"
+    [ "$(grep -c '^vulkan  *int .*  off' "$scratch/out")" -eq 2 ] || fail "0,0: the device alone, twice or never"
+    # shellcheck disable=SC2086
+    expect 0 bench $short --device cpu,0 --threads 1 --json
+    [ "$(grep -c '"engine": "several",' "$scratch/out")" -eq 4 ] || fail "cpu,0: not together"
+    grep -q '"search": "several",' "$scratch/out" || fail "cpu,0: the same search on both"
+    # shellcheck disable=SC2086
+    expect 4 bench $short --device 0,77
+    says "--device 77: no such device"
+    # shellcheck disable=SC2086
+    expect 2 bench $short --device 0,
+    says "has an empty entry"
+fi
+# shellcheck disable=SC2086
+expect 0 bench $short --device cpu --threads 1
+grep -q "^note  *--device cpu: is only one engine on this machine: 1 thread" "$scratch/out" || fail "no note on one engine"
+expect 0 bench $short --device all --threads 1
+! grep -q '^several' "$scratch/out" || [ "$("$gpume" devices --json | grep -c '"type": "discrete"')" -gt 1 ] ||
+    fail "--device all: several engines where there is one GPU or none"
+expect 2 bench --sort --device all
+says "--device all: 'gpume bench --sort' uses one device"
 
 # JSON: brackets and quotes match, keys are there.
 # shellcheck disable=SC2086

@@ -62,7 +62,9 @@ if have bash; then
     gives 'a file.mp4 ' gpume a
     gives "$searches" gpume --search ''
     gives 'plain ' gpume clip.mp4 --search pl
-    gives "$devices" "$gpume" --device ''
+    gives "${devices}all cpu " "$gpume" --device ''
+    gives "${devices}all cpu " "$gpume" bench --device ''
+    gives "$devices" "$gpume" sort --device ''
     gives 'crop= ' gpume --vf cr
     gives 'auto off on ' gpume --overlay-key ''
     gives 'sort sorted.txt ' gpume so
@@ -82,7 +84,7 @@ if have fish; then
     for option in search device; do
         PATH=$(dirname "$gpume"):$PATH fish -c "source gpume.fish; complete -C 'gpume --$option '" >offered || fail "fish: --$option"
         wanted=$searches
-        [ $option = search ] || wanted=$devices
+        [ $option = search ] || wanted="${devices}all cpu "
         [ "$(cut -f 1 offered | sort | tr '\n' ' ')" = "$wanted" ] || fail "fish: --$option"
     done
     fish -c 'source gpume.fish; for c in "" '"$commands"'; complete -C "gpume $c --"; end' |
@@ -108,8 +110,9 @@ if have zsh; then
         fail "zsh: searches"
     found=$(zsh -fc 'compdef() { }; . ./gpume.zsh
         compadd() { shift; [ $# -eq 0 ] || print -l -- "$@" }
-        words=('"'$gpume'"'); _gpume_devices' | tr '\n' ' ')
-    [ "$found" = "$devices" ] || fail "zsh: devices"
+        words=('"'$gpume'"'); _gpume_devices all cpu' | tr '\n' ' ')
+    [ "$found" = "all cpu $devices" ] || fail "zsh: devices"
+    grep -q -- '--device=.*:{_gpume_devices all cpu}$' specs || fail "zsh: --device"
 else
     echo "zsh is not here: its completion is not tested"
 fi

@@ -17,7 +17,7 @@ _gpume() {
         options[$owner]+=" $name"
         for key in $name $letter; do
             kinds[$key]=$kind
-            lists[$key]=$list
+            lists[$owner$key]=$list
         done
     done <<<"$_gpume_table"
     # bash takes --edge=inside for three words.
@@ -36,13 +36,14 @@ _gpume() {
             ((i++))
         fi
     done
-    kind=
+    kind= owner=$command
+    [[ " $commands" == *" $command "* ]] || owner=estimate
     [[ $before == -?* ]] && kind=${kinds[$before]}
     case $kind in
     value) return ;;
     file) _gpume_files && return ;;
-    words) list=${lists[$before]} ;;
-    device) list=$("${COMP_WORDS[0]}" devices 2>/dev/null | sed -n 's/^ *\([0-9][0-9]*\)  .*/\1/p') ;;
+    words) list=${lists[$owner$before]} ;;
+    device) list="${lists[$owner$before]} "$("${COMP_WORDS[0]}" devices 2>/dev/null | sed -n 's/^ *\([0-9][0-9]*\)  .*/\1/p') ;;
     *)
         list=
         if [[ $current == -* ]]; then

@@ -53,7 +53,7 @@ for __gpume_row in (string split \n -- '@TABLE@')
         case file
             set -a option -r -F
         case device
-            set -a option -x -a '(__gpume_devices)'
+            set -a option -x -a "$field[5] (__gpume_devices)"
     end
     complete -c gpume $option
 end

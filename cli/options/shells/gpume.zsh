@@ -3,7 +3,7 @@
 _gpume_table='@TABLE@'
 
 _gpume_devices() {
-    compadd -- $(${words[1]} devices 2>/dev/null | sed -n 's/^ *\([0-9][0-9]*\)  .*/\1/p')
+    compadd -- "$@" $(${words[1]} devices 2>/dev/null | sed -n 's/^ *\([0-9][0-9]*\)  .*/\1/p')
 }
 
 # names: an array of _gpume.
@@ -42,7 +42,7 @@ _gpume() {
         value) action=" " ;;
         words) action="(${list//:/\\:})" ;;
         file) action=_files ;;
-        device) action=_gpume_devices ;;
+        device) action="{_gpume_devices $list}" ;;
         esac
         action="[$help]${action:+:${name#--}:$action}"
         if [[ -n $letter ]]; then
