@@ -20,10 +20,13 @@ estimate() {
 }
 for style in arrows flow cost blocks; do
     case $style in
-    arrows | blocks) block=16 ;;
-    *) block=8 ;;
+    arrows) look='-b 16 --arrow-length true --dim 25' ;;
+    flow) look='-b 8 --flow-max auto' ;;
+    cost) look='-b 8' ;;
+    blocks) look='-b 16' ;;
     esac
-    estimate -b $block --overlay "$style%d.png" --overlay-style $style
+    # shellcheck disable=SC2086 # several options
+    estimate $look --overlay "$style%d.png" --overlay-style $style
 done
 estimate -b 8 --difference difference%d.png --residual residual%d.png --gamma 1.5
 ffmpeg -nostdin -v error -i "$video" -vf "select=eq(n\,$frame)" -frames:v 1 "frame$frame.png"
