@@ -458,10 +458,18 @@ static void set_defaults(void *options)
     ((struct compare_options *)options)->source.stream = -1;
 }
 
-static int check_options(void *options, const struct gpume_line *line)
+static int check_options(void *opaque, const struct gpume_line *line)
 {
+    const struct compare_options *options = opaque;
     (void)line;
-    return gpume_check_streams(options, "runs");
+    for (uint32_t i = 0; i < options->common.input_count; i++) {
+        if (options->video && strcmp(options->video, "-") == 0 &&
+            strcmp(options->common.inputs[i], "-") == 0) {
+            return gpume_refuse(
+                GPUME_INVALID, "--video -: standard input is one of the runs; name a file");
+        }
+    }
+    return gpume_check_streams(&options->common, "runs");
 }
 
 const struct gpume_command gpume_compare_command = {

@@ -336,6 +336,8 @@ if have ffmpeg; then
 fi
 expect 2 compare a b --video clip.y4m
 says "--video: needs --map FILE"
+expect 2 compare - b --video - --map x.mkv
+says "--video -: standard input is one of the runs"
 expect 2 compare a b --map x.mkv --vf hflip
 says "--vf: needs --video FILE"
 expect 2 compare a b --map-key on
