@@ -3,8 +3,10 @@
  * gpume-vectors(1) says what decoders export. Main thread only. */
 #include "coded/vectors.h"
 
+#include "base/status.h"
 #include "coded/drawing.h"
 #include "coded/grid.h"
+#include "coded/reporting.h"
 #include "commands.h"
 #include "console.h"
 #include "files/text_file.h"
@@ -12,6 +14,7 @@
 #include "options/common.h"
 #include "options/look.h"
 #include "progress.h"
+#include "report/report.h"
 #include "signals.h"
 #include "sinks/sink.h"
 #include "vectors/format.h"
@@ -23,7 +26,7 @@
 
 struct job {
     const struct gpume_coded_options *options;
-    const char *output; /* NULL: only the overlay is written */
+    const char *output; /* NULL: only others are written */
     const struct gpume_vectors_format *format;
     struct gpume_source *source;
     struct gpume_source_info info;
@@ -32,6 +35,7 @@ struct job {
     struct gpume_vectors_writer *writer; /* from the first frame with vectors on */
     struct gpume_coded_grid grid;        /* with --block */
     struct gpume_drawing drawing;
+    struct gpume_reporting reporting;
     struct gpume_progress progress;
     uint64_t frames, intra, future, others; /* all; of type I, of type B, and neither */
     uint64_t interlaced;                    /* frames with vectors */
@@ -72,29 +76,41 @@ static enum gpume_exit check_output(struct job *job)
     return check_name(job, gpume_sink_vectors(job->format), job->output, &shape);
 }
 
+/* Two outputs, either of which may be NULL. */
+static enum gpume_exit check_pair(const char *a, const char *b)
+{
+    if (a && b && gpume_text_is_stdout(a) && gpume_text_is_stdout(b)) {
+        return gpume_refuse(GPUME_EXIT_USAGE,
+            "%s: standard output takes one output only; name a file for the other", a);
+    }
+    if (a && b && gpume_name_is_same(a, b)) {
+        return gpume_refuse(
+            GPUME_EXIT_USAGE, "%s: named for two outputs; give one of them another name", a);
+    }
+    return GPUME_EXIT_DONE;
+}
+
 static enum gpume_exit check_outputs(struct job *job)
 {
     const struct gpume_coded_options *options = job->options;
     const struct gpume_sink_shape shape = {0};
     enum gpume_exit result = GPUME_EXIT_DONE;
-    job->output = options->output || options->overlay ? options->output : "-";
+    job->output = options->output || options->overlay || options->report ? options->output : "-";
+    if (options->report && options->block == 0) {
+        return gpume_refuse(GPUME_EXIT_USAGE, "--report: needs --block N");
+    }
     if (job->output) {
         result = check_output(job);
     }
     if (result == GPUME_EXIT_DONE && options->overlay) {
         result = check_name(job, &gpume_sink_overlay, options->overlay, &shape);
     }
-    if (result == GPUME_EXIT_DONE && options->overlay && job->output &&
-        gpume_text_is_stdout(options->overlay) && gpume_text_is_stdout(job->output)) {
-        return gpume_refuse(GPUME_EXIT_USAGE,
-            "%s: standard output takes one output only; name a file for the other", job->output);
+    if (result == GPUME_EXIT_DONE && options->report) {
+        result = check_name(job, gpume_sink_report(options->report), options->report, &shape);
     }
-    if (result == GPUME_EXIT_DONE && options->overlay && job->output &&
-        gpume_name_is_same(options->overlay, job->output)) {
-        return gpume_refuse(GPUME_EXIT_USAGE,
-            "%s: named for two outputs; give one of them another name", job->output);
-    }
-    return result;
+    result = result ? result : check_pair(job->output, options->overlay);
+    result = result ? result : check_pair(job->output, options->report);
+    return result ? result : check_pair(options->overlay, options->report);
 }
 
 static enum gpume_exit open_source(struct job *job)
@@ -103,7 +119,7 @@ static enum gpume_exit open_source(struct job *job)
     struct gpume_source_options wanted =
         gpume_source_options_make(&options->common, &options->source, &options->params);
     wanted.motion = true;
-    wanted.colour = options->overlay != NULL;
+    wanted.colour = options->overlay || options->report;
     const int status = gpume_source_open(&job->source, &wanted, &job->info);
     if (status != GPUME_OK) {
         return gpume_source_exit(status);
@@ -111,14 +127,29 @@ static enum gpume_exit open_source(struct job *job)
     job->coded.source = job->source;
     gpume_progress_init(&job->progress, &options->common, job->info.frames);
     job->progress.unit = "frames";
+    return GPUME_EXIT_DONE;
+}
+
+/* Those that show pictures of the frames, which are read by the last one of them. */
+static int open_pictures(struct job *job)
+{
+    int status = GPUME_OK;
+    const struct gpume_coded_options *options = job->options;
     if (options->overlay) {
         job->drawing = (struct gpume_drawing){.path = options->overlay, .look = options->look};
         job->coded.read = gpume_drawing_read;
         job->coded.opaque = &job->drawing;
-        return gpume_exit_of_writer(
-            gpume_drawing_open(&job->drawing, job->source, &job->info, &job->set));
+        GPUME_TRY(gpume_drawing_open(&job->drawing, job->source, &job->info, &job->set));
     }
-    return GPUME_EXIT_DONE;
+    if (options->report) {
+        job->reporting = (struct gpume_reporting){
+            .path = options->report, .pictures = options->report_pictures, .block = options->block};
+        job->coded.read = gpume_reporting_read;
+        job->coded.opaque = &job->reporting;
+        GPUME_TRY(gpume_reporting_open(&job->reporting, job->source, &job->info, &job->set));
+    }
+fail:
+    return status;
 }
 
 static unsigned columns_of(const struct job *job)
@@ -209,6 +240,9 @@ static enum gpume_exit take_frame(struct job *job, const struct gpume_coded_fram
     if (status == GPUME_OK && job->drawing.sink) {
         status = gpume_drawing_frame(&job->drawing, frame);
     }
+    if (status == GPUME_OK && job->reporting.sink && frame->count > 0) {
+        status = gpume_reporting_frame(&job->reporting, &job->coded, frame);
+    }
     return gpume_exit_of_writer(status);
 }
 
@@ -231,20 +265,23 @@ static enum gpume_exit copy(struct job *job)
 
 static bool to_stdout(const struct job *job)
 {
-    const char *overlay = job->options->overlay;
-    return (job->output && gpume_text_is_stdout(job->output)) ||
-           (overlay && gpume_text_is_stdout(overlay));
+    const char *const names[] = {job->output, job->options->overlay, job->options->report};
+    bool found = false;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        found = found || (names[i] && gpume_text_is_stdout(names[i]));
+    }
+    return found;
 }
 
 static enum gpume_exit conclude(const struct job *job)
 {
     gpume_coded_warn_interlaced(&job->info, job->interlaced);
-    const char *names[] = {job->output, job->options->overlay};
+    const char *const names[] = {job->output, job->options->overlay, job->options->report};
     if (job->options->common.verbosity >= 0 && !to_stdout(job)) {
         printf("coded        %" PRIu64 " blocks with %" PRIu64 " vectors in %" PRIu64
                " frames: %" PRIu64 " I, %" PRIu64 " P, %" PRIu64 " B\n",
             job->blocks, job->vectors, job->frames, job->intra, job->others, job->future);
-        for (size_t i = 0; i < 2; i++) {
+        for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
             if (names[i]) {
                 gpume_console_print_written(names[i], stdout);
             }
@@ -253,12 +290,15 @@ static enum gpume_exit conclude(const struct job *job)
     return gpume_console_flush_output("the summary") ? GPUME_EXIT_DONE : GPUME_EXIT_FAILED;
 }
 
-/* Both outputs are complete before either gets its name. */
+/* All outputs are complete before any gets its name. */
 static int finish(struct job *job)
 {
     int status = job->writer ? gpume_vectors_writer_finish(job->writer) : GPUME_OK;
     if (status == GPUME_OK && job->drawing.sink) {
         status = gpume_drawing_finish(&job->drawing);
+    }
+    if (status == GPUME_OK && job->reporting.sink) {
+        status = gpume_reporting_finish(&job->reporting);
     }
     return status ? status : gpume_out_set_name(&job->set, &gpume_console);
 }
@@ -267,13 +307,14 @@ static enum gpume_exit work(struct job *job)
 {
     enum gpume_exit result = check_outputs(job);
     gpume_signals_keep();
-    if (to_stdout(job) && !(job->output && job->options->overlay)) {
+    if (to_stdout(job) && !!job->output + !!job->options->overlay + !!job->options->report == 1) {
         gpume_signals_end_with_reader();
     }
     result = result ? result : open_source(job);
     if (result == GPUME_EXIT_DONE) {
         gpume_signals_attach(NULL, job->source);
-        result = copy(job);
+        result = gpume_exit_of_writer(open_pictures(job));
+        result = result ? result : copy(job);
         gpume_signals_detach();
     }
     if (result == GPUME_EXIT_DONE) {
@@ -289,6 +330,7 @@ enum gpume_exit gpume_coded_write(const struct gpume_coded_options *options)
     const enum gpume_exit result = work(&job);
     gpume_vectors_writer_close(&job.writer);
     gpume_drawing_close(&job.drawing);
+    gpume_reporting_close(&job.reporting);
     gpume_coded_grid_finish(&job.grid);
     gpume_coded_finish(&job.coded);
     gpume_source_close(&job.source);
@@ -305,6 +347,7 @@ static void set_defaults(void *opaque)
     struct gpume_coded_options *options = opaque;
     gpume_params_default(&options->params);
     options->source.stream = -1;
+    options->report_pictures = 26;
     options->look.scale = 1;
 }
 
@@ -346,6 +389,10 @@ static const struct gpume_option table[] = {
         .help = "arrows, or blocks tinted by direction and length (default arrows)",
         .needs = "overlay"},
     GPUME_OPTIONS_LOOK(OPTIONS, look),
+    {GPUME_ROW_FILE("report", "FILE", OPTIONS, report),
+        .help = "report on the vectors: .html (interactive, with charts and pictures), .json or "
+                ".csv; without -o nothing else is written",
+        .needs = "block"},
     {GPUME_OPTION_OVERWRITE, .help = "replace existing outputs"},
     {.heading = "Messages"},
     GPUME_OPTIONS_MESSAGES("print no closing summary and no progress", "show this help"),

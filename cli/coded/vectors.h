@@ -13,7 +13,8 @@ struct gpume_coded_options {
     struct gpume_common_options common;
     struct gpume_params params; /* only threads and memory_max are used */
     struct gpume_source_choice source;
-    const char *output, *overlay; /* both NULL: standard output */
+    const char *output, *overlay, *report; /* all NULL: standard output */
+    uint32_t report_pictures;              /* most frames with all pictures in a report */
     const struct gpume_vectors_format *format;
     uint32_t block; /* side of squares; 0: blocks as coded */
     struct gpume_overlay_look look;

@@ -65,7 +65,7 @@ int gpume_against_check(struct gpume_estimate_options *options, const struct gpu
         "confidence", "direction", "compat", "prefilter", "start", "duration", "vf", "fields",
         "hwaccel", "vectors", "predicted", "residual", "residual-mode", "difference", "gain",
         "gamma", "overlay", "report", "report-dir", "report-pictures", "surface", "resume", "check",
-        "json", NULL};
+        "decoders", "json", NULL};
     struct gpume_params *params = &options->params;
     if (gpume_check_foreign(line, foreign, "against-stream",
             "takes blocks and references from the stream") != GPUME_OK) {

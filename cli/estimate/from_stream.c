@@ -16,8 +16,8 @@ int gpume_from_stream_check(
         "passes", "ref-distance", "best-reference", "bidirectional", "candidates", "confidence",
         "direction", "compat", "prefilter", "start", "frames", "duration", "vf", "fields",
         "hwaccel", "output", "predicted", "residual", "residual-mode", "difference", "gain",
-        "gamma", "report", "report-dir", "report-pictures", "surface", "resume", "backend",
-        "device", "search", "no-elimination", "check", "validate", "max-memory", "json", NULL};
+        "gamma", "report-dir", "report-pictures", "surface", "resume", "backend", "device",
+        "search", "no-elimination", "check", "validate", "max-memory", "decoders", "json", NULL};
     if (gpume_check_foreign(line, foreign, "from-stream", "writes vectors without a search") !=
         GPUME_OK) {
         return GPUME_INVALID;
@@ -25,8 +25,9 @@ int gpume_from_stream_check(
     if (options->common.input_count == 2) {
         return gpume_refuse(GPUME_INVALID, "--from-stream: needs one video, not two pictures");
     }
-    if (!options->vectors && !options->overlay) {
-        return gpume_refuse(GPUME_INVALID, "--from-stream: needs --vectors FILE or --overlay FILE");
+    if (!options->vectors && !options->overlay && !options->report) {
+        return gpume_refuse(
+            GPUME_INVALID, "--from-stream: needs --vectors FILE, --overlay FILE or --report FILE");
     }
     if (options->search.shapes.count > 1 ||
         (options->search.shapes.count == 1 &&
@@ -49,6 +50,8 @@ enum gpume_exit gpume_from_stream_run(const struct gpume_estimate_options *optio
         .source = options->source,
         .output = options->vectors,
         .overlay = options->overlay,
+        .report = options->report,
+        .report_pictures = options->report_pictures,
         .format = options->format,
         .block = shapes->count > 0 ? shapes->shapes[0].width : 0,
         .look = options->look,

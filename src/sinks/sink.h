@@ -32,6 +32,7 @@ struct gpume_run {
     const char *prefilter;      /* NULL: none */
     const char *predictor;      /* file of vectors; NULL: none */
     const char *compat;         /* the program whose vectors are reproduced; NULL: none */
+    bool from_stream;           /* the vectors are those of the input's encoder */
     uint64_t expected;          /* number of fields, by the container; 0: unknown */
     const char *filter;         /* NULL: none */
     int stream;                 /* -1: best */

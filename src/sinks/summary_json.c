@@ -161,6 +161,7 @@ static void put_parameters(struct gpume_json *json, const struct gpume_run *run)
     gpume_json_text(json, "edge", gpume_names_edge[params->edge]);
     gpume_json_text(json, "metric", gpume_names_metric[params->metric]);
     put_search(json, run);
+    put_true(json, "from-stream", run->from_stream);
     put_distances(json, params);
     gpume_json_text(json, "direction", gpume_names_direction[params->direction]);
     gpume_json_text(json, "compat", run->compat ? run->compat : "none");

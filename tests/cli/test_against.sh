@@ -34,6 +34,28 @@ cut -d, -f1,3,4,2,7-11 vectors.csv | sort >a
 cut -d, -f1,3,4,7-12 two/against.csv | awk -F, 'BEGIN { OFS = "," } { print $1, $4, $2, $3, $5, $6, $7, $8, $9 }' | sort >b
 [ "$(comm -12 a b | wc -l)" -gt $(($(wc -l <a) * 3 / 4)) ] || fail "other vectors than those of the stream"
 
+# A report of the vectors: where a P frame has one everywhere, its SAD is that of the prediction as coded; before it, that
+# of an ordinary run.
+clip p.mkv -c:v mpeg2video -bf 0 -q:v 31 -intra_penalty 100000 || fail "no MPEG-2 of P frames"
+against p.mkv p
+expect 0 vectors p.mkv -b 16 --report report.csv
+expect 0 p.mkv --from-stream -b 16 --report report.html -q
+grep -q '"from-stream": *true' report.html || fail "the page does not say whose vectors it has"
+expect 0 vectors p.mkv -b 16 --report report.json --overlay o.y4m -o grid.csv
+grep -q '"sad_after"' report.json || fail "no figures"
+[ "$(wc -l <grid.csv)" -eq $((66 * ($(wc -l <report.csv) - 1) + 1)) ] || fail "other frames have rows than figures"
+expect 0 p.mkv --backend cpu -q -b 16 -w 0 -o past
+awk -F, 'FILENAME ~ /past/ { before[$1 "," $2] = $3 "," $6 "," $8; next }
+    FILENAME ~ /against/ { if ($6 == 176 * 88) coded[$1] = $10; next }
+    FNR > 1 && before[$1 "," $2] != $3 "," $6 "," $8 { print "before: " $0; exit 1 }
+    FNR > 1 && $1 in coded { rows++; if (coded[$1] != $7) { print "after: " $0 " not " coded[$1]; exit 1 } }
+    END { print rows " rows"; exit rows < 5 }' past/frames.csv p/against_frames.csv report.csv >wrong ||
+    fail "the report: $(cat wrong)"
+expect 2 vectors mpeg2.mkv --report x.html
+says "--report: needs --block N"
+expect 2 mpeg2.mkv --from-stream --report x.html
+says "--report: needs --block N"
+
 # sums FOLDER: the table of frames is the sum of the table of blocks, and nothing is worse than as coded
 sums() {
     awk -F, 'FNR == 1 { next }
@@ -98,6 +120,11 @@ expect 0 mpeg2.mkv --against-stream -o dear --backend "$engine" -w 4 --lambda 10
 grep -q '^SAD .* with the best vectors: [0-9.]* % more$' "$scratch/out" || fail "a high price costs no SAD, or how much is not said"
 expect 2 mpeg2.mkv --against-stream -o none --lambda 20 --passes 3
 says "--passes: needs --predictor median"
+for mode in --against-stream "--from-stream --vectors x.csv"; do
+    # shellcheck disable=SC2086 # several words
+    expect 2 mpeg2.mkv $mode --decoders 2
+    says "--decoders: cannot be combined with"
+done
 awk -F, 'NR == FNR { if (FNR > 1) a += $15; next } FNR > 1 { b += $15 } END { exit !(b < a) }' \
     two/against_frames.csv priced/against_frames.csv || fail "a price of bits saves none"
 

@@ -19,7 +19,8 @@ all_or_none=yes
 preload=LD_PRELOAD=$GPUME_FAULT_CALLS
 sweep "" 1 "1 3" $preload "$gpume" vectors ../../clip.avi -q -o v.csv
 sweep "" 2 "1 3" $preload "$gpume" vectors ../../clip.avi -q -b 16 -o v.npz --overlay o.y4m
-sweep "" 5 "1 3" $preload "$gpume" ../../clip.avi -q --from-stream --vectors v.npy --overlay o.mp4 --overlay-style flow
+sweep "" 3 "1 3" $preload "$gpume" ../../clip.avi -q --from-stream -b 16 --vectors v.npy --overlay o.mp4 --overlay-style flow \
+    --report r.html
 sweep "" 3 "1 3" $preload "$gpume" ../../clip.avi -q --against-stream --backend cpu --threads 1 -w 1 --frames 3 -o out
 sweep + 5 "1 3" $preload "$gpume" ../../clip.avi -q --against-stream --backend cpu --threads 1 -w 1 --frames 3 -o out
 sweep "" 2 "1 3" $preload "$gpume" luma ../../clip.avi -q -o l.y4m

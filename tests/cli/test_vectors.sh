@@ -151,7 +151,7 @@ expect 0 pan.avi --from-stream -b 16 --vectors - --format csv
 cmp -s "$scratch/out" grid.csv || fail "--from-stream: grid"
 expect 0 pan.avi --from-stream --overlay 'f%d.png' --overlay-key off
 cmp -s f4.png o4.png || fail "--from-stream: overlay"
-for options in "" "-o x" "--vectors x.csv -w 9" "--vectors x.csv --report x.html" "--vectors x.csv -b 16,8" \
+for options in "" "-o x" "--vectors x.csv -w 9" "--vectors x.csv --report-pictures 3" "--vectors x.csv -b 16,8" \
     "--vectors x.csv --max-memory 1G"; do
     expect 2 pan.avi --from-stream $options
     says "--from-stream"

@@ -24,8 +24,9 @@ function makeHead() {
     document.title = `${name} - gpume report`;
     /* Long names may break after punctuation. */
     byId("title").append(...name.split(/(?<=[_.-])/).flatMap((part) => [part, make("wbr")]));
-    byId("subtitle").textContent = `${input.width} x ${input.height} pixels, ${input.bits} bits${rate}; ${blocks}, ` +
+    const found = parameters["from-stream"] ? "vectors of the coded stream" :
         `search window \u00b1${data.window_x} x \u00b1${data.window_y} pixels${filter}${reference}; ${data.engine.device}`;
+    byId("subtitle").textContent = `${input.width} x ${input.height} pixels, ${input.bits} bits${rate}; ${blocks}, ${found}`;
 }
 
 function card(name, value, text, note) {
@@ -153,6 +154,7 @@ function makeHistogram() {
 function makeStages() {
     const outer = ["decode", "engine", "write", "whole"]; // all others are parts of the engine
     const table = byId("stages");
+    table.parentElement.hidden = Boolean(data.parameters["from-stream"]); // nothing is searched
     table.append(make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "Stage"),
         make("th", { scope: "col" }, "Seconds"), make("th", { scope: "col" }, "Share of total"))));
     const body = make("tbody");
