@@ -12,6 +12,7 @@
 #include "media/luma.h"
 #include "media/y4m_header.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -237,6 +238,14 @@ static int cut_off(struct y4m *y4m, uint64_t there)
     return GPUME_EOF;
 }
 
+/* The file may be whole: what was read is not used. */
+static int complain(const struct y4m *y4m, int error)
+{
+    return gpume_log_fail(&y4m->log, GPUME_IO,
+        "%s: frame %" PRIu64 " cannot be read: %s; check the disk or the network", y4m->label,
+        y4m->delivered, strerror(error));
+}
+
 /* Moves past a FRAME line whose frame is complete. GPUME_EOF: there is none; see y4m->cut. */
 static int begin_frame(struct y4m *y4m)
 {
@@ -245,7 +254,7 @@ static int begin_frame(struct y4m *y4m)
     char line[LINE_BYTES];
     const ssize_t bytes = pread(y4m->fd, line, sizeof line, (off_t)y4m->at);
     if (bytes < 0) {
-        return break_off(y4m, "it cannot be read");
+        return complain(y4m, errno);
     }
     if (bytes == 0) {
         return y4m->delivered > 0 ? GPUME_EOF : cut_off(y4m, 0);
@@ -268,16 +277,21 @@ static int begin_frame(struct y4m *y4m)
 struct reading {
     const struct y4m *y4m;
     uint8_t *to;
-    atomic_int status; /* GPUME_IO: it cannot be read */
+    atomic_int status; /* GPUME_IO: it cannot be read; GPUME_EOF: it has become shorter */
+    atomic_int error;  /* of GPUME_IO */
 };
 
-static int read_chunk(const struct y4m *y4m, uint8_t *to, uint64_t begin, uint64_t end)
+static int read_chunk(struct reading *reading, uint64_t begin, uint64_t end)
 {
+    const struct y4m *y4m = reading->y4m;
     while (begin < end) {
-        const ssize_t got =
-            pread(y4m->fd, to + begin, (size_t)(end - begin), (off_t)(y4m->at + (int64_t)begin));
+        const ssize_t got = pread(
+            y4m->fd, reading->to + begin, (size_t)(end - begin), (off_t)(y4m->at + (int64_t)begin));
+        if (got < 0) {
+            atomic_store(&reading->error, errno);
+        }
         if (got <= 0) {
-            return GPUME_IO;
+            return got < 0 ? GPUME_IO : GPUME_EOF;
         }
         begin += (uint64_t)got;
     }
@@ -291,9 +305,9 @@ static void read_chunks(void *opaque, uint32_t begin, uint32_t end)
     int status = GPUME_OK;
     for (uint64_t i = begin; i < end && status == GPUME_OK; i++) {
         const uint64_t at = i * CHUNK_BYTES, rest = y4m->read - at;
-        status = atomic_load(y4m->cancel) ? GPUME_CANCELLED
-                                          : read_chunk(y4m, reading->to, at,
-                                                at + (rest < CHUNK_BYTES ? rest : CHUNK_BYTES));
+        status = atomic_load(y4m->cancel)
+                     ? GPUME_CANCELLED
+                     : read_chunk(reading, at, at + (rest < CHUNK_BYTES ? rest : CHUNK_BYTES));
     }
     if (status != GPUME_OK) {
         atomic_store(&reading->status, status);
@@ -306,7 +320,9 @@ static int read_samples(struct y4m *y4m, uint8_t *to)
     const uint64_t chunks = (y4m->read + CHUNK_BYTES - 1) / CHUNK_BYTES;
     gpume_bands_run(&y4m->bands, (uint32_t)chunks, CHUNK_BYTES, read_chunks, &reading);
     const int status = atomic_load(&reading.status);
-    return status == GPUME_IO ? break_off(y4m, "it cannot be read") : status;
+    return status == GPUME_IO    ? complain(y4m, atomic_load(&reading.error))
+           : status == GPUME_EOF ? break_off(y4m, "it has become shorter")
+                                 : status;
 }
 
 static int y4m_next(void *state, AVFrame *frame)

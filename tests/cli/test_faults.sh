@@ -62,9 +62,9 @@ broken_off() { # CALL: the first that gives a name and fails, as do all after it
     [ -e "$start/.p.y4m.gpume-state" ] || fail "broken off at name $1: nothing to continue"
 }
 broken_off 4+ # under way
-sweep "" 3 1 $again
+sweep "" 3 "1 3" $again
 broken_off 8+ # as outputs got their names
-sweep "" 5 1 $again
+sweep "" 5 "1 3" $again
 start=
 again=
 
