@@ -17,6 +17,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -125,15 +126,20 @@ int gpume_out_text(struct gpume_out *out, const char *text)
 
 struct making {
     struct gpume_writer *writer;
-    uint64_t first; /* number of the first item's buffer */
+    uint64_t first;   /* number of the first item's buffer */
+    atomic_uint next; /* item */
     gpume_out_make_fn make;
     void *opaque;
 };
 
-/* Items are handed out in order, so the oldest one that is unfinished has a buffer. */
-static void make_item(void *opaque, uint32_t item)
+/* Workers begin in different places of a step, and would wait there for buffers until the items
+ * before are written. So items are handed out here, in order: the oldest one that is unfinished has
+ * a buffer, and so have the next ones. */
+static void make_item(void *opaque, uint32_t place)
 {
-    const struct making *making = opaque;
+    struct making *making = opaque;
+    const uint32_t item = atomic_fetch_add(&making->next, 1);
+    (void)place;
     const uint64_t number = making->first + item;
     unsigned char *at = NULL;
     if (gpume_writer_claim(making->writer, number, &at) == 0) {
@@ -146,7 +152,7 @@ static int make_apart(struct gpume_out *out, struct gpume_workers *workers, gpum
     void *opaque, uint32_t count)
 {
     if (flush(out) == GPUME_OK) {
-        struct making making = {out->writer, out->number, make, opaque};
+        struct making making = {out->writer, out->number, 0, make, opaque};
         gpume_workers_run(workers, make_item, &making, count);
         out->number += count;
         return claim(out);
