@@ -9,8 +9,8 @@
 #include <string.h>
 
 #define DEVICES_MAX 16u
-#define CSV_BYTES 35u /* of a row at 1080p with blocks of 8 */
-#define MVF_BYTES 8u
+#define CSV_BYTES 35u  /* of a row at 1080p with blocks of 8 */
+#define SMALL_BYTES 8u /* as .mvf, or compressed */
 #define LARGE_BYTES 10e9
 #define PAIRS_MOST 100000000u /* of a year at 3 frames per second; some containers lie */
 
@@ -76,8 +76,9 @@ static void warn_of_size(const struct gpume_outputs *outputs, const struct gpume
                                 output->ops == gpume_sink_vectors(&gpume_vectors_csv));
         if (is_csv && strcmp(output->path, "-") != 0 && rows * CSV_BYTES >= LARGE_BYTES) {
             gpume_console_warning("%s: will take about %.0f GB for %" PRIu64
-                                  " frame pairs; as .mvf, vectors and costs take %.0f GB",
-                output->path, rows * CSV_BYTES / 1e9, run->expected, rows * MVF_BYTES / 1e9);
+                                  " frame pairs; as .csv.zst, or vectors and costs alone as .mvf, "
+                                  "about %.0f GB",
+                output->path, rows * CSV_BYTES / 1e9, run->expected, rows * SMALL_BYTES / 1e9);
             return;
         }
     }
