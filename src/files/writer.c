@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A ring of buffers: callers fill the newest, the thread writes the oldest. Copying rows into the
- * page cache takes as long as formatting them, so both run in parallel.
+ * page cache takes as long as formatting them, so both run in parallel. More threads that write
+ * would gain nothing: Linux lets one at a time write to a file (tests/bench/TRIED.md).
  */
 #include "files/writer.h"
 
