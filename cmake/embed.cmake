@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Writes OUT, a C file that holds the report's page: HTML and LICENCE one file each, STYLES and SCRIPTS lists
+# Writes OUT, a C file that holds the page NAME: HTML and LICENCE one file each, STYLES and SCRIPTS lists
 # of names with commas, all in FOLDER. Elements of a page are named in its security policy by their hash.
 function(describe file result)
   file(SHA256 ${FOLDER}/${file} hash)
@@ -25,7 +25,6 @@ foreach(kind STYLES SCRIPTS)
   endforeach()
 endforeach()
 file(APPEND ${OUT}
-  "const struct gpume_report_asset gpume_report_html = ${html};\n"
-  "const struct gpume_report_asset gpume_report_licence = ${licence};\n"
-  "const struct gpume_report_asset gpume_report_styles[] = {\n${STYLES_TABLE}    {0},\n};\n"
-  "const struct gpume_report_asset gpume_report_scripts[] = {\n${SCRIPTS_TABLE}    {0},\n};\n")
+  "static const struct gpume_report_asset styles[] = {\n${STYLES_TABLE}    {0},\n};\n"
+  "static const struct gpume_report_asset scripts[] = {\n${SCRIPTS_TABLE}    {0},\n};\n"
+  "const struct gpume_report_assets gpume_report_assets_${NAME} = {\n    ${html}, ${licence}, styles, scripts};\n")

@@ -9,6 +9,8 @@
 #include "compare/comparison.h"
 #include "compare/ground.h"
 #include "compare/map.h"
+#include "compare/page.h"
+#include "compare/side.h"
 #include "compare/table.h"
 #include "console.h"
 #include "files/out.h"
@@ -22,96 +24,36 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 struct compare_options {
     struct gpume_common_options common;
-    const char *map;   /* NULL: not given */
-    const char *video; /* below the map; NULL: none */
+    const char *map;    /* NULL: not given */
+    const char *video;  /* below the map; NULL: none */
+    const char *report; /* NULL: not given */
     struct gpume_source_choice source;
     enum gpume_overlay_key key;
     uint32_t block;      /* 0: not given */
     uint64_t memory_max; /* bytes; 0: no limit */
 };
 
-enum { VECTORS, FRAMES, SUMMARY, FILES };
-
-struct side {
-    bool is_folder;     /* the output folder of a run */
-    char *names[FILES]; /* VECTORS, and for a folder FRAMES and SUMMARY; else NULL */
-    struct gpume_vectors_reader *vectors;
-    struct gpume_frames_reader *frames;      /* NULL: no frames.csv */
-    const struct gpume_vectors_field *field; /* the current one; NULL: all have been read */
-};
-
 struct job {
     const struct compare_options *options;
-    struct side sides[2];
+    struct gpume_side sides[2];
     struct gpume_comparison comparison;
     struct gpume_compare_map *map; /* NULL: no --map */
     struct gpume_ground *ground;   /* NULL: no --video */
     struct gpume_out *csv;         /* NULL: no --csv */
-    uint32_t width, height;        /* pixels: the area that all blocks cover */
-    uint64_t last;                 /* frame of the last field that both have */
+    struct gpume_compare_page page;
+    uint32_t width, height; /* pixels: the area that all blocks cover */
+    uint64_t last;          /* frame of the last field that both have */
 };
-
-static bool exists(const char *path)
-{
-    struct stat info;
-    return stat(path, &info) == 0;
-}
-
-/* Finds the files of an input. */
-static int name_side(struct side *side, const char *input)
-{
-    static const char *const files[FILES] = {"vectors.csv", "frames.csv", "summary.json"};
-    struct stat info;
-    side->is_folder = strcmp(input, "-") != 0 && stat(input, &info) == 0 && S_ISDIR(info.st_mode);
-    const size_t count = side->is_folder ? FILES : 1;
-    side->names[VECTORS] = gpume_name_vectors_input(input);
-    if (!side->names[VECTORS]) {
-        return GPUME_IO;
-    }
-    for (size_t i = VECTORS + 1; i < count; i++) {
-        side->names[i] = gpume_text_join(input, files[i]);
-        if (!side->names[i]) {
-            return gpume_refuse(GPUME_NOMEM, "%s: out of memory", input);
-        }
-    }
-    return GPUME_OK;
-}
-
-/* Each side gets half of --max-memory. */
-static int open_side(struct side *side, const struct compare_options *options)
-{
-    const struct gpume_vectors_source source = {
-        .path = side->names[VECTORS],
-        .block = options->block,
-        .memory_max = options->memory_max / 2 + options->memory_max % 2,
-        .log = gpume_console,
-    };
-    int status = gpume_vectors_reader_open(&side->vectors, &source);
-    if (status == GPUME_OK && side->names[FRAMES] && exists(side->names[FRAMES])) {
-        status = gpume_frames_reader_open(&side->frames, side->names[FRAMES], &gpume_console);
-    }
-    return status ? status : gpume_vectors_reader_next(side->vectors, &side->field);
-}
-
-static void read_summary(const struct side *side, struct gpume_read_settings *settings)
-{
-    const char *name = side->names[SUMMARY];
-    if (name && gpume_read_settings(settings, name) != GPUME_OK && exists(name)) {
-        gpume_console_warning(
-            "%s: is not a summary of a run; the settings of the runs are not compared", name);
-    }
-}
 
 static enum gpume_exit name_sides(struct job *job)
 {
     int status = GPUME_OK;
     for (size_t i = 0; i < 2 && status == GPUME_OK; i++) {
         job->comparison.names[i] = job->options->common.inputs[i];
-        status = name_side(&job->sides[i], job->options->common.inputs[i]);
+        status = gpume_side_name(&job->sides[i], job->options->common.inputs[i]);
     }
     return gpume_exit_of_reader(status);
 }
@@ -120,7 +62,7 @@ static enum gpume_exit open_sides(struct job *job)
 {
     int status = GPUME_OK;
     for (size_t i = 0; i < 2 && status == GPUME_OK; i++) {
-        status = open_side(&job->sides[i], job->options);
+        status = gpume_side_open(&job->sides[i], job->options->block, job->options->memory_max);
         job->comparison.has_statistics[i] = job->sides[i].frames != NULL;
     }
     return gpume_exit_of_reader(status);
@@ -129,12 +71,7 @@ static enum gpume_exit open_sides(struct job *job)
 static void close_sides(struct job *job)
 {
     for (size_t i = 0; i < 2; i++) {
-        struct side *side = &job->sides[i];
-        gpume_vectors_reader_close(&side->vectors);
-        gpume_frames_reader_close(&side->frames);
-        for (size_t k = 0; k < FILES; k++) {
-            free(side->names[k]);
-        }
+        gpume_side_close(&job->sides[i]);
     }
 }
 
@@ -157,7 +94,7 @@ static int compare_field(struct job *job, struct gpume_read_statistics statistic
     if (status == GPUME_OK && job->csv) {
         gpume_comparison_csv_row(job->csv, &field);
     }
-    return status;
+    return status ? status : gpume_compare_page_add(&job->page, &field, a, b);
 }
 
 /* Pictures have the time stamps of the first run, if both runs have time stamps. */
@@ -212,7 +149,7 @@ static int order(const struct gpume_vectors_field *a, const struct gpume_vectors
 /* Processes the earlier of the two fields, or both if they belong together. */
 static enum gpume_exit step(struct job *job)
 {
-    struct side *a = &job->sides[0], *b = &job->sides[1];
+    struct gpume_side *a = &job->sides[0], *b = &job->sides[1];
     const int first = order(a->field, b->field);
     const bool take_a = first <= 0, take_b = first >= 0;
     int status = GPUME_OK;
@@ -248,19 +185,14 @@ static enum gpume_exit compare(struct job *job)
     return result;
 }
 
-static bool is_special(const struct side *side)
-{
-    return gpume_text_is_special(side->names[VECTORS]) ||
-           (side->names[FRAMES] && gpume_text_is_special(side->names[FRAMES]));
-}
-
 /* The whole comparison without outputs. A pipe can be read only once: what is wrong with it shows
  * on the way. */
 static enum gpume_exit rehearse(struct job *job)
 {
     struct job trial = {.options = job->options};
     enum gpume_exit result = name_sides(&trial);
-    if (result == GPUME_EXIT_DONE && !is_special(&trial.sides[0]) && !is_special(&trial.sides[1])) {
+    if (result == GPUME_EXIT_DONE && !gpume_side_is_special(&trial.sides[0]) &&
+        !gpume_side_is_special(&trial.sides[1])) {
         result = open_sides(&trial);
         result = result ? result : compare(&trial);
         job->width = trial.width;
@@ -304,6 +236,9 @@ static enum gpume_exit open_outputs(struct job *job)
         return result;
     }
     int status = options->map ? open_map(job) : GPUME_OK;
+    status = status
+                 ? status
+                 : gpume_compare_page_open(&job->page, options->report, options->common.overwrite);
     if (status == GPUME_OK && options->common.form == GPUME_FORM_CSV) {
         status = gpume_comparison_csv_open(&job->csv, &gpume_console);
     }
@@ -315,6 +250,9 @@ static enum gpume_exit finish_outputs(struct job *job)
     const struct compare_options *options = job->options;
     gpume_signals_detach();
     if (job->map && gpume_compare_map_finish(job->map) != GPUME_OK) {
+        return GPUME_EXIT_FAILED;
+    }
+    if (gpume_compare_page_write(&job->page, &job->comparison) != GPUME_OK) {
         return GPUME_EXIT_FAILED;
     }
     int status = GPUME_OK;
@@ -390,15 +328,18 @@ static enum gpume_exit work(struct job *job)
 {
     const struct compare_options *options = job->options;
     enum gpume_exit result = options->map ? check_map(options) : GPUME_EXIT_DONE;
+    result = result ? result
+                    : gpume_compare_page_check(
+                          options->report, options->common.inputs, options->common.overwrite);
     if (result == GPUME_EXIT_DONE && options->map) {
         result = rehearse(job);
     }
     result = result ? result : name_sides(job);
     result = result ? result : open_sides(job);
     for (size_t i = 0; i < 2 && result == GPUME_EXIT_DONE; i++) {
-        read_summary(&job->sides[i], &job->comparison.settings[i]);
+        gpume_side_settings(&job->sides[i], &job->comparison.settings[i]);
     }
-    if (options->map) {
+    if (options->map || options->report) {
         gpume_signals_keep();
     } else if (options->common.form == GPUME_FORM_CSV) {
         gpume_signals_end();
@@ -420,6 +361,7 @@ static enum gpume_exit run(const void *options)
     gpume_compare_map_destroy(&job.map);
     gpume_ground_close(&job.ground);
     gpume_out_close(&job.csv);
+    gpume_compare_page_close(&job.page);
     return result;
 }
 
@@ -438,9 +380,12 @@ static const struct gpume_option table[] = {
         .help = "say in a corner of the map what its colours mean; auto: if it covers little of "
                 "the picture (default auto)",
         .needs = "map"},
+    {GPUME_ROW_FILE("report", "FILE", OPTIONS, report),
+        .help = "write a page, .html, with both runs side by side: vectors, costs and differences "
+                "of every block"},
     {GPUME_OPTION_SIDE(OPTIONS, block), .help = "combine the pixels of .flo files into blocks of "
                                                 "this side, a multiple of 4 from 4 to 128"},
-    {GPUME_OPTION_OVERWRITE, .help = "replace an existing map"},
+    {GPUME_OPTION_OVERWRITE, .help = "replace an existing map or page"},
     {GPUME_OPTION_MAX_MEMORY(OPTIONS, memory_max),
         .help = "refuse input whose frames need more memory, at 88 bytes per block, e.g. 500M or "
                 "2GiB (default: no limit)"},

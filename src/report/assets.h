@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The files of src/report/page as constants, which cmake/embed.cmake generates.
+ * The files of src/report/page as constants, which cmake/embed.cmake generates for each page.
  */
 #ifndef GPUME_REPORT_ASSETS_H
 #define GPUME_REPORT_ASSETS_H
@@ -13,11 +13,14 @@ struct gpume_report_asset {
     const char *sha256; /* hexadecimal */
 };
 
-extern const struct gpume_report_asset gpume_report_html;
-extern const struct gpume_report_asset gpume_report_licence; /* of the chart library */
+struct gpume_report_assets {
+    struct gpume_report_asset html;
+    struct gpume_report_asset licence; /* of the chart library */
+    /* Each ends with an entry whose data is NULL. */
+    const struct gpume_report_asset *styles, *scripts;
+};
 
-/* Each ends with an entry whose data is NULL. */
-extern const struct gpume_report_asset gpume_report_styles[];
-extern const struct gpume_report_asset gpume_report_scripts[];
+extern const struct gpume_report_assets gpume_report_assets_run;      /* --report */
+extern const struct gpume_report_assets gpume_report_assets_compared; /* gpume compare --report */
 
 #endif

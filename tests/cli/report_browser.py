@@ -2,7 +2,7 @@
 """Opens the pages of runs in headless Chromium, clicks and types its way through them, and compares what they say
 with the tables of the same runs.
 
-Usage: report_browser.py CLIP HOSTILE_NAME NO_PICTURES LONG EQUAL FOUND_AGAIN PARTITION CONFIDENCE REFERENCES FOLDER
+Usage: report_browser.py CLIP HOSTILE_NAME NO_PICTURES LONG EQUAL FOUND_AGAIN PARTITION CONFIDENCE REFERENCES FOLDER NARROW
 """
 import csv
 import json
@@ -362,6 +362,41 @@ def check_folder(browser, run):
     browser.wait("return document.getElementById('stage').dataset.frame === '4' && !document.getElementById('viewer').hidden", "no pictures")
 
 
+def check_compared(browser, run, other):
+    """The page of a comparison says of every block what the tables of both runs say."""
+    frames = sorted(map(int, run.frames))
+    browser.shape(1200, 900)
+    browser.open("compared.html", f"#frame={frames[1]}&block=8,16&layer=difference")
+    same("frame", browser.script("return document.body.dataset.frame"), str(frames[1]))
+    same("block", (browser.dataset("block")["x"], browser.dataset("block")["y"]), ("8", "16"))
+    seen = set()
+    for frame in frames[:3]:
+        browser.choose("slider", str(frames.index(frame)))
+        for i, row in enumerate(row for row in run.vectors if row["frame"] == str(frame)):
+            browser.script("pick(arguments[0], true)", i)
+            shown = browser.dataset("block")
+            b = other.blocks[(row["frame"], row["x"], row["y"])]
+            for key, value in (("x", row["x"]), ("dxa", row["dx"]), ("dya", row["dy"]), ("costa", row["cost"]),
+                               ("dxb", b["dx"]), ("dyb", b["dy"]), ("costb", b["cost"])):
+                same(f"{key} of block {i} of frame {frame}", shown[key], value)
+            equal = (row["dx"], row["dy"]) == (b["dx"], b["dy"])
+            want = "a" if int(row["cost"]) < int(b["cost"]) else "b" if int(row["cost"]) > int(b["cost"]) else "equal" if equal else "same"
+            same("verdict", shown["verdict"], want)
+            seen.add(want)
+    hold(f"hardly any differences: {seen}", len(seen) > 1)
+    pictures = set()
+    for layer in ("motion", "flow", "cost", "difference"):
+        browser.choose("layer", layer)
+        pictures.add(browser.script("return document.getElementById('stage-0').toDataURL()"))
+    same("layers", len(pictures), 4)
+    browser.wheel("#stage-1", 0.5, 0.5, -100)
+    same("zoom", browser.script("return state.zoom"), 1.25)
+    browser.click("#worse")
+    browser.click("#play")
+    browser.wait("return state.at === 0", "the comparison does not play")
+    browser.click("#play")
+
+
 def check_full_screen(browser, run):
     browser.shape(1200, 800)
     browser.open(run.page)
@@ -426,7 +461,7 @@ def check_clip(browser, run, width, height, dark):
 
 
 def main():
-    clip, evil, none, long, equal, found, parts, trust, several, folder = map(Run, sys.argv[1:11])
+    clip, evil, none, long, equal, found, parts, trust, several, folder, narrow = map(Run, sys.argv[1:12])
     browser = Browser()
     try:
         for width, height, dark in ((390, 844, False), (1600, 1000, True)):
@@ -447,6 +482,7 @@ def main():
             check(browser, run)
         check_address(browser, clip)
         check_folder(browser, folder)
+        check_compared(browser, clip, narrow)
         check_full_screen(browser, clip)
         check_surface(browser, clip)
         seconds = browser.open(long.page)

@@ -420,6 +420,23 @@ expect 3 compare a badframes
 says "badframes/frames.csv: line "
 refused clip.y4m "is no file of vectors"
 
+# The page: its contents are read in Chromium by test_report_browser.sh.
+expect 0 compare -q a a --report page.html
+grep -q '"names": \[' page.html || fail "a page without names"
+cp page.html first.html
+expect 2 compare a a --report page.html
+says 'page.html: exists already'
+expect 0 compare -qy "$PWD/a" a/ --report page.html
+cmp first.html page.html || fail "the page depends on how folders are spelled"
+! grep -q "$PWD" page.html || fail "the page names a folder"
+for name in page.txt - .html; do
+    expect 2 compare a a --report "$name"
+    says "$name"
+done
+expect 1 compare a a --report missing/page.html
+expect 3 compare a nothing --report new.html
+[ ! -e new.html ] || fail "a failed comparison left a page"
+
 # Usage.
 expect 2 compare
 expect 2 compare a

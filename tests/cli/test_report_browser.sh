@@ -37,4 +37,7 @@ expect 0 -q clip.y4m --backend "$engine" -w 5 --report trust.html -o trust --con
 expect 0 -q clip.y4m --backend "$engine" -w 5 --report several.html -o several --frames 6 --direction both --ref-distance 1,2 --best-reference
 expect 0 -q clip.y4m --backend "$engine" -w 5 --report-dir folder --frames 6
 expect 0 -q clip.y4m --backend "$engine" -w 5 -o folder --frames 6
-python3 "$here/report_browser.py" clip evil none long equal found parts trust several folder || fail "see above"
+expect 0 -q clip.y4m --backend "$engine" -w 2 --edge inside -o narrow
+run compare -q clip narrow --report compared.html
+[ "$status" -eq 5 ] || fail "runs that differ: exit status $status"
+python3 "$here/report_browser.py" clip evil none long equal found parts trust several folder narrow || fail "see above"

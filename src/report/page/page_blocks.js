@@ -230,34 +230,3 @@ function drawOutlines(context) {
         context.stroke();
     }
 }
-
-/* A dot if shorter than a pixel. A dark outline makes arrows visible on any picture. */
-function drawArrow(context, x, y, dx, dy, room) {
-    const length = Math.hypot(dx, dy);
-    const width = Math.min(2, Math.max(1, room / 10));
-    if (length < 1) {
-        context.fillStyle = "rgb(0 0 0 / 0.4)";
-        context.fillRect(x - 1, y - 1, 2, 2);
-        context.fillStyle = "rgb(255 255 255 / 0.7)";
-        context.fillRect(x - 0.5, y - 0.5, 1, 1);
-        return;
-    }
-    x -= dx / 2; /* centred on the block */
-    y -= dy / 2;
-    const head = Math.min(length * 0.6, 3 + 1.5 * width);
-    const ex = dx / length;
-    const ey = dy / length;
-    context.beginPath();
-    context.moveTo(x, y);
-    context.lineTo(x + dx, y + dy);
-    context.moveTo(x + dx - head * (ex - 0.6 * ey), y + dy - head * (ey + 0.6 * ex));
-    context.lineTo(x + dx, y + dy);
-    context.lineTo(x + dx - head * (ex + 0.6 * ey), y + dy - head * (ey - 0.6 * ex));
-    context.lineCap = "round";
-    context.strokeStyle = "rgb(0 0 0 / 0.75)";
-    context.lineWidth = width + 1.6;
-    context.stroke();
-    context.strokeStyle = direction(dx, dy);
-    context.lineWidth = width;
-    context.stroke();
-}

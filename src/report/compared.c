@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "report/compared.h"
+
+#include "base/status.h"
+#include "report/shell.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of packed blocks in the page. */
+#define BYTES_MAX ((uint64_t)16000000)
+
+/* For put_data. */
+struct page {
+    const struct gpume_report_compared *compared;
+    const struct gpume_report_compared_totals *totals;
+};
+
+static void pack_run(struct gpume_bytes *bytes, const struct gpume_vectors_field *field)
+{
+    const bool has_cost = field->columns & GPUME_VECTORS_COST;
+    for (size_t i = 0; i < field->count; i++) {
+        gpume_bytes_signed(bytes, field->blocks[i].dx);
+    }
+    for (size_t i = 0; i < field->count; i++) {
+        gpume_bytes_signed(bytes, field->blocks[i].dy);
+    }
+    for (size_t i = 0; i < field->count; i++) {
+        gpume_bytes_number(bytes, has_cost ? field->blocks[i].cost : 0);
+    }
+}
+
+static void pack(struct gpume_bytes *bytes, const struct gpume_vectors_field *a,
+    const struct gpume_vectors_field *b)
+{
+    gpume_bytes_number(bytes, a->count);
+    for (size_t i = 0; i < a->count; i++) {
+        const struct gpume_vectors_block *block = &a->blocks[i];
+        gpume_bytes_number(bytes, block->x);
+        gpume_bytes_number(bytes, block->y);
+        gpume_bytes_number(bytes, block->w);
+        gpume_bytes_number(bytes, block->h);
+    }
+    pack_run(bytes, a);
+    pack_run(bytes, b);
+}
+
+/* Drops the blocks of every second frame pair that has some. */
+static void thin(struct gpume_report_compared *compared)
+{
+    compared->step *= 2;
+    compared->bytes = 0;
+    for (size_t i = 0; i < compared->count; i++) {
+        struct gpume_report_compared_pair *pair = &compared->pairs[i];
+        if (i % compared->step != 0) {
+            gpume_bytes_finish(&pair->packed);
+        }
+        compared->bytes += gpume_base64_length(pair->packed.count);
+    }
+}
+
+static int make_room(struct gpume_report_compared *compared)
+{
+    if (compared->count < compared->room) {
+        return GPUME_OK;
+    }
+    const size_t room = compared->room ? 2 * compared->room : 64;
+    struct gpume_report_compared_pair *pairs = realloc(compared->pairs, room * sizeof(*pairs));
+    if (!pairs) {
+        return GPUME_NOMEM;
+    }
+    compared->pairs = pairs;
+    compared->room = room;
+    return GPUME_OK;
+}
+
+static uint32_t larger(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
+int gpume_report_compared_add(struct gpume_report_compared *compared,
+    const struct gpume_report_compared_pair *pair, const struct gpume_vectors_field *a,
+    const struct gpume_vectors_field *b)
+{
+    const int status = make_room(compared);
+    if (status != GPUME_OK) {
+        return status;
+    }
+    struct gpume_report_compared_pair *added = &compared->pairs[compared->count];
+    *added = *pair;
+    added->packed = (struct gpume_bytes){0};
+    compared->step = compared->step ? compared->step : 1;
+    if (compared->count++ % compared->step == 0) {
+        pack(&added->packed, a, b);
+        compared->bytes += gpume_base64_length(added->packed.count);
+    }
+    compared->width = larger(compared->width, larger(a->width, b->width));
+    compared->height = larger(compared->height, larger(a->height, b->height));
+    while (compared->bytes > BYTES_MAX && compared->step < compared->count) {
+        thin(compared);
+    }
+    return added->packed.failed ? GPUME_NOMEM : GPUME_OK;
+}
+
+static void put_two(struct gpume_json *json, const char *key, const uint64_t values[2])
+{
+    char text[64];
+    snprintf(text, sizeof(text), "[%" PRIu64 ", %" PRIu64 "]", values[0], values[1]);
+    gpume_json_digits(json, key, text);
+}
+
+/* The last part of a file's name. */
+static void put_name(struct gpume_json *json, const char *path)
+{
+    if (!path) {
+        gpume_json_text(json, NULL, NULL);
+        return;
+    }
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/') {
+        length--;
+    }
+    size_t first = length;
+    while (first > 0 && path[first - 1] != '/') {
+        first--;
+    }
+    char *name = strndup(path + first, length - first);
+    gpume_json_text(json, NULL, name ? name : "");
+    free(name);
+}
+
+/* Do the values of this setting name files? */
+static bool is_file(const char *name)
+{
+    return strcmp(name, "input name") == 0 || strcmp(name, "input reference") == 0 ||
+           strcmp(name, "--predictor") == 0 || strcmp(name, "--prefilter") == 0;
+}
+
+static void put_totals(struct gpume_json *json, const struct gpume_report_compared_totals *totals)
+{
+    gpume_json_text(json, "gpume", gpume_version());
+    gpume_json_begin_list(json, "names");
+    put_name(json, totals->names[0]);
+    put_name(json, totals->names[1]);
+    gpume_json_end_list(json);
+    gpume_json_truth(json, "costs", totals->has_costs);
+    gpume_json_count(json, "blocks", totals->blocks);
+    gpume_json_count(json, "vectors_equal", totals->vectors_equal);
+    put_two(json, "cheaper", totals->cheaper);
+    put_two(json, "cost_sums", totals->costs);
+    put_two(json, "only", totals->only);
+    gpume_json_begin_list(json, "settings");
+    for (size_t i = 0; i < totals->setting_count; i++) {
+        const struct gpume_report_compared_setting *setting = &totals->settings[i];
+        gpume_json_begin(json, NULL);
+        gpume_json_text(json, "name", setting->name);
+        gpume_json_begin_list(json, "values");
+        for (size_t k = 0; k < 2; k++) {
+            is_file(setting->name) ? put_name(json, setting->values[k])
+                                   : gpume_json_text(json, NULL, setting->values[k]);
+        }
+        gpume_json_end_list(json);
+        gpume_json_end(json);
+    }
+    gpume_json_end_list(json);
+}
+
+static void put_pair(struct gpume_json *json, const struct gpume_report_compared_pair *pair)
+{
+    gpume_json_begin(json, NULL);
+    gpume_json_count(json, "frame", pair->frame);
+    gpume_json_count(json, "blocks", pair->blocks);
+    gpume_json_count(json, "differ", pair->differ);
+    put_two(json, "cheaper", pair->cheaper);
+    gpume_json_truth(json, "kept", pair->packed.count > 0);
+    gpume_json_end(json);
+}
+
+static void put_data(struct gpume_json *json, const void *opaque)
+{
+    const struct page *page = opaque;
+    const struct gpume_report_compared *compared = page->compared;
+    gpume_report_put_text(json, "<script type=\"application/json\" id=\"data\">");
+    gpume_json_begin(json, NULL);
+    put_totals(json, page->totals);
+    gpume_json_count(json, "width", compared->width);
+    gpume_json_count(json, "height", compared->height);
+    gpume_json_count(json, "units", GPUME_VECTORS_UNITS);
+    gpume_json_count(json, "step", compared->step);
+    gpume_report_put_colours(json);
+    gpume_json_begin_list(json, "pairs");
+    for (size_t i = 0; i < compared->count; i++) {
+        put_pair(json, &compared->pairs[i]);
+    }
+    gpume_json_end_list(json);
+    gpume_json_end(json);
+    json->filled = false;
+    gpume_report_put_text(json, "</script>\n");
+    for (size_t i = 0; i < compared->count; i++) {
+        const struct gpume_bytes *packed = &compared->pairs[i].packed;
+        char head[80];
+        snprintf(head, sizeof(head), "<script type=\"text/plain\" id=\"pair-%zu\">", i);
+        if (packed->count > 0) {
+            gpume_report_put_text(json, head);
+            gpume_report_put_base64(json, packed->data, packed->count);
+            gpume_report_put_text(json, "</script>\n");
+        }
+    }
+}
+
+void gpume_report_compared_write(const struct gpume_report_compared *compared,
+    const struct gpume_report_compared_totals *totals, struct gpume_out *out)
+{
+    const struct page page = {compared, totals};
+    const struct gpume_report_shell shell = {
+        .assets = &gpume_report_assets_compared, .put_data = put_data, .opaque = &page};
+    gpume_report_shell_write(&shell, out);
+}
+
+void gpume_report_compared_finish(struct gpume_report_compared *compared)
+{
+    for (size_t i = 0; i < compared->count; i++) {
+        gpume_bytes_finish(&compared->pairs[i].packed);
+    }
+    free(compared->pairs);
+    *compared = (struct gpume_report_compared){0};
+}

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The page of `gpume compare --report`: both runs' fields side by side, by one slider, with one zoom and one block.
+ * page_base.js and page_draw.js come before it.
+ */
+
+const pairs = data.pairs;              /* {frame, refs, blocks, differ, cheaper, kept}, by rising frame */
+const WIDTH = data.width;
+const HEIGHT = data.height;
+const NAMES = ["A", "B"];
+const state = { at: 0, fields: null, block: -1, pinned: false, layer: "motion", zoom: 1, x: 0, y: 0, playing: false };
+const stages = [byId("stage-0"), byId("stage-1")];
+
+/* Blocks of a frame pair, as src/compare/page.c packs them: places, then for each run vectors and costs. */
+function readPair(index) {
+    const element = byId(`pair-${index}`);
+    const numbers = new Numbers(bytesOf(element.textContent));
+    const count = numbers.next();
+    const take = (signed) => Float64Array.from({ length: count }, () => signed ? numbers.signed() : numbers.next());
+    const places = Array.from({ length: count }, () => ({ x: numbers.next(), y: numbers.next(), w: numbers.next(), h: numbers.next() }));
+    const runs = [0, 1].map(() => ({ dx: take(true).map((v) => v / data.units), dy: take(true).map((v) => v / data.units),
+        cost: take(false) }));
+    return { places, runs };
+}
+
+const screenScale = () => state.zoom * stages[0].clientWidth / WIDTH;
+
+/* What the difference of a block is: "equal", "a" or "b" (the cheaper one), or "same" cost by other vectors. */
+function verdict(block) {
+    const [a, b] = state.fields.runs;
+    const moved = a.dx[block] !== b.dx[block] || a.dy[block] !== b.dy[block];
+    if (data.costs && a.cost[block] !== b.cost[block]) {
+        return a.cost[block] < b.cost[block] ? "a" : "b";
+    }
+    return moved ? "same" : "equal";
+}
+
+const VERDICTS = { equal: () => "rgb(70 78 84)", a: () => "rgb(240 160 48)", b: () => "rgb(90 170 240)", same: () => "rgb(26 154 90)" };
+
+/* The full scale of lengths and costs, one for both runs. */
+function scales() {
+    const lengths = [], costs = [];
+    for (const run of state.fields.runs) {
+        run.dx.forEach((dx, i) => {
+            const { w, h } = state.fields.places[i];
+            lengths.push(Math.hypot(dx, run.dy[i]));
+            costs.push(run.cost[i] / (w * h));
+        });
+    }
+    const high = (list) => list.sort((a, b) => a - b)[Math.floor(0.98 * (list.length - 1))];
+    return { length: Math.max(1, high(lengths)), cost: Math.max(1, high(costs)) };
+}
+
+function blockColour(run, block, full) {
+    const { dx, dy, cost } = state.fields.runs[run];
+    const { w, h } = state.fields.places[block];
+    const strength = Math.min(1, Math.hypot(dx[block], dy[block]) / full.length);
+    if (state.layer === "flow") {
+        return strength > 0 ? `rgb(${directionBytes(-dx[block], -dy[block]).join(" ")} / ${0.25 + 0.7 * Math.sqrt(strength)})` : null;
+    }
+    if (state.layer === "cost") {
+        return heat(Math.sqrt(cost[block] / (w * h) / full.cost));
+    }
+    return state.layer === "difference" ? VERDICTS[verdict(block)]() : verdict(block) === "equal" ? null : "rgb(255 255 255 / 0.13)";
+}
+
+/* Where blocks are small on screen, each arrow is the mean of group x group of them. */
+function drawMotion(context, { dx, dy }, longest) {
+    const scale = screenScale();
+    const least = state.fields.places[0];
+    const group = Math.max(1, Math.ceil(22 / (Math.min(least.w, least.h) * scale)));
+    const groups = new Map();
+    state.fields.places.forEach(({ x, y, w, h }, block) => {
+        const [wide, high] = [Math.max(w, group * least.w), Math.max(h, group * least.h)];
+        const [left, top] = group > 1 ? [Math.floor(x / wide) * wide, Math.floor(y / high) * high] : [x, y];
+        const key = `${left},${top},${wide}`;
+        const found = groups.get(key) || { x: left + wide / 2, y: top + high / 2, room: Math.min(wide, high) * scale, dx: 0, dy: 0, count: 0 };
+        found.dx += dx[block];
+        found.dy += dy[block];
+        found.count++;
+        groups.set(key, found);
+    });
+    for (const { x, y, room, dx: right, dy: down, count } of groups.values()) {
+        const length = Math.hypot(right, down) / count;
+        const stretch = length > 0 ? -room * Math.sqrt(Math.min(1, length / longest)) / (length * count) : 0;
+        drawArrow(context, (x - state.x) * scale, (y - state.y) * scale, right * stretch, down * stretch, room);
+    }
+}
+
+function drawField(run, full) {
+    const canvas = stages[run];
+    const context = canvas.getContext("2d");
+    const scale = screenScale();
+    context.fillStyle = "rgb(16 21 26)";
+    context.fillRect(0, 0, canvas.clientWidth, canvas.clientHeight);
+    state.fields.places.forEach(({ x, y, w, h }, block) => {
+        const [left, top] = [(x - state.x) * scale, (y - state.y) * scale];
+        if (left > canvas.clientWidth || top > canvas.clientHeight || left + w * scale < 0 || top + h * scale < 0) {
+            return;
+        }
+        const fill = blockColour(run, block, full);
+        if (fill) {
+            context.fillStyle = fill;
+            context.fillRect(left, top, w * scale + 0.3, h * scale + 0.3);
+        }
+    });
+    if (state.layer === "motion") {
+        drawMotion(context, state.fields.runs[run], full.length);
+    }
+    if (state.block >= 0) {
+        const { x, y, w, h } = state.fields.places[state.block];
+        context.strokeStyle = "rgb(255 255 255)";
+        context.lineWidth = 2;
+        context.strokeRect((x - state.x) * scale, (y - state.y) * scale, w * scale, h * scale);
+    }
+}
+
+function draw() {
+    if (!state.fields) {
+        return;
+    }
+    const full = scales();
+    stages.forEach((canvas, run) => {
+        const width = canvas.parentElement.clientWidth;
+        const side = Math.min(width, 0.7 * window.innerHeight * WIDTH / HEIGHT);
+        resize(canvas, side, side * HEIGHT / WIDTH);
+        drawField(run, full);
+    });
+}
+
+function vectorWords(run, block) {
+    const [x, y] = [-state.fields.runs[run].dx[block], -state.fields.runs[run].dy[block]];
+    const parts = [];
+    if (x !== 0) {
+        parts.push(`${plain(Math.abs(x), 3)} px ${x < 0 ? "left" : "right"}`);
+    }
+    if (y !== 0) {
+        parts.push(`${plain(Math.abs(y), 3)} px ${y < 0 ? "up" : "down"}`);
+    }
+    return parts.length > 0 ? `moved ${parts.join(" and ")}` : "did not move";
+}
+
+function showBlock() {
+    const box = byId("block");
+    if (state.block < 0) {
+        return;
+    }
+    const i = state.block;
+    const { x, y, w, h } = state.fields.places[i];
+    const [a, b] = state.fields.runs;
+    const what = verdict(i);
+    const says = { equal: "Both runs agree on this block.", same: "The vectors differ, and cost the same.",
+        a: `A is cheaper by ${whole(b.cost[i] - a.cost[i])}.`, b: `B is cheaper by ${whole(a.cost[i] - b.cost[i])}.` }[what];
+    const line = (run) => make("p", { className: "numbers" }, make("span", {}, `${NAMES[run]}: `,
+        make("strong", {}, `it ${vectorWords(run, i)} since the reference`)),
+    make("span", {}, "vector ", make("strong", {}, `(${state.fields.runs[run].dx[i]}, ${state.fields.runs[run].dy[i]})`)),
+    data.costs ? make("span", {}, "cost ", make("strong", {}, whole(state.fields.runs[run].cost[i]))) : "");
+    Object.assign(box.dataset, { x, y, w, h, dxa: a.dx[i], dya: a.dy[i], costa: a.cost[i], dxb: b.dx[i], dyb: b.dy[i], costb: b.cost[i], verdict: what });
+    box.replaceChildren(make("p", {}, make("strong", {}, says), ` ${w} x ${h} pixels at (${x}, ${y}).`), line(0), line(1));
+}
+
+function pick(block, pinned) {
+    if (block >= 0) {
+        state.pinned = pinned;
+        state.block = block;
+        showBlock();
+        draw();
+    }
+}
+
+const blockAt = (x, y) => state.fields ? state.fields.places.findIndex((b) => x >= b.x && y >= b.y && x < b.x + b.w && y < b.y + b.h) : -1;
+
+function address() {
+    const parts = [`frame=${pairs[state.at].frame}`];
+    if (state.pinned && state.block >= 0) {
+        parts.push(`block=${state.fields.places[state.block].x},${state.fields.places[state.block].y}`);
+    }
+    if (state.layer !== "motion") {
+        parts.push(`layer=${state.layer}`);
+    }
+    history.replaceState(null, "", `#${parts.join("&")}`);
+}
+
+function select(index) {
+    state.at = Math.max(0, Math.min(pairs.length - 1, index));
+    const pair = pairs[state.at];
+    const old = state.block >= 0 && state.fields ? state.fields.places[state.block] : null;
+    state.fields = pair.kept ? readPair(state.at) : null;
+    state.block = old ? blockAt(old.x, old.y) : -1;
+    byId("pair-title").textContent = `Frame ${pair.frame}`;
+    document.body.dataset.frame = pair.frame;
+    byId("slider").value = state.at;
+    byId("place").textContent = `${pair.frame} / ${pairs.at(-1).frame}`;
+    byId("stages").hidden = !pair.kept;
+    byId("missing").hidden = pair.kept;
+    byId("missing").textContent = `This page does not hold the blocks of frame ${pair.frame}: only of one frame pair in ${data.step}.`;
+    showBlock();
+    draw();
+    drawChart();
+    if (!state.playing) {
+        address();
+    }
+}
+
+const differing = (pair) => pair.differ > 0;
+
+function nextOf(test) {
+    const next = pairs.findIndex((pair, i) => i > state.at && pair.kept && test(pair));
+    return next >= 0 ? next : pairs.findIndex((pair) => pair.kept && test(pair));
+}
+
+function play() {
+    if (state.playing) {
+        select(nextOf(() => true));
+        setTimeout(play, 120);
+    }
+}
+
+function togglePlay() {
+    state.playing = !state.playing;
+    byId("play").textContent = state.playing ? "Pause" : "Play";
+    byId("play").setAttribute("aria-pressed", String(state.playing));
+    state.playing ? play() : address();
+}
+
+function drawChart() {
+    const canvas = byId("chart");
+    const width = canvas.parentElement.clientWidth - 48;
+    const context = resize(canvas, Math.max(200, width), 150);
+    const bar = Math.max(200, width) / pairs.length;
+    const most = Math.max(0.001, ...pairs.map((pair) => pair.differ / pair.blocks));
+    const rise = (count, pair) => 140 * count / pair.blocks / most;
+    pairs.forEach((pair, i) => {
+        const room = Math.max(0.7, bar - (bar > 4 ? 1 : 0));
+        const part = (count, from, fill) => {
+            context.fillStyle = fill;
+            context.fillRect(i * bar, 150 - rise(from + count, pair), room, rise(count, pair));
+        };
+        part(pair.differ, 0, colour("muted"));
+        part(pair.cheaper[0], 0, colour("before"));
+        part(pair.cheaper[1], pair.cheaper[0], colour("after"));
+        if (i === state.at) {
+            context.fillStyle = colour("accent");
+            context.fillRect(i * bar + bar / 2 - 1, 0, 2, 150);
+        }
+    });
+    const swatch = (name) => make("span", { className: `swatch swatch-${name}` });
+    byId("legend").replaceChildren(`Full height: ${plain(100 * most, 2)} %.`, swatch("a"), "A has the lower cost", swatch("b"), "B has the lower cost",
+        swatch("all"), data.costs ? "vectors differ, costs are equal" : "vectors differ");
+}
+
+const KEYS = {
+    motion: "Arrows: how each block moved since the reference. Blocks that differ have a lighter ground.",
+    flow: "Hue: direction of motion. Opacity: its length.",
+    cost: "Cost per pixel, from dark (low) to light; one scale for both runs.",
+    difference: "Gray: equal. Orange: A has the lower cost. Blue: B has it. Green: different vectors of equal cost.",
+};
+
+function chooseLayer(layer) {
+    state.layer = layer;
+    byId("layer").value = layer;
+    byId("key").textContent = KEYS[layer];
+    draw();
+}
+
+function moveTo(x, y) {
+    state.x = Math.max(0, Math.min(WIDTH - WIDTH / state.zoom, x));
+    state.y = Math.max(0, Math.min(HEIGHT - HEIGHT / state.zoom, y));
+}
+
+function listen(canvas) {
+    let drag = null;
+    let far = 0;
+    const place = (event) => {
+        const box = canvas.getBoundingClientRect();
+        return { x: state.x + (event.clientX - box.left) / screenScale(), y: state.y + (event.clientY - box.top) / screenScale() };
+    };
+    canvas.addEventListener("pointerdown", (event) => {
+        drag = place(event);
+        far = 0;
+        canvas.setPointerCapture(event.pointerId);
+    });
+    canvas.addEventListener("pointermove", (event) => {
+        const { x, y } = place(event);
+        far += Math.abs(event.movementX) + Math.abs(event.movementY);
+        if (drag && state.zoom > 1) {
+            moveTo(state.x + drag.x - x, state.y + drag.y - y);
+            draw();
+        } else if (!state.pinned) {
+            pick(blockAt(x, y), false);
+        }
+    });
+    canvas.addEventListener("pointerup", (event) => {
+        const { x, y } = place(event);
+        const at = blockAt(x, y);
+        if (drag && far < 5) {
+            pick(at, !(state.pinned && at === state.block));
+            address();
+        }
+        drag = null;
+    });
+    canvas.addEventListener("wheel", (event) => {
+        const zoom = Math.max(1, Math.min(32, state.zoom * (event.deltaY < 0 ? 1.25 : 0.8)));
+        if (zoom !== state.zoom) {
+            const { x, y } = place(event);
+            const old = state.zoom;
+            event.preventDefault();
+            state.zoom = zoom;
+            moveTo(x - (x - state.x) * old / zoom, y - (y - state.y) * old / zoom);
+            draw();
+        }
+    }, { passive: false });
+    canvas.addEventListener("keydown", (event) => {
+        const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
+        if (step && state.fields) {
+            const { x, y, w, h } = state.fields.places[Math.max(0, state.block)];
+            event.preventDefault();
+            pick(state.block < 0 ? 0 : blockAt(step[0] > 0 ? x + w : x + step[0], step[1] > 0 ? y + h : y + step[1]), true);
+            address();
+        }
+    });
+}
+
+function card(name, text, note) {
+    return make("div", {}, make("dt", {}, name), make("dd", {}, make("strong", {}, text), note ? make("span", {}, note) : ""));
+}
+
+function costCard(a, b) {
+    const rise = a > 0 ? 100 * (b / a - 1) : Infinity;
+    return a === b ? card("Sum of costs", "equal")
+        : card("Sum of costs", `${rise > 0 ? "+" : "\u2212"}${Math.abs(rise).toFixed(3)} %`, "B relative to A");
+}
+
+function makeHead() {
+    const [a, b] = data.names;
+    const share = (part) => `${(100 * part / data.blocks).toFixed(2)} %`;
+    document.title = `${a} and ${b} - gpume comparison`;
+    byId("title").textContent = `${a} and ${b}`;
+    byId("subtitle").textContent = `${whole(pairs.length)} frame pairs in both; ${WIDTH} x ${HEIGHT} pixels`;
+    NAMES.forEach((name, i) => { byId(`name-${i}`).append(make("strong", {}, `${name}: ${data.names[i]}`)); });
+    byId("cards").append(card("Equal vectors", share(data.vectors_equal), `${whole(data.vectors_equal)} of ${whole(data.blocks)} blocks`));
+    if (data.costs) {
+        byId("cards").append(card("A is cheaper", share(data.cheaper[0]), `${whole(data.cheaper[0])} blocks`),
+            card("B is cheaper", share(data.cheaper[1]), `${whole(data.cheaper[1])} blocks`),
+            costCard(...data.cost_sums));
+    }
+    if (data.only[0] + data.only[1] > 0) {
+        byId("cards").append(card("Not compared", whole(data.only[0] + data.only[1]), "frame pairs that one run lacks"));
+    }
+    const rows = data.settings.map(({ name, values }) => make("tr", {}, make("th", { scope: "row" }, name),
+        ...values.map((value) => make("td", {}, value === null ? "-" : value))));
+    byId("run").append(rows.length > 0 ? make("table", {}, make("caption", {}, "Settings that differ"), make("tbody", {}, ...rows))
+        : make("p", {}, "No settings differ, or those of a run are unknown."));
+    const kept = pairs.filter((pair) => pair.kept).length;
+    byId("foot").textContent = `Made by gpume ${data.gpume}. ${megabytes(Number(byId("bytes").textContent))}; blocks of ${whole(kept)} of ` +
+        `${whole(pairs.length)} frame pairs.`;
+}
+
+function start() {
+    makeHead();
+    stages.forEach(listen);
+    byId("slider").max = pairs.length - 1;
+    byId("slider").addEventListener("input", (event) => select(Number(event.target.value)));
+    byId("previous").addEventListener("click", () => select(state.at - 1));
+    byId("next").addEventListener("click", () => select(state.at + 1));
+    byId("play").addEventListener("click", togglePlay);
+    byId("worse").disabled = nextOf(differing) < 0;
+    byId("worse").addEventListener("click", () => select(nextOf(differing)));
+    byId("layer").addEventListener("change", (event) => { chooseLayer(event.target.value); address(); });
+    byId("chart").addEventListener("click", (event) => {
+        const box = byId("chart").getBoundingClientRect();
+        select(Math.floor((event.clientX - box.left) / box.width * pairs.length));
+    });
+    window.addEventListener("resize", () => { draw(); drawChart(); });
+    window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawChart);
+    const parts = new Map(location.hash.slice(1).split("&").map((part) => part.split("=")));
+    const wanted = pairs.findIndex((pair) => String(pair.frame) === parts.get("frame"));
+    const [x, y] = (parts.get("block") || "").split(",").map(Number);
+    chooseLayer(KEYS[parts.get("layer")] ? parts.get("layer") : "motion");
+    select(Math.max(0, wanted));
+    if (Number.isFinite(x) && Number.isFinite(y)) {
+        pick(blockAt(x, y), true);
+        address();
+    }
+    document.body.dataset.ready = "yes";
+}
+
+start();
