@@ -268,6 +268,16 @@ def check_partition(browser, run):
         browser.script("pickBlock(blockAt(arguments[0], arguments[1]))", x, y)
         check_block(browser, run, "1")
         same("block at its last pixel", browser.dataset("block")["x"], row["x"])
+    for layer in ("sizes", "fractions"):
+        browser.click(f"#tab-{layer}")
+        hold(f"the key of {layer} is hidden", not browser.script("return document.getElementById(arguments[0]).hidden", f"key-{layer}"))
+    for i, row in enumerate(blocks):
+        digits = [abs(float(row[axis])) % 1 for axis in ("dx", "dy")]
+        want = 2 if any(digit in (0.25, 0.75) for digit in digits) else 1 if 0.5 in digits else 0
+        same(f"fraction of block {i}", browser.script("return fractionOf(arguments[0])", i), want)
+    sizes = browser.script("return [...view.vectors.cost.keys()].map((block) => [sizeHeat(block), rectangle(block).w * rectangle(block).h])")
+    whole = sorted((heat, area) for heat, area in sizes if area in (32 * 32, 32 * 16, 16 * 16, 16 * 8, 8 * 8))
+    hold("larger blocks are not lighter", len({heat for heat, area in whole}) > 2 and max(whole)[1] >= 256)
     outlines = browser.script(
         "const boxes = []; drawOutlines({ beginPath() {}, stroke() {}, rect(...box) { boxes.push(box); } });"
         "return boxes.map((box) => box.map((side) => Math.round(side / screenScale())))")

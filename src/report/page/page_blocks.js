@@ -7,7 +7,7 @@
  * blockAt(x, y)          index of the block at a pixel; -1 if the frame pair has no vectors
  * rectangle(index)       position and size of a block
  * drawArrows(context)    draws the motion of the blocks in view; returns how many blocks an arrow stands for
- * mapOf(name)            a canvas with one pixel per cell: the layer cost, confidence or flow
+ * mapOf(name)            a canvas with one pixel per cell: a layer that colours blocks
  * ranks()                rank of each block
  * drawOutlines(context)  draws the outlines of the blocks in view
  */
@@ -132,6 +132,21 @@ function confidenceHeat(block) {
     return second[block] > 0 ? cost[block] / second[block] : 1;
 }
 
+/* By area: the logarithm spreads squares by halves evenly. */
+function sizeHeat(block) {
+    const areas = SHOWN.map(({ w, h }) => Math.log(w * h));
+    const [least, most] = [Math.min(...areas), Math.max(...areas)];
+    const { w, h } = SHAPES[view.vectors.shape[block]];
+    return most > least ? (Math.log(w * h) - least) / (most - least) : 1;
+}
+
+/* 0: its vector leads to whole pixels; 1: to halves; 2: to quarters. */
+function fractionOf(block) {
+    const odd = (units) => [view.vectors.dx[block], view.vectors.dy[block]].some((value) => value * units % 1 !== 0);
+    return odd(2) ? 2 : odd(1) ? 1 : 0;
+}
+const FRACTIONS = [[60, 66, 72], [220, 90, 60], [252, 222, 120]];
+
 /* Takes over a frame's blocks. The block at the same place stays selected. */
 function takeVectors(set) {
     const old = view.vectors && view.block >= 0 ? rectangle(view.block) : { x: -1, y: -1 };
@@ -143,7 +158,8 @@ function takeVectors(set) {
 
 /* The map of a layer, drawn when it is first seen. */
 function mapOf(name) {
-    const makers = { cost: () => heatCanvas(costHeat), confidence: () => heatCanvas(confidenceHeat), flow: () => cellCanvas(flowColour) };
+    const makers = { cost: () => heatCanvas(costHeat), confidence: () => heatCanvas(confidenceHeat), flow: () => cellCanvas(flowColour),
+        sizes: () => heatCanvas(sizeHeat), fractions: () => cellCanvas((block) => [...FRACTIONS[fractionOf(block)], 255]) };
     if (view.vectors && makers[name] && !view.maps[name]) {
         view.maps[name] = makers[name]();
     }

@@ -23,9 +23,12 @@ const PICTURES = [
         + "square-root colour scale"],
     ["confidence", "Confidence", "how close the second best match comes, as best cost / second cost, from dark "
         + "(0: the best match is much better, or the only one) to light (1: the second best match is as good)"],
-].filter(([name]) => name !== "confidence" || data.parameters.confidence);
+    ["sizes", "Block sizes", "the blocks that the partition chose, from dark (smallest) to light (largest)"],
+    ["fractions", "Fractions", "where vectors lead to whole pixels, halves or quarters"],
+].filter(([name]) => ({ confidence: Boolean(data.parameters.confidence), sizes: Boolean(data.parameters.partition),
+    fractions: data.units > 1 })[name] ?? true);
 /* Pictures that are drawn from the vectors, over another picture. */
-const OVER = { overlay: "colour", flow: "colour", cost: "target", confidence: "target" };
+const OVER = { overlay: "colour", flow: "colour", cost: "target", confidence: "target", sizes: "target", fractions: "target" };
 const DRAWN = Object.keys(OVER).filter((name) => PICTURES.some((picture) => picture[0] === name));
 
 /* Positions and sizes are in pixels of the video, unless they are named screen...: CSS pixels. */
@@ -315,6 +318,13 @@ function makeKeys() {
         flow: [wheel(34), "direction of motion"],
         cost: [marked(steps.map((place) => full * place * place)), "gray levels (of 256) per pixel"],
         confidence: [marked(steps), "cost of the best match / cost of the second best"],
+        sizes: [marked(SHOWN.filter(({ w, h }) => w === h).map(({ w }) => w).sort((a, b) => a - b)),
+            "side of a square block, in pixels"],
+        fractions: ["whole pixel", "half", "quarter"].slice(0, data.units === 4 ? 3 : 2).map((word, kind) => {
+            const swatch = make("span", { className: "swatch" });
+            swatch.style.background = `rgb(${FRACTIONS[kind].join(" ")})`;
+            return make("span", {}, swatch, word);
+        }),
     };
     byId("keys").append(...DRAWN.map((name) => make("span", { id: `key-${name}` }, ...keys[name])));
 }
