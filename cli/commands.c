@@ -17,6 +17,7 @@ const struct gpume_command *const gpume_commands[] = {
     &gpume_firstpass_command,
     &gpume_scenes_command,
     &gpume_complexity_command,
+    &gpume_methods_command,
     &gpume_qpmap_command,
     &gpume_plan_command,
     &gpume_merge_command,

@@ -11,6 +11,7 @@
 #include "media/filter.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include <libavfilter/avfilter.h>
 #include <libavutil/frame.h>
@@ -96,47 +97,78 @@ static int take_vectors(const struct gpume_log *log, const AVFrame *frame, uint3
     return GPUME_OK;
 }
 
-/* Pushes three frames; *result is the second one, with its vectors. */
-static int search(struct gpume_filter *filter, const struct gpume_params *params,
-    const struct gpume_plane frames[3], AVFrame *result, uint64_t *ns)
+struct gpume_mestimate {
+    const struct gpume_params *params;
+    char graph[80];
+    struct gpume_filter *filter;
+    struct gpume_log log;
+    AVFrame *result;
+    int64_t taken; /* frames */
+};
+
+int gpume_mestimate_open(
+    struct gpume_mestimate **filter, const struct gpume_params *params, const char *method)
 {
+    struct gpume_mestimate *self = calloc(1, sizeof(*self));
+    const struct gpume_log log = {.fn = params->log, .opaque = params->log_opaque};
     int status;
-    GPUME_TRY(push(filter, params, &frames[0], 0));
-    GPUME_TRY(push(filter, params, &frames[1], 1));
-    GPUME_TRY(gpume_filter_pull(filter, result));
-    av_frame_unref(result);
-    uint64_t start = gpume_clock_ns();
-    GPUME_TRY(push(filter, params, &frames[2], 2));
-    GPUME_TRY(gpume_filter_pull(filter, result));
-    *ns += gpume_clock_ns() - start;
+    if (!self) {
+        return gpume_log_nomem(&log, "FFmpeg's mestimate");
+    }
+    *self = (struct gpume_mestimate){.params = params, .log = log, .result = av_frame_alloc()};
+    snprintf(self->graph, sizeof(self->graph), "mestimate=method=%s:mb_size=%u:search_param=%u",
+        method, params->block, params->window_x);
+    const struct gpume_filter_options options = {
+        .graph = self->graph, .time_base = {1, 25}, .threads = 1, .log = log};
+    GPUME_TRY(self->result ? GPUME_OK : gpume_log_nomem(&log, "FFmpeg's mestimate"));
+    GPUME_TRY(gpume_filter_open(&self->filter, &options));
+    *filter = self;
+    return GPUME_OK;
 fail:
+    gpume_mestimate_close(&self);
     return status;
+}
+
+int gpume_mestimate_next(struct gpume_mestimate *self, const struct gpume_plane *frame,
+    struct gpume_vector *vectors, uint64_t *ns)
+{
+    const struct gpume_params *params = self->params;
+    const uint64_t start = gpume_clock_ns();
+    int status;
+    GPUME_TRY(push(self->filter, params, frame, self->taken++));
+    if (self->taken == 1) {
+        return GPUME_OK;
+    }
+    av_frame_unref(self->result);
+    GPUME_TRY(gpume_filter_pull(self->filter, self->result));
+    if (self->taken > 2) {
+        *ns += gpume_clock_ns() - start;
+        const uint32_t blocks =
+            frame->width / params->block * (uint32_t)(frame->height / params->block);
+        status = take_vectors(&self->log, self->result, blocks, vectors);
+    }
+fail:
+    return status == GPUME_NOMEM ? gpume_log_nomem(&self->log, "FFmpeg's mestimate") : status;
+}
+
+void gpume_mestimate_close(struct gpume_mestimate **filter)
+{
+    if (*filter) {
+        av_frame_free(&(*filter)->result);
+        gpume_filter_close(&(*filter)->filter);
+        free(*filter);
+        *filter = NULL;
+    }
 }
 
 int gpume_mestimate_search(const struct gpume_params *params, const struct gpume_plane frames[3],
     struct gpume_vector *vectors, uint64_t *ns)
 {
-    char graph[80];
-    snprintf(graph, sizeof(graph), "mestimate=method=esa:mb_size=%u:search_param=%u", params->block,
-        params->window_x);
-    struct gpume_filter_options options = {
-        .graph = graph,
-        .time_base = {1, 25},
-        .threads = 1,
-        .log = {.fn = params->log, .opaque = params->log_opaque},
-    };
-    struct gpume_filter *filter = NULL;
-    AVFrame *result = av_frame_alloc();
-    int status = result ? gpume_filter_open(&filter, &options) : GPUME_NOMEM;
-    if (status == GPUME_OK) {
-        status = search(filter, params, frames, result, ns);
+    struct gpume_mestimate *filter = NULL;
+    int status = gpume_mestimate_open(&filter, params, "esa");
+    for (uint32_t i = 0; i < 3 && status == GPUME_OK; i++) {
+        status = gpume_mestimate_next(filter, &frames[i], vectors, ns);
     }
-    if (status == GPUME_OK) {
-        uint32_t blocks =
-            frames[0].width / params->block * (uint32_t)(frames[0].height / params->block);
-        status = take_vectors(&options.log, result, blocks, vectors);
-    }
-    av_frame_free(&result);
-    gpume_filter_close(&filter);
-    return status == GPUME_NOMEM ? gpume_log_nomem(&options.log, "FFmpeg's mestimate") : status;
+    gpume_mestimate_close(&filter);
+    return status;
 }

@@ -40,7 +40,7 @@ check_options() {
         fail "gpume $* (<) and $page (>) differ: $(grep '^[<>]' "$scratch/diff")"
 }
 check_options "$man/gpume.1" --help all
-for command in bench compare complexity convert firstpass luma merge plan qpmap scenes sort vectors; do
+for command in bench compare complexity convert firstpass luma merge methods plan qpmap scenes sort vectors; do
     check_options "$man/gpume-$command.1" "$command" --help
 done
 

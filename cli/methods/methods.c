@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * gpume methods: what the fast searches of FFmpeg's mestimate lose. Every frame but the first and
+ * the last is searched in both its neighbours: by the library, and by each method of the filter. At
+ * most three frames and two motion fields per search are in memory. Main thread only.
+ */
+#include "base/clock.h"
+#include "base/status.h"
+#include "commands.h"
+#include "console.h"
+#include "files/text_file.h"
+#include "host.h"
+#include "library_log.h"
+#include "media/mestimate.h"
+#include "methods/tally.h"
+#include "video.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WINDOW_MAX 256
+
+struct methods_options {
+    struct gpume_video_options video;
+    uint32_t block, window;
+};
+
+static const char *const methods[] = {
+    "esa", "tss", "tdls", "ntss", "fss", "ds", "hexbs", "epzs", "umh"};
+
+#define METHODS (sizeof(methods) / sizeof(methods[0]))
+#define FRAMES 3u
+
+/* The searches in the order of the table. */
+enum { EXACT, FIRST, ZERO = FIRST + METHODS, ROWS };
+
+struct job {
+    struct gpume_video video;
+    struct gpume_params params;
+    gpume *ctx;
+    struct gpume_mestimate *filters[METHODS];
+    uint32_t blocks;
+    uint8_t *samples; /* of the newest frames, by number modulo FRAMES */
+    struct gpume_plane planes[FRAMES];
+    struct gpume_vector *exact;      /* of the frame before, into the past and the future, */
+    struct gpume_vector *exact_next; /* and of the newest frame, into the past */
+    struct gpume_vector *found;      /* by one method */
+    struct gpume_vector *zero;
+    struct gpume_tally tallies[ROWS];
+};
+
+static const char *name(size_t row)
+{
+    return row == EXACT ? "exact" : row == ZERO ? "none" : methods[row - FIRST];
+}
+
+static bool allocate(struct job *job)
+{
+    const size_t pixels = (size_t)job->params.width * job->params.height;
+    job->blocks = job->params.width / job->params.block * (job->params.height / job->params.block);
+    job->samples = malloc(FRAMES * pixels);
+    job->exact = calloc(2 * (size_t)job->blocks, sizeof(*job->exact));
+    job->exact_next = calloc(job->blocks, sizeof(*job->exact_next));
+    job->found = calloc(2 * (size_t)job->blocks, sizeof(*job->found));
+    job->zero = calloc(2 * (size_t)job->blocks, sizeof(*job->zero));
+    bool done = job->samples && job->exact && job->exact_next && job->found && job->zero;
+    for (size_t i = 0; i < ROWS && done; i++) {
+        done = gpume_tally_init(&job->tallies[i], job->params.window_x);
+    }
+    for (uint32_t i = 0; i < FRAMES && done; i++) {
+        job->planes[i] = (struct gpume_plane){.data = job->samples + i * pixels,
+            .stride = job->params.width,
+            .width = job->params.width,
+            .height = job->params.height,
+            .bits = 8};
+    }
+    return done;
+}
+
+static enum gpume_exit open_searches(struct job *job)
+{
+    const int status = gpume_open(&job->ctx, &job->params);
+    if (status != GPUME_OK) {
+        return gpume_video_refuse(&job->video, status);
+    }
+    for (size_t i = 0; i < METHODS; i++) {
+        const int failed = gpume_mestimate_open(&job->filters[i], &job->params, methods[i]);
+        if (failed != GPUME_OK) {
+            return GPUME_EXIT_FAILED;
+        }
+    }
+    return GPUME_EXIT_DONE;
+}
+
+static enum gpume_exit open_job(void *opaque)
+{
+    struct job *job = opaque;
+    const struct methods_options *options =
+        (const struct methods_options *)(const void *)job->video.options;
+    const struct gpume_source_info *info = &job->video.info;
+    struct gpume_params *params = &job->params;
+    *params = options->video.params;
+    params->width = info->width;
+    params->height = info->height;
+    params->bits = info->bits;
+    params->block = options->block;
+    params->window_x = params->window_y = options->window;
+    params->edge = GPUME_EDGE_INSIDE;
+    params->direction = GPUME_DIRECTION_MANUAL;
+    params->cache_dir = gpume_host_cache_folder();
+    params->log = gpume_library_log;
+    const char *obstacle = gpume_mestimate_obstacle(params);
+    if (obstacle) {
+        return gpume_refuse(GPUME_EXIT_INPUT, "%s: FFmpeg's mestimate cannot search it: %s%s",
+            info->label, obstacle, info->bits != 8 ? "; add --vf format=gray" : "");
+    }
+    params->width = params->width / params->block * params->block;
+    params->height = params->height / params->block * params->block;
+    if (!allocate(job)) {
+        return gpume_refuse(GPUME_EXIT_FAILED, "%s: out of memory for its vectors", info->label);
+    }
+    return open_searches(job);
+}
+
+/* Searches one frame in another and copies the vectors. */
+static int search_exactly(
+    struct job *job, uint64_t target, uint64_t reference, struct gpume_vector *vectors)
+{
+    const struct gpume_task task = {.size = sizeof(task), .target = target, .reference = reference};
+    const struct gpume_field *field;
+    GPUME_CHECK(gpume_search(job->ctx, &task));
+    GPUME_CHECK(gpume_receive(job->ctx, &field, GPUME_WAIT));
+    memcpy(vectors, field->vectors, job->blocks * sizeof(*vectors));
+    gpume_field_release(&field);
+    return GPUME_OK;
+}
+
+/* The newest frame in the one before, and that one in the newest. */
+static int take_exact(struct job *job, uint64_t frame, int64_t time_us)
+{
+    const uint64_t start = gpume_clock_ns();
+    GPUME_CHECK(gpume_send_plane(job->ctx, &job->planes[frame % FRAMES], time_us));
+    if (frame > 0) {
+        memcpy(job->exact, job->exact_next, job->blocks * sizeof(*job->exact));
+        GPUME_CHECK(search_exactly(job, frame, frame - 1, job->exact_next));
+        GPUME_CHECK(search_exactly(job, frame - 1, frame, job->exact + job->blocks));
+    }
+    if (frame > 1) {
+        job->tallies[EXACT].ns += gpume_clock_ns() - start;
+    }
+    return GPUME_OK;
+}
+
+/* Adds what a search found for the frame before the newest. */
+static int add(struct job *job, size_t row, uint64_t frame, const struct gpume_vector *vectors)
+{
+    for (uint32_t ahead = 0; ahead < 2; ahead++) {
+        const struct gpume_tally_pair pair = {
+            .target = &job->planes[(frame - 1) % FRAMES],
+            .reference = &job->planes[(frame - 2 + 2 * ahead) % FRAMES],
+            .block = job->params.block,
+            .vectors = vectors + (size_t)ahead * job->blocks,
+            .exact = job->exact + (size_t)ahead * job->blocks,
+        };
+        if (!gpume_tally_fits(&pair, job->params.window_x)) {
+            return gpume_refuse(GPUME_IO,
+                "frame %" PRIu64 ": mestimate=method=%s gives vectors that lead out of the picture "
+                "or the window",
+                frame - 1, name(row));
+        }
+        gpume_tally_add(&job->tallies[row], &pair);
+    }
+    return GPUME_OK;
+}
+
+static int take_frame(void *opaque, const struct gpume_plane *luma, int64_t time_us)
+{
+    struct job *job = opaque;
+    const uint64_t frame = job->video.frames - 1;
+    const struct gpume_plane *plane = &job->planes[frame % FRAMES];
+    for (uint32_t y = 0; y < plane->height; y++) {
+        memcpy((uint8_t *)plane->data + (ptrdiff_t)y * plane->stride,
+            (const uint8_t *)luma->data + (ptrdiff_t)y * luma->stride, plane->width);
+    }
+    GPUME_CHECK(take_exact(job, frame, time_us));
+    for (size_t i = 0; i < METHODS; i++) {
+        struct gpume_tally *tally = &job->tallies[FIRST + i];
+        GPUME_CHECK(gpume_mestimate_next(job->filters[i], plane, job->found, &tally->ns));
+        GPUME_CHECK(frame > 1 ? add(job, FIRST + i, frame, job->found) : GPUME_OK);
+    }
+    GPUME_CHECK(frame > 1 ? add(job, EXACT, frame, job->exact) : GPUME_OK);
+    return frame > 1 ? add(job, ZERO, frame, job->zero) : GPUME_OK;
+}
+
+static double per(uint64_t sum, uint64_t count)
+{
+    return (double)sum / (double)count;
+}
+
+static void write_row(struct gpume_out *out, const char *method, const struct gpume_tally *tally)
+{
+    char row[320], psnr[32], ms[32] = "";
+    gpume_text_psnr(psnr, sizeof(psnr), gpume_psnr(8, tally->pixels, tally->sse));
+    if (tally->ns > 0) {
+        snprintf(ms, sizeof(ms), "%.3f", per(tally->ns, tally->pairs) / 1e6);
+    }
+    snprintf(row, sizeof(row),
+        "%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%s,%.6f,%.6f,%" PRIu64
+        ",%" PRIu64 ",%s\n",
+        method, tally->pairs, tally->blocks, tally->pixels, tally->sad, tally->sse, psnr,
+        per(tally->sad, tally->pixels), gpume_tally_bits(tally), tally->equal, tally->as_good, ms);
+    (void)gpume_out_text(out, row);
+}
+
+static enum gpume_exit finish(void *opaque)
+{
+    struct job *job = opaque;
+    if (job->video.frames < FRAMES) {
+        return gpume_refuse(GPUME_EXIT_INPUT,
+            "%s: has %" PRIu64 " frame%s; at least three are needed, to search the second in both "
+            "its neighbours",
+            job->video.info.label, job->video.frames, job->video.frames == 1 ? "" : "s");
+    }
+    if (job->video.options->output) {
+        (void)gpume_out_text(job->video.out,
+            "method,frame_pairs,blocks,pixels,sad,sse,psnr,sad_per_pixel,bits_per_vector,"
+            "vectors_equal,as_good,ms_per_pair\n");
+        for (size_t i = 0; i < ROWS; i++) {
+            write_row(job->video.out, name(i), &job->tallies[i]);
+        }
+    }
+    return GPUME_EXIT_DONE;
+}
+
+static void print_row(const struct job *job, size_t row)
+{
+    const struct gpume_tally *tally = &job->tallies[row], *exact = &job->tallies[EXACT];
+    const double psnr = gpume_psnr(8, tally->pixels, tally->sse);
+    const double best = gpume_psnr(8, exact->pixels, exact->sse);
+    char loss[32] = "-", ms[32] = "-";
+    if (exact->sse > 0 && tally->sse > 0) {
+        snprintf(loss, sizeof(loss), "%+.3f", psnr - best);
+    }
+    if (tally->ns > 0) {
+        snprintf(ms, sizeof(ms), "%.2f", per(tally->ns, tally->pairs) / 1e6);
+    }
+    printf("%-8s %8.3f %8s %9.4f %8.3f %8.2f %% %8.2f %% %10s\n", name(row), psnr, loss,
+        per(tally->sad, tally->pixels), gpume_tally_bits(tally),
+        100 * per(tally->equal, tally->blocks), 100 * per(tally->as_good, tally->blocks), ms);
+}
+
+static void conclude(const void *opaque)
+{
+    const struct job *job = opaque;
+    const struct gpume_video_options *options = job->video.options;
+    if (options->common.verbosity < 0 ||
+        (options->output && gpume_text_is_stdout(options->output))) {
+        return;
+    }
+    printf("%" PRIu64 " frame pairs of %" PRIu32 "x%" PRIu32 ", %" PRIu32
+           " blocks each, window %" PRIu32 "\n%s%-8s %8s %8s %9s %8s %10s %10s %10s%s\n",
+        job->tallies[EXACT].pairs, job->params.width, job->params.height, job->blocks,
+        job->params.window_x, gpume_console_bold(stdout), "method", "PSNR, dB", "loss", "SAD/pixel",
+        "bits/vec", "same vec", "as good", "ms/pair", gpume_console_plain(stdout));
+    for (size_t i = 0; i < ROWS; i++) {
+        print_row(job, i);
+    }
+    if (options->output) {
+        gpume_console_print_written(options->output, stdout);
+    }
+}
+
+static enum gpume_exit run(const void *options)
+{
+    static const struct gpume_video_work work = {open_job, take_frame, finish, conclude};
+    struct job job = {.video = {.options = options}};
+    const enum gpume_exit result = gpume_video_run(&job.video, &work, &job);
+    gpume_video_close(&job.video);
+    gpume_close(&job.ctx);
+    for (size_t i = 0; i < METHODS; i++) {
+        gpume_mestimate_close(&job.filters[i]);
+    }
+    for (size_t i = 0; i < ROWS; i++) {
+        gpume_tally_finish(&job.tallies[i]);
+    }
+    free(job.samples);
+    free(job.exact);
+    free(job.exact_next);
+    free(job.found);
+    free(job.zero);
+    return result;
+}
+
+static void set_defaults(void *opaque)
+{
+    struct methods_options *options = opaque;
+    gpume_video_options_default(&options->video);
+    options->block = 16;
+    options->window = 7;
+}
+
+static int check(void *opaque, const struct gpume_line *line)
+{
+    const struct methods_options *options = opaque;
+    if ((options->block & (options->block - 1)) != 0) {
+        return gpume_refuse(GPUME_INVALID,
+            "--block %" PRIu32 ": must be 8, 16, 32, 64 or 128, as FFmpeg's mestimate has it",
+            options->block);
+    }
+    return gpume_video_options_check(opaque, line);
+}
+
+#define OPTIONS struct methods_options
+
+static const struct gpume_option table[] = {
+    {.heading = "Search"},
+    {GPUME_ROW_NUMBER("block", OPTIONS, block, 8, GPUME_BLOCK_MAX), .letter = 'b',
+        .help = "side of the blocks: 8, 16, 32, 64 or 128 (default 16)"},
+    {GPUME_ROW_NUMBER("window", OPTIONS, window, 4, WINDOW_MAX), .letter = 'w',
+        .help = "largest displacement in pixels, 4 to 256 (default 7)"},
+    GPUME_OPTIONS_VIDEO(OPTIONS, video),
+    GPUME_OPTIONS_VIDEO_LAST(OPTIONS, video),
+};
+
+const struct gpume_command gpume_methods_command = {
+    .name = "methods",
+    .summary = "show what fast searches lose against the exact one",
+    .usage = "methods INPUT [-o FILE.csv] [options]",
+    .about = "Searches a video exactly and by every method of FFmpeg's mestimate, and compares "
+             "their predictions, their vectors and their times.",
+    .options = table,
+    .option_count = sizeof(table) / sizeof(table[0]),
+    .bytes = sizeof(struct methods_options),
+    .operands_min = 1,
+    .operands_max = 1,
+    .operands = "one video",
+    .catches_signals = true,
+    .set_defaults = set_defaults,
+    .check = check,
+    .run = run,
+};

@@ -1,0 +1,64 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# gpume methods: the exact row against FFmpeg's own exhaustive search, and sums against those of a run.
+. "$(dirname "$0")/common.sh"
+make_clip clip.y4m 80 56 8 6
+
+run methods clip.y4m --backend "$engine" -b 8 -w 5 -o table.csv
+if [ "$status" -eq 3 ] && grep -q "no such filter" "$scratch/err"; then
+    skip "this FFmpeg has no mestimate"
+fi
+[ "$status" -eq 0 ] || fail "exit status $status"
+[ "$(cut -d, -f1 table.csv | tr '\n' ' ')" = "method exact esa tss tdls ntss fss ds hexbs epzs umh none " ] || fail "rows"
+grep -q '^8 frame pairs of 80x56, 70 blocks each, window 5$' "$scratch/out" || fail "the first line of the table"
+[ "$(grep -cE '^(exact|esa|tss|tdls|ntss|fss|ds|hexbs|epzs|umh|none) ' "$scratch/out")" -eq 11 ] || fail "rows of the table"
+
+# The filter's exhaustive search finds the exact vectors, and no other does better.
+[ "$(sed -n 2p table.csv | cut -d, -f2-11)" = "$(sed -n 3p table.csv | cut -d, -f2-11)" ] || fail "esa is not exact"
+awk -F, 'NR == 2 { sad = $5 } NR > 1 && ($5 < sad || $10 > $11 || $11 > $3 || $3 != 560 || $4 != 35840) { exit 1 }' \
+    table.csv || fail "a search that is better than exact, or counts that contradict each other"
+
+# The same sums as a run over the same frame pairs has.
+expect 0 clip.y4m --backend "$engine" -q --compat ffmpeg -b 8 -w 5 -o run
+awk -F, 'NR == FNR { if (FNR > 1 && $1 >= 1 && $1 <= 4 && $1 != $2) { before += $6; sad += $7; sse += $9; blocks += $4; zero += $5 } next }
+    $1 == "exact" { exact = $3 == blocks && $5 == sad && $6 == sse } $1 == "none" { none = $5 == before && $10 == zero }
+    END { exit !(exact && none) }' run/frames.csv table.csv || fail "other sums than those of a run"
+
+# The entropy of no vectors is 0; of the exact ones it is what awk counts in the run's vectors.
+[ "$(tail -1 table.csv | cut -d, -f9)" = 0.000000 ] || fail "entropy of vectors that are all (0,0)"
+awk -F, 'function middle(a, b, c) { return a > b ? (b > c ? b : (a > c ? c : a)) : (a > c ? a : (b > c ? c : b)) }
+    NR > 1 && $1 >= 1 && $1 <= 4 && $1 != $2 {
+        x = $3 / 8; y = $4 / 8; dx[x, y] = $7; dy[x, y] = $8
+        if (x == 0) { lx = ly = 0 } else { lx = dx[x - 1, y]; ly = dy[x - 1, y] }
+        if (y == 0) { px = lx; py = ly } else {
+            k = x < 9 ? x + 1 : x - 1
+            px = middle(lx, dx[x, y - 1], dx[k, y - 1]); py = middle(ly, dy[x, y - 1], dy[k, y - 1]) }
+        xs[$7 - px]++; ys[$8 - py]++; n++
+    } END {
+        for (d in xs) bits -= xs[d] / n * log(xs[d] / n) / log(2)
+        for (d in ys) bits -= ys[d] / n * log(ys[d] / n) / log(2)
+        printf "%.6f\n", bits }' run/vectors.csv >bits
+[ "$(sed -n 2p table.csv | cut -d, -f9)" = "$(cat bits)" ] || fail "entropy is not $(cat bits)"
+
+# The same bytes twice, but for times; to standard output too, and blocks that the picture cuts.
+expect 0 methods clip.y4m --backend "$engine" -b 8 -w 5 -o -
+[ "$(cut -d, -f1-11 table.csv)" = "$(cut -d, -f1-11 "$scratch/out")" ] || fail "other bytes the second time"
+expect 0 methods clip.y4m --backend "$engine" -b 32 -q
+[ ! -s "$scratch/out" ] || fail "-q prints"
+expect 0 methods clip.y4m --backend "$engine" -b 32
+grep -q '^8 frame pairs of 64x32, 2 blocks each, window 7$' "$scratch/out" || fail "blocks that the picture cuts"
+
+expect 2 methods clip.y4m --block 24
+says "8, 16, 32, 64 or 128"
+expect 2 methods clip.y4m --window 3
+expect 2 methods clip.y4m --backend "$engine" -o table.csv
+expect 3 methods clip.y4m --backend "$engine" -b 64
+says "whole blocks only"
+make_clip deep.y4m 80 56 10 4
+expect 3 methods deep.y4m --backend "$engine"
+says "--vf format=gray"
+expect 0 methods deep.y4m --backend "$engine" --vf format=gray
+make_clip short.y4m 80 56 8 2
+expect 3 methods short.y4m --backend "$engine" -o short.csv
+says "at least three are needed"
+[ ! -e short.csv ] || fail "a table of two frames"
