@@ -146,6 +146,9 @@ static enum gpume_exit analyse(struct job *job)
     enum gpume_exit result = gpume_video_read(&job->video, job->options->frames, take, job);
     result = result ? result : gpume_exit_of_engine(gpume_analysis_finish(job->analysis));
     job->seconds = (double)(gpume_clock_ns() - start) / 1e9;
+    gpume_console_info("%s: %" PRIu64 " frames analysed in %.3f s, %.1f per second",
+        job->video.info.label, job->video.frames, job->seconds,
+        (double)job->video.frames / job->seconds);
     return result;
 }
 

@@ -8,9 +8,12 @@
 
 #include <stdlib.h>
 
+/* Frames that are read before the one that is being sent. */
+#define READ_AHEAD 2u
+
 /* --- open, close */
 
-static void *thread_main(void *opaque);
+static int start_threads(struct gpume_analysis *a);
 static int join(struct gpume_analysis *a, bool *why);
 
 static int open_lookahead(struct gpume_analysis *a)
@@ -65,7 +68,7 @@ int gpume_analysis_open(
     a->runs_max = GPUME_RUNS_WITHOUT_GPU;
     a->frames_max = a->window + 1 + GPUME_RUNS_WITHOUT_GPU * run;
     if (params->lookahead.backend != GPUME_BACKEND_CPU) { /* may find one */
-        a->frames_max += (GPUME_RUNS - GPUME_RUNS_WITHOUT_GPU) * run + 2 * lag;
+        a->frames_max += (GPUME_RUNS - GPUME_RUNS_WITHOUT_GPU) * run + 2 * lag + READ_AHEAD;
     }
     gpume_types_init(&a->types, &params->options, gpume_analysis_cost, a);
     int status;
@@ -77,8 +80,7 @@ int gpume_analysis_open(
     }
     GPUME_TRY(open_quality(a));
     if (gpume_lookahead_on_gpu(a->lookahead)) {
-        a->threaded = pthread_create(&a->thread, NULL, thread_main, a) == 0;
-        GPUME_TRY(a->threaded ? GPUME_OK : gpume_log_no_thread(&a->log));
+        GPUME_TRY(start_threads(a));
     }
     *analysis = a;
     return GPUME_OK;
@@ -93,9 +95,7 @@ void gpume_analysis_close(struct gpume_analysis **analysis)
     if (!a) {
         return;
     }
-    if (a->threaded) {
-        (void)join(a, &a->stop);
-    }
+    (void)join(a, &a->stop);
     gpume_workers_destroy(&a->workers);
     gpume_quality_close(&a->quality);
     gpume_lookahead_close(&a->lookahead);
@@ -120,14 +120,15 @@ static bool is_left(const struct gpume_analysis *a, uint64_t put)
     return put > 0 && (!a->started || a->last + 1 < put);
 }
 
-/* What the thread is to do next. Needs the mutex. */
+/* What is to be decided next. Needs the mutex. */
 static int (*next_step(struct gpume_analysis *a))(struct gpume_analysis *a)
 {
     const bool can_decide = a->put - a->last > a->window + a->ahead;
+    const bool all = a->finished && a->put == a->read;
     a->seen = a->put;
-    return can_decide || (a->finished && is_left(a, a->put)) ? gpume_analysis_decide
-           : a->finished && a->runs_begin < a->runs_end      ? gpume_analysis_finish_runs
-                                                             : NULL;
+    return can_decide || (all && is_left(a, a->put)) ? gpume_analysis_decide
+           : all && a->runs_begin < a->runs_end      ? gpume_analysis_finish_runs
+                                                     : NULL;
 }
 
 static double seconds(uint64_t ns)
@@ -138,27 +139,35 @@ static double seconds(uint64_t ns)
 static void log_stages(const struct gpume_analysis *a)
 {
     gpume_log_write(&a->log, GPUME_LOG_DEBUG,
-        "analysis: %llu frames were put in %.3f s (%.3f s of processor time) and decided in %.3f s "
-        "(%.3f s, and %.3f s of waiting for walks, which took %.3f s)",
-        (unsigned long long)a->put, seconds(a->putting.wall_ns), seconds(a->putting.busy_ns),
-        seconds(a->deciding.wall_ns), seconds(a->deciding.busy_ns), seconds(a->walk_wait_ns),
-        seconds(a->walking_ns));
+        "analysis: %llu frames were read in %.3f s (%.3f s of processor time), sent in %.3f s "
+        "(%.3f s) and decided in %.3f s (%.3f s, and %.3f s of waiting for walks, which took %.3f "
+        "s)",
+        (unsigned long long)a->put, seconds(a->reading.wall_ns), seconds(a->reading.busy_ns),
+        seconds(a->sending.wall_ns), seconds(a->sending.busy_ns), seconds(a->deciding.wall_ns),
+        seconds(a->deciding.busy_ns), seconds(a->walk_wait_ns), seconds(a->walking_ns));
 }
 
-static void *thread_main(void *opaque)
+/* Does a step of one of the threads, which has the mutex. */
+static void do_step(
+    struct gpume_analysis *a, struct gpume_stage_time *stage, int (*step)(struct gpume_analysis *a))
+{
+    pthread_mutex_unlock(&a->mutex);
+    gpume_stage_time_begin(stage);
+    const int status = step(a);
+    gpume_stage_time_end(stage);
+    pthread_mutex_lock(&a->mutex);
+    a->status = a->status ? a->status : status;
+}
+
+static void *decider_main(void *opaque)
 {
     struct gpume_analysis *a = opaque;
     pthread_mutex_lock(&a->mutex);
     while (!a->stop && a->status == GPUME_OK) {
         int (*const step)(struct gpume_analysis *) = next_step(a);
         if (step) {
-            pthread_mutex_unlock(&a->mutex);
-            gpume_stage_time_begin(&a->deciding);
-            const int status = step(a);
-            gpume_stage_time_end(&a->deciding);
-            pthread_mutex_lock(&a->mutex);
-            a->status = status;
-        } else if (a->finished) {
+            do_step(a, &a->deciding, step);
+        } else if (a->finished && a->put == a->read) {
             break;
         } else {
             pthread_cond_wait(&a->changed, &a->mutex);
@@ -169,16 +178,50 @@ static void *thread_main(void *opaque)
     return NULL;
 }
 
-/* Ends the thread when it has done all that it is to do. */
+static int send_frame(struct gpume_analysis *a)
+{
+    return gpume_lookahead_send(a->lookahead);
+}
+
+static void *sender_main(void *opaque)
+{
+    struct gpume_analysis *a = opaque;
+    pthread_mutex_lock(&a->mutex);
+    while (!a->stop && a->status == GPUME_OK && (a->put < a->read || !a->finished)) {
+        if (a->put < a->read) {
+            do_step(a, &a->sending, send_frame);
+            a->put++;
+            pthread_cond_broadcast(&a->changed);
+        } else {
+            pthread_cond_wait(&a->changed, &a->mutex);
+        }
+    }
+    pthread_mutex_unlock(&a->mutex);
+    return NULL;
+}
+
+static int start_threads(struct gpume_analysis *a)
+{
+    a->sends = pthread_create(&a->sender, NULL, sender_main, a) == 0;
+    a->decides = a->sends && pthread_create(&a->decider, NULL, decider_main, a) == 0;
+    return a->decides ? GPUME_OK : gpume_log_no_thread(&a->log);
+}
+
+/* Ends the threads, if there are any, when they have done all that they are to do. */
 static int join(struct gpume_analysis *a, bool *why)
 {
     pthread_mutex_lock(&a->mutex);
     *why = true;
     pthread_cond_broadcast(&a->changed);
     pthread_mutex_unlock(&a->mutex);
-    pthread_join(a->thread, NULL);
-    a->threaded = false;
-    log_stages(a);
+    if (a->sends) {
+        pthread_join(a->sender, NULL);
+    }
+    if (a->decides) {
+        pthread_join(a->decider, NULL);
+        log_stages(a);
+    }
+    a->sends = a->decides = false;
     return a->status;
 }
 
@@ -186,7 +229,7 @@ static int join(struct gpume_analysis *a, bool *why)
 static int wait_for_room(struct gpume_analysis *a)
 {
     pthread_mutex_lock(&a->mutex);
-    while (a->threaded && a->put - a->dropped == a->frames_max && a->status == GPUME_OK) {
+    while (a->decides && a->read - a->dropped == a->frames_max && a->status == GPUME_OK) {
         pthread_cond_wait(&a->changed, &a->mutex);
     }
     const int status = a->status;
@@ -194,36 +237,44 @@ static int wait_for_room(struct gpume_analysis *a)
     return status;
 }
 
-/* The next frame can be decided with. */
+/* The threads can go on with the frame. */
 static void add_frame(struct gpume_analysis *a)
 {
     pthread_mutex_lock(&a->mutex);
-    a->put++;
+    a->read++;
     pthread_cond_broadcast(&a->changed);
     pthread_mutex_unlock(&a->mutex);
 }
 
-int gpume_analysis_put(
-    struct gpume_analysis *analysis, const struct gpume_plane *luma, int64_t time_us)
+/* Without threads. */
+static int go_on(struct gpume_analysis *a)
 {
-    struct gpume_analysis *a = analysis;
-    gpume_stage_time_begin(&a->putting);
-    GPUME_CHECK(wait_for_room(a));
-    GPUME_CHECK(gpume_lookahead_put(a->lookahead, luma));
-    gpume_stage_time_end(&a->putting);
-    a->times[a->put % a->frames_max] = time_us;
-    add_frame(a);
-    while (!a->threaded && a->put - a->last > a->window + a->ahead) {
+    GPUME_CHECK(send_frame(a));
+    a->put++;
+    while (a->put - a->last > a->window + a->ahead) {
         a->seen = a->put;
         GPUME_CHECK(gpume_analysis_decide(a));
     }
     return GPUME_OK;
 }
 
+int gpume_analysis_put(
+    struct gpume_analysis *analysis, const struct gpume_plane *luma, int64_t time_us)
+{
+    struct gpume_analysis *a = analysis;
+    GPUME_CHECK(wait_for_room(a));
+    a->times[a->read % a->frames_max] = time_us;
+    gpume_stage_time_begin(&a->reading);
+    gpume_lookahead_read(a->lookahead, luma);
+    gpume_stage_time_end(&a->reading);
+    add_frame(a);
+    return a->decides ? GPUME_OK : go_on(a);
+}
+
 int gpume_analysis_finish(struct gpume_analysis *analysis)
 {
     struct gpume_analysis *a = analysis;
-    if (a->threaded) {
+    if (a->decides) {
         return join(a, &a->finished);
     }
     a->seen = a->put;

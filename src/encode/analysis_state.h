@@ -65,15 +65,17 @@ struct gpume_analysis {
     uint64_t last;                     /* the last I or P frame that has been decided */
     struct gpume_run runs[GPUME_RUNS]; /* number % GPUME_RUNS */
     uint64_t runs_begin, runs_end;
-    struct gpume_stage_time putting, deciding;
+    struct gpume_stage_time reading, sending, deciding;
     uint64_t walking_ns, walk_wait_ns; /* walks, and waiting for them */
-    bool threaded;                     /* on a GPU: a thread decides while frames are put */
-    pthread_t thread;
+    /* On a GPU one thread sends the frames that have been read and another one decides, while the
+     * caller's reads more. */
+    bool sends, decides;
+    pthread_t sender, decider;
     pthread_mutex_t mutex; /* for all below */
     pthread_cond_t changed;
-    uint64_t put, dropped; /* frames */
-    bool finished, stop;   /* no more frames will come; nor be decided */
-    int status;            /* of the thread */
+    uint64_t read, put, dropped; /* frames: read, sent too, forgotten */
+    bool finished, stop;         /* no more frames will be read; nor be decided */
+    int status;                  /* of the threads */
 };
 
 /* QP offsets of adaptive quantization, of a frame that is kept. */

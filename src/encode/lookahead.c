@@ -293,22 +293,34 @@ static int request_all(struct gpume_lookahead *l)
     return l->params.weights ? request_weighings(l) : GPUME_OK;
 }
 
-int gpume_lookahead_put(struct gpume_lookahead *lookahead, const struct gpume_plane *luma)
+void gpume_lookahead_read(struct gpume_lookahead *lookahead, const struct gpume_plane *luma)
 {
     struct gpume_lookahead *l = lookahead;
-    assert(l->end - l->first < l->params.frames_max);
+    assert(l->read - l->first < l->params.frames_max);
+    struct gpume_kept_frame *frame = &l->frames[l->read % l->params.frames_max];
+    read_frame(l, frame, luma);
+    frame->intra.half = &frame->half;
+    frame->intra.frame = l->read++;
+}
+
+int gpume_lookahead_send(struct gpume_lookahead *lookahead)
+{
+    struct gpume_lookahead *l = lookahead;
     const uint64_t position = l->end;
     l->end = position + 1;
     struct gpume_kept_frame *frame = frame_at(l, position);
-    read_frame(l, frame, luma);
-    frame->intra.half = &frame->half;
-    frame->intra.frame = position;
     gpume_blocks_add(l->work, &frame->intra);
     GPUME_CHECK(gpume_searches_send(l->searches, &frame->half));
     GPUME_CHECK(request_all(l));
     /* One half of the lag is for the searches, the other one for what follows. */
     const uint64_t pending = (uint64_t)gpume_lookahead_lag(l) / 2 * 2 * l->params.distance_max;
     return pending > 0 ? gpume_searches_drain(l->searches, pending) : GPUME_OK;
+}
+
+int gpume_lookahead_put(struct gpume_lookahead *lookahead, const struct gpume_plane *luma)
+{
+    gpume_lookahead_read(lookahead, luma);
+    return gpume_lookahead_send(lookahead);
 }
 
 /* On a GPU the frames that follow may still be compared with one of which nothing more is asked:

@@ -4,7 +4,8 @@
  * from others. libgpume finds the whole-pixel vectors of 8x8 blocks by SAD; gpume_refine takes them
  * to quarter pixels by SATD; intra costs and means of two matches are computed here. Costs are SATD
  * of 8-bit samples with the penalties of costs.h. They are the same on every engine and with every
- * number of threads. One thread; but on a GPU one may put frames while another asks and drops.
+ * number of threads. One thread; but on a GPU one may read frames while another sends those that
+ * have been read, and a third one asks and drops.
  */
 #ifndef GPUME_ENCODE_LOOKAHEAD_H
 #define GPUME_ENCODE_LOOKAHEAD_H
@@ -44,7 +45,7 @@ const char *gpume_lookahead_engine(const struct gpume_lookahead *lookahead);
 /* GPUME_LOOKAHEAD_LAG, or 0 without a GPU. */
 uint32_t gpume_lookahead_lag(const struct gpume_lookahead *lookahead);
 
-/* Whether most of the work is a GPU's, and one thread may put frames while another one asks. */
+/* Whether most of the work is a GPU's, and several threads may share the rest, as above. */
 bool gpume_lookahead_on_gpu(const struct gpume_lookahead *lookahead);
 
 uint32_t gpume_lookahead_blocks_x(const struct gpume_lookahead *lookahead);
@@ -54,6 +55,11 @@ uint32_t gpume_lookahead_blocks_y(const struct gpume_lookahead *lookahead);
  * have left less than frames_max. Negative gpume_status: the engine has failed, or memory ran out;
  * logged. */
 int gpume_lookahead_put(struct gpume_lookahead *lookahead, const struct gpume_plane *luma);
+
+/* The two steps of putting a frame. Reading it needs the luma and the room; sending the next one
+ * that has been read starts the engine's work on it. */
+void gpume_lookahead_read(struct gpume_lookahead *lookahead, const struct gpume_plane *luma);
+int gpume_lookahead_send(struct gpume_lookahead *lookahead);
 
 /* Forgets all frames before this position. While another thread puts frames, none of the last
  * distance_max that have been put may be among them. */

@@ -51,6 +51,7 @@ struct gpume_lookahead {
     struct gpume_log log;
     uint32_t blocks_x, blocks_y, blocks;
     atomic_uint_fast64_t first, end; /* positions of the frames that are kept */
+    uint64_t read;                   /* the same: the end of those that have been read */
     struct gpume_kept_frame *frames; /* position % params.frames_max */
     uint16_t *all_intra_costs;
     uint32_t *all_energies;
