@@ -7,8 +7,11 @@
  */
 #include "gpu/engine_gpu.h"
 
+#include "base/bands.h"
 #include "base/clock.h"
+#include "base/grid.h"
 #include "base/status.h"
+#include "base/workers.h"
 #include "frame/stats.h"
 #include "gpu/plan_gpu.h"
 #include "gpu/tune/choice.h"
@@ -19,8 +22,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define COPY_THREADS_MAX 4u
+
 struct engine {
     struct gpume_gpu gpu;
+    struct gpume_bands copying; /* of frames from other engines' memory */
     struct gpume_plan_gpu planned;
     struct gpume_match_choice choices[GPUME_LAYERS_MAX];
     struct gpume_gpu_stage *stages; /* those of the table that the plan wants, layer by layer */
@@ -156,6 +162,8 @@ int gpume_engine_gpu_open_with(void **out, const struct gpume_params *params,
     times[1] = gpume_clock_ns();
     GPUME_TRY(gpume_plan_gpu_make(&engine->gpu, params, rules, &engine->planned));
     GPUME_TRY(open_parts(engine, rules, times));
+    const uint32_t threads = params->threads ? params->threads : gpume_workers_processors() / 2;
+    engine->copying.threads = (uint32_t)gpume_min_u64(threads, COPY_THREADS_MAX);
     *plan = engine->planned.plan;
     *out = engine;
     return GPUME_OK;
@@ -205,10 +213,30 @@ static void record_stages(const struct engine *engine, const struct gpume_work *
     gpume_slot_row_done(work->slot, row);
 }
 
+struct copy {
+    uint8_t *to;
+    const uint8_t *from;
+    size_t row_bytes;
+};
+
+static void copy_rows(void *opaque, uint32_t begin, uint32_t end)
+{
+    const struct copy *copy = opaque;
+    memcpy(copy->to + begin * copy->row_bytes, copy->from + begin * copy->row_bytes,
+        (end - begin) * copy->row_bytes);
+}
+
+/* Frames of the plan have the same layout in every engine's memory. */
+static void copy_frame(struct engine *engine, const struct gpume_plane *plane, void *to)
+{
+    struct copy copy = {to, plane->data, (size_t)plane->stride};
+    gpume_bands_run(&engine->copying, plane->height, copy.row_bytes, copy_rows, &copy);
+}
+
 /* Finds the upload buffers of the submission's frames. What lies in other engines' memory is copied
  * into this one's. */
-static void find_uploads(const struct engine *engine, uint32_t slot,
-    const struct gpume_batch *batch, uint32_t uploads[GPUME_BATCH_MAX])
+static void find_uploads(struct engine *engine, uint32_t slot, const struct gpume_batch *batch,
+    uint32_t uploads[GPUME_BATCH_MAX])
 {
     const struct gpume_plan *plan = &engine->planned.plan;
     for (uint32_t i = 0; i < batch->frame_count; i++) {
@@ -216,8 +244,8 @@ static void find_uploads(const struct engine *engine, uint32_t slot,
         uploads[i] = frame->pool_index;
         if (frame->home != engine) {
             uploads[i] = plan->pool + slot * plan->batch + i;
-            memcpy(engine->memory.parts[GPUME_MEMORY_UPLOADS][uploads[i]].mapped, frame->plane.data,
-                plan->plane_bytes);
+            copy_frame(engine, &frame->plane,
+                engine->memory.parts[GPUME_MEMORY_UPLOADS][uploads[i]].mapped);
         }
     }
 }
@@ -375,6 +403,7 @@ static int engine_close(void **opaque)
         destroy_all(engine);
     }
     gpume_gpu_close(&engine->gpu);
+    gpume_bands_finish(&engine->copying);
     int status = validation_verdict(&engine->gpu);
     free(engine->stages);
     free(engine);
