@@ -12,6 +12,7 @@
 #include "compare/page.h"
 #include "compare/side.h"
 #include "compare/table.h"
+#include "compare/truth.h"
 #include "console.h"
 #include "files/out.h"
 #include "files/text_file.h"
@@ -32,6 +33,7 @@ struct compare_options {
     const char *report; /* NULL: not given */
     struct gpume_source_choice source;
     enum gpume_overlay_key key;
+    struct gpume_truth_options truth;
     uint32_t block;      /* 0: not given */
     uint64_t memory_max; /* bytes; 0: no limit */
 };
@@ -353,8 +355,13 @@ static enum gpume_exit work(struct job *job)
     return result ? result : conclude(job);
 }
 
-static enum gpume_exit run(const void *options)
+static enum gpume_exit run(const void *opaque)
 {
+    const struct compare_options *options = opaque;
+    if (options->truth.path) {
+        return gpume_compare_truth(
+            &options->common, &options->truth, options->block, options->memory_max);
+    }
     struct job job = {.options = options};
     const enum gpume_exit result = work(&job);
     close_sides(&job);
@@ -383,6 +390,11 @@ static const struct gpume_option table[] = {
     {GPUME_ROW_FILE("report", "FILE", OPTIONS, report),
         .help = "write a page, .html, with both runs side by side: vectors, costs and differences "
                 "of every block"},
+    {GPUME_ROW_FILE("truth", "FILE", OPTIONS, truth.path),
+        .help = "measure one run against true flow: a Middlebury .flo or KITTI .png file, or a "
+                "pattern such as flow%04d.flo"},
+    {GPUME_ROW_NUMBER("truth-start", OPTIONS, truth.start, 0, 1000000000),
+        .help = "number in the pattern of --truth for frame 0 (default 0)", .needs = "truth"},
     {GPUME_OPTION_SIDE(OPTIONS, block), .help = "combine the pixels of .flo files into blocks of "
                                                 "this side, a multiple of 4 from 4 to 128"},
     {GPUME_OPTION_OVERWRITE, .help = "replace an existing map or page"},
@@ -406,7 +418,14 @@ static void set_defaults(void *options)
 static int check_options(void *opaque, const struct gpume_line *line)
 {
     const struct compare_options *options = opaque;
-    (void)line;
+    if (options->truth.path) {
+        return gpume_compare_check_truth(&options->common, &options->truth, line);
+    }
+    if (options->common.input_count < 2) {
+        return gpume_refuse(GPUME_INVALID,
+            "give two runs, folders or files of vectors, or one and --truth; try 'gpume compare "
+            "--help'");
+    }
     for (uint32_t i = 0; i < options->common.input_count; i++) {
         if (options->video && strcmp(options->video, "-") == 0 &&
             strcmp(options->common.inputs[i], "-") == 0) {
@@ -420,14 +439,14 @@ static int check_options(void *opaque, const struct gpume_line *line)
 const struct gpume_command gpume_compare_command = {
     .name = "compare",
     .summary = "show where two runs differ",
-    .usage = "compare A B [options]",
+    .usage = "compare A B [options]\ncompare A --truth FILE [options]",
     .about = "Compares two runs block by block: output folders of gpume, or files of vectors in "
              "any format that can be read. Exit status 0: all vectors and costs are equal; 5: "
-             "some differ.",
+             "some differ. With --truth, measures the errors of one run against true flow.",
     .options = table,
     .option_count = sizeof(table) / sizeof(table[0]),
     .bytes = sizeof(struct compare_options),
-    .operands_min = 2,
+    .operands_min = 1,
     .operands_max = 2,
     .operands = "two runs, folders or files of vectors",
     .catches_signals = true,

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "compare/truth.h"
+
+#include "compare/comparison.h"
+#include "compare/flow.h"
+#include "console.h"
+#include "files/json.h"
+#include "files/pattern.h"
+#include "files/text_file.h"
+#include "names.h"
+#include "options/checks.h"
+#include "signals.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct job {
+    const struct gpume_common_options *common;
+    const struct gpume_truth_options *truth;
+    enum gpume_pattern_kind kind;
+    struct gpume_vectors_reader *reader;
+    struct gpume_out *csv; /* NULL: no --csv */
+    uint64_t fields;       /* compared */
+    uint64_t missing;      /* fields without a file of truth */
+    uint64_t earlier;      /* fields whose reference is earlier, which a pattern has no truth for */
+    struct gpume_flow_errors errors;
+};
+
+/* The file for a field. NULL after one line. */
+static char *name_truth(const struct job *job, const struct gpume_vectors_field *field)
+{
+    const uint64_t start = job->truth->start;
+    const struct gpume_pattern_numbers numbers = {field->frame + start, field->ref + start};
+    char *name = job->kind == GPUME_PATTERN_PAIR
+                     ? gpume_pattern_name_pair(job->truth->path, numbers)
+                     : gpume_pattern_name(job->truth->path, numbers.first);
+    if (!name) {
+        gpume_console_error("%s: out of memory", job->truth->path);
+    }
+    return name;
+}
+
+static void write_row(const struct job *job, const struct gpume_vectors_field *field,
+    const struct gpume_flow_errors *errors)
+{
+    char row[320], ref[24] = "";
+    const double pixels = errors->pixels > 0 ? (double)errors->pixels : 1;
+    if (field->columns & GPUME_VECTORS_REF) {
+        snprintf(ref, sizeof(ref), "%" PRIu64, field->ref);
+    }
+    snprintf(row, sizeof(row),
+        "%" PRIu64 ",%s,%" PRIu64 ",%" PRIu64 ",%.6f,%.6f,%" PRIu64 ",%" PRIu64 ",%" PRIu64
+        ",%" PRIu64 ",%.6f\n",
+        field->frame, ref, errors->known, errors->pixels, errors->distance_sum / pixels,
+        errors->distance_max, errors->above[0], errors->above[1], errors->above[2],
+        errors->outliers, errors->angle_sum / pixels);
+    (void)gpume_out_text(job->csv, row);
+}
+
+static int measure(struct job *job, const struct gpume_vectors_field *field, const char *name)
+{
+    const char *const names[2] = {job->common->inputs[0], name};
+    struct gpume_flow flow;
+    struct gpume_flow_errors errors;
+    int status = gpume_flow_read(&flow, name, &gpume_console);
+    status = status ? status : gpume_flow_measure(&errors, &flow, field, names, &gpume_console);
+    if (status == GPUME_OK) {
+        gpume_flow_add(&job->errors, &errors);
+        job->fields++;
+        if (job->csv) {
+            write_row(job, field, &errors);
+        }
+    }
+    gpume_flow_finish(&flow);
+    return status;
+}
+
+static int take_field(struct job *job, const struct gpume_vectors_field *field)
+{
+    const bool has_ref = field->columns & GPUME_VECTORS_REF;
+    if (job->kind == GPUME_PATTERN_PLAIN && job->fields > 0) {
+        return gpume_refuse(GPUME_INVALID,
+            "%s has several motion fields, but --truth %s is one; name a pattern such as "
+            "flow%%04d.flo",
+            job->common->inputs[0], job->truth->path);
+    }
+    if (job->kind == GPUME_PATTERN_NUMBERED && has_ref && field->ref < field->frame) {
+        job->earlier++;
+        return GPUME_OK;
+    }
+    char *name = name_truth(job, field);
+    if (!name) {
+        return GPUME_NOMEM;
+    }
+    const bool missing = job->kind != GPUME_PATTERN_PLAIN && !gpume_text_exists(name, false);
+    job->missing += missing;
+    const int status = missing ? GPUME_OK : measure(job, field, name);
+    free(name);
+    return status;
+}
+
+static int take_fields(struct job *job)
+{
+    const struct gpume_vectors_field *field;
+    int status = gpume_vectors_reader_next(job->reader, &field);
+    while (status == GPUME_OK && field && !gpume_signals_caught()) {
+        status = take_field(job, field);
+        status = status ? status : gpume_vectors_reader_next(job->reader, &field);
+    }
+    return status;
+}
+
+/* Explains a run of which nothing could be compared. */
+static enum gpume_exit refuse_empty(const struct job *job)
+{
+    const char *run = job->common->inputs[0], *truth = job->truth->path;
+    if (job->fields > 0) {
+        gpume_console_error("%s: has no true vector at a pixel that has one in %s", truth, run);
+    } else if (job->missing == 0) {
+        gpume_console_error("%s: its vectors lead to earlier frames, but the flow of %s leads to "
+                            "the next one; search with --direction future",
+            run, truth);
+    } else {
+        gpume_console_error("%s: there is no such file for any of %" PRIu64
+                            " frame pairs of %s; --truth-start N gives the number of frame 0",
+            truth, job->missing, run);
+    }
+    return GPUME_EXIT_INPUT;
+}
+
+static double percent(const struct job *job, uint64_t pixels)
+{
+    return (double)pixels / (double)job->errors.pixels * 100;
+}
+
+static void print_table(const struct job *job)
+{
+    const struct gpume_flow_errors *errors = &job->errors;
+    const double pixels = (double)errors->pixels;
+    printf("run              ");
+    gpume_console_print_name(job->common->inputs[0], stdout);
+    printf("\ntruth            ");
+    gpume_console_print_name(job->truth->path, stdout);
+    printf("\ncompared         %" PRIu64 " frame pair%s, %" PRIu64 " pixels with truth\n",
+        job->fields, job->fields == 1 ? "" : "s", errors->pixels);
+    if (errors->known > errors->pixels) {
+        printf("without vectors  %" PRIu64 " more pixels with truth\n",
+            errors->known - errors->pixels);
+    }
+    if (job->missing > 0 || job->earlier > 0) {
+        printf("not compared     %" PRIu64 " frame pairs without truth, %" PRIu64
+               " with an earlier reference\n",
+            job->missing, job->earlier);
+    }
+    printf("end-point error  %.3f pixels on average, %.3f at most\n", errors->distance_sum / pixels,
+        errors->distance_max);
+    for (uint32_t i = 0; i < GPUME_FLOW_LIMITS; i++) {
+        printf("  above %u px     %6.2f %%\n", (unsigned)gpume_flow_limits[i],
+            percent(job, errors->above[i]));
+    }
+    printf("Fl outliers      %6.2f %%  (above 3 px and 5 %% of the true length)\n"
+           "angular error    %.3f degrees on average\n",
+        percent(job, errors->outliers), errors->angle_sum / pixels);
+}
+
+static int write_json(const struct job *job)
+{
+    const struct gpume_flow_errors *errors = &job->errors;
+    const double pixels = (double)errors->pixels;
+    struct gpume_json json;
+    const int status = gpume_json_start(&json, GPUME_COMPARISON_FORMAT, &gpume_console);
+    if (status != GPUME_OK) {
+        return status;
+    }
+    gpume_json_text(&json, "run", job->common->inputs[0]);
+    gpume_json_text(&json, "truth", job->truth->path);
+    gpume_json_count(&json, "fields", job->fields);
+    gpume_json_count(&json, "fields_without_truth", job->missing);
+    gpume_json_count(&json, "fields_with_earlier_reference", job->earlier);
+    gpume_json_count(&json, "known", errors->known);
+    gpume_json_count(&json, "pixels", errors->pixels);
+    gpume_json_real(&json, "epe", errors->distance_sum / pixels, 6);
+    gpume_json_real(&json, "epe_max", errors->distance_max, 6);
+    gpume_json_count(&json, "above_1", errors->above[0]);
+    gpume_json_count(&json, "above_3", errors->above[1]);
+    gpume_json_count(&json, "above_5", errors->above[2]);
+    gpume_json_count(&json, "outliers", errors->outliers);
+    gpume_json_real(&json, "angle", errors->angle_sum / pixels, 6);
+    return gpume_json_finish(&json);
+}
+
+static enum gpume_exit print(struct job *job)
+{
+    if (job->csv) {
+        return gpume_out_finish(job->csv) ? GPUME_EXIT_FAILED : GPUME_EXIT_DONE;
+    }
+    if (job->common->form == GPUME_FORM_JSON) {
+        return write_json(job) ? GPUME_EXIT_FAILED : GPUME_EXIT_DONE;
+    }
+    if (job->common->verbosity >= 0) {
+        print_table(job);
+    }
+    return gpume_console_flush_output("the table") ? GPUME_EXIT_DONE : GPUME_EXIT_FAILED;
+}
+
+static int open_csv(struct job *job)
+{
+    gpume_signals_end();
+    const int status = gpume_out_open(&job->csv, "-", true, &gpume_console);
+    if (status == GPUME_OK) {
+        (void)gpume_out_text(job->csv,
+            "frame,ref,known,pixels,epe,epe_max,above_1,above_3,above_5,outliers,angle\n");
+    }
+    return status;
+}
+
+static enum gpume_exit work(struct job *job, const struct gpume_vectors_source *source)
+{
+    int status = gpume_vectors_reader_open(&job->reader, source);
+    if (status == GPUME_OK && job->common->form == GPUME_FORM_CSV) {
+        status = open_csv(job);
+    }
+    status = status ? status : take_fields(job);
+    if (status != GPUME_OK) {
+        return gpume_exit_of_reader(status);
+    }
+    if (gpume_signals_caught()) {
+        return GPUME_EXIT_FAILED;
+    }
+    return job->errors.pixels > 0 ? print(job) : refuse_empty(job);
+}
+
+enum gpume_exit gpume_compare_truth(const struct gpume_common_options *common,
+    const struct gpume_truth_options *truth, uint32_t block, uint64_t memory_max)
+{
+    struct job job = {.common = common, .truth = truth, .kind = gpume_pattern_kind(truth->path)};
+    char *name = gpume_name_vectors_input(common->inputs[0]);
+    if (!name) {
+        return GPUME_EXIT_FAILED;
+    }
+    const struct gpume_vectors_source source = {
+        .path = name, .block = block, .memory_max = memory_max, .log = gpume_console};
+    const enum gpume_exit result = work(&job, &source);
+    gpume_vectors_reader_close(&job.reader);
+    gpume_out_close(&job.csv);
+    free(name);
+    return result;
+}
+
+int gpume_compare_check_truth(const struct gpume_common_options *common,
+    const struct gpume_truth_options *truth, const struct gpume_line *line)
+{
+    static const char *const foreign[] = {"map", "report", "overwrite", NULL};
+    if (common->input_count != 1) {
+        return gpume_refuse(
+            GPUME_INVALID, "--truth %s: measures one run; leave one of the two out", truth->path);
+    }
+    if (gpume_text_is_special(truth->path)) {
+        return gpume_refuse(GPUME_INVALID, "--truth %s: must be a file", truth->path);
+    }
+    if (gpume_pattern_kind(truth->path) == GPUME_PATTERN_WRONG) {
+        return gpume_refuse(GPUME_INVALID,
+            "--truth %s: must have at most two numbers such as %%04d, both in its last part",
+            truth->path);
+    }
+    return gpume_check_foreign(line, foreign, "truth", "prints numbers only");
+}
