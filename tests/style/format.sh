@@ -8,7 +8,7 @@ if ! command -v clang-format-14 >/dev/null 2>&1; then
     echo "SKIPPED: clang-format-14 is not here"
     exit 77
 fi
-if ! find src cli shaders samples tests -type f -name '*.[ch]' \
+if ! find src cli plugins shaders samples tests -type f -name '*.[ch]' \
     -exec clang-format-14 --style=file --dry-run -Werror --ferror-limit=3 {} +; then
     echo "correct with: clang-format-14 -i FILE"
     exit 1

@@ -40,9 +40,10 @@ macro() {
     echo "$1" | tr 'a-z/.' 'A-Z__'
 }
 
+vapoursynth=$(pkg-config --cflags vapoursynth 2>/dev/null) || vapoursynth=none
 libav=$(pkg-config --cflags libavformat libavcodec libavfilter libswscale libavutil 2>/dev/null) ||
     libav=none
-find src cli shaders -name '*.h' | sort >"$scratch/headers"
+find src cli plugins shaders -name '*.h' | sort >"$scratch/headers"
 while IFS= read -r header; do
     case $header in
     src/include/gpume/*)
@@ -81,6 +82,15 @@ while IFS= read -r header; do
     cli/*)
         accepts "${header#cli/}" "$cc" -std=c11 -I src -I cli
         guard "$header" "GPUME_$(macro "$header")"
+        ;;
+    plugins/vapoursynth/*)
+        guard "$header" "GPUME_$(macro "$header")"
+        if [ "$vapoursynth" = none ]; then
+            echo "$header: not compiled, VapourSynth's headers are not here"
+            continue
+        fi
+        # shellcheck disable=SC2086 # several options
+        accepts "${header#plugins/vapoursynth/}" "$cc" -std=c11 -I plugins/vapoursynth $vapoursynth
         ;;
     shaders/*)
         accepts "${header#shaders/}" "$cc" -std=c11 -I shaders

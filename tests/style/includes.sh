@@ -38,9 +38,10 @@ cli             [a-z0-9_]+\.(h|inc) (options|estimate|bench|coded|compare|conver
 cli/bench/ceiling.comp bench/ceiling_shape\.h (common|search)/[a-z0-9_]+\.glsl
 shaders         (arrays|common|encode|general|search|surfaces)/[a-z0-9_]+\.(glsl|h) model/(order|rate)\.h
 samples         [a-z0-9_]+\.(h|inc) gpume/(avframe|compute|gpume)\.h lib(avcodec|avfilter|avformat|avutil)/.*\.h
+plugins/vapoursynth [a-z0-9_]+\.h gpume/gpume\.h VapourSynth4\.h
 END
 
-find src cli shaders samples -type f \( -name '*.[ch]' -o -name '*.in' -o -name '*.comp' \
+find src cli plugins shaders samples -type f \( -name '*.[ch]' -o -name '*.in' -o -name '*.comp' \
     -o -name '*.glsl' \) | sort >"$scratch/files"
 [ -s "$scratch/files" ] || { echo "no sources in $(pwd)"; exit 1; }
 

@@ -18,7 +18,7 @@ fi
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-find src cli shaders samples -type f \( -name '*.[ch]' -o -name '*.comp' -o -name '*.glsl' \) |
+find src cli plugins shaders samples -type f \( -name '*.[ch]' -o -name '*.comp' -o -name '*.glsl' \) |
     sort >"$scratch/files"
 [ -s "$scratch/files" ] || { echo "no sources in $(pwd)"; exit 1; }
 
