@@ -67,7 +67,7 @@ static const struct gpume_option table[] = {
                 "frames: writes tables and a page to the output folder"},
     {GPUME_ROW_FLAG("from-stream", OPTIONS, from_stream),
         .help = "write or draw the vectors that a coded video holds, without a search, as 'gpume "
-                "vectors' does; needs --vectors or --overlay"},
+                "vectors' does; needs --vectors, --overlay or --report"},
     {GPUME_ROW("prefilter", "FILTER", prefilter, OPTIONS, prefilter),
         .help = "search filtered frames, but predict and measure on the originals; FILTER is "
                 "gauss:S, box:N, median:3|5, bilateral:S,R or kernel:FILE (default: none)"},

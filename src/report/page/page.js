@@ -6,6 +6,8 @@
 
 let current = 0; /* index of the selected field */
 
+const titleOfFrame = (frame) => `${FRAME === "field" ? "Field" : "Frame"} ${frame}`;
+
 function statistic(name, key, value, text) {
     return make("div", {}, make("dt", {}, name), make("dd", { dataset: { statistic: key, value: String(value) } }, text));
 }
@@ -13,7 +15,7 @@ function statistic(name, key, value, text) {
 function showStatistics(i) {
     const f = fields, ref = nearestReference(f.frame[i]);
     byId("statistics").replaceChildren(
-        statistic("Reference", "ref", ref, `frame ${ref}`),
+        statistic("Reference", "ref", ref, `${FRAME} ${ref}`),
         statistic("Time", "time", f.time[i].toFixed(6), `${f.time[i].toFixed(3)} s`),
         statistic("SAD before", "sad_before", f.sadBefore[i], whole(f.sadBefore[i])),
         statistic("SAD after", "sad_after", f.sadAfter[i], whole(f.sadAfter[i])),
@@ -42,10 +44,10 @@ function offerPictures(frame) {
         });
     }
     note.textContent = shown.length === 0 ? "This report contains no pictures."
-        : `This report contains no pictures of frame ${frame}. `;
+        : `This report contains no pictures of ${FRAME} ${frame}${data.parameters["from-stream"] ? "" : "; --report-dir keeps those of all"}. `;
     const nearest = nearestShown(frame);
     if (nearest) {
-        const button = make("button", { type: "button", id: "go-nearest" }, `Go to frame ${nearest.frame}`);
+        const button = make("button", { type: "button", id: "go-nearest" }, `Go to ${FRAME} ${nearest.frame}`);
         button.addEventListener("click", () => select(nearest.frame - data.first_field));
         note.append(button);
     }
@@ -57,9 +59,9 @@ function select(index) {
     const frame = fields.frame[i];
     current = i;
     showPlace(i);
-    byId("pair-title").textContent = `Frame ${frame}`;
+    byId("pair-title").textContent = titleOfFrame(frame);
     document.body.dataset.frame = frame;
-    byId("selected").textContent = `Frame ${frame}: SAD ${whole(fields.sadBefore[i])} before the search, ` +
+    byId("selected").textContent = `${titleOfFrame(frame)}: SAD ${whole(fields.sadBefore[i])} before the search, ` +
         `${whole(fields.sadAfter[i])} after; PSNR ${fixed(fields.psnrBefore[i], 3)} dB before, ` +
         `${fixed(fields.psnrAfter[i], 3)} dB after${fields.cut[i] ? "; possible scene cut" : ""}.`;
     showStatistics(i);

@@ -4,7 +4,10 @@
  *
  * data    the contents of summary.json, and histogram, costliest, sets (see src/report/page.c)
  * fields  one array per statistic, with one entry per frame pair
+ * FRAME   what is searched: "frame", or "field" of interlaced video
  */
+
+const FRAME = /(^|,)separatefields$/.test(data.parameters.vf || "") ? "field" : "frame";
 
 const SHAPES = String(data.parameters.block).split(",").map((shape) => {
     const [w, h = w] = shape.split("x").map(Number); // pixels

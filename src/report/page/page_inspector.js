@@ -29,9 +29,9 @@ function blockMotion(block) {
     const later = reference > view.frame;
     const words = later ? motionWords(dx[block], dy[block]) : motionWords(-dx[block], -dy[block]);
     if (later) {
-        return words ? `moves ${words} until frame ${reference}` : `does not move until frame ${reference}`;
+        return words ? `moves ${words} until ${FRAME} ${reference}` : `does not move until ${FRAME} ${reference}`;
     }
-    return words ? `moved ${words} since frame ${reference}` : `did not move since frame ${reference}`;
+    return words ? `moved ${words} since ${FRAME} ${reference}` : `did not move since ${FRAME} ${reference}`;
 }
 
 const METRICS = { sad: ["gray level", "mean difference per pixel"], ssd: ["squared gray level", "mean square per pixel"],
@@ -46,8 +46,8 @@ function blockQuality(block, area) {
         return "Its match is exact.";
     }
     const share = 100 * (cost.length - 1 - ranks()[block]) / Math.max(1, cost.length - 1);
-    const place = cost.length < 2 ? "" : share >= 99.5 ? "; among the costliest blocks of this frame"
-        : `; costlier than ${share.toFixed(0)} % of the blocks of this frame`;
+    const place = cost.length < 2 ? "" : share >= 99.5 ? `; among the costliest blocks of this ${FRAME}`
+        : `; costlier than ${share.toFixed(0)} % of the blocks of this ${FRAME}`;
     return `Its match differs by ${plain(each, 2)}${unit ? ` ${unit}${each === 1 ? "" : "s"}` : ""} (${what})${place}.`;
 }
 
@@ -79,7 +79,7 @@ function showBlock() {
         item("rank", `${whole(rank[i])} of ${whole(cost.length)}`)];
     if (data.parameters["best-reference"]) {
         box.dataset.ref = referenceOf(i);
-        items.push(item("reference", `frame ${box.dataset.ref}`));
+        items.push(item("reference", `${FRAME} ${box.dataset.ref}`));
     }
     if (data.parameters.confidence) {
         box.dataset.second = second[i];

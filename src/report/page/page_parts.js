@@ -12,13 +12,13 @@ function makeHead() {
     const file = (name) => name === "-" ? "standard input" : name.replace(/^.*\//, "") || name;
     const name = input.reference ? `${file(input.reference)} to ${file(input.name)}` : file(input.name);
     const video = input.frames_per_second && !input.reference; // still pictures have no frame rate
-    const rate = video ? `, ${plain(input.frames_per_second, 3)} frames per second` : "";
+    const rate = video ? `, ${plain(input.frames_per_second, 3)} ${FRAME}s per second` : "";
     const filter = parameters.prefilter ? `, prefilter ${parameters.prefilter}` : "";
     const distance = String(parameters["ref-distance"]), { direction } = parameters;
     const side = { past: "before", future: "after", both: "before and after" }[direction];
     const reference = distance !== "1" || direction !== "past"
         ? `, reference${parameters["best-reference"] ? "s" : ""} ${distance.replaceAll(",", ", ")} ` +
-            `frame${distance === "1" ? "" : "s"} ${side} the target` : "";
+            `${FRAME}${distance === "1" ? "" : "s"} ${side} the target` : "";
     const shapes = SHAPES.map(({ w, h }) => `${w} x ${h}`);
     const blocks = parameters.partition ? `blocks from ${shapes[0]} to ${shapes.at(-1)}, chosen by cost` : `${shapes[0]} blocks`;
     document.title = `${name} - gpume report`;
@@ -26,7 +26,8 @@ function makeHead() {
     byId("title").append(...name.split(/(?<=[_.-])/).flatMap((part) => [part, make("wbr")]));
     const found = parameters["from-stream"] ? "vectors of the coded stream" :
         `search window \u00b1${data.window_x} x \u00b1${data.window_y} pixels${filter}${reference}; ${data.engine.device}`;
-    byId("subtitle").textContent = `${input.width} x ${input.height} pixels, ${input.bits} bits${rate}; ${blocks}, ${found}`;
+    const whose = FRAME === "field" ? "fields of " : "";
+    byId("subtitle").textContent = `${whose}${input.width} x ${input.height} pixels, ${input.bits} bits${rate}; ${blocks}, ${found}`;
 }
 
 function card(name, value, text, note) {
@@ -35,14 +36,16 @@ function card(name, value, text, note) {
 }
 
 function makeCards() {
-    const { means, totals, stages } = data;
+    const { input, means, totals, stages } = data;
+    const each = (sum) => plain(sum / (input.width * input.height), 3);
+    const after = data.parameters["from-stream"] ? "with these vectors" : "after search";
     const seconds = stages.whole.seconds;
     const left = means.sad_before > 0 ? `${(100 * means.sad_after / means.sad_before).toFixed(1)} %` : "-";
     byId("cards").append(
-        card("Frame pairs", data.fields, whole(data.fields), `target frames ${data.first_field} to ${data.last_field}`),
-        card("Mean SAD after search", means.sad_after, short(means.sad_after),
-            `${left} of ${short(means.sad_before)} before`),
-        card("Mean PSNR after search", means.psnr_after, `${fixed(means.psnr_after, 3)} dB`,
+        card("Frame pairs", data.fields, whole(data.fields), `target ${FRAME}s ${data.first_field} to ${data.last_field}`),
+        card(`Mean SAD ${after}`, means.sad_after, `${each(means.sad_after)} per pixel`,
+            `of ${2 ** input.bits - 1}; ${left} of ${each(means.sad_before)} before`),
+        card(`Mean PSNR ${after}`, means.psnr_after, `${fixed(means.psnr_after, 3)} dB`,
             `${fixed(means.psnr_before, 3)} dB before`),
         card("Zero vectors", totals.zero, `${(100 * totals.zero / totals.blocks).toFixed(1)} %`,
             `of ${short(totals.blocks)} blocks`),

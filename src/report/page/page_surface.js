@@ -119,7 +119,8 @@ function surfaceFigure(surface) {
     const words = make("p", { className: "hint" });
     const price = data.parameters.lambda === undefined ? "" : ", without the price of vectors";
     const source = exact ? `The costs are those of the search${price}.`
-        : "Estimated from this page\u2019s pictures" + (data.parameters.metric === "satd" ? " by absolute differences" : "") + "; gpume --surface writes exact costs.";
+        : "Estimated from this page\u2019s compressed pictures" + (data.parameters.metric === "satd" ? " by absolute differences" : "") +
+            ", so the least cost may lie beside the vector; gpume --surface writes exact costs.";
     const general = `Every displacement of the window, from dark (cost ${whole(range[0])}) to light (${whole(range[1])}). ` +
         `Large ring: the vector; small ring: no motion. ${source}`;
     words.textContent = general;
