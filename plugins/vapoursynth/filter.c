@@ -122,9 +122,14 @@ int gpume_filter_choice(struct gpume_filter *filter, const char *key, const char
 
 void gpume_filter_price(struct gpume_filter *filter)
 {
+    static const char *const predictors[] = {"zero", "median", NULL};
     int missing = 0;
     const double price = filter->vsapi->mapGetFloat(filter->in, "price", 0, &missing);
+    const int predictor = gpume_filter_choice(filter, "predictor", predictors);
     if (missing) {
+        if (predictor != 0) {
+            gpume_filter_fail(filter, "predictor has no effect without price; give both");
+        }
         return;
     }
     if (!(price >= 0 && price <= GPUME_LAMBDA_MAX / 256)) {
@@ -132,6 +137,7 @@ void gpume_filter_price(struct gpume_filter *filter)
             filter, "price is %g; it must be from 0 to %d", price, GPUME_LAMBDA_MAX / 256);
         return;
     }
+    filter->params.predictor = (enum gpume_predictor)predictor;
     filter->params.rate = true;
     filter->params.lambda = (uint32_t)lrint(price * 256);
 }
@@ -256,6 +262,7 @@ static void VS_CC destroy(void *instance, VSCore *core, const VSAPI *vsapi)
     (void)core;
     gpume_pairs_close(&filter->pairs);
     vsapi->freeNode(filter->node);
+    free(filter->scratch);
     pthread_mutex_destroy(&filter->lock);
     free(filter);
 }

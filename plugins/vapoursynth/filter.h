@@ -34,6 +34,7 @@ struct gpume_filter {
     int delta;       /* from a frame to its reference */
     struct gpume_params params;
     struct gpume_pairs pairs;
+    void *scratch;   /* the function's own, freed with the filter */
     char error[512]; /* the first error of the arguments, or "" */
     pthread_mutex_t lock;
     char logged[512]; /* guarded by lock: the library's last error */
@@ -64,7 +65,7 @@ void gpume_filter_pair(
 /* The place of an argument in a list that ends with NULL; 0 where there is none. */
 int gpume_filter_choice(struct gpume_filter *filter, const char *key, const char *const *choices);
 
-/* The argument price, and what follows from it. */
+/* The arguments price and predictor. */
 void gpume_filter_price(struct gpume_filter *filter);
 
 #endif

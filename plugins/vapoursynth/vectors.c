@@ -64,7 +64,6 @@ static void read_arguments(struct gpume_filter *filter)
 {
     static const char *const metrics[] = {"sad", "satd", "ssd", NULL};
     static const char *const edges[] = {"extend", "inside", NULL};
-    static const char *const predictors[] = {"zero", "median", NULL};
     struct gpume_params *params = &filter->params;
     uint32_t block[2], window[2];
     gpume_filter_pair(filter, "block", GPUME_BLOCK_MIN, GPUME_BLOCK_MAX, 8, block);
@@ -78,11 +77,7 @@ static void read_arguments(struct gpume_filter *filter)
     params->subpel = (uint32_t)gpume_filter_int(filter, "subpel", 1, 4, 1);
     params->metric = (enum gpume_metric)gpume_filter_choice(filter, "metric", metrics);
     params->edge = (enum gpume_edge)gpume_filter_choice(filter, "edge", edges);
-    params->predictor = (enum gpume_predictor)gpume_filter_choice(filter, "predictor", predictors);
     gpume_filter_price(filter);
-    if (params->predictor != GPUME_PREDICTOR_ZERO && !params->rate) {
-        gpume_filter_fail(filter, "predictor has no effect without price; give both");
-    }
 }
 
 void VS_CC gpume_vectors_create(

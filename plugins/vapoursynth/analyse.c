@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The blocks of MVTools may overlap, those of libgpume lie on a grid. Where they overlap, the
+ * picture is searched several times, moved so that other blocks lie on the grid; the space that
+ * this leaves is filled as libgpume fills what lies outside a picture, so a block finds the same
+ * match as in the picture itself.
+ */
+#include "analyse.h"
+
+#include "filter.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The default of window, where the padding allows it. */
+#define WINDOW 16
+
+/* The property MVTools_MVAnalysisData, as MVTools v24 has it. Sizes are in pixels; nobody reads the
+ * first two. */
+struct description {
+    int32_t magic, version;
+    int32_t block_w, block_h;
+    int32_t pel;    /* units of vectors in a pixel */
+    int32_t levels; /* of the pyramid; here 1, the finest */
+    int32_t delta, backward;
+    int32_t cpu, flags;
+    int32_t width, height;
+    int32_t overlap_x, overlap_y;
+    int32_t blocks_x, blocks_y;
+    int32_t bits;
+    int32_t ratio_y, ratio_x; /* of luma to chroma */
+    int32_t pad_x, pad_y;
+};
+
+#define VERSION 5
+#define FLAG_BACKWARD 2
+
+/* The property MVTools_vectors: the size of it all in bytes, whether the vectors are valid, then
+ * for each level its size, including this number, and its vectors, without gaps between them. */
+struct head {
+    int32_t bytes, valid, level_bytes;
+};
+
+struct vector {
+    int32_t x, y;
+    int64_t sad;
+};
+
+/* Blocks in one direction. */
+struct axis {
+    int size;   /* of the picture */
+    int block;  /* size */
+    int step;   /* from a block to the next */
+    int count;  /* of blocks, all whole */
+    int phases; /* how often the picture is searched, each time moved by another multiple of unit */
+    int unit;
+    int padding;
+};
+
+struct analyse {
+    struct gpume_filter filter;
+    struct axis x, y;
+    struct description description;
+};
+
+/* Where block i lies, modulo the grid, in units. */
+static int phase_of(const struct axis *axis, int i)
+{
+    return i * axis->step % axis->block / axis->unit;
+}
+
+/* How far the picture is moved in a phase, so that the phase's blocks lie on the grid. */
+static int moved_by(const struct axis *axis, int phase)
+{
+    return (axis->block - phase * axis->unit) % axis->block;
+}
+
+/* --- frames */
+
+static uint8_t *vector_at(const struct analyse *analyse, int x, int y)
+{
+    return (uint8_t *)analyse->filter.scratch + sizeof(struct head) +
+           (size_t)(y * analyse->x.count + x) * sizeof(struct vector);
+}
+
+/* MVTools' thresholds are for SAD, without the price. */
+static struct vector vector_of(
+    const struct analyse *analyse, const struct gpume_layer *layer, int column, int row)
+{
+    const size_t at = (size_t)row * layer->blocks_x + (size_t)column;
+    const uint64_t bits = layer->bits ? layer->bits[at] : 0;
+    const uint64_t price = (bits * analyse->filter.params.lambda + 128) >> 8;
+    return (struct vector){.x = layer->vectors[at].dx,
+        .y = layer->vectors[at].dy,
+        .sad = (int64_t)(layer->costs[at] - price)};
+}
+
+/* The blocks that the phases have on the grid. */
+static void take_blocks(
+    const struct analyse *analyse, const struct gpume_field *field, int phase_x, int phase_y)
+{
+    const struct axis *x = &analyse->x, *y = &analyse->y;
+    for (int i = 0; i < y->count; i++) {
+        const int row = (i * y->step + moved_by(y, phase_y)) / y->block;
+        for (int k = 0; k < x->count; k++) {
+            const int column = (k * x->step + moved_by(x, phase_x)) / x->block;
+            if (phase_of(x, k) == phase_x && phase_of(y, i) == phase_y) {
+                const struct vector vector = vector_of(analyse, field->layers[0], column, row);
+                memcpy(vector_at(analyse, k, i), &vector, sizeof vector);
+            }
+        }
+    }
+}
+
+/* Luma of a super clip lies inside its padding, at the top of the first plane. */
+static struct gpume_pairs_frame frame_of(
+    const struct analyse *analyse, int n, const VSFrame *frame, int phase_x, int phase_y)
+{
+    const struct axis *x = &analyse->x, *y = &analyse->y;
+    const VSAPI *vsapi = analyse->filter.vsapi;
+    const ptrdiff_t stride = vsapi->getStride(frame, 0);
+    const int sample = analyse->filter.vi->format.bytesPerSample;
+    const uint8_t *luma = vsapi->getReadPtr(frame, 0) + y->padding * stride + x->padding * sample;
+    const int phase = phase_y * x->phases + phase_x;
+    return (struct gpume_pairs_frame){
+        .name = (uint64_t)n * (uint64_t)(x->phases * y->phases) + (uint64_t)phase,
+        .plane = {.data = (void *)luma,
+            .stride = stride,
+            .width = (uint32_t)x->size,
+            .height = (uint32_t)y->size,
+            .bits = analyse->filter.params.bits},
+        .left = (uint32_t)moved_by(x, phase_x),
+        .top = (uint32_t)moved_by(y, phase_y)};
+}
+
+static int search(struct analyse *analyse, int n, const VSFrame *target, const VSFrame *reference)
+{
+    struct gpume_filter *filter = &analyse->filter;
+    int status = GPUME_OK;
+    for (int i = 0; i < analyse->x.phases * analyse->y.phases && status == GPUME_OK; i++) {
+        const struct gpume_field *field = NULL;
+        const int x = i % analyse->x.phases, y = i / analyse->x.phases;
+        const struct gpume_pairs_frame to = frame_of(analyse, n, target, x, y);
+        const struct gpume_pairs_frame from = frame_of(analyse, n + filter->delta, reference, x, y);
+        status = gpume_pairs_search(&filter->pairs, &to, &from, &field);
+        if (status == GPUME_OK) {
+            take_blocks(analyse, field, x, y);
+            gpume_field_release(&field);
+        }
+    }
+    return status;
+}
+
+/* What MVTools writes where there is no reference: no motion, and a SAD above any that occurs. */
+static void take_none(const struct analyse *analyse)
+{
+    const int64_t pixels = (int64_t)analyse->x.block * analyse->y.block;
+    const struct vector none = {.sad = pixels << analyse->filter.params.bits};
+    for (int i = 0; i < analyse->y.count; i++) {
+        for (int k = 0; k < analyse->x.count; k++) {
+            memcpy(vector_at(analyse, k, i), &none, sizeof none);
+        }
+    }
+}
+
+static int attach(struct gpume_filter *filter, int n, const VSFrame *target,
+    const VSFrame *reference, VSMap *properties)
+{
+    struct analyse *analyse = (struct analyse *)filter;
+    const size_t vectors =
+        (size_t)analyse->x.count * (size_t)analyse->y.count * sizeof(struct vector);
+    const struct head head = {.bytes = (int32_t)(sizeof head + vectors),
+        .valid = reference != NULL,
+        .level_bytes = (int32_t)(sizeof head.level_bytes + vectors)};
+    int status = GPUME_OK;
+    memcpy(filter->scratch, &head, sizeof head);
+    if (reference) {
+        status = search(analyse, n, target, reference);
+    } else {
+        take_none(analyse);
+    }
+    if (status == GPUME_OK) {
+        filter->vsapi->mapSetData(properties, "MVTools_MVAnalysisData",
+            (const char *)&analyse->description, sizeof analyse->description, dtBinary, maReplace);
+        filter->vsapi->mapSetData(properties, "MVTools_vectors", (const char *)filter->scratch,
+            head.bytes, dtBinary, maReplace);
+    }
+    return status;
+}
+
+/* --- creation */
+
+/* The properties of the first frame of a super clip. */
+static void read_super(struct analyse *analyse)
+{
+    struct gpume_filter *filter = &analyse->filter;
+    const VSAPI *vsapi = filter->vsapi;
+    char text[256] = "";
+    int missing[4] = {0};
+    const VSFrame *frame = vsapi->getFrame(0, filter->node, text, sizeof text);
+    if (!frame) {
+        gpume_filter_fail(filter, "the super clip has no first frame: %s", text);
+        return;
+    }
+    const VSMap *properties = vsapi->getFramePropertiesRO(frame);
+    const int height = vsapi->mapGetIntSaturated(properties, "Super_height", 0, &missing[0]);
+    const int pel = vsapi->mapGetIntSaturated(properties, "Super_pel", 0, &missing[1]);
+    analyse->x.padding = vsapi->mapGetIntSaturated(properties, "Super_hpad", 0, &missing[2]);
+    analyse->y.padding = vsapi->mapGetIntSaturated(properties, "Super_vpad", 0, &missing[3]);
+    vsapi->freeFrame(frame);
+    analyse->x.size = filter->vi->width - 2 * analyse->x.padding;
+    analyse->y.size = height;
+    filter->params.subpel = (uint32_t)pel;
+    if (missing[0] || missing[1] || missing[2] || missing[3]) {
+        gpume_filter_fail(filter, "super is no clip that mv.Super made, or lacks its first frame");
+    } else if (analyse->x.padding < 0 || analyse->y.padding < 0 || analyse->x.size <= 0 ||
+               height <= 0 || height > filter->vi->height - 2 * analyse->y.padding ||
+               (pel != 1 && pel != 2 && pel != 4)) {
+        gpume_filter_fail(filter, "the properties of super contradict its size");
+    }
+}
+
+static int common_divisor(int a, int b)
+{
+    return b == 0 ? a : common_divisor(b, a % b);
+}
+
+/* At most four phases: more overlap would be searched faster in another way. */
+static void lay_out(struct analyse *analyse, struct axis *axis, const char *names[2], int block,
+    int overlap, int subsampling)
+{
+    axis->block = block;
+    axis->step = block - overlap;
+    axis->unit = common_divisor(axis->step, block);
+    axis->phases = block / axis->unit;
+    axis->count = (axis->size - overlap) / axis->step;
+    if (axis->phases > 4) {
+        gpume_filter_fail(&analyse->filter, "%s is %d; it must be 0, a quarter or half of %s, %d",
+            names[1], overlap, names[0], block);
+    } else if (overlap % (1 << subsampling) != 0) {
+        gpume_filter_fail(&analyse->filter, "%s is %d; it must be a multiple of %d for this format",
+            names[1], overlap, 1 << subsampling);
+    } else if (axis->size < block) {
+        gpume_filter_fail(&analyse->filter, "%s is %d, more than the picture has", names[0], block);
+    }
+}
+
+static void read_blocks(struct analyse *analyse)
+{
+    static const uint8_t sizes[][2] = {{4, 4}, {8, 4}, {8, 8}, {16, 8}, {16, 16}, {32, 16},
+        {32, 32}, {64, 32}, {64, 64}, {128, 64}, {128, 128}};
+    struct gpume_filter *filter = &analyse->filter;
+    const VSVideoFormat *format = &filter->vi->format;
+    const int width = gpume_filter_int(filter, "blksize", 4, GPUME_BLOCK_MAX, 8);
+    const int height = gpume_filter_int(filter, "blksizev", 2, GPUME_BLOCK_MAX, width);
+    const int overlap_x = gpume_filter_int(filter, "overlap", 0, width / 2, 0);
+    const int overlap_y = gpume_filter_int(filter, "overlapv", 0, height / 2, overlap_x);
+    bool known = false;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        known = known || (sizes[i][0] == width && sizes[i][1] == height);
+    }
+    if (!known) {
+        gpume_filter_fail(filter,
+            "blksize x blksizev is %dx%d; it must be 4x4, 8x4, 8x8, 16x8, 16x16, 32x16, 32x32, "
+            "64x32, 64x64, 128x64 or 128x128",
+            width, height);
+        return;
+    }
+    lay_out(analyse, &analyse->x, (const char *[]){"blksize", "overlap"}, width, overlap_x,
+        format->subSamplingW);
+    lay_out(analyse, &analyse->y, (const char *[]){"blksizev", "overlapv"}, height, overlap_y,
+        format->subSamplingH);
+}
+
+/* MVTools reads where vectors lead: never beyond the padding. */
+static uint32_t window_in(struct analyse *analyse, const struct axis *axis, uint32_t window)
+{
+    if (window > (uint32_t)axis->padding) {
+        gpume_filter_fail(&analyse->filter,
+            "window is %u, more than the padding of the super clip, %d; give mv.Super hpad=%u and "
+            "vpad=%u",
+            window, axis->padding, window, window);
+    }
+    return window;
+}
+
+static void read_search(struct analyse *analyse)
+{
+    struct gpume_filter *filter = &analyse->filter;
+    struct gpume_params *params = &filter->params;
+    const int least =
+        analyse->x.padding < analyse->y.padding ? analyse->x.padding : analyse->y.padding;
+    uint32_t window[2];
+    gpume_filter_pair(
+        filter, "window", 0, GPUME_WINDOW_MAX, least < WINDOW ? least : WINDOW, window);
+    params->window_x = window_in(analyse, &analyse->x, window[0]);
+    params->window_y = window_in(analyse, &analyse->y, window[1]);
+    params->shape_count = 1;
+    params->shapes[0] =
+        (struct gpume_block_size){(uint32_t)analyse->x.block, (uint32_t)analyse->y.block};
+    /* Room for the picture in all its phases. */
+    params->width = (uint32_t)(analyse->x.size + analyse->x.block - analyse->x.unit);
+    params->height = (uint32_t)(analyse->y.size + analyse->y.block - analyse->y.unit);
+    gpume_filter_price(filter);
+}
+
+static void describe(struct analyse *analyse)
+{
+    const struct gpume_filter *filter = &analyse->filter;
+    const VSVideoFormat *format = &filter->vi->format;
+    analyse->description = (struct description){.version = VERSION,
+        .block_w = analyse->x.block,
+        .block_h = analyse->y.block,
+        .pel = (int32_t)filter->params.subpel,
+        .levels = 1,
+        .delta = abs(filter->delta),
+        .backward = filter->delta > 0,
+        .flags = filter->delta > 0 ? FLAG_BACKWARD : 0,
+        .width = analyse->x.size,
+        .height = analyse->y.size,
+        .overlap_x = analyse->x.block - analyse->x.step,
+        .overlap_y = analyse->y.block - analyse->y.step,
+        .blocks_x = analyse->x.count,
+        .blocks_y = analyse->y.count,
+        .bits = format->bitsPerSample,
+        .ratio_y = 1 << format->subSamplingH,
+        .ratio_x = 1 << format->subSamplingW,
+        .pad_x = analyse->x.padding,
+        .pad_y = analyse->y.padding};
+}
+
+void VS_CC gpume_analyse_create(
+    const VSMap *in, VSMap *out, void *user, VSCore *core, const VSAPI *vsapi)
+{
+    (void)user;
+    struct analyse *analyse = gpume_filter_begin(
+        "Analyse", sizeof *analyse, attach, "super", "isb", in, out, core, vsapi);
+    if (!analyse) {
+        return;
+    }
+    struct gpume_filter *filter = &analyse->filter;
+    read_super(analyse);
+    if (!filter->error[0]) {
+        read_blocks(analyse);
+    }
+    if (!filter->error[0]) {
+        read_search(analyse);
+        describe(analyse);
+        filter->scratch =
+            malloc(sizeof(struct head) +
+                   (size_t)analyse->x.count * (size_t)analyse->y.count * sizeof(struct vector));
+        if (!filter->scratch) {
+            gpume_filter_fail(filter, "out of memory");
+        }
+    }
+    gpume_filter_end(filter, (uint32_t)(analyse->x.phases * analyse->y.phases), out);
+}
