@@ -45,7 +45,7 @@ struct gpume_source_options gpume_source_options_make(const struct gpume_common_
     };
 }
 
-void gpume_source_choice_divide(const struct gpume_source_choice *choice,
+uint32_t gpume_source_choice_divide(const struct gpume_source_choice *choice,
     const struct gpume_params *params, struct gpume_source *source, bool limits, uint64_t memory)
 {
     const bool asked = choice->decoders > 0;
@@ -62,6 +62,7 @@ void gpume_source_choice_divide(const struct gpume_source_choice *choice,
         gpume_console_info("%" PRIu32 " decoder%s; %.1f MiB of memory for frames that wait",
             division.decoders, division.decoders == 1 ? "" : "s", (double)division.bytes / 1048576);
     }
+    return decoders > 1 ? division.decoders : 1;
 }
 
 enum gpume_exit gpume_source_exit(int status)

@@ -27,8 +27,8 @@ struct gpume_source_options gpume_source_options_make(const struct gpume_common_
 
 /* Lets several decoders share the source, which was opened with these options, and notes it in the
  * log. limits: decoding is what limits the speed, so that it is worth the memory; memory: bytes
- * that are left for it. */
-void gpume_source_choice_divide(const struct gpume_source_choice *choice,
+ * that are left for it. Returns how many decoders there may be. */
+uint32_t gpume_source_choice_divide(const struct gpume_source_choice *choice,
     const struct gpume_params *params, struct gpume_source *source, bool limits, uint64_t memory);
 
 /* The exit status for a failure to open or to read. */

@@ -33,7 +33,7 @@ enum gpume_exit gpume_video_open(struct gpume_video *video)
     if (status != GPUME_OK) {
         return gpume_source_exit(status);
     }
-    gpume_source_choice_divide(&options->source, &options->params, video->source,
+    (void)gpume_source_choice_divide(&options->source, &options->params, video->source,
         options->params.backend != GPUME_BACKEND_CPU, UINT64_MAX);
     gpume_progress_init(&video->progress, &options->common, video->info.frames);
     video->progress.unit = "frames";

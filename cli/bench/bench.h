@@ -2,7 +2,7 @@
 /*
  * `gpume bench`: times the engines of this machine side by side on the same work, and compares
  * their results. search.c does so for the search, arrays.c for arrays, with sorts.c and
- * reductions.c.
+ * reductions.c; decoding.c times decoders.
  */
 #ifndef GPUME_CLI_BENCH_BENCH_H
 #define GPUME_CLI_BENCH_BENCH_H
@@ -20,12 +20,13 @@ struct gpume_bench_options {
     struct gpume_source_choice source;
     uint32_t frames; /* frame pairs per input or clip; 0: not given */
     double seconds;  /* for each row of the table */
-    bool sort, reduce;
+    bool sort, reduce, decoders;
 };
 
-/* The search, and arrays (--sort and --reduce). Any failure has been reported to
- * gpume_console_error; GPUME_EXIT_MISMATCH: two engines disagree. */
+/* The search, decoding (--decoders), and arrays (--sort and --reduce). Failures are reported
+ * to gpume_console_error; GPUME_EXIT_MISMATCH: two engines disagree. */
 enum gpume_exit gpume_bench_search(const struct gpume_bench_options *options);
+enum gpume_exit gpume_bench_decoding(const struct gpume_bench_options *options);
 enum gpume_exit gpume_bench_arrays(const struct gpume_bench_options *options);
 
 #endif

@@ -14,7 +14,7 @@
 #define FRAMES_MAX 64u
 
 /* Kinds of work: bits of a row's `uses`. */
-enum { GENERATED = 1, INPUT = 2, SEARCH = GENERATED | INPUT, ARRAYS = 4 };
+enum { GENERATED = 1, INPUT = 2, SEARCH = GENERATED | INPUT, ARRAYS = 4, DECODING = 8 };
 
 static const char *const predictors[] = {"zero", "median", NULL};
 
@@ -29,8 +29,12 @@ static const struct gpume_option table[] = {
     {GPUME_ROW_FLAG("sort", OPTIONS, sort), .help = "measure sorting instead of the search"},
     {GPUME_ROW_FLAG("reduce", OPTIONS, reduce),
         .help = "measure sums, minima and histograms instead of the search"},
+    {GPUME_ROW_FLAG("decoders", OPTIONS, decoders),
+        .help = "measure how fast one, two, four ... decoders read INPUT, instead of the search",
+        .uses = DECODING},
     {GPUME_ROW_REAL("seconds", "S", OPTIONS, seconds, 0.001, 3600),
-        .help = "time to spend on each row of the table, 0.001 to 3600 (default 0.5)"},
+        .help = "time to spend on each row of the table, 0.001 to 3600 (default 0.5; with "
+                "--decoders the whole input)"},
     {.heading = "Search"},
     {GPUME_OPTION_BLOCK(OPTIONS, shapes), .uses = SEARCH},
     {GPUME_OPTION_WINDOW(OPTIONS, params.window_x), .uses = SEARCH},
@@ -60,10 +64,10 @@ static const struct gpume_option table[] = {
         .help = "number of frame pairs, 1 to 64 (default 3)", .uses = SEARCH},
     {GPUME_OPTION_PICTURES(OPTIONS, source.pictures), .uses = INPUT},
     {GPUME_OPTION_VF(OPTIONS, source.filter), .uses = INPUT},
-    {GPUME_OPTION_STREAM(OPTIONS, source.stream), .uses = INPUT},
-    {GPUME_OPTION_ALLOW_NETWORK(OPTIONS, source.allow_network), .uses = INPUT},
-    {GPUME_OPTION_ALLOW_FILES(OPTIONS, source.allow_files), .uses = INPUT},
-    {GPUME_OPTION_MAX_PIXELS(OPTIONS, source.max_pixels), .uses = INPUT},
+    {GPUME_OPTION_STREAM(OPTIONS, source.stream), .uses = INPUT | DECODING},
+    {GPUME_OPTION_ALLOW_NETWORK(OPTIONS, source.allow_network), .uses = INPUT | DECODING},
+    {GPUME_OPTION_ALLOW_FILES(OPTIONS, source.allow_files), .uses = INPUT | DECODING},
+    {GPUME_OPTION_MAX_PIXELS(OPTIONS, source.max_pixels), .uses = INPUT | DECODING},
     {GPUME_OPTION_MAX_MEMORY(OPTIONS, params.memory_max),
         .help = "let each engine use at most this much memory, not counting frames, e.g. 500M or "
                 "2GiB (default: no limit)",
@@ -77,7 +81,7 @@ static const struct gpume_option table[] = {
         .help = "measure only these Vulkan devices, and all of them together: indices in 'gpume "
                 "devices' or parts of names, separated by commas; all: every GPU; cpu: the CPU too "
                 "where they work together"},
-    {GPUME_OPTION_THREADS(OPTIONS, params.threads), .uses = SEARCH},
+    {GPUME_OPTION_THREADS(OPTIONS, params.threads), .uses = SEARCH | DECODING},
     {GPUME_OPTION_SEARCH(OPTIONS, params.search),
         .help = "measure only this implementation of the search, as listed by 'gpume devices'",
         .uses = SEARCH},
@@ -113,11 +117,30 @@ static int apply_search(struct gpume_bench_options *options)
     return gpume_library_check(params);
 }
 
+static int check_decoding(struct gpume_bench_options *options, const struct gpume_line *line)
+{
+    const struct gpume_option *unused = gpume_line_unused(line, DECODING);
+    if (options->common.input_count != 1) {
+        return gpume_refuse(GPUME_INVALID, "--decoders: needs one video; name it");
+    }
+    if (options->sort || options->reduce || unused) {
+        return gpume_refuse(GPUME_INVALID, "--%s: not an option of 'gpume bench --decoders'",
+            unused          ? unused->name
+            : options->sort ? "sort"
+                            : "reduce");
+    }
+    options->seconds = gpume_line_has(line, "seconds") ? options->seconds : 3600;
+    return GPUME_OK;
+}
+
 static int check(void *opaque, const struct gpume_line *line)
 {
     struct gpume_bench_options *options = opaque;
     const bool arrays = options->sort || options->reduce;
     const bool input = options->common.input_count > 0;
+    if (options->decoders) {
+        return check_decoding(options, line);
+    }
     const struct gpume_option *unused = gpume_line_unused(line, arrays  ? ARRAYS
                                                                 : input ? INPUT
                                                                         : GENERATED);
@@ -149,14 +172,16 @@ static int check(void *opaque, const struct gpume_line *line)
 static enum gpume_exit run(const void *opaque)
 {
     const struct gpume_bench_options *options = opaque;
-    return options->sort || options->reduce ? gpume_bench_arrays(options)
-                                            : gpume_bench_search(options);
+    return options->decoders                  ? gpume_bench_decoding(options)
+           : options->sort || options->reduce ? gpume_bench_arrays(options)
+                                              : gpume_bench_search(options);
 }
 
 const struct gpume_command gpume_bench_command = {
     .name = "bench",
     .summary = "time every engine of this machine side by side",
-    .usage = "bench [INPUT] [options]\nbench --sort|--reduce [options]",
+    .usage = "bench [INPUT] [options]\nbench --sort|--reduce [options]\nbench INPUT --decoders "
+             "[options]",
     .about = "Measures every search implementation, on the CPU and on each GPU, on the same frames "
              "and compares their vectors; nothing is printed unless all agree. The frames are "
              "generated, or read from INPUT, which is a video or two pictures.",

@@ -6,7 +6,7 @@
 seed=${GPUME_SEED:-1}
 clips=${GPUME_DECODERS_CLIPS:-8}
 frames=300
-. "$(dirname "$0")/coded_clips.sh"
+. "$here/coded_clips.sh"
 
 # plain: the last run's messages, but for those about decoders.
 plain() {
@@ -66,7 +66,16 @@ says "standard input: has one decoder: it is no file"
 run luma $clip -qy --vf crop=64:64 --decoders 3 -o several.y4m
 says "$clip: has one decoder: filters take frames in their order"
 
-before=$divided
+# The bench reads all frames with each number of decoders.
+expect 2 bench --decoders
+says "--decoders: needs one video"
+expect 2 bench $clip --decoders --window 4
+says "--window: not an option of 'gpume bench --decoders'"
+expect 0 bench $clip --decoders --csv
+[ "$(head -n 1 "$scratch/out")" = decoders,frames,seconds,frames_per_s,speedup_one ] || fail "the bench's table"
+[ "$(cut -d , -f 1,2 "$scratch/out" | head -n 3 | tail -n 2 | tr '\n' ' ')" = "1,$frames 2,$frames " ] ||
+    fail "the bench reads other frames"
+
 seed=${GPUME_SEED:-1}
 while [ $number -lt $clips ]; do
     kind=${GPUME_DECODERS_KIND:-$((number % 18))}

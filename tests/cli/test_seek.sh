@@ -7,7 +7,7 @@
 seed=${GPUME_SEED:-1}
 clips=${GPUME_SEEK_CLIPS:-8}
 frames=96
-. "$(dirname "$0")/coded_clips.sh"
+. "$here/coded_clips.sh"
 
 # rows DIR FIRST END: the rows of those targets.
 rows() {

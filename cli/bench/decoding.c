@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * `gpume bench INPUT --decoders`: how fast the video is decoded, without a search and without
+ * copying its frames, by one decoder, two, four and so on. The first of them is the limit of a run
+ * with one decoder, the fastest that of this machine. Main thread only.
+ */
+#include "bench/bench.h"
+
+#include "base/clock.h"
+#include "console.h"
+#include "files/json.h"
+#include "host.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#define ROWS_MAX 8u /* 1 to 128 decoders */
+#define FORMAT 1
+
+struct row {
+    uint32_t decoders;
+    uint64_t frames;
+    double seconds;
+};
+
+struct job {
+    const struct gpume_bench_options *options;
+    struct gpume_source_info info;
+    struct row rows[ROWS_MAX];
+    uint32_t count;
+};
+
+static double rate_of(const struct row *row)
+{
+    return row->seconds > 0 ? (double)row->frames / row->seconds : 0;
+}
+
+static double gain_of(const struct job *job, const struct row *row)
+{
+    const double one = rate_of(&job->rows[0]);
+    return one > 0 ? rate_of(row) / one : 0;
+}
+
+/* Reads to the end, or for the time of a row. */
+static int read_all(const struct job *job, struct gpume_source *source, struct row *row)
+{
+    const uint64_t start = gpume_clock_ns(), limit = (uint64_t)(job->options->seconds * 1e9);
+    int status = GPUME_OK;
+    uint64_t spent = 0;
+    while (status == GPUME_OK && spent < limit) {
+        int64_t time_us;
+        status = gpume_source_read(source, NULL, &time_us);
+        row->frames += status == GPUME_OK;
+        spent = gpume_clock_ns() - start;
+    }
+    row->seconds = (double)spent / 1e9;
+    return status == GPUME_EOF ? GPUME_OK : status;
+}
+
+/* Adds a row, unless the input cannot have so many decoders. */
+static int measure(struct job *job, uint32_t decoders, bool *possible)
+{
+    const struct gpume_bench_options *options = job->options;
+    struct gpume_source_choice choice = options->source;
+    struct gpume_source *source = NULL;
+    choice.decoders = decoders;
+    const struct gpume_source_options wanted =
+        gpume_source_options_make(&options->common, &choice, &options->params);
+    int status = gpume_source_open(&source, &wanted, &job->info);
+    if (status == GPUME_OK) {
+        const uint32_t used =
+            gpume_source_choice_divide(&choice, &options->params, source, true, UINT64_MAX);
+        struct row *row = &job->rows[job->count];
+        *row = (struct row){.decoders = decoders};
+        *possible = used == decoders;
+        status = *possible ? read_all(job, source, row) : GPUME_OK;
+        job->count += *possible && status == GPUME_OK;
+    }
+    gpume_source_close(&source);
+    return status;
+}
+
+static enum gpume_exit measure_all(struct job *job)
+{
+    bool possible = true;
+    const uint32_t processors = gpume_host_processors(), most = processors > 2 ? processors : 2;
+    for (uint32_t decoders = 1; decoders <= most && decoders <= 64 && possible; decoders *= 2) {
+        const int status = measure(job, decoders, &possible);
+        if (status != GPUME_OK) {
+            return gpume_source_exit(status);
+        }
+    }
+    return GPUME_EXIT_DONE;
+}
+
+static enum gpume_exit print_json(const struct job *job)
+{
+    struct gpume_json json;
+    int status = gpume_json_start(&json, FORMAT, &gpume_console);
+    if (status == GPUME_OK) {
+        gpume_json_text(&json, "input", job->info.label);
+        gpume_json_text(&json, "codec", job->info.codec);
+        gpume_json_count(&json, "width", job->info.width);
+        gpume_json_count(&json, "height", job->info.height);
+        gpume_json_count(&json, "processors", gpume_host_processors());
+        gpume_json_begin_list(&json, "decoding");
+        for (uint32_t i = 0; i < job->count; i++) {
+            const struct row *row = &job->rows[i];
+            gpume_json_begin(&json, NULL);
+            gpume_json_count(&json, "decoders", row->decoders);
+            gpume_json_count(&json, "frames", row->frames);
+            gpume_json_real(&json, "seconds", row->seconds, 6);
+            gpume_json_real(&json, "frames_per_s", rate_of(row), 3);
+            gpume_json_real(&json, "speedup_one", gain_of(job, row), 6);
+            gpume_json_end(&json);
+        }
+        gpume_json_end_list(&json);
+        status = gpume_json_finish(&json);
+    }
+    return status == GPUME_OK ? GPUME_EXIT_DONE : GPUME_EXIT_FAILED;
+}
+
+static void print_table(const struct job *job)
+{
+    const bool csv = job->options->common.form == GPUME_FORM_CSV;
+    if (csv) {
+        printf("decoders,frames,seconds,frames_per_s,speedup_one\n");
+    } else {
+        printf("%s: decoding alone, %s, %" PRIu32 "x%" PRIu32 ", %" PRIu32 " processors\n",
+            job->info.label, job->info.codec, job->info.width, job->info.height,
+            gpume_host_processors());
+        printf("%8s %10s %10s %12s %8s\n", "decoders", "frames", "seconds", "frames/s", "x one");
+    }
+    for (uint32_t i = 0; i < job->count; i++) {
+        const struct row *row = &job->rows[i];
+        printf(csv ? "%" PRIu32 ",%" PRIu64 ",%.6f,%.3f,%.6f\n"
+                   : "%8" PRIu32 " %10" PRIu64 " %10.3f %12.1f %8.2f\n",
+            row->decoders, row->frames, row->seconds, rate_of(row), gain_of(job, row));
+    }
+}
+
+enum gpume_exit gpume_bench_decoding(const struct gpume_bench_options *options)
+{
+    struct job job = {.options = options};
+    const enum gpume_exit result = measure_all(&job);
+    if (result != GPUME_EXIT_DONE) {
+        return result;
+    }
+    if (options->common.form == GPUME_FORM_JSON) {
+        return print_json(&job);
+    }
+    print_table(&job);
+    return gpume_console_flush_output("the table") ? GPUME_EXIT_DONE : GPUME_EXIT_FAILED;
+}
