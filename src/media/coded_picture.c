@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The units (NAL units) of a packet are walked here for what FFmpeg's parsers do not tell: how many
- * pictures begin, and whether the first is a clean point to start at. The parser reads the rest.
+ * Of H.264 and HEVC, the units (NAL units) of a packet are walked here for what FFmpeg's parsers do
+ * not tell: how many pictures begin, and whether the first is a clean point to start at. The parser
+ * reads the rest.
  */
 #include "media/coded_picture.h"
 
 #include "base/status.h"
+#include "media/coded_other.h"
 #include "media/libav.h"
-
-#include <string.h>
 
 #include <libavcodec/avcodec.h>
 
@@ -28,37 +28,19 @@ enum {
     HEVC_PPS = 34,
 };
 
-/* The units of a packet, summed up */
-struct units {
-    unsigned pictures;   /* that begin in it */
-    bool restarts;       /* its picture is a clean point to start at */
-    bool renumbers;      /* its picture begins a section */
-    bool foreign;        /* a unit whose effect on the frames is not known here */
-    uint64_t sets, seed; /* hash of its parameter sets; sets 0: it has none */
-};
-
 static bool within(unsigned type, unsigned first, unsigned last)
 {
     return type >= first && type <= last;
 }
 
-static void add_set(struct units *units, const uint8_t *unit, size_t bytes)
-{
-    uint64_t hash = units->sets ? units->sets : 0xcbf29ce484222325u; /* FNV-1a */
-    for (size_t i = 0; i < bytes; i++) {
-        hash = (hash ^ unit[i]) * 0x100000001b3u;
-    }
-    units->sets = hash | 1;
-}
-
-static void take_h264(struct units *units, const uint8_t *unit, size_t bytes)
+static void take_h264(struct gpume_coded_packet *units, const uint8_t *unit, size_t bytes)
 {
     const unsigned type = unit[0] & 31u;
     if (bytes >= 2 && (type == H264_SLICE || type == H264_IDR)) {
         units->pictures += (unit[1] & 0x80) != 0; /* first_mb_in_slice is 0 */
         units->restarts = units->renumbers = type == H264_IDR;
     } else if (type == H264_SPS || type == H264_PPS) {
-        add_set(units, unit, bytes);
+        gpume_coded_set(units, unit, bytes);
     } else { /* SEI, delimiter and filler do nothing */
         units->foreign = units->foreign || (type != 6 && type != 9 && type != 12);
     }
@@ -85,7 +67,7 @@ static bool may_hide(const uint8_t *unit, size_t bytes)
     return bit >= 8 * bytes || (unit[bit / 8] & (0x80 >> bit % 8));
 }
 
-static void take_hevc(struct units *units, const uint8_t *unit, size_t bytes)
+static void take_hevc(struct gpume_coded_packet *units, const uint8_t *unit, size_t bytes)
 {
     const unsigned type = (unit[0] >> 1) & 63u;
     const bool restarts = within(type, HEVC_BLA_FIRST, HEVC_CRA);
@@ -96,7 +78,7 @@ static void take_hevc(struct units *units, const uint8_t *unit, size_t bytes)
         /* no_output_of_prior_pics_flag drops frames */
         units->foreign = units->foreign || (restarts && (unit[2] & 0x40));
     } else if (within(type, HEVC_VPS, HEVC_PPS)) {
-        add_set(units, unit, bytes);
+        gpume_coded_set(units, unit, bytes);
         units->foreign = units->foreign || (type == HEVC_PPS && may_hide(unit, bytes));
     } else { /* delimiter, filler and SEI do nothing */
         units->foreign = units->foreign || !(type == 35 || within(type, 38, 40));
@@ -104,7 +86,7 @@ static void take_hevc(struct units *units, const uint8_t *unit, size_t bytes)
     units->foreign = units->foreign || bytes < 2 || (unit[0] & 1) || (unit[1] >> 3); /* layers */
 }
 
-static void take_unit(const struct gpume_coded_pictures *pictures, struct units *units,
+static void take_unit(const struct gpume_coded_pictures *pictures, struct gpume_coded_packet *units,
     const uint8_t *unit, size_t bytes)
 {
     if (bytes == 0) {
@@ -116,8 +98,8 @@ static void take_unit(const struct gpume_coded_pictures *pictures, struct units 
     }
 }
 
-static void walk_sized(const struct gpume_coded_pictures *pictures, struct units *units,
-    const uint8_t *at, size_t left)
+static void walk_sized(const struct gpume_coded_pictures *pictures,
+    struct gpume_coded_packet *units, const uint8_t *at, size_t left)
 {
     const size_t head = (size_t)pictures->length_bytes;
     while (left > 0 && !units->foreign) {
@@ -135,28 +117,12 @@ static void walk_sized(const struct gpume_coded_pictures *pictures, struct units
     }
 }
 
-/* The next start code, 00 00 01, or the end. */
-static const uint8_t *find_start(const uint8_t *at, const uint8_t *end)
+static void walk_started(const struct gpume_coded_pictures *pictures,
+    struct gpume_coded_packet *units, const uint8_t *data, size_t left)
 {
-    for (; end - at >= 3; at++) {
-        const uint8_t *one = memchr(at + 2, 1, (size_t)(end - at - 2));
-        if (!one) {
-            break;
-        }
-        at = one - 2;
-        if (at[0] == 0 && at[1] == 0) {
-            return at;
-        }
-    }
-    return end;
-}
-
-static void walk_started(const struct gpume_coded_pictures *pictures, struct units *units,
-    const uint8_t *data, size_t left)
-{
-    const uint8_t *end = data + left, *at = find_start(data, end);
+    const uint8_t *end = data + left, *at = gpume_start_code(data, end);
     while (at < end && !units->foreign) {
-        const uint8_t *next = find_start(at + 3, end), *last = next;
+        const uint8_t *next = gpume_start_code(at + 3, end), *last = next;
         while (last > at + 3 && last[-1] == 0) { /* zeros may follow a unit */
             last--;
         }
@@ -177,7 +143,7 @@ static int find_length_bytes(const AVCodecParameters *codec, bool hevc)
 }
 
 /* The parameter sets of hvcC: ISO/IEC 14496-15, 8.3.3.1 */
-static bool walk_hvcc(const struct gpume_coded_pictures *pictures, struct units *units,
+static bool walk_hvcc(const struct gpume_coded_pictures *pictures, struct gpume_coded_packet *units,
     const uint8_t *data, size_t bytes)
 {
     size_t at = 23;
@@ -201,7 +167,7 @@ static bool walk_hvcc(const struct gpume_coded_pictures *pictures, struct units 
 static bool is_extradata_foreign(
     const struct gpume_coded_pictures *pictures, const AVCodecParameters *codec)
 {
-    struct units units = {0};
+    struct gpume_coded_packet units = {0};
     bool whole = true;
     if (pictures->hevc && pictures->length_bytes > 0) {
         whole = walk_hvcc(pictures, &units, codec->extradata, (size_t)codec->extradata_size);
@@ -211,11 +177,8 @@ static bool is_extradata_foreign(
     return !whole || units.foreign;
 }
 
-int gpume_coded_pictures_open(struct gpume_coded_pictures *pictures, const AVCodecParameters *codec)
+static int open_parser(struct gpume_coded_pictures *pictures, const AVCodecParameters *codec)
 {
-    if (codec->codec_id != AV_CODEC_ID_H264 && codec->codec_id != AV_CODEC_ID_HEVC) {
-        return GPUME_UNSUPPORTED;
-    }
     pictures->hevc = codec->codec_id == AV_CODEC_ID_HEVC;
     pictures->length_bytes = find_length_bytes(codec, pictures->hevc);
     pictures->foreign = is_extradata_foreign(pictures, codec);
@@ -231,53 +194,84 @@ int gpume_coded_pictures_open(struct gpume_coded_pictures *pictures, const AVCod
     return GPUME_OK;
 }
 
-/* The size and the parameter sets stay those of the first packet, so that a decoder may start at
- * any. */
-static bool is_steady(struct gpume_coded_pictures *pictures, const struct units *units)
+int gpume_coded_pictures_open(struct gpume_coded_pictures *pictures, const AVCodecParameters *codec)
+{
+    switch (codec->codec_id) {
+    case AV_CODEC_ID_H264:
+    case AV_CODEC_ID_HEVC:
+        return open_parser(pictures, codec);
+    case AV_CODEC_ID_MPEG2VIDEO:
+        pictures->sum_up = gpume_coded_mpeg2;
+        return GPUME_OK;
+    case AV_CODEC_ID_VP9:
+        pictures->sum_up = gpume_coded_vp9;
+        return GPUME_OK;
+    default:
+        return GPUME_UNSUPPORTED;
+    }
+}
+
+/* The parameter sets stay those of the first packet, so that a decoder may start at any. */
+static bool has_same_sets(
+    struct gpume_coded_pictures *pictures, const struct gpume_coded_packet *units)
+{
+    pictures->sets = pictures->taken++ == 0 ? units->sets : pictures->sets;
+    return units->sets == 0 || units->sets == pictures->sets;
+}
+
+/* The size too. */
+static bool is_steady(struct gpume_coded_pictures *pictures)
 {
     const AVCodecParserContext *parser = pictures->parser;
-    if (pictures->taken++ == 0) {
-        pictures->sets = units->sets;
+    if (pictures->taken == 1) {
         pictures->width = parser->width;
         pictures->height = parser->height;
         pictures->format = parser->format;
     }
-    return (units->sets == 0 || units->sets == pictures->sets) &&
-           parser->width == pictures->width && parser->height == pictures->height &&
+    return parser->width == pictures->width && parser->height == pictures->height &&
            parser->format == pictures->format;
 }
 
-int gpume_coded_pictures_take(struct gpume_coded_pictures *pictures, const AVPacket *packet,
-    struct gpume_coded_picture *picture)
+/* The rest of what is known of a packet of H.264 and HEVC. */
+static bool parse(
+    struct gpume_coded_pictures *pictures, const AVPacket *packet, struct gpume_coded_packet *units)
 {
     AVCodecParserContext *parser = pictures->parser;
-    struct units units = {0};
     uint8_t *out;
     int bytes = 0;
-    if (pictures->length_bytes > 0) {
-        walk_sized(pictures, &units, packet->data, (size_t)packet->size);
-    } else {
-        walk_started(pictures, &units, packet->data, (size_t)packet->size);
-    }
-    if (pictures->foreign || units.foreign || units.pictures != 1 ||
-        packet->flags & AV_PKT_FLAG_DISCARD || packet->flags & AV_PKT_FLAG_CORRUPT ||
-        av_packet_get_side_data(packet, AV_PKT_DATA_NEW_EXTRADATA, NULL) ||
-        av_packet_get_side_data(packet, AV_PKT_DATA_PARAM_CHANGE, NULL)) {
-        return GPUME_UNSUPPORTED;
-    }
     parser->pict_type = AV_PICTURE_TYPE_NONE;
     gpume_libav_quiet();
     (void)av_parser_parse2(parser, pictures->codec, &out, &bytes, packet->data, packet->size,
         packet->pts, packet->dts, packet->pos);
     const bool field = !pictures->hevc && parser->picture_structure != AV_PICTURE_STRUCTURE_FRAME;
-    if (gpume_libav_complained() || parser->pict_type == AV_PICTURE_TYPE_NONE || field ||
-        !is_steady(pictures, &units)) {
+    units->number = parser->output_picture_number;
+    return !gpume_libav_complained() && parser->pict_type != AV_PICTURE_TYPE_NONE && !field &&
+           is_steady(pictures);
+}
+
+int gpume_coded_pictures_take(struct gpume_coded_pictures *pictures, const AVPacket *packet,
+    struct gpume_coded_picture *picture)
+{
+    struct gpume_coded_packet units = {.number = (int64_t)pictures->taken};
+    const size_t bytes = (size_t)packet->size;
+    if (pictures->sum_up) {
+        pictures->sum_up(&units, packet->data, bytes);
+    } else if (pictures->length_bytes > 0) {
+        walk_sized(pictures, &units, packet->data, bytes);
+    } else {
+        walk_started(pictures, &units, packet->data, bytes);
+    }
+    if (pictures->foreign || units.foreign || units.pictures != 1 ||
+        packet->flags & AV_PKT_FLAG_DISCARD || packet->flags & AV_PKT_FLAG_CORRUPT ||
+        av_packet_get_side_data(packet, AV_PKT_DATA_NEW_EXTRADATA, NULL) ||
+        av_packet_get_side_data(packet, AV_PKT_DATA_PARAM_CHANGE, NULL) ||
+        !has_same_sets(pictures, &units) ||
+        (pictures->parser && !parse(pictures, packet, &units))) {
         return GPUME_UNSUPPORTED;
     }
     pictures->sections += units.renumbers;
-    *picture = (struct gpume_coded_picture){.restarts = units.restarts,
-        .section = pictures->sections,
-        .number = parser->output_picture_number};
+    *picture = (struct gpume_coded_picture){
+        .restarts = units.restarts, .section = pictures->sections, .number = units.number};
     return GPUME_OK;
 }
 

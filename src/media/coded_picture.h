@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What the headers of a packet say about its picture, without decoding it: H.264 and HEVC. */
+/* What the headers of a packet say about its picture, without decoding it: H.264, HEVC, MPEG-2
+ * and VP9. */
 #ifndef GPUME_MEDIA_CODED_PICTURE_H
 #define GPUME_MEDIA_CODED_PICTURE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct AVCodecContext;
 struct AVCodecParameters;
 struct AVCodecParserContext;
 struct AVPacket;
+struct gpume_coded_packet;
 
 struct gpume_coded_picture {
     bool restarts;    /* pictures shown after it need none that were sent before it */
@@ -18,6 +21,8 @@ struct gpume_coded_picture {
 };
 
 struct gpume_coded_pictures {
+    void (*sum_up)(
+        struct gpume_coded_packet *packet, const uint8_t *data, size_t bytes); /* or NULL */
     struct AVCodecParserContext *parser;
     struct AVCodecContext *codec;
     bool hevc;

@@ -13,6 +13,7 @@
 #include "media/motion.h"
 #include "media/packets.h"
 #include "media/seek.h"
+#include "media/segments/buffers.h"
 #include "media/segments/scan.h"
 #include "media/segments/segments.h"
 
@@ -139,6 +140,7 @@ static void decode_close(void *state)
     gpume_scan_close(&decode->scan);
     av_packet_free(&decode->packet);
     gpume_decoding_close(&decode->decoding);
+    gpume_buffers_close(&decode->decoding.buffers);
     gpume_packets_close(&decode->packets);
 }
 
@@ -168,8 +170,9 @@ static int decode_open(
     GPUME_TRY(gpume_limits_check_size(&decode->options.trust, decode->label, NULL, codec->width,
         codec->height, &decode->options.log));
     learn_facts(decode, facts);
-    GPUME_TRY(open_codec(decode));
     GPUME_TRY(options->divisible ? gpume_scan_open(&decode->scan, codec) : GPUME_OK);
+    GPUME_TRY(decode->scan ? gpume_buffers_open(&decode->decoding.buffers) : GPUME_OK);
+    GPUME_TRY(open_codec(decode));
 fail:
     return status;
 }

@@ -9,6 +9,9 @@
 #include "media/input.h"
 #include "media/motion.h"
 #include "media/packets.h"
+#include "media/segments/buffers.h"
+
+#include <stddef.h>
 
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
@@ -21,6 +24,29 @@
 static int thread_type(enum AVCodecID id)
 {
     return id == AV_CODEC_ID_THEORA ? FF_THREAD_SLICE : FF_THREAD_FRAME | FF_THREAD_SLICE;
+}
+
+static int get_buffer(AVCodecContext *codec, AVFrame *frame, int flags)
+{
+    const char *faults = codec->opaque;
+    const struct gpume_decoding *decoding =
+        (const void *)(faults - offsetof(struct gpume_decoding, faults));
+    return gpume_buffers_get(decoding->buffers, codec, frame, flags);
+}
+
+/* Only where FFmpeg calls it from any thread, which older versions have to be told. */
+static void use_buffers(AVCodecContext *codec)
+{
+    if (!(codec->codec->capabilities & AV_CODEC_CAP_DR1)) {
+        return;
+    }
+    codec->get_buffer2 = get_buffer;
+#if LIBAVCODEC_VERSION_MAJOR < 60
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+    codec->thread_safe_callbacks = 1;
+#pragma GCC diagnostic pop
+#endif
 }
 
 int gpume_decoding_prepare(struct gpume_decoding *decoding, const AVCodec *codec)
@@ -55,6 +81,9 @@ int gpume_decoding_open(struct gpume_decoding *decoding, uint32_t threads, bool 
     GPUME_CHECK(gpume_decoding_prepare(decoding, codec));
     decoding->codec->thread_count = (int)(threads < THREADS_MAX ? threads : THREADS_MAX);
     decoding->codec->opaque = &decoding->faults;
+    if (decoding->buffers) {
+        use_buffers(decoding->codec);
+    }
     if (motion) {
         gpume_motion_request(decoding->codec);
     }

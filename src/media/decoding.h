@@ -19,6 +19,7 @@ struct AVCodec;
 struct AVCodecContext;
 struct AVFrame;
 struct AVPacket;
+struct gpume_buffers;
 struct gpume_packets;
 
 /* Damage that a decoder has met */
@@ -37,6 +38,7 @@ struct gpume_decoding {
     AVRational time_base, rate;
     int (*fetch)(void *opaque, struct AVFrame *frame, int *error); /* see decoding_next; or NULL */
     void *opaque;
+    struct gpume_buffers *buffers; /* for its frames, or NULL */
 
     struct AVCodecContext *codec;
     struct gpume_libav_faults faults;

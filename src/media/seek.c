@@ -90,7 +90,8 @@ static int read_all(struct shown_list *list, struct gpume_packets *packets,
 {
     int status = gpume_coded_pictures_open(pictures, packets->stream->codecpar);
     if (status == GPUME_UNSUPPORTED) {
-        return gpume_seek_refuse(packets, "only H.264 and HEVC can be entered at a key frame");
+        return gpume_seek_refuse(
+            packets, "only H.264, HEVC, MPEG-2 and VP9 can be entered at a key frame");
     }
     while (status == GPUME_OK && list->count <= goal.frame + DELAY_MAX) {
         status = gpume_packets_next(packets, packet);

@@ -14,22 +14,22 @@ static uint32_t least(uint64_t a, uint64_t b)
     return (uint32_t)(a < b ? a : b);
 }
 
-/* Below 8, one decoder keeps all processors busy. */
+/* Below 12, one decoder keeps all processors busy; above 6 decoders, memory is the limit. */
 uint32_t gpume_segments_decoders(uint32_t threads)
 {
     const int count = av_cpu_count();
     const uint32_t processors = count > 0 ? (uint32_t)count : 1;
     const uint32_t used = threads > 0 && threads < processors ? threads : processors;
-    return used < 8 ? 1 : used < 16 ? 2 : used < 32 ? 4 : 6;
+    return used < 12 ? 1 : used < 36 ? used / 6 : 6;
 }
 
-/* Threads of each decoder: twice as many as would fill the processors, since frames wait for each
+/* Threads of each decoder: enough to fill the processors, and one more, since frames wait for each
  * other. */
 static uint32_t choose_threads(uint32_t decoders, uint32_t threads)
 {
     const int processors = av_cpu_count();
     const uint32_t all = threads > 0 ? threads : processors > 1 ? (uint32_t)processors : 1;
-    const uint32_t each = (2 * all + decoders - 1) / decoders;
+    const uint32_t each = (all + decoders - 1) / decoders + 1;
     return least(least(each, all), THREADS_MAX);
 }
 

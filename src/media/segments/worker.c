@@ -302,6 +302,7 @@ static int open_decoding(struct gpume_worker *worker, uint32_t threads)
         .log = silent, /* there may be fewer decoders */
         .time_base = first->time_base,
         .rate = first->rate,
+        .buffers = first->buffers,
     };
     const int status = gpume_decoding_open(&worker->own, threads, false);
     worker->own.log = first->log;
