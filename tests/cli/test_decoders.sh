@@ -66,6 +66,16 @@ says "standard input: has one decoder: it is no file"
 run luma $clip -qy --vf crop=64:64 --decoders 3 -o several.y4m
 says "$clip: has one decoder: filters take frames in their order"
 
+expect 2 $clip --against-stream --decoders 2 -o several
+run firstpass $clip -qy --encoder x264 --bitrate 200k --decoders 1 --backend cpu --threads 1 -o one
+run firstpass $clip -qy --encoder x264 --bitrate 200k --decoders 3 --backend cpu --threads 1 -o several
+[ $status -eq 0 ] || fail "firstpass: exit status $status"
+for file in one*; do
+    [ "$file" = one.json ] || [ -d "$file" ] || case $file in *.y4m | *.err) ;; *)
+        cmp "$file" "several${file#one}" || fail "firstpass: other bytes in $file" ;;
+    esac
+done
+
 # The bench reads all frames with each number of decoders.
 expect 2 bench --decoders
 says "--decoders: needs one video"
