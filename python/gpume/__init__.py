@@ -23,7 +23,8 @@ from ._devices import Device, SearchInfo, devices, searches
 from ._library import version
 from ._options import Options
 from ._pair import Layer, Pair, Sums
-from ._video import Frames, Video, open
+from ._video import Frames, Video
+from ._video import open as open  # the form that type checkers take for a public name
 from .errors import (
     CancelledError, DeviceError, DeviceLostError, FormatError, GpumeError, InputOutputError,
     InvalidError, NoMemoryError, UnsupportedError)

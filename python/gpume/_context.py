@@ -61,7 +61,8 @@ class Context:
     or above 8 bits of uint16. For the options see :class:`gpume.Options`.
 
     Pairs come by rising target, for one target by rising distance, the past before the future. They
-    own their arrays. One thread at a time may use a context; `cancel` may be called by any.
+    own their arrays. One thread at a time may use a context; `cancel` may be called by any. Ctrl-C
+    while the main thread waits for a pair cancels the run.
     """
 
     def __init__(
@@ -70,6 +71,7 @@ class Context:
         self._handle = Handle("gpume_open", "gpume_close", self._setup.params, self._setup.log)
         self._waiting: collections.deque[Pair] = collections.deque()
         self._size = (self._setup.params.height, self._setup.params.width)
+        self._finished = False
 
     def __enter__(self) -> Context:
         return self
@@ -92,11 +94,14 @@ class Context:
         """Moves the next field, if one is under way, into the waiting pairs. A copy: the library
         never waits for a field that the program still holds."""
         field = ctypes.POINTER(_abi.Field)()
-        if self._call("gpume_receive", ctypes.byref(field), 0) == _abi.OK:
-            try:
+        receive, pointer = library().gpume_receive, self._handle.pointer
+        try:
+            status = self._handle.wait_for(
+                lambda: receive(pointer, ctypes.byref(field), 0), self.cancel)
+            if self._setup.check(status) == _abi.OK:
                 self._waiting.append(pair_of(field.contents, self._setup.params))
-            finally:
-                library().gpume_field_release(ctypes.byref(field))
+        finally:
+            library().gpume_field_release(ctypes.byref(field))
 
     def _insist(self, name: str, *arguments: object) -> None:
         """Repeats a call that has to wait for room, and makes room by receiving."""
@@ -109,6 +114,8 @@ class Context:
 
         Pairs that are complete meanwhile wait to be received.
         """
+        if self._finished:
+            raise ValueError("the context has had its last frame; open another one for more")
         luma, _ = as_luma(frame, self._setup.params.bits)
         if luma.shape != self._size:
             raise ValueError(f"a frame of the shape {luma.shape}; the context has {self._size}")
@@ -136,6 +143,7 @@ class Context:
     def finish(self) -> None:
         """No more frames will be sent."""
         self._call("gpume_finish")
+        self._finished = True
 
     def receive(self) -> Pair | None:
         """The next pair; waits for it while one is under way. None: no more pairs before another
@@ -151,13 +159,19 @@ class Context:
             self, frames: Iterable[np.ndarray | tuple[np.ndarray, float]],
     ) -> Generator[Pair, None, None]:
         """Sends all frames and gives all pairs, with as many frames under way as the engine takes,
-        so that it never waits. frames: arrays, or (array, time) pairs with times in seconds."""
-        for frame in frames:
-            self.send(*frame) if isinstance(frame, tuple) else self.send(frame)
-            while self._waiting:
-                yield self._waiting.popleft()
-        self.finish()
-        yield from self
+        so that it never waits. frames: arrays, or (array, time) pairs with times in seconds.
+
+        A context takes one sequence of frames, and cannot take another one, also if the loop over
+        the pairs is left early."""
+        try:
+            for frame in frames:
+                self.send(*frame) if isinstance(frame, tuple) else self.send(frame)
+                while self._waiting:
+                    yield self._waiting.popleft()
+            self.finish()
+            yield from self
+        finally:
+            self._finished = True
 
     @property
     def frames_needed(self) -> int | None:

@@ -2,12 +2,17 @@
 """Finds libgpume, loads it on first use, and turns its statuses and log lines into exceptions."""
 from __future__ import annotations
 
+import concurrent.futures
+import contextlib
 import ctypes
 import ctypes.util
 import functools
 import logging
 import os
+import re
+import threading
 import weakref
+from typing import Callable
 
 from . import _abi
 from .errors import error_of
@@ -19,6 +24,33 @@ _levels = {
     _abi.LOG_INFO: logging.INFO,
     _abi.LOG_DEBUG: logging.DEBUG,
 }
+
+
+# What the library calls its parameters, where the options of this package have other names.
+_WORDS = {
+    "gpume_list_devices": "gpume.devices()",
+    "params.backend = GPUME_BACKEND_CPU": 'backend="cpu"',
+    "params.backend = GPUME_BACKEND_VULKAN": 'backend="vulkan"',
+    "params.no_elimination": "elimination",
+    "params.rate and params.lambda above 0": "lambda_ above 0",
+    "params.rate": "lambda_ or qp",
+    "params.lambda": "lambda_",
+    "params.distances": "ref_distance",
+    "params.shapes": "block",
+    "params.window_x": "window",
+    "params.window_y": "window",
+    "params.predictor GPUME_PREDICTOR_GIVEN": "predictor",
+    "GPUME_INTERPOLATION_HEVC": 'interpolation="hevc"',
+    "GPUME_SUBPEL_REFINE": 'subpel_search="refine"',
+    "GPUME_DIRECTION_BOTH": 'direction="both"',
+    "params.": "",
+}
+_NAMES = re.compile("|".join(sorted(map(re.escape, _WORDS), key=len, reverse=True)))
+
+
+def _in_python(line: str) -> str:
+    """A line of the library with the names that its parameters have here."""
+    return _NAMES.sub(lambda name: _WORDS[name[0]], line)
 
 
 def _load() -> ctypes.CDLL:
@@ -61,7 +93,7 @@ class Log:
         self._errors = errors
 
         def receive(_opaque, level, line):
-            text = line.decode(errors="replace")
+            text = _in_python(line.decode(errors="replace"))
             if level == _abi.LOG_ERROR:
                 errors.append(text)
             else:
@@ -101,6 +133,22 @@ class Handle:
             raise ValueError("the context is closed")
         return self._pointer
 
+    def wait_for(self, function: Callable[[], int], cancel: Callable[[], None]) -> int:
+        """Calls a function that may wait for long. In the main thread, which must be able to take
+        signals such as that of Ctrl-C meanwhile, another thread makes the call; what a signal
+        raises cancels it."""
+        if threading.current_thread() is not threading.main_thread():
+            return function()
+        call = _waiting().submit(function)
+        try:
+            return call.result()
+        except BaseException:
+            cancel()
+            while not call.done():  # nothing else may use the handle before, nor close it
+                with contextlib.suppress(KeyboardInterrupt):
+                    concurrent.futures.wait([call])
+            raise
+
     def close(self) -> None:
         """Closes the handle, once. Raises the first failure of its run."""
         status = self._finalizer()
@@ -110,6 +158,12 @@ class Handle:
     def stop(self) -> None:
         """Closes the handle, whatever its run has to say."""
         self._finalizer()
+
+
+@functools.lru_cache(maxsize=None)
+def _waiting() -> concurrent.futures.Executor:
+    """One thread: the main thread alone uses it, for one call at a time."""
+    return concurrent.futures.ThreadPoolExecutor(1, "gpume")
 
 
 def _close(name: str, pointer: ctypes.c_void_p, _params: ctypes.Structure, _log: Log) -> int:

@@ -254,7 +254,8 @@ class Setup:
     def __init__(self, width: int, height: int, bits: int, options: Mapping[str, Any]) -> None:
         options = {name: value for name, value in options.items() if value is not None}
         for name in options.keys() - _NAMES:
-            near = difflib.get_close_matches(name, _NAMES, 1)
+            stem = name.removesuffix("_per_sample")  # as in Pair.bits_per_sample
+            near = difflib.get_close_matches(stem, [*_NAMES, "bits"], 1)
             raise TypeError(
                 f"{name!r} is not an option" + (f"; did you mean {near[0]!r}?" if near else ""))
         self.log = Log()

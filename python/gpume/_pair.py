@@ -68,6 +68,12 @@ class Layer:
     texture: np.ndarray | None
     returns: np.ndarray | None
 
+    def __repr__(self) -> str:
+        return f"<Layer: {self._grid()}>"
+
+    def _grid(self) -> str:
+        return "{}x{} blocks in {} rows and {} columns".format(*self.block, self.rows, self.cols)
+
     @property
     def rows(self) -> int:
         return self.vectors.shape[0]
@@ -114,6 +120,13 @@ class Pair:
     checked: int
     matched: int
     parts: np.ndarray | None
+
+    def __repr__(self) -> str:
+        height, width = self.shape
+        grids = ", ".join(layer._grid() for layer in self.layers)
+        return (f"<Pair: frame {self.frame} from {', '.join(map(str, self.refs))}; {width}x{height} "
+                f"pixels, {self.bits_per_sample} bits; {grids}; PSNR {self.psnr_before:.2f} dB "
+                f"before, {self.psnr_after:.2f} dB after>")
 
     @property
     def block(self) -> tuple[int, int]:

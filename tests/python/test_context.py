@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Contexts: frames one by one, requested pairs, ends of all kinds."""
 import gc
+import signal
+import subprocess
+import sys
 import threading
+import time
 import unittest
 
 import gpume
@@ -113,6 +117,40 @@ class Contexts(unittest.TestCase):
             context.send(frame)
         self.assertEqual(raised.exception.status, -10)
 
+    def test_one_sequence(self):
+        """A context that has had its frames, or whose loop was left, takes no others."""
+        frames = pictures((16, 16), 4)
+        with gpume.Context(16, 16, backend="cpu") as context:
+            self.assertEqual(len(list(context.pairs(frames))), 3)
+            self.assertRaisesRegex(ValueError, "another", list, context.pairs(frames))
+            self.assertRaisesRegex(ValueError, "another", context.send, frames[0])
+        with gpume.Context(16, 16, backend="cpu") as context:
+            for _ in context.pairs(frames):
+                break
+            self.assertRaisesRegex(ValueError, "another", list, context.pairs(frames))
+
+    def test_interrupted(self):
+        """Ctrl-C ends a search that would take hours, also when it is pressed again."""
+        program = ("import gpume, numpy; frame = numpy.zeros((4096, 4096), numpy.uint8); "
+                   "print(flush=True); gpume.search(frame, frame, block=4, window=512, "
+                   "subpel=4, subpel_search='full', elimination=False, backend='cpu')")
+        for presses in (1, 3):
+            with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE) as process:
+                process.stdout.readline()
+                for _ in range(presses):
+                    time.sleep(0.5)
+                    process.send_signal(signal.SIGINT)
+                self.assertIn(b"KeyboardInterrupt", process.communicate(timeout=60)[1])
+                self.assertIn(process.returncode, (1, -signal.SIGINT))
+
+    def test_short_forms(self):
+        """What an interactive session shows of a pair is one line."""
+        pair = gpume.search(*pictures((20, 24)), block="8..4", backend="cpu")
+        self.assertRegex(repr(pair), r"^<Pair: frame 1 from 0; 24x20 pixels, 8 bits; 8x8 blocks in 3"
+                         r" rows and 3 columns, 4x4 blocks in 5 rows and 6 columns; PSNR .*>$")
+        self.assertEqual(repr(pair.layers[1]), "<Layer: 4x4 blocks in 5 rows and 6 columns>")
+
     def test_other_threads(self):
         """Contexts in several threads at once, with functions of Python that the library calls."""
         frames = pictures((24, 32), 12)
@@ -141,8 +179,7 @@ class Contexts(unittest.TestCase):
             self.assertRaises(TypeError, context.send, frame.astype("u2"))
             context.send(frame)
             context.finish()
-            with self.assertRaises(gpume.InvalidError):
-                context.send(frame)
+            self.assertRaisesRegex(ValueError, "another", context.send, frame)
             with self.assertRaises(TypeError):
                 context.search("a", 0)
 

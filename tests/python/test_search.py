@@ -212,7 +212,7 @@ class Arrays(unittest.TestCase):
     def test_empty(self):
         with self.assertRaises(gpume.InvalidError) as raised:
             gpume.search(np.zeros((0, 8), np.uint8), np.zeros((0, 8), np.uint8), backend="cpu")
-        self.assertIn("params.height", str(raised.exception))
+        self.assertIn("height 0", str(raised.exception))
 
 
 class Options(unittest.TestCase):
@@ -236,7 +236,11 @@ class Options(unittest.TestCase):
                 (ValueError, "predictor: 'mean' is not one of zero, median, a function",
                  dict(predictor="mean")),
                 (TypeError, "direction concerns several frames", dict(direction="both")),
-                (gpume.InvalidError, "params.block 9: must be a multiple of 4", dict(block=9))):
+                (TypeError, "'bits_per_sample' is not an option; did you mean 'bits'",
+                 dict(bits_per_sample=10)),
+                (gpume.InvalidError, "^block 9: must be a multiple of 4", dict(block=9)),
+                (gpume.InvalidError, "^window 513: ", dict(window=(513, 2))),
+                (gpume.InvalidError, "^partition: needs lambda_ above 0", dict(partition=True))):
             with self.assertRaisesRegex(error, words, msg=str(options)):
                 gpume.search(frame, frame, backend="cpu", **options)
 
@@ -252,6 +256,7 @@ class Options(unittest.TestCase):
         with self.assertRaises(gpume.DeviceError) as raised:
             gpume.search(frame, frame, backend="vulkan", device="no such device")
         self.assertIn("no such device", str(raised.exception))
+        self.assertNotRegex(str(raised.exception), r"params\.|GPUME_")
 
     def test_predictor_fails(self):
         """An exception in the function reaches the caller, and so does a wrong shape."""

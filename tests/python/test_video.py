@@ -233,7 +233,7 @@ class Videos(unittest.TestCase):
                 (gpume.FormatError, "more pixels than --max-pixels 16", CLIPS[0],
                  dict(max_pixels=16)),
                 (gpume.InvalidError, "no video stream 7", CLIPS[0], dict(stream=7)),
-                (gpume.InvalidError, "params.block 9", CLIPS[0], dict(block=9)),
+                (gpume.InvalidError, "^block 9", CLIPS[0], dict(block=9)),
                 (ValueError, "'manual' is for gpume.Context", CLIPS[0], dict(direction="manual")),
                 (TypeError, "'blocks' is not an option", CLIPS[0], dict(blocks=8))):
             with self.assertRaisesRegex(error, words):
