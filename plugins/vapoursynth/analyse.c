@@ -190,34 +190,40 @@ static int attach(struct gpume_filter *filter, int n, const VSFrame *target,
 
 /* --- creation */
 
-/* The properties of the first frame of a super clip. */
+/* The property Super_NAME of the first frame of a super clip, from min to max. */
+static int super_property(
+    struct gpume_filter *filter, const VSFrame *first, const char *name, int min, int max)
+{
+    const VSMap *properties = filter->vsapi->getFramePropertiesRO(first);
+    int missing = 0;
+    const int64_t value = filter->vsapi->mapGetInt(properties, name, 0, &missing);
+    if (missing) {
+        gpume_filter_fail(filter, "super is no clip that mv.Super made, or lacks its first frame");
+    } else if (value < min || value > max) {
+        gpume_filter_fail(
+            filter, "super's property %s is %lld, which cannot be true", name, (long long)value);
+    }
+    return (int)value;
+}
+
 static void read_super(struct analyse *analyse)
 {
     struct gpume_filter *filter = &analyse->filter;
-    const VSAPI *vsapi = filter->vsapi;
+    const int width = filter->vi->width, height = filter->vi->height;
     char text[256] = "";
-    int missing[4] = {0};
-    const VSFrame *frame = vsapi->getFrame(0, filter->node, text, sizeof text);
-    if (!frame) {
+    const VSFrame *first = filter->vsapi->getFrame(0, filter->node, text, sizeof text);
+    if (!first) {
         gpume_filter_fail(filter, "the super clip has no first frame: %s", text);
         return;
     }
-    const VSMap *properties = vsapi->getFramePropertiesRO(frame);
-    const int height = vsapi->mapGetIntSaturated(properties, "Super_height", 0, &missing[0]);
-    const int pel = vsapi->mapGetIntSaturated(properties, "Super_pel", 0, &missing[1]);
-    analyse->x.padding = vsapi->mapGetIntSaturated(properties, "Super_hpad", 0, &missing[2]);
-    analyse->y.padding = vsapi->mapGetIntSaturated(properties, "Super_vpad", 0, &missing[3]);
-    vsapi->freeFrame(frame);
-    analyse->x.size = filter->vi->width - 2 * analyse->x.padding;
-    analyse->y.size = height;
-    filter->params.subpel = (uint32_t)pel;
-    if (missing[0] || missing[1] || missing[2] || missing[3]) {
-        gpume_filter_fail(filter, "super is no clip that mv.Super made, or lacks its first frame");
-    } else if (analyse->x.padding < 0 || analyse->y.padding < 0 || analyse->x.size <= 0 ||
-               height <= 0 || height > filter->vi->height - 2 * analyse->y.padding ||
-               (pel != 1 && pel != 2 && pel != 4)) {
-        gpume_filter_fail(filter, "the properties of super contradict its size");
-    }
+    struct axis *x = &analyse->x, *y = &analyse->y;
+    x->padding = super_property(filter, first, "Super_hpad", 0, (width - 1) / 2);
+    y->padding = super_property(filter, first, "Super_vpad", 0, (height - 1) / 2);
+    const int rows = filter->error[0] ? 0 : height - 2 * y->padding;
+    y->size = super_property(filter, first, "Super_height", 1, rows);
+    filter->params.subpel = (uint32_t)super_property(filter, first, "Super_pel", 1, 4);
+    x->size = filter->error[0] ? 0 : width - 2 * x->padding;
+    filter->vsapi->freeFrame(first);
 }
 
 static int common_divisor(int a, int b)

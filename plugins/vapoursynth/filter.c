@@ -26,22 +26,32 @@ static void without_prefix(char *text)
     }
 }
 
+/* Called from threads of the library. */
 static void take_line(void *opaque, enum gpume_log_level level, const char *line)
 {
     struct gpume_filter *filter = opaque;
-    char text[sizeof filter->logged];
     if (level > GPUME_LOG_WARNING) {
         return;
     }
-    snprintf(text, sizeof text, "%s: %s", filter->name, line);
-    without_prefix(text);
-    if (level == GPUME_LOG_WARNING) {
-        filter->vsapi->logMessage(mtWarning, text, filter->core);
-        return;
-    }
     pthread_mutex_lock(&filter->lock);
-    memcpy(filter->logged, text, sizeof text);
+    char *text = level == GPUME_LOG_WARNING ? filter->warning : filter->logged;
+    snprintf(text, sizeof filter->logged, "%s: %s", filter->name, line);
+    without_prefix(text);
     pthread_mutex_unlock(&filter->lock);
+}
+
+/* On a thread of VapourSynth: its Python waits for a lock in there, which whoever waits for a
+ * thread of the library may have. */
+static void pass_warning_on(struct gpume_filter *filter)
+{
+    char text[sizeof filter->warning];
+    pthread_mutex_lock(&filter->lock);
+    memcpy(text, filter->warning, sizeof text);
+    filter->warning[0] = '\0';
+    pthread_mutex_unlock(&filter->lock);
+    if (text[0]) {
+        filter->vsapi->logMessage(mtWarning, text, filter->core);
+    }
 }
 
 /* What to say about a call that failed. */
@@ -225,6 +235,7 @@ static const VSFrame *give_frame(struct gpume_filter *filter, int n, VSFrameCont
         reference < 0 ? NULL : vsapi->getFrameFilter(reference, filter->node, context);
     VSFrame *copy = vsapi->copyFrame(target, filter->core);
     const int status = filter->attach(filter, n, target, other, vsapi->getFramePropertiesRW(copy));
+    pass_warning_on(filter);
     vsapi->freeFrame(target);
     if (other) {
         vsapi->freeFrame(other);

@@ -37,7 +37,7 @@ struct gpume_filter {
     void *scratch;   /* the function's own, freed with the filter */
     char error[512]; /* the first error of the arguments, or "" */
     pthread_mutex_t lock;
-    char logged[512]; /* guarded by lock: the library's last error */
+    char logged[512], warning[512]; /* guarded by lock: the library's last ones, or "" */
 };
 
 /* Allocates a filter of `bytes` bytes, which begins with a struct gpume_filter, for the clip that

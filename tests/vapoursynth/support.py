@@ -4,10 +4,14 @@ import array
 import csv
 import os
 import subprocess
+import sys
 
 import vapoursynth as vs
 
 core = vs.core
+if hasattr(core, "gpume"):
+    print("SKIPPED: VapourSynth has loaded an installed gpume plugin by itself, so that this build's cannot be loaded")
+    sys.exit(77)
 core.std.LoadPlugin(os.environ["GPUME_VAPOURSYNTH_PLUGIN"])
 
 _Y4M = {vs.GRAY8: "mono", vs.GRAY10: "mono10", vs.GRAY16: "mono16", vs.YUV420P8: "420jpeg", vs.YUV422P10: "422p10",
