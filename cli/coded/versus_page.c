@@ -4,68 +4,16 @@
 
 #include "base/names.h"
 #include "files/text_file.h"
+#include "html.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#define LINE_BYTES 1024u
 #define POINTS_MAX 1000u /* of a curve: more than a chart has pixels */
 #define CHART_W 960.0
 #define CHART_H 180.0
-
-static const char head[] =
-    "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
-    "style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'\">\n"
-    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-    "<meta name=\"color-scheme\" content=\"light dark\">\n<link rel=\"icon\" href=\"data:,\">\n"
-    "<title>gpume: a stream's vectors and the best ones</title>\n<style>\n"
-    ":root { --coded: #c2410c; --exact: #1d4ed8; --line: #8884; }\n"
-    "@media (prefers-color-scheme: dark) { :root { --coded: #fb923c; --exact: #7dabff; } }\n"
-    "body { font: 15px/1.5 system-ui, sans-serif; max-width: 64rem; margin: 2rem auto; "
-    "padding: 0 1rem; }\n"
-    "h1 { font-size: 1.5rem; margin: 0; overflow-wrap: anywhere; }\n"
-    "h2 { font-size: 1.1rem; margin: 2rem 0 .5rem; }\n"
-    "p { max-width: 48rem; }\n.kind, .note { opacity: .75; }\n"
-    ".cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(13rem, 1fr)); "
-    "gap: 1rem; margin: 1.5rem 0; }\n"
-    ".cards div { border: 1px solid var(--line); border-radius: .5rem; padding: .75rem 1rem; }\n"
-    ".cards dt { opacity: .75; }\n.cards dd { margin: 0; font-size: 1.25rem; }\n"
-    ".coded { color: var(--coded); stroke: var(--coded); }\n"
-    ".exact { color: var(--exact); stroke: var(--exact); }\n"
-    "svg { width: 100%; height: auto; overflow: visible; }\n"
-    "polyline { fill: none; stroke-width: 1.5; vector-effect: non-scaling-stroke; }\n"
-    "svg line { stroke: var(--line); }\n"
-    "svg text { fill: currentColor; font-size: 11px; }\n"
-    ".table { overflow-x: auto; }\n"
-    "table { border-collapse: collapse; font-variant-numeric: tabular-nums; }\n"
-    "th, td { padding: .2rem .8rem; text-align: right; border-bottom: 1px solid var(--line); }\n"
-    "td:first-child { white-space: nowrap; }\n"
-    "th:first-child, td:first-child { text-align: left; }\n"
-    "</style>\n</head>\n<body>\n<header>\n<p class=\"kind\">A stream&rsquo;s vectors and the best "
-    "ones</p>\n";
-
-static void put(struct gpume_out *out, const char *text)
-{
-    (void)gpume_out_text(out, text);
-}
-
-/* Text from outside, such as a name; bytes that are not printable become '?'. */
-static void put_escaped(struct gpume_out *out, const char *text)
-{
-    char entity[8];
-    for (; *text; text++) {
-        const unsigned char c = (unsigned char)*text;
-        if (strchr("<>&\"'", c)) {
-            snprintf(entity, sizeof(entity), "&#%u;", c);
-        } else {
-            snprintf(entity, sizeof(entity), "%c", c < 0x20 || c == 0x7f ? '?' : c);
-        }
-        put(out, entity);
-    }
-}
 
 /* Decimals have a point in every locale, since the program keeps that of C. */
 static double per(uint64_t sum, uint64_t count)
@@ -76,25 +24,23 @@ static double per(uint64_t sum, uint64_t count)
 static void put_cards(struct gpume_out *out, const struct gpume_versus_rows *rows)
 {
     const struct gpume_versus_sums *all = &rows->all;
-    char line[LINE_BYTES], psnr[2][32], gain[32];
+    char psnr[2][32], gain[32];
     for (size_t i = 0; i < 2; i++) {
         gpume_text_psnr(psnr[i], sizeof(psnr[i]), gpume_versus_psnr(rows->bits, all, i));
     }
     gpume_versus_say_gain(all, gain, sizeof(gain));
-    snprintf(line, sizeof(line),
+    gpume_html_print(out,
         "<dl class=\"cards\">\n<div><dt>SAD per pixel</dt><dd><span class=\"coded\">%.3f</span> "
         "&rarr; <span class=\"exact\">%.3f</span></dd>%s</div>\n"
         "<div><dt>PSNR of the prediction, dB</dt><dd><span class=\"coded\">%s</span> &rarr; "
         "<span class=\"exact\">%s</span></dd></div>\n",
         per(all->match[0].sad, all->pixels), per(all->match[1].sad, all->pixels), gain, psnr[0],
         psnr[1]);
-    put(out, line);
-    snprintf(line, sizeof(line),
+    gpume_html_print(out,
         "<div><dt>Bits per block for vectors</dt><dd><span class=\"coded\">%.2f</span> &rarr; "
         "<span class=\"exact\">%.2f</span></dd></div>\n"
         "<div><dt>Blocks compared</dt><dd>%" PRIu64 "</dd>in %zu frames</div>\n</dl>\n",
         per(all->bits[0], all->blocks), per(all->bits[1], all->blocks), all->blocks, rows->count);
-    put(out, line);
 }
 
 /* --- charts */
@@ -124,15 +70,15 @@ static void put_curve(struct gpume_out *out, const struct gpume_versus_rows *row
 {
     const size_t points = rows->count < POINTS_MAX ? rows->count : POINTS_MAX;
     char text[64];
-    put(out,
+    gpume_html_put(out,
         side == 0 ? "<polyline class=\"coded\" points=\"" : "<polyline class=\"exact\" points=\"");
     for (size_t i = 0; i < points; i++) {
         const double x = points > 1 ? CHART_W * (double)i / (double)(points - 1) : CHART_W / 2;
         const double y = CHART_H * (1 - point_of(rows, i, points, what, side) / top);
         snprintf(text, sizeof(text), "%.1f,%.1f ", x, y);
-        put(out, text);
+        gpume_html_put(out, text);
     }
-    put(out, "\"/>\n");
+    gpume_html_put(out, "\"/>\n");
 }
 
 static double top_of(const struct gpume_versus_rows *rows, enum quantity what)
@@ -150,26 +96,22 @@ static void put_chart(struct gpume_out *out, const struct gpume_versus_rows *row
     enum quantity what, const char *title)
 {
     const double top = top_of(rows, what);
-    char line[LINE_BYTES];
-    snprintf(line, sizeof(line),
+    gpume_html_print(out,
         "<h2>%s</h2>\n<svg viewBox=\"-50 -10 1020 215\" role=\"img\" aria-label=\"%s\">\n", title,
         title);
-    put(out, line);
     for (int i = 0; i <= 4; i++) {
         const double y = CHART_H * i / 4;
-        snprintf(line, sizeof(line),
+        gpume_html_print(out,
             "<line x1=\"0\" x2=\"%.0f\" y1=\"%.1f\" y2=\"%.1f\"/><text x=\"-6\" y=\"%.1f\" "
             "text-anchor=\"end\">%.3g</text>\n",
             CHART_W, y, y, y + 4, top * (4 - i) / 4);
-        put(out, line);
     }
     put_curve(out, rows, what, 0, top);
     put_curve(out, rows, what, 1, top);
-    snprintf(line, sizeof(line),
+    gpume_html_print(out,
         "<text x=\"0\" y=\"198\">frame %" PRIu64 "</text><text x=\"%.0f\" y=\"198\" "
         "text-anchor=\"end\">frame %" PRIu64 "</text>\n</svg>\n",
         rows->rows[0].frame, CHART_W, rows->rows[rows->count - 1].frame);
-    put(out, line);
 }
 
 /* --- tables */
@@ -183,11 +125,11 @@ static const char columns[] =
 static void put_row(
     struct gpume_out *out, uint32_t bits, const char *name, const struct gpume_versus_sums *sums)
 {
-    char line[LINE_BYTES], psnr[2][32];
+    char psnr[2][32];
     for (size_t i = 0; i < 2; i++) {
         gpume_text_psnr(psnr[i], sizeof(psnr[i]), gpume_versus_psnr(bits, sums, i));
     }
-    snprintf(line, sizeof(line),
+    gpume_html_print(out,
         "<tr><td>%s</td><td>%" PRIu64 "</td><td>%" PRIu64 "</td><td>%" PRIu64 "</td><td>%" PRIu64
         "</td><td>%.3f</td><td>%.3f</td><td>%.1f</td><td>%s</td><td>%s</td><td>%.2f</td>"
         "<td>%.2f</td></tr>\n",
@@ -195,14 +137,14 @@ static void put_row(
         per(sums->match[0].sad, sums->pixels), per(sums->match[1].sad, sums->pixels),
         gpume_versus_gain(sums), psnr[0], psnr[1], per(sums->bits[0], sums->blocks),
         per(sums->bits[1], sums->blocks));
-    put(out, line);
 }
 
 static void put_kinds(struct gpume_out *out, const struct gpume_versus_rows *rows)
 {
     char name[32];
-    put(out, "<h2>Kinds of blocks</h2>\n<div class=\"table\"><table><thead><tr><th>block</th>");
-    put(out, columns);
+    gpume_html_put(
+        out, "<h2>Kinds of blocks</h2>\n<div class=\"table\"><table><thead><tr><th>block</th>");
+    gpume_html_put(out, columns);
     for (size_t i = 0; i < GPUME_CODED_SHAPES; i++) {
         const struct gpume_block_size *shape = &gpume_coded_shapes[i];
         snprintf(name, sizeof(name), "%" PRIu32 "x%" PRIu32, shape->width, shape->height);
@@ -214,7 +156,7 @@ static void put_kinds(struct gpume_out *out, const struct gpume_versus_rows *row
         put_row(out, rows->bits, "of these, means of two", &rows->both);
     }
     put_row(out, rows->bits, "all", &rows->all);
-    put(out, "</tbody></table></div>\n");
+    gpume_html_put(out, "</tbody></table></div>\n");
 }
 
 static uint64_t loss_of(const struct gpume_versus_row *row)
@@ -249,15 +191,16 @@ static void put_worst(struct gpume_out *out, const struct gpume_versus_rows *row
     const struct gpume_versus_row *worst[GPUME_VERSUS_LISTED];
     const size_t count = find_worst(rows, worst);
     char name[64];
-    put(out, "<h2>Frames that could gain most</h2>\n<div class=\"table\"><table><thead><tr>"
-             "<th>frame</th>");
-    put(out, columns);
+    gpume_html_put(out,
+        "<h2>Frames that could gain most</h2>\n<div class=\"table\"><table><thead><tr>"
+        "<th>frame</th>");
+    gpume_html_put(out, columns);
     for (size_t i = 0; i < count; i++) {
         snprintf(name, sizeof(name), "%" PRIu64 " %c, %.2f s", worst[i]->frame, worst[i]->type,
             (double)worst[i]->time_us / 1e6);
         put_row(out, rows->bits, name, &worst[i]->sums);
     }
-    put(out, "</tbody></table></div>\n");
+    gpume_html_put(out, "</tbody></table></div>\n");
 }
 
 static void put_vectors(struct gpume_out *out, const struct gpume_versus_side *side)
@@ -268,7 +211,7 @@ static void put_vectors(struct gpume_out *out, const struct gpume_versus_side *s
         if (side->refs[k] != GPUME_VERSUS_NONE) {
             snprintf(text, sizeof(text), "%s(%.4g, %.4g) in %" PRIu64, between, side->dx[k] / 4.0,
                 side->dy[k] / 4.0, side->refs[k]);
-            put(out, text);
+            gpume_html_put(out, text);
             between = "<br>";
         }
     }
@@ -276,38 +219,35 @@ static void put_vectors(struct gpume_out *out, const struct gpume_versus_side *s
 
 static void put_blocks(struct gpume_out *out, const struct gpume_versus_rows *rows)
 {
-    char line[LINE_BYTES];
-    put(out, "<h2>Blocks that could gain most</h2>\n<div class=\"table\"><table><thead><tr>"
-             "<th>frame</th><th>x, y</th><th>size</th><th class=\"coded\">vector, frame</th>"
-             "<th class=\"exact\">best</th><th class=\"coded\">SAD</th><th class=\"exact\">best"
-             "</th><th class=\"coded\">bits</th><th class=\"exact\">best</th></tr></thead>\n"
-             "<tbody>\n");
+    gpume_html_put(out,
+        "<h2>Blocks that could gain most</h2>\n<div class=\"table\"><table><thead><tr>"
+        "<th>frame</th><th>x, y</th><th>size</th><th class=\"coded\">vector, frame</th>"
+        "<th class=\"exact\">best</th><th class=\"coded\">SAD</th><th class=\"exact\">best"
+        "</th><th class=\"coded\">bits</th><th class=\"exact\">best</th></tr></thead>\n"
+        "<tbody>\n");
     for (size_t i = 0; i < rows->worst_count; i++) {
         const struct gpume_versus_block *block = &rows->worst[i].block;
         const struct gpume_match_block *place = &block->place;
-        snprintf(line, sizeof(line),
+        gpume_html_print(out,
             "<tr><td>%" PRIu64 "</td><td>%" PRIu32 ", %" PRIu32 "</td><td>%" PRIu32 "x%" PRIu32
             "</td><td>",
             rows->worst[i].frame, place->x, place->y, place->w, place->h);
-        put(out, line);
         put_vectors(out, &block->coded);
-        put(out, "</td><td>");
+        gpume_html_put(out, "</td><td>");
         put_vectors(out, &block->exact);
-        snprintf(line, sizeof(line),
+        gpume_html_print(out,
             "</td><td>%" PRIu64 "</td><td>%" PRIu64 "</td><td>%" PRIu32 "</td><td>%" PRIu32
             "</td></tr>\n",
             block->coded.sums.sad, block->exact.sums.sad, block->coded.bits, block->exact.bits);
-        put(out, line);
     }
-    put(out, "</tbody></table></div>\n");
+    gpume_html_put(out, "</tbody></table></div>\n");
 }
 
 static void put_notes(
     struct gpume_out *out, const struct gpume_versus_rows *rows, const struct gpume_versus_run *run)
 {
     const struct gpume_params *params = run->params;
-    char line[2 * LINE_BYTES];
-    snprintf(line, sizeof(line),
+    gpume_html_print(out,
         "<h2>How to read this</h2>\n<p class=\"note\"><span class=\"coded\">As coded</span>: the "
         "block predicted with the stream&rsquo;s vectors. <span class=\"exact\">Best</span>: with "
         "the vectors of least %s that exhaustive search finds for the same block in the same "
@@ -323,8 +263,7 @@ static void put_notes(
             ? ""
             : ", whole pixels first and then the fractions around the best of them",
         gpume_names_interpolation[params->interpolation]);
-    put(out, line);
-    snprintf(line, sizeof(line),
+    gpume_html_print(out,
         "<p class=\"note\">Decoders do not name the reference of a vector. In H.264 a block is "
         "taken to refer to those of up to %u frames on each side from which its vectors predict it "
         "best, and a block with two vectors to be predicted by the better of them, or by their "
@@ -333,28 +272,28 @@ static void put_notes(
         " blocks were left out, whose size or references cannot be searched here; %" PRIu64
         " vectors of the stream lead out of the window.</p>\n",
         GPUME_VERSUS_TRIED, rows->left_out, rows->outside);
-    put(out, line);
     if (rows->interlaced > 0) {
-        snprintf(line, sizeof(line),
+        gpume_html_print(out,
             "<p class=\"note\">%" PRIu64 " frames are interlaced. Where a block was coded as lines "
             "of one field, its place and vector are those in that field, and its figures here "
             "are wrong.</p>\n",
             rows->interlaced);
-        put(out, line);
     }
 }
 
 void gpume_versus_write_page(
     struct gpume_out *out, const struct gpume_versus_rows *rows, const struct gpume_versus_run *run)
 {
-    const char *slash = strrchr(run->input, '/');
-    put(out, head);
-    put(out, "<h1>");
-    put_escaped(out, slash ? slash + 1 : run->input);
-    put(out, "</h1>\n<p>");
-    put_escaped(out, run->codec);
-    put(out, "; <span class=\"coded\">as coded</span> &rarr; <span class=\"exact\">with the best "
-             "vectors</span></p>\n</header>\n<main>\n");
+    static const struct gpume_html_page page = {
+        .title = "gpume: a stream's vectors and the best ones",
+        .kind = "A stream&rsquo;s vectors and the best ones",
+        .style = "",
+    };
+    gpume_html_begin(out, &page, run->input);
+    gpume_html_escaped(out, run->codec);
+    gpume_html_put(out, "; <span class=\"coded\">as coded</span> &rarr; <span class=\"exact\">with "
+                        "the best vectors</span>");
+    gpume_html_body(out);
     put_cards(out, rows);
     put_chart(out, rows, SAD_PER_PIXEL, "SAD per pixel");
     put_chart(out, rows, BITS_PER_BLOCK, "Bits per block for vectors");
@@ -364,5 +303,5 @@ void gpume_versus_write_page(
         put_blocks(out, rows);
     }
     put_notes(out, rows, run);
-    put(out, "</main>\n</body>\n</html>\n");
+    gpume_html_end(out);
 }
