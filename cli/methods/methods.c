@@ -2,7 +2,8 @@
 /*
  * gpume methods: what the fast searches of FFmpeg's mestimate lose. Every frame but the first and
  * the last is searched in both its neighbours: by the library, and by each method of the filter. At
- * most three frames and two motion fields per search are in memory. Main thread only.
+ * most three frames and two motion fields per search are in memory, and with --report one more pair
+ * of frames with its fields. Main thread only.
  */
 #include "base/clock.h"
 #include "base/status.h"
@@ -12,7 +13,10 @@
 #include "host.h"
 #include "library_log.h"
 #include "media/mestimate.h"
+#include "methods/page.h"
 #include "methods/tally.h"
+#include "methods/worst.h"
+#include "names.h"
 #include "video.h"
 
 #include <inttypes.h>
@@ -24,17 +28,24 @@
 
 struct methods_options {
     struct gpume_video_options video;
+    const char *report; /* NULL: not given */
     uint32_t block, window;
 };
 
-static const char *const methods[] = {
-    "esa", "tss", "tdls", "ntss", "fss", "ds", "hexbs", "epzs", "umh"};
+/* The searches in the order of the table; those between exact and none are methods of the filter.
+ */
+static const char *const names[] = {
+    "exact", "esa", "tss", "tdls", "ntss", "fss", "ds", "hexbs", "epzs", "umh", "none"};
 
-#define METHODS (sizeof(methods) / sizeof(methods[0]))
 #define FRAMES 3u
 
-/* The searches in the order of the table. */
-enum { EXACT, FIRST, ZERO = FIRST + METHODS, ROWS };
+enum {
+    EXACT,
+    FIRST,
+    ROWS = sizeof(names) / sizeof(names[0]),
+    NONE = ROWS - 1,
+    METHODS = NONE - FIRST
+};
 
 struct job {
     struct gpume_video video;
@@ -44,16 +55,17 @@ struct job {
     uint32_t blocks;
     uint8_t *samples; /* of the newest frames, by number modulo FRAMES */
     struct gpume_plane planes[FRAMES];
-    struct gpume_vector *exact;      /* of the frame before, into the past and the future, */
-    struct gpume_vector *exact_next; /* and of the newest frame, into the past */
-    struct gpume_vector *found;      /* by one method */
-    struct gpume_vector *zero;
+    struct gpume_vector *next; /* exact, of the newest frame into the past */
+    /* Of the frame before, by each search, into the past and the future; that of EXACT is exact. */
+    struct gpume_vector *found[ROWS];
     struct gpume_tally tallies[ROWS];
+    struct gpume_out *page; /* NULL: no --report */
+    struct gpume_worst worst;
 };
 
-static const char *name(size_t row)
+static const struct methods_options *options_of(const struct job *job)
 {
-    return row == EXACT ? "exact" : row == ZERO ? "none" : methods[row - FIRST];
+    return (const struct methods_options *)(const void *)job->video.options;
 }
 
 static bool allocate(struct job *job)
@@ -61,13 +73,11 @@ static bool allocate(struct job *job)
     const size_t pixels = (size_t)job->params.width * job->params.height;
     job->blocks = job->params.width / job->params.block * (job->params.height / job->params.block);
     job->samples = malloc(FRAMES * pixels);
-    job->exact = calloc(2 * (size_t)job->blocks, sizeof(*job->exact));
-    job->exact_next = calloc(job->blocks, sizeof(*job->exact_next));
-    job->found = calloc(2 * (size_t)job->blocks, sizeof(*job->found));
-    job->zero = calloc(2 * (size_t)job->blocks, sizeof(*job->zero));
-    bool done = job->samples && job->exact && job->exact_next && job->found && job->zero;
+    job->next = calloc(job->blocks, sizeof(*job->next));
+    bool done = job->samples && job->next;
     for (size_t i = 0; i < ROWS && done; i++) {
-        done = gpume_tally_init(&job->tallies[i], job->params.window_x);
+        job->found[i] = calloc(2 * (size_t)job->blocks, sizeof(*job->found[i]));
+        done = gpume_tally_init(&job->tallies[i], job->params.window_x) && job->found[i];
     }
     for (uint32_t i = 0; i < FRAMES && done; i++) {
         job->planes[i] = (struct gpume_plane){.data = job->samples + i * pixels,
@@ -76,7 +86,8 @@ static bool allocate(struct job *job)
             .height = job->params.height,
             .bits = 8};
     }
-    return done;
+    return done &&
+           (!job->page || gpume_worst_init(&job->worst, &job->planes[0], job->params.block, ROWS));
 }
 
 static enum gpume_exit open_searches(struct job *job)
@@ -86,7 +97,7 @@ static enum gpume_exit open_searches(struct job *job)
         return gpume_video_refuse(&job->video, status);
     }
     for (size_t i = 0; i < METHODS; i++) {
-        const int failed = gpume_mestimate_open(&job->filters[i], &job->params, methods[i]);
+        const int failed = gpume_mestimate_open(&job->filters[i], &job->params, names[FIRST + i]);
         if (failed != GPUME_OK) {
             return GPUME_EXIT_FAILED;
         }
@@ -94,11 +105,29 @@ static enum gpume_exit open_searches(struct job *job)
     return GPUME_EXIT_DONE;
 }
 
+static enum gpume_exit open_page(struct job *job)
+{
+    const struct methods_options *options = options_of(job);
+    const struct gpume_common_options *common = &options->video.common;
+    if (!options->report) {
+        return GPUME_EXIT_DONE;
+    }
+    if (gpume_name_is_input(common->inputs, common->input_count, options->report)) {
+        return GPUME_EXIT_USAGE;
+    }
+    if (options->video.output && strcmp(options->report, options->video.output) == 0) {
+        return gpume_refuse(
+            GPUME_EXIT_USAGE, "%s: is named by --output and by --report", options->report);
+    }
+    const int status =
+        gpume_out_open(&job->page, options->report, common->overwrite, &gpume_console);
+    return status == GPUME_INVALID ? GPUME_EXIT_USAGE : gpume_exit_of_writer(status);
+}
+
 static enum gpume_exit open_job(void *opaque)
 {
     struct job *job = opaque;
-    const struct methods_options *options =
-        (const struct methods_options *)(const void *)job->video.options;
+    const struct methods_options *options = options_of(job);
     const struct gpume_source_info *info = &job->video.info;
     struct gpume_params *params = &job->params;
     *params = options->video.params;
@@ -118,10 +147,11 @@ static enum gpume_exit open_job(void *opaque)
     }
     params->width = params->width / params->block * params->block;
     params->height = params->height / params->block * params->block;
-    if (!allocate(job)) {
+    const enum gpume_exit result = open_page(job);
+    if (result == GPUME_EXIT_DONE && !allocate(job)) {
         return gpume_refuse(GPUME_EXIT_FAILED, "%s: out of memory for its vectors", info->label);
     }
-    return open_searches(job);
+    return result ? result : open_searches(job);
 }
 
 /* Searches one frame in another and copies the vectors. */
@@ -143,9 +173,9 @@ static int take_exact(struct job *job, uint64_t frame, int64_t time_us)
     const uint64_t start = gpume_clock_ns();
     GPUME_CHECK(gpume_send_plane(job->ctx, &job->planes[frame % FRAMES], time_us));
     if (frame > 0) {
-        memcpy(job->exact, job->exact_next, job->blocks * sizeof(*job->exact));
-        GPUME_CHECK(search_exactly(job, frame, frame - 1, job->exact_next));
-        GPUME_CHECK(search_exactly(job, frame - 1, frame, job->exact + job->blocks));
+        memcpy(job->found[EXACT], job->next, job->blocks * sizeof(*job->next));
+        GPUME_CHECK(search_exactly(job, frame, frame - 1, job->next));
+        GPUME_CHECK(search_exactly(job, frame - 1, frame, job->found[EXACT] + job->blocks));
     }
     if (frame > 1) {
         job->tallies[EXACT].ns += gpume_clock_ns() - start;
@@ -153,24 +183,61 @@ static int take_exact(struct job *job, uint64_t frame, int64_t time_us)
     return GPUME_OK;
 }
 
-/* Adds what a search found for the frame before the newest. */
-static int add(struct job *job, size_t row, uint64_t frame, const struct gpume_vector *vectors)
+/* The frame before the newest, searched in the one before it or in the newest. */
+static struct gpume_tally_pair pair_of(
+    const struct job *job, size_t row, uint64_t frame, uint32_t ahead)
+{
+    return (struct gpume_tally_pair){
+        .target = &job->planes[(frame - 1) % FRAMES],
+        .reference = &job->planes[(frame - 2 + 2 * ahead) % FRAMES],
+        .block = job->params.block,
+        .vectors = job->found[row] + (size_t)ahead * job->blocks,
+        .exact = job->found[EXACT] + (size_t)ahead * job->blocks,
+    };
+}
+
+/* Adds what a search found. *sad: of this pair. */
+static int add(struct job *job, size_t row, uint64_t frame, uint32_t ahead, uint64_t *sad)
+{
+    struct gpume_tally *tally = &job->tallies[row];
+    const struct gpume_tally_pair pair = pair_of(job, row, frame, ahead);
+    const uint64_t before = tally->sad;
+    if (!gpume_tally_fits(&pair, job->params.window_x)) {
+        return gpume_refuse(GPUME_IO,
+            "frame %" PRIu64 ": mestimate=method=%s gives vectors that lead out of the picture or "
+            "the window",
+            frame - 1, names[row]);
+    }
+    gpume_tally_add(tally, &pair);
+    *sad = tally->sad - before;
+    return GPUME_OK;
+}
+
+/* Keeps the pair for the page if the methods lose more in it than in those before. */
+static void keep_worst(struct job *job, uint64_t frame, uint32_t ahead, uint64_t loss)
+{
+    if (!job->page || !gpume_worst_is_worse(&job->worst, loss)) {
+        return;
+    }
+    for (size_t row = 0; row < ROWS; row++) {
+        const struct gpume_tally_pair pair = pair_of(job, row, frame, ahead);
+        gpume_worst_vectors(&job->worst, row, pair.vectors);
+    }
+    const struct gpume_tally_pair pair = pair_of(job, EXACT, frame, ahead);
+    gpume_worst_take(&job->worst, &pair, frame - 1, frame - 2 + 2 * ahead, loss);
+}
+
+static int add_all(struct job *job, uint64_t frame)
 {
     for (uint32_t ahead = 0; ahead < 2; ahead++) {
-        const struct gpume_tally_pair pair = {
-            .target = &job->planes[(frame - 1) % FRAMES],
-            .reference = &job->planes[(frame - 2 + 2 * ahead) % FRAMES],
-            .block = job->params.block,
-            .vectors = vectors + (size_t)ahead * job->blocks,
-            .exact = job->exact + (size_t)ahead * job->blocks,
-        };
-        if (!gpume_tally_fits(&pair, job->params.window_x)) {
-            return gpume_refuse(GPUME_IO,
-                "frame %" PRIu64 ": mestimate=method=%s gives vectors that lead out of the picture "
-                "or the window",
-                frame - 1, name(row));
+        uint64_t least = 0, sad = 0, loss = 0;
+        GPUME_CHECK(add(job, EXACT, frame, ahead, &least));
+        for (size_t row = FIRST; row < NONE; row++) {
+            GPUME_CHECK(add(job, row, frame, ahead, &sad));
+            loss += sad - least;
         }
-        gpume_tally_add(&job->tallies[row], &pair);
+        GPUME_CHECK(add(job, NONE, frame, ahead, &sad));
+        keep_worst(job, frame, ahead, loss);
     }
     return GPUME_OK;
 }
@@ -185,13 +252,11 @@ static int take_frame(void *opaque, const struct gpume_plane *luma, int64_t time
             (const uint8_t *)luma->data + (ptrdiff_t)y * luma->stride, plane->width);
     }
     GPUME_CHECK(take_exact(job, frame, time_us));
-    for (size_t i = 0; i < METHODS; i++) {
-        struct gpume_tally *tally = &job->tallies[FIRST + i];
-        GPUME_CHECK(gpume_mestimate_next(job->filters[i], plane, job->found, &tally->ns));
-        GPUME_CHECK(frame > 1 ? add(job, FIRST + i, frame, job->found) : GPUME_OK);
+    for (size_t row = FIRST; row < NONE; row++) {
+        GPUME_CHECK(gpume_mestimate_next(
+            job->filters[row - FIRST], plane, job->found[row], &job->tallies[row].ns));
     }
-    GPUME_CHECK(frame > 1 ? add(job, EXACT, frame, job->exact) : GPUME_OK);
-    return frame > 1 ? add(job, ZERO, frame, job->zero) : GPUME_OK;
+    return frame > 1 ? add_all(job, frame) : GPUME_OK;
 }
 
 static double per(uint64_t sum, uint64_t count)
@@ -214,6 +279,21 @@ static void write_row(struct gpume_out *out, const char *method, const struct gp
     (void)gpume_out_text(out, row);
 }
 
+static enum gpume_exit write_page(const struct job *job)
+{
+    const struct gpume_methods_page page = {
+        .input = job->video.info.label,
+        .label = options_of(job)->report,
+        .window = job->params.window_x,
+        .count = ROWS,
+        .names = names,
+        .tallies = job->tallies,
+        .worst = &job->worst,
+    };
+    const int status = gpume_methods_page_write(job->page, &page);
+    return gpume_exit_of_writer(status ? status : gpume_out_finish(job->page));
+}
+
 static enum gpume_exit finish(void *opaque)
 {
     struct job *job = opaque;
@@ -228,10 +308,10 @@ static enum gpume_exit finish(void *opaque)
             "method,frame_pairs,blocks,pixels,sad,sse,psnr,sad_per_pixel,bits_per_vector,"
             "vectors_equal,as_good,ms_per_pair\n");
         for (size_t i = 0; i < ROWS; i++) {
-            write_row(job->video.out, name(i), &job->tallies[i]);
+            write_row(job->video.out, names[i], &job->tallies[i]);
         }
     }
-    return GPUME_EXIT_DONE;
+    return job->page ? write_page(job) : GPUME_EXIT_DONE;
 }
 
 static void print_row(const struct job *job, size_t row)
@@ -246,7 +326,7 @@ static void print_row(const struct job *job, size_t row)
     if (tally->ns > 0) {
         snprintf(ms, sizeof(ms), "%.2f", per(tally->ns, tally->pairs) / 1e6);
     }
-    printf("%-8s %8.3f %8s %9.4f %8.3f %8.2f %% %8.2f %% %10s\n", name(row), psnr, loss,
+    printf("%-8s %8.3f %8s %9.4f %8.3f %8.2f %% %8.2f %% %10s\n", names[row], psnr, loss,
         per(tally->sad, tally->pixels), gpume_tally_bits(tally),
         100 * per(tally->equal, tally->blocks), 100 * per(tally->as_good, tally->blocks), ms);
 }
@@ -270,6 +350,26 @@ static void conclude(const void *opaque)
     if (options->output) {
         gpume_console_print_written(options->output, stdout);
     }
+    if (job->page) {
+        gpume_console_print_written(options_of(job)->report, stdout);
+    }
+}
+
+static void close_job(struct job *job)
+{
+    gpume_video_close(&job->video);
+    gpume_close(&job->ctx);
+    for (size_t i = 0; i < METHODS; i++) {
+        gpume_mestimate_close(&job->filters[i]);
+    }
+    for (size_t i = 0; i < ROWS; i++) {
+        gpume_tally_finish(&job->tallies[i]);
+        free(job->found[i]);
+    }
+    gpume_worst_finish(&job->worst);
+    gpume_out_close(&job->page);
+    free(job->samples);
+    free(job->next);
 }
 
 static enum gpume_exit run(const void *options)
@@ -277,19 +377,7 @@ static enum gpume_exit run(const void *options)
     static const struct gpume_video_work work = {open_job, take_frame, finish, conclude};
     struct job job = {.video = {.options = options}};
     const enum gpume_exit result = gpume_video_run(&job.video, &work, &job);
-    gpume_video_close(&job.video);
-    gpume_close(&job.ctx);
-    for (size_t i = 0; i < METHODS; i++) {
-        gpume_mestimate_close(&job.filters[i]);
-    }
-    for (size_t i = 0; i < ROWS; i++) {
-        gpume_tally_finish(&job.tallies[i]);
-    }
-    free(job.samples);
-    free(job.exact);
-    free(job.exact_next);
-    free(job.found);
-    free(job.zero);
+    close_job(&job);
     return result;
 }
 
@@ -309,6 +397,14 @@ static int check(void *opaque, const struct gpume_line *line)
             "--block %" PRIu32 ": must be 8, 16, 32, 64 or 128, as FFmpeg's mestimate has it",
             options->block);
     }
+    if (options->report && gpume_name_is_stdout(options->report)) {
+        return gpume_refuse(GPUME_INVALID,
+            "--report %s: the table goes to standard output; name a file", options->report);
+    }
+    if (options->report &&
+        gpume_text_check(options->report, "report", ".html", &gpume_console) != GPUME_OK) {
+        return GPUME_INVALID;
+    }
     return gpume_video_options_check(opaque, line);
 }
 
@@ -321,13 +417,17 @@ static const struct gpume_option table[] = {
     {GPUME_ROW_NUMBER("window", OPTIONS, window, 4, WINDOW_MAX), .letter = 'w',
         .help = "largest displacement in pixels, 4 to 256 (default 7)"},
     GPUME_OPTIONS_VIDEO(OPTIONS, video),
+    {GPUME_ROW_FILE("report", "FILE", OPTIONS, report),
+        .help =
+            "write a page, .html, with the table, a chart, and pictures of the frame pair where "
+            "the methods lose most"},
     GPUME_OPTIONS_VIDEO_LAST(OPTIONS, video),
 };
 
 const struct gpume_command gpume_methods_command = {
     .name = "methods",
     .summary = "show what fast searches lose against the exact one",
-    .usage = "methods INPUT [-o FILE.csv] [options]",
+    .usage = "methods INPUT [-o FILE.csv] [--report FILE.html] [options]",
     .about = "Searches a video exactly and by every method of FFmpeg's mestimate, and compares "
              "their predictions, their vectors and their times.",
     .options = table,

@@ -46,6 +46,16 @@ static struct cost measure(
     return cost;
 }
 
+void gpume_tally_costs(const struct gpume_tally_pair *pair, uint32_t *costs)
+{
+    const uint32_t blocks_x = pair->target->width / pair->block;
+    const uint32_t blocks_y = pair->target->height / pair->block;
+    for (uint32_t i = 0; i < blocks_x * blocks_y; i++) {
+        const uint32_t x = i % blocks_x * pair->block, y = i / blocks_x * pair->block;
+        costs[i] = (uint32_t)measure(pair, x, y, pair->vectors[i]).sad;
+    }
+}
+
 static int16_t middle(int16_t a, int16_t b, int16_t c)
 {
     const int16_t least = a < b ? a : b, most = a < b ? b : a;

@@ -36,6 +36,9 @@ void gpume_tally_add(struct gpume_tally *tally, const struct gpume_tally_pair *p
 /* Does every vector lead to a place inside the reference, at most `window` away? */
 bool gpume_tally_fits(const struct gpume_tally_pair *pair, uint32_t window);
 
+/* The SAD of every block. */
+void gpume_tally_costs(const struct gpume_tally_pair *pair, uint32_t *costs);
+
 /* Entropy of the differences, in x and y together: bits per vector. */
 double gpume_tally_bits(const struct gpume_tally *tally);
 

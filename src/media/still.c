@@ -25,7 +25,7 @@ int gpume_still_open(struct gpume_still **still, const char *label, uint32_t wid
         .label = label,
         .encoder = lossless ? "png" : "mjpeg",
         .settings = lossless ? NULL : "flags=+qscale:global_quality=472",
-        .remedy = "leave the pictures out with --report-pictures 0",
+        .remedy = "write no HTML report, or one without pictures",
         .formats = {lossless ? png : AV_PIX_FMT_YUVJ420P, AV_PIX_FMT_NONE},
         .width = width,
         .height = height,

@@ -48,6 +48,25 @@ expect 0 methods clip.y4m --backend "$engine" -b 32 -q
 expect 0 methods clip.y4m --backend "$engine" -b 32
 grep -q '^8 frame pairs of 64x32, 2 blocks each, window 7$' "$scratch/out" || fail "blocks that the picture cuts"
 
+# The page changes no number, and the pair that it shows is the one that it names: its PSNR is that of the run.
+expect 0 methods clip.y4m --backend "$engine" -b 8 -w 5 -o again.csv --report page.html
+[ "$(cut -d, -f1-11 table.csv)" = "$(cut -d, -f1-11 again.csv)" ] || fail "other numbers with a page"
+grep -q '^written *page.html$' "$scratch/out" || fail "the page is not mentioned"
+pair=$(sed -n 's/.*lose most: frame \([0-9]*\), searched in frame \([0-9]*\)<.*/\1,\2/p' page.html)
+psnr_of() {
+    sed -n "/<h3[^>]*>$1</,/<p>/s/<p>PSNR \([0-9.]*\) dB.*/\1/p" page.html
+}
+wanted=$(grep "^$pair," run/frames.csv | cut -d, -f10,11)
+[ "$(psnr_of none),$(psnr_of exact)" = "$wanted" ] || fail "pair $pair: PSNR $(psnr_of none),$(psnr_of exact), not $wanted"
+! grep -q "$scratch" page.html || fail "the page names a folder"
+expect 2 methods clip.y4m --backend "$engine" --report page.html
+expect 2 methods clip.y4m --backend "$engine" --report page.txt
+says ".html"
+expect 2 methods clip.y4m --backend "$engine" --report -
+says "name a file"
+expect 2 methods clip.y4m --backend "$engine" --report both.html -o both.html
+[ ! -e both.html ] || fail "two outputs of one name"
+
 expect 2 methods clip.y4m --block 24
 says "8, 16, 32, 64 or 128"
 expect 2 methods clip.y4m --window 3
@@ -59,6 +78,15 @@ expect 3 methods deep.y4m --backend "$engine"
 says "--vf format=gray"
 expect 0 methods deep.y4m --backend "$engine" --vf format=gray
 make_clip short.y4m 80 56 8 2
-expect 3 methods short.y4m --backend "$engine" -o short.csv
+expect 3 methods short.y4m --backend "$engine" -o short.csv --report short.html
 says "at least three are needed"
-[ ! -e short.csv ] || fail "a table of two frames"
+[ ! -e short.csv ] && [ ! -e short.html ] || fail "a table or page of two frames"
+# Frames that are all the same: no error, no loss, no chart.
+printf 'YUV4MPEG2 W16 H8 F25:1 Cmono\n' >equal.y4m
+for frame in 1 2 3; do
+    printf 'FRAME\n' && printf '%0128d' 7
+done >>equal.y4m
+expect 0 methods equal.y4m --backend "$engine" -b 8 --report equal.html
+grep -q '<td>inf</td><td>-</td>' equal.html || fail "predictions without an error"
+! grep -q 'nan' equal.html || fail "no number in the page"
+[ -z "$(find . -name '*.tmp*' -o -name '.*.html*')" ] || fail "files are left: $(ls -A)"
