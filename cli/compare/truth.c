@@ -63,8 +63,8 @@ static int measure(struct job *job, const struct gpume_vectors_field *field, con
     const char *const names[2] = {job->common->inputs[0], name};
     struct gpume_flow flow;
     struct gpume_flow_errors errors;
-    int status = gpume_flow_read(&flow, name, &gpume_console);
-    status = status ? status : gpume_flow_measure(&errors, &flow, field, names, &gpume_console);
+    int status = gpume_flow_read(&flow, field, names, &gpume_console);
+    status = status ? status : gpume_flow_measure(&errors, &flow, field, names[0], &gpume_console);
     if (status == GPUME_OK) {
         gpume_flow_add(&job->errors, &errors);
         job->fields++;

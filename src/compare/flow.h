@@ -36,16 +36,17 @@ struct gpume_flow_errors {
     double angle_sum;                  /* degrees */
 };
 
-/* Reads a Middlebury .flo file, or a KITTI .png file, by its first bytes. Failures are logged:
- * GPUME_IO, GPUME_INVALID, GPUME_NOMEM. To be released with gpume_flow_finish in either case. */
-int gpume_flow_read(struct gpume_flow *flow, const char *path, const struct gpume_log *log);
+/* Reads the truth of a field from names[1], a Middlebury .flo file or a KITTI .png file, by its
+ * first bytes; names[0] has the field. Failures are logged: GPUME_IO, GPUME_INVALID (damaged, or
+ * not of the field's size), GPUME_NOMEM. To be released with gpume_flow_finish in either case. */
+int gpume_flow_read(struct gpume_flow *flow, const struct gpume_vectors_field *field,
+    const char *const names[2], const struct gpume_log *log);
 void gpume_flow_finish(struct gpume_flow *flow);
 
-/* Every pixel takes the vector of its block. GPUME_INVALID, logged with both names: another size,
- * or several vectors for one pixel. */
+/* Every pixel takes the vector of its block. flow: read for this field. GPUME_INVALID, logged with
+ * the run's name: several vectors for one pixel. */
 int gpume_flow_measure(struct gpume_flow_errors *errors, const struct gpume_flow *flow,
-    const struct gpume_vectors_field *field, const char *const names[2],
-    const struct gpume_log *log);
+    const struct gpume_vectors_field *field, const char *run, const struct gpume_log *log);
 
 void gpume_flow_add(struct gpume_flow_errors *total, const struct gpume_flow_errors *errors);
 

@@ -69,21 +69,10 @@ static void measure_block(struct gpume_flow_errors *errors, const struct gpume_f
 }
 
 int gpume_flow_measure(struct gpume_flow_errors *errors, const struct gpume_flow *flow,
-    const struct gpume_vectors_field *field, const char *const names[2],
-    const struct gpume_log *log)
+    const struct gpume_vectors_field *field, const char *run, const struct gpume_log *log)
 {
     const size_t pixels = (size_t)flow->width * flow->height;
     uint64_t covered = 0;
-    /* Blocks may be missing at the edges, where a stream has none. */
-    if (field->width > flow->width || field->height > flow->height ||
-        flow->width - field->width >= GPUME_BLOCK_MAX ||
-        flow->height - field->height >= GPUME_BLOCK_MAX) {
-        return gpume_log_fail(log, GPUME_INVALID,
-            "%s: frame %" PRIu64 " has %" PRIu32 "x%" PRIu32 " pixels, but %s has %" PRIu32
-            "x%" PRIu32,
-            names[0], field->frame, field->width, field->height, names[1], flow->width,
-            flow->height);
-    }
     *errors = (struct gpume_flow_errors){0};
     for (size_t i = 0; i < pixels; i++) {
         errors->known += flow->vectors[i].u != GPUME_FLOW_UNKNOWN;
@@ -99,7 +88,7 @@ int gpume_flow_measure(struct gpume_flow_errors *errors, const struct gpume_flow
         return gpume_log_fail(log, GPUME_INVALID,
             "%s: frame %" PRIu64 " has several vectors per pixel; run it with one shape of blocks, "
             "or with --partition",
-            names[0], field->frame);
+            run, field->frame);
     }
     return GPUME_OK;
 }

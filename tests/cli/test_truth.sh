@@ -68,6 +68,14 @@ make far.flo 32 16 far
 expect 3 compare zero.csv --truth far.flo
 says "longer than 16384 pixels"
 
+# A damaged size takes no memory; what follows the last vector is no flow.
+{ head -c 4 three.flo; printf '\140\352\0\0\140\352\0\0'; tail -c +13 three.flo; } >huge.flo
+expect 3 compare zero.csv --truth huge.flo
+says "has 32x16 pixels, but huge.flo has 60000x60000"
+{ cat three.flo; printf 'x'; } >more.flo
+expect 3 compare zero.csv --truth more.flo
+says "there is more than the vectors of 32x16 pixels"
+
 # Pixels without a block are counted apart; blocks that cover a pixel twice are refused.
 sed '$d' zero.csv >short.csv
 expect 0 compare short.csv --truth three.flo

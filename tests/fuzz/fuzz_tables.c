@@ -4,6 +4,7 @@
  * for vectors a second byte selects the format to convert to. What readers return must respect the
  * bounds of their headers, and every writer must accept it.
  */
+#include "compare/flow.h"
 #include "compare/frames_reader.h"
 #include "compare/summary_reader.h"
 #include "files/csv_reader.h"
@@ -14,6 +15,7 @@
 #include "vectors/writer.h"
 
 #define FORMATS_MAX 16u /* vectors: first bytes below; others select other readers */
+#define FLOW 31u
 
 static const struct gpume_log silent;
 
@@ -103,6 +105,25 @@ static void read_summary(const uint8_t *data, size_t bytes)
     (void)gpume_read_settings_find(&settings, "engine device");
 }
 
+/* True flow of a field of two blocks. */
+static void read_flow(const uint8_t *data, size_t bytes)
+{
+    static const struct gpume_vectors_block blocks[] = {
+        {.w = 8, .h = 8, .dx = 4}, {.x = 8, .w = 8, .h = 8, .dy = -INT16_MAX}};
+    const struct gpume_vectors_field field = {
+        .width = 16, .height = 8, .count = 2, .blocks = blocks};
+    const char *const names[2] = {"run", fuzz_file(data, bytes)};
+    struct gpume_flow flow;
+    struct gpume_flow_errors errors;
+    if (gpume_flow_read(&flow, &field, names, &silent) == GPUME_OK &&
+        gpume_flow_measure(&errors, &flow, &field, names[0], &silent) == GPUME_OK) {
+        FUZZ_REQUIRE(errors.pixels <= 128 && errors.pixels <= errors.known);
+        FUZZ_REQUIRE(errors.above[2] <= errors.above[1] && errors.above[1] <= errors.above[0]);
+        FUZZ_REQUIRE(errors.distance_sum <= errors.distance_max * (double)errors.pixels + 1e-6);
+    }
+    gpume_flow_finish(&flow);
+}
+
 static void read_table(const uint8_t *data, size_t bytes)
 {
     static const struct gpume_csv_column columns[] = {{"a", false}, {"b", true}, {"c d", true}};
@@ -127,6 +148,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
     struct fuzz_bytes from = {data, bytes};
     const uint8_t kind = fuzz_u8(&from);
+    if (kind % 32 == FLOW) {
+        read_flow(from.at, from.left);
+        return 0;
+    }
     if (kind % 32 >= FORMATS_MAX) {
         static void (*const readers[])(const uint8_t *, size_t) = {
             read_frames, read_summary, read_table};
