@@ -4,7 +4,10 @@
 # on a phone's width and on a wide one.
 . "$(dirname "$0")/common.sh"
 have python3 || skip "python3 is not here: the page is not opened"
-have chromium || have chromium-browser || have google-chrome || skip "Chromium is not here: the page is not opened"
+if ! { have chromium || have chromium-browser || have google-chrome; }; then
+    [ "${GPUME_TEST_BROWSER:-}" != required ] || fail "Chromium is not here, but GPUME_TEST_BROWSER requires it"
+    skip "Chromium is not here: the page is not opened"
+fi
 make_clip clip.y4m 100 76 8 40
 expect 0 -q clip.y4m --backend "$engine" -w 5 --report clip.html --report-pictures 8 -o clip
 # The first field's overlays, which the page draws itself.
