@@ -2,8 +2,8 @@
 /*
  * gpume compare: reads both runs side by side, with one field of each in memory; fields that only
  * one run has are counted and skipped. Prints the table at the end, rows of --csv on the way. With
- * --map, files are compared once in advance, to learn the picture size and find what cannot be
- * drawn before anything is written. Main thread only.
+ * --map or --video, files are compared once in advance, to learn the picture size and find what
+ * cannot be drawn before anything is written. Main thread only.
  */
 #include "commands.h"
 #include "compare/comparison.h"
@@ -29,7 +29,7 @@
 struct compare_options {
     struct gpume_common_options common;
     const char *map;    /* NULL: not given */
-    const char *video;  /* below the map; NULL: none */
+    const char *video;  /* below the map, in the page; NULL: none */
     const char *report; /* NULL: not given */
     struct gpume_source_choice source;
     enum gpume_overlay_key key;
@@ -44,6 +44,7 @@ struct job {
     struct gpume_comparison comparison;
     struct gpume_compare_map *map; /* NULL: no --map */
     struct gpume_ground *ground;   /* NULL: no --video */
+    struct gpume_plane rgb;        /* the frame of `last`, with --video */
     struct gpume_out *csv;         /* NULL: no --csv */
     struct gpume_compare_page page;
     uint32_t width, height; /* pixels: the area that all blocks cover */
@@ -96,23 +97,17 @@ static int compare_field(struct job *job, struct gpume_read_statistics statistic
     if (status == GPUME_OK && job->csv) {
         gpume_comparison_csv_row(job->csv, &field);
     }
-    return status ? status : gpume_compare_page_add(&job->page, &field, a, b);
+    return status
+               ? status
+               : gpume_compare_page_add(&job->page, &field, a, b, job->ground ? &job->rgb : NULL);
 }
 
 /* Pictures have the time stamps of the first run, if both runs have time stamps. */
 static enum gpume_exit draw_field(struct job *job, const struct gpume_read_statistics statistics[2])
 {
     const bool timed = statistics[0].has_time && statistics[1].has_time;
-    struct gpume_plane rgb;
-    if (job->ground) {
-        const enum gpume_exit result =
-            gpume_ground_take(job->ground, job->sides[0].field->frame, &rgb);
-        if (result != GPUME_EXIT_DONE) {
-            return result;
-        }
-    }
     const int status = gpume_compare_map_draw(job->map, job->sides[0].field, job->sides[1].field,
-        job->ground ? &rgb : NULL, timed ? &statistics[0].time_us : NULL);
+        job->ground ? &job->rgb : NULL, timed ? &statistics[0].time_us : NULL);
     return gpume_exit_of_writer(status);
 }
 
@@ -121,11 +116,18 @@ static enum gpume_exit take_both(struct job *job)
 {
     const struct gpume_vectors_field *field = job->sides[0].field;
     struct gpume_read_statistics statistics[2] = {{0}, {0}};
-    if (job->options->map && job->comparison.fields > 0 && field->frame == job->last) {
+    const bool again = job->comparison.fields > 0 && field->frame == job->last;
+    if (job->options->map && again) {
         return gpume_refuse(GPUME_EXIT_USAGE,
             "%s and %s: have two motion fields per frame, but --map draws one; leave it out, or "
             "compare runs of one direction",
             job->comparison.names[0], job->comparison.names[1]);
+    }
+    const enum gpume_exit result = job->ground && !again
+                                       ? gpume_ground_take(job->ground, field->frame, &job->rgb)
+                                       : GPUME_EXIT_DONE;
+    if (result != GPUME_EXIT_DONE) {
+        return result;
     }
     const int status = compare_field(job, statistics);
     job->last = field->frame;
@@ -333,7 +335,7 @@ static enum gpume_exit work(struct job *job)
     result = result ? result
                     : gpume_compare_page_check(
                           options->report, options->common.inputs, options->common.overwrite);
-    if (result == GPUME_EXIT_DONE && options->map) {
+    if (result == GPUME_EXIT_DONE && (options->map || options->video)) {
         result = rehearse(job);
     }
     result = result ? result : name_sides(job);
@@ -380,8 +382,8 @@ static const struct gpume_option table[] = {
         .help = "draw where A and B differ: .y4m .mkv .mp4, or a pattern such as map%03d.png (.png "
                 ".ppm .bmp .jpg)"},
     {GPUME_ROW_FILE("video", "FILE", OPTIONS, video),
-        .help = "draw the map over the frames of this video, which both runs searched",
-        .needs = "map"},
+        .help = "show the frames of this video, which both runs searched, below the map and in the "
+                "page"},
     {GPUME_OPTION_VF(OPTIONS, source.filter), .needs = "video"},
     {GPUME_ROW_CHOICE("map-key", "auto|on|off", OPTIONS, key, gpume_look_keys),
         .help = "say in a corner of the map what its colours mean; auto: if it covers little of "
@@ -425,6 +427,9 @@ static int check_options(void *opaque, const struct gpume_line *line)
         return gpume_refuse(GPUME_INVALID,
             "give two runs, folders or files of vectors, or one and --truth; try 'gpume compare "
             "--help'");
+    }
+    if (options->video && !options->map && !options->report) {
+        return gpume_refuse(GPUME_INVALID, "--video: needs --map FILE or --report FILE");
     }
     for (uint32_t i = 0; i < options->common.input_count; i++) {
         if (options->video && strcmp(options->video, "-") == 0 &&

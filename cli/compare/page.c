@@ -33,13 +33,27 @@ int gpume_compare_page_open(struct gpume_compare_page *page, const char *path, b
     return path ? gpume_out_open(&page->out, path, overwrite, &gpume_console) : GPUME_OK;
 }
 
+/* Blocks may leave edges of the picture out. */
+static int add_picture(
+    struct gpume_compare_page *page, const struct gpume_plane *rgb, struct gpume_bytes *picture)
+{
+    int status = page->pictures ? GPUME_OK
+                                : gpume_report_small_open(&page->pictures, page->path, rgb->width,
+                                      rgb->height, &gpume_console);
+    page->compared.width = rgb->width;
+    page->compared.height = rgb->height;
+    return status ? status : gpume_report_small_encode(page->pictures, rgb, picture);
+}
+
 int gpume_compare_page_add(struct gpume_compare_page *page,
     const struct gpume_compared_field *field, const struct gpume_vectors_field *a,
-    const struct gpume_vectors_field *b)
+    const struct gpume_vectors_field *b, const struct gpume_plane *rgb)
 {
     const struct gpume_compared *blocks = &field->blocks;
-    const struct gpume_report_compared_pair pair = {
+    struct gpume_report_compared_pair pair = {
         .frame = field->frame,
+        .refs = {field->ref[0], field->ref[1]},
+        .has_refs = field->has_refs,
         .blocks = blocks->blocks,
         .differ = blocks->blocks - blocks->both_equal,
         .cheaper = {blocks->cheaper[0], blocks->cheaper[1]},
@@ -47,8 +61,12 @@ int gpume_compare_page_add(struct gpume_compare_page *page,
     if (!page->out) {
         return GPUME_OK;
     }
-    const int status = gpume_report_compared_add(&page->compared, &pair, a, b);
-    return status == GPUME_NOMEM ? gpume_log_nomem(&gpume_console, page->path) : status;
+    int status = rgb ? add_picture(page, rgb, &pair.picture) : GPUME_OK;
+    if (status == GPUME_OK && gpume_report_compared_add(&page->compared, &pair, a, b) != GPUME_OK) {
+        status = gpume_log_nomem(&gpume_console, page->path);
+    }
+    gpume_bytes_finish(&pair.picture);
+    return status;
 }
 
 int gpume_compare_page_write(
@@ -76,6 +94,9 @@ int gpume_compare_page_write(
         settings[totals.setting_count++] =
             (struct gpume_report_compared_setting){.name = name, .values = {values[0], values[1]}};
     }
+    if (page->pictures) {
+        totals.picture = gpume_report_small_size(page->pictures);
+    }
     gpume_report_compared_write(&page->compared, &totals, page->out);
     return gpume_out_finish(page->out);
 }
@@ -83,5 +104,6 @@ int gpume_compare_page_write(
 void gpume_compare_page_close(struct gpume_compare_page *page)
 {
     gpume_out_close(&page->out);
+    gpume_report_small_close(&page->pictures);
     gpume_report_compared_finish(&page->compared);
 }

@@ -11,6 +11,7 @@
 struct gpume_compare_page {
     const char *path;
     struct gpume_out *out;
+    struct gpume_report_small *pictures; /* NULL: no picture yet */
     struct gpume_report_compared compared;
 };
 
@@ -20,10 +21,11 @@ enum gpume_exit gpume_compare_page_check(
 
 int gpume_compare_page_open(struct gpume_compare_page *page, const char *path, bool overwrite);
 
-/* field: what the comparison of a and b gave. */
+/* field: what the comparison of a and b gave. rgb: the target frame, of one size throughout; NULL:
+ * unknown. */
 int gpume_compare_page_add(struct gpume_compare_page *page,
     const struct gpume_compared_field *field, const struct gpume_vectors_field *a,
-    const struct gpume_vectors_field *b);
+    const struct gpume_vectors_field *b, const struct gpume_plane *rgb);
 
 int gpume_compare_page_write(
     struct gpume_compare_page *page, const struct gpume_comparison *comparison);

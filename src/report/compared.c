@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "report/compared.h"
 
+#include "base/grid.h"
 #include "base/status.h"
 #include "report/shell.h"
 
@@ -9,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of packed blocks in the page. */
+/* Of packed blocks and pictures in the page. */
 #define BYTES_MAX ((uint64_t)16000000)
 
 /* For put_data. */
@@ -47,6 +48,11 @@ static void pack(struct gpume_bytes *bytes, const struct gpume_vectors_field *a,
     pack_run(bytes, b);
 }
 
+static uint64_t bytes_of(const struct gpume_report_compared_pair *pair)
+{
+    return gpume_base64_length(pair->packed.count) + gpume_base64_length(pair->picture.count);
+}
+
 /* Drops the blocks of every second frame pair that has some. */
 static void thin(struct gpume_report_compared *compared)
 {
@@ -56,8 +62,9 @@ static void thin(struct gpume_report_compared *compared)
         struct gpume_report_compared_pair *pair = &compared->pairs[i];
         if (i % compared->step != 0) {
             gpume_bytes_finish(&pair->packed);
+            gpume_bytes_finish(&pair->picture);
         }
-        compared->bytes += gpume_base64_length(pair->packed.count);
+        compared->bytes += bytes_of(pair);
     }
 }
 
@@ -76,13 +83,28 @@ static int make_room(struct gpume_report_compared *compared)
     return GPUME_OK;
 }
 
-static uint32_t larger(uint32_t a, uint32_t b)
+/* The smaller side of a block and of those before; 0: none yet. Those at the picture's far edge may
+ * be cut. */
+static uint32_t smaller_side(uint32_t known, uint32_t at, uint32_t side, uint32_t picture)
 {
-    return a > b ? a : b;
+    const bool cut = at > 0 && at + side >= picture;
+    return cut || (known && known < side) ? known : side;
+}
+
+/* The area and the smallest blocks of all fields. */
+static void measure(struct gpume_report_compared *compared, const struct gpume_vectors_field *field)
+{
+    compared->width = gpume_max_u32(compared->width, field->width);
+    compared->height = gpume_max_u32(compared->height, field->height);
+    for (size_t i = 0; i < field->count; i++) {
+        const struct gpume_vectors_block *block = &field->blocks[i];
+        compared->cell_w = smaller_side(compared->cell_w, block->x, block->w, field->width);
+        compared->cell_h = smaller_side(compared->cell_h, block->y, block->h, field->height);
+    }
 }
 
 int gpume_report_compared_add(struct gpume_report_compared *compared,
-    const struct gpume_report_compared_pair *pair, const struct gpume_vectors_field *a,
+    struct gpume_report_compared_pair *pair, const struct gpume_vectors_field *a,
     const struct gpume_vectors_field *b)
 {
     const int status = make_room(compared);
@@ -91,14 +113,15 @@ int gpume_report_compared_add(struct gpume_report_compared *compared,
     }
     struct gpume_report_compared_pair *added = &compared->pairs[compared->count];
     *added = *pair;
-    added->packed = (struct gpume_bytes){0};
+    added->packed = pair->picture = (struct gpume_bytes){0};
     compared->step = compared->step ? compared->step : 1;
     if (compared->count++ % compared->step == 0) {
         pack(&added->packed, a, b);
-        compared->bytes += gpume_base64_length(added->packed.count);
+        compared->bytes += bytes_of(added);
+    } else {
+        gpume_bytes_finish(&added->picture);
     }
-    compared->width = larger(compared->width, larger(a->width, b->width));
-    compared->height = larger(compared->height, larger(a->height, b->height));
+    measure(compared, a);
     while (compared->bytes > BYTES_MAX && compared->step < compared->count) {
         thin(compared);
     }
@@ -175,8 +198,24 @@ static void put_pair(struct gpume_json *json, const struct gpume_report_compared
     gpume_json_count(json, "blocks", pair->blocks);
     gpume_json_count(json, "differ", pair->differ);
     put_two(json, "cheaper", pair->cheaper);
+    if (pair->has_refs) {
+        put_two(json, "refs", pair->refs);
+    }
     gpume_json_truth(json, "kept", pair->packed.count > 0);
     gpume_json_end(json);
+}
+
+/* An element with bytes, if there are some. */
+static void put_element(
+    struct gpume_json *json, const char *name, size_t index, const struct gpume_bytes *bytes)
+{
+    char head[80];
+    snprintf(head, sizeof(head), "<script type=\"text/plain\" id=\"%s-%zu\">", name, index);
+    if (bytes->count > 0) {
+        gpume_report_put_text(json, head);
+        gpume_report_put_base64(json, bytes->data, bytes->count);
+        gpume_report_put_text(json, "</script>\n");
+    }
 }
 
 static void put_data(struct gpume_json *json, const void *opaque)
@@ -188,6 +227,10 @@ static void put_data(struct gpume_json *json, const void *opaque)
     put_totals(json, page->totals);
     gpume_json_count(json, "width", compared->width);
     gpume_json_count(json, "height", compared->height);
+    gpume_json_count(json, "cell_w", compared->cell_w);
+    gpume_json_count(json, "cell_h", compared->cell_h);
+    gpume_json_count(json, "scale", page->totals->picture.scale);
+    gpume_json_text(json, "type", page->totals->picture.lossless ? "image/png" : "image/jpeg");
     gpume_json_count(json, "units", GPUME_VECTORS_UNITS);
     gpume_json_count(json, "step", compared->step);
     gpume_report_put_colours(json);
@@ -200,14 +243,8 @@ static void put_data(struct gpume_json *json, const void *opaque)
     json->filled = false;
     gpume_report_put_text(json, "</script>\n");
     for (size_t i = 0; i < compared->count; i++) {
-        const struct gpume_bytes *packed = &compared->pairs[i].packed;
-        char head[80];
-        snprintf(head, sizeof(head), "<script type=\"text/plain\" id=\"pair-%zu\">", i);
-        if (packed->count > 0) {
-            gpume_report_put_text(json, head);
-            gpume_report_put_base64(json, packed->data, packed->count);
-            gpume_report_put_text(json, "</script>\n");
-        }
+        put_element(json, "pair", i, &compared->pairs[i].packed);
+        put_element(json, "picture", i, &compared->pairs[i].picture);
     }
 }
 
@@ -224,6 +261,7 @@ void gpume_report_compared_finish(struct gpume_report_compared *compared)
 {
     for (size_t i = 0; i < compared->count; i++) {
         gpume_bytes_finish(&compared->pairs[i].packed);
+        gpume_bytes_finish(&compared->pairs[i].picture);
     }
     free(compared->pairs);
     *compared = (struct gpume_report_compared){0};

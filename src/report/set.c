@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "files/json.h"
 #include "media/still.h"
+#include "report/small.h"
 #include "sinks/shown.h"
 
 #include <math.h>
@@ -18,14 +19,10 @@
 /* Colours are what the page plays: smaller, so that there is room for many, and of one size, so
  * that they are equally sharp. */
 enum { LUMA, COLOUR, SIZES };
-static const uint32_t side_max[SIZES] = {1280, 720};            /* pixels across or down */
-static const uint64_t lossless_max[SIZES] = {1 << 16, 1 << 12}; /* pixels of a picture */
-
-/* Of the page's pictures of one kind. */
-struct size {
-    uint32_t scale, width, height;
-    bool lossless;
-};
+static const uint32_t side_max[SIZES] = {
+    1280, GPUME_REPORT_COLOUR_SIDE}; /* pixels across or down */
+static const uint64_t lossless_max[SIZES] = {
+    1 << 16, GPUME_REPORT_COLOUR_LOSSLESS}; /* pixels of a picture */
 
 const char *const gpume_report_picture_names[GPUME_REPORT_PICTURES] = {
     "colour", "reference", "target", "predicted", "difference", "residual"};
@@ -39,7 +36,7 @@ struct gpume_report_encoder {
     int (*take_colour)(void *colours, uint64_t frame, struct gpume_plane *rgb); /* may be NULL */
     void *colours;
     bool wanted[GPUME_REPORT_PICTURES];
-    struct size sizes[SIZES];
+    struct gpume_report_size sizes[SIZES];
     struct gpume_still *stills[SIZES]; /* NULL: not needed */
     unsigned char *gray_of;            /* the gray level of each difference, from 0 to the peak */
     uint32_t *sums;                    /* one per column of the video, or three with colours */
@@ -63,14 +60,9 @@ void gpume_report_encoder_close(struct gpume_report_encoder **encoder)
     }
 }
 
-static struct size size_of(const struct gpume_params *params, size_t kind)
+static struct gpume_report_size size_of(const struct gpume_params *params, size_t kind)
 {
-    const uint32_t larger = gpume_max_u32(params->width, params->height);
-    const uint32_t scale = (uint32_t)gpume_div_up(larger, side_max[kind]);
-    struct size size = {
-        scale, (params->width + scale - 1) / scale, (params->height + scale - 1) / scale, false};
-    size.lossless = (uint64_t)size.width * size.height <= lossless_max[kind];
-    return size;
+    return gpume_report_size_of(params->width, params->height, side_max[kind], lossless_max[kind]);
 }
 
 static int open_stills(struct gpume_report_encoder *encoder)
@@ -79,7 +71,7 @@ static int open_stills(struct gpume_report_encoder *encoder)
         encoder->wanted[GPUME_REPORT_TARGET], encoder->wanted[GPUME_REPORT_COLOUR]};
     int status = GPUME_OK;
     for (size_t i = 0; i < SIZES && status == GPUME_OK; i++) {
-        const struct size *size = &encoder->sizes[i];
+        const struct gpume_report_size *size = &encoder->sizes[i];
         if (needed[i]) {
             status = gpume_still_open(&encoder->stills[i], encoder->label, size->width,
                 size->height, i == COLOUR, size->lossless, &encoder->log);
@@ -209,7 +201,7 @@ static uint32_t mean_of(const uint32_t *sums, uint32_t columns, uint32_t samples
 static void reduce_row(const struct gpume_report_encoder *encoder, const struct gpume_plane *plane,
     bool is_difference, uint32_t rows, unsigned char *to)
 {
-    const struct size *size = &encoder->sizes[LUMA];
+    const struct gpume_report_size *size = &encoder->sizes[LUMA];
     const uint32_t scale = size->scale, peak = (1u << plane->bits) - 1;
     const uint32_t last = plane->width - (size->width - 1) * scale;
     const uint32_t down = plane->bits - 8, width = size->width;
@@ -225,46 +217,11 @@ static void reduce_row(const struct gpume_report_encoder *encoder, const struct 
     }
 }
 
-/* One of the three colours: the sums of `rows` rows, into one row of the page's picture. */
-static void reduce_colour_row(const struct gpume_report_encoder *encoder, uint32_t video_width,
-    uint32_t rows, uint32_t colour, unsigned char *to)
-{
-    const struct size *size = &encoder->sizes[COLOUR];
-    for (uint32_t column = 0; column < size->width; column++) {
-        const uint32_t left = column * size->scale;
-        const uint32_t right = gpume_min_u32(left + size->scale, video_width);
-        const uint32_t samples = rows * (right - left);
-        uint32_t sum = samples / 2;
-        for (uint32_t x = left; x < right; x++) {
-            sum += encoder->sums[3 * (size_t)x + colour];
-        }
-        to[3 * (size_t)column + colour] = (unsigned char)(sum / samples);
-    }
-}
-
-static void reduce_colours(
-    struct gpume_report_encoder *encoder, const struct gpume_plane *rgb, unsigned char *to)
-{
-    const struct size *size = &encoder->sizes[COLOUR];
-    for (uint32_t row = 0; row < size->height; row++) {
-        const uint32_t top = row * size->scale;
-        const uint32_t rows = gpume_min_u32(rgb->height - top, size->scale);
-        memset(encoder->sums, 0, 3 * (size_t)rgb->width * sizeof(*encoder->sums));
-        for (uint32_t y = top; y < top + rows; y++) {
-            add_8(encoder->sums, row_of(rgb, y), 3 * rgb->width);
-        }
-        for (uint32_t colour = 0; colour < 3; colour++) {
-            reduce_colour_row(
-                encoder, rgb->width, rows, colour, to + 3 * (size_t)row * size->width);
-        }
-    }
-}
-
 /* Reduces |plane - minus|; if minus == plane, the plane itself. */
 static void reduce(struct gpume_report_encoder *encoder, const struct gpume_plane *plane,
     const struct gpume_plane *minus, unsigned char *to)
 {
-    const struct size *size = &encoder->sizes[LUMA];
+    const struct gpume_report_size *size = &encoder->sizes[LUMA];
     for (uint32_t row = 0; row < size->height; row++) {
         const uint32_t top = row * size->scale, left = plane->height - top;
         const uint32_t rows = left < size->scale ? left : size->scale;
@@ -364,7 +321,7 @@ static int take_pictures(struct gpume_report_draft *draft, struct gpume_report_e
     for (size_t i = 0; i < GPUME_REPORT_PICTURES; i++) {
         struct gpume_plane rgb;
         const size_t kind = i == GPUME_REPORT_COLOUR ? COLOUR : LUMA;
-        const struct size *size = &encoder->sizes[kind];
+        const struct gpume_report_size *size = &encoder->sizes[kind];
         if (!encoder->wanted[i]) {
             continue;
         }
@@ -383,7 +340,7 @@ static int take_pictures(struct gpume_report_draft *draft, struct gpume_report_e
         if (status != GPUME_OK) {
             return status;
         }
-        reduce_colours(encoder, &rgb, draft->samples[i]);
+        gpume_report_reduce_colours(size, &rgb, encoder->sums, draft->samples[i]);
     }
     return GPUME_OK;
 }
@@ -421,7 +378,7 @@ int gpume_report_set_make(struct gpume_report_set *set, struct gpume_report_enco
     bool failed = false;
     for (size_t i = 0; i < GPUME_REPORT_PICTURES; i++) {
         const size_t kind = i == GPUME_REPORT_COLOUR ? COLOUR : LUMA;
-        const struct size *size = &encoder->sizes[kind];
+        const struct gpume_report_size *size = &encoder->sizes[kind];
         const unsigned char *data = NULL;
         size_t bytes = 0;
         if (!encoder->wanted[i]) {

@@ -376,7 +376,7 @@ def check_compared(browser, run, other):
     """The page of a comparison says of every block what the tables of both runs say."""
     frames = sorted(map(int, run.frames))
     browser.shape(1200, 900)
-    browser.open("compared.html", f"#frame={frames[1]}&block=8,16&layer=difference")
+    browser.open("compared.html", f"#frame={frames[1]}&block=1,2&layer=difference")
     same("frame", browser.script("return document.body.dataset.frame"), str(frames[1]))
     same("block", (browser.dataset("block")["x"], browser.dataset("block")["y"]), ("8", "16"))
     seen = set()
@@ -394,6 +394,16 @@ def check_compared(browser, run, other):
             same("verdict", shown["verdict"], want)
             seen.add(want)
     hold(f"hardly any differences: {seen}", len(seen) > 1)
+    browser.script("location.hash = '#frame=1&block=2,1&layer=flow'")
+    browser.wait("return document.body.dataset.frame === '1' && document.getElementById('block').dataset.x === '16'", "the address leads nowhere")
+    check_layers(browser)
+    hold("a picture without a video", browser.script("return state.image === undefined || state.image === null"))
+    browser.open("seen.html")
+    same("size of the picture", browser.script("return [state.image.width * data.scale, state.image.height * data.scale]"), [100, 76])
+    check_layers(browser)
+
+
+def check_layers(browser):
     pictures = set()
     for layer in ("motion", "flow", "cost", "difference"):
         browser.choose("layer", layer)

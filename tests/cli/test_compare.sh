@@ -298,6 +298,7 @@ else
     echo "ffmpeg is not here: the times of maps are not tested"
 fi
 
+make_clip small.y4m 32 32 8 5
 # Over the frames that were searched: exactly the blocks that differ are tinted. Small maps have a key on request only.
 if have ffmpeg; then
     expect 0 compare a a --video clip.y4m --map 'ground%d.ppm' -q
@@ -325,7 +326,6 @@ if have ffmpeg; then
     cmp over1.ppm keyless1.ppm || fail "--map-key auto draws a key on a small map"
     run -q compare a b --video clip.y4m --map 'keyed%d.ppm' --map-key on
     ! cmp -s over1.ppm keyed1.ppm || fail "--map-key on draws no key"
-    make_clip small.y4m 32 32 8 5
     expect 2 compare a b --video small.y4m --map x%d.ppm
     says "--video small.y4m: has pictures of 32x32 pixels, but the blocks cover 64x48"
     head -c $(($(head -1 clip.y4m | wc -c) + 2 * 3078)) clip.y4m >ends.y4m
@@ -335,7 +335,7 @@ if have ffmpeg; then
     expect 3 compare a b --video none.y4m --map x.mkv
 fi
 expect 2 compare a b --video clip.y4m
-says "--video: needs --map FILE"
+says "--video: needs --map FILE or --report FILE"
 expect 2 compare - b --video - --map x.mkv
 says "--video -: standard input is one of the runs"
 expect 2 compare a b --map x.mkv --vf hflip
@@ -433,6 +433,12 @@ for name in page.txt - .html; do
     expect 2 compare a a --report "$name"
     says "$name"
 done
+expect 0 compare -q a a --report seen.html --video clip.y4m
+grep -q 'id="picture-0"' seen.html || fail "a page without pictures"
+! grep -q 'id="picture-0"' page.html || fail "pictures without a video"
+expect 2 compare a a --report unseen.html --video small.y4m
+says "--video small.y4m: has pictures of 32x32 pixels"
+[ ! -e unseen.html ] || fail "a failed comparison left a page"
 expect 1 compare a a --report missing/page.html
 expect 3 compare a nothing --report new.html
 [ ! -e new.html ] || fail "a failed comparison left a page"

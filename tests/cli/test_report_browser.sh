@@ -42,5 +42,6 @@ expect 0 -q clip.y4m --backend "$engine" -w 5 --report-dir folder --frames 6
 expect 0 -q clip.y4m --backend "$engine" -w 5 -o folder --frames 6
 expect 0 -q clip.y4m --backend "$engine" -w 2 --edge inside -o narrow
 run compare -q clip narrow --report compared.html
+run compare -q clip narrow --report seen.html --video clip.y4m
 [ "$status" -eq 5 ] || fail "runs that differ: exit status $status"
 python3 "$here/report_browser.py" clip evil none long equal found parts trust several folder narrow || fail "see above"

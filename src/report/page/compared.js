@@ -4,14 +4,14 @@
  * page_base.js and page_draw.js come before it.
  */
 
-const pairs = data.pairs;              /* {frame, refs, blocks, differ, cheaper, kept}, by rising frame */
+const pairs = data.pairs;              /* {frame, refs: may be missing, blocks, differ, cheaper, kept}, by rising frame */
 const WIDTH = data.width;
 const HEIGHT = data.height;
 const NAMES = ["A", "B"];
-const state = { at: 0, fields: null, block: -1, pinned: false, layer: "motion", zoom: 1, x: 0, y: 0, playing: false };
+const state = { at: 0, fields: null, full: null, image: null, block: -1, pinned: false, layer: "motion", zoom: 1, x: 0, y: 0, playing: false };
 const stages = [byId("stage-0"), byId("stage-1")];
 
-/* Blocks of a frame pair, as src/compare/page.c packs them: places, then for each run vectors and costs. */
+/* Blocks of a frame pair, as src/report/compared.c packs them: places, then for each run vectors and costs. */
 function readPair(index) {
     const element = byId(`pair-${index}`);
     const numbers = new Numbers(bytesOf(element.textContent));
@@ -37,12 +37,12 @@ function verdict(block) {
 
 const VERDICTS = { equal: () => "rgb(70 78 84)", a: () => "rgb(240 160 48)", b: () => "rgb(90 170 240)", same: () => "rgb(26 154 90)" };
 
-/* The full scale of lengths and costs, one for both runs. */
-function scales() {
+/* The full scale of lengths and costs of a frame pair, one for both runs. */
+function scales({ places, runs }) {
     const lengths = [], costs = [];
-    for (const run of state.fields.runs) {
+    for (const run of runs) {
         run.dx.forEach((dx, i) => {
-            const { w, h } = state.fields.places[i];
+            const { w, h } = places[i];
             lengths.push(Math.hypot(dx, run.dy[i]));
             costs.push(run.cost[i] / (w * h));
         });
@@ -61,7 +61,14 @@ function blockColour(run, block, full) {
     if (state.layer === "cost") {
         return heat(Math.sqrt(cost[block] / (w * h) / full.cost));
     }
-    return state.layer === "difference" ? VERDICTS[verdict(block)]() : verdict(block) === "equal" ? null : "rgb(255 255 255 / 0.13)";
+    const equal = verdict(block) === "equal";
+    if (state.layer === "difference" && !(equal && state.image)) {
+        return VERDICTS[verdict(block)]();
+    }
+    if (state.image) {
+        return equal ? "rgb(0 0 0 / 0.5)" : null;
+    }
+    return equal ? null : "rgb(255 255 255 / 0.13)";
 }
 
 /* Where blocks are small on screen, each arrow is the mean of group x group of them. */
@@ -87,23 +94,38 @@ function drawMotion(context, { dx, dy }, longest) {
     }
 }
 
+/* The target frame, without colours where the layer has its own. */
+function drawGround(context, canvas) {
+    context.fillStyle = "rgb(16 21 26)";
+    context.fillRect(0, 0, canvas.clientWidth, canvas.clientHeight);
+    if (state.image) {
+        const part = [state.x, state.y, WIDTH / state.zoom, HEIGHT / state.zoom].map((value) => value / data.scale);
+        context.imageSmoothingEnabled = screenScale() * data.scale < 3;
+        context.filter = state.layer === "motion" || state.layer === "flow" ? "none" : "grayscale(1)";
+        context.drawImage(state.image, ...part, 0, 0, canvas.clientWidth, canvas.clientHeight);
+        context.filter = "none";
+    }
+}
+
 function drawField(run, full) {
     const canvas = stages[run];
     const context = canvas.getContext("2d");
     const scale = screenScale();
-    context.fillStyle = "rgb(16 21 26)";
-    context.fillRect(0, 0, canvas.clientWidth, canvas.clientHeight);
+    drawGround(context, canvas);
+    context.globalAlpha = state.image && (state.layer === "cost" || state.layer === "difference") ? data.colours.cost_share : 1;
     state.fields.places.forEach(({ x, y, w, h }, block) => {
-        const [left, top] = [(x - state.x) * scale, (y - state.y) * scale];
-        if (left > canvas.clientWidth || top > canvas.clientHeight || left + w * scale < 0 || top + h * scale < 0) {
+        const [left, right] = [x, x + w].map((at) => Math.round((at - state.x) * scale));
+        const [top, bottom] = [y, y + h].map((at) => Math.round((at - state.y) * scale));
+        if (left > canvas.clientWidth || top > canvas.clientHeight || right < 0 || bottom < 0) {
             return;
         }
         const fill = blockColour(run, block, full);
         if (fill) {
             context.fillStyle = fill;
-            context.fillRect(left, top, w * scale + 0.3, h * scale + 0.3);
+            context.fillRect(left, top, right - left, bottom - top);
         }
     });
+    context.globalAlpha = 1;
     if (state.layer === "motion") {
         drawMotion(context, state.fields.runs[run], full.length);
     }
@@ -119,25 +141,12 @@ function draw() {
     if (!state.fields) {
         return;
     }
-    const full = scales();
     stages.forEach((canvas, run) => {
         const width = canvas.parentElement.clientWidth;
         const side = Math.min(width, 0.7 * window.innerHeight * WIDTH / HEIGHT);
         resize(canvas, side, side * HEIGHT / WIDTH);
-        drawField(run, full);
+        drawField(run, state.full);
     });
-}
-
-function vectorWords(run, block) {
-    const [x, y] = [-state.fields.runs[run].dx[block], -state.fields.runs[run].dy[block]];
-    const parts = [];
-    if (x !== 0) {
-        parts.push(`${plain(Math.abs(x), 3)} px ${x < 0 ? "left" : "right"}`);
-    }
-    if (y !== 0) {
-        parts.push(`${plain(Math.abs(y), 3)} px ${y < 0 ? "up" : "down"}`);
-    }
-    return parts.length > 0 ? `moved ${parts.join(" and ")}` : "did not move";
 }
 
 function showBlock() {
@@ -148,11 +157,12 @@ function showBlock() {
     const i = state.block;
     const { x, y, w, h } = state.fields.places[i];
     const [a, b] = state.fields.runs;
+    const pair = pairs[state.at];
     const what = verdict(i);
     const says = { equal: "Both runs agree on this block.", same: "The vectors differ, and cost the same.",
         a: `A is cheaper by ${whole(b.cost[i] - a.cost[i])}.`, b: `B is cheaper by ${whole(a.cost[i] - b.cost[i])}.` }[what];
     const line = (run) => make("p", { className: "numbers" }, make("span", {}, `${NAMES[run]}: `,
-        make("strong", {}, `it ${vectorWords(run, i)} since the reference`)),
+        make("strong", {}, `it ${vectorWords(state.fields.runs[run].dx[i], state.fields.runs[run].dy[i], pair.frame, pair.refs ? pair.refs[run] : null, "frame")}`)),
     make("span", {}, "vector ", make("strong", {}, `(${state.fields.runs[run].dx[i]}, ${state.fields.runs[run].dy[i]})`)),
     data.costs ? make("span", {}, "cost ", make("strong", {}, whole(state.fields.runs[run].cost[i]))) : "");
     Object.assign(box.dataset, { x, y, w, h, dxa: a.dx[i], dya: a.dy[i], costa: a.cost[i], dxb: b.dx[i], dyb: b.dy[i], costb: b.cost[i], verdict: what });
@@ -170,10 +180,12 @@ function pick(block, pinned) {
 
 const blockAt = (x, y) => state.fields ? state.fields.places.findIndex((b) => x >= b.x && y >= b.y && x < b.x + b.w && y < b.y + b.h) : -1;
 
+/* Blocks are named by column and row in the grid of the smallest ones, as in the page of a run. */
 function address() {
     const parts = [`frame=${pairs[state.at].frame}`];
     if (state.pinned && state.block >= 0) {
-        parts.push(`block=${state.fields.places[state.block].x},${state.fields.places[state.block].y}`);
+        const { x, y } = state.fields.places[state.block];
+        parts.push(`block=${Math.floor(x / data.cell_w)},${Math.floor(y / data.cell_h)}`);
     }
     if (state.layer !== "motion") {
         parts.push(`layer=${state.layer}`);
@@ -181,15 +193,37 @@ function address() {
     history.replaceState(null, "", `#${parts.join("&")}`);
 }
 
-function select(index) {
-    state.at = Math.max(0, Math.min(pairs.length - 1, index));
-    const pair = pairs[state.at];
+async function followAddress() {
+    const parts = new Map(location.hash.slice(1).split("&").map((part) => part.split("=")));
+    const place = (parts.get("block") || "").match(/^([0-9]+),([0-9]+)$/);
+    const layer = parts.get("layer");
+    chooseLayer(Object.hasOwn(KEYS, layer) ? layer : "motion");
+    await select(Math.max(0, pairs.findIndex((pair) => String(pair.frame) === parts.get("frame"))));
+    if (place) {
+        pick(blockAt(place[1] * data.cell_w, place[2] * data.cell_h), true);
+        address();
+    }
+}
+
+/* "Frame 5, from frame 4". */
+function titleOf({ frame, refs }) {
+    if (!refs) {
+        return `Frame ${frame}`;
+    }
+    return `Frame ${frame}, from frame ${refs[0]}${refs[1] === refs[0] ? "" : ` in A, ${refs[1]} in B`}`;
+}
+
+function show(index, image) {
+    const pair = pairs[index];
     const old = state.block >= 0 && state.fields ? state.fields.places[state.block] : null;
-    state.fields = pair.kept ? readPair(state.at) : null;
+    state.at = index;
+    state.image = image;
+    state.fields = pair.kept ? readPair(index) : null;
+    state.full = state.fields ? scales(state.fields) : null;
     state.block = old ? blockAt(old.x, old.y) : -1;
-    byId("pair-title").textContent = `Frame ${pair.frame}`;
+    byId("pair-title").textContent = titleOf(pair);
     document.body.dataset.frame = pair.frame;
-    byId("slider").value = state.at;
+    byId("slider").value = index;
     byId("place").textContent = `${pair.frame} / ${pairs.at(-1).frame}`;
     byId("stages").hidden = !pair.kept;
     byId("missing").hidden = pair.kept;
@@ -202,6 +236,23 @@ function select(index) {
     }
 }
 
+async function loadPicture(element) {
+    const image = new Image();
+    image.src = `data:${data.type};base64,${element.textContent}`;
+    await image.decode();
+    return image;
+}
+
+let wanted = -1; /* the latest choice; pictures of earlier ones are dropped */
+async function select(index) {
+    const at = wanted = Math.max(0, Math.min(pairs.length - 1, index));
+    const element = byId(`picture-${at}`);
+    const image = element && await loadPicture(element);
+    if (wanted === at) {
+        show(at, image);
+    }
+}
+
 const differing = (pair) => pair.differ > 0;
 
 function nextOf(test) {
@@ -209,9 +260,9 @@ function nextOf(test) {
     return next >= 0 ? next : pairs.findIndex((pair) => pair.kept && test(pair));
 }
 
-function play() {
+async function play() {
     if (state.playing) {
-        select(nextOf(() => true));
+        await select(nextOf(() => true));
         setTimeout(play, 120);
     }
 }
@@ -250,10 +301,10 @@ function drawChart() {
 }
 
 const KEYS = {
-    motion: "Arrows: how each block moved since the reference. Blocks that differ have a lighter ground.",
+    motion: "Arrows: how each block moved since the reference. Blocks that differ are lighter.",
     flow: "Hue: direction of motion. Opacity: its length.",
     cost: "Cost per pixel, from dark (low) to light; one scale for both runs.",
-    difference: "Gray: equal. Orange: A has the lower cost. Blue: B has it. Green: different vectors of equal cost.",
+    difference: "Dark: equal. Orange: A has the lower cost. Blue: B has it. Green: different vectors of equal cost.",
 };
 
 function chooseLayer(layer) {
@@ -373,16 +424,8 @@ function start() {
     });
     window.addEventListener("resize", () => { draw(); drawChart(); });
     window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawChart);
-    const parts = new Map(location.hash.slice(1).split("&").map((part) => part.split("=")));
-    const wanted = pairs.findIndex((pair) => String(pair.frame) === parts.get("frame"));
-    const [x, y] = (parts.get("block") || "").split(",").map(Number);
-    chooseLayer(KEYS[parts.get("layer")] ? parts.get("layer") : "motion");
-    select(Math.max(0, wanted));
-    if (Number.isFinite(x) && Number.isFinite(y)) {
-        pick(blockAt(x, y), true);
-        address();
-    }
-    document.body.dataset.ready = "yes";
+    window.addEventListener("hashchange", followAddress);
+    followAddress().then(() => { document.body.dataset.ready = "yes"; });
 }
 
 start();

@@ -82,3 +82,27 @@ function make(name, properties = {}, ...children) {
 function colour(name) {
     return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 }
+
+/* "1 px left and 3 px up"; x and y are a motion, in pixels. */
+function motionWords(x, y) {
+    const parts = [];
+    if (x !== 0) {
+        parts.push(`${plain(Math.abs(x), 3)} px ${x < 0 ? "left" : "right"}`);
+    }
+    if (y !== 0) {
+        parts.push(`${plain(Math.abs(y), 3)} px ${y < 0 ? "up" : "down"}`);
+    }
+    return parts.join(" and ");
+}
+
+/* What a vector says: the content lay at the block plus the vector in the reference. A reference of null is unknown; noun:
+ * "frame" or "field". */
+function vectorWords(dx, dy, frame, reference, noun) {
+    const later = reference !== null && reference > frame;
+    const words = later ? motionWords(dx, dy) : motionWords(-dx, -dy);
+    const name = reference === null ? "the reference" : `${noun} ${reference}`;
+    if (later) {
+        return words ? `moves ${words} until ${name}` : `does not move until ${name}`;
+    }
+    return words ? `moved ${words} since ${name}` : `did not move since ${name}`;
+}

@@ -7,32 +7,10 @@
  * unpin()           lets the selection follow the pointer again
  */
 
-/* "1 px left and 3 px up"; x and y are a motion, in pixels. */
-function motionWords(x, y) {
-    const parts = [];
-    if (x !== 0) {
-        parts.push(`${plain(Math.abs(x), 3)} px ${x < 0 ? "left" : "right"}`);
-    }
-    if (y !== 0) {
-        parts.push(`${plain(Math.abs(y), 3)} px ${y < 0 ? "up" : "down"}`);
-    }
-    return parts.join(" and ");
-}
-
 const referenceOf = (block) => data.parameters["best-reference"] ? view.frame + view.vectors.distance[block]
     : nearestReference(view.frame);
 
-/* What its vector says: the content lay at the block plus the vector in the reference. */
-function blockMotion(block) {
-    const { dx, dy } = view.vectors;
-    const reference = referenceOf(block);
-    const later = reference > view.frame;
-    const words = later ? motionWords(dx[block], dy[block]) : motionWords(-dx[block], -dy[block]);
-    if (later) {
-        return words ? `moves ${words} until ${FRAME} ${reference}` : `does not move until ${FRAME} ${reference}`;
-    }
-    return words ? `moved ${words} since ${FRAME} ${reference}` : `did not move since ${FRAME} ${reference}`;
-}
+const blockMotion = (block) => vectorWords(view.vectors.dx[block], view.vectors.dy[block], view.frame, referenceOf(block), FRAME);
 
 const METRICS = { sad: ["gray level", "mean difference per pixel"], ssd: ["squared gray level", "mean square per pixel"],
     satd: ["", "transformed difference per pixel"] };
