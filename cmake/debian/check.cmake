@@ -6,6 +6,11 @@ if(CPACK_GENERATOR STREQUAL "DEB")
     message(FATAL_ERROR "This build is for ${CPACK_GPUME_PREFIX}; for Debian packages, configure one with "
       "-DCMAKE_INSTALL_PREFIX=/usr")
   endif()
+  # Without it, CPack makes packages that depend on nothing.
+  find_program(shlibdeps dpkg-shlibdeps)
+  if(NOT shlibdeps)
+    message(FATAL_ERROR "dpkg-shlibdeps is not here; install the package dpkg-dev")
+  endif()
   # Each package has its own summary, as the first line of its description.
   set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")
 endif()
