@@ -33,7 +33,7 @@ static const char rules[] =
     "svg text { fill: currentColor; font-size: 11px; }\n"
     ".table { overflow-x: auto; }\n"
     "table { border-collapse: collapse; font-variant-numeric: tabular-nums; }\n"
-    "th, td { padding: .2rem .8rem; text-align: right; border-bottom: 1px solid var(--line); }\n"
+    "th, td { padding: .2rem .5rem; text-align: right; border-bottom: 1px solid var(--line); }\n"
     "td:first-child { white-space: nowrap; }\n"
     "th:first-child, td:first-child { text-align: left; }\n";
 

@@ -214,7 +214,7 @@ enum gpume_exit gpume_coded_refuse(
                      "MPEG-2, MPEG-4, H.263 and their relatives",
                      info->label, info->codec)
                : gpume_refuse(GPUME_EXIT_INPUT,
-                     "%s: has no motion vectors: each of its %" PRIu64 " frames is coded alone",
+                     "%s: has no motion vectors: all of its frames are coded alone (%" PRIu64 ")",
                      info->label, frames);
 }
 

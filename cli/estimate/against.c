@@ -68,7 +68,7 @@ int gpume_against_check(struct gpume_estimate_options *options, const struct gpu
         "decoders", "json", NULL};
     struct gpume_params *params = &options->params;
     if (gpume_check_foreign(line, foreign, "against-stream",
-            "takes blocks and references from the stream") != GPUME_OK) {
+            "compares the blocks of a stream, whole, in files of its own") != GPUME_OK) {
         return GPUME_INVALID;
     }
     if (options->common.input_count == 2 || options->search.predictor.file) {

@@ -167,7 +167,7 @@ for option in "--block 8" --partition "--direction both" "--vectors x.csv" "--me
 done
 ffmpeg -nostdin -v error -i mpeg2.mkv -frames:v 3 -c:v mjpeg intra.avi
 expect 3 intra.avi --against-stream -o x --backend "$engine"
-says "each of its 3 frames is coded alone"
+says "all of its frames are coded alone (3)"
 clip quarter.avi -c:v mpeg4 -flags +qpel || fail "no MPEG-4"
 expect 2 quarter.avi --against-stream -o x --backend "$engine"
 says "search them, too, with --subpel 4"

@@ -176,7 +176,7 @@ cmp -s a.csv b.csv || fail "extract_mvs and mv-extractor differ"
 # What has no vectors.
 clip intra.avi -c:v mjpeg || fail "no MJPEG"
 expect 3 vectors intra.avi -o x.csv
-says "intra.avi: has no motion vectors: each of its 25 frames is coded alone"
+says "intra.avi: has no motion vectors: all of its frames are coded alone (25)"
 for codec in libx265 libvpx-vp9; do
     has_encoder "$codec" || continue
     ffmpeg -nostdin -v error -f lavfi -i "testsrc2=s=64x64:r=25" -frames:v 40 -c:v "$codec" "$codec.mkv" 2>noise ||
