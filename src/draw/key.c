@@ -161,12 +161,17 @@ static void label_confidence(struct ramp *ramp)
     snprintf(ramp->labels[1], sizeof(ramp->labels[1]), "100");
 }
 
+/* blocks: their number; 0: it differs from frame to frame. */
 static void label_ranks(struct ramp *ramp, uint64_t blocks)
 {
     ramp->title = "rank by cost";
     ramp->count = 2;
     ramp->places[1] = 1;
-    snprintf(ramp->labels[0], sizeof(ramp->labels[0]), "%" PRIu64, blocks - 1);
+    if (blocks > 0) {
+        snprintf(ramp->labels[0], sizeof(ramp->labels[0]), "%" PRIu64, blocks - 1);
+    } else {
+        snprintf(ramp->labels[0], sizeof(ramp->labels[0]), "last");
+    }
     snprintf(ramp->labels[1], sizeof(ramp->labels[1]), "0");
 }
 
@@ -185,8 +190,8 @@ static struct gpume_sprite *make_ramp(
         label_costs(&ramp);
     } else if (side >= LABELS_MIN && style == GPUME_OVERLAY_CONFIDENCE) {
         label_confidence(&ramp);
-    } else if (side >= LABELS_MIN && !options->parts) {
-        label_ranks(&ramp, blocks_of(options));
+    } else if (side >= LABELS_MIN) {
+        label_ranks(&ramp, options->parts ? 0 : blocks_of(options));
     }
     const double pad = side / 24 > 2 ? side / 24 : 2;
     const double label = ramp.count > 0 ? 0.11 * side : 0;
