@@ -33,7 +33,7 @@ enum gpume_exit gpume_run_conclude(const struct gpume_estimate_options *options,
         }
     } else if (verbosity > 0 || (verbosity == 0 && !outputs->to_stdout)) {
         FILE *stream = outputs->to_stdout ? stderr : stdout;
-        gpume_summary_print(summary, stream);
+        gpume_summary_print(summary, verbosity > 0, stream);
         print_outputs(outputs, stream);
         if (!gpume_console_flush_output("the summary")) {
             return GPUME_EXIT_FAILED;

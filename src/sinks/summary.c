@@ -401,7 +401,7 @@ static void print_search(const struct gpume_params *params, FILE *stream)
     }
 }
 
-void gpume_summary_print(const struct gpume_summary *summary, FILE *stream)
+void gpume_summary_print(const struct gpume_summary *summary, bool verbose, FILE *stream)
 {
     const struct gpume_params *params = &summary->run->params;
     const uint64_t blocks = gpume_summary_blocks(summary);
@@ -444,7 +444,9 @@ void gpume_summary_print(const struct gpume_summary *summary, FILE *stream)
         "time         %.3f s, %.1f frame pairs per second, %.3g candidates per second\n", seconds,
         gpume_summary_rate(summary->all.fields, summary->whole_ns),
         seconds > 0 ? candidates / seconds : 0);
-    print_elimination(summary, stream);
+    if (verbose) {
+        print_elimination(summary, stream);
+    }
     print_all_statistics(summary, stream);
     print_trouble(summary, stream);
     if (params->check) {

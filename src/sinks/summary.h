@@ -110,8 +110,9 @@ void gpume_summary_put_job(const struct gpume_summary *summary, struct gpume_jso
 /* Writes summary.json to standard output. Logs one line on failure. */
 int gpume_summary_print_json(const struct gpume_summary *summary);
 
-/* Prints the closing summary. The caller checks the stream for errors. */
-void gpume_summary_print(const struct gpume_summary *summary, FILE *stream);
+/* Prints the closing summary; verbose: with what only experts need. The caller checks the stream
+ * for errors. */
+void gpume_summary_print(const struct gpume_summary *summary, bool verbose, FILE *stream);
 
 /* "Motion vectors matched in N of M instances", without line end. */
 void gpume_summary_check_line(const struct gpume_summary *summary, char *text, size_t bytes);

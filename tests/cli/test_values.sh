@@ -83,6 +83,8 @@ share() {
     awk -F'[:,]' -v key="\"$1\"" '$1 ~ key { print $2 }' out/summary.json
 }
 expect 0 many.y4m -b 16 -w 20x18 --edge inside --backend "$engine" -o out -y
+! grep -q '^elimination' "$scratch/out" || fail "elimination without --verbose"
+expect 0 many.y4m -b 16 -w 20x18 --edge inside --backend "$engine" -o out -y -v
 grep -q '^elimination  ' "$scratch/out" || fail "no share in the closing summary"
 awk -v a="$(share dropped_by_block_sums)" -v b="$(share dropped_by_part_sums)" \
     -v c="$(share compared)" 'BEGIN { sum = a + b + c
@@ -91,7 +93,7 @@ awk -v a="$(share dropped_by_block_sums)" -v b="$(share dropped_by_part_sums)" \
 # Three fields; blocks at 0, 16, 32 ... reach 20 (18) pixels or as far as the picture does.
 grep -q "\"candidates\": $((3 * (2 * 21 + 2 * 37 + 2 * 41) * (2 * 19 + 2 * 35 + 37)))," \
     out/summary.json || fail "candidates"
-expect 0 many.y4m -b 16 -w 20x18 --backend "$engine" --no-elimination -o out -y
+expect 0 many.y4m -b 16 -w 20x18 --backend "$engine" --no-elimination -o out -y -v
 grep -q '^elimination  none: every candidate compared$' "$scratch/out" || fail "elimination"
 grep -q '"dropped_by_block_sums": 0.000000000,' out/summary.json || fail "dropped"
 grep -q '"compared": 1.000000000$' out/summary.json || fail "compared"
