@@ -383,8 +383,8 @@ static const struct gpume_option table[] = {
                 "extract_mvs, mv-extractor, npz, mvf or flo (default: by its extension; csv for "
                 "standard output)"},
     {GPUME_ROW_FILE("overlay", "FILE", OPTIONS, overlay),
-        .help = "draw the vectors on the frames in colour: .y4m .mkv .mp4, - for standard output, "
-                "or a pattern (.png .ppm .bmp .jpg); without -o nothing else is written"},
+        .help = "draw the vectors on the frames in colour: .y4m .mkv .nut .mp4, - for standard "
+                "output, or a pattern (.png .ppm .bmp .jpg); without -o nothing else is written"},
     {GPUME_ROW_CHOICE("overlay-style", "arrows|flow", OPTIONS, look.style, styles),
         .help = "arrows, or blocks tinted by direction and length (default arrows)",
         .needs = "overlay"},

@@ -2,15 +2,15 @@
 #include "estimate/conclude.h"
 
 #include "console.h"
+#include "files/text_file.h"
 
 #include <stdio.h>
-#include <string.h>
 
 static void print_outputs(const struct gpume_outputs *outputs, FILE *stream)
 {
     for (size_t i = 0; i < outputs->count; i++) {
         const char *path = outputs->items[i].path;
-        if (strcmp(path, "-") != 0) {
+        if (!gpume_text_is_stdout(path)) {
             gpume_console_print_written(path, stream);
         }
     }

@@ -114,9 +114,10 @@ static const struct gpume_option table[] = {
                 "for -)",
         .needs = "vectors"},
     {GPUME_ROW_FILE("predicted", "FILE", OPTIONS, predicted),
-        .help =
-            "predicted frames, as a video (.y4m .mkv .mp4, or - for Y4M on standard output), or "
-            "as pictures if the name is a pattern such as p%03d.png (.png .pgm .bmp .jpg)"},
+        .help = "predicted frames, as a video (.y4m .mkv .nut .mp4; on standard output - for Y4M, "
+                "-.nut "
+                "for NUT), or as pictures if the name is a pattern such as p%03d.png (.png .pgm "
+                ".bmp .jpg)"},
     {GPUME_ROW_FILE("residual", "FILE", OPTIONS, residual),
         .help = "target minus predicted frames, in the same formats as --predicted",
         .brief = "target minus predicted frames"},
@@ -131,8 +132,8 @@ static const struct gpume_option table[] = {
         .help = "after --gain, replace each value v by v^(1/G) on a scale from 0 to 1, which "
                 "brightens dark values if G is above 1 (default 1)"},
     {GPUME_ROW_FILE("overlay", "FILE", OPTIONS, overlay),
-        .help = "target frames in colour with their motion drawn on top: .y4m .mkv .mp4, - for "
-                "standard output, or a pattern (.png .ppm .bmp .jpg)",
+        .help = "target frames in colour with their motion drawn on top: .y4m .mkv .nut .mp4, - "
+                "for standard output, or a pattern (.png .ppm .bmp .jpg)",
         .brief = "target frames with their motion drawn on top"},
     {GPUME_ROW_CHOICE("overlay-style", "STYLE", OPTIONS, look.style, overlay_styles),
         .help = "arrows, flow, cost, blocks or confidence (default arrows)", .needs = "overlay"},

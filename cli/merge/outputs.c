@@ -22,6 +22,7 @@ static const char *lacks(const char *name)
         const char *extension, *remedy;
     } kinds[] = {
         {".mkv", "write .y4m in the parts, and encode the merged file"},
+        {".nut", "write .y4m in the parts, and encode the merged file"},
         {".mp4", "write .y4m in the parts, and encode the merged file"},
         {".npz", "write .mvf in the parts, and convert the merged file with 'gpume convert'"},
         {".html", "name a .csv or .json report in the parts"},

@@ -102,8 +102,11 @@ const char *gpume_path_of_input(const char *path)
 
 int gpume_path_descriptor(const char *path)
 {
-    if (strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0) {
-        return STDOUT_FILENO;
+    static const char *const outputs[] = {"-", "-.nut", "/dev/stdout"};
+    for (size_t i = 0; i < sizeof outputs / sizeof outputs[0]; i++) {
+        if (strcmp(path, outputs[i]) == 0) {
+            return STDOUT_FILENO;
+        }
     }
     if (strcmp(path, "/dev/stderr") == 0) {
         return STDERR_FILENO;

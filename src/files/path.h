@@ -36,8 +36,8 @@ char *gpume_path_resolve(const char *path);
  * file of the whole name exists. Within the path. */
 const char *gpume_path_of_input(const char *path);
 
-/* The descriptor that a name refers to ("-", /dev/stdout, /dev/fd/N and the like), or -1. Opening
- * /dev/stdout instead would truncate a file that the shell has opened for appending. */
+/* The descriptor that a name refers to ("-", "-.nut", /dev/stdout, /dev/fd/N and the like), or -1.
+ * Opening /dev/stdout instead would truncate a file that the shell has opened for appending. */
 int gpume_path_descriptor(const char *path);
 
 #endif

@@ -24,7 +24,7 @@ static bool is_special(const char *path, const struct stat *info)
 bool gpume_text_is_special(const char *path)
 {
     struct stat info;
-    return strcmp(path, "-") == 0 || (stat(path, &info) == 0 && is_special(path, &info));
+    return gpume_text_is_stdout(path) || (stat(path, &info) == 0 && is_special(path, &info));
 }
 
 int gpume_text_check_file(

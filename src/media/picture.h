@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Writes luma planes, or colours of 8 bits, as numbered stills (.png .pgm .ppm .bmp .jpg, name with
- * %d) or as a video (.y4m, .mkv = FFV1, .mp4 = H.264; standard output, pipes and devices get Y4M
- * unless their name says otherwise). Lossless formats hold the exact sample
+ * %d) or as a video (.y4m, .mkv and .nut = FFV1, .mp4 = H.264; standard output, pipes and devices
+ * get Y4M unless their name says otherwise). Lossless formats hold the exact sample
  * values, unscaled in 16-bit formats; .y4m has no RGB, so colours are stored as YUV 4:4:4. Outputs
  * appear under their final names only when complete.
  */

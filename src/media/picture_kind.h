@@ -16,6 +16,7 @@ enum gpume_picture_kind {
     GPUME_PICTURE_JPG,
     GPUME_PICTURE_Y4M,
     GPUME_PICTURE_MKV,
+    GPUME_PICTURE_NUT,
     GPUME_PICTURE_MP4,
 };
 

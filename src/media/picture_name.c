@@ -21,6 +21,7 @@ static const struct {
     {".jpeg", GPUME_PICTURE_JPG},
     {".y4m", GPUME_PICTURE_Y4M},
     {".mkv", GPUME_PICTURE_MKV},
+    {".nut", GPUME_PICTURE_NUT},
     {".mp4", GPUME_PICTURE_MP4},
 };
 
@@ -44,9 +45,9 @@ static const char *fault(const char *path, bool single, uint32_t bits, bool colo
     enum gpume_pattern_kind pattern = gpume_pattern_kind(path);
     if (kind == GPUME_PICTURE_NONE) {
         return colour ? "unknown picture format; give .png .ppm .bmp .jpg with %d in the name, "
-                        "or .y4m .mkv .mp4"
+                        "or .y4m .mkv .nut .mp4"
                       : "unknown picture format; give .png .pgm .bmp .jpg with %d in the name, "
-                        "or .y4m .mkv .mp4";
+                        "or .y4m .mkv .nut .mp4";
     }
     if (kind == (colour ? GPUME_PICTURE_PGM : GPUME_PICTURE_PPM)) {
         return colour ? "pgm holds gray alone, the pictures have colours; use .ppm or .png"

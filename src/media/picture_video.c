@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The .mkv (FFV1) and .mp4 (H.264) writers: encoder -> libavformat's muxer -> checked output, which
- * can seek so that the muxer can complete its header. Frames keep the times that the caller gives,
- * but each is at least one tick after the previous one.
+ * The .mkv and .nut (FFV1) and .mp4 (H.264) writers: encoder -> libavformat's muxer -> checked
+ * output, which can seek so that the muxer can complete its header, unless it is a pipe. Frames
+ * keep the times that the caller gives, but each is at least one tick after the previous one.
  */
 #include "base/status.h"
 #include "files/out.h"
@@ -79,11 +79,13 @@ static int refuse(const struct video *video, const char *what, int error)
     return gpume_encode_refuse(&video->encode, what, error);
 }
 
-static int open_encoder(struct video *video, bool lossless)
+static int open_encoder(struct video *video, enum gpume_picture_kind kind)
 {
     const struct gpume_picture_options *options = &video->picture.options;
     bool known = options->rate_num > 0 && options->rate_den > 0 && options->rate_num < INT32_MAX &&
                  options->rate_den < INT32_MAX;
+    const bool lossless = kind != GPUME_PICTURE_MP4;
+    const int ticks = kind == GPUME_PICTURE_MKV ? 1000 : 1000000; /* Matroska: milliseconds */
     /* FFV1's slices need a minimum size: in level 3, FFmpeg 5.1 loses pictures of one row. */
     bool small = options->width < SLICED_MIN || options->height < SLICED_MIN;
     const char *ffv1 = small ? "level=1:g=1" : "level=3:g=1";
@@ -98,8 +100,8 @@ static int open_encoder(struct video *video, bool lossless)
         .pad = !lossless,
         .colour = options->colour,
         .full_range = options->colour ? lossless : options->full_range,
-        .global_header = true,                       /* both containers need it */
-        .time_base = {1, lossless ? 1000 : 1000000}, /* Matroska's ticks are milliseconds */
+        .global_header = true, /* all containers need it */
+        .time_base = {1, ticks},
         .rate = {known ? (int)options->rate_num : 0, known ? (int)options->rate_den : 1},
         .log = options->log,
     };
@@ -178,10 +180,12 @@ static int video_open(struct gpume_picture *picture)
     int status = GPUME_OK;
     struct video *video = (struct video *)picture;
     const struct gpume_picture_options *options = &picture->options;
-    const bool lossless = gpume_picture_kind(options->path) == GPUME_PICTURE_MKV;
-    GPUME_TRY(open_encoder(video, lossless));
+    static const char *const muxers[] = {
+        [GPUME_PICTURE_MKV] = "matroska", [GPUME_PICTURE_NUT] = "nut", [GPUME_PICTURE_MP4] = "mp4"};
+    const enum gpume_picture_kind kind = gpume_picture_kind(options->path);
+    GPUME_TRY(open_encoder(video, kind));
     GPUME_TRY(gpume_out_open_in(&video->out, options->set, options->path, &options->log));
-    GPUME_TRY(open_muxer(video, lossless ? "matroska" : "mp4"));
+    GPUME_TRY(open_muxer(video, muxers[kind]));
 fail:
     return status;
 }
