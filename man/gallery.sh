@@ -23,7 +23,7 @@ for style in arrows flow cost blocks; do
     arrows) look='-b 16 --arrow-length true --dim 25' ;;
     flow) look='-b 8 --flow-max auto' ;;
     cost) look='-b 8' ;;
-    blocks) look='-b 16' ;;
+    blocks) look='-b 64..8+rect --partition --lambda 8' ;;
     esac
     # shellcheck disable=SC2086 # several options
     estimate $look --overlay "$style%d.png" --overlay-style $style
@@ -39,7 +39,9 @@ ffmpeg -nostdin -v error -i "frame$frame.png" -i "arrows$frame.png" -i "differen
         [a][b]hstack[top]; [c][d]hstack[bottom]; [top][bottom]vstack" \
     -q:v 4 -y "$man/motion.jpg"
 for style in flow cost blocks; do
-    ffmpeg -nostdin -v error -i "$style$frame.png" -vf scale=640:-2 -q:v 4 -y "$man/gallery/$style.jpg"
+    name=$style
+    [ $style != blocks ] || name=partition
+    ffmpeg -nostdin -v error -i "$style$frame.png" -vf scale=640:-2 -q:v 4 -y "$man/gallery/$name.jpg"
 done
 
 if command -v chromium >/dev/null 2>&1; then
