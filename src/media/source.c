@@ -143,9 +143,10 @@ static void warn_scaled(struct gpume_source *source, const AVFrame *frame)
     if (source->counts.scaled++ == 0) {
         gpume_log_write(&source->options.log, GPUME_LOG_WARNING,
             "%s: frame %" PRIu64 " is %dx%d with %u bits, the first is %ux%u with %u: it and others"
-            " like it are scaled to the first",
+            " like it are scaled to the first%s",
             gpume_source_label(source), source->counts.delivered, frame->width, frame->height,
-            gpume_luma_bits(frame), source->width, source->height, source->bits);
+            gpume_luma_bits(frame), source->width, source->height, source->bits,
+            source->options.motion ? ", and their vectors left out" : "");
     }
 }
 

@@ -173,6 +173,18 @@ expect 0 convert own.mvs a.csv -y --from extract_mvs
 expect 0 convert 'mvs-%d.npy' b.csv
 cmp -s a.csv b.csv || fail "extract_mvs and mv-extractor differ"
 
+# Frames of another size than the first have no rows, and a warning says so.
+if has_encoder libx264; then
+    for side in 64x64 96x64; do
+        ffmpeg -nostdin -v error -f lavfi -i "testsrc2=s=$side:r=25" -frames:v 3 -c:v libx264 "$side.264"
+    done
+    cat 64x64.264 96x64.264 >two.264
+    expect 0 vectors two.264 -o two.csv
+    says "frame 3 is 96x64 with 8 bits, the first is 64x64 with 8: it and others like it are scaled to the first, \
+and their vectors left out"
+    [ "$(tail -n 1 two.csv | cut -d , -f 1)" -eq 2 ] || fail "rows of frames of another size"
+fi
+
 # What has no vectors.
 clip intra.avi -c:v mjpeg || fail "no MJPEG"
 expect 3 vectors intra.avi -o x.csv
