@@ -166,6 +166,9 @@ def _waiting() -> concurrent.futures.Executor:
     return concurrent.futures.ThreadPoolExecutor(1, "gpume")
 
 
+os.register_at_fork(after_in_child=_waiting.cache_clear)  # the thread stays with the parent
+
+
 def _close(name: str, pointer: ctypes.c_void_p, _params: ctypes.Structure, _log: Log) -> int:
     return getattr(library(), name)(ctypes.byref(pointer))
 

@@ -144,6 +144,14 @@ class Contexts(unittest.TestCase):
                 self.assertIn(b"KeyboardInterrupt", process.communicate(timeout=60)[1])
                 self.assertIn(process.returncode, (1, -signal.SIGINT))
 
+    def test_forked(self):
+        """A process can search after its parent has, as with multiprocessing."""
+        program = ("import gpume, numpy, os, signal; frame = numpy.zeros((16, 16), numpy.uint8); "
+                   "gpume.search(frame, frame, backend='cpu'); child = os.fork(); "
+                   "child or signal.alarm(30); gpume.search(frame, frame, backend='cpu'); "
+                   "child and exit(os.waitpid(child, 0)[1] != 0)")
+        self.assertEqual(subprocess.run([sys.executable, "-c", program]).returncode, 0)
+
     def test_short_forms(self):
         """What an interactive session shows of a pair is one line."""
         pair = gpume.search(*pictures((20, 24)), block="8..4", backend="cpu")
