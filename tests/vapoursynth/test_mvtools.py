@@ -122,6 +122,13 @@ assert vectors != field(core.gpume.Analyse(prepared), 2)[1]
 for (x, y), (dx, dy, cost) in zip(corners(priced), vectors):
     assert cost == sad(samples[2], samples[1], x, y, (8, 8), dx, dy)
 
+# The release v24 copies wrong blocks in mv.Compensate without overlap, even where nothing moves; later versions do not.
+still = clip_of([samples[0]] * 2, WIDTH, HEIGHT, vs.GRAY8)
+prepared = core.mv.Super(still, pel=1)
+compensates = luma(core.mv.Compensate(still, prepared, core.mv.Analyse(prepared)), 1) == luma(still, 1)
+if not compensates:
+    print("not compared with mv.Compensate: it is wrong in this version of MVTools")
+
 # Vectors as far as the padding goes: mv.Compensate finds there what they promise.
 source = random.Random(3)
 wild = [[source.randrange(256) for _ in range(WIDTH * HEIGHT)] for _ in range(2)]
@@ -130,7 +137,7 @@ found = core.gpume.Analyse(prepared, window=[24, 20])
 vectors = field(found, 1)[1]
 assert min(v[0] for v in vectors) < -20 and max(v[1] for v in vectors) > 16
 shown = luma(core.mv.Compensate(clip_of(wild, WIDTH, HEIGHT, vs.GRAY8), prepared, found, thscd1=16000), 1)
-for (left, top), (dx, dy, _) in zip(corners(found), vectors):
+for (left, top), (dx, dy, _) in zip(corners(found), vectors) if compensates else ():
     for y in range(top, top + 8):
         assert shown[y][left:left + 8] == [sample(wild[0], x + dx, y + dy) for x in range(left, left + 8)]
 
@@ -146,7 +153,7 @@ for pel in (2, 4):
     prepared = core.mv.Super(clip, pel=pel)
     found = core.gpume.Analyse(prepared)
     shown = luma(core.mv.Compensate(clip, prepared, found, thscd1=16000), 2)
-    for (left, top), (dx, dy, cost) in zip(corners(found), field(found, 2)[1]):
+    for (left, top), (dx, dy, cost) in zip(corners(found), field(found, 2)[1]) if compensates else ():
         theirs = sum(abs(shown[y][x] - samples[2][y * WIDTH + x]) for y in range(top, top + 8) for x in range(left, left + 8))
         assert abs(theirs - cost) <= 64, (pel, left, top, dx, dy, cost, theirs)  # one step per pixel
 
