@@ -139,13 +139,14 @@ class Handle:
         raises cancels it."""
         if threading.current_thread() is not threading.main_thread():
             return function()
-        call = _waiting().submit(function)
+        call = None
         try:
+            call = _waiting().submit(function)
             return call.result()
         except BaseException:
             cancel()
-            while not call.done():  # nothing else may use the handle before, nor close it
-                with contextlib.suppress(KeyboardInterrupt):
+            while call and not call.done():  # nothing else may use the handle before, nor close it
+                with contextlib.suppress(BaseException):  # such as the same signal again
                     concurrent.futures.wait([call])
             raise
 

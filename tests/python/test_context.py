@@ -144,6 +144,21 @@ class Contexts(unittest.TestCase):
                 self.assertIn(b"KeyboardInterrupt", process.communicate(timeout=60)[1])
                 self.assertIn(process.returncode, (1, -signal.SIGINT))
 
+    def test_alarm(self):
+        """What a handler of another signal raises ends a search, too."""
+        def ring(*_):
+            raise TimeoutError
+
+        frame = np.zeros((4096, 4096), np.uint8)
+        before = signal.signal(signal.SIGALRM, ring)
+        signal.setitimer(signal.ITIMER_REAL, 0.5)
+        try:
+            with self.assertRaises(TimeoutError):
+                gpume.search(frame, frame, block=4, window=512, subpel=4, subpel_search="full",
+                             elimination=False, backend="cpu")
+        finally:
+            signal.signal(signal.SIGALRM, before)
+
     def test_forked(self):
         """A process can search after its parent has, as with multiprocessing."""
         program = ("import gpume, numpy, os, signal; frame = numpy.zeros((16, 16), numpy.uint8); "
