@@ -97,6 +97,11 @@ def check_steps(browser, run):
     same("keys", check_field(browser, run), str(frames[2]))
     browser.click("#previous")
     same("previous", check_field(browser, run), str(frames[1]))
+    left_out = browser.script("window.leftOut = shown.splice(5, 1)[0]; return leftOut.frame")
+    for place, frame in ((4, left_out - 1), (5, left_out + 1), (5, left_out - 1)):
+        browser.choose("slider", str(place))
+        same("the slider stops at pictures", check_field(browser, run), str(frame))
+    browser.script("shown.splice(5, 0, leftOut)")
     sets = browser.script("return data.sets.map((set) => String(set.frame))")
     same("all pictures", len(sets), 8)
     browser.choose("sets", sets[1])

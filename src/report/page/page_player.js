@@ -20,6 +20,13 @@ async function step(by) {
     }
 }
 
+/* Where the slider stops: at the next frame that has pictures, on its way. */
+function stopAt(index) {
+    const frame = data.first_field + index;
+    const stop = index > current ? shown.find((set) => set.frame >= frame) : shown.findLast((set) => set.frame <= frame);
+    return stop ? stop.frame - data.first_field : index;
+}
+
 /* Milliseconds from one frame to the next, by their times in the video. */
 function pause(from, to) {
     const rate = data.input.frames_per_second || 25;
@@ -120,7 +127,7 @@ function openPlayer(select) {
     byId("speed").value = String(player.speed);
     byId("speed").addEventListener("change", (event) => { player.speed = Number(event.target.value); });
     byId("slider").max = fields.count - 1;
-    byId("slider").addEventListener("input", (event) => select(Number(event.target.value)));
+    byId("slider").addEventListener("input", (event) => select(stopAt(Number(event.target.value))));
     byId("slider").addEventListener("keydown", (event) => {
         if (event.key === "Enter") {
             scrollToPair();
