@@ -35,7 +35,9 @@ enum gpume_exit gpume_video_open(struct gpume_video *video)
     }
     (void)gpume_source_choice_divide(&options->source, &options->params, video->source,
         options->params.backend != GPUME_BACKEND_CPU, UINT64_MAX);
-    gpume_progress_init(&video->progress, &options->common, video->info.frames);
+    const uint64_t all = video->info.frames, most = options->frames;
+    gpume_progress_init(
+        &video->progress, &options->common, most > 0 && (all == 0 || most < all) ? most : all);
     video->progress.unit = "frames";
     return gpume_read_ahead_init(&video->ahead, &video->info)
                ? GPUME_EXIT_DONE
@@ -51,13 +53,12 @@ static enum gpume_exit end_reading(int status)
     return status == GPUME_EOF ? GPUME_EXIT_DONE : gpume_source_exit(status);
 }
 
-enum gpume_exit gpume_video_read(
-    struct gpume_video *video, uint64_t count, gpume_video_fn take, void *opaque)
+enum gpume_exit gpume_video_read(struct gpume_video *video, gpume_video_fn take, void *opaque)
 {
     const struct gpume_plane *plane;
     int64_t time_us;
     int taken = GPUME_OK;
-    if (gpume_read_ahead_start(&video->ahead, video->source, count) != GPUME_OK) {
+    if (gpume_read_ahead_start(&video->ahead, video->source, video->options->frames) != GPUME_OK) {
         return GPUME_EXIT_FAILED;
     }
     gpume_signals_attach(NULL, video->source);
@@ -124,7 +125,7 @@ enum gpume_exit gpume_video_run(
     }
     result = result ? result : gpume_video_open(video);
     result = result ? result : work->open(job);
-    result = result ? result : gpume_video_read(video, 0, work->take, job);
+    result = result ? result : gpume_video_read(video, work->take, job);
     gpume_signals_detach();
     result = result ? result : work->finish(job);
     result = result ? result : gpume_exit_of_writer(gpume_out_finish(video->out));

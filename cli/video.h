@@ -19,6 +19,7 @@ struct gpume_video_options {
     struct gpume_common_options common;
     struct gpume_params params; /* only backend, device and threads are used */
     struct gpume_source_choice source;
+    uint64_t frames;    /* to read at most; 0: all */
     const char *output; /* NULL: standard output */
 };
 
@@ -44,10 +45,8 @@ enum gpume_exit gpume_video_open(struct gpume_video *video);
  * been logged. */
 typedef int (*gpume_video_fn)(void *opaque, const struct gpume_plane *luma, int64_t time_us);
 
-/* Reads the next `count` frames, or all that remain if it is 0. An input that ends earlier is no
- * failure. */
-enum gpume_exit gpume_video_read(
-    struct gpume_video *video, uint64_t count, gpume_video_fn take, void *opaque);
+/* Reads the frames that the options ask for. An input that ends earlier is no failure. */
+enum gpume_exit gpume_video_read(struct gpume_video *video, gpume_video_fn take, void *opaque);
 
 void gpume_video_close(struct gpume_video *video);
 
@@ -73,6 +72,9 @@ enum gpume_exit gpume_video_run(
 
 /* Rows of tables, in this order; a command's own rows for the output come between. m: a struct
  * gpume_video_options. */
+#define GPUME_OPTION_VIDEO_FRAMES(s, m)                                                            \
+    GPUME_ROW_NUMBER("frames", s, m, 1, UINT32_MAX),                                               \
+        .help = "read no more frames than this (default: all)"
 #define GPUME_OPTIONS_VIDEO(s, m)                                                                  \
     {.heading = "Input"}, {GPUME_OPTION_VF(s, m.source.filter)},                                   \
         {GPUME_OPTION_STREAM(s, m.source.stream)}, {GPUME_OPTION_HWACCEL(s, m.source.hwaccel)},    \
@@ -80,6 +82,7 @@ enum gpume_exit gpume_video_run(
         {GPUME_OPTION_ALLOW_NETWORK(s, m.source.allow_network)},                                   \
         {GPUME_OPTION_ALLOW_FILES(s, m.source.allow_files)},                                       \
         {GPUME_OPTION_MAX_PIXELS(s, m.source.max_pixels)},                                         \
+        {GPUME_OPTION_VIDEO_FRAMES(s, m.frames)},                                                  \
         {GPUME_OPTION_TIMEOUT, .help = "give up after this time (default: no limit)"},             \
         {.heading = "Output"},                                                                     \
     {                                                                                              \

@@ -143,7 +143,7 @@ static int take(void *opaque, const struct gpume_plane *luma, int64_t time_us)
 static enum gpume_exit analyse(struct job *job)
 {
     const uint64_t start = gpume_clock_ns();
-    enum gpume_exit result = gpume_video_read(&job->video, job->options->frames, take, job);
+    enum gpume_exit result = gpume_video_read(&job->video, take, job);
     result = result ? result : gpume_exit_of_engine(gpume_analysis_finish(job->analysis));
     job->seconds = (double)(gpume_clock_ns() - start) / 1e9;
     gpume_console_info("%s: %" PRIu64 " frames analysed in %.3f s, %.1f per second",

@@ -31,7 +31,6 @@ struct gpume_firstpass_options {
     int encoder;                      /* enum gpume_encoder; -1: not given */
     struct gpume_firstpass_rates rates;
     struct gpume_firstpass_sizes sizes; /* none: the input's */
-    uint64_t frames;                    /* 0: all */
     bool verify;
     struct gpume_encode_options encode; /* min_keyint 0, bits 0: not given */
 };

@@ -138,7 +138,7 @@ static const struct gpume_option table[] = {
     {.heading = "Input"},
     {GPUME_OPTION_VF(OPTIONS, video.source.filter)},
     {GPUME_OPTION_STREAM(OPTIONS, video.source.stream)},
-    {GPUME_ROW_NUMBER("frames", OPTIONS, frames, 1, UINT32_MAX),
+    {GPUME_ROW_NUMBER("frames", OPTIONS, video.frames, 1, UINT32_MAX),
         .help = "encode no more frames than this (default: all)"},
     {GPUME_ROW("hwaccel", "TYPE", text, OPTIONS, video.source.hwaccel),
         .help = "decode on video hardware, e.g. cuda, vaapi or auto (default: in software)"},

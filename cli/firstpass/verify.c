@@ -90,7 +90,7 @@ static enum gpume_exit encode(
     };
     int status = result ? GPUME_INVALID : gpume_trial_open(&trial, &trial_options);
     if (status == GPUME_OK) {
-        result = gpume_video_read(&video, options->frames, take, trial);
+        result = gpume_video_read(&video, take, trial);
         status = result ? GPUME_INVALID : gpume_trial_finish(trial, measured);
     }
     gpume_trial_close(&trial);

@@ -106,6 +106,7 @@ static const struct gpume_option table[] = {
     {GPUME_OPTION_ALLOW_NETWORK(OPTIONS, source.allow_network)},
     {GPUME_OPTION_ALLOW_FILES(OPTIONS, source.allow_files)},
     {GPUME_OPTION_MAX_PIXELS(OPTIONS, source.max_pixels)},
+    {GPUME_OPTION_VIDEO_FRAMES(OPTIONS, frames)},
     {GPUME_OPTION_TIMEOUT, .help = "give up after this time (default: no limit)"},
     {.heading = "Output"},
     {GPUME_ROW_FILE("output", "FILE", OPTIONS, output), .letter = 'o',

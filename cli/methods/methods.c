@@ -389,6 +389,12 @@ static void set_defaults(void *opaque)
     options->window = 7;
 }
 
+static bool names_page(const char *output)
+{
+    const size_t bytes = output ? strlen(output) : 0;
+    return bytes > 5 && strcmp(output + bytes - 5, ".html") == 0;
+}
+
 static int check(void *opaque, const struct gpume_line *line)
 {
     const struct methods_options *options = opaque;
@@ -396,6 +402,10 @@ static int check(void *opaque, const struct gpume_line *line)
         return gpume_refuse(GPUME_INVALID,
             "--block %" PRIu32 ": must be 8, 16, 32, 64 or 128, as FFmpeg's mestimate has it",
             options->block);
+    }
+    if (names_page(options->video.output)) {
+        return gpume_refuse(GPUME_INVALID, "--output %s: is a CSV table; --report %s writes a page",
+            options->video.output, options->video.output);
     }
     if (options->report && gpume_name_is_stdout(options->report)) {
         return gpume_refuse(GPUME_INVALID,

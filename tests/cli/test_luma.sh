@@ -35,6 +35,9 @@ cmp -s again expected || fail "FFmpeg reads other samples"
 expect 0 luma clip.mkv -o file.y4m
 grep -q '^luma         3 frames of 46x30, 10 bits$' "$scratch/out" || fail "no summary"
 cmp -s file.y4m yuv420p10le.y4m || fail "a file and a pipe differ"
+expect 0 luma file.y4m --frames 2 -o two.y4m
+grep -q '^luma         2 frames of 46x30, 10 bits$' "$scratch/out" || fail "--frames 2 reads not two"
+cmp -s -n "$(wc -c <two.y4m)" two.y4m file.y4m || fail "--frames 2 reads others"
 expect 0 luma file.y4m -o again.y4m -q
 cmp -s file.y4m again.y4m || fail "gpume reads other samples"
 expect 0 luma clip.mkv --vf crop=16:8

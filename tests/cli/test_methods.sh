@@ -64,6 +64,8 @@ expect 2 methods clip.y4m --backend "$engine" --report page.txt
 says ".html"
 expect 2 methods clip.y4m --backend "$engine" --report -
 says "name a file"
+expect 2 methods clip.y4m --backend "$engine" -o table.html
+says "--report table.html"
 expect 2 methods clip.y4m --backend "$engine" --report both.html -o both.html
 [ ! -e both.html ] || fail "two outputs of one name"
 
