@@ -404,7 +404,7 @@ function makeHead() {
         : make("p", {}, "No settings differ, or those of a run are unknown."));
     const kept = pairs.filter((pair) => pair.kept).length;
     byId("foot").textContent = `Made by gpume ${data.gpume}. ${megabytes(Number(byId("bytes").textContent))}; blocks of ${whole(kept)} of ` +
-        `${whole(pairs.length)} frame pairs.`;
+        `${whole(pairs.length)} frame pairs.${data.scale ? "" : " With --video, they lie over the frames."}`;
 }
 
 function start() {
