@@ -100,6 +100,15 @@ static void set_overdue(void)
     set(&signals.overdue);
 }
 
+/* To who sits at a terminal, and would wait in silence. */
+static void say_waiting(void)
+{
+    if (isatty(STDERR_FILENO) && !get(&signals.stopping)) {
+        gpume_console_warning("interrupted, and waiting for the frame pair in progress, 10 s at "
+                              "most; a second interrupt ends the run at once");
+    }
+}
+
 /* Not even one frame pair was completed. */
 static void give_up(void)
 {
@@ -115,10 +124,11 @@ static void expire(void);
 #define NEVER UINT64_MAX
 #define SECOND UINT64_C(1000000000)
 
-enum { RELEASE, OVERDUE, GIVE_UP, EXPIRE, END, EVENTS };
+enum { RELEASE, OVERDUE, WAITING, GIVE_UP, EXPIRE, END, EVENTS };
 static struct event events[EVENTS] = {
     [RELEASE] = {NEVER, release_signals},
     [OVERDUE] = {NEVER, set_overdue},
+    [WAITING] = {NEVER, say_waiting},
     [GIVE_UP] = {NEVER, give_up},
     [EXPIRE] = {NEVER, expire},
     [END] = {NEVER, end_program},
@@ -157,6 +167,7 @@ static void take_signal(void)
     /* Terminals and timeout(1) may send a signal twice: to the process and to its group. */
     events[RELEASE].at = now + SECOND * 3 / 10;
     events[OVERDUE].at = now + SECOND; /* time for the frame pairs in progress is up */
+    events[WAITING].at = now + 2 * SECOND;
     events[GIVE_UP].at = now + 10 * SECOND;
 }
 

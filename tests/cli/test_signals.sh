@@ -194,6 +194,22 @@ wait $pid
 says interrupted
 [ "$(ls r*.png | wc -l)" -lt 199 ] || fail "a long search went on"
 
+# On a terminal, who waits for a frame pair is told that a second signal ends the run at once.
+if have script && [ "$engine" = cpu ]; then
+    script -qfc "echo \$\$ >shell; exec env --default-signal=INT '$gpume' large.y4m -w 512 -b 4 --subpel 4 \
+        --subpel-search full --backend cpu --threads 1 --predicted typed.mkv" typescript </dev/null >typed &
+    pid=$!
+    wait_for has_temporary typed.mkv
+    kill -s INT "$(cat shell)"
+    until grep -q 'a second interrupt ends the run at once' typed; do
+        kill -0 $pid || fail "a terminal is told nothing: $(cat -v typed)"
+        sleep 0.1
+    done
+    kill -s INT "$(cat shell)"
+    wait $pid
+    rm -f shell typed typescript .typed.mkv.*
+fi
+
 # An ignored signal stays ignored, as under nohup.
 make_clip small.y4m 64 48 8 3
 mkfifo slow
