@@ -52,6 +52,9 @@ static enum gpume_exit open_output(struct job *job)
     const struct gpume_sort_options *options = job->options;
     job->output = options->output ? options->output : "-";
     job->to_stdout = gpume_text_is_stdout(job->output);
+    if (job->to_stdout) {
+        gpume_signals_end_with_reader();
+    }
     switch (
         gpume_integers_open(&job->file, job->output, options->common.overwrite, &gpume_console)) {
     case GPUME_OK:

@@ -127,9 +127,11 @@ ends_with_reader() {
     [ ! -s "$scratch/err" ] || fail "gpume $*: a message about a reader that has gone"
     [ "$(cat status)" -eq 141 ] || fail "gpume $*: status $(cat status)"
 }
+awk 'BEGIN { for (i = 0; i < 60000; i++) print i }' >integers
 ends_with_reader long.y4m --backend cpu -b 4 -w 1 --vectors -
 ends_with_reader luma long.y4m
 ends_with_reader long.y4m --backend cpu -w 1 --predicted -
+ends_with_reader sort integers --backend cpu
 ! have ffmpeg || ends_with_reader long.y4m --backend cpu -w 1 --overlay -
 
 # The size of a long run's CSV, which is said before the run: here of a file that has a hole after its first two frames.
