@@ -60,6 +60,7 @@ def check_cards(browser, run):
     same("mean SAD", shown["Mean SAD after search"], run.summary["means"]["sad_after"])
     same("mean PSNR", shown["Mean PSNR after search"], run.summary["means"]["psnr_after"])
     same("zero vectors", shown["Zero vectors"], run.summary["totals"]["zero"])
+    same("vectors at the border", shown["At the window's border"], run.summary["totals"]["border"])
     same("stages", browser.script("return document.querySelectorAll('#stages tbody tr').length"), 9)
 
 

@@ -35,6 +35,13 @@ function card(name, value, text, note) {
         make("strong", {}, text), note ? make("span", {}, note) : ""));
 }
 
+/* A wider window may find better matches for these. */
+function borderCard() {
+    const { share, try_window } = data.border;
+    return card("At the window's border", data.totals.border, `${(100 * share).toFixed(1)} %`,
+        try_window ? `of the vectors; try -w ${try_window}` : "of the vectors");
+}
+
 function makeCards() {
     const { input, means, totals, stages } = data;
     const each = (sum) => plain(sum / (input.width * input.height), 3);
@@ -49,6 +56,7 @@ function makeCards() {
             `${fixed(means.psnr_before, 3)} dB before`),
         card("Zero vectors", totals.zero, `${(100 * totals.zero / totals.blocks).toFixed(1)} %`,
             `of ${short(totals.blocks)} blocks`),
+        ...(data.border ? [borderCard()] : []),
         card("Time", seconds, `${seconds.toFixed(3)} s`, `${plain(data.fields / seconds, 1)} frame pairs per second`));
     if (data.checked !== undefined) {
         byId("cards").append(card("Check", data.matched, data.matched === data.checked ? "passed" : "FAILED",
