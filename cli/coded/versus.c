@@ -32,7 +32,7 @@ int gpume_versus_init(struct gpume_versus *versus, const struct gpume_source_inf
     versus->height = info->height;
     versus->interpolation = params->interpolation;
     versus->units = params->subpel;
-    versus->priced = params->rate && params->lambda > 0;
+    versus->lambda = params->rate ? params->lambda : 0;
     for (size_t i = 0; i < GPUME_VERSUS_PLANES; i++) {
         versus->planes[i] = (struct gpume_plane){
             .data = malloc(stride * info->height),
@@ -85,7 +85,6 @@ struct way {
 static const struct way coded_ways[] = {{{GIVEN, NONE}}, {{NONE, GIVEN}}, {{GIVEN, GIVEN}}};
 static const struct way exact_ways[] = {{{FOUND, NONE}}, {{NONE, FOUND}}, {{FOUND, FOUND}},
     {{FOUND, GIVEN}}, {{GIVEN, FOUND}}, {{GIVEN, NONE}}, {{NONE, GIVEN}}, {{GIVEN, GIVEN}}};
-#define FOUND_WAYS 3u /* the first: of what was found alone */
 
 static const struct gpume_versus_vectors *vectors_of(
     const struct gpume_versus_block *block, enum vector which)
@@ -116,30 +115,142 @@ static bool follow(struct gpume_versus *versus, const struct gpume_versus_block 
     return true;
 }
 
-/* The way of least SAD, the first of equals. */
-static struct gpume_versus_side choose(struct gpume_versus *versus,
-    const struct gpume_versus_block *block, const struct way *ways, size_t count)
+/* --- bits */
+
+static int32_t median(int32_t a, int32_t b, int32_t c)
 {
-    struct gpume_versus_side side = {.sums.sad = UINT64_MAX};
+    const int32_t low = a < b ? a : b, high = a < b ? b : a;
+    return c < low ? low : c > high ? high : c;
+}
+
+/* NULL: the pixel lies outside the picture, or its block has no such vector. */
+static const struct gpume_vector *vector_at(
+    const struct gpume_versus *versus, size_t k, int64_t x, int64_t y)
+{
+    if (x < 0 || y < 0 || x >= versus->width || y >= versus->height) {
+        return NULL;
+    }
+    const struct gpume_vector *vector =
+        &versus->maps[k][(size_t)y / CELL * cells_x(versus) + (size_t)x / CELL];
+    return vector->dx == no_vector.dx ? NULL : vector;
+}
+
+/* The rule of --predictor median, for blocks of several sizes: left, above, and above to the right
+ * (above to the left, where that is missing). */
+static struct gpume_vector predictor_of(
+    const struct gpume_versus *versus, size_t k, const struct gpume_match_block *block)
+{
+    const int64_t x = block->x, y = block->y;
+    const struct gpume_vector *found[3] = {vector_at(versus, k, x - 1, y),
+        vector_at(versus, k, x, y - 1), vector_at(versus, k, x + block->w, y - 1)};
+    const struct gpume_vector zero = {0, 0};
+    const struct gpume_vector *only = NULL;
+    size_t count = 0;
+    found[2] = found[2] ? found[2] : vector_at(versus, k, x - 1, y - 1);
+    for (size_t i = 0; i < 3; i++) {
+        only = found[i] ? found[i] : only;
+        count += found[i] != NULL;
+        found[i] = found[i] ? found[i] : &zero;
+    }
+    if (count == 1) {
+        return *only;
+    }
+    return (struct gpume_vector){(int16_t)median(found[0]->dx, found[1]->dx, found[2]->dx),
+        (int16_t)median(found[0]->dy, found[1]->dy, found[2]->dy)};
+}
+
+static uint32_t bits_of(const struct gpume_versus *versus, const struct gpume_match_block *place,
+    const struct gpume_versus_side *side)
+{
+    const int32_t unit = GPUME_VECTORS_UNITS / (int32_t)versus->units;
+    uint32_t bits = 0;
+    for (size_t k = 0; k < 2; k++) {
+        if (side->refs[k] != GPUME_VERSUS_NONE) {
+            const struct gpume_vector from = predictor_of(versus, k, place);
+            bits += gpume_rate_bits(
+                side->dx[k] / unit, side->dy[k] / unit, from.dx / unit, from.dy / unit);
+        }
+    }
+    return bits;
+}
+
+static void clear_maps(struct gpume_versus *versus)
+{
+    for (size_t i = 0; i < cell_count(versus); i++) {
+        versus->maps[0][i] = versus->maps[1][i] = no_vector;
+    }
+}
+
+static void draw_side(struct gpume_versus *versus, const struct gpume_match_block *place,
+    const struct gpume_versus_side *side)
+{
+    for (size_t k = 0; k < 2; k++) {
+        for (uint32_t y = 0; y < place->h && side->refs[k] != GPUME_VERSUS_NONE; y += CELL) {
+            for (uint32_t x = 0; x < place->w; x += CELL) {
+                const size_t row = (place->y + y) / CELL, column = (place->x + x) / CELL;
+                versus->maps[k][row * cells_x(versus) + column] =
+                    (struct gpume_vector){(int16_t)side->dx[k], (int16_t)side->dy[k]};
+            }
+        }
+    }
+}
+
+static struct gpume_versus_side *side_of(struct gpume_versus_block *block, bool exact)
+{
+    return exact ? &block->exact : &block->coded;
+}
+
+static void count_bits(struct gpume_versus *versus, bool exact)
+{
+    clear_maps(versus);
+    for (size_t i = 0; i < versus->frame.count; i++) {
+        struct gpume_versus_block *block = &versus->frame.blocks[i];
+        draw_side(versus, &block->place, side_of(block, exact));
+    }
+    for (size_t i = 0; i < versus->frame.count; i++) {
+        struct gpume_versus_block *block = &versus->frame.blocks[i];
+        side_of(block, exact)->bits = bits_of(versus, &block->place, side_of(block, exact));
+    }
+}
+
+/* --- the best way */
+
+static struct gpume_versus_side side_in(
+    const struct gpume_versus_block *block, const struct way *way, struct gpume_match_sums sums)
+{
+    struct gpume_versus_side side = {.sums = sums};
+    for (size_t k = 0; k < 2; k++) {
+        const bool used = way->vectors[k] != NONE;
+        const struct gpume_versus_vectors *vectors = vectors_of(block, way->vectors[k]);
+        side.refs[k] = used ? block->candidates[k] : GPUME_VERSUS_NONE;
+        side.dx[k] = used ? vectors->dx[k] : 0;
+        side.dy[k] = used ? vectors->dy[k] : 0;
+    }
+    return side;
+}
+
+/* The way of least SAD plus price, the first of equals. The maps hold the vectors of the blocks
+ * before, from which bits are counted if they have a price. */
+static struct gpume_versus_side choose(struct gpume_versus *versus,
+    const struct gpume_versus_block *block, const struct way *ways, size_t count, uint32_t lambda)
+{
+    struct gpume_versus_side best = {.sums.sad = UINT64_MAX};
+    uint64_t least = UINT64_MAX;
     for (size_t i = 0; i < count; i++) {
         struct gpume_match_samples samples;
         if (!follow(versus, block, &ways[i], &samples)) {
             continue;
         }
-        const struct gpume_match_sums sums = measure(versus, block, &samples);
-        if (sums.sad >= side.sums.sad) {
-            continue;
-        }
-        side.sums = sums;
-        for (size_t k = 0; k < 2; k++) {
-            const enum vector which = ways[i].vectors[k];
-            const struct gpume_versus_vectors *vectors = vectors_of(block, which);
-            side.refs[k] = which != NONE ? block->candidates[k] : GPUME_VERSUS_NONE;
-            side.dx[k] = which != NONE ? vectors->dx[k] : 0;
-            side.dy[k] = which != NONE ? vectors->dy[k] : 0;
+        const struct gpume_versus_side side =
+            side_in(block, &ways[i], measure(versus, block, &samples));
+        const uint32_t bits = lambda > 0 ? bits_of(versus, &block->place, &side) : 0;
+        const uint64_t cost = side.sums.sad + gpume_rate_cost(lambda, bits);
+        if (cost < least) {
+            least = cost;
+            best = side;
         }
     }
-    return side;
+    return best;
 }
 
 /* --- the stream's blocks */
@@ -255,7 +366,7 @@ static bool take_block(struct gpume_versus *versus, const struct gpume_coded *co
     if (!find_references(versus, coded, to, has)) {
         return false;
     }
-    to->coded = choose(versus, to, coded_ways, COUNT(coded_ways));
+    to->coded = choose(versus, to, coded_ways, COUNT(coded_ways), 0);
     return true;
 }
 
@@ -319,100 +430,13 @@ void gpume_versus_take(struct gpume_versus *versus, const struct gpume_field *fi
     }
 }
 
-/* --- bits */
-
-static int32_t median(int32_t a, int32_t b, int32_t c)
-{
-    const int32_t low = a < b ? a : b, high = a < b ? b : a;
-    return c < low ? low : c > high ? high : c;
-}
-
-/* NULL: the pixel lies outside the picture, or its block has no such vector. */
-static const struct gpume_vector *vector_at(
-    const struct gpume_versus *versus, size_t k, int64_t x, int64_t y)
-{
-    if (x < 0 || y < 0 || x >= versus->width || y >= versus->height) {
-        return NULL;
-    }
-    const struct gpume_vector *vector =
-        &versus->maps[k][(size_t)y / CELL * cells_x(versus) + (size_t)x / CELL];
-    return vector->dx == no_vector.dx ? NULL : vector;
-}
-
-/* The rule of --predictor median, for blocks of several sizes: left, above, and above to the right
- * (above to the left, where that is missing). */
-static struct gpume_vector predictor_of(
-    const struct gpume_versus *versus, size_t k, const struct gpume_match_block *block)
-{
-    const int64_t x = block->x, y = block->y;
-    const struct gpume_vector *found[3] = {vector_at(versus, k, x - 1, y),
-        vector_at(versus, k, x, y - 1), vector_at(versus, k, x + block->w, y - 1)};
-    const struct gpume_vector zero = {0, 0};
-    const struct gpume_vector *only = NULL;
-    size_t count = 0;
-    found[2] = found[2] ? found[2] : vector_at(versus, k, x - 1, y - 1);
-    for (size_t i = 0; i < 3; i++) {
-        only = found[i] ? found[i] : only;
-        count += found[i] != NULL;
-        found[i] = found[i] ? found[i] : &zero;
-    }
-    if (count == 1) {
-        return *only;
-    }
-    return (struct gpume_vector){(int16_t)median(found[0]->dx, found[1]->dx, found[2]->dx),
-        (int16_t)median(found[0]->dy, found[1]->dy, found[2]->dy)};
-}
-
-static struct gpume_versus_side *side_of(struct gpume_versus_block *block, bool exact)
-{
-    return exact ? &block->exact : &block->coded;
-}
-
-static void draw_maps(struct gpume_versus *versus, bool exact)
-{
-    for (size_t i = 0; i < cell_count(versus); i++) {
-        versus->maps[0][i] = versus->maps[1][i] = no_vector;
-    }
-    for (size_t i = 0; i < versus->frame.count; i++) {
-        struct gpume_versus_block *block = &versus->frame.blocks[i];
-        const struct gpume_versus_side *side = side_of(block, exact);
-        const struct gpume_match_block *place = &block->place;
-        for (size_t k = 0; k < 2; k++) {
-            for (uint32_t y = 0; y < place->h && side->refs[k] != GPUME_VERSUS_NONE; y += CELL) {
-                for (uint32_t x = 0; x < place->w; x += CELL) {
-                    versus
-                        ->maps[k][(place->y + y) / CELL * cells_x(versus) + (place->x + x) / CELL] =
-                        (struct gpume_vector){(int16_t)side->dx[k], (int16_t)side->dy[k]};
-                }
-            }
-        }
-    }
-}
-
-static void count_bits(struct gpume_versus *versus, bool exact)
-{
-    const int32_t unit = GPUME_VECTORS_UNITS / (int32_t)versus->units;
-    draw_maps(versus, exact);
-    for (size_t i = 0; i < versus->frame.count; i++) {
-        struct gpume_versus_block *block = &versus->frame.blocks[i];
-        struct gpume_versus_side *side = side_of(block, exact);
-        side->bits = 0;
-        for (size_t k = 0; k < 2; k++) {
-            if (side->refs[k] != GPUME_VERSUS_NONE) {
-                const struct gpume_vector from = predictor_of(versus, k, &block->place);
-                side->bits += gpume_rate_bits(
-                    side->dx[k] / unit, side->dy[k] / unit, from.dx / unit, from.dy / unit);
-            }
-        }
-    }
-}
-
 void gpume_versus_end(struct gpume_versus *versus)
 {
+    clear_maps(versus);
     for (size_t i = 0; i < versus->frame.count; i++) {
         struct gpume_versus_block *block = &versus->frame.blocks[i];
-        block->exact =
-            choose(versus, block, exact_ways, versus->priced ? FOUND_WAYS : COUNT(exact_ways));
+        block->exact = choose(versus, block, exact_ways, COUNT(exact_ways), versus->lambda);
+        draw_side(versus, &block->place, &block->exact);
     }
     count_bits(versus, false);
     count_bits(versus, true);

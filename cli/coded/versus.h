@@ -49,8 +49,8 @@ struct gpume_versus_frame {
 
 struct gpume_versus {
     uint32_t width, height;
-    uint32_t units; /* in which bits count vectors, in a pixel: 2 or 4 */
-    bool priced;    /* bits have a price: best vectors need not have the least SAD */
+    uint32_t units;  /* in which bits count vectors, in a pixel: 2 or 4 */
+    uint32_t lambda; /* the price of a bit in 1/256 of SAD; 0: best vectors have the least SAD */
     enum gpume_interpolation interpolation;
     struct gpume_plane planes[GPUME_VERSUS_PLANES]; /* by number of the frame */
     struct gpume_vector *maps[2];                   /* of predictors: a cell per 8x8 pixels */

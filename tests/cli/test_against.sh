@@ -116,6 +116,15 @@ bits() {
 bits two/against.csv
 
 against mpeg2.mkv priced "--lambda 20 --predictor median"
+# SAD plus price: of all blocks together no more than as coded, and less than that of the vectors of least SAD.
+priced() {
+    awk -F, -v side="$2" 'NR > 1 { sum += (side == "coded" ? $13 + 20 * $14 : $21 + 20 * $22) } END { print sum }' "$1/against.csv"
+}
+[ "$(priced priced best)" -lt "$(priced two coded)" ] || fail "with a price: dearer than as coded"
+[ "$(priced priced best)" -lt "$(priced two best)" ] || fail "with a price: dearer than without"
+# The least price changes next to nothing.
+against mpeg2.mkv cheap "--lambda 0.00390625"
+[ "$(priced cheap best)" -le $(($(priced two best) * 101 / 100)) ] || fail "a price of 1/256 changes much"
 expect 0 mpeg2.mkv --against-stream -o dear --backend "$engine" -w 4 --lambda 1000 --frames 3
 grep -q '^SAD .* with the best vectors: [0-9.]* % more$' "$scratch/out" || fail "a high price costs no SAD, or how much is not said"
 expect 2 mpeg2.mkv --against-stream -o none --lambda 20 --passes 3
