@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Drives headless Chromium through its DevTools protocol, over the pipe of --remote-debugging-pipe, with the standard
-library alone. Messages are JSON, each followed by a zero byte: descriptor 3 of the browser reads, 4 writes."""
+"""Drives headless Chromium by Selenium's WebDriver, of Debian's packages python3-selenium and chromium-driver. What a user
+does with the mouse and the keys goes through the commands of Chromium's DevTools protocol, which reach the page as
+events of a user."""
 import base64
 import json
 import os
-import select
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
+
+from selenium import webdriver
+from selenium.common.exceptions import WebDriverException
+from selenium.webdriver.chrome.service import Service
 
 HANG_SECONDS = 600  # a page that takes longer hangs; a second or two are usual
 
@@ -23,83 +26,29 @@ def program():
     return next((found for found in map(shutil.which, PROGRAMS) if found), None)
 
 
-def spawn(folder):
-    """Chromium with pipes as its descriptors 3 and 4; our ends of them."""
-    into, out = os.pipe(), os.pipe()
-    command = [program(), "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
-               "--remote-debugging-pipe", f"--user-data-dir={folder}", "about:blank"]
-
-    def arrange():
-        high = [os.dup(into[0]), os.dup(out[1])]  # out of the way of 3 and 4
-        while high[0] < 5 or high[1] < 5:
-            high = [os.dup(end) for end in high]
-        os.dup2(high[0], 3)
-        os.dup2(high[1], 4)
-
-    child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, close_fds=False,
-                             preexec_fn=arrange)
-    os.close(into[0])
-    os.close(out[1])
-    return child, into[1], out[0]
-
-
 class Browser:
     def __init__(self):
         self.folder = tempfile.mkdtemp()
-        self.child, self.to, self.source = spawn(self.folder)
-        self.number, self.rest, self.said, self.session = 0, b"", [], None
-        target = self.command("Target.createTarget", url="about:blank")["targetId"]
-        self.session = self.command("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
-        for domain in ("Page", "Runtime", "Log"):
-            self.command(f"{domain}.enable")
+        options = webdriver.ChromeOptions()
+        options.binary_location = program()
+        for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
+                         f"--user-data-dir={self.folder}"):
+            options.add_argument(argument)
+        options.set_capability("goog:loggingPrefs", {"browser": "WARNING"})
+        self.driver = webdriver.Chrome(service=Service(shutil.which("chromedriver")), options=options)
+        self.driver.command_executor.set_timeout(HANG_SECONDS)
+        self.driver.set_script_timeout(HANG_SECONDS)
+        self.said = []
 
     def close(self):
-        try:
-            session, self.session = self.session, None
-            self.command("Browser.close")
-            self.session = session
-        except (OSError, SystemExit):
-            self.child.kill()
-        self.child.wait()
+        self.driver.quit()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def read(self):
-        """The next message."""
-        while b"\0" not in self.rest:
-            if not select.select([self.source], [], [], HANG_SECONDS)[0]:
-                sys.exit("the browser does not answer")
-            more = os.read(self.source, 1 << 20)
-            if not more:
-                sys.exit("the browser has ended")
-            self.rest += more
-        message, self.rest = self.rest.split(b"\0", 1)
-        return json.loads(message)
-
-    def note(self, message):
-        """Keeps what the browser complains about."""
-        found = message.get("params", {})
-        if message.get("method") == "Runtime.exceptionThrown":
-            self.said.append(json.dumps(found["exceptionDetails"].get("exception", found))[:800])
-        elif message.get("method") == "Log.entryAdded" and found["entry"]["level"] in ("error", "warning"):
-            self.said.append(found["entry"]["text"])
-        elif message.get("method") == "Runtime.consoleAPICalled" and found["type"] in ("error", "warning", "assert"):
-            self.said.append(json.dumps(found["args"]))
-
     def command(self, name, **parameters):
-        self.number += 1
-        message = {"id": self.number, "method": name, "params": parameters}
-        if self.session:
-            message["sessionId"] = self.session
-        data = json.dumps(message).encode() + b"\0"
-        while data:
-            data = data[os.write(self.to, data):]
-        while True:
-            answer = self.read()
-            if answer.get("id") == self.number:
-                if "error" in answer:
-                    sys.exit(f"{name}: {answer['error']}")
-                return answer["result"]
-            self.note(answer)
+        try:
+            return self.driver.execute_cdp_cmd(name, parameters)
+        except WebDriverException as failure:
+            return sys.exit(f"{name}: {failure.msg}")
 
     def script(self, text, *arguments):
         """The value of a function's body, which may await."""
@@ -126,7 +75,7 @@ class Browser:
     def wait(self, text, words, *arguments):
         end = time.monotonic() + HANG_SECONDS
         while not self.script(text, *arguments):
-            if time.monotonic() > end or (self.said and "ready" in text):
+            if time.monotonic() > end or ("ready" in text and self.complaints()):
                 sys.exit(f"{words} {self.said}")
             time.sleep(0.05)
 
@@ -197,5 +146,6 @@ class Browser:
             file.write(base64.b64decode(answer["data"]))
 
     def complaints(self):
-        self.script("return 0")  # reads what has been said until now
+        """What the page has logged as an error or a warning until now."""
+        self.said += [entry["message"] for entry in self.driver.get_log("browser")]
         return self.said

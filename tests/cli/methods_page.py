@@ -45,7 +45,7 @@ def main():
             browser.command("Page.navigate", url=f"file://{os.path.abspath(sys.argv[1])}")
             browser.wait("return location.protocol === 'file:' && document.readyState === 'complete'", "the page does not open")
             check(browser, rows)
-        hold(f"complaints {browser.said}", not browser.said)
+        hold(f"complaints {browser.complaints()}", not browser.said)
     finally:
         browser.close()
 

@@ -370,7 +370,7 @@ def check_folder(browser, run):
     browser.wait("return !document.getElementById('nearest').hidden", "a missing file is not noticed")
     said = browser.script("return document.getElementById('nearest').textContent")
     hold(said, said.startswith("frames/4.js"))
-    same("complaint", [text for text in browser.said if "ERR_FILE_NOT_FOUND" not in text], [])
+    same("complaint", [text for text in browser.complaints() if "ERR_FILE_NOT_FOUND" not in text], [])
     browser.said.clear()
     os.rename("4.js", page.replace("index.html", "frames/4.js"))
     browser.choose("slider", "4")

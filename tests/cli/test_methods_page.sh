@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # The page of gpume methods in Chromium, beside the table of the same run.
 . "$(dirname "$0")/common.sh"
-have python3 || skip "python3 is not here: the page is not opened"
-have chromium || have chromium-browser || have google-chrome || skip "Chromium is not here: the page is not opened"
+. "$here/browser.sh"
 make_clip 'a<b>&.y4m' 80 56 8 5
 run methods 'a<b>&.y4m' --backend "$engine" -b 8 -w 5 -o table.csv --report page.html
 if [ "$status" -eq 3 ] && grep -q "no such filter" "$scratch/err"; then
@@ -11,4 +10,4 @@ if [ "$status" -eq 3 ] && grep -q "no such filter" "$scratch/err"; then
 fi
 [ "$status" -eq 0 ] || fail "exit status $status"
 grep -q '<h1>a&#60;b&#62;&#38;.y4m</h1>' page.html || fail "the name is not escaped"
-python3 -B "$here/methods_page.py" page.html table.csv || fail "see above"
+"$python" -B "$here/methods_page.py" page.html table.csv || fail "see above"

@@ -1,13 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# The report's page in Chromium, by its DevTools protocol: its content is compared with the tables of the same run,
+# The report's page in Chromium: its content is compared with the tables of the same run,
 # on a phone's width and on a wide one.
 . "$(dirname "$0")/common.sh"
-have python3 || skip "python3 is not here: the page is not opened"
-if ! { have chromium || have chromium-browser || have google-chrome; }; then
-    [ "${GPUME_TEST_BROWSER:-}" != required ] || fail "Chromium is not here, but GPUME_TEST_BROWSER requires it"
-    skip "Chromium is not here: the page is not opened"
-fi
+. "$here/browser.sh"
 make_clip clip.y4m 100 76 8 40
 expect 0 -q clip.y4m --backend "$engine" -w 5 --report clip.html --report-pictures 8 -o clip
 # The first field's overlays, which the page draws itself.
@@ -44,4 +40,4 @@ expect 0 -q clip.y4m --backend "$engine" -w 2 --edge inside -o narrow
 run compare -q clip narrow --report compared.html
 run compare -q clip narrow --report seen.html --video clip.y4m
 [ "$status" -eq 5 ] || fail "runs that differ: exit status $status"
-python3 "$here/report_browser.py" clip evil none long equal found parts trust several folder narrow || fail "see above"
+"$python" -B "$here/report_browser.py" clip evil none long equal found parts trust several folder narrow || fail "see above"
