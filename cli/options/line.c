@@ -140,15 +140,21 @@ static const struct gpume_command *const *next_owner(
     return *command ? command : NULL;
 }
 
-/* Names the other commands that have the option, if any. */
+#define OWNERS_NAMED 3
+
+/* Names the other commands that have the option, if any: the first of many. */
 static bool refuse_foreign(const struct gpume_command *command, const char *name, size_t length)
 {
-    char owners[512] = "";
+    char owners[256] = "";
     const struct gpume_command *const *owner = next_owner(gpume_commands, name, length);
-    while (owner) {
+    for (int named = 0; owner; named++) {
         const struct gpume_command *const *next = next_owner(owner + 1, name, length);
         const size_t used = strlen(owners);
         const char *separator = used == 0 ? "" : next ? ", " : " and ";
+        if (named == OWNERS_NAMED) {
+            snprintf(owners + used, sizeof(owners) - used, " and others");
+            break;
+        }
         snprintf(owners + used, sizeof(owners) - used, "%s'%s'", separator, program(*owner));
         owner = next;
     }

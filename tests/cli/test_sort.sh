@@ -269,7 +269,7 @@ says "--binary u64: must be u32 or i32"
 expect 2 clip.mp4 --descending
 says "--descending: not an option of 'gpume', but of 'gpume sort'"
 expect 2 sort --frames 2 x
-says "--frames: not an option of 'gpume sort', but of 'gpume', 'gpume bench' and 'gpume firstpass'"
+says "--frames: not an option of 'gpume sort', but of 'gpume', 'gpume bench', 'gpume firstpass' and others"
 expect 2 bench --time
 expect 2 sort sort --backend cpu --device 0
 expect 4 sort sort --device 'no such device'
