@@ -85,18 +85,19 @@ static void keep(void *opaque, uint8_t *data)
     (void)data; /* part of a slab */
 }
 
-/* The pool's way to get a new buffer; it holds the pool's lock. */
+/* The pool's way to get a new buffer. Any thread. */
 static AVBufferRef *cut(void *opaque, size_t bytes)
 {
     struct gpume_buffers *buffers = opaque;
-    if (!buffers->slabs || buffers->slabs->bytes - buffers->used < bytes) {
-        if (!add_slab(buffers, bytes)) {
-            return NULL;
-        }
+    uint8_t *data = NULL;
+    pthread_mutex_lock(&buffers->mutex);
+    if ((buffers->slabs && buffers->slabs->bytes - buffers->used >= bytes) ||
+        add_slab(buffers, bytes)) {
+        data = (uint8_t *)buffers->slabs->memory + buffers->used;
+        buffers->used += bytes;
     }
-    uint8_t *data = (uint8_t *)buffers->slabs->memory + buffers->used;
-    buffers->used += bytes;
-    return av_buffer_create(data, bytes, keep, NULL, 0);
+    pthread_mutex_unlock(&buffers->mutex);
+    return data ? av_buffer_create(data, bytes, keep, NULL, 0) : NULL;
 }
 
 /* Rows as FFmpeg's own buffers have them; 0: the format is laid out otherwise. */
