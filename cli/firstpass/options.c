@@ -21,20 +21,34 @@ static const char *const encoders[] = {"x264", "x265", NULL};
 static const char *const pyramids[] = {"none", "strict", "normal", NULL};
 static const char *const switches[] = {"0", "1", NULL};
 
-/* Digits, followed by nothing, k or M. Encoders count whole kilobits. */
+/* A decimal number, followed by nothing, k or M. Not by way of a double: 0.9M is 900000. */
+static bool parse_bits(const char *text, uint64_t *bits)
+{
+    const size_t length = strspn(text, "0123456789.");
+    const char *unit = text + length, *point = memchr(text, '.', length);
+    uint64_t factor = strcmp(unit, "k") == 0 ? 1000 : strcmp(unit, "M") == 0 ? 1000000 : 1;
+    const size_t whole = point ? (size_t)(point - text) : length;
+    if ((*unit && factor == 1) || !gpume_parse_digits(text, whole, RATE_MAX / factor, bits)) {
+        return false;
+    }
+    *bits *= factor;
+    for (const char *at = point ? point + 1 : unit; at < unit; at++) {
+        if (*at == '.' || (*at != '0' && factor < 10)) {
+            return false; /* a second point, or less than a bit */
+        }
+        factor /= 10;
+        *bits += factor * (uint64_t)(*at - '0');
+    }
+    return *bits >= RATE_MIN && *bits <= RATE_MAX;
+}
+
+/* Encoders count whole kilobits. */
 static bool parse_rate(const struct gpume_option *option, const char *text, void *field)
 {
     struct gpume_firstpass_rates *list = field;
-    const size_t digits = strspn(text, "0123456789");
-    const char *unit = text + digits;
-    const uint64_t factor = strcmp(unit, "k") == 0 ? 1000 : strcmp(unit, "M") == 0 ? 1000000 : 1;
     uint64_t rate;
     (void)option;
-    if ((*unit && factor == 1) || !gpume_parse_digits(text, digits, RATE_MAX / factor, &rate)) {
-        return false;
-    }
-    rate *= factor;
-    if (rate < RATE_MIN || rate % 1000 != 0 || list->count == GPUME_FIRSTPASS_MAX) {
+    if (!parse_bits(text, &rate) || rate % 1000 != 0 || list->count == GPUME_FIRSTPASS_MAX) {
         return false;
     }
     list->rates[list->count++] = rate;
@@ -45,7 +59,8 @@ static void describe_rate(const struct gpume_option *option, char *text, size_t 
 {
     (void)option;
     snprintf(text, bytes,
-        "bits per second in whole kilobits from 1k to 2000M, e.g. 345k; at most %u bitrates",
+        "bits per second in whole kilobits from 1k to 2000M, e.g. 345k or 1.5M; at most %u "
+        "bitrates",
         (unsigned)GPUME_FIRSTPASS_MAX);
 }
 
@@ -87,7 +102,7 @@ static const struct gpume_option table[] = {
     {GPUME_ROW_CHOICE("encoder", "x264|x265", OPTIONS, encoder, encoders),
         .help = "encoder of the second pass"},
     {GPUME_ROW("bitrate", "RATE", rates, OPTIONS, rates),
-        .help = "bitrate in bits per second, e.g. 345k or 2M; repeat it for several"},
+        .help = "bitrate in bits per second, e.g. 345k or 1.5M; repeat it for several"},
     {GPUME_ROW("size", "WxH", sizes, OPTIONS, sizes),
         .help = "size of the encoded picture; repeat it for several, each with all bitrates "
                 "(default: the input's size)"},

@@ -25,7 +25,7 @@ if have_vulkan; then
     cmp a-96x80-100k-0.log b-96x80-100k-0.log || fail "statistics depend on the engine"
     cmp a-96x80-100k-0.log.mbtree b-96x80-100k-0.log.mbtree || fail "offsets depend on the engine"
 fi
-expect 0 $first x264 --threads 3 --bitrate 100k -o c -q
+expect 0 $first x264 --threads 3 --bitrate 0.100M -o c -q
 [ ! -s "$scratch/out" ] || fail "-q prints"
 cmp a-96x80-100k-0.log c-96x80-100k-0.log || fail "statistics depend on the threads"
 expect 0 $first x265 --cutree 0 --bitrate 100k -o d
@@ -58,7 +58,9 @@ refuses 2 '-o NAME' clip.y4m --encoder x264 --bitrate 1M
 refuses 2 '-o NAME' clip.y4m --encoder x264 --bitrate 1M -o -
 refuses 2 'whole kilobits' clip.y4m --encoder x264 --bitrate 1234567 -o r
 refuses 2 'whole kilobits' clip.y4m --encoder x264 --bitrate 345 -o r
-refuses 2 'whole kilobits' clip.y4m --encoder x264 --bitrate 1.5M -o r
+for rate in 1.5 1.2345M 0.9999k 0.5k 1.5.5M 1,5M .M 2000.001M; do
+    refuses 2 'whole kilobits' clip.y4m --encoder x264 --bitrate "$rate" -o r
+done
 refuses 2 'each even' clip.y4m --encoder x264 --bitrate 1M --size 47x40 -o r
 refuses 2 '--cutree: not an option of x264' clip.y4m --encoder x264 --bitrate 1M --cutree 0 -o r
 refuses 2 '--mbtree: not an option of x265' clip.y4m --encoder x265 --bitrate 1M --mbtree 0 -o r
