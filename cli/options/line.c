@@ -217,14 +217,34 @@ static int refuse_value(const struct gpume_option *option, const char *spelled, 
     return GPUME_INVALID;
 }
 
+/* Is the argument an option of the command, with or without a value? */
+static bool names_option(const struct gpume_command *command, const char *argument)
+{
+    if (!is_option(argument)) {
+        return false;
+    }
+    return argument[1] == '-'
+               ? gpume_command_option(command, argument + 2, strcspn(argument + 2, "=")) != NULL
+               : find_letter(command, argument[1]) != NULL;
+}
+
+/* next: the option that stands in the value's place. */
+static int refuse_without_value(
+    const struct gpume_option *option, const char *spelled, const char *next)
+{
+    return gpume_refuse(GPUME_INVALID, "%s needs a value: %s %s; it is followed by the option %s",
+        spelled, spelled, option->value, next);
+}
+
 /* spelled: the option as the user wrote it. text: its value, or NULL if that is the next argument.
  */
 static int take(
     struct cursor *cursor, const struct gpume_option *option, const char *spelled, const char *text)
 {
     struct gpume_line *line = cursor->line;
+    const bool separate = option->value && !text;
     assert(option->type->bytes == 0 || option->type->bytes == option->bytes);
-    if (option->value && !text) {
+    if (separate) {
         if (cursor->at + 1 >= cursor->argc) {
             return gpume_refuse(GPUME_INVALID, "%s needs a value: %s %s; try '%s --help'", spelled,
                 spelled, option->value, program(line->command));
@@ -232,7 +252,9 @@ static int take(
         text = cursor->argv[++cursor->at];
     }
     if (!option->type->parse(option, text, (char *)line->options + option->offset)) {
-        return refuse_value(option, spelled, text);
+        return separate && names_option(line->command, text)
+                   ? refuse_without_value(option, spelled, text)
+                   : refuse_value(option, spelled, text);
     }
     line->given[option - line->command->options] = true;
     return GPUME_OK;

@@ -62,6 +62,19 @@ for name in vf hwaccel output vectors predicted residual difference device searc
     says "--$name: its value is empty"
 done
 
+# A value that was forgotten, so that an option stands in its place; "=" leaves no doubt.
+for line in "--lambda L; --vectors x.npy" "--lambda L; --vectors=x.npy" "--block LIST; -q" "-w N|XxY; -b 8" "--frames N; -yq"; do
+    option=${line%% *}
+    # shellcheck disable=SC2086 # several words
+    expect 2 clip.y4m "$option" ${line#*; }
+    next=${line#*; }
+    says "$option needs a value: ${line%%;*}; it is followed by the option ${next%% *}"
+done
+expect 2 clip.y4m --lambda=--vectors
+says "--lambda --vectors: must be"
+expect 2 clip.y4m --lambda --nothing
+says "--lambda --nothing: must be"
+
 # Short options.
 expect 2 clip.y4m -b7
 says "-b 7: must be"
