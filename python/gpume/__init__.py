@@ -17,6 +17,8 @@ every device. Every array that this package returns is the caller's own.
 The library is looked for at the path in the environment variable GPUME_LIBRARY, then where the
 system has its libraries; the command that decodes video at that in GPUME_COMMAND, then in PATH.
 """
+from typing import TYPE_CHECKING
+
 from ._compute import Compute, Minimum, argsort, reduce, sort, sort_pairs
 from ._context import Context, Info, search
 from ._devices import Device, SearchInfo, devices, searches
@@ -35,3 +37,12 @@ __all__ = [
     "FormatError", "Frames", "GpumeError", "Info", "InputOutputError", "InvalidError", "Layer",
     "Minimum", "NoMemoryError", "Options", "Pair", "SearchInfo", "Sums", "UnsupportedError",
     "Video", "argsort", "devices", "reduce", "search", "searches", "sort", "sort_pairs", "version"]
+
+if TYPE_CHECKING:
+    __version__: str
+else:
+    def __getattr__(name):
+        """__version__ is version(), found when it is asked for: importing loads no library."""
+        if name == "__version__":
+            return version()
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -167,6 +167,13 @@ class Contexts(unittest.TestCase):
                    "child and exit(os.waitpid(child, 0)[1] != 0)")
         self.assertEqual(subprocess.run([sys.executable, "-c", program]).returncode, 0)
 
+    def test_version(self):
+        """The version of the library that is loaded; other names are errors as ever."""
+        self.assertEqual(gpume.__version__, gpume.version())
+        self.assertRegex(gpume.__version__, r"^\d+\.\d+\.\d+$")
+        with self.assertRaisesRegex(AttributeError, "module 'gpume' has no attribute 'verson'"):
+            gpume.verson
+
     def test_short_forms(self):
         """What an interactive session shows of a pair is one line."""
         pair = gpume.search(*pictures((20, 24)), block="8..4", backend="cpu")

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# One version: CMakeLists.txt, the newest heading of CHANGELOG.md and, with a build, gpume --version.
+# One version: CMakeLists.txt, the newest heading of CHANGELOG.md, python/pyproject.toml and, with a build, gpume --version.
 # Usage: version.sh SOURCE_DIR [BUILD_DIR]
 set -eu
 LC_ALL=C
@@ -22,6 +22,11 @@ if [ -f "$source/CHANGELOG.md" ]; then
     fi
 else
     echo "CHANGELOG.md is not there"
+    status=1
+fi
+package=$(sed -n 's/^version = "\(.*\)"$/\1/p' "$source/python/pyproject.toml")
+if [ "$package" != "$version" ]; then
+    echo "python/pyproject.toml: the version is '$package', CMakeLists.txt says $version"
     status=1
 fi
 if [ -n "$build" ] && [ -x "$build/gpume" ]; then
