@@ -95,16 +95,13 @@ static int check_needs(struct gpume_vectors_writer *writer)
                             ? "one match per block, not several candidates"
                         : format->needs_grid && mixed
                             ? "one reference for all blocks of a frame pair"
+                        : format->needs_grid && info->block_w == 0
+                            ? "blocks of one size, in a grid that covers the picture"
                         : format->any_order && info->overlaps
                             ? "one vector per place and direction, not several shapes"
                             : NULL;
     if (limit) {
         snprintf(what, sizeof(what), "%s holds %s; choose csv, jsonl or npy", format->name, limit);
-        return complain(writer, GPUME_INVALID, what);
-    }
-    if (format->needs_grid && info->block_w == 0) {
-        snprintf(what, sizeof(what),
-            "%s needs blocks of one size that cover the picture, in a grid", format->name);
         return complain(writer, GPUME_INVALID, what);
     }
     return GPUME_OK;

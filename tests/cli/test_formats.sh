@@ -127,6 +127,17 @@ expect 2 convert run.mvf x.gz
 says "must end in one of .csv .jsonl .npy .npz .mvf .flo .hash .csv.gz .csv.zst .jsonl.gz .jsonl.zst"
 rm made.* bad.bin
 
+# Divided blocks are no grid: what is refused names formats that hold them.
+parts="-b 16,8 --partition --lambda 4"
+for format in npz mvf flo; do
+    # shellcheck disable=SC2086 # several words
+    expect 2 clip.y4m --backend "$engine" $parts --vectors "parts%d" --format $format
+    says "$format holds blocks of one size, in a grid that covers the picture; choose csv, jsonl or npy"
+done
+# shellcheck disable=SC2086 # several words
+for format in csv jsonl npy; do v $parts --vectors parts.$format; done
+rm parts.*
+
 # Two references of a frame.
 cat >both.csv <<'END'
 frame,ref,x,y,w,h,dx,dy,cost,rank
