@@ -12,6 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The filter takes even heights only. */
+static const char separate[] = "crop=iw:2*floor(ih/2):0:0:exact=1,separatefields";
+
 const char *const gpume_fields_names[] = {"none", "same", "nearest", NULL};
 
 /* The nearest field of the same parity is two fields away. */
@@ -51,10 +54,8 @@ int gpume_fields_check(struct gpume_estimate_options *options, const struct gpum
 
 char *gpume_fields_graph(const char *filter)
 {
-    /* The filter takes even heights only. */
-    static const char name[] = "crop=iw:2*floor(ih/2):0:0:exact=1,separatefields";
     const size_t length = filter ? strlen(filter) + 1 : 0;
-    char *graph = malloc(length + sizeof(name));
+    char *graph = malloc(length + sizeof(separate));
     if (!graph) {
         return NULL;
     }
@@ -62,6 +63,18 @@ char *gpume_fields_graph(const char *filter)
         memcpy(graph, filter, length);
         graph[length - 1] = ',';
     }
-    memcpy(graph + length, name, sizeof(name));
+    memcpy(graph + length, separate, sizeof(separate));
     return graph;
+}
+
+void gpume_fields_caution(
+    const struct gpume_estimate_options *options, const struct gpume_source_info *input)
+{
+    if (options->fields != GPUME_FIELDS_NONE && input->progressive &&
+        options->common.verbosity >= 0 && strcmp(options->source.filter, separate) == 0) {
+        gpume_console_warning("%s: says that it is progressive, so the two fields of a frame are "
+                              "of the same time; leave out --fields, or if it is interlaced, add "
+                              "--vf setfield=tff or setfield=bff",
+            input->label);
+    }
 }

@@ -7,6 +7,7 @@
 
 struct gpume_estimate_options;
 struct gpume_line;
+struct gpume_source_info;
 
 /* What a field of an interlaced video is searched in. */
 enum gpume_fields {
@@ -27,5 +28,10 @@ int gpume_fields_check(struct gpume_estimate_options *options, const struct gpum
 
 /* The filter graph that also separates fields; the caller frees it. NULL: out of memory. */
 char *gpume_fields_graph(const char *filter);
+
+/* Warns that --fields divides progressive frames, unless filters of --vf may have made others of
+ * them; not with -q. With the graph of above among the options. */
+void gpume_fields_caution(
+    const struct gpume_estimate_options *options, const struct gpume_source_info *input);
 
 #endif

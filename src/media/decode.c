@@ -120,6 +120,7 @@ static void learn_facts(struct decode *decode, struct gpume_decode_facts *facts)
         .frames = frames > 0 ? (uint64_t)frames : 0,
         .picture = cover || gpume_input_has_pictures(&decode->packets.input),
         .frame_bytes = gpume_limits_bytes(stream->codecpar),
+        .progressive = stream->codecpar->field_order == AV_FIELD_PROGRESSIVE,
     };
 }
 

@@ -44,6 +44,7 @@ struct gpume_decode_facts {
     uint64_t frames;      /* according to the container; 0 = unknown */
     bool picture;         /* a still picture, or several in a row, rather than a video */
     uint64_t frame_bytes; /* of a decoded frame, according to the container; 0 = unknown */
+    bool progressive;     /* according to the container or the codec */
 };
 
 struct gpume_decoder {

@@ -217,6 +217,7 @@ static int y4m_open(
         .rate = y4m->header.rate,
         .frames = (uint64_t)(file_bytes(y4m) - y4m->at) / (strlen("FRAME\n") + y4m->size),
         .frame_bytes = y4m->read,
+        .progressive = y4m->header.progressive,
     };
 fail:
     return status;

@@ -263,6 +263,7 @@ static void describe(const struct gpume_source *source, struct gpume_source_info
         .converted = !gpume_luma_is_there(frame),
         .full_range = gpume_luma_full_range(frame),
         .interlaced = gpume_luma_is_interlaced(frame),
+        .progressive = source->facts.progressive,
     };
     const int threads = source->decoder->describe(
         source->decodes[source->path_index], info->decoder, sizeof info->decoder);

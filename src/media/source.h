@@ -48,6 +48,7 @@ struct gpume_source_info {
     bool converted;               /* luma was converted from other colours */
     bool full_range;              /* luma uses 0..peak rather than a range such as 16..235 */
     bool interlaced;              /* the first frame has lines of two fields */
+    bool progressive;             /* before filters, according to the container or the codec */
 };
 
 struct gpume_source_counts {

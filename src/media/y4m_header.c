@@ -135,6 +135,7 @@ bool gpume_y4m_parse(const char *line, struct gpume_y4m_header *header)
     read_space(header);
     (void)find_word(line, "I", fields, sizeof fields);
     header->interlaced = fields[0] != '\0' && strchr("tbm", fields[0]);
+    header->progressive = fields[0] == 'p';
     (void)find_word(line, "XCOLORRANGE=", range, sizeof range);
     header->full_range =
         strcmp(range, "FULL") == 0 ||

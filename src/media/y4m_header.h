@@ -16,7 +16,7 @@ struct gpume_y4m_header {
     uint32_t bits;          /* per sample; 0: unknown colour space, and no format */
     enum AVPixelFormat format;
     bool full_range;
-    bool interlaced;
+    bool interlaced, progressive; /* neither: it does not say */
 };
 
 /* line: without its line end. False: not Y4M, or a size is missing or zero; *header is then
