@@ -31,6 +31,10 @@ int gpume_text_check_file(
     const char *path, const char *stem, const char *extension, const struct gpume_log *log)
 {
     struct stat info;
+    if (strcmp(path, "-.nut") == 0) {
+        return gpume_log_fail(log, GPUME_INVALID,
+            "%s: stands for video on standard output; give - for standard output", path);
+    }
     if (strcmp(path, "-") != 0 && stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
         return gpume_log_fail(log, GPUME_INVALID, "%s: is a folder; name a file, such as %s/%s%s",
             path, path, stem, extension);

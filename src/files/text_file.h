@@ -14,7 +14,7 @@
 int gpume_text_check(
     const char *path, const char *stem, const char *extension, const struct gpume_log *log);
 
-/* Refuses a folder only. */
+/* Refuses a folder, and the name of video on standard output. */
 int gpume_text_check_file(
     const char *path, const char *stem, const char *extension, const struct gpume_log *log);
 

@@ -127,6 +127,12 @@ expect 2 convert run.mvf x.gz
 says "must end in one of .csv .jsonl .npy .npz .mvf .flo .hash .csv.gz .csv.zst .jsonl.gz .jsonl.zst"
 rm made.* bad.bin
 
+# A name of video on standard output alone.
+expect 2 clip.y4m --backend "$engine" --vectors -.nut
+says "-.nut: stands for video on standard output; give - for standard output"
+expect 2 convert run.mvf --format npy -- -.nut
+says "-.nut: stands for video"
+
 # Divided blocks are no grid: what is refused names formats that hold them.
 parts="-b 16,8 --partition --lambda 4"
 for format in npz mvf flo; do
