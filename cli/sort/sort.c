@@ -24,6 +24,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct job {
     const struct gpume_sort_options *options;
@@ -322,6 +323,12 @@ static int check_options(void *opaque, const struct gpume_line *line)
 {
     const struct gpume_sort_options *options = opaque;
     (void)line;
+    if (options->binary && isatty(STDOUT_FILENO) &&
+        (!options->output || gpume_text_is_stdout(options->output))) {
+        return gpume_refuse(GPUME_INVALID,
+            "--binary: a terminal cannot show words; name a file with -o, or pipe them to a "
+            "program");
+    }
     return gpume_check_engine(&options->params);
 }
 

@@ -6,6 +6,8 @@
 #include "vectors/format.h"
 #include "vectors/writer.h"
 
+#include <unistd.h>
+
 struct vectors_sink {
     struct gpume_sink sink;
     struct gpume_vectors_info info;
@@ -116,6 +118,10 @@ static int vectors_check(
                : kind == GPUME_PATTERN_PLAIN && !shape->single
                    ? "every frame has its own file; put %d in the name, such as name%05d.flo"
                    : NULL;
+    }
+    const bool is_text = !format->binary && format->packing == GPUME_PACKING_NONE;
+    if (!is_text && gpume_text_is_stdout(path) && isatty(STDOUT_FILENO)) {
+        what = "a terminal cannot show binary vectors; name a file, or pipe them to a program";
     }
     if (what) {
         return gpume_log_fail(log, GPUME_INVALID, "%s: %s", path, what);

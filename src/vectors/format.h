@@ -104,6 +104,7 @@ struct gpume_vectors_format {
     bool numbered;              /* one file per frame, named by a pattern */
     bool one_field;             /* per file: two per frame need a pattern with a pair of numbers */
     bool counted;               /* its header holds the number of rows */
+    bool binary;                /* its bytes are no text, even if they are not compressed */
     bool fixed_units;           /* vectors count in the units of its info */
     bool at_end;                /* all bytes are written by finish: a run cannot be resumed */
     bool any_order;             /* a frame's blocks may come in any order, as decoders write them */

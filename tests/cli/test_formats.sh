@@ -133,6 +133,23 @@ says "-.nut: stands for video on standard output; give - for standard output"
 expect 2 convert run.mvf --format npy -- -.nut
 says "-.nut: stands for video"
 
+# Binary files, and compressed ones, are not for terminals; text is.
+if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
+    for format in npy npz mvf mv-extractor flo csv.gz jsonl.zst; do
+        for options in "convert run.mvf -" "clip.y4m --backend $engine --vectors -" "clip.y4m --backend $engine --vectors /dev/stdout"; do
+            script -qec "'$gpume' $options --format $format; echo status \$?" /dev/null >tty 2>&1 </dev/null
+            grep -q "a terminal cannot show binary vectors; name a file, or pipe them to a program" tty &&
+                grep -q "^status 2" tty || fail "$options --format $format on a terminal: $(cat -v tty)"
+        done
+    done
+    for format in csv extract_mvs jsonl hash; do
+        script -qec "'$gpume' convert run.mvf - --format $format 2>err; echo status \$?" /dev/null >tty 2>&1 </dev/null
+        tr -d '\r' <tty >lines
+        { "$gpume" convert run.mvf - --format $format 2>err && echo "status 0"; } | cmp -s - lines || fail "$format on a terminal"
+    done
+    rm tty lines err
+fi
+
 # Divided blocks are no grid: what is refused names formats that hold them.
 parts="-b 16,8 --partition --lambda 4"
 for format in npz mvf flo; do

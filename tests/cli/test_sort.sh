@@ -268,6 +268,13 @@ expect 2 sort --binary u64 sort
 says "--binary u64: must be u32 or i32"
 expect 2 clip.mp4 --descending
 says "--descending: not an option of 'gpume', but of 'gpume sort'"
+if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
+    for output in "" "-o -"; do
+        script -qec "'$gpume' sort seq --binary u32 $output; echo status \$?" /dev/null >"$scratch/tty" 2>&1 </dev/null
+        grep -q -- "--binary: a terminal cannot show words; name a file with -o" "$scratch/tty" &&
+            grep -q "^status 2" "$scratch/tty" || fail "binary words on a terminal"
+    done
+fi
 expect 2 sort --frames 2 x
 says "--frames: not an option of 'gpume sort', but of 'gpume', 'gpume bench', 'gpume firstpass' and others"
 expect 2 bench --time

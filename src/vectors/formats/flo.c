@@ -256,6 +256,7 @@ const struct gpume_vectors_format gpume_vectors_flo = {
     .needs_grid = true,
     .numbered = true,
     .one_field = true,
+    .binary = true,
     .begins = MAGIC,
     .writer = &writer,
     .reader = &reader,

@@ -121,6 +121,7 @@ const struct gpume_vectors_format gpume_vectors_mv_extractor = {
     .any_order = true,
     .numbered = true,
     .counted = true,
+    .binary = true,
     .begins = GPUME_NPY_MAGIC,
     .fixed_units = true,
     .writer = &writer,

@@ -242,6 +242,7 @@ const struct gpume_vectors_format gpume_vectors_mvf = {
     .extension = ".mvf",
     .columns = COLUMNS,
     .needs_grid = true,
+    .binary = true,
     .begins = MAGIC,
     .fixed_units = true,
     .writer = &writer,

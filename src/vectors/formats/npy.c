@@ -259,6 +259,7 @@ const struct gpume_vectors_format gpume_vectors_npy = {
     .extension = ".npy",
     .columns = GPUME_VECTORS_REF | GPUME_VECTORS_COST | GPUME_VECTORS_RANK | GPUME_VECTORS_FURTHER,
     .counted = true,
+    .binary = true,
     .probe = npy_probe,
     .fixed_units = true,
     .writer = &writer,

@@ -276,6 +276,7 @@ const struct gpume_vectors_format gpume_vectors_npz = {
                GPUME_VECTORS_BITS | GPUME_VECTORS_SECOND | GPUME_VECTORS_TIES |
                GPUME_VECTORS_TEXTURE | GPUME_VECTORS_RETURN,
     .needs_grid = true,
+    .binary = true,
     .fixed_units = true,
     .at_end = true,
     .begins = "PK\x03\x04",
