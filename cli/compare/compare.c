@@ -249,6 +249,16 @@ static enum gpume_exit open_outputs(struct job *job)
     return gpume_exit_of_writer(status);
 }
 
+static void print_written(const struct compare_options *options)
+{
+    const char *const paths[] = {options->map, options->report};
+    for (size_t i = 0; i < 2; i++) {
+        if (paths[i]) {
+            gpume_console_print_written(paths[i], stdout);
+        }
+    }
+}
+
 static enum gpume_exit finish_outputs(struct job *job)
 {
     const struct compare_options *options = job->options;
@@ -266,6 +276,7 @@ static enum gpume_exit finish_outputs(struct job *job)
         status = gpume_comparison_write_json(&job->comparison, &gpume_console);
     } else if (options->common.verbosity >= 0) {
         gpume_compare_print_table(&job->comparison);
+        print_written(options);
         return gpume_console_flush_output("the table") ? GPUME_EXIT_DONE : GPUME_EXIT_FAILED;
     }
     return status ? GPUME_EXIT_FAILED : GPUME_EXIT_DONE;

@@ -194,6 +194,14 @@ expect 2 compare a b --map m.y4m
 says "m.y4m: exists already"
 run -q compare a b --map m.y4m -y
 [ "$status" -eq 5 ] || fail "--map -y"
+# The table names the files at its end; nothing else does, and -q prints nothing.
+run compare a b --map m.y4m --report pages.html -y
+tail -2 "$scratch/out" | grep -c '^written      \(m.y4m\|pages.html\)$' | grep -qx 2 || fail "outputs are not named"
+for quiet in -q --json --csv; do
+    run compare a b --map m.y4m --report pages.html -y $quiet
+    ! grep -q '^written' "$scratch/out" "$scratch/err" || fail "outputs are named with $quiet"
+done
+rm pages.html
 expect 2 compare a b --map m.txt
 for map in - /dev/stdout; do
     expect 2 compare a b --map $map
