@@ -164,6 +164,10 @@ static void print_statistics(const struct gpume_comparison *comparison)
             mean(b->sad_before, b->fields), 1);
         print_pair(
             "SAD per pair, after", mean(a->sad_after, a->fields), mean(b->sad_after, b->fields), 1);
+        print_pair("SAD per pixel, before", mean(a->sad_before, a->pixels),
+            mean(b->sad_before, b->pixels), 3);
+        print_pair("SAD per pixel, after", mean(a->sad_after, a->pixels),
+            mean(b->sad_after, b->pixels), 3);
         print_pair("mean PSNR after, dB", mean_psnr(a), mean_psnr(b), 3);
     }
 }

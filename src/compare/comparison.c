@@ -99,10 +99,11 @@ static void add_up(struct gpume_compared *total, const struct gpume_compared *su
                                      : total->cost_difference_max;
 }
 
-static void add_statistics(
-    struct gpume_compared_statistics *total, const struct gpume_read_statistics *statistics)
+static void add_statistics(struct gpume_compared_statistics *total,
+    const struct gpume_read_statistics *statistics, const struct gpume_vectors_field *field)
 {
     total->fields++;
+    total->pixels += (uint64_t)field->width * field->height;
     total->sad_before += (double)statistics->sad_before;
     total->sad_after += (double)statistics->sad_after;
     if (isfinite(statistics->psnr_after)) {
@@ -155,7 +156,7 @@ int gpume_comparison_add(struct gpume_comparison *comparison, const struct gpume
     for (size_t i = 0; i < 2; i++) {
         if (statistics[i].known &&
             (statistics[1 - i].known || !comparison->has_statistics[1 - i])) {
-            add_statistics(&comparison->statistics[i], &statistics[i]);
+            add_statistics(&comparison->statistics[i], &statistics[i], i == 0 ? a : b);
         }
     }
     for (size_t i = 0; i < 2; i++) {

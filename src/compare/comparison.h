@@ -42,7 +42,7 @@ struct gpume_compared_field {
 /* Sums over the rows of frames.csv for the compared fields; if both runs have one, for those fields
  * that are in both. */
 struct gpume_compared_statistics {
-    uint64_t fields;
+    uint64_t fields, pixels; /* of all pictures */
     double sad_before, sad_after;
     double psnr_sum; /* after; of the fields where it is finite */
     uint64_t psnr_finite;

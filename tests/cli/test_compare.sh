@@ -46,6 +46,10 @@ while IFS= read -r line; do
     grep -qF -- "$line" table || fail "the table does not say '$line'"
 done <wanted
 grep -q '^SAD per pair, after' table || fail "no SAD"
+for column in 6:before 7:after; do
+    wanted=$(cut -d, -f"${column%:*}" a/frames.csv | awk 'NR > 1 { sum += $1 } END { printf "%.3f", sum / (4 * 64 * 48) }')
+    grep -q "^SAD per pixel, ${column#*:}  *$wanted " table || fail "SAD per pixel ${column#*:}: not $wanted"
+done
 grep -q '^mean PSNR after' table || fail "no PSNR"
 grep -q '^frame [1-4] ' table || fail "no fields that differ"
 mismatch a.csv b.csv
