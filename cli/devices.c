@@ -4,6 +4,7 @@
  * implementations of the search; or all of it as JSON. Having no device is no error, since the CPU
  * engine always works.
  */
+#include "base/names.h"
 #include "base/status.h"
 #include "commands.h"
 #include "console.h"
@@ -49,18 +50,6 @@ static const char *use_of(const struct gpume_device *device)
     return "yes, with --device";
 }
 
-static const char *type_of(const struct gpume_device *device)
-{
-    static const char *const types[] = {
-        [GPUME_DEVICE_OTHER] = "other",
-        [GPUME_DEVICE_INTEGRATED] = "integrated",
-        [GPUME_DEVICE_DISCRETE] = "discrete",
-        [GPUME_DEVICE_VIRTUAL] = "virtual",
-        [GPUME_DEVICE_SOFTWARE] = "software",
-    };
-    return types[device->type];
-}
-
 static int widest(int width, const char *text)
 {
     const int length = (int)strlen(text);
@@ -84,7 +73,7 @@ static void print_table(const struct machine *machine)
     for (uint32_t i = 0; i < machine->device_count; i++) {
         const struct gpume_device *device = &machine->devices[i];
         printf("%5u  %-*s  %-10s  %-*s  %6.1f GiB  %s\n", (unsigned)device->index, name,
-            device->name, type_of(device), driver, device->driver,
+            device->name, gpume_names_device_type[device->type], driver, device->driver,
             (double)device->memory_bytes / GIB, use_of(device));
     }
     printf("%5s  %-*s  %-10s  %-*s  %6.1f GiB  %s\n", "-", name, machine->cpu, "cpu", driver,
@@ -120,7 +109,7 @@ static void put_device(struct gpume_json *json, const struct gpume_device *devic
     gpume_json_begin(json, NULL);
     gpume_json_count(json, "index", device->index);
     gpume_json_text(json, "name", device->name);
-    gpume_json_text(json, "type", type_of(device));
+    gpume_json_text(json, "type", gpume_names_device_type[device->type]);
     gpume_json_text(json, "driver", device->driver);
     gpume_json_count(json, "memory_bytes", device->memory_bytes);
     gpume_json_truth(json, "usable", !device->unusable[0]);

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define DEVICES_MAX 16u
+
 void gpume_host_cpu(char name[GPUME_HOST_CPU_BYTES])
 {
     char line[256];
@@ -59,6 +61,21 @@ uint64_t gpume_host_memory_allowed(void)
         allowed = limit < allowed ? limit : allowed;
     }
     return allowed;
+}
+
+enum gpume_device_type gpume_host_device_type(const char *name)
+{
+    struct gpume_device devices[DEVICES_MAX];
+    uint32_t count = 0;
+    if (gpume_list_devices(devices, DEVICES_MAX, &count) != GPUME_OK) {
+        return GPUME_DEVICE_OTHER;
+    }
+    for (uint32_t i = 0; i < count && i < DEVICES_MAX; i++) {
+        if (strcmp(devices[i].name, name) == 0) {
+            return devices[i].type;
+        }
+    }
+    return GPUME_DEVICE_OTHER;
 }
 
 const char *gpume_host_cache_folder(void)

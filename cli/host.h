@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The host: its processors, and the user's folder for caches. */
+/* The host: its processors and devices, and the user's folder for caches. */
 #ifndef GPUME_CLI_HOST_H
 #define GPUME_CLI_HOST_H
+
+#include "gpume/gpume.h"
 
 #include <stdint.h>
 
@@ -15,6 +17,9 @@ uint32_t gpume_host_processors(void);
 /* Bytes; 0: unknown. The second: what a container allows of it. */
 uint64_t gpume_host_memory(void);
 uint64_t gpume_host_memory_allowed(void);
+
+/* Of the Vulkan device of this name; GPUME_DEVICE_OTHER if there is none. */
+enum gpume_device_type gpume_host_device_type(const char *name);
 
 /* The folder for files that make the next start faster, such as compiled pipelines. According to
  * the XDG Base Directory Specification: gpume in $XDG_CACHE_HOME, or in $HOME/.cache; NULL if

@@ -2,32 +2,17 @@
 #include "estimate/caution.h"
 
 #include "console.h"
+#include "host.h"
 #include "vectors/format.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#define DEVICES_MAX 16u
 #define CSV_BYTES 35u  /* of a row at 1080p with blocks of 8 */
 #define SMALL_BYTES 8u /* as .mvf, or compressed */
 #define LARGE_BYTES 10e9
 #define PAIRS_MOST 100000000u /* of a year at 3 frames per second; some containers lie */
-
-static bool is_software(const char *name)
-{
-    struct gpume_device devices[DEVICES_MAX];
-    uint32_t count = 0;
-    if (gpume_list_devices(devices, DEVICES_MAX, &count) != GPUME_OK) {
-        return false;
-    }
-    for (uint32_t i = 0; i < count && i < DEVICES_MAX; i++) {
-        if (strcmp(devices[i].name, name) == 0) {
-            return devices[i].type == GPUME_DEVICE_SOFTWARE;
-        }
-    }
-    return false;
-}
 
 static void warn_of_fields(const struct gpume_source_info *input)
 {
@@ -42,7 +27,8 @@ static void warn_of_fields(const struct gpume_source_info *input)
 static void warn_of_driver(const struct gpume_params *params, const struct gpume_info *info)
 {
     if (params->backend != GPUME_BACKEND_AUTO || params->device ||
-        strcmp(info->backend, "vulkan") != 0 || !is_software(info->device)) {
+        strcmp(info->backend, "vulkan") != 0 ||
+        gpume_host_device_type(info->device) != GPUME_DEVICE_SOFTWARE) {
         return;
     }
     gpume_console_warning("no GPU found: %s%s runs on the software driver %s, far slower than the "

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "sort/time.h"
 
+#include "base/names.h"
 #include "console.h"
 #include "exit.h"
+#include "host.h"
 #include "library_log.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,12 +26,26 @@ struct method {
 static void print_line(FILE *stream, uint64_t count, const struct method *method, double qsort_us)
 {
     if (method->us > 0) {
-        fprintf(stream, "%-20s  %12.3f ms  %10.2f M keys/s  %8.2f x qsort\n", method->name,
+        fprintf(stream, "%-25s  %12.3f ms  %10.2f M keys/s  %8.2f x qsort\n", method->name,
             method->us / 1e3, (double)count / method->us, qsort_us / method->us);
     } else {
-        fprintf(stream, "%-20s  %s\n", method->name,
+        fprintf(stream, "%-25s  %s\n", method->name,
             method->missing ? method->missing : method->unknown);
     }
+}
+
+/* What the times of a Vulkan device are called: hardware is a GPU, anything else what `gpume
+ * devices` calls it. */
+static const char *device_word(const gpume_compute *compute)
+{
+    struct gpume_compute_info info;
+    gpume_compute_get_info(compute, &info);
+    const enum gpume_device_type type = strcmp(info.backend, "vulkan") == 0
+                                            ? gpume_host_device_type(info.device)
+                                            : GPUME_DEVICE_DISCRETE;
+    return type == GPUME_DEVICE_SOFTWARE || type == GPUME_DEVICE_OTHER
+               ? gpume_names_device_type[type]
+               : "GPU";
 }
 
 /* Why no GPU is measured; NULL: one is. */
@@ -50,11 +67,13 @@ static int measure_all(struct gpume_sort_trial *trial, gpume_compute *gpu, gpume
     enum { QSORT = 3, COUNT = 5 };
     static const char no_stamps[] = "unknown: the device has no timestamps";
     static const char too_short[] = "too short to measure";
+    const char *word = device_word(gpu);
+    char with[32], without[32];
+    snprintf(with, sizeof(with), "%s with transfer", word);
+    snprintf(without, sizeof(without), "%s without transfer", word);
     struct method methods[COUNT] = {
-        {"GPU with transfer", gpu, GPUME_SORT_AUTO, gpume_sort_trial_on_host, missing, too_short,
-            0},
-        {"GPU without transfer", gpu, GPUME_SORT_AUTO, gpume_sort_trial_on_device, missing,
-            no_stamps, 0},
+        {with, gpu, GPUME_SORT_AUTO, gpume_sort_trial_on_host, missing, too_short, 0},
+        {without, gpu, GPUME_SORT_AUTO, gpume_sort_trial_on_device, missing, no_stamps, 0},
         {"C radix", cpu, GPUME_SORT_RADIX, gpume_sort_trial_on_host, NULL, too_short, 0},
         {"qsort", NULL, GPUME_SORT_AUTO, gpume_sort_trial_on_host, NULL, too_short, 0},
         {"CPU bitonic", cpu, GPUME_SORT_BITONIC, gpume_sort_trial_on_host, NULL, too_short, 0},

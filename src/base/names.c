@@ -5,6 +5,8 @@
 #include <stdio.h>
 
 const char *const gpume_names_backend[] = {"auto", "vulkan", "cpu", NULL};
+const char *const gpume_names_device_type[] = {
+    "other", "integrated", "discrete", "virtual", "software", NULL};
 const char *const gpume_names_direction[] = {"past", "future", "both", NULL};
 const char *const gpume_names_edge[] = {"extend", "inside", NULL};
 const char *const gpume_names_interpolation[] = {"h264", "hevc", "bilinear", NULL};

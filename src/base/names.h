@@ -9,6 +9,7 @@
 #include "gpume/gpume.h"
 
 extern const char *const gpume_names_backend[];
+extern const char *const gpume_names_device_type[];
 extern const char *const gpume_names_direction[]; /* GPUME_DIRECTION_MANUAL has none */
 extern const char *const gpume_names_edge[];
 extern const char *const gpume_names_interpolation[];

@@ -167,6 +167,12 @@ done
 [ "$(wc -l <"$scratch/err")" -eq 5 ] || fail "--time: not five lines"
 expect 0 sort seq --time -o words --backend "$engine"
 grep -q '^C radix' "$scratch/out" || fail "--time with -o is not on standard output"
+if have_vulkan; then
+    word=software
+    "$gpume" devices | grep -qE '^ *[0-9]+ .* (integrated|discrete|virtual) ' && word=GPU
+    expect 0 sort seq --time -o words -y --backend vulkan
+    [ "$(grep -cE "^$word (with|without) transfer  .* ms " "$scratch/out")" -eq 2 ] || fail "--time: not times of $word"
+fi
 give '2 1' -v
 gives_check -v
 says "sorted       2 integers"
