@@ -2,15 +2,16 @@
 /*
  * gpume-denoise: removes noise from the luma of a video by averaging along the motion.
  *
- *     gpume-denoise [-s SIGMA] [-r RADIUS] [-b BLOCK] [-w WINDOW] [INPUT.y4m [OUTPUT.y4m]]
+ *     gpume-denoise [-y] [-s SIGMA] [-r RADIUS] [-b BLOCK] [-w WINDOW] [INPUT.y4m [OUTPUT.y4m]]
  *
  * Every frame is searched in the RADIUS frames before it and after it (default 3), each of which
  * then predicts it. A pixel becomes a weighted mean of itself and its predictions. The weight of a
  * prediction falls with its difference from the frame around the pixel, beyond what noise explains,
  * and the faster the less its vector is to be relied on. SIGMA is the standard deviation of the
  * noise in steps of 8 bits (default: measured in the first frame). BLOCK is 16, WINDOW 16 pixels.
- * Without names, or for -, standard input and output are taken. Y4M of 8 to 16 bits; chroma is
- * copied. It shows:
+ * Without names, or for -, standard input and output are taken; -y replaces an existing output. Y4M
+ * of 8 to 16 bits; chroma is copied. The last line on standard error has the number of frames and
+ * SIGMA. It shows:
  *
  * - a search in several past and future frames in one run (params.distances, direction), with
  *   frames predicted by libgpume (want_predicted), so that nothing is interpolated here;
@@ -397,6 +398,11 @@ static bool parse_options(struct denoiser *denoiser, int argc, char **argv, int 
     double value;
     for (*at = 1; *at < argc && argv[*at][0] == '-' && argv[*at][1] != '\0'; *at += 2) {
         const char option = argv[*at][2] == '\0' ? argv[*at][1] : '?';
+        if (option == 'y') {
+            denoiser->y4m.overwrite = true;
+            --*at; /* it has no value */
+            continue;
+        }
         if (*at + 1 >= argc || !parse(argv[*at + 1], &value)) {
             return false;
         }
@@ -425,7 +431,7 @@ int main(int argc, char **argv)
     denoiser.params.block = 16;
     denoiser.params.window_x = denoiser.params.window_y = 16;
     if (!parse_options(&denoiser, argc, argv, &at)) {
-        fprintf(stderr, "usage: gpume-denoise [-s SIGMA] [-r RADIUS] [-b BLOCK] [-w WINDOW] "
+        fprintf(stderr, "usage: gpume-denoise [-y] [-s SIGMA] [-r RADIUS] [-b BLOCK] [-w WINDOW] "
                         "[INPUT.y4m [OUTPUT.y4m]]\n");
         return 2;
     }
@@ -444,5 +450,10 @@ int main(int argc, char **argv)
     if (y4m_close(&denoiser.y4m) < 0) {
         result = -1;
     }
-    return result < 0 || closed != GPUME_OK ? 1 : 0;
+    if (result < 0 || closed != GPUME_OK) {
+        return 1;
+    }
+    fprintf(stderr, "gpume-denoise: %llu frames, noise of %.2f steps of 8 bits\n",
+        (unsigned long long)denoiser.number, denoiser.sigma > 0 ? denoiser.sigma : 0);
+    return 0;
 }

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define LINE_MAX_BYTES 512
 #define SIDE_MAX 65535u /* pixels: so that sizes in bytes cannot overflow */
@@ -68,6 +69,26 @@ static int read_words(struct y4m *y4m, const char *head)
                : 0;
 }
 
+static int open_output(struct y4m *y4m, const char *input, const char *output)
+{
+    struct stat in, out;
+    if (is_standard(output)) {
+        y4m->out = stdout;
+        return 0;
+    }
+    if (stat(output, &out) == 0 && S_ISREG(out.st_mode)) {
+        if (!is_standard(input) && stat(input, &in) == 0 && in.st_dev == out.st_dev &&
+            in.st_ino == out.st_ino) {
+            return fail(y4m, output, "is the input; give the output another name");
+        }
+        if (!y4m->overwrite) {
+            return fail(y4m, output, "exists already; replace it with -y or choose another name");
+        }
+    }
+    y4m->out = fopen(output, "wb");
+    return y4m->out ? 0 : fail(y4m, output, "cannot be opened");
+}
+
 int y4m_open(struct y4m *y4m, const char *input, const char *output)
 {
     char head[LINE_MAX_BYTES];
@@ -83,9 +104,8 @@ int y4m_open(struct y4m *y4m, const char *input, const char *output)
     if (read_words(y4m, head) < 0) {
         return -1;
     }
-    y4m->out = is_standard(output) ? stdout : fopen(output, "wb");
-    if (!y4m->out) {
-        return fail(y4m, output, "cannot be opened");
+    if (open_output(y4m, input, output) < 0) {
+        return -1;
     }
     return fputs(head, y4m->out) < 0 ? fail(y4m, "output", "cannot be written") : 0;
 }

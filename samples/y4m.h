@@ -14,6 +14,7 @@
 
 struct y4m {
     const char *program; /* for messages */
+    bool overwrite;      /* replace an output that exists */
     FILE *in, *out;
     uint32_t width, height, bits;
     size_t luma;        /* samples of the first plane */
@@ -21,7 +22,7 @@ struct y4m {
 };
 
 /* Takes the head from the input and copies it to the output. No name, or -: standard input or
- * output. Close follows in any case. */
+ * output. The input is never replaced. Close follows in any case. */
 int y4m_open(struct y4m *y4m, const char *input, const char *output);
 
 /* 1 with a frame of frame_bytes; 0 at the end of the input. */

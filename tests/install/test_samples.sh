@@ -318,11 +318,13 @@ error_of() {
 # denoises WAY: 4 dB less noise at least; a clean picture that stands still is not changed, whatever its format.
 denoises() {
     denoise=$scratch/$1/gpume-denoise
-    exits 0 "$denoise" "$scratch/noisy.y4m" "$scratch/denoised.y4m"
+    exits 0 "$denoise" -y "$scratch/noisy.y4m" "$scratch/denoised.y4m"
     [ "$(wc -c <"$scratch/denoised.y4m")" -eq "$(wc -c <"$scratch/noisy.y4m")" ] || fail "$1: gpume-denoise: another size"
     echo "$(error_of "$scratch/clean.y4m" "$scratch/noisy.y4m") $(error_of "$scratch/clean.y4m" "$scratch/denoised.y4m")" |
         awk '{ exit !($1 > 90 && $2 + 0 == $2 && $2 < $1 / 2.5) }' || fail "$1: gpume-denoise gains less than 4 dB"
-    "$denoise" -s 10 -r 2 -b 8 <"$scratch/noisy.y4m" >"$scratch/told.y4m" || fail "$1: gpume-denoise of standard input"
+    "$denoise" -s 10 -r 2 -b 8 <"$scratch/noisy.y4m" >"$scratch/told.y4m" 2>"$scratch/said" || fail "$1: gpume-denoise of standard input"
+    [ "$(cat "$scratch/said")" = "gpume-denoise: 6 frames, noise of 10.00 steps of 8 bits" ] ||
+        fail "$1: gpume-denoise ends with: $(cat "$scratch/said")"
     ! cmp -s "$scratch/told.y4m" "$scratch/denoised.y4m" || fail "$1: gpume-denoise ignores its options"
     for head in "W96 H64 F25:1 C420jpeg" "W96 H48 F25:1 C444" "W64 H48 F25:1 C420p10" "W72 H64 F30:1 Cmono16"; do
         { echo "YUV4MPEG2 $head"
@@ -336,8 +338,17 @@ denoises() {
                 *) cat ;;
                 esac
             done; } >"$scratch/static.y4m"
-        exits 0 "$denoise" "$scratch/static.y4m" "$scratch/same.y4m"
+        exits 0 "$denoise" -y "$scratch/static.y4m" "$scratch/same.y4m"
         cmp -s "$scratch/static.y4m" "$scratch/same.y4m" || fail "$1: gpume-denoise changes a clean picture: $head"
+    done
+    # What exists stays without -y, and the input in any case.
+    for options in "$scratch/clean.y4m" "-y $scratch/noisy.y4m"; do
+        cp "$scratch/noisy.y4m" "$scratch/before"
+        cp "${options#-y }" "$scratch/other"
+        # shellcheck disable=SC2086 # several words
+        exits 1 "$denoise" ${options%%/*} "$scratch/noisy.y4m" "${options#-y }"
+        cmp -s "$scratch/before" "$scratch/noisy.y4m" && cmp -s "$scratch/other" "${options#-y }" ||
+            fail "$1: gpume-denoise replaces $options"
     done
     exits 1 "$denoise" "$scratch/text.y4m"
     exits 1 "$denoise" "$scratch/no-such-file"
