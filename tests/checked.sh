@@ -8,7 +8,7 @@
 # Left out under each: that memory stays flat (cli-long), and calls that fail (cli-faults), because checkers use their
 # own allocators. Tests that need Vulkan run under address alone, and only with ASAN_OPTIONS=detect_leaks=0. The kernel
 # tests are left out under valgrind.
-# CMAKE_OPTIONS has options of cmake for the build.
+# CMAKE_OPTIONS has options of cmake for the build, TARGETS what the tests need of it; without TARGETS all is built.
 # Usage: checked.sh address|thread|valgrind BUILD [OPTION OF CTEST...]
 set -eu
 usage="usage: checked.sh address|thread|valgrind BUILD [OPTION OF CTEST...]"
@@ -23,10 +23,10 @@ rm -rf "$reports"
 mkdir "$reports"
 
 # prepare CMAKE-OPTION...
-: "${CMAKE_OPTIONS:=}"
+: "${CMAKE_OPTIONS:=}" "${TARGETS:=}"
 prepare() {
     { cmake -S "$here/.." -B "$build" -G Ninja -DGPUME_WERROR=ON -DGPUME_TEST_HANG_SECONDS=36000 $CMAKE_OPTIONS "$@" &&
-        ninja -C "$build"; } >"$build/log" 2>&1 || { cat "$build/log"; exit 1; }
+        ninja -C "$build" $TARGETS; } >"$build/log" 2>&1 || { cat "$build/log"; exit 1; }
 }
 without_vulkan() { # tests that need a driver skip
     unset GPUME_TEST_VULKAN
@@ -34,9 +34,10 @@ without_vulkan() { # tests that need a driver skip
 }
 
 outside='style|install|bench' # labels
+checked="-DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O1" # tests take as long as with -O3, and the build less
 case $checker in
 address)
-    prepare -DCMAKE_C_COMPILER=clang -DGPUME_SANITIZE=address,undefined
+    prepare $checked -DCMAKE_C_COMPILER=clang -DGPUME_SANITIZE=address,undefined
     case ${ASAN_OPTIONS:-} in
     *detect_leaks=0*) ;;
     *) without_vulkan ;; # drivers leak
@@ -44,7 +45,7 @@ address)
     export ASAN_OPTIONS="log_path=$reports/asan:${ASAN_OPTIONS:-}"
     ;;
 thread)
-    prepare -DGPUME_SANITIZE=thread
+    prepare $checked -DGPUME_SANITIZE=thread
     without_vulkan
     export TSAN_OPTIONS="log_path=$reports/tsan:suppressions=$here/tsan.supp:${TSAN_OPTIONS:-}"
     ;;

@@ -75,7 +75,7 @@ static struct gpume_shown find(const struct gpume_field *field, uint32_t x, uint
 /* A candidate's row ends with its cost, that of another displacement with nothing. */
 static int put_row(struct gpume_sink *sink, const char *head, int32_t dx, int32_t dy, uint32_t cost)
 {
-    char row[160], number[16] = "";
+    char row[192], number[11] = "";
     const double units = sink->run->params.subpel;
     if (cost != GPUME_NONE) {
         snprintf(number, sizeof(number), "%" PRIu32, cost);
