@@ -2,11 +2,19 @@
 #include "source_options.h"
 
 #include "console.h"
+#include "files/text_file.h"
 #include "host.h"
 #include "options/checks.h"
+#include "vectors/format.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#define HEAD_BYTES 1024u                    /* that formats of vectors are recognised by */
 #define DECODER_BYTES (UINT64_C(512) << 20) /* for the frames of a decoder that wait */
 
 int gpume_source_choice_check(
@@ -63,6 +71,61 @@ uint32_t gpume_source_choice_divide(const struct gpume_source_choice *choice,
             division.decoders, division.decoders == 1 ? "" : "s", (double)division.bytes / 1048576);
     }
     return decoders > 1 ? division.decoders : 1;
+}
+
+/* A folder with vectors.csv or summary.json is what a run has written. */
+static bool is_run(const char *input)
+{
+    static const char *const files[] = {"vectors.csv", "summary.json"};
+    bool found = false;
+    for (size_t i = 0; i < 2 && !found; i++) {
+        char *name = gpume_text_join(input, files[i]);
+        found = name && access(name, F_OK) == 0;
+        free(name);
+    }
+    return found;
+}
+
+/* The format of a file of vectors, or NULL. By its name where its first bytes are also those of
+ * other files. */
+static const struct gpume_vectors_format *vectors_in(const char *input)
+{
+    char head[HEAD_BYTES + 1] = "";
+    struct stat info;
+    FILE *file = stat(input, &info) == 0 && S_ISREG(info.st_mode) ? fopen(input, "rb") : NULL;
+    if (!file) {
+        return NULL;
+    }
+    const size_t bytes = fread(head, 1, HEAD_BYTES, file);
+    fclose(file);
+    const struct gpume_vectors_format *named = gpume_vectors_format_of(input);
+    const struct gpume_vectors_format *found =
+        gpume_vectors_format_probe((const unsigned char *)head, bytes);
+    if (found == &gpume_vectors_csv) { /* or anything */
+        head[strcspn(head, "\n")] = '\0';
+        const bool packed = named && named->packing != GPUME_PACKING_NONE;
+        return packed ? named : strstr(head, ",dx,") && strstr(head, ",dy") ? found : NULL;
+    }
+    return (found->begins && found->reader) || found == named ? found : NULL;
+}
+
+bool gpume_source_refuse_results(const struct gpume_common_options *common)
+{
+    for (uint32_t i = 0; i < common->input_count && i < 2; i++) {
+        const char *input = common->inputs[i];
+        if (is_run(input)) {
+            return gpume_refuse(true,
+                "%s: is the output folder of a run, not a video; compare, convert and merge read "
+                "it",
+                input);
+        }
+        const struct gpume_vectors_format *format = vectors_in(input);
+        if (format) {
+            return gpume_refuse(true, "%s: is a file of vectors (%s), not a video%s", input,
+                format->name, format->reader ? "; gpume compare and gpume convert read it" : "");
+        }
+    }
+    return false;
 }
 
 enum gpume_exit gpume_source_exit(int status)

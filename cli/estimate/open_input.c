@@ -4,14 +4,12 @@
 #include "console.h"
 #include "estimate/compat.h"
 #include "estimate/run_window.h"
-#include "files/text_file.h"
 
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static void *load_drivers(void *opaque)
 {
@@ -41,19 +39,6 @@ static int open_source(const struct gpume_estimate_options *options, bool colour
     return status;
 }
 
-/* A folder with vectors.csv or summary.json is what a run has written. */
-static bool is_run(const char *input)
-{
-    static const char *const files[] = {"vectors.csv", "summary.json"};
-    bool found = false;
-    for (size_t i = 0; i < 2 && !found; i++) {
-        char *name = gpume_text_join(input, files[i]);
-        found = name && access(name, F_OK) == 0;
-        free(name);
-    }
-    return found;
-}
-
 /* Opening a video and loading Vulkan's drivers take tens of milliseconds each, so they overlap.
  * With validation the drivers are loaded again anyway, and a search that is named is often one of
  * the CPU engine. */
@@ -62,10 +47,8 @@ enum gpume_exit gpume_open_input(const struct gpume_estimate_options *options, b
 {
     const struct gpume_params *params = &options->params;
     pthread_t loader;
-    if (is_run(options->common.inputs[0])) {
-        return gpume_refuse(GPUME_EXIT_INPUT,
-            "%s: is the output folder of a run, not a video; compare, convert and merge read it",
-            options->common.inputs[0]);
+    if (gpume_source_refuse_results(&options->common)) {
+        return GPUME_EXIT_INPUT;
     }
     const bool loading = params->backend != GPUME_BACKEND_CPU && !params->validate &&
                          !params->search && pthread_create(&loader, NULL, load_drivers, NULL) == 0;

@@ -50,6 +50,26 @@ says "two inputs must be still pictures"
 expect 0 --backend cpu -b 16 -w 3 clip.y4m -o run
 expect 3 run
 says "run: is the output folder of a run, not a video"
+# Files of vectors, which other commands read; by their bytes, and by their names where bytes do not tell.
+for format in csv jsonl npy mvf csv.gz jsonl.zst extract_mvs mv-extractor flo npz hash; do
+    name=results.$format
+    expect 0 --backend cpu -q -b 16 -w 3 --frames 1 clip.y4m --vectors "$name" --format $format
+    for command in "" luma vectors scenes "$name"; do
+        expect 3 $command "$name"
+        says "$name: is a file of vectors ($format), not a video"
+    done
+    case $format in
+    npz | hash) ! grep -q 'read it' "$scratch/err" || fail "$format: is read" ;;
+    *) says "; gpume compare and gpume convert read it" ;;
+    esac
+done
+cp results.mvf results
+expect 3 results
+says "results: is a file of vectors (mvf)"
+cp run/frames.csv results
+expect 3 results
+says "results: not a video or picture"
+rm results results.*
 
 # The summary has units.
 expect 0 --backend cpu -b 16 -w 3 clip.y4m -o run -y
