@@ -40,6 +40,7 @@ struct gpume_estimate_options {
     double gain, gamma;
     struct gpume_overlay_look look; /* of the overlay */
     uint32_t report_pictures;
+    bool report_pictures_asked;    /* not the default */
     uint32_t surface_x, surface_y; /* a pixel of the block */
     bool with_surface;
     bool resume;

@@ -56,6 +56,9 @@ enum gpume_exit gpume_open_input(const struct gpume_estimate_options *options, b
     if (loading) {
         pthread_join(loader, NULL);
     }
+    if (status == GPUME_OK) {
+        gpume_fields_caution(options, info);
+    }
     return gpume_source_exit(status);
 }
 

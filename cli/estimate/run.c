@@ -155,6 +155,7 @@ static void describe_run(struct job *job)
         .look = options->look,
         .vectors_format = job->outputs.vectors_format,
         .report_pictures = options->report_pictures,
+        .report_pictures_asked = options->report_pictures_asked,
         .surface = {options->surface_x, options->surface_y},
         .take_colour = take_colour,
         .colours = job->source,
@@ -222,7 +223,6 @@ static enum gpume_exit open_sinks(struct job *job)
         info.backend, info.device, info.search, (double)info.host_bytes / 1048576,
         (double)info.device_bytes / 1048576);
     gpume_divide_input(job->options, &info, job->source);
-    gpume_fields_caution(job->options, &job->info);
     gpume_caution(&job->info, &info, &job->outputs, &job->run);
     const enum gpume_exit made = gpume_outputs_make_folder(&job->outputs);
     if (made != GPUME_EXIT_DONE) {

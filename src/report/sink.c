@@ -244,6 +244,18 @@ static int csv_field(struct gpume_sink *sink, const struct gpume_field *field)
     return gpume_out_text(sink->out, "\n");
 }
 
+static void warn_of_room(const struct report *self)
+{
+    const struct gpume_run *run = self->sink.run;
+    const uint64_t wanted = gpume_min_u64(self->picks.pictures, self->picks.fields);
+    if (run->report_pictures_asked && self->picks.count < wanted) {
+        gpume_log_write(&run->log, GPUME_LOG_WARNING,
+            "%s: has all pictures of %zu frame pairs, since those of %" PRIu64
+            " would take more than %.0f MB; --report-dir keeps all",
+            self->sink.path, self->picks.count, wanted, (double)GPUME_REPORT_PAGE_BYTES / 1e6);
+    }
+}
+
 static int html_finish(struct gpume_sink *sink)
 {
     struct report *self = (struct report *)sink;
@@ -262,6 +274,7 @@ static int html_finish(struct gpume_sink *sink)
         gpume_report_film_complete(&self->film, room / 2);
         status =
             gpume_report_picks_complete(&self->picks, room - gpume_min_u64(room, self->film.bytes));
+        warn_of_room(self);
     }
     if (status == GPUME_OK) {
         gpume_report_page_write(&page, sink->out);

@@ -51,12 +51,18 @@ report long 9 long.y4m
 for pictures in 60 100; do
     expect 0 -qy long.y4m --backend "$engine" --report long.html --report-pictures $pictures
     [ "$(grep -c 'id="set-' long.html)" -eq $pictures ] || fail "not $pictures pictures of 149 fields"
+    [ ! -s "$scratch/err" ] || fail "a warning although there is room"
 done
 
 # However many pictures are asked for, and however badly they are compressed.
 make_clip big.y4m 1280 720 8 30
 expect 0 -q big.y4m --backend "$engine" -w 1 --report big.html --report-pictures 1000
 [ "$(wc -c <big.html)" -le 20000000 ] || fail "too large"
+kept=$(grep -c 'id="set-' big.html)
+[ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "not one line about the pictures that have no room"
+says "warning: big.html: has all pictures of $kept frame pairs, since those of 29 would take more than 20 MB; --report-dir"
+expect 0 -q big.y4m --backend "$engine" -w 1 --report big.html -y
+[ ! -s "$scratch/err" ] || fail "a warning about a number that nobody asked for"
 [ "$(grep -c 'id="set-' big.html)" -ge 2 ] || fail "hardly any pictures where there is room"
 [ "$(grep -c 'id="[sf][a-z]*-' big.html)" -ge 10 ] || fail "hardly anything to play where there is room"
 rm big.*
