@@ -27,30 +27,36 @@ for tool in dpkg dpkg-shlibdeps lintian file readelf pkg-config; do
 done
 
 # A build for another prefix is refused, and no package is left.
-: >"$scratch/log"
-if [ "$(cached CMAKE_INSTALL_PREFIX)" != /usr ]; then
-    ! cpack --config "$build/CPackConfig.cmake" -G DEB -B "$scratch/refused" >"$scratch/log" 2>&1 ||
-        fail "packages of a build for another prefix"
-    grep -q -e "-DCMAKE_INSTALL_PREFIX=/usr" "$scratch/log" || fail "the refusal does not say how to correct it"
-    [ -z "$(find "$scratch" -name '*.deb')" ] || fail "a refused package"
-fi
+configure() { # FOLDER CMAKE-OPTION...
+    folder=$1
+    shift
+    cmake -S "$source" -B "$folder" -G "$(cached CMAKE_GENERATOR)" -DGPUME_PYTHON=ON -DGPUME_TESTS=OFF \
+        -DGPUME_COMPILED_SHADERS="$build/shaders" -DCMAKE_C_COMPILER="$(cached CMAKE_C_COMPILER)" \
+        -DCMAKE_C_COMPILER_LAUNCHER="$(cached CMAKE_C_COMPILER_LAUNCHER)" "$@" >"$scratch/log" 2>&1 || fail "cmake"
+}
+configure "$scratch/other" -DCMAKE_INSTALL_PREFIX=/usr/local
+! cpack --config "$scratch/other/CPackConfig.cmake" -G DEB -B "$scratch/refused" >"$scratch/log" 2>&1 ||
+    fail "packages of a build for another prefix"
+grep -q -e "-DCMAKE_INSTALL_PREFIX=/usr" "$scratch/log" || fail "the refusal does not say how to correct it"
+[ -z "$(find "$scratch" -name '*.deb')" ] || fail "a refused package"
 
-# Not optimized: what is packed is looked at, and it builds in half the time.
-cmake -S "$source" -B "$scratch/b" -G "$(cached CMAKE_GENERATOR)" -DCMAKE_INSTALL_PREFIX=/usr -DGPUME_PYTHON=ON \
-    -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O0 \
-    -DGPUME_TESTS=OFF -DGPUME_COMPILED_SHADERS="$build/shaders" -DCMAKE_C_COMPILER="$(cached CMAKE_C_COMPILER)" \
-    -DCMAKE_C_COMPILER_LAUNCHER="$(cached CMAKE_C_COMPILER_LAUNCHER)" >"$scratch/log" 2>&1 || fail "cmake"
-cmake --build "$scratch/b" >"$scratch/log" 2>&1 || fail "the build"
-(cd "$scratch/b" && cpack -G DEB) >"$scratch/log" 2>&1 || fail "cpack"
+# Packages of the build itself if it is for /usr, as in CI, or of one that is not optimized, which takes half the time.
+packed=$build
+if [ "$(cached CMAKE_INSTALL_PREFIX)" != /usr ] || [ "$(cached GPUME_PYTHON)" != ON ]; then
+    packed=$scratch/b
+    configure "$packed" -DCMAKE_INSTALL_PREFIX=/usr -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O0
+    cmake --build "$packed" >"$scratch/log" 2>&1 || fail "the build"
+fi
+(cd "$packed" && cpack -G DEB -B "$scratch/packages") >"$scratch/log" 2>&1 || fail "cpack"
 version=$(sed -n 's/^ *project(gpume VERSION \([0-9.]*\).*/\1/p' "$source/CMakeLists.txt")
 architecture=$(dpkg --print-architecture)
 for package in gpume libgpume0 libgpume-dev python3-gpume; do
     case $package in
-    python3-*) mv "$scratch/b/${package}_$version-1_all.deb" "$scratch/$package.deb" ;;
-    *) mv "$scratch/b/${package}_$version-1_$architecture.deb" "$scratch/$package.deb" ;;
+    python3-*) mv "$scratch/packages/${package}_$version-1_all.deb" "$scratch/$package.deb" ;;
+    *) mv "$scratch/packages/${package}_$version-1_$architecture.deb" "$scratch/$package.deb" ;;
     esac || fail "no $package"
 done
-[ -z "$(find "$scratch/b" -name '*.deb' -not -path '*/_CPack_Packages/*')" ] || fail "other packages, too"
+[ -z "$(find "$scratch/packages" -name '*.deb' -not -path '*/_CPack_Packages/*')" ] || fail "other packages, too"
 lintian --allow-root --fail-on error,warning "$scratch"/*.deb >"$scratch/log" 2>&1 || fail "lintian"
 [ ! -s "$scratch/log" ] || fail "lintian"
 
