@@ -103,29 +103,38 @@ static const struct gpume_vectors_format *vectors_in(const char *input)
         gpume_vectors_format_probe((const unsigned char *)head, bytes);
     if (found == &gpume_vectors_csv) { /* or anything */
         head[strcspn(head, "\n")] = '\0';
-        const bool packed = named && named->packing != GPUME_PACKING_NONE;
+        const bool packed =
+            named && named->packing != GPUME_PACKING_NONE &&
+            (memcmp(head, "\x1f\x8b", 2) == 0 || memcmp(head, "\x28\xb5\x2f\xfd", 4) == 0);
         return packed ? named : strstr(head, ",dx,") && strstr(head, ",dy") ? found : NULL;
     }
     return (found->begins && found->reader) || found == named ? found : NULL;
 }
 
-bool gpume_source_refuse_results(const struct gpume_common_options *common)
+int gpume_source_check_inputs(const struct gpume_source_options *options)
 {
-    for (uint32_t i = 0; i < common->input_count && i < 2; i++) {
-        const char *input = common->inputs[i];
+    for (uint32_t i = 0; i < options->path_count && i < 2; i++) {
+        const char *input = options->paths[i];
         if (is_run(input)) {
-            return gpume_refuse(true,
+            return gpume_refuse(GPUME_FORMAT,
                 "%s: is the output folder of a run, not a video; compare, convert and merge read "
                 "it",
                 input);
         }
         const struct gpume_vectors_format *format = vectors_in(input);
         if (format) {
-            return gpume_refuse(true, "%s: is a file of vectors (%s), not a video%s", input,
+            return gpume_refuse(GPUME_FORMAT, "%s: is a file of vectors (%s), not a video%s", input,
                 format->name, format->reader ? "; gpume compare and gpume convert read it" : "");
         }
     }
-    return false;
+    return GPUME_OK;
+}
+
+int gpume_source_open_inputs(struct gpume_source **source,
+    const struct gpume_source_options *options, struct gpume_source_info *info)
+{
+    const int status = gpume_source_check_inputs(options);
+    return status ? status : gpume_source_open(source, options, info);
 }
 
 enum gpume_exit gpume_source_exit(int status)

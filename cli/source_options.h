@@ -31,10 +31,13 @@ struct gpume_source_options gpume_source_options_make(const struct gpume_common_
 uint32_t gpume_source_choice_divide(const struct gpume_source_choice *choice,
     const struct gpume_params *params, struct gpume_source *source, bool limits, uint64_t memory);
 
-/* True after one line: an input is what gpume has written, a file of vectors or the folder of a
- * run, and not a video. Before the inputs are opened, as FFmpeg could only say that it knows none.
- */
-bool gpume_source_refuse_results(const struct gpume_common_options *common);
+/* GPUME_FORMAT after one line: an input is what gpume has written, a file of vectors or the folder
+ * of a run, of which FFmpeg could only say that it does not know it. */
+int gpume_source_check_inputs(const struct gpume_source_options *options);
+
+/* gpume_source_open after this check. */
+int gpume_source_open_inputs(struct gpume_source **source,
+    const struct gpume_source_options *options, struct gpume_source_info *info);
 
 /* The exit status for a failure to open or to read. */
 enum gpume_exit gpume_source_exit(int status);

@@ -29,10 +29,7 @@ enum gpume_exit gpume_video_open(struct gpume_video *video)
     const struct gpume_video_options *options = video->options;
     const struct gpume_source_options wanted =
         gpume_source_options_make(&options->common, &options->source, &options->params);
-    if (gpume_source_refuse_results(&options->common)) {
-        return GPUME_EXIT_INPUT;
-    }
-    const int status = gpume_source_open(&video->source, &wanted, &video->info);
+    const int status = gpume_source_open_inputs(&video->source, &wanted, &video->info);
     if (status != GPUME_OK) {
         return gpume_source_exit(status);
     }

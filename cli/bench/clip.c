@@ -110,7 +110,7 @@ enum gpume_exit gpume_bench_clip_read(
     struct gpume_source_info info;
     struct gpume_source_options wanted =
         gpume_source_options_make(&options->common, &options->source, &options->params);
-    int status = gpume_source_open(&source, &wanted, &info);
+    int status = gpume_source_open_inputs(&source, &wanted, &info);
     status = status ? status : read_frames(clip, source, &info, count);
     gpume_source_close(&source);
     if (status != GPUME_OK) {

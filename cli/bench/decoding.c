@@ -66,7 +66,7 @@ static int measure(struct job *job, uint32_t decoders, bool *possible)
     choice.decoders = decoders;
     const struct gpume_source_options wanted =
         gpume_source_options_make(&options->common, &choice, &options->params);
-    int status = gpume_source_open(&source, &wanted, &job->info);
+    int status = gpume_source_open_inputs(&source, &wanted, &job->info);
     if (status == GPUME_OK) {
         const uint32_t used =
             gpume_source_choice_divide(&choice, &options->params, source, true, UINT64_MAX);

@@ -120,10 +120,7 @@ static enum gpume_exit open_source(struct job *job)
         gpume_source_options_make(&options->common, &options->source, &options->params);
     wanted.motion = true;
     wanted.colour = options->overlay || options->report;
-    if (gpume_source_refuse_results(&options->common)) {
-        return GPUME_EXIT_INPUT;
-    }
-    const int status = gpume_source_open(&job->source, &wanted, &job->info);
+    const int status = gpume_source_open_inputs(&job->source, &wanted, &job->info);
     if (status != GPUME_OK) {
         return gpume_source_exit(status);
     }

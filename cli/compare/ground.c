@@ -29,7 +29,7 @@ enum gpume_exit gpume_ground_open(struct gpume_ground **result,
     wanted.paths[0] = path;
     wanted.path_count = 1;
     wanted.colour = true;
-    const int status = gpume_source_open(&ground->source, &wanted, &ground->info);
+    const int status = gpume_source_open_inputs(&ground->source, &wanted, &ground->info);
     if (status != GPUME_OK) {
         return gpume_source_exit(status);
     }

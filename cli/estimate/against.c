@@ -96,10 +96,7 @@ static enum gpume_exit open_source(struct job *job)
     struct gpume_source_options wanted =
         gpume_source_options_make(&options->common, &options->source, &options->params);
     wanted.motion = true;
-    if (gpume_source_refuse_results(&options->common)) {
-        return GPUME_EXIT_INPUT;
-    }
-    const int status = gpume_source_open(&job->source, &wanted, &job->info);
+    const int status = gpume_source_open_inputs(&job->source, &wanted, &job->info);
     job->coded.source = job->source;
     return gpume_source_exit(status);
 }

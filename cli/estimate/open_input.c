@@ -34,7 +34,7 @@ static int open_source(const struct gpume_estimate_options *options, bool colour
         }
         wanted.filter = graph;
     }
-    const int status = gpume_source_open(source, &wanted, info);
+    const int status = gpume_source_open_inputs(source, &wanted, info);
     free(graph);
     return status;
 }
@@ -47,9 +47,6 @@ enum gpume_exit gpume_open_input(const struct gpume_estimate_options *options, b
 {
     const struct gpume_params *params = &options->params;
     pthread_t loader;
-    if (gpume_source_refuse_results(&options->common)) {
-        return GPUME_EXIT_INPUT;
-    }
     const bool loading = params->backend != GPUME_BACKEND_CPU && !params->validate &&
                          !params->search && pthread_create(&loader, NULL, load_drivers, NULL) == 0;
     const int status = open_source(options, colour, source, info);

@@ -134,8 +134,11 @@ static enum gpume_exit work(struct job *job)
     const struct gpume_params params = {0};
     const struct gpume_source_options source =
         gpume_source_options_make(&options->common, &options->source, &params);
-    enum gpume_exit result = gpume_source_exit(gpume_keyframes_find(
-        &job->keyframes, source.paths[0], source.stream, &source.trust, &gpume_console));
+    int status = gpume_source_check_inputs(&source);
+    status = status ? status
+                    : gpume_keyframes_find(&job->keyframes, source.paths[0], source.stream,
+                          &source.trust, &gpume_console);
+    enum gpume_exit result = gpume_source_exit(status);
     if (options->fields != GPUME_FIELDS_NONE) {
         count_fields(&job->keyframes);
     }

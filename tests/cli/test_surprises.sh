@@ -54,7 +54,8 @@ says "run: is the output folder of a run, not a video"
 for format in csv jsonl npy mvf csv.gz jsonl.zst extract_mvs mv-extractor flo npz hash; do
     name=results.$format
     expect 0 --backend cpu -q -b 16 -w 3 --frames 1 clip.y4m --vectors "$name" --format $format
-    for command in "" luma vectors scenes "$name"; do
+    for command in "" luma vectors scenes "plan --chunks 2" "bench --seconds 0.1" "$name"; do
+        # shellcheck disable=SC2086 # several words
         expect 3 $command "$name"
         says "$name: is a file of vectors ($format), not a video"
     done
@@ -63,6 +64,10 @@ for format in csv jsonl npy mvf csv.gz jsonl.zst extract_mvs mv-extractor flo np
     *) says "; gpume compare and gpume convert read it" ;;
     esac
 done
+expect 3 compare run run --video results.mvf --report page.html
+says "results.mvf: is a file of vectors (mvf), not a video"
+cp clip.y4m results.csv.gz # a name proves nothing
+expect 0 --backend cpu -q -b 16 -w 3 --frames 1 results.csv.gz --vectors -
 cp results.mvf results
 expect 3 results
 says "results: is a file of vectors (mvf)"
