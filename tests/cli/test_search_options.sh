@@ -53,7 +53,7 @@ says "mvf holds one reference for all blocks"
 expect 2 clip.y4m --backend "$engine" -y --block 16,8 --vectors x.csv --format extract_mvs
 says "extract_mvs holds one vector per place and direction"
 expect 2 clip.y4m --backend "$engine" -y --block 16,8 --vectors x%d.flo
-says "flo needs blocks of one size"
+says "flo holds blocks of one size"
 expect 2 clip.y4m --compat ffmpeg --subpel 4
 says "leave out --subpel"
 

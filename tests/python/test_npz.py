@@ -100,7 +100,7 @@ class Archives(unittest.TestCase):
     def test_refused(self):
         self.estimate("--vectors", "v.npz")
         for words, said, status in (
-                (["-b", "16,8", "--vectors", "x.npz"], "npz needs blocks of one size", 2),
+                (["-b", "16,8", "--vectors", "x.npz"], "npz holds blocks of one size", 2),
                 (["--bidirectional", "--vectors", "x.npz"], "one reference for all blocks", 2),
                 (["--candidates", "2", "--vectors", "x.npz"], "one match per block", 2),
                 (["--resume", "--vectors", "x.npz"], "files of vectors but .npz", 2)):
