@@ -34,6 +34,7 @@ fi
 cmake -S "$copy" -B "$scratch/b" -G "$(cached CMAKE_GENERATOR)" -DGPUME_TESTS=OFF \
     -DCMAKE_C_COMPILER="$(cached CMAKE_C_COMPILER)" -DCMAKE_BUILD_TYPE="$(cached CMAKE_BUILD_TYPE)" \
     -DCMAKE_C_FLAGS="$(cached CMAKE_C_FLAGS)" -DGPUME_SANITIZE="$(cached GPUME_SANITIZE)" \
+    -DCMAKE_INSTALL_PREFIX="$(cached CMAKE_INSTALL_PREFIX)" \
     -DGPUME_WERROR="$(cached GPUME_WERROR)" -DBUILD_SHARED_LIBS="$(cached BUILD_SHARED_LIBS)" \
     >"$scratch/log" 2>&1 || { tail -25 "$scratch/log"; exit 1; }
 cmake --build "$scratch/b" --target gpume_commit >"$scratch/log" 2>&1 || { tail -25 "$scratch/log"; exit 1; }
