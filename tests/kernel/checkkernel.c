@@ -317,7 +317,11 @@ static const struct runner_case layer_cases[] = {
     {90, 70, 10, 8, 18, 18, INSIDE, SYNTH_SPECKS, SIZES(3, {40, 8}, {8, 64}, {24, 16}),
         .prune = true, .hardware = true, .frames = 7},
     {96, 72, 16, 8, 17, 17, EXTEND, SYNTH_TIES, SIZES(2, {128, 16}, {16, 24}), .prune = true},
-    /* Strips, invocations for squares, and workgroups for blocks that share patches. */
+};
+
+/* Elimination by strips, by invocations for squares, and by workgroups for blocks that share
+ * patches: kernels that take long to compile, and are the same for every search. */
+static const struct runner_case elimination_cases[] = {
     {75, 61, 8, 8, 12, 9, INSIDE, SYNTH_PAN, .prune = true, .hardware = true, .large = true,
         SIZES(5, {4, 4}, {4, 8}, {8, 8}, {12, 16}, {64, 64})},
     {80, 70, 10, 8, 7, 6, EXTEND, SYNTH_GRAIN, .prune = true,
@@ -364,6 +368,7 @@ static void check_all_cases(const char *search)
     CHECK_CASES(cases, search);
     CHECK_CASES(filter_cases, search);
     CHECK_CASES(direction_cases, search);
+    CHECK_CASES(elimination_cases, search);
 }
 
 /* An empty list of names contains every name. */
