@@ -30,7 +30,8 @@ int gpume_source_choice_check(
 static uint32_t decoders_of(
     const struct gpume_source_choice *choice, const struct gpume_params *params)
 {
-    return choice->decoders > 0 ? choice->decoders : gpume_source_decoders(params->threads);
+    return choice->decoders > 0 ? choice->decoders
+                                : gpume_source_decoders(params->threads, choice->hwaccel);
 }
 
 struct gpume_source_options gpume_source_options_make(const struct gpume_common_options *common,

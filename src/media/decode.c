@@ -9,7 +9,7 @@
 #include "base/status.h"
 #include "media/decoding.h"
 #include "media/hwaccel.h"
-#include "media/hwframe.h"
+#include "media/hwdecoding.h"
 #include "media/motion.h"
 #include "media/packets.h"
 #include "media/seek.h"
@@ -26,8 +26,7 @@
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
 
-#define HARDWARE_THREADS 4 /* fill its queue; each occupies one of its few surfaces */
-#define TRIAL_PACKETS 64   /* more than any decoder holds before its first frame */
+#define TRIAL_PACKETS 64 /* more than any decoder holds before its first frame */
 
 struct decode {
     struct gpume_decode_options options;
@@ -48,21 +47,6 @@ struct decode {
     const char *label;
 };
 
-static int open_hardware(struct decode *decode, const AVCodec *codec)
-{
-    const uint32_t threads = decode->options.threads;
-    const int status = gpume_decoding_prepare(&decode->decoding, codec);
-    if (status != GPUME_OK ||
-        gpume_hwaccel_attach(decode->options.hwaccel, decode->decoding.codec) != GPUME_OK) {
-        return AVERROR(ENOMEM);
-    }
-    /* Errors are not counted: they may be about formats that the device does not support. */
-    decode->decoding.codec->thread_count =
-        threads > 0 && threads < HARDWARE_THREADS ? (int)threads : HARDWARE_THREADS;
-    gpume_libav_quiet();
-    return avcodec_open2(decode->decoding.codec, codec, NULL);
-}
-
 static int open_software(struct decode *decode)
 {
     return gpume_decoding_open(&decode->decoding, decode->options.threads, decode->options.motion);
@@ -82,7 +66,7 @@ static int open_codec(struct decode *decode)
     if (!codec) {
         return open_software(decode);
     }
-    int error = open_hardware(decode, codec);
+    int error = gpume_hwdecoding_open(&decode->decoding, &decode->options, codec);
     decode->accelerated = decode->on_trial = error >= 0;
     if (error < 0) {
         gpume_hwaccel_refuse(decode->options.hwaccel, decode->label, gpume_libav_reason(error));
@@ -145,7 +129,7 @@ static void decode_close(void *state)
     gpume_packets_close(&decode->packets);
 }
 
-static int download(void *opaque, AVFrame *frame, int *error);
+static int take_from_device(struct gpume_decoding *decoding, AVFrame *frame, int *error);
 
 static int decode_open(
     void *state, const struct gpume_decode_options *options, struct gpume_decode_facts *facts)
@@ -164,7 +148,7 @@ static int decode_open(
         .label = decode->label,
         .trust = options->trust,
         .log = options->log,
-        .fetch = options->hwaccel ? download : NULL,
+        .fetch = options->hwaccel ? take_from_device : NULL,
         .opaque = decode,
     };
     const AVCodecParameters *codec = decode->packets.stream->codecpar;
@@ -228,23 +212,23 @@ static int feed(struct decode *decode)
     return status;
 }
 
-/* Copies the device's frame to memory. A failure that ends the trial becomes AVERROR(EAGAIN). */
-static int download(void *opaque, AVFrame *frame, int *error)
+/* The first decoder's frames. A failure that ends the trial becomes AVERROR(EAGAIN). */
+static int take_from_device(struct gpume_decoding *decoding, AVFrame *frame, int *error)
 {
-    struct decode *decode = opaque;
+    struct decode *decode = decoding->opaque;
     int status = GPUME_DEVICE;
     if (!decode->accelerated) {
         return GPUME_OK;
     }
     const bool on_device = *error >= 0 && frame->hw_frames_ctx;
     if (on_device) {
-        status = gpume_hwframe_download(
-            frame, decode->decoding.codec->sw_pix_fmt, decode->options.whole);
+        status = gpume_hwdecoding_download(decoding, frame, decode->options.whole);
     }
     if (status == GPUME_OK) {
         if (decode->on_trial) {
             gpume_hwaccel_accept(
                 decode->options.hwaccel, decode->packets.stream->codecpar->codec_id, decode->label);
+            atomic_store(&decoding->faults.errors, 0);
             drop_kept(decode);
         }
         return GPUME_OK;
@@ -257,14 +241,21 @@ static int download(void *opaque, AVFrame *frame, int *error)
     }
     if (on_device) {
         av_frame_unref(frame);
-        return gpume_log_fail(&decode->options.log, status,
-            "%s: frame %" PRIu64 " cannot be copied from %s; try --hwaccel none", decode->label,
-            decode->decoding.delivered, gpume_hwaccel_name(decode->options.hwaccel));
+        return status;
     }
     if (*error >= 0) {
         gpume_hwaccel_refuse(decode->options.hwaccel, decode->label, "the stream changes");
     }
     return GPUME_OK;
+}
+
+/* Another decoder like the first. */
+static int open_another(void *opaque, struct gpume_decoding *another, uint32_t threads)
+{
+    struct decode *decode = opaque;
+    return decode->accelerated ? gpume_hwdecoding_open_another(
+                                     another, &decode->options, decode->decoding.codec->codec)
+                               : gpume_decoding_open(another, threads, false);
 }
 
 /* The next frame of one decoder. */
@@ -292,11 +283,22 @@ static uint64_t bytes_of(const AVFrame *frame)
     return bytes;
 }
 
+/* How many decoders suit what decodes. */
+static uint32_t suitable(const struct decode *decode)
+{
+    return decode->accelerated ? gpume_hwaccel_decoders(decode->options.hwaccel)
+                               : gpume_segments_decoders(decode->options.threads);
+}
+
 static void decode_divide(void *state, struct gpume_division *division)
 {
     struct decode *decode = state;
-    if (!decode->scan || decode->accelerated || !gpume_scan_is_certain(decode->scan)) {
+    const uint32_t most = division->asked ? division->decoders : suitable(decode);
+    if (!decode->scan || decode->on_trial || !gpume_scan_is_certain(decode->scan)) {
         division->decoders = 1;
+    } else if (division->decoders > most) {
+        division->bytes = division->bytes / division->decoders * most;
+        division->decoders = most;
     }
     gpume_segments_plan(division, decode->options.threads, decode->frame_bytes);
     decode->division = *division;
@@ -308,6 +310,8 @@ static int divide(struct decode *decode)
     const struct gpume_segments_options options = {
         .division = decode->division,
         .first = &decode->decoding,
+        .open = open_another,
+        .opaque = decode,
         .first_frame = decode->first_frame,
         .packets = &decode->packets,
         .scan = decode->scan,
@@ -318,6 +322,12 @@ static int divide(struct decode *decode)
     return gpume_segments_open(&decode->segments, &options);
 }
 
+static uint64_t delivered_by(const struct decode *decode)
+{
+    return decode->segments ? gpume_segments_delivered(decode->segments)
+                            : decode->decoding.delivered;
+}
+
 static int decode_next(void *state, AVFrame *frame)
 {
     struct decode *decode = state;
@@ -325,6 +335,11 @@ static int decode_next(void *state, AVFrame *frame)
     const int status = decode->segments ? gpume_segments_next(decode->segments, frame)
                                         : next_of_one(decode, frame);
     decode->ended = status == GPUME_EOF;
+    if (status == GPUME_DEVICE) {
+        return gpume_log_fail(&decode->options.log, status,
+            "%s: frame %" PRIu64 " cannot be copied from %s; try --hwaccel none", decode->label,
+            delivered_by(decode), gpume_hwaccel_name(decode->options.hwaccel));
+    }
     if (status == GPUME_OK && decode->frame_bytes == 0) {
         decode->frame_bytes = bytes_of(frame);
     }
@@ -372,8 +387,12 @@ static int decode_describe(const void *state, char *text, size_t bytes)
 
 static struct gpume_damage damage_of(const struct decode *decode)
 {
-    return decode->segments ? gpume_segments_damage(decode->segments)
-                            : gpume_decoding_damage(&decode->decoding);
+    struct gpume_damage damage = decode->segments ? gpume_segments_damage(decode->segments)
+                                                  : gpume_decoding_damage(&decode->decoding);
+    if (decode->accelerated) {
+        damage.errors = 0; /* may be about formats that the device does not support */
+    }
+    return damage;
 }
 
 static uint64_t decode_refused(const void *state)
@@ -400,9 +419,7 @@ static void decode_warn(const void *state)
     const AVCodecContext *codec = decode->decoding.codec;
     char list[192] = "";
     if (decode->ended) {
-        gpume_packets_warn(&decode->packets, decode->segments
-                                                 ? gpume_segments_delivered(decode->segments)
-                                                 : decode->decoding.delivered);
+        gpume_packets_warn(&decode->packets, delivered_by(decode));
     }
     add_count(list, sizeof list, "reported", damage.errors, "error");
     add_count(list, sizeof list, "refused", damage.refused, "packet");

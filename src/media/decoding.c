@@ -61,6 +61,7 @@ int gpume_decoding_prepare(struct gpume_decoding *decoding, const AVCodec *codec
     decoding->codec->thread_type = thread_type(codec->id);
     decoding->codec->pkt_timebase = decoding->time_base;
     decoding->codec->max_pixels = gpume_limits_decoder(&decoding->trust);
+    decoding->codec->opaque = &decoding->faults;
     return GPUME_OK;
 }
 
@@ -80,7 +81,6 @@ int gpume_decoding_open(struct gpume_decoding *decoding, uint32_t threads, bool 
     }
     GPUME_CHECK(gpume_decoding_prepare(decoding, codec));
     decoding->codec->thread_count = (int)(threads < THREADS_MAX ? threads : THREADS_MAX);
-    decoding->codec->opaque = &decoding->faults;
     if (decoding->buffers) {
         use_buffers(decoding->codec);
     }
@@ -175,7 +175,7 @@ int gpume_decoding_next(struct gpume_decoding *decoding, AVFrame *frame)
 {
     for (;;) {
         int error = avcodec_receive_frame(decoding->codec, frame);
-        GPUME_CHECK(decoding->fetch ? decoding->fetch(decoding->opaque, frame, &error) : GPUME_OK);
+        GPUME_CHECK(decoding->fetch ? decoding->fetch(decoding, frame, &error) : GPUME_OK);
         if (error == AVERROR_EOF) {
             return end(decoding);
         }

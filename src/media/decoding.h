@@ -36,8 +36,9 @@ struct gpume_decoding {
     struct gpume_trust trust;
     struct gpume_log log;
     AVRational time_base, rate;
-    int (*fetch)(void *opaque, struct AVFrame *frame, int *error); /* see decoding_next; or NULL */
-    void *opaque;
+    /* See decoding_next; or NULL. */
+    int (*fetch)(struct gpume_decoding *decoding, struct AVFrame *frame, int *error);
+    void *opaque;                  /* for fetch */
     struct gpume_buffers *buffers; /* for its frames, or NULL */
 
     struct AVCodecContext *codec;

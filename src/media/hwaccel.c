@@ -113,6 +113,16 @@ static const AVCodec *find_decoder(
     return codec;
 }
 
+static AVBufferRef *open_device(struct gpume_hwaccel *hwaccel, enum AVHWDeviceType type, int *error)
+{
+    AVBufferRef *device = NULL;
+    *error = av_hwdevice_ctx_create(&device, type, hwaccel->device, NULL, 0);
+    if (device) {
+        ((AVHWDeviceContext *)device->data)->user_opaque = hwaccel; /* for choose_format */
+    }
+    return device;
+}
+
 /* Returns the decoder for one type and opens its device; NULL: *reason says why not. */
 static const AVCodec *choose_type(struct gpume_hwaccel *hwaccel, enum AVHWDeviceType type,
     enum AVCodecID id, char reason[REASON_BYTES])
@@ -127,13 +137,13 @@ static const AVCodec *choose_type(struct gpume_hwaccel *hwaccel, enum AVHWDevice
         return codec;
     }
     gpume_libav_quiet();
-    int error = av_hwdevice_ctx_create(&hwaccel->context, type, hwaccel->device, NULL, 0);
-    if (error < 0) {
+    int error;
+    hwaccel->context = open_device(hwaccel, type, &error);
+    if (!hwaccel->context) {
         snprintf(
             reason, REASON_BYTES, "the device cannot be opened: %s", gpume_libav_reason(error));
         return NULL;
     }
-    ((AVHWDeviceContext *)hwaccel->context->data)->user_opaque = hwaccel; /* for choose_format */
     hwaccel->type = type;
     return codec;
 }
@@ -220,11 +230,15 @@ static enum AVPixelFormat choose_format(AVCodecContext *context, const enum AVPi
     return chosen;
 }
 
-int gpume_hwaccel_attach(struct gpume_hwaccel *hwaccel, AVCodecContext *context)
+int gpume_hwaccel_attach(struct gpume_hwaccel *hwaccel, AVCodecContext *context, bool own)
 {
-    context->hw_device_ctx = av_buffer_ref(hwaccel->context);
+    int error = AVERROR(ENOMEM);
+    context->hw_device_ctx =
+        own ? open_device(hwaccel, hwaccel->type, &error) : av_buffer_ref(hwaccel->context);
     context->get_format = choose_format;
-    return context->hw_device_ctx ? GPUME_OK : GPUME_NOMEM;
+    return context->hw_device_ctx     ? GPUME_OK
+           : error == AVERROR(ENOMEM) ? GPUME_NOMEM
+                                      : GPUME_DEVICE;
 }
 
 void gpume_hwaccel_accept(struct gpume_hwaccel *hwaccel, enum AVCodecID id, const char *label)
@@ -251,6 +265,11 @@ void gpume_hwaccel_refuse(struct gpume_hwaccel *hwaccel, const char *label, cons
             "%s: --hwaccel %s: %s; decoded in software instead", label, hwaccel->text, found);
     }
     hwaccel->refused = true;
+}
+
+uint32_t gpume_hwaccel_decoders(const struct gpume_hwaccel *hwaccel)
+{
+    return hwaccel->type == AV_HWDEVICE_TYPE_CUDA ? GPUME_HWACCEL_DECODERS : 1;
 }
 
 const char *gpume_hwaccel_name(const struct gpume_hwaccel *hwaccel)

@@ -2,14 +2,18 @@
 /*
  * Implements --hwaccel: chooses the decoder, opens the device, and reports when software decodes
  * instead. All decoders of a source share one object, so that the device is opened once and its
- * failure is reported once. One thread, apart from calls by libav.
+ * failure is reported once. One thread, except where stated, and apart from calls by libav.
  */
 #ifndef GPUME_MEDIA_HWACCEL_H
 #define GPUME_MEDIA_HWACCEL_H
 
 #include "base/log.h"
 
+#include <stdbool.h>
+
 #include <libavcodec/codec_id.h>
+
+#define GPUME_HWACCEL_DECODERS 4u /* most that gpume_hwaccel_decoders returns */
 
 struct AVCodec;
 struct AVCodecContext;
@@ -25,8 +29,10 @@ int gpume_hwaccel_open(
 const struct AVCodec *gpume_hwaccel_choose(
     struct gpume_hwaccel *hwaccel, enum AVCodecID id, const char *label);
 
-/* Prepares a context of that decoder before it is opened. */
-int gpume_hwaccel_attach(struct gpume_hwaccel *hwaccel, struct AVCodecContext *context);
+/* Prepares a context of that decoder before it is opened. own: opens the device once more for it,
+ * since NVIDIA's decoders wait for each other where they share one. Any thread once the first frame
+ * has come. GPUME_NOMEM, GPUME_DEVICE. */
+int gpume_hwaccel_attach(struct gpume_hwaccel *hwaccel, struct AVCodecContext *context, bool own);
 
 /* Call this when the first frame has come from the device. */
 void gpume_hwaccel_accept(struct gpume_hwaccel *hwaccel, enum AVCodecID id, const char *label);
@@ -34,6 +40,9 @@ void gpume_hwaccel_accept(struct gpume_hwaccel *hwaccel, enum AVCodecID id, cons
 /* Reports once that software decodes instead: as a warning if the user named a type, and with the
  * decoder's own reason if it gave one. */
 void gpume_hwaccel_refuse(struct gpume_hwaccel *hwaccel, const char *label, const char *reason);
+
+/* How many decoders keep its device busy; 1 where that is not known. */
+uint32_t gpume_hwaccel_decoders(const struct gpume_hwaccel *hwaccel);
 
 /* TYPE[:DEVICE] in use. */
 const char *gpume_hwaccel_name(const struct gpume_hwaccel *hwaccel);

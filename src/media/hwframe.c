@@ -6,11 +6,13 @@
  */
 #include "media/hwframe.h"
 #include "base/status.h"
+#include "media/segments/buffers.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <libavcodec/avcodec.h>
 #include <libavutil/frame.h>
 #include <libavutil/hwcontext.h>
 #include <libavutil/pixdesc.h>
@@ -139,14 +141,39 @@ fail:
     return status;
 }
 
-int gpume_hwframe_download(AVFrame *frame, enum AVPixelFormat software, bool whole)
+/* Prepares a frame in memory for what is on the device. False: libavutil is to do it. */
+static bool prepare_copy(AVFrame *copy, const AVHWFramesContext *frames, AVCodecContext *codec,
+    struct gpume_buffers *buffers)
+{
+    copy->format = frames->sw_format;
+    copy->width = frames->width;
+    copy->height = frames->height;
+    return buffers && gpume_buffers_take(buffers, codec, copy) == GPUME_OK;
+}
+
+static int transfer(
+    AVFrame *copy, const AVFrame *frame, AVCodecContext *codec, struct gpume_buffers *buffers)
+{
+    const AVHWFramesContext *frames = (const void *)frame->hw_frames_ctx->data;
+    const bool prepared = prepare_copy(copy, frames, codec, buffers);
+    if (!prepared || av_hwframe_transfer_data(copy, frame, 0) < 0) {
+        av_frame_unref(copy);
+        return av_hwframe_transfer_data(copy, frame, 0) < 0 ? GPUME_DEVICE : GPUME_OK;
+    }
+    copy->width = frame->width; /* the visible part */
+    copy->height = frame->height;
+    return GPUME_OK;
+}
+
+int gpume_hwframe_download(
+    AVFrame *frame, AVCodecContext *codec, struct gpume_buffers *buffers, bool whole)
 {
     int status = GPUME_OK;
     AVFrame *copy = av_frame_alloc();
     GPUME_TRY(copy ? GPUME_OK : GPUME_NOMEM);
-    GPUME_TRY(av_hwframe_transfer_data(copy, frame, 0) < 0 ? GPUME_DEVICE : GPUME_OK);
+    GPUME_TRY(transfer(copy, frame, codec, buffers));
     GPUME_TRY(av_frame_copy_props(copy, frame) < 0 ? GPUME_NOMEM : GPUME_OK);
-    GPUME_TRY(gpume_hwframe_settle(copy, software, whole));
+    GPUME_TRY(gpume_hwframe_settle(copy, codec->sw_pix_fmt, whole));
     av_frame_unref(frame);
     av_frame_move_ref(frame, copy);
 fail:

@@ -10,13 +10,16 @@
 
 #include <libavutil/pixfmt.h>
 
+struct AVCodecContext;
 struct AVFrame;
+struct gpume_buffers;
 
-/* Replaces a frame on a device by a copy in memory. software: the format that a software decoder
- * would return; whole: convert to exactly that format, rather than to any with the same luma. On
- * failure the frame is unchanged. Not logged: GPUME_DEVICE (cannot be copied), GPUME_UNSUPPORTED,
- * GPUME_NOMEM. */
-int gpume_hwframe_download(struct AVFrame *frame, enum AVPixelFormat software, bool whole);
+/* Replaces a frame of this decoder that is on a device by a copy in memory, which comes from
+ * buffers if they are not NULL. whole: convert to exactly the format that a software decoder would
+ * return, rather than to any with the same luma. On failure the frame is unchanged. Not logged:
+ * GPUME_DEVICE (cannot be copied), GPUME_UNSUPPORTED, GPUME_NOMEM. */
+int gpume_hwframe_download(
+    struct AVFrame *frame, struct AVCodecContext *codec, struct gpume_buffers *buffers, bool whole);
 
 /* The conversion after the copy: from a frame in memory with a layout that devices use (NV12, P010,
  * P016...). */

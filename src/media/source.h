@@ -82,8 +82,9 @@ int gpume_source_skip(struct gpume_source *source, uint64_t index);
  * used. */
 void gpume_source_divide(struct gpume_source *source, struct gpume_division *division);
 
-/* How many decoders suit this machine; threads: that decoding may use, 0 = all. */
-uint32_t gpume_source_decoders(uint32_t threads);
+/* How many decoders suit this machine at most; threads: that decoding may use, 0 = all; hwaccel: as
+ * in the options. */
+uint32_t gpume_source_decoders(uint32_t threads, const char *hwaccel);
 
 /* The motion that the stream holds for the frame read last, whether or not it was written to a
  * plane. Valid until the next read. Without options.motion there is none. */

@@ -3,6 +3,7 @@
 #include "media/source.h"
 
 #include "base/status.h"
+#include "media/hwaccel.h"
 #include "media/input.h"
 #include "media/segments/segments.h"
 #include "media/source_state.h"
@@ -20,7 +21,7 @@ const char *gpume_source_label(const struct gpume_source *source)
 static bool is_plain(const struct gpume_source *source)
 {
     const struct gpume_source_options *options = &source->options;
-    return options->path_count == 1 && !options->filter && !options->motion && !source->hwaccel &&
+    return options->path_count == 1 && !options->filter && !options->motion &&
            gpume_input_is_file(options->paths[0]);
 }
 
@@ -102,9 +103,10 @@ int gpume_source_skip(struct gpume_source *source, uint64_t index)
     return status;
 }
 
-uint32_t gpume_source_decoders(uint32_t threads)
+uint32_t gpume_source_decoders(uint32_t threads, const char *hwaccel)
 {
-    return gpume_segments_decoders(threads);
+    const uint32_t software = gpume_segments_decoders(threads);
+    return hwaccel && software < GPUME_HWACCEL_DECODERS ? GPUME_HWACCEL_DECODERS : software;
 }
 
 static const char *why_not_divided(const struct gpume_source *source)
@@ -113,7 +115,6 @@ static const char *why_not_divided(const struct gpume_source *source)
     return options->path_count > 1                   ? "two inputs have one frame each"
            : options->filter                         ? "filters take frames in their order"
            : options->motion                         ? "motion vectors are taken from it"
-           : source->hwaccel                         ? "video hardware decodes it"
            : !gpume_input_is_file(options->paths[0]) ? "it is no file"
            : !source->decoder->divide                ? "it is not compressed"
                                                      : NULL;

@@ -139,3 +139,42 @@ if [ -e hevc10.mkv ]; then
     warned 0
 fi
 exit 0
+
+# Several decoders share the device, each for a part of the video.
+encode -stream_loop 40 -i clip.y4m -frames:v 260 -pix_fmt yuv420p -c:v libx264 -bf 0 -g 70 \
+    -x264-params open-gop=0 parts.mp4 || fail "no clip"
+fake parts.mp4 nv12
+expect 0 -qy parts.mp4 -o software --backend "$engine" --decoders 1
+rm -f raw.index
+GPUME_FAKE_LEARN=1 "$gpume" -qy parts.mp4 -o hardware --backend "$engine" --hwaccel cuda \
+    --decoders 1 || fail "no index"
+cmp software/vectors.csv hardware/vectors.csv || fail "one decoder"
+[ "$(wc -c <raw.index)" -eq $((260 * 8)) ] || fail "the index has not 260 entries"
+for decoders in 2 3 7 auto; do
+    expect 0 -vy parts.mp4 -o hardware --backend "$engine" --hwaccel cuda --decoders $decoders
+    cmp software/vectors.csv hardware/vectors.csv || fail "$decoders decoders"
+    says "4 segments were decoded side by side by"
+done
+decoder "h264 on cuda"
+same cuda parts.mp4 --start 150 --decoders 3
+warned 0
+
+# All of them take the device's pictures.
+tr '\000-\377' '\377\000-\376' <raw >other
+cp raw.index other.index
+GPUME_FAKE_NVDEC=other:90:58
+for decoders in 1 3; do
+    expect 0 -qy parts.mp4 -o other.$decoders --backend "$engine" --hwaccel cuda --decoders $decoders
+    [ ! -s "$scratch/err" ] || fail "$decoders decoders with other pictures: words on standard error"
+done
+cmp other.1/vectors.csv other.3/vectors.csv || fail "several decoders with other pictures"
+cmp -s software/vectors.csv other.3/vectors.csv && fail "several decoders: software decoded, unsaid"
+
+# The device has room for one decoder.
+GPUME_FAKE_NVDEC=raw:90:58
+GPUME_FAKE_SINGLE=1
+export GPUME_FAKE_SINGLE
+expect 0 -qy parts.mp4 -o hardware --backend "$engine" --hwaccel cuda --decoders 3
+warned 1
+says "one decoder takes all frames from 0 on: no other decoder can be opened"
+cmp software/vectors.csv hardware/vectors.csv || fail "a device with room for one decoder"

@@ -7,8 +7,12 @@
  *
  * GPUME_FAKE_NVDEC=FILE:WIDTH:HEIGHT names that file and the size of its pictures; without it no
  * stream is supported. Streams coded wider than the next multiple of 64 are not supported either.
+ * A decoder begins with the first picture of the file, unless FILE.index exists: GPUME_FAKE_LEARN
+ * makes it, with a hash of the coded data of every picture, by which a decoder that begins within
+ * the stream finds its pictures.
  * The structures match the parts of NVIDIA's cuda.h and cuviddec.h that are used.
  */
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -200,7 +204,9 @@ struct creation {
 };
 
 struct picture {
-    int width_blocks, height_blocks, surface;
+    int width_blocks, height_blocks, surface, field, bottom, second;
+    unsigned bytes;
+    const unsigned char *data;
 };
 
 struct decoder {
@@ -208,11 +214,12 @@ struct decoder {
     unsigned width, height;   /* of the pictures in it */
     size_t pitch, rows, wide; /* of a surface, in bytes, lines and bytes a sample */
     unsigned char *surfaces[SURFACES];
+    unsigned next; /* picture of the file */
+    char index[1040];
 };
 
-static FILE *open_file(unsigned *width, unsigned *height)
+static FILE *open_file(char path[1024], unsigned *width, unsigned *height)
 {
-    char path[1024];
     const char *text = getenv("GPUME_FAKE_NVDEC");
     if (!text || sscanf(text, "%1023[^:]:%u:%u", path, width, height) != 3) {
         return NULL;
@@ -224,7 +231,8 @@ SHOWN int cuvidGetDecoderCaps(struct capabilities *is);
 int cuvidGetDecoderCaps(struct capabilities *is)
 {
     unsigned width = 0, height = 0;
-    FILE *file = open_file(&width, &height);
+    char path[1024];
+    FILE *file = open_file(path, &width, &height);
     is->supported = file != NULL;
     is->engines = 1;
     is->formats = 3; /* NV12, P016 */
@@ -237,14 +245,19 @@ int cuvidGetDecoderCaps(struct capabilities *is)
     return OK;
 }
 
+static atomic_uint decoders;
+
 SHOWN int cuvidCreateDecoder(struct decoder **result, const struct creation *how);
 int cuvidCreateDecoder(struct decoder **result, const struct creation *how)
 {
     struct decoder *decoder = calloc(1, sizeof *decoder);
-    if (!decoder) {
+    if (!decoder || (atomic_fetch_add(&decoders, 1) > 0 && getenv("GPUME_FAKE_SINGLE"))) {
+        free(decoder);
         return OUT_OF_MEMORY;
     }
-    decoder->file = open_file(&decoder->width, &decoder->height);
+    char path[1024] = "";
+    decoder->file = open_file(path, &decoder->width, &decoder->height);
+    snprintf(decoder->index, sizeof decoder->index, "%s.index", path);
     decoder->wide = how->bits_minus_8 > 0 ? 2 : 1;
     decoder->pitch = (how->width * decoder->wide + 255) / 256 * 256;
     decoder->rows = how->height;
@@ -265,20 +278,55 @@ int cuvidDestroyDecoder(struct decoder *decoder)
     return OK;
 }
 
+static uint64_t hash(const struct picture *picture)
+{
+    uint64_t value = 0xcbf29ce484222325u; /* FNV-1a */
+    for (unsigned i = 0; i < picture->bytes; i++) {
+        value = (value ^ picture->data[i]) * 0x100000001b3u;
+    }
+    return value;
+}
+
+/* Sets decoder->next to the picture with this coded data: the next one, else the first. */
+static void find(struct decoder *decoder, const struct picture *picture)
+{
+    const uint64_t wanted = hash(picture);
+    const char *mode = getenv("GPUME_FAKE_LEARN") ? "ab+" : "rb";
+    FILE *index = fopen(decoder->index, mode);
+    uint64_t is;
+    if (!index) {
+        return;
+    }
+    if (*mode == 'a') {
+        fwrite(&wanted, sizeof wanted, 1, index);
+    } else if (fseek(index, (long)(decoder->next * sizeof is), SEEK_SET) != 0 ||
+               fread(&is, sizeof is, 1, index) != 1 || is != wanted) {
+        rewind(index);
+        decoder->next = 0;
+        while (fread(&is, sizeof is, 1, index) == 1 && is != wanted) {
+            decoder->next++;
+        }
+    }
+    fclose(index);
+}
+
 SHOWN int cuvidDecodePicture(struct decoder *decoder, const struct picture *picture);
 int cuvidDecodePicture(struct decoder *decoder, const struct picture *picture)
 {
     unsigned char **surface = &decoder->surfaces[picture->surface % SURFACES];
+    const size_t bytes = (decoder->width + 1) / 2 * 2 * decoder->wide;
+    const unsigned rows = decoder->height + (decoder->height + 1) / 2;
     if (!*surface) {
         *surface = malloc(decoder->pitch * decoder->rows * 3 / 2);
     }
     if (!*surface) {
         return OUT_OF_MEMORY;
     }
+    find(decoder, picture);
+    fseek(decoder->file, (long)(decoder->next++ * rows * bytes), SEEK_SET);
     memset(*surface, 0xaa, decoder->pitch * decoder->rows * 3 / 2);
-    for (unsigned y = 0; y < decoder->height + (decoder->height + 1) / 2; y++) {
+    for (unsigned y = 0; y < rows; y++) {
         const size_t row = y < decoder->height ? y : decoder->rows + y - decoder->height;
-        const size_t bytes = (decoder->width + 1) / 2 * 2 * decoder->wide;
         if (fread(*surface + row * decoder->pitch, 1, bytes, decoder->file) != bytes) {
             return UNSUPPORTED;
         }

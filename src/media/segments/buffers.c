@@ -145,19 +145,18 @@ static AVBufferPool *pool_of(struct gpume_buffers *buffers, size_t bytes)
     return pool;
 }
 
-int gpume_buffers_get(
-    struct gpume_buffers *buffers, AVCodecContext *codec, AVFrame *frame, int flags)
+int gpume_buffers_take(struct gpume_buffers *buffers, AVCodecContext *codec, AVFrame *frame)
 {
     int rows[4] = {0};
     size_t planes[4] = {0};
     const size_t bytes = lay_out(codec, frame, rows, planes);
     AVBufferPool *pool = pool_of(buffers, bytes);
     if (!pool) {
-        return avcodec_default_get_buffer2(codec, frame, flags);
+        return GPUME_UNSUPPORTED;
     }
     frame->buf[0] = av_buffer_pool_get(pool);
     if (!frame->buf[0]) {
-        return AVERROR(ENOMEM);
+        return GPUME_NOMEM;
     }
     uint8_t *data = frame->buf[0]->data;
     for (int i = 0; i < 4 && planes[i] > 0; i++) {
@@ -166,7 +165,16 @@ int gpume_buffers_get(
         data += planes[i];
     }
     frame->extended_data = frame->data;
-    return 0;
+    return GPUME_OK;
+}
+
+int gpume_buffers_get(
+    struct gpume_buffers *buffers, AVCodecContext *codec, AVFrame *frame, int flags)
+{
+    const int status = gpume_buffers_take(buffers, codec, frame);
+    return status == GPUME_UNSUPPORTED ? avcodec_default_get_buffer2(codec, frame, flags)
+           : status == GPUME_OK        ? 0
+                                       : AVERROR(ENOMEM);
 }
 
 void gpume_buffers_close(struct gpume_buffers **pointer)

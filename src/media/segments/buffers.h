@@ -14,8 +14,14 @@ struct gpume_buffers;
 /* GPUME_NOMEM. */
 int gpume_buffers_open(struct gpume_buffers **buffers);
 
-/* As AVCodecContext.get_buffer2. Any thread. Frames of another size than the first, and formats
- * that libav lays out in its own way, get memory from FFmpeg. */
+/* Memory for a frame that has no more than a format and a size. Any thread. GPUME_UNSUPPORTED: its
+ * size is another than the first one's, or libav lays out its format in its own way; GPUME_NOMEM.
+ */
+int gpume_buffers_take(
+    struct gpume_buffers *buffers, struct AVCodecContext *codec, struct AVFrame *frame);
+
+/* As AVCodecContext.get_buffer2. Any thread. Frames that gpume_buffers_take does not support get
+ * memory from FFmpeg. */
 int gpume_buffers_get(
     struct gpume_buffers *buffers, struct AVCodecContext *codec, struct AVFrame *frame, int flags);
 

@@ -24,6 +24,7 @@ int gpume_cutter_init(struct gpume_cutter *cutter, const struct gpume_segments_o
         .found = 1,
         .last = UINT64_MAX,
         .room = division->frames,
+        .others = division->decoders - 1,
     };
     cutter->ring[0] = (struct gpume_segment){.start = INT64_MIN,
         .packets = gpume_scan_taken(options->scan),
@@ -71,6 +72,15 @@ void gpume_cutter_end_with(struct gpume_cutter *cutter, uint64_t number, const c
             "%s: one decoder takes all frames from %" PRIu64 " on: %s", cutter->label, frame, why);
     }
     wake_all(cutter);
+}
+
+/* The last of the others: so the first one is still in its first segment. */
+void gpume_cutter_lose_decoder(struct gpume_cutter *cutter)
+{
+    cutter->others--;
+    if (cutter->others == 0) {
+        gpume_cutter_end_with(cutter, 0, "no other decoder can be opened");
+    }
 }
 
 static struct gpume_segment *newest(struct gpume_cutter *cutter)

@@ -46,6 +46,7 @@ struct gpume_cutter {
     struct gpume_segment ring[SEGMENTS_MAX];
     uint64_t head, taken, found; /* numbers: delivered now; the next to be taken; to be found */
     uint64_t last;               /* the segment whose decoder goes on to the end */
+    uint32_t others;             /* decoders besides the first that are open or may still be */
     uint64_t at[GPUME_SEGMENTS_DECODERS]; /* packet that each takes next; UINT64_MAX: idle */
     struct gpume_places places;
     uint32_t room, waiting; /* frames that may wait, and that do */
@@ -78,6 +79,9 @@ void gpume_cutter_drop(struct gpume_cutter *cutter);
 
 /* From this segment on its decoder goes on alone. why: for the note about it. */
 void gpume_cutter_end_with(struct gpume_cutter *cutter, uint64_t number, const char *why);
+
+/* A decoder cannot be opened. */
+void gpume_cutter_lose_decoder(struct gpume_cutter *cutter);
 
 /* Whether the decoder of this segment has become useless. */
 bool gpume_cutter_is_beyond(const struct gpume_cutter *cutter, const struct gpume_segment *segment);

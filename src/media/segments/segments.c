@@ -15,7 +15,7 @@ struct gpume_segments {
     struct gpume_segments_options options;
     struct gpume_cutter cutter;
     struct gpume_worker *workers;
-    uint32_t count, running; /* workers, threads */
+    uint32_t running; /* of them */
     struct gpume_damage damage;
     uint64_t delivered;
 };
@@ -23,24 +23,20 @@ struct gpume_segments {
 static int start(struct gpume_segments *segments)
 {
     struct gpume_cutter *cutter = &segments->cutter;
-    for (uint32_t i = 0; i < segments->options.division.decoders; i++) {
-        if (gpume_worker_open(&segments->workers[i], cutter, i) != GPUME_OK) {
-            gpume_worker_close(&segments->workers[i]);
+    const uint32_t wanted = segments->options.division.decoders;
+    for (; segments->running < wanted; segments->running++) {
+        struct gpume_worker *worker = &segments->workers[segments->running];
+        if (gpume_worker_open(worker, cutter, segments->running) != GPUME_OK ||
+            gpume_worker_start(worker) != GPUME_OK) {
+            gpume_worker_close(worker);
             break;
         }
-        segments->count++;
     }
-    for (uint32_t i = 0; i < segments->count && segments->count > 1; i++) {
-        if (gpume_worker_start(&segments->workers[i]) != GPUME_OK) {
-            break;
-        }
-        segments->running++;
+    pthread_mutex_lock(&cutter->mutex);
+    for (uint32_t i = segments->running; i < wanted && i > 0; i++) {
+        gpume_cutter_lose_decoder(cutter);
     }
-    if (segments->running == 1) {
-        pthread_mutex_lock(&cutter->mutex);
-        gpume_cutter_end_with(cutter, 0, "no more threads can be started");
-        pthread_mutex_unlock(&cutter->mutex);
-    }
+    pthread_mutex_unlock(&cutter->mutex);
     return segments->running > 0 ? GPUME_OK : GPUME_AGAIN;
 }
 
@@ -128,13 +124,15 @@ void gpume_segments_close(struct gpume_segments **pointer)
     segments->cutter.stop = true;
     pthread_cond_broadcast(&segments->cutter.work);
     pthread_mutex_unlock(&segments->cutter.mutex);
+    uint32_t used = 0;
     for (uint32_t i = 0; i < segments->running; i++) {
         pthread_join(segments->workers[i].thread, NULL);
+        used += segments->workers[i].decoding != NULL;
     }
     gpume_log_write(&segments->options.log, GPUME_LOG_INFO,
         "%s: %" PRIu64 " segments were decoded side by side by %" PRIu32 " decoders",
-        segments->options.packets->label, segments->cutter.head + 1, segments->count);
-    for (uint32_t i = 0; i < segments->count; i++) {
+        segments->options.packets->label, segments->cutter.head + 1, used);
+    for (uint32_t i = 0; i < segments->running; i++) {
         gpume_worker_close(&segments->workers[i]);
     }
     gpume_cutter_finish(&segments->cutter);

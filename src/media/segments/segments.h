@@ -26,7 +26,11 @@ struct gpume_segments;
 struct gpume_segments_options {
     struct gpume_division division;
     struct gpume_decoding *first; /* takes the packets that follow; may have delivered frames */
-    uint64_t first_frame;         /* number of the frame that the scan's first packet shows */
+    /* Opens another decoder like it, whose owner has set what decoding.h says, with so many
+     * threads. Any thread; after a failure there are fewer. */
+    int (*open)(void *opaque, struct gpume_decoding *another, uint32_t threads);
+    void *opaque;         /* for open */
+    uint64_t first_frame; /* number of the frame that the scan's first packet shows */
     struct gpume_packets *packets;
     struct gpume_scan *scan; /* of all packets that the first decoder took */
     atomic_bool *cancel;

@@ -244,23 +244,67 @@ static void decode_segment(struct gpume_worker *worker, struct gpume_segment *se
     }
 }
 
-/* Waits for the next segment, which must be known to its end. NULL: there will be none. */
+static int open_decoding(struct gpume_worker *worker)
+{
+    static const struct gpume_log silent = {0};
+    const struct gpume_segments_options *options = worker->cutter->options;
+    const struct gpume_decoding *first = options->first;
+    worker->own = (struct gpume_decoding){
+        .packets = first->packets,
+        .label = first->label,
+        .trust = first->trust,
+        .log = silent, /* there may be fewer decoders */
+        .time_base = first->time_base,
+        .rate = first->rate,
+        .buffers = first->buffers,
+    };
+    const int status = options->open(options->opaque, &worker->own, options->division.threads);
+    worker->own.log = first->log;
+    return status;
+}
+
+/* Opens the worker's decoder. Other threads may have the mutex meanwhile. */
+static bool prepare(struct gpume_worker *worker)
+{
+    struct gpume_cutter *cutter = worker->cutter;
+    pthread_mutex_unlock(&cutter->mutex);
+    const bool opened = open_decoding(worker) == GPUME_OK;
+    pthread_mutex_lock(&cutter->mutex);
+    if (opened) {
+        worker->decoding = &worker->own;
+    } else {
+        gpume_cutter_lose_decoder(cutter);
+    }
+    return opened;
+}
+
+static struct gpume_segment *take(struct gpume_worker *worker)
+{
+    struct gpume_cutter *cutter = worker->cutter;
+    struct gpume_segment *segment = gpume_segment_at(cutter, cutter->taken++);
+    segment->taken = true;
+    cutter->at[worker->index] = segment->first;
+    worker->time = INT64_MIN;
+    pthread_cond_broadcast(&cutter->work);
+    return segment;
+}
+
+/* Waits for the next segment, which must be known to its end. NULL: there will be none, or no
+ * decoder for it. */
 static struct gpume_segment *take_segment(struct gpume_worker *worker)
 {
     struct gpume_cutter *cutter = worker->cutter;
     while (!cutter->stop && cutter->taken <= cutter->last) {
         if (cutter->taken < cutter->found && gpume_segment_at(cutter, cutter->taken)->closed) {
-            struct gpume_segment *segment = gpume_segment_at(cutter, cutter->taken++);
-            segment->taken = true;
-            cutter->at[worker->index] = segment->first;
-            worker->time = INT64_MIN;
-            pthread_cond_broadcast(&cutter->work);
-            return segment;
-        }
-        if (cutter->taken == cutter->found && cutter->read_status != GPUME_OK) {
+            if (worker->decoding) {
+                return take(worker);
+            }
+            if (!prepare(worker)) {
+                return NULL;
+            }
+        } else if (cutter->taken == cutter->found && cutter->read_status != GPUME_OK) {
             return NULL;
-        }
-        if (gpume_cutter_read_ahead(cutter)) {
+        } else if (gpume_cutter_read_ahead(cutter)) {
             gpume_cutter_read(cutter);
         } else if (cutter->taken <= cutter->last) {
             pthread_cond_wait(&cutter->work, &cutter->mutex);
@@ -291,27 +335,8 @@ static void *worker_main(void *opaque)
     return NULL;
 }
 
-static int open_decoding(struct gpume_worker *worker, uint32_t threads)
-{
-    static const struct gpume_log silent = {0};
-    const struct gpume_decoding *first = worker->cutter->options->first;
-    worker->own = (struct gpume_decoding){
-        .packets = first->packets,
-        .label = first->label,
-        .trust = first->trust,
-        .log = silent, /* there may be fewer decoders */
-        .time_base = first->time_base,
-        .rate = first->rate,
-        .buffers = first->buffers,
-    };
-    const int status = gpume_decoding_open(&worker->own, threads, false);
-    worker->own.log = first->log;
-    return status;
-}
-
 int gpume_worker_open(struct gpume_worker *worker, struct gpume_cutter *cutter, uint32_t index)
 {
-    const struct gpume_segments_options *options = cutter->options;
     worker->cutter = cutter;
     worker->index = index;
     worker->time = INT64_MIN;
@@ -325,8 +350,8 @@ int gpume_worker_open(struct gpume_worker *worker, struct gpume_cutter *cutter, 
     if (!allocated) {
         return GPUME_NOMEM;
     }
-    worker->decoding = index == 0 ? options->first : &worker->own;
-    return index == 0 ? GPUME_OK : open_decoding(worker, options->division.threads);
+    worker->decoding = index == 0 ? cutter->options->first : NULL;
+    return GPUME_OK;
 }
 
 int gpume_worker_start(struct gpume_worker *worker)

@@ -15,7 +15,7 @@ struct gpume_cutter;
 struct gpume_worker {
     struct gpume_cutter *cutter;
     uint32_t index;                       /* 0: goes on with the first decoder */
-    struct gpume_decoding own, *decoding; /* own: not of the first */
+    struct gpume_decoding own, *decoding; /* own: not of the first; decoding: NULL until open */
     struct AVPacket *packet;
     struct AVFrame *frame, *others[GPUME_SEGMENTS_OVERLAP];
     int64_t time;     /* of its newest frame */
@@ -23,7 +23,8 @@ struct gpume_worker {
     pthread_t thread;
 };
 
-/* *worker is zeroed. Failures are not logged; close follows in any case. */
+/* *worker is zeroed. The first has its decoder; others open theirs when there is a segment for
+ * them. GPUME_NOMEM; close follows in any case. */
 int gpume_worker_open(struct gpume_worker *worker, struct gpume_cutter *cutter, uint32_t index);
 
 /* Starts the thread, which ends when there is nothing left to do, or soon after cutter->stop. */
