@@ -10,7 +10,9 @@
 #
 #     GPUME_FAULT_STRIDE=N  every N-th call fails, instead of each sweep's own stride; 1: all
 #     GPUME_FAULT_FIRST=N   the first of them (1): two processes share the work with a stride of 2
+#     GPUME_TEST_SHARE=K/N  every N-th of those, beginning with the K-th
 
+share=${GPUME_TEST_SHARE:-1/1}
 portion=64              # runs at a time whose files are kept
 sweep_of=GPUME_FAULT_AT # or GPUME_FAULT_VK_AT
 good=0                  # the exit status of success
@@ -122,7 +124,8 @@ judge() {
 # all later calls, too.
 sweep() {
     after=$1
-    stride=${GPUME_FAULT_STRIDE:-$2}
+    step=${GPUME_FAULT_STRIDE:-$2}
+    stride=$((step * ${share#*/}))
     statuses=$3
     shift 3
     folders 0
@@ -133,7 +136,7 @@ sweep() {
     case $sweep_of in *_VK_*) counter=counted_vk ;; *) counter=counted ;; esac
     count=$(sed -n "s/^$counter //p" now/0.report)
     [ "${count:-0}" -gt 0 ] || fail "$*: no call was counted"
-    number=${GPUME_FAULT_FIRST:-1}
+    number=$((${GPUME_FAULT_FIRST:-1} + step * (${share%/*} - 1)))
     done=0
     while [ "$number" -le "$count" ]; do
         next=$((number + portion * stride))

@@ -4,22 +4,37 @@
  * that could fail, make one of them fail, or that one and all later ones, and write a report at the
  * end of the process. Environment variables control them:
  *
- *     GPUME_FAULT_AT=N     call number N of the C library or libav, from 1, fails; N+: that and all
- *                          later ones; 0 or unset: none
- *     GPUME_FAULT_KIND=W   only calls of one kind are counted: memory, thread, open, read, write,
- * name or libav; unset: all GPUME_FAULT_SIGNAL=S  instead of failing, the call is made after this
- * signal has been sent to the process; 9 kills it before. With this variable or the next, unlink
- * belongs to the kind name, too GPUME_FAULT_TERM_AT=N  the process gets SIGTERM before counted call
- * N, whatever else happens GPUME_FAULT_CLOCK_S=N  whenever gpume reads the clock, N more seconds
- * have passed, so that it does periodic work as often as possible GPUME_FAULT_WRITE_MS=N  each
- * write takes N milliseconds longer GPUME_FAULT_LIBAV_THREADS=1  libav cannot start threads
- *     GPUME_FAULT_VK_AT=N  the same for Vulkan calls
- *     GPUME_FAULT_VK_KIND=F  one function, such as vkQueueSubmit; unset: all
- *     GPUME_FAULT_VK_RESULT=R  what they return: memory (of the device; the default), host, lost.
- *                          lost: functions that may say so are counted, and all after it are lost
- *     GPUME_FAULT_VK_TYPE=discrete  every device says that it is a GPU, also a software driver's
- *     GPUME_FAULT_REPORT=F to that file: "failed FUNCTION", "left WHAT" for everything that was
- * created but never freed, and finally "counted N" and "counted_vk N"
+ *     GPUME_FAULT_AT=N: call number N of the C library or libav, from 1, fails.
+ *         N+: that and all later ones. 0 or unset: none.
+ *
+ *     GPUME_FAULT_KIND=W: only calls of one kind are counted.
+ *         memory, thread, open, read, write, name or libav. Unset: all.
+ *
+ *     GPUME_FAULT_SIGNAL=S: the call is made, after the process has got this signal.
+ *         9 kills it before. With this variable or the next, unlink belongs to the kind name, too.
+ *
+ *     GPUME_FAULT_TERM_AT=N: the process gets SIGTERM before counted call N.
+ *
+ *     GPUME_FAULT_CLOCK_S=N: whenever gpume reads the clock, N more seconds have passed.
+ *         So it does periodic work as often as possible.
+ *
+ *     GPUME_FAULT_WRITE_MS=N: each write takes N milliseconds longer.
+ *
+ *     GPUME_FAULT_LIBAV_THREADS=1: libav cannot start threads.
+ *
+ *     GPUME_FAULT_VK_AT=N: as GPUME_FAULT_AT, for Vulkan calls.
+ *
+ *     GPUME_FAULT_VK_KIND=F: one function, such as vkQueueSubmit. Unset: all.
+ *
+ *     GPUME_FAULT_VK_RESULT=R: what they return.
+ *         memory (of the device; the default), host or lost. lost: functions that may return it are
+ *         counted, and all after the failing one return it, too.
+ *
+ *     GPUME_FAULT_VK_TYPE=discrete: every device says that it is a GPU, also a software driver's.
+ *
+ *     GPUME_FAULT_REPORT=F: where the report goes.
+ *         "failed FUNCTION", "left WHAT" for everything that was created but never freed, and
+ *         finally "counted N" and "counted_vk N".
  */
 #ifndef GPUME_TESTS_FAULT_H
 #define GPUME_TESTS_FAULT_H

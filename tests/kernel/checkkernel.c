@@ -342,11 +342,12 @@ static enum gpume_backend backend;
 static bool validate;
 static unsigned part = 1, parts = 1;
 
-/* Does this case belong to this process's part? Counts the cases of all calls. */
+/* Does this case belong to this process's part and share? Counts the cases of all calls. */
 static bool is_in_part(void)
 {
-    static unsigned number;
-    return number++ % parts == part - 1;
+    static unsigned next;
+    const unsigned number = next++;
+    return number % parts == part - 1 && harness_has_case(number / parts);
 }
 
 static void check_cases(const struct runner_case *all, size_t count, const char *search)

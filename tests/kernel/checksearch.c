@@ -211,7 +211,12 @@ static void check_one(struct field *field, const struct gpume_search *with, enum
 
 static void check(const struct shape *shape, enum gpume_edge edge, enum content content)
 {
+    static uint32_t next;
     struct field field;
+    const uint32_t number = next++;
+    if (!harness_has_case(number + number / CONTENTS)) { /* another share for each shape */
+        return;
+    }
     open_field(&field, shape, edge, content);
     search(&field, &gpume_search_plain, false, 0, WHOLE);
     for (uint32_t i = 1; gpume_search_at(i); i++) {

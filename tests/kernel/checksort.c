@@ -140,8 +140,12 @@ static uint32_t wrong_at(
 /* Sorts check->keys twice as the task says, and compares. */
 static void check_task(struct check *check, struct gpume_sort_task task, const char *what)
 {
+    static uint32_t number;
     struct sortrig *rig = &check->rig;
     uint32_t words = task.count + 2 * SORTRIG_GUARD, wrong = 0;
+    if (!harness_has_case(number++)) {
+        return;
+    }
     uint8_t *seen = calloc(words, 1);
     REQUIRE_EQUAL(sortrig_load(rig, check->keys, task.payload ? check->payload : NULL, task.count,
                       task.table ? check->segments : NULL, task.table ? task.segments : 0),
@@ -389,6 +393,7 @@ static void check_public(struct check *check)
 static void check_ranks(struct check *check, uint32_t segments, uint32_t longest, uint32_t key_bits,
     uint32_t place_bits, enum gpume_sort_method by)
 {
+    static uint32_t number;
     struct sortrig *rig = &check->rig;
     uint32_t stride = longest + 1, count = segments * stride, wrong = 0;
     struct gpume_sort_task task = task_of(count, 0, key_bits, by);
@@ -398,6 +403,9 @@ static void check_ranks(struct check *check, uint32_t segments, uint32_t longest
     task.longest = longest;
     task.ranks = 1;
     task.place_bits = place_bits;
+    if (!harness_has_case(number++)) {
+        return;
+    }
     fill(check, key_bits < 5 ? FEW : RANDOM, count, key_bits);
     REQUIRE_EQUAL(sortrig_load(rig, check->keys, check->payload, count, NULL, 0), GPUME_OK);
     REQUIRE_EQUAL(sortrig_run(rig, &task, true, NULL), GPUME_OK);

@@ -462,12 +462,15 @@ int main(int argc, char **argv)
         return harness_verdict();
     }
     for (uint32_t i = 0; i < CASES; i++) {
-        run_case(next_case(), validate);
+        const struct test_case next = next_case();
+        if (harness_has_case(i)) {
+            run_case(next, validate);
+        }
     }
     printf("%u pairs; means %u, other references %u, ties %u, missing %u, whole %u, halves %u\n",
         covered.pairs, seen.means, seen.other_references, seen.ties, seen.missing, seen.whole,
         seen.halves);
-    REQUIRE(seen.means && seen.other_references && seen.ties && seen.missing && seen.whole &&
-            seen.halves);
+    REQUIRE(!harness_has_all_cases() || (seen.means && seen.other_references && seen.ties &&
+                                            seen.missing && seen.whole && seen.halves));
     return harness_verdict();
 }
