@@ -68,7 +68,7 @@ static enum gpume_exit check_output(struct job *job)
         (job->format->needs_grid && job->options->block == 0)) {
         return gpume_refuse(GPUME_EXIT_USAGE,
             "%s: %s cannot hold the vectors of a stream, whose blocks have %s; choose csv, jsonl, "
-            "npy, extract_mvs or mv-extractor%s",
+            "npy, mvf, extract_mvs or mv-extractor%s",
             job->output, job->format->name, job->format->needs_grid ? "several sizes" : "no costs",
             job->format->needs_grid ? ", or add --block N" : "");
     }

@@ -36,7 +36,7 @@ struct job {
     struct gpume_out_set set;
     struct gpume_vectors_writer *writer;
     struct gpume_vectors_ranker *ranker; /* NULL: ranks need not be computed */
-    uint32_t units; /* of its vectors in a pixel, as far as is known; 0: nothing yet */
+    struct gpume_vectors_info whole;     /* what all fields have in common; units 0: nothing yet */
     uint64_t fields, blocks;
 };
 
@@ -83,9 +83,25 @@ static int open_reader(const struct job *job, struct gpume_vectors_reader **read
     return status ? status : gpume_vectors_reader_next(*reader, first);
 }
 
+/* Adds what is known by this field. */
+static void add_to_whole(struct gpume_vectors_info *whole, const struct gpume_vectors_field *field)
+{
+    const uint32_t width = whole->width, height = whole->height;
+    if (whole->units == 0) {
+        gpume_vectors_find_grid(field, whole);
+    } else if (!gpume_vectors_on_grid(whole, field)) {
+        whole->block_w = whole->block_h = 0;
+    }
+    whole->width = field->width > width ? field->width : width;
+    whole->height = field->height > height ? field->height : height;
+    whole->joined = whole->joined || gpume_vectors_is_joined(field);
+    whole->units = gpume_vectors_units(field, whole->units);
+}
+
 /* What must be known about the whole file before anything is written: does a frame have two fields,
- * where the name can number only one, and which fractions of a pixel do vectors have? A pipe can
- * only be checked on the way, by its first frame. */
+ * where the name can number only one, which fractions of a pixel do vectors have, do blocks form a
+ * grid, and do they have references of their own? A pipe can only be checked on the way, by its
+ * first frame. */
 static enum gpume_exit look_ahead(struct job *job)
 {
     struct gpume_vectors_reader *reader = NULL;
@@ -98,7 +114,7 @@ static enum gpume_exit look_ahead(struct job *job)
     int status = open_reader(job, &reader, &field);
     while (status == GPUME_OK && field && !both) {
         const uint64_t last = field->frame;
-        job->units = gpume_vectors_units(field, job->units);
+        add_to_whole(&job->whole, field);
         status = gpume_vectors_reader_next(reader, &field);
         both = !numbers && status == GPUME_OK && field && field->frame == last;
     }
@@ -144,10 +160,18 @@ static enum gpume_exit open_target(struct job *job, const struct gpume_vectors_f
         .set = &job->set,
         .log = gpume_console,
     };
-    if (info.block_w == 0) {
+    if (info.block_w == 0 && (job->whole.units == 0 || job->format->needs_grid)) {
         gpume_vectors_find_grid(first, &info);
+    } else if (info.block_w == 0) {
+        info.width = job->whole.width;
+        info.height = job->whole.height;
+        info.block_w = job->whole.block_w;
+        info.block_h = job->whole.block_h;
     }
-    info.units = gpume_vectors_units(first, info.units > job->units ? info.units : job->units);
+    const bool mixed = job->whole.joined || gpume_vectors_is_joined(first);
+    info.joined = info.joined || (job->format->fixed_refs && mixed);
+    info.units =
+        gpume_vectors_units(first, info.units > job->whole.units ? info.units : job->whole.units);
     if ((job->format->columns & GPUME_VECTORS_RANK) && (info.columns & GPUME_VECTORS_COST) &&
         !(info.columns & (GPUME_VECTORS_RANK | GPUME_VECTORS_SHAPE | GPUME_VECTORS_CANDIDATE))) {
         info.columns |= GPUME_VECTORS_RANK;

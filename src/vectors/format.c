@@ -63,3 +63,16 @@ const struct gpume_vectors_format *gpume_vectors_format_probe(
     }
     return &gpume_vectors_csv;
 }
+
+const char *gpume_vectors_format_excess(
+    const struct gpume_vectors_format *format, const struct gpume_vectors_target *target)
+{
+    const uint32_t units = target->info->units;
+    if (!target->field->blocks) {
+        return NULL;
+    }
+    if (format->fixed_units && gpume_vectors_units(target->field, units) > units) {
+        return "smaller fractions of a pixel than the frames before it";
+    }
+    return format->writer->excess ? format->writer->excess(target) : NULL;
+}

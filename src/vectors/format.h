@@ -25,7 +25,7 @@
 /* The file that a format's writer is working on. */
 struct gpume_vectors_target {
     const struct gpume_vectors_info *info;
-    const struct gpume_vectors_field *field; /* being written: for begin, rows and field */
+    const struct gpume_vectors_field *field; /* being written: for excess, begin, rows and field */
     void *state;                             /* state_bytes, zeroed once */
     const struct gpume_log *log;             /* for what the output does not log */
 };
@@ -39,6 +39,10 @@ struct gpume_vectors_writer_ops {
 
     /* Called first. GPUME_NOMEM is not logged. */
     int (*open)(const struct gpume_vectors_target *target);
+
+    /* What the field's list of blocks has that the file cannot hold after its header; NULL:
+     * nothing. */
+    const char *(*excess)(const struct gpume_vectors_target *target);
 
     /* Writes the header of a file with that many rows; its length does not depend on rows. */
     size_t (*head)(const struct gpume_vectors_target *target, uint64_t rows,
@@ -78,6 +82,7 @@ struct gpume_vectors_input {
 struct gpume_vectors_row {
     uint64_t frame, ref;
     int64_t time_us;
+    bool begins; /* a field, as far as the file tells fields apart */
     struct gpume_vectors_block block;
 };
 
@@ -106,6 +111,7 @@ struct gpume_vectors_format {
     bool counted;               /* its header holds the number of rows */
     bool binary;                /* its bytes are no text, even if they are not compressed */
     bool fixed_units;           /* vectors count in the units of its info */
+    bool fixed_refs;            /* blocks have references of their own only if its info says so */
     bool at_end;                /* all bytes are written by finish: a run cannot be resumed */
     bool any_order;             /* a frame's blocks may come in any order, as decoders write them */
     enum gpume_packing packing; /* of files that are written; any may be read */
@@ -129,6 +135,11 @@ const struct gpume_vectors_format *gpume_vectors_format_of(const char *path);
 /* The format that the first bytes belong to; CSV if no other format recognises them. */
 const struct gpume_vectors_format *gpume_vectors_format_probe(
     const unsigned char *head, size_t bytes);
+
+/* What the field of a target, if it is a list, has that the format cannot hold in a file whose
+ * header has been decided; NULL: nothing. */
+const char *gpume_vectors_format_excess(
+    const struct gpume_vectors_format *format, const struct gpume_vectors_target *target);
 
 extern const struct gpume_vectors_format gpume_vectors_csv;
 extern const struct gpume_vectors_format gpume_vectors_csv_gz;

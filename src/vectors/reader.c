@@ -297,7 +297,8 @@ static int check_order(struct gpume_vectors_reader *reader, bool *belongs)
     if (row->frame < field->frame) {
         return gpume_stream_refuse(reader->input.stream, "frames are not in rising order");
     }
-    *belongs = row->frame == field->frame && (any_order || follows(reader, &row->block));
+    *belongs =
+        row->frame == field->frame && !row->begins && (any_order || follows(reader, &row->block));
     if (row->frame == field->frame && !*belongs &&
         (!(field->columns & GPUME_VECTORS_REF) || row->ref == part->blocks[part->count - 1].ref)) {
         return gpume_stream_refuse(reader->input.stream, "blocks are not in raster order");

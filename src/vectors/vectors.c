@@ -156,6 +156,32 @@ size_t gpume_vectors_take(const struct gpume_vectors_info *info,
                     buffer);
 }
 
+size_t gpume_vectors_rows(
+    const struct gpume_vectors_info *info, const struct gpume_vectors_field *field)
+{
+    struct gpume_vectors_block room[256];
+    const struct gpume_vectors_block *rows;
+    size_t count = 0;
+    if (field->blocks || info->candidates < 2) {
+        return field->count;
+    }
+    const size_t most = sizeof(room) / sizeof(room[0]) / info->candidates;
+    for (size_t first = 0; first < field->count; first += most) {
+        const size_t left = field->count - first;
+        count += gpume_vectors_take(info, field, first, left < most ? left : most, room, &rows);
+    }
+    return count;
+}
+
+bool gpume_vectors_is_joined(const struct gpume_vectors_field *field)
+{
+    bool same = true;
+    for (size_t i = 1; i < field->count && field->blocks && same; i++) {
+        same = field->blocks[i].ref == field->blocks[0].ref;
+    }
+    return !same;
+}
+
 void gpume_vectors_find_grid(
     const struct gpume_vectors_field *field, struct gpume_vectors_info *info)
 {

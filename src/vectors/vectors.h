@@ -110,6 +110,13 @@ size_t gpume_vectors_take(const struct gpume_vectors_info *info,
     const struct gpume_vectors_field *field, size_t first, size_t count,
     struct gpume_vectors_block *buffer, const struct gpume_vectors_block **rows);
 
+/* How many rows gpume_vectors_take makes of all blocks. */
+size_t gpume_vectors_rows(
+    const struct gpume_vectors_info *info, const struct gpume_vectors_field *field);
+
+/* Does the field's list have blocks with different references? */
+bool gpume_vectors_is_joined(const struct gpume_vectors_field *field);
+
 /* Sets width, height and block size of *info to the grid that the field's list of blocks forms; the
  * block size is 0, 0 if they form none. */
 void gpume_vectors_find_grid(

@@ -101,7 +101,8 @@ static int check_needs(struct gpume_vectors_writer *writer)
                             ? "one vector per place and direction, not several shapes"
                             : NULL;
     if (limit) {
-        snprintf(what, sizeof(what), "%s holds %s; choose csv, jsonl or npy", format->name, limit);
+        snprintf(
+            what, sizeof(what), "%s holds %s; choose csv, jsonl, npy or mvf", format->name, limit);
         return complain(writer, GPUME_INVALID, what);
     }
     return GPUME_OK;
@@ -439,17 +440,16 @@ int gpume_vectors_writer_field(
             field->frame, writer->format->name);
         return complain(writer, GPUME_INVALID, what);
     }
-    if (writer->format->fixed_units && field->blocks &&
-        gpume_vectors_units(field, writer->info.units) > writer->info.units) {
+    writer->target.field = field;
+    const char *more = gpume_vectors_format_excess(writer->format, &writer->target);
+    if (more) {
         char what[160];
         snprintf(what, sizeof(what),
-            "frame %" PRIu64 " has smaller fractions of a pixel than the frames before it, which "
-            "%s cannot hold; choose csv or jsonl",
-            field->frame, writer->format->name);
+            "frame %" PRIu64 " has %s, which %s cannot hold; choose csv or jsonl", field->frame,
+            more, writer->format->name);
         return complain(writer, GPUME_INVALID, what);
     }
     GPUME_TRY(turn_to(writer, field));
-    writer->target.field = field;
     GPUME_TRY(ops->field ? ops->field(&writer->target, writer->out) : put_rows(writer, field));
     writer->frame = field->frame;
 fail:

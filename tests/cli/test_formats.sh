@@ -152,13 +152,13 @@ fi
 
 # Divided blocks are no grid: what is refused names formats that hold them.
 parts="-b 16,8 --partition --lambda 4"
-for format in npz mvf flo; do
+for format in npz flo; do
     # shellcheck disable=SC2086 # several words
     expect 2 clip.y4m --backend "$engine" $parts --vectors "parts%d" --format $format
-    says "$format holds blocks of one size, in a grid that covers the picture; choose csv, jsonl or npy"
+    says "$format holds blocks of one size, in a grid that covers the picture; choose csv, jsonl, npy or mvf"
 done
 # shellcheck disable=SC2086 # several words
-for format in csv jsonl npy; do v $parts --vectors parts.$format; done
+for format in csv jsonl npy mvf; do v $parts --vectors parts.$format; done
 rm parts.*
 
 # Two references of a frame.
@@ -356,12 +356,22 @@ mkdir bad
 expect 3 convert run.extract_mvs bad/x.hash
 says "hash needs the costs"
 sed '2,3d' run.csv >holes.csv
-expect 3 convert holes.csv bad/x.mvf
+expect 3 convert holes.csv bad/x.npz
 says "blocks of one size"
 expect 0 convert holes.csv holes.npy -q
+expect 0 convert holes.csv holes.mvf -q
 { cat run.csv; echo 5,4,0,0,8,8,0,0,0,0; } >last.csv
-expect 3 convert last.csv bad/x.mvf
+expect 3 convert last.csv bad/x.npz
 says "the blocks of frame 5 form another grid than the first frame's"
+expect 0 convert last.csv last.mvf -q
+for name in holes last; do
+    expect 0 convert $name.mvf - --format csv -q
+    cmp -s $name.csv "$scratch/out" || fail "$name.csv: not what .mvf holds"
+done
+# A pipe is read once: its first frame decides what its file can hold.
+"$gpume" convert - bad/x.mvf <last.csv 2>"$scratch/err"
+[ $? -eq 3 ] || fail "a grid of a pipe that changes"
+says "frame 5 has blocks in another grid than the first frame, which mvf cannot hold; choose csv or jsonl"
 for name in run.npy run.mvf run1.flo mvs-1.npy; do
     head -c 1000 $name >bad.bin
     expect 3 convert bad.bin bad/x.csv

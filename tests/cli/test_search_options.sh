@@ -9,7 +9,7 @@ make_clip clip.y4m 52 28 8 6
 # kept OPTIONS...: vectors.csv comes back through the formats with all columns.
 kept() {
     expect 0 clip.y4m --backend "$engine" -q -y --vectors all.csv "$@"
-    for format in csv jsonl npy; do
+    for format in csv jsonl npy mvf; do
         expect 0 convert all.csv "back.$format" -q -y
         expect 0 convert "back.$format" back.out --format csv -q -y
         cmp all.csv back.out || fail "$format changes the table of $*"
@@ -18,6 +18,7 @@ kept() {
         cmp all.csv back.out || fail "$format of the run differs from its table: $*"
     done
     expect 0 compare all.csv back.npy
+    expect 0 compare direct.mvf all.csv
     expect 0 clip.y4m --backend "$engine" -q -y --vectors one.hash "$@"
 }
 kept --block 16,8x16,8
@@ -30,6 +31,9 @@ kept --block 16 --ref-distance 3,1 --bidirectional --lambda 2 --subpel 4
 head -1 all.csv | grep -qx 'frame,ref,x,y,w,h,dx,dy,cost,rank,bits,ref2,dx2,dy2' ||
     fail "other columns: $(head -1 all.csv)"
 grep -q -e '-0,' -e '-0$' all.csv && fail "a vector of -0"
+
+kept --block 16,8 --ref-distance 2,1 --best-reference --candidates 2
+kept --block 16 --direction both --best-reference --confidence
 
 # Fractions in the formats of others.
 expect 0 clip.y4m --backend "$engine" -q -y --block 8 --subpel 4 --vectors run.csv
@@ -46,10 +50,10 @@ expect 0 convert mvs.csv back.csv -q -y
 cut -d , -f 1-8 run.csv | cmp - back.csv || fail "extract_mvs: quarters of a pixel"
 
 # What a format cannot hold.
-expect 2 clip.y4m --backend "$engine" -y --candidates 2 --vectors x.mvf
-says "x.mvf: mvf holds one match per block, not several candidates; choose csv, jsonl or npy"
-expect 2 clip.y4m --backend "$engine" -y --direction both --best-reference --vectors x.mvf
-says "mvf holds one reference for all blocks"
+expect 2 clip.y4m --backend "$engine" -y --candidates 2 --vectors x.npz
+says "x.npz: npz holds one match per block, not several candidates; choose csv, jsonl, npy or mvf"
+expect 2 clip.y4m --backend "$engine" -y --direction both --best-reference --vectors x.npz
+says "npz holds one reference for all blocks"
 expect 2 clip.y4m --backend "$engine" -y --block 16,8 --vectors x.csv --format extract_mvs
 says "extract_mvs holds one vector per place and direction"
 expect 2 clip.y4m --backend "$engine" -y --block 16,8 --vectors x%d.flo

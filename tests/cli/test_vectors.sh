@@ -203,7 +203,7 @@ expect 3 vectors absent.mp4 -o x.csv
 expect 2 vectors mpeg4.avi -o one.csv
 says "one.csv: exists already"
 expect 2 vectors mpeg4.avi -o mpeg4.avi -y --format csv
-for name in x%d.flo x.mvf x.hash; do
+for name in x%d.flo x.npz x.hash; do
     expect 2 vectors mpeg4.avi -o "$name"
     says "cannot hold the vectors of a stream"
 done

@@ -480,6 +480,8 @@ static void test_pixels(void)
     gpume_vectors_reader_close(&reader);
 }
 
+static unsigned fields_read; /* by the last read_bytes */
+
 static bool read_bytes(
     const struct gpume_vectors_format *format, const void *data, size_t bytes, uint32_t block)
 {
@@ -487,6 +489,7 @@ static bool read_bytes(
     const struct gpume_vectors_field *field = NULL;
     const struct gpume_vectors_source source = {
         .path = pipe_of(data, bytes), .format = format, .block = block, .log = counting_log};
+    fields_read = 0;
     logged.lines = 0;
     logged.last[0] = '\0';
     int status = gpume_vectors_reader_open(&reader, &source);
@@ -495,6 +498,7 @@ static bool read_bytes(
         if (status != GPUME_OK || !field) {
             break;
         }
+        fields_read++;
         REQUIRE(field->count > 0);
         for (size_t i = 0; i < field->count; i++) {
             REQUIRE(field->blocks[i].w >= 1 && field->blocks[i].w <= GPUME_READ_BLOCK_MAX);
@@ -614,11 +618,11 @@ static void test_mvf_heads(void)
         size_t at;
         unsigned char value;
         const char *says;
-    } cases[] = {{8, 3, "version 3"}, {8, 2, "impossible"}, {12, 63, "impossible"},
-        {16, 0, "impossible"}, {24, 0, "impossible"}, {32, 11, "impossible"},
-        {32, 16, "does not fit"}, {57, 5, "impossible"}, {64, 'f', "no header of a motion"},
-        {68, 47, "does not fit"}, {72, 25, "does not fit"}, {104, 3, "does not fit"},
-        {108, 2, "does not fit"}, {87, 2, "does not fit"}};
+    } cases[] = {{8, 4, "version 4"}, {8, 0, "version 0"}, {8, 2, "impossible"},
+        {8, 3, "impossible"}, {12, 63, "impossible"}, {16, 0, "impossible"}, {24, 0, "impossible"},
+        {32, 11, "impossible"}, {32, 16, "does not fit"}, {57, 5, "impossible"},
+        {64, 'f', "no header of a motion"}, {68, 47, "does not fit"}, {72, 25, "does not fit"},
+        {104, 3, "does not fit"}, {108, 2, "does not fit"}, {87, 2, "does not fit"}};
     struct golden *mvf = &goldens[MVF];
     unsigned char data[512];
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -637,6 +641,92 @@ static void test_mvf_heads(void)
     const struct gpume_vectors_source source = {
         .path = pipe_of(data, mvf->bytes + 8), .log = counting_log};
     check_source(&source, 0, FIELDS, mvf->columns);
+}
+
+/* Two candidates of a block of 8x4 at (32,16), with every member of version 3, and the same in CSV.
+ */
+#define PLACE "\x20\x00\x00\x01\x00\x07\x0C\x00"
+static const char list[] =
+    "GPUMEMVF\x03\0\0\0\x40\0\0\0\x28\0\0\0\x14\0\0\0\0\0\0\0\xF7\x3F\0\0\x44\0\0\0"
+    "\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\0\0\0\0\x04\0"
+    "\0\0"
+    "FIEL\x30\0\0\0\x88\0\0\0\0\0\0\0\x03\0\0\0\0\0\0\0\x02\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+    "\x02\0\0\0\x01\0\0\0"
+    "\xF7\xFF\x02\0\x8F\0\0\0\x01\0\0\0" PLACE "\x02\0\0\0\0\0\0\0\x10\0\x04\0\x05\0\0\0"
+    "\x04\0\0\0\0\0\0\0\xFF\xFF\0\0\0\0\0\0\xFF\xFF\xFF\xFF\x02\0\0\0\x64\0\0\0\x03\0\0\0"
+    "\0\0\0\0\x96\0\0\0\x01\0\0\0" PLACE "\x01\0\0\0\0\0\0\0\x10\0\x04\0\x01\0\0\0"
+    "\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\0\0\0\0\x01\0\0\0\x96\0\0\0\0\0\0\0\0\0\0\0\xFF\xFF\xFF\xFF";
+static const char list_csv[] =
+    "frame,ref,x,y,w,h,dx,dy,cost,rank,shape,bits,ref2,dx2,dy2,candidate,second,ties,texture,"
+    "return\n"
+    "3,2,32,16,8,4,-2.25,0.5,143,1,16x4,5,4,-0.25,0,0,,2,100,0.75\n"
+    "3,1,32,16,8,4,0,0,150,1,16x4,1,,,,1,150,0,0,\n";
+#define LIST_BYTES (sizeof list - 1)
+
+/* What the data, in any format, become in another one. */
+static bool becomes(const struct gpume_vectors_format *format, const char *data, size_t bytes,
+    const char *wanted, size_t wanted_bytes)
+{
+    static const struct gpume_vectors_info none;
+    struct gpume_out_set set = {.overwrite = true};
+    struct gpume_vectors_writer *writer = NULL;
+    struct gpume_vectors_reader *reader = NULL;
+    const struct gpume_vectors_field *field = NULL;
+    const struct gpume_vectors_source source = {.path = pipe_of(data, bytes), .log = counting_log};
+    REQUIRE_EQUAL(gpume_vectors_reader_open(&reader, &source), GPUME_OK);
+    REQUIRE_EQUAL(reader ? gpume_vectors_reader_next(reader, &field) : 1, GPUME_OK);
+    struct gpume_vectors_info info = reader ? *gpume_vectors_reader_info(reader) : none;
+    info.width = 40;
+    info.height = 20;
+    info.units = 4;
+    info.joined = true;
+    const struct gpume_vectors_output output = {
+        .path = "list", .format = format, .set = &set, .log = counting_log};
+    REQUIRE_EQUAL(gpume_vectors_writer_open(&writer, &output, &info), GPUME_OK);
+    REQUIRE_EQUAL(writer && field ? gpume_vectors_writer_field(writer, field) : 1, GPUME_OK);
+    REQUIRE_EQUAL(writer ? gpume_vectors_writer_finish(writer) : 1, GPUME_OK);
+    gpume_vectors_writer_close(&writer);
+    gpume_vectors_reader_close(&reader);
+    unsigned char got[1024];
+    const size_t got_bytes = load("list", got, sizeof got);
+    REQUIRE(unlink("list") == 0);
+    return got_bytes == wanted_bytes && memcmp(got, wanted, got_bytes) == 0;
+}
+
+/* A list of blocks in .mvf: its bytes, what is refused, and two fields that only it tells apart. */
+static void test_mvf_lists(void)
+{
+    static const struct {
+        size_t at;
+        unsigned char value;
+        const char *says;
+    } cases[] = {{8, 2, "impossible"}, {24, 8, "impossible"}, {29, 0x7F, "impossible"},
+        {32, 67, "impossible"}, {56, 8, "impossible"}, {60, 3, "impossible"},
+        {104, 1, "does not fit"}, {108, 2, "does not fit"}, {131, 0x1C, "out of range"},
+        {139, 0x7F, "out of range"}, {141, 5, "out of range"}, {143, 5, "out of range"},
+        {155, 0x7F, "out of range"}, {227, 1, "out of range"}, {179, 4, "out of range"}};
+    const struct gpume_vectors_format *mvf = &gpume_vectors_mvf, *csv = &gpume_vectors_csv;
+    char data[2 * sizeof list];
+    REQUIRE(becomes(csv, list, LIST_BYTES, list_csv, sizeof list_csv - 1));
+    REQUIRE(becomes(mvf, list_csv, sizeof list_csv - 1, list, LIST_BYTES));
+    REQUIRE(becomes(mvf, list, LIST_BYTES, list, LIST_BYTES));
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        memcpy(data, list, LIST_BYTES);
+        data[cases[i].at] = (char)cases[i].value;
+        const bool refused = !read_bytes(NULL, data, LIST_BYTES, 0);
+        if (!refused || !strstr(logged.last, cases[i].says)) {
+            fprintf(stderr, "list %zu says '%s', not '%s'\n", i, logged.last, cases[i].says);
+            REQUIRE(refused && strstr(logged.last, cases[i].says));
+        }
+    }
+    for (size_t bytes = 0; bytes < LIST_BYTES; bytes++) {
+        REQUIRE(!read_bytes(mvf, list, bytes, 0));
+    }
+    memcpy(data, list, LIST_BYTES);
+    memcpy(data + LIST_BYTES, list + 64, LIST_BYTES - 64);
+    data[LIST_BYTES + 64] = 0x40; /* the second field begins below the first */
+    REQUIRE(read_bytes(mvf, data, 2 * LIST_BYTES - 64, 0));
+    REQUIRE_EQUAL(fields_read, 2);
 }
 
 /* Blocks that are no squares come back from every format that needs a grid and can be read. */
@@ -722,7 +812,8 @@ static void test_needs(void)
     REQUIRE_EQUAL(gpume_vectors_writer_open(&writer, &output, &info), GPUME_INVALID);
     REQUIRE(strstr(logged.last, "needs the costs"));
     info.block_w = info.block_h = 0;
-    output.format = &gpume_vectors_mvf;
+    info.columns = grid.columns;
+    output.format = &gpume_vectors_npz;
     REQUIRE_EQUAL(gpume_vectors_writer_open(&writer, &output, &info), GPUME_INVALID);
     REQUIRE(strstr(logged.last, "blocks of one size"));
     REQUIRE(logged.lines == 2 && !writer && access("needs", F_OK) != 0);
@@ -789,6 +880,7 @@ int main(void)
     test_damage();
     test_refusals();
     test_mvf_heads();
+    test_mvf_lists();
     test_grid();
     test_needs();
     test_ranks();
