@@ -27,8 +27,9 @@ struct gpume_vectors_output {
 int gpume_vectors_writer_open(struct gpume_vectors_writer **writer,
     const struct gpume_vectors_output *output, const struct gpume_vectors_info *info);
 
-/* Fields come by rising frame and, within a frame, by rising reference. GPUME_INVALID: the format
- * cannot hold this field. GPUME_UNSUPPORTED: the name does not tell its file from another's. */
+/* Fields come by rising frame and, within a frame, one for each reference. GPUME_INVALID: the
+ * format cannot hold this field. GPUME_UNSUPPORTED: the name does not tell its file from another's.
+ */
 int gpume_vectors_writer_field(
     struct gpume_vectors_writer *writer, const struct gpume_vectors_field *field);
 
