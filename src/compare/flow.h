@@ -43,8 +43,8 @@ int gpume_flow_read(struct gpume_flow *flow, const struct gpume_vectors_field *f
     const char *const names[2], const struct gpume_log *log);
 void gpume_flow_finish(struct gpume_flow *flow);
 
-/* Every pixel takes the vector of its block. flow: read for this field. GPUME_INVALID, logged with
- * the run's name: several vectors for one pixel. */
+/* Every pixel takes the vector of its block. flow: read for this field. Failures are logged with
+ * the run's name: GPUME_INVALID (several vectors for one pixel), GPUME_NOMEM. */
 int gpume_flow_measure(struct gpume_flow_errors *errors, const struct gpume_flow *flow,
     const struct gpume_vectors_field *field, const char *run, const struct gpume_log *log);
 

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 
 #define OUTLIER_PIXELS 3
 #define OUTLIER_SHARE 20 /* 1/20 of the true length: 5 % */
@@ -53,44 +54,50 @@ static void measure_pixel(struct gpume_flow_errors *errors, struct gpume_flow_ve
     }
 }
 
-static void measure_block(struct gpume_flow_errors *errors, const struct gpume_flow *flow,
-    const struct gpume_vectors_block *block)
+/* taken: which pixels have a vector. False: one of this block's has another already. */
+static bool measure_block(struct gpume_flow_errors *errors, const struct gpume_flow *flow,
+    const struct gpume_vectors_block *block, bool *taken)
 {
     const int32_t scale = GPUME_FLOW_ONE / GPUME_VECTORS_UNITS;
     const struct gpume_flow_vector found = {block->dx * scale, block->dy * scale};
     for (uint32_t y = block->y; y < block->y + block->h; y++) {
         const struct gpume_flow_vector *line = flow->vectors + (size_t)y * flow->width;
+        bool *taken_line = taken + (size_t)y * flow->width;
         for (uint32_t x = block->x; x < block->x + block->w; x++) {
+            if (taken_line[x]) {
+                return false;
+            }
+            taken_line[x] = true;
             if (line[x].u != GPUME_FLOW_UNKNOWN) {
                 measure_pixel(errors, found, line[x]);
             }
         }
     }
+    return true;
 }
 
 int gpume_flow_measure(struct gpume_flow_errors *errors, const struct gpume_flow *flow,
     const struct gpume_vectors_field *field, const char *run, const struct gpume_log *log)
 {
     const size_t pixels = (size_t)flow->width * flow->height;
-    uint64_t covered = 0;
+    bool *taken = calloc(pixels, sizeof(*taken)), apart = true;
     *errors = (struct gpume_flow_errors){0};
+    if (!taken) {
+        return gpume_log_nomem(log, run);
+    }
     for (size_t i = 0; i < pixels; i++) {
         errors->known += flow->vectors[i].u != GPUME_FLOW_UNKNOWN;
     }
-    for (size_t i = 0; i < field->count; i++) {
+    for (size_t i = 0; i < field->count && apart; i++) {
         const struct gpume_vectors_block *block = &field->blocks[i];
-        if (block->candidate == 0) {
-            covered += (uint64_t)block->w * block->h;
-            measure_block(errors, flow, block);
-        }
+        apart = block->candidate > 0 || measure_block(errors, flow, block, taken);
     }
-    if (covered > pixels) {
-        return gpume_log_fail(log, GPUME_INVALID,
-            "%s: frame %" PRIu64 " has several vectors per pixel; run it with one shape of blocks, "
-            "or with --partition",
-            run, field->frame);
-    }
-    return GPUME_OK;
+    free(taken);
+    return apart ? GPUME_OK
+                 : gpume_log_fail(log, GPUME_INVALID,
+                       "%s: frame %" PRIu64 " has several vectors per pixel; run it with one "
+                       "shape of blocks, or with --partition",
+                       run, field->frame);
 }
 
 void gpume_flow_add(struct gpume_flow_errors *total, const struct gpume_flow_errors *errors)

@@ -84,6 +84,10 @@ grep -q '^end-point error  5.000 pixels on average, 5.000 at most$' "$scratch/ou
 { cat zero.csv && field 1 0 0 0; } >twice.csv
 run compare twice.csv --truth three.flo
 [ "$status" -eq 3 ] || fail "blocks that cover the picture twice"
+# Also where other pixels have no block, so that there are no more blocks than fit the picture.
+{ echo $header && echo 1,0,0,0,16,16,0,0 && echo 1,0,8,0,16,16,3,4; } >overlap.csv
+expect 3 compare overlap.csv --truth three.flo
+says "overlap.csv: frame 1 has several vectors per pixel"
 make small.png 24 16 three
 expect 3 compare zero.csv --truth small.png
 says "has 32x16 pixels, but small.png has 24x16"
