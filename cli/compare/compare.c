@@ -334,7 +334,8 @@ static enum gpume_exit check_map(const struct compare_options *options)
     }
     return gpume_compare_map_check(options->map, options->common.overwrite, &gpume_console) !=
                        GPUME_OK ||
-                   gpume_name_is_input(options->common.inputs, 2, options->map)
+                   gpume_name_is_input(options->common.inputs, 2, options->map) ||
+                   (options->video && gpume_name_is_input(&options->video, 1, options->map))
                ? GPUME_EXIT_USAGE
                : GPUME_EXIT_DONE;
 }

@@ -348,6 +348,11 @@ if have ffmpeg; then
 fi
 expect 2 compare a b --video clip.y4m
 says "--video: needs --map FILE or --report FILE"
+# The video stays as it is.
+cp clip.y4m kept.y4m
+expect 2 compare a b --video kept.y4m --map kept.y4m -y
+says "kept.y4m: is the input"
+cmp -s clip.y4m kept.y4m || fail "--map replaced the video"
 expect 2 compare - b --video - --map x.mkv
 says "--video -: standard input is one of the runs"
 expect 2 compare a b --map x.mkv --vf hflip
