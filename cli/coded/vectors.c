@@ -19,6 +19,7 @@
 #include "sinks/sink.h"
 #include "vectors/format.h"
 #include "vectors/writer.h"
+#include "video.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -246,6 +247,11 @@ static enum gpume_exit take_frame(struct job *job, const struct gpume_coded_fram
     return gpume_exit_of_writer(status);
 }
 
+static bool wants_more(const struct job *job)
+{
+    return job->options->frames == 0 || job->frames < job->options->frames;
+}
+
 static enum gpume_exit copy(struct job *job)
 {
     enum gpume_exit result = GPUME_EXIT_DONE;
@@ -253,7 +259,8 @@ static enum gpume_exit copy(struct job *job)
     int status = gpume_coded_next(&job->coded, &frame);
     while (status == GPUME_OK && result == GPUME_EXIT_DONE && frame) {
         result = take_frame(job, frame);
-        status = result ? status : gpume_coded_next(&job->coded, &frame);
+        frame = NULL;
+        status = result || !wants_more(job) ? status : gpume_coded_next(&job->coded, &frame);
     }
     gpume_progress_finish(&job->progress, job->frames);
     if (gpume_signals_caught()) {
@@ -367,6 +374,7 @@ static const struct gpume_option table[] = {
                 "vector of the block that covers its middle, (0,0) where there is none (default: "
                 "blocks as coded)"},
     {.heading = "Input"},
+    {GPUME_OPTION_VIDEO_FRAMES(OPTIONS, frames)},
     {GPUME_OPTION_STREAM(OPTIONS, source.stream)},
     {GPUME_OPTION_ALLOW_NETWORK(OPTIONS, source.allow_network)},
     {GPUME_OPTION_ALLOW_FILES(OPTIONS, source.allow_files)},

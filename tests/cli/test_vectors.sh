@@ -102,6 +102,21 @@ expect 0 vectors pan.avi -o pan.csv
 awk -F, 'NR > 1 && $3 > 0 && $3 < 192 && $4 > 0 && $4 < 144 { all++; right += $7 == 4 && $8 == 2 }
     END { print right " of " all; exit all < 300 || right < 0.9 * all }' pan.csv >shares || fail "pan: $(cat shares)"
 
+# --frames: the first rows of all, although references may come later.
+for file in mpeg2.mpg mpeg4.avi pan.avi; do
+    expect 0 vectors $file -o all.csv -y
+    for frames in 1 2 6 7 1000; do
+        awk -F, -v frames=$frames 'NR == 1 || $1 < frames' all.csv >first.csv
+        status=0
+        [ "$(wc -l <first.csv)" -gt 1 ] || status=3
+        rm -f some.csv
+        expect $status vectors $file -o some.csv --frames $frames
+        [ $status -ne 0 ] || cmp -s first.csv some.csv || fail "$file: --frames $frames"
+    done
+done
+expect 2 vectors pan.avi --frames 0
+says "--frames"
+
 # On a grid, as a search has it: the same vectors, which gpume compares with those of a search.
 expect 0 vectors pan.avi -b 16 -o grid.csv
 [ "$(head -1 grid.csv)" = frame,ref,x,y,w,h,dx,dy ] && [ "$(wc -l <grid.csv)" -eq $((7 * 130 + 1)) ] || fail "grid: rows"
