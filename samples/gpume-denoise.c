@@ -453,7 +453,8 @@ int main(int argc, char **argv)
     if (result < 0 || closed != GPUME_OK) {
         return 1;
     }
-    fprintf(stderr, "gpume-denoise: %llu frames, noise of %.2f steps of 8 bits\n",
-        (unsigned long long)denoiser.number, denoiser.sigma > 0 ? denoiser.sigma : 0);
+    fprintf(stderr, "gpume-denoise: %llu frame%s, noise of %.2f steps of 8 bits\n",
+        (unsigned long long)denoiser.number, denoiser.number == 1 ? "" : "s",
+        denoiser.sigma > 0 ? denoiser.sigma : 0);
     return 0;
 }
