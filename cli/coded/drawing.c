@@ -90,6 +90,8 @@ int gpume_drawing_open(struct gpume_drawing *drawing, struct gpume_source *sourc
         .block_h = gpume_coded_shapes[0].height,
         .rate_num = info->rate_num,
         .rate_den = info->rate_den,
+        .aspect_num = info->aspect_num,
+        .aspect_den = info->aspect_den,
         .full_range = info->full_range,
         .look = drawing->look,
         .take_colour = take_colour,

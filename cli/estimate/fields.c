@@ -67,6 +67,21 @@ char *gpume_fields_graph(const char *filter)
     return graph;
 }
 
+void gpume_fields_stretch(enum gpume_fields fields, struct gpume_source_info *info)
+{
+    if (fields == GPUME_FIELDS_NONE) {
+        return;
+    }
+    if (info->aspect_num == 0) {
+        info->aspect_num = info->aspect_den = 1;
+    }
+    if (info->aspect_num % 2 == 0) {
+        info->aspect_num /= 2;
+    } else if (info->aspect_den <= INT32_MAX / 2) { /* as FFmpeg's numbers */
+        info->aspect_den *= 2;
+    }
+}
+
 void gpume_fields_caution(
     const struct gpume_estimate_options *options, const struct gpume_source_info *input)
 {

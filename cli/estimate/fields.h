@@ -29,6 +29,10 @@ int gpume_fields_check(struct gpume_estimate_options *options, const struct gpum
 /* The filter graph that also separates fields; the caller frees it. NULL: out of memory. */
 char *gpume_fields_graph(const char *filter);
 
+/* A field has half the lines of a frame, so its pixels are twice as high: makes *info say so.
+ * Pixels of frames are square if nothing else is known. */
+void gpume_fields_stretch(enum gpume_fields fields, struct gpume_source_info *info);
+
 /* Warns that --fields divides progressive frames, unless filters of --vf may have made others of
  * them; not with -q. With the graph of above among the options. */
 void gpume_fields_caution(

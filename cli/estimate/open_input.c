@@ -55,6 +55,7 @@ enum gpume_exit gpume_open_input(const struct gpume_estimate_options *options, b
     }
     if (status == GPUME_OK) {
         gpume_fields_caution(options, info);
+        gpume_fields_stretch(options->fields, info);
     }
     return gpume_source_exit(status);
 }

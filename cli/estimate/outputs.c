@@ -335,6 +335,15 @@ void gpume_outputs_remove_folder(struct gpume_outputs *outputs)
     outputs->made_bytes = 0;
 }
 
+bool gpume_outputs_want_colour(const struct gpume_outputs *outputs)
+{
+    bool wanted = false;
+    for (size_t i = 0; i < outputs->count; i++) {
+        wanted = wanted || outputs->items[i].ops->want_colour;
+    }
+    return wanted;
+}
+
 void gpume_outputs_finish(struct gpume_outputs *outputs)
 {
     for (size_t i = 0; i < outputs->count; i++) {

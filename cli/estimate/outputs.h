@@ -43,6 +43,9 @@ bool gpume_output_can_continue(const struct gpume_output *output);
 /* Is it a series of numbered files, each of which gets its name when it is complete? */
 bool gpume_output_is_series(const struct gpume_output *output);
 
+/* Does one of them need frames in colour? */
+bool gpume_outputs_want_colour(const struct gpume_outputs *outputs);
+
 /* Makes the folder and its parents. */
 enum gpume_exit gpume_outputs_make_folder(struct gpume_outputs *outputs);
 

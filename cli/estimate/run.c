@@ -50,15 +50,6 @@ struct job {
     struct gpume_sink *sinks[GPUME_OUTPUTS_MAX];
 };
 
-static bool want_colour(const struct gpume_outputs *outputs)
-{
-    bool wanted = false;
-    for (size_t i = 0; i < outputs->count; i++) {
-        wanted = wanted || outputs->items[i].ops->want_colour;
-    }
-    return wanted;
-}
-
 static const char *input_name(const struct gpume_estimate_options *options)
 {
     return options->common.inputs[options->common.input_count - 1];
@@ -82,8 +73,8 @@ static enum gpume_exit open_input(struct job *job)
     const struct gpume_estimate_options *options = job->options;
     struct gpume_run_input after;
     look(&job->input, options);
-    const enum gpume_exit result =
-        gpume_open_input(options, want_colour(&job->outputs), &job->source, &job->info);
+    const enum gpume_exit result = gpume_open_input(
+        options, gpume_outputs_want_colour(&job->outputs), &job->source, &job->info);
     look(&after, options);
     job->is_steady = gpume_run_input_is_same(&job->input, &after);
     return result;
@@ -148,6 +139,8 @@ static void describe_run(struct job *job)
         .hwaccel = options->source.hwaccel,
         .rate_num = job->info.rate_num,
         .rate_den = job->info.rate_den,
+        .aspect_num = job->info.aspect_num,
+        .aspect_den = job->info.aspect_den,
         .full_range = job->info.full_range,
         .residual_signed = options->residual_signed,
         .gain = options->gain,

@@ -45,6 +45,7 @@ struct gpume_decode_facts {
     bool picture;         /* a still picture, or several in a row, rather than a video */
     uint64_t frame_bytes; /* of a decoded frame, according to the container; 0 = unknown */
     bool progressive;     /* according to the container or the codec */
+    AVRational aspect; /* width of a pixel by its height, according to the container; 0/1 unknown */
 };
 
 struct gpume_decoder {

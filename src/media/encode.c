@@ -63,6 +63,9 @@ static int try_format(struct gpume_encode *encode, const AVCodec *encoder,
     codec->pix_fmt = format;
     codec->time_base = options->time_base;
     codec->framerate = options->rate;
+    if (options->aspect.num > 0) {
+        codec->sample_aspect_ratio = options->aspect;
+    }
     codec->thread_count = options->threads;
     codec->color_range = options->full_range ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
     if (options->colour) {

@@ -29,7 +29,8 @@ struct gpume_encode_options {
     bool global_header;
     int threads; /* 0 = all */
     AVRational time_base;
-    AVRational rate; /* 0/1 unknown */
+    AVRational rate;   /* 0/1 unknown */
+    AVRational aspect; /* of a pixel; num 0: unknown */
     struct gpume_log log;
 };
 

@@ -6,7 +6,6 @@
 #include "media/filter.h"
 #include "media/libav.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include <libavfilter/avfilter.h>
@@ -223,6 +222,11 @@ int gpume_filter_pull(struct gpume_filter *filter, AVFrame *frame)
 AVRational gpume_filter_rate(const struct gpume_filter *filter)
 {
     return av_buffersink_get_frame_rate(filter->sink);
+}
+
+bool gpume_filter_keeps_width(const struct gpume_filter *filter, const AVFrame *frame)
+{
+    return frame->width == filter->width;
 }
 
 void gpume_filter_close(struct gpume_filter **pointer)

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include <libavutil/rational.h>
@@ -35,6 +36,9 @@ int gpume_filter_pull(struct gpume_filter *filter, struct AVFrame *frame);
 
 /* Of the filtered frames; call this after the first one. */
 AVRational gpume_filter_rate(const struct gpume_filter *filter);
+
+/* Is a filtered frame as wide as those pushed? */
+bool gpume_filter_keeps_width(const struct gpume_filter *filter, const struct AVFrame *frame);
 
 void gpume_filter_close(struct gpume_filter **filter);
 

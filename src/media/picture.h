@@ -21,7 +21,8 @@ struct gpume_picture_options {
     const char *path; /* kept, not copied */
     uint32_t width, height, bits;
     bool colour; /* planes hold R, G, B byte triples; bits is 8, full_range is ignored */
-    uint32_t rate_num, rate_den; /* for formats that store it; 0 = unknown */
+    uint32_t rate_num, rate_den;     /* for formats that store it; 0 = unknown */
+    uint32_t aspect_num, aspect_den; /* of a pixel, for videos; 0 = unknown, as if square */
     bool full_range;
     struct gpume_out_set *set; /* numbered stills are completed one by one, and never partial */
     struct gpume_log log;

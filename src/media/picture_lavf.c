@@ -149,6 +149,9 @@ int gpume_picture_open(struct gpume_picture **result, const struct gpume_picture
         return gpume_log_nomem(&options->log, options->path);
     }
     *picture = (struct gpume_picture){writer, *options};
+    if (options->aspect_num == 0 || options->aspect_num == options->aspect_den) { /* not stated */
+        picture->options.aspect_num = picture->options.aspect_den = 0;
+    }
     status = writer->open(picture);
     if (status != GPUME_OK) {
         gpume_picture_close(&picture);

@@ -103,6 +103,7 @@ static int open_encoder(struct video *video, enum gpume_picture_kind kind)
         .global_header = true, /* all containers need it */
         .time_base = {1, ticks},
         .rate = {known ? (int)options->rate_num : 0, known ? (int)options->rate_den : 1},
+        .aspect = {(int)options->aspect_num, (int)options->aspect_den},
         .log = options->log,
     };
     if (lossless && options->colour) {
@@ -154,6 +155,7 @@ static int open_muxer(struct video *video, const char *name)
     }
     stream->time_base = codec->time_base;
     stream->avg_frame_rate = codec->framerate;
+    stream->sample_aspect_ratio = codec->sample_aspect_ratio;
     video->format->flags |= AVFMT_FLAG_BITEXACT; /* equal pictures give equal files */
     gpume_libav_quiet();
     error = avcodec_parameters_from_context(stream->codecpar, codec);

@@ -32,6 +32,8 @@ static int write_head(const struct y4m *y4m)
         .bits = options->bits,
         .rate_num = options->rate_num,
         .rate_den = options->rate_den,
+        .aspect_num = options->aspect_num,
+        .aspect_den = options->aspect_den,
         .colour = options->colour,
         .full_range = options->full_range,
     };

@@ -239,12 +239,30 @@ fail:
     return status;
 }
 
+/* The container's word counts more than the codec's, but it does not pass through filters: after
+ * one that changes the width it tells nothing. */
+static AVRational aspect_of(const struct gpume_source *source, const AVFrame *frame)
+{
+    AVRational aspect = {0, 1};
+    const AVRational whole = source->facts.aspect, own = frame->sample_aspect_ratio;
+    const bool is_own = own.num > 0 && own.den > 0;
+    const bool is_whole = whole.num > 0 && whole.den > 0;
+    const bool fits =
+        !source->filter || (!is_own && gpume_filter_keeps_width(source->filter, frame));
+    if (is_own || (is_whole && fits)) {
+        const AVRational said = is_whole && fits ? whole : own;
+        av_reduce(&aspect.num, &aspect.den, said.num, said.den, INT32_MAX);
+    }
+    return aspect;
+}
+
 static void describe(const struct gpume_source *source, struct gpume_source_info *info)
 {
     const AVFrame *frame = source->frame;
     const char *format = av_get_pix_fmt_name(frame->format);
     const AVRational before = source->facts.rate; /* 0/1: unknown */
     AVRational rate = source->filter ? gpume_filter_rate(source->filter) : before;
+    const AVRational aspect = aspect_of(source, frame);
     uint64_t frames = source->facts.frames;
     if (rate.num <= 0 || rate.den <= 0) {
         rate = before;
@@ -259,6 +277,8 @@ static void describe(const struct gpume_source *source, struct gpume_source_info
         .bits = source->bits,
         .rate_num = (uint32_t)rate.num,
         .rate_den = (uint32_t)rate.den,
+        .aspect_num = (uint32_t)aspect.num,
+        .aspect_den = (uint32_t)aspect.den,
         .frames = frames,
         .converted = !gpume_luma_is_there(frame),
         .full_range = gpume_luma_full_range(frame),

@@ -42,13 +42,14 @@ struct gpume_source_info {
     char codec[64];
     char decoder[64]; /* and its hardware: "h264 on cuda" */
     char pixel_format[64];
-    uint32_t width, height, bits; /* of the luma frames delivered */
-    uint32_t rate_num, rate_den;  /* average frames per second; 0/1 unknown */
-    uint64_t frames;              /* estimate from the container; 0 = unknown */
-    bool converted;               /* luma was converted from other colours */
-    bool full_range;              /* luma uses 0..peak rather than a range such as 16..235 */
-    bool interlaced;              /* the first frame has lines of two fields */
-    bool progressive;             /* before filters, according to the container or the codec */
+    uint32_t width, height, bits;    /* of the luma frames delivered */
+    uint32_t rate_num, rate_den;     /* average frames per second; 0/1 unknown */
+    uint32_t aspect_num, aspect_den; /* width of a pixel by its height; 0/1 unknown */
+    uint64_t frames;                 /* estimate from the container; 0 = unknown */
+    bool converted;                  /* luma was converted from other colours */
+    bool full_range;                 /* luma uses 0..peak rather than a range such as 16..235 */
+    bool interlaced;                 /* the first frame has lines of two fields */
+    bool progressive;                /* before filters, according to the container or the codec */
 };
 
 struct gpume_source_counts {

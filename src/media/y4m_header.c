@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A Y4M file's first line: "YUV4MPEG2 W640 H480 F25:1 Ip A1:1 C420jpeg XCOLORRANGE=FULL".
- * Aspect ratio and comments do not affect luma and are skipped. Without C, the older
+ * Comments do not affect luma and are skipped. Without C, the older
  * XYSCSS gives the colour space. Of words of one kind the last counts. Pure functions.
  */
 #include "media/y4m_header.h"
@@ -73,18 +73,19 @@ static bool read_size(const char *line, const char *prefix, uint64_t *size)
            *text == '\0' && *size > 0;
 }
 
-static AVRational read_rate(const char *line)
+/* Two numbers with a colon between them, reduced; otherwise if there are none, or one is 0. */
+static AVRational read_ratio(const char *line, const char *prefix, AVRational otherwise)
 {
-    AVRational rate = {25, 1};
+    AVRational ratio = otherwise;
     uint64_t num = 0, den = 0;
     char word[32];
     const char *text = word;
-    if (find_word(line, "F", word, sizeof word) && take_number(&text, &num) && *text++ == ':' &&
+    if (find_word(line, prefix, word, sizeof word) && take_number(&text, &num) && *text++ == ':' &&
         take_number(&text, &den) && *text == '\0' && num > 0 && den > 0 && num <= INT_MAX &&
         den <= INT_MAX) {
-        av_reduce(&rate.num, &rate.den, (int64_t)num, (int64_t)den, INT_MAX);
+        av_reduce(&ratio.num, &ratio.den, (int64_t)num, (int64_t)den, INT_MAX);
     }
-    return rate;
+    return ratio;
 }
 
 /* The format that has the space's name and, after it, `rest`. */
@@ -128,7 +129,8 @@ bool gpume_y4m_parse(const char *line, struct gpume_y4m_header *header)
         return false;
     }
     line += strlen(MAGIC);
-    header->rate = read_rate(line);
+    header->rate = read_ratio(line, "F", (AVRational){25, 1});
+    header->aspect = read_ratio(line, "A", (AVRational){0, 1});
     if (!find_word(line, "C", header->space, sizeof header->space)) {
         (void)find_word(line, "XYSCSS=", header->space, sizeof header->space);
     }

@@ -12,6 +12,7 @@
 struct gpume_y4m_header {
     uint64_t width, height; /* as stated, 1 or more; numbers above 2^32 read as 2^32 */
     AVRational rate;        /* frames per second, reduced; 25/1 if not stated */
+    AVRational aspect;      /* width of a sample by its height, reduced; 0/1 unknown */
     char space[32];         /* as stated, truncated to fit; "420jpeg" if not stated */
     uint32_t bits;          /* per sample; 0: unknown colour space, and no format */
     enum AVPixelFormat format;

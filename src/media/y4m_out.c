@@ -16,9 +16,10 @@ int gpume_y4m_write_head(struct gpume_out *out, const struct gpume_y4m_head *hea
     const bool known = head->rate_num > 0 && head->rate_den > 0;
     char line[200];
     const int bytes = snprintf(line, sizeof(line),
-        "YUV4MPEG2 W%" PRIu32 " H%" PRIu32 " F%" PRIu32 ":%" PRIu32
-        " Ip A0:0 C%s XCOLORRANGE=%s%s\n",
+        "YUV4MPEG2 W%" PRIu32 " H%" PRIu32 " F%" PRIu32 ":%" PRIu32 " Ip A%" PRIu32 ":%" PRIu32
+        " C%s XCOLORRANGE=%s%s\n",
         head->width, head->height, known ? head->rate_num : 25, known ? head->rate_den : 1,
+        head->aspect_num, head->aspect_den,
         head->colour ? "444"
         : gray       ? gray
                      : "mono16",

@@ -12,10 +12,11 @@ struct gpume_plane;
 
 struct gpume_y4m_head {
     uint32_t width, height, bits;
-    uint32_t rate_num, rate_den; /* frames per second; 0: unknown, which becomes 25 */
-    bool colour;                 /* YUV 4:4:4 of 8 bits, else luma alone */
-    bool full_range;             /* of luma */
-    const char *comment;         /* words for the end of the line, each with " X" before; or NULL */
+    uint32_t rate_num, rate_den;     /* frames per second; 0: unknown, which becomes 25 */
+    uint32_t aspect_num, aspect_den; /* of a pixel; 0: unknown */
+    bool colour;                     /* YUV 4:4:4 of 8 bits, else luma alone */
+    bool full_range;                 /* of luma */
+    const char *comment; /* words for the end of the line, each with " X" before; or NULL */
 };
 
 /* Luma of a depth that Y4M has no name for is announced as 16 bits. */

@@ -82,6 +82,8 @@ static int overlay_open(struct gpume_sink *sink)
         .colour = true,
         .rate_num = run->rate_num,
         .rate_den = run->rate_den,
+        .aspect_num = run->aspect_num,
+        .aspect_den = run->aspect_den,
         .set = run->set,
         .log = run->log,
     };

@@ -38,6 +38,7 @@ struct gpume_run {
     int stream;                 /* -1: best */
     const char *hwaccel;        /* NULL: none */
     uint32_t rate_num, rate_den;
+    uint32_t aspect_num, aspect_den; /* of a pixel of params.width x params.height; 0: unknown */
     bool full_range;
     bool residual_signed;
     double gain, gamma;             /* of residual and difference pictures; default 1, 1 */
