@@ -38,20 +38,24 @@ class Analysis:
         offsets, _, user = self.probe_run(stats, distortion)
         return {"stats": stats, "stats" + TREE_SUFFIX[self.encoder]: offsets}, user
 
-    def all_files(self, rates, options):
-        """One analysis for all rates. Returns the files and the options of each second pass, and
-        the CPU time."""
+    def all_files(self, rungs, options):
+        """One analysis for all rungs (rate, size). Returns the files and the options of each second
+        pass, and the CPU time."""
         argv = [self.gpume, "firstpass", "clip.y4m", "--encoder", self.encoder]
         argv += GPUME_TUNES[self.encoder][self.tune] + options
-        for kbps in rates:
+        for kbps in sorted({kbps for kbps, _ in rungs}):
             argv += ["--bitrate", "%dk" % kbps]
+        for size in sorted({size for _, size in rungs}):
+            argv += ["--size", "%dx%d" % size]
         where, result = self.cache.run("gpume " + file_hash(self.gpume), argv + ["-o", "out"],
                                        {"clip.y4m": self.clip})
         with open(os.path.join(where, "out.json")) as stream:
-            runs = json.load(stream)["runs"]
-        if len(runs) != len(rates):
-            raise Failure("gpume firstpass wrote %d runs, not %d" % (len(runs), len(rates)))
-        return [(self.run_files(where, run), self.run_options(run)) for run in runs], result["user"]
+            runs = {(run["bitrate"] // 1000, (run["width"], run["height"])): run
+                    for run in json.load(stream)["runs"]}
+        if not runs.keys() >= set(rungs):
+            raise Failure("gpume firstpass wrote %s, not %s" % (sorted(runs), sorted(rungs)))
+        return [(self.run_files(where, runs[rung]), self.run_options(runs[rung]))
+                for rung in rungs], result["user"]
 
     def run_files(self, where, run):
         suffix = TREE_SUFFIX[self.encoder]
@@ -64,7 +68,7 @@ class Analysis:
         for word in words:
             if word in ("--pass", "--stats", "--bitrate", "--input", "-o", "--output"):
                 next(words)
-            elif word != "OUTPUT" and not word.endswith("clip.y4m"):
+            elif word not in ("OUTPUT", "-") and not word.endswith("clip.y4m"):
                 result.append(word)
         return result
 

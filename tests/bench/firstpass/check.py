@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Checks the ladder's own parts: the corpus table, BD rates, statistics files, and firstpass_probe.
+"""Checks the ladder's own parts: the corpus table, BD rates, the decoder's buffer, statistics files,
+and firstpass_probe.
 
 usage: check.py FIRSTPASS_PROBE
 """
@@ -14,6 +15,8 @@ import tempfile
 from bdrate import bd_rate
 from corpus import rows
 from encoders import frames_of
+from ladder import VBV, options_at
+from vbv import DELIMITER, lowest_fill, picture_bits
 
 WIDTH, HEIGHT, FRAMES = 96, 80, 12
 BLOCKS = (WIDTH // 16) * (HEIGHT // 16)
@@ -43,6 +46,18 @@ def check_bd_rate():
     worse = [(r, q - 0.3) for r, q in line]
     check(abs(bd_rate(line, worse) - 100 * (2 ** 0.1 - 1)) < 1e-9, "BD rate of 0.3 dB less")
     check(math.isnan(bd_rate(line, [(r, q + 20) for r, q in line])), "BD rate without overlap")
+
+
+def check_buffer():
+    for encoder, delimiter in DELIMITER.items():
+        stream = b"".join(delimiter + bytes([7]) * size for size in (10, 300, 0))
+        check(picture_bits(stream, encoder) == [8 * (4 + size) for size in (10, 300, 0)],
+              "sizes of pictures")
+    # 100 kbit, 90 of them at the start, and 40 more after each picture.
+    check(abs(lowest_fill([50000, 70000, 10000], 25, 1000, 100) - 10) < 1e-9, "fill of a buffer")
+    check(abs(lowest_fill([50000, 90000, 10000], 25, 1000, 100) + 10) < 1e-9, "a limit that is broken")
+    check(abs(lowest_fill([0, 0, 100000, 41000], 25, 1000, 100) + 1) < 1e-9, "a buffer that is full")
+    check(options_at(200, VBV) == ["--vbv-maxrate", "240", "--vbv-bufsize", "100"], "options of a rate")
 
 
 def write_clip(path):
@@ -102,4 +117,5 @@ if __name__ == "__main__":
     check(len(sys.argv) == 2, "usage: check.py FIRSTPASS_PROBE")
     check_corpus()
     check_bd_rate()
+    check_buffer()
     check_probe(sys.argv[1])

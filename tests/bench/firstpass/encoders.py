@@ -13,6 +13,9 @@ import resource
 import shutil
 import subprocess
 
+from vbv import lowest_fill, picture_bits
+
+FRAME_RATE = 25  # of all clips
 LIMIT_SECONDS = 3600
 
 # Options of every run besides rate, pass and statistics. {tune}: see TUNES.
@@ -121,12 +124,32 @@ def first_pass(cache, encoder, clip, kbps, tune, options):
 def second_pass(cache, encoder, clip, kbps, tune, options, files, salt="", number="2"):
     """Encodes by the statistics in files ({name in the run: path}). Returns the path of the
     statistics, which are new ones if number is "3", and rate, quality and CPU time."""
+    limited = "--vbv-bufsize" in options
     argv = [encoder] + FIXED[encoder] + TUNES[tune] + options + MEASURE + [
-        "--bitrate", str(kbps), "--pass", number, "--stats", "stats", "-o", "/dev/null"]
+        "--bitrate", str(kbps), "--pass", number, "--stats", "stats"]
+    argv += ["--aud", "-o", "stream"] if limited else ["-o", "/dev/null"]
     argv += ["clip.y4m"] if encoder == "x264" else ["--input", "clip.y4m"]
     where, result = cache.run(encoder + " " + version(encoder), argv,
                               dict(files, **{"clip.y4m": clip}), salt, REPORT[encoder])
+    if limited:
+        result["fill"] = stream_fill(os.path.join(where, "stream"), encoder, options)
     return os.path.join(where, "stats"), result
+
+
+def stream_fill(path, encoder, options):
+    """How full the decoder's buffer is at the least, in per cent."""
+    maxrate, bufsize = (int(options[options.index(name) + 1])
+                        for name in ("--vbv-maxrate", "--vbv-bufsize"))
+    with open(path, "rb") as stream:
+        return lowest_fill(picture_bits(stream.read(), encoder), FRAME_RATE, maxrate, bufsize)
+
+
+def scaled(cache, clip, size):
+    """The clip with pictures of another size (width, height)."""
+    where, _ = cache.run("scaled", ["ffmpeg", "-nostdin", "-v", "error", "-i", "clip.y4m", "-vf",
+                                    "scale=%d:%d" % size, "-pix_fmt", "yuv420p", "scaled.y4m"],
+                         {"clip.y4m": clip})
+    return os.path.join(where, "scaled.y4m")
 
 
 def pass_files(encoder, stats):

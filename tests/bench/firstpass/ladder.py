@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""The ladder: two-pass encodes of the corpus at four bitrates, once by each encoder's own first pass
+"""The ladder: two-pass encodes of the corpus at several bitrates, once by each encoder's own first pass
 and once by that of gpume, compared as BD rates.
 
 usage: ladder.py --clips DIR [--gpume PATH] [--probe PATH] [options] > results.csv
@@ -11,19 +11,24 @@ import argparse
 import concurrent.futures
 import csv
 import datetime
+import math
 import os
 import platform
 import sys
 
 from bdrate import bd_rate, ssim_db
 from corpus import rows as corpus_rows
-from encoders import Cache, Failure, first_pass, pass_files, second_pass, version
+from encoders import Cache, Failure, first_pass, pass_files, scaled, second_pass, version
 from analysis import Analysis
 from statistics import mean
 
-STEPS = (0.4, 0.8, 1.6, 3.2)  # of the clip's rate in corpus.csv
+# The rungs: parts of the clip's width and height, and of its rate in corpus.csv.
+RATES = ((1, 0.4), (1, 0.8), (1, 1.6), (1, 3.2))
+SIZES_AND_RATES = ((1, 3.2), (1, 1.6), (0.75, 1.2), (0.5, 0.8), (0.5, 0.4))
+# Limits of the local rate: kbit/s and kbit as parts of the rate.
+VBV = (("--vbv-maxrate", 1.2), ("--vbv-bufsize", 0.5))
 COLUMNS = ["machine", "commit", "encoder", "version", "tune", "clip", "role", "frames", "variant", "reference", "bd_psnr",
-           "bd_ssim", "miss_mean", "miss_max", "first_cpu", "second_cpu", "cpu_ratio", "points"]
+           "bd_ssim", "miss_mean", "miss_max", "first_cpu", "second_cpu", "cpu_ratio", "points", "fill"]
 
 # Each variant: (encoder's options, how its files are made, the variant that is 0 %).
 OWN, COPY, TREE, ALL, MEASURED = range(5)
@@ -40,6 +45,10 @@ VARIANTS = {
         "zero": ([], TREE, "own"),
         "reversed": ([], TREE, "own"),
         "shuffled": ([], TREE, "own"),
+        "own_vbv": (VBV, OWN, "own_vbv"),
+        "all_vbv": (VBV, ALL, "own_vbv"),
+        "own_five": ([], OWN, "own_five"),
+        "all_five": ([], ALL, "own_five"),
     },
     "x265": {
         "own": ([], OWN, "own"),
@@ -51,28 +60,53 @@ VARIANTS = {
         "zero": ([], TREE, "own"),
         "reversed": ([], TREE, "own"),
         "shuffled": ([], TREE, "own"),
+        "own_vbv": (VBV, OWN, "own_vbv"),
+        "all_vbv": (VBV, ALL, "own_vbv"),
+        "own_five": ([], OWN, "own_five"),
+        "all_five": ([], ALL, "own_five"),
     },
 }
 
 
+def options_at(kbps, options):
+    """The options of one rate: values that are parts of it become whole numbers."""
+    return [word for option in options
+            for word in ([option] if isinstance(option, str)
+                         else [option[0], str(max(1, round(option[1] * kbps)))])]
+
+
 class Ladder:
-    def __init__(self, arguments, row):
+    def __init__(self, arguments, row, name):
         self.arguments, self.row = arguments, row
         self.encoder, self.tune = arguments.encoder, arguments.tune
         self.cache = Cache(arguments.cache)
         self.clip = os.path.join(arguments.clips, row["name"] + ".y4m")
-        self.rates = [max(1, round(int(row["kbps"]) * step)) for step in STEPS]
+        steps = SIZES_AND_RATES if name.endswith("_five") else RATES
+        self.rates = [max(1, round(int(row["kbps"]) * step)) for _, step in steps]
+        self.sizes = [tuple(2 * round(int(row[side]) * part / 2) for side in ("width", "height"))
+                      for part, _ in steps]
+        self.clips = [self.clip if part == 1 else scaled(self.cache, self.clip, size)
+                      for (part, _), size in zip(steps, self.sizes)]
         self.analysis = Analysis(self.cache, self.encoder, self.tune, self.clip, arguments.gpume,
                                  arguments.probe)
 
-    def own_pass(self, kbps, options):
-        return first_pass(self.cache, self.encoder, self.clip, kbps, self.tune, options)
+    def own_pass(self, kbps, options, clip=None):
+        return first_pass(self.cache, self.encoder, clip or self.clip, kbps, self.tune, options)
 
     def own_files(self, options):
-        """Per rate: files and options of the second pass. With the CPU time of all first passes."""
-        passes = [self.own_pass(kbps, options) for kbps in self.rates]
-        return ([(pass_files(self.encoder, stats), options) for stats, _ in passes],
-                sum(cpu for _, cpu in passes))
+        """Per rung: files and options of the second pass. With the CPU time of all first passes."""
+        settings = [options_at(kbps, options) for kbps in self.rates]
+        passes = [self.own_pass(*rung) for rung in zip(self.rates, settings, self.clips)]
+        return ([(pass_files(self.encoder, stats), words)
+                 for (stats, _), words in zip(passes, settings)], sum(cpu for _, cpu in passes))
+
+    def all_files(self, options):
+        """The same by gpume: one analysis, or one for each rate if options depend on it."""
+        rungs = list(zip(self.rates, self.sizes))
+        if options_at(1, options) == options:
+            return self.analysis.all_files(rungs, options)
+        found = [self.analysis.all_files([rung], options_at(rung[0], options)) for rung in rungs]
+        return [runs[0] for runs, _ in found], sum(cpu for _, cpu in found)
 
     def tree_files(self, options, distortion):
         runs = [self.analysis.tree_under(self.own_pass(kbps, options)[0], distortion)
@@ -81,7 +115,7 @@ class Ladder:
 
     def measured_files(self, options):
         """Those of gpume, with the bits of an encode that used them."""
-        runs, cpu = self.analysis.all_files(self.rates, options)
+        runs, cpu = self.all_files(options)
         result = []
         for kbps, (files, extra) in zip(self.rates, runs):
             stats, _ = second_pass(self.cache, self.encoder, self.clip, kbps, self.tune, extra, files,
@@ -96,16 +130,15 @@ class Ladder:
             return self.tree_files(options, "as_found" if name == "tree" else name)
         if kind == MEASURED:
             return self.measured_files(options)
-        return self.analysis.all_files(self.rates, options)
+        return self.all_files(options)
 
     def points(self, name):
-        """The results of the second pass at each rate, and the CPU time of what comes before."""
+        """The results of the second pass of each rung, and the CPU time of what comes before."""
         options, kind, _ = VARIANTS[self.encoder][name]
         runs, cpu = self.files(options, kind, name)
         salt = "copy" if kind == COPY else ""  # encodes anew, which shows that they are repeatable
-        return [second_pass(self.cache, self.encoder, self.clip, kbps, self.tune, extra, files,
-                            salt)[1]
-                for kbps, (files, extra) in zip(self.rates, runs)], cpu
+        return [second_pass(self.cache, self.encoder, clip, kbps, self.tune, extra, files, salt)[1]
+                for kbps, clip, (files, extra) in zip(self.rates, self.clips, runs)], cpu
 
     def variant(self, name):
         reference = VARIANTS[self.encoder][name][2]
@@ -116,6 +149,8 @@ class Ladder:
         base_cpu = base_first + sum(p["user"] for p in base)
 
         def bd(quality):
+            if len(set(self.sizes)) > 1:
+                return math.nan  # qualities of different sizes do not make a curve
             return bd_rate(*[[(p["kbps"], quality(p)) for p in side] for side in (base, points)])
         return {
             "machine": machine(), "commit": self.arguments.commit, "encoder": self.encoder, "version": version(self.encoder), "tune": self.tune,
@@ -128,6 +163,7 @@ class Ladder:
             "cpu_ratio": "%.3f" % ((first + second) / base_cpu),
             "points": " ".join("%d:%.2f:%.3f:%.6f" % (kbps, p["kbps"], p["psnr"], p["ssim"])
                                for kbps, p in zip(self.rates, points)),
+            "fill": " ".join("%.1f" % p["fill"] for p in points if "fill" in p),
         }
 
 
@@ -162,7 +198,7 @@ def chosen_rows(arguments):
 def work(task):
     arguments, row, name = task
     try:
-        return Ladder(arguments, row).variant(name)
+        return Ladder(arguments, row, name).variant(name)
     except (Failure, OSError) as error:
         return "ladder.py: %s, %s: %s" % (row["name"], name, error)
 
