@@ -447,7 +447,7 @@ int main(int argc, char **argv)
     }
     const int closed = gpume_close(&denoiser.ctx); /* the first failure of the run, if any */
     finish(&denoiser);
-    if (y4m_close(&denoiser.y4m) < 0) {
+    if (y4m_close(&denoiser.y4m, result == 0 && closed == GPUME_OK) < 0) {
         result = -1;
     }
     if (result < 0 || closed != GPUME_OK) {

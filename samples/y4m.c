@@ -45,14 +45,21 @@ static uint32_t depth_of(const char *space)
     return bits == 0 ? 8 : (uint32_t)bits;
 }
 
+/* 0: larger than any side. */
+static uint32_t side_of(const char *text)
+{
+    const unsigned long side = strtoul(text, NULL, 10);
+    return side <= SIDE_MAX ? (uint32_t)side : 0;
+}
+
 static int read_words(struct y4m *y4m, const char *head)
 {
     char space[32] = "420";
     for (const char *word = strchr(head, ' '); word; word = strchr(word + 1, ' ')) {
         if (word[1] == 'W') {
-            y4m->width = (uint32_t)strtoul(word + 2, NULL, 10);
+            y4m->width = side_of(word + 2);
         } else if (word[1] == 'H') {
-            y4m->height = (uint32_t)strtoul(word + 2, NULL, 10);
+            y4m->height = side_of(word + 2);
         } else if (word[1] == 'C') {
             sscanf(word + 2, "%31[^ \n]", space);
         }
@@ -67,6 +74,16 @@ static int read_words(struct y4m *y4m, const char *head)
     return chroma == SIZE_MAX || y4m->bits < 8 || y4m->bits > 16
                ? fail(y4m, space, "is no pixel format of 8 to 16 bits that this program knows")
                : 0;
+}
+
+static char *with_ending(const char *name, const char *ending)
+{
+    const size_t bytes = strlen(name) + strlen(ending) + 1;
+    char *made = malloc(bytes);
+    if (made) {
+        snprintf(made, bytes, "%s%s", name, ending);
+    }
+    return made;
 }
 
 static int open_output(struct y4m *y4m, const char *input, const char *output)
@@ -85,7 +102,14 @@ static int open_output(struct y4m *y4m, const char *input, const char *output)
             return fail(y4m, output, "exists already; replace it with -y or choose another name");
         }
     }
-    y4m->out = fopen(output, "wb");
+    if (stat(output, &out) != 0 || S_ISREG(out.st_mode)) {
+        y4m->final = with_ending(output, "");
+        y4m->partial = with_ending(output, ".partial");
+        if (!y4m->final || !y4m->partial) {
+            return fail(y4m, output, "out of memory for its name");
+        }
+    }
+    y4m->out = fopen(y4m->partial ? y4m->partial : output, "wb");
     return y4m->out ? 0 : fail(y4m, output, "cannot be opened");
 }
 
@@ -130,14 +154,23 @@ int y4m_write(struct y4m *y4m, const uint8_t *bytes)
                : fail(y4m, "output", "cannot be written");
 }
 
-int y4m_close(struct y4m *y4m)
+int y4m_close(struct y4m *y4m, bool complete)
 {
     int result = 0;
-    if (y4m->out && fclose(y4m->out) != 0) {
+    if (y4m->out && fclose(y4m->out) != 0 && complete) {
         result = fail(y4m, "output", "cannot be written");
+    }
+    if (y4m->out && y4m->partial) {
+        if (!complete || result < 0) {
+            remove(y4m->partial);
+        } else if (rename(y4m->partial, y4m->final) != 0) {
+            result = fail(y4m, y4m->final, "cannot be named");
+        }
     }
     if (y4m->in) {
         fclose(y4m->in);
     }
+    free(y4m->partial);
+    free(y4m->final);
     return result;
 }

@@ -16,13 +16,14 @@ struct y4m {
     const char *program; /* for messages */
     bool overwrite;      /* replace an output that exists */
     FILE *in, *out;
+    char *partial, *final; /* names of a file that is written; NULL: it is none */
     uint32_t width, height, bits;
     size_t luma;        /* samples of the first plane */
     size_t frame_bytes; /* of all planes */
 };
 
 /* Takes the head from the input and copies it to the output. No name, or -: standard input or
- * output. The input is never replaced. Close follows in any case. */
+ * output. A file is written as FILE.partial until it is complete. Close follows in any case. */
 int y4m_open(struct y4m *y4m, const char *input, const char *output);
 
 /* 1 with a frame of frame_bytes; 0 at the end of the input. */
@@ -30,7 +31,8 @@ int y4m_read(struct y4m *y4m, uint8_t *bytes);
 
 int y4m_write(struct y4m *y4m, const uint8_t *bytes);
 
-int y4m_close(struct y4m *y4m);
+/* complete: names a file that was written; else it is removed. */
+int y4m_close(struct y4m *y4m, bool complete);
 
 static inline uint32_t y4m_sample(const struct y4m *y4m, const uint8_t *bytes, size_t i)
 {

@@ -115,7 +115,7 @@ static enum gpume_exit open_page(struct job *job)
     if (gpume_name_is_input(common->inputs, common->input_count, options->report)) {
         return GPUME_EXIT_USAGE;
     }
-    if (options->video.output && strcmp(options->report, options->video.output) == 0) {
+    if (options->video.output && gpume_name_is_same(options->report, options->video.output)) {
         return gpume_refuse(
             GPUME_EXIT_USAGE, "%s: is named by --output and by --report", options->report);
     }

@@ -354,6 +354,12 @@ denoises() {
     exits 1 "$denoise" "$scratch/no-such-file"
     exits 1 "$denoise" "$scratch/noisy.y4m" "$scratch/no-such-folder/x.y4m"
     exits 1 "$denoise" -b 7 "$scratch/noisy.y4m"
+    # A run that fails leaves an existing output as it is, and nothing else.
+    echo old >"$scratch/kept.y4m"
+    exits 1 "$denoise" -y -b 7 "$scratch/noisy.y4m" "$scratch/kept.y4m"
+    head -c 5000 "$scratch/noisy.y4m" >"$scratch/cut.y4m"
+    exits 1 "$denoise" -y "$scratch/cut.y4m" "$scratch/kept.y4m"
+    [ "$(cat "$scratch/kept.y4m")" = old ] && [ ! -e "$scratch/kept.y4m.partial" ] || fail "$1: gpume-denoise replaces an output although it fails"
     head -c 12000 "$scratch/noisy.y4m" >"$scratch/cut.y4m"
     exits 1 "$denoise" "$scratch/cut.y4m"
     exits 2 "$denoise" -r 9 "$scratch/noisy.y4m"
