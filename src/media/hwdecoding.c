@@ -54,6 +54,6 @@ int gpume_hwdecoding_open_another(
     struct gpume_decoding *another, struct gpume_decode_options *options, const AVCodec *codec)
 {
     another->fetch = fetch;
-    another->opaque = (void *)options;
+    another->opaque = options;
     return open_on(another, options, codec, true) < 0 ? GPUME_DEVICE : GPUME_OK;
 }
