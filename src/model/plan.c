@@ -146,6 +146,15 @@ static uint32_t references_of(const struct gpume_plan *plan)
     }
 }
 
+/* While one field waits and the receiver keeps another, a third submission must be possible: a run
+ * with little memory rather searches twice. The same on every engine of a run. */
+static bool are_mutual(const struct gpume_plan *plan)
+{
+    const struct gpume_params *p = &plan->params;
+    return plan->returns && !p->best_reference && plan->distance_count == 1 &&
+           plan->distances[0] == 1 && p->memory_max == 0;
+}
+
 /* A frame completes the references of one target at most. */
 static uint32_t requests_of(const struct gpume_plan *plan)
 {
@@ -175,6 +184,7 @@ static void plan_search(struct gpume_plan *plan, const struct gpume_caps *caps)
     sort_distances(plan);
     plan->references = references_of(plan);
     plan->returns = p->confidence && p->direction == GPUME_DIRECTION_BOTH;
+    plan->mutual = are_mutual(plan);
     plan->requests = requests_of(plan);
     bool one_by_sad = p->metric == GPUME_METRIC_SAD && !p->rate && !p->partition && plan->kept == 1;
     bool full = p->subpel_search == GPUME_SUBPEL_FULL;
@@ -259,7 +269,8 @@ static void plan_batch(struct gpume_plan *plan, const struct gpume_caps *caps, u
     plan->one_window = ring_bytes <= caps->window_bytes;
     plan->batch = plan->one_window ? (uint32_t)batch : 1;
     plan->ring = plan->reach + plan->batch;
-    plan->slots = large || field_work(plan, caps->batch_work) > caps->batch_work ? 2 : 3;
+    bool slow = field_work(plan, caps->batch_work) > caps->batch_work;
+    plan->slots = (large || slow) && !plan->mutual ? 2 : 3;
     /* Frames are read until their submission is collected. With want_frames, a field in a slot
      * keeps its target and its reference, however old they are, and the frames that a later task
      * may look at are kept: the newest `reach`, and one more while some of a frame's tasks wait for

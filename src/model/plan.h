@@ -79,6 +79,9 @@ struct gpume_plan {
     uint32_t distances[GPUME_DISTANCES_MAX], distance_count; /* rising */
     uint32_t references;                                     /* of one task, at most */
     bool returns; /* fields have `returns`, so that every frame pair is searched in reverse too */
+    /* With `returns`: a future pair's task and its reverse, the past pair of the next target, come
+     * one after the other, and the first one's field waits for the second. */
+    bool mutual;
     uint32_t requests; /* tasks that a frame brings, at most */
 
     uint32_t reach;       /* how many frames before the newest one a task may look at */

@@ -21,6 +21,17 @@ static void recycle_frame(void *owner, struct gpume_frame *frame)
 
 /* --- lanes */
 
+/* Locked. */
+static void hand_over(struct gpume_pipeline *pipeline, struct gpume_field_box *box)
+{
+    if (box->hidden) {
+        gpume_lane_release(box);
+    } else {
+        gpume_fifo_push(&pipeline->ready, box);
+        pthread_cond_broadcast(&pipeline->monitor.changed);
+    }
+}
+
 /* Moves complete fields to the receiver in the order of their tasks. One thread at a time, which
  * sees what others complete meanwhile. */
 static void deliver(void *opaque)
@@ -32,16 +43,15 @@ static void deliver(void *opaque)
     }
     pipeline->delivering = true;
     while ((box = gpume_queue_deliver(&pipeline->queue))) {
+        struct gpume_field_box *done[GPUME_RETURNS_DONE] = {box};
+        uint32_t count = 1;
         if (pipeline->returns) {
             pthread_mutex_unlock(&pipeline->monitor.mutex);
-            gpume_returns_take(pipeline->returns, box);
+            count = gpume_returns_take(pipeline->returns, box, done);
             pthread_mutex_lock(&pipeline->monitor.mutex);
         }
-        if (box->hidden) {
-            gpume_lane_release(box);
-        } else {
-            gpume_fifo_push(&pipeline->ready, box);
-            pthread_cond_broadcast(&pipeline->monitor.changed);
+        for (uint32_t i = 0; i < count; i++) {
+            hand_over(pipeline, done[i]);
         }
     }
     pipeline->delivering = false;

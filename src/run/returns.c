@@ -16,6 +16,7 @@ struct gpume_returns {
     uint32_t kept;                /* vectors of a reverse pair */
     struct gpume_vector *vectors; /* of all reverse pairs of a task, then of earlier future pairs */
     uint32_t count;               /* reverse pairs that have come for the next task */
+    struct gpume_field_box *waits; /* the future pair whose reverse comes next; NULL: none */
 };
 
 static const struct gpume_shape *finest_layer(const struct gpume_returns *returns)
@@ -141,17 +142,9 @@ static uint32_t return_of_block(const struct gpume_returns *returns,
     return distance(forward, reverse[y / grid->block_h * grid->blocks_x + x / grid->block_w]);
 }
 
-void gpume_returns_take(struct gpume_returns *returns, struct gpume_field_box *box)
+static void fill(const struct gpume_returns *returns, const struct gpume_vector *reverse,
+    struct gpume_field_box *box)
 {
-    const struct gpume_task *task = &box->task;
-    if (box->hidden) {
-        keep(returns, &box->results, vectors_at(returns, returns->count++));
-        return;
-    }
-    const struct gpume_vector *reverse =
-        returns->count > 0
-            ? returns->vectors
-            : future_vectors(returns, task->reference, task->target - task->reference);
     for (uint32_t i = 0; i < returns->plan.layer_count; i++) {
         const struct gpume_shape *layer = &returns->plan.layers[i];
         for (uint32_t block = 0; block < layer->blocks; block++) {
@@ -159,9 +152,47 @@ void gpume_returns_take(struct gpume_returns *returns, struct gpume_field_box *b
                 return_of_block(returns, reverse, &box->results, layer, block);
         }
     }
+}
+
+/* Its reverse pairs were hidden, or it is a past pair whose reverse has come, or the field before
+ * has waited for it. */
+static uint32_t complete(struct gpume_returns *returns, struct gpume_field_box *box,
+    struct gpume_field_box *done[GPUME_RETURNS_DONE])
+{
+    const struct gpume_task *task = &box->task;
+    uint32_t count = 0;
+    if (returns->waits) {
+        keep(returns, &box->results, returns->vectors);
+        fill(returns, returns->vectors, returns->waits);
+        done[count++] = returns->waits;
+        returns->waits = NULL;
+    }
+    const struct gpume_vector *reverse =
+        returns->count > 0
+            ? returns->vectors
+            : future_vectors(returns, task->reference, task->target - task->reference);
+    fill(returns, reverse, box);
+    returns->count = 0;
+    done[count++] = box;
+    return count;
+}
+
+uint32_t gpume_returns_take(struct gpume_returns *returns, struct gpume_field_box *box,
+    struct gpume_field_box *done[GPUME_RETURNS_DONE])
+{
+    const struct gpume_task *task = &box->task;
+    if (box->hidden) {
+        keep(returns, &box->results, vectors_at(returns, returns->count++));
+        done[0] = box;
+        return 1;
+    }
     if (!returns->plan.params.best_reference && task->reference > task->target) {
         keep(returns, &box->results,
             future_vectors(returns, task->target, task->reference - task->target));
+        if (returns->count == 0) { /* the next field is its reverse */
+            returns->waits = box;
+            return 0;
+        }
     }
-    returns->count = 0;
+    return complete(returns, box, done);
 }

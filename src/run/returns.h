@@ -4,17 +4,20 @@
  * of t to their matches in r; those of the reverse pair (r,t) lead back. For each block of t the
  * field says how far the vector at its match misses the block (struct gpume_layer, returns).
  *
- * The schedule has every reverse pair that has not come as an earlier task searched as a hidden
- * task just before the task that needs it, in the order of that task's references. The stage takes
- * all fields in the order of their tasks: it copies the vectors of a hidden one, so that its slot
- * is free at once, and completes the others. Of a future pair it keeps the vectors until the past
- * pair that needs them. So no field waits for a later one, and what is found for a target depends
- * neither on the targets around it nor on which of them are wanted.
+ * The schedule has a reverse pair searched as a hidden task just before the task that needs it, in
+ * the order of that task's references, unless it has come as an earlier task or is the next one
+ * (schedule.h). The stage takes all fields in the order of their tasks: it copies the vectors of a
+ * hidden one, so that its slot is free at once, and completes the others. Of a future pair it keeps
+ * the vectors until the past pair that needs them. No field waits for another than the next one,
+ * and what is found for a target depends neither on the targets around it nor on which of them are
+ * wanted.
  */
 #ifndef GPUME_RUN_RETURNS_H
 #define GPUME_RUN_RETURNS_H
 
 #include "frame/field.h"
+
+#define GPUME_RETURNS_DONE 2u /* fields that are done at once, at most */
 
 struct gpume_returns;
 
@@ -22,8 +25,10 @@ struct gpume_returns;
 int gpume_returns_open(struct gpume_returns **returns, const struct gpume_plan *plan);
 
 /* The fields of all lanes in the order of their tasks, one at a time; the results of each are
- * complete. Fills in box->returns unless the field is hidden. */
-void gpume_returns_take(struct gpume_returns *returns, struct gpume_field_box *box);
+ * complete. Gives those that are done, in their order, and returns how many: they have their
+ * returns, unless they are hidden. */
+uint32_t gpume_returns_take(struct gpume_returns *returns, struct gpume_field_box *box,
+    struct gpume_field_box *done[GPUME_RETURNS_DONE]);
 
 /* NULL is fine. Sets *returns to NULL. */
 void gpume_returns_close(struct gpume_returns **returns);

@@ -9,6 +9,7 @@ struct gpume_schedule gpume_schedule_make(const struct gpume_plan *plan)
     struct gpume_schedule schedule = {.direction = params->direction,
         .joins = params->best_reference,
         .returns = plan->returns,
+        .mutual = plan->mutual,
         .distance_count = plan->distance_count,
         .end = UINT64_MAX};
     memcpy(schedule.distances, plan->distances, sizeof(schedule.distances));
@@ -68,10 +69,12 @@ static enum answer find_references(const struct gpume_schedule *schedule, uint32
     return count > 0 ? EXISTS : NONE;
 }
 
-/* Has the reverse of the task's only pair come as the task of an earlier target? */
-static bool reverse_has_come(const struct gpume_schedule *schedule, const struct gpume_task *task)
+/* Has the reverse of the task's only pair come as the task of an earlier target, or is it the next
+ * task? */
+static bool reverse_is_near(const struct gpume_schedule *schedule, const struct gpume_task *task)
 {
-    return !schedule->joins && task->reference < task->target && task->reference >= schedule->first;
+    return task->reference < task->target ? !schedule->joins && task->reference >= schedule->first
+                                          : schedule->mutual && task->reference < schedule->end;
 }
 
 /* Sets the task to the reverse of one of its frame pairs. */
@@ -98,7 +101,7 @@ bool gpume_schedule_next(void *opaque, uint64_t frames, bool ended, struct gpume
             return false;
         }
         request->hidden = schedule->returns && answer == EXISTS &&
-                          schedule->hidden <= task->more_count && !reverse_has_come(schedule, task);
+                          schedule->hidden <= task->more_count && !reverse_is_near(schedule, task);
         if (request->hidden) {
             reverse(task, schedule->hidden++);
             return true;

@@ -16,11 +16,14 @@
  * references, its tasks wait until it is known that none follows.
  *
  * With plan.returns the reverse of every frame pair of a task comes just before the task, as hidden
- * tasks in the order of its references. Without params.best_reference the reverse of a past pair is
- * a future pair, which has come already unless its target is out of range: then it is not searched
- * again. The reverse of a future pair comes twice, hidden and as the past pair of a later target:
- * to give out the first one's field later, it would have to stay in its slot for as many targets as
- * lie between.
+ * tasks in the order of its references, unless it is a task of its own near by. Without
+ * params.best_reference
+ *
+ * - the reverse of a past pair is a future pair, which has come already if its target is in range;
+ * - the reverse of a future pair is the past pair of a later target. At distance 1 alone
+ *   (plan.mutual) it is the very next task, if that target is in range. Otherwise it comes twice,
+ *   hidden and then for itself: else one of both fields would have to stay in its slot until the
+ *   targets that lie between have been delivered, and there are not as many slots.
  *
  * The only file below the public API that knows directions.
  */
@@ -34,6 +37,7 @@ struct gpume_schedule {
     enum gpume_direction direction;
     bool joins;                                              /* one task per target */
     bool returns;                                            /* hidden tasks as well */
+    bool mutual;                                             /* of the plan */
     uint32_t distances[GPUME_DISTANCES_MAX], distance_count; /* rising */
     uint64_t first, target, end; /* targets: the first; of the next task, at the earliest; one past
                                     the last */

@@ -27,11 +27,15 @@ static struct gpume_request *append(struct list *list, uint64_t target)
     return request;
 }
 
-/* Is it the reverse of a task of an earlier target? */
-static bool has_come(const struct gpume_plan *plan, uint64_t target, uint64_t ref)
+/* Is it the reverse of a task of an earlier target, or at distance 1 alone of the next task? */
+static bool is_near(const struct gpume_plan *plan, uint64_t target, uint64_t ref)
 {
     const struct gpume_params *p = &plan->params;
-    return !p->best_reference && ref < target && p->first_frame + ref >= p->first_target;
+    const uint64_t index = p->first_frame + ref;
+    const bool in_range = index >= p->first_target &&
+                          (p->target_count == 0 || index - p->first_target < p->target_count);
+    const bool alone = plan->distance_count == 1 && plan->distances[0] == 1 && p->memory_max == 0;
+    return !p->best_reference && in_range && (ref < target || alone);
 }
 
 /* One task for all references, or one for each. */
@@ -40,7 +44,7 @@ static void append_tasks(struct list *list, const struct gpume_plan *plan, uint6
 {
     const uint32_t step = plan->params.best_reference ? count : 1;
     for (uint32_t i = 0; i < count; i += step) {
-        for (uint32_t j = i; plan->returns && j < i + step && !has_come(plan, target, refs[j]);
+        for (uint32_t j = i; plan->returns && j < i + step && !is_near(plan, target, refs[j]);
              j++) {
             struct gpume_request *hidden = append(list, refs[j]);
             hidden->task.reference = target;

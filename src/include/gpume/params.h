@@ -120,9 +120,9 @@ struct gpume_vector {
  * shape in raster order, then those of the next. `vectors` has as many entries. Called from a
  * thread of the context, one call at a time; must not call the context. Pairs come in the order of
  * the fields, those of one field in the order of its references. With params.confidence and
- * GPUME_DIRECTION_BOTH the reverse pairs of a field come before it. When the CPU engine takes over
- * from a GPU, it asks again for the pairs of fields that are under way. A negative gpume_status
- * ends the run with that status. */
+ * GPUME_DIRECTION_BOTH the reverse pairs of a field come before it where they are searched for its
+ * sake. When the CPU engine takes over from a GPU, it asks again for the pairs of fields that are
+ * under way. A negative gpume_status ends the run with that status. */
 typedef int (*gpume_predict_fn)(
     void *opaque, uint64_t frame, uint64_t ref, struct gpume_vector *vectors);
 
