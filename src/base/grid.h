@@ -35,6 +35,12 @@ static inline uint32_t gpume_max_u32(uint32_t a, uint32_t b)
     return a > b ? a : b;
 }
 
+/* value / by, rounded to the nearest whole number; halves away from zero. by > 0. */
+static inline int64_t gpume_div_nearest(int64_t value, int64_t by)
+{
+    return (value + (value < 0 ? -(by / 2) : by / 2)) / by;
+}
+
 /* The index nearest to `at` of an array that is not empty. */
 static inline int64_t gpume_nearest(int64_t at, int64_t count)
 {

@@ -3,14 +3,9 @@
 
 #include "encode/fixed.h"
 
-enum { AQ_NONE, AQ_VARIANCE, AQ_AUTO_VARIANCE, AQ_AUTO_VARIANCE_BIASED, AQ_MODES };
+enum { AQ_NONE, AQ_VARIANCE, AQ_AUTO_VARIANCE, AQ_AUTO_VARIANCE_BIASED };
 
 #define ONE 65536 /* all numbers here are in 1/65536 */
-
-bool gpume_aq_has_mode(uint32_t mode)
-{
-    return mode < AQ_MODES;
-}
 
 bool gpume_aq_is_on(const struct gpume_encode_options *options)
 {

@@ -16,9 +16,6 @@
 
 #include "encode/options.h"
 
-/* Whether this aq-mode is known here: 0 to 3. */
-bool gpume_aq_has_mode(uint32_t mode);
-
 /* Whether these options give offsets other than 0. */
 bool gpume_aq_is_on(const struct gpume_encode_options *options);
 

@@ -19,12 +19,13 @@
 struct gpume_blocks;
 
 struct gpume_blocks_params {
-    const struct gpume_split *split;
+    const struct gpume_split *split; /* of the half planes' rows */
     uint32_t blocks_x, blocks_y;
     uint32_t frames; /* that are kept: the last ones that were added */
     bool gpu;        /* use one, by the choice of `backend` and `device` */
     enum gpume_backend backend;
     const char *device;
+    uint32_t threads; /* of searches.h */
     const char *cache_dir;
     gpume_log_fn log;
     void *log_opaque;
@@ -53,7 +54,7 @@ struct gpume_match {
     uint64_t target_frame, reference_frame;
     struct gpume_vector *vectors; /* in whole pixels, become quarter pixels */
     uint16_t *costs;              /* filled in: SATD and the penalties of costs.h */
-    bool requested, received;     /* searches.h */
+    bool received;                /* searches.h */
 };
 
 /* The blocks of a frame that are predicted by the mean of two matches, and of the blocks at the

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "encode/changes.h"
 
+#include "base/grow.h"
+
 #include <gpume/gpume.h>
 
 #include <stdbool.h>
@@ -26,27 +28,15 @@ static bool is_same(const struct gpume_change *a, const struct gpume_change *b)
            (last - first + 1) * 2 > shorter;
 }
 
-static int grow(struct gpume_changes *changes)
+int gpume_changes_add(struct gpume_changes *changes, const struct gpume_change *change)
 {
-    const size_t capacity = changes->capacity > 0 ? 2 * changes->capacity : 64;
-    if (changes->count < changes->capacity) {
-        return GPUME_OK;
-    }
-    struct gpume_change *items = realloc(changes->items, capacity * sizeof(*items));
+    size_t kept = changes->count;
+    struct gpume_change *items =
+        gpume_grow(changes->items, changes->count, &changes->capacity, sizeof(*items));
     if (!items) {
         return GPUME_NOMEM;
     }
     changes->items = items;
-    changes->capacity = capacity;
-    return GPUME_OK;
-}
-
-int gpume_changes_add(struct gpume_changes *changes, const struct gpume_change *change)
-{
-    size_t kept = changes->count;
-    if (grow(changes) != GPUME_OK) {
-        return GPUME_NOMEM;
-    }
     for (size_t i = 0; i < changes->count; i++) {
         if (is_same(&changes->items[i], change) && changes->items[i].weight >= change->weight) {
             return GPUME_OK;

@@ -6,7 +6,6 @@
 #include "encode/aq.h"
 #include "encode/fixed.h"
 
-#include <assert.h>
 #include <string.h>
 
 /* --- what types and quality ask for */

@@ -26,6 +26,11 @@ struct gpume_weight {
     int32_t denominator, scale, offset; /* offset: in 8-bit samples */
 };
 
+static inline bool gpume_weight_is_none(const struct gpume_weight *weight)
+{
+    return weight->scale == 1 << weight->denominator && weight->offset == 0;
+}
+
 /* Where the prediction of a block comes from. */
 enum gpume_source_kind {
     GPUME_FROM_SELF, /* neighbouring samples of its own frame */

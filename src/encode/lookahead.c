@@ -4,7 +4,7 @@
 #include "base/grid.h"
 #include "base/status.h"
 #include "encode/choice.h"
-#include "encode/energy.h"
+#include "encode/kernels/kernels.h"
 #include "encode/lookahead_state.h"
 
 #include <assert.h>
@@ -38,7 +38,8 @@ static void read_part(void *opaque, uint32_t part)
         const struct gpume_band band = gpume_band_read(memory, r->luma, l->blocks_x, y);
         gpume_half_write(&r->frame->half, &band, y);
         if (l->params.energies) {
-            gpume_energies(&band, l->blocks_x, r->frame->energies + (size_t)y * l->blocks_x);
+            gpume_encode_kernels()->energies(
+                &band, l->blocks_x, r->frame->energies + (size_t)y * l->blocks_x);
         }
     }
     l->part_sums[part] = (struct gpume_luma_sums){0};
@@ -365,7 +366,6 @@ void gpume_lookahead_facts(
         .intra_cost = f->intra.cost,
         .energies = gpume_lookahead_energies(lookahead, frame),
         .luma_sum = f->luma.sum,
-        .luma_energy = f->luma.energy,
     };
 }
 

@@ -65,7 +65,7 @@ int gpume_lookahead_send(struct gpume_lookahead *lookahead);
  * distance_max that have been put may be among them. */
 void gpume_lookahead_drop(struct gpume_lookahead *lookahead, uint64_t first);
 
-/* Of a frame: energy.h; NULL unless params.energies. */
+/* Of a frame: variances of its squares (kernels.h); NULL unless params.energies. */
 const uint32_t *gpume_lookahead_energies(const struct gpume_lookahead *lookahead, uint64_t frame);
 
 /* Of one frame, valid until the frame is dropped. */
@@ -74,7 +74,6 @@ struct gpume_frame_facts {
     uint64_t intra_cost;      /* their sum */
     const uint32_t *energies; /* NULL unless params.energies */
     uint64_t luma_sum;        /* at half resolution, of 8-bit samples */
-    uint64_t luma_energy;     /* sum of squared deviations from the mean */
 };
 /* With a GPU, may wait for the intra costs. */
 void gpume_lookahead_facts(

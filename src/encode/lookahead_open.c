@@ -11,7 +11,7 @@
 
 static int open_searches(struct gpume_lookahead *l)
 {
-    struct gpume_searches_params params = {
+    struct gpume_blocks_params params = {
         .blocks_x = l->blocks_x,
         .blocks_y = l->blocks_y,
         .frames = l->params.frames_max,

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "encode/pass.h"
 
+#include "base/grow.h"
 #include "base/status.h"
 #include "encode/bits.h"
 #include "encode/pass_format.h"
 #include "encode/pass_tree.h"
 #include "files/byte_stream.h"
 #include "files/out.h"
+#include "files/path.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -53,24 +55,14 @@ int gpume_pass_open(struct gpume_pass **result, const struct gpume_pass_params *
     return GPUME_OK;
 }
 
-static char *join(const char *name, const char *suffix)
-{
-    const size_t bytes = strlen(name) + strlen(suffix) + 1;
-    char *path = malloc(bytes);
-    if (path) {
-        snprintf(path, bytes, "%s%s", name, suffix);
-    }
-    return path;
-}
-
 char *gpume_pass_stats_path(enum gpume_encoder encoder, const char *name)
 {
-    return join(name, gpume_pass_format_of(encoder)->stats);
+    return gpume_path_join(name, strlen(name), gpume_pass_format_of(encoder)->stats);
 }
 
 char *gpume_pass_tree_path(enum gpume_encoder encoder, const char *path)
 {
-    return join(path, gpume_pass_format_of(encoder)->tree);
+    return gpume_path_join(path, strlen(path), gpume_pass_format_of(encoder)->tree);
 }
 
 int gpume_pass_add_rate(struct gpume_pass *pass, const char *path, uint64_t bitrate)
@@ -97,15 +89,13 @@ int gpume_pass_add_rate(struct gpume_pass *pass, const char *path, uint64_t bitr
 static int add_row(struct gpume_pass *pass, const struct gpume_decision *decision)
 {
     const struct gpume_pass_params *params = &pass->params;
-    if (pass->count == pass->room) {
-        const size_t room = pass->room ? pass->room * 2 : 1024;
-        struct row *rows = realloc(pass->rows, room * sizeof(*rows));
-        if (!rows || room > FRAMES_MAX) {
-            return gpume_log_nomem(&params->log, "the statistics of another frame");
-        }
-        pass->rows = rows;
-        pass->room = room;
+    struct row *rows = pass->count < FRAMES_MAX
+                           ? gpume_grow(pass->rows, pass->count, &pass->room, sizeof(*rows))
+                           : NULL;
+    if (!rows) {
+        return gpume_log_nomem(&params->log, "the statistics of another frame");
     }
+    pass->rows = rows;
     struct row *row = &pass->rows[pass->count++];
     row->display = (uint32_t)decision->display;
     row->intra_blocks = decision->intra_blocks;
@@ -238,7 +228,7 @@ static int write_stats(const struct gpume_pass *pass, const struct rate *rate)
 
 static bool is_same_weight(const struct gpume_weight *a, const struct gpume_weight *b)
 {
-    return gpume_pass_has_weight(a) ? memcmp(a, b, sizeof(*a)) == 0 : !gpume_pass_has_weight(b);
+    return gpume_weight_is_none(a) ? gpume_weight_is_none(b) : memcmp(a, b, sizeof(*a)) == 0;
 }
 
 static bool is_same_frame(const struct gpume_pass_frame *a, const struct gpume_pass_frame *b)

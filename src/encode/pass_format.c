@@ -34,11 +34,6 @@ int32_t gpume_pass_qp_of_ratio(double ratio)
     return (int32_t)(log * 6 * GPUME_QP_ONE / 65536);
 }
 
-bool gpume_pass_has_weight(const struct gpume_weight *weight)
-{
-    return weight->scale != 1 << weight->denominator || weight->offset != 0;
-}
-
 /* As it stands in the line, after a blank. */
 static void spell(char text[GPUME_PASS_LINE_BYTES], const struct gpume_encode_option *option,
     const struct gpume_encode_options *options)

@@ -52,8 +52,6 @@ bool gpume_pass_type_of(char letter, enum gpume_frame_type *type);
 /* The QPs by which a ratio of quantizer steps differs, 6 log2(ratio), in 1/256. */
 int32_t gpume_pass_qp_of_ratio(double ratio);
 
-bool gpume_pass_has_weight(const struct gpume_weight *weight);
-
 /* The first line of the statistics. */
 void gpume_pass_header(char line[GPUME_PASS_LINE_BYTES], const struct gpume_pass_video *video,
     const struct gpume_encode_options *options);

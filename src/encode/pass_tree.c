@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "encode/pass_tree.h"
 
+#include "base/grid.h"
 #include "encode/pass_format.h"
 
 #include <stdlib.h>
@@ -60,16 +61,11 @@ struct stretch {
     uint32_t first, last;
 };
 
-static uint64_t smaller(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 static struct stretch stretch_of(const struct axis *axis, uint32_t square)
 {
     const uint64_t begin = (uint64_t)square * SIDE * axis->from;
     const uint64_t end =
-        smaller(begin + SIDE * (uint64_t)axis->from, (uint64_t)axis->from * axis->to);
+        gpume_min_u64(begin + SIDE * (uint64_t)axis->from, (uint64_t)axis->from * axis->to);
     const uint64_t step = (uint64_t)SIDE * axis->to;
     return (struct stretch){begin, end, (uint32_t)(begin / step), (uint32_t)((end - 1) / step)};
 }
@@ -78,7 +74,7 @@ static struct stretch stretch_of(const struct axis *axis, uint32_t square)
 static uint64_t overlap(const struct axis *axis, const struct stretch *stretch, uint32_t square)
 {
     const uint64_t step = (uint64_t)SIDE * axis->to;
-    const uint64_t begin = square * step, end = smaller(begin + step, stretch->end);
+    const uint64_t begin = square * step, end = gpume_min_u64(begin + step, stretch->end);
     return end - (begin > stretch->begin ? begin : stretch->begin);
 }
 
@@ -95,7 +91,7 @@ static int16_t mean_offset(const struct gpume_pass_tree *tree, const int16_t *of
         }
         sum += row_sum * (int64_t)overlap(&tree->y, down, y);
     }
-    return (int16_t)((sum + (sum < 0 ? -area / 2 : area / 2)) / area);
+    return (int16_t)gpume_div_nearest(sum, area);
 }
 
 const unsigned char *gpume_pass_tree_record(

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "encode/qp_map.h"
 
+#include "base/grid.h"
+
 uint32_t gpume_qp_map_squares(uint32_t blocks, uint32_t per_square)
 {
     return (blocks + per_square - 1) / per_square;
-}
-
-static int32_t round_divide(int32_t value, int32_t by)
-{
-    return (value + (value < 0 ? -by / 2 : by / 2)) / by;
 }
 
 static int16_t mean_of_square(
@@ -21,7 +18,7 @@ static int16_t mean_of_square(
             count++;
         }
     }
-    return (int16_t)round_divide(sum, count);
+    return (int16_t)gpume_div_nearest(sum, count);
 }
 
 void gpume_qp_map_make(const struct gpume_decision *decision, uint32_t per_square, int16_t *offsets)
@@ -43,6 +40,6 @@ void gpume_qp_map_limit(int16_t *values, size_t count, uint32_t levels)
     const int32_t steps = (int32_t)levels - 1;
     const int32_t step = count > 0 ? (most - least + steps - 1) / steps : 0;
     for (size_t i = 0; i < count && step > 1; i++) {
-        values[i] = (int16_t)(least + round_divide(values[i] - least, step) * step);
+        values[i] = (int16_t)(least + gpume_div_nearest(values[i] - least, step) * step);
     }
 }

@@ -22,7 +22,7 @@ struct gpume_searches {
     int status;                   /* of the run, once it has failed */
 };
 
-static int open_context(struct gpume_searches *s, const struct gpume_searches_params *params)
+static int open_context(struct gpume_searches *s, const struct gpume_blocks_params *params)
 {
     struct gpume_params search;
     gpume_params_default(&search);
@@ -44,20 +44,10 @@ static int open_context(struct gpume_searches *s, const struct gpume_searches_pa
     return GPUME_OK;
 }
 
-static int open_blocks(struct gpume_searches *s, const struct gpume_searches_params *params)
+static int open_blocks(struct gpume_searches *s, const struct gpume_blocks_params *params)
 {
-    const struct gpume_blocks_params blocks = {
-        .split = params->split,
-        .blocks_x = params->blocks_x,
-        .blocks_y = params->blocks_y,
-        .frames = params->frames,
-        .gpu = gpume_searches_on_gpu(s),
-        .backend = params->backend,
-        .device = params->device,
-        .cache_dir = params->cache_dir,
-        .log = params->log,
-        .log_opaque = params->log_opaque,
-    };
+    struct gpume_blocks_params blocks = *params;
+    blocks.gpu = gpume_searches_on_gpu(s);
     return gpume_blocks_open(&s->blocks, &blocks);
 }
 
@@ -69,8 +59,7 @@ static int start_thread(struct gpume_searches *s, const struct gpume_log *log)
     return s->threaded ? GPUME_OK : gpume_log_no_thread(log);
 }
 
-int gpume_searches_open(
-    struct gpume_searches **searches, const struct gpume_searches_params *params)
+int gpume_searches_open(struct gpume_searches **searches, const struct gpume_blocks_params *params)
 {
     const struct gpume_log log = {params->log, params->log_opaque};
     struct gpume_searches *s = calloc(1, sizeof(*s));
@@ -222,7 +211,6 @@ int gpume_searches_request(struct gpume_searches *searches, struct gpume_match *
     pthread_mutex_lock(&searches->mutex);
     uint64_t seen = searches->received;
     searches->requested++;
-    match->requested = true;
     pthread_mutex_unlock(&searches->mutex);
     int status;
     while ((status = gpume_search(searches->context, &task)) == GPUME_AGAIN) {

@@ -13,20 +13,8 @@
 
 struct gpume_searches;
 
-struct gpume_searches_params {
-    uint32_t blocks_x, blocks_y;
-    uint32_t frames; /* that are kept: the last ones that were sent */
-    enum gpume_backend backend;
-    const char *device;
-    uint32_t threads;
-    const struct gpume_split *split; /* of the half planes' rows, for refinement */
-    const char *cache_dir;
-    gpume_log_fn log;
-    void *log_opaque;
-};
-
-int gpume_searches_open(
-    struct gpume_searches **searches, const struct gpume_searches_params *params);
+/* Whether the blocks are a GPU's follows from the engine: params->gpu is not looked at. */
+int gpume_searches_open(struct gpume_searches **searches, const struct gpume_blocks_params *params);
 
 /* "NVIDIA H200", "2 threads". */
 const char *gpume_searches_engine(const struct gpume_searches *searches);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "encode/weights.h"
 
+#include "base/grid.h"
 #include "encode/costs.h"
 #include "encode/lanes.h"
 
 #include <stdatomic.h>
-#include <string.h>
 
 #define SCALE_MAX 127 /* H.264 7.4.3.2 */
 #define OFFSET_MIN (-128)
@@ -48,11 +48,6 @@ struct gpume_luma_stats gpume_luma_stats(
         .sum = sum, .energy = sums->squares - (sum * mean + rest * mean + rest * rest / count)};
 }
 
-bool gpume_weight_is_none(const struct gpume_weight *weight)
-{
-    return weight->scale == 1 << weight->denominator && weight->offset == 0;
-}
-
 /* floor(sqrt(value)), by bits */
 static uint64_t root(uint64_t value)
 {
@@ -63,11 +58,6 @@ static uint64_t root(uint64_t value)
         }
     }
     return result;
-}
-
-static int64_t divide_rounded(int64_t value, int64_t by)
-{
-    return value >= 0 ? (value + by / 2) / by : -((-value + by / 2) / by);
 }
 
 /* 128 sqrt(target / reference), rounded to nearest; SCALE_MAX << DENOMINATOR_MAX at most. */
@@ -112,7 +102,7 @@ struct gpume_weight gpume_weight_guess(const struct gpume_luma_stats *target,
     }
     const int64_t unit = (int64_t)1 << weight.denominator;
     const int64_t excess = (int64_t)target->sum * unit - (int64_t)reference->sum * weight.scale;
-    const int64_t offset = divide_rounded(excess, (int64_t)samples * unit);
+    const int64_t offset = gpume_div_nearest(excess, (int64_t)samples * unit);
     weight.offset = (int32_t)(offset < OFFSET_MIN   ? OFFSET_MIN
                               : offset > OFFSET_MAX ? OFFSET_MAX
                                                     : offset);

@@ -32,8 +32,6 @@ struct gpume_luma_stats gpume_luma_stats(
 /* The same as no weight at all. */
 #define GPUME_WEIGHT_NONE ((struct gpume_weight){.denominator = 0, .scale = 1, .offset = 0})
 
-bool gpume_weight_is_none(const struct gpume_weight *weight);
-
 /* The weight that gives the reference the target's mean and variance, as near as a scale of 7 bits
  * and a whole offset come, in lowest terms; none where both hardly change. `samples`: in a plane.
  */

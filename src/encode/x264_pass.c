@@ -42,12 +42,12 @@ static void write_weight(char text[WEIGHT_BYTES], const struct gpume_weight *wei
 {
     int used = 0;
     text[0] = '\0';
-    if (gpume_pass_has_weight(weight)) {
+    if (!gpume_weight_is_none(weight)) {
         used = snprintf(text, WEIGHT_BYTES, "w:%" PRId32 ",%" PRId32 ",%" PRId32 " ",
             weight->denominator, weight->scale, weight->offset);
     }
     const struct gpume_weight chroma = chroma_weight(weight);
-    if (used > 0 && gpume_pass_has_weight(&chroma) && chroma.offset >= OFFSET_MIN) {
+    if (used > 0 && !gpume_weight_is_none(&chroma) && chroma.offset >= OFFSET_MIN) {
         snprintf(text + used - 1, WEIGHT_BYTES - (size_t)used,
             ",%" PRId32 ",%" PRId32 ",%" PRId32 ",%" PRId32 ",%" PRId32 " ", chroma.denominator,
             chroma.scale, chroma.offset, chroma.scale, chroma.offset);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "report/statistics.h"
 
+#include "base/grid.h"
 #include "sinks/shown.h"
 
 #include <inttypes.h>
@@ -94,12 +95,6 @@ bool gpume_report_is_cut(struct gpume_report_cuts *cuts, bool ahead, const struc
     return cut;
 }
 
-/* The nearest whole pixel, halves away from zero. */
-static int32_t nearest(int32_t value, int32_t units)
-{
-    return (value + (value < 0 ? -(units / 2) : units / 2)) / units;
-}
-
 void gpume_report_measure(struct gpume_report_statistics *statistics,
     struct gpume_report_cuts *cuts, struct gpume_report_histogram *histogram,
     const struct gpume_field *field)
@@ -126,8 +121,10 @@ void gpume_report_measure(struct gpume_report_statistics *statistics,
             statistics->cost_max = layer->costs[index];
         }
         if (histogram) {
-            const uint32_t x = histogram->bins_x[nearest(dx, units) + (int32_t)histogram->window_x];
-            const uint32_t y = histogram->bins_y[nearest(dy, units) + (int32_t)histogram->window_y];
+            const uint32_t x =
+                histogram->bins_x[gpume_div_nearest(dx, units) + histogram->window_x];
+            const uint32_t y =
+                histogram->bins_y[gpume_div_nearest(dy, units) + histogram->window_y];
             histogram->counts[(size_t)y * (2 * histogram->reach_x + 1) + x]++;
         }
     }

@@ -10,7 +10,6 @@
 #include "sinks/sink.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /* Of one field. Vectors count in its units, but for the mean of their lengths, which is in

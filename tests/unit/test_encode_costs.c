@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Half planes, energies and costs of blocks against the plain versions of support/plain_costs.h. */
 #include "encode/costs.h"
-#include "encode/energy.h"
 #include "encode/half.h"
 #include "encode/kernels/kernels.h"
 #include "encode/kernels/satd.h"
@@ -37,7 +36,7 @@ static struct picture picture_of(
     for (uint32_t y = 0; y < p.blocks_y; y++) {
         const struct gpume_band band = gpume_band_read(p.band_memory, &p.luma, p.blocks_x, y);
         gpume_half_write(&p.half, &band, y);
-        gpume_energies(&band, p.blocks_x, p.energies + (size_t)y * p.blocks_x);
+        gpume_encode_kernels()->energies(&band, p.blocks_x, p.energies + (size_t)y * p.blocks_x);
     }
     p.plain = plain_half(&p.luma);
     return p;

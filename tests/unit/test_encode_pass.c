@@ -325,7 +325,7 @@ static void test_weights(void)
         gpume_x264_pass.write(line, &frame);
         REQUIRE(ends(line, cases[i].end));
         REQUIRE(gpume_x264_pass.read(line, &read));
-        REQUIRE(!gpume_pass_has_weight(&frame.weight) == !gpume_pass_has_weight(&read.weight));
+        REQUIRE(gpume_weight_is_none(&frame.weight) == gpume_weight_is_none(&read.weight));
     }
 }
 

@@ -1,19 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "encode/kernels/band.h"
-#include "encode/kernels/intra.h"
-#include "encode/kernels/kernels.h"
-#include "encode/kernels/refine.h"
+#include "encode/kernels/set.h"
 
 static bool available(void)
 {
     return __builtin_cpu_supports("avx2");
 }
 
-const struct gpume_encode_kernels gpume_encode_kernels_avx2 = {.name = "avx2",
-    .available = available,
-    .halve = halve,
-    .energies = energies,
-    .intra = intra_satds,
-    .match = match_satds,
-    .mean = mean_satds,
-    .refine = refine};
+const struct gpume_encode_kernels gpume_encode_kernels_avx2 = GPUME_ENCODE_KERNELS(avx2);

@@ -14,7 +14,8 @@ struct gpume_encode_kernels {
     bool (*available)(void); /* on this processor */
     /* Means of 2x2 samples of two rows: `count` of them. */
     void (*halve)(uint8_t *to, const uint8_t *upper, const uint8_t *lower, uint32_t count);
-    /* gpume_energies. */
+    /* The variance of each 16x16 square of a band (half.h) times its 256 samples, rounded up: how
+     * much detail a picture has, which adaptive quantization goes by. */
     void (*energies)(const struct gpume_band *band, uint32_t count, uint32_t *energies);
     /* The functions of costs.h, without penalties. satds: of each block of the row; 16 bits hold
      * them. */

@@ -7,7 +7,6 @@
 #ifndef GPUME_ENCODE_KERNELS_MATCH_H
 #define GPUME_ENCODE_KERNELS_MATCH_H
 
-#include "base/grid.h"
 #include "encode/costs.h"
 #include "encode/decision.h"
 #include "encode/kernels/satd.h"

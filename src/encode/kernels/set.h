@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* All kernels, for the files that compile them, each for one instruction set, and their table. */
+#ifndef GPUME_ENCODE_KERNELS_SET_H
+#define GPUME_ENCODE_KERNELS_SET_H
+
+#include "encode/kernels/band.h"
+#include "encode/kernels/intra.h"
+#include "encode/kernels/kernels.h"
+#include "encode/kernels/refine.h"
+
+#define GPUME_ENCODE_KERNELS(set)                                                                  \
+    {                                                                                              \
+        .name = #set, .available = available, .halve = halve, .energies = energies,                \
+        .intra = intra_satds, .match = match_satds, .mean = mean_satds, .refine = refine           \
+    }
+
+#endif
