@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "files/pattern.h"
 
+#include "base/grow.h"
 #include "files/path.h"
 #include "files/temporary.h"
 
@@ -184,16 +185,13 @@ int gpume_pattern_list(const char *path, struct gpume_pattern_numbers **numbers,
         if (!gpume_pattern_matches(base, entry->d_name, &one)) {
             continue;
         }
-        if (filled == room) {
-            room = room > 0 ? 2 * room : 64;
-            struct gpume_pattern_numbers *larger = realloc(found, room * sizeof(*found));
-            if (!larger) {
-                free(found);
-                (void)closedir(dir);
-                return GPUME_NOMEM;
-            }
-            found = larger;
+        struct gpume_pattern_numbers *larger = gpume_grow(found, filled, &room, sizeof(*found));
+        if (!larger) {
+            free(found);
+            (void)closedir(dir);
+            return GPUME_NOMEM;
         }
+        found = larger;
         found[filled++] = one;
     }
     if (dir) {

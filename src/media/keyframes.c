@@ -5,10 +5,10 @@
  */
 #include "media/keyframes.h"
 
+#include "base/grow.h"
 #include "base/status.h"
 #include "media/packets.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 #include <libavcodec/packet.h>
@@ -28,15 +28,12 @@ struct moments {
 
 static int add(struct moments *moments, const AVPacket *packet)
 {
-    if (moments->count == moments->room) {
-        const size_t room = moments->room > 0 ? 2 * moments->room : 1024;
-        struct moment *items = realloc(moments->items, room * sizeof(*items));
-        if (!items) {
-            return GPUME_NOMEM;
-        }
-        moments->items = items;
-        moments->room = room;
+    struct moment *items =
+        gpume_grow(moments->items, moments->count, &moments->room, sizeof(*items));
+    if (!items) {
+        return GPUME_NOMEM;
     }
+    moments->items = items;
     moments->timed = moments->timed && packet->pts != AV_NOPTS_VALUE;
     moments->items[moments->count] = (struct moment){
         .time = packet->pts, .order = moments->count, .key = packet->flags & AV_PKT_FLAG_KEY};

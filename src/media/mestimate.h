@@ -7,7 +7,7 @@
 #ifndef GPUME_MEDIA_MESTIMATE_H
 #define GPUME_MEDIA_MESTIMATE_H
 
-#include "base/log.h"
+#include "gpume/gpume.h"
 
 #include <stdint.h>
 

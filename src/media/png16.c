@@ -6,7 +6,6 @@
 #include "media/libav.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include <libavcodec/avcodec.h>
 

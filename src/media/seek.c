@@ -6,6 +6,7 @@
  */
 #include "media/seek.h"
 
+#include "base/grow.h"
 #include "base/status.h"
 #include "media/coded_picture.h"
 #include "media/packets.h"
@@ -42,15 +43,11 @@ struct goal {
 static int add(
     struct shown_list *list, const AVPacket *packet, const struct gpume_coded_picture *picture)
 {
-    if (list->count == list->room) {
-        const size_t room = list->room > 0 ? 2 * list->room : 1024;
-        struct shown *items = realloc(list->items, room * sizeof(*items));
-        if (!items) {
-            return GPUME_NOMEM;
-        }
-        list->items = items;
-        list->room = room;
+    struct shown *items = gpume_grow(list->items, list->count, &list->room, sizeof(*items));
+    if (!items) {
+        return GPUME_NOMEM;
     }
+    list->items = items;
     list->items[list->count] = (struct shown){
         .time = packet->pts,
         .order = list->count,

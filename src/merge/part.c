@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #define COUNT_MAX 9007199254740992.0 /* 2^53: up to it, reals hold every whole number */
 #define SHOWN_MAX 120                /* bytes of a value in a message */

@@ -10,7 +10,6 @@
 #include "files/byte_stream.h"
 #include "report/statistics.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

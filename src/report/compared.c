@@ -2,6 +2,7 @@
 #include "report/compared.h"
 
 #include "base/grid.h"
+#include "base/grow.h"
 #include "base/status.h"
 #include "report/shell.h"
 
@@ -68,21 +69,6 @@ static void thin(struct gpume_report_compared *compared)
     }
 }
 
-static int make_room(struct gpume_report_compared *compared)
-{
-    if (compared->count < compared->room) {
-        return GPUME_OK;
-    }
-    const size_t room = compared->room ? 2 * compared->room : 64;
-    struct gpume_report_compared_pair *pairs = realloc(compared->pairs, room * sizeof(*pairs));
-    if (!pairs) {
-        return GPUME_NOMEM;
-    }
-    compared->pairs = pairs;
-    compared->room = room;
-    return GPUME_OK;
-}
-
 /* The smaller side of a block and of those before; 0: none yet. Those at the picture's far edge may
  * be cut. */
 static uint32_t smaller_side(uint32_t known, uint32_t at, uint32_t side, uint32_t picture)
@@ -107,10 +93,12 @@ int gpume_report_compared_add(struct gpume_report_compared *compared,
     struct gpume_report_compared_pair *pair, const struct gpume_vectors_field *a,
     const struct gpume_vectors_field *b)
 {
-    const int status = make_room(compared);
-    if (status != GPUME_OK) {
-        return status;
+    struct gpume_report_compared_pair *pairs =
+        gpume_grow(compared->pairs, compared->count, &compared->room, sizeof(*pairs));
+    if (!pairs) {
+        return GPUME_NOMEM;
     }
+    compared->pairs = pairs;
     struct gpume_report_compared_pair *added = &compared->pairs[compared->count];
     *added = *pair;
     added->packed = pair->picture = (struct gpume_bytes){0};

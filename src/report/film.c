@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "report/film.h"
 
+#include "base/grow.h"
 #include "base/status.h"
 
 #include <stdlib.h>
@@ -36,28 +37,17 @@ static void thin(struct gpume_report_film *film, uint64_t bytes_max)
     }
 }
 
-static int make_room(struct gpume_report_film *film)
-{
-    if (film->count < film->room) {
-        return GPUME_OK;
-    }
-    const size_t room = film->room ? 2 * film->room : 64;
-    struct gpume_report_set *sets = realloc(film->sets, room * sizeof(*sets));
-    if (!sets) {
-        return gpume_log_nomem(&film->log, film->label);
-    }
-    film->sets = sets;
-    film->room = room;
-    return GPUME_OK;
-}
-
 int gpume_report_film_add(struct gpume_report_film *film, const struct gpume_field *field)
 {
     int status = GPUME_OK;
     if (film->fields++ % film->step != 0) {
         return GPUME_OK;
     }
-    GPUME_TRY(make_room(film));
+    struct gpume_report_set *sets = gpume_grow(film->sets, film->count, &film->room, sizeof(*sets));
+    if (!sets) {
+        return gpume_log_nomem(&film->log, film->label);
+    }
+    film->sets = sets;
     GPUME_TRY(gpume_report_draft_take(&film->draft, film->encoder, field, false));
     film->sets[film->count] = (struct gpume_report_set){0};
     GPUME_TRY(gpume_report_set_make(&film->sets[film->count], film->encoder, &film->draft));

@@ -5,7 +5,6 @@
  */
 #include "report/set.h"
 
-#include "base/grid.h"
 #include "base/status.h"
 #include "files/json.h"
 #include "media/still.h"

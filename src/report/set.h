@@ -10,7 +10,6 @@
 #include "sinks/sink.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /* In the order of gpume_report_picture_names. */

@@ -6,7 +6,6 @@
 #ifndef GPUME_MEDIA_SEGMENTS_BACKLOG_H
 #define GPUME_MEDIA_SEGMENTS_BACKLOG_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 struct AVPacket;

@@ -7,14 +7,12 @@
  * run asks for.
  */
 #include "base/names.h"
-#include "base/status.h"
 #include "files/little_endian.h"
 #include "vectors/block_row.h"
 
 #include <inttypes.h>
 #include <nettle/sha2.h>
 #include <stdio.h>
-#include <string.h>
 
 #define ROW_BYTES (16u + 8u * (GPUME_BLOCK_COLUMNS - GPUME_BLOCK_SHAPE))
 #define FIRST_LINE "#format: gpume field hashes\n"

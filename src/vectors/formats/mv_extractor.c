@@ -11,7 +11,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #define HEAD_BYTES 128u
 #define ITEM_BYTES (4u * GPUME_MOTION_COLUMNS)
