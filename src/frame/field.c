@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+_Static_assert(sizeof(struct gpume_field_box) <= GPUME_FIELD_BYTES, "as planned");
+
 /* What only some plans want. */
 static int allocate_options(struct gpume_field_box *box, const struct gpume_plan *plan)
 {

@@ -243,9 +243,9 @@ static uint64_t batch_of(const struct gpume_plan *plan, const struct gpume_caps 
     return frames > plan->reach ? gpume_min_u64(batch, frames - plan->reach) : batch;
 }
 
-/* Predictors, parts and returns of the fields that are under way, the vectors of reverse pairs, and
- * what ranking parts takes: at most 2^28 blocks and a few cut ones, 2^8 fields, 2^9 bytes each, and
- * less than 2^15 reverse pairs. */
+/* The queue; the fields that are under way with their predictors, parts and returns; the vectors of
+ * reverse pairs, and what ranking parts takes: at most 2^28 blocks and a few cut ones, 2^8 fields,
+ * 2^9 bytes each, and less than 2^15 reverse pairs. */
 static uint64_t run_bytes(const struct gpume_plan *plan)
 {
     const struct gpume_params *p = &plan->params;
@@ -253,9 +253,12 @@ static uint64_t run_bytes(const struct gpume_plan *plan)
     uint64_t predictors = p->predictor == GPUME_PREDICTOR_GIVEN ? plan->references * vectors : 0;
     uint64_t parts = p->partition ? plan->layers[plan->finest].blocks : 0;
     uint64_t returns = plan->returns ? plan->blocks * sizeof(uint32_t) : 0;
-    uint64_t of_field = predictors + parts * sizeof(struct gpume_part) + returns;
-    return plan->slots * plan->batch * of_field +
-           (plan->returns ? gpume_plan_reverse_pairs(plan) * vectors : 0) +
+    uint64_t layers = plan->layer_count * (sizeof(struct gpume_layer) + sizeof(void *));
+    uint64_t of_field =
+        GPUME_FIELD_BYTES + layers + predictors + parts * sizeof(struct gpume_part) + returns;
+    uint64_t fields = plan->slots * plan->batch;
+    return (gpume_plan_waiting_max(plan, plan->pool) + fields) * GPUME_QUEUED_BYTES +
+           fields * of_field + (plan->returns ? gpume_plan_reverse_pairs(plan) * vectors : 0) +
            parts * 4 * sizeof(uint32_t);
 }
 

@@ -31,6 +31,11 @@
 #define GPUME_LAYERS_MAX GPUME_SHAPES_MAX
 #define GPUME_MEAN_ROUNDS 4u /* in which the two matches of a mean are searched anew, at most */
 
+/* Host memory of a task in the queue, and of a field without its arrays, which frame/field.c and
+ * run/queue.c keep to. */
+#define GPUME_QUEUED_BYTES (sizeof(struct gpume_task) + 48)
+#define GPUME_FIELD_BYTES (sizeof(struct gpume_field) + sizeof(struct gpume_task) + 512)
+
 /* What an engine and its device can do. */
 struct gpume_caps {
     uint64_t window_bytes; /* largest part of a buffer that a kernel can bind; UINT64_MAX = any */
@@ -89,7 +94,7 @@ struct gpume_plan {
     uint32_t slots;       /* submissions under way or in the receiver's hands */
     uint32_t ring;        /* frames that an engine keeps of a surface: reach + batch */
     uint32_t pool;        /* frames that can be filled, waiting or read at the same time */
-    uint64_t run_bytes;   /* host memory that fields need beside the engine's */
+    uint64_t run_bytes;   /* host memory that fields and tasks need beside the engine's */
     bool one_window;      /* the whole ring of a surface fits into one window */
     uint32_t filter_rows; /* picture rows that can be filtered from one window */
 
@@ -149,6 +154,15 @@ static inline uint64_t gpume_plan_reverse_pairs(const struct gpume_plan *plan)
         pairs += plan->distances[i];
     }
     return pairs;
+}
+
+/* The most tasks that can wait where so many frames can exist. */
+static inline uint32_t gpume_plan_waiting_max(const struct gpume_plan *plan, uint32_t pool)
+{
+    /* Each frame brings up to plan.requests tasks, and so does, at the end of the input, each
+     * target that waits for later references: `reach` targets at most. The tasks of a submission's
+     * frames may have to wait for the next submission. */
+    return plan->requests * (pool + plan->batch + plan->reach);
 }
 
 /* Candidates on one side of (0,0) along an axis, where `room` pixels lie between the block and the

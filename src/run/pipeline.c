@@ -94,7 +94,7 @@ int gpume_pipeline_send(struct gpume_pipeline *pipeline, struct gpume_frame **ou
 /* Locked. */
 static bool has_room(const struct gpume_pipeline *pipeline)
 {
-    return pipeline->queue.waiting < gpume_queue_waiting_max(&pipeline->plan, pipeline->pool);
+    return pipeline->queue.waiting < gpume_plan_waiting_max(&pipeline->plan, pipeline->pool);
 }
 
 int gpume_pipeline_request(struct gpume_pipeline *pipeline, const struct gpume_task *task)

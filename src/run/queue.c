@@ -6,19 +6,13 @@
 #include <assert.h>
 #include <stdlib.h>
 
-uint32_t gpume_queue_waiting_max(const struct gpume_plan *plan, uint32_t pool)
-{
-    /* Each frame brings up to plan.requests tasks, and so does, at the end of the input, each
-     * target that waits for later references: `reach` targets at most. The tasks of a submission's
-     * frames may have to wait for the next submission. */
-    return plan->requests * (pool + plan->batch + plan->reach);
-}
+_Static_assert(sizeof(struct gpume_queue_entry) <= GPUME_QUEUED_BYTES, "as planned");
 
 int gpume_queue_init(
     struct gpume_queue *queue, const struct gpume_plan *plan, uint32_t pool, uint32_t in_slots)
 {
     queue->reach = plan->reach;
-    queue->capacity = gpume_queue_waiting_max(plan, pool) + in_slots;
+    queue->capacity = gpume_plan_waiting_max(plan, pool) + in_slots;
     queue->entries = calloc(queue->capacity, sizeof(*queue->entries));
     return queue->entries ? gpume_history_init(&queue->history, plan, pool) : GPUME_NOMEM;
 }

@@ -34,9 +34,6 @@ struct gpume_queue {
     bool finished;      /* nothing more will be added */
 };
 
-/* The most tasks that can wait in a pipeline with this plan and so many frames. */
-uint32_t gpume_queue_waiting_max(const struct gpume_plan *plan, uint32_t pool);
-
 /* pool: frames that can exist. in_slots: tasks that can be in the slots of all lanes together. The
  * struct is zeroed before. GPUME_NOMEM. Call finish after a failure too. */
 int gpume_queue_init(

@@ -10,6 +10,7 @@
 #include "synth.h"
 #include "vulkan_probe.h"
 
+#include <malloc.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -392,6 +393,41 @@ static void check_memory_max(struct gpume_params params)
     REQUIRE(refused > 0);
 }
 
+/* In use by malloc; 0: it does not say. */
+static uint64_t allocated(void)
+{
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
+    const struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+#else
+    return 0;
+#endif
+}
+
+/* What is planned is what is allocated: here most of it is the queue, of 64 tasks for each frame.
+ */
+static void check_allocated(void)
+{
+    struct gpume_params params;
+    struct gpume_info info;
+    gpume_params_default(&params);
+    params.width = 64;
+    params.height = 1;
+    params.backend = backend;
+    params.direction = GPUME_DIRECTION_BOTH;
+    params.confidence = true;
+    for (uint32_t i = 0; i < GPUME_DISTANCES_MAX; i++) {
+        params.distances[params.distance_count++] = GPUME_DISTANCE_MAX - i;
+    }
+    const uint64_t before = allocated();
+    gpume *ctx = open_context(&params);
+    const uint64_t took = allocated() - before;
+    gpume_get_info(ctx, &info);
+    REQUIRE(took <= info.host_bytes + (1u << 18));
+    REQUIRE(took == 0 || info.host_bytes <= took + took / 8);
+    REQUIRE_EQUAL(gpume_close(&ctx), GPUME_OK);
+}
+
 static int predict_nothing(void *opaque, uint64_t frame, uint64_t ref, struct gpume_vector *vectors)
 {
     (void)opaque, (void)frame, (void)ref, (void)vectors;
@@ -412,6 +448,7 @@ static void test_memory_max(void)
         params.predictor = GPUME_PREDICTOR_GIVEN;
         params.predict = predict_nothing;
         check_memory_max(params);
+        check_allocated();
     }
 }
 
