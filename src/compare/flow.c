@@ -46,18 +46,10 @@ static int allocate(const struct reading *reading)
     return flow->vectors ? GPUME_OK : gpume_log_nomem(reading->log, reading->names[1]);
 }
 
-static float get_float(const unsigned char *at)
-{
-    const uint32_t bits = gpume_le_get32(at);
-    float value;
-    memcpy(&value, &bits, sizeof(value));
-    return value;
-}
-
 /* To the nearest unit. False: out of range. */
 static bool take_pixel(const unsigned char *at, struct gpume_flow_vector *vector)
 {
-    const float u = get_float(at), v = get_float(at + 4);
+    const float u = gpume_le_get_float(at), v = gpume_le_get_float(at + 4);
     if (isnan(u) || isnan(v) || fabsf(u) > FLO_UNKNOWN || fabsf(v) > FLO_UNKNOWN) {
         *vector = (struct gpume_flow_vector){GPUME_FLOW_UNKNOWN, 0};
         return true;

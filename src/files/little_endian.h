@@ -4,6 +4,7 @@
 #define GPUME_FILES_LITTLE_ENDIAN_H
 
 #include <stdint.h>
+#include <string.h>
 
 /* Returns the position after the number. */
 static inline unsigned char *gpume_le_put16(unsigned char *at, uint16_t value)
@@ -27,6 +28,13 @@ static inline unsigned char *gpume_le_put64(unsigned char *at, uint64_t value)
     return gpume_le_put32(gpume_le_put32(at, (uint32_t)value), (uint32_t)(value >> 32));
 }
 
+static inline unsigned char *gpume_le_put_float(unsigned char *at, float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof(bits));
+    return gpume_le_put32(at, bits);
+}
+
 static inline uint16_t gpume_le_get16(const unsigned char *at)
 {
     return (uint16_t)(at[0] | at[1] << 8);
@@ -40,6 +48,14 @@ static inline uint32_t gpume_le_get32(const unsigned char *at)
 static inline uint64_t gpume_le_get64(const unsigned char *at)
 {
     return gpume_le_get32(at) | (uint64_t)gpume_le_get32(at + 4) << 32;
+}
+
+static inline float gpume_le_get_float(const unsigned char *at)
+{
+    const uint32_t bits = gpume_le_get32(at);
+    float value;
+    memcpy(&value, &bits, sizeof(value));
+    return value;
 }
 
 #endif

@@ -9,50 +9,21 @@
 
 #include <assert.h>
 #include <string.h>
+#include <zlib.h>
 
-#define POLYNOMIAL UINT32_C(0xEDB88320) /* of CRC-32, bits reversed */
-#define ONE UINT32_C(0x80000000)        /* x^0 */
-#define VERSION 45u                     /* 4.5: ZIP64 */
-#define DATE 0x21u                      /* 1980-01-01: the same bytes on every day */
-#define ELSEWHERE UINT32_MAX            /* the number is in the ZIP64 field */
-#define ZIP64_FIELD 1u                  /* its number */
+#define VERSION 45u          /* 4.5: ZIP64 */
+#define DATE 0x21u           /* 1980-01-01: the same bytes on every day */
+#define ELSEWHERE UINT32_MAX /* the number is in the ZIP64 field */
+#define ZIP64_FIELD 1u       /* its number */
 
-/* A nibble at a time: a table of 16 entries in place of 256. */
 uint32_t gpume_crc32(uint32_t crc, const void *data, size_t bytes)
 {
-    static const uint32_t table[16] = {0x00000000, 0x1DB71064, 0x3B6E20C8, 0x26D930AC, 0x76DC4190,
-        0x6B6B51F4, 0x4DB26158, 0x5005713C, 0xEDB88320, 0xF00F9344, 0xD6D6A3E8, 0xCB61B38C,
-        0x9B64C2B0, 0x86D3D2D4, 0xA00AE278, 0xBDBDF21C};
-    const unsigned char *at = data;
-    crc = ~crc;
-    for (size_t i = 0; i < bytes; i++) {
-        crc ^= at[i];
-        crc = crc >> 4 ^ table[crc & 15];
-        crc = crc >> 4 ^ table[crc & 15];
-    }
-    return ~crc;
+    return (uint32_t)crc32_z(crc, data, bytes);
 }
 
-/* The product of two polynomials modulo that of the checksum. */
-static uint32_t multiply(uint32_t a, uint32_t b)
-{
-    uint32_t product = 0;
-    for (uint32_t bit = ONE; bit != 0; bit >>= 1) {
-        product ^= a & bit ? b : 0;
-        b = b >> 1 ^ (b & 1 ? POLYNOMIAL : 0);
-    }
-    return product;
-}
-
-/* The first checksum moves on by 8 bits for every byte that follows: times x^(8 bytes). */
 uint32_t gpume_crc32_join(uint32_t first, uint32_t second, uint64_t bytes)
 {
-    uint32_t power = ONE >> 8; /* x^8 */
-    for (; bytes > 0; bytes >>= 1) {
-        first = bytes & 1 ? multiply(power, first) : first;
-        power = multiply(power, power);
-    }
-    return first ^ second;
+    return (uint32_t)crc32_combine(first, second, (z_off_t)bytes);
 }
 
 int gpume_zip_write(struct gpume_zip *zip, const void *data, size_t bytes)

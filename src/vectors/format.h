@@ -93,7 +93,8 @@ struct gpume_vectors_reader_ops {
     int (*open)(struct gpume_vectors_input *input);
 
     /* The next block, its numbers within the limits of vectors.h. GPUME_EOF: end of the file.
-     * Errors are logged with the position, by gpume_stream_refuse. */
+     * GPUME_AGAIN: it lies outside the picture and is left out. Errors are logged with the
+     * position, by gpume_stream_refuse. */
     int (*next)(struct gpume_vectors_input *input, struct gpume_vectors_row *row);
 
     /* Called even if open failed. May be NULL. */

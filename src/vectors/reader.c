@@ -157,10 +157,11 @@ static int read_row(struct gpume_vectors_reader *reader)
         }
         reader->ahead = (struct gpume_vectors_row){0};
         status = reader->format->reader->next(&reader->input, &reader->ahead);
-        if (status != GPUME_EOF) {
+        if (status == GPUME_EOF) {
+            close_array(reader);
+        } else if (status != GPUME_AGAIN) {
             break;
         }
-        close_array(reader);
     }
     GPUME_TRY(status);
     GPUME_TRY(check_columns(reader));

@@ -123,7 +123,7 @@ static int mvs_input_open(struct gpume_vectors_input *input)
     return status;
 }
 
-static int take_row(struct gpume_vectors_input *input, struct gpume_vectors_row *row)
+static int mvs_input_next(struct gpume_vectors_input *input, struct gpume_vectors_row *row)
 {
     struct mvs_input *self = input->state;
     int64_t values[GPUME_MOTION_COLUMNS + 1];
@@ -144,15 +144,6 @@ static int take_row(struct gpume_vectors_input *input, struct gpume_vectors_row 
     row->frame = (uint64_t)values[GPUME_MOTION_COLUMNS] - 1;
     GPUME_TRY(gpume_motion_to_row(input->stream, values, row));
 fail:
-    return status;
-}
-
-static int mvs_input_next(struct gpume_vectors_input *input, struct gpume_vectors_row *row)
-{
-    int status;
-    do {
-        status = take_row(input, row);
-    } while (status == GPUME_AGAIN);
     return status;
 }
 

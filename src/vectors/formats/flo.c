@@ -42,17 +42,10 @@ static size_t flo_head(
     return HEAD_BYTES;
 }
 
-static unsigned char *put_float(unsigned char *at, float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof(bits));
-    return gpume_le_put32(at, bits);
-}
-
 static void put_pixels(unsigned char *at, const struct gpume_vectors_block *block)
 {
     unsigned char pixel[PIXEL_BYTES];
-    (void)put_float(put_float(pixel, (float)block->dx / GPUME_VECTORS_UNITS),
+    (void)gpume_le_put_float(gpume_le_put_float(pixel, (float)block->dx / GPUME_VECTORS_UNITS),
         (float)block->dy / GPUME_VECTORS_UNITS);
     for (uint32_t i = 0; i < block->w; i++) {
         memcpy(at + (size_t)i * PIXEL_BYTES, pixel, PIXEL_BYTES);
@@ -144,17 +137,9 @@ fail:
     return status;
 }
 
-static float get_float(const unsigned char *at)
-{
-    const uint32_t bits = gpume_le_get32(at);
-    float value;
-    memcpy(&value, &bits, sizeof(value));
-    return value;
-}
-
 static bool take_pixel(const unsigned char *at, struct pixel *pixel)
 {
-    const float u = get_float(at), v = get_float(at + 4);
+    const float u = gpume_le_get_float(at), v = gpume_le_get_float(at + 4);
     if (fabsf(u) > UNKNOWN || fabsf(v) > UNKNOWN) {
         *pixel = (struct pixel){INT32_MIN, 0};
         return true;

@@ -77,7 +77,7 @@ fail:
     return status;
 }
 
-static int take_row(struct gpume_vectors_input *input, struct gpume_vectors_row *row)
+static int dump_input_next(struct gpume_vectors_input *input, struct gpume_vectors_row *row)
 {
     struct dump_input *self = input->state;
     unsigned char item[8 * GPUME_MOTION_COLUMNS];
@@ -96,15 +96,6 @@ static int take_row(struct gpume_vectors_input *input, struct gpume_vectors_row 
     row->frame = input->frame;
     GPUME_TRY(gpume_motion_to_row(input->stream, values, row));
 fail:
-    return status;
-}
-
-static int dump_input_next(struct gpume_vectors_input *input, struct gpume_vectors_row *row)
-{
-    int status;
-    do {
-        status = take_row(input, row);
-    } while (status == GPUME_AGAIN);
     return status;
 }
 

@@ -77,17 +77,6 @@ static size_t npy_fixed_bytes(const struct gpume_vectors_target *target)
     return bytes;
 }
 
-static unsigned char *put_pixels(unsigned char *at, const char *type, int64_t quarters)
-{
-    const int64_t pixels = quarters / GPUME_VECTORS_UNITS;
-    const float real = (float)quarters / GPUME_VECTORS_UNITS;
-    uint32_t bits;
-    memcpy(&bits, &real, sizeof(bits));
-    return type[1] == 'f'   ? gpume_le_put32(at, bits)
-           : type[2] == '2' ? gpume_le_put16(at, (uint16_t)pixels)
-                            : gpume_le_put32(at, (uint32_t)pixels);
-}
-
 static unsigned char *put_number(unsigned char *at, const char *type, int64_t number)
 {
     return type[2] == '8' ? gpume_le_put64(at, (uint64_t)number)
@@ -114,7 +103,7 @@ static unsigned char *put_further(const struct gpume_vectors_info *info,
         const bool empty = number == GPUME_BLOCK_EMPTY;
         at = type == GPUME_BLOCK_OUTLINE ? put_outline(at, number)
              : type == GPUME_BLOCK_PIXELS
-                 ? put_pixels(at, type_of(info, i), empty ? -GPUME_VECTORS_UNITS : number)
+                 ? gpume_npy_put_pixels(at, type_of(info, i), empty ? -GPUME_VECTORS_UNITS : number)
                  : put_number(at, types[i], empty ? -1 : number);
     }
     return at;
@@ -138,8 +127,8 @@ static char *npy_rows(const struct gpume_vectors_target *target,
         at = gpume_le_put32(at, block->y);
         at = gpume_le_put16(at, block->w);
         at = gpume_le_put16(at, block->h);
-        at = put_pixels(at, vector, block->dx);
-        at = put_pixels(at, vector, block->dy);
+        at = gpume_npy_put_pixels(at, vector, block->dx);
+        at = gpume_npy_put_pixels(at, vector, block->dy);
         at = costs ? gpume_le_put32(at, block->cost) : at;
         at = ranks ? gpume_le_put32(at, block->rank) : at;
         at = further ? put_further(target->info, block, at) : at;

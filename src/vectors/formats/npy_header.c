@@ -3,6 +3,7 @@
 
 #include "base/status.h"
 #include "files/little_endian.h"
+#include "vectors/vectors.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -24,6 +25,14 @@ void gpume_npy_head(char *at, size_t total, const char *descr, const char *shape
     assert(length > 0 && (size_t)length < text && total % 64 == 0);
     memset(at + length, ' ', text - (size_t)length - 1);
     at[text - 1] = '\n';
+}
+
+unsigned char *gpume_npy_put_pixels(unsigned char *at, const char *type, int64_t quarters)
+{
+    const int64_t whole = quarters / GPUME_VECTORS_UNITS;
+    return type[1] == 'f'   ? gpume_le_put_float(at, (float)quarters / GPUME_VECTORS_UNITS)
+           : type[2] == '2' ? gpume_le_put16(at, (uint16_t)whole)
+                            : gpume_le_put32(at, (uint32_t)whole);
 }
 
 /* A position in the dictionary, which is Python source: strings, tuples, lists, numbers and
@@ -231,12 +240,9 @@ bool gpume_npy_scaled(
         bits |= (uint64_t)at[i] << 8 * i;
     }
     if (column->kind == 'f') {
-        float single;
         double real;
-        const uint32_t half = (uint32_t)bits;
-        memcpy(&single, &half, sizeof(single));
         memcpy(&real, &bits, sizeof(real));
-        return whole(scale * (column->bytes == 4 ? (double)single : real), value);
+        return whole(scale * (column->bytes == 4 ? (double)gpume_le_get_float(at) : real), value);
     }
     const unsigned unused = 64u - 8u * column->bytes;
     const int64_t number =

@@ -39,6 +39,9 @@ struct gpume_npy {
  * shape: a tuple in that notation, too, such as "(4, 10)". */
 void gpume_npy_head(char *at, size_t total, const char *descr, const char *shape);
 
+/* Writes pixels, in units of GPUME_VECTORS_UNITS, as "<f4", "<i2" or "<i4". Returns their end. */
+unsigned char *gpume_npy_put_pixels(unsigned char *at, const char *type, int64_t quarters);
+
 /* Reads the header. Refuses types other than little-endian numbers, tables in Fortran order, and
  * more than two dimensions. */
 int gpume_npy_read(struct gpume_stream *stream, struct gpume_npy *npy);

@@ -86,24 +86,13 @@ static int append(const struct gpume_vectors_target *target, enum array i,
     return fwrite(data, 1, bytes, self->files[i]) == bytes ? GPUME_OK : complain(target);
 }
 
-static unsigned char *put_pixels(unsigned char *at, const char *type, int64_t quarters)
-{
-    const float real = (float)quarters / GPUME_VECTORS_UNITS;
-    const int64_t whole = quarters / GPUME_VECTORS_UNITS;
-    uint32_t bits;
-    memcpy(&bits, &real, sizeof(bits));
-    return type[1] == 'f'   ? gpume_le_put32(at, bits)
-           : type[2] == '2' ? gpume_le_put16(at, (uint16_t)whole)
-                            : gpume_le_put32(at, (uint32_t)whole);
-}
-
 /* Writes the item of a block; empty values are -1. */
 static unsigned char *put_block(
     unsigned char *at, enum array i, const char *type, const struct gpume_vectors_block *block)
 {
     switch (i) {
     case VECTORS:
-        return put_pixels(put_pixels(at, type, block->dx), type, block->dy);
+        return gpume_npy_put_pixels(gpume_npy_put_pixels(at, type, block->dx), type, block->dy);
     case COSTS:
         return gpume_le_put32(at, block->cost);
     case RANKS:
@@ -117,7 +106,7 @@ static unsigned char *put_block(
     case TEXTURE:
         return gpume_le_put32(at, block->texture);
     default:
-        return put_pixels(at, type,
+        return gpume_npy_put_pixels(at, type,
             block->returns == GPUME_NONE ? -GPUME_VECTORS_UNITS : (int64_t)block->returns);
     }
 }
