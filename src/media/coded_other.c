@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "media/coded_other.h"
 
+#include "base/checksum.h"
+
 #include <string.h>
 
 /* Start codes and extensions of ITU-T H.262, tables 6-1 and 6-2 */
@@ -22,11 +24,8 @@ enum {
 
 void gpume_coded_set(struct gpume_coded_packet *packet, const uint8_t *unit, size_t bytes)
 {
-    uint64_t hash = packet->sets ? packet->sets : 0xcbf29ce484222325u; /* FNV-1a */
-    for (size_t i = 0; i < bytes; i++) {
-        hash = (hash ^ unit[i]) * 0x100000001b3u;
-    }
-    packet->sets = hash | 1;
+    const uint64_t before = packet->sets ? packet->sets : GPUME_CHECKSUM_BEGIN;
+    packet->sets = gpume_checksum(before, unit, bytes) | 1;
 }
 
 const uint8_t *gpume_start_code(const uint8_t *at, const uint8_t *end)

@@ -137,11 +137,8 @@ static int decode_open(
     int status = GPUME_OK;
     struct decode *decode = state;
     decode->options = *options;
-    decode->packets.input.max_pixels = gpume_limits_decoder(&options->trust);
-    decode->packets.input.reach =
-        (struct gpume_reach){.network = options->trust.network, .files = options->trust.files};
-    GPUME_TRY(gpume_packets_open(
-        &decode->packets, options->path, options->stream, options->cancel, &decode->options.log));
+    GPUME_TRY(gpume_packets_open(&decode->packets, options->path, options->stream, &options->trust,
+        options->cancel, &decode->options.log));
     decode->label = decode->packets.label;
     decode->decoding = (struct gpume_decoding){
         .packets = &decode->packets,

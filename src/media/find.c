@@ -19,12 +19,9 @@ static int find_in_packets(const struct gpume_source_options *options, int64_t f
     int status = GPUME_OK;
     atomic_bool cancel;
     atomic_init(&cancel, false);
-    struct gpume_packets packets = {
-        .input = {.max_pixels = gpume_limits_decoder(&options->trust),
-            .reach = {.network = options->trust.network, .files = options->trust.files}},
-    };
-    GPUME_TRY(
-        gpume_packets_open(&packets, options->paths[0], options->stream, &cancel, &options->log));
+    struct gpume_packets packets = {0};
+    GPUME_TRY(gpume_packets_open(
+        &packets, options->paths[0], options->stream, &options->trust, &cancel, &options->log));
     GPUME_TRY(gpume_seek_rank(&packets, first_us, times, frames, count));
 fail:
     if (status == GPUME_NOMEM) {

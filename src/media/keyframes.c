@@ -94,11 +94,8 @@ int gpume_keyframes_find(struct gpume_keyframes *keyframes, const char *path, in
     atomic_bool cancel;
     int status;
     atomic_init(&cancel, false);
-    struct gpume_packets packets = {
-        .input = {.max_pixels = gpume_limits_decoder(trust),
-            .reach = {.network = trust->network, .files = trust->files}},
-    };
-    GPUME_TRY(gpume_packets_open(&packets, path, stream, &cancel, log));
+    struct gpume_packets packets = {0};
+    GPUME_TRY(gpume_packets_open(&packets, path, stream, trust, &cancel, log));
     GPUME_TRY(read_all(&moments, &packets));
     gpume_packets_warn(&packets, moments.count);
     GPUME_TRY(list(keyframes, &moments));

@@ -2,6 +2,7 @@
 #include "media/motion.h"
 
 #include "base/status.h"
+#include "media/coded_other.h"
 #include "media/luma.h"
 
 #include <stdlib.h>
@@ -35,16 +36,12 @@ void gpume_motion_request(AVCodecContext *codec)
  * other. length_bytes: of the length before each unit; 0: they begin with start codes. */
 static int next_unit(const AVPacket *packet, int length_bytes, int64_t *at)
 {
-    const uint8_t *data = packet->data;
-    int64_t i = *at;
+    const uint8_t *data = packet->data, *end = data + packet->size;
+    const int64_t i = *at;
     if (length_bytes == 0) {
-        for (; i + 3 < packet->size; i++) {
-            if (data[i] == 0 && data[i + 1] == 0 && data[i + 2] == 1) {
-                *at = i + 4;
-                return data[i + 3];
-            }
-        }
-        return -1;
+        const uint8_t *code = gpume_start_code(data + i, end);
+        *at = code + 4 - data;
+        return end - code > 3 ? code[3] : -1;
     }
     int64_t length = 0;
     if (i + length_bytes >= packet->size) {

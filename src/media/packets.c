@@ -92,9 +92,11 @@ static void learn_y4m(struct gpume_packets *packets)
 }
 
 int gpume_packets_open(struct gpume_packets *packets, const char *path, int stream,
-    atomic_bool *cancel, const struct gpume_log *log)
+    const struct gpume_trust *trust, atomic_bool *cancel, const struct gpume_log *log)
 {
     int status = GPUME_OK;
+    packets->input.max_pixels = gpume_limits_decoder(trust);
+    packets->input.reach = (struct gpume_reach){.network = trust->network, .files = trust->files};
     packets->label = gpume_input_label(path);
     packets->log = *log;
     packets->next = av_packet_alloc();

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "media/cut.h"
 #include "media/input.h"
+#include "media/limits.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -33,11 +34,11 @@ struct gpume_packets {
     bool failed;   /* reading ended because of an error, not at the end of the data */
 };
 
-/* The caller has zeroed *packets, prepared its input for gpume_input_open, and does not move it
- * until it is closed, which is required even after a failure. path is kept, not copied; stream
- * counts video streams from 0, -1 = best. Failures other than GPUME_NOMEM are logged. */
+/* The caller has zeroed *packets and does not move it until it is closed, which is required even
+ * after a failure. path is kept, not copied; stream counts video streams from 0, -1 = best.
+ * Failures other than GPUME_NOMEM are logged. */
 int gpume_packets_open(struct gpume_packets *packets, const char *path, int stream,
-    atomic_bool *cancel, const struct gpume_log *log);
+    const struct gpume_trust *trust, atomic_bool *cancel, const struct gpume_log *log);
 
 /* Replaces *packet by the next packet of the stream. An incomplete last packet is left out.
  * GPUME_EOF at the end, also of a truncated input; GPUME_CANCELLED; GPUME_NOMEM. */

@@ -19,8 +19,6 @@
 #define SLICED_MIN 16 /* pixels per side */
 #define IO_BYTES (64 * 1024)
 
-static const AVRational microseconds = {1, 1000000};
-
 struct video {
     struct gpume_picture picture;
     struct gpume_encode encode;
@@ -218,7 +216,7 @@ static int video_write(
 {
     (void)index;
     struct video *video = (struct video *)picture;
-    int64_t pts = av_rescale_q(time_us, microseconds, video->encode.codec->time_base);
+    int64_t pts = av_rescale_q(time_us, AV_TIME_BASE_Q, video->encode.codec->time_base);
     if (video->any && pts <= video->last_pts) {
         pts = video->last_pts + 1;
     }

@@ -6,10 +6,8 @@
  */
 #include "media/source.h"
 #include "base/status.h"
-#include "media/choose.h"
 #include "media/colour.h"
 #include "media/filter.h"
-#include "media/first_frame.h"
 #include "media/hwaccel.h"
 #include "media/input.h"
 #include "media/source_state.h"
@@ -24,12 +22,40 @@
 
 static const AVRational still_rate = {25, 1}; /* the rate that FFmpeg gives numbered pictures */
 
-/* The frame of one of two inputs. */
+/* Whether a frame follows the first one; the decoder tells where the container does not. Files and
+ * pipes of pictures are not read on, because previews may follow a picture. */
+static int find_other(
+    const struct gpume_source *source, const struct gpume_decode_facts *facts, bool *other)
+{
+    *other = facts->frames > 1;
+    if (facts->frames > 0 || facts->picture) {
+        return GPUME_OK;
+    }
+    AVFrame *second = av_frame_alloc();
+    const int status =
+        second ? source->decoder->next(source->decodes[source->path_index], second) : GPUME_NOMEM;
+    av_frame_free(&second);
+    *other = status == GPUME_OK;
+    return status == GPUME_EOF ? GPUME_OK : status;
+}
+
+/* The frame of one of two inputs: a still picture, unless the first frame of a video is wanted. */
 static int keep_still(struct gpume_source *source, const struct gpume_decode_facts *facts)
 {
-    const uint32_t i = source->path_index;
-    return gpume_first_frame(source->decoder, source->decodes[i], facts, source->options.pictures,
-        gpume_source_label(source), &source->options.log, &source->stills[i]);
+    void *state = source->decodes[source->path_index];
+    AVFrame *frame = source->stills[source->path_index] = av_frame_alloc();
+    bool other = false;
+    const int status = frame ? source->decoder->next(state, frame) : GPUME_NOMEM;
+    if (status == GPUME_EOF) {
+        return source->decoder->no_frame(state);
+    }
+    GPUME_CHECK(status);
+    GPUME_CHECK(source->options.pictures ? GPUME_OK : find_other(source, facts, &other));
+    return other ? gpume_log_fail(&source->options.log, GPUME_INVALID,
+                       "%s: has more than one frame, but two inputs must be still pictures; give "
+                       "one video alone, or add --pictures to take the first frame of each",
+                       gpume_source_label(source))
+                 : GPUME_OK;
 }
 
 /* Both inputs are opened before any work, so that a wrong second one is reported at once. */
@@ -330,8 +356,7 @@ int gpume_source_open(struct gpume_source **result, const struct gpume_source_op
     }
     atomic_init(&source->cancelled, false);
     source->options = *options;
-    source->decoder = gpume_choose_decoder(options);
-    source->luma.bands.threads = gpume_choose_copy_threads(options);
+    gpume_source_choose(source);
     if (options->colour) {
         GPUME_TRY(gpume_colour_frames_create(&source->colour, options->colour_first));
     }

@@ -2,7 +2,10 @@
 /* Opening decoders, and how the frames of one input are reached faster than one by one. */
 #include "media/source.h"
 
+#include "base/grid.h"
 #include "base/status.h"
+#include "base/workers.h"
+#include "media/decode_y4m.h"
 #include "media/hwaccel.h"
 #include "media/input.h"
 #include "media/segments/segments.h"
@@ -12,9 +15,33 @@
 
 #include <libavutil/frame.h>
 
+#define COPY_THREADS_MAX 8u /* more gain nothing */
+
 const char *gpume_source_label(const struct gpume_source *source)
 {
     return gpume_input_label(source->options.paths[source->path_index]);
+}
+
+/* Raw video goes past FFmpeg, unless FFmpeg is to do something with its frames. */
+static bool is_raw(const struct gpume_source_options *options)
+{
+    const bool plain = options->path_count == 1 && !options->filter && !options->hwaccel &&
+                       !options->colour && !options->motion && options->stream <= 0;
+    bool raw = plain && gpume_decode_y4m_takes(options->paths[0]);
+    for (uint32_t i = 0; i < options->path_count && !raw; i++) {
+        raw = gpume_decode_y4m_needs(options->paths[i]);
+    }
+    return raw;
+}
+
+void gpume_source_choose(struct gpume_source *source)
+{
+    const struct gpume_source_options *options = &source->options;
+    const uint32_t copiers = options->threads ? options->threads : gpume_workers_processors() / 2;
+    source->decoder = options->decoder  ? options->decoder
+                      : is_raw(options) ? &gpume_decode_y4m
+                                        : &gpume_decode_lavf;
+    source->luma.bands.threads = gpume_min_u32(copiers, COPY_THREADS_MAX);
 }
 
 /* One file, and nothing that depends on where decoding begins. */

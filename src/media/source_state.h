@@ -41,6 +41,10 @@ struct gpume_source {
 /* The name of the current input in messages. */
 const char *gpume_source_label(const struct gpume_source *source);
 
+/* Decides which decoder reads the inputs (options.decoder, if there is one), and how many threads
+ * beside it move samples. */
+void gpume_source_choose(struct gpume_source *source);
+
 /* Opens the input path_index. */
 int gpume_source_open_path(struct gpume_source *source, struct gpume_decode_facts *facts);
 
