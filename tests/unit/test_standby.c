@@ -169,6 +169,7 @@ static struct gpume_params params_of(unsigned number, const struct gpume_prefilt
     params.want_predicted = number % 5 < 3;
     params.want_frames = number % 7 < 3;
     params.check = number % 4 == 0;
+    params.confidence = number % 8 == 0; /* with both directions a field waits for the next one */
     params.prefilter = number % 3 == number / 3 ? filter : NULL;
     params.cache_dir = getenv("GPUME_TEST_CACHE");
     if (number % 4 == 3) { /* hidden tasks, several references, the general search */

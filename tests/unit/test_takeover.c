@@ -228,6 +228,10 @@ static struct gpume_params params_of(uint32_t number)
         params.predict = predict;
         params.check = true;
         break;
+    case 3: /* a field waits for the next one, which is its reverse */
+        params.confidence = true;
+        params.distances[0] = params.distance_count = 1;
+        break;
     default:
         params.direction = GPUME_DIRECTION_FUTURE;
         params.rate = false;
@@ -279,7 +283,7 @@ static void check(uint32_t number, uint32_t stride)
 int main(int argc, char **argv)
 {
     const uint32_t stride = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 1;
-    for (uint32_t number = 0; number < 4; number++) {
+    for (uint32_t number = 0; number < 5; number++) {
         check(number, stride);
     }
     return harness_verdict();
