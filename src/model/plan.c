@@ -285,7 +285,7 @@ static void plan_batch(struct gpume_plan *plan, const struct gpume_caps *caps, u
     plan->run_bytes = run_bytes(plan);
 }
 
-/* What every engine needs: frames, at most 2^11 of less than 2^34 bytes each, and run_bytes. */
+/* What every engine needs: frames, less than 2^12 of less than 2^34 bytes each, and run_bytes. */
 static uint64_t least_bytes(const struct gpume_plan *plan)
 {
     return plan->pool * plan->plane_bytes + (plan->reach + 1ull) * plan->surface_bytes +

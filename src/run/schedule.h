@@ -25,6 +25,9 @@
  *   hidden and then for itself: else one of both fields would have to stay in its slot until the
  *   targets that lie between have been delivered, and there are not as many slots.
  *
+ * With params.best_reference all of them are searched: a field has the best of its task's pairs,
+ * not what each of them gives.
+ *
  * The only file below the public API that knows directions.
  */
 #ifndef GPUME_RUN_SCHEDULE_H

@@ -175,6 +175,7 @@ static void test_all(void)
         params.direction = (enum gpume_direction)(i / 5 % 3);
         params.best_reference = i / 15 % 2;
         params.confidence = i / 30 % 2;
+        params.memory_max = i % 4 == 1 ? UINT64_MAX : 0; /* no mutual pairs */
         params.first_frame = ranges[i / 60][0];
         params.first_target = ranges[i / 60][1];
         params.target_count = ranges[i / 60][2];
