@@ -77,8 +77,7 @@ static bool exists(const struct gpume_params *params, int32_t at, uint32_t befor
 }
 
 static int check(const struct gpume_params *params, const struct gpume_plane *target,
-    const struct gpume_plane *reference, const struct gpume_block_size *shape, uint32_t x,
-    uint32_t y, const struct gpume_log *log)
+    const struct gpume_plane *reference, uint32_t x, uint32_t y, const struct gpume_log *log)
 {
     const bool alike = target->width == params->width && reference->width == params->width &&
                        target->height == params->height && reference->height == params->height &&
@@ -87,8 +86,7 @@ static int check(const struct gpume_params *params, const struct gpume_plane *ta
         return gpume_log_fail(
             log, GPUME_INVALID, "gpume_surface: the planes must be those of a field with params");
     }
-    if (x >= params->width || y >= params->height || shape->width == 0 || shape->height == 0 ||
-        shape->width > 128 || shape->height > 128) {
+    if (x >= params->width || y >= params->height) {
         return gpume_log_fail(log, GPUME_INVALID, "gpume_surface: there is no such block");
     }
     return params->prefilter
@@ -132,9 +130,12 @@ int gpume_surface(const struct gpume_params *params, const struct gpume_plane *t
     }
     const struct gpume_log log = GPUME_SIZED_LOG(params);
     GPUME_TRY(gpume_sized_read(&whole, sizeof(whole), params, "gpume_params", &log));
+    whole.shapes[0] = *shape; /* as if the run had no other one */
+    whole.shape_count = 1;
+    whole.partition = false;
     gpume_options_complete(&whole);
     GPUME_TRY(gpume_options_check(&whole, &log));
-    GPUME_TRY(check(&whole, target, reference, shape, x, y, &log));
+    GPUME_TRY(check(&whole, target, reference, x, y, &log));
     whole.width = gpume_min_u32(shape->width, whole.width - x);
     whole.height = gpume_min_u32(shape->height, whole.height - y);
     status = make_patch(&patch, &whole, target, reference, x, y);

@@ -33,6 +33,13 @@ int gpume_options_check_ranges(
 static int check_ranges(const struct gpume_params *p, const struct gpume_log *log)
 {
     const struct gpume_range ranges[] = {
+        {"params.bits", p->bits, 8, 16, "from 8 to 16"},
+        {"params.window_x", p->window_x, 0, GPUME_WINDOW_MAX, "from 0 to 512"},
+        {"params.window_y", p->window_y, 0, GPUME_WINDOW_MAX, "from 0 to 512"},
+        {"params.ref_distance", p->ref_distance, 1, GPUME_DISTANCE_MAX, "from 1 to 1024"},
+        {"params.edge", p->edge, 0, GPUME_EDGE_INSIDE, "one of enum gpume_edge"},
+        {"params.direction", p->direction, 0, GPUME_DIRECTION_MANUAL,
+            "one of enum gpume_direction"},
         {"params.shape_count", p->shape_count, 0, GPUME_SHAPES_MAX, "from 0 to 32"},
         {"params.interpolation", p->interpolation, 0, GPUME_INTERPOLATION_BILINEAR,
             "one of enum gpume_interpolation"},

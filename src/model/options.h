@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The rules of the parameters that say what is searched: shapes, fractions, metric, rate,
- * references, candidates. Each function checks one group and says which value is out of range, or
- * which two parameters exclude each other. Pure arithmetic.
+ * The rules of the parameters that say what is searched: depth, window, shapes, fractions, metric,
+ * rate, references, candidates. Each function checks one group and says which value is out of
+ * range, or which two parameters exclude each other. Pure arithmetic.
  */
 #ifndef GPUME_MODEL_OPTIONS_H
 #define GPUME_MODEL_OPTIONS_H

@@ -10,7 +10,7 @@
 #define BATCH_BYTES (48ull << 20)       /* of frames in a submission: more hides its cost */
 #define LARGE_PLANE_BYTES (32ull << 20) /* above, memory matters more than overlap */
 
-static int check_params(const struct gpume_params *p, const struct gpume_log *log)
+static int check_frames(const struct gpume_params *p, const struct gpume_log *log)
 {
     const uint64_t pixels = (uint64_t)p->width * p->height;
     const bool manual = p->direction == GPUME_DIRECTION_MANUAL;
@@ -20,13 +20,6 @@ static int check_params(const struct gpume_params *p, const struct gpume_log *lo
         {"params.width", p->width, 1, GPUME_SIDE_MAX, "from 1 to 1048576"},
         {"params.height", p->height, 1, GPUME_SIDE_MAX, "from 1 to 1048576"},
         {"pixels", pixels, 1, PIXELS_MAX, "at most 4294967296"},
-        {"params.bits", p->bits, 8, 16, "from 8 to 16"},
-        {"params.window_x", p->window_x, 0, GPUME_WINDOW_MAX, "from 0 to 512"},
-        {"params.window_y", p->window_y, 0, GPUME_WINDOW_MAX, "from 0 to 512"},
-        {"params.ref_distance", p->ref_distance, 1, GPUME_DISTANCE_MAX, "from 1 to 1024"},
-        {"params.edge", p->edge, 0, GPUME_EDGE_INSIDE, "one of enum gpume_edge"},
-        {"params.direction", p->direction, 0, GPUME_DIRECTION_MANUAL,
-            "one of enum gpume_direction"},
         {"params.first_target", p->first_target, 0, manual ? 0 : UINT64_MAX, none},
         {"params.target_count", p->target_count, 0, manual ? 0 : UINT64_MAX, none},
     };
@@ -393,7 +386,7 @@ int gpume_plan_make(const struct gpume_params *params, const struct gpume_caps *
     struct gpume_plan plan = {.params = *params};
     int status;
     gpume_options_complete(&plan.params);
-    GPUME_TRY(check_params(params, log));
+    GPUME_TRY(check_frames(params, log));
     GPUME_TRY(gpume_options_check(&plan.params, log));
     if (params->prefilter) {
         GPUME_TRY(gpume_prefilter_make(params->prefilter, params->bits, log, &plan.prefilter));

@@ -645,8 +645,23 @@ static void test_surface(void)
     REQUIRE_EQUAL(gpume_surface(&params, &plane, &plane, &shape, 0, 0, NULL), GPUME_INVALID);
     REQUIRE_EQUAL(gpume_surface(&params, &plane, &other, &shape, 0, 0, costs), GPUME_INVALID);
     REQUIRE_EQUAL(gpume_surface(&params, &plane, &plane, &shape, 6, 0, costs), GPUME_INVALID);
+    const struct gpume_block_size odd = {5, 4};
+    REQUIRE_EQUAL(gpume_surface(&params, &plane, &plane, &odd, 0, 0, costs), GPUME_INVALID);
     params.prefilter = &filter;
     REQUIRE_EQUAL(gpume_surface(&params, &plane, &plane, &shape, 0, 0, costs), GPUME_UNSUPPORTED);
+    params.prefilter = NULL;
+    params.window_x = GPUME_WINDOW_MAX + 1;
+    REQUIRE_EQUAL(gpume_params_check(&params), GPUME_INVALID);
+    REQUIRE_EQUAL(gpume_surface(&params, &plane, &plane, &shape, 0, 0, costs), GPUME_INVALID);
+    params.window_x = params.window_y = 0;
+    params.bits = plane.bits = 40;
+    REQUIRE_EQUAL(gpume_params_check(&params), GPUME_INVALID);
+    REQUIRE_EQUAL(gpume_surface(&params, &plane, &plane, &shape, 0, 0, costs), GPUME_INVALID);
+    params.bits = plane.bits = 12; /* a cost could pass 32 bits, but not in the run's own blocks */
+    params.metric = GPUME_METRIC_SSD;
+    REQUIRE_EQUAL(gpume_params_check(&params), GPUME_OK);
+    const struct gpume_block_size largest = {128, 128};
+    REQUIRE_EQUAL(gpume_surface(&params, &plane, &plane, &largest, 0, 0, costs), GPUME_INVALID);
 }
 
 int main(int argc, char **argv)
