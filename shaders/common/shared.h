@@ -62,7 +62,8 @@
 #define GPUME_SPEC_COST_METRIC 36 /* of results: the refinement compares by it */
 #define GPUME_SPEC_WHOLE 37       /* 1 = refine.comp is given vectors in whole pixels */
 #define GPUME_SPEC_SIXTEENTHS 38  /* 1 = block_sums.comp writes sums of sixteenths */
-#define GPUME_SPEC_COUNT 39
+#define GPUME_SPEC_STRIDE 39      /* quads per padded row */
+#define GPUME_SPEC_COUNT 40
 
 /* enum gpume_metric and enum gpume_interpolation. */
 #define GPUME_SPEC_METRIC_SAD 0

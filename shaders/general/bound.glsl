@@ -30,31 +30,39 @@ shared int target_sums[BOXES_X * BOXES_Y];
 
 /* Of the reference: sums of boxes of a place, or with `grouped` ranges of a group's. */
 struct Sums {
-    Words words;
-    uint from; /* the block's first box */
-    uint stride;
+    Words words; /* from the block's first box on */
+    uint shift;  /* of two sums in a word: bits below the first one */
     bool grouped;
 };
 
 /* Pixels from a group to the next one. */
 const int SPACING = FULL != 0u ? 1 : SIDE;
 
-int sum_at(Words words, uint index)
-{
 #ifdef GPUME_WIDE
-    return int(words.at[index]);
+const uint SUMS_IN_WORD = 1u, RANGE_WORDS = 2u;
 #else
-    return int(bitfieldExtract(words.at[index / 2u], int(index % 2u) * 16, 16));
+const uint SUMS_IN_WORD = 2u, RANGE_WORDS = 1u;
 #endif
+
+/* Of a plane's sums or a frame's ranges, those from the one with number `first` on. */
+Sums sums_from(uvec2 address, uint first, bool grouped)
+{
+    Sums sums;
+    uint word = grouped ? first * RANGE_WORDS : first / SUMS_IN_WORD;
+    sums.words = Words(element(address, word, 4u));
+    sums.shift = first % SUMS_IN_WORD * 16u;
+    sums.grouped = grouped;
+    return sums;
 }
 
 /* The least and the largest sum of the box at p of the block. */
 ivec2 sums_at(Sums sums, ivec2 p)
 {
     if (!sums.grouped) {
-        return ivec2(sum_at(sums.words, sums.from + uint(p.y) * sums.stride + uint(p.x)));
+        uint word = sums.words.at[(uint(p.y) * STRIDE * 4u + uint(p.x)) / SUMS_IN_WORD];
+        return ivec2(SUMS_IN_WORD == 1u ? word : word >> sums.shift & 0xffffu);
     }
-    uint index = sums.from + uint(p.y / SPACING) * sums.stride + uint(p.x / SPACING);
+    uint index = uint(p.y / SPACING) * (STRIDE * 4u / uint(SPACING)) + uint(p.x / SPACING);
 #ifdef GPUME_WIDE
     return ivec2(sums.words.at[2u * index], sums.words.at[2u * index + 1u]);
 #else
@@ -71,12 +79,14 @@ int target_sum(Comparison c, ivec2 p)
 {
     Quads target = Quads(c.target);
     ivec2 place = c.at + ivec2(PAD_X, WINDOW_Y);
-    uint to = uint(place.y) * c.stride + uint(place.x) / 4u;
+    uint to = uint(place.y) * STRIDE + uint(place.x) / 4u;
     ivec4 sum = ivec4(0);
     for (int y = p.y; y < p.y + BOX; y++) {
         for (int x = p.x; x < p.x + BOX; x += 4) {
-            uint offset = uint(y) * c.stride + uint(x) / 4u;
-            sum += 2 * unpack(target.at[to + offset]) - other_samples(c, offset);
+            uint offset = uint(y) * STRIDE + uint(x) / 4u;
+            uint other = c.other_from + offset;
+            sum += 2 * unpack(target.at[to + offset]) -
+                   shifted(c.other.at[other], c.other.at[other + 1u], c.other_shift);
         }
     }
     return sum.x + sum.y + sum.z + sum.w;
@@ -95,8 +105,8 @@ void load_target_sums(Comparison c, uvec2 boxes, uint lane, uint lanes)
             target_sums[i] = target_sum(c, p);
 #else
             ivec2 place = c.at + ivec2(PAD_X, WINDOW_Y) + p;
-            target_sums[i] =
-                sum_at(Words(boxes), uint(place.y) * c.stride * 4u + uint(place.x));
+            Sums sums = sums_from(boxes, uint(place.y) * STRIDE * 4u + uint(place.x), false);
+            target_sums[i] = sums_at(sums, ivec2(0)).x;
 #endif
         }
     }
@@ -161,22 +171,15 @@ uint bound(Comparison c, Sums sums, uint most)
 uint bound_of_place(Comparison c, uvec2 boxes, uint plane_words, ivec2 v, uint most)
 {
     ivec2 fraction = v & (UNITS - 1), place = c.at + ivec2(PAD_X, WINDOW_Y) + (v >> UNITS_LOG2);
-    Sums sums;
-    sums.words = Words(far_element(boxes, uint(fraction.y * UNITS + fraction.x), plane_words, 4u));
-    sums.stride = c.stride * 4u;
-    sums.from = uint(place.y) * sums.stride + uint(place.x);
-    sums.grouped = false;
-    return bound(c, sums, most);
+    uvec2 plane = far_element(boxes, uint(fraction.y * UNITS + fraction.x), plane_words, 4u);
+    uint first = uint(place.y) * STRIDE * 4u + uint(place.x);
+    return bound(c, sums_from(plane, first, false), most);
 }
 
 /* Not more than D of any place of the group that begins with v. */
 uint bound_of_group(Comparison c, uvec2 ranges, ivec2 v, uint most)
 {
     ivec2 place = (c.at + ivec2(PAD_X, BEFORE_Y * SPACING) + (v >> UNITS_LOG2)) / SPACING;
-    Sums sums;
-    sums.words = Words(ranges);
-    sums.stride = c.stride * 4u / uint(SPACING);
-    sums.from = uint(place.y) * sums.stride + uint(place.x);
-    sums.grouped = true;
-    return bound(c, sums, most);
+    uint first = uint(place.y) * (STRIDE * 4u / uint(SPACING)) + uint(place.x);
+    return bound(c, sums_from(ranges, first, true), most);
 }

@@ -11,7 +11,7 @@ struct Comparison {
     ivec2 at, size; /* of the block: its corner, and what is visible of it */
     ivec2 picture;
     uvec2 target, reference; /* plane 0 of frames */
-    uint stride, plane_quads;
+    uint plane_quads;
 #ifdef GPUME_MEAN
     /* Predictions are the mean with this one: where it begins, and how far behind a quad. */
     Quads other;
@@ -28,7 +28,6 @@ Comparison comparison_of(gpume_general_push push, gpume_general_pair pair, uint 
     c.size = min(BLOCK_SIZE, c.picture - c.at);
     c.target = pair.target;
     c.reference = pair.reference;
-    c.stride = push.stride;
     c.plane_quads = push.plane_quads;
     return c;
 }
@@ -63,26 +62,41 @@ ivec4 shifted(QUAD first, QUAD second, uint shift)
 }
 #endif
 
+/* A part of a block, in memory: the quads that its first rows begin in. `whole`: all of it is
+ * visible, so that rows lie at distances that are known when the kernel is compiled. */
+struct Cell {
+    Quads target, match;
+    uint shift;    /* samples of the match's first quad before it */
+    ivec2 visible; /* columns and rows */
 #ifdef GPUME_MEAN
-/* offset: in quads, from the block's corner. */
-ivec4 other_samples(Comparison c, uint offset)
-{
-    uint from = c.other_from + offset;
-    return shifted(c.other.at[from], c.other.at[from + 1u], c.other_shift);
-}
+    Quads other;
+    uint other_shift;
 #endif
+};
 
-/* Differences of the four samples from p of the block on; 0 outside what is visible. Without
- * branches, so that the loads of several calls are under way together. */
-ivec4 differences(Comparison c, Quads target, Quads match, uint to, uint from, uint shift, ivec2 p)
+/* To quad x of row y; of a row that is not visible, to the last one that is. */
+uint offset_of(Cell cell, bool whole, uint x, uint y)
 {
-    uint offset = uint(min(p.y, c.size.y - 1)) * c.stride + uint(p.x) / 4u;
-    ivec4 t = unpack(target.at[to + offset]);
-    ivec4 r = shifted(match.at[from + offset], match.at[from + offset + 1u], shift);
+    return (whole ? y : min(y, uint(cell.visible.y) - 1u)) * STRIDE + x;
+}
+
+int visible_of(Cell cell, bool whole, uint x, uint y)
+{
+    return whole ? 4 : y < uint(cell.visible.y) ? clamp(cell.visible.x - 4 * int(x), 0, 4) : 0;
+}
+
+/* Differences of the samples of quad x of row y; 0 outside what is visible. Without branches, so
+ * that the loads of several calls are under way together. */
+ivec4 differences(Cell cell, bool whole, uint x, uint y)
+{
+    uint i = offset_of(cell, whole, x, y);
+    ivec4 t = unpack(cell.target.at[i]);
+    ivec4 r = shifted(cell.match.at[i], cell.match.at[i + 1u], cell.shift);
 #ifdef GPUME_MEAN
-    r = (r + other_samples(c, offset) + 1) >> 1;
+    ivec4 b = shifted(cell.other.at[i], cell.other.at[i + 1u], cell.other_shift);
+    r = (r + b + 1) >> 1;
 #endif
-    int visible = p.y < c.size.y ? c.size.x - p.x : 0;
+    int visible = visible_of(cell, whole, x, y);
     return mix(ivec4(0), t - r, lessThan(ivec4(0, 1, 2, 3), ivec4(visible)));
 }
 
@@ -97,9 +111,9 @@ ivec4 hadamard4(ivec4 v)
 #ifdef GPUME_WIDE
 #define PART ivec4
 
-PART transformed(Comparison c, Quads target, Quads match, uint to, uint from, uint shift, ivec2 p)
+PART transformed(Cell cell, bool whole, uint x, uint y)
 {
-    return hadamard4(differences(c, target, match, to, from, shift, p));
+    return hadamard4(differences(cell, whole, x, y));
 }
 
 uint absolute_sum(PART a)
@@ -115,20 +129,16 @@ uvec2 in_halves(QUAD quad)
     return uvec2(quad, quad >> 8) & 0x00ff00ffu;
 }
 
-/* Of the target and of the match, from p of the block on; 0 outside what is visible. */
-void load_halves(Comparison c, Quads target, Quads match, uint to, uint from, uint shift, ivec2 p,
-    out uvec2 t, out uvec2 r)
+/* Of quad x of row y of the target and of the match; 0 outside what is visible. */
+void load_halves(Cell cell, bool whole, uint x, uint y, out uvec2 t, out uvec2 r)
 {
-    uint offset = uint(min(p.y, c.size.y - 1)) * c.stride + uint(p.x) / 4u;
-    int visible = p.y < c.size.y ? clamp(c.size.x - p.x, 0, 4) : 0;
-    uint mask = bitfieldExtract(0xffffffffu, 0, 8 * visible);
-    t = in_halves(target.at[to + offset] & mask);
-    r = in_halves(
-        shifted_quad(match.at[from + offset], match.at[from + offset + 1u], shift) & mask);
+    uint i = offset_of(cell, whole, x, y);
+    uint mask = bitfieldExtract(0xffffffffu, 0, 8 * visible_of(cell, whole, x, y));
+    t = in_halves(cell.target.at[i] & mask);
+    r = in_halves(shifted_quad(cell.match.at[i], cell.match.at[i + 1u], cell.shift) & mask);
 #ifdef GPUME_MEAN
-    uint other = c.other_from + offset;
-    uvec2 b = in_halves(
-        shifted_quad(c.other.at[other], c.other.at[other + 1u], c.other_shift) & mask);
+    uvec2 b =
+        in_halves(shifted_quad(cell.other.at[i], cell.other.at[i + 1u], cell.other_shift) & mask);
     r = r + b + 0x00010001u >> 1 & 0x00ff00ffu; /* 0 outside what is visible */
 #endif
 }
@@ -136,10 +146,10 @@ void load_halves(Comparison c, Quads target, Quads match, uint to, uint from, ui
 /* The step between low and high comes last. Before it, coefficients are at most 32 * 255 < 2^15. */
 #define PART ivec2
 
-PART transformed(Comparison c, Quads target, Quads match, uint to, uint from, uint shift, ivec2 p)
+PART transformed(Cell cell, bool whole, uint x, uint y)
 {
     uvec2 t, r;
-    load_halves(c, target, match, to, from, shift, p, t, r);
+    load_halves(cell, whole, x, y, t, r);
     ivec2 d = ivec2(t) - ivec2(r);
     return ivec2(d.x + d.y, d.x - d.y);
 }
@@ -155,14 +165,13 @@ uint absolute_sum(PART a)
 const uint TILE = 8u - uint((BLOCK_W | BLOCK_H) & 4);
 const uint TILE_QUADS = TILE / 4u;
 
-/* Of the tile at p. */
-uint tile_sum(Comparison c, Quads target, Quads match, uint to, uint from, uint shift, ivec2 p)
+uint tile_sum(Cell cell, bool whole)
 {
     PART d[TILE * TILE_QUADS];
     [[unroll]] for (uint y = 0u; y < TILE; y++) {
-        PART a = transformed(c, target, match, to, from, shift, p + ivec2(0, y));
+        PART a = transformed(cell, whole, 0u, y);
         if (TILE_QUADS == 2u) {
-            PART b = transformed(c, target, match, to, from, shift, p + ivec2(4, y));
+            PART b = transformed(cell, whole, 1u, y);
             d[y * TILE_QUADS] = a + b;
             d[y * TILE_QUADS + TILE_QUADS - 1u] = a - b;
         } else {
@@ -193,7 +202,7 @@ void set_other(inout Comparison c, uvec2 frame, ivec2 v, uint bits)
     ivec2 fraction = v & (UNITS - 1);
     ivec2 place = c.at + ivec2(PAD_X, WINDOW_Y) + (v >> UNITS_LOG2);
     c.other = plane_of(frame, uint(fraction.y * UNITS + fraction.x), c.plane_quads);
-    c.other_from = uint(place.y) * c.stride + uint(place.x) / 4u;
+    c.other_from = uint(place.y) * STRIDE + uint(place.x) / 4u;
     c.other_shift = uint(place.x) % 4u;
     c.more_bits = bits;
 }
@@ -202,14 +211,12 @@ void set_other(inout Comparison c, uvec2 frame, ivec2 v, uint bits)
 /* A block is compared by cells: tiles, or a quad in each of so many rows. */
 const uint CELL_ROWS = 8u - uint(BLOCK_H & 4);
 
-/* Sums of absolute or squared differences of a cell at p. The loads of its rows are under way
- * together. */
-uint quads_sum(bool squared, Comparison c, Quads target, Quads match, uint to, uint from,
-    uint shift, ivec2 p)
+/* Sums of absolute or squared differences. The loads of the rows are under way together. */
+uint quads_sum(bool squared, Cell cell, bool whole)
 {
     uint sum = 0u;
     [[unroll]] for (uint y = 0u; y < CELL_ROWS; y++) {
-        ivec4 d = differences(c, target, match, to, from, shift, p + ivec2(0, y));
+        ivec4 d = differences(cell, whole, 0u, y);
         uvec4 u = uvec4(squared ? d * d : abs(d));
         sum += u.x + u.y + u.z + u.w;
     }
@@ -217,24 +224,50 @@ uint quads_sum(bool squared, Comparison c, Quads target, Quads match, uint to, u
 }
 
 #ifdef GPUME_WIDE
-uint absolute_quads_sum(
-    Comparison c, Quads target, Quads match, uint to, uint from, uint shift, ivec2 p)
+uint absolute_quads_sum(Cell cell, bool whole)
 {
-    return quads_sum(false, c, target, match, to, from, shift, p);
+    return quads_sum(false, cell, whole);
 }
 #else
-/* In halves, of 256 + t - r: its bit 8 says whether t >= r, and where it is not, |t - r| is 1 more
- * than the inverted lower bits. A half of `sum` is at most 8 * 2 * 255 < 2^16. */
-uint absolute_quads_sum(
-    Comparison c, Quads target, Quads match, uint to, uint from, uint shift, ivec2 p)
+#ifdef GPUME_HALF
+/* A sum of half floats that starts at 1024 takes in four differences of samples and stays below
+ * 2048, so that its low bits are the whole number. Samples are 1024 + s: see search/samples.glsl.
+ */
+uint difference_of_rows(uvec2 t[2], uvec2 r[2])
+{
+    const uint BIAS = 0x64006400u;
+    f16vec2 sum = f16vec2(1024.0hf);
+    [[unroll]] for (uint i = 0u; i < 2u; i++) {
+        uvec2 a = t[i] | BIAS, b = r[i] | BIAS;
+        sum += abs(unpackFloat2x16(a.x) - unpackFloat2x16(b.x));
+        sum += abs(unpackFloat2x16(a.y) - unpackFloat2x16(b.y));
+    }
+    return packFloat2x16(sum) - BIAS;
+}
+#else
+/* Of 256 + t - r, bit 8 says whether t >= r, and where it is not, |t - r| is 1 more than the
+ * inverted lower bits. */
+uint difference_of_rows(uvec2 t[2], uvec2 r[2])
 {
     uint sum = 0u;
-    [[unroll]] for (uint y = 0u; y < CELL_ROWS; y++) {
-        uvec2 t, r;
-        load_halves(c, target, match, to, from, shift, p + ivec2(0, y), t, r);
-        uvec2 d = t + 0x01000100u - r, below = ~(d >> 8) & 0x00010001u;
+    [[unroll]] for (uint i = 0u; i < 2u; i++) {
+        uvec2 d = t[i] + 0x01000100u - r[i], below = ~(d >> 8) & 0x00010001u;
         d = (d ^ below * 255u) & 0x00ff00ffu;
         sum += d.x + below.x + d.y + below.y;
+    }
+    return sum;
+}
+#endif
+
+/* In halves, each of which is at most 8 * 2 * 255 < 2^16. */
+uint absolute_quads_sum(Cell cell, bool whole)
+{
+    uint sum = 0u;
+    [[unroll]] for (uint y = 0u; y < CELL_ROWS; y += 2u) {
+        uvec2 t[2], r[2];
+        load_halves(cell, whole, 0u, y, t[0], r[0]);
+        load_halves(cell, whole, 0u, y + 1u, t[1], r[1]);
+        sum += difference_of_rows(t, r);
     }
     return (sum & 0xffffu) + (sum >> 16);
 }
@@ -252,25 +285,46 @@ uvec2 cells_of(uint metric)
     return uvec2(uint(BLOCK_W) / size.x, uint(BLOCK_H) / size.y); /* see places.glsl */
 }
 
+Quads quads_from(Quads plane, uint index)
+{
+    return Quads(element(uvec2(plane), index, QUAD_ALIGN));
+}
+
+/* Of candidate v: the cell that begins p from the block's corner. */
+Cell cell_at(Comparison c, ivec2 v, ivec2 p)
+{
+    ivec2 fraction = v & (UNITS - 1), corner = c.at + ivec2(PAD_X, WINDOW_Y) + p;
+    ivec2 place = corner + (v >> UNITS_LOG2);
+    Quads match = plane_of(c.reference, uint(fraction.y * UNITS + fraction.x), c.plane_quads);
+    Cell cell;
+    cell.target = quads_from(Quads(c.target), uint(corner.y) * STRIDE + uint(corner.x) / 4u);
+    cell.match = quads_from(match, uint(place.y) * STRIDE + uint(place.x) / 4u);
+    cell.shift = uint(place.x) % 4u;
+    cell.visible = c.size - p;
+#ifdef GPUME_MEAN
+    cell.other = quads_from(c.other, c.other_from + uint(p.y) * STRIDE + uint(p.x) / 4u);
+    cell.other_shift = c.other_shift;
+#endif
+    return cell;
+}
+
+uint sum_of(uint metric, Cell cell, bool whole)
+{
+    if (metric == GPUME_SPEC_METRIC_SATD) {
+        return tile_sum(cell, whole);
+    }
+    return metric == GPUME_SPEC_METRIC_SAD ? absolute_quads_sum(cell, whole)
+                                           : quads_sum(true, cell, whole);
+}
+
 /* The share of a cell in D of candidate v. */
 uint cell_sum(uint metric, Comparison c, ivec2 v, uvec2 cell)
 {
-    ivec2 fraction = v & (UNITS - 1), corner = c.at + ivec2(PAD_X, WINDOW_Y);
-    ivec2 place = corner + (v >> UNITS_LOG2), p = ivec2(cell * cell_size(metric));
-    if (any(greaterThanEqual(p, c.size))) {
-        return 0u;
+    ivec2 p = ivec2(cell * cell_size(metric));
+    if (c.size == BLOCK_SIZE) {
+        return sum_of(metric, cell_at(c, v, p), true);
     }
-    Quads target = Quads(c.target);
-    Quads match = plane_of(c.reference, uint(fraction.y * UNITS + fraction.x), c.plane_quads);
-    uint to = uint(corner.y) * c.stride + uint(corner.x) / 4u;
-    uint from = uint(place.y) * c.stride + uint(place.x) / 4u, shift = uint(place.x) % 4u;
-    if (metric == GPUME_SPEC_METRIC_SATD) {
-        return tile_sum(c, target, match, to, from, shift, p);
-    }
-    if (metric == GPUME_SPEC_METRIC_SAD) {
-        return absolute_quads_sum(c, target, match, to, from, shift, p);
-    }
-    return quads_sum(true, c, target, match, to, from, shift, p);
+    return all(lessThan(p, c.size)) ? sum_of(metric, cell_at(c, v, p), false) : 0u;
 }
 
 /* The share `part` of `parts` in D of candidate v by a metric: the shares of all parts add up to

@@ -21,6 +21,7 @@ layout(constant_id = GPUME_SPEC_LAMBDA) const uint LAMBDA = 0;
 layout(constant_id = GPUME_SPEC_KEPT) const uint KEPT = 1;
 layout(constant_id = GPUME_SPEC_CONFIDENCE) const uint CONFIDENCE = 0;
 layout(constant_id = GPUME_SPEC_REFERENCES) const uint REFERENCES = 1;
+layout(constant_id = GPUME_SPEC_STRIDE) const uint STRIDE = 1; /* quads per padded row */
 
 #ifdef GPUME_WIDE
 #define QUAD_ALIGN 8
@@ -37,7 +38,7 @@ layout(buffer_reference, std430, buffer_reference_align = 4) buffer Words
 {
     uint at[];
 };
-layout(buffer_reference, std430, buffer_reference_align = QUAD_ALIGN) buffer Quads
+layout(buffer_reference, std430, buffer_reference_align = QUAD_ALIGN) readonly buffer Quads
 {
     QUAD at[];
 };

@@ -16,6 +16,9 @@
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_buffer_reference_uvec2 : require
 #extension GL_EXT_control_flow_attributes : require
+#ifdef GPUME_HALF
+#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
+#endif
 #define GPUME_MEAN
 #include "common/shared.h"
 #include "general/general.glsl"

@@ -42,7 +42,7 @@ ivec4 match_at(uvec2 at, uint pair, uint vector)
     Quads plane = plane_of(General(pc.general.table).pairs[pair].measured_reference,
         uint(fraction.y * UNITS + fraction.x), pc.general.plane_quads);
     uint x = uint(int(at.x) + PAD_X + whole.x);
-    uint line = uint(int(at.y) + WINDOW_Y + whole.y) * pc.general.stride + x / 4u;
+    uint line = uint(int(at.y) + WINDOW_Y + whole.y) * STRIDE + x / 4u;
     ivec4 a = unpack(plane.at[line]), b = unpack(plane.at[line + 1u]);
     return from_quads(a, b, x % 4u);
 }
@@ -89,7 +89,7 @@ void main()
         bool is_first;
         uint block = block_at(at, z, is_first);
         prediction after = predict(at, z, block);
-        uint line = (at.y + uint(WINDOW_Y)) * pc.general.stride + uint(PAD_X) / 4u + at.x / 4u;
+        uint line = (at.y + uint(WINDOW_Y)) * STRIDE + uint(PAD_X) / 4u + at.x / 4u;
         ivec4 t = unpack(target.at[line]), before = unpack(reference.at[line]);
         ivec4 visible =
             ivec4(lessThan(ivec4(at.x) + ivec4(0, 1, 2, 3), ivec4(pc.general.layer.width)));

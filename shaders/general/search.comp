@@ -6,7 +6,7 @@
  *
  * Grid: x and y count workgroups of LOCAL invocations, one per block; z = pair. Several dispatches
  * may share the places of a large window, with barriers between them: each but the first continues
- * from the best so far. Shared memory: 17 words per invocation and one per box of the block. Reads
+ * from the best so far. Shared memory: 17 words per invocation, one per box of the block. Reads
  * the searched surface, sums of boxes and predictors; reads and writes PAIR_VECTORS, PAIR_COSTS,
  * PAIR_TIES; adds to COUNTS.
  */
@@ -15,6 +15,9 @@
 #extension GL_EXT_buffer_reference : require
 #extension GL_EXT_buffer_reference_uvec2 : require
 #extension GL_EXT_control_flow_attributes : require
+#ifdef GPUME_HALF
+#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
+#endif
 #include "common/shared.h"
 #include "general/general.glsl"
 #include "general/cost.glsl"

@@ -7,12 +7,13 @@
  * the list. Where no cost is known to begin with, places with the least bounds, in the groups with
  * the least bounds, are compared first, so that there is a low one.
  *
- * Shared memory: 17 words per invocation. Include after cost.glsl, places.glsl and bound.glsl, and
- * after push constants pc.
+ * Shared memory: 17 words per invocation at most. Include after cost.glsl, places.glsl and
+ * bound.glsl, and after push constants pc.
  */
 layout(constant_id = GPUME_SPEC_LOCAL) const uint LOCAL = 64;
 
-const uint AT_ONCE = 4u; /* groups, then places, that an invocation looks at in a turn */
+/* Groups, then places, that an invocation looks at in a turn: measured. */
+const uint AT_ONCE = METRIC == GPUME_SPEC_METRIC_SATD ? 4u : 2u;
 const uint GROUPS_AT_ONCE = AT_ONCE * LOCAL / GROUP; /* whose places these are */
 const uint LIST = LOCAL * (AT_ONCE + 1u);
 const uint SEEDS = (LOCAL + 7u) / 8u;

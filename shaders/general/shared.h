@@ -49,7 +49,6 @@ typedef struct gpume_general_push gpume_general_push;
 struct gpume_general_push {
     GPUME_ADDRESS table;
     gpume_layer_push layer;
-    GPUME_U32 stride;                 /* quads per padded row */
     GPUME_U32 plane_quads;            /* from one plane of a frame to the next */
     GPUME_U32 block_first, block_end; /* of the layer: those of this dispatch */
     GPUME_U32 candidate;              /* which of the kept ones is searched */
@@ -57,6 +56,7 @@ struct gpume_general_push {
     GPUME_U32 pruned;    /* 1 = sums of boxes bound the cost of a place before it is compared */
     GPUME_U32 box_words; /* from one plane's sums to the next */
     GPUME_U32 coarse;    /* one in so many groups may be where a pruned search starts */
+    GPUME_U32 unused;
 };
 
 struct gpume_boxes_push {

@@ -21,10 +21,10 @@ shared uint sums[GPUME_GENERAL_LOCAL];
 /* What the quad at (x,y) adds in a block that ends before `end`. */
 uint texture_of(Quads plane, uvec2 at, uvec2 end)
 {
-    uint line = (at.y + uint(WINDOW_Y)) * pc.stride + uint(PAD_X) / 4u + at.x / 4u;
+    uint line = (at.y + uint(WINDOW_Y)) * STRIDE + uint(PAD_X) / 4u + at.x / 4u;
     ivec4 here = unpack(plane.at[line]);
     ivec4 right = ivec4(here.yzw, unpack(plane.at[line + 1u]).x);
-    ivec4 below = at.y + 1u < end.y ? unpack(plane.at[line + pc.stride]) : here;
+    ivec4 below = at.y + 1u < end.y ? unpack(plane.at[line + STRIDE]) : here;
     uvec4 x = at.x + uvec4(0u, 1u, 2u, 3u);
     uvec4 differences = uvec4(lessThan(x + 1u, uvec4(end.x))) * uvec4(abs(right - here)) +
                         uvec4(lessThan(x, uvec4(end.x))) * uvec4(abs(below - here));

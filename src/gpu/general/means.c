@@ -8,6 +8,9 @@
 
 #include "mean16.inc"
 #include "mean8.inc"
+#include "mean_half8.inc"
+
+#define mean_half16 mean16 /* half floats are for 8 bits */
 
 #define TURNS (2 * GPUME_MEAN_ROUNDS)
 #define CLOSING_PLACES 3u
@@ -33,12 +36,16 @@ static uint32_t local_of(const struct gpume_stage_setup *setup)
 
 static int create(struct gpume_gpu_stage *stage)
 {
-    static const struct gpume_kernel_code code = GPUME_FRAME_CODE(mean, 0, struct gpume_mean_push);
+    static const struct gpume_kernel_code codes[] = {
+        GPUME_FRAME_CODE(mean, 0, struct gpume_mean_push),
+        GPUME_FRAME_CODE(mean_half, 0, struct gpume_mean_push),
+    };
     uint32_t constants[GPUME_SPEC_COUNT];
     gpume_stage_constants(&stage->setup, constants);
     constants[GPUME_SPEC_LOCAL] = local_of(&stage->setup);
     constants[GPUME_SPEC_BOX] = gpume_boxes_side(stage->setup.plan);
-    return gpume_stage_kernel(&stage->setup, &code, constants, &stage->kernels[0]);
+    return gpume_stage_kernel(
+        &stage->setup, &codes[gpume_stage_half(stage->setup.gpu)], constants, &stage->kernels[0]);
 }
 
 /* Some places of every block, in dispatches that none take long. */

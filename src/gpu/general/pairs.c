@@ -70,7 +70,6 @@ struct gpume_general_push gpume_general_push_make(
     return (struct gpume_general_push){
         .table = address_of(work, GPUME_ARRAY_GENERAL),
         .layer = gpume_work_layer(plan, layer),
-        .stride = plan->padded_stride / 4,
         .plane_quads = (uint32_t)(gpume_work_plane_bytes(plan) / gpume_quad_bytes(plan)),
         .pruned = work->pruned,
         .box_words = gpume_boxes_plane_words(plan),

@@ -10,11 +10,13 @@
 
 #include "general16.inc"
 #include "general8.inc"
+#include "general_half8.inc"
 #include "median.inc"
 #include "refine16.inc"
 #include "refine8.inc"
 #define median8 median /* the depth of samples does not matter */
 #define median16 median
+#define general_half16 general16 /* half floats are for 8 bits */
 
 enum { MEDIAN, SEARCH, REFINE };
 
@@ -79,16 +81,17 @@ static int create_kernel(struct gpume_gpu_stage *stage, uint32_t which, uint32_t
 
 static int create(struct gpume_gpu_stage *stage)
 {
-    static const struct gpume_kernel_code of_median = {GPUME_KERNEL_CODE(
-                                              median, 0, struct gpume_general_push)},
-                                          of_search = {GPUME_KERNEL_CODE(
-                                              general, 0, struct gpume_general_push)},
-                                          of_refine = {GPUME_KERNEL_CODE(
-                                              refine, 0, struct gpume_general_push)};
+    static const struct gpume_kernel_code
+        of_median = {GPUME_KERNEL_CODE(median, 0, struct gpume_general_push)},
+        of_search = {GPUME_KERNEL_CODE(general, 0, struct gpume_general_push)},
+        of_half_search = {GPUME_KERNEL_CODE(general_half, 0, struct gpume_general_push)},
+        of_refine = {GPUME_KERNEL_CODE(refine, 0, struct gpume_general_push)};
     const struct gpume_plan *plan = stage->setup.plan;
+    bool half = gpume_stage_half(stage->setup.gpu);
     int status = GPUME_OK;
     if (!plan->fast_pixels) {
-        GPUME_TRY(create_kernel(stage, SEARCH, gpume_general_local(&stage->setup), &of_search));
+        GPUME_TRY(create_kernel(stage, SEARCH, gpume_general_local(&stage->setup),
+            half ? &of_half_search : &of_search));
     }
     if (plan->passes > 1) {
         GPUME_TRY(create_kernel(stage, MEDIAN, 0, &of_median));

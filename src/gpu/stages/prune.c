@@ -162,12 +162,6 @@ void gpume_prune_constants(
     constants[GPUME_SPEC_SIXTEENTHS] = gpume_prune_layout(setup)->makes[GPUME_PRUNE_SIXTEENTHS];
 }
 
-/* Processors that take the part of a GPU are slow at half floats. */
-bool gpume_prune_half(const struct gpume_gpu *gpu)
-{
-    return gpu->half && gpu->properties.deviceType != VK_PHYSICAL_DEVICE_TYPE_CPU;
-}
-
 /* Looking at a candidate twice costs about as much as 64 pixel differences. */
 uint32_t gpume_prune_blocks(const struct gpume_stage_setup *setup)
 {

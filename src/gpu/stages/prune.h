@@ -39,9 +39,6 @@ bool gpume_prune_used(const struct gpume_gpu_stage *stage, const struct gpume_wo
 void gpume_prune_constants(
     const struct gpume_stage_setup *setup, uint32_t constants[GPUME_SPEC_COUNT]);
 
-/* Half float arithmetic, for bounds and for 8-bit samples? */
-bool gpume_prune_half(const struct gpume_gpu *gpu);
-
 /* Blocks that one dispatch may take. */
 uint32_t gpume_prune_blocks(const struct gpume_stage_setup *setup);
 

@@ -43,7 +43,7 @@ static int create(struct gpume_gpu_stage *stage)
         {GPUME_TASK_CODE(prune_strips, 6, struct gpume_prune_small_push),
             GPUME_TASK_CODE(prune_strips_half, 6, struct gpume_prune_small_push)},
     };
-    bool strips = takes_strips(&stage->setup), half = gpume_prune_half(stage->setup.gpu);
+    bool strips = takes_strips(&stage->setup), half = gpume_stage_half(stage->setup.gpu);
     uint32_t constants[GPUME_SPEC_COUNT];
     gpume_prune_constants(&stage->setup, constants);
     constants[GPUME_SPEC_KEY_BITS] = gpume_bit_width(stage->setup.plan->candidates);

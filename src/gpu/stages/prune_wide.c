@@ -34,7 +34,7 @@ static int create(struct gpume_gpu_stage *stage)
     uint32_t constants[GPUME_SPEC_COUNT];
     gpume_prune_constants(&stage->setup, constants);
     return gpume_stage_kernel(
-        &stage->setup, &codes[gpume_prune_half(stage->setup.gpu)], constants, &stage->kernels[0]);
+        &stage->setup, &codes[gpume_stage_half(stage->setup.gpu)], constants, &stage->kernels[0]);
 }
 
 static void record(const struct gpume_gpu_stage *stage, const struct gpume_work *work)

@@ -29,6 +29,12 @@ bool gpume_stage_wanted_plain(const struct gpume_stage_setup *setup)
     return !setup->plan->general;
 }
 
+/* Processors that take the part of a GPU are slow at half floats. */
+bool gpume_stage_half(const struct gpume_gpu *gpu)
+{
+    return gpu->half && gpu->properties.deviceType != VK_PHYSICAL_DEVICE_TYPE_CPU;
+}
+
 int gpume_stage_create(const struct gpume_stage_ops *ops, const struct gpume_stage_setup *setup,
     struct gpume_gpu_stage *stage)
 {
@@ -82,6 +88,7 @@ void gpume_stage_constants(
     constants[GPUME_SPEC_KEPT] = setup->plan->kept;
     constants[GPUME_SPEC_CONFIDENCE] = p->confidence;
     constants[GPUME_SPEC_REFERENCES] = setup->plan->references;
+    constants[GPUME_SPEC_STRIDE] = setup->plan->padded_stride / 4;
 }
 
 int gpume_stage_kernel(const struct gpume_stage_setup *setup, const struct gpume_kernel_code *code,

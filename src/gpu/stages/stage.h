@@ -80,6 +80,9 @@ static inline const struct gpume_shape *gpume_stage_layer(const struct gpume_sta
 int gpume_stage_create(const struct gpume_stage_ops *ops, const struct gpume_stage_setup *setup,
     struct gpume_gpu_stage *stage);
 int gpume_stage_wait(struct gpume_gpu_stage *stage);
+/* Half float arithmetic, for bounds and for 8-bit samples? */
+bool gpume_stage_half(const struct gpume_gpu *gpu);
+
 /* Zeroed is fine. */
 void gpume_stage_destroy(struct gpume_gpu_stage *stage);
 
