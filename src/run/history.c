@@ -65,7 +65,8 @@ struct gpume_frame *gpume_history_forget(struct gpume_history *history, uint64_t
 {
     struct gpume_frame *frame = NULL;
     oldest = gpume_min_u64(oldest, history->next);
-    for (; !frame && history->first < oldest; history->first++) {
+    /* Where none are kept, entries of frames that were taken long ago may hold new ones. */
+    for (; history->keeps && !frame && history->first < oldest; history->first++) {
         frame = history->frames[history->first % history->ring];
         history->frames[history->first % history->ring] = NULL;
     }

@@ -10,6 +10,7 @@
  */
 #include "harness.h"
 #include "plans.h"
+#include "run/history.h"
 #include "run/pipeline.h"
 #include "run/schedule.h"
 
@@ -369,6 +370,37 @@ static void run_all(struct gpume_params params, uint64_t seed)
     run_plans(plans, 3, calls, seed);
 }
 
+/* --- the history */
+
+/* Where no frames are kept, those of a submission come back to the pool, and may be sent again,
+ * before the lane has them forgotten. */
+static void test_history(void)
+{
+    static struct gpume_frame frames[2 * FRAMES];
+    struct gpume_params params;
+    struct gpume_plan plan;
+    struct gpume_history history = {0};
+    gpume_params_default(&params);
+    params.width = WIDTH;
+    params.height = HEIGHT;
+    params.backend = GPUME_BACKEND_VULKAN;
+    make_plan(params, 4, &plan);
+    REQUIRE_EQUAL(gpume_history_init(&history, &plan, plan.pool), GPUME_OK);
+    const uint32_t taken = plan.slots * plan.batch, end = plan.pool + plan.batch;
+    for (uint32_t i = 0; i < end; i++) {
+        frames[i].sequence = i;
+        gpume_history_add(&history, &frames[i]);
+        if (i < taken) {
+            REQUIRE(gpume_history_take(&history, i) == &frames[i]);
+        }
+    }
+    REQUIRE(!gpume_history_forget(&history, taken - plan.reach));
+    for (uint32_t i = taken; i < end; i++) {
+        REQUIRE(gpume_history_take(&history, i) == &frames[i]);
+    }
+    gpume_history_finish(&history);
+}
+
 int main(void)
 {
     static const uint32_t lists[][4] = {{1}, {1, 2}, {5, 1, 3}, {9}};
@@ -385,6 +417,7 @@ int main(void)
         params.best_reference = i / 12 % 2;
         params.confidence = i / 24 % 2;
         params.want_frames = i / 48 % 2;
+        params.backend = i % 2 ? GPUME_BACKEND_VULKAN : GPUME_BACKEND_AUTO; /* keeps frames */
         params.first_target = i % 5 == 1 ? 20 : 0;
         params.target_count = i % 5 == 2 ? 30 : 0;
         run_all(params, i + 1);
@@ -393,6 +426,7 @@ int main(void)
             shared[j] += fakes[j].tasks;
         }
     }
+    test_history();
     REQUIRE(full > 0 && shared[0] > 0 && shared[1] > 0 && shared[2] > 0);
     return harness_verdict();
 }
