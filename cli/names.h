@@ -18,6 +18,9 @@ bool gpume_name_is_stdout(const char *path);
 /* Is the output also one of the inputs, or a picture of a numbered input? Then one line says so. */
 bool gpume_name_is_input(const char *const *inputs, uint32_t count, const char *path);
 
+/* What a run's frames.csv or summary.json is, by its first bytes; NULL: another file. */
+const char *gpume_name_result(const char *path);
+
 /* The file of vectors that an input stands for: vectors.csv in the folder of a run, else the input
  * itself. To be freed; NULL after one line. */
 char *gpume_name_vectors_input(const char *input);

@@ -4,6 +4,7 @@
 #include "console.h"
 #include "files/text_file.h"
 #include "host.h"
+#include "names.h"
 #include "options/checks.h"
 #include "vectors/format.h"
 
@@ -126,6 +127,11 @@ int gpume_source_check_inputs(const struct gpume_source_options *options)
         if (format) {
             return gpume_refuse(GPUME_FORMAT, "%s: is a file of vectors (%s), not a video%s", input,
                 format->name, format->reader ? "; gpume compare and gpume convert read it" : "");
+        }
+        const char *what = gpume_name_result(input);
+        if (what) {
+            return gpume_refuse(
+                GPUME_FORMAT, "%s: is %s, not a video; give the video itself", input, what);
         }
     }
     return GPUME_OK;

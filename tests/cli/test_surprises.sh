@@ -73,7 +73,15 @@ expect 3 results
 says "results: is a file of vectors (mvf)"
 cp run/frames.csv results
 expect 3 results
-says "results: not a video or picture"
+says "results: is the table of a run's frame pairs, not a video"
+expect 3 luma run/summary.json
+says "run/summary.json: is the summary of a run, not a video; give the video itself"
+for name in frames.csv summary.json; do
+    expect 3 compare run run/$name
+    says "not a file of vectors; give the run's folder"
+    expect 3 convert run/$name other.mvf
+    says "not a file of vectors"
+done
 rm results results.*
 
 # The summary has units.
