@@ -83,6 +83,12 @@ for name in frames.csv summary.json; do
     says "not a file of vectors"
 done
 rm results results.*
+# The file of --predictor is an input, too; without it no run could be resumed.
+for output in "--vectors run/../run/vectors.csv" "-o run"; do
+    # shellcheck disable=SC2086 # two words
+    expect 2 clip.y4m --backend cpu -b 16 -w 3 --lambda 4 --predictor run/vectors.csv -y $output
+    says "vectors.csv: is the input; give the output another name"
+done
 
 # The summary has units.
 expect 0 --backend cpu -b 16 -w 3 clip.y4m -o run -y
