@@ -21,7 +21,9 @@ int gpume_video_options_check(void *opaque, const struct gpume_line *line)
 {
     const struct gpume_video_options *options = opaque;
     (void)line;
-    return gpume_check_engine(&options->params);
+    const int status =
+        options->output ? gpume_text_check_name(options->output, &gpume_console) : GPUME_OK;
+    return status ? status : gpume_check_engine(&options->params);
 }
 
 enum gpume_exit gpume_video_open(struct gpume_video *video)

@@ -86,12 +86,11 @@ static void set_defaults(void *options)
 static int check(void *opaque, const struct gpume_line *line)
 {
     const struct gpume_video_options *options = opaque;
-    (void)line;
     if (!options->output && isatty(STDOUT_FILENO)) {
         return gpume_refuse(GPUME_INVALID,
             "frames are not for terminals: name a file with -o, or pipe them to a program");
     }
-    return GPUME_OK;
+    return gpume_video_options_check(opaque, line);
 }
 
 #define OPTIONS struct gpume_video_options

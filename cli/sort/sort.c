@@ -329,6 +329,9 @@ static int check_options(void *opaque, const struct gpume_line *line)
             "--binary: a terminal cannot show words; name a file with -o, or pipe them to a "
             "program");
     }
+    if (options->output && gpume_text_check_name(options->output, &gpume_console) != GPUME_OK) {
+        return GPUME_INVALID;
+    }
     return gpume_check_engine(&options->params);
 }
 

@@ -27,19 +27,25 @@ bool gpume_text_is_special(const char *path)
     return gpume_text_is_stdout(path) || (stat(path, &info) == 0 && is_special(path, &info));
 }
 
+int gpume_text_check_name(const char *path, const struct gpume_log *log)
+{
+    return strcmp(path, "-.nut") != 0
+               ? GPUME_OK
+               : gpume_log_fail(log, GPUME_INVALID,
+                     "%s: stands for video on standard output; give - for standard output", path);
+}
+
 int gpume_text_check_file(
     const char *path, const char *stem, const char *extension, const struct gpume_log *log)
 {
     struct stat info;
-    if (strcmp(path, "-.nut") == 0) {
-        return gpume_log_fail(log, GPUME_INVALID,
-            "%s: stands for video on standard output; give - for standard output", path);
-    }
-    if (strcmp(path, "-") != 0 && stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
+    const int status = gpume_text_check_name(path, log);
+    if (status == GPUME_OK && strcmp(path, "-") != 0 && stat(path, &info) == 0 &&
+        S_ISDIR(info.st_mode)) {
         return gpume_log_fail(log, GPUME_INVALID, "%s: is a folder; name a file, such as %s/%s%s",
             path, path, stem, extension);
     }
-    return GPUME_OK;
+    return status;
 }
 
 int gpume_text_check(

@@ -14,7 +14,10 @@
 int gpume_text_check(
     const char *path, const char *stem, const char *extension, const struct gpume_log *log);
 
-/* Refuses a folder, and the name of video on standard output. */
+/* Refuses the name of video on standard output, for outputs that are none. */
+int gpume_text_check_name(const char *path, const struct gpume_log *log);
+
+/* Refuses a folder as well. */
 int gpume_text_check_file(
     const char *path, const char *stem, const char *extension, const struct gpume_log *log);
 

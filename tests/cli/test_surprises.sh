@@ -89,6 +89,13 @@ for output in "--vectors run/../run/vectors.csv" "-o run"; do
     expect 2 clip.y4m --backend cpu -b 16 -w 3 --lambda 4 --predictor run/vectors.csv -y $output
     says "vectors.csv: is the input; give the output another name"
 done
+# -.nut is video; a table is not.
+echo 3 1 2 >integers
+for command in "scenes clip.y4m" "complexity clip.y4m" "qpmap clip.y4m" "methods clip.y4m" "luma clip.y4m" "sort integers"; do
+    # shellcheck disable=SC2086 # several words
+    expect 2 $command -o -.nut
+    says "-.nut: stands for video on standard output; give - for standard output"
+done
 
 # The summary has units.
 expect 0 --backend cpu -b 16 -w 3 clip.y4m -o run -y
