@@ -16,7 +16,7 @@
 #include <libavutil/pixdesc.h>
 
 #define MAGIC "YUV4MPEG2 "
-#define NUMBER_MAX (UINT64_C(1) << 32)
+#define NUMBER_MAX (UINT64_C(1) << 60) /* so that eight times as many bytes cannot overflow */
 
 static const struct space {
     const char *name;

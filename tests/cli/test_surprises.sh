@@ -96,6 +96,10 @@ for command in "scenes clip.y4m" "complexity clip.y4m" "qpmap clip.y4m" "methods
     expect 2 $command -o -.nut
     says "-.nut: stands for video on standard output; give - for standard output"
 done
+# A width that 32 bits do not hold.
+sed '1s/W64/W4294967328/' clip.y4m >wide.y4m
+expect 3 wide.y4m
+says "its header says 4294967328x48 pixels"
 
 # The summary has units.
 expect 0 --backend cpu -b 16 -w 3 clip.y4m -o run -y
