@@ -356,19 +356,26 @@ fail:
     return status;
 }
 
-/* Frames that are skipped are only looked for. */
+static int seek_quietly(struct y4m *y4m, uint64_t index, AVFrame *frame)
+{
+    for (; y4m->delivered < index; y4m->delivered++) {
+        GPUME_CHECK(begin_frame(y4m));
+        y4m->at += (int64_t)y4m->size;
+    }
+    return y4m_next(y4m, frame);
+}
+
+/* Frames that are skipped are only looked for. What cannot be read is not logged: the decoder that
+ * goes on instead meets it, too, and says so. */
 static int y4m_seek(void *state, uint64_t index, int64_t start, AVFrame *frame)
 {
     struct y4m *y4m = state;
+    const struct gpume_log log = y4m->log;
     (void)start; /* 0 */
-    for (; y4m->delivered < index; y4m->delivered++) {
-        if (begin_frame(y4m) != GPUME_OK) {
-            return GPUME_UNSUPPORTED;
-        }
-        y4m->at += (int64_t)y4m->size;
-    }
-    const int status = y4m_next(y4m, frame);
-    return status == GPUME_EOF ? GPUME_UNSUPPORTED : status;
+    y4m->log = (struct gpume_log){0};
+    const int status = seek_quietly(y4m, index, frame);
+    y4m->log = log;
+    return status == GPUME_EOF || status == GPUME_IO ? GPUME_UNSUPPORTED : status;
 }
 
 static int y4m_describe(const void *state, char *text, size_t bytes)
