@@ -216,6 +216,27 @@ static int add_devices(struct finder *finder)
     return status;
 }
 
+static struct gpume_params all_of(const struct finder *finder, const char *list)
+{
+    struct gpume_params together = *finder->work;
+    together.backend = finder->options->params.backend;
+    together.search = finder->options->params.search;
+    together.devices = list;
+    return together;
+}
+
+/* Refuses a device that this machine does not have, and what is no list of devices. */
+static int check_devices(struct finder *finder)
+{
+    const struct gpume_params *asked = &finder->options->params;
+    if (asked->devices) {
+        struct gpume_bench_setup setup = {0};
+        const struct gpume_params together = all_of(finder, asked->devices);
+        return gpume_bench_look(&together, &setup);
+    }
+    return asked->device ? list_searches(finder, asked->device) : GPUME_OK;
+}
+
 /* Each device of the list alone, then all of them together, as in a run: it chooses the searches.
  */
 static int add_list(struct finder *finder, const char *list)
@@ -224,11 +245,8 @@ static int add_list(struct finder *finder, const char *list)
     char *rest = names;
     int status;
     struct gpume_bench_setup setup = {0};
-    struct gpume_params together = *finder->work;
-    together.backend = finder->options->params.backend;
-    together.search = finder->options->params.search;
-    together.devices = list;
-    GPUME_TRY(gpume_bench_look(&together, &setup)); /* refuses what is no list of devices */
+    struct gpume_params together = all_of(finder, list);
+    GPUME_TRY(gpume_bench_look(&together, &setup));
     snprintf(names, sizeof(names), "%s", list);
     for (char *name = gpume_next_device(&rest); name; name = gpume_next_device(&rest)) {
         const bool is_cpu = strcmp(name, "cpu") == 0; /* which is measured in any case */
@@ -261,7 +279,8 @@ enum gpume_exit gpume_bench_setups_find(struct gpume_bench_setups *setups,
     setups->reference.threads = threads;
     setups->reference.no_elimination = true;
     add_ffmpeg(&finder);
-    int status = list_searches(&finder, NULL);
+    int status = check_devices(&finder); /* before anything is measured */
+    status = status ? status : list_searches(&finder, NULL);
     status = status ? status : add_cpu(&finder, 1);
     if (status == GPUME_OK && threads > 1) {
         status = add_cpu(&finder, threads);
