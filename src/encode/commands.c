@@ -195,20 +195,21 @@ void gpume_command_ffmpeg(struct gpume_argv *argv, const struct gpume_command_pa
     add(argv, GPUME_COMMAND_OUTPUT);
 }
 
-static bool is_y4m(const char *input)
+/* x265 reads Y4M only, and keeps its chroma where the second pass has half resolution. */
+static bool x265_reads(const struct gpume_command_params *params)
 {
-    const char *dot = strrchr(input, '.');
-    return dot && strcmp(dot, ".y4m") == 0;
+    const char *dot = strrchr(params->input, '.');
+    return dot && strcmp(dot, ".y4m") == 0 && strncmp(params->pixel_format, "yuv420p", 7) == 0;
 }
 
-/* Can the encoder's program read the frames that gpume has analysed? x265 reads Y4M only; x264
- * usually reads whatever FFmpeg reads. */
+/* Can the encoder's program read the frames that gpume has analysed? x264 usually reads whatever
+ * FFmpeg reads, and converts it. */
 static bool reads_input(const struct gpume_command_params *params)
 {
     return !params->filter && params->stream < 0 && !is_scaled(params) &&
            params->bits == params->options->bits && strcmp(params->input, "-") != 0 &&
            !strchr(params->input, '%') &&
-           (params->options->encoder == GPUME_ENCODER_X264 || is_y4m(params->input));
+           (params->options->encoder == GPUME_ENCODER_X264 || x265_reads(params));
 }
 
 void gpume_command_feed(struct gpume_argv *argv, const struct gpume_command_params *params)

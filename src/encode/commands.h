@@ -27,6 +27,7 @@ struct gpume_command_params {
     const char *filter;                         /* FFmpeg filter graph; NULL: none */
     int stream;                                 /* -1: the best */
     uint32_t width, height, bits;               /* of the frames that were analysed */
+    const char *pixel_format;                   /* of the input, by FFmpeg's name */
     const char *name;                           /* of the files: gpume_pass_stats_path */
     struct gpume_pass_video video;
     uint64_t bitrate, frames;

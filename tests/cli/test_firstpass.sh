@@ -34,6 +34,7 @@ expect 0 $first x265 --cutree 0 --bitrate 100k -o d
 # Existing files stay, and nothing is left of a refused run.
 rm -f ./*.log* ./*.json
 expect 0 $first x265 --bitrate 100k -o a
+grep -q '^ffmpeg .* -pix_fmt yuv420p .* - | x265 ' "$scratch/out" || fail "x265 reads chroma that its second pass lacks"
 cp a-96x80-100k.log before
 expect 2 $first x265 --bitrate 100k --bframes 1 -o a
 says 'a-96x80-100k.log'
