@@ -117,6 +117,9 @@ int gpume_source_check_inputs(const struct gpume_source_options *options)
 {
     for (uint32_t i = 0; i < options->path_count && i < 2; i++) {
         const char *input = options->paths[i];
+        if (strcmp(input, "-") == 0) {
+            continue; /* standard input, whatever a file of this name is */
+        }
         if (is_run(input)) {
             return gpume_refuse(GPUME_FORMAT,
                 "%s: is the output folder of a run, not a video; compare, convert and merge read "

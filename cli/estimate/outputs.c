@@ -112,6 +112,10 @@ static int add_surface(struct gpume_outputs *outputs, uint32_t x, uint32_t y)
 static int name_folder(struct gpume_outputs *outputs, const struct gpume_estimate_options *options)
 {
     const char *input = options->common.inputs[options->common.input_count - 1];
+    if (options->output && strcmp(options->output, "-") == 0) {
+        return gpume_refuse(GPUME_INVALID,
+            "-o -: takes a folder, not standard output; --vectors - writes vectors there");
+    }
     outputs->folder =
         options->output ? strdup(options->output) : default_folder(gpume_path_of_input(input));
     return outputs->folder ? GPUME_OK : gpume_refuse(GPUME_NOMEM, "out of memory");

@@ -307,9 +307,13 @@ static int check(void *opaque, const struct gpume_line *line)
 {
     const struct merge_options *options = opaque;
     (void)line;
-    return options->output ? GPUME_OK
-                           : gpume_refuse(GPUME_INVALID,
-                                 "-o DIR is missing: into which folder do the merged files go?");
+    if (!options->output) {
+        return gpume_refuse(
+            GPUME_INVALID, "-o DIR is missing: into which folder do the merged files go?");
+    }
+    return strcmp(options->output, "-") == 0
+               ? gpume_refuse(GPUME_INVALID, "-o -: takes a folder, not standard output")
+               : GPUME_OK;
 }
 
 const struct gpume_command gpume_merge_command = {

@@ -50,6 +50,17 @@ says "two inputs must be still pictures"
 expect 0 --backend cpu -b 16 -w 3 clip.y4m -o run
 expect 3 run
 says "run: is the output folder of a run, not a video"
+# "-" is standard input and output, never a file or a folder of that name.
+mv run ./-
+"$gpume" --backend cpu -b 16 -w 3 - -q -o piped <clip.y4m || fail "standard input is not read beside a folder -"
+cmp piped/vectors.csv ./-/vectors.csv || fail "standard input gives other vectors"
+rm -r ./- piped
+expect 2 --backend cpu clip.y4m -o -
+says "-o -: takes a folder"
+expect 2 merge run -o -
+says "-o -: takes a folder"
+[ ! -e ./- ] || fail "a folder called -"
+expect 0 --backend cpu -b 16 -w 3 clip.y4m -o run
 # Files of vectors, which other commands read; by their bytes, and by their names where bytes do not tell.
 for format in csv jsonl npy mvf csv.gz jsonl.zst extract_mvs mv-extractor flo npz hash; do
     name=results.$format
