@@ -54,6 +54,11 @@ static enum gpume_exit settle(struct job *job)
             info->label, info->width, info->height, gpume_encoder_name(job->encode.encoder),
             (info->width + 1) & ~1u, (info->height + 1) & ~1u);
     }
+    if (info->interlaced) {
+        gpume_console_warning(
+            "%s: is interlaced, and is encoded as progressive; --vf bwdif deinterlaces it",
+            info->label);
+    }
     gpume_spacing_init(&job->spacing, info->rate_num, info->rate_den);
     return gpume_encode_options_settle(&job->encode, info->rate_num, info->rate_den, &gpume_console)
                ? GPUME_EXIT_USAGE

@@ -135,6 +135,8 @@ says "--compat ffmpeg: cannot be combined with --edge extend, because the filter
 expect 0 fields.y4m --backend cpu -o fields -q
 warns "fields.y4m: is interlaced"
 grep -q 'fields.y4m: is interlaced.*--vf yadif.*--fields same' "$scratch/err" || fail "no remedy"
+expect 0 firstpass fields.y4m --backend cpu --encoder x264 --bitrate 1M -o whole -q
+warns "fields.y4m: is interlaced, and is encoded as progressive; --vf bwdif"
 expect 0 fields.y4m --backend cpu -o fields -y -q --vf yadif
 [ ! -s "$scratch/err" ] || fail "a warning about progressive frames"
 for choice in same nearest; do
