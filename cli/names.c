@@ -118,7 +118,7 @@ const struct gpume_vectors_format *gpume_name_vectors_format(
     if (!format && gpume_text_is_special(path)) {
         return &gpume_vectors_csv;
     }
-    if (!format) {
+    if (!format && gpume_text_check_file(path, "vectors", ".csv", &gpume_console) == GPUME_OK) {
         char endings[160] = "";
         for (size_t i = 0; (format = gpume_vectors_format_at(i)) != NULL; i++) {
             const size_t used = strlen(endings);

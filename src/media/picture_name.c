@@ -75,7 +75,11 @@ int gpume_picture_check_name(
     const char *path, bool single, uint32_t bits, bool colour, const struct gpume_log *log)
 {
     const char *what = fault(path, single, bits, colour);
-    return what ? gpume_log_fail(log, GPUME_INVALID, "%s: %s", path, what) : GPUME_OK;
+    if (!what) {
+        return GPUME_OK;
+    }
+    const int status = gpume_text_check_file(path, "name%05d", ".png", log);
+    return status ? status : gpume_log_fail(log, GPUME_INVALID, "%s: %s", path, what);
 }
 
 bool gpume_picture_can_continue(const char *path)

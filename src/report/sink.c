@@ -69,8 +69,11 @@ static int report_check(
             return gpume_text_check(path, "report", extensions[i], log);
         }
     }
-    return gpume_log_fail(log, GPUME_INVALID,
-        "%s: unknown report format; give a name that ends in .html, .json or .csv", path);
+    const int status = gpume_text_check_file(path, "report", ".html", log);
+    return status ? status
+                  : gpume_log_fail(log, GPUME_INVALID,
+                        "%s: unknown report format; give a name that ends in .html, .json or .csv",
+                        path);
 }
 
 /* Its folders are made when it is opened. */

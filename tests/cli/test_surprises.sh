@@ -107,6 +107,15 @@ for command in "scenes clip.y4m" "complexity clip.y4m" "qpmap clip.y4m" "methods
     expect 2 $command -o -.nut
     says "-.nut: stands for video on standard output; give - for standard output"
 done
+# A folder as the name of a file.
+expect 2 clip.y4m --vectors run
+says "run: is a folder; name a file, such as run/vectors.csv"
+expect 2 convert run run
+says "run: is a folder"
+expect 2 clip.y4m --report run
+says "run: is a folder; name a file, such as run/report.html"
+expect 2 clip.y4m --overlay run
+says "run: is a folder; name a file, such as run/name%05d.png"
 # A width that 32 bits do not hold.
 sed '1s/W64/W4294967328/' clip.y4m >wide.y4m
 expect 3 wide.y4m
