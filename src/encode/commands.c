@@ -68,10 +68,12 @@ static void add_filter(struct gpume_argv *argv, const struct gpume_command_param
     }
 }
 
-/* ffmpeg up to the codec. No frame is dropped or repeated, so that frames keep their numbers. */
+/* ffmpeg up to the codec. No frame is dropped or repeated, so that frames keep their numbers, and
+ * none is rotated: the analysis takes them as they are coded. */
 static void add_decoding(struct gpume_argv *argv, const struct gpume_command_params *params)
 {
     add_pair(argv, "ffmpeg", "-nostdin");
+    add(argv, "-noautorotate");
     add_input(argv, params->input);
     if (params->stream >= 0) {
         add(argv, "-map");

@@ -10,7 +10,7 @@ first="firstpass clip.y4m --backend cpu --encoder"
 expect 0 $first x264 --bitrate 100k --bitrate 2M --size 96x80 --size 48x40 -o a
 only . a.json a-48x40-100k-0.log a-48x40-100k-0.log.mbtree a-48x40-2000k-0.log a-48x40-2000k-0.log.mbtree \
     a-96x80-100k-0.log a-96x80-100k-0.log.mbtree a-96x80-2000k-0.log a-96x80-2000k-0.log.mbtree clip.y4m
-[ "$(grep -c '^ffmpeg .* OUTPUT$' "$scratch/out")" -eq 4 ] || fail "not four command lines for ffmpeg"
+[ "$(grep -c '^ffmpeg .*-noautorotate -i clip.y4m .* OUTPUT$' "$scratch/out")" -eq 4 ] || fail "not four command lines for ffmpeg"
 [ "$(grep -c '^x264 .* -o OUTPUT clip.y4m$' "$scratch/out")" -eq 2 ] || fail "x264 does not read the clip"
 [ "$(grep -c '^ffmpeg .*scale=48:40 .* - | x264 ' "$scratch/out")" -eq 2 ] || fail "x264 is not fed"
 [ "$(grep -c '^in:' a-96x80-100k-0.log)" -eq 24 ] || fail "not a line for each frame"
