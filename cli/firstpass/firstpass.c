@@ -36,6 +36,12 @@ struct job {
     struct gpume_out *json;
 };
 
+/* The least side that --size takes and that is no shorter. */
+static uint32_t even_side(uint32_t side)
+{
+    return side < 16 ? 16 : (side + 1) & ~1u;
+}
+
 static enum gpume_exit settle(struct job *job)
 {
     const struct gpume_source_info *info = &job->video.info;
@@ -52,7 +58,7 @@ static enum gpume_exit settle(struct job *job)
             "%s: %" PRIu32 "x%" PRIu32 " pixels, but %s takes even sides; give --size %" PRIu32
             "x%" PRIu32,
             info->label, info->width, info->height, gpume_encoder_name(job->encode.encoder),
-            (info->width + 1) & ~1u, (info->height + 1) & ~1u);
+            even_side(info->width), even_side(info->height));
     }
     if (info->interlaced) {
         gpume_console_warning(

@@ -72,6 +72,8 @@ refuses 2 'x264 takes 8 or 10' clip.y4m --encoder x264 --bitrate 1M --output-dep
 refuses 3 'nothing.y4m' nothing.y4m --encoder x264 --bitrate 1M -o r
 make_clip odd.y4m 97 81 8 3
 refuses 3 'give --size 98x82' odd.y4m --encoder x264 --bitrate 1M -o r
+make_clip small.y4m 5 18 8 3
+refuses 3 'give --size 16x18' small.y4m --encoder x264 --bitrate 1M -o r
 expect 0 firstpass odd.y4m --backend cpu --encoder x264 --bitrate 1M --size 98x82 -o a
 # An older NAME.json never stands beside other files than its own.
 mkdir a-96x80-100k.log
