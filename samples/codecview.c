@@ -2,7 +2,7 @@
 /*
  * codecview: draws gpume's motion vectors with FFmpeg's filter of that name.
  *
- *     codecview INPUT OUTPUT.y4m [BLOCK [WINDOW [LAMBDA]]]
+ *     codecview [-y] INPUT OUTPUT.y4m [BLOCK [WINDOW [LAMBDA]]]
  *
  * Decoders can export the motion vectors of a stream as side data of its frames. This program
  * attaches gpume's vectors in the same form, for any codec, so that everything that reads such side
@@ -17,9 +17,11 @@
  * is divided down to 8x8 wherever that costs less (partition.c says more). gpume_avframe_attach
  * then gives one vector per chosen block, and its motion_scale says 4.
  *
- * The output is 8-bit 4:2:0. Exit status: 0 success, 1 failure, 2 wrong usage.
+ * The output is 8-bit 4:2:0. It appears when it is complete, and replaces a file only with -y.
+ * Exit status: 0 success, 1 failure, 2 wrong usage.
  */
 #include "video.h"
+#include "y4m.h"
 
 #include <gpume/avframe.h>
 #include <libavfilter/avfilter.h>
@@ -43,7 +45,7 @@ struct drawing {
     AVFilterContext *source, *sink;
     AVFrame *drawn;
     const char *path;
-    FILE *output;
+    struct y4m y4m;
 };
 
 static int fail(const char *what, const char *why)
@@ -117,11 +119,7 @@ static int open_outputs(struct drawing *drawing)
     if (open_filters(drawing) < 0 || gpume_open(&drawing->ctx, &drawing->params) != GPUME_OK) {
         return -1;
     }
-    drawing->output = fopen(drawing->path, "wb");
-    if (!drawing->output) {
-        return fail(drawing->path, "cannot be written");
-    }
-    fprintf(drawing->output, "YUV4MPEG2 W%d H%d F%d:%d Ip A1:1 C420mpeg2\n", video->width,
+    fprintf(drawing->y4m.out, "YUV4MPEG2 W%d H%d F%d:%d Ip A1:1 C420mpeg2\n", video->width,
         video->height, rate.num, rate.den);
     return 0;
 }
@@ -129,13 +127,13 @@ static int open_outputs(struct drawing *drawing)
 static void write_picture(const struct drawing *drawing)
 {
     const AVFrame *frame = drawing->drawn;
-    fputs("FRAME\n", drawing->output);
+    fputs("FRAME\n", drawing->y4m.out);
     for (int plane = 0; plane < 3; plane++) {
         const int width = plane > 0 ? (frame->width + 1) / 2 : frame->width;
         const int height = plane > 0 ? (frame->height + 1) / 2 : frame->height;
         for (int y = 0; y < height; y++) {
             const uint8_t *row = frame->data[plane] + (ptrdiff_t)y * frame->linesize[plane];
-            fwrite(row, 1, (size_t)width, drawing->output);
+            fwrite(row, 1, (size_t)width, drawing->y4m.out);
         }
     }
 }
@@ -237,13 +235,11 @@ static int run(struct drawing *drawing)
             return -1;
         }
     }
-    const bool bad = ferror(drawing->output) != 0;
-    FILE *output = drawing->output;
-    drawing->output = NULL;
-    return (fclose(output) != 0 || bad) ? fail(drawing->path, "cannot be written") : 0;
+    return ferror(drawing->y4m.out) != 0 ? fail(drawing->path, "cannot be written") : 0;
 }
 
-static int close_all(struct drawing *drawing)
+/* complete: the output gets its name. */
+static int close_all(struct drawing *drawing, bool complete)
 {
     AVFrame *frame = NULL;
     while (drawing->waiting && av_fifo_read(drawing->waiting, &frame, 1) >= 0) {
@@ -252,11 +248,9 @@ static int close_all(struct drawing *drawing)
     av_fifo_freep2(&drawing->waiting);
     avfilter_graph_free(&drawing->graph);
     av_frame_free(&drawing->drawn);
-    if (drawing->output) {
-        fclose(drawing->output);
-    }
     video_close(&drawing->video);
-    return gpume_close(&drawing->ctx);
+    const bool closed = gpume_close(&drawing->ctx) == GPUME_OK;
+    return y4m_close(&drawing->y4m, complete && closed) == 0 && complete && closed ? 0 : -1;
 }
 
 /* Squares by halves from params.block to 8, and the halves of all but the smallest. */
@@ -284,9 +278,14 @@ static bool parse(const char *text, uint32_t *value)
 
 int main(int argc, char **argv)
 {
-    struct drawing drawing = {.video = {.program = "codecview"}};
+    struct drawing drawing = {.video = {.program = "codecview"}, .y4m = {.program = "codecview"}};
     gpume_params_default(&drawing.params);
     drawing.params.log = print_log;
+    if (argc > 1 && strcmp(argv[1], "-y") == 0) {
+        drawing.y4m.overwrite = true;
+        argv++;
+        argc--;
+    }
     bool usable = argc >= 3 && argc <= 6;
     if (usable && argc > 3) {
         usable = parse(argv[3], &drawing.params.block);
@@ -301,7 +300,7 @@ int main(int argc, char **argv)
         divide_blocks(&drawing.params);
     }
     if (!usable) {
-        fprintf(stderr, "usage: codecview INPUT OUTPUT.y4m [BLOCK [WINDOW [LAMBDA]]]\n");
+        fprintf(stderr, "usage: codecview [-y] INPUT OUTPUT.y4m [BLOCK [WINDOW [LAMBDA]]]\n");
         return 2;
     }
     if (gpume_api_version() != GPUME_API_VERSION) {
@@ -309,9 +308,8 @@ int main(int argc, char **argv)
         return 1;
     }
     drawing.path = argv[2];
-    int result = video_open(&drawing.video, argv[1]);
-    if (result == 0) {
-        result = run(&drawing);
-    }
-    return close_all(&drawing) != GPUME_OK || result < 0 ? 1 : 0;
+    int result = y4m_open_output(&drawing.y4m, argv[1], argv[2]);
+    result = result < 0 ? result : video_open(&drawing.video, argv[1]);
+    result = result < 0 ? result : run(&drawing);
+    return close_all(&drawing, result == 0) == 0 ? 0 : 1;
 }

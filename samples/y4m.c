@@ -86,7 +86,7 @@ static char *with_ending(const char *name, const char *ending)
     return made;
 }
 
-static int open_output(struct y4m *y4m, const char *input, const char *output)
+int y4m_open_output(struct y4m *y4m, const char *input, const char *output)
 {
     struct stat in, out;
     if (is_standard(output)) {
@@ -128,7 +128,7 @@ int y4m_open(struct y4m *y4m, const char *input, const char *output)
     if (read_words(y4m, head) < 0) {
         return -1;
     }
-    if (open_output(y4m, input, output) < 0) {
+    if (y4m_open_output(y4m, input, output) < 0) {
         return -1;
     }
     return fputs(head, y4m->out) < 0 ? fail(y4m, "output", "cannot be written") : 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Y4M in and out for gpume-denoise: a line of text, then a line and the samples of every frame, one
- * plane after the other, above 8 bits in two little-endian bytes. Functions that fail print one
- * line to standard error and return a negative number.
+ * Y4M in and out for gpume-denoise, and out for codecview: a line of text, then a line and the
+ * samples of every frame, one plane after the other, above 8 bits in two little-endian bytes.
+ * Functions that fail print one line to standard error and return a negative number.
  */
 #ifndef SAMPLES_Y4M_H
 #define SAMPLES_Y4M_H
@@ -25,6 +25,9 @@ struct y4m {
 /* Takes the head from the input and copies it to the output. No name, or -: standard input or
  * output. A file is written as FILE.partial until it is complete. Close follows in any case. */
 int y4m_open(struct y4m *y4m, const char *input, const char *output);
+
+/* The output alone, for a program that reads another way and writes to y4m->out itself. */
+int y4m_open_output(struct y4m *y4m, const char *input, const char *output);
 
 /* 1 with a frame of frame_bytes; 0 at the end of the input. */
 int y4m_read(struct y4m *y4m, uint8_t *bytes);

@@ -410,18 +410,24 @@ views() {
     view=$scratch/$1/codecview
     in_colour "$scratch/still.y4m" "$scratch/still420.y4m"
     in_colour "$scratch/pan.y4m" "$scratch/pan420.y4m"
-    exits 0 "$view" "$scratch/still420.y4m" "$scratch/view.y4m"
+    exits 0 "$view" -y "$scratch/still420.y4m" "$scratch/view.y4m"
     drawn "$scratch/still420.y4m" 0 0 $((5 * 96))
-    exits 0 "$view" "$scratch/pan420.y4m" "$scratch/view.y4m" 8 7
+    exits 0 "$view" -y "$scratch/pan420.y4m" "$scratch/view.y4m" 8 7
     drawn "$scratch/pan420.y4m" 3 -2 $((5 * 96 * 16))
     # Divided blocks: fewer arrows than blocks of 8x8, and still the same pan.
-    exits 0 "$view" "$scratch/pan420.y4m" "$scratch/divided.y4m" 32 7 8
+    exits 0 "$view" -y "$scratch/pan420.y4m" "$scratch/divided.y4m" 32 7 8
     ! cmp -s "$scratch/divided.y4m" "$scratch/view.y4m" || fail "$1: codecview ignores LAMBDA"
     ! cmp -s "$scratch/divided.y4m" "$scratch/pan420.y4m" || fail "$1: no arrows of divided blocks"
-    exits 1 "$view" "$scratch/pan420.y4m" "$scratch/divided.y4m" 12 7 8
-    exits 1 "$view" "$scratch/text.y4m" "$scratch/view.y4m"
-    exits 1 "$view" "$scratch/still420.y4m" "$scratch/no-such-folder/view.y4m"
-    exits 1 "$view" "$scratch/still420.y4m" "$scratch/view.y4m" 7
+    exits 1 "$view" -y "$scratch/pan420.y4m" "$scratch/divided.y4m" 12 7 8
+    exits 1 "$view" -y "$scratch/text.y4m" "$scratch/view.y4m"
+    exits 1 "$view" -y "$scratch/still420.y4m" "$scratch/no-such-folder/view.y4m"
+    exits 1 "$view" -y "$scratch/still420.y4m" "$scratch/view.y4m" 7
+    # Nothing is replaced unasked, by a failure, or by itself; nothing is left behind.
+    cp "$scratch/divided.y4m" "$scratch/before.y4m"
+    exits 1 "$view" "$scratch/pan420.y4m" "$scratch/divided.y4m" 8 7
+    exits 1 "$view" -y "$scratch/divided.y4m" "$scratch/divided.y4m" 8 7
+    cmp "$scratch/divided.y4m" "$scratch/before.y4m" || fail "$1: codecview replaces its output"
+    [ ! -e "$scratch/divided.y4m.partial" ] || fail "$1: codecview leaves a partial file"
     exits 2 "$view" "$scratch/still420.y4m"
 }
 
