@@ -126,7 +126,7 @@ static int open_regular(struct gpume_out *out, const char *path, const struct st
 static int open_file(struct gpume_out *out, const char *path)
 {
     if (path[0] == '\0') {
-        return gpume_log_fail(&out->log, GPUME_IO, "an output's name is empty; give one");
+        return gpume_log_fail(&out->log, GPUME_INVALID, "an output's name is empty; give one");
     }
     struct stat st;
     const bool own = out->set->own;
@@ -136,7 +136,7 @@ static int open_file(struct gpume_out *out, const char *path)
     }
     if ((exists && S_ISDIR(st.st_mode)) || path[gpume_path_folder(path)] == '\0') {
         return gpume_log_fail(
-            &out->log, GPUME_IO, "%s: is a folder; give the name of a file", out->label);
+            &out->log, GPUME_INVALID, "%s: is a folder; give the name of a file", out->label);
     }
     const bool regular = exists && S_ISREG(st.st_mode);
     if (exists && !regular && !own) {

@@ -64,14 +64,17 @@ static int open_paths(struct gpume_source *source)
     int status = GPUME_OK;
     uint64_t bytes = 0;
     const uint32_t count = source->options.path_count;
+    struct gpume_decode_facts second, *const facts[2] = {&source->facts, &second};
     for (uint32_t i = 0; i < count; i++) {
-        struct gpume_decode_facts second, *facts = i == 0 ? &source->facts : &second;
         source->path_index = i;
-        GPUME_TRY(gpume_source_open_path(source, facts));
-        bytes += facts->frame_bytes;
+        GPUME_TRY(gpume_source_open_path(source, facts[i]));
+        bytes += facts[i]->frame_bytes;
         GPUME_TRY(gpume_limits_check_bytes(&source->options.trust, gpume_source_label(source),
             bytes, i + 1, &source->options.log));
-        GPUME_TRY(count > 1 ? keep_still(source, facts) : GPUME_OK);
+    }
+    for (uint32_t i = 0; i < count && count > 1; i++) {
+        source->path_index = i;
+        GPUME_TRY(keep_still(source, facts[i]));
     }
     source->path_index = 0;
     if (count > 1) {

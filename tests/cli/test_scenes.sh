@@ -89,6 +89,10 @@ expect 2 scenes clip.mkv --format mp4
 expect 2 scenes clip.mkv --confidence 2
 expect 2 scenes clip.mkv -y -o clip.mkv
 says "clip.mkv"
+mkdir folder
+expect 2 scenes clip.mkv -o folder
+says "folder: is a folder; give the name of a file"
+rmdir folder
 expect 3 scenes absent.mkv
 says "absent.mkv"
 printf 'YUV4MPEG2 W0 H0\n' >broken.y4m

@@ -206,7 +206,7 @@ if [ "$(id -u)" -ne 0 ]; then
 fi
 expect 1 sort sort -o none/x
 says "none/"
-expect 1 sort sort -o . -y
+expect 2 sort sort -o . -y
 says ".: is a folder"
 expect 2 sort ''
 "$gpume" sort <&- >"$scratch/out" 2>"$scratch/err" && fail "closed standard input"

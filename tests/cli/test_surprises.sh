@@ -11,6 +11,8 @@ warns() {
 # Two videos.
 expect 2 clip.y4m clip.y4m
 says "two inputs must be still pictures"
+expect 3 clip.y4m missing.y4m # both are opened before either is judged
+says "missing.y4m: no such file; check the name and the folder"
 # --pictures takes the first frame of each.
 make_clip two.y4m 64 48 8 2
 tail -n +2 two.y4m | head -c 3078 | tail -c 3072 >pixels # the first frame

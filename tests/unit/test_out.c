@@ -89,10 +89,14 @@ static void test_links_and_modes(void)
 
 static void test_refusals(void)
 {
-    static const char *const names[] = {"", ".", "none/x", "a/x", "folder/"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    static const struct {
+        const char *name;
+        int status;
+    } cases[] = {{"", GPUME_INVALID}, {".", GPUME_INVALID}, {"none/x", GPUME_IO}, {"a/x", GPUME_IO},
+        {"folder/", GPUME_INVALID}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         logged.lines = 0;
-        REQUIRE_EQUAL(put(names[i], "x", true), GPUME_IO);
+        REQUIRE_EQUAL(put(cases[i].name, "x", true), cases[i].status);
         REQUIRE_EQUAL(logged.lines, 1);
     }
 }
