@@ -85,7 +85,6 @@ struct gpume_lookahead_params gpume_video_lookahead(const struct gpume_video *vi
     return (struct gpume_lookahead_params){
         .width = video->info.width,
         .height = video->info.height,
-        .bits = video->info.bits,
         .backend = params->backend,
         .device = params->device,
         .threads = params->threads,

@@ -148,7 +148,7 @@ static int take(void *opaque, const struct gpume_plane *luma, int64_t time_us)
             job->video.info.label, job->spacing.count - 1, job->video.info.rate_den,
             job->video.info.rate_num, job->video.info.rate_num, job->video.info.rate_den);
     }
-    return gpume_analysis_put(job->analysis, luma, time_us);
+    return gpume_analysis_put(job->analysis, luma);
 }
 
 static enum gpume_exit analyse(struct job *job)

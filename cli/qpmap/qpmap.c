@@ -95,7 +95,8 @@ static int take_decision(void *opaque, const struct gpume_decision *decision)
 static int take_frame(void *opaque, const struct gpume_plane *luma, int64_t time_us)
 {
     struct job *job = opaque;
-    return gpume_analysis_put(job->analysis, luma, time_us);
+    (void)time_us;
+    return gpume_analysis_put(job->analysis, luma);
 }
 
 static enum gpume_exit open_analysis(void *opaque)

@@ -36,9 +36,8 @@ static int open_quality(struct gpume_analysis *a)
     a->blocks = size.blocks_x * size.blocks_y;
     a->aq_offsets = calloc((size_t)a->frames_max * a->blocks, sizeof(*a->aq_offsets));
     a->information = calloc((size_t)a->frames_max * a->blocks, sizeof(*a->information));
-    a->times = calloc(a->frames_max, sizeof(*a->times));
     const bool tree = options->tree && options->rc_lookahead > 0;
-    if (!a->aq_offsets || !a->information || !a->times ||
+    if (!a->aq_offsets || !a->information ||
         (tree &&
             gpume_quality_open(&a->quality, &size, options, gpume_analysis_step, a) != GPUME_OK)) {
         return gpume_log_nomem(&a->log, "the offsets of the analysis");
@@ -99,7 +98,6 @@ void gpume_analysis_close(struct gpume_analysis **analysis)
     gpume_workers_destroy(&a->workers);
     gpume_quality_close(&a->quality);
     gpume_lookahead_close(&a->lookahead);
-    free(a->times);
     free(a->information);
     free(a->aq_offsets);
     pthread_cond_destroy(&a->changed);
@@ -258,12 +256,10 @@ static int go_on(struct gpume_analysis *a)
     return GPUME_OK;
 }
 
-int gpume_analysis_put(
-    struct gpume_analysis *analysis, const struct gpume_plane *luma, int64_t time_us)
+int gpume_analysis_put(struct gpume_analysis *analysis, const struct gpume_plane *luma)
 {
     struct gpume_analysis *a = analysis;
     GPUME_CHECK(wait_for_room(a));
-    a->times[a->read % a->frames_max] = time_us;
     gpume_stage_time_begin(&a->reading);
     gpume_lookahead_read(a->lookahead, luma);
     gpume_stage_time_end(&a->reading);

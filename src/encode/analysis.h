@@ -28,8 +28,7 @@ int gpume_analysis_open(
 const char *gpume_analysis_engine(const struct gpume_analysis *analysis);
 
 /* The next frame in display order. Calls params.decide for what has been decided by now. */
-int gpume_analysis_put(
-    struct gpume_analysis *analysis, const struct gpume_plane *luma, int64_t time_us);
+int gpume_analysis_put(struct gpume_analysis *analysis, const struct gpume_plane *luma);
 
 /* No more frames: decides all that are left. */
 int gpume_analysis_finish(struct gpume_analysis *analysis);

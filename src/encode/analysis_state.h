@@ -58,9 +58,7 @@ struct gpume_analysis {
     int16_t *aq_offsets;   /* of the frames before `offset_end`: position % frames_max */
     uint32_t *information; /* the same, of those before `informed` */
     uint64_t offset_end, informed;
-    int64_t *times;
     uint64_t seen, coded; /* frames: put when last looked, told of */
-    int64_t duration;     /* of the frame before the last */
     bool started;
     uint64_t last;                     /* the last I or P frame that has been decided */
     struct gpume_run runs[GPUME_RUNS]; /* number % GPUME_RUNS */

@@ -77,14 +77,6 @@ struct coding {
     const int16_t *offsets;
 };
 
-static int64_t duration_of(struct gpume_analysis *a, uint64_t frame)
-{
-    if (frame + 1 < a->seen) {
-        a->duration = a->times[(frame + 1) % a->frames_max] - a->times[frame % a->frames_max];
-    }
-    return a->duration;
-}
-
 static uint64_t weigh(uint32_t count, const uint16_t *costs, const int16_t *offsets)
 {
     uint64_t sum = 0;
@@ -105,8 +97,6 @@ static int tell(struct gpume_analysis *a, const struct coding *coding)
         .display = frame,
         .coded = a->coded++,
         .type = coding->type,
-        .time_us = a->times[frame % a->frames_max],
-        .duration_us = duration_of(a, frame),
         .has_past = coding->past != frame,
         .has_future = coding->future != frame,
         .past = coding->past,

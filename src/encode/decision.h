@@ -53,7 +53,6 @@ static inline uint32_t gpume_past_share(uint64_t past, uint64_t frame, uint64_t 
 struct gpume_decision {
     uint64_t display, coded; /* positions of the frame in the two orders, from 0 */
     enum gpume_frame_type type;
-    int64_t time_us, duration_us; /* duration 0: unknown */
     bool has_past, has_future;
     uint64_t past, future;       /* display positions of the nearest references */
     struct gpume_weight weight;  /* of the past reference */

@@ -19,12 +19,12 @@ struct gpume_lookahead;
 #define GPUME_LOOKAHEAD_LAG 8u
 
 struct gpume_lookahead_params {
-    uint32_t width, height, bits; /* of the frames that are put in */
-    uint32_t distance_max;        /* between a frame and a reference: bframes + 1 */
-    uint32_t frames_max;          /* kept at once; more than distance_max */
-    bool weights;                 /* find weights for past references (fades) */
-    bool shares;                  /* means of two references weigh them by distance */
-    bool energies;                /* compute those that adaptive quantization needs */
+    uint32_t width, height; /* of the frames that are put in */
+    uint32_t distance_max;  /* between a frame and a reference: bframes + 1 */
+    uint32_t frames_max;    /* kept at once; more than distance_max */
+    bool weights;           /* find weights for past references (fades) */
+    bool shares;            /* means of two references weigh them by distance */
+    bool energies;          /* compute those that adaptive quantization needs */
     /* Search all pairs that a frame may be part of as soon as it is put, as always with a GPU,
      * rather than those that gpume_lookahead_cost is asked for. */
     bool eager;

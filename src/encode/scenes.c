@@ -18,7 +18,7 @@
 #define DISTINCT 0.1     /* a boundary below this confidence is not a candidate */
 
 struct fact {
-    uint64_t intra_cost, inter_cost;
+    uint64_t intra_cost;
     double ratio;  /* of the pair with the frame before */
     double change; /* squared distance of the thumbnails of that pair */
 };
@@ -188,7 +188,7 @@ static int describe(struct gpume_scenes *scenes, const struct gpume_frame_facts 
     frame->blocks = scenes->blocks;
     frame->intra_blocks = cost.intra_blocks;
     frame->intra_cost = fact->intra_cost = facts->intra_cost;
-    frame->inter_cost = fact->inter_cost = cost.cost;
+    frame->inter_cost = cost.cost;
     return frame->frame > 0 ? find_ratio(scenes, past, frame->frame, &fact->ratio) : GPUME_OK;
 }
 

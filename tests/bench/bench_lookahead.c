@@ -171,7 +171,7 @@ static void run(struct job *job)
     stop_at(gpume_analysis_open(&analysis, &job->params));
     const double wall = seconds(CLOCK_MONOTONIC), cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
     for (uint32_t i = 0; i < job->frames; i++) {
-        stop_at(gpume_analysis_put(analysis, plane_at(job, i), 40000 * (int64_t)i));
+        stop_at(gpume_analysis_put(analysis, plane_at(job, i)));
     }
     stop_at(gpume_analysis_finish(analysis));
     const double wall_s = seconds(CLOCK_MONOTONIC) - wall;
@@ -187,7 +187,6 @@ int main(int argc, char **argv)
     struct job job = {.frames = 1000,
         .params = {.lookahead = {.width = 1920,
                        .height = 1080,
-                       .bits = 8,
                        .backend = GPUME_BACKEND_AUTO,
                        .log = on_log},
             .decide = take}};

@@ -52,7 +52,6 @@ static struct gpume_lookahead_params params_of(const struct clip *clip)
 {
     return (struct gpume_lookahead_params){.width = clip->frames[0].width,
         .height = clip->frames[0].height,
-        .bits = clip->frames[0].bits,
         .distance_max = DISTANCE,
         .frames_max = KEPT,
         .shares = true,

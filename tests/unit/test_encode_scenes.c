@@ -64,11 +64,7 @@ static struct gpume_change *find(draw_fn draw_frame, uint32_t frames, size_t *co
     static uint8_t samples[PIXELS];
     const struct gpume_plane luma = {samples, WIDTH, WIDTH, HEIGHT, 8};
     const struct gpume_scenes_params params = {
-        .lookahead = {.width = WIDTH,
-            .height = HEIGHT,
-            .bits = 8,
-            .backend = GPUME_BACKEND_CPU,
-            .threads = 1},
+        .lookahead = {.width = WIDTH, .height = HEIGHT, .backend = GPUME_BACKEND_CPU, .threads = 1},
         .take = note,
     };
     struct gpume_scenes *scenes = NULL;

@@ -210,14 +210,13 @@ static void analyse(struct probe *probe, FILE *in)
                                                     &lookahead->width, &lookahead->height) != 2) {
         die("not y4m", line);
     }
-    lookahead->bits = 8;
     const size_t luma = (size_t)lookahead->width * lookahead->height;
     const size_t chroma = (size_t)((lookahead->width + 1) / 2) * ((lookahead->height + 1) / 2);
     uint8_t *frame = grow(NULL, luma + 2 * chroma, 1);
     struct gpume_analysis *analysis = NULL;
     control.blocks = (size_t)((lookahead->width + 15) / 16) * ((lookahead->height + 15) / 16);
     check(gpume_analysis_open(&analysis, &probe->params), "cannot start");
-    for (int64_t i = 0; fgets(line, sizeof line, in) != NULL; i++) {
+    while (fgets(line, sizeof line, in) != NULL) {
         if (fread(frame, 1, luma + 2 * chroma, in) != luma + 2 * chroma) {
             die("short frame", line);
         }
@@ -226,7 +225,7 @@ static void analyse(struct probe *probe, FILE *in)
             .width = lookahead->width,
             .height = lookahead->height,
             .bits = 8};
-        check(gpume_analysis_put(analysis, &plane, i * 40000), "cannot analyse");
+        check(gpume_analysis_put(analysis, &plane), "cannot analyse");
     }
     check(gpume_analysis_finish(analysis), "cannot finish");
     gpume_analysis_close(&analysis);
