@@ -77,7 +77,7 @@ refuses 3 'give --size 16x18' small.y4m --encoder x264 --bitrate 1M -o r
 expect 0 firstpass odd.y4m --backend cpu --encoder x264 --bitrate 1M --size 98x82 -o a
 # An older NAME.json never stands beside other files than its own.
 mkdir a-96x80-100k.log
-expect 1 $first x265 --bitrate 100k -o a -y
+expect 2 $first x265 --bitrate 100k -o a -y
 [ "$(grep -c 98x82 a.json)" -gt 0 ] || fail "a failed run replaced a.json"
 rm -rf ./a*
 
