@@ -31,6 +31,8 @@ static const char rules[] =
     "polyline { fill: none; stroke-width: 1.5; vector-effect: non-scaling-stroke; }\n"
     "svg line { stroke: var(--line); }\n"
     "svg text { fill: currentColor; font-size: 11px; }\n"
+    "@media (max-width: 40rem) { .chart { overflow-x: auto; padding-left: 1rem; }\n"
+    ".chart svg { min-width: 40rem; }\nsvg text { font-size: 16px; } }\n"
     ".table { overflow-x: auto; }\n"
     "table { border-collapse: collapse; font-variant-numeric: tabular-nums; }\n"
     "th, td { padding: .2rem .5rem; text-align: right; border-bottom: 1px solid var(--line); }\n"

@@ -96,21 +96,23 @@ static void put_chart(struct gpume_out *out, const struct gpume_versus_rows *row
     enum quantity what, const char *title)
 {
     const double top = top_of(rows, what);
+    const int decimals = top < 1 ? 3 : top < 100 ? 2 : 0;
     gpume_html_print(out,
-        "<h2>%s</h2>\n<svg viewBox=\"-50 -10 1020 215\" role=\"img\" aria-label=\"%s\">\n", title,
-        title);
+        "<h2>%s</h2>\n<div class=\"chart\"><svg viewBox=\"-50 -10 1020 215\" role=\"img\" "
+        "aria-label=\"%s\">\n",
+        title, title);
     for (int i = 0; i <= 4; i++) {
         const double y = CHART_H * i / 4;
         gpume_html_print(out,
             "<line x1=\"0\" x2=\"%.0f\" y1=\"%.1f\" y2=\"%.1f\"/><text x=\"-6\" y=\"%.1f\" "
-            "text-anchor=\"end\">%.3g</text>\n",
-            CHART_W, y, y, y + 4, top * (4 - i) / 4);
+            "text-anchor=\"end\">%.*f</text>\n",
+            CHART_W, y, y, y + 4, decimals, top * (4 - i) / 4);
     }
     put_curve(out, rows, what, 0, top);
     put_curve(out, rows, what, 1, top);
     gpume_html_print(out,
         "<text x=\"0\" y=\"198\">frame %" PRIu64 "</text><text x=\"%.0f\" y=\"198\" "
-        "text-anchor=\"end\">frame %" PRIu64 "</text>\n</svg>\n",
+        "text-anchor=\"end\">frame %" PRIu64 "</text>\n</svg></div>\n",
         rows->rows[0].frame, CHART_W, rows->rows[rows->count - 1].frame);
 }
 
@@ -268,9 +270,10 @@ static void put_notes(
         "taken to refer to those of up to %u frames on each side from which its vectors predict it "
         "best, and a block with two vectors to be predicted by the better of them, or by their "
         "mean "
-        "if that is better still. Intra blocks are not compared. %" PRIu64
-        " blocks were left out, whose size or references cannot be searched here; %" PRIu64
-        " vectors of the stream lead out of the window.</p>\n",
+        "if that is better still. Intra blocks are not compared. Blocks left out, because their "
+        "size or "
+        "references cannot be searched: %" PRIu64 ". Blocks with vectors that lead out of the "
+        "window: %" PRIu64 ".</p>\n",
         GPUME_VERSUS_TRIED, rows->left_out, rows->outside);
     if (rows->interlaced > 0) {
         gpume_html_print(out,

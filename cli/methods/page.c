@@ -130,7 +130,7 @@ static void put_axes(struct gpume_out *out, const struct scale *scale)
         gpume_html_print(out,
             "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"0\" y2=\"%.0f\"/><text x=\"%.1f\" y=\"%.0f\" "
             "text-anchor=\"middle\">%g ms</text>\n",
-            x, x, CHART_H, x, CHART_H + 18, pow(10, at));
+            x, x, CHART_H, x, CHART_H + 21, pow(10, at));
     }
 }
 
@@ -178,8 +178,9 @@ static void put_chart(struct gpume_out *out, const struct gpume_methods_page *pa
         return;
     }
     gpume_html_print(out,
-        "<h2>PSNR beside the exact search, dB, and time per frame pair</h2>\n<svg viewBox=\"-50 "
-        "-20 1000 %.0f\" role=\"img\" aria-label=\"PSNR and time of each search\">\n",
+        "<h2>PSNR relative to the exact search, in dB, and time per frame pair</h2>\n"
+        "<div class=\"chart\"><svg viewBox=\"-50 -20 1000 %.0f\" role=\"img\" aria-label=\"PSNR "
+        "and time of each search\">\n",
         CHART_H + 45);
     put_axes(out, &scale);
     for (size_t i = 0; i < page->count; i++) {
@@ -187,7 +188,7 @@ static void put_chart(struct gpume_out *out, const struct gpume_methods_page *pa
             put_point(out, page, &scale, i);
         }
     }
-    gpume_html_put(out, "</svg>\n");
+    gpume_html_put(out, "</svg></div>\n");
 }
 
 /* --- pictures */
@@ -239,8 +240,8 @@ static void put_introduction(struct gpume_out *out, const struct gpume_worst *wo
     gpume_html_put(out,
         "On the right, of the exact search, the absolute difference per pixel that remains in "
         "every "
-        "block, from black for none over purple and orange to yellow for 32; of the others, how "
-        "much more it is than that.</p>\n");
+        "block, from black (0) through purple and orange to yellow (32); of the others, how much "
+        "larger it is than that.</p>\n");
 }
 
 static int put_pictures(struct gpume_out *out, const struct gpume_methods_page *page)

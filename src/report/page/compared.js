@@ -276,9 +276,9 @@ function togglePlay() {
 
 function drawChart() {
     const canvas = byId("chart");
-    const width = canvas.parentElement.clientWidth - 48;
-    const context = resize(canvas, Math.max(200, width), 150);
-    const bar = Math.max(200, width) / pairs.length;
+    const width = Math.max(200, byId("chart-title").clientWidth);
+    const context = resize(canvas, width, 150);
+    const bar = width / pairs.length;
     const most = Math.max(0.001, ...pairs.map((pair) => pair.differ / pair.blocks));
     const rise = (count, pair) => 140 * count / pair.blocks / most;
     pairs.forEach((pair, i) => {
@@ -291,20 +291,20 @@ function drawChart() {
         part(pair.cheaper[0], 0, colour("before"));
         part(pair.cheaper[1], pair.cheaper[0], colour("after"));
         if (i === state.at) {
-            context.fillStyle = colour("accent");
+            context.fillStyle = colour("text");
             context.fillRect(i * bar + bar / 2 - 1, 0, 2, 150);
         }
     });
-    const swatch = (name) => make("span", { className: `swatch swatch-${name}` });
-    byId("legend").replaceChildren(`Full height: ${plain(100 * most, 2)} %.`, swatch("a"), "A has the lower cost", swatch("b"), "B has the lower cost",
-        swatch("all"), data.costs ? "vectors differ, costs are equal" : "vectors differ");
+    const key = (name, text) => make("span", { className: "key" }, make("span", { className: `swatch swatch-${name}` }), text);
+    byId("legend").replaceChildren(`Full height: ${plain(100 * most, 2)} %. `, key("a", "A has the lower cost"), " ",
+        key("b", "B has the lower cost"), " ", key("all", data.costs ? "vectors differ, costs are equal" : "vectors differ"));
 }
 
 const KEYS = {
-    motion: "Arrows: how each block moved since the reference. Blocks that differ are lighter.",
+    motion: "Arrows: how each block moved since the reference. Blocks with equal results are darker.",
     flow: "Hue: direction of motion. Opacity: its length.",
     cost: "Cost per pixel, from dark (low) to light; one scale for both runs.",
-    difference: "Dark: equal. Orange: A has the lower cost. Blue: B has it. Green: different vectors of equal cost.",
+    difference: "Gray: equal. Orange: A has the lower cost. Blue: B has it. Green: different vectors of equal cost.",
 };
 
 function chooseLayer(layer) {
@@ -379,17 +379,19 @@ function card(name, text, note) {
 function costCard(a, b) {
     const rise = a > 0 ? 100 * (b / a - 1) : Infinity;
     return a === b ? card("Sum of costs", "equal")
-        : card("Sum of costs", `${rise > 0 ? "+" : "\u2212"}${Math.abs(rise).toFixed(3)} %`, "B relative to A");
+        : card("Sum of costs", `${rise > 0 ? "+" : "\u2212"}${Math.abs(rise).toFixed(3)}\u00a0%`, "B relative to A");
 }
 
 function makeHead() {
     const [a, b] = data.names;
-    const share = (part) => `${(100 * part / data.blocks).toFixed(2)} %`;
+    const share = (part) => `${(100 * part / data.blocks).toFixed(2)}\u00a0%`;
+    /* Rounded down, as the command does: 100 % only if all are equal. */
+    const equal = Math.floor(1e4 * data.vectors_equal / data.blocks) / 100;
     document.title = `${a} and ${b} - gpume comparison`;
     byId("title").textContent = `${a} and ${b}`;
     byId("subtitle").textContent = `${whole(pairs.length)} frame pairs in both; ${WIDTH} x ${HEIGHT} pixels`;
     NAMES.forEach((name, i) => { byId(`name-${i}`).append(make("strong", {}, `${name}: ${data.names[i]}`)); });
-    byId("cards").append(card("Equal vectors", share(data.vectors_equal), `${whole(data.vectors_equal)} of ${whole(data.blocks)} blocks`));
+    byId("cards").append(card("Equal vectors", `${equal.toFixed(2)}\u00a0%`, `${whole(data.vectors_equal)} of ${whole(data.blocks)} blocks`));
     if (data.costs) {
         byId("cards").append(card("A is cheaper", share(data.cheaper[0]), `${whole(data.cheaper[0])} blocks`),
             card("B is cheaper", share(data.cheaper[1]), `${whole(data.cheaper[1])} blocks`),
@@ -400,7 +402,8 @@ function makeHead() {
     }
     const rows = data.settings.map(({ name, values }) => make("tr", {}, make("th", { scope: "row" }, name),
         ...values.map((value) => make("td", {}, value === null ? "-" : value))));
-    byId("run").append(rows.length > 0 ? make("table", {}, make("caption", {}, "Settings that differ"), make("tbody", {}, ...rows))
+    byId("run").append(rows.length > 0 ? make("table", {}, make("caption", {}, "Settings that differ"),
+        make("thead", {}, make("tr", {}, make("td"), ...NAMES.map((name) => make("th", { scope: "col" }, name)))), make("tbody", {}, ...rows))
         : make("p", {}, "No settings differ, or those of a run are unknown."));
     const kept = pairs.filter((pair) => pair.kept).length;
     byId("foot").textContent = `Made by gpume ${data.gpume}. ${megabytes(Number(byId("bytes").textContent))}; blocks of ${whole(kept)} of ` +

@@ -50,8 +50,8 @@ function makeCards() {
     const left = means.sad_before > 0 ? `${(100 * means.sad_after / means.sad_before).toFixed(1)} %` : "-";
     byId("cards").append(
         card("Frame pairs", data.fields, whole(data.fields), `target ${FRAME}s ${data.first_field} to ${data.last_field}`),
-        card(`Mean SAD ${after}`, means.sad_after, `${each(means.sad_after)} per pixel`,
-            `of ${2 ** input.bits - 1}; ${left} of ${each(means.sad_before)} before`),
+        card(`Mean SAD ${after}`, means.sad_after, each(means.sad_after),
+            `per pixel, of ${2 ** input.bits - 1}; ${left} of ${each(means.sad_before)} before`),
         card(`Mean PSNR ${after}`, means.psnr_after, `${fixed(means.psnr_after, 3)} dB`,
             `${fixed(means.psnr_before, 3)} dB before`),
         card("Zero vectors", totals.zero, `${(100 * totals.zero / totals.blocks).toFixed(1)} %`,
