@@ -42,8 +42,12 @@ int gpume_text_check_file(
     const int status = gpume_text_check_name(path, log);
     if (status == GPUME_OK && strcmp(path, "-") != 0 && stat(path, &info) == 0 &&
         S_ISDIR(info.st_mode)) {
-        return gpume_log_fail(log, GPUME_INVALID, "%s: is a folder; name a file, such as %s/%s%s",
-            path, path, stem, extension);
+        int length = (int)strlen(path);
+        while (length > 1 && path[length - 1] == '/') {
+            length--;
+        }
+        return gpume_log_fail(log, GPUME_INVALID, "%s: is a folder; name a file, such as %.*s/%s%s",
+            path, length, path, stem, extension);
     }
     return status;
 }

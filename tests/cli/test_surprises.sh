@@ -110,6 +110,8 @@ for command in "scenes clip.y4m" "complexity clip.y4m" "qpmap clip.y4m" "methods
     says "-.nut: stands for video on standard output; give - for standard output"
 done
 # A folder as the name of a file.
+expect 2 clip.y4m --vectors run/
+says "run/: is a folder; name a file, such as run/vectors.csv"
 expect 2 clip.y4m --vectors run
 says "run: is a folder; name a file, such as run/vectors.csv"
 expect 2 convert run run
