@@ -108,6 +108,10 @@ class Options(TypedDict, total=False):
 
 
 _NAMES = frozenset(Options.__annotations__)
+# Options of the command that have another name here.
+_RENAMED = {
+    "start": "first_target", "frames": "target_count", "max_memory": "memory_max",
+    "no_elimination": "elimination"}
 
 _CHOICES = {
     "edge": ("extend", "inside"),
@@ -255,7 +259,8 @@ class Setup:
         options = {name: value for name, value in options.items() if value is not None}
         for name in options.keys() - _NAMES:
             stem = name.removesuffix("_per_sample")  # as in Pair.bits_per_sample
-            near = difflib.get_close_matches(stem, [*_NAMES, "bits"], 1)
+            near = [_RENAMED[name]] if name in _RENAMED else difflib.get_close_matches(
+                stem, [*_NAMES, "bits"], 1)
             raise TypeError(
                 f"{name!r} is not an option" + (f"; did you mean {near[0]!r}?" if near else ""))
         self.log = Log()

@@ -120,7 +120,7 @@ class Frames:
             words = "; ".join(said) or f"the command that decodes ended with status {status}"
             raise error_of(_STATUSES.get(status, -5), words)
         for line in said:
-            logging.getLogger("gpume").warning(line)
+            logging.getLogger("gpume").warning(line.removeprefix("warning: "))
 
     def __iter__(self) -> Iterator[tuple[np.ndarray, float]]:
         return self

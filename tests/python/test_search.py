@@ -238,6 +238,8 @@ class Options(unittest.TestCase):
                 (TypeError, "direction concerns several frames", dict(direction="both")),
                 (TypeError, "'bits_per_sample' is not an option; did you mean 'bits'",
                  dict(bits_per_sample=10)),
+                (TypeError, "'frames' is not an option; did you mean 'target_count'",
+                 dict(frames=5)),
                 (gpume.InvalidError, "^block 9: must be a multiple of 4", dict(block=9)),
                 (gpume.InvalidError, "^window 513: ", dict(window=(513, 2))),
                 (gpume.InvalidError, "^partition: needs lambda_ above 0", dict(partition=True))):

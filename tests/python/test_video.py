@@ -242,7 +242,7 @@ class Videos(unittest.TestCase):
         cut.write_bytes(CLIPS[0].read_bytes()[:-7])
         with self.assertLogs("gpume", "WARNING") as logged:
             self.assertTrue(list(gpume.open(cut, backend="cpu")))
-        self.assertIn("cut.y4m", logged.output[0])
+        self.assertIn("WARNING:gpume:" + str(cut), logged.output[0])
         os.environ["GPUME_COMMAND"] = "no such command"
         self.addCleanup(os.environ.__setitem__, "GPUME_COMMAND", COMMAND)
         with self.assertRaisesRegex(gpume.UnsupportedError, "GPUME_COMMAND"):
