@@ -64,6 +64,9 @@ expect 3 clip.y4m --start 1:40:07 -o wrong
 says "clip.y4m: ends before the time that --start names"
 expect 3 clip.y4m --duration 0.01s -o wrong --backend cpu
 says "clip.y4m: no target frame lies within --duration"
+head -c 10000 clip.y4m >cut.y4m
+run -q cut.y4m --backend cpu --duration 9s -o cut
+[ "$(grep -c 'warning: cut.y4m: frame .* is incomplete' "$scratch/err")" -eq 1 ] || fail "a warning came not once"
 options="--backend cpu --threads 1 -b 16 -w 2 --direction future"
 clip=clip.y4m number=0 kind=y4m
 run -qy $clip $options -o whole
