@@ -76,7 +76,11 @@ int gpume_pipeline_send(struct gpume_pipeline *pipeline, struct gpume_frame **ou
     struct gpume_frame *frame = *out;
     *out = NULL;
     pthread_mutex_lock(&pipeline->monitor.mutex);
-    const int status = pipeline->queue.finished ? GPUME_INVALID : failure(pipeline);
+    int status = failure(pipeline);
+    if (status == GPUME_OK && pipeline->queue.finished) {
+        status = gpume_log_fail(
+            pipeline->log, GPUME_INVALID, "no more frames can be sent after gpume_finish");
+    }
     if (status == GPUME_OK) {
         frame->sequence = pipeline->sent_count++;
         frame->time_us = time_us;

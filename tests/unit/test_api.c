@@ -176,6 +176,9 @@ static void test_wrong_plane(void)
     const struct gpume_field *field = NULL;
     REQUIRE_EQUAL(gpume_receive(ctx, &field, 0), GPUME_AGAIN);
     REQUIRE_EQUAL(gpume_finish(ctx), GPUME_OK);
+    struct gpume_plane late = synth_plane(32, 32, 8);
+    REQUIRE_EQUAL(gpume_send_plane(ctx, &late, 0), GPUME_INVALID);
+    REQUIRE_EQUAL(logged.errors, 4);
     REQUIRE_EQUAL(gpume_receive(ctx, &field, 0), GPUME_EOF);
     REQUIRE_EQUAL(gpume_receive(ctx, &field, GPUME_WAIT), GPUME_EOF);
     REQUIRE_EQUAL(gpume_close(&ctx), GPUME_OK);
@@ -183,6 +186,7 @@ static void test_wrong_plane(void)
     free(small.data);
     free(deep.data);
     free(wild.data);
+    free(late.data);
 }
 
 /* Away from the edges every block must have the known vector, against the motion. */

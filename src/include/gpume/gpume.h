@@ -386,7 +386,7 @@ enum gpume_device_type {
 };
 
 struct gpume_device {
-    uint32_t index; /* for params.device */
+    uint32_t index; /* as text, for params.device and params.devices */
     enum gpume_device_type type;
     char name[256];
     char driver[256];
