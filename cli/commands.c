@@ -72,9 +72,7 @@ const struct gpume_command gpume_help_command = {
     .usage = "help [COMMAND|all]",
     .about = "Shows the most used options; given COMMAND, the options of that command; given all, "
              "every option of every command.",
-    .options = help_table,
-    .option_count = sizeof(help_table) / sizeof(help_table[0]),
-    .bytes = sizeof(struct gpume_common_options),
+    GPUME_COMMAND_OPTIONS(help_table, struct gpume_common_options),
     .operands_max = 1,
     .operands = "the name of a command, or all",
     .check = check_topic,

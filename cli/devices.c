@@ -203,9 +203,7 @@ const struct gpume_command gpume_devices_command = {
     .usage = "devices [options]",
     .about = "Lists the Vulkan devices of this machine and its CPU, whether gpume can use them, "
              "and the implementations of the search.",
-    .options = table,
-    .option_count = sizeof(table) / sizeof(table[0]),
-    .bytes = sizeof(struct gpume_common_options),
+    GPUME_COMMAND_OPTIONS(table, struct gpume_common_options),
     .operands = "none",
     .run = run,
 };

@@ -185,9 +185,7 @@ const struct gpume_command gpume_bench_command = {
     .about = "Measures every search implementation, on the CPU and on each GPU, on the same frames "
              "and compares their vectors; nothing is printed unless all agree. The frames are "
              "generated, or read from INPUT, which is a video or two pictures.",
-    .options = table,
-    .option_count = sizeof(table) / sizeof(table[0]),
-    .bytes = sizeof(struct gpume_bench_options),
+    GPUME_COMMAND_OPTIONS(table, struct gpume_bench_options),
     .operands_max = 2,
     .operands = "one video, or two still pictures",
     .set_defaults = set_defaults,

@@ -413,12 +413,8 @@ const struct gpume_command gpume_vectors_command = {
     .about = "Writes the motion vectors that the encoder of a video chose, without any search: "
              "blocks of several sizes, past and future references, quarter pixels. FFmpeg's "
              "decoders export them for H.264, MPEG-1, MPEG-2, MPEG-4, H.263 and their relatives.",
-    .options = table,
-    .option_count = sizeof(table) / sizeof(table[0]),
-    .bytes = sizeof(struct gpume_coded_options),
-    .operands_min = 1,
-    .operands_max = 1,
-    .operands = "one video",
+    GPUME_COMMAND_OPTIONS(table, struct gpume_coded_options),
+    GPUME_COMMAND_ONE_VIDEO,
     .catches_signals = true,
     .set_defaults = set_defaults,
     .check = check,

@@ -460,9 +460,7 @@ const struct gpume_command gpume_compare_command = {
     .about = "Compares two runs block by block: output folders of gpume, or files of vectors in "
              "any format that can be read. Exit status 0: all vectors and costs are equal; 5: "
              "some differ. With --truth, measures the errors of one run against true flow.",
-    .options = table,
-    .option_count = sizeof(table) / sizeof(table[0]),
-    .bytes = sizeof(struct compare_options),
+    GPUME_COMMAND_OPTIONS(table, struct compare_options),
     .operands_min = 1,
     .operands_max = 2,
     .operands = "two runs, folders or files of vectors",

@@ -188,12 +188,8 @@ const struct gpume_command gpume_complexity_command = {
     .about = "Measures detail, change, and the cost of coding each frame alone and predicted from "
              "the frame before, and estimates the size at several QPs: for bitrate ladders and "
              "for the bitrates of chunks.",
-    .options = table,
-    .option_count = sizeof(table) / sizeof(table[0]),
-    .bytes = sizeof(struct complexity_options),
-    .operands_min = 1,
-    .operands_max = 1,
-    .operands = "one video",
+    GPUME_COMMAND_OPTIONS(table, struct complexity_options),
+    GPUME_COMMAND_ONE_VIDEO,
     .catches_signals = true,
     .set_defaults = gpume_scene_options_default,
     .check = gpume_video_options_check,

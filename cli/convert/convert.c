@@ -283,9 +283,7 @@ const struct gpume_command gpume_convert_command = {
              "numbered patterns such as flow%d.flo, or - for standard input and output; IN may "
              "also be the output folder of a run. "
              "gpume-formats(5) describes the formats.",
-    .options = table,
-    .option_count = sizeof(table) / sizeof(table[0]),
-    .bytes = sizeof(struct convert_options),
+    GPUME_COMMAND_OPTIONS(table, struct convert_options),
     .operands_min = 2,
     .operands_max = 2,
     .operands = "a file of vectors and a name for the converted file",

@@ -335,9 +335,7 @@ const struct gpume_command gpume_estimate_command = {
         "Exact block motion estimation: for every block of each frame, gpume finds the best match "
         "in a window of another frame by exhaustive search. INPUT is a video, a numbered pattern "
         "(frame%03d.png), or - for standard input; REFERENCE and TARGET are still pictures.",
-    .options = table,
-    .option_count = sizeof(table) / sizeof(table[0]),
-    .bytes = sizeof(struct gpume_estimate_options),
+    GPUME_COMMAND_OPTIONS(table, struct gpume_estimate_options),
     .operands_min = 1,
     .operands_max = 2,
     .operands = "one video, or two still pictures",

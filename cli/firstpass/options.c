@@ -235,9 +235,7 @@ const struct gpume_command gpume_firstpass_command = {
     .about = "Analyses a video once and writes the files that the second pass of x264 or x265 "
              "reads, for any number of bitrates and picture sizes. Prints the command lines of "
              "the second passes, in which OUTPUT stands for the encoded video.",
-    .options = table,
-    .option_count = sizeof(table) / sizeof(table[0]),
-    .bytes = sizeof(struct gpume_firstpass_options),
+    GPUME_COMMAND_OPTIONS(table, struct gpume_firstpass_options),
     .operands_min = 1,
     .operands_max = 1,
     .operands = "a video",

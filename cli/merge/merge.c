@@ -46,14 +46,6 @@ struct job {
     int (*pair)(struct job *job, const char *pattern, uint64_t frame, uint64_t ref);
 };
 
-static enum gpume_exit exit_of(int status)
-{
-    return status == GPUME_OK                                     ? GPUME_EXIT_DONE
-           : status == GPUME_INVALID                              ? GPUME_EXIT_INPUT
-           : status == GPUME_UNSUPPORTED || status == GPUME_AGAIN ? GPUME_EXIT_USAGE
-                                                                  : GPUME_EXIT_FAILED;
-}
-
 static enum gpume_exit read_parts(struct job *job)
 {
     const struct gpume_common_options *common = &job->options->common;
@@ -66,9 +58,9 @@ static enum gpume_exit read_parts(struct job *job)
         status = gpume_merge_part_read(
             &job->parts[job->count], common->operands[job->count], &gpume_console);
     }
-    return exit_of(status ? status
-                          : gpume_merge_parts_check(
-                                job->parts, job->count, job->options->whole, &gpume_console));
+    return gpume_exit_of_writer(status ? status
+                                       : gpume_merge_parts_check(job->parts, job->count,
+                                             job->options->whole, &gpume_console));
 }
 
 /* Does any part have the file? */
@@ -130,7 +122,7 @@ static int list_outputs(struct job *job)
 static enum gpume_exit plan_outputs(struct job *job)
 {
     const int status = list_outputs(job);
-    return status == GPUME_INVALID ? GPUME_EXIT_USAGE : exit_of(status);
+    return status == GPUME_INVALID ? GPUME_EXIT_USAGE : gpume_exit_of_writer(status);
 }
 
 static int check_file(struct job *job, const char *pattern, uint64_t frame, uint64_t ref)
@@ -190,7 +182,7 @@ static bool have_series(const struct job *job)
 static enum gpume_exit check_files(struct job *job)
 {
     const int status = gpume_merge_outputs_look(&job->outputs, job->parts, job->count);
-    return exit_of(status ? status : each_pair(job, check_file));
+    return gpume_exit_of_writer(status ? status : each_pair(job, check_file));
 }
 
 static int write_summary(struct job *job)
@@ -222,7 +214,7 @@ static enum gpume_exit write_files(struct job *job)
     if (status == GPUME_CANCELLED) {
         return gpume_refuse(GPUME_EXIT_FAILED, "interrupted; unfinished outputs were removed");
     }
-    return exit_of(status);
+    return gpume_exit_of_writer(status);
 }
 
 static enum gpume_exit conclude(const struct job *job)
@@ -324,9 +316,7 @@ const struct gpume_command gpume_merge_command = {
              "PART is the folder of such a run, 'gpume INPUT --start N --frames N -o PART'; the "
              "order does not matter. Parts that overlap, that leave out frames, that are "
              "incomplete or that belong to another input or search are refused.",
-    .options = table,
-    .option_count = sizeof(table) / sizeof(table[0]),
-    .bytes = sizeof(struct merge_options),
+    GPUME_COMMAND_OPTIONS(table, struct merge_options),
     .operands_min = 1,
     .operands_max = PARTS_MAX,
     .operands = "the folders of runs over ranges of one video",

@@ -84,6 +84,13 @@ struct gpume_command {
     enum gpume_exit (*run)(const void *options);
 };
 
+/* Initialisers of a command: its table and its struct; */
+#define GPUME_COMMAND_OPTIONS(table, type)                                                         \
+    .options = table, .option_count = sizeof(table) / sizeof((table)[0]), .bytes = sizeof(type)
+
+/* operands that are one video. */
+#define GPUME_COMMAND_ONE_VIDEO .operands_min = 1, .operands_max = 1, .operands = "one video"
+
 /* The option of this name, of so many bytes; NULL: the command has none. */
 const struct gpume_option *gpume_command_option(
     const struct gpume_command *command, const char *name, size_t length);

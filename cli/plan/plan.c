@@ -212,12 +212,8 @@ const struct gpume_command gpume_plan_command = {
     .about = "Prints ranges of frames that cover a video once and begin where seeking is cheap: a "
              "range's first reference is a key frame. Each line has the options --start and "
              "--frames of one run; 'gpume merge' joins what the runs write.",
-    .options = table,
-    .option_count = sizeof(table) / sizeof(table[0]),
-    .bytes = sizeof(struct plan_options),
-    .operands_min = 1,
-    .operands_max = 1,
-    .operands = "one video",
+    GPUME_COMMAND_OPTIONS(table, struct plan_options),
+    GPUME_COMMAND_ONE_VIDEO,
     .set_defaults = set_defaults,
     .check = check,
     .run = run,

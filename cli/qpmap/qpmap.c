@@ -205,12 +205,8 @@ const struct gpume_command gpume_qpmap_command = {
     .about = "Follows along motion vectors how much of each block later frames use, and writes QP "
              "offsets by which blocks that are used for long become better: for encoders without "
              "such an analysis that take maps of offsets.",
-    .options = table,
-    .option_count = sizeof(table) / sizeof(table[0]),
-    .bytes = sizeof(struct qpmap_options),
-    .operands_min = 1,
-    .operands_max = 1,
-    .operands = "one video",
+    GPUME_COMMAND_OPTIONS(table, struct qpmap_options),
+    GPUME_COMMAND_ONE_VIDEO,
     .catches_signals = true,
     .set_defaults = set_defaults,
     .check = check_options,

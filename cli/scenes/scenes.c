@@ -161,12 +161,8 @@ const struct gpume_command gpume_scenes_command = {
     .about = "Finds cuts, dissolves and fades in a video by what it would cost to predict its "
              "frames from each other. INPUT is a video, a numbered pattern (frame%03d.png), or - "
              "for standard input.",
-    .options = table,
-    .option_count = sizeof(table) / sizeof(table[0]),
-    .bytes = sizeof(struct scenes_options),
-    .operands_min = 1,
-    .operands_max = 1,
-    .operands = "one video",
+    GPUME_COMMAND_OPTIONS(table, struct scenes_options),
+    GPUME_COMMAND_ONE_VIDEO,
     .catches_signals = true,
     .set_defaults = gpume_scene_options_default,
     .check = gpume_video_options_check,

@@ -341,9 +341,7 @@ const struct gpume_command gpume_sort_command = {
     .usage = "sort [FILE] [-o FILE] [options]",
     .about = "Sorts 32-bit integers on the GPU, or on the CPU if there is no GPU. Reads them from "
              "FILE or standard input, as text separated by white space or as binary words.",
-    .options = table,
-    .option_count = sizeof(table) / sizeof(table[0]),
-    .bytes = sizeof(struct gpume_sort_options),
+    GPUME_COMMAND_OPTIONS(table, struct gpume_sort_options),
     .operands_max = 1,
     .operands = "one file; to sort several, use a pipe: cat FILES | gpume sort",
     .catches_signals = true,
