@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "coded/grid.h"
 
+#include "base/grid.h"
 #include "console.h"
 
 #include <stdlib.h>
@@ -24,11 +25,6 @@ void gpume_coded_grid_finish(struct gpume_coded_grid *grid)
     grid->blocks = NULL;
 }
 
-static uint16_t visible(uint32_t side, uint32_t position, uint32_t length)
-{
-    return (uint16_t)(length - position < side ? length - position : side);
-}
-
 static void clear(struct gpume_coded_grid *grid, uint64_t ref)
 {
     uint32_t x = 0, y = 0;
@@ -36,8 +32,8 @@ static void clear(struct gpume_coded_grid *grid, uint64_t ref)
         grid->blocks[i] = (struct gpume_vectors_block){
             .x = x,
             .y = y,
-            .w = visible(grid->side, x, grid->width),
-            .h = visible(grid->side, y, grid->height),
+            .w = (uint16_t)gpume_min_u32(grid->side, grid->width - x),
+            .h = (uint16_t)gpume_min_u32(grid->side, grid->height - y),
             .ref = ref,
             .ref2 = GPUME_VECTORS_ONE,
         };

@@ -2,6 +2,7 @@
 #include "coded/reporting.h"
 
 #include "base/clock.h"
+#include "base/grid.h"
 #include "base/status.h"
 #include "coded/match.h"
 #include "console.h"
@@ -199,11 +200,6 @@ static uint32_t predict(struct gpume_reporting *reporting, const struct gpume_fi
     return (uint32_t)after.sad;
 }
 
-static uint32_t at_most(uint32_t most, uint32_t value)
-{
-    return value < most ? value : most;
-}
-
 static void measure(struct gpume_reporting *reporting, const struct gpume_field *field, size_t i,
     struct gpume_sums *sums)
 {
@@ -212,7 +208,8 @@ static void measure(struct gpume_reporting *reporting, const struct gpume_field 
     for (uint32_t y = 0; y < square->h; y += GPUME_MATCH_SIDE) {
         for (uint32_t x = 0; x < square->w; x += GPUME_MATCH_SIDE) {
             const struct gpume_match_block part = {square->x + x, square->y + y,
-                at_most(GPUME_MATCH_SIDE, square->w - x), at_most(GPUME_MATCH_SIDE, square->h - y)};
+                gpume_min_u32(GPUME_MATCH_SIDE, square->w - x),
+                gpume_min_u32(GPUME_MATCH_SIDE, square->h - y)};
             square->cost += predict(reporting, field, &part, square, sums);
         }
     }

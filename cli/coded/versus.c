@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "coded/versus.h"
 
+#include "base/grid.h"
 #include "console.h"
 #include "model/rate.h"
 
@@ -340,11 +341,6 @@ static bool find_references(struct gpume_versus *versus, const struct gpume_code
     return true;
 }
 
-static uint32_t visible(uint32_t side, uint32_t position, uint32_t size)
-{
-    return size - position < side ? size - position : side;
-}
-
 /* False: it cannot be compared. */
 static bool take_block(struct gpume_versus *versus, const struct gpume_coded *coded,
     const struct gpume_vectors_block *from, struct gpume_versus_block *to)
@@ -358,8 +354,8 @@ static bool take_block(struct gpume_versus *versus, const struct gpume_coded *co
         return false;
     }
     *to = (struct gpume_versus_block){
-        .place = {from->x, from->y, visible(from->w, from->x, versus->width),
-            visible(from->h, from->y, versus->height)},
+        .place = {from->x, from->y, gpume_min_u32(from->w, versus->width - from->x),
+            gpume_min_u32(from->h, versus->height - from->y)},
         .shape = (uint8_t)shape,
         .given = {{from->dx, two ? from->dx2 : from->dx}, {from->dy, two ? from->dy2 : from->dy}},
     };
@@ -393,7 +389,7 @@ int gpume_versus_begin(struct gpume_versus *versus, const struct gpume_coded *co
     frame->time_us = from->time_us;
     frame->type = from->type;
     frame->count = 0;
-    frame->left_out = frame->pixels = 0;
+    frame->left_out = 0;
     for (size_t i = 0; i < from->count && status == GPUME_OK; i++) {
         const struct gpume_vectors_block *block = &from->blocks[i];
         struct gpume_versus_block *to = &frame->blocks[frame->count];
@@ -401,7 +397,6 @@ int gpume_versus_begin(struct gpume_versus *versus, const struct gpume_coded *co
             continue; /* nothing of it is visible */
         }
         if (take_block(versus, coded, block, to)) {
-            frame->pixels += to->place.w * to->place.h;
             frame->count++;
         } else {
             frame->left_out++;

@@ -44,7 +44,6 @@ struct gpume_versus_frame {
     size_t count, capacity;
     struct gpume_versus_block *blocks; /* those that can be compared */
     uint64_t left_out;                 /* blocks that cannot */
-    uint64_t pixels;                   /* of the blocks */
 };
 
 struct gpume_versus {

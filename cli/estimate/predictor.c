@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "estimate/predictor.h"
 
+#include "base/grid.h"
 #include "console.h"
 #include "vectors/reader.h"
 
@@ -137,11 +138,6 @@ static struct grid make_grid(const struct gpume_params *params, uint32_t index, 
     return grid;
 }
 
-static uint32_t visible(uint32_t side, uint32_t position, uint32_t size)
-{
-    return size - position < side ? size - position : side;
-}
-
 /* Is it a block of this grid? */
 static bool fits(const struct grid *grid, const struct row *row, bool has_shape)
 {
@@ -151,8 +147,8 @@ static bool fits(const struct grid *grid, const struct row *row, bool has_shape)
         return false;
     }
     return has_shape ? row->w == shape.width && row->h == shape.height
-                     : row->w == visible(shape.width, row->x, grid->width) &&
-                           row->h == visible(shape.height, row->y, grid->height);
+                     : row->w == gpume_min_u32(shape.width, grid->width - row->x) &&
+                           row->h == gpume_min_u32(shape.height, grid->height - row->y);
 }
 
 /* From quarters to the units of the run, halves away from zero. */

@@ -25,7 +25,7 @@ struct qpmap_options {
     struct gpume_video_options video;
     enum { KVAZAAR, SVT_AV1 } format;
     uint32_t side; /* pixels; 0: not given */
-    uint32_t rc_lookahead, aq_mode;
+    uint32_t rc_lookahead;
     double aq_strength, qcomp;
 };
 

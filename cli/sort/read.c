@@ -370,7 +370,6 @@ enum gpume_exit gpume_sort_input_read(
     }
     result = result ? result : join(reader, options->descending);
     *input = (struct gpume_sort_input){
-        .name = reader->name,
         .words = reader->words.words,
         .count = reader->words.count,
         .negatives = reader->negative_count,

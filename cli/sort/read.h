@@ -9,7 +9,6 @@
 
 /* 32-bit words: negative integers in two's complement, others unsigned. */
 struct gpume_sort_input {
-    const char *name; /* for messages */
     uint32_t *words;
     uint64_t count;
     uint64_t negatives;

@@ -44,7 +44,6 @@ struct gpume_picture_writer {
     void (*close)(struct gpume_picture *picture);
 };
 
-extern const struct gpume_picture_writer gpume_picture_still;
 extern const struct gpume_picture_writer gpume_picture_video;
 extern const struct gpume_picture_writer gpume_picture_y4m;
 

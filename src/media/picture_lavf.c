@@ -119,7 +119,7 @@ static int still_write(
     return status == GPUME_OK ? save(still, index) : status;
 }
 
-const struct gpume_picture_writer gpume_picture_still = {
+static const struct gpume_picture_writer still_writer = {
     .bytes = sizeof(struct still),
     .open = still_open,
     .write = still_write,
@@ -130,7 +130,7 @@ static const struct gpume_picture_writer *choose_writer(const char *path)
 {
     enum gpume_picture_kind kind = gpume_picture_kind(path);
     if (gpume_picture_is_still(kind)) {
-        return &gpume_picture_still;
+        return &still_writer;
     }
     return kind == GPUME_PICTURE_Y4M ? &gpume_picture_y4m : &gpume_picture_video;
 }

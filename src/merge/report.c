@@ -278,7 +278,7 @@ static int write_json(
     }
     gpume_json_end_list(json);
     gpume_merge_total_put(joining->total, json);
-    gpume_report_histogram_put(&joining->histogram, json, "histogram");
+    gpume_report_histogram_put(&joining->histogram, json);
     put_costliest(joining);
     gpume_json_end(json);
     status = gpume_out_text(joining->out, "");

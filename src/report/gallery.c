@@ -237,10 +237,9 @@ static void put_pixels(struct gpume_json *json, const char *key, int32_t value, 
     gpume_json_digits(json, key, digits);
 }
 
-void gpume_report_gallery_put(
-    const struct gpume_report_gallery *gallery, struct gpume_json *json, const char *key)
+void gpume_report_gallery_put(const struct gpume_report_gallery *gallery, struct gpume_json *json)
 {
-    gpume_json_begin_list(json, key);
+    gpume_json_begin_list(json, "costliest");
     for (size_t i = 0; i < gallery->count; i++) {
         const struct gpume_report_block *block = &gallery->blocks[i];
         gpume_json_begin(json, NULL);

@@ -57,8 +57,7 @@ void gpume_report_gallery_init(
 int gpume_report_gallery_add(struct gpume_report_gallery *gallery, const struct gpume_field *field);
 
 /* Writes the list of blocks; crops are 8-bit samples, and surfaces numbers, in base 64. */
-void gpume_report_gallery_put(
-    const struct gpume_report_gallery *gallery, struct gpume_json *json, const char *key);
+void gpume_report_gallery_put(const struct gpume_report_gallery *gallery, struct gpume_json *json);
 
 void gpume_report_gallery_finish(struct gpume_report_gallery *gallery);
 

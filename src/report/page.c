@@ -138,8 +138,8 @@ static void put_data(struct gpume_json *json, const void *opaque)
     gpume_report_put_text(json, "<script type=\"application/json\" id=\"data\">");
     gpume_json_begin(json, NULL);
     gpume_summary_put(page->run->summary, json);
-    gpume_report_histogram_put(page->histogram, json, "histogram");
-    gpume_report_gallery_put(page->gallery, json, "costliest");
+    gpume_report_histogram_put(page->histogram, json);
+    gpume_report_gallery_put(page->gallery, json);
     gpume_report_put_colours(json);
     put_pictures(json, page);
     gpume_json_end(json);

@@ -23,9 +23,9 @@ static const uint32_t side_max[SIZES] = {
 static const uint64_t lossless_max[SIZES] = {
     1 << 16, GPUME_REPORT_COLOUR_LOSSLESS}; /* pixels of a picture */
 
-const char *const gpume_report_picture_names[GPUME_REPORT_PICTURES] = {
+static const char *const picture_names[GPUME_REPORT_PICTURES] = {
     "colour", "reference", "target", "predicted", "difference", "residual"};
-const char *const gpume_report_list_names[GPUME_REPORT_LISTS] = {
+static const char *const list_names[GPUME_REPORT_LISTS] = {
     "vectors", "parts", "seconds", "references"};
 
 struct gpume_report_encoder {
@@ -428,13 +428,13 @@ void gpume_report_set_put(const struct gpume_report_set *set, struct gpume_json 
     for (size_t i = 0; i < GPUME_REPORT_PICTURES; i++) {
         const struct gpume_bytes *picture = &set->pictures[i];
         if (picture->count > 0) {
-            gpume_json_base64(json, gpume_report_picture_names[i], picture->data, picture->count);
+            gpume_json_base64(json, picture_names[i], picture->data, picture->count);
         }
     }
     for (size_t i = 0; i < GPUME_REPORT_LISTS; i++) {
         const struct gpume_bytes *list = &set->lists[i];
         if (list->count > 0 || i == GPUME_REPORT_VECTORS) {
-            gpume_json_base64(json, gpume_report_list_names[i], list->data, list->count);
+            gpume_json_base64(json, list_names[i], list->data, list->count);
         }
     }
     gpume_json_end(json);

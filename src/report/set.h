@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* In the order of gpume_report_picture_names. */
+/* In the order of picture_names in set.c. */
 enum gpume_report_picture {
     GPUME_REPORT_COLOUR, /* the target in the colours of the input, if the run has them */
     GPUME_REPORT_REFERENCE,
@@ -22,12 +22,11 @@ enum gpume_report_picture {
     GPUME_REPORT_RESIDUAL,
     GPUME_REPORT_PICTURES,
 };
-extern const char *const gpume_report_picture_names[GPUME_REPORT_PICTURES];
 
 /* Gamma of difference and residual. */
 #define GPUME_REPORT_GAMMA 1.5
 
-/* What the page knows about each block, in the order of gpume_report_list_names. */
+/* What the page knows about each block, in the order of list_names in set.c. */
 enum gpume_report_list {
     /* For every block the index of its vector in the window, in units and raster order from
      * (-window_x, -window_y), in as few bytes as any index needs, lowest byte first; then for every
@@ -40,7 +39,6 @@ enum gpume_report_list {
     GPUME_REPORT_REFERENCES,
     GPUME_REPORT_LISTS,
 };
-extern const char *const gpume_report_list_names[GPUME_REPORT_LISTS];
 
 /* Fields with more blocks have no lists in the page. 4096 x 2160 pixels have 552,960 of 4 x 4. */
 #define GPUME_REPORT_BLOCKS_MAX ((uint64_t)600000)

@@ -291,8 +291,8 @@ static int json_finish(struct gpume_sink *sink)
     struct report *self = (struct report *)sink;
     gpume_json_end_list(&self->json);
     gpume_summary_put(sink->run->summary, &self->json);
-    gpume_report_histogram_put(&self->histogram, &self->json, "histogram");
-    gpume_report_gallery_put(&self->gallery, &self->json, "costliest");
+    gpume_report_histogram_put(&self->histogram, &self->json);
+    gpume_report_gallery_put(&self->gallery, &self->json);
     gpume_json_end(&self->json);
     return gpume_out_finish(sink->out);
 }

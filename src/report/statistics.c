@@ -55,11 +55,11 @@ void gpume_report_histogram_finish(struct gpume_report_histogram *histogram)
 }
 
 void gpume_report_histogram_put(
-    const struct gpume_report_histogram *histogram, struct gpume_json *json, const char *key)
+    const struct gpume_report_histogram *histogram, struct gpume_json *json)
 {
     const uint32_t columns = 2 * histogram->reach_x + 1, rows = 2 * histogram->reach_y + 1;
     const int64_t side = histogram->side;
-    gpume_json_begin(json, key);
+    gpume_json_begin(json, "histogram");
     gpume_json_count(json, "bin", histogram->side);
     gpume_json_begin_list(json, "counts");
     for (uint32_t y = 0; y < rows; y++) {

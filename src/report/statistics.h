@@ -44,7 +44,7 @@ void gpume_report_histogram_finish(struct gpume_report_histogram *histogram);
 /* Writes an object: side, and a list of [dx, dy, count] with the centres of the bins that are not
  * empty. */
 void gpume_report_histogram_put(
-    const struct gpume_report_histogram *histogram, struct gpume_json *json, const char *key);
+    const struct gpume_report_histogram *histogram, struct gpume_json *json);
 
 /* What the next field is compared with: [0] if it refers to the past, [1] to the future. */
 struct gpume_report_cuts {

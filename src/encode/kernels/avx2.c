@@ -6,4 +6,4 @@ static bool available(void)
     return __builtin_cpu_supports("avx2");
 }
 
-const struct gpume_encode_kernels gpume_encode_kernels_avx2 = GPUME_ENCODE_KERNELS(avx2);
+const struct gpume_encode_kernels gpume_encode_kernels_avx2 = GPUME_ENCODE_KERNELS;

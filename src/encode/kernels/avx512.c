@@ -7,4 +7,4 @@ static bool available(void)
            __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
 }
 
-const struct gpume_encode_kernels gpume_encode_kernels_avx512 = GPUME_ENCODE_KERNELS(avx512);
+const struct gpume_encode_kernels gpume_encode_kernels_avx512 = GPUME_ENCODE_KERNELS;

@@ -10,7 +10,6 @@
 #include "encode/costs.h"
 
 struct gpume_encode_kernels {
-    const char *name;
     bool (*available)(void); /* on this processor */
     /* Means of 2x2 samples of two rows: `count` of them. */
     void (*halve)(uint8_t *to, const uint8_t *upper, const uint8_t *lower, uint32_t count);

@@ -6,4 +6,4 @@ static bool available(void)
     return true;
 }
 
-const struct gpume_encode_kernels gpume_encode_kernels_plain = GPUME_ENCODE_KERNELS(plain);
+const struct gpume_encode_kernels gpume_encode_kernels_plain = GPUME_ENCODE_KERNELS;

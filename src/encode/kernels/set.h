@@ -8,10 +8,10 @@
 #include "encode/kernels/kernels.h"
 #include "encode/kernels/refine.h"
 
-#define GPUME_ENCODE_KERNELS(set)                                                                  \
+#define GPUME_ENCODE_KERNELS                                                                       \
     {                                                                                              \
-        .name = #set, .available = available, .halve = halve, .energies = energies,                \
-        .intra = intra_satds, .match = match_satds, .mean = mean_satds, .refine = refine           \
+        .available = available, .halve = halve, .energies = energies, .intra = intra_satds,        \
+        .match = match_satds, .mean = mean_satds, .refine = refine                                 \
     }
 
 #endif
