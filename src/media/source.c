@@ -228,15 +228,6 @@ const struct gpume_motion *gpume_source_motion(const struct gpume_source *source
     return &source->motion.motion;
 }
 
-void gpume_source_report_memory(const struct gpume_source *source, int status)
-{
-    if (status == GPUME_NOMEM) {
-        gpume_log_write(&source->options.log, GPUME_LOG_ERROR,
-            "%s: out of memory while decoding; give a smaller picture size or fewer --threads",
-            gpume_source_label(source));
-    }
-}
-
 int gpume_source_read(
     struct gpume_source *source, const struct gpume_plane *plane, int64_t *time_us)
 {
@@ -264,6 +255,17 @@ int gpume_source_read(
 fail:
     gpume_source_report_memory(source, status);
     av_frame_unref(source->frame);
+    return status;
+}
+
+int gpume_source_skip(struct gpume_source *source, uint64_t index)
+{
+    int64_t time_us;
+    int status = gpume_source_jump(source, index);
+    gpume_source_report_memory(source, status);
+    while (status == GPUME_OK && source->counts.delivered < index) {
+        status = gpume_source_read(source, NULL, &time_us);
+    }
     return status;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What source.c and source_skip.c share. */
+/* A source, and the functions of source_decoders.c for source.c, which calls them and is not called
+ * by them. */
 #ifndef GPUME_MEDIA_SOURCE_STATE_H
 #define GPUME_MEDIA_SOURCE_STATE_H
 
@@ -49,6 +50,10 @@ void gpume_source_choose(struct gpume_source *source);
 int gpume_source_open_path(struct gpume_source *source, struct gpume_decode_facts *facts);
 
 void gpume_source_close_decode(const struct gpume_source *source, void *decode);
+
+/* Before the first read: replaces the decoder by one that begins close to frame `index`, where that
+ * gains time and changes nothing else. */
+int gpume_source_jump(struct gpume_source *source, uint64_t index);
 
 /* Logs GPUME_NOMEM. */
 void gpume_source_report_memory(const struct gpume_source *source, int status);

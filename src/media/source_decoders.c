@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Opening decoders, and how the frames of one input are reached faster than one by one. */
+/* Opens the decoders of a source, and reaches frames of one input faster than one by one. */
 #include "media/source.h"
 
 #include "base/grid.h"
@@ -20,6 +20,15 @@
 const char *gpume_source_label(const struct gpume_source *source)
 {
     return gpume_input_label(source->options.paths[source->path_index]);
+}
+
+void gpume_source_report_memory(const struct gpume_source *source, int status)
+{
+    if (status == GPUME_NOMEM) {
+        gpume_log_write(&source->options.log, GPUME_LOG_ERROR,
+            "%s: out of memory while decoding; give a smaller picture size or fewer --threads",
+            gpume_source_label(source));
+    }
 }
 
 /* Raw video goes past FFmpeg, unless FFmpeg is to do something with its frames. */
@@ -92,7 +101,6 @@ static bool may_jump(const struct gpume_source *source, uint64_t index)
            source->counts.refused == 0 && source->decoder->seek && is_plain(source);
 }
 
-/* Replaces the decoder by one that begins close to frame `index`, if that changes nothing else. */
 static int jump(struct gpume_source *source, uint64_t index)
 {
     struct gpume_decode_facts facts;
@@ -119,15 +127,9 @@ fail:
     return status == GPUME_CANCELLED || status == GPUME_NOMEM ? status : GPUME_OK;
 }
 
-int gpume_source_skip(struct gpume_source *source, uint64_t index)
+int gpume_source_jump(struct gpume_source *source, uint64_t index)
 {
-    int64_t time_us;
-    int status = may_jump(source, index) ? jump(source, index) : GPUME_OK;
-    gpume_source_report_memory(source, status);
-    while (status == GPUME_OK && source->counts.delivered < index) {
-        status = gpume_source_read(source, NULL, &time_us);
-    }
-    return status;
+    return may_jump(source, index) ? jump(source, index) : GPUME_OK;
 }
 
 uint32_t gpume_source_decoders(uint32_t threads, const char *hwaccel)
