@@ -149,6 +149,7 @@ static void describe_run(struct job *job)
         .vectors_format = job->outputs.vectors_format,
         .report_pictures = options->report_pictures,
         .report_pictures_asked = options->report_pictures_asked,
+        .with_surface = options->with_surface,
         .surface = {options->surface_x, options->surface_y},
         .take_colour = take_colour,
         .colours = job->source,

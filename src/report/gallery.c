@@ -12,6 +12,7 @@
 #define SIDE_MAX 72u /* samples of a crop, across and down */
 
 #define CELLS_MAX 129u            /* of a cost surface, across and down */
+#define ASKED_BYTES 3000000u      /* of surfaces of the block that was asked for */
 #define DISPLACEMENTS_MAX 500000u /* larger windows have no surfaces: they would take too long */
 
 void gpume_report_gallery_init(
@@ -23,6 +24,8 @@ void gpume_report_gallery_init(
         .bits = run->params.bits,
         .with_crops = with_crops,
         .params = run->params,
+        .asked_x = run->surface[0],
+        .asked_y = run->surface[1],
     };
     const struct gpume_params *p = &run->params;
     const uint32_t columns = 2 * p->window_x * p->subpel + 1,
@@ -33,6 +36,7 @@ void gpume_report_gallery_init(
         gallery->step = (larger + CELLS_MAX - 1) / CELLS_MAX;
         gallery->cells_x = (columns + gallery->step - 1) / gallery->step;
         gallery->cells_y = (rows + gallery->step - 1) / gallery->step;
+        gallery->with_asked = run->with_surface;
     }
 }
 
@@ -53,28 +57,37 @@ static uint32_t cell(const struct gpume_report_gallery *gallery, uint32_t x, uin
     return least;
 }
 
-static int take_surface(struct gpume_report_gallery *gallery, struct gpume_report_block *block,
-    const struct gpume_field *field, const struct gpume_layer *layer)
+/* Appends the cells of a block's surface. */
+static int take_surface(struct gpume_report_gallery *gallery, struct gpume_bytes *surface,
+    const struct gpume_field *field, const struct gpume_shown *shown)
 {
     const struct gpume_params *p = &gallery->params;
-    const struct gpume_block_size shape = {layer->block_w, layer->block_h};
+    const struct gpume_block_size shape = {shown->layer->block_w, shown->layer->block_h};
     const size_t columns = 2 * (size_t)p->window_x * p->subpel + 1;
     const size_t rows = 2 * (size_t)p->window_y * p->subpel + 1;
-    gpume_bytes_clear(&block->surface);
-    if (gallery->step == 0) {
-        return GPUME_OK;
-    }
     gallery->costs = gallery->costs ? gallery->costs : malloc(columns * rows * sizeof(uint32_t));
     if (!gallery->costs) {
         return GPUME_NOMEM;
     }
     const int status = gpume_surface(
-        p, &field->target, &field->reference, &shape, block->x, block->y, gallery->costs);
+        p, &field->target, &field->reference, &shape, shown->x, shown->y, gallery->costs);
     for (uint32_t i = 0; i < gallery->cells_x * gallery->cells_y && status == GPUME_OK; i++) {
         const uint32_t least = cell(gallery, i % gallery->cells_x, i / gallery->cells_x);
-        gpume_bytes_number(&block->surface, least == GPUME_NONE ? 0 : (uint64_t)least + 1);
+        gpume_bytes_number(surface, least == GPUME_NONE ? 0 : (uint64_t)least + 1);
     }
-    return block->surface.failed ? GPUME_NOMEM : status;
+    return surface->failed ? GPUME_NOMEM : status;
+}
+
+/* The surfaces of the first fields, as far as there is room. */
+static int take_asked(struct gpume_report_gallery *gallery, const struct gpume_field *field)
+{
+    const struct gpume_shown shown = gpume_shown_holding(field, gallery->asked_x, gallery->asked_y);
+    gpume_bytes_number(&gallery->asked, field->frame);
+    gpume_bytes_number(&gallery->asked, shown.x);
+    gpume_bytes_number(&gallery->asked, shown.y);
+    const int status = take_surface(gallery, &gallery->asked, field, &shown);
+    gallery->with_asked = gallery->asked.count < ASKED_BYTES;
+    return status;
 }
 
 /* Crops are squares of three times the longer side of a block. */
@@ -169,7 +182,8 @@ static int fill(struct gpume_report_gallery *gallery, struct gpume_report_block 
             take_sample(gallery, block, field, column, row);
         }
     }
-    return take_surface(gallery, block, field, layer);
+    gpume_bytes_clear(&block->surface);
+    return gallery->step > 0 ? take_surface(gallery, &block->surface, field, shown) : GPUME_OK;
 }
 
 /* By decreasing cost; equal costs stay in the order of arrival. */
@@ -211,7 +225,7 @@ int gpume_report_gallery_add(struct gpume_report_gallery *gallery, const struct 
     if (gallery->scale == 0) {
         size_crops(gallery, layer);
     }
-    int status = GPUME_OK;
+    int status = gallery->with_asked ? take_asked(gallery, field) : GPUME_OK;
     for (size_t i = 0; i < GPUME_REPORT_GALLERY_OF && i < blocks && status == GPUME_OK; i++) {
         status = insert(gallery, field, costliest[i]);
     }
@@ -264,12 +278,24 @@ void gpume_report_gallery_put(const struct gpume_report_gallery *gallery, struct
     gpume_json_end_list(json);
 }
 
+void gpume_report_gallery_put_surfaces(
+    const struct gpume_report_gallery *gallery, struct gpume_json *json)
+{
+    gpume_json_begin(json, "surfaces");
+    gpume_json_count(json, "step", gallery->step);
+    gpume_json_count(json, "columns", gallery->cells_x);
+    gpume_json_count(json, "rows", gallery->cells_y);
+    gpume_json_base64(json, "asked", gallery->asked.data, gallery->asked.count);
+    gpume_json_end(json);
+}
+
 void gpume_report_gallery_finish(struct gpume_report_gallery *gallery)
 {
     for (size_t i = 0; i < gallery->count; i++) {
         free(gallery->blocks[i].crops);
         gpume_bytes_finish(&gallery->blocks[i].surface);
     }
+    gpume_bytes_finish(&gallery->asked);
     free(gallery->costs);
     gallery->costs = NULL;
     gallery->count = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The costliest blocks of a run, at most two per field, with small crops of the pictures around
- * them and their cost surfaces. One thread.
+ * them and their cost surfaces; and the cost surfaces of a block that was asked for. One thread.
  */
 #ifndef GPUME_REPORT_GALLERY_H
 #define GPUME_REPORT_GALLERY_H
@@ -46,6 +46,11 @@ struct gpume_report_gallery {
     struct gpume_params params;
     uint32_t step, cells_x, cells_y;
     uint32_t *costs; /* of every displacement */
+    /* Of the block that run->surface names: of each field its frame, the block's x and y, and the
+     * cells. */
+    bool with_asked;
+    uint32_t asked_x, asked_y; /* a pixel of the block */
+    struct gpume_bytes asked;
     size_t count;
     struct gpume_report_block blocks[GPUME_REPORT_GALLERY]; /* by decreasing cost */
 };
@@ -58,6 +63,10 @@ int gpume_report_gallery_add(struct gpume_report_gallery *gallery, const struct 
 
 /* Writes the list of blocks; crops are 8-bit samples, and surfaces numbers, in base 64. */
 void gpume_report_gallery_put(const struct gpume_report_gallery *gallery, struct gpume_json *json);
+
+/* Writes the form of cost surfaces, and those of the block that was asked for. */
+void gpume_report_gallery_put_surfaces(
+    const struct gpume_report_gallery *gallery, struct gpume_json *json);
 
 void gpume_report_gallery_finish(struct gpume_report_gallery *gallery);
 

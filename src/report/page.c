@@ -31,9 +31,10 @@ void gpume_report_page_pack(struct gpume_bytes *fields,
     *time_us = field->time_us;
 }
 
-uint64_t gpume_report_page_room(const struct gpume_bytes *fields)
+uint64_t gpume_report_page_room(const struct gpume_report_page *page)
 {
-    const uint64_t taken = FIXED_BYTES + gpume_base64_length(fields->count);
+    const uint64_t taken = FIXED_BYTES + gpume_base64_length(page->fields->count) +
+                           gpume_base64_length(page->gallery->asked.count);
     return taken < GPUME_REPORT_PAGE_BYTES ? GPUME_REPORT_PAGE_BYTES - taken : 0;
 }
 
@@ -88,11 +89,7 @@ static void put_pictures(struct gpume_json *json, const struct gpume_report_page
     gpume_json_count(json, "columns", gallery->columns);
     gpume_json_count(json, "rows", gallery->rows);
     gpume_json_end(json);
-    gpume_json_begin(json, "surfaces");
-    gpume_json_count(json, "step", gallery->step);
-    gpume_json_count(json, "columns", gallery->cells_x);
-    gpume_json_count(json, "rows", gallery->cells_y);
-    gpume_json_end(json);
+    gpume_report_gallery_put_surfaces(gallery, json);
     gpume_json_count(json, "blocks_x", page->run->summary->blocks_x);
     gpume_json_count(json, "blocks_y", page->run->summary->blocks_y);
     gpume_json_count(json, "window_x", page->run->params.window_x);

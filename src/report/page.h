@@ -37,7 +37,7 @@ void gpume_report_page_pack(struct gpume_bytes *fields,
     int64_t *time_us);
 
 /* Bytes of the page that pictures may take. */
-uint64_t gpume_report_page_room(const struct gpume_bytes *fields);
+uint64_t gpume_report_page_room(const struct gpume_report_page *page);
 
 /* gpume_out_finish reports failures. */
 void gpume_report_page_write(const struct gpume_report_page *page, struct gpume_out *out);

@@ -273,7 +273,7 @@ static int html_finish(struct gpume_sink *sink)
     };
     int status = GPUME_OK;
     if (self->with_pictures) {
-        const uint64_t room = gpume_report_page_room(&self->fields);
+        const uint64_t room = gpume_report_page_room(&page);
         gpume_report_film_complete(&self->film, room / 2);
         status =
             gpume_report_picks_complete(&self->picks, room - gpume_min_u64(room, self->film.bytes));

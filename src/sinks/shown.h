@@ -32,4 +32,20 @@ static inline struct gpume_shown gpume_shown_at(const struct gpume_field *field,
     return shown;
 }
 
+/* The block that holds a pixel of the picture. */
+static inline struct gpume_shown gpume_shown_holding(
+    const struct gpume_field *field, uint32_t x, uint32_t y)
+{
+    const uint64_t count = gpume_shown_count(field);
+    struct gpume_shown shown = gpume_shown_at(field, 0);
+    for (uint64_t i = 0; i < count; i++) {
+        shown = gpume_shown_at(field, i);
+        if (x >= shown.x && y >= shown.y && x - shown.x < shown.layer->block_w &&
+            y - shown.y < shown.layer->block_h) {
+            break;
+        }
+    }
+    return shown;
+}
+
 #endif

@@ -51,7 +51,8 @@ struct gpume_run {
     const struct gpume_vectors_format *vectors_format; /* for gpume_sink_vectors */
     uint32_t report_pictures;                          /* most fields with pictures in a report */
     bool report_pictures_asked; /* by the user, whom a warning tells if there is no room for them */
-    uint32_t surface[2];        /* x and y of a pixel of the block that gpume_sink_surface shows */
+    bool with_surface;          /* show the cost surface of a block that was asked for */
+    uint32_t surface[2];        /* x and y of a pixel of that block */
     struct gpume_out_set *set;  /* for gpume_out_open_in */
     const struct gpume_summary *summary; /* complete when a sink's finish is called */
     struct gpume_log log;

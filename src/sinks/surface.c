@@ -58,20 +58,6 @@ fail:
     return status;
 }
 
-static struct gpume_shown find(const struct gpume_field *field, uint32_t x, uint32_t y)
-{
-    const uint64_t count = gpume_shown_count(field);
-    struct gpume_shown shown = gpume_shown_at(field, 0);
-    for (uint64_t i = 0; i < count; i++) {
-        shown = gpume_shown_at(field, i);
-        if (x >= shown.x && y >= shown.y && x - shown.x < shown.layer->block_w &&
-            y - shown.y < shown.layer->block_h) {
-            break;
-        }
-    }
-    return shown;
-}
-
 /* A candidate's row ends with its cost, that of another displacement with nothing. */
 static int put_row(struct gpume_sink *sink, const char *head, int32_t dx, int32_t dy, uint32_t cost)
 {
@@ -102,7 +88,8 @@ static int surface_field(struct gpume_sink *sink, const struct gpume_field *fiel
 {
     const struct surface_sink *self = (struct surface_sink *)sink;
     const struct gpume_params *params = &sink->run->params;
-    const struct gpume_shown shown = find(field, sink->run->surface[0], sink->run->surface[1]);
+    const struct gpume_shown shown =
+        gpume_shown_holding(field, sink->run->surface[0], sink->run->surface[1]);
     const struct gpume_block_size shape = {shown.layer->block_w, shown.layer->block_h};
     const uint32_t right = params->width - shown.x, below = params->height - shown.y;
     char head[120];

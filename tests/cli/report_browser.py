@@ -456,6 +456,18 @@ def check_surface(browser, run):
     hold(said, said.startswith("(0, 0): about "))
 
 
+def check_asked(browser, run):
+    """The surface of the block that --surface names is exact in every frame, and that in its table."""
+    table = rows("trust/surface_60_30.csv")
+    for frame in sorted(run.frames, key=int)[:3]:
+        costs = [int(row["cost"]) for row in table if row["frame"] == frame]
+        browser.open(run.page, f"#frame={frame}&block=7,3")
+        browser.wait("return document.querySelector('#surface figure') !== null", "no surface")
+        shown = browser.script("return {...document.querySelector('#surface figure').dataset}")
+        same("surface", (shown["exact"], shown["least"], shown["most"]), ("true", str(min(costs)), str(max(costs))))
+        same("costs", browser.script("return [...exactSurface(view.block).costs]"), costs)
+
+
 def check_clip(browser, run, width, height, dark):
     browser.shape(width, height, dark)
     browser.open(run.page)
@@ -511,6 +523,7 @@ def main():
         check_compared(browser, clip, narrow)
         check_full_screen(browser, clip)
         check_surface(browser, clip)
+        check_asked(browser, trust)
         seconds = browser.open(long.page)
         check_keys(browser, long)
         print(f"10,000 fields open in {seconds:.2f} s")

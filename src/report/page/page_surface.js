@@ -1,25 +1,38 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The cost surface of the selected block: its cost for every displacement of the window. Those of the
- * costliest blocks are in the page, by the run's metric; others are estimated from the page's pictures
- * when the block is chosen.
+ * costliest blocks, and of the block that --surface names, are in the page, by the run's metric; others are
+ * estimated from the page's pictures when the block is chosen.
  *
  * surfaceOf(block)          the surface, or null; estimates only with pinned blocks
  * surfaceFigure(surface)    an element that shows it
  */
 
+const readCosts = (numbers) => Float64Array.from({ length: data.surfaces.columns * data.surfaces.rows }, () => (numbers.next() || NaN) - 1);
+
+/* {frame, x, y, costs} of the block that --surface names, read when first asked for. */
+let asked = null;
+function askedFor() {
+    if (!asked) {
+        const bytes = bytesOf(data.surfaces.asked);
+        const numbers = new Numbers(bytes);
+        asked = [];
+        while (numbers.at < bytes.length) {
+            asked.push({ frame: numbers.next(), x: numbers.next(), y: numbers.next(), costs: readCosts(numbers) });
+        }
+    }
+    return asked;
+}
+
 /* {costs, columns, rows, left, top, step, exact}: costs in raster order, NaN where there is no candidate; (left, top) is
  * the displacement of the first one, and step the way to the next, in pixels. */
 function exactSurface(block) {
-    const { x, y } = rectangle(block);
-    const found = data.costliest.find((one) => one.frame === view.frame && one.x === x && one.y === y);
-    if (!found || !found.surface) {
-        return null;
-    }
     const { step, columns, rows } = data.surfaces;
-    const numbers = new Numbers(bytesOf(found.surface));
-    const costs = Float64Array.from({ length: columns * rows }, () => (numbers.next() || NaN) - 1);
-    return { costs, columns, rows, left: -data.window_x, top: -data.window_y, step: step / data.units, exact: true };
+    const { x, y } = rectangle(block);
+    const isHere = (one) => one.frame === view.frame && one.x === x && one.y === y;
+    const found = data.costliest.find(isHere);
+    const costs = found && found.surface ? readCosts(new Numbers(bytesOf(found.surface))) : (askedFor().find(isHere) || {}).costs;
+    return costs ? { costs, columns, rows, left: -data.window_x, top: -data.window_y, step: step / data.units, exact: true } : null;
 }
 
 /* The luma of a part of a picture, in pixels of the video; beyond the edge the nearest pixel is repeated. */
@@ -118,12 +131,14 @@ function surfaceFigure(surface) {
     const canvas = make("canvas", { role: "img", "aria-label": "cost of every displacement of the window" });
     const words = make("p", { className: "hint" });
     const price = data.parameters.lambda === undefined ? "" : ", without the price of vectors";
-    const source = exact ? `The costs are those of the search${price}.`
-        : "Estimated from this page\u2019s compressed pictures" + (data.parameters.metric === "satd" ? " by absolute differences" : "") +
-            ", so the least cost may lie beside the vector; gpume --surface writes exact costs.";
-    const general = `Every displacement of the window, from dark (cost ${whole(range[0])}) to light (${whole(range[1])}). ` +
-        `Large ring: the vector; small ring: no motion. ${source}`;
-    words.textContent = general;
+    const { x, y } = rectangle(block);
+    const source = exact ? [`The costs are those of the search${price}.`]
+        : ["Estimated from this page\u2019s compressed pictures" + (data.parameters.metric === "satd" ? " by absolute differences" : "") +
+            ", so the least cost may lie beside the vector. For exact costs, run gpume with ",
+        make("span", { className: "option" }, `--surface ${x},${y}`), "."];
+    const explain = () => words.replaceChildren(`Every displacement of the window, from dark (cost ${whole(range[0])}) to light ` +
+        `(${whole(range[1])}). Large ring: the vector; small ring: no motion. `, ...source);
+    explain();
     canvas.addEventListener("pointermove", (event) => {
         const box = canvas.getBoundingClientRect();
         const side = cellSide(surface);
@@ -134,7 +149,7 @@ function surfaceFigure(surface) {
                 (Number.isNaN(cost) ? "no candidate" : `${exact ? "" : "about "}${whole(cost)}`);
         }
     });
-    canvas.addEventListener("pointerleave", () => { words.textContent = general; });
+    canvas.addEventListener("pointerleave", explain);
     drawSurface(canvas, surface, block, range);
     const [least, most] = range.map(Math.round);
     return make("figure", { className: "surface", dataset: { exact, least, most, columns, rows } },
