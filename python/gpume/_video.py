@@ -36,6 +36,13 @@ _SWITCHES = {
     "vf": "--vf", "stream": "--stream", "hwaccel": "--hwaccel", "decode_threads": "--threads",
     "timeout": "--timeout", "max_pixels": "--max-pixels"}
 _FLAGS = {"allow_network": "--allow-network", "allow_files": "--allow-files"}
+_KEYWORDS = {switch: name for name, switch in {**_SWITCHES, **_FLAGS}.items()}
+
+
+def _in_python(line: str) -> str:
+    """A line of the command, with the names of keywords in place of its options."""
+    words = re.sub(r"(?<!\S)--[a-z-]+", lambda found: _KEYWORDS.get(found[0], found[0]), line)
+    return words.removeprefix("gpume: ").removeprefix("warning: ")
 
 
 def _command() -> str:
@@ -115,12 +122,12 @@ class Frames:
         self._errors.seek(0)
         lines = self._errors.read().decode(errors="replace").splitlines()
         self.close()
-        said = [line.removeprefix("gpume: ") for line in lines]
+        said = [_in_python(line) for line in lines]
         if status != 0:
             words = "; ".join(said) or f"the command that decodes ended with status {status}"
             raise error_of(_STATUSES.get(status, -5), words)
         for line in said:
-            logging.getLogger("gpume").warning(line.removeprefix("warning: "))
+            logging.getLogger("gpume").warning(line)
 
     def __iter__(self) -> Iterator[tuple[np.ndarray, float]]:
         return self
