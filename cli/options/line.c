@@ -165,6 +165,12 @@ static bool refuse_foreign(const struct gpume_command *command, const char *name
     return owners[0] != '\0';
 }
 
+/* What follows --help to list every option of the command. */
+static const char *help_word(const struct gpume_command *command)
+{
+    return command == gpume_commands[0] ? " all" : "";
+}
+
 static int refuse_unknown(const struct gpume_command *command, const char *name, size_t length)
 {
     const struct gpume_option *nearest = NULL;
@@ -174,11 +180,10 @@ static int refuse_unknown(const struct gpume_command *command, const char *name,
     nearest = find_nearest(command, name, length);
     if (nearest) {
         gpume_console_error("unknown option --%.*s; did you mean --%s? '%s --help%s' lists all",
-            (int)length, name, nearest->name, program(command),
-            command == gpume_commands[0] ? " all" : "");
+            (int)length, name, nearest->name, program(command), help_word(command));
     } else {
-        gpume_console_error("unknown option --%.*s; try '%s --help'",
-            length > 200 ? 200 : (int)length, name, program(command));
+        gpume_console_error("unknown option --%.*s; '%s --help%s' lists all",
+            length > 200 ? 200 : (int)length, name, program(command), help_word(command));
     }
     return GPUME_INVALID;
 }
@@ -191,8 +196,8 @@ static int refuse_letter(const struct gpume_command *command, char letter)
             return refuse_unknown(command, option->name, strlen(option->name));
         }
     }
-    return gpume_refuse(
-        GPUME_INVALID, "unknown option -%c; try '%s --help'", letter, program(command));
+    return gpume_refuse(GPUME_INVALID, "unknown option -%c; '%s --help%s' lists all", letter,
+        program(command), help_word(command));
 }
 
 /* Refuses an argument that is no option, but the name of a file. */
@@ -246,8 +251,8 @@ static int take(
     assert(option->type->bytes == 0 || option->type->bytes == option->bytes);
     if (separate) {
         if (cursor->at + 1 >= cursor->argc) {
-            return gpume_refuse(GPUME_INVALID, "%s needs a value: %s %s; try '%s --help'", spelled,
-                spelled, option->value, program(line->command));
+            return gpume_refuse(GPUME_INVALID, "%s needs a value: %s %s; see '%s --help%s'",
+                spelled, spelled, option->value, program(line->command), help_word(line->command));
         }
         text = cursor->argv[++cursor->at];
     }

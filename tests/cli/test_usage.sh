@@ -99,6 +99,7 @@ says "unknown option -z"
 for name in -b -w -o --block --window --edge --vectors --gain --vf; do
     expect 2 clip.y4m $name
     says "$name needs a value"
+    says "see 'gpume --help all'"
 done
 expect 2 clip.y4m --check=yes
 says "--check: takes no value"
@@ -159,7 +160,7 @@ says "did you mean --window?"
 expect 2 clip.y4m --overwrit
 says "did you mean --overwrite?"
 expect 2 clip.y4m --nonsense
-says "unknown option --nonsense; try"
+says "unknown option --nonsense; 'gpume --help all' lists all"
 expect 2 clip.y4m --=8
 expect 2 clip.y4m "--$(printf 'two\nlines')"
 
