@@ -8,8 +8,6 @@
 #include "options/checks.h"
 #include "options/line.h"
 
-#include <inttypes.h>
-
 #define OPTIONS struct gpume_bench_options
 #define FRAMES_MAX 64u
 

@@ -3,7 +3,6 @@
 
 #include "base/clock.h"
 #include "base/status.h"
-#include "progress.h"
 
 #include <gpume/gpume.h>
 #include <stdlib.h>

@@ -10,7 +10,6 @@
 #include "base/status.h"
 #include "bench/repeat.h"
 #include "console.h"
-#include "progress.h"
 
 #include <inttypes.h>
 #include <stdio.h>

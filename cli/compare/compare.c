@@ -15,7 +15,6 @@
 #include "compare/truth.h"
 #include "console.h"
 #include "files/out.h"
-#include "files/text_file.h"
 #include "names.h"
 #include "options/checks.h"
 #include "options/look.h"
@@ -23,7 +22,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct compare_options {

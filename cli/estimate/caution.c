@@ -6,7 +6,6 @@
 #include "vectors/format.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #define CSV_BYTES 35u  /* of a row at 1080p with blocks of 8 */

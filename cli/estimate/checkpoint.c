@@ -6,12 +6,10 @@
 #include "files/out_set.h"
 #include "files/path.h"
 #include "files/text_file.h"
-#include "progress.h"
 #include "resume/identity.h"
 #include "resume/store.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -11,7 +11,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "console.h"
-#include "progress.h"
 
 /* Counts what reading took since `before`, and checks its result. */
 static int note_read(struct gpume_feed *feed, int status, uint64_t before)

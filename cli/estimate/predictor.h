@@ -7,7 +7,6 @@
 #include "gpume/gpume.h"
 
 #include <stdatomic.h>
-#include <stdbool.h>
 
 struct gpume_predictor_rows;
 

@@ -9,8 +9,6 @@
 #include "gpume/gpume.h"
 #include "options/option.h"
 
-#include <stdbool.h>
-
 /* Strings point into argv. */
 struct gpume_prefilter_option {
     const char *text; /* as given; NULL: none */

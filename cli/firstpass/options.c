@@ -7,7 +7,6 @@
 #include "files/text_file.h"
 #include "options/line.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #define OPTIONS struct gpume_firstpass_options

@@ -2,7 +2,6 @@
 #include "firstpass/verify.h"
 
 #include "console.h"
-#include "files/text_file.h"
 #include "media/trial.h"
 
 #include <inttypes.h>

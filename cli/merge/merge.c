@@ -7,7 +7,6 @@
 #include "commands.h"
 #include "console.h"
 #include "estimate/outputs.h"
-#include "files/path.h"
 #include "files/pattern.h"
 #include "files/text_file.h"
 #include "merge/outputs.h"

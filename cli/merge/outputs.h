@@ -10,7 +10,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 /* vectors.csv, frames.csv, six that options name, and summary.json. */
 #define GPUME_MERGE_OUTPUTS_MAX 9

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cpu/general/choose.h"
 
-#include "base/grid.h"
 #include "model/rate.h"
 
 /* One side of a mean. */

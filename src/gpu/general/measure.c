@@ -3,7 +3,6 @@
  * Measure: reads the measured surface, results and CELLS; writes predicted frames, partial sums and
  * their sums. What predict and reduce do for other plans, by the first layer or the chosen blocks.
  */
-#include "base/grid.h"
 #include "base/status.h"
 #include "gpu/general/general.h"
 #include "gpu/stages/predict.h"

@@ -5,7 +5,6 @@
 #include "base/status.h"
 #include "gpu/vk/instance.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
