@@ -7,15 +7,8 @@
 
 bool gpume_read_ahead_init(struct gpume_read_ahead *ahead, const struct gpume_source_info *info)
 {
-    const size_t stride = (size_t)info->width * (info->bits > 8 ? 2 : 1);
     for (uint32_t i = 0; i < GPUME_AHEAD_FRAMES; i++) {
-        ahead->planes[i] = (struct gpume_plane){
-            .data = calloc(info->height, stride),
-            .stride = (ptrdiff_t)stride,
-            .width = info->width,
-            .height = info->height,
-            .bits = info->bits,
-        };
+        ahead->planes[i] = gpume_source_plane(info);
         if (!ahead->planes[i].data) {
             return false;
         }

@@ -78,10 +78,7 @@ enum gpume_exit gpume_video_run(
 #define GPUME_OPTIONS_VIDEO(s, m)                                                                  \
     {.heading = "Input"}, {GPUME_OPTION_VF(s, m.source.filter)},                                   \
         {GPUME_OPTION_STREAM(s, m.source.stream)}, {GPUME_OPTION_HWACCEL(s, m.source.hwaccel)},    \
-        {GPUME_OPTION_DECODERS(s, m.source.decoders)},                                             \
-        {GPUME_OPTION_ALLOW_NETWORK(s, m.source.allow_network)},                                   \
-        {GPUME_OPTION_ALLOW_FILES(s, m.source.allow_files)},                                       \
-        {GPUME_OPTION_MAX_PIXELS(s, m.source.max_pixels)},                                         \
+        {GPUME_OPTION_DECODERS(s, m.source.decoders)}, GPUME_OPTIONS_TRUST(s, m.source),           \
         {GPUME_OPTION_VIDEO_FRAMES(s, m.frames)},                                                  \
         {GPUME_OPTION_TIMEOUT, .help = "give up after this time (default: no limit)"},             \
         {.heading = "Output"},                                                                     \

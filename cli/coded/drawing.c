@@ -55,14 +55,7 @@ static int take_colour(void *source, uint64_t frame, struct gpume_plane *rgb)
 
 static int make_luma(struct gpume_drawing *drawing, const struct gpume_source_info *info)
 {
-    const size_t stride = (size_t)info->width * (info->bits > 8 ? 2 : 1);
-    drawing->luma = (struct gpume_plane){
-        .data = malloc(stride * info->height),
-        .stride = (ptrdiff_t)stride,
-        .width = info->width,
-        .height = info->height,
-        .bits = info->bits,
-    };
+    drawing->luma = gpume_source_plane(info);
     return drawing->luma.data ? GPUME_OK
                               : gpume_refuse(GPUME_NOMEM, "%s: out of memory", drawing->path);
 }

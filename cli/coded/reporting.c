@@ -24,24 +24,13 @@ static int take_colour(void *source, uint64_t frame, struct gpume_plane *rgb)
     return status == GPUME_UNSUPPORTED ? GPUME_INVALID : status; /* it is the input */
 }
 
-static bool make_plane(struct gpume_plane *plane, const struct gpume_source_info *info)
-{
-    const size_t stride = (size_t)info->width * (info->bits > 8 ? 2 : 1);
-    *plane = (struct gpume_plane){
-        .data = malloc(stride * info->height),
-        .stride = (ptrdiff_t)stride,
-        .width = info->width,
-        .height = info->height,
-        .bits = info->bits,
-    };
-    return plane->data != NULL;
-}
-
 static int make_planes(struct gpume_reporting *reporting, const struct gpume_source_info *info)
 {
-    bool made = make_plane(&reporting->predicted, info);
+    reporting->predicted = gpume_source_plane(info);
+    bool made = reporting->predicted.data;
     for (size_t i = 0; i < GPUME_REPORTING_PLANES && made; i++) {
-        made = make_plane(&reporting->planes[i], info);
+        reporting->planes[i] = gpume_source_plane(info);
+        made = reporting->planes[i].data;
     }
     return made ? GPUME_OK : gpume_refuse(GPUME_NOMEM, "%s: out of memory", reporting->path);
 }

@@ -27,7 +27,6 @@ static size_t cell_count(const struct gpume_versus *versus)
 int gpume_versus_init(struct gpume_versus *versus, const struct gpume_source_info *info,
     const struct gpume_params *params)
 {
-    const size_t stride = (size_t)info->width * (info->bits > 8 ? 2 : 1);
     bool made = true;
     versus->width = info->width;
     versus->height = info->height;
@@ -35,13 +34,7 @@ int gpume_versus_init(struct gpume_versus *versus, const struct gpume_source_inf
     versus->units = params->subpel;
     versus->lambda = params->rate ? params->lambda : 0;
     for (size_t i = 0; i < GPUME_VERSUS_PLANES; i++) {
-        versus->planes[i] = (struct gpume_plane){
-            .data = malloc(stride * info->height),
-            .stride = (ptrdiff_t)stride,
-            .width = info->width,
-            .height = info->height,
-            .bits = info->bits,
-        };
+        versus->planes[i] = gpume_source_plane(info);
         made = made && versus->planes[i].data;
     }
     for (size_t i = 0; i < 2; i++) {

@@ -41,14 +41,7 @@ enum gpume_exit gpume_ground_open(struct gpume_ground **result,
     }
     *width = ground->info.width;
     *height = ground->info.height;
-    const size_t stride = (size_t)ground->info.width * (ground->info.bits > 8 ? 2 : 1);
-    ground->luma = (struct gpume_plane){
-        .data = malloc(stride * ground->info.height),
-        .stride = (ptrdiff_t)stride,
-        .width = ground->info.width,
-        .height = ground->info.height,
-        .bits = ground->info.bits,
-    };
+    ground->luma = gpume_source_plane(&ground->info);
     return ground->luma.data ? GPUME_EXIT_DONE
                              : gpume_refuse(GPUME_EXIT_FAILED, "%s: out of memory", path);
 }

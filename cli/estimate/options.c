@@ -89,9 +89,7 @@ static const struct gpume_option table[] = {
     {GPUME_OPTION_STREAM(OPTIONS, source.stream)},
     {GPUME_OPTION_HWACCEL(OPTIONS, source.hwaccel)},
     {GPUME_OPTION_DECODERS(OPTIONS, source.decoders)},
-    {GPUME_OPTION_ALLOW_NETWORK(OPTIONS, source.allow_network)},
-    {GPUME_OPTION_ALLOW_FILES(OPTIONS, source.allow_files)},
-    {GPUME_OPTION_MAX_PIXELS(OPTIONS, source.max_pixels)},
+    GPUME_OPTIONS_TRUST(OPTIONS, source),
     {GPUME_OPTION_MAX_MEMORY(OPTIONS, params.memory_max),
         .help = "plan for at most this much host and device memory in total, e.g. 500M or 2GiB; "
                 "refuse to run if more is needed (default: no limit)"},

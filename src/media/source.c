@@ -228,6 +228,18 @@ const struct gpume_motion *gpume_source_motion(const struct gpume_source *source
     return &source->motion.motion;
 }
 
+struct gpume_plane gpume_source_plane(const struct gpume_source_info *info)
+{
+    const size_t stride = (size_t)info->width * (info->bits > 8 ? 2 : 1);
+    return (struct gpume_plane){
+        .data = calloc(info->height, stride),
+        .stride = (ptrdiff_t)stride,
+        .width = info->width,
+        .height = info->height,
+        .bits = info->bits,
+    };
+}
+
 int gpume_source_read(
     struct gpume_source *source, const struct gpume_plane *plane, int64_t *time_us)
 {

@@ -67,6 +67,9 @@ struct gpume_source_counts {
 int gpume_source_open(struct gpume_source **source, const struct gpume_source_options *options,
     struct gpume_source_info *info);
 
+/* Memory for a frame, all zeros, which the caller frees; .data is NULL if there is none. */
+struct gpume_plane gpume_source_plane(const struct gpume_source_info *info);
+
 /* Writes the next frame into *plane, whose size and bits must be those of *info; drops the frame if
  * plane is NULL. GPUME_EOF at the end. *time_us: presentation time in microseconds. */
 int gpume_source_read(
