@@ -17,7 +17,8 @@ void gpume_types_init(struct gpume_types *types, const struct gpume_encode_optio
 /* How many frames after a cut are looked at for a flash. */
 static uint32_t flash_span(const struct gpume_encode_options *options)
 {
-    return options->b_adapt == 2 || options->bframes == 0 ? options->bframes : 1;
+    const bool whole_run = options->encoder == GPUME_ENCODER_X265 || options->b_adapt == 2;
+    return whole_run || options->bframes == 0 ? options->bframes : 1;
 }
 
 uint32_t gpume_types_window(const struct gpume_encode_options *options)
@@ -69,6 +70,22 @@ static int differs(const struct gpume_types *types, uint64_t past, uint64_t fram
     return GPUME_OK;
 }
 
+/* Whether another change comes so soon after the one at `frame` that both count as one. */
+static int is_one_of_several(struct gpume_types *types, uint64_t frame, uint64_t last, bool *result)
+{
+    if (types->options.encoder == GPUME_ENCODER_X264) { /* which cuts at the last of them */
+        *result = false;
+        return last > frame ? differs(types, frame, last, result) : GPUME_OK;
+    }
+    if (frame > types->change) { /* x265 cuts at the first */
+        types->change_follows =
+            types->change > 0 && frame - types->change <= flash_span(&types->options);
+        types->change = frame;
+    }
+    *result = types->change_follows;
+    return GPUME_OK;
+}
+
 /* Whether a scene begins with `frame` that lasts longer than a flash. `end`: the last frame known.
  */
 static int opens_scene(struct gpume_types *types, uint64_t frame, uint64_t end, bool *result)
@@ -85,10 +102,10 @@ static int opens_scene(struct gpume_types *types, uint64_t frame, uint64_t end, 
             types->calm_last = later; /* looks like before the flash */
         }
     }
-    if (*result && last > frame) {
-        bool changes;
-        GPUME_CHECK(differs(types, frame, last, &changes));
-        *result = !changes;
+    if (*result) {
+        bool several;
+        GPUME_CHECK(is_one_of_several(types, frame, last, &several));
+        *result = !several;
     }
     return GPUME_OK;
 }

@@ -4,8 +4,9 @@
  *
  * Scene cut: predicting the frame from the one before costs at least (1 - bias) times its intra
  * cost. The bias rises with the distance from the last key frame, since an intra frame is more
- * welcome the longer there was none. Frames of a flash, a scene too short for a run of B frames,
- * are no cuts.
+ * welcome the longer there was none. Frames of a flash, which is shorter than a run of B frames,
+ * are no cuts. Of several changes that follow each other as fast, x264 takes the last one for the
+ * cut and x265 the first one.
  */
 #ifndef GPUME_ENCODE_TYPES_H
 #define GPUME_ENCODE_TYPES_H
@@ -17,8 +18,10 @@ struct gpume_types {
     struct gpume_encode_options options;
     gpume_cost_fn cost;
     void *opaque;
-    uint64_t last_key;  /* display position of the last key frame */
-    uint64_t calm_last; /* no frame up to this one is a cut, as a flash ends there */
+    uint64_t last_key;   /* display position of the last key frame */
+    uint64_t calm_last;  /* no frame up to this one is a cut, as a flash ends there */
+    uint64_t change;     /* x265: the last change that was seen; 0: none */
+    bool change_follows; /* another one too closely */
 };
 
 /* How many frames after the last I or P frame must be known for a decision, except at the end of

@@ -88,7 +88,7 @@ struct gpume_weight gpume_weight_guess(const struct gpume_luma_stats *target,
     const struct gpume_luma_stats *reference, uint64_t samples)
 {
     const uint32_t scale = scale_of(target->energy, reference->energy);
-    if (is_change_small(target, reference, samples, scale)) {
+    if (scale == 0 || is_change_small(target, reference, samples, scale)) {
         return GPUME_WEIGHT_NONE;
     }
     struct gpume_weight weight = {.denominator = DENOMINATOR_MAX, .scale = (int32_t)scale};

@@ -33,8 +33,8 @@ struct gpume_luma_stats gpume_luma_stats(
 #define GPUME_WEIGHT_NONE ((struct gpume_weight){.denominator = 0, .scale = 1, .offset = 0})
 
 /* The weight that gives the reference the target's mean and variance, as near as a scale of 7 bits
- * and a whole offset come, in lowest terms; none where both hardly change. `samples`: in a plane.
- */
+ * and a whole offset come, in lowest terms; none where both hardly change, or where the scale would
+ * be 0, which predicts nothing from the reference. `samples`: in a plane. */
 struct gpume_weight gpume_weight_guess(const struct gpume_luma_stats *target,
     const struct gpume_luma_stats *reference, uint64_t samples);
 

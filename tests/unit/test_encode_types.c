@@ -141,6 +141,19 @@ static void check_flashes(void)
     options.b_adapt = 1; /* only one frame more is looked at */
     decide_all(&video, &options);
     REQUIRE(video.types[8] == GPUME_FRAME_IDR);
+    options.encoder = GPUME_ENCODER_X265; /* which looks at a whole run with every b-adapt */
+    for (options.b_adapt = 1; options.b_adapt <= 2; options.b_adapt++) {
+        decide_all(&video, &options);
+        for (uint32_t i = 1; i < video.frames; i++) {
+            REQUIRE((video.types[i] == GPUME_FRAME_IDR) == (i == 19 || i == 23));
+        }
+    }
+    /* B, C and D follow each other too fast: the first change is the cut */
+    struct video changes = {.scenes = "AAAAAAAABBBCCCDDDDDDDDDDEEEEEEEEEE"};
+    decide_all(&changes, &options);
+    for (uint32_t i = 1; i < changes.frames; i++) {
+        REQUIRE((changes.types[i] == GPUME_FRAME_IDR) == (i == 8 || i == 24));
+    }
 }
 
 /* The bias grows with the distance from the last key frame: a weak cut counts only when it is late.
