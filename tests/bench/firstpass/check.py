@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Checks the ladder's own parts: the corpus table, BD rates, the decoder's buffer, statistics files,
-and firstpass_probe.
+"""Checks the ladder's own parts: the corpus table, BD rates, the decoder's buffer, the fit, statistics
+files, and firstpass_probe.
 
 usage: check.py FIRSTPASS_PROBE
 """
@@ -15,6 +15,7 @@ import tempfile
 from bdrate import bd_rate
 from corpus import rows
 from encoders import frames_of
+from fit import fit_type, predict
 from ladder import VBV, options_at
 from vbv import DELIMITER, lowest_fill, picture_bits
 
@@ -58,6 +59,15 @@ def check_buffer():
     check(abs(lowest_fill([50000, 90000, 10000], 25, 1000, 100) + 10) < 1e-9, "a limit that is broken")
     check(abs(lowest_fill([0, 0, 100000, 41000], 25, 1000, 100) + 1) < 1e-9, "a buffer that is full")
     check(options_at(200, VBV) == ["--vbv-maxrate", "240", "--vbv-bufsize", "100"], "options of a rate")
+
+
+def check_fit():
+    """A model is found again in the sizes that it predicts."""
+    model = {"P": (0.3, 1.1, -0.12)}
+    clips = [[("P", level, q, predict(model, "P", level, q)) for level in (3.0, 4.5, 6.0)]
+             for q in (20.0, 26.0, 31.0)]
+    found = fit_type(clips, "P")
+    check(all(abs(a - b) < 1e-6 for a, b in zip(found, model["P"])), "coefficients of the fit")
 
 
 def write_clip(path):
@@ -118,4 +128,5 @@ if __name__ == "__main__":
     check_corpus()
     check_bd_rate()
     check_buffer()
+    check_fit()
     check_probe(sys.argv[1])

@@ -12,7 +12,7 @@ HUBER count linearly (Huber 1964), so that drawn and noisy clips do not decide f
 
 usage: fit.py --clips DIR --probe PATH [options]
 
-Prints how well the model does on each clip, and the table for src/encode/bits_table.h.
+Prints how well the model does on each clip, and the rows of the table in src/encode/bits.c.
 """
 import argparse
 import concurrent.futures
@@ -24,7 +24,7 @@ from statistics import mean, median
 from analysis import Analysis
 from corpus import rows as corpus_rows
 from encoders import Cache, Failure, first_pass, frames_of, second_pass, version
-from ladder import STEPS
+from ladder import RATES
 
 LEAST = 0.01
 HUBER = 0.3  # of a natural logarithm
@@ -40,7 +40,7 @@ def samples_of(task):
     cache, clip = Cache(arguments.cache), os.path.join(arguments.clips, row["name"] + ".y4m")
     analysis = Analysis(cache, arguments.encoder, arguments.tune, clip, None, arguments.probe)
     result = []
-    for step in STEPS:
+    for _, step in RATES:
         kbps = max(1, round(int(row["kbps"]) * step))
         stats, _ = first_pass(cache, arguments.encoder, clip, kbps, arguments.tune, [])
         files, _ = analysis.tree_under(stats)
@@ -144,7 +144,7 @@ def main():
     model = {kind: fit_type(samples, kind) for kind in TYPES}
     report(model, clips)
     print("\n/* %s %s: %d clips at %d rates */" % (
-        arguments.encoder, version(arguments.encoder), len(samples) // len(STEPS), len(STEPS)))
+        arguments.encoder, version(arguments.encoder), len(samples) // len(RATES), len(RATES)))
     for name, kind in C_TYPES:
         print("[%s] = FITTED(%.3f, %.3f, %.4f)," % ((name,) + tuple(model[kind])))
 
