@@ -14,13 +14,18 @@ uint32_t gpume_patterns_middle(const struct gpume_encode_options *options, uint3
     return options->encoder == GPUME_ENCODER_X264 ? (b_frames - 1) / 2 : b_frames / 2;
 }
 
+/* Per cent of a B frame's cost that has the bits of one of a P frame. x264 uses 120, x265 130. With
+ * 150 x265 takes fewer bits for the same PSNR: 0.1 % in the mean of the 33 clips for fitting, 1.0 %
+ * of 14 others (130 and 170 were tried, too). */
+static const uint32_t b_percent[GPUME_ENCODERS] = {
+    [GPUME_ENCODER_X264] = 120, [GPUME_ENCODER_X265] = 150};
+
 static int add_b_cost(const struct gpume_patterns *patterns, uint64_t frame, uint64_t past,
     uint64_t future, uint64_t *sum)
 {
-    const uint32_t percent = patterns->options->encoder == GPUME_ENCODER_X264 ? 120 : 130;
     uint64_t cost = 0;
     GPUME_CHECK(patterns->cost(patterns->opaque, frame, past, future, &cost));
-    *sum += cost * 100 / percent;
+    *sum += cost * 100 / b_percent[patterns->options->encoder];
     return GPUME_OK;
 }
 

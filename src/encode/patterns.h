@@ -6,7 +6,7 @@
  * frame that ends the last run (Viterbi's algorithm).
  *
  * With b-pyramid a run of two or more B frames has one that the others refer to, near its middle.
- * B frames get fewer bits than P frames of equal cost: their costs count 100/120 (x265: 100/130).
+ * B frames get fewer bits than P frames of equal cost: their costs count 100/120 (x265: 100/150).
  */
 #ifndef GPUME_ENCODE_PATTERNS_H
 #define GPUME_ENCODE_PATTERNS_H

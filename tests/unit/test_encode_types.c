@@ -307,7 +307,7 @@ static void check_run(void)
     REQUIRE_EQUAL(cost, 303 + 103 * 100 / 120 + 203 * 100 / 120);
     options.encoder = GPUME_ENCODER_X265;
     REQUIRE_EQUAL(gpume_patterns_run_cost(&patterns, 0, 3, UINT64_MAX, &cost), GPUME_OK);
-    REQUIRE_EQUAL(cost, 303 + 103 * 100 / 130 + 203 * 100 / 130);
+    REQUIRE_EQUAL(cost, 303 + 103 * 100 / 150 + 203 * 100 / 150);
 }
 
 static int failing_cost(
