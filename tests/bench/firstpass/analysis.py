@@ -17,6 +17,8 @@ PROBE_TUNES = {"psnr": ["-a", "0"], "default": []}
 
 
 class Analysis:
+    """gpume: the words that begin the command's line, the program's path last."""
+
     def __init__(self, cache, encoder, tune, clip, gpume, probe):
         self.cache, self.encoder, self.tune, self.clip = cache, encoder, tune, clip
         self.gpume, self.probe = gpume, probe
@@ -38,16 +40,16 @@ class Analysis:
         offsets, _, user = self.probe_run(stats, distortion)
         return {"stats": stats, "stats" + TREE_SUFFIX[self.encoder]: offsets}, user
 
-    def all_files(self, rungs, options):
-        """One analysis for all rungs (rate, size). Returns the files and the options of each second
-        pass, and the CPU time."""
-        argv = [self.gpume, "firstpass", "clip.y4m", "--encoder", self.encoder]
-        argv += GPUME_TUNES[self.encoder][self.tune] + options
+    def all_files(self, rungs, options, more=()):
+        """One analysis for all rungs (rate, size), with `more` options of gpume alone. Returns the
+        files and the options of each second pass, and the CPU time."""
+        argv = self.gpume + ["firstpass", "clip.y4m", "--encoder", self.encoder]
+        argv += GPUME_TUNES[self.encoder][self.tune] + options + list(more)
         for kbps in sorted({kbps for kbps, _ in rungs}):
             argv += ["--bitrate", "%dk" % kbps]
         for size in sorted({size for _, size in rungs}):
             argv += ["--size", "%dx%d" % size]
-        where, result = self.cache.run("gpume " + file_hash(self.gpume), argv + ["-o", "out"],
+        where, result = self.cache.run("gpume " + file_hash(self.gpume[-1]), argv + ["-o", "out"],
                                        {"clip.y4m": self.clip})
         with open(os.path.join(where, "out.json")) as stream:
             runs = {(run["bitrate"] // 1000, (run["width"], run["height"])): run

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """Checks the ladder's own parts: the corpus table, BD rates, the decoder's buffer, the fit, statistics
-files, and firstpass_probe.
+files, firstpass_probe, and firstpass_distorted.
 
-usage: check.py FIRSTPASS_PROBE
+usage: check.py FIRSTPASS_PROBE [FIRSTPASS_DISTORTED]
 """
 import csv
 import math
@@ -123,10 +123,29 @@ def check_probe(probe):
               "reversed vectors cost no more")
 
 
+def offsets_of_command(command, folder, distortion):
+    out = os.path.join(folder, distortion)
+    subprocess.run([command, "firstpass", os.path.join(folder, "clip.y4m"), "--encoder", "x264",
+                    "--bitrate", "100k", "--backend", "cpu", "-q", "-o", out], check=True,
+                   env=dict(os.environ, FIRSTPASS_DISTORT=distortion))
+    with open("%s-%dx%d-100k-0.log.mbtree" % (out, WIDTH, HEIGHT), "rb") as stream:
+        return stream.read()
+
+
+def check_distorted(command):
+    with tempfile.TemporaryDirectory() as folder:
+        write_clip(os.path.join(folder, "clip.y4m"))
+        found = [offsets_of_command(command, folder, name)
+                 for name in ("as_found", "zero", "reversed")]
+        check(len(set(found)) == 3, "distorted vectors give the same offsets")
+
+
 if __name__ == "__main__":
-    check(len(sys.argv) == 2, "usage: check.py FIRSTPASS_PROBE")
+    check(len(sys.argv) in (2, 3), "usage: check.py FIRSTPASS_PROBE [FIRSTPASS_DISTORTED]")
     check_corpus()
     check_bd_rate()
     check_buffer()
     check_fit()
     check_probe(sys.argv[1])
+    for program in sys.argv[2:]:
+        check_distorted(program)

@@ -3,7 +3,7 @@
 """The ladder: two-pass encodes of the corpus at several bitrates, once by each encoder's own first pass
 and once by that of gpume, compared as BD rates.
 
-usage: ladder.py --clips DIR [--gpume PATH] [--probe PATH] [options] > results.csv
+usage: ladder.py --clips DIR [--gpume PATH] [--probe PATH] [--distorted PATH] [options] > results.csv
 
 One row of output per clip and variant. See README.md for the variants.
 """
@@ -31,7 +31,7 @@ COLUMNS = ["machine", "commit", "encoder", "version", "tune", "clip", "role", "f
            "bd_ssim", "miss_mean", "miss_max", "first_cpu", "second_cpu", "cpu_ratio", "points", "fill"]
 
 # Each variant: (encoder's options, how its files are made, the variant that is 0 %).
-OWN, COPY, TREE, ALL, MEASURED = range(5)
+OWN, COPY, TREE, ALL, MEASURED, DISTORTED = range(6)
 VARIANTS = {
     "x264": {
         "own": ([], OWN, "own"),
@@ -45,6 +45,9 @@ VARIANTS = {
         "zero": ([], TREE, "own"),
         "reversed": ([], TREE, "own"),
         "shuffled": ([], TREE, "own"),
+        "all_zero": ([], DISTORTED, "own"),
+        "all_reversed": ([], DISTORTED, "own"),
+        "all_shuffled": ([], DISTORTED, "own"),
         "own_vbv": (VBV, OWN, "own_vbv"),
         "all_vbv": (VBV, ALL, "own_vbv"),
         "own_five": ([], OWN, "own_five"),
@@ -60,6 +63,9 @@ VARIANTS = {
         "zero": ([], TREE, "own"),
         "reversed": ([], TREE, "own"),
         "shuffled": ([], TREE, "own"),
+        "all_zero": ([], DISTORTED, "own"),
+        "all_reversed": ([], DISTORTED, "own"),
+        "all_shuffled": ([], DISTORTED, "own"),
         "own_vbv": (VBV, OWN, "own_vbv"),
         "all_vbv": (VBV, ALL, "own_vbv"),
         "own_five": ([], OWN, "own_five"),
@@ -87,8 +93,12 @@ class Ladder:
                       for part, _ in steps]
         self.clips = [self.clip if part == 1 else scaled(self.cache, self.clip, size)
                       for (part, _), size in zip(steps, self.sizes)]
-        self.analysis = Analysis(self.cache, self.encoder, self.tune, self.clip, arguments.gpume,
-                                 arguments.probe)
+        self.analysis = self.analysis_by([arguments.gpume])
+
+    def analysis_by(self, command):
+        """That of `gpume firstpass`, run as this list of words."""
+        return Analysis(self.cache, self.encoder, self.tune, self.clip, command,
+                        self.arguments.probe)
 
     def own_pass(self, kbps, options, clip=None):
         return first_pass(self.cache, self.encoder, clip or self.clip, kbps, self.tune, options)
@@ -123,9 +133,17 @@ class Ladder:
             result.append((dict(files, stats=stats), extra))
         return result, cpu
 
+    def distorted_files(self, options, distortion):
+        """Those of the command with distorted vectors, which works without a GPU alone."""
+        command = ["env", "FIRSTPASS_DISTORT=" + distortion, self.arguments.distorted]
+        return self.analysis_by(command).all_files(
+            list(zip(self.rates, self.sizes)), options, ["--backend", "cpu"])
+
     def files(self, options, kind, name):
         if kind in (OWN, COPY):
             return self.own_files(options)
+        if kind == DISTORTED:
+            return self.distorted_files(options, name[len("all_"):])
         if kind == TREE:
             return self.tree_files(options, "as_found" if name == "tree" else name)
         if kind == MEASURED:
@@ -178,6 +196,7 @@ def parse():
     parser.add_argument("--clips", required=True, help="directory that corpus.py made")
     parser.add_argument("--gpume", default="gpume", help="the command")
     parser.add_argument("--probe", default="firstpass_probe", help="the program of the tests")
+    parser.add_argument("--distorted", default="firstpass_distorted", help="the command with distorted vectors")
     parser.add_argument("--encoder", default="x264", choices=sorted(VARIANTS))
     parser.add_argument("--tune", default="psnr", choices=["psnr", "default"])
     parser.add_argument("--role", default="held", choices=["held", "fit", "all"])

@@ -2,15 +2,13 @@
 /*
  * What the analysis decides about a clip, for the ladder and the fit: a table with one line per
  * frame in coded order, and the QP offsets in the form of an encoder's file. Frame types can be
- * those of an encoder's statistics, and vectors can be distorted before anything uses them, which
- * shows what they are worth.
+ * those of an encoder's statistics, and vectors can be distorted (distort.h).
  *
- * The linker puts __wrap_gpume_types_decide and __wrap_gpume_choose in the places of the
- * analysis's own functions, which thus need no such switches.
+ * The linker puts __wrap_gpume_types_decide in the place of the analysis's own function, which thus
+ * needs no such switch.
  */
+#include "distort.h"
 #include "encode/analysis.h"
-#include "encode/choice.h"
-#include "encode/costs.h"
 #include "encode/types.h"
 
 #include <getopt.h>
@@ -18,10 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum distortion { AS_FOUND, ZERO, REVERSED, SHUFFLED };
-#define COPIES 4096 /* of matches: more than the window's frames can have */
-static const char *const distortions[] = {"as_found", "zero", "reversed", "shuffled"};
 
 struct probe {
     const char *types_path, *out;
@@ -32,9 +26,6 @@ struct probe {
 static struct {
     enum gpume_frame_type *types; /* in display order; NULL: the analysis decides */
     uint64_t type_count;
-    enum distortion distortion;
-    struct gpume_match matches[COPIES];
-    size_t next, blocks;
 } control;
 
 static void die(const char *what, const char *detail)
@@ -104,58 +95,6 @@ int __wrap_gpume_types_decide(struct gpume_types *types, uint64_t last, uint32_t
     return GPUME_OK;
 }
 
-static struct gpume_vector distorted(const struct gpume_vector *vectors, size_t block)
-{
-    switch (control.distortion) {
-    case ZERO:
-        return (struct gpume_vector){0};
-    case REVERSED:
-        return (struct gpume_vector){
-            .dx = (int16_t)-vectors[block].dx, .dy = (int16_t)-vectors[block].dy};
-    case SHUFFLED: /* the vector of another block; the factor is prime, so that each is used once */
-        return vectors[block * 48271 % control.blocks];
-    default:
-        return vectors[block];
-    }
-}
-
-/* A match with distorted vectors and what those cost, in memory that is used again when the frame
- * has long been dropped. */
-static const struct gpume_match *distort(
-    const struct gpume_half *target, const struct gpume_source *source)
-{
-    struct gpume_match *copy = &control.matches[control.next++ % COPIES];
-    if (copy->vectors == NULL) {
-        copy->vectors = grow(NULL, control.blocks, sizeof *copy->vectors);
-        copy->costs = grow(NULL, control.blocks, sizeof *copy->costs);
-    }
-    for (size_t i = 0; i < control.blocks; i++) {
-        copy->vectors[i] = distorted(source->match->vectors, i);
-    }
-    const uint32_t across = target->width / GPUME_HALF_BLOCK;
-    for (uint32_t y = 0; y < target->height / GPUME_HALF_BLOCK; y++) {
-        const size_t first = (size_t)y * across;
-        const struct gpume_matches row = {source->half, copy->vectors + first};
-        gpume_match_costs(target, y, &row, copy->costs + first);
-    }
-    return copy;
-}
-
-struct gpume_frame_cost __real_gpume_choose(const struct gpume_choice *choice);
-struct gpume_frame_cost __wrap_gpume_choose(const struct gpume_choice *choice);
-
-struct gpume_frame_cost __wrap_gpume_choose(const struct gpume_choice *choice)
-{
-    struct gpume_choice changed = *choice;
-    if (control.distortion != AS_FOUND && choice->past.match != NULL) {
-        changed.past.match = distort(choice->target, &choice->past);
-    }
-    if (control.distortion != AS_FOUND && choice->future.match != NULL) {
-        changed.future.match = distort(choice->target, &choice->future);
-    }
-    return __real_gpume_choose(&changed);
-}
-
 /* One record of .mbtree (big endian) or .cutree (little endian): a byte for the slice's type and
  * the offsets. */
 static void write_offsets(const struct probe *probe, const struct gpume_decision *decision)
@@ -214,7 +153,6 @@ static void analyse(struct probe *probe, FILE *in)
     const size_t chroma = (size_t)((lookahead->width + 1) / 2) * ((lookahead->height + 1) / 2);
     uint8_t *frame = grow(NULL, luma + 2 * chroma, 1);
     struct gpume_analysis *analysis = NULL;
-    control.blocks = (size_t)((lookahead->width + 15) / 16) * ((lookahead->height + 15) / 16);
     check(gpume_analysis_open(&analysis, &probe->params), "cannot start");
     while (fgets(line, sizeof line, in) != NULL) {
         if (fread(frame, 1, luma + 2 * chroma, in) != luma + 2 * chroma) {
@@ -229,22 +167,8 @@ static void analyse(struct probe *probe, FILE *in)
     }
     check(gpume_analysis_finish(analysis), "cannot finish");
     gpume_analysis_close(&analysis);
-    for (size_t i = 0; i < COPIES; i++) {
-        free(control.matches[i].vectors);
-        free(control.matches[i].costs);
-    }
+    distort_finish();
     free(frame);
-}
-
-static enum distortion distortion_of(const char *name)
-{
-    for (unsigned i = 0; i < sizeof distortions / sizeof distortions[0]; i++) {
-        if (strcmp(name, distortions[i]) == 0) {
-            return (enum distortion)i;
-        }
-    }
-    die("unknown distortion", name);
-    return AS_FOUND;
 }
 
 static void parse(int argc, char **argv, struct probe *probe)
@@ -267,7 +191,9 @@ static void parse(int argc, char **argv, struct probe *probe)
             read_types(optarg);
             break;
         case 'v':
-            control.distortion = distortion_of(optarg);
+            if (!distort_by(optarg)) {
+                die("unknown distortion", optarg);
+            }
             break;
         default:
             exit(2);
