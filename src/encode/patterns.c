@@ -114,14 +114,25 @@ static int choose_cheapest(
     return GPUME_OK;
 }
 
+/* Greedy choices cannot tell where the longest runs had better begin, so the first frames may be
+ * chosen as the cheapest of all patterns of two such runs. */
+static int choose_fast(
+    const struct gpume_patterns *patterns, uint64_t last, uint32_t count, bool survey, bool *is_b)
+{
+    const uint64_t two_runs = 2 * ((uint64_t)patterns->options->bframes + 1);
+    const uint32_t first = survey ? (uint32_t)gpume_min_u64(count, two_runs) : 0;
+    GPUME_CHECK(choose_cheapest(patterns, last, first, is_b));
+    return choose_greedily(patterns, last + first, count - first, is_b + first);
+}
+
 int gpume_patterns_choose(
-    const struct gpume_patterns *patterns, uint64_t last, uint32_t count, bool *is_b)
+    const struct gpume_patterns *patterns, uint64_t last, uint32_t count, bool survey, bool *is_b)
 {
     const struct gpume_encode_options *options = patterns->options;
     if (options->bframes == 0 || options->b_adapt == 0) {
         choose_fixed(options->bframes, count, is_b);
         return GPUME_OK;
     }
-    return options->b_adapt == 1 ? choose_greedily(patterns, last, count, is_b)
+    return options->b_adapt == 1 ? choose_fast(patterns, last, count, survey, is_b)
                                  : choose_cheapest(patterns, last, count, is_b);
 }
