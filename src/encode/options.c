@@ -3,6 +3,7 @@
 #include "encode/options.h"
 
 #include "base/grid.h"
+#include "base/status.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -71,6 +72,8 @@ void gpume_encode_options_default(struct gpume_encode_options *options, enum gpu
 #define BOTH (X264 | X265)
 #define KEYINT_MAX 100000
 #define VBV_MAX 2000000
+#define REFERENCES_MAX 8u
+#define X265_QCOMP_MIN 0.5
 
 static const struct gpume_encode_option rows[] = {
     {ROW("keyint", NUMBER, keyint, KEYINT_MAX), .of = BOTH, .compared = BOTH},
@@ -176,6 +179,26 @@ static int check_limits(const struct gpume_encode_options *options, const struct
     return GPUME_OK;
 }
 
+/* x265 3.5 crashes or hangs on these. A frame has 8 references at most (ITU-T H.265 7.4.7.1), and
+ * B frames, as well as those that are references, take one of them each. */
+static int check_x265(const struct gpume_encode_options *options, const struct gpume_log *log)
+{
+    const uint32_t taken = options->bframes == 0                            ? 0
+                           : options->bframes > 1 && options->b_pyramid > 0 ? 2
+                                                                            : 1;
+    if (options->ref > REFERENCES_MAX - taken) {
+        return gpume_log_fail(log, GPUME_INVALID,
+            "x265: ref %" PRIu32 " is too many: with bframes %" PRIu32 "%s it takes 1 to %" PRIu32,
+            options->ref, options->bframes, taken == 2 ? " and b-pyramid" : "",
+            REFERENCES_MAX - taken);
+    }
+    if (options->qcomp < X265_QCOMP_MIN) {
+        return gpume_log_fail(log, GPUME_INVALID, "x265: qcomp takes %g to 1, not %g",
+            X265_QCOMP_MIN, options->qcomp);
+    }
+    return GPUME_OK;
+}
+
 /* What the encoder would refuse, or would change with consequences for other options. */
 static int check_together(const struct gpume_encode_options *options, const struct gpume_log *log)
 {
@@ -195,6 +218,9 @@ static int check_together(const struct gpume_encode_options *options, const stru
             "%s: rc-lookahead %" PRIu32 " must be more than bframes %" PRIu32, name,
             options->rc_lookahead, options->bframes);
     }
+    if (options->encoder == GPUME_ENCODER_X265) {
+        GPUME_CHECK(check_x265(options, log));
+    }
     if ((options->vbv_maxrate == 0) != (options->vbv_bufsize == 0)) {
         return gpume_log_fail(
             log, GPUME_INVALID, "%s: vbv-maxrate and vbv-bufsize need each other", name);
@@ -208,6 +234,7 @@ static void settle_x264(struct gpume_encode_options *options)
         options->keyint > options->bframes ? options->keyint : options->bframes + 1;
     options->min_keyint = gpume_min_u32(options->min_keyint, options->keyint / 2 + 1);
     options->rc_lookahead = gpume_min_u32(options->rc_lookahead, window);
+    options->bframes = gpume_min_u32(options->bframes, options->keyint - 1);
     options->b_pyramid = options->bframes > 1 ? options->b_pyramid : 0;
     if (options->bframes == 0) {
         options->b_adapt = options->weightb = 0;

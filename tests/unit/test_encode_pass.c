@@ -44,6 +44,11 @@ static void test_options(void)
     options.qcomp = 1;
     REQUIRE_EQUAL(gpume_encode_options_settle(&options, 25, 1, &counting_log), GPUME_OK);
     REQUIRE(options.b_adapt == 0 && options.weightb == 0 && !options.tree);
+    options = options_of(GPUME_ENCODER_X264);
+    options.keyint = options.bframes;
+    options.min_keyint = 1;
+    REQUIRE_EQUAL(gpume_encode_options_settle(&options, 25, 1, &counting_log), GPUME_OK);
+    REQUIRE_EQUAL(options.bframes, options.keyint - 1);
     options = options_of(GPUME_ENCODER_X265);
     options.keyint = 1;
     options.min_keyint = 1;
@@ -64,6 +69,7 @@ static void test_refused_options(void)
         {offsetof(struct gpume_encode_options, b_pyramid), 2},
         {offsetof(struct gpume_encode_options, keyint), 0},
         {offsetof(struct gpume_encode_options, ref), 0},
+        {offsetof(struct gpume_encode_options, ref), 7}, /* at most 6 with B frames and pyramid */
         {offsetof(struct gpume_encode_options, min_keyint), 251},
         {offsetof(struct gpume_encode_options, rc_lookahead), 4},
         {offsetof(struct gpume_encode_options, vbv_maxrate), 500},
@@ -76,6 +82,16 @@ static void test_refused_options(void)
         REQUIRE_EQUAL(logged.lines, 1);
         REQUIRE(strncmp(logged.last, "x265: ", 6) == 0);
     }
+    struct gpume_encode_options options = options_of(GPUME_ENCODER_X265);
+    options.ref = 7;
+    options.b_pyramid = 0;
+    REQUIRE_EQUAL(gpume_encode_options_settle(&options, 25, 1, &counting_log), GPUME_OK);
+    options.ref = 8;
+    REQUIRE_EQUAL(gpume_encode_options_settle(&options, 25, 1, &counting_log), GPUME_INVALID);
+    options.bframes = 0;
+    REQUIRE_EQUAL(gpume_encode_options_settle(&options, 25, 1, &counting_log), GPUME_OK);
+    options.qcomp = 0.4;
+    REQUIRE_EQUAL(gpume_encode_options_settle(&options, 25, 1, &counting_log), GPUME_INVALID);
     logged.lines = 0;
 }
 
@@ -275,6 +291,8 @@ static void test_rates(void)
     /* Rates that no QP reaches. */
     const struct gpume_encode_options options = options_of(GPUME_ENCODER_X264);
     REQUIRE_EQUAL(write_files(&options, 1000, FRAMES, 48, 32), GPUME_OK);
+    REQUIRE_EQUAL(logged.warnings, 0); /* it may be reached */
+    REQUIRE_EQUAL(write_files(&options, 1000, FRAMES, 480, 320), GPUME_OK);
     REQUIRE_EQUAL(logged.warnings, 1);
     REQUIRE(strstr(logged.last, "unlikely to reach 1 kbit/s: at QP 51"));
     REQUIRE_EQUAL(write_files(&options, 100000000, FRAMES, 48, 32), GPUME_OK);
