@@ -16,6 +16,7 @@
 #define COVERING 0.35    /* confidence of a gradual change that hides the cuts in it */
 #define CHANGE_LEAST 4.0 /* squared change of the picture at a cut, of the usual one */
 #define DISTINCT 0.1     /* a boundary below this confidence is not a candidate */
+#define RATIO_ALONE 0.5  /* that the only boundary of a video must exceed to be a cut */
 
 struct fact {
     uint64_t intra_cost;
@@ -111,7 +112,7 @@ static struct usual find_usual(struct gpume_scenes *scenes, uint64_t first, uint
 
 /* The ratio that a cut before `frame` must exceed: that of the calmer side if the picture changes
  * there as it does on neither side, so that a cut to violent motion is found; otherwise that of the
- * other side, so that the beginning of violent motion is no cut. */
+ * other side, so that the beginning of violent motion is no cut. Two frames alone have no usual. */
 static double find_threshold(struct gpume_scenes *scenes, uint64_t frame, uint64_t end)
 {
     const uint64_t first = frame > AROUND ? frame - AROUND : 1;
@@ -121,6 +122,9 @@ static double find_threshold(struct gpume_scenes *scenes, uint64_t frame, uint64
     const double change = before.change > after.change ? before.change : after.change;
     const bool before_is_calmer = before.ratio < after.ratio;
     const bool stands_out = fact_of(scenes, frame)->change > CHANGE_LEAST * change;
+    if (frame == 1 && end == 2) {
+        return RATIO_ALONE;
+    }
     if (frame == 1 || frame + 1 == end) { /* one side is empty */
         return before.ratio + after.ratio;
     }

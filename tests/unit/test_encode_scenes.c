@@ -126,6 +126,26 @@ static void draw_short(uint8_t *samples, uint32_t frame)
     draw(samples, frame == 0 ? 4 : frame < 12 ? 5 : 6, frame, 1);
 }
 
+static void draw_two(uint8_t *samples, uint32_t frame)
+{
+    draw(samples, 4, frame, 3);
+}
+
+static void draw_two_scenes(uint8_t *samples, uint32_t frame)
+{
+    draw(samples, 4 + frame, frame, 3);
+}
+
+/* Two frames alone: a cut only where nearly nothing is left. */
+static void check_two(void)
+{
+    size_t count;
+    free(find(draw_two, 2, &count));
+    REQUIRE_EQUAL(count, 0);
+    free(find(draw_two_scenes, 2, &count));
+    REQUIRE_EQUAL(count, 1);
+}
+
 static void check_ends(void)
 {
     size_t count;
@@ -248,6 +268,7 @@ int main(void)
     check_list();
     check_cuts();
     check_ends();
+    check_two();
     check_no_change();
     check_dissolve();
     check_fades();
