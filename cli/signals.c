@@ -23,7 +23,7 @@ static struct {
     pthread_mutex_t mutex;
     pthread_t thread;
     sigset_t taken; /* the signals to wait for: those not ignored */
-    bool started, attached, detached, caught, overdue, stopping;
+    bool started, attached, detached, caught, overdue, expired, stopping;
     bool begun;   /* output has begun that cannot be removed */
     double limit; /* seconds: --timeout */
     gpume *ctx;
@@ -142,7 +142,7 @@ static void expire(void)
         signals.limit);
     pthread_mutex_lock(&signals.mutex);
     if (signals.attached) {
-        signals.caught = signals.overdue = true;
+        signals.caught = signals.overdue = signals.expired = true;
         if (signals.source) {
             gpume_cancel(signals.ctx);
             gpume_source_cancel(signals.source);
@@ -269,6 +269,13 @@ void gpume_signals_detach(void)
     signals.attached = false;
     signals.detached = true;
     pthread_mutex_unlock(&signals.mutex);
+}
+
+void gpume_signals_say_interrupted(void)
+{
+    if (!get(&signals.expired)) {
+        gpume_console_error("interrupted; unfinished outputs were removed");
+    }
 }
 
 bool gpume_signals_caught(void)

@@ -40,6 +40,10 @@ void gpume_signals_detach(void);
 /* Was the run interrupted by a signal, or has its time run out? */
 bool gpume_signals_caught(void);
 
+/* Says that the run was interrupted, which the caller has noticed, unless --timeout has said why.
+ */
+void gpume_signals_say_interrupted(void);
+
 /* Was that at least a second ago? The current frame pair is the last one then. */
 bool gpume_signals_overdue(void);
 

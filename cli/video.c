@@ -50,7 +50,8 @@ enum gpume_exit gpume_video_open(struct gpume_video *video)
 static enum gpume_exit end_reading(int status)
 {
     if (gpume_signals_caught()) {
-        return gpume_refuse(GPUME_EXIT_FAILED, "interrupted; unfinished outputs were removed");
+        gpume_signals_say_interrupted();
+        return GPUME_EXIT_FAILED;
     }
     return status == GPUME_EOF ? GPUME_EXIT_DONE : gpume_source_exit(status);
 }

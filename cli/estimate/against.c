@@ -270,7 +270,8 @@ static enum gpume_exit compare_all(struct job *job)
     }
     gpume_progress_finish(&job->progress, job->frames);
     if (gpume_signals_caught()) {
-        return gpume_refuse(GPUME_EXIT_FAILED, "interrupted; unfinished outputs were removed");
+        gpume_signals_say_interrupted();
+        return GPUME_EXIT_FAILED;
     }
     result = result ? result : gpume_source_exit(status);
     return result || job->rows.count > 0

@@ -211,7 +211,8 @@ static enum gpume_exit write_files(struct job *job)
     gpume_signals_detach();
     status = status ? status : write_summary(job);
     if (status == GPUME_CANCELLED) {
-        return gpume_refuse(GPUME_EXIT_FAILED, "interrupted; unfinished outputs were removed");
+        gpume_signals_say_interrupted();
+        return GPUME_EXIT_FAILED;
     }
     return gpume_exit_of_writer(status);
 }

@@ -74,8 +74,8 @@ static bool parse_number(const struct gpume_option *option, const char *text, vo
 static void describe_number(const struct gpume_option *option, char *text, size_t bytes)
 {
     if (option->step) {
-        snprintf(text, bytes, "a multiple of %u from %.0f to %.0f, e.g. %u", option->step,
-            option->min, option->max, 2 * option->step);
+        snprintf(text, bytes, "a multiple of %u from %.0f to %.0f", option->step, option->min,
+            option->max);
     } else {
         snprintf(text, bytes, "a whole number from %.0f to %.0f", option->min, option->max);
     }
@@ -261,7 +261,7 @@ static void formats_words(const struct gpume_option *option, char *text, size_t 
     {                                                                                              \
         snprintf(text, bytes, format, option->min, option->max);                                   \
     }
-DESCRIBE(real, "a number from %g to %g, e.g. 1.5")
+DESCRIBE(real, "a number from %g to %g")
 DESCRIBE(window, "N or XxY, each from %.0f to %.0f, e.g. 16x8")
 DESCRIBE(size, "WxH, each from %.0f to %.0f, e.g. 1920x1080")
 DESCRIBE(pixel, "X,Y, each from %.0f to %.0f, e.g. 320,200")
