@@ -36,10 +36,12 @@ struct job {
     struct gpume_out *json;
 };
 
+#define SIDE_MIN 16u /* of --size, and of what x265 encodes */
+
 /* The least side that --size takes and that is no shorter. */
 static uint32_t even_side(uint32_t side)
 {
-    return side < 16 ? 16 : (side + 1) & ~1u;
+    return side < SIDE_MIN ? SIDE_MIN : (side + 1) & ~1u;
 }
 
 static enum gpume_exit settle(struct job *job)
@@ -59,6 +61,14 @@ static enum gpume_exit settle(struct job *job)
             "x%" PRIu32,
             info->label, info->width, info->height, gpume_encoder_name(job->encode.encoder),
             even_side(info->width), even_side(info->height));
+    }
+    if (job->encode.encoder == GPUME_ENCODER_X265 && job->options->sizes.count == 0 &&
+        (info->width < SIDE_MIN || info->height < SIDE_MIN)) {
+        return gpume_refuse(GPUME_EXIT_INPUT,
+            "%s: %" PRIu32 "x%" PRIu32 " pixels are too few for x265; give --size %" PRIu32
+            "x%" PRIu32,
+            info->label, info->width, info->height, even_side(info->width),
+            even_side(info->height));
     }
     if (info->interlaced) {
         gpume_console_warning(
@@ -143,10 +153,12 @@ static int take(void *opaque, const struct gpume_plane *luma, int64_t time_us)
     if (!gpume_spacing_add(&job->spacing, time_us)) {
         return gpume_refuse(GPUME_INVALID,
             "%s: frame %" PRIu64 " is not %" PRIu32 "/%" PRIu32
-            " of a second after the one before, but both passes need a constant frame rate; give "
-            "--vf fps=%" PRIu32 "/%" PRIu32,
+            " of a second after the one before, but both passes need a constant frame rate; %s "
+            "fps=%" PRIu32 "/%" PRIu32,
             job->video.info.label, job->spacing.count - 1, job->video.info.rate_den,
-            job->video.info.rate_num, job->video.info.rate_num, job->video.info.rate_den);
+            job->video.info.rate_num,
+            job->options->video.source.filter ? "end --vf with" : "give --vf",
+            job->video.info.rate_num, job->video.info.rate_den);
     }
     return gpume_analysis_put(job->analysis, luma);
 }
@@ -168,7 +180,6 @@ static enum gpume_exit finish_outputs(struct job *job)
     const struct gpume_firstpass_source source = {
         .input = job->options->video.common.inputs[0],
         .filter = job->options->video.source.filter,
-        .stream = job->options->video.source.stream,
         .info = &job->video.info,
         .frames = job->video.frames,
     };

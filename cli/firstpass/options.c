@@ -50,6 +50,11 @@ static bool parse_rate(const struct gpume_option *option, const char *text, void
     if (!parse_bits(text, &rate) || rate % 1000 != 0 || list->count == GPUME_FIRSTPASS_MAX) {
         return false;
     }
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (list->rates[i] == rate) {
+            return true; /* given twice, which gives one second pass */
+        }
+    }
     list->rates[list->count++] = rate;
     return true;
 }
@@ -77,6 +82,11 @@ static bool parse_size(const struct gpume_option *option, const char *text, void
         !gpume_parse_digits(by + 1, strlen(by + 1), 16384, &height) || width < 16 || height < 16 ||
         (width | height) & 1 || list->count == GPUME_FIRSTPASS_MAX) {
         return false;
+    }
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (list->sizes[i].width == width && list->sizes[i].height == height) {
+            return true;
+        }
     }
     list->sizes[list->count++] = (struct gpume_firstpass_size){(uint32_t)width, (uint32_t)height};
     return true;
@@ -194,6 +204,13 @@ static int set_encode_options(
     return gpume_encode_options_settle(&encode, 25, 1, &gpume_console);
 }
 
+/* "x/", "." and ".." begin no file's name. */
+static bool is_folder(const char *name)
+{
+    const char *slash = strrchr(name, '/'), *last = slash ? slash + 1 : name;
+    return *last == '\0' || strcmp(last, ".") == 0 || strcmp(last, "..") == 0;
+}
+
 static int check(void *opaque, const struct gpume_line *line)
 {
     struct gpume_firstpass_options *options = opaque;
@@ -212,6 +229,11 @@ static int check(void *opaque, const struct gpume_line *line)
     if (!options->video.output || gpume_text_is_special(options->video.output)) {
         return gpume_refuse(GPUME_INVALID,
             "give -o NAME, with which the names of several files begin, such as -o clip");
+    }
+    if (is_folder(options->video.output)) {
+        return gpume_refuse(GPUME_INVALID,
+            "-o %s: the names of several files begin with it; give a name, such as -o clip",
+            options->video.output);
     }
     if (options->encode.bits == 12 && options->encoder == GPUME_ENCODER_X264) {
         return gpume_refuse(GPUME_INVALID, "--output-depth 12: x264 takes 8 or 10");

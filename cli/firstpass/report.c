@@ -53,6 +53,7 @@ int gpume_firstpass_report_add(struct gpume_firstpass_report *report,
 int gpume_firstpass_report_make(struct gpume_firstpass_report *report,
     const struct gpume_encode_options *options, const struct gpume_firstpass_source *source)
 {
+    const struct gpume_source_info *info = source->info;
     report->frames = source->frames;
     for (size_t i = 0; i < report->count; i++) {
         struct gpume_firstpass_entry *entry = &report->entries[i];
@@ -60,11 +61,12 @@ int gpume_firstpass_report_make(struct gpume_firstpass_report *report,
             .options = options,
             .input = source->input,
             .filter = source->filter,
-            .stream = source->stream,
-            .width = source->info->width,
-            .height = source->info->height,
-            .bits = source->info->bits,
-            .pixel_format = source->info->pixel_format,
+            .stream = info->streams > 1 ? (int)info->stream : -1,
+            .full_range = info->full_range,
+            .width = info->width,
+            .height = info->height,
+            .bits = info->bits,
+            .pixel_format = info->pixel_format,
             .name = entry->name,
             .video = entry->video,
             .bitrate = entry->bitrate,

@@ -28,7 +28,6 @@ struct gpume_firstpass_report {
 
 struct gpume_firstpass_source {
     const char *input, *filter; /* filter NULL: none */
-    int stream;                 /* -1: the best */
     const struct gpume_source_info *info;
     uint64_t frames;
 };

@@ -56,16 +56,35 @@ static bool is_scaled(const struct gpume_command_params *params)
     return params->video.width != params->width || params->video.height != params->height;
 }
 
+/* The label of a graph's output, "[out]" at its end; "": none. */
+static const char *output_label(const char *filter)
+{
+    const size_t length = strlen(filter);
+    const char *label = length > 0 && filter[length - 1] == ']' ? strrchr(filter, '[') : NULL;
+    return label ? label : "";
+}
+
 static void add_filter(struct gpume_argv *argv, const struct gpume_command_params *params)
 {
     const char *filter = params->filter ? params->filter : "";
+    const char *label = output_label(filter);
     if (is_scaled(params)) {
         add(argv, "-vf");
-        add(argv, "%s%sscale=%" PRIu32 ":%" PRIu32, filter, params->filter ? "," : "",
-            params->video.width, params->video.height);
+        add(argv, "%s%s%sscale=%" PRIu32 ":%" PRIu32, filter,
+            *label    ? ";"
+            : *filter ? ","
+                      : "",
+            label, params->video.width, params->video.height);
     } else if (params->filter) {
         add_pair(argv, "-vf", filter);
     }
+}
+
+/* 8-bit frames of full range keep it: ffmpeg has a format of its own for them. */
+static bool keeps_full_range(const struct gpume_command_params *params)
+{
+    return params->full_range && params->options->bits == 8 &&
+           strncmp(params->pixel_format, "yuv", 3) == 0;
 }
 
 /* ffmpeg up to the codec. No frame is dropped or repeated, so that frames keep their numbers, and
@@ -77,7 +96,7 @@ static void add_decoding(struct gpume_argv *argv, const struct gpume_command_par
     add_input(argv, params->input);
     if (params->stream >= 0) {
         add(argv, "-map");
-        add(argv, "0:%d", params->stream);
+        add(argv, "0:v:%d", params->stream);
     }
     add_filter(argv, params);
     add_pair(argv, "-fps_mode", "passthrough");
@@ -89,7 +108,7 @@ static void add_decoding(struct gpume_argv *argv, const struct gpume_command_par
     if (params->options->bits > 8) {
         add(argv, "yuv420p%" PRIu32 "le", params->options->bits);
     } else {
-        add(argv, "yuv420p");
+        add(argv, keeps_full_range(params) ? "yuvj420p" : "yuv420p");
     }
 }
 
@@ -184,6 +203,9 @@ void gpume_command_ffmpeg(struct gpume_argv *argv, const struct gpume_command_pa
 {
     const enum gpume_encoder encoder = params->options->encoder;
     add_decoding(argv, params);
+    if (params->stream >= 0) { /* what ffmpeg adds where no stream is chosen */
+        add_pair(argv, "-map", "0:a?");
+    }
     add(argv, "-c:v");
     add(argv, "lib%s", gpume_encoder_name(encoder));
     add_pair(argv, "-preset", "medium");
@@ -197,21 +219,16 @@ void gpume_command_ffmpeg(struct gpume_argv *argv, const struct gpume_command_pa
     add(argv, GPUME_COMMAND_OUTPUT);
 }
 
-/* x265 reads Y4M only, and keeps its chroma where the second pass has half resolution. */
-static bool x265_reads(const struct gpume_command_params *params)
-{
-    const char *dot = strrchr(params->input, '.');
-    return dot && strcmp(dot, ".y4m") == 0 && strncmp(params->pixel_format, "yuv420p", 7) == 0;
-}
-
-/* Can the encoder's program read the frames that gpume has analysed? x264 usually reads whatever
- * FFmpeg reads, and converts it. */
+/* Can the encoder's program read the frames that gpume has analysed? Of inputs that are not Y4M,
+ * x264's readers take other frames at edit lists, other streams, and other names. x265 keeps the
+ * chroma of Y4M, where the second pass has half resolution. */
 static bool reads_input(const struct gpume_command_params *params)
 {
-    return !params->filter && params->stream < 0 && !is_scaled(params) &&
-           params->bits == params->options->bits && strcmp(params->input, "-") != 0 &&
-           !strchr(params->input, '%') &&
-           (params->options->encoder == GPUME_ENCODER_X264 || x265_reads(params));
+    const char *dot = strrchr(params->input, '.');
+    return dot && strcmp(dot, ".y4m") == 0 && !params->filter && !is_scaled(params) &&
+           params->bits == params->options->bits && !strchr(params->input, '%') &&
+           (params->options->encoder == GPUME_ENCODER_X264 ||
+               strncmp(params->pixel_format, "yuv420p", 7) == 0);
 }
 
 void gpume_command_feed(struct gpume_argv *argv, const struct gpume_command_params *params)
@@ -249,6 +266,9 @@ static void add_options(struct gpume_argv *argv, const struct gpume_encode_optio
 static void add_ends(struct gpume_argv *argv, const struct gpume_command_params *params)
 {
     const char *input = reads_input(params) ? params->input : "-";
+    if (keeps_full_range(params)) {
+        add_pair(argv, "--range", params->options->encoder == GPUME_ENCODER_X264 ? "pc" : "full");
+    }
     if (params->options->encoder == GPUME_ENCODER_X265) {
         add(argv, "--y4m");
         add_pair(argv, "--input", input);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Command lines of a second pass, as lists of arguments. They name every option that the files
- * depend on, so that presets and other options are free. Encoders read the input by themselves
- * where they can; elsewhere ffmpeg decodes for them and they read its output from standard input.
+ * depend on, so that presets and other options are free. Encoders read Y4M by themselves; whatever
+ * else is decoded for them by ffmpeg, whose output they read from standard input. So their frames
+ * are those that gpume has analysed, whatever their own readers make of an input.
  */
 #ifndef GPUME_ENCODE_COMMANDS_H
 #define GPUME_ENCODE_COMMANDS_H
@@ -25,7 +26,8 @@ struct gpume_command_params {
     const struct gpume_encode_options *options; /* settled */
     const char *input;                          /* as gpume reads it */
     const char *filter;                         /* FFmpeg filter graph; NULL: none */
-    int stream;                                 /* -1: the best */
+    int stream;                                 /* among the video streams; -1: the only one */
+    bool full_range;                            /* of the input's luma */
     uint32_t width, height, bits;               /* of the frames that were analysed */
     const char *pixel_format;                   /* of the input, by FFmpeg's name */
     const char *name;                           /* of the files: gpume_pass_stats_path */

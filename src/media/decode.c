@@ -104,6 +104,8 @@ static void learn_facts(struct decode *decode, struct gpume_decode_facts *facts)
         .picture = cover || gpume_input_has_pictures(&decode->packets.input),
         .frame_bytes = gpume_limits_bytes(stream->codecpar),
         .progressive = stream->codecpar->field_order == AV_FIELD_PROGRESSIVE,
+        .stream = decode->packets.number,
+        .streams = decode->packets.count,
         .aspect = stream->sample_aspect_ratio,
     };
 }

@@ -38,13 +38,14 @@ struct gpume_decode_options {
 };
 
 struct gpume_decode_facts {
-    const char *codec;    /* a string constant */
-    AVRational time_base; /* of the frames' pts */
-    AVRational rate;      /* frames per second; 0/1 unknown */
-    uint64_t frames;      /* according to the container; 0 = unknown */
-    bool picture;         /* a still picture, or several in a row, rather than a video */
-    uint64_t frame_bytes; /* of a decoded frame, according to the container; 0 = unknown */
-    bool progressive;     /* according to the container or the codec */
+    const char *codec;        /* a string constant */
+    AVRational time_base;     /* of the frames' pts */
+    AVRational rate;          /* frames per second; 0/1 unknown */
+    uint64_t frames;          /* according to the container; 0 = unknown */
+    bool picture;             /* a still picture, or several in a row, rather than a video */
+    uint64_t frame_bytes;     /* of a decoded frame, according to the container; 0 = unknown */
+    bool progressive;         /* according to the container or the codec */
+    uint32_t stream, streams; /* number of the video stream that is read, of so many */
     AVRational aspect; /* width of a pixel by its height, according to the container; 0/1 unknown */
 };
 

@@ -218,6 +218,7 @@ static int y4m_open(
         .frames = (uint64_t)(file_bytes(y4m) - y4m->at) / (strlen("FRAME\n") + y4m->size),
         .frame_bytes = y4m->read,
         .progressive = y4m->header.progressive,
+        .streams = 1,
         .aspect = y4m->header.aspect,
     };
 fail:

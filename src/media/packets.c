@@ -47,7 +47,7 @@ static AVStream *best_stream(AVFormatContext *format)
 static int choose_stream(struct gpume_packets *packets, int wanted)
 {
     AVFormatContext *format = packets->input.format;
-    unsigned count = 0;
+    uint32_t count = 0;
     AVStream *chosen = wanted < 0 ? best_stream(format) : NULL;
     for (unsigned i = 0; i < format->nb_streams; i++) {
         AVStream *stream = format->streams[i];
@@ -56,6 +56,7 @@ static int choose_stream(struct gpume_packets *packets, int wanted)
             if (wanted >= 0 && count == (unsigned)wanted) {
                 chosen = stream;
             }
+            packets->number = stream == chosen ? count : packets->number;
             count++;
         }
     }
@@ -76,6 +77,7 @@ static int choose_stream(struct gpume_packets *packets, int wanted)
     }
     chosen->discard = AVDISCARD_DEFAULT;
     packets->stream = chosen;
+    packets->count = count;
     return GPUME_OK;
 }
 

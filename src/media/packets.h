@@ -18,6 +18,7 @@ struct AVStream;
 struct gpume_packets {
     struct gpume_input input;
     struct AVStream *stream;
+    uint32_t number, count; /* its number among the video streams, and how many there are */
     const char *label;
     struct gpume_log log;
     uint64_t taken; /* packets */

@@ -326,6 +326,8 @@ static void describe(const struct gpume_source *source, struct gpume_source_info
         .full_range = gpume_luma_full_range(frame),
         .interlaced = gpume_luma_is_interlaced(frame),
         .progressive = source->facts.progressive,
+        .stream = source->facts.stream,
+        .streams = source->facts.streams,
     };
     const int threads = source->decoder->describe(
         source->decodes[source->path_index], info->decoder, sizeof info->decoder);

@@ -65,6 +65,11 @@ done
 refuses 2 'each even' clip.y4m --encoder x264 --bitrate 1M --size 47x40 -o r
 refuses 2 '--cutree: not an option of x264' clip.y4m --encoder x264 --bitrate 1M --cutree 0 -o r
 refuses 2 '--mbtree: not an option of x265' clip.y4m --encoder x265 --bitrate 1M --mbtree 0 -o r
+refuses 2 'ref 7 is too many: with bframes 4 and b-pyramid it takes 1 to 6' clip.y4m --encoder x265 --bitrate 1M --ref 7 -o r
+refuses 2 'qcomp takes 0.5 to 1' clip.y4m --encoder x265 --bitrate 1M --qcomp 0.4 -o r
+for name in r/ ./ . ..; do
+    refuses 2 'give a name' clip.y4m --encoder x264 --bitrate 1M -o "$name"
+done
 refuses 2 'weightp takes 0 to 1' clip.y4m --encoder x265 --bitrate 1M --weightp 2 -o r
 refuses 2 'rc-lookahead 3 must be more than bframes 3' clip.y4m --encoder x264 --bitrate 1M --rc-lookahead 3 -o r
 refuses 2 'vbv-bufsize need each other' clip.y4m --encoder x264 --bitrate 1M --vbv-maxrate 500 -o r
@@ -74,6 +79,8 @@ make_clip odd.y4m 97 81 8 3
 refuses 3 'give --size 98x82' odd.y4m --encoder x264 --bitrate 1M -o r
 make_clip small.y4m 5 18 8 3
 refuses 3 'give --size 16x18' small.y4m --encoder x264 --bitrate 1M -o r
+make_clip small.y4m 8 8 8 3
+refuses 3 'too few for x265; give --size 16x16' small.y4m --encoder x265 --bitrate 1M -o r
 expect 0 firstpass odd.y4m --backend cpu --encoder x264 --bitrate 1M --size 98x82 -o a
 # An older NAME.json never stands beside other files than its own.
 mkdir a-96x80-100k.log
@@ -101,6 +108,8 @@ runs() {
     ffprobe -v error -select_streams v -show_entries frame=pict_type -of csv=p=0 "out.$2" | tr -dc 'IPB\n' |
         sed '/^$/d' >types
     cmp -s planned types || fail "$1: $(tr -d '\n' <types), planned $(tr -d '\n' <planned)"
+    size=$(ffprobe -v error -select_streams v -show_entries stream=width,height -of csv=p=0:s=x "out.$2")
+    ls a*-"$size"-150k* >/dev/null 2>&1 || fail "$1: encodes $size"
     passes=$((passes + 1))
 }
 
@@ -130,7 +139,13 @@ ffmpeg -nostdin -v error -i cut.y4m -frames:v 12 -c:v ffv1 -pix_fmt yuv420p10le 
 ffmpeg -nostdin -v error -i cut.y4m -vf "select='mod(n,7)-3'" -fps_mode passthrough -c:v ffv1 uneven.mkv || fail "no uneven clip"
 refuses 3 'give --vf fps=25/1' uneven.mkv --encoder x264 --bitrate 1M -o r
 expect 0 firstpass uneven.mkv --backend cpu --encoder x264 --bitrate 1M -o a --vf fps=25/1
+refuses 3 'end --vf with fps=50/1' uneven.mkv --encoder x264 --bitrate 1M -o r --vf setpts=PTS/2,fps=50,setpts=N*N
 cp deep.mkv "it's:deep.mkv"
+# Two video streams, of which the larger one comes last, and sound; full range; an edit list.
+ffmpeg -nostdin -v error -i cut.y4m -f lavfi -i sine=d=1 -filter_complex '[0]split[a][b];[a]scale=96:72[small]' \
+    -map '[small]' -map 1 -map '[b]' -c:v ffv1 -c:a pcm_s16le -frames:v 12 two.mkv || fail "no clip with two streams"
+ffmpeg -nostdin -v error -i cut.y4m -vf scale=out_range=pc,format=yuvj420p -c:v libx264 -g 50 -qp 4 -frames:v 40 full.mp4 || fail "no full clip"
+ffmpeg -nostdin -v error -ss 0.6 -i full.mp4 -c copy -avoid_negative_ts disabled edit.mp4 || fail "no edited clip"
 for encoder in x264 x265; do
     second cut.y4m $encoder # with a fade, for which x264 needs weights
     grep -q '^in:25 .*type:[Ii] ' "a:b'c d"-*.log || fail "$encoder: no I frame at the cut"
@@ -141,6 +156,13 @@ for encoder in x264 x265; do
     second cut.y4m $encoder --keyint 1
     second cut.y4m $encoder --size 96x64 --frames 20 --vf hflip
     second "it's:deep.mkv" $encoder
+    second cut.y4m $encoder --keyint 3 --bframes 3
+    for stream in '' '--stream 0' '--stream 1'; do
+        second two.mkv $encoder --frames 12 $stream
+    done
+    second edit.mp4 $encoder
+    second cut.y4m $encoder --vf '[in]hflip[out]' --size 96x64
+    second full.mp4 $encoder
     second cut.y4m $encoder --frames 1
 done
 # --verify: two rows of plausible rates and PSNR for each bitrate, and nothing else left behind.
