@@ -200,6 +200,8 @@ static int write_summary(struct job *job)
 static enum gpume_exit write_files(struct job *job)
 {
     gpume_signals_keep();
+    gpume_merge_outputs_clear(&job->outputs);
+    gpume_text_clear(job->summary_path, false);
     job->set = (struct gpume_out_set){.overwrite = job->options->common.overwrite,
         .alone = true,
         .together = true,

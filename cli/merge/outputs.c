@@ -86,6 +86,13 @@ int gpume_merge_outputs_check(const struct gpume_merge_outputs *outputs, bool ov
     return GPUME_OK;
 }
 
+void gpume_merge_outputs_clear(const struct gpume_merge_outputs *outputs)
+{
+    for (size_t i = 0; i < outputs->count; i++) {
+        gpume_text_clear(outputs->items[i].path, outputs->items[i].series);
+    }
+}
+
 static int look_at(
     struct gpume_merge_output *output, const struct gpume_merge_part *parts, size_t count)
 {

@@ -36,6 +36,9 @@ int gpume_merge_outputs_add(struct gpume_merge_outputs *outputs, const char *nam
 /* Before any work: GPUME_INVALID after one line if an output exists and must not be replaced. */
 int gpume_merge_outputs_check(const struct gpume_merge_outputs *outputs, bool overwrite);
 
+/* Removes temporary files of merges into these outputs that were killed. */
+void gpume_merge_outputs_clear(const struct gpume_merge_outputs *outputs);
+
 /* Looks at the files of all parts that are joined. GPUME_INVALID after one line: one is missing,
  * incomplete, or not like the others. */
 int gpume_merge_outputs_look(

@@ -122,9 +122,10 @@ static void find_range(struct gpume_merge_part *part)
     const uint64_t start = gpume_merge_part_count(parameters, "start");
     const uint64_t least = first_target(parameters);
     const uint64_t frames = gpume_merge_part_count(parameters, "frames");
+    const uint64_t end = gpume_merge_part_count(part->summary, "last_field") + 1;
     part->first = start > least ? start : least;
-    part->is_open = frames == 0;
     part->end = part->first + frames;
+    part->is_open = frames == 0 || end < part->end; /* the input ended before */
 }
 
 static void find_lines(struct gpume_merge_part *part)

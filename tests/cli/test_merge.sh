@@ -116,6 +116,16 @@ says "all/vectors.csv: exists already"
 expect 0 merge part_2 part_0 part_1 -o all --whole -y -q
 [ ! -s "$scratch/out" ] || fail "-q, and yet a summary"
 same one all
+# A last part that was to have more frames than there are ends with the input, too.
+start=$(sed -n 's/--start \([0-9]*\).*/\1/p' lines | tail -1)
+expect 0 -q copy.y4m --backend "$engine" --start "$start" --frames 1000 -o part_2 -y
+expect 0 merge part_2 part_0 part_1 -o all --whole -y -q
+same one all
+# What a merge that was killed has left is removed.
+: >all/.vectors.csv.gpume-4194999-0.tmp
+: >all/.summary.json.gpume-4194999-0.tmp
+expect 0 merge part_2 part_0 part_1 -o all --whole -y -q
+[ -z "$(ls -A all | grep '^\.')" ] || fail "left: $(ls -A all)"
 expect 0 plan clip.y4m --chunks 3 --format json
 [ "$(grep -c '"start"' "$scratch/out")" -eq 3 ] || fail "JSON has not three ranges"
 grep -q '"frames": null' "$scratch/out" || fail "the last range has an end"
