@@ -12,6 +12,7 @@ for word in "$@"; do
     shift
     case $word in
     PART/*) set -- "$@" "$option" "${word#PART/}" ;;
+    --*=PART/*) set -- "$@" "${word%%=*}" "${word#*=PART/}" ;;
     esac
     option=$word
 done

@@ -15,6 +15,7 @@ for word in "$@"; do
     shift
     case $word in
     PART/*) word=$part/${word#PART/} ;;
+    --*=PART/*) word=${word%%=*}=$part/${word#*=PART/} ;;
     esac
     set -- "$@" "$word"
 done

@@ -12,11 +12,12 @@ shift 3
 options= last=
 for word in "$@"; do
     case $last in
-    --direction | --ref-distance | --fields | --stream) options="$options $last $word" ;;
+    --direction | --ref-distance | --fields | --stream | --max-pixels) options="$options $last $word" ;;
     --compat) options="$options --direction both" ;;
     esac
     case $word in
-    --direction=* | --ref-distance=* | --fields=* | --stream=*) options="$options $word" ;;
+    --direction=* | --ref-distance=* | --fields=* | --stream=* | --max-pixels=*) options="$options $word" ;;
+    --allow-network | --allow-files) options="$options $word" ;;
     --bidirectional | --compat=*) options="$options --direction both" ;;
     esac
     last=$word

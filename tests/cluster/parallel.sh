@@ -14,7 +14,7 @@ make_clip "a clip.y4m" 64 48 8 20
 # runs: the script, with a name that has a blank.
 runs() {
     "$scripts/parallel.sh" "a clip.y4m" 4 "the result" --direction=both -b 16 --backend "$engine" -q \
-        --vectors PART/v.jsonl >"$scratch/out" 2>"$scratch/err"
+        --vectors=PART/v.jsonl >"$scratch/out" 2>"$scratch/err"
 }
 runs || fail "parallel.sh"
 [ "$(wc -l <"the result.parts/plan")" -eq 4 ] || fail "not four parts"
