@@ -119,7 +119,9 @@ static int check_decoding(struct gpume_bench_options *options, const struct gpum
 {
     const struct gpume_option *unused = gpume_line_unused(line, DECODING);
     if (options->common.input_count != 1) {
-        return gpume_refuse(GPUME_INVALID, "--decoders: needs one video; name it");
+        return gpume_refuse(GPUME_INVALID, options->common.input_count == 0
+                                               ? "--decoders: needs one video; name it"
+                                               : "--decoders: takes one video, and no number here");
     }
     if (options->sort || options->reduce || unused) {
         return gpume_refuse(GPUME_INVALID, "--%s: not an option of 'gpume bench --decoders'",

@@ -194,6 +194,19 @@ static int open_parser(struct gpume_coded_pictures *pictures, const AVCodecParam
     return GPUME_OK;
 }
 
+bool gpume_coded_pictures_know(const char *codec)
+{
+    static const enum AVCodecID known[] = {
+        AV_CODEC_ID_H264, AV_CODEC_ID_HEVC, AV_CODEC_ID_MPEG2VIDEO, AV_CODEC_ID_VP9};
+    const AVCodecDescriptor *descriptor = avcodec_descriptor_get_by_name(codec);
+    for (size_t i = 0; descriptor && i < sizeof(known) / sizeof(known[0]); i++) {
+        if (descriptor->id == known[i]) {
+            return true;
+        }
+    }
+    return false;
+}
+
 int gpume_coded_pictures_open(struct gpume_coded_pictures *pictures, const AVCodecParameters *codec)
 {
     switch (codec->codec_id) {

@@ -34,6 +34,9 @@ struct gpume_coded_pictures {
     int width, height, format;
 };
 
+/* Whether pictures of this codec, by FFmpeg's name, are understood. */
+bool gpume_coded_pictures_know(const char *codec);
+
 /* GPUME_UNSUPPORTED: another codec; GPUME_NOMEM. Close follows, also after a failure. The caller
  * has zeroed *pictures. */
 int gpume_coded_pictures_open(

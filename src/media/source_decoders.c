@@ -5,6 +5,7 @@
 #include "base/grid.h"
 #include "base/status.h"
 #include "base/workers.h"
+#include "media/coded_picture.h"
 #include "media/decode_y4m.h"
 #include "media/hwaccel.h"
 #include "media/input.h"
@@ -149,13 +150,22 @@ static const char *why_not_divided(const struct gpume_source *source)
                                                      : NULL;
 }
 
+/* Although nothing spoke against it before packets were looked at. */
+static const char *why_refused(const struct gpume_source *source)
+{
+    return gpume_coded_pictures_know(source->facts.codec)
+               ? "times are missing or unordered, no decoder can begin within it, or memory allows "
+                 "no other"
+               : "only H.264, HEVC, MPEG-2 and VP9 are divided";
+}
+
 void gpume_source_divide(struct gpume_source *source, struct gpume_division *division)
 {
     const char *why = why_not_divided(source);
     if (division->decoders > 1 && !why) {
         source->decoder->divide(source->decodes[0], division);
         source->division = *division;
-        why = "no decoder can begin within it, or memory allows no other";
+        why = why_refused(source);
     } else {
         division->decoders = 1;
         division->bytes = 0;

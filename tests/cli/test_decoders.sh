@@ -63,6 +63,10 @@ says "decoders; "
 run luma - -y --decoders 3 -o several.y4m <$clip
 "$gpume" luma - -qy --decoders 3 -o several.y4m <$clip 2>"$scratch/err" || fail "standard input fails"
 says "standard input: has one decoder: it is no file"
+if ffmpeg -nostdin -v error -y -i $clip -frames:v 5 -c:v mpeg4 other.avi; then
+    run luma other.avi -qy --decoders 3 -o several.y4m
+    says "other.avi: has one decoder: only H.264, HEVC, MPEG-2 and VP9 are divided"
+fi
 run luma $clip -qy --vf crop=64:64 --decoders 3 -o several.y4m
 says "$clip: has one decoder: filters take frames in their order"
 
@@ -77,6 +81,8 @@ for file in one*; do
 done
 
 # The bench reads all frames with each number of decoders.
+expect 2 bench $clip --decoders 3
+says "--decoders: takes one video, and no number here"
 expect 2 bench --decoders
 says "--decoders: needs one video"
 expect 2 bench $clip --decoders --window 4

@@ -63,15 +63,21 @@ void gpume_cutter_end_with(struct gpume_cutter *cutter, uint64_t number, const c
     if (number >= cutter->last) {
         return;
     }
-    const struct gpume_segment *segment = gpume_segment_at(cutter, number);
-    const uint64_t frame = cutter->options->first_frame + segment->before;
     cutter->last = number;
-    if (!cutter->stop && !atomic_load(cutter->options->cancel)) {
+    cutter->why = why;
+    wake_all(cutter);
+}
+
+void gpume_cutter_tell_end(struct gpume_cutter *cutter)
+{
+    if (cutter->head == cutter->last && cutter->why) {
+        const struct gpume_segment *segment = gpume_segment_at(cutter, cutter->head);
         gpume_log_write(&cutter->options->log,
             cutter->options->division.asked ? GPUME_LOG_WARNING : GPUME_LOG_INFO,
-            "%s: one decoder takes all frames from %" PRIu64 " on: %s", cutter->label, frame, why);
+            "%s: one decoder takes all frames from %" PRIu64 " on: %s", cutter->label,
+            cutter->options->first_frame + segment->before, cutter->why);
+        cutter->why = NULL;
     }
-    wake_all(cutter);
 }
 
 /* The last of the others: so the first one is still in its first segment. */

@@ -46,6 +46,7 @@ struct gpume_cutter {
     struct gpume_segment ring[SEGMENTS_MAX];
     uint64_t head, taken, found; /* numbers: delivered now; the next to be taken; to be found */
     uint64_t last;               /* the segment whose decoder goes on to the end */
+    const char *why;             /* it does; NULL: it does not, or that has been told */
     uint32_t others;             /* decoders besides the first that are open or may still be */
     uint64_t at[GPUME_SEGMENTS_DECODERS]; /* packet that each takes next; UINT64_MAX: idle */
     struct gpume_places places;
@@ -77,8 +78,11 @@ void gpume_cutter_read(struct gpume_cutter *cutter);
 /* Drops packets that no decoder may still take. */
 void gpume_cutter_drop(struct gpume_cutter *cutter);
 
-/* From this segment on its decoder goes on alone. why: for the note about it. */
+/* From this segment on its decoder goes on alone. why: a constant, for the note about it. */
 void gpume_cutter_end_with(struct gpume_cutter *cutter, uint64_t number, const char *why);
+
+/* Logs that note when the segment is delivered: until then an earlier one may take its place. */
+void gpume_cutter_tell_end(struct gpume_cutter *cutter);
 
 /* A decoder cannot be opened. */
 void gpume_cutter_lose_decoder(struct gpume_cutter *cutter);

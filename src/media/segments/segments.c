@@ -80,6 +80,9 @@ static int next(struct gpume_segments *segments, AVFrame *frame)
         if (atomic_load(segments->options.cancel)) {
             return GPUME_CANCELLED;
         }
+        if (segment->frames.count > 0 || segment->ended) {
+            gpume_cutter_tell_end(cutter);
+        }
         if (segment->frames.count > 0) {
             return take_waiting(segments, segment, frame);
         }

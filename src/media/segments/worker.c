@@ -162,7 +162,8 @@ static void check(struct gpume_worker *worker, const struct gpume_segment *segme
     if (flawed || worker->frame->pts <= worker->time) {
         const bool early = segment->number > 0 && segment->placed < overlap_of(segment);
         gpume_cutter_end_with(cutter, segment->number - early,
-            flawed ? "it is damaged" : "the times of its frames do not rise");
+            flawed ? "it is damaged, and how that is concealed may depend on where decoding began"
+                   : "the times of its frames do not rise");
     }
     worker->time = worker->frame->pts;
 }
