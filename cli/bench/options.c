@@ -74,11 +74,13 @@ static const struct gpume_option table[] = {
     {.heading = "Engine"},
     {GPUME_OPTION_BACKEND(OPTIONS, params.backend),
         .help = "measure only this backend; vulkan includes software drivers (default: everything "
-                "except software drivers)"},
+                "except software drivers)",
+        .uses = SEARCH | ARRAYS},
     {GPUME_OPTION_DEVICES(OPTIONS, params.device),
         .help = "measure only these Vulkan devices, and all of them together: indices in 'gpume "
                 "devices' or parts of names, separated by commas; all: every GPU; cpu: the CPU too "
-                "where they work together"},
+                "where they work together",
+        .uses = SEARCH | ARRAYS},
     {GPUME_OPTION_THREADS(OPTIONS, params.threads), .uses = SEARCH | DECODING},
     {GPUME_OPTION_SEARCH(OPTIONS, params.search),
         .help = "measure only this implementation of the search, as listed by 'gpume devices'",

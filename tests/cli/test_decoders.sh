@@ -83,6 +83,8 @@ done
 # The bench reads all frames with each number of decoders.
 expect 2 bench $clip --decoders 3
 says "--decoders: takes one video, and no number here"
+expect 2 bench $clip --decoders --device 99
+says "--device: not an option of 'gpume bench --decoders'"
 expect 2 bench --decoders
 says "--decoders: needs one video"
 expect 2 bench $clip --decoders --window 4
