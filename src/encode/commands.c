@@ -68,13 +68,11 @@ static void add_filter(struct gpume_argv *argv, const struct gpume_command_param
 {
     const char *filter = params->filter ? params->filter : "";
     const char *label = output_label(filter);
+    const char *joint = *label ? ";" : *filter ? "," : "";
     if (is_scaled(params)) {
         add(argv, "-vf");
-        add(argv, "%s%s%sscale=%" PRIu32 ":%" PRIu32, filter,
-            *label    ? ";"
-            : *filter ? ","
-                      : "",
-            label, params->video.width, params->video.height);
+        add(argv, "%s%s%sscale=%" PRIu32 ":%" PRIu32, filter, joint, label, params->video.width,
+            params->video.height);
     } else if (params->filter) {
         add_pair(argv, "-vf", filter);
     }
