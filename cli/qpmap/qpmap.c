@@ -112,7 +112,7 @@ static enum gpume_exit open_analysis(void *opaque)
     struct gpume_encode_options *wanted = &params.options;
     gpume_encode_options_default(wanted, GPUME_ENCODER_X264);
     wanted->bframes = wanted->b_adapt = wanted->b_pyramid = 0;
-    wanted->rc_lookahead = options->rc_lookahead;
+    wanted->horizon = options->rc_lookahead;
     wanted->qcomp = options->qcomp;
     wanted->aq_mode = options->aq_strength > 0 ? wanted->aq_mode : 0;
     wanted->aq_strength = options->aq_strength;
@@ -170,8 +170,9 @@ static const struct gpume_option table[] = {
     {GPUME_ROW_NUMBER("side", OPTIONS, side, 16, 64), .step = 16,
         .help = "side of a square with one offset, 16, 32, 48 or 64 pixels; svt-av1 needs 64 "
                 "(default 64)"},
-    {GPUME_ROW_NUMBER("rc-lookahead", OPTIONS, rc_lookahead, 13, GPUME_RC_LOOKAHEAD_MAX),
-        .help = "frames ahead to which the use of a block is followed, 13 to 250 (default 40)"},
+    {GPUME_ROW_NUMBER("rc-lookahead", OPTIONS, rc_lookahead, 1, GPUME_RC_LOOKAHEAD_MAX),
+        .help = "frames ahead to which the use of a block is followed at least, 1 to 250 (default "
+                "60)"},
     {GPUME_ROW_REAL("qcomp", "Q", OPTIONS, qcomp, 0, 1),
         .help = "strength: 1 gives no offsets, 0 the largest ones (default 0.6)"},
     {GPUME_ROW_REAL("aq-strength", "S", OPTIONS, aq_strength, 0, 3),
@@ -184,7 +185,7 @@ static void set_defaults(void *opaque)
 {
     struct qpmap_options *options = opaque;
     gpume_video_options_default(&options->video);
-    options->rc_lookahead = 40;
+    options->rc_lookahead = GPUME_HORIZON;
     options->qcomp = 0.6;
 }
 

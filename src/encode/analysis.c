@@ -36,14 +36,13 @@ static int open_quality(struct gpume_analysis *a)
     a->blocks = size.blocks_x * size.blocks_y;
     a->aq_offsets = calloc((size_t)a->frames_max * a->blocks, sizeof(*a->aq_offsets));
     a->information = calloc((size_t)a->frames_max * a->blocks, sizeof(*a->information));
-    const bool tree = options->tree && options->rc_lookahead > 0;
     if (!a->aq_offsets || !a->information ||
-        (tree &&
+        (options->tree &&
             gpume_quality_open(&a->quality, &size, options, gpume_analysis_step, a) != GPUME_OK)) {
         return gpume_log_nomem(&a->log, "the offsets of the analysis");
     }
     const int status =
-        gpume_workers_create(&a->workers, a->params.lookahead.threads == 1 ? 1 : a->runs_max + 1);
+        gpume_workers_create(&a->workers, a->params.lookahead.threads == 1 ? 1 : GPUME_GROUPS);
     return status == GPUME_AGAIN ? gpume_log_no_thread(&a->log)
            : status              ? gpume_log_nomem(&a->log, "the threads of the analysis")
                                  : GPUME_OK;
@@ -64,21 +63,17 @@ int gpume_analysis_open(
     const uint32_t run = params->options.bframes + 1;
     const uint32_t lag = (uint32_t)gpume_max_u64(GPUME_LOOKAHEAD_LAG, run);
     a->window = gpume_types_window(&params->options);
-    a->runs_max = GPUME_RUNS_WITHOUT_GPU;
-    a->frames_max = a->window + 1 + GPUME_RUNS_WITHOUT_GPU * run;
-    if (params->lookahead.backend != GPUME_BACKEND_CPU) { /* may find one */
-        a->frames_max += (GPUME_RUNS - GPUME_RUNS_WITHOUT_GPU) * run + 2 * lag + READ_AHEAD;
+    a->frames_max = a->window + 1 + GPUME_GROUPS * (GPUME_GROUP_FRAMES + params->options.bframes);
+    if (params->lookahead.backend != GPUME_BACKEND_CPU) { /* may find a GPU */
+        a->frames_max += 2 * lag + READ_AHEAD;
     }
     gpume_types_init(&a->types, &params->options, gpume_analysis_cost, a);
     int status;
     GPUME_TRY(open_lookahead(a));
     a->ahead = gpume_lookahead_lag(a->lookahead);
-    if (gpume_lookahead_on_gpu(a->lookahead)) {
-        a->ahead = lag;
-        a->runs_max = GPUME_RUNS;
-    }
     GPUME_TRY(open_quality(a));
     if (gpume_lookahead_on_gpu(a->lookahead)) {
+        a->ahead = lag;
         GPUME_TRY(start_threads(a));
     }
     *analysis = a;
@@ -115,7 +110,7 @@ const char *gpume_analysis_engine(const struct gpume_analysis *analysis)
 
 static bool is_left(const struct gpume_analysis *a, uint64_t put)
 {
-    return put > 0 && (!a->started || a->last + 1 < put);
+    return put > 0 && (a->groups_end == 0 || a->last + 1 < put);
 }
 
 /* What is to be decided next. Needs the mutex. */
@@ -125,7 +120,7 @@ static int (*next_step(struct gpume_analysis *a))(struct gpume_analysis *a)
     const bool all = a->finished && a->put == a->read;
     a->seen = a->put;
     return can_decide || (all && is_left(a, a->put)) ? gpume_analysis_decide
-           : all && a->runs_begin < a->runs_end      ? gpume_analysis_finish_runs
+           : all && a->groups_begin < a->groups_end  ? gpume_analysis_finish_groups
                                                      : NULL;
 }
 
@@ -277,5 +272,5 @@ int gpume_analysis_finish(struct gpume_analysis *analysis)
     while (is_left(a, a->put)) {
         GPUME_CHECK(gpume_analysis_decide(a));
     }
-    return gpume_analysis_finish_runs(a);
+    return gpume_analysis_finish_groups(a);
 }

@@ -12,21 +12,19 @@
 
 #include <pthread.h>
 
-/* A run whose types are final, while the tree finds its offsets. */
-struct gpume_run {
-    uint64_t first;
-    uint32_t target; /* the last one, counted from the first */
-    enum gpume_frame_type types[GPUME_PATTERN_MAX + 1];
+/* Runs whose types are final, and whose offsets one walk of the tree finds. */
+struct gpume_group {
+    uint64_t first; /* the last frame of the group before it; frame 0 belongs to the first group */
+    uint32_t count; /* frames after the first */
+    uint32_t known; /* the same with those of which the walk knows in addition */
+    enum gpume_frame_type types[GPUME_STRETCH_MAX]; /* from the first */
     const struct gpume_quality *quality;
     struct gpume_quality_walk *walk; /* NULL without the tree */
-    struct gpume_quality_offsets offsets;
-    struct gpume_step step; /* that follows the walk */
+    struct gpume_step step;          /* that follows the walk */
 };
 
-/* Their walks take longer than deciding types, and do not depend on each other. Without a GPU other
- * work is left for more threads. */
-#define GPUME_RUNS (GPUME_QUALITY_WALKS - 1)
-#define GPUME_RUNS_WITHOUT_GPU 2u
+/* One whose walk is followed, while types of the next one are decided. */
+#define GPUME_GROUPS GPUME_QUALITY_WALKS
 
 /* How long a thread took for its part of the work: by the clock, and without waiting. */
 struct gpume_stage_time {
@@ -53,16 +51,16 @@ struct gpume_analysis {
     struct gpume_quality *quality; /* NULL without the tree */
     struct gpume_workers *workers; /* follow the tree, beside the calling thread unless that is
                                       the only one */
-    uint32_t blocks, window, frames_max, runs_max;
+    uint32_t blocks, window, frames_max;
     uint32_t ahead;        /* frames that are put beyond the window before it is looked at */
     int16_t *aq_offsets;   /* of the frames before `offset_end`: position % frames_max */
     uint32_t *information; /* the same, of those before `informed` */
     uint64_t offset_end, informed;
-    uint64_t seen, coded; /* frames: put when last looked, told of */
-    bool started;
-    uint64_t last;                     /* the last I or P frame that has been decided */
-    struct gpume_run runs[GPUME_RUNS]; /* number % GPUME_RUNS */
-    uint64_t runs_begin, runs_end;
+    uint64_t seen, coded;                    /* frames: put when last looked, told of */
+    uint64_t last;                           /* the last I or P frame that has been decided */
+    struct gpume_group groups[GPUME_GROUPS]; /* number % GPUME_GROUPS */
+    uint64_t groups_begin, groups_end;       /* begun, and not told of */
+    bool group_open;                         /* runs are added to the last one */
     struct gpume_stage_time reading, sending, deciding;
     uint64_t walking_ns, walk_wait_ns; /* walks, and waiting for them */
     /* On a GPU one thread sends the frames that have been read and another one decides, while the
@@ -88,10 +86,10 @@ int gpume_analysis_cost(
 int gpume_analysis_step(
     void *opaque, uint64_t frame, uint64_t past, uint64_t future, struct gpume_quality_step *step);
 
-/* Decides the next run; the first is frame 0 alone. `seen` says how far it may look. */
+/* Decides the next run; the first one begins with frame 0. `seen` says how far it may look. */
 int gpume_analysis_decide(struct gpume_analysis *analysis);
 
 /* Tells of all runs that have been decided. */
-int gpume_analysis_finish_runs(struct gpume_analysis *analysis);
+int gpume_analysis_finish_groups(struct gpume_analysis *analysis);
 
 #endif

@@ -118,83 +118,68 @@ static int tell(struct gpume_analysis *a, const struct coding *coding)
     return a->params.decide(a->params.opaque, &decision);
 }
 
-/* The last frame of the stretch whose information is passed on: x265 stops at the next key frame,
- * or where that is closed before it. */
-static uint32_t tree_end(
-    const struct gpume_analysis *a, const struct gpume_stretch *stretch, uint32_t target)
+static const int16_t *offsets_of(
+    const struct gpume_analysis *a, const struct gpume_group *group, uint64_t frame)
 {
-    const struct gpume_encode_options *options = &a->params.options;
-    const uint32_t last = (uint32_t)gpume_min_u64(stretch->count - 1, options->keyint);
-    for (uint32_t i = target + 1; options->encoder == GPUME_ENCODER_X265 && i <= last; i++) {
-        if (stretch->types[i] <= GPUME_FRAME_I) {
-            return stretch->types[i] == GPUME_FRAME_I ? i : i - 1;
-        }
-    }
-    return last;
-}
-
-static void follow(void *opaque, uint32_t item)
-{
-    struct gpume_run *run = opaque;
-    (void)item;
-    run->offsets = gpume_quality_follow(run->quality, run->walk);
-}
-
-/* Asks for what the tree needs to know of the stretch. */
-static int prepare_walk(struct gpume_analysis *a, const struct gpume_stretch *stretch,
-    uint32_t target, struct gpume_quality_walk **walk)
-{
-    struct gpume_stretch seen = *stretch;
-    uint32_t end = tree_end(a, stretch, target);
-    while (end > target && gpume_type_is_b(stretch->types[end])) {
-        end--;
-    }
-    seen.count = (end > target ? end : target) + 1;
-    return gpume_quality_prepare(a->quality, &seen, target, walk);
+    const int16_t *found = group->walk ? gpume_quality_offsets(group->walk, frame) : NULL;
+    return found ? found : gpume_analysis_aq_offsets(a, frame);
 }
 
 /* Tells of the run in coded order: its end, the reference B frame, all others. */
-static int tell_run(struct gpume_analysis *a, const struct gpume_run *run)
+static int tell_run(
+    struct gpume_analysis *a, const struct gpume_group *group, uint64_t begin, uint64_t end)
 {
-    const uint64_t first = run->first, end = first + run->target;
-    const enum gpume_frame_type type = run->types[run->target];
-    const int16_t *offsets = run->walk ? run->offsets.target : gpume_analysis_aq_offsets(a, end);
-    GPUME_CHECK(
-        tell(a, &(struct coding){end, type <= GPUME_FRAME_I ? end : first, end, type, offsets}));
+    const enum gpume_frame_type *types = group->types;
+    const enum gpume_frame_type type = types[end - group->first];
+    const uint64_t past = type <= GPUME_FRAME_I ? end : begin;
     uint64_t middle = end;
-    for (uint64_t frame = first + 1; frame < end; frame++) {
-        if (run->types[frame - first] == GPUME_FRAME_B_REF) {
-            const bool has_own = run->walk && run->offsets.b_ref;
+    GPUME_CHECK(tell(a, &(struct coding){end, past, end, type, offsets_of(a, group, end)}));
+    for (uint64_t frame = begin + 1; frame < end; frame++) {
+        if (types[frame - group->first] == GPUME_FRAME_B_REF) {
             middle = frame;
-            GPUME_CHECK(
-                tell(a, &(struct coding){frame, first, end, GPUME_FRAME_B_REF,
-                            has_own ? run->offsets.b_ref : gpume_analysis_aq_offsets(a, frame)}));
+            GPUME_CHECK(tell(a, &(struct coding){frame, begin, end, GPUME_FRAME_B_REF,
+                                    offsets_of(a, group, frame)}));
         }
     }
-    for (uint64_t frame = first + 1; frame < end; frame++) {
+    for (uint64_t frame = begin + 1; frame < end; frame++) {
         if (frame != middle) {
-            GPUME_CHECK(tell(a, &(struct coding){frame, frame < middle ? first : middle,
-                                    frame < middle ? middle : end, GPUME_FRAME_B,
-                                    gpume_analysis_aq_offsets(a, frame)}));
+            GPUME_CHECK(tell(
+                a, &(struct coding){frame, frame < middle ? begin : middle,
+                       frame < middle ? middle : end, GPUME_FRAME_B, offsets_of(a, group, frame)}));
         }
     }
     return GPUME_OK;
 }
 
-/* Waits for the offsets of the oldest run, tells of it, and forgets its frames. */
-static int finish_run(struct gpume_analysis *a)
+static int tell_group(struct gpume_analysis *a, const struct gpume_group *group)
 {
-    const struct gpume_run *run = &a->runs[a->runs_begin % GPUME_RUNS];
-    if (run->walk) {
-        const uint64_t start = gpume_clock_ns();
-        gpume_workers_wait(a->workers, &run->step);
-        a->walk_wait_ns += gpume_clock_ns() - start;
-        a->walking_ns += run->step.busy_ns;
+    uint64_t begin = group->first;
+    if (begin == 0) {
+        GPUME_CHECK(tell_run(a, group, 0, 0));
     }
-    GPUME_CHECK(tell_run(a, run));
-    const uint64_t end = run->first + run->target;
+    for (uint64_t end = begin + 1; end <= group->first + group->count; end++) {
+        if (!gpume_type_is_b(group->types[end - group->first])) {
+            GPUME_CHECK(tell_run(a, group, begin, end));
+            begin = end;
+        }
+    }
+    return GPUME_OK;
+}
+
+/* Waits for the offsets of the oldest group, tells of it, and forgets its frames. */
+static int finish_group(struct gpume_analysis *a)
+{
+    const struct gpume_group *group = &a->groups[a->groups_begin % GPUME_GROUPS];
+    if (group->walk) {
+        const uint64_t start = gpume_clock_ns();
+        gpume_workers_wait(a->workers, &group->step);
+        a->walk_wait_ns += gpume_clock_ns() - start;
+        a->walking_ns += group->step.busy_ns;
+    }
+    GPUME_CHECK(tell_group(a, group));
+    const uint64_t end = group->first + group->count;
     gpume_lookahead_drop(a->lookahead, end);
-    a->runs_begin++;
+    a->groups_begin++;
     pthread_mutex_lock(&a->mutex);
     a->dropped = end;
     pthread_cond_broadcast(&a->changed);
@@ -202,55 +187,76 @@ static int finish_run(struct gpume_analysis *a)
     return GPUME_OK;
 }
 
-/* While the tree follows the walk, types of the next runs can be decided. */
-static void start_run(struct gpume_analysis *a, const struct gpume_stretch *stretch,
-    uint32_t target, struct gpume_quality_walk *walk)
+static void follow(void *opaque, uint32_t item)
 {
-    struct gpume_run *run = &a->runs[a->runs_end++ % GPUME_RUNS];
-    struct gpume_step *step = &run->step;
-    *run = (struct gpume_run){.first = stretch->first,
-        .target = target,
-        .quality = a->quality,
-        .walk = walk,
-        .step = {.fn = follow, .opaque = run, .count = 1}};
-    memcpy(run->types, stretch->types, (target + 1) * sizeof(stretch->types[0]));
-    if (walk) {
+    const struct gpume_group *group = opaque;
+    (void)item;
+    gpume_quality_follow(group->quality, group->walk);
+}
+
+static struct gpume_group *last_group(struct gpume_analysis *a)
+{
+    return &a->groups[(a->groups_end - 1) % GPUME_GROUPS];
+}
+
+/* Makes sure that there is a group to add runs to. Its first frame counts as an intra frame,
+ * whatever it is: nothing before it is asked for. */
+static int open_group(struct gpume_analysis *a)
+{
+    if (a->group_open) {
+        return GPUME_OK;
+    }
+    if (a->groups_end - a->groups_begin == GPUME_GROUPS) {
+        GPUME_CHECK(finish_group(a));
+    }
+    a->groups_end++;
+    a->group_open = true;
+    *last_group(a) = (struct gpume_group){.first = a->last,
+        .types = {GPUME_FRAME_IDR},
+        .step = {.fn = follow, .opaque = last_group(a), .count = 1}};
+    return GPUME_OK;
+}
+
+/* While the tree follows the walk, types of the next group can be decided. */
+static int close_group(struct gpume_analysis *a)
+{
+    struct gpume_group *group = last_group(a);
+    struct gpume_step *step = &group->step;
+    const struct gpume_stretch stretch = {group->first, group->known + 1, group->types};
+    if (a->quality) {
+        GPUME_CHECK(gpume_quality_prepare(a->quality, &stretch, group->count, &group->walk));
+        group->quality = a->quality;
         gpume_workers_add(a->workers, &step, 1);
     }
+    a->group_open = false;
+    return GPUME_OK;
 }
 
 int gpume_analysis_decide(struct gpume_analysis *a)
 {
-    enum gpume_frame_type types[GPUME_PATTERN_MAX + 1];
     const uint32_t count = (uint32_t)gpume_min_u64(a->seen - 1 - a->last, a->window);
-    const struct gpume_stretch stretch = {a->last, count + 1, types};
-    struct gpume_quality_walk *walk = NULL;
     uint32_t decided = 0;
     find_aq_offsets(a);
-    types[0] = GPUME_FRAME_IDR; /* or what it is: nothing depends on it later */
+    GPUME_CHECK(open_group(a));
+    struct gpume_group *group = last_group(a);
+    enum gpume_frame_type *types = group->types + group->count + 1;
     if (count > 0) {
-        GPUME_CHECK(gpume_types_decide(&a->types, a->last, count, types + 1, &decided));
+        GPUME_CHECK(gpume_types_decide(&a->types, a->last, count, types, &decided));
+        a->last += decided;
+        gpume_types_commit(&a->types, a->last, types[decided - 1]);
     }
-    if (!a->started) {
-        decided = 0;
-        a->started = true;
-    }
-    if (a->quality) {
-        GPUME_CHECK(prepare_walk(a, &stretch, decided, &walk));
-    }
-    if (a->runs_end - a->runs_begin == a->runs_max) {
-        GPUME_CHECK(finish_run(a));
-    }
-    start_run(a, &stretch, decided, walk);
-    a->last += decided;
-    gpume_types_commit(&a->types, a->last, types[decided]);
-    return GPUME_OK;
+    group->known = group->count + count;
+    group->count += decided;
+    return group->count < GPUME_GROUP_FRAMES ? GPUME_OK : close_group(a);
 }
 
-int gpume_analysis_finish_runs(struct gpume_analysis *a)
+int gpume_analysis_finish_groups(struct gpume_analysis *a)
 {
-    while (a->runs_begin < a->runs_end) {
-        GPUME_CHECK(finish_run(a));
+    if (a->group_open) {
+        GPUME_CHECK(close_group(a));
+    }
+    while (a->groups_begin < a->groups_end) {
+        GPUME_CHECK(finish_group(a));
     }
     return GPUME_OK;
 }

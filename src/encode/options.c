@@ -266,6 +266,9 @@ int gpume_encode_options_settle(struct gpume_encode_options *options, uint32_t r
         options->bframes = options->b_adapt = options->weightp = options->weightb = 0;
         options->open_gop = options->tree = false;
     }
+    if (options->horizon == 0) {
+        options->horizon = (uint32_t)gpume_max_u64(options->rc_lookahead, GPUME_HORIZON);
+    }
     if (options->encoder == GPUME_ENCODER_X264) {
         settle_x264(options);
     } else {

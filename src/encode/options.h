@@ -14,6 +14,7 @@
 
 #define GPUME_BFRAMES_MAX 16
 #define GPUME_RC_LOOKAHEAD_MAX 250
+#define GPUME_HORIZON 60 /* quality gains: tests/bench/firstpass/README.md */
 
 enum gpume_encoder { GPUME_ENCODER_X264, GPUME_ENCODER_X265, GPUME_ENCODERS };
 
@@ -30,6 +31,10 @@ struct gpume_encode_options {
     uint32_t rc_lookahead; /* frames */
     bool open_gop;
     bool tree; /* x264 mbtree, x265 cutree */
+    /* Frames ahead to which the tree follows the use of a block, at most GPUME_RC_LOOKAHEAD_MAX. No
+     * option of the encoders, which use rc_lookahead to save time and memory. 0: the most of
+     * rc_lookahead and GPUME_HORIZON; only before they are settled. */
+    uint32_t horizon;
     uint32_t ref;
     uint32_t aq_mode;
     double aq_strength;

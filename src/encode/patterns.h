@@ -2,7 +2,7 @@
 /*
  * Where B frames pay: the pattern of P and B frames after a given frame, by the sum of the costs of
  * prediction. By b-adapt. 0: all runs of B frames have the full length. 1: a run goes on as long as
- * that is cheaper than ending it; but now and then the next two runs are surveyed as by 2. 2: the
+ * that is cheaper than ending it; but often the next two runs are surveyed as by 2. 2: the
  * cheapest of all patterns, by dynamic programming over the frame that ends the last run (Viterbi's
  * algorithm).
  *
@@ -14,7 +14,7 @@
 
 #include "encode/options.h"
 
-#define GPUME_PATTERN_MAX (GPUME_RC_LOOKAHEAD_MAX + 1) /* frames */
+#define GPUME_PATTERN_MAX GPUME_RC_LOOKAHEAD_MAX /* frames */
 
 /* Gives the cost of a frame from its references; past == frame and future == frame mean that there
  * is none. A negative gpume_status ends the decision with that status. */

@@ -19,15 +19,18 @@ struct hop {
     enum place past, future;     /* its references */
     bool is_end, is_middle;      /* of its run: it has received something itself */
     bool opens_run;              /* the first one of its run */
+    const int16_t *aq_offsets;
+    int16_t *offsets; /* NULL: not wanted */
 };
 
 struct gpume_quality_walk {
-    uint32_t count;
+    uint64_t first;   /* frame */
+    uint32_t decided; /* frames after it whose offsets are wanted */
+    uint32_t blocks, count;
     struct hop *hops;
-    struct gpume_quality_step target, b_ref; /* whose offsets are wanted */
-    bool has_b_ref;
     uint32_t *sums[PLACES];
-    int16_t *offsets, *b_offsets;
+    int16_t *offsets; /* of each of these frames */
+    bool has_offsets[GPUME_GROUP_FRAMES_MAX + 1];
 };
 
 struct gpume_quality {
@@ -44,15 +47,15 @@ struct gpume_quality {
 static bool allocate(struct gpume_quality_walk *walk, uint32_t blocks)
 {
     bool complete = true;
+    walk->blocks = blocks;
     for (uint32_t i = 0; i < PLACES; i++) {
         walk->sums[i] = calloc(blocks, sizeof(*walk->sums[i]));
         complete = complete && walk->sums[i];
     }
     /* each frame of a stretch at most once */
-    walk->hops = calloc(GPUME_PATTERN_MAX + 1, sizeof(*walk->hops));
-    walk->offsets = calloc(blocks, sizeof(*walk->offsets));
-    walk->b_offsets = calloc(blocks, sizeof(*walk->b_offsets));
-    return complete && walk->hops && walk->offsets && walk->b_offsets;
+    walk->hops = calloc(GPUME_STRETCH_MAX, sizeof(*walk->hops));
+    walk->offsets = calloc((GPUME_GROUP_FRAMES_MAX + 1) * (size_t)blocks, sizeof(*walk->offsets));
+    return complete && walk->hops && walk->offsets;
 }
 
 int gpume_quality_open(struct gpume_quality **quality, const struct gpume_tree_size *size,
@@ -86,7 +89,6 @@ void gpume_quality_close(struct gpume_quality **quality)
     }
     for (uint32_t i = 0; i < GPUME_QUALITY_WALKS; i++) {
         struct gpume_quality_walk *walk = &q->walks[i];
-        free(walk->b_offsets);
         free(walk->offsets);
         free(walk->hops);
         for (uint32_t j = 0; j < PLACES; j++) {
@@ -109,18 +111,35 @@ static enum place place_of(const struct run *run, uint64_t frame)
     return frame == run->begin ? BEGIN : frame == run->end ? END : MIDDLE;
 }
 
+/* Where to put the offsets of a frame; NULL if they are not wanted. */
+static int16_t *wanted(
+    const struct gpume_quality *q, struct gpume_quality_walk *walk, uint64_t frame)
+{
+    const uint64_t i = frame - walk->first;
+    if (i > walk->decided) {
+        return NULL;
+    }
+    walk->has_offsets[i] = true;
+    return walk->offsets + i * q->blocks;
+}
+
 static int add_hop(struct gpume_quality *q, struct gpume_quality_walk *walk, const struct run *run,
     uint64_t frame, uint64_t past, uint64_t future)
 {
+    const bool is_end = frame == run->end, is_middle = frame == run->middle && !is_end;
     struct gpume_quality_step step;
     GPUME_CHECK(q->step(q->opaque, frame, past, future, &step));
-    step.tree.past_share = q->weightb ? gpume_past_share(past, frame, future) : GPUME_SHARES / 2;
-    assert(walk->count <= GPUME_PATTERN_MAX);
+    step.tree.past_share = past < frame && frame < future && q->weightb
+                               ? gpume_past_share(past, frame, future)
+                               : GPUME_SHARES / 2;
+    assert(walk->count < GPUME_STRETCH_MAX);
     walk->hops[walk->count++] = (struct hop){.step = step.tree,
         .past = place_of(run, past),
         .future = place_of(run, future),
-        .is_end = frame == run->end,
-        .is_middle = frame == run->middle && frame != run->end};
+        .is_end = is_end,
+        .is_middle = is_middle,
+        .aq_offsets = step.aq_offsets,
+        .offsets = is_end || is_middle ? wanted(q, walk, frame) : NULL};
     return GPUME_OK;
 }
 
@@ -138,6 +157,16 @@ static int add_b_frames(
                                    : add_hop(q, walk, run, run->middle, run->begin, run->end);
 }
 
+static int add_run(struct gpume_quality *q, struct gpume_quality_walk *walk, const struct run *run,
+    bool ends_with_intra)
+{
+    const uint32_t first = walk->count;
+    GPUME_CHECK(add_b_frames(q, walk, run));
+    GPUME_CHECK(add_hop(q, walk, run, run->end, ends_with_intra ? run->end : run->begin, run->end));
+    walk->hops[first].opens_run = true;
+    return GPUME_OK;
+}
+
 /* The run of the stretch that ends with frame `end` > 0. */
 static struct run run_to(const struct gpume_stretch *stretch, uint32_t end)
 {
@@ -153,47 +182,32 @@ static struct run run_to(const struct gpume_stretch *stretch, uint32_t end)
     return run;
 }
 
-/* The runs after the target, from the last one. */
-static int add_runs(struct gpume_quality *q, struct gpume_quality_walk *walk,
-    const struct gpume_stretch *stretch, uint32_t target)
+static uint32_t last_run_end(const struct gpume_stretch *stretch)
 {
-    for (uint32_t end = stretch->count - 1; end > target;) {
-        const struct run run = run_to(stretch, end);
-        const uint32_t first = walk->count;
-        GPUME_CHECK(add_b_frames(q, walk, &run));
-        GPUME_CHECK(add_hop(q, walk, &run, run.end, run.begin, run.end));
-        walk->hops[first].opens_run = true;
-        end = (uint32_t)(run.begin - stretch->first);
+    uint32_t end = stretch->count - 1;
+    while (gpume_type_is_b(stretch->types[end])) {
+        end--;
     }
-    return GPUME_OK;
-}
-
-/* The run that the target ends, without the target itself. */
-static int add_last_run(struct gpume_quality *q, struct gpume_quality_walk *walk,
-    const struct gpume_stretch *stretch, uint32_t target)
-{
-    const struct run run = run_to(stretch, target);
-    const uint32_t first = walk->count;
-    GPUME_CHECK(add_b_frames(q, walk, &run));
-    walk->hops[first].opens_run = true; /* if there is one */
-    walk->has_b_ref = run.middle != run.end;
-    return walk->has_b_ref ? q->step(q->opaque, run.middle, run.middle, run.middle, &walk->b_ref)
-                           : GPUME_OK;
+    return end;
 }
 
 int gpume_quality_prepare(struct gpume_quality *quality, const struct gpume_stretch *stretch,
-    uint32_t target, struct gpume_quality_walk **walk)
+    uint32_t decided, struct gpume_quality_walk **walk)
 {
     struct gpume_quality *q = quality;
     struct gpume_quality_walk *w = &q->walks[q->turn];
-    const uint64_t frame = stretch->first + target;
+    const struct run only_first = {stretch->first, stretch->first, stretch->first};
+    assert(decided <= GPUME_GROUP_FRAMES_MAX);
+    w->first = stretch->first;
+    w->decided = decided;
     w->count = 0;
-    w->has_b_ref = false;
-    GPUME_CHECK(add_runs(q, w, stretch, target));
-    if (target > 0) {
-        GPUME_CHECK(add_last_run(q, w, stretch, target));
+    memset(w->has_offsets, 0, sizeof(w->has_offsets));
+    for (uint32_t end = last_run_end(stretch); end > 0;) {
+        const struct run run = run_to(stretch, end);
+        GPUME_CHECK(add_run(q, w, &run, stretch->types[end] <= GPUME_FRAME_I));
+        end = (uint32_t)(run.begin - stretch->first);
     }
-    GPUME_CHECK(q->step(q->opaque, frame, frame, frame, &w->target));
+    GPUME_CHECK(add_run(q, w, &only_first, true));
     q->turn = (q->turn + 1) % GPUME_QUALITY_WALKS;
     *walk = w;
     return GPUME_OK;
@@ -216,6 +230,10 @@ static void follow_hop(
         clear(sums[MIDDLE], q->blocks);
     }
     step.received = hop->is_end ? sums[END] : hop->is_middle ? sums[MIDDLE] : NULL;
+    if (hop->offsets) {
+        gpume_tree_offsets(
+            q->blocks, step.information, hop->aq_offsets, step.received, q->strength, hop->offsets);
+    }
     gpume_tree_propagate(&q->size, &step, sums[hop->past], sums[hop->future]);
     if (hop->is_end) { /* the run before ends where this one begins */
         uint32_t *received = sums[BEGIN];
@@ -224,24 +242,17 @@ static void follow_hop(
     }
 }
 
-static void find_offsets(const struct gpume_quality *q, const struct gpume_quality_step *frame,
-    const uint32_t *received, int16_t *offsets)
+void gpume_quality_follow(const struct gpume_quality *quality, struct gpume_quality_walk *walk)
 {
-    gpume_tree_offsets(
-        q->blocks, frame->tree.information, frame->aq_offsets, received, q->strength, offsets);
+    clear(walk->sums[END], quality->blocks);
+    for (uint32_t i = 0; i < walk->count; i++) {
+        follow_hop(quality, walk, &walk->hops[i]);
+    }
 }
 
-struct gpume_quality_offsets gpume_quality_follow(
-    const struct gpume_quality *quality, struct gpume_quality_walk *walk)
+const int16_t *gpume_quality_offsets(const struct gpume_quality_walk *walk, uint64_t frame)
 {
-    const struct gpume_quality *q = quality;
-    clear(walk->sums[END], q->blocks);
-    for (uint32_t i = 0; i < walk->count; i++) {
-        follow_hop(q, walk, &walk->hops[i]);
-    }
-    if (walk->has_b_ref) {
-        find_offsets(q, &walk->b_ref, walk->sums[MIDDLE], walk->b_offsets);
-    }
-    find_offsets(q, &walk->target, walk->sums[END], walk->offsets);
-    return (struct gpume_quality_offsets){walk->offsets, walk->has_b_ref ? walk->b_offsets : NULL};
+    const uint64_t i = frame - walk->first;
+    assert(i <= walk->decided);
+    return walk->has_offsets[i] ? walk->offsets + i * walk->blocks : NULL;
 }

@@ -6,14 +6,13 @@
 
 #include <assert.h>
 
-#define ONE 65536      /* biases are in 1/65536 */
-#define SURVEY_RUNS 2u /* of the greatest length in a row, after which patterns are surveyed */
+#define ONE 65536 /* biases are in 1/65536 */
 
 void gpume_types_init(struct gpume_types *types, const struct gpume_encode_options *options,
     gpume_cost_fn cost, void *opaque)
 {
-    *types = (struct gpume_types){
-        .options = *options, .cost = cost, .opaque = opaque, .long_runs = SURVEY_RUNS};
+    *types =
+        (struct gpume_types){.options = *options, .cost = cost, .opaque = opaque, .survey = true};
 }
 
 /* How many frames after a cut are looked at for a flash. */
@@ -28,11 +27,7 @@ uint32_t gpume_types_window(const struct gpume_encode_options *options)
     /* The frame after the longest run may be a cut, which wants its span. */
     uint64_t frames = options->bframes + 1 + flash_span(options);
     if (options->tree) {
-        /* x264 reads one frame more than its option says, and four runs of B frames at least */
-        frames = gpume_max_u64(frames, options->rc_lookahead);
-        if (options->encoder == GPUME_ENCODER_X264) {
-            frames = 1 + gpume_max_u64(frames, 4 * gpume_max_u64(options->bframes, 3));
-        }
+        frames = gpume_max_u64(frames, options->horizon);
     }
     return (uint32_t)gpume_min_u64(frames, GPUME_PATTERN_MAX);
 }
@@ -169,10 +164,9 @@ static int fill(const struct gpume_types *types, uint64_t last, uint32_t count,
     enum gpume_frame_type *decisions)
 {
     const struct gpume_patterns patterns = {&types->options, types->cost, types->opaque};
-    const bool survey = types->long_runs >= SURVEY_RUNS;
     bool is_b[GPUME_PATTERN_MAX];
     assert(count <= GPUME_PATTERN_MAX);
-    GPUME_CHECK(gpume_patterns_choose(&patterns, last, count, survey, is_b));
+    GPUME_CHECK(gpume_patterns_choose(&patterns, last, count, types->survey, is_b));
     for (uint32_t i = 0; i < count; i++) {
         decisions[i] = is_b[i] ? GPUME_FRAME_B : GPUME_FRAME_P;
     }
@@ -205,17 +199,12 @@ static int decide_run(struct gpume_types *types, uint64_t last, uint32_t count,
     return GPUME_OK;
 }
 
-/* Where runs have their greatest length again and again, the choice of one of them says nothing
- * about the place of the next. After an intra frame they begin anew. */
-static void count_long_runs(struct gpume_types *types, uint32_t frames, enum gpume_frame_type end)
+/* Of runs of the greatest length, one chosen greedily says nothing about the place of the next. So
+ * every other one is surveyed, and the first one after an intra frame. */
+static void plan_survey(struct gpume_types *types, uint32_t frames, enum gpume_frame_type end)
 {
-    if (end != GPUME_FRAME_P) {
-        types->long_runs = SURVEY_RUNS;
-    } else if (types->long_runs >= SURVEY_RUNS || frames <= types->options.bframes) {
-        types->long_runs = 0;
-    } else {
-        types->long_runs++;
-    }
+    const bool is_longest = frames > types->options.bframes;
+    types->survey = end != GPUME_FRAME_P || (is_longest && !types->survey);
 }
 
 int gpume_types_decide(struct gpume_types *types, uint64_t last, uint32_t count,
@@ -223,7 +212,7 @@ int gpume_types_decide(struct gpume_types *types, uint64_t last, uint32_t count,
 {
     GPUME_CHECK(decide_run(types, last, count, decisions, decided));
     const enum gpume_frame_type type = decisions[*decided - 1];
-    count_long_runs(types, *decided, type);
+    plan_survey(types, *decided, type);
     if (type != GPUME_FRAME_P && *decided < count) { /* patterns begin anew after an intra frame */
         struct gpume_types after = *types;
         gpume_types_commit(&after, last + *decided, type);

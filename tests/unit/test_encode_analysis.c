@@ -104,7 +104,7 @@ static struct gpume_analysis_params make_params(enum gpume_encoder encoder, stru
             .b_pyramid = x264 ? 2 : 1,
             .weightp = 1,
             .weightb = x264,
-            .rc_lookahead = x264 ? 30 : 20,
+            .horizon = x264 ? 30 : 20,
             .open_gop = !x264,
             .tree = true,
             .aq_mode = 0,
@@ -191,13 +191,16 @@ static int32_t mean_offset(const struct decided *decided, uint32_t frame)
 
 static void check_still(void)
 {
-    const struct part still[] = {{SYNTH_PAN, 50, 5, true}, end};
+    const struct part still[] = {{SYNTH_PAN, 150, 5, true}, end};
     const struct part noise[] = {{SYNTH_NOISE, 50, 5, false}, end};
     struct gpume_analysis_params params = make_params(GPUME_ENCODER_X264, NULL);
     struct decided decided = decided_of(&params, still);
     REQUIRE(mean_offset(&decided, 0) < -8 * 256);
     for (uint32_t i = 0; i < decided.count; i++) {
         REQUIRE(decided.types[i] != GPUME_FRAME_B || mean_offset(&decided, i) == 0);
+        /* P frames of every group, but where a key frame or the end of the clip is near */
+        const bool used = i % 40 < 10 && i < 130;
+        REQUIRE(decided.types[i] != GPUME_FRAME_P || !used || mean_offset(&decided, i) < -6 * 256);
     }
     params.options.tree = false;
     decided = decided_of(&params, still);
@@ -244,7 +247,7 @@ static void check_aq(void)
 static void check_same(void)
 {
     const struct part clip[] = {
-        {SYNTH_PAN, 9, 5, false}, {SYNTH_NOISE, 8, 6, true}, {SYNTH_GRAIN, 8, 6, false}, end};
+        {SYNTH_PAN, 9, 5, false}, {SYNTH_NOISE, 38, 6, true}, {SYNTH_GRAIN, 28, 6, false}, end};
     struct gpume_analysis_params params = make_params(GPUME_ENCODER_X265, NULL);
     params.options.aq_mode = 2;
     const uint64_t sum = decided_of(&params, clip).sum;

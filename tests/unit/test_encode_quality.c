@@ -56,11 +56,34 @@ static void read_types(const char *letters, enum gpume_frame_type *types)
     }
 }
 
+enum { FIRST = 100 }; /* position of the stretch in the video */
+
 /* What the target and the reference B frame before it have received, in intra costs. */
 struct flow {
     double target, b;
     bool has_b;
 };
+
+static double received(const struct video *video, const int16_t *offsets)
+{
+    return exp2((video->aq_offset - offsets[0]) / 256.0) - 1; /* strength 1: of the logarithm */
+}
+
+/* The last B frame that has offsets. No other one of the stretch up to the target has any. */
+static struct flow read_flow(const struct video *video, const struct gpume_quality_walk *walk,
+    const enum gpume_frame_type *types, uint32_t target)
+{
+    struct flow flow = {.target = received(video, gpume_quality_offsets(walk, FIRST + target))};
+    for (uint32_t i = 0; i <= target; i++) {
+        const int16_t *offsets = gpume_quality_offsets(walk, FIRST + i);
+        REQUIRE_EQUAL(offsets != NULL, types[i] != GPUME_FRAME_B);
+        if (types[i] == GPUME_FRAME_B_REF) {
+            flow.has_b = true;
+            flow.b = received(video, offsets);
+        }
+    }
+    return flow;
+}
 
 static struct flow flow_of(
     struct video *video, const char *letters, uint32_t target, uint32_t weightb)
@@ -70,15 +93,12 @@ static struct flow flow_of(
     enum gpume_frame_type types[FRAMES_MAX];
     struct gpume_quality *quality = NULL;
     struct gpume_quality_walk *walk = NULL;
-    const struct gpume_stretch stretch = {100, (uint32_t)strlen(letters), types};
+    const struct gpume_stretch stretch = {FIRST, (uint32_t)strlen(letters), types};
     read_types(letters, types);
     REQUIRE_EQUAL(gpume_quality_open(&quality, &size, &options, video_step, video), GPUME_OK);
     REQUIRE_EQUAL(gpume_quality_prepare(quality, &stretch, target, &walk), GPUME_OK);
-    const struct gpume_quality_offsets offsets = gpume_quality_follow(quality, walk);
-    /* strength 1: the offset is the logarithm */
-    struct flow flow = {.target = exp2((video->aq_offset - offsets.target[0]) / 256.0) - 1,
-        .has_b = offsets.b_ref != NULL};
-    flow.b = offsets.b_ref ? exp2((video->aq_offset - offsets.b_ref[0]) / 256.0) - 1 : 0;
+    gpume_quality_follow(quality, walk);
+    const struct flow flow = read_flow(video, walk, types, target);
     gpume_quality_close(&quality);
     REQUIRE(quality == NULL);
     return flow;
@@ -137,11 +157,28 @@ static void check_nearness(void)
 
 static void check_cut(void)
 {
-    struct video video = {.share = 0.1, .cut = 102};
+    struct video video = {.share = 0.1, .cut = FIRST + 2};
     REQUIRE(near(flow_of(&video, "PPiPPP", 0, 0).target, 0.9));
+    REQUIRE(near(flow_of(&video, "PPPPPP", 0, 0).target, 0.9));
     REQUIRE(flow_of(&video, "PPiPPP", 2, 0).target > 2);
-    video.cut = 0; /* a key frame that is not a cut lets quality through */
-    REQUIRE(flow_of(&video, "PPiPPP", 0, 0).target > 3);
+    video.cut = 0; /* an intra frame takes nothing over, cut or not */
+    REQUIRE(near(flow_of(&video, "PPiPPP", 0, 0).target, 0.9));
+    /* but B frames before it refer to both sides */
+    video.share = 0.5;
+    REQUIRE(near(flow_of(&video, "PbbI", 0, 0).target, 0.5));
+    REQUIRE(near(flow_of(&video, "PbbI", 3, 0).target, 0.5));
+}
+
+/* One walk finds for all frames what walks for each of them find. */
+static void check_group(void)
+{
+    static const char letters[] = "PbBbPbPPbbBbPbbP";
+    struct video video = {.share = 0.3};
+    const struct flow whole = flow_of(&video, letters, 12, 1);
+    const struct flow parts = flow_of(&video, letters + 7, 5, 1);
+    REQUIRE(near(whole.target, parts.target) && near(whole.b, parts.b));
+    const struct flow tail = flow_of(&video, "PbbB", 0, 1); /* B frames after the last P */
+    REQUIRE(near(tail.target, 0));
 }
 
 /* A static picture is worth many QP: 40 frames, of which each takes over nearly everything. */
@@ -149,10 +186,10 @@ static void check_static(void)
 {
     struct video video = {.share = 0.01};
     const char *letters = "IPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPP";
-    const double received = flow_of(&video, letters, 0, 0).target;
-    REQUIRE(near(received, 0.99 * (1 - pow(0.99, 40)) / 0.01));
-    REQUIRE_EQUAL(video.latest, 140);
-    REQUIRE(5 * (1 - 0.6) * log2(1 + received) > 10);
+    const double got = flow_of(&video, letters, 0, 0).target;
+    REQUIRE(near(got, 0.99 * (1 - pow(0.99, 40)) / 0.01));
+    REQUIRE_EQUAL(video.latest, FIRST + 40);
+    REQUIRE(5 * (1 - 0.6) * log2(1 + got) > 10);
 }
 
 static int failing_step(
@@ -184,8 +221,7 @@ static void check_failure(void)
         status = gpume_quality_prepare(quality, &stretch, 4, &walk);
         REQUIRE(status == GPUME_OK || (status == GPUME_DEVICE_LOST && calls == -1));
     }
-    REQUIRE_EQUAL(
-        allowed, 10); /* 4 in the second run, 3 in the first, two to finish, and one more */
+    REQUIRE_EQUAL(allowed, 10); /* 4 in each run, the first frame, and one more */
     gpume_quality_close(&quality);
     gpume_quality_close(&quality);
 }
@@ -196,6 +232,7 @@ int main(void)
     check_b_frames();
     check_nearness();
     check_cut();
+    check_group();
     check_static();
     check_failure();
     return harness_verdict();

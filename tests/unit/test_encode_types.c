@@ -57,8 +57,8 @@ static struct gpume_encode_options default_options(void)
         .bframes = 3,
         .b_adapt = 2,
         .b_pyramid = 2,
-        .rc_lookahead = 40,
         .tree = true,
+        .horizon = 60,
     };
 }
 
@@ -371,20 +371,14 @@ static void check_failure(void)
 static void check_windows(void)
 {
     struct gpume_encode_options options = default_options();
-    REQUIRE_EQUAL(gpume_types_window(&options), 41);
+    REQUIRE_EQUAL(gpume_types_window(&options), 60);
+    options.horizon = GPUME_RC_LOOKAHEAD_MAX;
+    REQUIRE_EQUAL(gpume_types_window(&options), GPUME_PATTERN_MAX);
+    options.horizon = 1;
+    REQUIRE_EQUAL(gpume_types_window(&options), 7); /* a run, and a cut after it */
     options.bframes = 16;
-    REQUIRE_EQUAL(gpume_types_window(&options), 65);
     options.tree = false;
     REQUIRE_EQUAL(gpume_types_window(&options), 33);
-    options = (struct gpume_encode_options){.encoder = GPUME_ENCODER_X265,
-        .tree = true,
-        .bframes = 4,
-        .b_adapt = 2,
-        .rc_lookahead = 20};
-    REQUIRE_EQUAL(gpume_types_window(&options), 20);
-    options.rc_lookahead = GPUME_RC_LOOKAHEAD_MAX;
-    options.encoder = GPUME_ENCODER_X264;
-    REQUIRE_EQUAL(gpume_types_window(&options), GPUME_PATTERN_MAX);
 }
 
 int main(void)
