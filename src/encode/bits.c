@@ -17,20 +17,18 @@ struct coefficients {
         FIXED((a)*LOG2_E), FIXED(b), FIXED((g)*LOG2_E)                                             \
     }
 
-/* By type of frame, from tests/bench/firstpass/fit.py. x264: 33 clips at 4 rates, by costs of 8x8
- * transforms; of clips held out, predicted sizes are off by 12 % in the median, 0.59 to 1.8 of the
- * true ones, but up to 3.4 in a cellular automaton. A fit by costs of 4x4 transforms was no better:
- * README.md there. x265: 18 clips at 2 rates; sizes of these are off by 15 % in the median, 0.74 to
- * 1.6 of the true ones. */
+/* By type of frame, from tests/bench/firstpass/fit.py. x264: 31 clips at 4 rates; predicted sizes
+ * of 14 clips held out are 0.56 to 1.60 of the true ones, in the median off by 17 %. x265: 18 clips
+ * at 2 rates, without saturation; a new fit as for x264 is no better: README.md there. */
 static const struct coefficients models[GPUME_ENCODERS][GPUME_FRAME_B + 1] =
     {
         [GPUME_ENCODER_X264] =
             {
-                [GPUME_FRAME_IDR] = FITTED(0.169, 0.977, -0.0699),
-                [GPUME_FRAME_I] = FITTED(0.169, 0.977, -0.0699),
-                [GPUME_FRAME_P] = FITTED(0.164, 1.223, -0.1194),
-                [GPUME_FRAME_B_REF] = FITTED(-0.548, 1.351, -0.1239),
-                [GPUME_FRAME_B] = FITTED(0.269, 1.178, -0.1210),
+                [GPUME_FRAME_IDR] = FITTED(0.511, 1.080, -0.0964),
+                [GPUME_FRAME_I] = FITTED(0.511, 1.080, -0.0964),
+                [GPUME_FRAME_P] = FITTED(0.843, 1.170, -0.1278),
+                [GPUME_FRAME_B_REF] = FITTED(-0.759, 1.384, -0.1212),
+                [GPUME_FRAME_B] = FITTED(-0.330, 1.254, -0.1138),
             },
         [GPUME_ENCODER_X265] =
             {
@@ -42,6 +40,7 @@ static const struct coefficients models[GPUME_ENCODERS][GPUME_FRAME_B + 1] =
             },
 };
 #define LEAST_OF_BLOCK FIXED(0.01) /* the model is a fit of the bits of a block plus this */
+#define SATURATION FIXED(554)      /* 384 samples of luma and chroma / ln 2 */
 #define AREA_EXPONENT FIXED(0.7)
 #define HEADER_BITS 64 /* of a frame in which nothing is coded */
 
@@ -64,7 +63,19 @@ void gpume_bits_frame_init(struct gpume_bits_frame *frame, enum gpume_encoder en
         .type = decision->type,
         .blocks = blocks,
         .level = model->a + model->b * log_of_cost / ONE + AREA_EXPONENT * larger / ONE,
+        .saturation = (uint64_t)SATURATION * area / area_analysed,
     };
+}
+
+/* most * ln(1 + x / most) in 1/ONE; x < 2^32. Small numbers, for which the logarithm is not exact
+ * enough, by the first terms of its series. */
+static uint64_t saturated(uint64_t x, uint64_t most)
+{
+    if (x < most / 16) {
+        return x - x * x / (2 * most);
+    }
+    const uint64_t log = (uint64_t)(gpume_fixed_log2(most + x) - gpume_fixed_log2(most));
+    return most * log / (uint64_t)FIXED(LOG2_E);
 }
 
 uint64_t gpume_bits_at(const struct gpume_bits_frame *frame, enum gpume_encoder encoder, int32_t qp)
@@ -72,13 +83,17 @@ uint64_t gpume_bits_at(const struct gpume_bits_frame *frame, enum gpume_encoder 
     const int64_t slope = models[encoder][frame->type].g;
     const int64_t block =
         (int64_t)gpume_fixed_exp2(frame->level + slope * qp / GPUME_QP_ONE) - LEAST_OF_BLOCK;
-    const uint64_t bits = block > 0 ? (uint64_t)block * frame->blocks / ONE : 0;
+    const uint64_t bits =
+        block > 0 ? saturated((uint64_t)block, frame->saturation) * frame->blocks / ONE : 0;
     return bits + HEADER_BITS;
 }
 
-uint32_t gpume_bits_texture(enum gpume_frame_type type, enum gpume_encoder encoder)
+uint32_t gpume_bits_texture(
+    const struct gpume_bits_frame *frame, enum gpume_encoder encoder, int32_t qp)
 {
-    const int64_t exponent = -models[encoder][type].g * STEP_QP;
+    const uint64_t here = gpume_bits_at(frame, encoder, qp);
+    const uint64_t less = gpume_bits_at(frame, encoder, qp + STEP_QP * GPUME_QP_ONE);
+    const int64_t exponent = (int64_t)gpume_fixed_log2(here) - gpume_fixed_log2(less);
     const int64_t part =
         (exponent - VECTORS_EXPONENT) * 256 / (TEXTURE_EXPONENT - VECTORS_EXPONENT);
     return part < 0 ? 0 : part > 256 ? 256 : (uint32_t)part;

@@ -3,10 +3,13 @@
  * The bits model: how large a frame becomes at a QP. A fit on encodes of many clips (the table in
  * bits.c) gives
  *
- *     bits = blocks * (exp(a + b * ln(A / blocks + 1) + g * qp) - 0.01)
+ *     x = exp(a + b * ln(A / blocks + 1) + g * qp) - 0.01
+ *     bits = blocks * S * ln(1 + x / S)
  *
- * with coefficients for each type of frame and A the frame's weighted cost. Fixed-point numbers, so
- * that every machine writes the same files.
+ * with coefficients for each type of frame and A the frame's weighted cost. Where few samples are
+ * coded, bits double with x; where all are, each takes one more when the quantizer's step is halved
+ * (Gish and Pierce, "Asymptotically efficient quantizing", 1968). S is that number of bits of a
+ * block by ln 2. Fixed-point numbers, so that every machine writes the same files.
  */
 #ifndef GPUME_ENCODE_BITS_H
 #define GPUME_ENCODE_BITS_H
@@ -20,7 +23,8 @@
 struct gpume_bits_frame {
     enum gpume_frame_type type;
     uint32_t blocks;
-    int64_t level; /* binary logarithm, in 1/65536, of the bits of a block at QP 0 */
+    int64_t level;       /* binary logarithm, in 1/65536, of x of a block at QP 0 */
+    uint64_t saturation; /* S of a block, in 1/65536 */
 };
 
 /* area: of the coded picture; area_analysed: of the frame that was analysed. Bits grow with the
@@ -31,8 +35,10 @@ void gpume_bits_frame_init(struct gpume_bits_frame *frame, enum gpume_encoder en
 uint64_t gpume_bits_at(
     const struct gpume_bits_frame *frame, enum gpume_encoder encoder, int32_t qp);
 
-/* The part of a frame's bits that encoders count as texture, in 1/256. They assume that texture
- * shrinks faster than vectors when the QP rises; this part makes both together follow the model. */
-uint32_t gpume_bits_texture(enum gpume_frame_type type, enum gpume_encoder encoder);
+/* The part of a frame's bits at a QP that encoders count as texture, in 1/256. They assume that
+ * texture shrinks faster than vectors when the QP rises; this part makes both together follow the
+ * model. */
+uint32_t gpume_bits_texture(
+    const struct gpume_bits_frame *frame, enum gpume_encoder encoder, int32_t qp);
 
 #endif

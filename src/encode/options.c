@@ -28,6 +28,7 @@ static const struct gpume_encode_options defaults[GPUME_ENCODERS] = {
             .weightp = 2,
             .weightb = 1,
             .rc_lookahead = 40,
+            .horizon = GPUME_HORIZON,
             .tree = true,
             .ref = 3,
             .aq_mode = 1,
@@ -48,6 +49,7 @@ static const struct gpume_encode_options defaults[GPUME_ENCODERS] = {
             .b_pyramid = 1,
             .weightp = 1,
             .rc_lookahead = 20,
+            .horizon = GPUME_HORIZON,
             .open_gop = true,
             .tree = true,
             .ref = 3,
@@ -266,9 +268,7 @@ int gpume_encode_options_settle(struct gpume_encode_options *options, uint32_t r
         options->bframes = options->b_adapt = options->weightp = options->weightb = 0;
         options->open_gop = options->tree = false;
     }
-    if (options->horizon == 0) {
-        options->horizon = (uint32_t)gpume_max_u64(options->rc_lookahead, GPUME_HORIZON);
-    }
+    options->horizon = (uint32_t)gpume_max_u64(options->horizon, options->rc_lookahead);
     if (options->encoder == GPUME_ENCODER_X264) {
         settle_x264(options);
     } else {

@@ -32,8 +32,7 @@ struct gpume_encode_options {
     bool open_gop;
     bool tree; /* x264 mbtree, x265 cutree */
     /* Frames ahead to which the tree follows the use of a block, at most GPUME_RC_LOOKAHEAD_MAX. No
-     * option of the encoders, which use rc_lookahead to save time and memory. 0: the most of
-     * rc_lookahead and GPUME_HORIZON; only before they are settled. */
+     * option of the encoders, for which rc_lookahead does this; not less than it when settled. */
     uint32_t horizon;
     uint32_t ref;
     uint32_t aq_mode;

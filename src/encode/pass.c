@@ -198,7 +198,8 @@ static void fill_frame(const struct gpume_pass *pass, const struct rate *rate, s
     const int32_t qp = row_qp(pass, row, rate->qp);
     const uint64_t bits = row_bits(pass, row, rate->qp);
     const uint64_t texture =
-        bits * gpume_bits_texture(row->bits.type, pass->params.options->encoder) / 256;
+        bits * gpume_bits_texture(&row->bits, pass->params.options->encoder, qp - depth_qp(pass)) /
+        256;
     const bool weighted = pass->format->has_weights && row->bits.type == GPUME_FRAME_P;
     *frame = (struct gpume_pass_frame){
         .display = row->display,

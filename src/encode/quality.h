@@ -19,8 +19,9 @@ struct gpume_quality_step {
     const int16_t *aq_offsets; /* 1/256 */
 };
 
-/* Fills all of `step` but past_share and received. past == frame and future == frame: no such
- * reference. Its arrays must not change until the walk ends. Negative gpume_status: failed. */
+/* Fills all of `step` but past_share, intra_eighths and received. past == frame and future ==
+ * frame: no such reference. Its arrays must not change until the walk ends. Negative gpume_status:
+ * failed. */
 typedef int (*gpume_step_fn)(
     void *opaque, uint64_t frame, uint64_t past, uint64_t future, struct gpume_quality_step *step);
 

@@ -55,7 +55,8 @@ static void spread(const struct gpume_tree_size *size, uint32_t *sums, uint32_t 
 /* The part that prediction saves, of all that lies in the block. */
 static uint64_t passed_on(const struct gpume_tree_step *step, uint64_t block)
 {
-    const uint64_t intra = step->intra_costs[block], inter = step->costs[block];
+    const uint64_t intra = (uint64_t)step->intra_costs[block] * step->intra_eighths / 8;
+    const uint64_t inter = step->costs[block];
     if (inter >= intra || step->kinds[block] == GPUME_FROM_SELF) {
         return 0;
     }

@@ -32,6 +32,7 @@ struct gpume_tree_step {
     const struct gpume_vector *past, *future; /* quarter pixels; NULL where no block needs them */
     const uint32_t *information;              /* of their own */
     uint32_t past_share;                      /* of two references, of GPUME_SHARES */
+    uint32_t intra_eighths;                   /* of intra_costs: what the encoder itself finds */
     const uint32_t *received;                 /* from later frames; NULL: none refers to it */
 };
 

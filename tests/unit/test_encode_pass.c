@@ -313,13 +313,21 @@ static void test_model(void)
     const struct gpume_decision *idr = frame_of(&clip, 0);
     gpume_bits_frame_init(&frame, GPUME_ENCODER_X264, idr, 48 * 32, 48 * 32);
     gpume_bits_frame_init(&half, GPUME_ENCODER_X264, idr, 48 * 16, 48 * 32);
-    /* exp(0.169 + 0.977 ln(901) - 0.0699 * 26) - 0.01 = 148.20 bits in each of 6 blocks, and a
-     * header */
+    /* x = exp(0.511 + 1.080 ln(901) - 0.0964 * 26) - 0.01 = 211.10 and 554 ln(1 + x / 554) = 178.86
+     * bits in each of 6 blocks, and a header */
     const uint64_t bits = gpume_bits_at(&frame, GPUME_ENCODER_X264, 26 * GPUME_QP_ONE);
-    REQUIRE(bits >= 887 + 64 && bits <= 891 + 64);
+    REQUIRE(bits >= 1071 + 64 && bits <= 1075 + 64);
     const uint64_t small = gpume_bits_at(&half, GPUME_ENCODER_X264, 26 * GPUME_QP_ONE);
-    REQUIRE(small >= 545 + 64 && small <= 549 + 64); /* 0.5^0.7 = 0.6156 of them */
-    REQUIRE_EQUAL(gpume_pass_qp_of_ratio(1.4), 745); /* 2.912 */
+    REQUIRE(small >= 637 + 64 && small <= 641 + 64); /* 0.5^0.7 = 0.6156 of x, and half of 554 */
+    /* each of 384 samples takes at most one bit more for 6 QP; where few are coded, bits grow as x
+     */
+    const uint64_t low = gpume_bits_at(&frame, GPUME_ENCODER_X264, 0);
+    const uint64_t lower = gpume_bits_at(&frame, GPUME_ENCODER_X264, -12 * GPUME_QP_ONE);
+    REQUIRE(lower > low + 11 * 6 * 384 / 10 && lower < low + 2 * 6 * 384);
+    const uint64_t high = gpume_bits_at(&frame, GPUME_ENCODER_X264, 51 * GPUME_QP_ONE) - 64;
+    const uint64_t less = gpume_bits_at(&frame, GPUME_ENCODER_X264, 57 * GPUME_QP_ONE) - 64;
+    REQUIRE(high * 100 > less * 174 && high * 100 < less * 180); /* exp(0.0964 * 6) = 1.78 */
+    REQUIRE_EQUAL(gpume_pass_qp_of_ratio(1.4), 745);             /* 2.912 */
 }
 
 /* Chroma is scaled like luma, unless its offset is out of range. */

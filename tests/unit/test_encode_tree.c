@@ -34,7 +34,7 @@ static struct picture make_picture(enum gpume_source_kind kind, struct gpume_vec
 static void propagate(struct picture *picture, uint32_t past_share)
 {
     const struct gpume_tree_step step = {picture->intra_costs, picture->costs, picture->kinds,
-        picture->past, picture->future, picture->information, past_share, picture->received};
+        picture->past, picture->future, picture->information, past_share, 8, picture->received};
     gpume_tree_information(BLOCKS, picture->intra_costs, picture->aq_offsets, picture->information);
     gpume_tree_propagate(&size, &step, picture->past_sums, picture->future_sums);
 }

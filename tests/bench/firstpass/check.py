@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 from bdrate import bd_rate
-from corpus import rows
+from corpus import ROLES, rows
 from encoders import frames_of
 from fit import fit_type, predict
 from ladder import VBV, options_at
@@ -33,8 +33,9 @@ def check_corpus():
     clips = rows()
     held = [clip for clip in clips if clip["role"] == "held"]
     check(len({clip["name"] for clip in clips}) == len(clips) >= 30, "corpus: names, or too few clips")
+    check(sum(clip["role"] == "fit" for clip in clips) >= 30, "corpus: too few clips for fitting")
     check(len(held) >= 10, "corpus: fewer than ten clips are held out")
-    check(all(clip["role"] in ("fit", "held") and int(clip["kbps"]) > 0 for clip in clips),
+    check(all(clip["role"] in ROLES and int(clip["kbps"]) > 0 for clip in clips),
           "corpus: a role or a rate")
     check(any(int(clip["frames"]) >= 1500 for clip in held), "corpus: no clip of a minute")
 

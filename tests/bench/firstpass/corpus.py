@@ -15,6 +15,10 @@ import sys
 TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "corpus.csv")
 
 
+# Clips for fitting; those that FFmpeg's generators draw, of which no fit learns; those held out.
+ROLES = ("fit", "drawn", "held")
+
+
 def rows():
     with open(TABLE, newline="") as table:
         return list(csv.DictReader(table))

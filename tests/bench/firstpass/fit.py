@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Fits the bits model (src/encode/bits.h) to encodes of the corpus:
 
-    bits of a block = exp(a + b ln(A / blocks + 1) + g q) - 0.01
+    x = exp(a + b ln(A / blocks + 1) + g q) - 0.01
+    bits of a block = S ln(1 + x / S)
 
 A is the weighted cost of gpume's analysis with the encoder's own frame types; bits and q (QP before
 tree and adaptive quantization) are those of a second pass that used the offsets of that analysis,
 at the bitrates of the ladder. Least squares of the logarithms, for each type of frame; a frame
 weighs as its share of the clip's bits at that rate, so that all clips count alike. Errors beyond
-HUBER count linearly (Huber 1964), so that drawn and noisy clips do not decide for all others.
+HUBER count linearly (Huber 1964), so that noisy clips do not decide for all others.
 
 usage: fit.py --clips DIR --probe PATH [options]
 
@@ -22,11 +23,12 @@ import sys
 from statistics import mean, median
 
 from analysis import Analysis
-from corpus import rows as corpus_rows
+from corpus import ROLES, rows as corpus_rows
 from encoders import Cache, Failure, first_pass, frames_of, second_pass, version
 from ladder import RATES
 
 LEAST = 0.01
+SATURATION = 554  # S: 384 samples of a block / ln 2
 HUBER = 0.3  # of a natural logarithm
 ROUNDS = 30
 TYPES = ["I", "P", "B", "b"]
@@ -82,12 +84,20 @@ def least_squares(rows):
     return solve(matrix, vector)
 
 
+def saturated(x):
+    return SATURATION * math.log1p(x / SATURATION)
+
+
+def unsaturated(bits):
+    return SATURATION * math.expm1(bits / SATURATION)
+
+
 def fit_type(samples, kind):
     """samples: lists of frames, one list per clip and rate."""
     rows = []
     for frames in samples:
         total = sum(bits for _, _, _, bits in frames)
-        rows += [(bits / total, (1.0, level, q), math.log(bits + LEAST))
+        rows += [(bits / total, (1.0, level, q), math.log(unsaturated(bits) + LEAST))
                  for frame_type, level, q, bits in frames if frame_type == kind]
     model = least_squares(rows)
     for _ in range(ROUNDS):
@@ -99,7 +109,7 @@ def fit_type(samples, kind):
 
 def predict(model, kind, level, q):
     a, b, g = model[kind]
-    return max(math.exp(a + b * level + g * q) - LEAST, 0.0)
+    return saturated(max(math.exp(a + b * level + g * q) - LEAST, 0.0))
 
 
 def errors(model, frames):
@@ -114,7 +124,7 @@ def errors(model, frames):
 
 def report(model, clips):
     print("%-14s %-5s %s" % ("clip", "role", "predicted / true size at each rate, scatter of frames"))
-    for role in ("fit", "held"):
+    for role in ROLES:
         ratios, scatters = [], []
         for name, _, samples in (clip for clip in clips if clip[1] == role):
             found = [errors(model, frames) for frames in samples]

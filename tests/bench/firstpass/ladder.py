@@ -17,7 +17,7 @@ import platform
 import sys
 
 from bdrate import bd_rate, ssim_db
-from corpus import rows as corpus_rows
+from corpus import ROLES, rows as corpus_rows
 from encoders import Cache, Failure, first_pass, pass_files, scaled, second_pass, version
 from analysis import Analysis
 from statistics import mean
@@ -199,7 +199,7 @@ def parse():
     parser.add_argument("--distorted", default="firstpass_distorted", help="the command with distorted vectors")
     parser.add_argument("--encoder", default="x264", choices=sorted(VARIANTS))
     parser.add_argument("--tune", default="psnr", choices=["psnr", "default"])
-    parser.add_argument("--role", default="held", choices=["held", "fit", "all"])
+    parser.add_argument("--role", default="held", choices=list(ROLES) + ["all"])
     parser.add_argument("--variants", help="names, separated by commas; default: all")
     parser.add_argument("--names", help="clips, separated by commas; default: all of the role")
     parser.add_argument("--commit", default="", help="of gpume, for the table")
