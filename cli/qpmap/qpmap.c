@@ -112,7 +112,10 @@ static enum gpume_exit open_analysis(void *opaque)
     struct gpume_encode_options *wanted = &params.options;
     gpume_encode_options_default(wanted, GPUME_ENCODER_X264);
     wanted->bframes = wanted->b_adapt = wanted->b_pyramid = 0;
-    wanted->rc_lookahead = wanted->horizon = options->rc_lookahead;
+    wanted->keyint = GPUME_KEYINT_MAX; /* the encoder has intra frames elsewhere */
+    wanted->scenecut = 0;
+    wanted->rc_lookahead = options->rc_lookahead;
+    wanted->horizon = options->rc_lookahead + 1; /* the frame that is decided is one of them */
     wanted->qcomp = options->qcomp;
     wanted->aq_mode = options->aq_strength > 0 ? wanted->aq_mode : 0;
     wanted->aq_strength = options->aq_strength;

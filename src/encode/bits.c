@@ -19,7 +19,8 @@ struct coefficients {
 
 /* By type of frame, from tests/bench/firstpass/fit.py. x264: 31 clips at 4 rates; predicted sizes
  * of 14 clips held out are 0.56 to 1.60 of the true ones, in the median off by 17 %. x265: 18 clips
- * at 2 rates, without saturation; a new fit as for x264 is no better: README.md there. */
+ * at 2 rates, fitted without the saturation that is applied to them all the same; a new fit as for
+ * x264 is no better: README.md there. */
 static const struct coefficients models[GPUME_ENCODERS][GPUME_FRAME_B + 1] =
     {
         [GPUME_ENCODER_X264] =
@@ -40,7 +41,7 @@ static const struct coefficients models[GPUME_ENCODERS][GPUME_FRAME_B + 1] =
             },
 };
 #define LEAST_OF_BLOCK FIXED(0.01) /* the model is a fit of the bits of a block plus this */
-#define SATURATION FIXED(554)      /* 384 samples of luma and chroma / ln 2 */
+#define SATURATION FIXED(554)      /* 384 samples of 4:2:0 / ln 2 */
 #define AREA_EXPONENT FIXED(0.7)
 #define HEADER_BITS 64 /* of a frame in which nothing is coded */
 

@@ -37,7 +37,7 @@ uint64_t gpume_bits_at(
 
 /* The part of a frame's bits at a QP that encoders count as texture, in 1/256. They assume that
  * texture shrinks faster than vectors when the QP rises; this part makes both together follow the
- * model. */
+ * model. A frame of hardly more than a header has none. */
 uint32_t gpume_bits_texture(
     const struct gpume_bits_frame *frame, enum gpume_encoder encoder, int32_t qp);
 

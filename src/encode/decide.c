@@ -6,8 +6,6 @@
 #include "encode/aq.h"
 #include "encode/fixed.h"
 
-#include <string.h>
-
 /* --- what types and quality ask for */
 
 int gpume_analysis_cost(

@@ -72,14 +72,13 @@ void gpume_encode_options_default(struct gpume_encode_options *options, enum gpu
 #define X264 (1u << GPUME_ENCODER_X264)
 #define X265 (1u << GPUME_ENCODER_X265)
 #define BOTH (X264 | X265)
-#define KEYINT_MAX 100000
 #define VBV_MAX 2000000
 #define REFERENCES_MAX 8u
 #define X265_QCOMP_MIN 0.5
 
 static const struct gpume_encode_option rows[] = {
-    {ROW("keyint", NUMBER, keyint, KEYINT_MAX), .of = BOTH, .compared = BOTH},
-    {ROW("min-keyint", NUMBER, min_keyint, KEYINT_MAX), .of = BOTH, .compared = X265},
+    {ROW("keyint", NUMBER, keyint, GPUME_KEYINT_MAX), .of = BOTH, .compared = BOTH},
+    {ROW("min-keyint", NUMBER, min_keyint, GPUME_KEYINT_MAX), .of = BOTH, .compared = X265},
     {ROW("scenecut", NUMBER, scenecut, 400), .of = BOTH, .compared = X265},
     {ROW("bframes", NUMBER, bframes, GPUME_BFRAMES_MAX), .of = BOTH, .compared = BOTH},
     {ROW("b-adapt", NUMBER, b_adapt, 2), .of = BOTH, .compared = BOTH},

@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define GPUME_KEYINT_MAX 100000
 #define GPUME_BFRAMES_MAX 16
 #define GPUME_RC_LOOKAHEAD_MAX 250
 #define GPUME_HORIZON 60 /* quality gains: tests/bench/firstpass/README.md */
@@ -31,8 +32,9 @@ struct gpume_encode_options {
     uint32_t rc_lookahead; /* frames */
     bool open_gop;
     bool tree; /* x264 mbtree, x265 cutree */
-    /* Frames ahead to which the tree follows the use of a block, at most GPUME_RC_LOOKAHEAD_MAX. No
-     * option of the encoders, for which rc_lookahead does this; not less than it when settled. */
+    /* Frames after the last I or P frame that are known for a decision, if there is a tree; it
+     * follows the use of a block as far. No option of the encoders, for which rc_lookahead does
+     * this; not less than it when settled. */
     uint32_t horizon;
     uint32_t ref;
     uint32_t aq_mode;

@@ -14,7 +14,7 @@
 
 #include "encode/options.h"
 
-#define GPUME_PATTERN_MAX GPUME_RC_LOOKAHEAD_MAX /* frames */
+#define GPUME_PATTERN_MAX (GPUME_RC_LOOKAHEAD_MAX + 1) /* frames */
 
 /* Gives the cost of a frame from its references; past == frame and future == frame mean that there
  * is none. A negative gpume_status ends the decision with that status. */

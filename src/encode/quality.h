@@ -59,7 +59,7 @@ int gpume_quality_prepare(struct gpume_quality *quality, const struct gpume_stre
 void gpume_quality_follow(const struct gpume_quality *quality, struct gpume_quality_walk *walk);
 
 /* The QP offsets of one of these frames in 1/256, when the walk has been followed, and valid as
- * long as it; NULL if no frame refers to this one. */
+ * long as it; NULL for a B frame that is no reference. */
 const int16_t *gpume_quality_offsets(const struct gpume_quality_walk *walk, uint64_t frame);
 
 void gpume_quality_close(struct gpume_quality **quality);

@@ -31,6 +31,7 @@ qpmap --aq-strength 1
 ! cmp -s clip.roi "$scratch/out" || fail "--aq-strength does nothing"
 qpmap --rc-lookahead 1
 awk 'FNR == 2 { if (n++ == 0) a = $1; else exit !($1 > a) }' clip.roi "$scratch/out" || fail "--rc-lookahead"
+awk 'FNR % 4 == 2 && FNR < 200 && $1 >= 0 { exit 1 }' "$scratch/out" || fail "--rc-lookahead 1: a frame is used by none"
 
 qpmap --format svt-av1
 awk '$1 != NR - 1 || NF != 19 || /[^-0-9 ]/ { exit 1 }

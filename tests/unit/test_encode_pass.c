@@ -30,6 +30,10 @@ static void test_options(void)
 {
     struct gpume_encode_options options = options_of(GPUME_ENCODER_X264);
     REQUIRE_EQUAL(options.min_keyint, 25);
+    REQUIRE_EQUAL(options.horizon, 60); /* more than rc-lookahead, 40 */
+    options.rc_lookahead = 100;
+    REQUIRE_EQUAL(gpume_encode_options_settle(&options, 25, 1, &counting_log), GPUME_OK);
+    REQUIRE_EQUAL(options.horizon, 100);
     options.min_keyint = 0;
     REQUIRE_EQUAL(gpume_encode_options_settle(&options, 24000, 1001, &counting_log), GPUME_OK);
     REQUIRE_EQUAL(options.min_keyint, 23);

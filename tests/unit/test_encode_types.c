@@ -372,7 +372,7 @@ static void check_windows(void)
 {
     struct gpume_encode_options options = default_options();
     REQUIRE_EQUAL(gpume_types_window(&options), 60);
-    options.horizon = GPUME_RC_LOOKAHEAD_MAX;
+    options.horizon = GPUME_RC_LOOKAHEAD_MAX + 1;
     REQUIRE_EQUAL(gpume_types_window(&options), GPUME_PATTERN_MAX);
     options.horizon = 1;
     REQUIRE_EQUAL(gpume_types_window(&options), 7); /* a run, and a cut after it */
