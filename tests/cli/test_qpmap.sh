@@ -33,6 +33,14 @@ qpmap --rc-lookahead 1
 awk 'FNR == 2 { if (n++ == 0) a = $1; else exit !($1 > a) }' clip.roi "$scratch/out" || fail "--rc-lookahead"
 awk 'FNR % 4 == 2 && FNR < 200 && $1 >= 0 { exit 1 }' "$scratch/out" || fail "--rc-lookahead 1: a frame is used by none"
 
+# Longer than any encoder's key frame interval: the map has no intra frames of its own.
+ffmpeg -nostdin -v error -f lavfi -i testsrc2=s=64x48:r=25:d=0.04 -vf loop=319:1,setpts=N/25/TB -frames:v 320 -c:v ffv1 still.mkv ||
+    fail "no still clip"
+expect 0 qpmap still.mkv --backend "$engine"
+awk 'NR % 2 == 0 && NR < 520 { n++; if ($1 > -6) exit 1 } END { if (n != 259) exit 1 }' "$scratch/out" ||
+    fail "a still picture is not equally good for 260 frames"
+rm still.mkv
+
 qpmap --format svt-av1
 awk '$1 != NR - 1 || NF != 19 || /[^-0-9 ]/ { exit 1 }
     { split("", seen); n = 0; for (i = 2; i <= NF; i++) if (!seen[$i]++) n++; if (n > 8) exit 1 }
