@@ -7,9 +7,10 @@
  *     bits = blocks * S * ln(1 + x / S)
  *
  * with coefficients for each type of frame and A the frame's weighted cost. Where few samples are
- * coded, bits double with x; where all are, each takes one more when the quantizer's step is halved
- * (Gish and Pierce, "Asymptotically efficient quantizing", 1968). S is that number of bits of a
- * block by ln 2. Fixed-point numbers, so that every machine writes the same files.
+ * coded, bits grow in proportion to x; where all are, each takes about one bit more when the
+ * quantizer's step is halved (Gish and Pierce, "Asymptotically efficient quantizing", 1968), so S
+ * is the samples of a block divided by ln 2. Fixed-point numbers, so that every machine writes the
+ * same files.
  */
 #ifndef GPUME_ENCODE_BITS_H
 #define GPUME_ENCODE_BITS_H

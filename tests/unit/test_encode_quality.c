@@ -169,7 +169,7 @@ static void check_cut(void)
     REQUIRE(near(flow_of(&video, "PbbI", 3, 0).target, 0.5));
 }
 
-/* One walk finds for all frames what walks for each of them find. */
+/* A walk that begins earlier finds the same for its last run. */
 static void check_group(void)
 {
     static const char letters[] = "PbBbPbPPbbBbPbbP";
