@@ -30,6 +30,7 @@ same 0,0 --direction both --confidence --max-memory 64M
 
 # One of them fails, or all: the files are the same.
 if [ -n "${GPUME_FAULT_LAYER:-}" ]; then
+    # AT is far below the number of calls, which depends on how fast each engine is.
     lose() { # RESULT AT LIST
         VK_LAYER_PATH=$GPUME_FAULT_LAYER VK_INSTANCE_LAYERS=VK_LAYER_GPUME_fault GPUME_FAULT_VK_RESULT=$1 \
             GPUME_FAULT_VK_AT=$2
@@ -38,16 +39,16 @@ if [ -n "${GPUME_FAULT_LAYER:-}" ]; then
         unset VK_LAYER_PATH VK_INSTANCE_LAYERS GPUME_FAULT_VK_RESULT GPUME_FAULT_VK_AT
     }
     export GPUME_FAULT_VK_KIND=vkQueueSubmit
-    lose memory 9 0,0
+    lose memory 4 0,0
     unset GPUME_FAULT_VK_KIND
     says "going on without one of the devices"
     grep -q '"failed": true' "$scratch/summary.json" || fail "summary.json does not say what failed"
     grep -q '; failed$' "$scratch/out" || fail "the closing summary does not say what failed"
     grep -q '"standby"' "$scratch/summary.json" && fail "one of two failed: standby"
-    lose lost 14 0,0
+    lose lost 9 0,0
     says "going on without one of the devices"
     says "going on with the CPU engine from frame"
-    lose lost 2 0,cpu
+    lose lost 1 0,cpu
     says "going on without one of the devices"
 fi
 
