@@ -45,10 +45,15 @@ struct gpume_quality {
     uint32_t turn;
 };
 
-/* What an encoder's intra costs are of the lookahead's. x265 chooses among more modes: its costs
- * are 0.86 to 0.97 of them. */
-static const uint32_t intra_eighths[GPUME_ENCODERS] = {
-    [GPUME_ENCODER_X264] = 8, [GPUME_ENCODER_X265] = 7};
+/* How the tree of an encoder differs. */
+static const struct trait {
+    uint32_t intra_eighths; /* what its intra costs are of the lookahead's */
+    double strength;        /* of the offsets: what suits smoothed ones best */
+} traits[GPUME_ENCODERS] = {
+    [GPUME_ENCODER_X264] = {8, 1.05},
+    /* it chooses among more modes: its costs are 0.86 to 0.97 of ours */
+    [GPUME_ENCODER_X265] = {7, 1.0},
+};
 
 static bool allocate(struct gpume_quality_walk *walk, uint32_t blocks)
 {
@@ -74,8 +79,9 @@ int gpume_quality_open(struct gpume_quality **quality, const struct gpume_tree_s
     q->size = *size;
     q->blocks = size->blocks_x * size->blocks_y;
     q->weightb = options->weightb != 0;
-    q->intra_eighths = intra_eighths[options->encoder];
-    q->strength = gpume_fixed_from_double(5 * (1 - options->qcomp));
+    q->intra_eighths = traits[options->encoder].intra_eighths;
+    q->strength =
+        gpume_fixed_from_double(5 * (1 - options->qcomp) * traits[options->encoder].strength);
     q->step = step;
     q->opaque = opaque;
     for (uint32_t i = 0; i < GPUME_QUALITY_WALKS; i++) {
@@ -239,7 +245,7 @@ static void follow_hop(
     step.received = hop->is_end ? sums[END] : hop->is_middle ? sums[MIDDLE] : NULL;
     if (hop->offsets) {
         gpume_tree_offsets(
-            q->blocks, step.information, hop->aq_offsets, step.received, q->strength, hop->offsets);
+            &q->size, step.information, hop->aq_offsets, step.received, q->strength, hop->offsets);
     }
     gpume_tree_propagate(&q->size, &step, sums[hop->past], sums[hop->future]);
     if (hop->is_end) { /* the run before ends where this one begins */

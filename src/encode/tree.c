@@ -89,14 +89,58 @@ void gpume_tree_propagate(const struct gpume_tree_size *size, const struct gpume
     }
 }
 
-void gpume_tree_offsets(uint32_t count, const uint32_t *information, const int16_t *aq_offsets,
-    const uint32_t *received, int64_t strength, int16_t *offsets)
+/* Values of a block and of those above and below it, weighted 1, 4, 1. 0 outside the picture. */
+static uint64_t column(
+    const struct gpume_tree_size *size, const uint32_t *values, uint32_t x, uint32_t y)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        const uint64_t own = information[i];
-        const int64_t ratio =
-            own == 0 ? 0 : gpume_fixed_log2(own + received[i]) - gpume_fixed_log2(own);
-        const int64_t offset = aq_offsets[i] - gpume_fixed_shift(strength * ratio, 24);
-        offsets[i] = (int16_t)(offset < INT16_MIN ? INT16_MIN : offset);
+    if (x >= size->blocks_x) {
+        return 0;
+    }
+    const uint32_t *here = values + (uint64_t)y * size->blocks_x + x;
+    const uint64_t above = y > 0 ? *(here - size->blocks_x) : 0;
+    const uint64_t below = y + 1 < size->blocks_y ? here[size->blocks_x] : 0;
+    return above + 4 * (uint64_t)*here + below;
+}
+
+/* A row of blocks, smoothed by 1, 4, 1 along both axes: sums of at most 36 * UINT32_MAX. */
+struct smoothing {
+    const struct gpume_tree_size *size;
+    const uint32_t *values;
+    uint64_t left, middle, right; /* columns about the block */
+};
+
+static struct smoothing begin_row(
+    const struct gpume_tree_size *size, const uint32_t *values, uint32_t y)
+{
+    return (struct smoothing){size, values, .right = column(size, values, 0, y)};
+}
+
+/* Of the row's next block, which is (x, y). */
+static uint64_t smoothed(struct smoothing *row, uint32_t x, uint32_t y)
+{
+    row->left = row->middle;
+    row->middle = row->right;
+    row->right = column(row->size, row->values, x + 1, y);
+    return row->left + 4 * row->middle + row->right;
+}
+
+static int16_t offset_of(uint64_t own, uint64_t received, int16_t aq_offset, int64_t strength)
+{
+    const int64_t ratio = own == 0 ? 0 : gpume_fixed_log2(own + received) - gpume_fixed_log2(own);
+    const int64_t offset = aq_offset - gpume_fixed_shift(strength * ratio, 24);
+    return (int16_t)(offset < INT16_MIN ? INT16_MIN : offset);
+}
+
+void gpume_tree_offsets(const struct gpume_tree_size *size, const uint32_t *information,
+    const int16_t *aq_offsets, const uint32_t *received, int64_t strength, int16_t *offsets)
+{
+    uint64_t block = 0;
+    for (uint32_t y = 0; y < size->blocks_y; y++) {
+        struct smoothing own = begin_row(size, information, y);
+        struct smoothing more = begin_row(size, received, y);
+        for (uint32_t x = 0; x < size->blocks_x; x++, block++) {
+            const uint64_t sum = smoothed(&own, x, y);
+            offsets[block] = offset_of(sum, smoothed(&more, x, y), aq_offsets[block], strength);
+        }
     }
 }

@@ -10,6 +10,10 @@
  * side by its nearness in time. The offset is -5 (1 - qcomp) log2(information / intra cost), on top
  * of adaptive quantization. The encoders also scale by the duration of frames, which matters with
  * variable frame rates only, and is left out here.
+ *
+ * Unlike the encoders, we smooth both parts of that ratio over neighbouring blocks: vectors err,
+ * and offsets that differ from block to block cost bits themselves. What this gains is in
+ * tests/bench/firstpass/README.md.
  */
 #ifndef GPUME_ENCODE_TREE_H
 #define GPUME_ENCODE_TREE_H
@@ -42,7 +46,7 @@ void gpume_tree_propagate(const struct gpume_tree_size *size, const struct gpume
 
 /* Offsets of one frame in 1/256, those of adaptive quantization included. strength: 5 (1 - qcomp),
  * in 1/65536. */
-void gpume_tree_offsets(uint32_t count, const uint32_t *information, const int16_t *aq_offsets,
-    const uint32_t *received, int64_t strength, int16_t *offsets);
+void gpume_tree_offsets(const struct gpume_tree_size *size, const uint32_t *information,
+    const int16_t *aq_offsets, const uint32_t *received, int64_t strength, int16_t *offsets);
 
 #endif

@@ -3,6 +3,7 @@
 #include "encode/tree.h"
 #include "harness.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { COLUMNS = 4, ROWS = 3, BLOCKS = COLUMNS * ROWS };
@@ -126,25 +127,66 @@ static void check_limits(void)
     propagate(&picture, 32);
     REQUIRE_EQUAL(picture.past_sums[0], UINT32_MAX);
     REQUIRE_EQUAL(picture.past_sums[1], UINT32_MAX);
-    gpume_tree_offsets(
-        BLOCKS, picture.information, picture.aq_offsets, picture.past_sums, 5 * 65536, offsets);
+    for (uint32_t i = 0; i < BLOCKS; i++) {
+        picture.received[i] = UINT32_MAX;
+        picture.information[i] = i == 11 ? 1 : 0; /* far from block 1 */
+    }
+    gpume_tree_offsets(&size, picture.information, picture.aq_offsets, picture.received,
+        INT64_C(25) * 65536, offsets);
+    REQUIRE_EQUAL(offsets[0], 0); /* nothing to compare with */
     REQUIRE_EQUAL(offsets[1], INT16_MIN);
-    REQUIRE_EQUAL(offsets[2], INT16_MAX); /* a scale of 0: nothing to compare with */
+    REQUIRE_EQUAL(offsets[2], INT16_MAX);
+    REQUIRE_EQUAL(offsets[11], INT16_MIN); /* -25 * 33 QP: as far as it goes */
+}
+
+/* Of a picture with a block, where nothing is smoothed. */
+static int16_t offset_of(uint16_t intra_cost, int16_t aq_offset, uint32_t received)
+{
+    static const struct gpume_tree_size one = {1, 1};
+    uint32_t information = 0;
+    int16_t offset = 0;
+    gpume_tree_information(1, &intra_cost, &aq_offset, &information);
+    gpume_tree_offsets(&one, &information, &aq_offset, &received, 2 * 65536, &offset);
+    return offset;
 }
 
 static void check_offsets(void)
 {
-    const uint16_t intra_costs[] = {100, 100, 100, 0};
-    const int16_t aq_offsets[] = {0, 300, -1536, 77};
-    const uint32_t received[] = {16 * 100, 0, 16 * 600, 1234};
-    uint32_t information[4];
-    int16_t offsets[4];
-    gpume_tree_information(4, intra_costs, aq_offsets, information);
-    gpume_tree_offsets(4, information, aq_offsets, received, 2 * 65536, offsets);
-    REQUIRE_EQUAL(offsets[0], -512); /* log2((100 + 100) / 100) = 1 */
-    REQUIRE_EQUAL(offsets[1], 300);
-    REQUIRE_EQUAL(offsets[2], -1536 - 1024); /* log2((200 + 600) / 200) = 2 */
-    REQUIRE_EQUAL(offsets[3], 77);
+    REQUIRE_EQUAL(offset_of(100, 0, 16 * 100), -512); /* log2((100 + 100) / 100) = 1 */
+    REQUIRE_EQUAL(offset_of(100, 300, 0), 300);
+    REQUIRE_EQUAL(offset_of(100, -1536, 16 * 600), -1536 - 1024); /* log2((200 + 600) / 200) = 2 */
+    REQUIRE_EQUAL(offset_of(0, 77, 1234), 77);
+}
+
+/* Values about block (x, y), weighted 1, 4, 1 along both axes. */
+static double smoothed(const uint32_t *values, int x, int y)
+{
+    double sum = 0;
+    for (int v = y - 1; v <= y + 1; v++) {
+        for (int h = x - 1; h <= x + 1; h++) {
+            const bool inside = v >= 0 && v < ROWS && h >= 0 && h < COLUMNS;
+            sum +=
+                inside ? (v == y ? 4 : 1) * (h == x ? 4 : 1) * (double)values[v * COLUMNS + h] : 0;
+        }
+    }
+    return sum;
+}
+
+static void check_smoothing(void)
+{
+    const int16_t aq_offsets[BLOCKS] = {5, -7};
+    uint32_t information[BLOCKS], received[BLOCKS];
+    int16_t offsets[BLOCKS];
+    for (uint32_t i = 0; i < BLOCKS; i++) {
+        information[i] = 16 * (1 + i * i * 7919 % 1000);
+        received[i] = 16 * (i * i * 104729 % 5000);
+    }
+    gpume_tree_offsets(&size, information, aq_offsets, received, 2 * 65536, offsets);
+    for (int i = 0; i < BLOCKS; i++) {
+        const double own = smoothed(information, i % COLUMNS, i / COLUMNS);
+        const double more = smoothed(received, i % COLUMNS, i / COLUMNS);
+        REQUIRE(fabs(aq_offsets[i] - 512 * log2((own + more) / own) - offsets[i]) < 1);
+    }
 }
 
 int main(void)
@@ -155,5 +197,6 @@ int main(void)
     check_edges();
     check_limits();
     check_offsets();
+    check_smoothing();
     return harness_verdict();
 }
