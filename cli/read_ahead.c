@@ -3,24 +3,19 @@
 
 #include "console.h"
 
-#include <stdlib.h>
-
 bool gpume_read_ahead_init(struct gpume_read_ahead *ahead, const struct gpume_source_info *info)
 {
-    for (uint32_t i = 0; i < GPUME_AHEAD_FRAMES; i++) {
-        ahead->planes[i] = gpume_source_plane(info);
-        if (!ahead->planes[i].data) {
-            return false;
-        }
+    bool complete = true;
+    for (uint32_t i = 0; i < GPUME_AHEAD_FRAMES && complete; i++) {
+        complete = gpume_view_open(&ahead->views[i], info);
     }
-    return true;
+    return complete;
 }
 
 void gpume_read_ahead_finish(struct gpume_read_ahead *ahead)
 {
     for (uint32_t i = 0; i < GPUME_AHEAD_FRAMES; i++) {
-        free(ahead->planes[i].data);
-        ahead->planes[i].data = NULL;
+        gpume_view_close(&ahead->views[i]);
     }
 }
 
@@ -36,7 +31,7 @@ static void *thread_main(void *opaque)
         const uint64_t slot = ahead->read % GPUME_AHEAD_FRAMES;
         pthread_mutex_unlock(&ahead->mutex);
         const int status =
-            gpume_source_read(ahead->source, &ahead->planes[slot], &ahead->times_us[slot]);
+            gpume_source_view(ahead->source, &ahead->views[slot], &ahead->times_us[slot]);
         pthread_mutex_lock(&ahead->mutex);
         ahead->status = status;
         ahead->read += status == GPUME_OK;
@@ -58,10 +53,8 @@ int gpume_read_ahead_start(
     ahead->status = GPUME_OK;
     pthread_mutex_init(&ahead->mutex, NULL);
     pthread_cond_init(&ahead->changed, NULL);
-    if (pthread_create(&ahead->thread, NULL, thread_main, ahead) != 0) {
-        return gpume_log_no_thread(&gpume_console);
-    }
-    return GPUME_OK;
+    ahead->running = pthread_create(&ahead->thread, NULL, thread_main, ahead) == 0;
+    return ahead->running ? GPUME_OK : gpume_log_no_thread(&gpume_console);
 }
 
 bool gpume_read_ahead_next(
@@ -77,13 +70,16 @@ bool gpume_read_ahead_next(
     const bool holds = ahead->holds;
     const uint64_t slot = ahead->returned % GPUME_AHEAD_FRAMES;
     pthread_mutex_unlock(&ahead->mutex);
-    *plane = &ahead->planes[slot];
+    *plane = &ahead->views[slot].plane;
     *time_us = holds ? ahead->times_us[slot] : 0;
     return holds;
 }
 
 int gpume_read_ahead_stop(struct gpume_read_ahead *ahead)
 {
+    if (!ahead->running) {
+        return ahead->status;
+    }
     pthread_mutex_lock(&ahead->mutex);
     ahead->stop = true;
     if (!ahead->ended) {
@@ -92,6 +88,7 @@ int gpume_read_ahead_stop(struct gpume_read_ahead *ahead)
     pthread_cond_broadcast(&ahead->changed);
     pthread_mutex_unlock(&ahead->mutex);
     pthread_join(ahead->thread, NULL);
+    ahead->running = false;
     pthread_cond_destroy(&ahead->changed);
     pthread_mutex_destroy(&ahead->mutex);
     return ahead->status;

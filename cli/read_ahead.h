@@ -16,10 +16,11 @@
 struct gpume_read_ahead {
     struct gpume_source *source;
     uint64_t end; /* frames to read in all */
-    struct gpume_plane planes[GPUME_AHEAD_FRAMES];
+    struct gpume_view views[GPUME_AHEAD_FRAMES];
     int64_t times_us[GPUME_AHEAD_FRAMES];
+    bool running;
     pthread_t thread;
-    pthread_mutex_t mutex; /* of all below; the thread writes to planes between both counts */
+    pthread_mutex_t mutex; /* of all below; the thread reads into views between both counts */
     pthread_cond_t changed;
     uint64_t read, returned; /* frames */
     bool holds;              /* a frame has been taken and not returned */
@@ -27,7 +28,7 @@ struct gpume_read_ahead {
     int status; /* GPUME_OK: the thread has not failed and not reached the end of the input */
 };
 
-/* Starts as zero. Allocates the planes; false: out of memory. */
+/* Starts as zero. Allocates memory; false: there is not enough. */
 bool gpume_read_ahead_init(struct gpume_read_ahead *ahead, const struct gpume_source_info *info);
 void gpume_read_ahead_finish(struct gpume_read_ahead *ahead);
 
@@ -39,8 +40,9 @@ int gpume_read_ahead_start(
 bool gpume_read_ahead_next(
     struct gpume_read_ahead *ahead, const struct gpume_plane **plane, int64_t *time_us);
 
-/* Ends the thread, and cancels the source if not all frames have been read. Returns what ended the
- * reading, as gpume_source_read does; GPUME_OK: all `count` frames have been read. */
+/* Ends the thread, if it runs, and cancels the source if not all frames have been read. Returns
+ * what ended the reading, as gpume_source_read does; GPUME_OK: all `count` frames have been read.
+ */
 int gpume_read_ahead_stop(struct gpume_read_ahead *ahead);
 
 #endif

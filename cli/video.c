@@ -31,9 +31,9 @@ enum gpume_exit gpume_video_open(struct gpume_video *video)
     const struct gpume_video_options *options = video->options;
     const struct gpume_source_options wanted =
         gpume_source_options_make(&options->common, &options->source, &options->params);
-    const int status = gpume_source_open_inputs(&video->source, &wanted, &video->info);
-    if (status != GPUME_OK) {
-        return gpume_source_exit(status);
+    const int opened = gpume_source_open_inputs(&video->source, &wanted, &video->info);
+    if (opened != GPUME_OK) {
+        return gpume_source_exit(opened);
     }
     (void)gpume_source_choice_divide(&options->source, &options->params, video->source,
         options->params.backend != GPUME_BACKEND_CPU, UINT64_MAX);
@@ -41,10 +41,12 @@ enum gpume_exit gpume_video_open(struct gpume_video *video)
     gpume_progress_init(
         &video->progress, &options->common, most > 0 && (all == 0 || most < all) ? most : all);
     video->progress.unit = "frames";
-    return gpume_read_ahead_init(&video->ahead, &video->info)
-               ? GPUME_EXIT_DONE
-               : gpume_refuse(
-                     GPUME_EXIT_FAILED, "%s: out of memory for its frames", video->info.label);
+    if (!gpume_read_ahead_init(&video->ahead, &video->info)) {
+        return gpume_refuse(
+            GPUME_EXIT_FAILED, "%s: out of memory for its frames", video->info.label);
+    }
+    const int status = gpume_read_ahead_start(&video->ahead, video->source, video->options->frames);
+    return status == GPUME_OK ? GPUME_EXIT_DONE : GPUME_EXIT_FAILED;
 }
 
 static enum gpume_exit end_reading(int status)
@@ -61,9 +63,6 @@ enum gpume_exit gpume_video_read(struct gpume_video *video, gpume_video_fn take,
     const struct gpume_plane *plane;
     int64_t time_us;
     int taken = GPUME_OK;
-    if (gpume_read_ahead_start(&video->ahead, video->source, video->options->frames) != GPUME_OK) {
-        return GPUME_EXIT_FAILED;
-    }
     gpume_signals_attach(NULL, video->source);
     while (taken == GPUME_OK && !gpume_signals_caught() &&
            gpume_read_ahead_next(&video->ahead, &plane, &time_us)) {
@@ -141,6 +140,7 @@ enum gpume_exit gpume_video_run(
 void gpume_video_close(struct gpume_video *video)
 {
     gpume_out_close(&video->out);
+    (void)gpume_read_ahead_stop(&video->ahead);
     gpume_source_close(&video->source);
     gpume_read_ahead_finish(&video->ahead);
 }

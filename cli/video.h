@@ -38,7 +38,8 @@ struct gpume_video {
     struct gpume_out *out;
 };
 
-/* Starts as zero but for the options. On failure one line has been logged; close it in any case. */
+/* Opens the video and begins to decode it, while its caller opens what takes the frames. Starts as
+ * zero but for the options. On failure one line has been logged; close it in any case. */
 enum gpume_exit gpume_video_open(struct gpume_video *video);
 
 /* Takes a frame, which is valid during the call. A negative gpume_status ends the reading; it has

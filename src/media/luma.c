@@ -156,6 +156,20 @@ static bool is_same_layout(const AVPixFmtDescriptor *descriptor)
     return whole && (deep || (luma->depth == 8 && luma->step == 1 && luma->shift == 0));
 }
 
+bool gpume_luma_find(const AVFrame *frame, struct gpume_plane *plane)
+{
+    const AVPixFmtDescriptor *descriptor = av_pix_fmt_desc_get(frame->format);
+    const AVComponentDescriptor *luma = &descriptor->comp[0];
+    if (!frame->buf[0] || !has_luma(descriptor) || !is_same_layout(descriptor) ||
+        luma->depth != 8 || plane->bits != 8 || (uint32_t)frame->width != plane->width ||
+        (uint32_t)frame->height != plane->height) {
+        return false;
+    }
+    plane->data = frame->data[luma->plane];
+    plane->stride = frame->linesize[luma->plane];
+    return true;
+}
+
 static void copy_rows(void *opaque, uint32_t begin, uint32_t end)
 {
     const struct rows *rows = opaque;

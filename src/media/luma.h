@@ -61,6 +61,10 @@ bool gpume_scaler_prepare(struct gpume_scaler *scaler, const struct AVFrame *fra
 int gpume_luma_write(
     struct gpume_luma *luma, const struct AVFrame *frame, const struct gpume_plane *plane);
 
+/* If the frame's own memory holds what gpume_luma_write would write, 8 bits a sample, sets where
+ * *plane lies and returns true. */
+bool gpume_luma_find(const struct AVFrame *frame, struct gpume_plane *plane);
+
 void gpume_luma_close(struct gpume_luma *luma);
 
 #endif

@@ -186,8 +186,30 @@ static int unusable(struct gpume_source *source, const AVFrame *frame)
         gpume_source_label(source), name ? name : "unknown");
 }
 
-static int deliver(
-    struct gpume_source *source, const AVFrame *frame, const struct gpume_plane *plane)
+/* Where a frame goes: to the plane that the view leads to, to another one, or nowhere. */
+struct target {
+    const struct gpume_plane *plane; /* or NULL */
+    struct gpume_view *view;         /* or NULL */
+};
+
+static int write_luma(
+    struct gpume_source *source, const AVFrame *frame, const struct target *target)
+{
+    struct gpume_view *view = target->view;
+    if (!target->plane) {
+        return GPUME_OK;
+    }
+    if (view) {
+        av_frame_unref(view->frame);
+        view->plane = view->memory;
+        if (gpume_luma_find(frame, &view->plane)) {
+            return av_frame_ref(view->frame, frame) < 0 ? GPUME_NOMEM : GPUME_OK;
+        }
+    }
+    return gpume_luma_write(&source->luma, frame, target->plane);
+}
+
+static int deliver(struct gpume_source *source, const AVFrame *frame, const struct target *target)
 {
     uint32_t bits = gpume_luma_bits(frame);
     if (bits == 0) {
@@ -197,11 +219,11 @@ static int deliver(
         bits != source->bits) {
         warn_scaled(source, frame);
     }
-    int status = plane ? gpume_luma_write(&source->luma, frame, plane) : GPUME_OK;
+    int status = write_luma(source, frame, target);
     if (status == GPUME_UNSUPPORTED) {
         return unusable(source, frame);
     }
-    if (status == GPUME_OK && plane && source->colour) {
+    if (status == GPUME_OK && target->plane && source->colour) {
         status = gpume_colour_frames_keep(source->colour, source->counts.delivered, frame);
     }
     source->counts.delivered += status == GPUME_OK;
@@ -240,8 +262,7 @@ struct gpume_plane gpume_source_plane(const struct gpume_source_info *info)
     };
 }
 
-int gpume_source_read(
-    struct gpume_source *source, const struct gpume_plane *plane, int64_t *time_us)
+static int read_frame(struct gpume_source *source, const struct target *target, int64_t *time_us)
 {
     int status = GPUME_OK;
     if (atomic_load(&source->cancelled)) {
@@ -261,13 +282,38 @@ int gpume_source_read(
         us = gpume_frame_time_next(&source->time, source->frame);
     }
     source->has_frame = false;
-    GPUME_TRY(deliver(source, source->frame, plane));
+    GPUME_TRY(deliver(source, source->frame, target));
     GPUME_TRY(source->options.motion ? take_motion(source) : GPUME_OK);
     *time_us = us;
 fail:
     gpume_source_report_memory(source, status);
     av_frame_unref(source->frame);
     return status;
+}
+
+int gpume_source_read(
+    struct gpume_source *source, const struct gpume_plane *plane, int64_t *time_us)
+{
+    return read_frame(source, &(struct target){.plane = plane}, time_us);
+}
+
+bool gpume_view_open(struct gpume_view *view, const struct gpume_source_info *info)
+{
+    view->plane = view->memory = gpume_source_plane(info);
+    view->frame = av_frame_alloc();
+    return view->memory.data && view->frame;
+}
+
+void gpume_view_close(struct gpume_view *view)
+{
+    av_frame_free(&view->frame);
+    free(view->memory.data);
+    *view = (struct gpume_view){0};
+}
+
+int gpume_source_view(struct gpume_source *source, struct gpume_view *view, int64_t *time_us)
+{
+    return read_frame(source, &(struct target){&view->memory, view}, time_us);
 }
 
 int gpume_source_skip(struct gpume_source *source, uint64_t index)
