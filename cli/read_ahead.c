@@ -48,8 +48,8 @@ int gpume_read_ahead_start(
 {
     ahead->source = source;
     ahead->end = count > 0 ? count : UINT64_MAX;
-    ahead->read = ahead->returned = 0;
-    ahead->holds = ahead->stop = ahead->ended = false;
+    ahead->read = ahead->taken = ahead->returned = 0;
+    ahead->stop = ahead->ended = false;
     ahead->status = GPUME_OK;
     pthread_mutex_init(&ahead->mutex, NULL);
     pthread_cond_init(&ahead->changed, NULL);
@@ -61,18 +61,20 @@ bool gpume_read_ahead_next(
     struct gpume_read_ahead *ahead, const struct gpume_plane **plane, int64_t *time_us)
 {
     pthread_mutex_lock(&ahead->mutex);
-    ahead->returned += ahead->holds;
-    pthread_cond_broadcast(&ahead->changed);
-    while (ahead->read == ahead->returned && !ahead->ended) {
+    if (ahead->taken - ahead->returned == GPUME_AHEAD_HELD) {
+        ahead->returned++;
+        pthread_cond_broadcast(&ahead->changed);
+    }
+    while (ahead->read == ahead->taken && !ahead->ended) {
         pthread_cond_wait(&ahead->changed, &ahead->mutex);
     }
-    ahead->holds = ahead->read > ahead->returned;
-    const bool holds = ahead->holds;
-    const uint64_t slot = ahead->returned % GPUME_AHEAD_FRAMES;
+    const bool found = ahead->read > ahead->taken;
+    const uint64_t slot = ahead->taken % GPUME_AHEAD_FRAMES;
+    ahead->taken += found;
     pthread_mutex_unlock(&ahead->mutex);
     *plane = &ahead->views[slot].plane;
-    *time_us = holds ? ahead->times_us[slot] : 0;
-    return holds;
+    *time_us = found ? ahead->times_us[slot] : 0;
+    return found;
 }
 
 int gpume_read_ahead_stop(struct gpume_read_ahead *ahead)

@@ -11,7 +11,8 @@
 
 #include <pthread.h>
 
-#define GPUME_AHEAD_FRAMES 8u /* read or taken: enough for the unequal times of decoding */
+#define GPUME_AHEAD_HELD 4u    /* frames that are valid: the last one taken, and those before it */
+#define GPUME_AHEAD_FRAMES 12u /* also those read ahead: enough for unequal times of decoding */
 
 struct gpume_read_ahead {
     struct gpume_source *source;
@@ -22,8 +23,7 @@ struct gpume_read_ahead {
     pthread_t thread;
     pthread_mutex_t mutex; /* of all below; the thread reads into views between both counts */
     pthread_cond_t changed;
-    uint64_t read, returned; /* frames */
-    bool holds;              /* a frame has been taken and not returned */
+    uint64_t read, taken, returned; /* frames */
     bool stop, ended;
     int status; /* GPUME_OK: the thread has not failed and not reached the end of the input */
 };
@@ -36,7 +36,8 @@ void gpume_read_ahead_finish(struct gpume_read_ahead *ahead);
 int gpume_read_ahead_start(
     struct gpume_read_ahead *ahead, struct gpume_source *source, uint64_t count);
 
-/* Waits for the next frame, which is valid until the next call. False: there is none. */
+/* Waits for the next frame, which is valid until GPUME_AHEAD_HELD more are taken. False: there is
+ * none. */
 bool gpume_read_ahead_next(
     struct gpume_read_ahead *ahead, const struct gpume_plane **plane, int64_t *time_us);
 

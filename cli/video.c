@@ -85,6 +85,7 @@ struct gpume_lookahead_params gpume_video_lookahead(const struct gpume_video *vi
     return (struct gpume_lookahead_params){
         .width = video->info.width,
         .height = video->info.height,
+        .lent = GPUME_AHEAD_HELD - 1,
         .backend = params->backend,
         .device = params->device,
         .threads = params->threads,

@@ -42,8 +42,8 @@ struct gpume_video {
  * zero but for the options. On failure one line has been logged; close it in any case. */
 enum gpume_exit gpume_video_open(struct gpume_video *video);
 
-/* Takes a frame, which is valid during the call. A negative gpume_status ends the reading; it has
- * been logged. */
+/* Takes a frame, which is valid until GPUME_AHEAD_HELD more are taken. A negative gpume_status ends
+ * the reading; it has been logged. */
 typedef int (*gpume_video_fn)(void *opaque, const struct gpume_plane *luma, int64_t time_us);
 
 /* Reads the frames that the options ask for. An input that ends earlier is no failure. */

@@ -50,11 +50,7 @@ static inline int64_t gpume_nearest(int64_t at, int64_t count)
 /* The number of bits that hold value: 0 for 0, 3 for 7. */
 static inline uint32_t gpume_bit_width(uint64_t value)
 {
-    uint32_t bits = 0;
-    while (bits < 64 && value >> bits) {
-        bits++;
-    }
-    return bits;
+    return value ? 64 - (uint32_t)__builtin_clzll(value) : 0;
 }
 
 #endif

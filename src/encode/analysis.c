@@ -65,7 +65,7 @@ int gpume_analysis_open(
     a->window = gpume_types_window(&params->options);
     a->frames_max = a->window + 1 + GPUME_GROUPS * (GPUME_GROUP_FRAMES + params->options.bframes);
     if (params->lookahead.backend != GPUME_BACKEND_CPU) { /* may find a GPU */
-        a->frames_max += 2 * lag + READ_AHEAD;
+        a->frames_max += 2 * lag + READ_AHEAD + GPUME_READINGS_MAX - 1;
     }
     gpume_types_init(&a->types, &params->options, gpume_analysis_cost, a);
     int status;
@@ -222,7 +222,7 @@ static int join(struct gpume_analysis *a, bool *why)
 static int wait_for_room(struct gpume_analysis *a)
 {
     pthread_mutex_lock(&a->mutex);
-    while (a->decides && a->read - a->dropped == a->frames_max && a->status == GPUME_OK) {
+    while (a->decides && a->begun - a->dropped == a->frames_max && a->status == GPUME_OK) {
         pthread_cond_wait(&a->changed, &a->mutex);
     }
     const int status = a->status;
@@ -230,9 +230,12 @@ static int wait_for_room(struct gpume_analysis *a)
     return status;
 }
 
-/* The threads can go on with the frame. */
-static void add_frame(struct gpume_analysis *a)
+/* The threads can go on with the frame that was begun first. */
+static void complete_frame(struct gpume_analysis *a)
 {
+    gpume_stage_time_begin(&a->reading);
+    gpume_lookahead_complete_reading(a->lookahead);
+    gpume_stage_time_end(&a->reading);
     pthread_mutex_lock(&a->mutex);
     a->read++;
     pthread_cond_broadcast(&a->changed);
@@ -255,16 +258,20 @@ int gpume_analysis_put(struct gpume_analysis *analysis, const struct gpume_plane
 {
     struct gpume_analysis *a = analysis;
     GPUME_CHECK(wait_for_room(a));
-    gpume_stage_time_begin(&a->reading);
-    gpume_lookahead_read(a->lookahead, luma);
-    gpume_stage_time_end(&a->reading);
-    add_frame(a);
+    gpume_lookahead_begin_reading(a->lookahead, luma);
+    a->begun++;
+    if (a->begun - a->read == gpume_lookahead_readings(a->lookahead)) {
+        complete_frame(a);
+    }
     return a->decides ? GPUME_OK : go_on(a);
 }
 
 int gpume_analysis_finish(struct gpume_analysis *analysis)
 {
     struct gpume_analysis *a = analysis;
+    while (a->read < a->begun) {
+        complete_frame(a);
+    }
     if (a->decides) {
         return join(a, &a->finished);
     }

@@ -27,7 +27,9 @@ int gpume_analysis_open(
 
 const char *gpume_analysis_engine(const struct gpume_analysis *analysis);
 
-/* The next frame in display order. Calls params.decide for what has been decided by now. */
+/* The next frame in display order; with lookahead.lent its samples are needed until so many more
+ * are put, or the analysis is finished or closed. Calls params.decide for what has been decided by
+ * now. */
 int gpume_analysis_put(struct gpume_analysis *analysis, const struct gpume_plane *luma);
 
 /* No more frames: decides all that are left. */

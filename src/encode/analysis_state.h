@@ -55,6 +55,7 @@ struct gpume_analysis {
     uint32_t ahead;        /* frames that are put beyond the window before it is looked at */
     int16_t *aq_offsets;   /* of the frames before `offset_end`: position % frames_max */
     uint32_t *information; /* the same, of those before `informed` */
+    uint64_t begun;        /* frames whose reading has begun */
     uint64_t offset_end, informed;
     uint64_t seen, coded;                    /* frames: put when last looked, told of */
     uint64_t last;                           /* the last I or P frame that has been decided */

@@ -18,6 +18,9 @@ struct gpume_lookahead;
  * is ready by then. */
 #define GPUME_LOOKAHEAD_LAG 8u
 
+/* Frames that are read at a time, at most: enough to keep its threads busy. */
+#define GPUME_READINGS_MAX 4u
+
 struct gpume_lookahead_params {
     uint32_t width, height; /* of the frames that are put in */
     uint32_t distance_max;  /* between a frame and a reference: bframes + 1 */
@@ -28,6 +31,7 @@ struct gpume_lookahead_params {
     /* Search all pairs that a frame may be part of as soon as it is put, as always with a GPU,
      * rather than those that gpume_lookahead_cost is asked for. */
     bool eager;
+    uint32_t lent; /* how many frames put before the last one still hold their samples */
     enum gpume_backend backend;
     const char *device;
     uint32_t threads;
@@ -56,9 +60,14 @@ uint32_t gpume_lookahead_blocks_y(const struct gpume_lookahead *lookahead);
  * logged. */
 int gpume_lookahead_put(struct gpume_lookahead *lookahead, const struct gpume_plane *luma);
 
-/* The two steps of putting a frame. Reading it needs the luma and the room; sending the next one
- * that has been read starts the engine's work on it. */
-void gpume_lookahead_read(struct gpume_lookahead *lookahead, const struct gpume_plane *luma);
+/* The steps of putting a frame. Reading needs the luma, until it is complete, and the room; up to
+ * gpume_lookahead_readings frames may be read at a time, which are completed in their order.
+ * Sending the next one that has been read starts the engine's work on it, perhaps from another
+ * thread. */
+uint32_t gpume_lookahead_readings(const struct gpume_lookahead *lookahead);
+void gpume_lookahead_begin_reading(
+    struct gpume_lookahead *lookahead, const struct gpume_plane *luma);
+void gpume_lookahead_complete_reading(struct gpume_lookahead *lookahead);
 int gpume_lookahead_send(struct gpume_lookahead *lookahead);
 
 /* Forgets all frames before this position. While another thread puts frames, none of the last

@@ -46,22 +46,32 @@ struct gpume_kept_frame {
     struct gpume_link *pairs, *means, *weighings, *results;
 };
 
+/* A frame that is being read, in parts. */
+struct gpume_reading {
+    struct gpume_step step;
+    const struct gpume_lookahead *lookahead;
+    struct gpume_kept_frame *frame;
+    struct gpume_plane luma;
+    uint8_t *bands;               /* one for each part */
+    struct gpume_luma_sums *sums; /* the same */
+};
+
 struct gpume_lookahead {
     struct gpume_lookahead_params params;
     struct gpume_log log;
     uint32_t blocks_x, blocks_y, blocks;
     atomic_uint_fast64_t first, end; /* positions of the frames that are kept */
-    uint64_t read;                   /* the same: the end of those that have been read */
+    uint64_t begun, read;            /* the same: the ends of those that are, or have been, read */
     struct gpume_kept_frame *frames; /* position % params.frames_max */
     uint16_t *all_intra_costs;
     uint32_t *all_energies;
-    struct gpume_split split;          /* for all that is done to frames that have been put */
-    struct gpume_split reading;        /* for those that are being put, in another thread; empty
-                                          without a GPU, where `split` serves both */
-    uint8_t *bands;                    /* one for each part of the split that reads */
-    struct gpume_luma_sums *part_sums; /* the same */
-    uint16_t *row_costs;               /* two rows of blocks for each part of the split */
-    pthread_mutex_t mutex;             /* for lists and pools of pairs, means and weighings */
+    struct gpume_split split;   /* for all that is done to frames that have been put */
+    struct gpume_split reading; /* for those that are being put, in another thread; empty
+                                   without a GPU, where `split` serves both */
+    struct gpume_reading readings[GPUME_READINGS_MAX]; /* position % count */
+    uint32_t reading_count;
+    uint16_t *row_costs;   /* two rows of blocks for each part of the split */
+    pthread_mutex_t mutex; /* for lists and pools of pairs, means and weighings */
     struct gpume_searches *searches;
     struct gpume_blocks *work; /* of the searches */
     /* Searches in a weighted reference: frame 2n is the reference, 2n + 1 the target. */
@@ -70,6 +80,9 @@ struct gpume_lookahead {
     uint64_t weighted_count;
     struct gpume_pool pairs, means, weighings, results;
 };
+
+/* Reads a part of a frame; `opaque` is the reading. */
+void gpume_lookahead_read_part(void *opaque, uint32_t part);
 
 /* The threads that read frames. */
 const struct gpume_split *gpume_lookahead_reading(const struct gpume_lookahead *lookahead);
