@@ -107,9 +107,12 @@ class Cache:
             found[name] = float(re.findall(pattern, report)[-1])
         with open(os.path.join(work, "result.json"), "w") as stream:
             json.dump(found, stream)
-        shutil.rmtree(target, ignore_errors=True)
-        os.rename(work, target)
-        return target, found
+        try:
+            os.rename(work, target)
+        except OSError:  # another process was faster: its run is the same, but for the time
+            shutil.rmtree(work)
+        with open(result) as stream:
+            return target, json.load(stream)
 
 
 def first_pass(cache, encoder, clip, kbps, tune, options):
