@@ -4,7 +4,6 @@
 #include "base/grid.h"
 #include "base/status.h"
 #include "encode/choice.h"
-#include "encode/kernels/kernels.h"
 #include "encode/lookahead_state.h"
 
 #include <assert.h>
@@ -18,27 +17,6 @@ static struct gpume_kept_frame *frame_at(const struct gpume_lookahead *l, uint64
 {
     assert(position >= l->first && position < l->end);
     return &l->frames[position % l->params.frames_max];
-}
-
-void gpume_lookahead_read_part(void *opaque, uint32_t part)
-{
-    const struct gpume_reading *r = opaque;
-    const struct gpume_lookahead *l = r->lookahead;
-    const struct gpume_split *split = gpume_lookahead_reading(l);
-    const uint32_t begin = gpume_split_row(split, part);
-    const uint32_t end = gpume_split_row(split, part + 1);
-    uint8_t *memory = r->bands + (size_t)part * l->blocks_x * GPUME_BAND_BYTES;
-    for (uint32_t y = begin; y < end; y++) {
-        const struct gpume_band band = gpume_band_read(memory, &r->luma, l->blocks_x, y);
-        gpume_half_write(&r->frame->half, &band, y);
-        if (l->params.energies) {
-            gpume_encode_kernels()->energies(
-                &band, l->blocks_x, r->frame->energies + (size_t)y * l->blocks_x);
-        }
-    }
-    r->sums[part] = (struct gpume_luma_sums){0};
-    gpume_luma_add(
-        &r->sums[part], &r->frame->half, begin * GPUME_HALF_BLOCK, end * GPUME_HALF_BLOCK);
 }
 
 /* Memory from a pool, for a list. NULL: out of memory. */
@@ -272,40 +250,6 @@ static int request_all(struct gpume_lookahead *l)
     }
     GPUME_CHECK(request_means(l));
     return l->params.weights ? request_weighings(l) : GPUME_OK;
-}
-
-uint32_t gpume_lookahead_readings(const struct gpume_lookahead *lookahead)
-{
-    return lookahead->reading_count;
-}
-
-void gpume_lookahead_begin_reading(
-    struct gpume_lookahead *lookahead, const struct gpume_plane *luma)
-{
-    struct gpume_lookahead *l = lookahead;
-    assert(l->begun - l->first < l->params.frames_max && l->begun - l->read < l->reading_count);
-    struct gpume_reading *reading = &l->readings[l->begun % l->reading_count];
-    struct gpume_step *step = &reading->step;
-    reading->frame = &l->frames[l->begun++ % l->params.frames_max];
-    reading->luma = *luma;
-    gpume_workers_add(gpume_lookahead_reading(l)->workers, &step, 1);
-}
-
-void gpume_lookahead_complete_reading(struct gpume_lookahead *lookahead)
-{
-    struct gpume_lookahead *l = lookahead;
-    const struct gpume_split *split = gpume_lookahead_reading(l);
-    const struct gpume_reading *reading = &l->readings[l->read % l->reading_count];
-    struct gpume_kept_frame *frame = reading->frame;
-    struct gpume_luma_sums sums = {0};
-    gpume_workers_wait(split->workers, &reading->step);
-    for (uint32_t part = 0; part < split->parts; part++) {
-        sums.samples += reading->sums[part].samples;
-        sums.squares += reading->sums[part].squares;
-    }
-    frame->luma = gpume_luma_stats(&sums, &frame->half);
-    frame->intra.half = &frame->half;
-    frame->intra.frame = l->read++;
 }
 
 int gpume_lookahead_send(struct gpume_lookahead *lookahead)

@@ -38,30 +38,10 @@ static int open_searches(struct gpume_lookahead *l)
     return GPUME_OK;
 }
 
-/* Frames that their owner lends are read side by side, if another thread works on. */
-static bool open_readings(struct gpume_lookahead *l)
-{
-    const uint32_t parts = gpume_lookahead_reading(l)->parts;
-    bool complete = true;
-    l->reading_count =
-        gpume_blocks_on_gpu(l->work) ? gpume_min_u32(1 + l->params.lent, GPUME_READINGS_MAX) : 1;
-    for (uint32_t i = 0; i < l->reading_count; i++) {
-        struct gpume_reading *reading = &l->readings[i];
-        *reading = (struct gpume_reading){
-            .step = {.fn = gpume_lookahead_read_part, .opaque = reading, .count = parts},
-            .lookahead = l,
-            .bands = calloc((size_t)parts * l->blocks_x, GPUME_BAND_BYTES),
-            .sums = calloc(parts, sizeof(*reading->sums)),
-        };
-        complete = complete && reading->bands && reading->sums;
-    }
-    return complete;
-}
-
 static int allocate(struct gpume_lookahead *l)
 {
     const uint32_t count = l->params.frames_max;
-    const bool has_readings = open_readings(l);
+    const bool has_readings = gpume_readings_open(l);
     l->frames = calloc(count, sizeof(*l->frames));
     l->all_intra_costs = calloc((size_t)count * l->blocks, sizeof(*l->all_intra_costs));
     l->all_energies = calloc((size_t)count * l->blocks, sizeof(*l->all_energies));
@@ -90,11 +70,6 @@ static int open_split(struct gpume_lookahead *l)
     return gpume_blocks_on_gpu(l->work)
                ? gpume_split_init(&l->reading, l->blocks_y, threads, &l->log)
                : GPUME_OK;
-}
-
-const struct gpume_split *gpume_lookahead_reading(const struct gpume_lookahead *lookahead)
-{
-    return lookahead->reading.workers ? &lookahead->reading : &lookahead->split;
 }
 
 int gpume_lookahead_open(
@@ -144,6 +119,7 @@ void gpume_lookahead_close(struct gpume_lookahead **lookahead)
         return;
     }
     gpume_split_finish(&l->reading); /* nothing is read any more */
+    gpume_readings_close(l);
     gpume_searches_close(&l->searches);
     gpume_searches_close(&l->weighted_searches);
     for (uint32_t i = 0; l->frames && i < l->params.frames_max; i++) {
@@ -154,10 +130,6 @@ void gpume_lookahead_close(struct gpume_lookahead **lookahead)
     gpume_pool_finish(&l->weighings);
     gpume_pool_finish(&l->results);
     free(l->row_costs);
-    for (uint32_t i = 0; i < l->reading_count; i++) {
-        free(l->readings[i].sums);
-        free(l->readings[i].bands);
-    }
     gpume_split_finish(&l->split);
     free(l->all_energies);
     free(l->all_intra_costs);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What a lookahead consists of: for lookahead.c and lookahead_open.c alone. */
+/* What a lookahead consists of: for the files lookahead*.c alone. */
 #ifndef GPUME_ENCODE_LOOKAHEAD_STATE_H
 #define GPUME_ENCODE_LOOKAHEAD_STATE_H
 
@@ -81,11 +81,10 @@ struct gpume_lookahead {
     struct gpume_pool pairs, means, weighings, results;
 };
 
-/* Reads a part of a frame; `opaque` is the reading. */
-void gpume_lookahead_read_part(void *opaque, uint32_t part);
-
-/* The threads that read frames. */
-const struct gpume_split *gpume_lookahead_reading(const struct gpume_lookahead *lookahead);
+/* lookahead_read.c: after the splits have been opened; false: out of memory. Close when no thread
+ * reads any more. */
+bool gpume_readings_open(struct gpume_lookahead *lookahead);
+void gpume_readings_close(struct gpume_lookahead *lookahead);
 
 /* Forgets what is known of the frame beside others. */
 void gpume_kept_forget(struct gpume_lookahead *lookahead, struct gpume_kept_frame *frame);
