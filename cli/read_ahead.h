@@ -21,7 +21,7 @@ struct gpume_read_ahead {
     int64_t times_us[GPUME_AHEAD_FRAMES];
     bool running;
     pthread_t thread;
-    pthread_mutex_t mutex; /* of all below; the thread reads into views between both counts */
+    pthread_mutex_t mutex; /* of all below; the thread writes to the next view, if it is returned */
     pthread_cond_t changed;
     uint64_t read, taken, returned; /* frames */
     bool stop, ended;

@@ -44,8 +44,8 @@ struct gpume_tree_step {
 void gpume_tree_propagate(const struct gpume_tree_size *size, const struct gpume_tree_step *step,
     uint32_t *past_sums, uint32_t *future_sums);
 
-/* Offsets of one frame in 1/256, those of adaptive quantization included. strength: 5 (1 - qcomp),
- * in 1/65536. */
+/* Offsets of one frame in 1/256, those of adaptive quantization included. strength: the
+ * factor of the logarithm, in 1/65536. */
 void gpume_tree_offsets(const struct gpume_tree_size *size, const uint32_t *information,
     const int16_t *aq_offsets, const uint32_t *received, int64_t strength, int16_t *offsets);
 

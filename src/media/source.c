@@ -186,30 +186,23 @@ static int unusable(struct gpume_source *source, const AVFrame *frame)
         gpume_source_label(source), name ? name : "unknown");
 }
 
-/* Where a frame goes: to the plane that the view leads to, to another one, or nowhere. */
-struct target {
-    const struct gpume_plane *plane; /* or NULL */
-    struct gpume_view *view;         /* or NULL */
-};
-
-static int write_luma(
-    struct gpume_source *source, const AVFrame *frame, const struct target *target)
+/* Where a frame goes: nowhere, to memory, or to a view, which may do without a copy. */
+static int write_luma(struct gpume_source *source, const AVFrame *frame, struct gpume_view *to)
 {
-    struct gpume_view *view = target->view;
-    if (!target->plane) {
+    if (!to) {
         return GPUME_OK;
     }
-    if (view) {
-        av_frame_unref(view->frame);
-        view->plane = view->memory;
-        if (gpume_luma_find(frame, &view->plane)) {
-            return av_frame_ref(view->frame, frame) < 0 ? GPUME_NOMEM : GPUME_OK;
+    to->plane = to->memory;
+    if (to->frame) {
+        av_frame_unref(to->frame);
+        if (gpume_luma_find(frame, &to->plane)) {
+            return av_frame_ref(to->frame, frame) < 0 ? GPUME_NOMEM : GPUME_OK;
         }
     }
-    return gpume_luma_write(&source->luma, frame, target->plane);
+    return gpume_luma_write(&source->luma, frame, &to->memory);
 }
 
-static int deliver(struct gpume_source *source, const AVFrame *frame, const struct target *target)
+static int deliver(struct gpume_source *source, const AVFrame *frame, struct gpume_view *to)
 {
     uint32_t bits = gpume_luma_bits(frame);
     if (bits == 0) {
@@ -219,11 +212,11 @@ static int deliver(struct gpume_source *source, const AVFrame *frame, const stru
         bits != source->bits) {
         warn_scaled(source, frame);
     }
-    int status = write_luma(source, frame, target);
+    int status = write_luma(source, frame, to);
     if (status == GPUME_UNSUPPORTED) {
         return unusable(source, frame);
     }
-    if (status == GPUME_OK && target->plane && source->colour) {
+    if (status == GPUME_OK && to && source->colour) {
         status = gpume_colour_frames_keep(source->colour, source->counts.delivered, frame);
     }
     source->counts.delivered += status == GPUME_OK;
@@ -262,7 +255,7 @@ struct gpume_plane gpume_source_plane(const struct gpume_source_info *info)
     };
 }
 
-static int read_frame(struct gpume_source *source, const struct target *target, int64_t *time_us)
+static int read_frame(struct gpume_source *source, struct gpume_view *to, int64_t *time_us)
 {
     int status = GPUME_OK;
     if (atomic_load(&source->cancelled)) {
@@ -282,7 +275,7 @@ static int read_frame(struct gpume_source *source, const struct target *target, 
         us = gpume_frame_time_next(&source->time, source->frame);
     }
     source->has_frame = false;
-    GPUME_TRY(deliver(source, source->frame, target));
+    GPUME_TRY(deliver(source, source->frame, to));
     GPUME_TRY(source->options.motion ? take_motion(source) : GPUME_OK);
     *time_us = us;
 fail:
@@ -294,7 +287,11 @@ fail:
 int gpume_source_read(
     struct gpume_source *source, const struct gpume_plane *plane, int64_t *time_us)
 {
-    return read_frame(source, &(struct target){.plane = plane}, time_us);
+    struct gpume_view copy = {.frame = NULL};
+    if (plane) {
+        copy.memory = *plane;
+    }
+    return read_frame(source, plane ? &copy : NULL, time_us);
 }
 
 bool gpume_view_open(struct gpume_view *view, const struct gpume_source_info *info)
@@ -313,7 +310,7 @@ void gpume_view_close(struct gpume_view *view)
 
 int gpume_source_view(struct gpume_source *source, struct gpume_view *view, int64_t *time_us)
 {
-    return read_frame(source, &(struct target){&view->memory, view}, time_us);
+    return read_frame(source, view, time_us);
 }
 
 int gpume_source_skip(struct gpume_source *source, uint64_t index)
