@@ -7,7 +7,7 @@
 #ifndef GPUME_CLI_CODED_REPORTING_H
 #define GPUME_CLI_CODED_REPORTING_H
 
-#include "coded/grid.h"
+#include "coded/coded_grid.h"
 #include "sinks/summary.h"
 #include "vectors/rank.h"
 

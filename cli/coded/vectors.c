@@ -4,8 +4,8 @@
 #include "coded/vectors.h"
 
 #include "base/status.h"
+#include "coded/coded_grid.h"
 #include "coded/drawing.h"
-#include "coded/grid.h"
 #include "coded/reporting.h"
 #include "commands.h"
 #include "console.h"

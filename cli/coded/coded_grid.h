@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The past vectors of a coded frame on a grid of squares, as searches have it: each square has the
  * vector of the block that covers its middle, and (0,0) where there is none. */
-#ifndef GPUME_CLI_CODED_GRID_H
-#define GPUME_CLI_CODED_GRID_H
+#ifndef GPUME_CLI_CODED_CODED_GRID_H
+#define GPUME_CLI_CODED_CODED_GRID_H
 
 #include "coded/coded.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "coded/grid.h"
+#include "coded/coded_grid.h"
 
 #include "base/grid.h"
 #include "console.h"
