@@ -53,15 +53,12 @@ struct gpume_memory_bytes gpume_memory_bytes(const struct gpume_memory_needs *ne
 static int create_part(
     struct gpume_gpu *gpu, const struct gpume_memory_need *need, struct gpume_buffer **buffers)
 {
-    int status = GPUME_OK;
-    *buffers = need->count > 0 ? calloc(need->count, sizeof(**buffers)) : NULL;
-    if (need->count > 0 && !*buffers) {
-        return gpume_log_nomem(gpu->log, "the engine's buffers");
+    if (need->count == 0) {
+        return GPUME_OK;
     }
-    for (uint32_t i = 0; status == GPUME_OK && i < need->count; i++) {
-        status = gpume_buffer_create(gpu, need->kind, need->bytes, &(*buffers)[i]);
-    }
-    return status;
+    *buffers = calloc(need->count, sizeof(**buffers));
+    return *buffers ? gpume_buffers_create(gpu, need->kind, need->bytes, need->count, *buffers)
+                    : gpume_log_nomem(gpu->log, "the engine's buffers");
 }
 
 int gpume_memory_create(
@@ -78,8 +75,8 @@ void gpume_memory_destroy(
     struct gpume_gpu *gpu, const struct gpume_memory_needs *needs, struct gpume_memory *memory)
 {
     for (uint32_t i = 0; i < GPUME_MEMORY_PARTS; i++) {
-        for (uint32_t j = 0; memory->parts[i] && j < needs->parts[i].count; j++) {
-            gpume_buffer_destroy(gpu, &memory->parts[i][j]);
+        if (memory->parts[i]) {
+            gpume_buffers_destroy(gpu, needs->parts[i].count, memory->parts[i]);
         }
         free(memory->parts[i]);
         memory->parts[i] = NULL;

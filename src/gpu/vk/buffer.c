@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "gpu/vk/buffer.h"
 
+#include "base/grid.h"
 #include "base/status.h"
+
+/* Of buffers that share an allocation, at most: memory may be left in smaller pieces. */
+#define SHARED_BYTES (256ull << 20)
 
 static const struct {
     VkBufferUsageFlags usage;
@@ -61,62 +65,114 @@ static bool has_address(const struct gpume_gpu *gpu, enum gpume_buffer_kind kind
     return gpu->addresses && (kind == GPUME_BUFFER_DEVICE || kind == GPUME_BUFFER_SHARED);
 }
 
-static int allocate(struct gpume_gpu *gpu, enum gpume_buffer_kind kind, struct gpume_buffer *buffer)
+static int create(struct gpume_gpu *gpu, enum gpume_buffer_kind kind, VkDeviceSize bytes,
+    struct gpume_buffer *buffer)
 {
-    VkMemoryRequirements needs;
-    vkGetBufferMemoryRequirements(gpu->device, buffer->buffer, &needs);
-    VkMemoryAllocateFlagsInfo flags = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
-        .flags = has_address(gpu, kind) ? VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT : 0,
-    };
-    VkMemoryAllocateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
-        .pNext = &flags,
-        .allocationSize = needs.size,
-        .memoryTypeIndex =
-            memory_type(gpu, needs.memoryTypeBits, kinds[kind].needed, kinds[kind].wished),
-    };
-    if (info.memoryTypeIndex == UINT32_MAX || needs.size > gpu->allocation_max) {
-        return too_large(gpu, needs.size);
-    }
-    VkResult result = vkAllocateMemory(gpu->device, &info, NULL, &buffer->memory);
-    if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_OUT_OF_HOST_MEMORY) {
-        return too_large(gpu, needs.size);
-    }
-    return gpume_vk_check(gpu->log, result, "vkAllocateMemory");
-}
-
-int gpume_buffer_create(struct gpume_gpu *gpu, enum gpume_buffer_kind kind, VkDeviceSize bytes,
-    struct gpume_buffer *out)
-{
-    struct gpume_buffer buffer = {.bytes = bytes};
-    VkBufferCreateInfo info = {
+    const VkBufferCreateInfo info = {
         .sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO,
         .size = bytes,
         .usage = kinds[kind].usage |
                  (has_address(gpu, kind) ? VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT : 0u),
         .sharingMode = VK_SHARING_MODE_EXCLUSIVE,
     };
-    int status;
+    *buffer = (struct gpume_buffer){.bytes = bytes};
     if (bytes > gpu->allocation_max) {
         return too_large(gpu, bytes);
     }
-    GPUME_VK_TRY(gpu->log, vkCreateBuffer(gpu->device, &info, NULL, &buffer.buffer));
-    GPUME_TRY(allocate(gpu, kind, &buffer));
-    GPUME_VK_TRY(gpu->log, vkBindBufferMemory(gpu->device, buffer.buffer, buffer.memory, 0));
+    return gpume_vk_check(
+        gpu->log, vkCreateBuffer(gpu->device, &info, NULL, &buffer->buffer), "vkCreateBuffer");
+}
+
+/* Places a buffer behind others that end there. */
+static VkDeviceSize place(
+    struct gpume_gpu *gpu, const struct gpume_buffer *buffer, VkDeviceSize *end, uint32_t *types)
+{
+    VkMemoryRequirements needs;
+    vkGetBufferMemoryRequirements(gpu->device, buffer->buffer, &needs);
+    const VkDeviceSize begin = gpume_round_up(*end, needs.alignment);
+    *end = begin + needs.size;
+    *types &= needs.memoryTypeBits;
+    return begin;
+}
+
+/* The memory of them all, which the first one owns. */
+static int allocate(struct gpume_gpu *gpu, enum gpume_buffer_kind kind, uint32_t count,
+    struct gpume_buffer *buffers)
+{
+    VkDeviceSize bytes = 0;
+    uint32_t types = UINT32_MAX;
+    for (uint32_t i = 0; i < count; i++) {
+        (void)place(gpu, &buffers[i], &bytes, &types);
+    }
+    const VkMemoryAllocateFlagsInfo flags = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
+        .flags = has_address(gpu, kind) ? VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT : 0,
+    };
+    const VkMemoryAllocateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
+        .pNext = &flags,
+        .allocationSize = bytes,
+        .memoryTypeIndex = memory_type(gpu, types, kinds[kind].needed, kinds[kind].wished),
+    };
+    if (info.memoryTypeIndex == UINT32_MAX || bytes > gpu->allocation_max) {
+        return too_large(gpu, bytes);
+    }
+    VkResult result = vkAllocateMemory(gpu->device, &info, NULL, &buffers[0].memory);
+    if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY || result == VK_ERROR_OUT_OF_HOST_MEMORY) {
+        return too_large(gpu, bytes);
+    }
+    return gpume_vk_check(gpu->log, result, "vkAllocateMemory");
+}
+
+static int bind(struct gpume_gpu *gpu, enum gpume_buffer_kind kind, uint32_t count,
+    struct gpume_buffer *buffers)
+{
+    const VkDeviceMemory memory = buffers[0].memory;
+    void *mapped = NULL;
+    VkDeviceSize end = 0;
+    uint32_t types = UINT32_MAX;
+    int status = GPUME_OK;
     if (kind != GPUME_BUFFER_DEVICE) {
-        GPUME_VK_TRY(
-            gpu->log, vkMapMemory(gpu->device, buffer.memory, 0, VK_WHOLE_SIZE, 0, &buffer.mapped));
+        GPUME_VK_TRY(gpu->log, vkMapMemory(gpu->device, memory, 0, VK_WHOLE_SIZE, 0, &mapped));
     }
-    if (has_address(gpu, kind)) {
-        VkBufferDeviceAddressInfo where = {
-            .sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO, .buffer = buffer.buffer};
-        buffer.address = vkGetBufferDeviceAddress(gpu->device, &where);
+    for (uint32_t i = 0; i < count; i++) {
+        struct gpume_buffer *buffer = &buffers[i];
+        const VkDeviceSize begin = place(gpu, buffer, &end, &types);
+        GPUME_VK_TRY(gpu->log, vkBindBufferMemory(gpu->device, buffer->buffer, memory, begin));
+        buffer->mapped = mapped ? (char *)mapped + begin : NULL;
+        if (has_address(gpu, kind)) {
+            const VkBufferDeviceAddressInfo where = {
+                .sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO, .buffer = buffer->buffer};
+            buffer->address = vkGetBufferDeviceAddress(gpu->device, &where);
+        }
     }
-    *out = buffer;
+fail:
+    return status;
+}
+
+/* Buffers that share an allocation. */
+static int create_group(struct gpume_gpu *gpu, enum gpume_buffer_kind kind, VkDeviceSize bytes,
+    uint32_t count, struct gpume_buffer *buffers)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        GPUME_CHECK(create(gpu, kind, bytes, &buffers[i]));
+    }
+    GPUME_CHECK(allocate(gpu, kind, count, buffers));
+    return bind(gpu, kind, count, buffers);
+}
+
+int gpume_buffers_create(struct gpume_gpu *gpu, enum gpume_buffer_kind kind, VkDeviceSize bytes,
+    uint32_t count, struct gpume_buffer *buffers)
+{
+    const VkDeviceSize most = gpume_min_u64(SHARED_BYTES, gpu->allocation_max / 2);
+    int status = GPUME_OK;
+    for (uint32_t i = 0, group; i < count; i += group) {
+        group = (uint32_t)gpume_min_u64(gpume_max_u64(1, most / bytes), count - i);
+        GPUME_TRY(create_group(gpu, kind, bytes, group, buffers + i));
+    }
     return GPUME_OK;
 fail:
-    gpume_buffer_destroy(gpu, &buffer);
+    gpume_buffers_destroy(gpu, count, buffers);
     return status;
 }
 
@@ -125,13 +181,17 @@ struct gpume_view gpume_buffer_view(const struct gpume_buffer *buffer)
     return (struct gpume_view){.buffer = buffer->buffer, .bytes = buffer->bytes};
 }
 
-void gpume_buffer_destroy(struct gpume_gpu *gpu, struct gpume_buffer *buffer)
+/* From the last one on, since the first of a group owns its memory. */
+void gpume_buffers_destroy(struct gpume_gpu *gpu, uint32_t count, struct gpume_buffer *buffers)
 {
-    if (buffer->buffer) {
-        vkDestroyBuffer(gpu->device, buffer->buffer, NULL);
+    for (uint32_t i = count; i-- > 0;) {
+        struct gpume_buffer *buffer = &buffers[i];
+        if (buffer->buffer) {
+            vkDestroyBuffer(gpu->device, buffer->buffer, NULL);
+        }
+        if (buffer->memory) {
+            vkFreeMemory(gpu->device, buffer->memory, NULL);
+        }
+        *buffer = (struct gpume_buffer){0};
     }
-    if (buffer->memory) {
-        vkFreeMemory(gpu->device, buffer->memory, NULL);
-    }
-    *buffer = (struct gpume_buffer){0};
 }
