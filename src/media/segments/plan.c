@@ -14,13 +14,14 @@ static uint32_t least(uint64_t a, uint64_t b)
     return (uint32_t)(a < b ? a : b);
 }
 
-/* Below 12, one decoder keeps all processors busy; above 6 decoders, memory is the limit. */
+/* Below 12 processors, one decoder keeps all of them busy; 16 are kept so by 4 (PERFORMANCE.md);
+ * above 6 decoders, memory is the limit. */
 uint32_t gpume_segments_decoders(uint32_t threads)
 {
     const int count = av_cpu_count();
     const uint32_t processors = count > 0 ? (uint32_t)count : 1;
     const uint32_t used = threads > 0 && threads < processors ? threads : processors;
-    return used < 12 ? 1 : used < 36 ? used / 6 : 6;
+    return used < 12 ? 1 : used < 16 ? 2 : used < 24 ? 4 : 6;
 }
 
 /* Threads of each decoder: enough to fill the processors, and one more, since frames wait for each
