@@ -18,7 +18,7 @@ struct hop {
     struct gpume_tree_step step; /* but for `received` */
     enum place past, future;     /* its references */
     bool is_end, is_middle;      /* of its run: it has received something itself */
-    bool opens_run;              /* the first one of its run */
+    const struct hop *run_end;   /* of the first one of a run, else NULL */
     const int16_t *aq_offsets;
     int16_t *offsets; /* NULL: not wanted */
 };
@@ -36,7 +36,7 @@ struct gpume_quality_walk {
 struct gpume_quality {
     struct gpume_tree_size size;
     uint32_t blocks;
-    bool weightb;
+    bool weightb, counts_b;
     uint32_t intra_eighths;
     int64_t strength;
     gpume_step_fn step;
@@ -49,10 +49,11 @@ struct gpume_quality {
 static const struct trait {
     uint32_t intra_eighths; /* what its intra costs are of the lookahead's */
     double strength;        /* of the offsets: what suits smoothed ones best */
+    bool counts_b;          /* the offsets of a P frame count the B frames before it */
 } traits[GPUME_ENCODERS] = {
-    [GPUME_ENCODER_X264] = {8, 1.05},
+    [GPUME_ENCODER_X264] = {8, 1.05, true},
     /* it chooses among more modes: its costs are 0.86 to 0.97 of ours */
-    [GPUME_ENCODER_X265] = {7, 1.0},
+    [GPUME_ENCODER_X265] = {7, 0.9, false},
 };
 
 static bool allocate(struct gpume_quality_walk *walk, uint32_t blocks)
@@ -79,9 +80,10 @@ int gpume_quality_open(struct gpume_quality **quality, const struct gpume_tree_s
     q->size = *size;
     q->blocks = size->blocks_x * size->blocks_y;
     q->weightb = options->weightb != 0;
-    q->intra_eighths = traits[options->encoder].intra_eighths;
-    q->strength =
-        gpume_fixed_from_double(5 * (1 - options->qcomp) * traits[options->encoder].strength);
+    const struct trait *trait = &traits[options->encoder];
+    q->counts_b = trait->counts_b;
+    q->intra_eighths = trait->intra_eighths;
+    q->strength = gpume_fixed_from_double(5 * (1 - options->qcomp) * trait->strength);
     q->step = step;
     q->opaque = opaque;
     for (uint32_t i = 0; i < GPUME_QUALITY_WALKS; i++) {
@@ -176,7 +178,7 @@ static int add_run(struct gpume_quality *q, struct gpume_quality_walk *walk, con
     const uint32_t first = walk->count;
     GPUME_CHECK(add_b_frames(q, walk, run));
     GPUME_CHECK(add_hop(q, walk, run, run->end, ends_with_intra ? run->end : run->begin, run->end));
-    walk->hops[first].opens_run = true;
+    walk->hops[first].run_end = &walk->hops[walk->count - 1];
     return GPUME_OK;
 }
 
@@ -233,19 +235,30 @@ static void clear(uint32_t *sums, uint32_t blocks)
     memset(sums, 0, blocks * sizeof(*sums));
 }
 
+static void find_offsets(
+    const struct gpume_quality *q, const struct hop *hop, const uint32_t *received)
+{
+    if (hop->offsets) {
+        gpume_tree_offsets(
+            &q->size, hop->step.information, hop->aq_offsets, received, q->strength, hop->offsets);
+    }
+}
+
 static void follow_hop(
     const struct gpume_quality *q, struct gpume_quality_walk *walk, const struct hop *hop)
 {
     struct gpume_tree_step step = hop->step;
     uint32_t **sums = walk->sums;
-    if (hop->opens_run) {
+    if (hop->run_end) {
         clear(sums[BEGIN], q->blocks);
         clear(sums[MIDDLE], q->blocks);
+        if (!q->counts_b) {
+            find_offsets(q, hop->run_end, sums[END]);
+        }
     }
     step.received = hop->is_end ? sums[END] : hop->is_middle ? sums[MIDDLE] : NULL;
-    if (hop->offsets) {
-        gpume_tree_offsets(
-            &q->size, step.information, hop->aq_offsets, step.received, q->strength, hop->offsets);
+    if (q->counts_b || !hop->is_end) {
+        find_offsets(q, hop, step.received);
     }
     gpume_tree_propagate(&q->size, &step, sums[hop->past], sums[hop->future]);
     if (hop->is_end) { /* the run before ends where this one begins */
