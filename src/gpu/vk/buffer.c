@@ -165,9 +165,10 @@ int gpume_buffers_create(struct gpume_gpu *gpu, enum gpume_buffer_kind kind, VkD
     uint32_t count, struct gpume_buffer *buffers)
 {
     const VkDeviceSize most = gpume_min_u64(SHARED_BYTES, gpu->allocation_max / 2);
+    const uint64_t together = gpume_max_u64(1, most / gpume_max_u64(1, bytes));
     int status = GPUME_OK;
     for (uint32_t i = 0, group; i < count; i += group) {
-        group = (uint32_t)gpume_min_u64(gpume_max_u64(1, most / bytes), count - i);
+        group = (uint32_t)gpume_min_u64(together, count - i);
         GPUME_TRY(create_group(gpu, kind, bytes, group, buffers + i));
     }
     return GPUME_OK;

@@ -32,7 +32,7 @@ struct gpume_view {
     VkDeviceSize offset, bytes;
 };
 
-/* So many zeroed or destroyed buffers, or none. GPUME_DEVICE with the numbers in the log when
+/* Creates all of them, in zeroed memory, or none. GPUME_DEVICE with the numbers in the log when
  * memory runs out. */
 int gpume_buffers_create(struct gpume_gpu *gpu, enum gpume_buffer_kind kind, VkDeviceSize bytes,
     uint32_t count, struct gpume_buffer *buffers);
