@@ -11,9 +11,9 @@
  * of adaptive quantization. The encoders also scale by the duration of frames, which matters with
  * variable frame rates only, and is left out here.
  *
- * Unlike the encoders, we smooth both parts of that ratio over neighbouring blocks: vectors err,
- * and offsets that differ from block to block cost bits themselves. What this gains is in
- * tests/bench/firstpass/README.md.
+ * Unlike the encoders, we smooth both parts of that ratio over neighbouring blocks, since vectors
+ * err, and offsets that differ from block to block cost bits themselves; and quality.c adapts the
+ * strength to each encoder. What this gains is in tests/bench/firstpass/README.md.
  */
 #ifndef GPUME_ENCODE_TREE_H
 #define GPUME_ENCODE_TREE_H
