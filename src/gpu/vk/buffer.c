@@ -4,8 +4,8 @@
 #include "base/grid.h"
 #include "base/status.h"
 
-/* Of buffers that share an allocation, at most: memory may be left in smaller pieces. */
-#define SHARED_BYTES (256ull << 20)
+/* Of buffers that share an allocation, at most: memory may be left in small pieces only. */
+#define SHARED_BYTES (32ull << 20)
 
 static const struct {
     VkBufferUsageFlags usage;

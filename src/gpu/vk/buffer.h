@@ -32,8 +32,8 @@ struct gpume_view {
     VkDeviceSize offset, bytes;
 };
 
-/* Creates all of them, in zeroed memory, or none. GPUME_DEVICE with the numbers in the log when
- * memory runs out. */
+/* Creates all of them, or none and leaves `buffers` zeroed, which they must be before. GPUME_DEVICE
+ * with the numbers in the log when memory runs out. */
 int gpume_buffers_create(struct gpume_gpu *gpu, enum gpume_buffer_kind kind, VkDeviceSize bytes,
     uint32_t count, struct gpume_buffer *buffers);
 
