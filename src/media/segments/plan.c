@@ -14,8 +14,8 @@ static uint32_t least(uint64_t a, uint64_t b)
     return (uint32_t)(a < b ? a : b);
 }
 
-/* Below 12 processors, one decoder keeps all of them busy; 16 are kept so by 4 (PERFORMANCE.md);
- * above 6 decoders, memory is the limit. */
+/* Below 12 processors, one decoder keeps all of them busy. Measured are 4 on 16 processors and 6 on
+ * 32 (PERFORMANCE.md). With more decoders, memory is the limit. */
 uint32_t gpume_segments_decoders(uint32_t threads)
 {
     const int count = av_cpu_count();
