@@ -12,8 +12,9 @@
  * variable frame rates only, and is left out here.
  *
  * Unlike the encoders, we smooth both parts of that ratio over neighbouring blocks, since vectors
- * err, and offsets that differ from block to block cost bits themselves; and quality.c adapts the
- * strength to each encoder. What this gains is in tests/bench/firstpass/README.md.
+ * err, and offsets that differ from block to block cost bits themselves; quality.c adapts the
+ * strength to each encoder, and counts the B frames before a P frame for x264. What this gains is
+ * in tests/bench/firstpass/README.md.
  */
 #ifndef GPUME_ENCODE_TREE_H
 #define GPUME_ENCODE_TREE_H

@@ -155,6 +155,7 @@ static void check_x265(void)
     struct video video = {.encoder = GPUME_ENCODER_X265, .share = 7.0 / 16};
     REQUIRE(near(flow_of(&video, "PPP", 0, 0).target, (0.5 + 1) * 0.5));
     REQUIRE(near(flow_of(&video, "PbbP", 3, 0).target, 0));
+    REQUIRE(near(flow_of(&video, "PbbI", 3, 0).target, 0));
     REQUIRE(near(flow_of(&video, "PbbPP", 3, 0).target, 0.5));
     REQUIRE(near(flow_of(&video, "PbbP", 0, 0).target, 0.5 + (1 + 0.5) * 0.5));
     const struct flow flow = flow_of(&video, "PbBbPbP", 4, 0);
