@@ -148,8 +148,8 @@ static void check_b_frames(void)
     REQUIRE(!flow.has_b && near(flow.target, 0.25 + 0.375 + (1 + end) * 0.5));
 }
 
-/* x265 finds costs of 7/8 by itself, so that these pass on half. Its P frames have offsets without
- * the B frames before them, from which all the same they pass on what they received. */
+/* x265's intra costs are counted 7/8, so these frames pass on half. A P frame's offsets leave out
+ * what the B frames before it passed to it, but it passes that on, too. */
 static void check_x265(void)
 {
     struct video video = {.encoder = GPUME_ENCODER_X265, .share = 7.0 / 16};
