@@ -56,7 +56,8 @@ struct gpume_source_options gpume_source_options_make(const struct gpume_common_
 }
 
 uint32_t gpume_source_choice_divide(const struct gpume_source_choice *choice,
-    const struct gpume_params *params, struct gpume_source *source, bool limits, uint64_t memory)
+    const struct gpume_params *params, struct gpume_source *source, uint64_t frames, bool limits,
+    uint64_t memory)
 {
     const bool asked = choice->decoders > 0;
     const uint32_t decoders = asked || limits ? decoders_of(choice, params) : 1;
@@ -65,6 +66,7 @@ uint32_t gpume_source_choice_divide(const struct gpume_source_choice *choice,
         .decoders = decoders,
         .bytes = usual < most ? usual : most,
         .asked = asked,
+        .length = frames,
     };
     division.bytes = division.bytes < memory ? division.bytes : memory;
     if (decoders > 1) {

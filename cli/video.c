@@ -36,7 +36,7 @@ enum gpume_exit gpume_video_open(struct gpume_video *video)
         return gpume_source_exit(opened);
     }
     (void)gpume_source_choice_divide(&options->source, &options->params, video->source,
-        options->params.backend != GPUME_BACKEND_CPU, UINT64_MAX);
+        options->frames, options->params.backend != GPUME_BACKEND_CPU, UINT64_MAX);
     const uint64_t all = video->info.frames, most = options->frames;
     gpume_progress_init(
         &video->progress, &options->common, most > 0 && (all == 0 || most < all) ? most : all);

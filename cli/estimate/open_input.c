@@ -67,7 +67,7 @@ void gpume_divide_input(const struct gpume_estimate_options *options,
     const struct gpume_params *params = &options->params;
     const uint64_t taken = engine->host_bytes + engine->device_bytes;
     const uint64_t left = params->memory_max > taken ? params->memory_max - taken : 0;
-    (void)gpume_source_choice_divide(&options->source, params, source,
+    (void)gpume_source_choice_divide(&options->source, params, source, options->frames,
         strcmp(engine->backend, "cpu") != 0, params->memory_max > 0 ? left : UINT64_MAX);
 }
 

@@ -282,17 +282,17 @@ static uint64_t bytes_of(const AVFrame *frame)
     return bytes;
 }
 
-/* How many decoders suit what decodes. */
-static uint32_t suitable(const struct decode *decode)
+/* How many decoders suit what decodes, and so many frames. */
+static uint32_t suitable(const struct decode *decode, uint64_t frames)
 {
-    return decode->accelerated ? gpume_hwaccel_decoders(decode->options.hwaccel)
+    return decode->accelerated ? gpume_hwaccel_decoders(decode->options.hwaccel, frames)
                                : gpume_segments_decoders(decode->options.threads);
 }
 
 static void decode_divide(void *state, struct gpume_division *division)
 {
     struct decode *decode = state;
-    const uint32_t most = division->asked ? division->decoders : suitable(decode);
+    const uint32_t most = division->asked ? division->decoders : suitable(decode, division->length);
     if (!decode->scan || decode->on_trial || !gpume_scan_is_certain(decode->scan)) {
         division->decoders = 1;
     } else if (division->decoders > most) {

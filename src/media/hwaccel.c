@@ -6,6 +6,7 @@
  * its own, hence the mutex. decode.c then starts over in software.
  */
 #include "media/hwaccel.h"
+#include "base/grid.h"
 #include "media/libav.h"
 
 #include <pthread.h>
@@ -19,6 +20,9 @@
 #include <libavutil/pixdesc.h>
 
 #define REASON_BYTES 256
+/* NVIDIA's driver opens decoders one after the other, in 0.25 s each: with fewer frames for each,
+ * one decoder less is as fast (PERFORMANCE.md). */
+#define DECODER_FRAMES 600u
 
 struct gpume_hwaccel {
     const char *text;   /* TYPE[:DEVICE], or auto */
@@ -267,9 +271,13 @@ void gpume_hwaccel_refuse(struct gpume_hwaccel *hwaccel, const char *label, cons
     hwaccel->refused = true;
 }
 
-uint32_t gpume_hwaccel_decoders(const struct gpume_hwaccel *hwaccel)
+uint32_t gpume_hwaccel_decoders(const struct gpume_hwaccel *hwaccel, uint64_t frames)
 {
-    return hwaccel->type == AV_HWDEVICE_TYPE_CUDA ? GPUME_HWACCEL_DECODERS : 1;
+    if (hwaccel->type != AV_HWDEVICE_TYPE_CUDA) {
+        return 1;
+    }
+    const uint64_t worth = frames > 0 ? gpume_div_up(frames, DECODER_FRAMES) : UINT64_MAX;
+    return (uint32_t)gpume_min_u64(worth, GPUME_HWACCEL_DECODERS);
 }
 
 const char *gpume_hwaccel_name(const struct gpume_hwaccel *hwaccel)

@@ -10,6 +10,7 @@
 #include "base/log.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include <libavcodec/codec_id.h>
 
@@ -41,8 +42,8 @@ void gpume_hwaccel_accept(struct gpume_hwaccel *hwaccel, enum AVCodecID id, cons
  * decoder's own reason if it gave one. */
 void gpume_hwaccel_refuse(struct gpume_hwaccel *hwaccel, const char *label, const char *reason);
 
-/* How many decoders keep its device busy; 1 where that is not known. */
-uint32_t gpume_hwaccel_decoders(const struct gpume_hwaccel *hwaccel);
+/* How many decoders suit its device and so many frames (0: unknown); 1 where that is not known. */
+uint32_t gpume_hwaccel_decoders(const struct gpume_hwaccel *hwaccel, uint64_t frames);
 
 /* TYPE[:DEVICE] in use. */
 const char *gpume_hwaccel_name(const struct gpume_hwaccel *hwaccel);

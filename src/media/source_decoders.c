@@ -162,6 +162,8 @@ static const char *why_refused(const struct gpume_source *source)
 void gpume_source_divide(struct gpume_source *source, struct gpume_division *division)
 {
     const char *why = why_not_divided(source);
+    const uint64_t all = source->facts.frames, wanted = division->length;
+    division->length = all > 0 && (wanted == 0 || all < wanted) ? all : wanted;
     if (division->decoders > 1 && !why) {
         source->decoder->divide(source->decodes[0], division);
         source->division = *division;

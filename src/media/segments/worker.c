@@ -139,7 +139,8 @@ static bool hand_over(struct gpume_worker *worker, struct gpume_segment *segment
         !cutter->stop && cutter->last > segment->number && compare(worker, segment, next);
     if (cutter->last > segment->number && !same) {
         gpume_cutter_end_with(cutter, segment->number,
-            "a decoder that begins with the next key frame delivers other frames");
+            next->placed > 0 ? "a decoder that begins with the next key frame delivers other frames"
+                             : "a decoder that begins with the next key frame delivers none");
     }
     if (gpume_cutter_is_beyond(cutter, segment)) {
         return false;
