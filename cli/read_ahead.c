@@ -7,7 +7,7 @@ bool gpume_read_ahead_init(struct gpume_read_ahead *ahead, const struct gpume_so
 {
     bool complete = true;
     for (uint32_t i = 0; i < GPUME_AHEAD_FRAMES && complete; i++) {
-        complete = gpume_view_open(&ahead->views[i], info);
+        complete = gpume_luma_view_open(&ahead->views[i], info);
     }
     return complete;
 }
@@ -15,7 +15,7 @@ bool gpume_read_ahead_init(struct gpume_read_ahead *ahead, const struct gpume_so
 void gpume_read_ahead_finish(struct gpume_read_ahead *ahead)
 {
     for (uint32_t i = 0; i < GPUME_AHEAD_FRAMES; i++) {
-        gpume_view_close(&ahead->views[i]);
+        gpume_luma_view_close(&ahead->views[i]);
     }
 }
 

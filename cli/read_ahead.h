@@ -17,7 +17,7 @@
 struct gpume_read_ahead {
     struct gpume_source *source;
     uint64_t end; /* frames to read in all */
-    struct gpume_view views[GPUME_AHEAD_FRAMES];
+    struct gpume_luma_view views[GPUME_AHEAD_FRAMES];
     int64_t times_us[GPUME_AHEAD_FRAMES];
     bool running;
     pthread_t thread;

@@ -187,7 +187,7 @@ static int unusable(struct gpume_source *source, const AVFrame *frame)
 }
 
 /* Where a frame goes: nowhere, to memory, or to a view, which may do without a copy. */
-static int write_luma(struct gpume_source *source, const AVFrame *frame, struct gpume_view *to)
+static int write_luma(struct gpume_source *source, const AVFrame *frame, struct gpume_luma_view *to)
 {
     if (!to) {
         return GPUME_OK;
@@ -202,7 +202,7 @@ static int write_luma(struct gpume_source *source, const AVFrame *frame, struct 
     return gpume_luma_write(&source->luma, frame, &to->memory);
 }
 
-static int deliver(struct gpume_source *source, const AVFrame *frame, struct gpume_view *to)
+static int deliver(struct gpume_source *source, const AVFrame *frame, struct gpume_luma_view *to)
 {
     uint32_t bits = gpume_luma_bits(frame);
     if (bits == 0) {
@@ -255,7 +255,7 @@ struct gpume_plane gpume_source_plane(const struct gpume_source_info *info)
     };
 }
 
-static int read_frame(struct gpume_source *source, struct gpume_view *to, int64_t *time_us)
+static int read_frame(struct gpume_source *source, struct gpume_luma_view *to, int64_t *time_us)
 {
     int status = GPUME_OK;
     if (atomic_load(&source->cancelled)) {
@@ -287,28 +287,28 @@ fail:
 int gpume_source_read(
     struct gpume_source *source, const struct gpume_plane *plane, int64_t *time_us)
 {
-    struct gpume_view copy = {.frame = NULL};
+    struct gpume_luma_view copy = {.frame = NULL};
     if (plane) {
         copy.memory = *plane;
     }
     return read_frame(source, plane ? &copy : NULL, time_us);
 }
 
-bool gpume_view_open(struct gpume_view *view, const struct gpume_source_info *info)
+bool gpume_luma_view_open(struct gpume_luma_view *view, const struct gpume_source_info *info)
 {
     view->plane = view->memory = gpume_source_plane(info);
     view->frame = av_frame_alloc();
     return view->memory.data && view->frame;
 }
 
-void gpume_view_close(struct gpume_view *view)
+void gpume_luma_view_close(struct gpume_luma_view *view)
 {
     av_frame_free(&view->frame);
     free(view->memory.data);
-    *view = (struct gpume_view){0};
+    *view = (struct gpume_luma_view){0};
 }
 
-int gpume_source_view(struct gpume_source *source, struct gpume_view *view, int64_t *time_us)
+int gpume_source_view(struct gpume_source *source, struct gpume_luma_view *view, int64_t *time_us)
 {
     return read_frame(source, view, time_us);
 }

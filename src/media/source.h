@@ -77,18 +77,18 @@ int gpume_source_read(
     struct gpume_source *source, const struct gpume_plane *plane, int64_t *time_us);
 
 /* A frame that is read without a copy, where its own memory holds what would be copied. */
-struct gpume_view {
+struct gpume_luma_view {
     struct gpume_plane plane;  /* read only; valid until the next read into it */
     struct gpume_plane memory; /* for a copy */
     struct AVFrame *frame;     /* that the plane lies in, or empty */
 };
 
 /* False: out of memory. Close it in any case; zeroed is fine. */
-bool gpume_view_open(struct gpume_view *view, const struct gpume_source_info *info);
-void gpume_view_close(struct gpume_view *view);
+bool gpume_luma_view_open(struct gpume_luma_view *view, const struct gpume_source_info *info);
+void gpume_luma_view_close(struct gpume_luma_view *view);
 
 /* As gpume_source_read. */
-int gpume_source_view(struct gpume_source *source, struct gpume_view *view, int64_t *time_us);
+int gpume_source_view(struct gpume_source *source, struct gpume_luma_view *view, int64_t *time_us);
 
 /* Before the first read: drops the frames before `index`, counted from 0. They are decoded only as
  * far as needed to give frame `index`, and those after it, the same number, time and samples as

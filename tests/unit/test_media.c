@@ -129,10 +129,10 @@ static void view_all(const char *path, uint32_t bits, uint32_t count, const char
 {
     struct gpume_source *source = NULL;
     struct gpume_source_info info = {0};
-    struct gpume_view view = {.frame = NULL};
+    struct gpume_luma_view view = {.frame = NULL};
     int64_t time_us = 0;
     REQUIRE_EQUAL(open_source(&source, path, NULL, filter, &info), GPUME_OK);
-    REQUIRE(gpume_view_open(&view, &info));
+    REQUIRE(gpume_luma_view_open(&view, &info));
     for (uint32_t i = 0; i < count; i++) {
         REQUIRE_EQUAL(gpume_source_view(source, &view, &time_us), GPUME_OK);
         draw(i, bits);
@@ -142,7 +142,7 @@ static void view_all(const char *path, uint32_t bits, uint32_t count, const char
     REQUIRE_EQUAL(gpume_source_view(source, &view, &time_us), GPUME_EOF);
     gpume_source_close(&source);
     REQUIRE(is_drawn(&view.plane)); /* outlives the source */
-    gpume_view_close(&view);
+    gpume_luma_view_close(&view);
 }
 
 static void test_round_trips(void)
