@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """Checks the ladder's own parts: the corpus table, BD rates, the decoder's buffer, the fit, statistics
-files, firstpass_probe, and firstpass_distorted.
+files, firstpass_probe, firstpass_distorted, and passes.py.
 
 usage: check.py FIRSTPASS_PROBE [FIRSTPASS_DISTORTED]
 """
 import csv
 import math
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -17,6 +18,7 @@ from corpus import ROLES, rows
 from encoders import frames_of
 from fit import fit_type, predict
 from ladder import VBV, options_at
+from passes import PASSES, ratio
 from vbv import DELIMITER, lowest_fill, picture_bits
 
 WIDTH, HEIGHT, FRAMES = 96, 80, 12
@@ -141,6 +143,23 @@ def check_distorted(command):
         check(len(set(found)) == 3, "distorted vectors give the same offsets")
 
 
+def check_passes(command):
+    """A round of passes.py, by firstpass_distorted with vectors as they were found."""
+    if not shutil.which("ffmpeg"):
+        print("no ffmpeg: passes.py is not checked")
+        return
+    program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "passes.py")
+    with tempfile.TemporaryDirectory() as folder:
+        clip = os.path.join(folder, "clip.y4m")
+        write_clip(clip)
+        run = subprocess.run([sys.executable, "-B", program, "--gpume", command, "--encoder", "x264",
+                              "--bitrate", "100k", "--workers", "2", "--seconds", "0", clip],
+                             stdout=subprocess.PIPE, text=True, check=True)
+    (row,) = csv.DictReader(run.stdout.splitlines())
+    check(row["encodes"] == "2" and all(float(row[name]) >= 0 for name in PASSES), "a round of passes.py")
+    check(abs(ratio([2.0, 6.0, 0.5, 5.9]) - 0.8) < 1e-9, "ratio of passes.py")
+
+
 if __name__ == "__main__":
     check(len(sys.argv) in (2, 3), "usage: check.py FIRSTPASS_PROBE [FIRSTPASS_DISTORTED]")
     check_corpus()
@@ -150,3 +169,4 @@ if __name__ == "__main__":
     check_probe(sys.argv[1])
     for program in sys.argv[2:]:
         check_distorted(program)
+        check_passes(program)
