@@ -15,6 +15,7 @@
 #include "firstpass/report.h"
 #include "firstpass/spacing.h"
 #include "firstpass/verify.h"
+#include "names.h"
 #include "signals.h"
 
 #include <inttypes.h>
@@ -102,6 +103,22 @@ static int open_pass(
         status = status ? status : gpume_pass_add_rate(*pass, entry->stats, rates->rates[i]);
     }
     return status;
+}
+
+/* -y would replace it. */
+static bool is_input(const struct job *job, const char *path)
+{
+    return path && gpume_name_is_input(job->options->video.common.inputs, 1, path);
+}
+
+static enum gpume_exit check_outputs(const struct job *job)
+{
+    bool refused = is_input(job, job->json_path);
+    for (size_t i = 0; i < job->report.count && !refused; i++) {
+        const struct gpume_firstpass_entry *entry = &job->report.entries[i];
+        refused = is_input(job, entry->stats) || is_input(job, entry->tree);
+    }
+    return refused ? GPUME_EXIT_USAGE : GPUME_EXIT_DONE;
 }
 
 static enum gpume_exit open_outputs(struct job *job)
@@ -204,6 +221,7 @@ static enum gpume_exit work(struct job *job)
         result = gpume_firstpass_verify_check(&job->encode, &job->video.info);
     }
     result = result ? result : open_outputs(job);
+    result = result ? result : check_outputs(job);
     result = result ? result : open_analysis(job);
     result = result ? result : analyse(job);
     result = result ? result : finish_outputs(job);

@@ -2,12 +2,14 @@
 /* The options of `gpume firstpass`. Those of the encoder have its names and defaults. */
 #include "firstpass/firstpass.h"
 
+#include "base/status.h"
 #include "commands.h"
 #include "console.h"
 #include "files/text_file.h"
 #include "options/line.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 #define OPTIONS struct gpume_firstpass_options
 #define RATE_MIN UINT64_C(1000)
@@ -211,6 +213,31 @@ static bool is_folder(const char *name)
     return *last == '\0' || strcmp(last, ".") == 0 || strcmp(last, "..") == 0;
 }
 
+/* Encoders drop a "=" from the beginning of a name. */
+static int check_output(const char *name)
+{
+    if (!name) {
+        return gpume_refuse(GPUME_INVALID,
+            "give -o NAME, with which the names of several files begin, such as -o clip");
+    }
+    if (gpume_text_is_special(name) || is_folder(name)) {
+        return gpume_refuse(GPUME_INVALID,
+            "-o %s: the names of several files begin with it; give a name, such as -o clip", name);
+    }
+    return name[0] == '=' ? gpume_refuse(GPUME_INVALID,
+                                "-o %s: encoders read no name that begins with =; give another, "
+                                "such as -o clip",
+                                name)
+                          : GPUME_OK;
+}
+
+/* Not standard input, or a pipe or device. */
+static bool can_be_read_again(const char *input)
+{
+    struct stat info;
+    return strcmp(input, "-") != 0 && (stat(input, &info) != 0 || S_ISREG(info.st_mode));
+}
+
 static int check(void *opaque, const struct gpume_line *line)
 {
     struct gpume_firstpass_options *options = opaque;
@@ -226,20 +253,18 @@ static int check(void *opaque, const struct gpume_line *line)
         return gpume_refuse(
             GPUME_INVALID, "give --bitrate, in bits per second, such as --bitrate 2M");
     }
-    if (!options->video.output || gpume_text_is_special(options->video.output)) {
+    GPUME_CHECK(check_output(options->video.output));
+    const char *input = options->video.common.inputs[0];
+    if (options->verify && !can_be_read_again(input)) {
         return gpume_refuse(GPUME_INVALID,
-            "give -o NAME, with which the names of several files begin, such as -o clip");
-    }
-    if (is_folder(options->video.output)) {
-        return gpume_refuse(GPUME_INVALID,
-            "-o %s: the names of several files begin with it; give a name, such as -o clip",
-            options->video.output);
+            "--verify: %s cannot be read again by the encodes; give a file, or leave it out",
+            strcmp(input, "-") == 0 ? "standard input" : input);
     }
     if (options->encode.bits == 12 && options->encoder == GPUME_ENCODER_X264) {
         return gpume_refuse(GPUME_INVALID, "--output-depth 12: x264 takes 8 or 10");
     }
-    const int status = gpume_video_options_check(opaque, line);
-    return status ? status : set_encode_options(options, line);
+    GPUME_CHECK(gpume_video_options_check(opaque, line));
+    return set_encode_options(options, line);
 }
 
 static enum gpume_exit run(const void *options)

@@ -160,10 +160,13 @@ void gpume_firstpass_report_print(const struct gpume_firstpass_report *report)
 {
     for (size_t i = 0; i < report->count; i++) {
         const struct gpume_firstpass_entry *entry = &report->entries[i];
-        printf("# %" PRIu32 "x%" PRIu32 ", %" PRIu64 " kbit/s, %" PRIu64 " frames\n",
-            entry->video.width, entry->video.height, entry->bitrate / 1000, report->frames);
+        printf("# %" PRIu32 "x%" PRIu32 ", %" PRIu64 " kbit/s, %" PRIu64 " frame%s\n",
+            entry->video.width, entry->video.height, entry->bitrate / 1000, report->frames,
+            report->frames == 1 ? "" : "s");
         print_argv(&entry->ffmpeg, "\n");
-        printf("# the same with %s\n", gpume_encoder_name(report->encoder));
+        if (entry->encoder.count > 0) {
+            printf("# the same with %s\n", gpume_encoder_name(report->encoder));
+        }
         print_argv(&entry->feed, " | ");
         print_argv(&entry->encoder, "\n");
     }

@@ -111,6 +111,9 @@ static void add_decoding(struct gpume_argv *argv, const struct gpume_command_par
 }
 
 #define LIST_BYTES 1024
+/* What the program x265 reads as Y4M; libx265 takes more. */
+#define X265_SIDE_MIN 64u
+#define X265_RATE_MAX 300u /* per second; at least 1 */
 
 /* All options as NAME=VALUE:NAME=VALUE... */
 static void list_options(const struct gpume_encode_options *options, char list[LIST_BYTES])
@@ -229,9 +232,19 @@ static bool reads_input(const struct gpume_command_params *params)
                strncmp(params->pixel_format, "yuv420p", 7) == 0);
 }
 
+/* Can it read them in any form? */
+static bool program_reads(const struct gpume_command_params *params)
+{
+    const struct gpume_pass_video *video = &params->video;
+    return params->options->encoder != GPUME_ENCODER_X265 ||
+           (video->width >= X265_SIDE_MIN && video->height >= X265_SIDE_MIN &&
+               video->rate_num >= video->rate_den &&
+               video->rate_num <= (uint64_t)X265_RATE_MAX * video->rate_den);
+}
+
 void gpume_command_feed(struct gpume_argv *argv, const struct gpume_command_params *params)
 {
-    if (reads_input(params)) {
+    if (!program_reads(params) || reads_input(params)) {
         return;
     }
     add_decoding(argv, params);
@@ -284,6 +297,9 @@ static void add_ends(struct gpume_argv *argv, const struct gpume_command_params 
 void gpume_command_encoder(struct gpume_argv *argv, const struct gpume_command_params *params)
 {
     const enum gpume_encoder encoder = params->options->encoder;
+    if (!program_reads(params)) {
+        return;
+    }
     char *stats = gpume_pass_stats_path(encoder, params->name);
     argv->failed |= !stats;
     add(argv, "%s", gpume_encoder_name(encoder));

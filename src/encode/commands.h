@@ -38,7 +38,7 @@ struct gpume_command_params {
 /* The second pass by ffmpeg with libx264 or libx265, */
 void gpume_command_ffmpeg(struct gpume_argv *argv, const struct gpume_command_params *params);
 
-/* and by the encoder's own program, */
+/* and by the encoder's own program, if that reads such frames, */
 void gpume_command_encoder(struct gpume_argv *argv, const struct gpume_command_params *params);
 
 /* which may need frames on its standard input: then this is the ffmpeg that writes them; otherwise

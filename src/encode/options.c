@@ -204,10 +204,16 @@ static int check_x265(const struct gpume_encode_options *options, const struct g
 static int check_together(const struct gpume_encode_options *options, const struct gpume_log *log)
 {
     const char *name = gpume_encoder_name(options->encoder);
-    if (options->keyint < 1 || options->ref < 1 || options->ipratio < 0.1 ||
-        options->pbratio < 0.1) {
-        return gpume_log_fail(log, GPUME_INVALID,
-            "%s: keyint and ref must be at least 1, ipratio and pbratio at least 0.1", name);
+    const struct {
+        const char *option;
+        double value, least;
+    } bounds[] = {{"keyint", options->keyint, 1}, {"ref", options->ref, 1},
+        {"ipratio", options->ipratio, 0.1}, {"pbratio", options->pbratio, 0.1}};
+    for (size_t i = 0; i < sizeof(bounds) / sizeof(bounds[0]); i++) {
+        if (bounds[i].value < bounds[i].least) {
+            return gpume_log_fail(log, GPUME_INVALID, "%s: %s must be at least %g", name,
+                bounds[i].option, bounds[i].least);
+        }
     }
     if (options->min_keyint > options->keyint) {
         return gpume_log_fail(log, GPUME_INVALID,

@@ -56,7 +56,13 @@ refuses() {
 refuses 2 '--encoder' clip.y4m --bitrate 1M -o r
 refuses 2 '--bitrate' clip.y4m --encoder x264 -o r
 refuses 2 '-o NAME' clip.y4m --encoder x264 --bitrate 1M
-refuses 2 '-o NAME' clip.y4m --encoder x264 --bitrate 1M -o -
+refuses 2 'give a name, such as -o clip' clip.y4m --encoder x264 --bitrate 1M -o -
+refuses 2 'no name that begins with =' clip.y4m --encoder x264 --bitrate 1M -o=r
+refuses 2 '--verify: standard input cannot be read again' - --encoder x264 --bitrate 1M --verify -o r
+mkfifo pipe
+refuses 2 '--verify: pipe cannot be read again' pipe --encoder x264 --bitrate 1M --verify -o r
+rm pipe
+refuses 2 'x265: ref must be at least 1' clip.y4m --encoder x265 --bitrate 1M --ref 0 -o r
 refuses 2 'whole kilobits' clip.y4m --encoder x264 --bitrate 1234567 -o r
 refuses 2 'whole kilobits' clip.y4m --encoder x264 --bitrate 345 -o r
 for rate in 1.5 1.2345M 0.9999k 0.5k 1.5.5M 1,5M .M 2000.001M; do
@@ -75,6 +81,21 @@ refuses 2 'rc-lookahead 3 must be more than bframes 3' clip.y4m --encoder x264 -
 refuses 2 'vbv-bufsize need each other' clip.y4m --encoder x264 --bitrate 1M --vbv-maxrate 500 -o r
 refuses 2 'x264 takes 8 or 10' clip.y4m --encoder x264 --bitrate 1M --output-depth 12 -o r
 refuses 3 'nothing.y4m' nothing.y4m --encoder x264 --bitrate 1M -o r
+# What the program x265 does not read has no command line for it.
+expect 0 $first x265 --bitrate 100k --size 64x64 --size 62x64 -o a
+[ "$(grep -c 'same with x265' "$scratch/out") $(grep -c ' | x265 ' "$scratch/out")" = "1 1" ] || fail "x265 below 64x64"
+[ "$(grep -c '"x265": \[' a.json) $(grep -c '"feed"' a.json)" = "1 1" ] || fail "x265 below 64x64 in a.json"
+# The input is never replaced.
+for name in i-96x80-100k-0.log i-96x80-100k-0.log.mbtree i.json; do
+    cp clip.y4m $name
+    expect 2 firstpass $name --backend cpu --encoder x264 --bitrate 100k -o i -y
+    says "$name: is the input"
+    cmp clip.y4m $name || fail "$name was replaced"
+    rm $name
+    ls | grep '^i' && fail "$name: left files"
+done
+rm -f ./a*
+
 make_clip odd.y4m 97 81 8 3
 refuses 3 'give --size 98x82' odd.y4m --encoder x264 --bitrate 1M -o r
 make_clip small.y4m 5 18 8 3
