@@ -105,7 +105,7 @@ static int open_pass(
     return status;
 }
 
-/* -y would replace it. */
+/* With -y it would be replaced. */
 static bool is_input(const struct job *job, const char *path)
 {
     return path && gpume_name_is_input(job->options->video.common.inputs, 1, path);

@@ -9,7 +9,6 @@
 #include "options/line.h"
 
 #include <string.h>
-#include <sys/stat.h>
 
 #define OPTIONS struct gpume_firstpass_options
 #define RATE_MIN UINT64_C(1000)
@@ -213,7 +212,7 @@ static bool is_folder(const char *name)
     return *last == '\0' || strcmp(last, ".") == 0 || strcmp(last, "..") == 0;
 }
 
-/* Encoders drop a "=" from the beginning of a name. */
+/* Encoders drop "=" from the beginning of a name. */
 static int check_output(const char *name)
 {
     if (!name) {
@@ -229,13 +228,6 @@ static int check_output(const char *name)
                                 "such as -o clip",
                                 name)
                           : GPUME_OK;
-}
-
-/* Not standard input, or a pipe or device. */
-static bool can_be_read_again(const char *input)
-{
-    struct stat info;
-    return strcmp(input, "-") != 0 && (stat(input, &info) != 0 || S_ISREG(info.st_mode));
 }
 
 static int check(void *opaque, const struct gpume_line *line)
@@ -255,7 +247,7 @@ static int check(void *opaque, const struct gpume_line *line)
     }
     GPUME_CHECK(check_output(options->video.output));
     const char *input = options->video.common.inputs[0];
-    if (options->verify && !can_be_read_again(input)) {
+    if (options->verify && gpume_text_is_special(input)) {
         return gpume_refuse(GPUME_INVALID,
             "--verify: %s cannot be read again by the encodes; give a file, or leave it out",
             strcmp(input, "-") == 0 ? "standard input" : input);

@@ -232,7 +232,7 @@ static bool reads_input(const struct gpume_command_params *params)
                strncmp(params->pixel_format, "yuv420p", 7) == 0);
 }
 
-/* Can it read them in any form? */
+/* Can it read such frames at all? */
 static bool program_reads(const struct gpume_command_params *params)
 {
     const struct gpume_pass_video *video = &params->video;

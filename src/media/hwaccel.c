@@ -20,8 +20,8 @@
 #include <libavutil/pixdesc.h>
 
 #define REASON_BYTES 256
-/* NVIDIA's driver opens decoders one after the other, in 0.25 s each: with fewer frames for each,
- * one decoder less is as fast (PERFORMANCE.md). */
+/* NVIDIA's driver opens decoders one after the other, in 0.25 s each, which pays only if each of
+ * them has so many frames (PERFORMANCE.md). */
 #define DECODER_FRAMES 600u
 
 struct gpume_hwaccel {

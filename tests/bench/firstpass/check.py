@@ -145,8 +145,10 @@ def check_distorted(command):
 
 def check_passes(command):
     """A round of passes.py, by firstpass_distorted with vectors as they were found."""
-    if not shutil.which("ffmpeg"):
-        print("no ffmpeg: passes.py is not checked")
+    ffmpeg = shutil.which("ffmpeg")
+    if not ffmpeg or b" libx264 " not in subprocess.run(
+            [ffmpeg, "-hide_banner", "-encoders"], stdout=subprocess.PIPE, check=True).stdout:
+        print("no ffmpeg with libx264: passes.py is not checked")
         return
     program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "passes.py")
     with tempfile.TemporaryDirectory() as folder:

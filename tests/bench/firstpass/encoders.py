@@ -9,7 +9,6 @@ import hashlib
 import json
 import os
 import re
-import resource
 import shutil
 import subprocess
 
@@ -67,17 +66,19 @@ def file_hash(path):
     return hash_of_file(path, status.st_size, status.st_mtime_ns)
 
 
-def cpu_seconds(argv, cwd, log):
-    """Runs a command and returns its user CPU time."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+def resources_of(argv, cwd, log):
+    """Runs a command and returns what it used: see resource.getrusage. Any thread."""
     with open(log, "w") as stream:
-        status = subprocess.run(
+        process = subprocess.Popen(
             ["timeout", "-s", "KILL", str(LIMIT_SECONDS)] + argv, cwd=cwd, stdin=subprocess.DEVNULL,
-            stdout=stream, stderr=subprocess.STDOUT).returncode
-    if status != 0:
+            stdout=stream, stderr=subprocess.STDOUT)
+        _, status, used = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
         with open(log) as stream:
-            raise Failure("%s: status %d: %s" % (" ".join(argv), status, stream.read()[-500:]))
-    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+            raise Failure(
+                "%s: status %d: %s" % (" ".join(argv), process.returncode, stream.read()[-500:]))
+    return used
 
 
 class Cache:
@@ -100,7 +101,7 @@ class Cache:
         for name, path in inputs.items():
             (os.symlink if name == "clip.y4m" else shutil.copy)(path, os.path.join(work, name))
         log = os.path.join(work, "log")
-        found = {"user": cpu_seconds(argv, work, log)}
+        found = {"user": resources_of(argv, work, log).ru_utime}
         with open(log) as stream:
             report = stream.read()
         for name, pattern in (patterns or {}).items():

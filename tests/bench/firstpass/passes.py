@@ -14,12 +14,13 @@ import argparse
 import csv
 import json
 import os
-import subprocess
 import sys
 import tempfile
 import threading
 import time
 from statistics import mean
+
+from encoders import Failure, resources_of
 
 PASSES = ("own_first", "own_second", "analysis", "second")
 NOWHERE = ["-v", "error", "-f", "null", "-"]
@@ -29,14 +30,8 @@ PASS_OPTIONS = {
 }
 
 
-def processor_seconds(argv):
-    with tempfile.TemporaryFile() as log:
-        process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-        _, status, used = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode != 0:
-            log.seek(0)
-            raise RuntimeError("%s: %s" % (" ".join(argv), log.read().decode()[-500:]))
+def processor_seconds(argv, folder):
+    used = resources_of(argv, None, os.path.join(folder, "log"))
     return used.ru_utime + used.ru_stime
 
 
@@ -44,7 +39,7 @@ def own_passes(arguments, video, folder):
     stats = os.path.join(folder, "own")
     common = ["ffmpeg", "-nostdin", "-i", video, "-map", "0:v:0", "-c:v", "lib" + arguments.encoder,
               "-preset", "medium", "-b:v", arguments.bitrate]
-    return [processor_seconds(common + PASS_OPTIONS[arguments.encoder](number, stats) + NOWHERE)
+    return [processor_seconds(common + PASS_OPTIONS[arguments.encoder](number, stats) + NOWHERE, folder)
             for number in ("1", "2")]
 
 
@@ -52,10 +47,10 @@ def passes_with_gpume(arguments, video, folder):
     name = os.path.join(folder, "gpume")
     analysis = processor_seconds(
         [arguments.gpume, "firstpass", video, "--encoder", arguments.encoder, "--bitrate",
-         arguments.bitrate, "--hwaccel", arguments.hwaccel, "-y", "-o", name])
+         arguments.bitrate, "--hwaccel", arguments.hwaccel, "-y", "-o", name], folder)
     with open(name + ".json") as stream:
         command = json.load(stream)["runs"][0]["commands"]["ffmpeg"]
-    return [analysis, processor_seconds(command[:-1] + NOWHERE)]
+    return [analysis, processor_seconds(command[:-1] + NOWHERE, folder)]
 
 
 def work(arguments, number, end, rows, failures):
@@ -63,17 +58,13 @@ def work(arguments, number, end, rows, failures):
     with tempfile.TemporaryDirectory() as folder:
         while not failures:
             video = arguments.videos[turn // 2 % len(arguments.videos)]
+            halves = (own_passes, passes_with_gpume)
             try:
-                if turn % 2:
-                    own = own_passes(arguments, video, folder)
-                    ours = passes_with_gpume(arguments, video, folder)
-                else:
-                    ours = passes_with_gpume(arguments, video, folder)
-                    own = own_passes(arguments, video, folder)
-            except (RuntimeError, OSError) as failure:
+                found = {half: half(arguments, video, folder) for half in halves[::1 if turn % 2 else -1]}
+            except (Failure, OSError) as failure:
                 failures.append(failure)
                 return
-            rows[video].append(own + ours)
+            rows[video].append(found[own_passes] + found[passes_with_gpume])
             turn += 1
             if time.monotonic() >= end:
                 return
