@@ -115,12 +115,13 @@ static enum gpume_frame_type intra_type(const struct gpume_types *types, uint64_
                : GPUME_FRAME_I;
 }
 
-/* Ends the first run before a cut. */
+/* Ends the first run before a cut. Frames after it are not looked at: their changes count from the
+ * cut, which has not been committed yet. */
 static int end_at_cut(
     struct gpume_types *types, uint64_t last, uint32_t count, enum gpume_frame_type *decisions)
 {
-    for (uint32_t i = 0; i + 1 < count && gpume_type_is_b(decisions[i]); i++) {
-        bool cut;
+    bool cut = false;
+    for (uint32_t i = 0; i + 1 < count && gpume_type_is_b(decisions[i]) && !cut; i++) {
         GPUME_CHECK(opens_scene(types, last + 2 + i, last + count, &cut));
         if (cut) {
             decisions[i] = GPUME_FRAME_P;

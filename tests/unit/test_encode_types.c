@@ -156,6 +156,33 @@ static void check_flashes(void)
     }
 }
 
+/* One frame of another scene right before or after a cut hides it nowhere in a run of B frames. */
+static void check_cut_beside_flash(
+    const struct gpume_encode_options *options, uint32_t before, const char *after)
+{
+    char scenes[FRAMES_MAX + 1];
+    struct video video = {.scenes = scenes};
+    memset(scenes, 'A', before);
+    snprintf(scenes + before, sizeof(scenes) - before, "%s", after);
+    decide_all(&video, options);
+    for (uint32_t i = 1; i < video.frames; i++) {
+        REQUIRE((video.types[i] <= GPUME_FRAME_I) == (i == before));
+    }
+}
+
+static void check_cuts_beside_flashes(void)
+{
+    struct gpume_encode_options options = default_options();
+    for (uint32_t before = 8; before < 24; before++) {
+        options.encoder = GPUME_ENCODER_X264;
+        options.bframes = 3;
+        check_cut_beside_flash(&options, before, "BXBBBBBBBBBBBBBBBBBB");
+        options.encoder = GPUME_ENCODER_X265;
+        options.bframes = 4;
+        check_cut_beside_flash(&options, before, "BCCCCCCCCCCCCCCCCCCC");
+    }
+}
+
 /* The bias grows with the distance from the last key frame: a weak cut counts only when it is late.
  */
 static int weak_cut_cost(
@@ -385,6 +412,7 @@ int main(void)
 {
     check_cuts();
     check_flashes();
+    check_cuts_beside_flashes();
     check_bias();
     for (uint32_t b_adapt = 0; b_adapt <= 2; b_adapt++) {
         check_keyint(false, b_adapt);
