@@ -37,12 +37,25 @@ struct job {
     struct gpume_out *json;
 };
 
-#define SIDE_MIN 16u /* of --size, and of what x265 encodes */
-
-/* The least side that --size takes and that is no shorter. */
+/* The nearest side that --size takes. */
 static uint32_t even_side(uint32_t side)
 {
-    return side < SIDE_MIN ? SIDE_MIN : (side + 1) & ~1u;
+    return side < GPUME_FIRSTPASS_SIDE_MIN   ? GPUME_FIRSTPASS_SIDE_MIN
+           : side > GPUME_FIRSTPASS_SIDE_MAX ? GPUME_FIRSTPASS_SIDE_MAX
+                                             : (side + 1) & ~1u;
+}
+
+/* Can the encoder take a picture of the input's size? `what`: what it takes instead. */
+static bool takes_size(const struct job *job, const char **what)
+{
+    const uint32_t width = job->video.info.width, height = job->video.info.height;
+    const uint32_t least = width < height ? width : height, most = width < height ? height : width;
+    const bool x265 = job->encode.encoder == GPUME_ENCODER_X265;
+    *what = (width | height) & 1                       ? "even sides"
+            : x265 && least < GPUME_FIRSTPASS_SIDE_MIN ? "sides of 16 pixels or more"
+            : most > GPUME_FIRSTPASS_SIDE_MAX          ? "sides of up to 16384 pixels"
+                                                       : NULL;
+    return !*what;
 }
 
 static enum gpume_exit settle(struct job *job)
@@ -56,20 +69,12 @@ static enum gpume_exit settle(struct job *job)
         return gpume_refuse(GPUME_EXIT_INPUT,
             "%s: its frame rate is unknown; set one with --vf fps=25", info->label);
     }
-    if (job->options->sizes.count == 0 && (info->width | info->height) & 1) {
+    const char *what;
+    if (job->options->sizes.count == 0 && !takes_size(job, &what)) {
         return gpume_refuse(GPUME_EXIT_INPUT,
-            "%s: %" PRIu32 "x%" PRIu32 " pixels, but %s takes even sides; give --size %" PRIu32
-            "x%" PRIu32,
-            info->label, info->width, info->height, gpume_encoder_name(job->encode.encoder),
+            "%s: %" PRIu32 "x%" PRIu32 " pixels: %s takes %s; give --size %" PRIu32 "x%" PRIu32,
+            info->label, info->width, info->height, gpume_encoder_name(job->encode.encoder), what,
             even_side(info->width), even_side(info->height));
-    }
-    if (job->encode.encoder == GPUME_ENCODER_X265 && job->options->sizes.count == 0 &&
-        (info->width < SIDE_MIN || info->height < SIDE_MIN)) {
-        return gpume_refuse(GPUME_EXIT_INPUT,
-            "%s: %" PRIu32 "x%" PRIu32 " pixels are too few for x265; give --size %" PRIu32
-            "x%" PRIu32,
-            info->label, info->width, info->height, even_side(info->width),
-            even_side(info->height));
     }
     if (info->interlaced) {
         gpume_console_warning(

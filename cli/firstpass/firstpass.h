@@ -10,6 +10,9 @@
 #include "video.h"
 
 #define GPUME_FIRSTPASS_MAX 32u /* bitrates, and sizes */
+/* Of --size, and what the encoders take. */
+#define GPUME_FIRSTPASS_SIDE_MIN 16u
+#define GPUME_FIRSTPASS_SIDE_MAX 16384u
 
 struct gpume_firstpass_rates {
     uint64_t rates[GPUME_FIRSTPASS_MAX]; /* bits per second */

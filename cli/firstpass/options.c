@@ -79,8 +79,9 @@ static bool parse_size(const struct gpume_option *option, const char *text, void
     const char *by = strchr(text, 'x');
     uint64_t width, height;
     (void)option;
-    if (!by || !gpume_parse_digits(text, (size_t)(by - text), 16384, &width) ||
-        !gpume_parse_digits(by + 1, strlen(by + 1), 16384, &height) || width < 16 || height < 16 ||
+    if (!by || !gpume_parse_digits(text, (size_t)(by - text), GPUME_FIRSTPASS_SIDE_MAX, &width) ||
+        !gpume_parse_digits(by + 1, strlen(by + 1), GPUME_FIRSTPASS_SIDE_MAX, &height) ||
+        width < GPUME_FIRSTPASS_SIDE_MIN || height < GPUME_FIRSTPASS_SIDE_MIN ||
         (width | height) & 1 || list->count == GPUME_FIRSTPASS_MAX) {
         return false;
     }
@@ -96,8 +97,8 @@ static bool parse_size(const struct gpume_option *option, const char *text, void
 static void describe_size(const struct gpume_option *option, char *text, size_t bytes)
 {
     (void)option;
-    snprintf(text, bytes, "WxH, each even and from 16 to 16384, e.g. 1280x720; at most %u sizes",
-        (unsigned)GPUME_FIRSTPASS_MAX);
+    snprintf(text, bytes, "WxH, each even and from %u to %u, e.g. 1280x720; at most %u sizes",
+        GPUME_FIRSTPASS_SIDE_MIN, GPUME_FIRSTPASS_SIDE_MAX, GPUME_FIRSTPASS_MAX);
 }
 
 static const struct gpume_option_type gpume_type_sizes = {

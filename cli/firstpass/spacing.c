@@ -15,9 +15,11 @@ bool gpume_spacing_add(struct gpume_spacing *spacing, int64_t time_us)
     }
     const uint64_t n = spacing->count++;
     const int64_t frame = (int64_t)((uint64_t)SECOND * spacing->den / spacing->num);
-    const uint64_t whole = n / spacing->num, part = n % spacing->num; /* against overflow */
-    const int64_t expected = (int64_t)(whole * spacing->den * (uint64_t)SECOND +
-                                       part * spacing->den * (uint64_t)SECOND / spacing->num);
+    /* seconds, and the rest in parts of a second: without overflow for 2^32 frames */
+    const uint64_t seconds = n * spacing->den / spacing->num,
+                   rest = n * spacing->den % spacing->num;
+    const int64_t expected =
+        (int64_t)(seconds * (uint64_t)SECOND + rest * (uint64_t)SECOND / spacing->num);
     const int64_t difference = time_us - spacing->first_us - expected;
     spacing->early = difference < spacing->early ? difference : spacing->early;
     spacing->late = difference > spacing->late ? difference : spacing->late;

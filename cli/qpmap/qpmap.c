@@ -2,7 +2,8 @@
 /*
  * gpume qpmap: the QP offsets of the macroblock tree in the formats of encoders that take maps.
  * Every frame is analysed as a reference of the next one, since these encoders choose their own
- * structure of B frames; so the maps come in display order. Main thread only.
+ * structure of B frames; so the maps come in display order. Main thread only, but maps are written
+ * by the one that decides (encode/analysis.h).
  */
 #include "commands.h"
 #include "console.h"
@@ -20,6 +21,7 @@
  * octave. */
 #define AV1_LEVELS 8u
 #define AV1_INDICES 7
+#define AV1_INDEX_MAX 255
 
 struct qpmap_options {
     struct gpume_video_options video;
@@ -37,10 +39,17 @@ struct job {
     int16_t *offsets;    /* of a frame */
 };
 
-static int16_t scale(int16_t offset, int32_t by)
+/* In whole units, of which a QP has `by`. */
+static int32_t scale(int16_t offset, int32_t by)
 {
     const int32_t value = offset * by;
-    return (int16_t)((value + (value < 0 ? -128 : 128)) / 256);
+    return (value + (value < 0 ? -128 : 128)) / 256;
+}
+
+static int32_t av1_index(int16_t offset)
+{
+    const int32_t index = scale(offset, AV1_INDICES);
+    return index > AV1_INDEX_MAX ? AV1_INDEX_MAX : index < -AV1_INDEX_MAX ? -AV1_INDEX_MAX : index;
 }
 
 static void write_numbers(struct gpume_out *out, const int16_t *numbers, uint32_t count)
@@ -82,7 +91,7 @@ static int take_decision(void *opaque, const struct gpume_decision *decision)
     const uint32_t rows = gpume_qp_map_squares(decision->blocks_y, job->per_square);
     gpume_qp_map_make(decision, job->per_square, job->offsets);
     for (uint32_t i = 0; i < columns * rows; i++) {
-        job->offsets[i] = scale(job->offsets[i], av1 ? AV1_INDICES : 1);
+        job->offsets[i] = (int16_t)(av1 ? av1_index(job->offsets[i]) : scale(job->offsets[i], 1));
     }
     if (av1) {
         write_svt_av1(job, decision->display, columns * rows);
@@ -112,7 +121,6 @@ static enum gpume_exit open_analysis(void *opaque)
     struct gpume_encode_options *wanted = &params.options;
     gpume_encode_options_default(wanted, GPUME_ENCODER_X264);
     wanted->bframes = wanted->b_adapt = wanted->b_pyramid = 0;
-    wanted->keyint = GPUME_KEYINT_MAX; /* the encoder has intra frames elsewhere */
     wanted->scenecut = 0;
     wanted->rc_lookahead = options->rc_lookahead;
     wanted->horizon = options->rc_lookahead + 1; /* the frame that is decided is one of them */
@@ -121,6 +129,7 @@ static enum gpume_exit open_analysis(void *opaque)
     wanted->aq_strength = options->aq_strength;
     int status =
         gpume_encode_options_settle(wanted, info->rate_num, info->rate_den, &gpume_console);
+    wanted->keyint = UINT32_MAX; /* the encoder has intra frames elsewhere */
     status = status ? status : gpume_analysis_open(&job->analysis, &params);
     if (status == GPUME_OK) {
         gpume_console_forget_error();

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Frames: cuts that are nearer to each other are one. */
+/* Frames: cuts that are no further apart are one. */
 #define TOLERANCE 2u
 
 static uint64_t length(const struct gpume_change *change)

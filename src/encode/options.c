@@ -146,12 +146,16 @@ bool gpume_encode_option_is_switch(const struct gpume_encode_option *option)
     return option->type == GPUME_ENCODE_SWITCH || option->type == GPUME_ENCODE_FLAG;
 }
 
+static unsigned thousandths(double value)
+{
+    return (unsigned)(value * 1000 + 0.5);
+}
+
 void gpume_encode_option_text(const struct gpume_encode_option *option,
     const struct gpume_encode_options *options, char text[GPUME_ENCODE_TEXT_BYTES])
 {
     if (option->type == GPUME_ENCODE_REAL) {
-        const double value = *(const double *)field_of(option, options);
-        const unsigned parts = (unsigned)(value * 1000 + 0.5);
+        const unsigned parts = thousandths(*(const double *)field_of(option, options));
         snprintf(text, GPUME_ENCODE_TEXT_BYTES, "%u.%03u", parts / 1000, parts % 1000);
         text[strlen(text) - (parts % 10 ? 0 : parts % 100 ? 1 : 2)] = '\0';
     } else {
@@ -178,6 +182,18 @@ static int check_limits(const struct gpume_encode_options *options, const struct
         }
     }
     return GPUME_OK;
+}
+
+/* Both passes know the same decimals. */
+static void round_values(struct gpume_encode_options *options)
+{
+    const struct gpume_encode_option *option = NULL;
+    while ((option = gpume_encode_option_next(option, options->encoder)) != NULL) {
+        if (option->type == GPUME_ENCODE_REAL) {
+            double *value = (double *)(void *)((char *)options + option->offset);
+            *value = thousandths(*value) / 1000.0;
+        }
+    }
 }
 
 /* x265 3.5 crashes or hangs on these. A frame has 8 references at most (ITU-T H.265 7.4.7.1), and
@@ -259,11 +275,9 @@ static void settle_x265(struct gpume_encode_options *options)
 int gpume_encode_options_settle(struct gpume_encode_options *options, uint32_t rate_num,
     uint32_t rate_den, const struct gpume_log *log)
 {
-    int status = check_limits(options, log);
-    status = status ? status : check_together(options, log);
-    if (status != GPUME_OK) {
-        return status;
-    }
+    GPUME_CHECK(check_limits(options, log));
+    round_values(options);
+    GPUME_CHECK(check_together(options, log));
     if (options->min_keyint == 0) {
         const uint32_t second = rate_den > 0 ? rate_num / rate_den : options->keyint;
         options->min_keyint = gpume_min_u32(options->keyint / 10, second);

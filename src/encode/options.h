@@ -57,7 +57,7 @@ enum gpume_encode_type {
     GPUME_ENCODE_NUMBER, /* a uint32_t */
     GPUME_ENCODE_SWITCH, /* the same, 0 or 1 */
     GPUME_ENCODE_FLAG,   /* a bool */
-    GPUME_ENCODE_REAL,   /* a double, with up to three decimals */
+    GPUME_ENCODE_REAL,   /* a double, with three decimals when settled */
 };
 
 /* An option of an encoder. */

@@ -148,11 +148,14 @@ static uint64_t all_bits(const struct gpume_pass *pass, int32_t qp)
     return sum;
 }
 
-/* The bits of all frames at a bitrate. */
+/* The bits of all frames at a bitrate, below 2^32: without overflow for any frame rate. */
 static uint64_t bits_of_rate(const struct gpume_pass *pass, uint64_t bitrate)
 {
     const struct gpume_pass_video *video = &pass->params.video;
-    return bitrate * 256 * video->rate_den / video->rate_num * pass->count / 256;
+    const uint64_t scaled = bitrate * video->rate_den;
+    const uint64_t whole = scaled / video->rate_num, rest = scaled % video->rate_num;
+    const uint64_t more = rest * pass->count / video->rate_num; /* count: at most FRAMES_MAX */
+    return whole > (UINT64_MAX - more) / pass->count ? UINT64_MAX : whole * pass->count + more;
 }
 
 /* Unless the model may be wrong: at the ends of its range, and of few frames, it is often off by a
@@ -299,7 +302,7 @@ typedef int (*check_fn)(
 
 /* A device or a pipe cannot be read back. */
 static int read_back(const struct gpume_pass *pass, const struct rate *rate,
-    const struct gpume_out *out, check_fn check)
+    const struct gpume_out *out, const char *path, check_fn check)
 {
     const char *file = gpume_out_place(out);
     struct gpume_stream *stream = NULL;
@@ -310,7 +313,7 @@ static int read_back(const struct gpume_pass *pass, const struct rate *rate,
     status = status ? status : check(pass, rate, stream);
     gpume_stream_close(&stream);
     return status == GPUME_EOF
-               ? gpume_log_fail(&pass->params.log, GPUME_FORMAT, "%s: lacks frames", rate->path)
+               ? gpume_log_fail(&pass->params.log, GPUME_FORMAT, "%s: lacks frames", path)
                : status;
 }
 
@@ -322,10 +325,10 @@ int gpume_pass_finish(struct gpume_pass *pass)
     for (struct rate *rate = pass->rates; rate; rate = rate->next) {
         solve(pass, rate);
         GPUME_CHECK(write_stats(pass, rate));
-        GPUME_CHECK(read_back(pass, rate, rate->stats, check_lines));
+        GPUME_CHECK(read_back(pass, rate, rate->stats, rate->path, check_lines));
         if (rate->tree) {
             GPUME_CHECK(gpume_out_finish(rate->tree));
-            GPUME_CHECK(read_back(pass, rate, rate->tree, check_records));
+            GPUME_CHECK(read_back(pass, rate, rate->tree, rate->tree_path, check_records));
         }
     }
     return GPUME_OK;

@@ -42,12 +42,12 @@ static void spread(const struct gpume_tree_size *size, uint32_t *sums, uint32_t 
         if (height == 0 || to_y < 0 || to_y >= size->blocks_y) {
             continue;
         }
-        uint32_t *to = sums + to_y * size->blocks_x + x;
+        const int64_t to = to_y * size->blocks_x + x;
         if (in_left) {
-            add(to, part_of(amount, (BLOCK - right) * height));
+            add(&sums[to], part_of(amount, (BLOCK - right) * height));
         }
         if (in_right) {
-            add(to + 1, part_of(amount, right * height));
+            add(&sums[to + 1], part_of(amount, right * height));
         }
     }
 }

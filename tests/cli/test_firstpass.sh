@@ -101,8 +101,28 @@ refuses 3 'give --size 98x82' odd.y4m --encoder x264 --bitrate 1M -o r
 make_clip small.y4m 5 18 8 3
 refuses 3 'give --size 16x18' small.y4m --encoder x264 --bitrate 1M -o r
 make_clip small.y4m 8 8 8 3
-refuses 3 'too few for x265; give --size 16x16' small.y4m --encoder x265 --bitrate 1M -o r
+refuses 3 'x265 takes sides of 16 pixels or more; give --size 16x16' small.y4m --encoder x265 --bitrate 1M -o r
 expect 0 firstpass odd.y4m --backend cpu --encoder x264 --bitrate 1M --size 98x82 -o a
+{ printf 'YUV4MPEG2 W16400 H16 F25:1 C420jpeg\nFRAME\n'; head -c 393600 /dev/zero; } >long.y4m
+refuses 3 'up to 16384 pixels; give --size 16384x16' long.y4m --encoder x264 --bitrate 1M -o r
+rm long.y4m
+# What is analysed is what the command line says: of a qcomp that it calls 1.0, without a tree.
+expect 0 firstpass clip.y4m --backend cpu --encoder x264 --bitrate 100k --qcomp 0.9999 -o d
+[ "$(ls d*.mbtree 2>/dev/null)$(grep -c 'mbtree=0' d-*.log)" = 1 ] || fail "qcomp 0.9999"
+rm -f ./d*
+# Frame rates of large numbers: time stamps are even, and rates are reached.
+awk 'BEGIN { for (n = 0; n < 90; n++) { printf "FRAME\n"; for (k = 0; k < 384; k++) printf "%c", 33 + k * (n + 5) % 90 } }' >frames
+{
+    printf 'YUV4MPEG2 W16 H16 F2147483647:2147483646 C420jpeg\n'
+    i=0
+    while [ $i -lt 100 ]; do
+        cat frames
+        i=$((i + 1))
+    done
+} >rate.y4m
+expect 0 firstpass rate.y4m --backend cpu --encoder x264 --bitrate 40k --bitrate 33554k --bitrate 33555k -o d
+[ "$(grep -h -o '^in:0 .* q:[0-9.]*' d-16x16-3355?k-0.log | uniq | wc -l)" = 1 ] || fail "33554k and 33555k differ"
+rm -f ./d* rate.y4m frames
 # An older NAME.json never stands beside other files than its own.
 mkdir a-96x80-100k.log
 expect 2 $first x265 --bitrate 100k -o a -y

@@ -39,6 +39,9 @@ ffmpeg -nostdin -v error -f lavfi -i testsrc2=s=64x48:r=25:d=0.04 -vf loop=319:1
 expect 0 qpmap still.mkv --backend "$engine"
 awk 'NR % 2 == 0 && NR < 520 { n++; if ($1 > -6) exit 1 } END { if (n != 259) exit 1 }' "$scratch/out" ||
     fail "a still picture is not equally good for 260 frames"
+# The strongest offsets that there are stay within AV1's indices.
+expect 0 qpmap still.mkv --backend "$engine" --vf noise=alls=80:all_seed=1:allf=u --format svt-av1 --qcomp 0 --rc-lookahead 250
+awk 'NR == 1 { for (i = 2; i <= NF; i++) if ($i < -255) exit 1; exit !($2 < -200) }' "$scratch/out" || fail "svt-av1: beyond -255"
 rm still.mkv
 
 qpmap --format svt-av1
