@@ -2,7 +2,7 @@
 /*
  * gpume firstpass: the video goes frame by frame into the analysis, whose decisions go to the files
  * of every picture size. NAME.json, which names the other files, is completed last. Main thread
- * only.
+ * only, but decisions are taken on the one that decides (encode/analysis.h).
  */
 #include "firstpass/firstpass.h"
 

@@ -57,7 +57,8 @@ struct gpume_analysis {
     uint32_t *information; /* the same, of those before `informed` */
     uint64_t begun;        /* frames whose reading has begun */
     uint64_t offset_end, informed;
-    uint64_t seen, coded;                    /* frames: put when last looked, told of */
+    uint64_t seen;                           /* `put` when the decider last looked */
+    uint64_t coded;                          /* frames that params.decide was called for */
     uint64_t last;                           /* the last I or P frame that has been decided */
     struct gpume_group groups[GPUME_GROUPS]; /* number % GPUME_GROUPS */
     uint64_t groups_begin, groups_end;       /* begun, and not told of */

@@ -208,7 +208,9 @@ static bool await(struct gpume_lookahead *l, const struct gpume_match *match)
     return gpume_searches_wait(l->searches, match) == GPUME_OK;
 }
 
-/* Returns when nothing that reads the planes of a past frame before `end` is under way any more. */
+/* Returns when nothing that reads the planes of a past frame before `end` is under way any more.
+ * Pairs with a weighted reference have numbers of their own, but are complete once they are found.
+ */
 static void wait_for_frame(struct gpume_lookahead *l, struct gpume_kept_frame *frame, uint64_t end)
 {
     const struct gpume_link *link = first_of(l, &frame->pairs);

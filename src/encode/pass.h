@@ -3,7 +3,8 @@
  * The files of an encoder's second pass at one picture size, for any number of bitrates: the
  * statistics, a text with a line for each frame, and the QP offsets of all blocks of all frames
  * that others refer to. Offsets are written as they come; of each frame a few dozen bytes stay in
- * memory. All files are read back and checked before they get their names. One thread.
+ * memory. All files are read back and checked before they get their names. One thread at a
+ * time.
  */
 #ifndef GPUME_ENCODE_PASS_H
 #define GPUME_ENCODE_PASS_H
@@ -45,9 +46,8 @@ char *gpume_pass_tree_path(enum gpume_encoder encoder, const char *path);
 /* The next frame in coded order. */
 int gpume_pass_add_frame(struct gpume_pass *pass, const struct gpume_decision *decision);
 
-/* Writes the statistics, then
- * reads all files back. They get their names from gpume_out_set_name. GPUME_INVALID: no frames.
- * GPUME_FORMAT: a file does not hold what was written. */
+/* Writes the statistics, then reads all files back. They get their names from gpume_out_set_name.
+ * GPUME_INVALID: no frames. GPUME_FORMAT: a file does not hold what was written. */
 int gpume_pass_finish(struct gpume_pass *pass);
 
 void gpume_pass_close(struct gpume_pass **pass);

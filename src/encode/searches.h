@@ -2,7 +2,8 @@
 /*
  * Searches between half planes by libgpume: each block of 8x8 of a target finds its match in a
  * reference, the best whole pixel by SAD, which blocks.h takes to quarter pixels. Requests are
- * queued, so that a GPU searches many pairs at once. One thread.
+ * queued, so that a GPU searches many pairs at once. One thread; with a GPU, one thread sends and
+ * requests, and another one may wait for what has been requested.
  */
 #ifndef GPUME_ENCODE_SEARCHES_H
 #define GPUME_ENCODE_SEARCHES_H

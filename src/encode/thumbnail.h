@@ -16,6 +16,7 @@ struct gpume_thumbnail {
     int16_t means[GPUME_THUMBNAIL_CELLS];
 };
 
+/* No sample may exceed its depth. */
 void gpume_thumbnail_make(struct gpume_thumbnail *thumbnail, const struct gpume_plane *luma);
 
 /* The sum over all cells of (a - origin) * (b - origin), at most 2^38. */
