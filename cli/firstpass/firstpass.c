@@ -225,6 +225,7 @@ static enum gpume_exit work(struct job *job)
     if (result == GPUME_EXIT_DONE && options->verify) {
         result = gpume_firstpass_verify_check(&job->encode, &job->video.info);
     }
+    gpume_signals_keep(); /* files that have been begun are removed */
     result = result ? result : open_outputs(job);
     result = result ? result : check_outputs(job);
     result = result ? result : open_analysis(job);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static int refuse_memory(const struct gpume_firstpass_report *report)
 {
@@ -50,16 +51,33 @@ int gpume_firstpass_report_add(struct gpume_firstpass_report *report,
     return entry->stats && (entry->tree || !options->tree) ? GPUME_OK : refuse_memory(report);
 }
 
+/* Y4M as the encoders' programs read it: of a frame rate that is not unknown. */
+static bool is_plain_y4m(const char *path)
+{
+    char head[256] = "";
+    FILE *file = fopen(path, "rb");
+    const char *rate = file && fgets(head, sizeof(head), file) ? strstr(head, " F") : NULL;
+    if (file) {
+        fclose(file);
+    }
+    return rate && strncmp(head, "YUV4MPEG2 ", 10) == 0 && strncmp(rate, " F0:", 4) != 0;
+}
+
 int gpume_firstpass_report_make(struct gpume_firstpass_report *report,
     const struct gpume_encode_options *options, const struct gpume_firstpass_source *source)
 {
     const struct gpume_source_info *info = source->info;
+    struct stat status;
+    const bool is_file = stat(source->input, &status) == 0 && S_ISREG(status.st_mode);
+    const bool is_y4m = is_file && is_plain_y4m(source->input);
     report->frames = source->frames;
     for (size_t i = 0; i < report->count; i++) {
         struct gpume_firstpass_entry *entry = &report->entries[i];
         const struct gpume_command_params params = {
             .options = options,
             .input = source->input,
+            .is_file = is_file,
+            .is_y4m = is_y4m,
             .filter = source->filter,
             .stream = info->streams > 1 ? (int)info->stream : -1,
             .full_range = info->full_range,

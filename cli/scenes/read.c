@@ -76,7 +76,7 @@ static enum gpume_exit choose(struct job *job, const struct gpume_changes *found
         }
         const uint64_t start = gpume_change_scene(change);
         list->changes[list->change_count++] = *change;
-        if (start < list->frames &&
+        if (start < list->frames && list->frames - start >= job->options->length_min &&
             start >= list->starts[list->start_count - 1] + job->options->length_min) {
             list->starts[list->start_count++] = start;
         }
@@ -88,6 +88,7 @@ static enum gpume_exit finish(void *opaque)
 {
     struct job *job = opaque;
     const struct gpume_changes *changes = NULL;
+    job->list.start_us = job->video.info.start_us;
     enum gpume_exit result = gpume_exit_of_engine(gpume_scenes_finish(job->scenes, &changes));
     result = result ? result : choose(job, changes);
     if (result == GPUME_EXIT_DONE) {

@@ -107,7 +107,7 @@ static void write_qpfile(struct gpume_out *out, const struct gpume_scene_list *l
 static void write_keyframes(struct gpume_out *out, const struct gpume_scene_list *list)
 {
     for (size_t i = 0; i < list->start_count; i++) {
-        const int64_t time_us = list->rows[list->starts[i]].time_us - list->rows[0].time_us;
+        const int64_t time_us = list->rows[list->starts[i]].time_us - list->start_us;
         char time[32];
         gpume_text_time(time, sizeof(time), time_us > MARGIN_US ? time_us - MARGIN_US : 0);
         (void)gpume_out_text(out, i > 0 ? "," : "");

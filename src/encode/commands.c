@@ -42,13 +42,12 @@ static void add_pair(struct gpume_argv *argv, const char *name, const char *valu
     add(argv, "%s", value);
 }
 
-/* What FFmpeg would take for a protocol is a file's name. */
-static void add_input(struct gpume_argv *argv, const char *input)
+/* What FFmpeg would take for a protocol may be a file's name. */
+static void add_input(struct gpume_argv *argv, const struct gpume_command_params *params)
 {
-    const char *colon = strchr(input, ':');
-    const bool is_url = colon && strncmp(colon, "://", 3) == 0;
+    const bool is_name = params->is_file && strchr(params->input, ':');
     add(argv, "-i");
-    add(argv, "%s%s", colon && !is_url && strncmp(input, "file:", 5) != 0 ? "file:" : "", input);
+    add(argv, "%s%s", is_name ? "file:" : "", params->input);
 }
 
 static bool is_scaled(const struct gpume_command_params *params)
@@ -59,7 +58,10 @@ static bool is_scaled(const struct gpume_command_params *params)
 /* The label of a graph's output, "[out]" at its end; "": none. */
 static const char *output_label(const char *filter)
 {
-    const size_t length = strlen(filter);
+    size_t length = strlen(filter);
+    while (length > 0 && strchr(" \t\n", filter[length - 1])) {
+        length--;
+    }
     const char *label = length > 0 && filter[length - 1] == ']' ? strrchr(filter, '[') : NULL;
     return label ? label : "";
 }
@@ -91,7 +93,7 @@ static void add_decoding(struct gpume_argv *argv, const struct gpume_command_par
 {
     add_pair(argv, "ffmpeg", "-nostdin");
     add(argv, "-noautorotate");
-    add_input(argv, params->input);
+    add_input(argv, params);
     if (params->stream >= 0) {
         add(argv, "-map");
         add(argv, "0:v:%d", params->stream);
@@ -113,6 +115,8 @@ static void add_decoding(struct gpume_argv *argv, const struct gpume_command_par
 #define LIST_BYTES 1024
 /* What the program x265 reads as Y4M; libx265 takes more. */
 #define X265_SIDE_MIN 64u
+#define X265_WIDTH_MAX 8192u
+#define X265_HEIGHT_MAX 4320u
 #define X265_RATE_MAX 300u /* per second; at least 1 */
 
 /* All options as NAME=VALUE:NAME=VALUE... */
@@ -222,14 +226,17 @@ void gpume_command_ffmpeg(struct gpume_argv *argv, const struct gpume_command_pa
 
 /* Can the encoder's program read the frames that gpume has analysed? Of inputs that are not Y4M,
  * x264's readers take other frames at edit lists, other streams, and other names. x265 keeps the
- * chroma of Y4M, where the second pass has half resolution. */
+ * chroma of Y4M, where the second pass has half resolution; x264 reads no other chroma. */
 static bool reads_input(const struct gpume_command_params *params)
 {
-    const char *dot = strrchr(params->input, '.');
-    return dot && strcmp(dot, ".y4m") == 0 && !params->filter && !is_scaled(params) &&
-           params->bits == params->options->bits && !strchr(params->input, '%') &&
-           (params->options->encoder == GPUME_ENCODER_X264 ||
-               strncmp(params->pixel_format, "yuv420p", 7) == 0);
+    const char *dot = strrchr(params->input, '.'), *format = params->pixel_format;
+    const bool x264 = params->options->encoder == GPUME_ENCODER_X264;
+    return params->is_y4m && dot && strcmp(dot, ".y4m") == 0 && !params->filter &&
+           !is_scaled(params) && params->bits == params->options->bits &&
+           !strchr(params->input, '%') &&
+           (strncmp(format, "yuv420p", 7) == 0 ||
+               (x264 &&
+                   (strncmp(format, "yuv422p", 7) == 0 || strncmp(format, "yuv444p", 7) == 0)));
 }
 
 /* Can it read such frames at all? */
@@ -238,6 +245,7 @@ static bool program_reads(const struct gpume_command_params *params)
     const struct gpume_pass_video *video = &params->video;
     return params->options->encoder != GPUME_ENCODER_X265 ||
            (video->width >= X265_SIDE_MIN && video->height >= X265_SIDE_MIN &&
+               video->width <= X265_WIDTH_MAX && video->height <= X265_HEIGHT_MAX &&
                video->rate_num >= video->rate_den &&
                video->rate_num <= (uint64_t)X265_RATE_MAX * video->rate_den);
 }

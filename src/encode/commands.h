@@ -25,6 +25,8 @@ void gpume_argv_finish(struct gpume_argv *argv);
 struct gpume_command_params {
     const struct gpume_encode_options *options; /* settled */
     const char *input;                          /* as gpume reads it */
+    bool is_file;                               /* there is a file of that name */
+    bool is_y4m;                                /* a Y4M file that says its frame rate */
     const char *filter;                         /* FFmpeg filter graph; NULL: none */
     int stream;                                 /* among the video streams; -1: the only one */
     bool full_range;                            /* of the input's luma */

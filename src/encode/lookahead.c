@@ -316,7 +316,6 @@ void gpume_lookahead_facts(
         .intra_costs = f->intra.costs,
         .intra_cost = f->intra.cost,
         .energies = gpume_lookahead_energies(lookahead, frame),
-        .luma_sum = f->luma.sum,
     };
 }
 

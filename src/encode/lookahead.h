@@ -82,7 +82,6 @@ struct gpume_frame_facts {
     const uint16_t *intra_costs;
     uint64_t intra_cost;      /* their sum */
     const uint32_t *energies; /* NULL unless params.energies */
-    uint64_t luma_sum;        /* at half resolution, of 8-bit samples */
 };
 /* With a GPU, may wait for the intra costs. */
 void gpume_lookahead_facts(

@@ -17,6 +17,8 @@
 #define CHANGE_LEAST 4.0 /* squared change of the picture at a cut, of the usual one */
 #define DISTINCT 0.1     /* a boundary below this confidence is not a candidate */
 #define RATIO_ALONE 0.5  /* that the only boundary of a video must exceed to be a cut */
+#define REPEATED 0.35    /* of a neighbour's ratio, below which a frame repeats the one before it */
+#define UNUSUAL 0.75     /* ratio from which a boundary is likely a cut */
 
 struct fact {
     uint64_t intra_cost;
@@ -93,21 +95,36 @@ static double median_of(double *values, size_t count)
     return count > 0 ? values[count / 2] : 0;
 }
 
-/* What is usual for the boundaries on one side of the one before `frame`, from `first` to `end` -
- * 1. */
+/* Does the boundary say what is usual? Not if it is likely a cut, nor if a higher frame rate or its
+ * drawing on twos and threes repeats a frame there. end: of the frames that are known. */
+static bool is_telling(struct gpume_scenes *scenes, uint64_t frame, uint64_t end)
+{
+    const double ratio = fact_of(scenes, frame)->ratio;
+    const double before = frame > 1 ? fact_of(scenes, frame - 1)->ratio : 0;
+    const double after = frame + 1 < end ? fact_of(scenes, frame + 1)->ratio : 0;
+    return ratio < UNUSUAL && ratio >= REPEATED * (before > after ? before : after);
+}
+
+/* What is usual for the boundaries on one side of the one before `frame`: medians. */
 struct usual {
-    double ratio, change; /* medians */
+    double ratio, change;
 };
 
-static struct usual find_usual(struct gpume_scenes *scenes, uint64_t first, uint64_t end)
+/* Of the boundaries from `first` to `last`, or of those that tell it if there are any. */
+static struct usual find_usual(
+    struct gpume_scenes *scenes, uint64_t first, uint64_t last, uint64_t end)
 {
-    double ratios[AROUND], changes[AROUND];
-    size_t count = 0;
-    for (uint64_t i = first; i < end; i++, count++) {
-        ratios[count] = fact_of(scenes, i)->ratio;
-        changes[count] = fact_of(scenes, i)->change;
+    double ratios[2][AROUND], changes[2][AROUND];
+    size_t counts[2] = {0};
+    for (uint64_t i = first; i <= last; i++) {
+        for (int telling = is_telling(scenes, i, end); telling >= 0; telling--) {
+            ratios[telling][counts[telling]] = fact_of(scenes, i)->ratio;
+            changes[telling][counts[telling]++] = fact_of(scenes, i)->change;
+        }
     }
-    return (struct usual){median_of(ratios, count), median_of(changes, count)};
+    const int set = counts[1] > 0;
+    return (struct usual){
+        median_of(ratios[set], counts[set]), median_of(changes[set], counts[set])};
 }
 
 /* The ratio that a cut before `frame` must exceed: that of the calmer side if the picture changes
@@ -117,8 +134,8 @@ static double find_threshold(struct gpume_scenes *scenes, uint64_t frame, uint64
 {
     const uint64_t first = frame > AROUND ? frame - AROUND : 1;
     const uint64_t last = frame + AROUND < end ? frame + AROUND : end - 1;
-    const struct usual before = find_usual(scenes, first, frame);
-    const struct usual after = find_usual(scenes, frame + 1, last + 1);
+    const struct usual before = find_usual(scenes, first, frame - 1, end);
+    const struct usual after = find_usual(scenes, frame + 1, last, end);
     const double change = before.change > after.change ? before.change : after.change;
     const bool before_is_calmer = before.ratio < after.ratio;
     const bool stands_out = fact_of(scenes, frame)->change > CHANGE_LEAST * change;
@@ -218,7 +235,7 @@ static int advance(struct gpume_scenes *scenes)
     struct gpume_scene_frame described = {.frame = frame};
     struct gpume_frame_facts facts;
     gpume_lookahead_facts(scenes->lookahead, frame, &facts);
-    described.luma = (double)facts.luma_sum / (64.0 * scenes->blocks);
+    described.luma = gpume_thumbnail_mean(thumbnail_of(scenes, frame)) / 64.0;
     int status = describe(scenes, &facts, &described);
     scenes->frames++;
     if (status == GPUME_OK && scenes->params.take) {
@@ -329,7 +346,10 @@ void gpume_scenes_close(struct gpume_scenes **scenes)
 
 uint64_t gpume_change_scene(const struct gpume_change *change)
 {
+    /* A video that begins with a fade-in begins with its scene. */
+    const uint64_t first =
+        change->kind == GPUME_CHANGE_FADE_IN && change->first == 1 ? 0 : change->first;
     return change->kind == GPUME_CHANGE_FADE_OUT   ? UINT64_MAX
            : change->kind == GPUME_CHANGE_DISSOLVE ? change->last + 1
-                                                   : change->first;
+                                                   : first;
 }

@@ -53,6 +53,15 @@ void gpume_thumbnail_make(struct gpume_thumbnail *thumbnail, const struct gpume_
     }
 }
 
+double gpume_thumbnail_mean(const struct gpume_thumbnail *thumbnail)
+{
+    int32_t sum = 0; /* below 2^10 cells of at most 2^14 */
+    for (uint32_t i = 0; i < GPUME_THUMBNAIL_CELLS; i++) {
+        sum += thumbnail->means[i];
+    }
+    return (double)sum / GPUME_THUMBNAIL_CELLS;
+}
+
 int64_t gpume_thumbnail_dot(const struct gpume_thumbnail *origin, const struct gpume_thumbnail *a,
     const struct gpume_thumbnail *b)
 {

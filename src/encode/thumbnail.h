@@ -19,6 +19,9 @@ struct gpume_thumbnail {
 /* No sample may exceed its depth. */
 void gpume_thumbnail_make(struct gpume_thumbnail *thumbnail, const struct gpume_plane *luma);
 
+/* Of all cells, in 1/64 of an 8-bit sample. */
+double gpume_thumbnail_mean(const struct gpume_thumbnail *thumbnail);
+
 /* The sum over all cells of (a - origin) * (b - origin), at most 2^38. */
 int64_t gpume_thumbnail_dot(const struct gpume_thumbnail *origin, const struct gpume_thumbnail *a,
     const struct gpume_thumbnail *b);

@@ -101,6 +101,7 @@ static void learn_facts(struct decode *decode, struct gpume_decode_facts *facts)
         .time_base = decoding->time_base,
         .rate = decoding->rate,
         .frames = frames > 0 ? (uint64_t)frames : 0,
+        .start_us = format->start_time != AV_NOPTS_VALUE ? format->start_time : 0,
         .picture = cover || gpume_input_has_pictures(&decode->packets.input),
         .frame_bytes = gpume_limits_bytes(stream->codecpar),
         .progressive = stream->codecpar->field_order == AV_FIELD_PROGRESSIVE,

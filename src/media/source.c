@@ -365,6 +365,7 @@ static void describe(const struct gpume_source *source, struct gpume_source_info
         .aspect_num = (uint32_t)aspect.num,
         .aspect_den = (uint32_t)aspect.den,
         .frames = frames,
+        .start_us = source->facts.start_us,
         .converted = !gpume_luma_is_there(frame),
         .full_range = gpume_luma_full_range(frame),
         .interlaced = gpume_luma_is_interlaced(frame),

@@ -46,6 +46,7 @@ struct gpume_source_info {
     uint32_t rate_num, rate_den;     /* average frames per second; 0/1 unknown */
     uint32_t aspect_num, aspect_den; /* width of a pixel by its height; 0/1 unknown */
     uint64_t frames;                 /* estimate from the container; 0 = unknown */
+    int64_t start_us;                /* where the container's time begins, for all streams */
     bool converted;                  /* luma was converted from other colours */
     bool full_range;                 /* luma uses 0..peak rather than a range such as 16..235 */
     bool interlaced;                 /* the first frame has lines of two fields */

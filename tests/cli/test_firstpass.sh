@@ -11,7 +11,8 @@ expect 0 $first x264 --bitrate 100k --bitrate 2M --size 96x80 --size 48x40 -o a
 only . a.json a-48x40-100k-0.log a-48x40-100k-0.log.mbtree a-48x40-2000k-0.log a-48x40-2000k-0.log.mbtree \
     a-96x80-100k-0.log a-96x80-100k-0.log.mbtree a-96x80-2000k-0.log a-96x80-2000k-0.log.mbtree clip.y4m
 [ "$(grep -c '^ffmpeg .*-noautorotate -i clip.y4m .* OUTPUT$' "$scratch/out")" -eq 4 ] || fail "not four command lines for ffmpeg"
-[ "$(grep -c '^x264 .* -o OUTPUT clip.y4m$' "$scratch/out")" -eq 2 ] || fail "x264 does not read the clip"
+# x264 takes gray for full range.
+[ "$(grep -c '^ffmpeg .*-pix_fmt yuv420p .* - | x264 ' "$scratch/out")" -eq 4 ] || fail "x264 is not fed"
 [ "$(grep -c '^ffmpeg .*scale=48:40 .* - | x264 ' "$scratch/out")" -eq 2 ] || fail "x264 is not fed"
 [ "$(grep -c '^in:' a-96x80-100k-0.log)" -eq 24 ] || fail "not a line for each frame"
 cmp -s a-96x80-100k-0.log.mbtree a-96x80-2000k-0.log.mbtree || fail "offsets depend on the bitrate"
@@ -121,8 +122,29 @@ awk 'BEGIN { for (n = 0; n < 90; n++) { printf "FRAME\n"; for (k = 0; k < 384; k
     done
 } >rate.y4m
 expect 0 firstpass rate.y4m --backend cpu --encoder x264 --bitrate 40k --bitrate 33554k --bitrate 33555k -o d
+[ "$(grep -c '^x264 .* -o OUTPUT rate.y4m$' "$scratch/out")" -eq 3 ] || fail "x264 does not read Y4M"
 [ "$(grep -h -o '^in:0 .* q:[0-9.]*' d-16x16-3355?k-0.log | uniq | wc -l)" = 1 ] || fail "33554k and 33555k differ"
-rm -f ./d* rate.y4m frames
+rm -f ./d*
+# Not what the encoders' programs read: an unknown rate, another format in a file of that name.
+{ printf 'YUV4MPEG2 W64 H64 F0:0 C420jpeg\nFRAME\n'; head -c 6144 /dev/zero; } >norate.y4m
+expect 0 firstpass norate.y4m --backend cpu --encoder x265 --bitrate 100k -o d
+grep -q '^ffmpeg .* - | x265 ' "$scratch/out" || fail "x265 reads an unknown rate"
+ffmpeg -nostdin -v error -f lavfi -i testsrc2=s=64x64:d=0.2 -c:v ffv1 -f matroska mkv.y4m &&
+    expect 0 firstpass mkv.y4m --backend cpu --encoder x264 --bitrate 100k -o e &&
+    { grep -q '^ffmpeg .* - | x264 ' "$scratch/out" || fail "x264 reads Matroska as Y4M"; }
+# x265 reads pictures of at most 8192x4320.
+expect 0 firstpass norate.y4m --backend cpu --encoder x265 --bitrate 100k --size 64x4322 -o f
+! grep -q '| x265' "$scratch/out" || fail "x265 above 4320 rows"
+# Interrupted at any time, it leaves nothing.
+for delay in 0.02 0.05 0.1 0.15 0.2 0.3; do
+    "$gpume" firstpass rate.y4m --encoder x265 --bitrate 100k -o g -q 2>/dev/null &
+    pid=$!
+    sleep $delay
+    kill -TERM $pid 2>/dev/null
+    wait $pid && rm -f ./g*
+    ! ls -A | grep -E '^g|gpume-' || fail "left after a signal in $delay s"
+done
+rm -f ./d* ./e* ./f* rate.y4m frames norate.y4m mkv.y4m
 # An older NAME.json never stands beside other files than its own.
 mkdir a-96x80-100k.log
 expect 2 $first x265 --bitrate 100k -o a -y

@@ -201,12 +201,8 @@ static void check_facts(struct gpume_lookahead *lookahead, const struct clip *cl
 {
     struct gpume_frame_facts facts;
     const struct plain *half = &clip->halves[frame];
-    int64_t sum = 0, intra = 0;
+    int64_t intra = 0;
     gpume_lookahead_facts(lookahead, frame, &facts);
-    for (int64_t i = 0; i < half->width * half->height; i++) {
-        sum += half->samples[i];
-    }
-    REQUIRE_EQUAL(facts.luma_sum, sum);
     for (int64_t i = 0; i < half->width * half->height / 64; i++) {
         const int64_t x = i % (half->width / 8), y = i / (half->width / 8);
         REQUIRE_EQUAL(facts.intra_costs[i], plain_intra_cost(half, x, y));
