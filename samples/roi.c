@@ -4,22 +4,25 @@
  * interest.
  *
  *     gpume qpmap INPUT -o MAP --side 16
- *     roi INPUT MAP OUTPUT [ENCODER [BITRATE]]
+ *     roi [-y] INPUT MAP OUTPUT [ENCODER [BITRATE]]
  *
  * MAP is a text as `gpume qpmap --format kvazaar` writes it: for each frame the columns and rows of
  * a map, then its offsets. This program shows how to turn such a map into side data of type
  * AV_FRAME_DATA_REGIONS_OF_INTEREST, one region for each run of equal offsets in a row, and gives
- * the frames to an encoder of libavcodec that reads it: libx264 (default), libx265 or libvpx. If
- * the map ends before the video, it begins again, as kvazaar does.
+ * the frames to an encoder of libavcodec that reads it: libx264 (default), libx265, libvpx or
+ * libvpx-vp9. If the map ends before the video, it begins again, as kvazaar does. The trees of
+ * libx264 and libx265 are off, for the map has the offsets of one already. libvpx takes three
+ * different offsets in a frame, libvpx-vp9 seven; libavcodec warns of more, and ignores them.
  *
  * BITRATE is in bits per second (default: a million). ENCODER must accept the pixel format of
- * INPUT. Exit status: 0 success, 1 failure, 2 wrong usage.
+ * INPUT. -y replaces OUTPUT if it exists. Exit status: 0 success, 1 failure, 2 wrong usage.
  */
 #include "video.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define QP_RANGE 51 /* libavcodec multiplies a region's offset by this, for 8 bits */
 #define MAP_MAX 1000000
@@ -27,6 +30,8 @@
 struct encoding {
     struct video video;
     const char *path, *encoder_name;
+    char *partial; /* what the output is called until it is complete; NULL: so all the time */
+    bool overwrite;
     int64_t bitrate;
     FILE *map;
     int columns, rows;
@@ -135,6 +140,23 @@ static int attach_map(struct encoding *encoding, AVFrame *frame)
     return data ? 0 : fail("regions", "out of memory");
 }
 
+/* What an encoder needs to read regions, and to use no tree of its own. */
+static int set_options(AVDictionary **options, const char *encoder)
+{
+    static const struct {
+        const char *encoder, *key, *value;
+    } needed[] = {{"libx264", "mbtree", "0"}, {"libx265", "x265-params", "cutree=0"},
+        {"libvpx-vp9", "deadline", "realtime"}, {"libvpx-vp9", "cpu-used", "5"},
+        {"libvpx-vp9", "aq-mode", "0"}};
+    int error = 0;
+    for (size_t i = 0; i < sizeof needed / sizeof needed[0] && error >= 0; i++) {
+        if (strcmp(encoder, needed[i].encoder) == 0) {
+            error = av_dict_set(options, needed[i].key, needed[i].value, 0);
+        }
+    }
+    return error;
+}
+
 static int open_encoder(struct encoding *encoding)
 {
     const struct video *video = &encoding->video;
@@ -155,8 +177,34 @@ static int open_encoder(struct encoding *encoding)
     if (encoding->output->oformat->flags & AVFMT_GLOBALHEADER) {
         encoder->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
     }
-    const int error = avcodec_open2(encoder, codec, NULL);
+    AVDictionary *options = NULL;
+    int error = set_options(&options, name);
+    error = error < 0 ? error : avcodec_open2(encoder, codec, &options);
+    av_dict_free(&options);
     return error < 0 ? fail_libav(name, error) : 0;
+}
+
+/* The input is never replaced, other files only with -y and when the new one is complete. */
+static int check_output(struct encoding *encoding, const char *input)
+{
+    struct stat in, out;
+    const bool exists = stat(encoding->path, &out) == 0;
+    if (exists && !S_ISREG(out.st_mode)) {
+        return 0;
+    }
+    if (exists && stat(input, &in) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino) {
+        return fail(encoding->path, "is the input; choose another name");
+    }
+    if (exists && !encoding->overwrite) {
+        return fail(encoding->path, "exists already; replace it with -y or choose another name");
+    }
+    const size_t bytes = strlen(encoding->path) + sizeof ".partial";
+    encoding->partial = malloc(bytes);
+    if (!encoding->partial) {
+        return fail(encoding->path, "out of memory");
+    }
+    snprintf(encoding->partial, bytes, "%s.partial", encoding->path);
+    return 0;
 }
 
 /* Needs the first frame, which says size and format. */
@@ -167,6 +215,7 @@ static int open_output(struct encoding *encoding)
     if (error < 0) {
         return fail_libav(path, error);
     }
+    encoding->output->flags |= AVFMT_FLAG_BITEXACT; /* no date, no random numbers */
     if (open_encoder(encoding) < 0) {
         return -1;
     }
@@ -177,7 +226,9 @@ static int open_output(struct encoding *encoding)
     }
     stream->time_base = encoding->encoder->time_base;
     error = avcodec_parameters_from_context(stream->codecpar, encoding->encoder);
-    error = error < 0 ? error : avio_open(&encoding->output->pb, path, AVIO_FLAG_WRITE);
+    error = error < 0 ? error
+                      : avio_open(&encoding->output->pb,
+                            encoding->partial ? encoding->partial : path, AVIO_FLAG_WRITE);
     error = error < 0 ? error : avformat_write_header(encoding->output, NULL);
     return error < 0 ? fail_libav(path, error) : 0;
 }
@@ -216,15 +267,28 @@ static int run(struct encoding *encoding)
     if (encode(encoding, NULL) < 0) {
         return -1;
     }
-    const int error = av_write_trailer(encoding->output);
-    return error < 0 ? fail_libav("the output", error) : 0;
+    int error = av_write_trailer(encoding->output);
+    const int closed = avio_closep(&encoding->output->pb);
+    error = error < 0 ? error : closed;
+    if (error < 0) {
+        return fail_libav("the output", error);
+    }
+    if (encoding->partial && rename(encoding->partial, encoding->path) != 0) {
+        return fail(encoding->path, "cannot be named so");
+    }
+    return 0;
 }
 
+/* What is not complete is removed. */
 static void close_all(struct encoding *encoding)
 {
-    if (encoding->output) {
+    if (encoding->output && encoding->output->pb) {
         avio_closep(&encoding->output->pb);
     }
+    if (encoding->partial) {
+        remove(encoding->partial);
+    }
+    free(encoding->partial);
     avformat_free_context(encoding->output);
     avcodec_free_context(&encoding->encoder);
     av_packet_free(&encoding->packet);
@@ -237,18 +301,22 @@ static void close_all(struct encoding *encoding)
 
 int main(int argc, char **argv)
 {
+    const bool overwrite = argc > 1 && strcmp(argv[1], "-y") == 0;
+    argc -= overwrite;
+    argv += overwrite;
     struct encoding encoding = {
         .video = {.program = "roi"},
+        .overwrite = overwrite,
         .path = argc > 3 ? argv[3] : NULL,
         .encoder_name = argc > 4 ? argv[4] : "libx264",
         .bitrate = argc > 5 ? atoll(argv[5]) : 1000000,
     };
     if (argc < 4 || argc > 6 || encoding.bitrate <= 0) {
-        fprintf(stderr, "usage: roi INPUT MAP OUTPUT [ENCODER [BITRATE]]\n");
+        fprintf(stderr, "usage: roi [-y] INPUT MAP OUTPUT [ENCODER [BITRATE]]\n");
         return 2;
     }
     encoding.map = fopen(argv[2], "r");
-    int status = encoding.map ? 0 : fail(argv[2], "cannot be read");
+    int status = encoding.map ? check_output(&encoding, argv[1]) : fail(argv[2], "cannot be read");
     status = status < 0 ? status : video_open(&encoding.video, argv[1]);
     status = status < 0 ? status : run(&encoding);
     close_all(&encoding);

@@ -38,6 +38,8 @@ printf '0 I -1\n20 I -1\n31 I -1\n' | cmp - "$scratch/out" || fail "qpfile"
 cp "$scratch/out" clip.qp
 scenes --format qpfile --min-length 12
 printf '0 I -1\n20 I -1\n' | cmp - "$scratch/out" || fail "--min-length"
+scenes --format qpfile --min-length 16
+printf '0 I -1\n20 I -1\n' | cmp - "$scratch/out" || fail "--min-length: the last scene is too short"
 scenes --format keyframes
 printf '0.000000,0.799000,1.239000\n' | cmp - "$scratch/out" || fail "keyframes"
 times=$(cat "$scratch/out")
@@ -72,7 +74,18 @@ if have ffprobe && have x265; then
         -o x265.hevc >/dev/null 2>&1 || fail "x265 refuses the qpfile"
     [ "$(keys x265.hevc)" = "0 20 31" ] || fail "x265: key frames at $(keys x265.hevc)"
 fi
-rm -f clip.y4m ffmpeg.mkv x264.mkv x265.hevc
+# FFmpeg counts from where the container begins, which may be before the video.
+ffmpeg -nostdin -v error -f lavfi -i sine=d=3 -itsoffset 0.52 -i clip.mkv -map 1:v -map 0:a -c:v copy -c:a pcm_s16le late.mkv ||
+    fail "no late.mkv"
+expect 0 scenes late.mkv --backend "$engine" --format keyframes
+printf '0.519000,1.319000,1.759000\n' | cmp - "$scratch/out" || fail "keyframes of a video that begins late"
+# Every picture three times: one cut, between the two generators.
+ffmpeg -nostdin -v error -filter_complex "testsrc2=s=192x144:r=8:d=3,noise=alls=20:allf=u:all_seed=1,scroll=h=0.02:v=0.01,format=gray[a];\
+mandelbrot=s=192x144:r=8:end_pts=40,trim=end_frame=24,scroll=h=0.03,format=gray[b];[a][b]concat,fps=24" -c:v ffv1 threes.mkv ||
+    fail "no threes.mkv"
+expect 0 scenes threes.mkv --backend "$engine"
+[ "$(sed 1d "$scratch/out" | cut -d , -f 1,3)" = 72,cut ] || fail "repeated frames give cuts"
+rm -f clip.y4m ffmpeg.mkv x264.mkv x265.hevc late.mkv threes.mkv
 
 # A video of one frame.
 ffmpeg -nostdin -v error -i clip.mkv -frames:v 1 -c:v ffv1 one.mkv || fail "no one.mkv"

@@ -488,14 +488,20 @@ regions() {
     exits 2 "$roi" "$scratch/pan.y4m" "$scratch/left.roi"
     exits 1 "$roi" "$scratch/pan.y4m" "$scratch/absent.roi" "$scratch/out.mkv"
     exits 1 "$roi" "$scratch/text.y4m" "$scratch/left.roi" "$scratch/out.mkv"
-    "$roi" "$scratch/pan.y4m" "$scratch/left.roi" "$scratch/left.mkv" >"$scratch/log" 2>&1 && status=0 || status=$?
+    "$roi" -y "$scratch/pan.y4m" "$scratch/left.roi" "$scratch/left.mkv" >"$scratch/log" 2>&1 && status=0 || status=$?
     if grep -q 'no such encoder' "$scratch/log"; then
         [ "$1" = cmake ] || left_out="$left_out roi (built; no libx264)"
         return
     fi
     [ "$status" -eq 0 ] || fail "$1: roi failed"
     : >"$scratch/log"
-    exits 0 "$roi" "$scratch/pan.y4m" "$scratch/right.roi" "$scratch/right.mkv"
+    exits 0 "$roi" -y "$scratch/pan.y4m" "$scratch/right.roi" "$scratch/right.mkv"
+    exits 0 "$roi" -y "$scratch/pan.y4m" "$scratch/right.roi" "$scratch/kept.mkv"
+    cmp -s "$scratch/right.mkv" "$scratch/kept.mkv" || fail "$1: roi writes something else every time"
+    exits 1 "$roi" "$scratch/kept.mkv" "$scratch/left.roi" "$scratch/kept.mkv"
+    exits 1 "$roi" "$scratch/pan.y4m" "$scratch/left.roi" "$scratch/kept.mkv"
+    exits 1 "$roi" -y "$scratch/pan.y4m" "$scratch/text.y4m" "$scratch/kept.mkv"
+    cmp -s "$scratch/right.mkv" "$scratch/kept.mkv" || fail "$1: roi replaced a file"
     ! cmp -s "$scratch/left.mkv" "$scratch/right.mkv" || fail "$1: roi ignores the map"
     exits 1 "$roi" "$scratch/pan.y4m" "$scratch/text.y4m" "$scratch/out.mkv"
 }
