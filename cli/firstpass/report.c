@@ -68,8 +68,8 @@ int gpume_firstpass_report_make(struct gpume_firstpass_report *report,
 {
     const struct gpume_source_info *info = source->info;
     struct stat status;
-    const bool is_file = stat(source->input, &status) == 0 && S_ISREG(status.st_mode);
-    const bool is_y4m = is_file && is_plain_y4m(source->input);
+    const bool is_file = stat(source->input, &status) == 0;
+    const bool is_y4m = is_file && S_ISREG(status.st_mode) && is_plain_y4m(source->input);
     report->frames = source->frames;
     for (size_t i = 0; i < report->count; i++) {
         struct gpume_firstpass_entry *entry = &report->entries[i];

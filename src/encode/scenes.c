@@ -95,8 +95,8 @@ static double median_of(double *values, size_t count)
     return count > 0 ? values[count / 2] : 0;
 }
 
-/* Does the boundary say what is usual? Not if it is likely a cut, nor if a higher frame rate or its
- * drawing on twos and threes repeats a frame there. end: of the frames that are known. */
+/* Does the boundary say what is usual? Not if it is likely a cut, nor if a frame is repeated there,
+ * by a higher frame rate or as drawings often are. end: of the frames that are known. */
 static bool is_telling(struct gpume_scenes *scenes, uint64_t frame, uint64_t end)
 {
     const double ratio = fact_of(scenes, frame)->ratio;
