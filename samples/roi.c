@@ -17,21 +17,20 @@
  * BITRATE is in bits per second (default: a million). ENCODER must accept the pixel format of
  * INPUT. -y replaces OUTPUT if it exists. Exit status: 0 success, 1 failure, 2 wrong usage.
  */
+#include "output.h"
 #include "video.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define QP_RANGE 51 /* libavcodec multiplies a region's offset by this, for 8 bits */
 #define MAP_MAX 1000000
 
 struct encoding {
     struct video video;
+    struct output file;
     const char *path, *encoder_name;
-    char *partial; /* what the output is called until it is complete; NULL: so all the time */
-    bool overwrite;
     int64_t bitrate;
     FILE *map;
     int columns, rows;
@@ -184,29 +183,6 @@ static int open_encoder(struct encoding *encoding)
     return error < 0 ? fail_libav(name, error) : 0;
 }
 
-/* The input is never replaced, other files only with -y and when the new one is complete. */
-static int check_output(struct encoding *encoding, const char *input)
-{
-    struct stat in, out;
-    const bool exists = stat(encoding->path, &out) == 0;
-    if (exists && !S_ISREG(out.st_mode)) {
-        return 0;
-    }
-    if (exists && stat(input, &in) == 0 && in.st_dev == out.st_dev && in.st_ino == out.st_ino) {
-        return fail(encoding->path, "is the input; choose another name");
-    }
-    if (exists && !encoding->overwrite) {
-        return fail(encoding->path, "exists already; replace it with -y or choose another name");
-    }
-    const size_t bytes = strlen(encoding->path) + sizeof ".partial";
-    encoding->partial = malloc(bytes);
-    if (!encoding->partial) {
-        return fail(encoding->path, "out of memory");
-    }
-    snprintf(encoding->partial, bytes, "%s.partial", encoding->path);
-    return 0;
-}
-
 /* Needs the first frame, which says size and format. */
 static int open_output(struct encoding *encoding)
 {
@@ -226,9 +202,8 @@ static int open_output(struct encoding *encoding)
     }
     stream->time_base = encoding->encoder->time_base;
     error = avcodec_parameters_from_context(stream->codecpar, encoding->encoder);
-    error = error < 0 ? error
-                      : avio_open(&encoding->output->pb,
-                            encoding->partial ? encoding->partial : path, AVIO_FLAG_WRITE);
+    error =
+        error < 0 ? error : avio_open(&encoding->output->pb, encoding->file.name, AVIO_FLAG_WRITE);
     error = error < 0 ? error : avformat_write_header(encoding->output, NULL);
     return error < 0 ? fail_libav(path, error) : 0;
 }
@@ -270,25 +245,14 @@ static int run(struct encoding *encoding)
     int error = av_write_trailer(encoding->output);
     const int closed = avio_closep(&encoding->output->pb);
     error = error < 0 ? error : closed;
-    if (error < 0) {
-        return fail_libav("the output", error);
-    }
-    if (encoding->partial && rename(encoding->partial, encoding->path) != 0) {
-        return fail(encoding->path, "cannot be named so");
-    }
-    return 0;
+    return error < 0 ? fail_libav("the output", error) : 0;
 }
 
-/* What is not complete is removed. */
 static void close_all(struct encoding *encoding)
 {
     if (encoding->output && encoding->output->pb) {
         avio_closep(&encoding->output->pb);
     }
-    if (encoding->partial) {
-        remove(encoding->partial);
-    }
-    free(encoding->partial);
     avformat_free_context(encoding->output);
     avcodec_free_context(&encoding->encoder);
     av_packet_free(&encoding->packet);
@@ -306,7 +270,7 @@ int main(int argc, char **argv)
     argv += overwrite;
     struct encoding encoding = {
         .video = {.program = "roi"},
-        .overwrite = overwrite,
+        .file = {.program = "roi", .overwrite = overwrite},
         .path = argc > 3 ? argv[3] : NULL,
         .encoder_name = argc > 4 ? argv[4] : "libx264",
         .bitrate = argc > 5 ? atoll(argv[5]) : 1000000,
@@ -316,9 +280,11 @@ int main(int argc, char **argv)
         return 2;
     }
     encoding.map = fopen(argv[2], "r");
-    int status = encoding.map ? check_output(&encoding, argv[1]) : fail(argv[2], "cannot be read");
+    int status = encoding.map ? output_choose(&encoding.file, argv[1], argv[3])
+                              : fail(argv[2], "cannot be read");
     status = status < 0 ? status : video_open(&encoding.video, argv[1]);
     status = status < 0 ? status : run(&encoding);
     close_all(&encoding);
+    status = output_finish(&encoding.file, status);
     return status < 0 ? 1 : 0;
 }

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define LINE_MAX_BYTES 512
 #define SIDE_MAX 65535u /* pixels: so that sizes in bytes cannot overflow */
@@ -76,40 +75,17 @@ static int read_words(struct y4m *y4m, const char *head)
                : 0;
 }
 
-static char *with_ending(const char *name, const char *ending)
-{
-    const size_t bytes = strlen(name) + strlen(ending) + 1;
-    char *made = malloc(bytes);
-    if (made) {
-        snprintf(made, bytes, "%s%s", name, ending);
-    }
-    return made;
-}
-
 int y4m_open_output(struct y4m *y4m, const char *input, const char *output)
 {
-    struct stat in, out;
     if (is_standard(output)) {
         y4m->out = stdout;
         return 0;
     }
-    if (stat(output, &out) == 0 && S_ISREG(out.st_mode)) {
-        if (!is_standard(input) && stat(input, &in) == 0 && in.st_dev == out.st_dev &&
-            in.st_ino == out.st_ino) {
-            return fail(y4m, output, "is the input; give the output another name");
-        }
-        if (!y4m->overwrite) {
-            return fail(y4m, output, "exists already; replace it with -y or choose another name");
-        }
+    y4m->file = (struct output){.program = y4m->program, .overwrite = y4m->overwrite};
+    if (output_choose(&y4m->file, input, output) < 0) {
+        return -1;
     }
-    if (stat(output, &out) != 0 || S_ISREG(out.st_mode)) {
-        y4m->final = with_ending(output, "");
-        y4m->partial = with_ending(output, ".partial");
-        if (!y4m->final || !y4m->partial) {
-            return fail(y4m, output, "out of memory for its name");
-        }
-    }
-    y4m->out = fopen(y4m->partial ? y4m->partial : output, "wb");
+    y4m->out = fopen(y4m->file.name, "wb");
     return y4m->out ? 0 : fail(y4m, output, "cannot be opened");
 }
 
@@ -160,17 +136,9 @@ int y4m_close(struct y4m *y4m, bool complete)
     if (y4m->out && fclose(y4m->out) != 0 && complete) {
         result = fail(y4m, "output", "cannot be written");
     }
-    if (y4m->out && y4m->partial) {
-        if (!complete || result < 0) {
-            remove(y4m->partial);
-        } else if (rename(y4m->partial, y4m->final) != 0) {
-            result = fail(y4m, y4m->final, "cannot be named");
-        }
-    }
     if (y4m->in) {
         fclose(y4m->in);
     }
-    free(y4m->partial);
-    free(y4m->final);
-    return result;
+    const int named = output_finish(&y4m->file, complete ? result : -1);
+    return complete ? named : result;
 }

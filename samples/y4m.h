@@ -7,6 +7,8 @@
 #ifndef SAMPLES_Y4M_H
 #define SAMPLES_Y4M_H
 
+#include "output.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,7 +18,7 @@ struct y4m {
     const char *program; /* for messages */
     bool overwrite;      /* replace an output that exists */
     FILE *in, *out;
-    char *partial, *final; /* names of a file that is written; NULL: it is none */
+    struct output file;
     uint32_t width, height, bits;
     size_t luma;        /* samples of the first plane */
     size_t frame_bytes; /* of all planes */

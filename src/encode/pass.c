@@ -148,7 +148,7 @@ static uint64_t all_bits(const struct gpume_pass *pass, int32_t qp)
     return sum;
 }
 
-/* The bits of all frames at a bitrate, below 2^32: without overflow for any frame rate. */
+/* The bits of all frames at a bitrate below 2^32; UINT64_MAX if there are more. */
 static uint64_t bits_of_rate(const struct gpume_pass *pass, uint64_t bitrate)
 {
     const struct gpume_pass_video *video = &pass->params.video;

@@ -9,9 +9,9 @@ usage: passes.py --gpume PATH --encoder x264|x265 --bitrate RATE... [--threads N
                  [--hwaccel TYPE] [--workers N] [--rounds N] VIDEO...
 
 --bitrate may be repeated. A row for each video and rate, and one for all rates of a video: means of
-user and system seconds of each pass, their ratio, and that of the user seconds alone. --threads: of
-the encoder, else as many as it takes by itself. --hwaccel: gpume decodes by it, and the encoder's
-own passes do not.
+user and system seconds of each pass, their ratio, and that of the user seconds alone. --threads:
+how many threads the encoder uses (default: its own choice). --hwaccel: how gpume decodes; the
+encoder's own passes always decode in software.
 """
 import argparse
 import csv
