@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #define SETTINGS_BYTES 8192
-#define FILTER_BYTES 4096
+#define PATH_BYTES 4096
 
 enum gpume_exit gpume_firstpass_verify_check(
     const struct gpume_encode_options *encode, const struct gpume_source_info *info)
@@ -33,7 +33,7 @@ struct verify {
     const struct gpume_firstpass_options *options;
     const struct gpume_encode_options *encode;
     const struct gpume_firstpass_entry *entry;
-    char folder[FILTER_BYTES]; /* for the encoder's own files */
+    char folder[PATH_BYTES]; /* for the encoder's own files */
 };
 
 /* The encoder's settings for one pass; stats: path of the statistics. The flag makes libx264 take
@@ -57,27 +57,20 @@ static int take(void *opaque, const struct gpume_plane *luma, int64_t time_us)
     return gpume_trial_put(opaque, luma);
 }
 
-/* One pass over the input. */
-static enum gpume_exit encode(
-    const struct verify *verify, int pass, const char *stats, struct gpume_trial_result *measured)
+/* Encodes the video, which is opened here, in one pass. */
+static enum gpume_exit encode_video(const struct verify *verify, struct gpume_video *video,
+    int pass, const char *stats, struct gpume_trial_result *measured)
 {
-    const struct gpume_firstpass_options *options = verify->options;
     const struct gpume_pass_video *size = &verify->entry->video;
-    struct gpume_video_options input = options->video;
-    const char *given = input.source.filter;
-    char settings[SETTINGS_BYTES], filter[FILTER_BYTES], encoder[16];
-    struct gpume_video video = {.options = &input};
+    char settings[SETTINGS_BYTES], encoder[16], label[64];
     struct gpume_trial *trial = NULL;
     snprintf(encoder, sizeof(encoder), "lib%s", gpume_encoder_name(verify->encode->encoder));
-    snprintf(filter, sizeof(filter), "%s%sscale=%" PRIu32 ":%" PRIu32, given ? given : "",
-        given ? "," : "", size->width, size->height);
-    if (options->sizes.count > 0) {
-        input.source.filter = filter;
-    }
+    snprintf(label, sizeof(label), "--verify: pass %d with %s files", pass,
+        stats == verify->entry->stats ? "gpume's" : "the encoder's own");
     enum gpume_exit result = write_settings(verify, pass, stats, settings);
-    result = result ? result : gpume_video_open(&video);
+    result = result ? result : gpume_video_open(video);
     const struct gpume_trial_options trial_options = {
-        .label = "--verify",
+        .label = label,
         .encoder = encoder,
         .settings = settings,
         .decode = pass == 2,
@@ -89,12 +82,32 @@ static enum gpume_exit encode(
     };
     int status = result ? GPUME_INVALID : gpume_trial_open(&trial, &trial_options);
     if (status == GPUME_OK) {
-        result = gpume_video_read(&video, take, trial);
+        result = gpume_video_read(video, take, trial);
         status = result ? GPUME_INVALID : gpume_trial_finish(trial, measured);
     }
     gpume_trial_close(&trial);
-    gpume_video_close(&video);
+    gpume_video_close(video);
     return result ? result : status ? GPUME_EXIT_FAILED : GPUME_EXIT_DONE;
+}
+
+/* One pass over the input. */
+static enum gpume_exit encode(
+    const struct verify *verify, int pass, const char *stats, struct gpume_trial_result *measured)
+{
+    const struct gpume_pass_video *size = &verify->entry->video;
+    struct gpume_video_options input = verify->options->video;
+    struct gpume_video video = {.options = &input};
+    char *scaling = NULL;
+    if (verify->options->sizes.count > 0) {
+        scaling = gpume_command_scaling(input.source.filter, size->width, size->height);
+        if (!scaling) {
+            return gpume_refuse(GPUME_EXIT_FAILED, "--verify: out of memory");
+        }
+        input.source.filter = scaling;
+    }
+    const enum gpume_exit result = encode_video(verify, &video, pass, stats, measured);
+    free(scaling);
+    return result;
 }
 
 static void print_row(const struct verify *verify, const char *name,
@@ -113,7 +126,7 @@ static void clean(const struct verify *verify, const char *stats)
 {
     static const char *const endings[] = {
         "", ".temp", ".mbtree", ".mbtree.temp", ".cutree", ".cutree.temp"};
-    char path[FILTER_BYTES + 32];
+    char path[PATH_BYTES + 32];
     for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
         snprintf(path, sizeof(path), "%s%s", stats, endings[i]);
         (void)unlink(path);
@@ -124,7 +137,7 @@ static void clean(const struct verify *verify, const char *stats)
 static enum gpume_exit verify_entry(struct verify *verify, double seconds)
 {
     struct gpume_trial_result first = {0}, own = {0}, ours = {0};
-    char stats[FILTER_BYTES + 16];
+    char stats[PATH_BYTES + 16];
     const int length =
         snprintf(verify->folder, sizeof(verify->folder), "%s.XXXXXX", verify->entry->name);
     if (length >= (int)sizeof(verify->folder) || !mkdtemp(verify->folder)) {

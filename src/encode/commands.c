@@ -55,28 +55,39 @@ static bool is_scaled(const struct gpume_command_params *params)
     return params->video.width != params->width || params->video.height != params->height;
 }
 
-/* The label of a graph's output, "[out]" at its end; "": none. */
-static const char *output_label(const char *filter)
+/* Of a graph without the label of its output, "[out]" at its end. */
+static size_t unlabelled_length(const char *graph)
 {
-    size_t length = strlen(filter);
-    while (length > 0 && strchr(" \t\n", filter[length - 1])) {
+    size_t length = strlen(graph);
+    while (length > 0 && strchr(" \t\n", graph[length - 1])) {
         length--;
     }
-    const char *label = length > 0 && filter[length - 1] == ']' ? strrchr(filter, '[') : NULL;
-    return label ? label : "";
+    const char *label = length > 0 && graph[length - 1] == ']' ? strrchr(graph, '[') : NULL;
+    return label ? (size_t)(label - graph) : length;
+}
+
+char *gpume_command_scaling(const char *filter, uint32_t width, uint32_t height)
+{
+    const char *graph = filter ? filter : "";
+    const size_t length = unlabelled_length(graph), bytes = length + 64;
+    char *scaling = malloc(bytes);
+    if (scaling) {
+        snprintf(scaling, bytes, "%.*s%sscale=%" PRIu32 ":%" PRIu32, (int)length, graph,
+            length > 0 ? "," : "", width, height);
+    }
+    return scaling;
 }
 
 static void add_filter(struct gpume_argv *argv, const struct gpume_command_params *params)
 {
-    const char *filter = params->filter ? params->filter : "";
-    const char *label = output_label(filter);
-    const char *joint = *label ? ";" : *filter ? "," : "";
     if (is_scaled(params)) {
-        add(argv, "-vf");
-        add(argv, "%s%s%sscale=%" PRIu32 ":%" PRIu32, filter, joint, label, params->video.width,
-            params->video.height);
+        char *scaling =
+            gpume_command_scaling(params->filter, params->video.width, params->video.height);
+        argv->failed |= !scaling;
+        add_pair(argv, "-vf", scaling ? scaling : "");
+        free(scaling);
     } else if (params->filter) {
-        add_pair(argv, "-vf", filter);
+        add_pair(argv, "-vf", params->filter);
     }
 }
 

@@ -47,6 +47,9 @@ void gpume_command_encoder(struct gpume_argv *argv, const struct gpume_command_p
  * the list stays empty. */
 void gpume_command_feed(struct gpume_argv *argv, const struct gpume_command_params *params);
 
+/* A filter graph, NULL: none, followed by scaling. For free(); NULL without memory. */
+char *gpume_command_scaling(const char *filter, uint32_t width, uint32_t height);
+
 /* The options of one pass for libavcodec, as "x264-params=..." with everything escaped; stats: path
  * of the statistics. For free(); NULL without memory. */
 char *gpume_command_settings(const struct gpume_encode_options *options,

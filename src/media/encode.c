@@ -26,8 +26,8 @@ int gpume_encode_refuse(const struct gpume_encode *encode, const char *what, int
     if (error == AVERROR(ENOMEM)) {
         return gpume_log_nomem(&encode->log, encode->label);
     }
-    return gpume_log_fail(&encode->log, GPUME_UNSUPPORTED, "%s: %s: %s; choose another format",
-        encode->label, what, gpume_libav_reason(error));
+    return gpume_log_fail(&encode->log, GPUME_UNSUPPORTED, "%s: %s: %s; %s", encode->label, what,
+        gpume_libav_reason(error), encode->remedy);
 }
 
 static bool is_rgb(enum AVPixelFormat format)
@@ -141,12 +141,13 @@ static bool is_too_large(const struct gpume_encode_options *options)
 int gpume_encode_open(struct gpume_encode *encode, const struct gpume_encode_options *options)
 {
     encode->label = options->label;
+    encode->remedy = options->remedy;
     encode->log = options->log;
     const AVCodec *encoder = avcodec_find_encoder_by_name(options->encoder);
     if (!encoder) {
         return gpume_log_fail(&encode->log, GPUME_UNSUPPORTED,
             "%s: this FFmpeg has no %s encoder; %s", encode->label, options->encoder,
-            options->remedy);
+            encode->remedy);
     }
     if (is_too_large(options)) {
         return gpume_log_fail(&encode->log, GPUME_UNSUPPORTED,

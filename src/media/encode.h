@@ -20,7 +20,7 @@ struct gpume_encode_options {
     const char *label;             /* name of the output in messages; kept, not copied */
     const char *encoder;           /* libavcodec's name */
     const char *settings;          /* "key=value:key=value" for the encoder, or NULL */
-    const char *remedy;            /* what to do if FFmpeg lacks the encoder */
+    const char *remedy;            /* what to do if that is missing or fails; kept, too */
     enum AVPixelFormat formats[2]; /* tried in turn; AV_PIX_FMT_NONE = no second one */
     uint32_t width, height;        /* of the planes */
     bool pad;                      /* to even sizes, by repeating the edge */
@@ -40,7 +40,7 @@ struct gpume_encode {
     struct AVPacket *packet;     /* the packet from gpume_encode_receive */
     struct AVFrame *rgb;         /* colours, in the encoder's size; NULL: luma */
     struct SwsContext *from_rgb; /* converts them to the encoder's format */
-    const char *label;
+    const char *label, *remedy;
     struct gpume_log log;
 };
 

@@ -232,7 +232,8 @@ done
 for encoder in x264 x265; do
     ffmpeg -hide_banner -encoders 2>/dev/null | grep -q " lib$encoder " || continue
     rm -f a* v*
-    expect 0 firstpass cut.y4m --backend cpu --encoder $encoder --bitrate 150k --size 96x64 -o "v:w" --verify --frames 20
+    expect 0 firstpass cut.y4m --backend cpu --encoder $encoder --bitrate 150k --size 96x64 -o "v:w" --verify --frames 20 \
+        --vf '[in]hflip[out] '
     rows=$(awk '/^#   (own two passes|with gpume) /  { sub(/^#   (own two passes|with gpume)/, "")
             if ($1 > 20 && $1 < 400 && $3 > 20 && $3 < 90) n++ } END { print n + 0 }' "$scratch/out")
     [ "$rows" -eq 2 ] || fail "--verify with $encoder: $(grep '^#  ' "$scratch/out")"
@@ -241,4 +242,10 @@ for encoder in x264 x265; do
     says 'takes 8 bits'
     ls a* >/dev/null 2>&1 && fail "--verify: files of a refused run" || :
 done
+# libx264 refuses such a rate even with its own files.
+if ffmpeg -hide_banner -encoders 2>/dev/null | grep -q " libx264 "; then
+    "$gpume" firstpass cut.y4m --backend cpu --encoder x264 --bitrate 1k -o a --verify >/dev/null 2>"$scratch/err"
+    [ $? -eq 1 ] || fail "--verify: libx264 takes 1 kbit/s"
+    says "--verify: pass 2 with the encoder's own files: "
+fi
 echo "$passes second passes"

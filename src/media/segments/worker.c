@@ -163,8 +163,10 @@ static void check(struct gpume_worker *worker, const struct gpume_segment *segme
     if (flawed || worker->frame->pts <= worker->time) {
         const bool early = segment->number > 0 && segment->placed < overlap_of(segment);
         gpume_cutter_end_with(cutter, segment->number - early,
-            flawed ? "it is damaged, and how that is concealed may depend on where decoding began"
-                   : "the times of its frames do not rise");
+            !flawed ? "the times of its frames do not rise"
+            : early ? "a decoder that begins with the next key frame meets errors"
+                    : "it is damaged, and how that is concealed may depend on where decoding "
+                      "began");
     }
     worker->time = worker->frame->pts;
 }
