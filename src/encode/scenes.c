@@ -235,7 +235,7 @@ static int advance(struct gpume_scenes *scenes)
     struct gpume_scene_frame described = {.frame = frame};
     struct gpume_frame_facts facts;
     gpume_lookahead_facts(scenes->lookahead, frame, &facts);
-    described.luma = gpume_thumbnail_mean(thumbnail_of(scenes, frame)) / 64.0;
+    described.luma = thumbnail_of(scenes, frame)->mean;
     int status = describe(scenes, &facts, &described);
     scenes->frames++;
     if (status == GPUME_OK && scenes->params.take) {

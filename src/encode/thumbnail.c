@@ -30,8 +30,16 @@ static uint32_t far_edge(uint32_t cell, uint32_t pixels, uint32_t cells)
     return far > near ? far : near + 1;
 }
 
+/* Whether the cell begins with pixels that the one before it has, too. */
+static bool repeats(uint32_t cell, uint32_t pixels, uint32_t cells)
+{
+    return cell > 0 && edge(cell, pixels, cells) == edge(cell - 1, pixels, cells);
+}
+
 void gpume_thumbnail_make(struct gpume_thumbnail *thumbnail, const struct gpume_plane *luma)
 {
+    const uint32_t shift = luma->bits - 8;
+    uint64_t all = 0;
     for (uint32_t cy = 0; cy < GPUME_THUMBNAIL_Y; cy++) {
         const uint32_t top = edge(cy, luma->height, GPUME_THUMBNAIL_Y);
         const uint32_t bottom = far_edge(cy, luma->height, GPUME_THUMBNAIL_Y);
@@ -48,18 +56,14 @@ void gpume_thumbnail_make(struct gpume_thumbnail *thumbnail, const struct gpume_
                 (uint64_t)(bottom - top) * (far_edge(cx, luma->width, GPUME_THUMBNAIL_X) -
                                                edge(cx, luma->width, GPUME_THUMBNAIL_X));
             thumbnail->means[cy * GPUME_THUMBNAIL_X + cx] =
-                (int16_t)(((sums[cx] << 6) >> (luma->bits - 8)) / pixels);
+                (int16_t)(((sums[cx] << 6) >> shift) / pixels);
+            if (!repeats(cx, luma->width, GPUME_THUMBNAIL_X) &&
+                !repeats(cy, luma->height, GPUME_THUMBNAIL_Y)) {
+                all += sums[cx];
+            }
         }
     }
-}
-
-double gpume_thumbnail_mean(const struct gpume_thumbnail *thumbnail)
-{
-    int32_t sum = 0; /* below 2^10 cells of at most 2^14 */
-    for (uint32_t i = 0; i < GPUME_THUMBNAIL_CELLS; i++) {
-        sum += thumbnail->means[i];
-    }
-    return (double)sum / GPUME_THUMBNAIL_CELLS;
+    thumbnail->mean = (double)all / ((uint64_t)luma->width * luma->height) / (1u << shift);
 }
 
 int64_t gpume_thumbnail_dot(const struct gpume_thumbnail *origin, const struct gpume_thumbnail *a,

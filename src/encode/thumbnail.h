@@ -11,16 +11,13 @@
 #define GPUME_THUMBNAIL_Y 18u
 #define GPUME_THUMBNAIL_CELLS (GPUME_THUMBNAIL_X * GPUME_THUMBNAIL_Y)
 
-/* Mean of each cell in 1/64 of an 8-bit sample, in raster order. */
 struct gpume_thumbnail {
-    int16_t means[GPUME_THUMBNAIL_CELLS];
+    int16_t means[GPUME_THUMBNAIL_CELLS]; /* in 1/64 of an 8-bit sample, in raster order */
+    double mean;                          /* of all samples, in 8-bit samples */
 };
 
 /* No sample may exceed its depth. */
 void gpume_thumbnail_make(struct gpume_thumbnail *thumbnail, const struct gpume_plane *luma);
-
-/* Of all cells, in 1/64 of an 8-bit sample. */
-double gpume_thumbnail_mean(const struct gpume_thumbnail *thumbnail);
 
 /* The sum over all cells of (a - origin) * (b - origin), at most 2^38. */
 int64_t gpume_thumbnail_dot(const struct gpume_thumbnail *origin, const struct gpume_thumbnail *a,

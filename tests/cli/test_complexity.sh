@@ -44,6 +44,17 @@ grep -q '^{"format":1,"scenes":\[{"first_frame":0,"last_frame":19,"time":0.00000
 [ "$(sed 's/.*"first_frame":20,.*"bytes_qp27":\([0-9]*\),.*"frames".*/\1/' packed)" = \
     "$(tail -1 scenes.csv | cut -d, -f12)" ] || fail "json and csv differ"
 
+# luma is FFmpeg's mean, also of pictures whose sides are no multiples of 16 or very small.
+for size in 176x144 150x100 33x50 20x16; do
+    ffmpeg -nostdin -v error -y -f lavfi -i "testsrc2=s=$size:r=25,format=yuv420p,signalstats,metadata=print:file=means" \
+        -frames:v 3 -c:v ffv1 luma.mkv || fail "no luma.mkv"
+    expect 0 complexity luma.mkv --backend "$engine"
+    sed -n 's/^lavfi.signalstats.YAVG=//p' means >expected
+    sed 1d "$scratch/out" | cut -d, -f4 | paste -d, - expected |
+        awk -F, '{ d = $1 - $2; if (d > 0.006 || d < -0.006) exit 1 } END { exit NR != 3 }' || fail "luma of $size: $(paste -s expected)"
+done
+rm luma.mkv means expected
+
 expect 2 complexity
 expect 2 complexity clip.mkv --by shot
 expect 3 complexity absent.mkv

@@ -85,7 +85,12 @@ mandelbrot=s=192x144:r=8:end_pts=40,trim=end_frame=24,scroll=h=0.03,format=gray[
     fail "no threes.mkv"
 expect 0 scenes threes.mkv --backend "$engine"
 [ "$(sed 1d "$scratch/out" | cut -d , -f 1,3)" = 72,cut ] || fail "repeated frames give cuts"
-rm -f clip.y4m ffmpeg.mkv x264.mkv x265.hevc late.mkv threes.mkv
+# A fade of 15 frames with which the video begins.
+ffmpeg -nostdin -v error -f lavfi -i testsrc2=s=192x128:r=25:d=2 -vf format=yuv420p,fade=in:0:15 -c:v ffv1 rises.mkv ||
+    fail "no rises.mkv"
+expect 0 scenes rises.mkv --backend "$engine"
+[ "$(sed 1d "$scratch/out" | cut -d, -f1,3,4)" = 1,fade-in,15 ] || fail "fade-in: $(sed 1d "$scratch/out")"
+rm -f rises.mkv clip.y4m ffmpeg.mkv x264.mkv x265.hevc late.mkv threes.mkv
 
 # A video of one frame.
 ffmpeg -nostdin -v error -i clip.mkv -frames:v 1 -c:v ffv1 one.mkv || fail "no one.mkv"
