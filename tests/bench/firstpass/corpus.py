@@ -15,8 +15,9 @@ import sys
 TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "corpus.csv")
 
 
-# Clips for fitting; those that FFmpeg's generators draw, of which no fit learns; those held out.
-ROLES = ("fit", "drawn", "held")
+# Clips for fitting; those that generators of FFmpeg draw, of which no fit learns; those held out; those
+# that were cut when all choices had been made.
+ROLES = ("fit", "drawn", "held", "later")
 
 
 def rows():
