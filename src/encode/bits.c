@@ -43,7 +43,12 @@ static const struct coefficients models[GPUME_ENCODERS][GPUME_FRAME_B + 1] =
 #define LEAST_OF_BLOCK FIXED(0.01) /* the model is a fit of the bits of a block plus this */
 #define SATURATION FIXED(554)      /* 384 samples of 4:2:0 / ln 2 */
 #define AREA_EXPONENT FIXED(0.7)
-#define HEADER_BITS 64 /* of a frame in which nothing is coded */
+
+/* What the encoders count of a frame in which nothing is coded. Where a video begins with black,
+ * these are all bits of the first seconds, and x264 scales its quantizer by how far they are off.
+ */
+static const uint64_t header_bits[GPUME_ENCODERS] = {
+    [GPUME_ENCODER_X264] = 128, [GPUME_ENCODER_X265] = 24};
 
 /* How bits shrink when the quantizer's step doubles, which takes 6 QP: the exponents by which
  * encoders scale the texture and the vectors of the first pass. */
@@ -55,8 +60,8 @@ void gpume_bits_frame_init(struct gpume_bits_frame *frame, enum gpume_encoder en
     const struct gpume_decision *decision, uint64_t area, uint64_t area_analysed)
 {
     const struct coefficients *model = &models[encoder][decision->type];
-    const uint32_t blocks = decision->blocks_x * decision->blocks_y;
-    const uint64_t mean = decision->weighted_cost * (ONE / 256) / blocks;
+    const uint32_t blocks = decision->coded_blocks;
+    const uint64_t mean = blocks > 0 ? decision->weighted_cost * (ONE / 256) / blocks : 0;
     /* log2(mean + 1), where mean is in 1/ONE */
     const int64_t log_of_cost = gpume_fixed_log2(mean + ONE) - gpume_fixed_log2(ONE);
     const int64_t larger = (int64_t)gpume_fixed_log2(area) - gpume_fixed_log2(area_analysed);
@@ -86,7 +91,7 @@ uint64_t gpume_bits_at(const struct gpume_bits_frame *frame, enum gpume_encoder 
         (int64_t)gpume_fixed_exp2(frame->level + slope * qp / GPUME_QP_ONE) - LEAST_OF_BLOCK;
     const uint64_t bits =
         block > 0 ? saturated((uint64_t)block, frame->saturation) * frame->blocks / ONE : 0;
-    return bits + HEADER_BITS;
+    return bits + header_bits[encoder];
 }
 
 uint32_t gpume_bits_texture(

@@ -6,11 +6,11 @@
  *     x = exp(a + b * ln(A / blocks + 1) + g * qp) - 0.01
  *     bits = blocks * S * ln(1 + x / S)
  *
- * with coefficients for each type of frame and A the frame's weighted cost. Where few samples are
- * coded, bits grow in proportion to x; where all are, each takes about one bit more when the
- * quantizer's step is halved (Gish and Pierce, "Asymptotically efficient quantizing", 1968), so S
- * is the samples of a block divided by ln 2. Fixed-point numbers, so that every machine writes the
- * same files.
+ * with coefficients for each type of frame; A is the weighted cost of the blocks of which something
+ * is coded, and `blocks` how many these are. Where few samples are coded, bits grow in proportion
+ * to x; where all are, each takes about one bit more when the quantizer's step is halved (Gish and
+ * Pierce, "Asymptotically efficient quantizing", 1968), so S is the samples of a block divided by
+ * ln 2. Fixed-point numbers, so that every machine writes the same files.
  */
 #ifndef GPUME_ENCODE_BITS_H
 #define GPUME_ENCODE_BITS_H
@@ -23,7 +23,7 @@
 /* What the model keeps of a frame. */
 struct gpume_bits_frame {
     enum gpume_frame_type type;
-    uint32_t blocks;
+    uint32_t blocks;     /* of which something is coded */
     int64_t level;       /* binary logarithm, in 1/65536, of x of a block at QP 0 */
     uint64_t saturation; /* S of a block, in 1/65536 */
 };

@@ -16,8 +16,7 @@ static void add_bits(
 {
     const struct gpume_decision decision = {
         .type = first ? GPUME_FRAME_IDR : GPUME_FRAME_P,
-        .blocks_x = frame->blocks,
-        .blocks_y = 1,
+        .coded_blocks = frame->blocks,
         .weighted_cost = (first ? frame->intra_cost : frame->inter_cost) * 256,
     };
     struct gpume_bits_frame model;

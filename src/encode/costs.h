@@ -12,8 +12,9 @@
 
 #define GPUME_PENALTY_ANY 4u /* on every cost */
 #define GPUME_PENALTY_INTRA 5u
-#define GPUME_PENALTY_VECTOR 5u /* of a vector other than (0,0) */
-#define GPUME_PENALTY_BOTH 5u   /* of two vectors other than (0,0), or one */
+#define GPUME_PENALTY_VECTOR 5u   /* of a vector other than (0,0) */
+#define GPUME_PENALTY_BOTH 5u     /* of two vectors other than (0,0), or one */
+#define GPUME_COST_OF_NOTHING 12u /* at most: penalties, and differences of 1/8 per sample */
 
 /* Of a row of blocks: the cheapest prediction from the samples around each block, by the mean of
  * the row above and the column to the left, each of them alone, the planar mode of ITU-T

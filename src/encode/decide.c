@@ -4,6 +4,7 @@
 #include "base/grid.h"
 #include "base/status.h"
 #include "encode/aq.h"
+#include "encode/costs.h"
 #include "encode/fixed.h"
 
 /* --- what types and quality ask for */
@@ -75,13 +76,16 @@ struct coding {
     const int16_t *offsets;
 };
 
-static uint64_t weigh(uint32_t count, const uint16_t *costs, const int16_t *offsets)
+/* Of blocks that cost hardly more than penalties, nothing is coded. */
+static void weigh(struct gpume_decision *decision, uint32_t count)
 {
-    uint64_t sum = 0;
     for (uint32_t i = 0; i < count; i++) {
-        sum += ((uint64_t)costs[i] * gpume_fixed_scale_of_offset(offsets[i]) + 128) >> 8;
+        if (decision->costs[i] > GPUME_COST_OF_NOTHING) {
+            const uint64_t scale = gpume_fixed_scale_of_offset(decision->offsets[i]);
+            decision->weighted_cost += (decision->costs[i] * scale + 128) >> 8;
+            decision->coded_blocks++;
+        }
     }
-    return sum;
 }
 
 static int tell(struct gpume_analysis *a, const struct coding *coding)
@@ -91,7 +95,7 @@ static int tell(struct gpume_analysis *a, const struct coding *coding)
     const uint64_t frame = coding->frame;
     GPUME_CHECK(gpume_lookahead_cost(a->lookahead, frame, coding->past, coding->future, &cost));
     gpume_lookahead_facts(a->lookahead, frame, &facts);
-    const struct gpume_decision decision = {
+    struct gpume_decision decision = {
         .display = frame,
         .coded = a->coded++,
         .type = coding->type,
@@ -111,8 +115,8 @@ static int tell(struct gpume_analysis *a, const struct coding *coding)
         .cost = cost.cost,
         .intra_cost = facts.intra_cost,
         .intra_blocks = cost.intra_blocks,
-        .weighted_cost = weigh(a->blocks, cost.costs, coding->offsets),
     };
+    weigh(&decision, a->blocks);
     return a->params.decide(a->params.opaque, &decision);
 }
 

@@ -68,8 +68,8 @@ struct gpume_decision {
                                                                  NULL without such a reference */
     uint64_t cost, intra_cost;                                /* sums over all blocks */
     uint32_t intra_blocks;                                    /* cheapest from their own frame */
-    /* sum of cost * 2^(-offset / 6) over all blocks, in 1/256 */
-    uint64_t weighted_cost;
+    uint32_t coded_blocks;  /* whose costs are more than penalties */
+    uint64_t weighted_cost; /* sum over these of cost * 2^(-offset / 6), in 1/256 */
 };
 
 /* Called for every frame in coded order. All arrays are valid during the call alone. A negative

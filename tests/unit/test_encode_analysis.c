@@ -5,6 +5,7 @@
  * Usage: test_encode_analysis cpu | vulkan
  */
 #include "encode/analysis.h"
+#include "encode/costs.h"
 #include "harness.h"
 #include "synth.h"
 #include "vulkan_probe.h"
@@ -53,12 +54,14 @@ static void check_references(const struct decided *d, const struct gpume_decisio
 static void check_blocks(struct decided *d, const struct gpume_decision *decision)
 {
     uint64_t cost = 0, intra_cost = 0, weighted = 0;
-    uint32_t intra_blocks = 0;
+    uint32_t intra_blocks = 0, coded_blocks = 0;
     for (uint32_t i = 0; i < BLOCKS; i++) {
+        const bool coded = decision->costs[i] > GPUME_COST_OF_NOTHING;
+        coded_blocks += coded;
         cost += decision->costs[i];
         intra_cost += decision->intra_costs[i];
         intra_blocks += decision->kinds[i] == GPUME_FROM_SELF;
-        if (decision->offsets[i] == 0) {
+        if (decision->offsets[i] == 0 && coded) {
             weighted += (uint64_t)decision->costs[i] * 256;
         }
         add(d, (uint64_t)decision->costs[i] << 32 | (uint64_t)(uint16_t)decision->offsets[i] << 8 |
@@ -67,6 +70,7 @@ static void check_blocks(struct decided *d, const struct gpume_decision *decisio
     REQUIRE_EQUAL(decision->cost, cost);
     REQUIRE_EQUAL(decision->intra_cost, intra_cost);
     REQUIRE_EQUAL(decision->intra_blocks, intra_blocks);
+    REQUIRE_EQUAL(decision->coded_blocks, coded_blocks);
     REQUIRE(decision->weighted_cost >= weighted);
     add(d, decision->weighted_cost);
     memcpy(d->offsets[decision->display], decision->offsets, BLOCKS * sizeof(int16_t));

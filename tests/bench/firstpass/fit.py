@@ -37,7 +37,8 @@ C_TYPES = [("GPUME_FRAME_IDR", "I"), ("GPUME_FRAME_I", "I"), ("GPUME_FRAME_P", "
 
 
 def samples_of(task):
-    """For each rate a list of (type, ln(A / blocks + 1), q, bits of a block)."""
+    """For each rate a list of (type, ln(A / blocks + 1), q, bits of a block), of frames of which
+    something is coded."""
     arguments, row = task
     cache, clip = Cache(arguments.cache), os.path.join(arguments.clips, row["name"] + ".y4m")
     analysis = Analysis(cache, arguments.encoder, arguments.tune, clip, None, arguments.probe)
@@ -54,8 +55,8 @@ def samples_of(task):
             raise Failure(row["name"] + ": the analysis has other frames than the encoder")
         result.append([(
             frame["type"].replace("i", "I"),
-            math.log(float(line["weighted_cost"]) / int(line["blocks"]) + 1), frame["q"],
-            frame["bits"] / int(line["blocks"])) for line, frame in zip(table, frames)])
+            math.log(float(line["weighted_cost"]) / int(line["coded_blocks"]) + 1), frame["q"],
+            frame["bits"] / int(line["coded_blocks"])) for line, frame in zip(table, frames) if int(line["coded_blocks"]) > 0])
     return row["name"], row["role"], result
 
 

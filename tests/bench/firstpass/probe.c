@@ -113,9 +113,9 @@ static int decide(void *opaque, const struct gpume_decision *decision)
 {
     const struct probe *probe = opaque;
     fprintf(probe->table, "%" PRIu64 ",%" PRIu64 ",%c,%u,%" PRIu64 ",%" PRIu64 ",%u,%.3f\n",
-        decision->display, decision->coded, "IiPBb"[decision->type],
-        decision -> blocks_x * decision -> blocks_y, decision -> cost, decision -> intra_cost,
-        decision -> intra_blocks, (double)decision -> weighted_cost / 256);
+        decision->display, decision->coded, "IiPBb"[decision->type], decision -> coded_blocks,
+        decision -> cost, decision -> intra_cost, decision -> intra_blocks,
+        (double)decision -> weighted_cost / 256);
     if (decision->type != GPUME_FRAME_B) {
         write_offsets(probe, decision);
     }
@@ -219,7 +219,8 @@ int main(int argc, char **argv)
     probe.params.decide = decide;
     probe.params.opaque = &probe;
     probe.params.lookahead.backend = GPUME_BACKEND_CPU;
-    fputs("display,coded,type,blocks,cost,intra_cost,intra_blocks,weighted_cost\n", probe.table);
+    fputs("display,coded,type,coded_blocks,cost,intra_cost,intra_blocks,weighted_cost\n",
+        probe.table);
     analyse(&probe, in);
     if (fclose(probe.table) != 0 || fclose(probe.offsets) != 0) {
         die("cannot write", name);
