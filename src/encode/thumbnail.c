@@ -63,7 +63,7 @@ void gpume_thumbnail_make(struct gpume_thumbnail *thumbnail, const struct gpume_
             }
         }
     }
-    thumbnail->mean = (double)all / ((uint64_t)luma->width * luma->height) / (1u << shift);
+    thumbnail->mean = (double)all / luma->width / luma->height / (1u << shift);
 }
 
 int64_t gpume_thumbnail_dot(const struct gpume_thumbnail *origin, const struct gpume_thumbnail *a,
