@@ -20,7 +20,8 @@ struct coefficients {
 /* By type of frame, from tests/bench/firstpass/fit.py. x264: 31 clips at 4 rates; predicted sizes
  * of 14 clips held out are 0.56 to 1.60 of the true ones, in the median off by 17 %. x265: 18 clips
  * at 2 rates, fitted without the saturation that is applied to them all the same; a new fit as for
- * x264 is no better: README.md there. */
+ * x264 is no better: README.md there. Both were
+ * fitted with all blocks, before those of which nothing is coded were left out. */
 static const struct coefficients models[GPUME_ENCODERS][GPUME_FRAME_B + 1] =
     {
         [GPUME_ENCODER_X264] =

@@ -68,7 +68,7 @@ struct gpume_decision {
                                                                  NULL without such a reference */
     uint64_t cost, intra_cost;                                /* sums over all blocks */
     uint32_t intra_blocks;                                    /* cheapest from their own frame */
-    uint32_t coded_blocks;  /* whose costs are more than penalties */
+    uint32_t coded_blocks;  /* that cost well more than penalties */
     uint64_t weighted_cost; /* sum over these of cost * 2^(-offset / 6), in 1/256 */
 };
 
