@@ -56,34 +56,6 @@ static void choose_fixed(uint32_t bframes, uint32_t count, bool *is_b)
     }
 }
 
-/* Whether the run after `past` goes on over `frame`: B P against P P at the end of it. */
-static int pays(const struct gpume_patterns *patterns, uint64_t past, uint64_t frame, bool *result)
-{
-    uint64_t ended, begun, going_on;
-    GPUME_CHECK(gpume_patterns_run_cost(patterns, past, frame, UINT64_MAX, &ended));
-    GPUME_CHECK(gpume_patterns_run_cost(patterns, frame, frame + 1, UINT64_MAX, &begun));
-    GPUME_CHECK(gpume_patterns_run_cost(patterns, past, frame + 1, ended + begun, &going_on));
-    *result = going_on < ended + begun;
-    return GPUME_OK;
-}
-
-static int choose_greedily(
-    const struct gpume_patterns *patterns, uint64_t last, uint32_t count, bool *is_b)
-{
-    uint64_t past = last;
-    for (uint32_t i = 0; i < count; i++) {
-        const uint64_t frame = last + 1 + i;
-        is_b[i] = false;
-        if (i + 1 < count && frame - past <= patterns->options->bframes) {
-            GPUME_CHECK(pays(patterns, past, frame, &is_b[i]));
-        }
-        if (!is_b[i]) {
-            past = frame;
-        }
-    }
-    return GPUME_OK;
-}
-
 static int choose_cheapest(
     const struct gpume_patterns *patterns, uint64_t last, uint32_t count, bool *is_b)
 {
@@ -114,25 +86,13 @@ static int choose_cheapest(
     return GPUME_OK;
 }
 
-/* Greedy choices cannot tell where the longest runs had better begin, so the first frames may be
- * chosen as the cheapest of all patterns of two such runs. */
-static int choose_fast(
-    const struct gpume_patterns *patterns, uint64_t last, uint32_t count, bool survey, bool *is_b)
-{
-    const uint64_t two_runs = 2 * ((uint64_t)patterns->options->bframes + 1);
-    const uint32_t first = survey ? (uint32_t)gpume_min_u64(count, two_runs) : 0;
-    GPUME_CHECK(choose_cheapest(patterns, last, first, is_b));
-    return choose_greedily(patterns, last + first, count - first, is_b + first);
-}
-
 int gpume_patterns_choose(
-    const struct gpume_patterns *patterns, uint64_t last, uint32_t count, bool survey, bool *is_b)
+    const struct gpume_patterns *patterns, uint64_t last, uint32_t count, bool *is_b)
 {
     const struct gpume_encode_options *options = patterns->options;
     if (options->bframes == 0 || options->b_adapt == 0) {
         choose_fixed(options->bframes, count, is_b);
         return GPUME_OK;
     }
-    return options->b_adapt == 1 ? choose_fast(patterns, last, count, survey, is_b)
-                                 : choose_cheapest(patterns, last, count, is_b);
+    return choose_cheapest(patterns, last, count, is_b);
 }

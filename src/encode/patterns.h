@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Where B frames pay: the pattern of P and B frames after a given frame, by the sum of the costs of
- * prediction. By b-adapt. 0: all runs of B frames have the full length. 1: a run goes on as long as
- * that is cheaper than ending it; but often the next two runs are surveyed as by 2. 2: the
+ * prediction. With b-adapt 0 all runs of B frames have the full length. Otherwise it is the
  * cheapest of all patterns, by dynamic programming over the frame that ends the last run (Viterbi's
- * algorithm).
+ * algorithm): for b-adapt 1, too, whose greedy choices in x264 do not find where runs of the
+ * greatest length had better begin.
  *
  * With b-pyramid a run of two or more B frames has one that the others refer to, near its middle.
  * B frames get fewer bits than P frames of equal cost: their costs count 100/120 (x265: 100/150).
@@ -36,8 +36,8 @@ int gpume_patterns_run_cost(const struct gpume_patterns *patterns, uint64_t past
     uint64_t enough, uint64_t *cost);
 
 /* Chooses for each of the `count` frames after `last` whether it is a B frame. The last one never
- * is. 0 < count <= GPUME_PATTERN_MAX. survey: with b-adapt 1, the first two runs. */
+ * is. 0 < count <= GPUME_PATTERN_MAX. */
 int gpume_patterns_choose(
-    const struct gpume_patterns *patterns, uint64_t last, uint32_t count, bool survey, bool *is_b);
+    const struct gpume_patterns *patterns, uint64_t last, uint32_t count, bool *is_b);
 
 #endif

@@ -11,8 +11,7 @@
 void gpume_types_init(struct gpume_types *types, const struct gpume_encode_options *options,
     gpume_cost_fn cost, void *opaque)
 {
-    *types =
-        (struct gpume_types){.options = *options, .cost = cost, .opaque = opaque, .survey = true};
+    *types = (struct gpume_types){.options = *options, .cost = cost, .opaque = opaque};
 }
 
 /* How many frames after a cut are looked at for a flash. */
@@ -167,7 +166,7 @@ static int fill(const struct gpume_types *types, uint64_t last, uint32_t count,
     const struct gpume_patterns patterns = {&types->options, types->cost, types->opaque};
     bool is_b[GPUME_PATTERN_MAX];
     assert(count <= GPUME_PATTERN_MAX);
-    GPUME_CHECK(gpume_patterns_choose(&patterns, last, count, types->survey, is_b));
+    GPUME_CHECK(gpume_patterns_choose(&patterns, last, count, is_b));
     for (uint32_t i = 0; i < count; i++) {
         decisions[i] = is_b[i] ? GPUME_FRAME_B : GPUME_FRAME_P;
     }
@@ -200,20 +199,11 @@ static int decide_run(struct gpume_types *types, uint64_t last, uint32_t count,
     return GPUME_OK;
 }
 
-/* Of runs of the greatest length, one chosen greedily says nothing about the place of the next. So
- * every other one is surveyed, and the first one after an intra frame. */
-static void plan_survey(struct gpume_types *types, uint32_t frames, enum gpume_frame_type end)
-{
-    const bool is_longest = frames > types->options.bframes;
-    types->survey = end != GPUME_FRAME_P || (is_longest && !types->survey);
-}
-
 int gpume_types_decide(struct gpume_types *types, uint64_t last, uint32_t count,
     enum gpume_frame_type *decisions, uint32_t *decided)
 {
     GPUME_CHECK(decide_run(types, last, count, decisions, decided));
     const enum gpume_frame_type type = decisions[*decided - 1];
-    plan_survey(types, *decided, type);
     if (type != GPUME_FRAME_P && *decided < count) { /* patterns begin anew after an intra frame */
         struct gpume_types after = *types;
         gpume_types_commit(&after, last + *decided, type);

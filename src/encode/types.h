@@ -20,7 +20,6 @@ struct gpume_types {
     void *opaque;
     uint64_t last_key;   /* display position of the last key frame */
     uint64_t calm_last;  /* no frame up to this one is a cut, as a flash ends there */
-    bool survey;         /* the next run: patterns.h */
     uint64_t change;     /* x265: the last change that was seen; 0: none */
     bool change_follows; /* another one too closely */
 };
