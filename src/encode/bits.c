@@ -17,39 +17,41 @@ struct coefficients {
         FIXED((a)*LOG2_E), FIXED(b), FIXED((g)*LOG2_E)                                             \
     }
 
-/* By type of frame, from tests/bench/firstpass/fit.py. x264: 31 clips at 4 rates; predicted sizes
- * of 14 clips held out are 0.56 to 1.60 of the true ones, in the median off by 17 %. x265: 18 clips
- * at 2 rates, fitted without the saturation that is applied to them all the same; a new fit as for
- * x264 is no better: README.md there. Both were
- * fitted with all blocks, before those of which nothing is coded were left out. */
+/* By type of frame, from tests/bench/firstpass/fit.py: 31 clips at 4 rates. Predicted sizes of 42
+ * other clips are 0.60 to 2.03 of the true ones for x264, in the median off by 15 %, and for
+ * x265 0.66 to 1.99, by 14 %. */
 static const struct coefficients models[GPUME_ENCODERS][GPUME_FRAME_B + 1] =
     {
         [GPUME_ENCODER_X264] =
             {
-                [GPUME_FRAME_IDR] = FITTED(0.511, 1.080, -0.0964),
-                [GPUME_FRAME_I] = FITTED(0.511, 1.080, -0.0964),
-                [GPUME_FRAME_P] = FITTED(0.843, 1.170, -0.1278),
-                [GPUME_FRAME_B_REF] = FITTED(-0.759, 1.384, -0.1212),
-                [GPUME_FRAME_B] = FITTED(-0.330, 1.254, -0.1138),
+                [GPUME_FRAME_IDR] = FITTED(0.242, 1.210, -0.1163),
+                [GPUME_FRAME_I] = FITTED(0.242, 1.210, -0.1163),
+                [GPUME_FRAME_P] = FITTED(0.925, 1.220, -0.1369),
+                [GPUME_FRAME_B_REF] = FITTED(-0.934, 1.474, -0.1292),
+                [GPUME_FRAME_B] = FITTED(-1.239, 1.515, -0.1247),
             },
         [GPUME_ENCODER_X265] =
             {
-                [GPUME_FRAME_IDR] = FITTED(-0.766, 1.187, -0.0916),
-                [GPUME_FRAME_I] = FITTED(-0.766, 1.187, -0.0916),
-                [GPUME_FRAME_P] = FITTED(0.343, 1.230, -0.1299),
-                [GPUME_FRAME_B_REF] = FITTED(-1.335, 1.547, -0.1413),
-                [GPUME_FRAME_B] = FITTED(-0.848, 1.494, -0.1500),
+                [GPUME_FRAME_IDR] = FITTED(-0.284, 1.228, -0.1088),
+                [GPUME_FRAME_I] = FITTED(-0.284, 1.228, -0.1088),
+                [GPUME_FRAME_P] = FITTED(0.517, 1.326, -0.1485),
+                [GPUME_FRAME_B_REF] = FITTED(-0.985, 1.578, -0.1525),
+                [GPUME_FRAME_B] = FITTED(-1.603, 1.731, -0.1592),
             },
 };
 #define LEAST_OF_BLOCK FIXED(0.01) /* the model is a fit of the bits of a block plus this */
-#define SATURATION FIXED(554)      /* 384 samples of 4:2:0 / ln 2 */
+#define SATURATION FIXED(300)      /* 256 samples of luma / ln 2 are 369; README.md there */
 #define AREA_EXPONENT FIXED(0.7)
 
 /* What the encoders count of a frame in which nothing is coded. Where a video begins with black,
  * these are all bits of the first seconds, and x264 scales its quantizer by how far they are off.
  */
-static const uint64_t header_bits[GPUME_ENCODERS] = {
+static const uint32_t header_bits[GPUME_ENCODERS] = {
     [GPUME_ENCODER_X264] = 128, [GPUME_ENCODER_X265] = 24};
+
+/* And of the first frame in addition: x264's parameter sets and its message about its options,
+ * which are in front of it unless the container keeps them elsewhere. x265 does not count them. */
+static const uint32_t stream_bits[GPUME_ENCODERS] = {[GPUME_ENCODER_X264] = 5880};
 
 /* How bits shrink when the quantizer's step doubles, which takes 6 QP: the exponents by which
  * encoders scale the texture and the vectors of the first pass. */
@@ -69,6 +71,7 @@ void gpume_bits_frame_init(struct gpume_bits_frame *frame, enum gpume_encoder en
     *frame = (struct gpume_bits_frame){
         .type = decision->type,
         .blocks = blocks,
+        .header = header_bits[encoder] + (decision->coded == 0 ? stream_bits[encoder] : 0),
         .level = model->a + model->b * log_of_cost / ONE + AREA_EXPONENT * larger / ONE,
         .saturation = (uint64_t)SATURATION * area / area_analysed,
     };
@@ -92,7 +95,7 @@ uint64_t gpume_bits_at(const struct gpume_bits_frame *frame, enum gpume_encoder 
         (int64_t)gpume_fixed_exp2(frame->level + slope * qp / GPUME_QP_ONE) - LEAST_OF_BLOCK;
     const uint64_t bits =
         block > 0 ? saturated((uint64_t)block, frame->saturation) * frame->blocks / ONE : 0;
-    return bits + header_bits[encoder];
+    return frame->header + bits;
 }
 
 uint32_t gpume_bits_texture(

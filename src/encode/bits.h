@@ -4,7 +4,7 @@
  * bits.c) gives
  *
  *     x = exp(a + b * ln(A / blocks + 1) + g * qp) - 0.01
- *     bits = blocks * S * ln(1 + x / S)
+ *     bits = header + blocks * S * ln(1 + x / S)
  *
  * with coefficients for each type of frame; A is the weighted cost of the blocks of which something
  * is coded, and `blocks` how many these are. Where few samples are coded, bits grow in proportion
@@ -24,6 +24,7 @@
 struct gpume_bits_frame {
     enum gpume_frame_type type;
     uint32_t blocks;     /* of which something is coded */
+    uint32_t header;     /* bits at any QP */
     int64_t level;       /* binary logarithm, in 1/65536, of x of a block at QP 0 */
     uint64_t saturation; /* S of a block, in 1/65536 */
 };
@@ -33,6 +34,7 @@ struct gpume_bits_frame {
 void gpume_bits_frame_init(struct gpume_bits_frame *frame, enum gpume_encoder encoder,
     const struct gpume_decision *decision, uint64_t area, uint64_t area_analysed);
 
+/* With the header. */
 uint64_t gpume_bits_at(
     const struct gpume_bits_frame *frame, enum gpume_encoder encoder, int32_t qp);
 

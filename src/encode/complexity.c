@@ -2,6 +2,7 @@
 #include "encode/complexity.h"
 
 #include "encode/bits.h"
+#include "encode/costs.h"
 
 const uint32_t gpume_complexity_qps[GPUME_COMPLEXITY_QPS] = {22, 27, 32, 37};
 
@@ -14,10 +15,13 @@ static void include(double *mean, uint64_t frames, double value)
 static void add_bits(
     struct gpume_complexity *sum, const struct gpume_scene_frame *frame, bool first)
 {
+    const uint64_t cost = first ? frame->intra_cost : frame->inter_cost;
+    const uint64_t nothing = (uint64_t)frame->blocks * GPUME_COST_OF_NOTHING;
     const struct gpume_decision decision = {
+        .coded = sum->frames,
         .type = first ? GPUME_FRAME_IDR : GPUME_FRAME_P,
         .coded_blocks = frame->blocks,
-        .weighted_cost = (first ? frame->intra_cost : frame->inter_cost) * 256,
+        .weighted_cost = cost > nothing ? (cost - nothing) * 256 : 0,
     };
     struct gpume_bits_frame model;
     gpume_bits_frame_init(&model, GPUME_ENCODER_X264, &decision, 1, 1);

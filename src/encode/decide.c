@@ -76,13 +76,15 @@ struct coding {
     const int16_t *offsets;
 };
 
-/* Of blocks that cost hardly more than penalties, nothing is coded. */
+/* Of blocks that cost hardly more than penalties, nothing is coded, and so much of the cost of any
+ * other block is not coded either. */
 static void weigh(struct gpume_decision *decision, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         if (decision->costs[i] > GPUME_COST_OF_NOTHING) {
             const uint64_t scale = gpume_fixed_scale_of_offset(decision->offsets[i]);
-            decision->weighted_cost += (decision->costs[i] * scale + 128) >> 8;
+            const uint64_t coded = decision->costs[i] - GPUME_COST_OF_NOTHING;
+            decision->weighted_cost += (coded * scale + 128) >> 8;
             decision->coded_blocks++;
         }
     }

@@ -68,8 +68,8 @@ struct gpume_decision {
                                                                  NULL without such a reference */
     uint64_t cost, intra_cost;                                /* sums over all blocks */
     uint32_t intra_blocks;                                    /* cheapest from their own frame */
-    uint32_t coded_blocks;  /* that cost well more than penalties */
-    uint64_t weighted_cost; /* sum over these of cost * 2^(-offset / 6), in 1/256 */
+    uint32_t coded_blocks;  /* that cost more than GPUME_COST_OF_NOTHING */
+    uint64_t weighted_cost; /* sum over these of what they cost more, * 2^(-offset / 6), in 1/256 */
 };
 
 /* Called for every frame in coded order. All arrays are valid during the call alone. A negative

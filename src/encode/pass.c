@@ -19,7 +19,7 @@
 
 /* What is kept of a frame, in coded order. */
 struct row {
-    uint32_t display, intra_blocks;
+    uint32_t display, blocks, intra_blocks;
     struct gpume_bits_frame bits;
     struct gpume_weight weight;
 };
@@ -97,6 +97,7 @@ static int add_row(struct gpume_pass *pass, const struct gpume_decision *decisio
     pass->rows = rows;
     struct row *row = &pass->rows[pass->count++];
     row->display = (uint32_t)decision->display;
+    row->blocks = decision->blocks_x * decision->blocks_y;
     row->intra_blocks = decision->intra_blocks;
     row->weight = decision->weight;
     gpume_bits_frame_init(&row->bits, params->options->encoder, decision,
@@ -203,6 +204,8 @@ static void fill_frame(const struct gpume_pass *pass, const struct rate *rate, s
     const uint64_t texture =
         bits * gpume_bits_texture(&row->bits, pass->params.options->encoder, qp - depth_qp(pass)) /
         256;
+    const uint32_t coded = row->bits.blocks, intra = row->intra_blocks;
+    const uint32_t inter = coded > intra ? coded - intra : 0;
     const bool weighted = pass->format->has_weights && row->bits.type == GPUME_FRAME_P;
     *frame = (struct gpume_pass_frame){
         .display = row->display,
@@ -211,8 +214,9 @@ static void fill_frame(const struct gpume_pass *pass, const struct rate *rate, s
         .qp = qp > 0 ? (qp * 100 + GPUME_QP_ONE / 2) / GPUME_QP_ONE : 0,
         .texture = texture,
         .vectors = bits - texture,
-        .blocks = row->bits.blocks,
-        .intra_blocks = row->intra_blocks,
+        .intra_blocks = intra,
+        .inter_blocks = inter,
+        .skipped_blocks = row->blocks - intra - inter,
         .weight = weighted ? row->weight : (struct gpume_weight){.scale = 1},
     };
 }
@@ -243,8 +247,8 @@ static bool is_same_frame(const struct gpume_pass_frame *a, const struct gpume_p
 {
     return a->display == b->display && a->coded == b->coded && a->type == b->type &&
            a->qp == b->qp && a->texture == b->texture && a->vectors == b->vectors &&
-           a->blocks == b->blocks && a->intra_blocks == b->intra_blocks &&
-           is_same_weight(&a->weight, &b->weight);
+           a->intra_blocks == b->intra_blocks && a->inter_blocks == b->inter_blocks &&
+           a->skipped_blocks == b->skipped_blocks && is_same_weight(&a->weight, &b->weight);
 }
 
 static int check_lines(

@@ -11,7 +11,7 @@ struct gpume_pass_frame {
     enum gpume_frame_type type;
     int32_t qp;                /* at which it has so many bits, in 1/100 */
     uint64_t texture, vectors; /* bits */
-    uint32_t blocks, intra_blocks;
+    uint32_t intra_blocks, inter_blocks, skipped_blocks;
     struct gpume_weight weight; /* denominator and offset 0 and scale 1: none */
 };
 

@@ -76,24 +76,22 @@ static void write_frame(char line[GPUME_PASS_LINE_BYTES], const struct gpume_pas
     write_weight(weight, &frame->weight);
     snprintf(line, GPUME_PASS_LINE_BYTES,
         "in:%" PRIu64 " out:%" PRIu64 " type:%c dur:2 cpbdur:2 q:%u.%02u aq:%u.%02u tex:%" PRIu64
-        " mv:%" PRIu64 " misc:0 imb:%" PRIu32 " pmb:%" PRIu32 " smb:0 d:- ref:0 %s;",
+        " mv:%" PRIu64 " misc:0 imb:%" PRIu32 " pmb:%" PRIu32 " smb:%" PRIu32 " d:- ref:0 %s;",
         frame->display, frame->coded, gpume_pass_letter(frame->type), qp / 100, qp % 100, qp / 100,
-        qp % 100, frame->texture, frame->vectors, frame->intra_blocks,
-        frame->blocks - frame->intra_blocks, weight);
+        qp % 100, frame->texture, frame->vectors, frame->intra_blocks, frame->inter_blocks,
+        frame->skipped_blocks, weight);
 }
 
 static bool read_frame(const char *line, struct gpume_pass_frame *frame)
 {
     char letter = '\0';
     unsigned whole = 0, part = 0;
-    uint32_t inter = 0;
     int end = 0;
     sscanf(line,
         "in:%" SCNu64 " out:%" SCNu64 " type:%c dur:2 cpbdur:2 q:%u.%2u aq:%*u.%*2u tex:%" SCNu64
-        " mv:%" SCNu64 " misc:0 imb:%" SCNu32 " pmb:%" SCNu32 " smb:0 d:- ref:0 %n",
+        " mv:%" SCNu64 " misc:0 imb:%" SCNu32 " pmb:%" SCNu32 " smb:%" SCNu32 " d:- ref:0 %n",
         &frame->display, &frame->coded, &letter, &whole, &part, &frame->texture, &frame->vectors,
-        &frame->intra_blocks, &inter, &end);
-    frame->blocks = frame->intra_blocks + inter;
+        &frame->intra_blocks, &frame->inter_blocks, &frame->skipped_blocks, &end);
     frame->qp = (int32_t)(whole * 100 + part);
     const char *rest = line + end + read_weight(line + end, &frame->weight);
     return end > 0 && strcmp(rest, ";") == 0 && gpume_pass_type_of(letter, &frame->type);

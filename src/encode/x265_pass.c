@@ -19,24 +19,22 @@ static void write_frame(char line[GPUME_PASS_LINE_BYTES], const struct gpume_pas
     snprintf(qp, sizeof(qp), "%u.%02u", (unsigned)frame->qp / 100, (unsigned)frame->qp % 100);
     snprintf(line, GPUME_PASS_LINE_BYTES,
         "in:%" PRIu64 " out:%" PRIu64 " type:%c q:%s q-aq:%s q-noVbv:%s q-Rceq:1.00 tex:%" PRIu64
-        " mv:%" PRIu64 " misc:0 icu:%" PRIu32 ".00 pcu:%" PRIu32 ".00 scu:0.00 sc:0 ;",
+        " mv:%" PRIu64 " misc:0 icu:%" PRIu32 ".00 pcu:%" PRIu32 ".00 scu:%" PRIu32 ".00 sc:0 ;",
         frame->display, frame->coded, gpume_pass_letter(frame->type), qp, qp, qp, frame->texture,
-        frame->vectors, frame->intra_blocks, frame->blocks - frame->intra_blocks);
+        frame->vectors, frame->intra_blocks, frame->inter_blocks, frame->skipped_blocks);
 }
 
 static bool read_frame(const char *line, struct gpume_pass_frame *frame)
 {
     char letter = '\0';
     unsigned whole = 0, part = 0;
-    uint32_t inter = 0;
     int end = 0;
     sscanf(line,
         "in:%" SCNu64 " out:%" SCNu64
         " type:%c q:%u.%2u q-aq:%*u.%*2u q-noVbv:%*u.%*2u q-Rceq:1.00 tex:%" SCNu64 " mv:%" SCNu64
-        " misc:0 icu:%" SCNu32 ".00 pcu:%" SCNu32 ".00 scu:0.00 sc:0 ;%n",
+        " misc:0 icu:%" SCNu32 ".00 pcu:%" SCNu32 ".00 scu:%" SCNu32 ".00 sc:0 ;%n",
         &frame->display, &frame->coded, &letter, &whole, &part, &frame->texture, &frame->vectors,
-        &frame->intra_blocks, &inter, &end);
-    frame->blocks = frame->intra_blocks + inter;
+        &frame->intra_blocks, &frame->inter_blocks, &frame->skipped_blocks, &end);
     frame->qp = (int32_t)(whole * 100 + part);
     frame->weight = (struct gpume_weight){.scale = 1};
     return end > 0 && line[end] == '\0' && gpume_pass_type_of(letter, &frame->type);

@@ -167,6 +167,9 @@ for encoder in x264 x265; do
         awk -v most=$([ $encoder = x264 ] && echo 160 || echo 60) \
             '$1 > 0 && $1 < 30 { n++; if ($2 + $3 + $4 > most) exit 1 } END { exit n != 29 }' ||
         fail "$encoder: bits of black frames: $(grep '^in:[12]*[0-9] ' a-*.log | head -3)"
+    sed -n 's/^in:.* i[mc][bu]:\([0-9]*\)[.0]* p[mc][bu]:\([0-9]*\)[.0]* s[mc][bu]:\([0-9]*\)[.0]* .*/\1 \2 \3/p' a-*.log |
+        awk '{ n++; if ($1 + $2 + $3 != 48) exit 1 } END { exit n != 40 }' ||
+        fail "$encoder: not 48 blocks in each frame: $(grep '^in:' a-*.log | head -3)"
     rm -f a*
 done
 passes=0

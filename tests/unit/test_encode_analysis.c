@@ -62,7 +62,7 @@ static void check_blocks(struct decided *d, const struct gpume_decision *decisio
         intra_cost += decision->intra_costs[i];
         intra_blocks += decision->kinds[i] == GPUME_FROM_SELF;
         if (decision->offsets[i] == 0 && coded) {
-            weighted += (uint64_t)decision->costs[i] * 256;
+            weighted += (uint64_t)(decision->costs[i] - GPUME_COST_OF_NOTHING) * 256;
         }
         add(d, (uint64_t)decision->costs[i] << 32 | (uint64_t)(uint16_t)decision->offsets[i] << 8 |
                    decision->kinds[i]);

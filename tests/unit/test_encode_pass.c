@@ -318,21 +318,25 @@ static void test_model(void)
     const struct gpume_decision *idr = frame_of(&clip, 0);
     gpume_bits_frame_init(&frame, GPUME_ENCODER_X264, idr, 48 * 32, 48 * 32);
     gpume_bits_frame_init(&half, GPUME_ENCODER_X264, idr, 48 * 16, 48 * 32);
-    /* x = exp(0.511 + 1.080 ln(901) - 0.0964 * 26) - 0.01 = 211.10 and 554 ln(1 + x / 554) = 178.86
-     * bits in each of 6 blocks, and a header */
+    /* x = exp(0.242 + 1.210 ln(901) - 0.1163 * 26) - 0.01 = 232.85 and 300 ln(1 + x / 300) = 172.34
+     * bits in each of 6 blocks, and the headers of a first frame */
+    const uint64_t header = 128 + 5880;
     const uint64_t bits = gpume_bits_at(&frame, GPUME_ENCODER_X264, 26 * GPUME_QP_ONE);
-    REQUIRE(bits >= 1071 + 128 && bits <= 1075 + 128);
+    REQUIRE(bits >= 1032 + header && bits <= 1036 + header);
     const uint64_t small = gpume_bits_at(&half, GPUME_ENCODER_X264, 26 * GPUME_QP_ONE);
-    REQUIRE(small >= 637 + 128 && small <= 641 + 128); /* 0.5^0.7 = 0.6156 of x, and half of 554 */
-    /* each of 384 samples takes at most one bit more for 6 QP; where few are coded, bits grow as x
+    REQUIRE(small >= 601 + header && small <= 606 + header); /* 0.5^0.7 of x, and half of 300 */
+    /* a block takes at most 300 * 0.1163 bits more for a QP; where little is coded, bits grow as x
      */
     const uint64_t low = gpume_bits_at(&frame, GPUME_ENCODER_X264, 0);
     const uint64_t lower = gpume_bits_at(&frame, GPUME_ENCODER_X264, -12 * GPUME_QP_ONE);
-    REQUIRE(lower > low + 11 * 6 * 384 / 10 && lower < low + 2 * 6 * 384);
-    const uint64_t high = gpume_bits_at(&frame, GPUME_ENCODER_X264, 51 * GPUME_QP_ONE) - 128;
-    const uint64_t less = gpume_bits_at(&frame, GPUME_ENCODER_X264, 57 * GPUME_QP_ONE) - 128;
-    REQUIRE(high * 100 > less * 174 && high * 100 < less * 180); /* exp(0.0964 * 6) = 1.78 */
-    REQUIRE_EQUAL(gpume_pass_qp_of_ratio(1.4), 745);             /* 2.912 */
+    REQUIRE(lower > low + 12 * 6 * 33 && lower < low + 12 * 6 * 35);
+    const uint64_t high = gpume_bits_at(&frame, GPUME_ENCODER_X264, 51 * GPUME_QP_ONE) - header;
+    const uint64_t less = gpume_bits_at(&frame, GPUME_ENCODER_X264, 57 * GPUME_QP_ONE) - header;
+    REQUIRE(high * 100 > less * 195 && high * 100 < less * 203); /* exp(0.1163 * 6) = 2.01 */
+    clip.decision.coded = 1;
+    gpume_bits_frame_init(&frame, GPUME_ENCODER_X264, idr, 48 * 32, 48 * 32);
+    REQUIRE_EQUAL(gpume_bits_at(&frame, GPUME_ENCODER_X264, 26 * GPUME_QP_ONE), bits - 5880);
+    REQUIRE_EQUAL(gpume_pass_qp_of_ratio(1.4), 745); /* 2.912 */
 }
 
 /* Chroma is scaled like luma, unless its offset is out of range. */
@@ -372,8 +376,9 @@ static void test_damage(void)
             .qp = 2345,
             .texture = 1000,
             .vectors = 234,
-            .blocks = 6,
             .intra_blocks = 1,
+            .inter_blocks = 3,
+            .skipped_blocks = 2,
             .weight = {5, 40, -3},
         };
         struct gpume_pass_frame read;
@@ -382,6 +387,7 @@ static void test_damage(void)
         REQUIRE(format->read(line, &read));
         REQUIRE(read.display == 7 && read.coded == 9 && read.type == GPUME_FRAME_P);
         REQUIRE(read.qp == 2345 && read.texture == 1000 && read.vectors == 234);
+        REQUIRE(read.intra_blocks == 1 && read.inter_blocks == 3 && read.skipped_blocks == 2);
         REQUIRE(i == GPUME_ENCODER_X265 || read.weight.scale == 40);
         for (size_t length = strlen(line) - 1; length > 0; length--) {
             line[length] = '\0';

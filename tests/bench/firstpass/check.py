@@ -16,7 +16,7 @@ import tempfile
 from bdrate import bd_rate
 from corpus import ROLES, rows
 from encoders import frames_of
-from fit import fit_type, predict
+from fit import Frame, fit_type, predict
 from ladder import VBV, options_at
 from passes import PASSES, ratio
 from vbv import DELIMITER, lowest_fill, picture_bits
@@ -66,11 +66,12 @@ def check_buffer():
 
 def check_fit():
     """A model is found again in the sizes that it predicts."""
-    model = {"P": (0.3, 1.1, -0.12)}
-    clips = [[("P", level, q, predict(model, "P", level, q)) for level in (3.0, 4.5, 6.0)]
-             for q in (20.0, 26.0, 31.0)]
+    model = (0.3, 1.1, -0.12)
+    frames = [[Frame("P", level, q, 0, 50, 128) for level in (3.0, 4.5, 6.0)]
+              for q in (20.0, 26.0, 31.0)]
+    clips = [[frame._replace(bits=predict(model, frame)[0]) for frame in clip] for clip in frames]
     found = fit_type(clips, "P")
-    check(all(abs(a - b) < 1e-6 for a, b in zip(found, model["P"])), "coefficients of the fit")
+    check(all(abs(a - b) < 1e-6 for a, b in zip(found, model)), "coefficients of the fit")
 
 
 def write_clip(path):

@@ -3,19 +3,21 @@
 """Fits the bits model (src/encode/bits.h) to encodes of the corpus:
 
     x = exp(a + b ln(A / blocks + 1) + g q) - 0.01
-    bits of a block = S ln(1 + x / S)
+    bits = header + blocks S ln(1 + x / S)
 
-A is the weighted cost of gpume's analysis with the encoder's own frame types; bits and q (QP before
-tree and adaptive quantization) are those of a second pass that used the offsets of that analysis,
-at the bitrates of the ladder. Least squares of the logarithms, for each type of frame; a frame
-weighs as its share of the clip's bits at that rate, so that all clips count alike. Errors beyond
-HUBER count linearly (Huber 1964), so that noisy clips do not decide for all others.
+A is the weighted cost of gpume's analysis with the encoder's own frame types, and blocks are those
+of which something is coded; bits and q (QP before tree and adaptive quantization) are those of a
+second pass that used the offsets of that analysis, at the bitrates of the ladder. Least squares of
+the logarithms of bits, for each type of frame, by the method of Gauss and Newton; a frame weighs as
+its share of the clip's bits at that rate, so that all clips count alike. Errors beyond HUBER count
+linearly (Huber 1964), so that noisy clips do not decide for all others.
 
 usage: fit.py --clips DIR --probe PATH [options]
 
 Prints how well the model does on each clip, and the rows of the table in src/encode/bits.c.
 """
 import argparse
+import collections
 import concurrent.futures
 import math
 import os
@@ -28,17 +30,32 @@ from encoders import Cache, Failure, first_pass, frames_of, second_pass, version
 from ladder import RATES
 
 LEAST = 0.01
-SATURATION = 554  # S: 384 samples of a block / ln 2
+SATURATION = 300  # S: README.md
+HEADER = {"x264": 128, "x265": 24}
+STREAM = {"x264": 5880, "x265": 0}  # of the first frame in addition
 HUBER = 0.3  # of a natural logarithm
-ROUNDS = 30
+ROUNDS = 40
+START = (0.0, 1.2, -0.12)
 TYPES = ["I", "P", "B", "b"]
 C_TYPES = [("GPUME_FRAME_IDR", "I"), ("GPUME_FRAME_I", "I"), ("GPUME_FRAME_P", "P"),
            ("GPUME_FRAME_B_REF", "B"), ("GPUME_FRAME_B", "b")]
 
 
+# level: ln(A / blocks + 1)
+Frame = collections.namedtuple("Frame", "kind level q bits blocks header")
+
+
+def frame_of(encoder, line, coded):
+    """A row of the analysis and the frame that was coded."""
+    blocks = int(line["coded_blocks"])
+    return Frame(kind=coded["type"].replace("i", "I"),
+                 level=math.log(float(line["weighted_cost"]) / max(1, blocks) + 1), q=coded["q"],
+                 bits=coded["bits"], blocks=blocks,
+                 header=HEADER[encoder] + (STREAM[encoder] if coded["out"] == 0 else 0))
+
+
 def samples_of(task):
-    """For each rate a list of (type, ln(A / blocks + 1), q, bits of a block), of frames of which
-    something is coded."""
+    """For each rate a list of frames."""
     arguments, row = task
     cache, clip = Cache(arguments.cache), os.path.join(arguments.clips, row["name"] + ".y4m")
     analysis = Analysis(cache, arguments.encoder, arguments.tune, clip, None, arguments.probe)
@@ -53,10 +70,7 @@ def samples_of(task):
         frames = frames_of(coded)
         if [int(line["display"]) for line in table] != [frame["in"] for frame in frames]:
             raise Failure(row["name"] + ": the analysis has other frames than the encoder")
-        result.append([(
-            frame["type"].replace("i", "I"),
-            math.log(float(line["weighted_cost"]) / int(line["coded_blocks"]) + 1), frame["q"],
-            frame["bits"] / int(line["coded_blocks"])) for line, frame in zip(table, frames) if int(line["coded_blocks"]) > 0])
+        result.append([frame_of(arguments.encoder, *pair) for pair in zip(table, frames)])
     return row["name"], row["role"], result
 
 
@@ -89,37 +103,47 @@ def saturated(x):
     return SATURATION * math.log1p(x / SATURATION)
 
 
-def unsaturated(bits):
-    return SATURATION * math.expm1(bits / SATURATION)
+def predict(model, frame):
+    """The bits of a frame, and how fast their logarithm grows with that of x."""
+    a, b, g = model
+    grown = math.exp(min(a + b * frame.level + g * frame.q, 50))
+    x = max(grown - LEAST, 0.0)
+    bits = frame.header + frame.blocks * saturated(x)
+    return bits, frame.blocks * grown / (1 + x / SATURATION) / bits
+
+
+def improved(model, rows):
+    """The coefficients after one step: linear least squares about what the model predicts."""
+    linear = []
+    for weight, frame in rows:
+        guess, slope = predict(model, frame)
+        error = math.log(frame.bits / guess)
+        slope = max(slope, 0.01)  # frames of headers alone say nothing
+        x = (1.0, frame.level, frame.q)
+        value = sum(m * v for m, v in zip(model, x)) + error / slope
+        linear.append((weight * slope ** 2 / max(1, abs(error) / HUBER), x, value))
+    return least_squares(linear)
 
 
 def fit_type(samples, kind):
     """samples: lists of frames, one list per clip and rate."""
     rows = []
     for frames in samples:
-        total = sum(bits for _, _, _, bits in frames)
-        rows += [(bits / total, (1.0, level, q), math.log(unsaturated(bits) + LEAST))
-                 for frame_type, level, q, bits in frames if frame_type == kind]
-    model = least_squares(rows)
+        total = sum(frame.bits for frame in frames)
+        rows += [(frame.bits / total, frame) for frame in frames
+                 if frame.kind == kind and frame.blocks > 0]
+    model = START
     for _ in range(ROUNDS):
-        model = least_squares([
-            (weight / max(1, abs(y - sum(m * v for m, v in zip(model, x))) / HUBER), x, y)
-            for weight, x, y in rows])
+        model = improved(model, rows)
     return model
-
-
-def predict(model, kind, level, q):
-    a, b, g = model[kind]
-    return saturated(max(math.exp(a + b * level + g * q) - LEAST, 0.0))
 
 
 def errors(model, frames):
     """The predicted size by the true one, and how far logarithms of frames scatter about it."""
-    pairs = [(predict(model, kind, level, q), bits) for kind, level, q, bits in frames]
+    pairs = [(predict(model[frame.kind], frame)[0], frame.bits) for frame in frames]
     true = sum(bits for _, bits in pairs)
     ratio = sum(guess for guess, _ in pairs) / true
-    square = sum(bits * math.log((guess + LEAST) / (bits + LEAST) / ratio) ** 2
-                 for guess, bits in pairs) / true
+    square = sum(bits * math.log(guess / bits / ratio) ** 2 for guess, bits in pairs) / true
     return ratio, math.sqrt(square)
 
 
