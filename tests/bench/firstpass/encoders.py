@@ -46,6 +46,11 @@ class Failure(Exception):
 
 
 @functools.lru_cache(maxsize=None)
+def program(name):
+    """What runs it from any directory: programs without a folder are looked up."""
+    return os.path.abspath(name) if os.path.dirname(name) else name
+
+
 def version(program):
     run = subprocess.run([program, "--version"], capture_output=True, text=True, check=True)
     words = (run.stdout + run.stderr).split()

@@ -26,7 +26,7 @@ from statistics import mean, median
 
 from analysis import Analysis
 from corpus import ROLES, rows as corpus_rows
-from encoders import Cache, Failure, first_pass, frames_of, second_pass, version
+from encoders import Cache, Failure, first_pass, frames_of, program, second_pass, version
 from ladder import RATES
 
 LEAST = 0.01
@@ -166,8 +166,8 @@ def report(model, clips):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--clips", required=True)
-    parser.add_argument("--probe", required=True)
+    parser.add_argument("--clips", type=os.path.abspath, required=True)
+    parser.add_argument("--probe", type=program, required=True)
     parser.add_argument("--encoder", default="x264", choices=["x264", "x265"])
     parser.add_argument("--tune", default="psnr", choices=["psnr", "default"])
     parser.add_argument("--cache", default="/tmp/ladder-cache")
