@@ -67,7 +67,8 @@ int gpume_analysis_open(
     if (params->lookahead.backend != GPUME_BACKEND_CPU) { /* may find a GPU */
         a->frames_max += 2 * lag + READ_AHEAD + GPUME_READINGS_MAX - 1;
     }
-    gpume_types_init(&a->types, &params->options, gpume_analysis_cost, a);
+    gpume_types_init(
+        &a->types, &params->options, gpume_analysis_cost, gpume_analysis_coding_cost, a);
     int status;
     GPUME_TRY(open_lookahead(a));
     a->ahead = gpume_lookahead_lag(a->lookahead);

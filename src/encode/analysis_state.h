@@ -83,6 +83,8 @@ static inline int16_t *gpume_analysis_aq_offsets(const struct gpume_analysis *a,
 }
 
 /* What types.h and quality.h ask for; `opaque` is the analysis. */
+int gpume_analysis_coding_cost(
+    void *opaque, uint64_t frame, uint64_t past, uint64_t future, uint64_t *cost);
 int gpume_analysis_cost(
     void *opaque, uint64_t frame, uint64_t past, uint64_t future, uint64_t *cost);
 int gpume_analysis_step(

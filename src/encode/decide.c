@@ -6,6 +6,7 @@
 #include "encode/aq.h"
 #include "encode/costs.h"
 #include "encode/fixed.h"
+#include "encode/weights.h"
 
 /* --- what types and quality ask for */
 
@@ -16,6 +17,16 @@ int gpume_analysis_cost(
     struct gpume_frame_cost found;
     GPUME_CHECK(gpume_lookahead_cost(a->lookahead, frame, past, future, &found));
     *cost = found.inner_cost;
+    return GPUME_OK;
+}
+
+int gpume_analysis_coding_cost(
+    void *opaque, uint64_t frame, uint64_t past, uint64_t future, uint64_t *cost)
+{
+    struct gpume_analysis *a = opaque;
+    struct gpume_frame_cost found;
+    GPUME_CHECK(gpume_lookahead_cost(a->lookahead, frame, past, future, &found));
+    *cost = gpume_weight_coding_cost(&found.weight, frame - past, found.inner_cost);
     return GPUME_OK;
 }
 
@@ -83,7 +94,11 @@ static void weigh(struct gpume_decision *decision, uint32_t count)
     for (uint32_t i = 0; i < count; i++) {
         if (decision->costs[i] > GPUME_COST_OF_NOTHING) {
             const uint64_t scale = gpume_fixed_scale_of_offset(decision->offsets[i]);
-            const uint64_t coded = decision->costs[i] - GPUME_COST_OF_NOTHING;
+            uint64_t coded = decision->costs[i] - GPUME_COST_OF_NOTHING;
+            if (decision->kinds[i] == GPUME_FROM_PAST) {
+                coded = gpume_weight_coding_cost(
+                    &decision->weight, decision->display - decision->past, coded);
+            }
             decision->weighted_cost += (coded * scale + 128) >> 8;
             decision->coded_blocks++;
         }

@@ -9,9 +9,10 @@
 #define ONE 65536 /* biases are in 1/65536 */
 
 void gpume_types_init(struct gpume_types *types, const struct gpume_encode_options *options,
-    gpume_cost_fn cost, void *opaque)
+    gpume_cost_fn cost, gpume_cost_fn coding_cost, void *opaque)
 {
-    *types = (struct gpume_types){.options = *options, .cost = cost, .opaque = opaque};
+    *types = (struct gpume_types){
+        .options = *options, .cost = cost, .coding_cost = coding_cost, .opaque = opaque};
 }
 
 /* How many frames after a cut are looked at for a flash. */
@@ -163,7 +164,7 @@ static void mark_references(
 static int fill(const struct gpume_types *types, uint64_t last, uint32_t count,
     enum gpume_frame_type *decisions)
 {
-    const struct gpume_patterns patterns = {&types->options, types->cost, types->opaque};
+    const struct gpume_patterns patterns = {&types->options, types->coding_cost, types->opaque};
     bool is_b[GPUME_PATTERN_MAX];
     assert(count <= GPUME_PATTERN_MAX);
     GPUME_CHECK(gpume_patterns_choose(&patterns, last, count, is_b));

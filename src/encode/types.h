@@ -16,7 +16,7 @@
 
 struct gpume_types {
     struct gpume_encode_options options;
-    gpume_cost_fn cost;
+    gpume_cost_fn cost, coding_cost;
     void *opaque;
     uint64_t last_key;   /* display position of the last key frame */
     uint64_t calm_last;  /* no frame up to this one is a cut, as a flash ends there */
@@ -28,9 +28,10 @@ struct gpume_types {
  * the video. At most GPUME_PATTERN_MAX. */
 uint32_t gpume_types_window(const struct gpume_encode_options *options);
 
-/* Frame 0 is an IDR frame. */
+/* Frame 0 is an IDR frame. cost: of predicting a frame, for cuts; coding_cost: of coding it, for
+ * patterns. */
 void gpume_types_init(struct gpume_types *types, const struct gpume_encode_options *options,
-    gpume_cost_fn cost, void *opaque);
+    gpume_cost_fn cost, gpume_cost_fn coding_cost, void *opaque);
 
 /* Decides the types of the `count` frames after `last`, an I or P frame; count > 0. Those up to the
  * first I or P frame, `*decided` in all, are final, and the caller commits them; the others are

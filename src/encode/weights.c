@@ -143,6 +143,14 @@ static void apply_part(void *opaque, uint32_t part)
     }
 }
 
+uint64_t gpume_weight_coding_cost(
+    const struct gpume_weight *weight, uint64_t distance, uint64_t cost)
+{
+    const int64_t one = 1 << weight->denominator, more = weight->scale - one;
+    const bool brightens = more > 0 && (uint64_t)more * 128 > (uint64_t)one * distance;
+    return brightens ? cost + cost / 4 : cost;
+}
+
 void gpume_weight_apply(const struct gpume_split *split, const struct gpume_weight *weight,
     const struct gpume_half *from, struct gpume_half *to)
 {

@@ -69,7 +69,7 @@ static void decide_all(struct video *video, const struct gpume_encode_options *o
     enum gpume_frame_type decisions[GPUME_PATTERN_MAX];
     const uint32_t window = gpume_types_window(options);
     video->frames = (uint32_t)strlen(video->scenes);
-    gpume_types_init(&types, options, video_cost, video);
+    gpume_types_init(&types, options, video_cost, video_cost, video);
     video->types[0] = GPUME_FRAME_IDR;
     for (uint32_t last = 0; last + 1 < video->frames;) {
         const uint32_t rest = video->frames - 1 - last, count = rest < window ? rest : window;
@@ -202,7 +202,7 @@ static bool weak_cut_found(uint64_t cut, const struct gpume_encode_options *opti
     struct gpume_types types;
     enum gpume_frame_type decisions[20];
     uint32_t decided = 0;
-    gpume_types_init(&types, options, weak_cut_cost, &cut);
+    gpume_types_init(&types, options, weak_cut_cost, weak_cut_cost, &cut);
     REQUIRE_EQUAL(gpume_types_decide(&types, cut - 1, 20, decisions, &decided), GPUME_OK);
     return decisions[0] <= GPUME_FRAME_I;
 }
@@ -333,7 +333,7 @@ static void check_place(uint32_t b_adapt)
     options.b_adapt = b_adapt;
     struct gpume_types types;
     enum gpume_frame_type decisions[GPUME_PATTERN_MAX];
-    gpume_types_init(&types, &options, coded_before_cost, NULL);
+    gpume_types_init(&types, &options, coded_before_cost, coded_before_cost, NULL);
     for (uint64_t last = 0, runs = 0; runs < 20; runs++) {
         uint32_t decided = 0;
         REQUIRE_EQUAL(gpume_types_decide(&types, last, 41, decisions, &decided), GPUME_OK);
@@ -341,6 +341,37 @@ static void check_place(uint32_t b_adapt)
         gpume_types_commit(&types, last, decisions[decided - 1]);
         REQUIRE(runs < 2 || last % 4 == 2);
     }
+}
+
+/* A P frame costs less than a B frame before a farther one; */
+static int plain_cost(void *opaque, uint64_t frame, uint64_t past, uint64_t future, uint64_t *cost)
+{
+    (void)opaque;
+    *cost = past == frame ? 2000 : future == frame ? 500 + 500 * (frame - past) : 1000;
+    return GPUME_OK;
+}
+
+/* but twice as much to code, as much as an intra frame. */
+static int fade_cost(void *opaque, uint64_t frame, uint64_t past, uint64_t future, uint64_t *cost)
+{
+    const int status = plain_cost(opaque, frame, past, future, cost);
+    *cost *= future == frame ? 2 : 1;
+    return status;
+}
+
+/* The cost of coding chooses patterns, and no cuts. */
+static void check_coding_cost(void)
+{
+    const struct gpume_encode_options options = default_options();
+    enum gpume_frame_type decisions[8];
+    struct gpume_types types;
+    uint32_t decided;
+    gpume_types_init(&types, &options, plain_cost, plain_cost, NULL);
+    REQUIRE_EQUAL(gpume_types_decide(&types, 0, 8, decisions, &decided), GPUME_OK);
+    REQUIRE(decided == 1 && decisions[0] == GPUME_FRAME_P);
+    gpume_types_init(&types, &options, plain_cost, fade_cost, NULL);
+    REQUIRE_EQUAL(gpume_types_decide(&types, 0, 8, decisions, &decided), GPUME_OK);
+    REQUIRE(decided == 4 && decisions[0] == GPUME_FRAME_B && decisions[3] == GPUME_FRAME_P);
 }
 
 /* Costs name their frames, so that the sum of a run says which references were used. */
@@ -383,7 +414,7 @@ static void check_failure(void)
     uint32_t decided, allowed = 0;
     for (int status = GPUME_DEVICE_LOST; status != GPUME_OK && allowed < 1000; allowed++) {
         int calls = (int)allowed;
-        gpume_types_init(&types, &options, failing_cost, &calls);
+        gpume_types_init(&types, &options, failing_cost, failing_cost, &calls);
         status = gpume_types_decide(&types, 0, 8, decisions, &decided);
         REQUIRE(status == GPUME_OK || (status == GPUME_DEVICE_LOST && calls == -1));
     }
@@ -419,6 +450,7 @@ int main(void)
     }
     check_place(1);
     check_place(2);
+    check_coding_cost();
     check_run();
     check_failure();
     check_windows();

@@ -198,6 +198,28 @@ static void test_pays(void)
     texture_free(&again);
 }
 
+/* More than 1/128 brighter a frame. */
+static void test_coding_cost(void)
+{
+    static const struct {
+        struct gpume_weight weight;
+        uint64_t distance, cost;
+    } cases[] = {
+        {{0, 1, 0}, 1, 1000},
+        {{0, 1, 30}, 1, 1000}, /* an offset alone */
+        {{6, 65, 0}, 1, 1250},
+        {{6, 65, 0}, 2, 1000},
+        {{5, 33, -3}, 3, 1250},
+        {{5, 33, -3}, 4, 1000},
+        {{5, 127, 0}, 17, 1250},
+        {{5, 31, 3}, 1, 1000},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        REQUIRE_EQUAL(
+            gpume_weight_coding_cost(&cases[i].weight, cases[i].distance, 1000), cases[i].cost);
+    }
+}
+
 int main(void)
 {
     REQUIRE_EQUAL(gpume_split_init(&split, BLOCKS_Y, PARTS, &(struct gpume_log){0}), GPUME_OK);
@@ -207,6 +229,7 @@ int main(void)
     test_small_changes();
     test_apply();
     test_pays();
+    test_coding_cost();
     gpume_split_finish(&split);
     return harness_verdict();
 }
