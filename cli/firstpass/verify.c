@@ -151,9 +151,9 @@ static enum gpume_exit verify_entry(struct verify *verify, double seconds)
     result = result ? result : encode(verify, 2, verify->entry->stats, &ours);
     if (result == GPUME_EXIT_DONE) {
         printf("# luma of %" PRIu32 "x%" PRIu32 ", %" PRIu64 " kbit/s, %" PRIu64
-               " frames; time of the first and the second pass\n",
+               " frame%s; time of the first and the second pass\n",
             verify->entry->video.width, verify->entry->video.height, verify->entry->bitrate / 1000,
-            own.frames);
+            own.frames, own.frames == 1 ? "" : "s");
         print_row(verify, "own two passes", &own, (double)first.ns / 1e9);
         print_row(verify, "with gpume", &ours, seconds);
     }

@@ -21,6 +21,12 @@ struct gpume_change {
     double weight;     /* of two changes that are one and the same, the heavier one is kept */
 };
 
+/* Values beyond 0 and 1 become these. */
+static inline double gpume_limit_to_one(double value)
+{
+    return value < 0 ? 0 : value > 1 ? 1 : value;
+}
+
 /* Starts as zero. */
 struct gpume_changes {
     struct gpume_change *items;

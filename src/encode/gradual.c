@@ -108,11 +108,6 @@ static void place_ends(const struct window *window, struct gpume_change *change)
     change->last = core_end + (after < last_most ? after : last_most);
 }
 
-static double clip(double value)
-{
-    return value < 0 ? 0 : value > 1 ? 1 : value;
-}
-
 static bool examine(struct window *window, struct gpume_change *change)
 {
     const double least = LEVELS_LEAST * 64 * LEVELS_LEAST * 64 * GPUME_THUMBNAIL_CELLS;
@@ -129,8 +124,9 @@ static bool examine(struct window *window, struct gpume_change *change)
     }
     place_ends(window, change);
     change->kind = kind_of(window->gradual, change);
-    change->confidence = clip(1 - BEND_SHARE * bend * bend -
-                              clip((left - DETAIL_FULL) / (DETAIL_MOST - DETAIL_FULL)) / 2);
+    change->confidence = gpume_limit_to_one(
+        1 - BEND_SHARE * bend * bend -
+        gpume_limit_to_one((left - DETAIL_FULL) / (DETAIL_MOST - DETAIL_FULL)) / 2);
     change->weight = window->size * change->confidence;
     return true;
 }

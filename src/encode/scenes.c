@@ -148,18 +148,13 @@ static double find_threshold(struct gpume_scenes *scenes, uint64_t frame, uint64
     return stands_out == before_is_calmer ? before.ratio : after.ratio;
 }
 
-static double clip(double value)
-{
-    return value < 0 ? 0 : value > 1 ? 1 : value;
-}
-
 /* The confidence of a cut, from its ratio and the median around. Either nearly nothing of the
  * picture can be predicted; or far less than usual, which finds cuts in a part of the picture. */
 static double judge(double ratio, double median)
 {
     const double margin = ratio - median;
-    const double whole = margin / (1 - median) * clip(margin / MARGIN_WHOLE);
-    const double part = margin / ratio * clip(margin / MARGIN_PART);
+    const double whole = margin / (1 - median) * gpume_limit_to_one(margin / MARGIN_WHOLE);
+    const double part = margin / ratio * gpume_limit_to_one(margin / MARGIN_PART);
     return margin <= 0 ? 0 : whole > part ? whole : part;
 }
 
