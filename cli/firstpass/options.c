@@ -133,8 +133,8 @@ static const struct gpume_option table[] = {
     {NUMBER("bframes", bframes, GPUME_BFRAMES_MAX),
         .help = "most B frames in a row, 0 to 16 (default x264 3, x265 4)"},
     {NUMBER("b-adapt", b_adapt, 2),
-        .help = "how the number of B frames is chosen: 0 always the most, 1 fast, 2 best (default "
-                "x264 1, x265 2)"},
+        .help = "how the number of B frames is chosen: 0 always the most, 1 or 2 the cheapest "
+                "pattern (default x264 1, x265 2)"},
     {GPUME_ROW_CHOICE("b-pyramid", "NAME", OPTIONS, encode.b_pyramid, pyramids),
         .help = "B frames as references: none, strict or normal (default normal)"},
     {SWITCH("open-gop", open_gop),

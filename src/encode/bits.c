@@ -40,7 +40,7 @@ static const struct coefficients models[GPUME_ENCODERS][GPUME_FRAME_B + 1] =
             },
 };
 #define LEAST_OF_BLOCK FIXED(0.01) /* the model is a fit of the bits of a block plus this */
-#define SATURATION FIXED(300)      /* 256 samples of luma / ln 2 are 369; README.md there */
+#define SATURATION FIXED(300)      /* S */
 #define AREA_EXPONENT FIXED(0.7)
 
 /* What the encoders count of a frame in which nothing is coded. Where a video begins with black,

@@ -2,7 +2,6 @@
 #include "encode/complexity.h"
 
 #include "encode/bits.h"
-#include "encode/costs.h"
 
 const uint32_t gpume_complexity_qps[GPUME_COMPLEXITY_QPS] = {22, 27, 32, 37};
 
@@ -15,13 +14,12 @@ static void include(double *mean, uint64_t frames, double value)
 static void add_bits(
     struct gpume_complexity *sum, const struct gpume_scene_frame *frame, bool first)
 {
-    const uint64_t cost = first ? frame->intra_cost : frame->inter_cost;
-    const uint64_t nothing = (uint64_t)frame->blocks * GPUME_COST_OF_NOTHING;
+    const struct gpume_coded *coded = first ? &frame->intra : &frame->inter;
     const struct gpume_decision decision = {
-        .coded = sum->frames,
+        .coded = 1, /* not the first one, whose bits are the stream's, too */
         .type = first ? GPUME_FRAME_IDR : GPUME_FRAME_P,
-        .coded_blocks = frame->blocks,
-        .weighted_cost = cost > nothing ? (cost - nothing) * 256 : 0,
+        .coded_blocks = coded->blocks,
+        .weighted_cost = coded->cost * 256,
     };
     struct gpume_bits_frame model;
     gpume_bits_frame_init(&model, GPUME_ENCODER_X264, &decision, 1, 1);

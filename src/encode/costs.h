@@ -16,6 +16,13 @@
 #define GPUME_PENALTY_BOTH 5u     /* of two vectors other than (0,0), or one */
 #define GPUME_COST_OF_NOTHING 12u /* at most: penalties, and differences of 1/8 per sample */
 
+/* What it takes to code a block: nothing of one that costs at most GPUME_COST_OF_NOTHING, and of
+ * another what it costs beyond that. */
+static inline uint32_t gpume_coded_cost(uint16_t cost)
+{
+    return cost > GPUME_COST_OF_NOTHING ? cost - GPUME_COST_OF_NOTHING : 0;
+}
+
 /* Of a row of blocks: the cheapest prediction from the samples around each block, by the mean of
  * the row above and the column to the left, each of them alone, the planar mode of ITU-T
  * H.265 8.4.4.2.4, or along the angles -32, -13, 13 and 32 from vertical and -13 and 13 from

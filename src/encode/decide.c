@@ -87,21 +87,20 @@ struct coding {
     const int16_t *offsets;
 };
 
-/* Of blocks that cost hardly more than penalties, nothing is coded, and so much of the cost of any
- * other block is not coded either. */
+/* What it takes to code the blocks. The 5/4 of fades is for those that are predicted by the weight;
+ * patterns, which have sums alone, take it of all blocks. */
 static void weigh(struct gpume_decision *decision, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
-        if (decision->costs[i] > GPUME_COST_OF_NOTHING) {
-            const uint64_t scale = gpume_fixed_scale_of_offset(decision->offsets[i]);
-            uint64_t coded = decision->costs[i] - GPUME_COST_OF_NOTHING;
-            if (decision->kinds[i] == GPUME_FROM_PAST) {
-                coded = gpume_weight_coding_cost(
-                    &decision->weight, decision->display - decision->past, coded);
-            }
-            decision->weighted_cost += (coded * scale + 128) >> 8;
-            decision->coded_blocks++;
+        const uint64_t scale = gpume_fixed_scale_of_offset(decision->offsets[i]);
+        uint64_t coded = gpume_coded_cost(decision->costs[i]);
+        decision->coded_blocks += coded > 0;
+        decision->skipped_blocks += coded == 0 && decision->kinds[i] != GPUME_FROM_SELF;
+        if (decision->kinds[i] == GPUME_FROM_PAST) {
+            coded = gpume_weight_coding_cost(
+                &decision->weight, decision->display - decision->past, coded);
         }
+        decision->weighted_cost += (coded * scale + 128) >> 8;
     }
 }
 

@@ -68,8 +68,11 @@ struct gpume_decision {
                                                                  NULL without such a reference */
     uint64_t cost, intra_cost;                                /* sums over all blocks */
     uint32_t intra_blocks;                                    /* cheapest from their own frame */
-    uint32_t coded_blocks;  /* that cost more than GPUME_COST_OF_NOTHING */
-    uint64_t weighted_cost; /* sum over these of what they cost more, * 2^(-offset / 6), in 1/256 */
+    uint32_t coded_blocks;   /* of which something is coded: gpume_coded_cost */
+    uint32_t skipped_blocks; /* of which nothing is coded, and that are not intra_blocks */
+    /* Sum over all blocks of gpume_coded_cost * 2^(-offset / 6), in 1/256; where the weight of a P
+     * frame brightens, gpume_weight_coding_cost of that. */
+    uint64_t weighted_cost;
 };
 
 /* Called for every frame in coded order. All arrays are valid during the call alone. A negative

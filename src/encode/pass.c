@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "encode/pass.h"
 
+#include "base/grid.h"
 #include "base/grow.h"
 #include "base/status.h"
 #include "encode/bits.h"
+#include "encode/half.h"
 #include "encode/pass_format.h"
 #include "encode/pass_tree.h"
 #include "files/byte_stream.h"
@@ -19,7 +21,8 @@
 
 /* What is kept of a frame, in coded order. */
 struct row {
-    uint32_t display, blocks, intra_blocks;
+    uint32_t display;
+    uint32_t intra_blocks, inter_blocks, skipped_blocks; /* of the encoded picture */
     struct gpume_bits_frame bits;
     struct gpume_weight weight;
 };
@@ -85,6 +88,18 @@ int gpume_pass_add_rate(struct gpume_pass *pass, const char *path, uint64_t bitr
                : GPUME_OK;
 }
 
+/* x264 compares intra blocks with the blocks of the picture that it encodes. */
+static void count_blocks(
+    const struct gpume_pass_params *params, const struct gpume_decision *decision, struct row *row)
+{
+    const uint64_t blocks = gpume_div_up(params->video.width, GPUME_SQUARE) *
+                            gpume_div_up(params->video.height, GPUME_SQUARE);
+    const uint64_t analysed = (uint64_t)decision->blocks_x * decision->blocks_y;
+    row->intra_blocks = (uint32_t)(decision->intra_blocks * blocks / analysed);
+    row->skipped_blocks = (uint32_t)(decision->skipped_blocks * blocks / analysed);
+    row->inter_blocks = (uint32_t)blocks - row->intra_blocks - row->skipped_blocks;
+}
+
 static int add_row(struct gpume_pass *pass, const struct gpume_decision *decision)
 {
     const struct gpume_pass_params *params = &pass->params;
@@ -97,8 +112,7 @@ static int add_row(struct gpume_pass *pass, const struct gpume_decision *decisio
     pass->rows = rows;
     struct row *row = &pass->rows[pass->count++];
     row->display = (uint32_t)decision->display;
-    row->blocks = decision->blocks_x * decision->blocks_y;
-    row->intra_blocks = decision->intra_blocks;
+    count_blocks(params, decision, row);
     row->weight = decision->weight;
     gpume_bits_frame_init(&row->bits, params->options->encoder, decision,
         (uint64_t)params->video.width * params->video.height,
@@ -204,8 +218,6 @@ static void fill_frame(const struct gpume_pass *pass, const struct rate *rate, s
     const uint64_t texture =
         bits * gpume_bits_texture(&row->bits, pass->params.options->encoder, qp - depth_qp(pass)) /
         256;
-    const uint32_t coded = row->bits.blocks, intra = row->intra_blocks;
-    const uint32_t inter = coded > intra ? coded - intra : 0;
     const bool weighted = pass->format->has_weights && row->bits.type == GPUME_FRAME_P;
     *frame = (struct gpume_pass_frame){
         .display = row->display,
@@ -214,9 +226,9 @@ static void fill_frame(const struct gpume_pass *pass, const struct rate *rate, s
         .qp = qp > 0 ? (qp * 100 + GPUME_QP_ONE / 2) / GPUME_QP_ONE : 0,
         .texture = texture,
         .vectors = bits - texture,
-        .intra_blocks = intra,
-        .inter_blocks = inter,
-        .skipped_blocks = row->blocks - intra - inter,
+        .intra_blocks = row->intra_blocks,
+        .inter_blocks = row->inter_blocks,
+        .skipped_blocks = row->skipped_blocks,
         .weight = weighted ? row->weight : (struct gpume_weight){.scale = 1},
     };
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Where B frames pay: the pattern of P and B frames after a given frame, by the sum of the costs of
- * prediction. With b-adapt 0 all runs of B frames have the full length. Otherwise it is the
+ * coding them. With b-adapt 0 all runs of B frames have the full length. Otherwise it is the
  * cheapest of all patterns, by dynamic programming over the frame that ends the last run (Viterbi's
  * algorithm): for b-adapt 1, too, whose greedy choices in x264 do not find where runs of the
  * greatest length had better begin.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "encode/scenes.h"
 
+#include "encode/costs.h"
 #include "encode/gradual.h"
 
 #include <math.h>
@@ -181,6 +182,17 @@ static int examine(struct gpume_scenes *scenes, uint64_t frame, uint64_t end)
     return gpume_changes_add(&scenes->cuts, &change);
 }
 
+static struct gpume_coded coded_of(const uint16_t *costs, uint32_t blocks)
+{
+    struct gpume_coded sum = {0};
+    for (uint32_t i = 0; i < blocks; i++) {
+        const uint32_t cost = gpume_coded_cost(costs[i]);
+        sum.cost += cost;
+        sum.blocks += cost > 0;
+    }
+    return sum;
+}
+
 /* The facts of the newest frame. */
 static int describe(struct gpume_scenes *scenes, const struct gpume_frame_facts *facts,
     struct gpume_scene_frame *frame)
@@ -205,6 +217,8 @@ static int describe(struct gpume_scenes *scenes, const struct gpume_frame_facts 
     frame->intra_blocks = cost.intra_blocks;
     frame->intra_cost = fact->intra_cost = facts->intra_cost;
     frame->inter_cost = cost.cost;
+    frame->intra = coded_of(facts->intra_costs, scenes->blocks);
+    frame->inter = coded_of(cost.costs, scenes->blocks);
     return frame->frame > 0 ? find_ratio(scenes, past, frame->frame, &fact->ratio) : GPUME_OK;
 }
 

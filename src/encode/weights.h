@@ -38,9 +38,9 @@ struct gpume_luma_stats gpume_luma_stats(
 struct gpume_weight gpume_weight_guess(const struct gpume_luma_stats *target,
     const struct gpume_luma_stats *reference, uint64_t samples);
 
-/* What it takes to code a P frame, whose reference is `distance` frames before it, in terms of the
- * cost of predicting it with this weight: 5/4 of that where the weight brightens by more than 1/128
- * a frame. What a dark reference lacks, as nothing of it was coded, must then be coded. */
+/* The cost of coding what is predicted with this weight from a reference `distance` frames before:
+ * 5/4 of the cost of prediction where the weight brightens by more than 1/128 a frame. What was too
+ * dark to be coded in the reference must be coded then. */
 uint64_t gpume_weight_coding_cost(
     const struct gpume_weight *weight, uint64_t distance, uint64_t cost);
 

@@ -5,7 +5,7 @@
  * Usage: test_encode_analysis cpu | vulkan
  */
 #include "encode/analysis.h"
-#include "encode/costs.h"
+#include "encode/fixed.h"
 #include "harness.h"
 #include "synth.h"
 #include "vulkan_probe.h"
@@ -23,7 +23,8 @@ struct decided {
     enum gpume_frame_type types[FRAMES_MAX];
     bool seen[FRAMES_MAX];
     int16_t offsets[FRAMES_MAX][BLOCKS];
-    uint64_t sum; /* of everything */
+    uint64_t sum;        /* of everything */
+    uint32_t brightened; /* frames whose weight brightens by more than 1/128 a frame */
     uint32_t fail_at;
 };
 
@@ -53,17 +54,22 @@ static void check_references(const struct decided *d, const struct gpume_decisio
 
 static void check_blocks(struct decided *d, const struct gpume_decision *decision)
 {
+    const int32_t more = decision->weight.scale - (1 << decision->weight.denominator);
+    const uint64_t distance = decision->has_past ? decision->display - decision->past : 1;
+    const bool brightens = more * 128 > (int32_t)distance << decision->weight.denominator;
     uint64_t cost = 0, intra_cost = 0, weighted = 0;
-    uint32_t intra_blocks = 0, coded_blocks = 0;
+    uint32_t intra_blocks = 0, coded_blocks = 0, skipped_blocks = 0;
+    d->brightened += brightens;
     for (uint32_t i = 0; i < BLOCKS; i++) {
-        const bool coded = decision->costs[i] > GPUME_COST_OF_NOTHING;
+        const bool coded = decision->costs[i] > 12;
+        uint64_t extra = coded ? decision->costs[i] - 12u : 0;
+        extra += brightens && decision->kinds[i] == GPUME_FROM_PAST ? extra / 4 : 0;
+        weighted += (extra * gpume_fixed_scale_of_offset(decision->offsets[i]) + 128) >> 8;
         coded_blocks += coded;
+        skipped_blocks += !coded && decision->kinds[i] != GPUME_FROM_SELF;
         cost += decision->costs[i];
         intra_cost += decision->intra_costs[i];
         intra_blocks += decision->kinds[i] == GPUME_FROM_SELF;
-        if (decision->offsets[i] == 0 && coded) {
-            weighted += (uint64_t)(decision->costs[i] - GPUME_COST_OF_NOTHING) * 256;
-        }
         add(d, (uint64_t)decision->costs[i] << 32 | (uint64_t)(uint16_t)decision->offsets[i] << 8 |
                    decision->kinds[i]);
     }
@@ -71,7 +77,8 @@ static void check_blocks(struct decided *d, const struct gpume_decision *decisio
     REQUIRE_EQUAL(decision->intra_cost, intra_cost);
     REQUIRE_EQUAL(decision->intra_blocks, intra_blocks);
     REQUIRE_EQUAL(decision->coded_blocks, coded_blocks);
-    REQUIRE(decision->weighted_cost >= weighted);
+    REQUIRE_EQUAL(decision->skipped_blocks, skipped_blocks);
+    REQUIRE_EQUAL(decision->weighted_cost, weighted);
     add(d, decision->weighted_cost);
     memcpy(d->offsets[decision->display], decision->offsets, BLOCKS * sizeof(int16_t));
 }
@@ -119,13 +126,29 @@ static struct gpume_analysis_params make_params(enum gpume_encoder encoder, stru
     };
 }
 
+enum motion {
+    MOVING,
+    STILL,  /* all frames are the first */
+    FADING, /* STILL, from dark to bright */
+};
+
 /* A clip: each content for so many frames, then the next. */
 struct part {
     enum synth_content content;
     uint32_t frames;
     uint64_t seed;
-    bool still; /* all frames are its first */
+    enum motion motion;
 };
+
+static void fade(struct gpume_plane *plane, uint32_t part, uint32_t whole)
+{
+    for (uint32_t y = 0; y < HEIGHT; y++) {
+        uint8_t *row = (uint8_t *)plane->data + (ptrdiff_t)y * plane->stride;
+        for (uint32_t x = 0; x < WIDTH; x++) {
+            row[x] = (uint8_t)(row[x] * part / whole);
+        }
+    }
+}
 
 static int analyse(const struct gpume_analysis_params *params, const struct part *parts)
 {
@@ -136,7 +159,10 @@ static int analyse(const struct gpume_analysis_params *params, const struct part
     for (; status == GPUME_OK && parts->frames > 0; parts++) {
         for (uint32_t i = 0; status == GPUME_OK && i < parts->frames; i++) {
             /* by whole pixels at half resolution */
-            synth_fill(&plane, parts->content, parts->still ? 0 : 2 * i, parts->seed);
+            synth_fill(&plane, parts->content, parts->motion == MOVING ? 2 * i : 0, parts->seed);
+            if (parts->motion == FADING) {
+                fade(&plane, i + 4, parts->frames + 4);
+            }
             status = gpume_analysis_put(analysis, &plane);
         }
     }
@@ -165,9 +191,9 @@ static struct decided decided_of(struct gpume_analysis_params *params, const str
     return decided;
 }
 
-static const struct part end = {SYNTH_PAN, 0, 0, false};
-static const struct part scenes[] = {{SYNTH_PAN, 18, 5, false}, {SYNTH_NOISE, 22, 6, true},
-    {SYNTH_PAN, 50, 7, false}, {SYNTH_PAN, 0, 0, false}};
+static const struct part end = {SYNTH_PAN, 0, 0, MOVING};
+static const struct part scenes[] = {{SYNTH_PAN, 18, 5, MOVING}, {SYNTH_NOISE, 22, 6, STILL},
+    {SYNTH_PAN, 50, 7, MOVING}, {SYNTH_PAN, 0, 0, MOVING}};
 
 static void check_scenes(enum gpume_encoder encoder)
 {
@@ -184,6 +210,15 @@ static void check_scenes(enum gpume_encoder encoder)
     }
 }
 
+/* P frames of a fade-in have weights, and check_blocks has looked at what they cost. */
+static void check_fade(void)
+{
+    struct gpume_analysis_params params = make_params(GPUME_ENCODER_X264, NULL);
+    const struct part clip[] = {{SYNTH_PAN, 24, 3, FADING}, end};
+    const struct decided decided = decided_of(&params, clip);
+    REQUIRE(decided.brightened >= 4);
+}
+
 static int32_t mean_offset(const struct decided *decided, uint32_t frame)
 {
     int32_t sum = 0;
@@ -195,8 +230,8 @@ static int32_t mean_offset(const struct decided *decided, uint32_t frame)
 
 static void check_still(void)
 {
-    const struct part still[] = {{SYNTH_PAN, 150, 5, true}, end};
-    const struct part noise[] = {{SYNTH_NOISE, 50, 5, false}, end};
+    const struct part still[] = {{SYNTH_PAN, 150, 5, STILL}, end};
+    const struct part noise[] = {{SYNTH_NOISE, 50, 5, MOVING}, end};
     struct gpume_analysis_params params = make_params(GPUME_ENCODER_X264, NULL);
     uint32_t p_frames = 0;
     params.options.keyint = 150;
@@ -223,7 +258,7 @@ static void check_short(void)
     struct gpume_analysis_params params = make_params(GPUME_ENCODER_X264, NULL);
     const struct part none[] = {end};
     for (uint32_t frames = 1; frames < 6; frames++) {
-        const struct part clip[] = {{SYNTH_PAN, frames, 5, false}, end};
+        const struct part clip[] = {{SYNTH_PAN, frames, 5, MOVING}, end};
         const struct decided decided = decided_of(&params, clip);
         REQUIRE_EQUAL(decided.types[0], GPUME_FRAME_IDR);
         REQUIRE(frames == 1 || decided.types[frames - 1] == GPUME_FRAME_P);
@@ -235,7 +270,7 @@ static void check_short(void)
  */
 static void check_aq(void)
 {
-    const struct part clip[] = {{SYNTH_GRAIN, 30, 5, false}, end};
+    const struct part clip[] = {{SYNTH_GRAIN, 30, 5, MOVING}, end};
     struct gpume_analysis_params params = make_params(GPUME_ENCODER_X264, NULL);
     params.options.tree = false;
     params.options.aq_mode = 1;
@@ -255,7 +290,7 @@ static void check_aq(void)
 static void check_same(void)
 {
     const struct part clip[] = {
-        {SYNTH_PAN, 9, 5, false}, {SYNTH_NOISE, 38, 6, true}, {SYNTH_GRAIN, 28, 6, false}, end};
+        {SYNTH_PAN, 9, 5, MOVING}, {SYNTH_NOISE, 38, 6, STILL}, {SYNTH_GRAIN, 28, 6, MOVING}, end};
     struct gpume_analysis_params params = make_params(GPUME_ENCODER_X265, NULL);
     params.options.aq_mode = 2;
     const uint64_t sum = decided_of(&params, clip).sum;
@@ -282,6 +317,7 @@ int main(int argc, char **argv)
         vulkan_probe_or_skip(false);
     }
     check_scenes(GPUME_ENCODER_X264);
+    check_fade();
     check_same();
     if (!vulkan) { /* nothing below depends on the engine, and drivers in software take minutes */
         check_scenes(GPUME_ENCODER_X265);

@@ -5,13 +5,20 @@
 
 int main(void)
 {
-    const struct gpume_scene_frame easy = {
-        .blocks = 10, .intra_blocks = 1, .intra_cost = 4000, .inter_cost = 100, .luma = 20};
+    const struct gpume_scene_frame easy = {.blocks = 10,
+        .intra_blocks = 1,
+        .intra_cost = 4000,
+        .inter_cost = 100,
+        .intra = {3900, 10},
+        .inter = {50, 2},
+        .luma = 20};
     const struct gpume_scene_frame hard = {.frame = 1,
         .blocks = 10,
         .intra_blocks = 4,
         .intra_cost = 8000,
         .inter_cost = 4000,
+        .intra = {7900, 10},
+        .inter = {3900, 10},
         .luma = 40,
         .spatial = 3,
         .temporal = 1};
@@ -30,5 +37,9 @@ int main(void)
         REQUIRE(key.bits[i] != two.bits[i]);
         REQUIRE(i == 0 || two.bits[i] < two.bits[i - 1]);
     }
+    const struct gpume_scene_frame still = {.frame = 1, .blocks = 10, .inter_cost = 100};
+    struct gpume_complexity nothing = {0};
+    gpume_complexity_add(&nothing, &still, false);
+    REQUIRE_EQUAL(nothing.bits[0], 128); /* a header */
     return harness_verdict();
 }

@@ -124,6 +124,7 @@ static const struct gpume_decision *frame_of(struct clip *clip, uint64_t coded)
         .blocks_y = 2,
         .offsets = clip->offsets,
         .intra_blocks = coded > 0 ? 2 : BLOCKS,
+        .skipped_blocks = coded > 0 ? 1 : 0,
         .weighted_cost = (coded > 0 ? 200u : 900u) * BLOCKS * 256 + coded * 1000,
     };
     return &clip->decision;
@@ -240,7 +241,7 @@ static void test_files(void)
         .encoder = GPUME_ENCODER_X264,
         .lines = {{"#options: 48x32 fps=25/1 timebase=1/25 bitdepth=8 keyint=250 ", NULL},
             {"in:0 out:0 type:I dur:2 cpbdur:2 q:", " imb:6 pmb:0 smb:0 d:- ref:0 ;"},
-            {"in:4 out:1 type:P ", " imb:2 pmb:4 smb:0 d:- ref:0 w:5,57,-11,5,57,-100,57,-100 ;"},
+            {"in:4 out:1 type:P ", " imb:2 pmb:3 smb:1 d:- ref:0 w:5,57,-11,5,57,-100,57,-100 ;"},
             {"in:2 out:2 type:B ", NULL}, {"in:1 out:3 type:b ", NULL}},
         .compared = " b_pyramid=2 open_gop=0 weightp=2 rc_lookahead=40 mbtree=1 ",
         .tree_name = "a.mbtree", /* big-endian */
@@ -258,6 +259,21 @@ static void test_files(void)
     });
 }
 
+/* Whether the file's line that begins so has the text. */
+static bool has_text(const char *path, const char *begin, const char *text)
+{
+    FILE *file = fopen(path, "r");
+    char line[GPUME_PASS_LINE_BYTES + 2];
+    bool found = false;
+    while (file && fgets(line, sizeof(line), file)) {
+        found = found || (strncmp(line, begin, strlen(begin)) == 0 && strstr(line, text));
+    }
+    if (file) {
+        fclose(file);
+    }
+    return found;
+}
+
 /* The offsets of the IDR frame are 0, 1, 2 above 3, 4, 5, in whole QPs. */
 static void test_sizes(void)
 {
@@ -272,6 +288,10 @@ static void test_sizes(void)
     REQUIRE_EQUAL(take("a.mbtree", tree, sizeof(tree)), 1 + 2 * 24);
     REQUIRE(tree[1 + 2 * 0] == 0 && tree[1 + 2 * 1] == 0 && tree[1 + 2 * 5] == 2);
     REQUIRE(tree[1 + 2 * 6] == 0 && tree[1 + 2 * 12] == 3 && tree[1 + 2 * 23] == 5);
+    /* Blocks are those of the encoded picture. */
+    REQUIRE_EQUAL(write_files(&options, 100000, 2, 96, 64), GPUME_OK);
+    REQUIRE(has_text("a", "in:0 ", " imb:24 pmb:0 smb:0 "));
+    REQUIRE(has_text("a", "in:4 ", " imb:8 pmb:12 smb:4 "));
     /* A width of 32: a square covers one and a half. */
     REQUIRE_EQUAL(write_files(&options, 100000, 1, 32, 32), GPUME_OK);
     REQUIRE_EQUAL(take("a.mbtree", tree, sizeof(tree)), 9);

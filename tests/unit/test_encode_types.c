@@ -343,7 +343,7 @@ static void check_place(uint32_t b_adapt)
     }
 }
 
-/* A P frame costs less than a B frame before a farther one; */
+/* Two P frames cost less than a B frame and the P frame after it. */
 static int plain_cost(void *opaque, uint64_t frame, uint64_t past, uint64_t future, uint64_t *cost)
 {
     (void)opaque;
@@ -351,7 +351,7 @@ static int plain_cost(void *opaque, uint64_t frame, uint64_t past, uint64_t futu
     return GPUME_OK;
 }
 
-/* but twice as much to code, as much as an intra frame. */
+/* Coding a P frame costs twice its prediction, as much as an intra frame. */
 static int fade_cost(void *opaque, uint64_t frame, uint64_t past, uint64_t future, uint64_t *cost)
 {
     const int status = plain_cost(opaque, frame, past, future, cost);

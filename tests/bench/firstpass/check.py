@@ -67,7 +67,8 @@ def check_buffer():
 def check_fit():
     """A model is found again in the sizes that it predicts."""
     model = (0.3, 1.1, -0.12)
-    frames = [[Frame("P", level, q, 0, 50, 128) for level in (3.0, 4.5, 6.0)]
+    frames = [[Frame("P", level, q, 0, 50, 128) for level in (3.0, 4.5, 6.0)] + [
+        Frame("P", 0.0, q, 0, 0, 128), Frame("P", 0.1, 51.0, 0, 50, 128)]  # nothing but headers
               for q in (20.0, 26.0, 31.0)]
     clips = [[frame._replace(bits=predict(model, frame)[0]) for frame in clip] for clip in frames]
     found = fit_type(clips, "P")

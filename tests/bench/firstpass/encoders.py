@@ -45,12 +45,12 @@ class Failure(Exception):
     pass
 
 
-@functools.lru_cache(maxsize=None)
-def program(name):
+def program_path(name):
     """What runs it from any directory: programs without a folder are looked up."""
     return os.path.abspath(name) if os.path.dirname(name) else name
 
 
+@functools.lru_cache(maxsize=None)
 def version(program):
     run = subprocess.run([program, "--version"], capture_output=True, text=True, check=True)
     words = (run.stdout + run.stderr).split()

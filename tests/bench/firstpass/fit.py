@@ -26,7 +26,7 @@ from statistics import mean, median
 
 from analysis import Analysis
 from corpus import ROLES, rows as corpus_rows
-from encoders import Cache, Failure, first_pass, frames_of, program, second_pass, version
+from encoders import Cache, Failure, first_pass, frames_of, program_path, second_pass, version
 from ladder import RATES
 
 LEAST = 0.01
@@ -107,7 +107,9 @@ def predict(model, frame):
     """The bits of a frame, and how fast their logarithm grows with that of x."""
     a, b, g = model
     grown = math.exp(min(a + b * frame.level + g * frame.q, 50))
-    x = max(grown - LEAST, 0.0)
+    x = grown - LEAST
+    if x <= 0 or frame.blocks == 0:
+        return frame.header, 0.0
     bits = frame.header + frame.blocks * saturated(x)
     return bits, frame.blocks * grown / (1 + x / SATURATION) / bits
 
@@ -117,8 +119,9 @@ def improved(model, rows):
     linear = []
     for weight, frame in rows:
         guess, slope = predict(model, frame)
+        if slope < 0.01:  # frames of headers alone say nothing
+            continue
         error = math.log(frame.bits / guess)
-        slope = max(slope, 0.01)  # frames of headers alone say nothing
         x = (1.0, frame.level, frame.q)
         value = sum(m * v for m, v in zip(model, x)) + error / slope
         linear.append((weight * slope ** 2 / max(1, abs(error) / HUBER), x, value))
@@ -130,11 +133,12 @@ def fit_type(samples, kind):
     rows = []
     for frames in samples:
         total = sum(frame.bits for frame in frames)
-        rows += [(frame.bits / total, frame) for frame in frames
-                 if frame.kind == kind and frame.blocks > 0]
+        rows += [(frame.bits / total, frame) for frame in frames if frame.kind == kind]
     model = START
     for _ in range(ROUNDS):
-        model = improved(model, rows)
+        before, model = model, improved(model, rows)
+    if max(abs(a - b) for a, b in zip(before, model)) > 1e-4:
+        raise Failure("the fit of %s frames does not settle" % kind)
     return model
 
 
@@ -167,7 +171,7 @@ def report(model, clips):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--clips", type=os.path.abspath, required=True)
-    parser.add_argument("--probe", type=program, required=True)
+    parser.add_argument("--probe", type=program_path, required=True)
     parser.add_argument("--encoder", default="x264", choices=["x264", "x265"])
     parser.add_argument("--tune", default="psnr", choices=["psnr", "default"])
     parser.add_argument("--cache", default="/tmp/ladder-cache")

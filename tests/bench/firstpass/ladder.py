@@ -18,7 +18,8 @@ import sys
 
 from bdrate import bd_rate, ssim_db
 from corpus import ROLES, rows as corpus_rows
-from encoders import Cache, Failure, first_pass, pass_files, program, scaled, second_pass, version
+from encoders import (Cache, Failure, first_pass, pass_files, program_path, scaled, second_pass,
+                      version)
 from analysis import Analysis
 from statistics import mean
 
@@ -195,10 +196,10 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--clips", type=os.path.abspath, required=True,
                         help="directory that corpus.py made")
-    parser.add_argument("--gpume", type=program, default="gpume", help="the command")
-    parser.add_argument("--probe", type=program, default="firstpass_probe",
+    parser.add_argument("--gpume", type=program_path, default="gpume", help="the command")
+    parser.add_argument("--probe", type=program_path, default="firstpass_probe",
                         help="the program of the tests")
-    parser.add_argument("--distorted", type=program, default="firstpass_distorted",
+    parser.add_argument("--distorted", type=program_path, default="firstpass_distorted",
                         help="the command with distorted vectors")
     parser.add_argument("--encoder", default="x264", choices=sorted(VARIANTS))
     parser.add_argument("--tune", default="psnr", choices=["psnr", "default"])
