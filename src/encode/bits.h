@@ -7,10 +7,10 @@
  *     bits = header + blocks * S * ln(1 + x / S)
  *
  * with coefficients for each type of frame; A is the weighted cost of all blocks (decision.h), and
- * `blocks` are those of which something is coded. Where few samples are coded, bits
- * grow in proportion to x; where all are, each takes about one bit more when the quantizer's step
- * is halved (Gish and Pierce, "Asymptotically efficient quantizing", 1968), so that S should be the
- * samples of a block divided by ln 2, 369 with luma alone; 300 does better
+ * `blocks` are those of which something is coded. Where few samples are coded, bits grow in
+ * proportion to x; where all are, each takes about one bit more when the quantizer's step is halved
+ * (Gish and Pierce, "Asymptotically efficient quantizing", 1968), so that S should be the samples
+ * of a block divided by ln 2, 369 with luma alone; 300 does better
  * (tests/bench/firstpass/README.md). Fixed-point numbers, so that every machine writes the same
  * files.
  */

@@ -109,6 +109,14 @@ struct gpume_weight gpume_weight_guess(const struct gpume_luma_stats *target,
     return weight;
 }
 
+uint64_t gpume_weight_coding_cost(
+    const struct gpume_weight *weight, uint64_t distance, uint64_t cost)
+{
+    const int64_t one = 1 << weight->denominator, more = weight->scale - one;
+    const bool brightens = more > 0 && (uint64_t)more * 128 > (uint64_t)one * distance;
+    return brightens ? cost + cost / 4 : cost;
+}
+
 /* Products of samples and scales are at most 255 * 127 in magnitude, so 16 bits hold them with the
  * rounding. What is above 255 or below 0 with the offset is clipped. */
 static inline gpume_eight weigh(const struct gpume_weight *weight, gpume_eight samples)
@@ -141,14 +149,6 @@ static void apply_part(void *opaque, uint32_t part)
             gpume_store_eight(out + x, weigh(a->weight, gpume_load_eight(in + x)));
         }
     }
-}
-
-uint64_t gpume_weight_coding_cost(
-    const struct gpume_weight *weight, uint64_t distance, uint64_t cost)
-{
-    const int64_t one = 1 << weight->denominator, more = weight->scale - one;
-    const bool brightens = more > 0 && (uint64_t)more * 128 > (uint64_t)one * distance;
-    return brightens ? cost + cost / 4 : cost;
 }
 
 void gpume_weight_apply(const struct gpume_split *split, const struct gpume_weight *weight,
