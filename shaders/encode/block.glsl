@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Blocks of 8x8 samples of half planes, and their SATD. Include after encode/shared.h.
+ * Blocks of 8x8 samples of half planes, their SAD and SATD. Include after encode/shared.h.
  *
  * Samples 0 to 3 of a row are the bytes of one word, 4 to 7 those of another. For the transforms of
  * 4x4, columns x and x + 4 are one number, a + 65536 b, of which sums and differences are taken as
@@ -85,6 +85,16 @@ uvec2 magnitudes(int both)
 {
     int low = bitfieldExtract(both, 0, 16);
     return uvec2(abs(ivec2(low, (both - low) >> 16)));
+}
+
+/* Of differences, as below. */
+uint sad_of(int d[32])
+{
+    uvec2 sums = uvec2(0u);
+    [[unroll]] for (uint i = 0u; i < 32u; i++) {
+        sums += magnitudes(d[i]);
+    }
+    return sums.x + sums.y;
 }
 
 /* Of differences: number 4 y + x is pair x of row y. satd.h bounds it. */

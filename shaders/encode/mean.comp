@@ -31,7 +31,7 @@ void main()
     gpume_encode_task task = own_task();
     uint corner = 8u * (at.y * pc.stride + at.x);
     uint past_word = member == 0u ? blocks[pc.word + block] : 0u;
-    uint future_word = member == 0u ? blocks[pc.future + block] : 0u;
+    uint future_word = member == 0u ? blocks[pc.more + block] : 0u;
     uvec2 past = match_of(task.past + corner, unpack_vector(past_word));
     uvec2 future = match_of(task.future + corner, unpack_vector(future_word));
     uint rest = GPUME_ENCODE_SHARES - task.past_share;

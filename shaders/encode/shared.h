@@ -11,7 +11,7 @@
 
 /* Arrays, by binding. */
 #define GPUME_ENCODE_FRAMES 0
-#define GPUME_ENCODE_BLOCKS 1 /* a table of tasks, then words, one per block of a task */
+#define GPUME_ENCODE_BLOCKS 1 /* a table of tasks, then words, mostly one per block of a task */
 
 #define GPUME_ENCODE_KINDS 4  /* of tasks, one for each kernel */
 #define GPUME_ENCODE_BATCH 32 /* tasks of a kind: the largest z of a grid */
@@ -44,7 +44,8 @@ struct gpume_encode_push {
     GPUME_U32 plane;  /* bytes from a plane to the next */
     GPUME_U32 task;   /* of z = 0 */
     GPUME_U32 word;   /* of its first block */
-    GPUME_U32 future; /* in mean.comp, the same of the vectors in the future references */
+    GPUME_U32 more;   /* in refine.comp the first word of coarse vectors; in mean.comp the word of
+                         the first block of the vectors in the future references */
 };
 
 #endif

@@ -49,8 +49,8 @@ static void refine_rows(struct gpume_match *match, uint32_t begin, uint32_t end)
     const uint32_t blocks_x = match->target->width / GPUME_HALF_BLOCK;
     for (uint32_t y = begin; y < end; y++) {
         const size_t first = (size_t)y * blocks_x;
-        gpume_refine(
-            match->target, match->reference, y, match->vectors + first, match->costs + first);
+        gpume_refine(match->target, match->reference, y, match->coarse, match->vectors + first,
+            match->costs + first);
     }
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Work on the blocks of half planes, in jobs: intra costs of frames, the refinement of matches,
+ * Work on the blocks of half planes, in jobs: intra costs of frames, matches from coarse vectors,
  * and, on a GPU, costs of their means and of weighted references. Without a GPU it is done at once,
  * by the threads of a split. With one, a thread takes what is queued and gives it to the device
  * (device.h), while the device works on what it got before; should the device fail, the thread does
@@ -52,7 +52,8 @@ struct gpume_match {
     struct gpume_job job;
     const struct gpume_half *target, *reference;
     uint64_t target_frame, reference_frame;
-    struct gpume_vector *vectors; /* in whole pixels, become quarter pixels */
+    struct gpume_vector *coarse;  /* found by searches.h: gpume_coarse_count of them */
+    struct gpume_vector *vectors; /* filled in: in quarter pixels */
     uint16_t *costs;              /* filled in: SATD and the penalties of costs.h */
     bool received;                /* searches.h */
 };

@@ -49,8 +49,9 @@ void gpume_mean_costs(const struct gpume_half *half, uint32_t block_y,
 }
 
 void gpume_refine(const struct gpume_half *target, const struct gpume_half *reference,
-    uint32_t block_y, struct gpume_vector *vectors, uint16_t *costs)
+    uint32_t block_y, const struct gpume_vector *coarse, struct gpume_vector *vectors,
+    uint16_t *costs)
 {
-    gpume_encode_kernels()->refine(target, reference, block_y, vectors, costs);
+    gpume_encode_kernels()->refine(target, reference, block_y, coarse, vectors, costs);
     add_match_penalties(blocks_of(target), &(struct gpume_matches){reference, vectors}, costs);
 }

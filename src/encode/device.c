@@ -24,7 +24,8 @@ _Static_assert(GPUME_ENCODE_BATCH == GPUME_WORK_JOBS, "a task is a job");
 _Static_assert(sizeof(struct gpume_vector) == sizeof(uint32_t), "a word is a vector");
 
 /* What is copied between host and device at a time: the array GPUME_ENCODE_BLOCKS. The words are
- * those of each kind of jobs in turn, then more vectors of means. */
+ * those of each kind of jobs in turn, a block each, then more vectors that jobs begin with: coarse
+ * ones of matches, and those of means in the future references. */
 struct memory {
     struct gpume_encode_task tasks[GPUME_ENCODE_TASKS];
     uint32_t words[];
@@ -49,6 +50,7 @@ struct gpume_encode_device {
     uint64_t started, finished;
     struct gpume_encode_push push;
     uint32_t blocks, frames;
+    uint32_t more[GPUME_JOB_KINDS]; /* vectors of a job beside the words of its blocks */
     size_t frame_bytes;
 };
 
@@ -73,12 +75,14 @@ static uint32_t groups_across(const struct gpume_encode_device *d, uint32_t team
     return (uint32_t)gpume_div_up(d->push.blocks_x, GPUME_ENCODE_LOCAL / team);
 }
 
-/* A word of each block of each job, and a second one of means. */
 static uint64_t memory_bytes(const struct gpume_encode_device *d)
 {
     const struct memory *memory;
-    return sizeof(*memory) + (uint64_t)(GPUME_JOB_KINDS + 1) * GPUME_ENCODE_BATCH * d->blocks *
-                                 sizeof(memory->words[0]);
+    uint64_t words = 0; /* of a job of each kind */
+    for (uint32_t kind = 0; kind < GPUME_JOB_KINDS; kind++) {
+        words += (uint64_t)d->blocks + d->more[kind];
+    }
+    return sizeof(*memory) + words * GPUME_ENCODE_BATCH * sizeof(memory->words[0]);
 }
 
 static int open_compute(
@@ -163,6 +167,8 @@ int gpume_encode_device_open(
         .stride = (uint32_t)half.stride,
         .plane = (uint32_t)half.plane};
     d->blocks = params->blocks_x * params->blocks_y;
+    d->more[GPUME_JOB_MATCH] = gpume_coarse_count(params->blocks_x, params->blocks_y);
+    d->more[GPUME_JOB_MEAN] = d->blocks;
     d->frames = params->frames;
     d->frame_bytes = gpume_half_bytes(params->blocks_x, params->blocks_y);
     if (open_compute(d, params, &suits) || !suits || create_all(d)) {
@@ -214,13 +220,25 @@ static uint32_t place_of(const struct gpume_encode_device *d, uint64_t frame)
 }
 
 /* Where the words of the first job of this kind begin: those of each job before it. */
-static size_t first_word(const struct flight *flight, uint32_t kind, uint32_t blocks)
+static size_t first_word(
+    const struct gpume_encode_device *d, const struct flight *flight, uint32_t kind)
 {
     size_t jobs = 0;
     for (uint32_t before = 0; before < kind; before++) {
         jobs += flight->work->counts[before];
     }
-    return jobs * blocks;
+    return jobs * d->blocks;
+}
+
+/* The same of their other vectors. */
+static size_t first_more(
+    const struct gpume_encode_device *d, const struct flight *flight, uint32_t kind)
+{
+    size_t word = first_word(d, flight, GPUME_JOB_KINDS);
+    for (uint32_t before = 0; before < kind; before++) {
+        word += (size_t)flight->work->counts[before] * d->more[before];
+    }
+    return word;
 }
 
 /* --- what jobs need */
@@ -232,13 +250,12 @@ static struct gpume_encode_task task_of_match(
         .target = place_of(d, match->target_frame), .past = place_of(d, match->reference_frame)};
 }
 
-static void put_vectors(
-    const struct gpume_encode_device *d, uint32_t *words, const struct gpume_match *match)
+static void put_vectors(uint32_t *words, const struct gpume_vector *vectors, uint32_t count)
 {
-    memcpy(words, match->vectors, d->blocks * sizeof(*words));
+    memcpy(words, vectors, count * sizeof(*words));
 }
 
-/* The task of a job, and the vectors that it begins with. */
+/* The task of a job, and the vectors that it begins with: in the words of its blocks, or more. */
 static struct gpume_encode_task put_job(const struct gpume_encode_device *d,
     enum gpume_job_kind kind, const struct gpume_job *job, uint32_t *words, uint32_t *more)
 {
@@ -248,20 +265,20 @@ static struct gpume_encode_task put_job(const struct gpume_encode_device *d,
     } else if (kind == GPUME_JOB_MATCH) {
         const struct gpume_match *match = (const struct gpume_match *)job;
         task = task_of_match(d, match);
-        put_vectors(d, words, match);
+        put_vectors(more, match->coarse, d->more[kind]);
     } else if (kind == GPUME_JOB_MEAN) {
         const struct gpume_mean *mean = (const struct gpume_mean *)job;
         task = task_of_match(d, mean->past);
         task.future = place_of(d, mean->future->reference_frame);
         task.past_share = mean->past_share;
-        put_vectors(d, words, mean->past);
-        put_vectors(d, more, mean->future);
+        put_vectors(words, mean->past->vectors, d->blocks);
+        put_vectors(more, mean->future->vectors, d->more[kind]);
     } else {
         const struct gpume_weighing *weighing = (const struct gpume_weighing *)job;
         const struct gpume_weight *w = &weighing->weight;
         task = task_of_match(d, weighing->plain);
         task.weight = (uint32_t)GPUME_ENCODE_WEIGHT(w->denominator, w->scale, w->offset);
-        put_vectors(d, words, weighing->plain);
+        put_vectors(words, weighing->plain->vectors, d->blocks);
     }
     return task;
 }
@@ -270,12 +287,12 @@ static void put_work(const struct gpume_encode_device *d, const struct flight *f
 {
     const struct gpume_encode_work *work = flight->work;
     uint32_t *words = flight->memory->words;
-    uint32_t *more = words + first_word(flight, GPUME_JOB_KINDS, d->blocks);
+    uint32_t *more = words + first_more(d, flight, 0);
     for (uint32_t kind = 0; kind < GPUME_JOB_KINDS; kind++) {
         for (uint32_t i = 0; i < work->counts[kind]; i++, words += d->blocks) {
             flight->memory->tasks[kind * GPUME_ENCODE_BATCH + i] =
                 put_job(d, (enum gpume_job_kind)kind, work->jobs[kind][i], words, more);
-            more += kind == GPUME_JOB_MEAN ? d->blocks : 0;
+            more += d->more[kind];
         }
     }
 }
@@ -294,13 +311,12 @@ static int copy_frames(struct gpume_encode_device *d, const struct flight *fligh
     return GPUME_OK;
 }
 
-/* Between the words of jobs, back or forth. */
+/* Words up to `end`, back or forth: the first ones that jobs begin with are those of means. */
 static int copy_words(
     const struct gpume_encode_device *d, const struct flight *flight, bool back, size_t end)
 {
-    const size_t from =
-        sizeof(*flight->memory) +
-        (back ? 0 : first_word(flight, GPUME_JOB_MATCH, d->blocks)) * sizeof(uint32_t);
+    const size_t first = back ? 0 : first_word(d, flight, GPUME_JOB_MEAN);
+    const size_t from = sizeof(*flight->memory) + first * sizeof(uint32_t);
     const size_t bytes = sizeof(*flight->memory) + end * sizeof(uint32_t) - from;
     gpume_array *device = d->arrays[GPUME_ENCODE_BLOCKS], *host = flight->array;
     return gpume_batch_copy(
@@ -310,12 +326,12 @@ static int copy_words(
 static int run_kernels(struct gpume_encode_device *d, const struct flight *flight)
 {
     struct gpume_encode_push push = d->push;
-    push.future = (uint32_t)first_word(flight, GPUME_JOB_KINDS, d->blocks);
     for (uint32_t kind = 0; kind < GPUME_JOB_KINDS; kind++) {
         const uint32_t groups[] = {
             groups_across(d, teams[kind]), push.blocks_y, flight->work->counts[kind]};
         push.task = kind * GPUME_ENCODE_BATCH;
-        push.word = (uint32_t)first_word(flight, kind, d->blocks);
+        push.word = (uint32_t)first_word(d, flight, kind);
+        push.more = (uint32_t)first_more(d, flight, kind);
         GPUME_CHECK(gpume_batch_run(flight->batch, d->programs[kind], d->arrays, &push, groups));
     }
     return GPUME_OK;
@@ -323,14 +339,12 @@ static int run_kernels(struct gpume_encode_device *d, const struct flight *fligh
 
 static int submit(struct gpume_encode_device *d, const struct flight *flight)
 {
-    const size_t results = first_word(flight, GPUME_JOB_KINDS, d->blocks);
-    const size_t more = (size_t)flight->work->counts[GPUME_JOB_MEAN] * d->blocks;
     GPUME_CHECK(copy_frames(d, flight));
     GPUME_CHECK(gpume_batch_copy(flight->batch, d->arrays[GPUME_ENCODE_BLOCKS], 0, flight->array, 0,
         sizeof(*flight->memory)));
-    GPUME_CHECK(copy_words(d, flight, false, results + more));
+    GPUME_CHECK(copy_words(d, flight, false, first_more(d, flight, GPUME_JOB_KINDS)));
     GPUME_CHECK(run_kernels(d, flight));
-    GPUME_CHECK(copy_words(d, flight, true, results));
+    GPUME_CHECK(copy_words(d, flight, true, first_word(d, flight, GPUME_JOB_KINDS)));
     return gpume_batch_submit(flight->batch);
 }
 

@@ -115,6 +115,15 @@ void gpume_half_write(struct gpume_half *half, const struct gpume_band *band, ui
     }
 }
 
+void gpume_half_quarter(const struct gpume_half *half, const struct gpume_plane *plane)
+{
+    for (uint32_t y = 0; y < half->height / 2; y++) {
+        const uint8_t *upper = half->samples + 2 * (ptrdiff_t)y * half->stride;
+        gpume_encode_kernels()->halve((uint8_t *)plane->data + (ptrdiff_t)y * plane->stride, upper,
+            upper + half->stride, half->width / 2);
+    }
+}
+
 void gpume_half_extend(struct gpume_half *half)
 {
     for (uint32_t plane = 0; plane < GPUME_HALF_PLANES; plane++) {

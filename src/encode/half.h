@@ -21,7 +21,7 @@
 /* Samples around a half plane that repeat its edge: more than a vector and the neighbouring sample
  * that interpolation needs can reach. */
 #define GPUME_HALF_MARGIN 32u
-#define GPUME_HALF_WINDOW 16u /* largest displacement */
+#define GPUME_HALF_WINDOW 16u /* largest displacement, a multiple of 2 */
 #define GPUME_HALF_PLANES 4u
 
 struct gpume_half {
@@ -30,6 +30,12 @@ struct gpume_half {
     ptrdiff_t plane; /* from a plane to the next; plane 2y + x is y pixels below, x to the right */
     uint32_t width, height; /* multiples of GPUME_HALF_BLOCK */
 };
+
+/* Blocks of 8x8 of a quarter plane, each of which covers 2x2 blocks of the half plane. */
+static inline uint32_t gpume_coarse_count(uint32_t blocks_x, uint32_t blocks_y)
+{
+    return (blocks_x + 1) / 2 * ((blocks_y + 1) / 2);
+}
 
 /* The bytes of the planes of so many blocks, with their margins. */
 size_t gpume_half_bytes(uint32_t blocks_x, uint32_t blocks_y);
@@ -51,6 +57,10 @@ struct gpume_band gpume_band_read(
 /* Writes the rows of all planes that the band with this index gives, and the margins beside them,
  * above the first one and below the last one. */
 void gpume_half_write(struct gpume_half *half, const struct gpume_band *band, uint32_t index);
+
+/* The quarter plane: the rounded mean of 2x2 samples of the half plane, without margins. `plane`
+ * has its size, rounded down. */
+void gpume_half_quarter(const struct gpume_half *half, const struct gpume_plane *plane);
 
 /* Fills the margins of planes that were written otherwise. */
 void gpume_half_extend(struct gpume_half *half);

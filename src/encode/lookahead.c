@@ -47,12 +47,15 @@ static struct gpume_kept_pair *take_pair(
         return NULL;
     }
     struct gpume_vector *vectors = (struct gpume_vector *)(void *)(pair + 1);
+    struct gpume_vector *coarse = vectors + l->blocks;
+    const uint32_t coarse_count = gpume_coarse_count(l->blocks_x, l->blocks_y);
     *pair = (struct gpume_kept_pair){.match = {.target = &frame->half,
                                          .reference = half,
                                          .target_frame = target,
                                          .reference_frame = reference,
+                                         .coarse = coarse,
                                          .vectors = vectors,
-                                         .costs = (uint16_t *)(void *)(vectors + l->blocks)}};
+                                         .costs = (uint16_t *)(void *)(coarse + coarse_count)}};
     add(l, &frame->pairs, &pair->link);
     return pair;
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Half-resolution frames (half.h) of a stretch of a video, and what it costs to predict one of them
- * from others. libgpume finds the whole-pixel vectors of 8x8 blocks by SAD; gpume_refine takes them
- * to quarter pixels by SATD; intra costs and means of two matches are computed here. Costs are SATD
- * of 8-bit samples with the penalties of costs.h. They are the same on every engine and with every
- * number of threads. One thread; but on a GPU one may read frames while another sends those that
- * have been read, and a third one asks and drops.
+ * from others. libgpume finds the vectors of 8x8 blocks at a quarter of the resolution, and
+ * gpume_refine makes of them those of the blocks at half the resolution, in quarter pixels. Intra
+ * costs and means of two matches are computed here. Costs are SATD of 8-bit samples with the
+ * penalties of costs.h. They are the same on every engine and with every number of threads. One
+ * thread; but on a GPU one may read frames while another sends those that have been read, and a
+ * third one asks and drops.
  */
 #ifndef GPUME_ENCODE_LOOKAHEAD_H
 #define GPUME_ENCODE_LOOKAHEAD_H

@@ -87,7 +87,9 @@ int gpume_lookahead_open(
     l->blocks_x = (uint32_t)gpume_div_up(params->width, GPUME_SQUARE);
     l->blocks_y = (uint32_t)gpume_div_up(params->height, GPUME_SQUARE);
     l->blocks = l->blocks_x * l->blocks_y;
-    l->pairs.bytes = sizeof(struct gpume_kept_pair) + l->blocks * (sizeof(struct gpume_vector) + 2);
+    l->pairs.bytes = sizeof(struct gpume_kept_pair) +
+                     l->blocks * (sizeof(struct gpume_vector) + sizeof(uint16_t)) +
+                     gpume_coarse_count(l->blocks_x, l->blocks_y) * sizeof(struct gpume_vector);
     l->means.bytes = sizeof(struct gpume_kept_mean) + (size_t)l->blocks * 2 * sizeof(uint16_t);
     l->weighings.bytes =
         sizeof(struct gpume_kept_weighing) + (size_t)l->blocks * 2 * sizeof(uint16_t);

@@ -26,10 +26,10 @@ static int open_context(struct gpume_searches *s, const struct gpume_blocks_para
 {
     struct gpume_params search;
     gpume_params_default(&search);
-    search.width = params->blocks_x * GPUME_HALF_BLOCK;
-    search.height = params->blocks_y * GPUME_HALF_BLOCK;
+    search.width = params->blocks_x * GPUME_HALF_BLOCK / 2;
+    search.height = params->blocks_y * GPUME_HALF_BLOCK / 2;
     search.block = GPUME_HALF_BLOCK;
-    search.window_x = search.window_y = GPUME_HALF_WINDOW;
+    search.window_x = search.window_y = GPUME_HALF_WINDOW / 2;
     search.metric = GPUME_METRIC_SAD;
     search.direction = GPUME_DIRECTION_MANUAL;
     search.ref_distance = params->frames - 1;
@@ -102,7 +102,7 @@ static void take(struct gpume_searches *searches, const struct gpume_field *fiel
 {
     struct gpume_match *match = (struct gpume_match *)(uintptr_t)field->tag;
     const size_t blocks = (size_t)field->blocks_x * field->blocks_y;
-    memcpy(match->vectors, field->vectors, blocks * sizeof(*match->vectors));
+    memcpy(match->coarse, field->vectors, blocks * sizeof(*match->coarse));
     gpume_field_release(&field);
     gpume_blocks_refine(searches->blocks, match);
     pthread_mutex_lock(&searches->mutex);
@@ -194,10 +194,7 @@ int gpume_searches_send(struct gpume_searches *searches, const struct gpume_half
     if (status != GPUME_OK) {
         return stop(searches, status);
     }
-    for (uint32_t y = 0; y < half->height; y++) {
-        memcpy((char *)plane.data + (ptrdiff_t)y * plane.stride,
-            half->samples + (ptrdiff_t)y * half->stride, half->width);
-    }
+    gpume_half_quarter(half, &plane);
     const int sent = gpume_send(searches->context, &frame, 0);
     return sent == GPUME_OK ? GPUME_OK : stop(searches, sent);
 }

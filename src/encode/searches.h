@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Searches between half planes by libgpume: each block of 8x8 of a target finds its match in a
- * reference, the best whole pixel by SAD, which blocks.h takes to quarter pixels. Requests are
- * queued, so that a GPU searches many pairs at once. One thread; with a GPU, one thread sends and
- * requests, and another one may wait for what has been requested.
+ * Searches between frames by libgpume, on quarter planes: each block of 8x8 of a target finds the
+ * best whole pixel in a reference by SAD. From these coarse vectors blocks.h makes those of the
+ * blocks of the half plane. Requests are queued, so that a GPU searches many pairs at once. One
+ * thread; with a GPU, one thread sends and requests, and another one may wait for what has been
+ * requested.
  */
 #ifndef GPUME_ENCODE_SEARCHES_H
 #define GPUME_ENCODE_SEARCHES_H

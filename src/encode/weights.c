@@ -3,7 +3,7 @@
 
 #include "base/grid.h"
 #include "encode/costs.h"
-#include "encode/lanes.h"
+#include "encode/kernels/kernels.h"
 
 #include <stdatomic.h>
 
@@ -117,18 +117,6 @@ uint64_t gpume_weight_coding_cost(
     return brightens ? cost + cost / 4 : cost;
 }
 
-/* Products of samples and scales are at most 255 * 127 in magnitude, so 16 bits hold them with the
- * rounding. What is above 255 or below 0 with the offset is clipped. */
-static inline gpume_eight weigh(const struct gpume_weight *weight, gpume_eight samples)
-{
-    const int32_t half = weight->denominator > 0 ? 1 << (weight->denominator - 1) : 0;
-    gpume_eight v = samples * (int16_t)weight->scale + (int16_t)half;
-    v = (v >> weight->denominator) + (int16_t)weight->offset;
-    v &= ~(v >> 15);
-    const gpume_eight above = v > 255;
-    return (v & ~above) | (above & 255);
-}
-
 struct applying {
     const struct gpume_split *split;
     const struct gpume_weight *weight;
@@ -145,9 +133,7 @@ static void apply_part(void *opaque, uint32_t part)
         const ptrdiff_t plane = i % GPUME_HALF_PLANES, y = begin + i / GPUME_HALF_PLANES;
         const uint8_t *in = a->from->samples + plane * a->from->plane + y * a->from->stride;
         uint8_t *out = a->to->samples + plane * a->to->plane + y * a->to->stride;
-        for (uint32_t x = 0; x < a->from->width; x += 8) {
-            gpume_store_eight(out + x, weigh(a->weight, gpume_load_eight(in + x)));
-        }
+        gpume_encode_kernels()->weigh(out, in, a->from->width, a->weight);
     }
 }
 

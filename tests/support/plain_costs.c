@@ -178,33 +178,100 @@ uint32_t plain_match_cost(const struct plain *target, int64_t block_x, int64_t b
     return plain_satd(differences) + 4 + (moves ? 5 : 0);
 }
 
-/* Smaller is better: SATD, then (0,0), then dy, then dx. */
-static double rank_of(
-    const struct plain *target, int64_t block_x, int64_t block_y, const struct plain_match *match)
+struct plain plain_quarter(const struct plain *plain)
 {
-    const struct gpume_vector v = match->vector;
+    struct plain quarter = {.width = plain->width / 2, .height = plain->height / 2};
+    quarter.samples = malloc((size_t)(quarter.width * quarter.height));
+    for (int64_t y = 0; y < quarter.height; y++) {
+        for (int64_t x = 0; x < quarter.width; x++) {
+            const int32_t sum = plain_at(plain, 2 * x, 2 * y) + plain_at(plain, 2 * x + 1, 2 * y) +
+                                plain_at(plain, 2 * x, 2 * y + 1) +
+                                plain_at(plain, 2 * x + 1, 2 * y + 1);
+            quarter.samples[y * quarter.width + x] = (uint8_t)((sum + 2) / 4);
+        }
+    }
+    return quarter;
+}
+
+/* A block that looks for its match. */
+struct seeker {
+    const struct plain *target, *reference;
+    int64_t block_x, block_y;
+};
+
+static uint32_t sad_of(const struct seeker *s, struct gpume_vector v)
+{
+    const struct plain_match match = {.reference = s->reference, .vector = v};
+    uint32_t sad = 0;
+    for (int64_t i = 0; i < 64; i++) {
+        const int64_t x = 8 * s->block_x + i % 8, y = 8 * s->block_y + i / 8;
+        sad += (uint32_t)abs(plain_at(s->target, x, y) - matched(&match, x, y));
+    }
+    return sad;
+}
+
+static uint32_t satd_of(const struct seeker *s, struct gpume_vector v)
+{
+    const struct plain_match match = {.reference = s->reference, .vector = v};
+    return plain_match_cost(s->target, s->block_x, s->block_y, &match, NULL) - 4 -
+           (v.dx != 0 || v.dy != 0 ? 5 : 0);
+}
+
+typedef uint32_t (*difference_fn)(const struct seeker *s, struct gpume_vector v);
+
+/* Smaller is better: the difference, then (0,0), then dy, then dx. */
+static double rank_of(const struct seeker *s, struct gpume_vector v, difference_fn difference)
+{
     const bool moves = v.dx != 0 || v.dy != 0;
-    const double satd = plain_match_cost(target, block_x, block_y, match, NULL) - (moves ? 5 : 0);
-    return satd * 1e6 + (moves ? 5e5 : 0) + v.dy * 300 + v.dx;
+    return difference(s, v) * 1e6 + (moves ? 5e5 : 0) + v.dy * 300 + v.dx;
+}
+
+static struct gpume_vector better(const struct seeker *s, struct gpume_vector best,
+    struct gpume_vector other, difference_fn difference)
+{
+    const bool inside = abs(other.dx) <= 64 && abs(other.dy) <= 64;
+    return inside && rank_of(s, other, difference) < rank_of(s, best, difference) ? other : best;
+}
+
+static struct gpume_vector best_around(
+    const struct seeker *s, struct gpume_vector centre, int32_t step, difference_fn difference)
+{
+    struct gpume_vector best = centre;
+    for (int32_t i = 0; i < 9; i++) {
+        const struct gpume_vector other = {
+            (int16_t)(centre.dx + (i % 3 - 1) * step), (int16_t)(centre.dy + (i / 3 - 1) * step)};
+        best = better(s, best, other, difference);
+    }
+    return best;
+}
+
+/* Whether a coarse block is the block's own or touches it: it covers 16x16 samples, and those
+ * nearest to the block touch the square of its own width around it. */
+static bool is_near(int64_t block, int64_t coarse)
+{
+    const int64_t left = 8 * block - 4, right = 8 * block + 12;
+    return 16 * coarse < right && 16 * (coarse + 1) > left;
 }
 
 struct gpume_vector plain_refine(const struct plain *target, int64_t block_x, int64_t block_y,
-    const struct plain *reference, struct gpume_vector whole_vector)
+    const struct plain *reference, const struct gpume_vector *coarse)
 {
-    struct gpume_vector best = {(int16_t)(4 * whole_vector.dx), (int16_t)(4 * whole_vector.dy)};
-    for (int32_t step = 2; step >= 1; step--) {
-        const struct gpume_vector centre = best;
-        for (int32_t i = 0; i < 9; i++) {
-            const struct plain_match old = {.reference = reference, .vector = best};
-            const struct plain_match other = {.reference = reference,
-                .vector = {(int16_t)(centre.dx + (i % 3 - 1) * step),
-                    (int16_t)(centre.dy + (i / 3 - 1) * step)}};
-            if (abs(other.vector.dx) <= 64 && abs(other.vector.dy) <= 64 &&
-                rank_of(target, block_x, block_y, &other) <
-                    rank_of(target, block_x, block_y, &old)) {
-                best = other.vector;
-            }
+    const struct seeker s = {target, reference, block_x, block_y};
+    const int64_t across = (target->width + 15) / 16, down = (target->height + 15) / 16;
+    struct gpume_vector best = best_around(&s, (struct gpume_vector){0, 0}, 4, sad_of);
+    for (int64_t i = 0; i < across * down; i++) {
+        if (is_near(block_x, i % across) && is_near(block_y, i / across)) {
+            const struct gpume_vector v = {
+                (int16_t)(8 * coarse[i].dx), (int16_t)(8 * coarse[i].dy)};
+            best = better(&s, best, best_around(&s, v, 4, sad_of), sad_of);
         }
+    }
+    best = best_around(&s, best, 2, satd_of);
+    const struct gpume_vector half = best;
+    for (int32_t i = 0; i < 4; i++) {
+        const int32_t x = (i == 1) - (i == 0), y = (i == 3) - (i == 2);
+        best = better(&s, best,
+            (struct gpume_vector){(int16_t)(half.dx + x), (int16_t)(half.dy + y)}, satd_of);
     }
     return best;
 }

@@ -23,6 +23,9 @@ int32_t plain_at(const struct plain *plain, int64_t x, int64_t y);
 /* The same at a place in half samples. */
 int32_t plain_half_at(const struct plain *plain, int64_t x, int64_t y);
 
+/* The quarter plane of the first plane; the caller frees samples. */
+struct plain plain_quarter(const struct plain *plain);
+
 /* SATD of 8x8 differences: half the sum of all coefficients of the transforms of 4x4. */
 uint32_t plain_satd(const int32_t differences[64]);
 
@@ -39,9 +42,9 @@ struct plain_match {
 uint32_t plain_match_cost(const struct plain *target, int64_t block_x, int64_t block_y,
     const struct plain_match *match, const struct plain_match *other);
 
-/* A vector in quarter pixels from one in whole pixels, as costs.h says. */
+/* A vector in quarter pixels from coarse ones of the whole frame, as costs.h says. */
 struct gpume_vector plain_refine(const struct plain *target, int64_t block_x, int64_t block_y,
-    const struct plain *reference, struct gpume_vector whole_vector);
+    const struct plain *reference, const struct gpume_vector *coarse);
 
 /* The variance of a square of 16x16 pixels, times 256, rounded up. */
 uint32_t plain_energy(const struct gpume_plane *luma, int64_t block_x, int64_t block_y);

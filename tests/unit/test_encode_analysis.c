@@ -150,6 +150,19 @@ static void fade(struct gpume_plane *plane, uint32_t part, uint32_t whole)
     }
 }
 
+/* For SYNTH_PAN: a texture that moves to the right, by whole samples of the quarter plane. */
+static void move(struct gpume_plane *plane, uint32_t index, uint64_t seed)
+{
+    for (uint32_t y = 0; y < HEIGHT; y++) {
+        uint8_t *row = (uint8_t *)plane->data + (ptrdiff_t)y * plane->stride;
+        for (uint32_t x = 0; x < WIDTH; x++) {
+            uint64_t state = (seed + 1) * 1000003u + (4000u + x / 4 - index) * 8191u + y / 4;
+            (void)harness_random(&state);
+            row[x] = (uint8_t)harness_random(&state);
+        }
+    }
+}
+
 static int analyse(const struct gpume_analysis_params *params, const struct part *parts)
 {
     struct gpume_analysis *analysis = NULL;
@@ -158,8 +171,12 @@ static int analyse(const struct gpume_analysis_params *params, const struct part
     REQUIRE_EQUAL(status, GPUME_OK);
     for (; status == GPUME_OK && parts->frames > 0; parts++) {
         for (uint32_t i = 0; status == GPUME_OK && i < parts->frames; i++) {
-            /* by whole pixels at half resolution */
-            synth_fill(&plane, parts->content, parts->motion == MOVING ? 2 * i : 0, parts->seed);
+            const bool moves = parts->motion == MOVING;
+            if (moves && parts->content == SYNTH_PAN) {
+                move(&plane, i, parts->seed);
+            } else {
+                synth_fill(&plane, parts->content, moves ? i : 0, parts->seed);
+            }
             if (parts->motion == FADING) {
                 fade(&plane, i + 4, parts->frames + 4);
             }

@@ -78,7 +78,7 @@ struct way {
 
 struct room {
     struct gpume_split split;
-    uint32_t blocks_x, blocks_y, blocks;
+    uint32_t blocks_x, blocks_y, blocks, coarse;
     struct gpume_half halves[KEPT]; /* the device's */
     struct way ways[2];             /* by the processor, by the device */
 };
@@ -100,6 +100,7 @@ static void open_way(struct room *room, bool gpu)
             .half = &room->halves[i], .costs = calloc(room->blocks, sizeof(uint16_t))};
     }
     for (uint32_t i = 0; i < MATCHES; i++) {
+        way->matches[i].coarse = calloc(room->coarse, sizeof(struct gpume_vector));
         way->matches[i].vectors = calloc(room->blocks, sizeof(struct gpume_vector));
         way->matches[i].costs = calloc(room->blocks, sizeof(uint16_t));
     }
@@ -113,6 +114,7 @@ static void close_way(struct way *way)
         free(way->intra[i].costs);
     }
     for (uint32_t i = 0; i < MATCHES; i++) {
+        free(way->matches[i].coarse);
         free(way->matches[i].vectors);
         free(way->matches[i].costs);
     }
@@ -121,7 +123,10 @@ static void close_way(struct way *way)
 static struct room room_of(uint32_t blocks_x, uint32_t blocks_y)
 {
     static const struct gpume_log log = {.fn = on_log};
-    struct room room = {.blocks_x = blocks_x, .blocks_y = blocks_y, .blocks = blocks_x * blocks_y};
+    struct room room = {.blocks_x = blocks_x,
+        .blocks_y = blocks_y,
+        .blocks = blocks_x * blocks_y,
+        .coarse = gpume_coarse_count(blocks_x, blocks_y)};
     REQUIRE_EQUAL(gpume_split_init(&room.split, blocks_y, 2, &log), GPUME_OK);
     return room;
 }
@@ -135,7 +140,7 @@ static void room_free(struct room *room)
 
 static int16_t random_component(void)
 {
-    const int32_t end = GPUME_HALF_WINDOW;
+    const int32_t end = GPUME_HALF_WINDOW / 2;
     const uint32_t kind = random_below(4);
     return (int16_t)(kind == 0   ? 0
                      : kind == 1 ? (random_below(2) ? end : -end)
@@ -154,9 +159,9 @@ static void refine(struct room *room, uint32_t count, uint64_t newest)
             match->target_frame = target;
             match->reference_frame = reference;
         }
-        for (uint32_t b = 0; b < room->blocks; b++) {
+        for (uint32_t b = 0; b < room->coarse; b++) {
             const struct gpume_vector vector = {random_component(), random_component()};
-            room->ways[0].matches[i].vectors[b] = room->ways[1].matches[i].vectors[b] = vector;
+            room->ways[0].matches[i].coarse[b] = room->ways[1].matches[i].coarse[b] = vector;
         }
         gpume_blocks_refine(room->ways[0].blocks, &room->ways[0].matches[i]);
         gpume_blocks_refine(room->ways[1].blocks, &room->ways[1].matches[i]);

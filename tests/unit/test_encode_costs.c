@@ -66,6 +66,19 @@ static void check_half(const struct picture *p)
     }
 }
 
+static void check_quarter(const struct picture *p)
+{
+    struct plain quarter = plain_quarter(&p->plain);
+    struct gpume_plane plane = synth_plane((uint32_t)quarter.width, (uint32_t)quarter.height, 8);
+    gpume_half_quarter(&p->half, &plane);
+    for (int64_t y = 0; y < quarter.height; y++) {
+        REQUIRE(memcmp((const uint8_t *)plane.data + y * plane.stride,
+                    quarter.samples + y * quarter.width, (size_t)quarter.width) == 0);
+    }
+    free(quarter.samples);
+    free(plane.data);
+}
+
 static void check_facts(const struct picture *p)
 {
     uint16_t costs[8];
@@ -90,6 +103,7 @@ static void test_pictures(void)
             struct picture p =
                 picture_of(sizes[i][0], sizes[i][1], depths[(i + j) % 4], contents[j], 1);
             check_half(&p);
+            check_quarter(&p);
             check_facts(&p);
             picture_free(&p);
         }
@@ -188,6 +202,42 @@ static void test_matches(void)
     }
 }
 
+static struct gpume_vector random_coarse(void)
+{
+    const int32_t end = GPUME_HALF_WINDOW / 2;
+    return (struct gpume_vector){
+        (int16_t)(random_below(2 * end + 1) - end), (int16_t)(random_below(2 * end + 1) - end)};
+}
+
+/* Of pictures that move by a quarter of a pixel and of others; with blocks at all edges. */
+static void test_refine(void)
+{
+    static const enum synth_content contents[] = {SYNTH_NOISE, SYNTH_EXTREME, SYNTH_PAN};
+    for (uint32_t run = 0; run < 30; run++) {
+        struct picture p[2];
+        struct gpume_vector coarse[8], vectors[8];
+        uint16_t costs[8];
+        for (uint32_t i = 0; i < 2; i++) {
+            p[i] = picture_of(16 * (run % 5) + 9, 16 * (run % 4) + 9, 8, contents[run % 3], i);
+        }
+        for (uint32_t i = 0; i < gpume_coarse_count(p[0].blocks_x, p[0].blocks_y); i++) {
+            coarse[i] = random_coarse();
+        }
+        for (uint32_t y = 0; y < p[0].blocks_y; y++) {
+            gpume_refine(&p[0].half, &p[1].half, y, coarse, vectors, costs);
+            for (uint32_t x = 0; x < p[0].blocks_x; x++) {
+                const struct gpume_vector v = plain_refine(&p[0].plain, x, y, &p[1].plain, coarse);
+                const struct plain_match match = {&p[1].plain, v, 0};
+                REQUIRE_EQUAL(vectors[x].dx, v.dx);
+                REQUIRE_EQUAL(vectors[x].dy, v.dy);
+                REQUIRE_EQUAL(costs[x], plain_match_cost(&p[0].plain, x, y, &match, NULL));
+            }
+        }
+        picture_free(&p[0]);
+        picture_free(&p[1]);
+    }
+}
+
 /* The outputs of all kernels for a row of at most eight blocks. */
 struct satds {
     uint16_t intra[8], match[8], still[8], mean[8], refined[8];
@@ -200,22 +250,22 @@ static struct satds satds_of(
     const struct gpume_encode_kernels *kernels, const struct picture *p, uint32_t y)
 {
     struct satds satds = {0};
-    struct gpume_vector vectors[2][8];
+    struct gpume_vector vectors[2][8], coarse[8];
     uint64_t own_seed = y + 1;
     for (uint32_t i = 0; i < 8; i++) {
         for (uint32_t j = 0; j < 2; j++) {
             vectors[j][i].dx = (int16_t)((int32_t)(harness_random(&own_seed) % 129) - 64);
             vectors[j][i].dy = (int16_t)((int32_t)(harness_random(&own_seed) % 129) - 64);
         }
-        satds.vectors[i].dx = (int16_t)(vectors[0][i].dx / 4);
-        satds.vectors[i].dy = (int16_t)(vectors[1][i].dy / 4);
+        coarse[i].dx = (int16_t)(vectors[0][i].dx / 8);
+        coarse[i].dy = (int16_t)(vectors[1][i].dy / 8);
     }
     const struct gpume_matches past = {&p[1].half, vectors[0]}, future = {&p[2].half, vectors[1]};
     kernels->intra(&p[0].half, y, satds.intra);
     kernels->match(&p[0].half, y, &past, satds.match);
     kernels->match(&p[0].half, y, &(struct gpume_matches){&p[1].half, NULL}, satds.still);
     kernels->mean(&p[0].half, y, &past, &future, 21 * (1 + y % 2), satds.mean);
-    kernels->refine(&p[0].half, &p[1].half, y, satds.vectors, satds.refined);
+    kernels->refine(&p[0].half, &p[1].half, y, coarse, satds.vectors, satds.refined);
     const struct gpume_band band = gpume_band_read(p->band_memory, &p->luma, p->blocks_x, y);
     for (uint32_t right = 0; right < 2; right++) {
         const uint8_t *row = band.samples + right;
@@ -257,6 +307,7 @@ int main(void)
     test_satd_largest();
     test_pictures();
     test_matches();
+    test_refine();
     test_kernels();
     return harness_verdict();
 }

@@ -8,6 +8,7 @@
 #define GPUME_ENCODE_KERNELS_KERNELS_H
 
 #include "encode/costs.h"
+#include "encode/decision.h"
 
 struct gpume_encode_kernels {
     bool (*available)(void); /* on this processor */
@@ -16,6 +17,9 @@ struct gpume_encode_kernels {
     /* The variance of each 16x16 square of a band (half.h) times its 256 samples, rounded up: how
      * much detail a picture has, which adaptive quantization goes by. */
     void (*energies)(const struct gpume_band *band, uint32_t count, uint32_t *energies);
+    /* Weighted samples of a row of a half plane, whose margin may be overwritten. */
+    void (*weigh)(
+        uint8_t *to, const uint8_t *from, uint32_t count, const struct gpume_weight *weight);
     /* The functions of costs.h, without penalties. satds: of each block of the row; 16 bits hold
      * them. */
     void (*intra)(const struct gpume_half *half, uint32_t block_y, uint16_t *satds);
@@ -24,7 +28,8 @@ struct gpume_encode_kernels {
     void (*mean)(const struct gpume_half *half, uint32_t block_y, const struct gpume_matches *past,
         const struct gpume_matches *future, uint32_t past_share, uint16_t *satds);
     void (*refine)(const struct gpume_half *half, const struct gpume_half *reference,
-        uint32_t block_y, struct gpume_vector *vectors, uint16_t *satds);
+        uint32_t block_y, const struct gpume_vector *coarse, struct gpume_vector *vectors,
+        uint16_t *satds);
 };
 
 /* From the plain ones to the fastest; NULL past the last. Some may be unavailable. */

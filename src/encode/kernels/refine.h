@@ -1,33 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Quarter-pixel vectors from whole-pixel ones (costs.h). The neighbours of a vector are compared
- * with its block side by side.
+ * Quarter-pixel vectors from whole-pixel ones (costs.h).
  */
 #ifndef GPUME_ENCODE_KERNELS_REFINE_H
 #define GPUME_ENCODE_KERNELS_REFINE_H
 
-#include "encode/kernels/match.h"
+#include "encode/kernels/whole.h"
 
-#define NEIGHBOURS 8u
-#define LIMIT (4 * (int32_t)GPUME_HALF_WINDOW)
-
-/* A candidate as a number: the better one is smaller. Cost, then (0,0), then dy, then dx. */
-static inline uint64_t rank_of(uint32_t satd, int32_t dx, int32_t dy)
-{
-    const uint64_t moves = (dx | dy) != 0;
-    return (uint64_t)satd << 33 | moves << 32 | (uint64_t)(uint32_t)(dy + LIMIT) << 16 |
-           (uint32_t)(dx + LIMIT);
-}
-
-static inline int32_t dx_of(uint64_t rank)
-{
-    return (int32_t)(rank & 0xffff) - LIMIT;
-}
-
-static inline int32_t dy_of(uint64_t rank)
-{
-    return (int32_t)(rank >> 16 & 0xffff) - LIMIT;
-}
+/* Neighbours that are compared, as places: all half a pixel away, but at a quarter only those
+ * beside, above and below. */
+#define HALF 8u
+#define QUARTER 4u
+static const uint32_t half_places[HALF] = {0, 1, 2, 3, 5, 6, 7, 8};
+static const uint32_t quarter_places[QUARTER] = {1, 3, 5, 7};
 
 /* A block beside itself, and its place in the reference. */
 struct target {
@@ -42,17 +27,6 @@ static inline struct target target_of(const struct gpume_half *half,
     const struct gpume_places places = gpume_same_place(gpume_block_place(half, block_x, block_y));
     return (struct target){gpume_load_rows(&places, half->stride), reference,
         gpume_block_place(reference, block_x, block_y)};
-}
-
-/* Where neighbours lie: -1, 0 or 1 steps away. */
-static inline int32_t across(uint32_t neighbour)
-{
-    return (int32_t)((neighbour + neighbour / 4) % 3) - 1;
-}
-
-static inline int32_t down(uint32_t neighbour)
-{
-    return (int32_t)((neighbour + neighbour / 4) / 3) - 1;
 }
 
 /* The place of the samples half a pixel around a vector, in half samples: three columns and three
@@ -71,51 +45,54 @@ static inline struct around around(const struct gpume_half *half, int32_t x, int
     return around;
 }
 
-/* The SATD of the neighbours of a vector on half samples, half a pixel away. */
-static inline void half_satds(const struct target *target, int32_t dx, int32_t dy, uint16_t *satds)
+/* The least SATD of the neighbours of a vector on half samples, half a pixel away. */
+static inline uint32_t least_half(
+    const struct target *target, struct gpume_vector vector, const uint32_t *orders)
 {
-    const struct around near = around(target->reference, dx / 2, dy / 2);
-    for (uint32_t i = 0; i < NEIGHBOURS; i += GPUME_BLOCKS) {
+    const struct around near = around(target->reference, vector.dx / 2, vector.dy / 2);
+    uint32_t least = UINT32_MAX;
+    for (uint32_t i = 0; i < HALF; i += GPUME_BLOCKS) {
         struct gpume_places places;
         for (uint32_t b = 0; b < GPUME_BLOCKS; b++) {
-            places.at[b] =
-                target->place + near.columns[across(i + b) + 1] + near.rows[down(i + b) + 1];
+            const uint32_t place = half_places[i + b];
+            places.at[b] = target->place + near.columns[place % 3] + near.rows[place / 3];
         }
         const struct gpume_rows match = gpume_load_rows(&places, target->reference->stride);
-        gpume_store_words(gpume_satd(&target->rows, &match), GPUME_BLOCKS, satds + i);
+        least = least_of(least, gpume_satd(&target->rows, &match), orders, half_places + i);
     }
+    return least;
 }
 
 /* The same a quarter of a pixel away: means of the samples on both sides. */
-static inline void quarter_satds(
-    const struct target *target, int32_t dx, int32_t dy, uint16_t *satds)
+static inline uint32_t least_quarter(
+    const struct target *target, struct gpume_vector vector, const uint32_t *orders)
 {
-    const struct around near = around(target->reference, dx / 2, dy / 2);
-    for (uint32_t i = 0; i < NEIGHBOURS; i += GPUME_BLOCKS) {
+    const struct around near = around(target->reference, vector.dx / 2, vector.dy / 2);
+    uint32_t least = UINT32_MAX;
+    for (uint32_t i = 0; i < QUARTER; i += GPUME_BLOCKS) {
         struct gpume_near means = {.stride = target->reference->stride};
         for (uint32_t b = 0; b < GPUME_BLOCKS; b++) {
-            const int32_t x = across(i + b), y = down(i + b);
+            const int32_t x = across(quarter_places[i + b]), y = down(quarter_places[i + b]);
             means.first.at[b] =
                 target->place + near.columns[x < 0 ? 0 : 1] + near.rows[y < 0 ? 0 : 1];
             means.second.at[b] =
                 target->place + near.columns[x > 0 ? 2 : 1] + near.rows[y > 0 ? 2 : 1];
         }
         const struct gpume_rows match = gpume_match_rows(&means);
-        gpume_store_words(gpume_satd(&target->rows, &match), GPUME_BLOCKS, satds + i);
+        least = least_of(least, gpume_satd(&target->rows, &match), orders, quarter_places + i);
     }
+    return least;
 }
 
-/* The best of `best` and its neighbours, `step` quarters of a pixel away. */
-static inline uint64_t best_around(uint64_t best, const uint16_t *satds, int32_t step)
+/* The best of a vector and its neighbours half a pixel away, and of that and its neighbours a
+ * quarter of a pixel away. */
+static inline uint64_t best_fraction(const struct target *target, uint64_t best)
 {
-    const int32_t dx = dx_of(best), dy = dy_of(best);
-    for (uint32_t i = 0; i < NEIGHBOURS; i++) {
-        const int32_t x = dx + across(i) * step, y = dy + down(i) * step;
-        const bool inside = x >= -LIMIT && x <= LIMIT && y >= -LIMIT && y <= LIMIT;
-        const uint64_t rank = inside ? rank_of(satds[i], x, y) : UINT64_MAX;
-        best = rank < best ? rank : best;
-    }
-    return best;
+    uint32_t other[PLACES];
+    struct gpume_vector v = vector_of(best);
+    best = better_of(best, least_half(target, v, orders_of(v, 2, other)), v, 2);
+    v = vector_of(best);
+    return better_of(best, least_quarter(target, v, orders_of(v, 1, other)), v, 1);
 }
 
 /* Prefetches a line of each plane that the blocks below will read, if they move like this one:
@@ -133,26 +110,20 @@ static inline void prefetch_below(
 }
 
 static void refine(const struct gpume_half *half, const struct gpume_half *reference,
-    uint32_t block_y, struct gpume_vector *vectors, uint16_t *satds)
+    uint32_t block_y, const struct gpume_vector *coarse, struct gpume_vector *vectors,
+    uint16_t *satds)
 {
-    const uint32_t count = half->width / GPUME_HALF_BLOCK;
-    for (uint32_t i = 0; i < count; i++) {
-        vectors[i].dx = (int16_t)(4 * vectors[i].dx);
-        vectors[i].dy = (int16_t)(4 * vectors[i].dy);
-    }
+    still_sads(half, reference, block_y, satds);
+    find_whole(half, reference, block_y, coarse, satds, vectors);
     match_satds(half, block_y, &(struct gpume_matches){reference, vectors}, satds);
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < half->width / GPUME_HALF_BLOCK; i++) {
         uint64_t best = rank_of(satds[i], vectors[i].dx, vectors[i].dy);
         if (best > rank_of(0, 0, 0)) {
             const struct target target = target_of(half, reference, i, block_y);
-            uint16_t near[NEIGHBOURS];
             prefetch_below(&target, i, vectors[i]);
-            half_satds(&target, dx_of(best), dy_of(best), near);
-            best = best_around(best, near, 2);
-            quarter_satds(&target, dx_of(best), dy_of(best), near);
-            best = best_around(best, near, 1);
+            best = best_fraction(&target, best);
         }
-        vectors[i] = (struct gpume_vector){(int16_t)dx_of(best), (int16_t)dy_of(best)};
+        vectors[i] = vector_of(best);
         satds[i] = (uint16_t)(best >> 33);
     }
 }

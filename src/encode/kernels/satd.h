@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * SATD of blocks of 8x8 samples as encoders compute it: half the sum of absolute coefficients of
- * the Hadamard transforms of the differences in each quarter of 4x4 samples. The library's metric
- * transforms all 8x8 at once; by such costs too many frames became B frames.
+ * SATD of blocks of 8x8 samples as encoders compute it: half the sum of absolute
+ * coefficients of the Hadamard transforms of the differences in each quarter of 4x4 samples. The
+ * library's metric transforms all 8x8 at once; by such costs too many frames became B frames.
  *
  * Largest numbers: a coefficient of differences up to 255 is at most 16 * 255. By Cauchy, Schwarz
  * and Parseval the sum of the 16 absolute coefficients of a quarter is at most sqrt(16 * sum c^2) =
@@ -67,16 +67,6 @@ static inline gpume_words gpume_satd(const struct gpume_rows *a, const struct gp
         }
     }
     return gpume_sum_lanes(sums);
-}
-
-/* Writes a number for each of the first `count` blocks. */
-static inline void gpume_store_words(gpume_words words, uint32_t count, uint16_t *to)
-{
-    uint32_t all[4 * GPUME_BLOCKS];
-    memcpy(all, &words, sizeof(all));
-    for (uint32_t i = 0; i < GPUME_BLOCKS && i < count; i++) {
-        to[i] = (uint16_t)all[4 * i];
-    }
 }
 
 #endif

@@ -7,11 +7,12 @@
 #include "encode/kernels/intra.h"
 #include "encode/kernels/kernels.h"
 #include "encode/kernels/refine.h"
+#include "encode/kernels/weigh.h"
 
 #define GPUME_ENCODE_KERNELS                                                                       \
     {                                                                                              \
-        .available = available, .halve = halve, .energies = energies, .intra = intra_satds,        \
-        .match = match_satds, .mean = mean_satds, .refine = refine                                 \
+        .available = available, .halve = halve, .energies = energies, .weigh = weigh_row,          \
+        .intra = intra_satds, .match = match_satds, .mean = mean_satds, .refine = refine           \
     }
 
 #endif
