@@ -12,7 +12,8 @@
 /* The places of each row of three; the last one again where four are compared at once. */
 static const uint32_t row_places[3][4] = {{0, 1, 2, 2}, {3, 4, 5, 5}, {6, 7, 8, 8}};
 
-/* Eight samples from each place of a row on, which begins at `at`; from place number `first` on. */
+/* Eight samples beginning at each place of a row of three, the first of which is `at`, but only
+ * from place number `first` on. */
 static inline gpume_samples load_places(const uint8_t *at, uint32_t first)
 {
 #if defined(__AVX512BW__) /* all of them by one load */
@@ -60,7 +61,8 @@ static inline uint32_t next_coarse(uint32_t block, uint32_t blocks)
     return block % 2 == 0 ? own - (own > 0) : own + (own < last);
 }
 
-/* (0,0) and the vectors of the four coarse blocks nearest to a block, in quarter pixels. */
+/* (0,0) and the vectors of the four coarse blocks nearest to a block, in quarter pixels. A pixel
+ * of the quarter plane is two of the half plane, or eight quarters. */
 static inline void find_starts(const struct gpume_half *half, uint32_t block_x, uint32_t block_y,
     const struct gpume_vector *coarse, struct gpume_vector starts[STARTS])
 {
