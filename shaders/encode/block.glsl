@@ -87,7 +87,7 @@ uvec2 magnitudes(int both)
     return uvec2(abs(ivec2(low, (both - low) >> 16)));
 }
 
-/* Of differences, as below. */
+/* Of differences that are numbered as for satd_of. */
 uint sad_of(int d[32])
 {
     uvec2 sums = uvec2(0u);

@@ -3,7 +3,7 @@
  * Quarter-pixel vectors from coarse ones, as src/encode/costs.h says.
  *
  * Grid: x counts workgroups along a row of blocks, y rows, z pairs of frames. Workgroup: a team for
- * each block, whose members compare the eight neighbours of a vector. Shared memory: a word per
+ * each block, whose members share the comparisons. Shared memory: a word per
  * invocation. Reads the frames; BLOCKS has the coarse vectors and gets ranks.
  */
 #version 450

@@ -59,8 +59,9 @@ void gpume_mean_costs(const struct gpume_half *half, uint32_t block_y,
  * of the four coarse blocks nearest to it, and the eight neighbours of each of these five a pixel
  * away, and takes the best by SAD. Then it takes the best by SATD of that and its eight neighbours
  * half a pixel away, and of that and its four neighbours beside, above and below a quarter away.
- * Among equal ones (0,0) is best, then the upper, then the left one. coarse: of the whole frame, in
- * whole pixels of the quarter plane. vectors: filled in. costs: filled in, by gpume_match_cost. */
+ * Vectors beyond GPUME_HALF_WINDOW are left out. Among equal ones (0,0) is best, then the upper,
+ * then the left one. coarse: of the whole frame, in whole pixels of the quarter plane. vectors:
+ * filled in. costs: filled in, by gpume_match_cost. */
 void gpume_refine(const struct gpume_half *target, const struct gpume_half *reference,
     uint32_t block_y, const struct gpume_vector *coarse, struct gpume_vector *vectors,
     uint16_t *costs);

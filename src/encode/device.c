@@ -24,8 +24,8 @@ _Static_assert(GPUME_ENCODE_BATCH == GPUME_WORK_JOBS, "a task is a job");
 _Static_assert(sizeof(struct gpume_vector) == sizeof(uint32_t), "a word is a vector");
 
 /* What is copied between host and device at a time: the array GPUME_ENCODE_BLOCKS. The words are
- * those of each kind of jobs in turn, a block each, then more vectors that jobs begin with: coarse
- * ones of matches, and those of means in the future references. */
+ * those of each kind of jobs in turn, one for each block, then more vectors that jobs begin with:
+ * coarse ones of matches, and those of means in the future references. */
 struct memory {
     struct gpume_encode_task tasks[GPUME_ENCODE_TASKS];
     uint32_t words[];
@@ -311,7 +311,8 @@ static int copy_frames(struct gpume_encode_device *d, const struct flight *fligh
     return GPUME_OK;
 }
 
-/* Words up to `end`, back or forth: the first ones that jobs begin with are those of means. */
+/* Copies words up to `end`. Forth, those of intra costs and matches are left out, as nothing is
+ * read from them; back, all are copied. */
 static int copy_words(
     const struct gpume_encode_device *d, const struct flight *flight, bool back, size_t end)
 {

@@ -19,7 +19,7 @@
 #define GPUME_BAND_BYTES ((size_t)GPUME_SQUARE * (GPUME_SQUARE + 1))
 #define GPUME_HALF_BLOCK (GPUME_SQUARE / 2)
 /* Samples around a half plane that repeat its edge: more than a vector and the neighbouring sample
- * that interpolation needs can reach. */
+ * that interpolation needs can reach, and than kernels read beyond a block or a row. */
 #define GPUME_HALF_MARGIN 32u
 #define GPUME_HALF_WINDOW 16u /* largest displacement, a multiple of 2 */
 #define GPUME_HALF_PLANES 4u
@@ -59,7 +59,7 @@ struct gpume_band gpume_band_read(
 void gpume_half_write(struct gpume_half *half, const struct gpume_band *band, uint32_t index);
 
 /* The quarter plane: the rounded mean of 2x2 samples of the half plane, without margins. `plane`
- * has its size, rounded down. */
+ * has half its width and height. */
 void gpume_half_quarter(const struct gpume_half *half, const struct gpume_plane *plane);
 
 /* Fills the margins of planes that were written otherwise. */

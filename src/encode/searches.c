@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/status.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,8 @@ struct gpume_searches {
     uint64_t requested, received; /* fields */
     int status;                   /* of the run, once it has failed */
 };
+
+_Static_assert(GPUME_HALF_WINDOW % 2 == 0, "the window is halved");
 
 static int open_context(struct gpume_searches *s, const struct gpume_blocks_params *params)
 {
@@ -102,6 +105,8 @@ static void take(struct gpume_searches *searches, const struct gpume_field *fiel
 {
     struct gpume_match *match = (struct gpume_match *)(uintptr_t)field->tag;
     const size_t blocks = (size_t)field->blocks_x * field->blocks_y;
+    assert(blocks == gpume_coarse_count(match->target->width / GPUME_HALF_BLOCK,
+                         match->target->height / GPUME_HALF_BLOCK));
     memcpy(match->coarse, field->vectors, blocks * sizeof(*match->coarse));
     gpume_field_release(&field);
     gpume_blocks_refine(searches->blocks, match);

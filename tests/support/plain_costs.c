@@ -245,8 +245,8 @@ static struct gpume_vector best_around(
     return best;
 }
 
-/* Whether a coarse block is the block's own or touches it: it covers 16x16 samples, and those
- * nearest to the block touch the square of its own width around it. */
+/* A coarse block covers 16x16 samples. Those near a block overlap the square of 16x16 samples
+ * around the block's centre. */
 static bool is_near(int64_t block, int64_t coarse)
 {
     const int64_t left = 8 * block - 4, right = 8 * block + 12;

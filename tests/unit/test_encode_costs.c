@@ -202,26 +202,30 @@ static void test_matches(void)
     }
 }
 
-static struct gpume_vector random_coarse(void)
+/* 0, the ends of the window, and what lies between. */
+static int16_t random_coarse_component(void)
 {
-    const int32_t end = GPUME_HALF_WINDOW / 2;
-    return (struct gpume_vector){
-        (int16_t)(random_below(2 * end + 1) - end), (int16_t)(random_below(2 * end + 1) - end)};
+    const int32_t end = GPUME_HALF_WINDOW / 2, kind = random_below(4);
+    return (int16_t)(kind == 0   ? 0
+                     : kind == 1 ? (random_below(2) ? end : -end)
+                                 : random_below(2 * end + 1) - end);
 }
 
-/* Of pictures that move by a quarter of a pixel and of others; with blocks at all edges. */
+/* With blocks at all edges, equal frames, and many equal candidates. */
 static void test_refine(void)
 {
-    static const enum synth_content contents[] = {SYNTH_NOISE, SYNTH_EXTREME, SYNTH_PAN};
-    for (uint32_t run = 0; run < 30; run++) {
+    static const enum synth_content contents[] = {
+        SYNTH_NOISE, SYNTH_EXTREME, SYNTH_PAN, SYNTH_FLAT, SYNTH_SLOPE};
+    for (uint32_t run = 0; run < 80; run++) {
         struct picture p[2];
         struct gpume_vector coarse[8], vectors[8];
         uint16_t costs[8];
         for (uint32_t i = 0; i < 2; i++) {
-            p[i] = picture_of(16 * (run % 5) + 9, 16 * (run % 4) + 9, 8, contents[run % 3], i);
+            p[i] = picture_of(
+                16 * (run % 5) + 9, 16 * (run % 4) + 9, 8, contents[run % 5], run < 60 ? i : 0);
         }
         for (uint32_t i = 0; i < gpume_coarse_count(p[0].blocks_x, p[0].blocks_y); i++) {
-            coarse[i] = random_coarse();
+            coarse[i] = (struct gpume_vector){random_coarse_component(), random_coarse_component()};
         }
         for (uint32_t y = 0; y < p[0].blocks_y; y++) {
             gpume_refine(&p[0].half, &p[1].half, y, coarse, vectors, costs);
@@ -238,12 +242,17 @@ static void test_refine(void)
     }
 }
 
+static const struct gpume_weight weights[] = {{0, 1, 0}, {5, 57, -11}, {7, 127, 127},
+    {0, 127, -128}, {0, 0, 100}, {1, 1, 0}, {3, 9, -128}, {6, 63, 2}};
+enum { WEIGHTS = sizeof(weights) / sizeof(weights[0]) };
+
 /* The outputs of all kernels for a row of at most eight blocks. */
 struct satds {
     uint16_t intra[8], match[8], still[8], mean[8], refined[8];
     struct gpume_vector vectors[8];
     uint8_t halves[2][8 * GPUME_HALF_BLOCK];
     uint32_t energies[8];
+    uint8_t weighed[WEIGHTS][8 * GPUME_HALF_BLOCK];
 };
 
 static struct satds satds_of(
@@ -272,6 +281,12 @@ static struct satds satds_of(
         kernels->halve(satds.halves[right], row, row + band.stride, p->half.width - right);
     }
     kernels->energies(&band, p->blocks_x, satds.energies);
+    for (uint32_t i = 0; i < WEIGHTS; i++) {
+        uint8_t row[8 * GPUME_HALF_BLOCK + GPUME_HALF_MARGIN]; /* its end is not compared */
+        const uint8_t *from = p[1].half.samples + (ptrdiff_t)(8 * y) * p[1].half.stride;
+        kernels->weigh(row, from, p[1].half.width, &weights[i]);
+        memcpy(satds.weighed[i], row, p[1].half.width);
+    }
     return satds;
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The lookahead against plain versions: the vectors are libgpume's for the same half planes,
- * refined plainly, the costs are those of support/plain_costs.h at these vectors, and sums and
- * kinds follow from them. For all references of all frames, while frames come and go; searched on
- * request or early; and in fades, where the past reference is weighted.
+ * The lookahead against plain versions: the vectors are made plainly from libgpume's for the
+ * quarter planes, the costs are those of support/plain_costs.h at these vectors, and sums and kinds
+ * follow from them. For all references of all frames, while frames come and go; searched on request
+ * or early; and in fades, where the past reference is weighted.
  */
 #include "encode/lookahead.h"
 #include "encode/weights.h"

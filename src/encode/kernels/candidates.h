@@ -9,7 +9,6 @@
 
 #include "encode/kernels/match.h"
 
-#define NEIGHBOURS 8u
 #define LIMIT (4 * (int32_t)GPUME_HALF_WINDOW)
 
 /* A candidate as a number: the better one is smaller. SAD or SATD, then (0,0), then dy, then dx,
@@ -49,8 +48,9 @@ static inline int32_t down(uint32_t place)
     return (int32_t)(place / 3) - 1;
 }
 
-/* A place among those around a vector that differ alike: (0,0) comes first, then from the upper
- * left one on. One outside the window comes last, however little it differs. */
+/* The low bits of a candidate, which decide between equal differences: (0,0) comes first, then the
+ * places in their order. The highest bit makes one outside the window worse than any inside, as
+ * differences are at most 32640 and take the bits from 5 to 19. */
 #define FIRST(place) (place)
 #define LATER(place) (16u | (place))
 #define OUTSIDE (1u << 31)
@@ -80,7 +80,8 @@ static inline const uint32_t *orders_of(
     return other;
 }
 
-/* The least of `least` and what differs by so much, side by side, at these places. */
+/* The least of `least` and some candidates: a difference and a place for each block side by side.
+ */
 static inline uint32_t least_of(
     uint32_t least, gpume_words differences, const uint32_t *orders, const uint32_t *places)
 {

@@ -17,7 +17,8 @@ struct gpume_encode_kernels {
     /* The variance of each 16x16 square of a band (half.h) times its 256 samples, rounded up: how
      * much detail a picture has, which adaptive quantization goes by. */
     void (*energies)(const struct gpume_band *band, uint32_t count, uint32_t *energies);
-    /* Weighted samples of a row of a half plane, whose margin may be overwritten. */
+    /* Weighted samples of a row of a half plane. Up to 24 samples beyond `count`, which is a
+     * multiple of 8, are read and overwritten, too: they are the margin's. */
     void (*weigh)(
         uint8_t *to, const uint8_t *from, uint32_t count, const struct gpume_weight *weight);
     /* The functions of costs.h, without penalties. satds: of each block of the row; 16 bits hold

@@ -84,8 +84,8 @@ static inline uint32_t least_quarter(
     return least;
 }
 
-/* The best of a vector and its neighbours half a pixel away, and of that and its neighbours a
- * quarter of a pixel away. */
+/* The best of a vector and its neighbours half a pixel away, and of that and its four
+ * neighbours beside, above and below a quarter away. */
 static inline uint64_t best_fraction(const struct target *target, uint64_t best)
 {
     uint32_t other[PLACES];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * SATD of blocks of 8x8 samples as encoders compute it: half the sum of absolute
- * coefficients of the Hadamard transforms of the differences in each quarter of 4x4 samples. The
- * library's metric transforms all 8x8 at once; by such costs too many frames became B frames.
+ * SATD of blocks of 8x8 samples as encoders compute it: half the sum of absolute coefficients of
+ * the Hadamard transforms of the differences in each quarter of 4x4 samples. The library's metric
+ * transforms all 8x8 at once; by such costs too many frames became B frames.
  *
  * Largest numbers: a coefficient of differences up to 255 is at most 16 * 255. By Cauchy, Schwarz
  * and Parseval the sum of the 16 absolute coefficients of a quarter is at most sqrt(16 * sum c^2) =
