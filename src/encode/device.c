@@ -144,6 +144,9 @@ static int create_all(struct gpume_encode_device *d)
     GPUME_CHECK(gpume_array_create(d->compute, &d->arrays[GPUME_ENCODE_BLOCKS], memory_bytes(d)));
     GPUME_CHECK(gpume_array_create_host(d->compute, &d->host, bytes, &planes));
     d->planes = planes;
+    const struct gpume_half first = gpume_half_at(planes, d->push.blocks_x, d->push.blocks_y);
+    d->push.stride = (uint32_t)first.stride;
+    d->push.plane = (uint32_t)first.plane;
     for (uint32_t i = 0; i < GPUME_ENCODE_FLIGHTS; i++) {
         GPUME_CHECK(create_flight(d, &d->flights[i]));
     }
@@ -154,7 +157,6 @@ int gpume_encode_device_open(
     struct gpume_encode_device **device, const struct gpume_blocks_params *params)
 {
     const struct gpume_log log = {params->log, params->log_opaque};
-    const struct gpume_half half = gpume_half_at(NULL, params->blocks_x, params->blocks_y);
     struct gpume_encode_device *d = calloc(1, sizeof(*d));
     bool suits = false;
     *device = NULL;
@@ -162,10 +164,8 @@ int gpume_encode_device_open(
         return gpume_log_nomem(&log, "the device of the lookahead");
     }
     d->log = log;
-    d->push = (struct gpume_encode_push){.blocks_x = params->blocks_x,
-        .blocks_y = params->blocks_y,
-        .stride = (uint32_t)half.stride,
-        .plane = (uint32_t)half.plane};
+    d->push.blocks_x = params->blocks_x;
+    d->push.blocks_y = params->blocks_y;
     d->blocks = params->blocks_x * params->blocks_y;
     d->more[GPUME_JOB_MATCH] = gpume_coarse_count(params->blocks_x, params->blocks_y);
     d->more[GPUME_JOB_MEAN] = d->blocks;
