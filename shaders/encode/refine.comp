@@ -3,8 +3,8 @@
  * Quarter-pixel vectors from coarse ones, as src/encode/costs.h says.
  *
  * Grid: x counts workgroups along a row of blocks, y rows, z pairs of frames. Workgroup: a team for
- * each block, whose members share the comparisons. Shared memory: a word per
- * invocation. Reads the frames; BLOCKS has the coarse vectors and gets ranks.
+ * each block, whose members share the comparisons. Shared memory: a word per invocation. Reads the
+ * frames; BLOCKS has the coarse vectors and gets ranks.
  */
 #version 450
 #extension GL_GOOGLE_include_directive : require
@@ -63,7 +63,7 @@ uint best_of_team(uint offer)
 ivec2 first_vector(uvec2 at, uint i)
 {
     uvec2 count = (uvec2(pc.blocks_x, pc.blocks_y) + 1u) / 2u;
-    ivec2 side = ivec2(at & 1u) * 2 - 1; /* of its own coarse block, where the block lies */
+    ivec2 side = ivec2(at & 1u) * 2 - 1; /* towards the second nearest coarse block */
     ivec2 place = ivec2(at / 2u) + side * ivec2(i & 1u, i >> 1u & 1u);
     uvec2 inside = uvec2(clamp(place, ivec2(0), ivec2(count) - 1));
     uint word = pc.more + (gl_WorkGroupID.z * count.y + inside.y) * count.x + inside.x;

@@ -101,24 +101,6 @@ static void match_satds(const struct gpume_half *half, uint32_t block_y,
     }
 }
 
-/* The SAD of blocks and those at the same place. */
-static void still_sads(const struct gpume_half *half, const struct gpume_half *reference,
-    uint32_t block_y, uint16_t *sads)
-{
-    const uint32_t count = half->width / GPUME_HALF_BLOCK;
-    for (uint32_t i = 0; i < count; i += GPUME_BLOCKS) {
-        const struct gpume_places own = gpume_side_by_side(gpume_block_place(half, i, block_y));
-        const struct gpume_places other =
-            gpume_side_by_side(gpume_block_place(reference, i, block_y));
-        gpume_sad_sums sums = {0};
-        for (ptrdiff_t y = 0; y < 8; y++) {
-            sums = gpume_sad_add(sums, gpume_load_samples(&own, y * half->stride),
-                gpume_load_samples(&other, y * half->stride));
-        }
-        gpume_store_words(gpume_sad_words(sums), count - i, sads + i);
-    }
-}
-
 static void mean_satds(const struct gpume_half *half, uint32_t block_y,
     const struct gpume_matches *past, const struct gpume_matches *future, uint32_t past_share,
     uint16_t *satds)

@@ -7,13 +7,6 @@
 
 #include "encode/kernels/whole.h"
 
-/* Neighbours that are compared, as places: all half a pixel away, but at a quarter only those
- * beside, above and below. */
-#define HALF 8u
-#define QUARTER 4u
-static const uint32_t half_places[HALF] = {0, 1, 2, 3, 5, 6, 7, 8};
-static const uint32_t quarter_places[QUARTER] = {1, 3, 5, 7};
-
 /* A block beside itself, and its place in the reference. */
 struct target {
     struct gpume_rows rows;
@@ -45,54 +38,40 @@ static inline struct around around(const struct gpume_half *half, int32_t x, int
     return around;
 }
 
-/* The least SATD of the neighbours of a vector on half samples, half a pixel away. */
-static inline uint32_t least_half(
-    const struct target *target, struct gpume_vector vector, const uint32_t *orders)
+/* The least SATD of so many neighbours of a vector on half samples, at these places: half a pixel
+ * away, or with `quarter` a quarter of a pixel, where they are means of the samples on both sides.
+ */
+static inline uint32_t least_satd(const struct target *target, struct gpume_vector vector,
+    const uint32_t *places, uint32_t count, bool quarter, const uint32_t *orders)
 {
     const struct around near = around(target->reference, vector.dx / 2, vector.dy / 2);
     uint32_t least = UINT32_MAX;
-    for (uint32_t i = 0; i < HALF; i += GPUME_BLOCKS) {
-        struct gpume_places places;
-        for (uint32_t b = 0; b < GPUME_BLOCKS; b++) {
-            const uint32_t place = half_places[i + b];
-            places.at[b] = target->place + near.columns[place % 3] + near.rows[place / 3];
-        }
-        const struct gpume_rows match = gpume_load_rows(&places, target->reference->stride);
-        least = least_of(least, gpume_satd(&target->rows, &match), orders, half_places + i);
-    }
-    return least;
-}
-
-/* The same a quarter of a pixel away: means of the samples on both sides. */
-static inline uint32_t least_quarter(
-    const struct target *target, struct gpume_vector vector, const uint32_t *orders)
-{
-    const struct around near = around(target->reference, vector.dx / 2, vector.dy / 2);
-    uint32_t least = UINT32_MAX;
-    for (uint32_t i = 0; i < QUARTER; i += GPUME_BLOCKS) {
+    for (uint32_t i = 0; i < count; i += GPUME_BLOCKS) {
         struct gpume_near means = {.stride = target->reference->stride};
         for (uint32_t b = 0; b < GPUME_BLOCKS; b++) {
-            const int32_t x = across(quarter_places[i + b]), y = down(quarter_places[i + b]);
-            means.first.at[b] =
-                target->place + near.columns[x < 0 ? 0 : 1] + near.rows[y < 0 ? 0 : 1];
-            means.second.at[b] =
-                target->place + near.columns[x > 0 ? 2 : 1] + near.rows[y > 0 ? 2 : 1];
+            const int32_t x = across(places[i + b]), y = down(places[i + b]);
+            means.first.at[b] = target->place + near.columns[quarter && x > 0 ? 1 : x + 1] +
+                                near.rows[quarter && y > 0 ? 1 : y + 1];
+            means.second.at[b] = target->place + near.columns[quarter && x < 0 ? 1 : x + 1] +
+                                 near.rows[quarter && y < 0 ? 1 : y + 1];
         }
-        const struct gpume_rows match = gpume_match_rows(&means);
-        least = least_of(least, gpume_satd(&target->rows, &match), orders, quarter_places + i);
+        const struct gpume_rows match =
+            quarter ? gpume_match_rows(&means) : gpume_load_rows(&means.first, means.stride);
+        least = least_of(least, gpume_satd(&target->rows, &match), orders, places + i);
     }
     return least;
 }
 
-/* The best of a vector and its neighbours half a pixel away, and of that and its four
+/* The best of a vector and its eight neighbours half a pixel away, and of that and its four
  * neighbours beside, above and below a quarter away. */
 static inline uint64_t best_fraction(const struct target *target, uint64_t best)
 {
+    static const uint32_t all[] = {0, 1, 2, 3, 5, 6, 7, 8}, nearest[] = {1, 3, 5, 7};
     uint32_t other[PLACES];
     struct gpume_vector v = vector_of(best);
-    best = better_of(best, least_half(target, v, orders_of(v, 2, other)), v, 2);
+    best = better_of(best, least_satd(target, v, all, 8, false, orders_of(v, 2, other)), v, 2);
     v = vector_of(best);
-    return better_of(best, least_quarter(target, v, orders_of(v, 1, other)), v, 1);
+    return better_of(best, least_satd(target, v, nearest, 4, true, orders_of(v, 1, other)), v, 1);
 }
 
 /* Prefetches a line of each plane that the blocks below will read, if they move like this one:
@@ -113,8 +92,7 @@ static void refine(const struct gpume_half *half, const struct gpume_half *refer
     uint32_t block_y, const struct gpume_vector *coarse, struct gpume_vector *vectors,
     uint16_t *satds)
 {
-    still_sads(half, reference, block_y, satds);
-    find_whole(half, reference, block_y, coarse, satds, vectors);
+    find_whole(half, reference, block_y, coarse, vectors);
     match_satds(half, block_y, &(struct gpume_matches){reference, vectors}, satds);
     for (uint32_t i = 0; i < half->width / GPUME_HALF_BLOCK; i++) {
         uint64_t best = rank_of(satds[i], vectors[i].dx, vectors[i].dy);

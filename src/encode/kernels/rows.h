@@ -9,9 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-#if defined(__AVX2__)
-#include <immintrin.h>
-#endif
 
 /* GPUME_REPEAT(numbers of one block): of all blocks. GPUME_SHUFFLE(a, b, PATTERN, k): the lanes
  * that PATTERN(i, n, k) lists for each block, from lane i of a or n + i of b on. */
@@ -169,24 +166,6 @@ static inline gpume_lanes gpume_absolute(gpume_lanes v)
     return gpume_larger(v, -v);
 }
 
-/* Sums of absolute differences of each block's samples, row by row. */
-#if defined(__AVX2__)
-typedef gpume_halves gpume_sad_sums;
-#else
-typedef gpume_lanes_unsigned gpume_sad_sums; /* at most 8 * 255 after 8 rows */
-#endif
-
-static inline gpume_sad_sums gpume_sad_add(gpume_sad_sums sums, gpume_samples a, gpume_samples b)
-{
-#if defined(__AVX512BW__)
-    return sums + (gpume_halves)_mm512_sad_epu8((__m512i)a, (__m512i)b);
-#elif defined(__AVX2__)
-    return sums + (gpume_halves)_mm256_sad_epu8((__m256i)a, (__m256i)b);
-#else
-    return sums + (gpume_lanes_unsigned)gpume_absolute(gpume_widen(a) - gpume_widen(b));
-#endif
-}
-
 #define GPUME_HALF_LANES(i, n, k) (i) / 2 + 2, (i) / 2 + 3, (i) / 2, (i) / 2 + 1
 #define GPUME_NEXT_LANES(i, n, k) (i) / 2 + 1, (i) / 2, (i) / 2 + 3, (i) / 2 + 2
 
@@ -197,26 +176,6 @@ static inline gpume_words gpume_sum_lanes(gpume_lanes_unsigned v)
     gpume_words sums = (pairs & 0xffff) + (pairs >> 16);
     sums += GPUME_SHUFFLE(sums, sums, GPUME_HALF_LANES, 0);
     return sums + GPUME_SHUFFLE(sums, sums, GPUME_NEXT_LANES, 0);
-}
-
-/* The sum of each block, in the first word of its place. */
-static inline gpume_words gpume_sad_words(gpume_sad_sums sums)
-{
-#if defined(__AVX2__)
-    return (gpume_words)sums;
-#else
-    return gpume_sum_lanes(sums);
-#endif
-}
-
-/* Writes a number for each of the first `count` blocks: the first word of its place. */
-static inline void gpume_store_words(gpume_words words, uint32_t count, uint16_t *to)
-{
-    uint32_t all[4 * GPUME_BLOCKS];
-    memcpy(all, &words, sizeof(all));
-    for (uint32_t i = 0; i < GPUME_BLOCKS && i < count; i++) {
-        to[i] = (uint16_t)all[4 * i];
-    }
 }
 
 #endif

@@ -69,4 +69,14 @@ static inline gpume_words gpume_satd(const struct gpume_rows *a, const struct gp
     return gpume_sum_lanes(sums);
 }
 
+/* Writes a number for each of the first `count` blocks. */
+static inline void gpume_store_words(gpume_words words, uint32_t count, uint16_t *to)
+{
+    uint32_t all[4 * GPUME_BLOCKS];
+    memcpy(all, &words, sizeof(all));
+    for (uint32_t i = 0; i < GPUME_BLOCKS && i < count; i++) {
+        to[i] = (uint16_t)all[4 * i];
+    }
+}
+
 #endif

@@ -7,6 +7,10 @@
 
 #include "encode/kernels/candidates.h"
 
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
 #define STARTS 5u /* vectors that a block begins with */
 
 /* The places of each row of three; the last one again where four are compared at once. */
@@ -32,6 +36,34 @@ static inline gpume_samples load_places(const uint8_t *at, uint32_t first)
 #endif
 }
 
+/* Sums of absolute differences of each block's samples, row by row. */
+#if defined(__AVX2__)
+typedef gpume_halves sad_sums;
+#else
+typedef gpume_lanes_unsigned sad_sums; /* at most 8 * 255 after 8 rows */
+#endif
+
+static inline sad_sums add_sad(sad_sums sums, gpume_samples a, gpume_samples b)
+{
+#if defined(__AVX512BW__)
+    return sums + (gpume_halves)_mm512_sad_epu8((__m512i)a, (__m512i)b);
+#elif defined(__AVX2__)
+    return sums + (gpume_halves)_mm256_sad_epu8((__m256i)a, (__m256i)b);
+#else
+    return sums + (gpume_lanes_unsigned)gpume_absolute(gpume_widen(a) - gpume_widen(b));
+#endif
+}
+
+/* The sum of each block, in the first word of its place. */
+static inline gpume_words sads_of(sad_sums sums)
+{
+#if defined(__AVX2__)
+    return (gpume_words)sums;
+#else
+    return gpume_sum_lanes(sums);
+#endif
+}
+
 /* The least SAD of a block, whose rows are given, and the blocks at a place and around it. */
 static inline uint32_t least_sad(
     const gpume_samples own[8], const uint8_t *place, ptrdiff_t stride, const uint32_t *orders)
@@ -43,18 +75,18 @@ static inline uint32_t least_sad(
             rows[y] = load_places(place + (y - 1) * stride - 1, first);
         }
         for (uint32_t i = 0; i < 3; i++) {
-            gpume_sad_sums sums = {0};
+            sad_sums sums = {0};
             for (uint32_t y = 0; y < 8; y++) {
-                sums = gpume_sad_add(sums, own[y], rows[i + y]);
+                sums = add_sad(sums, own[y], rows[i + y]);
             }
-            least = least_of(least, gpume_sad_words(sums), orders, row_places[i] + first);
+            least = least_of(least, sads_of(sums), orders, row_places[i] + first);
         }
     }
     return least;
 }
 
-/* The coarse block next to the one that a block lies in, on the side where it lies; at the edge the
- * same one. */
+/* Along one axis, the coarse block that is second nearest to a block; at the picture's edge, where
+ * there is none, the one that the block lies in. */
 static inline uint32_t next_coarse(uint32_t block, uint32_t blocks)
 {
     const uint32_t own = block / 2, last = (blocks - 1) / 2;
@@ -87,7 +119,8 @@ static inline bool is_new(const struct gpume_vector *vectors, uint32_t index)
     return !known;
 }
 
-/* The best vector of the block at a place in the target, beginning with these ones. */
+/* The best vector of the block at a place in the target, beginning with these ones. Nothing is
+ * better than an equal block at the same place. */
 static inline uint64_t best_whole(const uint8_t *target, const uint8_t *reference, ptrdiff_t stride,
     const struct gpume_vector *starts)
 {
@@ -97,7 +130,7 @@ static inline uint64_t best_whole(const uint8_t *target, const uint8_t *referenc
     for (ptrdiff_t y = 0; y < 8; y++) {
         own[y] = gpume_load_samples(&places, y * stride);
     }
-    for (uint32_t i = 0; i < STARTS; i++) {
+    for (uint32_t i = 0; i < STARTS && best > rank_of(0, 0, 0); i++) {
         if (is_new(starts, i)) {
             const struct gpume_vector v = starts[i];
             const uint8_t *place = reference + v.dy / 4 * stride + v.dx / 4;
@@ -109,19 +142,15 @@ static inline uint64_t best_whole(const uint8_t *target, const uint8_t *referenc
     return best;
 }
 
-/* Of a row of blocks, in quarter pixels. sads: of each block and the one at the same place. */
+/* Of a row of blocks, in quarter pixels. */
 static inline void find_whole(const struct gpume_half *half, const struct gpume_half *reference,
-    uint32_t block_y, const struct gpume_vector *coarse, const uint16_t *sads,
-    struct gpume_vector *vectors)
+    uint32_t block_y, const struct gpume_vector *coarse, struct gpume_vector *vectors)
 {
     for (uint32_t i = 0; i < half->width / GPUME_HALF_BLOCK; i++) {
-        vectors[i] = (struct gpume_vector){0, 0};
-        if (sads[i] > 0) {
-            struct gpume_vector starts[STARTS];
-            find_starts(half, i, block_y, coarse, starts);
-            vectors[i] = vector_of(best_whole(gpume_block_place(half, i, block_y),
-                gpume_block_place(reference, i, block_y), half->stride, starts));
-        }
+        struct gpume_vector starts[STARTS];
+        find_starts(half, i, block_y, coarse, starts);
+        vectors[i] = vector_of(best_whole(gpume_block_place(half, i, block_y),
+            gpume_block_place(reference, i, block_y), half->stride, starts));
     }
 }
 
