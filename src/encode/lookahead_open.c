@@ -7,7 +7,17 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#define GPU_THREADS 4u
+/* A GPU leaves little to do, in many short pieces: to start more threads for them takes longer. */
+#define SPLIT_THREADS 4u
+#define WEIGHTED_THREADS 2u
+
+/* With a GPU, `most` at most. */
+static uint32_t threads_of(const struct gpume_lookahead *l, uint32_t most)
+{
+    const uint32_t threads = l->params.threads;
+    const bool few = gpume_searches_on_gpu(l->searches) && (threads == 0 || threads > most);
+    return few ? most : threads;
+}
 
 static int open_searches(struct gpume_lookahead *l)
 {
@@ -33,6 +43,7 @@ static int open_searches(struct gpume_lookahead *l)
     params.frames = 2;
     params.backend = GPUME_BACKEND_CPU;
     params.device = NULL;
+    params.threads = threads_of(l, WEIGHTED_THREADS);
     GPUME_CHECK(gpume_searches_open(&l->weighted_searches, &params));
     l->weighted = gpume_blocks_half(gpume_searches_blocks(l->weighted_searches), 0);
     return GPUME_OK;
@@ -59,13 +70,9 @@ static int allocate(struct gpume_lookahead *l)
     return GPUME_OK;
 }
 
-/* A GPU leaves little to do, in many short pieces: to start more threads for them takes longer. */
 static int open_split(struct gpume_lookahead *l)
 {
-    uint32_t threads = l->params.threads;
-    if (gpume_searches_on_gpu(l->searches) && (threads == 0 || threads > GPU_THREADS)) {
-        threads = GPU_THREADS;
-    }
+    const uint32_t threads = threads_of(l, SPLIT_THREADS);
     GPUME_CHECK(gpume_split_init(&l->split, l->blocks_y, threads, &l->log));
     return gpume_blocks_on_gpu(l->work)
                ? gpume_split_init(&l->reading, l->blocks_y, threads, &l->log)

@@ -156,12 +156,16 @@ def check_passes(command):
     with tempfile.TemporaryDirectory() as folder:
         clip = os.path.join(folder, "clip.y4m")
         write_clip(clip)
-        run = subprocess.run([sys.executable, "-B", program, "--gpume", command, "--encoder", "x264",
-                              "--bitrate", "100k", "--bitrate", "200k",
-                              "--threads", "1", "--workers", "2", "--rounds", "2", clip],
-                             stdout=subprocess.PIPE, text=True, check=True)
-    found = list(csv.DictReader(run.stdout.splitlines()))
-    check([(row["bitrate"], row["encodes"]) for row in found] == [("100k", "2"), ("200k", "2"), ("all", "4")]
+        found = []
+        for what in (["--bitrate", "100k", "--bitrate", "200k"],
+                     ["--rung", "96x64:100k", "--rung", "64x48:50k", "--tune", "psnr"]):
+            run = subprocess.run(
+                [sys.executable, "-B", program, "--gpume", command, "--encoder", "x264",
+                 "--threads", "1", "--workers", "2", "--rounds", "2", clip] + what,
+                stdout=subprocess.PIPE, text=True, check=True)
+            found += csv.DictReader(run.stdout.splitlines())
+    check([(row["bitrate"], row["encodes"]) for row in found]
+          == [("100k", "2"), ("200k", "2"), ("all", "4"), ("96x64:100k+64x48:50k", "2")]
           and all(float(row[name]) >= 0 for row in found for name in PASSES), "rows of passes.py")
     check(abs(ratio([2.0, 6.0, 0.5, 5.9]) - 0.8) < 1e-9, "ratio of passes.py")
 

@@ -5,13 +5,15 @@ analysis by gpume and the second pass that it prints. Workers encode side by sid
 is encoded first by one or first by the other, so that both meet the same load. Every pass decodes
 the video.
 
-usage: passes.py --gpume PATH --encoder x264|x265 --bitrate RATE... [--threads N]
-                 [--hwaccel TYPE] [--workers N] [--rounds N] VIDEO...
+usage: passes.py --gpume PATH --encoder x264|x265 --bitrate RATE... | --rung WxH:RATE...
+                 [--tune psnr] [--threads N] [--hwaccel TYPE] [--workers N] [--rounds N] VIDEO...
 
---bitrate may be repeated. A row for each video and rate, and one for all rates of a video: means of
-user and system seconds of each pass, their ratio, and that of the user seconds alone. --threads:
-how many threads the encoder uses (default: its own choice). --hwaccel: how gpume decodes; the
-encoder's own passes always decode in software.
+--bitrate and --rung may be repeated. Each rate has an analysis of its own; all rungs together, a
+ladder, have one. A row for each video and rate, or ladder, and one for all rates of a video: means
+of user and system seconds of each pass, their ratio, and that of the user seconds alone. --tune:
+of the encoder; psnr has no adaptive quantization (default: the preset's). --threads: how many
+threads the encoder uses (default: its own choice). --hwaccel: how gpume decodes; the encoder's own
+passes always decode in software.
 """
 import argparse
 import csv
@@ -39,26 +41,64 @@ def processor_seconds(argv, folder):
     return used.ru_utime, used.ru_stime
 
 
-def threads_of(arguments):
-    return ["-threads", arguments.threads] if arguments.threads else []
+def choices_of(arguments):
+    """Of the encoder, for all passes."""
+    return ((["-tune", arguments.tune] if arguments.tune else [])
+            + (["-threads", arguments.threads] if arguments.threads else []))
 
 
-def own_passes(arguments, video, bitrate, folder):
-    stats = os.path.join(folder, "own")
-    common = ["ffmpeg", "-nostdin", "-i", video, "-map", "0:v:0", "-c:v", "lib" + arguments.encoder,
-              "-preset", "medium", "-b:v", bitrate] + threads_of(arguments)
-    return [processor_seconds(common + PASS_OPTIONS[arguments.encoder](number, stats) + NOWHERE, folder)
-            for number in ("1", "2")]
+def size_of(rung):
+    return rung.rpartition(":")[0]
 
 
-def passes_with_gpume(arguments, video, bitrate, folder):
+def rate_of(rung):
+    return rung.rpartition(":")[2]
+
+
+def add_up(passes):
+    """User seconds and system seconds of all."""
+    return tuple(sum(column) for column in zip(*passes))
+
+
+def own_pass(arguments, video, rung, number, folder):
+    stats = os.path.join(folder, "own-" + rung.replace(":", "-"))
+    scaled = ["-vf", "scale=" + size_of(rung).replace("x", ":")] if size_of(rung) else []
+    return processor_seconds(
+        ["ffmpeg", "-nostdin", "-i", video, "-map", "0:v:0"] + scaled
+        + ["-c:v", "lib" + arguments.encoder, "-preset", "medium", "-b:v", rate_of(rung)]
+        + choices_of(arguments) + PASS_OPTIONS[arguments.encoder](number, stats) + NOWHERE, folder)
+
+
+def own_passes(arguments, video, rungs, folder):
+    both = [[own_pass(arguments, video, rung, number, folder) for number in ("1", "2")]
+            for rung in rungs]
+    return [add_up(passes) for passes in zip(*both)]
+
+
+def unique(values):
+    return list(dict.fromkeys(values))
+
+
+def second_passes(arguments, runs, rungs, folder):
+    """Of an analysis, which has a run for every size with every rate."""
+    sizes, rates = unique(map(size_of, rungs)), unique(map(rate_of, rungs))
+    for rung in rungs:
+        number = sizes.index(size_of(rung)) * len(rates) + rates.index(rate_of(rung))
+        command = runs[number]["commands"]["ffmpeg"]
+        yield processor_seconds(command[:-1] + choices_of(arguments) + NOWHERE, folder)
+
+
+def passes_with_gpume(arguments, video, rungs, folder):
     name = os.path.join(folder, "gpume")
+    sizes = [word for size in unique(map(size_of, rungs)) if size for word in ("--size", size)]
+    rates = [word for rate in unique(map(rate_of, rungs)) for word in ("--bitrate", rate)]
     analysis = processor_seconds(
-        [arguments.gpume, "firstpass", video, "--encoder", arguments.encoder, "--bitrate", bitrate,
-         "--hwaccel", arguments.hwaccel, "-y", "-o", name], folder)
+        [arguments.gpume, "firstpass", video, "--encoder", arguments.encoder, "--hwaccel",
+         arguments.hwaccel, "-y", "-o", name] + sizes + rates
+        + (["--aq-mode", "0"] if arguments.tune == "psnr" else []), folder)
     with open(name + ".json") as stream:
-        command = json.load(stream)["runs"][0]["commands"]["ffmpeg"]
-    return [analysis, processor_seconds(command[:-1] + threads_of(arguments) + NOWHERE, folder)]
+        runs = json.load(stream)["runs"]
+    return [analysis, add_up(second_passes(arguments, runs, rungs, folder))]
 
 
 def work(arguments, tasks, rows, failures):
@@ -85,10 +125,10 @@ def mean_of(encodes, seconds):
     return [mean(seconds(used) for used in column) for column in zip(*encodes)]
 
 
-def row_of(arguments, video, bitrate, encodes):
+def row_of(arguments, video, what, encodes):
     both = mean_of(encodes, sum)
     each = sorted(ratio([sum(used) for used in encode]) for encode in encodes)
-    return ([arguments.encoder, os.path.basename(video), bitrate, arguments.hwaccel, len(encodes)]
+    return ([arguments.encoder, os.path.basename(video), what, arguments.hwaccel, len(encodes)]
             + ["%.2f" % value for value in both]
             + ["%.3f" % value for value in (
                 ratio(both), each[0], each[-1], ratio(mean_of(encodes, lambda used: used[0])))])
@@ -113,23 +153,28 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--gpume", required=True)
     parser.add_argument("--encoder", required=True, choices=sorted(PASS_OPTIONS))
-    parser.add_argument("--bitrate", action="append", required=True)
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--bitrate", action="append")
+    what.add_argument("--rung", action="append")
+    parser.add_argument("--tune", choices=("psnr",))
     parser.add_argument("--threads")
     parser.add_argument("--hwaccel", default="none")
     parser.add_argument("--workers", type=int, default=4)
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("videos", nargs="+")
     arguments = parser.parse_args()
-    rows = {(video, rate): [] for video in arguments.videos for rate in arguments.bitrate}
+    each = [tuple(arguments.rung)] if arguments.rung else [(rate,) for rate in arguments.bitrate]
+    rows = {(video, rungs): [] for video in arguments.videos for rungs in each}
     run_all(arguments, rows)
     out = csv.writer(sys.stdout, lineterminator="\n")
     out.writerow(("encoder", "video", "bitrate", "hwaccel", "encodes") + PASSES
                  + ("ratio", "lowest", "highest", "user_ratio"))
     for video in arguments.videos:
-        for rate in arguments.bitrate:
-            out.writerow(row_of(arguments, video, rate, rows[video, rate]))
-        out.writerow(row_of(arguments, video, "all",
-                            [encode for rate in arguments.bitrate for encode in rows[video, rate]]))
+        for rungs in each:
+            out.writerow(row_of(arguments, video, "+".join(rungs), rows[video, rungs]))
+        if arguments.bitrate:
+            out.writerow(row_of(arguments, video, "all",
+                                [encode for rungs in each for encode in rows[video, rungs]]))
 
 
 if __name__ == "__main__":
