@@ -17,6 +17,7 @@
 #include "gpu/tune/choice.h"
 #include "gpu/tune/pruning.h"
 #include "gpu/vk/device.h"
+#include "gpu/vk/logical.h"
 #include "gpu/vk/pipeline_cache.h"
 
 #include <stdlib.h>
@@ -381,7 +382,7 @@ static void engine_get_info(void *opaque, struct gpume_info *info)
 static void destroy_all(struct engine *engine)
 {
     struct gpume_gpu *gpu = &engine->gpu;
-    vkDeviceWaitIdle(gpu->device);
+    gpume_logical_wait(gpu);
     for (uint32_t i = 0; i < GPUME_SLOTS_MAX; i++) {
         gpume_slot_destroy(&engine->slots[i]);
     }

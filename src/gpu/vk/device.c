@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "gpu/vk/instance.h"
+#include "gpu/vk/logical.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -117,44 +118,6 @@ void gpume_gpu_describe(struct gpume_gpu *gpu)
     read_subgroups(gpu);
 }
 
-static int create_device(struct gpume_gpu *gpu)
-{
-    gpu->queue_family = gpume_instance_compute_family(gpu->physical, &gpu->timestamp_bits);
-    static const float priority = 1.0f;
-    VkDeviceQueueCreateInfo queue = {
-        .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-        .queueFamilyIndex = gpu->queue_family,
-        .queueCount = 1,
-        .pQueuePriorities = &priority,
-    };
-    VkPhysicalDeviceSubgroupSizeControlFeatures subgroups = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES,
-        .subgroupSizeControl = VK_TRUE,
-        .computeFullSubgroups = VK_TRUE,
-    };
-    static const char *const extensions[] = {VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME};
-    VkPhysicalDeviceVulkan12Features features = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
-        .pNext = gpu->subgroup ? &subgroups : NULL,
-        .shaderFloat16 = gpu->half,
-        .bufferDeviceAddress = gpu->addresses,
-        .timelineSemaphore = VK_TRUE,
-    };
-    VkDeviceCreateInfo info = {
-        .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-        .pNext = &features,
-        .queueCreateInfoCount = 1,
-        .pQueueCreateInfos = &queue,
-        .enabledExtensionCount = gpu->subgroup ? 1 : 0,
-        .ppEnabledExtensionNames = extensions,
-    };
-    int status;
-    GPUME_VK_TRY(gpu->log, vkCreateDevice(gpu->physical, &info, NULL, &gpu->device));
-    vkGetDeviceQueue(gpu->device, gpu->queue_family, 0, &gpu->queue);
-fail:
-    return status;
-}
-
 int gpume_gpu_find(struct gpume_gpu *gpu, const struct gpume_log *log, const char *wanted,
     bool software, bool validate)
 {
@@ -173,15 +136,14 @@ int gpume_gpu_open(struct gpume_gpu *gpu, const struct gpume_log *log, const cha
     bool software, bool validate)
 {
     int status = gpume_gpu_find(gpu, log, wanted, software, validate);
-    return status == GPUME_OK ? create_device(gpu) : status;
+    return status == GPUME_OK ? gpume_logical_open(gpu) : status;
 }
 
 void gpume_gpu_close(struct gpume_gpu *gpu)
 {
     if (gpu->device) {
         vkDestroyPipelineCache(gpu->device, gpu->pipelines, NULL);
-        vkDestroyDevice(gpu->device, NULL);
-        gpu->device = VK_NULL_HANDLE;
     }
+    gpume_logical_close(gpu);
     gpume_instance_close(gpu);
 }

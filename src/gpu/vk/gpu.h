@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A device as everything in this room knows it: instance, physical and logical device, its one
- * compute queue, and what the device can do. instance.c and device.c fill it in.
+ * A device as everything in this room knows it: instance, physical and logical device, and what the
+ * device can do. instance.c, device.c and logical.c fill it in.
  */
 #ifndef GPUME_GPU_VK_GPU_H
 #define GPUME_GPU_VK_GPU_H
@@ -26,8 +26,8 @@ struct gpume_gpu {
     uint32_t subgroup;           /* size that kernels may ask for, every subgroup full; 0: none */
     uint32_t subgroups_max;      /* in a workgroup, of that size */
     char driver[256];
-    VkDevice device;
-    VkQueue queue;
+    struct gpume_logical *logical; /* logical.h */
+    VkDevice device;               /* the logical one */
     uint32_t queue_family;
     uint32_t timestamp_bits;   /* 0: the queue has no timestamps */
     uint64_t instance_ns;      /* that opening the instance took */

@@ -3,6 +3,7 @@
 
 #include "base/grid.h"
 #include "base/status.h"
+#include "gpu/vk/logical.h"
 
 #include <assert.h>
 
@@ -317,7 +318,7 @@ int gpume_slot_submit(struct gpume_slot *slot, struct gpume_timeline *timeline)
         .signalSemaphoreCount = 1,
         .pSignalSemaphores = &timeline->semaphore,
     };
-    note(slot, vkQueueSubmit(slot->gpu->queue, 1, &info, VK_NULL_HANDLE), "vkQueueSubmit");
+    note(slot, gpume_logical_submit(slot->gpu, &info), "vkQueueSubmit");
     if (slot->status == GPUME_OK) {
         slot->value = timeline->value = value;
     }
@@ -355,7 +356,8 @@ int gpume_slot_wait(struct gpume_slot *slot, const struct gpume_timeline *timeli
     if (status == GPUME_OK) {
         add_times(slot, row_ns);
     } else {
-        (void)vkDeviceWaitIdle(slot->gpu->device);
+        gpume_logical_abandon(slot->gpu);
+        gpume_logical_wait(slot->gpu);
     }
     return status;
 }

@@ -91,7 +91,7 @@ enum gpume_status {
     GPUME_FORMAT = -6,      /* the input is not what it claims to be */
     GPUME_UNSUPPORTED = -7, /* this build or device cannot do it */
     GPUME_DEVICE = -8,      /* no usable device, or its memory ran out */
-    GPUME_DEVICE_LOST = -9, /* the device stopped working */
+    GPUME_DEVICE_LOST = -9, /* the device stopped working, for every open context on it */
     GPUME_CANCELLED = -10,  /* gpume_cancel was called */
 };
 

@@ -128,7 +128,7 @@ def mean_of(encodes, seconds):
 def row_of(arguments, video, what, encodes):
     both = mean_of(encodes, sum)
     each = sorted(ratio([sum(used) for used in encode]) for encode in encodes)
-    return ([arguments.encoder, os.path.basename(video), what, arguments.hwaccel, len(encodes)]
+    return ([arguments.encoder, arguments.tune or "default", os.path.basename(video), what, arguments.hwaccel, len(encodes)]
             + ["%.2f" % value for value in both]
             + ["%.3f" % value for value in (
                 ratio(both), each[0], each[-1], ratio(mean_of(encodes, lambda used: used[0])))])
@@ -167,7 +167,7 @@ def main():
     rows = {(video, rungs): [] for video in arguments.videos for rungs in each}
     run_all(arguments, rows)
     out = csv.writer(sys.stdout, lineterminator="\n")
-    out.writerow(("encoder", "video", "bitrate", "hwaccel", "encodes") + PASSES
+    out.writerow(("encoder", "tune", "video", "bitrate", "hwaccel", "encodes") + PASSES
                  + ("ratio", "lowest", "highest", "user_ratio"))
     for video in arguments.videos:
         for rungs in each:

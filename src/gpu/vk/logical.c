@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "gpu/vk/logical.h"
+
+#include "gpu/vk/instance.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+struct gpume_logical {
+    VkPhysicalDevice physical;
+    VkDevice device;
+    VkQueue queue;
+    pthread_mutex_t mutex; /* for the queue */
+    /* Under shared_mutex: */
+    uint32_t users;
+    bool shared; /* with contexts that are opened from now on */
+    struct gpume_logical *next;
+};
+
+static pthread_mutex_t shared_mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct gpume_logical *first; /* of all that are open */
+
+static int create_device(const struct gpume_gpu *gpu, VkDevice *device)
+{
+    static const float priority = 1.0f;
+    VkDeviceQueueCreateInfo queue = {
+        .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+        .queueFamilyIndex = gpu->queue_family,
+        .queueCount = 1,
+        .pQueuePriorities = &priority,
+    };
+    VkPhysicalDeviceSubgroupSizeControlFeatures subgroups = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES,
+        .subgroupSizeControl = VK_TRUE,
+        .computeFullSubgroups = VK_TRUE,
+    };
+    static const char *const extensions[] = {VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME};
+    VkPhysicalDeviceVulkan12Features features = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
+        .pNext = gpu->subgroup ? &subgroups : NULL,
+        .shaderFloat16 = gpu->half,
+        .bufferDeviceAddress = gpu->addresses,
+        .timelineSemaphore = VK_TRUE,
+    };
+    VkDeviceCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+        .pNext = &features,
+        .queueCreateInfoCount = 1,
+        .pQueueCreateInfos = &queue,
+        .enabledExtensionCount = gpu->subgroup ? 1 : 0,
+        .ppEnabledExtensionNames = extensions,
+    };
+    return gpume_vk_check(
+        gpu->log, vkCreateDevice(gpu->physical, &info, NULL, device), "vkCreateDevice");
+}
+
+/* Adds one to the list. NULL: *status says why, and has been logged. */
+static struct gpume_logical *create(const struct gpume_gpu *gpu, int *status)
+{
+    struct gpume_logical *logical = calloc(1, sizeof(*logical));
+    if (!logical) {
+        *status = gpume_log_nomem(gpu->log, "a device");
+        return NULL;
+    }
+    *status = create_device(gpu, &logical->device);
+    if (*status != GPUME_OK) {
+        free(logical);
+        return NULL;
+    }
+    vkGetDeviceQueue(logical->device, gpu->queue_family, 0, &logical->queue);
+    pthread_mutex_init(&logical->mutex, NULL);
+    logical->physical = gpu->physical;
+    logical->shared = gpu->instance_shared;
+    logical->next = first;
+    first = logical;
+    return logical;
+}
+
+/* Handles of physical devices differ from instance to instance, and one that validates has its own.
+ * NULL: none. */
+static struct gpume_logical *find(const struct gpume_gpu *gpu)
+{
+    struct gpume_logical *logical = gpu->instance_shared ? first : NULL;
+    while (logical && !(logical->shared && logical->physical == gpu->physical)) {
+        logical = logical->next;
+    }
+    return logical;
+}
+
+int gpume_logical_open(struct gpume_gpu *gpu)
+{
+    int status = GPUME_OK;
+    gpu->queue_family = gpume_instance_compute_family(gpu->physical, &gpu->timestamp_bits);
+    pthread_mutex_lock(&shared_mutex);
+    struct gpume_logical *logical = find(gpu);
+    logical = logical ? logical : create(gpu, &status);
+    if (logical) {
+        logical->users++;
+        gpu->logical = logical;
+        gpu->device = logical->device;
+    }
+    pthread_mutex_unlock(&shared_mutex);
+    return status;
+}
+
+static void destroy(struct gpume_logical *logical)
+{
+    struct gpume_logical **link = &first;
+    while (*link != logical) {
+        link = &(*link)->next;
+    }
+    *link = logical->next;
+    vkDestroyDevice(logical->device, NULL);
+    pthread_mutex_destroy(&logical->mutex);
+    free(logical);
+}
+
+void gpume_logical_close(struct gpume_gpu *gpu)
+{
+    if (!gpu->logical) {
+        return;
+    }
+    pthread_mutex_lock(&shared_mutex);
+    if (--gpu->logical->users == 0) {
+        destroy(gpu->logical);
+    }
+    pthread_mutex_unlock(&shared_mutex);
+    gpu->logical = NULL;
+    gpu->device = VK_NULL_HANDLE;
+}
+
+VkResult gpume_logical_submit(const struct gpume_gpu *gpu, const VkSubmitInfo *info)
+{
+    pthread_mutex_lock(&gpu->logical->mutex);
+    const VkResult result = vkQueueSubmit(gpu->logical->queue, 1, info, VK_NULL_HANDLE);
+    pthread_mutex_unlock(&gpu->logical->mutex);
+    if (result != VK_SUCCESS) {
+        gpume_logical_abandon(gpu);
+    }
+    return result;
+}
+
+void gpume_logical_wait(const struct gpume_gpu *gpu)
+{
+    pthread_mutex_lock(&gpu->logical->mutex);
+    (void)vkDeviceWaitIdle(gpu->device);
+    pthread_mutex_unlock(&gpu->logical->mutex);
+}
+
+void gpume_logical_abandon(const struct gpume_gpu *gpu)
+{
+    pthread_mutex_lock(&shared_mutex);
+    gpu->logical->shared = false;
+    pthread_mutex_unlock(&shared_mutex);
+}
