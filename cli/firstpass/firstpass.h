@@ -13,10 +13,11 @@
 /* Of --size, and what the encoders take. */
 #define GPUME_FIRSTPASS_SIDE_MIN 16u
 #define GPUME_FIRSTPASS_SIDE_MAX 16384u
+#define GPUME_FIRSTPASS_PIXELS_MAX 256000000u /* FFmpeg takes a few more */
 
 struct gpume_firstpass_rates {
     uint64_t rates[GPUME_FIRSTPASS_MAX]; /* bits per second */
-    uint32_t count;
+    uint32_t count;                      /* GPUME_FIRSTPASS_MAX + 1: too many */
 };
 
 struct gpume_firstpass_size {
@@ -25,7 +26,7 @@ struct gpume_firstpass_size {
 
 struct gpume_firstpass_sizes {
     struct gpume_firstpass_size sizes[GPUME_FIRSTPASS_MAX];
-    uint32_t count;
+    uint32_t count; /* GPUME_FIRSTPASS_MAX + 1: too many */
 };
 
 /* Strings point into argv. */

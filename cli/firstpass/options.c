@@ -2,6 +2,7 @@
 /* The options of `gpume firstpass`. Those of the encoder have its names and defaults. */
 #include "firstpass/firstpass.h"
 
+#include "base/grid.h"
 #include "base/status.h"
 #include "commands.h"
 #include "console.h"
@@ -48,25 +49,26 @@ static bool parse_rate(const struct gpume_option *option, const char *text, void
     struct gpume_firstpass_rates *list = field;
     uint64_t rate;
     (void)option;
-    if (!parse_bits(text, &rate) || rate % 1000 != 0 || list->count == GPUME_FIRSTPASS_MAX) {
+    if (!parse_bits(text, &rate) || rate % 1000 != 0) {
         return false;
     }
-    for (uint32_t i = 0; i < list->count; i++) {
+    const uint32_t known = gpume_min_u32(list->count, GPUME_FIRSTPASS_MAX);
+    for (uint32_t i = 0; i < known; i++) {
         if (list->rates[i] == rate) {
             return true; /* given twice, which gives one second pass */
         }
     }
-    list->rates[list->count++] = rate;
+    list->count = known + 1;
+    if (known < GPUME_FIRSTPASS_MAX) {
+        list->rates[known] = rate;
+    }
     return true;
 }
 
 static void describe_rate(const struct gpume_option *option, char *text, size_t bytes)
 {
     (void)option;
-    snprintf(text, bytes,
-        "bits per second in whole kilobits from 1k to 2000M, e.g. 345k or 1.5M; at most %u "
-        "bitrates",
-        (unsigned)GPUME_FIRSTPASS_MAX);
+    snprintf(text, bytes, "bits per second in whole kilobits from 1k to 2000M, e.g. 345k or 1.5M");
 }
 
 static const struct gpume_option_type gpume_type_rates = {
@@ -82,30 +84,37 @@ static bool parse_size(const struct gpume_option *option, const char *text, void
     if (!by || !gpume_parse_digits(text, (size_t)(by - text), GPUME_FIRSTPASS_SIDE_MAX, &width) ||
         !gpume_parse_digits(by + 1, strlen(by + 1), GPUME_FIRSTPASS_SIDE_MAX, &height) ||
         width < GPUME_FIRSTPASS_SIDE_MIN || height < GPUME_FIRSTPASS_SIDE_MIN ||
-        (width | height) & 1 || list->count == GPUME_FIRSTPASS_MAX) {
+        (width | height) & 1 || width * height > GPUME_FIRSTPASS_PIXELS_MAX) {
         return false;
     }
-    for (uint32_t i = 0; i < list->count; i++) {
+    const uint32_t known = gpume_min_u32(list->count, GPUME_FIRSTPASS_MAX);
+    for (uint32_t i = 0; i < known; i++) {
         if (list->sizes[i].width == width && list->sizes[i].height == height) {
             return true;
         }
     }
-    list->sizes[list->count++] = (struct gpume_firstpass_size){(uint32_t)width, (uint32_t)height};
+    list->count = known + 1;
+    if (known < GPUME_FIRSTPASS_MAX) {
+        list->sizes[known] = (struct gpume_firstpass_size){(uint32_t)width, (uint32_t)height};
+    }
     return true;
 }
 
 static void describe_size(const struct gpume_option *option, char *text, size_t bytes)
 {
     (void)option;
-    snprintf(text, bytes, "WxH, each even and from %u to %u, e.g. 1280x720; at most %u sizes",
-        GPUME_FIRSTPASS_SIDE_MIN, GPUME_FIRSTPASS_SIDE_MAX, GPUME_FIRSTPASS_MAX);
+    snprintf(text, bytes,
+        "WxH, each even and from %u to %u, with at most %u million pixels, e.g. 1280x720",
+        GPUME_FIRSTPASS_SIDE_MIN, GPUME_FIRSTPASS_SIDE_MAX, GPUME_FIRSTPASS_PIXELS_MAX / 1000000);
 }
 
 static const struct gpume_option_type gpume_type_sizes = {
     sizeof(struct gpume_firstpass_sizes), parse_size, describe_size, NULL};
 
-#define NUMBER(option, field, most) GPUME_ROW_NUMBER(option, OPTIONS, encode.field, 0, most)
-#define REAL(option, field, most) GPUME_ROW_REAL(option, "N", OPTIONS, encode.field, 0, most)
+#define NUMBER(option, field, least, most)                                                         \
+    GPUME_ROW_NUMBER(option, OPTIONS, encode.field, least, most)
+#define REAL(option, field, least, most)                                                           \
+    GPUME_ROW_REAL(option, "N", OPTIONS, encode.field, least, most)
 #define SWITCH(option, field) GPUME_ROW_CHOICE(option, "0|1", OPTIONS, encode.field, switches)
 
 static const struct gpume_option table[] = {
@@ -125,38 +134,43 @@ static const struct gpume_option table[] = {
         .help = "also encode with these files and with the encoder's own two passes, and print "
                 "rate, PSNR and time of both; use --frames for a piece"},
     {.heading = "Options that both passes must have in common"},
-    {NUMBER("keyint", keyint, 100000), .help = "most frames between IDR frames (default 250)"},
-    {NUMBER("min-keyint", min_keyint, 100000),
+    {NUMBER("keyint", keyint, 1, 100000), .help = "most frames between IDR frames (default 250)"},
+    {NUMBER("min-keyint", min_keyint, 0, 100000),
         .help = "fewest frames between IDR frames (default: a tenth of keyint, at most a second)"},
-    {NUMBER("scenecut", scenecut, 400),
+    {NUMBER("scenecut", scenecut, 0, 400),
         .help = "how readily scene cuts become I frames; 0: never (default 40)"},
-    {NUMBER("bframes", bframes, GPUME_BFRAMES_MAX),
+    {NUMBER("bframes", bframes, 0, GPUME_BFRAMES_MAX),
         .help = "most B frames in a row, 0 to 16 (default x264 3, x265 4)"},
-    {NUMBER("b-adapt", b_adapt, 2),
+    {NUMBER("b-adapt", b_adapt, 0, 2),
         .help = "how the number of B frames is chosen: 0 always the most, 1 or 2 the cheapest "
                 "pattern (default x264 1, x265 2)"},
     {GPUME_ROW_CHOICE("b-pyramid", "NAME", OPTIONS, encode.b_pyramid, pyramids),
         .help = "B frames as references: none, strict or normal (default normal)"},
     {SWITCH("open-gop", open_gop),
         .help = "1: frames may refer across I frames (default x264 0, x265 1)"},
-    {NUMBER("weightp", weightp, 2),
+    {NUMBER("weightp", weightp, 0, 2),
         .help = "weighted prediction of P frames, x264 0 to 2, x265 0 or 1 (default x264 2, x265 "
                 "1)"},
     {SWITCH("weightb", weightb), .help = "weighted B frames (default x264 1, x265 0)"},
-    {NUMBER("rc-lookahead", rc_lookahead, GPUME_RC_LOOKAHEAD_MAX),
+    {NUMBER("rc-lookahead", rc_lookahead, 0, GPUME_RC_LOOKAHEAD_MAX),
         .help = "frames to look ahead, up to 250 (default x264 40, x265 20)"},
     {SWITCH("mbtree", tree), .help = "propagate quality along vectors (default 1)", .uses = X264},
     {SWITCH("cutree", tree), .help = "the same in x265 (default 1)", .uses = X265},
-    {NUMBER("ref", ref, 16), .help = "reference frames (default 3)"},
-    {NUMBER("aq-mode", aq_mode, 3),
+    {NUMBER("ref", ref, 1, 16), .help = "reference frames (default 3)"},
+    {NUMBER("aq-mode", aq_mode, 0, 3),
         .help = "adaptive quantization, 0 to 3 (default x264 1, x265 2); 0 for --tune psnr"},
-    {REAL("aq-strength", aq_strength, 3), .help = "its strength, 0 to 3 (default 1)"},
-    {REAL("qcomp", qcomp, 1), .help = "compression of the QP curve, 0 to 1 (default 0.6)"},
-    {REAL("ipratio", ipratio, 10), .help = "quantizer of P frames over I frames (default 1.4)"},
-    {REAL("pbratio", pbratio, 10), .help = "quantizer of B frames over P frames (default 1.3)"},
-    {NUMBER("vbv-maxrate", vbv_maxrate, 2000000),
+    {REAL("aq-strength", aq_strength, 0, 3), .help = "its strength, 0 to 3 (default 1)"},
+    {REAL("qcomp", qcomp, 0, 1), .help = "compression of the QP curve, 0 to 1 (default 0.6)"},
+    {REAL("ipratio", ipratio, 0.1, 10),
+        .help = "quantizer of P frames over I frames (default 1.4)"},
+    {REAL("pbratio", pbratio, 0.1, 10),
+        .help = "quantizer of B frames over P frames (default 1.3)"},
+    {REAL("ratetol", ratetol, 0.01, 100),
+        .help = "how far the bitrate may be missed on the way, 0.01 to 100 (default 1)",
+        .uses = X264},
+    {NUMBER("vbv-maxrate", vbv_maxrate, 0, 2000000),
         .help = "highest local bitrate, in kbit/s (default: no limit)"},
-    {NUMBER("vbv-bufsize", vbv_bufsize, 2000000),
+    {NUMBER("vbv-bufsize", vbv_bufsize, 0, 2000000),
         .help = "size of the decoder's buffer, in kbit (default: no limit)"},
     {GPUME_ROW_NUMBER("output-depth", OPTIONS, encode.bits, 8, 12), .step = 2,
         .help = "bits per sample of the encoded video: 8, 10, or with x265 12 (default 8; 10 for "
@@ -245,6 +259,10 @@ static int check(void *opaque, const struct gpume_line *line)
     if (options->rates.count == 0) {
         return gpume_refuse(
             GPUME_INVALID, "give --bitrate, in bits per second, such as --bitrate 2M");
+    }
+    if (options->rates.count > GPUME_FIRSTPASS_MAX || options->sizes.count > GPUME_FIRSTPASS_MAX) {
+        return gpume_refuse(GPUME_INVALID, "--%s: give at most %u of them in one command",
+            options->rates.count > GPUME_FIRSTPASS_MAX ? "bitrate" : "size", GPUME_FIRSTPASS_MAX);
     }
     GPUME_CHECK(check_output(options->video.output));
     const char *input = options->video.common.inputs[0];

@@ -98,6 +98,7 @@ static const struct gpume_encode_option rows[] = {
     {ROW("qcomp", REAL, qcomp, 1), .of = BOTH},
     {ROW("ipratio", REAL, ipratio, 10), .of = BOTH},
     {ROW("pbratio", REAL, pbratio, 10), .of = BOTH},
+    {ROW("ratetol", REAL, ratetol, 100), .of = X264, .optional = true},
     {ROW("vbv-maxrate", NUMBER, vbv_maxrate, VBV_MAX), .of = BOTH, .optional = true},
     {ROW("vbv-bufsize", NUMBER, vbv_bufsize, VBV_MAX), .of = BOTH, .optional = true},
 };
@@ -126,10 +127,17 @@ uint32_t gpume_encode_option_number(
     return option->type == GPUME_ENCODE_FLAG ? *(const bool *)field : *(const uint32_t *)field;
 }
 
+static double value_of(
+    const struct gpume_encode_option *option, const struct gpume_encode_options *options)
+{
+    return option->type == GPUME_ENCODE_REAL ? *(const double *)field_of(option, options)
+                                             : gpume_encode_option_number(option, options);
+}
+
 bool gpume_encode_option_is_given(
     const struct gpume_encode_option *option, const struct gpume_encode_options *options)
 {
-    return !option->optional || gpume_encode_option_number(option, options) > 0;
+    return !option->optional || value_of(option, options) > 0;
 }
 
 void gpume_encode_option_copy(const struct gpume_encode_option *option,
@@ -162,13 +170,6 @@ void gpume_encode_option_text(const struct gpume_encode_option *option,
         snprintf(
             text, GPUME_ENCODE_TEXT_BYTES, "%" PRIu32, gpume_encode_option_number(option, options));
     }
-}
-
-static double value_of(
-    const struct gpume_encode_option *option, const struct gpume_encode_options *options)
-{
-    return option->type == GPUME_ENCODE_REAL ? *(const double *)field_of(option, options)
-                                             : gpume_encode_option_number(option, options);
 }
 
 static int check_limits(const struct gpume_encode_options *options, const struct gpume_log *log)

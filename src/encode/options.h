@@ -40,6 +40,7 @@ struct gpume_encode_options {
     uint32_t aq_mode;
     double aq_strength;
     double qcomp, ipratio, pbratio;
+    double ratetol;                    /* x264; 0: its default, 1 */
     uint32_t vbv_maxrate, vbv_bufsize; /* kbit/s and kbit; 0: none */
 };
 

@@ -130,7 +130,7 @@ static int refuse(
             label);
     }
     bool useless = error == AVERROR_INVALIDDATA || error == AVERROR_EOF;
-    if (useless && is_empty(input, exists ? &st : NULL)) {
+    if ((useless || error == AVERROR(EINVAL)) && is_empty(input, exists ? &st : NULL)) {
         return gpume_log_fail(log, GPUME_FORMAT, "%s: is empty; give a file with video", label);
     }
     if (error == AVERROR(ENOENT) || (!exists && error == AVERROR_PROTOCOL_NOT_FOUND)) {

@@ -63,13 +63,17 @@ refuses 2 '--verify: standard input cannot be read again' - --encoder x264 --bit
 mkfifo pipe
 refuses 2 '--verify: pipe cannot be read again' pipe --encoder x264 --bitrate 1M --verify -o r
 rm pipe
-refuses 2 'x265: ref must be at least 1' clip.y4m --encoder x265 --bitrate 1M --ref 0 -o r
+refuses 2 '--ref 0: must be a whole number from 1 to 16' clip.y4m --encoder x265 --bitrate 1M --ref 0 -o r
 refuses 2 'whole kilobits' clip.y4m --encoder x264 --bitrate 1234567 -o r
 refuses 2 'whole kilobits' clip.y4m --encoder x264 --bitrate 345 -o r
 for rate in 1.5 1.2345M 0.9999k 0.5k 1.5.5M 1,5M .M 2000.001M; do
     refuses 2 'whole kilobits' clip.y4m --encoder x264 --bitrate "$rate" -o r
 done
 refuses 2 'each even' clip.y4m --encoder x264 --bitrate 1M --size 47x40 -o r
+refuses 2 'at most 256 million pixels' clip.y4m --encoder x264 --bitrate 1M --size 16384x15628 -o r
+refuses 2 '--bitrate: give at most 32' clip.y4m --encoder x264 $(printf -- '--bitrate %sk ' $(seq 33)) -o r
+refuses 2 '--size: give at most 32' clip.y4m --encoder x264 --bitrate 1M $(printf -- '--size 16x%s ' $(seq 16 2 80)) -o r
+refuses 2 '--ratetol: not an option of x265' clip.y4m --encoder x265 --bitrate 1M --ratetol 0.5 -o r
 refuses 2 '--cutree: not an option of x264' clip.y4m --encoder x264 --bitrate 1M --cutree 0 -o r
 refuses 2 '--mbtree: not an option of x265' clip.y4m --encoder x265 --bitrate 1M --mbtree 0 -o r
 refuses 2 'ref 7 is too many: with bframes 4 and b-pyramid it takes 1 to 6' clip.y4m --encoder x265 --bitrate 1M --ref 7 -o r
@@ -110,6 +114,12 @@ rm long.y4m
 # What is analysed is what the command line says: of a qcomp that it calls 1.0, without a tree.
 expect 0 firstpass clip.y4m --backend cpu --encoder x264 --bitrate 100k --qcomp 0.9999 -o d
 [ "$(ls d*.mbtree 2>/dev/null)$(grep -c 'mbtree=0' d-*.log)" = 1 ] || fail "qcomp 0.9999"
+# The encoder's default is not named.
+for wanted in 0 2; do
+    [ "$(grep -c 'ratetol' "$scratch/out")" = $wanted ] || fail "$wanted command lines with ratetol"
+    expect 0 firstpass clip.y4m --backend cpu --encoder x264 --bitrate 100k --ratetol 0.25 -o d -y
+done
+grep -q ':ratetol=0.25 -pass 2 ' "$scratch/out" && grep -q ' --ratetol 0.25 ' "$scratch/out" || fail "ratetol 0.25"
 rm -f ./d*
 # Frame rates of large numbers: time stamps are even, and rates are reached.
 awk 'BEGIN { for (n = 0; n < 90; n++) { printf "FRAME\n"; for (k = 0; k < 384; k++) printf "%c", 33 + k * (n + 5) % 90 } }' >frames
@@ -230,7 +240,8 @@ for encoder in x264 x265; do
     [ $encoder = x265 ] || grep -q ' w:' "a:b'c d"-*.log || fail "no weights in a fade"
     second cut.y4m $encoder --bframes 0 --keyint 10
     second cut.y4m $encoder --bframes 8 --b-adapt 2 --open-gop 1 --keyint 20
-    second cut.y4m $encoder --b-pyramid none --aq-mode 0 --qcomp 0.8 --vbv-maxrate 300 --vbv-bufsize 300
+    second cut.y4m $encoder --b-pyramid none --aq-mode 0 --qcomp 0.8 --vbv-maxrate 300 --vbv-bufsize 300 \
+        $([ $encoder = x265 ] || echo --ratetol 0.5)
     second cut.y4m $encoder --keyint 1
     second cut.y4m $encoder --size 96x64 --frames 20 --vf hflip
     second "it's:deep.mkv" $encoder

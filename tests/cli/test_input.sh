@@ -21,9 +21,11 @@ bad missing.mp4
 says missing.mp4
 bad keep
 says keep
-: >empty.mp4
-bad empty.mp4
-says empty.mp4
+for name in empty.mp4 empty.y4m; do
+    : >"$name"
+    bad "$name"
+    says "$name: is empty"
+done
 echo "This is a text and no video." >text.txt
 bad text.txt
 says text.txt
