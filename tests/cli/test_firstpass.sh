@@ -161,7 +161,12 @@ expect 2 $first x265 --bitrate 100k -o a -y
 [ "$(grep -c 98x82 a.json)" -gt 0 ] || fail "a failed run replaced a.json"
 rm -rf ./a*
 
-# A rate that no QP reaches: a warning.
+# A rate of a QP at which the model knows little, and one that no QP reaches: warnings.
+expect 0 $first x264 --bitrate 100k -o a
+grep -q 'warning' "$scratch/err" && fail "a warning of 100 kbit/s"
+expect 0 $first x264 --bitrate 900k -o a -y
+grep -q 'warning: a-.*x264 may miss 900 kbit/s by 20 % or more: at QP [0-9],' "$scratch/err" || fail "no warning of a low QP"
+rm -f ./a*
 expect 0 $first x264 --bitrate 2000M -o a
 grep -q 'warning: .*unlikely to reach 2000000 kbit/s' "$scratch/err" || fail "no warning of the rate"
 rm -f ./a*
