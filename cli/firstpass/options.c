@@ -166,7 +166,7 @@ static const struct gpume_option table[] = {
     {REAL("pbratio", pbratio, 0.1, 10),
         .help = "quantizer of B frames over P frames (default 1.3)"},
     {REAL("ratetol", ratetol, 0.01, 100),
-        .help = "how far the bitrate may be missed on the way, 0.01 to 100 (default 1)",
+        .help = "how far the bitrate may deviate during the encode, 0.01 to 100 (default 1)",
         .uses = X264},
     {NUMBER("vbv-maxrate", vbv_maxrate, 0, 2000000),
         .help = "highest local bitrate, in kbit/s (default: no limit)"},

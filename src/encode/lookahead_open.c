@@ -7,11 +7,12 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* A GPU leaves little to do, in many short pieces: to start more threads for them takes longer. */
+/* A GPU leaves little to do, in many short pieces: to start more threads for them takes longer.
+ * The processor then searches weighted references, one at a time. */
 #define SPLIT_THREADS 4u
 #define WEIGHTED_THREADS 2u
 
-/* With a GPU, `most` at most. */
+/* How many threads to use; with a GPU, no more than `most`. */
 static uint32_t threads_of(const struct gpume_lookahead *l, uint32_t most)
 {
     const uint32_t threads = l->params.threads;

@@ -17,8 +17,9 @@
 #include <string.h>
 
 #define QP_MAX (51 * GPUME_QP_ONE)
-/* The model is a fit to encodes at 12 and more. Of 77 clips at 1.5 Mbit/s, x264 took 18 % more in
- * the mean where less was expected, 5 to 9 % where it was 12 to 20. */
+/* The model is a fit to encodes at 12 and more. Of 77 clips at 0.5 and 1.5 Mbit/s, x264 missed the
+ * rate by 22 % where less was expected, in the mean with 18 % too much, and by 6 to 9 % elsewhere.
+ */
 #define ROUGH_QP (12 * GPUME_QP_ONE)
 #define FRAMES_MAX (UINT32_MAX / 2)
 
@@ -176,8 +177,7 @@ static uint64_t bits_of_rate(const struct gpume_pass *pass, uint64_t bitrate)
     return whole > (UINT64_MAX - more) / pass->count ? UINT64_MAX : whole * pass->count + more;
 }
 
-/* The model may be wrong: at the ends of its range, and of few frames, it is often off by a factor
- * of 2. */
+/* Only beyond a factor of 2: at the ends of its range the model is often off by that much. */
 static bool is_out_of_reach(const struct gpume_pass *pass, const struct rate *rate, uint64_t bits)
 {
     const uint64_t wanted = bits_of_rate(pass, rate->bitrate);
@@ -199,8 +199,8 @@ static void warn_of_rate(const struct gpume_pass *pass, const struct rate *rate)
             bits / pass->count * video->rate_num / video->rate_den / 1000);
     } else if (rate->qp < ROUGH_QP) {
         gpume_log_write(&pass->params.log, GPUME_LOG_WARNING,
-            "%s: %s may miss %" PRIu64 " kbit/s by 20 %% or more: at QP %d, which is expected, "
-            "estimates are rough; give a lower bitrate",
+            "%s: %s may miss %" PRIu64 " kbit/s by a fifth or more: it is expected to encode at QP "
+            "%d, where estimates are rough; a lower bitrate is met better",
             rate->path, encoder, kbps, qp);
     }
 }

@@ -17,7 +17,6 @@
 #include "gpu/tune/choice.h"
 #include "gpu/tune/pruning.h"
 #include "gpu/vk/device.h"
-#include "gpu/vk/logical.h"
 #include "gpu/vk/pipeline_cache.h"
 
 #include <stdlib.h>
@@ -382,7 +381,7 @@ static void engine_get_info(void *opaque, struct gpume_info *info)
 static void destroy_all(struct engine *engine)
 {
     struct gpume_gpu *gpu = &engine->gpu;
-    gpume_logical_wait(gpu);
+    gpume_timeline_wait(gpu, &engine->timeline);
     for (uint32_t i = 0; i < GPUME_SLOTS_MAX; i++) {
         gpume_slot_destroy(&engine->slots[i]);
     }

@@ -20,7 +20,7 @@ struct gpume_logical {
 static pthread_mutex_t shared_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct gpume_logical *first; /* of all that are open */
 
-static int create_device(const struct gpume_gpu *gpu, VkDevice *device)
+static VkResult create_device(const struct gpume_gpu *gpu, VkDevice *device)
 {
     static const float priority = 1.0f;
     VkDeviceQueueCreateInfo queue = {
@@ -50,20 +50,15 @@ static int create_device(const struct gpume_gpu *gpu, VkDevice *device)
         .enabledExtensionCount = gpu->subgroup ? 1 : 0,
         .ppEnabledExtensionNames = extensions,
     };
-    return gpume_vk_check(
-        gpu->log, vkCreateDevice(gpu->physical, &info, NULL, device), "vkCreateDevice");
+    return vkCreateDevice(gpu->physical, &info, NULL, device);
 }
 
-/* Adds one to the list. NULL: *status says why, and has been logged. */
-static struct gpume_logical *create(const struct gpume_gpu *gpu, int *status)
+/* Adds one to the list. NULL: *result says why. */
+static struct gpume_logical *create(const struct gpume_gpu *gpu, VkResult *result)
 {
     struct gpume_logical *logical = calloc(1, sizeof(*logical));
-    if (!logical) {
-        *status = gpume_log_nomem(gpu->log, "a device");
-        return NULL;
-    }
-    *status = create_device(gpu, &logical->device);
-    if (*status != GPUME_OK) {
+    *result = logical ? create_device(gpu, &logical->device) : VK_ERROR_OUT_OF_HOST_MEMORY;
+    if (*result != VK_SUCCESS) {
         free(logical);
         return NULL;
     }
@@ -89,18 +84,18 @@ static struct gpume_logical *find(const struct gpume_gpu *gpu)
 
 int gpume_logical_open(struct gpume_gpu *gpu)
 {
-    int status = GPUME_OK;
+    VkResult result = VK_SUCCESS;
     gpu->queue_family = gpume_instance_compute_family(gpu->physical, &gpu->timestamp_bits);
     pthread_mutex_lock(&shared_mutex);
     struct gpume_logical *logical = find(gpu);
-    logical = logical ? logical : create(gpu, &status);
+    logical = logical ? logical : create(gpu, &result);
     if (logical) {
         logical->users++;
         gpu->logical = logical;
         gpu->device = logical->device;
     }
     pthread_mutex_unlock(&shared_mutex);
-    return status;
+    return gpume_vk_check(gpu->log, result, "vkCreateDevice");
 }
 
 static void destroy(struct gpume_logical *logical)
@@ -129,27 +124,29 @@ void gpume_logical_close(struct gpume_gpu *gpu)
     gpu->device = VK_NULL_HANDLE;
 }
 
+static void note(const struct gpume_gpu *gpu, VkResult result)
+{
+    if (result == VK_ERROR_DEVICE_LOST) {
+        pthread_mutex_lock(&shared_mutex);
+        gpu->logical->shared = false;
+        pthread_mutex_unlock(&shared_mutex);
+    }
+}
+
 VkResult gpume_logical_submit(const struct gpume_gpu *gpu, const VkSubmitInfo *info)
 {
     pthread_mutex_lock(&gpu->logical->mutex);
     const VkResult result = vkQueueSubmit(gpu->logical->queue, 1, info, VK_NULL_HANDLE);
     pthread_mutex_unlock(&gpu->logical->mutex);
-    if (result != VK_SUCCESS) {
-        gpume_logical_abandon(gpu);
-    }
+    note(gpu, result);
     return result;
 }
 
-void gpume_logical_wait(const struct gpume_gpu *gpu)
+void gpume_logical_fail(const struct gpume_gpu *gpu, VkResult result)
 {
+    note(gpu, result);
     pthread_mutex_lock(&gpu->logical->mutex);
-    (void)vkDeviceWaitIdle(gpu->device);
+    const VkResult waited = vkDeviceWaitIdle(gpu->device);
     pthread_mutex_unlock(&gpu->logical->mutex);
-}
-
-void gpume_logical_abandon(const struct gpume_gpu *gpu)
-{
-    pthread_mutex_lock(&shared_mutex);
-    gpu->logical->shared = false;
-    pthread_mutex_unlock(&shared_mutex);
+    note(gpu, waited);
 }

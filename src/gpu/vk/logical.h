@@ -17,10 +17,8 @@ void gpume_logical_close(struct gpume_gpu *gpu);
 
 VkResult gpume_logical_submit(const struct gpume_gpu *gpu, const VkSubmitInfo *info);
 
-/* Returns when the device is idle. */
-void gpume_logical_wait(const struct gpume_gpu *gpu);
-
-/* The device has failed: contexts that are opened from now on do not share it. */
-void gpume_logical_abandon(const struct gpume_gpu *gpu);
+/* After a wait that failed: returns when the device does nothing any more, for any context. If it
+ * is lost, contexts that are opened from now on do not share it. */
+void gpume_logical_fail(const struct gpume_gpu *gpu, VkResult result);
 
 #endif

@@ -342,22 +342,36 @@ static void add_times(struct gpume_slot *slot, uint64_t row_ns[GPUME_ROW_COUNT])
     }
 }
 
-int gpume_slot_wait(struct gpume_slot *slot, const struct gpume_timeline *timeline,
-    uint64_t row_ns[GPUME_ROW_COUNT])
+/* Returns when the timeline has reached the value, or never will: the device is idle then. */
+static VkResult await(
+    const struct gpume_gpu *gpu, const struct gpume_timeline *timeline, uint64_t value)
 {
-    VkSemaphoreWaitInfo info = {
+    const VkSemaphoreWaitInfo info = {
         .sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO,
         .semaphoreCount = 1,
         .pSemaphores = &timeline->semaphore,
-        .pValues = &slot->value,
+        .pValues = &value,
     };
-    int status = gpume_vk_check(
-        slot->gpu->log, vkWaitSemaphores(slot->gpu->device, &info, UINT64_MAX), "vkWaitSemaphores");
-    if (status == GPUME_OK) {
-        add_times(slot, row_ns);
-    } else {
-        gpume_logical_abandon(slot->gpu);
-        gpume_logical_wait(slot->gpu);
+    const VkResult result = vkWaitSemaphores(gpu->device, &info, UINT64_MAX);
+    if (result != VK_SUCCESS) {
+        gpume_logical_fail(gpu, result);
     }
-    return status;
+    return result;
+}
+
+int gpume_slot_wait(struct gpume_slot *slot, const struct gpume_timeline *timeline,
+    uint64_t row_ns[GPUME_ROW_COUNT])
+{
+    const VkResult result = await(slot->gpu, timeline, slot->value);
+    if (result == VK_SUCCESS) {
+        add_times(slot, row_ns);
+    }
+    return gpume_vk_check(slot->gpu->log, result, "vkWaitSemaphores");
+}
+
+void gpume_timeline_wait(const struct gpume_gpu *gpu, const struct gpume_timeline *timeline)
+{
+    if (timeline->semaphore) {
+        (void)await(gpu, timeline, timeline->value);
+    }
 }

@@ -42,6 +42,9 @@ struct gpume_slot {
 int gpume_timeline_create(struct gpume_gpu *gpu, struct gpume_timeline *timeline);
 void gpume_timeline_destroy(struct gpume_gpu *gpu, struct gpume_timeline *timeline);
 
+/* Returns when all that was submitted has ended, or the device has failed. Zeroed is fine. */
+void gpume_timeline_wait(const struct gpume_gpu *gpu, const struct gpume_timeline *timeline);
+
 /* binds_max: calls of gpume_slot_bind in one submission, those of kernels without buffers apart.
  * uniform_bytes: of the uniform block, 0 if no kernel reads one. */
 int gpume_slot_create(

@@ -28,7 +28,8 @@
  *
  * Threads: as in gpume.h: [free] needs no context; [any] may be called by any thread at any time
  * while the context is open; [alone] while no other call on the same context is under way, nor on
- * its arrays, programs and batches. Contexts are independent of each other.
+ * its arrays, programs and batches. Contexts share nothing but the queue of
+ * their device: they wait for each other's work there, and if the device is lost, all of them fail.
  *
  * Errors: as in gpume.h: GPUME_OK or a negative gpume_status; results are untouched on failure.
  * What the caller could not have known, such as that memory has run out, is logged in one line

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Processor time of whole two-pass encodes through ffmpeg: the encoder's own two passes beside one
 analysis by gpume and the second pass that it prints. Workers encode side by side; in turns a video
-is encoded first by one or first by the other, so that both meet the same load. Every pass decodes
-the video.
+is encoded first by one or first by the other, so that with an even number of rounds both meet the
+same load. Every pass decodes the video.
 
 usage: passes.py --gpume PATH --encoder x264|x265 --bitrate RATE... | --rung WxH:RATE...
                  [--tune psnr] [--threads N] [--hwaccel TYPE] [--workers N] [--rounds N] VIDEO...
@@ -20,6 +20,7 @@ import csv
 import json
 import os
 import queue
+import re
 import sys
 import tempfile
 import threading
@@ -55,6 +56,12 @@ def rate_of(rung):
     return rung.rpartition(":")[2]
 
 
+def rung_of(text):
+    if not re.fullmatch(r"\d+x\d+:[\d.]+[kM]", text):
+        raise argparse.ArgumentTypeError("%s: give WxH:RATE, such as 1280x720:2M" % text)
+    return text
+
+
 def add_up(passes):
     """User seconds and system seconds of all."""
     return tuple(sum(column) for column in zip(*passes))
@@ -75,23 +82,26 @@ def own_passes(arguments, video, rungs, folder):
     return [add_up(passes) for passes in zip(*both)]
 
 
-def unique(values):
-    return list(dict.fromkeys(values))
+def bits_per_second(rate):
+    return round(float(rate[:-1]) * {"k": 1000, "M": 1000000}[rate[-1]])
+
+
+def is_run_of(run, rung):
+    size = "%dx%d" % (run["width"], run["height"])
+    return size_of(rung) in ("", size) and bits_per_second(rate_of(rung)) == run["bitrate"]
 
 
 def second_passes(arguments, runs, rungs, folder):
     """Of an analysis, which has a run for every size with every rate."""
-    sizes, rates = unique(map(size_of, rungs)), unique(map(rate_of, rungs))
     for rung in rungs:
-        number = sizes.index(size_of(rung)) * len(rates) + rates.index(rate_of(rung))
-        command = runs[number]["commands"]["ffmpeg"]
+        command = next(run for run in runs if is_run_of(run, rung))["commands"]["ffmpeg"]
         yield processor_seconds(command[:-1] + choices_of(arguments) + NOWHERE, folder)
 
 
 def passes_with_gpume(arguments, video, rungs, folder):
     name = os.path.join(folder, "gpume")
-    sizes = [word for size in unique(map(size_of, rungs)) if size for word in ("--size", size)]
-    rates = [word for rate in unique(map(rate_of, rungs)) for word in ("--bitrate", rate)]
+    sizes = [word for rung in rungs if size_of(rung) for word in ("--size", size_of(rung))]
+    rates = [word for rung in rungs for word in ("--bitrate", rate_of(rung))]
     analysis = processor_seconds(
         [arguments.gpume, "firstpass", video, "--encoder", arguments.encoder, "--hwaccel",
          arguments.hwaccel, "-y", "-o", name] + sizes + rates
@@ -107,7 +117,8 @@ def work(arguments, tasks, rows, failures):
         while not failures:
             try:
                 number, what = tasks.get_nowait()
-                found = {half: half(arguments, *what, folder) for half in halves[::1 if number % 2 else -1]}
+                found = {half: half(arguments, *what, folder)
+                         for half in halves[::1 if number % 2 else -1]}
             except queue.Empty:
                 return
             except (Failure, OSError) as failure:
@@ -128,7 +139,8 @@ def mean_of(encodes, seconds):
 def row_of(arguments, video, what, encodes):
     both = mean_of(encodes, sum)
     each = sorted(ratio([sum(used) for used in encode]) for encode in encodes)
-    return ([arguments.encoder, arguments.tune or "default", os.path.basename(video), what, arguments.hwaccel, len(encodes)]
+    return ([arguments.encoder, arguments.tune or "default", os.path.basename(video), what,
+             arguments.hwaccel, len(encodes)]
             + ["%.2f" % value for value in both]
             + ["%.3f" % value for value in (
                 ratio(both), each[0], each[-1], ratio(mean_of(encodes, lambda used: used[0])))])
@@ -155,7 +167,7 @@ def main():
     parser.add_argument("--encoder", required=True, choices=sorted(PASS_OPTIONS))
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--bitrate", action="append")
-    what.add_argument("--rung", action="append")
+    what.add_argument("--rung", action="append", type=rung_of)
     parser.add_argument("--tune", choices=("psnr",))
     parser.add_argument("--threads")
     parser.add_argument("--hwaccel", default="none")
