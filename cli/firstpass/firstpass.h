@@ -16,8 +16,8 @@
 #define GPUME_FIRSTPASS_PIXELS_MAX 256000000u /* FFmpeg takes a few more */
 
 struct gpume_firstpass_rates {
-    uint64_t rates[GPUME_FIRSTPASS_MAX]; /* bits per second */
-    uint32_t count;                      /* GPUME_FIRSTPASS_MAX + 1: too many */
+    uint64_t rates[GPUME_FIRSTPASS_MAX + 1]; /* bits per second; all in use: too many */
+    uint32_t count;
 };
 
 struct gpume_firstpass_size {
@@ -25,8 +25,8 @@ struct gpume_firstpass_size {
 };
 
 struct gpume_firstpass_sizes {
-    struct gpume_firstpass_size sizes[GPUME_FIRSTPASS_MAX];
-    uint32_t count; /* GPUME_FIRSTPASS_MAX + 1: too many */
+    struct gpume_firstpass_size sizes[GPUME_FIRSTPASS_MAX + 1]; /* all in use: too many */
+    uint32_t count;
 };
 
 /* Strings point into argv. */

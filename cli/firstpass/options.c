@@ -2,7 +2,6 @@
 /* The options of `gpume firstpass`. Those of the encoder have its names and defaults. */
 #include "firstpass/firstpass.h"
 
-#include "base/grid.h"
 #include "base/status.h"
 #include "commands.h"
 #include "console.h"
@@ -52,15 +51,13 @@ static bool parse_rate(const struct gpume_option *option, const char *text, void
     if (!parse_bits(text, &rate) || rate % 1000 != 0) {
         return false;
     }
-    const uint32_t known = gpume_min_u32(list->count, GPUME_FIRSTPASS_MAX);
-    for (uint32_t i = 0; i < known; i++) {
+    for (uint32_t i = 0; i < list->count; i++) {
         if (list->rates[i] == rate) {
             return true; /* given twice, which gives one second pass */
         }
     }
-    list->count = known + 1;
-    if (known < GPUME_FIRSTPASS_MAX) {
-        list->rates[known] = rate;
+    if (list->count <= GPUME_FIRSTPASS_MAX) {
+        list->rates[list->count++] = rate;
     }
     return true;
 }
@@ -87,15 +84,14 @@ static bool parse_size(const struct gpume_option *option, const char *text, void
         (width | height) & 1 || width * height > GPUME_FIRSTPASS_PIXELS_MAX) {
         return false;
     }
-    const uint32_t known = gpume_min_u32(list->count, GPUME_FIRSTPASS_MAX);
-    for (uint32_t i = 0; i < known; i++) {
+    for (uint32_t i = 0; i < list->count; i++) {
         if (list->sizes[i].width == width && list->sizes[i].height == height) {
             return true;
         }
     }
-    list->count = known + 1;
-    if (known < GPUME_FIRSTPASS_MAX) {
-        list->sizes[known] = (struct gpume_firstpass_size){(uint32_t)width, (uint32_t)height};
+    if (list->count <= GPUME_FIRSTPASS_MAX) {
+        list->sizes[list->count++] =
+            (struct gpume_firstpass_size){(uint32_t)width, (uint32_t)height};
     }
     return true;
 }

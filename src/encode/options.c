@@ -66,41 +66,41 @@ void gpume_encode_options_default(struct gpume_encode_options *options, enum gpu
     *options = defaults[encoder];
 }
 
-#define ROW(option, kind, field, most)                                                             \
+#define ROW(option, kind, field, least, most)                                                      \
     .name = option, .type = GPUME_ENCODE_##kind,                                                   \
-    .offset = offsetof(struct gpume_encode_options, field), .max = most
+    .offset = offsetof(struct gpume_encode_options, field), .min = least, .max = most
 #define X264 (1u << GPUME_ENCODER_X264)
 #define X265 (1u << GPUME_ENCODER_X265)
 #define BOTH (X264 | X265)
 #define VBV_MAX 2000000
 #define REFERENCES_MAX 8u
-#define X265_QCOMP_MIN 0.5
 
 static const struct gpume_encode_option rows[] = {
-    {ROW("keyint", NUMBER, keyint, GPUME_KEYINT_MAX), .of = BOTH, .compared = BOTH},
-    {ROW("min-keyint", NUMBER, min_keyint, GPUME_KEYINT_MAX), .of = BOTH, .compared = X265},
-    {ROW("scenecut", NUMBER, scenecut, 400), .of = BOTH, .compared = X265},
-    {ROW("bframes", NUMBER, bframes, GPUME_BFRAMES_MAX), .of = BOTH, .compared = BOTH},
-    {ROW("b-adapt", NUMBER, b_adapt, 2), .of = BOTH, .compared = BOTH},
-    {ROW("b-pyramid", NUMBER, b_pyramid, 2), .of = X264, .compared = X264},
-    {ROW("b-pyramid", SWITCH, b_pyramid, 1), .of = X265, .compared = X265},
-    {ROW("open-gop", FLAG, open_gop, 1), .of = BOTH, .compared = BOTH, .has_no_no = X264},
-    {ROW("weightp", NUMBER, weightp, 2), .of = X264, .compared = X264},
-    {ROW("weightp", SWITCH, weightp, 1), .of = X265, .compared = X265},
-    {ROW("weightb", SWITCH, weightb, 1), .of = BOTH, .compared = X265},
-    {ROW("rc-lookahead", NUMBER, rc_lookahead, GPUME_RC_LOOKAHEAD_MAX), .of = BOTH,
+    {ROW("keyint", NUMBER, keyint, 1, GPUME_KEYINT_MAX), .of = BOTH, .compared = BOTH},
+    {ROW("min-keyint", NUMBER, min_keyint, 0, GPUME_KEYINT_MAX), .of = BOTH, .compared = X265},
+    {ROW("scenecut", NUMBER, scenecut, 0, 400), .of = BOTH, .compared = X265},
+    {ROW("bframes", NUMBER, bframes, 0, GPUME_BFRAMES_MAX), .of = BOTH, .compared = BOTH},
+    {ROW("b-adapt", NUMBER, b_adapt, 0, 2), .of = BOTH, .compared = BOTH},
+    {ROW("b-pyramid", NUMBER, b_pyramid, 0, 2), .of = X264, .compared = X264},
+    {ROW("b-pyramid", SWITCH, b_pyramid, 0, 1), .of = X265, .compared = X265},
+    {ROW("open-gop", FLAG, open_gop, 0, 1), .of = BOTH, .compared = BOTH, .has_no_no = X264},
+    {ROW("weightp", NUMBER, weightp, 0, 2), .of = X264, .compared = X264},
+    {ROW("weightp", SWITCH, weightp, 0, 1), .of = X265, .compared = X265},
+    {ROW("weightb", SWITCH, weightb, 0, 1), .of = BOTH, .compared = X265},
+    {ROW("rc-lookahead", NUMBER, rc_lookahead, 0, GPUME_RC_LOOKAHEAD_MAX), .of = BOTH,
         .compared = BOTH},
-    {ROW("mbtree", FLAG, tree, 1), .of = X264, .compared = X264},
-    {ROW("cutree", FLAG, tree, 1), .of = X265, .compared = X265},
-    {ROW("ref", NUMBER, ref, 16), .of = BOTH},
-    {ROW("aq-mode", NUMBER, aq_mode, 3), .of = BOTH},
-    {ROW("aq-strength", REAL, aq_strength, 3), .of = BOTH},
-    {ROW("qcomp", REAL, qcomp, 1), .of = BOTH},
-    {ROW("ipratio", REAL, ipratio, 10), .of = BOTH},
-    {ROW("pbratio", REAL, pbratio, 10), .of = BOTH},
-    {ROW("ratetol", REAL, ratetol, 100), .of = X264, .optional = true},
-    {ROW("vbv-maxrate", NUMBER, vbv_maxrate, VBV_MAX), .of = BOTH, .optional = true},
-    {ROW("vbv-bufsize", NUMBER, vbv_bufsize, VBV_MAX), .of = BOTH, .optional = true},
+    {ROW("mbtree", FLAG, tree, 0, 1), .of = X264, .compared = X264},
+    {ROW("cutree", FLAG, tree, 0, 1), .of = X265, .compared = X265},
+    {ROW("ref", NUMBER, ref, 1, 16), .of = BOTH},
+    {ROW("aq-mode", NUMBER, aq_mode, 0, 3), .of = BOTH},
+    {ROW("aq-strength", REAL, aq_strength, 0, 3), .of = BOTH},
+    {ROW("qcomp", REAL, qcomp, 0, 1), .of = X264},
+    {ROW("qcomp", REAL, qcomp, 0.5, 1), .of = X265}, /* crashes or hangs with less */
+    {ROW("ipratio", REAL, ipratio, 0.1, 10), .of = BOTH},
+    {ROW("pbratio", REAL, pbratio, 0.1, 10), .of = BOTH},
+    {ROW("ratetol", REAL, ratetol, 0.01, 100), .of = X264, .optional = true},
+    {ROW("vbv-maxrate", NUMBER, vbv_maxrate, 0, VBV_MAX), .of = BOTH, .optional = true},
+    {ROW("vbv-bufsize", NUMBER, vbv_bufsize, 0, VBV_MAX), .of = BOTH, .optional = true},
 };
 
 const struct gpume_encode_option *gpume_encode_option_next(
@@ -177,9 +177,11 @@ static int check_limits(const struct gpume_encode_options *options, const struct
     const struct gpume_encode_option *option = NULL;
     while ((option = gpume_encode_option_next(option, options->encoder)) != NULL) {
         const double value = value_of(option, options);
-        if (!(value >= 0 && value <= option->max)) {
-            return gpume_log_fail(log, GPUME_INVALID, "%s: %s takes 0 to %g, not %g",
-                gpume_encoder_name(options->encoder), option->name, option->max, value);
+        if (gpume_encode_option_is_given(option, options) &&
+            !(value >= option->min && value <= option->max)) {
+            return gpume_log_fail(log, GPUME_INVALID, "%s: %s takes %g to %g, not %g",
+                gpume_encoder_name(options->encoder), option->name, option->min, option->max,
+                value);
         }
     }
     return GPUME_OK;
@@ -210,10 +212,6 @@ static int check_x265(const struct gpume_encode_options *options, const struct g
             options->ref, options->bframes, taken == 2 ? " and b-pyramid" : "",
             REFERENCES_MAX - taken);
     }
-    if (options->qcomp < X265_QCOMP_MIN) {
-        return gpume_log_fail(log, GPUME_INVALID, "x265: qcomp takes %g to 1, not %g",
-            X265_QCOMP_MIN, options->qcomp);
-    }
     return GPUME_OK;
 }
 
@@ -221,17 +219,6 @@ static int check_x265(const struct gpume_encode_options *options, const struct g
 static int check_together(const struct gpume_encode_options *options, const struct gpume_log *log)
 {
     const char *name = gpume_encoder_name(options->encoder);
-    const struct {
-        const char *option;
-        double value, least;
-    } bounds[] = {{"keyint", options->keyint, 1}, {"ref", options->ref, 1},
-        {"ipratio", options->ipratio, 0.1}, {"pbratio", options->pbratio, 0.1}};
-    for (size_t i = 0; i < sizeof(bounds) / sizeof(bounds[0]); i++) {
-        if (bounds[i].value < bounds[i].least) {
-            return gpume_log_fail(log, GPUME_INVALID, "%s: %s must be at least %g", name,
-                bounds[i].option, bounds[i].least);
-        }
-    }
     if (options->min_keyint > options->keyint) {
         return gpume_log_fail(log, GPUME_INVALID,
             "%s: min-keyint %" PRIu32 " is more than keyint %" PRIu32, name, options->min_keyint,

@@ -66,7 +66,7 @@ struct gpume_encode_option {
     const char *name;
     enum gpume_encode_type type;
     size_t offset; /* of its field in struct gpume_encode_options */
-    double max;
+    double min, max;
     bool optional; /* 0 means that it is not given */
     /* Sets of encoders: bits 1 << encoder. */
     unsigned of;

@@ -199,7 +199,7 @@ static void warn_of_rate(const struct gpume_pass *pass, const struct rate *rate)
             bits / pass->count * video->rate_num / video->rate_den / 1000);
     } else if (rate->qp < ROUGH_QP) {
         gpume_log_write(&pass->params.log, GPUME_LOG_WARNING,
-            "%s: %s may miss %" PRIu64 " kbit/s by a fifth or more: it is expected to encode at QP "
+            "%s: %s may miss %" PRIu64 " kbit/s by a tenth or more: it is expected to encode at QP "
             "%d, where estimates are rough; a lower bitrate is met better",
             rate->path, encoder, kbps, qp);
     }

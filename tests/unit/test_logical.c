@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Contexts share a logical device, unless they validate or it has failed; and two of them compute
+ * Contexts share a logical device, unless they validate or it is lost; and two of them compute
  * at the same time, each in a thread, while others are opened and closed.
  */
 #include "gpu/vk/device.h"
