@@ -11,7 +11,7 @@
  * proportion to x; where all are, each takes about one bit more when the quantizer's step is halved
  * (Gish and Pierce, "Asymptotically efficient quantizing", 1968), so that S should be the samples
  * of a block divided by ln 2, 369 with luma alone; 300 does better
- * (tests/bench/firstpass/README.md). Fixed-point numbers, so that every machine writes the same
+ * (tests/bench/firstpass/FINDINGS.md). Fixed-point numbers, so that every machine writes the same
  * files.
  */
 #ifndef GPUME_ENCODE_BITS_H

@@ -15,7 +15,7 @@
 #define GPUME_KEYINT_MAX 100000
 #define GPUME_BFRAMES_MAX 16
 #define GPUME_RC_LOOKAHEAD_MAX 250
-#define GPUME_HORIZON 60 /* quality gains: tests/bench/firstpass/README.md */
+#define GPUME_HORIZON 60 /* quality gains: tests/bench/firstpass/FINDINGS.md */
 
 enum gpume_encoder { GPUME_ENCODER_X264, GPUME_ENCODER_X265, GPUME_ENCODERS };
 

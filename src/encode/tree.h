@@ -14,7 +14,7 @@
  * Unlike the encoders, we smooth both parts of that ratio over neighbouring blocks, since vectors
  * err, and offsets that differ from block to block cost bits themselves; quality.c adapts the
  * strength to each encoder, and counts the B frames before a P frame for x264. What this gains is
- * in tests/bench/firstpass/README.md.
+ * in tests/bench/firstpass/FINDINGS.md.
  */
 #ifndef GPUME_ENCODE_TREE_H
 #define GPUME_ENCODE_TREE_H

@@ -30,7 +30,7 @@ from encoders import Cache, Failure, first_pass, frames_of, program_path, second
 from ladder import RATES
 
 LEAST = 0.01
-SATURATION = 300  # S: README.md
+SATURATION = 300  # S: FINDINGS.md
 HEADER = {"x264": 128, "x265": 24}
 STREAM = {"x264": 5880, "x265": 0}  # of the first frame in addition
 HUBER = 0.3  # of a natural logarithm
