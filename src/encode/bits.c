@@ -3,44 +3,45 @@
 
 #include "encode/fixed.h"
 
-#define ONE 65536            /* 1 in the fixed-point numbers of this file */
-#define LOG2_E 1.44269504089 /* binary logarithm of e */
+#define ONE 65536 /* 1 in the fixed-point numbers of this file */
 
 /* A constant as a fixed-point number. */
 #define FIXED(value) ((int64_t)((value)*ONE + ((value) < 0 ? -0.5 : 0.5)))
 
 struct coefficients {
-    int64_t a, b, g;
+    int64_t threshold, step; /* octaves; octaves per QP */
+    int64_t details, means;  /* slopes: bits per octave */
+    int64_t vectors;         /* bits per bit of spectrum.h */
 };
-#define FITTED(a, b, g)                                                                            \
+#define FITTED(threshold, step, details, means, vectors)                                           \
     {                                                                                              \
-        FIXED((a)*LOG2_E), FIXED(b), FIXED((g)*LOG2_E)                                             \
+        FIXED(threshold), FIXED(step), FIXED(details), FIXED(means), FIXED(vectors)                \
     }
 
 /* By type of frame, from tests/bench/firstpass/fit.py: 31 clips at 4 rates. Predicted sizes of 42
- * other clips are 0.63 to 2.01 of the true ones for x264 and 0.66 to 2.01 for x265, off by 17.6 and
- * 17.0 % in the mean. */
+ * other clips are 0.60 to 2.01 of the true ones for x264 and 0.66 to 1.79 for x265, off by 14.9 and
+ * 14.5 % in the mean. */
 static const struct coefficients models[GPUME_ENCODERS][GPUME_FRAME_B + 1] =
     {
         [GPUME_ENCODER_X264] =
             {
-                [GPUME_FRAME_IDR] = FITTED(0.230, 1.212, -0.1165),
-                [GPUME_FRAME_I] = FITTED(0.230, 1.212, -0.1165),
-                [GPUME_FRAME_P] = FITTED(0.928, 1.214, -0.1369),
-                [GPUME_FRAME_B_REF] = FITTED(-0.845, 1.454, -0.1293),
-                [GPUME_FRAME_B] = FITTED(-1.272, 1.515, -0.1241),
+                [GPUME_FRAME_IDR] = FITTED(-2.325, 0.1600, 4.547, 4.160, 0),
+                [GPUME_FRAME_I] = FITTED(-2.325, 0.1600, 4.547, 4.160, 0),
+                [GPUME_FRAME_P] = FITTED(-2.463, 0.1675, 4.397, 3.904, 0.268),
+                [GPUME_FRAME_B_REF] = FITTED(-1.755, 0.1427, 4.832, 0.297, 0.431),
+                [GPUME_FRAME_B] = FITTED(-1.471, 0.1322, 4.997, 0.103, 0.443),
             },
         [GPUME_ENCODER_X265] =
             {
-                [GPUME_FRAME_IDR] = FITTED(-0.278, 1.227, -0.1087),
-                [GPUME_FRAME_I] = FITTED(-0.278, 1.227, -0.1087),
-                [GPUME_FRAME_P] = FITTED(0.496, 1.325, -0.1487),
-                [GPUME_FRAME_B_REF] = FITTED(-0.880, 1.553, -0.1526),
-                [GPUME_FRAME_B] = FITTED(-1.535, 1.714, -0.1593),
+                [GPUME_FRAME_IDR] = FITTED(-2.208, 0.1526, 4.073, 1.806, 0),
+                [GPUME_FRAME_I] = FITTED(-2.208, 0.1526, 4.073, 1.806, 0),
+                [GPUME_FRAME_P] = FITTED(-2.666, 0.1717, 4.119, 2.301, 0.127),
+                [GPUME_FRAME_B_REF] = FITTED(-1.872, 0.1553, 5.601, 0.000, 0.281),
+                [GPUME_FRAME_B] = FITTED(-1.126, 0.1413, 8.165, 0.000, 0.169),
             },
 };
-#define LEAST_OF_BLOCK FIXED(0.01) /* the model is a fit of the bits of a block plus this */
-#define SATURATION FIXED(300)      /* S */
+#define SHARP_DETAILS 3
+#define SHARP_MEANS 1
 #define AREA_EXPONENT FIXED(0.7)
 
 /* What the encoders count of a frame in which nothing is coded. Where a video begins with black,
@@ -53,57 +54,74 @@ static const uint32_t header_bits[GPUME_ENCODERS] = {
  * which are in front of it unless the container keeps them elsewhere. x265 does not count them. */
 static const uint32_t stream_bits[GPUME_ENCODERS] = {[GPUME_ENCODER_X264] = 5880};
 
-/* How bits shrink when the quantizer's step doubles, which takes 6 QP: the exponents by which
- * encoders scale the texture and the vectors of the first pass. */
-#define STEP_QP 6
+/* How bits shrink when the quantizer's step doubles: the exponents by which encoders scale the
+ * texture and the vectors of the first pass. */
 #define TEXTURE_EXPONENT FIXED(1.1)
 #define VECTORS_EXPONENT FIXED(0.5)
+
+/* At most 1049 * 1 or 1 * 2^14 times ONE: the largest frame that is analysed has 2^20 blocks, and
+ * the smallest may be coded 2^20 times as large. */
+static uint64_t scale_of(const struct gpume_spectrum *spectrum, int64_t larger)
+{
+    const uint64_t sampled = spectrum->sampled > 0 ? spectrum->sampled : 1;
+    return spectrum->blocks * (uint64_t)gpume_fixed_exp2(AREA_EXPONENT * larger / ONE) / sampled;
+}
 
 void gpume_bits_frame_init(struct gpume_bits_frame *frame, enum gpume_encoder encoder,
     const struct gpume_decision *decision, uint64_t area, uint64_t area_analysed)
 {
-    const struct coefficients *model = &models[encoder][decision->type];
-    const uint32_t blocks = decision->coded_blocks;
-    const uint64_t mean = blocks > 0 ? decision->weighted_cost * (ONE / 256) / blocks : 0;
-    /* log2(mean + 1), where mean is in 1/ONE */
-    const int64_t log_of_cost = gpume_fixed_log2(mean + ONE) - gpume_fixed_log2(ONE);
     const int64_t larger = (int64_t)gpume_fixed_log2(area) - gpume_fixed_log2(area_analysed);
     *frame = (struct gpume_bits_frame){
         .type = decision->type,
-        .blocks = blocks,
         .header = header_bits[encoder] + (decision->coded == 0 ? stream_bits[encoder] : 0),
-        .level = model->a + model->b * log_of_cost / ONE + AREA_EXPONENT * larger / ONE,
-        .saturation = (uint64_t)SATURATION * area / area_analysed,
+        .scale = scale_of(decision->spectrum, larger),
+        .spectrum = *decision->spectrum,
     };
 }
 
-/* most * ln(1 + x / most) in 1/ONE; x < 2^32. Small numbers, for which the logarithm is not exact
- * enough, by the first terms of its series. */
-static uint64_t saturated(uint64_t x, uint64_t most)
+/* log2(1 + 2^(sharp x)) / sharp in 1/ONE, where x is in 1/ONE. */
+static int64_t bend(int64_t x, int64_t sharp)
 {
-    if (x < most / 16) {
-        return x - x * x / (2 * most);
+    const int64_t steep = sharp * x;
+    if (steep > 16 * ONE) {
+        return x;
     }
-    const uint64_t log = (uint64_t)(gpume_fixed_log2(most + x) - gpume_fixed_log2(most));
-    return most * log / (uint64_t)FIXED(LOG2_E);
+    const uint64_t power = gpume_fixed_exp2(steep);
+    return (gpume_fixed_log2(power + ONE) - gpume_fixed_log2(ONE)) / sharp;
 }
 
-uint64_t gpume_bits_at(const struct gpume_bits_frame *frame, enum gpume_encoder encoder, int32_t qp)
+void gpume_bits_find_prices(struct gpume_bits_prices *prices, enum gpume_encoder encoder,
+    enum gpume_frame_type type, int32_t qp)
 {
-    const int64_t slope = models[encoder][frame->type].g;
-    const int64_t block =
-        (int64_t)gpume_fixed_exp2(frame->level + slope * qp / GPUME_QP_ONE) - LEAST_OF_BLOCK;
-    const uint64_t bits =
-        block > 0 ? saturated((uint64_t)block, frame->saturation) * frame->blocks / ONE : 0;
-    return frame->header + bits;
+    const struct coefficients *model = &models[encoder][type];
+    const int64_t begin = model->threshold + model->step * qp / GPUME_QP_ONE;
+    for (int32_t bin = 0; bin < (int32_t)GPUME_SPECTRUM_BINS; bin++) {
+        const int64_t size = FIXED(GPUME_SPECTRUM_FIRST + 0.25) + bin * (ONE / 2);
+        const int64_t details = bend(size - begin, SHARP_DETAILS);
+        const int64_t means = bend(size - begin, SHARP_MEANS);
+        prices->details[bin] = (uint32_t)(model->details * details / ONE);
+        prices->means[bin] = (uint32_t)(model->means * means / ONE);
+    }
+    prices->vectors = (uint32_t)model->vectors;
 }
 
-uint32_t gpume_bits_texture(
-    const struct gpume_bits_frame *frame, enum gpume_encoder encoder, int32_t qp)
+/* Prices are below 2^25: sizes are at most 2^9, so x is at most 9 + 3 + 0.18 * 24 and bits per
+ * octave at most 8. So the sum of 64,000 coefficients is below 2^41, and so are the bits of
+ * vectors; 1/4096 of both, times the scale, is below 2^61. */
+uint64_t gpume_bits_at(const struct gpume_bits_frame *frame, const struct gpume_bits_prices *prices)
 {
-    const uint64_t here = gpume_bits_at(frame, encoder, qp);
-    const uint64_t less = gpume_bits_at(frame, encoder, qp + STEP_QP * GPUME_QP_ONE);
-    const int64_t exponent = (int64_t)gpume_fixed_log2(here) - gpume_fixed_log2(less);
+    const struct gpume_spectrum *spectrum = &frame->spectrum;
+    uint64_t sum = (uint64_t)spectrum->vectors * prices->vectors / ONE;
+    for (uint32_t i = 0; i < GPUME_SPECTRUM_BINS; i++) {
+        sum += (uint64_t)spectrum->means[i] * prices->means[i];
+        sum += (uint64_t)spectrum->details[i] * prices->details[i];
+    }
+    return frame->header + ((sum >> 12) * frame->scale >> 20);
+}
+
+uint32_t gpume_bits_texture(uint64_t bits, uint64_t bits_less)
+{
+    const int64_t exponent = (int64_t)gpume_fixed_log2(bits) - gpume_fixed_log2(bits_less);
     const int64_t part =
         (exponent - VECTORS_EXPONENT) * 256 / (TEXTURE_EXPONENT - VECTORS_EXPONENT);
     return part < 0 ? 0 : part > 256 ? 256 : (uint32_t)part;

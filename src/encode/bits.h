@@ -1,34 +1,36 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The bits model: how large a frame becomes at a QP. A fit on encodes of many clips (the table in
- * bits.c) gives
+ * The bits model: how large a frame becomes at a QP. A coefficient of the residual (spectrum.h) of
+ * size u, in octaves, lies
  *
- *     x = exp(a + b * ln(A / blocks + 1) + g * qp) - 0.01
- *     bits = header + blocks * S * ln(1 + x / S)
+ *     x = u - threshold - step * qp
  *
- * with coefficients for each type of frame; A is the weighted cost of all blocks (decision.h), and
- * `blocks` are those of which something is coded. Where few samples are coded, bits grow in
- * proportion to x; where all are, each takes about one bit more when the quantizer's step is halved
- * (Gish and Pierce, "Asymptotically efficient quantizing", 1968), so that S should be the samples
- * of a block divided by ln 2, 369 with luma alone; 300 does better
- * (tests/bench/firstpass/FINDINGS.md). Fixed-point numbers, so that every machine writes the same
- * files.
+ * octaves above the one where the quantizer begins to keep it, and takes
+ *
+ *     slope / s * log2(1 + 2^(s x))
+ *
+ * bits: nearly none below, and above as many more for each octave as the coefficients at full
+ * resolution for which it stands (Gish and Pierce, "Asymptotically efficient quantizing", 1968,
+ * give one bit for each of the four). How sharp the bend is, s, is 3 for details. It is 1 for
+ * means, since what changes slowly and is not coded in one frame adds up until it is. Then come the
+ * bits of vectors, times a factor, and a header. The numbers, for each type of frame, are fitted to
+ * encodes of many clips (bits.c). Fixed-point numbers, so that every machine writes the same files.
  */
 #ifndef GPUME_ENCODE_BITS_H
 #define GPUME_ENCODE_BITS_H
 
 #include "encode/decision.h"
 #include "encode/options.h"
+#include "encode/spectrum.h"
 
 #define GPUME_QP_ONE 256 /* QPs are in 1/256 */
 
 /* What the model keeps of a frame. */
 struct gpume_bits_frame {
     enum gpume_frame_type type;
-    uint32_t blocks;     /* of which something is coded */
-    uint32_t header;     /* bits at any QP */
-    int64_t level;       /* binary logarithm, in 1/65536, of x of a block at QP 0 */
-    uint64_t saturation; /* S of a block, in 1/65536 */
+    uint32_t header; /* bits at any QP */
+    uint64_t scale;  /* of all others, from what was looked at to the coded picture: in 1/65536 */
+    struct gpume_spectrum spectrum;
 };
 
 /* area: of the coded picture; area_analysed: of the frame that was analysed. Bits grow with the
@@ -36,14 +38,24 @@ struct gpume_bits_frame {
 void gpume_bits_frame_init(struct gpume_bits_frame *frame, enum gpume_encoder encoder,
     const struct gpume_decision *decision, uint64_t area, uint64_t area_analysed);
 
-/* With the header. */
-uint64_t gpume_bits_at(
-    const struct gpume_bits_frame *frame, enum gpume_encoder encoder, int32_t qp);
+/* What a coefficient takes, by its bin, and a bit of vectors, at one QP: in 1/65536 bits. */
+struct gpume_bits_prices {
+    uint32_t means[GPUME_SPECTRUM_BINS], details[GPUME_SPECTRUM_BINS], vectors;
+};
 
-/* The part of a frame's bits at a QP that encoders count as texture, in 1/256. They assume that
- * texture shrinks faster than vectors when the QP rises; this part makes both together follow the
- * model. A frame of hardly more than a header has none. */
-uint32_t gpume_bits_texture(
-    const struct gpume_bits_frame *frame, enum gpume_encoder encoder, int32_t qp);
+void gpume_bits_find_prices(struct gpume_bits_prices *prices, enum gpume_encoder encoder,
+    enum gpume_frame_type type, int32_t qp);
+
+/* Of a frame of that type, with the header. */
+uint64_t gpume_bits_at(
+    const struct gpume_bits_frame *frame, const struct gpume_bits_prices *prices);
+
+#define GPUME_STEP_QP (6 * GPUME_QP_ONE) /* which double the quantizer's step */
+
+/* The part of a frame's bits that encoders count as texture, in 1/256, from its bits and those at
+ * a QP that is higher by GPUME_STEP_QP. Encoders assume that texture shrinks faster than vectors
+ * when the QP rises; this part makes both together follow the model. A frame of hardly more than a
+ * header has none. */
+uint32_t gpume_bits_texture(uint64_t bits, uint64_t bits_less);
 
 #endif

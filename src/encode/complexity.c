@@ -14,18 +14,19 @@ static void include(double *mean, uint64_t frames, double value)
 static void add_bits(
     struct gpume_complexity *sum, const struct gpume_scene_frame *frame, bool first)
 {
-    const struct gpume_coded *coded = first ? &frame->intra : &frame->inter;
+    const enum gpume_frame_type type = first ? GPUME_FRAME_IDR : GPUME_FRAME_P;
     const struct gpume_decision decision = {
         .coded = 1, /* not the first one, whose bits are the stream's, too */
-        .type = first ? GPUME_FRAME_IDR : GPUME_FRAME_P,
-        .coded_blocks = coded->blocks,
-        .weighted_cost = coded->cost * 256,
+        .type = type,
+        .spectrum = first ? &frame->intra : &frame->inter,
     };
     struct gpume_bits_frame model;
     gpume_bits_frame_init(&model, GPUME_ENCODER_X264, &decision, 1, 1);
     for (uint32_t i = 0; i < GPUME_COMPLEXITY_QPS; i++) {
         const int32_t qp = (int32_t)(gpume_complexity_qps[i] * GPUME_QP_ONE);
-        sum->bits[i] += gpume_bits_at(&model, GPUME_ENCODER_X264, qp);
+        struct gpume_bits_prices prices;
+        gpume_bits_find_prices(&prices, GPUME_ENCODER_X264, type, qp);
+        sum->bits[i] += gpume_bits_at(&model, &prices);
     }
 }
 

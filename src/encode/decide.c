@@ -5,7 +5,7 @@
 #include "base/status.h"
 #include "encode/aq.h"
 #include "encode/costs.h"
-#include "encode/fixed.h"
+#include "encode/spectrum.h"
 #include "encode/weights.h"
 
 /* --- what types and quality ask for */
@@ -87,21 +87,36 @@ struct coding {
     const int16_t *offsets;
 };
 
-/* What it takes to code the blocks. The 5/4 of fades is for those that are predicted by the weight;
- * patterns, which have sums alone, take it of all blocks. */
-static void weigh(struct gpume_decision *decision, uint32_t count)
+static uint32_t count_skipped(const struct gpume_frame_cost *cost, uint32_t blocks)
 {
-    for (uint32_t i = 0; i < count; i++) {
-        const uint64_t scale = gpume_fixed_scale_of_offset(decision->offsets[i]);
-        uint64_t coded = gpume_coded_cost(decision->costs[i]);
-        decision->coded_blocks += coded > 0;
-        decision->skipped_blocks += coded == 0 && decision->kinds[i] != GPUME_FROM_SELF;
-        if (decision->kinds[i] == GPUME_FROM_PAST) {
-            coded = gpume_weight_coding_cost(
-                &decision->weight, decision->display - decision->past, coded);
-        }
-        decision->weighted_cost += (coded * scale + 128) >> 8;
+    uint32_t skipped = 0;
+    for (uint32_t i = 0; i < blocks; i++) {
+        skipped += gpume_coded_cost(cost->costs[i]) == 0 && cost->kinds[i] != GPUME_FROM_SELF;
     }
+    return skipped;
+}
+
+static void measure(const struct gpume_analysis *a, const struct coding *coding,
+    const struct gpume_frame_cost *cost, struct gpume_spectrum *spectrum)
+{
+    const uint64_t frame = coding->frame;
+    const struct gpume_half target = gpume_lookahead_half(a->lookahead, frame);
+    const struct gpume_half past = gpume_lookahead_half(a->lookahead, coding->past);
+    const struct gpume_half future = gpume_lookahead_half(a->lookahead, coding->future);
+    const bool both = coding->past != frame && coding->future != frame;
+    const struct gpume_predicted predicted = {
+        .frame = frame,
+        .target = &target,
+        .past = {&past, cost->past},
+        .future = {&future, cost->future},
+        .past_share = both ? gpume_past_share(coding->past, frame, coding->future) : 0,
+        .weight = cost->weight,
+        .distance = frame - coding->past,
+        .kinds = cost->kinds,
+        .costs = cost->costs,
+        .offsets = coding->offsets,
+    };
+    gpume_spectrum_measure(spectrum, &predicted);
 }
 
 static int tell(struct gpume_analysis *a, const struct coding *coding)
@@ -111,7 +126,9 @@ static int tell(struct gpume_analysis *a, const struct coding *coding)
     const uint64_t frame = coding->frame;
     GPUME_CHECK(gpume_lookahead_cost(a->lookahead, frame, coding->past, coding->future, &cost));
     gpume_lookahead_facts(a->lookahead, frame, &facts);
-    struct gpume_decision decision = {
+    struct gpume_spectrum spectrum;
+    measure(a, coding, &cost, &spectrum);
+    const struct gpume_decision decision = {
         .display = frame,
         .coded = a->coded++,
         .type = coding->type,
@@ -131,8 +148,9 @@ static int tell(struct gpume_analysis *a, const struct coding *coding)
         .cost = cost.cost,
         .intra_cost = facts.intra_cost,
         .intra_blocks = cost.intra_blocks,
+        .skipped_blocks = count_skipped(&cost, a->blocks),
+        .spectrum = &spectrum,
     };
-    weigh(&decision, a->blocks);
     return a->params.decide(a->params.opaque, &decision);
 }
 

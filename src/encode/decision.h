@@ -50,6 +50,8 @@ static inline uint32_t gpume_past_share(uint64_t past, uint64_t frame, uint64_t 
     return GPUME_SHARES - (uint32_t)((GPUME_SHARES * (frame - past) + distance / 2) / distance);
 }
 
+struct gpume_spectrum;
+
 struct gpume_decision {
     uint64_t display, coded; /* positions of the frame in the two orders, from 0 */
     enum gpume_frame_type type;
@@ -68,11 +70,8 @@ struct gpume_decision {
                                                                  NULL without such a reference */
     uint64_t cost, intra_cost;                                /* sums over all blocks */
     uint32_t intra_blocks;                                    /* cheapest from their own frame */
-    uint32_t coded_blocks;   /* of which something is coded: gpume_coded_cost */
     uint32_t skipped_blocks; /* of which nothing is coded, and that are not intra_blocks */
-    /* Sum over all blocks of gpume_coded_cost * 2^(-offset / 6), in 1/256; where the weight of a P
-     * frame brightens, gpume_weight_coding_cost of that. */
-    uint64_t weighted_cost;
+    const struct gpume_spectrum *spectrum; /* what is left to code: spectrum.h */
 };
 
 /* Called for every frame in coded order. All arrays are valid during the call alone. A negative

@@ -322,6 +322,11 @@ void gpume_lookahead_facts(
     };
 }
 
+struct gpume_half gpume_lookahead_half(const struct gpume_lookahead *lookahead, uint64_t frame)
+{
+    return frame_at(lookahead, frame)->half;
+}
+
 /* --- costs */
 
 /* Finds the weight of the past reference, beside its plain match; unless there is none, the

@@ -12,6 +12,7 @@
 #define GPUME_ENCODE_LOOKAHEAD_H
 
 #include "encode/decision.h"
+#include "encode/half.h"
 
 struct gpume_lookahead;
 
@@ -87,6 +88,9 @@ struct gpume_frame_facts {
 /* With a GPU, may wait for the intra costs. */
 void gpume_lookahead_facts(
     const struct gpume_lookahead *lookahead, uint64_t frame, struct gpume_frame_facts *facts);
+
+/* Its planes, valid until the frame is dropped. */
+struct gpume_half gpume_lookahead_half(const struct gpume_lookahead *lookahead, uint64_t frame);
 
 /* Of one frame when it is predicted from given others. */
 struct gpume_frame_cost {

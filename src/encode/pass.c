@@ -31,10 +31,16 @@ struct row {
     struct gpume_weight weight;
 };
 
+/* At one QP, by type of frame. */
+struct prices {
+    struct gpume_bits_prices of[GPUME_FRAME_B + 1];
+};
+
 /* The files of one bitrate. */
 struct rate {
     uint64_t bitrate;
-    int32_t qp; /* of the model, at which the bitrate is reached */
+    int32_t qp;                 /* of the model, at which the bitrate is reached */
+    struct prices prices, less; /* at that QP, and at one that doubles the quantizer's step */
     char *path, *tree_path;
     struct gpume_out *stats, *tree; /* tree NULL: there is none */
     struct rate *next;
@@ -141,28 +147,33 @@ int gpume_pass_add_frame(struct gpume_pass *pass, const struct gpume_decision *d
     return GPUME_OK;
 }
 
-static int32_t row_qp(const struct gpume_pass *pass, const struct row *row, int32_t qp)
+static int32_t type_qp(const struct gpume_pass *pass, enum gpume_frame_type type, int32_t qp)
 {
-    return qp + pass->format->qp(pass->params.options, row->bits.type);
+    return qp + pass->format->qp(pass->params.options, type);
 }
 
-/* The model knows samples of 8 bits. */
-static int32_t depth_qp(const struct gpume_pass *pass)
+/* Where the P frames have this QP, in samples of 8 bits, which are what the model knows. */
+static void find_prices(const struct gpume_pass *pass, int32_t qp, struct prices *prices)
 {
-    return pass->format->qp(pass->params.options, GPUME_FRAME_P);
+    const int32_t depth = type_qp(pass, GPUME_FRAME_P, 0);
+    for (enum gpume_frame_type type = GPUME_FRAME_IDR; type <= GPUME_FRAME_B; type++) {
+        gpume_bits_find_prices(&prices->of[type], pass->params.options->encoder, type,
+            type_qp(pass, type, qp) - depth);
+    }
 }
 
-static uint64_t row_bits(const struct gpume_pass *pass, const struct row *row, int32_t qp)
+static uint64_t row_bits(const struct row *row, const struct prices *prices)
 {
-    return gpume_bits_at(
-        &row->bits, pass->params.options->encoder, row_qp(pass, row, qp) - depth_qp(pass));
+    return gpume_bits_at(&row->bits, &prices->of[row->bits.type]);
 }
 
 static uint64_t all_bits(const struct gpume_pass *pass, int32_t qp)
 {
+    struct prices prices;
     uint64_t sum = 0;
+    find_prices(pass, qp, &prices);
     for (size_t i = 0; i < pass->count; i++) {
-        sum += row_bits(pass, &pass->rows[i], qp);
+        sum += row_bits(&pass->rows[i], &prices);
     }
     return sum;
 }
@@ -219,6 +230,8 @@ static void solve(const struct gpume_pass *pass, struct rate *rate)
         }
     }
     rate->qp = low;
+    find_prices(pass, low, &rate->prices);
+    find_prices(pass, low + GPUME_STEP_QP, &rate->less);
     warn_of_rate(pass, rate);
 }
 
@@ -226,11 +239,9 @@ static void fill_frame(const struct gpume_pass *pass, const struct rate *rate, s
     struct gpume_pass_frame *frame)
 {
     const struct row *row = &pass->rows[index];
-    const int32_t qp = row_qp(pass, row, rate->qp);
-    const uint64_t bits = row_bits(pass, row, rate->qp);
-    const uint64_t texture =
-        bits * gpume_bits_texture(&row->bits, pass->params.options->encoder, qp - depth_qp(pass)) /
-        256;
+    const int32_t qp = type_qp(pass, row->bits.type, rate->qp);
+    const uint64_t bits = row_bits(row, &rate->prices);
+    const uint64_t texture = bits * gpume_bits_texture(bits, row_bits(row, &rate->less)) / 256;
     const bool weighted = pass->format->has_weights && row->bits.type == GPUME_FRAME_P;
     *frame = (struct gpume_pass_frame){
         .display = row->display,

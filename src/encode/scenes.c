@@ -182,15 +182,24 @@ static int examine(struct gpume_scenes *scenes, uint64_t frame, uint64_t end)
     return gpume_changes_add(&scenes->cuts, &change);
 }
 
-static struct gpume_coded coded_of(const uint16_t *costs, uint32_t blocks)
+/* What is left to code of the frame, without others and predicted from the one before. */
+static void measure(struct gpume_scenes *scenes, const struct gpume_frame_facts *facts,
+    const struct gpume_frame_cost *cost, uint64_t past, struct gpume_scene_frame *frame)
 {
-    struct gpume_coded sum = {0};
-    for (uint32_t i = 0; i < blocks; i++) {
-        const uint32_t cost = gpume_coded_cost(costs[i]);
-        sum.cost += cost;
-        sum.blocks += cost > 0;
-    }
-    return sum;
+    const struct gpume_half target = gpume_lookahead_half(scenes->lookahead, frame->frame);
+    const struct gpume_half reference = gpume_lookahead_half(scenes->lookahead, past);
+    struct gpume_predicted predicted = {
+        .frame = frame->frame,
+        .target = &target,
+        .past = {&reference, cost->past},
+        .weight = cost->weight,
+        .distance = frame->frame - past,
+        .costs = facts->intra_costs,
+    };
+    gpume_spectrum_measure(&frame->intra, &predicted);
+    predicted.kinds = cost->kinds;
+    predicted.costs = cost->costs;
+    gpume_spectrum_measure(&frame->inter, &predicted);
 }
 
 /* The facts of the newest frame. */
@@ -217,8 +226,9 @@ static int describe(struct gpume_scenes *scenes, const struct gpume_frame_facts 
     frame->intra_blocks = cost.intra_blocks;
     frame->intra_cost = fact->intra_cost = facts->intra_cost;
     frame->inter_cost = cost.cost;
-    frame->intra = coded_of(facts->intra_costs, scenes->blocks);
-    frame->inter = coded_of(cost.costs, scenes->blocks);
+    if (scenes->params.take) {
+        measure(scenes, facts, &cost, past, frame);
+    }
     return frame->frame > 0 ? find_ratio(scenes, past, frame->frame, &fact->ratio) : GPUME_OK;
 }
 

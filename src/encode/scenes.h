@@ -24,14 +24,9 @@
 
 #include "encode/changes.h"
 #include "encode/lookahead.h"
+#include "encode/spectrum.h"
 
 struct gpume_scenes;
-
-/* What it takes to code a frame: gpume_coded_cost of its blocks. */
-struct gpume_coded {
-    uint64_t cost;
-    uint32_t blocks; /* of which something is coded */
-};
 
 /* Facts about one frame. Costs are sums over `blocks` squares of 8x8 samples at half resolution,
  * with the penalties of costs.h. */
@@ -40,8 +35,8 @@ struct gpume_scene_frame {
     uint32_t blocks, intra_blocks;
     uint64_t intra_cost;
     uint64_t inter_cost; /* predicted from the frame before; of frame 0 the intra cost */
-    struct gpume_coded intra, inter;
-    double luma; /* mean, of 8-bit samples */
+    struct gpume_spectrum intra, inter; /* the same two ways */
+    double luma;                        /* mean, of 8-bit samples */
     /* Means over squares of 16x16 pixels of the standard deviation in a square, of 8-bit samples,
      * and of its change since the frame before. */
     double spatial, temporal;

@@ -102,6 +102,7 @@ static void test_refused_options(void)
 /* A video of 48x32 pixels, in coded order: an IDR frame, then P, B_REF and B frames. */
 struct clip {
     int16_t offsets[BLOCKS];
+    struct gpume_spectrum spectrum;
     struct gpume_decision decision;
 };
 
@@ -114,18 +115,24 @@ static const struct gpume_decision *frame_of(struct clip *clip, uint64_t coded)
     for (int i = 0; i < BLOCKS; i++) {
         clip->offsets[i] = (int16_t)(coded == 0 ? 256 * i : -300 - i);
     }
+    clip->spectrum = (struct gpume_spectrum){
+        .blocks = BLOCKS,
+        .sampled = BLOCKS,
+        .details = {[10] = 20, [14] = coded > 0 ? (uint16_t)(20 + coded) : 100},
+        .means = {[14] = 10},
+        .vectors = coded > 0 ? 20 * 65536 : 0,
+    };
     clip->decision = (struct gpume_decision){
         .display = coded > 0 ? group * 4 + displays[place] : 0,
         .coded = coded,
         .type = coded > 0 ? types[place] : GPUME_FRAME_IDR,
         .weight = {.denominator = 5, .scale = coded == 1 ? 57 : 32, .offset = coded == 1 ? -11 : 0},
         .blocks_x = 3,
-        .coded_blocks = BLOCKS,
         .blocks_y = 2,
         .offsets = clip->offsets,
         .intra_blocks = coded > 0 ? 2 : BLOCKS,
         .skipped_blocks = coded > 0 ? 1 : 0,
-        .weighted_cost = (coded > 0 ? 200u : 900u) * BLOCKS * 256 + coded * 1000,
+        .spectrum = &clip->spectrum,
     };
     return &clip->decision;
 }
@@ -331,31 +338,47 @@ static void test_rates(void)
     unlink("a.cutree");
 }
 
+static uint64_t bits_at(const struct gpume_bits_frame *frame, int32_t qp)
+{
+    struct gpume_bits_prices prices;
+    gpume_bits_find_prices(&prices, GPUME_ENCODER_X264, frame->type, qp * GPUME_QP_ONE);
+    return gpume_bits_at(frame, &prices);
+}
+
 static void test_model(void)
 {
     struct clip clip;
     struct gpume_bits_frame frame, half;
     const struct gpume_decision *idr = frame_of(&clip, 0);
+    clip.spectrum.details[10] = 0;
     gpume_bits_frame_init(&frame, GPUME_ENCODER_X264, idr, 48 * 32, 48 * 32);
     gpume_bits_frame_init(&half, GPUME_ENCODER_X264, idr, 48 * 16, 48 * 32);
-    /* x = exp(0.230 + 1.212 ln(901) - 0.1165 * 26) - 0.01 = 232.02 and 300 ln(1 + x / 300) = 171.87
-     * bits in each of 6 blocks, and the headers of a first frame */
+    /* Bin 14 stands for a size of 2^4.25, x = 4.25 + 2.325 - 0.16 * 26 = 2.415 octaves above the
+     * threshold: 100 * 4.547 / 3 log2(1 + 2^(3 x)) + 10 * 4.16 log2(1 + 2^x) = 1210.3, and the
+     * headers of a first frame. */
     const uint64_t header = 128 + 5880;
-    const uint64_t bits = gpume_bits_at(&frame, GPUME_ENCODER_X264, 26 * GPUME_QP_ONE);
-    REQUIRE(bits >= 1029 + header && bits <= 1033 + header);
-    const uint64_t small = gpume_bits_at(&half, GPUME_ENCODER_X264, 26 * GPUME_QP_ONE);
-    REQUIRE(small >= 601 + header && small <= 606 + header); /* 0.5^0.7 of x, and half of 300 */
-    /* a block takes at most 300 * 0.1165 bits more for a QP; where little is coded, bits grow as x
-     */
-    const uint64_t low = gpume_bits_at(&frame, GPUME_ENCODER_X264, 0);
-    const uint64_t lower = gpume_bits_at(&frame, GPUME_ENCODER_X264, -12 * GPUME_QP_ONE);
-    REQUIRE(lower > low + 12 * 6 * 33 && lower < low + 12 * 6 * 35);
-    const uint64_t high = gpume_bits_at(&frame, GPUME_ENCODER_X264, 51 * GPUME_QP_ONE) - header;
-    const uint64_t less = gpume_bits_at(&frame, GPUME_ENCODER_X264, 57 * GPUME_QP_ONE) - header;
-    REQUIRE(high * 100 > less * 195 && high * 100 < less * 203); /* exp(0.1165 * 6) = 2.01 */
+    const uint64_t bits = bits_at(&frame, 26);
+    REQUIRE(bits >= 1209 + header && bits <= 1211 + header);
+    const uint64_t small = bits_at(&half, 26);
+    REQUIRE(small >= 744 + header && small <= 746 + header); /* 0.5^0.7 */
+    /* 79.4 bits for a QP where all is coded, few where little is */
+    REQUIRE(bits_at(&frame, -12) >= 4215 + header && bits_at(&frame, -12) <= 4217 + header);
+    REQUIRE(bits_at(&frame, 0) >= 3262 + header && bits_at(&frame, 0) <= 3265 + header);
+    REQUIRE(bits_at(&frame, 51) >= 24 + header && bits_at(&frame, 51) <= 26 + header);
     clip.decision.coded = 1;
+    clip.spectrum.blocks = 18; /* of which a third was looked at */
     gpume_bits_frame_init(&frame, GPUME_ENCODER_X264, idr, 48 * 32, 48 * 32);
-    REQUIRE_EQUAL(gpume_bits_at(&frame, GPUME_ENCODER_X264, 26 * GPUME_QP_ONE), bits - 5880);
+    REQUIRE(bits_at(&frame, 26) >= 3629 + 128 && bits_at(&frame, 26) <= 3632 + 128);
+    /* 20 bits of vectors at 0.268 */
+    const struct gpume_decision *p = frame_of(&clip, 1);
+    memset(clip.spectrum.details, 0, sizeof(clip.spectrum.details));
+    memset(clip.spectrum.means, 0, sizeof(clip.spectrum.means));
+    gpume_bits_frame_init(&frame, GPUME_ENCODER_X264, p, 48 * 32, 48 * 32);
+    REQUIRE_EQUAL(bits_at(&frame, 26), 128 + 5);
+    /* Texture shrinks by 2^1.1, vectors by 2^0.5. */
+    REQUIRE_EQUAL(gpume_bits_texture(2000, 1414), 0);
+    REQUIRE_EQUAL(gpume_bits_texture(2000, 933), 256);
+    REQUIRE(gpume_bits_texture(2000, 1149) >= 126 && gpume_bits_texture(2000, 1149) <= 130);
     REQUIRE_EQUAL(gpume_pass_qp_of_ratio(1.4), 745); /* 2.912 */
 }
 

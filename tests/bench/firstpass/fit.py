@@ -2,15 +2,17 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Fits the bits model (src/encode/bits.h) to encodes of the corpus:
 
-    x = exp(a + b ln(A / blocks + 1) + g q) - 0.01
-    bits = header + blocks S ln(1 + x / S)
+    x = u - threshold - step * q
+    bits = header + scale (details * sum of log2(1 + 2^(3 x)) / 3 + means * sum of log2(1 + 2^x)
+                           + vectors * V)
 
-A is the weighted cost of gpume's analysis with the encoder's own frame types, and blocks are those
-of which something is coded; bits and q (QP before tree and adaptive quantization) are those of a
-second pass that used the offsets of that analysis, at the bitrates of the ladder. Least squares of
-the logarithms of bits, for each type of frame, by the method of Gauss and Newton; a frame weighs as
-its share of the clip's bits at that rate, so that all clips count alike. Errors beyond HUBER count
-linearly (Huber 1964), so that noisy clips do not decide for all others.
+The sums are over the coefficients of gpume's analysis with the encoder's own frame types, u is the
+size of a coefficient in octaves, and V are the bits of vectors; bits and q (QP before tree and
+adaptive quantization) are those of a second pass that used the offsets of that analysis, at the
+bitrates of the ladder. Least squares of the logarithms of bits, for each type of frame, by the
+method of Levenberg and Marquardt; a frame weighs as its share of the clip's bits at that rate, so
+that all clips count alike. Errors beyond HUBER count linearly (Huber 1964), so that noisy clips do
+not decide for all others.
 
 usage: fit.py --clips DIR --probe PATH [options]
 
@@ -19,7 +21,9 @@ Prints how well the model does on each clip, and the rows of the table in src/en
 import argparse
 import collections
 import concurrent.futures
+import functools
 import math
+import operator
 import os
 import sys
 from statistics import mean, median
@@ -29,29 +33,30 @@ from corpus import ROLES, rows as corpus_rows
 from encoders import Cache, Failure, first_pass, frames_of, program_path, second_pass, version
 from ladder import RATES
 
-LEAST = 0.01
-SATURATION = 300  # S: FINDINGS.md
+FIRST_OCTAVE = -3  # of the bins, each of which is half an octave: src/encode/spectrum.h
+SHARP_DETAILS, SHARP_MEANS = 3, 1
 HEADER = {"x264": 128, "x265": 24}
 STREAM = {"x264": 5880, "x265": 0}  # of the first frame in addition
+BINS = 24
+DIFFERENCE = 1e-4  # for derivatives
 HUBER = 0.3  # of a natural logarithm
-ROUNDS = 40
-START = (0.0, 1.2, -0.12)
+ROUNDS = 200
+START = (-2.5, 0.165, 4.0, 2.0, 0.3)  # threshold, step, details, means, vectors
 TYPES = ["I", "P", "B", "b"]
 C_TYPES = [("GPUME_FRAME_IDR", "I"), ("GPUME_FRAME_I", "I"), ("GPUME_FRAME_P", "P"),
            ("GPUME_FRAME_B_REF", "B"), ("GPUME_FRAME_B", "b")]
 
 
-# level: ln(A / blocks + 1)
-Frame = collections.namedtuple("Frame", "kind level q bits blocks header")
+Frame = collections.namedtuple("Frame", "kind q bits header scale details means vectors")
 
 
 def frame_of(encoder, line, coded):
     """A row of the analysis and the frame that was coded."""
-    blocks = int(line["coded_blocks"])
-    return Frame(kind=coded["type"].replace("i", "I"),
-                 level=math.log(float(line["weighted_cost"]) / max(1, blocks) + 1), q=coded["q"],
-                 bits=coded["bits"], blocks=blocks,
-                 header=HEADER[encoder] + (STREAM[encoder] if coded["out"] == 0 else 0))
+    details, means = ([int(n) for n in line[name].split()] for name in ("details", "means"))
+    return Frame(kind=coded["type"].replace("i", "I"), q=coded["q"], bits=coded["bits"],
+                 header=HEADER[encoder] + (STREAM[encoder] if coded["out"] == 0 else 0),
+                 scale=int(line["blocks"]) / int(line["sampled"]), details=details, means=means,
+                 vectors=float(line["vectors"]))
 
 
 def samples_of(task):
@@ -88,44 +93,68 @@ def solve(matrix, vector):
     return [rows[i][n] / rows[i][i] for i in range(n)]
 
 
-def least_squares(rows):
-    """rows: (weight, features, value)."""
-    matrix, vector = [[0.0] * 3 for _ in range(3)], [0.0] * 3
-    for weight, x, y in rows:
-        for i in range(3):
-            vector[i] += weight * x[i] * y
-            for k in range(3):
-                matrix[i][k] += weight * x[i] * x[k]
-    return solve(matrix, vector)
-
-
-def saturated(x):
-    return SATURATION * math.log1p(x / SATURATION)
+@functools.lru_cache(maxsize=None)
+def prices(threshold, step, q):
+    """Of each bin, before the slopes: details and means."""
+    def bend(x, sharp):
+        return x if sharp * x > 40 else math.log2(1 + 2 ** (sharp * x)) / sharp
+    places = [FIRST_OCTAVE + 0.25 + k / 2 - threshold - step * q for k in range(BINS)]
+    return [bend(x, SHARP_DETAILS) for x in places], [bend(x, SHARP_MEANS) for x in places]
 
 
 def predict(model, frame):
-    """The bits of a frame, and how fast their logarithm grows with that of x."""
-    a, b, g = model
-    grown = math.exp(min(a + b * frame.level + g * frame.q, 50))
-    x = grown - LEAST
-    if x <= 0 or frame.blocks == 0:
-        return frame.header, 0.0
-    bits = frame.header + frame.blocks * saturated(x)
-    return bits, frame.blocks * grown / (1 + x / SATURATION) / bits
+    threshold, step, details, means, vectors = model
+    of_details, of_means = prices(threshold, step, frame.q)
+    return frame.header + frame.scale * (
+        details * sum(map(operator.mul, of_details, frame.details)) +
+        means * sum(map(operator.mul, of_means, frame.means)) + vectors * frame.vectors)
 
 
-def improved(model, rows):
-    """The coefficients after one step: linear least squares about what the model predicts."""
-    linear = []
+def huber(error):
+    return error ** 2 if abs(error) < HUBER else (2 * abs(error) - HUBER) * HUBER
+
+
+def loss(model, rows):
+    return sum(weight * huber(math.log(frame.bits / predict(model, frame)))
+               for weight, frame in rows)
+
+
+def derivatives(model, frame, guess):
+    """Of the logarithm of what the model predicts."""
+    for i, value in enumerate(model):
+        more = model[:i] + (value + DIFFERENCE,) + model[i + 1:]
+        yield math.log(predict(more, frame) / guess) / DIFFERENCE
+
+
+def equations(model, rows):
+    """Of the step to the least squares of a linear model: matrix and vector."""
+    n = len(model)
+    matrix, vector = [[0.0] * n for _ in range(n)], [0.0] * n
     for weight, frame in rows:
-        guess, slope = predict(model, frame)
-        if slope < 0.01:  # frames of headers alone say nothing
-            continue
+        guess = predict(model, frame)
         error = math.log(frame.bits / guess)
-        x = (1.0, frame.level, frame.q)
-        value = sum(m * v for m, v in zip(model, x)) + error / slope
-        linear.append((weight * slope ** 2 / max(1, abs(error) / HUBER), x, value))
-    return least_squares(linear)
+        weight /= max(1, abs(error) / HUBER)
+        slopes = list(derivatives(model, frame, guess))
+        for i in range(n):
+            vector[i] += weight * slopes[i] * error
+            for k in range(n):
+                matrix[i][k] += weight * slopes[i] * slopes[k]
+    return matrix, vector
+
+
+def improved(model, rows, damping):
+    """A better model and the damping that found it, or None: there is none nearby."""
+    matrix, vector = equations(model, rows)
+    before = loss(model, rows)
+    while damping < 1e6:
+        damped = [[value * (1 + damping * (i == k)) + 1e-12 * (i == k)
+                   for k, value in enumerate(row)] for i, row in enumerate(matrix)]
+        moved = [value + step for value, step in zip(model, solve(damped, vector))]
+        new = tuple(moved[:2] + [max(0.0, value) for value in moved[2:]])  # slopes
+        if loss(new, rows) < before:
+            return new, damping / 10
+        damping *= 10
+    return None
 
 
 def fit_type(samples, kind):
@@ -134,17 +163,20 @@ def fit_type(samples, kind):
     for frames in samples:
         total = sum(frame.bits for frame in frames)
         rows += [(frame.bits / total, frame) for frame in frames if frame.kind == kind]
-    model = START
+    model, damping = START, 1e-3
     for _ in range(ROUNDS):
-        before, model = model, improved(model, rows)
-    if max(abs(a - b) for a, b in zip(before, model)) > 1e-4:
-        raise Failure("the fit of %s frames does not settle" % kind)
-    return model
+        found = improved(model, rows, damping)
+        if not found or max(abs(a - b) for a, b in zip(found[0], model)) < 1e-5:
+            prices.cache_clear()
+            return found[0] if found else model
+        model, damping = found
+        prices.cache_clear()
+    raise Failure("the fit of %s frames does not settle" % kind)
 
 
 def errors(model, frames):
     """The predicted size by the true one, and how far logarithms of frames scatter about it."""
-    pairs = [(predict(model[frame.kind], frame)[0], frame.bits) for frame in frames]
+    pairs = [(predict(model[frame.kind], frame), frame.bits) for frame in frames]
     true = sum(bits for _, bits in pairs)
     ratio = sum(guess for guess, _ in pairs) / true
     square = sum(bits * math.log(guess / bits / ratio) ** 2 for guess, bits in pairs) / true
@@ -181,11 +213,12 @@ def main():
         clips = list(pool.map(samples_of, [(arguments, row) for row in corpus_rows()]))
     samples = [frames for _, role, rates in clips if role == "fit" for frames in rates]
     model = {kind: fit_type(samples, kind) for kind in TYPES}
+    model["I"] = model["I"][:-1] + (0.0,)  # no vectors
     report(model, clips)
     print("\n/* %s %s: %d clips at %d rates */" % (
         arguments.encoder, version(arguments.encoder), len(samples) // len(RATES), len(RATES)))
     for name, kind in C_TYPES:
-        print("[%s] = FITTED(%.3f, %.3f, %.4f)," % ((name,) + tuple(model[kind])))
+        print("[%s] = FITTED(%.3f, %.4f, %.3f, %.3f, %.3f)," % ((name,) + model[kind]))
 
 
 if __name__ == "__main__":

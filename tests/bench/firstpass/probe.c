@@ -9,6 +9,7 @@
  */
 #include "distort.h"
 #include "encode/analysis.h"
+#include "encode/spectrum.h"
 #include "encode/types.h"
 
 #include <getopt.h>
@@ -109,13 +110,25 @@ static void write_offsets(const struct probe *probe, const struct gpume_decision
     }
 }
 
+/* In one column. */
+static void write_counts(FILE *table, const uint16_t counts[GPUME_SPECTRUM_BINS], char end)
+{
+    for (uint32_t i = 0; i < GPUME_SPECTRUM_BINS; i++) {
+        fprintf(table, "%u%c", counts[i], i + 1 < GPUME_SPECTRUM_BINS ? ' ' : end);
+    }
+}
+
 static int decide(void *opaque, const struct gpume_decision *decision)
 {
     const struct probe *probe = opaque;
-    fprintf(probe->table, "%" PRIu64 ",%" PRIu64 ",%c,%u,%" PRIu64 ",%" PRIu64 ",%u,%.3f\n",
-        decision->display, decision->coded, "IiPBb"[decision->type], decision -> coded_blocks,
-        decision -> cost, decision -> intra_cost, decision -> intra_blocks,
-        (double)decision -> weighted_cost / 256);
+    const struct gpume_spectrum *spectrum = decision->spectrum;
+    const char letter = "IiPBb"[decision->type];
+    fprintf(probe->table, "%" PRIu64 ",%" PRIu64 ",%c,%" PRIu64 ",%" PRIu64 ",%u,%u,%u,%u,%.3f,",
+        decision->display, decision->coded, letter, decision->cost, decision->intra_cost,
+        decision->intra_blocks, decision->skipped_blocks, spectrum->blocks, spectrum->sampled,
+        (double)spectrum->vectors / 65536);
+    write_counts(probe->table, spectrum->means, ',');
+    write_counts(probe->table, spectrum->details, '\n');
     if (decision->type != GPUME_FRAME_B) {
         write_offsets(probe, decision);
     }
@@ -219,8 +232,8 @@ int main(int argc, char **argv)
     probe.params.decide = decide;
     probe.params.opaque = &probe;
     probe.params.lookahead.backend = GPUME_BACKEND_CPU;
-    fputs("display,coded,type,coded_blocks,cost,intra_cost,intra_blocks,weighted_cost\n",
-        probe.table);
+    fputs("display,coded,type,cost,intra_cost,intra_blocks,skipped_blocks,", probe.table);
+    fputs("blocks,sampled,vectors,means,details\n", probe.table);
     analyse(&probe, in);
     if (fclose(probe.table) != 0 || fclose(probe.offsets) != 0) {
         die("cannot write", name);

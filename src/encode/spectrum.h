@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What is left of a frame after prediction, for the bits model (bits.h): how many coefficients of
+ * its residual have which size, and the bits of its vectors. Sums of differences cannot tell noise,
+ * which a coarse quantizer removes, from edges, which it keeps; counts by size can.
+ *
+ * Coefficients are those of Hadamard transforms of 4x4 samples at half resolution, divided by 4,
+ * which keeps the energy. QP offsets are taken into account: an offset of -6 doubles the
+ * coefficients of a block, since it halves the quantizer's step. Any thread.
+ */
+#ifndef GPUME_ENCODE_SPECTRUM_H
+#define GPUME_ENCODE_SPECTRUM_H
+
+#include "encode/costs.h"
+#include "encode/decision.h"
+
+/* Bin k counts sizes of about 2^(k / 2 - 3 + 1/4): half an octave each. Smaller and larger sizes
+ * are in the first and the last bin. */
+#define GPUME_SPECTRUM_BINS 24u
+#define GPUME_SPECTRUM_FIRST (-3) /* octave of bin 0 */
+
+/* Blocks that are looked at, at most: of larger frames a part, another one in each frame. Counts
+ * thus fit 16 bits: each block has 64 coefficients. */
+#define GPUME_SPECTRUM_BLOCKS 1000u
+
+struct gpume_spectrum {
+    uint32_t blocks, sampled; /* of the frame; that were looked at */
+    /* Of the sampled blocks of which something is coded: */
+    uint16_t means[GPUME_SPECTRUM_BINS];   /* the first coefficient of each 4x4 samples */
+    uint16_t details[GPUME_SPECTRUM_BINS]; /* the other fifteen */
+    /* Sum of log2(1 + 2 |d|) in 1/65536 over both components of the differences d of vectors from
+     * the median of their neighbours, in quarter pixels at half resolution: below 2^32. */
+    uint32_t vectors;
+};
+
+/* How the blocks of a frame are predicted. */
+struct gpume_predicted {
+    uint64_t frame; /* its position: chooses the blocks that are looked at */
+    const struct gpume_half *target;
+    struct gpume_matches past, future; /* of all blocks; only those that `kinds` says are read */
+    uint32_t past_share;               /* of GPUME_SHARES, in means of both */
+    struct gpume_weight weight;        /* of the past reference */
+    uint64_t distance;                 /* to it */
+    const uint8_t *kinds;              /* NULL: all GPUME_FROM_SELF */
+    const uint16_t *costs;
+    const int16_t *offsets; /* NULL: 0 everywhere */
+};
+
+void gpume_spectrum_measure(
+    struct gpume_spectrum *spectrum, const struct gpume_predicted *predicted);
+
+#endif

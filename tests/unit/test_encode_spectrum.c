@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Spectra against counts from the definitions: one coefficient at a time, in floating point. */
+#include "encode/spectrum.h"
+#include "harness.h"
+#include "plain_costs.h"
+#include "synth.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BLOCKS_MAX 4096u
+
+static uint64_t seed = 20261126;
+
+static uint32_t below(uint32_t limit)
+{
+    seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407;
+    return (uint32_t)(seed >> 33) % limit;
+}
+
+struct picture {
+    struct gpume_plane luma;
+    uint8_t *memory;
+    struct gpume_half half;
+    struct plain plain;
+};
+
+static struct picture picture_of(
+    uint32_t width, uint32_t height, enum synth_content content, uint32_t index)
+{
+    const uint32_t blocks_x = (width + 15) / 16, blocks_y = (height + 15) / 16;
+    struct picture p = {.luma = synth_plane(width, height, 8)};
+    synth_fill(&p.luma, content, index, 4);
+    p.memory = calloc(1, gpume_half_bytes(blocks_x, blocks_y));
+    p.half = gpume_half_at(p.memory, blocks_x, blocks_y);
+    uint8_t *band_memory = malloc(blocks_x * GPUME_BAND_BYTES);
+    for (uint32_t y = 0; y < blocks_y; y++) {
+        const struct gpume_band band = gpume_band_read(band_memory, &p.luma, blocks_x, y);
+        gpume_half_write(&p.half, &band, y);
+    }
+    free(band_memory);
+    p.plain = plain_half(&p.luma);
+    return p;
+}
+
+static void picture_free(struct picture *p)
+{
+    free(p->luma.data);
+    free(p->memory);
+    free(p->plain.samples);
+}
+
+/* A frame of pictures with random vectors, kinds, costs and offsets. */
+struct scene {
+    struct picture target, past, future;
+    struct gpume_vector vectors[2][BLOCKS_MAX];
+    uint8_t kinds[BLOCKS_MAX];
+    uint16_t costs[BLOCKS_MAX];
+    int16_t offsets[BLOCKS_MAX];
+    struct gpume_predicted predicted;
+};
+
+static void scene_init(struct scene *s, uint32_t width, uint32_t height)
+{
+    s->target = picture_of(width, height, SYNTH_GRAIN, 2);
+    s->past = picture_of(width, height, SYNTH_GRAIN, 1);
+    s->future = picture_of(width, height, SYNTH_NOISE, 3);
+    const uint32_t blocks = s->target.half.width / 8 * (s->target.half.height / 8);
+    REQUIRE(blocks <= BLOCKS_MAX);
+    for (uint32_t i = 0; i < blocks; i++) {
+        for (uint32_t k = 0; k < 2; k++) {
+            s->vectors[k][i] =
+                (struct gpume_vector){(int16_t)(below(129) - 64), (int16_t)(below(129) - 64)};
+        }
+        s->kinds[i] = (uint8_t)below(GPUME_FROM_STILL + 1);
+        s->costs[i] = (uint16_t)below(26);                     /* 12: nothing is coded */
+        s->offsets[i] = (int16_t)(1536 * ((int)below(5) - 2)); /* whole octaves */
+    }
+    s->predicted = (struct gpume_predicted){
+        .frame = 7,
+        .target = &s->target.half,
+        .past = {&s->past.half, s->vectors[0]},
+        .future = {&s->future.half, s->vectors[1]},
+        .past_share = 40,
+        .weight = {.denominator = 0, .scale = 1},
+        .distance = 1,
+        .kinds = s->kinds,
+        .costs = s->costs,
+        .offsets = s->offsets,
+    };
+}
+
+static void scene_free(struct scene *s)
+{
+    picture_free(&s->target);
+    picture_free(&s->past);
+    picture_free(&s->future);
+}
+
+/* --- from the definitions */
+
+static int32_t matched(const struct plain *plain, int64_t x, int64_t y, struct gpume_vector v)
+{
+    /* quarter pixels: the floor and the ceiling of both coordinates in half samples */
+    const int64_t qx = 4 * x + v.dx, qy = 4 * y + v.dy;
+    const int64_t x0 = (qx - (qx & 1)) / 2, y0 = (qy - (qy & 1)) / 2;
+    return (plain_half_at(plain, x0, y0) + plain_half_at(plain, x0 + (qx & 1), y0 + (qy & 1)) + 1) /
+           2;
+}
+
+static int32_t weighted(const struct gpume_weight *weight, int32_t sample)
+{
+    const int32_t half = weight->denominator > 0 ? 1 << (weight->denominator - 1) : 0;
+    const double value = floor((sample * weight->scale + half) / pow(2, weight->denominator));
+    return (int32_t)fmin(255, fmax(0, value + weight->offset));
+}
+
+static int32_t predicted_from_others(
+    const struct scene *s, uint32_t index, int64_t x, int64_t y, enum gpume_source_kind kind)
+{
+    const struct gpume_vector zero = {0, 0};
+    const bool still = kind == GPUME_FROM_STILL;
+    const int32_t a =
+        matched(&s->past.plain, x, y, still ? zero : s->predicted.past.vectors[index]);
+    const int32_t b =
+        matched(&s->future.plain, x, y, still ? zero : s->predicted.future.vectors[index]);
+    const int32_t share = (int32_t)s->predicted.past_share;
+    return kind == GPUME_FROM_PAST     ? weighted(&s->predicted.weight, a)
+           : kind == GPUME_FROM_FUTURE ? b
+                                       : (a * share + b * (64 - share) + 32) / 64;
+}
+
+/* The best of three predictions of 4x4 samples at (x,y). */
+static void predict_from_self(const struct plain *plain, int64_t x, int64_t y, int32_t out[16])
+{
+    int32_t mean = 4, least = INT32_MAX;
+    for (int64_t i = 0; i < 4; i++) {
+        mean += plain_at(plain, x + i, y - 1) + plain_at(plain, x - 1, y + i);
+    }
+    for (int mode = 0; mode < 3; mode++) {
+        int32_t tried[16], sum = 0;
+        for (int64_t i = 0; i < 16; i++) {
+            tried[i] = mode == 0   ? plain_at(plain, x + i % 4, y - 1)
+                       : mode == 1 ? plain_at(plain, x - 1, y + i / 4)
+                                   : mean / 8;
+            sum += abs(plain_at(plain, x + i % 4, y + i / 4) - tried[i]);
+        }
+        if (sum < least) {
+            least = sum;
+            memcpy(out, tried, sizeof(tried));
+        }
+    }
+}
+
+static void count_part(struct gpume_spectrum *expected, const int32_t residual[16], double octaves)
+{
+    for (int k = 0; k < 16; k++) {
+        int32_t sum = 0;
+        for (int i = 0; i < 16; i++) { /* a Hadamard matrix: signs by the bits in common */
+            sum += __builtin_popcount((unsigned)(k & i)) % 2 ? -residual[i] : residual[i];
+        }
+        if (sum != 0) {
+            /* log2 of the middle of a sixteenth of the octave */
+            const int exponent = ilogb(abs(sum));
+            const double mantissa = floor(ldexp(abs(sum), 4 - exponent)) + 0.5;
+            const double size = exponent - 4 + log2(mantissa) - 2 + octaves;
+            const double bin = floor(2 * (size + 3));
+            const int at = (int)fmin(GPUME_SPECTRUM_BINS - 1, fmax(0, bin));
+            (k == 0 ? expected->means : expected->details)[at]++;
+        }
+    }
+}
+
+static void count_block(struct gpume_spectrum *expected, const struct scene *s, uint32_t index)
+{
+    const uint32_t blocks_x = s->target.half.width / 8;
+    const enum gpume_source_kind kind =
+        s->predicted.kinds ? (enum gpume_source_kind)s->kinds[index] : GPUME_FROM_SELF;
+    const double offset = s->predicted.offsets ? s->predicted.offsets[index] / 256.0 : 0;
+    for (int64_t part = 0; part < 4; part++) {
+        const int64_t x0 = index % blocks_x * 8 + part % 2 * 4;
+        const int64_t y0 = index / blocks_x * 8 + part / 2 * 4;
+        int32_t residual[16];
+        if (kind == GPUME_FROM_SELF) {
+            predict_from_self(&s->target.plain, x0, y0, residual);
+        }
+        for (int64_t i = 0; i < 16; i++) {
+            const int64_t x = x0 + i % 4, y = y0 + i / 4;
+            const int32_t predicted =
+                kind == GPUME_FROM_SELF ? residual[i] : predicted_from_others(s, index, x, y, kind);
+            residual[i] = plain_at(&s->target.plain, x, y) - predicted;
+        }
+        count_part(expected, residual, -offset / 6);
+    }
+}
+
+static void check_counts(const struct gpume_spectrum *found, const struct gpume_spectrum *expected)
+{
+    for (uint32_t i = 0; i < GPUME_SPECTRUM_BINS; i++) {
+        REQUIRE_EQUAL(found->means[i], expected->means[i]);
+        REQUIRE_EQUAL(found->details[i], expected->details[i]);
+    }
+}
+
+/* --- tests */
+
+static void check_scene(const struct scene *s)
+{
+    struct gpume_spectrum found, expected = {0};
+    const uint32_t blocks = s->target.half.width / 8 * (s->target.half.height / 8);
+    gpume_spectrum_measure(&found, &s->predicted);
+    for (uint32_t i = 0; i < blocks; i++) {
+        if (s->costs[i] > 12) {
+            count_block(&expected, s, i);
+        }
+    }
+    REQUIRE_EQUAL(found.blocks, blocks);
+    REQUIRE_EQUAL(found.sampled, blocks);
+    check_counts(&found, &expected);
+}
+
+static void test_predictions(void)
+{
+    static const uint32_t sizes[][2] = {{1, 1}, {16, 16}, {33, 47}, {160, 100}};
+    static struct scene s;
+    for (uint32_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        scene_init(&s, sizes[i][0], sizes[i][1]);
+        check_scene(&s);
+        s.predicted.weight = (struct gpume_weight){5, 31, 3}; /* darkens */
+        check_scene(&s);
+        s.predicted.kinds = NULL;
+        s.predicted.offsets = NULL;
+        check_scene(&s);
+        scene_free(&s);
+    }
+}
+
+/* Counts from bins of the one are half an octave or less further up in the other. */
+static void test_brighter(void)
+{
+    static struct scene s;
+    struct gpume_spectrum plain, brighter;
+    scene_init(&s, 160, 100);
+    memset(s.kinds, GPUME_FROM_PAST, sizeof(s.kinds));
+    s.predicted.weight = (struct gpume_weight){5, 33, 0};
+    s.predicted.distance = 4; /* 1/32 brighter in four frames: not more than 1/128 per frame */
+    gpume_spectrum_measure(&plain, &s.predicted);
+    s.predicted.distance = 3;
+    gpume_spectrum_measure(&brighter, &s.predicted);
+    uint32_t sum = 0, moved = 0;
+    for (uint32_t i = GPUME_SPECTRUM_BINS; i-- > 0;) {
+        sum += plain.details[i];
+        moved += brighter.details[i];
+        REQUIRE(moved >= sum);
+        REQUIRE(i == 0 || moved <= sum + plain.details[i - 1]);
+    }
+    REQUIRE(memcmp(plain.details, brighter.details, sizeof(plain.details)) != 0);
+    scene_free(&s);
+}
+
+static void test_vectors(void)
+{
+    static struct scene s;
+    struct gpume_spectrum found;
+    scene_init(&s, 96, 80); /* 6 x 5 blocks */
+    memset(s.vectors, 0, sizeof(s.vectors));
+    memset(s.kinds, GPUME_FROM_PAST, sizeof(s.kinds));
+    for (uint32_t i = 0; i < 30; i++) {
+        s.costs[i] = 13;
+    }
+    gpume_spectrum_measure(&found, &s.predicted);
+    REQUIRE_EQUAL(found.vectors, 0);
+    s.vectors[0][14] = (struct gpume_vector){3, -1}; /* no median of others */
+    gpume_spectrum_measure(&found, &s.predicted);
+    const double bits = log2(7) + log2(3);
+    REQUIRE(fabs(found.vectors - bits * 65536) < 8);
+    for (uint32_t i = 0; i < 30; i++) { /* one motion: only the first block differs */
+        s.vectors[0][i] = (struct gpume_vector){3, -1};
+    }
+    gpume_spectrum_measure(&found, &s.predicted);
+    REQUIRE(fabs(found.vectors - bits * 65536) < 8);
+    memset(s.kinds, GPUME_FROM_BOTH, sizeof(s.kinds));
+    s.vectors[1][29] = (struct gpume_vector){-4, 0};
+    gpume_spectrum_measure(&found, &s.predicted);
+    REQUIRE(fabs(found.vectors - (bits + log2(9)) * 65536) < 8);
+    memset(s.kinds, GPUME_FROM_STILL, sizeof(s.kinds));
+    gpume_spectrum_measure(&found, &s.predicted);
+    REQUIRE_EQUAL(found.vectors, 0);
+    scene_free(&s);
+}
+
+/* Of a large frame every block is looked at sooner or later, whatever the rhythm of frames. */
+static void check_sampling(uint32_t width, uint32_t height, uint32_t every)
+{
+    static struct scene s;
+    struct gpume_spectrum found;
+    scene_init(&s, width, height);
+    const uint32_t blocks = s.target.half.width / 8 * (s.target.half.height / 8);
+    const uint32_t chosen = blocks - 1;
+    uint32_t seen = 0;
+    memset(s.costs, 0, sizeof(s.costs));
+    s.costs[chosen] = 13;
+    for (uint64_t frame = 0; frame < 64; frame++) {
+        s.predicted.frame = frame * every;
+        gpume_spectrum_measure(&found, &s.predicted);
+        REQUIRE(found.sampled > 0 && found.sampled <= 1000 && found.sampled * 16 >= blocks);
+        uint32_t counted = 0;
+        for (uint32_t i = 0; i < GPUME_SPECTRUM_BINS; i++) {
+            counted += found.details[i];
+        }
+        seen += counted > 0;
+    }
+    REQUIRE(seen >= 4 && seen < 60);
+    scene_free(&s);
+}
+
+int main(void)
+{
+    test_predictions();
+    test_brighter();
+    test_vectors();
+    check_sampling(1280, 720, 1);
+    check_sampling(1280, 720, 4);
+    check_sampling(16, 32768, 1);
+    return harness_verdict();
+}
