@@ -81,7 +81,8 @@ def types_file(cache, stats):
     digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()[:24]
     path = os.path.join(cache.root, "types." + digest)
     if not os.path.exists(path):
-        with open(path + ".part", "w") as stream:
+        part = "%s.%d" % (path, os.getpid())  # workers of one ladder may write the same types
+        with open(part, "w") as stream:
             stream.write("\n".join(lines) + "\n")
-        os.rename(path + ".part", path)
+        os.rename(part, path)
     return path
