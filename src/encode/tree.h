@@ -7,9 +7,10 @@
  * A block's information is its intra cost, scaled by adaptive quantization, plus what blocks that
  * refer to it have passed on. It passes on (information) * (1 - inter cost / intra cost) to the
  * four blocks that its match overlaps, in proportion to the areas; with two references, to each
- * side by its nearness in time. The offset is -5 (1 - qcomp) log2(information / intra cost), on top
- * of adaptive quantization. The encoders also scale by the duration of frames, which matters with
- * variable frame rates only, and is left out here.
+ * side by its nearness in time with weightb, otherwise half to each. The offset is
+ * -5 (1 - qcomp) log2(information / intra cost), on top of adaptive quantization. The encoders also
+ * scale by the duration of frames, which matters with variable frame rates only, and is left out
+ * here.
  *
  * Unlike the encoders, we smooth both parts of that ratio over neighbouring blocks, since vectors
  * err, and offsets that differ from block to block cost bits themselves; quality.c adapts the
