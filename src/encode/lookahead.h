@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Half-resolution frames (half.h) of a stretch of a video, and what it costs to predict one of them
- * from others. libgpume finds the vectors of 8x8 blocks at a quarter of the resolution, and
- * gpume_refine makes of them those of the blocks at half the resolution, in quarter pixels. Intra
- * costs and means of two matches are computed here. Costs are SATD of 8-bit samples with the
- * penalties of costs.h. They are the same on every engine and with every number of threads. One
- * thread; but on a GPU one may read frames while another sends those that have been read, and a
- * third one asks and drops.
+ * from others. libgpume finds the vectors of 8x8 blocks at a quarter of the resolution
+ * (searches.h). Of them blocks.h, on the processor or on a GPU, makes those of the blocks at half
+ * the resolution, in quarter pixels, and finds intra costs; on a GPU also the costs of most means
+ * of two matches. choice.h finds those of the other means, and the cheapest prediction of each
+ * block. Costs are SATD of 8-bit samples with the penalties of costs.h. They are the same on every
+ * engine and with every number of threads. One thread; but on a GPU one may read frames while
+ * another sends those that have been read, and a third one asks and drops.
  */
 #ifndef GPUME_ENCODE_LOOKAHEAD_H
 #define GPUME_ENCODE_LOOKAHEAD_H
@@ -45,7 +46,7 @@ struct gpume_lookahead_params {
 int gpume_lookahead_open(
     struct gpume_lookahead **lookahead, const struct gpume_lookahead_params *params);
 
-/* What the frames' engine is, for messages: "NVIDIA H200", "cpu". */
+/* What the frames' engine is, for messages: "NVIDIA H200", "2 threads". */
 const char *gpume_lookahead_engine(const struct gpume_lookahead *lookahead);
 
 /* GPUME_LOOKAHEAD_LAG, or 0 without a GPU. */
