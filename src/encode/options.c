@@ -11,7 +11,9 @@
 
 const char *gpume_encoder_name(enum gpume_encoder encoder)
 {
-    return encoder == GPUME_ENCODER_X264 ? "x264" : "x265";
+    static const char *const names[GPUME_ENCODERS] = {
+        [GPUME_ENCODER_X264] = "x264", [GPUME_ENCODER_X265] = "x265"};
+    return names[encoder];
 }
 
 static const struct gpume_encode_options defaults[GPUME_ENCODERS] = {

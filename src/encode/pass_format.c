@@ -12,7 +12,9 @@ static const char letters[] = "IiPBb";
 
 const struct gpume_pass_format *gpume_pass_format_of(enum gpume_encoder encoder)
 {
-    return encoder == GPUME_ENCODER_X264 ? &gpume_x264_pass : &gpume_x265_pass;
+    static const struct gpume_pass_format *const formats[GPUME_ENCODERS] = {
+        [GPUME_ENCODER_X264] = &gpume_x264_pass, [GPUME_ENCODER_X265] = &gpume_x265_pass};
+    return formats[encoder];
 }
 
 char gpume_pass_letter(enum gpume_frame_type type)
