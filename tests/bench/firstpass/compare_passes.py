@@ -10,7 +10,7 @@ Beside each STATS lies STATS.mbtree or STATS.cutree. The first one is called "th
 
     x264 --preset medium --pass 1 --slow-firstpass --bitrate 500 --stats own.stats -o /dev/null CLIP
     gpume firstpass CLIP --encoder x264 --bitrate 500k -o ours
-    compare_passes.py x264 640 360 own.stats ours.500k.stats
+    compare_passes.py x264 640 360 own.stats ours-640x360-500k-0.log
 """
 import math
 import re
