@@ -12,7 +12,7 @@ void gpume_intra_costs(const struct gpume_half *half, uint32_t block_y, uint16_t
 {
     gpume_encode_kernels()->intra(half, block_y, costs);
     for (uint32_t i = 0; i < blocks_of(half); i++) {
-        costs[i] = (uint16_t)(costs[i] + GPUME_PENALTY_ANY + GPUME_PENALTY_INTRA);
+        costs[i] = gpume_intra_cost(costs[i]);
     }
 }
 
@@ -43,8 +43,7 @@ void gpume_mean_costs(const struct gpume_half *half, uint32_t block_y,
     gpume_encode_kernels()->mean(half, block_y, past, future, past_share, costs);
     for (uint32_t i = 0; i < blocks_of(half); i++) {
         const struct gpume_vector v = vector_of(past, i), w = vector_of(future, i);
-        const bool moves = (v.dx | v.dy | w.dx | w.dy) != 0;
-        costs[i] = (uint16_t)(costs[i] + GPUME_PENALTY_ANY + (moves ? GPUME_PENALTY_BOTH : 0));
+        costs[i] = gpume_mean_cost(costs[i], (v.dx | v.dy | w.dx | w.dy) != 0);
     }
 }
 

@@ -8,6 +8,7 @@
 
 #include "encode/half.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define GPUME_PENALTY_ANY 4u /* on every cost */
@@ -30,11 +31,23 @@ static inline uint32_t gpume_coded_cost(uint16_t cost)
  * stands for those outside. */
 void gpume_intra_costs(const struct gpume_half *half, uint32_t block_y, uint16_t *costs);
 
+/* The cost of a prediction from samples around the block. */
+static inline uint16_t gpume_intra_cost(uint32_t satd)
+{
+    return (uint16_t)(satd + GPUME_PENALTY_ANY + GPUME_PENALTY_INTRA);
+}
+
 /* The cost of a match. */
 static inline uint16_t gpume_match_cost(uint32_t satd, struct gpume_vector vector)
 {
     return (uint16_t)(satd + GPUME_PENALTY_ANY +
                       ((vector.dx | vector.dy) != 0 ? GPUME_PENALTY_VECTOR : 0));
+}
+
+/* The cost of the mean of two matches. moves: a vector is not (0,0). */
+static inline uint16_t gpume_mean_cost(uint32_t satd, bool moves)
+{
+    return (uint16_t)(satd + GPUME_PENALTY_ANY + (moves ? GPUME_PENALTY_BOTH : 0));
 }
 
 /* A reference and where the blocks of one row have their matches in it, in quarter pixels. */

@@ -365,7 +365,7 @@ int gpume_encode_device_start(
 static void take_intra(struct gpume_intra *intra, const uint32_t *satd, uint32_t blocks)
 {
     for (uint32_t i = 0; i < blocks; i++) {
-        intra->costs[i] = (uint16_t)(satd[i] + GPUME_PENALTY_ANY + GPUME_PENALTY_INTRA);
+        intra->costs[i] = gpume_intra_cost(satd[i]);
     }
 }
 
@@ -385,9 +385,8 @@ static void take_match(struct gpume_match *match, const uint32_t *ranks, uint32_
 static void take_mean(struct gpume_mean *mean, const uint32_t *found, uint32_t blocks)
 {
     for (uint32_t i = 0; i < blocks; i++) {
-        const uint32_t moves = found[i] & 0x8000 ? GPUME_PENALTY_BOTH : 0;
-        mean->both[i] = (uint16_t)((found[i] & 0x7fff) + GPUME_PENALTY_ANY + moves);
-        mean->still[i] = (uint16_t)((found[i] >> 16) + GPUME_PENALTY_ANY);
+        mean->both[i] = gpume_mean_cost(found[i] & 0x7fff, (found[i] & 0x8000) != 0);
+        mean->still[i] = gpume_mean_cost(found[i] >> 16, false);
     }
 }
 
