@@ -57,15 +57,13 @@ static void refine_rows(struct gpume_match *match, uint32_t begin, uint32_t end)
 static void average_rows(const struct gpume_mean *mean, uint32_t begin, uint32_t end)
 {
     const struct gpume_half *target = mean->past->target;
-    const struct gpume_half *past = mean->past->reference, *future = mean->future->reference;
     for (uint32_t y = begin; y < end; y++) {
         const size_t first = (size_t)y * (target->width / GPUME_HALF_BLOCK);
-        const struct gpume_matches in_past = {past, mean->past->vectors + first};
-        const struct gpume_matches in_future = {future, mean->future->vectors + first};
-        const struct gpume_matches still_past = {past, NULL}, still_future = {future, NULL};
-        gpume_mean_costs(target, y, &in_past, &in_future, mean->past_share, mean->both + first);
-        gpume_mean_costs(
-            target, y, &still_past, &still_future, mean->past_share, mean->still + first);
+        const struct gpume_matches past = {mean->past->reference, mean->past->vectors + first};
+        const struct gpume_matches future = {
+            mean->future->reference, mean->future->vectors + first};
+        gpume_both_mean_costs(
+            target, y, &past, &future, mean->past_share, mean->both + first, mean->still + first);
     }
 }
 

@@ -15,9 +15,9 @@ static void keep_cheaper(uint32_t count, uint16_t *costs, uint8_t *kinds, const 
     }
 }
 
-/* row: memory for the costs of a row. */
+/* rows: memory for the costs of two rows. */
 static void choose_row(
-    const struct gpume_choice *c, uint32_t count, uint32_t block_y, uint16_t *row)
+    const struct gpume_choice *c, uint32_t count, uint32_t block_y, uint16_t *rows)
 {
     const size_t first = (size_t)block_y * count;
     uint16_t *costs = c->costs + first;
@@ -37,12 +37,10 @@ static void choose_row(
     } else if (c->past.match && c->future.match) {
         const struct gpume_matches past = {c->past.half, c->past.match->vectors + first};
         const struct gpume_matches future = {c->future.half, c->future.match->vectors + first};
-        gpume_mean_costs(c->target, block_y, &past, &future, c->past_share, row);
-        keep_cheaper(count, costs, kinds, row, GPUME_FROM_BOTH);
-        const struct gpume_matches still_past = {c->past.half, NULL};
-        const struct gpume_matches still_future = {c->future.half, NULL};
-        gpume_mean_costs(c->target, block_y, &still_past, &still_future, c->past_share, row);
-        keep_cheaper(count, costs, kinds, row, GPUME_FROM_STILL);
+        uint16_t *both = rows, *still = rows + count;
+        gpume_both_mean_costs(c->target, block_y, &past, &future, c->past_share, both, still);
+        keep_cheaper(count, costs, kinds, both, GPUME_FROM_BOTH);
+        keep_cheaper(count, costs, kinds, still, GPUME_FROM_STILL);
     }
 }
 
@@ -52,7 +50,7 @@ static void choose_part(void *opaque, uint32_t part)
     const uint32_t count = c->target->width / GPUME_HALF_BLOCK;
     const uint32_t end = gpume_split_row(c->split, part + 1);
     for (uint32_t y = gpume_split_row(c->split, part); y < end; y++) {
-        choose_row(c, count, y, c->scratch + (size_t)part * count);
+        choose_row(c, count, y, c->scratch + (size_t)2 * part * count);
     }
 }
 

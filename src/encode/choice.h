@@ -21,7 +21,7 @@ struct gpume_choice {
     uint32_t past_share;           /* in means of both, of GPUME_SHARES */
     const struct gpume_mean *mean; /* of both, ready; NULL: found here */
     const struct gpume_split *split;
-    uint16_t *scratch; /* a row of blocks for each part of the split */
+    uint16_t *scratch; /* two rows of blocks for each part of the split */
     uint16_t *costs;
     uint8_t *kinds; /* both are filled in */
 };

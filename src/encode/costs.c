@@ -47,6 +47,16 @@ void gpume_mean_costs(const struct gpume_half *half, uint32_t block_y,
     }
 }
 
+void gpume_both_mean_costs(const struct gpume_half *half, uint32_t block_y,
+    const struct gpume_matches *past, const struct gpume_matches *future, uint32_t past_share,
+    uint16_t *both, uint16_t *still)
+{
+    const struct gpume_matches still_past = {past->reference, NULL};
+    const struct gpume_matches still_future = {future->reference, NULL};
+    gpume_mean_costs(half, block_y, past, future, past_share, both);
+    gpume_mean_costs(half, block_y, &still_past, &still_future, past_share, still);
+}
+
 void gpume_refine(const struct gpume_half *target, const struct gpume_half *reference,
     uint32_t block_y, const struct gpume_vector *coarse, struct gpume_vector *vectors,
     uint16_t *costs)

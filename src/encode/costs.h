@@ -68,6 +68,12 @@ void gpume_mean_costs(const struct gpume_half *half, uint32_t block_y,
     const struct gpume_matches *past, const struct gpume_matches *future, uint32_t past_share,
     uint16_t *costs);
 
+/* The costs of both means that a block may be predicted by: that of the two matches, and that of
+ * the references at the block's own place. */
+void gpume_both_mean_costs(const struct gpume_half *half, uint32_t block_y,
+    const struct gpume_matches *past, const struct gpume_matches *future, uint32_t past_share,
+    uint16_t *both, uint16_t *still);
+
 /* Quarter-pixel vectors of a row of blocks from coarse ones. A block begins with (0,0), the vectors
  * of the four coarse blocks nearest to it, and the eight neighbours of each of these five a pixel
  * away, and takes the best by SAD. Then it takes the best by SATD of that and its eight neighbours
