@@ -26,6 +26,9 @@ struct gpume_weight {
     int32_t denominator, scale, offset; /* offset: in 8-bit samples */
 };
 
+/* The same as no weight at all. */
+#define GPUME_WEIGHT_NONE ((struct gpume_weight){.denominator = 0, .scale = 1, .offset = 0})
+
 static inline bool gpume_weight_is_none(const struct gpume_weight *weight)
 {
     return weight->scale == 1 << weight->denominator && weight->offset == 0;

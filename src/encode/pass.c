@@ -253,7 +253,7 @@ static void fill_frame(const struct gpume_pass *pass, const struct rate *rate, s
         .intra_blocks = row->intra_blocks,
         .inter_blocks = row->inter_blocks,
         .skipped_blocks = row->skipped_blocks,
-        .weight = weighted ? row->weight : (struct gpume_weight){.scale = 1},
+        .weight = weighted ? row->weight : GPUME_WEIGHT_NONE,
     };
 }
 

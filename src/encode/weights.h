@@ -29,9 +29,6 @@ void gpume_luma_add(
 struct gpume_luma_stats gpume_luma_stats(
     const struct gpume_luma_sums *sums, const struct gpume_half *half);
 
-/* The same as no weight at all. */
-#define GPUME_WEIGHT_NONE ((struct gpume_weight){.denominator = 0, .scale = 1, .offset = 0})
-
 /* The weight that gives the reference the target's mean and variance, as near as a scale of 7 bits
  * and a whole offset come, in lowest terms; none where both hardly change, or where the scale would
  * be 0, which predicts nothing from the reference. `samples`: in a plane. */

@@ -59,7 +59,7 @@ static void write_weight(char text[WEIGHT_BYTES], const struct gpume_weight *wei
 static size_t read_weight(const char *text, struct gpume_weight *weight)
 {
     char expected[WEIGHT_BYTES];
-    *weight = (struct gpume_weight){.scale = 1};
+    *weight = GPUME_WEIGHT_NONE;
     if (sscanf(text, "w:%" SCNd32 ",%" SCNd32 ",%" SCNd32, &weight->denominator, &weight->scale,
             &weight->offset) != 3 ||
         weight->denominator < 0 || weight->denominator > 7) {

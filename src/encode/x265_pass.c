@@ -36,7 +36,7 @@ static bool read_frame(const char *line, struct gpume_pass_frame *frame)
         &frame->display, &frame->coded, &letter, &whole, &part, &frame->texture, &frame->vectors,
         &frame->intra_blocks, &frame->inter_blocks, &frame->skipped_blocks, &end);
     frame->qp = (int32_t)(whole * 100 + part);
-    frame->weight = (struct gpume_weight){.scale = 1};
+    frame->weight = GPUME_WEIGHT_NONE;
     return end > 0 && line[end] == '\0' && gpume_pass_type_of(letter, &frame->type);
 }
 
