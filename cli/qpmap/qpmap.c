@@ -5,9 +5,11 @@
  * structure of B frames; so the maps come in display order. Main thread only, but maps are written
  * by the one that decides (encode/analysis.h).
  */
+#include "base/grid.h"
 #include "commands.h"
 #include "console.h"
 #include "encode/analysis.h"
+#include "encode/half.h"
 #include "encode/qp_map.h"
 #include "files/text_file.h"
 #include "video.h"
@@ -42,8 +44,7 @@ struct job {
 /* In whole units, of which a QP has `by`. */
 static int32_t scale(int16_t offset, int32_t by)
 {
-    const int32_t value = offset * by;
-    return (value + (value < 0 ? -128 : 128)) / 256;
+    return (int32_t)gpume_div_nearest(offset * by, 256);
 }
 
 static int32_t av1_index(int16_t offset)
@@ -134,9 +135,10 @@ static enum gpume_exit open_analysis(void *opaque)
     if (status == GPUME_OK) {
         gpume_console_forget_error();
         gpume_console_info("engine: %s", gpume_analysis_engine(job->analysis));
-        const uint32_t blocks_x = (info->width + 15) / 16, blocks_y = (info->height + 15) / 16;
-        job->per_square = (options->side ? options->side : 64) / 16;
-        job->offsets = malloc((size_t)blocks_x * blocks_y * sizeof(*job->offsets));
+        const uint64_t blocks_x = gpume_div_up(info->width, GPUME_SQUARE);
+        const uint64_t blocks_y = gpume_div_up(info->height, GPUME_SQUARE);
+        job->per_square = (options->side ? options->side : 64) / GPUME_SQUARE;
+        job->offsets = malloc(blocks_x * blocks_y * sizeof(*job->offsets));
         status = job->offsets ? GPUME_OK : GPUME_NOMEM;
     }
     return status ? gpume_video_refuse(&job->video, status) : GPUME_EXIT_DONE;

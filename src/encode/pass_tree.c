@@ -2,11 +2,10 @@
 #include "encode/pass_tree.h"
 
 #include "base/grid.h"
+#include "encode/half.h"
 #include "encode/pass_format.h"
 
 #include <stdlib.h>
-
-#define SIDE 16u /* pixels of a square */
 
 /* One axis of the picture. Positions are in units of which a pixel of the analysed frame has `to`
  * and a pixel of the encoded picture has `from`. */
@@ -23,7 +22,8 @@ struct gpume_pass_tree {
 
 static struct axis axis_of(uint32_t from, uint32_t to)
 {
-    return (struct axis){from, to, (from + SIDE - 1) / SIDE, (to + SIDE - 1) / SIDE};
+    return (struct axis){from, to, (uint32_t)gpume_div_up(from, GPUME_SQUARE),
+        (uint32_t)gpume_div_up(to, GPUME_SQUARE)};
 }
 
 size_t gpume_pass_tree_bytes(const struct gpume_pass_tree *tree)
@@ -63,17 +63,17 @@ struct stretch {
 
 static struct stretch stretch_of(const struct axis *axis, uint32_t square)
 {
-    const uint64_t begin = (uint64_t)square * SIDE * axis->from;
+    const uint64_t begin = (uint64_t)square * GPUME_SQUARE * axis->from;
     const uint64_t end =
-        gpume_min_u64(begin + SIDE * (uint64_t)axis->from, (uint64_t)axis->from * axis->to);
-    const uint64_t step = (uint64_t)SIDE * axis->to;
+        gpume_min_u64(begin + GPUME_SQUARE * (uint64_t)axis->from, (uint64_t)axis->from * axis->to);
+    const uint64_t step = (uint64_t)GPUME_SQUARE * axis->to;
     return (struct stretch){begin, end, (uint32_t)(begin / step), (uint32_t)((end - 1) / step)};
 }
 
 /* How much of the stretch lies in a square of the analysed frame. */
 static uint64_t overlap(const struct axis *axis, const struct stretch *stretch, uint32_t square)
 {
-    const uint64_t step = (uint64_t)SIDE * axis->to;
+    const uint64_t step = (uint64_t)GPUME_SQUARE * axis->to;
     const uint64_t begin = square * step, end = gpume_min_u64(begin + step, stretch->end);
     return end - (begin > stretch->begin ? begin : stretch->begin);
 }

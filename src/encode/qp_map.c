@@ -5,7 +5,7 @@
 
 uint32_t gpume_qp_map_squares(uint32_t blocks, uint32_t per_square)
 {
-    return (blocks + per_square - 1) / per_square;
+    return (uint32_t)gpume_div_up(blocks, per_square);
 }
 
 static int16_t mean_of_square(
