@@ -30,7 +30,6 @@ static bool is_same(const struct gpume_change *a, const struct gpume_change *b)
 
 int gpume_changes_add(struct gpume_changes *changes, const struct gpume_change *change)
 {
-    size_t kept = changes->count;
     struct gpume_change *items =
         gpume_grow(changes->items, changes->count, &changes->capacity, sizeof(*items));
     if (!items) {
@@ -42,7 +41,8 @@ int gpume_changes_add(struct gpume_changes *changes, const struct gpume_change *
             return GPUME_OK;
         }
     }
-    for (size_t i = kept = 0; i < changes->count; i++) {
+    size_t kept = 0;
+    for (size_t i = 0; i < changes->count; i++) {
         if (!is_same(&changes->items[i], change)) {
             changes->items[kept++] = changes->items[i];
         }
