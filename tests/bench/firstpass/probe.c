@@ -9,6 +9,7 @@
  */
 #include "distort.h"
 #include "encode/analysis.h"
+#include "encode/pass_format.h"
 #include "encode/spectrum.h"
 #include "encode/types.h"
 
@@ -47,7 +48,6 @@ static void *grow(void *memory, size_t count, size_t size)
 /* Types from statistics: lines "in:DISPLAY out:CODED type:LETTER ...". */
 static void read_types(const char *path)
 {
-    static const char letters[] = "IiPBb";
     char line[4096];
     FILE *in = fopen(path, "r");
     if (in == NULL) {
@@ -59,8 +59,8 @@ static void read_types(const char *path)
         if (sscanf(line, "in:%" SCNu64 " out:%*u type:%c", &display, &letter) != 2) {
             continue;
         }
-        const char *found = strchr(letters, letter);
-        if (found == NULL) {
+        enum gpume_frame_type type;
+        if (!gpume_pass_type_of(letter, &type)) {
             die("unknown frame type", line);
         }
         if (display >= control.type_count) {
@@ -69,7 +69,7 @@ static void read_types(const char *path)
                 control.types[control.type_count] = GPUME_FRAME_P;
             }
         }
-        control.types[display] = (enum gpume_frame_type)(found - letters);
+        control.types[display] = type;
     }
     fclose(in);
 }
@@ -122,7 +122,7 @@ static int decide(void *opaque, const struct gpume_decision *decision)
 {
     const struct probe *probe = opaque;
     const struct gpume_spectrum *spectrum = decision->spectrum;
-    const char letter = "IiPBb"[decision->type];
+    const char letter = gpume_pass_letter(decision->type);
     fprintf(probe->table, "%" PRIu64 ",%" PRIu64 ",%c,%" PRIu64 ",%" PRIu64 ",%u,%u,%u,%u,%.3f,",
         decision->display, decision->coded, letter, decision->cost, decision->intra_cost,
         decision->intra_blocks, decision->skipped_blocks, spectrum->blocks, spectrum->sampled,
