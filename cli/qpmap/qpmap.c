@@ -189,7 +189,7 @@ static const struct gpume_option table[] = {
                 "60)"},
     {GPUME_ROW_REAL("qcomp", "Q", OPTIONS, qcomp, 0, 1),
         .help = "strength: 1 gives no offsets, 0 the largest ones (default 0.6)"},
-    {GPUME_ROW_REAL("aq-strength", "S", OPTIONS, aq_strength, 0, 3),
+    {GPUME_ROW_REAL("aq-strength", "S", OPTIONS, aq_strength, 0, GPUME_AQ_STRENGTH_MAX),
         .help = "add the offsets of x264's adaptive quantization, at this strength (default 0)"},
     GPUME_OPTIONS_VIDEO(OPTIONS, video),
     GPUME_OPTIONS_VIDEO_LAST(OPTIONS, video),

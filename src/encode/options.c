@@ -74,13 +74,12 @@ void gpume_encode_options_default(struct gpume_encode_options *options, enum gpu
 #define X264 (1u << GPUME_ENCODER_X264)
 #define X265 (1u << GPUME_ENCODER_X265)
 #define BOTH (X264 | X265)
-#define VBV_MAX 2000000
 #define REFERENCES_MAX 8u
 
 static const struct gpume_encode_option rows[] = {
     {ROW("keyint", NUMBER, keyint, 1, GPUME_KEYINT_MAX), .of = BOTH, .compared = BOTH},
     {ROW("min-keyint", NUMBER, min_keyint, 0, GPUME_KEYINT_MAX), .of = BOTH, .compared = X265},
-    {ROW("scenecut", NUMBER, scenecut, 0, 400), .of = BOTH, .compared = X265},
+    {ROW("scenecut", NUMBER, scenecut, 0, GPUME_SCENECUT_MAX), .of = BOTH, .compared = X265},
     {ROW("bframes", NUMBER, bframes, 0, GPUME_BFRAMES_MAX), .of = BOTH, .compared = BOTH},
     {ROW("b-adapt", NUMBER, b_adapt, 0, 2), .of = BOTH, .compared = BOTH},
     {ROW("b-pyramid", NUMBER, b_pyramid, 0, 2), .of = X264, .compared = X264},
@@ -93,16 +92,17 @@ static const struct gpume_encode_option rows[] = {
         .compared = BOTH},
     {ROW("mbtree", FLAG, tree, 0, 1), .of = X264, .compared = X264},
     {ROW("cutree", FLAG, tree, 0, 1), .of = X265, .compared = X265},
-    {ROW("ref", NUMBER, ref, 1, 16), .of = BOTH},
-    {ROW("aq-mode", NUMBER, aq_mode, 0, 3), .of = BOTH},
-    {ROW("aq-strength", REAL, aq_strength, 0, 3), .of = BOTH},
+    {ROW("ref", NUMBER, ref, 1, GPUME_REF_MAX), .of = BOTH},
+    {ROW("aq-mode", NUMBER, aq_mode, 0, GPUME_AQ_MODE_MAX), .of = BOTH},
+    {ROW("aq-strength", REAL, aq_strength, 0, GPUME_AQ_STRENGTH_MAX), .of = BOTH},
     {ROW("qcomp", REAL, qcomp, 0, 1), .of = X264},
     {ROW("qcomp", REAL, qcomp, 0.5, 1), .of = X265}, /* crashes or hangs with less */
-    {ROW("ipratio", REAL, ipratio, 0.1, 10), .of = BOTH},
-    {ROW("pbratio", REAL, pbratio, 0.1, 10), .of = BOTH},
-    {ROW("ratetol", REAL, ratetol, 0.01, 100), .of = X264, .optional = true},
-    {ROW("vbv-maxrate", NUMBER, vbv_maxrate, 0, VBV_MAX), .of = BOTH, .optional = true},
-    {ROW("vbv-bufsize", NUMBER, vbv_bufsize, 0, VBV_MAX), .of = BOTH, .optional = true},
+    {ROW("ipratio", REAL, ipratio, GPUME_RATIO_MIN, GPUME_RATIO_MAX), .of = BOTH},
+    {ROW("pbratio", REAL, pbratio, GPUME_RATIO_MIN, GPUME_RATIO_MAX), .of = BOTH},
+    {ROW("ratetol", REAL, ratetol, GPUME_RATETOL_MIN, GPUME_RATETOL_MAX), .of = X264,
+        .optional = true},
+    {ROW("vbv-maxrate", NUMBER, vbv_maxrate, 0, GPUME_VBV_MAX), .of = BOTH, .optional = true},
+    {ROW("vbv-bufsize", NUMBER, vbv_bufsize, 0, GPUME_VBV_MAX), .of = BOTH, .optional = true},
 };
 
 const struct gpume_encode_option *gpume_encode_option_next(

@@ -13,9 +13,18 @@
 #include <stdint.h>
 
 #define GPUME_KEYINT_MAX 100000
+#define GPUME_SCENECUT_MAX 400
 #define GPUME_BFRAMES_MAX 16
 #define GPUME_RC_LOOKAHEAD_MAX 250
-#define GPUME_HORIZON 60 /* quality gains: tests/bench/firstpass/FINDINGS.md */
+#define GPUME_REF_MAX 16
+#define GPUME_AQ_MODE_MAX 3
+#define GPUME_AQ_STRENGTH_MAX 3
+#define GPUME_RATIO_MIN 0.1 /* of quantizers: ipratio and pbratio */
+#define GPUME_RATIO_MAX 10
+#define GPUME_RATETOL_MIN 0.01
+#define GPUME_RATETOL_MAX 100
+#define GPUME_VBV_MAX 2000000 /* kbit and kbit/s */
+#define GPUME_HORIZON 60      /* quality gains: tests/bench/firstpass/FINDINGS.md */
 
 enum gpume_encoder { GPUME_ENCODER_X264, GPUME_ENCODER_X265, GPUME_ENCODERS };
 
