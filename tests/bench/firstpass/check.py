@@ -8,6 +8,7 @@ usage: check.py FIRSTPASS_PROBE [FIRSTPASS_DISTORTED]
 import csv
 import math
 import os
+import queue
 import shutil
 import subprocess
 import sys
@@ -18,9 +19,10 @@ from corpus import ROLES, rows
 from encoders import frames_of
 from fit import BINS, Frame, fit_type, predict
 from ladder import VBV, options_at
-from passes import PASSES, ratio
+from passes import PASSES, bitrate_of, ratio, work
 from vbv import DELIMITER, lowest_fill, picture_bits
 
+PASSES_PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "passes.py")
 WIDTH, HEIGHT, FRAMES = 96, 80, 12
 BLOCKS = (WIDTH // 16) * (HEIGHT // 16)
 TYPES = "IPbPBbbPPbPP"  # in display order, though not one that an encoder would choose
@@ -147,6 +149,22 @@ def check_distorted(command):
         check(len(set(found)) == 3, "distorted vectors give the same offsets")
 
 
+def check_passes_failures():
+    """Whatever passes.py cannot do is said, and at once."""
+    tasks, failures = queue.Queue(), []
+    tasks.put((0, ("clip.y4m", None)))  # no list of rates
+    work(None, tasks, {}, failures)
+    check([type(failure) for failure in failures] == [TypeError],
+          "a worker of passes.py dies silently")
+    for rate in ("345k", "1.5M"):
+        check(bitrate_of(rate) == rate, "passes.py refuses a bitrate")
+    for rate in ("345000", "1.5", "k", "1.2.3k", "345kb"):
+        run = subprocess.run(
+            [sys.executable, "-B", PASSES_PROGRAM, "--gpume", "none", "--encoder", "x264",
+             "--bitrate", rate, "none"], stderr=subprocess.PIPE, text=True)
+        check(run.returncode == 2 and rate + ": give" in run.stderr, "passes.py takes " + rate)
+
+
 def check_passes(command):
     """A round of passes.py, by firstpass_distorted with vectors as they were found."""
     ffmpeg = shutil.which("ffmpeg")
@@ -154,7 +172,6 @@ def check_passes(command):
             [ffmpeg, "-hide_banner", "-encoders"], stdout=subprocess.PIPE, check=True).stdout:
         print("no ffmpeg with libx264: passes.py is not checked")
         return
-    program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "passes.py")
     with tempfile.TemporaryDirectory() as folder:
         clip = os.path.join(folder, "clip.y4m")
         write_clip(clip)
@@ -162,7 +179,7 @@ def check_passes(command):
         for what in (["--bitrate", "100k", "--bitrate", "200k"],
                      ["--rung", "96x64:100k", "--rung", "64x48:50k", "--tune", "psnr"]):
             run = subprocess.run(
-                [sys.executable, "-B", program, "--gpume", command, "--encoder", "x264",
+                [sys.executable, "-B", PASSES_PROGRAM, "--gpume", command, "--encoder", "x264",
                  "--threads", "1", "--workers", "2", "--rounds", "2", clip] + what,
                 stdout=subprocess.PIPE, text=True, check=True)
             found += csv.DictReader(run.stdout.splitlines())
@@ -178,6 +195,7 @@ if __name__ == "__main__":
     check_bd_rate()
     check_buffer()
     check_fit()
+    check_passes_failures()
     check_probe(sys.argv[1])
     for program in sys.argv[2:]:
         check_distorted(program)

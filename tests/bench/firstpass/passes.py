@@ -29,6 +29,7 @@ from statistics import mean
 from encoders import Failure, resources_of
 
 PASSES = ("own_first", "own_second", "analysis", "second")
+RATE = r"\d+(\.\d+)?[kM]"
 NOWHERE = ["-v", "error", "-f", "null", "-"]
 PASS_OPTIONS = {
     "x264": lambda number, stats: ["-pass", number, "-passlogfile", stats],
@@ -56,8 +57,14 @@ def rate_of(rung):
     return rung.rpartition(":")[2]
 
 
+def bitrate_of(text):
+    if not re.fullmatch(RATE, text):
+        raise argparse.ArgumentTypeError("%s: give a number of k or M, such as 345k or 1.5M" % text)
+    return text
+
+
 def rung_of(text):
-    if not re.fullmatch(r"\d+x\d+:[\d.]+[kM]", text):
+    if not re.fullmatch(r"\d+x\d+:" + RATE, text):
         raise argparse.ArgumentTypeError("%s: give WxH:RATE, such as 1280x720:2M" % text)
     return text
 
@@ -121,7 +128,7 @@ def work(arguments, tasks, rows, failures):
                          for half in halves[::1 if number % 2 else -1]}
             except queue.Empty:
                 return
-            except (Failure, OSError) as failure:
+            except Exception as failure:  # run_all reports it
                 failures.append(failure)
                 return
             rows[what].append(found[own_passes] + found[passes_with_gpume])
@@ -158,6 +165,8 @@ def run_all(arguments, rows):
     for thread in threads:
         thread.join()
     if failures:
+        if not isinstance(failures[0], (Failure, OSError)):
+            raise failures[0]
         sys.exit("passes.py: %s" % failures[0])
 
 
@@ -166,7 +175,7 @@ def main():
     parser.add_argument("--gpume", required=True)
     parser.add_argument("--encoder", required=True, choices=sorted(PASS_OPTIONS))
     what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("--bitrate", action="append")
+    what.add_argument("--bitrate", action="append", type=bitrate_of)
     what.add_argument("--rung", action="append", type=rung_of)
     parser.add_argument("--tune", choices=("psnr",))
     parser.add_argument("--threads")
