@@ -16,7 +16,7 @@
 struct gpume_group {
     uint64_t first; /* the last frame of the group before it; frame 0 belongs to the first group */
     uint32_t count; /* frames after the first */
-    uint32_t known; /* the same with those of which the walk knows in addition */
+    uint32_t known; /* count, plus the later frames that the walk reads */
     enum gpume_frame_type types[GPUME_STRETCH_MAX]; /* from the first */
     const struct gpume_quality *quality;
     struct gpume_quality_walk *walk; /* NULL without the tree */

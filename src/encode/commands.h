@@ -37,14 +37,14 @@ struct gpume_command_params {
     uint64_t bitrate, frames;
 };
 
-/* The second pass by ffmpeg with libx264 or libx265, */
+/* Second pass by ffmpeg with libx264 or libx265. */
 void gpume_command_ffmpeg(struct gpume_argv *argv, const struct gpume_command_params *params);
 
-/* and by the encoder's own program, if that reads such frames, */
+/* Second pass by the x264 or x265 program; empty if it cannot read such frames. */
 void gpume_command_encoder(struct gpume_argv *argv, const struct gpume_command_params *params);
 
-/* which may need frames on its standard input: then this is the ffmpeg that writes them; otherwise
- * the list stays empty. */
+/* The ffmpeg that pipes frames into that program; empty if the program reads the input itself or
+ * cannot read such frames. */
 void gpume_command_feed(struct gpume_argv *argv, const struct gpume_command_params *params);
 
 /* A filter graph, NULL: none, followed by scaling. For free(); NULL without memory. */

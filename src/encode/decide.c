@@ -235,8 +235,8 @@ static struct gpume_group *last_group(struct gpume_analysis *a)
     return &a->groups[(a->groups_end - 1) % GPUME_GROUPS];
 }
 
-/* Makes sure that there is a group to add runs to. Its first frame counts as an intra frame,
- * whatever it is: nothing before it is asked for. */
+/* Makes sure that there is a group to add runs to. Its first frame is treated as an intra frame, so
+ * that the walk does not look at frames before it. */
 static int open_group(struct gpume_analysis *a)
 {
     if (a->group_open) {

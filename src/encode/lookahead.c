@@ -204,8 +204,8 @@ static const struct gpume_link *first_of(struct gpume_lookahead *l, struct gpume
     return first;
 }
 
-/* Returns when the match is there, or will never be: then what is made of it never begins. A
- * failure has been logged, and comes again. */
+/* Waits for the match. False: the search has failed, so jobs that need the match never start. The
+ * failure is already logged, and the next call returns it too. */
 static bool await(struct gpume_lookahead *l, const struct gpume_match *match)
 {
     return gpume_searches_wait(l->searches, match) == GPUME_OK;
@@ -278,8 +278,8 @@ int gpume_lookahead_put(struct gpume_lookahead *lookahead, const struct gpume_pl
     return gpume_lookahead_send(lookahead);
 }
 
-/* On a GPU the frames that follow may still be compared with one of which nothing more is asked:
- * its planes are needed until then. */
+/* On a GPU, later frames may still be searched in a frame that is being dropped; its planes must
+ * stay until those searches end. */
 static void wait_for_readers(struct gpume_lookahead *l, uint64_t first)
 {
     const uint64_t end = gpume_min_u64(l->end, first + l->params.distance_max);

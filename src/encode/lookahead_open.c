@@ -7,8 +7,8 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* A GPU leaves little to do, in many short pieces: to start more threads for them takes longer.
- * The processor then searches weighted references, one at a time. */
+/* With a GPU the processor has only short tasks left, and more threads than these cost more than
+ * they save. It still searches weighted references, one at a time. */
 #define SPLIT_THREADS 4u
 #define WEIGHTED_THREADS 2u
 

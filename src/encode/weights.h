@@ -36,8 +36,8 @@ struct gpume_weight gpume_weight_guess(const struct gpume_luma_stats *target,
     const struct gpume_luma_stats *reference, uint64_t samples);
 
 /* The cost of coding what is predicted with this weight from a reference `distance` frames before:
- * 5/4 of the cost of prediction where the weight brightens by more than 1/128 a frame. What was too
- * dark to be coded in the reference must be coded then. */
+ * 5/4 of the cost of prediction where the weight brightens by more than 1/128 per frame. What was
+ * too dark to be coded in the reference must be coded then. */
 uint64_t gpume_weight_coding_cost(
     const struct gpume_weight *weight, uint64_t distance, uint64_t cost);
 
