@@ -3,6 +3,8 @@
 
 #include "base/grid.h"
 #include "encode/fixed.h"
+#include "encode/kernels/match.h"
+#include "encode/kernels/weigh.h"
 #include "encode/weights.h"
 
 #include <stdlib.h>
@@ -10,6 +12,9 @@
 
 #define SIDE GPUME_HALF_BLOCK
 #define PART (SIDE / 2) /* samples across a transform */
+/* In 1/256 octaves: a coefficient that is divided by 4 begins 2 lower, and bin 0 is not octave 0.
+ */
+#define FIRST_SIZE ((2 + GPUME_SPECTRUM_FIRST) * 256)
 
 /* --- which blocks */
 
@@ -29,85 +34,43 @@ static struct sampling sampling_of(uint32_t blocks_x, uint32_t blocks_y, uint64_
         mixed / step % (uint32_t)gpume_min_u64(step, blocks_y)};
 }
 
-/* --- predictions: SIDE * SIDE samples */
+/* --- predictions */
 
 struct block {
     uint32_t x, y, index;
-    const uint8_t *samples; /* of the target */
-    ptrdiff_t stride;
 };
 
-static const uint8_t *place(
-    const struct gpume_half *half, const struct block *block, int32_t x, int32_t y)
+/* Where one block is predicted from. */
+static struct gpume_near near_of(
+    const struct gpume_matches *matches, const struct block *block, bool still)
 {
-    const ptrdiff_t row = (ptrdiff_t)(block->y * SIDE) + (y >> 1);
-    const ptrdiff_t column = (ptrdiff_t)(block->x * SIDE) + (x >> 1);
-    return half->samples + (2 * (y & 1) + (x & 1)) * half->plane + row * half->stride + column;
+    const struct gpume_matches row = {
+        matches->reference, still ? NULL : matches->vectors + (block->index - block->x)};
+    return gpume_near_of(&row, block->x, block->y);
 }
 
-/* The samples that a vector leads to: costs.h. */
-static void fetch(const struct gpume_half *half, const struct block *block, struct gpume_vector v,
-    uint8_t samples[SIDE * SIDE])
-{
-    const uint8_t *first = place(half, block, v.dx >> 1, v.dy >> 1);
-    const uint8_t *second = place(half, block, (v.dx + 1) >> 1, (v.dy + 1) >> 1);
-    for (uint32_t y = 0; y < SIDE; y++) {
-        for (uint32_t x = 0; x < SIDE; x++) {
-            samples[y * SIDE + x] = (uint8_t)((first[x] + second[x] + 1) >> 1);
-        }
-        first += half->stride;
-        second += half->stride;
-    }
-}
-
-static void weigh(const struct gpume_weight *weight, uint8_t samples[SIDE * SIDE])
-{
-    const int32_t half = weight->denominator > 0 ? 1 << (weight->denominator - 1) : 0;
-    for (uint32_t i = 0; i < SIDE * SIDE; i++) {
-        const int32_t value =
-            ((samples[i] * weight->scale + half) >> weight->denominator) + weight->offset;
-        samples[i] = (uint8_t)(value < 0 ? 0 : value > UINT8_MAX ? UINT8_MAX : value);
-    }
-}
-
-static void average(uint32_t share, const uint8_t other[SIDE * SIDE], uint8_t samples[SIDE * SIDE])
-{
-    for (uint32_t i = 0; i < SIDE * SIDE; i++) {
-        const uint32_t sum = samples[i] * share + other[i] * (GPUME_SHARES - share);
-        samples[i] = (uint8_t)((sum + GPUME_SHARES / 2) / GPUME_SHARES);
-    }
-}
-
-static void predict_from_others(const struct gpume_predicted *predicted, const struct block *block,
-    uint8_t samples[SIDE * SIDE])
+static struct gpume_rows predict_from_others(
+    const struct gpume_predicted *predicted, const struct block *block)
 {
     const enum gpume_source_kind kind = (enum gpume_source_kind)predicted->kinds[block->index];
-    const struct gpume_matches *past = &predicted->past, *future = &predicted->future;
     const bool still = kind == GPUME_FROM_STILL;
-    struct gpume_vector a = {0, 0}, b = {0, 0};
-    uint8_t other[SIDE * SIDE];
-    if (!still && kind != GPUME_FROM_FUTURE) {
-        a = past->vectors[block->index];
+    if (kind == GPUME_FROM_PAST) {
+        const struct gpume_near past = near_of(&predicted->past, block, still);
+        struct gpume_rows rows = gpume_match_rows(&past);
+        for (uint32_t y = 0; y < SIDE; y++) {
+            rows.row[y] = gpume_weigh(&predicted->weight, rows.row[y]);
+        }
+        return rows;
     }
-    if (!still && kind != GPUME_FROM_PAST) {
-        b = future->vectors[block->index];
+    const struct gpume_near future = near_of(&predicted->future, block, still);
+    if (kind == GPUME_FROM_FUTURE) {
+        return gpume_match_rows(&future);
     }
-    switch (kind) {
-    case GPUME_FROM_FUTURE:
-        fetch(future->reference, block, b, samples);
-        return;
-    case GPUME_FROM_PAST:
-        fetch(past->reference, block, a, samples);
-        weigh(&predicted->weight, samples);
-        return;
-    default:
-        fetch(past->reference, block, a, samples);
-        fetch(future->reference, block, b, other);
-        average(predicted->past_share, other, samples);
-    }
+    const struct gpume_near past = near_of(&predicted->past, block, still);
+    return gpume_mean_rows(&past, &future, predicted->past_share);
 }
 
-static uint32_t difference(const uint8_t *samples, ptrdiff_t stride, const uint8_t *predicted)
+static uint32_t difference(const uint8_t *samples, ptrdiff_t stride, const int16_t *predicted)
 {
     uint32_t sum = 0;
     for (uint32_t y = 0; y < PART; y++) {
@@ -120,17 +83,19 @@ static uint32_t difference(const uint8_t *samples, ptrdiff_t stride, const uint8
 
 /* A part by the row above, by the column to the left, or by the mean of both: whichever differs
  * least. */
-static void predict_part(const uint8_t *samples, ptrdiff_t stride, uint8_t *predicted)
+static void predict_part(const uint8_t *samples, ptrdiff_t stride, int16_t *predicted)
 {
-    uint8_t tries[3][PART * SIDE];
+    int16_t tries[3][PART * SIDE];
     uint32_t mean = PART, best = 0, least = UINT32_MAX;
     for (uint32_t i = 0; i < PART; i++) {
         mean += samples[(ptrdiff_t)i - stride] + samples[(ptrdiff_t)i * stride - 1];
     }
     for (uint32_t y = 0; y < PART; y++) {
-        memcpy(tries[0] + y * SIDE, samples - stride, PART);
-        memset(tries[1] + y * SIDE, samples[(ptrdiff_t)y * stride - 1], PART);
-        memset(tries[2] + y * SIDE, (int)(mean / (2 * PART)), PART);
+        for (uint32_t x = 0; x < PART; x++) {
+            tries[0][y * SIDE + x] = samples[(ptrdiff_t)x - stride];
+            tries[1][y * SIDE + x] = samples[(ptrdiff_t)y * stride - 1];
+            tries[2][y * SIDE + x] = (int16_t)(mean / (2 * PART));
+        }
     }
     for (uint32_t i = 0; i < 3; i++) {
         const uint32_t differs = difference(samples, stride, tries[i]);
@@ -140,85 +105,91 @@ static void predict_part(const uint8_t *samples, ptrdiff_t stride, uint8_t *pred
         }
     }
     for (uint32_t y = 0; y < PART; y++) {
-        memcpy(predicted + y * SIDE, tries[best] + y * SIDE, PART);
+        memcpy(predicted + y * SIDE, tries[best] + y * SIDE, PART * sizeof(*predicted));
     }
 }
 
-static void predict_from_self(const struct block *block, uint8_t samples[SIDE * SIDE])
+static struct gpume_rows predict_from_self(const struct gpume_half *half, const struct block *block)
 {
+    const uint8_t *samples = gpume_block_place(half, block->x, block->y);
+    int16_t predicted[SIDE * SIDE];
+    struct gpume_rows rows;
     for (uint32_t part = 0; part < 4; part++) {
         const uint32_t x = part % 2 * PART, y = part / 2 * PART;
-        predict_part(block->samples + (ptrdiff_t)y * block->stride + x, block->stride,
-            samples + y * SIDE + x);
+        predict_part(
+            samples + (ptrdiff_t)y * half->stride + x, half->stride, predicted + y * SIDE + x);
     }
+    memcpy(&rows, predicted, sizeof(rows));
+    return rows;
 }
 
 /* --- coefficients */
 
-/* The transforms of the columns of both halves, whose rows become columns. */
-static void transform_columns(const int16_t from[SIDE * SIDE], int16_t to[SIDE * SIDE])
+/* log2 of a size in 1/256, of the middle of the sixteenth of the octave in which it lies. */
+static const int16_t logarithms[256] = {-32768, 11, 267, 413, 523, 604, 669, 725, 779, 822, 860,
+    894, 925, 954, 981, 1006, 1035, 1057, 1078, 1097, 1116, 1133, 1150, 1166, 1181, 1196, 1210,
+    1224, 1237, 1250, 1262, 1274, 1291, 1291, 1313, 1313, 1334, 1334, 1353, 1353, 1372, 1372, 1389,
+    1389, 1406, 1406, 1422, 1422, 1437, 1437, 1452, 1452, 1466, 1466, 1480, 1480, 1493, 1493, 1506,
+    1506, 1518, 1518, 1530, 1530, 1547, 1547, 1547, 1547, 1569, 1569, 1569, 1569, 1590, 1590, 1590,
+    1590, 1609, 1609, 1609, 1609, 1628, 1628, 1628, 1628, 1645, 1645, 1645, 1645, 1662, 1662, 1662,
+    1662, 1678, 1678, 1678, 1678, 1693, 1693, 1693, 1693, 1708, 1708, 1708, 1708, 1722, 1722, 1722,
+    1722, 1736, 1736, 1736, 1736, 1749, 1749, 1749, 1749, 1762, 1762, 1762, 1762, 1774, 1774, 1774,
+    1774, 1786, 1786, 1786, 1786, 1803, 1803, 1803, 1803, 1803, 1803, 1803, 1803, 1825, 1825, 1825,
+    1825, 1825, 1825, 1825, 1825, 1846, 1846, 1846, 1846, 1846, 1846, 1846, 1846, 1865, 1865, 1865,
+    1865, 1865, 1865, 1865, 1865, 1884, 1884, 1884, 1884, 1884, 1884, 1884, 1884, 1901, 1901, 1901,
+    1901, 1901, 1901, 1901, 1901, 1918, 1918, 1918, 1918, 1918, 1918, 1918, 1918, 1934, 1934, 1934,
+    1934, 1934, 1934, 1934, 1934, 1949, 1949, 1949, 1949, 1949, 1949, 1949, 1949, 1964, 1964, 1964,
+    1964, 1964, 1964, 1964, 1964, 1978, 1978, 1978, 1978, 1978, 1978, 1978, 1978, 1992, 1992, 1992,
+    1992, 1992, 1992, 1992, 1992, 2005, 2005, 2005, 2005, 2005, 2005, 2005, 2005, 2018, 2018, 2018,
+    2018, 2018, 2018, 2018, 2018, 2030, 2030, 2030, 2030, 2030, 2030, 2030, 2030, 2042, 2042, 2042,
+    2042, 2042, 2042, 2042, 2042};
+
+/* Counts by bin; those of coefficients that are 0 come first. */
+struct counts {
+    uint32_t means[1 + GPUME_SPECTRUM_BINS], details[1 + GPUME_SPECTRUM_BINS];
+};
+
+/* Where a coefficient counts; shift: of its octave, in 1/256. It is at most 16 * 255; the sixteenth
+ * of a large one lies in the same sixteenth of an octave. */
+static uint32_t place_of(int32_t size, int32_t shift)
 {
-    for (uint32_t half = 0; half < SIDE; half += PART) {
-        for (uint32_t x = 0; x < SIDE; x++) {
-            const int16_t *v = from + half * SIDE + x;
-            const int a = v[0] + v[SIDE], b = v[0] - v[SIDE];
-            const int c = v[2 * SIDE] + v[3 * SIDE], d = v[2 * SIDE] - v[3 * SIDE];
-            int16_t *out = to + x * SIDE + half;
-            out[0] = (int16_t)(a + c);
-            out[1] = (int16_t)(b + d);
-            out[2] = (int16_t)(a - c);
-            out[3] = (int16_t)(b - d);
-        }
-    }
+    const bool large = size >= 256;
+    const int32_t logarithm = logarithms[large ? size >> 4 : size] + (large ? 4 * 256 : 0);
+    const int32_t bin = (logarithm + shift) >> 7, last = GPUME_SPECTRUM_BINS - 1;
+    const int32_t place = 1 + (bin < last ? bin : last), least = size > 0;
+    return (uint32_t)(place > least ? place : least);
 }
 
-/* log2 of 1 + (k + 1/2) / 16, in 1/256 */
-static const uint8_t fractions[16] = {
-    11, 33, 54, 73, 92, 109, 126, 142, 157, 172, 186, 200, 213, 226, 238, 250};
-
-/* Where a coefficient counts; shift: of its octave, in 1/256. It is at most 16 * 255. */
-static uint32_t bin_of(uint32_t size, int32_t shift)
+static void count(struct counts *counts, const struct gpume_rows *blocks,
+    const struct gpume_rows *predicted, int32_t shift)
 {
-    const int32_t octave = 31 - __builtin_clz(size);
-    const uint32_t fraction = fractions[(size << 4 >> octave) & 15];
-    const int32_t bin = (octave * 256 + (int32_t)fraction + shift) >> 7;
-    return bin < 0                              ? 0
-           : bin < (int32_t)GPUME_SPECTRUM_BINS ? (uint32_t)bin
-                                                : GPUME_SPECTRUM_BINS - 1;
-}
-
-static void count(struct gpume_spectrum *spectrum, const struct block *block,
-    const uint8_t predicted[SIDE * SIDE], int32_t shift)
-{
-    int16_t residual[SIDE * SIDE], rows[SIDE * SIDE];
+    struct gpume_rows rows;
+    int16_t coefficients[SIDE][SIDE];
     for (uint32_t y = 0; y < SIDE; y++) {
-        for (uint32_t x = 0; x < SIDE; x++) {
-            residual[y * SIDE + x] = (int16_t)(block->samples[(ptrdiff_t)y * block->stride + x] -
-                                               predicted[y * SIDE + x]);
-        }
+        rows.row[y] = blocks->row[y] - predicted->row[y];
     }
-    transform_columns(residual, rows);
-    transform_columns(rows, residual);
-    for (uint32_t i = 0; i < SIDE * SIDE; i++) {
-        const bool mean = i % PART == 0 && i / SIDE % PART == 0;
-        const uint32_t size = (uint32_t)abs(residual[i]);
-        if (size > 0) {
-            (mean ? spectrum->means : spectrum->details)[bin_of(size, shift)]++;
+    gpume_transform(&rows, 2);
+    gpume_transpose(&rows);
+    gpume_transform(&rows, 2);
+    for (uint32_t y = 0; y < SIDE; y++) {
+        rows.row[y] = gpume_absolute(rows.row[y]);
+    }
+    memcpy(coefficients, &rows, sizeof(coefficients));
+    for (uint32_t y = 0; y < SIDE; y++) {
+        uint32_t *first = y % PART == 0 ? counts->means : counts->details;
+        for (uint32_t x = 0; x < SIDE; x++) {
+            uint32_t *of = x % PART == 0 ? first : counts->details;
+            of[place_of(coefficients[y][x], shift)]++;
         }
     }
 }
 
-/* What an offset, in 1/256 QP, and the 5/4 of weights that brighten do to the octave of a
- * coefficient, with the division by 4 and the first octave. */
-static int32_t shift_of(const struct gpume_predicted *predicted, uint32_t index)
+/* What the 5/4 of weights that brighten does to the octave of a coefficient, in 1/256. */
+static int32_t shift_of_weight(const struct gpume_predicted *predicted)
 {
-    const int32_t offset = predicted->offsets ? predicted->offsets[index] : 0;
-    const bool weighted = predicted->kinds && predicted->kinds[index] == GPUME_FROM_PAST;
     const uint64_t one = 256;
-    const uint64_t cost =
-        weighted ? gpume_weight_coding_cost(&predicted->weight, predicted->distance, one) : one;
-    const int32_t more = (gpume_fixed_log2(cost) - gpume_fixed_log2(one)) / 256;
-    return more - (int32_t)gpume_div_nearest(offset, 6) - (2 + GPUME_SPECTRUM_FIRST) * 256;
+    const uint64_t cost = gpume_weight_coding_cost(&predicted->weight, predicted->distance, one);
+    return (gpume_fixed_log2(cost) - gpume_fixed_log2(one)) / 256;
 }
 
 /* --- vectors */
@@ -253,24 +224,27 @@ static uint32_t vector_bits(
            bits_of_difference(here->dy - median(left.dy, above.dy, corner.dy));
 }
 
-static void measure_block(struct gpume_spectrum *spectrum, const struct gpume_predicted *predicted,
-    const struct block *block)
+/* --- all of it */
+
+static void measure_block(const struct gpume_predicted *predicted, const struct block *block,
+    int32_t shift_of_weight, struct counts *counts, uint32_t *vectors)
 {
-    const uint32_t blocks_x = predicted->target->width / SIDE;
+    const struct gpume_half *target = predicted->target;
+    const uint32_t blocks_x = target->width / SIDE;
     const enum gpume_source_kind kind =
         predicted->kinds ? (enum gpume_source_kind)predicted->kinds[block->index] : GPUME_FROM_SELF;
-    uint8_t samples[SIDE * SIDE];
-    if (kind == GPUME_FROM_SELF) {
-        predict_from_self(block, samples);
-    } else {
-        predict_from_others(predicted, block, samples);
-    }
-    count(spectrum, block, samples, shift_of(predicted, block->index));
+    const int32_t offset = predicted->offsets ? predicted->offsets[block->index] : 0;
+    const int32_t shift = (kind == GPUME_FROM_PAST ? shift_of_weight : 0) -
+                          (int32_t)gpume_div_nearest(offset, 6) - FIRST_SIZE;
+    const struct gpume_rows samples = gpume_target_rows(target, block->x, block->y);
+    const struct gpume_rows match = kind == GPUME_FROM_SELF ? predict_from_self(target, block)
+                                                            : predict_from_others(predicted, block);
+    count(counts, &samples, &match, shift);
     if (kind == GPUME_FROM_PAST || kind == GPUME_FROM_BOTH) {
-        spectrum->vectors += vector_bits(predicted->past.vectors, blocks_x, block);
+        *vectors += vector_bits(predicted->past.vectors, blocks_x, block);
     }
     if (kind == GPUME_FROM_FUTURE || kind == GPUME_FROM_BOTH) {
-        spectrum->vectors += vector_bits(predicted->future.vectors, blocks_x, block);
+        *vectors += vector_bits(predicted->future.vectors, blocks_x, block);
     }
 }
 
@@ -280,18 +254,20 @@ void gpume_spectrum_measure(
     const struct gpume_half *target = predicted->target;
     const uint32_t blocks_x = target->width / SIDE, blocks_y = target->height / SIDE;
     const struct sampling sampling = sampling_of(blocks_x, blocks_y, predicted->frame);
+    const int32_t shift = shift_of_weight(predicted);
+    struct counts counts = {0};
     *spectrum = (struct gpume_spectrum){.blocks = blocks_x * blocks_y};
     for (uint32_t y = sampling.y; y < blocks_y; y += sampling.step) {
         for (uint32_t x = sampling.x; x < blocks_x; x += sampling.step) {
-            const struct block block = {.x = x,
-                .y = y,
-                .index = y * blocks_x + x,
-                .samples = place(target, &(struct block){.x = x, .y = y}, 0, 0),
-                .stride = target->stride};
+            const struct block block = {x, y, y * blocks_x + x};
             spectrum->sampled++;
             if (gpume_coded_cost(predicted->costs[block.index]) > 0) {
-                measure_block(spectrum, predicted, &block);
+                measure_block(predicted, &block, shift, &counts, &spectrum->vectors);
             }
         }
+    }
+    for (uint32_t i = 0; i < GPUME_SPECTRUM_BINS; i++) {
+        spectrum->means[i] = (uint16_t)counts.means[1 + i];
+        spectrum->details[i] = (uint16_t)counts.details[1 + i];
     }
 }

@@ -67,7 +67,7 @@ static inline void gpume_energies_of(const uint8_t *at, ptrdiff_t stride, uint32
     }
 }
 
-static uint32_t energy_of_one(const uint8_t *at, ptrdiff_t stride)
+static inline uint32_t energy_of_one(const uint8_t *at, ptrdiff_t stride)
 {
     uint32_t sum = 0, squares = 0;
     for (uint32_t y = 0; y < GPUME_SQUARE; y++) {
@@ -80,7 +80,7 @@ static uint32_t energy_of_one(const uint8_t *at, ptrdiff_t stride)
     return gpume_energy_of(sum, squares);
 }
 
-static void energies(const struct gpume_band *band, uint32_t count, uint32_t *to)
+static inline void energies(const struct gpume_band *band, uint32_t count, uint32_t *to)
 {
     uint32_t i = 0;
     for (; i + SQUARES <= count; i += SQUARES) {
@@ -91,7 +91,7 @@ static void energies(const struct gpume_band *band, uint32_t count, uint32_t *to
     }
 }
 
-static void halve(uint8_t *to, const uint8_t *upper, const uint8_t *lower, uint32_t count)
+static inline void halve(uint8_t *to, const uint8_t *upper, const uint8_t *lower, uint32_t count)
 {
     uint32_t x = 0;
     for (; x + OUTPUTS <= count; x += OUTPUTS) {

@@ -89,7 +89,7 @@ static inline struct gpume_rows gpume_mean_rows(
     return rows;
 }
 
-static void match_satds(const struct gpume_half *half, uint32_t block_y,
+static inline void match_satds(const struct gpume_half *half, uint32_t block_y,
     const struct gpume_matches *matches, uint16_t *satds)
 {
     const uint32_t count = half->width / GPUME_HALF_BLOCK;
@@ -101,7 +101,7 @@ static void match_satds(const struct gpume_half *half, uint32_t block_y,
     }
 }
 
-static void mean_satds(const struct gpume_half *half, uint32_t block_y,
+static inline void mean_satds(const struct gpume_half *half, uint32_t block_y,
     const struct gpume_matches *past, const struct gpume_matches *future, uint32_t past_share,
     uint16_t *satds)
 {

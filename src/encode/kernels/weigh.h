@@ -18,7 +18,7 @@ static inline gpume_lanes gpume_weigh(const struct gpume_weight *weight, gpume_l
     return (v & ~above) | (above & 255);
 }
 
-static void weigh_row(
+static inline void weigh_row(
     uint8_t *to, const uint8_t *from, uint32_t count, const struct gpume_weight *weight)
 {
     for (uint32_t x = 0; x < count; x += OUTPUTS) {
