@@ -49,7 +49,7 @@ struct rate {
 struct gpume_pass {
     struct gpume_pass_params params;
     const struct gpume_pass_format *format;
-    struct rate *rates;
+    struct rate *rates, **end; /* in the order in which they were added; where the next one goes */
     struct gpume_pass_tree *tree; /* NULL: without offsets */
     struct row *rows;
     size_t count, room;
@@ -63,6 +63,7 @@ int gpume_pass_open(struct gpume_pass **result, const struct gpume_pass_params *
         return gpume_log_nomem(&params->log, "the files of a second pass");
     }
     pass->params = *params;
+    pass->end = &pass->rates;
     pass->format = gpume_pass_format_of(params->options->encoder);
     return GPUME_OK;
 }
@@ -84,8 +85,8 @@ int gpume_pass_add_rate(struct gpume_pass *pass, const char *path, uint64_t bitr
     if (!rate) {
         return gpume_log_nomem(&params->log, path);
     }
-    rate->next = pass->rates;
-    pass->rates = rate;
+    *pass->end = rate;
+    pass->end = &rate->next;
     rate->bitrate = bitrate;
     rate->path = strdup(path);
     rate->tree_path = gpume_pass_tree_path(params->options->encoder, path);
@@ -201,18 +202,22 @@ static void warn_of_rate(const struct gpume_pass *pass, const struct rate *rate)
     const struct gpume_pass_video *video = &pass->params.video;
     const char *encoder = gpume_encoder_name(pass->params.options->encoder);
     const uint64_t bits = all_bits(pass, rate->qp), kbps = rate->bitrate / 1000;
-    const int qp = (int)(rate->qp / GPUME_QP_ONE);
-    if (is_out_of_reach(pass, rate, bits)) {
+    const uint64_t expected = bits / pass->count * video->rate_num / video->rate_den / 1000;
+    if (is_out_of_reach(pass, rate, bits) && rate->qp == 0) {
         gpume_log_write(&pass->params.log, GPUME_LOG_WARNING,
-            "%s: %s is unlikely to reach %" PRIu64
-            " kbit/s: at QP %d it is expected to need %" PRIu64 " kbit/s",
-            rate->path, encoder, kbps, qp,
-            bits / pass->count * video->rate_num / video->rate_den / 1000);
+            "%s: %s is unlikely to reach %" PRIu64 " kbit/s: even at QP 0 it is expected to need "
+            "only %" PRIu64 " kbit/s; give a lower bitrate",
+            rate->path, encoder, kbps, expected);
+    } else if (is_out_of_reach(pass, rate, bits)) {
+        gpume_log_write(&pass->params.log, GPUME_LOG_WARNING,
+            "%s: %s is unlikely to keep to %" PRIu64 " kbit/s: even at QP 51 it is expected to "
+            "need %" PRIu64 " kbit/s; give a higher bitrate or a smaller size",
+            rate->path, encoder, kbps, expected);
     } else if (rate->qp < ROUGH_QP) {
         gpume_log_write(&pass->params.log, GPUME_LOG_WARNING,
             "%s: %s may miss %" PRIu64 " kbit/s by a tenth or more: it is expected to encode at QP "
-            "%d, where estimates are rough; a lower bitrate is met better",
-            rate->path, encoder, kbps, qp);
+            "%d, where estimates are rough; a lower bitrate would be met more closely",
+            rate->path, encoder, kbps, (int)(rate->qp / GPUME_QP_ONE));
     }
 }
 

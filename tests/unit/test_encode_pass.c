@@ -326,10 +326,10 @@ static void test_rates(void)
     REQUIRE_EQUAL(logged.warnings, 0); /* it may be reached */
     REQUIRE_EQUAL(write_files(&options, 4000, FRAMES, 480, 320), GPUME_OK);
     REQUIRE_EQUAL(logged.warnings, 1);
-    REQUIRE(strstr(logged.last, "unlikely to reach 4 kbit/s: at QP 51"));
+    REQUIRE(strstr(logged.last, "unlikely to keep to 4 kbit/s: even at QP 51"));
     REQUIRE_EQUAL(write_files(&options, 100000000, FRAMES, 48, 32), GPUME_OK);
     REQUIRE_EQUAL(logged.warnings, 2);
-    REQUIRE(strstr(logged.last, "unlikely to reach 100000 kbit/s: at QP 0"));
+    REQUIRE(strstr(logged.last, "unlikely to reach 100000 kbit/s: even at QP 0"));
     logged.lines = 0;
     REQUIRE_EQUAL(write_files(&options, 100000, 0, 48, 32), GPUME_INVALID);
     REQUIRE_EQUAL(logged.lines, 1);
