@@ -18,7 +18,7 @@
 
 #define QP_MAX (51 * GPUME_QP_ONE)
 /* The model is a fit to encodes at 12 and more. Of 77 clips at 0.5 and 1.5 Mbit/s, x264 missed the
- * rate by 22 % where less was expected, in the mean with 18 % too much, and by 6 to 9 % elsewhere.
+ * rate by 15 % where less was expected, in the mean with 10 % too much, and by 4 to 8 % elsewhere.
  */
 #define ROUGH_QP (12 * GPUME_QP_ONE)
 #define FRAMES_MAX (UINT32_MAX / 2)
