@@ -111,7 +111,7 @@ static void add_decoding(struct gpume_argv *argv, const struct gpume_command_par
     }
     add_filter(argv, params);
     add_pair(argv, "-fps_mode", "passthrough");
-    add(argv, "-enc_time_base");
+    add(argv, "-enc_time_base:v"); /* without :v it would round the times of sound, too */
     add(argv, "%" PRIu32 ":%" PRIu32, params->video.rate_den, params->video.rate_num);
     add(argv, "-frames:v");
     add(argv, "%" PRIu64, params->frames);

@@ -242,6 +242,15 @@ ffmpeg -nostdin -v error -i cut.y4m -f lavfi -i sine=d=1 -filter_complex '[0]spl
     -map '[small]' -map 1 -map '[b]' -c:v ffv1 -c:a pcm_s16le -frames:v 12 two.mkv || fail "no clip with two streams"
 ffmpeg -nostdin -v error -i cut.y4m -vf scale=out_range=pc,format=yuvj420p -c:v libx264 -g 50 -qp 4 -frames:v 40 full.mp4 || fail "no full clip"
 ffmpeg -nostdin -v error -ss 0.6 -i full.mp4 -c copy -avoid_negative_ts disabled edit.mp4 || fail "no edited clip"
+# even_sound: the printed line of ffmpeg keeps the times of sound. A packet of AAC has 1024 samples.
+even_sound() {
+    rm -f out.mp4
+    grep '^ffmpeg .*OUTPUT$' printed | head -1 | sed 's/OUTPUT/out.mp4/' >line
+    timeout -s KILL 600 sh ./line >log 2>&1 </dev/null || fail "sound: $(tail -3 log)"
+    ffprobe -v error -select_streams a -show_entries packet=pts -of csv=p=0 out.mp4 | tr -dc '0-9\n-' | sed '/^$/d' |
+        awk 'NR > 1 && $1 - last != 1024 { bad++ } { last = $1 } END { exit bad || NR < 20 }' || fail "sound at uneven times"
+}
+ffmpeg -nostdin -v error -i cut.y4m -f lavfi -i sine=r=44100:d=2 -map 0 -map 1 -c:v ffv1 -c:a pcm_s16le sound.nut || fail "no sound"
 for encoder in x264 x265; do
     second cut.y4m $encoder # with a fade, for which x264 needs weights
     grep -q '^in:25 .*type:[Ii] ' "a:b'c d"-*.log || fail "$encoder: no I frame at the cut"
@@ -258,6 +267,8 @@ for encoder in x264 x265; do
         second two.mkv $encoder --frames 12 $stream
     done
     second edit.mp4 $encoder
+    second sound.nut $encoder
+    ! ffmpeg -hide_banner -encoders 2>/dev/null | grep -q " lib$encoder " || even_sound
     second cut.y4m $encoder --vf '[in]hflip[out]' --size 96x64
     second full.mp4 $encoder
     second cut.y4m $encoder --frames 1
