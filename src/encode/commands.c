@@ -46,6 +46,9 @@ static void add_pair(struct gpume_argv *argv, const char *name, const char *valu
 static void add_input(struct gpume_argv *argv, const struct gpume_command_params *params)
 {
     const bool is_name = params->is_file && strchr(params->input, ':');
+    if (params->is_list) {
+        add_pair(argv, "-safe", "0"); /* takes absolute names, as gpume does */
+    }
     add(argv, "-i");
     add(argv, "%s%s", is_name ? "file:" : "", params->input);
 }

@@ -107,6 +107,7 @@ static void learn_facts(struct decode *decode, struct gpume_decode_facts *facts)
         .progressive = stream->codecpar->field_order == AV_FIELD_PROGRESSIVE,
         .stream = decode->packets.number,
         .streams = decode->packets.count,
+        .list = strcmp(format->iformat->name, "concat") == 0,
         .aspect = stream->sample_aspect_ratio,
     };
 }

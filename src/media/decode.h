@@ -47,6 +47,7 @@ struct gpume_decode_facts {
     uint64_t frame_bytes;     /* of a decoded frame, according to the container; 0 = unknown */
     bool progressive;         /* according to the container or the codec */
     uint32_t stream, streams; /* number of the video stream that is read, of so many */
+    bool list;                /* its data are in other files, which it names: FFmpeg's concat */
     AVRational aspect; /* width of a pixel by its height, according to the container; 0/1 unknown */
 };
 

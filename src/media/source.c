@@ -372,6 +372,7 @@ static void describe(const struct gpume_source *source, struct gpume_source_info
         .progressive = source->facts.progressive,
         .stream = source->facts.stream,
         .streams = source->facts.streams,
+        .list = source->facts.list,
     };
     const int threads = source->decoder->describe(
         source->decodes[source->path_index], info->decoder, sizeof info->decoder);

@@ -51,6 +51,7 @@ struct gpume_source_info {
     bool full_range;                 /* luma uses 0..peak rather than a range such as 16..235 */
     bool interlaced;                 /* the first frame has lines of two fields */
     bool progressive;                /* before filters, according to the container or the codec */
+    bool list;                       /* it names other files: FFmpeg's concat */
     uint32_t stream, streams;        /* number of the video stream that is read, of so many */
 };
 
