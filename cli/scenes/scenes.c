@@ -12,7 +12,9 @@
 #define LINE_BYTES 160
 
 /* With -force_key_frames, the first frame at or after each time becomes a key frame. A time one
- * millisecond early allows for rounding and still comes after the previous frame. */
+ * millisecond early allows for rounding and still comes after the previous frame. The first frame
+ * is a key frame without a time of its own: where it is late, ffmpeg may repeat it from 0 on, and a
+ * time would ask for another key frame among these. */
 #define MARGIN_US 1000
 
 static const char *const kinds[] = {
@@ -106,11 +108,12 @@ static void write_qpfile(struct gpume_out *out, const struct gpume_scene_list *l
 
 static void write_keyframes(struct gpume_out *out, const struct gpume_scene_list *list)
 {
-    for (size_t i = 0; i < list->start_count; i++) {
+    (void)gpume_out_text(out, "0.000000"); /* FFmpeg refuses an empty list */
+    for (size_t i = 1; i < list->start_count; i++) {
         const int64_t time_us = list->rows[list->starts[i]].time_us - list->start_us;
         char time[32];
         gpume_text_time(time, sizeof(time), time_us > MARGIN_US ? time_us - MARGIN_US : 0);
-        (void)gpume_out_text(out, i > 0 ? "," : "");
+        (void)gpume_out_text(out, ",");
         (void)gpume_out_text(out, time);
     }
     (void)gpume_out_text(out, "\n");

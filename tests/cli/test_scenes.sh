@@ -78,7 +78,16 @@ fi
 ffmpeg -nostdin -v error -f lavfi -i sine=d=3 -itsoffset 0.52 -i clip.mkv -map 1:v -map 0:a -c:v copy -c:a pcm_s16le late.mkv ||
     fail "no late.mkv"
 expect 0 scenes late.mkv --backend "$engine" --format keyframes
-printf '0.519000,1.319000,1.759000\n' | cmp - "$scratch/out" || fail "keyframes of a video that begins late"
+printf '0.000000,1.319000,1.759000\n' | cmp - "$scratch/out" || fail "keyframes of a video that begins late"
+if have ffprobe && ffmpeg -v error -encoders | grep -q libx264; then
+    # ffmpeg repeats the first frame from 0 on, 13 times: one key frame for all of them.
+    times=$(cat "$scratch/out")
+    for mode in '0 20 31 -fps_mode passthrough' '0 33 44'; do
+        ffmpeg -nostdin -v error -y -i late.mkv ${mode#0 ?? ??} -c:v libx264 -preset ultrafast -bf 0 -sc_threshold 0 \
+            -forced-idr 1 -force_key_frames "$times" late.mp4 || fail "ffmpeg refuses the times"
+        [ "$(keys late.mp4)" = "${mode%% -*}" ] || fail "late: $mode: key frames at $(keys late.mp4)"
+    done
+fi
 # Every picture three times: one cut, between the two generators.
 ffmpeg -nostdin -v error -filter_complex "testsrc2=s=192x144:r=8:d=3,noise=alls=20:allf=u:all_seed=1,scroll=h=0.02:v=0.01,format=gray[a];\
 mandelbrot=s=192x144:r=8:end_pts=40,trim=end_frame=24,scroll=h=0.03,format=gray[b];[a][b]concat,fps=24" -c:v ffv1 threes.mkv ||
@@ -90,7 +99,7 @@ ffmpeg -nostdin -v error -f lavfi -i testsrc2=s=192x128:r=25:d=2 -vf format=yuv4
     fail "no rises.mkv"
 expect 0 scenes rises.mkv --backend "$engine"
 [ "$(sed 1d "$scratch/out" | cut -d, -f1,3,4)" = 1,fade-in,15 ] || fail "fade-in: $(sed 1d "$scratch/out")"
-rm -f rises.mkv clip.y4m ffmpeg.mkv x264.mkv x265.hevc late.mkv threes.mkv
+rm -f rises.mkv clip.y4m ffmpeg.mkv x264.mkv x265.hevc late.mkv late.mp4 threes.mkv
 
 # A video of one frame.
 ffmpeg -nostdin -v error -i clip.mkv -frames:v 1 -c:v ffv1 one.mkv || fail "no one.mkv"
@@ -98,6 +107,8 @@ expect 0 scenes one.mkv --backend "$engine" --format av1an -o one.json
 grep -q '^scenes       1 in 1 frame$' "$scratch/out" || fail "one frame"
 [ "$(tr -d ' \n' <one.json | cut -d, -f1-4)" = '{"frames":1,"scenes":[{"start_frame":0,"end_frame":1,"zone_overrides":null}]' ] ||
     fail "one frame: av1an"
+expect 0 scenes one.mkv --backend "$engine" --format keyframes
+printf '0.000000\n' | cmp - "$scratch/out" || fail "one frame: keyframes"
 rm one.mkv one.json
 
 # What is refused.
