@@ -265,6 +265,10 @@ for encoder in x264 x265; do
     second cut.y4m $encoder --size 96x64 --frames 20 --vf hflip
     second "it's:deep.mkv" $encoder
     second cut.y4m $encoder --keyint 3 --bframes 3
+    # Chunks of a fixed length, although there is a cut at frame 25.
+    second cut.y4m $encoder --keyint 20 --min-keyint 20 --scenecut 0 --open-gop 0
+    [ "$(sed -n 's/^in:\([0-9]*\) .*type:I .*/\1/p' "a:b'c d"-*.log | sort -n | paste -s -d ' ')" = '0 20 40' ] ||
+        fail "$encoder: chunks of 20 frames"
     for stream in '' '--stream 0' '--stream 1'; do
         second two.mkv $encoder --frames 12 $stream
     done
