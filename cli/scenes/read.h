@@ -44,7 +44,8 @@ struct gpume_scene_options {
         .help = "ignore changes of less confidence, 0 to 1 (default 0.5)"},                        \
     {                                                                                              \
         GPUME_ROW_NUMBER("min-length", s, m.length_min, 1, 1000000),                               \
-            .help = "begin no scene less than N frames after another one (default 1)"              \
+            .help = "begin no scene less than N frames after another one or before the end "       \
+                    "(default 1)"                                                                  \
     }
 
 void gpume_scene_options_default(void *options); /* for set_defaults */

@@ -38,7 +38,9 @@ printf '0 I -1\n20 I -1\n31 I -1\n' | cmp - "$scratch/out" || fail "qpfile"
 cp "$scratch/out" clip.qp
 scenes --format qpfile --min-length 12
 printf '0 I -1\n20 I -1\n' | cmp - "$scratch/out" || fail "--min-length"
-scenes --format qpfile --min-length 16
+scenes --format qpfile --min-length 11 --frames 42
+printf '0 I -1\n20 I -1\n31 I -1\n' | cmp - "$scratch/out" || fail "--min-length: a last scene of 11 frames"
+scenes --format qpfile --min-length 11 --frames 41
 printf '0 I -1\n20 I -1\n' | cmp - "$scratch/out" || fail "--min-length: the last scene is too short"
 scenes --format keyframes
 printf '0.000000,0.799000,1.239000\n' | cmp - "$scratch/out" || fail "keyframes"
