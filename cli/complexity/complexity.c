@@ -23,14 +23,17 @@ struct complexity_options {
 struct part {
     size_t scene;
     uint64_t begin, end;
-    int64_t time_us;
+    int64_t time_us, duration_us;
     struct gpume_complexity complexity;
 };
 
 static struct part measure(
     const struct gpume_scene_list *list, size_t scene, uint64_t begin, uint64_t end)
 {
-    struct part part = {scene, begin, end, list->rows[begin].time_us, {0}};
+    const int64_t begin_us = list->rows[begin].time_us;
+    const int64_t end_us =
+        end < list->frames ? list->rows[end].time_us : list->rows[end - 1].time_us + list->frame_us;
+    struct part part = {scene, begin, end, begin_us, end_us - begin_us, {0}};
     for (uint64_t i = begin; i < end; i++) {
         gpume_complexity_add(&part.complexity, &list->rows[i].facts, i == list->starts[scene]);
     }
@@ -54,7 +57,8 @@ static void go_through(
     }
 }
 
-static void write_row(struct gpume_out *out, const char *head, const struct part *part)
+static void write_row(
+    struct gpume_out *out, const char *head, const struct part *part, const char *tail)
 {
     const struct gpume_complexity *c = &part->complexity;
     char line[LINE_BYTES], time[32];
@@ -66,22 +70,25 @@ static void write_row(struct gpume_out *out, const char *head, const struct part
             snprintf(line + used, sizeof(line) - (size_t)used, ",%" PRIu64, (c->bits[i] + 4) / 8);
     }
     (void)gpume_out_text(out, line);
-    (void)gpume_out_text(out, "\n");
+    gpume_text_time(time, sizeof(time), part->duration_us);
+    snprintf(line, sizeof(line), "%s,%s\n", tail, time);
+    (void)gpume_out_text(out, line);
 }
 
 static void write_frame_row(void *out, const struct part *part)
 {
     char head[64];
     snprintf(head, sizeof(head), "%" PRIu64 ",%zu", part->begin, part->scene);
-    write_row(out, head, part);
+    write_row(out, head, part, "");
 }
 
 static void write_scene_row(void *out, const struct part *part)
 {
-    char head[64];
+    char head[64], tail[32];
     snprintf(
         head, sizeof(head), "%zu,%" PRIu64 ",%" PRIu64, part->scene, part->begin, part->end - 1);
-    write_row(out, head, part);
+    snprintf(tail, sizeof(tail), ",%" PRIu64, part->end - part->begin);
+    write_row(out, head, part, tail);
 }
 
 static void write_csv(struct gpume_out *out, const struct gpume_scene_list *list, bool by_frames)
@@ -93,7 +100,7 @@ static void write_csv(struct gpume_out *out, const struct gpume_scene_list *list
         snprintf(name, sizeof(name), ",bytes_qp%" PRIu32, gpume_complexity_qps[i]);
         (void)gpume_out_text(out, name);
     }
-    (void)gpume_out_text(out, "\n");
+    (void)gpume_out_text(out, by_frames ? ",seconds\n" : ",frames,seconds\n");
     go_through(list, by_frames, by_frames ? write_frame_row : write_scene_row, out);
 }
 
@@ -115,12 +122,20 @@ static void write_members(struct gpume_json *json, const struct part *part)
     }
 }
 
+static void write_duration(struct gpume_json *json, const struct part *part)
+{
+    char time[32];
+    gpume_text_time(time, sizeof(time), part->duration_us);
+    gpume_json_digits(json, "seconds", time);
+}
+
 static void write_frame(void *json, const struct part *part)
 {
     gpume_json_begin(json, NULL);
     gpume_json_count(json, "frame", part->begin);
     gpume_json_count(json, "scene", part->scene);
     write_members(json, part);
+    write_duration(json, part);
     gpume_json_end(json);
 }
 
@@ -130,6 +145,8 @@ static void write_scene(void *json, const struct part *part)
     gpume_json_count(json, "first_frame", part->begin);
     gpume_json_count(json, "last_frame", part->end - 1);
     write_members(json, part);
+    gpume_json_count(json, "frames", part->end - part->begin);
+    write_duration(json, part);
     gpume_json_end(json);
 }
 

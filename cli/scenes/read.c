@@ -84,11 +84,25 @@ static enum gpume_exit choose(struct job *job, const struct gpume_changes *found
     return GPUME_EXIT_DONE;
 }
 
+/* By the frame rate; without one, as long as the frame before. */
+static int64_t last_frame_us(const struct job *job)
+{
+    const struct gpume_source_info *info = &job->video.info;
+    const struct gpume_scene_row *rows = job->list.rows;
+    const uint64_t frames = job->list.frames;
+    if (info->rate_num > 0) {
+        return (
+            int64_t)((UINT64_C(1000000) * info->rate_den + info->rate_num / 2) / info->rate_num);
+    }
+    return frames > 1 ? rows[frames - 1].time_us - rows[frames - 2].time_us : 0;
+}
+
 static enum gpume_exit finish(void *opaque)
 {
     struct job *job = opaque;
     const struct gpume_changes *changes = NULL;
     job->list.start_us = job->video.info.start_us;
+    job->list.frame_us = last_frame_us(job);
     enum gpume_exit result = gpume_exit_of_engine(gpume_scenes_finish(job->scenes, &changes));
     result = result ? result : choose(job, changes);
     if (result == GPUME_EXIT_DONE) {

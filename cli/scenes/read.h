@@ -19,6 +19,7 @@ struct gpume_scene_list {
     struct gpume_scene_row *rows; /* one for each frame */
     uint64_t frames, rows_capacity;
     int64_t start_us; /* where the container's time begins: rows[0].time_us or before */
+    int64_t frame_us; /* how long the last frame lasts */
     struct gpume_change
         *changes; /* those that are confident enough, in the order of their frames */
     size_t change_count;

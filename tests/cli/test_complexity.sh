@@ -16,8 +16,8 @@ complexity() {
 complexity -o frames.csv
 grep -q '^scenes       2 in 35 frames: 1 cut$' "$scratch/out" || fail "no closing summary"
 [ "$(head -1 frames.csv)" = "frame,scene,time,luma,spatial,temporal,intra_cost,inter_cost,intra_share,\
-bytes_qp22,bytes_qp27,bytes_qp32,bytes_qp37" ] || fail "columns of frames"
-awk -F, 'NR > 1 && ($1 != NR - 2 || $2 != ($1 >= 20) || NF != 13 || $10 < $11 || $11 < $12 || $12 < $13) { exit 1 }
+bytes_qp22,bytes_qp27,bytes_qp32,bytes_qp37,seconds" ] || fail "columns of frames"
+awk -F, 'NR > 1 && ($1 != NR - 2 || $2 != ($1 >= 20) || NF != 14 || $14 != 0.04 || $10 < $11 || $11 < $12 || $12 < $13) { exit 1 }
     END { exit NR != 36 }' frames.csv || fail "rows of frames"
 grep -q '^10,0,0.400000,' frames.csv || fail "time"
 # A still frame costs nothing but its penalty; noise cannot be predicted.
@@ -29,6 +29,13 @@ cp "$scratch/out" scenes.csv
 [ "$(head -1 scenes.csv | cut -d, -f1-4)" = "scene,first_frame,last_frame,time" ] || fail "columns of scenes"
 cut -d, -f1-4 scenes.csv | tail -n +2 >rows
 printf '0,0,19,0.000000\n1,20,34,0.800000\n' | cmp - rows || fail "rows of scenes"
+cut -d, -f12,15- scenes.csv | sed 's/^[0-9]*,//' >rows
+printf 'bytes_qp27,frames,seconds\n20,0.800000\n15,0.600000\n' | cmp - rows || fail "durations of scenes"
+# The example of the man page: bitrates.
+awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next }
+    { rate = 8 * $c["bytes_qp27"] / $c["seconds"] / 1000
+      printf "scene %d: %.0f kbit/s\n", $c["scene"], rate }' scenes.csv | sort -k3nr >rates
+[ "$(cut -d: -f1 rates | paste -s -d ,)" = "scene 1,scene 0" ] || fail "bitrates: $(cat rates)"
 # A scene is the mean or the sum of its frames, up to rounding.
 awk -F, 'FNR == 1 { next }
     NR == FNR { n[$2]++; spatial[$2] += $5; inter[$2] += $8; bytes[$2] += $11; next }
@@ -40,6 +47,7 @@ awk -F, 'NR == 2 { a = $12 } NR == 3 { exit !($12 > 50 * a) }' scenes.csv || fai
 complexity --format json --threads 2
 tr -d ' \n' <"$scratch/out" >packed
 grep -q '^{"format":1,"scenes":\[{"first_frame":0,"last_frame":19,"time":0.000000,"luma":' packed || fail "json: scenes"
+grep -q ',"frames":15,"seconds":0.600000}\],"frames":' packed || fail "json: durations"
 [ "$(grep -o '"frame":' packed | wc -l)" -eq 35 ] || fail "json: frames"
 [ "$(sed 's/.*"first_frame":20,.*"bytes_qp27":\([0-9]*\),.*"frames".*/\1/' packed)" = \
     "$(tail -1 scenes.csv | cut -d, -f12)" ] || fail "json and csv differ"
@@ -54,6 +62,14 @@ for size in 176x144 150x100 33x50 20x16; do
         awk -F, '{ d = $1 - $2; if (d > 0.006 || d < -0.006) exit 1 } END { exit NR != 3 }' || fail "luma of $size: $(paste -s expected)"
 done
 rm luma.mkv means expected
+
+# Times that are not even. The last frame lasts as long as the frame rate says.
+ffmpeg -nostdin -v error -i clip.mkv -vf 'settb=1/1000,setpts=100*(N+N*N)' -frames:v 3 -fps_mode passthrough -enc_time_base:v 1:1000 \
+    -c:v ffv1 uneven.mkv || fail "no uneven.mkv"
+expect 0 complexity uneven.mkv --backend "$engine"
+[ "$(cut -d, -f3,14 "$scratch/out" | sed 1d | paste -s -d ' ')" = '0.000000,0.200000 0.200000,0.400000 0.600000,0.040000' ] ||
+    fail "durations of uneven frames: $(cut -d, -f3,14 "$scratch/out")"
+rm uneven.mkv
 
 expect 2 complexity
 expect 2 complexity clip.mkv --by shot
