@@ -83,7 +83,7 @@ static bool next_is_cut(
 {
     const struct gpume_sums sums = {.sad_before = before, .sad_after = after};
     joining->rows++;
-    return gpume_report_is_cut(&joining->cuts, ref > frame, &sums);
+    return gpume_report_is_cut(&joining->cuts, frame, ref, &sums);
 }
 
 static int csv_row(struct joining *joining, char *line)

@@ -12,8 +12,9 @@
 /* Bins on either side of the middle one; each gets a few pixels of the drawing. */
 #define REACH_MAX 64u
 
-/* A possible scene cut: sad_after is at least CUT_JUMP times that of the previous field, at least
- * 1 / CUT_SHARE of sad_before, and on average at least CUT_LEVELS 8-bit gray levels per pixel. */
+/* A possible scene cut: sad_after is at least CUT_JUMP times that of the previous field of the same
+ * distance, at least 1 / CUT_SHARE of sad_before, and on average at least CUT_LEVELS 8-bit gray
+ * levels per pixel. */
 #define CUT_JUMP 2u
 #define CUT_SHARE 2u
 #define CUT_LEVELS 4u
@@ -84,14 +85,17 @@ void gpume_report_cuts_init(struct gpume_report_cuts *cuts, const struct gpume_p
     *cuts = (struct gpume_report_cuts){.least = (CUT_LEVELS * pixels) << (params->bits - 8)};
 }
 
-bool gpume_report_is_cut(struct gpume_report_cuts *cuts, bool ahead, const struct gpume_sums *sums)
+bool gpume_report_is_cut(
+    struct gpume_report_cuts *cuts, uint64_t frame, uint64_t ref, const struct gpume_sums *sums)
 {
+    const bool ahead = ref > frame;
+    const uint64_t distance = ahead ? ref - frame : frame - ref;
+    uint64_t *last = &cuts->last[ahead][gpume_min_u64(distance, GPUME_REPORT_DISTANCES - 1)];
     /* No overflow: 2^32 pixels of 16 bits have a SAD below 2^48. */
-    const bool cut = cuts->started[ahead] && sums->sad_after >= cuts->least &&
-                     sums->sad_after >= CUT_JUMP * cuts->last[ahead] &&
+    const bool cut = *last > 0 && sums->sad_after >= cuts->least &&
+                     sums->sad_after >= CUT_JUMP * (*last - 1) &&
                      CUT_SHARE * sums->sad_after >= sums->sad_before;
-    cuts->last[ahead] = sums->sad_after;
-    cuts->started[ahead] = true;
+    *last = sums->sad_after + 1;
     return cut;
 }
 
@@ -104,7 +108,7 @@ void gpume_report_measure(struct gpume_report_statistics *statistics,
     double length_sum = 0;
     *statistics = (struct gpume_report_statistics){.blocks = blocks,
         .units = units,
-        .cut = gpume_report_is_cut(cuts, field->ref > field->frame, &field->sums)};
+        .cut = gpume_report_is_cut(cuts, field->frame, field->ref, &field->sums)};
     for (uint64_t i = 0; i < blocks; i++) {
         const struct gpume_part *part = field->part_count > 0 ? &field->parts[i] : NULL;
         const struct gpume_layer *layer = field->layers[part ? part->layer : 0];

@@ -46,17 +46,21 @@ void gpume_report_histogram_finish(struct gpume_report_histogram *histogram);
 void gpume_report_histogram_put(
     const struct gpume_report_histogram *histogram, struct gpume_json *json);
 
-/* What the next field is compared with: [0] if it refers to the past, [1] to the future. */
+/* Farther references count as equally far. */
+#define GPUME_REPORT_DISTANCES 64u
+
+/* What the next field is compared with: the one before at the same distance, [0] if it refers to
+ * the past, [1] to the future. The prediction from a far frame costs more without any cut. */
 struct gpume_report_cuts {
-    uint64_t least;   /* smallest sad_after of a cut */
-    uint64_t last[2]; /* sad_after of the previous field */
-    bool started[2];
+    uint64_t least;                           /* smallest sad_after of a cut */
+    uint64_t last[2][GPUME_REPORT_DISTANCES]; /* sad_after of the field before, plus 1; 0: none */
 };
 
 void gpume_report_cuts_init(struct gpume_report_cuts *cuts, const struct gpume_params *params);
 
-/* Is the next field a cut? ahead: it refers to the future. */
-bool gpume_report_is_cut(struct gpume_report_cuts *cuts, bool ahead, const struct gpume_sums *sums);
+/* Is the next field a cut? */
+bool gpume_report_is_cut(
+    struct gpume_report_cuts *cuts, uint64_t frame, uint64_t ref, const struct gpume_sums *sums);
 
 /* Measures the next field, and adds its vectors to the histogram (may be NULL). */
 void gpume_report_measure(struct gpume_report_statistics *statistics,

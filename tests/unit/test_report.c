@@ -245,9 +245,17 @@ static void test_numbers(void)
 
 static void test_cuts(void)
 {
-    /* sad_before and sad_after of 64 pixels, and is it a cut? 256 is four gray levels per pixel. */
-    static const uint64_t rows[][3] = {{256, 256, 0}, {127, 127, 0}, {300, 255, 0}, {100, 100, 0},
-        {512, 256, 1}, {1100, 512, 0}, {1024, 1023, 0}, {3000, 2046, 1}};
+    /* sad_before and sad_after of 64 pixels, to the frame so far before (negative: after), and is
+     * it a cut? 256 is four gray levels per pixel. Other distances are compared with their own. */
+    static const struct {
+        uint64_t before, after;
+        int64_t distance;
+        bool cut;
+    } rows[] = {{256, 256, 1, false}, {127, 127, 1, false}, {300, 255, 1, false},
+        {100, 100, 1, false}, {512, 256, 1, true}, {1100, 512, 1, false}, {1024, 1023, 1, false},
+        {9000, 4000, 4, false}, {9000, 4000, -1, false}, {3000, 2046, 1, true},
+        {9000, 5000, 4, false}, {9000, 8000, -1, true}, {9000, 9000, 70, false},
+        {19000, 18000, 80, true}};
     struct gpume_run run = make_run(0);
     struct gpume_report_cuts cuts;
     struct gpume_report_statistics statistics;
@@ -255,10 +263,11 @@ static void test_cuts(void)
         run.params.bits = bits;
         gpume_report_cuts_init(&cuts, &run.params);
         for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-            struct gpume_field field = make_field(i, rows[i][1] << (bits - 8));
-            field.sums.sad_before = rows[i][0] << (bits - 8);
+            struct gpume_field field = make_field(i + 100, rows[i].after << (bits - 8));
+            field.ref = field.frame - (uint64_t)rows[i].distance;
+            field.sums.sad_before = rows[i].before << (bits - 8);
             gpume_report_measure(&statistics, &cuts, NULL, &field);
-            REQUIRE_EQUAL(statistics.cut, rows[i][2]);
+            REQUIRE_EQUAL(statistics.cut, rows[i].cut);
         }
     }
 }
