@@ -121,7 +121,7 @@ static const struct gpume_option table[] = {
         .help = "bitrate in bits per second, e.g. 345k or 1.5M; repeat it for several"},
     {GPUME_ROW("size", "WxH", sizes, OPTIONS, sizes),
         .help = "size of the encoded picture; repeat it for several, each with all bitrates "
-                "(default: the input's size)"},
+                "(default: the input's size, at which the analysis runs in any case)"},
     {GPUME_ROW_FILE("output", "NAME", OPTIONS, video.output), .letter = 'o',
         .help = "beginning of the names of all files; NAME.json says which second pass reads "
                 "which files"},
@@ -133,9 +133,10 @@ static const struct gpume_option table[] = {
     {NUMBER("keyint", keyint, 1, GPUME_KEYINT_MAX),
         .help = "most frames between IDR frames (default 250)"},
     {NUMBER("min-keyint", min_keyint, 0, GPUME_KEYINT_MAX),
-        .help = "fewest frames between IDR frames (default: a tenth of keyint, at most a second)"},
+        .help = "fewest frames between IDR frames (default 0: a tenth of keyint, at most a "
+                "second)"},
     {NUMBER("scenecut", scenecut, 0, GPUME_SCENECUT_MAX),
-        .help = "how readily scene cuts become I frames; 0: never (default 40)"},
+        .help = "how readily scene cuts become I frames, 0 to 400; 0: never (default 40)"},
     {NUMBER("bframes", bframes, 0, GPUME_BFRAMES_MAX),
         .help = "most B frames in a row, 0 to 16 (default x264 3, x265 4)"},
     {NUMBER("b-adapt", b_adapt, 0, 2),
@@ -287,7 +288,7 @@ const struct gpume_command gpume_firstpass_command = {
     .usage = "firstpass INPUT --encoder NAME --bitrate RATE -o NAME [options]",
     .about = "Analyses a video once and writes the files that the second pass of x264 or x265 "
              "reads, for any number of bitrates and picture sizes. Prints the command lines of "
-             "the second passes, in which OUTPUT stands for the encoded video.",
+             "the second passes: replace OUTPUT in them by the name of the encoded video.",
     GPUME_COMMAND_OPTIONS(table, struct gpume_firstpass_options),
     .operands_min = 1,
     .operands_max = 1,
