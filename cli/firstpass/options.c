@@ -165,7 +165,7 @@ static const struct gpume_option table[] = {
     {REAL("pbratio", pbratio, GPUME_RATIO_MIN, GPUME_RATIO_MAX),
         .help = "quantizer of B frames over P frames (default 1.3)"},
     {REAL("ratetol", ratetol, GPUME_RATETOL_MIN, GPUME_RATETOL_MAX),
-        .help = "how far the bitrate may deviate during the encode, 0.01 to 100 (default 1)",
+        .help = "how far the bitrate may deviate during the encode, 0.011 to 100 (default 1)",
         .uses = X264},
     {NUMBER("vbv-maxrate", vbv_maxrate, 0, GPUME_VBV_MAX),
         .help = "highest local bitrate, in kbit/s (default: no limit)"},

@@ -181,7 +181,7 @@ static int check_limits(const struct gpume_encode_options *options, const struct
         const double value = value_of(option, options);
         if (gpume_encode_option_is_given(option, options) &&
             !(value >= option->min && value <= option->max)) {
-            return gpume_log_fail(log, GPUME_INVALID, "%s: %s takes %g to %g, not %g",
+            return gpume_log_fail(log, GPUME_INVALID, "%s: --%s takes %g to %g, not %g",
                 gpume_encoder_name(options->encoder), option->name, option->min, option->max,
                 value);
         }
@@ -210,8 +210,9 @@ static int check_x265(const struct gpume_encode_options *options, const struct g
                                                                             : 1;
     if (options->ref > REFERENCES_MAX - taken) {
         return gpume_log_fail(log, GPUME_INVALID,
-            "x265: ref %" PRIu32 " is too many: with bframes %" PRIu32 "%s it takes 1 to %" PRIu32,
-            options->ref, options->bframes, taken == 2 ? " and b-pyramid" : "",
+            "x265: --ref %" PRIu32 " is too many: with --bframes %" PRIu32
+            "%s it takes 1 to %" PRIu32,
+            options->ref, options->bframes, taken == 2 ? " and --b-pyramid" : "",
             REFERENCES_MAX - taken);
     }
     return GPUME_OK;
@@ -223,31 +224,43 @@ static int check_together(const struct gpume_encode_options *options, const stru
     const char *name = gpume_encoder_name(options->encoder);
     if (options->min_keyint > options->keyint) {
         return gpume_log_fail(log, GPUME_INVALID,
-            "%s: min-keyint %" PRIu32 " is more than keyint %" PRIu32, name, options->min_keyint,
-            options->keyint);
+            "%s: --min-keyint %" PRIu32 " is more than --keyint %" PRIu32
+            "; reduce it, or increase --keyint",
+            name, options->min_keyint, options->keyint);
     }
-    if (options->rc_lookahead <= options->bframes) {
+    if (options->rc_lookahead <= options->bframes && options->keyint > 1) {
         return gpume_log_fail(log, GPUME_INVALID,
-            "%s: rc-lookahead %" PRIu32 " must be more than bframes %" PRIu32, name,
-            options->rc_lookahead, options->bframes);
+            "%s: --rc-lookahead %" PRIu32 " must be more than --bframes %" PRIu32
+            "; give --rc-lookahead %" PRIu32 " or fewer B frames",
+            name, options->rc_lookahead, options->bframes, options->bframes + 1);
     }
     if (options->encoder == GPUME_ENCODER_X265) {
         GPUME_CHECK(check_x265(options, log));
     }
     if ((options->vbv_maxrate == 0) != (options->vbv_bufsize == 0)) {
-        return gpume_log_fail(
-            log, GPUME_INVALID, "%s: vbv-maxrate and vbv-bufsize need each other", name);
+        const bool rate = options->vbv_maxrate > 0;
+        return gpume_log_fail(log, GPUME_INVALID,
+            "%s: --vbv-%s needs --vbv-%s; give both, or neither", name,
+            rate ? "maxrate" : "bufsize", rate ? "bufsize" : "maxrate");
     }
     return GPUME_OK;
 }
 
+/* What the encoder does without B frames, or with fewer, before it looks at other options. */
+static void reduce_bframes(struct gpume_encode_options *options)
+{
+    if (options->keyint == 1) {
+        options->bframes = options->b_adapt = options->weightp = options->weightb = 0;
+        options->open_gop = options->tree = false;
+    } else if (options->encoder == GPUME_ENCODER_X264) {
+        options->bframes = gpume_min_u32(options->bframes, options->keyint - 1);
+    }
+}
+
 static void settle_x264(struct gpume_encode_options *options)
 {
-    const uint32_t window =
-        options->keyint > options->bframes ? options->keyint : options->bframes + 1;
     options->min_keyint = gpume_min_u32(options->min_keyint, options->keyint / 2 + 1);
-    options->rc_lookahead = gpume_min_u32(options->rc_lookahead, window);
-    options->bframes = gpume_min_u32(options->bframes, options->keyint - 1);
+    options->rc_lookahead = gpume_min_u32(options->rc_lookahead, options->keyint);
     options->b_pyramid = options->bframes > 1 ? options->b_pyramid : 0;
     if (options->bframes == 0) {
         options->b_adapt = options->weightb = 0;
@@ -267,16 +280,13 @@ int gpume_encode_options_settle(struct gpume_encode_options *options, uint32_t r
 {
     GPUME_CHECK(check_limits(options, log));
     round_values(options);
+    reduce_bframes(options);
     GPUME_CHECK(check_together(options, log));
     if (options->min_keyint == 0) {
         const uint32_t second = rate_den > 0 ? rate_num / rate_den : options->keyint;
         options->min_keyint = gpume_min_u32(options->keyint / 10, second);
     }
     options->min_keyint = options->min_keyint < 1 ? 1 : options->min_keyint;
-    if (options->keyint == 1) {
-        options->bframes = options->b_adapt = options->weightp = options->weightb = 0;
-        options->open_gop = options->tree = false;
-    }
     options->horizon = (uint32_t)gpume_max_u64(options->horizon, options->rc_lookahead);
     if (options->encoder == GPUME_ENCODER_X264) {
         settle_x264(options);

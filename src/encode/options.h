@@ -21,7 +21,7 @@
 #define GPUME_AQ_STRENGTH_MAX 3
 #define GPUME_RATIO_MIN 0.1 /* of quantizers: ipratio and pbratio */
 #define GPUME_RATIO_MAX 10
-#define GPUME_RATETOL_MIN 0.01
+#define GPUME_RATETOL_MIN 0.011
 #define GPUME_RATETOL_MAX 100
 #define GPUME_VBV_MAX 2000000 /* kbit and kbit/s */
 #define GPUME_HORIZON 60      /* quality gains: tests/bench/firstpass/FINDINGS.md */

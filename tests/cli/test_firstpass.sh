@@ -76,17 +76,20 @@ refuses 2 '--size: give at most 32' clip.y4m --encoder x264 --bitrate 1M $(print
 expect 0 firstpass clip.y4m --backend cpu --encoder x264 $(printf -- '--bitrate %sk ' $(seq 32)) -o a
 [ "$(grep -c 'x264 --preset' "$scratch/out")" = 32 ] || fail "32 bitrates"
 rm ./a*
+refuses 2 '--ratetol 0.01: must be a number from 0.011 to 100' clip.y4m --encoder x264 --bitrate 1M --ratetol 0.01 -o r
 refuses 2 '--ratetol: not an option of x265' clip.y4m --encoder x265 --bitrate 1M --ratetol 0.5 -o r
 refuses 2 '--cutree: not an option of x264' clip.y4m --encoder x264 --bitrate 1M --cutree 0 -o r
 refuses 2 '--mbtree: not an option of x265' clip.y4m --encoder x265 --bitrate 1M --mbtree 0 -o r
-refuses 2 'ref 7 is too many: with bframes 4 and b-pyramid it takes 1 to 6' clip.y4m --encoder x265 --bitrate 1M --ref 7 -o r
-refuses 2 'qcomp takes 0.5 to 1' clip.y4m --encoder x265 --bitrate 1M --qcomp 0.4 -o r
+refuses 2 'x265: --ref 7 is too many: with --bframes 4 and --b-pyramid it takes 1 to 6' clip.y4m --encoder x265 --bitrate 1M --ref 7 -o r
+refuses 2 '--qcomp takes 0.5 to 1' clip.y4m --encoder x265 --bitrate 1M --qcomp 0.4 -o r
 for name in r/ ./ . ..; do
     refuses 2 'give a name' clip.y4m --encoder x264 --bitrate 1M -o "$name"
 done
-refuses 2 'weightp takes 0 to 1' clip.y4m --encoder x265 --bitrate 1M --weightp 2 -o r
-refuses 2 'rc-lookahead 3 must be more than bframes 3' clip.y4m --encoder x264 --bitrate 1M --rc-lookahead 3 -o r
-refuses 2 'vbv-bufsize need each other' clip.y4m --encoder x264 --bitrate 1M --vbv-maxrate 500 -o r
+refuses 2 'x265: --weightp takes 0 to 1, not 2' clip.y4m --encoder x265 --bitrate 1M --weightp 2 -o r
+refuses 2 '--rc-lookahead 3 must be more than --bframes 3; give --rc-lookahead 4 or fewer B frames' clip.y4m --encoder x264 --bitrate 1M --rc-lookahead 3 -o r
+refuses 2 '--min-keyint 5 is more than --keyint 2; reduce it' clip.y4m --encoder x264 --bitrate 1M --keyint 2 --min-keyint 5 -o r
+refuses 2 '--vbv-bufsize needs --vbv-maxrate; give both' clip.y4m --encoder x264 --bitrate 1M --vbv-bufsize 500 -o r
+refuses 2 '--vbv-maxrate needs --vbv-bufsize; give both' clip.y4m --encoder x264 --bitrate 1M --vbv-maxrate 500 -o r
 refuses 2 'x264 takes 8 or 10' clip.y4m --encoder x264 --bitrate 1M --output-depth 12 -o r
 refuses 3 'nothing.y4m' nothing.y4m --encoder x264 --bitrate 1M -o r
 # What the program x265 does not read has no command line for it.
@@ -260,8 +263,10 @@ for encoder in x264 x265; do
     second cut.y4m $encoder --bframes 0 --keyint 10
     second cut.y4m $encoder --bframes 8 --b-adapt 2 --open-gop 1 --keyint 20
     second cut.y4m $encoder --b-pyramid none --aq-mode 0 --qcomp 0.8 --vbv-maxrate 300 --vbv-bufsize 300 \
-        $([ $encoder = x265 ] || echo --ratetol 0.5)
+        $([ $encoder = x265 ] || echo --ratetol 0.011)
+    ! grep 'tolerance too small' log || fail "x264 takes another --ratetol"
     second cut.y4m $encoder --keyint 1
+    second cut.y4m $encoder --keyint 1 --rc-lookahead 0
     second cut.y4m $encoder --size 96x64 --frames 20 --vf hflip
     second "it's:deep.mkv" $encoder
     second cut.y4m $encoder --keyint 3 --bframes 3

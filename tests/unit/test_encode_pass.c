@@ -53,6 +53,15 @@ static void test_options(void)
     options.min_keyint = 1;
     REQUIRE_EQUAL(gpume_encode_options_settle(&options, 25, 1, &counting_log), GPUME_OK);
     REQUIRE_EQUAL(options.bframes, options.keyint - 1);
+    options = options_of(GPUME_ENCODER_X264);
+    options.keyint = options.min_keyint = 1;
+    options.rc_lookahead = 0;
+    REQUIRE_EQUAL(gpume_encode_options_settle(&options, 25, 1, &counting_log), GPUME_OK);
+    options = options_of(GPUME_ENCODER_X264);
+    options.keyint = options.rc_lookahead = 3;
+    options.min_keyint = 0;
+    REQUIRE_EQUAL(gpume_encode_options_settle(&options, 25, 1, &counting_log), GPUME_OK);
+    REQUIRE_EQUAL(options.bframes, 2);
     options = options_of(GPUME_ENCODER_X265);
     options.keyint = 1;
     options.min_keyint = 1;
