@@ -18,6 +18,7 @@
 #include "names.h"
 #include "signals.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -169,18 +170,42 @@ static enum gpume_exit open_analysis(struct job *job)
     return gpume_exit_of_engine(gpume_analysis_open(&job->analysis, &params));
 }
 
+/* FFmpeg starts a graph anew where frames change their size or format, which undoes an fps. */
+static bool ends_with_fps(const char *graph)
+{
+    const char *last = graph;
+    for (const char *at = graph; *at; at++) {
+        last = *at == ',' || *at == ';' ? at + 1 : last;
+    }
+    last += strspn(last, " \t\n");
+    return strncmp(last, "fps", 3) == 0 && !isalnum((unsigned char)last[3]) && last[3] != '_';
+}
+
+static int refuse_time(const struct job *job)
+{
+    const struct gpume_source_info *info = &job->video.info;
+    const char *graph = job->options->video.source.filter;
+    const uint64_t frame = job->spacing.count - 1;
+    if (graph && ends_with_fps(graph)) {
+        return gpume_refuse(GPUME_INVALID,
+            "%s: frame %" PRIu64 " is not %" PRIu32 "/%" PRIu32
+            " of a second after the one before: times jump there, and FFmpeg starts the graph of "
+            "--vf anew; encode the parts before and after that place as separate files",
+            info->label, frame, info->rate_den, info->rate_num);
+    }
+    return gpume_refuse(GPUME_INVALID,
+        "%s: frame %" PRIu64 " is not %" PRIu32 "/%" PRIu32
+        " of a second after the one before, but both passes need a constant frame rate; %s "
+        "fps=%" PRIu32 "/%" PRIu32,
+        info->label, frame, info->rate_den, info->rate_num, graph ? "end --vf with" : "give --vf",
+        info->rate_num, info->rate_den);
+}
+
 static int take(void *opaque, const struct gpume_plane *luma, int64_t time_us)
 {
     struct job *job = opaque;
     if (!gpume_spacing_add(&job->spacing, time_us)) {
-        return gpume_refuse(GPUME_INVALID,
-            "%s: frame %" PRIu64 " is not %" PRIu32 "/%" PRIu32
-            " of a second after the one before, but both passes need a constant frame rate; %s "
-            "fps=%" PRIu32 "/%" PRIu32,
-            job->video.info.label, job->spacing.count - 1, job->video.info.rate_den,
-            job->video.info.rate_num,
-            job->options->video.source.filter ? "end --vf with" : "give --vf",
-            job->video.info.rate_num, job->video.info.rate_den);
+        return refuse_time(job);
     }
     return gpume_analysis_put(job->analysis, luma);
 }

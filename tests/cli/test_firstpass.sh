@@ -239,6 +239,18 @@ ffmpeg -nostdin -v error -i cut.y4m -vf "select='mod(n,7)-3'" -fps_mode passthro
 refuses 3 'give --vf fps=25/1' uneven.mkv --encoder x264 --bitrate 1M -o r
 expect 0 firstpass uneven.mkv --backend cpu --encoder x264 --bitrate 1M -o a --vf fps=25/1
 refuses 3 'end --vf with fps=50/1' uneven.mkv --encoder x264 --bitrate 1M -o r --vf setpts=PTS/2,fps=50,setpts=N*N
+# Frames change their size, and times jump: the filter begins anew, and so does its grid of times.
+ffmpeg -nostdin -v error -i cut.y4m -frames:v 12 -c:v mpeg2video first.ts || fail "no first part"
+ffmpeg -nostdin -v error -i cut.y4m -frames:v 12 -vf scale=160:96 -c:v mpeg2video -output_ts_offset 10.313 last.ts || fail "no last part"
+cat first.ts last.ts >jump.ts
+for graph in fps=25 'hflip, fps=25:round=up[out]'; do
+    run firstpass jump.ts --backend cpu --encoder x264 --bitrate 1M -o r --vf "$graph"
+    [ "$status" -eq 3 ] || fail "a jump in time: exit status $status"
+    says 'encode the parts before and after that place as separate files'
+done
+run firstpass jump.ts --backend cpu --encoder x264 --bitrate 1M -o r --vf fps=25,hflip
+says 'end --vf with fps=25/1'
+rm first.ts last.ts jump.ts
 cp deep.mkv "it's:deep.mkv"
 # Two video streams, of which the larger one comes last, and sound; full range; an edit list.
 ffmpeg -nostdin -v error -i cut.y4m -f lavfi -i sine=d=1 -filter_complex '[0]split[a][b];[a]scale=96:72[small]' \
