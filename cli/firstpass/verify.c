@@ -42,9 +42,11 @@ static enum gpume_exit write_settings(
     const struct verify *verify, int pass, const char *stats, char settings[SETTINGS_BYTES])
 {
     char *list = gpume_command_settings(verify->encode, &verify->entry->video, pass, stats);
-    const int length = list ? snprintf(settings, SETTINGS_BYTES, "b=%" PRIu64 ":preset=medium:%s%s",
-                                  verify->entry->bitrate, pass == 1 ? "flags=+pass1:" : "", list)
-                            : -1;
+    if (!list) {
+        return gpume_refuse(GPUME_EXIT_FAILED, "--verify: out of memory");
+    }
+    const int length = snprintf(settings, SETTINGS_BYTES, "b=%" PRIu64 ":preset=medium:%s%s",
+        verify->entry->bitrate, pass == 1 ? "flags=+pass1:" : "", list);
     free(list);
     return length > 0 && length < SETTINGS_BYTES
                ? GPUME_EXIT_DONE
@@ -156,6 +158,8 @@ static enum gpume_exit verify_entry(struct verify *verify, double seconds)
             own.frames, own.frames == 1 ? "" : "s");
         print_row(verify, "own two passes", &own, (double)first.ns / 1e9);
         print_row(verify, "with gpume", &ours, seconds);
+        printf("#   times are of lib%s alone; that of gpume's first pass includes decoding\n",
+            gpume_encoder_name(verify->encode->encoder));
     }
     return result;
 }

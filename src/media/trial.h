@@ -25,7 +25,7 @@ struct gpume_trial_options {
 struct gpume_trial_result {
     uint64_t frames, bytes;
     uint64_t sse; /* of the frames that were decoded */
-    uint64_t ns;  /* spent on encoding */
+    uint64_t ns;  /* spent in the encoder; not in the decoder, nor on what hands the frames over */
 };
 
 /* Does this FFmpeg have the encoder? */

@@ -306,6 +306,8 @@ for encoder in x264 x265; do
     rows=$(awk '/^#   (own two passes|with gpume) /  { sub(/^#   (own two passes|with gpume)/, "")
             if ($1 > 20 && $1 < 400 && $3 > 20 && $3 < 90) n++ } END { print n + 0 }' "$scratch/out")
     [ "$rows" -eq 2 ] || fail "--verify with $encoder: $(grep '^#  ' "$scratch/out")"
+    grep -q "^#   times are of lib$encoder alone; that of gpume's first pass includes decoding\$" "$scratch/out" ||
+        fail "--verify: what the times hold"
     [ "$(ls -d v* | wc -l)" -eq 3 ] || fail "--verify with $encoder leaves $(ls -d v*)"
     expect 2 firstpass deep.mkv --backend cpu --encoder $encoder --bitrate 150k -o a --verify
     says 'takes 8 bits'
