@@ -185,8 +185,7 @@ static const struct gpume_option table[] = {
         .help = "side of a square with one offset, 16, 32, 48 or 64 pixels; svt-av1 needs 64 "
                 "(default 64)"},
     {GPUME_ROW_NUMBER("rc-lookahead", OPTIONS, rc_lookahead, 1, GPUME_RC_LOOKAHEAD_MAX),
-        .help = "frames ahead to which the use of a block is followed at least, 1 to 250 (default "
-                "60)"},
+        .help = "count later uses of a block over at least N frames, 1 to 250 (default 60)"},
     {GPUME_ROW_REAL("qcomp", "Q", OPTIONS, qcomp, 0, 1),
         .help = "strength: 1 gives no offsets, 0 the largest ones (default 0.6)"},
     {GPUME_ROW_REAL("aq-strength", "S", OPTIONS, aq_strength, 0, GPUME_AQ_STRENGTH_MAX),
@@ -215,11 +214,11 @@ static int check_options(void *opaque, const struct gpume_line *line)
 
 const struct gpume_command gpume_qpmap_command = {
     .name = "qpmap",
-    .summary = "write a map of QP offsets for each frame of a video",
+    .summary = "write QP offsets that give reused blocks more quality",
     .usage = "qpmap INPUT [-o FILE] [options]",
-    .about = "Follows along motion vectors how much of each block later frames use, and writes QP "
-             "offsets by which blocks that are used for long become better: for encoders without "
-             "such an analysis that take maps of offsets.",
+    .about = "Measures how much of each block later frames reuse, and writes QP offsets that give "
+             "reused blocks more quality, for encoders that have no such analysis but read such a "
+             "file. They call it an ROI map or QP map.",
     GPUME_COMMAND_OPTIONS(table, struct qpmap_options),
     GPUME_COMMAND_ONE_VIDEO,
     .catches_signals = true,
