@@ -101,7 +101,7 @@ static void print_first(const struct gpume_comparison *comparison)
         char name[FRAME_BYTES], costs[2][32] = {"", ""};
         name_field(name, comparison->first_frame, comparison->first_ref);
         for (size_t i = 0; i < 2 && comparison->blocks.has_costs; i++) {
-            snprintf(costs[i], sizeof(costs[i]), " for %" PRIu32, comparison->first[i].cost);
+            snprintf(costs[i], sizeof(costs[i]), " at cost %" PRIu32, comparison->first[i].cost);
         }
         printf("first        %s, block at (%" PRIu32 ",%" PRIu32 "): A (%g,%g)%s, B (%g,%g)%s\n",
             name, a->x, a->y, pixels(a->dx), pixels(a->dy), costs[0], pixels(b->dx), pixels(b->dy),

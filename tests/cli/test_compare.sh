@@ -34,7 +34,7 @@ paste -d, a.csv b.csv | awk -F, 'NR > 1 {
     n++; v = $7 == $17 && $8 == $18; c = $9 == $19
     vectors += v; costs += c; both += v && c; a += $9 + 0 < $19 + 0; b += $19 + 0 < $9 + 0
     d = sqrt(($7 - $17) ^ 2 + ($8 - $18) ^ 2); sum += d; max = d > max ? d : max
-    if (!(v && c) && !first) first = "frame " $1 ", block at (" $3 "," $4 "): A (" $7 "," $8 ") for " $9
+    if (!(v && c) && !first) first = "frame " $1 ", block at (" $3 "," $4 "): A (" $7 "," $8 ") at cost " $9
 } END {
     printf "vectors      %d of %d equal\n%.3f pixels apart on average, %.3f at most\n", vectors, n, sum / n, max
     printf "costs        %d of %d equal\nboth         %d of %d equal\n%s\n", costs, n, both, n, first
