@@ -339,11 +339,15 @@ static void conclude(const void *opaque)
         (options->output && gpume_text_is_stdout(options->output))) {
         return;
     }
-    printf("%" PRIu64 " frame pairs of %" PRIu32 "x%" PRIu32 ", %" PRIu32
-           " blocks each, window %" PRIu32 "\n%s%-8s %8s %8s %9s %8s %10s %10s %10s%s\n",
-        job->tallies[EXACT].pairs, job->params.width, job->params.height, job->blocks,
-        job->params.window_x, gpume_console_bold(stdout), "method", "PSNR, dB", "loss", "SAD/pixel",
-        "bits/vec", "same vec", "as good", "ms/pair", gpume_console_plain(stdout));
+    const uint64_t pairs = job->tallies[EXACT].pairs;
+    printf("%" PRIu64 " frame pairs of %" PRIu32 "x%" PRIu32 " (%" PRIu64
+           " frame%s with the one before and the one after), %" PRIu32
+           " blocks each, window %" PRIu32 "\n",
+        pairs, job->params.width, job->params.height, pairs / 2, pairs == 2 ? "" : "s, each",
+        job->blocks, job->params.window_x);
+    printf("%s%-8s %8s %8s %9s %8s %10s %10s %10s%s\n", gpume_console_bold(stdout), "method",
+        "PSNR, dB", "loss", "SAD/pixel", "bits/vec", "same vec", "as good", "ms/pair",
+        gpume_console_plain(stdout));
     for (size_t i = 0; i < ROWS; i++) {
         print_row(job, i);
     }

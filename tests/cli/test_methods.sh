@@ -10,7 +10,7 @@ if [ "$status" -eq 3 ] && grep -q "no such filter" "$scratch/err"; then
 fi
 [ "$status" -eq 0 ] || fail "exit status $status"
 [ "$(cut -d, -f1 table.csv | tr '\n' ' ')" = "method exact esa tss tdls ntss fss ds hexbs epzs umh none " ] || fail "rows"
-grep -q '^8 frame pairs of 80x56, 70 blocks each, window 5$' "$scratch/out" || fail "the first line of the table"
+grep -q '^8 frame pairs of 80x56 (4 frames, each with the one before and the one after), 70 blocks each, window 5$' "$scratch/out" || fail "the first line of the table"
 [ "$(grep -cE '^(exact|esa|tss|tdls|ntss|fss|ds|hexbs|epzs|umh|none) ' "$scratch/out")" -eq 11 ] || fail "rows of the table"
 
 # The filter's exhaustive search finds the exact vectors, and no other does better.
@@ -46,7 +46,7 @@ expect 0 methods clip.y4m --backend "$engine" -b 8 -w 5 -o -
 expect 0 methods clip.y4m --backend "$engine" -b 32 -q
 [ ! -s "$scratch/out" ] || fail "-q prints"
 expect 0 methods clip.y4m --backend "$engine" -b 32
-grep -q '^8 frame pairs of 64x32, 2 blocks each, window 7$' "$scratch/out" || fail "blocks that the picture cuts"
+grep -q '^8 frame pairs of 64x32 (4 frames, each with the one before and the one after), 2 blocks each, window 7$' "$scratch/out" || fail "blocks that the picture cuts"
 
 # The page changes no number, and the pair that it shows is the one that it names: its PSNR is that of the run.
 expect 0 methods clip.y4m --backend "$engine" -b 8 -w 5 -o again.csv --report page.html
