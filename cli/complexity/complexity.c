@@ -27,14 +27,21 @@ struct part {
     struct gpume_complexity complexity;
 };
 
+/* Where times jump back, as long as the last frame. */
+static int64_t duration_of(const struct gpume_scene_list *list, uint64_t frame)
+{
+    const int64_t us = frame + 1 < list->frames
+                           ? list->rows[frame + 1].time_us - list->rows[frame].time_us
+                           : list->frame_us;
+    return us > 0 ? us : list->frame_us;
+}
+
 static struct part measure(
     const struct gpume_scene_list *list, size_t scene, uint64_t begin, uint64_t end)
 {
-    const int64_t begin_us = list->rows[begin].time_us;
-    const int64_t end_us =
-        end < list->frames ? list->rows[end].time_us : list->rows[end - 1].time_us + list->frame_us;
-    struct part part = {scene, begin, end, begin_us, end_us - begin_us, {0}};
+    struct part part = {scene, begin, end, list->rows[begin].time_us, 0, {0}};
     for (uint64_t i = begin; i < end; i++) {
+        part.duration_us += duration_of(list, i);
         gpume_complexity_add(&part.complexity, &list->rows[i].facts, i == list->starts[scene]);
     }
     return part;

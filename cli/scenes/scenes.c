@@ -109,12 +109,17 @@ static void write_qpfile(struct gpume_out *out, const struct gpume_scene_list *l
 static void write_keyframes(struct gpume_out *out, const struct gpume_scene_list *list)
 {
     (void)gpume_out_text(out, "0.000000"); /* FFmpeg refuses an empty list */
+    int64_t last_us = 0;
     for (size_t i = 1; i < list->start_count; i++) {
-        const int64_t time_us = list->rows[list->starts[i]].time_us - list->start_us;
-        char time[32];
-        gpume_text_time(time, sizeof(time), time_us > MARGIN_US ? time_us - MARGIN_US : 0);
-        (void)gpume_out_text(out, ",");
-        (void)gpume_out_text(out, time);
+        const int64_t time_us = list->rows[list->starts[i]].time_us - list->start_us - MARGIN_US;
+        if (time_us >
+            last_us) { /* FFmpeg wants them in order, also where those of a video jump back */
+            char time[32];
+            gpume_text_time(time, sizeof(time), time_us);
+            (void)gpume_out_text(out, ",");
+            (void)gpume_out_text(out, time);
+            last_us = time_us;
+        }
     }
     (void)gpume_out_text(out, "\n");
 }

@@ -231,8 +231,9 @@ static int check_together(const struct gpume_encode_options *options, const stru
     if (options->rc_lookahead <= options->bframes && options->keyint > 1) {
         return gpume_log_fail(log, GPUME_INVALID,
             "%s: --rc-lookahead %" PRIu32 " must be more than --bframes %" PRIu32
-            "; give --rc-lookahead %" PRIu32 " or fewer B frames",
-            name, options->rc_lookahead, options->bframes, options->bframes + 1);
+            "; give --rc-lookahead %" PRIu32 "%s",
+            name, options->rc_lookahead, options->bframes, options->bframes + 1,
+            options->bframes > 0 ? " or fewer B frames" : "");
     }
     if (options->encoder == GPUME_ENCODER_X265) {
         GPUME_CHECK(check_x265(options, log));

@@ -19,7 +19,7 @@
 #define QP_MAX (51 * GPUME_QP_ONE)
 /* The model is a fit to encodes at 12 and more. Of 77 clips at 0.5 and 1.5 Mbit/s, x264 missed the
  * rate by 15 % where less was expected, in the mean with 10 % too much, and by 4 to 8 % elsewhere.
- */
+ * At 4 and 6 Mbit/s, 480x270, it took half too much. */
 #define ROUGH_QP (12 * GPUME_QP_ONE)
 #define FRAMES_MAX (UINT32_MAX / 2)
 
@@ -153,13 +153,20 @@ static int32_t type_qp(const struct gpume_pass *pass, enum gpume_frame_type type
     return qp + pass->format->qp(pass->params.options, type);
 }
 
+/* The lowest QP of P frames: below 0 where x264 encodes samples of more than 8 bits, which it can
+ * quantize more finely. */
+static int32_t lowest_qp(const struct gpume_pass *pass)
+{
+    return -type_qp(pass, GPUME_FRAME_P, 0);
+}
+
 /* Where the P frames have this QP, in samples of 8 bits, which are what the model knows. */
 static void find_prices(const struct gpume_pass *pass, int32_t qp, struct prices *prices)
 {
-    const int32_t depth = type_qp(pass, GPUME_FRAME_P, 0);
+    const int32_t lowest = lowest_qp(pass);
     for (enum gpume_frame_type type = GPUME_FRAME_IDR; type <= GPUME_FRAME_B; type++) {
         gpume_bits_find_prices(&prices->of[type], pass->params.options->encoder, type,
-            type_qp(pass, type, qp) - depth);
+            type_qp(pass, type, qp) + lowest);
     }
 }
 
@@ -193,7 +200,8 @@ static uint64_t bits_of_rate(const struct gpume_pass *pass, uint64_t bitrate)
 static bool is_out_of_reach(const struct gpume_pass *pass, const struct rate *rate, uint64_t bits)
 {
     const uint64_t wanted = bits_of_rate(pass, rate->bitrate);
-    return (rate->qp == 0 || rate->qp == QP_MAX) && (bits / 2 > wanted || wanted / 2 > bits);
+    const bool at_end = rate->qp == lowest_qp(pass) || rate->qp == QP_MAX;
+    return at_end && (bits / 2 > wanted || wanted / 2 > bits);
 }
 
 /* Bitrates that will be missed by much. */
@@ -203,11 +211,12 @@ static void warn_of_rate(const struct gpume_pass *pass, const struct rate *rate)
     const char *encoder = gpume_encoder_name(pass->params.options->encoder);
     const uint64_t bits = all_bits(pass, rate->qp), kbps = rate->bitrate / 1000;
     const uint64_t expected = bits / pass->count * video->rate_num / video->rate_den / 1000;
-    if (is_out_of_reach(pass, rate, bits) && rate->qp == 0) {
+    const int qp = (int)(rate->qp / GPUME_QP_ONE);
+    if (is_out_of_reach(pass, rate, bits) && rate->qp < QP_MAX) {
         gpume_log_write(&pass->params.log, GPUME_LOG_WARNING,
-            "%s: %s is unlikely to reach %" PRIu64 " kbit/s: even at QP 0 it is expected to need "
+            "%s: %s is unlikely to reach %" PRIu64 " kbit/s: even at QP %d it is expected to need "
             "only %" PRIu64 " kbit/s; give a lower bitrate",
-            rate->path, encoder, kbps, expected);
+            rate->path, encoder, kbps, qp, expected);
     } else if (is_out_of_reach(pass, rate, bits)) {
         gpume_log_write(&pass->params.log, GPUME_LOG_WARNING,
             "%s: %s is unlikely to keep to %" PRIu64 " kbit/s: even at QP 51 it is expected to "
@@ -215,9 +224,9 @@ static void warn_of_rate(const struct gpume_pass *pass, const struct rate *rate)
             rate->path, encoder, kbps, expected);
     } else if (rate->qp < ROUGH_QP) {
         gpume_log_write(&pass->params.log, GPUME_LOG_WARNING,
-            "%s: %s may miss %" PRIu64 " kbit/s by a tenth or more: it is expected to encode at QP "
-            "%d, where estimates are rough; a lower bitrate would be met more closely",
-            rate->path, encoder, kbps, (int)(rate->qp / GPUME_QP_ONE));
+            "%s: %s may miss %" PRIu64 " kbit/s by a tenth to a half: it is expected to encode at "
+            "QP %d, where estimates are rough; a lower bitrate would be met more closely",
+            rate->path, encoder, kbps, qp);
     }
 }
 
@@ -225,9 +234,9 @@ static void warn_of_rate(const struct gpume_pass *pass, const struct rate *rate)
 static void solve(const struct gpume_pass *pass, struct rate *rate)
 {
     const uint64_t wanted = bits_of_rate(pass, rate->bitrate);
-    int32_t low = 0, high = QP_MAX;
+    int32_t low = lowest_qp(pass), high = QP_MAX;
     while (low < high) {
-        const int32_t middle = (low + high) / 2;
+        const int32_t middle = low + (high - low) / 2;
         if (all_bits(pass, middle) > wanted) {
             low = middle + 1;
         } else {

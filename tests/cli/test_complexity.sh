@@ -70,6 +70,15 @@ expect 0 complexity uneven.mkv --backend "$engine"
 [ "$(cut -d, -f3,14 "$scratch/out" | sed 1d | paste -s -d ' ')" = '0.000000,0.200000 0.200000,0.400000 0.600000,0.040000' ] ||
     fail "durations of uneven frames: $(cut -d, -f3,14 "$scratch/out")"
 rm uneven.mkv
+# Times that jump back.
+ffmpeg -nostdin -v error -i clip.mkv -frames:v 10 -c:v mpeg2video once.ts || fail "no once.ts"
+cat once.ts once.ts >twice.ts
+expect 0 complexity twice.ts --backend "$engine"
+awk -F, 'NR > 1 && $14 != "0.040000" { exit 1 } END { exit NR != 21 }' "$scratch/out" ||
+    fail "durations where times jump back: $(cut -d, -f3,14 "$scratch/out" | paste -s -d ' ')"
+expect 0 scenes twice.ts --backend "$engine" --format keyframes
+tr , '\n' <"$scratch/out" | sort -n -c -u || fail "key frames of FFmpeg are not in order: $(cat "$scratch/out")"
+rm once.ts twice.ts
 
 expect 2 complexity
 expect 2 complexity clip.mkv --by shot

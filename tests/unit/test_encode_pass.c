@@ -339,6 +339,15 @@ static void test_rates(void)
     REQUIRE_EQUAL(write_files(&options, 100000000, FRAMES, 48, 32), GPUME_OK);
     REQUIRE_EQUAL(logged.warnings, 2);
     REQUIRE(strstr(logged.last, "unlikely to reach 100000 kbit/s: even at QP 0"));
+    /* x264 has finer quantizers for 10 bits. */
+    const uint64_t most = take_stats(NULL, 0), more = most * 6 / 5 * 25 / FRAMES;
+    struct gpume_encode_options deep = options;
+    deep.bits = 10;
+    REQUIRE_EQUAL(write_files(&deep, more, FRAMES, 48, 32), GPUME_OK);
+    const uint64_t reached = take_stats(NULL, 0);
+    REQUIRE(reached <= most * 6 / 5 && reached > most * 119 / 100);
+    REQUIRE_EQUAL(write_files(&deep, 100000000, FRAMES, 48, 32), GPUME_OK);
+    REQUIRE(strstr(logged.last, "unlikely to reach 100000 kbit/s: even at QP -12"));
     logged.lines = 0;
     REQUIRE_EQUAL(write_files(&options, 100000, 0, 48, 32), GPUME_INVALID);
     REQUIRE_EQUAL(logged.lines, 1);
