@@ -133,6 +133,11 @@ static int refuse(
     if ((useless || error == AVERROR(EINVAL)) && is_empty(input, exists ? &st : NULL)) {
         return gpume_log_fail(log, GPUME_FORMAT, "%s: is empty; give a file with video", label);
     }
+    if (error == AVERROR(ENOENT) && exists) {
+        return gpume_log_fail(log, GPUME_IO,
+            "%s: a file that it names does not exist; check the names in it, and its folder",
+            label);
+    }
     if (error == AVERROR(ENOENT) || (!exists && error == AVERROR_PROTOCOL_NOT_FOUND)) {
         bool numbered = gpume_pattern_kind(path) == GPUME_PATTERN_NUMBERED;
         return gpume_log_fail(log, GPUME_IO, "%s: %s; check the name and the folder", label,

@@ -95,6 +95,9 @@ for input in files.ffconcat absolute.ffconcat nested.ffconcat; do
     expect 0 -q "$input" --allow-files --backend "$engine" -o got -y
     cmp want/vectors.csv got/vectors.csv || fail "$input is not what it names"
 done
+printf "ffconcat version 1.0\nfile absent.mkv\n" >broken.ffconcat
+expect 3 broken.ffconcat --allow-files
+says "broken.ffconcat: a file that it names does not exist"
 # A pipe has no folder for other files; for names that no option allows, the message names no option.
 "$gpume" --backend "$engine" - --allow-files <files.ffconcat >"$scratch/out" 2>"$scratch/err"
 [ $? -eq 3 ] || fail "a playlist from standard input: exit status"
