@@ -109,11 +109,10 @@ static void write_qpfile(struct gpume_out *out, const struct gpume_scene_list *l
 static void write_keyframes(struct gpume_out *out, const struct gpume_scene_list *list)
 {
     (void)gpume_out_text(out, "0.000000"); /* FFmpeg refuses an empty list */
-    int64_t last_us = 0;
+    int64_t last_us = 0; /* FFmpeg wants times in order, also where those of a video jump back */
     for (size_t i = 1; i < list->start_count; i++) {
         const int64_t time_us = list->rows[list->starts[i]].time_us - list->start_us - MARGIN_US;
-        if (time_us >
-            last_us) { /* FFmpeg wants them in order, also where those of a video jump back */
+        if (time_us > last_us) {
             char time[32];
             gpume_text_time(time, sizeof(time), time_us);
             (void)gpume_out_text(out, ",");

@@ -19,7 +19,7 @@ struct coefficients {
     }
 
 /* By type of frame, from tests/bench/firstpass/fit.py: 31 clips at 4 rates. Predicted sizes of 42
- * other clips are 0.60 to 2.01 of the true ones for x264 and 0.66 to 1.79 for x265, off by 14.9 and
+ * other clips are 0.60 to 2.01 of the true ones for x264 and 0.66 to 1.78 for x265, off by 14.9 and
  * 14.5 % in the mean. */
 static const struct coefficients models[GPUME_ENCODERS][GPUME_FRAME_B + 1] =
     {
@@ -36,8 +36,8 @@ static const struct coefficients models[GPUME_ENCODERS][GPUME_FRAME_B + 1] =
                 [GPUME_FRAME_IDR] = FITTED(-2.208, 0.1526, 4.073, 1.806, 0),
                 [GPUME_FRAME_I] = FITTED(-2.208, 0.1526, 4.073, 1.806, 0),
                 [GPUME_FRAME_P] = FITTED(-2.666, 0.1717, 4.119, 2.301, 0.127),
-                [GPUME_FRAME_B_REF] = FITTED(-1.872, 0.1553, 5.601, 0.000, 0.281),
-                [GPUME_FRAME_B] = FITTED(-1.126, 0.1413, 8.165, 0.000, 0.169),
+                [GPUME_FRAME_B_REF] = FITTED(-1.876, 0.1553, 5.605, 0.000, 0.279),
+                [GPUME_FRAME_B] = FITTED(-1.131, 0.1412, 8.128, 0.000, 0.164),
             },
 };
 #define SHARP_DETAILS 3
@@ -105,8 +105,8 @@ void gpume_bits_find_prices(struct gpume_bits_prices *prices, enum gpume_encoder
     prices->vectors = (uint32_t)model->vectors;
 }
 
-/* Prices are below 2^25: sizes are at most 2^9, so x is at most 9 + 3 + 0.18 * 24 and bits per
- * octave at most 8. So the sum of 64,000 coefficients is below 2^41, and so are the bits of
+/* Prices are below 2^25: sizes are at most 2^9, so x is at most 9 + 3 + 0.18 * 32 and bits per
+ * octave below 9. So the sum of 64,000 coefficients is below 2^41, and so are the bits of
  * vectors; 1/4096 of both, times the scale, is below 2^61. */
 uint64_t gpume_bits_at(const struct gpume_bits_frame *frame, const struct gpume_bits_prices *prices)
 {

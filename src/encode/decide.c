@@ -5,7 +5,6 @@
 #include "base/status.h"
 #include "encode/aq.h"
 #include "encode/costs.h"
-#include "encode/spectrum.h"
 #include "encode/weights.h"
 
 /* --- what types and quality ask for */
@@ -96,29 +95,6 @@ static uint32_t count_skipped(const struct gpume_frame_cost *cost, uint32_t bloc
     return skipped;
 }
 
-static void measure(const struct gpume_analysis *a, const struct coding *coding,
-    const struct gpume_frame_cost *cost, struct gpume_spectrum *spectrum)
-{
-    const uint64_t frame = coding->frame;
-    const struct gpume_half target = gpume_lookahead_half(a->lookahead, frame);
-    const struct gpume_half past = gpume_lookahead_half(a->lookahead, coding->past);
-    const struct gpume_half future = gpume_lookahead_half(a->lookahead, coding->future);
-    const bool both = coding->past != frame && coding->future != frame;
-    const struct gpume_predicted predicted = {
-        .frame = frame,
-        .target = &target,
-        .past = {&past, cost->past},
-        .future = {&future, cost->future},
-        .past_share = both ? gpume_past_share(coding->past, frame, coding->future) : 0,
-        .weight = cost->weight,
-        .distance = frame - coding->past,
-        .kinds = cost->kinds,
-        .costs = cost->costs,
-        .offsets = coding->offsets,
-    };
-    gpume_spectrum_measure(spectrum, &predicted);
-}
-
 static int tell(struct gpume_analysis *a, const struct coding *coding)
 {
     struct gpume_frame_cost cost;
@@ -127,7 +103,8 @@ static int tell(struct gpume_analysis *a, const struct coding *coding)
     GPUME_CHECK(gpume_lookahead_cost(a->lookahead, frame, coding->past, coding->future, &cost));
     gpume_lookahead_facts(a->lookahead, frame, &facts);
     struct gpume_spectrum spectrum;
-    measure(a, coding, &cost, &spectrum);
+    GPUME_CHECK(gpume_lookahead_spectrum(
+        a->lookahead, frame, coding->past, coding->future, coding->offsets, &spectrum));
     const struct gpume_decision decision = {
         .display = frame,
         .coded = a->coded++,

@@ -322,11 +322,6 @@ void gpume_lookahead_facts(
     };
 }
 
-struct gpume_half gpume_lookahead_half(const struct gpume_lookahead *lookahead, uint64_t frame)
-{
-    return frame_at(lookahead, frame)->half;
-}
-
 /* --- costs */
 
 /* Finds the weight of the past reference, beside its plain match; unless there is none, the
@@ -452,5 +447,26 @@ int gpume_lookahead_cost(struct gpume_lookahead *lookahead, uint64_t frame, uint
         f->results = &result->link;
     }
     *cost = result->cost;
+    return GPUME_OK;
+}
+
+int gpume_lookahead_spectrum(struct gpume_lookahead *lookahead, uint64_t frame, uint64_t past,
+    uint64_t future, const int16_t *offsets, struct gpume_spectrum *spectrum)
+{
+    struct gpume_frame_cost cost;
+    GPUME_CHECK(gpume_lookahead_cost(lookahead, frame, past, future, &cost));
+    const struct gpume_predicted predicted = {
+        .frame = frame,
+        .target = &frame_at(lookahead, frame)->half,
+        .past = {&frame_at(lookahead, past)->half, cost.past},
+        .future = {&frame_at(lookahead, future)->half, cost.future},
+        .past_share = past_share(lookahead, frame, past, future),
+        .weight = cost.weight,
+        .distance = frame - past,
+        .kinds = cost.kinds,
+        .costs = cost.costs,
+        .offsets = offsets,
+    };
+    gpume_spectrum_measure(spectrum, &predicted);
     return GPUME_OK;
 }

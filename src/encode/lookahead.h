@@ -13,7 +13,7 @@
 #define GPUME_ENCODE_LOOKAHEAD_H
 
 #include "encode/decision.h"
-#include "encode/half.h"
+#include "encode/spectrum.h"
 
 struct gpume_lookahead;
 
@@ -90,9 +90,6 @@ struct gpume_frame_facts {
 void gpume_lookahead_facts(
     const struct gpume_lookahead *lookahead, uint64_t frame, struct gpume_frame_facts *facts);
 
-/* Its planes, valid until the frame is dropped. */
-struct gpume_half gpume_lookahead_half(const struct gpume_lookahead *lookahead, uint64_t frame);
-
 /* Of one frame when it is predicted from given others. */
 struct gpume_frame_cost {
     uint64_t cost; /* sum over all blocks of the cheapest prediction */
@@ -112,6 +109,11 @@ struct gpume_frame_cost {
  * the engine has failed, or memory ran out; logged. */
 int gpume_lookahead_cost(struct gpume_lookahead *lookahead, uint64_t frame, uint64_t past,
     uint64_t future, struct gpume_frame_cost *cost);
+
+/* What is left to code of the frame by those predictions. offsets: of each block's QP, in 1/256;
+ * NULL: none. */
+int gpume_lookahead_spectrum(struct gpume_lookahead *lookahead, uint64_t frame, uint64_t past,
+    uint64_t future, const int16_t *offsets, struct gpume_spectrum *spectrum);
 
 void gpume_lookahead_close(struct gpume_lookahead **lookahead);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "encode/scenes.h"
 
+#include "base/status.h"
 #include "encode/costs.h"
 #include "encode/gradual.h"
 
@@ -182,26 +183,6 @@ static int examine(struct gpume_scenes *scenes, uint64_t frame, uint64_t end)
     return gpume_changes_add(&scenes->cuts, &change);
 }
 
-/* What is left to code of the frame, without others and predicted from the one before. */
-static void measure(struct gpume_scenes *scenes, const struct gpume_frame_facts *facts,
-    const struct gpume_frame_cost *cost, uint64_t past, struct gpume_scene_frame *frame)
-{
-    const struct gpume_half target = gpume_lookahead_half(scenes->lookahead, frame->frame);
-    const struct gpume_half reference = gpume_lookahead_half(scenes->lookahead, past);
-    struct gpume_predicted predicted = {
-        .frame = frame->frame,
-        .target = &target,
-        .past = {&reference, cost->past},
-        .weight = cost->weight,
-        .distance = frame->frame - past,
-        .costs = facts->intra_costs,
-    };
-    gpume_spectrum_measure(&frame->intra, &predicted);
-    predicted.kinds = cost->kinds;
-    predicted.costs = cost->costs;
-    gpume_spectrum_measure(&frame->inter, &predicted);
-}
-
 /* The facts of the newest frame. */
 static int describe(struct gpume_scenes *scenes, const struct gpume_frame_facts *facts,
     struct gpume_scene_frame *frame)
@@ -227,7 +208,10 @@ static int describe(struct gpume_scenes *scenes, const struct gpume_frame_facts 
     frame->intra_cost = fact->intra_cost = facts->intra_cost;
     frame->inter_cost = cost.cost;
     if (scenes->params.take) {
-        measure(scenes, facts, &cost, past, frame);
+        const uint64_t at = frame->frame;
+        struct gpume_lookahead *lookahead = scenes->lookahead;
+        GPUME_CHECK(gpume_lookahead_spectrum(lookahead, at, at, at, NULL, &frame->intra));
+        GPUME_CHECK(gpume_lookahead_spectrum(lookahead, at, past, at, NULL, &frame->inter));
     }
     return frame->frame > 0 ? find_ratio(scenes, past, frame->frame, &fact->ratio) : GPUME_OK;
 }

@@ -231,8 +231,7 @@ static void measure_block(const struct gpume_predicted *predicted, const struct 
 {
     const struct gpume_half *target = predicted->target;
     const uint32_t blocks_x = target->width / SIDE;
-    const enum gpume_source_kind kind =
-        predicted->kinds ? (enum gpume_source_kind)predicted->kinds[block->index] : GPUME_FROM_SELF;
+    const enum gpume_source_kind kind = (enum gpume_source_kind)predicted->kinds[block->index];
     const int32_t offset = predicted->offsets ? predicted->offsets[block->index] : 0;
     const int32_t shift = (kind == GPUME_FROM_PAST ? shift_of_weight : 0) -
                           (int32_t)gpume_div_nearest(offset, 6) - FIRST_SIZE;

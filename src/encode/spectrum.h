@@ -41,7 +41,7 @@ struct gpume_predicted {
     uint32_t past_share;               /* of GPUME_SHARES, in means of both */
     struct gpume_weight weight;        /* of the past reference */
     uint64_t distance;                 /* to it */
-    const uint8_t *kinds;              /* NULL: all GPUME_FROM_SELF */
+    const uint8_t *kinds;              /* enum gpume_source_kind */
     const uint16_t *costs;
     const int16_t *offsets; /* NULL: 0 everywhere */
 };

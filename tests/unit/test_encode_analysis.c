@@ -27,6 +27,7 @@ struct decided {
     uint64_t sum;        /* of everything */
     uint32_t brightened; /* frames whose weight brightens by more than 1/128 a frame */
     uint32_t fail_at;
+    bool shares; /* means are weighted by distance */
 };
 
 static void add(struct decided *d, uint64_t value)
@@ -76,14 +77,14 @@ static void keep(uint32_t frame, const struct gpume_plane *luma)
 /* It is that of the decision. */
 static void check_spectrum(struct decided *d, const struct gpume_decision *decision)
 {
-    const bool both = decision->has_past && decision->has_future;
     const struct gpume_predicted predicted = {
         .frame = decision->display,
         .target = &kept[decision->display].half,
         .past = {&kept[decision->past].half, decision->past_vectors},
         .future = {&kept[decision->future].half, decision->future_vectors},
-        .past_share =
-            both ? gpume_past_share(decision->past, decision->display, decision->future) : 0,
+        .past_share = decision->has_future && d->shares
+                          ? gpume_past_share(decision->past, decision->display, decision->future)
+                          : GPUME_SHARES / 2,
         .weight = decision->weight,
         .distance = decision->display - decision->past,
         .kinds = decision->kinds,
@@ -231,7 +232,7 @@ static int analyse(const struct gpume_analysis_params *params, const struct part
 
 static struct decided decided_of(struct gpume_analysis_params *params, const struct part *parts)
 {
-    struct decided decided = {.fail_at = 0};
+    struct decided decided = {.shares = params->options.weightb != 0};
     uint32_t frames = 0;
     for (const struct part *part = parts; part->frames > 0; part++) {
         frames += part->frames;
@@ -357,7 +358,7 @@ static void check_same(void)
 
 static void check_refusal(void)
 {
-    struct decided decided = {.fail_at = 7};
+    struct decided decided = {.fail_at = 7, .shares = true};
     struct gpume_analysis_params params = make_params(GPUME_ENCODER_X264, &decided);
     REQUIRE_EQUAL(analyse(&params, scenes), GPUME_IO);
     REQUIRE_EQUAL(decided.count, 7);

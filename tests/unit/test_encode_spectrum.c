@@ -175,8 +175,7 @@ static void count_part(struct gpume_spectrum *expected, const int32_t residual[1
 static void count_block(struct gpume_spectrum *expected, const struct scene *s, uint32_t index)
 {
     const uint32_t blocks_x = s->target.half.width / 8;
-    const enum gpume_source_kind kind =
-        s->predicted.kinds ? (enum gpume_source_kind)s->kinds[index] : GPUME_FROM_SELF;
+    const enum gpume_source_kind kind = (enum gpume_source_kind)s->kinds[index];
     const double offset = s->predicted.offsets ? s->predicted.offsets[index] / 256.0 : 0;
     for (int64_t part = 0; part < 4; part++) {
         const int64_t x0 = index % blocks_x * 8 + part % 2 * 4;
@@ -229,7 +228,7 @@ static void test_predictions(void)
         check_scene(&s);
         s.predicted.weight = (struct gpume_weight){5, 31, 3}; /* darkens */
         check_scene(&s);
-        s.predicted.kinds = NULL;
+        memset(s.kinds, GPUME_FROM_SELF, sizeof(s.kinds));
         s.predicted.offsets = NULL;
         check_scene(&s);
         scene_free(&s);
