@@ -55,6 +55,12 @@ static void leave(void)
     }
 }
 
+static void say_removed(void)
+{
+    gpume_console_error(signals.begun ? "interrupted; the output is not complete"
+                                      : "interrupted; unfinished outputs were removed");
+}
+
 static void cancel_run(void)
 {
     pthread_mutex_lock(&signals.mutex);
@@ -63,7 +69,7 @@ static void cancel_run(void)
         if (signals.source) {
             gpume_source_cancel(signals.source);
         } else {
-            gpume_console_error("interrupted; unfinished outputs were removed");
+            say_removed();
         }
     } else if (!signals.detached) {
         gpume_console_error(signals.begun ? "interrupted; the output is not complete"
@@ -273,9 +279,11 @@ void gpume_signals_detach(void)
 
 void gpume_signals_say_interrupted(void)
 {
-    if (!get(&signals.expired)) {
-        gpume_console_error("interrupted; unfinished outputs were removed");
+    pthread_mutex_lock(&signals.mutex);
+    if (!signals.expired) {
+        say_removed();
     }
+    pthread_mutex_unlock(&signals.mutex);
 }
 
 bool gpume_signals_caught(void)
@@ -293,6 +301,7 @@ void gpume_signals_end_with_reader(void)
     struct sigaction usual = {.sa_handler = SIG_DFL};
     sigemptyset(&usual.sa_mask);
     sigaction(SIGPIPE, &usual, NULL);
+    set(&signals.begun);
 }
 
 void gpume_signals_stop(void)

@@ -49,15 +49,6 @@ enum gpume_exit gpume_video_open(struct gpume_video *video)
     return status == GPUME_OK ? GPUME_EXIT_DONE : GPUME_EXIT_FAILED;
 }
 
-static enum gpume_exit end_reading(int status)
-{
-    if (gpume_signals_caught()) {
-        gpume_signals_say_interrupted();
-        return GPUME_EXIT_FAILED;
-    }
-    return status == GPUME_EOF ? GPUME_EXIT_DONE : gpume_source_exit(status);
-}
-
 enum gpume_exit gpume_video_read(struct gpume_video *video, gpume_video_fn take, void *opaque)
 {
     const struct gpume_plane *plane;
@@ -76,7 +67,18 @@ enum gpume_exit gpume_video_read(struct gpume_video *video, gpume_video_fn take,
     if (status == GPUME_OK) {
         gpume_source_warn(video->source); /* the end of the input was not reached */
     }
-    return taken != GPUME_OK ? gpume_exit_of_engine(taken) : end_reading(status);
+    return taken != GPUME_OK     ? gpume_exit_of_engine(taken)
+           : status != GPUME_EOF ? gpume_source_exit(status)
+                                 : GPUME_EXIT_DONE;
+}
+
+enum gpume_exit gpume_video_result(enum gpume_exit result)
+{
+    if (!gpume_signals_caught()) {
+        return result;
+    }
+    gpume_signals_say_interrupted();
+    return GPUME_EXIT_FAILED;
 }
 
 struct gpume_lookahead_params gpume_video_lookahead(const struct gpume_video *video)
@@ -94,12 +96,15 @@ struct gpume_lookahead_params gpume_video_lookahead(const struct gpume_video *vi
     };
 }
 
-enum gpume_exit gpume_video_refuse(const struct gpume_video *video, int status)
+enum gpume_exit gpume_video_opened(const struct gpume_video *video, int status, const char *engine)
 {
-    if (status == GPUME_INVALID) {
+    if (status == GPUME_OK) {
+        if (!gpume_signals_caught()) { /* else it is the line of --timeout */
+            gpume_console_forget_error();
+        }
+        gpume_console_info("engine: %s", engine);
+    } else if (status == GPUME_INVALID) {
         gpume_console_error_about(video->info.label);
-    } else if (status == GPUME_NOMEM) {
-        gpume_console_error("out of memory");
     }
     return gpume_exit_of_engine(status);
 }
@@ -128,8 +133,9 @@ enum gpume_exit gpume_video_run(
     result = result ? result : gpume_video_open(video);
     result = result ? result : work->open(job);
     result = result ? result : gpume_video_read(video, work->take, job);
-    gpume_signals_detach();
     result = result ? result : work->finish(job);
+    result = gpume_video_result(result);
+    gpume_signals_detach();
     result = result ? result : gpume_exit_of_writer(gpume_out_finish(video->out));
     if (result != GPUME_EXIT_DONE) {
         return result;

@@ -49,14 +49,18 @@ typedef int (*gpume_video_fn)(void *opaque, const struct gpume_plane *luma, int6
 /* Reads the frames that the options ask for. An input that ends earlier is no failure. */
 enum gpume_exit gpume_video_read(struct gpume_video *video, gpume_video_fn take, void *opaque);
 
+/* That of reading the frames and of what followed; GPUME_EXIT_FAILED, after one line, if a signal
+ * or --timeout came meanwhile. */
+enum gpume_exit gpume_video_result(enum gpume_exit result);
+
 void gpume_video_close(struct gpume_video *video);
 
 /* What an analysis of the video's frames starts from. */
 struct gpume_lookahead_params gpume_video_lookahead(const struct gpume_video *video);
 
-/* The exit status after the analysis could not be opened, which is the video's fault if the status
- * is GPUME_INVALID. */
-enum gpume_exit gpume_video_refuse(const struct gpume_video *video, int status);
+/* To be called when the analysis has been opened, or could not be: names the engine for -v, or the
+ * video if the status is GPUME_INVALID, which is its fault. */
+enum gpume_exit gpume_video_opened(const struct gpume_video *video, int status, const char *engine);
 
 /* What a command does with the frames. The functions take its job. */
 struct gpume_video_work {

@@ -30,19 +30,18 @@ struct part {
 /* Where times jump back, as long as the last frame. */
 static int64_t duration_of(const struct gpume_scene_list *list, uint64_t frame)
 {
-    const int64_t us = frame + 1 < list->frames
-                           ? list->rows[frame + 1].time_us - list->rows[frame].time_us
-                           : list->frame_us;
+    const int64_t us = frame + 1 < list->frames ? list->times_us[frame + 1] - list->times_us[frame]
+                                                : list->frame_us;
     return us > 0 ? us : list->frame_us;
 }
 
 static struct part measure(
     const struct gpume_scene_list *list, size_t scene, uint64_t begin, uint64_t end)
 {
-    struct part part = {scene, begin, end, list->rows[begin].time_us, 0, {0}};
+    struct part part = {scene, begin, end, list->times_us[begin], 0, {0}};
     for (uint64_t i = begin; i < end; i++) {
         part.duration_us += duration_of(list, i);
-        gpume_complexity_add(&part.complexity, &list->rows[i].facts, i == list->starts[scene]);
+        gpume_complexity_add(&part.complexity, &list->facts[i], i == list->starts[scene]);
     }
     return part;
 }
@@ -185,7 +184,7 @@ static void write_list(
 
 static enum gpume_exit run(const void *options)
 {
-    return gpume_scene_run(options, write_list);
+    return gpume_scene_run(options, true, write_list);
 }
 
 #define OPTIONS struct complexity_options

@@ -152,7 +152,7 @@ static enum gpume_exit open_outputs(struct job *job)
 static int decide(void *opaque, const struct gpume_decision *decision)
 {
     struct job *job = opaque;
-    int status = GPUME_OK;
+    int status = gpume_signals_caught() ? GPUME_CANCELLED : GPUME_OK;
     for (size_t i = 0; i < GPUME_FIRSTPASS_MAX && job->passes[i] && status == GPUME_OK; i++) {
         status = gpume_pass_add_frame(job->passes[i], decision);
     }
@@ -167,7 +167,9 @@ static enum gpume_exit open_analysis(struct job *job)
         .decide = decide,
         .opaque = job,
     };
-    return gpume_exit_of_engine(gpume_analysis_open(&job->analysis, &params));
+    const int status = gpume_analysis_open(&job->analysis, &params);
+    return gpume_video_opened(
+        &job->video, status, status ? NULL : gpume_analysis_engine(job->analysis));
 }
 
 /* FFmpeg starts a graph anew where frames change their size or format, which undoes an fps. */
@@ -215,10 +217,13 @@ static enum gpume_exit analyse(struct job *job)
     const uint64_t start = gpume_clock_ns();
     enum gpume_exit result = gpume_video_read(&job->video, take, job);
     result = result ? result : gpume_exit_of_engine(gpume_analysis_finish(job->analysis));
+    result = gpume_video_result(result);
     job->seconds = (double)(gpume_clock_ns() - start) / 1e9;
-    gpume_console_info("%s: %" PRIu64 " frames analysed in %.3f s, %.1f per second",
-        job->video.info.label, job->video.frames, job->seconds,
-        (double)job->video.frames / job->seconds);
+    if (result == GPUME_EXIT_DONE) {
+        gpume_console_info("%s: %" PRIu64 " frames analysed in %.3f s, %.1f per second",
+            job->video.info.label, job->video.frames, job->seconds,
+            (double)job->video.frames / job->seconds);
+    }
     return result;
 }
 

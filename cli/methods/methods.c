@@ -92,17 +92,17 @@ static bool allocate(struct job *job)
 
 static enum gpume_exit open_searches(struct job *job)
 {
+    struct gpume_info info = {0};
     const int status = gpume_open(&job->ctx, &job->params);
-    if (status != GPUME_OK) {
-        return gpume_video_refuse(&job->video, status);
+    if (status == GPUME_OK) {
+        gpume_get_info(job->ctx, &info);
     }
-    for (size_t i = 0; i < METHODS; i++) {
+    enum gpume_exit result = gpume_video_opened(&job->video, status, info.device);
+    for (size_t i = 0; i < METHODS && result == GPUME_EXIT_DONE; i++) {
         const int failed = gpume_mestimate_open(&job->filters[i], &job->params, names[FIRST + i]);
-        if (failed != GPUME_OK) {
-            return GPUME_EXIT_FAILED;
-        }
+        result = failed ? GPUME_EXIT_FAILED : GPUME_EXIT_DONE;
     }
-    return GPUME_EXIT_DONE;
+    return result;
 }
 
 static enum gpume_exit open_page(struct job *job)

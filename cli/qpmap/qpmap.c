@@ -12,6 +12,7 @@
 #include "encode/half.h"
 #include "encode/qp_map.h"
 #include "files/text_file.h"
+#include "signals.h"
 #include "video.h"
 
 #include <inttypes.h>
@@ -87,6 +88,9 @@ static void write_svt_av1(struct job *job, uint64_t frame, uint32_t count)
 static int take_decision(void *opaque, const struct gpume_decision *decision)
 {
     struct job *job = opaque;
+    if (gpume_signals_caught()) {
+        return GPUME_CANCELLED;
+    }
     const bool av1 = job->options->format == SVT_AV1;
     const uint32_t columns = gpume_qp_map_squares(decision->blocks_x, job->per_square);
     const uint32_t rows = gpume_qp_map_squares(decision->blocks_y, job->per_square);
@@ -131,17 +135,16 @@ static enum gpume_exit open_analysis(void *opaque)
     int status =
         gpume_encode_options_settle(wanted, info->rate_num, info->rate_den, &gpume_console);
     wanted->keyint = UINT32_MAX; /* the encoder has intra frames elsewhere */
-    status = status ? status : gpume_analysis_open(&job->analysis, &params);
-    if (status == GPUME_OK) {
-        gpume_console_forget_error();
-        gpume_console_info("engine: %s", gpume_analysis_engine(job->analysis));
-        const uint64_t blocks_x = gpume_div_up(info->width, GPUME_SQUARE);
-        const uint64_t blocks_y = gpume_div_up(info->height, GPUME_SQUARE);
-        job->per_square = (options->side ? options->side : 64) / GPUME_SQUARE;
-        job->offsets = malloc(blocks_x * blocks_y * sizeof(*job->offsets));
-        status = job->offsets ? GPUME_OK : GPUME_NOMEM;
+    const uint64_t blocks_x = gpume_div_up(info->width, GPUME_SQUARE);
+    const uint64_t blocks_y = gpume_div_up(info->height, GPUME_SQUARE);
+    job->per_square = (options->side ? options->side : 64) / GPUME_SQUARE;
+    job->offsets = malloc(blocks_x * blocks_y * sizeof(*job->offsets));
+    if (!job->offsets) {
+        return gpume_refuse(GPUME_EXIT_FAILED, "out of memory for the QP offsets of a frame");
     }
-    return status ? gpume_video_refuse(&job->video, status) : GPUME_EXIT_DONE;
+    status = status ? status : gpume_analysis_open(&job->analysis, &params);
+    return gpume_video_opened(
+        &job->video, status, status ? NULL : gpume_analysis_engine(job->analysis));
 }
 
 static enum gpume_exit finish(void *opaque)

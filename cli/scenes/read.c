@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "scenes/read.h"
 
+#include "base/grow.h"
 #include "console.h"
 #include "files/text_file.h"
 
@@ -11,16 +12,30 @@
 
 struct job {
     const struct gpume_scene_options *options;
+    bool wants_facts;
     gpume_scene_write_fn write;
     struct gpume_video video;
     struct gpume_scenes *scenes;
     struct gpume_scene_list list;
+    size_t times_room, facts_room;
 };
+
+static int refuse_frame(const struct gpume_scene_list *list)
+{
+    return gpume_refuse(GPUME_NOMEM, "out of memory after %" PRIu64 " frames", list->frames);
+}
 
 static int take_facts(void *opaque, const struct gpume_scene_frame *facts)
 {
-    struct gpume_scene_list *list = opaque;
-    list->rows[facts->frame].facts = *facts;
+    struct job *job = opaque;
+    struct gpume_scene_list *list = &job->list;
+    struct gpume_scene_frame *grown =
+        gpume_grow(list->facts, (size_t)facts->frame, &job->facts_room, sizeof(*grown));
+    if (!grown) {
+        return refuse_frame(list);
+    }
+    list->facts = grown;
+    list->facts[facts->frame] = *facts;
     return GPUME_OK;
 }
 
@@ -28,17 +43,13 @@ static int take_frame(void *opaque, const struct gpume_plane *luma, int64_t time
 {
     struct job *job = opaque;
     struct gpume_scene_list *list = &job->list;
-    if (list->frames == list->rows_capacity) {
-        const uint64_t capacity = list->frames > 0 ? 2 * list->frames : 1024;
-        struct gpume_scene_row *rows = realloc(list->rows, (size_t)capacity * sizeof(*rows));
-        if (!rows) {
-            return gpume_refuse(
-                GPUME_NOMEM, "out of memory after %" PRIu64 " frames", list->frames);
-        }
-        list->rows = rows;
-        list->rows_capacity = capacity;
+    int64_t *grown =
+        gpume_grow(list->times_us, (size_t)list->frames, &job->times_room, sizeof(*grown));
+    if (!grown) {
+        return refuse_frame(list);
     }
-    list->rows[list->frames++].time_us = time_us;
+    list->times_us = grown;
+    list->times_us[list->frames++] = time_us;
     return gpume_scenes_put(job->scenes, luma);
 }
 
@@ -47,16 +58,12 @@ static enum gpume_exit open_scenes(void *opaque)
     struct job *job = opaque;
     const struct gpume_scenes_params wanted = {
         .lookahead = gpume_video_lookahead(&job->video),
-        .take = take_facts,
-        .opaque = &job->list,
+        .take = job->wants_facts ? take_facts : NULL,
+        .opaque = job,
     };
     const int status = gpume_scenes_open(&job->scenes, &wanted);
-    if (status != GPUME_OK) {
-        return gpume_video_refuse(&job->video, status);
-    }
-    gpume_console_forget_error();
-    gpume_console_info("engine: %s", gpume_scenes_engine(job->scenes));
-    return GPUME_EXIT_DONE;
+    return gpume_video_opened(
+        &job->video, status, status ? NULL : gpume_scenes_engine(job->scenes));
 }
 
 /* Chooses the changes that are confident enough, and the scenes that begin with them. */
@@ -84,17 +91,21 @@ static enum gpume_exit choose(struct job *job, const struct gpume_changes *found
     return GPUME_EXIT_DONE;
 }
 
-/* By the frame rate; without one, as long as the frame before. */
+/* By the frame rate; without one, as long as the last frame from which time does not jump back. */
 static int64_t last_frame_us(const struct job *job)
 {
     const struct gpume_source_info *info = &job->video.info;
-    const struct gpume_scene_row *rows = job->list.rows;
-    const uint64_t frames = job->list.frames;
+    const int64_t *times_us = job->list.times_us;
     if (info->rate_num > 0) {
         return (
             int64_t)((UINT64_C(1000000) * info->rate_den + info->rate_num / 2) / info->rate_num);
     }
-    return frames > 1 ? rows[frames - 1].time_us - rows[frames - 2].time_us : 0;
+    for (uint64_t i = job->list.frames; i > 1; i--) {
+        if (times_us[i - 1] > times_us[i - 2]) {
+            return times_us[i - 1] - times_us[i - 2];
+        }
+    }
+    return 0;
 }
 
 static enum gpume_exit finish(void *opaque)
@@ -144,14 +155,18 @@ static void conclude(const void *opaque)
 }
 
 enum gpume_exit gpume_scene_run(
-    const struct gpume_scene_options *options, gpume_scene_write_fn write)
+    const struct gpume_scene_options *options, bool wants_facts, gpume_scene_write_fn write)
 {
     static const struct gpume_video_work work = {open_scenes, take_frame, finish, conclude};
-    struct job job = {.options = options, .write = write, .video = {.options = &options->video}};
+    struct job job = {.options = options,
+        .wants_facts = wants_facts,
+        .write = write,
+        .video = {.options = &options->video}};
     const enum gpume_exit result = gpume_video_run(&job.video, &work, &job);
     gpume_scenes_close(&job.scenes);
     gpume_video_close(&job.video);
-    free(job.list.rows);
+    free(job.list.times_us);
+    free(job.list.facts);
     free(job.list.changes);
     free(job.list.starts);
     return result;

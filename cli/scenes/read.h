@@ -9,17 +9,13 @@
 #include "encode/scenes.h"
 #include "video.h"
 
-struct gpume_scene_row {
-    int64_t time_us;
-    struct gpume_scene_frame facts;
-};
-
 /* Starts as zero. */
 struct gpume_scene_list {
-    struct gpume_scene_row *rows; /* one for each frame */
-    uint64_t frames, rows_capacity;
-    int64_t start_us; /* where the container's time begins: rows[0].time_us or before */
-    int64_t frame_us; /* how long the last frame lasts */
+    uint64_t frames;
+    int64_t *times_us;               /* of each frame */
+    struct gpume_scene_frame *facts; /* about each frame, if the command wants them; else NULL */
+    int64_t start_us;                /* where the container's time begins: times_us[0] or before */
+    int64_t frame_us;                /* how long the last frame lasts */
     struct gpume_change
         *changes; /* those that are confident enough, in the order of their frames */
     size_t change_count;
@@ -57,6 +53,6 @@ typedef void (*gpume_scene_write_fn)(
 
 /* The whole run of a command. */
 enum gpume_exit gpume_scene_run(
-    const struct gpume_scene_options *options, gpume_scene_write_fn write);
+    const struct gpume_scene_options *options, bool wants_facts, gpume_scene_write_fn write);
 
 #endif

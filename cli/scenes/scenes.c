@@ -30,7 +30,7 @@ static void write_csv(struct gpume_out *out, const struct gpume_scene_list *list
     for (size_t i = 0; i < list->change_count; i++) {
         const struct gpume_change *change = &list->changes[i];
         char line[LINE_BYTES], time[32];
-        gpume_text_time(time, sizeof(time), list->rows[change->first].time_us);
+        gpume_text_time(time, sizeof(time), list->times_us[change->first]);
         snprintf(line, sizeof(line), "%" PRIu64 ",%s,%s,%" PRIu64 ",%.3f\n", change->first, time,
             kinds[change->kind], change->last, change->confidence);
         (void)gpume_out_text(out, line);
@@ -47,7 +47,7 @@ static void write_json(struct gpume_out *out, const struct gpume_scene_list *lis
     gpume_json_begin_list(&json, "changes");
     for (size_t i = 0; i < list->change_count; i++) {
         const struct gpume_change *change = &list->changes[i];
-        gpume_text_time(time, sizeof(time), list->rows[change->first].time_us);
+        gpume_text_time(time, sizeof(time), list->times_us[change->first]);
         gpume_json_begin(&json, NULL);
         gpume_json_count(&json, "frame", change->first);
         gpume_json_digits(&json, "time", time);
@@ -59,7 +59,7 @@ static void write_json(struct gpume_out *out, const struct gpume_scene_list *lis
     gpume_json_end_list(&json);
     gpume_json_begin_list(&json, "scenes");
     for (size_t i = 0; i < list->start_count; i++) {
-        gpume_text_time(time, sizeof(time), list->rows[list->starts[i]].time_us);
+        gpume_text_time(time, sizeof(time), list->times_us[list->starts[i]]);
         gpume_json_begin(&json, NULL);
         gpume_json_count(&json, "first_frame", list->starts[i]);
         gpume_json_count(&json, "last_frame", gpume_scene_end(list, i) - 1);
@@ -111,7 +111,7 @@ static void write_keyframes(struct gpume_out *out, const struct gpume_scene_list
     (void)gpume_out_text(out, "0.000000"); /* FFmpeg refuses an empty list */
     int64_t last_us = 0; /* FFmpeg wants times in order, also where those of a video jump back */
     for (size_t i = 1; i < list->start_count; i++) {
-        const int64_t time_us = list->rows[list->starts[i]].time_us - list->start_us - MARGIN_US;
+        const int64_t time_us = list->times_us[list->starts[i]] - list->start_us - MARGIN_US;
         if (time_us > last_us) {
             char time[32];
             gpume_text_time(time, sizeof(time), time_us);
@@ -144,7 +144,7 @@ static void write_list(
 
 static enum gpume_exit run(const void *options)
 {
-    return gpume_scene_run(options, write_list);
+    return gpume_scene_run(options, false, write_list);
 }
 
 #define OPTIONS struct scenes_options

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "encode/scenes.h"
 
+#include "base/log.h"
 #include "base/status.h"
 #include "encode/costs.h"
 #include "encode/gradual.h"
@@ -30,6 +31,7 @@ struct fact {
 
 struct gpume_scenes {
     struct gpume_scenes_params params;
+    struct gpume_log log;
     struct gpume_lookahead *lookahead;
     uint32_t blocks;
     uint64_t put, frames; /* so far; the lag lies between both (lookahead.h) */
@@ -40,6 +42,14 @@ struct gpume_scenes {
     struct gpume_gradual gradual;
     struct gpume_changes cuts, gradual_changes; /* at the end the latter has all */
 };
+
+static int add_change(
+    struct gpume_scenes *scenes, struct gpume_changes *changes, const struct gpume_change *change)
+{
+    return gpume_changes_add(changes, change) == GPUME_OK
+               ? GPUME_OK
+               : gpume_log_nomem(&scenes->log, "the changes of scene");
+}
 
 static struct fact *fact_of(struct gpume_scenes *scenes, uint64_t frame)
 {
@@ -53,14 +63,12 @@ static int find_ratio(struct gpume_scenes *scenes, uint64_t past, uint64_t frame
     const uint64_t after = fact_of(scenes, frame)->intra_cost;
     const bool forward = after >= before / 2;
     struct gpume_frame_cost cost;
-    const int status = forward ? gpume_lookahead_cost(scenes->lookahead, frame, past, frame, &cost)
-                               : gpume_lookahead_cost(scenes->lookahead, past, past, frame, &cost);
-    if (status == GPUME_OK) {
-        const double intra = (double)(forward ? after : before);
-        const double inter = (double)cost.cost < intra ? (double)cost.cost : intra;
-        *ratio = inter / (intra + (double)FLAT * scenes->blocks);
-    }
-    return status;
+    GPUME_CHECK(
+        gpume_lookahead_cost(scenes->lookahead, forward ? frame : past, past, frame, &cost));
+    const double intra = (double)(forward ? after : before);
+    const double inter = (double)cost.cost < intra ? (double)cost.cost : intra;
+    *ratio = inter / (intra + (double)FLAT * scenes->blocks);
+    return GPUME_OK;
 }
 
 /* The lowest ratio of all pairs across the boundary before `frame` that contain one of the two
@@ -69,17 +77,13 @@ static int find_lowest(struct gpume_scenes *scenes, uint64_t frame, uint64_t end
 {
     for (uint64_t i = 1; i < REACH; i++) {
         double ratio = *lowest;
-        int status = GPUME_OK;
         if (frame + i < end) {
-            status = find_ratio(scenes, frame - 1, frame + i, &ratio);
+            GPUME_CHECK(find_ratio(scenes, frame - 1, frame + i, &ratio));
             *lowest = ratio < *lowest ? ratio : *lowest;
         }
-        if (status == GPUME_OK && frame >= i + 1) {
-            status = find_ratio(scenes, frame - 1 - i, frame, &ratio);
+        if (frame >= i + 1) {
+            GPUME_CHECK(find_ratio(scenes, frame - 1 - i, frame, &ratio));
             *lowest = ratio < *lowest ? ratio : *lowest;
-        }
-        if (status != GPUME_OK) {
-            return status;
         }
     }
     return GPUME_OK;
@@ -168,10 +172,10 @@ static int examine(struct gpume_scenes *scenes, uint64_t frame, uint64_t end)
     if (judge(ratio, median) < DISTINCT) {
         return GPUME_OK;
     }
-    const int status = find_lowest(scenes, frame, end, &ratio);
+    GPUME_CHECK(find_lowest(scenes, frame, end, &ratio));
     const double confidence = judge(ratio, median);
-    if (status != GPUME_OK || confidence < DISTINCT) {
-        return status;
+    if (confidence < DISTINCT) {
+        return GPUME_OK;
     }
     const struct gpume_change change = {
         .kind = GPUME_CHANGE_CUT,
@@ -180,7 +184,7 @@ static int examine(struct gpume_scenes *scenes, uint64_t frame, uint64_t end)
         .confidence = confidence,
         .weight = confidence,
     };
-    return gpume_changes_add(&scenes->cuts, &change);
+    return add_change(scenes, &scenes->cuts, &change);
 }
 
 /* The facts of the newest frame. */
@@ -190,11 +194,7 @@ static int describe(struct gpume_scenes *scenes, const struct gpume_frame_facts 
     const uint64_t past = frame->frame > 0 ? frame->frame - 1 : 0;
     struct fact *fact = fact_of(scenes, frame->frame);
     struct gpume_frame_cost cost;
-    const int status =
-        gpume_lookahead_cost(scenes->lookahead, frame->frame, past, frame->frame, &cost);
-    if (status != GPUME_OK) {
-        return status;
-    }
+    GPUME_CHECK(gpume_lookahead_cost(scenes->lookahead, frame->frame, past, frame->frame, &cost));
     for (uint32_t i = 0; i < scenes->blocks; i++) {
         const double deviation = sqrt((double)facts->energies[i] / 256);
         frame->spatial += deviation;
@@ -239,21 +239,20 @@ static int advance(struct gpume_scenes *scenes)
     struct gpume_frame_facts facts;
     gpume_lookahead_facts(scenes->lookahead, frame, &facts);
     described.luma = thumbnail_of(scenes, frame)->mean;
-    int status = describe(scenes, &facts, &described);
+    GPUME_CHECK(describe(scenes, &facts, &described));
     scenes->frames++;
-    if (status == GPUME_OK && scenes->params.take) {
-        status = scenes->params.take(scenes->params.opaque, &described);
+    if (scenes->params.take) {
+        GPUME_CHECK(scenes->params.take(scenes->params.opaque, &described));
     }
-    if (status == GPUME_OK) {
-        const struct gpume_thumbnail before = scenes->thumbnail;
-        scenes->thumbnail = *thumbnail_of(scenes, frame);
-        fact_of(scenes, frame)->change =
-            (double)gpume_thumbnail_dot(&before, &scenes->thumbnail, &scenes->thumbnail);
-        status = gpume_gradual_put(
-            &scenes->gradual, &scenes->thumbnail, detail(scenes, &facts), &scenes->gradual_changes);
+    const struct gpume_thumbnail before = scenes->thumbnail;
+    scenes->thumbnail = *thumbnail_of(scenes, frame);
+    fact_of(scenes, frame)->change =
+        (double)gpume_thumbnail_dot(&before, &scenes->thumbnail, &scenes->thumbnail);
+    if (gpume_gradual_put(&scenes->gradual, &scenes->thumbnail, detail(scenes, &facts),
+            &scenes->gradual_changes) != GPUME_OK) {
+        return gpume_log_nomem(&scenes->log, "the changes of scene");
     }
-    return status == GPUME_OK && frame > AROUND ? examine(scenes, frame - AROUND, scenes->frames)
-                                                : status;
+    return frame > AROUND ? examine(scenes, frame - AROUND, scenes->frames) : GPUME_OK;
 }
 
 int gpume_scenes_put(struct gpume_scenes *scenes, const struct gpume_plane *luma)
@@ -261,10 +260,7 @@ int gpume_scenes_put(struct gpume_scenes *scenes, const struct gpume_plane *luma
     if (scenes->frames >= RING) {
         gpume_lookahead_drop(scenes->lookahead, scenes->frames - RING + 1);
     }
-    const int status = gpume_lookahead_put(scenes->lookahead, luma);
-    if (status != GPUME_OK) {
-        return status;
-    }
+    GPUME_CHECK(gpume_lookahead_put(scenes->lookahead, luma));
     gpume_thumbnail_make(thumbnail_of(scenes, scenes->put), luma);
     scenes->put++;
     return scenes->put - scenes->frames > gpume_lookahead_lag(scenes->lookahead) ? advance(scenes)
@@ -287,47 +283,50 @@ static bool is_covered(const struct gpume_scenes *scenes, const struct gpume_cha
 int gpume_scenes_finish(struct gpume_scenes *scenes, const struct gpume_changes **changes)
 {
     const uint64_t end = scenes->put;
-    int status = GPUME_OK;
-    while (scenes->frames < end && status == GPUME_OK) {
-        status = advance(scenes);
+    while (scenes->frames < end) {
+        GPUME_CHECK(advance(scenes));
     }
-    for (uint64_t i = end > AROUND ? end - AROUND : 1; i < end && status == GPUME_OK; i++) {
-        status = examine(scenes, i, end);
+    for (uint64_t i = end > AROUND ? end - AROUND : 1; i < end; i++) {
+        GPUME_CHECK(examine(scenes, i, end));
     }
-    for (size_t i = 0; i < scenes->cuts.count && status == GPUME_OK; i++) {
-        if (!is_covered(scenes, &scenes->cuts.items[i])) {
-            status = gpume_changes_add(&scenes->gradual_changes, &scenes->cuts.items[i]);
+    for (size_t i = 0; i < scenes->cuts.count; i++) {
+        const struct gpume_change *cut = &scenes->cuts.items[i];
+        if (!is_covered(scenes, cut)) {
+            GPUME_CHECK(add_change(scenes, &scenes->gradual_changes, cut));
         }
     }
     *changes = &scenes->gradual_changes;
-    return status;
+    return GPUME_OK;
 }
 
 int gpume_scenes_open(struct gpume_scenes **scenes, const struct gpume_scenes_params *params)
 {
+    const struct gpume_log log = {params->lookahead.log, params->lookahead.log_opaque};
     struct gpume_lookahead_params wanted = params->lookahead;
     struct gpume_scenes *made = calloc(1, sizeof(*made));
     if (!made) {
-        return GPUME_NOMEM;
+        return gpume_log_nomem(&log, "the scenes");
     }
+    made->params = *params;
+    made->log = log;
     wanted.distance_max = REACH;
     wanted.frames_max = RING + GPUME_LOOKAHEAD_LAG;
-    wanted.weights = false;
+    wanted.weights = wanted.shares = false;
     wanted.energies = true;
-    int status = gpume_lookahead_open(&made->lookahead, &wanted);
-    if (status == GPUME_OK) {
-        made->params = *params;
-        made->blocks =
-            gpume_lookahead_blocks_x(made->lookahead) * gpume_lookahead_blocks_y(made->lookahead);
-        made->deviations = calloc(made->blocks, sizeof(*made->deviations));
-        status = made->deviations ? GPUME_OK : GPUME_NOMEM;
-    }
-    if (status != GPUME_OK) {
-        gpume_scenes_close(&made);
-        return status;
+    int status;
+    GPUME_TRY(gpume_lookahead_open(&made->lookahead, &wanted));
+    made->blocks =
+        gpume_lookahead_blocks_x(made->lookahead) * gpume_lookahead_blocks_y(made->lookahead);
+    made->deviations = calloc(made->blocks, sizeof(*made->deviations));
+    if (!made->deviations) {
+        status = gpume_log_nomem(&log, "the scenes");
+        goto fail;
     }
     *scenes = made;
     return GPUME_OK;
+fail:
+    gpume_scenes_close(&made);
+    return status;
 }
 
 const char *gpume_scenes_engine(const struct gpume_scenes *scenes)

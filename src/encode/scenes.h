@@ -43,7 +43,7 @@ struct gpume_scene_frame {
 };
 
 struct gpume_scenes_params {
-    /* Size, depth and engine; the rest is set by gpume_scenes_open. */
+    /* Size, engine, log and `lent`; gpume_scenes_open sets the rest. */
     struct gpume_lookahead_params lookahead;
     /* Called for each frame, in order. A negative gpume_status ends gpume_scenes_put with that
      * status. NULL: facts are not wanted. */
@@ -51,9 +51,11 @@ struct gpume_scenes_params {
     void *opaque;
 };
 
+/* Here and below, failures are a negative gpume_status after one line; then only closing is
+ * allowed. */
 int gpume_scenes_open(struct gpume_scenes **scenes, const struct gpume_scenes_params *params);
 
-/* What the engine is, for messages. */
+/* What the engine is, for messages. Valid until the scenes are closed. */
 const char *gpume_scenes_engine(const struct gpume_scenes *scenes);
 
 /* The next frame. */
