@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * gpume firstpass: the video goes frame by frame into the analysis, whose decisions go to the files
- * of every picture size. NAME.json, which names the other files, is completed last. Main thread
+ * of all second passes. NAME.json, which names the other files, is completed last. Main thread
  * only, but decisions are taken on the one that decides (encode/analysis.h).
  */
 #include "firstpass/firstpass.h"
 
 #include "base/clock.h"
+#include "base/status.h"
 #include "console.h"
 #include "encode/analysis.h"
 #include "encode/pass.h"
@@ -30,8 +31,8 @@ struct job {
     struct gpume_encode_options encode; /* settled */
     struct gpume_spacing spacing;
     struct gpume_analysis *analysis;
-    double seconds;                                 /* that the analysis took */
-    struct gpume_pass *passes[GPUME_FIRSTPASS_MAX]; /* one per picture size */
+    double seconds; /* that the analysis took */
+    struct gpume_pass *pass;
     struct gpume_firstpass_report report;
     struct gpume_out_set set;
     char *json_path;
@@ -71,15 +72,16 @@ static enum gpume_exit settle(struct job *job)
             "%s: its frame rate is unknown; set one with --vf fps=25", info->label);
     }
     const char *what;
-    if (job->options->sizes.count == 0 && !takes_size(job, &what)) {
+    const bool is_coded = job->options->rates.count > 0 && job->options->sizes.count == 0;
+    if (is_coded && !takes_size(job, &what)) {
         return gpume_refuse(GPUME_EXIT_INPUT,
             "%s: %" PRIu32 "x%" PRIu32 " pixels: %s takes %s; give --size %" PRIu32 "x%" PRIu32,
             info->label, info->width, info->height, gpume_encoder_name(job->encode.encoder), what,
             even_side(info->width), even_side(info->height));
     }
     if (info->interlaced) {
-        gpume_console_warning(
-            "%s: is interlaced, and is encoded as progressive; --vf bwdif deinterlaces it",
+        gpume_console_warning("%s: is interlaced, and is encoded as progressive; --vf "
+                              "bwdif=send_frame deinterlaces it",
             info->label);
     }
     gpume_spacing_init(&job->spacing, info->rate_num, info->rate_den);
@@ -88,27 +90,48 @@ static enum gpume_exit settle(struct job *job)
                : GPUME_EXIT_DONE;
 }
 
-static int open_pass(
-    struct job *job, struct gpume_pass **pass, const struct gpume_firstpass_size *size)
+static bool is_added(const struct job *job, const struct gpume_firstpass_size *size, uint64_t rate)
+{
+    for (size_t i = 0; i < job->report.count; i++) {
+        const struct gpume_firstpass_entry *entry = &job->report.entries[i];
+        if (entry->video.width == size->width && entry->video.height == size->height &&
+            entry->bitrate == rate) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Adds a second pass, once. */
+static int add_pass(struct job *job, const struct gpume_firstpass_size *size, uint64_t rate)
 {
     const struct gpume_source_info *info = &job->video.info;
-    const struct gpume_firstpass_rates *rates = &job->options->rates;
-    const struct gpume_pass_params params = {
-        .options = &job->encode,
-        .video = {size->width, size->height, info->rate_num, info->rate_den},
-        .width = info->width,
-        .height = info->height,
-        .set = &job->set,
-        .log = gpume_console,
-    };
-    int status = gpume_pass_open(pass, &params);
-    for (uint32_t i = 0; i < rates->count && status == GPUME_OK; i++) {
-        const struct gpume_firstpass_entry *entry = NULL;
-        status = gpume_firstpass_report_add(
-            &job->report, &job->encode, &params.video, rates->rates[i], &entry);
-        status = status ? status : gpume_pass_add_rate(*pass, entry->stats, rates->rates[i]);
+    const struct gpume_pass_video video = {
+        size->width, size->height, info->rate_num, info->rate_den};
+    const struct gpume_firstpass_entry *entry = NULL;
+    if (is_added(job, size, rate)) {
+        return GPUME_OK;
     }
-    return status;
+    GPUME_CHECK(gpume_firstpass_report_add(&job->report, &job->encode, &video, rate, &entry));
+    return gpume_pass_add(job->pass, &video, rate, entry->stats);
+}
+
+static int add_passes(struct job *job)
+{
+    const struct gpume_source_info *info = &job->video.info;
+    const struct gpume_firstpass_options *options = job->options;
+    const struct gpume_firstpass_size own = {info->width, info->height};
+    const uint32_t sizes = options->sizes.count > 0 ? options->sizes.count : 1;
+    for (uint32_t i = 0; i < sizes * options->rates.count; i++) {
+        const struct gpume_firstpass_size *size =
+            options->sizes.count > 0 ? &options->sizes.sizes[i / options->rates.count] : &own;
+        GPUME_CHECK(add_pass(job, size, options->rates.rates[i % options->rates.count]));
+    }
+    for (uint32_t i = 0; i < options->rungs.count; i++) {
+        const struct gpume_firstpass_rung *rung = &options->rungs.rungs[i];
+        GPUME_CHECK(add_pass(job, &rung->size, rung->rate));
+    }
+    return GPUME_OK;
 }
 
 /* With -y it would be replaced. */
@@ -129,10 +152,13 @@ static enum gpume_exit check_outputs(const struct job *job)
 
 static enum gpume_exit open_outputs(struct job *job)
 {
-    const struct gpume_source_info *info = &job->video.info;
-    const struct gpume_firstpass_sizes *sizes = &job->options->sizes;
-    const struct gpume_firstpass_size own = {info->width, info->height};
-    const uint32_t count = sizes->count > 0 ? sizes->count : 1;
+    const struct gpume_pass_params params = {
+        .options = &job->encode,
+        .width = job->video.info.width,
+        .height = job->video.info.height,
+        .set = &job->set,
+        .log = gpume_console,
+    };
     const size_t bytes = strlen(job->options->video.output) + sizeof(".json");
     job->json_path = malloc(bytes);
     if (!job->json_path) {
@@ -140,10 +166,8 @@ static enum gpume_exit open_outputs(struct job *job)
     }
     snprintf(job->json_path, bytes, "%s.json", job->options->video.output);
     job->set.seal = job->json_path;
-    int status = GPUME_OK;
-    for (uint32_t i = 0; i < count && status == GPUME_OK; i++) {
-        status = open_pass(job, &job->passes[i], sizes->count > 0 ? &sizes->sizes[i] : &own);
-    }
+    int status = gpume_pass_open(&job->pass, &params);
+    status = status ? status : add_passes(job);
     status =
         status ? status : gpume_out_open_in(&job->json, &job->set, job->json_path, &gpume_console);
     return status == GPUME_INVALID ? GPUME_EXIT_USAGE : gpume_exit_of_writer(status);
@@ -151,12 +175,8 @@ static enum gpume_exit open_outputs(struct job *job)
 
 static int decide(void *opaque, const struct gpume_decision *decision)
 {
-    struct job *job = opaque;
-    int status = gpume_signals_caught() ? GPUME_CANCELLED : GPUME_OK;
-    for (size_t i = 0; i < GPUME_FIRSTPASS_MAX && job->passes[i] && status == GPUME_OK; i++) {
-        status = gpume_pass_add_frame(job->passes[i], decision);
-    }
-    return status;
+    const struct job *job = opaque;
+    return gpume_signals_caught() ? GPUME_CANCELLED : gpume_pass_add_frame(job->pass, decision);
 }
 
 static enum gpume_exit open_analysis(struct job *job)
@@ -235,11 +255,8 @@ static enum gpume_exit finish_outputs(struct job *job)
         .info = &job->video.info,
         .frames = job->video.frames,
     };
-    int status = GPUME_OK;
     gpume_signals_detach();
-    for (size_t i = 0; i < GPUME_FIRSTPASS_MAX && job->passes[i] && status == GPUME_OK; i++) {
-        status = gpume_pass_finish(job->passes[i]);
-    }
+    int status = gpume_pass_finish(job->pass);
     status = status ? status : gpume_firstpass_report_make(&job->report, &job->encode, &source);
     status = status ? status : gpume_firstpass_report_write(&job->report, job->json);
     status = status ? status : gpume_out_finish(job->json);
@@ -283,9 +300,7 @@ enum gpume_exit gpume_firstpass_run(const struct gpume_firstpass_options *option
     };
     const enum gpume_exit result = work(&job);
     gpume_analysis_close(&job.analysis);
-    for (size_t i = 0; i < GPUME_FIRSTPASS_MAX; i++) {
-        gpume_pass_close(&job.passes[i]);
-    }
+    gpume_pass_close(&job.pass);
     gpume_out_close(&job.json);
     gpume_firstpass_report_finish(&job.report);
     gpume_video_close(&job.video);

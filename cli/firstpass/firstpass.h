@@ -29,13 +29,26 @@ struct gpume_firstpass_sizes {
     uint32_t count;
 };
 
+/* One second pass of its own size and bitrate. */
+struct gpume_firstpass_rung {
+    struct gpume_firstpass_size size;
+    uint64_t rate;
+};
+
+struct gpume_firstpass_rungs {
+    struct gpume_firstpass_rung rungs[GPUME_FIRSTPASS_MAX + 1]; /* all in use: too many */
+    uint32_t count;
+};
+
 /* Strings point into argv. */
 struct gpume_firstpass_options {
     struct gpume_video_options video; /* output: the beginning of the files' names */
     int encoder;                      /* enum gpume_encoder; -1: not given */
     struct gpume_firstpass_rates rates;
-    struct gpume_firstpass_sizes sizes; /* none: the input's */
+    struct gpume_firstpass_sizes sizes; /* each with all rates; none: the input's */
+    struct gpume_firstpass_rungs rungs;
     bool verify;
+    int preset, tune;                   /* by presets.h; -1: not given */
     struct gpume_encode_options encode; /* min_keyint 0, bits 0: not given */
 };
 

@@ -5,9 +5,11 @@
 #include "base/status.h"
 #include "commands.h"
 #include "console.h"
+#include "encode/presets.h"
 #include "files/text_file.h"
 #include "options/line.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #define OPTIONS struct gpume_firstpass_options
@@ -21,7 +23,8 @@ static const char *const encoders[] = {"x264", "x265", NULL};
 static const char *const pyramids[] = {"none", "strict", "normal", NULL};
 static const char *const switches[] = {"0", "1", NULL};
 
-/* A decimal number, followed by nothing, k or M. Not by way of a double: 0.9M is 900000. */
+/* A decimal number, followed by nothing, k or M. Not by way of a double: 0.9M is 900000. Encoders
+ * count whole kilobits. */
 static bool parse_bits(const char *text, uint64_t *bits)
 {
     const size_t length = strspn(text, "0123456789.");
@@ -39,16 +42,15 @@ static bool parse_bits(const char *text, uint64_t *bits)
         factor /= 10;
         *bits += factor * (uint64_t)(*at - '0');
     }
-    return *bits >= RATE_MIN && *bits <= RATE_MAX;
+    return *bits >= RATE_MIN && *bits <= RATE_MAX && *bits % 1000 == 0;
 }
 
-/* Encoders count whole kilobits. */
 static bool parse_rate(const struct gpume_option *option, const char *text, void *field)
 {
     struct gpume_firstpass_rates *list = field;
     uint64_t rate;
     (void)option;
-    if (!parse_bits(text, &rate) || rate % 1000 != 0) {
+    if (!parse_bits(text, &rate)) {
         return false;
     }
     for (uint32_t i = 0; i < list->count; i++) {
@@ -71,27 +73,36 @@ static void describe_rate(const struct gpume_option *option, char *text, size_t 
 static const struct gpume_option_type gpume_type_rates = {
     sizeof(struct gpume_firstpass_rates), parse_rate, describe_rate, NULL};
 
-/* Sides are even, for chroma at half resolution. */
-static bool parse_size(const struct gpume_option *option, const char *text, void *field)
+/* Sides are even, for chroma at half resolution. length: of the text that is the size. */
+static bool parse_sides(const char *text, size_t length, struct gpume_firstpass_size *size)
 {
-    struct gpume_firstpass_sizes *list = field;
-    const char *by = strchr(text, 'x');
+    const char *by = memchr(text, 'x', length), *end = text + length;
     uint64_t width, height;
-    (void)option;
     if (!by || !gpume_parse_digits(text, (size_t)(by - text), GPUME_FIRSTPASS_SIDE_MAX, &width) ||
-        !gpume_parse_digits(by + 1, strlen(by + 1), GPUME_FIRSTPASS_SIDE_MAX, &height) ||
+        !gpume_parse_digits(by + 1, (size_t)(end - by - 1), GPUME_FIRSTPASS_SIDE_MAX, &height) ||
         width < GPUME_FIRSTPASS_SIDE_MIN || height < GPUME_FIRSTPASS_SIDE_MIN ||
         (width | height) & 1 || width * height > GPUME_FIRSTPASS_PIXELS_MAX) {
         return false;
     }
+    *size = (struct gpume_firstpass_size){(uint32_t)width, (uint32_t)height};
+    return true;
+}
+
+static bool parse_size(const struct gpume_option *option, const char *text, void *field)
+{
+    struct gpume_firstpass_sizes *list = field;
+    struct gpume_firstpass_size size;
+    (void)option;
+    if (!parse_sides(text, strlen(text), &size)) {
+        return false;
+    }
     for (uint32_t i = 0; i < list->count; i++) {
-        if (list->sizes[i].width == width && list->sizes[i].height == height) {
+        if (memcmp(&list->sizes[i], &size, sizeof(size)) == 0) {
             return true;
         }
     }
     if (list->count <= GPUME_FIRSTPASS_MAX) {
-        list->sizes[list->count++] =
-            (struct gpume_firstpass_size){(uint32_t)width, (uint32_t)height};
+        list->sizes[list->count++] = size;
     }
     return true;
 }
@@ -107,10 +118,82 @@ static void describe_size(const struct gpume_option *option, char *text, size_t 
 static const struct gpume_option_type gpume_type_sizes = {
     sizeof(struct gpume_firstpass_sizes), parse_size, describe_size, NULL};
 
-#define NUMBER(option, field, least, most)                                                         \
-    GPUME_ROW_NUMBER(option, OPTIONS, encode.field, least, most)
-#define REAL(option, field, least, most)                                                           \
-    GPUME_ROW_REAL(option, "N", OPTIONS, encode.field, least, most)
+static bool parse_rung(const struct gpume_option *option, const char *text, void *field)
+{
+    struct gpume_firstpass_rungs *list = field;
+    const char *colon = strchr(text, ':');
+    struct gpume_firstpass_rung rung;
+    (void)option;
+    if (!colon || !parse_sides(text, (size_t)(colon - text), &rung.size) ||
+        !parse_bits(colon + 1, &rung.rate)) {
+        return false;
+    }
+    if (list->count <= GPUME_FIRSTPASS_MAX) {
+        list->rungs[list->count++] = rung;
+    }
+    return true;
+}
+
+static void describe_rung(const struct gpume_option *option, char *text, size_t bytes)
+{
+    (void)option;
+    snprintf(
+        text, bytes, "a size and a bitrate as --size and --bitrate take them, e.g. 640x360:600k");
+}
+
+static const struct gpume_option_type gpume_type_rungs = {
+    sizeof(struct gpume_firstpass_rungs), parse_rung, describe_rung, NULL};
+
+/* The limits of an encoder's option are those of encode/options.c, which are checked when all
+ * options are known. */
+static bool parse_number(const struct gpume_option *option, const char *text, void *field)
+{
+    return gpume_type_number.parse(option, text, field);
+}
+
+static bool parse_real(const struct gpume_option *option, const char *text, void *field)
+{
+    return gpume_type_real.parse(option, text, field);
+}
+
+/* Those of x264, then those of x265 if they differ. */
+static void describe_limits(
+    const struct gpume_option *option, const char *kind, char *text, size_t bytes)
+{
+    const struct gpume_encode_option *first = NULL;
+    size_t used = 0;
+    for (enum gpume_encoder i = 0; i < GPUME_ENCODERS; i++) {
+        const struct gpume_encode_option *found = gpume_encode_option_find(option->name, i);
+        if (found && !first) {
+            first = found;
+            used = (size_t)snprintf(text, bytes, "%s%s%s from %.10g to %.10g", kind,
+                found->unit ? " of " : "", found->unit ? found->unit : "", found->min, found->max);
+        } else if (found && (found->min != first->min || found->max != first->max)) {
+            used += (size_t)snprintf(text + used, bytes - used, " or, with %s, from %.10g to %.10g",
+                gpume_encoder_name(i), found->min, found->max);
+        }
+    }
+}
+
+static void describe_number(const struct gpume_option *option, char *text, size_t bytes)
+{
+    describe_limits(option, "a whole number", text, bytes);
+}
+
+static void describe_real(const struct gpume_option *option, char *text, size_t bytes)
+{
+    describe_limits(option, "a number", text, bytes);
+}
+
+static const struct gpume_option_type gpume_type_encoder_number = {
+    0, parse_number, describe_number, NULL};
+static const struct gpume_option_type gpume_type_encoder_real = {
+    sizeof(double), parse_real, describe_real, NULL};
+
+#define NUMBER(option, field)                                                                      \
+    GPUME_ROW(option, "N", encoder_number, OPTIONS, encode.field), .max = UINT32_MAX
+#define REAL(option, field)                                                                        \
+    GPUME_ROW(option, "N", encoder_real, OPTIONS, encode.field), .max = UINT32_MAX
 #define SWITCH(option, field) GPUME_ROW_CHOICE(option, "0|1", OPTIONS, encode.field, switches)
 
 static const struct gpume_option table[] = {
@@ -122,6 +205,8 @@ static const struct gpume_option table[] = {
     {GPUME_ROW("size", "WxH", sizes, OPTIONS, sizes),
         .help = "size of the encoded picture; repeat it for several, each with all bitrates "
                 "(default: the input's size, at which the analysis runs in any case)"},
+    {GPUME_ROW("rung", "WxH:RATE", rungs, OPTIONS, rungs),
+        .help = "one picture size with one bitrate, e.g. 640x360:600k; repeat it for a ladder"},
     {GPUME_ROW_FILE("output", "NAME", OPTIONS, video.output), .letter = 'o',
         .help = "beginning of the names of all files; NAME.json says which second pass reads "
                 "which files"},
@@ -130,49 +215,55 @@ static const struct gpume_option table[] = {
         .help = "also encode with these files and with the encoder's own two passes, and print "
                 "rate, PSNR and time of both; use --frames for a piece"},
     {.heading = "Options that both passes must have in common"},
-    {NUMBER("keyint", keyint, 1, GPUME_KEYINT_MAX),
-        .help = "most frames between IDR frames (default 250)"},
-    {NUMBER("min-keyint", min_keyint, 0, GPUME_KEYINT_MAX),
+    {GPUME_ROW_CHOICE("preset", "NAME", OPTIONS, preset, gpume_preset_names),
+        .help = "the encoder's preset, from ultrafast to placebo: it sets the options below "
+                "(default medium)"},
+    {GPUME_ROW_CHOICE("tune", "NAME", OPTIONS, tune, gpume_tune_names),
+        .help = "the encoder's tuning: psnr, ssim, animation, grain, fastdecode, with x264 also "
+                "film and stillimage (default: none)"},
+    {NUMBER("keyint", keyint), .help = "most frames between IDR frames (default 250)"},
+    {NUMBER("min-keyint", min_keyint),
         .help = "fewest frames between IDR frames (default 0: a tenth of keyint, at most a "
                 "second)"},
-    {NUMBER("scenecut", scenecut, 0, GPUME_SCENECUT_MAX),
+    {NUMBER("scenecut", scenecut),
         .help = "how readily scene cuts become I frames, 0 to 400; 0: never (default 40)"},
-    {NUMBER("bframes", bframes, 0, GPUME_BFRAMES_MAX),
+    {NUMBER("bframes", bframes),
         .help = "most B frames in a row, 0 to 16 (default x264 3, x265 4)"},
-    {NUMBER("b-adapt", b_adapt, 0, 2),
+    {NUMBER("b-adapt", b_adapt),
         .help = "how the number of B frames is chosen: 0 always the most, 1 or 2 the cheapest "
                 "pattern (default x264 1, x265 2)"},
     {GPUME_ROW_CHOICE("b-pyramid", "NAME", OPTIONS, encode.b_pyramid, pyramids),
         .help = "B frames as references: none, strict or normal (default normal)"},
     {SWITCH("open-gop", open_gop),
         .help = "1: frames may refer across I frames (default x264 0, x265 1)"},
-    {NUMBER("weightp", weightp, 0, 2),
+    {NUMBER("weightp", weightp),
         .help = "weighted prediction of P frames, x264 0 to 2, x265 0 or 1 (default x264 2, x265 "
                 "1)"},
     {SWITCH("weightb", weightb), .help = "weighted B frames (default x264 1, x265 0)"},
-    {NUMBER("rc-lookahead", rc_lookahead, 0, GPUME_RC_LOOKAHEAD_MAX),
+    {NUMBER("rc-lookahead", rc_lookahead),
         .help = "frames to look ahead, up to 250 (default x264 40, x265 20)"},
     {SWITCH("mbtree", tree), .help = "x264: spend bits on blocks that later frames use (default 1)",
         .uses = X264},
     {SWITCH("cutree", tree), .help = "x265: spend bits on blocks that later frames use (default 1)",
         .uses = X265},
-    {NUMBER("ref", ref, 1, GPUME_REF_MAX), .help = "reference frames (default 3)"},
-    {NUMBER("aq-mode", aq_mode, 0, GPUME_AQ_MODE_MAX),
-        .help = "adaptive quantization, 0 to 3 (default x264 1, x265 2); 0 for --tune psnr"},
-    {REAL("aq-strength", aq_strength, 0, GPUME_AQ_STRENGTH_MAX),
-        .help = "its strength, 0 to 3 (default 1)"},
-    {REAL("qcomp", qcomp, 0, 1), .help = "compression of the QP curve, 0 to 1 (default 0.6)"},
-    {REAL("ipratio", ipratio, GPUME_RATIO_MIN, GPUME_RATIO_MAX),
+    {NUMBER("ref", ref),
+        .help =
+            "reference frames, x264 1 to 16, x265 1 to 6 or, with fewer B frames, 8 (default 3)"},
+    {NUMBER("aq-mode", aq_mode), .help = "adaptive quantization, 0 to 3 (default x264 1, x265 2)"},
+    {REAL("aq-strength", aq_strength), .help = "its strength, 0 to 3 (default 1)"},
+    {REAL("qcomp", qcomp),
+        .help = "compression of the QP curve, 0 to 1, with x265 0.5 to 1 (default 0.6)"},
+    {REAL("ipratio", ipratio),
         .help = "quantizer of P frames divided by that of I frames, 0.1 to 10 (default 1.4)"},
-    {REAL("pbratio", pbratio, GPUME_RATIO_MIN, GPUME_RATIO_MAX),
+    {REAL("pbratio", pbratio),
         .help = "quantizer of B frames divided by that of P frames, 0.1 to 10 (default 1.3)"},
-    {REAL("ratetol", ratetol, GPUME_RATETOL_MIN, GPUME_RATETOL_MAX),
-        .help = "how far the bitrate may deviate during the encode, 0.011 to 100 (default 1)",
+    {REAL("ratetol", ratetol), .min = 0.001, /* 0 stands for none */
+        .help = "x264: how far the bitrate may deviate during the encode, 0.011 to 100 (default 1)",
         .uses = X264},
-    {NUMBER("vbv-maxrate", vbv_maxrate, 0, GPUME_VBV_MAX),
-        .help = "highest local bitrate, in kbit/s (default: no limit)"},
-    {NUMBER("vbv-bufsize", vbv_bufsize, 0, GPUME_VBV_MAX),
-        .help = "size of the decoder's buffer, in kbit (default: no limit)"},
+    {NUMBER("vbv-maxrate", vbv_maxrate),
+        .help = "highest local bitrate in kbit/s, without a unit (default: no limit)"},
+    {NUMBER("vbv-bufsize", vbv_bufsize),
+        .help = "size of the decoder's buffer in kbit, without a unit (default: no limit)"},
     {GPUME_ROW_NUMBER("output-depth", OPTIONS, encode.bits, 8, 12), .step = 2,
         .help = "bits per sample of the encoded video: 8, 10, or with x265 12 (default 8; 10 for "
                 "deeper input)"},
@@ -196,10 +287,10 @@ static void set_defaults(void *opaque)
 {
     struct gpume_firstpass_options *options = opaque;
     gpume_video_options_default(&options->video);
-    options->encoder = -1;
+    options->encoder = options->preset = options->tune = -1;
 }
 
-/* The encoder's defaults, except for what was given. */
+/* Those of the encoder's preset and tuning, except for what was given. */
 static int set_encode_options(
     struct gpume_firstpass_options *options, const struct gpume_line *line)
 {
@@ -207,6 +298,13 @@ static int set_encode_options(
     const struct gpume_encode_option *option = NULL;
     struct gpume_encode_options encode;
     gpume_encode_options_default(&encode, encoder);
+    if (options->preset >= 0) {
+        gpume_encode_options_preset(&encode, encoder, (uint32_t)options->preset);
+    }
+    if (options->tune >= 0 && !gpume_encode_options_tune(&encode, (uint32_t)options->tune)) {
+        return gpume_refuse(GPUME_INVALID, "--tune %s: x265 has no such tuning; leave it out",
+            gpume_tune_names[options->tune]);
+    }
     encode.min_keyint = 0;
     encode.bits = options->encode.bits;
     while ((option = gpume_encode_option_next(option, encoder)) != NULL) {
@@ -246,6 +344,15 @@ static int check_output(const char *name)
                           : GPUME_OK;
 }
 
+static void warn_of_rate(const struct gpume_firstpass_options *options, uint64_t rate)
+{
+    const uint32_t most = options->encode.vbv_maxrate;
+    if (most > 0 && rate / 1000 > most) {
+        gpume_console_warning("%s lowers %" PRIu64 " kbit/s to --vbv-maxrate, %" PRIu32 " kbit/s",
+            encoders[options->encoder], rate / 1000, most);
+    }
+}
+
 static int check(void *opaque, const struct gpume_line *line)
 {
     struct gpume_firstpass_options *options = opaque;
@@ -257,13 +364,17 @@ static int check(void *opaque, const struct gpume_line *line)
     if (unused) {
         return gpume_refuse(GPUME_INVALID, "--%s: not an option of %s", unused->name, encoder);
     }
-    if (options->rates.count == 0) {
+    if (options->rates.count == 0 && (options->rungs.count == 0 || options->sizes.count > 0)) {
         return gpume_refuse(
             GPUME_INVALID, "give --bitrate, in bits per second, such as --bitrate 2M");
     }
-    if (options->rates.count > GPUME_FIRSTPASS_MAX || options->sizes.count > GPUME_FIRSTPASS_MAX) {
-        return gpume_refuse(GPUME_INVALID, "--%s: give at most %u of them in one command",
-            options->rates.count > GPUME_FIRSTPASS_MAX ? "bitrate" : "size", GPUME_FIRSTPASS_MAX);
+    const char *repeated = options->rates.count > GPUME_FIRSTPASS_MAX   ? "bitrate"
+                           : options->sizes.count > GPUME_FIRSTPASS_MAX ? "size"
+                           : options->rungs.count > GPUME_FIRSTPASS_MAX ? "rung"
+                                                                        : NULL;
+    if (repeated) {
+        return gpume_refuse(GPUME_INVALID, "--%s: give at most %u of them in one command", repeated,
+            GPUME_FIRSTPASS_MAX);
     }
     GPUME_CHECK(check_output(options->video.output));
     const char *input = options->video.common.inputs[0];
@@ -276,7 +387,14 @@ static int check(void *opaque, const struct gpume_line *line)
         return gpume_refuse(GPUME_INVALID, "--output-depth 12: x264 takes 8 or 10");
     }
     GPUME_CHECK(gpume_video_options_check(opaque, line));
-    return set_encode_options(options, line);
+    GPUME_CHECK(set_encode_options(options, line));
+    for (uint32_t i = 0; i < options->rates.count; i++) {
+        warn_of_rate(options, options->rates.rates[i]);
+    }
+    for (uint32_t i = 0; i < options->rungs.count; i++) {
+        warn_of_rate(options, options->rungs.rungs[i].rate);
+    }
+    return GPUME_OK;
 }
 
 static enum gpume_exit run(const void *options)

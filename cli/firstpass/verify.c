@@ -45,8 +45,10 @@ static enum gpume_exit write_settings(
     if (!list) {
         return gpume_refuse(GPUME_EXIT_FAILED, "--verify: out of memory");
     }
-    const int length = snprintf(settings, SETTINGS_BYTES, "b=%" PRIu64 ":preset=medium:%s%s",
-        verify->entry->bitrate, pass == 1 ? "flags=+pass1:" : "", list);
+    const char *tune = verify->encode->tune;
+    const int length = snprintf(settings, SETTINGS_BYTES, "b=%" PRIu64 ":preset=%s%s%s:%s%s",
+        verify->entry->bitrate, verify->encode->preset, tune ? ":tune=" : "", tune ? tune : "",
+        pass == 1 ? "flags=+pass1:" : "", list);
     free(list);
     return length > 0 && length < SETTINGS_BYTES
                ? GPUME_EXIT_DONE
@@ -100,7 +102,7 @@ static enum gpume_exit encode(
     struct gpume_video_options input = verify->options->video;
     struct gpume_video video = {.options = &input};
     char *scaling = NULL;
-    if (verify->options->sizes.count > 0) {
+    if (verify->options->sizes.count > 0 || verify->options->rungs.count > 0) {
         scaling = gpume_command_scaling(input.source.filter, size->width, size->height);
         if (!scaling) {
             return gpume_refuse(GPUME_EXIT_FAILED, "--verify: out of memory");

@@ -59,24 +59,20 @@ static const uint32_t stream_bits[GPUME_ENCODERS] = {[GPUME_ENCODER_X264] = 5880
 #define TEXTURE_EXPONENT FIXED(1.1)
 #define VECTORS_EXPONENT FIXED(0.5)
 
-/* At most 1049 * 1 or 1 * 2^14 times ONE: the largest frame that is analysed has 2^20 blocks, and
- * the smallest may be coded 2^20 times as large. */
-static uint64_t scale_of(const struct gpume_spectrum *spectrum, int64_t larger)
-{
-    const uint64_t sampled = spectrum->sampled > 0 ? spectrum->sampled : 1;
-    return spectrum->blocks * (uint64_t)gpume_fixed_exp2(AREA_EXPONENT * larger / ONE) / sampled;
-}
-
 void gpume_bits_frame_init(struct gpume_bits_frame *frame, enum gpume_encoder encoder,
-    const struct gpume_decision *decision, uint64_t area, uint64_t area_analysed)
+    const struct gpume_decision *decision)
 {
-    const int64_t larger = (int64_t)gpume_fixed_log2(area) - gpume_fixed_log2(area_analysed);
     *frame = (struct gpume_bits_frame){
         .type = decision->type,
         .header = header_bits[encoder] + (decision->coded == 0 ? stream_bits[encoder] : 0),
-        .scale = scale_of(decision->spectrum, larger),
         .spectrum = *decision->spectrum,
     };
+}
+
+uint32_t gpume_bits_growth(uint64_t area, uint64_t area_analysed)
+{
+    const int64_t larger = (int64_t)gpume_fixed_log2(area) - gpume_fixed_log2(area_analysed);
+    return gpume_fixed_exp2(AREA_EXPONENT * larger / ONE);
 }
 
 /* log2(1 + 2^(sharp x)) / sharp in 1/ONE, where x is in 1/ONE. */
@@ -106,17 +102,21 @@ void gpume_bits_find_prices(struct gpume_bits_prices *prices, enum gpume_encoder
 }
 
 /* Prices are below 2^25: sizes are at most 2^9, so x is at most 9 + 3 + 0.18 * 32 and bits per
- * octave below 9. So the sum of 64,000 coefficients is below 2^41, and so are the bits of
- * vectors; 1/4096 of both, times the scale, is below 2^61. */
-uint64_t gpume_bits_at(const struct gpume_bits_frame *frame, const struct gpume_bits_prices *prices)
+ * octave below 9. So the sum of 64,000 coefficients is below 2^41, and so are the bits of vectors.
+ * The scale is below 2^32: growth is, and where not all blocks are looked at, the picture can only
+ * grow to 2^28 pixels from 256,000. 1/4096 of the sum, times the scale, is below 2^62. */
+uint64_t gpume_bits_at(
+    const struct gpume_bits_frame *frame, const struct gpume_bits_prices *prices, uint32_t growth)
 {
     const struct gpume_spectrum *spectrum = &frame->spectrum;
+    const uint64_t sampled = spectrum->sampled > 0 ? spectrum->sampled : 1;
+    const uint64_t scale = (uint64_t)spectrum->blocks * growth / sampled;
     uint64_t sum = (uint64_t)spectrum->vectors * prices->vectors / ONE;
     for (uint32_t i = 0; i < GPUME_SPECTRUM_BINS; i++) {
         sum += (uint64_t)spectrum->means[i] * prices->means[i];
         sum += (uint64_t)spectrum->details[i] * prices->details[i];
     }
-    return frame->header + ((sum >> 12) * frame->scale >> 20);
+    return frame->header + ((sum >> 12) * scale >> 20);
 }
 
 uint32_t gpume_bits_texture(uint64_t bits, uint64_t bits_less)

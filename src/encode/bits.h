@@ -29,14 +29,16 @@
 struct gpume_bits_frame {
     enum gpume_frame_type type;
     uint32_t header; /* bits at any QP */
-    uint64_t scale;  /* of all others, from what was looked at to the coded picture: in 1/65536 */
     struct gpume_spectrum spectrum;
 };
 
-/* area: of the coded picture; area_analysed: of the frame that was analysed. Bits grow with the
- * 0.7th power of the area. */
 void gpume_bits_frame_init(struct gpume_bits_frame *frame, enum gpume_encoder encoder,
-    const struct gpume_decision *decision, uint64_t area, uint64_t area_analysed);
+    const struct gpume_decision *decision);
+
+/* How many times as many bits, but for headers, a coded picture of one area takes as one of the
+ * area that was analysed: in 1/65536. They grow with the 0.7th power of the area. */
+uint32_t gpume_bits_growth(uint64_t area, uint64_t area_analysed);
+#define GPUME_BITS_SAME 65536u /* of equal areas */
 
 /* What a coefficient takes, by its bin, and a bit of vectors, at one QP: in 1/65536 bits. */
 struct gpume_bits_prices {
@@ -48,7 +50,7 @@ void gpume_bits_find_prices(struct gpume_bits_prices *prices, enum gpume_encoder
 
 /* Of a frame of that type, with the header. */
 uint64_t gpume_bits_at(
-    const struct gpume_bits_frame *frame, const struct gpume_bits_prices *prices);
+    const struct gpume_bits_frame *frame, const struct gpume_bits_prices *prices, uint32_t growth);
 
 #define GPUME_STEP_QP (6 * GPUME_QP_ONE) /* which double the quantizer's step */
 

@@ -227,7 +227,10 @@ void gpume_command_ffmpeg(struct gpume_argv *argv, const struct gpume_command_pa
     }
     add(argv, "-c:v");
     add(argv, "lib%s", gpume_encoder_name(encoder));
-    add_pair(argv, "-preset", "medium");
+    add_pair(argv, "-preset", params->options->preset);
+    if (params->options->tune) {
+        add_pair(argv, "-tune", params->options->tune);
+    }
     add(argv, "-b:v");
     add(argv, "%" PRIu64, params->bitrate);
     if (encoder == GPUME_ENCODER_X264) {
@@ -325,7 +328,10 @@ void gpume_command_encoder(struct gpume_argv *argv, const struct gpume_command_p
     char *stats = gpume_pass_stats_path(encoder, params->name);
     argv->failed |= !stats;
     add(argv, "%s", gpume_encoder_name(encoder));
-    add_pair(argv, "--preset", "medium");
+    add_pair(argv, "--preset", params->options->preset);
+    if (params->options->tune) {
+        add_pair(argv, "--tune", params->options->tune);
+    }
     add_pair(argv, "--pass", "2");
     add_pair(argv, "--stats", stats ? stats : "");
     add(argv, "--bitrate");

@@ -21,12 +21,12 @@ static void add_bits(
         .spectrum = first ? &frame->intra : &frame->inter,
     };
     struct gpume_bits_frame model;
-    gpume_bits_frame_init(&model, GPUME_ENCODER_X264, &decision, 1, 1);
+    gpume_bits_frame_init(&model, GPUME_ENCODER_X264, &decision);
     for (uint32_t i = 0; i < GPUME_COMPLEXITY_QPS; i++) {
         const int32_t qp = (int32_t)(gpume_complexity_qps[i] * GPUME_QP_ONE);
         struct gpume_bits_prices prices;
         gpume_bits_find_prices(&prices, GPUME_ENCODER_X264, type, qp);
-        sum->bits[i] += gpume_bits_at(&model, &prices);
+        sum->bits[i] += gpume_bits_at(&model, &prices, GPUME_BITS_SAME);
     }
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Defaults and limits: `x264 --fullhelp` of 0.164 and `x265 --fullhelp` of 3.5. */
+/* Limits: `x264 --fullhelp` of 0.164 and `x265 --fullhelp` of 3.5. */
 #include "encode/options.h"
 
 #include "base/grid.h"
@@ -16,70 +16,20 @@ const char *gpume_encoder_name(enum gpume_encoder encoder)
     return names[encoder];
 }
 
-static const struct gpume_encode_options defaults[GPUME_ENCODERS] = {
-    [GPUME_ENCODER_X264] =
-        {
-            .encoder = GPUME_ENCODER_X264,
-            .bits = 8,
-            .keyint = 250,
-            .min_keyint = 25,
-            .scenecut = 40,
-            .bframes = 3,
-            .b_adapt = 1,
-            .b_pyramid = 2,
-            .weightp = 2,
-            .weightb = 1,
-            .rc_lookahead = 40,
-            .horizon = GPUME_HORIZON,
-            .tree = true,
-            .ref = 3,
-            .aq_mode = 1,
-            .aq_strength = 1.0,
-            .qcomp = 0.6,
-            .ipratio = 1.4,
-            .pbratio = 1.3,
-        },
-    [GPUME_ENCODER_X265] =
-        {
-            .encoder = GPUME_ENCODER_X265,
-            .bits = 8,
-            .keyint = 250,
-            .min_keyint = 25,
-            .scenecut = 40,
-            .bframes = 4,
-            .b_adapt = 2,
-            .b_pyramid = 1,
-            .weightp = 1,
-            .rc_lookahead = 20,
-            .horizon = GPUME_HORIZON,
-            .open_gop = true,
-            .tree = true,
-            .ref = 3,
-            .aq_mode = 2,
-            .aq_strength = 1.0,
-            .qcomp = 0.6,
-            .ipratio = 1.4,
-            .pbratio = 1.3,
-        },
-};
-
-void gpume_encode_options_default(struct gpume_encode_options *options, enum gpume_encoder encoder)
-{
-    *options = defaults[encoder];
-}
-
 #define ROW(option, kind, field, least, most)                                                      \
     .name = option, .type = GPUME_ENCODE_##kind,                                                   \
     .offset = offsetof(struct gpume_encode_options, field), .min = least, .max = most
 #define X264 (1u << GPUME_ENCODER_X264)
 #define X265 (1u << GPUME_ENCODER_X265)
 #define BOTH (X264 | X265)
-#define REFERENCES_MAX 8u
+#define X265_REFERENCES_MAX 8u
+#define KEYINT_MAX 100000
+#define VBV_MAX 2000000
 
 static const struct gpume_encode_option rows[] = {
-    {ROW("keyint", NUMBER, keyint, 1, GPUME_KEYINT_MAX), .of = BOTH, .compared = BOTH},
-    {ROW("min-keyint", NUMBER, min_keyint, 0, GPUME_KEYINT_MAX), .of = BOTH, .compared = X265},
-    {ROW("scenecut", NUMBER, scenecut, 0, GPUME_SCENECUT_MAX), .of = BOTH, .compared = X265},
+    {ROW("keyint", NUMBER, keyint, 1, KEYINT_MAX), .of = BOTH, .compared = BOTH},
+    {ROW("min-keyint", NUMBER, min_keyint, 0, KEYINT_MAX), .of = BOTH, .compared = X265},
+    {ROW("scenecut", NUMBER, scenecut, 0, 400), .of = BOTH, .compared = X265},
     {ROW("bframes", NUMBER, bframes, 0, GPUME_BFRAMES_MAX), .of = BOTH, .compared = BOTH},
     {ROW("b-adapt", NUMBER, b_adapt, 0, 2), .of = BOTH, .compared = BOTH},
     {ROW("b-pyramid", NUMBER, b_pyramid, 0, 2), .of = X264, .compared = X264},
@@ -92,17 +42,19 @@ static const struct gpume_encode_option rows[] = {
         .compared = BOTH},
     {ROW("mbtree", FLAG, tree, 0, 1), .of = X264, .compared = X264},
     {ROW("cutree", FLAG, tree, 0, 1), .of = X265, .compared = X265},
-    {ROW("ref", NUMBER, ref, 1, GPUME_REF_MAX), .of = BOTH},
-    {ROW("aq-mode", NUMBER, aq_mode, 0, GPUME_AQ_MODE_MAX), .of = BOTH},
+    {ROW("ref", NUMBER, ref, 1, GPUME_REF_MAX), .of = X264},
+    {ROW("ref", NUMBER, ref, 1, X265_REFERENCES_MAX), .of = X265},
+    {ROW("aq-mode", NUMBER, aq_mode, 0, 3), .of = BOTH},
     {ROW("aq-strength", REAL, aq_strength, 0, GPUME_AQ_STRENGTH_MAX), .of = BOTH},
     {ROW("qcomp", REAL, qcomp, 0, 1), .of = X264},
     {ROW("qcomp", REAL, qcomp, 0.5, 1), .of = X265}, /* crashes or hangs with less */
-    {ROW("ipratio", REAL, ipratio, GPUME_RATIO_MIN, GPUME_RATIO_MAX), .of = BOTH},
-    {ROW("pbratio", REAL, pbratio, GPUME_RATIO_MIN, GPUME_RATIO_MAX), .of = BOTH},
-    {ROW("ratetol", REAL, ratetol, GPUME_RATETOL_MIN, GPUME_RATETOL_MAX), .of = X264,
+    {ROW("ipratio", REAL, ipratio, 0.1, 10), .of = BOTH},
+    {ROW("pbratio", REAL, pbratio, 0.1, 10), .of = BOTH},
+    {ROW("ratetol", REAL, ratetol, 0.011, 100), .of = X264, .optional = true},
+    {ROW("vbv-maxrate", NUMBER, vbv_maxrate, 0, VBV_MAX), .unit = "kbit/s", .of = BOTH,
         .optional = true},
-    {ROW("vbv-maxrate", NUMBER, vbv_maxrate, 0, GPUME_VBV_MAX), .of = BOTH, .optional = true},
-    {ROW("vbv-bufsize", NUMBER, vbv_bufsize, 0, GPUME_VBV_MAX), .of = BOTH, .optional = true},
+    {ROW("vbv-bufsize", NUMBER, vbv_bufsize, 0, VBV_MAX), .unit = "kbit", .of = BOTH,
+        .optional = true},
 };
 
 const struct gpume_encode_option *gpume_encode_option_next(
@@ -114,6 +66,16 @@ const struct gpume_encode_option *gpume_encode_option_next(
         option++;
     }
     return option < end ? option : NULL;
+}
+
+const struct gpume_encode_option *gpume_encode_option_find(
+    const char *name, enum gpume_encoder encoder)
+{
+    const struct gpume_encode_option *option = NULL;
+    do {
+        option = gpume_encode_option_next(option, encoder);
+    } while (option && strcmp(option->name, name) != 0);
+    return option;
 }
 
 static const void *field_of(
@@ -181,9 +143,10 @@ static int check_limits(const struct gpume_encode_options *options, const struct
         const double value = value_of(option, options);
         if (gpume_encode_option_is_given(option, options) &&
             !(value >= option->min && value <= option->max)) {
-            return gpume_log_fail(log, GPUME_INVALID, "%s: --%s takes %g to %g, not %g",
+            return gpume_log_fail(log, GPUME_INVALID,
+                "%s: --%s takes %.10g to %.10g%s%s, not %.10g",
                 gpume_encoder_name(options->encoder), option->name, option->min, option->max,
-                value);
+                option->unit ? " " : "", option->unit ? option->unit : "", value);
         }
     }
     return GPUME_OK;
@@ -208,12 +171,12 @@ static int check_x265(const struct gpume_encode_options *options, const struct g
     const uint32_t taken = options->bframes == 0                            ? 0
                            : options->bframes > 1 && options->b_pyramid > 0 ? 2
                                                                             : 1;
-    if (options->ref > REFERENCES_MAX - taken) {
+    if (options->ref > X265_REFERENCES_MAX - taken) {
         return gpume_log_fail(log, GPUME_INVALID,
             "x265: --ref %" PRIu32 " is too many: with --bframes %" PRIu32
             "%s it takes 1 to %" PRIu32,
             options->ref, options->bframes, taken == 2 ? " and --b-pyramid" : "",
-            REFERENCES_MAX - taken);
+            X265_REFERENCES_MAX - taken);
     }
     return GPUME_OK;
 }

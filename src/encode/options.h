@@ -12,26 +12,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define GPUME_KEYINT_MAX 100000
-#define GPUME_SCENECUT_MAX 400
 #define GPUME_BFRAMES_MAX 16
 #define GPUME_RC_LOOKAHEAD_MAX 250
 #define GPUME_REF_MAX 16
-#define GPUME_AQ_MODE_MAX 3
 #define GPUME_AQ_STRENGTH_MAX 3
-#define GPUME_RATIO_MIN 0.1 /* of quantizers: ipratio and pbratio */
-#define GPUME_RATIO_MAX 10
-#define GPUME_RATETOL_MIN 0.011
-#define GPUME_RATETOL_MAX 100
-#define GPUME_VBV_MAX 2000000 /* kbit and kbit/s */
-#define GPUME_HORIZON 60      /* quality gains: tests/bench/firstpass/FINDINGS.md */
+#define GPUME_HORIZON 60 /* quality gains: tests/bench/firstpass/FINDINGS.md */
 
 enum gpume_encoder { GPUME_ENCODER_X264, GPUME_ENCODER_X265, GPUME_ENCODERS };
 
 /* Costs of blocks and QP offsets refer to squares of 16x16 pixels, 8x8 at half resolution. */
 struct gpume_encode_options {
     enum gpume_encoder encoder;
-    uint32_t bits; /* of a sample in the encoder */
+    const char *preset, *tune; /* presets.h; tune NULL: none */
+    uint32_t bits;             /* of a sample in the encoder */
     uint32_t keyint;
     uint32_t min_keyint; /* 0: keyint / 10, at most a second; only before they are settled */
     uint32_t scenecut;   /* 0: none */
@@ -55,7 +48,7 @@ struct gpume_encode_options {
 
 const char *gpume_encoder_name(enum gpume_encoder encoder);
 
-/* Those of the encoder's preset medium. */
+/* Those of the encoder's preset medium, without a tuning. */
 void gpume_encode_options_default(struct gpume_encode_options *options, enum gpume_encoder encoder);
 
 /* Checks the options against each other, and replaces values that the encoder would replace without
@@ -76,7 +69,8 @@ struct gpume_encode_option {
     enum gpume_encode_type type;
     size_t offset; /* of its field in struct gpume_encode_options */
     double min, max;
-    bool optional; /* 0 means that it is not given */
+    const char *unit; /* NULL: none */
+    bool optional;    /* 0 means that it is not given */
     /* Sets of encoders: bits 1 << encoder. */
     unsigned of;
     unsigned compared;  /* the second pass compares it with the first line of the statistics */
@@ -86,6 +80,10 @@ struct gpume_encode_option {
 /* The encoder's next option after this one, or its first one after NULL; NULL after the last. */
 const struct gpume_encode_option *gpume_encode_option_next(
     const struct gpume_encode_option *option, enum gpume_encoder encoder);
+
+/* The encoder's option of this name, or NULL. */
+const struct gpume_encode_option *gpume_encode_option_find(
+    const char *name, enum gpume_encoder encoder);
 
 /* Does the encoder need it on its command line? */
 bool gpume_encode_option_is_given(

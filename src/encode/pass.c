@@ -26,7 +26,7 @@
 /* What is kept of a frame, in coded order. */
 struct row {
     uint32_t display;
-    uint32_t intra_blocks, inter_blocks, skipped_blocks; /* of the encoded picture */
+    uint32_t intra_blocks, skipped_blocks; /* of the frame that was analysed */
     struct gpume_bits_frame bits;
     struct gpume_weight weight;
 };
@@ -36,8 +36,17 @@ struct prices {
     struct gpume_bits_prices of[GPUME_FRAME_B + 1];
 };
 
-/* The files of one bitrate. */
+/* What the second passes of one picture size have in common. */
+struct size {
+    struct gpume_pass_video video;
+    uint32_t growth;              /* of bits, from the frames that were analysed */
+    struct gpume_pass_tree *tree; /* NULL: no offsets yet */
+    struct size *next;
+};
+
+/* The files of one second pass. */
 struct rate {
+    struct size *size;
     uint64_t bitrate;
     int32_t qp;                 /* of the model, at which the bitrate is reached */
     struct prices prices, less; /* at that QP, and at one that doubles the quantizer's step */
@@ -49,8 +58,8 @@ struct rate {
 struct gpume_pass {
     struct gpume_pass_params params;
     const struct gpume_pass_format *format;
+    struct size *sizes;
     struct rate *rates, **end; /* in the order in which they were added; where the next one goes */
-    struct gpume_pass_tree *tree; /* NULL: without offsets */
     struct row *rows;
     size_t count, room;
 };
@@ -78,15 +87,38 @@ char *gpume_pass_tree_path(enum gpume_encoder encoder, const char *path)
     return gpume_path_join(path, strlen(path), gpume_pass_format_of(encoder)->tree);
 }
 
-int gpume_pass_add_rate(struct gpume_pass *pass, const char *path, uint64_t bitrate)
+/* NULL: out of memory. */
+static struct size *size_of(struct gpume_pass *pass, const struct gpume_pass_video *video)
 {
     const struct gpume_pass_params *params = &pass->params;
-    struct rate *rate = calloc(1, sizeof(*rate));
+    for (struct size *size = pass->sizes; size; size = size->next) {
+        if (memcmp(&size->video, video, sizeof(*video)) == 0) {
+            return size;
+        }
+    }
+    struct size *size = calloc(1, sizeof(*size));
+    if (size) {
+        size->video = *video;
+        size->growth = gpume_bits_growth(
+            (uint64_t)video->width * video->height, (uint64_t)params->width * params->height);
+        size->next = pass->sizes;
+        pass->sizes = size;
+    }
+    return size;
+}
+
+int gpume_pass_add(struct gpume_pass *pass, const struct gpume_pass_video *video, uint64_t bitrate,
+    const char *path)
+{
+    const struct gpume_pass_params *params = &pass->params;
+    struct size *size = size_of(pass, video);
+    struct rate *rate = size ? calloc(1, sizeof(*rate)) : NULL;
     if (!rate) {
         return gpume_log_nomem(&params->log, path);
     }
     *pass->end = rate;
     pass->end = &rate->next;
+    rate->size = size;
     rate->bitrate = bitrate;
     rate->path = strdup(path);
     rate->tree_path = gpume_pass_tree_path(params->options->encoder, path);
@@ -97,18 +129,6 @@ int gpume_pass_add_rate(struct gpume_pass *pass, const char *path, uint64_t bitr
     return params->options->tree
                ? gpume_out_open_in(&rate->tree, params->set, rate->tree_path, &params->log)
                : GPUME_OK;
-}
-
-/* x264 compares intra blocks with the blocks of the picture that it encodes. */
-static void count_blocks(
-    const struct gpume_pass_params *params, const struct gpume_decision *decision, struct row *row)
-{
-    const uint64_t blocks = gpume_div_up(params->video.width, GPUME_SQUARE) *
-                            gpume_div_up(params->video.height, GPUME_SQUARE);
-    const uint64_t analysed = (uint64_t)decision->blocks_x * decision->blocks_y;
-    row->intra_blocks = (uint32_t)(decision->intra_blocks * blocks / analysed);
-    row->skipped_blocks = (uint32_t)(decision->skipped_blocks * blocks / analysed);
-    row->inter_blocks = (uint32_t)blocks - row->intra_blocks - row->skipped_blocks;
 }
 
 static int add_row(struct gpume_pass *pass, const struct gpume_decision *decision)
@@ -123,27 +143,35 @@ static int add_row(struct gpume_pass *pass, const struct gpume_decision *decisio
     pass->rows = rows;
     struct row *row = &pass->rows[pass->count++];
     row->display = (uint32_t)decision->display;
-    count_blocks(params, decision, row);
+    row->intra_blocks = decision->intra_blocks;
+    row->skipped_blocks = decision->skipped_blocks;
     row->weight = decision->weight;
-    gpume_bits_frame_init(&row->bits, params->options->encoder, decision,
-        (uint64_t)params->video.width * params->video.height,
-        (uint64_t)params->width * params->height);
+    gpume_bits_frame_init(&row->bits, params->options->encoder, decision);
+    return GPUME_OK;
+}
+
+/* Writes the offsets to all files of a size. */
+static int write_offsets(
+    struct gpume_pass *pass, struct size *size, const struct gpume_decision *decision)
+{
+    if (!size->tree) {
+        GPUME_CHECK(gpume_pass_tree_open(&size->tree, &pass->params, &size->video, decision));
+    }
+    const unsigned char *record = gpume_pass_tree_record(size->tree, decision);
+    for (struct rate *rate = pass->rates; rate; rate = rate->next) {
+        if (rate->size == size) {
+            GPUME_CHECK(gpume_out_write(rate->tree, record, gpume_pass_tree_bytes(size->tree)));
+        }
+    }
     return GPUME_OK;
 }
 
 int gpume_pass_add_frame(struct gpume_pass *pass, const struct gpume_decision *decision)
 {
-    const struct gpume_pass_params *params = &pass->params;
+    const bool has_offsets = pass->params.options->tree && decision->type != GPUME_FRAME_B;
     GPUME_CHECK(add_row(pass, decision));
-    if (!params->options->tree || decision->type == GPUME_FRAME_B) {
-        return GPUME_OK;
-    }
-    if (!pass->tree) {
-        GPUME_CHECK(gpume_pass_tree_open(&pass->tree, params, decision));
-    }
-    const unsigned char *record = gpume_pass_tree_record(pass->tree, decision);
-    for (struct rate *rate = pass->rates; rate; rate = rate->next) {
-        GPUME_CHECK(gpume_out_write(rate->tree, record, gpume_pass_tree_bytes(pass->tree)));
+    for (struct size *size = pass->sizes; size && has_offsets; size = size->next) {
+        GPUME_CHECK(write_offsets(pass, size, decision));
     }
     return GPUME_OK;
 }
@@ -170,27 +198,28 @@ static void find_prices(const struct gpume_pass *pass, int32_t qp, struct prices
     }
 }
 
-static uint64_t row_bits(const struct row *row, const struct prices *prices)
+static uint64_t row_bits(
+    const struct row *row, const struct prices *prices, const struct size *size)
 {
-    return gpume_bits_at(&row->bits, &prices->of[row->bits.type]);
+    return gpume_bits_at(&row->bits, &prices->of[row->bits.type], size->growth);
 }
 
-static uint64_t all_bits(const struct gpume_pass *pass, int32_t qp)
+static uint64_t all_bits(const struct gpume_pass *pass, const struct size *size, int32_t qp)
 {
     struct prices prices;
     uint64_t sum = 0;
     find_prices(pass, qp, &prices);
     for (size_t i = 0; i < pass->count; i++) {
-        sum += row_bits(&pass->rows[i], &prices);
+        sum += row_bits(&pass->rows[i], &prices, size);
     }
     return sum;
 }
 
-/* The bits of all frames at a bitrate below 2^32; UINT64_MAX if there are more. */
-static uint64_t bits_of_rate(const struct gpume_pass *pass, uint64_t bitrate)
+/* The bits of all frames at the bitrate, which is below 2^32; UINT64_MAX if there are more. */
+static uint64_t bits_of_rate(const struct gpume_pass *pass, const struct rate *rate)
 {
-    const struct gpume_pass_video *video = &pass->params.video;
-    const uint64_t scaled = bitrate * video->rate_den;
+    const struct gpume_pass_video *video = &rate->size->video;
+    const uint64_t scaled = rate->bitrate * video->rate_den;
     const uint64_t whole = scaled / video->rate_num, rest = scaled % video->rate_num;
     const uint64_t more = rest * pass->count / video->rate_num; /* count: at most FRAMES_MAX */
     return whole > (UINT64_MAX - more) / pass->count ? UINT64_MAX : whole * pass->count + more;
@@ -199,7 +228,7 @@ static uint64_t bits_of_rate(const struct gpume_pass *pass, uint64_t bitrate)
 /* Only beyond a factor of 2: at the ends of its range the model is often off by that much. */
 static bool is_out_of_reach(const struct gpume_pass *pass, const struct rate *rate, uint64_t bits)
 {
-    const uint64_t wanted = bits_of_rate(pass, rate->bitrate);
+    const uint64_t wanted = bits_of_rate(pass, rate);
     const bool at_end = rate->qp == lowest_qp(pass) || rate->qp == QP_MAX;
     return at_end && (bits / 2 > wanted || wanted / 2 > bits);
 }
@@ -207,9 +236,9 @@ static bool is_out_of_reach(const struct gpume_pass *pass, const struct rate *ra
 /* Bitrates that will be missed by much. */
 static void warn_of_rate(const struct gpume_pass *pass, const struct rate *rate)
 {
-    const struct gpume_pass_video *video = &pass->params.video;
+    const struct gpume_pass_video *video = &rate->size->video;
     const char *encoder = gpume_encoder_name(pass->params.options->encoder);
-    const uint64_t bits = all_bits(pass, rate->qp), kbps = rate->bitrate / 1000;
+    const uint64_t bits = all_bits(pass, rate->size, rate->qp), kbps = rate->bitrate / 1000;
     const uint64_t expected = bits / pass->count * video->rate_num / video->rate_den / 1000;
     const int qp = (int)(rate->qp / GPUME_QP_ONE);
     if (is_out_of_reach(pass, rate, bits) && rate->qp < QP_MAX) {
@@ -233,11 +262,11 @@ static void warn_of_rate(const struct gpume_pass *pass, const struct rate *rate)
 /* The lowest QP whose bits are not more than those of the bitrate. */
 static void solve(const struct gpume_pass *pass, struct rate *rate)
 {
-    const uint64_t wanted = bits_of_rate(pass, rate->bitrate);
+    const uint64_t wanted = bits_of_rate(pass, rate);
     int32_t low = lowest_qp(pass), high = QP_MAX;
     while (low < high) {
         const int32_t middle = low + (high - low) / 2;
-        if (all_bits(pass, middle) > wanted) {
+        if (all_bits(pass, rate->size, middle) > wanted) {
             low = middle + 1;
         } else {
             high = middle;
@@ -249,13 +278,24 @@ static void solve(const struct gpume_pass *pass, struct rate *rate)
     warn_of_rate(pass, rate);
 }
 
+static uint64_t count_squares(uint32_t width, uint32_t height)
+{
+    return gpume_div_up(width, GPUME_SQUARE) * gpume_div_up(height, GPUME_SQUARE);
+}
+
+/* x264 compares intra blocks with the blocks of the picture that it encodes. */
 static void fill_frame(const struct gpume_pass *pass, const struct rate *rate, size_t index,
     struct gpume_pass_frame *frame)
 {
+    const struct gpume_pass_params *params = &pass->params;
+    const struct size *size = rate->size;
     const struct row *row = &pass->rows[index];
+    const uint64_t blocks = count_squares(size->video.width, size->video.height);
+    const uint64_t analysed = count_squares(params->width, params->height);
     const int32_t qp = type_qp(pass, row->bits.type, rate->qp);
-    const uint64_t bits = row_bits(row, &rate->prices);
-    const uint64_t texture = bits * gpume_bits_texture(bits, row_bits(row, &rate->less)) / 256;
+    const uint64_t bits = row_bits(row, &rate->prices, size);
+    const uint64_t less = row_bits(row, &rate->less, size);
+    const uint64_t texture = bits * gpume_bits_texture(bits, less) / 256;
     const bool weighted = pass->format->has_weights && row->bits.type == GPUME_FRAME_P;
     *frame = (struct gpume_pass_frame){
         .display = row->display,
@@ -264,18 +304,18 @@ static void fill_frame(const struct gpume_pass *pass, const struct rate *rate, s
         .qp = qp > 0 ? (qp * 100 + GPUME_QP_ONE / 2) / GPUME_QP_ONE : 0,
         .texture = texture,
         .vectors = bits - texture,
-        .intra_blocks = row->intra_blocks,
-        .inter_blocks = row->inter_blocks,
-        .skipped_blocks = row->skipped_blocks,
+        .intra_blocks = (uint32_t)(row->intra_blocks * blocks / analysed),
+        .skipped_blocks = (uint32_t)(row->skipped_blocks * blocks / analysed),
         .weight = weighted ? row->weight : GPUME_WEIGHT_NONE,
     };
+    frame->inter_blocks = (uint32_t)blocks - frame->intra_blocks - frame->skipped_blocks;
 }
 
 static int write_stats(const struct gpume_pass *pass, const struct rate *rate)
 {
     const struct gpume_pass_params *params = &pass->params;
     char line[GPUME_PASS_LINE_BYTES];
-    gpume_pass_header(line, &params->video, params->options);
+    gpume_pass_header(line, &rate->size->video, params->options);
     int status = gpume_out_text(rate->stats, line);
     for (size_t i = 0; i < pass->count && status == GPUME_OK; i++) {
         struct gpume_pass_frame frame;
@@ -339,7 +379,7 @@ static int check_records(
             continue;
         }
         GPUME_CHECK(gpume_stream_read(stream, &code, 1));
-        GPUME_CHECK(gpume_stream_skip(stream, gpume_pass_tree_bytes(pass->tree) - 1));
+        GPUME_CHECK(gpume_stream_skip(stream, gpume_pass_tree_bytes(rate->size->tree) - 1));
         if (code != pass->format->types[type]) {
             return gpume_log_fail(
                 &pass->params.log, GPUME_FORMAT, "%s: frame %zu is damaged", rate->tree_path, i);
@@ -404,7 +444,12 @@ void gpume_pass_close(struct gpume_pass **pointer)
         free(rate->tree_path);
         free(rate);
     }
-    gpume_pass_tree_close(&pass->tree);
+    while (pass->sizes) {
+        struct size *size = pass->sizes;
+        pass->sizes = size->next;
+        gpume_pass_tree_close(&size->tree);
+        free(size);
+    }
     free(pass->rows);
     free(pass);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The files of an encoder's second pass at one picture size, for any number of bitrates: the
- * statistics, a text with a line for each frame, and the QP offsets of all blocks of all frames
- * that others refer to. Offsets are written as they come; of each frame a few dozen bytes stay in
- * memory. All files are read back and checked before they get their names. One thread at a
- * time.
+ * The files of any number of second passes of an encoder, each with a picture size and a bitrate:
+ * the statistics, a text with a line for each frame, and the QP offsets of all blocks of all frames
+ * that others refer to. Offsets are written as they come; of each frame 140 bytes stay in memory.
+ * All files are read back before they get their names: the statistics are compared with what was
+ * to be written, of the offsets only the types of frames and the length. One thread at a time.
  */
 #ifndef GPUME_ENCODE_PASS_H
 #define GPUME_ENCODE_PASS_H
@@ -23,21 +23,21 @@ struct gpume_pass_video {
 
 struct gpume_pass_params {
     const struct gpume_encode_options *options; /* settled; kept, not copied */
-    struct gpume_pass_video video;
-    uint32_t width, height; /* of the frames that were analysed */
+    uint32_t width, height;                     /* of the frames that were analysed */
     struct gpume_out_set *set;
     struct gpume_log log;
 };
 
-/* Nothing is written yet. */
+/* Nothing is written yet. Here and below, failures are a negative gpume_status after one line. */
 int gpume_pass_open(struct gpume_pass **pass, const struct gpume_pass_params *params);
 
-/* Adds a bitrate, in bits per second; before the first frame. path: of the statistics. The offsets'
- * is gpume_pass_tree_path(). Failures are logged. */
-int gpume_pass_add_rate(struct gpume_pass *pass, const char *path, uint64_t bitrate);
+/* Adds a second pass, before the first frame. bitrate: in bits per second. path: of the statistics;
+ * the offsets' is gpume_pass_tree_path(). */
+int gpume_pass_add(struct gpume_pass *pass, const struct gpume_pass_video *video, uint64_t bitrate,
+    const char *path);
 
-/* The path of the statistics whose files are called so: ffmpeg's -passlogfile for x264. For free();
- * NULL without memory. */
+/* The path of the statistics of a second pass of this name; of x264, it is what ffmpeg's
+ * -passlogfile takes. For free(); NULL without memory. */
 char *gpume_pass_stats_path(enum gpume_encoder encoder, const char *name);
 
 /* The path of the offsets that belong to statistics. For free(); NULL without memory. */

@@ -32,14 +32,14 @@ size_t gpume_pass_tree_bytes(const struct gpume_pass_tree *tree)
 }
 
 int gpume_pass_tree_open(struct gpume_pass_tree **result, const struct gpume_pass_params *params,
-    const struct gpume_decision *decision)
+    const struct gpume_pass_video *video, const struct gpume_decision *decision)
 {
     struct gpume_pass_tree *tree = calloc(1, sizeof(*tree));
     *result = tree;
     if (tree) {
         tree->format = gpume_pass_format_of(params->options->encoder);
-        tree->x = axis_of(params->width, params->video.width);
-        tree->y = axis_of(params->height, params->video.height);
+        tree->x = axis_of(params->width, video->width);
+        tree->y = axis_of(params->height, video->height);
         tree->record = malloc(gpume_pass_tree_bytes(tree));
     }
     if (!tree || !tree->record) {

@@ -13,7 +13,7 @@ struct gpume_pass_tree;
 
 /* decision: any of the frames. */
 int gpume_pass_tree_open(struct gpume_pass_tree **tree, const struct gpume_pass_params *params,
-    const struct gpume_decision *decision);
+    const struct gpume_pass_video *video, const struct gpume_decision *decision);
 
 /* Bytes of each record. */
 size_t gpume_pass_tree_bytes(const struct gpume_pass_tree *tree);

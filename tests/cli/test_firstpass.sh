@@ -32,6 +32,14 @@ cmp a-96x80-100k-0.log c-96x80-100k-0.log || fail "statistics depend on the thre
 expect 0 $first x265 --cutree 0 --bitrate 100k -o d
 [ ! -e d-96x80-100k.log.cutree ] || fail "--cutree 0 writes offsets"
 
+# Rungs: sizes with bitrates of their own, beside all sizes with all bitrates; each second pass once.
+rm -f ./a* ./*.log* ./*.json
+expect 0 $first x264 --bitrate 100k --rung 48x40:50k --rung 96x80:100k --rung 48x40:50k --vbv-maxrate 60 --vbv-bufsize 60 -o a
+only . a.json a-48x40-50k-0.log a-48x40-50k-0.log.mbtree a-96x80-100k-0.log a-96x80-100k-0.log.mbtree clip.y4m
+says 'x264 lowers 100 kbit/s to --vbv-maxrate, 60 kbit/s'
+expect 0 $first x264 --rung 48x40:50k -o b -q
+cmp a-48x40-50k-0.log b-48x40-50k-0.log || fail "a rung alone has other statistics"
+
 # Existing files stay, and nothing is left of a refused run.
 rm -f ./*.log* ./*.json
 expect 0 $first x265 --bitrate 100k -o a
@@ -63,7 +71,10 @@ refuses 2 '--verify: standard input cannot be read again' - --encoder x264 --bit
 mkfifo pipe
 refuses 2 '--verify: pipe cannot be read again' pipe --encoder x264 --bitrate 1M --verify -o r
 rm pipe
-refuses 2 '--ref 0: must be a whole number from 1 to 16' clip.y4m --encoder x265 --bitrate 1M --ref 0 -o r
+refuses 2 'x265: --ref takes 1 to 8, not 0' clip.y4m --encoder x265 --bitrate 1M --ref 0 -o r
+refuses 2 'x265: --weightp takes 0 to 1, not 3' clip.y4m --encoder x265 --bitrate 1M --weightp 3 -o r
+refuses 2 '--weightp two: must be a whole number from 0 to 2 or, with x265, from 0 to 1' clip.y4m --encoder x264 --bitrate 1M --weightp two -o r
+refuses 2 '--vbv-maxrate 1M: must be a whole number of kbit/s from 0 to 2000000' clip.y4m --encoder x264 --bitrate 1M --vbv-maxrate 1M -o r
 refuses 2 'whole kilobits' clip.y4m --encoder x264 --bitrate 1234567 -o r
 refuses 2 'whole kilobits' clip.y4m --encoder x264 --bitrate 345 -o r
 for rate in 1.5 1.2345M 0.9999k 0.5k 1.5.5M 1,5M .M 2000.001M; do
@@ -76,7 +87,7 @@ refuses 2 '--size: give at most 32' clip.y4m --encoder x264 --bitrate 1M $(print
 expect 0 firstpass clip.y4m --backend cpu --encoder x264 $(printf -- '--bitrate %sk ' $(seq 32)) -o a
 [ "$(grep -c 'x264 --preset' "$scratch/out")" = 32 ] || fail "32 bitrates"
 rm ./a*
-refuses 2 '--ratetol 0.01: must be a number from 0.011 to 100' clip.y4m --encoder x264 --bitrate 1M --ratetol 0.01 -o r
+refuses 2 'x264: --ratetol takes 0.011 to 100, not 0.01' clip.y4m --encoder x264 --bitrate 1M --ratetol 0.01 -o r
 refuses 2 '--ratetol: not an option of x265' clip.y4m --encoder x265 --bitrate 1M --ratetol 0.5 -o r
 refuses 2 '--cutree: not an option of x264' clip.y4m --encoder x264 --bitrate 1M --cutree 0 -o r
 refuses 2 '--mbtree: not an option of x265' clip.y4m --encoder x265 --bitrate 1M --mbtree 0 -o r

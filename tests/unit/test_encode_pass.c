@@ -153,16 +153,16 @@ static int write_files(const struct gpume_encode_options *options, uint64_t bitr
     struct gpume_out_set set = {.overwrite = true, .together = true};
     const struct gpume_pass_params params = {
         .options = options,
-        .video = {width, height, 25, 1},
         .width = 48,
         .height = 32,
         .set = &set,
         .log = counting_log,
     };
+    const struct gpume_pass_video video = {width, height, 25, 1};
     struct gpume_pass *pass = NULL;
     struct clip clip;
     int status = gpume_pass_open(&pass, &params);
-    status = status ? status : gpume_pass_add_rate(pass, "a", bitrate);
+    status = status ? status : gpume_pass_add(pass, &video, bitrate, "a");
     for (uint64_t i = 0; i < frames && status == GPUME_OK; i++) {
         status = gpume_pass_add_frame(pass, frame_of(&clip, i));
     }
@@ -356,28 +356,33 @@ static void test_rates(void)
     unlink("a.cutree");
 }
 
-static uint64_t bits_at(const struct gpume_bits_frame *frame, int32_t qp)
+static uint64_t grown_bits_at(const struct gpume_bits_frame *frame, int32_t qp, uint32_t growth)
 {
     struct gpume_bits_prices prices;
     gpume_bits_find_prices(&prices, GPUME_ENCODER_X264, frame->type, qp * GPUME_QP_ONE);
-    return gpume_bits_at(frame, &prices);
+    return gpume_bits_at(frame, &prices, growth);
+}
+
+static uint64_t bits_at(const struct gpume_bits_frame *frame, int32_t qp)
+{
+    return grown_bits_at(frame, qp, GPUME_BITS_SAME);
 }
 
 static void test_model(void)
 {
     struct clip clip;
-    struct gpume_bits_frame frame, half;
+    struct gpume_bits_frame frame;
     const struct gpume_decision *idr = frame_of(&clip, 0);
     clip.spectrum.details[10] = 0;
-    gpume_bits_frame_init(&frame, GPUME_ENCODER_X264, idr, 48 * 32, 48 * 32);
-    gpume_bits_frame_init(&half, GPUME_ENCODER_X264, idr, 48 * 16, 48 * 32);
+    gpume_bits_frame_init(&frame, GPUME_ENCODER_X264, idr);
+    REQUIRE_EQUAL(gpume_bits_growth(48 * 32, 48 * 32), GPUME_BITS_SAME);
     /* Bin 14 stands for a size of 2^4.25, x = 4.25 + 2.325 - 0.16 * 26 = 2.415 octaves above the
      * threshold: 100 * 4.547 / 3 log2(1 + 2^(3 x)) + 10 * 4.16 log2(1 + 2^x) = 1210.3, and the
      * headers of a first frame. */
     const uint64_t header = 128 + 5880;
     const uint64_t bits = bits_at(&frame, 26);
     REQUIRE(bits >= 1209 + header && bits <= 1211 + header);
-    const uint64_t small = bits_at(&half, 26);
+    const uint64_t small = grown_bits_at(&frame, 26, gpume_bits_growth(48 * 16, 48 * 32));
     REQUIRE(small >= 744 + header && small <= 746 + header); /* 0.5^0.7 */
     /* 79.4 bits for a QP where all is coded, few where little is */
     REQUIRE(bits_at(&frame, -12) >= 4215 + header && bits_at(&frame, -12) <= 4217 + header);
@@ -385,13 +390,13 @@ static void test_model(void)
     REQUIRE(bits_at(&frame, 51) >= 24 + header && bits_at(&frame, 51) <= 26 + header);
     clip.decision.coded = 1;
     clip.spectrum.blocks = 18; /* of which a third was looked at */
-    gpume_bits_frame_init(&frame, GPUME_ENCODER_X264, idr, 48 * 32, 48 * 32);
+    gpume_bits_frame_init(&frame, GPUME_ENCODER_X264, idr);
     REQUIRE(bits_at(&frame, 26) >= 3629 + 128 && bits_at(&frame, 26) <= 3632 + 128);
     /* 20 bits of vectors at 0.268 */
     const struct gpume_decision *p = frame_of(&clip, 1);
     memset(clip.spectrum.details, 0, sizeof(clip.spectrum.details));
     memset(clip.spectrum.means, 0, sizeof(clip.spectrum.means));
-    gpume_bits_frame_init(&frame, GPUME_ENCODER_X264, p, 48 * 32, 48 * 32);
+    gpume_bits_frame_init(&frame, GPUME_ENCODER_X264, p);
     REQUIRE_EQUAL(bits_at(&frame, 26), 128 + 5);
     /* Texture shrinks by 2^1.1, vectors by 2^0.5. */
     REQUIRE_EQUAL(gpume_bits_texture(2000, 1414), 0);

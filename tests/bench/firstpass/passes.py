@@ -99,7 +99,7 @@ def is_run_of(run, rung):
 
 
 def second_passes(arguments, runs, rungs, folder):
-    """Of an analysis, which has a run for every size with every rate."""
+    """Of an analysis, which has a run for each of them."""
     for rung in rungs:
         command = next(run for run in runs if is_run_of(run, rung))["commands"]["ffmpeg"]
         yield processor_seconds(command[:-1] + choices_of(arguments) + NOWHERE, folder)
@@ -107,12 +107,12 @@ def second_passes(arguments, runs, rungs, folder):
 
 def passes_with_gpume(arguments, video, rungs, folder):
     name = os.path.join(folder, "gpume")
-    sizes = [word for rung in rungs if size_of(rung) for word in ("--size", size_of(rung))]
-    rates = [word for rung in rungs for word in ("--bitrate", rate_of(rung))]
+    wanted = [word for rung in rungs
+              for word in (("--rung", rung) if size_of(rung) else ("--bitrate", rung))]
     analysis = processor_seconds(
         [arguments.gpume, "firstpass", video, "--encoder", arguments.encoder, "--hwaccel",
-         arguments.hwaccel, "-y", "-o", name] + sizes + rates
-        + (["--aq-mode", "0"] if arguments.tune == "psnr" else []), folder)
+         arguments.hwaccel, "-y", "-o", name] + wanted
+        + (["--tune", arguments.tune] if arguments.tune else []), folder)
     with open(name + ".json") as stream:
         runs = json.load(stream)["runs"]
     return [analysis, add_up(second_passes(arguments, runs, rungs, folder))]
