@@ -218,7 +218,7 @@ static int refuse_time(const struct job *job)
     return gpume_refuse(GPUME_INVALID,
         "%s: frame %" PRIu64 " is not %" PRIu32 "/%" PRIu32
         " of a second after the one before, but both passes need a constant frame rate; %s "
-        "fps=%" PRIu32 "/%" PRIu32,
+        "fps=%" PRIu32 "/%" PRIu32 ", or another rate that suits it better",
         info->label, frame, info->rate_den, info->rate_num, graph ? "end --vf with" : "give --vf",
         info->rate_num, info->rate_den);
 }

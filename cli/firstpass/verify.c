@@ -120,8 +120,10 @@ static void print_row(const struct verify *verify, const char *name,
     const struct gpume_pass_video *video = &verify->entry->video;
     const double seconds = (double)measured->frames * video->rate_den / video->rate_num;
     const uint64_t pixels = (uint64_t)video->width * video->height * measured->frames;
-    printf("#   %-15s %9.1f kbit/s %8.3f dB %8.2f s + %.2f s\n", name,
-        (double)measured->bytes * 8 / 1000 / seconds, gpume_psnr(8, pixels, measured->sse), first,
+    const double rate = (double)measured->bytes * 8 / seconds;
+    const double wanted = (double)verify->entry->bitrate;
+    printf("#   %-15s %9.1f kbit/s %+7.1f %% %8.3f dB %8.2f s + %.2f s\n", name, rate / 1000,
+        (rate / wanted - 1) * 100, gpume_psnr(8, pixels, measured->sse), first,
         (double)measured->ns / 1e9);
 }
 

@@ -109,9 +109,10 @@ const char *gpume_analysis_engine(const struct gpume_analysis *analysis)
 
 /* --- frames */
 
-static bool is_left(const struct gpume_analysis *a, uint64_t put)
+/* Are there frames to decide? */
+static bool is_left(const struct gpume_analysis *a)
 {
-    return put > 0 && (a->groups_end == 0 || a->last + 1 < put);
+    return a->put > 0 && (a->groups_end == 0 || a->last + 1 < a->put);
 }
 
 /* What is to be decided next. Needs the mutex. */
@@ -120,9 +121,9 @@ static int (*next_step(struct gpume_analysis *a))(struct gpume_analysis *a)
     const bool can_decide = a->put - a->last > a->window + a->ahead;
     const bool all = a->finished && a->put == a->read;
     a->seen = a->put;
-    return can_decide || (all && is_left(a, a->put)) ? gpume_analysis_decide
-           : all && a->groups_begin < a->groups_end  ? gpume_analysis_finish_groups
-                                                     : NULL;
+    return can_decide || (all && is_left(a))        ? gpume_analysis_decide
+           : all && a->groups_begin < a->groups_end ? gpume_analysis_finish_groups
+                                                    : NULL;
 }
 
 static double seconds(uint64_t ns)
@@ -277,7 +278,7 @@ int gpume_analysis_finish(struct gpume_analysis *analysis)
         return join(a, &a->finished);
     }
     a->seen = a->put;
-    while (is_left(a, a->put)) {
+    while (is_left(a)) {
         GPUME_CHECK(gpume_analysis_decide(a));
     }
     return gpume_analysis_finish_groups(a);

@@ -15,16 +15,19 @@
 struct gpume_analysis;
 
 struct gpume_analysis_params {
-    struct gpume_lookahead_params lookahead; /* distance_max, frames_max, weights and energies
-                                                are set from the options */
+    /* distance_max, frames_max, weights, shares and energies are set from the options. */
+    struct gpume_lookahead_params lookahead;
     struct gpume_encode_options options;
     gpume_decision_fn decide;
     void *opaque;
 };
 
+/* Here and below, failures are a negative gpume_status: that of params.decide, or one after one
+ * line. Then only closing is allowed. */
 int gpume_analysis_open(
     struct gpume_analysis **analysis, const struct gpume_analysis_params *params);
 
+/* What the engine is, for messages. Valid until the analysis is closed. */
 const char *gpume_analysis_engine(const struct gpume_analysis *analysis);
 
 /* The next frame in display order; with lookahead.lent its samples are needed until so many more
@@ -35,6 +38,7 @@ int gpume_analysis_put(struct gpume_analysis *analysis, const struct gpume_plane
 /* No more frames: decides all that are left. */
 int gpume_analysis_finish(struct gpume_analysis *analysis);
 
+/* Decides nothing more. NULL is fine. */
 void gpume_analysis_close(struct gpume_analysis **analysis);
 
 #endif

@@ -32,7 +32,7 @@ struct gpume_lookahead_params {
     bool shares;            /* means of two references weigh them by distance */
     bool energies;          /* compute those that adaptive quantization needs */
     /* Search all pairs that a frame may be part of as soon as it is put, as always with a GPU,
-     * rather than those that gpume_lookahead_cost is asked for. */
+     * rather than those that gpume_lookahead_cost is asked for: for tests without one. */
     bool eager;
     uint32_t lent; /* how many frames put before the last one still hold their samples */
     enum gpume_backend backend;
@@ -43,10 +43,13 @@ struct gpume_lookahead_params {
     void *log_opaque;
 };
 
+/* Negative gpume_status after one line: no such device, a size that it does not take, or memory ran
+ * out. Strings of the params are needed only here. */
 int gpume_lookahead_open(
     struct gpume_lookahead **lookahead, const struct gpume_lookahead_params *params);
 
-/* What the frames' engine is, for messages: "NVIDIA H200", "2 threads". */
+/* What the frames' engine is, for messages: "NVIDIA H200", "2 threads". Valid until the lookahead
+ * is closed. */
 const char *gpume_lookahead_engine(const struct gpume_lookahead *lookahead);
 
 /* GPUME_LOOKAHEAD_LAG, or 0 without a GPU. */
@@ -77,7 +80,8 @@ int gpume_lookahead_send(struct gpume_lookahead *lookahead);
  * distance_max that have been put may be among them. */
 void gpume_lookahead_drop(struct gpume_lookahead *lookahead, uint64_t first);
 
-/* Of a frame: variances of its squares (kernels.h); NULL unless params.energies. */
+/* Of a frame: 256 times the variance of each of its squares (kernels.h), valid until it is dropped;
+ * NULL unless params.energies. */
 const uint32_t *gpume_lookahead_energies(const struct gpume_lookahead *lookahead, uint64_t frame);
 
 /* Of one frame, valid until the frame is dropped. */
@@ -110,8 +114,8 @@ struct gpume_frame_cost {
 int gpume_lookahead_cost(struct gpume_lookahead *lookahead, uint64_t frame, uint64_t past,
     uint64_t future, struct gpume_frame_cost *cost);
 
-/* What is left to code of the frame by those predictions. offsets: of each block's QP, in 1/256;
- * NULL: none. */
+/* What is left to code of the frame by those predictions; it fails where gpume_lookahead_cost does.
+ * offsets: of each block's QP, in 1/256; NULL: none. */
 int gpume_lookahead_spectrum(struct gpume_lookahead *lookahead, uint64_t frame, uint64_t past,
     uint64_t future, const int16_t *offsets, struct gpume_spectrum *spectrum);
 

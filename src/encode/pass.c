@@ -244,8 +244,9 @@ static void warn_of_rate(const struct gpume_pass *pass, const struct rate *rate)
     if (is_out_of_reach(pass, rate, bits) && rate->qp < QP_MAX) {
         gpume_log_write(&pass->params.log, GPUME_LOG_WARNING,
             "%s: %s is unlikely to reach %" PRIu64 " kbit/s: even at QP %d it is expected to need "
-            "only %" PRIu64 " kbit/s; give a lower bitrate",
-            rate->path, encoder, kbps, qp, expected);
+            "%s%" PRIu64 " kbit/s; give a lower bitrate",
+            rate->path, encoder, kbps, qp, expected > 0 ? "only " : "less than ",
+            expected > 0 ? expected : 1);
     } else if (is_out_of_reach(pass, rate, bits)) {
         gpume_log_write(&pass->params.log, GPUME_LOG_WARNING,
             "%s: %s is unlikely to keep to %" PRIu64 " kbit/s: even at QP 51 it is expected to "

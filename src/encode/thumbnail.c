@@ -70,13 +70,10 @@ int64_t gpume_thumbnail_dot(const struct gpume_thumbnail *origin, const struct g
     const struct gpume_thumbnail *b)
 {
     int64_t sum = 0;
-    for (uint32_t y = 0; y < GPUME_THUMBNAIL_Y; y++) {
-        const uint32_t row = y * GPUME_THUMBNAIL_X;
-        for (uint32_t i = row; i < row + GPUME_THUMBNAIL_X; i++) {
-            const int32_t da = a->means[i] - origin->means[i];
-            const int32_t db = b->means[i] - origin->means[i];
-            sum += da * db;
-        }
+    for (uint32_t i = 0; i < GPUME_THUMBNAIL_X * GPUME_THUMBNAIL_Y; i++) {
+        const int32_t da = a->means[i] - origin->means[i];
+        const int32_t db = b->means[i] - origin->means[i];
+        sum += da * db;
     }
     return sum;
 }

@@ -20,7 +20,7 @@ static const char *remedy_of(int error)
         {EPERM, "change its permissions or write elsewhere"},
         {EROFS, "change its permissions or write elsewhere"},
         {ENOENT, "create its folder first"},
-        {ENOTDIR, "create its folder first"},
+        {ENOTDIR, "a file has the name of its folder; write elsewhere"},
         {EISDIR, "move the folder of that name away"},
         {ENOTEMPTY, "move the folder of that name away"},
     };

@@ -152,6 +152,13 @@ static int refuse(
             "%s: not a video or picture that FFmpeg can read (%s); %s", label,
             gpume_libav_reason(error), gpume_input_remedy(input, "give a file with video"));
     }
+    const char *dot = strrchr(path, '.');
+    if (error == AVERROR(EINVAL) && dot && strcmp(dot, ".yuv") == 0) {
+        return gpume_log_fail(log, GPUME_FORMAT,
+            "%s: does not say the size of its pictures; convert it to Y4M first: ffmpeg -f "
+            "rawvideo -pixel_format yuv420p -video_size WxH -framerate 25 -i FILE.yuv FILE.y4m",
+            label);
+    }
     return gpume_log_fail(log, GPUME_IO, "%s: cannot be opened: %s; %s", label,
         gpume_libav_reason(error), gpume_input_remedy(input, "check the name or the file"));
 }

@@ -315,7 +315,7 @@ for encoder in x264 x265; do
     expect 0 firstpass cut.y4m --backend cpu --encoder $encoder --bitrate 150k --size 96x64 -o "v:w" --verify --frames 20 \
         --vf '[in]hflip[out] '
     rows=$(awk '/^#   (own two passes|with gpume) /  { sub(/^#   (own two passes|with gpume)/, "")
-            if ($1 > 20 && $1 < 400 && $3 > 20 && $3 < 90) n++ } END { print n + 0 }' "$scratch/out")
+            if ($1 > 20 && $1 < 400 && $4 == "%" && $5 > 20 && $5 < 90) n++ } END { print n + 0 }' "$scratch/out")
     [ "$rows" -eq 2 ] || fail "--verify with $encoder: $(grep '^#  ' "$scratch/out")"
     grep -q "^#   times are of lib$encoder alone; that of gpume's first pass includes decoding\$" "$scratch/out" ||
         fail "--verify: what the times hold"

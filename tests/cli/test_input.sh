@@ -177,6 +177,10 @@ for name in 'a b.y4m' "it's.y4m" 'say "x".y4m' '100%.y4m' '-dash.y4m' '.hidden' 
     cmp clip.gpume/vectors.csv "./$folder/vectors.csv" || fail "$name: its folder is not $folder"
 done
 grep -q '"name": "say \\"x\\".y4m",' 'say "x".gpume/summary.json' || fail "quotes in summary.json"
+head -c 10000 /dev/zero >raw.yuv
+expect 3 raw.yuv
+says "raw.yuv: does not say the size of its pictures; convert it to Y4M first"
+rm raw.yuv
 expect 3 "$(printf 'two\nlines.mp4')"
 
 have ffmpeg || { echo "ffmpeg is not here: formats are not tested"; exit 0; }
