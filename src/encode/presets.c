@@ -16,14 +16,14 @@ struct preset {
     bool tree;
 };
 
-/* x264's two fastest presets have no lookahead; without mbtree it changes nothing here, and has to
- * be longer than a run of B frames. */
+/* x264's two fastest presets have no lookahead, which a second pass refuses. Without mbtree its
+ * length changes nothing, but it has to be longer than a run of B frames. */
 static const struct preset presets[GPUME_ENCODERS][PRESETS] =
     {
         [GPUME_ENCODER_X264] =
             {
-                {1, 0, 0, 1, 0, 0, 0, 0, false},
-                {1, 3, 1, 4, 1, 1, 1, 40, false},
+                {1, 0, 0, 20, 0, 0, 0, 0, false},
+                {1, 3, 1, 20, 1, 1, 1, 40, false},
                 {1, 3, 1, 10, 1, 1, 1, 40, true},
                 {2, 3, 1, 20, 1, 1, 1, 40, true},
                 {2, 3, 1, 30, 1, 1, 1, 40, true},
