@@ -87,6 +87,19 @@ enum tune { PSNR, SSIM, FILM, ANIMATION, GRAIN, STILLIMAGE, FASTDECODE };
 const char *const gpume_tune_names[] = {
     "psnr", "ssim", "film", "animation", "grain", "stillimage", "fastdecode", NULL};
 
+static void tune_animation(struct gpume_encode_options *options)
+{
+    const uint32_t more = options->bframes + 2;
+    if (options->encoder == GPUME_ENCODER_X264) {
+        options->aq_strength = 0.6;
+        options->bframes = gpume_min_u32(more, GPUME_BFRAMES_MAX);
+        options->ref = options->ref > 1 ? gpume_min_u32(2 * options->ref, GPUME_REF_MAX) : 1;
+    } else {
+        options->aq_strength = 0.4;
+        options->bframes = more < options->rc_lookahead ? more : options->bframes;
+    }
+}
+
 static void tune_grain(struct gpume_encode_options *options)
 {
     options->ipratio = 1.1;
@@ -114,11 +127,7 @@ bool gpume_encode_options_tune(struct gpume_encode_options *options, uint32_t tu
     case FILM:
         break;
     case ANIMATION:
-        options->aq_strength = x265 ? 0.4 : 0.6;
-        options->bframes = gpume_min_u32(options->bframes + 2, GPUME_BFRAMES_MAX);
-        options->ref = x265               ? options->ref
-                       : options->ref > 1 ? gpume_min_u32(2 * options->ref, GPUME_REF_MAX)
-                                          : 1;
+        tune_animation(options);
         break;
     case GRAIN:
         tune_grain(options);

@@ -65,6 +65,9 @@ for tune in psnr ssim film animation grain stillimage fastdecode; do
     *) compare x265 --preset slow --tune $tune ;;
     esac
 done
+compare x265 --preset ultrafast --tune animation # whose lookahead allows no more B frames
+input=
+compare x264 --preset superfast --tune animation
 
 # What is given stands above both.
 expect 0 firstpass small.y4m --encoder x264 --backend cpu --bitrate 60k -o n -y --ref 2 --tune animation --preset slow --aq-mode 3
