@@ -171,9 +171,23 @@ static const char *help_word(const struct gpume_command *command)
     return command == gpume_commands[0] ? " all" : "";
 }
 
+/* The switch that --no-NAME means, which takes 0 or 1 here; NULL: none. */
+static const struct gpume_option *find_negated(
+    const struct gpume_command *command, const char *name, size_t length)
+{
+    const struct gpume_option *option = length > 3 && strncmp(name, "no-", 3) == 0
+                                            ? gpume_command_option(command, name + 3, length - 3)
+                                            : NULL;
+    return option && option->choices && strcmp(option->choices[0], "0") == 0 ? option : NULL;
+}
+
 static int refuse_unknown(const struct gpume_command *command, const char *name, size_t length)
 {
-    const struct gpume_option *nearest = NULL;
+    const struct gpume_option *nearest = find_negated(command, name, length);
+    if (nearest) {
+        return gpume_refuse(
+            GPUME_INVALID, "unknown option --no-%s; give --%s 0", nearest->name, nearest->name);
+    }
     if (length < 32 && refuse_foreign(command, name, length)) {
         return GPUME_INVALID;
     }

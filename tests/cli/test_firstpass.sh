@@ -73,6 +73,7 @@ refuses 2 '--verify: pipe cannot be read again' pipe --encoder x264 --bitrate 1M
 rm pipe
 refuses 2 'x265: --ref takes 1 to 8, not 0' clip.y4m --encoder x265 --bitrate 1M --ref 0 -o r
 refuses 2 'x265: --weightp takes 0 to 1, not 3' clip.y4m --encoder x265 --bitrate 1M --weightp 3 -o r
+refuses 2 'unknown option --no-mbtree; give --mbtree 0' clip.y4m --encoder x264 --bitrate 1M --no-mbtree -o r
 refuses 2 '--weightp two: must be a whole number from 0 to 2 or, with x265, from 0 to 1' clip.y4m --encoder x264 --bitrate 1M --weightp two -o r
 refuses 2 '--vbv-maxrate 1M: must be a whole number of kbit/s from 0 to 2000000' clip.y4m --encoder x264 --bitrate 1M --vbv-maxrate 1M -o r
 refuses 2 'whole kilobits' clip.y4m --encoder x264 --bitrate 1234567 -o r
