@@ -87,6 +87,14 @@ static void end_program(void)
     _exit(GPUME_EXIT_FAILED);
 }
 
+/* The run has not ended in time. */
+static void end_late(void)
+{
+    pthread_mutex_lock(&signals.mutex);
+    leave();
+    end_program();
+}
+
 /* What the thread does at a time of gpume_clock_ns. */
 struct event {
     uint64_t at;
@@ -136,19 +144,19 @@ static struct event events[EVENTS] = {
     [WAITING] = {NEVER, say_waiting},
     [GIVE_UP] = {NEVER, give_up},
     [EXPIRE] = {NEVER, expire},
-    [END] = {NEVER, end_program},
+    [END] = {NEVER, end_late},
 };
 
 /* The time of --timeout is up. A run that has begun ends as after a signal, at once; one that is
  * completing its outputs has reported its result. Either may hang on a device or a pipe. */
 static void expire(void)
 {
+    pthread_mutex_lock(&signals.mutex);
+    signals.caught = signals.overdue = signals.expired = signals.attached;
     gpume_console_error(
         "--timeout %g: the run did not end in time; raise the limit or reduce the work",
         signals.limit);
-    pthread_mutex_lock(&signals.mutex);
     if (signals.attached) {
-        signals.caught = signals.overdue = signals.expired = true;
         if (signals.source) {
             gpume_cancel(signals.ctx);
             gpume_source_cancel(signals.source);

@@ -31,7 +31,7 @@ void gpume_signals_set_leave(void (*leave)(void *opaque), void *opaque);
 /* From now on a signal is only noted, for gpume_signals_caught. */
 void gpume_signals_keep(void);
 
-/* From now on a signal ends the program: output written to a pipe cannot be removed. */
+/* Output has begun that cannot be removed, such as on a pipe: messages say so. */
 void gpume_signals_end(void);
 
 /* From now on a signal changes nothing: the outputs are being completed. */

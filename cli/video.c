@@ -49,6 +49,15 @@ enum gpume_exit gpume_video_open(struct gpume_video *video)
     return status == GPUME_OK ? GPUME_EXIT_DONE : GPUME_EXIT_FAILED;
 }
 
+enum gpume_exit gpume_video_result(enum gpume_exit result)
+{
+    if (!gpume_signals_caught()) {
+        return result;
+    }
+    gpume_signals_say_interrupted();
+    return GPUME_EXIT_FAILED;
+}
+
 enum gpume_exit gpume_video_read(struct gpume_video *video, gpume_video_fn take, void *opaque)
 {
     const struct gpume_plane *plane;
@@ -67,18 +76,10 @@ enum gpume_exit gpume_video_read(struct gpume_video *video, gpume_video_fn take,
     if (status == GPUME_OK) {
         gpume_source_warn(video->source); /* the end of the input was not reached */
     }
-    return taken != GPUME_OK     ? gpume_exit_of_engine(taken)
-           : status != GPUME_EOF ? gpume_source_exit(status)
-                                 : GPUME_EXIT_DONE;
-}
-
-enum gpume_exit gpume_video_result(enum gpume_exit result)
-{
-    if (!gpume_signals_caught()) {
-        return result;
-    }
-    gpume_signals_say_interrupted();
-    return GPUME_EXIT_FAILED;
+    return gpume_signals_caught() ? gpume_video_result(GPUME_EXIT_FAILED)
+           : taken != GPUME_OK    ? gpume_exit_of_engine(taken)
+           : status != GPUME_EOF  ? gpume_source_exit(status)
+                                  : GPUME_EXIT_DONE;
 }
 
 struct gpume_lookahead_params gpume_video_lookahead(const struct gpume_video *video)
@@ -133,8 +134,7 @@ enum gpume_exit gpume_video_run(
     result = result ? result : gpume_video_open(video);
     result = result ? result : work->open(job);
     result = result ? result : gpume_video_read(video, work->take, job);
-    result = result ? result : work->finish(job);
-    result = gpume_video_result(result);
+    result = result ? result : gpume_video_result(work->finish(job));
     gpume_signals_detach();
     result = result ? result : gpume_exit_of_writer(gpume_out_finish(video->out));
     if (result != GPUME_EXIT_DONE) {

@@ -46,11 +46,12 @@ enum gpume_exit gpume_video_open(struct gpume_video *video);
  * the reading; it has been logged. */
 typedef int (*gpume_video_fn)(void *opaque, const struct gpume_plane *luma, int64_t time_us);
 
-/* Reads the frames that the options ask for. An input that ends earlier is no failure. */
+/* Reads the frames that the options ask for. An input that ends earlier is no failure; a signal or
+ * --timeout is, after one line. */
 enum gpume_exit gpume_video_read(struct gpume_video *video, gpume_video_fn take, void *opaque);
 
-/* That of reading the frames and of what followed; GPUME_EXIT_FAILED, after one line, if a signal
- * or --timeout came meanwhile. */
+/* That of what was done after the reading; GPUME_EXIT_FAILED, after one line, if a signal or
+ * --timeout came meanwhile. */
 enum gpume_exit gpume_video_result(enum gpume_exit result);
 
 void gpume_video_close(struct gpume_video *video);

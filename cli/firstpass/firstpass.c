@@ -236,8 +236,9 @@ static enum gpume_exit analyse(struct job *job)
 {
     const uint64_t start = gpume_clock_ns();
     enum gpume_exit result = gpume_video_read(&job->video, take, job);
-    result = result ? result : gpume_exit_of_engine(gpume_analysis_finish(job->analysis));
-    result = gpume_video_result(result);
+    if (result == GPUME_EXIT_DONE) {
+        result = gpume_video_result(gpume_exit_of_engine(gpume_analysis_finish(job->analysis)));
+    }
     job->seconds = (double)(gpume_clock_ns() - start) / 1e9;
     if (result == GPUME_EXIT_DONE) {
         gpume_console_info("%s: %" PRIu64 " frames analysed in %.3f s, %.1f per second",

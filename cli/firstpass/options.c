@@ -128,6 +128,12 @@ static bool parse_rung(const struct gpume_option *option, const char *text, void
         !parse_bits(colon + 1, &rung.rate)) {
         return false;
     }
+    for (uint32_t i = 0; i < list->count; i++) {
+        const struct gpume_firstpass_rung *other = &list->rungs[i];
+        if (other->rate == rung.rate && memcmp(&other->size, &rung.size, sizeof(rung.size)) == 0) {
+            return true;
+        }
+    }
     if (list->count <= GPUME_FIRSTPASS_MAX) {
         list->rungs[list->count++] = rung;
     }
@@ -247,8 +253,7 @@ static const struct gpume_option table[] = {
     {SWITCH("cutree", tree), .help = "x265: spend bits on blocks that later frames use (default 1)",
         .uses = X265},
     {NUMBER("ref", ref),
-        .help =
-            "reference frames, x264 1 to 16, x265 1 to 6 or, with fewer B frames, 8 (default 3)"},
+        .help = "reference frames, x264 1 to 16, x265 1 to 6, to 8 without B frames (default 3)"},
     {NUMBER("aq-mode", aq_mode), .help = "adaptive quantization, 0 to 3 (default x264 1, x265 2)"},
     {REAL("aq-strength", aq_strength), .help = "its strength, 0 to 3 (default 1)"},
     {REAL("qcomp", qcomp),
@@ -364,9 +369,12 @@ static int check(void *opaque, const struct gpume_line *line)
     if (unused) {
         return gpume_refuse(GPUME_INVALID, "--%s: not an option of %s", unused->name, encoder);
     }
-    if (options->rates.count == 0 && (options->rungs.count == 0 || options->sizes.count > 0)) {
-        return gpume_refuse(
-            GPUME_INVALID, "give --bitrate, in bits per second, such as --bitrate 2M");
+    if (options->rates.count == 0 && options->sizes.count > 0) {
+        return gpume_refuse(GPUME_INVALID, "--size needs --bitrate; give it, or only --rung");
+    }
+    if (options->rates.count == 0 && options->rungs.count == 0) {
+        return gpume_refuse(GPUME_INVALID,
+            "give --bitrate, in bits per second, such as --bitrate 2M, or --rung WxH:RATE");
     }
     const char *repeated = options->rates.count > GPUME_FIRSTPASS_MAX   ? "bitrate"
                            : options->sizes.count > GPUME_FIRSTPASS_MAX ? "size"
@@ -405,7 +413,7 @@ static enum gpume_exit run(const void *options)
 const struct gpume_command gpume_firstpass_command = {
     .name = "firstpass",
     .summary = "do the first pass of a two-pass encode",
-    .usage = "firstpass INPUT --encoder NAME --bitrate RATE -o NAME [options]",
+    .usage = "firstpass INPUT --encoder NAME --bitrate|--rung RATE -o NAME [options]",
     .about = "Analyses a video once and writes the files that the second pass of x264 or x265 "
              "reads, for any number of bitrates and picture sizes. Prints the command lines of "
              "the second passes: replace OUTPUT in them by the name of the encoded video.",

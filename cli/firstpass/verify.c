@@ -3,6 +3,7 @@
 
 #include "console.h"
 #include "media/trial.h"
+#include "signals.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -34,6 +35,7 @@ struct verify {
     const struct gpume_encode_options *encode;
     const struct gpume_firstpass_entry *entry;
     char folder[PATH_BYTES]; /* for the encoder's own files */
+    char stats[PATH_BYTES + 16];
 };
 
 /* The encoder's settings for one pass; stats: path of the statistics. The flag makes libx264 take
@@ -88,6 +90,7 @@ static enum gpume_exit encode_video(const struct verify *verify, struct gpume_vi
     if (status == GPUME_OK) {
         result = gpume_video_read(video, take, trial);
         status = result ? GPUME_INVALID : gpume_trial_finish(trial, measured);
+        result = result ? result : gpume_video_result(GPUME_EXIT_DONE);
     }
     gpume_trial_close(&trial);
     gpume_video_close(video);
@@ -128,13 +131,14 @@ static void print_row(const struct verify *verify, const char *name,
 }
 
 /* Removes the files of the encoder's own first pass, and their folder. */
-static void clean(const struct verify *verify, const char *stats)
+static void clean(void *opaque)
 {
+    const struct verify *verify = opaque;
     static const char *const endings[] = {
         "", ".temp", ".mbtree", ".mbtree.temp", ".cutree", ".cutree.temp"};
     char path[PATH_BYTES + 32];
     for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
-        snprintf(path, sizeof(path), "%s%s", stats, endings[i]);
+        snprintf(path, sizeof(path), "%s%s", verify->stats, endings[i]);
         (void)unlink(path);
     }
     (void)rmdir(verify->folder);
@@ -143,17 +147,18 @@ static void clean(const struct verify *verify, const char *stats)
 static enum gpume_exit verify_entry(struct verify *verify, double seconds)
 {
     struct gpume_trial_result first = {0}, own = {0}, ours = {0};
-    char stats[PATH_BYTES + 16];
     const int length =
         snprintf(verify->folder, sizeof(verify->folder), "%s.XXXXXX", verify->entry->name);
     if (length >= (int)sizeof(verify->folder) || !mkdtemp(verify->folder)) {
         return gpume_refuse(GPUME_EXIT_FAILED,
             "--verify: no folder can be made beside %s; leave it out", verify->entry->name);
     }
-    snprintf(stats, sizeof(stats), "%s/stats", verify->folder);
-    enum gpume_exit result = encode(verify, 1, stats, &first);
-    result = result ? result : encode(verify, 2, stats, &own);
-    clean(verify, stats);
+    snprintf(verify->stats, sizeof(verify->stats), "%s/stats", verify->folder);
+    gpume_signals_set_leave(clean, verify);
+    enum gpume_exit result = encode(verify, 1, verify->stats, &first);
+    result = result ? result : encode(verify, 2, verify->stats, &own);
+    gpume_signals_set_leave(NULL, NULL);
+    clean(verify);
     result = result ? result : encode(verify, 2, verify->entry->stats, &ours);
     if (result == GPUME_EXIT_DONE) {
         printf("# luma of %" PRIu32 "x%" PRIu32 ", %" PRIu64 " kbit/s, %" PRIu64
@@ -173,6 +178,8 @@ enum gpume_exit gpume_firstpass_verify(const struct gpume_firstpass_options *opt
     double seconds)
 {
     enum gpume_exit result = GPUME_EXIT_DONE;
+    gpume_signals_keep();
+    gpume_signals_end(); /* the files are complete, what is printed is not */
     for (size_t i = 0; i < report->count && result == GPUME_EXIT_DONE; i++) {
         struct verify verify = {
             .options = options, .encode = encode_options, .entry = &report->entries[i]};

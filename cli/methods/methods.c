@@ -17,6 +17,7 @@
 #include "methods/tally.h"
 #include "methods/worst.h"
 #include "names.h"
+#include "signals.h"
 #include "video.h"
 
 #include <inttypes.h>
@@ -290,7 +291,8 @@ static enum gpume_exit write_page(const struct job *job)
         .tallies = job->tallies,
         .worst = &job->worst,
     };
-    const int status = gpume_methods_page_write(job->page, &page);
+    int status = gpume_methods_page_write(job->page, &page);
+    status = status || !gpume_signals_caught() ? status : GPUME_CANCELLED;
     return gpume_exit_of_writer(status ? status : gpume_out_finish(job->page));
 }
 

@@ -71,7 +71,7 @@ void gpume_encode_options_preset(
         .tree = preset->tree,
         .ref = preset->ref,
         .aq_mode = preset->aq_mode,
-        .aq_strength = 1.0,
+        .aq_strength = x265 && preset->aq_mode == 0 ? 0 : 1.0,
         .qcomp = 0.6,
         .ipratio = 1.4,
         .pbratio = 1.3,
@@ -120,6 +120,7 @@ bool gpume_encode_options_tune(struct gpume_encode_options *options, uint32_t tu
     switch ((enum tune)tune) {
     case PSNR:
         options->aq_mode = 0;
+        options->aq_strength = x265 ? 0 : options->aq_strength;
         break;
     case SSIM:
         options->aq_mode = 2;

@@ -120,6 +120,18 @@ expect 2 scenes clip.mkv --format mp4
 expect 2 scenes clip.mkv --confidence 2
 expect 2 scenes clip.mkv -y -o clip.mkv
 says "clip.mkv"
+# Interrupted at any moment, also before the first frame: no crash, no output.
+for seconds in 0.001 0.01 0.03 0.1; do
+    for format in json keyframes; do
+        "$gpume" scenes clip.mkv --backend "$engine" --format $format --timeout $seconds -o cut.out >"$scratch/out" 2>"$scratch/err"
+        status=$?
+        case $status in
+        0) rm cut.out ;;
+        1) says "--timeout $seconds: the run did not end in time" ;;
+        *) fail "--timeout $seconds: exit status $status" ;;
+        esac
+    done
+done
 mkdir folder
 expect 2 scenes clip.mkv -o folder
 says "folder: is a folder; give the name of a file"
