@@ -413,7 +413,7 @@ static enum gpume_exit run(const void *options)
 const struct gpume_command gpume_firstpass_command = {
     .name = "firstpass",
     .summary = "do the first pass of a two-pass encode",
-    .usage = "firstpass INPUT --encoder NAME --bitrate|--rung RATE -o NAME [options]",
+    .usage = "firstpass INPUT --encoder NAME --bitrate RATE -o NAME [options]",
     .about = "Analyses a video once and writes the files that the second pass of x264 or x265 "
              "reads, for any number of bitrates and picture sizes. Prints the command lines of "
              "the second passes: replace OUTPUT in them by the name of the encoded video.",
