@@ -24,6 +24,8 @@ static struct {
     pthread_t thread;
     sigset_t taken; /* the signals to wait for: those not ignored */
     bool started, attached, detached, caught, overdue, expired, stopping;
+    bool late;    /* one came while detached: caught if the run goes on */
+    bool forced;  /* the next one ends the program, after `leave` */
     bool begun;   /* output has begun that cannot be removed */
     double limit; /* seconds: --timeout */
     gpume *ctx;
@@ -71,7 +73,9 @@ static void cancel_run(void)
         } else {
             say_removed();
         }
-    } else if (!signals.detached) {
+    } else if (signals.detached) {
+        signals.late = true;
+    } else {
         gpume_console_error(signals.begun ? "interrupted; the output is not complete"
                                           : "interrupted before any output was begun");
         gpume_console_flush_error();
@@ -101,9 +105,22 @@ struct event {
     void (*act)(void);
 };
 
-/* From now on a signal has its default action, which ends the program. */
+/* Is anything to be removed before the program ends? */
+static bool get_leave(void)
+{
+    pthread_mutex_lock(&signals.mutex);
+    const bool is_set = signals.leave != NULL;
+    pthread_mutex_unlock(&signals.mutex);
+    return is_set;
+}
+
+/* From now on a signal ends the program: by its default action, if nothing is to be removed. */
 static void release_signals(void)
 {
+    signals.forced = get_leave();
+    if (signals.forced) {
+        return;
+    }
     pthread_sigmask(SIG_UNBLOCK, &signals.taken, NULL);
     sigemptyset(&signals.taken);
 }
@@ -152,7 +169,10 @@ static struct event events[EVENTS] = {
 static void expire(void)
 {
     pthread_mutex_lock(&signals.mutex);
-    signals.caught = signals.overdue = signals.expired = signals.attached;
+    signals.expired = true;
+    signals.late = signals.detached && !signals.attached;
+    signals.caught |= signals.attached;
+    signals.overdue |= signals.attached;
     gpume_console_error(
         "--timeout %g: the run did not end in time; raise the limit or reduce the work",
         signals.limit);
@@ -176,12 +196,18 @@ static void take_signal(void)
         events[RELEASE].at = now;
         return;
     }
+    if (signals.forced) {
+        end_late();
+    }
     cancel_run();
     /* Terminals and timeout(1) may send a signal twice: to the process and to its group. */
     events[RELEASE].at = now + SECOND * 3 / 10;
     events[OVERDUE].at = now + SECOND; /* time for the frame pairs in progress is up */
     events[WAITING].at = now + 2 * SECOND;
     events[GIVE_UP].at = now + 10 * SECOND;
+    if (get_leave()) { /* what runs is no frame pair, which could be given up */
+        events[END].at = now + 10 * SECOND;
+    }
 }
 
 /* Waits for a signal, or for the time of an event. STOP_SIGNAL is sent after `stopping` is set, so
@@ -256,6 +282,7 @@ void gpume_signals_attach(gpume *ctx, struct gpume_source *source)
     signals.ctx = ctx;
     signals.source = source;
     signals.attached = true;
+    signals.caught |= signals.late;
     pthread_mutex_unlock(&signals.mutex);
 }
 

@@ -126,17 +126,20 @@ static enum gpume_exit open_output(struct gpume_video *video)
 enum gpume_exit gpume_video_run(
     struct gpume_video *video, const struct gpume_video_work *work, void *job)
 {
+    enum gpume_exit result = gpume_video_open(video);
     gpume_signals_keep();
-    enum gpume_exit result = open_output(video);
-    if (gpume_text_is_stdout(video->output)) {
+    result = result ? result : open_output(video);
+    if (video->output && gpume_text_is_stdout(video->output)) {
         gpume_signals_end_with_reader();
     }
-    result = result ? result : gpume_video_open(video);
     result = result ? result : work->open(job);
     result = result ? result : gpume_video_read(video, work->take, job);
     result = result ? result : gpume_video_result(work->finish(job));
     gpume_signals_detach();
     result = result ? result : gpume_exit_of_writer(gpume_out_finish(video->out));
+    if (result == GPUME_EXIT_DONE && video->page) {
+        result = gpume_exit_of_writer(gpume_out_finish(video->page));
+    }
     if (result != GPUME_EXIT_DONE) {
         return result;
     }
@@ -147,6 +150,7 @@ enum gpume_exit gpume_video_run(
 void gpume_video_close(struct gpume_video *video)
 {
     gpume_out_close(&video->out);
+    gpume_out_close(&video->page);
     (void)gpume_read_ahead_stop(&video->ahead);
     gpume_source_close(&video->source);
     gpume_read_ahead_finish(&video->ahead);

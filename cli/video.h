@@ -34,8 +34,9 @@ struct gpume_video {
     struct gpume_read_ahead ahead;
     uint64_t frames; /* taken so far */
     struct gpume_progress progress;
-    const char *output; /* these two: only in gpume_video_run */
+    const char *output; /* these three: only in gpume_video_run */
     struct gpume_out *out;
+    struct gpume_out *page; /* NULL, or what work->open has opened beside it */
 };
 
 /* Opens the video and begins to decode it, while its caller opens what takes the frames. Starts as
@@ -71,8 +72,8 @@ struct gpume_video_work {
     void (*conclude)(const void *job);    /* prints the closing summary */
 };
 
-/* The whole run of such a command but for its end, gpume_video_close: reserves the name of the
- * output, reads the video, and names the output. */
+/* The whole run of such a command but for its end, gpume_video_close: opens the video, reserves the
+ * name of the output, reads the video, and names what was written. */
 enum gpume_exit gpume_video_run(
     struct gpume_video *video, const struct gpume_video_work *work, void *job);
 

@@ -282,11 +282,11 @@ static enum gpume_exit work(struct job *job)
     if (result == GPUME_EXIT_DONE && options->video.common.verbosity >= 0) {
         gpume_firstpass_report_print(&job->report);
     }
-    if (result == GPUME_EXIT_DONE && options->verify) {
-        result = gpume_firstpass_verify(options, &job->encode, &job->report, job->seconds);
-    }
     if (result == GPUME_EXIT_DONE) {
         result = gpume_console_flush_output("the command lines") ? result : GPUME_EXIT_FAILED;
+    }
+    if (result == GPUME_EXIT_DONE && options->verify) {
+        result = gpume_firstpass_verify(options, &job->encode, &job->report, job->seconds);
     }
     return result;
 }

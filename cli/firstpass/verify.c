@@ -157,8 +157,8 @@ static enum gpume_exit verify_entry(struct verify *verify, double seconds)
     gpume_signals_set_leave(clean, verify);
     enum gpume_exit result = encode(verify, 1, verify->stats, &first);
     result = result ? result : encode(verify, 2, verify->stats, &own);
-    gpume_signals_set_leave(NULL, NULL);
     clean(verify);
+    gpume_signals_set_leave(NULL, NULL);
     result = result ? result : encode(verify, 2, verify->entry->stats, &ours);
     if (result == GPUME_EXIT_DONE) {
         printf("# luma of %" PRIu32 "x%" PRIu32 ", %" PRIu64 " kbit/s, %" PRIu64
@@ -169,6 +169,7 @@ static enum gpume_exit verify_entry(struct verify *verify, double seconds)
         print_row(verify, "with gpume", &ours, seconds);
         printf("#   times are of lib%s alone; that of gpume's first pass includes decoding\n",
             gpume_encoder_name(verify->encode->encoder));
+        result = gpume_console_flush_output("the comparison") ? result : GPUME_EXIT_FAILED;
     }
     return result;
 }
@@ -177,9 +178,9 @@ enum gpume_exit gpume_firstpass_verify(const struct gpume_firstpass_options *opt
     const struct gpume_encode_options *encode_options, const struct gpume_firstpass_report *report,
     double seconds)
 {
-    enum gpume_exit result = GPUME_EXIT_DONE;
     gpume_signals_keep();
     gpume_signals_end(); /* the files are complete, what is printed is not */
+    enum gpume_exit result = gpume_video_result(GPUME_EXIT_DONE);
     for (size_t i = 0; i < report->count && result == GPUME_EXIT_DONE; i++) {
         struct verify verify = {
             .options = options, .encode = encode_options, .entry = &report->entries[i]};

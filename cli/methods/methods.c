@@ -17,7 +17,6 @@
 #include "methods/tally.h"
 #include "methods/worst.h"
 #include "names.h"
-#include "signals.h"
 #include "video.h"
 
 #include <inttypes.h>
@@ -60,7 +59,6 @@ struct job {
     /* Of the frame before, by each search, into the past and the future; that of EXACT is exact. */
     struct gpume_vector *found[ROWS];
     struct gpume_tally tallies[ROWS];
-    struct gpume_out *page; /* NULL: no --report */
     struct gpume_worst worst;
 };
 
@@ -87,8 +85,8 @@ static bool allocate(struct job *job)
             .height = job->params.height,
             .bits = 8};
     }
-    return done &&
-           (!job->page || gpume_worst_init(&job->worst, &job->planes[0], job->params.block, ROWS));
+    return done && (!job->video.page ||
+                       gpume_worst_init(&job->worst, &job->planes[0], job->params.block, ROWS));
 }
 
 static enum gpume_exit open_searches(struct job *job)
@@ -121,7 +119,7 @@ static enum gpume_exit open_page(struct job *job)
             GPUME_EXIT_USAGE, "%s: is named by --output and by --report", options->report);
     }
     const int status =
-        gpume_out_open(&job->page, options->report, common->overwrite, &gpume_console);
+        gpume_out_open(&job->video.page, options->report, common->overwrite, &gpume_console);
     return status == GPUME_INVALID ? GPUME_EXIT_USAGE : gpume_exit_of_writer(status);
 }
 
@@ -217,7 +215,7 @@ static int add(struct job *job, size_t row, uint64_t frame, uint32_t ahead, uint
 /* Keeps the pair for the page if the methods lose more in it than in those before. */
 static void keep_worst(struct job *job, uint64_t frame, uint32_t ahead, uint64_t loss)
 {
-    if (!job->page || !gpume_worst_is_worse(&job->worst, loss)) {
+    if (!job->video.page || !gpume_worst_is_worse(&job->worst, loss)) {
         return;
     }
     for (size_t row = 0; row < ROWS; row++) {
@@ -291,9 +289,7 @@ static enum gpume_exit write_page(const struct job *job)
         .tallies = job->tallies,
         .worst = &job->worst,
     };
-    int status = gpume_methods_page_write(job->page, &page);
-    status = status || !gpume_signals_caught() ? status : GPUME_CANCELLED;
-    return gpume_exit_of_writer(status ? status : gpume_out_finish(job->page));
+    return gpume_exit_of_writer(gpume_methods_page_write(job->video.page, &page));
 }
 
 static enum gpume_exit finish(void *opaque)
@@ -313,7 +309,7 @@ static enum gpume_exit finish(void *opaque)
             write_row(job->video.out, names[i], &job->tallies[i]);
         }
     }
-    return job->page ? write_page(job) : GPUME_EXIT_DONE;
+    return job->video.page ? write_page(job) : GPUME_EXIT_DONE;
 }
 
 static void print_row(const struct job *job, size_t row)
@@ -356,7 +352,7 @@ static void conclude(const void *opaque)
     if (options->output) {
         gpume_console_print_written(options->output, stdout);
     }
-    if (job->page) {
+    if (job->video.page) {
         gpume_console_print_written(options_of(job)->report, stdout);
     }
 }
@@ -373,7 +369,6 @@ static void close_job(struct job *job)
         free(job->found[i]);
     }
     gpume_worst_finish(&job->worst);
-    gpume_out_close(&job->page);
     free(job->samples);
     free(job->next);
 }

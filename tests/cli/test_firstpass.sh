@@ -312,8 +312,11 @@ done
 # --timeout in --verify: the files stay, and no rows of encodes that were cut short. No machine does this in a second.
 if ffmpeg -hide_banner -encoders 2>/dev/null | grep -q ' libx265 ' && ! checked; then
     ffmpeg -nostdin -v error -f lavfi -i testsrc2=s=1280x720:r=25,noise=alls=20:allf=t -frames:v 60 -pix_fmt yuv420p -y long.y4m
-    expect 1 firstpass long.y4m --backend cpu --encoder x265 --preset placebo --bitrate 2M -o t --verify --timeout 3
+    "$gpume" firstpass long.y4m --backend cpu --encoder x265 --preset placebo --bitrate 2M -o t --verify --timeout 3 \
+        >"$scratch/out" 2>"$scratch/err"
+    [ $? -eq 1 ] || fail "--verify: exit status after --timeout"
     says "--timeout 3: the run did not end in time"
+    [ ! -e t.json ] || grep -q '^ffmpeg' "$scratch/out" || fail "--verify: the command lines are lost"
     grep -qE 'own two passes|with gpume|nan' "$scratch/out" && fail "--verify: a row of an encode that was cut short"
     rm -f long.y4m t.json t-*
 fi
