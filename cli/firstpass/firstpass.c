@@ -102,7 +102,7 @@ static bool is_added(const struct job *job, const struct gpume_firstpass_size *s
     return false;
 }
 
-/* Adds a second pass, once. */
+/* Adds a second pass; once, if its size and bitrate are given several times. */
 static int add_pass(struct job *job, const struct gpume_firstpass_size *size, uint64_t rate)
 {
     const struct gpume_source_info *info = &job->video.info;

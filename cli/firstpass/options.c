@@ -9,7 +9,6 @@
 #include "files/text_file.h"
 #include "options/line.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #define OPTIONS struct gpume_firstpass_options
@@ -53,11 +52,6 @@ static bool parse_rate(const struct gpume_option *option, const char *text, void
     if (!parse_bits(text, &rate)) {
         return false;
     }
-    for (uint32_t i = 0; i < list->count; i++) {
-        if (list->rates[i] == rate) {
-            return true; /* given twice, which gives one second pass */
-        }
-    }
     if (list->count <= GPUME_FIRSTPASS_MAX) {
         list->rates[list->count++] = rate;
     }
@@ -96,11 +90,6 @@ static bool parse_size(const struct gpume_option *option, const char *text, void
     if (!parse_sides(text, strlen(text), &size)) {
         return false;
     }
-    for (uint32_t i = 0; i < list->count; i++) {
-        if (memcmp(&list->sizes[i], &size, sizeof(size)) == 0) {
-            return true;
-        }
-    }
     if (list->count <= GPUME_FIRSTPASS_MAX) {
         list->sizes[list->count++] = size;
     }
@@ -127,12 +116,6 @@ static bool parse_rung(const struct gpume_option *option, const char *text, void
     if (!colon || !parse_sides(text, (size_t)(colon - text), &rung.size) ||
         !parse_bits(colon + 1, &rung.rate)) {
         return false;
-    }
-    for (uint32_t i = 0; i < list->count; i++) {
-        const struct gpume_firstpass_rung *other = &list->rungs[i];
-        if (other->rate == rung.rate && memcmp(&other->size, &rung.size, sizeof(rung.size)) == 0) {
-            return true;
-        }
     }
     if (list->count <= GPUME_FIRSTPASS_MAX) {
         list->rungs[list->count++] = rung;
@@ -349,15 +332,6 @@ static int check_output(const char *name)
                           : GPUME_OK;
 }
 
-static void warn_of_rate(const struct gpume_firstpass_options *options, uint64_t rate)
-{
-    const uint32_t most = options->encode.vbv_maxrate;
-    if (most > 0 && rate / 1000 > most) {
-        gpume_console_warning("%s lowers %" PRIu64 " kbit/s to --vbv-maxrate, %" PRIu32 " kbit/s",
-            encoders[options->encoder], rate / 1000, most);
-    }
-}
-
 static int check(void *opaque, const struct gpume_line *line)
 {
     struct gpume_firstpass_options *options = opaque;
@@ -395,14 +369,7 @@ static int check(void *opaque, const struct gpume_line *line)
         return gpume_refuse(GPUME_INVALID, "--output-depth 12: x264 takes 8 or 10");
     }
     GPUME_CHECK(gpume_video_options_check(opaque, line));
-    GPUME_CHECK(set_encode_options(options, line));
-    for (uint32_t i = 0; i < options->rates.count; i++) {
-        warn_of_rate(options, options->rates.rates[i]);
-    }
-    for (uint32_t i = 0; i < options->rungs.count; i++) {
-        warn_of_rate(options, options->rungs.rungs[i].rate);
-    }
-    return GPUME_OK;
+    return set_encode_options(options, line);
 }
 
 static enum gpume_exit run(const void *options)

@@ -103,8 +103,9 @@ void gpume_bits_find_prices(struct gpume_bits_prices *prices, enum gpume_encoder
 
 /* Prices are below 2^25: sizes are at most 2^9, so x is at most 9 + 3 + 0.18 * 32 and bits per
  * octave below 9. So the sum of 64,000 coefficients is below 2^41, and so are the bits of vectors.
- * The scale is below 2^32: growth is, and where not all blocks are looked at, the picture can only
- * grow to 2^28 pixels from 256,000. 1/4096 of the sum, times the scale, is below 2^62. */
+ * The scale is below 2^32: if all blocks are looked at, it is growth; if not, the frame has 256,000
+ * pixels or more, and the coded picture 2^28 at most. 1/4096 of the sum, times the scale, is below
+ * 2^62. */
 uint64_t gpume_bits_at(
     const struct gpume_bits_frame *frame, const struct gpume_bits_prices *prices, uint32_t growth)
 {

@@ -233,14 +233,20 @@ static bool is_out_of_reach(const struct gpume_pass *pass, const struct rate *ra
     return at_end && (bits / 2 > wanted || wanted / 2 > bits);
 }
 
-/* Bitrates that will be missed by much. */
+/* Bitrates that the encoder lowers, or that will be missed by much. */
 static void warn_of_rate(const struct gpume_pass *pass, const struct rate *rate)
 {
+    const uint32_t most = pass->params.options->vbv_maxrate;
     const struct gpume_pass_video *video = &rate->size->video;
     const char *encoder = gpume_encoder_name(pass->params.options->encoder);
     const uint64_t bits = all_bits(pass, rate->size, rate->qp), kbps = rate->bitrate / 1000;
     const uint64_t expected = bits / pass->count * video->rate_num / video->rate_den / 1000;
     const int qp = (int)(rate->qp / GPUME_QP_ONE);
+    if (most > 0 && kbps > most) {
+        gpume_log_write(&pass->params.log, GPUME_LOG_WARNING,
+            "%s: %s lowers %" PRIu64 " kbit/s to --vbv-maxrate, %" PRIu32 " kbit/s", rate->path,
+            encoder, kbps, most);
+    }
     if (is_out_of_reach(pass, rate, bits) && rate->qp < QP_MAX) {
         gpume_log_write(&pass->params.log, GPUME_LOG_WARNING,
             "%s: %s is unlikely to reach %" PRIu64 " kbit/s: even at QP %d it is expected to need "

@@ -36,7 +36,8 @@ expect 0 $first x265 --cutree 0 --bitrate 100k -o d
 rm -f ./a* ./*.log* ./*.json
 expect 0 $first x264 --bitrate 100k --rung 48x40:50k --rung 96x80:100k --rung 48x40:50k --vbv-maxrate 60 --vbv-bufsize 60 -o a
 only . a.json a-48x40-50k-0.log a-48x40-50k-0.log.mbtree a-96x80-100k-0.log a-96x80-100k-0.log.mbtree clip.y4m
-says 'x264 lowers 100 kbit/s to --vbv-maxrate, 60 kbit/s'
+says 'a-96x80-100k-0.log: x264 lowers 100 kbit/s to --vbv-maxrate, 60 kbit/s'
+[ "$(grep -c 'lowers' "$scratch/err")" -eq 1 ] || fail "not one warning"
 expect 0 $first x264 --rung 48x40:50k -o b -q
 cmp a-48x40-50k-0.log b-48x40-50k-0.log || fail "a rung alone has other statistics"
 

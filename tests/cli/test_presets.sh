@@ -20,7 +20,8 @@ options() {
     fi
 }
 
-# compare ENCODER ARGUMENTS: of gpume firstpass, and as they are of the encoder.
+# compare ENCODER ARGUMENTS: runs gpume firstpass and the encoder's own first pass with these arguments, and compares
+# their options.
 compare() {
     encoder=$1
     shift
