@@ -142,8 +142,10 @@ static const struct gpume_command *const *next_owner(
 
 #define OWNERS_NAMED 3
 
-/* Names the other commands that have the option, if any: the first of many. */
-static bool refuse_foreign(const struct gpume_command *command, const char *name, size_t length)
+/* Names the other commands that have the option, if any: the first of many. spelled: the option as
+ * the message calls it. */
+static bool refuse_foreign(
+    const struct gpume_command *command, const char *spelled, const char *name, size_t length)
 {
     char owners[256] = "";
     const struct gpume_command *const *owner = next_owner(gpume_commands, name, length);
@@ -159,8 +161,8 @@ static bool refuse_foreign(const struct gpume_command *command, const char *name
         owner = next;
     }
     if (owners[0]) {
-        gpume_console_error("--%.*s: not an option of '%s', but of %s", (int)length, name,
-            program(command), owners);
+        gpume_console_error(
+            "%s: not an option of '%s', but of %s", spelled, program(command), owners);
     }
     return owners[0] != '\0';
 }
@@ -188,7 +190,9 @@ static int refuse_unknown(const struct gpume_command *command, const char *name,
         return gpume_refuse(
             GPUME_INVALID, "unknown option --no-%s; give --%s 0", nearest->name, nearest->name);
     }
-    if (length < 32 && refuse_foreign(command, name, length)) {
+    char spelled[40];
+    snprintf(spelled, sizeof(spelled), "--%.*s", length < 32 ? (int)length : 0, name);
+    if (length < 32 && refuse_foreign(command, spelled, name, length)) {
         return GPUME_INVALID;
     }
     nearest = find_nearest(command, name, length);
@@ -202,12 +206,20 @@ static int refuse_unknown(const struct gpume_command *command, const char *name,
     return GPUME_INVALID;
 }
 
-static int refuse_letter(const struct gpume_command *command, char letter)
+/* name: all that follows the hyphen. It may be a whole name, as ffmpeg spells options. */
+static int refuse_letter(const struct gpume_command *command, char letter, const char *name)
 {
+    const struct gpume_option *option = gpume_command_option(command, name, strlen(name));
+    if (option) {
+        return gpume_refuse(GPUME_INVALID, "unknown option -%s; did you mean --%s?", name, name);
+    }
     for (size_t c = 0; gpume_commands[c]; c++) {
-        const struct gpume_option *option = find_letter(gpume_commands[c], letter);
+        option = find_letter(gpume_commands[c], letter);
         if (option) {
-            return refuse_unknown(command, option->name, strlen(option->name));
+            char spelled[40];
+            snprintf(spelled, sizeof(spelled), "-%c (--%s)", letter, option->name);
+            (void)refuse_foreign(command, spelled, option->name, strlen(option->name));
+            return GPUME_INVALID;
         }
     }
     return gpume_refuse(GPUME_INVALID, "unknown option -%c; '%s --help%s' lists all", letter,
@@ -305,7 +317,7 @@ static int take_short(struct cursor *cursor, const char *argument)
         const struct gpume_option *option = find_letter(command, *letter);
         if (!option) {
             GPUME_CHECK(check_name(argument));
-            return refuse_letter(command, *letter);
+            return refuse_letter(command, *letter, argument + 1);
         }
         const char spelled[] = {'-', *letter, '\0'};
         const int status =

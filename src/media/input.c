@@ -115,6 +115,19 @@ static bool is_empty(const struct gpume_input *input, const struct stat *st)
     return input->pipe ? !input->piped : st && S_ISREG(st->st_mode) && st->st_size == 0;
 }
 
+/* Is it a list of files without the first line by which FFmpeg knows one? */
+static bool is_bare_list(const char *path)
+{
+    static const char word[] = {'f', 'i', 'l', 'e', ' '};
+    char start[sizeof(word)];
+    FILE *file = fopen(path, "rbe");
+    const bool is_whole = file && fread(start, sizeof(start), 1, file) == 1;
+    if (file) {
+        fclose(file);
+    }
+    return is_whole && memcmp(start, word, sizeof(word)) == 0;
+}
+
 static int refuse(
     const struct gpume_input *input, const char *path, int error, const struct gpume_log *log)
 {
@@ -146,6 +159,12 @@ static int refuse(
     if (error == AVERROR(EACCES) || error == AVERROR(EPERM)) {
         return gpume_log_fail(
             log, GPUME_IO, "%s: no permission to read it; change its permissions", label);
+    }
+    if (useless && exists && S_ISREG(st.st_mode) && is_bare_list(path)) {
+        return gpume_log_fail(log, GPUME_FORMAT,
+            "%s: looks like a list of files, but its first line is not 'ffconcat version 1.0'; add "
+            "that line",
+            label);
     }
     if (useless) {
         return gpume_log_fail(log, GPUME_FORMAT,

@@ -98,6 +98,9 @@ done
 printf "ffconcat version 1.0\nfile absent.mkv\n" >broken.ffconcat
 expect 3 broken.ffconcat --allow-files
 says "broken.ffconcat: a file that it names does not exist"
+echo "file seg.mkv" >bare.txt
+expect 3 bare.txt --allow-files
+says "bare.txt: looks like a list of files, but its first line is not 'ffconcat version 1.0'; add that line"
 # A pipe has no folder for other files; for names that no option allows, the message names no option.
 "$gpume" --backend "$engine" - --allow-files <files.ffconcat >"$scratch/out" 2>"$scratch/err"
 [ $? -eq 3 ] || fail "a playlist from standard input: exit status"

@@ -94,6 +94,8 @@ expect 2 clip.y4m -z
 says "unknown option -z"
 expect 2 clip.y4m -yz
 says "unknown option -z"
+expect 2 firstpass clip.y4m -preset slow
+says "unknown option -preset; did you mean --preset?"
 
 # Without a value, or with one too many.
 for name in -b -w -o --block --window --edge --vectors --gain --vf; do
