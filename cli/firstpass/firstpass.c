@@ -2,7 +2,7 @@
 /*
  * gpume firstpass: the video goes frame by frame into the analysis, whose decisions go to the files
  * of all second passes. NAME.json, which names the other files, is completed last. Main thread
- * only, but decisions are taken on the one that decides (encode/analysis.h).
+ * only, except that another thread may call decide() (encode/analysis.h).
  */
 #include "firstpass/firstpass.h"
 
@@ -192,7 +192,7 @@ static enum gpume_exit open_analysis(struct job *job)
         &job->video, status, status ? NULL : gpume_analysis_engine(job->analysis));
 }
 
-/* FFmpeg starts a graph anew where frames change their size or format, which undoes an fps. */
+/* FFmpeg restarts a graph where frames change size or format: times may jump despite fps. */
 static bool ends_with_fps(const char *graph)
 {
     const char *last = graph;

@@ -260,7 +260,7 @@ static const struct gpume_option table[] = {
     {GPUME_OPTION_STREAM(OPTIONS, video.source.stream)},
     {GPUME_ROW_NUMBER("frames", OPTIONS, video.frames, 1, UINT32_MAX),
         .help = "encode no more frames than this (default: all)"},
-    {GPUME_ROW("hwaccel", "TYPE", text, OPTIONS, video.source.hwaccel),
+    {GPUME_ROW("hwaccel", "TYPE[:DEVICE]", text, OPTIONS, video.source.hwaccel),
         .help = "decode on video hardware, e.g. cuda, vaapi or auto (default: in software)"},
     {GPUME_OPTION_DECODERS(OPTIONS, video.source.decoders)},
     GPUME_OPTIONS_TRUST(OPTIONS, video.source),

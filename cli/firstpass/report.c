@@ -51,7 +51,7 @@ int gpume_firstpass_report_add(struct gpume_firstpass_report *report,
     return entry->stats && (entry->tree || !options->tree) ? GPUME_OK : refuse_memory(report);
 }
 
-/* Y4M as the encoders' programs read it: of a frame rate that is not unknown. */
+/* Y4M as the encoders' programs read it: with a known frame rate. */
 static bool is_plain_y4m(const char *path)
 {
     char head[256] = "";

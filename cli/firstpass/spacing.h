@@ -15,8 +15,8 @@ struct gpume_spacing {
 
 void gpume_spacing_init(struct gpume_spacing *spacing, uint32_t rate_num, uint32_t rate_den);
 
-/* Adds the time of the next frame. False: it and the frames before it, rounded to whole frames, may
- * not be consecutive. */
+/* Adds the time of the next frame. False: if the times so far were rounded to whole frames, some
+ * might not be consecutive. */
 bool gpume_spacing_add(struct gpume_spacing *spacing, int64_t time_us);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The analysis of a first pass: frames in display order go in, decisions in coded order come out.
- * Frame types, the propagation of quality along vectors (macroblock tree) and adaptive
- * quantization, by the encoder's options. One thread; on a GPU params.decide is called by another
- * one, until the analysis is finished or closed.
+ * The analysis of a first pass: frames in display order go in, decisions in coded order come out:
+ * frame types, and QP offsets by the macroblock tree, which propagates quality along vectors, and
+ * by adaptive quantization, according to the encoder's options. One thread; on a GPU another one
+ * calls params.decide, until the analysis is finished or closed.
  */
 #ifndef GPUME_ENCODE_ANALYSIS_H
 #define GPUME_ENCODE_ANALYSIS_H
@@ -22,8 +22,8 @@ struct gpume_analysis_params {
     void *opaque;
 };
 
-/* Here and below, failures are a negative gpume_status: that of params.decide, or one after one
- * line. Then only closing is allowed. */
+/* Here and below, failures are a negative gpume_status: that of params.decide, or else one line has
+ * been logged. After a failure, only closing is allowed. */
 int gpume_analysis_open(
     struct gpume_analysis **analysis, const struct gpume_analysis_params *params);
 

@@ -23,7 +23,7 @@ struct gpume_group {
     struct gpume_step step;          /* that follows the walk */
 };
 
-/* One whose walk is followed, while types of the next one are decided. */
+/* The walk of one is followed while types of the next one are decided. */
 #define GPUME_GROUPS GPUME_QUALITY_WALKS
 
 /* How long a thread took for its part of the work: by the clock, and without waiting. */
@@ -61,7 +61,7 @@ struct gpume_analysis {
     uint64_t coded;                          /* frames that params.decide was called for */
     uint64_t last;                           /* the last I or P frame that has been decided */
     struct gpume_group groups[GPUME_GROUPS]; /* number % GPUME_GROUPS */
-    uint64_t groups_begin, groups_end;       /* begun, and not told of */
+    uint64_t groups_begin, groups_end;       /* begun, and not yet passed to params.decide */
     bool group_open;                         /* runs are added to the last one */
     struct gpume_stage_time reading, sending, deciding;
     uint64_t walking_ns, walk_wait_ns; /* walks, and waiting for them */
@@ -71,8 +71,8 @@ struct gpume_analysis {
     pthread_t sender, decider;
     pthread_mutex_t mutex; /* for all below */
     pthread_cond_t changed;
-    uint64_t read, put, dropped; /* frames: read, sent too, forgotten */
-    bool finished, stop;         /* no more frames will be read; nor be decided */
+    uint64_t read, put, dropped; /* counts of frames: read, also sent, forgotten */
+    bool finished, stop;         /* no more frames are to be read; none to be decided either */
     int status;                  /* of the threads */
 };
 

@@ -9,12 +9,13 @@
  *
  *     slope / s * log2(1 + 2^(s x))
  *
- * bits: nearly none below, and above as many more for each octave as the coefficients at full
- * resolution for which it stands (Gish and Pierce, "Asymptotically efficient quantizing", 1968,
- * give one bit for each of the four). How sharp the bend is, s, is 3 for details. It is 1 for
- * means, since what changes slowly and is not coded in one frame adds up until it is. Then come the
- * bits of vectors, times a factor, and a header. The numbers, for each type of frame, are fitted to
- * encodes of many clips (bits.c). Fixed-point numbers, so that every machine writes the same files.
+ * bits: nearly none below, and above `slope` more for each octave. In theory that is one bit for
+ * each of the four coefficients at full resolution for which it stands (Gish and Pierce,
+ * "Asymptotically efficient quantizing", 1968). s says how sharp the bend is: 3 for details, and 1
+ * for means, since what changes slowly and is not coded in one frame adds up until it is coded.
+ * Then come the bits of vectors, times a factor, and a header. The numbers, for each type of frame,
+ * are fitted to encodes of many clips (bits.c). Fixed-point numbers, so that every machine writes
+ * the same files.
  */
 #ifndef GPUME_ENCODE_BITS_H
 #define GPUME_ENCODE_BITS_H

@@ -31,8 +31,8 @@ struct gpume_blocks_params {
     void *log_opaque;
 };
 
-/* The first member of what is queued, in memory of the caller's, who leaves it alone and where it
- * is until it is ready. */
+/* The first member of everything that is queued. The memory is the caller's, who neither changes
+ * nor moves it until it is ready. */
 struct gpume_job {
     bool ready;
     struct gpume_job *next;
@@ -58,8 +58,8 @@ struct gpume_match {
     bool received;                /* searches.h */
 };
 
-/* The blocks of a frame that are predicted by the mean of two matches, and of the blocks at the
- * same place in both references. */
+/* The blocks of a frame, predicted by the mean of two matches, and by the mean of both references
+ * at the blocks' own places. */
 struct gpume_mean {
     struct gpume_job job;
     const struct gpume_match *past, *future;
@@ -67,8 +67,8 @@ struct gpume_mean {
     uint16_t *both, *still; /* filled in: SATD and the penalties of costs.h */
 };
 
-/* The blocks of a frame that are predicted from a weighted reference, where the plain match leads
- * and at the same place. */
+/* The blocks of a frame, predicted from a weighted reference, at the vectors of the plain match and
+ * without motion. */
 struct gpume_weighing {
     struct gpume_job job;
     const struct gpume_match *plain;
@@ -85,8 +85,8 @@ struct gpume_half gpume_blocks_half(const struct gpume_blocks *blocks, uint64_t 
 /* Adds a frame, whose planes are filled and whose intra costs are wanted. */
 void gpume_blocks_add(struct gpume_blocks *blocks, struct gpume_intra *intra);
 
-/* Refines the match of two frames, which have been added if the blocks are a GPU's, and are kept
- * until it is ready. */
+/* Refines the match of two frames, which are kept until it is ready. On a GPU, both have been
+ * added before. */
 void gpume_blocks_refine(struct gpume_blocks *blocks, struct gpume_match *match);
 
 /* Whether they are a GPU's. */

@@ -241,9 +241,10 @@ void gpume_command_ffmpeg(struct gpume_argv *argv, const struct gpume_command_pa
     add(argv, GPUME_COMMAND_OUTPUT);
 }
 
-/* Can the encoder's program read the frames that gpume has analysed? Of inputs that are not Y4M,
- * x264's readers take other frames at edit lists, other streams, and other names. x265 keeps the
- * chroma of Y4M, where the second pass has half resolution; x264 reads no other chroma. */
+/* Can the encoder's program itself read the frames that gpume has analysed? Only from Y4M: in other
+ * inputs, x264's readers choose other frames (at edit lists) and streams, and take other names.
+ * x265 would keep the chroma of Y4M, but the second pass needs 4:2:0; x264 also reads 4:2:2 and
+ * 4:4:4, but no other. */
 static bool reads_input(const struct gpume_command_params *params)
 {
     const char *dot = strrchr(params->input, '.'), *format = params->pixel_format;

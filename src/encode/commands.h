@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Command lines of a second pass, as lists of arguments. They name every option that the files
- * depend on, so that presets and other options are free. Encoders read Y4M by themselves; whatever
- * else is decoded for them by ffmpeg, whose output they read from standard input. So their frames
- * are those that gpume has analysed, whatever their own readers make of an input.
+ * depend on, so that a user may change presets and other options. Encoders read Y4M themselves; all
+ * else is decoded by ffmpeg and piped to them. So they get the frames that gpume has analysed,
+ * whatever their own readers would make of the input.
  */
 #ifndef GPUME_ENCODE_COMMANDS_H
 #define GPUME_ENCODE_COMMANDS_H

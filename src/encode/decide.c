@@ -95,7 +95,7 @@ static uint32_t count_skipped(const struct gpume_frame_cost *cost, uint32_t bloc
     return skipped;
 }
 
-static int tell(struct gpume_analysis *a, const struct coding *coding)
+static int report(struct gpume_analysis *a, const struct coding *coding)
 {
     struct gpume_frame_cost cost;
     struct gpume_frame_facts facts;
@@ -138,25 +138,25 @@ static const int16_t *offsets_of(
     return found ? found : gpume_analysis_aq_offsets(a, frame);
 }
 
-/* Tells of the run in coded order: its end, the reference B frame, all others. */
-static int tell_run(
+/* Reports the run in coded order: its end, the reference B frame, all others. */
+static int report_run(
     struct gpume_analysis *a, const struct gpume_group *group, uint64_t begin, uint64_t end)
 {
     const enum gpume_frame_type *types = group->types;
     const enum gpume_frame_type type = types[end - group->first];
     const uint64_t past = type <= GPUME_FRAME_I ? end : begin;
     uint64_t middle = end;
-    GPUME_CHECK(tell(a, &(struct coding){end, past, end, type, offsets_of(a, group, end)}));
+    GPUME_CHECK(report(a, &(struct coding){end, past, end, type, offsets_of(a, group, end)}));
     for (uint64_t frame = begin + 1; frame < end; frame++) {
         if (types[frame - group->first] == GPUME_FRAME_B_REF) {
             middle = frame;
-            GPUME_CHECK(tell(a, &(struct coding){frame, begin, end, GPUME_FRAME_B_REF,
-                                    offsets_of(a, group, frame)}));
+            GPUME_CHECK(report(a, &(struct coding){frame, begin, end, GPUME_FRAME_B_REF,
+                                      offsets_of(a, group, frame)}));
         }
     }
     for (uint64_t frame = begin + 1; frame < end; frame++) {
         if (frame != middle) {
-            GPUME_CHECK(tell(
+            GPUME_CHECK(report(
                 a, &(struct coding){frame, frame < middle ? begin : middle,
                        frame < middle ? middle : end, GPUME_FRAME_B, offsets_of(a, group, frame)}));
         }
@@ -164,22 +164,22 @@ static int tell_run(
     return GPUME_OK;
 }
 
-static int tell_group(struct gpume_analysis *a, const struct gpume_group *group)
+static int report_group(struct gpume_analysis *a, const struct gpume_group *group)
 {
     uint64_t begin = group->first;
     if (begin == 0) {
-        GPUME_CHECK(tell_run(a, group, 0, 0));
+        GPUME_CHECK(report_run(a, group, 0, 0));
     }
     for (uint64_t end = begin + 1; end <= group->first + group->count; end++) {
         if (!gpume_type_is_b(group->types[end - group->first])) {
-            GPUME_CHECK(tell_run(a, group, begin, end));
+            GPUME_CHECK(report_run(a, group, begin, end));
             begin = end;
         }
     }
     return GPUME_OK;
 }
 
-/* Waits for the offsets of the oldest group, tells of it, and forgets its frames. */
+/* Waits for the offsets of the oldest group, reports it, and forgets its frames. */
 static int finish_group(struct gpume_analysis *a)
 {
     const struct gpume_group *group = &a->groups[a->groups_begin % GPUME_GROUPS];
@@ -189,7 +189,7 @@ static int finish_group(struct gpume_analysis *a)
         a->walk_wait_ns += gpume_clock_ns() - start;
         a->walking_ns += group->step.busy_ns;
     }
-    GPUME_CHECK(tell_group(a, group));
+    GPUME_CHECK(report_group(a, group));
     const uint64_t end = group->first + group->count;
     gpume_lookahead_drop(a->lookahead, end);
     a->groups_begin++;

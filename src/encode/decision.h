@@ -65,7 +65,8 @@ struct gpume_decision {
     /* QP offset of each block in 1/256: tree and adaptive quantization together; of a GPUME_FRAME_B
      * adaptive quantization alone. */
     const int16_t *offsets;
-    /* SATD at half resolution, of 8-bit samples, of the cheapest prediction of each block. */
+    /* Of the cheapest prediction of each block: SATD at half resolution, of 8-bit samples, with the
+     * penalties of costs.h. */
     const uint16_t *costs;
     const uint16_t *intra_costs;
     const uint8_t *kinds;                                     /* enum gpume_source_kind */

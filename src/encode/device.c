@@ -230,7 +230,7 @@ static size_t first_word(
     return jobs * d->blocks;
 }
 
-/* The same of their other vectors. */
+/* Index of the first of this kind's further vectors, which lie behind all words (struct memory). */
 static size_t first_more(
     const struct gpume_encode_device *d, const struct flight *flight, uint32_t kind)
 {
@@ -311,8 +311,8 @@ static int copy_frames(struct gpume_encode_device *d, const struct flight *fligh
     return GPUME_OK;
 }
 
-/* Copies words up to `end`. Forth, those of intra costs and matches are left out, as nothing is
- * read from them; back, all are copied. */
+/* Copies words up to `end`. To the device, those of intra costs and matches are left out, as the
+ * kernels read nothing from them; back to the host, all are copied. */
 static int copy_words(
     const struct gpume_encode_device *d, const struct flight *flight, bool back, size_t end)
 {

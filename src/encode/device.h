@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Half planes on a GPU, and what its kernels compute of their blocks: the same as costs.h. Work is
- * started and finished later, in the same order, so that the GPU has more to do while results are
- * taken. One thread at a time. Results are untouched on failure, after which the device is only to
- * be closed. Failures are logged as warnings, for the processor can do the same work; only the
- * first one is.
+ * started, and finished later in the same order, so that the GPU has more to do while results are
+ * taken. One thread at a time. A failure leaves results untouched, and then the device can only be
+ * closed. Only the first failure is logged, as a warning, since the processor can do the same work.
  */
 #ifndef GPUME_ENCODE_DEVICE_H
 #define GPUME_ENCODE_DEVICE_H

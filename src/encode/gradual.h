@@ -32,7 +32,7 @@ struct gpume_gradual {
 };
 
 /* Adds the next frame, and every change that may end before it to the list, which keeps the larger
- * of two that overlap. energy: variance of its squares, summed. Starts as zero. GPUME_NOMEM. */
+ * of two that overlap. energy: mean variance of its squares. Starts as zero. GPUME_NOMEM. */
 int gpume_gradual_put(struct gpume_gradual *gradual, const struct gpume_thumbnail *thumbnail,
     double energy, struct gpume_changes *changes);
 

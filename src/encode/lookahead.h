@@ -2,12 +2,13 @@
 /*
  * Half-resolution frames (half.h) of a stretch of a video, and what it costs to predict one of them
  * from others. libgpume finds the vectors of 8x8 blocks at a quarter of the resolution
- * (searches.h). Of them blocks.h, on the processor or on a GPU, makes those of the blocks at half
- * the resolution, in quarter pixels, and finds intra costs; on a GPU also the costs of most means
- * of two matches. choice.h finds those of the other means, and the cheapest prediction of each
- * block. Costs are SATD of 8-bit samples with the penalties of costs.h. They are the same on every
- * engine and with every number of threads. One thread; but on a GPU one may read frames while
- * another sends those that have been read, and a third one asks and drops.
+ * (searches.h). From these, blocks.h finds quarter-pixel vectors of the blocks at half the
+ * resolution, and also intra costs, on the processor or on a GPU; on a GPU also the costs of most
+ * means of two matches. choice.h finds the costs of the other means, and the cheapest prediction of
+ * each block. Costs are SATD of 8-bit samples with the penalties of costs.h. They are the same on
+ * every engine and with any number of threads. One thread; but with a GPU, one thread may read
+ * frames while another one sends those that have been read, and a third one asks for costs and
+ * drops frames.
  */
 #ifndef GPUME_ENCODE_LOOKAHEAD_H
 #define GPUME_ENCODE_LOOKAHEAD_H
@@ -31,8 +32,8 @@ struct gpume_lookahead_params {
     bool weights;           /* find weights for past references (fades) */
     bool shares;            /* means of two references weigh them by distance */
     bool energies;          /* compute those that adaptive quantization needs */
-    /* Search all pairs that a frame may be part of as soon as it is put, as always with a GPU,
-     * rather than those that gpume_lookahead_cost is asked for: for tests without one. */
+    /* Search all pairs of a frame as soon as it is put, rather than only those that
+     * gpume_lookahead_cost is asked for. A GPU always does; this is for tests without one. */
     bool eager;
     uint32_t lent; /* how many frames put before the last one still hold their samples */
     enum gpume_backend backend;

@@ -164,8 +164,8 @@ static void round_values(struct gpume_encode_options *options)
     }
 }
 
-/* x265 3.5 crashes or hangs on these. A frame has 8 references at most (ITU-T H.265 7.4.7.1), and
- * B frames, as well as those that are references, take one of them each. */
+/* x265 3.5 crashes or hangs with more references. A frame has at most 8 (ITU-T H.265 7.4.7.1), of
+ * which one is taken if there are B frames, and another one if B frames are references. */
 static int check_x265(const struct gpume_encode_options *options, const struct gpume_log *log)
 {
     const uint32_t taken = options->bframes == 0                            ? 0

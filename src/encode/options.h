@@ -34,9 +34,9 @@ struct gpume_encode_options {
     uint32_t rc_lookahead; /* frames */
     bool open_gop;
     bool tree; /* x264 mbtree, x265 cutree */
-    /* Frames after the last I or P frame that are known for a decision, if there is a tree; it
-     * follows the use of a block as far. No option of the encoders, for which rc_lookahead does
-     * this; not less than it when settled. */
+    /* With a tree: how many frames after the last I or P frame are known for a decision, and how
+     * far the tree follows the use of a block. The encoders have no such option and use
+     * rc_lookahead instead; when settled, it is at least rc_lookahead. */
     uint32_t horizon;
     uint32_t ref;
     uint32_t aq_mode;

@@ -17,9 +17,9 @@
 #include <string.h>
 
 #define QP_MAX (51 * GPUME_QP_ONE)
-/* The model is a fit to encodes at 12 and more. Of 77 clips at 0.5 and 1.5 Mbit/s, x264 missed the
- * rate by 15 % where less was expected, in the mean with 10 % too much, and by 4 to 8 % elsewhere.
- * At 4 and 6 Mbit/s, 480x270, it took half too much. */
+/* The model is fitted to encodes at QPs of 12 and more. On 77 clips at 0.5 and 1.5 Mbit/s, x264
+ * missed the rate by 15 % where a lower QP was expected (on average, it exceeded it by 10 %), and
+ * by 4 to 8 % elsewhere. At 4 and 6 Mbit/s in 480x270, it exceeded it by half. */
 #define ROUGH_QP (12 * GPUME_QP_ONE)
 #define FRAMES_MAX (UINT32_MAX / 2)
 

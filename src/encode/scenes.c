@@ -101,9 +101,9 @@ static double median_of(double *values, size_t count)
     return count > 0 ? values[count / 2] : 0;
 }
 
-/* Does the boundary say what is usual? Not if it is likely a cut, nor if a frame is repeated there,
- * by a higher frame rate or as drawings often are. end: of the frames that are known. */
-static bool is_telling(struct gpume_scenes *scenes, uint64_t frame, uint64_t end)
+/* Does the boundary show what is usual? Not if it is likely a cut, nor if a frame is repeated
+ * there, by a higher frame rate or as drawings often are. end: of the frames that are known. */
+static bool is_typical(struct gpume_scenes *scenes, uint64_t frame, uint64_t end)
 {
     const double ratio = fact_of(scenes, frame)->ratio;
     const double before = frame > 1 ? fact_of(scenes, frame - 1)->ratio : 0;
@@ -116,16 +116,16 @@ struct usual {
     double ratio, change;
 };
 
-/* Of the boundaries from `first` to `last`, or of those that tell it if there are any. */
+/* Of the boundaries from `first` to `last`, or of the typical ones if there are any. */
 static struct usual find_usual(
     struct gpume_scenes *scenes, uint64_t first, uint64_t last, uint64_t end)
 {
     double ratios[2][AROUND], changes[2][AROUND];
     size_t counts[2] = {0};
     for (uint64_t i = first; i <= last; i++) {
-        for (int telling = is_telling(scenes, i, end); telling >= 0; telling--) {
-            ratios[telling][counts[telling]] = fact_of(scenes, i)->ratio;
-            changes[telling][counts[telling]++] = fact_of(scenes, i)->change;
+        for (int typical = is_typical(scenes, i, end); typical >= 0; typical--) {
+            ratios[typical][counts[typical]] = fact_of(scenes, i)->ratio;
+            changes[typical][counts[typical]++] = fact_of(scenes, i)->change;
         }
     }
     const int set = counts[1] > 0;

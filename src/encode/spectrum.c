@@ -149,8 +149,8 @@ struct counts {
     uint32_t means[1 + GPUME_SPECTRUM_BINS], details[1 + GPUME_SPECTRUM_BINS];
 };
 
-/* Where a coefficient counts; shift: of its octave, in 1/256. It is at most 16 * 255; the sixteenth
- * of a large one lies in the same sixteenth of an octave. */
+/* The index at which a coefficient counts. shift: added to its logarithm, in 1/256. size: at most
+ * 16 * 255; a large one is divided by 16, which keeps its place within the octave. */
 static uint32_t place_of(int32_t size, int32_t shift)
 {
     const bool large = size >= 256;

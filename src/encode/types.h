@@ -4,10 +4,9 @@
  *
  * Scene cut: predicting the frame from the one before costs at least (1 - bias) times its intra
  * cost. The bias rises with the distance from the last key frame, since an intra frame is more
- * welcome the longer there was none. Frames of a flash are no cuts: one that lasts at most as many
- * frames as may be B frames in a row, or a single one for x264 unless b-adapt is 2. Of several
- * changes that follow each other as fast, x264 takes the last one for the cut and x265 the first
- * one.
+ * welcome the longer there was none. A flash is no cut. It lasts at most as many frames as there
+ * may be B frames in a row; for x264, unless b-adapt is 2, at most one. Of several changes as close
+ * to each other as that, x264 cuts at the last one and x265 at the first one.
  */
 #ifndef GPUME_ENCODE_TYPES_H
 #define GPUME_ENCODE_TYPES_H

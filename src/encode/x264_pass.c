@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * x264's files, as 0.164 writes and reads them: gpume-formats(5). The timebase is one frame, and a
- * frame lasts two of its halves.
+ * x264's files, as 0.164 writes and reads them: gpume-formats(5). The timebase is one frame;
+ * durations are in halves of it, so each is 2.
  */
 #include "encode/pass_format.h"
 
