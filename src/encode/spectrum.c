@@ -16,6 +16,8 @@
  */
 #define FIRST_SIZE ((2 + GPUME_SPECTRUM_FIRST) * 256)
 
+_Static_assert(GPUME_BLOCKS == 1, "blocks are measured one at a time");
+
 /* --- which blocks */
 
 struct sampling {

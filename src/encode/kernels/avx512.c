@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#define GPUME_BLOCKS 4
 #include "encode/kernels/set.h"
 
 static bool available(void)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Blocks of 8x8 samples side by side, as vectors of GCC and clang: as many as a register of the
- * instruction set that a file is compiled for has places of eight numbers of 16 bits.
+ * Blocks of 8x8 samples side by side, as vectors of GCC and clang. GPUME_BLOCKS: how many. A file
+ * for one instruction set defines it, so that eight numbers of each block, of 16 bits, fill a
+ * register. Elsewhere it is 1, whatever the compiler is allowed to use.
  */
 #ifndef GPUME_ENCODE_KERNELS_ROWS_H
 #define GPUME_ENCODE_KERNELS_ROWS_H
@@ -12,19 +13,19 @@
 
 /* GPUME_REPEAT(numbers of one block): of all blocks. GPUME_SHUFFLE(a, b, PATTERN, k): the lanes
  * that PATTERN(i, n, k) lists for each block, from lane i of a or n + i of b on. */
-#if defined(__AVX512BW__)
-#define GPUME_BLOCKS 4
+#ifndef GPUME_BLOCKS
+#define GPUME_BLOCKS 1
+#endif
+#if GPUME_BLOCKS == 4
 #define GPUME_REPEAT(...) __VA_ARGS__, __VA_ARGS__, __VA_ARGS__, __VA_ARGS__
 #define GPUME_SHUFFLE(a, b, PATTERN, k)                                                            \
     __builtin_shufflevector(                                                                       \
         a, b, PATTERN(0, 32, k), PATTERN(8, 32, k), PATTERN(16, 32, k), PATTERN(24, 32, k))
-#elif defined(__AVX2__)
-#define GPUME_BLOCKS 2
+#elif GPUME_BLOCKS == 2
 #define GPUME_REPEAT(...) __VA_ARGS__, __VA_ARGS__
 #define GPUME_SHUFFLE(a, b, PATTERN, k)                                                            \
     __builtin_shufflevector(a, b, PATTERN(0, 16, k), PATTERN(8, 16, k))
 #else
-#define GPUME_BLOCKS 1
 #define GPUME_REPEAT(...) __VA_ARGS__
 #define GPUME_SHUFFLE(a, b, PATTERN, k) __builtin_shufflevector(a, b, PATTERN(0, 8, k))
 #endif

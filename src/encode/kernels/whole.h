@@ -7,7 +7,7 @@
 
 #include "encode/kernels/candidates.h"
 
-#if defined(__AVX2__)
+#if GPUME_BLOCKS > 1
 #include <immintrin.h>
 #endif
 
@@ -20,7 +20,7 @@ static const uint32_t row_places[3][4] = {{0, 1, 2, 2}, {3, 4, 5, 5}, {6, 7, 8, 
  * from place number `first` on. */
 static inline gpume_samples load_places(const uint8_t *at, uint32_t first)
 {
-#if defined(__AVX512BW__) /* all of them by one load */
+#if GPUME_BLOCKS == 4 /* all of them by one load */
     const __m512i from = _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)(const void *)at));
     const __m512i bytes =
         _mm512_set_epi64(-1, 0x0908070605040302, -1, 0x0908070605040302, /* -1: zeros */
@@ -37,7 +37,7 @@ static inline gpume_samples load_places(const uint8_t *at, uint32_t first)
 }
 
 /* Sums of absolute differences of each block's samples, row by row. */
-#if defined(__AVX2__)
+#if GPUME_BLOCKS > 1
 typedef gpume_halves sad_sums;
 #else
 typedef gpume_lanes_unsigned sad_sums; /* at most 8 * 255 after 8 rows */
@@ -45,9 +45,9 @@ typedef gpume_lanes_unsigned sad_sums; /* at most 8 * 255 after 8 rows */
 
 static inline sad_sums add_sad(sad_sums sums, gpume_samples a, gpume_samples b)
 {
-#if defined(__AVX512BW__)
+#if GPUME_BLOCKS == 4
     return sums + (gpume_halves)_mm512_sad_epu8((__m512i)a, (__m512i)b);
-#elif defined(__AVX2__)
+#elif GPUME_BLOCKS > 1
     return sums + (gpume_halves)_mm256_sad_epu8((__m256i)a, (__m256i)b);
 #else
     return sums + (gpume_lanes_unsigned)gpume_absolute(gpume_widen(a) - gpume_widen(b));
@@ -57,7 +57,7 @@ static inline sad_sums add_sad(sad_sums sums, gpume_samples a, gpume_samples b)
 /* The sum of each block, in the first word of its place. */
 static inline gpume_words sads_of(sad_sums sums)
 {
-#if defined(__AVX2__)
+#if GPUME_BLOCKS > 1
     return (gpume_words)sums;
 #else
     return gpume_sum_lanes(sums);
