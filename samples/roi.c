@@ -26,6 +26,8 @@
 
 #define QP_RANGE 51 /* libavcodec multiplies a region's offset by this, for 8 bits */
 #define MAP_MAX 1000000
+#define SIDE_MAX 64 /* of `gpume qpmap`, in pixels */
+#define SIDE_STEP 16
 
 struct encoding {
     struct video video;
@@ -88,15 +90,31 @@ static int read_map(struct encoding *encoding)
     return 0;
 }
 
-/* Square `index` of `count` begins at this pixel. */
-static int edge(int index, int count, int pixels)
+/* The side of squares, as gpume has them, of which the map has as many as the picture. 0: none; the
+ * map is stretched over the picture. */
+static int find_side(const struct encoding *encoding)
 {
-    return (int)((int64_t)index * pixels / count);
+    for (int side = SIDE_MAX; side > 0; side -= SIDE_STEP) {
+        if (encoding->columns == (encoding->video.width + side - 1) / side &&
+            encoding->rows == (encoding->video.height + side - 1) / side) {
+            return side;
+        }
+    }
+    return 0;
+}
+
+/* Square `index` of `count` begins at this pixel. */
+static int edge(int index, int count, int side, int pixels)
+{
+    const int64_t at = side > 0 ? (int64_t)index * side : (int64_t)index * pixels / count;
+    return at < pixels ? (int)at : pixels;
 }
 
 /* Writes a region for each run of equal offsets, and returns their number. */
 static size_t make_regions(const struct encoding *encoding, AVRegionOfInterest *regions)
 {
+    const int width = encoding->video.width, height = encoding->video.height;
+    const int side = find_side(encoding);
     size_t count = 0;
     for (int y = 0; y < encoding->rows; y++) {
         const int *row = encoding->offsets + y * encoding->columns;
@@ -108,10 +126,10 @@ static size_t make_regions(const struct encoding *encoding, AVRegionOfInterest *
                                                    : row[x];
             regions[count++] = (AVRegionOfInterest){
                 .self_size = sizeof *regions,
-                .top = edge(y, encoding->rows, encoding->video.height),
-                .bottom = edge(y + 1, encoding->rows, encoding->video.height),
-                .left = edge(x, encoding->columns, encoding->video.width),
-                .right = edge(end, encoding->columns, encoding->video.width),
+                .top = edge(y, encoding->rows, side, height),
+                .bottom = edge(y + 1, encoding->rows, side, height),
+                .left = edge(x, encoding->columns, side, width),
+                .right = edge(end, encoding->columns, side, width),
                 .qoffset = {offset, QP_RANGE},
             };
         }

@@ -77,7 +77,7 @@ export LD_LIBRARY_PATH
 version=$(sed -n 's/^ *project(gpume VERSION \([0-9.]*\).*/\1/p' "$source/CMakeLists.txt")
 if [ "$(cached GPUME_TOOL)" != OFF ]; then
     [ -x "$prefix/bin/gpume" ] || fail "bin/gpume is not installed"
-    for page in gpume gpume-bench gpume-compare gpume-complexity gpume-convert gpume-luma gpume-methods gpume-qpmap gpume-scenes gpume-sort gpume-vectors; do
+    for page in gpume gpume-bench gpume-compare gpume-complexity gpume-convert gpume-firstpass gpume-luma gpume-methods gpume-qpmap gpume-scenes gpume-sort gpume-vectors; do
         [ "$(only_file $page.1)" = "$prefix/share/man/man1/$page.1" ] || fail "$page.1 is misplaced"
     done
     said=$("$prefix/bin/gpume" --version) || fail "the installed gpume --version does not run"
@@ -480,7 +480,7 @@ parts() {
     exits 2 "$scratch/$1/partition" "$scratch/pan.y4m" 1001
 }
 
-# roi: opposite maps make different videos, and a map that is none is refused.
+# roi: opposite maps make different videos, equal ones of other squares the same, and a map that is none is refused.
 regions() {
     roi=$scratch/$1/roi
     printf '2 1\n-20 20\n' >"$scratch/left.roi"
@@ -503,6 +503,9 @@ regions() {
     exits 1 "$roi" -y "$scratch/pan.y4m" "$scratch/text.y4m" "$scratch/kept.mkv"
     cmp -s "$scratch/right.mkv" "$scratch/kept.mkv" || fail "$1: roi replaced a file"
     ! cmp -s "$scratch/left.mkv" "$scratch/right.mkv" || fail "$1: roi ignores the map"
+    { echo 6 4 && yes -- -20 -20 -20 -20 20 20 | head -4; } >"$scratch/sixteen.roi" # left.roi has squares of 64
+    exits 0 "$roi" -y "$scratch/pan.y4m" "$scratch/sixteen.roi" "$scratch/kept.mkv"
+    cmp -s "$scratch/left.mkv" "$scratch/kept.mkv" || fail "$1: roi puts squares at the wrong place"
     exits 1 "$roi" "$scratch/pan.y4m" "$scratch/text.y4m" "$scratch/out.mkv"
 }
 
