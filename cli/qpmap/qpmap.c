@@ -6,6 +6,7 @@
  * by the one that decides (encode/analysis.h).
  */
 #include "base/grid.h"
+#include "base/status.h"
 #include "commands.h"
 #include "console.h"
 #include "encode/analysis.h"
@@ -54,35 +55,36 @@ static int32_t av1_index(int16_t offset)
     return index > AV1_INDEX_MAX ? AV1_INDEX_MAX : index < -AV1_INDEX_MAX ? -AV1_INDEX_MAX : index;
 }
 
-static void write_numbers(struct gpume_out *out, const int16_t *numbers, uint32_t count)
+static int write_numbers(struct gpume_out *out, const int16_t *numbers, uint32_t count)
 {
     char text[16];
     for (uint32_t i = 0; i < count; i++) {
         snprintf(text, sizeof(text), "%s%d", i > 0 ? " " : "", numbers[i]);
-        (void)gpume_out_text(out, text);
+        GPUME_CHECK(gpume_out_text(out, text));
     }
-    (void)gpume_out_text(out, "\n");
+    return gpume_out_text(out, "\n");
 }
 
 /* Width and height of the map, then its rows. */
-static void write_kvazaar(struct job *job, uint32_t columns, uint32_t rows)
+static int write_kvazaar(struct job *job, uint32_t columns, uint32_t rows)
 {
     char head[32];
     snprintf(head, sizeof(head), "%" PRIu32 " %" PRIu32 "\n", columns, rows);
-    (void)gpume_out_text(job->video.out, head);
+    GPUME_CHECK(gpume_out_text(job->video.out, head));
     for (uint32_t y = 0; y < rows; y++) {
-        write_numbers(job->video.out, job->offsets + (size_t)y * columns, columns);
+        GPUME_CHECK(write_numbers(job->video.out, job->offsets + (size_t)y * columns, columns));
     }
+    return GPUME_OK;
 }
 
 /* The frame's number and the map in one line. */
-static void write_svt_av1(struct job *job, uint64_t frame, uint32_t count)
+static int write_svt_av1(struct job *job, uint64_t frame, uint32_t count)
 {
     char head[32];
     gpume_qp_map_limit(job->offsets, count, AV1_LEVELS);
     snprintf(head, sizeof(head), "%" PRIu64 " ", frame);
-    (void)gpume_out_text(job->video.out, head);
-    write_numbers(job->video.out, job->offsets, count);
+    GPUME_CHECK(gpume_out_text(job->video.out, head));
+    return write_numbers(job->video.out, job->offsets, count);
 }
 
 static int take_decision(void *opaque, const struct gpume_decision *decision)
@@ -98,12 +100,8 @@ static int take_decision(void *opaque, const struct gpume_decision *decision)
     for (uint32_t i = 0; i < columns * rows; i++) {
         job->offsets[i] = (int16_t)(av1 ? av1_index(job->offsets[i]) : scale(job->offsets[i], 1));
     }
-    if (av1) {
-        write_svt_av1(job, decision->display, columns * rows);
-    } else {
-        write_kvazaar(job, columns, rows);
-    }
-    return GPUME_OK;
+    return av1 ? write_svt_av1(job, decision->display, columns * rows)
+               : write_kvazaar(job, columns, rows);
 }
 
 static int take_frame(void *opaque, const struct gpume_plane *luma, int64_t time_us)

@@ -40,6 +40,7 @@ void gpume_qp_map_limit(int16_t *values, size_t count, uint32_t levels)
     const int32_t steps = (int32_t)levels - 1;
     const int32_t step = count > 0 ? (most - least + steps - 1) / steps : 0;
     for (size_t i = 0; i < count && step > 1; i++) {
-        values[i] = (int16_t)(least + gpume_div_nearest(values[i] - least, step) * step);
+        const int64_t value = least + gpume_div_nearest(values[i] - least, step) * step;
+        values[i] = (int16_t)(value < most ? value : most);
     }
 }

@@ -17,8 +17,8 @@ uint32_t gpume_qp_map_squares(uint32_t blocks, uint32_t per_square);
 void gpume_qp_map_make(
     const struct gpume_decision *decision, uint32_t per_square, int16_t *offsets);
 
-/* Replaces values so that at most `levels` different ones remain: those of an even division of
- * their range. levels: 2 or more. */
+/* Replaces values so that at most `levels` different ones remain, within their range, which is
+ * divided evenly. levels: 2 or more. */
 void gpume_qp_map_limit(int16_t *values, size_t count, uint32_t levels);
 
 #endif

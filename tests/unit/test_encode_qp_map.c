@@ -43,6 +43,7 @@ static void check_levels(void)
         gpume_qp_map_limit(limited, 200, 8);
         REQUIRE(count_levels(limited, 200) <= 8);
         for (int i = 0; i < 200; i++) {
+            REQUIRE(limited[i] >= values[0] && limited[i] <= values[199]);
             const int off = limited[i] - values[i];
             REQUIRE(off <= range / 14 + 1 && off >= -range / 14 - 1);
         }
