@@ -7,16 +7,16 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* With a GPU the processor has only short tasks left, and more threads than these cost more than
- * they save. It still searches weighted references, one at a time. */
+/* With blocks on a GPU the processor has only short tasks left, and more threads than these cost
+ * more than they save. It still searches weighted references, one at a time. */
 #define SPLIT_THREADS 4u
 #define WEIGHTED_THREADS 2u
 
-/* How many threads to use; with a GPU, no more than `most`. */
+/* How many threads to use; with blocks on a GPU, no more than `most`. */
 static uint32_t threads_of(const struct gpume_lookahead *l, uint32_t most)
 {
     const uint32_t threads = l->params.threads;
-    const bool few = gpume_searches_on_gpu(l->searches) && (threads == 0 || threads > most);
+    const bool few = gpume_blocks_on_gpu(l->work) && (threads == 0 || threads > most);
     return few ? most : threads;
 }
 
