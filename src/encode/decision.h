@@ -45,11 +45,15 @@ enum gpume_source_kind {
 
 #define GPUME_SHARES 64u /* both references of a mean together */
 
-/* What the past reference counts in a mean that is weighted by distance, as by the implicit weights
- * of H.264 8.4.2.3.1, rounded to nearest. past < frame < future. */
-static inline uint32_t gpume_past_share(uint64_t past, uint64_t frame, uint64_t future)
+/* What the past reference counts in a mean: half, or by its distance, as by the implicit weights of
+ * H.264 8.4.2.3.1, rounded to nearest. past <= frame <= future. */
+static inline uint32_t gpume_past_share(
+    bool by_distance, uint64_t past, uint64_t frame, uint64_t future)
 {
     const uint64_t distance = future - past;
+    if (!by_distance || distance == 0) {
+        return GPUME_SHARES / 2;
+    }
     return GPUME_SHARES - (uint32_t)((GPUME_SHARES * (frame - past) + distance / 2) / distance);
 }
 

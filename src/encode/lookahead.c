@@ -10,6 +10,8 @@
 
 /* The longest distance between the references of a mean that a GPU finds before it is asked for. */
 #define EARLY_MEANS 5u
+/* Second number of a pair that is never looked for. */
+#define NOT_FOUND UINT64_MAX
 
 /* --- frames */
 
@@ -28,13 +30,27 @@ static struct gpume_link *take(struct gpume_lookahead *l, struct gpume_pool *poo
     return link;
 }
 
-/* Another thread may look for it from now on. */
-static void add(struct gpume_lookahead *l, struct gpume_link **list, struct gpume_link *link)
+/* Another thread may find it from now on. */
+static void add(struct gpume_lookahead *l, struct gpume_link **list, struct gpume_link *link,
+    uint64_t first, uint64_t second)
 {
     pthread_mutex_lock(&l->mutex);
-    link->next = *list;
+    *link = (struct gpume_link){*list, first, second};
     *list = link;
     pthread_mutex_unlock(&l->mutex);
+}
+
+/* NULL: there is none. */
+static struct gpume_link *find(
+    struct gpume_lookahead *l, struct gpume_link *const *list, uint64_t first, uint64_t second)
+{
+    pthread_mutex_lock(&l->mutex);
+    struct gpume_link *link = *list;
+    while (link && (link->first != first || link->second != second)) {
+        link = link->next;
+    }
+    pthread_mutex_unlock(&l->mutex);
+    return link;
 }
 
 /* A pair, new or in use before; NULL: out of memory. `half`: of the reference. */
@@ -56,22 +72,14 @@ static struct gpume_kept_pair *take_pair(
                                          .coarse = coarse,
                                          .vectors = vectors,
                                          .costs = (uint16_t *)(void *)(coarse + coarse_count)}};
-    add(l, &frame->pairs, &pair->link);
+    add(l, &frame->pairs, &pair->link, reference, half == &l->weighted ? NOT_FOUND : target);
     return pair;
 }
 
-/* NULL: not requested. */
 static struct gpume_kept_pair *find_pair(
     struct gpume_lookahead *l, uint64_t target, uint64_t reference)
 {
-    const struct gpume_half *half = &frame_at(l, reference)->half;
-    pthread_mutex_lock(&l->mutex);
-    struct gpume_kept_pair *pair = (struct gpume_kept_pair *)frame_at(l, target)->pairs;
-    while (pair && (pair->match.reference_frame != reference || pair->match.reference != half)) {
-        pair = (struct gpume_kept_pair *)pair->link.next;
-    }
-    pthread_mutex_unlock(&l->mutex);
-    return pair;
+    return (struct gpume_kept_pair *)find(l, &frame_at(l, target)->pairs, reference, target);
 }
 
 /* The pair of two frames, requested by now. */
@@ -90,14 +98,6 @@ static int request(
     return GPUME_OK;
 }
 
-/* What the past reference counts in a mean. */
-static uint32_t past_share(
-    const struct gpume_lookahead *l, uint64_t frame, uint64_t past, uint64_t future)
-{
-    return l->params.shares && past != future ? gpume_past_share(past, frame, future)
-                                              : GPUME_SHARES / 2;
-}
-
 /* Has a GPU find what a mean costs, when both matches are ready. */
 static int request_mean(struct gpume_lookahead *l, uint64_t frame, uint64_t past, uint64_t future)
 {
@@ -110,15 +110,14 @@ static int request_mean(struct gpume_lookahead *l, uint64_t frame, uint64_t past
         return gpume_log_nomem(&l->log, "a mean of the lookahead");
     }
     uint16_t *costs = (uint16_t *)(void *)(mean + 1);
-    *mean = (struct gpume_kept_mean){.past = past,
-        .future = future,
+    *mean = (struct gpume_kept_mean){
         .mean = {.past = &past_pair->match,
             .future = &future_pair->match,
-            .past_share = past_share(l, frame, past, future),
+            .past_share = gpume_past_share(l->params.shares, past, frame, future),
             .both = costs,
             .still = costs + l->blocks}};
     gpume_blocks_mean(l->work, &mean->mean);
-    add(l, &target->means, &mean->link);
+    add(l, &target->means, &mean->link, past, future);
     return GPUME_OK;
 }
 
@@ -134,19 +133,6 @@ static int request_means(struct gpume_lookahead *l)
         }
     }
     return GPUME_OK;
-}
-
-/* NULL: not requested. */
-static const struct gpume_mean *find_mean(
-    struct gpume_lookahead *l, uint64_t frame, uint64_t past, uint64_t future)
-{
-    pthread_mutex_lock(&l->mutex);
-    const struct gpume_kept_mean *mean = (const struct gpume_kept_mean *)frame_at(l, frame)->means;
-    while (mean && (mean->past != past || mean->future != future)) {
-        mean = (const struct gpume_kept_mean *)mean->link.next;
-    }
-    pthread_mutex_unlock(&l->mutex);
-    return mean ? &mean->mean : NULL;
 }
 
 static struct gpume_weight guess_weight(
@@ -177,22 +163,9 @@ static int request_weighings(struct gpume_lookahead *l)
             .moved = costs,
             .still = costs + l->blocks};
         gpume_blocks_weigh(l->work, &kept->weighing);
-        add(l, &target->weighings, &kept->link);
+        add(l, &target->weighings, &kept->link, past, newest);
     }
     return GPUME_OK;
-}
-
-/* NULL: not requested. */
-static const struct gpume_weighing *find_weighing(struct gpume_lookahead *l,
-    const struct gpume_kept_frame *target, const struct gpume_match *plain)
-{
-    pthread_mutex_lock(&l->mutex);
-    const struct gpume_kept_weighing *kept = (const struct gpume_kept_weighing *)target->weighings;
-    while (kept && kept->weighing.plain != plain) {
-        kept = (const struct gpume_kept_weighing *)kept->link.next;
-    }
-    pthread_mutex_unlock(&l->mutex);
-    return kept ? &kept->weighing : NULL;
 }
 
 /* What another thread may add to meanwhile. */
@@ -225,7 +198,7 @@ static void wait_for_frame(struct gpume_lookahead *l, struct gpume_kept_frame *f
     }
     for (link = first_of(l, &frame->means); link; link = link->next) {
         const struct gpume_kept_mean *kept = (const struct gpume_kept_mean *)link;
-        if (kept->past < end && await(l, kept->mean.past) && await(l, kept->mean.future)) {
+        if (link->first < end && await(l, kept->mean.past) && await(l, kept->mean.future)) {
             gpume_blocks_wait(l->work, &kept->mean.job);
         }
     }
@@ -335,12 +308,14 @@ static struct gpume_weight find_weight(struct gpume_lookahead *l,
         return weight;
     }
     const struct gpume_plain_costs plain = {target->intra.costs, match->costs, match->vectors};
-    const struct gpume_weighing *weighing = find_weighing(l, target, match);
-    if (weighing) {
-        gpume_blocks_wait(l->work, &weighing->job);
+    const struct gpume_kept_weighing *kept = (const struct gpume_kept_weighing *)find(
+        l, &target->weighings, match->reference_frame, match->target_frame);
+    if (kept) {
+        gpume_blocks_wait(l->work, &kept->weighing.job);
     }
-    const bool known = weighing && weighing->found;
-    if (known && !gpume_weight_pays_at(&target->half, &plain, weighing->still, weighing->moved)) {
+    const bool known = kept && kept->weighing.found;
+    if (known &&
+        !gpume_weight_pays_at(&target->half, &plain, kept->weighing.still, kept->weighing.moved)) {
         return GPUME_WEIGHT_NONE;
     }
     gpume_weight_apply(&l->split, &weight, &reference->half, &l->weighted);
@@ -406,11 +381,12 @@ static int evaluate(struct gpume_lookahead *l, uint64_t frame, uint64_t past, ui
         GPUME_CHECK(gpume_searches_wait(l->searches, &future_pair->match));
     }
     gpume_blocks_wait(l->work, &target->intra.job);
-    const struct gpume_mean *mean = find_mean(l, frame, past, future);
+    const struct gpume_kept_mean *mean =
+        (const struct gpume_kept_mean *)find(l, &target->means, past, future);
     if (mean) {
-        gpume_blocks_wait(l->work, &mean->job);
+        gpume_blocks_wait(l->work, &mean->mean.job);
     }
-    struct gpume_kept_result *result = (struct gpume_kept_result *)gpume_pool_take(&l->results);
+    struct gpume_kept_result *result = (struct gpume_kept_result *)take(l, &l->results);
     if (!result) {
         return gpume_log_nomem(&l->log, "costs of the lookahead");
     }
@@ -419,16 +395,14 @@ static int evaluate(struct gpume_lookahead *l, uint64_t frame, uint64_t past, ui
         .intra_costs = target->intra.costs,
         .past = source_of(l, past, past_pair),
         .future = source_of(l, future, future_pair),
-        .past_share = past_share(l, frame, past, future),
-        .mean = mean,
+        .past_share = gpume_past_share(l->params.shares, past, frame, future),
+        .mean = mean ? &mean->mean : NULL,
         .split = &l->split,
         .scratch = l->row_costs,
         .costs = costs,
         .kinds = (uint8_t *)(costs + l->blocks)};
     result->cost = gpume_choose(&choice);
     result->cost.weight = weight;
-    result->past = past;
-    result->future = future;
     *out = result;
     return GPUME_OK;
 }
@@ -436,15 +410,12 @@ static int evaluate(struct gpume_lookahead *l, uint64_t frame, uint64_t past, ui
 int gpume_lookahead_cost(struct gpume_lookahead *lookahead, uint64_t frame, uint64_t past,
     uint64_t future, struct gpume_frame_cost *cost)
 {
-    struct gpume_kept_frame *f = frame_at(lookahead, frame);
-    struct gpume_kept_result *result = (struct gpume_kept_result *)f->results;
-    while (result && (result->past != past || result->future != future)) {
-        result = (struct gpume_kept_result *)result->link.next;
-    }
+    struct gpume_link **results = &frame_at(lookahead, frame)->results;
+    struct gpume_kept_result *result =
+        (struct gpume_kept_result *)find(lookahead, results, past, future);
     if (!result) {
         GPUME_CHECK(evaluate(lookahead, frame, past, future, &result));
-        result->link.next = f->results;
-        f->results = &result->link;
+        add(lookahead, results, &result->link, past, future);
     }
     *cost = result->cost;
     return GPUME_OK;
@@ -460,7 +431,7 @@ int gpume_lookahead_spectrum(struct gpume_lookahead *lookahead, uint64_t frame, 
         .target = &frame_at(lookahead, frame)->half,
         .past = {&frame_at(lookahead, past)->half, cost.past},
         .future = {&frame_at(lookahead, future)->half, cost.future},
-        .past_share = past_share(lookahead, frame, past, future),
+        .past_share = gpume_past_share(lookahead->params.shares, past, frame, future),
         .weight = cost.weight,
         .distance = frame - past,
         .kinds = cost.kinds,

@@ -23,7 +23,6 @@ struct gpume_kept_pair {
 
 struct gpume_kept_mean {
     struct gpume_link link;
-    uint64_t past, future;
     struct gpume_mean mean;
 };
 
@@ -34,7 +33,6 @@ struct gpume_kept_weighing {
 
 struct gpume_kept_result {
     struct gpume_link link;
-    uint64_t past, future;
     struct gpume_frame_cost cost;
 };
 
@@ -43,7 +41,9 @@ struct gpume_kept_frame {
     struct gpume_intra intra;
     uint32_t *energies;
     struct gpume_luma_stats luma;
-    struct gpume_link *pairs, *means, *weighings, *results;
+    struct gpume_link *pairs,
+        *weighings;                     /* by past reference and target; a pair by any reference */
+    struct gpume_link *means, *results; /* by past and future reference */
 };
 
 /* A frame that is being read, in parts. */
@@ -71,7 +71,7 @@ struct gpume_lookahead {
     struct gpume_reading readings[GPUME_READINGS_MAX]; /* position % count */
     uint32_t reading_count;
     uint16_t *row_costs;   /* two rows of blocks for each part of the split */
-    pthread_mutex_t mutex; /* for lists and pools of pairs, means and weighings */
+    pthread_mutex_t mutex; /* for lists and pools */
     struct gpume_searches *searches;
     struct gpume_blocks *work; /* of the searches */
     /* Searches in a weighted reference: frame 2n is the reference, 2n + 1 the target. */

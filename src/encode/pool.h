@@ -4,10 +4,12 @@
 #define GPUME_ENCODE_POOL_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* The first member of what lies in a piece. */
 struct gpume_link {
     struct gpume_link *next;
+    uint64_t first, second; /* numbers by which it is found */
 };
 
 struct gpume_pool {

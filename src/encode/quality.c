@@ -145,8 +145,7 @@ static int add_hop(struct gpume_quality *q, struct gpume_quality_walk *walk, con
     const bool is_end = frame == run->end, is_middle = frame == run->middle && !is_end;
     struct gpume_quality_step step;
     GPUME_CHECK(q->step(q->opaque, frame, past, future, &step));
-    step.tree.past_share =
-        q->weightb && past != future ? gpume_past_share(past, frame, future) : GPUME_SHARES / 2;
+    step.tree.past_share = gpume_past_share(q->weightb, past, frame, future);
     step.tree.intra_eighths = q->intra_eighths;
     assert(walk->count < GPUME_STRETCH_MAX);
     walk->hops[walk->count++] = (struct hop){.step = step.tree,

@@ -22,12 +22,12 @@
 
 #include "encode/decision.h"
 
-/* Information is in sixteenths of a cost and stops at UINT32_MAX. */
 struct gpume_tree_size {
     uint32_t blocks_x, blocks_y; /* 8x8 at half resolution */
 };
 
-/* The information that blocks have of their own. aq_offsets: 1/256. */
+/* The information that blocks have of their own, in sixteenths of a cost; it stops at UINT32_MAX.
+ * aq_offsets: 1/256. */
 void gpume_tree_information(
     uint32_t count, const uint16_t *intra_costs, const int16_t *aq_offsets, uint32_t *information);
 

@@ -82,9 +82,8 @@ static void check_spectrum(struct decided *d, const struct gpume_decision *decis
         .target = &kept[decision->display].half,
         .past = {&kept[decision->past].half, decision->past_vectors},
         .future = {&kept[decision->future].half, decision->future_vectors},
-        .past_share = decision->has_future && d->shares
-                          ? gpume_past_share(decision->past, decision->display, decision->future)
-                          : GPUME_SHARES / 2,
+        .past_share = gpume_past_share(
+            d->shares && decision->has_future, decision->past, decision->display, decision->future),
         .weight = decision->weight,
         .distance = decision->display - decision->past,
         .kinds = decision->kinds,

@@ -11,7 +11,7 @@
 enum distortion { UNKNOWN, AS_FOUND, ZERO, REVERSED, SHUFFLED, DISTORTIONS };
 static const char *const names[DISTORTIONS] = {NULL, "as_found", "zero", "reversed", "shuffled"};
 
-#define COPIES 4096 /* of matches: more than the window's frames can have */
+#define COPIES 4096 /* of matches: more than the window's frames have in the table's runs */
 
 static struct {
     enum distortion distortion;
@@ -97,10 +97,10 @@ static const struct gpume_match *distort(
     return copy;
 }
 
-struct gpume_frame_cost __real_gpume_choose(const struct gpume_choice *choice);
-struct gpume_frame_cost __wrap_gpume_choose(const struct gpume_choice *choice);
+struct gpume_frame_cost __real_gpume_choose(struct gpume_choice *choice);
+struct gpume_frame_cost __wrap_gpume_choose(struct gpume_choice *choice);
 
-struct gpume_frame_cost __wrap_gpume_choose(const struct gpume_choice *choice)
+struct gpume_frame_cost __wrap_gpume_choose(struct gpume_choice *choice)
 {
     struct gpume_choice changed = *choice;
     if (control.distortion == UNKNOWN) {
