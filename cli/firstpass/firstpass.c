@@ -90,12 +90,12 @@ static enum gpume_exit settle(struct job *job)
                : GPUME_EXIT_DONE;
 }
 
-static bool is_added(const struct job *job, const struct gpume_firstpass_size *size, uint64_t rate)
+static bool is_added(const struct job *job, const struct gpume_firstpass_rung *rung)
 {
     for (size_t i = 0; i < job->report.count; i++) {
         const struct gpume_firstpass_entry *entry = &job->report.entries[i];
-        if (entry->video.width == size->width && entry->video.height == size->height &&
-            entry->bitrate == rate) {
+        if (entry->video.width == rung->width && entry->video.height == rung->height &&
+            entry->bitrate == rung->rate) {
             return true;
         }
     }
@@ -103,33 +103,33 @@ static bool is_added(const struct job *job, const struct gpume_firstpass_size *s
 }
 
 /* Adds a second pass; once, if its size and bitrate are given several times. */
-static int add_pass(struct job *job, const struct gpume_firstpass_size *size, uint64_t rate)
+static int add_pass(struct job *job, const struct gpume_firstpass_rung *rung)
 {
     const struct gpume_source_info *info = &job->video.info;
     const struct gpume_pass_video video = {
-        size->width, size->height, info->rate_num, info->rate_den};
+        rung->width, rung->height, info->rate_num, info->rate_den};
     const struct gpume_firstpass_entry *entry = NULL;
-    if (is_added(job, size, rate)) {
+    if (is_added(job, rung)) {
         return GPUME_OK;
     }
-    GPUME_CHECK(gpume_firstpass_report_add(&job->report, &job->encode, &video, rate, &entry));
-    return gpume_pass_add(job->pass, &video, rate, entry->stats);
+    GPUME_CHECK(gpume_firstpass_report_add(&job->report, &job->encode, &video, rung->rate, &entry));
+    return gpume_pass_add(job->pass, &video, rung->rate, entry->stats);
 }
 
 static int add_passes(struct job *job)
 {
     const struct gpume_source_info *info = &job->video.info;
     const struct gpume_firstpass_options *options = job->options;
-    const struct gpume_firstpass_size own = {info->width, info->height};
+    const struct gpume_firstpass_rung own = {info->width, info->height, 0};
     const uint32_t sizes = options->sizes.count > 0 ? options->sizes.count : 1;
     for (uint32_t i = 0; i < sizes * options->rates.count; i++) {
-        const struct gpume_firstpass_size *size =
-            options->sizes.count > 0 ? &options->sizes.sizes[i / options->rates.count] : &own;
-        GPUME_CHECK(add_pass(job, size, options->rates.rates[i % options->rates.count]));
+        struct gpume_firstpass_rung rung =
+            options->sizes.count > 0 ? options->sizes.items[i / options->rates.count] : own;
+        rung.rate = options->rates.items[i % options->rates.count].rate;
+        GPUME_CHECK(add_pass(job, &rung));
     }
     for (uint32_t i = 0; i < options->rungs.count; i++) {
-        const struct gpume_firstpass_rung *rung = &options->rungs.rungs[i];
-        GPUME_CHECK(add_pass(job, &rung->size, rung->rate));
+        GPUME_CHECK(add_pass(job, &options->rungs.items[i]));
     }
     return GPUME_OK;
 }

@@ -15,37 +15,22 @@
 #define GPUME_FIRSTPASS_SIDE_MAX 16384u
 #define GPUME_FIRSTPASS_PIXELS_MAX 256000000u /* FFmpeg takes a few more */
 
-struct gpume_firstpass_rates {
-    uint64_t rates[GPUME_FIRSTPASS_MAX + 1]; /* bits per second; all in use: too many */
-    uint32_t count;
-};
-
-struct gpume_firstpass_size {
-    uint32_t width, height;
-};
-
-struct gpume_firstpass_sizes {
-    struct gpume_firstpass_size sizes[GPUME_FIRSTPASS_MAX + 1]; /* all in use: too many */
-    uint32_t count;
-};
-
-/* One second pass of its own size and bitrate. */
+/* A second pass's size, bitrate, or both. */
 struct gpume_firstpass_rung {
-    struct gpume_firstpass_size size;
-    uint64_t rate;
+    uint32_t width, height;
+    uint64_t rate; /* bits per second */
 };
 
 struct gpume_firstpass_rungs {
-    struct gpume_firstpass_rung rungs[GPUME_FIRSTPASS_MAX + 1]; /* all in use: too many */
+    struct gpume_firstpass_rung items[GPUME_FIRSTPASS_MAX + 1]; /* all in use: too many */
     uint32_t count;
 };
 
 /* Strings point into argv. */
 struct gpume_firstpass_options {
-    struct gpume_video_options video; /* output: the beginning of the files' names */
-    int encoder;                      /* enum gpume_encoder; -1: not given */
-    struct gpume_firstpass_rates rates;
-    struct gpume_firstpass_sizes sizes; /* each with all rates; none: the input's */
+    struct gpume_video_options video;          /* output: the beginning of the files' names */
+    int encoder;                               /* enum gpume_encoder; -1: not given */
+    struct gpume_firstpass_rungs rates, sizes; /* each with all others; no sizes: the input's */
     struct gpume_firstpass_rungs rungs;
     bool verify;
     int preset, tune;                   /* by presets.h; -1: not given */

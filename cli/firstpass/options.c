@@ -44,18 +44,19 @@ static bool parse_bits(const char *text, uint64_t *bits)
     return *bits >= RATE_MIN && *bits <= RATE_MAX && *bits % 1000 == 0;
 }
 
-static bool parse_rate(const struct gpume_option *option, const char *text, void *field)
+static bool keep(struct gpume_firstpass_rungs *list, const struct gpume_firstpass_rung *rung)
 {
-    struct gpume_firstpass_rates *list = field;
-    uint64_t rate;
-    (void)option;
-    if (!parse_bits(text, &rate)) {
-        return false;
-    }
     if (list->count <= GPUME_FIRSTPASS_MAX) {
-        list->rates[list->count++] = rate;
+        list->items[list->count++] = *rung;
     }
     return true;
+}
+
+static bool parse_rate(const struct gpume_option *option, const char *text, void *field)
+{
+    struct gpume_firstpass_rung rung = {0};
+    (void)option;
+    return parse_bits(text, &rung.rate) && keep(field, &rung);
 }
 
 static void describe_rate(const struct gpume_option *option, char *text, size_t bytes)
@@ -65,10 +66,10 @@ static void describe_rate(const struct gpume_option *option, char *text, size_t 
 }
 
 static const struct gpume_option_type gpume_type_rates = {
-    sizeof(struct gpume_firstpass_rates), parse_rate, describe_rate, NULL};
+    sizeof(struct gpume_firstpass_rungs), parse_rate, describe_rate, NULL};
 
 /* Sides are even, for chroma at half resolution. length: of the text that is the size. */
-static bool parse_sides(const char *text, size_t length, struct gpume_firstpass_size *size)
+static bool parse_sides(const char *text, size_t length, struct gpume_firstpass_rung *rung)
 {
     const char *by = memchr(text, 'x', length), *end = text + length;
     uint64_t width, height;
@@ -78,22 +79,16 @@ static bool parse_sides(const char *text, size_t length, struct gpume_firstpass_
         (width | height) & 1 || width * height > GPUME_FIRSTPASS_PIXELS_MAX) {
         return false;
     }
-    *size = (struct gpume_firstpass_size){(uint32_t)width, (uint32_t)height};
+    rung->width = (uint32_t)width;
+    rung->height = (uint32_t)height;
     return true;
 }
 
 static bool parse_size(const struct gpume_option *option, const char *text, void *field)
 {
-    struct gpume_firstpass_sizes *list = field;
-    struct gpume_firstpass_size size;
+    struct gpume_firstpass_rung rung = {0};
     (void)option;
-    if (!parse_sides(text, strlen(text), &size)) {
-        return false;
-    }
-    if (list->count <= GPUME_FIRSTPASS_MAX) {
-        list->sizes[list->count++] = size;
-    }
-    return true;
+    return parse_sides(text, strlen(text), &rung) && keep(field, &rung);
 }
 
 static void describe_size(const struct gpume_option *option, char *text, size_t bytes)
@@ -105,22 +100,15 @@ static void describe_size(const struct gpume_option *option, char *text, size_t 
 }
 
 static const struct gpume_option_type gpume_type_sizes = {
-    sizeof(struct gpume_firstpass_sizes), parse_size, describe_size, NULL};
+    sizeof(struct gpume_firstpass_rungs), parse_size, describe_size, NULL};
 
 static bool parse_rung(const struct gpume_option *option, const char *text, void *field)
 {
-    struct gpume_firstpass_rungs *list = field;
     const char *colon = strchr(text, ':');
     struct gpume_firstpass_rung rung;
     (void)option;
-    if (!colon || !parse_sides(text, (size_t)(colon - text), &rung.size) ||
-        !parse_bits(colon + 1, &rung.rate)) {
-        return false;
-    }
-    if (list->count <= GPUME_FIRSTPASS_MAX) {
-        list->rungs[list->count++] = rung;
-    }
-    return true;
+    return colon && parse_sides(text, (size_t)(colon - text), &rung) &&
+           parse_bits(colon + 1, &rung.rate) && keep(field, &rung);
 }
 
 static void describe_rung(const struct gpume_option *option, char *text, size_t bytes)

@@ -246,7 +246,8 @@ static int open_planes(struct gpume_blocks *b)
     return b->planes ? GPUME_OK : gpume_log_nomem(&b->log, "the frames of the lookahead");
 }
 
-int gpume_blocks_open(struct gpume_blocks **blocks, const struct gpume_blocks_params *params)
+int gpume_blocks_open(
+    struct gpume_blocks **blocks, const struct gpume_blocks_params *params, bool on_gpu)
 {
     const struct gpume_log log = {params->log, params->log_opaque};
     struct gpume_blocks *b = calloc(1, sizeof(*b));
@@ -265,7 +266,7 @@ int gpume_blocks_open(struct gpume_blocks **blocks, const struct gpume_blocks_pa
     pthread_cond_init(&b->queued, NULL);
     pthread_cond_init(&b->done, NULL);
     int status;
-    if (params->gpu) {
+    if (on_gpu) {
         GPUME_TRY(gpume_encode_device_open(&b->device, params));
     }
     GPUME_TRY(open_planes(b));

@@ -19,10 +19,9 @@
 struct gpume_blocks;
 
 struct gpume_blocks_params {
-    const struct gpume_split *split; /* of the half planes' rows */
+    const struct gpume_split *split; /* of the half planes' rows; filled in before the first job */
     uint32_t blocks_x, blocks_y;
     uint32_t frames; /* that are kept: the last ones that were added */
-    bool gpu;        /* use one, by the choice of `backend` and `device` */
     enum gpume_backend backend;
     const char *device;
     uint32_t threads; /* of searches.h */
@@ -77,7 +76,9 @@ struct gpume_weighing {
     uint16_t *moved, *still; /* then filled in: SATD and the penalties of costs.h */
 };
 
-int gpume_blocks_open(struct gpume_blocks **blocks, const struct gpume_blocks_params *params);
+/* on_gpu: use one, by the choice of `backend` and `device`, unless its limits are too low. */
+int gpume_blocks_open(
+    struct gpume_blocks **blocks, const struct gpume_blocks_params *params, bool on_gpu);
 
 /* Where the planes of a frame lie, until params.frames more have been added: any thread. */
 struct gpume_half gpume_blocks_half(const struct gpume_blocks *blocks, uint64_t frame);

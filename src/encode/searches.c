@@ -47,13 +47,6 @@ static int open_context(struct gpume_searches *s, const struct gpume_blocks_para
     return GPUME_OK;
 }
 
-static int open_blocks(struct gpume_searches *s, const struct gpume_blocks_params *params)
-{
-    struct gpume_blocks_params blocks = *params;
-    blocks.gpu = gpume_searches_on_gpu(s);
-    return gpume_blocks_open(&s->blocks, &blocks);
-}
-
 static void *receive_all(void *opaque);
 
 static int start_thread(struct gpume_searches *s, const struct gpume_log *log)
@@ -74,7 +67,7 @@ int gpume_searches_open(struct gpume_searches **searches, const struct gpume_blo
     pthread_mutex_init(&s->mutex, NULL);
     pthread_cond_init(&s->changed, NULL);
     GPUME_TRY(open_context(s, params));
-    GPUME_TRY(open_blocks(s, params));
+    GPUME_TRY(gpume_blocks_open(&s->blocks, params, gpume_searches_on_gpu(s)));
     if (gpume_blocks_on_gpu(s->blocks)) {
         GPUME_TRY(start_thread(s, &log));
     }

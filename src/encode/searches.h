@@ -15,7 +15,6 @@
 
 struct gpume_searches;
 
-/* Whether the blocks are a GPU's follows from the engine: params->gpu is not looked at. */
 int gpume_searches_open(struct gpume_searches **searches, const struct gpume_blocks_params *params);
 
 /* "NVIDIA H200", "2 threads". */

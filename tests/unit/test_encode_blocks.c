@@ -90,10 +90,9 @@ static void open_way(struct room *room, bool gpu)
         .blocks_x = room->blocks_x,
         .blocks_y = room->blocks_y,
         .frames = KEPT,
-        .gpu = gpu,
         .backend = GPUME_BACKEND_VULKAN,
         .log = on_log};
-    REQUIRE_EQUAL(gpume_blocks_open(&way->blocks, &params), GPUME_OK);
+    REQUIRE_EQUAL(gpume_blocks_open(&way->blocks, &params, gpu), GPUME_OK);
     for (uint32_t i = 0; i < KEPT; i++) {
         room->halves[i] = gpume_blocks_half(way->blocks, i);
         way->intra[i] = (struct gpume_intra){
@@ -309,7 +308,6 @@ static void test_opens(void)
         .blocks_x = 20,
         .blocks_y = 11,
         .frames = KEPT,
-        .gpu = true,
         .backend = GPUME_BACKEND_VULKAN,
         .log = on_log};
     struct gpume_encode_device *device = NULL;
