@@ -22,13 +22,6 @@ char gpume_pass_letter(enum gpume_frame_type type)
     return letters[type];
 }
 
-bool gpume_pass_type_of(char letter, enum gpume_frame_type *type)
-{
-    const char *at = letter ? strchr(letters, letter) : NULL;
-    *type = at ? (enum gpume_frame_type)(at - letters) : GPUME_FRAME_P;
-    return at != NULL;
-}
-
 int32_t gpume_pass_qp_of_ratio(double ratio)
 {
     const int64_t fixed = gpume_fixed_from_double(ratio);
@@ -79,30 +72,4 @@ void gpume_pass_header(char line[GPUME_PASS_LINE_BYTES], const struct gpume_pass
         append(line, text);
     }
     append(line, format->constant);
-}
-
-/* Is the word in the line, between blanks? */
-static bool has_word(const char *line, const char *word)
-{
-    const size_t length = strlen(word);
-    for (const char *at = line; (at = strstr(at, word)) != NULL; at += length) {
-        if (at > line && at[-1] == ' ' && (at[length] == ' ' || at[length] == '\0')) {
-            return true;
-        }
-    }
-    return false;
-}
-
-const struct gpume_encode_option *gpume_pass_header_differs(
-    const char *line, const struct gpume_encode_options *options)
-{
-    const struct gpume_encode_option *option = NULL;
-    char text[GPUME_PASS_LINE_BYTES];
-    while ((option = next_compared(option, options->encoder)) != NULL) {
-        spell(text, option, options);
-        if (!has_word(line, text)) {
-            break;
-        }
-    }
-    return option;
 }

@@ -29,8 +29,6 @@ struct gpume_pass_format {
     bool as_words; /* switches are NAME or no-NAME; otherwise NAME=1 or NAME=0 */
 
     void (*write)(char line[GPUME_PASS_LINE_BYTES], const struct gpume_pass_frame *frame);
-    /* False: it is no such line. */
-    bool (*read)(const char *line, struct gpume_pass_frame *frame);
 
     bool has_weights; /* lines have weights; otherwise the second pass finds them */
 
@@ -47,7 +45,6 @@ const struct gpume_pass_format *gpume_pass_format_of(enum gpume_encoder encoder)
 
 /* 'I' for IDR frames, 'i', 'P', 'B' for reference frames, 'b'. */
 char gpume_pass_letter(enum gpume_frame_type type);
-bool gpume_pass_type_of(char letter, enum gpume_frame_type *type);
 
 /* The QPs by which a ratio of quantizer steps differs, 6 log2(ratio), in 1/256. */
 int32_t gpume_pass_qp_of_ratio(double ratio);
@@ -55,9 +52,5 @@ int32_t gpume_pass_qp_of_ratio(double ratio);
 /* The first line of the statistics. */
 void gpume_pass_header(char line[GPUME_PASS_LINE_BYTES], const struct gpume_pass_video *video,
     const struct gpume_encode_options *options);
-
-/* The option of the encoder, if any, whose value in the line is not that of the options. */
-const struct gpume_encode_option *gpume_pass_header_differs(
-    const char *line, const struct gpume_encode_options *options);
 
 #endif

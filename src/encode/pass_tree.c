@@ -5,6 +5,7 @@
 #include "encode/half.h"
 #include "encode/pass_format.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 /* One axis of the picture. Positions are in units of which a pixel of the analysed frame has `to`
@@ -31,27 +32,21 @@ size_t gpume_pass_tree_bytes(const struct gpume_pass_tree *tree)
     return 1 + (size_t)tree->x.to_count * tree->y.to_count * sizeof(int16_t);
 }
 
-int gpume_pass_tree_open(struct gpume_pass_tree **result, const struct gpume_pass_params *params,
-    const struct gpume_pass_video *video, const struct gpume_decision *decision)
+struct gpume_pass_tree *gpume_pass_tree_open(
+    const struct gpume_pass_params *params, const struct gpume_pass_video *video)
 {
     struct gpume_pass_tree *tree = calloc(1, sizeof(*tree));
-    *result = tree;
-    if (tree) {
-        tree->format = gpume_pass_format_of(params->options->encoder);
-        tree->x = axis_of(params->width, video->width);
-        tree->y = axis_of(params->height, video->height);
-        tree->record = malloc(gpume_pass_tree_bytes(tree));
+    if (!tree) {
+        return NULL;
     }
-    if (!tree || !tree->record) {
-        return gpume_log_nomem(&params->log, "the QP offsets of a frame");
+    tree->format = gpume_pass_format_of(params->options->encoder);
+    tree->x = axis_of(params->width, video->width);
+    tree->y = axis_of(params->height, video->height);
+    tree->record = malloc(gpume_pass_tree_bytes(tree));
+    if (!tree->record) {
+        gpume_pass_tree_close(&tree);
     }
-    if (decision->blocks_x != tree->x.from_count || decision->blocks_y != tree->y.from_count) {
-        return gpume_log_fail(&params->log, GPUME_FORMAT,
-            "the analysis has %u x %u blocks, not %u x %u", (unsigned)decision->blocks_x,
-            (unsigned)decision->blocks_y, (unsigned)tree->x.from_count,
-            (unsigned)tree->y.from_count);
-    }
-    return GPUME_OK;
+    return tree;
 }
 
 /* The stretch that a square of the encoded picture covers, and the squares of the analysed frame
@@ -99,6 +94,7 @@ const unsigned char *gpume_pass_tree_record(
 {
     const unsigned high = tree->format->big_endian ? 0 : 1;
     unsigned char *at = tree->record;
+    assert(decision->blocks_x == tree->x.from_count && decision->blocks_y == tree->y.from_count);
     *at++ = tree->format->types[decision->type];
     for (uint32_t y = 0; y < tree->y.to_count; y++) {
         const struct stretch down = stretch_of(&tree->y, y);

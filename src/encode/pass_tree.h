@@ -11,9 +11,9 @@
 
 struct gpume_pass_tree;
 
-/* decision: any of the frames. */
-int gpume_pass_tree_open(struct gpume_pass_tree **tree, const struct gpume_pass_params *params,
-    const struct gpume_pass_video *video, const struct gpume_decision *decision);
+/* NULL: out of memory; not logged. */
+struct gpume_pass_tree *gpume_pass_tree_open(
+    const struct gpume_pass_params *params, const struct gpume_pass_video *video);
 
 /* Bytes of each record. */
 size_t gpume_pass_tree_bytes(const struct gpume_pass_tree *tree);

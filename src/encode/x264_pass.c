@@ -54,21 +54,6 @@ static void write_weight(char text[WEIGHT_BYTES], const struct gpume_weight *wei
     }
 }
 
-/* Reads a weight, whose chroma follows from luma, and returns the characters that it takes; 0:
- * there is none. */
-static size_t read_weight(const char *text, struct gpume_weight *weight)
-{
-    char expected[WEIGHT_BYTES];
-    *weight = GPUME_WEIGHT_NONE;
-    if (sscanf(text, "w:%" SCNd32 ",%" SCNd32 ",%" SCNd32, &weight->denominator, &weight->scale,
-            &weight->offset) != 3 ||
-        weight->denominator < 0 || weight->denominator > 7) {
-        return 0;
-    }
-    write_weight(expected, weight);
-    return strncmp(text, expected, strlen(expected)) == 0 ? strlen(expected) : 0;
-}
-
 static void write_frame(char line[GPUME_PASS_LINE_BYTES], const struct gpume_pass_frame *frame)
 {
     char weight[WEIGHT_BYTES];
@@ -80,21 +65,6 @@ static void write_frame(char line[GPUME_PASS_LINE_BYTES], const struct gpume_pas
         frame->display, frame->coded, gpume_pass_letter(frame->type), qp / 100, qp % 100, qp / 100,
         qp % 100, frame->texture, frame->vectors, frame->intra_blocks, frame->inter_blocks,
         frame->skipped_blocks, weight);
-}
-
-static bool read_frame(const char *line, struct gpume_pass_frame *frame)
-{
-    char letter = '\0';
-    unsigned whole = 0, part = 0;
-    int end = 0;
-    sscanf(line,
-        "in:%" SCNu64 " out:%" SCNu64 " type:%c dur:2 cpbdur:2 q:%u.%2u aq:%*u.%*2u tex:%" SCNu64
-        " mv:%" SCNu64 " misc:0 imb:%" SCNu32 " pmb:%" SCNu32 " smb:%" SCNu32 " d:- ref:0 %n",
-        &frame->display, &frame->coded, &letter, &whole, &part, &frame->texture, &frame->vectors,
-        &frame->intra_blocks, &frame->inter_blocks, &frame->skipped_blocks, &end);
-    frame->qp = (int32_t)(whole * 100 + part);
-    const char *rest = line + end + read_weight(line + end, &frame->weight);
-    return end > 0 && strcmp(rest, ";") == 0 && gpume_pass_type_of(letter, &frame->type);
 }
 
 /* With mbtree, the tree takes the place of a higher QP of B frames. QPs of deep samples begin
@@ -123,7 +93,6 @@ const struct gpume_pass_format gpume_x264_pass = {
     .constant = "intra_refresh=0 bluray_compat=0 interlaced=0 direct=1",
     .dash = '_',
     .write = write_frame,
-    .read = read_frame,
     .has_weights = true,
     .qp = qp_of,
     .types =

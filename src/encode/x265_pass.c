@@ -24,22 +24,6 @@ static void write_frame(char line[GPUME_PASS_LINE_BYTES], const struct gpume_pas
         frame->vectors, frame->intra_blocks, frame->inter_blocks, frame->skipped_blocks);
 }
 
-static bool read_frame(const char *line, struct gpume_pass_frame *frame)
-{
-    char letter = '\0';
-    unsigned whole = 0, part = 0;
-    int end = 0;
-    sscanf(line,
-        "in:%" SCNu64 " out:%" SCNu64
-        " type:%c q:%u.%2u q-aq:%*u.%*2u q-noVbv:%*u.%*2u q-Rceq:1.00 tex:%" SCNu64 " mv:%" SCNu64
-        " misc:0 icu:%" SCNu32 ".00 pcu:%" SCNu32 ".00 scu:%" SCNu32 ".00 sc:0 ;%n",
-        &frame->display, &frame->coded, &letter, &whole, &part, &frame->texture, &frame->vectors,
-        &frame->intra_blocks, &frame->inter_blocks, &frame->skipped_blocks, &end);
-    frame->qp = (int32_t)(whole * 100 + part);
-    frame->weight = GPUME_WEIGHT_NONE;
-    return end > 0 && line[end] == '\0' && gpume_pass_type_of(letter, &frame->type);
-}
-
 static int32_t qp_of(const struct gpume_encode_options *options, enum gpume_frame_type type)
 {
     const int32_t b = gpume_pass_qp_of_ratio(options->pbratio);
@@ -54,7 +38,6 @@ const struct gpume_pass_format gpume_x265_pass = {
     .dash = '-',
     .as_words = true,
     .write = write_frame,
-    .read = read_frame,
     .qp = qp_of,
     .types =
         {[GPUME_FRAME_IDR] = 2, [GPUME_FRAME_I] = 2, [GPUME_FRAME_P] = 1, [GPUME_FRAME_B_REF] = 0},

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The files of a second pass, from made-up decisions: options as the encoders have them, the bytes
- * of both formats, offsets at another picture size, rates, and lines that are damaged. Works in its
- * own folder below the current one.
+ * of both formats, offsets at another picture size, rates, and damage that is found when files are
+ * read back. Works in its own folder below the current one.
  */
 #include "encode/bits.h"
 #include "encode/options.h"
@@ -421,54 +421,84 @@ static void test_weights(void)
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const struct gpume_pass_frame frame = {.weight = cases[i].weight};
-        struct gpume_pass_frame read;
         char line[GPUME_PASS_LINE_BYTES];
         gpume_x264_pass.write(line, &frame);
         REQUIRE(ends(line, cases[i].end));
-        REQUIRE(gpume_x264_pass.read(line, &read));
-        REQUIRE(gpume_weight_is_none(&frame.weight) == gpume_weight_is_none(&read.weight));
     }
+}
+
+/* --- files that are not what was written */
+
+enum damage { NONE, CHANGED, SHORTENED, EXTENDED };
+
+/* Of the file that is read back as number `file`, from 0. */
+static struct {
+    enum damage damage;
+    long at; /* the byte that is changed, or the new length */
+    int file;
+} planned;
+
+static void damage_file(const char *path)
+{
+    FILE *file = fopen(path, "r+b");
+    REQUIRE(file);
+    if (planned.damage == CHANGED) {
+        REQUIRE(fseek(file, planned.at, SEEK_SET) == 0);
+        const int byte = fgetc(file);
+        REQUIRE(fseek(file, planned.at, SEEK_SET) == 0 && fputc(byte ^ 1, file) != EOF);
+    } else if (planned.damage == SHORTENED) {
+        REQUIRE(ftruncate(fileno(file), planned.at) == 0);
+    } else {
+        REQUIRE(fseek(file, 0, SEEK_END) == 0 && fputs("in:5 ;\n", file) != EOF);
+    }
+    REQUIRE(fclose(file) == 0);
+}
+
+const char *__real_gpume_out_place(const struct gpume_out *out);
+const char *__wrap_gpume_out_place(const struct gpume_out *out);
+
+/* The files are complete when their place is asked for, and are then read. */
+const char *__wrap_gpume_out_place(const struct gpume_out *out)
+{
+    const char *path = __real_gpume_out_place(out);
+    if (planned.damage != NONE && planned.file-- == 0) {
+        damage_file(path);
+    }
+    return path;
+}
+
+static void require_found(
+    const struct gpume_encode_options *options, int file, enum damage damage, long at)
+{
+    planned.damage = damage;
+    planned.file = file;
+    planned.at = at;
+    logged.errors = 0;
+    REQUIRE(write_files(options, 100000, 5, 48, 32) < 0);
+    REQUIRE_EQUAL(logged.errors, 1);
+    REQUIRE(access("a", F_OK) != 0);
+    planned.damage = NONE;
 }
 
 static void test_damage(void)
 {
     for (int i = 0; i < GPUME_ENCODERS; i++) {
-        struct gpume_encode_options options = options_of((enum gpume_encoder)i);
-        const struct gpume_pass_format *format = gpume_pass_format_of(options.encoder);
-        const struct gpume_pass_frame frame = {
-            .display = 7,
-            .coded = 9,
-            .type = GPUME_FRAME_P,
-            .qp = 2345,
-            .texture = 1000,
-            .vectors = 234,
-            .intra_blocks = 1,
-            .inter_blocks = 3,
-            .skipped_blocks = 2,
-            .weight = {5, 40, -3},
-        };
-        struct gpume_pass_frame read;
-        char line[GPUME_PASS_LINE_BYTES];
-        format->write(line, &frame);
-        REQUIRE(format->read(line, &read));
-        REQUIRE(read.display == 7 && read.coded == 9 && read.type == GPUME_FRAME_P);
-        REQUIRE(read.qp == 2345 && read.texture == 1000 && read.vectors == 234);
-        REQUIRE(read.intra_blocks == 1 && read.inter_blocks == 3 && read.skipped_blocks == 2);
-        REQUIRE(i == GPUME_ENCODER_X265 || read.weight.scale == 40);
-        for (size_t length = strlen(line) - 1; length > 0; length--) {
-            line[length] = '\0';
-            REQUIRE(!format->read(line, &read));
+        const struct gpume_encode_options options = options_of((enum gpume_encoder)i);
+        unsigned char text[8192];
+        REQUIRE_EQUAL(write_files(&options, 100000, 5, 48, 32), GPUME_OK);
+        const long bytes = (long)take("a", text, sizeof(text));
+        const long tree_bytes =
+            (long)take(i == GPUME_ENCODER_X264 ? "a.mbtree" : "a.cutree", text, sizeof(text));
+        for (long at = 0; at < bytes; at++) {
+            require_found(&options, 0, CHANGED, at);
         }
-        const struct gpume_pass_video video = {48, 32, 25, 1};
-        gpume_pass_header(line, &video, &options);
-        REQUIRE(gpume_pass_header_differs(line, &options) == NULL);
-        options.bframes--;
-        const struct gpume_encode_option *option = gpume_pass_header_differs(line, &options);
-        REQUIRE(option && strcmp(option->name, "bframes") == 0);
-        options.bframes++;
-        options.open_gop = !options.open_gop;
-        option = gpume_pass_header_differs(line, &options);
-        REQUIRE(option && strcmp(option->name, "open-gop") == 0);
+        for (long length = 0; length < bytes - 1; length += 7) {
+            require_found(&options, 0, SHORTENED, length);
+        }
+        require_found(&options, 0, EXTENDED, 0);
+        require_found(&options, 1, CHANGED, tree_bytes / 3); /* the type of the second frame */
+        require_found(&options, 1, SHORTENED, tree_bytes - 1);
+        require_found(&options, 1, EXTENDED, 0);
     }
 }
 

@@ -45,6 +45,17 @@ static void *grow(void *memory, size_t count, size_t size)
     return grown;
 }
 
+static enum gpume_frame_type type_of(char letter, const char *line)
+{
+    for (enum gpume_frame_type type = GPUME_FRAME_IDR; type <= GPUME_FRAME_B; type++) {
+        if (gpume_pass_letter(type) == letter) {
+            return type;
+        }
+    }
+    die("unknown frame type", line);
+    return GPUME_FRAME_P;
+}
+
 /* Types from statistics: lines "in:DISPLAY out:CODED type:LETTER ...". */
 static void read_types(const char *path)
 {
@@ -59,10 +70,7 @@ static void read_types(const char *path)
         if (sscanf(line, "in:%" SCNu64 " out:%*u type:%c", &display, &letter) != 2) {
             continue;
         }
-        enum gpume_frame_type type;
-        if (!gpume_pass_type_of(letter, &type)) {
-            die("unknown frame type", line);
-        }
+        const enum gpume_frame_type type = type_of(letter, line);
         if (display >= control.type_count) {
             control.types = grow(control.types, display + 1, sizeof *control.types);
             for (; control.type_count <= display; control.type_count++) {
