@@ -3,6 +3,8 @@
 
 #include "encode/fixed.h"
 
+#include <assert.h>
+
 enum { AQ_NONE, AQ_VARIANCE, AQ_AUTO_VARIANCE, AQ_AUTO_VARIANCE_BIASED };
 
 #define ONE 65536 /* all numbers here are in 1/65536 */
@@ -66,11 +68,8 @@ void gpume_aq_offsets(const struct gpume_encode_options *options, const uint32_t
     uint32_t count, uint32_t *scratch, int16_t *offsets)
 {
     const int64_t strength = gpume_fixed_from_double(options->aq_strength);
-    if (!gpume_aq_is_on(options)) {
-        for (uint32_t i = 0; i < count; i++) {
-            offsets[i] = 0;
-        }
-    } else if (options->aq_mode == AQ_VARIANCE) {
+    assert(gpume_aq_is_on(options));
+    if (options->aq_mode == AQ_VARIANCE) {
         by_variance(strength, energies, count, offsets);
     } else {
         by_auto_variance(options, strength, energies, count, scratch, offsets);

@@ -19,8 +19,8 @@
 /* Whether these options give offsets other than 0. */
 bool gpume_aq_is_on(const struct gpume_encode_options *options);
 
-/* Offsets of all blocks of a frame in 1/256, from energies of 8-bit samples. count > 0. scratch:
- * memory for as many numbers. */
+/* Offsets of all blocks of a frame in 1/256, from energies of 8-bit samples. count > 0, and AQ is
+ * on. scratch: memory for as many numbers. */
 void gpume_aq_offsets(const struct gpume_encode_options *options, const uint32_t *energies,
     uint32_t count, uint32_t *scratch, int16_t *offsets);
 

@@ -72,8 +72,8 @@ static void find_aq_offsets(struct gpume_analysis *a)
     for (; a->offset_end < a->seen; a->offset_end++) {
         const uint32_t *energies = gpume_lookahead_energies(a->lookahead, a->offset_end);
         if (energies) {
-            uint32_t *later = information_at(a, a->offset_end);
-            gpume_aq_offsets(&a->params.options, energies, a->blocks, later,
+            uint32_t *scratch = information_at(a, a->offset_end); /* which is found later */
+            gpume_aq_offsets(&a->params.options, energies, a->blocks, scratch,
                 gpume_analysis_aq_offsets(a, a->offset_end));
         }
     }

@@ -12,10 +12,10 @@ Beside each STATS lies STATS.mbtree or STATS.cutree. The first one is called "th
     gpume firstpass CLIP --encoder x264 --bitrate 500k -o ours
     compare_passes.py x264 640 360 own.stats ours-640x360-500k-0.log
 """
-import math
 import re
 import struct
 import sys
+from statistics import correlation, fmean, pstdev
 
 FRAME = re.compile(r"in:(\d+) out:(\d+) type:(\w)")
 
@@ -47,16 +47,13 @@ class Pass:
 
 
 def moments(values):
-    mean = sum(values) / len(values)
-    return mean, math.sqrt(sum((value - mean) ** 2 for value in values) / len(values))
+    return fmean(values), pstdev(values)
 
 
-def correlation(a, b):
-    (mean_a, deviation_a), (mean_b, deviation_b) = moments(a), moments(b)
-    if deviation_a == 0 or deviation_b == 0:
-        return 1.0 if deviation_a == deviation_b else 0.0
-    covariance = sum((x - mean_a) * (y - mean_b) for x, y in zip(a, b)) / len(a)
-    return covariance / (deviation_a * deviation_b)
+def likeness(a, b):
+    """Their correlation; where one has the same value everywhere, whether the other one has, too."""
+    constant = [min(values) == max(values) for values in (a, b)]
+    return float(all(constant)) if any(constant) else correlation(a, b)
 
 
 def compare_offsets(theirs, ours, letters):
@@ -68,13 +65,10 @@ def compare_offsets(theirs, ours, letters):
     if not frames:
         return
     pairs = [(theirs.offsets[display], ours.offsets[display]) for display in frames]
-    found = sorted(correlation(a, b) for a, b in pairs)
-    figures = [
-        sum(part) / len(pairs)
-        for part in zip(*((*moments(a), *moments(b)) for a, b in pairs))
-    ]
+    found = sorted(likeness(a, b) for a, b in pairs)
+    figures = [fmean(part) for part in zip(*(moments(a) + moments(b) for a, b in pairs))]
     print(
-        f"{letters[0]}: {len(frames)} frames, correlation mean {sum(found) / len(found):.3f} "
+        f"{letters[0]}: {len(frames)} frames, correlation mean {fmean(found):.3f} "
         f"least {found[0]:.3f}; mean offset theirs {figures[0]:.2f} ours {figures[2]:.2f}; "
         f"deviation theirs {figures[1]:.2f} ours {figures[3]:.2f}"
     )

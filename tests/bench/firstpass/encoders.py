@@ -110,7 +110,10 @@ class Cache:
         with open(log) as stream:
             report = stream.read()
         for name, pattern in (patterns or {}).items():
-            found[name] = float(re.findall(pattern, report)[-1])
+            values = re.findall(pattern, report)
+            if not values:
+                raise Failure("%s: its report has no %s" % (program, name))
+            found[name] = float(values[-1])
         with open(os.path.join(work, "result.json"), "w") as stream:
             json.dump(found, stream)
         try:

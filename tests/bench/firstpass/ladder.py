@@ -33,45 +33,28 @@ COLUMNS = ["machine", "commit", "encoder", "version", "tune", "clip", "role", "f
 
 # Each variant: (encoder's options, how its files are made, the variant that is 0 %).
 OWN, COPY, TREE, ALL, MEASURED, DISTORTED = range(6)
+COMMON = {
+    "own": ([], OWN, "own"),
+    "copy": ([], COPY, "own"),
+    "tree": ([], TREE, "own"),
+    "all": ([], ALL, "own"),
+    "measured": ([], MEASURED, "own"),
+    "zero": ([], TREE, "own"),
+    "reversed": ([], TREE, "own"),
+    "shuffled": ([], TREE, "own"),
+    "all_zero": ([], DISTORTED, "own"),
+    "all_reversed": ([], DISTORTED, "own"),
+    "all_shuffled": ([], DISTORTED, "own"),
+    "own_vbv": (VBV, OWN, "own_vbv"),
+    "all_vbv": (VBV, ALL, "own_vbv"),
+    "own_five": ([], OWN, "own_five"),
+    "all_five": ([], ALL, "own_five"),
+}
+ADAPT2 = ["--b-adapt", "2"]
 VARIANTS = {
-    "x264": {
-        "own": ([], OWN, "own"),
-        "own_adapt2": (["--b-adapt", "2"], OWN, "own_adapt2"),
-        "copy": ([], COPY, "own"),
-        "no_tree": (["--no-mbtree"], OWN, "own"),
-        "tree": ([], TREE, "own"),
-        "all": ([], ALL, "own"),
-        "all_adapt2": (["--b-adapt", "2"], ALL, "own_adapt2"),
-        "measured": ([], MEASURED, "own"),
-        "zero": ([], TREE, "own"),
-        "reversed": ([], TREE, "own"),
-        "shuffled": ([], TREE, "own"),
-        "all_zero": ([], DISTORTED, "own"),
-        "all_reversed": ([], DISTORTED, "own"),
-        "all_shuffled": ([], DISTORTED, "own"),
-        "own_vbv": (VBV, OWN, "own_vbv"),
-        "all_vbv": (VBV, ALL, "own_vbv"),
-        "own_five": ([], OWN, "own_five"),
-        "all_five": ([], ALL, "own_five"),
-    },
-    "x265": {
-        "own": ([], OWN, "own"),
-        "copy": ([], COPY, "own"),
-        "no_tree": (["--no-cutree"], OWN, "own"),
-        "tree": ([], TREE, "own"),
-        "all": ([], ALL, "own"),
-        "measured": ([], MEASURED, "own"),
-        "zero": ([], TREE, "own"),
-        "reversed": ([], TREE, "own"),
-        "shuffled": ([], TREE, "own"),
-        "all_zero": ([], DISTORTED, "own"),
-        "all_reversed": ([], DISTORTED, "own"),
-        "all_shuffled": ([], DISTORTED, "own"),
-        "own_vbv": (VBV, OWN, "own_vbv"),
-        "all_vbv": (VBV, ALL, "own_vbv"),
-        "own_five": ([], OWN, "own_five"),
-        "all_five": ([], ALL, "own_five"),
-    },
+    "x264": dict(COMMON, no_tree=(["--no-mbtree"], OWN, "own"),
+                 own_adapt2=(ADAPT2, OWN, "own_adapt2"), all_adapt2=(ADAPT2, ALL, "own_adapt2")),
+    "x265": dict(COMMON, no_tree=(["--no-cutree"], OWN, "own")),
 }
 
 

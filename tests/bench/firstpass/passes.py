@@ -102,7 +102,7 @@ def second_passes(arguments, runs, rungs, folder):
     """Of an analysis, which has a run for each of them."""
     for rung in rungs:
         command = next(run for run in runs if is_run_of(run, rung))["commands"]["ffmpeg"]
-        yield processor_seconds(command[:-1] + choices_of(arguments) + NOWHERE, folder)
+        yield processor_seconds(command[:-1] + choices_of(arguments) + ["-an"] + NOWHERE, folder)
 
 
 def passes_with_gpume(arguments, video, rungs, folder):
