@@ -11,8 +11,10 @@
  * AV_FRAME_DATA_REGIONS_OF_INTEREST, one region for each run of equal offsets in a row, and gives
  * the frames to an encoder of libavcodec that reads it: libx264 (default), libx265, libvpx or
  * libvpx-vp9. If the map ends before the video, it begins again, as kvazaar does. The trees of
- * libx264 and libx265 are off, for the map has the offsets of one already. libvpx takes three
- * different offsets in a frame, libvpx-vp9 seven; libavcodec warns of more, and ignores them.
+ * libx264 and libx265 are off, for the map has the offsets of one already. The squares of a map
+ * have the largest side, of 64, 48, 32 and 16 pixels, at which they are as many as the map says; if
+ * there is none, the map is stretched over the picture. libvpx takes three different offsets in a
+ * frame, libvpx-vp9 seven; libavcodec warns of more, and ignores them.
  *
  * BITRATE is in bits per second (default: a million). ENCODER must accept the pixel format of
  * INPUT. -y replaces OUTPUT if it exists. Exit status: 0 success, 1 failure, 2 wrong usage.

@@ -9,7 +9,7 @@
 #include "encode/options.h"
 #include "video.h"
 
-#define GPUME_FIRSTPASS_MAX 32u /* bitrates, and sizes */
+#define GPUME_FIRSTPASS_MAX 32u /* items of each list */
 /* Of --size, and what the encoders take. */
 #define GPUME_FIRSTPASS_SIDE_MIN 16u
 #define GPUME_FIRSTPASS_SIDE_MAX 16384u
@@ -28,9 +28,10 @@ struct gpume_firstpass_rungs {
 
 /* Strings point into argv. */
 struct gpume_firstpass_options {
-    struct gpume_video_options video;          /* output: the beginning of the files' names */
-    int encoder;                               /* enum gpume_encoder; -1: not given */
-    struct gpume_firstpass_rungs rates, sizes; /* each with all others; no sizes: the input's */
+    struct gpume_video_options video; /* output: the beginning of the files' names */
+    int encoder;                      /* enum gpume_encoder; -1: not given */
+    struct gpume_firstpass_rungs rates,
+        sizes; /* every size with every rate; no size: the input's */
     struct gpume_firstpass_rungs rungs;
     bool verify;
     int preset, tune;                   /* by presets.h; -1: not given */

@@ -206,15 +206,10 @@ static int refuse_unknown(const struct gpume_command *command, const char *name,
     return GPUME_INVALID;
 }
 
-/* name: all that follows the hyphen. It may be a whole name, as ffmpeg spells options. */
-static int refuse_letter(const struct gpume_command *command, char letter, const char *name)
+static int refuse_letter(const struct gpume_command *command, char letter)
 {
-    const struct gpume_option *option = gpume_command_option(command, name, strlen(name));
-    if (option) {
-        return gpume_refuse(GPUME_INVALID, "unknown option -%s; did you mean --%s?", name, name);
-    }
     for (size_t c = 0; gpume_commands[c]; c++) {
-        option = find_letter(gpume_commands[c], letter);
+        const struct gpume_option *option = find_letter(gpume_commands[c], letter);
         if (option) {
             char spelled[40];
             snprintf(spelled, sizeof(spelled), "-%c (--%s)", letter, option->name);
@@ -309,15 +304,35 @@ static int take_long(struct cursor *cursor, const char *argument)
     return take(cursor, option, spelled, equals ? equals + 1 : NULL);
 }
 
+/* Refuses "-preset", with one hyphen as ffmpeg has it. "-help" is "-h". */
+static int check_hyphens(const struct gpume_command *command, const char *argument)
+{
+    const char *name = argument + 1;
+    const size_t length = strcspn(name, "=");
+    if (length < 3 || strcmp(name, "help") == 0) {
+        return GPUME_OK;
+    }
+    if (find_negated(command, name, length)) {
+        return refuse_unknown(command, name, length);
+    }
+    if (!gpume_command_option(command, name, length)) {
+        return GPUME_OK;
+    }
+    GPUME_CHECK(check_name(argument));
+    return gpume_refuse(GPUME_INVALID, "unknown option -%.*s; did you mean --%.*s?", (int)length,
+        name, (int)length, name);
+}
+
 /* "-b8", "-b 8", "-yq", "-yb8". */
 static int take_short(struct cursor *cursor, const char *argument)
 {
     const struct gpume_command *command = cursor->line->command;
+    GPUME_CHECK(check_hyphens(command, argument));
     for (const char *letter = argument + 1; *letter; letter++) {
         const struct gpume_option *option = find_letter(command, *letter);
         if (!option) {
             GPUME_CHECK(check_name(argument));
-            return refuse_letter(command, *letter, argument + 1);
+            return refuse_letter(command, *letter);
         }
         const char spelled[] = {'-', *letter, '\0'};
         const int status =

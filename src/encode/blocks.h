@@ -76,7 +76,8 @@ struct gpume_weighing {
     uint16_t *moved, *still; /* then filled in: SATD and the penalties of costs.h */
 };
 
-/* on_gpu: use one, by the choice of `backend` and `device`, unless its limits are too low. */
+/* on_gpu: use one, by the choice of `backend` and `device`, if it can be opened and its limits
+ * suffice. */
 int gpume_blocks_open(
     struct gpume_blocks **blocks, const struct gpume_blocks_params *params, bool on_gpu);
 

@@ -10,8 +10,8 @@
 
 /* The longest distance between the references of a mean that a GPU finds before it is asked for. */
 #define EARLY_MEANS 5u
-/* Second number of a pair that is never looked for. */
-#define NOT_FOUND UINT64_MAX
+/* The second number of pairs with a weighted reference, which are not looked for. */
+#define WEIGHTED 1u
 
 /* --- frames */
 
@@ -72,14 +72,14 @@ static struct gpume_kept_pair *take_pair(
                                          .coarse = coarse,
                                          .vectors = vectors,
                                          .costs = (uint16_t *)(void *)(coarse + coarse_count)}};
-    add(l, &frame->pairs, &pair->link, reference, half == &l->weighted ? NOT_FOUND : target);
+    add(l, &frame->pairs, &pair->link, reference, half == &l->weighted ? WEIGHTED : 0);
     return pair;
 }
 
 static struct gpume_kept_pair *find_pair(
     struct gpume_lookahead *l, uint64_t target, uint64_t reference)
 {
-    return (struct gpume_kept_pair *)find(l, &frame_at(l, target)->pairs, reference, target);
+    return (struct gpume_kept_pair *)find(l, &frame_at(l, target)->pairs, reference, 0);
 }
 
 /* The pair of two frames, requested by now. */
@@ -163,7 +163,7 @@ static int request_weighings(struct gpume_lookahead *l)
             .moved = costs,
             .still = costs + l->blocks};
         gpume_blocks_weigh(l->work, &kept->weighing);
-        add(l, &target->weighings, &kept->link, past, newest);
+        add(l, &target->weighings, &kept->link, past, 0);
     }
     return GPUME_OK;
 }
@@ -205,7 +205,7 @@ static void wait_for_frame(struct gpume_lookahead *l, struct gpume_kept_frame *f
     for (link = first_of(l, &frame->weighings); link; link = link->next) {
         const struct gpume_weighing *weighing =
             &((const struct gpume_kept_weighing *)link)->weighing;
-        if (weighing->plain->reference_frame < end && await(l, weighing->plain)) {
+        if (link->first < end && await(l, weighing->plain)) {
             gpume_blocks_wait(l->work, &weighing->job);
         }
     }
@@ -308,8 +308,8 @@ static struct gpume_weight find_weight(struct gpume_lookahead *l,
         return weight;
     }
     const struct gpume_plain_costs plain = {target->intra.costs, match->costs, match->vectors};
-    const struct gpume_kept_weighing *kept = (const struct gpume_kept_weighing *)find(
-        l, &target->weighings, match->reference_frame, match->target_frame);
+    const struct gpume_kept_weighing *kept =
+        (const struct gpume_kept_weighing *)find(l, &target->weighings, match->reference_frame, 0);
     if (kept) {
         gpume_blocks_wait(l->work, &kept->weighing.job);
     }

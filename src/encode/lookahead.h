@@ -6,9 +6,9 @@
  * resolution, and also intra costs, on the processor or on a GPU; on a GPU also the costs of most
  * means of two matches. choice.h finds the costs of the other means, and the cheapest prediction of
  * each block. Costs are SATD of 8-bit samples with the penalties of costs.h. They are the same on
- * every engine and with any number of threads. One thread; but with a GPU, one thread may read
- * frames while another one sends those that have been read, and a third one asks for costs and
- * drops frames.
+ * every engine and with any number of threads. One thread; but with blocks on a GPU
+ * (gpume_lookahead_on_gpu), one thread may read frames while another one sends those that have been
+ * read, and a third one asks for costs and drops frames.
  */
 #ifndef GPUME_ENCODE_LOOKAHEAD_H
 #define GPUME_ENCODE_LOOKAHEAD_H

@@ -41,8 +41,8 @@ struct gpume_kept_frame {
     struct gpume_intra intra;
     uint32_t *energies;
     struct gpume_luma_stats luma;
-    struct gpume_link *pairs,
-        *weighings;                     /* by past reference and target; a pair by any reference */
+    struct gpume_link *pairs;           /* by reference, and 0; with a weighted one never found */
+    struct gpume_link *weighings;       /* by past reference, and 0 */
     struct gpume_link *means, *results; /* by past and future reference */
 };
 
@@ -67,7 +67,7 @@ struct gpume_lookahead {
     uint32_t *all_energies;
     struct gpume_split split;   /* for all that is done to frames that have been put */
     struct gpume_split reading; /* for those that are being put, in another thread; empty
-                                   without a GPU, where `split` serves both */
+                                   without blocks on a GPU, where `split` serves both */
     struct gpume_reading readings[GPUME_READINGS_MAX]; /* position % count */
     uint32_t reading_count;
     uint16_t *row_costs;   /* two rows of blocks for each part of the split */

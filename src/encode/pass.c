@@ -12,6 +12,7 @@
 #include "files/out.h"
 #include "files/path.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -321,54 +322,57 @@ static void fill_frame(const struct gpume_pass *pass, const struct rate *rate, s
     frame->inter_blocks = (uint32_t)blocks - frame->intra_blocks - frame->skipped_blocks;
 }
 
-/* Line number `index` of the statistics, of which the first is the encoder's options. */
-static void make_line(const struct gpume_pass *pass, const struct rate *rate, size_t index,
+/* Line number `index` of the statistics, of which the first is the encoder's options; returns its
+ * bytes, with the newline. */
+static size_t make_line(const struct gpume_pass *pass, const struct rate *rate, size_t index,
     char line[GPUME_PASS_LINE_BYTES])
 {
     struct gpume_pass_frame frame;
     if (index == 0) {
         gpume_pass_header(line, &rate->size->video, pass->params.options);
-        return;
+    } else {
+        fill_frame(pass, rate, index - 1, &frame);
+        pass->format->write(line, &frame);
     }
-    fill_frame(pass, rate, index - 1, &frame);
-    pass->format->write(line, &frame);
+    const size_t length = strlen(line);
+    assert(length + 1 < GPUME_PASS_LINE_BYTES);
+    line[length] = '\n';
+    return length + 1;
 }
 
 static int write_stats(const struct gpume_pass *pass, const struct rate *rate)
 {
     char line[GPUME_PASS_LINE_BYTES];
-    int status = GPUME_OK;
-    for (size_t i = 0; i <= pass->count && status == GPUME_OK; i++) {
-        make_line(pass, rate, i, line);
-        status = gpume_out_text(rate->stats, line);
-        status = status ? status : gpume_out_text(rate->stats, "\n");
+    for (size_t i = 0; i <= pass->count; i++) {
+        GPUME_CHECK(gpume_out_write(rate->stats, line, make_line(pass, rate, i, line)));
     }
-    return status ? status : gpume_out_finish(rate->stats);
+    return gpume_out_finish(rate->stats);
+}
+
+static int check_end(struct gpume_stream *stream)
+{
+    bool ended = false;
+    GPUME_CHECK(gpume_stream_at_end(stream, &ended));
+    return ended ? GPUME_OK : GPUME_FORMAT;
 }
 
 static int check_lines(
     const struct gpume_pass *pass, const struct rate *rate, struct gpume_stream *stream)
 {
-    char expected[GPUME_PASS_LINE_BYTES], *line;
-    bool ended = false;
+    char expected[GPUME_PASS_LINE_BYTES], line[GPUME_PASS_LINE_BYTES];
     for (size_t i = 0; i <= pass->count; i++) {
-        GPUME_CHECK(gpume_stream_line(stream, &line));
-        make_line(pass, rate, i, expected);
-        if (strcmp(line, expected) != 0) {
-            return gpume_log_fail(
-                &pass->params.log, GPUME_FORMAT, "%s: line %zu is damaged", rate->path, i + 1);
+        const size_t bytes = make_line(pass, rate, i, expected);
+        GPUME_CHECK(gpume_stream_read(stream, line, bytes));
+        if (memcmp(line, expected, bytes) != 0) {
+            return GPUME_FORMAT;
         }
     }
-    GPUME_CHECK(gpume_stream_at_end(stream, &ended));
-    return ended
-               ? GPUME_OK
-               : gpume_log_fail(&pass->params.log, GPUME_FORMAT, "%s: has more frames", rate->path);
+    return check_end(stream);
 }
 
 static int check_records(
     const struct gpume_pass *pass, const struct rate *rate, struct gpume_stream *stream)
 {
-    bool ended = false;
     for (size_t i = 0; i < pass->count; i++) {
         const enum gpume_frame_type type = pass->rows[i].bits.type;
         unsigned char code;
@@ -378,14 +382,10 @@ static int check_records(
         GPUME_CHECK(gpume_stream_read(stream, &code, 1));
         GPUME_CHECK(gpume_stream_skip(stream, gpume_pass_tree_bytes(rate->size->tree) - 1));
         if (code != pass->format->types[type]) {
-            return gpume_log_fail(
-                &pass->params.log, GPUME_FORMAT, "%s: frame %zu is damaged", rate->tree_path, i);
+            return GPUME_FORMAT;
         }
     }
-    GPUME_CHECK(gpume_stream_at_end(stream, &ended));
-    return ended ? GPUME_OK
-                 : gpume_log_fail(
-                       &pass->params.log, GPUME_FORMAT, "%s: has more frames", rate->tree_path);
+    return check_end(stream);
 }
 
 typedef int (*check_fn)(
@@ -396,16 +396,22 @@ static int read_back(const struct gpume_pass *pass, const struct rate *rate,
     const struct gpume_out *out, const char *path, check_fn check)
 {
     const char *file = gpume_out_place(out);
+    const struct gpume_log *log = &pass->params.log, silent = {0};
     struct gpume_stream *stream = NULL;
     if (!file) {
         return GPUME_OK;
     }
-    int status = gpume_stream_open(&stream, file, &pass->params.log);
+    int status = gpume_stream_open(&stream, file, &silent);
     status = status ? status : check(pass, rate, stream);
     gpume_stream_close(&stream);
-    return status == GPUME_EOF
-               ? gpume_log_fail(&pass->params.log, GPUME_FORMAT, "%s: lacks frames", path)
-               : status;
+    if (status == GPUME_NOMEM) {
+        return gpume_log_nomem(log, path);
+    }
+    return status == GPUME_OK
+               ? GPUME_OK
+               : gpume_log_fail(log, GPUME_FORMAT,
+                     "%s: does not hold what was written to it; check the disk and run it again",
+                     path);
 }
 
 int gpume_pass_finish(struct gpume_pass *pass)

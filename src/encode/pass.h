@@ -47,7 +47,8 @@ char *gpume_pass_tree_path(enum gpume_encoder encoder, const char *path);
 int gpume_pass_add_frame(struct gpume_pass *pass, const struct gpume_decision *decision);
 
 /* Writes the statistics, then reads all files back. They get their names from gpume_out_set_name.
- * GPUME_INVALID: no frames. GPUME_FORMAT: a file does not hold what was written. */
+ * GPUME_INVALID: no frames. GPUME_FORMAT: a file does not hold what was written. Either was
+ * logged. */
 int gpume_pass_finish(struct gpume_pass *pass);
 
 void gpume_pass_close(struct gpume_pass **pass);

@@ -115,17 +115,21 @@ static bool is_empty(const struct gpume_input *input, const struct stat *st)
     return input->pipe ? !input->piped : st && S_ISREG(st->st_mode) && st->st_size == 0;
 }
 
-/* Is it a list of files without the first line by which FFmpeg knows one? */
+/* Does it look like a list of files without the first line by which FFmpeg knows one? */
 static bool is_bare_list(const char *path)
 {
-    static const char word[] = {'f', 'i', 'l', 'e', ' '};
-    char start[sizeof(word)];
-    FILE *file = fopen(path, "rbe");
-    const bool is_whole = file && fread(start, sizeof(start), 1, file) == 1;
+    char text[4096] = "";
+    FILE *file = fopen(path, "rb");
+    const size_t bytes = file ? fread(text, 1, sizeof(text) - 1, file) : 0;
+    const char *at = strncmp(text, "\xef\xbb\xbf", 3) == 0 ? text + 3 : text;
     if (file) {
         fclose(file);
     }
-    return is_whole && memcmp(start, word, sizeof(word)) == 0;
+    text[bytes] = '\0';
+    while (*at == '#' || *at == '\n' || *at == '\r') { /* comments and empty lines */
+        at += *at == '#' ? strcspn(at, "\n") : 1;
+    }
+    return strncmp(at, "file ", 5) == 0;
 }
 
 static int refuse(
@@ -162,8 +166,9 @@ static int refuse(
     }
     if (useless && exists && S_ISREG(st.st_mode) && is_bare_list(path)) {
         return gpume_log_fail(log, GPUME_FORMAT,
-            "%s: looks like a list of files, but its first line is not 'ffconcat version 1.0'; add "
-            "that line",
+            "%s: not a video or picture that FFmpeg can read; if it is a list of files, add "
+            "'ffconcat "
+            "version 1.0' as its first line",
             label);
     }
     if (useless) {

@@ -100,7 +100,10 @@ expect 3 broken.ffconcat --allow-files
 says "broken.ffconcat: a file that it names does not exist"
 echo "file seg.mkv" >bare.txt
 expect 3 bare.txt --allow-files
-says "bare.txt: looks like a list of files, but its first line is not 'ffconcat version 1.0'; add that line"
+says "bare.txt: not a video or picture that FFmpeg can read; if it is a list of files, add 'ffconcat version 1.0' as its first line"
+printf '\357\273\277# two files\r\n\r\nfile seg.mkv\n' >bare.txt
+expect 3 bare.txt --allow-files
+says "if it is a list of files"
 # A pipe has no folder for other files; for names that no option allows, the message names no option.
 "$gpume" --backend "$engine" - --allow-files <files.ffconcat >"$scratch/out" 2>"$scratch/err"
 [ $? -eq 3 ] || fail "a playlist from standard input: exit status"

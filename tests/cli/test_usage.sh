@@ -94,8 +94,12 @@ expect 2 clip.y4m -z
 says "unknown option -z"
 expect 2 clip.y4m -yz
 says "unknown option -z"
-expect 2 firstpass clip.y4m -preset slow
-says "unknown option -preset; did you mean --preset?"
+for name in preset hwaccel output bitrate=1M; do
+    expect 2 firstpass clip.y4m -$name x
+    says "unknown option -${name%=*}; did you mean --${name%=*}?"
+done
+expect 2 firstpass clip.y4m -no-mbtree
+says "unknown option --no-mbtree; give --mbtree 0"
 
 # Without a value, or with one too many.
 for name in -b -w -o --block --window --edge --vectors --gain --vf; do

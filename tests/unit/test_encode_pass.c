@@ -427,6 +427,44 @@ static void test_weights(void)
     }
 }
 
+/* Every number at its place. */
+static void test_lines(void)
+{
+    static const char *const lines[GPUME_ENCODERS] = {
+        "in:7 out:9 type:P dur:2 cpbdur:2 q:23.45 aq:23.45 tex:1000 mv:234 misc:0 imb:1 "
+        "pmb:3 smb:2 d:- ref:0 w:5,40,-3,5,40,-32,40,-32 ;",
+        "in:7 out:9 type:P q:23.45 q-aq:23.45 q-noVbv:23.45 q-Rceq:1.00 tex:1000 mv:234 "
+        "misc:0 icu:1.00 pcu:3.00 scu:2.00 sc:0 ;"};
+    static const char *const headers[GPUME_ENCODERS] = {
+        "#options: 48x32 fps=24000/1001 timebase=1001/24000 bitdepth=8 keyint=250 "
+        "bframes=3 b_adapt=1 b_pyramid=2 open_gop=0 weightp=2 rc_lookahead=40 mbtree=1 "
+        "intra_refresh=0 bluray_compat=0 interlaced=0 direct=1",
+        "#options: bitdepth=8 fps=24000/1001 input-res=48x32 keyint=250 min-keyint=25 "
+        "scenecut=40 bframes=4 b-adapt=2 b-pyramid open-gop weightp no-weightb "
+        "rc-lookahead=20 cutree no-intra-refresh no-frame-dup interlace=0"};
+    const struct gpume_pass_video video = {48, 32, 24000, 1001};
+    const struct gpume_pass_frame frame = {
+        .display = 7,
+        .coded = 9,
+        .type = GPUME_FRAME_P,
+        .qp = 2345,
+        .texture = 1000,
+        .vectors = 234,
+        .intra_blocks = 1,
+        .inter_blocks = 3,
+        .skipped_blocks = 2,
+        .weight = {5, 40, -3},
+    };
+    for (enum gpume_encoder i = 0; i < GPUME_ENCODERS; i++) {
+        const struct gpume_encode_options options = options_of(i);
+        char line[GPUME_PASS_LINE_BYTES];
+        gpume_pass_format_of(i)->write(line, &frame);
+        REQUIRE(strcmp(line, lines[i]) == 0);
+        gpume_pass_header(line, &video, &options);
+        REQUIRE(strcmp(line, headers[i]) == 0);
+    }
+}
+
 /* --- files that are not what was written */
 
 enum damage { NONE, CHANGED, SHORTENED, EXTENDED };
@@ -470,12 +508,15 @@ const char *__wrap_gpume_out_place(const struct gpume_out *out)
 static void require_found(
     const struct gpume_encode_options *options, int file, enum damage damage, long at)
 {
+    const bool x264 = options->encoder == GPUME_ENCODER_X264;
+    const char *path = file == 0 ? "a: " : x264 ? "a.mbtree: " : "a.cutree: ";
     planned.damage = damage;
     planned.file = file;
     planned.at = at;
     logged.errors = 0;
-    REQUIRE(write_files(options, 100000, 5, 48, 32) < 0);
+    REQUIRE_EQUAL(write_files(options, 100000, 5, 48, 32), GPUME_FORMAT);
     REQUIRE_EQUAL(logged.errors, 1);
+    REQUIRE(begins(logged.last, path));
     REQUIRE(access("a", F_OK) != 0);
     planned.damage = NONE;
 }
@@ -492,7 +533,7 @@ static void test_damage(void)
         for (long at = 0; at < bytes; at++) {
             require_found(&options, 0, CHANGED, at);
         }
-        for (long length = 0; length < bytes - 1; length += 7) {
+        for (long length = 0; length < bytes; length++) {
             require_found(&options, 0, SHORTENED, length);
         }
         require_found(&options, 0, EXTENDED, 0);
@@ -515,6 +556,7 @@ int main(void)
     test_rates();
     test_model();
     test_weights();
+    test_lines();
     test_damage();
     REQUIRE(chdir("..") == 0 && rmdir(folder) == 0);
     return harness_verdict();

@@ -25,9 +25,11 @@
 #define GPUME_REPEAT(...) __VA_ARGS__, __VA_ARGS__
 #define GPUME_SHUFFLE(a, b, PATTERN, k)                                                            \
     __builtin_shufflevector(a, b, PATTERN(0, 16, k), PATTERN(8, 16, k))
-#else
+#elif GPUME_BLOCKS == 1
 #define GPUME_REPEAT(...) __VA_ARGS__
 #define GPUME_SHUFFLE(a, b, PATTERN, k) __builtin_shufflevector(a, b, PATTERN(0, 8, k))
+#else
+#error "GPUME_BLOCKS must be 1, 2 or 4"
 #endif
 
 #define GPUME_VECTOR_BYTES (16 * GPUME_BLOCKS)

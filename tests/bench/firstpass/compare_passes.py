@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """Compares two first passes of the same encoder over the same clip: frame types, and the QP offsets
-of every frame that has the same type in both, as correlation, means and standard deviations.
+of every frame that has the same type in both, as correlation, means and standard deviations. Needs
+Python 3.10.
 
 Usage: compare_passes.py x264|x265 WIDTH HEIGHT STATS STATS
 
