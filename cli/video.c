@@ -118,6 +118,7 @@ static enum gpume_exit open_output(struct gpume_video *video)
     if (gpume_name_is_input(common->inputs, common->input_count, video->output)) {
         return GPUME_EXIT_USAGE;
     }
+    gpume_text_clear(video->output, false);
     const int status =
         gpume_out_open(&video->out, video->output, common->overwrite, &gpume_console);
     return status == GPUME_INVALID ? GPUME_EXIT_USAGE : gpume_exit_of_writer(status);

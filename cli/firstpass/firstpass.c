@@ -13,6 +13,7 @@
 #include "encode/pass.h"
 #include "files/out.h"
 #include "files/out_set.h"
+#include "files/text_file.h"
 #include "firstpass/report.h"
 #include "firstpass/spacing.h"
 #include "firstpass/verify.h"
@@ -84,6 +85,12 @@ static enum gpume_exit settle(struct job *job)
                               "bwdif=send_frame deinterlaces it",
             info->label);
     }
+    if (info->late && job->options->video.source.filter) {
+        gpume_console_warning("%s: ffmpeg counts its times from the first stream that it reads, so "
+                              "filters by time may choose other frames in the second pass; copy it "
+                              "first: ffmpeg -i INPUT -c copy COPY.mkv",
+            info->label);
+    }
     gpume_spacing_init(&job->spacing, info->rate_num, info->rate_den);
     return gpume_encode_options_settle(&job->encode, info->rate_num, info->rate_den, &gpume_console)
                ? GPUME_EXIT_USAGE
@@ -113,6 +120,10 @@ static int add_pass(struct job *job, const struct gpume_firstpass_rung *rung)
         return GPUME_OK;
     }
     GPUME_CHECK(gpume_firstpass_report_add(&job->report, &job->encode, &video, rung->rate, &entry));
+    gpume_text_clear(entry->stats, false);
+    if (entry->tree) {
+        gpume_text_clear(entry->tree, false);
+    }
     return gpume_pass_add(job->pass, &video, rung->rate, entry->stats);
 }
 
@@ -166,6 +177,7 @@ static enum gpume_exit open_outputs(struct job *job)
     }
     snprintf(job->json_path, bytes, "%s.json", job->options->video.output);
     job->set.seal = job->json_path;
+    gpume_text_clear(job->json_path, false);
     int status = gpume_pass_open(&job->pass, &params);
     status = status ? status : add_passes(job);
     status =

@@ -3,6 +3,7 @@
 
 #include "console.h"
 #include "files/json.h"
+#include "files/pattern.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -70,6 +71,10 @@ int gpume_firstpass_report_make(struct gpume_firstpass_report *report,
     struct stat status;
     const bool is_file = stat(source->input, &status) == 0;
     const bool is_y4m = is_file && S_ISREG(status.st_mode) && is_plain_y4m(source->input);
+    uint64_t first_number = 0;
+    if (!is_file && gpume_pattern_kind(source->input) == GPUME_PATTERN_NUMBERED) {
+        (void)gpume_pattern_find(source->input, &first_number);
+    }
     report->frames = source->frames;
     for (size_t i = 0; i < report->count; i++) {
         struct gpume_firstpass_entry *entry = &report->entries[i];
@@ -79,6 +84,7 @@ int gpume_firstpass_report_make(struct gpume_firstpass_report *report,
             .is_file = is_file,
             .is_y4m = is_y4m,
             .is_list = info->list,
+            .first_number = first_number,
             .filter = source->filter,
             .stream = info->streams > 1 ? (int)info->stream : -1,
             .full_range = info->full_range,

@@ -49,6 +49,10 @@ static void add_input(struct gpume_argv *argv, const struct gpume_command_params
     if (params->is_list) {
         add_pair(argv, "-safe", "0"); /* takes absolute names, as gpume does */
     }
+    if (params->first_number > 0) {
+        add(argv, "-start_number");
+        add(argv, "%" PRIu64, params->first_number);
+    }
     add(argv, "-i");
     add(argv, "%s%s", is_name ? "file:" : "", params->input);
 }

@@ -28,6 +28,7 @@ struct gpume_command_params {
     bool is_file;                               /* there is a file of that name */
     bool is_y4m;                                /* a Y4M file that says its frame rate */
     bool is_list;                               /* FFmpeg's concat: it names other files */
+    uint64_t first_number;                      /* of numbered pictures */
     const char *filter;                         /* FFmpeg filter graph; NULL: none */
     int stream;                                 /* among the video streams; -1: the only one */
     bool full_range;                            /* of the input's luma */

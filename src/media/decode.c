@@ -80,6 +80,16 @@ static bool sane(AVRational value)
     return value.num > 0 && value.den > 0;
 }
 
+/* Where times may jump, as in MPEG-TS, the ffmpeg program counts from the first of the streams that
+ * it uses, which need not be the first of all. */
+static bool starts_late(const AVFormatContext *format, const AVStream *stream)
+{
+    return format->iformat->flags & AVFMT_TS_DISCONT && format->start_time != AV_NOPTS_VALUE &&
+           stream->start_time != AV_NOPTS_VALUE &&
+           av_compare_ts(
+               stream->start_time, stream->time_base, format->start_time, AV_TIME_BASE_Q) > 0;
+}
+
 static void learn_facts(struct decode *decode, struct gpume_decode_facts *facts)
 {
     AVFormatContext *format = decode->packets.input.format;
@@ -102,6 +112,7 @@ static void learn_facts(struct decode *decode, struct gpume_decode_facts *facts)
         .rate = decoding->rate,
         .frames = frames > 0 ? (uint64_t)frames : 0,
         .start_us = format->start_time != AV_NOPTS_VALUE ? format->start_time : 0,
+        .late = starts_late(format, stream),
         .picture = cover || gpume_input_has_pictures(&decode->packets.input),
         .frame_bytes = gpume_limits_bytes(stream->codecpar),
         .progressive = stream->codecpar->field_order == AV_FIELD_PROGRESSIVE,

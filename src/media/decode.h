@@ -43,6 +43,7 @@ struct gpume_decode_facts {
     AVRational rate;          /* frames per second; 0/1 unknown */
     uint64_t frames;          /* according to the container; 0 = unknown */
     int64_t start_us;         /* where the container's time begins, for all of its streams */
+    bool late;                /* the ffmpeg program may count from the stream's own, later start */
     bool picture;             /* a still picture, or several in a row, rather than a video */
     uint64_t frame_bytes;     /* of a decoded frame, according to the container; 0 = unknown */
     bool progressive;         /* according to the container or the codec */

@@ -11,6 +11,7 @@
 #include <libavfilter/avfilter.h>
 #include <libavfilter/buffersink.h>
 #include <libavfilter/buffersrc.h>
+#include <libavutil/common.h>
 #include <libavutil/frame.h>
 #include <libavutil/mem.h>
 
@@ -159,11 +160,34 @@ static int finish_graph(struct gpume_filter *filter)
     return error < 0 && error != AVERROR_EOF ? refuse(filter, error) : GPUME_OK;
 }
 
+/* The start in units of the frames pushed. */
+static int64_t start_of(const struct gpume_filter *filter)
+{
+    return filter->options.start_us == 0
+               ? 0
+               : av_rescale_q(filter->options.start_us, AV_TIME_BASE_Q, filter->options.time_base);
+}
+
+/* The graph's units may be coarse, so those of the frames pushed are better for times after it. */
+static void restore_time(const struct gpume_filter *filter, AVFrame *frame)
+{
+    const int64_t start = start_of(filter);
+    frame->time_base = av_buffersink_get_time_base(filter->sink);
+    if (start != 0 && frame->pts != AV_NOPTS_VALUE) {
+        const AVRational base = filter->options.time_base;
+        frame->pts = av_sat_add64(av_rescale_q(frame->pts, frame->time_base, base), start);
+        frame->time_base = base;
+    }
+}
+
 int gpume_filter_push(struct gpume_filter *filter, AVFrame *frame)
 {
     if (!frame) {
         filter->ended = true;
         return filter->graph && !filter->waiting->buf[0] ? finish_graph(filter) : GPUME_OK;
+    }
+    if (frame->pts != AV_NOPTS_VALUE) {
+        frame->pts = av_sat_sub64(frame->pts, start_of(filter));
     }
     bool same = frame->width == filter->width && frame->height == filter->height &&
                 frame->format == filter->format;
@@ -201,7 +225,7 @@ int gpume_filter_pull(struct gpume_filter *filter, AVFrame *frame)
         gpume_libav_quiet();
         int error = av_buffersink_get_frame(filter->sink, frame);
         if (error >= 0) {
-            frame->time_base = av_buffersink_get_time_base(filter->sink);
+            restore_time(filter, frame);
             return GPUME_OK;
         }
         bool dry = error == AVERROR_EOF || error == AVERROR(EAGAIN);

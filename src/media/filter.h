@@ -19,6 +19,7 @@ struct gpume_filter;
 struct gpume_filter_options {
     const char *graph;    /* kept, not copied */
     AVRational time_base; /* of the frames pushed */
+    int64_t start_us;     /* their time that is 0 in the graph, as the ffmpeg program has it */
     AVRational rate;      /* 0/1 unknown */
     uint32_t threads;     /* 0 = all */
     struct gpume_log log;
@@ -30,8 +31,8 @@ int gpume_filter_open(struct gpume_filter **filter, const struct gpume_filter_op
  * before the next push. GPUME_INVALID, logged: the graph does not work for this frame. */
 int gpume_filter_push(struct gpume_filter *filter, struct AVFrame *frame);
 
-/* Sets the frame's time_base, too. GPUME_AGAIN: push more. GPUME_EOF: after the end. Failures are
- * logged. */
+/* Sets the frame's time_base, too; its time is that of frames pushed. GPUME_AGAIN: push more.
+ * GPUME_EOF: after the end. Failures are logged. */
 int gpume_filter_pull(struct gpume_filter *filter, struct AVFrame *frame);
 
 /* Of the filtered frames; call this after the first one. */

@@ -112,6 +112,7 @@ static int open_filter(struct gpume_source *source)
     const struct gpume_filter_options options = {
         .graph = source->options.filter,
         .time_base = source->facts.time_base,
+        .start_us = source->facts.start_us,
         .rate = source->facts.rate,
         .threads = source->options.threads,
         .log = source->options.log,
@@ -366,6 +367,7 @@ static void describe(const struct gpume_source *source, struct gpume_source_info
         .aspect_den = (uint32_t)aspect.den,
         .frames = frames,
         .start_us = source->facts.start_us,
+        .late = source->facts.late,
         .converted = !gpume_luma_is_there(frame),
         .full_range = gpume_luma_full_range(frame),
         .interlaced = gpume_luma_is_interlaced(frame),

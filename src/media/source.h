@@ -47,6 +47,7 @@ struct gpume_source_info {
     uint32_t aspect_num, aspect_den; /* width of a pixel by its height; 0/1 unknown */
     uint64_t frames;                 /* estimate from the container; 0 = unknown */
     int64_t start_us;                /* where the container's time begins, for all streams */
+    bool late;                       /* the ffmpeg program may count from the stream's own start */
     bool converted;                  /* luma was converted from other colours */
     bool full_range;                 /* luma uses 0..peak rather than a range such as 16..235 */
     bool interlaced;                 /* the first frame has lines of two fields */

@@ -173,6 +173,14 @@ for delay in 0.02 0.05 0.1 0.15 0.2 0.3; do
     wait $pid && rm -f ./g*
     ! ls -A | grep -E '^g|gpume-' || fail "left after a signal in $delay s"
 done
+# A killed run leaves temporary files, which the next one removes.
+for encoder in x264 x265; do
+    expect 0 firstpass rate.y4m --backend cpu --encoder $encoder --bitrate 100k -o g
+    for file in g*; do touch ".$file.gpume-1-0.tmp"; done
+    expect 0 firstpass rate.y4m --backend cpu --encoder $encoder --bitrate 100k -o g -y
+    ! ls -A | grep gpume- || fail "$encoder: left by a killed run"
+    rm g*
+done
 rm -f ./d* ./e* ./f* rate.y4m frames norate.y4m mkv.y4m
 # An older NAME.json never stands beside other files than its own.
 mkdir a-96x80-100k.log
@@ -279,6 +287,9 @@ even_sound() {
         awk 'NR > 1 && $1 - last != 1024 { bad++ } { last = $1 } END { exit bad || NR < 20 }' || fail "sound at uneven times"
 }
 ffmpeg -nostdin -v error -i cut.y4m -f lavfi -i sine=r=44100:d=2 -map 0 -map 1 -c:v ffv1 -c:a pcm_s16le sound.nut || fail "no sound"
+# A container whose time does not begin at 0, as filters have it, and pictures from a high number on.
+ffmpeg -nostdin -v error -i cut.y4m -c:v mpeg2video -q:v 2 late.ts || fail "no late clip"
+ffmpeg -nostdin -v error -i cut.y4m -frames:v 12 -start_number 1001 'image%04d.png' || fail "no pictures"
 # A list of files whose names are absolute, which ffmpeg calls unsafe.
 printf 'ffconcat version 1.0\nfile %s/cut.y4m\nfile %s/cut.y4m\n' "$(pwd)" "$(pwd)" >list.ffconcat
 for encoder in x264 x265; do
@@ -304,6 +315,9 @@ for encoder in x264 x265; do
     done
     second edit.mp4 $encoder
     second list.ffconcat $encoder --allow-files --frames 60
+    second late.ts $encoder --vf trim=start=1.2
+    [ "$(wc -l <planned)" -eq 20 ] || fail "not the last 0.8 s"
+    second image%04d.png $encoder
     second sound.nut $encoder
     ! ffmpeg -hide_banner -encoders 2>/dev/null | grep -q " lib$encoder " || even_sound
     second cut.y4m $encoder --vf '[in]hflip[out]' --size 96x64

@@ -40,6 +40,14 @@ grep -q '^luma         2 frames of 46x30, 10 bits$' "$scratch/out" || fail "--fr
 cmp -s -n "$(wc -c <two.y4m)" two.y4m file.y4m || fail "--frames 2 reads others"
 expect 0 luma file.y4m -o again.y4m -q
 cmp -s file.y4m again.y4m || fail "gpume reads other samples"
+# Filters have the times that the ffmpeg program gives them: from the start of the container on.
+ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=s=46x30:r=10 -frames:v 30 -c:v mpeg2video late.ts
+for graph in trim=start=2.2 fps=7 fps=13 setpts=N/5/TB; do
+    ffmpeg -nostdin -v error -y -i late.ts -vf "$graph,extractplanes=y" -fps_mode passthrough -f rawvideo expected
+    expect 0 luma late.ts --vf $graph -o late.y4m -y
+    ffmpeg -nostdin -v error -y -i late.y4m -f rawvideo again
+    cmp -s again expected || fail "--vf $graph: FFmpeg has other frames"
+done
 expect 0 luma clip.mkv --vf crop=16:8
 head -1 "$scratch/out" | grep -a -q '^YUV4MPEG2 W16 H8 ' || fail "--vf"
 expect 2 luma clip.mkv -o file.y4m
