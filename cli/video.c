@@ -10,6 +10,7 @@
 #include "signals.h"
 
 #include <math.h>
+#include <string.h>
 
 void gpume_video_options_default(struct gpume_video_options *options)
 {
@@ -110,6 +111,14 @@ enum gpume_exit gpume_video_opened(const struct gpume_video *video, int status, 
     return gpume_exit_of_engine(status);
 }
 
+void gpume_video_clear(const struct gpume_video *video, const char *path)
+{
+    const char *input = video->options->common.inputs[0], *dot = strrchr(input, '.');
+    if (!dot || strcmp(dot, ".tmp") != 0) {
+        gpume_text_clear(path, false);
+    }
+}
+
 static enum gpume_exit open_output(struct gpume_video *video)
 {
     const struct gpume_video_options *options = video->options;
@@ -118,7 +127,7 @@ static enum gpume_exit open_output(struct gpume_video *video)
     if (gpume_name_is_input(common->inputs, common->input_count, video->output)) {
         return GPUME_EXIT_USAGE;
     }
-    gpume_text_clear(video->output, false);
+    gpume_video_clear(video, video->output);
     const int status =
         gpume_out_open(&video->out, video->output, common->overwrite, &gpume_console);
     return status == GPUME_INVALID ? GPUME_EXIT_USAGE : gpume_exit_of_writer(status);

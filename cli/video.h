@@ -57,6 +57,9 @@ enum gpume_exit gpume_video_result(enum gpume_exit result);
 
 void gpume_video_close(struct gpume_video *video);
 
+/* Removes what killed runs have left of an output; not if the input may be just that. */
+void gpume_video_clear(const struct gpume_video *video, const char *path);
+
 /* What an analysis of the video's frames starts from. */
 struct gpume_lookahead_params gpume_video_lookahead(const struct gpume_video *video);
 

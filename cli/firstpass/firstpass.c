@@ -13,7 +13,6 @@
 #include "encode/pass.h"
 #include "files/out.h"
 #include "files/out_set.h"
-#include "files/text_file.h"
 #include "firstpass/report.h"
 #include "firstpass/spacing.h"
 #include "firstpass/verify.h"
@@ -61,6 +60,18 @@ static bool takes_size(const struct job *job, const char **what)
     return !*what;
 }
 
+/* Does what a filter graph does depend on times? By the names of FFmpeg's filters and options. */
+static bool is_by_time(const char *graph)
+{
+    static const char *const words[] = {
+        "trim", "fade", "fps", "rate", "select", "enable", "interpolate"};
+    bool found = false;
+    for (size_t i = 0; graph && i < sizeof(words) / sizeof(words[0]); i++) {
+        found = found || strstr(graph, words[i]);
+    }
+    return found;
+}
+
 static enum gpume_exit settle(struct job *job)
 {
     const struct gpume_source_info *info = &job->video.info;
@@ -85,10 +96,11 @@ static enum gpume_exit settle(struct job *job)
                               "bwdif=send_frame deinterlaces it",
             info->label);
     }
-    if (info->late && job->options->video.source.filter) {
-        gpume_console_warning("%s: ffmpeg counts its times from the first stream that it reads, so "
-                              "filters by time may choose other frames in the second pass; copy it "
-                              "first: ffmpeg -i INPUT -c copy COPY.mkv",
+    if (info->late && is_by_time(job->options->video.source.filter)) {
+        gpume_console_warning(
+            "%s: another stream begins before the video, so --vf may choose other frames "
+            "in command lines that read no sound; copy the video first: ffmpeg "
+            "-i INPUT -c copy COPY.mkv",
             info->label);
     }
     gpume_spacing_init(&job->spacing, info->rate_num, info->rate_den);
@@ -120,10 +132,12 @@ static int add_pass(struct job *job, const struct gpume_firstpass_rung *rung)
         return GPUME_OK;
     }
     GPUME_CHECK(gpume_firstpass_report_add(&job->report, &job->encode, &video, rung->rate, &entry));
-    gpume_text_clear(entry->stats, false);
-    if (entry->tree) {
-        gpume_text_clear(entry->tree, false);
+    char *tree = gpume_pass_tree_path(job->encode.encoder, entry->stats);
+    gpume_video_clear(&job->video, entry->stats);
+    if (tree) { /* the killed run may have had one */
+        gpume_video_clear(&job->video, tree);
     }
+    free(tree);
     return gpume_pass_add(job->pass, &video, rung->rate, entry->stats);
 }
 
@@ -177,7 +191,7 @@ static enum gpume_exit open_outputs(struct job *job)
     }
     snprintf(job->json_path, bytes, "%s.json", job->options->video.output);
     job->set.seal = job->json_path;
-    gpume_text_clear(job->json_path, false);
+    gpume_video_clear(&job->video, job->json_path);
     int status = gpume_pass_open(&job->pass, &params);
     status = status ? status : add_passes(job);
     status =

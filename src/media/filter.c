@@ -168,15 +168,15 @@ static int64_t start_of(const struct gpume_filter *filter)
                : av_rescale_q(filter->options.start_us, AV_TIME_BASE_Q, filter->options.time_base);
 }
 
-/* The graph's units may be coarse, so those of the frames pushed are better for times after it. */
+/* In microseconds, since the start need not be a multiple of the graph's units. */
 static void restore_time(const struct gpume_filter *filter, AVFrame *frame)
 {
     const int64_t start = start_of(filter);
     frame->time_base = av_buffersink_get_time_base(filter->sink);
     if (start != 0 && frame->pts != AV_NOPTS_VALUE) {
-        const AVRational base = filter->options.time_base;
-        frame->pts = av_sat_add64(av_rescale_q(frame->pts, frame->time_base, base), start);
-        frame->time_base = base;
+        frame->pts = av_sat_add64(av_rescale_q(frame->pts, frame->time_base, AV_TIME_BASE_Q),
+            av_rescale_q(start, filter->options.time_base, AV_TIME_BASE_Q));
+        frame->time_base = AV_TIME_BASE_Q;
     }
 }
 

@@ -81,6 +81,8 @@ static int open_paths(struct gpume_source *source)
         source->facts.time_base = av_inv_q(still_rate);
         source->facts.rate = still_rate;
         source->facts.frames = count;
+        source->facts.start_us = 0;
+        source->facts.late = false;
     }
 fail:
     return status;

@@ -174,10 +174,12 @@ for delay in 0.02 0.05 0.1 0.15 0.2 0.3; do
     ! ls -A | grep -E '^g|gpume-' || fail "left after a signal in $delay s"
 done
 # A killed run leaves temporary files, which the next one removes.
-for encoder in x264 x265; do
+for tree in '--mbtree 0' '--cutree 1'; do
+    encoder=x264
+    [ "${tree#--cut}" = "$tree" ] || encoder=x265
     expect 0 firstpass rate.y4m --backend cpu --encoder $encoder --bitrate 100k -o g
     for file in g*; do touch ".$file.gpume-1-0.tmp"; done
-    expect 0 firstpass rate.y4m --backend cpu --encoder $encoder --bitrate 100k -o g -y
+    expect 0 firstpass rate.y4m --backend cpu --encoder $encoder --bitrate 100k -o g -y $tree
     ! ls -A | grep gpume- || fail "$encoder: left by a killed run"
     rm g*
 done
@@ -289,6 +291,8 @@ even_sound() {
 ffmpeg -nostdin -v error -i cut.y4m -f lavfi -i sine=r=44100:d=2 -map 0 -map 1 -c:v ffv1 -c:a pcm_s16le sound.nut || fail "no sound"
 # A container whose time does not begin at 0, as filters have it, and pictures from a high number on.
 ffmpeg -nostdin -v error -i cut.y4m -c:v mpeg2video -q:v 2 late.ts || fail "no late clip"
+ffmpeg -nostdin -v error -i cut.y4m -frames:v 12 -c:v mpeg4 -q:v 2 -video_track_timescale 25 -output_ts_offset 2 late.mov ||
+    fail "no late clip of coarse times"
 ffmpeg -nostdin -v error -i cut.y4m -frames:v 12 -start_number 1001 'image%04d.png' || fail "no pictures"
 # A list of files whose names are absolute, which ffmpeg calls unsafe.
 printf 'ffconcat version 1.0\nfile %s/cut.y4m\nfile %s/cut.y4m\n' "$(pwd)" "$(pwd)" >list.ffconcat
@@ -317,7 +321,8 @@ for encoder in x264 x265; do
     second list.ffconcat $encoder --allow-files --frames 60
     second late.ts $encoder --vf trim=start=1.2
     [ "$(wc -l <planned)" -eq 20 ] || fail "not the last 0.8 s"
-    second image%04d.png $encoder
+    second file:image%04d.png $encoder
+    second late.mov $encoder --vf bwdif
     second sound.nut $encoder
     ! ffmpeg -hide_banner -encoders 2>/dev/null | grep -q " lib$encoder " || even_sound
     second cut.y4m $encoder --vf '[in]hflip[out]' --size 96x64

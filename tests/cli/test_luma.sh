@@ -48,6 +48,9 @@ for graph in trim=start=2.2 fps=7 fps=13 setpts=N/5/TB; do
     ffmpeg -nostdin -v error -y -i late.y4m -f rawvideo again
     cmp -s again expected || fail "--vf $graph: FFmpeg has other frames"
 done
+cp late.ts .rescued.gpume-5-0.tmp # of a killed run, perhaps
+expect 0 luma .rescued.gpume-5-0.tmp -o rescued
+[ -e .rescued.gpume-5-0.tmp ] || fail "the input was removed"
 expect 0 luma clip.mkv --vf crop=16:8
 head -1 "$scratch/out" | grep -a -q '^YUV4MPEG2 W16 H8 ' || fail "--vf"
 expect 2 luma clip.mkv -o file.y4m
