@@ -60,7 +60,7 @@ static bool takes_size(const struct job *job, const char **what)
     return !*what;
 }
 
-/* Does what a filter graph does depend on times? By the names of FFmpeg's filters and options. */
+/* Does a filter graph choose or change frames by their times? By names of filters and options. */
 static bool is_by_time(const char *graph)
 {
     static const char *const words[] = {
@@ -97,10 +97,9 @@ static enum gpume_exit settle(struct job *job)
             info->label);
     }
     if (info->late && is_by_time(job->options->video.source.filter)) {
-        gpume_console_warning(
-            "%s: another stream begins before the video, so --vf may choose other frames "
-            "in command lines that read no sound; copy the video first: ffmpeg "
-            "-i INPUT -c copy COPY.mkv",
+        gpume_console_warning("%s: another stream begins before the video, so --vf may choose "
+                              "other frames in command lines that read no sound; copy the video "
+                              "first: ffmpeg -i INPUT -c copy COPY.mkv",
             info->label);
     }
     gpume_spacing_init(&job->spacing, info->rate_num, info->rate_den);

@@ -30,8 +30,8 @@ struct gpume_firstpass_rungs {
 struct gpume_firstpass_options {
     struct gpume_video_options video; /* output: the beginning of the files' names */
     int encoder;                      /* enum gpume_encoder; -1: not given */
-    struct gpume_firstpass_rungs rates,
-        sizes; /* every size with every rate; no size: the input's */
+    struct gpume_firstpass_rungs rates;
+    struct gpume_firstpass_rungs sizes; /* each with every rate; none: the input's */
     struct gpume_firstpass_rungs rungs;
     bool verify;
     int preset, tune;                   /* by presets.h; -1: not given */

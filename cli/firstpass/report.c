@@ -3,7 +3,6 @@
 
 #include "console.h"
 #include "files/json.h"
-#include "files/path.h"
 #include "files/pattern.h"
 
 #include <inttypes.h>
@@ -73,8 +72,8 @@ int gpume_firstpass_report_make(struct gpume_firstpass_report *report,
     const bool is_file = stat(source->input, &status) == 0;
     const bool is_y4m = is_file && S_ISREG(status.st_mode) && is_plain_y4m(source->input);
     uint64_t first_number = 0;
-    if (!is_file && gpume_pattern_kind(source->input) == GPUME_PATTERN_NUMBERED) {
-        (void)gpume_pattern_find(gpume_path_of_input(source->input), &first_number);
+    if (!is_file) {
+        (void)gpume_pattern_find_input(source->input, &first_number);
     }
     report->frames = source->frames;
     for (size_t i = 0; i < report->count; i++) {

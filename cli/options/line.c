@@ -190,10 +190,12 @@ static int refuse_unknown(const struct gpume_command *command, const char *name,
         return gpume_refuse(
             GPUME_INVALID, "unknown option --no-%s; give --%s 0", nearest->name, nearest->name);
     }
-    char spelled[40];
-    snprintf(spelled, sizeof(spelled), "--%.*s", length < 32 ? (int)length : 0, name);
-    if (length < 32 && refuse_foreign(command, spelled, name, length)) {
-        return GPUME_INVALID;
+    if (length < 32) {
+        char spelled[40];
+        snprintf(spelled, sizeof(spelled), "--%.*s", (int)length, name);
+        if (refuse_foreign(command, spelled, name, length)) {
+            return GPUME_INVALID;
+        }
     }
     nearest = find_nearest(command, name, length);
     if (nearest) {

@@ -9,7 +9,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 static void begin(char line[GPUME_PASS_LINE_BYTES], const struct gpume_pass_video *video,
     const struct gpume_encode_options *options)

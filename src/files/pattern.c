@@ -173,6 +173,12 @@ void gpume_pattern_clear(const char *path)
     free(series);
 }
 
+bool gpume_pattern_find_input(const char *input, uint64_t *lowest)
+{
+    return gpume_pattern_kind(input) == GPUME_PATTERN_NUMBERED &&
+           gpume_pattern_find(gpume_path_of_input(input), lowest);
+}
+
 int gpume_pattern_list(const char *path, struct gpume_pattern_numbers **numbers, size_t *count)
 {
     const char *base = path + gpume_path_folder(path);

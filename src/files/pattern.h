@@ -49,6 +49,10 @@ void gpume_pattern_clear(const char *path);
 /* Finds the lowest first number of the files that match. False: there is none. */
 bool gpume_pattern_find(const char *path, uint64_t *lowest);
 
+/* The same for an input, which is a file's name if it is no pattern, and may begin with "file:".
+ * False: it is no pattern with one number, or nothing matches. */
+bool gpume_pattern_find_input(const char *input, uint64_t *lowest);
+
 /* The numbers of all files that match, in rising order, for free(). GPUME_NOMEM, not logged. */
 int gpume_pattern_list(const char *path, struct gpume_pattern_numbers **numbers, size_t *count);
 

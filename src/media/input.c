@@ -5,7 +5,6 @@
  * libavformat interprets any other path: numbered pictures, URLs.
  */
 #include "media/input.h"
-#include "files/path.h"
 #include "files/pattern.h"
 #include "media/libav.h"
 
@@ -103,8 +102,7 @@ static int make_url(const char *path, bool exists, char **url, AVDictionary **op
         error |= av_dict_set(options, "pattern_type", "none", 0);
         error |= av_dict_set(
             options, "safe", "0", 0); /* the concat demuxer's own check; reach.h is stricter */
-    } else if (gpume_pattern_kind(path) == GPUME_PATTERN_NUMBERED &&
-               gpume_pattern_find(gpume_path_of_input(path), &first) && first <= INT32_MAX) {
+    } else if (gpume_pattern_find_input(path, &first) && first <= INT32_MAX) {
         error |= av_dict_set_int(options, "start_number", (int64_t)first, 0);
     }
     return error < 0 ? GPUME_NOMEM : GPUME_OK;
