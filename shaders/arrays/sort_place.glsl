@@ -2,21 +2,18 @@
 /*
  * A stable sort of one tile by one digit: place[] becomes where in the tile each key goes. Keys lie
  * in the order subgroup, i, lane. Every subgroup finds by ballots which of its lanes hold the same
- * digit, and counts in a histogram of its own (OWN), or all in one, a subgroup at a time, where
- * subgroups are small and many.
+ * digit, and counts in its own histogram.
  *
- * Shared memory: TILE words or (OWN) 256 words a subgroup, whichever is more, and 2 KiB at most.
+ * Shared memory: TILE words or 256 words per subgroup, whichever is more, and 2 KiB at most.
  */
 layout(local_size_x_id = GPUME_SORT_SPEC_LOCAL) in;
 layout(constant_id = GPUME_SORT_SPEC_LOCAL) const uint LOCAL = 256;
 layout(constant_id = GPUME_SORT_SPEC_KEYS) const uint KEYS = 8;
 layout(constant_id = GPUME_SORT_SPEC_SUBGROUP) const uint SUBGROUP = 8;
-layout(constant_id = GPUME_SORT_SPEC_OWN) const uint OWN = 0;
 #include "arrays/sort_sum.glsl"
 
 const uint TILE = LOCAL * KEYS;
-const uint HISTOGRAMS = OWN != 0u ? SUBGROUPS : 1u;
-const uint COUNTERS = HISTOGRAMS * GPUME_SORT_DIGITS;
+const uint COUNTERS = SUBGROUPS * GPUME_SORT_DIGITS;
 /* Digits that an invocation adds up; those past the last have none. */
 const uint COLUMNS = LOCAL < GPUME_SORT_DIGITS ? GPUME_SORT_DIGITS / LOCAL : 1u;
 
@@ -51,7 +48,9 @@ uvec2 peers(uint digit)
     return uvec2(subgroupBallotExclusiveBitCount(same), subgroupBallotBitCount(same));
 }
 
-void count_own(uint shift)
+/* key[] -> place[] among the subgroup's keys of the same digit. Barriers, since a lane may raise a
+ * counter that others have yet to read; the workgroup is here as a whole. */
+void count_digits(uint shift)
 {
     uint base = gl_SubgroupID * GPUME_SORT_DIGITS;
     [[unroll]] for (uint i = 0; i < KEYS; i++) {
@@ -67,30 +66,6 @@ void count_own(uint shift)
     }
 }
 
-void count_in_turn(uint shift)
-{
-    uint all[KEYS];
-    [[unroll]] for (uint i = 0; i < KEYS; i++) {
-        uvec2 lanes = peers(digit_of(key[i], shift));
-        place[i] = lanes.x;
-        all[i] = lanes.y;
-    }
-    for (uint turn = 0; turn < SUBGROUPS; turn++) {
-        if (gl_SubgroupID == turn) {
-            [[unroll]] for (uint i = 0; i < KEYS; i++) {
-                uint digit = digit_of(key[i], shift), before = tile[digit];
-                subgroupBarrier();
-                if (place[i] == 0u) {
-                    tile[digit] = before + all[i];
-                }
-                subgroupBarrier();
-                place[i] += before;
-            }
-        }
-        barrier();
-    }
-}
-
 /* Counters into places where their keys begin: by digit, then by subgroup. begin[]: those of the
  * digits that are this invocation's, t * COLUMNS and on. */
 void begin_digits(uint t, out uint begin[COLUMNS])
@@ -99,7 +74,7 @@ void begin_digits(uint t, out uint begin[COLUMNS])
     if (t * COLUMNS < GPUME_SORT_DIGITS) {
         [[unroll]] for (uint j = 0; j < COLUMNS; j++) {
             begin[j] = sum;
-            [[unroll]] for (uint s = 0; s < HISTOGRAMS; s++) {
+            [[unroll]] for (uint s = 0; s < SUBGROUPS; s++) {
                 sum += tile[s * GPUME_SORT_DIGITS + t * COLUMNS + j];
             }
         }
@@ -109,7 +84,7 @@ void begin_digits(uint t, out uint begin[COLUMNS])
         [[unroll]] for (uint j = 0; j < COLUMNS; j++) {
             begin[j] += sum;
             uint at = t * COLUMNS + j, next = begin[j];
-            [[unroll]] for (uint s = 0; s < HISTOGRAMS; s++) {
+            [[unroll]] for (uint s = 0; s < SUBGROUPS; s++) {
                 uint count = tile[s * GPUME_SORT_DIGITS + at];
                 tile[s * GPUME_SORT_DIGITS + at] = next;
                 next += count;
@@ -126,14 +101,10 @@ void place_keys(uint t, uint shift, out uint begin[COLUMNS])
         tile[i] = 0u;
     }
     barrier();
-    if (OWN != 0u) {
-        count_own(shift);
-        barrier();
-    } else {
-        count_in_turn(shift);
-    }
+    count_digits(shift);
+    barrier();
     begin_digits(t, begin);
-    uint base = OWN != 0u ? gl_SubgroupID * GPUME_SORT_DIGITS : 0u;
+    uint base = gl_SubgroupID * GPUME_SORT_DIGITS;
     [[unroll]] for (uint i = 0; i < KEYS; i++) {
         place[i] += tile[base + digit_of(key[i], shift)];
     }

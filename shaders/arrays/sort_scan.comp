@@ -5,8 +5,10 @@
  * memory: 1 KiB at most. Turns counts into sums over the tiles before, writes totals[digit] of the
  * segment.
  *
- * Loops: 2^30 keys are 2^20 tiles at most (of 1024), 2^10 rounds (LOCAL 128) of 32 + 16 iterations
- * and less. The host lets one invocation have GPUME_SORT_ROW_MAX tiles of up to 4 digits.
+ * Loops: 2^30 keys are 2^20 tiles at most (of 1024), 2^17 / LOCAL rounds of LOCAL / SUBGROUP + 16
+ * iterations, of which there are the most where LOCAL is 32 and SUBGROUP 4: 2^12 * 24 before the
+ * loops of 8 are unrolled, 2^15 then. The host lets one invocation have GPUME_SORT_ROW_MAX tiles of
+ * up to 8 digits.
  */
 #version 450
 #extension GL_GOOGLE_include_directive : require
@@ -39,7 +41,7 @@ void scan_rows(uvec2 segment, uint tiles)
 void main()
 {
     uvec2 segment = segment_at(pc.segment_first + gl_WorkGroupID.z);
-    if (segment.y == 0u) { /* the whole workgroup */
+    if (segment.y == 0u) { /* uniform: the workgroup's segment */
         return;
     }
     uint tiles = (segment.y + TILE - 1u) / TILE, carry = 0u;
@@ -50,6 +52,7 @@ void main()
     Words counts = Words(pc.counts);
     uint digit = gl_WorkGroupID.x, t = invocation_number();
     uint row = counts_at(segment, TILE) + digit * tiles;
+    /* uniform: so is tiles */
     for (uint first = 0u; first < tiles; first += LOCAL * GPUME_SORT_SCAN_KEYS) {
         uint at = first + t * GPUME_SORT_SCAN_KEYS, value[GPUME_SORT_SCAN_KEYS], sum = 0u, all;
         [[unroll]] for (uint i = 0; i < GPUME_SORT_SCAN_KEYS; i++) {

@@ -244,9 +244,8 @@ struct gpume_reduce_push {
 #define GPUME_SORT_SPEC_LOCAL 0    /* invocations of a workgroup, a power of 2 */
 #define GPUME_SORT_SPEC_KEYS 1     /* keys that each of them has; a tile is both multiplied */
 #define GPUME_SORT_SPEC_SUBGROUP 2 /* invocations of a subgroup, every one full */
-#define GPUME_SORT_SPEC_OWN 3      /* 1: a histogram for each subgroup, 0: one for all in turn */
-#define GPUME_SORT_SPEC_PAIRS 4    /* 1: there is payload, or there are places in its stead */
-#define GPUME_SORT_SPEC_COUNT 5
+#define GPUME_SORT_SPEC_PAIRS 3    /* 1: there is payload, or there are places in its stead */
+#define GPUME_SORT_SPEC_COUNT 4
 
 #define GPUME_SORT_DIGITS 256
 #define GPUME_SORT_SCAN_KEYS 8

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * benchsort [LOCAL KEYS OWN]: the time of a sort by the device's clock: keys and pairs of random 32
+ * benchsort [LOCAL KEYS]: the time of a sort by the device's clock: keys and pairs of random 32
  * bits, in one segment and in many, median of ROUNDS, with the given shape or the one that suits
  * the device. --max BITS, as the first option: up to 2^BITS keys (default 26). Prints one line per
  * case, in the form of tests/bench/cub_sort.cu: "gpume keys 22 0 0.123 ms 12.3 G/s", the numbers
@@ -76,22 +76,21 @@ int main(int argc, char **argv)
     if (status != GPUME_OK) {
         return 1;
     }
-    if (argc > 3) {
+    if (argc > 2) {
         struct gpume_sort_shape shape = {.local = (uint32_t)strtoul(argv[1], NULL, 10),
-            .keys = (uint32_t)strtoul(argv[2], NULL, 10),
-            .own = (uint32_t)strtoul(argv[3], NULL, 10)};
+            .keys = (uint32_t)strtoul(argv[2], NULL, 10)};
         gpume_k_sort_destroy(&rig.sort);
         REQUIRE_EQUAL(gpume_k_sort_create(&rig.gpu, &shape, NULL, &rig.sort), GPUME_OK);
         REQUIRE_EQUAL(gpume_k_sort_wait(&rig.sort), GPUME_OK);
     }
-    printf("%s, %u invocations of %u keys, own %u\n", rig.gpu.properties.deviceName,
-        rig.sort.shape.local, rig.sort.shape.keys, rig.sort.shape.own);
+    printf("%s, %u invocations of %u keys\n", rig.gpu.properties.deviceName, rig.sort.shape.local,
+        rig.sort.shape.keys);
     REQUIRE_EQUAL(load(&rig, 1u << most), GPUME_OK);
     for (uint32_t bits = 16; bits <= most; bits += 2) {
         bench(&rig, bits, 0, false, 32, GPUME_SORT_AUTO);
         bench(&rig, bits, 0, true, 32, GPUME_SORT_AUTO);
     }
-    if (argc > 4) {
+    if (argc > 3) {
         sortrig_close(&rig);
         return 0;
     }

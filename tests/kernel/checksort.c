@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * checksort [--validate] [--own] [--large]: compares the sort on the device with a stable sort in
+ * checksort [--validate] [--small] [--large]: compares the sort on the device with a stable sort in
  * C, word for word, with guard words around keys, between segments and after scratch memory, which
  * is poisoned.
- * --own: one histogram per subgroup, as on a GPU. --large: sizes for a GPU, up to 2^26 + 1. Skips
- * without a Vulkan driver.
+ * --small: as with the least shared memory that Vulkan allows. --large: sizes for a GPU,
+ * up to 2^26 + 1. Skips without a Vulkan driver.
  */
 #include "gpume/vulkan.h"
 #include "harness.h"
@@ -496,24 +496,23 @@ static void *words(size_t count, size_t size)
 int main(int argc, char **argv)
 {
     static struct check check = {.random = 20261121};
-    bool validate = false, large = false, own = false;
+    bool validate = false, large = false, small = false;
     for (int i = 1; i < argc; i++) {
         validate = validate || strcmp(argv[i], "--validate") == 0;
         large = large || strcmp(argv[i], "--large") == 0;
-        own = own || strcmp(argv[i], "--own") == 0;
+        small = small || strcmp(argv[i], "--small") == 0;
     }
     uint32_t capacity = large ? LARGE_MAX : SMALL_MAX;
     vulkan_probe_or_skip(validate);
-    REQUIRE_EQUAL(sortrig_open(&check.rig, capacity, validate, own), GPUME_OK);
+    REQUIRE_EQUAL(sortrig_open(&check.rig, capacity, validate, small), GPUME_OK);
     if (harness_failures) {
         sortrig_close(&check.rig);
         return harness_verdict();
     }
-    check.last = own ? GPUME_SORT_RADIX : GPUME_SORT_BITONIC; /* which has no histograms */
+    check.last = small ? GPUME_SORT_RADIX : GPUME_SORT_BITONIC; /* which is the same for all */
     const struct gpume_sort_shape *shape = &check.rig.sort.shape;
-    printf("%s, subgroups of %u, %u invocations of %u keys, %s histogram\n",
-        check.rig.gpu.properties.deviceName, check.rig.gpu.subgroup, shape->local, shape->keys,
-        shape->own ? "own" : "one");
+    printf("%s, subgroups of %u, %u invocations of %u keys\n", check.rig.gpu.properties.deviceName,
+        check.rig.gpu.subgroup, shape->local, shape->keys);
     check.keys = words(capacity, 4);
     check.payload = words(capacity, 4);
     check.sorted_keys = words(capacity + 2 * SORTRIG_GUARD, 4);

@@ -19,15 +19,17 @@ static void on_log(void *opaque, enum gpume_log_level level, const char *line)
     }
 }
 
-int sortrig_open(struct sortrig *rig, uint32_t capacity, bool validate, bool own)
+int sortrig_open(struct sortrig *rig, uint32_t capacity, bool validate, bool small)
 {
     *rig = (struct sortrig){.log = {.fn = on_log}, .capacity = capacity};
     struct gpume_gpu *gpu = &rig->gpu;
     VkDeviceSize bytes = (VkDeviceSize)capacity * 4 + 2 * GUARD_BYTES;
     int status;
     GPUME_TRY(gpume_gpu_open(gpu, &rig->log, NULL, true, validate));
-    struct gpume_sort_shape shape = {.local = 16 * gpu->subgroup, .keys = 8, .own = 1};
-    GPUME_TRY(gpume_k_sort_create(gpu, own ? &shape : NULL, NULL, &rig->sort));
+    if (small) {
+        gpu->properties.limits.maxComputeSharedMemorySize = SORTRIG_SHARED_MIN;
+    }
+    GPUME_TRY(gpume_k_sort_create(gpu, NULL, NULL, &rig->sort));
     GPUME_TRY(gpume_k_sort_wait(&rig->sort));
     GPUME_TRY(gpume_timeline_create(gpu, &rig->timeline));
     GPUME_TRY(gpume_slot_create(gpu, 1, 0, &rig->slot));

@@ -12,6 +12,8 @@
 #define SORTRIG_GUARD 64u /* words before and after */
 #define SORTRIG_POISON 0xcdcdcdcdu
 
+#define SORTRIG_SHARED_MIN 16384u /* that every device has */
+
 struct sortrig {
     struct gpume_log log;
     struct gpume_gpu gpu;
@@ -27,9 +29,9 @@ struct sortrig {
     struct gpume_sorter_task *sorter_task;
 };
 
-/* capacity: in keys; own: a small shape with one histogram per subgroup. GPUME_DEVICE: no Vulkan
- * driver. Close it even after a failure. */
-int sortrig_open(struct sortrig *rig, uint32_t capacity, bool validate, bool own);
+/* capacity: in keys; small: as if the device had SORTRIG_SHARED_MIN bytes of shared memory.
+ * GPUME_DEVICE: no Vulkan driver. Close it even after a failure. */
+int sortrig_open(struct sortrig *rig, uint32_t capacity, bool validate, bool small);
 
 /* Errors that the validation layer reported. */
 unsigned sortrig_close(struct sortrig *rig);

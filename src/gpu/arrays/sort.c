@@ -8,6 +8,7 @@
 _Static_assert(sizeof(struct gpume_sort_push) == 120, "as GLSL lays it");
 
 #define KERNELS (sizeof((struct gpume_k_sort){0}.kernels) / sizeof(struct gpume_kernel))
+#define TILE_MIN 1024u   /* keys: what sort_scan.comp counts on */
 #define LENGTH_TINY 256u /* keys: measured on an H200, see PERFORMANCE.md */
 
 #include "sort_chunk.inc"
@@ -32,22 +33,20 @@ static uint32_t local_size(const struct gpume_gpu *gpu, uint32_t wished)
     return local;
 }
 
-/* Subgroups below 16 are too many for a histogram each, and a processor that takes the part of a
- * GPU gains nothing from them. */
-static struct gpume_sort_shape shape_of(
-    const struct gpume_gpu *gpu, uint32_t wished, uint32_t keys_many, uint32_t keys_few)
+/* A tile of `keys` for each invocation, in workgroups of the wished size, as far as they fit. */
+static struct gpume_sort_shape shape_of(const struct gpume_gpu *gpu, uint32_t wished, uint32_t keys)
 {
-    bool own = gpu->subgroup >= 16 && gpu->properties.deviceType != VK_PHYSICAL_DEVICE_TYPE_CPU;
-    struct gpume_sort_shape shape = {.local = local_size(gpu, own ? wished : 256),
-        .keys = own ? keys_many : keys_few,
-        .own = own};
-    /* The tile, or the histograms that lie in the same place; 4 KiB for all else. */
+    struct gpume_sort_shape shape = {.local = local_size(gpu, wished), .keys = keys};
+    /* The histograms, or the tile that takes their place; 4 KiB for all else. */
     uint32_t most = gpu->properties.limits.maxComputeSharedMemorySize - 4096;
-    while (own && shape.local / gpu->subgroup * 1024 > most) {
+    while (shape.local / gpu->subgroup * GPUME_SORT_DIGITS * 4 > most) {
         shape.local /= 2;
     }
-    while (shape.local * shape.keys * 4 > most) {
+    while (gpume_sort_tile(&shape) * 4 > most) {
         shape.keys /= 2;
+    }
+    while (gpume_sort_tile(&shape) < TILE_MIN) {
+        shape.keys *= 2;
     }
     return shape;
 }
@@ -72,7 +71,6 @@ static int create_kernel(
         constants[GPUME_SORT_SPEC_LOCAL] = code->shape->local;
         constants[GPUME_SORT_SPEC_KEYS] = code->shape->keys;
         constants[GPUME_SORT_SPEC_SUBGROUP] = gpu->subgroup;
-        constants[GPUME_SORT_SPEC_OWN] = code->shape->own;
         constants[GPUME_SORT_SPEC_PAIRS] = code->pairs;
         info.constants = constants;
         info.constant_count = GPUME_SORT_SPEC_COUNT;
@@ -136,9 +134,9 @@ struct gpume_k_sort gpume_k_sort_shapes(struct gpume_gpu *gpu, const struct gpum
 {
     struct gpume_k_sort sort = {.gpu = gpu, .tiny = LENGTH_TINY};
     if (gpu->subgroup) {
-        sort.shape = shape ? *shape : shape_of(gpu, 512, 11, 8);
-        sort.small = shape_of(gpu, 128, 8, 4);
-        sort.middle = shape_of(gpu, 512, 8, 8);
+        sort.shape = shape ? *shape : shape_of(gpu, 512, 11);
+        sort.small = shape_of(gpu, 128, 8);
+        sort.middle = shape_of(gpu, 512, 8);
         sort.small =
             gpume_sort_tile(&sort.small) < gpume_sort_tile(&sort.shape) ? sort.small : sort.shape;
         sort.middle =

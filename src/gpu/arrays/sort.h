@@ -22,7 +22,6 @@
 struct gpume_sort_shape {
     uint32_t local; /* invocations of a workgroup, a power of 2 */
     uint32_t keys;  /* of an invocation */
-    uint32_t own;   /* 1: a histogram for each subgroup */
 };
 
 struct gpume_k_sort {

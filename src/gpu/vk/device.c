@@ -55,6 +55,8 @@ static bool has_extension(VkPhysicalDevice physical, const char *name)
     return found;
 }
 
+#define SUBGROUP_MIN 4u /* smaller ones are no faster than none */
+
 /* Kernels that use subgroups want them full, of a size that is known, and a few operations. */
 static void read_subgroups(struct gpume_gpu *gpu)
 {
@@ -78,7 +80,7 @@ static void read_subgroups(struct gpume_gpu *gpu)
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &subgroups};
     vkGetPhysicalDeviceProperties2(gpu->physical, &properties);
     uint32_t size = subgroups.subgroupSize;
-    if (control.subgroupSizeControl && control.computeFullSubgroups &&
+    if (size >= SUBGROUP_MIN && control.subgroupSizeControl && control.computeFullSubgroups &&
         (sizes.requiredSubgroupSizeStages & VK_SHADER_STAGE_COMPUTE_BIT) &&
         (subgroups.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT) &&
         (subgroups.supportedOperations & needed) == needed && size >= sizes.minSubgroupSize &&
