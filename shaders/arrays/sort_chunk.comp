@@ -35,9 +35,9 @@ void compare_all(uint reach, bool flip)
 
 void sort_chunk(bool merge)
 {
-    for (uint size = merge ? pc.slot : 2u; size <= pc.slot; size *= 2u) {
+    for (uint size = merge ? pc.slot : 2u; size <= pc.slot; size *= 2u) { /* uniform: by pc alone */
         bool flip = !merge;
-        for (uint reach = size / 2u; reach > 0u; reach /= 2u) {
+        for (uint reach = size / 2u; reach > 0u; reach /= 2u) { /* uniform: as size is */
             compare_all(reach, flip);
             flip = false;
         }

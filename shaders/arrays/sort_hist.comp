@@ -27,7 +27,7 @@ void main()
 {
     uvec2 segment = segment_at(pc.segment_first + gl_WorkGroupID.z);
     uint first = group_number() * TILE, t = gl_LocalInvocationID.x;
-    if (first >= segment.y) { /* the whole workgroup */
+    if (first >= segment.y) { /* uniform: the workgroup's tile */
         return;
     }
     for (uint i = t; i < GPUME_SORT_DIGITS; i += LOCAL) {

@@ -13,7 +13,7 @@
 void main()
 {
     uvec2 segment = segment_at(pc.segment_first + group_number());
-    if (segment.y == 0u) { /* the whole workgroup */
+    if (segment.y == 0u) { /* uniform: the workgroup's segment */
         return;
     }
     bool pairs = has(pc.payload_out), places = !has(pc.payload_in);
@@ -42,7 +42,7 @@ void main()
             key[i] = tile[base + i * SUBGROUP];
         }
         barrier();
-        if (pairs) {
+        if (pairs) { /* uniform: by pc alone */
             [[unroll]] for (uint i = 0; i < KEYS; i++) {
                 tile[place[i]] = payload[i];
             }

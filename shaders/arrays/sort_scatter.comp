@@ -44,7 +44,7 @@ void main()
 {
     uvec2 segment = segment_at(pc.segment_first + gl_WorkGroupID.z);
     uint first = group_number() * TILE, t = invocation_number();
-    if (first >= segment.y) { /* the whole workgroup */
+    if (first >= segment.y) { /* uniform: the workgroup's tile */
         return;
     }
     const bool pairs = PAIRS != 0u;
@@ -79,7 +79,7 @@ void main()
             Words(pc.keys_out).word[segment.x + (value & pc.place_mask)] = to[i] - segment.x;
         }
     }
-    if (pairs) {
+    if (pairs) { /* uniform: PAIRS */
         [[unroll]] for (uint i = 0; i < KEYS; i++) {
             uint at = base + i * SUBGROUP;
             key[i] = first + at;

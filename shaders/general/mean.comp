@@ -106,12 +106,12 @@ void main()
     uint lane = gl_LocalInvocationIndex, index = pc.block_first + group_index();
     uint z = gl_WorkGroupID.z, block = pc.layer.first + index, blocks = pc.layer.field_blocks;
     General general = General(pc.table);
-    if (index >= pc.block_end) {
-        return; /* the whole workgroup, here and below */
+    if (index >= pc.block_end) { /* uniform: the workgroup's block */
+        return;
     }
     Means means = means_of(general.at.means, z, blocks);
     Mean mean = means.at[block];
-    if (mean.is_settled != 0u) {
+    if (mean.is_settled != 0u) { /* uniform: written after the last barrier */
         return;
     }
     uint side = turn % 2u, q = z * REFERENCES + mean.references[side];
@@ -131,8 +131,8 @@ void main()
     bool begins = turn == 0u && pc.first == 0u; /* it has no cost yet */
     bool is_searched = false;
     int reach = is_last != 0u && FULL == 0u ? UNITS / 2 : 0;
-    while (begins || !is_searched || reach > 0) {
-        if (!begins && !is_searched) {
+    while (begins || !is_searched || reach > 0) { /* uniform: all three are */
+        if (!begins && !is_searched) { /* uniform: both are */
             /* Refinement may lead below the cost from a place that is above it. */
             uint most = FULL != 0u || UNITS == 1 ? min(found.x, mean.cost) : found.x;
             uvec2 other = search_block(most, lane).xy;

@@ -139,10 +139,10 @@ void main()
 {
     uint roots_x = (pc.width + pc.side - 1u) / pc.side, root = group_index();
     uvec2 corner = uvec2(root % roots_x, root / roots_x) * pc.side;
-    if (corner.y >= pc.height) {
+    if (corner.y >= pc.height) { /* uniform: the workgroup's root */
         return;
     }
-    for (uint level = pc.levels - 1u; level-- > 0u;) {
+    for (uint level = pc.levels - 1u; level-- > 0u;) { /* uniform: by pc alone */
         for (uint i = gl_LocalInvocationIndex; i < 1u << 2u * level; i += GPUME_TREE_LOCAL) {
             uvec2 square = uvec2(i & ((1u << level) - 1u), i >> level);
             decide(level, square, corner + square * (pc.side >> level));

@@ -31,8 +31,8 @@ void main()
     uint job = group_index() * (LOCAL / 8u) + team, index = pc.block_first + job / pc.end;
     General general = General(pc.table);
     uint q = gl_WorkGroupID.z, all_blocks = pc.layer.field_blocks;
-    if (general.pairs[q].exists == 0u) {
-        return; /* the whole workgroup */
+    if (general.pairs[q].exists == 0u) { /* uniform: the workgroup's pair */
+        return;
     }
     bool live = index < pc.block_end;
     index = min(index, pc.block_end - 1u);

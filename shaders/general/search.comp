@@ -67,8 +67,9 @@ void main()
     uint lane = gl_LocalInvocationIndex, index = pc.block_first + group_index();
     General general = General(pc.table);
     uint q = gl_WorkGroupID.z, all_blocks = pc.layer.field_blocks;
+    /* uniform: the workgroup's block */
     if (index >= pc.block_end || general.pairs[q].exists == 0u) {
-        return; /* the whole workgroup */
+        return;
     }
     comparison = comparison_of(pc, general.pairs[q], index);
     boxes = general.pairs[q].reference_boxes;

@@ -166,10 +166,11 @@ uvec3 search(uint lane)
     uint phase = pc.pruned != 0u && limit == NONE ? SEED_GROUPS : SEARCH;
     uint next = pc.first / GROUP, end = pc.end / GROUP; /* groups */
     uint at = 0u, count = 0u;                           /* in the list of groups */
+    /* uniform: counts are read between barriers */
     while (phase != SEARCH || at < count || next < end) {
         bool seeding = phase != SEARCH, of_groups = at >= count;
         least = uvec2(NONE);
-        if (of_groups) {
+        if (of_groups) { /* uniform: so is count */
             if (lane == 0u) {
                 group_count = seeding ? SEEDS : 0u;
             }
@@ -182,7 +183,7 @@ uvec3 search(uint lane)
             look_at_places(at, min(at + GROUPS_AT_ONCE, count), seeding, lane);
             at += GROUPS_AT_ONCE;
         }
-        if (seeding) {
+        if (seeding) { /* uniform: as phase is */
             keep_least(of_groups, lane);
         }
         barrier();
@@ -192,7 +193,7 @@ uvec3 search(uint lane)
         }
         bool is_full = phase == SEED_PLACES || list_count >= LOCAL || (at >= count && next >= end);
         barrier();
-        if (is_full) {
+        if (is_full) { /* uniform: counted between barriers */
             compared += seeding ? 0u : list_count;
             best = compare_listed(best, lane);
         }

@@ -34,7 +34,7 @@ uint texture_of(Quads plane, uvec2 at, uvec2 end)
 void main()
 {
     uint lane = gl_LocalInvocationIndex, block = group_index(), z = gl_WorkGroupID.z;
-    if (block >= pc.layer.blocks) {
+    if (block >= pc.layer.blocks) { /* uniform: the workgroup's block */
         return;
     }
     ivec2 place = ivec2(block % pc.layer.blocks_x, block / pc.layer.blocks_x) * BLOCK_SIZE;

@@ -375,7 +375,7 @@ void compare_all(inout uint least_cost, inout uint least_index)
 {
     for (uint column = 0u; column < SPAN_X; column += COLUMNS) {
         for (uint chunk = 0u; chunk < CHUNKS; chunk += BAND) {
-            if (column + chunk > 0u) {
+            if (column + chunk > 0u) { /* uniform: as both loops are */
                 barrier(); /* nobody reads the previous load any more */
             }
             load_reference(column, chunk * CHUNK);
@@ -408,12 +408,12 @@ void search_tile()
     uint least_cost = NONE, least_index = NONE;
     compare_all(least_cost, least_index);
     bool two_words = KEY_BITS == 0u;
-    if (two_words) {
+    if (two_words) { /* uniform: KEY_BITS */
         reduce_words(lane / SHARE, least_cost, least_index);
     }
     barrier();
 #ifdef GPUME_WIDE
-    if (excess != 0u) { /* the same in every invocation */
+    if (excess != 0u) { /* uniform: written before the barrier */
         compare_excess();
         two_words = true;
     }
@@ -432,12 +432,13 @@ void main()
         z = gl_WorkGroupID.z;
         tile_x = tile % pc.tiles_x * TILE_X;
         tile_y = pc.row_first + tile / pc.tiles_x * TILE_Y;
-        if (tile < pc.tile_end) { /* the same for the whole workgroup */
+        if (tile < pc.tile_end) { /* uniform: the workgroup's tile */
             search_tile();
         }
         return;
     }
     uint count = fallback[pc.fallback_list];
+    /* uniform: nobody writes the list */
     for (uint i = gl_WorkGroupID.x; i < count; i += gl_NumWorkGroups.x) {
         uint entry = fallback[pc.fallback_list + 1u + i], block = entry % pc.layer.blocks;
         z = entry / pc.layer.blocks;

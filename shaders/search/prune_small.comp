@@ -305,7 +305,7 @@ void search_strips(uint count)
 {
     mine = gl_LocalInvocationIndex;
     next = found = 0u;
-    for (bool more = true; more;) {
+    for (bool more = true; more;) { /* uniform: `listed` is read between barriers */
         if (gl_LocalInvocationIndex == 0u) {
             list_count = 0u;
         }
@@ -332,7 +332,7 @@ void search(bool live)
         select_block(gl_LocalInvocationIndex);
         open = begin();
     }
-    for (bool more = true; more;) {
+    for (bool more = true; more;) { /* uniform: `count` is read between barriers */
         barrier();
         if (gl_LocalInvocationIndex == 0u) {
             strip_count = 0u;

@@ -342,7 +342,7 @@ void search_strips(uint items)
 {
     uint item = gl_LocalInvocationIndex;
     found = 0u;
-    for (bool more = true; more;) {
+    for (bool more = true; more;) { /* uniform: `listed` is read between barriers */
         if (gl_LocalInvocationIndex == 0u) {
             list_count = 0u;
         }
@@ -396,7 +396,7 @@ void search(uint team, uint member, bool live)
     barrier();
     list_strips(open, member);
     barrier();
-    if (strip_count > 0u) {
+    if (strip_count > 0u) { /* uniform: final since the barrier */
         search_strips(strip_count * STRIP);
     }
 }

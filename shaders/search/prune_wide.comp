@@ -254,7 +254,7 @@ void bound_list(uint count)
  * as better costs are found. */
 void compare_list(uint count)
 {
-    for (bool more = true; more;) {
+    for (bool more = true; more;) { /* uniform: `found` and `compared` are read between barriers */
         uint limit = limit_of(best_cost, 16u, SIXTEENTH_SHIFT);
         for (uint i = gl_LocalInvocationIndex; i < count; i += LOCAL) {
             uvec2 both = list_bounds[i];
@@ -276,7 +276,7 @@ void compare_list(uint count)
             short_count = 0u;
             compared += min(found, SHORT);
         }
-        if (found > 0u) {
+        if (found > 0u) { /* uniform: read between barriers */
             compare(min(found, SHORT));
         }
         more = found > SHORT && compared <= GIVE_UP;
@@ -286,15 +286,17 @@ void compare_list(uint count)
 /* Searches the first `count` listed groups. Returns false if there is too much to compare. */
 bool search_groups(uint first, uint count)
 {
-    for (uint from = 0u; from < count; from += LOCAL / GROUP) {
+    for (uint from = 0u; from < count; from += LOCAL / GROUP) { /* uniform: so is count */
         list_quads(from, count, first, limit_of(best_cost, 4u, QUARTER_SHIFT));
         uint listed = list_count;
+        /* uniform: read between barriers */
         if (listed > LIST - LOCAL || (listed > 0u && from + LOCAL / GROUP >= count)) {
             bound_list(listed);
             compare_list(listed);
             if (gl_LocalInvocationIndex == 0u) {
                 list_count = 0u;
             }
+            /* uniform: both wait for the next barrier */
             if (passed > CANDIDATES / 2u || compared > GIVE_UP) {
                 return false;
             }
@@ -316,6 +318,7 @@ bool search_part(uint first)
     bound_groups(first);
     barrier();
     seed(first);
+    /* uniform: `found` and the best are read between barriers */
     for (bool more = is_open(); more;) {
         barrier();
         if (gl_LocalInvocationIndex == 0u) {
@@ -324,7 +327,7 @@ bool search_part(uint first)
         barrier();
         list_groups();
         uint found = group_count;
-        if (!search_groups(first, min(found, GROUP_LIST))) {
+        if (!search_groups(first, min(found, GROUP_LIST))) { /* uniform: so is what it returns */
             return false;
         }
         more = found > GROUP_LIST && is_open();
@@ -383,8 +386,9 @@ void main()
     place();
     range = allowed_range(position, size);
     bool gave_up = size.x < BLOCK_W || size.y < HALF_H;
-    if (!gave_up) { /* the same for the whole workgroup */
+    if (!gave_up) { /* uniform: the workgroup's block */
         start();
+        /* uniform: so is what search_part returns */
         for (uint i = 0u; i < PARTS && is_open() && !gave_up; i++) {
             uint part = (i + PARTS / 2u) % PARTS;
             gave_up = !search_part(part * PART);
