@@ -222,10 +222,24 @@ static int read_packet(struct gpume_packets *packets, AVPacket *packet)
     return GPUME_OK;
 }
 
+static int repeat_packet(struct gpume_packets *packets, AVPacket *packet)
+{
+    struct gpume_backlog *again = &packets->again;
+    const int status = gpume_backlog_get(again, again->first, packet);
+    gpume_backlog_drop(again, again->first + 1);
+    if (again->first == again->end) {
+        gpume_backlog_finish(again);
+    }
+    return status;
+}
+
 int gpume_packets_next(struct gpume_packets *packets, AVPacket *packet)
 {
     int status = GPUME_OK;
     av_packet_unref(packet);
+    if (packets->again.first < packets->again.end) {
+        return repeat_packet(packets, packet);
+    }
     if (packets->has_next) {
         av_packet_move_ref(packet, packets->next);
         packets->has_next = false;
@@ -244,27 +258,12 @@ int gpume_packets_next(struct gpume_packets *packets, AVPacket *packet)
     return status;
 }
 
-int gpume_packets_seek(
-    struct gpume_packets *packets, const struct gpume_packet_place *place, int64_t from)
+void gpume_packets_repeat(struct gpume_packets *packets, struct gpume_backlog *kept, uint64_t first)
 {
-    AVFormatContext *format = packets->input.format;
-    AVPacket *packet = packets->next;
-    int status = GPUME_UNSUPPORTED;
-    gpume_libav_quiet();
-    packets->has_next = packets->ended = packets->partial = false;
-    packets->taken = 0;
-    if (av_seek_frame(format, packets->stream->index, from, AVSEEK_FLAG_BACKWARD) >= 0) {
-        do {
-            status = read_packet(packets, packet);
-            packets->has_next =
-                status == GPUME_OK && packet->pts == place->time && packet->size == place->bytes;
-        } while (status == GPUME_OK && !packets->has_next && packets->taken <= place->order);
-    }
-    if (atomic_load(packets->input.cancel)) {
-        return GPUME_CANCELLED;
-    }
-    packets->taken = place->order + 1;
-    return packets->has_next || status == GPUME_NOMEM ? status : GPUME_UNSUPPORTED;
+    gpume_backlog_finish(&packets->again);
+    packets->again = *kept;
+    *kept = (struct gpume_backlog){0};
+    gpume_backlog_drop(&packets->again, first);
 }
 
 bool gpume_packets_are_cut(const struct gpume_packets *packets)
@@ -282,5 +281,6 @@ void gpume_packets_warn(const struct gpume_packets *packets, uint64_t decoded)
 void gpume_packets_close(struct gpume_packets *packets)
 {
     av_packet_free(&packets->next);
+    gpume_backlog_finish(&packets->again);
     gpume_input_close(&packets->input);
 }

@@ -7,6 +7,7 @@
 #include "media/cut.h"
 #include "media/input.h"
 #include "media/limits.h"
+#include "media/segments/backlog.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -26,6 +27,7 @@ struct gpume_packets {
     struct AVPacket
         *next; /* read ahead to learn whether its predecessor is the last; may be empty */
     bool has_next;
+    struct gpume_backlog again;  /* to be given once more */
     int64_t y4m_frame, y4m_line; /* bytes of samples and of the FRAME line; 0: not Y4M */
     int64_t y4m_end;             /* position after the last complete frame */
     /* Known at the end: */
@@ -45,18 +47,10 @@ int gpume_packets_open(struct gpume_packets *packets, const char *path, int stre
  * GPUME_EOF at the end, also of a truncated input; GPUME_CANCELLED; GPUME_NOMEM. */
 int gpume_packets_next(struct gpume_packets *packets, struct AVPacket *packet);
 
-/* A packet to go to */
-struct gpume_packet_place {
-    uint64_t order; /* counted from 0 */
-    int64_t time;
-    int bytes;
-};
-
-/* Makes the packet at this place, which its time and size identify, the next one. from: the time of
- * a key packet, this one or one before it, to which the input seeks. GPUME_UNSUPPORTED: the packet
- * was not found; GPUME_CANCELLED, GPUME_NOMEM. */
-int gpume_packets_seek(
-    struct gpume_packets *packets, const struct gpume_packet_place *place, int64_t from);
+/* Gives packets that were read once more, those of *kept from `first` on, before the ones that were
+ * not read yet. Moves *kept. */
+void gpume_packets_repeat(
+    struct gpume_packets *packets, struct gpume_backlog *kept, uint64_t first);
 
 /* After GPUME_EOF: whether the input ends too early, or reading failed. */
 bool gpume_packets_are_cut(const struct gpume_packets *packets);

@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A frame's number is the rank of its time among all packets: each shows exactly one frame, all
- * have different times, the numbers in their headers put them in the same order as the times, and
- * none is shown later than the decoder waits.
+ * A frame's number is the rank of its time among all packets before it: each shows exactly one
+ * frame, all have different times, the numbers in their headers put them in the same order as the
+ * times, and none is shown later than the decoder waits.
+ *
+ * The container is never asked to seek. The times, sizes and even the data of packets may occur
+ * again later in the input (files joined by cat, times that wrap), and containers seek by time. So
+ * packets are read in their order, and those that the decoder will need are kept.
  */
 #include "media/seek.h"
 
@@ -21,23 +25,27 @@
 #define DELAY_MAX                                                                                  \
     32u /* packets by which decoding and presentation may differ; more than any codec */
 
+/* Bytes of packets that are kept. In 4K at 100 Mbit/s that is a key frame every 20 seconds. */
+#define KEPT_MAX (UINT64_C(256) << 20)
+
 struct shown {
     int64_t time; /* of presentation */
     uint64_t order;
-    int bytes;
-    bool key; /* the container can seek to it, and a decoder can start with it */
+    bool key; /* a decoder can start with it */
     struct gpume_coded_picture picture;
 };
 
 struct shown_list {
     struct shown *items;
     size_t count, room;
+    struct gpume_backlog kept; /* packets since a key packet; numbered by their order */
 };
 
 /* What to read for */
 struct goal {
     uint64_t frame;
     int64_t time;
+    bool keep; /* packets, to decode the frame from a key packet on */
 };
 
 static int add(
@@ -51,7 +59,6 @@ static int add(
     list->items[list->count] = (struct shown){
         .time = packet->pts,
         .order = list->count,
-        .bytes = packet->size,
         .key = picture->restarts && (packet->flags & AV_PKT_FLAG_KEY),
         .picture = *picture,
     };
@@ -80,6 +87,20 @@ static int take_packet(struct shown_list *list, const struct gpume_packets *pack
     return add(list, packet, &picture);
 }
 
+/* Keeps the packet. Those before a key packet are dropped once its frame must be shown before the
+ * one wanted: the two orders differ by less than DELAY_MAX. */
+static int keep_packet(struct shown_list *list, uint64_t frame, AVPacket *packet)
+{
+    struct gpume_backlog *kept = &list->kept;
+    const uint64_t order = list->count - 1;
+    GPUME_CHECK(gpume_backlog_append(kept, packet));
+    const bool supersedes = list->items[order].key && order + DELAY_MAX <= frame;
+    if (supersedes || kept->bytes > KEPT_MAX) {
+        gpume_backlog_drop(kept, supersedes ? order : kept->end);
+    }
+    return GPUME_OK;
+}
+
 /* Reads packets until all that are shown before the frame must have come, and it, too, or all that
  * are shown before the time. */
 static int read_all(struct shown_list *list, struct gpume_packets *packets,
@@ -96,6 +117,9 @@ static int read_all(struct shown_list *list, struct gpume_packets *packets,
             goal.frame = list->count;
         }
         status = status == GPUME_OK ? take_packet(list, packets, pictures, packet) : status;
+        if (status == GPUME_OK && goal.keep) {
+            status = keep_packet(list, goal.frame, packet);
+        }
     }
     if (status != GPUME_EOF) {
         return status;
@@ -183,20 +207,6 @@ static int keep_times(struct gpume_seek *seek, const struct shown_list *list)
     return seek->times ? GPUME_OK : GPUME_NOMEM;
 }
 
-/* Some containers seek by another time than this one, and end up after it: then a second time from
- * the key packet before. */
-static int go_to(
-    struct gpume_packets *packets, const struct shown_list *list, const struct shown *key)
-{
-    const struct gpume_packet_place place = {
-        .order = key->order, .time = key->time, .bytes = key->bytes};
-    const int status = gpume_packets_seek(packets, &place, key->time);
-    const size_t before = find_key(list, (uint64_t)(key - list->items) - 1);
-    return status == GPUME_UNSUPPORTED
-               ? gpume_packets_seek(packets, &place, list->items[before].time)
-               : status;
-}
-
 static int find(struct gpume_seek *seek, struct gpume_packets *packets, struct shown_list *list,
     uint64_t frame, int64_t start)
 {
@@ -214,25 +224,34 @@ static int find(struct gpume_seek *seek, struct gpume_packets *packets, struct s
         return gpume_seek_refuse(
             packets, "no key frame between the first frame and this one is safe to start at");
     }
+    if (key->order < list->kept.first) {
+        return gpume_seek_refuse(
+            packets, "what follows the key frame to start at takes too much memory");
+    }
     status = keep_times(seek, list);
-    status = status == GPUME_OK ? go_to(packets, list, key) : status;
-    if (status == GPUME_UNSUPPORTED) {
-        return gpume_seek_refuse(packets, "the key frame to start at is not found again");
+    if (status == GPUME_OK) {
+        gpume_packets_repeat(packets, &list->kept, key->order);
     }
     return status;
+}
+
+static void finish_list(struct shown_list *list)
+{
+    gpume_backlog_finish(&list->kept);
+    free(list->items);
 }
 
 int gpume_seek_find(
     struct gpume_seek *seek, struct gpume_packets *packets, uint64_t frame, int64_t start)
 {
     struct shown_list list = {0};
-    int status = read_packets(&list, packets, (struct goal){frame, INT64_MIN});
+    int status = read_packets(&list, packets, (struct goal){frame, INT64_MIN, true});
     status = status == GPUME_OK ? find(seek, packets, &list, frame, start) : status;
     if (status == GPUME_OK) {
         gpume_log_write(&packets->log, GPUME_LOG_INFO,
             "%s: decoding begins with frame %" PRIu64 ", a key frame", packets->label, seek->first);
     }
-    free(list.items);
+    finish_list(&list);
     return status;
 }
 
@@ -265,7 +284,8 @@ int gpume_seek_rank(struct gpume_packets *packets, int64_t first_us, const int64
     }
     /* One unit more: rounding to microseconds may turn an earlier time into this one. */
     const int64_t last = av_rescale_q_rnd(last_us, AV_TIME_BASE_Q, base, AV_ROUND_UP);
-    GPUME_TRY(read_packets(&list, packets, (struct goal){0, last < INT64_MAX ? last + 1 : last}));
+    GPUME_TRY(
+        read_packets(&list, packets, (struct goal){0, last < INT64_MAX ? last + 1 : last, false}));
     GPUME_TRY(sort_packets(packets, &list));
     if (to_us(packets, list.items[0].time) != first_us) {
         GPUME_TRY(gpume_seek_refuse(packets, "its first frame has another time than its packet"));
@@ -274,7 +294,7 @@ int gpume_seek_rank(struct gpume_packets *packets, int64_t first_us, const int64
         frames[i] = rank_of(packets, &list, times[i]);
     }
 fail:
-    free(list.items);
+    finish_list(&list);
     return status;
 }
 
