@@ -133,10 +133,12 @@ static void set_time(struct gpume_decoding *decoding, AVFrame *frame)
     }
     if (pts != AV_NOPTS_VALUE) {
         decoding->known_pts = pts;
-        decoding->since = 0;
+        decoding->fields = 0;
     }
-    AVRational rate = decoding->rate.num > 0 ? decoding->rate : (AVRational){25, 1};
-    int64_t after = av_rescale_q(decoding->since++, av_inv_q(rate), decoding->time_base);
+    const AVRational rate = decoding->rate.num > 0 ? decoding->rate : (AVRational){25, 1};
+    const AVRational field = av_mul_q(av_inv_q(rate), (AVRational){1, 2});
+    const int64_t after = av_rescale_q(decoding->fields, field, decoding->time_base);
+    decoding->fields += 2 + (frame->repeat_pict > 0 ? frame->repeat_pict : 0);
     bool fits = after > 0 && decoding->known_pts < INT64_MAX - after;
     frame->pts = fits ? decoding->known_pts + after : decoding->known_pts;
 }
@@ -207,7 +209,7 @@ void gpume_decoding_restart(struct gpume_decoding *decoding, uint64_t number, in
 {
     avcodec_flush_buffers(decoding->codec);
     decoding->draining = false;
-    decoding->known_pts = decoding->since = 0;
+    decoding->known_pts = decoding->fields = 0;
     decoding->first_pts = pts;
     decoding->delivered = number;
 }

@@ -43,9 +43,10 @@ struct gpume_decoding {
 
     struct AVCodecContext *codec;
     struct gpume_libav_faults faults;
-    /* A frame without a time gets the last known time plus `since` frames, so that rounding errors
-     * do not add up. */
-    int64_t known_pts, since;
+    /* A frame without a time gets the last known time plus that of `fields` fields, as long as the
+     * frames since then are shown: two each, and those that a frame asks to repeat (pulldown).
+     * They are counted, so that rounding errors do not add up. */
+    int64_t known_pts, fields;
     int64_t first_pts; /* frames before this time are dropped until one is delivered */
     uint64_t delivered, refused;
     uint64_t damaged;   /* of those delivered */

@@ -1,0 +1,78 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# Times of frames that streams without times imply: repeated fields (pulldown) count, and a filter that goes by time
+# keeps all frames that FFmpeg keeps.
+. "$(dirname "$0")/common.sh"
+have ffmpeg || skip "ffmpeg is not here"
+options="--backend cpu --threads 1 -b 16 -w 2"
+
+# clip FILE OPTION...: 96 frames of film.
+clip() {
+    file=$1
+    shift
+    ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=s=96x64:r=24000/1001 -frames:v 96 -pix_fmt yuv420p "$@" "$file"
+}
+
+# times_are FILE RATE FIELDS...: a field lasts 1 / (2 * RATE) seconds; the frames take so many of them, in turn.
+times_are() {
+    file=$1
+    rate=$2 # within a tick of 90 kHz
+    shift 2
+    expect 0 -qy $file $options -o out
+    column=$(head -n 1 out/frames.csv | tr , '\n' | grep -n '^time$' | cut -d : -f 1)
+    awk -F, -v c="$column" -v rate="$rate" -v fields="$*" 'BEGIN { n = split(fields, each, " "); split(rate, r, "/") }
+        NR > 1 { sum += each[($1 - 1) % n + 1]; want = sum * r[2] / r[1] / 2; off = $c - want
+            if (off > 0.000012 || off < -0.000012) { print $1, $c, want; bad = 1; exit } rows++ }
+        END { exit bad || rows != 95 }' out/frames.csv >wrong || fail "$file: frame, time, right time: $(cat wrong)"
+}
+
+# keeps FILE RATE: as many frames as FFmpeg.
+keeps() {
+    kept=$(ffmpeg -nostdin -v error -i $1 -vf fps=$2 -f framecrc - | grep -vc '^#')
+    expect 0 firstpass $1 --vf fps=$2 --backend cpu --encoder x264 --bitrate 200k -o pass -y
+    grep -q ", $kept frames\$" "$scratch/out" || fail "$1 --vf fps=$2: not $kept frames"
+}
+
+if have x264; then
+    clip film.y4m || fail "no clip"
+    for b in 0 2; do
+        for pulldown in 32 64 double triple; do
+            x264 --quiet --pulldown $pulldown --preset ultrafast --bframes $b -o $pulldown.h264 film.y4m 2>/dev/null ||
+                fail "x264 --pulldown $pulldown"
+        done
+        times_are 32.h264 30000/1001 3 2
+        times_are 64.h264 24000/1001 4 6
+        times_are double.h264 48000/1001 4
+        times_are triple.h264 72000/1001 6
+    done
+    x264 --quiet --pulldown 32 --preset ultrafast --bframes 0 -o 32.h264 film.y4m 2>/dev/null
+    keeps 32.h264 24000/1001
+    keeps 32.h264 30000/1001
+    run firstpass 32.h264 --vf fps=24000/1001 --backend cpu --encoder x264 --bitrate 200k -o pass -y
+    grep -q ', 96 frames$' "$scratch/out" || fail "32.h264: frames are lost"
+else
+    echo "x264 is not here: no raw H.264 with pulldown"
+fi
+
+# MPEG-2 of film with the flags of 3:2 pulldown, in a program stream, where few frames have a time.
+if have python3 && clip plain.m2v -c:v mpeg2video -bf 0 -g 12; then
+    cat >flags.py <<'END'
+data = bytearray(open('plain.m2v', 'rb').read())
+at = picture = 0
+while (at := data.find(b'\0\0\1', at)) >= 0:
+    if data[at + 3] == 0xb3:  # a sequence: 30000/1001 frames per second
+        data[at + 7] = data[at + 7] & 0xf0 | 4
+    elif data[at + 3] == 0xb5 and data[at + 4] >> 4 == 1:  # its extension: not progressive
+        data[at + 5] &= ~8
+    elif data[at + 3] == 0xb5 and data[at + 4] >> 4 == 8:  # of a picture: top and repeat_first_field, progressive
+        top, repeat = (1, 0, 0, 1)[picture % 4], (1, 0, 1, 0)[picture % 4]
+        data[at + 7] = data[at + 7] & ~0x82 | top << 7 | repeat << 1
+        data[at + 8] |= 0x80
+        picture += 1
+    at += 3
+open('film.m2v', 'wb').write(data)
+END
+    python3 flags.py
+    ffmpeg -nostdin -v error -y -i film.m2v -c copy film.mpg || fail "no film.mpg"
+    times_are film.mpg 30000/1001 3 2
+fi
