@@ -16,6 +16,7 @@
 #include "firstpass/report.h"
 #include "firstpass/spacing.h"
 #include "firstpass/verify.h"
+#include "media/packet_times.h"
 #include "names.h"
 #include "signals.h"
 
@@ -25,11 +26,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Packets that are read to find uneven times before the analysis: a few seconds of a disk's time */
+#define TIMES_BYTES (UINT64_C(1) << 30)
+/* Frames that are read after the first that is not in its place, to find a rate: ten seconds */
+#define MEASURED 250u
+
 struct job {
     const struct gpume_firstpass_options *options;
     struct gpume_video video;
     struct gpume_encode_options encode; /* settled */
     struct gpume_spacing spacing;
+    uint64_t uneven; /* the first frame that is not where it should be; 0: none */
+    double after;    /* seconds from the frame before to it */
+    bool has_times;  /* distances: of the packets, or else of the frames that were read */
+    struct gpume_distances distances;
     struct gpume_analysis *analysis;
     double seconds; /* that the analysis took */
     struct gpume_pass *pass;
@@ -228,39 +238,107 @@ static bool ends_with_fps(const char *graph)
     return strncmp(last, "fps", 3) == 0 && !isalnum((unsigned char)last[3]) && last[3] != '_';
 }
 
-static int refuse_time(const struct job *job)
+static int refuse_time(struct job *job)
 {
     const struct gpume_source_info *info = &job->video.info;
     const char *graph = job->options->video.source.filter;
-    const uint64_t frame = job->spacing.count - 1;
+    uint32_t num = info->rate_num, den = info->rate_den;
+    char before[64] = "";
     if (graph && ends_with_fps(graph)) {
         return gpume_refuse(GPUME_INVALID,
             "%s: frame %" PRIu64 " is not %" PRIu32 "/%" PRIu32
             " of a second after the one before: times jump there, and FFmpeg starts the graph of "
             "--vf anew; encode the parts before and after that place as separate files",
-            info->label, frame, info->rate_den, info->rate_num);
+            info->label, job->uneven, den, num);
+    }
+    (void)gpume_distances_rate(&job->distances, &num, &den);
+    if (job->uneven >= MEASURED || job->uneven > job->distances.count / 2) {
+        snprintf(
+            before, sizeof before, "; --frames %" PRIu64 " encodes those before it", job->uneven);
     }
     return gpume_refuse(GPUME_INVALID,
-        "%s: frame %" PRIu64 " is not %" PRIu32 "/%" PRIu32
-        " of a second after the one before, but both passes need a constant frame rate; %s "
-        "fps=%" PRIu32 "/%" PRIu32 ", or another rate that suits it better",
-        info->label, frame, info->rate_den, info->rate_num, graph ? "end --vf with" : "give --vf",
-        info->rate_num, info->rate_den);
+        "%s: frame %" PRIu64 " comes %.6g s after the one before, not %" PRIu32 "/%" PRIu32
+        " s, but both passes need a constant frame rate; %s fps=%" PRIu32 "/%" PRIu32 "%s",
+        info->label, job->uneven, job->after, info->rate_den, info->rate_num,
+        graph ? "end --vf with" : "give --vf", num, den, before);
+}
+
+/* Adds the time of the next frame. */
+static int add_time(struct job *job, struct gpume_spacing *spacing, int64_t time_us, bool *even)
+{
+    const int64_t distance = spacing->count > 0 ? time_us - spacing->last_us : 0;
+    *even = gpume_spacing_add(spacing, time_us);
+    job->after = job->uneven == 0 ? (double)distance / 1e6 : job->after;
+    return job->has_times || gpume_distances_add(&job->distances, distance)
+               ? GPUME_OK
+               : gpume_refuse(GPUME_NOMEM, "%s: out of memory", job->video.info.label);
+}
+
+struct times {
+    struct job *job;
+    struct gpume_spacing spacing;
+    int status;
+};
+
+/* A frame that comes too late by its packet does so: packets may show no frame, but a frame has a
+ * packet. One that seems to come too early is left to the frames. */
+static bool take_packet_time(void *opaque, int64_t time_us)
+{
+    struct times *times = opaque;
+    struct job *job = times->job;
+    const uint64_t most = job->options->video.frames;
+    bool even;
+    times->status = add_time(job, &times->spacing, time_us, &even);
+    if (job->uneven == 0 && gpume_spacing_is_late(&times->spacing)) {
+        job->uneven = times->spacing.count - 1;
+    }
+    return times->status == GPUME_OK && (most == 0 || times->spacing.count < most);
+}
+
+/* Finds uneven times before the analysis, which may take hours, is made in vain. */
+static enum gpume_exit check_times(struct job *job)
+{
+    const struct gpume_video_options *video = &job->options->video;
+    const struct gpume_source_options source =
+        gpume_source_options_make(&video->common, &video->source, &video->params);
+    struct times times = {.job = job, .spacing = job->spacing};
+    if (video->source.filter) {
+        return GPUME_EXIT_DONE;
+    }
+    const int status = gpume_packet_times_read(&source, TIMES_BYTES, take_packet_time, &times);
+    if (times.status != GPUME_OK) {
+        return GPUME_EXIT_FAILED;
+    }
+    job->has_times = status == GPUME_OK && times.spacing.count > 1;
+    if (job->has_times && job->uneven > 0) {
+        return gpume_exit_of_engine(refuse_time(job));
+    }
+    job->uneven = 0;
+    job->distances.count = job->has_times ? job->distances.count : 0;
+    return GPUME_EXIT_DONE;
 }
 
 static int take(void *opaque, const struct gpume_plane *luma, int64_t time_us)
 {
     struct job *job = opaque;
-    if (!gpume_spacing_add(&job->spacing, time_us)) {
-        return refuse_time(job);
+    bool even;
+    GPUME_CHECK(add_time(job, &job->spacing, time_us, &even));
+    if (even) {
+        return gpume_analysis_put(job->analysis, luma);
     }
-    return gpume_analysis_put(job->analysis, luma);
+    job->uneven = job->uneven == 0 ? job->spacing.count - 1 : job->uneven;
+    const char *graph = job->options->video.source.filter;
+    const bool measured = job->has_times || job->spacing.count > job->uneven + MEASURED;
+    return measured || (graph && ends_with_fps(graph)) ? refuse_time(job) : GPUME_OK;
 }
 
 static enum gpume_exit analyse(struct job *job)
 {
     const uint64_t start = gpume_clock_ns();
     enum gpume_exit result = gpume_video_read(&job->video, take, job);
+    if (result == GPUME_EXIT_DONE && job->uneven > 0) { /* the video ended while it was measured */
+        return gpume_exit_of_engine(refuse_time(job));
+    }
     if (result == GPUME_EXIT_DONE) {
         result = gpume_video_result(gpume_exit_of_engine(gpume_analysis_finish(job->analysis)));
     }
@@ -295,6 +373,7 @@ static enum gpume_exit work(struct job *job)
     const struct gpume_firstpass_options *options = job->options;
     enum gpume_exit result = gpume_video_open(&job->video);
     result = result ? result : settle(job);
+    result = result ? result : check_times(job);
     if (result == GPUME_EXIT_DONE && options->verify) {
         result = gpume_firstpass_verify_check(&job->encode, &job->video.info);
     }
@@ -325,6 +404,7 @@ enum gpume_exit gpume_firstpass_run(const struct gpume_firstpass_options *option
         .set = {.overwrite = options->video.common.overwrite, .alone = true, .together = true},
     };
     const enum gpume_exit result = work(&job);
+    gpume_distances_finish(&job.distances);
     gpume_analysis_close(&job.analysis);
     gpume_pass_close(&job.pass);
     gpume_out_close(&job.json);

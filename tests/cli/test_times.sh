@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # Times of frames that streams without times imply: repeated fields (pulldown) count, and a filter that goes by time
-# keeps all frames that FFmpeg keeps.
+# keeps all frames that FFmpeg keeps. Where frames are not equally far apart, gpume firstpass says so before the
+# analysis, and advises the rate that most of them have.
 . "$(dirname "$0")/common.sh"
 have ffmpeg || skip "ffmpeg is not here"
 options="--backend cpu --threads 1 -b 16 -w 2"
@@ -75,4 +76,45 @@ END
     python3 flags.py
     ffmpeg -nostdin -v error -y -i film.m2v -c copy film.mpg || fail "no film.mpg"
     times_are film.mpg 30000/1001 3 2
+fi
+
+# advises RATE CLIP: from a file, and from a pipe, whose packets are not read in advance.
+advises() {
+    run firstpass $2 --backend cpu --encoder x264 --bitrate 200k -o pass -y
+    [ $status -eq 3 ] || fail "$2: exit status $status"
+    says "give --vf fps=$1"
+    "$gpume" firstpass - --backend cpu --encoder x264 --bitrate 200k -o pass -y <$2 >"$scratch/out" 2>"$scratch/err"
+    says "give --vf fps=$1"
+}
+[ ! -e film.mpg ] || advises 24000/1001 film.mpg
+[ ! -e 32.h264 ] || advises 24000/1001 32.h264
+
+# A browser's WebM: times in milliseconds, up to 16 of them late, and no rate, so FFmpeg takes the unit for one.
+webm="-c:v libvpx -deadline realtime -cpu-used 8 -auto-alt-ref 0 -fps_mode passthrough -enc_time_base 1/1000"
+if clip any.webm -vf "setpts=N,settb=1/1000,setpts='N*40+floor(17*random(1))'" $webm; then
+    # DefaultDuration becomes Void.
+    sed -e 's/\x23\xe3\x83\x84/\xec\x86\x00\x00/' -e 's/\x23\xe3\x83\x83/\xec\x85\x00\x00/' any.webm >browser.webm
+    [ "$(ffprobe -v error -show_entries stream=r_frame_rate -of csv=p=0 browser.webm)" = 1000/1 ] ||
+        fail "browser.webm has a rate"
+    advises 25/1 browser.webm
+fi
+
+# A cut by stream copy, whose last B frames are missing, is refused before the analysis; up to there it is taken.
+if ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=s=96x64:r=25 -frames:v 150 -pix_fmt yuv420p -c:v libx264 -bf 3 \
+    -b_strategy 0 -g 50 -threads 1 long.mp4; then
+    for kind in mp4 mkv ts; do
+        ffmpeg -nostdin -v error -y -i long.mp4 -t 3.6 -c copy cut.$kind || fail "no cut"
+        # The first frame after the gap, by the times of all frames.
+        gap=$(ffprobe -v error -select_streams v -show_entries frame=pts_time -of csv=p=0 cut.$kind | tr -d , | awk '
+            NF && n && $1 - last > 0.06 { print n; exit } NF { last = $1; n++ }')
+        [ -n "$gap" ] || fail "cut.$kind: lacks no frame"
+        run firstpass cut.$kind --backend cpu --encoder x264 --bitrate 200k -o pass -y -v
+        [ $status -eq 3 ] || fail "cut.$kind: exit status $status"
+        says "cut.$kind: frame $gap comes"
+        says "give --vf fps=25/1; --frames $gap encodes those before it"
+        ! grep -q 'engine:' "$scratch/err" || fail "cut.$kind: was analysed"
+        expect 0 firstpass cut.$kind --backend cpu --encoder x264 --bitrate 200k -o pass -y --frames $gap
+        grep -q ", $gap frames\$" "$scratch/out" || fail "cut.$kind: not $gap frames"
+        expect 0 firstpass cut.$kind --backend cpu --encoder x264 --bitrate 200k -o pass -y --vf fps=25/1
+    done
 fi
