@@ -47,7 +47,8 @@ class Options(TypedDict, total=False):
     bidirectional: Blocks may also be predicted by the mean of a past and a future match. Implies
         both directions and best_reference.
     partition: Choose among the shapes for each block of the largest square. Needs a lambda above 0.
-    candidates: Matches per block, 1 to 8. Default 1.
+    candidates: Matches per block, 1 to 8. Default 1. With subpel_search="refine" they are chosen and
+        ordered among whole pixels and then refined, so a later one may cost less.
     confidence: Find how reliable the vectors are: second, ties, texture and returns of layers.
     prefilter: Filter before the search: "gauss:S", "box:N", "median:N", "bilateral:S,R", or an
         array of weights with odd sides.

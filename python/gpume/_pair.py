@@ -38,14 +38,16 @@ class Layer:
         predicted[y, x] = reference[y + dy, x + dx]. int32; float32 where subpel is 2 or 4.
     costs: int64: the difference between a block and its match, plus the price of its vector.
     ranks: int64: 0 is the costliest block of the layer.
-    candidate_vectors: (K, rows, cols, 2): all of the `candidates` matches, the best one first.
+    candidate_vectors: (K, rows, cols, 2): all of the `candidates` matches, the best one first;
+        with subpel_search="refine" the best in whole pixels, so a later one may cost less.
     candidate_costs: (K, rows, cols), int64. -1: there is no such candidate.
     bits: int64: bits of the vectors; None without a lambda.
     candidate_bits: (K, rows, cols), int64: the bits of all candidates.
     refs: int64: each block's reference frame; None without best_reference.
     refs2, vectors2: The second match of each block, with bidirectional, else None: its reference,
         -1 where there is none, and its vector.
-    second: int64, with confidence, else None: the cost of the second candidate, -1: there is none.
+    second: int64, with confidence, else None: the cost of the second candidate, refined like the
+        first (so it may be the lower one); -1: there is none.
     ties: The same type: how many other candidates cost as much as the best.
     texture: The same type: the sum of absolute differences between neighbouring pixels of the block.
     returns: With confidence and both directions, else None: how far the reverse vector at the match

@@ -119,3 +119,15 @@ head -1 out/frames.csv | grep -q ',border,border_share$' || fail "no border in f
 grep -q '"try_window": "4"' out/summary.json || fail "no window in summary.json"
 expect 0 clip.y4m --backend "$engine" -y -w 0 -o out
 grep -q "0.0 % of vectors touch the window's border$" "$scratch/out" || fail "a window of 0 has a border"
+
+# Candidates whose fractions are refined keep their numbers: the example of gpume(1). Where every fraction is compared,
+# they are in the order of their costs.
+bunny=$here/../../samples/bunny.mp4
+expect 0 "$bunny" --backend "$engine" -qy -b 16 -w 15 --subpel 4 --candidates 2 --confidence --frames 1 -o out
+[ "$(grep '^1,0,224,48,' out/vectors.csv | cut -d, -f7-9,11,12 | paste -s -d ' ')" = \
+    "-4.75,1,4237,0,4201 -1.75,0.25,4201,1,4201" ] || fail "candidates: $(grep '^1,0,224,48,' out/vectors.csv)"
+expect 0 "$bunny" --backend "$engine" -qy -b 16 -w 15 --candidates 2 --confidence --frames 1 -o out
+[ "$(grep '^1,0,224,48,' out/vectors.csv | cut -d, -f7-9,11,12 | paste -s -d ' ')" = \
+    "-5,1,4253,0,4325 -1,0,4325,1,4325" ] || fail "candidates in whole pixels: $(grep '^1,0,224,48,' out/vectors.csv)"
+expect 0 "$bunny" --backend "$engine" -qy -b 16 -w 7 --subpel 4 --subpel-search full --candidates 3 --frames 1 -o out
+awk -F, 'NR > 1 && $11 > 0 && $9 < before { exit 1 } { before = $9 }' out/vectors.csv || fail "candidates out of order"

@@ -204,8 +204,9 @@ struct gpume_layer {
      * second match, where there is one: else GPUME_NONE in refs2. */
     const uint32_t *refs, *refs2;
     const struct gpume_vector *vectors2;
-    /* With params.confidence, else NULL: the cost of the second candidate or GPUME_NONE; how many
-     * other candidates cost as much as the best; the sum of absolute differences between
+    /* With params.confidence, else NULL: the cost of the second candidate, refined like the first
+     * (so it may be the lower one), or GPUME_NONE; how many other candidates cost as much as the
+     * best, among whole pixels with GPUME_SUBPEL_REFINE; the sum of absolute differences between
      * neighbouring pixels of the block, in x and y; and, where the reverse pair is searched too,
      * how far the reverse vector at the match leads away from the block, in units: the larger of
      * |dx| and |dy| of the sum of both vectors. The reverse vector is what the pair of reference

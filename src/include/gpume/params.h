@@ -211,7 +211,9 @@ struct gpume_params {
      * where it costs less. Implies best_reference and needs both directions. */
     bool bidirectional;
     /* Matches per block, 1 to 8: after the best, the least cost among candidates at least two
-     * pixels away, in x or y, from all before. 0 or default: 1. */
+     * pixels away, in x or y, from all before. With GPUME_SUBPEL_REFINE they are found and put in
+     * order among whole pixels, then each is refined alone: a later one may cost less than one
+     * before it, and come closer to it. 0 or default: 1. */
     uint32_t candidates;
     bool confidence; /* layers have second, ties, texture and returns */
     /* The best whole-pixel vector is that of least cost by `metric`. Its refinement compares it
