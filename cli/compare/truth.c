@@ -58,6 +58,18 @@ static void write_row(const struct job *job, const struct gpume_vectors_field *f
     (void)gpume_out_text(job->csv, row);
 }
 
+/* Two pictures in their natural order: the first is the reference, and all vectors lead to it, but
+ * the flow leads to the second. Numbers of frames do not tell, since the other order has the same.
+ * Vectors that lead the way of the flow fit it better than their opposites do, even where most are
+ * wrong. */
+static bool is_turned(const struct job *job, const struct gpume_vectors_field *field,
+    const struct gpume_flow_errors *errors)
+{
+    const bool is_later = (field->columns & GPUME_VECTORS_REF) && field->ref > field->frame;
+    return job->kind == GPUME_PATTERN_PLAIN && !is_later &&
+           errors->distance_sum > errors->opposite_sum * 4 / 3;
+}
+
 static int measure(struct job *job, const struct gpume_vectors_field *field, const char *name)
 {
     const char *const names[2] = {job->common->inputs[0], name};
@@ -65,6 +77,14 @@ static int measure(struct job *job, const struct gpume_vectors_field *field, con
     struct gpume_flow_errors errors;
     int status = gpume_flow_read(&flow, field, names, &gpume_console);
     status = status ? status : gpume_flow_measure(&errors, &flow, field, names[0], &gpume_console);
+    if (status == GPUME_OK && is_turned(job, field, &errors)) {
+        status = gpume_refuse(GPUME_INVALID,
+            "%s: its vectors lead from the second picture to the first, but the flow of %s leads "
+            "from the first to the second; search again with the second one as the reference: "
+            "gpume "
+            "SECOND FIRST",
+            names[0], name);
+    }
     if (status == GPUME_OK) {
         gpume_flow_add(&job->errors, &errors);
         job->fields++;

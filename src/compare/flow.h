@@ -33,6 +33,7 @@ struct gpume_flow_errors {
     uint64_t above[GPUME_FLOW_LIMITS]; /* end-point error above a threshold */
     uint64_t outliers;                 /* above 3 pixels and above 5 % of the true length */
     double distance_sum, distance_max; /* end-point error, pixels */
+    double opposite_sum;               /* of end-point errors, if all vectors were negated */
     double angle_sum;                  /* degrees */
 };
 

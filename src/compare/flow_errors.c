@@ -39,6 +39,7 @@ static void measure_pixel(struct gpume_flow_errors *errors, struct gpume_flow_ve
 {
     const double one = GPUME_FLOW_ONE;
     const uint64_t distance = squared((int64_t)found.u - truth.u, (int64_t)found.v - truth.v);
+    const uint64_t opposite = squared((int64_t)found.u + truth.u, (int64_t)found.v + truth.v);
     const uint64_t length = squared(truth.u, truth.v);
     const double pixels = sqrt((double)distance) / one;
     errors->pixels++;
@@ -49,6 +50,7 @@ static void measure_pixel(struct gpume_flow_errors *errors, struct gpume_flow_ve
         is_above(distance, OUTLIER_PIXELS) && distance > length / (OUTLIER_SHARE * OUTLIER_SHARE);
     errors->distance_sum += pixels;
     errors->distance_max = fmax(errors->distance_max, pixels);
+    errors->opposite_sum += sqrt((double)opposite) / one;
     if (distance > 0) {
         errors->angle_sum += angle(found.u / one, found.v / one, truth.u / one, truth.v / one);
     }
@@ -110,5 +112,6 @@ void gpume_flow_add(struct gpume_flow_errors *total, const struct gpume_flow_err
     total->outliers += errors->outliers;
     total->distance_sum += errors->distance_sum;
     total->distance_max = fmax(total->distance_max, errors->distance_max);
+    total->opposite_sum += errors->opposite_sum;
     total->angle_sum += errors->angle_sum;
 }

@@ -92,6 +92,39 @@ make small.png 24 16 three
 expect 3 compare zero.csv --truth small.png
 says "has 32x16 pixels, but small.png has 24x16"
 
+# Pictures in the wrong order, whose vectors lead the other way: refused in every form; not where the reference comes
+# later, or where the names of a pattern say which pair the flow is of.
+run_of 1 0 -3 -4 >turned.csv
+for form in '' --json --csv; do
+    expect 3 compare turned.csv --truth three.flo $form
+    says "gpume SECOND FIRST"
+done
+run_of 0 1 -3 -4 >later.csv
+expect 0 compare later.csv --truth three.flo --json
+value epe 10.000000
+cp three.flo pair_1-0.flo
+expect 0 compare turned.csv --truth pair_%d-%d.flo --json
+value epe 10.000000
+# Vectors that are wrong, but not turned: across the flow, and too short.
+for vector in "4 -3" "-4 3" "1 0" "0 0"; do
+    run_of 1 0 $vector >across.csv
+    expect 0 compare across.csv --truth three.flo
+done
+# Two pictures of a texture that moves by (5,-3): right in one order, refused in the other.
+python3 -c 'import random
+random.seed(1)
+wide = [[random.randrange(256) for x in range(96)] for y in range(80)]
+for name, dx, dy in (("first", 5, 0), ("second", 0, 3)):
+    rows = b"".join(bytes(wide[y + dy][dx:dx + 64]) for y in range(48))
+    open(name + ".pgm", "wb").write(b"P5 64 48 255\n" + rows)
+import struct
+open("moves.flo", "wb").write(b"PIEH" + struct.pack("<ii", 64, 48) + struct.pack("<ff", 5, -3) * 64 * 48)'
+expect 0 second.pgm first.pgm --backend "$engine" -q -o forwards
+expect 0 compare forwards --truth moves.flo
+grep -qE '^angular error +[0-9]\.' "$scratch/out" || fail "the right order: $(grep angular "$scratch/out")"
+expect 0 first.pgm second.pgm --backend "$engine" -q -o backwards
+expect 3 compare backwards --truth moves.flo
+
 # Patterns: the field of frame N to the next one takes file N plus --truth-start.
 { echo $header && field 0 1 3 4 && field 1 0 9 9 && field 1 2 0 0 && field 2 3 1 1; } >both.csv
 cp three.png flow_000005.png
