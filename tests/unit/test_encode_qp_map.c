@@ -34,7 +34,7 @@ static uint32_t count_levels(const int16_t *values, size_t count)
 static void check_levels(void)
 {
     int16_t values[200];
-    for (int range = 0; range < 400; range += 7) {
+    for (int range = 0; range < 400; range++) { /* also those that 7 steps do not divide */
         for (int i = 0; i < 200; i++) {
             values[i] = (int16_t)(i * range / 199 - 255);
         }
@@ -47,11 +47,21 @@ static void check_levels(void)
             const int off = limited[i] - values[i];
             REQUIRE(off <= range / 14 + 1 && off >= -range / 14 - 1);
         }
+        REQUIRE(limited[0] == values[0]);
     }
     int16_t few[3] = {-3, 0, 4};
     gpume_qp_map_limit(few, 3, 8);
     REQUIRE(few[0] == -3 && few[1] == 0 && few[2] == 4);
     gpume_qp_map_limit(few, 0, 8);
+    /* Steps of 2 from 0 would reach 10. */
+    int16_t odd[10] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+    gpume_qp_map_limit(odd, 10, 8);
+    REQUIRE(odd[0] == 0 && odd[8] == 8 && odd[9] == 9);
+    /* The whole range of the type. */
+    int16_t far[3] = {INT16_MIN, 0, INT16_MAX};
+    gpume_qp_map_limit(far, 3, 2);
+    REQUIRE(far[0] == INT16_MIN && far[2] == INT16_MAX);
+    REQUIRE(far[1] == INT16_MIN || far[1] == INT16_MAX);
 }
 
 int main(void)

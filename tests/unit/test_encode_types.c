@@ -156,6 +156,54 @@ static void check_flashes(void)
     }
 }
 
+/* The type of frame 8, where a scene begins that the video shows this many frames of. */
+static enum gpume_frame_type type_at_end(const struct gpume_encode_options *options, uint32_t shown)
+{
+    char scenes[] = "AAAAAAAABBBBBBBB";
+    struct video video = {.scenes = scenes};
+    scenes[8 + shown] = '\0';
+    decide_all(&video, options);
+    return video.types[8];
+}
+
+/* A scene at the end of the video counts as soon as it is one frame longer than a flash, and no
+ * later. */
+static void check_scene_at_end(void)
+{
+    struct gpume_encode_options options = default_options();
+    options.min_keyint = 4;
+    REQUIRE(type_at_end(&options, 4) == GPUME_FRAME_IDR); /* 3 B frames in a row: flashes of 3 */
+    REQUIRE(type_at_end(&options, 3) != GPUME_FRAME_IDR);
+    options.b_adapt = 1; /* flashes of 1 */
+    REQUIRE(type_at_end(&options, 2) == GPUME_FRAME_IDR);
+    REQUIRE(type_at_end(&options, 1) != GPUME_FRAME_IDR);
+    options.encoder = GPUME_ENCODER_X265;
+    REQUIRE(type_at_end(&options, 4) == GPUME_FRAME_IDR);
+    REQUIRE(type_at_end(&options, 3) != GPUME_FRAME_IDR);
+    options.bframes = 0; /* no flashes */
+    REQUIRE(type_at_end(&options, 1) == GPUME_FRAME_IDR);
+}
+
+/* The window is just long enough: what is beyond it changes no cut. */
+static void check_cuts_in_window(void)
+{
+    struct gpume_encode_options options = default_options();
+    options.min_keyint = 4;
+    for (uint32_t bframes = 0; bframes <= 5; bframes++) {
+        for (uint32_t before = 8; before < 20; before++) {
+            char scenes[] = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+            struct video video = {.scenes = scenes};
+            memset(scenes + before, 'B', strlen(scenes) - before);
+            options.bframes = bframes;
+            options.tree = false; /* whose horizon is longer */
+            decide_all(&video, &options);
+            for (uint32_t i = 1; i < video.frames; i++) {
+                REQUIRE((video.types[i] == GPUME_FRAME_IDR) == (i == before));
+            }
+        }
+    }
+}
+
 /* One frame of another scene right before or after a cut hides it nowhere in a run of B frames. */
 static void check_cut_beside_flash(
     const struct gpume_encode_options *options, uint32_t before, const char *after)
@@ -438,6 +486,8 @@ int main(void)
 {
     check_cuts();
     check_flashes();
+    check_scene_at_end();
+    check_cuts_in_window();
     check_cuts_beside_flashes();
     check_bias();
     for (uint32_t b_adapt = 0; b_adapt <= 2; b_adapt++) {

@@ -75,7 +75,7 @@ void gpume_cutter_tell_end(struct gpume_cutter *cutter)
         gpume_log_write(&cutter->options->log,
             cutter->options->division.asked ? GPUME_LOG_WARNING : GPUME_LOG_INFO,
             "%s: one decoder takes all frames from %" PRIu64 " on: %s", cutter->label,
-            cutter->options->first_frame + segment->before, cutter->why);
+            gpume_segment_frame(cutter, segment), cutter->why);
         cutter->why = NULL;
     }
 }

@@ -63,7 +63,7 @@ static inline struct gpume_segment *gpume_segment_at(struct gpume_cutter *cutter
     return &cutter->ring[number % SEGMENTS_MAX];
 }
 
-/* The number of its first frame; it is closed. */
+/* The number of its first frame; it is closed, or the first one. */
 static inline uint64_t gpume_segment_frame(
     const struct gpume_cutter *cutter, const struct gpume_segment *segment)
 {
