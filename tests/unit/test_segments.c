@@ -233,6 +233,10 @@ static void check_beginnings(void)
     packet = make_packet(&scanned, &late);
     packet->flags = AV_PKT_FLAG_KEY;
     REQUIRE(!take_packet(&scanned, packet) && is_certain(&scanned));
+    const struct picture last = {PREDICTED, 10, 10};
+    packet = make_packet(&scanned, &last);
+    packet->flags = AV_PKT_FLAG_KEY;
+    REQUIRE(!take_packet(&scanned, packet) && is_certain(&scanned));
     gpume_scan_close(&scanned.scan);
 
     open_scan(&scanned, 1);
@@ -284,13 +288,32 @@ static void check_order(void)
     REQUIRE(!CERTAIN_WITH(1, FIRST, {PREDICTED, 13, 3}, {BOTH, 12, 3}));      /* equal numbers */
     REQUIRE(!CERTAIN_WITH(1, FIRST, {PREDICTED, 13, 3}, {BOTH, 12, 4}));      /* contradiction */
     REQUIRE(!CERTAIN_WITH(1, FIRST, {PREDICTED, 13, 3}, {PREDICTED, 14, 2})); /* the other way */
-    REQUIRE(!CERTAIN_WITH(1, FIRST, {BOTH, 9, 1}));                           /* before the first */
-    REQUIRE(!CERTAIN_WITH(1, FIRST, {BOTH, 10, 1}));                          /* with it */
-    REQUIRE(!CERTAIN_WITH(1, {PREDICTED, 10, 0})); /* which must be a beginning */
+    REQUIRE(!CERTAIN_WITH(1, FIRST, {PREDICTED, 13, 3}, {PREDICTED, 14, 3}));
+    REQUIRE(!CERTAIN_WITH(1, FIRST, {PREDICTED, 13, 3}, {PREDICTED, 13, 4}));
+    REQUIRE(!CERTAIN_WITH(1, FIRST, {BOTH, 9, 1}));  /* before the first */
+    REQUIRE(!CERTAIN_WITH(1, FIRST, {BOTH, 10, 1})); /* with it */
+    REQUIRE(!CERTAIN_WITH(1, {PREDICTED, 10, 0}));   /* which must be a beginning */
     REQUIRE(!CERTAIN_WITH(1, FIRST, {PREDICTED, AV_NOPTS_VALUE, 1}));
+    REQUIRE(!CERTAIN_WITH(1, {INTRA, 10, 2}, {BOTH, 9, 1}));
     /* a new group comes after all of the one before it */
     REQUIRE(CERTAIN_WITH(1, FIRST, {PREDICTED, 13, 3}, {INTRA, 14, 0}));
     REQUIRE(!CERTAIN_WITH(1, FIRST, {PREDICTED, 13, 3}, {INTRA, 12, 0}));
+}
+
+/* However long the decoder waits, a picture goes past fewer than 32 others. */
+static void check_longest_wait(void)
+{
+    for (int others = 31; others <= 32; others++) {
+        struct scanned scanned;
+        open_scan(&scanned, 1000);
+        take(&scanned, INTRA, 0, 0);
+        for (int i = 0; i < others; i++) {
+            take(&scanned, PREDICTED, 100 + i, 100 + i);
+        }
+        take(&scanned, BOTH, 50, 50);
+        REQUIRE(is_certain(&scanned) == (others == 31));
+        gpume_scan_close(&scanned.scan);
+    }
 }
 
 /* A picture that is shown long after it was sent: what follows must not be shown before it, however
@@ -560,6 +583,7 @@ int main(void)
     check_properties();
     check_beginnings();
     check_order();
+    check_longest_wait();
     check_long_past();
     check_packets();
     check_backlog();
