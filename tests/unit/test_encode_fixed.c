@@ -103,6 +103,18 @@ static void check_aq(enum gpume_encoder encoder, uint32_t mode, double strength)
     }
 }
 
+/* Offsets end where their type does. */
+static void check_aq_limits(void)
+{
+    const struct gpume_encode_options options = {
+        .encoder = GPUME_ENCODER_X264, .aq_mode = 1, .aq_strength = 20};
+    const uint32_t energies[2] = {0, UINT32_MAX}; /* -300 and 365 QP */
+    uint32_t scratch[2];
+    int16_t offsets[2];
+    gpume_aq_offsets(&options, energies, 2, scratch, offsets);
+    REQUIRE(offsets[0] == INT16_MIN && offsets[1] == INT16_MAX);
+}
+
 static void check_aq_off(void)
 {
     struct gpume_encode_options options = {.encoder = GPUME_ENCODER_X264, .aq_strength = 1};
@@ -122,6 +134,7 @@ int main(void)
         check_aq(GPUME_ENCODER_X265, mode, 1.0);
         check_aq(GPUME_ENCODER_X264, mode, 0.6);
     }
+    check_aq_limits();
     check_aq_off();
     return harness_verdict();
 }

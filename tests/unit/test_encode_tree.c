@@ -69,6 +69,21 @@ static void check_amounts(void)
     REQUIRE_EQUAL(picture.past_sums[10], 16 * 375);
     REQUIRE_EQUAL(picture.past_sums[11], 16 * 1500);
     REQUIRE_EQUAL(sum_of(picture.future_sums), 0);
+    picture = make_picture(GPUME_FROM_PAST, (struct gpume_vector){0, 0});
+    picture.intra_costs[9] = picture.costs[9] = 0;
+    propagate(&picture, 32);
+    REQUIRE_EQUAL(picture.past_sums[9], 0);
+}
+
+/* An encoder that itself finds half the intra cost has half of it to save by prediction. */
+static void check_eighths(void)
+{
+    struct picture picture = make_picture(GPUME_FROM_PAST, (struct gpume_vector){0, 0});
+    const struct gpume_tree_step step = {picture.intra_costs, picture.costs, picture.kinds,
+        picture.past, picture.future, picture.information, 32, 4, NULL};
+    gpume_tree_information(BLOCKS, picture.intra_costs, picture.aq_offsets, picture.information);
+    gpume_tree_propagate(&size, &step, picture.past_sums, picture.future_sums);
+    REQUIRE_EQUAL(picture.past_sums[5], 16 * 1000 * (500 - 250) / 500);
 }
 
 static void check_areas(void)
@@ -83,6 +98,13 @@ static void check_areas(void)
     REQUIRE_EQUAL(picture.future_sums[6], 16 * 750 * 1 / 16);
     REQUIRE_EQUAL(sum_of(picture.future_sums), 16 * 750);
     REQUIRE_EQUAL(sum_of(picture.past_sums), 0);
+    picture = make_picture(GPUME_FROM_SELF, (struct gpume_vector){0, 0});
+    picture.kinds[5] = GPUME_FROM_PAST;
+    picture.costs[5] = 999;                        /* 16 of 16000 */
+    picture.past[5] = (struct gpume_vector){5, 0}; /* 5 of 32 quarters: 13.5 and 2.5 */
+    propagate(&picture, 32);
+    REQUIRE_EQUAL(picture.past_sums[5], 14);
+    REQUIRE_EQUAL(picture.past_sums[6], 3);
 }
 
 static void check_shares(void)
@@ -125,6 +147,8 @@ static void check_limits(void)
     picture.aq_offsets[1] = INT16_MIN;
     picture.aq_offsets[2] = INT16_MAX;
     propagate(&picture, 32);
+    REQUIRE_EQUAL(picture.information[0], 16 * 65535);
+    REQUIRE_EQUAL(picture.information[1], UINT32_MAX);
     REQUIRE_EQUAL(picture.past_sums[0], UINT32_MAX);
     REQUIRE_EQUAL(picture.past_sums[1], UINT32_MAX);
     for (uint32_t i = 0; i < BLOCKS; i++) {
@@ -192,6 +216,7 @@ static void check_smoothing(void)
 int main(void)
 {
     check_amounts();
+    check_eighths();
     check_areas();
     check_shares();
     check_edges();

@@ -231,30 +231,41 @@ static void check_cuts_beside_flashes(void)
     }
 }
 
-/* The bias grows with the distance from the last key frame: a weak cut counts only when it is late.
- */
+/* A cut across which prediction saves so much of the intra cost, 10000. */
+struct weak_cut {
+    uint64_t frame, saved;
+};
+
 static int weak_cut_cost(
     void *opaque, uint64_t frame, uint64_t past, uint64_t future, uint64_t *cost)
 {
-    const uint64_t cut = *(const uint64_t *)opaque;
+    const struct weak_cut *cut = opaque;
     const bool has_past = past != frame;
-    *cost = has_past && past < cut && cut <= frame ? 8000 : 2000; /* 20 % below intra */
+    *cost = has_past && past < cut->frame && cut->frame <= frame ? 10000 - cut->saved : 2000;
     if (!has_past && future == frame) {
         *cost = 10000;
     }
     return GPUME_OK;
 }
 
-static bool weak_cut_found(uint64_t cut, const struct gpume_encode_options *options)
+static bool cut_found(uint64_t frame, uint64_t saved, const struct gpume_encode_options *options)
 {
+    struct weak_cut cut = {frame, saved};
     struct gpume_types types;
     enum gpume_frame_type decisions[20];
     uint32_t decided = 0;
     gpume_types_init(&types, options, weak_cut_cost, weak_cut_cost, &cut);
-    REQUIRE_EQUAL(gpume_types_decide(&types, cut - 1, 20, decisions, &decided), GPUME_OK);
+    REQUIRE_EQUAL(gpume_types_decide(&types, frame - 1, 20, decisions, &decided), GPUME_OK);
     return decisions[0] <= GPUME_FRAME_I;
 }
 
+static bool weak_cut_found(uint64_t frame, const struct gpume_encode_options *options)
+{
+    return cut_found(frame, 2000, options); /* 20 % */
+}
+
+/* The bias grows with the distance from the last key frame: a weak cut counts only when it is late.
+ */
 static void check_bias(void)
 {
     struct gpume_encode_options options = default_options();
@@ -268,13 +279,18 @@ static void check_bias(void)
     options.scenecut = 0;
     REQUIRE(!weak_cut_found(249, &options));
     REQUIRE(weak_cut_found(250, &options)); /* a key frame anyway */
+    options.scenecut = 50;
+    options.min_keyint = 100; /* 12.5 % there, in proportion before, but no less than a quarter */
+    REQUIRE(cut_found(100, 1250, &options) && !cut_found(100, 1251, &options));
+    REQUIRE(cut_found(60, 749, &options) && !cut_found(60, 751, &options));
+    REQUIRE(cut_found(10, 312, &options) && !cut_found(10, 313, &options));
 }
 
-static void check_keyint(bool open_gop, uint32_t b_adapt)
+static void check_keyint(bool open_gop, uint32_t b_adapt, uint32_t frames)
 {
     struct gpume_encode_options options = default_options();
-    static char scenes[FRAMES_MAX];
-    memset(scenes, 'A', 300);
+    char scenes[FRAMES_MAX] = "";
+    memset(scenes, 'A', frames);
     options.keyint = 50;
     options.min_keyint = 5;
     options.open_gop = open_gop;
@@ -287,6 +303,45 @@ static void check_keyint(bool open_gop, uint32_t b_adapt)
         REQUIRE(video.types[i] != (open_gop ? GPUME_FRAME_IDR : GPUME_FRAME_I));
         /* nothing refers across an IDR frame */
         REQUIRE(video.types[i] != GPUME_FRAME_IDR || !gpume_type_is_b(video.types[i - 1]));
+    }
+}
+
+/* A cut that comes too early for a key frame does not move the next one. */
+static void check_early_cut(void)
+{
+    struct gpume_encode_options options = default_options();
+    char scenes[] = "AAAAAAAABBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBBB";
+    struct video video = {.scenes = scenes};
+    options.keyint = 50;
+    options.open_gop = true;
+    decide_all(&video, &options);
+    for (uint32_t i = 1; i < video.frames; i++) {
+        REQUIRE((video.types[i] <= GPUME_FRAME_I) == (i == 8 || i == 50));
+    }
+    /* the first change of all follows none */
+    struct video early = {.scenes = "AAABBBBBBBBBBBBBBBBB"};
+    options.encoder = GPUME_ENCODER_X265;
+    options.bframes = 4;
+    decide_all(&early, &options);
+    for (uint32_t i = 1; i < early.frames; i++) {
+        REQUIRE((early.types[i] <= GPUME_FRAME_I) == (i == 3));
+    }
+}
+
+/* What would follow a key frame counts from it. */
+static void check_outlook(void)
+{
+    struct gpume_encode_options options = default_options();
+    struct video video = {.scenes = "AAAAAAAABBBBBBBBBBBBBBBBBBBBBB", .frames = 30};
+    enum gpume_frame_type decisions[20];
+    struct gpume_types types;
+    uint32_t decided = 0;
+    options.keyint = 10;
+    options.min_keyint = 2;
+    gpume_types_init(&types, &options, video_cost, video_cost, &video);
+    REQUIRE_EQUAL(gpume_types_decide(&types, 7, 20, decisions, &decided), GPUME_OK);
+    for (uint32_t i = 0; i < 20; i++) {
+        REQUIRE((decisions[i] == GPUME_FRAME_IDR) == (i == 0 || i == 10));
     }
 }
 
@@ -491,9 +546,13 @@ int main(void)
     check_cuts_beside_flashes();
     check_bias();
     for (uint32_t b_adapt = 0; b_adapt <= 2; b_adapt++) {
-        check_keyint(false, b_adapt);
-        check_keyint(true, b_adapt);
+        for (uint32_t frames = 299; frames <= 303; frames++) { /* the last may be a key frame */
+            check_keyint(false, b_adapt, frames);
+            check_keyint(true, b_adapt, frames);
+        }
     }
+    check_early_cut();
+    check_outlook();
     check_fixed();
     for (uint64_t seed = 1; seed <= 12; seed++) {
         check_cheapest(seed, seed & 1 ? 2 : 0);

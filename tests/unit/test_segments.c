@@ -10,6 +10,7 @@
 #include "media/segments/alike.h"
 #include "media/segments/backlog.h"
 #include "media/segments/buffers.h"
+#include "media/segments/cutter.h"
 #include "media/segments/scan.h"
 #include "media/segments/segments.h"
 #include "media/segments/waiting.h"
@@ -532,6 +533,87 @@ static void check_buffers(void)
     avcodec_free_context(&codec);
 }
 
+/* Room for frames */
+
+/* Segments that come first may fill more of the room, so that the earliest never waits for ever: it
+ * has places of its own, and the next one can always deliver what is compared. */
+static void check_room(void)
+{
+    static struct gpume_segments_options options = {.division = {.decoders = 4}};
+    static struct gpume_cutter cutter;
+    cutter = (struct gpume_cutter){.options = &options, .head = 7, .last = UINT64_MAX, .room = 96};
+    struct gpume_segment segment = {.number = 7};
+    uint32_t full[5] = {0}; /* frames that wait when nothing more of this segment may */
+    for (uint32_t ahead = 1; ahead < 5; ahead++) {
+        segment.number = 7 + ahead;
+        for (cutter.waiting = 0; gpume_cutter_has_room(&cutter, &segment); cutter.waiting++) {
+        }
+        full[ahead] = cutter.waiting;
+    }
+    REQUIRE(full[1] <= cutter.room && full[4] > 0);
+    for (uint32_t ahead = 1; ahead < 4; ahead++) {
+        REQUIRE(full[ahead] >= full[ahead + 1] + GPUME_SEGMENTS_OVERLAP);
+    }
+    segment.number = 7;
+    cutter.waiting = 1000;
+    REQUIRE(gpume_cutter_has_room(&cutter, &segment));
+    segment.frames.count = 16;
+    REQUIRE(!gpume_cutter_has_room(&cutter, &segment));
+    cutter.waiting = 20; /* there is room beyond its own places */
+    REQUIRE(gpume_cutter_has_room(&cutter, &segment));
+    cutter.last = 7; /* alone, it needs no more than these */
+    REQUIRE(!gpume_cutter_has_room(&cutter, &segment));
+}
+
+/* Packets are read ahead while memory for them lasts, and only until the next segment is known. */
+static void check_reading_ahead(void)
+{
+    static struct gpume_segments_options options;
+    static struct gpume_cutter cutter;
+    cutter = (struct gpume_cutter){
+        .options = &options, .packet_bytes = 1000, .taken = 1, .found = 1, .last = UINT64_MAX};
+    cutter.backlog = (struct gpume_backlog){.end = 100, .bytes = 400};
+    REQUIRE(gpume_cutter_read_ahead(&cutter));
+    cutter.found = 2; /* a segment that is not known to its end */
+    cutter.ring[1] = (struct gpume_segment){.number = 1, .first = 60};
+    cutter.backlog.bytes = 1000;
+    REQUIRE(gpume_cutter_read_ahead(&cutter));
+    cutter.backlog.bytes = 1001;
+    REQUIRE(!gpume_cutter_read_ahead(&cutter) && cutter.last == UINT64_MAX);
+    cutter.backlog.bytes = 400;
+    cutter.ring[1].closed = true;
+    REQUIRE(!gpume_cutter_read_ahead(&cutter));
+    cutter.ring[1].closed = false;
+    cutter.reading = true;
+    REQUIRE(!gpume_cutter_read_ahead(&cutter));
+    cutter.reading = false;
+    cutter.backlog.bytes = 2000; /* 800 of its own, of the 500 that a segment may take */
+    REQUIRE(!gpume_cutter_read_ahead(&cutter) && cutter.last == 0 && cutter.why != NULL);
+    REQUIRE(!gpume_cutter_read_ahead(&cutter));
+}
+
+/* Where one decoder goes on alone can only come earlier. */
+static void check_last(void)
+{
+    static struct gpume_cutter cutter;
+    const char *first = "first", *second = "second", *third = "third";
+    cutter = (struct gpume_cutter){.last = UINT64_MAX, .others = 2};
+    pthread_cond_init(&cutter.work, NULL);
+    pthread_cond_init(&cutter.frames, NULL);
+    gpume_cutter_end_with(&cutter, 5, first);
+    REQUIRE(cutter.last == 5 && cutter.why == first);
+    gpume_cutter_end_with(&cutter, 6, second);
+    REQUIRE(cutter.last == 5 && cutter.why == first);
+    gpume_cutter_end_with(&cutter, 2, third);
+    REQUIRE(cutter.last == 2 && cutter.why == third);
+    gpume_cutter_lose_decoder(&cutter);
+    REQUIRE(cutter.last == 2);
+    gpume_cutter_lose_decoder(&cutter);
+    REQUIRE(cutter.last == 0);
+    pthread_cond_destroy(&cutter.work);
+    pthread_cond_destroy(&cutter.frames);
+}
+
 /* How many decoders */
 
 /* Frames that may be held, times their size, and the packets fit into the memory. */
@@ -589,6 +671,9 @@ int main(void)
     check_backlog();
     check_waiting();
     check_buffers();
+    check_room();
+    check_reading_ahead();
+    check_last();
     check_plan();
     return harness_verdict();
 }

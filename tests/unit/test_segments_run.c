@@ -29,7 +29,8 @@ enum deed {
     CORRUPT,
     BACK,  /* in time */
     LOSE,  /* never delivers it */
-    ERROR, /* returns an error beside it */
+    ERROR, /* returns an error instead */
+    FAIL,  /* ends with GPUME_DEVICE */
 };
 
 /* Which frame. Each decoder counts the frames that it has made since it began. */
@@ -160,6 +161,9 @@ static int tamper(struct gpume_decoding *decoding, AVFrame *frame, int *error)
     } else if (fault->deed == ERROR) {
         av_frame_unref(frame);
         *error = AVERROR_INVALIDDATA;
+    } else if (fault->deed == FAIL) {
+        av_frame_unref(frame);
+        return GPUME_DEVICE;
     }
     return GPUME_OK;
 }
@@ -271,20 +275,22 @@ struct several {
     uint32_t decoders, frames;
     uint64_t bytes;
     unsigned allowed;
+    bool asked;
     uint64_t first_frame;
     uint64_t cancel_after, close_after; /* frames; 0: never */
 };
 
 static const struct several usual = {
-    .decoders = 3, .frames = 200, .bytes = 64u << 20, .allowed = 99};
+    .decoders = 3, .frames = 200, .bytes = 64u << 20, .allowed = 99, .asked = true};
 
-/* The messages of the latest run, one after the other. */
+/* The messages of the latest run, one after the other, and how many are warnings. */
 static char messages[4096];
+static unsigned warnings;
 
 static void keep_message(void *opaque, enum gpume_log_level level, const char *line)
 {
     (void)opaque;
-    (void)level;
+    warnings += level == GPUME_LOG_WARNING;
     const size_t used = strlen(messages);
     snprintf(messages + used, sizeof(messages) - used, "%s\n", line);
 }
@@ -296,6 +302,7 @@ static void run_several(
     struct gpume_segments *segments = NULL;
     memset(result, 0, sizeof(*result));
     messages[0] = '\0';
+    warnings = 0;
     open_rig(&rig, fault);
     rig.allowed = several->allowed;
     REQUIRE_EQUAL(next_of_one(&rig), GPUME_OK);
@@ -304,7 +311,7 @@ static void run_several(
         .division = {.decoders = several->decoders,
             .frames = several->frames,
             .bytes = several->bytes,
-            .asked = true,
+            .asked = several->asked,
             .threads = 1},
         .first = &rig.first,
         .open = open_another,
@@ -410,6 +417,10 @@ static void check_lost_decoders(void)
     run_several(&several, &none, &options);
     require_same(&one, &several);
     REQUIRE(segments_of_run() == 1 && alone_from() == 7);
+    REQUIRE_EQUAL(warnings, 1); /* once, to a user who asked for several */
+    options.asked = false;
+    run_several(&several, &none, &options);
+    REQUIRE(alone_from() == 7 && warnings == 0);
 }
 
 /* Runs one and several decoders with the fault. alone: from which frame on one decoder must go on,
@@ -447,11 +458,18 @@ static void check_faults(void)
         /* a frame that each decoder loses, without a word, after so many of its own */
         {{LOSE, true, true, true, 40, 1}, 0},
         {{LOSE, true, true, true, 71, 1}, 0},
+        /* a failure ends all at its frame, unless the first decoder does without the one that fails
+         */
+        {{FAIL, false, true, true, 100, 1}, 72},
+        {{FAIL, false, true, true, 73, 1}, 0},
+        {{FAIL, false, false, true, 72, FRAMES}, 0},
         /* damage, wherever it is met */
         {{CORRUPT, false, true, true, 30, 1}, 0},
         {{CORRUPT, false, true, true, 100, 1}, 72},
         {{CORRUPT, false, true, true, 300, 2}, 288},
         {{ERROR, false, true, true, 100, 1}, 72},
+        {{CORRUPT, false, true, true, 100, 201}, 72}, /* which later decoders may meet sooner */
+        {{ERROR, false, true, true, FRAMES - 1, 1}, UINT64_MAX}, /* after the last frame */
         {{BACK, false, true, true, 100, 1}, 72},
         {{BACK, false, true, true, 250, 1}, 216},
     };
@@ -479,6 +497,10 @@ static void check_short(void)
         REQUIRE_EQUAL(segments_of_run(), (lengths[i] + 71) / 72);
         REQUIRE_EQUAL(alone_from(), lengths[i] > 72 ? UINT64_MAX : 0);
     }
+    /* the first decoder loses one of the last three frames, and with it what would be compared */
+    const struct fault lost = {LOSE, false, true, false, 74, 1};
+    make_video(75);
+    check_fault(&lost, 0);
     make_video(FRAMES);
 }
 
