@@ -7,6 +7,7 @@
 #include "commands.h"
 #include "console.h"
 #include "estimate/outputs.h"
+#include "files/path.h"
 #include "files/pattern.h"
 #include "files/text_file.h"
 #include "merge/outputs.h"
@@ -19,7 +20,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define PARTS_MAX 1000000u
 
@@ -77,13 +77,8 @@ static bool have(const struct job *job, const char *name)
 /* The result must not be one of the parts. */
 static int check_folder(const struct job *job)
 {
-    struct stat result, part;
-    if (stat(job->options->output, &result) != 0) {
-        return GPUME_OK;
-    }
     for (size_t i = 0; i < job->count; i++) {
-        if (stat(job->parts[i].folder, &part) == 0 && part.st_dev == result.st_dev &&
-            part.st_ino == result.st_ino) {
+        if (gpume_path_is_one_file(job->options->output, job->parts[i].folder)) {
             return gpume_refuse(GPUME_INVALID,
                 "%s: is one of the parts; choose another folder with -o", job->options->output);
         }

@@ -93,6 +93,13 @@ char *gpume_path_resolve(const char *path)
     return NULL;
 }
 
+bool gpume_path_is_one_file(const char *a, const char *b)
+{
+    struct stat first, second;
+    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
+}
+
 const char *gpume_path_of_input(const char *path)
 {
     struct stat info;
