@@ -10,7 +10,7 @@
 #include <libavutil/rational.h>
 
 struct gpume_y4m_header {
-    uint64_t width, height; /* as stated, 1 or more; numbers above 2^32 read as 2^32 */
+    uint64_t width, height; /* as stated, 1 or more; numbers above 2^60 read as 2^60 */
     AVRational rate;        /* frames per second, reduced; 25/1 if not stated */
     AVRational aspect;      /* width of a sample by its height, reduced; 0/1 unknown */
     char space[32];         /* as stated, truncated to fit; "420jpeg" if not stated */
