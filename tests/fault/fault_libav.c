@@ -20,6 +20,13 @@
 #define DOES(name, parameters, arguments, ...)                                                     \
     MAY_FAIL(int, name, "libav", ENOMEM, AVERROR(ENOMEM), parameters, arguments, __VA_ARGS__)
 
+/* What libavformat writes is const from FFmpeg 7 on. */
+#if LIBAVFORMAT_VERSION_MAJOR >= 61
+#define WRITTEN const uint8_t
+#else
+#define WRITTEN uint8_t
+#endif
+
 /* clang-format off */
 MAKES(void *, av_malloc, (size_t n), (n), size_t)
 MAKES(void *, av_malloc_array, (size_t n, size_t size), (n, size), size_t, size_t)
@@ -46,11 +53,11 @@ MAKES(struct SwsContext *, sws_getContext,
     const double *)
 MAKES(AVIOContext *, avio_alloc_context,
     (unsigned char *buffer, int size, int write, void *opaque,
-        int (*reads)(void *, uint8_t *, int), int (*writes)(void *, uint8_t *, int),
+        int (*reads)(void *, uint8_t *, int), int (*writes)(void *, WRITTEN *, int),
         int64_t (*seeks)(void *, int64_t, int)),
     (buffer, size, write, opaque, reads, writes, seeks),
     unsigned char *, int, int, void *, int (*)(void *, uint8_t *, int),
-    int (*)(void *, uint8_t *, int), int64_t (*)(void *, int64_t, int))
+    int (*)(void *, WRITTEN *, int), int64_t (*)(void *, int64_t, int))
 
 DOES(av_frame_get_buffer, (AVFrame *frame, int align), (frame, align), AVFrame *, int)
 DOES(av_frame_make_writable, (AVFrame *frame), (frame), AVFrame *)
