@@ -77,6 +77,7 @@ make_clip() {
 
 # run ARGUMENTS: standard streams in $scratch/out and $scratch/err, exit status in $status.
 run() {
+    arguments=$*
     "$gpume" "$@" >"$scratch/out" 2>"$scratch/err" </dev/null
     status=$?
 }
@@ -95,7 +96,39 @@ expect() {
     fi
 }
 
-# says TEXT: the last run's standard error contains it.
+# names WORD...: the last run's standard error names each option, file or value, in whatever words. Plain words must
+# come from its command line: others are the wording, which is no promise.
+arguments=
+names() {
+    for named in "$@"; do
+        case $named in
+        *[!A-Za-z\ ]*) ;;
+        *) case $arguments in *"$named"*) ;; *) fail "names '$named': not an option, a file or a value" ;; esac ;;
+        esac
+        grep -qwF -- "$named" "$scratch/err" || fail "the error does not name '$named'"
+    done
+}
+
+# refused STATUS WORD... -- ARGUMENTS: as expect, and the line names each word.
+refused() {
+    refused_status=$1
+    refused_words=
+    shift
+    while [ "$1" != -- ]; do
+        refused_words="$refused_words$1
+"
+        shift
+    done
+    shift
+    expect "$refused_status" "$@"
+    while IFS= read -r refused_word; do
+        [ -z "$refused_word" ] || names "$refused_word"
+    done <<WORDS
+$refused_words
+WORDS
+}
+
+# says TEXT: the last run's standard error contains it. Only for words that are promised.
 says() {
     grep -qF -- "$1" "$scratch/err" || fail "the error does not say '$1'"
 }

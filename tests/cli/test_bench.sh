@@ -32,8 +32,7 @@ if have_vulkan; then
     grep -q '^note  *half is not measured: it does not support 16 bits with block 8 and window 7x7$' "$scratch/out" || fail "no note on half"
     grep -q '^vulkan  *int ' "$scratch/out" || fail "no integers at 16 bits"
     # shellcheck disable=SC2086
-    expect 4 bench $deep --search half
-    says "--search half: not for 16 bits"
+    refused 4 --search 16 -- bench $deep --search half
     # The general search takes no variant: it is measured once.
     expect 0 bench --backend vulkan --size 32x32 --metric satd --seconds 0.001
     [ "$(grep -c '^vulkan  *general .*  off' "$scratch/out")" -eq 2 ] || fail "general: not one row per content"
@@ -51,11 +50,9 @@ if have_vulkan; then
     [ "$(grep -c '"engine": "several",' "$scratch/out")" -eq 4 ] || fail "cpu,0: not together"
     grep -q '"search": "several",' "$scratch/out" || fail "cpu,0: the same search on both"
     # shellcheck disable=SC2086
-    expect 4 bench $short --device 0,77
-    says "--device 77: no such device"
+    refused 4 --device 77 -- bench $short --device 0,77
     # shellcheck disable=SC2086
-    expect 2 bench $short --device 0,
-    says "has an empty entry"
+    refused 2 0, -- bench $short --device 0,
 fi
 # shellcheck disable=SC2086
 expect 0 bench $short --device cpu --threads 1
@@ -63,8 +60,7 @@ grep -q "^note  *--device cpu: is only one engine on this machine: 1 thread" "$s
 expect 0 bench $short --device all --threads 1
 ! grep -q '^several' "$scratch/out" || [ "$("$gpume" devices --json | grep -c '"type": "discrete"')" -gt 1 ] ||
     fail "--device all: several engines where there is one GPU or none"
-expect 2 bench --sort --device all
-says "--device all: 'gpume bench --sort' uses one device"
+refused 2 --device --sort -- bench --sort --device all
 
 # JSON: brackets and quotes match, keys are there.
 # shellcheck disable=SC2086
@@ -105,8 +101,7 @@ grep -q '^work  *clip.y4m: 56 x 40 pixels' "$scratch/out" || fail "the input's s
 grep -q '^input$' "$scratch/out" || fail "the content's name"
 grep -q 'every vector and cost of 4 frame pairs' "$scratch/out" || fail "--frames"
 make_clip one.y4m 64 48 8 1
-expect 3 bench one.y4m
-says "one.y4m"
+refused 3 one.y4m -- bench one.y4m
 expect 3 bench missing.mp4
 only . clip.y4m one.y4m bench.json
 
@@ -119,10 +114,8 @@ for work in sort reduce; do
     expect 0 bench --$work --seconds 0.001 --backend "$engine"
 done
 grep -q '^histogram, 8 bits$' "$scratch/out" || fail "no histogram"
-expect 2 bench --sort clip.y4m
-says "clip.y4m: 'gpume bench --sort' generates its own numbers"
-expect 2 bench --reduce --size 64x64
-says "--size: not an option of 'gpume bench --reduce'"
+refused 2 clip.y4m --sort -- bench --sort clip.y4m
+refused 2 --size --reduce -- bench --reduce --size 64x64
 
 # The searches beyond whole pixels by SAD; every engine must agree on all shapes.
 searched() {
@@ -143,31 +136,22 @@ searched "16; ssd, best reference 2, 3 candidates" --block 16 --metric ssd --bes
 # The content with motion comes last; some of its candidates are eliminated.
 expect 0 bench --size 96x64 --seconds 0.01 --backend cpu --search plain --threads 1 -w 7 --metric satd
 grep '  on, ' "$scratch/out" | tail -n 1 | grep -q 'on, [1-9][0-9.]* %' || fail "no share of eliminated candidates"
-expect 2 bench --ref-distance 1,2
-says "--ref-distance: a list needs --best-reference or --bidirectional"
+refused 2 --ref-distance --best-reference --bidirectional -- bench --ref-distance 1,2
 expect 2 bench --predictor median
 expect 2 bench --predictor file.csv --lambda 1
 
 # Refusals.
-expect 2 bench --json --csv
-says "--csv: cannot be combined with --json"
-expect 2 bench --check
-says "not an option of 'gpume bench'"
-expect 2 bench clip.y4m --size 64x64
-says "--size: is for generated frames"
-expect 2 bench --vf crop=8:8
-says "--vf: is for an input"
-expect 2 bench --frames 65
-says "from 1 to 64"
+refused 2 --csv --json -- bench --json --csv
+refused 2 --check -- bench --check
+refused 2 --size -- bench clip.y4m --size 64x64
+refused 2 --vf -- bench --vf crop=8:8
+refused 2 --frames 65 64 -- bench --frames 65
 for value in 64 0x64 64x0 65537x1 x 64x64x64; do
-    expect 2 bench --size $value
-    says "--size $value: must be WxH"
+    refused 2 --size "$value" -- bench --size $value
 done
 expect 2 bench --bits 7
 expect 2 bench --seconds 0
 expect 2 bench --search no
-expect 2 clip.y4m --csv
-says "--csv: not an option of 'gpume', but of 'gpume bench' and 'gpume compare'"
-expect 4 bench --device 'no such device' --size 16x16
-says "no such device"
+refused 2 --csv -- clip.y4m --csv
+refused 4 'no such device' -- bench --device 'no such device' --size 16x16
 exit 0

@@ -129,8 +129,7 @@ expect 0 clip.y4m --backend "$engine" -q -o both --direction both
 expect 0 compare both both
 [ ! -s "$scratch/err" ] || fail "both directions: $(cat "$scratch/err")"
 cp -r both short2 && cut -d, -f1,3- both/frames.csv >short2/frames.csv
-expect 3 compare both short2
-says "short2/frames.csv: line 4: frames are not in rising order"
+refused 3 short2/frames.csv 4 -- compare both short2
 cp -r a broken
 for broken in 's/.*//' '2,$d' '/"engine"/,$d' '$d' 's/"parameters"/"p"/' '1d'; do
     sed "$broken" a/summary.json >broken/summary.json
@@ -151,22 +150,18 @@ mismatch a few
 grep -q '^only in A  *2 frame pairs' "$scratch/out" || fail "fields of A alone"
 mismatch few a
 grep -q '^only in B  *2 frame pairs' "$scratch/out" || fail "fields of B alone"
-expect 3 compare a large
-says "8x8 pixels at (0,0) in a, 16x16"
+refused 3 8x8 0,0 16x16 -- compare a large
 sed '50,$d' a.csv >one.csv
 sed '2,49d' a.csv >rest.csv
-expect 3 compare one.csv rest.csv
-says "no frame pair in common; give runs with the same targets, --direction and --ref-distance"
+refused 3 --direction --ref-distance -- compare one.csv rest.csv
 sed '30,40d' a.csv >gap.csv
-expect 3 compare a.csv gap.csv
-says "frame 1: block 28"
+refused 3 1 28 -- compare a.csv gap.csv
 awk -F, -v OFS=, 'NR > 1 && $1 == 2 { $2 = 0 } 1' a.csv >refs.csv
 expect 0 compare a refs.csv
 grep -q '^references  *differ in 1 frame pair$' "$scratch/out" || fail "references"
 
 head -2 a.csv >block.csv
-expect 3 compare block.csv a.csv
-says "frame 1: block.csv has 1 block, a.csv has 48; only"
+refused 3 1 block.csv a.csv 48 -- compare block.csv a.csv
 # Tables of other programs: other column order, additional columns, quotes, line ends, a byte order mark.
 awk -F, -v OFS=, '{ printf "%s\r\n", (NR == 1 ? "\357\273\277" : "") "\"" $9 "\"" OFS $8 OFS $7 OFS $6 OFS $5 \
     OFS "\"a,\"\"b\"" OFS $4 OFS $3 OFS $1 }' a.csv >other.csv
@@ -174,17 +169,14 @@ expect 0 compare a other.csv
 sed 's/,/ ,@ /g; s/^/  /; s/$/ /' a.csv | tr @ '\t' >blanks.csv
 expect 0 compare a blanks.csv
 sed '1s/frame/" frame"/' a.csv >quoted.csv
-expect 3 compare a quoted.csv
-says "quoted.csv: line 1: names no column 'frame'"
+refused 3 quoted.csv 1 "'frame'" -- compare a quoted.csv
 for name in x ref cost; do
     sed "1s/\$/,$name/; 2,\$s/\$/,0/" a.csv >twice.csv
-    expect 3 compare a twice.csv
-    says "twice.csv: line 1: names more than one column '$name'"
+    refused 3 twice.csv 1 "'$name'" -- compare a twice.csv
 done
 sed '1s/$/,more,more/; 2,$s/$/,0,0/' a.csv >more.csv
 expect 0 compare a more.csv
-expect 3 compare a -- ./none.csv
-says none.csv
+refused 3 none.csv -- compare a -- ./none.csv
 
 # Maps.
 for map in 'm%d.png' m.mkv m.y4m m.mp4; do
@@ -194,8 +186,7 @@ done
 for name in m1.png m2.png m3.png m4.png m.mkv m.y4m m.mp4; do
     [ -s "$name" ] || fail "$name is not there"
 done
-expect 2 compare a b --map m.y4m
-says "m.y4m: exists already"
+refused 2 m.y4m -- compare a b --map m.y4m
 run -q compare a b --map m.y4m -y
 [ "$status" -eq 5 ] || fail "--map -y"
 # The table names the files at its end; nothing else does, and -q prints nothing.
@@ -208,8 +199,7 @@ done
 rm pages.html
 expect 2 compare a b --map m.txt
 for map in - /dev/stdout; do
-    expect 2 compare a b --map $map
-    says "--map $map: the result of the comparison goes to standard output"
+    refused 2 --map "$map" -- compare a b --map $map
 done
 expect 2 compare a b --map m.png
 expect 2 compare a b --map 'm%d.pgm'
@@ -224,23 +214,22 @@ expect 3 compare a large --map bad.mkv
 
 # Maps that cannot be drawn are refused before anything is written, and existing files stay: two fields per frame, as in
 # the main command; a late frame on another grid or out of order; a picture too large; an input's own name.
-# undrawn STATUS WORDS A B: in stills and in videos, new and old.
+# undrawn STATUS "WORD..." A B: in stills and in videos, new and old.
 undrawn() {
     for map in 'u%d.png' u.mkv u.mp4 u.y4m; do
         rm -rf maps && mkdir maps
         expect $1 compare "$3" "$4" --map "maps/$map"
-        says "$2"
+        names $2
         only maps
         for old in u.mkv u.mp4 u.y4m u0.png u1.png u9.png; do echo old >maps/$old; done
         expect $1 compare "$3" "$4" --map "maps/$map" -y
-        says "$2"
+        names $2
         only maps u.mkv u.mp4 u.y4m u0.png u1.png u9.png
         [ "$(cat maps/* | sort | uniq -c | tr -s ' ')" = " 6 old" ] || fail "$3, $4: an old $map is lost"
     done
 }
-two='two motion fields per frame, but --map draws one'
-undrawn 2 "both and both: have $two" both both
-undrawn 2 "both/vectors.csv and both: have $two" both/vectors.csv both
+undrawn 2 "both --map" both both
+undrawn 2 "both/vectors.csv both --map" both/vectors.csv both
 run compare both a --map 'one%d.ppm'
 [ "$status" -eq 5 ] || fail "both directions and one: exit status $status"
 run compare a a.csv --map 'same%d.ppm'
@@ -249,23 +238,24 @@ for i in 1 2 3 4; do
 done
 [ ! -e one0.ppm ] && [ ! -e one5.ppm ] || fail "both directions and one: maps of fields that one has"
 awk -F, -v OFS=, 'NR > 1 && $1 == 4 && $3 == 8 { $5 = 7 } 1' a.csv >late.csv
-undrawn 3 "frame 4: block 1 is 8x8 pixels at (8,0) in a, 7x8" a late.csv
+undrawn 3 "4 1 8x8 8,0 7x8" a late.csv
 sed '$s/^4/3/' a.csv >late.csv
-undrawn 3 "late.csv: line 193: frames are not in rising order" a late.csv
+undrawn 3 "late.csv 193" a late.csv
 awk -F, -v OFS=, '{ print } END { print 4, 3, 1000000, 1000000, 8, 8, 0, 0, 0, 0 }' a.csv >late.csv
-undrawn 3 "the blocks make a picture of 1000008x1000008 pixels, which is too large; leave out --map" late.csv late.csv
+undrawn 3 "1000008x1000008 --map" late.csv late.csv
 for name in v.mkv v1.png; do
     cp a.csv $name
-    expect 2 compare $name b --map "$(echo $name | sed 's/1/%d/')" -y
-    says 'is the input; give the output another name'
+    map=$(echo $name | sed 's/1/%d/')
+    refused 2 "$map" -- compare $name b --map "$map" -y
     cmp -s a.csv $name || fail "$name: an input is lost"
 done
 # Through a pipe it is detected during the run: earlier pictures are complete, and no video exists.
 rm -rf maps && mkdir maps
 for map in maps/u.mkv 'maps/u%d.png'; do
+    arguments="compare - both --map $map"
     "$gpume" compare - both --map "$map" <both/vectors.csv >"$scratch/out" 2>"$scratch/err"
     [ $? -eq 2 ] || fail "two fields a frame through a pipe: $map"
-    says "- and both: have $two"
+    names both --map
     [ "$map" != maps/u.mkv ] || only maps
 done
 only maps u0.png u1.png
@@ -304,8 +294,7 @@ if have ffmpeg && have ffprobe; then
     shown '0.000000 0.200000 0.400000 ' ua ub t.y4m
     cp -r ua uc
     sed '3s/,[0-9.]*,\([0-9]*,[0-9]*,[0-9]*,[0-9]*,[0-9]*,[0-9]*,[^,]*,[^,]*\)$/,soon,\1/' ua/frames.csv >uc/frames.csv
-    expect 3 compare ua uc
-    says "uc/frames.csv: line 3: a time is not a number"
+    refused 3 uc/frames.csv 3 -- compare ua uc
 else
     echo "ffmpeg is not here: the times of maps are not tested"
 fi
@@ -338,27 +327,20 @@ if have ffmpeg; then
     cmp over1.ppm keyless1.ppm || fail "--map-key auto draws a key on a small map"
     run -q compare a b --video clip.y4m --map 'keyed%d.ppm' --map-key on
     ! cmp -s over1.ppm keyed1.ppm || fail "--map-key on draws no key"
-    expect 2 compare a b --video small.y4m --map x%d.ppm
-    says "--video small.y4m: has pictures of 32x32 pixels, but the blocks cover 64x48"
+    refused 2 --video small.y4m 32x32 64x48 -- compare a b --video small.y4m --map x%d.ppm
     head -c $(($(head -1 clip.y4m | wc -c) + 2 * 3078)) clip.y4m >ends.y4m
-    expect 3 compare a b --video ends.y4m --map x.mkv
-    says "ends.y4m: ends before frame 2"
+    refused 3 ends.y4m 2 -- compare a b --video ends.y4m --map x.mkv
     [ ! -e x.mkv ] || fail "a map of a part"
     expect 3 compare a b --video none.y4m --map x.mkv
 fi
-expect 2 compare a b --video clip.y4m
-says "--video: needs --map FILE or --report FILE"
+refused 2 --video --map --report -- compare a b --video clip.y4m
 # The video stays as it is.
 cp clip.y4m kept.y4m
-expect 2 compare a b --video kept.y4m --map kept.y4m -y
-says "kept.y4m: is the input"
+refused 2 kept.y4m -- compare a b --video kept.y4m --map kept.y4m -y
 cmp -s clip.y4m kept.y4m || fail "--map replaced the video"
-expect 2 compare - b --video - --map x.mkv
-says "--video -: standard input is one of the runs"
-expect 2 compare a b --map x.mkv --vf hflip
-says "--vf: needs --video FILE"
-expect 2 compare a b --map-key on
-says "--map-key: needs --map FILE"
+refused 2 --video -- compare - b --video - --map x.mkv
+refused 2 --vf --video -- compare a b --map x.mkv --vf hflip
+refused 2 --map-key --map -- compare a b --map-key on
 
 # After a signal, the unfinished map is removed.
 mkfifo feed
@@ -387,74 +369,68 @@ for left in late.mkv* .late.mkv* .*late*; do
 done
 
 # Files without vectors: one line that names the file and the position.
-refused() {
-    expect 3 compare a "$1"
-    says "$1: $2"
+# flawed FILE WORD...
+flawed() {
+    refused 3 "$@" -- compare a "$1"
 }
 : >empty.csv
-refused empty.csv "is empty"
+flawed empty.csv
 head -1 a.csv >header.csv
-refused header.csv "contains no vectors"
+flawed header.csv
 echo "frame,ref,x,y" >columns.csv
-refused columns.csv "line 1: names no column 'w'"
+flawed columns.csv 1 "'w'"
 head -c 2000 a.csv >cut.csv
-expect 3 compare a cut.csv
-says "cut.csv: line "
+refused 3 cut.csv -- compare a cut.csv
 sed '20s/,[^,]*$//' a.csv >cells.csv
-refused cells.csv "line 20: has 9 cells, the first line 10"
+flawed cells.csv 20 9 10
 sed '20s/$/,1/' a.csv >cells.csv
-refused cells.csv "line 20: has 11 cells"
+flawed cells.csv 20 11
 sed '7s/,[^,]*,\([^,]*\)$/,4294967296,\1/' a.csv >large.csv
-refused large.csv "line 7: cost is '4294967296'"
+flawed large.csv 7 4294967296
 sed '7s/,[^,]*,\([^,]*\)$/,9999999999999999999999999,\1/' a.csv >large.csv
-refused large.csv "line 7: cost is '9999999999"
+flawed large.csv 7 9999999999999999999999999
 sed '7s/,[^,]*,\([^,]*\)$/,1e3,\1/' a.csv >word.csv
-refused word.csv "line 7: cost is '1e3'"
+flawed word.csv 7 1e3
 sed '7s/,[^,]*,\([^,]*\)$/,,\1/' a.csv >word.csv
-refused word.csv "line 7: cost is ''"
+flawed word.csv 7
 sed '7s/^1,/-1,/' a.csv >sign.csv
-refused sign.csv "line 7: frame is '-1'"
+flawed sign.csv 7 -1
 sed '60{h;d};61G' a.csv >order.csv
-refused order.csv "line 61: blocks are not in raster order"
+flawed order.csv 61
 sed '60p' a.csv >twice.csv
-refused twice.csv "line 61: blocks are not in raster order"
+flawed twice.csv 61
 { head -1 a.csv; tail -48 a.csv; sed -n '2,49p' a.csv; } >frames.csv
-refused frames.csv "line 50: frames are not in rising order"
+flawed frames.csv 50
 head -c 100000 /dev/zero | tr '\0' x >long.csv
-refused long.csv "line 1: is longer than"
+flawed long.csv 1
 head -c 1000 /dev/zero >zero.csv
 expect 3 compare a zero.csv
 printf 'a\0b\n' >zero.csv
-refused zero.csv "is no file of vectors"
+flawed zero.csv
 cp -r a folders && rm folders/frames.csv && mkdir folders/frames.csv
-expect 3 compare a folders
-says "folders/frames.csv: is a folder; give the name of a file"
+refused 3 folders/frames.csv -- compare a folders
 mkdir bare
-refused bare "has no vectors.csv"
+flawed bare vectors.csv
 cp -r a badframes
 sed 's/inf\|[0-9.]*$/x/' a/frames.csv >badframes/frames.csv
-expect 3 compare a badframes
-says "badframes/frames.csv: line "
-refused clip.y4m "is no file of vectors"
+refused 3 badframes/frames.csv -- compare a badframes
+flawed clip.y4m
 
 # The page: its contents are read in Chromium by test_report_browser.sh.
 expect 0 compare -q a a --report page.html
 grep -q '"names": \[' page.html || fail "a page without names"
 cp page.html first.html
-expect 2 compare a a --report page.html
-says 'page.html: exists already'
+refused 2 page.html -- compare a a --report page.html
 expect 0 compare -qy "$PWD/a" a/ --report page.html
 cmp first.html page.html || fail "the page depends on how folders are spelled"
 ! grep -q "$PWD" page.html || fail "the page names a folder"
 for name in page.txt - .html; do
-    expect 2 compare a a --report "$name"
-    says "$name"
+    refused 2 "$name" -- compare a a --report "$name"
 done
 expect 0 compare -q a a --report seen.html --video clip.y4m
 grep -q 'id="picture-0"' seen.html || fail "a page without pictures"
 ! grep -q 'id="picture-0"' page.html || fail "pictures without a video"
-expect 2 compare a a --report unseen.html --video small.y4m
-says "--video small.y4m: has pictures of 32x32 pixels"
+refused 2 --video small.y4m 32x32 -- compare a a --report unseen.html --video small.y4m
 [ ! -e unseen.html ] || fail "a failed comparison left a page"
 expect 1 compare a a --report missing/page.html
 expect 3 compare a nothing --report new.html
@@ -466,11 +442,10 @@ expect 2 compare a
 expect 2 compare a b few
 expect 2 compare - -
 mkfifo once
-expect 2 compare once ./once
-says "./once: a pipe can be one of the two runs, not both"
+refused 2 ./once -- compare once ./once
 true | "$gpume" compare - /dev/stdin >"$scratch/out" 2>"$scratch/err"
 [ $? -eq 2 ] || fail "a pipe for both runs"
-says "/dev/stdin: a pipe can be one of the two runs, not both"
+names /dev/stdin
 expect 2 compare a b -w 8
 expect 2 compare a b -o x
 expect 2 clip.y4m --map m.mkv

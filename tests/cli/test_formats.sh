@@ -63,9 +63,9 @@ expect 0 convert 'run%d.flo' back.csv -y -b 8
 awk -F, -v OFS=, '{ print $1, $3, $4, $5, $6, $7, $8 }' run.csv | cmp -s - back.csv ||
     fail "convert: flo to csv"
 expect 0 convert run.csv x.extract_mvs --format extract_mvs
-says "the format extract_mvs cannot hold costs, ranks"
+names extract_mvs
 expect 0 convert run.mvf back.csv -y
-says "the format csv cannot hold times"
+names csv
 expect 0 -q convert run.csv back.mvf
 [ ! -s "$scratch/out" ] || fail "-q writes"
 expect 0 compare run.mvf run.npy
@@ -111,27 +111,21 @@ for format in csv.gz csv.zst jsonl.gz jsonl.zst; do
     size=$(wc -c <run.$format)
     for cut in 5 30 $((size - 60)) $((size - 1)); do
         head -c $cut run.$format >bad.bin
-        expect 3 convert bad.bin x.csv
-        says "ends here; the file is incomplete"
+        refused 3 bad.bin -- convert bad.bin x.csv
     done
     { cat run.$format && echo more; } >bad.bin
-    expect 3 convert bad.bin x.csv
-    says "the compressed bytes after this position are damaged"
+    refused 3 bad.bin -- convert bad.bin x.csv
     { head -c $((size - 60)) run.$format && printf 'damaged' && tail -c 53 run.$format; } >bad.bin
-    expect 3 convert bad.bin x.csv
-    says "are damaged"
+    refused 3 bad.bin -- convert bad.bin x.csv
 done
 expect 0 convert run.mvf made.CSV.GZ -q
 cmp -s run.csv.gz made.CSV.GZ || fail "the extension in upper case"
-expect 2 convert run.mvf x.gz
-says "must end in one of .csv .jsonl .npy .npz .mvf .flo .hash .csv.gz .csv.zst .jsonl.gz .jsonl.zst"
+refused 2 .csv .jsonl .npy .npz .mvf .flo .hash .csv.gz .csv.zst .jsonl.gz .jsonl.zst -- convert run.mvf x.gz
 rm made.* bad.bin
 
 # A name of video on standard output alone.
-expect 2 clip.y4m --backend "$engine" --vectors -.nut
-says "-.nut: stands for video on standard output; give - for standard output"
-expect 2 convert run.mvf --format npy -- -.nut
-says "-.nut: stands for video"
+refused 2 -.nut -- clip.y4m --backend "$engine" --vectors -.nut
+refused 2 -.nut -- convert run.mvf --format npy -- -.nut
 
 # Binary files, and compressed ones, are not for terminals; text is.
 if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
@@ -154,8 +148,7 @@ fi
 parts="-b 16,8 --partition --lambda 4"
 for format in npz flo; do
     # shellcheck disable=SC2086 # several words
-    expect 2 clip.y4m --backend "$engine" $parts --vectors "parts%d" --format $format
-    says "$format holds blocks of one size, in a grid that covers the picture; choose csv, jsonl, npy or mvf"
+    refused 2 "$format" -- clip.y4m --backend "$engine" $parts --vectors "parts%d" --format $format
 done
 # shellcheck disable=SC2086 # several words
 for format in csv jsonl npy mvf; do v $parts --vectors parts.$format; done
@@ -200,8 +193,7 @@ expect 0 convert sizes.csv back.csv -y -q
 printf '%s\n' frame,ref,x,y,w,h,dx,dy 1,0,16,0,16,8,-2,0 1,0,16,8,8,8,0,0 1,0,24,8,8,8,0,1 1,2,0,0,16,16,0,0 |
     cmp -s - back.csv || fail "extract_mvs: blocks of several sizes"
 { cat sizes.csv && echo '2, 1,16,16,   9,   8,   8,   8,0x0,   4,   0,   4'; } >twice.csv
-expect 3 convert twice.csv x.csv -q
-says "twice.csv: frame 1 (counted from 0) has two blocks at (0,0) in the same direction"
+refused 3 twice.csv 1 0,0 -- convert twice.csv x.csv -q
 { cat sizes.csv && echo '2, 1,16,16,  25,   8,  24,   8,0x0,   7,   0,   4'; } >quarters.csv
 expect 0 convert quarters.csv x.csv -q
 grep -qx '1,2,16,0,16,16,1.75,0' x.csv || fail "extract_mvs: quarters of a pixel"
@@ -210,37 +202,30 @@ rm twice.csv quarters.csv sizes.csv coded.csv mvs.csv
 expect 0 convert both.csv 'both%d-%d.flo' -q
 [ -e both1-0.flo ] && [ -e both1-2.flo ] && [ -e both2-1.flo ] || fail "two references: flo"
 # 1 and 11 would be 11 and 1.
-expect 2 convert both.csv 'two%d%d.flo' -q
-says "two%d%d.flo: give one %d or %0Nd in the file's own name, or two with more than digits between them"
+refused 2 two%d%d.flo %d %0Nd -- convert both.csv 'two%d%d.flo' -q
 # Names that a numbered input stands for, existing or not, and itself.
 for output in both1-0.flo ./both7-8.flo both%d-%d.flo; do
-    expect 2 convert 'both%d-%d.flo' $output -q -y
-    says "$output: is the input; give the output another name"
+    refused 2 "$output" -- convert 'both%d-%d.flo' $output -q -y
 done
-expect 2 convert both1-0.flo 'both%d-%d.flo' -q -y
-says "both%d-%d.flo: is the input; give the output another name"
+refused 2 both%d-%d.flo -- convert both1-0.flo 'both%d-%d.flo' -q -y
 # The temporaries of a killed run.
 touch .stale.csv.gpume-99999999-0.tmp
 expect 0 convert both.csv stale.csv -q
 [ ! -e .stale.csv.gpume-99999999-0.tmp ] || fail "convert leaves what a killed run left"
 rm stale.csv
-expect 2 convert both.csv 'two%d.flo' -q
-says "two %d in the name"
-expect 2 convert both.csv two.flo -q
-says "two %d in the name"
+refused 2 %d -- convert both.csv 'two%d.flo' -q
+refused 2 %d -- convert both.csv two.flo -q
 # Before anything is written, though --direction both begins with a frame of one field.
 { head -1 both.csv && echo 0,1,0,0,8,8,0,0,0,0 && sed '1d' both.csv; } >begins.csv
 mkdir two
 expect 0 convert begins.csv begins.npy -q
 for format in csv npy; do
-    expect 2 convert begins.$format 'two/%d.flo' -q
-    says "two/%d.flo: a frame has two motion fields; put two %d in the name, such as name%05d-%05d.flo"
+    refused 2 two/%d.flo %d name%05d-%05d.flo -- convert begins.$format 'two/%d.flo' -q
     only two
 done
 rmdir two
 [ ! -e two.flo ] && [ ! -e two1.flo ] || fail "flo: half a file"
-expect 2 convert run.csv two.flo -q
-says "put %d in the name"
+refused 2 %d -- convert run.csv two.flo -q
 expect 0 compare both.csv both.mvf
 sed 2d both.csv >later.csv
 run compare both.csv later.csv
@@ -336,11 +321,9 @@ END
     expect 0 convert other.npy back.csv -y
     cmp -s run.csv back.csv || fail "npy of another program"
     expect 0 compare 'dump-%d.npy' 'mvs-%d.npy'
-    expect 3 convert fraction.npy x.csv
-    says "fraction.npy: byte "
-    says "'dx' of the item before this position is not a multiple of 0.25"
-    expect 3 convert text.npy x.csv
-    says "text.npy: byte "
+    refused 3 fraction.npy -- convert fraction.npy x.csv
+    names 0.25
+    refused 3 text.npy -- convert text.npy x.csv
 else
     echo "not read by NumPy: python3-numpy is not here"
 fi
@@ -353,16 +336,13 @@ fi
 
 # Refusals, which leave no file.
 mkdir bad
-expect 3 convert run.extract_mvs bad/x.hash
-says "hash needs the costs"
+refused 3 hash -- convert run.extract_mvs bad/x.hash
 sed '2,3d' run.csv >holes.csv
-expect 3 convert holes.csv bad/x.npz
-says "blocks of one size"
+refused 3 npz -- convert holes.csv bad/x.npz
 expect 0 convert holes.csv holes.npy -q
 expect 0 convert holes.csv holes.mvf -q
 { cat run.csv; echo 5,4,0,0,8,8,0,0,0,0; } >last.csv
-expect 3 convert last.csv bad/x.npz
-says "the blocks of frame 5 form another grid than the first frame's"
+refused 3 5 -- convert last.csv bad/x.npz
 expect 0 convert last.csv last.mvf -q
 for name in holes last; do
     expect 0 convert $name.mvf - --format csv -q
@@ -371,31 +351,22 @@ done
 # A pipe is read once: its first frame decides what its file can hold.
 "$gpume" convert - bad/x.mvf <last.csv 2>"$scratch/err"
 [ $? -eq 3 ] || fail "a grid of a pipe that changes"
-says "frame 5 has blocks in another grid than the first frame, which mvf cannot hold; choose csv or jsonl"
+names 5
 for name in run.npy run.mvf run1.flo mvs-1.npy; do
     head -c 1000 $name >bad.bin
-    expect 3 convert bad.bin bad/x.csv
-    says "bad.bin: byte 1000: ends here"
+    refused 3 bad.bin 1000 -- convert bad.bin bad/x.csv
 done
 head -c 3000 run.jsonl >bad.bin
-expect 3 convert bad.bin bad/x.csv
-says "does not end"
-expect 3 convert none.csv bad/x.csv
-says "none.csv: cannot be opened: No such file or directory; check its name and its permissions"
-expect 3 convert 'none%d.flo' bad/x.csv
-says "no file matches this name"
-expect 3 convert clip.y4m bad/x.csv
-says "is no file of vectors"
-expect 3 convert run.hash bad/x.csv
-says "run.hash: holds hashes of motion fields, not vectors"
-expect 3 compare run.csv run.hash
-says "run.hash: holds hashes of motion fields, not vectors"
+refused 3 bad.bin -- convert bad.bin bad/x.csv
+refused 3 none.csv -- convert none.csv bad/x.csv
+refused 3 none%d.flo -- convert 'none%d.flo' bad/x.csv
+refused 3 clip.y4m -- convert clip.y4m bad/x.csv
+refused 3 run.hash -- convert run.hash bad/x.csv
+refused 3 run.hash -- compare run.csv run.hash
 : >empty.csv
-expect 3 convert empty.csv bad/x.csv
-says "is empty"
+refused 3 empty.csv -- convert empty.csv bad/x.csv
 expect 3 convert run.csv bad/x.npy --from npy
-expect 3 convert 'run%d.flo' bad/x.csv -b 16
-says "another vector than the rest of its block"
+refused 3 run1.flo -- convert 'run%d.flo' bad/x.csv -b 16
 if [ -w /dev/full ]; then
     for format in csv npy flo hash csv.gz; do
         "$gpume" convert run.mvf - --format $format >/dev/full 2>"$scratch/err"
@@ -406,25 +377,16 @@ only bad
 expect 2 convert
 expect 2 convert run.csv
 expect 2 convert run.csv x.csv y.csv
-expect 2 convert run.csv x.txt
-says "--format"
-expect 2 convert run.csv x.csv --format xml
-says "must be csv, jsonl, npy"
-expect 2 convert run.hash x.csv --from hash
-says "--from hash: must be csv"
-expect 2 convert run.csv run.csv -y
-says "is the input"
-expect 2 convert run.csv run.npy
-says "exists already"
-expect 2 convert run.csv 'run%d.flo'
-says "exists already"
+refused 2 --format x.txt -- convert run.csv x.txt
+refused 2 --format xml -- convert run.csv x.csv --format xml
+refused 2 --from hash -- convert run.hash x.csv --from hash
+refused 2 run.csv -- convert run.csv run.csv -y
+refused 2 run -- convert run.csv run.npy
+refused 2 run -- convert run.csv 'run%d.flo'
 expect 2 convert run.csv x.csv --vectors y.csv
-expect 2 clip.y4m --format npy
-says "needs --vectors"
-expect 2 clip.y4m --vectors x.bin
-says "must end in one of .csv .jsonl"
-expect 2 clip.y4m --vectors x.flo
-says "put %d in the name"
+refused 2 --vectors -- clip.y4m --format npy
+refused 2 --vectors x.bin .csv .jsonl -- clip.y4m --vectors x.bin
+refused 2 %d -- clip.y4m --vectors x.flo
 expect 2 clip.y4m --vectors 'x%d%d%d.flo'
 expect 2 clip.y4m --from csv
 says "gpume convert"

@@ -39,12 +39,11 @@ for command in sort bench compare convert firstpass scenes complexity methods qp
     grep -qF "gpume $command" short || grep -qF "$command" short || fail "--help does not name $command"
 done
 grep -q -- '--descending' short && fail "--help lists options of sort"
-expect 2 help nothing
-says "nothing: not a command"
+refused 2 nothing -- help nothing
 expect 2 help sort bench
 
 expect 2
-says "try 'gpume --help'"
+names --help
 # After "--", or with a folder, it is a file name.
 expect 3 -- sort
 expect 3 ./bench

@@ -5,8 +5,8 @@
 need_oracle
 make_clip clip.y4m 64 48 8 4
 
-# refused OPTION... : exit status 3, nothing left behind.
-refused() {
+# over ARGUMENT...: exit status 3, nothing left behind.
+over() {
     before=$(ls -A)
     expect 3 "$@"
     [ "$(ls -A)" = "$before" ] || fail "$*: something was left behind"
@@ -16,10 +16,9 @@ refused() {
 for bad in 0 -1 1.5 '' 9k 9B 9KB 9Ki x 99999999999999999999 1KiB 1KiBx 600M 1G; do
     expect 2 clip.y4m --max-pixels "$bad"
 done
-says "optionally followed by K or M, e.g. 9M"
+names --max-pixels 9M
 for bad in 0 2000T 1024TiBB 1PiB; do
-    expect 2 clip.y4m --max-memory "$bad"
-    says "KiB, MiB"
+    refused 2 --max-memory "$bad" -- clip.y4m --max-memory "$bad"
 done
 for bad in 0 -1 x 1e3 inf 700000; do
     expect 2 clip.y4m --timeout "$bad"
@@ -29,32 +28,30 @@ done
 expect 0 -q clip.y4m --backend "$engine" --max-pixels 3072 -o a
 expect 0 -q clip.y4m --backend "$engine" --max-pixels 4K -o b
 cmp a/vectors.csv b/vectors.csv || fail "a limit changes what comes out"
-refused clip.y4m --backend "$engine" --max-pixels 3071
-says clip.y4m
-says 64x48
-says "--max-pixels 3071"
+over clip.y4m --backend "$engine" --max-pixels 3071
+names clip.y4m 64x48 --max-pixels 3071
 "$gpume" - --backend "$engine" --max-pixels 3K <clip.y4m >"$scratch/out" 2>"$scratch/err"
 [ $? -eq 3 ] || fail "--max-pixels and standard input"
 expect 0 -q clip.y4m --backend "$engine" --predicted p%d.png --max-pixels 3072
-refused p1.png p2.png --backend "$engine" --max-pixels 3000
-refused p%d.png --backend "$engine" --max-pixels 3000
+over p1.png p2.png --backend "$engine" --max-pixels 3000
+over p%d.png --backend "$engine" --max-pixels 3000
 # A filter's pictures count too.
-refused clip.y4m --backend "$engine" --max-pixels 3072 --vf scale=128:48
-says "clip.y4m: --vf scale=128:48 gives 128x48"
+over clip.y4m --backend "$engine" --max-pixels 3072 --vf scale=128:48
+names clip.y4m --vf scale=128:48 128x48
 expect 0 -q clip.y4m --backend "$engine" --max-pixels 6144 --vf scale=128:48 -o c
 # gpume's own reader for raw video that is too large for FFmpeg.
 printf 'YUV4MPEG2 W16400 H16400 Cmono\nFRAME\n' >large.y4m
-refused large.y4m --backend "$engine" --max-pixels 100M
-says "--max-pixels 100000000"
+over large.y4m --backend "$engine" --max-pixels 100M
+names --max-pixels 100000000
 # A video whose frames become larger.
 printf 'P5 16 16 255\n' >grow1.pgm && head -c 256 /dev/zero >>grow1.pgm
 printf 'P5 16 16 255\n' >grow2.pgm && head -c 256 /dev/zero >>grow2.pgm
 printf 'P5 2048 2048 255\n' >grow3.pgm && head -c 4194304 /dev/zero >>grow3.pgm
 expect 0 -q grow%d.pgm --backend "$engine" -o grown
-refused grow%d.pgm --backend "$engine" --max-pixels 1K
-says "--max-pixels 1000"
-refused grow%d.pgm --backend "$engine" --max-pixels 4194303
-says 2048x2048
+over grow%d.pgm --backend "$engine" --max-pixels 1K
+names --max-pixels 1000
+over grow%d.pgm --backend "$engine" --max-pixels 4194303
+names 2048x2048
 
 # Memory: the run says what it plans, and that much is allowed. With less the GPU takes fewer fields
 # at a time, and both engines at last do without box sums, to the same end.
@@ -83,54 +80,51 @@ memory() {
     cpu) [ $smaller -eq 1 ] || fail "$*: the CPU engine has $((smaller + 1)) plans" ;;
     *) [ $smaller -gt 4 ] || fail "$*: only $((smaller + 1)) plans for less and less memory" ;;
     esac
-    refused clip.y4m --backend "$engine" "$@" --max-memory $((planned - 1))
-    says "clip.y4m: 64x48"
-    says "$planned bytes"
-    says "--max-memory allows $((planned - 1))"
+    over clip.y4m --backend "$engine" "$@" --max-memory $((planned - 1))
+    names clip.y4m 64x48 "$planned" --max-memory "$((planned - 1))"
 }
 memory -b 16 -w 16
 memory -b 16,8 -w 3 --partition --lambda 2 --subpel 2
-refused clip.y4m --backend "$engine" --max-memory 10K
-says "--max-memory allows 10000"
-refused clip.y4m --backend "$engine" --max-memory 10KiB
-says "--max-memory allows 10240"
+over clip.y4m --backend "$engine" --max-memory 10K
+names --max-memory 10000
+over clip.y4m --backend "$engine" --max-memory 10KiB
+names --max-memory 10240
 # Decoded pictures: one of each input must fit, also by a forged header alone.
 printf 'P6 64 48 65535\n' >deep.ppm && head -c 18432 /dev/zero >>deep.ppm
-refused deep.ppm deep.ppm --backend "$engine" --max-memory 36863
-says "deep.ppm: at least 36864 bytes of memory are needed for decoding both inputs, --max-memory allows 36863;"
-refused deep.ppm --backend "$engine" --max-memory 18431
-says "deep.ppm: at least 18432 bytes of memory are needed for decoding, --max-memory allows 18431;"
+over deep.ppm deep.ppm --backend "$engine" --max-memory 36863
+names deep.ppm 36864 --max-memory 36863
+over deep.ppm --backend "$engine" --max-memory 18431
+names deep.ppm 18432 --max-memory 18431
 printf 'P6 8192 8192 65535\n' >forged.ppm && head -c 18432 /dev/zero >>forged.ppm
-refused forged.ppm --backend "$engine" --max-memory 10M
-says "forged.ppm: after frame 0 it has pictures of more bytes than --max-memory 10000000 allows;"
+over forged.ppm --backend "$engine" --max-memory 10M
+names forged.ppm 0 --max-memory 10000000
 i=0
 while [ $i -lt 3000 ]; do echo $((i * 7919 % 3001 - 1500)); i=$((i + 1)); done >numbers
 expect 0 sort numbers --backend cpu --max-memory 24000 -o sorted
 sort -n numbers | cmp - sorted || fail "sorting under a limit"
-refused sort numbers --backend cpu --max-memory 23999 -o never
-says "--max-memory allows 23999"
+over sort numbers --backend cpu --max-memory 23999 -o never
+names --max-memory 23999
 # Both kinds of large words, which are kept apart.
 { cat numbers; echo 4294967295; } >both
 expect 0 sort both --backend cpu --max-memory 24008 -o sorted -y
-refused sort both --backend cpu --max-memory 24000 -o never
+over sort both --backend cpu --max-memory 24000 -o never
 
 # Vectors: 88 bytes per block of a field, for both files when two are compared, for both directions if they are mixed.
 expect 0 convert a/vectors.csv all.csv --max-memory 4224
 cmp a/vectors.csv all.csv || fail "converting under a limit"
-refused convert a/vectors.csv never.csv --max-memory 4223
-says "vectors.csv: line 49: the blocks of frame 1 (counted from 0) take more than the 4223 bytes that --max-memory"
+over convert a/vectors.csv never.csv --max-memory 4223
+names vectors.csv 49 1 4223 --max-memory
 expect 0 compare a/vectors.csv a --max-memory 8448
-refused compare a/vectors.csv a --max-memory 8446
-says "take more than the 4223 bytes"
+over compare a/vectors.csv a --max-memory 8446
+names 4223 --max-memory
 expect 0 -q clip.y4m --backend "$engine" --direction both --vectors mixed.csv --format extract_mvs
 expect 0 convert mixed.csv two.csv --max-memory 8448
-refused convert mixed.csv never.csv --max-memory 8447
+over convert mixed.csv never.csv --max-memory 8447
 # The bench: for each engine.
 expect 0 bench --backend cpu --size 64x48 --seconds 0.001 --max-memory 100M
-refused bench --backend cpu --size 64x48 --seconds 0.001 --max-memory 10K
-refused bench clip.y4m --backend cpu --seconds 0.001 --max-memory 10K
-says "clip.y4m: 64x48"
-says "--max-memory allows 10000"
+over bench --backend cpu --size 64x48 --seconds 0.001 --max-memory 10K
+over bench clip.y4m --backend cpu --seconds 0.001 --max-memory 10K
+names clip.y4m 64x48 --max-memory 10000
 
 # Time: waiting for a FIFO without a writer ends; the message names the option.
 mkfifo silent
@@ -143,8 +137,7 @@ for command in "silent --backend $engine" "sort silent" "compare silent a" "conv
 done
 for command in "bench silent" "bench --seconds 600" "bench --sort --seconds 600"; do
     # shellcheck disable=SC2086
-    expect 1 $command --timeout 0.3
-    says "--timeout 0.3: the run did not end in time"
+    refused 1 --timeout 0.3 -- $command --timeout 0.3
 done
 # Standard input that never ends, in the middle of a run: the results so far are kept as .partial, as after Ctrl-C. The
 # time has to suffice for the available frames, and a busy machine may need more.
@@ -156,7 +149,7 @@ for seconds in 1 8 64 512; do
     "$gpume" - --backend "$engine" --timeout $seconds -o half >"$scratch/out" 2>"$scratch/err" <feed
     status=$?
     [ "$status" -eq 1 ] || fail "timeout in the middle: exit status $status"
-    says "--timeout $seconds"
+    names --timeout "$seconds"
     ! cmp -s half/vectors.csv.partial a/vectors.csv || break
     rm -rf half
     exec 8>&- 8<>feed # with nothing in it

@@ -126,18 +126,12 @@ expect 0 -q yuv420p.nut --backend "$engine" -b 16 --overlay flow.y4m --overlay-s
 expect 0 -q yuv420p.nut --backend "$engine" -b 16 --overlay flow%d.ppm --overlay-style flow --flow-max auto
 expect 0 -q yuv420p.nut --backend "$engine" -b 16 --overlay alone%d.ppm --overlay-style flow --flow-max auto --start 3
 cmp flow3.ppm alone3.ppm || fail "--flow-max auto depends on the frames before"
-expect 2 yuv420p.nut --overlay x.mkv --flow-max 4
-says "--flow-max: changes nothing without --overlay-style flow"
-expect 2 yuv420p.nut --overlay x.mkv --overlay-style cost --min-length 4
-says "--min-length: changes nothing without --overlay-style arrows or flow"
-expect 2 yuv420p.nut --overlay x.mkv --overlay-style flow --arrow-length true
-says "--arrow-length: changes nothing without --overlay-style arrows"
-expect 2 yuv420p.nut --overlay x.mkv --overlay-style flow --flow-max 0
-says "must be auto or a number from 0.25 to 1024"
-expect 2 yuv420p.nut --overlay x.mkv --dim 101
-says "--dim 101"
-expect 2 yuv420p.nut --dim 50
-says "--dim: needs --overlay FILE"
+refused 2 --flow-max --overlay-style -- yuv420p.nut --overlay x.mkv --flow-max 4
+refused 2 --min-length --overlay-style -- yuv420p.nut --overlay x.mkv --overlay-style cost --min-length 4
+refused 2 --arrow-length --overlay-style -- yuv420p.nut --overlay x.mkv --overlay-style flow --arrow-length true
+refused 2 --flow-max 0 0.25 1024 -- yuv420p.nut --overlay x.mkv --overlay-style flow --flow-max 0
+refused 2 --dim 101 -- yuv420p.nut --overlay x.mkv --dim 101
+refused 2 --dim --overlay -- yuv420p.nut --dim 50
 
 # Enlarged frames are squares of their pixels.
 expect 0 -q rgb24.nut --backend "$engine" -b 128 -w 0 --frames 1 --scale 2 --overlay twice.png
@@ -177,27 +171,17 @@ expect 0 -q yuv420p.nut --backend "$engine" --vf crop=5:3:exact=1 --overlay odd.
 # With other outputs, and refusals.
 expect 0 -q yuv420p.nut --backend "$engine" --overlay with%d.png -o folder
 only folder vectors.csv frames.csv summary.json
-expect 2 yuv420p.nut --overlay with%d.png
-says "with%d.png: exists already"
-expect 2 yuv420p.nut --overlay o%d.pgm
-says "pgm holds gray alone"
-expect 2 yuv420p.nut --predicted o%d.ppm
-says "ppm holds colours"
-expect 2 yuv420p.nut --overlay plain.png
-says plain.png
-expect 2 yuv420p.nut --scale 2
-says "--scale: needs --overlay FILE"
-expect 2 yuv420p.nut --overlay-style flow
-says "--overlay-style: needs --overlay FILE"
-expect 2 yuv420p.nut --overlay-key off
-says "--overlay-key: needs --overlay FILE"
-expect 2 yuv420p.nut --overlay x.mkv --overlay-style wind
-says "must be arrows, flow, cost, blocks or confidence"
+refused 2 with%d.png -- yuv420p.nut --overlay with%d.png
+refused 2 pgm -- yuv420p.nut --overlay o%d.pgm
+refused 2 ppm -- yuv420p.nut --predicted o%d.ppm
+refused 2 plain.png -- yuv420p.nut --overlay plain.png
+refused 2 --scale --overlay -- yuv420p.nut --scale 2
+refused 2 --overlay-style --overlay -- yuv420p.nut --overlay-style flow
+refused 2 --overlay-key --overlay -- yuv420p.nut --overlay-key off
+refused 2 --overlay-style wind -- yuv420p.nut --overlay x.mkv --overlay-style wind
 for scale in 0 17 1.5; do
-    expect 2 yuv420p.nut --overlay x.mkv --scale $scale
-    says "--scale $scale"
+    refused 2 --scale "$scale" -- yuv420p.nut --overlay x.mkv --scale $scale
 done
-expect 2 bench --overlay x.mkv
-says "not an option of 'gpume bench'"
+refused 2 --overlay -- bench --overlay x.mkv
 [ ! -e x.mkv ] || fail "something was written"
 exit 0

@@ -58,23 +58,19 @@ for kind in flo png; do
     expect 0 compare lengths.csv --truth lengths.$kind --json
     for row in "above_3 512" "above_5 0" "outliers 128" "epe 5.000000"; do value $row; done
     make none.$kind 32 16 none
-    expect 3 compare zero.csv --truth none.$kind
-    says "has no true vector"
+    refused 3 "none.$kind" -- compare zero.csv --truth none.$kind
 done
 make unknown.flo 32 16 unknown
 expect 0 compare zero.csv --truth unknown.flo --json
 value known 256
 make far.flo 32 16 far
-expect 3 compare zero.csv --truth far.flo
-says "longer than 16384 pixels"
+refused 3 far.flo 16384 -- compare zero.csv --truth far.flo
 
 # A damaged size takes no memory; what follows the last vector is no flow.
 { head -c 4 three.flo; printf '\140\352\0\0\140\352\0\0'; tail -c +13 three.flo; } >huge.flo
-expect 3 compare zero.csv --truth huge.flo
-says "has 32x16 pixels, but huge.flo has 60000x60000"
+refused 3 32x16 huge.flo 60000x60000 -- compare zero.csv --truth huge.flo
 { cat three.flo; printf 'x'; } >more.flo
-expect 3 compare zero.csv --truth more.flo
-says "there is more than the vectors of 32x16 pixels"
+refused 3 more.flo 32x16 -- compare zero.csv --truth more.flo
 
 # Pixels without a block are counted apart; blocks that cover a pixel twice are refused.
 sed '$d' zero.csv >short.csv
@@ -86,11 +82,9 @@ run compare twice.csv --truth three.flo
 [ "$status" -eq 3 ] || fail "blocks that cover the picture twice"
 # Also where other pixels have no block, so that there are no more blocks than fit the picture.
 { echo $header && echo 1,0,0,0,16,16,0,0 && echo 1,0,8,0,16,16,3,4; } >overlap.csv
-expect 3 compare overlap.csv --truth three.flo
-says "overlap.csv: frame 1 has several vectors per pixel"
+refused 3 overlap.csv 1 -- compare overlap.csv --truth three.flo
 make small.png 24 16 three
-expect 3 compare zero.csv --truth small.png
-says "has 32x16 pixels, but small.png has 24x16"
+refused 3 32x16 small.png 24x16 -- compare zero.csv --truth small.png
 
 # Pictures in the wrong order, whose vectors lead the other way: refused in every form; not where the reference comes
 # later, or where the names of a pattern say which pair the flow is of.
@@ -136,12 +130,9 @@ expect 0 compare both.csv --truth flow_%06d.png --truth-start 5 --csv
 manual=$(sed -n '/^prints a row for each frame pair with/,/\.$/{s/^\.Va //; s/ \.$//; s/ //g; /,/p;}' \
     "$here/../../man/gpume-compare.1" | tr -d '\n')
 [ "$(head -1 "$scratch/out")" = "$manual" ] || fail "--csv: the columns are not those of the man page: $manual"
-expect 3 compare both.csv --truth flow_%06d.png --truth-start 50
-says "--truth-start N"
-expect 3 compare zero.csv --truth flow_%06d.png
-says "--direction future"
-expect 3 compare both.csv --truth three.flo
-says "name a pattern"
+refused 3 --truth-start -- compare both.csv --truth flow_%06d.png --truth-start 50
+refused 3 --direction -- compare zero.csv --truth flow_%06d.png
+refused 3 three.flo -- compare both.csv --truth three.flo
 cp three.flo 2-3.flo
 expect 0 compare both.csv --truth %d-%d.flo --json
 value fields 1
@@ -155,23 +146,17 @@ value epe 0.000000
 value fields 2
 
 # Wrong use and damaged files.
-expect 2 compare zero.csv three.csv --truth three.flo
-says "leave one of the two out"
-expect 2 compare zero.csv
-says "--truth"
+refused 2 --truth -- compare zero.csv three.csv --truth three.flo
+refused 2 --truth -- compare zero.csv
 expect 2 compare zero.csv --truth three.flo --map a.png
 expect 2 compare zero.csv --truth three.flo --report a.html
 expect 2 compare zero.csv --truth a%d%d%d.flo
 expect 2 compare zero.csv three.csv --truth-start 3
 expect 3 compare zero.csv --truth missing.flo
-expect 3 compare zero.csv --truth zero.csv
-says "is not a flow field"
+refused 3 zero.csv -- compare zero.csv --truth zero.csv
 head -c 60 three.png >cut.png
-expect 3 compare zero.csv --truth cut.png
-says "cut.png"
+refused 3 cut.png -- compare zero.csv --truth cut.png
 head -c 2000 three.flo >cut.flo
-expect 3 compare zero.csv --truth cut.flo
-says "cut.flo"
+refused 3 cut.flo -- compare zero.csv --truth cut.flo
 expect 0 clip.y4m --backend "$engine" -q --predicted gray%d.png
-expect 3 compare zero.csv --truth gray1.png
-says "three channels of 16 bits"
+refused 3 gray1.png 16 -- compare zero.csv --truth gray1.png

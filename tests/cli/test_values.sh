@@ -43,7 +43,7 @@ range 2 1 2 2
 range 5 2 5 6
 range 8 1 8 8
 range 7 5 7 8
-says '--frames 5: the input ends after 2'
+names --frames 5 2
 
 # Equal frames: infinite PSNR, vectors (0,0).
 "$oracle" clip 16 16 8 1 1 >still.y4m
@@ -68,14 +68,13 @@ present="^[a-z0-9]*  *$engine  *yes"
 grep -q "$present" searches || fail "no search at all"
 grep "$present" searches | while read -r name backend rest; do
     expect 0 many.y4m -v -b 16 -w 20x18 --edge inside --search "$name" -o named -y
-    says "search $name"
+    names "$name"
     cmp want named/vectors.csv || fail "vectors of --search $name"
     grep -q "\"backend\": \"$backend\"," named/summary.json || fail "--search $name: backend"
     grep -q "\"search\": \"$name\"" named/summary.json || fail "--search $name: summary.json"
 done || exit 1
 grep 'not here' searches | while read -r name rest; do
-    expect 4 many.y4m --search "$name" --vectors -
-    says "--search $name: not available here; there are"
+    refused 4 --search "$name" -- many.y4m --search "$name" --vectors -
 done || exit 1
 
 # The shares of pruned and compared candidates add up to 1; without elimination all are compared.
