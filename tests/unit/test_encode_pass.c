@@ -12,6 +12,7 @@
 #include "harness.h"
 #include "logged.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -405,6 +406,34 @@ static void test_model(void)
     REQUIRE_EQUAL(gpume_pass_qp_of_ratio(1.4), 745); /* 2.912 */
 }
 
+/* The model of x265, by the formula of bits.h in floating point: a P frame at QP 26 with
+ * coefficients of 2^4.25, which lie 4.25 + 2.666 - 0.1717 * 26 octaves above the threshold. */
+static void test_model_x265(void)
+{
+    struct clip clip;
+    struct gpume_bits_frame frame;
+    struct gpume_bits_prices prices;
+    const double octaves = 4.25 + 2.666 - 0.1717 * 26;
+    const struct gpume_decision *decision = frame_of(&clip, 1);
+    clip.spectrum.details[10] = 0;
+    clip.spectrum.details[14] = 100;
+    gpume_bits_frame_init(&frame, GPUME_ENCODER_X265, decision);
+    gpume_bits_find_prices(&prices, GPUME_ENCODER_X265, frame.type, 26 * GPUME_QP_ONE);
+    const double expected = 24 + 100 * 4.119 / 3 * log2(1 + exp2(3 * octaves)) +
+                            10 * 2.301 * log2(1 + exp2(octaves)) + 20 * 0.127;
+    REQUIRE(fabs((double)gpume_bits_at(&frame, &prices, GPUME_BITS_SAME) - expected) < 2);
+    /* the first frame has no more of a header, and one of which nothing was looked at has only that
+     */
+    decision = frame_of(&clip, 0);
+    clip.spectrum.sampled = 0;
+    memset(clip.spectrum.details, 0, sizeof(clip.spectrum.details));
+    memset(clip.spectrum.means, 0, sizeof(clip.spectrum.means));
+    gpume_bits_frame_init(&frame, GPUME_ENCODER_X265, decision);
+    REQUIRE_EQUAL(gpume_bits_at(&frame, &prices, GPUME_BITS_SAME), 24);
+    REQUIRE_EQUAL(gpume_bits_texture(2000, 1900), 0); /* less than vectors shrink */
+    REQUIRE_EQUAL(gpume_bits_texture(2000, 100), 256);
+}
+
 /* Chroma is scaled like luma, unless its offset is out of range. */
 static void test_weights(void)
 {
@@ -555,6 +584,7 @@ int main(void)
     test_sizes();
     test_rates();
     test_model();
+    test_model_x265();
     test_weights();
     test_lines();
     test_damage();
