@@ -51,10 +51,8 @@ awk -F, 'FILENAME ~ /past/ { before[$1 "," $2] = $3 "," $6 "," $8; next }
     FNR > 1 && $1 in coded { rows++; if (coded[$1] != $7) { print "after: " $0 " not " coded[$1]; exit 1 } }
     END { print rows " rows"; exit rows < 5 }' past/frames.csv p/against_frames.csv report.csv >wrong ||
     fail "the report: $(cat wrong)"
-expect 2 vectors mpeg2.mkv --report x.html
-says "--report: needs --block N"
-expect 2 mpeg2.mkv --from-stream --report x.html
-says "--report: needs --block N"
+refused 2 --report --block -- vectors mpeg2.mkv --report x.html
+refused 2 --report --block -- mpeg2.mkv --from-stream --report x.html
 
 # sums FOLDER: the table of frames is the sum of the table of blocks, and nothing is worse than as coded
 sums() {
@@ -127,12 +125,10 @@ against mpeg2.mkv cheap "--lambda 0.00390625"
 [ "$(priced cheap best)" -le $(($(priced two best) * 101 / 100)) ] || fail "a price of 1/256 changes much"
 expect 0 mpeg2.mkv --against-stream -o dear --backend "$engine" -w 4 --lambda 1000 --frames 3
 grep -q '^SAD .* with the best vectors: [0-9.]* % more$' "$scratch/out" || fail "a high price costs no SAD, or how much is not said"
-expect 2 mpeg2.mkv --against-stream -o none --lambda 20 --passes 3
-says "--passes: needs --predictor median"
+refused 2 --passes --predictor -- mpeg2.mkv --against-stream -o none --lambda 20 --passes 3
 for mode in --against-stream "--from-stream --vectors x.csv"; do
     # shellcheck disable=SC2086 # several words
-    expect 2 mpeg2.mkv $mode --decoders 2
-    says "--decoders: cannot be combined with"
+    refused 2 --decoders -- mpeg2.mkv $mode --decoders 2
 done
 awk -F, 'NR == FNR { if (FNR > 1) a += $15; next } FNR > 1 { b += $15 } END { exit !(b < a) }' \
     two/against_frames.csv priced/against_frames.csv || fail "a price of bits saves none"
@@ -167,18 +163,14 @@ grep -q '</html>' 'a<b>&.gpume/against.html' || fail "page: end"
 ! grep -qE '<script|http:|https:|/tmp/|nan|inf<' 'a<b>&.gpume/against.html' || fail "page: content"
 [ "$(wc -l <'a<b>&.gpume/against_frames.csv')" -eq 4 ] || fail "--frames"
 
-expect 2 mpeg2.mkv --against-stream -o two
-says "two/against.csv: exists already"
+refused 2 two/against.csv -- mpeg2.mkv --against-stream -o two
 for option in "--block 8" --partition "--direction both" "--vectors x.csv" "--metric ssd" "--vf hflip" --check \
     "--predictor $scratch/x --lambda 1" "--overlay x.png"; do
-    expect 2 mpeg2.mkv --against-stream -o x $option
-    says "--against-stream"
+    refused 2 --against-stream -- mpeg2.mkv --against-stream -o x $option
 done
 ffmpeg -nostdin -v error -i mpeg2.mkv -frames:v 3 -c:v mjpeg intra.avi
-expect 3 intra.avi --against-stream -o x --backend "$engine"
-says "all of its frames are coded alone (3)"
+refused 3 intra.avi 3 -- intra.avi --against-stream -o x --backend "$engine"
 clip quarter.avi -c:v mpeg4 -flags +qpel || fail "no MPEG-4"
-expect 2 quarter.avi --against-stream -o x --backend "$engine"
-says "search them, too, with --subpel 4"
+refused 2 --subpel 4 -- quarter.avi --against-stream -o x --backend "$engine"
 [ ! -e x ] || fail "a failed run left its folder"
 against quarter.avi quarter "--subpel 4"

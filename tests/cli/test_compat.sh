@@ -72,7 +72,7 @@ cmp cropped.csv aligned.csv || fail "--vf: not the part that has whole blocks"
 
 # One warning if the block size differs.
 expect 0 odd.y4m --compat ffmpeg --backend cpu -b 12 -o twelve
-says '--block 12: --compat ffmpeg makes it 16'
+names --block 12 --compat 16
 [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "-b 12: more than one line"
 grep -q '"block": 16,' twelve/summary.json || fail "-b 12: summary.json"
 grep -q '"compat": "ffmpeg",' twelve/summary.json || fail "compat in summary.json"
@@ -81,8 +81,7 @@ expect 0 odd.y4m --compat ffmpeg --backend cpu -b 16 -o sixteen
 
 # Contradicting options are refused in one line that names the remedy.
 contradicts() {
-    expect 2 odd.y4m --compat ffmpeg "$@"
-    says '--compat ffmpeg: '
+    refused 2 --compat -- odd.y4m --compat ffmpeg "$@"
     [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "$*: not exactly one line"
 }
 contradicts --edge extend
@@ -108,17 +107,13 @@ contradicts --report page.html
 expect 2 odd.y4m --compat avisynth
 expect 2 bench --compat ffmpeg
 "$oracle" clip 32 32 8 1 1 >a.y4m
-expect 2 a.y4m a.y4m --compat ffmpeg
-says 'not two pictures'
+refused 2 --compat -- a.y4m a.y4m --compat ffmpeg
 expect 0 odd.y4m -q --compat ffmpeg --edge inside --direction both --metric sad --subpel 1 --backend cpu --vectors v.csv
 cmp v.csv all.csv || fail "--edge inside --direction both"
-expect 3 odd.y4m --compat ffmpeg -b 64 --backend cpu
-says 'hold no whole block of 64'
+refused 3 64 -- odd.y4m --compat ffmpeg -b 64 --backend cpu
 make_clip deep.y4m 40 40 10 3
-expect 3 deep.y4m --compat ffmpeg --backend cpu
-says 'has 10 bits'
-expect 3 odd.y4m --compat ffmpeg --vf format=rgb24 --backend cpu
-says 'FFmpeg converts rgb24'
+refused 3 10 -- deep.y4m --compat ffmpeg --backend cpu
+refused 3 rgb24 -- odd.y4m --compat ffmpeg --vf format=rgb24 --backend cpu
 "$oracle" clip 32 32 8 1 1 >single.y4m
 expect 3 single.y4m --compat ffmpeg --backend cpu
 

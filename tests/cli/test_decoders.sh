@@ -34,8 +34,7 @@ same_frames() {
 }
 
 number=0 kind=none compared=0 divided=0 alone=0
-expect 2 clip --decoders 0 -o wrong
-says "--decoders 0: must be auto or a whole number from 1 to 64"
+refused 2 --decoders 0 1 64 -- clip --decoders 0 -o wrong
 
 # Kinds that always have many segments, and one that has none.
 for kind in 0 2 4; do
@@ -81,14 +80,10 @@ for file in one*; do
 done
 
 # The bench reads all frames with each number of decoders.
-expect 2 bench $clip --decoders 3
-says "--decoders: takes one video, and no number here"
-expect 2 bench $clip --decoders --device 99
-says "--device: not an option of 'gpume bench --decoders'"
-expect 2 bench --decoders
-says "--decoders: needs one video"
-expect 2 bench $clip --decoders --window 4
-says "--window: not an option of 'gpume bench --decoders'"
+refused 2 --decoders -- bench $clip --decoders 3
+refused 2 --device --decoders -- bench $clip --decoders --device 99
+refused 2 --decoders -- bench --decoders
+refused 2 --window --decoders -- bench $clip --decoders --window 4
 expect 0 bench $clip --decoders --csv
 [ "$(head -n 1 "$scratch/out")" = decoders,frames,seconds,frames_per_s,speedup_one ] || fail "the bench's table"
 [ "$(cut -d , -f 1,2 "$scratch/out" | head -n 3 | tail -n 2 | tr '\n' ' ')" = "1,$frames 2,$frames " ] ||

@@ -8,13 +8,10 @@ make_clip clip.y4m 90 58 8 8
 
 # Wrong types: the message lists the valid ones.
 for value in cud CUDA none:0 auto:1 cuda: :0 '' ' '; do
-    expect 2 clip.y4m --hwaccel "$value" -o wrong
-    says "--hwaccel"
+    refused 2 --hwaccel -- clip.y4m --hwaccel "$value" -o wrong
 done
-expect 2 clip.y4m --hwaccel nonsense
-says "--hwaccel nonsense: must be one of none, auto, "
-expect 2 missing.y4m --hwaccel nonsense
-says "nonsense"
+refused 2 --hwaccel nonsense -- clip.y4m --hwaccel nonsense
+refused 2 --hwaccel nonsense -- missing.y4m --hwaccel nonsense
 
 # Nothing to decode: no message.
 expect 0 -q clip.y4m -o y4m --backend "$engine"

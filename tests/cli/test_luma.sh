@@ -56,8 +56,7 @@ head -1 "$scratch/out" | grep -a -q '^YUV4MPEG2 W16 H8 ' || fail "--vf"
 expect 2 luma clip.mkv -o file.y4m
 expect 2 luma clip.mkv -o clip.mkv -y
 expect 2 luma
-expect 3 luma absent.mkv
-says "absent.mkv: no such file"
+refused 3 absent.mkv -- luma absent.mkv
 echo text >text.mp4
 expect 3 luma text.mp4 -o none.y4m
 [ ! -e none.y4m ] || fail "a file of nothing"

@@ -60,28 +60,21 @@ wanted=$(grep "^$pair," run/frames.csv | cut -d, -f10,11)
 [ "$(psnr_of none),$(psnr_of exact)" = "$wanted" ] || fail "pair $pair: PSNR $(psnr_of none),$(psnr_of exact), not $wanted"
 ! grep -q "$scratch" page.html || fail "the page names a folder"
 expect 2 methods clip.y4m --backend "$engine" --report page.html
-expect 2 methods clip.y4m --backend "$engine" --report page.txt
-says ".html"
-expect 2 methods clip.y4m --backend "$engine" --report -
-says "name a file"
-expect 2 methods clip.y4m --backend "$engine" -o table.html
-says "--report table.html"
+refused 2 .html -- methods clip.y4m --backend "$engine" --report page.txt
+refused 2 --report -- methods clip.y4m --backend "$engine" --report -
+refused 2 --report table.html -- methods clip.y4m --backend "$engine" -o table.html
 expect 2 methods clip.y4m --backend "$engine" --report both.html -o both.html
 [ ! -e both.html ] || fail "two outputs of one name"
 
-expect 2 methods clip.y4m --block 24
-says "8, 16, 32, 64 or 128"
+refused 2 8 16 32 64 128 -- methods clip.y4m --block 24
 expect 2 methods clip.y4m --window 3
 expect 2 methods clip.y4m --backend "$engine" -o table.csv
-expect 3 methods clip.y4m --backend "$engine" -b 64
-says "whole blocks only"
+refused 3 clip.y4m -- methods clip.y4m --backend "$engine" -b 64
 make_clip deep.y4m 80 56 10 4
-expect 3 methods deep.y4m --backend "$engine"
-says "--vf format=gray"
+refused 3 --vf format=gray -- methods deep.y4m --backend "$engine"
 expect 0 methods deep.y4m --backend "$engine" --vf format=gray
 make_clip short.y4m 80 56 8 2
-expect 3 methods short.y4m --backend "$engine" -o short.csv --report short.html
-says "at least three are needed"
+refused 3 short.y4m -- methods short.y4m --backend "$engine" -o short.csv --report short.html
 [ ! -e short.csv ] && [ ! -e short.html ] || fail "a table or page of two frames"
 # Frames that are all the same: no error, no loss, no chart.
 printf 'YUV4MPEG2 W16 H8 F25:1 Cmono\n' >equal.y4m

@@ -54,16 +54,11 @@ while read -r block; do
     grep -q "^$block," parts/vectors.csv || fail "$block is no part"
 done <blocks
 
-expect 2 clip.y4m --surface 41,17 -o run
-says 'exists already'
-expect 2 clip.y4m --surface 100,0 --backend "$engine"
-says '--surface 100,0: the picture has 100 x 76 pixels'
+refused 2 run -- clip.y4m --surface 41,17 -o run
+refused 2 --surface 100,0 100 76 -- clip.y4m --surface 100,0 --backend "$engine"
 [ ! -e surface_100_0.csv ] || fail "a refused surface was written"
 for value in 1 x 1,2,3 -1,2 1x2 ,; do
-    expect 2 clip.y4m --surface "$value"
-    says surface
+    refused 2 --surface "$value" -- clip.y4m --surface "$value"
 done
-expect 2 clip.y4m --surface 1,1 --prefilter box:3
-says '--surface: cannot be combined with --prefilter'
-expect 2 clip.y4m --surface 1,1 --ref-distance 1,2 --best-reference
-says '--surface: cannot be combined with --best-reference'
+refused 2 --surface --prefilter -- clip.y4m --surface 1,1 --prefilter box:3
+refused 2 --surface --best-reference -- clip.y4m --surface 1,1 --ref-distance 1,2 --best-reference
