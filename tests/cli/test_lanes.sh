@@ -52,10 +52,8 @@ if [ -n "${GPUME_FAULT_LAYER:-}" ]; then
     says "going on without one of the devices"
 fi
 
-expect 4 clip.y4m --device 0,77
-says "--device 77: no such device"
-expect 2 clip.y4m --device 0,
-says "has an empty entry"
+refused 4 --device 77 -- clip.y4m --device 0,77
+refused 2 --device 0, -- clip.y4m --device 0,
 expect 2 clip.y4m --device 0,0 --backend cpu
 expect 4 clip.y4m --device 0,0,nothing
 exit 0
