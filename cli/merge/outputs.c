@@ -13,8 +13,6 @@
 #include <string.h>
 #include <strings.h>
 
-static const char frames_csv[] = "frames.csv";
-
 /* What the message about a file of this name says; NULL: it can be joined. */
 static const char *lacks(const char *name)
 {
@@ -103,8 +101,10 @@ static int look_at(
     for (size_t i = 0; i < count; i++) {
         char *path = gpume_merge_part_path(&parts[i], output->name, &gpume_console);
         GPUME_CHECK(path ? GPUME_OK : GPUME_NOMEM);
-        GPUME_CHECK(gpume_join_look(&output->files[i], path, parts[i].fields, &gpume_console));
-        GPUME_CHECK(gpume_join_check(&output->files[0], &output->files[i], &gpume_console));
+        struct gpume_join_file *file = &output->files[i];
+        GPUME_CHECK(gpume_join_look(file, path, &gpume_console));
+        GPUME_CHECK(gpume_join_check(&output->files[0], file, &gpume_console));
+        GPUME_CHECK(output->report ? GPUME_OK : gpume_join_count(file, &parts[i], &gpume_console));
     }
     return GPUME_OK;
 }
@@ -120,23 +120,13 @@ int gpume_merge_outputs_look(
     return status;
 }
 
-/* How many lines after the head a part's file must have; 0: unknown. */
-static uint64_t lines_of(
-    const struct gpume_merge_output *output, size_t i, const struct gpume_merge_part *part)
-{
-    return output->files[i].is_blocks              ? part->lines
-           : strcmp(output->name, frames_csv) == 0 ? part->fields
-           : output->files[i].head[0] == '#'       ? part->fields
-                                                   : 0;
-}
-
 static int join_bytes(
     const struct gpume_merge_output *output, const struct gpume_merge_total *total)
 {
-    GPUME_CHECK(gpume_join_head(output->out, output->files, total->count));
+    GPUME_CHECK(gpume_join_head(output->out, output->files, total->count, &gpume_console));
     for (size_t i = 0; i < total->count; i++) {
-        GPUME_CHECK(gpume_join_append(output->out, &output->files[i],
-            lines_of(output, i, &total->parts[i]), gpume_signals_caught, &gpume_console));
+        GPUME_CHECK(gpume_join_append(
+            output->out, &output->files[i], gpume_signals_caught, &gpume_console));
     }
     return GPUME_OK;
 }

@@ -4,6 +4,8 @@
 #include "base/status.h"
 #include "files/little_endian.h"
 #include "files/unpack.h"
+#include "merge/lengths.h"
+#include "vectors/reader.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,43 +17,6 @@
 #include <unistd.h>
 
 #define CHUNK_BYTES ((size_t)1024 * 1024)
-#define NPY_SHAPE "'shape': ("
-#define FRAME_LINE "FRAME\n"
-#define FRAME_BYTES (sizeof(FRAME_LINE) - 1)
-#define MVF_FIELD_BYTES 16u /* magic, length of the header and of the data */
-
-/* A file being read. */
-struct reading {
-    struct gpume_join_file *file;
-    int fd;
-    uint64_t fields;
-    const struct gpume_log *log;
-};
-
-static int refuse(const char *path, const char *why, const struct gpume_log *log)
-{
-    return gpume_log_fail(log, GPUME_INVALID, "%s: %s; run that part again", path, why);
-}
-
-static int complain(const char *path, int error, const struct gpume_log *log)
-{
-    if (error == ENOENT || error == ENOTDIR) {
-        return gpume_log_fail(log, GPUME_INVALID,
-            "%s: is missing: the part is incomplete, or was run without this output", path);
-    }
-    return gpume_log_fail(
-        log, GPUME_IO, "%s: cannot be read: %s; check its permissions", path, strerror(error));
-}
-
-/* Reads up to so many bytes; -1: errno. */
-static ssize_t read_at(int fd, void *to, size_t bytes, uint64_t at)
-{
-    ssize_t got;
-    do {
-        got = pread(fd, to, bytes, (off_t)at);
-    } while (got < 0 && errno == EINTR);
-    return got;
-}
 
 static bool begins(const struct gpume_join_file *file, size_t got, const char *text, size_t bytes)
 {
@@ -78,10 +43,20 @@ static size_t comment_lines(const unsigned char *at, size_t bytes)
     return used;
 }
 
-static bool is_table_of_blocks(const unsigned char *head, size_t bytes)
+/* What each line after a head of this text is. Files of JSON lines have none. */
+static enum gpume_join_rows rows_of(const unsigned char *head, size_t bytes)
 {
-    static const char blocks[] = "frame,ref,x,y,";
-    return bytes >= sizeof(blocks) - 1 && memcmp(head, blocks, sizeof(blocks) - 1) == 0;
+    static const struct {
+        const char *begins;
+        enum gpume_join_rows rows;
+    } heads[] = {{"frame,ref,x,y,", GPUME_JOIN_BLOCKS}, {"framenum,", GPUME_JOIN_MATCHES}};
+    for (size_t i = 0; i < sizeof(heads) / sizeof(heads[0]); i++) {
+        const size_t length = strlen(heads[i].begins);
+        if (bytes >= length && memcmp(head, heads[i].begins, length) == 0) {
+            return heads[i].rows;
+        }
+    }
+    return bytes > 0 ? GPUME_JOIN_FIELDS : GPUME_JOIN_BLOCKS;
 }
 
 /* Decompresses the first member to file->text; its length is that of the head. */
@@ -119,7 +94,7 @@ static int recognize_packed(struct gpume_join_file *file, size_t got, const stru
             file->path);
     }
     file->kind = GPUME_JOIN_LINES;
-    file->is_blocks = is_table_of_blocks(file->text, file->text_bytes);
+    file->each = rows_of(file->text, file->text_bytes);
     return GPUME_OK;
 }
 
@@ -131,153 +106,150 @@ static int recognize(struct gpume_join_file *file, size_t got, const struct gpum
     if (file->packing != GPUME_PACKING_NONE) {
         return recognize_packed(file, got, log);
     }
+    file->each = GPUME_JOIN_BLOCKS;
     if (begins(file, got, "\x93NUMPY\x01\x00", 8) && got >= 10) {
         file->kind = GPUME_JOIN_NPY;
         file->head_bytes = 10u + gpume_le_get16(head + 8);
-    } else if (begins(file, got, "GPUMEMVF", 8) && got >= 16) {
+    } else if (begins(file, got, "GPUMEMVF", 8) && got >= GPUME_MERGE_MVF_HEAD_BYTES) {
         file->kind = GPUME_JOIN_MVF;
         file->head_bytes = gpume_le_get32(head + 12);
     } else if (begins(file, got, "YUV4MPEG2 ", 10)) {
         file->kind = GPUME_JOIN_Y4M;
+        file->each = GPUME_JOIN_FIELDS;
         file->head_bytes = first_line(head, got);
     } else if (!memchr(head, '\0', got)) {
         file->kind = GPUME_JOIN_LINES;
         file->head_bytes = head[0] == '#'   ? comment_lines(head, got)
                            : head[0] == '{' ? 0
                                             : first_line(head, got);
-        file->is_blocks = is_table_of_blocks(head, got);
-        return head[0] == '{' || file->head_bytes > 0 ? GPUME_OK
-                                                      : refuse(file->path, "has no head", log);
+        file->each = rows_of(head, file->head_bytes);
+        return head[0] == '{' || file->head_bytes > 0
+                   ? GPUME_OK
+                   : gpume_merge_refuse(file->path, "has no head", log);
     } else {
         return gpume_log_fail(log, GPUME_INVALID,
             "%s: is of a format whose files cannot be joined; write .y4m, or a format of vectors, "
             "in the parts, and convert the joined file",
             file->path);
     }
-    return file->head_bytes > 0 && file->head_bytes <= got ? GPUME_OK
-                                                           : refuse(file->path, "has no head", log);
+    return file->head_bytes > 0 && file->head_bytes <= got
+               ? GPUME_OK
+               : gpume_merge_refuse(file->path, "has no head", log);
 }
 
-static int check_end(const struct reading *reading)
+static int check_end(struct gpume_join_file *file, int fd, const struct gpume_log *log)
 {
-    const struct gpume_join_file *file = reading->file;
     char last = '\0';
     if (file->packing != GPUME_PACKING_NONE) {
         return GPUME_OK; /* seen when the body is counted */
     }
-    if (file->bytes == file->head_bytes || read_at(reading->fd, &last, 1, file->bytes - 1) != 1 ||
-        last != '\n') {
-        return refuse(file->path, "ends within a line", reading->log);
+    if (file->bytes == file->head_bytes ||
+        gpume_merge_read_at(fd, &last, 1, file->bytes - 1) != 1 || last != '\n') {
+        return gpume_merge_refuse(file->path, "ends within a line", log);
     }
     return GPUME_OK;
 }
 
-/* Every frame has its line at a multiple of equal lengths. */
-static int check_y4m(const struct reading *reading)
+static int look(struct gpume_join_file *file, int fd, const struct gpume_log *log)
 {
-    const struct gpume_join_file *file = reading->file;
-    const uint64_t body = file->bytes - file->head_bytes, step = body / reading->fields;
-    bool fits = step > FRAME_BYTES && body % reading->fields == 0;
-    for (uint64_t i = 0; i < reading->fields && fits; i++) {
-        char line[FRAME_BYTES];
-        fits = read_at(reading->fd, line, sizeof(line), file->head_bytes + i * step) ==
-                   (ssize_t)sizeof(line) &&
-               memcmp(line, FRAME_LINE, sizeof(line)) == 0;
-    }
-    return fits
-               ? GPUME_OK
-               : refuse(file->path, "has not one picture per frame pair of its part", reading->log);
-}
-
-/* The headers of its fields say how long each is. */
-static int check_mvf(const struct reading *reading)
-{
-    const struct gpume_join_file *file = reading->file;
-    uint64_t at = file->head_bytes, fields = 0;
-    bool fits = true;
-    for (; at < file->bytes && fits; fields++) {
-        unsigned char head[MVF_FIELD_BYTES];
-        fits = read_at(reading->fd, head, sizeof(head), at) == (ssize_t)sizeof(head) &&
-               memcmp(head, "FIEL", 4) == 0;
-        const uint64_t bytes = fits ? gpume_le_get64(head + 8) : 0;
-        fits = fits && bytes < file->bytes;
-        at += fits ? gpume_le_get32(head + 4) + bytes : 0;
-        fits = fits && gpume_le_get32(head + 4) >= sizeof(head);
-    }
-    return fits && at == file->bytes && fields == reading->fields
-               ? GPUME_OK
-               : refuse(file->path, "does not hold the motion fields of its part", reading->log);
-}
-
-/* The place of the number of rows in the head, or 0. */
-static size_t npy_rows_at(const struct gpume_join_file *file)
-{
-    const size_t length = sizeof(NPY_SHAPE) - 1;
-    for (size_t i = 10; i + length < file->head_bytes; i++) {
-        if (memcmp(file->head + i, NPY_SHAPE, length) == 0) {
-            return i + length;
-        }
-    }
-    return 0;
-}
-
-static int check_npy(const struct reading *reading)
-{
-    struct gpume_join_file *file = reading->file;
-    const size_t at = npy_rows_at(file);
-    const uint64_t body = file->bytes - file->head_bytes;
-    for (size_t i = at; at > 0 && i < file->head_bytes && file->head[i] >= '0' &&
-                        file->head[i] <= '9' && file->rows < UINT64_MAX / 16;
-         i++) {
-        file->rows = 10 * file->rows + (uint64_t)(file->head[i] - '0');
-    }
-    return file->rows > 0 && body % file->rows == 0
-               ? GPUME_OK
-               : refuse(file->path, "has another number of rows than its head says", reading->log);
-}
-
-static int look(const struct reading *reading)
-{
-    static int (*const checks[])(const struct reading *) = {
+    static int (*const checks[])(struct gpume_join_file *, int, const struct gpume_log *) = {
         [GPUME_JOIN_LINES] = check_end,
-        [GPUME_JOIN_MVF] = check_mvf,
-        [GPUME_JOIN_NPY] = check_npy,
-        [GPUME_JOIN_Y4M] = check_y4m,
+        [GPUME_JOIN_MVF] = gpume_merge_length_mvf,
+        [GPUME_JOIN_NPY] = gpume_merge_length_npy,
+        [GPUME_JOIN_Y4M] = gpume_merge_length_y4m,
     };
-    struct gpume_join_file *file = reading->file;
     struct stat info;
     int status;
-    if (fstat(reading->fd, &info) != 0 || !S_ISREG(info.st_mode)) {
-        return refuse(file->path, "is no file", reading->log);
+    if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) {
+        return gpume_merge_refuse(file->path, "is no file", log);
     }
     file->bytes = (uint64_t)info.st_size;
     file->head = malloc(GPUME_JOIN_HEAD_MAX);
     if (!file->head) {
-        return gpume_log_nomem(reading->log, file->path);
+        return gpume_log_nomem(log, file->path);
     }
-    const ssize_t got = read_at(reading->fd, file->head, GPUME_JOIN_HEAD_MAX, 0);
+    const ssize_t got = gpume_merge_read_at(fd, file->head, GPUME_JOIN_HEAD_MAX, 0);
     if (got < 0) {
-        return complain(file->path, errno, reading->log);
+        return gpume_merge_complain(file->path, errno, log);
     }
-    GPUME_TRY(got > 0 ? recognize(file, (size_t)got, reading->log)
-                      : refuse(file->path, "is empty", reading->log));
-    status = checks[file->kind](reading);
+    GPUME_TRY(got > 0 ? recognize(file, (size_t)got, log)
+                      : gpume_merge_refuse(file->path, "is empty", log));
+    status = checks[file->kind](file, fd, log);
 fail:
     return status;
 }
 
-int gpume_join_look(
-    struct gpume_join_file *file, char *path, uint64_t fields, const struct gpume_log *log)
+int gpume_join_look(struct gpume_join_file *file, char *path, const struct gpume_log *log)
 {
     file->path = path;
-    const struct reading reading = {
-        file, open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), fields, log};
-    if (reading.fd < 0) {
-        return complain(path, errno, log);
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) {
+        return gpume_merge_complain(path, errno, log);
     }
-    const int status = look(&reading);
-    (void)close(reading.fd);
+    const int status = look(file, fd, log);
+    (void)close(fd);
     return status;
+}
+
+static int refuse_rows(
+    const struct gpume_join_file *file, uint64_t rows, uint64_t wanted, const struct gpume_log *log)
+{
+    return gpume_log_fail(log, GPUME_INVALID,
+        "%s: has %" PRIu64 " %s, but its part has %" PRIu64 "; run that part again", file->path,
+        rows, file->kind == GPUME_JOIN_Y4M ? "pictures" : "rows", wanted);
+}
+
+/* Reads all rows, where nothing says how many there must be. */
+static int count_blocks(
+    struct gpume_join_file *file, const struct gpume_merge_part *part, const struct gpume_log *log)
+{
+    struct gpume_vectors_reader *reader = NULL;
+    const struct gpume_vectors_source source = {.path = file->path, .log = *log};
+    const struct gpume_vectors_field *field = NULL;
+    uint64_t rows = 0, blocks = 0, frames = 0, last = UINT64_MAX;
+    int status;
+    GPUME_TRY(gpume_vectors_reader_open(&reader, &source));
+    for (;;) {
+        GPUME_TRY(gpume_vectors_reader_next(reader, &field));
+        if (!field) {
+            break;
+        }
+        frames += field->frame != last;
+        last = field->frame;
+        rows += field->count;
+        for (size_t i = 0; i < field->count; i++) {
+            blocks += field->blocks[i].candidate == 0;
+        }
+    }
+    file->lines = file->kind == GPUME_JOIN_LINES ? rows : 0;
+    const bool fits =
+        file->each == GPUME_JOIN_MATCHES /* one or two for each block */
+            ? frames == part->fields && rows >= part->blocks && rows / 2 <= part->blocks
+            : blocks == part->blocks;
+    status = fits ? GPUME_OK : refuse_rows(file, blocks, part->blocks, log);
+fail:
+    gpume_vectors_reader_close(&reader);
+    return status;
+}
+
+int gpume_join_count(
+    struct gpume_join_file *file, const struct gpume_merge_part *part, const struct gpume_log *log)
+{
+    const uint64_t wanted = file->each == GPUME_JOIN_FIELDS   ? part->fields
+                            : file->each == GPUME_JOIN_BLOCKS ? part->blocks * part->candidates
+                                                              : part->blocks;
+    if (file->kind == GPUME_JOIN_MVF && file->fields != part->fields) {
+        return gpume_merge_refuse(file->path, "does not hold the motion fields of its part", log);
+    }
+    if ((file->each == GPUME_JOIN_BLOCKS && part->fewer) ||
+        (file->each == GPUME_JOIN_MATCHES && part->two_matches)) {
+        return count_blocks(file, part, log);
+    }
+    if (file->kind == GPUME_JOIN_LINES) {
+        file->lines = wanted; /* counted when they are copied */
+        return GPUME_OK;
+    }
+    return file->rows == wanted ? GPUME_OK : refuse_rows(file, file->rows, wanted, log);
 }
 
 void gpume_join_finish(struct gpume_join_file *file)
@@ -288,13 +260,23 @@ void gpume_join_finish(struct gpume_join_file *file)
     *file = (struct gpume_join_file){0};
 }
 
+/* The end of what is behind the number of rows, without the padding. */
+static size_t npy_end(const struct gpume_join_file *file)
+{
+    size_t end = file->head_bytes;
+    while (file->head[end - 1] == '\n' || file->head[end - 1] == ' ') {
+        end--;
+    }
+    return end;
+}
+
 /* Are the heads equal, but for the number of rows? */
 static bool is_same_npy(const struct gpume_join_file *a, const struct gpume_join_file *b)
 {
-    const size_t at = npy_rows_at(a);
-    const uint64_t body_a = a->bytes - a->head_bytes, body_b = b->bytes - b->head_bytes;
-    return a->head_bytes == b->head_bytes && at == npy_rows_at(b) &&
-           memcmp(a->head, b->head, at) == 0 && body_a / a->rows == body_b / b->rows;
+    const size_t rest_a = a->rows_at + a->rows_digits, rest_b = b->rows_at + b->rows_digits;
+    const size_t length = npy_end(a) - rest_a;
+    return a->head_bytes == b->head_bytes && memcmp(a->head, b->head, a->rows_at) == 0 &&
+           npy_end(b) - rest_b == length && memcmp(a->head + rest_a, b->head + rest_b, length) == 0;
 }
 
 static bool is_same_head(const struct gpume_join_file *a, const struct gpume_join_file *b)
@@ -322,38 +304,34 @@ int gpume_join_check(
 }
 
 /* The head with the sum of all rows, padded with blanks as before. */
-static int npy_head(struct gpume_out *out, const struct gpume_join_file *files, size_t count)
+static int npy_head(struct gpume_out *out, const struct gpume_join_file *files, size_t count,
+    const struct gpume_log *log)
 {
     char text[GPUME_JOIN_HEAD_MAX + 32];
     const struct gpume_join_file *first = &files[0];
-    const size_t at = npy_rows_at(first);
+    const size_t at = first->rows_at, rest = at + first->rows_digits;
+    const size_t end = npy_end(first);
     uint64_t rows = 0;
     for (size_t i = 0; i < count; i++) {
         rows += files[i].rows;
     }
-    size_t digits = 0;
-    while (first->head[at + digits] >= '0' && first->head[at + digits] <= '9') {
-        digits++;
-    }
     memcpy(text, first->head, at);
     size_t used = at + (size_t)snprintf(text + at, 32, "%" PRIu64, rows);
-    for (size_t i = at + digits; i < first->head_bytes && used < first->head_bytes - 1; i++) {
-        text[used++] = (char)first->head[i];
+    if (used + (end - rest) + 1 > first->head_bytes) {
+        return gpume_merge_refuse(first->path, "its head has no room for the sum of all rows", log);
     }
-    while (used > 0 && text[used - 1] == '\n') {
-        used--;
-    }
-    while (used < first->head_bytes - 1) {
-        text[used++] = ' ';
-    }
-    text[used++] = '\n';
-    return gpume_out_write(out, text, used);
+    memcpy(text + used, first->head + rest, end - rest);
+    used += end - rest;
+    memset(text + used, ' ', first->head_bytes - 1 - used);
+    text[first->head_bytes - 1] = '\n';
+    return gpume_out_write(out, text, first->head_bytes);
 }
 
-int gpume_join_head(struct gpume_out *out, const struct gpume_join_file *files, size_t count)
+int gpume_join_head(struct gpume_out *out, const struct gpume_join_file *files, size_t count,
+    const struct gpume_log *log)
 {
     return files[0].kind == GPUME_JOIN_NPY
-               ? npy_head(out, files, count)
+               ? npy_head(out, files, count, log)
                : gpume_out_write(out, files[0].head, files[0].head_bytes);
 }
 
@@ -371,7 +349,7 @@ static uint64_t count_lines(const unsigned char *at, size_t bytes)
 /* Counts the lines of a body as it passes. */
 struct counter {
     struct gpume_unpacker *unpacker; /* NULL: it is not compressed */
-    uint64_t lines;
+    uint64_t bytes, lines;
     unsigned char last; /* byte */
 };
 
@@ -380,6 +358,7 @@ static int count(struct counter *counter, const unsigned char *at, size_t bytes)
     const unsigned char *const end = at + bytes;
     unsigned char text[16384];
     size_t got = sizeof(text);
+    counter->bytes += bytes;
     if (!counter->unpacker) {
         counter->lines += count_lines(at, bytes);
         return GPUME_OK;
@@ -395,7 +374,7 @@ static int count(struct counter *counter, const unsigned char *at, size_t bytes)
 static int refuse_packed(const char *path, int status, const struct gpume_log *log)
 {
     return status == GPUME_NOMEM ? gpume_log_nomem(log, path)
-                                 : refuse(path, "its compressed data are damaged", log);
+                                 : gpume_merge_refuse(path, "its compressed data are damaged", log);
 }
 
 /* Does the body end where it may? */
@@ -404,7 +383,7 @@ static int check_counted(
 {
     const bool whole = !counter->unpacker ||
                        (gpume_unpacker_is_between(counter->unpacker) && counter->last == '\n');
-    return whole ? GPUME_OK : refuse(path, "ends within a line", log);
+    return whole ? GPUME_OK : gpume_merge_refuse(path, "ends within a line", log);
 }
 
 /* Copies the bytes from `from` on. */
@@ -416,11 +395,11 @@ static int copy(struct gpume_out *out, const char *path, uint64_t from, struct c
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     ssize_t got = 1;
     if (!chunk || fd < 0) {
-        status = chunk ? complain(path, errno, log) : gpume_log_nomem(log, path);
+        status = chunk ? gpume_merge_complain(path, errno, log) : gpume_log_nomem(log, path);
     }
     while (status == GPUME_OK && got > 0) {
-        got = read_at(fd, chunk, CHUNK_BYTES, from);
-        status = got < 0            ? complain(path, errno, log)
+        got = gpume_merge_read_at(fd, chunk, CHUNK_BYTES, from);
+        status = got < 0            ? gpume_merge_complain(path, errno, log)
                  : ended && ended() ? GPUME_CANCELLED
                                     : gpume_out_write(out, chunk, (size_t)got);
         from += got > 0 ? (uint64_t)got : 0;
@@ -435,7 +414,7 @@ static int copy(struct gpume_out *out, const char *path, uint64_t from, struct c
     return status;
 }
 
-int gpume_join_append(struct gpume_out *out, const struct gpume_join_file *file, uint64_t lines,
+int gpume_join_append(struct gpume_out *out, const struct gpume_join_file *file,
     bool (*ended)(void), const struct gpume_log *log)
 {
     int status;
@@ -446,10 +425,10 @@ int gpume_join_append(struct gpume_out *out, const struct gpume_join_file *file,
     }
     GPUME_TRY(copy(out, file->path, file->head_bytes, &counter, ended, log));
     GPUME_TRY(check_counted(&counter, file->path, log));
-    if (lines > 0 && file->kind == GPUME_JOIN_LINES && counter.lines != lines) {
-        status = gpume_log_fail(log, GPUME_INVALID,
-            "%s: has %" PRIu64 " rows, but its part has %" PRIu64 "; run that part again",
-            file->path, counter.lines, lines);
+    if (counter.bytes != file->bytes - file->head_bytes) {
+        status = gpume_merge_refuse(file->path, "has changed while it was read", log);
+    } else if (file->lines > 0 && counter.lines != file->lines) {
+        status = refuse_rows(file, counter.lines, file->lines, log);
     }
 fail:
     gpume_unpacker_destroy(&counter.unpacker);

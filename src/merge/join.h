@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "files/out.h"
 #include "files/packing.h"
+#include "merge/part.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,6 +19,13 @@
 #define GPUME_JOIN_HEAD_MAX ((size_t)64 * 1024)
 
 enum gpume_join_kind { GPUME_JOIN_LINES, GPUME_JOIN_MVF, GPUME_JOIN_NPY, GPUME_JOIN_Y4M };
+
+/* What a row of a file is. */
+enum gpume_join_rows {
+    GPUME_JOIN_FIELDS,  /* a frame pair */
+    GPUME_JOIN_BLOCKS,  /* a block, or one of its candidates */
+    GPUME_JOIN_MATCHES, /* one of the two matches that a block may have */
+};
 
 /* A file to be joined. Starts as zero. */
 struct gpume_join_file {
@@ -28,29 +36,37 @@ struct gpume_join_file {
     enum gpume_packing packing;
     unsigned char *text; /* of a compressed head; for free() */
     size_t text_bytes;
-    uint64_t bytes; /* of the file */
-    uint64_t rows;  /* of an .npy */
-    bool is_blocks; /* a table with one row per block */
+    enum gpume_join_rows each;
+    uint64_t bytes;              /* of the file */
+    uint64_t fields;             /* of an .mvf */
+    uint64_t rows;               /* of an .npy or .mvf; pictures of a .y4m */
+    size_t rows_at, rows_digits; /* the place of that number in the head of an .npy */
+    uint64_t lines;              /* that a table or list must have; 0: any number */
 };
 
-/* Takes over path. fields: frame pairs that it must hold, as far as that can be seen without
- * reading all of it. GPUME_INVALID after one line: it is of no such kind, or not complete.
- * GPUME_IO, GPUME_NOMEM. Release it in any case. */
-int gpume_join_look(
-    struct gpume_join_file *file, char *path, uint64_t fields, const struct gpume_log *log);
+/* Takes over path. GPUME_INVALID after one line: it is of no such kind, or not as long as its own
+ * heads say. GPUME_IO, GPUME_NOMEM. Release it in any case. */
+int gpume_join_look(struct gpume_join_file *file, char *path, const struct gpume_log *log);
+
+/* GPUME_INVALID after one line: it has not the frame pairs or blocks that its part has. Lines are
+ * counted when they are copied. Where a block may have several rows, all of the file is read. */
+int gpume_join_count(
+    struct gpume_join_file *file, const struct gpume_merge_part *part, const struct gpume_log *log);
+
 void gpume_join_finish(struct gpume_join_file *file);
 
 /* GPUME_INVALID after one line: their heads differ. */
 int gpume_join_check(
     const struct gpume_join_file *a, const struct gpume_join_file *b, const struct gpume_log *log);
 
-/* Writes the head of all of them. */
-int gpume_join_head(struct gpume_out *out, const struct gpume_join_file *files, size_t count);
+/* Writes the head of all of them. GPUME_INVALID after one line: it has no room for all rows. */
+int gpume_join_head(struct gpume_out *out, const struct gpume_join_file *files, size_t count,
+    const struct gpume_log *log);
 
-/* Appends a body. lines: of a table or list, as many as it must have; 0: unknown. ended: is asked
- * now and then whether to give up with GPUME_CANCELLED. GPUME_INVALID after one line: it has
- * another number of lines, or is compressed and damaged. */
-int gpume_join_append(struct gpume_out *out, const struct gpume_join_file *file, uint64_t lines,
+/* Appends a body. ended: is asked now and then whether to give up with GPUME_CANCELLED.
+ * GPUME_INVALID after one line: it has another number of lines than it must have, is compressed and
+ * damaged, or has changed since it was looked at. */
+int gpume_join_append(struct gpume_out *out, const struct gpume_join_file *file,
     bool (*ended)(void), const struct gpume_log *log);
 
 /* The whole file, as it is. */

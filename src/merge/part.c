@@ -128,16 +128,47 @@ static void find_range(struct gpume_merge_part *part)
     part->is_open = frames == 0 || end < part->end; /* the input ended before */
 }
 
-static void find_lines(struct gpume_merge_part *part)
+/* "7x9", as summaries have it; false: it is no window. */
+static bool find_window(struct gpume_merge_part *part)
+{
+    char rest;
+    return sscanf(text_of(part->parameters, "window"), "%4" SCNu32 "x%4" SCNu32 "%c",
+               &part->window_x, &part->window_y, &rest) == 2 &&
+           part->window_x <= GPUME_WINDOW_MAX && part->window_y <= GPUME_WINDOW_MAX;
+}
+
+/* Candidates are at least two pixels apart, so that each leaves out nine pixels at most; of
+ * quarters, whose number is 16 times as large, 225. In a window of 25 pixels for each of them there
+ * is always another one, unless the edge of the picture cuts the window. */
+static bool may_be_fewer(const struct gpume_merge_part *part)
+{
+    const uint64_t x = part->window_x, y = part->window_y;
+    return part->candidates > 1 &&
+           (strcmp(text_of(part->parameters, "edge"), "extend") != 0 || x == 0 || y == 0 ||
+               (2 * x + 1) * (2 * y + 1) <= UINT64_C(25) * part->candidates);
+}
+
+static void find_blocks(struct gpume_merge_part *part)
 {
     const json_t *parameters = part->parameters;
     const json_t *totals = json_object_get(part->summary, "totals");
-    const bool partition = json_is_true(json_object_get(parameters, "partition"));
+    const uint64_t each = gpume_merge_part_count(part->summary, "blocks_per_field");
+    const uint64_t candidates = gpume_merge_part_count(parameters, "candidates");
     part->fields = gpume_merge_part_count(part->summary, "fields");
-    part->lines = json_object_get(parameters, "candidates") ? 0
-                  : partition
-                      ? gpume_merge_part_count(totals, "blocks")
-                      : part->fields * gpume_merge_part_count(part->summary, "blocks_per_field");
+    part->blocks = json_is_true(json_object_get(parameters, "partition"))
+                       ? gpume_merge_part_count(totals, "blocks")
+                   : each <= (uint64_t)COUNT_MAX / (part->fields + 1) ? part->fields * each
+                                                                      : 0;
+    part->candidates =
+        candidates > 0 && candidates <= GPUME_CANDIDATES_MAX ? (uint32_t)candidates : 1;
+    part->fewer = may_be_fewer(part);
+    part->two_matches = json_is_true(json_object_get(parameters, "bidirectional"));
+}
+
+static bool is_side(const struct gpume_merge_part *part, const char *key)
+{
+    const uint64_t side = gpume_merge_part_count(part->input, key);
+    return side > 0 && side <= GPUME_SIDE_MAX;
 }
 
 static bool is_valid(const struct gpume_merge_part *part)
@@ -149,8 +180,7 @@ static bool is_valid(const struct gpume_merge_part *part)
            json_is_object(json_object_get(summary, "totals")) &&
            json_is_object(json_object_get(summary, "stages")) &&
            !json_is_true(json_object_get(summary, "partial")) && part->fields > 0 &&
-           gpume_merge_part_count(part->input, "width") > 0 &&
-           gpume_merge_part_count(part->input, "height") > 0 &&
+           part->blocks > 0 && is_side(part, "width") && is_side(part, "height") &&
            gpume_merge_part_count(part->input, "bits") >= 8 &&
            gpume_merge_part_count(part->input, "bits") <= 16;
 }
@@ -165,8 +195,9 @@ int gpume_merge_part_read(
     part->input = json_object_get(part->summary, "input");
     part->parameters = json_object_get(part->summary, "parameters");
     find_range(part);
-    find_lines(part);
-    if (!is_valid(part)) {
+    const bool has_window = find_window(part);
+    find_blocks(part);
+    if (!has_window || !is_valid(part)) {
         status = refuse_summary(part, log);
     } else if (json_object_get(part->input, "reference")) {
         status = gpume_log_fail(log, GPUME_INVALID,

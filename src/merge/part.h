@@ -19,8 +19,12 @@ struct gpume_merge_part {
     json_t *summary;    /* all numbers are reals */
     const json_t *input, *parameters;
     bool is_open; /* it goes on to the end of the input: it was not told how many targets it has */
-    uint64_t first, end;    /* target frames: from first to end - 1, or, if open, from first on */
-    uint64_t fields, lines; /* lines: rows of vectors.csv; 0: unknown */
+    uint64_t first, end;     /* target frames: from first to end - 1, or, if open, from first on */
+    uint64_t fields, blocks; /* frame pairs, and blocks in tables of them */
+    uint32_t candidates;     /* rows of a block in such a table, */
+    bool fewer;              /* or, if there are no others, fewer */
+    bool two_matches;        /* a block may have two references */
+    uint32_t window_x, window_y;
 };
 
 /* Reads the folder's summary.json. GPUME_INVALID after one line: there is none, or it is not that

@@ -224,8 +224,12 @@ static int json_lines(struct joining *joining)
 {
     int status;
     char *line;
-    bool figures = false, counts = false, whole = false;
+    bool figures = false, counts = false, whole = false, ended = false;
     while ((status = gpume_stream_line(joining->stream, &line)) == GPUME_OK) {
+        if (ended || (whole && strcmp(line, "}") != 0)) {
+            return refuse(joining);
+        }
+        ended = whole;
         line += strspn(line, " ");
         if (line[0] == ']') {
             figures = counts = false;
@@ -240,7 +244,7 @@ static int json_lines(struct joining *joining)
         figures = figures || strcmp(line, "\"figures\": [") == 0;
         counts = counts || strcmp(line, "\"counts\": [") == 0;
     }
-    status = status == GPUME_EOF && whole ? GPUME_OK
+    status = status == GPUME_EOF && ended ? GPUME_OK
              : status == GPUME_EOF        ? refuse(joining)
                                           : status;
 fail:
@@ -290,7 +294,7 @@ static int write_csv(
     struct joining *joining, const struct gpume_join_file *files, const struct gpume_log *log)
 {
     int status;
-    GPUME_TRY(gpume_join_head(joining->out, files, joining->total->count));
+    GPUME_TRY(gpume_join_head(joining->out, files, joining->total->count, log));
     for (size_t i = 0; i < joining->total->count; i++) {
         GPUME_TRY(open_file(joining, i, &files[i], log));
         GPUME_TRY(csv_rows(joining));

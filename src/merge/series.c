@@ -5,9 +5,9 @@
 #include "files/pattern.h"
 #include "files/text_file.h"
 #include "merge/join.h"
+#include "merge/lengths.h"
 
 #include <stdlib.h>
-#include <sys/stat.h>
 
 /* For free(); NULL after one line. */
 static char *name_in(const char *folder, const char *pattern, uint64_t frame, uint64_t ref,
@@ -25,17 +25,8 @@ static char *name_in(const char *folder, const char *pattern, uint64_t frame, ui
 int gpume_merge_series_check(const struct gpume_merge_part *part, const char *pattern,
     uint64_t frame, uint64_t ref, const struct gpume_log *log)
 {
-    struct stat info;
-    int status = GPUME_OK;
     char *path = name_in(part->folder, pattern, frame, ref, log);
-    if (!path) {
-        return GPUME_NOMEM;
-    }
-    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size == 0) {
-        status = gpume_log_fail(log, GPUME_INVALID,
-            "%s: is missing or empty: the part is incomplete, or was run without this output",
-            path);
-    }
+    const int status = path ? gpume_merge_length_still(path, log) : GPUME_NOMEM;
     free(path);
     return status;
 }

@@ -6,7 +6,7 @@
 #include "files/out_set.h"
 #include "merge/part.h"
 
-/* GPUME_INVALID after one line: the file of this frame pair is missing or empty. */
+/* GPUME_INVALID after one line: the file of this frame pair is missing or not whole. */
 int gpume_merge_series_check(const struct gpume_merge_part *part, const char *pattern,
     uint64_t frame, uint64_t ref, const struct gpume_log *log);
 

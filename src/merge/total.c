@@ -81,15 +81,6 @@ static void add_summary(struct gpume_summary *summary, const struct gpume_merge_
     summary->matched += gpume_merge_part_count(part->summary, "matched");
 }
 
-/* "7x9", as summaries have it. */
-static void take_window(struct gpume_params *params, const json_t *parameters)
-{
-    const char *text = json_string_value(json_object_get(parameters, "window"));
-    char *end = NULL;
-    params->window_x = text ? (uint32_t)strtoul(text, &end, 10) : 0;
-    params->window_y = end && *end == 'x' ? (uint32_t)strtoul(end + 1, NULL, 10) : 0;
-}
-
 void gpume_merge_total_begin(
     struct gpume_merge_total *total, const struct gpume_merge_part *parts, size_t count)
 {
@@ -101,7 +92,8 @@ void gpume_merge_total_begin(
     params->bits = (uint32_t)gpume_merge_part_count(parts[0].input, "bits");
     params->best_reference = json_is_true(json_object_get(parameters, "best-reference"));
     params->check = json_is_true(json_object_get(parameters, "check"));
-    take_window(params, parameters);
+    params->window_x = parts[0].window_x;
+    params->window_y = parts[0].window_y;
     total->summary = (struct gpume_summary){.run = &total->run,
         .blocks_x = (uint32_t)gpume_merge_part_count(summary, "blocks_per_field"),
         .blocks_y = 1,

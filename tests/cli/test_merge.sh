@@ -266,6 +266,101 @@ done <<'END'
 0,/"cut"/{/"cut"/{h;:a;s/"time"/     &/;/.\{3000\}/!ba}}
 END
 
+# damage HOW FILE: prints the file, cut or with more than it had.
+damage() {
+    size=$(($(wc -c <"$2")))
+    case $1 in
+    half) head -c $((size / 2)) "$2" ;;
+    short) head -c $((size - 1)) "$2" ;;
+    row) sed '$d' "$2" ;;
+    long) cat "$2" && printf '\0' ;;
+    line) cat "$2" && echo ;;
+    twice) cat "$2" && tail -c $((size / 3)) "$2" ;;
+    esac
+}
+
+# Files of every kind: whole, and damaged in every way. %d is frame 2.
+while read -r option name more; do
+    rm -rf whole cut all
+    expect 0 -q clip.y4m --backend "$engine" -b 16 --frames 4 -o whole $more $option whole/"$name"
+    expect 0 merge whole -o all $option "$name" -q
+    rm -r all
+    cp -r whole cut
+    file=$(echo "$name" | sed 's/%d/2/')
+    cmp -s whole/"$file" cut/"$file" || fail "$name: not written"
+    hows="half short long line twice"
+    case $file in
+    *.csv | *.jsonl | *.hash) hows="$hows row" ;;
+    esac
+    for how in $hows; do
+        damage $how whole/"$file" >cut/"$file"
+        refuses "cut/$file: " cut $option "$name"
+        [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "$name, $how: more than one line"
+    done
+done <<'END'
+--vectors v.csv
+--vectors v.csv -b 32..8 --partition --lambda 3
+--vectors v.csv --candidates 3
+--vectors v.csv --format extract_mvs
+--vectors v.jsonl
+--vectors v.hash
+--vectors v.npy
+--vectors v.npy --candidates 8
+--vectors v.mvf
+--vectors v.mvf --candidates 2
+--vectors v.csv.gz
+--vectors v.jsonl.zst
+--vectors v%d.npy --format mv-extractor
+--vectors v%d.flo
+--predicted p.y4m
+--predicted p%d.png
+--predicted p%d.pgm
+--predicted p%d.bmp
+--predicted p%d.jpg
+--overlay o.y4m
+--overlay o%d.ppm
+--report r.csv
+--report r.json
+END
+
+# Half of the body of an .npy, or none, whose head says all.
+expect 0 -q clip.y4m --backend "$engine" -b 16 --frames 4 -o whole -y --vectors whole/v.npy
+rm -rf cut
+cp -r whole cut
+for rows in 24 0; do
+    head -c $((256 + 44 * rows)) whole/v.npy >cut/v.npy
+    refuses "cut/v.npy: has another number of rows than its head says" cut --vectors v.npy
+done
+# A whole file of another run.
+expect 0 -q clip.y4m --backend "$engine" -b 16 --frames 3 --vectors short.npy
+mv short.npy cut/v.npy
+refuses "cut/v.npy: has 36 rows, but its part has 48" cut --vectors v.npy
+# How many candidates a block has may not be known before: as long as all blocks are there.
+for format in csv jsonl.gz npy mvf; do
+    rm -rf whole all
+    expect 0 -q clip.y4m --backend "$engine" -b 16 --frames 4 -w 1 --candidates 8 --edge inside -o whole --vectors whole/v.$format
+    expect 0 merge whole -o all --vectors v.$format -q
+    same whole all
+    rm -r all
+    "$gpume" clip.y4m -q --backend "$engine" -b 16 --frames 3 -w 1 --candidates 8 --edge inside --vectors whole/v.$format -y
+    refuses "whole/v.$format: " whole --vectors v.$format
+done
+# Both matches of a block are rows of their own.
+rm -rf whole all
+expect 0 -q clip.y4m --backend "$engine" -b 16 --frames 4 --bidirectional -o whole --vectors whole/v.csv --format extract_mvs
+expect 0 merge whole -o all --vectors v.csv -q
+same whole all
+rm -r all
+awk -F, '$1 < 4' whole/v.csv >cut.csv
+mv cut.csv whole/v.csv
+refuses "whole/v.csv: " whole --vectors v.csv
+# A window that no run can have: the report's histogram has no room for it.
+rm -rf whole
+expect 0 -q clip.y4m --backend "$engine" -b 16 --frames 4 -o whole --report whole/r.json
+sed 's/"7x7"/"9999x9999"/' whole/summary.json >sum.json
+mv sum.json whole/summary.json
+refuses "whole/summary.json: is not the summary" whole --report r.json
+
 # Without vectors.csv in all parts, there is none.
 rm part_*/vectors.csv
 expect 0 merge part_* -o none -q

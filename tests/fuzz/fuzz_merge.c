@@ -1,20 +1,27 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The files of parts, which gpume merge reads. The first byte chooses one: a summary.json, a
- * frames.csv, a file whose bytes are joined, or a report. The others are those of an ordinary part.
+ * frames.csv, a file whose bytes are joined, a report, a numbered file, or the window of a summary
+ * and a report. The others are those of an ordinary part.
  */
 #include "fuzz.h"
 #include "gpume/gpume.h"
 #include "merge/join.h"
+#include "merge/lengths.h"
 #include "merge/report.h"
 #include "merge/total.h"
+
+#include <inttypes.h>
 
 static const struct gpume_log silent;
 static char folder[] = "/tmp/gpume-fuzz-XXXXXX", summary_path[64], frames_path[64], other_path[64];
 
+enum kind { SUMMARY, FRAMES_CSV, JOINED, REPORT, NUMBERED, OF_WINDOW, KINDS };
+
+/* %s: the window */
 static const char summary[] =
     "{\"format\": 1, \"gpume\": \"0\", \"input\": {\"name\": \"a\", \"width\": 16, \"height\": 16, "
-    "\"bits\": 8, \"frames\": 3}, \"parameters\": {\"window\": \"7x7\", \"ref-distance\": 1, "
+    "\"bits\": 8, \"frames\": 3}, \"parameters\": {\"window\": \"%s\", \"ref-distance\": 1, "
     "\"direction\": \"past\", \"start\": 0, \"frames\": 2}, \"fields\": 2, \"blocks_per_field\": "
     "4, "
     "\"totals\": {\"blocks\": 8, \"sad_after\": 30}, \"stages\": {}}";
@@ -46,6 +53,18 @@ static void put_file(const char *path, const void *data, size_t bytes)
     FUZZ_REQUIRE(file && fwrite(data, 1, bytes, file) == bytes && fclose(file) == 0);
 }
 
+/* A summary, whose window may be the two numbers that come first. */
+static void put_summary(struct fuzz_bytes *from, bool chosen)
+{
+    char text[sizeof summary + 32], window[32] = "7x7";
+    if (chosen) {
+        const uint32_t x = fuzz_u32(from), y = fuzz_u32(from);
+        snprintf(window, sizeof window, "%" PRIu32 "x%" PRIu32, x, y);
+    }
+    const int bytes = snprintf(text, sizeof text, summary, window);
+    put_file(summary_path, text, (size_t)bytes);
+}
+
 static struct gpume_out *open_nowhere(void)
 {
     struct gpume_out *out = NULL;
@@ -58,14 +77,14 @@ static void join(const struct gpume_merge_total *total, bool report)
     const struct gpume_merge_part *part = &total->parts[0];
     struct gpume_join_file file = {0};
     struct gpume_out *out = open_nowhere();
-    if (gpume_join_look(&file, strdup(other_path), part->fields, &silent) == GPUME_OK) {
+    if (gpume_join_look(&file, strdup(other_path), &silent) == GPUME_OK) {
         FUZZ_REQUIRE(file.head_bytes <= file.bytes && file.head_bytes <= GPUME_JOIN_HEAD_MAX);
         FUZZ_REQUIRE(gpume_join_check(&file, &file, &silent) == GPUME_OK);
         if (report) {
             (void)gpume_merge_report_write(out, &file, total, &silent);
-        } else {
-            (void)gpume_join_head(out, &file, 1);
-            (void)gpume_join_append(out, &file, part->lines, NULL, &silent);
+        } else if (gpume_join_count(&file, part, &silent) == GPUME_OK) {
+            (void)gpume_join_head(out, &file, 1, &silent);
+            (void)gpume_join_append(out, &file, NULL, &silent);
         }
     }
     gpume_join_finish(&file);
@@ -88,18 +107,24 @@ static void merge(struct gpume_merge_part *part, bool report)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
     struct fuzz_bytes from = {data, bytes};
-    const uint8_t kind = fuzz_u8(&from) % 4;
+    const uint8_t kind = fuzz_u8(&from) % KINDS;
     struct gpume_merge_part part = {0};
     make_folder();
-    put_file(summary_path, summary, sizeof summary - 1);
+    put_summary(&from, kind == OF_WINDOW);
     put_file(frames_path, frames, sizeof frames - 1);
-    put_file(kind == 0 ? summary_path : kind == 1 ? frames_path : other_path, from.at, from.left);
+    put_file(kind == SUMMARY      ? summary_path
+             : kind == FRAMES_CSV ? frames_path
+                                  : other_path,
+        from.at, from.left);
+    if (kind == NUMBERED) {
+        (void)gpume_merge_length_still(other_path, &silent);
+    }
     if (gpume_merge_part_read(&part, folder, &silent) == GPUME_OK) {
         FUZZ_REQUIRE(part.fields > 0 && (part.is_open || part.end > part.first));
         FUZZ_REQUIRE(gpume_merge_parts_check(&part, 1, false, &silent) == GPUME_OK);
-        merge(&part, kind == 3);
+        merge(&part, kind == REPORT || kind == OF_WINDOW);
     } else {
-        FUZZ_REQUIRE(kind == 0);
+        FUZZ_REQUIRE(kind == SUMMARY || kind == OF_WINDOW);
     }
     gpume_merge_part_finish(&part);
     return 0;
