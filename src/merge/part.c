@@ -234,7 +234,7 @@ static int refuse_difference(const struct gpume_merge_part *a, const struct gpum
     return GPUME_INVALID;
 }
 
-/* Compares the members of an object but for some. */
+/* Compares the members of an object but for these, and those that may differ. */
 static int check_section(const struct gpume_merge_part *a, const struct gpume_merge_part *b,
     const char *section, const char *const *but, const struct gpume_log *log)
 {
@@ -247,7 +247,7 @@ static int check_section(const struct gpume_merge_part *a, const struct gpume_me
     for (size_t i = 0; i < 2; i++) {
         json_object_foreach(both[i], key, value)
         {
-            if (!is_one_of(key, but) &&
+            if (!is_one_of(key, but) && !gpume_summary_may_differ(key) &&
                 !json_equal(json_object_get(in_a, key), json_object_get(in_b, key))) {
                 const bool option = strcmp(section, "parameters") == 0;
                 snprintf(
@@ -264,7 +264,7 @@ static int check_section(const struct gpume_merge_part *a, const struct gpume_me
 static int check_input(
     const struct gpume_merge_part *a, const struct gpume_merge_part *b, const struct gpume_log *log)
 {
-    static const char *const of_run[] = {"frames", "refused", "scaled", "decoder", "name", NULL};
+    static const char *const of_run[] = {"frames", "refused", "scaled", "name", NULL};
     static const char *const none[] = {NULL};
     int status;
     const json_t *name_a = json_object_get(a->input, "name");
@@ -279,12 +279,11 @@ fail:
     return status;
 }
 
-/* Neither the range nor what affects speed only, or belongs to the machine. */
+/* But for the range. */
 static int check_parameters(
     const struct gpume_merge_part *a, const struct gpume_merge_part *b, const struct gpume_log *log)
 {
-    static const char *const of_run[] = {"start", "frames", "backend", "device", "threads",
-        "search", "no-elimination", "validate", "hwaccel", NULL};
+    static const char *const of_run[] = {"start", "frames", NULL};
     const json_t *version_a = json_object_get(a->summary, "gpume");
     const json_t *version_b = json_object_get(b->summary, "gpume");
     return json_equal(version_a, version_b)

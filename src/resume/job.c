@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "files/bytes.h"
 #include "files/json.h"
+#include "sinks/summary.h"
 #include "vectors/format.h"
 
 #include <inttypes.h>
@@ -78,19 +79,6 @@ static json_t *describe(const struct gpume_run_state *state)
     return job;
 }
 
-/* Such settings affect speed only, or belong to the machine. */
-static bool may_differ(const char *key)
-{
-    static const char *const keys[] = {
-        "backend", "device", "threads", "search", "no-elimination", "validate", "decoder"};
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        if (strcmp(key, keys[i]) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static bool is_same_member(const json_t *was, const json_t *now, const char *key)
 {
     return json_equal(json_object_get(was, key), json_object_get(now, key));
@@ -135,7 +123,7 @@ static int check_section(
     json_object_foreach(now, key, value)
     {
         const json_t *old = json_object_get(was, key);
-        if (!json_equal(old, value) && !may_differ(key) &&
+        if (!json_equal(old, value) && !gpume_summary_may_differ(key) &&
             !(old && is_same_file(was_files, now_files, key))) {
             return refuse((struct member){key, old}, (struct member){key, value}, log);
         }

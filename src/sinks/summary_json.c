@@ -435,3 +435,15 @@ const struct gpume_sink_ops gpume_sink_summary = {
     .field = summary_field,
     .finish = summary_finish,
 };
+
+bool gpume_summary_may_differ(const char *key)
+{
+    static const char *const keys[] = {"backend", "device", "threads", "search", "no-elimination",
+        "validate", "hwaccel", "decoder"};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        if (strcmp(key, keys[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}

@@ -47,7 +47,7 @@ refuses() {
 
 # Prints a summary without times.
 facts() {
-    grep -Ev '"(seconds|fields_per_second|busy|name|dropped_by_.*|compared|threads|search|device|host_bytes|input)"' "$1"
+    grep -Ev '"(seconds|fields_per_second|busy|name|dropped_by_.*|compared|threads|search|hwaccel|device|host_bytes|input)"' "$1"
 }
 same() {
     cmp whole/vectors.csv out/vectors.csv || fail "$*: vectors.csv"
@@ -66,7 +66,7 @@ same() {
     rm -r out p.y4m r*.png facts
 }
 
-# Interrupted, and resumed with other threads, another search, several times; --check counts continue, too.
+# Interrupted, and resumed with other threads, another search or decoder, several times; --check counts continue, too.
 unbroken
 break_off INT 011
 goes_on -v
@@ -74,7 +74,7 @@ says "--resume: 11 frame pairs are done"
 same interrupted
 unbroken --check --start 6 --frames 20 --ref-distance 3
 break_off TERM 010 --check --start 6 --frames 20 --ref-distance 3
-goes_on --check --start 6 --frames 20 --ref-distance 3 --threads 1
+goes_on --check --start 6 --frames 20 --ref-distance 3 --threads 1 --hwaccel auto
 same "with --start, --frames and --ref-distance"
 
 # Interrupted after all work, and before any.
