@@ -6,6 +6,7 @@
 #include "files/text_file.h"
 #include "names.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -56,9 +57,11 @@ int gpume_side_open(struct gpume_side *side, uint32_t block, uint64_t memory_max
 void gpume_side_settings(const struct gpume_side *side, struct gpume_read_settings *settings)
 {
     const char *name = side->names[SUMMARY];
-    if (name && gpume_read_settings(settings, name) != GPUME_OK && exists(name)) {
-        gpume_console_warning(
-            "%s: is not a summary of a run; the settings of the runs are not compared", name);
+    const int status = name ? gpume_read_settings(settings, name) : GPUME_OK;
+    const char *reason = strerror(errno);
+    if (status != GPUME_OK && exists(name)) {
+        gpume_console_warning("%s: %s; the settings of the runs are not compared", name,
+            status == GPUME_IO ? reason : "is not a summary of a run");
     }
 }
 

@@ -10,6 +10,7 @@
 #include "estimate/against.h"
 #include "files/path.h"
 #include "files/pattern.h"
+#include "files/remedy.h"
 #include "files/text_file.h"
 #include "names.h"
 #include "report/report.h"
@@ -314,8 +315,8 @@ enum gpume_exit gpume_outputs_make_folder(struct gpume_outputs *outputs)
         at += strcspn(folder + at, "/");
         const int error = make_part(outputs, at);
         if (error != 0) {
-            gpume_console_error("%s: folder cannot be made: %s; choose another with -o DIR", folder,
-                strerror(error));
+            gpume_console_error("%s: folder cannot be made: %s; %s", folder, strerror(error),
+                gpume_remedy(error, "choose another with -o DIR"));
             gpume_outputs_remove_folder(outputs);
             return GPUME_EXIT_FAILED;
         }

@@ -3,6 +3,7 @@
 
 #include "base/checksum.h"
 #include "console.h"
+#include "files/remedy.h"
 #include "options/types.h"
 
 #include <errno.h>
@@ -210,8 +211,8 @@ int gpume_prefilter_option_read(struct gpume_prefilter_option *option,
     }
     FILE *file = fopen(option->file, "r");
     if (!file) {
-        return gpume_refuse(GPUME_FORMAT, "%s: cannot be opened: %s; check --prefilter kernel:FILE",
-            option->file, strerror(errno));
+        return gpume_refuse(GPUME_FORMAT, "%s: cannot be opened: %s; %s", option->file,
+            strerror(errno), gpume_remedy(errno, "check --prefilter kernel:FILE"));
     }
     memset(weights, 0, sizeof(double) * GPUME_PREFILTER_SIDE_MAX * GPUME_PREFILTER_SIDE_MAX);
     int status = take_lines(&reader, file);

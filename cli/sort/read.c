@@ -8,6 +8,7 @@
 
 #include "console.h"
 #include "files/little_endian.h"
+#include "files/remedy.h"
 #include "sort/parse.h"
 
 #include <errno.h>
@@ -321,7 +322,8 @@ static enum gpume_exit open_input(struct reader *reader, const char *path)
     reader->fd = standard ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (reader->fd < 0) {
         return gpume_refuse(GPUME_EXIT_INPUT, "%s: cannot be opened: %s; %s", reader->name,
-            strerror(errno), errno == ENOENT ? "is the name right?" : "is it yours to read?");
+            strerror(errno),
+            errno == ENOENT ? "is the name right?" : gpume_remedy(errno, "is it yours to read?"));
     }
     if (fstat(reader->fd, &info) == 0 && S_ISDIR(info.st_mode)) {
         return gpume_refuse(

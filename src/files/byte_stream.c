@@ -5,6 +5,8 @@
  */
 #include "files/byte_stream.h"
 
+#include "files/remedy.h"
+
 #include "base/status.h"
 
 #include <assert.h>
@@ -61,8 +63,8 @@ int gpume_stream_refuse_whole(struct gpume_stream *stream, const char *what)
 
 static int complain(struct gpume_stream *stream, const char *what)
 {
-    return gpume_log_fail(&stream->log, GPUME_IO, "%s: %s: %s; check its name and its permissions",
-        stream->name, what, strerror(errno));
+    return gpume_log_fail(&stream->log, GPUME_IO, "%s: %s: %s; %s", stream->name, what,
+        strerror(errno), gpume_remedy(errno, "check its name and its permissions"));
 }
 
 /* *got 0: the file ends. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "files/out_inside.h"
+#include "files/remedy.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -14,7 +15,6 @@ static const char *remedy_of(int error)
         {ENOSPC, "free some space or write elsewhere"},
         {EDQUOT, "free some space or write elsewhere"},
         {EFBIG, "raise the limit on file sizes (ulimit -f) or write elsewhere"},
-        {EMFILE, "raise the limit on open files (ulimit -n)"},
         {EPIPE, "the reader closed the pipe early"},
         {EACCES, "change its permissions or write elsewhere"},
         {EPERM, "change its permissions or write elsewhere"},
@@ -29,7 +29,7 @@ static const char *remedy_of(int error)
             return remedies[i].remedy;
         }
     }
-    return "write elsewhere";
+    return gpume_remedy(error, "write elsewhere");
 }
 
 int gpume_out_complain(struct gpume_out *out, const char *what, int error)

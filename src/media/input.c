@@ -6,6 +6,7 @@
  */
 #include "media/input.h"
 #include "files/pattern.h"
+#include "files/remedy.h"
 #include "media/libav.h"
 
 #include <errno.h>
@@ -182,7 +183,8 @@ static int refuse(
             label);
     }
     return gpume_log_fail(log, GPUME_IO, "%s: cannot be opened: %s; %s", label,
-        gpume_libav_reason(error), gpume_input_remedy(input, "check the name or the file"));
+        gpume_libav_reason(error),
+        gpume_remedy(AVUNERROR(error), gpume_input_remedy(input, "check the name or the file")));
 }
 
 /* Logs a name in the input that was not opened, even if opening the input succeeded. */

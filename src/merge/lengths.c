@@ -3,6 +3,7 @@
 
 #include "base/status.h"
 #include "files/little_endian.h"
+#include "files/remedy.h"
 #include "vectors/formats/npy_header.h"
 
 #include <errno.h>
@@ -30,8 +31,8 @@ int gpume_merge_complain(const char *path, int error, const struct gpume_log *lo
         return gpume_log_fail(log, GPUME_INVALID,
             "%s: is missing: the part is incomplete, or was run without this output", path);
     }
-    return gpume_log_fail(
-        log, GPUME_IO, "%s: cannot be read: %s; check its permissions", path, strerror(error));
+    return gpume_log_fail(log, GPUME_IO, "%s: cannot be read: %s; %s", path, strerror(error),
+        gpume_remedy(error, "check its permissions"));
 }
 
 ssize_t gpume_merge_read_at(int fd, void *to, size_t bytes, uint64_t at)
@@ -255,8 +256,8 @@ static int check_still(const char *path, int fd, const struct gpume_log *log)
     }
     const uint64_t bytes = (uint64_t)info.st_size;
     if (gpume_merge_read_at(fd, head, STILL_BYTES, 0) < 0) {
-        return gpume_log_fail(
-            log, GPUME_IO, "%s: cannot be read: %s; check its permissions", path, strerror(errno));
+        return gpume_log_fail(log, GPUME_IO, "%s: cannot be read: %s; %s", path, strerror(errno),
+            gpume_remedy(errno, "check its permissions"));
     }
     bool fits;
     if (memcmp(head, GPUME_NPY_MAGIC "\x01", GPUME_NPY_MAGIC_BYTES + 1) == 0) {

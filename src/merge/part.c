@@ -5,6 +5,7 @@
 #include "files/json_reader.h"
 #include "files/out_set.h"
 #include "files/path.h"
+#include "files/remedy.h"
 #include "files/text_file.h"
 #include "sinks/summary.h"
 
@@ -87,8 +88,8 @@ static int load(struct gpume_merge_part *part, const char *path, const struct gp
     }
     gpume_bytes_finish(&text);
     if (status == GPUME_IO) {
-        return gpume_log_fail(
-            log, status, "%s: cannot be read: %s; check its permissions", path, strerror(error));
+        return gpume_log_fail(log, status, "%s: cannot be read: %s; %s", path, strerror(error),
+            gpume_remedy(error, "check its permissions"));
     }
     return status == GPUME_NOMEM     ? gpume_log_nomem(log, path)
            : status == GPUME_INVALID ? refuse_summary(part, log)

@@ -12,6 +12,7 @@
 #include "files/out.h"
 #include "files/pack.h"
 #include "files/pattern.h"
+#include "files/remedy.h"
 #include "files/text_file.h"
 #include "vectors/format.h"
 
@@ -110,9 +111,8 @@ static int check_needs(struct gpume_vectors_writer *writer)
 
 static int refuse_spool(struct gpume_vectors_writer *writer)
 {
-    return gpume_log_fail(&writer->log, GPUME_IO,
-        "a temporary file cannot be used: %s; write to a file, or to a format that needs none",
-        strerror(errno));
+    return gpume_log_fail(&writer->log, GPUME_IO, "a temporary file cannot be used: %s; %s",
+        strerror(errno), gpume_remedy(errno, "write to a file, or to a format that needs none"));
 }
 
 /* Empties the spool and opens it as the output, which can seek. */

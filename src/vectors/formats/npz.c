@@ -6,6 +6,7 @@
  */
 #include "base/status.h"
 #include "files/little_endian.h"
+#include "files/remedy.h"
 #include "files/zip.h"
 #include "vectors/block_row.h"
 #include "vectors/formats/npy_header.h"
@@ -70,8 +71,8 @@ static bool has(const struct gpume_vectors_info *info, enum array i)
 
 static int complain(const struct gpume_vectors_target *target)
 {
-    return gpume_log_fail(target->log, GPUME_IO,
-        "a temporary file cannot be used: %s; make room in /tmp, or choose npy", strerror(errno));
+    return gpume_log_fail(target->log, GPUME_IO, "a temporary file cannot be used: %s; %s",
+        strerror(errno), gpume_remedy(errno, "make room in /tmp, or choose npy"));
 }
 
 static int append(const struct gpume_vectors_target *target, enum array i,
