@@ -1,14 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * One mutex keeps lines of several threads whole and apart from the status line. File names may
- * contain line ends and terminal controls, which are shown as '?'.
+ * contain line ends and terminal controls, which are shown as '?'. Who writes holds the mutex while
+ * the reader of standard error does not read; gpume_console_hurry ends that.
  */
 #include "console.h"
 
+#include "files/stall.h"
+#include "files/visible.h"
+
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +23,10 @@
 #include <unistd.h>
 
 #define LINE_BYTES 2048
+#define POLL_MS 100 /* longest delay until a write that waits is given up */
+
+/* Of a closing summary, which waits here until all of it is flushed. */
+#define OUTPUT_BYTES (256 * 1024)
 
 #define RED "\033[1;31m"    /* errors */
 #define YELLOW "\033[1;33m" /* warnings */
@@ -25,6 +36,7 @@ static struct {
     int verbosity;
     bool has_error;
     char error[LINE_BYTES];
+    atomic_bool hurried;
     int status_width; /* columns that the status line takes on the screen; 0: none */
 } console = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
@@ -36,6 +48,13 @@ void gpume_console_init(void)
             (void)!open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
         }
     }
+    static char output[OUTPUT_BYTES], messages[OUTPUT_BYTES];
+    if (!isatty(STDOUT_FILENO)) {
+        (void)setvbuf(stdout, output, _IOFBF, sizeof(output));
+    }
+    if (!isatty(STDERR_FILENO)) {
+        (void)setvbuf(stderr, messages, _IOFBF, sizeof(messages));
+    }
 }
 
 void gpume_console_set_verbosity(int verbosity)
@@ -43,19 +62,38 @@ void gpume_console_set_verbosity(int verbosity)
     console.verbosity = verbosity;
 }
 
-static void blank_controls(char *line)
+void gpume_console_hurry(void)
 {
-    for (char *at = line; *at; at++) {
-        if ((unsigned char)*at < 0x20 || *at == 0x7f) {
-            *at = '?';
+    atomic_store(&console.hurried, true);
+}
+
+/* Writes to standard error what its reader takes. A pipe that poll() calls writable has room for
+ * PIPE_BUF bytes, so no write waits. */
+static void put(const char *text)
+{
+    size_t left = strlen(text);
+    while (left > 0) {
+        struct pollfd ready = {.fd = STDERR_FILENO, .events = POLLOUT};
+        const int found = poll(&ready, 1, POLL_MS);
+        if (found == 0 && atomic_load(&console.hurried)) {
+            return;
         }
+        const ssize_t done =
+            found > 0 ? write(ready.fd, text, left < PIPE_BUF ? left : PIPE_BUF) : 0;
+        if ((found < 0 || done < 0) && errno != EINTR && errno != EAGAIN) {
+            return;
+        }
+        text += done > 0 ? done : 0;
+        left -= done > 0 ? (size_t)done : 0;
     }
 }
 
 static void erase_status(void)
 {
     if (console.status_width > 0) {
-        fprintf(stderr, "\r%*s\r", console.status_width, "");
+        char blank[LINE_BYTES];
+        snprintf(blank, sizeof(blank), "\r%*s\r", console.status_width, "");
+        put(blank);
         console.status_width = 0;
     }
 }
@@ -87,13 +125,14 @@ const char *gpume_console_plain(FILE *stream)
 /* Call with the mutex locked. colour: for the program's name. */
 static void print_line(const char *colour, const char *kind, const char *line)
 {
-    char clean[LINE_BYTES];
+    char clean[LINE_BYTES], text[LINE_BYTES + 64];
     snprintf(clean, sizeof(clean), "%s", line);
-    blank_controls(clean);
+    gpume_visible_clean(clean);
     erase_status();
     const bool coloured = colour[0] && takes_colour(stderr);
-    fprintf(stderr, "%sgpume:%s %s%s\n", coloured ? colour : "", coloured ? "\033[0m" : "", kind,
-        clean);
+    snprintf(text, sizeof(text), "%sgpume:%s %s%s\n", coloured ? colour : "",
+        coloured ? "\033[0m" : "", kind, clean);
+    put(text);
 }
 
 void gpume_console_log(void *opaque, enum gpume_log_level level, const char *line)
@@ -155,12 +194,15 @@ void gpume_console_status(const char *text, bool rewrite)
         const int padded = console.status_width < most ? console.status_width : most;
         const int length = (int)strlen(text);
         const int width = length < most ? length : most;
-        fprintf(stderr, "\r%-*.*s", padded, width, text);
+        char line[LINE_BYTES];
+        snprintf(line, sizeof(line), "\r%-*.*s", padded, width, text);
+        put(line);
         console.status_width = width;
     } else {
-        fprintf(stderr, "%s\n", text);
+        char line[LINE_BYTES];
+        snprintf(line, sizeof(line), "%s\n", text);
+        put(line);
     }
-    fflush(stderr);
     pthread_mutex_unlock(&console.mutex);
 }
 
@@ -187,9 +229,7 @@ void gpume_console_flush_error(void)
 
 void gpume_console_print_name(const char *name, FILE *stream)
 {
-    for (; *name; name++) {
-        putc((unsigned char)*name < 0x20 || *name == 0x7f ? '?' : *name, stream);
-    }
+    gpume_visible_put(name, stream);
 }
 
 void gpume_console_print_written(const char *name, FILE *stream)
@@ -201,10 +241,14 @@ void gpume_console_print_written(const char *name, FILE *stream)
 
 bool gpume_console_flush_output(const char *unneeded)
 {
-    if (fflush(stdout) == 0 && !ferror(stdout)) {
+    gpume_stall_begin();
+    const bool done = fflush(stdout) == 0 && !ferror(stdout);
+    const int error = errno;
+    (void)fflush(stderr); /* a summary, beside data on standard output */
+    gpume_stall_end();
+    if (done) {
         return true;
     }
-    const int error = errno;
     if (unneeded) {
         gpume_console_error("standard output: %s; -q omits %s", strerror(error), unneeded);
     } else {

@@ -24,6 +24,10 @@ void gpume_console_init(void);
 
 void gpume_console_set_verbosity(int verbosity);
 
+/* From now on no line waits for the reader of standard error: the program is to end, and what a
+ * full pipe or a stopped terminal does not take is dropped. Takes no lock. */
+void gpume_console_hurry(void);
+
 /* Keeps an error if it is the first, prints a warning, and prints other levels only with -v. */
 void gpume_console_print(enum gpume_log_level level, const char *format, ...) GPUME_CONSOLE_PRINTF;
 #define gpume_console_error(...) gpume_console_print(GPUME_LOG_ERROR, __VA_ARGS__)

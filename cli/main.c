@@ -38,6 +38,13 @@ static enum gpume_exit run_command(const struct gpume_line *line)
     enum gpume_exit result = GPUME_EXIT_FAILED;
     if (gpume_signals_start(line->command->catches_signals, line->options->timeout)) {
         result = line->command->run(line->options);
+        /* While signals are still taken: the readers may not read. */
+        if (result == GPUME_EXIT_DONE && !gpume_console_flush_output(NULL)) {
+            result = GPUME_EXIT_FAILED;
+        }
+        if (result != GPUME_EXIT_DONE) {
+            gpume_console_flush_error();
+        }
         gpume_signals_stop();
     }
     return result;

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "console.h"
 #include "exit.h"
+#include "files/stall.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -154,20 +155,47 @@ static void expire(void);
 #define NEVER UINT64_MAX
 #define SECOND UINT64_C(1000000000)
 
-enum { RELEASE, OVERDUE, WAITING, GIVE_UP, EXPIRE, END, EVENTS };
+#define LOOK_NS (SECOND / 10)
+#define LOOKS 10u /* in a row that find a reader who does not read */
+
+static void look_for_stall(void);
+
+enum { RELEASE, OVERDUE, WAITING, GIVE_UP, EXPIRE, STALL, END, EVENTS };
 static struct event events[EVENTS] = {
     [RELEASE] = {NEVER, release_signals},
     [OVERDUE] = {NEVER, set_overdue},
     [WAITING] = {NEVER, say_waiting},
     [GIVE_UP] = {NEVER, give_up},
     [EXPIRE] = {NEVER, expire},
+    [STALL] = {NEVER, look_for_stall},
     [END] = {NEVER, end_late},
 };
+
+/* The run is to end, but may wait for ever for the reader of a pipe or for a stopped terminal. */
+static void look_for_stall(void)
+{
+    static uint64_t last;
+    static unsigned found;
+    found = gpume_stall_look(&last) ? found + 1 : 0;
+    if (found == LOOKS) {
+        gpume_console_error("interrupted; standard output or a pipe did not take the rest of what "
+                            "was written to it");
+        end_late();
+    }
+    events[STALL].at = gpume_clock_ns() + LOOK_NS;
+}
+
+static void hurry(void)
+{
+    gpume_console_hurry();
+    events[STALL].at = gpume_clock_ns();
+}
 
 /* The time of --timeout is up. A run that has begun ends as after a signal, at once; one that is
  * completing its outputs has reported its result. Either may hang on a device or a pipe. */
 static void expire(void)
 {
+    hurry();
     pthread_mutex_lock(&signals.mutex);
     signals.expired = true;
     signals.late = signals.detached && !signals.attached;
@@ -192,6 +220,7 @@ static void expire(void)
 static void take_signal(void)
 {
     const uint64_t now = gpume_clock_ns();
+    hurry();
     if (events[RELEASE].at != NEVER) {
         events[RELEASE].at = now;
         return;

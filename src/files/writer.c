@@ -6,16 +6,22 @@
  */
 #include "files/writer.h"
 
+#include "files/stall.h"
+
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Four callers fill one each, one is written, and three absorb delays. */
 #define BUFFERS 8
+
+/* A pipe's usual capacity: a reader who takes less than this in a second counts as stalled. */
+#define PIPE_BYTES ((size_t)64 * 1024)
 
 struct gpume_writer {
     int fd;
@@ -32,11 +38,26 @@ struct gpume_writer {
     unsigned char *memory;
 };
 
+/* waits: for a reader, who may not read. */
+static ssize_t write_some(int fd, const unsigned char *data, size_t bytes, bool waits)
+{
+    if (!waits) {
+        return write(fd, data, bytes < SSIZE_MAX ? bytes : SSIZE_MAX);
+    }
+    gpume_stall_begin();
+    const ssize_t done = write(fd, data, bytes < PIPE_BYTES ? bytes : PIPE_BYTES);
+    const int error = errno;
+    gpume_stall_end();
+    errno = error;
+    return done;
+}
+
 int gpume_write_all(int fd, const unsigned char *data, size_t bytes)
 {
+    struct stat info;
+    const bool waits = fstat(fd, &info) != 0 || !S_ISREG(info.st_mode);
     while (bytes > 0) {
-        const size_t chunk = bytes < SSIZE_MAX ? bytes : SSIZE_MAX;
-        const ssize_t done = write(fd, data, chunk);
+        const ssize_t done = write_some(fd, data, bytes, waits);
         if (done < 0 && errno == EINTR) {
             continue;
         }

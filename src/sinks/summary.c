@@ -8,6 +8,7 @@
 #include "base/grid.h"
 #include "base/names.h"
 #include "files/text_file.h"
+#include "files/visible.h"
 #include "sinks/border.h"
 #include "sinks/shown.h"
 #include "sinks/summary_statistics.h"
@@ -333,14 +334,6 @@ static void print_trouble(const struct gpume_summary *summary, FILE *stream)
     }
 }
 
-/* Control characters of file names become '?', so that a terminal does not obey them. */
-static void print_name(FILE *stream, const char *name)
-{
-    for (; *name; name++) {
-        putc((unsigned char)*name < 0x20 || *name == 0x7f ? '?' : *name, stream);
-    }
-}
-
 static void print_cost(const struct gpume_params *params, FILE *stream)
 {
     static const char *const metrics[] = {"SAD", "SATD", "SSD"};
@@ -409,7 +402,7 @@ void gpume_summary_print(const struct gpume_summary *summary, bool verbose, FILE
     const double candidates =
         (double)blocks * (double)summary->candidates * (double)summary->all.fields;
     fprintf(stream, "input        ");
-    print_name(stream, summary->run->input);
+    gpume_visible_put(summary->run->input, stream);
     fprintf(stream, ": %" PRIu32 " x %" PRIu32 " pixels, %" PRIu32 " bits, ", params->width,
         params->height, params->bits);
     print_count(stream, summary->delivered, "frame");
@@ -426,7 +419,7 @@ void gpume_summary_print(const struct gpume_summary *summary, bool verbose, FILE
     print_search(params, stream);
     if (summary->run->prefilter) {
         fprintf(stream, "prefilter    ");
-        print_name(stream, summary->run->prefilter);
+        gpume_visible_put(summary->run->prefilter, stream);
         fprintf(stream, ": for the search only; statistics use the original frames\n");
     }
     if (params->direction != GPUME_DIRECTION_PAST) {
