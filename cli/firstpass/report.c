@@ -4,6 +4,7 @@
 #include "console.h"
 #include "files/json.h"
 #include "files/pattern.h"
+#include "files/visible.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -156,6 +157,33 @@ int gpume_firstpass_report_write(const struct gpume_firstpass_report *report, st
     return gpume_out_text(out, "\n");
 }
 
+/* Names with control characters, which a terminal would obey: $'a\033b'. */
+static void print_escaped(const char *text)
+{
+    size_t bytes = 0;
+    fputs("$'", stdout);
+    for (; *text; text += bytes) {
+        const size_t control = gpume_visible_control(text, &bytes);
+        for (size_t i = 0; i < control; i++) {
+            printf("\\%03o", (unsigned)(unsigned char)text[i]);
+        }
+        if (control == 0) {
+            fputs(*text == '\'' || *text == '\\' ? "\\" : "", stdout);
+            fwrite(text, 1, bytes, stdout);
+        }
+    }
+    putchar('\'');
+}
+
+static bool has_control(const char *text)
+{
+    size_t bytes = 0;
+    while (*text && gpume_visible_control(text, &bytes) == 0) {
+        text += bytes;
+    }
+    return *text != '\0';
+}
+
 /* An argument as a shell reads it. */
 static void print_quoted(const char *text)
 {
@@ -163,6 +191,10 @@ static void print_quoted(const char *text)
                                 "_@%+=:,./-";
     if (text[0] && text[strspn(text, plain)] == '\0') {
         fputs(text, stdout);
+        return;
+    }
+    if (has_control(text)) {
+        print_escaped(text);
         return;
     }
     putchar('\'');

@@ -42,7 +42,8 @@ static void add_pair(struct gpume_argv *argv, const char *name, const char *valu
     add(argv, "%s", value);
 }
 
-/* What FFmpeg would take for a protocol may be a file's name. */
+/* What FFmpeg would take for a protocol may be a file's name. An input that is called like the word
+ * for the output gets another spelling: a program replaces that word wherever it stands. */
 static void add_input(struct gpume_argv *argv, const struct gpume_command_params *params)
 {
     const bool is_name = params->is_file && strchr(params->input, ':');
@@ -54,7 +55,8 @@ static void add_input(struct gpume_argv *argv, const struct gpume_command_params
         add(argv, "%" PRIu64, params->first_number);
     }
     add(argv, "-i");
-    add(argv, "%s%s", is_name ? "file:" : "", params->input);
+    const bool is_word = strcmp(params->input, GPUME_COMMAND_OUTPUT) == 0;
+    add(argv, "%s%s", is_name ? "file:" : is_word ? "./" : "", params->input);
 }
 
 static bool is_scaled(const struct gpume_command_params *params)
@@ -157,7 +159,7 @@ static char *escape(const char *value)
 {
     char *text = malloc(2 * strlen(value) + 1), *at = text;
     for (; text && *value; value++) {
-        if (strchr("\\:' ", *value)) {
+        if (strchr("\\:' \t\n\r", *value)) { /* blanks, which would be cut off at both ends */
             *at++ = '\\';
         }
         *at++ = *value;

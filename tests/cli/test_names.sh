@@ -7,10 +7,12 @@ make_clip clip.y4m 40 28 8 3
 mkdir -p outside inside
 cp clip.y4m outside/
 
-# is_clean: the output contains no control characters except line ends.
+# is_clean: the output contains no control characters except line ends: neither C0 nor, in UTF-8, C1.
 is_clean() {
     [ -z "$(cat "$scratch/out" "$scratch/err" | tr -d '\n' | tr -dc '\001-\037\177')" ] ||
         fail "$1: control characters reach the terminal"
+    ! cat "$scratch/out" "$scratch/err" | grep -q "$(printf '\302[\200-\237]')" ||
+        fail "$1: control characters of two bytes reach the terminal"
 }
 
 # stays INPUT FOLDER: the default output folder is FOLDER, below the current one, and nothing else
@@ -56,6 +58,79 @@ expect 3 --backend "$engine" /
 expect 3 --backend "$engine" -- "missing$escape"
 is_clean "a missing file"
 cd ..
+
+# Every command, whether it succeeds or fails, with such names of its input, its outputs and what its options read.
+evil=$(printf 'e\033[31m\302\233v\rl\nx')
+cp clip.y4m "$evil.y4m"
+for name in a b; do
+    "$gpume" -q --backend cpu clip.y4m -w $((${#name} + 1)) -o "$evil$name" || fail "no runs"
+done
+"$gpume" -q --backend cpu clip.y4m -w 1 -o "${evil}b" -y || fail "no runs"
+printf '1 2 1\n' >"$evil.kernel"
+seq 9 >"$evil"
+: >"$evil.html"
+: >"$evil.csv"
+prints() {
+    run "$@"
+    is_clean "$*"
+}
+for status in 2 0; do
+    y=$([ $status -eq 2 ] || echo -y)
+    for command in "" scenes complexity qpmap luma methods; do
+        # shellcheck disable=SC2086 # none, or a word
+        prints $command "$evil.y4m" -o "$evil.csv" $y
+        [ -z "$command" ] || [ "$status" -eq $status ] || fail "$command: exit status $status"
+    done
+    prints convert "${evil}a" "$evil.csv" $y -v
+    prints compare "${evil}a" "${evil}b" --report "$evil.html" $y -v
+    prints compare "${evil}a" "${evil}b" --csv
+    prints sort "$evil" -o "$evil.csv" $y -v --backend cpu
+    prints firstpass "$evil.y4m" --encoder x264 --bitrate 100k -o "$evil" $y -v --backend cpu
+    prints firstpass "$evil.y4m" --encoder x265 --bitrate 100k -o "$evil" $y -v --backend cpu
+    prints "$evil.y4m" --backend cpu -v --prefilter "kernel:$evil.kernel" --qp 20 --vectors "$evil.csv" $y \
+        --predictor "${evil}a/vectors.csv" --report "$evil.html" --report-dir "$evil.page"
+    prints "$evil.y4m" --backend cpu -v --vf "$evil" --vectors "$evil.csv" -y
+    prints plan "$evil.y4m" --chunks 2
+    prints bench "$evil.y4m" --seconds 0.1 --backend cpu
+    prints merge "${evil}a" "${evil}b" -o "$evil.m" $y
+    prints merge "${evil}a" -o "$evil.m" $y
+done
+for command in "" scenes luma plan sort compare convert merge vectors firstpass "$evil"; do
+    prints $command "$evil.none" "$evil.none" "$evil" "--$evil" "-$evil"
+    prints $command "$evil.none" --encoder "$evil" --backend "$evil" --device "$evil" --vf "$evil"
+    prints $command "$evil.none" "${evil}a" -o x
+done
+rm -r "$evil"*
+
+# Lines that print such names can be pasted into a shell that knows $'...', as POSIX has it.
+if have bash && have ffmpeg; then
+    for name in "$(printf 'a\033b\t')" "$(printf '\nb')" "$(printf '\tb')" ' b' "$(printf "q'\\\\\302\2330")"; do
+        cp clip.y4m "$name.y4m"
+        for encoder in x264 x265; do
+            ffmpeg -v error -f lavfi -i color=s=64x64:d=0.1 -c:v lib$encoder -f null - </dev/null 2>/dev/null || continue
+            # The file is in a list of one, so that its name stands in the line.
+            expect 0 firstpass "$name.y4m" --encoder $encoder --bitrate 100k --backend cpu --vf scale=64:64 \
+                --output="$name"
+            is_clean "$name"
+            sed -n '2s/OUTPUT$/encoded.mp4/p' "$scratch/out" >line
+            rm -f encoded.mp4
+            bash line >"$scratch/err" 2>&1 </dev/null || fail "$name: the line for ffmpeg with lib$encoder fails"
+            [ -s encoded.mp4 ] || fail "$name: nothing was encoded"
+            rm -f "$name"-* "$name.json" encoded.mp4
+        done
+        rm "./$name.y4m"
+    done
+fi
+
+# An input that is called like the word for the output is not that word in the command lines.
+cp clip.y4m OUTPUT
+for encoder in x264 x265; do
+    expect 0 firstpass OUTPUT --encoder $encoder --bitrate 100k --backend cpu -o word -y --vf scale=64:64
+    grep -o '"OUTPUT"' word.json | wc -l >"$scratch/words"
+    [ "$(cat "$scratch/words")" -eq 2 ] || fail "OUTPUT stands $(cat "$scratch/words") times in word.json, not twice"
+    [ "$(grep -c '"./OUTPUT"' word.json)" -eq 2 ] || fail "the input is not ./OUTPUT in word.json"
+done
+rm -r OUTPUT word*
 
 # Patterns: one number, in the last part of the name.
 for pattern in 'a%s.png' 'a%n.png' 'a%x.png' 'a%1$d.png' 'a%*d.png' 'a%ld.png' 'a%d%d.png' 'a%d/b.png' \
