@@ -111,23 +111,50 @@ char *gpume_name_vectors_input(const char *input)
     return name;
 }
 
-const struct gpume_vectors_format *gpume_name_vectors_format(
-    const struct gpume_vectors_format *asked, const char *path)
+const struct gpume_name_vectors gpume_name_any_vectors = {.columns = ~0u, .grid = true};
+
+static bool suits(const struct gpume_vectors_format *format, struct gpume_name_vectors vectors)
 {
+    return !(format->needs & ~vectors.columns) && (!format->needs_grid || vectors.grid);
+}
+
+#define LIST_BYTES 256
+
+/* The extensions of the formats that suit, or all their names. */
+static void list_formats(char list[LIST_BYTES], struct gpume_name_vectors vectors, bool names)
+{
+    const struct gpume_vectors_format *format;
+    size_t used = 0;
+    list[0] = '\0';
+    for (size_t i = 0; (format = gpume_vectors_format_at(i)) != NULL; i++) {
+        const char *text = names ? format->name : format->extension;
+        if (text && suits(format, vectors) && used < LIST_BYTES) {
+            used +=
+                (size_t)snprintf(list + used, LIST_BYTES - used, "%s%s", used > 0 ? " " : "", text);
+        }
+    }
+}
+
+const struct gpume_vectors_format *gpume_name_vectors_format(
+    const struct gpume_vectors_format *asked, const char *path, struct gpume_name_vectors vectors)
+{
+    char list[LIST_BYTES];
     const struct gpume_vectors_format *format = asked ? asked : gpume_vectors_format_of(path);
     if (!format && gpume_text_is_special(path)) {
         return &gpume_vectors_csv;
     }
     if (!format && gpume_text_check_file(path, "vectors", ".csv", &gpume_console) == GPUME_OK) {
-        char endings[160] = "";
-        for (size_t i = 0; (format = gpume_vectors_format_at(i)) != NULL; i++) {
-            const size_t used = strlen(endings);
-            snprintf(endings + used, sizeof(endings) - used, "%s%s", format->extension ? " " : "",
-                format->extension ? format->extension : "");
-        }
+        list_formats(list, vectors, false);
         gpume_console_error(
-            "%s: the name must end in one of%s, or be - for standard output; or say --format", path,
-            endings);
+            "%s: the name must end in one of %s, or be - for standard output; or say --format",
+            path, list);
+    }
+    if (format && !suits(format, vectors)) {
+        list_formats(list, vectors, true);
+        return gpume_refuse(NULL,
+            "%s: %s cannot hold these vectors, whose blocks have %s; choose %s%s", path,
+            format->name, format->needs & ~vectors.columns ? "no costs" : "several sizes", list,
+            format->needs & ~vectors.columns ? "" : ", or add --block N");
     }
     return format;
 }

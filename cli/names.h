@@ -25,9 +25,19 @@ const char *gpume_name_result(const char *path);
  * itself. To be freed; NULL after one line. */
 char *gpume_name_vectors_input(const char *input);
 
+/* What the vectors to be written have: enum gpume_vectors_column, and one size of blocks that form
+ * a grid. */
+struct gpume_name_vectors {
+    unsigned columns;
+    bool grid;
+};
+
+extern const struct gpume_name_vectors gpume_name_any_vectors; /* all that formats need */
+
 /* The format asked for; otherwise that of the name's ending, or csv for standard output, devices
- * and pipes. NULL after one line: the name does not tell. */
+ * and pipes. NULL after one line: the name does not tell, or the format needs what the vectors do
+ * not have. */
 const struct gpume_vectors_format *gpume_name_vectors_format(
-    const struct gpume_vectors_format *asked, const char *path);
+    const struct gpume_vectors_format *asked, const char *path, struct gpume_name_vectors vectors);
 
 #endif

@@ -59,19 +59,18 @@ static enum gpume_exit check_name(const struct job *job, const struct gpume_sink
     return GPUME_EXIT_DONE;
 }
 
+static unsigned columns_of(const struct job *job)
+{
+    return GPUME_VECTORS_REF | GPUME_VECTORS_TIME |
+           (job->options->block > 0 ? 0u : (unsigned)GPUME_VECTORS_REF2);
+}
+
 static enum gpume_exit check_output(struct job *job)
 {
-    job->format = gpume_name_vectors_format(job->options->format, job->output);
+    const struct gpume_name_vectors vectors = {columns_of(job), job->options->block > 0};
+    job->format = gpume_name_vectors_format(job->options->format, job->output, vectors);
     if (!job->format) {
         return GPUME_EXIT_USAGE;
-    }
-    if (job->format->needs & GPUME_VECTORS_COST ||
-        (job->format->needs_grid && job->options->block == 0)) {
-        return gpume_refuse(GPUME_EXIT_USAGE,
-            "%s: %s cannot hold the vectors of a stream, whose blocks have %s; choose csv, jsonl, "
-            "npy, mvf, extract_mvs or mv-extractor%s",
-            job->output, job->format->name, job->format->needs_grid ? "several sizes" : "no costs",
-            job->format->needs_grid ? ", or add --block N" : "");
     }
     const struct gpume_sink_shape shape = {.format = job->format, .both = job->options->block == 0};
     return check_name(job, gpume_sink_vectors(job->format), job->output, &shape);
@@ -151,12 +150,6 @@ static int open_pictures(struct job *job)
     }
 fail:
     return status;
-}
-
-static unsigned columns_of(const struct job *job)
-{
-    return GPUME_VECTORS_REF | GPUME_VECTORS_TIME |
-           (job->options->block > 0 ? 0u : (unsigned)GPUME_VECTORS_REF2);
 }
 
 static int open_writer(struct job *job, const struct gpume_coded_frame *frame)

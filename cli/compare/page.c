@@ -13,13 +13,13 @@ enum gpume_exit gpume_compare_page_check(
     if (!path) {
         return GPUME_EXIT_DONE;
     }
-    if (gpume_text_check(path, "comparison", ".html", &gpume_console) != GPUME_OK ||
-        gpume_name_is_input(inputs, 2, path)) {
-        return GPUME_EXIT_USAGE;
-    }
     if (gpume_name_is_stdout(path)) {
         return gpume_refuse(GPUME_EXIT_USAGE,
             "--report %s: the result of the comparison goes to standard output; name a file", path);
+    }
+    if (gpume_text_check_named(path, "comparison", ".html", &gpume_console) != GPUME_OK ||
+        gpume_name_is_input(inputs, 2, path)) {
+        return GPUME_EXIT_USAGE;
     }
     return gpume_text_exists(path, false) && !overwrite
                ? gpume_refuse(GPUME_EXIT_USAGE,

@@ -55,7 +55,7 @@ static bool is_series(const struct job *job)
 static enum gpume_exit check_target(struct job *job)
 {
     const struct convert_options *options = job->options;
-    job->format = gpume_name_vectors_format(options->format, job->target);
+    job->format = gpume_name_vectors_format(options->format, job->target, gpume_name_any_vectors);
     if (!job->format || check_name(job, false, &gpume_console) != GPUME_OK) {
         return GPUME_EXIT_USAGE;
     }

@@ -140,7 +140,8 @@ static int make_list(struct gpume_outputs *outputs, const struct gpume_estimate_
         return list_against(outputs, options);
     }
     if (options->vectors) {
-        outputs->vectors_format = gpume_name_vectors_format(options->format, options->vectors);
+        outputs->vectors_format =
+            gpume_name_vectors_format(options->format, options->vectors, gpume_name_any_vectors);
         GPUME_TRY(outputs->vectors_format ? GPUME_OK : GPUME_INVALID);
         GPUME_TRY(
             add_named(outputs, gpume_sink_vectors(outputs->vectors_format), options->vectors));
@@ -161,6 +162,9 @@ static int make_list(struct gpume_outputs *outputs, const struct gpume_estimate_
     }
     if (options->report) {
         GPUME_TRY(add_named(outputs, gpume_sink_report(options->report), options->report));
+    }
+    if (options->report_dir && strcmp(options->report_dir, "-") == 0) {
+        return gpume_refuse(GPUME_INVALID, "--report-dir -: takes a folder, not standard output");
     }
     if (options->report_dir) {
         GPUME_TRY(add(outputs, &gpume_sink_report_folder,

@@ -414,7 +414,7 @@ static int check(void *opaque, const struct gpume_line *line)
             "--report %s: the table goes to standard output; name a file", options->report);
     }
     if (options->report &&
-        gpume_text_check(options->report, "report", ".html", &gpume_console) != GPUME_OK) {
+        gpume_text_check_named(options->report, "report", ".html", &gpume_console) != GPUME_OK) {
         return GPUME_INVALID;
     }
     return gpume_video_options_check(opaque, line);

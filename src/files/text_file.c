@@ -52,8 +52,9 @@ int gpume_text_check_file(
     return status;
 }
 
-int gpume_text_check(
-    const char *path, const char *stem, const char *extension, const struct gpume_log *log)
+/* otherwise: what the name may be instead of one with the extension. */
+static int check_extension(const char *path, const char *stem, const char *extension,
+    const char *otherwise, const struct gpume_log *log)
 {
     const size_t length = strlen(path), tail = strlen(extension);
     const int status = gpume_text_check_file(path, stem, extension, log);
@@ -61,8 +62,20 @@ int gpume_text_check(
         (length > tail && strcmp(path + length - tail, extension) == 0)) {
         return status;
     }
-    return gpume_log_fail(log, GPUME_INVALID,
-        "%s: the name must end in %s, or be - for standard output", path, extension);
+    return gpume_log_fail(
+        log, GPUME_INVALID, "%s: the name must end in %s%s", path, extension, otherwise);
+}
+
+int gpume_text_check(
+    const char *path, const char *stem, const char *extension, const struct gpume_log *log)
+{
+    return check_extension(path, stem, extension, ", or be - for standard output", log);
+}
+
+int gpume_text_check_named(
+    const char *path, const char *stem, const char *extension, const struct gpume_log *log)
+{
+    return check_extension(path, stem, extension, "", log);
 }
 
 bool gpume_text_is_stdout(const char *path)

@@ -14,6 +14,10 @@
 int gpume_text_check(
     const char *path, const char *stem, const char *extension, const struct gpume_log *log);
 
+/* The same where standard output is not offered: the caller refuses it. */
+int gpume_text_check_named(
+    const char *path, const char *stem, const char *extension, const struct gpume_log *log);
+
 /* Refuses the name of video on standard output, for outputs that are none. */
 int gpume_text_check_name(const char *path, const struct gpume_log *log);
 
