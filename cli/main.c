@@ -6,6 +6,7 @@
  */
 #include "commands.h"
 #include "console.h"
+#include "files/inputs.h"
 #include "options/help.h"
 #include "options/line.h"
 #include "signals.h"
@@ -77,5 +78,6 @@ int main(int argc, char **argv)
         gpume_console_flush_error();
     }
     gpume_line_finish(&line);
+    gpume_inputs_forget();
     return (int)result;
 }

@@ -2,7 +2,9 @@
 #include "names.h"
 
 #include "console.h"
+#include "files/inputs.h"
 #include "files/path.h"
+#include "files/pattern.h"
 #include "files/text_file.h"
 #include "vectors/format.h"
 
@@ -46,21 +48,43 @@ bool gpume_name_is_stdout(const char *path)
            file.st_dev == out.st_dev && file.st_ino == out.st_ino;
 }
 
+/* Is one of the numbered files that exist an input, perhaps by a link? */
+static bool is_input_in_series(const char *path)
+{
+    struct gpume_pattern_numbers *numbers = NULL;
+    size_t count = 0;
+    bool found = false;
+    if (gpume_pattern_is_numbered(path)) {
+        (void)gpume_pattern_list(path, &numbers, &count); /* without memory, the next step fails */
+    }
+    for (size_t i = 0; i < count && !found; i++) {
+        char *name = gpume_pattern_name_pair(path, numbers[i]);
+        found = name && gpume_inputs_have_name(name);
+        free(name);
+    }
+    free(numbers);
+    return found;
+}
+
+/* Is the output, or one of its numbered files, a file that is read? */
+static bool is_read(const char *path)
+{
+    struct stat info;
+    const int fd = gpume_path_descriptor(path);
+    return fd >= 0 ? fstat(fd, &info) == 0 && gpume_inputs_have(&info)
+                   : gpume_inputs_have_name(path) || is_input_in_series(path);
+}
+
 bool gpume_name_is_input(const char *const *inputs, uint32_t count, const char *path)
 {
-    struct stat input, output;
-    const bool there = stat(path, &output) == 0 && S_ISREG(output.st_mode);
-    for (uint32_t i = 0; i < count; i++) {
+    bool found = is_read(path);
+    for (uint32_t i = 0; i < count && !found; i++) {
         const char *file = gpume_path_of_input(inputs[i]);
-        const bool same = there && stat(file, &input) == 0 && input.st_dev == output.st_dev &&
-                          input.st_ino == output.st_ino;
-        const bool of_series =
-            gpume_text_is_of_series(file, path) || gpume_text_is_of_series(path, file);
-        if (same || (of_series && is_same_folder(file, path))) {
-            return gpume_refuse(true, "%s: is the input; give the output another name", path);
-        }
+        found = (gpume_text_is_of_series(file, path) || gpume_text_is_of_series(path, file)) &&
+                is_same_folder(file, path);
     }
-    return false;
+    return found && gpume_refuse(true, "%s: is the input; give the output another name",
+                        strcmp(path, "-") == 0 ? "standard output" : path);
 }
 
 const char *gpume_name_result(const char *path)

@@ -15,7 +15,8 @@ bool gpume_name_is_same(const char *a, const char *b);
 /* Is it a name of standard output, or of the pipe behind it? */
 bool gpume_name_is_stdout(const char *path);
 
-/* Is the output also one of the inputs, or a picture of a numbered input? Then one line says so. */
+/* Is the output also a file that is read (files/inputs.h), or a picture of one of the numbered
+ * inputs, whether it exists or not? Then one line says so. */
 bool gpume_name_is_input(const char *const *inputs, uint32_t count, const char *path);
 
 /* What a run's frames.csv or summary.json is, by its first bytes; NULL: another file. */

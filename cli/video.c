@@ -111,14 +111,6 @@ enum gpume_exit gpume_video_opened(const struct gpume_video *video, int status, 
     return gpume_exit_of_engine(status);
 }
 
-void gpume_video_clear(const struct gpume_video *video, const char *path)
-{
-    const char *input = video->options->common.inputs[0], *dot = strrchr(input, '.');
-    if (!dot || strcmp(dot, ".tmp") != 0) {
-        gpume_text_clear(path, false);
-    }
-}
-
 static enum gpume_exit open_output(struct gpume_video *video)
 {
     const struct gpume_video_options *options = video->options;
@@ -127,10 +119,16 @@ static enum gpume_exit open_output(struct gpume_video *video)
     if (gpume_name_is_input(common->inputs, common->input_count, video->output)) {
         return GPUME_EXIT_USAGE;
     }
-    gpume_video_clear(video, video->output);
-    const int status =
-        gpume_out_open(&video->out, video->output, common->overwrite, &gpume_console);
+    video->set = (struct gpume_out_set){.overwrite = common->overwrite, .together = true};
+    const int status = gpume_out_open_in(&video->out, &video->set, video->output, &gpume_console);
     return status == GPUME_INVALID ? GPUME_EXIT_USAGE : gpume_exit_of_writer(status);
+}
+
+static int finish_outputs(struct gpume_video *video)
+{
+    int status = gpume_out_finish(video->out);
+    status = status || !video->page ? status : gpume_out_finish(video->page);
+    return status ? status : gpume_out_set_name(&video->set, &gpume_console);
 }
 
 enum gpume_exit gpume_video_run(
@@ -146,10 +144,7 @@ enum gpume_exit gpume_video_run(
     result = result ? result : gpume_video_read(video, work->take, job);
     result = result ? result : gpume_video_result(work->finish(job));
     gpume_signals_detach();
-    result = result ? result : gpume_exit_of_writer(gpume_out_finish(video->out));
-    if (result == GPUME_EXIT_DONE && video->page) {
-        result = gpume_exit_of_writer(gpume_out_finish(video->page));
-    }
+    result = result ? result : gpume_exit_of_writer(finish_outputs(video));
     if (result != GPUME_EXIT_DONE) {
         return result;
     }

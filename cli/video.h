@@ -10,6 +10,7 @@
 
 #include "encode/lookahead.h"
 #include "files/out.h"
+#include "files/out_set.h"
 #include "progress.h"
 #include "read_ahead.h"
 #include "source_options.h"
@@ -34,9 +35,10 @@ struct gpume_video {
     struct gpume_read_ahead ahead;
     uint64_t frames; /* taken so far */
     struct gpume_progress progress;
-    const char *output; /* these three: only in gpume_video_run */
+    const char *output; /* these four: only in gpume_video_run */
+    struct gpume_out_set set;
     struct gpume_out *out;
-    struct gpume_out *page; /* NULL, or what work->open has opened beside it */
+    struct gpume_out *page; /* NULL, or what work->open has opened beside it, in the set */
 };
 
 /* Opens the video and begins to decode it, while its caller opens what takes the frames. Starts as
@@ -56,9 +58,6 @@ enum gpume_exit gpume_video_read(struct gpume_video *video, gpume_video_fn take,
 enum gpume_exit gpume_video_result(enum gpume_exit result);
 
 void gpume_video_close(struct gpume_video *video);
-
-/* Removes what killed runs have left of an output; not if the input may be just that. */
-void gpume_video_clear(const struct gpume_video *video, const char *path);
 
 /* What an analysis of the video's frames starts from. */
 struct gpume_lookahead_params gpume_video_lookahead(const struct gpume_video *video);

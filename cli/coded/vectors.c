@@ -170,8 +170,6 @@ static int open_writer(struct job *job, const struct gpume_coded_frame *frame)
         .processors = job->options->params.threads,
         .log = gpume_console,
     };
-    gpume_text_clear(
-        job->output, gpume_sink_is_series(gpume_sink_vectors(job->format), job->output));
     job->grid = (struct gpume_coded_grid){
         .side = job->options->block, .width = job->info.width, .height = job->info.height};
     if (job->options->block > 0 && gpume_coded_grid_init(&job->grid) != GPUME_OK) {

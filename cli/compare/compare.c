@@ -332,8 +332,7 @@ static enum gpume_exit check_map(const struct compare_options *options)
     }
     return gpume_compare_map_check(options->map, options->common.overwrite, &gpume_console) !=
                        GPUME_OK ||
-                   gpume_name_is_input(options->common.inputs, 2, options->map) ||
-                   (options->video && gpume_name_is_input(&options->video, 1, options->map))
+                   gpume_name_is_input(options->common.inputs, 2, options->map)
                ? GPUME_EXIT_USAGE
                : GPUME_EXIT_DONE;
 }
@@ -391,7 +390,7 @@ static const struct gpume_option table[] = {
     {GPUME_ROW_FILE("map", "FILE", OPTIONS, map),
         .help = "draw where A and B differ: .y4m .mkv .mp4, or a pattern such as map%03d.png (.png "
                 ".ppm .bmp .jpg)"},
-    {GPUME_ROW_FILE("video", "FILE", OPTIONS, video),
+    {GPUME_ROW_FILE("video", "FILE", OPTIONS, video), .reads = true,
         .help = "show the frames of this video, which both runs searched, below the map and in the "
                 "page"},
     {GPUME_OPTION_VF(OPTIONS, source.filter), .needs = "video"},
@@ -402,7 +401,7 @@ static const struct gpume_option table[] = {
     {GPUME_ROW_FILE("report", "FILE", OPTIONS, report),
         .help = "write a page, .html, with both runs side by side: vectors, costs and differences "
                 "of every block"},
-    {GPUME_ROW_FILE("truth", "FILE", OPTIONS, truth.path),
+    {GPUME_ROW_FILE("truth", "FILE", OPTIONS, truth.path), .reads = true,
         .help = "measure one run against true flow: a Middlebury .flo or KITTI .png file, or a "
                 "pattern such as flow%04d.flo"},
     {GPUME_ROW_NUMBER("truth-start", OPTIONS, truth.start, 0, 1000000000),

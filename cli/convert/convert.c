@@ -179,7 +179,6 @@ static enum gpume_exit open_target(struct job *job, const struct gpume_vectors_f
             return GPUME_EXIT_FAILED;
         }
     }
-    gpume_text_clear(job->target, is_series(job));
     return gpume_exit_of_writer(gpume_vectors_writer_open(&job->writer, &output, &info));
 }
 
@@ -286,6 +285,7 @@ const struct gpume_command gpume_convert_command = {
     GPUME_COMMAND_OPTIONS(table, struct convert_options),
     .operands_min = 2,
     .operands_max = 2,
+    .last_is_output = true,
     .operands = "a file of vectors and a name for the converted file",
     .catches_signals = true,
     .run = run,

@@ -41,7 +41,7 @@ static const struct gpume_option table[] = {
     {GPUME_ROW("predictor", "zero|median|FILE", predictor, OPTIONS, search.predictor),
         .help = "what a vector's bits are counted from: (0,0), the median of neighbouring vectors "
                 "of the pass before, or the vectors of a file (default zero)",
-        .complete = GPUME_COMPLETE_FILES},
+        .complete = GPUME_COMPLETE_FILES, .reads = true},
     {GPUME_OPTION_PASSES(OPTIONS, params.passes)},
     {GPUME_ROW("ref-distance", "LIST", distances, OPTIONS, search.distances),
         .help = "frames from target to reference, 1 to 1024, or a list such as 1,2,4 (default 1)"},
@@ -70,7 +70,8 @@ static const struct gpume_option table[] = {
                 "vectors' does; needs --vectors, --overlay or --report"},
     {GPUME_ROW("prefilter", "FILTER", prefilter, OPTIONS, prefilter),
         .help = "search filtered frames, but predict and measure on the originals; FILTER is "
-                "gauss:S, box:N, median:3|5, bilateral:S,R or kernel:FILE (default: none)"},
+                "gauss:S, box:N, median:3|5, bilateral:S,R or kernel:FILE (default: none)",
+        .reads = true},
     {.heading = "Input"},
     {GPUME_ROW("start", "N|TIME", place, OPTIONS, start_at), .max = UINT32_MAX,
         .help = "index of the first target frame, counted from 0, or its time from the first "

@@ -208,12 +208,6 @@ static const char *kind_name(const struct gpume_output *output)
     return output->ops->noun ? output->ops->noun : "this format";
 }
 
-/* Would the output replace the file of --predictor, without which no run can be resumed? */
-static bool is_predictor(const char *file, const char *path)
-{
-    return file && gpume_name_is_input(&file, 1, path);
-}
-
 static int check_one(const struct gpume_outputs *outputs, struct gpume_output *output,
     const struct gpume_estimate_options *options)
 {
@@ -227,7 +221,6 @@ static int check_one(const struct gpume_outputs *outputs, struct gpume_output *o
     output->exists = gpume_text_exists(output->path, gpume_output_is_series(output));
     if (output->ops->check(output->path, &shape, &gpume_console) != GPUME_OK ||
         gpume_name_is_input(options->common.inputs, options->common.input_count, output->path) ||
-        is_predictor(options->search.predictor.file, output->path) ||
         gpume_text_check_partial(output->path, &gpume_console) != GPUME_OK) {
         return GPUME_INVALID;
     }

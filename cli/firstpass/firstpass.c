@@ -13,11 +13,11 @@
 #include "encode/pass.h"
 #include "files/out.h"
 #include "files/out_set.h"
+#include "files/text_file.h"
 #include "firstpass/report.h"
 #include "firstpass/spacing.h"
 #include "firstpass/verify.h"
 #include "media/packet_times.h"
-#include "names.h"
 #include "signals.h"
 
 #include <ctype.h>
@@ -142,9 +142,8 @@ static int add_pass(struct job *job, const struct gpume_firstpass_rung *rung)
     }
     GPUME_CHECK(gpume_firstpass_report_add(&job->report, &job->encode, &video, rung->rate, &entry));
     char *tree = gpume_pass_tree_path(job->encode.encoder, entry->stats);
-    gpume_video_clear(&job->video, entry->stats);
     if (tree) { /* the killed run may have had one */
-        gpume_video_clear(&job->video, tree);
+        gpume_text_clear(tree, false);
     }
     free(tree);
     return gpume_pass_add(job->pass, &video, rung->rate, entry->stats);
@@ -168,22 +167,6 @@ static int add_passes(struct job *job)
     return GPUME_OK;
 }
 
-/* With -y it would be replaced. */
-static bool is_input(const struct job *job, const char *path)
-{
-    return path && gpume_name_is_input(job->options->video.common.inputs, 1, path);
-}
-
-static enum gpume_exit check_outputs(const struct job *job)
-{
-    bool refused = is_input(job, job->json_path);
-    for (size_t i = 0; i < job->report.count && !refused; i++) {
-        const struct gpume_firstpass_entry *entry = &job->report.entries[i];
-        refused = is_input(job, entry->stats) || is_input(job, entry->tree);
-    }
-    return refused ? GPUME_EXIT_USAGE : GPUME_EXIT_DONE;
-}
-
 static enum gpume_exit open_outputs(struct job *job)
 {
     const struct gpume_pass_params params = {
@@ -200,7 +183,6 @@ static enum gpume_exit open_outputs(struct job *job)
     }
     snprintf(job->json_path, bytes, "%s.json", job->options->video.output);
     job->set.seal = job->json_path;
-    gpume_video_clear(&job->video, job->json_path);
     int status = gpume_pass_open(&job->pass, &params);
     status = status ? status : add_passes(job);
     status =
@@ -379,7 +361,6 @@ static enum gpume_exit work(struct job *job)
     }
     gpume_signals_keep(); /* files that have been begun are removed */
     result = result ? result : open_outputs(job);
-    result = result ? result : check_outputs(job);
     result = result ? result : open_analysis(job);
     result = result ? result : analyse(job);
     result = result ? result : finish_outputs(job);

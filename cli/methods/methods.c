@@ -118,9 +118,8 @@ static enum gpume_exit open_page(struct job *job)
         return gpume_refuse(
             GPUME_EXIT_USAGE, "%s: is named by --output and by --report", options->report);
     }
-    gpume_video_clear(&job->video, options->report);
     const int status =
-        gpume_out_open(&job->video.page, options->report, common->overwrite, &gpume_console);
+        gpume_out_open_in(&job->video.page, &job->video.set, options->report, &gpume_console);
     return status == GPUME_INVALID ? GPUME_EXIT_USAGE : gpume_exit_of_writer(status);
 }
 

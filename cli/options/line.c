@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "commands.h"
 #include "console.h"
+#include "files/inputs.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -264,6 +265,13 @@ static int refuse_without_value(
         spelled, spelled, option->value, next);
 }
 
+/* What is read is known before anything is opened, so that no output replaces it. */
+static int add_input(const char *name)
+{
+    return gpume_inputs_add(name) == GPUME_OK ? GPUME_OK
+                                              : gpume_refuse(GPUME_NOMEM, "out of memory");
+}
+
 /* spelled: the option as the user wrote it. text: its value, or NULL if that is the next argument.
  */
 static int take(
@@ -285,7 +293,7 @@ static int take(
                    : refuse_value(option, spelled, text);
     }
     line->given[option - line->command->options] = true;
-    return GPUME_OK;
+    return option->reads ? add_input(text) : GPUME_OK;
 }
 
 static int take_long(struct cursor *cursor, const char *argument)
@@ -396,7 +404,9 @@ static int take_operand(struct cursor *cursor, const char *name)
         options->inputs[options->input_count] = name;
     }
     options->input_count++;
-    return GPUME_OK;
+    return command->last_is_output && options->input_count == command->operands_max
+               ? GPUME_OK
+               : add_input(name);
 }
 
 static int take_argument(struct cursor *cursor)

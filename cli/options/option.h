@@ -55,6 +55,7 @@ struct gpume_option {
     const char *needs;          /* name of an option without which this one does nothing */
     const char *excludes;       /* name of an option that cannot go with this one */
     unsigned uses;              /* bits: see gpume_line_unused; 0: always of use */
+    bool reads;                 /* its value may be the name of a file that is read */
     enum gpume_complete complete;
     const char *words; /* for completion, separated by blanks */
 };
@@ -71,6 +72,7 @@ struct gpume_command {
     size_t option_count;
     size_t bytes; /* of its struct, which begins with a struct gpume_common_options */
     uint32_t operands_min, operands_max;
+    bool last_is_output;  /* of the operands; all others are inputs */
     const char *operands; /* describes the operands in messages */
     bool catches_signals; /* it has outputs to finish or remove */
 

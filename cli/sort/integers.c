@@ -12,7 +12,6 @@
 #include "files/out.h"
 #include "files/out_set.h"
 #include "files/path.h"
-#include "files/text_file.h"
 
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -94,12 +93,11 @@ int gpume_integers_open(struct gpume_integers_file **result, const char *path, b
         return gpume_log_nomem(log, path);
     }
     file->path = path;
-    file->set = (struct gpume_out_set){.overwrite = overwrite, .alone = true};
+    file->set = (struct gpume_out_set){.overwrite = overwrite, .alone = true, .over_input = true};
     file->log = *log;
     file->in_place = is_in_place(path);
     if (!file->in_place) {
         GPUME_TRY(gpume_out_open_in(&file->out, &file->set, path, log));
-        gpume_text_clear(path, false); /* our own is locked */
     }
     *result = file;
     return GPUME_OK;

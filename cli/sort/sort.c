@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "commands.h"
 #include "console.h"
+#include "files/inputs.h"
 #include "files/text_file.h"
 #include "gpume/compute.h"
 #include "host.h"
@@ -54,6 +55,9 @@ static enum gpume_exit open_output(struct job *job)
     job->to_stdout = gpume_text_is_stdout(job->output);
     if (job->to_stdout) {
         gpume_signals_end_with_reader();
+    }
+    if (options->common.input_count == 0 && gpume_inputs_add("-") != GPUME_OK) {
+        return gpume_refuse(GPUME_EXIT_FAILED, "out of memory");
     }
     switch (
         gpume_integers_open(&job->file, job->output, options->common.overwrite, &gpume_console)) {

@@ -77,7 +77,6 @@ int gpume_compare_map_create(
         self->options.rate_num = RATE;
         self->options.rate_den = 1;
     }
-    gpume_text_clear(options->path, gpume_picture_is_series(options->path));
     *map = self;
     return GPUME_OK;
 }

@@ -2,7 +2,9 @@
 /*
  * An output that appears under its name only when it is complete: bytes go to a temporary file in
  * the same folder, every write is checked, and finishing renames it. "-" is standard output;
- * devices and pipes are written directly. One thread at a time.
+ * devices and pipes are written directly. A file that this process reads (files/inputs.h) is
+ * refused as an output, and so are two names of one file; what killed runs have left of an output
+ * is removed when it is opened. One thread at a time.
  */
 #ifndef GPUME_FILES_OUT_H
 #define GPUME_FILES_OUT_H
@@ -31,10 +33,14 @@ int gpume_out_open_in(struct gpume_out **out, struct gpume_out_set *set, const c
 int gpume_out_open_one(struct gpume_out **out, struct gpume_out_set *set, const char *path,
     const struct gpume_log *log);
 
+/* The same for a name that gpume chose: a link of that name is replaced, not followed. */
+int gpume_out_open_own(struct gpume_out **out, struct gpume_out_set *set, const char *path,
+    const struct gpume_log *log);
+
 /* Numbered files are finished and named one by one. A claim, an empty temporary file that is named
  * after the whole series, reserves all of them for one run until it is closed. path: the numbered
  * name. *claim is NULL if the set's outputs may be shared. GPUME_AGAIN after one line: another run
- * writes these files. */
+ * writes these files. What killed runs have left of them is removed. */
 int gpume_out_open_claim(struct gpume_out **claim, const struct gpume_out_set *set,
     const char *path, const struct gpume_log *log);
 

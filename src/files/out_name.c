@@ -3,6 +3,7 @@
  * Outputs get their names: the outputs of a run together, others when they are finished. The seal
  * of a run gets its name last, and an older one is removed before any other file gets its name.
  */
+#include "files/inputs.h"
 #include "files/out_inside.h"
 
 #include "base/status.h"
@@ -63,12 +64,19 @@ int gpume_out_give_name(struct gpume_out *out)
 {
     int status = GPUME_OK;
     struct gpume_out_set *run = out->run;
+    struct stat info;
     char *name = NULL;
     if (run && run->seal && run->overwrite && !run->broken) {
         GPUME_TRY(break_seal(run, "", &out->log));
         run->broken = true;
     }
     name = name_of(out);
+    /* Again: an input may have been opened since, such as a file that a list names. */
+    if (name && !out->set->over_input && lstat(name, &info) == 0 && gpume_inputs_have(&info)) {
+        status = gpume_log_fail(&out->log, GPUME_IO,
+            "%s: is the input and was not replaced; give the output another name", name);
+        GPUME_TRY(status);
+    }
     out->named = name && move(out, name) == 0;
     if (!out->named) {
         status = gpume_out_complain(out,

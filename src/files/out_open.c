@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Opens outputs: examines the path, and creates a temporary or continues that of an earlier run. */
+#include "files/inputs.h"
 #include "files/out.h"
 #include "files/out_inside.h"
 #include "files/path.h"
@@ -24,8 +25,23 @@ static void learn_seekable(struct gpume_out *out)
     out->start = out->seekable ? (uint64_t)at : 0;
 }
 
+static bool is_input(const struct gpume_out *out, const struct stat *info)
+{
+    return !out->set->over_input && gpume_inputs_have(info);
+}
+
+static int refuse_input(const struct gpume_out *out)
+{
+    return gpume_log_fail(
+        &out->log, GPUME_INVALID, "%s: is the input; give the output another name", out->label);
+}
+
 static int open_descriptor(struct gpume_out *out, int fd)
 {
+    struct stat st;
+    if (fstat(fd, &st) == 0 && is_input(out, &st)) {
+        return refuse_input(out);
+    }
     out->fd = dup(fd); /* closing a copy reports errors and leaves the original open */
     if (out->fd < 0) {
         return gpume_out_complain(out, "cannot be written", errno);
@@ -42,6 +58,29 @@ static int open_temp(struct gpume_out *out)
     }
     out->seekable = true;
     return GPUME_OK;
+}
+
+static bool is_same_file(const struct stat *a, const struct stat *b)
+{
+    return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* Is the file another output of the set? If so, the temporary's first name was taken: that name was
+ * made from this output's, or from one that the folder does not distinguish from it. */
+static bool is_taken(const struct gpume_out *out)
+{
+    bool taken = false;
+    struct gpume_temporary id = {.pid = out->id.pid};
+    struct stat first, open_file;
+    char *name = out->id.number > 0 ? gpume_temporary_name(out->final, id) : NULL;
+    const bool exists = name && lstat(name, &first) == 0;
+    for (const struct gpume_out *other = out->set->first; other && exists && !taken;
+         other = other->next) {
+        taken =
+            other->fd >= 0 && fstat(other->fd, &open_file) == 0 && is_same_file(&first, &open_file);
+    }
+    free(name);
+    return taken;
 }
 
 static const struct gpume_out_mark *find_mark(const struct gpume_out *out)
@@ -87,6 +126,10 @@ static void enter_set(struct gpume_out *out)
 
 static int check_alone(const struct gpume_out *out)
 {
+    if (is_taken(out)) {
+        return gpume_log_fail(&out->log, GPUME_INVALID,
+            "%s: named for two outputs; give one of them another name", out->label);
+    }
     if (!out->set->alone || !gpume_temporary_has_rival(out->final, out->temp)) {
         return GPUME_OK;
     }
@@ -117,6 +160,9 @@ static int open_regular(struct gpume_out *out, const char *path, const struct st
     if (status != GPUME_OK && !mark) {
         (void)unlink(out->temp); /* it is empty */
     }
+    if (status == GPUME_OK && !out->set->leaves) {
+        gpume_temporary_clear(out->final, NULL, NULL); /* our own is locked */
+    }
     if (status == GPUME_OK && info) {
         (void)fchmod(out->fd, info->st_mode & 0777); /* if the file system can */
     }
@@ -139,6 +185,9 @@ static int open_file(struct gpume_out *out, const char *path)
             &out->log, GPUME_INVALID, "%s: is a folder; give the name of a file", out->label);
     }
     const bool regular = exists && S_ISREG(st.st_mode);
+    if (exists && is_input(out, &st)) {
+        return refuse_input(out);
+    }
     if (exists && !regular && !own) {
         out->fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
         return out->fd < 0 ? gpume_out_complain(out, "cannot be written", errno) : GPUME_OK;
@@ -196,22 +245,39 @@ int gpume_out_open_in(struct gpume_out **out, struct gpume_out_set *set, const c
     return open_in(out, set, (struct gpume_out_set){0}, path, log);
 }
 
-int gpume_out_open_one(struct gpume_out **out, struct gpume_out_set *set, const char *path,
+static int open_one(struct gpume_out **out, struct gpume_out_set *set, bool own, const char *path,
     const struct gpume_log *log)
 {
-    /* A resumed run writes the last files of the previous run again. */
-    const int status = gpume_out_open(out, path, set->overwrite || set->marks, log);
+    const struct gpume_out_set one = {
+        /* A resumed run writes the last files of the previous run again. */
+        .overwrite = set->overwrite || set->marks,
+        .own = own,
+        .leaves = true, /* the claim removes what killed runs have left of all */
+    };
+    const int status = open_in(out, NULL, one, path, log);
     if (status == GPUME_OK) {
         (*out)->run = set;
     }
     return status;
 }
 
+int gpume_out_open_one(struct gpume_out **out, struct gpume_out_set *set, const char *path,
+    const struct gpume_log *log)
+{
+    return open_one(out, set, false, path, log);
+}
+
+int gpume_out_open_own(struct gpume_out **out, struct gpume_out_set *set, const char *path,
+    const struct gpume_log *log)
+{
+    return open_one(out, set, true, path, log);
+}
+
 int gpume_out_open_claim(struct gpume_out **claim, const struct gpume_out_set *set,
     const char *path, const struct gpume_log *log)
 {
     const struct gpume_out_set alone = {
-        .overwrite = true, .own = true, .alone = true, .label = path};
+        .overwrite = true, .own = true, .alone = true, .leaves = true, .label = path};
     *claim = NULL;
     if (!set->alone) {
         return GPUME_OK;
@@ -220,5 +286,8 @@ int gpume_out_open_claim(struct gpume_out **claim, const struct gpume_out_set *s
     const int status =
         series ? open_in(claim, NULL, alone, series, log) : gpume_log_nomem(log, path);
     free(series);
+    if (status == GPUME_OK) {
+        gpume_pattern_clear(path);
+    }
     return status;
 }

@@ -30,11 +30,13 @@ struct gpume_out_mark {
 };
 
 struct gpume_out_set {
-    bool overwrite; /* existing files are replaced */
-    bool own;       /* gpume chose the names: links are replaced, not followed */
-    bool alone;     /* outputs that another run is writing are refused */
-    bool keep;      /* temporaries that are closed unfinished stay, to be continued */
-    bool together;  /* finished outputs wait for gpume_out_set_name */
+    bool overwrite;  /* existing files are replaced */
+    bool own;        /* gpume chose the names: links are replaced, not followed */
+    bool alone;      /* outputs that another run is writing are refused */
+    bool keep;       /* temporaries that are closed unfinished stay, to be continued */
+    bool together;   /* finished outputs wait for gpume_out_set_name */
+    bool over_input; /* an output may replace an input (files/inputs.h), which has been read */
+    bool leaves;     /* what killed runs have left of an output stays: it is one of many */
     /* The output whose presence means that all others are complete. An older one is removed before
      * any file gets its name. NULL: there is none. */
     const char *seal;

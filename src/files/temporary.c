@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "files/temporary.h"
 
+#include "files/inputs.h"
 #include "files/path.h"
 
 #include <errno.h>
@@ -140,10 +141,13 @@ typedef bool (*visit_fn)(const char *path, const char *own);
 
 static bool remove_dead(const char *path, const char *own)
 {
+    struct stat info;
     const int fd = gpume_temporary_adopt(path);
     (void)own;
     if (fd >= 0) {
-        (void)unlink(path);
+        if (fstat(fd, &info) == 0 && !gpume_inputs_have(&info)) {
+            (void)unlink(path);
+        }
         (void)close(fd);
     }
     return false;

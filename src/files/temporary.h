@@ -35,7 +35,8 @@ int gpume_temporary_adopt(const char *path);
 /* Does the name, without ".gpume-PID-N.tmp", belong to an output? */
 typedef bool (*gpume_temporary_match_fn)(const void *opaque, const char *stem);
 
-/* Removes the abandoned ones in the folder of `path` that match; NULL: those of path itself. */
+/* Removes the abandoned ones in the folder of `path` that match; NULL: those of path itself. One
+ * that is an input (files/inputs.h) stays. */
 void gpume_temporary_clear(const char *path, gpume_temporary_match_fn match, const void *opaque);
 
 /* Is a live run writing another temporary of the final name than `own`? If two runs ask at the same

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "files/text_file.h"
 
+#include "files/inputs.h"
 #include "files/out_set.h"
 #include "files/path.h"
 #include "files/pattern.h"
@@ -147,11 +148,17 @@ int gpume_text_check_partial(const char *path, const struct gpume_log *log)
 {
     struct stat info;
     char *partial = gpume_text_is_special(path) ? NULL : partial_name(path);
-    const bool blocked = partial && lstat(partial, &info) == 0 && S_ISDIR(info.st_mode);
+    bool blocked = partial && lstat(partial, &info) == 0 && S_ISDIR(info.st_mode);
     if (blocked) {
         gpume_log_write(log, GPUME_LOG_ERROR,
             "%s: is a folder, but an interrupted run leaves its results under this name; move it "
             "away or choose another name",
+            partial);
+    } else if (partial && gpume_inputs_have_name(partial)) {
+        blocked = true;
+        gpume_log_write(log, GPUME_LOG_ERROR,
+            "%s: is the input, but an interrupted run leaves its results under this name; give the "
+            "output another name",
             partial);
     }
     free(partial);
@@ -161,7 +168,7 @@ int gpume_text_check_partial(const char *path, const struct gpume_log *log)
 void gpume_text_remove_partial(const char *path)
 {
     char *partial = partial_name(path);
-    if (partial) {
+    if (partial && !gpume_inputs_have_name(partial)) {
         (void)unlink(partial);
     }
     free(partial);

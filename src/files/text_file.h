@@ -44,7 +44,8 @@ bool gpume_text_exists(const char *path, bool series);
 /* Is it a file, or will it be one? */
 bool gpume_text_can_continue(const char *path);
 
-/* GPUME_INVALID after one line: a folder has the name that a partial result would get. */
+/* GPUME_INVALID after one line: a folder or an input has the name that a partial result would get.
+ */
 int gpume_text_check_partial(const char *path, const struct gpume_log *log);
 
 /* Removes the partial result of this output. */

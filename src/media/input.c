@@ -8,6 +8,7 @@
 #include "files/pattern.h"
 #include "files/remedy.h"
 #include "media/libav.h"
+#include "media/lists.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -279,6 +280,8 @@ static int open_format(struct gpume_input *input, const char *path, const struct
             gpume_log_write(log, GPUME_LOG_ERROR, "%s: is text; give a file with video",
                 gpume_input_label(path));
             status = GPUME_FORMAT;
+        } else {
+            status = gpume_lists_add(path, input->format->iformat->name);
         }
     }
     av_dict_free(&options);

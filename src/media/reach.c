@@ -7,6 +7,7 @@
 #include "media/reach.h"
 
 #include "base/status.h"
+#include "files/inputs.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -86,6 +87,10 @@ static int open_name(AVFormatContext *format, AVIOContext **stream, const char *
         return AVERROR(EPERM);
     }
     int error = reach->open(format, stream, url, flags, options);
+    if (error >= 0 && gpume_inputs_add(url) != GPUME_OK) {
+        avio_closep(stream);
+        return AVERROR(ENOMEM);
+    }
     if (error >= 0 && !reach->opened &&
         !(format->iformat && !strcmp(format->iformat->name, "image2"))) {
         reach->opened = true;

@@ -4,6 +4,7 @@
 #include "base/status.h"
 #include "files/json.h"
 #include "files/path.h"
+#include "files/temporary.h"
 #include "files/text_file.h"
 
 #include <errno.h>
@@ -14,17 +15,46 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int make_folder(const struct gpume_report_files *files, const char *folder, bool *made)
+#define SUFFIX ".js" /* of a file of one frame pair */
+
+/* named: by the user, who may have named a link. */
+static int make_folder(
+    const struct gpume_report_files *files, const char *folder, bool named, bool *made)
 {
     struct stat info;
     *made = mkdir(folder, 0777) == 0;
     const int error = errno;
-    if (*made || (stat(folder, &info) == 0 && S_ISDIR(info.st_mode))) {
+    const bool exists = !*made && (named ? stat(folder, &info) : lstat(folder, &info)) == 0;
+    if (*made || (exists && S_ISDIR(info.st_mode))) {
         return GPUME_OK;
+    }
+    if (exists && S_ISLNK(info.st_mode)) {
+        return gpume_log_fail(&files->run->log, GPUME_INVALID,
+            "%s: is a link, which would lead the pictures elsewhere; remove it or choose another "
+            "folder with --report-dir DIR",
+            folder);
     }
     return gpume_log_fail(&files->run->log, GPUME_IO,
         "%s: folder cannot be made: %s; choose another with --report-dir DIR", folder,
         strerror(error));
+}
+
+/* Is it "NUMBER.js"? */
+static bool is_set(const void *unused, const char *name)
+{
+    const size_t digits = strspn(name, "0123456789");
+    (void)unused;
+    return digits > 0 && strcmp(name + digits, SUFFIX) == 0;
+}
+
+/* Removes what killed runs have left in the folder of frames. */
+static void clear(const struct gpume_report_files *files)
+{
+    char *any = gpume_text_join(files->frames, SUFFIX);
+    if (any) {
+        gpume_temporary_clear(any, is_set, NULL);
+    }
+    free(any);
 }
 
 int gpume_report_files_init(
@@ -38,8 +68,9 @@ int gpume_report_files_init(
     if (!files->frames) {
         GPUME_TRY(gpume_log_nomem(&run->log, page));
     }
-    GPUME_TRY(make_folder(files, files->folder, &files->made_folder));
-    GPUME_TRY(make_folder(files, files->frames, &files->made_frames));
+    GPUME_TRY(make_folder(files, files->folder, true, &files->made_folder));
+    GPUME_TRY(make_folder(files, files->frames, false, &files->made_frames));
+    clear(files);
     GPUME_TRY(gpume_report_encoder_open(&files->encoder, page, run, GPUME_REPORT_LARGE));
 fail:
     return status;
@@ -51,7 +82,7 @@ static int write_set(struct gpume_report_files *files, const char *path)
     struct gpume_json json = {0};
     char head[48];
     int status;
-    GPUME_TRY(gpume_out_open_one(&json.out, files->run->set, path, &files->run->log));
+    GPUME_TRY(gpume_out_open_own(&json.out, files->run->set, path, &files->run->log));
     snprintf(head, sizeof(head), "takeSet(%" PRIu64 ", ", files->set.rating.frame);
     (void)gpume_out_text(json.out, head);
     gpume_report_set_put(&files->set, &json);
@@ -67,7 +98,7 @@ int gpume_report_files_add(
 {
     int status;
     char name[32];
-    snprintf(name, sizeof(name), "%" PRIu64 ".js", field->frame);
+    snprintf(name, sizeof(name), "%" PRIu64 SUFFIX, field->frame);
     char *path = gpume_text_join(files->frames, name);
     if (!path) {
         GPUME_TRY(gpume_log_nomem(&files->run->log, files->frames));

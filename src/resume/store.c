@@ -193,7 +193,8 @@ int gpume_run_state_write(
     struct gpume_bytes text = {0};
     struct gpume_json json = {.text = &text};
     struct gpume_out *out = NULL;
-    struct gpume_out_set set = {.overwrite = true, .own = true, .sync = state->synced};
+    struct gpume_out_set set = {
+        .overwrite = true, .own = true, .leaves = true, .sync = state->synced};
     put_state(&json, state);
     GPUME_TRY(text.failed ? gpume_log_nomem(log, "the state of the run") : GPUME_OK);
     GPUME_TRY(gpume_out_open_in(&out, &set, path, log));

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The files that this process reads. No output replaces one of them (out.h), and none is removed as
+ * what a killed run has left (temporary.h), under whatever name: a file is known by its device and
+ * its number there, which links, other spellings, mounts and descriptors share. Any thread.
+ */
+#ifndef GPUME_FILES_INPUTS_H
+#define GPUME_FILES_INPUTS_H
+
+#include <stdbool.h>
+#include <sys/stat.h>
+
+/* Adds the files that the name of an input stands for: one file, standard input ("-"), all pictures
+ * of a numbered name, the files of a folder, or those after a protocol of FFmpeg ("concat:a|b"). A
+ * name of none adds nothing. GPUME_NOMEM, not logged. */
+int gpume_inputs_add(const char *name);
+
+/* Adds an open file. */
+int gpume_inputs_add_descriptor(int fd);
+
+/* Is it one of them? Only regular files are. */
+bool gpume_inputs_have(const struct stat *info);
+
+/* The same of the file of this name, links followed; false if there is none. */
+bool gpume_inputs_have_name(const char *path);
+
+/* Forgets all of them. */
+void gpume_inputs_forget(void);
+
+#endif
