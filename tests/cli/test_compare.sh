@@ -426,6 +426,7 @@ cmp first.html page.html || fail "the page depends on how folders are spelled"
 ! grep -q "$PWD" page.html || fail "the page names a folder"
 for name in page.txt - .html; do
     refused 2 "$name" -- compare a a --report "$name"
+    [ "$name" = - ] || ! grep -q 'be - for standard output' "$scratch/err" || fail "$name: offers - and refuses it"
 done
 expect 0 compare -q a a --report seen.html --video clip.y4m
 grep -q 'id="picture-0"' seen.html || fail "a page without pictures"

@@ -61,6 +61,7 @@ wanted=$(grep "^$pair," run/frames.csv | cut -d, -f10,11)
 ! grep -q "$scratch" page.html || fail "the page names a folder"
 expect 2 methods clip.y4m --backend "$engine" --report page.html
 refused 2 .html -- methods clip.y4m --backend "$engine" --report page.txt
+! grep -q 'standard output' "$scratch/err" || fail "standard output is offered for the page, and then refused"
 refused 2 --report -- methods clip.y4m --backend "$engine" --report -
 refused 2 --report table.html -- methods clip.y4m --backend "$engine" -o table.html
 expect 2 methods clip.y4m --backend "$engine" --report both.html -o both.html

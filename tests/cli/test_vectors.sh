@@ -220,7 +220,20 @@ says "one.csv: exists already"
 expect 2 vectors mpeg4.avi -o mpeg4.avi -y --format csv
 for name in x%d.flo x.npz x.hash; do
     expect 2 vectors mpeg4.avi -o "$name"
-    says "cannot hold the vectors of a stream"
+    says "cannot hold these vectors"
+done
+# What a message offers is accepted.
+for option in "" "-b 8"; do
+    # shellcheck disable=SC2086 # none, or two words
+    expect 2 vectors mpeg4.avi -o x.bin $option
+    offered=$(sed -n 's/.*end in one of \(.*\), or be.*/\1/p' "$scratch/err")
+    [ -n "$offered" ] || fail "no format is offered"
+    for ending in $offered; do
+        [ $ending != .flo ] || ending=%d.flo
+        # shellcheck disable=SC2086
+        expect 0 vectors mpeg4.avi -q -o "x$ending" $option
+        rm -f x.* x[0-9]*
+    done
 done
 expect 2 vectors mpeg4.avi -o x.hash -b 8
 expect 2 vectors mpeg4.avi -o x.flo -b 8
