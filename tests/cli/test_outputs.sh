@@ -42,43 +42,34 @@ expect 0 clip.y4m --backend "$engine" -y
 # Existing files are refused before any work, and stay unchanged.
 for name in vectors.csv frames.csv summary.json; do
     rm -rf old && mkdir old && echo mine >old/$name
-    expect 2 clip.y4m --backend "$engine" -o old
-    says "old/$name: exists already"
-    says -y
+    refused 2 "old/$name" -- clip.y4m --backend "$engine" -o old
+    names -y
     only old $name
     [ "$(cat old/$name)" = mine ] || fail "old/$name was touched"
     expect 0 clip.y4m --backend "$engine" -o old -y
     only old vectors.csv frames.csv summary.json
 done
-expect 2 clip.y4m --backend "$engine" --vectors v.csv
-says v.csv
+refused 2 v.csv -- clip.y4m --backend "$engine" --vectors v.csv
 expect 2 missing.mp4 --vectors v.csv
 
 # Invalid names.
-expect 2 clip.y4m --vectors v.txt
-says .csv
+refused 2 v.txt .csv -- clip.y4m --vectors v.txt
 expect 2 clip.y4m --vectors old
 expect 2 clip.y4m --vectors old -y
 expect 2 clip.y4m --vectors a.csv -o . --predicted ./a.csv
-expect 2 clip.y4m --vectors old/vectors.csv -o old -y
-says "named for two outputs"
-expect 2 clip.y4m --vectors ./old/../old/vectors.csv -o old -y
-says "named for two outputs"
+refused 2 old/vectors.csv -- clip.y4m --vectors old/vectors.csv -o old -y
+refused 2 vectors.csv -- clip.y4m --vectors ./old/../old/vectors.csv -o old -y
 ln -s clip.y4m link.csv
-expect 2 clip.y4m --vectors link.csv -y
-says "is the input"
-expect 1 clip.y4m --backend "$engine" -o clip.y4m
-says clip.y4m
+refused 2 link.csv -- clip.y4m --vectors link.csv -y
+refused 1 clip.y4m -- clip.y4m --backend "$engine" -o clip.y4m
 expect 1 clip.y4m --backend "$engine" -o new/clip/x -o clip.y4m/sub
-expect 1 clip.y4m --backend "$engine" --vectors nowhere/v.csv
-says nowhere/v.csv
+refused 1 nowhere/v.csv -- clip.y4m --backend "$engine" --vectors nowhere/v.csv
 long=$(printf '%0300d' 0)
 expect 1 clip.y4m --backend "$engine" -o "fresh/$long"
 [ ! -e fresh ] || fail "a folder was left behind"
 if [ "$(id -u)" -ne 0 ]; then
     mkdir shut && chmod 555 shut
-    expect 1 clip.y4m --backend "$engine" -o shut/sub
-    says shut/sub
+    refused 1 shut/sub -- clip.y4m --backend "$engine" -o shut/sub
     expect 1 clip.y4m --backend "$engine" -o shut
 fi
 
@@ -92,8 +83,7 @@ only stays
 
 # Full disks.
 if [ -w /dev/full ]; then
-    expect 1 clip.y4m --backend "$engine" --vectors /dev/full
-    says /dev/full
+    refused 1 /dev/full -- clip.y4m --backend "$engine" --vectors /dev/full
     "$gpume" clip.y4m --backend "$engine" --vectors - >/dev/full 2>"$scratch/err"
     [ $? -eq 1 ] || fail "/dev/full as standard output"
     [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "/dev/full: not one line"
@@ -112,10 +102,10 @@ make_clip large.y4m 320 240 8 20
 [ $? -eq 1 ] || fail "a limit on file size"
 [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "a limit on file size: not one line"
 [ ! -e limit ] || fail "a limit on file size: the folder was left behind"
-says "File too large; raise the limit on file sizes (ulimit -f)"
+says "ulimit -f"
 (ulimit -n 6 && "$gpume" large.y4m --backend cpu -o limit) >"$scratch/out" 2>"$scratch/err"
 [ $? -eq 1 ] || fail "a limit on open files"
-says "Too many open files; raise the limit on open files (ulimit -n)"
+says "ulimit -n"
 [ ! -e limit ] || fail "a limit on open files: the folder was left behind"
 
 # A closed pipe.

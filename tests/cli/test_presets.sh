@@ -62,8 +62,7 @@ for tune in psnr ssim film animation grain stillimage fastdecode; do
     input=--input
     case $tune in
     film | stillimage)
-        expect 2 firstpass small.y4m --encoder x265 --bitrate 60k -o n -y --tune $tune
-        says "--tune $tune: x265 has no such tuning"
+        refused 2 --tune "$tune" x265 -- firstpass small.y4m --encoder x265 --bitrate 60k -o n -y --tune $tune
         ;;
     *) compare x265 --preset slow --tune $tune ;;
     esac
@@ -76,5 +75,4 @@ compare x264 --preset superfast --tune animation
 # What is given stands above both.
 expect 0 firstpass small.y4m --encoder x264 --backend cpu --bitrate 60k -o n -y --ref 2 --tune animation --preset slow --aq-mode 3
 grep -q '^ffmpeg .*bframes=5:.*ref=2:aq-mode=3:' "$scratch/out" || fail "options do not stand above the preset"
-expect 2 firstpass small.y4m --encoder x264 --bitrate 60k -o n --preset quick
-says "--preset quick"
+refused 2 --preset -- firstpass small.y4m --encoder x264 --bitrate 60k -o n --preset quick

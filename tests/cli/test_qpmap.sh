@@ -70,8 +70,7 @@ if ! checked && env --default-signal=INT true 2>/dev/null && [ -r /proc/self/sta
     rm pipe large.mkv
 fi
 
-expect 2 qpmap clip.mkv --format svt-av1 --side 32
-says "--side"
+refused 2 --side -- qpmap clip.mkv --format svt-av1 --side 32
 expect 2 qpmap clip.mkv --side 20
 expect 2 qpmap
 expect 3 qpmap absent.mkv

@@ -60,7 +60,7 @@ expect 0 -q big.y4m --backend "$engine" -w 1 --report big.html --report-pictures
 [ "$(wc -c <big.html)" -le 20000000 ] || fail "too large"
 kept=$(grep -c 'id="set-' big.html)
 [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "not one line about the pictures that have no room"
-says "warning: big.html: has all pictures of $kept frame pairs, since those of 29 would take more than 20 MB; --report-dir"
+names big.html "$kept" 29 20 --report-dir
 expect 0 -q big.y4m --backend "$engine" -w 1 --report big.html -y
 [ ! -s "$scratch/err" ] || fail "a warning about a number that nobody asked for"
 [ "$(grep -c 'id="set-' big.html)" -ge 2 ] || fail "hardly any pictures where there is room"
@@ -132,15 +132,11 @@ END
 fi
 expect 0 -q clip.y4m --backend "$engine" -w 5 --report-dir again/
 diff -r shared/frames again/frames || fail "two runs, two folders"
-expect 2 clip.y4m --report-dir shared
-says 'shared/index.html: exists already'
+refused 2 shared/index.html -- clip.y4m --report-dir shared
 expect 0 -qy clip.y4m --backend "$engine" -w 5 --report-dir shared --frames 2
-expect 2 clip.y4m --report-dir clip.y4m
-says '--report-dir: clip.y4m is a file'
-expect 1 clip.y4m --backend "$engine" --report-dir missing/folder
-says 'missing/folder: folder cannot be made'
-expect 2 clip.y4m --report-dir both --direction both
-says 'cannot be combined with an HTML report'
+refused 2 --report-dir clip.y4m -- clip.y4m --report-dir clip.y4m
+refused 1 missing/folder -- clip.y4m --backend "$engine" --report-dir missing/folder
+refused 2 --direction -- clip.y4m --report-dir both --direction both
 expect 3 missing.y4m --report-dir never
 [ ! -e never ] || fail "a failed report left its folder"
 expect 0 -q "$PWD/clip.y4m" --backend "$engine" -w 5 --report named.html
@@ -149,29 +145,21 @@ grep -q '"name": "clip.y4m"' named.html || fail "a page without the name of the 
 
 # Refused before any work.
 for name in r.txt r - r.html.gz .html; do
-    expect 2 clip.y4m --report "$name"
-    says "$name"
+    refused 2 "$name" -- clip.y4m --report "$name"
 done
 mkdir folder.html
-expect 2 clip.y4m --report folder.html
-says "is a folder; name a file, such as folder.html/report.html"
-expect 2 clip.y4m --report plain.html
-says 'exists already'
-expect 2 clip.y4m --report new.csv --vectors new.csv
-says 'named for two outputs'
-expect 2 clip.y4m --report new.json --report-pictures 3
-says 'needs --report FILE.html'
-expect 2 clip.y4m --report-pictures 3
-says 'needs --report FILE.html'
-expect 2 clip.y4m --report new.html --report-pictures 1001
-says 'from 0 to 1000'
+refused 2 folder.html/report.html -- clip.y4m --report folder.html
+refused 2 plain.html -- clip.y4m --report plain.html
+refused 2 new.csv -- clip.y4m --report new.csv --vectors new.csv
+refused 2 --report-pictures --report -- clip.y4m --report new.json --report-pictures 3
+refused 2 --report-pictures --report -- clip.y4m --report-pictures 3
+refused 2 --report-pictures 1001 1000 -- clip.y4m --report new.html --report-pictures 1001
 [ ! -e new.html ] || fail "a refused report was written"
 expect 3 missing.y4m --report new.html
 [ ! -e new.html ] || fail "a failed report was written"
 if [ -c /dev/full ]; then
     for form in html json csv; do
         ln -s /dev/full full.$form
-        expect 1 -q clip.y4m --backend "$engine" --report full.$form
-        says full.$form
+        refused 1 "full.$form" -- -q clip.y4m --backend "$engine" --report full.$form
     done
 fi

@@ -62,8 +62,7 @@ ends() {
     known=$2
     shift 2
     resumes 3 "$frames" "$@"
-    says "--resume: slow ends after $frames frame"
-    says ", but $known were read before; give the same video, or start anew without --resume"
+    names --resume "$frames" "$known" --resume
     unchanged
 }
 
@@ -113,7 +112,7 @@ ls -A >was
 fill 11
 expect 3 slow --direction both --ref-distance 3 --vectors f%d-%d.flo --resume --backend "$engine"
 stop_feeder
-says "--resume: slow ends after 11 frames, but 12 were read before"
+names --resume 11 12
 rm slow
 ls -A | cmp - was || fail "both: a field of another video"
 fill 40
@@ -159,7 +158,7 @@ for signal in INT KILL; do
             eval "$change"
         done
         resumes 2 40
-        says "--resume: r001.png, which holds a completed frame pair, has been modified since; restore it, or start anew without --resume"
+        names --resume r001.png
         mv kept r001.png
         unchanged
     done
@@ -176,14 +175,14 @@ rm was/v.csv.partial
 for option in '' -y; do
     # shellcheck disable=SC2086 # no option
     resumes 2 40 $option
-    says "--resume: the partial result of v.csv is missing; start anew without --resume"
+    names --resume v.csv
     unchanged
 done
 # Nothing is left of the run but a picture that it had not said was done.
 mv r001.png r050.png
 rm r00?.png r01?.png
 resumes 2 40
-says "--resume: there is nothing to continue, and r%03d.png exists already; replace it with -y or choose another name"
+names --resume r%03d.png -y
 only . clip.y4m .v.csv.gpume-state kept r050.png was
 resumes 0 40 -y
 says "there is nothing to continue; starting at the beginning"
@@ -207,8 +206,7 @@ swap() {
     wait $pid
     [ -e v.csv.partial ] || fail "$1: not interrupted"
     # shellcheck disable=SC2086
-    expect 2 "$2" -b 4 -w 96 $slowly --vectors v.csv --resume --backend "$engine"
-    says "--resume: the input has changed since the run opened it"
+    refused 2 --resume -- "$2" -b 4 -w 96 $slowly --vectors v.csv --resume --backend "$engine"
     rm v.csv.partial .v.csv.gpume-state
 }
 cp clip.y4m in.y4m
@@ -228,8 +226,7 @@ rm -r pictures few.csv in.y4m
 # The state lies beside the first output. A run with another first output finds the partial result of one of its outputs
 # and leaves it alone.
 echo frame >v.csv.partial
-expect 2 clip.y4m --vectors v.csv --resume --backend "$engine"
-says "--resume: v.csv.partial belongs to an interrupted run with other outputs"
+refused 2 --resume v.csv.partial -- clip.y4m --vectors v.csv --resume --backend "$engine"
 [ "$(cat v.csv.partial)" = frame ] || fail "--resume with other outputs changed the partial result"
 rm v.csv.partial
 only . clip.y4m

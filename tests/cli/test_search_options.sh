@@ -50,16 +50,11 @@ expect 0 convert mvs.csv back.csv -q -y
 cut -d , -f 1-8 run.csv | cmp - back.csv || fail "extract_mvs: quarters of a pixel"
 
 # What a format cannot hold.
-expect 2 clip.y4m --backend "$engine" -y --candidates 2 --vectors x.npz
-says "x.npz: npz holds one match per block, not several candidates; choose csv, jsonl, npy or mvf"
-expect 2 clip.y4m --backend "$engine" -y --direction both --best-reference --vectors x.npz
-says "npz holds one reference for all blocks"
-expect 2 clip.y4m --backend "$engine" -y --block 16,8 --vectors x.csv --format extract_mvs
-says "extract_mvs holds one vector per place and direction"
-expect 2 clip.y4m --backend "$engine" -y --block 16,8 --vectors x%d.flo
-says "flo holds blocks of one size"
-expect 2 clip.y4m --compat ffmpeg --subpel 4
-says "leave out --subpel"
+refused 2 x.npz -- clip.y4m --backend "$engine" -y --candidates 2 --vectors x.npz
+refused 2 npz -- clip.y4m --backend "$engine" -y --direction both --best-reference --vectors x.npz
+refused 2 extract_mvs -- clip.y4m --backend "$engine" -y --block 16,8 --vectors x.csv --format extract_mvs
+refused 2 flo -- clip.y4m --backend "$engine" -y --block 16,8 --vectors x%d.flo
+refused 2 --subpel -- clip.y4m --compat ffmpeg --subpel 4
 
 # Predictors: the run's own vectors cost the least bits; a file without a block is refused.
 expect 0 clip.y4m --backend "$engine" -q -y --lambda 4 --vectors first.csv
@@ -67,8 +62,7 @@ expect 0 clip.y4m --backend "$engine" -q -y --lambda 0 --vectors plain.csv
 expect 0 clip.y4m --backend "$engine" -q -y --lambda 0 --predictor plain.csv --vectors again.csv
 cut -d , -f 11 again.csv | sed 1d | sort -u | grep -qx 2 || fail "the predictor is not the file's vector"
 sed '$d' plain.csv >short.csv
-expect 3 clip.y4m --backend "$engine" -q -y --lambda 4 --predictor short.csv --vectors x.csv
-says "--predictor short.csv: has no vector for the block of 8x8 at (48,24) of frame 5 in reference 4"
+refused 3 --predictor short.csv 8x8 48,24 5 4 -- clip.y4m --backend "$engine" -q -y --lambda 4 --predictor short.csv --vectors x.csv
 expect 3 clip.y4m --backend "$engine" -q -y --lambda 4 --predictor missing.csv --vectors x.csv
 
 # summary.json has the options that were given, and no others.

@@ -22,7 +22,8 @@ for signal in INT TERM HUP; do
     status=$?
     [ $status -eq 1 ] || fail "$signal: exit status $status"
     [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "$signal: not one line"
-    says "interrupted after 11 frame pairs"
+    says interrupted
+    names 11
     [ ! -s "$scratch/out" ] || fail "$signal: standard output was written"
     drain
     only out vectors.csv.partial frames.csv frames.csv.partial summary.json.partial
@@ -64,8 +65,7 @@ rm -r out
 # A folder that has the name of a partial result is refused at once; one that comes later costs nothing: the line
 # names it, and --resume goes on.
 mkdir -p out/frames.csv.partial
-expect 2 clip.y4m -o out --backend "$engine"
-says "out/frames.csv.partial: is a folder, but an interrupted run leaves its results under this name"
+refused 2 out/frames.csv.partial -- clip.y4m -o out --backend "$engine"
 only out frames.csv.partial
 rmdir out/frames.csv.partial
 feed 12
@@ -76,14 +76,14 @@ kill -s INT $pid
 wait $pid
 [ $? -eq 1 ] || fail "a folder in the way: exit status"
 [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "a folder in the way: not one line"
-says "out/frames.csv: cannot be renamed to its final name plus .partial"
+names out/frames.csv .partial
 says "move the folder of that name away"
 rmdir out/frames.csv.partial
 drain
 mkfifo slow
 cat clip.y4m >slow &
 expect 0 slow -o out --residual r%d.png --resume -v --backend "$engine"
-says "--resume: 11 frame pairs are done"
+names --resume 11
 wait
 cmp whole/vectors.csv out/vectors.csv && cmp whole/frames.csv out/frames.csv || fail "a folder in the way: other files"
 only out vectors.csv frames.csv summary.json
@@ -113,22 +113,19 @@ await r11.png
 # Another run of the same outputs is refused at its start, with -y too, whatever else it would write.
 for option in "--threads 1" -y "-y --overlay o.mkv"; do
     # shellcheck disable=SC2086 # several words
-    expect 2 -q clip.y4m --backend "$engine" -o out --predicted p.y4m $option
-    says "out/vectors.csv: is being written by a run that is still under way; wait for its end or choose another name"
+    refused 2 out/vectors.csv -- -q clip.y4m --backend "$engine" -o out --predicted p.y4m $option
     [ "$(ls -A out | grep -c "gpume-$living-")" -eq 3 ] || fail "temporaries of another run are gone"
     [ "$(ls -A out | wc -l)" -eq 4 ] || fail "a refused run has left something: $(ls -A out)"
     for left in p.y4m o.mkv .o.mkv.*; do [ ! -e "$left" ] || fail "a refused run has left $left"; done
 done
 for name in r%d.png ./r%03d.png; do # pictures by number, too
-    expect 2 -q clip.y4m --backend "$engine" --residual $name -y
-    says "gpume: $name: is being written by a run that is still under way"
+    refused 2 "$name" -- -q clip.y4m --backend "$engine" --residual $name -y
     expect 2 -q clip.y4m --backend "$engine" -o others --overlay $name -y
     [ ! -e others ] || fail "a refused run has left a folder"
 done
 expect 0 -q clip.y4m --backend "$engine" --vectors source.csv
 expect 0 -q convert source.csv out/vectors2.csv
-expect 2 -q convert source.csv out/vectors.csv -y
-says "out/vectors.csv: is being written by a run that is still under way"
+refused 2 out/vectors.csv -- -q convert source.csv out/vectors.csv -y
 rm source.csv out/vectors2.csv
 kill -s KILL $living
 wait $living 2>/dev/null
@@ -144,8 +141,7 @@ feed 12
 launch TERM slow --vectors flo/v%03d.flo
 await flo/v010.flo # whole once the next one comes
 for name in flo/v%03d.flo ./flo/v%d.flo; do
-    expect 2 -q clip.y4m --backend "$engine" --vectors $name -y
-    says "gpume: $name: is being written by a run that is still under way"
+    refused 2 "$name" -- -q clip.y4m --backend "$engine" --vectors $name -y
 done
 kill -s KILL $pid
 wait $pid 2>/dev/null
