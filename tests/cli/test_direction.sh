@@ -99,15 +99,11 @@ range 3 2 3 4
 range 6 2 6 7
 range 8 1 8 8
 range 5 9 5 8
-says '--frames 9: the input ends after'
-expect 3 clip.y4m --direction future --start 8
-says 'needs 10'
-expect 3 clip.y4m --direction both --ref-distance 9
-says 'needs 10'
-expect 3 clip.y4m --direction both --ref-distance 7 --start 3 --frames 2
-says '(--start 3, --ref-distance 7, --direction both) needs 11'
-expect 3 clip.y4m --direction both --ref-distance 20 --start 3 --frames 18
-says 'needs 21'
+names --frames 9
+refused 3 clip.y4m 10 -- clip.y4m --direction future --start 8
+refused 3 clip.y4m 10 -- clip.y4m --direction both --ref-distance 9
+refused 3 --start 3 --ref-distance 7 --direction 11 -- clip.y4m --direction both --ref-distance 7 --start 3 --frames 2
+refused 3 clip.y4m 21 -- clip.y4m --direction both --ref-distance 20 --start 3 --frames 18
 
 # Two fields per frame: in every table, by frame and then by reference.
 expect 0 -q clip.y4m --backend "$engine" --direction both --report r.csv --vectors v.csv
@@ -133,11 +129,9 @@ grep -q '^compared     8 frame pairs' "$scratch/out" || fail "compare: both with
 grep -q '^only in A    8 frame pairs' "$scratch/out" || fail "compare: only in both"
 run compare both future
 grep -q '^frame pairs  8 of 8 equal in all blocks' "$scratch/out" || fail "compare: the future"
-expect 3 compare past future
-says 'no frame pair in common'
+refused 3 past future -- compare past future
 for map in map.mkv map%d.png; do
-    expect 2 -q compare both both --map $map
-    says 'two motion fields per frame, but --map draws one'
+    refused 2 --map -- -q compare both both --map $map
 done
 expect 0 -q compare past past --map map.mkv
 sed 's/^\([0-9]*\),[0-9]*,/\1,7,/' v.csv >blurred.csv
@@ -145,16 +139,12 @@ expect 3 compare blurred.csv v.csv
 
 # Invalid combinations: one line, before any work.
 for picture in --predicted --residual --difference --overlay; do
-    expect 2 clip.y4m --direction both $picture p.y4m
-    says 'searches several references per frame'
+    refused 2 --direction "$picture" -- clip.y4m --direction both $picture p.y4m
 done
-expect 2 clip.y4m --direction both --report r.html
-says 'cannot be combined with an HTML report'
+refused 2 --direction --best-reference -- clip.y4m --direction both --report r.html
 "$oracle" clip 32 32 8 1 1 >one.y4m
-expect 2 one.y4m one.y4m --direction future
-says 'in the other order'
+refused 2 --direction future -- one.y4m one.y4m --direction future
 expect 2 one.y4m one.y4m --direction both
-expect 2 clip.y4m --direction sideways
-says 'past, future or both'
+refused 2 --direction sideways -- clip.y4m --direction sideways
 expect 0 -q one.y4m one.y4m --backend "$engine" --direction past -o stills
 exit 0

@@ -66,27 +66,22 @@ done
 # Numbered by target frame; existing ones are refused; a still needs no number.
 expect 0 -q clip.y4m --backend "$engine" --start 2 --predicted 'n%04d.png'
 [ -e n0002.png ] || fail "pictures are numbered by their target frame"
-expect 2 clip.y4m --backend "$engine" --start 2 --predicted 'n%04d.png'
-says n%04d.png
-expect 2 clip.y4m --backend "$engine" --predicted plain.png
-says plain.png
+refused 2 n%04d.png -- clip.y4m --backend "$engine" --start 2 --predicted 'n%04d.png'
+refused 2 plain.png -- clip.y4m --backend "$engine" --predicted plain.png
 expect 0 -q clip.y4m --backend "$engine" --frames 1 --predicted plain.png
 expect 0 -q plain.png plain.png --backend "$engine" --difference black.pgm
 tail -c $((48 * 32)) black.pgm | tr -d '\000' | wc -c | grep -qx ' *0' || fail "black is not black"
 for name in p.txt p p%d.gif p%d%d.png; do
-    expect 2 clip.y4m --backend "$engine" --predicted $name
-    says "$name"
+    refused 2 "$name" -- clip.y4m --backend "$engine" --predicted $name
 done
 cp plain.png q0.png && cp plain.png q1.png
-expect 2 q0.png q1.png --backend "$engine" --difference q%d.png -y
-says 'q%d.png: is the input; give the output another name'
+refused 2 q%d.png -- q0.png q1.png --backend "$engine" --difference q%d.png -y
 cmp -s q1.png plain.png || fail "an input is lost"
 expect 1 clip.y4m --backend "$engine" --predicted nowhere/p%d.png
 expect 1 clip.y4m --backend "$engine" --predicted nowhere/p.mkv
 
 make_clip deep.y4m 46 34 10 3
-expect 2 deep.y4m --backend "$engine" --predicted p%d.bmp -o none
-says p%d.bmp
+refused 2 p%d.bmp -- deep.y4m --backend "$engine" --predicted p%d.bmp -o none
 [ ! -e none ] || fail "a folder was left behind"
 
 # Standard output, also by other names, gets the bytes of a .y4m file, and nothing else; so does a pipe. One output only.
@@ -118,11 +113,10 @@ expect 0 -q clip.y4m --backend "$engine" --predicted pipe
 wait $!
 cmp predicted.y4m got || fail "a pipe gets other bytes"
 expect 2 clip.y4m --backend "$engine" --predicted - --residual -
-says 'standard output takes one output only'
+says "standard output"
 expect 2 clip.y4m --backend "$engine" --vectors - --residual /dev/stdout
-says 'standard output takes one output only'
-expect 2 clip.y4m --backend "$engine" --predicted - --resume
-says 'cannot be resumed'
+says "standard output"
+refused 2 --resume -- clip.y4m --backend "$engine" --predicted - --resume
 expect 0 clip.y4m --backend "$engine" --predicted - -o with
 cmp predicted.y4m "$scratch/out" || fail "standard output beside a folder"
 only with vectors.csv frames.csv summary.json

@@ -35,7 +35,7 @@ refuses() {
     key=$1
     shift
     resumes 2 "$@"
-    says "--resume: the interrupted run had \"$key\": "
+    names --resume "\"$key\""
 }
 
 # Prints a summary without times and names.
@@ -99,7 +99,7 @@ refuses predictor --lambda 2
 mv p.csv kept.csv
 sed 's/^1,0,0,0,8,8,[-0-9]*,/1,0,0,0,8,8,3,/' kept.csv >p.csv
 resumes 2 --lambda 2 --predictor p.csv
-says "--resume: the file of --predictor has changed since the run opened it"
+names --resume --predictor
 rm p.csv
 mv kept.csv p.csv
 same --lambda 2 --predictor "$PWD/p.csv"

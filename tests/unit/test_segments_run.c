@@ -11,7 +11,6 @@
 #include "media/segments/scan.h"
 #include "media/segments/segments.h"
 
-#include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -59,7 +58,6 @@ struct rig {
     atomic_uint opened;
     unsigned allowed; /* decoders that can be opened, besides the first */
     const struct fault *fault;
-    int64_t tick; /* time of a frame */
     atomic_bool cancel;
 };
 
@@ -134,7 +132,7 @@ static void make_video(int frames)
     av_frame_free(&frame);
 }
 
-/* struct gpume_decoding's fetch */
+/* struct gpume_decoding's fetch; on the decoder's thread */
 static int tamper(struct gpume_decoding *decoding, AVFrame *frame, int *error)
 {
     struct maker *maker = decoding->opaque;
@@ -150,7 +148,9 @@ static int tamper(struct gpume_decoding *decoding, AVFrame *frame, int *error)
         return GPUME_OK;
     }
     if (fault->deed == LUMA || fault->deed == CHROMA) {
-        REQUIRE(av_frame_make_writable(frame) >= 0);
+        if (av_frame_make_writable(frame) < 0) {
+            return GPUME_NOMEM;
+        }
         frame->data[fault->deed == LUMA ? 0 : 2][3]++;
     } else if (fault->deed == CORRUPT) {
         frame->flags |= AV_FRAME_FLAG_CORRUPT;
