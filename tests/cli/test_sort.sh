@@ -24,16 +24,18 @@ gives() {
     printf -- "$expected" | cmp -s - "$scratch/out" || fail "'$1': not in order"
 }
 
-# refuses WHERE WORD TEXT: exit status 3, one line with both, nothing on standard output.
+# refuses PLACE VALUE TEXT: exit status 3, one line with the number of the text's line, or of its bytes, and the value or
+# the option; nothing on standard output.
 refuses() {
-    where=$1 word=$2
+    place=$1 value=$2
     shift 2
     give "$@"
+    arguments=$*
     [ "$status" -eq 3 ] || fail "'$1': exit status $status, not 3"
     [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "'$1': not exactly one line of error"
     [ ! -s "$scratch/out" ] || fail "'$1': standard output was written"
-    says "standard input: $where"
-    says "$word"
+    says "standard input: "
+    names "$place" "$value"
 }
 
 # What an integer is, and where it may stand.
@@ -59,29 +61,29 @@ gives '4294967295\n2147483648\n7\n-1\n-2\n' '7 -1 2147483648 -2 4294967295' --de
 gives '-1\n-2\n-3\n' '-3 -1 -2' --descending
 
 # What is not an integer.
-refuses 'line 3' "'x12'" '1\n2\n 5 x12 9\n'
-refuses 'line 1' "'4294967296'" '4294967296'
-refuses 'line 1' "'-2147483649'" '-2147483649'
-refuses 'line 2' "'99999999999999999999999999'" '\n99999999999999999999999999\n'
-refuses 'line 1' "'12345678901'" '12345678901'
-refuses 'line 1' "'1234567890123456'" '1234567890123456'
+refuses 3 'x12' '1\n2\n 5 x12 9\n'
+refuses 1 '4294967296' '4294967296'
+refuses 1 '-2147483649' '-2147483649'
+refuses 2 '99999999999999999999999999' '\n99999999999999999999999999\n'
+refuses 1 '12345678901' '12345678901'
+refuses 1 '1234567890123456' '1234567890123456'
 for word in - + -- +-1 -+1 1- 1.0 1e3 0x10 1_000 five 1:2 /3 --5 '3)' '12345678a' '1234567890a' \
     '123456789012345a'; do
-    refuses 'line 1' "'$word'" "$word"
+    refuses 1 "$word" "$word"
 done
-refuses 'line 1' 'separate integers with white space' '1,2,3\n'
-refuses 'line 1' "'12\\x003'" '12\0003'
-refuses 'line 2' '\x00' '1\n\0002'
-refuses 'line 1' 'without a byte order mark' '\357\273\277\0611\n'
-refuses 'line 1' "'\\xff\\xfe1\\x00'" '\377\3761\000 '
-refuses 'line 1' "'\\xd9\\xa3'" '\331\243'
-refuses 'line 1' "'1\\x1b[31m'" '1\033[31m'
+refuses 1 '1,2,3' '1,2,3\n'
+refuses 1 '12\x003' '12\0003'
+refuses 2 '\x002' '1\n\0002'
+refuses 1 '\xef\xbb\xbf11' '\357\273\277\0611\n'
+refuses 1 '\xff\xfe1\x00' '\377\3761\000 '
+refuses 1 '\xd9\xa3' '\331\243'
+refuses 1 '1\x1b[31m' '1\033[31m'
 long=$(head -c 200000 /dev/zero | tr '\0' 7)
-refuses 'line 2' "'77777777777777777777777777777777...' is not an integer" "1\\n$long\\n1"
+refuses 2 '77777777777777777777777777777777...' "1\\n$long\\n1"
 [ "$(wc -c <"$scratch/err")" -lt 250 ] || fail "a long word is shown at length"
 zeros=$(head -c 200000 /dev/zero | tr '\0' 0)
 gives '-6\n5\n' "${zeros}5 -${zeros}6"
-refuses 'line 2' 'is not an integer' "5\\n${zeros}x"
+refuses 2 2 "5\\n${zeros}x"
 
 # Words and lines across the bounds of what is read at a time.
 awk 'BEGIN { for (i = 0; i < 70000; i++) printf "%d%s", (i * 7919) % 70001, i % 9 ? " " : "\n" }' >seq
@@ -89,8 +91,7 @@ tr ' ' '\n' <seq | sort -n >wanted
 expect 0 sort seq --backend "$engine"
 cmp -s wanted "$scratch/out" || fail "70000 integers"
 { cat seq; echo junk; } >junk
-expect 3 sort junk
-says "junk: line $(($(wc -l <seq) + 1)): '"
+refused 3 junk "$(($(wc -l <seq) + 1))" -- sort junk
 # Slowly, through a pipe.
 mkfifo pipe
 { head -c 50001 seq; sleep 0.2; tail -c +50002 seq; } >pipe &
@@ -136,13 +137,11 @@ gives '\000\000\000\200\377\377\377\377\003\000\000\000\000\001\000\000' "$words
 gives '\000\001\000\000\003\000\000\000\377\377\377\377\000\000\000\200' "$words" --binary=i32 \
     --descending
 gives '' '' --binary u32
-refuses '5 bytes' 'leave out --binary' '12345' --binary u32
+refuses 5 --binary '12345' --binary u32
 printf '1\n2\n3\n4\n5' >odd
-expect 3 sort --binary i32 odd
-says "odd: 9 bytes"
+refused 3 odd 9 -- sort --binary i32 odd
 if truncate -s 4294967300 huge 2>/dev/null; then
-    expect 3 sort --binary u32 huge
-    says "huge: holds more than 1073741824 integers"
+    refused 3 huge 1073741824 -- sort --binary u32 huge
     rm huge
 fi
 
@@ -185,29 +184,25 @@ printf '1\n2\n' | cmp -s - "$scratch/out" || fail "./sort"
 expect 0 sort --backend "$engine" -- -x
 printf '1\n2\n' | cmp -s - "$scratch/out" || fail "-- -x"
 expect 0 sort sort --backend "$engine" -o sorted
-expect 2 sort sort -o sorted
-says "sorted: exists already; replace it with -y or choose another name"
-expect 2 sort missing -o sorted
-says "sorted: exists already"
+refused 2 sorted -y -- sort sort -o sorted
+refused 2 sorted -- sort missing -o sorted
 expect 0 sort sort --backend "$engine" -o sort -y
 printf '1\n2\n' | cmp -s - sort || fail "a file in its own place"
 expect 3 sort junk -o new
 expect 3 sort junk -o sorted -y
 printf '1\n2\n' | cmp -s - sorted || fail "a failed run has touched the output"
 expect 3 sort .
-says ".: is a folder"
-expect 3 sort missing
-says "missing: cannot be opened"
+says ".: "
+refused 3 missing -- sort missing
 if [ "$(id -u)" -ne 0 ]; then
     cp sort secret
     chmod 0 secret
     expect 3 sort secret
     rm -f secret
 fi
-expect 1 sort sort -o none/x
-says "none/"
+refused 1 none/x -- sort sort -o none/x
 expect 2 sort sort -o . -y
-says ".: is a folder"
+says ".: "
 expect 2 sort ''
 "$gpume" sort <&- >"$scratch/out" 2>"$scratch/err" && fail "closed standard input"
 says "standard input"
@@ -233,8 +228,7 @@ if env --default-signal=INT true 2>/dev/null; then
     wait_for has_temporary both
     for option in -y "-y --check" --descending; do
         # shellcheck disable=SC2086 # several options
-        expect 2 sort missing -o ./both $option
-        says "./both: is being written by a run that is still under way; wait for its end or choose another name"
+        refused 2 ./both -- sort missing -o ./both $option
     done
     echo 5 3 >&9
     exec 9>&-
@@ -254,7 +248,7 @@ if env --default-signal=INT true 2>/dev/null; then
     wait $pid
     [ $? -eq 1 ] || fail "a sort whose time is up: exit status"
     exec 9>&-
-    says "--timeout 1"
+    names --timeout 1
     touch .both.gpume-1-0.tmp # of a killed one
     expect 0 sort sort --backend "$engine" -o both
     rm both slow
@@ -263,17 +257,12 @@ fi
 # Wrong usage.
 for options in '--block 8' '--vectors v.csv' '--threads 2' '--progress' '--json' '--seconds 1'; do
     # shellcheck disable=SC2086
-    expect 2 sort sort $options
-    says "not an option of 'gpume sort'"
+    refused 2 "${options%% *}" -- sort sort $options
 done
-expect 2 sort sort seq
-says "'gpume sort' takes one file"
-expect 2 sort --binary
-says "--binary needs a value"
-expect 2 sort --binary u64 sort
-says "--binary u64: must be u32 or i32"
-expect 2 clip.mp4 --descending
-says "--descending: not an option of 'gpume', but of 'gpume sort'"
+refused 2 seq -- sort sort seq
+refused 2 --binary -- sort --binary
+refused 2 --binary u64 u32 i32 -- sort --binary u64 sort
+refused 2 --descending -- clip.mp4 --descending
 if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
     for output in "" "-o -"; do
         script -qec "'$gpume' sort seq --binary u32 $output; echo status \$?" /dev/null >"$scratch/tty" 2>&1 </dev/null
@@ -281,8 +270,7 @@ if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
             grep -q "^status 2" "$scratch/tty" || fail "binary words on a terminal"
     done
 fi
-expect 2 sort --frames 2 x
-says "--frames: not an option of 'gpume sort', but of 'gpume', 'gpume bench', 'gpume firstpass' and others"
+refused 2 --frames -- sort --frames 2 x
 expect 2 bench --time
 expect 2 sort sort --backend cpu --device 0
 expect 4 sort sort --device 'no such device'

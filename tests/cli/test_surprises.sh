@@ -9,10 +9,8 @@ warns() {
 }
 
 # Two videos.
-expect 2 clip.y4m clip.y4m
-says "two inputs must be still pictures"
-expect 3 clip.y4m missing.y4m # both are opened before either is judged
-says "missing.y4m: no such file; check the name and the folder"
+refused 2 clip.y4m -- clip.y4m clip.y4m
+refused 3 missing.y4m -- clip.y4m missing.y4m # both are opened before either is judged
 # --pictures takes the first frame of each.
 make_clip two.y4m 64 48 8 2
 tail -n +2 two.y4m | head -c 3078 | tail -c 3072 >pixels # the first frame
@@ -24,16 +22,14 @@ expect 0 two.y4m other.y4m --pictures --backend cpu --vectors videos.csv
 cmp stills.csv videos.csv || fail "not the first frames of two videos"
 expect 0 first.y4m other.y4m --pictures --backend cpu --vectors mixed.csv
 cmp stills.csv mixed.csv || fail "not the first frame of a video"
-expect 2 two.y4m --pictures
-says "--pictures: needs two inputs"
+refused 2 --pictures -- two.y4m --pictures
 
 # A pipe does not say how many frames it holds; it is read on.
 mkfifo pipe
 for inputs in "first.y4m pipe" "pipe first.y4m"; do
     cat two.y4m >pipe &
     # shellcheck disable=SC2086 # two names
-    expect 2 $inputs --backend cpu -o piped
-    says "pipe: has more than one frame"
+    refused 2 pipe -- $inputs --backend cpu -o piped
     [ ! -e piped ] || fail "a folder was left behind"
     wait $!
     cat second.y4m >pipe &
@@ -42,25 +38,21 @@ for inputs in "first.y4m pipe" "pipe first.y4m"; do
     wait $!
 done
 # What is nearly a command, a second value, a folder of results.
-expect 2 device
-says "device: no such file or command; did you mean 'gpume devices'?"
-expect 2 clip.y4m --window 7 9
-says "9: is no file, and --window takes one value; write --window 7x9 if both are meant"
+refused 2 device -- device
+says "gpume devices"
+refused 2 9 --window 7x9 -- clip.y4m --window 7 9
 cp clip.y4m 9
-expect 2 9 clip.y4m # a file of that name is an input
-says "two inputs must be still pictures"
+refused 2 9 -- 9 clip.y4m # a file of that name is an input
 expect 0 --backend cpu -b 16 -w 3 clip.y4m -o run
-expect 3 run
-says "run: is the output folder of a run, not a video"
+refused 3 run -- run
+says "is the output folder of a run"
 # "-" is standard input and output, never a file or a folder of that name.
 mv run ./-
 "$gpume" --backend cpu -b 16 -w 3 - -q -o piped <clip.y4m || fail "standard input is not read beside a folder -"
 cmp piped/vectors.csv ./-/vectors.csv || fail "standard input gives other vectors"
 rm -r ./- piped
-expect 2 --backend cpu clip.y4m -o -
-says "-o -: takes a folder"
-expect 2 merge run -o -
-says "-o -: takes a folder"
+refused 2 -o -- --backend cpu clip.y4m -o -
+refused 2 -o -- merge run -o -
 [ ! -e ./- ] || fail "a folder called -"
 expect 0 --backend cpu -b 16 -w 3 clip.y4m -o run
 # Files of vectors, which other commands read; by their bytes, and by their names where bytes do not tell.
@@ -69,61 +61,48 @@ for format in csv jsonl npy mvf csv.gz jsonl.zst extract_mvs mv-extractor flo np
     expect 0 --backend cpu -q -b 16 -w 3 --frames 1 clip.y4m --vectors "$name" --format $format
     for command in "" luma vectors scenes "plan --chunks 2" "bench --seconds 0.1" "$name"; do
         # shellcheck disable=SC2086 # several words
-        expect 3 $command "$name"
-        says "$name: is a file of vectors ($format), not a video"
+        refused 3 "$name" "$format" -- $command "$name"
     done
     case $format in
     npz | hash) ! grep -q 'read it' "$scratch/err" || fail "$format: is read" ;;
     *) says "; gpume compare and gpume convert read it" ;;
     esac
 done
-expect 3 compare run run --video results.mvf --report page.html
-says "results.mvf: is a file of vectors (mvf), not a video"
+refused 3 results.mvf mvf -- compare run run --video results.mvf --report page.html
 cp clip.y4m results.csv.gz # a name proves nothing
 expect 0 --backend cpu -q -b 16 -w 3 --frames 1 results.csv.gz --vectors -
 cp results.mvf results
-expect 3 results
-says "results: is a file of vectors (mvf)"
+refused 3 results -- results
+says "is a file of vectors (mvf)"
 cp run/frames.csv results
-expect 3 results
-says "results: is the table of a run's frame pairs, not a video"
-expect 3 luma run/summary.json
-says "run/summary.json: is the summary of a run, not a video; give the video itself"
+refused 3 results -- results
+says "is the table of a run's frame pairs"
+refused 3 run/summary.json -- luma run/summary.json
 for name in frames.csv summary.json; do
-    expect 3 compare run run/$name
-    says "not a file of vectors; give the run's folder"
-    expect 3 convert run/$name other.mvf
-    says "not a file of vectors"
+    refused 3 "run/$name" -- compare run run/$name
+    refused 3 "run/$name" -- convert run/$name other.mvf
 done
 rm results results.*
 # The file of --predictor is an input, too; without it no run could be resumed.
 for output in "--vectors run/../run/vectors.csv" "-o run"; do
     # shellcheck disable=SC2086 # two words
-    expect 2 clip.y4m --backend cpu -b 16 -w 3 --lambda 4 --predictor run/vectors.csv -y $output
-    says "vectors.csv: is the input; give the output another name"
+    refused 2 vectors.csv -- clip.y4m --backend cpu -b 16 -w 3 --lambda 4 --predictor run/vectors.csv -y $output
 done
 # -.nut is video; a table is not.
 echo 3 1 2 >integers
 for command in "scenes clip.y4m" "complexity clip.y4m" "qpmap clip.y4m" "methods clip.y4m" "luma clip.y4m" "sort integers"; do
     # shellcheck disable=SC2086 # several words
-    expect 2 $command -o -.nut
-    says "-.nut: stands for video on standard output; give - for standard output"
+    refused 2 -.nut -- $command -o -.nut
 done
 # A folder as the name of a file.
-expect 2 clip.y4m --vectors run/
-says "run/: is a folder; name a file, such as run/vectors.csv"
-expect 2 clip.y4m --vectors run
-says "run: is a folder; name a file, such as run/vectors.csv"
-expect 2 convert run run
-says "run: is a folder"
-expect 2 clip.y4m --report run
-says "run: is a folder; name a file, such as run/report.html"
-expect 2 clip.y4m --overlay run
-says "run: is a folder; name a file, such as run/name%05d.png"
+refused 2 run/ run/vectors.csv -- clip.y4m --vectors run/
+refused 2 run run/vectors.csv -- clip.y4m --vectors run
+refused 2 run -- convert run run
+refused 2 run run/report.html -- clip.y4m --report run
+refused 2 run run/name%05d.png -- clip.y4m --overlay run
 # A width that 32 bits do not hold.
 sed '1s/W64/W4294967328/' clip.y4m >wide.y4m
-expect 3 wide.y4m
-says "its header says 4294967328x48 pixels"
+refused 3 4294967328x48 -- wide.y4m
 
 # The summary has units.
 expect 0 --backend cpu -b 16 -w 3 clip.y4m -o run -y
@@ -134,14 +113,11 @@ expect 0 convert run run.jsonl
 expect 0 convert run/vectors.csv file.jsonl
 cmp run.jsonl file.jsonl || fail "the folder is not its vectors.csv"
 mkdir empty
-expect 3 convert empty x.jsonl
-says "empty: has no vectors.csv"
+refused 3 empty vectors.csv -- convert empty x.jsonl
 { printf 'RIFF'; head -c 64 /dev/zero; } >video.avi
-expect 3 convert video.avi x.jsonl
-says "video.avi: is no file of vectors; 'gpume vectors' takes those"
+refused 3 video.avi -- convert video.avi x.jsonl
 
-expect 2 clip.y4m --compat ffmpeg --edge extend
-says "--compat ffmpeg: cannot be combined with --edge extend, because the filter never looks outside the picture"
+refused 2 --compat --edge -- clip.y4m --compat ffmpeg --edge extend
 
 # Interlaced video, also as Y4M; a filter that makes whole frames ends the warning.
 { head -1 clip.y4m | sed 's/$/ It/'; tail -n +2 clip.y4m; } >fields.y4m
@@ -173,14 +149,10 @@ fi
 { head -1 clip.y4m | sed 's/ Ip//'; tail -n +2 clip.y4m; } >silent.y4m
 expect 0 silent.y4m --backend cpu -o fields -y --fields same
 [ ! -s "$scratch/err" ] || fail "a warning about a clip that does not say what it is"
-expect 2 clip.y4m --fields same --compat ffmpeg
-says "--compat: cannot be combined with --fields"
-expect 2 clip.y4m --fields same --ref-distance 1,513
-says "--ref-distance: at most 512 frames with --fields same"
-expect 2 first.y4m second.y4m --fields same
-says "--fields: needs one video"
-expect 2 clip.y4m --fields same --against-stream
-says "--fields: cannot be combined with --against-stream"
+refused 2 --compat --fields -- clip.y4m --fields same --compat ffmpeg
+refused 2 --ref-distance 512 --fields -- clip.y4m --fields same --ref-distance 1,513
+refused 2 --fields -- first.y4m second.y4m --fields same
+refused 2 --fields --against-stream -- clip.y4m --fields same --against-stream
 expect 0 clip.y4m --backend cpu -o run -y -q
 [ ! -s "$scratch/err" ] || fail "a warning about a progressive clip"
 

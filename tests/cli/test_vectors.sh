@@ -114,8 +114,7 @@ for file in mpeg2.mpg mpeg4.avi pan.avi; do
         [ $status -ne 0 ] || cmp -s first.csv some.csv || fail "$file: --frames $frames"
     done
 done
-expect 2 vectors pan.avi --frames 0
-says "--frames"
+refused 2 --frames -- vectors pan.avi --frames 0
 
 # On a grid, as a search has it: the same vectors, which gpume compares with those of a search.
 expect 0 vectors pan.avi -b 16 -o grid.csv
@@ -154,10 +153,8 @@ expect 0 vectors mpeg4.avi --overlay o.mkv --overlay-style flow --scale 2 -o wit
 cmp -s with.csv mpeg4.csv || fail "overlay: other vectors"
 [ "$(ffprobe -v error -select_streams v -count_frames -show_entries stream=width,nb_read_frames -of csv=p=0 o.mkv)" = 352,25 ] ||
     fail "overlay: video"
-expect 2 vectors mpeg4.avi --overlay o.mkv
-says "o.mkv: exists already"
-expect 2 vectors mpeg4.avi --overlay x.mkv -o x.mkv --format csv
-says "named for two outputs"
+refused 2 o.mkv -- vectors mpeg4.avi --overlay o.mkv
+refused 2 x.mkv -- vectors mpeg4.avi --overlay x.mkv -o x.mkv --format csv
 
 # gpume INPUT --from-stream does the same.
 expect 0 mpeg4.avi --from-stream --vectors from.csv
@@ -168,8 +165,7 @@ expect 0 pan.avi --from-stream --overlay 'f%d.png' --overlay-key off
 cmp -s f4.png o4.png || fail "--from-stream: overlay"
 for options in "" "-o x" "--vectors x.csv -w 9" "--vectors x.csv --report-pictures 3" "--vectors x.csv -b 16,8" \
     "--vectors x.csv --max-memory 1G"; do
-    expect 2 pan.avi --from-stream $options
-    says "--from-stream"
+    refused 2 --from-stream -- pan.avi --from-stream $options
 done
 
 # All formats that can hold them, and one number of threads or another.
@@ -202,25 +198,21 @@ fi
 
 # What has no vectors.
 clip intra.avi -c:v mjpeg || fail "no MJPEG"
-expect 3 vectors intra.avi -o x.csv
-says "intra.avi: has no motion vectors: all of its frames are coded alone (25)"
+refused 3 intra.avi 25 -- vectors intra.avi -o x.csv
 for codec in libx265 libvpx-vp9; do
     has_encoder "$codec" || continue
     ffmpeg -nostdin -v error -f lavfi -i "testsrc2=s=64x64:r=25" -frames:v 40 -c:v "$codec" "$codec.mkv" 2>noise ||
         continue
-    expect 3 vectors "$codec.mkv" -o x.csv
-    says "FFmpeg exports no motion vectors of"
+    refused 3 "$codec.mkv" -- vectors "$codec.mkv" -o x.csv
 done
 only . $(ls -A | grep -v '^x\.csv') || fail "a failed command left a file"
 
 expect 2 vectors
 expect 3 vectors absent.mp4 -o x.csv
-expect 2 vectors mpeg4.avi -o one.csv
-says "one.csv: exists already"
+refused 2 one.csv -- vectors mpeg4.avi -o one.csv
 expect 2 vectors mpeg4.avi -o mpeg4.avi -y --format csv
 for name in x%d.flo x.npz x.hash; do
-    expect 2 vectors mpeg4.avi -o "$name"
-    says "cannot hold these vectors"
+    refused 2 "$name" -- vectors mpeg4.avi -o "$name"
 done
 # What a message offers is accepted.
 for option in "" "-b 8"; do
@@ -236,8 +228,7 @@ for option in "" "-b 8"; do
     done
 done
 expect 2 vectors mpeg4.avi -o x.hash -b 8
-expect 2 vectors mpeg4.avi -o x.flo -b 8
-says "put %d in the name"
+refused 2 %d -- vectors mpeg4.avi -o x.flo -b 8
 expect 2 vectors mpeg4.avi -o x.csv -b 6
 expect 2 vectors mpeg4.avi -o x.csv --vf hflip
 head -c $(($(wc -c <mpeg4.avi) * 2 / 3)) mpeg4.avi >cut.avi
