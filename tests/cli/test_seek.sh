@@ -48,22 +48,16 @@ after_time() {
 # Values, and inputs that have no times or cannot be read twice.
 make_clip clip.y4m 64 48 8 12
 for value in -1 1.5 1:60 1:2:3:4 1: :1 s 1.s .5s 1.1234567s 1ms 0x1s; do
-    expect 2 clip.y4m --start $value -o wrong
-    says "--start $value: must be a whole number from 0 to 4294967295, or a time such as 1:23.4 or 12.5s"
+    refused 2 --start "$value" 4294967295 -- clip.y4m --start $value -o wrong
 done
 for value in 0s 7 0:00; do
-    expect 2 clip.y4m --duration $value -o wrong
-    says "--duration $value: must be a time above 0"
+    refused 2 --duration "$value" -- clip.y4m --duration $value -o wrong
 done
 expect 2 clip.y4m --duration 1s --frames 2 -o wrong
-expect 2 clip.y4m --duration 1s --start 2 -o wrong
-says "--duration: needs a --start that is a time"
-expect 2 - --start 1s -o wrong
-says "--start: a time needs one video file"
-expect 3 clip.y4m --start 1:40:07 -o wrong
-says "clip.y4m: ends before the time that --start names"
-expect 3 clip.y4m --duration 0.01s -o wrong --backend cpu
-says "clip.y4m: no target frame lies within --duration"
+refused 2 --duration --start -- clip.y4m --duration 1s --start 2 -o wrong
+refused 2 --start -- - --start 1s -o wrong
+refused 3 clip.y4m --start -- clip.y4m --start 1:40:07 -o wrong
+refused 3 clip.y4m --duration -- clip.y4m --duration 0.01s -o wrong --backend cpu
 head -c 10000 clip.y4m >cut.y4m
 run -q cut.y4m --backend cpu --duration 9s -o cut
 [ "$(grep -c 'warning: cut.y4m: frame .* is incomplete' "$scratch/err")" -eq 1 ] || fail "a warning came not once"
