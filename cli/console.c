@@ -35,6 +35,7 @@ static struct {
     pthread_mutex_t mutex;
     int verbosity;
     bool has_error;
+    bool of_library; /* the error */
     char error[LINE_BYTES];
     atomic_bool hurried;
     int status_width; /* columns that the status line takes on the screen; 0: none */
@@ -137,11 +138,11 @@ static void print_line(const char *colour, const char *kind, const char *line)
 
 void gpume_console_log(void *opaque, enum gpume_log_level level, const char *line)
 {
-    (void)opaque;
     pthread_mutex_lock(&console.mutex);
     if (level == GPUME_LOG_ERROR) {
         if (!console.has_error) {
             console.has_error = true;
+            console.of_library = opaque != NULL;
             snprintf(console.error, sizeof(console.error), "%s", line);
         } else if (console.verbosity > 0) {
             print_line("", "then: ", line);
@@ -209,10 +210,10 @@ void gpume_console_status(const char *text, bool rewrite)
 void gpume_console_forget_error(void)
 {
     pthread_mutex_lock(&console.mutex);
-    if (console.has_error && console.verbosity > 0) {
+    if (console.has_error && console.of_library && console.verbosity > 0) {
         print_line("", "", console.error);
     }
-    console.has_error = false;
+    console.has_error = console.has_error && !console.of_library;
     pthread_mutex_unlock(&console.mutex);
 }
 

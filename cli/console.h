@@ -40,13 +40,14 @@ void gpume_console_print(enum gpume_log_level level, const char *format, ...) GP
 /* Prepends a subject to the kept error: "subject: ...". */
 void gpume_console_error_about(const char *subject);
 
-/* A gpume_log_fn; opaque is unused. */
+/* A gpume_log_fn. opaque: not NULL for lines of the library. */
 void gpume_console_log(void *opaque, enum gpume_log_level level, const char *line);
 
 extern const struct gpume_log gpume_console; /* the same as a target */
 
-/* Drops the kept error, or prints it with -v: the program has recovered, for example by using the
- * CPU instead of a GPU. */
+/* Drops the kept error if it is the library's, or prints it with -v: the program has recovered, for
+ * example by using the CPU instead of a GPU. An error of another thread, such as one that reads
+ * ahead, is kept. */
 void gpume_console_forget_error(void);
 
 /* Replaces the status line; NULL erases it. rewrite: overwrites the line in place, cut to the width

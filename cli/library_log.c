@@ -82,7 +82,8 @@ void gpume_library_log(void *opaque, enum gpume_log_level level, const char *lin
         line += taken;
     }
     text[used] = '\0';
-    gpume_console_log(opaque, level, text);
+    (void)opaque;
+    gpume_console_log(text, level, text);
 }
 
 int gpume_library_check(const struct gpume_params *params)

@@ -118,3 +118,11 @@ if ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=s=96x64:r=25 -frames:v 150 -
         expect 0 firstpass cut.$kind --backend cpu --encoder x264 --bitrate 200k -o pass -y --vf fps=25/1
     done
 fi
+
+# A frame that cannot be read, early in the video, is named although the analysis opens only after it.
+if ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=s=64x48 -frames:v 4 -c:v mpeg2video small.ts &&
+    ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=s=320x240 -frames:v 20 -q:v 2 -c:v mpeg2video large.ts; then
+    { cat small.ts && for i in $(seq 100); do cat large.ts; done; } >grows.ts # reading its times takes a moment
+    expect 3 firstpass grows.ts --backend cpu --encoder x264 --bitrate 200k -o pass -y --max-pixels 20000
+    says "grows.ts"
+fi
