@@ -127,7 +127,8 @@ static void find_cut(struct gpume_packets *packets)
     }
 }
 
-/* One of the numbered pictures may be missing, for which libavformat returns EIO. */
+/* One of the numbered pictures may be missing, for which libavformat returns EIO, since FFmpeg 9
+ * ENOENT. */
 static bool find_missing(struct gpume_packets *packets)
 {
     const char *path = gpume_path_of_input(packets->label);
@@ -153,7 +154,8 @@ static void explain(struct gpume_packets *packets, bool numbered, int error)
     } else if (error == AVERROR_INVALIDDATA) {
         snprintf(
             packets->cut.reason, sizeof packets->cut.reason, "the data that follow are damaged");
-    } else if (!(numbered && error == AVERROR(EIO) && find_missing(packets))) {
+    } else if (!(numbered && (error == AVERROR(EIO) || error == AVERROR(ENOENT)) &&
+                   find_missing(packets))) {
         (void)av_strerror(error, packets->cut.reason, sizeof packets->cut.reason);
     }
 }

@@ -33,7 +33,7 @@ make_video() {
     3) clip=closed_hevc.mkv && encode $clip $hevc:open-gop=0 ;;
     4) clip=stream.ts && encode $clip $h264 ;;
     5) clip=untimed.h264 && encode $clip $h264 ;;
-    6) clip=uneven.mkv && encode $clip $h264 -vf "select='mod(n*n,7)'" -vsync vfr ;;
+    6) clip=uneven.mkv && encode $clip $h264 -vf "select='mod(n*n,7)'" -fps_mode vfr ;;
     7) clip=mpeg2.ts && encode $clip -c:v mpeg2video -g $gop -bf 2 ;;
     8) clip=mpeg4.mp4 && encode $clip -c:v mpeg4 -g $gop -bf $b ;;
     9) clip=vp9.webm && encode $clip -c:v libvpx-vp9 -deadline realtime -cpu-used 8 -g $gop -auto-alt-ref 1 -lag-in-frames 12 -b:v 100k ;;

@@ -271,7 +271,7 @@ done
 # Times and rate are those of the runs, if both have them; otherwise the rate is 25 per second.
 if have ffmpeg && have ffprobe; then
     ffmpeg -nostdin -v error -f lavfi -i testsrc2=size=64x48:rate=10:duration=0.4 -pix_fmt gray -c:v ffv1 \
-        -vf 'settb=1/1000,setpts=100*(N+N*N)' -vsync passthrough -enc_time_base 1:1000 uneven.mkv ||
+        -vf 'settb=1/1000,setpts=100*(N+N*N)' -fps_mode passthrough -enc_time_base 1:1000 uneven.mkv ||
         fail "ffmpeg cannot make uneven.mkv"
     expect 0 uneven.mkv --backend "$engine" -q -o ua
     expect 0 uneven.mkv --backend "$engine" -q -o ub -w 2

@@ -152,7 +152,7 @@ for case in 'arrows 1 16 off' 'cost 1 8 off' 'arrows 4 16 on' 'cost 4 4 on' 'arr
 done
 
 # Variable frame times.
-clip uneven.mkv -vf 'settb=1/1000,setpts=100*(N+N*N)' -vsync passthrough -enc_time_base 1:1000 \
+clip uneven.mkv -vf 'settb=1/1000,setpts=100*(N+N*N)' -fps_mode passthrough -enc_time_base 1:1000 \
     -pix_fmt yuv420p -c:v ffv1
 expect 0 -q uneven.mkv --backend "$engine" --overlay times.mkv
 expect 0 -q uneven.mkv --backend "$engine" --overlay times.mp4
