@@ -11,24 +11,25 @@ set -eu
 [ $# -ge 3 ] || { echo "usage: release.sh SUITE FOLDER COMMAND [ARGUMENT...]" >&2; exit 2; }
 suite=$1
 mkdir -p "$2"
-root=$(cd "$2" && pwd)
+folder=$(cd "$2" && pwd)
+root=$folder/root
 shift 2
 source=$(cd "$(dirname "$0")/.." && pwd)
 [ "$(id -u)" -eq 0 ] || { echo "release.sh: only root can make a root of $suite" >&2; exit 1; }
 command -v mmdebstrap >/dev/null || { echo "release.sh: install mmdebstrap" >&2; exit 1; }
 
-if [ ! -e "$root/made" ]; then
+if [ ! -e "$folder/made" ]; then
     packages=$(apt-get indextargets --format '$(LABEL) $(REPO_URI)' 'Created-By: Packages' | sed -n 's/^Debian //p' | head -n 1)
     [ -n "$packages" ] || { echo "release.sh: apt has no source of Debian's packages here" >&2; exit 1; }
     # With this machine's proxies, if any, and without waiting for the disk.
-    apt-config dump | grep -E '^Acquire::(http|https|Check|Retries)' >"$root.apt" || :
-    mmdebstrap --mode=root --variant=minbase --include=ca-certificates --aptopt="$root.apt" \
-        --dpkgopt=force-unsafe-io "$suite" "$root" "deb $packages $suite main" >"$root.log" 2>&1 || {
-        tail -n 5 "$root.log" >&2
+    apt-config dump | grep -E '^Acquire::(http|https|Check|Retries)' >"$folder/apt.conf" || :
+    mmdebstrap --mode=root --variant=minbase --include=ca-certificates --aptopt="$folder/apt.conf" \
+        --dpkgopt=force-unsafe-io "$suite" "$root" "deb $packages $suite main" >"$folder/log" 2>&1 || {
+        tail -n 5 "$folder/log" >&2
         echo "release.sh: no root of $suite can be made from $packages" >&2
         exit 1
     }
-    touch "$root/made"
+    touch "$folder/made"
 fi
 cp /etc/resolv.conf /etc/hosts "$root/etc/"
 mkdir -p "$root/gpume"
