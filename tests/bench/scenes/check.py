@@ -61,7 +61,8 @@ def check_gradual():
     expect("dissolve:20-40", "cut:19 cut:41", gradual_as_cut=1)
     expect("dissolve:20-40", "cut:18 cut:42", gradual_missed=1, cuts_false=2)
     expect("dissolve:20-40", "dissolve:21-30 cut:35")
-    expect("dissolve:20-40", "dissolve:21-30 dissolve:31-39", gradual_false=1)
+    expect("dissolve:20-40", "dissolve:21-30 dissolve:31-39")
+    expect("dissolve:20-40", "dissolve:21-30 dissolve:38-46", gradual_false=1)
     # A report over two changes finds the one that it covers more of.
     expect("dissolve:20-40 dissolve:50-90", "dissolve:30-90", gradual_missed=1)
     # A cut beside a dissolve belongs to the cut.
@@ -96,6 +97,16 @@ def check_sums():
     check(close(every, (3 / 6, 3 / 5, 6 / 11)), "precision, recall and F1 of all changes")
     check(close(score.summary(total, True)[1], (1 / 3, 1 / 2, 2 / 5)), "gradual changes of a detector of points")
     check(close(score.ratios(0, 0, 0), (1, 1, 1)), "nothing to find and nothing found")
+
+
+def check_calibration():
+    lines = list(score.calibration([(0.95, True), (1.0, False), (0.3, True), (0.31, True), (0.39, False)]))
+    check(lines[1:] == ["0.30,0.40,3,0.333,0.667", "0.90,1.00,2,0.975,0.500"], "the calibration: %s" % lines)
+    sure = []
+    rows = [dict(zip(("detector", "clip", "kind", "first", "last", "confidence"), row))
+            for row in (("a", "one", "cut", 30, 30, "0.9"), ("a", "two", "cut", 5, 5, "0.6"))]
+    score.score(HandMade(), rows, sure=sure)
+    check(sorted(sure) == [(0.6, False), (0.9, True)], "which changes are true")
 
 
 class HandMade:
@@ -171,6 +182,7 @@ def main():
     check_doubt()
     check_sums()
     check_reports()
+    check_calibration()
     check_rivals()
     check_tables()
 

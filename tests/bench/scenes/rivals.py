@@ -4,7 +4,7 @@
 
 usage: rivals.py gpume GPUME OUT.csv CLIP...
        rivals.py measure FOLDER CLIP...
-       rivals.py best [--role fit|held] FOLDER
+       rivals.py best [--role fit|held] FOLDER [RIVAL...]
 
 "gpume" writes a report for score.py. "measure" writes what the rivals measure of each frame into
 FOLDER; clips that have been measured are kept. "best" looks for the threshold at which each rival
@@ -23,7 +23,8 @@ import tempfile
 import score
 
 FIELDS = ("scdet", "select", "content", "hist", "hash", "mean", "x264")
-MIN_LENGTHS = (1, 15)
+# FFmpeg and x264 have no least length of a scene; PySceneDetect's default is 0.6 s.
+MIN_LENGTHS = {"FFmpeg": (1,), "x264": (1,), "PySceneDetect": (15, 1)}
 # PySceneDetect itself works on pictures 256 to 511 wide; the means differ little.
 WIDTH = 160
 
@@ -155,14 +156,14 @@ def steps(first, last, count):
 
 
 RIVALS = {
-    "FFmpeg scdet": (above("scdet"), steps(2, 50, 40)),
-    "FFmpeg select=gt(scene)": (above("select"), steps(0.03, 0.8, 40)),
+    "FFmpeg scdet": (above("scdet"), steps(4, 40, 24)),
+    "FFmpeg select=gt(scene)": (above("select"), steps(0.05, 0.6, 24)),
     "x264 I frames": (above("x264"), [1]),
-    "PySceneDetect detect-content": (above("content"), steps(5, 80, 40)),
-    "PySceneDetect detect-adaptive": (adaptive, [(r, c) for r in steps(1.5, 8, 16) for c in (3, 5, 8, 11, 15, 20)]),
-    "PySceneDetect detect-hist": (below("hist"), [1 - x for x in steps(0.005, 0.9, 40)]),
-    "PySceneDetect detect-hash": (above("hash"), steps(0.1, 0.7, 25)),
-    "PySceneDetect detect-threshold": (threshold, list(range(2, 61, 2))),
+    "PySceneDetect detect-content": (above("content"), steps(10, 70, 24)),
+    "PySceneDetect detect-adaptive": (adaptive, [(r, c) for r in steps(1.7, 7, 9) for c in (5, 8, 11, 15, 20)]),
+    "PySceneDetect detect-hist": (below("hist"), [1 - x for x in steps(0.02, 0.9, 20)]),
+    "PySceneDetect detect-hash": (above("hash"), steps(0.2, 0.6, 16)),
+    "PySceneDetect detect-threshold": (threshold, list(range(3, 49, 3))),
 }
 # What a user gets who sets nothing.
 DEFAULTS = {"FFmpeg scdet": 10, "FFmpeg select=gt(scene)": 0.4, "x264 I frames": 1, "PySceneDetect detect-content": 27,
@@ -187,18 +188,19 @@ def line_of(rival, what, tried):
     return "%s,%s,%s,%d," % (rival, what, show(limit), least) + ",".join("%.4f" % x for kind in three for x in kind)
 
 
-def best(table, clips):
+def best(table, clips, rivals):
     print("detector,best_for,threshold,min_length,cut_precision,cut_recall,cut_f1,gradual_precision,gradual_recall,"
           "gradual_f1,all_precision,all_recall,all_f1")
-    for rival, (find, limits) in RIVALS.items():
-        tried = []
+    for rival in rivals:
+        (find, limits), tried = RIVALS[rival], []
         for limit in limits:
-            for least in MIN_LENGTHS:
+            for least in MIN_LENGTHS[rival.split()[0]]:
                 tried.append((limit, least, score.summary(counts_of(table, clips, find, limit, least), True)))
         for index, what in enumerate(("cuts", "gradual", "all")):
             print(line_of(rival, what, max(tried, key=lambda one: one[2][index][2])))
-        three = score.summary(counts_of(table, clips, find, DEFAULTS[rival], 15 if "Py" in rival else 1), True)
-        print(line_of(rival, "default", (DEFAULTS[rival], 15 if "Py" in rival else 1, three)))
+        least = MIN_LENGTHS[rival.split()[0]][0]
+        three = score.summary(counts_of(table, clips, find, DEFAULTS[rival], least), True)
+        print(line_of(rival, "default", (DEFAULTS[rival], least, three)))
 
 
 def load(table, folder):
@@ -220,10 +222,11 @@ def main():
             target = os.path.join(words[1], stem(path) + ".csv")
             if not os.path.exists(target):
                 measure(path, target)
-    elif words and words[0] == "best" and len(words) in (2, 4):
+    elif len(words) >= 2 and words[0] == "best":
         role = words[2] if words[1] == "--role" else None
+        rest = words[3:] if role else words[1:]
         table = score.Table(os.path.join(score.HERE, "truth.csv"), os.path.join(score.HERE, "corpus.csv"), role)
-        best(table, load(table, words[-1]))
+        best(table, load(table, rest[0]), rest[1:] or RIVALS)
     else:
         sys.exit(__doc__)
 

@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Scores reported changes of scene against the truth.
 
-usage: score.py [--truth FILE] [--corpus FILE] [--role fit|held] [--by coding|clip|all] [--misses] REPORT...
+usage: score.py [--truth FILE] [--corpus FILE] [--role fit|held] [--by coding|clip|all] [--misses]
+                [--calibration] REPORT...
 
-A report is a CSV file with the columns detector,clip,kind,first,last. clip is the name of a file of
+A report is a CSV file with the columns detector,clip,kind,first,last and perhaps confidence, which
+--calibration needs: it prints which share of the changes of each confidence is true. clip is the name of a file of
 the corpus without its suffix: NAME or NAME@CODING; a row of kind "none" says that a clip was searched.
 A file that was not searched does not count. README.md explains the rules:
 
@@ -13,7 +15,7 @@ A file that was not searched does not count. README.md explains the rules:
   or one frame beside it. Each report finds one change, each change is found once; but a cut in the
   even frames between a fade-out and the fade-in that follows it finds both.
 - A report that finds nothing is false, except beside a change that is marked as doubtful, and except
-  further cuts within a gradual change.
+  further reports whose middle is within a gradual change.
 """
 import csv
 import os
@@ -35,6 +37,7 @@ class Change:
     def __init__(self, row):
         self.kind, self.first, self.last = row["kind"], int(row["first"]), int(row["last"])
         self.doubt = bool((row.get("doubt") or "").strip())
+        self.confidence = row.get("confidence")
         self.matched = False
 
     def is_cut(self):
@@ -71,6 +74,8 @@ def match_gradual(truth, reports):
             as_cut += 0 if t.doubt else 1
         for r in within:
             r.matched = True
+        for r in reports:
+            r.matched |= t.first <= (r.first + r.last) // 2 <= t.last
     return as_cut
 
 
@@ -161,8 +166,9 @@ class Table:
         return [Change(row) for row in self.rows.get(clip.partition("@")[0], [])]
 
 
-def score(table, rows, by="all", misses=None):
-    """{detector: {group: counts}} of the reported rows, and the detectors that only give points."""
+def score(table, rows, by="all", misses=None, sure=None):
+    """{detector: {group: counts}} of the reported rows, and the detectors that only give points. Adds
+    to misses what was missed or false, and to sure (confidence, whether true) of each change."""
     found, only_points = {}, {}
     for row in rows:
         if table.has(row["clip"]):
@@ -176,6 +182,8 @@ def score(table, rows, by="all", misses=None):
         for clip, reports in sorted(clips.items()):
             counts, missed, false = score_clip(table.changes(clip), reports)
             add(result.setdefault(detector, {}).setdefault(group_of(by, clip), {"clips": 0}), dict(counts, clips=1))
+            if sure is not None:
+                sure += [(float(r.confidence), r not in false) for r in reports if r.confidence]
             if misses is not None:
                 misses += [(detector, clip, "missed", t) for t in missed] + [(detector, clip, "false", r) for r in false]
     return result, only_points
@@ -195,14 +203,25 @@ def lines(result, only_points):
                            + [str(counts["gradual"])] + numbers[1] + [str(counts["gradual_as_cut"])] + numbers[2])
 
 
+def calibration(sure, parts=10):
+    yield "confidence_from,confidence_to,changes,mean_confidence,true"
+    for part in range(parts):
+        inside = [one for one in sure if part <= min(one[0] * parts, parts - 0.5) < part + 1]
+        if inside:
+            means = [sum(one[side] for one in inside) / len(inside) for side in (0, 1)]
+            yield "%.2f,%.2f,%d,%.3f,%.3f" % (part / parts, (part + 1) / parts, len(inside), means[0], means[1])
+
+
 def main():
     options = {"--truth": os.path.join(HERE, "truth.csv"), "--corpus": os.path.join(HERE, "corpus.csv"),
                "--role": None, "--by": "all"}
-    words, misses = sys.argv[1:], None
+    words, misses, sure = sys.argv[1:], None, None
     while words and words[0].startswith("--"):
         word = words.pop(0)
         if word == "--misses":
             misses = []
+        elif word == "--calibration":
+            sure = []
         elif word in options and words:
             options[word] = words.pop(0)
         else:
@@ -210,11 +229,13 @@ def main():
     if not words:
         sys.exit(__doc__)
     table = Table(options["--truth"], options["--corpus"], options["--role"])
-    result, only_points = score(table, [row for path in words for row in read(path)], options["--by"], misses)
+    result, only_points = score(table, [row for path in words for row in read(path)], options["--by"], misses, sure)
     for line in lines(result, only_points):
         print(line)
     for detector, clip, what, change in misses or ():
         print("%s,%s,%s,%s,%d,%d" % (detector, clip, what, change.kind, change.first, change.last))
+    for line in calibration(sure) if sure is not None else ():
+        print(line)
 
 
 if __name__ == "__main__":
