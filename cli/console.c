@@ -68,8 +68,22 @@ void gpume_console_hurry(void)
     atomic_store(&console.hurried, true);
 }
 
+/* False: the program is to end, and who has the mutex waits for a reader. */
+static bool lock(void)
+{
+    int tries = 0;
+    while (atomic_load(&console.hurried) && tries < POLL_MS) {
+        if (pthread_mutex_trylock(&console.mutex) == 0) {
+            return true;
+        }
+        (void)poll(NULL, 0, 1);
+        tries++;
+    }
+    return tries < POLL_MS && pthread_mutex_lock(&console.mutex) == 0;
+}
+
 /* Writes to standard error what its reader takes. A pipe that poll() calls writable has room for
- * PIPE_BUF bytes, so no write waits. */
+ * PIPE_BUF bytes, so no write to it waits; one to a terminal may. */
 static void put(const char *text)
 {
     size_t left = strlen(text);
@@ -79,8 +93,10 @@ static void put(const char *text)
         if (found == 0 && atomic_load(&console.hurried)) {
             return;
         }
+        gpume_stall_begin();
         const ssize_t done =
             found > 0 ? write(ready.fd, text, left < PIPE_BUF ? left : PIPE_BUF) : 0;
+        gpume_stall_end(); /* changes no errno */
         if ((found < 0 || done < 0) && errno != EINTR && errno != EAGAIN) {
             return;
         }
@@ -138,7 +154,9 @@ static void print_line(const char *colour, const char *kind, const char *line)
 
 void gpume_console_log(void *opaque, enum gpume_log_level level, const char *line)
 {
-    pthread_mutex_lock(&console.mutex);
+    if (!lock()) {
+        return;
+    }
     if (level == GPUME_LOG_ERROR) {
         if (!console.has_error) {
             console.has_error = true;
@@ -170,7 +188,9 @@ void gpume_console_print(enum gpume_log_level level, const char *format, ...)
 void gpume_console_error_about(const char *subject)
 {
     char line[2 * LINE_BYTES];
-    pthread_mutex_lock(&console.mutex);
+    if (!lock()) {
+        return;
+    }
     snprintf(line, sizeof(line), "%.*s: %s", LINE_BYTES - 3, subject, console.error);
     line[LINE_BYTES - 1] = '\0';
     memcpy(console.error, line, LINE_BYTES);
@@ -186,7 +206,9 @@ int gpume_console_columns(void)
 
 void gpume_console_status(const char *text, bool rewrite)
 {
-    pthread_mutex_lock(&console.mutex);
+    if (!lock()) {
+        return;
+    }
     if (!text) {
         erase_status();
     } else if (rewrite) {
@@ -209,7 +231,9 @@ void gpume_console_status(const char *text, bool rewrite)
 
 void gpume_console_forget_error(void)
 {
-    pthread_mutex_lock(&console.mutex);
+    if (!lock()) {
+        return;
+    }
     if (console.has_error && console.of_library && console.verbosity > 0) {
         print_line("", "", console.error);
     }
@@ -219,7 +243,9 @@ void gpume_console_forget_error(void)
 
 void gpume_console_flush_error(void)
 {
-    pthread_mutex_lock(&console.mutex);
+    if (!lock()) {
+        return;
+    }
     erase_status();
     if (console.has_error) {
         print_line(RED, "", console.error);

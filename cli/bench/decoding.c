@@ -126,9 +126,9 @@ static void print_table(const struct job *job)
     if (csv) {
         printf("decoders,frames,seconds,frames_per_s,speedup_one\n");
     } else {
-        printf("%s: decoding alone, %s, %" PRIu32 "x%" PRIu32 ", %" PRIu32 " processors\n",
-            job->info.label, job->info.codec, job->info.width, job->info.height,
-            gpume_host_processors());
+        gpume_console_print_name(job->info.label, stdout);
+        printf(": decoding alone, %s, %" PRIu32 "x%" PRIu32 ", %" PRIu32 " processors\n",
+            job->info.codec, job->info.width, job->info.height, gpume_host_processors());
         printf("%8s %10s %10s %12s %8s\n", "decoders", "frames", "seconds", "frames/s", "x one");
     }
     for (uint32_t i = 0; i < job->count; i++) {

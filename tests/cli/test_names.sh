@@ -92,6 +92,8 @@ for status in 2 0; do
     prints "$evil.y4m" --backend cpu -v --vf "$evil" --vectors "$evil.csv" -y
     prints plan "$evil.y4m" --chunks 2
     prints bench "$evil.y4m" --seconds 0.1 --backend cpu
+    prints bench "$evil.y4m" --decoders
+    [ "$status" -eq 0 ] || fail "bench --decoders"
     prints merge "${evil}a" "${evil}b" -o "$evil.m" $y
     prints merge "${evil}a" -o "$evil.m" $y
 done
