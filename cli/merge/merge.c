@@ -13,6 +13,7 @@
 #include "merge/outputs.h"
 #include "merge/series.h"
 #include "merge/total.h"
+#include "names.h"
 #include "options/common.h"
 #include "signals.h"
 
@@ -110,7 +111,8 @@ static int list_outputs(struct job *job)
             "%s/summary.json: exists already; replace it with -y or choose another folder with -o",
             options->output);
     }
-    return status;
+    return status == GPUME_OK && gpume_name_is_input(NULL, 0, job->summary_path) ? GPUME_INVALID
+                                                                                 : status;
 }
 
 static enum gpume_exit plan_outputs(struct job *job)

@@ -7,6 +7,7 @@
 #include "files/pattern.h"
 #include "files/text_file.h"
 #include "merge/report.h"
+#include "names.h"
 #include "signals.h"
 
 #include <stdlib.h>
@@ -79,6 +80,9 @@ int gpume_merge_outputs_check(const struct gpume_merge_outputs *outputs, bool ov
             return gpume_refuse(GPUME_INVALID,
                 "%s: exists already; replace it with -y or choose another folder with -o",
                 output->path);
+        }
+        if (gpume_name_is_input(NULL, 0, output->path)) { /* a file of a part, by a link */
+            return GPUME_INVALID;
         }
     }
     return GPUME_OK;

@@ -33,7 +33,8 @@ struct gpume_merge_outputs {
 /* Adds an output, a report if so. GPUME_INVALID after one line: its files cannot be joined. */
 int gpume_merge_outputs_add(struct gpume_merge_outputs *outputs, const char *name, bool report);
 
-/* Before any work: GPUME_INVALID after one line if an output exists and must not be replaced. */
+/* Before any work: GPUME_INVALID after one line if an output exists and must not be replaced, or is
+ * a file of a part under another name. */
 int gpume_merge_outputs_check(const struct gpume_merge_outputs *outputs, bool overwrite);
 
 /* Removes temporary files of merges into these outputs that were killed. */

@@ -361,6 +361,41 @@ sed 's/"7x7"/"9999x9999"/' whole/summary.json >sum.json
 mv sum.json whole/summary.json
 refuses "whole/summary.json: is not the summary" whole --report r.json
 
+# An output that is a file of a part under another name: by links of either kind, of any of its files and folders.
+rm -rf part_* all whole cut
+expect 0 -q clip.y4m --backend "$engine" -b 16 --frames 3 -o part_0 --predicted part_0/p%d.png
+expect 0 -q clip.y4m --backend "$engine" -b 16 --start 4 --frames 3 -o part_1 --predicted part_1/p%d.png
+cat part_0/* part_1/* | cksum >before
+while read -r kind from to; do
+    rm -rf all
+    mkdir all
+    case $kind in
+    link) ln -s ../"$from" all/"$to" ;;
+    hard) ln "$from" all/"$to" ;;
+    far) ln -s "$PWD/$from" far && ln -s ../far all/"$to" ;;
+    esac
+    expect 2 merge part_0 part_1 -o all -y --predicted p%d.png
+    says ": is the input; give the output another name"
+    [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "$kind $from $to: more than one line"
+    cat part_0/* part_1/* | cksum | cmp -s - before || fail "$kind $from $to: a part is not what it was"
+    only all "$to"
+    rm -f far
+done <<'END'
+link part_0/vectors.csv vectors.csv
+hard part_0/vectors.csv vectors.csv
+far part_1/vectors.csv vectors.csv
+link part_1/frames.csv vectors.csv
+hard part_1/summary.json summary.json
+link part_1/p5.png p2.png
+hard part_0/p2.png p2.png
+hard part_0/frames.csv p9.png
+END
+rm -rf all
+ln -s part_1 all
+expect 2 merge part_0 part_1 -o all -y
+says "all: is one of the parts"
+rm all
+
 # Without vectors.csv in all parts, there is none.
 rm part_*/vectors.csv
 expect 0 merge part_* -o none -q
