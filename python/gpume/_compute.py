@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import os
 import threading
 from typing import Any, NamedTuple
 
@@ -53,7 +54,7 @@ class Compute:
         params.validate = validate
         params.log = log.callback
         self._handle = Handle("gpume_compute_open", "gpume_compute_close", params, log)
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
 
     def __enter__(self) -> Compute:
         return self
@@ -66,8 +67,11 @@ class Compute:
         self._handle.close()
 
     def _call(self, name: str, *arguments: object) -> None:
-        with self._lock:
-            self._handle.log.check(getattr(library(), name)(self._handle.pointer, *arguments))
+        def call(pointer: ctypes.c_void_p) -> int:
+            with self._lock:  # entered after it is known whose process this is
+                return getattr(library(), name)(pointer, *arguments)
+
+        self._handle.log.check(self._handle.run(call))
 
     @property
     def backend(self) -> str:
@@ -173,6 +177,9 @@ class Minimum(NamedTuple):
 @functools.lru_cache(maxsize=None)
 def _shared() -> Compute:
     return Compute()
+
+
+os.register_at_fork(after_in_child=_shared.cache_clear)  # the device stays with the parent
 
 
 def sort(array: Any, *, descending: bool = False, method: str = "auto") -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import ctypes
+import operator
 from typing import TYPE_CHECKING, Generator, Iterable, Iterator, NamedTuple
 
 import numpy as np
@@ -39,6 +40,17 @@ class Info(NamedTuple):
     standby: str | None
 
 
+def _microseconds(time: float) -> int:
+    """A time as the library takes it. ValueError: not a number, or beyond 64 bits."""
+    try:
+        number = round(time * 1e6)
+    except (OverflowError, ValueError):  # infinity, NaN
+        number = 1 << 63
+    if not -(1 << 63) <= number < 1 << 63:
+        raise ValueError(f"time: {time} seconds cannot be a time of presentation")
+    return number
+
+
 class Context:
     """A run over frames of one size: send frames in presentation order, receive pairs.
 
@@ -61,14 +73,17 @@ class Context:
     or above 8 bits of uint16. For the options see :class:`gpume.Options`.
 
     Pairs come by rising target, for one target by rising distance, the past before the future. They
-    own their arrays. One thread at a time may use a context; `cancel` may be called by any. Ctrl-C
-    while the main thread waits for a pair cancels the run.
+    own their arrays. One thread at a time may use a context; `cancel` and `close` may be called by
+    any. Ctrl-C while the main thread waits for a pair cancels the run. A context belongs to the
+    process that opened it: in a child by fork(), as of multiprocessing, its methods raise
+    ValueError, and closing it does nothing.
     """
 
     def __init__(
             self, width: int, height: int, bits: int = 8, **options: Unpack[Options]) -> None:
         self._setup = Setup(width, height, bits, options)
-        self._handle = Handle("gpume_open", "gpume_close", self._setup.params, self._setup.log)
+        self._handle = Handle(
+            "gpume_open", "gpume_close", self._setup.params, self._setup.log, "gpume_cancel")
         self._waiting: collections.deque[Pair] = collections.deque()
         self._size = (self._setup.params.height, self._setup.params.width)
         self._finished = False
@@ -83,21 +98,25 @@ class Context:
             self._handle.stop()
 
     def close(self) -> None:
-        """Stops all work and releases everything. Pairs that were received stay valid. Raises the
-        first failure of the run, such as a message of the validation layer."""
+        """Stops all work and releases everything. Pairs that were received stay valid. Cancels and
+        awaits a call of another thread. Raises the first failure of the run, such as a message of
+        the validation layer."""
         self._handle.close()
 
     def _call(self, name: str, *arguments: object) -> int:
-        return self._setup.check(getattr(library(), name)(self._handle.pointer, *arguments))
+        return self._setup.check(self._handle.call(name, *arguments))
 
     def _receive(self) -> None:
         """Moves the next field, if one is under way, into the waiting pairs. A copy: the library
         never waits for a field that the program still holds."""
+        self._handle.run(self._receive_field)
+
+    def _receive_field(self, _: ctypes.c_void_p) -> None:
         field = ctypes.POINTER(_abi.Field)()
-        receive, pointer = library().gpume_receive, self._handle.pointer
+        receive = library().gpume_receive
         try:
             status = self._handle.wait_for(
-                lambda: receive(pointer, ctypes.byref(field), 0), self.cancel)
+                lambda pointer: receive(pointer, ctypes.byref(field), 0), self.cancel)
             if self._setup.check(status) == _abi.OK:
                 self._waiting.append(pair_of(field.contents, self._setup.params))
         finally:
@@ -110,28 +129,36 @@ class Context:
 
     def send(self, frame: np.ndarray, time: float = 0.0) -> None:
         """Sends a copy of the next frame. frame: any array (height, width) of uint8, or above 8
-        bits of uint16, contiguous or not. time: presentation time in seconds, for pair.time.
+        bits of uint16, contiguous or not. time: presentation time in seconds, for pair.time; up to
+        292,000 years either way.
 
         Pairs that are complete meanwhile wait to be received.
         """
         if self._finished:
             raise ValueError("the context has had its last frame; open another one for more")
+        time_us = _microseconds(time)
         luma, _ = as_luma(frame, self._setup.params.bits)
         if luma.shape != self._size:
             raise ValueError(f"a frame of the shape {luma.shape}; the context has {self._size}")
+        self._handle.run(lambda _: self._send(luma, time_us))
+
+    def _send(self, luma: np.ndarray, time_us: int) -> None:
         handle, plane = ctypes.c_void_p(), _abi.Plane()
-        self._insist("gpume_frame_acquire", ctypes.byref(handle), ctypes.byref(plane), 0)
         try:
+            self._insist("gpume_frame_acquire", ctypes.byref(handle), ctypes.byref(plane), 0)
             view_of(plane)[:] = luma
-        except BaseException:
+            self._call("gpume_send", ctypes.byref(handle), time_us)
+        finally:  # nothing, if it was sent
             library().gpume_frame_release(ctypes.byref(handle))
-            raise
-        self._call("gpume_send", ctypes.byref(handle), round(time * 1e6))
 
     def search(self, target: int, reference: int, *more: int, tag: int = 0) -> None:
         """With direction="manual": asks for the pair of two frames by their indices, both among the
         newest that have been sent, as far back as the largest ref_distance. more: with
-        best_reference, more references. tag: any number; pair.tag has it."""
+        best_reference, more references. tag: any number from 0 to 2^64 - 1; pair.tag has it."""
+        for name, number in (("target", target), ("reference", reference), ("tag", tag),
+                             *(("reference", other) for other in more)):
+            if not 0 <= operator.index(number) < 1 << 64:
+                raise ValueError(f"{name}: {number} is not a number of 64 bits")
         task = _abi.Task(
             size=ctypes.sizeof(_abi.Task), target=target, reference=reference, tag=tag,
             more_count=len(more))
@@ -185,7 +212,7 @@ class Context:
 
     def cancel(self) -> None:
         """Ends the run early, from any thread: calls raise CancelledError."""
-        library().gpume_cancel(self._handle.pointer)
+        self._handle.call("gpume_cancel")
 
     @property
     def info(self) -> Info:

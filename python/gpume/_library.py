@@ -11,12 +11,14 @@ import logging
 import os
 import re
 import threading
+import time
 import weakref
-from typing import Callable
+from typing import Callable, TypeVar
 
 from . import _abi
 from .errors import error_of
 
+Result = TypeVar("Result")
 _logger = logging.getLogger("gpume")
 _levels = {
     _abi.LOG_ERROR: logging.WARNING,
@@ -116,32 +118,59 @@ class Log:
 
 
 class Handle:
-    """Owns a handle of the library; closes it when asked to, collected, or at the end."""
+    """Owns a handle of the library; closes it when asked to, collected, or at the end.
 
-    def __init__(self, open_name: str, close_name: str, params: ctypes.Structure, log: Log):
+    Any thread may close or cancel it: closing waits until the calls of other threads have ended. A
+    child of the process that opened it, by fork(), has none of the threads that the library would
+    wait for: there nothing is called any more, and closing does nothing.
+    """
+
+    def __init__(self, open_name: str, close_name: str, params: ctypes.Structure, log: Log,
+                 cancel_name: str | None = None):
         self.log = log
         self._keep = params  # strings and callbacks that the library may use until it is closed
+        self._owner = os.getpid()
+        # The thread of each call under way, by a key of its own. Not a lock, which a signal's
+        # handler could wait for in vain: only operations that nothing can interrupt.
+        self._calls: dict[object, int] = {}
         pointer = ctypes.c_void_p()
         log.check(getattr(library(), open_name)(ctypes.byref(pointer), ctypes.byref(params)))
-        log.warn()
-        self._finalizer = weakref.finalize(self, _close, close_name, pointer, params, log)
+        self._finalizer = weakref.finalize(
+            self, _close, close_name, cancel_name, pointer, self._calls, self._owner, params, log)
         self._pointer = pointer
+        log.warn()
 
-    @property
-    def pointer(self) -> ctypes.c_void_p:
-        if not self._finalizer.alive:
-            raise ValueError("the context is closed")
-        return self._pointer
+    def run(self, function: Callable[[ctypes.c_void_p], Result]) -> Result:
+        """Calls a function with the pointer, which stays valid until it returns."""
+        if os.getpid() != self._owner:
+            raise ValueError("the context belongs to the process that opened it, of which this one"
+                             " is a child; open another one here")
+        call = object()
+        try:
+            self._calls[call] = threading.get_ident()
+            if not self._finalizer.alive:  # looked at after the call was entered, as _close does
+                raise ValueError("the context is closed")
+            return function(self._pointer)
+        finally:
+            self._calls.pop(call, None)
 
-    def wait_for(self, function: Callable[[], int], cancel: Callable[[], None]) -> int:
+    def call(self, name: str, *arguments: object) -> int:
+        """Calls a function of the library, whose first argument is the pointer."""
+        return self.run(lambda pointer: getattr(library(), name)(pointer, *arguments))
+
+    def wait_for(self, function: Callable[[ctypes.c_void_p], int],
+                 cancel: Callable[[], None]) -> int:
         """Calls a function that may wait for long. In the main thread, which must be able to take
         signals such as that of Ctrl-C meanwhile, another thread makes the call; what a signal
         raises cancels it."""
         if threading.current_thread() is not threading.main_thread():
-            return function()
+            return self.run(function)
         call = None
         try:
-            call = _waiting().submit(function)
+            try:
+                call = _waiting().submit(self.run, function)
+            except RuntimeError:  # the interpreter is ending, and starts no threads
+                return self.run(function)
             return call.result()
         except BaseException:
             cancel()
@@ -150,14 +179,23 @@ class Handle:
                     concurrent.futures.wait([call])
             raise
 
+    def _check_free(self) -> None:
+        """A signal's handler may have interrupted a call of its own thread."""
+        if threading.get_ident() in list(self._calls.values()) and os.getpid() == self._owner:
+            raise RuntimeError(
+                "the context is closed within a call on it, such as by a signal's handler; cancel "
+                "it there, and close it later")
+
     def close(self) -> None:
         """Closes the handle, once. Raises the first failure of its run."""
+        self._check_free()
         status = self._finalizer()
         if status is not None:
             self.log.check(status)
 
     def stop(self) -> None:
         """Closes the handle, whatever its run has to say."""
+        self._check_free()
         self._finalizer()
 
 
@@ -170,7 +208,15 @@ def _waiting() -> concurrent.futures.Executor:
 os.register_at_fork(after_in_child=_waiting.cache_clear)  # the thread stays with the parent
 
 
-def _close(name: str, pointer: ctypes.c_void_p, _params: ctypes.Structure, _log: Log) -> int:
+def _close(name: str, cancel: str | None, pointer: ctypes.c_void_p, calls: dict[object, int],
+           owner: int, _params: ctypes.Structure, _log: Log) -> int:
+    if os.getpid() != owner:
+        return _abi.OK
+    here = threading.get_ident()
+    if cancel and any(thread != here for thread in list(calls.values())):
+        getattr(library(), cancel)(pointer)
+    while any(thread != here for thread in list(calls.values())):
+        time.sleep(0.001)
     return getattr(library(), name)(ctypes.byref(pointer))
 
 

@@ -56,8 +56,13 @@ def _command() -> str:
     return found
 
 
-def _stop(process: subprocess.Popen, output: IO[bytes], errors: IO[bytes]) -> None:
-    """Ends the process, whatever it is doing."""
+def _stop(process: subprocess.Popen, output: IO[bytes], errors: IO[bytes], owner: int) -> None:
+    """Ends the process, whatever it is doing; in a child by fork(), only what that has of it."""
+    if os.getpid() != owner:
+        process.returncode = 0  # or it would be waited for
+        for file in (output, errors):  # without the locks that a thread of the parent may have
+            cast(io.BufferedReader, file).raw.close()
+        return
     output.close()
     process.terminate()
     process.wait()
@@ -94,11 +99,17 @@ class Frames:
             ("allow_network", allow_network), ("allow_files", allow_files)) if on]
         words = [_command(), "luma", "--no-progress", *arguments, "--", os.fspath(path)]
         errors = self._errors = tempfile.TemporaryFile()
-        self._process = subprocess.Popen(
-            words, stdin=None if words[-1] == "-" else subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=errors)
+        try:
+            self._process = subprocess.Popen(
+                words, stdin=None if words[-1] == "-" else subprocess.DEVNULL,
+                stdout=subprocess.PIPE, stderr=errors)
+        except BaseException:
+            errors.close()
+            raise
         self._output = cast(io.BufferedReader, self._process.stdout)
-        self._finalizer = weakref.finalize(self, _stop, self._process, self._output, errors)
+        self._owner = os.getpid()
+        self._finalizer = weakref.finalize(
+            self, _stop, self._process, self._output, errors, self._owner)
         try:
             self._read_head()
         except BaseException:
@@ -133,6 +144,9 @@ class Frames:
         return self
 
     def __next__(self) -> tuple[np.ndarray, float]:
+        if os.getpid() != self._owner:
+            raise ValueError("the decoder belongs to the process that opened it, of which this one"
+                             " is a child; open the video here")
         if not self._finalizer.alive:
             raise StopIteration
         line = self._output.readline(_LINE_MAX)

@@ -167,6 +167,272 @@ class Contexts(unittest.TestCase):
                    "child and exit(os.waitpid(child, 0)[1] != 0)")
         self.assertEqual(subprocess.run([sys.executable, "-c", program]).returncode, 0)
 
+    def run_program(self, program):
+        """In a Python of its own; an alarm ends what hangs, here and in its children."""
+        done = subprocess.run(
+            [sys.executable, "-W", "error", "-c",
+             "import gpume, numpy, os, signal, sys, threading; signal.alarm(600); "
+             "frame = numpy.zeros((32, 48), numpy.uint8)\n" + program],
+            capture_output=True, timeout=1200)
+        self.assertEqual((done.returncode, done.stderr), (0, b""), done.stdout)
+        return done.stdout.decode()
+
+    # What a child does with what its parent has opened, before it ends in the usual way.
+    PARENTS = """
+context = gpume.Context(48, 32, backend="cpu")
+context.send(frame); context.send(frame)
+pairs = context.pairs([frame] * 3); next(pairs)
+compute = gpume.Compute("cpu")
+"""
+
+    def test_left_to_a_child(self):
+        """A child of fork() ends, whatever it does with the contexts of its parent, and has none
+        of the parent's threads; the parent goes on."""
+        acts = {
+            "keeps": "",
+            "drops": "context = pairs = compute = None",
+            "closes": "context.close(); compute.close(); pairs.close()",
+            "leaves": "context.__exit__(KeyError); compute.__exit__(KeyError)",
+        }
+        for name, act in acts.items():
+            with self.subTest(name):
+                self.run_program(self.PARENTS + f"""
+child = os.fork()
+if child == 0:
+    signal.alarm(600)
+    {act}
+    sys.exit(0)
+assert os.waitpid(child, 0)[1] == 0
+assert len(list(pairs)) == 3
+assert compute.sort([3, 1, 2]).tolist() == [1, 2, 3]
+""")
+
+    def test_used_in_a_child(self):
+        """There every call says whose context it is; new ones work, as do those of functions."""
+        self.run_program("""
+context = gpume.Context(48, 32, backend="cpu")
+context.send(frame); context.send(frame)
+compute = gpume.Compute("cpu")
+child = os.fork()
+if child == 0:
+    signal.alarm(600)
+    for call in (lambda: context.send(frame), context.receive, context.cancel, context.finish,
+                 lambda: context.info, context.stats, lambda: context.search(1, 0),
+                 lambda: compute.sort([1])):
+        try:
+            call()
+        except ValueError as error:
+            assert "process" in str(error), error
+        else:
+            raise AssertionError(call)
+    assert gpume.search(frame, frame, backend="cpu").vectors.shape == (4, 6, 2)
+    assert gpume.Compute("cpu").sort([2, 1]).tolist() == [1, 2]
+    sys.exit(0)
+assert os.waitpid(child, 0)[1] == 0
+""")
+
+    def test_shared_in_a_child(self):
+        """The device that gpume.sort keeps is the parent's, even while a thread of it sorts."""
+        self.run_program("""
+assert gpume.sort([2, 1]).tolist() == [1, 2]
+parents = gpume._compute._shared()
+parents._lock.acquire()
+child = os.fork()
+if child == 0:
+    signal.alarm(600)
+    assert gpume._compute._shared() is not parents
+    assert gpume.sort([2, 1]).tolist() == [1, 2]
+    sys.exit(0)
+parents._lock.release()
+assert os.waitpid(child, 0)[1] == 0
+assert gpume._compute._shared() is parents
+""")
+
+    def test_worker(self):
+        """A worker of multiprocessing that has dropped its parent's context."""
+        self.run_program("""
+import multiprocessing
+context = gpume.Context(48, 32, backend="cpu"); context.send(frame)
+def work(number):
+    global context
+    context = None
+    return number
+with multiprocessing.get_context("fork").Pool(1) as pool:
+    assert pool.apply_async(work, (7,)).get(300) == 7
+context.send(frame)
+assert context.receive().frame == 1
+""")
+
+    def test_cancelled_while_closing(self):
+        """cancel() and close() of other threads meet in every order."""
+        self.run_program("""
+for number in range(100):
+    context = gpume.Context(48, 32, backend="cpu")
+    started = threading.Event()
+    def cancel(context=context):
+        while True:
+            try:
+                context.cancel()
+                started.set()
+            except ValueError:
+                return
+    threads = [threading.Thread(target=cancel) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    started.wait()
+    context.close()
+    for thread in threads:
+        thread.join()
+""")
+
+    def test_closed_by_another_thread(self):
+        """A call that is under way is cancelled, and ends before the context does."""
+        frame = np.zeros((4096, 4096), np.uint8)
+        context = gpume.Context(4096, 4096, block=4, window=512, subpel=4, subpel_search="full",
+                                elimination=False, backend="cpu")
+        errors = []
+        context.send(frame)
+        context.send(frame)
+
+        def receive():
+            try:
+                context.receive()
+            except (gpume.CancelledError, ValueError) as error:
+                errors.append(error)
+
+        thread = threading.Thread(target=receive)
+        thread.start()
+        while not context._handle._calls:  # the search takes hours
+            time.sleep(0.001)
+        context.close()
+        thread.join()
+        self.assertEqual(len(errors), 1)
+
+    def test_compute_closed_by_another_thread(self):
+        """Closing waits for what other threads have asked for."""
+        compute = gpume.Compute("cpu")
+        array = np.arange(1 << 20, dtype=np.uint32)[::-1]
+        results = []
+
+        def sort():
+            with self.assertRaisesRegex(ValueError, "closed"):
+                while True:
+                    results.append(compute.sort(array)[0])
+
+        threads = [threading.Thread(target=sort) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        while not results:
+            time.sleep(0.001)
+        compute.close()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(set(results), {0})
+
+        compute = gpume.Compute("cpu")
+        entered, ended = threading.Event(), []
+
+        def stay(_):
+            entered.set()
+            while compute._handle._finalizer.alive:  # until it is being closed
+                time.sleep(0.001)
+            time.sleep(0.1)
+            ended.append(True)
+
+        thread = threading.Thread(target=compute._handle.run, args=(stay,))
+        thread.start()
+        entered.wait()
+        compute.close()
+        self.assertTrue(ended)
+        thread.join()
+
+    def test_closed_in_a_call(self):
+        """A signal's handler that closes the context which it interrupts is refused."""
+        context = gpume.Context(16, 16, backend="cpu")
+        with self.assertRaisesRegex(RuntimeError, "within a call"):
+            context._handle.run(lambda _: context.close())
+        context.close()
+        with self.assertRaisesRegex(ValueError, "closed"):
+            context.finish()
+
+    def test_at_the_end(self):
+        """What is left open, or used, when the interpreter ends."""
+        self.run_program("""
+import atexit
+context = gpume.Context(48, 32, backend="cpu")
+context.send(frame)
+def use():
+    context.send(frame)
+    context.finish()
+    print(len(list(context)))
+atexit.register(use)
+""")
+        self.run_program("""
+context = gpume.Context(48, 32, backend="cpu")
+def forever():
+    while True:
+        try:
+            context.send(frame)
+            context.receive()
+        except (gpume.CancelledError, ValueError):
+            return
+threading.Thread(target=forever, daemon=True).start()
+""")
+
+    def test_refused_frames_are_given_back(self):
+        """However often a call fails, as many frames are left as before."""
+        frames = pictures((32, 48), 6)
+        times = [float("nan"), float("inf"), -float("inf"), 1e300, -1e13, 9.3e12, "1", None, 1j]
+        with gpume.Context(48, 32, backend="cpu") as context:
+            for wrong in 20 * times:
+                with self.assertRaises((ValueError, TypeError)):
+                    context.send(frames[0], time=wrong)
+            for wrong in 20 * [frames[0][:8], frames[0].astype("u2"), frames[0][0], None, "frame"]:
+                with self.assertRaises((ValueError, TypeError)):
+                    context.send(wrong)
+            pairs = list(context.pairs((f, t) for f, t in zip(frames, (-9e12, 0, 1, 2, 3, 9e12))))
+        self.assertEqual([p.frame for p in pairs], [1, 2, 3, 4, 5])
+        self.assertEqual(pairs[4].time, 9e12)
+
+    def test_interrupted_copies_are_given_back(self):
+        """An exception between taking a frame and sending it, such as that of Ctrl-C."""
+        frame, other = pictures((32, 48))
+        with gpume.Context(48, 32, backend="cpu") as context:
+            call = context._call
+            for fails in ("gpume_send", "gpume_frame_acquire"):
+                def broken(name, *arguments):
+                    if name == "gpume_send" and fails == name:
+                        raise KeyboardInterrupt
+                    status = call(name, *arguments)
+                    if name == fails:
+                        raise KeyboardInterrupt
+                    return status
+
+                context._call = broken
+                for _ in range(20):
+                    with self.assertRaises(KeyboardInterrupt):
+                        context.send(frame)
+                context._call = call
+            self.assertEqual(len(list(context.pairs([frame, other]))), 1)
+
+    def test_wrong_requests(self):
+        """Numbers that the library could not hold are not taken for others."""
+        frames = pictures((24, 32), 2)
+        with gpume.Context(32, 24, direction="manual", backend="cpu") as context:
+            for frame in frames:
+                context.send(frame)
+            for wrong in ((1 << 64, 0), (1, -1), (1, 1 << 64), (-1, 0)):
+                with self.assertRaisesRegex(ValueError, "64 bits"):
+                    context.search(*wrong)
+            for tag in (-1, 1 << 64):
+                with self.assertRaisesRegex(ValueError, "64 bits"):
+                    context.search(1, 0, tag=tag)
+            with self.assertRaises(TypeError):
+                context.search(1.5, 0)
+            context.search(np.int64(1), 0, tag=(1 << 64) - 1)
+            context.finish()
+            self.assertEqual([p.tag for p in context], [(1 << 64) - 1])
+
     def test_version(self):
         """The version of the library that is loaded; other names are errors as ever."""
         self.assertEqual(gpume.__version__, gpume.version())

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """gpume.open against the files that the command writes for the same video and options."""
 import csv
+import gc
 import os
 import pathlib
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
+import warnings
 
 import gpume
 import numpy as np
@@ -250,6 +253,54 @@ class Videos(unittest.TestCase):
         os.environ["GPUME_COMMAND"] = "true"
         with self.assertRaisesRegex(gpume.UnsupportedError, "writes no frames"):
             gpume.open(CLIPS[0])
+
+    def test_left_to_a_child(self):
+        """A child of fork() that ends, drops or closes its parent's videos leaves them to it."""
+        acts = {
+            "keeps": "pass",
+            "drops": "frames = video = None",
+            "closes": "frames.close(); video.close()",
+            "leaves": "video.__exit__(KeyError)",
+            "uses": """
+    for one in (frames, video, frames):
+        try:
+            next(one)
+        except ValueError as error:
+            assert "process" in str(error), error
+        else:
+            raise AssertionError(one)""",
+        }
+        for name, act in acts.items():
+            with self.subTest(name):
+                program = f"""
+import gpume, os, signal, sys
+signal.alarm(600)
+frames = gpume.Frames({str(CLIPS[0])!r})
+video = gpume.open({str(CLIPS[0])!r}, backend="cpu")
+next(frames)
+child = os.fork()
+if child == 0:
+    signal.alarm(600)
+    {act}
+    sys.exit(0)
+assert os.waitpid(child, 0)[1] == 0
+print(len(list(frames)), len(list(video)))
+"""
+                done = subprocess.run([sys.executable, "-W", "error", "-c", program],
+                                      capture_output=True, text=True, timeout=1200)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                count = len(list(gpume.Frames(CLIPS[0])))
+                self.assertEqual(done.stdout, f"{count - 1} {count - 1}\n")
+
+    def test_no_process(self):
+        """A decoder that cannot be started leaves nothing open."""
+        before = len(os.listdir("/proc/self/fd"))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            for _ in range(3):
+                self.assertRaises(ValueError, gpume.Frames, "a\0b")
+                gc.collect()
+        self.assertEqual(len(os.listdir("/proc/self/fd")), before)
 
 
 if __name__ == "__main__":

@@ -45,6 +45,8 @@
  *   [any]       any thread at any time between gpume_open and gpume_close
  *   [alone]     no other call on the same context may be under way
  *   [free]      needs no context; any thread, any number at once
+ * A context belongs to the process that opened it. A child by fork() has none of its threads, and
+ * must neither use nor close it; it may open others, also on the same device.
  *
  * Errors: functions return GPUME_OK (0) or a negative gpume_status. What went wrong is logged once,
  * in one line with the values concerned, through params.log; it names members of the structs below,
