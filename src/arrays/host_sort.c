@@ -2,6 +2,7 @@
 #include "arrays/host_sort.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 uint64_t gpume_host_sort_scratch_bytes(
     const struct gpume_sort_params *params, uint64_t count, bool payload)
@@ -41,4 +42,20 @@ int gpume_host_sort(
     gpume_host_sort_in(params, keys, payload, count, scratch);
     free(scratch);
     return GPUME_OK;
+}
+
+void gpume_host_rank(
+    const uint32_t *costs, uint32_t count, uint32_t cost_bits, uint32_t *ranks, uint32_t *scratch)
+{
+    const struct gpume_sort_params falling = {.descending = true, .key_bits = cost_bits};
+    uint32_t *keys = ranks; /* until the order is known */
+    uint32_t *order = scratch;
+    memcpy(keys, costs, count * sizeof(*keys));
+    for (uint32_t i = 0; i < count; i++) {
+        order[i] = i;
+    }
+    gpume_radix_sort(&falling, keys, order, count, scratch + count);
+    for (uint32_t rank = 0; rank < count; rank++) {
+        ranks[order[rank]] = rank;
+    }
 }

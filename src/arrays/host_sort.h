@@ -29,6 +29,12 @@ void gpume_radix_sort(const struct gpume_sort_params *params, uint32_t *keys, ui
 void gpume_bitonic_sort(const struct gpume_sort_params *params, uint32_t *keys, uint32_t *payload,
     uint64_t count, void *scratch);
 
+#define GPUME_HOST_RANK_WORDS 3u /* of scratch memory per cost */
+
+/* ranks[i]: the place of cost i by falling cost, equal ones in their order. Costs fit cost_bits. */
+void gpume_host_rank(
+    const uint32_t *costs, uint32_t count, uint32_t cost_bits, uint32_t *ranks, uint32_t *scratch);
+
 /* A key with these bits flipped sorts as a rising unsigned number. */
 static inline uint32_t gpume_sort_flip(const struct gpume_sort_params *params)
 {

@@ -7,11 +7,11 @@
  */
 #include "cpu/engine_cpu.h"
 
+#include "arrays/host_sort.h"
 #include "base/grid.h"
 #include "base/status.h"
 #include "cpu/cpu.h"
 #include "cpu/memory.h"
-#include "cpu/rank.h"
 #include "frame/stats.h"
 
 #include <stdio.h>
@@ -56,7 +56,7 @@ static int allocate_all(struct gpume_cpu *cpu)
     GPUME_TRY(allocate_boxes(cpu));
     cpu->frames = gpume_allocate(&cpu->bytes, plan->pool, sizeof(*cpu->frames));
     cpu->shared.scratch = gpume_allocate(
-        &cpu->bytes, largest_layer(plan), GPUME_RANK_SCRATCH_WORDS * sizeof(*cpu->shared.scratch));
+        &cpu->bytes, largest_layer(plan), GPUME_HOST_RANK_WORDS * sizeof(*cpu->shared.scratch));
     cpu->slots = gpume_allocate(&cpu->bytes, plan->slots, sizeof(*cpu->slots));
     if (!cpu->frames || !cpu->shared.scratch || !cpu->slots) {
         return GPUME_NOMEM;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cpu/steps.h"
 
+#include "arrays/host_sort.h"
 #include "base/clock.h"
 #include "base/grid.h"
 #include "base/status.h"
@@ -8,7 +9,6 @@
 #include "cpu/memory.h"
 #include "cpu/pad.h"
 #include "cpu/prefilter.h"
-#include "cpu/rank.h"
 
 /* Rows per work item, so that handing one out costs less than 1 %. Filtering takes much longer. */
 #define PAD_ROWS 16u
@@ -193,8 +193,8 @@ static void rank_item(void *opaque, uint32_t item)
     (void)item;
     if (!is_cancelled(layer->shared)) {
         const struct gpume_shape *shape = layer->searched.layer;
-        gpume_rank_costs(
-            shape, shape->cost_bits, layer->costs, layer->ranks, layer->shared->scratch);
+        gpume_host_rank(
+            layer->costs, shape->blocks, shape->cost_bits, layer->ranks, layer->shared->scratch);
     }
 }
 

@@ -26,6 +26,7 @@
 
 struct engine {
     struct gpume_gpu gpu;
+    struct gpume_cache cache;
     struct gpume_bands copying; /* of frames from other engines' memory */
     struct gpume_plan_gpu planned;
     struct gpume_match_choice choices[GPUME_LAYERS_MAX];
@@ -45,7 +46,11 @@ static int engine_close(void **opaque);
 static int create_stages_of(struct engine *engine, const struct gpume_stage_ops *ops)
 {
     struct gpume_stage_setup setup = {
-        .gpu = &engine->gpu, .plan = &engine->planned.plan, .layout = &engine->planned.layout};
+        .gpu = &engine->gpu,
+        .plan = &engine->planned.plan,
+        .layout = &engine->planned.layout,
+        .cache = &engine->cache,
+    };
     uint32_t layers = ops->of_layers ? setup.plan->layer_count : 1;
     int status = GPUME_OK;
     for (; status == GPUME_OK && setup.layer < layers; setup.layer++) {
@@ -91,15 +96,14 @@ static int create_slots(struct engine *engine)
     return status;
 }
 
-static int choose_searches(struct engine *engine, const struct gpume_cache *cache,
-    const struct gpume_engine_gpu_rules *rules)
+static int choose_searches(struct engine *engine, const struct gpume_engine_gpu_rules *rules)
 {
     const struct gpume_plan *plan = &engine->planned.plan;
     int status = GPUME_OK;
     for (uint32_t i = 0;
          status == GPUME_OK && gpume_plan_searches_fast(plan) && i < plan->layer_count; i++) {
-        status = gpume_choice_make(
-            &engine->gpu, plan, &plan->layers[i], cache, &rules->tile, &engine->choices[i]);
+        status = gpume_choice_make(&engine->gpu, plan, &plan->layers[i], &engine->cache,
+            &rules->tile, &engine->choices[i]);
     }
     return status;
 }
@@ -126,18 +130,18 @@ static void log_times(const struct engine *engine, const uint64_t times[3], cons
 static int open_parts(
     struct engine *engine, const struct gpume_engine_gpu_rules *rules, uint64_t times[3])
 {
-    const struct gpume_cache cache = {engine->planned.plan.params.cache_dir, engine->gpu.log};
-    gpume_pipeline_cache_open(&engine->gpu, &cache);
+    engine->cache = (struct gpume_cache){engine->planned.plan.params.cache_dir, engine->gpu.log};
+    gpume_pipeline_cache_open(&engine->gpu, &engine->cache);
     engine->pruning.possible = prunes(engine);
     engine->pruning.forced = rules->force_pruning;
     int status;
-    GPUME_TRY(choose_searches(engine, &cache, rules));
+    GPUME_TRY(choose_searches(engine, rules));
     GPUME_TRY(create_stages(engine));
     GPUME_TRY(gpume_memory_create(&engine->gpu, &engine->planned.needs, &engine->memory));
     GPUME_TRY(create_slots(engine));
     times[2] = gpume_clock_ns();
     GPUME_TRY(wait_for_stages(engine));
-    log_times(engine, times, gpume_pipeline_cache_save(&engine->gpu, &cache));
+    log_times(engine, times, gpume_pipeline_cache_save(&engine->gpu, &engine->cache));
 fail:
     return status;
 }
@@ -341,6 +345,12 @@ static int engine_collect(void *opaque, uint32_t index, const struct gpume_batch
     GPUME_TRY(validation_verdict(&engine->gpu));
     for (uint32_t i = 0; i < batch->field_count; i++) {
         fill_field(engine, index, i, batch->fields[i]);
+        for (uint32_t j = 0; j < engine->stage_count; j++) {
+            const struct gpume_gpu_stage *stage = &engine->stages[j];
+            if (stage->ops->collect) {
+                stage->ops->collect(stage, &batch->fields[i]->results);
+            }
+        }
         if (!batch->fields[i]->hidden) {
             gpume_pruning_count(&engine->pruning, index, &engine->planned.plan,
                 &engine->planned.layout, &batch->fields[i]->task,

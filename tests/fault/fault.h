@@ -32,6 +32,8 @@
  *
  *     GPUME_FAULT_VK_TYPE=discrete: every device says that it is a GPU, also a software driver's.
  *
+ *     GPUME_FAULT_VK_SORT=1: the kernels of the sort compare keys with a bit turned over.
+ *
  *     GPUME_FAULT_REPORT=F: where the report goes.
  *         "failed FUNCTION", "left WHAT" for everything that was created but never freed, and
  *         finally "counted N" and "counted_vk N".

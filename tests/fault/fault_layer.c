@@ -4,6 +4,7 @@
  * also counts objects by type; the report lists those that were never destroyed. All calls of a
  * process are counted together, whatever their device.
  */
+#include "common/shared.h"
 #include "fault.h"
 
 #include <pthread.h>
@@ -37,6 +38,7 @@ static struct {
     struct fault_plan plan;
     VkResult result;
     bool discrete;
+    bool missorts;
     atomic_bool lost;
     pthread_mutex_t mutex; /* of chains */
     struct chain chains[CHAINS_MAX];
@@ -199,6 +201,21 @@ static VKAPI_ATTR VkResult VKAPI_CALL fault_DeviceWaitIdle(VkDevice handle)
     return result < 0 ? result : really;
 }
 
+/* A driver that translates the sort wrongly: its kernels, which alone take so many bytes, compare
+ * keys with the lowest bit turned over. Not where that bit is one of a place in memory. */
+static VKAPI_ATTR void VKAPI_CALL fault_CmdPushConstants(VkCommandBuffer handle,
+    VkPipelineLayout layout, VkShaderStageFlags stages, uint32_t offset, uint32_t bytes,
+    const void *values)
+{
+    struct gpume_sort_push push;
+    if (state.missorts && offset == 0 && bytes == sizeof push) {
+        memcpy(&push, values, sizeof push);
+        push.flip ^= push.flip != 0 || push.place_mask == 0;
+        values = &push;
+    }
+    CALL(handle, CmdPushConstants, handle, layout, stages, offset, bytes, values);
+}
+
 /* --- instances, devices and their properties */
 
 static VkLayerInstanceLink *instance_link(const VkInstanceCreateInfo *info)
@@ -325,7 +342,8 @@ static const struct row rows[] = {ROW(GetInstanceProcAddr), ROW(CreateInstance),
     ROW(AllocateMemory), ROW(FreeMemory), ROW(AllocateCommandBuffers), ROW(AllocateDescriptorSets),
     ROW(BeginCommandBuffer), ROW(EndCommandBuffer), ROW(BindBufferMemory), ROW(MapMemory),
     ROW(GetPipelineCacheData), ROW(ResetCommandPool), ROW(ResetDescriptorPool),
-    ROW(GetQueryPoolResults), ROW(QueueSubmit), ROW(WaitSemaphores), ROW(DeviceWaitIdle)};
+    ROW(GetQueryPoolResults), ROW(QueueSubmit), ROW(WaitSemaphores), ROW(DeviceWaitIdle),
+    ROW(CmdPushConstants)};
 
 #define ROWS (sizeof rows / sizeof *rows)
 _Static_assert(ROWS <= ROWS_MAX, "a chain holds them");
@@ -393,6 +411,7 @@ __attribute__((constructor)) static void begin(void)
     fault_layer_arm(getenv("GPUME_FAULT_VK_AT"), getenv("GPUME_FAULT_VK_RESULT"),
         getenv("GPUME_FAULT_VK_KIND"));
     state.discrete = getenv("GPUME_FAULT_VK_TYPE") != NULL;
+    state.missorts = getenv("GPUME_FAULT_VK_SORT") != NULL;
 }
 
 #define LEFT(type)                                                                                 \

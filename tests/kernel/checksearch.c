@@ -5,11 +5,11 @@
  * the field sums computed with each. --bench prints their speed instead, in pixel differences per
  * second.
  */
+#include "arrays/host_sort.h"
 #include "base/clock.h"
 #include "brute.h"
 #include "cpu/measure.h"
 #include "cpu/pad.h"
-#include "cpu/rank.h"
 #include "cpu/search/search.h"
 #include "harness.h"
 #include "synth.h"
@@ -375,7 +375,7 @@ static void bench_rest(struct field *field, const struct gpume_search *with)
         .layer = &plan->layers[0],
         .target = field->padded[1],
         .reference = field->padded[0]};
-    uint32_t *scratch = calloc(plan->blocks, (1 + GPUME_RANK_SCRATCH_WORDS) * sizeof(*scratch));
+    uint32_t *scratch = calloc(plan->blocks, (1 + GPUME_HOST_RANK_WORDS) * sizeof(*scratch));
     uint64_t best[3] = {UINT64_MAX, UINT64_MAX, UINT64_MAX};
     for (int i = 0; i < 7; i++) {
         uint64_t times[4] = {gpume_clock_thread_ns()};
@@ -388,7 +388,7 @@ static void bench_rest(struct field *field, const struct gpume_search *with)
             gpume_measure_span(with, &all, &span, field->vectors[1], NULL);
         }
         times[2] = gpume_clock_thread_ns();
-        gpume_rank_costs(&plan->layers[0], plan->layers[0].cost_bits, field->costs[1], scratch,
+        gpume_host_rank(field->costs[1], plan->blocks, plan->layers[0].cost_bits, scratch,
             scratch + plan->blocks);
         times[3] = gpume_clock_thread_ns();
         for (int j = 0; j < 3; j++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cpu/general/general.h"
 
+#include "arrays/host_sort.h"
 #include "base/grid.h"
 #include "base/status.h"
 #include "cpu/general/choose.h"
@@ -8,7 +9,6 @@
 #include "cpu/general/predict.h"
 #include "cpu/measure.h"
 #include "cpu/memory.h"
-#include "cpu/rank.h"
 #include "model/partition.h"
 
 #include <string.h>
@@ -173,8 +173,8 @@ static void rank_item(void *opaque, uint32_t item)
     (void)item;
     for (uint32_t i = 0; i < general->plan->layer_count; i++) {
         const struct gpume_shape *layer = &general->plan->layers[i];
-        gpume_rank_costs(layer, 32, general->costs + layer->first, general->ranks + layer->first,
-            general->scratch);
+        gpume_host_rank(general->costs + layer->first, layer->blocks, 32,
+            general->ranks + layer->first, general->scratch);
     }
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Arrays in device memory, worked on one submission at a time; batches are submitted ahead. */
 #include "arrays/backend.h"
+#include "arrays/host_sort.h"
 #include "base/clock.h"
 #include "base/grid.h"
 #include "base/status.h"
@@ -221,12 +222,40 @@ static int reduce(void *state, const struct gpume_reduction *what, const void *m
     return GPUME_OK;
 }
 
+static int sort_on_host(struct gpu_compute *compute, const struct gpume_sort_params *params,
+    void *keys, void *payload, uint64_t count)
+{
+    size_t bytes = (size_t)count * sizeof(uint32_t);
+    uint32_t *words = malloc(bytes), *others = payload ? malloc(bytes) : NULL;
+    int status = words && (others || !payload) ? GPUME_OK : GPUME_NOMEM;
+    GPUME_TRY(status);
+    GPUME_TRY(gpume_transfer_read(&compute->transfer, keys, 0, words, bytes));
+    if (payload) {
+        GPUME_TRY(gpume_transfer_read(&compute->transfer, payload, 0, others, bytes));
+    }
+    GPUME_TRY(gpume_host_sort(params, words, others, count));
+    GPUME_TRY(gpume_transfer_write(&compute->transfer, keys, 0, words, bytes));
+    if (payload) {
+        GPUME_TRY(gpume_transfer_write(&compute->transfer, payload, 0, others, bytes));
+    }
+fail:
+    free(others);
+    free(words);
+    return status == GPUME_NOMEM ? gpume_log_nomem(compute->gpu.log, "sorting") : status;
+}
+
 static int sort_arrays(void *state, const struct gpume_sort_params *params, void *keys,
     void *payload, uint64_t count, uint64_t *run_ns)
 {
     struct gpu_compute *compute = state;
-    GPUME_CHECK(gpume_segment_sort_prepare(
-        &compute->gpu, &compute->transfer, params, keys, payload, count, &compute->sort));
+    uint64_t start = gpume_clock_ns();
+    GPUME_CHECK(gpume_segment_sort_prepare(&compute->gpu, &compute->transfer, &compute->cache,
+        params, keys, payload, count, &compute->sort));
+    if (compute->gpu.sorts_wrongly) {
+        GPUME_CHECK(sort_on_host(compute, params, keys, payload, count));
+        *run_ns = gpume_clock_ns() - start;
+        return GPUME_OK;
+    }
     begin(compute);
     gpume_segment_sort_record(&compute->sort, &compute->slot);
     return end(compute, run_ns);

@@ -2,6 +2,7 @@
 #include "gpu/arrays/segment_sort.h"
 #include "base/grid.h"
 #include "base/status.h"
+#include "gpu/arrays/sort_check.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -67,12 +68,14 @@ fail:
     return status;
 }
 
-static int prepare_kernels(struct gpume_gpu *gpu, struct gpume_k_sort *sort)
+static int prepare_kernels(
+    struct gpume_gpu *gpu, const struct gpume_cache *cache, struct gpume_k_sort *sort)
 {
     int status = GPUME_OK;
     if (!sort->gpu) {
         GPUME_TRY(gpume_k_sort_create(gpu, NULL, NULL, sort));
         GPUME_TRY(gpume_k_sort_wait(sort));
+        GPUME_TRY(gpume_sort_check(sort, NULL, cache));
     }
     return GPUME_OK;
 fail:
@@ -81,8 +84,9 @@ fail:
 }
 
 int gpume_segment_sort_prepare(struct gpume_gpu *gpu, struct gpume_transfer *transfer,
-    const struct gpume_sort_params *params, const struct gpume_buffer *keys,
-    const struct gpume_buffer *payload, uint64_t count, struct gpume_segment_sort *sort)
+    const struct gpume_cache *cache, const struct gpume_sort_params *params,
+    const struct gpume_buffer *keys, const struct gpume_buffer *payload, uint64_t count,
+    struct gpume_segment_sort *sort)
 {
     VkDeviceSize scratch = 0;
     sort->task = (struct gpume_sort_task){
@@ -95,7 +99,7 @@ int gpume_segment_sort_prepare(struct gpume_gpu *gpu, struct gpume_transfer *tra
         .method = params->method,
     };
     memset(sort->classes, 0, sizeof(sort->classes));
-    GPUME_CHECK(prepare_kernels(gpu, &sort->sort));
+    GPUME_CHECK(prepare_kernels(gpu, cache, &sort->sort));
     if (params->segments) {
         GPUME_CHECK(fill_table(gpu, transfer, params, sort));
     } else {

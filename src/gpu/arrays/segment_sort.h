@@ -8,6 +8,7 @@
 #define GPUME_GPU_ARRAYS_SEGMENT_SORT_H
 
 #include "arrays/backend.h"
+#include "base/cache.h"
 #include "gpu/arrays/sort.h"
 #include "gpu/arrays/transfer.h"
 
@@ -23,11 +24,12 @@ struct gpume_segment_sort {
     } classes[GPUME_SORT_CLASSES];
 };
 
-/* Everything that may fail: kernels, memory, the table. key_bits: 1 to 32. The arrays hold `count`
- * words and are not touched; payload may be NULL. */
+/* Everything that may fail: kernels and their check (sort_check.h), memory, the table. key_bits: 1
+ * to 32. The arrays hold `count` words and are not touched; payload may be NULL. */
 int gpume_segment_sort_prepare(struct gpume_gpu *gpu, struct gpume_transfer *transfer,
-    const struct gpume_sort_params *params, const struct gpume_buffer *keys,
-    const struct gpume_buffer *payload, uint64_t count, struct gpume_segment_sort *sort);
+    const struct gpume_cache *cache, const struct gpume_sort_params *params,
+    const struct gpume_buffer *keys, const struct gpume_buffer *payload, uint64_t count,
+    struct gpume_segment_sort *sort);
 
 /* What was prepared. */
 void gpume_segment_sort_record(

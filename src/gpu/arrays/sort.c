@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The kernels of the sort, and their shape on a device. */
 #include "gpu/arrays/sort.h"
+#include "base/checksum.h"
 #include "base/grid.h"
 #include "base/status.h"
 #include "common/shared.h"
@@ -171,6 +172,19 @@ int gpume_k_sort_wait(struct gpume_k_sort *sort)
         status = gpume_kernel_wait(sort->gpu, &sort->kernels[i]);
     }
     return status;
+}
+
+uint32_t gpume_k_sort_version(void)
+{
+    uint64_t sum = GPUME_CHECKSUM_BEGIN;
+    sum = gpume_checksum(sum, sort_chunk, sizeof(sort_chunk));
+    sum = gpume_checksum(sum, sort_step, sizeof(sort_step));
+    sum = gpume_checksum(sum, sort_copy, sizeof(sort_copy));
+    sum = gpume_checksum(sum, sort_hist, sizeof(sort_hist));
+    sum = gpume_checksum(sum, sort_scan, sizeof(sort_scan));
+    sum = gpume_checksum(sum, sort_scatter, sizeof(sort_scatter));
+    sum = gpume_checksum(sum, sort_local, sizeof(sort_local));
+    return (uint32_t)(sum ^ sum >> 32);
 }
 
 void gpume_k_sort_destroy(struct gpume_k_sort *sort)

@@ -2,14 +2,20 @@
 /*
  * Rank: reads costs, writes ranks of the layer's blocks in every task, by falling cost, then rising
  * block: a sort with a segment for each task, of its best candidates. Costs are visible since
- * predict's barrier.
+ * predict's barrier. Where the device sorts wrongly, the host ranks what it gets back.
  */
+#include "arrays/host_sort.h"
 #include "base/grid.h"
 #include "base/status.h"
-#include "gpu/arrays/sort.h"
+#include "gpu/arrays/sort_check.h"
 #include "gpu/stages/stage.h"
 
 #include <stdlib.h>
+
+struct ranking {
+    struct gpume_k_sort sort;
+    uint32_t *scratch; /* of the host; NULL: the device ranks */
+};
 
 /* Without addresses. */
 static struct gpume_sort_task task_of(const struct gpume_stage_setup *setup, uint32_t task_count)
@@ -40,30 +46,52 @@ static void needs(const struct gpume_stage_setup *setup, struct gpume_memory_nee
 
 static int create(struct gpume_gpu_stage *stage)
 {
-    struct gpume_k_sort *sort = calloc(1, sizeof(*sort));
-    stage->own = sort;
-    if (!sort) {
+    struct ranking *ranking = calloc(1, sizeof(*ranking));
+    stage->own = ranking;
+    if (!ranking) {
         return gpume_log_nomem(stage->setup.gpu->log, "ranking");
     }
     struct gpume_sort_task task = task_of(&stage->setup, stage->setup.plan->batch);
-    return gpume_k_sort_create(stage->setup.gpu, NULL, &task, sort);
+    return gpume_k_sort_create(stage->setup.gpu, NULL, &task, &ranking->sort);
 }
 
 static int wait(struct gpume_gpu_stage *stage)
 {
-    return gpume_k_sort_wait(stage->own);
+    const struct gpume_stage_setup *setup = &stage->setup;
+    struct ranking *ranking = stage->own;
+    struct gpume_sort_task task = task_of(setup, setup->plan->batch);
+    int status;
+    GPUME_TRY(gpume_k_sort_wait(&ranking->sort));
+    GPUME_TRY(gpume_sort_check(&ranking->sort, &task, setup->cache));
+    if (setup->gpu->sorts_wrongly) {
+        ranking->scratch = calloc(
+            gpume_stage_layer(setup)->blocks, GPUME_HOST_RANK_WORDS * sizeof(*ranking->scratch));
+        status = ranking->scratch ? GPUME_OK : gpume_log_nomem(setup->gpu->log, "ranking");
+    }
+fail:
+    return status;
 }
 
 static void destroy(struct gpume_gpu_stage *stage)
 {
-    if (stage->own) {
-        gpume_k_sort_destroy(stage->own);
+    struct ranking *ranking = stage->own;
+    if (ranking) {
+        gpume_k_sort_destroy(&ranking->sort);
+        free(ranking->scratch);
     }
+}
+
+static bool used(const struct gpume_gpu_stage *stage, const struct gpume_work *work)
+{
+    const struct ranking *ranking = stage->own;
+    (void)work;
+    return !ranking->scratch;
 }
 
 static void record(const struct gpume_gpu_stage *stage, const struct gpume_work *work)
 {
     const struct gpume_stage_setup *setup = &stage->setup;
+    const struct ranking *ranking = stage->own;
     const struct gpume_array_places *places = &work->layout->arrays;
     VkDeviceAddress results = gpume_work_buffer(work, GPUME_ARRAY_COSTS)->address +
                               (VkDeviceSize)gpume_stage_layer(setup)->first * 4;
@@ -73,7 +101,18 @@ static void record(const struct gpume_gpu_stage *stage, const struct gpume_work 
     task.scratch = gpume_work_buffer(work, GPUME_ARRAY_RANKING)->address +
                    places->offsets[GPUME_ARRAY_RANKING][setup->layer];
     if (work->slot->status == GPUME_OK) {
-        gpume_k_sort_record(stage->own, work->slot->commands, &task);
+        gpume_k_sort_record(&ranking->sort, work->slot->commands, &task);
+    }
+}
+
+static void collect(const struct gpume_gpu_stage *stage, const struct gpume_results *results)
+{
+    const struct ranking *ranking = stage->own;
+    const struct gpume_shape *layer = gpume_stage_layer(&stage->setup);
+    if (ranking->scratch) {
+        /* The mapping is the host's to write. */
+        uint32_t *ranks = (uint32_t *)(uintptr_t)results->ranks + layer->first;
+        gpume_host_rank(results->costs + layer->first, layer->blocks, 32, ranks, ranking->scratch);
     }
 }
 
@@ -85,5 +124,7 @@ const struct gpume_stage_ops gpume_stage_rank = {
     .create = create,
     .wait = wait,
     .destroy = destroy,
+    .used = used,
     .record = record,
+    .collect = collect,
 };

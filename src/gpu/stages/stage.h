@@ -13,7 +13,7 @@
  *   fallback    the same, fallback                  vectors, costs of the blocks in fallback
  *   predict     the measured surface, vectors       predicted, partials
  *   reduce      partials                            sums
- *   rank        costs                               ranks
+ *   rank        costs                               ranks, or the host does: collect
  *   readback    results                             the host's copy
  */
 #ifndef GPUME_GPU_STAGES_STAGE_H
@@ -29,6 +29,7 @@ struct gpume_stage_setup {
     const struct gpume_layout *layout;
     uint32_t layer;                          /* of the stages that run once per layer, else 0 */
     const struct gpume_match_choice *choice; /* the layer's search; NULL until it is made */
+    const struct gpume_cache *cache;
 };
 
 #define GPUME_STAGE_KERNELS_MAX 3u
@@ -60,6 +61,8 @@ struct gpume_stage_ops {
     void (*before)(struct gpume_slot *slot);
     /* Writes commands and nothing else: no submission, no waiting, no allocation. */
     void (*record)(const struct gpume_gpu_stage *stage, const struct gpume_work *work);
+    /* When the results of a task are back: what the host adds to them. NULL: nothing. */
+    void (*collect)(const struct gpume_gpu_stage *stage, const struct gpume_results *results);
 };
 
 extern const struct gpume_stage_ops gpume_stage_upload, gpume_stage_prefilter,

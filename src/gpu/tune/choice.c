@@ -4,44 +4,14 @@
 #include "base/clock.h"
 #include "base/grid.h"
 #include "base/status.h"
+#include "gpu/tune/known.h"
 #include "gpu/tune/trial.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define KEPT_MAX 64u       /* answers of this process; older ones make room */
 #define CONTENDERS_MAX 36u /* four variants of GPUME_VARIANT_TILES_MAX shapes */
-
-/* Answers of this process, by the name of the question. */
-static pthread_mutex_t kept_mutex = PTHREAD_MUTEX_INITIALIZER;
-static struct {
-    char name[GPUME_CACHE_NAME_BYTES];
-    char label[GPUME_CHOICE_LABEL_BYTES];
-} kept[KEPT_MAX];
-static uint32_t kept_count;
-
-static void keep(const char *name, const char *label)
-{
-    pthread_mutex_lock(&kept_mutex);
-    uint32_t place = kept_count++ % KEPT_MAX;
-    snprintf(kept[place].name, sizeof(kept[place].name), "%s", name);
-    snprintf(kept[place].label, sizeof(kept[place].label), "%s", label);
-    pthread_mutex_unlock(&kept_mutex);
-}
-
-static bool kept_as(const char *name, char label[GPUME_CHOICE_LABEL_BYTES])
-{
-    bool found = false;
-    pthread_mutex_lock(&kept_mutex);
-    for (uint32_t i = 0; i < KEPT_MAX && !found; i++) {
-        found = strcmp(kept[i].name, name) == 0;
-        snprintf(label, GPUME_CHOICE_LABEL_BYTES, "%s", kept[i].label);
-    }
-    pthread_mutex_unlock(&kept_mutex);
-    return found;
-}
 
 void gpume_choice_label(const struct gpume_match_variant *variant, const struct gpume_tile *t,
     char label[GPUME_CHOICE_LABEL_BYTES])
@@ -90,18 +60,7 @@ static int remembered(const struct gpume_cache *cache, const char *name,
     const struct gpume_contender *contenders, uint32_t count)
 {
     char label[GPUME_CHOICE_LABEL_BYTES];
-    if (kept_as(name, label)) {
-        return find(contenders, count, label);
-    }
-    void *data = NULL;
-    size_t bytes = 0;
-    if (!gpume_cache_load(cache, name, &data, &bytes)) {
-        return -1;
-    }
-    snprintf(label, sizeof(label), "%.*s", (int)gpume_min_u64(bytes, GPUME_CHOICE_LABEL_BYTES - 1),
-        (const char *)data);
-    free(data);
-    return find(contenders, count, label);
+    return gpume_known_find(cache, name, label) ? find(contenders, count, label) : -1;
 }
 
 /* Without measurement: the first shape of the last variant. */
@@ -154,8 +113,7 @@ static int fastest(struct gpume_gpu *gpu, const struct gpume_plan *plan,
     GPUME_TRY(try_all(gpu, plan, layer, contenders, count, best));
     char label[GPUME_CHOICE_LABEL_BYTES];
     gpume_choice_label(contenders[*best].variant, &contenders[*best].tile, label);
-    keep(name, label);
-    gpume_cache_store(cache, name, label, strlen(label));
+    gpume_known_keep(cache, name, label);
 fail:
     return status;
 }

@@ -7,8 +7,8 @@
 #ifndef GPUME_GPU_TUNE_CHOICE_H
 #define GPUME_GPU_TUNE_CHOICE_H
 
+#include "gpu/tune/known.h"
 #include "gpu/tune/variant.h"
-#include "gpu/vk/pipeline_cache.h"
 
 /* tile: the shape to take, usually of the fastest variant; chunk 0: the best shape and variant.
  * GPUME_UNSUPPORTED, logged: the variant that plan->params.search names does not suit the layer. A
@@ -21,7 +21,7 @@ int gpume_choice_make(struct gpume_gpu *gpu, const struct gpume_plan *plan,
 void gpume_choice_name(const struct gpume_gpu *gpu, const struct gpume_plan *plan,
     const struct gpume_shape *layer, char name[GPUME_CACHE_NAME_BYTES]);
 
-#define GPUME_CHOICE_LABEL_BYTES 64u
+#define GPUME_CHOICE_LABEL_BYTES GPUME_KNOWN_BYTES
 
 /* A variant and its shape as one short text, for the log and the cache. */
 void gpume_choice_label(const struct gpume_match_variant *variant, const struct gpume_tile *tile,

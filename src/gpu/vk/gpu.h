@@ -25,6 +25,7 @@ struct gpume_gpu {
     bool addresses;              /* kernels may reach buffers by address, of whatever size */
     uint32_t subgroup;           /* size that kernels may ask for, every subgroup full; 0: none */
     uint32_t subgroups_max;      /* in a workgroup, of that size */
+    bool sorts_wrongly;          /* see arrays/sort_check.h */
     char driver[256];
     struct gpume_logical *logical; /* logical.h */
     VkDevice device;               /* the logical one */

@@ -163,7 +163,8 @@ struct gpume_params {
      * name belongs to one engine, which GPUME_BACKEND_AUTO then takes, even on a software driver.
      * Affects speed only. */
     const char *search;
-    /* Folder for files that make the next gpume_open faster, such as compiled pipelines. It is
+    /* Folder for files that make the next gpume_open faster, such as compiled pipelines, and what
+     * was found out about drivers: their fastest search, and that they sort rightly. It is
      * created, readable by the user alone, if it does not exist. NULL: nothing is kept. Errors in
      * using it are logged at debug level and do not fail the call. Read by gpume_open only. */
     const char *cache_dir;

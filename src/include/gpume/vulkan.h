@@ -32,6 +32,10 @@
  * same sorter is under way. As Vulkan requires, only one thread at a time records into a command
  * buffer.
  *
+ * Drivers: gpume_sort checks that the driver translates the kernels rightly, and sorts on the CPU
+ * if not. A sorter cannot, as it submits nothing: sort known keys once if you meet drivers that you
+ * do not know.
+ *
  * Structs that may grow begin with `size`, as in gpume.h: write
  * {.size = sizeof(struct gpume_vulkan)}. gpume_sorter_memory never grows.
  */
