@@ -127,7 +127,7 @@ static void find_cut(struct gpume_packets *packets)
     }
 }
 
-/* One of the numbered pictures may be missing, for which libavformat returns EIO, since FFmpeg 9
+/* One of the numbered pictures may be missing, for which libavformat returns EIO, that of FFmpeg 9
  * ENOENT. */
 static bool find_missing(struct gpume_packets *packets)
 {
