@@ -248,7 +248,9 @@ static int refuse_time(struct job *job)
 /* Adds the time of the next frame. */
 static int add_time(struct job *job, struct gpume_spacing *spacing, int64_t time_us, bool *even)
 {
-    const int64_t distance = spacing->count > 0 ? time_us - spacing->last_us : 0;
+    /* times of hostile inputs may overflow */
+    const uint64_t since = (uint64_t)time_us - (uint64_t)spacing->last_us;
+    const int64_t distance = spacing->count > 0 ? (int64_t)since : 0;
     *even = gpume_spacing_add(spacing, time_us);
     job->after = job->uneven == 0 ? (double)distance / 1e6 : job->after;
     return job->has_times || gpume_distances_add(&job->distances, distance)

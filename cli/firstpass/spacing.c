@@ -30,11 +30,13 @@ bool gpume_spacing_add(struct gpume_spacing *spacing, int64_t time_us)
                    rest = n * spacing->den % spacing->num;
     const int64_t expected =
         (int64_t)(seconds * (uint64_t)SECOND + rest * (uint64_t)SECOND / spacing->num);
-    const int64_t difference = time_us - spacing->first_us - expected;
+    /* times of hostile inputs may overflow */
+    const int64_t difference =
+        (int64_t)((uint64_t)time_us - (uint64_t)spacing->first_us - (uint64_t)expected);
     spacing->last_us = time_us;
     spacing->early = difference < spacing->early ? difference : spacing->early;
     spacing->late = difference > spacing->late ? difference : spacing->late;
-    return spacing->late - spacing->early <= half_frame(spacing);
+    return (uint64_t)spacing->late - (uint64_t)spacing->early <= (uint64_t)half_frame(spacing);
 }
 
 bool gpume_spacing_is_late(const struct gpume_spacing *spacing)

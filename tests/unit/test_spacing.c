@@ -93,6 +93,10 @@ static void test_spacing(void)
     REQUIRE_EQUAL(first_uneven(late, 5, &is_late), 3);
     REQUIRE(is_late);
     REQUIRE_EQUAL(first_uneven(half, 3, &is_late), -1);
+    struct gpume_spacing extremes;
+    gpume_spacing_init(&extremes, 25, 1);
+    REQUIRE(gpume_spacing_add(&extremes, INT64_MIN));
+    REQUIRE(!gpume_spacing_add(&extremes, INT64_MAX) && !gpume_spacing_add(&extremes, 0));
 }
 
 int main(void)
