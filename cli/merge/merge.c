@@ -319,6 +319,7 @@ const struct gpume_command gpume_merge_command = {
     .operands_min = 1,
     .operands_max = PARTS_MAX,
     .operands = "the folders of runs over ranges of one video",
+    .reads_folders = true,
     .catches_signals = true,
     .check = check,
     .run = run,

@@ -266,10 +266,10 @@ static int refuse_without_value(
 }
 
 /* What is read is known before anything is opened, so that no output replaces it. */
-static int add_input(const char *name)
+static int add_input(const struct gpume_command *command, const char *name)
 {
-    return gpume_inputs_add(name) == GPUME_OK ? GPUME_OK
-                                              : gpume_refuse(GPUME_NOMEM, "out of memory");
+    const int status = command->reads_folders ? gpume_inputs_add_all(name) : gpume_inputs_add(name);
+    return status == GPUME_OK ? GPUME_OK : gpume_refuse(GPUME_NOMEM, "out of memory");
 }
 
 /* spelled: the option as the user wrote it. text: its value, or NULL if that is the next argument.
@@ -293,7 +293,7 @@ static int take(
                    : refuse_value(option, spelled, text);
     }
     line->given[option - line->command->options] = true;
-    return option->reads ? add_input(text) : GPUME_OK;
+    return option->reads ? add_input(line->command, text) : GPUME_OK;
 }
 
 static int take_long(struct cursor *cursor, const char *argument)
@@ -406,7 +406,7 @@ static int take_operand(struct cursor *cursor, const char *name)
     options->input_count++;
     return command->last_is_output && options->input_count == command->operands_max
                ? GPUME_OK
-               : add_input(name);
+               : add_input(command, name);
 }
 
 static int take_argument(struct cursor *cursor)

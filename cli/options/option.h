@@ -73,6 +73,7 @@ struct gpume_command {
     size_t bytes; /* of its struct, which begins with a struct gpume_common_options */
     uint32_t operands_min, operands_max;
     bool last_is_output;  /* of the operands; all others are inputs */
+    bool reads_folders;   /* that are operands: all files in them, not only those of every run */
     const char *operands; /* describes the operands in messages */
     bool catches_signals; /* it has outputs to finish or remove */
 

@@ -4,6 +4,7 @@
 #include "base/grow.h"
 #include "files/path.h"
 #include "files/pattern.h"
+#include "files/text_file.h"
 
 #include "gpume/gpume.h"
 
@@ -142,6 +143,32 @@ static int add_wrapped(const char *names)
     return copy ? status : GPUME_NOMEM;
 }
 
+/* Other files in the folder may well be replaced, such as the page of an older comparison. */
+static int add_run(const char *folder)
+{
+    static const char *const names[] = {"vectors.csv", "frames.csv", "summary.json"};
+    int status = GPUME_OK;
+    for (size_t i = 0; i < sizeof names / sizeof names[0] && status == GPUME_OK; i++) {
+        struct stat info;
+        char *path = gpume_text_join(folder, names[i]);
+        const bool exists = path && stat(path, &info) == 0;
+        status = !path ? GPUME_NOMEM : exists ? add(&info, false) : GPUME_OK;
+        free(path);
+    }
+    return status;
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+int gpume_inputs_add_all(const char *name)
+{
+    return is_folder(name) ? add_files(name, NULL) : gpume_inputs_add(name);
+}
+
 int gpume_inputs_add(const char *name)
 {
     struct stat info;
@@ -150,7 +177,7 @@ int gpume_inputs_add(const char *name)
         return gpume_inputs_add_descriptor(STDIN_FILENO);
     }
     if (stat(path, &info) == 0) {
-        return S_ISDIR(info.st_mode) ? add_files(path, NULL) : add(&info, false);
+        return S_ISDIR(info.st_mode) ? add_run(path) : add(&info, false);
     }
     if (gpume_pattern_is_numbered(path)) {
         return add_series(path);

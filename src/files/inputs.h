@@ -11,9 +11,12 @@
 #include <sys/stat.h>
 
 /* Adds the files that the name of an input stands for: one file, standard input ("-"), all pictures
- * of a numbered name, the files of a folder, or those after a protocol of FFmpeg ("concat:a|b"). A
- * name of none adds nothing. GPUME_NOMEM, not logged. */
+ * of a numbered name, the tables and the summary in the folder of a run, or those after a protocol
+ * of FFmpeg ("concat:a|b"). A name of none adds nothing. GPUME_NOMEM, not logged. */
 int gpume_inputs_add(const char *name);
+
+/* The same, but all files of a folder. */
+int gpume_inputs_add_all(const char *name);
 
 /* Adds an open file. */
 int gpume_inputs_add_descriptor(int fd);

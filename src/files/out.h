@@ -20,11 +20,13 @@ struct gpume_out_set;
 struct gpume_workers;
 
 /* GPUME_IO after one line that names the file, the reason and a remedy. Without overwrite an
- * existing regular file is refused with GPUME_INVALID. */
+ * existing regular file is refused with GPUME_INVALID. GPUME_AGAIN: the name is taken, by an input.
+ */
 int gpume_out_open(
     struct gpume_out **out, const char *path, bool overwrite, const struct gpume_log *log);
 
-/* Opens an output of a run (files/out_set.h). GPUME_AGAIN: another run is writing it. */
+/* Opens an output of a run (files/out_set.h). GPUME_AGAIN: the name is taken, by another run that
+ * is writing it, by an input, or by another output of the set. */
 int gpume_out_open_in(struct gpume_out **out, struct gpume_out_set *set, const char *path,
     const struct gpume_log *log);
 

@@ -33,7 +33,7 @@ static bool is_input(const struct gpume_out *out, const struct stat *info)
 static int refuse_input(const struct gpume_out *out)
 {
     return gpume_log_fail(
-        &out->log, GPUME_INVALID, "%s: is the input; give the output another name", out->label);
+        &out->log, GPUME_AGAIN, "%s: is the input; give the output another name", out->label);
 }
 
 static int open_descriptor(struct gpume_out *out, int fd)
@@ -127,7 +127,7 @@ static void enter_set(struct gpume_out *out)
 static int check_alone(const struct gpume_out *out)
 {
     if (is_taken(out)) {
-        return gpume_log_fail(&out->log, GPUME_INVALID,
+        return gpume_log_fail(&out->log, GPUME_AGAIN,
             "%s: named for two outputs; give one of them another name", out->label);
     }
     if (!out->set->alone || !gpume_temporary_has_rival(out->final, out->temp)) {

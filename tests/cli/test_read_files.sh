@@ -54,6 +54,11 @@ done
 ln v.csv numbered7.flo
 refused v.csv convert - numbered%d.flo -b 8
 rm numbered7.flo
+# But for its tables, a run's folder may be written to.
+expect 0 convert folder folder/new.mvf -q
+expect 0 convert folder folder/new.mvf -qy
+expect 0 compare folder v.csv -q --report folder/page.html
+expect 0 compare folder v.csv -qy --report folder/page.html
 # Standard output may be the input, too.
 "$gpume" convert v.csv - >>v.csv 2>"$scratch/err"
 [ $? -eq 2 ] || fail "a file that is read is appended to itself"
