@@ -152,11 +152,12 @@ static int take_bin(struct joining *joining, const char *line)
     char *at = NULL;
     const long dx = strtol(line + (line[0] == '['), &at, 10);
     const long dy = *at == ',' ? strtol(at + 1, &at, 10) : 0;
-    const uint64_t count = *at == ',' ? strtoull(at + 1, &at, 10) : 0;
+    const bool counted = *at == ',';
+    const uint64_t count = counted ? strtoull(at + 1, &at, 10) : 0;
     const long x = dx / (long)histogram->side + (long)histogram->reach_x;
     const long y = dy / (long)histogram->side + (long)histogram->reach_y;
     const long columns = 2 * (long)histogram->reach_x + 1, rows = 2 * (long)histogram->reach_y + 1;
-    if (*at != ']' || x < 0 || x >= columns || y < 0 || y >= rows) {
+    if (!counted || *at != ']' || x < 0 || x >= columns || y < 0 || y >= rows) {
         return refuse(joining);
     }
     histogram->counts[y * columns + x] += count;

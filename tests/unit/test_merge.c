@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 static char folder[] = "test_merge-XXXXXX";
 
@@ -614,6 +615,167 @@ static void check_stills(void)
     REQUIRE_EQUAL(still_as("some text\n", 10), GPUME_INVALID);
 }
 
+/* A report of a part, in JSON: a row per frame, one vector, and blocks of these costs. */
+static void put_report(const char *name, unsigned first, unsigned rows, const unsigned *costs,
+    unsigned count, const char *bin, const char *end)
+{
+    FILE *file = fopen(name, "w");
+    REQUIRE(file);
+    fprintf(file, "{\n  \"figures\": [\n");
+    for (unsigned i = first; i < first + rows; i++) {
+        fprintf(file,
+            "    {\"frame\": %u, \"ref\": %u, \"sad_before\": 9000, \"sad_after\": %u, "
+            "\"cut\": false}%s\n",
+            i, i - 1, i < 3 ? 1 : 8000, i + 1 < first + rows ? "," : "");
+    }
+    fprintf(file, "  ],\n  \"histogram\": {\n    \"counts\": [\n      %s\n    ]\n  },\n", bin);
+    fprintf(file, "  \"costliest\": [\n");
+    for (unsigned i = 0; i < count; i++) {
+        fprintf(file, "    {\n      \"from\": %u,\n      \"cost\": %u\n    }%s\n", 100 * first + i,
+            costs[i], i + 1 < count ? "," : "");
+    }
+    fprintf(file, "  ]\n%s", end);
+    REQUIRE(fclose(file) == 0);
+}
+
+/* Joins the two reports and returns the JSON; NULL: refused. */
+static json_t *join_reports(struct gpume_merge_part parts[2])
+{
+    struct gpume_join_file files[2] = {0};
+    struct gpume_merge_total total;
+    struct gpume_out *out = NULL;
+    json_error_t error;
+    json_t *all = NULL;
+    gpume_merge_total_begin(&total, parts, 2);
+    for (size_t i = 0; i < 2; i++) {
+        REQUIRE_EQUAL(
+            gpume_merge_total_add(&total, &parts[i], NULL, NULL, &counting_log), GPUME_OK);
+    }
+    REQUIRE_EQUAL(gpume_join_look(&files[0], strdup("file"), &counting_log), GPUME_OK);
+    REQUIRE_EQUAL(gpume_join_look(&files[1], strdup("file_2"), &counting_log), GPUME_OK);
+    REQUIRE_EQUAL(gpume_out_open(&out, "joined", true, &counting_log), GPUME_OK);
+    if (gpume_merge_report_write(out, files, &total, &counting_log) == GPUME_OK) {
+        REQUIRE_EQUAL(gpume_out_finish(out), GPUME_OK);
+        all = json_load_file("joined", 0, &error);
+        REQUIRE(all);
+    }
+    gpume_out_close(&out);
+    gpume_join_finish(&files[0]);
+    gpume_join_finish(&files[1]);
+    return all;
+}
+
+/* Of both parts: the costliest 24 blocks, those of the first part first among equals; the sums of
+ * bins; cuts, which depend on the frame before. */
+static void check_reports(void)
+{
+    static const unsigned first[] = {90, 80, 80, 70, 60, 50, 40, 30, 20, 19, 18, 17, 16, 15, 14,
+        13},
+                          second[] = {95, 80, 70, 60, 60, 9, 8, 7, 6, 5, 4, 3, 2, 1};
+    static const unsigned from[24] = {300, 100, 101, 102, 301, 103, 302, 104, 303, 304, 105, 106,
+        107, 108, 109, 110, 111, 112, 113, 114, 115, 305, 306, 307};
+    struct gpume_merge_part parts[2] = {0};
+    const struct given a = {.start = 1, .frames = 2, .fields = 2, .last = 2, .sad = 30},
+                       b = {.start = 3, .frames = 2, .fields = 2, .last = 4, .sad = 5};
+    REQUIRE_EQUAL(make_part(&parts[0], "a", &a), GPUME_OK);
+    REQUIRE_EQUAL(make_part(&parts[1], "b", &b), GPUME_OK);
+    put_text("a/frames.csv", TABLE "1,0,4,0,9,10,40,20\n2,1,4,1,8,20,30,10\n");
+    put_text("b/frames.csv", TABLE "3,2,4,2,7,5,20,4\n4,3,4,2,7,0,20,4\n");
+    put_report("file", 1, 2, first, 16, "[-7, 7, 5]", "}\n");
+    put_report("file_2", 3, 2, second, 14, "[-7, 7, 3]", "}\n");
+    json_t *all = join_reports(parts), *blocks = json_object_get(all, "costliest"),
+           *figures = json_object_get(all, "figures"),
+           *bins = json_object_get(json_object_get(all, "histogram"), "counts");
+    REQUIRE_EQUAL(json_array_size(blocks), 24);
+    for (size_t i = 0; i < 24; i++) {
+        REQUIRE_EQUAL(
+            json_integer_value(json_object_get(json_array_get(blocks, i), "from")), from[i]);
+    }
+    REQUIRE_EQUAL(json_array_size(bins), 1);
+    REQUIRE_EQUAL(json_integer_value(json_array_get(json_array_get(bins, 0), 2)), 8);
+    REQUIRE_EQUAL(json_integer_value(json_array_get(json_array_get(bins, 0), 0)), -7);
+    REQUIRE_EQUAL(json_array_size(figures), 4);
+    for (size_t i = 0; i < 4; i++) { /* from 1 to 8000, but not from 8000 to 8000 */
+        REQUIRE_EQUAL(json_is_true(json_object_get(json_array_get(figures, i), "cut")), i == 2);
+    }
+    json_decref(all);
+    static const struct {
+        unsigned rows;
+        const char *bin, *end;
+    } wrong[] = {{1, "[0, 0, 1]", "}\n"}, {3, "[0, 0, 1]", "}\n"}, {2, "[8, 0, 1]", "}\n"},
+        {2, "[0, 8, 1]", "}\n"}, {2, "[-8, 0, 1]", "}\n"}, {2, "[0, -8, 1]", "}\n"},
+        {2, "[0, 0]", "}\n"}, {2, "[0, 0, 1]", "}\n\n"}, {2, "[0, 0, 1]", "}\n}\n"},
+        {2, "[0, 0, 1]", "  \n"}};
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        put_report("file_2", 3, wrong[i].rows, second, 14, wrong[i].bin, wrong[i].end);
+        const unsigned errors = logged.errors;
+        all = join_reports(parts);
+        REQUIRE(!all);
+        REQUIRE_EQUAL(logged.errors - errors, 1);
+        json_decref(all);
+    }
+    gpume_merge_part_finish(&parts[0]);
+    gpume_merge_part_finish(&parts[1]);
+}
+
+/* Appends a member of gzip. */
+static size_t put_member(unsigned char *at, size_t room, const char *text)
+{
+    z_stream gzip = {0};
+    REQUIRE(deflateInit2(&gzip, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK);
+    gzip.next_in = (z_const Bytef *)(uintptr_t)text;
+    gzip.avail_in = (uInt)strlen(text);
+    gzip.next_out = at;
+    gzip.avail_out = (uInt)room;
+    REQUIRE(deflate(&gzip, Z_FINISH) == Z_STREAM_END);
+    REQUIRE(deflateEnd(&gzip) == Z_OK);
+    return (size_t)(gzip.next_out - at);
+}
+
+/* A head and rows, in members of gzip. */
+static void check_packed(void)
+{
+    static const struct {
+        const char *head, *rows;
+        int status;
+    } cases[] = {{"frame,ref,x,y,w\n", "1,0,0,0,8\n1,0,8,0,8\n", GPUME_OK},
+        {"", "{}\n{}\n", GPUME_OK},
+        {"frame,ref,x,y,w\n", "1,0,0,0,8\n1,0,8,0,8\n1,0,8", GPUME_INVALID},
+        {"frame,ref,x,y,w\n", "1,0,0,0,8\n", GPUME_INVALID},
+        {"frame,ref,x,y,w\n1", "1,0,0,0,8\n1,0,8,0,8\n", GPUME_INVALID}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        unsigned char data[512];
+        size_t bytes = put_member(data, sizeof(data), cases[i].head);
+        bytes += put_member(data + bytes, sizeof(data) - bytes, cases[i].rows);
+        if (cases[i].status == GPUME_OK) {
+            check_lengths(data, bytes, 1, 2);
+        } else {
+            REQUIRE_EQUAL(join_as(data, bytes, 1, 2), cases[i].status);
+        }
+    }
+}
+
+/* Files that cannot be joined to each other. */
+static void check_heads(void)
+{
+    static const struct {
+        const char *a, *b;
+        int status;
+    } cases[] = {{"#x\n1\n", "#x\n2\n", GPUME_OK}, {"#x\n1\n", "#y\n1\n", GPUME_INVALID},
+        {"#x\n1\n", "#xx\n1\n", GPUME_INVALID}, {"{1}\n", "#x\n1\n", GPUME_INVALID},
+        {"{1}\n", "{2}\n", GPUME_OK}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct gpume_join_file files[2] = {0};
+        put_text("file", cases[i].a);
+        put_text("file_2", cases[i].b);
+        REQUIRE_EQUAL(gpume_join_look(&files[0], strdup("file"), &counting_log), GPUME_OK);
+        REQUIRE_EQUAL(gpume_join_look(&files[1], strdup("file_2"), &counting_log), GPUME_OK);
+        REQUIRE_EQUAL(gpume_join_check(&files[0], &files[1], &counting_log), cases[i].status);
+        gpume_join_finish(&files[0]);
+        gpume_join_finish(&files[1]);
+    }
+}
+
 int main(void)
 {
     REQUIRE(mkdtemp(folder) && chdir(folder) == 0);
@@ -629,6 +791,9 @@ int main(void)
     check_sum_of_rows();
     check_y4m();
     check_stills();
+    check_reports();
+    check_packed();
+    check_heads();
     static const char *const files[] = {"a/summary.json", "a/frames.csv", "a", "b/summary.json",
         "b/frames.csv", "b", "total.json", "file", "file_2", "joined", "s7"};
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
