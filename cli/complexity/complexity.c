@@ -27,20 +27,12 @@ struct part {
     struct gpume_complexity complexity;
 };
 
-/* Where times jump back, as long as the last frame. */
-static int64_t duration_of(const struct gpume_scene_list *list, uint64_t frame)
-{
-    const int64_t us = frame + 1 < list->frames ? list->times_us[frame + 1] - list->times_us[frame]
-                                                : list->frame_us;
-    return us > 0 ? us : list->frame_us;
-}
-
 static struct part measure(
     const struct gpume_scene_list *list, size_t scene, uint64_t begin, uint64_t end)
 {
     struct part part = {scene, begin, end, list->times_us[begin], 0, {0}};
     for (uint64_t i = begin; i < end; i++) {
-        part.duration_us += duration_of(list, i);
+        part.duration_us += gpume_scene_duration(list, i);
         gpume_complexity_add(&part.complexity, &list->facts[i], i == list->starts[scene]);
     }
     return part;
@@ -197,7 +189,7 @@ static const struct gpume_option table[] = {
     {GPUME_ROW_CHOICE("by", "frame|scene", OPTIONS, by, units),
         .help = "what a row of csv describes (default frame); json has both"},
     {.heading = "Scenes"},
-    GPUME_OPTIONS_SCENES(OPTIONS, scene),
+    GPUME_OPTIONS_SCENES(OPTIONS, scene, ""),
     GPUME_OPTIONS_VIDEO(OPTIONS, scene.video),
     {GPUME_ROW_CHOICE("format", "csv|json", OPTIONS, format, formats),
         .help = "format of the output (default csv)"},
@@ -215,6 +207,6 @@ const struct gpume_command gpume_complexity_command = {
     GPUME_COMMAND_ONE_VIDEO,
     .catches_signals = true,
     .set_defaults = gpume_scene_options_default,
-    .check = gpume_video_options_check,
+    .check = gpume_scene_options_check,
     .run = run,
 };

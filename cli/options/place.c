@@ -56,11 +56,15 @@ static bool read_time(const char *text, int64_t *us)
 static bool parse_place(const struct gpume_option *option, const char *text, void *field)
 {
     struct gpume_place place = {0};
+    const uint64_t min = (uint64_t)option->min;
     if (!gpume_parse_digits(text, strlen(text), (uint64_t)option->max, &place.frame)) {
         place = (struct gpume_place){.is_time = read_time(text, &place.us), .us = place.us};
         if (!place.is_time) {
             return false;
         }
+    }
+    if (min > 0 && (place.is_time ? place.us == 0 : place.frame < min)) {
+        return false;
     }
     *(struct gpume_place *)field = place;
     return true;
@@ -68,8 +72,8 @@ static bool parse_place(const struct gpume_option *option, const char *text, voi
 
 static void describe_place(const struct gpume_option *option, char *text, size_t bytes)
 {
-    snprintf(text, bytes, "a whole number from 0 to %.0f, or a time such as 1:23.4 or 12.5s",
-        option->max);
+    snprintf(text, bytes, "a whole number from %.0f to %.0f, or a time%s such as 1:23.4 or 12.5s",
+        option->min, option->max, option->min > 0 ? " above 0" : "");
 }
 
 static bool parse_duration(const struct gpume_option *option, const char *text, void *field)

@@ -17,7 +17,7 @@ struct job {
     struct gpume_video video;
     struct gpume_scenes *scenes;
     struct gpume_scene_list list;
-    size_t times_room, facts_room;
+    size_t times_room, facts_room, starts_room;
 };
 
 static int refuse_frame(const struct gpume_scene_list *list)
@@ -56,6 +56,11 @@ static int take_frame(void *opaque, const struct gpume_plane *luma, int64_t time
 static enum gpume_exit open_scenes(void *opaque)
 {
     struct job *job = opaque;
+    if (job->video.info.interlaced) {
+        gpume_console_warning("%s: is interlaced, and whole frames of two fields are compared; "
+                              "--vf bwdif=send_frame deinterlaces it",
+            job->video.info.label);
+    }
     const struct gpume_scenes_params wanted = {
         .lookahead = gpume_video_lookahead(&job->video),
         .take = job->wants_facts ? take_facts : NULL,
@@ -64,31 +69,6 @@ static enum gpume_exit open_scenes(void *opaque)
     const int status = gpume_scenes_open(&job->scenes, &wanted);
     return gpume_video_opened(
         &job->video, status, status ? NULL : gpume_scenes_engine(job->scenes));
-}
-
-/* Chooses the changes that are confident enough, and the scenes that begin with them. */
-static enum gpume_exit choose(struct job *job, const struct gpume_changes *found)
-{
-    struct gpume_scene_list *list = &job->list;
-    list->changes = malloc((found->count + 1) * sizeof(*list->changes));
-    list->starts = malloc((found->count + 1) * sizeof(*list->starts));
-    if (!list->changes || !list->starts) {
-        return gpume_refuse(GPUME_EXIT_FAILED, "out of memory");
-    }
-    list->starts[list->start_count++] = 0;
-    for (size_t i = 0; i < found->count; i++) {
-        const struct gpume_change *change = &found->items[i];
-        if (change->confidence < job->options->confidence) {
-            continue;
-        }
-        const uint64_t start = gpume_change_scene(change);
-        list->changes[list->change_count++] = *change;
-        if (start < list->frames && list->frames - start >= job->options->length_min &&
-            start >= list->starts[list->start_count - 1] + job->options->length_min) {
-            list->starts[list->start_count++] = start;
-        }
-    }
-    return GPUME_EXIT_DONE;
 }
 
 /* By the frame rate; without one, as long as the last frame from which time does not jump back. */
@@ -106,6 +86,93 @@ static int64_t last_frame_us(const struct job *job)
         }
     }
     return 0;
+}
+
+/* How long a frame is shown; where times jump back, as long as the last one. */
+int64_t gpume_scene_duration(const struct gpume_scene_list *list, uint64_t frame)
+{
+    const int64_t us = frame + 1 < list->frames ? list->times_us[frame + 1] - list->times_us[frame]
+                                                : list->frame_us;
+    return us > 0 ? us : list->frame_us;
+}
+
+/* Frames `begin` to `end` - 1: are they as long as that, or longer? */
+static bool is_as_long(const struct gpume_scene_list *list, uint64_t begin, uint64_t end,
+    const struct gpume_place *length)
+{
+    int64_t us = 0;
+    for (uint64_t i = begin; length->is_time && i < end && us < length->us; i++) {
+        us += gpume_scene_duration(list, i);
+    }
+    return length->is_time ? us >= length->us : end - begin >= length->frame;
+}
+
+/* How many equal parts make a scene short enough. */
+static uint64_t parts_of(const struct gpume_scene_list *list, uint64_t begin, uint64_t end,
+    const struct gpume_place *length)
+{
+    int64_t us = 0;
+    if (!length->is_time) {
+        return length->frame > 0 ? (end - begin + length->frame - 1) / length->frame : 1;
+    }
+    for (uint64_t i = begin; i < end; i++) {
+        us += gpume_scene_duration(list, i);
+    }
+    const uint64_t parts = (uint64_t)((us + length->us - 1) / length->us);
+    return parts < 1 ? 1 : parts < end - begin ? parts : end - begin;
+}
+
+static enum gpume_exit add_start(struct job *job, uint64_t start)
+{
+    struct gpume_scene_list *list = &job->list;
+    uint64_t *grown =
+        gpume_grow(list->starts, list->start_count, &job->starts_room, sizeof(*grown));
+    if (!grown) {
+        return gpume_refuse(GPUME_EXIT_FAILED, "out of memory");
+    }
+    list->starts = grown;
+    list->starts[list->start_count++] = start;
+    return GPUME_EXIT_DONE;
+}
+
+/* Begins a scene, in equal parts. */
+static enum gpume_exit add_scene(struct job *job, uint64_t begin, uint64_t end)
+{
+    const uint64_t parts = parts_of(&job->list, begin, end, &job->options->length_max);
+    enum gpume_exit result = GPUME_EXIT_DONE;
+    for (uint64_t i = 0; i < parts && result == GPUME_EXIT_DONE; i++) {
+        result = add_start(job, begin + (end - begin) * i / parts);
+    }
+    return result;
+}
+
+/* Chooses the changes that are confident enough, and the scenes that begin with them. */
+static enum gpume_exit choose(struct job *job, const struct gpume_changes *found)
+{
+    struct gpume_scene_list *list = &job->list;
+    const struct gpume_place *shortest = &job->options->length_min;
+    uint64_t begin = 0;
+    list->changes = malloc((found->count + 1) * sizeof(*list->changes));
+    if (!list->changes) {
+        return gpume_refuse(GPUME_EXIT_FAILED, "out of memory");
+    }
+    for (size_t i = 0; i < found->count; i++) {
+        const struct gpume_change *change = &found->items[i];
+        if (change->confidence < job->options->confidence) {
+            continue;
+        }
+        const uint64_t start = gpume_change_scene(change);
+        list->changes[list->change_count++] = *change;
+        if (start > begin && start < list->frames && is_as_long(list, begin, start, shortest) &&
+            is_as_long(list, start, list->frames, shortest)) {
+            const enum gpume_exit result = add_scene(job, begin, start);
+            if (result != GPUME_EXIT_DONE) {
+                return result;
+            }
+            begin = start;
+        }
+    }
+    return add_scene(job, begin, list->frames > 0 ? list->frames : 1);
 }
 
 static enum gpume_exit finish(void *opaque)
@@ -128,10 +195,10 @@ static void conclude(const void *opaque)
     static const struct {
         const char *one, *more;
     } names[] = {{"cut", "cuts"}, {"fade-in", "fade-ins"}, {"fade-out", "fade-outs"},
-        {"dissolve", "dissolves"}};
+        {"dissolve", "dissolves"}, {"wipe", "wipes"}};
     const bool to_stdout = gpume_text_is_stdout(job->video.output);
     FILE *stream = to_stdout ? stderr : stdout;
-    size_t counts[4] = {0};
+    size_t counts[sizeof(names) / sizeof(names[0])] = {0};
     const char *separator = ": ";
     if (job->options->video.common.verbosity < (to_stdout ? 1 : 0)) {
         return;
@@ -141,7 +208,7 @@ static void conclude(const void *opaque)
     }
     fprintf(stream, "scenes       %zu in %" PRIu64 " frame%s", job->list.start_count,
         job->list.frames, job->list.frames == 1 ? "" : "s");
-    for (size_t i = 0; i < 4; i++) {
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (counts[i] > 0) {
             fprintf(stream, "%s%zu %s", separator, counts[i],
                 counts[i] == 1 ? names[i].one : names[i].more);
@@ -177,5 +244,17 @@ void gpume_scene_options_default(void *opaque)
     struct gpume_scene_options *options = opaque;
     gpume_video_options_default(&options->video);
     options->confidence = 0.5;
-    options->length_min = 1;
+}
+
+int gpume_scene_options_check(void *opaque, const struct gpume_line *line)
+{
+    const struct gpume_scene_options *options = opaque;
+    const struct gpume_place *min = &options->length_min, *max = &options->length_max;
+    if (gpume_line_has(line, "min-length") && gpume_line_has(line, "max-length") &&
+        min->is_time == max->is_time &&
+        (min->is_time ? min->us > max->us : min->frame > max->frame)) {
+        gpume_console_error("--min-length is more than --max-length");
+        return GPUME_INVALID;
+    }
+    return gpume_video_options_check(opaque, line);
 }

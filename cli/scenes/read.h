@@ -7,6 +7,7 @@
 #define GPUME_CLI_SCENES_READ_H
 
 #include "encode/scenes.h"
+#include "options/place.h"
 #include "video.h"
 
 /* Starts as zero. */
@@ -29,23 +30,33 @@ static inline uint64_t gpume_scene_end(const struct gpume_scene_list *list, size
     return scene + 1 < list->start_count ? list->starts[scene + 1] : list->frames;
 }
 
+/* How long a frame is shown, in microseconds; where times jump back, as long as the last one. */
+int64_t gpume_scene_duration(const struct gpume_scene_list *list, uint64_t frame);
+
 /* The first member of such a command's options. */
 struct gpume_scene_options {
     struct gpume_video_options video;
-    double confidence;   /* the least of a change */
-    uint64_t length_min; /* frames */
+    double confidence; /* the least of a change */
+    /* Of scenes. Zero: not given. */
+    struct gpume_place length_min, length_max;
 };
 
-#define GPUME_OPTIONS_SCENES(s, m)                                                                 \
+/* shortest: what the help says beside the default of --min-length. */
+#define GPUME_OPTIONS_SCENES(s, m, shortest)                                                       \
     {GPUME_ROW_REAL("confidence", "C", s, m.confidence, 0, 1),                                     \
         .help = "ignore changes of less confidence, 0 to 1 (default 0.5)"},                        \
+        {GPUME_ROW("min-length", "N|TIME", place, s, m.length_min), .min = 1, .max = 1000000,      \
+            .help = "begin no scene less than N frames, or a time such as 1.5s, after another "    \
+                    "one or before the end (default 1" shortest ")"},                              \
     {                                                                                              \
-        GPUME_ROW_NUMBER("min-length", s, m.length_min, 1, 1000000),                               \
-            .help = "begin no scene less than N frames after another one or before the end "       \
-                    "(default 1)"                                                                  \
+        GPUME_ROW("max-length", "N|TIME", place, s, m.length_max),                                 \
+            .min = 1, .max = UINT32_MAX,                                                           \
+            .help = "divide longer scenes into equal parts (default: no limit)"                    \
     }
 
-void gpume_scene_options_default(void *options); /* for set_defaults */
+/* For set_defaults and check. */
+void gpume_scene_options_default(void *options);
+int gpume_scene_options_check(void *options, const struct gpume_line *line);
 
 /* Writes the list to the output, whose errors are sticky. options: the command's. */
 typedef void (*gpume_scene_write_fn)(

@@ -22,6 +22,7 @@ static const char *const kinds[] = {
     [GPUME_CHANGE_FADE_IN] = "fade-in",
     [GPUME_CHANGE_FADE_OUT] = "fade-out",
     [GPUME_CHANGE_DISSOLVE] = "dissolve",
+    [GPUME_CHANGE_WIPE] = "wipe",
 };
 
 static void write_csv(struct gpume_out *out, const struct gpume_scene_list *list)
@@ -147,13 +148,23 @@ static enum gpume_exit run(const void *options)
     return gpume_scene_run(options, false, write_list);
 }
 
+/* A chunk of less than a second is not worth an encoder's start. */
+static int check(void *opaque, const struct gpume_line *line)
+{
+    struct scenes_options *options = opaque;
+    if (options->format == AV1AN && !gpume_line_has(line, "min-length")) {
+        options->scene.length_min = (struct gpume_place){.is_time = true, .us = 1000000};
+    }
+    return gpume_scene_options_check(opaque, line);
+}
+
 #define OPTIONS struct scenes_options
 
 static const char *const formats[] = {"csv", "json", "av1an", "qpfile", "keyframes", NULL};
 
 static const struct gpume_option table[] = {
     {.heading = "Scenes"},
-    GPUME_OPTIONS_SCENES(OPTIONS, scene),
+    GPUME_OPTIONS_SCENES(OPTIONS, scene, ", with --format av1an 1s"),
     GPUME_OPTIONS_VIDEO(OPTIONS, scene.video),
     {GPUME_ROW_CHOICE("format", "FORMAT", OPTIONS, format, formats),
         .help = "csv (all changes), json (changes and scenes), av1an (for its --scenes), qpfile "
@@ -165,13 +176,14 @@ const struct gpume_command gpume_scenes_command = {
     .name = "scenes",
     .summary = "find the changes of scene in a video",
     .usage = "scenes INPUT [-o FILE] [options]",
-    .about = "Finds cuts, dissolves and fades in a video by what it would cost to predict its "
-             "frames from each other. INPUT is a video, a numbered pattern (frame%03d.png), or - "
-             "for standard input.",
+    .about =
+        "Finds cuts, dissolves, fades and wipes in a video by what it would cost to predict its "
+        "frames from each other. INPUT is a video, a numbered pattern (frame%03d.png), or - "
+        "for standard input.",
     GPUME_COMMAND_OPTIONS(table, struct scenes_options),
     GPUME_COMMAND_ONE_VIDEO,
     .catches_signals = true,
     .set_defaults = gpume_scene_options_default,
-    .check = gpume_video_options_check,
+    .check = check,
     .run = run,
 };

@@ -12,6 +12,17 @@
 /* Frames: cuts that are no further apart are one. */
 #define TOLERANCE 2u
 
+double gpume_confidence(double score)
+{
+    static const double shares[] = {
+        0.001, 0.0025, 0.0067, 0.018, 0.0474, 0.1192, 0.2689, 0.5}; /* of -7, -6, ... 0 */
+    const double size = score < 0 ? -score : score;
+    const int whole = size < 7 ? (int)size : 6;
+    const double part = gpume_limit_to_one(size - whole);
+    const double less = shares[7 - whole] + part * (shares[6 - whole] - shares[7 - whole]);
+    return score < 0 ? less : 1 - less;
+}
+
 static uint64_t length(const struct gpume_change *change)
 {
     return change->last - change->first + 1;

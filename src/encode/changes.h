@@ -11,6 +11,7 @@ enum gpume_change_kind {
     GPUME_CHANGE_FADE_IN,  /* from a uniform picture */
     GPUME_CHANGE_FADE_OUT, /* to a uniform picture */
     GPUME_CHANGE_DISSOLVE,
+    GPUME_CHANGE_WIPE,
 };
 
 struct gpume_change {
@@ -25,6 +26,27 @@ struct gpume_change {
 static inline double gpume_limit_to_one(double value)
 {
     return value < 0 ? 0 : value > 1 ? 1 : value;
+}
+
+/* The weighted sum of evidence, which ends with 1 for the constant. */
+static inline double gpume_score(const double *weights, const double *evidence, size_t count)
+{
+    double sum = 0;
+    for (size_t i = 0; i < count; i++) {
+        sum += weights[i] * evidence[i];
+    }
+    return sum;
+}
+
+/* The confidence of a score: the logistic function, in straight pieces, since exp() is not the same
+ * on every machine. The weights of scores are those with which it is the share of changes that are
+ * real. */
+double gpume_confidence(double score);
+
+/* 0 to 1, and half of that where the value equals `half`. */
+static inline double gpume_saturate(double value, double half)
+{
+    return value / (value + half);
 }
 
 /* Starts as zero. */

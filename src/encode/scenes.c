@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/status.h"
 #include "encode/costs.h"
+#include "encode/cut.h"
 #include "encode/gradual.h"
 
 #include <math.h>
@@ -13,20 +14,26 @@
 #define REACH 4u  /* frames: the longest distance across a boundary; flashes are shorter */
 #define AROUND 8u /* frames on either side to which a boundary is compared */
 #define RING (2 * AROUND + 2)
-#define FLAT 16u          /* intra cost per block below which a picture has nothing to predict */
-#define MARGIN_WHOLE 0.15 /* between ratio and median, below which the confidence is reduced */
-#define MARGIN_PART 0.25
-#define COVERING 0.35    /* confidence of a gradual change that hides the cuts in it */
-#define CHANGE_LEAST 4.0 /* squared change of the picture at a cut, of the usual one */
-#define DISTINCT 0.1     /* a boundary below this confidence is not a candidate */
-#define RATIO_ALONE 0.5  /* that the only boundary of a video must exceed to be a cut */
-#define REPEATED 0.35    /* of a neighbour's ratio, below which a frame repeats the one before it */
-#define UNUSUAL 0.75     /* ratio from which a boundary is likely a cut */
+#define REPEATS 3u /* frames in a row that may repeat one */
+#define FACTS (RING + REPEATS)
+#define THUMBNAILS (RING + GPUME_LOOKAHEAD_LAG + 1)
+#define FLAT 16u        /* intra cost per block below which a picture has nothing to predict */
+#define COVERING 0.35   /* confidence of a gradual change that hides the cuts in it */
+#define REPEATED 0.35   /* of the largest ratio that near, below which a frame repeats another */
+#define UNUSUAL 0.75    /* ratio from which a boundary is likely a cut */
+#define PLAIN_LEAST 2.0 /* mean difference of the thumbnails below which there is no cut */
+#define RATIO_LEAST 0.2 /* the same of the ratio */
+#define TEXTURED 48u    /* intra cost from which a block has detail */
+#define UNEXPLAINED                                                                                \
+    7u /* tenths of it that prediction must cost for the block to count as changed */
+#define FLAT_VOTE 0.25 /* of a block without detail */
+#define DISTINCT 0.02  /* confidence below which nothing is listed */
 
 struct fact {
     uint64_t intra_cost;
-    double ratio;  /* of the pair with the frame before */
-    double change; /* squared distance of the thumbnails of that pair */
+    double ratio, plain;        /* of the pair with the frame before */
+    bool compared;              /* then also: */
+    struct gpume_unlike unlike; /* the same */
 };
 
 struct gpume_scenes {
@@ -35,10 +42,9 @@ struct gpume_scenes {
     struct gpume_lookahead *lookahead;
     uint32_t blocks;
     uint64_t put, frames; /* so far; the lag lies between both (lookahead.h) */
-    struct fact facts[RING];
-    double *deviations;               /* of each square of the last frame */
-    struct gpume_thumbnail thumbnail; /* of the last frame */
-    struct gpume_thumbnail thumbnails[GPUME_LOOKAHEAD_LAG + 1]; /* of those put after it */
+    struct fact facts[FACTS];
+    double *deviations; /* of each square of the last frame */
+    struct gpume_thumbnail thumbnails[THUMBNAILS];
     struct gpume_gradual gradual;
     struct gpume_changes cuts, gradual_changes; /* at the end the latter has all */
 };
@@ -53,7 +59,7 @@ static int add_change(
 
 static struct fact *fact_of(struct gpume_scenes *scenes, uint64_t frame)
 {
-    return &scenes->facts[frame % RING];
+    return &scenes->facts[frame % FACTS];
 }
 
 /* Cost of predicting the more detailed one of two frames from the other one, of its intra cost. */
@@ -71,19 +77,72 @@ static int find_ratio(struct gpume_scenes *scenes, uint64_t past, uint64_t frame
     return GPUME_OK;
 }
 
-/* The lowest ratio of all pairs across the boundary before `frame` that contain one of the two
- * frames at it. end: of the frames that are known. */
-static int find_lowest(struct gpume_scenes *scenes, uint64_t frame, uint64_t end, double *lowest)
+static struct gpume_thumbnail *thumbnail_of(struct gpume_scenes *scenes, uint64_t frame)
 {
+    return &scenes->thumbnails[frame % THUMBNAILS];
+}
+
+/* How the thumbnail of the frame differs from that of the one before. */
+static const struct gpume_unlike *unlike_of(struct gpume_scenes *scenes, uint64_t frame)
+{
+    struct fact *fact = fact_of(scenes, frame);
+    if (!fact->compared) {
+        gpume_thumbnail_compare(
+            &fact->unlike, thumbnail_of(scenes, frame - 1), thumbnail_of(scenes, frame));
+        fact->compared = true;
+    }
+    return &fact->unlike;
+}
+
+/* Share of the blocks that neither frame explains of the other one. Flat blocks have nothing to
+ * predict; the thumbnails vote for them. */
+static int find_changed(
+    struct gpume_scenes *scenes, uint64_t past, uint64_t frame, double flat_share, double *share)
+{
+    struct gpume_frame_facts before, after;
+    struct gpume_frame_cost forward, backward;
+    uint32_t changed = 0, textured = 0;
+    GPUME_CHECK(gpume_lookahead_cost(scenes->lookahead, frame, past, frame, &forward));
+    GPUME_CHECK(gpume_lookahead_cost(scenes->lookahead, past, past, frame, &backward));
+    gpume_lookahead_facts(scenes->lookahead, past, &before);
+    gpume_lookahead_facts(scenes->lookahead, frame, &after);
+    for (uint32_t i = 0; i < scenes->blocks; i++) {
+        const uint32_t x = before.intra_costs[i], y = after.intra_costs[i];
+        textured += x >= TEXTURED || y >= TEXTURED;
+        changed += (x >= TEXTURED || y >= TEXTURED) &&
+                   (x < TEXTURED || backward.costs[i] * 10u > x * UNEXPLAINED) &&
+                   (y < TEXTURED || forward.costs[i] * 10u > y * UNEXPLAINED);
+    }
+    const double flat = FLAT_VOTE * (scenes->blocks - textured);
+    *share = (changed + flat * flat_share) / (textured + flat);
+    return GPUME_OK;
+}
+
+/* All that differs between two frames. */
+static int compare(
+    struct gpume_scenes *scenes, uint64_t past, uint64_t frame, struct gpume_difference *difference)
+{
+    gpume_thumbnail_compare(
+        &difference->unlike, thumbnail_of(scenes, past), thumbnail_of(scenes, frame));
+    GPUME_CHECK(find_ratio(scenes, past, frame, &difference->cost));
+    return find_changed(scenes, past, frame, difference->unlike.share, &difference->changed);
+}
+
+/* The least of all pairs across the boundary before `frame` that contain one of the two frames at
+ * it. end: of the frames that are known. */
+static int find_lowest(
+    struct gpume_scenes *scenes, uint64_t frame, uint64_t end, struct gpume_difference *lowest)
+{
+    struct gpume_difference other;
+    GPUME_CHECK(compare(scenes, frame - 1, frame, lowest));
     for (uint64_t i = 1; i < REACH; i++) {
-        double ratio = *lowest;
         if (frame + i < end) {
-            GPUME_CHECK(find_ratio(scenes, frame - 1, frame + i, &ratio));
-            *lowest = ratio < *lowest ? ratio : *lowest;
+            GPUME_CHECK(compare(scenes, frame - 1, frame + i, &other));
+            gpume_difference_lower(lowest, &other);
         }
         if (frame >= i + 1) {
-            GPUME_CHECK(find_ratio(scenes, frame - 1 - i, frame, &ratio));
-            *lowest = ratio < *lowest ? ratio : *lowest;
+            GPUME_CHECK(compare(scenes, frame - 1 - i, frame, &other));
+            gpume_difference_lower(lowest, &other);
         }
     }
     return GPUME_OK;
@@ -101,90 +160,101 @@ static double median_of(double *values, size_t count)
     return count > 0 ? values[count / 2] : 0;
 }
 
-/* Does the boundary show what is usual? Not if it is likely a cut, nor if a frame is repeated
- * there, by a higher frame rate or as drawings often are. end: of the frames that are known. */
-static bool is_typical(struct gpume_scenes *scenes, uint64_t frame, uint64_t end)
+static double larger(double a, double b)
 {
-    const double ratio = fact_of(scenes, frame)->ratio;
-    const double before = frame > 1 ? fact_of(scenes, frame - 1)->ratio : 0;
-    const double after = frame + 1 < end ? fact_of(scenes, frame + 1)->ratio : 0;
-    return ratio < UNUSUAL && ratio >= REPEATED * (before > after ? before : after);
+    return a > b ? a : b;
 }
 
-/* What is usual for the boundaries on one side of the one before `frame`: medians. */
-struct usual {
-    double ratio, change;
+/* How well a boundary shows what is usual. */
+enum worth {
+    REPEAT, /* a frame is repeated there, by a higher frame rate or as drawings often are */
+    UNLIKE, /* it is likely a cut */
+    TYPICAL,
 };
 
-/* Of the boundaries from `first` to `last`, or of the typical ones if there are any. */
-static struct usual find_usual(
-    struct gpume_scenes *scenes, uint64_t first, uint64_t last, uint64_t end)
+/* end: of the frames that are known. */
+static enum worth worth_of(struct gpume_scenes *scenes, uint64_t frame, uint64_t end)
 {
-    double ratios[2][AROUND], changes[2][AROUND];
-    size_t counts[2] = {0};
-    for (uint64_t i = first; i <= last; i++) {
-        for (int typical = is_typical(scenes, i, end); typical >= 0; typical--) {
-            ratios[typical][counts[typical]] = fact_of(scenes, i)->ratio;
-            changes[typical][counts[typical]++] = fact_of(scenes, i)->change;
-        }
+    const double ratio = fact_of(scenes, frame)->ratio;
+    const uint64_t last = frame + REPEATS < end ? frame + REPEATS : end - 1;
+    double most = 0;
+    for (uint64_t i = frame > REPEATS ? frame - REPEATS : 1; i <= last; i++) {
+        most = larger(most, fact_of(scenes, i)->ratio);
     }
-    const int set = counts[1] > 0;
-    return (struct usual){
-        median_of(ratios[set], counts[set]), median_of(changes[set], counts[set])};
+    return ratio < REPEATED * most ? REPEAT : ratio >= UNUSUAL ? UNLIKE : TYPICAL;
 }
 
-/* The ratio that a cut before `frame` must exceed: that of the calmer side if the picture changes
- * there as it does on neither side, so that a cut to violent motion is found; otherwise that of the
- * other side, so that the beginning of violent motion is no cut. Two frames alone have no usual. */
-static double find_threshold(struct gpume_scenes *scenes, uint64_t frame, uint64_t end)
+/* Medians over the boundaries from `first` to `last` that are worth most. Where all but repeats are
+ * unlike, that is usual, as in film of drawings that weaves. */
+static struct gpume_usual find_usual(
+    struct gpume_scenes *scenes, uint64_t first, uint64_t last, uint64_t end)
+{
+    double values[5][AROUND];
+    size_t count = 0;
+    for (int worth = TYPICAL; worth >= REPEAT && count == 0; worth--) {
+        for (uint64_t i = first; i <= last; i++) {
+            if ((int)worth_of(scenes, i, end) == worth) {
+                const struct gpume_unlike *unlike = unlike_of(scenes, i);
+                values[0][count] = unlike->plain;
+                values[1][count] = unlike->residual;
+                values[2][count] = unlike->relative;
+                values[3][count] = unlike->structure;
+                values[4][count++] = fact_of(scenes, i)->ratio;
+            }
+        }
+    }
+    return (struct gpume_usual){median_of(values[0], count), median_of(values[1], count),
+        median_of(values[2], count), median_of(values[3], count), median_of(values[4], count)};
+}
+
+/* Of both sides of the boundary before `frame`. */
+static struct gpume_usual find_usual_around(
+    struct gpume_scenes *scenes, uint64_t frame, uint64_t end)
 {
     const uint64_t first = frame > AROUND ? frame - AROUND : 1;
     const uint64_t last = frame + AROUND < end ? frame + AROUND : end - 1;
-    const struct usual before = find_usual(scenes, first, frame - 1, end);
-    const struct usual after = find_usual(scenes, frame + 1, last, end);
-    const double change = before.change > after.change ? before.change : after.change;
-    const bool before_is_calmer = before.ratio < after.ratio;
-    const bool stands_out = fact_of(scenes, frame)->change > CHANGE_LEAST * change;
-    if (frame == 1 && end == 2) {
-        return RATIO_ALONE;
-    }
-    if (frame == 1 || frame + 1 == end) { /* one side is empty */
-        return before.ratio + after.ratio;
-    }
-    return stands_out == before_is_calmer ? before.ratio : after.ratio;
+    const struct gpume_usual before = find_usual(scenes, first, frame - 1, end);
+    const struct gpume_usual after = find_usual(scenes, frame + 1, last, end);
+    return (struct gpume_usual){larger(before.plain, after.plain),
+        larger(before.residual, after.residual), larger(before.relative, after.relative),
+        larger(before.structure, after.structure), larger(before.cost, after.cost)};
 }
 
-/* The confidence of a cut, from its ratio and the median around. Either nearly nothing of the
- * picture can be predicted; or far less than usual, which finds cuts in a part of the picture. */
-static double judge(double ratio, double median)
+/* The confidence of a cut before `frame`. Nothing that is found later raises it, so the costly
+ * steps are taken only where something is left. */
+static int judge(struct gpume_scenes *scenes, uint64_t frame, uint64_t end, double *confidence)
 {
-    const double margin = ratio - median;
-    const double whole = margin / (1 - median) * gpume_limit_to_one(margin / MARGIN_WHOLE);
-    const double part = margin / ratio * gpume_limit_to_one(margin / MARGIN_PART);
-    return margin <= 0 ? 0 : whole > part ? whole : part;
+    const struct fact *fact = fact_of(scenes, frame);
+    struct gpume_usual usual = {0};
+    *confidence = 0;
+    if (fact->plain < PLAIN_LEAST || fact->ratio < RATIO_LEAST) {
+        return GPUME_OK;
+    }
+    struct gpume_difference difference = {
+        .unlike = *unlike_of(scenes, frame), .cost = fact->ratio, .changed = 1};
+    *confidence = gpume_cut_confidence(&difference, &usual);
+    if (*confidence >= DISTINCT) {
+        usual = find_usual_around(scenes, frame, end);
+        *confidence = gpume_cut_confidence(&difference, &usual);
+    }
+    if (*confidence >= DISTINCT) {
+        GPUME_CHECK(find_lowest(scenes, frame, end, &difference));
+        *confidence = gpume_cut_confidence(&difference, &usual);
+    }
+    return GPUME_OK;
 }
 
 /* Is there a cut before `frame`? */
 static int examine(struct gpume_scenes *scenes, uint64_t frame, uint64_t end)
 {
-    const double median = find_threshold(scenes, frame, end);
-    double ratio = fact_of(scenes, frame)->ratio;
-    if (judge(ratio, median) < DISTINCT) {
-        return GPUME_OK;
-    }
-    GPUME_CHECK(find_lowest(scenes, frame, end, &ratio));
-    const double confidence = judge(ratio, median);
-    if (confidence < DISTINCT) {
-        return GPUME_OK;
-    }
-    const struct gpume_change change = {
+    struct gpume_change change = {
         .kind = GPUME_CHANGE_CUT,
         .first = frame,
         .last = frame,
-        .confidence = confidence,
-        .weight = confidence,
     };
-    return add_change(scenes, &scenes->cuts, &change);
+    GPUME_CHECK(judge(scenes, frame, end, &change.confidence));
+    change.weight = change.confidence;
+    return change.confidence < DISTINCT ? GPUME_OK : add_change(scenes, &scenes->cuts, &change);
 }
 
 /* The facts of the newest frame. */
@@ -216,21 +286,6 @@ static int describe(struct gpume_scenes *scenes, const struct gpume_frame_facts 
     return frame->frame > 0 ? find_ratio(scenes, past, frame->frame, &fact->ratio) : GPUME_OK;
 }
 
-/* Mean of the squares' variance. */
-static double detail(const struct gpume_scenes *scenes, const struct gpume_frame_facts *facts)
-{
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < scenes->blocks; i++) {
-        sum += facts->energies[i];
-    }
-    return (double)sum / 256 / scenes->blocks;
-}
-
-static struct gpume_thumbnail *thumbnail_of(struct gpume_scenes *scenes, uint64_t frame)
-{
-    return &scenes->thumbnails[frame % (GPUME_LOOKAHEAD_LAG + 1)];
-}
-
 /* Takes in the next frame that has been put. */
 static int advance(struct gpume_scenes *scenes)
 {
@@ -238,17 +293,21 @@ static int advance(struct gpume_scenes *scenes)
     struct gpume_scene_frame described = {.frame = frame};
     struct gpume_frame_facts facts;
     gpume_lookahead_facts(scenes->lookahead, frame, &facts);
+    const struct gpume_energies energies = {facts.energies,
+        gpume_lookahead_blocks_x(scenes->lookahead), gpume_lookahead_blocks_y(scenes->lookahead)};
     described.luma = thumbnail_of(scenes, frame)->mean;
     GPUME_CHECK(describe(scenes, &facts, &described));
     scenes->frames++;
     if (scenes->params.take) {
         GPUME_CHECK(scenes->params.take(scenes->params.opaque, &described));
     }
-    const struct gpume_thumbnail before = scenes->thumbnail;
-    scenes->thumbnail = *thumbnail_of(scenes, frame);
-    fact_of(scenes, frame)->change =
-        (double)gpume_thumbnail_dot(&before, &scenes->thumbnail, &scenes->thumbnail);
-    if (gpume_gradual_put(&scenes->gradual, &scenes->thumbnail, detail(scenes, &facts),
+    if (frame > 0) {
+        struct fact *fact = fact_of(scenes, frame);
+        fact->compared = false;
+        fact->plain =
+            gpume_thumbnail_distance(thumbnail_of(scenes, frame - 1), thumbnail_of(scenes, frame));
+    }
+    if (gpume_gradual_put(&scenes->gradual, thumbnail_of(scenes, frame), &energies,
             &scenes->gradual_changes) != GPUME_OK) {
         return gpume_log_nomem(&scenes->log, "the changes of scene");
     }
@@ -288,6 +347,9 @@ int gpume_scenes_finish(struct gpume_scenes *scenes, const struct gpume_changes 
     }
     for (uint64_t i = end > AROUND ? end - AROUND : 1; i < end; i++) {
         GPUME_CHECK(examine(scenes, i, end));
+    }
+    if (gpume_gradual_finish(&scenes->gradual, &scenes->gradual_changes) != GPUME_OK) {
+        return gpume_log_nomem(&scenes->log, "the changes of scene");
     }
     for (size_t i = 0; i < scenes->cuts.count; i++) {
         const struct gpume_change *cut = &scenes->cuts.items[i];

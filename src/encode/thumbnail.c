@@ -1,6 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "encode/thumbnail.h"
 
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SQUARE 4u /* cells across a square */
+#define SQUARES_X (GPUME_THUMBNAIL_X / SQUARE)
+#define SQUARES_Y (GPUME_THUMBNAIL_Y / SQUARE)
+#define SQUARES (SQUARES_X * SQUARES_Y)
+#define REACH_X 8u /* cells that a square may have moved */
+#define REACH_Y 8u
+#define PADDED_X (GPUME_THUMBNAIL_X + 2 * REACH_X)
+#define PADDED_Y (GPUME_THUMBNAIL_Y + 2 * REACH_Y)
+#define LEVELS(n) ((uint32_t)((n)*GPUME_THUMBNAIL_LEVEL * SQUARE * SQUARE)) /* over a square */
+#define STILL 0.5        /* mean difference up to which there is no motion to look for */
+#define CHANGED 1.5      /* residual per cell from which a square may have changed */
+#define CHANGED_PART 0.5 /* of its detail that the residual must exceed, too */
+#define FLAT_DETAIL 1.0  /* mean deviation below which a square is flat */
+#define NOISE 3.0        /* deviation of cells that says nothing about the picture's structure */
+#define EVEN 2.0         /* deviation of cells below which a picture has no structure */
+#define FLAT_VOTE 0.25   /* of a flat square that has not changed: dark scenes have many */
+
 static uint64_t sum_row(const void *row, uint32_t x, uint32_t end, bool deep)
 {
     uint32_t sum = 0; /* of at most 2^16 samples of 16 bits */
@@ -56,7 +78,7 @@ void gpume_thumbnail_make(struct gpume_thumbnail *thumbnail, const struct gpume_
                 (uint64_t)(bottom - top) * (far_edge(cx, luma->width, GPUME_THUMBNAIL_X) -
                                                edge(cx, luma->width, GPUME_THUMBNAIL_X));
             thumbnail->means[cy * GPUME_THUMBNAIL_X + cx] =
-                (int16_t)(((sums[cx] << 6) >> shift) / pixels);
+                (int16_t)(((sums[cx] * GPUME_THUMBNAIL_LEVEL) >> shift) / pixels);
             if (!repeats(cx, luma->width, GPUME_THUMBNAIL_X) &&
                 !repeats(cy, luma->height, GPUME_THUMBNAIL_Y)) {
                 all += sums[cx];
@@ -66,14 +88,170 @@ void gpume_thumbnail_make(struct gpume_thumbnail *thumbnail, const struct gpume_
     thumbnail->mean = (double)all / luma->width / luma->height / (1u << shift);
 }
 
-int64_t gpume_thumbnail_dot(const struct gpume_thumbnail *origin, const struct gpume_thumbnail *a,
-    const struct gpume_thumbnail *b)
+double gpume_thumbnail_distance(const struct gpume_thumbnail *a, const struct gpume_thumbnail *b)
 {
-    int64_t sum = 0;
-    for (uint32_t i = 0; i < GPUME_THUMBNAIL_X * GPUME_THUMBNAIL_Y; i++) {
-        const int32_t da = a->means[i] - origin->means[i];
-        const int32_t db = b->means[i] - origin->means[i];
-        sum += da * db;
+    uint32_t sum = 0; /* 2304 cells of 64 * 255 at most */
+    for (uint32_t i = 0; i < GPUME_THUMBNAIL_CELLS; i++) {
+        sum += (uint32_t)abs(a->means[i] - b->means[i]);
     }
-    return sum;
+    return (double)sum / LEVELS(SQUARES);
+}
+
+/* The edge is repeated around. */
+static void pad(int16_t padded[PADDED_Y][PADDED_X], const struct gpume_thumbnail *thumbnail)
+{
+    for (uint32_t y = 0; y < PADDED_Y; y++) {
+        const uint32_t below = y < REACH_Y ? 0 : y - REACH_Y;
+        const uint32_t row = below < GPUME_THUMBNAIL_Y ? below : GPUME_THUMBNAIL_Y - 1;
+        const int16_t *means = thumbnail->means + (size_t)row * GPUME_THUMBNAIL_X;
+        memcpy(padded[y] + REACH_X, means, GPUME_THUMBNAIL_X * sizeof(*means));
+        for (uint32_t x = 0; x < REACH_X; x++) {
+            padded[y][x] = means[0];
+            padded[y][REACH_X + GPUME_THUMBNAIL_X + x] = means[GPUME_THUMBNAIL_X - 1];
+        }
+    }
+}
+
+/* Sums of absolute differences of each square of `b` at one displacement in `a`. */
+static void add_up(uint32_t *sums, int16_t a[PADDED_Y][PADDED_X], const struct gpume_thumbnail *b,
+    uint32_t dx, uint32_t dy)
+{
+    for (uint32_t sy = 0; sy < SQUARES_Y; sy++) {
+        uint16_t columns[GPUME_THUMBNAIL_X] = {0}; /* 4 * 64 * 255 at most */
+        for (uint32_t y = sy * SQUARE; y < (sy + 1) * SQUARE; y++) {
+            const int16_t *from = a[y + dy] + dx;
+            const int16_t *to = b->means + (size_t)y * GPUME_THUMBNAIL_X;
+            for (uint32_t x = 0; x < GPUME_THUMBNAIL_X; x++) {
+                const int16_t high = from[x] > to[x] ? from[x] : to[x];
+                const int16_t low = from[x] > to[x] ? to[x] : from[x];
+                columns[x] = (uint16_t)(columns[x] + (uint16_t)(high - low));
+            }
+        }
+        for (uint32_t sx = 0; sx < SQUARES_X; sx++) {
+            const uint16_t *four = columns + (size_t)sx * SQUARE;
+            sums[sy * SQUARES_X + sx] = (uint32_t)four[0] + four[1] + four[2] + four[3];
+        }
+    }
+}
+
+/* The lowest sums of all displacements. */
+static void search(
+    uint32_t *best, const struct gpume_thumbnail *from, const struct gpume_thumbnail *to)
+{
+    int16_t padded[PADDED_Y][PADDED_X];
+    pad(padded, from);
+    memset(best, 0xff, SQUARES * sizeof(*best));
+    for (uint32_t dy = 0; dy <= 2 * REACH_Y; dy++) {
+        for (uint32_t dx = 0; dx <= 2 * REACH_X; dx++) {
+            uint32_t sums[SQUARES];
+            add_up(sums, padded, to, dx, dy);
+            for (uint32_t i = 0; i < SQUARES; i++) {
+                best[i] = sums[i] < best[i] ? sums[i] : best[i];
+            }
+        }
+    }
+}
+
+/* Raises the detail of each square, its deviation from its mean, to that of a thumbnail. */
+static void raise_details(uint32_t *details, const struct gpume_thumbnail *thumbnail)
+{
+    for (uint32_t i = 0; i < SQUARES; i++) {
+        const int16_t *first = thumbnail->means +
+                               (size_t)(i / SQUARES_X) * SQUARE * GPUME_THUMBNAIL_X +
+                               (size_t)(i % SQUARES_X) * SQUARE;
+        int32_t mean = 0;
+        uint32_t sum = 0;
+        for (uint32_t k = 0; k < SQUARE * SQUARE; k++) {
+            mean += first[k / SQUARE * GPUME_THUMBNAIL_X + k % SQUARE];
+        }
+        mean /= (int32_t)(SQUARE * SQUARE);
+        for (uint32_t k = 0; k < SQUARE * SQUARE; k++) {
+            sum += (uint32_t)abs(first[k / SQUARE * GPUME_THUMBNAIL_X + k % SQUARE] - mean);
+        }
+        details[i] = sum > details[i] ? sum : details[i];
+    }
+}
+
+/* Of the cells, 0 to 1; 0 where neither picture has any structure. */
+static double correlation(const struct gpume_thumbnail *a, const struct gpume_thumbnail *b)
+{
+    const int64_t count = GPUME_THUMBNAIL_CELLS;
+    int64_t sum_a = 0, sum_b = 0, square_a = 0, square_b = 0, product = 0;
+    for (uint32_t i = 0; i < GPUME_THUMBNAIL_CELLS; i++) {
+        const int32_t x = a->means[i], y = b->means[i];
+        sum_a += x;
+        sum_b += y;
+        square_a += x * x;
+        square_b += y * y;
+        product += x * y;
+    }
+    const double variance_a = (double)(count * square_a - sum_a * sum_a);
+    const double variance_b = (double)(count * square_b - sum_b * sum_b);
+    const double covariance = (double)(count * product - sum_a * sum_b);
+    const double all = (double)(count * count) * GPUME_THUMBNAIL_LEVEL * GPUME_THUMBNAIL_LEVEL;
+    const double noise = NOISE * NOISE * all, even = EVEN * EVEN * all;
+    if (variance_a < even && variance_b < even) {
+        return 0;
+    }
+    const double both = covariance + noise;
+    return both > 0 ? both / (sqrt(variance_a + noise) * sqrt(variance_b + noise)) : 0;
+}
+
+void gpume_thumbnail_level(struct gpume_thumbnail *level, const struct gpume_thumbnail *thumbnail,
+    const struct gpume_thumbnail *other)
+{
+    const int32_t most = 255 * GPUME_THUMBNAIL_LEVEL;
+    int32_t shift = 0;
+    for (uint32_t i = 0; i < GPUME_THUMBNAIL_CELLS; i++) {
+        shift += other->means[i] - thumbnail->means[i];
+    }
+    shift /= (int32_t)GPUME_THUMBNAIL_CELLS;
+    for (uint32_t i = 0; i < GPUME_THUMBNAIL_CELLS; i++) {
+        const int32_t mean = thumbnail->means[i] + shift;
+        level->means[i] = (int16_t)(mean < 0 ? 0 : mean > most ? most : mean);
+    }
+}
+
+/* Takes in the residuals of one direction. */
+static void include(struct gpume_unlike *unlike, const uint32_t *residuals, const uint32_t *still,
+    const uint32_t *details)
+{
+    uint64_t sum = 0, detail = 0;
+    double changed = 0, votes = 0;
+    for (uint32_t i = 0; i < SQUARES; i++) {
+        const bool has_changed =
+            residuals[i] > LEVELS(CHANGED) && residuals[i] > CHANGED_PART * details[i];
+        const bool is_flat = details[i] < LEVELS(FLAT_DETAIL) && still[i] < LEVELS(CHANGED);
+        changed += has_changed;
+        votes += is_flat ? FLAT_VOTE : 1;
+        sum += residuals[i];
+        detail += details[i] + LEVELS(1);
+    }
+    const double residual = (double)sum / LEVELS(SQUARES);
+    unlike->residual = residual < unlike->residual ? residual : unlike->residual;
+    unlike->relative = unlike->residual * LEVELS(SQUARES) / (double)detail;
+    unlike->share = changed / votes < unlike->share ? changed / votes : unlike->share;
+}
+
+void gpume_thumbnail_compare(
+    struct gpume_unlike *unlike, const struct gpume_thumbnail *a, const struct gpume_thumbnail *b)
+{
+    int16_t padded[PADDED_Y][PADDED_X];
+    uint32_t still[SQUARES], residuals[SQUARES], details[SQUARES] = {0};
+    *unlike = (struct gpume_unlike){.plain = gpume_thumbnail_distance(a, b),
+        .structure = 1 - correlation(a, b),
+        .residual = 255,
+        .share = 1};
+    pad(padded, a);
+    add_up(still, padded, b, REACH_X, REACH_Y);
+    raise_details(details, a);
+    raise_details(details, b);
+    if (unlike->plain < STILL) {
+        include(unlike, still, still, details);
+        return;
+    }
+    search(residuals, a, b);
+    include(unlike, residuals, still, details);
+    search(residuals, b, a);
+    include(unlike, residuals, still, details);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A frame as a small picture of mean values. */
+/*
+ * A frame as a small picture of mean values, and how two of them differ. Means of so many samples
+ * hardly know coding noise and grain, and motion is short there. Any thread.
+ */
 #ifndef GPUME_ENCODE_THUMBNAIL_H
 #define GPUME_ENCODE_THUMBNAIL_H
 
@@ -7,20 +10,41 @@
 
 #include <stdint.h>
 
-#define GPUME_THUMBNAIL_X 32u
-#define GPUME_THUMBNAIL_Y 18u
+#define GPUME_THUMBNAIL_X 64u
+#define GPUME_THUMBNAIL_Y 36u
 #define GPUME_THUMBNAIL_CELLS (GPUME_THUMBNAIL_X * GPUME_THUMBNAIL_Y)
+#define GPUME_THUMBNAIL_LEVEL 64 /* of a cell, to an 8-bit sample */
 
 struct gpume_thumbnail {
-    int16_t means[GPUME_THUMBNAIL_CELLS]; /* in 1/64 of an 8-bit sample, in raster order */
+    int16_t means[GPUME_THUMBNAIL_CELLS]; /* in GPUME_THUMBNAIL_LEVEL, in raster order */
     double mean;                          /* of all samples, in 8-bit samples */
 };
 
 /* No sample may exceed its depth. */
 void gpume_thumbnail_make(struct gpume_thumbnail *thumbnail, const struct gpume_plane *luma);
 
-/* The sum over all cells of (a - origin) * (b - origin), at most 2^38. */
-int64_t gpume_thumbnail_dot(const struct gpume_thumbnail *origin, const struct gpume_thumbnail *a,
-    const struct gpume_thumbnail *b);
+/* The mean difference of the cells, in 8-bit samples. */
+double gpume_thumbnail_distance(const struct gpume_thumbnail *a, const struct gpume_thumbnail *b);
+
+/* The thumbnail with another one's mean, as far as its cells can have it: without a change of
+ * light. Leaves `mean` unset. */
+void gpume_thumbnail_level(struct gpume_thumbnail *level, const struct gpume_thumbnail *thumbnail,
+    const struct gpume_thumbnail *other);
+
+/* How one thumbnail differs from another. */
+struct gpume_unlike {
+    double plain;    /* mean difference of the cells, in 8-bit samples */
+    double residual; /* the same after motion compensation, of the better direction */
+    double relative; /* the residual, of the detail of both */
+    double share;    /* of squares that motion does not explain; flat ones alike count less */
+    /* 1 - correlation of the cells, 0 to 1: brightness and contrast do not matter. 1 where neither
+     * has any structure. */
+    double structure;
+};
+
+/* Squares of 4x4 cells may have moved by an eighth of the picture's width and two ninths of its
+ * height. */
+void gpume_thumbnail_compare(
+    struct gpume_unlike *unlike, const struct gpume_thumbnail *a, const struct gpume_thumbnail *b);
 
 #endif

@@ -45,7 +45,7 @@ printf '0 I -1\n20 I -1\n' | cmp - "$scratch/out" || fail "--min-length: the las
 scenes --format keyframes
 printf '0.000000,0.799000,1.239000\n' | cmp - "$scratch/out" || fail "keyframes"
 times=$(cat "$scratch/out")
-scenes --format av1an
+scenes --format av1an --min-length 1
 tr -d ' \n' <"$scratch/out" >packed
 list='[{"start_frame":0,"end_frame":20,"zone_overrides":null},{"start_frame":20,"end_frame":31,"zone_overrides":null},{"start_frame":31,"end_frame":45,"zone_overrides":null}]'
 printf '{"frames":45,"scenes":%s,"split_scenes":%s}' "$list" "$list" | cmp - packed || fail "av1an"

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Changes of scene in synthetic videos, whose changes are known. */
 #include "encode/scenes.h"
+#include "encode/thumbnail.h"
 #include "harness.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -239,6 +241,258 @@ static void check_fades(void)
     free(changes);
 }
 
+/* No change at confidence 0.5 in so many frames. */
+static bool has_none(draw_fn draw_frame, uint32_t frames)
+{
+    size_t count;
+    struct gpume_change *changes = find(draw_frame, frames, &count);
+    for (size_t i = 0; i < count; i++) {
+        fprintf(stderr, "kind %d at %d to %d: %.3f\n", (int)changes[i].kind, (int)changes[i].first,
+            (int)changes[i].last, changes[i].confidence);
+    }
+    free(changes);
+    return count == 0;
+}
+
+/* A flash right after the first frame: only the pair of frames 0 and 4 shows that it is one. */
+static void draw_early_flash(uint8_t *samples, uint32_t frame)
+{
+    draw(samples, 7, frame, 0);
+    if (frame >= 1 && frame <= 3) {
+        draw(samples, 21, frame, 0);
+    }
+}
+
+/* A still shot whose coding noise changes every ten frames. */
+static void draw_key_frames(uint8_t *samples, uint32_t frame)
+{
+    draw(samples, 22, 0, 0);
+    for (uint32_t y = 0; y < HEIGHT; y++) {
+        for (uint32_t x = 0; x < WIDTH; x++) {
+            uint8_t *sample = &samples[y * WIDTH + x];
+            *sample = (uint8_t)(*sample / 4 + 80 + hash(x / 2, y / 2, frame / 10) / 16);
+        }
+    }
+}
+
+/* A strip of checks appears on a still picture. */
+static void draw_text(uint8_t *samples, uint32_t frame)
+{
+    draw(samples, 23, 0, 0);
+    for (uint32_t y = 100; y < 112 && frame >= 20; y++) {
+        for (uint32_t x = 30; x < 220; x++) {
+            samples[y * WIDTH + x] = hash(x / 4, y / 4, 1) < 128 ? 16 : 235;
+        }
+    }
+}
+
+/* Lines appear on a black terminal, whose other blocks have nothing to predict. */
+static void draw_terminal(uint8_t *samples, uint32_t frame)
+{
+    memset(samples, 16, PIXELS);
+    for (uint32_t y = 0; y < HEIGHT; y++) {
+        for (uint32_t x = 8; x < 150 && y % 12 < 8 && y / 12 < frame / 5; x++) {
+            samples[y * WIDTH + x] = hash(x / 2, y / 2, 1) < 100 ? 200 : 16;
+        }
+    }
+}
+
+/* Old film: every picture three times, weaving by 4 pixels, with grain and dirt. */
+static void draw_film(uint8_t *samples, uint32_t frame)
+{
+    const uint32_t drawing = frame / 3;
+    draw(samples, 24, drawing % 2, 4);
+    for (uint32_t y = 0; y < HEIGHT; y++) {
+        for (uint32_t x = 0; x < WIDTH; x++) {
+            uint8_t *sample = &samples[y * WIDTH + x];
+            *sample = (uint8_t)(*sample / 2 + 40 + hash(x, y, drawing) / 8);
+            if (hash(x / 6, y / 6, drawing + 500) == 0) {
+                *sample = 235;
+            }
+        }
+    }
+}
+
+static void draw_light(uint8_t *samples, uint32_t frame)
+{
+    draw(samples, 25, frame, 1);
+    for (uint32_t i = 0; i < PIXELS && frame >= 20; i++) {
+        samples[i] = (uint8_t)(samples[i] / 2 + 10);
+    }
+}
+
+/* A dark band as wide as half of the picture crosses it in 20 frames. */
+static void draw_crosser(uint8_t *samples, uint32_t frame)
+{
+    draw(samples, 26, 0, 0);
+    for (uint32_t i = 0; i < PIXELS && frame >= 20; i++) {
+        const uint32_t left = (frame - 20) * 20, x = i % WIDTH + WIDTH / 2;
+        if (x >= left && x < left + WIDTH / 2) {
+            samples[i] = (uint8_t)(20 + samples[i] / 16);
+        }
+    }
+}
+
+static void check_false_cuts(void)
+{
+    REQUIRE(has_none(draw_early_flash, 30));
+    REQUIRE(has_none(draw_key_frames, 50));
+    REQUIRE(has_none(draw_text, 40));
+    REQUIRE(has_none(draw_terminal, 60));
+    REQUIRE(has_none(draw_film, 60));
+    REQUIRE(has_none(draw_light, 40));
+    REQUIRE(has_none(draw_crosser, 70));
+}
+
+/* A cut in the dark, where levels differ little. */
+static void draw_dark(uint8_t *samples, uint32_t frame)
+{
+    draw(samples, frame < 20 ? 27 : 28, frame, 1);
+    for (uint32_t i = 0; i < PIXELS; i++) {
+        samples[i] = (uint8_t)(16 + samples[i] / 3);
+    }
+}
+
+/* A cut from a flat card to a picture, and to another flat card. */
+static void draw_cards(uint8_t *samples, uint32_t frame)
+{
+    draw(samples, 29, frame, 1);
+    if (frame < 15 || frame >= 30) {
+        memset(samples, frame < 15 ? 16 : frame < 45 ? 60 : 200, PIXELS);
+    }
+}
+
+/* A cut that follows repeated frames, into violent motion. */
+static void draw_into_motion(uint8_t *samples, uint32_t frame)
+{
+    draw(samples, frame < 20 ? 30 : 31, frame < 20 ? frame / 2 : frame, frame < 20 ? 2 : 26);
+}
+
+static bool has_cuts(
+    draw_fn draw_frame, uint32_t frames, const uint64_t *expected, size_t expected_count)
+{
+    size_t count;
+    struct gpume_change *changes = find(draw_frame, frames, &count);
+    bool same = count == expected_count;
+    for (size_t i = 0; i < count && same; i++) {
+        same = changes[i].kind == GPUME_CHANGE_CUT && changes[i].first == expected[i];
+    }
+    free(changes);
+    return same;
+}
+
+static void check_hard_cuts(void)
+{
+    REQUIRE(has_cuts(draw_dark, 40, (const uint64_t[]){20}, 1));
+    REQUIRE(has_cuts(draw_cards, 60, (const uint64_t[]){15, 30, 45}, 3));
+    REQUIRE(has_cuts(draw_into_motion, 40, (const uint64_t[]){20}, 1));
+}
+
+/* The only change: its kind, and its ends within two frames. */
+static bool is_only(
+    draw_fn draw_frame, uint32_t frames, enum gpume_change_kind kind, uint64_t first, uint64_t last)
+{
+    size_t count;
+    struct gpume_change *changes = find(draw_frame, frames, &count);
+    for (size_t i = 0; i < count; i++) {
+        fprintf(stderr, "kind %d at %d to %d: %.3f\n", (int)changes[i].kind, (int)changes[i].first,
+            (int)changes[i].last, changes[i].confidence);
+    }
+    const bool same = count == 1 && changes[0].kind == kind &&
+                      is_near(changes[0].first, first, 2) && is_near(changes[0].last, last, 2);
+    free(changes);
+    return same;
+}
+
+/* White in frame 20, black in frame 41. */
+static void draw_card_out(uint8_t *samples, uint32_t frame)
+{
+    const uint32_t part = frame < 20 ? 0 : frame < 41 ? frame - 20 : 21;
+    memset(samples, (int)(235 - 219 * part / 21), PIXELS);
+}
+
+static void draw_card_in(uint8_t *samples, uint32_t frame)
+{
+    draw_card_out(samples, 61 - frame);
+}
+
+/* To black in frames 20 to 34, under a logo and a caption that changes. */
+static void draw_under_logo(uint8_t *samples, uint32_t frame)
+{
+    draw(samples, 32, frame, 1);
+    mix(samples, NULL, frame < 20 ? 0 : frame < 35 ? frame - 19 : 16, 16);
+    for (uint32_t i = 0; i < PIXELS; i++) {
+        const uint32_t x = i % WIDTH, y = i / WIDTH;
+        if (x >= 190 && x < 240 && y >= 8 && y < 30) {
+            samples[i] = (uint8_t)(x / 8 % 2 == y / 8 % 2 ? 235 : 90);
+        }
+        if (x >= 20 && x < 140 && y >= 120 && y < 132) {
+            samples[i] = hash(x / 4, y / 4, frame / 8) < 128 ? 16 : 235;
+        }
+    }
+}
+
+/* The new scene comes from the right in frames 20 to 44. */
+static void draw_wipe(uint8_t *samples, uint32_t frame)
+{
+    static uint8_t other[PIXELS];
+    const uint32_t edge = frame < 20 ? 0 : frame < 45 ? (frame - 19) * WIDTH / 26 : WIDTH;
+    draw(samples, 33, frame, 1);
+    draw(other, 34, 0, 0);
+    for (uint32_t y = 0; y < HEIGHT; y++) {
+        memcpy(samples + (y + 1) * WIDTH - edge, other + (y + 1) * WIDTH - edge, edge);
+    }
+}
+
+static void check_gradual(void)
+{
+    REQUIRE(is_only(draw_card_out, 62, GPUME_CHANGE_FADE_OUT, 21, 40));
+    REQUIRE(is_only(draw_card_in, 62, GPUME_CHANGE_FADE_IN, 21, 40));
+    REQUIRE(is_only(draw_under_logo, 60, GPUME_CHANGE_FADE_OUT, 20, 34));
+    REQUIRE(is_only(draw_wipe, 70, GPUME_CHANGE_WIPE, 20, 44));
+}
+
+static struct gpume_unlike compare_drawn(draw_fn draw_a, uint32_t a, draw_fn draw_b, uint32_t b)
+{
+    static uint8_t samples[PIXELS];
+    static struct gpume_thumbnail first, second;
+    const struct gpume_plane luma = {samples, WIDTH, WIDTH, HEIGHT, 8};
+    struct gpume_unlike unlike;
+    draw_a(samples, a);
+    gpume_thumbnail_make(&first, &luma);
+    draw_b(samples, b);
+    gpume_thumbnail_make(&second, &luma);
+    gpume_thumbnail_compare(&unlike, &first, &second);
+    return unlike;
+}
+
+static void check_unlike(void)
+{
+    const struct gpume_unlike same = compare_drawn(draw_cuts, 1, draw_cuts, 5);
+    REQUIRE(same.plain == 0 && same.residual == 0 && same.share == 0);
+    REQUIRE(same.structure < 1e-9);
+    /* A pan of 16 pixels is 4 cells: only what enters at one side is not explained. */
+    const struct gpume_unlike pan = compare_drawn(draw_pan, 0, draw_pan, 1);
+    REQUIRE(pan.plain > 10 && pan.residual < pan.plain / 4 && pan.share < 0.2);
+    const struct gpume_unlike cut = compare_drawn(draw_cuts, 19, draw_cuts, 20);
+    REQUIRE(cut.plain > 10 && cut.residual > 4 && cut.share > 0.5 && cut.structure > 0.3);
+    const struct gpume_unlike light = compare_drawn(draw_light, 19, draw_light, 20);
+    REQUIRE(light.plain > 10 && light.structure < 0.05);
+    const struct gpume_unlike text = compare_drawn(draw_text, 19, draw_text, 20);
+    REQUIRE(text.plain > 5 && text.residual < 3 && text.share < 0.2);
+    const struct gpume_unlike cards = compare_drawn(draw_cards, 44, draw_cards, 45);
+    REQUIRE(cards.plain > 139 && cards.plain < 141);
+    REQUIRE(cards.structure == 1 && cards.share == 1);
+    static struct gpume_thumbnail dark, bright, level;
+    for (uint32_t i = 0; i < GPUME_THUMBNAIL_CELLS; i++) {
+        dark.means[i] = (int16_t)(i % 100 * GPUME_THUMBNAIL_LEVEL);
+        bright.means[i] = (int16_t)(dark.means[i] + 50 * GPUME_THUMBNAIL_LEVEL);
+    }
+    gpume_thumbnail_level(&level, &bright, &dark);
+    REQUIRE(gpume_thumbnail_distance(&dark, &bright) == 50);
+    REQUIRE(gpume_thumbnail_distance(&dark, &level) == 0);
+}
+
 static void check_list(void)
 {
     struct gpume_changes list = {0};
@@ -272,5 +526,9 @@ int main(void)
     check_no_change();
     check_dissolve();
     check_fades();
+    check_unlike();
+    check_false_cuts();
+    check_hard_cuts();
+    check_gradual();
     return harness_verdict();
 }
