@@ -24,13 +24,23 @@ static VkInstance shared_instance;
 
 static const char *const validation_layer = "VK_LAYER_KHRONOS_validation";
 
+/* What the layer says of its own settings where GPU-assisted validation is on, as layer 1.4.309
+ * does: features that it enables for itself or does without (InternalWarning in layers/gpuav), and
+ * that it is slow. What it finds in shaders has other names. */
+static bool is_of_layer(const VkDebugUtilsMessengerCallbackDataEXT *data)
+{
+    const char *name = data->pMessageIdName ? data->pMessageIdName : "";
+    return strcmp(name, "WARNING-GPU-Assisted-Validation") == 0 ||
+           strcmp(name, "VALIDATION-SETTINGS") == 0;
+}
+
 static VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
     VkDebugUtilsMessageTypeFlagsEXT types, const VkDebugUtilsMessengerCallbackDataEXT *data,
     void *opaque)
 {
     struct gpume_gpu *gpu = opaque;
     /* The loader reports its own business, such as drivers it skips, as general messages. */
-    if (types == VK_DEBUG_UTILS_MESSAGE_TYPE_GENERAL_BIT_EXT &&
+    if ((types == VK_DEBUG_UTILS_MESSAGE_TYPE_GENERAL_BIT_EXT || is_of_layer(data)) &&
         !(severity & VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT)) {
         return VK_FALSE;
     }
