@@ -160,7 +160,7 @@ RIVALS = {
     "FFmpeg select=gt(scene)": (above("select"), steps(0.05, 0.6, 24)),
     "x264 I frames": (above("x264"), [1]),
     "PySceneDetect detect-content": (above("content"), steps(10, 70, 24)),
-    "PySceneDetect detect-adaptive": (adaptive, [(r, c) for r in steps(1.7, 7, 9) for c in (5, 8, 11, 15, 20)]),
+    "PySceneDetect detect-adaptive": (adaptive, [(r, c) for r in steps(1.7, 7, 9) for c in (8, 11, 15, 20, 25, 30)]),
     "PySceneDetect detect-hist": (below("hist"), [1 - x for x in steps(0.02, 0.9, 20)]),
     "PySceneDetect detect-hash": (above("hash"), steps(0.2, 0.6, 16)),
     "PySceneDetect detect-threshold": (threshold, list(range(3, 49, 3))),
