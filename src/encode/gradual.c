@@ -19,12 +19,11 @@
 #define FLAT_DETAIL 4.0f                          /* variance up to which a region is flat */
 #define FLAT_PART 0.05f                           /* and of that of the other end */
 #define FLAT_SHARE 0.8                            /* of regions, from which a picture is uniform */
-#define STRAIGHT_LEAST 0.4                        /* without either of these it is no change */
-#define SWITCHED_LEAST 0.15
-#define LASTING_LEAST 0.25 /* share of the picture that motion must leave unexplained */
 #define WIPE_LEAST 6u      /* frames in the core: less is an object that crosses */
 #define WIPE_MOST 48u      /* between its ends: more is text that comes line by line */
-#define DISTINCT 0.05      /* confidence below which nothing is listed */
+#define WIPE_FLAT_MOST 0.9 /* share of flat regions of an end: it fills with text */
+#define CARD_LEVELS 20.0   /* as LEVELS_LEAST, between uniform pictures */
+#define DISTINCT 0.1       /* confidence below which nothing is listed */
 
 /* Frames between the ends of a window, from short to long. */
 static const uint32_t spans[] = {
@@ -289,7 +288,7 @@ static bool is_uniform(double flat)
 /* Of a dissolve or fade. */
 static double judge_mixture(const struct evidence *evidence)
 {
-    static const double weights[] = {4.17, -3.25, 0.59, 0.00, 2.57, 0.00, 2.63, 5.69, 0.00, -11.17};
+    static const double weights[] = {8.58, -3.02, 4.60, 4.25, 3.18, 6.23, -19.85};
     const struct gpume_unlike *unlike = &evidence->unlike;
     const bool begin = is_uniform(evidence->flat_begin), end = is_uniform(evidence->flat_end);
     const double detail = begin && end ? 0.5 : evidence->detail;
@@ -298,13 +297,10 @@ static double judge_mixture(const struct evidence *evidence)
         evidence->straight,
         detail < 1.2 ? detail : 1.2,
         gpume_saturate(unlike->residual, 4),
-        unlike->share,
         gpume_saturate(unlike->structure, 0.3),
-        begin || end,
         part_of(evidence->straight, 0.8) * part_of(unlike->share, 0.6) * lasting *
             part_of(1.1 - detail, 0.35),
         lasting,
-        begin && end ? 1 : gpume_saturate(unlike->plain, 6),
         1,
     };
     return gpume_confidence(gpume_score(weights, values, sizeof(values) / sizeof(values[0])));
@@ -312,7 +308,7 @@ static double judge_mixture(const struct evidence *evidence)
 
 static double judge_wipe(const struct evidence *evidence)
 {
-    static const double weights[] = {1.17, 0.75, 3.28, 0, 3.92, 5.69, 7.12, -18.8};
+    static const double weights[] = {7.36, 3.74, 5.64, 4.44, 2.17, 4.50, 3.36, -26.5};
     const struct gpume_unlike *unlike = &evidence->unlike;
     const double order = part_of(evidence->order - 0.6, 0.3);
     const double values[] = {
@@ -326,7 +322,10 @@ static double judge_wipe(const struct evidence *evidence)
             part_of(unlike->share, 0.6),
         1,
     };
-    return gpume_confidence(gpume_score(weights, values, sizeof(values) / sizeof(values[0])));
+    const double flat =
+        evidence->flat_begin > evidence->flat_end ? evidence->flat_begin : evidence->flat_end;
+    return gpume_confidence(gpume_score(weights, values, sizeof(values) / sizeof(values[0]))) *
+           part_of(WIPE_FLAT_MOST - flat, 0.4);
 }
 
 /* A fade if the frame next to one end of the change is uniform; if both are, the darker one is
@@ -341,6 +340,22 @@ static enum gpume_change_kind kind_of(const struct window *window, const struct 
                                       : GPUME_CHANGE_DISSOLVE;
 }
 
+/* What the evidence makes of the window. */
+static void judge(
+    const struct window *window, const struct evidence *evidence, struct gpume_change *change)
+{
+    const bool may_wipe = window->core >= WIPE_LEAST && window->end - window->begin <= WIPE_MOST;
+    const double least = CARD_LEVELS * GPUME_THUMBNAIL_LEVEL;
+    const bool is_faint = is_uniform(evidence->flat_begin) && is_uniform(evidence->flat_end) &&
+                          window->size < least * least * GPUME_GRADUAL_CELLS;
+    const double mixture = is_faint ? 0 : judge_mixture(evidence);
+    const double wipe = may_wipe ? judge_wipe(evidence) : 0;
+    change->kind = mixture < wipe ? GPUME_CHANGE_WIPE : kind_of(window, evidence);
+    change->confidence = mixture < wipe ? wipe : mixture;
+}
+
+/* Nothing that is found later raises the confidence, so the costly steps are taken only where
+ * something is left. */
 static bool examine(struct window *window, struct gpume_change *change)
 {
     if (!measure_size(window) || !follow(window)) {
@@ -348,26 +363,24 @@ static bool examine(struct window *window, struct gpume_change *change)
     }
     const struct gpume_gradual_frame *begin = frame_of(window->gradual, window->begin);
     const struct gpume_gradual_frame *end = frame_of(window->gradual, window->end);
-    struct evidence evidence = {
-        .straight = measure_straight(window), .detail = measure_detail(window)};
+    struct evidence evidence = {.straight = measure_straight(window),
+        .detail = measure_detail(window),
+        .flat_begin = measure_flat(begin, end),
+        .flat_end = measure_flat(end, begin),
+        .unlike = {.plain = 255, .residual = 255, .relative = 255, .share = 1, .structure = 1},
+        .lasting = 1};
     measure_wipe(window, &evidence);
-    if (evidence.straight < STRAIGHT_LEAST && evidence.switched < SWITCHED_LEAST) {
-        return false;
+    judge(window, &evidence, change);
+    if (change->confidence >= DISTINCT) {
+        evidence.unlike = compare_level(window->gradual, window->begin, window->end);
+        evidence.lasting = evidence.unlike.share;
+        judge(window, &evidence, change);
     }
-    evidence.flat_begin = measure_flat(begin, end);
-    evidence.flat_end = measure_flat(end, begin);
-    evidence.unlike = compare_level(window->gradual, window->begin, window->end);
-    if (evidence.unlike.share < LASTING_LEAST) {
-        return false;
+    if (change->confidence >= DISTINCT) {
+        evidence.lasting = measure_lasting(window, evidence.unlike.share);
+        judge(window, &evidence, change);
     }
-    evidence.lasting = measure_lasting(window, evidence.unlike.share);
-    const bool may_wipe = window->core >= WIPE_LEAST && window->end - window->begin <= WIPE_MOST &&
-                          !is_uniform(evidence.flat_begin) && !is_uniform(evidence.flat_end);
-    const double mixture = judge_mixture(&evidence);
-    const double wipe = may_wipe ? judge_wipe(&evidence) : 0;
     place_ends(window, change);
-    change->kind = mixture < wipe ? GPUME_CHANGE_WIPE : kind_of(window, &evidence);
-    change->confidence = mixture < wipe ? wipe : mixture;
     change->weight = change->confidence * change->confidence * window->size;
     return change->confidence >= DISTINCT;
 }

@@ -17,13 +17,14 @@
 #define REPEATS 3u /* frames in a row that may repeat one */
 #define FACTS (RING + REPEATS)
 #define THUMBNAILS (RING + GPUME_LOOKAHEAD_LAG + 1)
-#define FLAT 16u        /* intra cost per block below which a picture has nothing to predict */
-#define COVERING 0.35   /* confidence of a gradual change that hides the cuts in it */
-#define REPEATED 0.35   /* of the largest ratio that near, below which a frame repeats another */
-#define UNUSUAL 0.75    /* ratio from which a boundary is likely a cut */
-#define PLAIN_LEAST 2.0 /* mean difference of the thumbnails below which there is no cut */
-#define RATIO_LEAST 0.2 /* the same of the ratio */
-#define TEXTURED 48u    /* intra cost from which a block has detail */
+#define FLAT 16u         /* intra cost per block below which a picture has nothing to predict */
+#define COVERING 0.35    /* confidence of a gradual change that hides the cuts in it */
+#define LESS_CERTAIN 0.3 /* by which it may be less certain than a cut */
+#define REPEATED 0.35    /* of the largest ratio that near, below which a frame repeats another */
+#define UNUSUAL 0.75     /* ratio from which a boundary is likely a cut */
+#define PLAIN_LEAST 2.0  /* mean difference of the thumbnails below which there is no cut */
+#define RATIO_LEAST 0.2  /* the same of the ratio */
+#define TEXTURED 48u     /* intra cost from which a block has detail */
 #define UNEXPLAINED                                                                                \
     7u /* tenths of it that prediction must cost for the block to count as changed */
 #define FLAT_VOTE 0.25 /* of a block without detail */
@@ -326,17 +327,21 @@ int gpume_scenes_put(struct gpume_scenes *scenes, const struct gpume_plane *luma
                                                                                  : GPUME_OK;
 }
 
-/* Does a dissolve or fade cover the cut? */
-static bool is_covered(const struct gpume_scenes *scenes, const struct gpume_change *cut)
+/* Whether a gradual change covers the cut. One that is far less certain than the cut does not, and
+ * is itself as unlikely as the cut is certain. */
+static bool is_covered(struct gpume_scenes *scenes, const struct gpume_change *cut)
 {
-    for (size_t i = 0; i < scenes->gradual_changes.count; i++) {
-        const struct gpume_change *change = &scenes->gradual_changes.items[i];
-        if (cut->first >= change->first && cut->first <= change->last + 1 &&
-            change->confidence > COVERING) {
-            return true;
+    bool covered = false;
+    for (size_t i = 0; i < scenes->gradual_changes.count && !covered; i++) {
+        struct gpume_change *change = &scenes->gradual_changes.items[i];
+        if (change->kind != GPUME_CHANGE_CUT && cut->first >= change->first &&
+            cut->first <= change->last + 1) {
+            covered = change->confidence > COVERING &&
+                      change->confidence > cut->confidence - LESS_CERTAIN;
+            change->confidence *= covered ? 1 : 1 - cut->confidence;
         }
     }
-    return false;
+    return covered;
 }
 
 int gpume_scenes_finish(struct gpume_scenes *scenes, const struct gpume_changes **changes)
@@ -410,10 +415,13 @@ void gpume_scenes_close(struct gpume_scenes **scenes)
 
 uint64_t gpume_change_scene(const struct gpume_change *change)
 {
-    /* A video that begins with a fade-in begins with its scene. */
-    const uint64_t first =
-        change->kind == GPUME_CHANGE_FADE_IN && change->first == 1 ? 0 : change->first;
-    return change->kind == GPUME_CHANGE_FADE_OUT   ? UINT64_MAX
-           : change->kind == GPUME_CHANGE_DISSOLVE ? change->last + 1
-                                                   : first;
+    switch (change->kind) {
+    case GPUME_CHANGE_FADE_OUT:
+        return UINT64_MAX;
+    case GPUME_CHANGE_DISSOLVE:
+    case GPUME_CHANGE_WIPE:
+        return change->last + 1;
+    default: /* a video that begins with a fade-in begins with its scene */
+        return change->kind == GPUME_CHANGE_FADE_IN && change->first == 1 ? 0 : change->first;
+    }
 }

@@ -3,21 +3,17 @@
  * The scenes of a video: frames go in, facts about each frame and all changes of scene come out.
  * One thread.
  *
- * Cuts. The facts are those by which an encoder decides: what it costs to predict a frame from
- * another, relative to what it costs to code it without any (the inter and intra cost of
- * lookahead.h). Between two frames p < q of one scene this ratio is low, across a cut it is near 1.
- * A boundary is a cut if
- *   - no frame shortly after it can be predicted from the frame before it, and no frame shortly
- *     before it predicts the frame after it: the lowest ratio of all these pairs counts, so that
- *     neither a flash nor an object that passes the camera makes a cut;
- *   - that ratio stands out from those of consecutive frames around: in violent motion or noise
- *     nothing can be predicted well, cut or not. A median of the neighbours is subtracted, a moving
- *     threshold as in Yusoff, Christmas and Kittler 2000, "Video shot cut detection using adaptive
- *     thresholding";
- *   - no dissolve or fade (gradual.h) covers it.
- * The confidence of a cut is the part of the range from the neighbours' median to 1 that its ratio
- * reaches, or the part of its ratio that exceeds the median, whichever is larger; both are reduced
- * if the difference is small.
+ * Cuts (cut.h). A cut is a change of most of the picture that motion cannot explain. Two views of
+ * the frames must agree:
+ *   - what it costs to predict their blocks from each other, relative to what it costs to code them
+ *     without any prediction (the inter and intra cost of lookahead.h);
+ *   - how thumbnails of them differ after motion compensation. Coding noise, which key frames of the
+ *     input change, and grain do not show there.
+ * Of all pairs of frames shortly before and after the boundary that contain one of the two at it,
+ * the least difference counts, so that neither a flash nor an object that passes the camera makes a
+ * cut. What is usual between consecutive frames around tells cuts from violent motion and noise: a
+ * moving threshold as in Yusoff, Christmas and Kittler 2000, "Video shot cut detection using
+ * adaptive thresholding". A dissolve, fade or wipe (gradual.h) hides the cuts in it.
  */
 #ifndef GPUME_ENCODE_SCENES_H
 #define GPUME_ENCODE_SCENES_H
@@ -67,7 +63,7 @@ int gpume_scenes_finish(struct gpume_scenes *scenes, const struct gpume_changes 
 void gpume_scenes_close(struct gpume_scenes **scenes);
 
 /* The first frame of the scene that begins with a change: of a cut or fade-in its first frame, of a
- * dissolve the frame after it. UINT64_MAX: none begins, it is a fade-out. */
+ * dissolve or wipe the frame after it. UINT64_MAX: none begins, it is a fade-out. */
 uint64_t gpume_change_scene(const struct gpume_change *change);
 
 #endif

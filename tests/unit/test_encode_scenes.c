@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Changes of scene in synthetic videos, whose changes are known. */
+#include "encode/cut.h"
 #include "encode/scenes.h"
 #include "encode/thumbnail.h"
 #include "harness.h"
@@ -450,6 +451,8 @@ static void check_gradual(void)
     REQUIRE(is_only(draw_card_in, 62, GPUME_CHANGE_FADE_IN, 21, 40));
     REQUIRE(is_only(draw_under_logo, 60, GPUME_CHANGE_FADE_OUT, 20, 34));
     REQUIRE(is_only(draw_wipe, 70, GPUME_CHANGE_WIPE, 20, 44));
+    const struct gpume_change wipe = {.kind = GPUME_CHANGE_WIPE, .first = 20, .last = 44};
+    REQUIRE(gpume_change_scene(&wipe) == 45);
 }
 
 static struct gpume_unlike compare_drawn(draw_fn draw_a, uint32_t a, draw_fn draw_b, uint32_t b)
@@ -493,6 +496,69 @@ static void check_unlike(void)
     REQUIRE(gpume_thumbnail_distance(&dark, &level) == 0);
 }
 
+/* New noise in every frame: nothing can be predicted, and nothing changes. */
+static void draw_noise(uint8_t *samples, uint32_t frame)
+{
+    for (uint32_t i = 0; i < PIXELS; i++) {
+        samples[i] = (uint8_t)(64 + hash(i % WIDTH, i / WIDTH, frame) / 2);
+    }
+}
+
+/* A grey card that becomes a little lighter. */
+static void draw_faint(uint8_t *samples, uint32_t frame)
+{
+    memset(samples, (int)(80 + (frame < 20 ? 0 : frame < 32 ? frame - 20 : 12)), PIXELS);
+}
+
+static void check_even(void)
+{
+    REQUIRE(has_none(draw_noise, 40));
+    REQUIRE(has_none(draw_faint, 50));
+}
+
+/* The score of certain evidence, and that less of any kind of it is less certain. */
+static void check_confidence(void)
+{
+    REQUIRE(gpume_confidence(0) == 0.5);
+    REQUIRE(gpume_confidence(-1) + gpume_confidence(1) == 1);
+    REQUIRE(gpume_confidence(2) > 0.88 && gpume_confidence(2) < 0.881);
+    REQUIRE(gpume_confidence(100) == 0.999 && gpume_confidence(-100) == 0.001);
+    for (double score = -8; score < 8; score += 0.25) {
+        REQUIRE(gpume_confidence(score) <= gpume_confidence(score + 0.25));
+    }
+    const struct gpume_difference sure = {
+        .unlike = {40, 15, 0.8, 0.7, 0.8}, .cost = 0.95, .changed = 1};
+    const struct gpume_usual calm = {2, 1, 0.1, 0.01, 0.2};
+    REQUIRE(gpume_cut_confidence(&sure, &calm) > 0.95);
+    struct gpume_difference less[] = {sure, sure, sure, sure, sure, sure};
+    less[0].unlike.residual = 1;
+    less[1].unlike.relative = 0.1;
+    less[2].unlike.share = 0.1;
+    less[3].unlike.structure = 0.05;
+    less[4].cost = 0.2;
+    less[5].changed = 0.1;
+    for (size_t i = 0; i < 6; i++) {
+        REQUIRE(gpume_cut_confidence(&less[i], &calm) < gpume_cut_confidence(&sure, &calm));
+    }
+    struct gpume_usual wild = calm;
+    wild.residual = 14; /* nearly as much as at the boundary */
+    REQUIRE(gpume_cut_confidence(&sure, &wild) < 0.3);
+    struct gpume_difference lowest = sure;
+    gpume_difference_lower(&lowest, &less[4]);
+    REQUIRE(lowest.cost == 0.2 && lowest.unlike.residual == 15);
+}
+
+/* A cut in the middle of what might be a wipe. */
+static void draw_cut_in_motion(uint8_t *samples, uint32_t frame)
+{
+    draw(samples, frame < 30 ? 35 : 36, frame, frame < 30 ? 4 : 7);
+}
+
+static void check_covering(void)
+{
+    REQUIRE(has_cuts(draw_cut_in_motion, 60, (const uint64_t[]){30}, 1));
+}
+
 static void check_list(void)
 {
     struct gpume_changes list = {0};
@@ -530,5 +596,8 @@ int main(void)
     check_false_cuts();
     check_hard_cuts();
     check_gradual();
+    check_even();
+    check_confidence();
+    check_covering();
     return harness_verdict();
 }
