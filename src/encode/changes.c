@@ -11,6 +11,8 @@
 
 /* Frames: cuts that are no further apart are one. */
 #define TOLERANCE 2u
+#define COVERING 0.35    /* confidence of a gradual change that hides the cuts in it */
+#define LESS_CERTAIN 0.3 /* by which it may be less certain than a cut */
 
 double gpume_confidence(double score)
 {
@@ -65,6 +67,21 @@ int gpume_changes_add(struct gpume_changes *changes, const struct gpume_change *
     changes->items[place] = *change;
     changes->count = kept + 1;
     return GPUME_OK;
+}
+
+bool gpume_changes_cover(struct gpume_changes *changes, const struct gpume_change *cut)
+{
+    bool covered = false;
+    for (size_t i = 0; i < changes->count && !covered; i++) {
+        struct gpume_change *change = &changes->items[i];
+        if (change->kind != GPUME_CHANGE_CUT && cut->first >= change->first &&
+            cut->first <= change->last + 1) {
+            covered = change->confidence > COVERING &&
+                      change->confidence > cut->confidence - LESS_CERTAIN;
+            change->confidence *= covered ? 1 : 1 - cut->confidence;
+        }
+    }
+    return covered;
 }
 
 void gpume_changes_finish(struct gpume_changes *changes)

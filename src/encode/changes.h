@@ -3,6 +3,7 @@
 #ifndef GPUME_ENCODE_CHANGES_H
 #define GPUME_ENCODE_CHANGES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -58,6 +59,10 @@ struct gpume_changes {
 /* Adds a change, unless the list has a heavier one of the same frames; removes lighter ones.
  * GPUME_NOMEM: the list is unchanged. */
 int gpume_changes_add(struct gpume_changes *changes, const struct gpume_change *change);
+
+/* Whether a gradual change hides the cut. One that is far less certain does not, and is itself as
+ * unlikely as the cut is certain. */
+bool gpume_changes_cover(struct gpume_changes *changes, const struct gpume_change *cut);
 
 void gpume_changes_finish(struct gpume_changes *changes);
 

@@ -22,6 +22,7 @@
 #define WIPE_LEAST 6u      /* frames in the core: less is an object that crosses */
 #define WIPE_MOST 48u      /* between its ends: more is text that comes line by line */
 #define WIPE_FLAT_MOST 0.9 /* share of flat regions of an end: it fills with text */
+#define STRIDE 32u         /* frames of a window for which it moves by one frame more at a time */
 #define CARD_LEVELS 20.0   /* as LEVELS_LEAST, between uniform pictures */
 #define DISTINCT 0.1       /* confidence below which nothing is listed */
 
@@ -59,16 +60,16 @@ static const struct gpume_gradual_frame *frame_of(const struct gpume_gradual *gr
 /* What is left of the difference of two frames without that of their means. Of frames without any
  * structure nothing would be left. */
 static struct gpume_unlike compare_level(
-    const struct gpume_gradual *gradual, uint64_t a, uint64_t b)
+    const struct gpume_gradual *gradual, uint64_t a, uint64_t b, bool moves)
 {
     const struct gpume_thumbnail *first = &frame_of(gradual, a)->thumbnail;
     const struct gpume_thumbnail *second = &frame_of(gradual, b)->thumbnail;
     struct gpume_thumbnail level;
     struct gpume_unlike unlike;
     gpume_thumbnail_level(&level, second, first);
-    gpume_thumbnail_compare(&unlike, first, &level);
+    gpume_thumbnail_compare(&unlike, first, &level, moves);
     if (unlike.structure == 1) {
-        gpume_thumbnail_compare(&unlike, first, second);
+        gpume_thumbnail_compare(&unlike, first, second, moves);
     }
     return unlike;
 }
@@ -268,7 +269,7 @@ static double measure_lasting(const struct window *window, double share)
     const uint64_t after = window->end + beyond < newest ? window->end + beyond : newest;
     const uint64_t pairs[3][2] = {{before, window->end}, {window->begin, after}, {before, after}};
     for (size_t i = 0; i < 3; i++) {
-        const struct gpume_unlike unlike = compare_level(gradual, pairs[i][0], pairs[i][1]);
+        const struct gpume_unlike unlike = compare_level(gradual, pairs[i][0], pairs[i][1], true);
         share = unlike.share < share ? unlike.share : share;
     }
     return share;
@@ -340,16 +341,20 @@ static enum gpume_change_kind kind_of(const struct window *window, const struct 
                                       : GPUME_CHANGE_DISSOLVE;
 }
 
+static bool may_wipe(const struct window *window)
+{
+    return window->core >= WIPE_LEAST && window->end - window->begin <= WIPE_MOST;
+}
+
 /* What the evidence makes of the window. */
 static void judge(
     const struct window *window, const struct evidence *evidence, struct gpume_change *change)
 {
-    const bool may_wipe = window->core >= WIPE_LEAST && window->end - window->begin <= WIPE_MOST;
     const double least = CARD_LEVELS * GPUME_THUMBNAIL_LEVEL;
     const bool is_faint = is_uniform(evidence->flat_begin) && is_uniform(evidence->flat_end) &&
                           window->size < least * least * GPUME_GRADUAL_CELLS;
     const double mixture = is_faint ? 0 : judge_mixture(evidence);
-    const double wipe = may_wipe ? judge_wipe(evidence) : 0;
+    const double wipe = may_wipe(window) ? judge_wipe(evidence) : 0;
     change->kind = mixture < wipe ? GPUME_CHANGE_WIPE : kind_of(window, evidence);
     change->confidence = mixture < wipe ? wipe : mixture;
 }
@@ -367,12 +372,14 @@ static bool examine(struct window *window, struct gpume_change *change)
         .detail = measure_detail(window),
         .flat_begin = measure_flat(begin, end),
         .flat_end = measure_flat(end, begin),
-        .unlike = {.plain = 255, .residual = 255, .relative = 255, .share = 1, .structure = 1},
-        .lasting = 1};
-    measure_wipe(window, &evidence);
+        .unlike = compare_level(window->gradual, window->begin, window->end, false)};
+    if (may_wipe(window)) {
+        measure_wipe(window, &evidence);
+    }
+    evidence.lasting = evidence.unlike.share;
     judge(window, &evidence, change);
     if (change->confidence >= DISTINCT) {
-        evidence.unlike = compare_level(window->gradual, window->begin, window->end);
+        evidence.unlike = compare_level(window->gradual, window->begin, window->end, true);
         evidence.lasting = evidence.unlike.share;
         judge(window, &evidence, change);
     }
@@ -421,6 +428,9 @@ static int find_changes(
     for (size_t i = 0; i < sizeof(spans) / sizeof(spans[0]) && spans[i] <= end; i++) {
         struct window window = {.gradual = gradual, .begin = end - spans[i], .end = end};
         struct gpume_change found;
+        if (end % (spans[i] / STRIDE + 1) != 0) {
+            continue;
+        }
         if (examine(&window, &found) && gpume_changes_add(changes, &found) != GPUME_OK) {
             return GPUME_NOMEM;
         }

@@ -17,14 +17,12 @@
 #define REPEATS 3u /* frames in a row that may repeat one */
 #define FACTS (RING + REPEATS)
 #define THUMBNAILS (RING + GPUME_LOOKAHEAD_LAG + 1)
-#define FLAT 16u         /* intra cost per block below which a picture has nothing to predict */
-#define COVERING 0.35    /* confidence of a gradual change that hides the cuts in it */
-#define LESS_CERTAIN 0.3 /* by which it may be less certain than a cut */
-#define REPEATED 0.35    /* of the largest ratio that near, below which a frame repeats another */
-#define UNUSUAL 0.75     /* ratio from which a boundary is likely a cut */
-#define PLAIN_LEAST 2.0  /* mean difference of the thumbnails below which there is no cut */
-#define RATIO_LEAST 0.2  /* the same of the ratio */
-#define TEXTURED 48u     /* intra cost from which a block has detail */
+#define FLAT 16u        /* intra cost per block below which a picture has nothing to predict */
+#define REPEATED 0.35   /* of the largest ratio that near, below which a frame repeats another */
+#define UNUSUAL 0.75    /* ratio from which a boundary is likely a cut */
+#define PLAIN_LEAST 2.0 /* mean difference of the thumbnails below which there is no cut */
+#define RATIO_LEAST 0.2 /* the same of the ratio */
+#define TEXTURED 48u    /* intra cost from which a block has detail */
 #define UNEXPLAINED                                                                                \
     7u /* tenths of it that prediction must cost for the block to count as changed */
 #define FLAT_VOTE 0.25 /* of a block without detail */
@@ -89,7 +87,7 @@ static const struct gpume_unlike *unlike_of(struct gpume_scenes *scenes, uint64_
     struct fact *fact = fact_of(scenes, frame);
     if (!fact->compared) {
         gpume_thumbnail_compare(
-            &fact->unlike, thumbnail_of(scenes, frame - 1), thumbnail_of(scenes, frame));
+            &fact->unlike, thumbnail_of(scenes, frame - 1), thumbnail_of(scenes, frame), true);
         fact->compared = true;
     }
     return &fact->unlike;
@@ -124,7 +122,7 @@ static int compare(
     struct gpume_scenes *scenes, uint64_t past, uint64_t frame, struct gpume_difference *difference)
 {
     gpume_thumbnail_compare(
-        &difference->unlike, thumbnail_of(scenes, past), thumbnail_of(scenes, frame));
+        &difference->unlike, thumbnail_of(scenes, past), thumbnail_of(scenes, frame), true);
     GPUME_CHECK(find_ratio(scenes, past, frame, &difference->cost));
     return find_changed(scenes, past, frame, difference->unlike.share, &difference->changed);
 }
@@ -327,23 +325,6 @@ int gpume_scenes_put(struct gpume_scenes *scenes, const struct gpume_plane *luma
                                                                                  : GPUME_OK;
 }
 
-/* Whether a gradual change covers the cut. One that is far less certain than the cut does not, and
- * is itself as unlikely as the cut is certain. */
-static bool is_covered(struct gpume_scenes *scenes, const struct gpume_change *cut)
-{
-    bool covered = false;
-    for (size_t i = 0; i < scenes->gradual_changes.count && !covered; i++) {
-        struct gpume_change *change = &scenes->gradual_changes.items[i];
-        if (change->kind != GPUME_CHANGE_CUT && cut->first >= change->first &&
-            cut->first <= change->last + 1) {
-            covered = change->confidence > COVERING &&
-                      change->confidence > cut->confidence - LESS_CERTAIN;
-            change->confidence *= covered ? 1 : 1 - cut->confidence;
-        }
-    }
-    return covered;
-}
-
 int gpume_scenes_finish(struct gpume_scenes *scenes, const struct gpume_changes **changes)
 {
     const uint64_t end = scenes->put;
@@ -358,7 +339,7 @@ int gpume_scenes_finish(struct gpume_scenes *scenes, const struct gpume_changes 
     }
     for (size_t i = 0; i < scenes->cuts.count; i++) {
         const struct gpume_change *cut = &scenes->cuts.items[i];
-        if (!is_covered(scenes, cut)) {
+        if (!gpume_changes_cover(&scenes->gradual_changes, cut)) {
             GPUME_CHECK(add_change(scenes, &scenes->gradual_changes, cut));
         }
     }

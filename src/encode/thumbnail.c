@@ -233,8 +233,8 @@ static void include(struct gpume_unlike *unlike, const uint32_t *residuals, cons
     unlike->share = changed / votes < unlike->share ? changed / votes : unlike->share;
 }
 
-void gpume_thumbnail_compare(
-    struct gpume_unlike *unlike, const struct gpume_thumbnail *a, const struct gpume_thumbnail *b)
+void gpume_thumbnail_compare(struct gpume_unlike *unlike, const struct gpume_thumbnail *a,
+    const struct gpume_thumbnail *b, bool moves)
 {
     int16_t padded[PADDED_Y][PADDED_X];
     uint32_t still[SQUARES], residuals[SQUARES], details[SQUARES] = {0};
@@ -246,8 +246,8 @@ void gpume_thumbnail_compare(
     add_up(still, padded, b, REACH_X, REACH_Y);
     raise_details(details, a);
     raise_details(details, b);
-    if (unlike->plain < STILL) {
-        include(unlike, still, still, details);
+    include(unlike, still, still, details);
+    if (!moves || unlike->plain < STILL) {
         return;
     }
     search(residuals, a, b);

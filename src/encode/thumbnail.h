@@ -8,6 +8,7 @@
 
 #include <gpume/gpume.h>
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define GPUME_THUMBNAIL_X 64u
@@ -43,8 +44,8 @@ struct gpume_unlike {
 };
 
 /* Squares of 4x4 cells may have moved by an eighth of the picture's width and two ninths of its
- * height. */
-void gpume_thumbnail_compare(
-    struct gpume_unlike *unlike, const struct gpume_thumbnail *a, const struct gpume_thumbnail *b);
+ * height. moves: without it, they are taken to stay, which costs little and gives no less. */
+void gpume_thumbnail_compare(struct gpume_unlike *unlike, const struct gpume_thumbnail *a,
+    const struct gpume_thumbnail *b, bool moves);
 
 #endif
