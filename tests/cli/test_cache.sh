@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Compiled pipelines are stored between runs; a run succeeds even if they cannot be stored.
+# Compiled pipelines, and that ranks are right, are stored between runs; a run succeeds even if they cannot be stored.
 . "$(dirname "$0")/common.sh"
 make_clip clip.y4m 64 48 8 3
 expect 0 clip.y4m --backend cpu --vectors want.csv
@@ -13,7 +13,7 @@ expect 0 clip.y4m --backend cpu --vectors v.csv
 
 have_vulkan || skip "no Vulkan driver"
 vulkan() {
-    # With a named search, none is tried and only pipelines are stored, even on hardware.
+    # With a named search, none is tried and no choice is stored, even on hardware.
     expect 0 clip.y4m --backend vulkan --search quads -v -y --vectors v.csv
     cmp want.csv v.csv || fail "vectors with $1"
     grep -q '^gpume: started in .* ms: instance .*, device .*, pipelines .*, memory meanwhile ' \
@@ -22,7 +22,7 @@ vulkan() {
 
 # $XDG_CACHE_HOME/gpume is created with access for the user only; later runs read it and do not change it.
 vulkan "an empty cache"
-only "$scratch/xdg/gpume" "$(basename "$scratch"/xdg/gpume/pipelines-*.bin)"
+only "$scratch/xdg/gpume" "$(basename "$scratch"/xdg/gpume/pipelines-*.bin)" "$(basename "$scratch"/xdg/gpume/sort-*.bin)"
 [ "$(ls -ld "$scratch/xdg/gpume" | cut -c 1-10)" = drwx------ ] || fail "the folder's mode"
 entry=$(echo "$scratch"/xdg/gpume/pipelines-*.bin)
 before=$(ls -i "$entry")
