@@ -158,20 +158,19 @@ static void expire(void);
 #define LOOK_NS (SECOND / 10)
 #define LOOKS 10u /* in a row that find a reader who does not read */
 
-static void look_for_stall(void);
-
-enum { RELEASE, OVERDUE, WAITING, GIVE_UP, EXPIRE, STALL, END, EVENTS };
+enum { RELEASE, OVERDUE, WAITING, GIVE_UP, EXPIRE, END, EVENTS };
 static struct event events[EVENTS] = {
     [RELEASE] = {NEVER, release_signals},
     [OVERDUE] = {NEVER, set_overdue},
     [WAITING] = {NEVER, say_waiting},
     [GIVE_UP] = {NEVER, give_up},
     [EXPIRE] = {NEVER, expire},
-    [STALL] = {NEVER, look_for_stall},
     [END] = {NEVER, end_late},
 };
 
 /* The run is to end, but may wait for ever for the reader of a pipe or for a stopped terminal. */
+static bool looks_for_stall;
+
 static void look_for_stall(void)
 {
     static uint64_t last;
@@ -182,13 +181,12 @@ static void look_for_stall(void)
                             "was written to it");
         end_late();
     }
-    events[STALL].at = gpume_clock_ns() + LOOK_NS;
 }
 
 static void hurry(void)
 {
     gpume_console_hurry();
-    events[STALL].at = gpume_clock_ns();
+    looks_for_stall = true;
 }
 
 /* The time of --timeout is up. A run that has begun ends as after a signal, at once; one that is
@@ -239,8 +237,27 @@ static void take_signal(void)
     }
 }
 
-/* Waits for a signal, or for the time of an event. STOP_SIGNAL is sent after `stopping` is set, so
- * no wait misses it. */
+/* Waits for a signal, as long as `left_ns`; meanwhile looks for a stall, if wanted. The number of
+ * the signal, or -1. */
+static int wait_for_signal(uint64_t left_ns)
+{
+    sigset_t set = signals.taken;
+    sigaddset(&set, STOP_SIGNAL);
+    int number = -1;
+    while (number < 0 && left_ns > 0) {
+        const uint64_t ns = looks_for_stall && left_ns > LOOK_NS ? LOOK_NS : left_ns;
+        const struct timespec limit = {(time_t)(ns / SECOND), (long)(ns % SECOND)};
+        number = sigtimedwait(&set, NULL, &limit);
+        left_ns -= ns;
+        if (number < 0 && looks_for_stall) {
+            look_for_stall();
+        }
+    }
+    return number;
+}
+
+/* Waits for signals and for the times of events. STOP_SIGNAL is sent after `stopping` is set, so no
+ * wait misses it. */
 static void *watch(void *unused)
 {
     (void)unused;
@@ -255,12 +272,7 @@ static void *watch(void *unused)
             next->act();
             continue;
         }
-        const uint64_t left = next->at - now;
-        const struct timespec limit = {(time_t)(left / SECOND), (long)(left % SECOND)};
-        sigset_t set = signals.taken;
-        sigaddset(&set, STOP_SIGNAL);
-        const int number =
-            next->at == NEVER ? sigwaitinfo(&set, NULL) : sigtimedwait(&set, NULL, &limit);
+        const int number = wait_for_signal(next->at - now);
         if (number > 0 && number != STOP_SIGNAL) {
             take_signal();
         }
