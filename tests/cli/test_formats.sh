@@ -385,7 +385,7 @@ refused 2 run -- convert run.csv run.npy
 refused 2 run -- convert run.csv 'run%d.flo'
 expect 2 convert run.csv x.csv --vectors y.csv
 refused 2 --vectors -- clip.y4m --format npy
-refused 2 --vectors x.bin .csv .jsonl -- clip.y4m --vectors x.bin
+refused 2 x.bin .csv .jsonl -- clip.y4m --vectors x.bin
 refused 2 %d -- clip.y4m --vectors x.flo
 expect 2 clip.y4m --vectors 'x%d%d%d.flo'
 expect 2 clip.y4m --from csv
