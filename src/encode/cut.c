@@ -50,7 +50,7 @@ double gpume_cut_confidence(
 {
     /* Fitted to several hundred cuts of films and made videos, coded in several ways. */
     static const double weights[] = {
-        2.09, 1.87, 3.20, 3.17, 1.16, 1.85, 1.36, 3.67, 5.51, -0.97, -1.01, -15.20};
+        2.09, 1.87, 3.20, 3.17, 1.16, 1.85, 1.36, 3.67, 5.51, -0.97, -1.01, -14.65};
     const struct gpume_unlike *unlike = &difference->unlike;
     const double evidence[] = {
         gpume_saturate(unlike->residual, 4),
