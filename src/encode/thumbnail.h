@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A frame as a small picture of mean values, and how two of them differ. Means of so many samples
+ * A frame as a small picture of mean values, and how two of them differ. Means of this many samples
  * hardly know coding noise and grain, and motion is short there. Any thread.
  */
 #ifndef GPUME_ENCODE_THUMBNAIL_H

@@ -12,7 +12,7 @@
 typedef bool (*gpume_packet_time_fn)(void *opaque, int64_t time_us);
 
 /* Gives the times of the one input in the order of presentation, as frames have them without a
- * filter, until so many bytes of packets have been read. Packets that are shown before the first
+ * filter, until `bytes` bytes of packets have been read. Packets that are shown before the first
  * key frame are left out. A packet may show no frame, so there may be times that no frame has, but
  * no frame has another time. GPUME_UNSUPPORTED: it is no file, or is not compressed, or a packet
  * has no time; other failures as those of gpume_source_open. Nothing is logged: what is wrong with

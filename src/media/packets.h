@@ -4,10 +4,10 @@
 #define GPUME_MEDIA_PACKETS_H
 
 #include "base/log.h"
+#include "media/backlog.h"
 #include "media/cut.h"
 #include "media/input.h"
 #include "media/limits.h"
-#include "media/segments/backlog.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

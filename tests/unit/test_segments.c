@@ -6,9 +6,9 @@
  */
 #include "base/status.h"
 #include "harness.h"
+#include "media/backlog.h"
 #include "media/luma.h"
 #include "media/segments/alike.h"
-#include "media/segments/backlog.h"
 #include "media/segments/buffers.h"
 #include "media/segments/cutter.h"
 #include "media/segments/scan.h"

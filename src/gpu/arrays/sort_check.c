@@ -102,8 +102,8 @@ static uint32_t list_ranks(const struct gpume_k_sort *sort, const struct gpume_s
     return 2;
 }
 
-/* What is known to be right: everything, or these kernels, on words or pairs, with so many passes.
- * Different subgroups make different kernels. */
+/* What is known to be right: everything, or these kernels, on words or pairs, with this many
+ * passes. Different subgroups make different kernels. */
 static void name_of(const struct gpume_k_sort *sort, const struct gpume_sort_task *like,
     const struct gpume_sort_task *task, char name[GPUME_CACHE_NAME_BYTES])
 {

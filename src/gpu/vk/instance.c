@@ -24,7 +24,7 @@ static VkInstance shared_instance;
 
 static const char *const validation_layer = "VK_LAYER_KHRONOS_validation";
 
-/* What the layer says of its own settings where GPU-assisted validation is on, as layer 1.4.309
+/* What the layer says of its settings where GPU-assisted validation is on, as layer 1.4.309
  * does: features that it enables for itself or does without (InternalWarning in layers/gpuav), and
  * that it is slow. What it finds in shaders has other names. */
 static bool is_of_layer(const VkDebugUtilsMessengerCallbackDataEXT *data)

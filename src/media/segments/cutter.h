@@ -6,7 +6,7 @@
 #ifndef GPUME_MEDIA_SEGMENTS_CUTTER_H
 #define GPUME_MEDIA_SEGMENTS_CUTTER_H
 
-#include "media/segments/backlog.h"
+#include "media/backlog.h"
 #include "media/segments/segments.h"
 #include "media/segments/waiting.h"
 

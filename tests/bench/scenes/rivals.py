@@ -108,7 +108,7 @@ def measure(path, target):
 
 
 def thinned(cuts, least):
-    """No cut less than so many frames after another."""
+    """No cut less than this many frames after another."""
     kept = []
     for cut in cuts:
         if not kept or cut - kept[-1] >= least:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "media/segments/backlog.h"
+#include "media/backlog.h"
 
 #include "base/status.h"
 

@@ -3,8 +3,8 @@
  * The packets of a video that some decoder has not taken yet, numbered in their order. They are
  * kept once, however many decoders take them. Its owner's mutex guards it.
  */
-#ifndef GPUME_MEDIA_SEGMENTS_BACKLOG_H
-#define GPUME_MEDIA_SEGMENTS_BACKLOG_H
+#ifndef GPUME_MEDIA_BACKLOG_H
+#define GPUME_MEDIA_BACKLOG_H
 
 #include <stdint.h>
 
