@@ -2,7 +2,6 @@
 #include "base/bands.h"
 
 #include "base/grid.h"
-#include "base/workers.h"
 #include "gpume/gpume.h"
 
 #define BAND_BYTES 65536u /* more are worth waking a thread for */
@@ -37,7 +36,9 @@ void gpume_bands_run(
     struct run run = {fn, opaque, rows, (uint64_t)rows * row_bytes / BAND_BYTES};
     if (run.bands > 1 && has_workers(bands)) {
         run.bands = gpume_min_u64(gpume_min_u64(run.bands, BANDS_MAX), rows);
-        gpume_workers_run(bands->workers, run_band, &run, (uint32_t)run.bands);
+        struct gpume_step step = {
+            .fn = run_band, .opaque = &run, .count = (uint32_t)run.bands, .pace = &bands->pace};
+        gpume_workers_do(bands->workers, &step);
     } else {
         fn(opaque, 0, rows);
     }

@@ -6,14 +6,15 @@
 #ifndef GPUME_BASE_BANDS_H
 #define GPUME_BASE_BANDS_H
 
+#include "base/workers.h"
+
 #include <stddef.h>
 #include <stdint.h>
-
-struct gpume_workers;
 
 struct gpume_bands {
     uint32_t threads;              /* at most, with the caller's; 0 or 1: the caller works alone */
     struct gpume_workers *workers; /* from the first large picture on */
+    struct gpume_pace pace;        /* of a band */
 };
 
 /* Works on the rows from `begin` up to `end`. */

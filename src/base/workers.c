@@ -5,10 +5,17 @@
  * once per item. Items come in sections. A thread begins with its own section, the same one in
  * every step, and then helps with the others: what it made of some rows in one step is then usually
  * still in its processor's cache in the next.
+ *
+ * A thread that looks for work takes the ready step with the fewest threads in it, so that steps
+ * overlap rather than end one after the other. A step takes no more threads than can each work on
+ * it for SHARE_NS. Each sleeper has a condition variable of its own. Whoever queues work or joins a
+ * step wakes up to two sleepers, if there is room for them in steps, and they do the same: the
+ * number of threads doubles as long as there is work.
  */
 #include "base/workers.h"
 
 #include "base/clock.h"
+#include "base/grid.h"
 #include "gpume/gpume.h"
 
 #include <pthread.h>
@@ -16,85 +23,216 @@
 #include <unistd.h>
 
 #define THREADS_MAX 1024u
-#define SPIN_NS                                                                                    \
-    5000u /* before sleeping: steps end soon after they drain, and waking takes longer */
+#define SHARE_NS 300000u /* several times what it costs to wake a thread and to fill its cache */
+#define CALLS 2u         /* sleepers that one thread wakes */
+
+/* A thread that has nothing to do. */
+struct sleeper {
+    pthread_cond_t woken;
+    const struct gpume_step *wanted; /* it works up to this step, and then leaves; NULL: on any */
+    bool sleeps, called;             /* called: to find work, and it has not come yet */
+    struct sleeper *next;            /* in `sleepers` */
+};
 
 struct thread {
     pthread_t id;
     struct gpume_workers *workers;
+    struct sleeper sleeper;
     uint32_t number;
 };
 
 struct gpume_workers {
     pthread_mutex_t mutex;
-    pthread_cond_t changed;
-    uint32_t sleepers;
-    struct gpume_step *first; /* the queue */
-    atomic_uint news;         /* rises with every change of the queue */
+    struct gpume_step *ready, *waiting; /* by place: those that threads may join, and that wait */
+    struct sleeper *sleepers;           /* the last one that fell asleep first */
+    uint64_t places;                    /* given to steps so far */
+    uint32_t called;                    /* sleepers that have been called and have not come yet */
     bool stop;
     uint32_t thread_count;
     struct thread threads[];
 };
 
-static void wake(struct gpume_workers *workers)
+/* --- sleeping and waking; all need the mutex */
+
+static bool may_take(const struct sleeper *sleeper, const struct gpume_step *step)
 {
-    atomic_fetch_add_explicit(&workers->news, 1, memory_order_relaxed);
-    if (workers->sleepers > 0) {
-        pthread_cond_broadcast(&workers->changed);
-    }
+    return !sleeper->wanted || step->place <= sleeper->wanted->place;
 }
 
-/* Called with the mutex held; releases it while waiting. */
-static void wait_for_news(struct gpume_workers *workers)
+static void wake(struct sleeper **link)
 {
-    uint32_t seen = atomic_load_explicit(&workers->news, memory_order_relaxed);
-    if (workers->first) {
-        pthread_mutex_unlock(&workers->mutex);
-        uint64_t end = gpume_clock_ns() + SPIN_NS;
-        while (atomic_load_explicit(&workers->news, memory_order_relaxed) == seen &&
-               gpume_clock_ns() < end) {
-        }
-        pthread_mutex_lock(&workers->mutex);
+    struct sleeper *sleeper = *link;
+    *link = sleeper->next;
+    sleeper->sleeps = false;
+    pthread_cond_signal(&sleeper->woken);
+}
+
+/* How many threads ready steps have room for. */
+static uint64_t room_of(const struct gpume_workers *workers)
+{
+    uint64_t room = 0;
+    for (const struct gpume_step *step = workers->ready; step; step = step->next) {
+        room += step->most - step->members;
     }
-    if (atomic_load_explicit(&workers->news, memory_order_relaxed) != seen) {
+    return room;
+}
+
+/* Wakes sleepers if there is more to do than those can who have been called. */
+static void call(struct gpume_workers *workers)
+{
+    struct sleeper **link = &workers->sleepers;
+    if (!workers->ready || !*link) {
         return;
     }
-    workers->sleepers++;
-    pthread_cond_wait(&workers->changed, &workers->mutex);
-    workers->sleepers--;
+    uint64_t room = room_of(workers);
+    for (uint32_t calls = 0; calls < CALLS && *link && room > workers->called;) {
+        if (may_take(*link, workers->ready)) {
+            (*link)->called = true;
+            workers->called++;
+            wake(link);
+            calls++;
+        } else {
+            link = &(*link)->next;
+        }
+    }
 }
 
-/* The first step up to `last` that can use a thread; NULL: none. */
-static struct gpume_step *find_work(
-    const struct gpume_workers *workers, const struct gpume_step *last)
+static void fall_asleep(struct gpume_workers *workers, struct sleeper *sleeper)
 {
-    for (struct gpume_step *step = workers->first; step; step = step->next) {
-        if (!step->after[0] && !step->after[1] && !step->drained) {
-            return step;
+    struct sleeper **link = &workers->sleepers;
+    while (sleeper->wanted && *link) { /* who may soon leave comes last */
+        link = &(*link)->next;
+    }
+    sleeper->sleeps = true;
+    sleeper->next = *link;
+    *link = sleeper;
+    while (sleeper->sleeps) {
+        pthread_cond_wait(&sleeper->woken, &workers->mutex);
+    }
+    if (sleeper->called) {
+        sleeper->called = false;
+        workers->called--;
+    }
+}
+
+/* Those that wait for this step have nothing to do here any more. */
+static void wake_waiters(struct gpume_workers *workers, const struct gpume_step *ended)
+{
+    struct sleeper **link = &workers->sleepers;
+    while (*link) {
+        if ((*link)->wanted == ended) {
+            wake(link);
+        } else {
+            link = &(*link)->next;
         }
-        if (step == last) {
+    }
+}
+
+/* --- the queue; all need the mutex */
+
+static void insert(struct gpume_step **list, struct gpume_step *step)
+{
+    while (*list && (*list)->place < step->place) {
+        list = &(*list)->next;
+    }
+    step->next = *list;
+    *list = step;
+}
+
+static void take_out(struct gpume_step **list, const struct gpume_step *step)
+{
+    while (*list != step) {
+        list = &(*list)->next;
+    }
+    *list = step->next;
+}
+
+/* Is it worth asking how long its items take? */
+static bool is_paced(const struct gpume_step *step)
+{
+    return step->pace && step->count > 1;
+}
+
+/* How many threads it is worth. */
+static uint32_t most_of(const struct gpume_step *step)
+{
+    const uint64_t known =
+        is_paced(step) ? atomic_load_explicit(&step->pace->item_ns, memory_order_relaxed) : 0;
+    const uint64_t shares = known == 0 ? step->count : known * step->count / SHARE_NS;
+    return (uint32_t)gpume_max_u64(1, gpume_min_u64(shares, step->count));
+}
+
+/* Of a step that is complete. */
+static void note_pace(const struct gpume_step *step)
+{
+    if (is_paced(step)) {
+        atomic_store_explicit(
+            &step->pace->item_ns, step->work_ns / step->count + 1, memory_order_relaxed);
+    }
+}
+
+static bool waits(const struct gpume_step *step)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < GPUME_WORK_AFTER; i++) {
+        any |= step->after[i] != NULL;
+    }
+    return any;
+}
+
+static void queue_step(struct gpume_workers *workers, struct gpume_step *step)
+{
+    for (uint32_t i = 0; i < GPUME_WORK_AFTER; i++) {
+        const bool queued = step->after[i] && step->after[i]->place > 0;
+        step->after[i] = queued ? step->after[i] : NULL;
+    }
+    for (uint32_t i = 0; i < GPUME_WORK_SECTIONS; i++) {
+        atomic_store_explicit(&step->items[i], 0, memory_order_relaxed);
+    }
+    step->busy_ns = step->work_ns = 0;
+    step->members = 0;
+    step->most = most_of(step);
+    step->drained = false;
+    step->place = ++workers->places;
+    insert(waits(step) ? &workers->waiting : &workers->ready, step);
+}
+
+/* Those that wait for it may now be ready. */
+static void end_step(struct gpume_workers *workers, struct gpume_step *ended)
+{
+    ended->place = 0;
+    struct gpume_step **link = &workers->waiting;
+    while (*link) {
+        struct gpume_step *step = *link;
+        for (uint32_t i = 0; i < GPUME_WORK_AFTER; i++) {
+            step->after[i] = step->after[i] == ended ? NULL : step->after[i];
+        }
+        if (waits(step)) {
+            link = &step->next;
+        } else {
+            *link = step->next;
+            insert(&workers->ready, step);
+        }
+    }
+    wake_waiters(workers, ended);
+}
+
+/* The ready step with the fewest threads, of those that the thread may take; NULL: none. */
+static struct gpume_step *find_work(
+    const struct gpume_workers *workers, const struct sleeper *sleeper)
+{
+    struct gpume_step *found = NULL;
+    for (struct gpume_step *step = workers->ready; step && may_take(sleeper, step);
+         step = step->next) {
+        found = !found || step->members < found->members ? step : found;
+        if (found->members == 0) {
             break;
         }
     }
-    return NULL;
+    return found;
 }
 
-/* Removes the step from the queue and releases those that wait for it. */
-static void end_step(struct gpume_workers *workers, struct gpume_step *ended)
-{
-    struct gpume_step **link = &workers->first;
-    while (*link != ended) {
-        link = &(*link)->next;
-    }
-    *link = ended->next;
-    ended->queued = false;
-    for (struct gpume_step *step = workers->first; step; step = step->next) {
-        for (uint32_t i = 0; i < 2; i++) {
-            step->after[i] = step->after[i] == ended ? NULL : step->after[i];
-        }
-    }
-    wake(workers);
-}
+/* --- work */
 
 /* The first item of a section, or one past the last item. */
 static uint32_t section_start(const struct gpume_step *step, uint32_t section)
@@ -118,33 +256,43 @@ static void do_section(struct gpume_step *step, uint32_t section)
 static void take_part(struct gpume_workers *workers, struct gpume_step *step, uint32_t number)
 {
     uint64_t threads = gpume_workers_count(workers);
-    step->members++;
+    if (++step->members == step->most) {
+        take_out(&workers->ready, step);
+    }
+    call(workers);
     pthread_mutex_unlock(&workers->mutex);
-    uint64_t start = gpume_clock_ns();
+    const uint64_t start = gpume_clock_ns();
+    const uint64_t work_start = is_paced(step) ? gpume_clock_thread_ns() : 0;
     for (uint32_t i = 0; i < GPUME_WORK_SECTIONS; i++) {
         uint32_t section = (uint32_t)(number * GPUME_WORK_SECTIONS / threads) + i;
         do_section(step, section % GPUME_WORK_SECTIONS);
     }
-    uint64_t busy = gpume_clock_ns() - start;
+    const uint64_t work = is_paced(step) ? gpume_clock_thread_ns() - work_start : 0;
+    const uint64_t busy = gpume_clock_ns() - start;
     pthread_mutex_lock(&workers->mutex);
     step->busy_ns += busy;
+    step->work_ns += work;
+    if (!step->drained && step->members < step->most) {
+        take_out(&workers->ready, step);
+    }
     step->drained = true;
     if (--step->members == 0) {
+        note_pace(step);
         end_step(workers, step);
     }
 }
 
 static void *thread_main(void *opaque)
 {
-    const struct thread *thread = opaque;
+    struct thread *thread = opaque;
     struct gpume_workers *workers = thread->workers;
     pthread_mutex_lock(&workers->mutex);
     while (!workers->stop) {
-        struct gpume_step *step = find_work(workers, NULL);
+        struct gpume_step *step = find_work(workers, &thread->sleeper);
         if (step) {
             take_part(workers, step, thread->number);
         } else {
-            wait_for_news(workers);
+            fall_asleep(workers, &thread->sleeper);
         }
     }
     pthread_mutex_unlock(&workers->mutex);
@@ -166,11 +314,12 @@ int gpume_workers_create(struct gpume_workers **out, uint32_t threads)
         return GPUME_NOMEM;
     }
     pthread_mutex_init(&workers->mutex, NULL);
-    pthread_cond_init(&workers->changed, NULL);
     while (workers->thread_count + 1 < wanted) {
         struct thread *thread = &workers->threads[workers->thread_count];
         *thread = (struct thread){.workers = workers, .number = workers->thread_count + 1};
+        pthread_cond_init(&thread->sleeper.woken, NULL);
         if (pthread_create(&thread->id, NULL, thread_main, thread) != 0) {
+            pthread_cond_destroy(&thread->sleeper.woken);
             gpume_workers_destroy(&workers);
             return GPUME_AGAIN;
         }
@@ -185,71 +334,45 @@ uint32_t gpume_workers_count(const struct gpume_workers *workers)
     return workers->thread_count + 1;
 }
 
-/* Inserts the step at the link. Needs the mutex. */
-static void insert(struct gpume_step **link, struct gpume_step *step)
-{
-    for (uint32_t i = 0; i < 2; i++) {
-        bool waits = step->after[i] && step->after[i]->queued;
-        step->after[i] = waits ? step->after[i] : NULL;
-    }
-    for (uint32_t i = 0; i < GPUME_WORK_SECTIONS; i++) {
-        atomic_store_explicit(&step->items[i], 0, memory_order_relaxed);
-    }
-    step->busy_ns = 0;
-    step->members = 0;
-    step->drained = false;
-    step->queued = true;
-    step->next = *link;
-    *link = step;
-}
-
-/* After the steps that it waits for: whoever waits for a step looks no further than that step. */
-static struct gpume_step **place_of(struct gpume_workers *workers, const struct gpume_step *step)
-{
-    struct gpume_step **place = NULL, **link = &workers->first;
-    for (; *link; link = &(*link)->next) {
-        if (*link == step->before) {
-            place = link;
-        }
-        if (*link == step->after[0] || *link == step->after[1]) {
-            place = NULL;
-        }
-    }
-    return place ? place : link;
-}
-
 void gpume_workers_add(
     struct gpume_workers *workers, struct gpume_step *const *steps, uint32_t count)
 {
     pthread_mutex_lock(&workers->mutex);
     for (uint32_t i = 0; i < count; i++) {
-        insert(place_of(workers, steps[i]), steps[i]);
+        queue_step(workers, steps[i]);
     }
-    wake(workers);
+    call(workers);
     pthread_mutex_unlock(&workers->mutex);
 }
 
 void gpume_workers_wait(struct gpume_workers *workers, const struct gpume_step *wanted)
 {
+    struct sleeper sleeper = {.woken = PTHREAD_COND_INITIALIZER, .wanted = wanted};
     pthread_mutex_lock(&workers->mutex);
-    while (wanted->queued) {
-        struct gpume_step *step = find_work(workers, wanted);
+    while (wanted->place > 0) {
+        struct gpume_step *step = find_work(workers, &sleeper);
         if (step) {
             take_part(workers, step, 0);
         } else {
-            wait_for_news(workers);
+            fall_asleep(workers, &sleeper);
         }
     }
+    call(workers);
     pthread_mutex_unlock(&workers->mutex);
+    pthread_cond_destroy(&sleeper.woken);
+}
+
+void gpume_workers_do(struct gpume_workers *workers, struct gpume_step *step)
+{
+    gpume_workers_add(workers, &step, 1);
+    gpume_workers_wait(workers, step);
 }
 
 void gpume_workers_run(
     struct gpume_workers *workers, gpume_work_fn fn, void *opaque, uint32_t count)
 {
     struct gpume_step step = {.fn = fn, .opaque = opaque, .count = count};
-    struct gpume_step *steps[] = {&step};
-    gpume_workers_add(workers, steps, 1);
-    gpume_workers_wait(workers, &step);
+    gpume_workers_do(workers, &step);
 }
 
 void gpume_workers_destroy(struct gpume_workers **out)
@@ -261,12 +384,14 @@ void gpume_workers_destroy(struct gpume_workers **out)
     *out = NULL;
     pthread_mutex_lock(&workers->mutex);
     workers->stop = true;
-    wake(workers);
+    while (workers->sleepers) {
+        wake(&workers->sleepers);
+    }
     pthread_mutex_unlock(&workers->mutex);
     for (uint32_t i = 0; i < workers->thread_count; i++) {
         pthread_join(workers->threads[i].id, NULL);
+        pthread_cond_destroy(&workers->threads[i].sleeper.woken);
     }
-    pthread_cond_destroy(&workers->changed);
     pthread_mutex_destroy(&workers->mutex);
     free(workers);
 }

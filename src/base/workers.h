@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A fixed set of threads that runs parallel loops, called steps, in the order of a queue. While the
- * last items of one step are under way, idle threads start the next step that does not depend on
- * it. One thread queues and waits; it works too while it waits, so one worker means no extra
+ * A fixed set of threads that runs parallel loops, called steps, in the order of a queue. Steps
+ * that do not depend on each other overlap. How many threads take part in a step follows from how
+ * long such steps took before: a thread that sleeps is only woken for more work than waking it
+ * costs. Any thread queues and waits; it works too while it waits, so one worker means no extra
  * thread.
  */
 #ifndef GPUME_BASE_WORKERS_H
@@ -15,8 +16,14 @@
 struct gpume_workers;
 
 #define GPUME_WORK_SECTIONS 16u /* of a step's items, in which different threads begin */
+#define GPUME_WORK_AFTER 3u     /* steps that a step waits for, at most */
 
 typedef void (*gpume_work_fn)(void *opaque, uint32_t item);
+
+/* How long an item takes in steps of one kind. Zeroed at first; it lives as long as they do. */
+struct gpume_pace {
+    atomic_uint_fast64_t item_ns; /* processor time of one, in the last steps; 0: not known yet */
+};
 
 /* Zeroed at first. The memory is the caller's, who does not touch it from queueing to completion.
  */
@@ -24,17 +31,18 @@ struct gpume_step {
     gpume_work_fn fn; /* called once for every item < count, in any order, from any thread */
     void *opaque;
     uint32_t count;
-    const struct gpume_step *after[2]; /* starts when these are complete; NULL: none. Cleared. */
-    const struct gpume_step
-        *before;      /* queued before this one if that is still queued; NULL: last */
+    struct gpume_pace *pace; /* NULL: an item is worth a thread */
+    /* Starts when these are complete; NULL: none. Cleared. */
+    const struct gpume_step *after[GPUME_WORK_AFTER];
     uint64_t busy_ns; /* wall time of all its threads, set on completion */
 
     /* the workers' own */
-    struct gpume_step *next;                /* in the queue */
+    struct gpume_step *next;                /* in the list of those that are ready, or that wait */
+    uint64_t place;                         /* in the order of queueing, from 1; 0: not queued */
     atomic_uint items[GPUME_WORK_SECTIONS]; /* handed out from each section */
-    uint32_t members;                       /* threads in it */
+    uint64_t work_ns;                       /* processor time of all its threads */
+    uint32_t members, most;                 /* threads in it, and how many may be */
     bool drained;                           /* every item has been handed out */
-    bool queued;                            /* and not complete */
 };
 
 /* Of this machine, at least 1. */
@@ -45,20 +53,22 @@ int gpume_workers_create(struct gpume_workers **workers, uint32_t threads);
 
 uint32_t gpume_workers_count(const struct gpume_workers *workers);
 
-/* Queues steps last, or where `before` puts them. The steps that they wait for are complete or
- * already queued. */
+/* Queues steps. Those that they wait for are complete or already queued. */
 void gpume_workers_add(
     struct gpume_workers *workers, struct gpume_step *const *steps, uint32_t count);
 
 /* Takes part in the work up to this step and returns when the step is complete. */
 void gpume_workers_wait(struct gpume_workers *workers, const struct gpume_step *step);
 
-/* Queues one step and waits for it. */
+/* Queues a step and waits for it. */
+void gpume_workers_do(struct gpume_workers *workers, struct gpume_step *step);
+
+/* The same, of items that are each worth a thread. */
 void gpume_workers_run(
     struct gpume_workers *workers, gpume_work_fn fn, void *opaque, uint32_t count);
 
-/* Completes the items under way and drops the steps that are queued. Sets *workers to NULL; NULL is
- * fine. */
+/* Completes the items under way and drops the steps that are queued. Nobody else uses the workers
+ * any more. Sets *workers to NULL; NULL is fine. */
 void gpume_workers_destroy(struct gpume_workers **workers);
 
 #endif

@@ -30,14 +30,11 @@ static void complete_search(
         counts.past_blocks += total.counts.past_blocks;
         counts.past_parts += total.counts.past_parts;
     }
-    for (uint32_t i = 0; steps->uses_boxes && i < cpu->shared.boxes.levels; i++) {
+    for (uint32_t i = 0; steps->uses_boxes && i < steps->scratch->boxes.levels; i++) {
         gpume_stats_add_ns(&cpu->stats, "match", steps->boxes[i].busy_ns);
     }
     if (!box->hidden) {
         add_counts(&cpu->stats, cpu->shared.plan.field_candidates, &counts);
-    }
-    if (cpu->latest.eliminating == gpume_cpu_last_search(cpu, steps)) {
-        cpu->latest.eliminating = NULL; /* the next search in this slot may be another kind */
     }
 }
 

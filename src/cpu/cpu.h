@@ -11,9 +11,7 @@
 /* The last step queued of each kind; NULL: none. */
 struct gpume_latest {
     const struct gpume_step *surfaces[GPUME_SURFACE_COUNT];
-    const struct gpume_step *fractions, *sums;
-    const struct gpume_step *search, *rank, *measure;
-    const struct gpume_step *eliminating; /* the last search that uses box sums */
+    const struct gpume_step *fractions, *sums, *measure;
 };
 
 struct gpume_cpu {
@@ -21,6 +19,8 @@ struct gpume_cpu {
     struct gpume_workers *workers;
     void **frames; /* pool */
     struct gpume_rings rings;
+    struct gpume_scratch scratches[GPUME_SLOTS_MAX]; /* of tasks that are searched side by side */
+    uint32_t scratch_count;                          /* 1, or as many as slots */
     struct gpume_steps *slots;
     struct gpume_policy policies[GPUME_LAYERS_MAX];
     struct gpume_stats stats; /* times of all threads together */

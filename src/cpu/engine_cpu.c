@@ -17,13 +17,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define MANY_THREADS 8u
 #define WIDE 1024u /* candidates per block from which elimination nearly always wins */
 
 /* --- memory */
 
-static int allocate_boxes(struct gpume_cpu *cpu)
+static int allocate_boxes(struct gpume_cpu *cpu, struct gpume_boxes *boxes)
 {
-    struct gpume_boxes *boxes = &cpu->shared.boxes;
     if (cpu->shared.search->box_row && !cpu->shared.plan.params.no_elimination &&
         gpume_plan_searches_fast(&cpu->shared.plan)) {
         *boxes = gpume_boxes_plan(&cpu->shared.plan);
@@ -46,6 +46,21 @@ static uint32_t largest_layer(const struct gpume_plan *plan)
     return (uint32_t)blocks;
 }
 
+static int allocate_scratch(struct gpume_cpu *cpu)
+{
+    const uint32_t blocks = largest_layer(&cpu->shared.plan);
+    int status = GPUME_OK;
+    for (uint32_t i = 0; i < cpu->scratch_count; i++) {
+        struct gpume_scratch *scratch = &cpu->scratches[i];
+        GPUME_TRY(allocate_boxes(cpu, &scratch->boxes));
+        scratch->ranking =
+            gpume_allocate(&cpu->bytes, blocks, GPUME_HOST_RANK_WORDS * sizeof(*scratch->ranking));
+        GPUME_TRY(scratch->ranking ? GPUME_OK : GPUME_NOMEM);
+    }
+fail:
+    return status;
+}
+
 /* The number of workers decides how the layers are divided. */
 static int allocate_all(struct gpume_cpu *cpu)
 {
@@ -53,20 +68,19 @@ static int allocate_all(struct gpume_cpu *cpu)
     int status;
     gpume_shared_divide(&cpu->shared, gpume_workers_count(cpu->workers));
     GPUME_TRY(gpume_rings_init(&cpu->rings, plan, &cpu->bytes));
-    GPUME_TRY(allocate_boxes(cpu));
+    GPUME_TRY(allocate_scratch(cpu));
     cpu->frames = gpume_allocate(&cpu->bytes, plan->pool, sizeof(*cpu->frames));
-    cpu->shared.scratch = gpume_allocate(
-        &cpu->bytes, largest_layer(plan), GPUME_HOST_RANK_WORDS * sizeof(*cpu->shared.scratch));
     cpu->slots = gpume_allocate(&cpu->bytes, plan->slots, sizeof(*cpu->slots));
-    if (!cpu->frames || !cpu->shared.scratch || !cpu->slots) {
+    if (!cpu->frames || !cpu->slots) {
         return GPUME_NOMEM;
     }
     for (uint32_t i = 0; i < plan->slots; i++) {
-        GPUME_TRY(gpume_steps_init(&cpu->slots[i], &cpu->shared, &cpu->bytes));
+        GPUME_TRY(gpume_steps_init(
+            &cpu->slots[i], &cpu->shared, &cpu->scratches[i % cpu->scratch_count], &cpu->bytes));
     }
     for (uint32_t i = 0; i < plan->layer_count; i++) {
-        gpume_policy_init(&cpu->policies[i], cpu->shared.boxes.levels > 0, plan->candidates >= WIDE,
-            cpu->shared.divisions[i].items);
+        gpume_policy_init(&cpu->policies[i], cpu->scratches[0].boxes.levels > 0,
+            plan->candidates >= WIDE, cpu->shared.divisions[i].items);
     }
 fail:
     return status;
@@ -87,21 +101,34 @@ static int cpu_close(void **engine)
     for (uint32_t i = 0; cpu->slots && i < cpu->shared.plan.slots; i++) {
         gpume_steps_finish(&cpu->slots[i]);
     }
-    for (uint32_t i = 0; i < cpu->shared.boxes.levels; i++) {
-        free(cpu->shared.boxes.sums[i]);
+    for (uint32_t i = 0; i < cpu->scratch_count; i++) {
+        struct gpume_scratch *scratch = &cpu->scratches[i];
+        for (uint32_t j = 0; j < scratch->boxes.levels; j++) {
+            free(scratch->boxes.sums[j]);
+        }
+        free(scratch->ranking);
     }
     free(cpu->frames);
     free(cpu->slots);
-    free(cpu->shared.scratch);
     free(cpu);
     return GPUME_OK;
+}
+
+/* How many tasks to search side by side: for many threads one task is too short. */
+static uint32_t overlap_of(uint32_t threads)
+{
+    return threads < MANY_THREADS ? 1 : gpume_min_u32(2 + threads / 8, GPUME_SLOTS_MAX);
 }
 
 int gpume_engine_cpu_open(void **engine, const struct gpume_params *params,
     const struct gpume_log *log, struct gpume_plan *plan, const struct gpume_search *search)
 {
-    static const struct gpume_caps caps = {
-        .window_bytes = UINT64_MAX, .align_bytes = 64, .batch_max = 1, .batch_work = 1ull << 32};
+    const uint32_t threads = params->threads ? params->threads : gpume_workers_processors();
+    const struct gpume_caps caps = {.window_bytes = UINT64_MAX,
+        .align_bytes = 64,
+        .batch_max = 1,
+        .batch_work = 1ull << 32,
+        .overlap = overlap_of(threads)};
     void *opened = calloc(1, sizeof(struct gpume_cpu));
     struct gpume_cpu *cpu = opened;
     if (!cpu) {
@@ -113,6 +140,7 @@ int gpume_engine_cpu_open(void **engine, const struct gpume_params *params,
     if (!search->box_row) { /* the general search has elimination, this one does not */
         cpu->shared.plan.fast_pixels = false;
     }
+    cpu->scratch_count = caps.overlap > 1 ? cpu->shared.plan.slots : 1;
     status = gpume_workers_create(&cpu->workers, params->threads);
     if (status == GPUME_AGAIN) {
         status = gpume_log_no_thread(log);
@@ -139,7 +167,7 @@ fail:
 
 static bool eliminates(const struct gpume_cpu *cpu)
 {
-    return cpu->shared.boxes.levels > 0 || cpu->rings.sums[0] || cpu->rings.sums[1];
+    return cpu->scratches[0].boxes.levels > 0 || cpu->rings.sums[0] || cpu->rings.sums[1];
 }
 
 static int cpu_open(void **engine, const struct gpume_params *params, const struct gpume_log *log,

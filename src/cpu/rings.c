@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cpu/rings.h"
 
+#include "base/grid.h"
 #include "base/status.h"
 #include "cpu/memory.h"
 #include "cpu/search/search.h"
 
 /* Frames beyond those that a task may name, so that a task may begin before the one before it is
- * complete. Few, so that they stay in the cache. */
-#define FRAMES_AHEAD 2u
+ * complete, and no more, so that they stay in the cache: one less than there are slots. */
+static uint32_t frames_ahead(const struct gpume_plan *plan)
+{
+    return gpume_max_u32(plan->slots - 1, 2);
+}
 
 static int init_ring(
     const struct gpume_rings *rings, uint64_t frame_bytes, void ***ring, uint64_t *bytes)
@@ -36,7 +40,7 @@ int gpume_rings_init(struct gpume_rings *rings, const struct gpume_plan *plan, u
 {
     const uint64_t sum_bytes = 2 * plan->padded_bytes * gpume_plan_search_planes(plan);
     int status;
-    rings->frames = plan->reach + FRAMES_AHEAD;
+    rings->frames = plan->reach + frames_ahead(plan);
     rings->readers = gpume_allocate(bytes, rings->frames, sizeof(*rings->readers));
     for (uint32_t i = 0; i < GPUME_SURFACE_COUNT; i++) {
         if (plan->has_surface[i]) {

@@ -78,6 +78,7 @@ static struct gpume_step surface_step(
     };
     return (struct gpume_step){.fn = makers[surface].fn,
         .opaque = steps,
+        .pace = &steps->shared->paces.make[surface],
         .count = (uint32_t)gpume_div_up(makers[surface].rows, makers[surface].item_rows)};
 }
 
@@ -115,6 +116,7 @@ static void init_fractions(struct gpume_steps *steps, enum gpume_surface surface
     *fractions = (struct gpume_fractions){.steps = steps, .surface = surface};
     fractions->step = (struct gpume_step){.fn = fraction_item,
         .opaque = fractions,
+        .pace = &steps->shared->paces.fractions,
         .count = (uint32_t)gpume_div_up(plan->padded_rows, GPUME_FRACTION_ROWS)};
 }
 
@@ -124,7 +126,7 @@ static void box_item(void *opaque, uint32_t item)
 {
     const struct gpume_box_level *work = opaque;
     struct gpume_steps *steps = work->steps;
-    const struct gpume_boxes *boxes = &steps->shared->boxes;
+    const struct gpume_boxes *boxes = &steps->scratch->boxes;
     uint64_t start = steps->probing ? gpume_clock_thread_ns() : 0;
     uint32_t end = end_row(item, BOX_ROWS, gpume_boxes_rows(boxes, work->level));
     for (uint32_t row = item * BOX_ROWS; row < end && !is_cancelled(steps->shared); row++) {
@@ -138,11 +140,12 @@ static void box_item(void *opaque, uint32_t item)
 
 static void init_boxes(struct gpume_steps *steps)
 {
-    const struct gpume_boxes *boxes = &steps->shared->boxes;
+    const struct gpume_boxes *boxes = &steps->scratch->boxes;
     for (uint32_t i = 0; i < boxes->levels; i++) {
         steps->levels[i] = (struct gpume_box_level){steps, i};
         steps->boxes[i] = (struct gpume_step){.fn = box_item,
             .opaque = &steps->levels[i],
+            .pace = &steps->shared->paces.boxes[i],
             .count = (uint32_t)gpume_div_up(gpume_boxes_rows(boxes, i), BOX_ROWS)};
     }
 }
@@ -194,7 +197,7 @@ static void rank_item(void *opaque, uint32_t item)
     if (!is_cancelled(layer->shared)) {
         const struct gpume_shape *shape = layer->searched.layer;
         gpume_host_rank(
-            layer->costs, shape->blocks, shape->cost_bits, layer->ranks, layer->shared->scratch);
+            layer->costs, shape->blocks, shape->cost_bits, layer->ranks, layer->scratch->ranking);
     }
 }
 
@@ -205,7 +208,8 @@ static void init_layer(struct gpume_steps *steps, uint32_t index)
     const struct gpume_shape *shape = &shared->plan.layers[index];
     layer->shared = shared;
     layer->division = &shared->divisions[index];
-    layer->boxes = gpume_boxes_of_layer(&shared->boxes, shape);
+    layer->scratch = steps->scratch;
+    layer->boxes = gpume_boxes_of_layer(&steps->scratch->boxes, shape);
     layer->searched = (struct gpume_search_field){
         .plan = &shared->plan, .layer = shape, .cancelled = &shared->cancelled};
     layer->measured = layer->searched;
@@ -214,9 +218,11 @@ static void init_layer(struct gpume_steps *steps, uint32_t index)
     layer->ranks = steps->ranks ? steps->ranks + shape->first : NULL;
     layer->predicted = index == 0 ? steps->predicted : NULL;
     uint32_t items = layer->division->items;
-    layer->search = (struct gpume_step){.fn = search_item, .opaque = layer, .count = items};
+    layer->search = (struct gpume_step){
+        .fn = search_item, .opaque = layer, .pace = &shared->paces.search[index], .count = items};
     layer->rank = (struct gpume_step){.fn = rank_item, .opaque = layer, .count = 1};
-    layer->measure = (struct gpume_step){.fn = measure_item, .opaque = layer, .count = items};
+    layer->measure = (struct gpume_step){
+        .fn = measure_item, .opaque = layer, .pace = &shared->paces.measure[index], .count = items};
 }
 
 static int allocate_layers(struct gpume_steps *steps, uint64_t *bytes)
@@ -267,7 +273,8 @@ static int init_general(struct gpume_steps *steps, uint64_t *bytes)
     }
     steps->general->kernels = shared->search;
     steps->general->cancelled = &shared->cancelled;
-    steps->general->scratch = shared->scratch;
+    steps->general->scratch = steps->scratch->ranking;
+    steps->general->paces = shared->paces.general;
     steps->general->whole_vectors = steps->vectors;
     steps->general->whole_costs = steps->costs;
     return gpume_general_init(steps->general, &shared->plan, bytes);
@@ -286,17 +293,21 @@ fail:
     return status;
 }
 
-int gpume_steps_init(struct gpume_steps *steps, struct gpume_shared *shared, uint64_t *bytes)
+int gpume_steps_init(struct gpume_steps *steps, struct gpume_shared *shared,
+    struct gpume_scratch *scratch, uint64_t *bytes)
 {
     const struct gpume_plan *plan = &shared->plan;
     int status = GPUME_OK;
     steps->shared = shared;
+    steps->scratch = scratch;
     for (uint32_t i = 0; i < GPUME_SURFACE_COUNT; i++) {
         steps->make[i] = surface_step(steps, (enum gpume_surface)i, plan);
         init_fractions(steps, (enum gpume_surface)i);
     }
-    steps->sum = (struct gpume_step){
-        .fn = sum_item, .opaque = steps, .count = steps->fractions[0].step.count};
+    steps->sum = (struct gpume_step){.fn = sum_item,
+        .opaque = steps,
+        .pace = &shared->paces.sum,
+        .count = steps->fractions[0].step.count};
     if (gpume_plan_searches_fast(plan)) {
         GPUME_TRY(init_fast(steps, bytes));
     }

@@ -28,14 +28,27 @@ struct gpume_division {
     uint32_t items;   /* of the layer: one per block at most */
 };
 
+/* How long items of each kind of step take. */
+struct gpume_paces {
+    struct gpume_pace make[GPUME_SURFACE_COUNT], fractions, sum, boxes[GPUME_BOX_SIZES];
+    struct gpume_pace search[GPUME_LAYERS_MAX], measure[GPUME_LAYERS_MAX];
+    struct gpume_pace general[GPUME_GENERAL_STEPS];
+};
+
 /* What all submissions to an engine share. */
 struct gpume_shared {
     struct gpume_plan plan;
     const struct gpume_search *search;
-    struct gpume_boxes boxes; /* of the one task at a time that uses box sums */
     struct gpume_division divisions[GPUME_LAYERS_MAX];
-    uint32_t *scratch; /* for ranking one layer at a time */
+    struct gpume_paces paces;
     atomic_bool cancelled;
+};
+
+/* Memory for one task at a time, and the last steps queued that use it; NULL: none. */
+struct gpume_scratch {
+    struct gpume_boxes boxes;
+    uint32_t *ranking; /* of one layer at a time */
+    const struct gpume_step *search, *rank;
 };
 
 /* What a work item of a layer gives besides vectors and costs. */
@@ -48,7 +61,8 @@ struct gpume_item {
 struct gpume_layer_steps {
     struct gpume_shared *shared;
     const struct gpume_division *division;
-    struct gpume_layer_boxes boxes; /* those of the shared ones that this layer uses */
+    const struct gpume_scratch *scratch;
+    struct gpume_layer_boxes boxes; /* those of the scratch memory that this layer uses */
     struct gpume_search_field searched, measured; /* the surfaces that the plan names */
     struct gpume_choice choice;
     struct gpume_vector *vectors;
@@ -72,6 +86,7 @@ struct gpume_box_level {
 
 struct gpume_steps {
     struct gpume_shared *shared;
+    struct gpume_scratch *scratch;
     /* The frame: where its surfaces lie, and the steps that make them. */
     const struct gpume_frame *frame;
     void *surfaces[GPUME_SURFACE_COUNT];
@@ -88,6 +103,7 @@ struct gpume_steps {
     uint64_t *box_ns;   /* per work item of the largest level, while probing */
     struct gpume_box_level levels[GPUME_BOX_SIZES];
     struct gpume_step boxes[GPUME_BOX_SIZES];
+    const struct gpume_step *reader;  /* the last search that has the vectors as hints; or NULL */
     struct gpume_layer_steps *layers; /* plan.layer_count; NULL: without the fast search */
     struct gpume_vector *vectors;     /* of all layers, one after the other, as costs and ranks */
     uint32_t *costs;
@@ -100,9 +116,10 @@ struct gpume_steps {
 /* Divides every layer, so that the threads have enough items. */
 void gpume_shared_divide(struct gpume_shared *shared, uint32_t threads);
 
-/* Allocates the results and defines the steps, once `shared` is complete. GPUME_NOMEM: call
- * finish then too. *bytes grows by what is allocated. */
-int gpume_steps_init(struct gpume_steps *steps, struct gpume_shared *shared, uint64_t *bytes);
+/* Allocates the results and defines the steps, once `shared` and `scratch` are complete.
+ * GPUME_NOMEM: call finish then too. *bytes grows by what is allocated. */
+int gpume_steps_init(struct gpume_steps *steps, struct gpume_shared *shared,
+    struct gpume_scratch *scratch, uint64_t *bytes);
 
 void gpume_steps_finish(struct gpume_steps *steps);
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include "base/grid.h"
 #include "cpu/cpu.h"
 
 #define STEPS_MAX                                                                                  \
@@ -10,21 +11,14 @@ struct queue {
     uint32_t count;
 };
 
-static void append(struct queue *queue, struct gpume_step *step, const struct gpume_step *after,
-    const struct gpume_step *and_after)
+/* The step waits for up to three others; NULL: none. */
+static void append(struct queue *queue, struct gpume_step *step, const struct gpume_step *first,
+    const struct gpume_step *second, const struct gpume_step *third)
 {
-    step->after[0] = after;
-    step->after[1] = and_after;
+    step->after[0] = first;
+    step->after[1] = second;
+    step->after[2] = third;
     queue->steps[queue->count++] = step;
-}
-
-/* With several threads the surfaces of a frame are queued before the last ranking. While one thread
- * ranks, the others would make all rows of the surfaces, and then each thread would not have those
- * in its cache that it searches. A single thread has all rows in its cache, and those of the last
- * field too: it ranks first. */
-static const struct gpume_step *surfaces_before(const struct gpume_cpu *cpu)
-{
-    return gpume_workers_count(cpu->workers) > 1 ? cpu->latest.rank : NULL;
 }
 
 /* When this step is complete, so are all surfaces queued so far. */
@@ -50,11 +44,10 @@ static void queue_surfaces(struct gpume_cpu *cpu, struct gpume_steps *steps, str
         if (cpu->shared.plan.has_surface[i]) {
             struct gpume_step *step = &steps->make[i];
             steps->surfaces[i] = gpume_rings_at(&cpu->rings, (enum gpume_surface)i, sequence);
-            append(queue, step, after, cpu->latest.surfaces[i]);
-            step->before = surfaces_before(cpu);
+            append(queue, step, after, cpu->latest.surfaces[i], NULL);
             cpu->latest.surfaces[i] = after = step;
             if (cpu->shared.plan.planes > 1) {
-                append(queue, &steps->fractions[i].step, step, cpu->latest.fractions);
+                append(queue, &steps->fractions[i].step, step, cpu->latest.fractions, NULL);
                 cpu->latest.fractions = &steps->fractions[i].step;
             }
         }
@@ -63,40 +56,36 @@ static void queue_surfaces(struct gpume_cpu *cpu, struct gpume_steps *steps, str
         steps->sums[i] = gpume_rings_sums(&cpu->rings, i, sequence);
     }
     if (steps->sums[0] || steps->sums[1]) {
-        append(queue, &steps->sum, last_surface(cpu), cpu->latest.sums);
+        append(queue, &steps->sum, last_surface(cpu), cpu->latest.sums, NULL);
         cpu->latest.sums = &steps->sum;
     }
 }
 
-/* Are the searches of an earlier task complete before the next task that uses box sums begins? They
- * used box sums too, or they are the last ones, which that task waits for. */
-static bool ends_before_next(const struct gpume_cpu *cpu, const struct gpume_steps *steps)
-{
-    return steps->uses_boxes || gpume_cpu_last_search(cpu, steps) == cpu->latest.search;
-}
-
 /* The most recent task whose reference lies as far from its target as this one's: its vectors are
- * the hints. NULL: the slots hold none. */
-static const struct gpume_steps *hints_for(
-    const struct gpume_cpu *cpu, const struct gpume_task *task)
+ * the hints. This task is searched when that one has been, so where several are searched side by
+ * side, it is one of half as many tasks ago. NULL: the slots hold none. */
+static struct gpume_steps *hints_for(
+    struct gpume_cpu *cpu, const struct gpume_steps *own, const struct gpume_task *task)
 {
-    const struct gpume_steps *latest = NULL;
+    const uint64_t ago = gpume_max_u32(1, cpu->scratch_count / 2);
+    struct gpume_steps *latest = NULL;
     for (uint32_t i = 0; i < cpu->shared.plan.slots; i++) {
-        const struct gpume_steps *steps = &cpu->slots[i];
-        bool alike = steps->number > 0 &&
+        struct gpume_steps *steps = &cpu->slots[i];
+        bool alike = steps != own && steps->number > 0 && steps->number + ago <= cpu->tasks + 1 &&
                      steps->task.reference - steps->task.target == task->reference - task->target;
         bool later = !latest || steps->number > latest->number;
-        latest = alike && later && ends_before_next(cpu, steps) ? steps : latest;
+        latest = alike && later ? steps : latest;
     }
     return latest;
 }
 
-/* Where each layer finds its surfaces, and whether it is searched with elimination. */
-static void prepare_search(
+/* Where each layer finds its surfaces, and whether it is searched with elimination. Returns the
+ * task that gives hints; NULL: none. */
+static struct gpume_steps *prepare_search(
     struct gpume_cpu *cpu, struct gpume_steps *steps, const struct gpume_task *task)
 {
     const struct gpume_plan *plan = &cpu->shared.plan;
-    const struct gpume_steps *hints = hints_for(cpu, task);
+    struct gpume_steps *hints = hints_for(cpu, steps, task);
     steps->uses_boxes = steps->probing = false;
     for (uint32_t i = 0; i < plan->layer_count; i++) {
         struct gpume_layer_steps *layer = &steps->layers[i];
@@ -113,51 +102,63 @@ static void prepare_search(
     }
     steps->summed = steps->layers[0].searched.reference;
     steps->number = ++cpu->tasks;
+    return steps->uses_boxes ? hints : NULL;
 }
 
-static void queue_results(
-    struct gpume_latest *latest, struct gpume_layer_steps *layer, struct queue *queue)
+static void queue_results(struct gpume_latest *latest, struct gpume_scratch *scratch,
+    struct gpume_layer_steps *layer, struct queue *queue)
 {
-    append(queue, &layer->rank, &layer->search, latest->rank);       /* they share the scratch */
-    append(queue, &layer->measure, &layer->search, latest->measure); /* see queue_surfaces */
-    latest->rank = &layer->rank;
+    append(queue, &layer->rank, &layer->search, scratch->rank, NULL);
+    append(queue, &layer->measure, &layer->search, latest->measure, NULL); /* see queue_surfaces */
+    scratch->rank = &layer->rank;
     latest->measure = &layer->measure;
 }
 
-/* A task without box sums may overlap with the one before it. A task with them waits for that one,
- * and later tasks wait for it: they may overwrite its box sums or its hints. */
-static void queue_search(struct gpume_cpu *cpu, struct gpume_steps *steps, struct queue *queue)
+/* Box sums wait for the last task that has any in the same memory, and for the task that gives
+ * hints. The search overwrites vectors, and so waits for the last one that has them as hints. */
+static void queue_search(struct gpume_cpu *cpu, struct gpume_steps *steps,
+    struct gpume_steps *hints, struct queue *queue)
 {
-    struct gpume_latest *latest = &cpu->latest;
+    struct gpume_scratch *scratch = steps->scratch;
     const struct gpume_step *after = last_surface(cpu);
-    const struct gpume_step *and_after = steps->uses_boxes ? latest->search : latest->eliminating;
-    for (uint32_t i = 0; steps->uses_boxes && i < cpu->shared.boxes.levels; i++) {
-        append(queue, &steps->boxes[i], after, and_after);
+    const struct gpume_step *used = scratch->search;
+    const struct gpume_step *hinted = hints ? gpume_cpu_last_search(cpu, hints) : NULL;
+    for (uint32_t i = 0; steps->uses_boxes && i < scratch->boxes.levels; i++) {
+        append(queue, &steps->boxes[i], after, used, hinted);
         after = &steps->boxes[i];
-        and_after = NULL;
+        used = hinted = NULL;
     }
+    const struct gpume_step *read = steps->reader, *and_read = hints ? hints->reader : NULL;
     for (uint32_t i = 0; i < cpu->shared.plan.layer_count; i++) {
         struct gpume_layer_steps *layer = &steps->layers[i];
-        append(queue, &layer->search, after, and_after);
+        append(queue, &layer->search, after, read, and_read);
         if (!steps->general) {
-            queue_results(latest, layer, queue);
+            queue_results(&cpu->latest, scratch, layer, queue);
         }
-        after = latest->search = &layer->search;
-        and_after = NULL;
+        after = &layer->search;
+        read = and_read = NULL;
     }
-    latest->eliminating = steps->uses_boxes ? latest->search : latest->eliminating;
+    steps->reader = NULL;
+    if (steps->uses_boxes) {
+        scratch->search = after;
+    }
+    if (hints) {
+        hints->reader = after;
+    }
 }
 
-/* One task after the other: the last step of each reads all that it needs, and they share memory.
- */
+/* The last step reads all that the task needs, so it waits for that of the task before. Where tasks
+ * share memory to rank in, they do not overlap. */
 static void queue_general(struct gpume_cpu *cpu, struct gpume_steps *steps, struct queue *queue)
 {
     struct gpume_general *general = steps->general;
-    const struct gpume_step *after = steps->layers      ? cpu->latest.search
+    const struct gpume_step *before = cpu->latest.measure;
+    const struct gpume_step *after = steps->layers      ? gpume_cpu_last_search(cpu, steps)
                                      : cpu->latest.sums ? cpu->latest.sums
                                                         : last_surface(cpu);
     for (uint32_t i = 0; i < general->step_count; i++) {
-        append(queue, &general->steps[i], after, i == 0 ? cpu->latest.measure : NULL);
+        const bool waits = cpu->scratch_count == 1 ? i == 0 : i + 1 == general->step_count;
+        append(queue, &general->steps[i], after, waits ? before : NULL, NULL);
         after = &general->steps[i];
     }
     cpu->latest.measure = after;
@@ -168,8 +169,8 @@ static void queue_task(struct gpume_cpu *cpu, struct gpume_steps *steps,
 {
     const struct gpume_task *task = &box->task;
     if (steps->layers) {
-        prepare_search(cpu, steps, task);
-        queue_search(cpu, steps, queue);
+        struct gpume_steps *hints = prepare_search(cpu, steps, task);
+        queue_search(cpu, steps, hints, queue);
     }
     if (steps->general) {
         gpume_general_start(steps->general, &cpu->rings, box);

@@ -16,7 +16,7 @@
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
 
-#define THREADS_MAX 64u /* FFmpeg's decoders gain nothing from more, and each holds frames */
+#define THREADS_MAX 16u /* as FFmpeg itself: more gain little, and each holds frames */
 #define REFUSALS_MAX 64 /* refusals in a row: more than threads in flight */
 
 /* With frame threads, FFmpeg's Theora decoder refuses everything after the first link of a chained

@@ -267,6 +267,7 @@ static void plan_batch(struct gpume_plan *plan, const struct gpume_caps *caps, u
     plan->ring = plan->reach + plan->batch;
     bool slow = field_work(plan, caps->batch_work) > caps->batch_work;
     plan->slots = (large || slow) && !plan->mutual ? 2 : 3;
+    plan->slots = large ? plan->slots : gpume_max_u32(plan->slots, caps->overlap);
     /* Frames are read until their submission is collected. With want_frames, a field in a slot
      * keeps its target and its reference, however old they are, and the frames that a later task
      * may look at are kept: the newest `reach`, and one more while some of a frame's tasks wait for

@@ -27,7 +27,7 @@
 #include "model/surface.h"
 
 #define GPUME_BATCH_MAX 64u /* fields in one submission */
-#define GPUME_SLOTS_MAX 4u  /* submissions under way */
+#define GPUME_SLOTS_MAX 16u /* submissions under way */
 #define GPUME_LAYERS_MAX GPUME_SHAPES_MAX
 #define GPUME_MEAN_ROUNDS 4u /* in which the two matches of a mean are searched anew, at most */
 
@@ -43,6 +43,7 @@ struct gpume_caps {
     uint32_t batch_max;    /* fields in one submission, 1 or more */
     uint64_t batch_work;   /* pixel differences in one; a run can only end between submissions */
     bool fast_references;  /* the fast search can search several references of a task */
+    uint32_t overlap;      /* submissions that the engine works on side by side, at most */
 };
 
 struct gpume_plan {

@@ -12,6 +12,8 @@
 #include "logged.h"
 #include "model/order.h"
 
+#include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,7 +102,8 @@ static void test_order_of_steps(uint32_t threads)
             links[i].step.fn = run_link;
             links[i].step.opaque = &links[i];
             links[i].step.count = (round + i) % 4 * 5;
-            links[i].step.after[i % 2] = i > 0 ? steps[i - 1] : &links[LINKS - 1].step;
+            links[i].step.after[i % GPUME_WORK_AFTER] =
+                i > 0 ? steps[i - 1] : &links[LINKS - 1].step;
         }
         gpume_workers_add(workers, steps, LINKS / 2);
         gpume_workers_add(workers, steps + LINKS / 2, LINKS - LINKS / 2);
@@ -115,46 +118,99 @@ static void test_order_of_steps(uint32_t threads)
     gpume_workers_destroy(&workers);
 }
 
-struct letter {
+#define ALONE 64
+
+/* A step that notes which threads take part in it. */
+struct crowd {
     struct gpume_step step;
-    char name, **end; /* where the next name goes */
+    struct gpume_pace pace;
+    pthread_t threads[ALONE];
 };
 
-static void put_letter(void *opaque, uint32_t item)
+static void note_thread(void *opaque, uint32_t item)
 {
-    struct letter *letter = opaque;
-    (void)item;
-    *(*letter->end)++ = letter->name;
+    struct crowd *crowd = opaque;
+    crowd->threads[item] = pthread_self();
 }
 
-/* One thread runs steps in queue order, also while it waits. */
-static void test_place_of_steps(void)
+/* A step that takes less time than waking a thread has one thread, and so has a step of one item.
+ */
+static void test_pace(void)
 {
-    char names[16] = "", *end = names;
-    struct letter letters[4];
-    struct gpume_step *steps[4];
-    for (uint32_t i = 0; i < 4; i++) {
-        letters[i] = (struct letter){.name = (char)('a' + i), .end = &end};
-        letters[i].step = (struct gpume_step){.fn = put_letter, .opaque = &letters[i], .count = 1};
-        steps[i] = &letters[i].step;
-    }
+    static struct crowd crowd;
     struct gpume_workers *workers = NULL;
-    REQUIRE_EQUAL(gpume_workers_create(&workers, 1), GPUME_OK);
-    gpume_workers_add(workers, steps, 2);
-    letters[2].step.before = letters[3].step.before = steps[1];
-    gpume_workers_add(workers, steps + 2, 2);
-    gpume_workers_wait(workers, steps[1]);
-    REQUIRE(strcmp(names, "acdb") == 0);
-    gpume_workers_add(workers, steps, 1);
-    gpume_workers_add(workers, steps + 2, 1); /* before a completed step: at the end of the queue */
-    gpume_workers_wait(workers, steps[2]);
-    REQUIRE(strcmp(names, "acdbac") == 0);
-    for (uint32_t i = 0; i < 2; i++) { /* and after the step that it waits for */
-        letters[2].step.after[i] = steps[1];
-        gpume_workers_add(workers, steps, 3);
-        gpume_workers_wait(workers, steps[2]);
+    REQUIRE_EQUAL(gpume_workers_create(&workers, 8), GPUME_OK);
+    for (uint32_t round = 0; round < 200; round++) {
+        crowd.step = (struct gpume_step){
+            .fn = note_thread, .opaque = &crowd, .count = ALONE, .pace = &crowd.pace};
+        atomic_store(&crowd.pace.item_ns, 1000);
+        gpume_workers_do(workers, &crowd.step);
+        for (uint32_t i = 1; i < ALONE; i++) {
+            REQUIRE(pthread_equal(crowd.threads[i], crowd.threads[0]));
+        }
+        REQUIRE(atomic_load(&crowd.pace.item_ns) > 0);
     }
-    REQUIRE(strcmp(names, "acdbacabcabc") == 0);
+    gpume_workers_destroy(&workers);
+}
+
+/* Waits until two threads are in the step: it ends only if both take part. */
+static void meet(void *opaque, uint32_t item)
+{
+    atomic_uint *come = opaque;
+    (void)item;
+    atomic_fetch_add(come, 1);
+    while (atomic_load(come) < 2) {
+        sched_yield();
+    }
+}
+
+/* A step whose items take long has as many threads as it can use. */
+static void test_wide_pace(void)
+{
+    struct gpume_workers *workers = NULL;
+    REQUIRE_EQUAL(gpume_workers_create(&workers, 3), GPUME_OK);
+    for (uint32_t round = 0; round < 50; round++) {
+        atomic_uint come = 0;
+        struct gpume_pace pace = {.item_ns = 1000000};
+        struct gpume_step step = {.fn = meet, .opaque = &come, .count = 2, .pace = &pace};
+        gpume_workers_do(workers, &step);
+        REQUIRE_EQUAL(atomic_load(&come), 2);
+    }
+    gpume_workers_destroy(&workers);
+}
+
+static void *use_workers(void *opaque)
+{
+    static const uint32_t counts[] = {1, 0, 7, 100, 3};
+    for (uint32_t round = 0; round < 200; round++) {
+        struct link first = {.step = {.fn = run_link, .count = counts[round % 5]}};
+        struct link second = {.step = {.fn = run_link, .count = counts[round % 4]}};
+        first.step.opaque = &first;
+        second.step.opaque = &second;
+        second.before = &first;
+        second.step.after[round % GPUME_WORK_AFTER] = &first.step;
+        gpume_workers_add(opaque, (struct gpume_step *[]){&first.step, &second.step}, 2);
+        gpume_workers_wait(opaque, &second.step);
+        REQUIRE_EQUAL(atomic_load(&first.done), first.step.count);
+        REQUIRE_EQUAL(atomic_load(&second.done), second.step.count);
+        REQUIRE(!second.early);
+    }
+    return NULL;
+}
+
+/* Several threads queue and wait at the same time. */
+static void test_users_of_workers(uint32_t threads)
+{
+    struct gpume_workers *workers = NULL;
+    pthread_t users[3];
+    REQUIRE_EQUAL(gpume_workers_create(&workers, threads), GPUME_OK);
+    for (uint32_t i = 0; i < 3; i++) {
+        REQUIRE_EQUAL(pthread_create(&users[i], NULL, use_workers, workers), 0);
+    }
+    (void)use_workers(workers);
+    for (uint32_t i = 0; i < 3; i++) {
+        REQUIRE_EQUAL(pthread_join(users[i], NULL), 0);
+    }
     gpume_workers_destroy(&workers);
 }
 
@@ -296,7 +352,11 @@ int main(void)
     test_workers(1);
     test_order_of_steps(1);
     test_order_of_steps(4);
-    test_place_of_steps();
+    test_order_of_steps(64);
+    test_pace();
+    test_wide_pace();
+    test_users_of_workers(1);
+    test_users_of_workers(5);
     test_workers(3);
     test_workers(0);
     test_bands(0);

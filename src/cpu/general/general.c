@@ -188,9 +188,10 @@ static void measure_item(void *opaque, uint32_t item)
 static void add_step(
     struct gpume_general *general, const char *stage, gpume_work_fn fn, uint32_t count)
 {
-    general->stages[general->step_count] = stage;
-    general->steps[general->step_count++] =
-        (struct gpume_step){.fn = fn, .opaque = general, .count = count};
+    const uint32_t index = general->step_count++;
+    general->stages[index] = stage;
+    general->steps[index] = (struct gpume_step){
+        .fn = fn, .opaque = general, .pace = &general->paces[index], .count = count};
 }
 
 static void add_steps(struct gpume_general *general)

@@ -35,7 +35,8 @@ struct gpume_general {
     const struct gpume_plan *plan;
     const struct gpume_search *kernels;
     const atomic_bool *cancelled;
-    uint32_t *scratch;                        /* shared by all tasks: one ranks at a time */
+    uint32_t *scratch;                        /* for ranking one layer at a time */
+    struct gpume_pace *paces;                 /* of each step, shared by all tasks */
     const struct gpume_vector *whole_vectors; /* with plan.fast_pixels: what is refined */
     const uint32_t *whole_costs;
 
