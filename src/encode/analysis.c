@@ -28,6 +28,28 @@ static int open_lookahead(struct gpume_analysis *a)
     return gpume_lookahead_open(&a->lookahead, &params);
 }
 
+/* What is asked for of a frame that ends a run, or is a B frame in it. */
+static int expect(void *opaque, uint64_t frame, uint64_t past, uint64_t future, uint64_t *cost)
+{
+    struct gpume_analysis *a = opaque;
+    gpume_lookahead_expect(a->lookahead, (uint32_t)(frame - past), (uint32_t)(future - frame));
+    *cost = 0;
+    return GPUME_OK;
+}
+
+/* Runs of all lengths that may be chosen, and changes from each frame to the next. */
+static void expect_costs(struct gpume_analysis *a)
+{
+    const struct gpume_encode_options *options = &a->params.options;
+    const struct gpume_patterns patterns = {options, expect, a};
+    uint64_t cost;
+    for (uint32_t run = 1; run <= options->bframes + 1; run++) {
+        if (run == 1 || options->b_adapt != 0 || run == options->bframes + 1) {
+            (void)gpume_patterns_run_cost(&patterns, 0, run, UINT64_MAX, &cost);
+        }
+    }
+}
+
 static int open_quality(struct gpume_analysis *a)
 {
     const struct gpume_tree_size size = {
@@ -64,16 +86,16 @@ int gpume_analysis_open(
     const uint32_t lag = (uint32_t)gpume_max_u64(GPUME_LOOKAHEAD_LAG, run);
     a->window = gpume_types_window(&params->options);
     a->frames_max = a->window + 1 + GPUME_GROUPS * (GPUME_GROUP_FRAMES + params->options.bframes);
-    if (params->lookahead.backend != GPUME_BACKEND_CPU) { /* may find a GPU */
+    if (params->lookahead.backend != GPUME_BACKEND_CPU || params->lookahead.threads != 1) {
         a->frames_max += 2 * lag + READ_AHEAD + GPUME_READINGS_MAX - 1;
     }
     gpume_types_init(
         &a->types, &params->options, gpume_analysis_cost, gpume_analysis_coding_cost, a);
     int status;
     GPUME_TRY(open_lookahead(a));
-    a->ahead = gpume_lookahead_lag(a->lookahead);
+    expect_costs(a);
     GPUME_TRY(open_quality(a));
-    if (gpume_lookahead_on_gpu(a->lookahead)) {
+    if (gpume_lookahead_lag(a->lookahead) > 0) {
         a->ahead = lag;
         GPUME_TRY(start_threads(a));
     }

@@ -65,8 +65,8 @@ struct gpume_analysis {
     bool group_open;                         /* runs are added to the last one */
     struct gpume_stage_time reading, sending, deciding;
     uint64_t walking_ns, walk_wait_ns; /* walks, and waiting for them */
-    /* On a GPU one thread sends the frames that have been read and another one decides, while the
-     * caller's reads more. */
+    /* Where the lookahead works ahead, one thread sends the frames that have been read and another
+     * one decides, while the caller's reads more. */
     bool sends, decides;
     pthread_t sender, decider;
     pthread_mutex_t mutex; /* for all below */

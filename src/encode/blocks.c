@@ -17,7 +17,7 @@ struct queue {
 
 struct gpume_blocks {
     struct gpume_log log;
-    const struct gpume_split *split;
+    struct gpume_split *split;
     uint32_t blocks_x, blocks_y, frames;
     uint8_t *planes, *own_planes; /* of the frames; own_planes: NULL if they are the device's */
     /* the thread's: */
@@ -34,67 +34,43 @@ struct gpume_blocks {
     bool stop;
 };
 
-/* --- on the processor */
+/* --- rows, on the processor */
 
-static void predict_rows(struct gpume_intra *intra, uint32_t begin, uint32_t end)
+static void predict_row(void *opaque, uint32_t y)
 {
-    const uint32_t blocks_x = intra->half->width / GPUME_HALF_BLOCK;
-    for (uint32_t y = begin; y < end; y++) {
-        gpume_intra_costs(intra->half, y, intra->costs + (size_t)y * blocks_x);
-    }
+    const struct gpume_intra *intra = opaque;
+    const size_t blocks_x = intra->half->width / GPUME_HALF_BLOCK;
+    gpume_intra_costs(intra->half, y, intra->costs + y * blocks_x);
 }
 
-static void refine_rows(struct gpume_match *match, uint32_t begin, uint32_t end)
+static void refine_row(void *opaque, uint32_t y)
 {
-    const uint32_t blocks_x = match->target->width / GPUME_HALF_BLOCK;
-    for (uint32_t y = begin; y < end; y++) {
-        const size_t first = (size_t)y * blocks_x;
-        gpume_refine(match->target, match->reference, y, match->coarse, match->vectors + first,
-            match->costs + first);
-    }
+    const struct gpume_match *match = opaque;
+    const size_t first = (size_t)y * (match->target->width / GPUME_HALF_BLOCK);
+    gpume_refine(match->target, match->reference, y, match->coarse, match->vectors + first,
+        match->costs + first);
 }
 
-static void average_rows(const struct gpume_mean *mean, uint32_t begin, uint32_t end)
+static void average_row(void *opaque, uint32_t y)
 {
+    const struct gpume_mean *mean = opaque;
     const struct gpume_half *target = mean->past->target;
-    for (uint32_t y = begin; y < end; y++) {
-        const size_t first = (size_t)y * (target->width / GPUME_HALF_BLOCK);
-        const struct gpume_matches past = {mean->past->reference, mean->past->vectors + first};
-        const struct gpume_matches future = {
-            mean->future->reference, mean->future->vectors + first};
-        gpume_both_mean_costs(
-            target, y, &past, &future, mean->past_share, mean->both + first, mean->still + first);
-    }
+    const size_t first = (size_t)y * (target->width / GPUME_HALF_BLOCK);
+    const struct gpume_matches past = {mean->past->reference, mean->past->vectors + first};
+    const struct gpume_matches future = {mean->future->reference, mean->future->vectors + first};
+    gpume_both_mean_costs(
+        target, y, &past, &future, mean->past_share, mean->both + first, mean->still + first);
 }
 
-struct part {
-    const struct gpume_split *split;
-    struct gpume_intra *intra;
-    struct gpume_match *match;
+/* What the processor does of a job; weighings are left to the lookahead. */
+static const struct {
+    gpume_work_fn fn; /* called with the job */
+    enum gpume_split_kind kind;
+} row_work[GPUME_JOB_KINDS] = {
+    [GPUME_JOB_INTRA] = {predict_row, GPUME_SPLIT_INTRA},
+    [GPUME_JOB_MATCH] = {refine_row, GPUME_SPLIT_MATCH},
+    [GPUME_JOB_MEAN] = {average_row, GPUME_SPLIT_MEAN},
 };
-
-static void predict_part(void *opaque, uint32_t part)
-{
-    const struct part *p = opaque;
-    predict_rows(p->intra, gpume_split_row(p->split, part), gpume_split_row(p->split, part + 1));
-}
-
-static void refine_part(void *opaque, uint32_t part)
-{
-    const struct part *p = opaque;
-    refine_rows(p->match, gpume_split_row(p->split, part), gpume_split_row(p->split, part + 1));
-}
-
-/* When all costs are there. */
-static void end_intra(struct gpume_intra *intra)
-{
-    const struct gpume_half *half = intra->half;
-    const uint32_t blocks = half->width / GPUME_HALF_BLOCK * (half->height / GPUME_HALF_BLOCK);
-    intra->cost = 0;
-    for (uint32_t i = 0; i < blocks; i++) {
-        intra->cost += intra->costs[i];
-    }
-}
 
 /* --- the thread */
 
@@ -145,17 +121,15 @@ static bool take_work(struct gpume_blocks *blocks, struct gpume_encode_work *wor
     return count > 0;
 }
 
-/* Does what the device would have done, except the weighing, which the lookahead does. */
+/* Does what the device would have done. */
 static void work_on_processor(const struct gpume_split *split, const struct gpume_encode_work *work)
 {
-    for (uint32_t i = 0; i < work->counts[GPUME_JOB_INTRA]; i++) {
-        predict_rows((struct gpume_intra *)work->jobs[GPUME_JOB_INTRA][i], 0, split->rows);
-    }
-    for (uint32_t i = 0; i < work->counts[GPUME_JOB_MATCH]; i++) {
-        refine_rows((struct gpume_match *)work->jobs[GPUME_JOB_MATCH][i], 0, split->rows);
-    }
-    for (uint32_t i = 0; i < work->counts[GPUME_JOB_MEAN]; i++) {
-        average_rows((struct gpume_mean *)work->jobs[GPUME_JOB_MEAN][i], 0, split->rows);
+    for (uint32_t kind = 0; kind < GPUME_JOB_KINDS; kind++) {
+        for (uint32_t i = 0; row_work[kind].fn && i < work->counts[kind]; i++) {
+            for (uint32_t y = 0; y < split->rows; y++) {
+                row_work[kind].fn(work->jobs[kind][i], y);
+            }
+        }
     }
 }
 
@@ -186,9 +160,6 @@ static void end_work(struct gpume_blocks *blocks)
     if (!blocks->on_device[turn] || blocks->failed ||
         !check(blocks, gpume_encode_device_finish(blocks->device))) {
         work_on_processor(blocks->split, work);
-    }
-    for (uint32_t i = 0; i < work->counts[GPUME_JOB_INTRA]; i++) {
-        end_intra((struct gpume_intra *)work->jobs[GPUME_JOB_INTRA][i]);
     }
 }
 
@@ -312,38 +283,75 @@ void gpume_blocks_close(struct gpume_blocks **blocks)
 
 /* --- work */
 
-static void enqueue(struct gpume_blocks *blocks, enum gpume_job_kind kind, struct gpume_job *job)
+/* Appends it for the thread, or because it cannot begin yet. Needs the mutex. */
+static void append(struct gpume_blocks *blocks, enum gpume_job_kind kind, struct gpume_job *job)
 {
     struct queue *queue = &blocks->queues[kind];
-    pthread_mutex_lock(&blocks->mutex);
-    *job = (struct gpume_job){.ready = false};
     *queue->end = job;
     queue->end = &job->next;
-    pthread_cond_signal(&blocks->queued);
+}
+
+/* Gives it to the processor. Needs the mutex, like whoever waits for the job. */
+static void begin(struct gpume_blocks *blocks, enum gpume_job_kind kind, struct gpume_job *job)
+{
+    struct gpume_step *step = &job->step;
+    *step = gpume_split_step(blocks->split, row_work[kind].kind, row_work[kind].fn, job);
+    if (kind == GPUME_JOB_MEAN) {
+        const struct gpume_mean *mean = (const struct gpume_mean *)job;
+        step->after[0] = &mean->past->job.step;
+        step->after[1] = &mean->future->job.step;
+    }
+    gpume_workers_add(blocks->split->workers, &step, 1);
+    job->begun = true;
+    pthread_cond_broadcast(&blocks->done);
+}
+
+static bool have_begun(const struct gpume_mean *mean)
+{
+    return mean->past->job.begun && mean->future->job.begun;
+}
+
+/* Means whose matches are under way now. Needs the mutex. */
+static void begin_means(struct gpume_blocks *blocks)
+{
+    struct queue *queue = &blocks->queues[GPUME_JOB_MEAN];
+    struct gpume_job **link = &queue->first;
+    while (*link) {
+        struct gpume_job *job = *link;
+        if (have_begun((const struct gpume_mean *)job)) {
+            *link = job->next;
+            begin(blocks, GPUME_JOB_MEAN, job);
+        } else {
+            link = &job->next;
+        }
+    }
+    queue->end = link;
+}
+
+static void enqueue(struct gpume_blocks *blocks, enum gpume_job_kind kind, struct gpume_job *job)
+{
+    pthread_mutex_lock(&blocks->mutex);
+    *job = (struct gpume_job){.ready = false};
+    if (blocks->threaded) {
+        append(blocks, kind, job);
+        pthread_cond_signal(&blocks->queued);
+    } else if (kind == GPUME_JOB_MEAN && !have_begun((const struct gpume_mean *)job)) {
+        append(blocks, kind, job);
+    } else {
+        begin(blocks, kind, job);
+        begin_means(blocks);
+    }
     pthread_mutex_unlock(&blocks->mutex);
 }
 
 void gpume_blocks_add(struct gpume_blocks *blocks, struct gpume_intra *intra)
 {
-    if (blocks->threaded) {
-        enqueue(blocks, GPUME_JOB_INTRA, &intra->job);
-        return;
-    }
-    struct part part = {.split = blocks->split, .intra = intra};
-    gpume_split_run(blocks->split, predict_part, &part);
-    end_intra(intra);
-    intra->job.ready = true;
+    enqueue(blocks, GPUME_JOB_INTRA, &intra->job);
 }
 
 void gpume_blocks_refine(struct gpume_blocks *blocks, struct gpume_match *match)
 {
-    if (blocks->threaded) {
-        enqueue(blocks, GPUME_JOB_MATCH, &match->job);
-        return;
-    }
-    struct part part = {.split = blocks->split, .match = match};
-    gpume_split_run(blocks->split, refine_part, &part);
-    match->job.ready = true;
+    enqueue(blocks, GPUME_JOB_MATCH, &match->job);
 }
 
 bool gpume_blocks_on_gpu(const struct gpume_blocks *blocks)
@@ -353,7 +361,6 @@ bool gpume_blocks_on_gpu(const struct gpume_blocks *blocks)
 
 void gpume_blocks_mean(struct gpume_blocks *blocks, struct gpume_mean *mean)
 {
-    assert(blocks->threaded);
     enqueue(blocks, GPUME_JOB_MEAN, &mean->job);
 }
 
@@ -367,8 +374,11 @@ void gpume_blocks_weigh(struct gpume_blocks *blocks, struct gpume_weighing *weig
 void gpume_blocks_wait(struct gpume_blocks *blocks, const struct gpume_job *job)
 {
     pthread_mutex_lock(&blocks->mutex);
-    while (!job->ready) {
+    while (blocks->threaded ? !job->ready : !job->begun) {
         pthread_cond_wait(&blocks->done, &blocks->mutex);
     }
     pthread_mutex_unlock(&blocks->mutex);
+    if (!blocks->threaded) {
+        gpume_workers_wait(blocks->split->workers, &job->step);
+    }
 }

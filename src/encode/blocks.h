@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Work on the blocks of half planes, in jobs: intra costs of frames, matches from coarse vectors,
- * and, on a GPU, costs of their means and of weighted references. Without a GPU it is done at once,
- * by the threads of a split. With one, a thread takes what is queued and gives it to the device
- * (device.h), while the device works on what it got before; should the device fail, the thread does
- * the work itself. Results are the same. Frames have numbers that count from 0. Any one thread
- * calls at a time without a GPU; with one, any thread.
+ * costs of their means and, on a GPU, of weighted references. Jobs are queued, and done by the
+ * threads of a split, or by a GPU: a thread gives the device (device.h) what is queued, while the
+ * device works on what it got before; should the device fail, the thread does the work itself.
+ * Results are the same. Frames have numbers that count from 0. Any thread calls.
  */
 #ifndef GPUME_ENCODE_BLOCKS_H
 #define GPUME_ENCODE_BLOCKS_H
@@ -19,7 +18,7 @@
 struct gpume_blocks;
 
 struct gpume_blocks_params {
-    const struct gpume_split *split; /* of the half planes' rows; filled in before the first job */
+    struct gpume_split *split; /* of the half planes' rows; filled in before the first job */
     uint32_t blocks_x, blocks_y;
     uint32_t frames; /* that are kept: the last ones that were added */
     enum gpume_backend backend;
@@ -33,8 +32,10 @@ struct gpume_blocks_params {
 /* The first member of everything that is queued. The memory is the caller's, who neither changes
  * nor moves it until it is ready. */
 struct gpume_job {
-    bool ready;
     struct gpume_job *next;
+    struct gpume_step step; /* of the processor */
+    bool begun;             /* that is queued, or complete */
+    bool ready;             /* of a GPU */
 };
 
 /* The blocks of a frame without others. */
@@ -43,7 +44,6 @@ struct gpume_intra {
     const struct gpume_half *half;
     uint64_t frame;
     uint16_t *costs; /* filled in */
-    uint64_t cost;   /* their sum */
 };
 
 /* The blocks of a frame in another one. */
@@ -87,22 +87,23 @@ struct gpume_half gpume_blocks_half(const struct gpume_blocks *blocks, uint64_t 
 /* Adds a frame, whose planes are filled and whose intra costs are wanted. */
 void gpume_blocks_add(struct gpume_blocks *blocks, struct gpume_intra *intra);
 
-/* Refines the match of two frames, which are kept until it is ready. On a GPU, both have been
- * added before. */
+/* Refines the match of two frames, which have been added before and are kept until it is ready. */
 void gpume_blocks_refine(struct gpume_blocks *blocks, struct gpume_match *match);
 
 /* Whether they are a GPU's. */
 bool gpume_blocks_on_gpu(const struct gpume_blocks *blocks);
 
-/* Only on a GPU, after the matches have been requested: finds the costs when they are ready. Frames
- * must be kept until then. */
+/* After the matches have been requested: finds the costs when they are ready. Frames must be kept
+ * until then. Weighings only on a GPU. */
 void gpume_blocks_mean(struct gpume_blocks *blocks, struct gpume_mean *mean);
 void gpume_blocks_weigh(struct gpume_blocks *blocks, struct gpume_weighing *weighing);
 
-/* Returns when it is ready. */
+/* Returns when it is ready. The matches of a mean or a weighing are, or will be without the
+ * caller. */
 void gpume_blocks_wait(struct gpume_blocks *blocks, const struct gpume_job *job);
 
-/* Completes what is queued. NULL is fine. */
+/* Completes what is queued on a GPU; without one, the split's workers have been destroyed. NULL is
+ * fine. */
 void gpume_blocks_close(struct gpume_blocks **blocks);
 
 #endif

@@ -8,8 +8,6 @@
 
 #include <assert.h>
 
-/* The longest distance between the references of a mean that a GPU finds before it is asked for. */
-#define EARLY_MEANS 5u
 /* The second number of pairs with a weighted reference, which are not looked for. */
 #define WEIGHTED 1u
 
@@ -82,7 +80,7 @@ static struct gpume_kept_pair *find_pair(
     return (struct gpume_kept_pair *)find(l, &frame_at(l, target)->pairs, reference, 0);
 }
 
-/* The pair of two frames, requested by now. */
+/* The pair of two frames, requested by now. Needs the mutex of requests. */
 static int request(
     struct gpume_lookahead *l, uint64_t target, uint64_t reference, struct gpume_kept_pair **out)
 {
@@ -98,41 +96,50 @@ static int request(
     return GPUME_OK;
 }
 
-/* Has a GPU find what a mean costs, when both matches are ready. */
-static int request_mean(struct gpume_lookahead *l, uint64_t frame, uint64_t past, uint64_t future)
+/* What a frame is predicted from; NULL: it has no such reference. */
+struct sources {
+    struct gpume_kept_pair *past, *future;
+    struct gpume_kept_mean *mean; /* of both */
+};
+
+/* The mean of both matches, requested by now. Needs the mutex of requests. */
+static int request_mean(struct gpume_lookahead *l, uint64_t frame, uint64_t past, uint64_t future,
+    struct sources *sources)
 {
     struct gpume_kept_frame *target = frame_at(l, frame);
-    struct gpume_kept_pair *past_pair, *future_pair;
-    GPUME_CHECK(request(l, frame, past, &past_pair));
-    GPUME_CHECK(request(l, frame, future, &future_pair));
-    struct gpume_kept_mean *mean = (struct gpume_kept_mean *)take(l, &l->means);
+    struct gpume_kept_mean *mean = (struct gpume_kept_mean *)find(l, &target->means, past, future);
     if (!mean) {
-        return gpume_log_nomem(&l->log, "a mean of the lookahead");
+        mean = (struct gpume_kept_mean *)take(l, &l->means);
+        if (!mean) {
+            return gpume_log_nomem(&l->log, "a mean of the lookahead");
+        }
+        uint16_t *costs = (uint16_t *)(void *)(mean + 1);
+        *mean = (struct gpume_kept_mean){
+            .mean = {.past = &sources->past->match,
+                .future = &sources->future->match,
+                .past_share = gpume_past_share(l->params.shares, past, frame, future),
+                .both = costs,
+                .still = costs + l->blocks}};
+        gpume_blocks_mean(l->work, &mean->mean);
+        add(l, &target->means, &mean->link, past, future);
     }
-    uint16_t *costs = (uint16_t *)(void *)(mean + 1);
-    *mean = (struct gpume_kept_mean){
-        .mean = {.past = &past_pair->match,
-            .future = &future_pair->match,
-            .past_share = gpume_past_share(l->params.shares, past, frame, future),
-            .both = costs,
-            .still = costs + l->blocks}};
-    gpume_blocks_mean(l->work, &mean->mean);
-    add(l, &target->means, &mean->link, past, future);
+    sources->mean = mean;
     return GPUME_OK;
 }
 
-/* All that the newest frame makes possible. */
-static int request_means(struct gpume_lookahead *l)
+/* All that a frame is predicted from, requested by now. Needs the mutex of requests. */
+static int request_sources(struct gpume_lookahead *l, uint64_t frame, uint64_t past,
+    uint64_t future, struct sources *sources)
 {
-    const uint64_t newest = l->end - 1;
-    const uint64_t span = gpume_min_u64(l->params.distance_max, EARLY_MEANS);
-    const uint64_t first = newest - gpume_min_u64(newest - l->first, span);
-    for (uint64_t past = first; past + 2 <= newest; past++) {
-        for (uint64_t frame = past + 1; frame < newest; frame++) {
-            GPUME_CHECK(request_mean(l, frame, past, newest));
-        }
+    *sources = (struct sources){0};
+    if (past != frame) {
+        GPUME_CHECK(request(l, frame, past, &sources->past));
     }
-    return GPUME_OK;
+    if (future != frame) {
+        GPUME_CHECK(request(l, frame, future, &sources->future));
+    }
+    return past != frame && future != frame ? request_mean(l, frame, past, future, sources)
+                                            : GPUME_OK;
 }
 
 static struct gpume_weight guess_weight(
@@ -142,29 +149,26 @@ static struct gpume_weight guess_weight(
     return gpume_weight_guess(&target->luma, &reference->luma, samples);
 }
 
-/* Has a GPU find what the newest frame costs by the weights of past frames, if there are any. */
-static int request_weighings(struct gpume_lookahead *l)
+/* Has a GPU find what the frame costs by the weight of its past reference, if there is one. */
+static int request_weighing(
+    struct gpume_lookahead *l, uint64_t frame, uint64_t past, const struct sources *sources)
 {
-    const uint64_t newest = l->end - 1;
-    const uint64_t span = gpume_min_u64(l->params.distance_max, EARLY_MEANS);
-    struct gpume_kept_frame *target = frame_at(l, newest);
-    for (uint64_t past = newest - gpume_min_u64(newest - l->first, span); past < newest; past++) {
-        const struct gpume_weight weight = guess_weight(target, frame_at(l, past));
-        if (gpume_weight_is_none(&weight)) {
-            continue;
-        }
-        struct gpume_kept_weighing *kept = (struct gpume_kept_weighing *)take(l, &l->weighings);
-        if (!kept) {
-            return gpume_log_nomem(&l->log, "a weight of the lookahead");
-        }
-        uint16_t *costs = (uint16_t *)(void *)(kept + 1);
-        kept->weighing = (struct gpume_weighing){.plain = &find_pair(l, newest, past)->match,
-            .weight = weight,
-            .moved = costs,
-            .still = costs + l->blocks};
-        gpume_blocks_weigh(l->work, &kept->weighing);
-        add(l, &target->weighings, &kept->link, past, 0);
+    struct gpume_kept_frame *target = frame_at(l, frame);
+    const struct gpume_weight weight = guess_weight(target, frame_at(l, past));
+    if (gpume_weight_is_none(&weight)) {
+        return GPUME_OK;
     }
+    struct gpume_kept_weighing *kept = (struct gpume_kept_weighing *)take(l, &l->weighings);
+    if (!kept) {
+        return gpume_log_nomem(&l->log, "a weight of the lookahead");
+    }
+    uint16_t *costs = (uint16_t *)(void *)(kept + 1);
+    kept->weighing = (struct gpume_weighing){.plain = &sources->past->match,
+        .weight = weight,
+        .moved = costs,
+        .still = costs + l->blocks};
+    gpume_blocks_weigh(l->work, &kept->weighing);
+    add(l, &target->weighings, &kept->link, past, 0);
     return GPUME_OK;
 }
 
@@ -185,14 +189,13 @@ static bool await(struct gpume_lookahead *l, const struct gpume_match *match)
 }
 
 /* Returns when nothing that reads the planes of a past frame before `end` is under way any more.
- * Pairs with a weighted reference have numbers of their own, but are complete once they are found.
- */
+ * Pairs with a weighted reference are complete once they are found. */
 static void wait_for_frame(struct gpume_lookahead *l, struct gpume_kept_frame *frame, uint64_t end)
 {
     const struct gpume_link *link = first_of(l, &frame->pairs);
     for (; link; link = link->next) {
         const struct gpume_match *match = &((const struct gpume_kept_pair *)link)->match;
-        if (match->reference_frame < end) {
+        if (link->second != WEIGHTED && match->reference_frame < end) {
             (void)await(l, match);
         }
     }
@@ -213,21 +216,49 @@ static void wait_for_frame(struct gpume_lookahead *l, struct gpume_kept_frame *f
 
 /* --- frames come and go */
 
-/* Requests all that the newest frame makes possible. */
-static int request_all(struct gpume_lookahead *l)
+/* Requests what will be asked for of a frame, by the distances to its references. */
+static int request_expected(
+    struct gpume_lookahead *l, uint64_t frame, uint32_t past, uint32_t future)
+{
+    struct sources sources;
+    GPUME_CHECK(request_sources(l, frame, frame - past, frame + future, &sources));
+    return past > 0 && future == 0 && l->params.weights && gpume_blocks_on_gpu(l->work)
+               ? request_weighing(l, frame, frame - past, &sources)
+               : GPUME_OK;
+}
+
+/* The first frame of which a prediction has to be requested; none before `oldest` is touched. */
+static uint64_t first_expected(
+    struct gpume_lookahead *l, uint64_t oldest, uint32_t past, uint32_t future, uint64_t end)
+{
+    pthread_mutex_lock(&l->mutex);
+    struct gpume_habit *habit = &l->habits.of[past][future];
+    uint64_t first = end;
+    if (past + future > 0 && gpume_habits_expects(&l->habits, past, future)) {
+        first = gpume_max_u64(habit->next, oldest + past);
+        habit->next = gpume_max_u64(habit->next, end);
+    }
+    pthread_mutex_unlock(&l->mutex);
+    return first;
+}
+
+/* Requests all that the newest frame makes possible and that will be asked for: also of frames just
+ * before it, if that has not been seen before. */
+static int request_ahead(struct gpume_lookahead *l)
 {
     const uint64_t newest = l->end - 1;
-    const uint64_t others = gpume_min_u64(newest - l->first, l->params.distance_max);
-    struct gpume_kept_pair *pair;
-    for (uint64_t d = 1; l->params.eager && d <= others; d++) {
-        GPUME_CHECK(request(l, newest, newest - d, &pair));
-        GPUME_CHECK(request(l, newest - d, newest, &pair));
+    const uint32_t most = l->params.distance_max;
+    const uint64_t oldest = newest - gpume_min_u64(newest - l->first, most);
+    for (uint32_t past = 0; past <= most; past++) {
+        for (uint32_t future = 0; future <= most && future <= newest; future++) {
+            const uint64_t end = newest - future + 1;
+            for (uint64_t frame = first_expected(l, oldest, past, future, end); frame < end;
+                 frame++) {
+                GPUME_CHECK(request_expected(l, frame, past, future));
+            }
+        }
     }
-    if (!gpume_blocks_on_gpu(l->work)) {
-        return GPUME_OK;
-    }
-    GPUME_CHECK(request_means(l));
-    return l->params.weights ? request_weighings(l) : GPUME_OK;
+    return GPUME_OK;
 }
 
 int gpume_lookahead_send(struct gpume_lookahead *lookahead)
@@ -238,7 +269,12 @@ int gpume_lookahead_send(struct gpume_lookahead *lookahead)
     struct gpume_kept_frame *frame = frame_at(l, position);
     gpume_blocks_add(l->work, &frame->intra);
     GPUME_CHECK(gpume_searches_send(l->searches, &frame->half));
-    GPUME_CHECK(request_all(l));
+    if (l->ahead) {
+        pthread_mutex_lock(&l->requests);
+        const int status = request_ahead(l);
+        pthread_mutex_unlock(&l->requests);
+        GPUME_CHECK(status);
+    }
     /* One half of the lag is for the searches, the other one for what follows. */
     const uint64_t pending = (uint64_t)gpume_lookahead_lag(l) / 2 * 2 * l->params.distance_max;
     return pending > 0 ? gpume_searches_drain(l->searches, pending) : GPUME_OK;
@@ -251,12 +287,12 @@ int gpume_lookahead_put(struct gpume_lookahead *lookahead, const struct gpume_pl
     return gpume_lookahead_send(lookahead);
 }
 
-/* On a GPU, later frames may still be searched in a frame that is being dropped; its planes must
- * stay until those searches end. */
+/* Later frames may still be searched in a frame that is being dropped; its planes must stay until
+ * those searches end. */
 static void wait_for_readers(struct gpume_lookahead *l, uint64_t first)
 {
     const uint64_t end = gpume_min_u64(l->end, first + l->params.distance_max);
-    for (uint64_t frame = first; gpume_blocks_on_gpu(l->work) && frame < end; frame++) {
+    for (uint64_t frame = first; l->ahead && frame < end; frame++) {
         wait_for_frame(l, frame_at(l, frame), first);
     }
 }
@@ -283,6 +319,16 @@ const uint32_t *gpume_lookahead_energies(const struct gpume_lookahead *lookahead
     return lookahead->params.energies ? frame_at(lookahead, frame)->energies : NULL;
 }
 
+/* Less than 2^16 costs for each of at most 2^32 blocks. */
+static uint64_t sum_of(const uint16_t *costs, uint32_t blocks)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < blocks; i++) {
+        sum += costs[i];
+    }
+    return sum;
+}
+
 void gpume_lookahead_facts(
     const struct gpume_lookahead *lookahead, uint64_t frame, struct gpume_frame_facts *facts)
 {
@@ -290,7 +336,7 @@ void gpume_lookahead_facts(
     gpume_blocks_wait(lookahead->work, &f->intra.job);
     *facts = (struct gpume_frame_facts){
         .intra_costs = f->intra.costs,
-        .intra_cost = f->intra.cost,
+        .intra_cost = sum_of(f->intra.costs, lookahead->blocks),
         .energies = gpume_lookahead_energies(lookahead, frame),
     };
 }
@@ -319,7 +365,8 @@ static struct gpume_weight find_weight(struct gpume_lookahead *l,
         return GPUME_WEIGHT_NONE;
     }
     gpume_weight_apply(&l->split, &weight, &reference->half, &l->weighted);
-    return known || gpume_weight_pays(&l->split, &target->half, &plain, &l->weighted, l->row_costs)
+    return known || gpume_weight_pays(
+                        &l->split, &target->half, &plain, &l->weighted, l->weighted_costs)
                ? weight
                : GPUME_WEIGHT_NONE;
 }
@@ -341,70 +388,76 @@ static int search_weighted(struct gpume_lookahead *l, uint64_t target, struct gp
     return GPUME_OK;
 }
 
-/* The match in the past reference, which is weighted if it is the only one. */
-static int find_past(struct gpume_lookahead *l, uint64_t frame, uint64_t past, bool alone,
+/* Weighs the past reference, which is the only one; its plain match is ready. */
+static int weigh_past(struct gpume_lookahead *l, uint64_t frame, uint64_t past,
     struct gpume_weight *weight, struct gpume_kept_pair **pair)
 {
-    struct gpume_kept_frame *target = frame_at(l, frame);
-    GPUME_CHECK(request(l, frame, past, pair));
-    if (!alone || !l->params.weights) {
-        return GPUME_OK;
-    }
-    GPUME_CHECK(gpume_searches_wait(l->searches, &(*pair)->match));
-    gpume_blocks_wait(l->work, &target->intra.job);
-    *weight = find_weight(l, target, frame_at(l, past), &(*pair)->match);
+    *weight = find_weight(l, frame_at(l, frame), frame_at(l, past), &(*pair)->match);
     return gpume_weight_is_none(weight) ? GPUME_OK : search_weighted(l, frame, pair);
 }
 
-static struct gpume_source source_of(
-    const struct gpume_lookahead *l, uint64_t reference, const struct gpume_kept_pair *pair)
+static int await_sources(
+    struct gpume_lookahead *l, const struct gpume_kept_frame *target, const struct sources *sources)
 {
-    return (struct gpume_source){
-        .half = &frame_at(l, reference)->half, .match = pair ? &pair->match : NULL};
+    if (sources->past) {
+        GPUME_CHECK(gpume_searches_wait(l->searches, &sources->past->match));
+    }
+    if (sources->future) {
+        GPUME_CHECK(gpume_searches_wait(l->searches, &sources->future->match));
+    }
+    if (sources->mean) {
+        gpume_blocks_wait(l->work, &sources->mean->mean.job);
+    }
+    gpume_blocks_wait(l->work, &target->intra.job);
+    return GPUME_OK;
+}
+
+/* Also notes that it was asked for. */
+static int ask(struct gpume_lookahead *l, uint64_t frame, uint64_t past, uint64_t future,
+    struct sources *sources)
+{
+    assert(frame - past <= l->params.distance_max && future - frame <= l->params.distance_max);
+    pthread_mutex_lock(&l->mutex);
+    gpume_habits_note(&l->habits, frame, (uint32_t)(frame - past), (uint32_t)(future - frame));
+    pthread_mutex_unlock(&l->mutex);
+    pthread_mutex_lock(&l->requests);
+    const int status = request_sources(l, frame, past, future, sources);
+    pthread_mutex_unlock(&l->requests);
+    return status;
 }
 
 static int evaluate(struct gpume_lookahead *l, uint64_t frame, uint64_t past, uint64_t future,
     struct gpume_kept_result **out)
 {
     const struct gpume_kept_frame *target = frame_at(l, frame);
-    struct gpume_kept_pair *past_pair = NULL, *future_pair = NULL;
+    struct sources sources;
     struct gpume_weight weight = GPUME_WEIGHT_NONE;
-    assert(frame - past <= l->params.distance_max && future - frame <= l->params.distance_max);
-    if (future != frame) {
-        GPUME_CHECK(request(l, frame, future, &future_pair));
-    }
-    if (past != frame) {
-        GPUME_CHECK(find_past(l, frame, past, future == frame, &weight, &past_pair));
-        GPUME_CHECK(gpume_searches_wait(l->searches, &past_pair->match));
-    }
-    if (future != frame) {
-        GPUME_CHECK(gpume_searches_wait(l->searches, &future_pair->match));
-    }
-    gpume_blocks_wait(l->work, &target->intra.job);
-    const struct gpume_kept_mean *mean =
-        (const struct gpume_kept_mean *)find(l, &target->means, past, future);
-    if (mean) {
-        gpume_blocks_wait(l->work, &mean->mean.job);
+    GPUME_CHECK(ask(l, frame, past, future, &sources));
+    GPUME_CHECK(await_sources(l, target, &sources));
+    if (l->params.weights && sources.past && !sources.future) {
+        GPUME_CHECK(weigh_past(l, frame, past, &weight, &sources.past));
     }
     struct gpume_kept_result *result = (struct gpume_kept_result *)take(l, &l->results);
     if (!result) {
         return gpume_log_nomem(&l->log, "costs of the lookahead");
     }
     uint16_t *costs = (uint16_t *)(void *)(result + 1);
-    struct gpume_choice choice = {.target = &target->half,
+    const struct gpume_choice choice = {.target = &target->half,
         .intra_costs = target->intra.costs,
-        .past = source_of(l, past, past_pair),
-        .future = source_of(l, future, future_pair),
-        .past_share = gpume_past_share(l->params.shares, past, frame, future),
-        .mean = mean ? &mean->mean : NULL,
-        .split = &l->split,
-        .scratch = l->row_costs,
+        .past = sources.past ? &sources.past->match : NULL,
+        .future = sources.future ? &sources.future->match : NULL,
+        .mean = sources.mean ? &sources.mean->mean : NULL,
         .costs = costs,
         .kinds = (uint8_t *)(costs + l->blocks)};
     result->cost = gpume_choose(&choice);
     result->cost.weight = weight;
     *out = result;
     return GPUME_OK;
+}
+
+void gpume_lookahead_expect(struct gpume_lookahead *lookahead, uint32_t past, uint32_t future)
+{
+    gpume_habits_expect(&lookahead->habits, past, future);
 }
 
 int gpume_lookahead_cost(struct gpume_lookahead *lookahead, uint64_t frame, uint64_t past,

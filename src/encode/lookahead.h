@@ -3,12 +3,12 @@
  * Half-resolution frames (half.h) of a stretch of a video, and what it costs to predict one of them
  * from others. libgpume finds the vectors of 8x8 blocks at a quarter of the resolution
  * (searches.h). From these, blocks.h finds quarter-pixel vectors of the blocks at half the
- * resolution, and also intra costs, on the processor or on a GPU; on a GPU also the costs of most
- * means of two matches. choice.h finds the costs of the other means, and the cheapest prediction of
- * each block. Costs are SATD of 8-bit samples with the penalties of costs.h. They are the same on
- * every engine and with any number of threads. One thread; but with blocks on a GPU
- * (gpume_lookahead_on_gpu), one thread may read frames while another one sends those that have been
- * read, and a third one asks for costs and drops frames.
+ * resolution, intra costs, and the costs of the means of two matches, on the processor or on a GPU.
+ * choice.h finds the cheapest prediction of each block. Costs are SATD of 8-bit samples with the
+ * penalties of costs.h. They are the same on every engine and with any number of threads. With a
+ * GPU or several threads the lookahead works ahead of what it is asked: on several frames at a
+ * time, from what has been asked of the frames before (habits.h). One thread may read frames while
+ * another one sends those that have been read, and a third one asks for costs and drops frames.
  */
 #ifndef GPUME_ENCODE_LOOKAHEAD_H
 #define GPUME_ENCODE_LOOKAHEAD_H
@@ -18,8 +18,8 @@
 
 struct gpume_lookahead;
 
-/* With a GPU, what is known of a frame is best asked for when so many frames more have been put: it
- * is ready by then. */
+/* Where it works ahead, what is known of a frame is best asked for when so many frames more have
+ * been put: it is ready by then. */
 #define GPUME_LOOKAHEAD_LAG 8u
 
 /* Frames that are read at a time, at most: enough to keep its threads busy. */
@@ -32,10 +32,7 @@ struct gpume_lookahead_params {
     bool weights;           /* find weights for past references (fades) */
     bool shares;            /* means of two references weigh them by distance */
     bool energies;          /* compute those that adaptive quantization needs */
-    /* Search all pairs of a frame as soon as it is put, rather than only those that
-     * gpume_lookahead_cost is asked for. A GPU always does; this is for tests without one. */
-    bool eager;
-    uint32_t lent; /* how many frames put before the last one still hold their samples */
+    uint32_t lent;          /* how many frames put before the last one still hold their samples */
     enum gpume_backend backend;
     const char *device;
     uint32_t threads;
@@ -53,11 +50,12 @@ int gpume_lookahead_open(
  * is closed. */
 const char *gpume_lookahead_engine(const struct gpume_lookahead *lookahead);
 
-/* GPUME_LOOKAHEAD_LAG, or 0 without a GPU. */
+/* GPUME_LOOKAHEAD_LAG, or 0 if it does not work ahead. */
 uint32_t gpume_lookahead_lag(const struct gpume_lookahead *lookahead);
 
-/* Whether most of the work is a GPU's, and several threads may share the rest, as above. */
-bool gpume_lookahead_on_gpu(const struct gpume_lookahead *lookahead);
+/* Before the first frame: the cost of frames from references at these distances, 0 for none, will
+ * often be asked for. */
+void gpume_lookahead_expect(struct gpume_lookahead *lookahead, uint32_t past, uint32_t future);
 
 uint32_t gpume_lookahead_blocks_x(const struct gpume_lookahead *lookahead);
 uint32_t gpume_lookahead_blocks_y(const struct gpume_lookahead *lookahead);
@@ -91,7 +89,7 @@ struct gpume_frame_facts {
     uint64_t intra_cost;      /* their sum */
     const uint32_t *energies; /* NULL unless params.energies */
 };
-/* With a GPU, may wait for the intra costs. */
+/* May wait for the intra costs. */
 void gpume_lookahead_facts(
     const struct gpume_lookahead *lookahead, uint64_t frame, struct gpume_frame_facts *facts);
 

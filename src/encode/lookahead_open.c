@@ -7,17 +7,16 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* With blocks on a GPU the processor has only short tasks left, and more threads than these cost
- * more than they save. It still searches weighted references, one at a time. */
-#define SPLIT_THREADS 4u
-#define WEIGHTED_THREADS 2u
+/* With blocks on a GPU the processor has only short tasks left. */
+#define SPLIT_THREADS 8u
+/* Searching is so small a part of the processor's work: one of as many threads. */
+#define SEARCH_SHARE 4u
+/* Weighted references are searched one at a time. */
+#define WEIGHTED_THREADS 8u
 
-/* How many threads to use; with blocks on a GPU, no more than `most`. */
-static uint32_t threads_of(const struct gpume_lookahead *l, uint32_t most)
+static uint32_t threads_of(const struct gpume_lookahead *l)
 {
-    const uint32_t threads = l->params.threads;
-    const bool few = gpume_blocks_on_gpu(l->work) && (threads == 0 || threads > most);
-    return few ? most : threads;
+    return l->params.threads ? l->params.threads : gpume_workers_processors();
 }
 
 static int open_searches(struct gpume_lookahead *l)
@@ -28,7 +27,7 @@ static int open_searches(struct gpume_lookahead *l)
         .frames = l->params.frames_max,
         .backend = l->params.backend,
         .device = l->params.device,
-        .threads = l->params.threads,
+        .threads = gpume_max_u32(1, threads_of(l) / SEARCH_SHARE),
         .split = &l->split,
         .cache_dir = l->params.cache_dir,
         .log = l->params.log,
@@ -36,7 +35,7 @@ static int open_searches(struct gpume_lookahead *l)
     };
     GPUME_CHECK(gpume_searches_open(&l->searches, &params));
     l->work = gpume_searches_blocks(l->searches);
-    l->params.eager = l->params.eager || gpume_searches_on_gpu(l->searches);
+    l->ahead = threads_of(l) > 1 || gpume_searches_on_gpu(l->searches);
     if (!l->params.weights) {
         return GPUME_OK;
     }
@@ -44,7 +43,7 @@ static int open_searches(struct gpume_lookahead *l)
     params.frames = 2;
     params.backend = GPUME_BACKEND_CPU;
     params.device = NULL;
-    params.threads = threads_of(l, WEIGHTED_THREADS);
+    params.threads = gpume_min_u32(threads_of(l), WEIGHTED_THREADS);
     GPUME_CHECK(gpume_searches_open(&l->weighted_searches, &params));
     l->weighted = gpume_blocks_half(gpume_searches_blocks(l->weighted_searches), 0);
     return GPUME_OK;
@@ -57,8 +56,9 @@ static int allocate(struct gpume_lookahead *l)
     l->frames = calloc(count, sizeof(*l->frames));
     l->all_intra_costs = calloc((size_t)count * l->blocks, sizeof(*l->all_intra_costs));
     l->all_energies = calloc((size_t)count * l->blocks, sizeof(*l->all_energies));
-    l->row_costs = calloc((size_t)2 * l->split.parts, l->blocks_x * sizeof(*l->row_costs));
-    if (!l->frames || !l->all_intra_costs || !l->all_energies || !has_readings || !l->row_costs) {
+    l->weighted_costs = calloc((size_t)2 * l->blocks, sizeof(*l->weighted_costs));
+    if (!l->frames || !l->all_intra_costs || !l->all_energies || !has_readings ||
+        !l->weighted_costs) {
         return gpume_log_nomem(&l->log, "the frames of the lookahead");
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -73,24 +73,23 @@ static int allocate(struct gpume_lookahead *l)
 
 static int open_split(struct gpume_lookahead *l)
 {
-    const uint32_t threads = threads_of(l, SPLIT_THREADS);
-    GPUME_CHECK(gpume_split_init(&l->split, l->blocks_y, threads, &l->log));
-    return gpume_blocks_on_gpu(l->work)
-               ? gpume_split_init(&l->reading, l->blocks_y, threads, &l->log)
-               : GPUME_OK;
+    const uint32_t most = gpume_blocks_on_gpu(l->work) ? SPLIT_THREADS : UINT32_MAX;
+    return gpume_split_init(&l->split, l->blocks_y, gpume_min_u32(threads_of(l), most), &l->log);
 }
 
 int gpume_lookahead_open(
     struct gpume_lookahead **lookahead, const struct gpume_lookahead_params *params)
 {
     const struct gpume_log log = {params->log, params->log_opaque};
-    assert(params->distance_max < params->frames_max);
+    assert(
+        params->distance_max < params->frames_max && params->distance_max < GPUME_HABIT_DISTANCES);
     struct gpume_lookahead *l = calloc(1, sizeof(*l));
     if (!l) {
         return gpume_log_nomem(&log, "the lookahead");
     }
     l->params = *params;
     l->log = log;
+    pthread_mutex_init(&l->requests, NULL);
     pthread_mutex_init(&l->mutex, NULL);
     l->blocks_x = (uint32_t)gpume_div_up(params->width, GPUME_SQUARE);
     l->blocks_y = (uint32_t)gpume_div_up(params->height, GPUME_SQUARE);
@@ -128,7 +127,10 @@ void gpume_lookahead_close(struct gpume_lookahead **lookahead)
     if (!l) {
         return;
     }
-    gpume_split_finish(&l->reading); /* nothing is read any more */
+    if (l->searches) {
+        gpume_searches_end(l->searches);
+    }
+    gpume_split_finish(&l->split); /* no step reads or writes any more */
     gpume_readings_close(l);
     gpume_searches_close(&l->searches);
     gpume_searches_close(&l->weighted_searches);
@@ -139,12 +141,12 @@ void gpume_lookahead_close(struct gpume_lookahead **lookahead)
     gpume_pool_finish(&l->means);
     gpume_pool_finish(&l->weighings);
     gpume_pool_finish(&l->results);
-    free(l->row_costs);
-    gpume_split_finish(&l->split);
+    free(l->weighted_costs);
     free(l->all_energies);
     free(l->all_intra_costs);
     free(l->frames);
     pthread_mutex_destroy(&l->mutex);
+    pthread_mutex_destroy(&l->requests);
     free(l);
     *lookahead = NULL;
 }
@@ -156,12 +158,7 @@ const char *gpume_lookahead_engine(const struct gpume_lookahead *lookahead)
 
 uint32_t gpume_lookahead_lag(const struct gpume_lookahead *lookahead)
 {
-    return gpume_searches_on_gpu(lookahead->searches) ? GPUME_LOOKAHEAD_LAG : 0;
-}
-
-bool gpume_lookahead_on_gpu(const struct gpume_lookahead *lookahead)
-{
-    return gpume_blocks_on_gpu(lookahead->work);
+    return lookahead->ahead ? GPUME_LOOKAHEAD_LAG : 0;
 }
 
 uint32_t gpume_lookahead_blocks_x(const struct gpume_lookahead *lookahead)

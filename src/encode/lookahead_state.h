@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "encode/blocks.h"
+#include "encode/habits.h"
 #include "encode/half.h"
 #include "encode/lookahead.h"
 #include "encode/pool.h"
@@ -46,13 +47,13 @@ struct gpume_kept_frame {
     struct gpume_link *means, *results; /* by past and future reference */
 };
 
-/* A frame that is being read, in parts. */
+/* A frame that is being read. */
 struct gpume_reading {
     struct gpume_step step;
     const struct gpume_lookahead *lookahead;
     struct gpume_kept_frame *frame;
     struct gpume_plane luma;
-    uint8_t *bands;               /* one for each part */
+    uint8_t *bands;               /* one for each row of blocks */
     struct gpume_luma_sums *sums; /* the same */
 };
 
@@ -65,13 +66,14 @@ struct gpume_lookahead {
     struct gpume_kept_frame *frames; /* position % params.frames_max */
     uint16_t *all_intra_costs;
     uint32_t *all_energies;
-    struct gpume_split split;   /* for all that is done to frames that have been put */
-    struct gpume_split reading; /* for those that are being put, in another thread; empty
-                                   without blocks on a GPU, where `split` serves both */
+    bool ahead; /* it works before it is asked */
+    struct gpume_split split;
     struct gpume_reading readings[GPUME_READINGS_MAX]; /* position % count */
     uint32_t reading_count;
-    uint16_t *row_costs;   /* two rows of blocks for each part of the split */
-    pthread_mutex_t mutex; /* for lists and pools */
+    uint16_t *weighted_costs; /* of two frames */
+    pthread_mutex_t requests; /* one thread at a time makes them */
+    pthread_mutex_t mutex;    /* for lists, pools and habits */
+    struct gpume_habits habits;
     struct gpume_searches *searches;
     struct gpume_blocks *work; /* of the searches */
     /* Searches in a weighted reference: frame 2n is the reference, 2n + 1 the target. */
@@ -81,7 +83,7 @@ struct gpume_lookahead {
     struct gpume_pool pairs, means, weighings, results;
 };
 
-/* lookahead_read.c: after the splits have been opened; false: out of memory. Close when no thread
+/* lookahead_read.c: after the split has been opened; false: out of memory. Close when no thread
  * reads any more. */
 bool gpume_readings_open(struct gpume_lookahead *lookahead);
 void gpume_readings_close(struct gpume_lookahead *lookahead);

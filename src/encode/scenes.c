@@ -363,6 +363,7 @@ int gpume_scenes_open(struct gpume_scenes **scenes, const struct gpume_scenes_pa
     wanted.energies = true;
     int status;
     GPUME_TRY(gpume_lookahead_open(&made->lookahead, &wanted));
+    gpume_lookahead_expect(made->lookahead, 1, 0);
     made->blocks =
         gpume_lookahead_blocks_x(made->lookahead) * gpume_lookahead_blocks_y(made->lookahead);
     made->deviations = calloc(made->blocks, sizeof(*made->deviations));

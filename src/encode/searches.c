@@ -15,7 +15,8 @@ struct gpume_searches {
     gpume *context;
     struct gpume_info info;
     struct gpume_blocks *blocks;
-    bool threaded; /* a thread receives fields */
+    pthread_mutex_t order; /* one thread at a time sends or requests */
+    bool threaded;         /* a thread receives fields */
     pthread_t thread;
     pthread_mutex_t mutex; /* for all below, and `received` of what has been requested */
     pthread_cond_t changed;
@@ -64,13 +65,12 @@ int gpume_searches_open(struct gpume_searches **searches, const struct gpume_blo
     }
     int status;
     s->log = log;
+    pthread_mutex_init(&s->order, NULL);
     pthread_mutex_init(&s->mutex, NULL);
     pthread_cond_init(&s->changed, NULL);
     GPUME_TRY(open_context(s, params));
     GPUME_TRY(gpume_blocks_open(&s->blocks, params, gpume_searches_on_gpu(s)));
-    if (gpume_blocks_on_gpu(s->blocks)) {
-        GPUME_TRY(start_thread(s, &log));
-    }
+    GPUME_TRY(start_thread(s, &log));
     *searches = s;
     return GPUME_OK;
 fail:
@@ -145,14 +145,8 @@ static uint64_t received_of(struct gpume_searches *searches)
 }
 
 /* Returns when more fields than `seen` have been received. */
-static int receive(struct gpume_searches *searches, uint64_t seen)
+static int await_fields(struct gpume_searches *searches, uint64_t seen)
 {
-    if (!searches->threaded) {
-        const struct gpume_field *field = NULL;
-        GPUME_CHECK(gpume_receive(searches->context, &field, 0));
-        take(searches, field);
-        return GPUME_OK;
-    }
     pthread_mutex_lock(&searches->mutex);
     while (searches->received == seen && searches->status == GPUME_OK) {
         pthread_cond_wait(&searches->changed, &searches->mutex);
@@ -162,42 +156,24 @@ static int receive(struct gpume_searches *searches, uint64_t seen)
     return status;
 }
 
-static bool is_received(struct gpume_searches *searches, const struct gpume_match *match)
+static int send(struct gpume_searches *searches, const struct gpume_half *half)
 {
-    pthread_mutex_lock(&searches->mutex);
-    const bool received = match->received;
-    pthread_mutex_unlock(&searches->mutex);
-    return received;
-}
-
-/* Takes a frame to fill. If the library can take no more: without a thread, a field is received
- * first; with one, this waits until a frame is free. */
-static int acquire(struct gpume_searches *searches, gpume_frame **frame, struct gpume_plane *plane)
-{
-    const uint32_t flags = searches->threaded ? GPUME_WAIT : 0;
-    uint64_t seen = received_of(searches);
-    int status;
-    while ((status = gpume_frame_acquire(searches->context, frame, plane, flags)) == GPUME_AGAIN) {
-        GPUME_CHECK(receive(searches, seen));
-        seen = received_of(searches);
-    }
-    return status;
+    gpume_frame *frame = NULL;
+    struct gpume_plane plane;
+    GPUME_CHECK(gpume_frame_acquire(searches->context, &frame, &plane, GPUME_WAIT));
+    gpume_half_quarter(half, &plane);
+    return gpume_send(searches->context, &frame, 0);
 }
 
 int gpume_searches_send(struct gpume_searches *searches, const struct gpume_half *half)
 {
-    gpume_frame *frame = NULL;
-    struct gpume_plane plane;
-    const int status = acquire(searches, &frame, &plane);
-    if (status != GPUME_OK) {
-        return stop(searches, status);
-    }
-    gpume_half_quarter(half, &plane);
-    const int sent = gpume_send(searches->context, &frame, 0);
-    return sent == GPUME_OK ? GPUME_OK : stop(searches, sent);
+    pthread_mutex_lock(&searches->order);
+    const int status = send(searches, half);
+    pthread_mutex_unlock(&searches->order);
+    return status == GPUME_OK ? GPUME_OK : stop(searches, status);
 }
 
-int gpume_searches_request(struct gpume_searches *searches, struct gpume_match *match)
+static int request(struct gpume_searches *searches, struct gpume_match *match)
 {
     const struct gpume_task task = {.size = sizeof(task),
         .target = match->target_frame,
@@ -209,9 +185,17 @@ int gpume_searches_request(struct gpume_searches *searches, struct gpume_match *
     pthread_mutex_unlock(&searches->mutex);
     int status;
     while ((status = gpume_search(searches->context, &task)) == GPUME_AGAIN) {
-        GPUME_CHECK(receive(searches, seen));
+        GPUME_CHECK(await_fields(searches, seen));
         seen = received_of(searches);
     }
+    return status;
+}
+
+int gpume_searches_request(struct gpume_searches *searches, struct gpume_match *match)
+{
+    pthread_mutex_lock(&searches->order);
+    const int status = request(searches, match);
+    pthread_mutex_unlock(&searches->order);
     return status == GPUME_OK ? GPUME_OK : stop(searches, status);
 }
 
@@ -229,20 +213,31 @@ int gpume_searches_drain(struct gpume_searches *searches, uint64_t pending)
 {
     uint64_t seen;
     while (pending_of(searches, &seen) > pending) {
-        GPUME_CHECK(receive(searches, seen));
+        GPUME_CHECK(await_fields(searches, seen));
     }
     return GPUME_OK;
 }
 
 int gpume_searches_wait(struct gpume_searches *searches, const struct gpume_match *match)
 {
-    uint64_t seen = received_of(searches);
-    while (!is_received(searches, match)) {
-        GPUME_CHECK(receive(searches, seen));
-        seen = received_of(searches);
+    pthread_mutex_lock(&searches->mutex);
+    while (!match->received && searches->status == GPUME_OK) {
+        pthread_cond_wait(&searches->changed, &searches->mutex);
     }
+    const int status = match->received ? GPUME_OK : searches->status;
+    pthread_mutex_unlock(&searches->mutex);
+    GPUME_CHECK(status);
     gpume_blocks_wait(searches->blocks, &match->job);
     return GPUME_OK;
+}
+
+void gpume_searches_end(struct gpume_searches *searches)
+{
+    if (searches->threaded) {
+        gpume_cancel(searches->context);
+        pthread_join(searches->thread, NULL);
+        searches->threaded = false;
+    }
 }
 
 void gpume_searches_close(struct gpume_searches **searches)
@@ -251,14 +246,12 @@ void gpume_searches_close(struct gpume_searches **searches)
     if (!s) {
         return;
     }
-    if (s->threaded) {
-        gpume_cancel(s->context);
-        pthread_join(s->thread, NULL);
-    }
+    gpume_searches_end(s);
     (void)gpume_close(&s->context);
     gpume_blocks_close(&s->blocks);
     pthread_cond_destroy(&s->changed);
     pthread_mutex_destroy(&s->mutex);
+    pthread_mutex_destroy(&s->order);
     free(s);
     *searches = NULL;
 }

@@ -2,9 +2,8 @@
 /*
  * Searches between frames by libgpume, on quarter planes: each block of 8x8 of a target finds the
  * best whole pixel in a reference by SAD. From these coarse vectors blocks.h makes those of the
- * blocks of the half plane. Requests are queued, so that a GPU searches many pairs at once. One
- * thread; with a GPU, one thread sends and requests, and another one may wait for what has been
- * requested.
+ * blocks of the half plane. Requests are queued, so that many pairs are searched at once; a thread
+ * takes what has been found. Any thread calls, but one at a time sends.
  */
 #ifndef GPUME_ENCODE_SEARCHES_H
 #define GPUME_ENCODE_SEARCHES_H
@@ -40,7 +39,11 @@ int gpume_searches_drain(struct gpume_searches *searches, uint64_t pending);
 /* Returns when the requested match is ready. */
 int gpume_searches_wait(struct gpume_searches *searches, const struct gpume_match *match);
 
-/* NULL is fine. Requests that are not complete are dropped. */
+/* Drops requests that are not complete. Nobody waits any more, and matches change no more, but for
+ * those that are being refined. */
+void gpume_searches_end(struct gpume_searches *searches);
+
+/* Ends it first. NULL is fine. */
 void gpume_searches_close(struct gpume_searches **searches);
 
 #endif

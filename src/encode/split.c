@@ -9,9 +9,7 @@ int gpume_split_init(
         return status == GPUME_AGAIN ? gpume_log_no_thread(log)
                                      : gpume_log_nomem(log, "the threads of the lookahead");
     }
-    const uint32_t count = gpume_workers_count(split->workers);
     split->rows = rows;
-    split->parts = count < rows ? count : rows;
     return GPUME_OK;
 }
 

@@ -118,30 +118,29 @@ uint64_t gpume_weight_coding_cost(
 }
 
 struct applying {
-    const struct gpume_split *split;
     const struct gpume_weight *weight;
     const struct gpume_half *from;
     struct gpume_half *to;
 };
 
-static void apply_part(void *opaque, uint32_t part)
+/* A row of blocks. */
+static void apply_row(void *opaque, uint32_t block_y)
 {
     const struct applying *a = opaque;
-    const uint32_t begin = gpume_split_row(a->split, part) * GPUME_HALF_BLOCK;
-    const uint32_t end = gpume_split_row(a->split, part + 1) * GPUME_HALF_BLOCK;
-    for (uint32_t i = 0; i < GPUME_HALF_PLANES * (end - begin); i++) {
-        const ptrdiff_t plane = i % GPUME_HALF_PLANES, y = begin + i / GPUME_HALF_PLANES;
+    for (uint32_t i = 0; i < GPUME_HALF_PLANES * GPUME_HALF_BLOCK; i++) {
+        const ptrdiff_t plane = i % GPUME_HALF_PLANES;
+        const ptrdiff_t y = block_y * GPUME_HALF_BLOCK + i / GPUME_HALF_PLANES;
         const uint8_t *in = a->from->samples + plane * a->from->plane + y * a->from->stride;
         uint8_t *out = a->to->samples + plane * a->to->plane + y * a->to->stride;
         gpume_encode_kernels()->weigh(out, in, a->from->width, a->weight);
     }
 }
 
-void gpume_weight_apply(const struct gpume_split *split, const struct gpume_weight *weight,
+void gpume_weight_apply(struct gpume_split *split, const struct gpume_weight *weight,
     const struct gpume_half *from, struct gpume_half *to)
 {
-    struct applying applying = {split, weight, from, to};
-    gpume_split_run(split, apply_part, &applying);
+    struct applying applying = {weight, from, to};
+    gpume_split_run(split, GPUME_SPLIT_WEIGH, apply_row, &applying);
     gpume_half_extend(to);
 }
 
@@ -171,38 +170,33 @@ static bool pays(const struct totals *totals)
 }
 
 struct comparison {
-    const struct gpume_split *split;
     const struct gpume_half *target;
     const struct gpume_plain_costs *plain;
     const struct gpume_half *weighted;
-    uint16_t *rows;
+    uint16_t *costs;
     atomic_uint_fast64_t before, after; /* sums of costs */
 };
 
-static void compare_part(void *opaque, uint32_t part)
+static void compare_row(void *opaque, uint32_t block_y)
 {
     struct comparison *c = opaque;
     const uint32_t blocks_x = c->target->width / GPUME_HALF_BLOCK;
-    uint16_t *still = c->rows + (size_t)2 * part * blocks_x, *moved = still + blocks_x;
+    const size_t first = (size_t)block_y * blocks_x;
+    uint16_t *still = c->costs + 2 * first, *moved = still + blocks_x;
     struct totals totals = {0};
-    const uint32_t end = gpume_split_row(c->split, part + 1);
-    for (uint32_t y = gpume_split_row(c->split, part); y < end; y++) {
-        const size_t first = (size_t)y * blocks_x;
-        gpume_match_costs(c->target, y, &(struct gpume_matches){c->weighted, NULL}, still);
-        gpume_match_costs(
-            c->target, y, &(struct gpume_matches){c->weighted, c->plain->vectors + first}, moved);
-        add_row(&totals, c->plain, first, blocks_x, still, moved);
-    }
+    gpume_match_costs(c->target, block_y, &(struct gpume_matches){c->weighted, NULL}, still);
+    gpume_match_costs(
+        c->target, block_y, &(struct gpume_matches){c->weighted, c->plain->vectors + first}, moved);
+    add_row(&totals, c->plain, first, blocks_x, still, moved);
     atomic_fetch_add_explicit(&c->before, totals.before, memory_order_relaxed);
     atomic_fetch_add_explicit(&c->after, totals.after, memory_order_relaxed);
 }
 
-bool gpume_weight_pays(const struct gpume_split *split, const struct gpume_half *target,
-    const struct gpume_plain_costs *plain, const struct gpume_half *weighted, uint16_t *rows)
+bool gpume_weight_pays(struct gpume_split *split, const struct gpume_half *target,
+    const struct gpume_plain_costs *plain, const struct gpume_half *weighted, uint16_t *costs)
 {
-    struct comparison c = {
-        .split = split, .target = target, .plain = plain, .weighted = weighted, .rows = rows};
-    gpume_split_run(split, compare_part, &c);
+    struct comparison c = {.target = target, .plain = plain, .weighted = weighted, .costs = costs};
+    gpume_split_run(split, GPUME_SPLIT_COMPARE, compare_row, &c);
     return pays(&(struct totals){atomic_load(&c.before), atomic_load(&c.after)});
 }
 

@@ -42,7 +42,7 @@ uint64_t gpume_weight_coding_cost(
     const struct gpume_weight *weight, uint64_t distance, uint64_t cost);
 
 /* Writes the weighted samples to a plane of the same size, and its margin. */
-void gpume_weight_apply(const struct gpume_split *split, const struct gpume_weight *weight,
+void gpume_weight_apply(struct gpume_split *split, const struct gpume_weight *weight,
     const struct gpume_half *from, struct gpume_half *to);
 
 /* What prediction from the plain reference costs: of all blocks. */
@@ -54,10 +54,9 @@ struct gpume_plain_costs {
 /* Whether the weighted reference predicts the target clearly better than the plain one: by 2
  * percent or more of the sum of all blocks' costs, each at most its intra cost. What the weighted
  * reference costs is not known before it is searched, but is no more than without motion or at the
- * vectors of the plain one. `rows`: memory for the costs of two rows of blocks for each part
- * of the split. */
-bool gpume_weight_pays(const struct gpume_split *split, const struct gpume_half *target,
-    const struct gpume_plain_costs *plain, const struct gpume_half *weighted, uint16_t *rows);
+ * vectors of the plain one. `costs`: memory for those of two frames. */
+bool gpume_weight_pays(struct gpume_split *split, const struct gpume_half *target,
+    const struct gpume_plain_costs *plain, const struct gpume_half *weighted, uint16_t *costs);
 
 /* The same where it is known what the weighted reference costs, without motion and at the vectors
  * of the plain one. */

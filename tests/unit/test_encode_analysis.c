@@ -351,7 +351,9 @@ static void check_same(void)
     params.lookahead.backend = GPUME_BACKEND_CPU;
     params.lookahead.threads = 3;
     REQUIRE(decided_of(&params, clip).sum == sum);
-    params.lookahead.eager = true;
+    params.lookahead.threads = 1;
+    REQUIRE(decided_of(&params, clip).sum == sum);
+    params.lookahead.threads = 64;
     REQUIRE(decided_of(&params, clip).sum == sum);
 }
 

@@ -228,14 +228,22 @@ static void check_frame(struct gpume_lookahead *lookahead, const struct clip *cl
     }
 }
 
-static void check_clip(const struct clip *clip, bool eager, uint64_t step)
+/* That everything will be asked for. */
+static void expect_all(struct gpume_lookahead *lookahead)
+{
+    for (uint32_t i = 1; i < (DISTANCE + 1) * (DISTANCE + 1); i++) {
+        gpume_lookahead_expect(lookahead, i / (DISTANCE + 1), i % (DISTANCE + 1));
+    }
+}
+
+static void check_clip(const struct clip *clip, bool ahead, uint64_t step)
 {
     struct gpume_lookahead_params params = params_of(clip);
     struct gpume_lookahead *lookahead = NULL;
     uint64_t first = 0;
-    params.eager = eager;
-    params.threads = eager ? 3 : 1;
+    params.threads = ahead ? 3 : 1;
     REQUIRE_EQUAL(gpume_lookahead_open(&lookahead, &params), GPUME_OK);
+    expect_all(lookahead);
     REQUIRE_EQUAL(gpume_lookahead_blocks_x(lookahead), clip->halves[0].width / 8);
     REQUIRE_EQUAL(gpume_lookahead_blocks_y(lookahead), clip->halves[0].height / 8);
     REQUIRE(gpume_lookahead_engine(lookahead)[0] != '\0');
@@ -258,7 +266,7 @@ static void test_clips(void)
     static const struct {
         uint32_t width, height, bits;
         enum synth_content content;
-        bool eager;
+        bool ahead;
         uint64_t step;
     } cases[] = {{83, 70, 8, SYNTH_PAN, false, 1}, {83, 70, 8, SYNTH_PAN, true, 4},
         {40, 33, 10, SYNTH_NOISE, false, 3}, {24, 90, 16, SYNTH_NOISE, true, 2},
@@ -266,7 +274,7 @@ static void test_clips(void)
     for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct clip clip =
             clip_of(cases[i].width, cases[i].height, cases[i].bits, cases[i].content);
-        check_clip(&clip, cases[i].eager, cases[i].step);
+        check_clip(&clip, cases[i].ahead, cases[i].step);
         clip_free(&clip);
     }
 }
@@ -277,8 +285,9 @@ static void test_unused(void)
     struct clip clip = clip_of(83, 70, 8, SYNTH_PAN);
     struct gpume_lookahead_params params = params_of(&clip);
     struct gpume_lookahead *lookahead = NULL;
-    params.eager = true;
+    params.threads = 3;
     REQUIRE_EQUAL(gpume_lookahead_open(&lookahead, &params), GPUME_OK);
+    expect_all(lookahead);
     for (uint64_t i = 0; i < CLIP; i++) {
         gpume_lookahead_drop(lookahead, i >= 2 ? i - 2 : 0);
         REQUIRE_EQUAL(gpume_lookahead_put(lookahead, &clip.frames[i]), GPUME_OK);
@@ -350,15 +359,14 @@ static void check_weighted(struct gpume_lookahead *lookahead, struct gpume_looka
     free(weighted.samples);
 }
 
-static void test_fade(bool eager)
+static void test_fade(bool ahead)
 {
     struct clip clip = fade();
     struct gpume_lookahead_params params = params_of(&clip);
     struct gpume_lookahead *lookahead = NULL, *unweighted = NULL;
     REQUIRE_EQUAL(gpume_lookahead_open(&unweighted, &params), GPUME_OK);
     params.weights = true;
-    params.eager = eager;
-    params.threads = eager ? 3 : 1;
+    params.threads = ahead ? 3 : 1;
     REQUIRE_EQUAL(gpume_lookahead_open(&lookahead, &params), GPUME_OK);
     for (uint64_t i = 0; i < KEPT; i++) {
         REQUIRE_EQUAL(gpume_lookahead_put(lookahead, &clip.frames[i]), GPUME_OK);

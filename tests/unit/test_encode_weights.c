@@ -9,7 +9,7 @@
 #define BLOCKS_X 11u
 #define BLOCKS_Y 7u
 #define SAMPLES (BLOCKS_X * BLOCKS_Y * 64)
-#define PARTS 3u
+#define THREADS 3u
 
 static uint64_t seed = 7;
 static struct gpume_split split;
@@ -166,7 +166,8 @@ static void test_apply(void)
 static bool pays(const struct gpume_half *target, const struct gpume_half *from, int16_t dx)
 {
     struct gpume_vector vectors[BLOCKS_X * BLOCKS_Y];
-    uint16_t intra[BLOCKS_X * BLOCKS_Y], matches[BLOCKS_X * BLOCKS_Y], rows[2 * PARTS * BLOCKS_X];
+    uint16_t intra[BLOCKS_X * BLOCKS_Y], matches[BLOCKS_X * BLOCKS_Y],
+        costs[2 * BLOCKS_X * BLOCKS_Y];
     struct gpume_half weighted = texture(0, 0);
     const struct gpume_weight weight = guess(target, from);
     for (uint32_t i = 0; i < BLOCKS_X * BLOCKS_Y; i++) {
@@ -179,7 +180,7 @@ static bool pays(const struct gpume_half *target, const struct gpume_half *from,
     }
     gpume_weight_apply(&split, &weight, from, &weighted);
     const struct gpume_plain_costs plain = {intra, matches, vectors};
-    const bool result = gpume_weight_pays(&split, target, &plain, &weighted, rows);
+    const bool result = gpume_weight_pays(&split, target, &plain, &weighted, costs);
     texture_free(&weighted);
     return result;
 }
@@ -222,7 +223,7 @@ static void test_coding_cost(void)
 
 int main(void)
 {
-    REQUIRE_EQUAL(gpume_split_init(&split, BLOCKS_Y, PARTS, &(struct gpume_log){0}), GPUME_OK);
+    REQUIRE_EQUAL(gpume_split_init(&split, BLOCKS_Y, THREADS, &(struct gpume_log){0}), GPUME_OK);
     test_stats();
     test_fades();
     test_limits();

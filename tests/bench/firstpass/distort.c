@@ -16,6 +16,7 @@ static const char *const names[DISTORTIONS] = {NULL, "as_found", "zero", "revers
 static struct {
     enum distortion distortion;
     struct gpume_match matches[COPIES];
+    struct gpume_mean mean;
     size_t next;
 } control;
 
@@ -36,6 +37,8 @@ void distort_finish(void)
         free(control.matches[i].vectors);
         free(control.matches[i].costs);
     }
+    free(control.mean.both);
+    free(control.mean.still);
     memset(&control, 0, sizeof control);
 }
 
@@ -76,7 +79,7 @@ static void *allocate(size_t count, size_t size)
 /* A match with distorted vectors and what those cost, in memory that is used again when the frame
  * has long been dropped. */
 static const struct gpume_match *distort(
-    const struct gpume_half *target, const struct gpume_source *source)
+    const struct gpume_half *target, const struct gpume_match *match)
 {
     const uint32_t across = target->width / GPUME_HALF_BLOCK;
     const uint32_t down = target->height / GPUME_HALF_BLOCK;
@@ -87,30 +90,54 @@ static const struct gpume_match *distort(
         copy->costs = allocate(count, sizeof *copy->costs);
     }
     for (size_t i = 0; i < count; i++) {
-        copy->vectors[i] = distorted(source->match->vectors, count, i);
+        copy->vectors[i] = distorted(match->vectors, count, i);
     }
     for (uint32_t y = 0; y < down; y++) {
         const size_t first = (size_t)y * across;
-        const struct gpume_matches row = {source->half, copy->vectors + first};
+        const struct gpume_matches row = {match->reference, copy->vectors + first};
         gpume_match_costs(target, y, &row, copy->costs + first);
     }
     return copy;
 }
 
-struct gpume_frame_cost __real_gpume_choose(struct gpume_choice *choice);
-struct gpume_frame_cost __wrap_gpume_choose(struct gpume_choice *choice);
+/* The mean of both matches by their distorted vectors, in memory that is used again at once. */
+static const struct gpume_mean *average(const struct gpume_choice *choice)
+{
+    const uint32_t across = choice->target->width / GPUME_HALF_BLOCK;
+    const uint32_t down = choice->target->height / GPUME_HALF_BLOCK;
+    struct gpume_mean *copy = &control.mean;
+    if (copy->both == NULL) {
+        copy->both = allocate((size_t)across * down, sizeof *copy->both);
+        copy->still = allocate((size_t)across * down, sizeof *copy->still);
+    }
+    for (uint32_t y = 0; y < down; y++) {
+        const size_t first = (size_t)y * across;
+        const struct gpume_match *before = choice->mean->past, *after = choice->mean->future;
+        const struct gpume_matches past = {before->reference, choice->past->vectors + first};
+        const struct gpume_matches future = {after->reference, choice->future->vectors + first};
+        gpume_both_mean_costs(choice->target, y, &past, &future, choice->mean->past_share,
+            copy->both + first, copy->still + first);
+    }
+    return copy;
+}
 
-struct gpume_frame_cost __wrap_gpume_choose(struct gpume_choice *choice)
+struct gpume_frame_cost __real_gpume_choose(const struct gpume_choice *choice);
+struct gpume_frame_cost __wrap_gpume_choose(const struct gpume_choice *choice);
+
+struct gpume_frame_cost __wrap_gpume_choose(const struct gpume_choice *choice)
 {
     struct gpume_choice changed = *choice;
     if (control.distortion == UNKNOWN) {
         read_environment();
     }
-    if (control.distortion != AS_FOUND && choice->past.match != NULL) {
-        changed.past.match = distort(choice->target, &choice->past);
+    if (control.distortion != AS_FOUND && choice->past != NULL) {
+        changed.past = distort(choice->target, choice->past);
     }
-    if (control.distortion != AS_FOUND && choice->future.match != NULL) {
-        changed.future.match = distort(choice->target, &choice->future);
+    if (control.distortion != AS_FOUND && choice->future != NULL) {
+        changed.future = distort(choice->target, choice->future);
+    }
+    if (control.distortion != AS_FOUND && choice->mean != NULL) {
+        changed.mean = average(&changed);
     }
     return __real_gpume_choose(&changed);
 }
