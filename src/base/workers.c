@@ -217,17 +217,18 @@ static void end_step(struct gpume_workers *workers, struct gpume_step *ended)
     wake_waiters(workers, ended);
 }
 
-/* The ready step with the fewest threads, of those that the thread may take; NULL: none. */
+/* Of those that the thread may take, the ready step that it waits for, or else the one with the
+ * fewest threads; NULL: none. */
 static struct gpume_step *find_work(
     const struct gpume_workers *workers, const struct sleeper *sleeper)
 {
     struct gpume_step *found = NULL;
     for (struct gpume_step *step = workers->ready; step && may_take(sleeper, step);
          step = step->next) {
-        found = !found || step->members < found->members ? step : found;
-        if (found->members == 0) {
-            break;
+        if (step == sleeper->wanted) {
+            return step;
         }
+        found = !found || step->members < found->members ? step : found;
     }
     return found;
 }

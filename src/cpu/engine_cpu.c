@@ -17,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define MANY_THREADS 8u
 #define WIDE 1024u /* candidates per block from which elimination nearly always wins */
 
 /* --- memory */
@@ -114,12 +113,6 @@ static int cpu_close(void **engine)
     return GPUME_OK;
 }
 
-/* How many tasks to search side by side: for many threads one task is too short. */
-static uint32_t overlap_of(uint32_t threads)
-{
-    return threads < MANY_THREADS ? 1 : gpume_min_u32(2 + threads / 8, GPUME_SLOTS_MAX);
-}
-
 int gpume_engine_cpu_open(void **engine, const struct gpume_params *params,
     const struct gpume_log *log, struct gpume_plan *plan, const struct gpume_search *search)
 {
@@ -128,7 +121,7 @@ int gpume_engine_cpu_open(void **engine, const struct gpume_params *params,
         .align_bytes = 64,
         .batch_max = 1,
         .batch_work = 1ull << 32,
-        .overlap = overlap_of(threads)};
+        .threads = threads};
     void *opened = calloc(1, sizeof(struct gpume_cpu));
     struct gpume_cpu *cpu = opened;
     if (!cpu) {
@@ -140,7 +133,7 @@ int gpume_engine_cpu_open(void **engine, const struct gpume_params *params,
     if (!search->box_row) { /* the general search has elimination, this one does not */
         cpu->shared.plan.fast_pixels = false;
     }
-    cpu->scratch_count = caps.overlap > 1 ? cpu->shared.plan.slots : 1;
+    cpu->scratch_count = cpu->shared.plan.overlap > 1 ? cpu->shared.plan.slots : 1;
     status = gpume_workers_create(&cpu->workers, params->threads);
     if (status == GPUME_AGAIN) {
         status = gpume_log_no_thread(log);

@@ -16,7 +16,8 @@
 #define RING (2 * AROUND + 2)
 #define REPEATS 3u /* frames in a row that may repeat one */
 #define FACTS (RING + REPEATS)
-#define THUMBNAILS (RING + GPUME_LOOKAHEAD_LAG + 1)
+#define AHEAD (GPUME_LOOKAHEAD_LAG + GPUME_READINGS_MAX) /* frames that are read or wait */
+#define THUMBNAILS (RING + AHEAD + 1)
 #define FLAT 16u        /* intra cost per block below which a picture has nothing to predict */
 #define REPEATED 0.35   /* of the largest ratio that near, below which a frame repeats another */
 #define UNUSUAL 0.75    /* ratio from which a boundary is likely a cut */
@@ -40,7 +41,8 @@ struct gpume_scenes {
     struct gpume_log log;
     struct gpume_lookahead *lookahead;
     uint32_t blocks;
-    uint64_t put, frames; /* so far; the lag lies between both (lookahead.h) */
+    uint64_t begun, put; /* frames whose reading has begun, or is complete */
+    uint64_t frames;     /* that have been looked at; the lag lies before (lookahead.h) */
     struct fact facts[FACTS];
     double *deviations; /* of each square of the last frame */
     struct gpume_thumbnail thumbnails[THUMBNAILS];
@@ -313,21 +315,35 @@ static int advance(struct gpume_scenes *scenes)
     return frame > AROUND ? examine(scenes, frame - AROUND, scenes->frames) : GPUME_OK;
 }
 
+/* The frame whose reading has begun first is complete. */
+static int complete_frame(struct gpume_scenes *scenes)
+{
+    gpume_lookahead_complete_reading(scenes->lookahead);
+    scenes->put++;
+    return gpume_lookahead_send(scenes->lookahead);
+}
+
 int gpume_scenes_put(struct gpume_scenes *scenes, const struct gpume_plane *luma)
 {
     if (scenes->frames >= RING) {
         gpume_lookahead_drop(scenes->lookahead, scenes->frames - RING + 1);
     }
-    GPUME_CHECK(gpume_lookahead_put(scenes->lookahead, luma));
-    gpume_thumbnail_make(thumbnail_of(scenes, scenes->put), luma);
-    scenes->put++;
+    gpume_lookahead_begin_reading(scenes->lookahead, luma);
+    gpume_thumbnail_make(thumbnail_of(scenes, scenes->begun), luma);
+    scenes->begun++;
+    if (scenes->begun - scenes->put == gpume_lookahead_readings(scenes->lookahead)) {
+        GPUME_CHECK(complete_frame(scenes));
+    }
     return scenes->put - scenes->frames > gpume_lookahead_lag(scenes->lookahead) ? advance(scenes)
                                                                                  : GPUME_OK;
 }
 
 int gpume_scenes_finish(struct gpume_scenes *scenes, const struct gpume_changes **changes)
 {
-    const uint64_t end = scenes->put;
+    const uint64_t end = scenes->begun;
+    while (scenes->put < end) {
+        GPUME_CHECK(complete_frame(scenes));
+    }
     while (scenes->frames < end) {
         GPUME_CHECK(advance(scenes));
     }
@@ -358,7 +374,7 @@ int gpume_scenes_open(struct gpume_scenes **scenes, const struct gpume_scenes_pa
     made->params = *params;
     made->log = log;
     wanted.distance_max = REACH;
-    wanted.frames_max = RING + GPUME_LOOKAHEAD_LAG;
+    wanted.frames_max = RING + AHEAD;
     wanted.weights = wanted.shares = false;
     wanted.energies = true;
     int status;

@@ -8,6 +8,8 @@
 #define PIXELS_MAX (1ull << 32)         /* pixels: 2^32 * 65535^2 < 2^64 bounds every squared sum */
 #define BATCH_BLOCKS (1u << 20)         /* blocks of a submission: enough for any device */
 #define BATCH_BYTES (48ull << 20)       /* of frames in a submission: more hides its cost */
+#define THREAD_WORK (32ull << 20)       /* differences of samples that are worth a thread */
+#define TASK_THREADS 8u                 /* that share a task */
 #define LARGE_PLANE_BYTES (32ull << 20) /* above, memory matters more than overlap */
 
 static int check_frames(const struct gpume_params *p, const struct gpume_log *log)
@@ -227,6 +229,15 @@ static uint64_t field_work(const struct gpume_plan *plan, uint64_t enough)
     return once > enough ? once : once * gpume_plan_search_planes(plan) * searches;
 }
 
+/* Few threads search one task after the other. More of them than a task is worth, or than can share
+ * one without waiting for each other, search several, and two more are ready for them. */
+static uint32_t overlap_of(const struct gpume_plan *plan, uint32_t threads)
+{
+    const uint64_t worth = field_work(plan, TASK_THREADS * THREAD_WORK) / THREAD_WORK;
+    const uint64_t useful = gpume_max_u64(gpume_min_u64(worth, TASK_THREADS), 1);
+    return threads > useful ? (uint32_t)gpume_min_u64(2 + threads / useful, GPUME_SLOTS_MAX) : 1;
+}
+
 /* The largest batch for which the 16-bit box sums of its frames and their references fit one
  * window, if there is any such batch. A sixteenth of the window is kept for rounding. */
 static uint64_t batch_of(const struct gpume_plan *plan, const struct gpume_caps *caps)
@@ -267,7 +278,8 @@ static void plan_batch(struct gpume_plan *plan, const struct gpume_caps *caps, u
     plan->ring = plan->reach + plan->batch;
     bool slow = field_work(plan, caps->batch_work) > caps->batch_work;
     plan->slots = (large || slow) && !plan->mutual ? 2 : 3;
-    plan->slots = large ? plan->slots : gpume_max_u32(plan->slots, caps->overlap);
+    plan->overlap = large ? 1 : overlap_of(plan, caps->threads);
+    plan->slots = gpume_max_u32(plan->slots, plan->overlap);
     /* Frames are read until their submission is collected. With want_frames, a field in a slot
      * keeps its target and its reference, however old they are, and the frames that a later task
      * may look at are kept: the newest `reach`, and one more while some of a frame's tasks wait for

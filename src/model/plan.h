@@ -43,7 +43,7 @@ struct gpume_caps {
     uint32_t batch_max;    /* fields in one submission, 1 or more */
     uint64_t batch_work;   /* pixel differences in one; a run can only end between submissions */
     bool fast_references;  /* the fast search can search several references of a task */
-    uint32_t overlap;      /* submissions that the engine works on side by side, at most */
+    uint32_t threads;      /* that search a task; 0: it is a GPU */
 };
 
 struct gpume_plan {
@@ -92,6 +92,7 @@ struct gpume_plan {
 
     uint32_t reach;       /* how many frames before the newest one a task may look at */
     uint32_t batch;       /* most frames in a submission, and most tasks */
+    uint32_t overlap;     /* tasks that threads search side by side; 1: one after the other */
     uint32_t slots;       /* submissions under way or in the receiver's hands */
     uint32_t ring;        /* frames that an engine keeps of a surface: reach + batch */
     uint32_t pool;        /* frames that can be filled, waiting or read at the same time */
