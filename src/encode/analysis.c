@@ -63,8 +63,8 @@ static int open_quality(struct gpume_analysis *a)
             gpume_quality_open(&a->quality, &size, options, gpume_analysis_step, a) != GPUME_OK)) {
         return gpume_log_nomem(&a->log, "the offsets of the analysis");
     }
-    const int status =
-        gpume_workers_create(&a->workers, a->params.lookahead.threads == 1 ? 1 : GPUME_GROUPS);
+    const int status = gpume_workers_create(
+        &a->workers, a->params.lookahead.threads == 1 ? 1 : GPUME_GROUP_THREADS);
     return status == GPUME_AGAIN ? gpume_log_no_thread(&a->log)
            : status              ? gpume_log_nomem(&a->log, "the threads of the analysis")
                                  : GPUME_OK;
@@ -82,12 +82,10 @@ int gpume_analysis_open(
     a->log = log;
     pthread_mutex_init(&a->mutex, NULL);
     pthread_cond_init(&a->changed, NULL);
-    const uint32_t run = params->options.bframes + 1;
-    const uint32_t lag = (uint32_t)gpume_max_u64(GPUME_LOOKAHEAD_LAG, run);
     a->window = gpume_types_window(&params->options);
     a->frames_max = a->window + 1 + GPUME_GROUPS * (GPUME_GROUP_FRAMES + params->options.bframes);
     if (params->lookahead.backend != GPUME_BACKEND_CPU || params->lookahead.threads != 1) {
-        a->frames_max += 2 * lag + READ_AHEAD + GPUME_READINGS_MAX - 1;
+        a->frames_max += 2 * GPUME_LOOKAHEAD_LAG + READ_AHEAD + GPUME_READINGS_MAX - 1;
     }
     gpume_types_init(
         &a->types, &params->options, gpume_analysis_cost, gpume_analysis_coding_cost, a);
@@ -95,8 +93,8 @@ int gpume_analysis_open(
     GPUME_TRY(open_lookahead(a));
     expect_costs(a);
     GPUME_TRY(open_quality(a));
-    if (gpume_lookahead_lag(a->lookahead) > 0) {
-        a->ahead = lag;
+    a->lag = gpume_lookahead_lag(a->lookahead);
+    if (a->lag > 0) {
         GPUME_TRY(start_threads(a));
     }
     *analysis = a;
@@ -140,9 +138,9 @@ static bool is_left(const struct gpume_analysis *a)
 /* What is to be decided next. Needs the mutex. */
 static int (*next_step(struct gpume_analysis *a))(struct gpume_analysis *a)
 {
-    const bool can_decide = a->put - a->last > a->window + a->ahead;
-    const bool all = a->finished && a->put == a->read;
-    a->seen = a->put;
+    const bool can_decide = a->costed - a->last > a->window;
+    const bool all = a->finished && a->costed == a->read;
+    a->seen = a->costed;
     return can_decide || (all && is_left(a))        ? gpume_analysis_decide
            : all && a->groups_begin < a->groups_end ? gpume_analysis_finish_groups
                                                     : NULL;
@@ -157,11 +155,13 @@ static void log_stages(const struct gpume_analysis *a)
 {
     gpume_log_write(&a->log, GPUME_LOG_DEBUG,
         "analysis: %llu frames were read in %.3f s (%.3f s of processor time), sent in %.3f s "
-        "(%.3f s) and decided in %.3f s (%.3f s, and %.3f s of waiting for walks, which took %.3f "
+        "(%.3f s), costed in %.3f s (%.3f s) and decided in %.3f s (%.3f s, and %.3f s of waiting "
+        "for walks, which took %.3f "
         "s)",
         (unsigned long long)a->put, seconds(a->reading.wall_ns), seconds(a->reading.busy_ns),
-        seconds(a->sending.wall_ns), seconds(a->sending.busy_ns), seconds(a->deciding.wall_ns),
-        seconds(a->deciding.busy_ns), seconds(a->walk_wait_ns), seconds(a->walking_ns));
+        seconds(a->sending.wall_ns), seconds(a->sending.busy_ns), seconds(a->costing.wall_ns),
+        seconds(a->costing.busy_ns), seconds(a->deciding.wall_ns), seconds(a->deciding.busy_ns),
+        seconds(a->walk_wait_ns), seconds(a->walking_ns));
 }
 
 /* Does a step of one of the threads, which has the mutex. */
@@ -184,7 +184,7 @@ static void *decider_main(void *opaque)
         int (*const step)(struct gpume_analysis *) = next_step(a);
         if (step) {
             do_step(a, &a->deciding, step);
-        } else if (a->finished && a->put == a->read) {
+        } else if (a->finished && a->costed == a->read) {
             break;
         } else {
             pthread_cond_wait(&a->changed, &a->mutex);
@@ -217,10 +217,40 @@ static void *sender_main(void *opaque)
     return NULL;
 }
 
+static int find_costs(struct gpume_analysis *a)
+{
+    return gpume_lookahead_find_expected(a->lookahead, a->costed);
+}
+
+/* Is there a frame whose costs can be found without waiting long? Needs the mutex. */
+static bool can_cost(const struct gpume_analysis *a)
+{
+    const bool all = a->finished && a->put == a->read;
+    return a->costed < a->put && (a->put - a->costed > a->lag || all);
+}
+
+static void *coster_main(void *opaque)
+{
+    struct gpume_analysis *a = opaque;
+    pthread_mutex_lock(&a->mutex);
+    while (!a->stop && a->status == GPUME_OK && (a->costed < a->read || !a->finished)) {
+        if (can_cost(a)) {
+            do_step(a, &a->costing, find_costs);
+            a->costed++;
+            pthread_cond_broadcast(&a->changed);
+        } else {
+            pthread_cond_wait(&a->changed, &a->mutex);
+        }
+    }
+    pthread_mutex_unlock(&a->mutex);
+    return NULL;
+}
+
 static int start_threads(struct gpume_analysis *a)
 {
     a->sends = pthread_create(&a->sender, NULL, sender_main, a) == 0;
-    a->decides = a->sends && pthread_create(&a->decider, NULL, decider_main, a) == 0;
+    a->costs = a->sends && pthread_create(&a->coster, NULL, coster_main, a) == 0;
+    a->decides = a->costs && pthread_create(&a->decider, NULL, decider_main, a) == 0;
     return a->decides ? GPUME_OK : gpume_log_no_thread(&a->log);
 }
 
@@ -234,11 +264,14 @@ static int join(struct gpume_analysis *a, bool *why)
     if (a->sends) {
         pthread_join(a->sender, NULL);
     }
+    if (a->costs) {
+        pthread_join(a->coster, NULL);
+    }
     if (a->decides) {
         pthread_join(a->decider, NULL);
         log_stages(a);
     }
-    a->sends = a->decides = false;
+    a->sends = a->costs = a->decides = false;
     return a->status;
 }
 
@@ -270,9 +303,8 @@ static void complete_frame(struct gpume_analysis *a)
 static int go_on(struct gpume_analysis *a)
 {
     GPUME_CHECK(send_frame(a));
-    a->put++;
-    while (a->put - a->last > a->window + a->ahead) {
-        a->seen = a->put;
+    a->seen = a->costed = ++a->put;
+    while (a->put - a->last > a->window) {
         GPUME_CHECK(gpume_analysis_decide(a));
     }
     return GPUME_OK;

@@ -12,19 +12,31 @@
 
 #include <pthread.h>
 
+/* How a frame is coded, and what that leaves to code. */
+struct gpume_coding {
+    uint64_t frame, past, future; /* its references; the frame itself for none */
+    enum gpume_frame_type type;
+    const int16_t *offsets;
+    struct gpume_spectrum spectrum;
+    int status; /* of measuring it */
+};
+
 /* Runs whose types are final, and whose offsets one walk of the tree finds. */
 struct gpume_group {
+    struct gpume_analysis *analysis;
     uint64_t first; /* the last frame of the group before it; frame 0 belongs to the first group */
     uint32_t count; /* frames after the first */
     uint32_t known; /* count, plus the later frames that the walk reads */
-    enum gpume_frame_type types[GPUME_STRETCH_MAX]; /* from the first */
-    const struct gpume_quality *quality;
-    struct gpume_quality_walk *walk; /* NULL without the tree */
-    struct gpume_step step;          /* that follows the walk */
+    enum gpume_frame_type types[GPUME_STRETCH_MAX];          /* from the first */
+    struct gpume_quality_walk *walk;                         /* NULL without the tree */
+    struct gpume_coding codings[GPUME_GROUP_FRAMES_MAX + 1]; /* in coded order */
+    uint32_t coding_count;
+    struct gpume_step follow, measure; /* the walk; then the spectra */
 };
 
 /* The walk of one is followed while types of the next one are decided. */
 #define GPUME_GROUPS GPUME_QUALITY_WALKS
+#define GPUME_GROUP_THREADS 4u /* that follow walks and measure spectra */
 
 /* How long a thread took for its part of the work: by the clock, and without waiting. */
 struct gpume_stage_time {
@@ -49,31 +61,31 @@ struct gpume_analysis {
     struct gpume_lookahead *lookahead;
     struct gpume_types types;
     struct gpume_quality *quality; /* NULL without the tree */
-    struct gpume_workers *workers; /* follow the tree, beside the calling thread unless that is
-                                      the only one */
+    struct gpume_workers *workers; /* for groups */
     uint32_t blocks, window, frames_max;
-    uint32_t ahead;        /* frames that are put beyond the window before it is looked at */
+    uint32_t lag;          /* frames that are put after one before its costs are found */
     int16_t *aq_offsets;   /* of the frames before `offset_end`: position % frames_max */
     uint32_t *information; /* the same, of those before `informed` */
     uint64_t begun;        /* frames whose reading has begun */
     uint64_t offset_end, informed;
-    uint64_t seen;                           /* `put` when the decider last looked */
+    uint64_t seen;                           /* `costed` when the decider last looked */
     uint64_t coded;                          /* frames that params.decide was called for */
     uint64_t last;                           /* the last I or P frame that has been decided */
     struct gpume_group groups[GPUME_GROUPS]; /* number % GPUME_GROUPS */
     uint64_t groups_begin, groups_end;       /* begun, and not yet passed to params.decide */
     bool group_open;                         /* runs are added to the last one */
-    struct gpume_stage_time reading, sending, deciding;
+    struct gpume_stage_time reading, sending, costing, deciding;
     uint64_t walking_ns, walk_wait_ns; /* walks, and waiting for them */
-    /* Where the lookahead works ahead, one thread sends the frames that have been read and another
-     * one decides, while the caller's reads more. */
-    bool sends, decides;
-    pthread_t sender, decider;
+    /* Where the lookahead works ahead, one thread sends the frames that have been read, one finds
+     * costs, and one decides, while the caller's reads more. */
+    bool sends, costs, decides;
+    pthread_t sender, coster, decider;
     pthread_mutex_t mutex; /* for all below */
     pthread_cond_t changed;
-    uint64_t read, put, dropped; /* counts of frames: read, also sent, forgotten */
-    bool finished, stop;         /* no more frames are to be read; none to be decided either */
-    int status;                  /* of the threads */
+    uint64_t read, put, costed, dropped; /* counts of frames: read, also sent, of which the costs
+                                            that are expected are known, forgotten */
+    bool finished, stop; /* no more frames are to be read; none to be decided either */
+    int status;          /* of the threads */
 };
 
 /* QP offsets of adaptive quantization, of a frame that is kept. */

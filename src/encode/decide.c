@@ -79,13 +79,6 @@ static void find_aq_offsets(struct gpume_analysis *a)
     }
 }
 
-/* A frame and its references; the frame itself for none. */
-struct coding {
-    uint64_t frame, past, future;
-    enum gpume_frame_type type;
-    const int16_t *offsets;
-};
-
 static uint32_t count_skipped(const struct gpume_frame_cost *cost, uint32_t blocks)
 {
     uint32_t skipped = 0;
@@ -95,16 +88,14 @@ static uint32_t count_skipped(const struct gpume_frame_cost *cost, uint32_t bloc
     return skipped;
 }
 
-static int report(struct gpume_analysis *a, const struct coding *coding)
+static int report(struct gpume_analysis *a, const struct gpume_coding *coding)
 {
     struct gpume_frame_cost cost;
     struct gpume_frame_facts facts;
     const uint64_t frame = coding->frame;
     GPUME_CHECK(gpume_lookahead_cost(a->lookahead, frame, coding->past, coding->future, &cost));
     gpume_lookahead_facts(a->lookahead, frame, &facts);
-    struct gpume_spectrum spectrum;
-    GPUME_CHECK(gpume_lookahead_spectrum(
-        a->lookahead, frame, coding->past, coding->future, coding->offsets, &spectrum));
+    GPUME_CHECK(coding->status);
     const struct gpume_decision decision = {
         .display = frame,
         .coded = a->coded++,
@@ -126,7 +117,7 @@ static int report(struct gpume_analysis *a, const struct coding *coding)
         .intra_cost = facts.intra_cost,
         .intra_blocks = cost.intra_blocks,
         .skipped_blocks = count_skipped(&cost, a->blocks),
-        .spectrum = &spectrum,
+        .spectrum = &coding->spectrum,
     };
     return a->params.decide(a->params.opaque, &decision);
 }
@@ -138,58 +129,61 @@ static const int16_t *offsets_of(
     return found ? found : gpume_analysis_aq_offsets(a, frame);
 }
 
-/* Reports the run in coded order: its end, the reference B frame, all others. */
-static int report_run(
-    struct gpume_analysis *a, const struct gpume_group *group, uint64_t begin, uint64_t end)
+static void add_coding(struct gpume_group *group, uint64_t frame, uint64_t past, uint64_t future)
+{
+    group->codings[group->coding_count++] = (struct gpume_coding){.frame = frame,
+        .past = past,
+        .future = future,
+        .type = group->types[frame - group->first],
+        .offsets = offsets_of(group->analysis, group, frame)};
+}
+
+/* A run in coded order: its end, the reference B frame, all others. */
+static void add_run(struct gpume_group *group, uint64_t begin, uint64_t end)
 {
     const enum gpume_frame_type *types = group->types;
-    const enum gpume_frame_type type = types[end - group->first];
-    const uint64_t past = type <= GPUME_FRAME_I ? end : begin;
     uint64_t middle = end;
-    GPUME_CHECK(report(a, &(struct coding){end, past, end, type, offsets_of(a, group, end)}));
+    add_coding(group, end, types[end - group->first] <= GPUME_FRAME_I ? end : begin, end);
     for (uint64_t frame = begin + 1; frame < end; frame++) {
         if (types[frame - group->first] == GPUME_FRAME_B_REF) {
             middle = frame;
-            GPUME_CHECK(report(a, &(struct coding){frame, begin, end, GPUME_FRAME_B_REF,
-                                      offsets_of(a, group, frame)}));
+            add_coding(group, frame, begin, end);
         }
     }
     for (uint64_t frame = begin + 1; frame < end; frame++) {
         if (frame != middle) {
-            GPUME_CHECK(report(
-                a, &(struct coding){frame, frame < middle ? begin : middle,
-                       frame < middle ? middle : end, GPUME_FRAME_B, offsets_of(a, group, frame)}));
+            add_coding(
+                group, frame, frame < middle ? begin : middle, frame < middle ? middle : end);
         }
     }
-    return GPUME_OK;
 }
 
-static int report_group(struct gpume_analysis *a, const struct gpume_group *group)
+static void list_codings(struct gpume_group *group)
 {
     uint64_t begin = group->first;
+    group->coding_count = 0;
     if (begin == 0) {
-        GPUME_CHECK(report_run(a, group, 0, 0));
+        add_run(group, 0, 0);
     }
     for (uint64_t end = begin + 1; end <= group->first + group->count; end++) {
         if (!gpume_type_is_b(group->types[end - group->first])) {
-            GPUME_CHECK(report_run(a, group, begin, end));
+            add_run(group, begin, end);
             begin = end;
         }
     }
-    return GPUME_OK;
 }
 
-/* Waits for the offsets of the oldest group, reports it, and forgets its frames. */
+/* Waits for what is still to be found of the oldest group, reports it, and forgets its frames. */
 static int finish_group(struct gpume_analysis *a)
 {
     const struct gpume_group *group = &a->groups[a->groups_begin % GPUME_GROUPS];
-    if (group->walk) {
-        const uint64_t start = gpume_clock_ns();
-        gpume_workers_wait(a->workers, &group->step);
-        a->walk_wait_ns += gpume_clock_ns() - start;
-        a->walking_ns += group->step.busy_ns;
+    const uint64_t start = gpume_clock_ns();
+    gpume_workers_wait(a->workers, &group->measure);
+    a->walk_wait_ns += gpume_clock_ns() - start;
+    a->walking_ns += group->follow.busy_ns + group->measure.busy_ns;
+    for (uint32_t i = 0; i < group->coding_count; i++) {
+        GPUME_CHECK(report(a, &group->codings[i]));
     }
-    GPUME_CHECK(report_group(a, group));
     const uint64_t end = group->first + group->count;
     gpume_lookahead_drop(a->lookahead, end);
     a->groups_begin++;
@@ -204,7 +198,15 @@ static void follow(void *opaque, uint32_t item)
 {
     const struct gpume_group *group = opaque;
     (void)item;
-    gpume_quality_follow(group->quality, group->walk);
+    gpume_quality_follow(group->analysis->quality, group->walk);
+}
+
+static void measure(void *opaque, uint32_t item)
+{
+    struct gpume_group *group = opaque;
+    struct gpume_coding *coding = &group->codings[item];
+    coding->status = gpume_lookahead_spectrum(group->analysis->lookahead, coding->frame,
+        coding->past, coding->future, coding->offsets, &coding->spectrum);
 }
 
 static struct gpume_group *last_group(struct gpume_analysis *a)
@@ -224,23 +226,26 @@ static int open_group(struct gpume_analysis *a)
     }
     a->groups_end++;
     a->group_open = true;
-    *last_group(a) = (struct gpume_group){.first = a->last,
-        .types = {GPUME_FRAME_IDR},
-        .step = {.fn = follow, .opaque = last_group(a), .count = 1}};
+    *last_group(a) =
+        (struct gpume_group){.analysis = a, .first = a->last, .types = {GPUME_FRAME_IDR}};
     return GPUME_OK;
 }
 
-/* While the tree follows the walk, types of the next group can be decided. */
+/* While the walk is followed and spectra are measured, types of the next group can be decided. */
 static int close_group(struct gpume_analysis *a)
 {
     struct gpume_group *group = last_group(a);
-    struct gpume_step *step = &group->step;
+    struct gpume_step *steps[] = {&group->follow, &group->measure};
     const struct gpume_stretch stretch = {group->first, group->known + 1, group->types};
     if (a->quality) {
         GPUME_CHECK(gpume_quality_prepare(a->quality, &stretch, group->count, &group->walk));
-        group->quality = a->quality;
-        gpume_workers_add(a->workers, &step, 1);
     }
+    list_codings(group);
+    group->follow =
+        (struct gpume_step){.fn = follow, .opaque = group, .count = group->walk ? 1 : 0};
+    group->measure = (struct gpume_step){
+        .fn = measure, .opaque = group, .count = group->coding_count, .after = {&group->follow}};
+    gpume_workers_add(a->workers, steps, 2);
     a->group_open = false;
     return GPUME_OK;
 }

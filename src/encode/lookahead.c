@@ -392,8 +392,11 @@ static int search_weighted(struct gpume_lookahead *l, uint64_t target, struct gp
 static int weigh_past(struct gpume_lookahead *l, uint64_t frame, uint64_t past,
     struct gpume_weight *weight, struct gpume_kept_pair **pair)
 {
+    pthread_mutex_lock(&l->weighing);
     *weight = find_weight(l, frame_at(l, frame), frame_at(l, past), &(*pair)->match);
-    return gpume_weight_is_none(weight) ? GPUME_OK : search_weighted(l, frame, pair);
+    const int status = gpume_weight_is_none(weight) ? GPUME_OK : search_weighted(l, frame, pair);
+    pthread_mutex_unlock(&l->weighing);
+    return status;
 }
 
 static int await_sources(
@@ -412,27 +415,16 @@ static int await_sources(
     return GPUME_OK;
 }
 
-/* Also notes that it was asked for. */
-static int ask(struct gpume_lookahead *l, uint64_t frame, uint64_t past, uint64_t future,
-    struct sources *sources)
-{
-    assert(frame - past <= l->params.distance_max && future - frame <= l->params.distance_max);
-    pthread_mutex_lock(&l->mutex);
-    gpume_habits_note(&l->habits, frame, (uint32_t)(frame - past), (uint32_t)(future - frame));
-    pthread_mutex_unlock(&l->mutex);
-    pthread_mutex_lock(&l->requests);
-    const int status = request_sources(l, frame, past, future, sources);
-    pthread_mutex_unlock(&l->requests);
-    return status;
-}
-
 static int evaluate(struct gpume_lookahead *l, uint64_t frame, uint64_t past, uint64_t future,
     struct gpume_kept_result **out)
 {
     const struct gpume_kept_frame *target = frame_at(l, frame);
     struct sources sources;
     struct gpume_weight weight = GPUME_WEIGHT_NONE;
-    GPUME_CHECK(ask(l, frame, past, future, &sources));
+    pthread_mutex_lock(&l->requests);
+    const int status = request_sources(l, frame, past, future, &sources);
+    pthread_mutex_unlock(&l->requests);
+    GPUME_CHECK(status);
     GPUME_CHECK(await_sources(l, target, &sources));
     if (l->params.weights && sources.past && !sources.future) {
         GPUME_CHECK(weigh_past(l, frame, past, &weight, &sources.past));
@@ -460,17 +452,54 @@ void gpume_lookahead_expect(struct gpume_lookahead *lookahead, uint32_t past, ui
     gpume_habits_expect(&lookahead->habits, past, future);
 }
 
+static int find_cost(struct gpume_lookahead *l, uint64_t frame, uint64_t past, uint64_t future,
+    struct gpume_kept_result **out)
+{
+    struct gpume_link **results = &frame_at(l, frame)->results;
+    *out = (struct gpume_kept_result *)find(l, results, past, future);
+    if (!*out) {
+        GPUME_CHECK(evaluate(l, frame, past, future, out));
+        add(l, results, &(*out)->link, past, future);
+    }
+    return GPUME_OK;
+}
+
 int gpume_lookahead_cost(struct gpume_lookahead *lookahead, uint64_t frame, uint64_t past,
     uint64_t future, struct gpume_frame_cost *cost)
 {
-    struct gpume_link **results = &frame_at(lookahead, frame)->results;
-    struct gpume_kept_result *result =
-        (struct gpume_kept_result *)find(lookahead, results, past, future);
-    if (!result) {
-        GPUME_CHECK(evaluate(lookahead, frame, past, future, &result));
-        add(lookahead, results, &result->link, past, future);
-    }
+    struct gpume_lookahead *l = lookahead;
+    const uint64_t before = frame - past, after = future - frame;
+    struct gpume_kept_result *result;
+    assert(before <= l->params.distance_max && after <= l->params.distance_max);
+    pthread_mutex_lock(&l->mutex);
+    gpume_habits_note(&l->habits, frame, (uint32_t)before, (uint32_t)after);
+    pthread_mutex_unlock(&l->mutex);
+    GPUME_CHECK(find_cost(l, frame, past, future, &result));
     *cost = result->cost;
+    return GPUME_OK;
+}
+
+static bool is_expected(struct gpume_lookahead *l, uint32_t past, uint32_t future)
+{
+    pthread_mutex_lock(&l->mutex);
+    const bool expected = gpume_habits_expects(&l->habits, past, future);
+    pthread_mutex_unlock(&l->mutex);
+    return expected;
+}
+
+int gpume_lookahead_find_expected(struct gpume_lookahead *lookahead, uint64_t newest)
+{
+    struct gpume_lookahead *l = lookahead;
+    const uint64_t reach = gpume_min_u64(newest - l->first, l->params.distance_max);
+    for (uint32_t past = 0; past <= reach; past++) {
+        for (uint32_t future = 0; past + future <= reach; future++) {
+            const uint64_t frame = newest - future;
+            struct gpume_kept_result *result;
+            if (is_expected(l, past, future)) {
+                GPUME_CHECK(find_cost(l, frame, frame - past, newest, &result));
+            }
+        }
+    }
     return GPUME_OK;
 }
 

@@ -8,7 +8,8 @@
  * penalties of costs.h. They are the same on every engine and with any number of threads. With a
  * GPU or several threads the lookahead works ahead of what it is asked: on several frames at a
  * time, from what has been asked of the frames before (habits.h). One thread may read frames while
- * another one sends those that have been read, and a third one asks for costs and drops frames.
+ * another one sends those that have been read, a third one finds costs that will be asked for, and
+ * a fourth one asks and drops frames.
  */
 #ifndef GPUME_ENCODE_LOOKAHEAD_H
 #define GPUME_ENCODE_LOOKAHEAD_H
@@ -112,6 +113,10 @@ struct gpume_frame_cost {
  * the engine has failed, or memory ran out; logged. */
 int gpume_lookahead_cost(struct gpume_lookahead *lookahead, uint64_t frame, uint64_t past,
     uint64_t future, struct gpume_frame_cost *cost);
+
+/* Finds the costs that are expected to be asked for and become known with this frame, so that
+ * asking does not wait. Any thread, beside one that asks for costs up to an earlier frame. */
+int gpume_lookahead_find_expected(struct gpume_lookahead *lookahead, uint64_t newest);
 
 /* What is left to code of the frame by those predictions; it fails where gpume_lookahead_cost does.
  * offsets: of each block's QP, in 1/256; NULL: none. */

@@ -90,6 +90,7 @@ int gpume_lookahead_open(
     l->params = *params;
     l->log = log;
     pthread_mutex_init(&l->requests, NULL);
+    pthread_mutex_init(&l->weighing, NULL);
     pthread_mutex_init(&l->mutex, NULL);
     l->blocks_x = (uint32_t)gpume_div_up(params->width, GPUME_SQUARE);
     l->blocks_y = (uint32_t)gpume_div_up(params->height, GPUME_SQUARE);
@@ -146,6 +147,7 @@ void gpume_lookahead_close(struct gpume_lookahead **lookahead)
     free(l->all_intra_costs);
     free(l->frames);
     pthread_mutex_destroy(&l->mutex);
+    pthread_mutex_destroy(&l->weighing);
     pthread_mutex_destroy(&l->requests);
     free(l);
     *lookahead = NULL;

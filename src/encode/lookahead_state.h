@@ -72,6 +72,7 @@ struct gpume_lookahead {
     uint32_t reading_count;
     uint16_t *weighted_costs; /* of two frames */
     pthread_mutex_t requests; /* one thread at a time makes them */
+    pthread_mutex_t weighing; /* for all weighted* */
     pthread_mutex_t mutex;    /* for lists, pools and habits */
     struct gpume_habits habits;
     struct gpume_searches *searches;
