@@ -54,6 +54,9 @@ const char *gpume_lookahead_engine(const struct gpume_lookahead *lookahead);
 /* GPUME_LOOKAHEAD_LAG, or 0 if it does not work ahead. */
 uint32_t gpume_lookahead_lag(const struct gpume_lookahead *lookahead);
 
+/* Those that do its work, and may do its owner's too. */
+struct gpume_workers *gpume_lookahead_workers(const struct gpume_lookahead *lookahead);
+
 /* Before the first frame: the cost of frames from references at these distances, 0 for none, will
  * often be asked for. */
 void gpume_lookahead_expect(struct gpume_lookahead *lookahead, uint32_t past, uint32_t future);

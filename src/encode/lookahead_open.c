@@ -163,6 +163,11 @@ uint32_t gpume_lookahead_lag(const struct gpume_lookahead *lookahead)
     return lookahead->ahead ? GPUME_LOOKAHEAD_LAG : 0;
 }
 
+struct gpume_workers *gpume_lookahead_workers(const struct gpume_lookahead *lookahead)
+{
+    return lookahead->split.workers;
+}
+
 uint32_t gpume_lookahead_blocks_x(const struct gpume_lookahead *lookahead)
 {
     return lookahead->blocks_x;

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "base/status.h"
+#include "base/workers.h"
 #include "encode/costs.h"
 #include "encode/cut.h"
 #include "encode/gradual.h"
@@ -36,6 +37,14 @@ struct fact {
     struct gpume_unlike unlike; /* the same */
 };
 
+/* What is done of a frame while others are looked at. */
+struct errand {
+    struct gpume_scenes *scenes;
+    uint64_t frame;
+    struct gpume_plane luma; /* of the thumbnail's */
+    struct gpume_step step;
+};
+
 struct gpume_scenes {
     struct gpume_scenes_params params;
     struct gpume_log log;
@@ -47,7 +56,10 @@ struct gpume_scenes {
     double *deviations; /* of each square of the last frame */
     struct gpume_thumbnail thumbnails[THUMBNAILS];
     struct gpume_gradual gradual;
-    struct gpume_changes cuts, gradual_changes; /* at the end the latter has all */
+    struct gpume_changes cuts, gradual_changes;          /* at the end the latter has all */
+    struct errand thumbnail_errands[GPUME_READINGS_MAX]; /* frame % count */
+    struct errand gradual_errands[RING];                 /* the same; each after the one before */
+    int gradual_status;
 };
 
 static int add_change(
@@ -287,6 +299,44 @@ static int describe(struct gpume_scenes *scenes, const struct gpume_frame_facts 
     return frame->frame > 0 ? find_ratio(scenes, past, frame->frame, &fact->ratio) : GPUME_OK;
 }
 
+static void queue(struct gpume_scenes *scenes, struct errand *errand, gpume_work_fn fn,
+    uint64_t frame, const struct errand *after)
+{
+    struct gpume_step *step = &errand->step;
+    errand->scenes = scenes;
+    errand->frame = frame;
+    *step = (struct gpume_step){
+        .fn = fn, .opaque = errand, .count = 1, .after = {after ? &after->step : NULL}};
+    gpume_workers_add(gpume_lookahead_workers(scenes->lookahead), &step, 1);
+}
+
+static void await(struct gpume_scenes *scenes, const struct errand *errand)
+{
+    gpume_workers_wait(gpume_lookahead_workers(scenes->lookahead), &errand->step);
+}
+
+static void make_thumbnail(void *opaque, uint32_t item)
+{
+    const struct errand *errand = opaque;
+    (void)item;
+    gpume_thumbnail_make(thumbnail_of(errand->scenes, errand->frame), &errand->luma);
+}
+
+/* Looks for gradual changes that end with the frame; nobody else knows what it keeps. */
+static void put_gradual(void *opaque, uint32_t item)
+{
+    const struct errand *errand = opaque;
+    struct gpume_scenes *scenes = errand->scenes;
+    const struct gpume_lookahead *lookahead = scenes->lookahead;
+    const struct gpume_energies energies = {gpume_lookahead_energies(lookahead, errand->frame),
+        gpume_lookahead_blocks_x(lookahead), gpume_lookahead_blocks_y(lookahead)};
+    (void)item;
+    if (scenes->gradual_status == GPUME_OK) {
+        scenes->gradual_status = gpume_gradual_put(&scenes->gradual,
+            thumbnail_of(scenes, errand->frame), &energies, &scenes->gradual_changes);
+    }
+}
+
 /* Takes in the next frame that has been put. */
 static int advance(struct gpume_scenes *scenes)
 {
@@ -294,8 +344,6 @@ static int advance(struct gpume_scenes *scenes)
     struct gpume_scene_frame described = {.frame = frame};
     struct gpume_frame_facts facts;
     gpume_lookahead_facts(scenes->lookahead, frame, &facts);
-    const struct gpume_energies energies = {facts.energies,
-        gpume_lookahead_blocks_x(scenes->lookahead), gpume_lookahead_blocks_y(scenes->lookahead)};
     described.luma = thumbnail_of(scenes, frame)->mean;
     GPUME_CHECK(describe(scenes, &facts, &described));
     scenes->frames++;
@@ -308,16 +356,15 @@ static int advance(struct gpume_scenes *scenes)
         fact->plain =
             gpume_thumbnail_distance(thumbnail_of(scenes, frame - 1), thumbnail_of(scenes, frame));
     }
-    if (gpume_gradual_put(&scenes->gradual, thumbnail_of(scenes, frame), &energies,
-            &scenes->gradual_changes) != GPUME_OK) {
-        return gpume_log_nomem(&scenes->log, "the changes of scene");
-    }
+    queue(scenes, &scenes->gradual_errands[frame % RING], put_gradual, frame,
+        frame > 0 ? &scenes->gradual_errands[(frame - 1) % RING] : NULL);
     return frame > AROUND ? examine(scenes, frame - AROUND, scenes->frames) : GPUME_OK;
 }
 
 /* The frame whose reading has begun first is complete. */
 static int complete_frame(struct gpume_scenes *scenes)
 {
+    await(scenes, &scenes->thumbnail_errands[scenes->put % GPUME_READINGS_MAX]);
     gpume_lookahead_complete_reading(scenes->lookahead);
     scenes->put++;
     return gpume_lookahead_send(scenes->lookahead);
@@ -325,12 +372,14 @@ static int complete_frame(struct gpume_scenes *scenes)
 
 int gpume_scenes_put(struct gpume_scenes *scenes, const struct gpume_plane *luma)
 {
+    struct errand *errand = &scenes->thumbnail_errands[scenes->begun % GPUME_READINGS_MAX];
     if (scenes->frames >= RING) {
+        await(scenes, &scenes->gradual_errands[scenes->frames % RING]);
         gpume_lookahead_drop(scenes->lookahead, scenes->frames - RING + 1);
     }
     gpume_lookahead_begin_reading(scenes->lookahead, luma);
-    gpume_thumbnail_make(thumbnail_of(scenes, scenes->begun), luma);
-    scenes->begun++;
+    errand->luma = *luma;
+    queue(scenes, errand, make_thumbnail, scenes->begun++, NULL);
     if (scenes->begun - scenes->put == gpume_lookahead_readings(scenes->lookahead)) {
         GPUME_CHECK(complete_frame(scenes));
     }
@@ -350,7 +399,11 @@ int gpume_scenes_finish(struct gpume_scenes *scenes, const struct gpume_changes 
     for (uint64_t i = end > AROUND ? end - AROUND : 1; i < end; i++) {
         GPUME_CHECK(examine(scenes, i, end));
     }
-    if (gpume_gradual_finish(&scenes->gradual, &scenes->gradual_changes) != GPUME_OK) {
+    if (end > 0) {
+        await(scenes, &scenes->gradual_errands[(end - 1) % RING]);
+    }
+    if (scenes->gradual_status != GPUME_OK ||
+        gpume_gradual_finish(&scenes->gradual, &scenes->gradual_changes) != GPUME_OK) {
         return gpume_log_nomem(&scenes->log, "the changes of scene");
     }
     for (size_t i = 0; i < scenes->cuts.count; i++) {
