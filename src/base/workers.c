@@ -18,6 +18,7 @@
 #include "base/grid.h"
 #include "gpume/gpume.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -182,6 +183,7 @@ static bool waits(const struct gpume_step *step)
 
 static void queue_step(struct gpume_workers *workers, struct gpume_step *step)
 {
+    assert(step->place == 0); /* it is not queued already */
     for (uint32_t i = 0; i < GPUME_WORK_AFTER; i++) {
         const bool queued = step->after[i] && step->after[i]->place > 0;
         step->after[i] = queued ? step->after[i] : NULL;

@@ -299,20 +299,22 @@ static int describe(struct gpume_scenes *scenes, const struct gpume_frame_facts 
     return frame->frame > 0 ? find_ratio(scenes, past, frame->frame, &fact->ratio) : GPUME_OK;
 }
 
+static void await(struct gpume_scenes *scenes, const struct errand *errand)
+{
+    gpume_workers_wait(gpume_lookahead_workers(scenes->lookahead), &errand->step);
+}
+
+/* When what the errand did before is done. */
 static void queue(struct gpume_scenes *scenes, struct errand *errand, gpume_work_fn fn,
     uint64_t frame, const struct errand *after)
 {
     struct gpume_step *step = &errand->step;
+    await(scenes, errand);
     errand->scenes = scenes;
     errand->frame = frame;
     *step = (struct gpume_step){
         .fn = fn, .opaque = errand, .count = 1, .after = {after ? &after->step : NULL}};
     gpume_workers_add(gpume_lookahead_workers(scenes->lookahead), &step, 1);
-}
-
-static void await(struct gpume_scenes *scenes, const struct errand *errand)
-{
-    gpume_workers_wait(gpume_lookahead_workers(scenes->lookahead), &errand->step);
 }
 
 static void make_thumbnail(void *opaque, uint32_t item)
