@@ -7,8 +7,8 @@
 #define SHARE_FULL 0.5
 #define STRUCTURE_FULL 0.25
 #define CHANGED_FULL 0.9
-#define RESIDUAL_FULL 5.0
-#define RELATIVE_FULL 0.5
+#define RESIDUAL_FULL 2.5
+#define RELATIVE_FULL 0.4
 
 /* Structure below which it is the same picture in another light, or with other noise. */
 #define STRUCTURE_LEAST 0.15
@@ -50,15 +50,13 @@ double gpume_cut_confidence(
 {
     /* Fitted to several hundred cuts of films and made videos, coded in several ways. */
     static const double weights[] = {
-        2.09, 1.87, 3.20, 3.17, 1.16, 1.85, 1.36, 3.67, 5.51, -0.97, -1.01, -14.65};
+        1.65, 3.37, 3.42, 1.63, 2.09, 4.74, 5.35, -2.63, -2.38, -11.83};
     const struct gpume_unlike *unlike = &difference->unlike;
     const double evidence[] = {
-        gpume_saturate(unlike->residual, 4),
         gpume_saturate(unlike->relative, 0.3),
         unlike->share,
         difference->cost,
         difference->changed,
-        gpume_saturate(unlike->residual, 3 * usual->residual + 0.5),
         gpume_saturate(unlike->relative, 3 * usual->relative + 0.05),
         gpume_saturate(unlike->structure, usual->structure + 0.05),
         weakest(difference),
@@ -67,9 +65,9 @@ double gpume_cut_confidence(
         1,
     };
     const double score = gpume_score(weights, evidence, sizeof(evidence) / sizeof(evidence[0]));
-    const double excess = unlike->residual - usual->residual;
+    const double excess = unlike->residual - usual->quiet;
     return gpume_confidence(score) * gpume_limit_to_one(unlike->structure / STRUCTURE_LEAST) *
-           (excess < EXCESS * usual->residual
-                   ? gpume_limit_to_one(excess / (EXCESS * usual->residual))
-                   : 1);
+           difference->other *
+           (excess < EXCESS * usual->quiet ? gpume_limit_to_one(excess / (EXCESS * usual->quiet))
+                                           : 1);
 }

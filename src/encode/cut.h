@@ -15,6 +15,7 @@ struct gpume_difference {
     double cost;    /* of prediction, of the cost without any */
     double changed; /* share of the blocks with detail that prediction does not explain; if there
                        are few, thumbnails decide in their place */
+    double other;   /* 0 to 1: it is not the same picture in another light (thumbnail.h) */
 };
 
 /* Lowers each member to that of the other one. */
@@ -23,7 +24,8 @@ void gpume_difference_lower(
 
 /* The usual difference of neighbouring frames before and after the boundary; the larger of both. */
 struct gpume_usual {
-    double plain, residual, relative, structure, cost;
+    double plain, relative, structure, cost;
+    double quiet; /* the smaller of both residuals */
 };
 
 /* From 0 to 1. */

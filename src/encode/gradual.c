@@ -386,6 +386,7 @@ static bool examine(struct window *window, struct gpume_change *change)
     if (change->confidence >= DISTINCT) {
         evidence.lasting = measure_lasting(window, evidence.unlike.share);
         judge(window, &evidence, change);
+        change->confidence *= gpume_thumbnail_other(&begin->thumbnail, &end->thumbnail);
     }
     place_ends(window, change);
     change->weight = change->confidence * change->confidence * window->size;

@@ -19,6 +19,7 @@
 #define FACTS (RING + REPEATS)
 #define AHEAD (GPUME_LOOKAHEAD_LAG + GPUME_READINGS_MAX) /* frames that are read or wait */
 #define THUMBNAILS (RING + AHEAD + 1)
+#define FLASH 2u        /* frames: what lasts longer between even pictures is a shot */
 #define FLAT 16u        /* intra cost per block below which a picture has nothing to predict */
 #define REPEATED 0.35   /* of the largest ratio that near, below which a frame repeats another */
 #define UNUSUAL 0.75    /* ratio from which a boundary is likely a cut */
@@ -141,21 +142,57 @@ static int compare(
     return find_changed(scenes, past, frame, difference->unlike.share, &difference->changed);
 }
 
-/* The least of all pairs across the boundary before `frame` that contain one of the two frames at
- * it. end: of the frames that are known. */
-static int find_lowest(
-    struct gpume_scenes *scenes, uint64_t frame, uint64_t end, struct gpume_difference *lowest)
+static bool is_even(struct gpume_scenes *scenes, uint64_t frame)
+{
+    return gpume_thumbnail_is_even(thumbnail_of(scenes, frame));
+}
+
+/* Lowers what differs at a boundary to what differs between two frames across it. Even pictures are
+ * alike whatever is between them. */
+static int lower(
+    struct gpume_scenes *scenes, uint64_t past, uint64_t frame, struct gpume_difference *lowest)
 {
     struct gpume_difference other;
-    GPUME_CHECK(compare(scenes, frame - 1, frame, lowest));
-    for (uint64_t i = 1; i < REACH; i++) {
-        if (frame + i < end) {
-            GPUME_CHECK(compare(scenes, frame - 1, frame + i, &other));
-            gpume_difference_lower(lowest, &other);
+    if (frame - past > FLASH + 1 && is_even(scenes, past) && is_even(scenes, frame)) {
+        return GPUME_OK;
+    }
+    GPUME_CHECK(compare(scenes, past, frame, &other));
+    gpume_difference_lower(lowest, &other);
+    return GPUME_OK;
+}
+
+/* The frames on either side of the boundary before `frame`, without one that is half of both. */
+struct sides {
+    uint64_t past, next;
+};
+
+static struct sides find_sides(struct gpume_scenes *scenes, uint64_t frame, uint64_t end)
+{
+    const struct gpume_thumbnail *past = thumbnail_of(scenes, frame - 1);
+    const struct gpume_thumbnail *next = thumbnail_of(scenes, frame);
+    if (frame > 1 && gpume_thumbnail_is_mixture(thumbnail_of(scenes, frame - 2), past, next)) {
+        return (struct sides){frame - 2, frame};
+    }
+    if (frame + 1 < end &&
+        gpume_thumbnail_is_mixture(past, next, thumbnail_of(scenes, frame + 1))) {
+        return (struct sides){frame - 1, frame + 1};
+    }
+    return (struct sides){frame - 1, frame};
+}
+
+/* The least of all pairs across a boundary that contain one of the two frames at it. end: of the
+ * frames that are known. */
+static int find_lowest(struct gpume_scenes *scenes, const struct sides *sides, uint64_t end,
+    struct gpume_difference *lowest)
+{
+    const uint64_t past = sides->past, next = sides->next;
+    GPUME_CHECK(compare(scenes, past, next, lowest));
+    for (uint64_t i = 1; next - past + i <= REACH; i++) {
+        if (next + i < end) {
+            GPUME_CHECK(lower(scenes, past, next + i, lowest));
         }
-        if (frame >= i + 1) {
-            GPUME_CHECK(compare(scenes, frame - 1 - i, frame, &other));
-            gpume_difference_lower(lowest, &other);
+        if (past >= i) {
+            GPUME_CHECK(lower(scenes, past - i, next, lowest));
         }
     }
     return GPUME_OK;
@@ -178,6 +215,11 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
+static double smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
+
 /* How well a boundary shows what is usual. */
 enum worth {
     REPEAT, /* a frame is repeated there, by a higher frame rate or as drawings often are */
@@ -194,7 +236,10 @@ static enum worth worth_of(struct gpume_scenes *scenes, uint64_t frame, uint64_t
     for (uint64_t i = frame > REPEATS ? frame - REPEATS : 1; i <= last; i++) {
         most = larger(most, fact_of(scenes, i)->ratio);
     }
-    return ratio < REPEATED * most ? REPEAT : ratio >= UNUSUAL ? UNLIKE : TYPICAL;
+    return ratio < REPEATED * most                                ? REPEAT
+           : ratio < UNUSUAL                                      ? TYPICAL
+           : is_even(scenes, frame) || is_even(scenes, frame - 1) ? REPEAT
+                                                                  : UNLIKE;
 }
 
 /* Medians over the boundaries from `first` to `last` that are worth most. Where all but repeats are
@@ -209,15 +254,18 @@ static struct gpume_usual find_usual(
             if ((int)worth_of(scenes, i, end) == worth) {
                 const struct gpume_unlike *unlike = unlike_of(scenes, i);
                 values[0][count] = unlike->plain;
-                values[1][count] = unlike->residual;
-                values[2][count] = unlike->relative;
-                values[3][count] = unlike->structure;
-                values[4][count++] = fact_of(scenes, i)->ratio;
+                values[1][count] = unlike->relative;
+                values[2][count] = unlike->structure;
+                values[3][count] = fact_of(scenes, i)->ratio;
+                values[4][count++] = unlike->residual;
             }
         }
     }
-    return (struct gpume_usual){median_of(values[0], count), median_of(values[1], count),
-        median_of(values[2], count), median_of(values[3], count), median_of(values[4], count)};
+    return (struct gpume_usual){.plain = median_of(values[0], count),
+        .relative = median_of(values[1], count),
+        .structure = median_of(values[2], count),
+        .cost = median_of(values[3], count),
+        .quiet = median_of(values[4], count)};
 }
 
 /* Of both sides of the boundary before `frame`. */
@@ -228,9 +276,25 @@ static struct gpume_usual find_usual_around(
     const uint64_t last = frame + AROUND < end ? frame + AROUND : end - 1;
     const struct gpume_usual before = find_usual(scenes, first, frame - 1, end);
     const struct gpume_usual after = find_usual(scenes, frame + 1, last, end);
-    return (struct gpume_usual){larger(before.plain, after.plain),
-        larger(before.residual, after.residual), larger(before.relative, after.relative),
-        larger(before.structure, after.structure), larger(before.cost, after.cost)};
+    return (struct gpume_usual){.plain = larger(before.plain, after.plain),
+        .relative = larger(before.relative, after.relative),
+        .structure = larger(before.structure, after.structure),
+        .cost = larger(before.cost, after.cost),
+        .quiet = frame == first || frame == last ? larger(before.quiet, after.quiet)
+                                                 : smaller(before.quiet, after.quiet)};
+}
+
+/* What thumbnails and costs say of the sides of the boundary before `frame`. */
+static int find_first(struct gpume_scenes *scenes, const struct sides *sides, uint64_t frame,
+    struct gpume_difference *difference)
+{
+    *difference = (struct gpume_difference){.changed = 1, .other = 1};
+    if (sides->next - sides->past > 1) {
+        return compare(scenes, sides->past, sides->next, difference);
+    }
+    difference->unlike = *unlike_of(scenes, frame);
+    difference->cost = fact_of(scenes, frame)->ratio;
+    return GPUME_OK;
 }
 
 /* The confidence of a cut before `frame`. Nothing that is found later raises it, so the costly
@@ -239,19 +303,22 @@ static int judge(struct gpume_scenes *scenes, uint64_t frame, uint64_t end, doub
 {
     const struct fact *fact = fact_of(scenes, frame);
     struct gpume_usual usual = {0};
+    struct gpume_difference difference;
     *confidence = 0;
     if (fact->plain < PLAIN_LEAST || fact->ratio < RATIO_LEAST) {
         return GPUME_OK;
     }
-    struct gpume_difference difference = {
-        .unlike = *unlike_of(scenes, frame), .cost = fact->ratio, .changed = 1};
+    const struct sides sides = find_sides(scenes, frame, end);
+    GPUME_CHECK(find_first(scenes, &sides, frame, &difference));
     *confidence = gpume_cut_confidence(&difference, &usual);
     if (*confidence >= DISTINCT) {
         usual = find_usual_around(scenes, frame, end);
+        difference.other = gpume_thumbnail_other(
+            thumbnail_of(scenes, sides.past), thumbnail_of(scenes, sides.next));
         *confidence = gpume_cut_confidence(&difference, &usual);
     }
     if (*confidence >= DISTINCT) {
-        GPUME_CHECK(find_lowest(scenes, frame, end, &difference));
+        GPUME_CHECK(find_lowest(scenes, &sides, end, &difference));
         *confidence = gpume_cut_confidence(&difference, &usual);
     }
     return GPUME_OK;

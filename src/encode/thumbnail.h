@@ -32,6 +32,17 @@ double gpume_thumbnail_distance(const struct gpume_thumbnail *a, const struct gp
 void gpume_thumbnail_level(struct gpume_thumbnail *level, const struct gpume_thumbnail *thumbnail,
     const struct gpume_thumbnail *other);
 
+/* Whether it has no structure: black, white, or nearly. */
+bool gpume_thumbnail_is_even(const struct gpume_thumbnail *thumbnail);
+
+/* Whether the second one is a mixture of the other two. */
+bool gpume_thumbnail_is_mixture(const struct gpume_thumbnail *a,
+    const struct gpume_thumbnail *mixed, const struct gpume_thumbnail *b);
+
+/* From 1 to 0 as the outlines of two thumbnails agree where their cells differ much: 0 if it is the
+ * same picture in another light, wherever that light falls. */
+double gpume_thumbnail_other(const struct gpume_thumbnail *a, const struct gpume_thumbnail *b);
+
 /* How one thumbnail differs from another. */
 struct gpume_unlike {
     double plain;    /* mean difference of the cells, in 8-bit samples */

@@ -50,6 +50,39 @@ make film.mkv "$still,gblur=6,lutyuv=y=60+val/2,crop=320:180:x='10+2*gte(mod(n,1
 noise=alls=16:allf=t:all_seed=5,select='not(mod(n,3))',setpts=N/8/TB,fps=24:round=down,format=gray"
 finds film.mkv ""
 
+# The same picture in another light: one that is on for twelve frames, beside which all else darkens, and one that
+# grows brighter in as many.
+moving="mandelbrot=s=320x180:r=25:end_pts=200,trim=end_frame=70,setpts=N/25/TB,format=yuv420p"
+other="$still,gblur=3,crop=320:180,tpad=stop=10:stop_mode=clone,format=yuv420p"
+lamp="color=black:s=320x180:r=25:d=2.8,format=gray,geq=lum='235*exp(-((X-200)^2+(Y-70)^2)/3000)'"
+make flash.mkv "$moving,split[a][b];$lamp,format=yuv420p[l];[b]lutyuv=y=16+val*0.6[d];\
+[d][l]blend=c0_mode=screen[c];[a][c]overlay=enable='between(n,20,31)'"
+finds flash.mkv ""
+make lamp.mkv "$still,crop=320:180,gblur=3,format=yuv420p,split[a][b];$lamp,trim=end_frame=60,format=yuv420p[l];[b]lutyuv=y=16+val*0.6[d];\
+[d][l]blend=c0_mode=screen,settb=1/25[c];[a]settb=1/25[e];[e][c]xfade=duration=0.48:offset=0.8"
+finds lamp.mkv ""
+
+# A cut through one frame that is half of each scene.
+make half.mkv "$moving,settb=1/25[a];$other,settb=1/25[b];[a][b]xfade=duration=0.08:offset=1.2"
+finds half.mkv "cut@3[12] "
+
+# Short dark shots between black.
+for black in 7 9; do
+    make blinks.mkv "$moving[a];$other[b];[a][b]overlay=enable='gte(mod(n,24),12)',lutyuv=y=16+val*0.25,\
+drawbox=t=fill:color=black:enable='lt(mod(n,12),$black)',trim=end_frame=48"
+    finds blinks.mkv "cut@$black cut@12 cut@$((black + 12)) cut@24 cut@$((black + 24)) cut@36 cut@$((black + 36)) "
+    rm blinks.mkv
+done
+
+# Cuts between dark shots; to and from a picture that is mostly black; after a shot that flickers.
+make dark.mkv "$moving[a];$other[b];[a][b]overlay=enable='between(n,20,39)',lutyuv=y=16+val*0.12"
+finds dark.mkv "cut@20 cut@40 "
+make black.mkv "$moving,lutyuv=y=16+val*0.02[a];$lamp,format=yuv420p,lutyuv=y=16+gt(val\,90)*val*0.3[b];[a][b]blend=c0_mode=addition,\
+drawbox=t=fill:color=black:enable='lt(n,20)+gt(n,39)'"
+finds black.mkv "cut@20 cut@40 "
+make flicker.mkv "$moving[a];$other,lutyuv=y=val*0.6:enable='mod(n,2)'[b];[a][b]overlay=enable='lt(n,30)'"
+finds flicker.mkv "cut@30 "
+
 # Interlaced input gives a warning.
 make fields.mkv "testsrc2=s=320x180:r=50:d=2,tinterlace=interleave_top,format=yuv420p" -c:v mpeg2video -flags +ildct+ilme -q:v 4
 finds fields.mkv ""

@@ -458,16 +458,20 @@ static void check_gradual(void)
     REQUIRE(gpume_change_scene(&wipe) == 45);
 }
 
-static struct gpume_unlike compare_drawn(draw_fn draw_a, uint32_t a, draw_fn draw_b, uint32_t b)
+static void make_drawn(struct gpume_thumbnail *thumbnail, draw_fn draw_frame, uint32_t frame)
 {
     static uint8_t samples[PIXELS];
-    static struct gpume_thumbnail first, second;
     const struct gpume_plane luma = {samples, WIDTH, WIDTH, HEIGHT, 8};
+    draw_frame(samples, frame);
+    gpume_thumbnail_make(thumbnail, &luma);
+}
+
+static struct gpume_unlike compare_drawn(draw_fn draw_a, uint32_t a, draw_fn draw_b, uint32_t b)
+{
+    static struct gpume_thumbnail first, second;
     struct gpume_unlike unlike;
-    draw_a(samples, a);
-    gpume_thumbnail_make(&first, &luma);
-    draw_b(samples, b);
-    gpume_thumbnail_make(&second, &luma);
+    make_drawn(&first, draw_a, a);
+    make_drawn(&second, draw_b, b);
     gpume_thumbnail_compare(&unlike, &first, &second, false);
     const struct gpume_unlike still = unlike;
     gpume_thumbnail_compare(&unlike, &first, &second, true);
@@ -502,6 +506,70 @@ static void check_unlike(void)
     REQUIRE(gpume_thumbnail_distance(&dark, &level) == 0);
 }
 
+/* The picture of a scene, and from frame 20 on the same, darker, with a light in it. */
+static void draw_lamp(uint8_t *samples, uint32_t frame)
+{
+    draw(samples, 40, 0, 0);
+    for (uint32_t i = 0; i < PIXELS && frame >= 20; i++) {
+        const int32_t x = (int32_t)(i % WIDTH) - 160, y = (int32_t)(i / WIDTH) - 60;
+        const int32_t value = samples[i] / 2 + 150 * 1500 / (1500 + x * x + y * y);
+        samples[i] = (uint8_t)(value < 255 ? value : 255);
+    }
+}
+
+/* A light picture in a sixth of a black frame. */
+static void draw_spot(uint8_t *samples, uint32_t frame)
+{
+    draw(samples, 41, frame, 0);
+    for (uint32_t i = 0; i < PIXELS; i++) {
+        samples[i] = i % WIDTH < WIDTH / 6 ? samples[i] : 16;
+    }
+}
+
+static void draw_black(uint8_t *samples, uint32_t frame)
+{
+    memset(samples, 16 + (int)frame, PIXELS);
+}
+
+static double other_of(draw_fn draw_a, uint32_t a, draw_fn draw_b, uint32_t b)
+{
+    static struct gpume_thumbnail first, second;
+    make_drawn(&first, draw_a, a);
+    make_drawn(&second, draw_b, b);
+    return gpume_thumbnail_other(&first, &second);
+}
+
+static void check_other(void)
+{
+    REQUIRE(other_of(draw_lamp, 0, draw_lamp, 20) == 0);
+    REQUIRE(other_of(draw_lamp, 20, draw_lamp, 0) == 0);
+    REQUIRE(other_of(draw_cuts, 19, draw_cuts, 20) == 1);
+    REQUIRE(other_of(draw_lamp, 20, draw_cuts, 20) == 1);
+    REQUIRE(other_of(draw_black, 0, draw_cuts, 20) == 1);
+    static struct gpume_thumbnail black, picture, other, mixed;
+    make_drawn(&black, draw_black, 0);
+    make_drawn(&picture, draw_cuts, 0);
+    REQUIRE(gpume_thumbnail_is_even(&black) && !gpume_thumbnail_is_even(&picture));
+    make_drawn(&other, draw_cuts, 20);
+    for (uint32_t i = 0; i < GPUME_THUMBNAIL_CELLS; i++) {
+        mixed.means[i] = (int16_t)((picture.means[i] + 2 * other.means[i]) / 3);
+    }
+    REQUIRE(gpume_thumbnail_is_mixture(&picture, &mixed, &other));
+    REQUIRE(gpume_thumbnail_is_mixture(&other, &mixed, &picture));
+    REQUIRE(!gpume_thumbnail_is_mixture(&picture, &other, &mixed));
+    REQUIRE(!gpume_thumbnail_is_mixture(&picture, &picture, &other));
+    REQUIRE(!gpume_thumbnail_is_mixture(&picture, &other, &other));
+    REQUIRE(!gpume_thumbnail_is_mixture(&picture, &picture, &picture));
+    make_drawn(&mixed, draw_lamp, 0);
+    REQUIRE(!gpume_thumbnail_is_mixture(&picture, &mixed, &other));
+    /* Black is not explained by what is black in a picture. */
+    draw_fn both[] = {draw_black, draw_spot};
+    for (uint32_t i = 0; i < 2; i++) {
+        const struct gpume_unlike spot = compare_drawn(both[i], 0, both[1 - i], 0);
+        REQUIRE(spot.residual > 5 && spot.share > 0.1);
+    }
+}
+
 /* New noise in every frame: nothing can be predicted, and nothing changes. */
 static void draw_noise(uint8_t *samples, uint32_t frame)
 {
@@ -533,21 +601,23 @@ static void check_confidence(void)
         REQUIRE(gpume_confidence(score) <= gpume_confidence(score + 0.25));
     }
     const struct gpume_difference sure = {
-        .unlike = {40, 15, 0.8, 0.7, 0.8}, .cost = 0.95, .changed = 1};
-    const struct gpume_usual calm = {2, 1, 0.1, 0.01, 0.2};
+        .unlike = {40, 15, 0.8, 0.7, 0.8}, .cost = 0.95, .changed = 1, .other = 1};
+    const struct gpume_usual calm = {
+        .plain = 2, .relative = 0.1, .structure = 0.01, .cost = 0.2, .quiet = 1};
     REQUIRE(gpume_cut_confidence(&sure, &calm) > 0.95);
-    struct gpume_difference less[] = {sure, sure, sure, sure, sure, sure};
+    struct gpume_difference less[] = {sure, sure, sure, sure, sure, sure, sure};
     less[0].unlike.residual = 1;
     less[1].unlike.relative = 0.1;
     less[2].unlike.share = 0.1;
     less[3].unlike.structure = 0.05;
     less[4].cost = 0.2;
     less[5].changed = 0.1;
-    for (size_t i = 0; i < 6; i++) {
+    less[6].other = 0.5;
+    for (size_t i = 0; i < 7; i++) {
         REQUIRE(gpume_cut_confidence(&less[i], &calm) < gpume_cut_confidence(&sure, &calm));
     }
     struct gpume_usual wild = calm;
-    wild.residual = 14; /* nearly as much as at the boundary */
+    wild.quiet = 14; /* nearly as much as at the boundary */
     REQUIRE(gpume_cut_confidence(&sure, &wild) < 0.3);
     struct gpume_difference lowest = sure;
     gpume_difference_lower(&lowest, &less[4]);
@@ -609,6 +679,7 @@ int main(void)
     check_dissolve();
     check_fades();
     check_unlike();
+    check_other();
     check_false_cuts();
     check_hard_cuts();
     check_gradual();
