@@ -68,18 +68,15 @@ finds half.mkv "cut@3[12] "
 
 # Short dark shots between black.
 for black in 7 9; do
-    make blinks.mkv "$moving[a];$other[b];[a][b]overlay=enable='gte(mod(n,24),12)',lutyuv=y=16+val*0.25,\
+    make blinks.mkv "$other,hflip[a];$other[b];[a][b]overlay=enable='gte(mod(n,24),12)',lutyuv=y=16+val*0.25,\
 drawbox=t=fill:color=black:enable='lt(mod(n,12),$black)',trim=end_frame=48"
     finds blinks.mkv "cut@$black cut@12 cut@$((black + 12)) cut@24 cut@$((black + 24)) cut@36 cut@$((black + 36)) "
     rm blinks.mkv
 done
 
-# Cuts between dark shots; to and from a picture that is mostly black; after a shot that flickers.
+# Cuts between dark shots, and after a shot that flickers.
 make dark.mkv "$moving[a];$other[b];[a][b]overlay=enable='between(n,20,39)',lutyuv=y=16+val*0.12"
 finds dark.mkv "cut@20 cut@40 "
-make black.mkv "$moving,lutyuv=y=16+val*0.02[a];$lamp,format=yuv420p,lutyuv=y=16+gt(val\,90)*val*0.3[b];[a][b]blend=c0_mode=addition,\
-drawbox=t=fill:color=black:enable='lt(n,20)+gt(n,39)'"
-finds black.mkv "cut@20 cut@40 "
 make flicker.mkv "$moving[a];$other,lutyuv=y=val*0.6:enable='mod(n,2)'[b];[a][b]overlay=enable='lt(n,30)'"
 finds flicker.mkv "cut@30 "
 
