@@ -27,8 +27,8 @@
 #define LIT 8            /* difference from which a cell is in another light */
 #define FAINT 1.0        /* slope at which an outline counts by half */
 #define FEW 20.0         /* outlines that are too few to say much */
-#define SAME 0.52        /* agreement of outlines from which it is the same picture */
-#define OTHER 0.4        /* and up to which it says nothing */
+#define SAME 0.44        /* agreement of outlines from which it is the same picture */
+#define OTHER 0.34       /* and up to which it says nothing */
 #define SHAKE 1          /* cells that a picture may move while its light changes */
 
 static uint64_t sum_row(const void *row, uint32_t x, uint32_t end, bool deep)
