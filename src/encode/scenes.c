@@ -268,14 +268,21 @@ static struct gpume_usual find_usual(
         .quiet = median_of(values[4], count)};
 }
 
-/* Of both sides of the boundary before `frame`. */
+/* Of both sides of the boundary before `frame`. A side is as noisy as its boundary next to that
+ * one, or more: noise may begin or end there. */
 static struct gpume_usual find_usual_around(
     struct gpume_scenes *scenes, uint64_t frame, uint64_t end)
 {
     const uint64_t first = frame > AROUND ? frame - AROUND : 1;
     const uint64_t last = frame + AROUND < end ? frame + AROUND : end - 1;
-    const struct gpume_usual before = find_usual(scenes, first, frame - 1, end);
-    const struct gpume_usual after = find_usual(scenes, frame + 1, last, end);
+    struct gpume_usual before = find_usual(scenes, first, frame - 1, end);
+    struct gpume_usual after = find_usual(scenes, frame + 1, last, end);
+    if (first < frame) {
+        before.quiet = larger(before.quiet, unlike_of(scenes, frame - 1)->residual);
+    }
+    if (frame < last) {
+        after.quiet = larger(after.quiet, unlike_of(scenes, frame + 1)->residual);
+    }
     return (struct gpume_usual){.plain = larger(before.plain, after.plain),
         .relative = larger(before.relative, after.relative),
         .structure = larger(before.structure, after.structure),

@@ -8,12 +8,14 @@
  *   - what it costs to predict their blocks from each other, relative to what it costs to code them
  *     without any prediction (the inter and intra cost of lookahead.h);
  *   - how thumbnails of them differ after motion compensation. Coding noise, which key frames of
- * the input change, and grain do not show there. Of all pairs of frames shortly before and after
- * the boundary that contain one of the two at it, the least difference counts, so that neither a
- * flash nor an object that passes the camera makes a cut. What is usual between consecutive frames
- * around tells cuts from violent motion and noise: a moving threshold as in Yusoff, Christmas and
- * Kittler 2000, "Video shot cut detection using adaptive thresholding". A dissolve, fade or wipe
- * (gradual.h) hides the cuts in it.
+ *     the input change, and grain do not show there.
+ * Of all pairs of frames shortly before and after the boundary that contain one of the two at it,
+ * the least difference counts, so that neither a flash nor an object that passes the camera makes a
+ * cut; but even frames, such as black ones, are alike whatever is between them. Light that is on
+ * for longer leaves outlines where they are. A frame that is half of two scenes counts as none.
+ * What is usual between consecutive frames around tells cuts from violent motion and noise: a
+ * moving threshold as in Yusoff, Christmas and Kittler 2000, "Video shot cut detection using
+ * adaptive thresholding". A dissolve, fade or wipe (gradual.h) hides the cuts in it.
  */
 #ifndef GPUME_ENCODE_SCENES_H
 #define GPUME_ENCODE_SCENES_H
