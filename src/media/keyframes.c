@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The index of a key frame is the number of packets that are shown before it. Packets without a
- * time, as in raw streams, are shown in the order in which they come.
+ * time, as in raw streams, are shown in the order in which they come, and so are sections of them
+ * whose times recur (media/show_order.h).
  */
 #include "media/keyframes.h"
 
 #include "base/grow.h"
 #include "base/status.h"
 #include "media/packets.h"
+#include "media/show_order.h"
 
 #include <stdlib.h>
 
@@ -15,6 +17,7 @@
 #include <libavformat/avformat.h>
 
 struct moment {
+    uint64_t section;
     int64_t time; /* of presentation, in units of the stream */
     uint64_t order;
     bool key;
@@ -24,6 +27,8 @@ struct moments {
     struct moment *items;
     size_t count, room;
     bool timed; /* all packets have a time */
+    struct gpume_show_order shown;
+    uint64_t section;
 };
 
 static int add(struct moments *moments, const AVPacket *packet)
@@ -35,8 +40,11 @@ static int add(struct moments *moments, const AVPacket *packet)
     }
     moments->items = items;
     moments->timed = moments->timed && packet->pts != AV_NOPTS_VALUE;
-    moments->items[moments->count] = (struct moment){
-        .time = packet->pts, .order = moments->count, .key = packet->flags & AV_PKT_FLAG_KEY};
+    moments->section += moments->timed && gpume_show_order_begins(&moments->shown, packet);
+    moments->items[moments->count] = (struct moment){.section = moments->section,
+        .time = packet->pts,
+        .order = moments->count,
+        .key = packet->flags & AV_PKT_FLAG_KEY};
     moments->count++;
     return GPUME_OK;
 }
@@ -63,6 +71,9 @@ fail:
 static int by_time(const void *a, const void *b)
 {
     const struct moment *first = a, *second = b;
+    if (first->section != second->section) {
+        return first->section < second->section ? -1 : 1;
+    }
     if (first->time != second->time) {
         return first->time < second->time ? -1 : 1;
     }

@@ -4,6 +4,7 @@
 #include "base/status.h"
 #include "media/input.h"
 #include "media/packets.h"
+#include "media/show_order.h"
 
 #include <string.h>
 
@@ -11,11 +12,9 @@
 #include <libavformat/avformat.h>
 #include <libavutil/mathematics.h>
 
-#define DELAY_MAX 32u /* as in seek.c: packets by which both orders may differ */
-
 /* Times that wait for earlier ones, which rise */
 struct pending {
-    int64_t times[DELAY_MAX + 1];
+    int64_t times[GPUME_SHOW_DELAY_MAX + 1];
     size_t count;
     bool begun; /* there was a key packet */
     int64_t first;
@@ -54,6 +53,7 @@ static int read_times(struct gpume_packets *packets, AVPacket *packet, uint64_t 
 {
     int status = GPUME_OK;
     struct pending pending = {.count = 0};
+    struct gpume_show_order shown = {.count = 0};
     const AVRational base = packets->stream->time_base;
     bool wanted = base.num > 0 && base.den > 0;
     for (uint64_t read = 0; wanted && read < bytes; read += (uint64_t)packet->size) {
@@ -64,10 +64,14 @@ static int read_times(struct gpume_packets *packets, AVPacket *packet, uint64_t 
         if (packet->pts == AV_NOPTS_VALUE) {
             return GPUME_UNSUPPORTED;
         }
+        const bool anew = gpume_show_order_begins(&shown, packet);
+        while (anew && wanted && pending.count > 0) {
+            wanted = take(opaque, remove_first(&pending));
+        }
         if (is_shown(&pending, packet)) {
             insert(&pending, av_rescale_q(packet->pts, base, AV_TIME_BASE_Q));
         }
-        if (pending.count > DELAY_MAX) {
+        if (wanted && pending.count > GPUME_SHOW_DELAY_MAX) {
             wanted = take(opaque, remove_first(&pending));
         }
     }

@@ -14,6 +14,7 @@
 #include "base/status.h"
 #include "media/coded_picture.h"
 #include "media/packets.h"
+#include "media/show_order.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -21,9 +22,6 @@
 #include <libavcodec/packet.h>
 #include <libavformat/avformat.h>
 #include <libavutil/mathematics.h>
-
-#define DELAY_MAX                                                                                  \
-    32u /* packets by which decoding and presentation may differ; more than any codec */
 
 /* Bytes of packets that are kept. In 4K at 100 Mbit/s that is a key frame every 20 seconds. */
 #define KEPT_MAX (UINT64_C(256) << 20)
@@ -88,13 +86,13 @@ static int take_packet(struct shown_list *list, const struct gpume_packets *pack
 }
 
 /* Keeps the packet. Those before a key packet are dropped once its frame must be shown before the
- * one wanted: the two orders differ by less than DELAY_MAX. */
+ * one wanted: the two orders differ by less than GPUME_SHOW_DELAY_MAX. */
 static int keep_packet(struct shown_list *list, uint64_t frame, AVPacket *packet)
 {
     struct gpume_backlog *kept = &list->kept;
     const uint64_t order = list->count - 1;
     GPUME_CHECK(gpume_backlog_append(kept, packet));
-    const bool supersedes = list->items[order].key && order + DELAY_MAX <= frame;
+    const bool supersedes = list->items[order].key && order + GPUME_SHOW_DELAY_MAX <= frame;
     if (supersedes || kept->bytes > KEPT_MAX) {
         gpume_backlog_drop(kept, supersedes ? order : kept->end);
     }
@@ -111,7 +109,7 @@ static int read_all(struct shown_list *list, struct gpume_packets *packets,
         return gpume_seek_refuse(
             packets, "only H.264, HEVC, MPEG-2 and VP9 can be entered at a key frame");
     }
-    while (status == GPUME_OK && list->count <= goal.frame + DELAY_MAX) {
+    while (status == GPUME_OK && list->count <= goal.frame + GPUME_SHOW_DELAY_MAX) {
         status = gpume_packets_next(packets, packet);
         if (status == GPUME_OK && packet->pts < goal.time && goal.frame < list->count) {
             goal.frame = list->count;
@@ -159,7 +157,7 @@ static size_t delay_of(const struct shown_list *list, size_t rank)
 {
     size_t delay = 0;
     const struct shown *items = list->items;
-    for (size_t i = rank + 1; i < list->count && i <= rank + 2 * DELAY_MAX; i++) {
+    for (size_t i = rank + 1; i < list->count && i <= rank + 2 * GPUME_SHOW_DELAY_MAX; i++) {
         delay += items[i].order < items[rank].order;
     }
     return delay;
@@ -181,7 +179,7 @@ static int sort_packets(const struct gpume_packets *packets, const struct shown_
     bool certain = list->count > 0 && items[0].order == 0 && items[0].picture.restarts;
     for (size_t i = 0; i < list->count && certain; i++) {
         certain = (i == 0 || follows(&items[i - 1], &items[i])) &&
-                  apart(i, items[i].order) < DELAY_MAX && delay_of(list, i) <= delay;
+                  apart(i, items[i].order) < GPUME_SHOW_DELAY_MAX && delay_of(list, i) <= delay;
     }
     return certain ? GPUME_OK
                    : gpume_seek_refuse(packets,

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* media: the header of Y4M files, word by word; times of frames; limits, exact to the last unit. */
+/* media: the header of Y4M files, word by word; times of frames; where their order begins anew;
+ * limits, exact to the last unit. */
 #include "base/status.h"
 #include "harness.h"
 #include "logged.h"
 #include "media/frame_time.h"
 #include "media/limits.h"
+#include "media/show_order.h"
 #include "media/y4m_header.h"
 
 #include <string.h>
 
+#include <libavcodec/packet.h>
 #include <libavutil/avutil.h>
 #include <libavutil/frame.h>
 
@@ -102,6 +105,45 @@ static void check_times(void)
     av_frame_free(&frame);
 }
 
+/* Which of the packets begin a section: their places, and 0 after the last one. */
+static void check_order(const int64_t *pts, size_t count, size_t key_every, const size_t *begins)
+{
+    struct gpume_show_order order = {.count = 0};
+    AVPacket *packet = av_packet_alloc();
+    REQUIRE(packet != NULL);
+    for (size_t i = 0; i < count; i++) {
+        packet->pts = pts[i];
+        packet->flags = i % key_every == 0 ? AV_PKT_FLAG_KEY : 0;
+        const bool begin = gpume_show_order_begins(&order, packet);
+        REQUIRE_EQUAL(begin, *begins == i && i > 0);
+        begins += begin;
+    }
+    REQUIRE_EQUAL(*begins, 0);
+    av_packet_free(&packet);
+}
+
+static void check_orders(void)
+{
+    enum { MANY = 40 };
+    /* Two frames are shown before the key that they follow. */
+    static const int64_t open[] = {0, 1, 2, 3, 6, 4, 5, 7, 10, 8, 9, 11};
+    check_order(open, sizeof(open) / sizeof(open[0]), 4, (const size_t[]){0});
+    /* The same three times, and a key as late as the frame before it. */
+    static const int64_t joined[] = {0, 2, 1, 3, 0, 2, 1, 3, 0, 2, 1, 3, 3, 5, 4, 6};
+    check_order(joined, sizeof(joined) / sizeof(joined[0]), 4, (const size_t[]){4, 8, 12, 0});
+    /* Without a key: only what came long ago is certainly shown before it. */
+    int64_t pts[3 * MANY];
+    for (int64_t i = 0; i < 3 * MANY; i++) {
+        pts[i] = i < MANY ? i : i < 2 * MANY ? i - MANY : i - 2 * MANY;
+    }
+    check_order(pts, 3 * MANY, 1000, (const size_t[]){MANY, 2 * MANY, 0});
+    pts[MANY] = MANY - 31; /* shown before those that came less than 32 packets before it */
+    pts[MANY + 1] = MANY + 1;
+    check_order(pts, MANY + 2, 1000, (const size_t[]){0});
+    pts[MANY] = MANY - 32;
+    check_order(pts, MANY + 1, 1000, (const size_t[]){MANY, 0});
+}
+
 static void check_limits(void)
 {
     const struct gpume_trust trust = {.max_pixels = 3072, .max_memory = 5000}, any = {0};
@@ -128,6 +170,7 @@ int main(void)
     check_words();
     check_spaces();
     check_times();
+    check_orders();
     check_limits();
     return harness_verdict();
 }
