@@ -185,6 +185,12 @@ int gpume_inputs_add(const char *name)
     return colon ? add_wrapped(colon + 1) : GPUME_OK;
 }
 
+int gpume_inputs_add_text(const char *text)
+{
+    return strcmp(text, "-") == 0 || is_folder(gpume_path_of_input(text)) ? GPUME_OK
+                                                                          : gpume_inputs_add(text);
+}
+
 void gpume_inputs_forget(void)
 {
     pthread_mutex_lock(&inputs.mutex);

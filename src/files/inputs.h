@@ -18,6 +18,10 @@ int gpume_inputs_add(const char *name);
 /* The same, but all files of a folder. */
 int gpume_inputs_add_all(const char *name);
 
+/* Adds what a text of a user's stands for if it is the name of a file, as above, but for folders and
+ * standard input. */
+int gpume_inputs_add_text(const char *text);
+
 /* Adds an open file. */
 int gpume_inputs_add_descriptor(int fd);
 

@@ -4,6 +4,7 @@
  * for waits while the graph is drained; then a new graph is built for it, so that no frame is lost.
  */
 #include "media/filter.h"
+#include "files/inputs.h"
 #include "media/libav.h"
 
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 #include <libavutil/common.h>
 #include <libavutil/frame.h>
 #include <libavutil/mem.h>
+#include <libavutil/opt.h>
 
 #define THREADS_MAX 64
 
@@ -91,6 +93,25 @@ static AVFilterInOut *make_end(AVFilterContext *context, const char *name)
     return end;
 }
 
+/* Filters open files without a word to us (movie, subtitles, lut3d): every text among the options
+ * of a filter may be the name of one. Returns 0 or AVERROR(ENOMEM). */
+static int add_inputs(const AVFilterContext *context)
+{
+    int error = 0;
+    const AVOption *option = NULL;
+    while (error >= 0 && context->filter->priv_class &&
+           (option = av_opt_next(context->priv, option))) {
+        uint8_t *text = NULL;
+        if (option->type == AV_OPT_TYPE_STRING) {
+            error = av_opt_get(context->priv, option->name, 0, &text);
+            error = error == 0 && gpume_inputs_add_text((char *)text) != GPUME_OK ? AVERROR(ENOMEM)
+                                                                                  : error;
+        }
+        av_free(text);
+    }
+    return error;
+}
+
 static int build(struct gpume_filter *filter, const AVFrame *frame)
 {
     avfilter_graph_free(&filter->graph);
@@ -118,6 +139,9 @@ static int build(struct gpume_filter *filter, const AVFrame *frame)
     avfilter_inout_free(&to);
     if (error >= 0) {
         error = avfilter_graph_config(filter->graph, NULL);
+    }
+    for (unsigned i = 0; i < filter->graph->nb_filters && error >= 0; i++) {
+        error = add_inputs(filter->graph->filters[i]);
     }
     if (error < 0) {
         return refuse(filter, error);

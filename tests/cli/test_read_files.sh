@@ -85,6 +85,24 @@ for name in clip.y4m hard.y4m; do
     refused /dev/null scenes list.ffconcat --allow-files --backend cpu -o list.ffconcat
 done
 
+# Files that a graph of filters opens, which are known once there is a graph.
+cp clip.y4m small.y4m
+printf '0.0 hue h 1;\n' >commands
+for graph in 'movie=p3.png[a];[in][a]overlay' "movie=filename=file\\\\:p%d.png,hflip[a];[in][a]overlay" \
+    'split[a][b];movie=q3.png,nullsink;[a][b]overlay'; do
+    refused /dev/null small.y4m --vf "$graph" --backend cpu --vectors p3.png --format csv
+    refused /dev/null scenes small.y4m --vf "$graph" --backend cpu -o q3.png
+done
+refused /dev/null luma small.y4m --vf 'movie=soft.y4m[a];[in][a]overlay' -o clip.y4m
+refused /dev/null small.y4m --vf sendcmd=f=commands,hue --backend cpu --vectors commands --format csv
+[ "$(cat commands)" = '0.0 hue h 1;' ] || fail "the file of a filter was replaced"
+"$gpume" small.y4m --vf 'movie=p3.png[a];[in][a]overlay' --backend cpu --predicted p%d.png -y 2>"$scratch/err" &&
+    fail "a picture that a graph reads is an output"
+cmp kept/p3.png p3.png || fail "a picture that a graph reads was replaced"
+cp kept/p?.png .
+expect 0 luma small.y4m --vf 'movie=p3.png[a];[in][a]overlay,drawbox=t=3' -qy -o new.y4m
+rm new.y4m
+
 # A file that a run leaves if it is interrupted, and removes if it is not.
 cp clip.y4m next.y4m.partial
 refused /dev/null next.y4m.partial --predicted next.y4m --backend cpu

@@ -113,6 +113,28 @@ static void test_descriptors(void)
     gpume_inputs_forget();
 }
 
+/* Texts of which some are names: not "-" and ".", which have another meaning there. */
+static void test_texts(void)
+{
+    const int standard = dup(STDIN_FILENO), file = open("b", O_RDWR);
+    REQUIRE(standard >= 0 && file >= 0 && dup2(file, STDIN_FILENO) == STDIN_FILENO);
+    static const char *const texts[] = {"", "-", "sub", "file:sub", "iw/2", "1:2", "%d"};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        REQUIRE_EQUAL(gpume_inputs_add_text(texts[i]), GPUME_OK);
+    }
+    REQUIRE_EQUAL(opens("a"), GPUME_OK);
+    REQUIRE_EQUAL(opens("b"), GPUME_OK);
+    REQUIRE_EQUAL(opens("sub/vectors.csv"), GPUME_OK);
+    REQUIRE_EQUAL(gpume_inputs_add_text("link"), GPUME_OK);
+    REQUIRE_EQUAL(gpume_inputs_add_text("p%02d.png"), GPUME_OK);
+    REQUIRE_EQUAL(opens("a"), GPUME_AGAIN);
+    REQUIRE_EQUAL(opens("p07.png"), GPUME_AGAIN);
+    REQUIRE_EQUAL(opens("b"), GPUME_OK);
+    REQUIRE(dup2(standard, STDIN_FILENO) == STDIN_FILENO && close(standard) == 0);
+    REQUIRE(close(file) == 0);
+    gpume_inputs_forget();
+}
+
 /* An input that becomes known only while the output is written. */
 static void test_late(void)
 {
@@ -204,6 +226,7 @@ int main(void)
     test_names();
     test_other_names();
     test_descriptors();
+    test_texts();
     test_late();
     test_temporaries();
     test_two_names();
