@@ -30,12 +30,31 @@ static bool is_same_folder(const char *a, const char *b)
     return same;
 }
 
-bool gpume_name_is_same(const char *a, const char *b)
+static bool is_same_plain(const char *a, const char *b)
 {
     const char *slash_a = strrchr(a, '/'), *slash_b = strrchr(b, '/');
     return strcmp(a, b) == 0 ||
            (strcmp(slash_a ? slash_a + 1 : a, slash_b ? slash_b + 1 : b) == 0 &&
                is_same_folder(a, b));
+}
+
+bool gpume_name_is_same(const char *a, const char *b)
+{
+    char *final_a = gpume_path_resolve(a), *final_b = gpume_path_resolve(b);
+    const bool same = is_same_plain(final_a ? final_a : a, final_b ? final_b : b);
+    free(final_a);
+    free(final_b);
+    return same;
+}
+
+bool gpume_name_is_twice(const char *a, const char *b)
+{
+    if (a && b && gpume_text_is_stdout(a) && gpume_text_is_stdout(b)) {
+        return gpume_refuse(
+            true, "%s: standard output takes one output only; name a file for the other", a);
+    }
+    return a && b && gpume_name_is_same(a, b) &&
+           gpume_refuse(true, "%s: named for two outputs; give one of them another name", b);
 }
 
 bool gpume_name_is_stdout(const char *path)

@@ -76,20 +76,6 @@ static enum gpume_exit check_output(struct job *job)
     return check_name(job, gpume_sink_vectors(job->format), job->output, &shape);
 }
 
-/* Two outputs, either of which may be NULL. */
-static enum gpume_exit check_pair(const char *a, const char *b)
-{
-    if (a && b && gpume_text_is_stdout(a) && gpume_text_is_stdout(b)) {
-        return gpume_refuse(GPUME_EXIT_USAGE,
-            "%s: standard output takes one output only; name a file for the other", a);
-    }
-    if (a && b && gpume_name_is_same(a, b)) {
-        return gpume_refuse(
-            GPUME_EXIT_USAGE, "%s: named for two outputs; give one of them another name", a);
-    }
-    return GPUME_EXIT_DONE;
-}
-
 static enum gpume_exit check_outputs(struct job *job)
 {
     const struct gpume_coded_options *options = job->options;
@@ -108,9 +94,12 @@ static enum gpume_exit check_outputs(struct job *job)
     if (result == GPUME_EXIT_DONE && options->report) {
         result = check_name(job, gpume_sink_report(options->report), options->report, &shape);
     }
-    result = result ? result : check_pair(job->output, options->overlay);
-    result = result ? result : check_pair(job->output, options->report);
-    return result ? result : check_pair(options->overlay, options->report);
+    if (result == GPUME_EXIT_DONE && (gpume_name_is_twice(job->output, options->overlay) ||
+                                         gpume_name_is_twice(job->output, options->report) ||
+                                         gpume_name_is_twice(options->overlay, options->report))) {
+        return GPUME_EXIT_USAGE;
+    }
+    return result;
 }
 
 static enum gpume_exit open_source(struct job *job)

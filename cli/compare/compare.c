@@ -340,7 +340,9 @@ static enum gpume_exit check_map(const struct compare_options *options)
 static enum gpume_exit work(struct job *job)
 {
     const struct compare_options *options = job->options;
-    enum gpume_exit result = options->map ? check_map(options) : GPUME_EXIT_DONE;
+    enum gpume_exit result =
+        gpume_name_is_twice(options->map, options->report) ? GPUME_EXIT_USAGE : GPUME_EXIT_DONE;
+    result = result || !options->map ? result : check_map(options);
     result = result ? result
                     : gpume_compare_page_check(
                           options->report, options->common.inputs, options->common.overwrite);

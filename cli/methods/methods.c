@@ -111,12 +111,9 @@ static enum gpume_exit open_page(struct job *job)
     if (!options->report) {
         return GPUME_EXIT_DONE;
     }
-    if (gpume_name_is_input(common->inputs, common->input_count, options->report)) {
+    if (gpume_name_is_input(common->inputs, common->input_count, options->report) ||
+        gpume_name_is_twice(options->video.output, options->report)) {
         return GPUME_EXIT_USAGE;
-    }
-    if (options->video.output && gpume_name_is_same(options->report, options->video.output)) {
-        return gpume_refuse(
-            GPUME_EXIT_USAGE, "%s: is named by --output and by --report", options->report);
     }
     const int status =
         gpume_out_open_in(&job->video.page, &job->video.set, options->report, &gpume_console);

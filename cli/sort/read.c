@@ -44,6 +44,8 @@ struct reader {
     uint64_t count_max, memory_max; /* integers; bytes, 0: no limit */
     uint64_t line;                  /* at the start of the buffer, from 1 */
     size_t kept;                    /* bytes in the buffer */
+    bool shortened;                 /* its first word has lost zeros; it began with: */
+    unsigned char head[SHOWN_BYTES + 1];
     unsigned char text[BUFFER_BYTES + 1 + GPUME_SORT_TEXT_SLACK];
     int64_t values[BUFFER_BYTES / 2 + 1];
 };
@@ -164,7 +166,7 @@ static uint64_t count_lines(const unsigned char *text, size_t bytes)
     return lines;
 }
 
-/* What to do about a word that is not an integer. */
+/* What to do about a word that is not an integer, by what is shown of it. */
 static const char *advice(const unsigned char *word, size_t length)
 {
     static const unsigned char mark[] = {0xef, 0xbb, 0xbf};
@@ -182,25 +184,29 @@ static const char *advice(const unsigned char *word, size_t length)
     return "correct or remove it";
 }
 
-/* bad: a word in the buffer, before reader->text + kept. */
+/* bad: a word in the buffer, before reader->text + kept. Of a long one only the start may have been
+ * read: what is said does not depend on the rest. */
 static enum gpume_exit refuse_word(const struct reader *reader, const unsigned char *bad)
 {
-    const unsigned char *end = reader->text + reader->kept;
+    const bool shortened = reader->shortened && bad == reader->text;
+    const unsigned char *word = shortened ? reader->head : bad;
+    const unsigned char *end = shortened ? word + sizeof reader->head : reader->text + reader->kept;
     char shown[4 * SHOWN_BYTES + 4] = "";
     size_t length = 0, used = 0;
-    while (bad + length < end && !gpume_sort_is_space(bad[length])) {
+    while (length <= SHOWN_BYTES && word + length < end && !gpume_sort_is_space(word[length])) {
         length++;
     }
-    for (size_t i = 0; i < length && i < SHOWN_BYTES; i++) {
-        const bool plain = bad[i] > ' ' && bad[i] < 0x7f;
+    const bool more = length > SHOWN_BYTES;
+    length = more ? SHOWN_BYTES : length;
+    for (size_t i = 0; i < length; i++) {
+        const bool plain = word[i] > ' ' && word[i] < 0x7f;
         used += (size_t)snprintf(
-            shown + used, sizeof shown - used, plain ? "%c" : "\\x%02x", (unsigned)bad[i]);
+            shown + used, sizeof shown - used, plain ? "%c" : "\\x%02x", (unsigned)word[i]);
     }
     return gpume_refuse(GPUME_EXIT_INPUT,
         "%s: line %" PRIu64 ": '%s%s' is not an integer from %" PRId64 " to %" PRId64 "; %s",
         reader->name, reader->line + count_lines(reader->text, (size_t)(bad - reader->text)), shown,
-        length > SHOWN_BYTES ? "..." : "", GPUME_SORT_VALUE_MIN, GPUME_SORT_VALUE_MAX,
-        advice(bad, length));
+        more ? "..." : "", GPUME_SORT_VALUE_MIN, GPUME_SORT_VALUE_MAX, advice(word, length));
 }
 
 /* The buffer holds the start of one long word: removes all but one of its leading zeros. */
@@ -211,6 +217,10 @@ static enum gpume_exit shorten(struct reader *reader)
         after++;
     }
     if (after > first + 1) {
+        if (!reader->shortened) {
+            memcpy(reader->head, reader->text, sizeof reader->head);
+            reader->shortened = true;
+        }
         memmove(reader->text + first + 1, reader->text + after, reader->kept - after);
         reader->kept -= after - first - 1;
     }
@@ -230,6 +240,7 @@ static enum gpume_exit take_text(struct reader *reader)
         return refuse_word(reader, bad);
     }
     const enum gpume_exit result = collect(reader, count);
+    reader->shortened = reader->shortened && whole == 0;
     reader->line += count_lines(reader->text, whole);
     reader->kept -= whole;
     memmove(reader->text, reader->text + whole, reader->kept);

@@ -140,7 +140,12 @@ ln -s late.csv other.csv
 twice clip.y4m --backend cpu --vectors late.csv --report other.csv -y
 ln -s page.html table
 twice methods clip.y4m --backend cpu -o table --report page.html -y
-[ ! -e late.csv ] && [ ! -e page.html ] || fail "two outputs: something was written"
+for map in two.mkv ./two.mkv two.html; do
+    twice compare v.csv v.csv --map $map --report two.${map##*.}
+done
+ln -s page.html map.mkv
+twice compare v.csv v.csv --map map.mkv --report page.html -y
+[ ! -e late.csv ] && [ ! -e page.html ] && [ ! -e two.html ] && [ ! -e two.mkv ] || fail "two outputs: something was written"
 [ "$(ls -A | grep -c gpume-)" -eq 0 ] || fail "a refused run has left something: $(ls -A)"
 
 # The folder of a report's pictures is no link, and neither are the files in it: nothing outside changes.

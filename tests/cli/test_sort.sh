@@ -83,7 +83,21 @@ refuses 2 '77777777777777777777777777777777...' "1\\n$long\\n1"
 [ "$(wc -c <"$scratch/err")" -lt 250 ] || fail "a long word is shown at length"
 zeros=$(head -c 200000 /dev/zero | tr '\0' 0)
 gives '-6\n5\n' "${zeros}5 -${zeros}6"
-refuses 2 2 "5\\n${zeros}x"
+refuses 2 '00000000000000000000000000000000...' "5\\n${zeros}x"
+# Wherever a read ends within a word, the same is said of it.
+zeros=$(echo "$zeros" | head -c 40000)
+long=$(echo "$long" | head -c 40000)
+for word in "${zeros}x" "-${zeros}5,6" "$long,5" "7$zeros,5" "+${zeros}\\1"; do
+    rm -f said
+    for before in 0 91080 100000 131000; do # blanks, before the word, of a buffer of 131072 bytes
+        { yes ' ' | head -c $before | tr '\n' ' ' && printf -- "$word\n"; } >slice
+        run sort slice --backend "$engine"
+        [ $status -eq 3 ] && [ "$(wc -c <"$scratch/err")" -lt 250 ] || fail "after $before blanks: exit status $status"
+        [ -e said ] || cp "$scratch/err" said
+        cmp -s said "$scratch/err" || fail "after $before blanks another part of the word is shown than in: $(cat said)"
+    done
+done
+rm said slice
 
 # Words and lines across the bounds of what is read at a time.
 awk 'BEGIN { for (i = 0; i < 70000; i++) printf "%d%s", (i * 7919) % 70001, i % 9 ? " " : "\n" }' >seq
