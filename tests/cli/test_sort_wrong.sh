@@ -7,8 +7,8 @@
 have_vulkan || skip "no Vulkan driver"
 export XDG_CACHE_HOME="$scratch/cache" # where no driver is known
 mkdir cache
-make_clip clip.y4m 640 368 2 150
-make_clip small.y4m 144 144 2 150
+make_clip clip.y4m 640 368 8 4
+make_clip small.y4m 144 144 8 4
 
 wrong() {
     env VK_LAYER_PATH="$GPUME_FAULT_LAYER" VK_INSTANCE_LAYERS=VK_LAYER_GPUME_fault GPUME_FAULT_VK_SORT=1 \
