@@ -24,7 +24,9 @@
 #include <libavutil/mathematics.h>
 
 /* Bytes of packets that are kept. In 4K at 100 Mbit/s that is a key frame every 20 seconds. */
+#ifndef KEPT_MAX /* a test sets it */
 #define KEPT_MAX (UINT64_C(256) << 20)
+#endif
 
 struct shown {
     int64_t time; /* of presentation */
