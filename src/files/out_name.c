@@ -60,6 +60,38 @@ static int move(const struct gpume_out *out, const char *name)
     return rename(out->temp, name);
 }
 
+/* A name is on the disk once its folder is. Folders that may not be read, and file systems that
+ * cannot do this, keep the promise as well as they can. */
+static int sync_folder(struct gpume_out *out)
+{
+    DIR *dir = gpume_path_open_folder(out->final);
+    const int error = dir && fsync(dirfd(dir)) != 0 && errno == EIO ? errno : 0;
+    if (dir) {
+        (void)closedir(dir);
+    }
+    return error == 0 ? GPUME_OK : gpume_out_complain(out, "cannot be written", error);
+}
+
+static bool has_same_folder(const struct gpume_out *a, const struct gpume_out *b)
+{
+    const size_t bytes = gpume_path_folder(a->final);
+    return gpume_path_folder(b->final) == bytes && memcmp(a->final, b->final, bytes) == 0;
+}
+
+/* Each folder of the set once. */
+static int sync_folders(const struct gpume_out_set *set)
+{
+    int status = GPUME_OK;
+    for (struct gpume_out *out = set->first; out && status == GPUME_OK; out = out->next) {
+        const struct gpume_out *other = set->first;
+        while (other != out && !(other->named && has_same_folder(other, out))) {
+            other = other->next;
+        }
+        status = out->named && other == out ? sync_folder(out) : GPUME_OK;
+    }
+    return status;
+}
+
 int gpume_out_give_name(struct gpume_out *out)
 {
     int status = GPUME_OK;
@@ -83,6 +115,8 @@ int gpume_out_give_name(struct gpume_out *out)
             out->set->partial ? "cannot be renamed to its final name plus " GPUME_OUT_PARTIAL
                               : "cannot be renamed to its final name",
             name ? errno : ENOMEM);
+    } else if (out->set->sync && !out->set->together) {
+        status = sync_folder(out);
     }
 fail:
     free(name);
@@ -112,6 +146,7 @@ int gpume_out_set_name(struct gpume_out_set *set, const struct gpume_log *log)
     for (struct gpume_out *out = set->first; out && status == GPUME_OK; out = out->next) {
         status = out->finished && !out->named ? gpume_out_give_name(out) : GPUME_OK;
     }
+    status = status == GPUME_OK && set->sync ? sync_folders(set) : status;
     for (struct gpume_out *out = set->first; out && status != GPUME_OK; out = out->next) {
         if (out->named) {
             take_name(out);

@@ -44,7 +44,7 @@ struct gpume_out_set {
     /* Finished outputs are called NAME.partial and replace an older file of that name. May change
      * while outputs are open, as may sync. */
     bool partial;
-    bool sync; /* they are on the disk before they get their names */
+    bool sync; /* they are on the disk before they get their names, and then their folder is */
     /* Outputs of these paths continue from their marks. */
     const struct gpume_out_mark *marks;
     size_t mark_count;

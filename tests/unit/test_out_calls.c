@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * files/out as the kernel sees it: an output that is to be on the disk gets its name after all of
- * its bytes have been written and synchronized. The calls are recorded here, in their order, as one
- * letter each: w(rite) to the temporary, f(sync) of it, r(ename) of it. Works in its own folder
- * below the current one.
+ * its bytes have been written and synchronized, and then its folder is synchronized, once for a set
+ * of outputs. The calls are recorded here, in their order, as one letter each: w(rite) to the
+ * temporary, f(sync) of it, r(ename) of it, d: fsync of a folder. Works in its own folder below the
+ * current one.
  */
 #define _GNU_SOURCE /* RTLD_NEXT */
 #include "files/out.h"
@@ -12,12 +13,14 @@
 #include "logged.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 static char calls[64];
 static struct stat temporary; /* the file whose calls count */
+static int folder_error;      /* of fsync */
 
 static void record(char call)
 {
@@ -61,6 +64,11 @@ int fsync(int fd)
     if (fstat(fd, &info) == 0 && is_temporary(&info)) {
         record('f');
     }
+    if (fstat(fd, &info) == 0 && S_ISDIR(info.st_mode)) {
+        record('d');
+        errno = folder_error;
+        return folder_error == 0 ? real(fd) : -1;
+    }
     return real(fd);
 }
 
@@ -75,9 +83,16 @@ int rename(const char *from, const char *to)
     return real(from, to);
 }
 
-/* Writes an output of two buffers. */
-static void write_output(struct gpume_out_set *set)
+/* Writes an output of two buffers; in a set after others, in this folder and in another. Returns
+ * what naming them does. */
+static int write_output(struct gpume_out_set *set)
 {
+    static const char *const names[] = {"b", "sub/c", "./d", "sub/e"};
+    struct gpume_out *others[4] = {NULL};
+    for (size_t i = 0; i < 4 && set->together; i++) {
+        REQUIRE_EQUAL(gpume_out_open_in(&others[i], set, names[i], &counting_log), GPUME_OK);
+        REQUIRE_EQUAL(gpume_out_finish(others[i]), GPUME_OK);
+    }
     static char data[GPUME_OUT_ITEM_BYTES];
     struct gpume_out *out = NULL;
     memset(calls, 0, sizeof calls);
@@ -85,12 +100,17 @@ static void write_output(struct gpume_out_set *set)
     REQUIRE(stat(gpume_out_place(out), &temporary) == 0);
     REQUIRE_EQUAL(gpume_out_write(out, data, sizeof data), GPUME_OK);
     REQUIRE_EQUAL(gpume_out_write(out, "tail", 4), GPUME_OK);
-    REQUIRE_EQUAL(gpume_out_finish(out), GPUME_OK);
+    int status = gpume_out_finish(out);
     if (set->together) {
-        REQUIRE_EQUAL(gpume_out_set_name(set, &counting_log), GPUME_OK);
+        REQUIRE_EQUAL(status, GPUME_OK);
+        status = gpume_out_set_name(set, &counting_log);
     }
     gpume_out_close(&out);
+    for (size_t i = 0; i < 4; i++) {
+        gpume_out_close(&others[i]);
+    }
     temporary.st_ino = 0;
+    return status;
 }
 
 int main(void)
@@ -99,15 +119,25 @@ int main(void)
     if (!mkdtemp(folder) || chdir(folder) != 0) {
         return 1;
     }
+    REQUIRE(mkdir("sub", 0700) == 0);
     struct gpume_out_set set = {.overwrite = true, .sync = true};
-    write_output(&set);
-    REQUIRE(strcmp(calls, "wwfr") == 0);
+    REQUIRE_EQUAL(write_output(&set), GPUME_OK);
+    REQUIRE(strcmp(calls, "wwfrd") == 0);
     set.together = true;
-    write_output(&set);
-    REQUIRE(strcmp(calls, "wwfr") == 0);
+    REQUIRE_EQUAL(write_output(&set), GPUME_OK);
+    REQUIRE(strcmp(calls, "wwfrddd") == 0); /* of "", "sub/" and "./" */
+    folder_error = EINVAL;                  /* some file systems cannot */
+    REQUIRE_EQUAL(write_output(&set), GPUME_OK);
+    REQUIRE_EQUAL(logged.lines, 0);
+    REQUIRE(unlink("a") == 0);
+    folder_error = EIO;
+    REQUIRE_EQUAL(write_output(&set), GPUME_IO);
+    REQUIRE_EQUAL(logged.lines, 1);
+    REQUIRE(access("a", F_OK) != 0); /* no output of the set has its name */
+    folder_error = 0;
     set = (struct gpume_out_set){.overwrite = true}; /* others need not wait for the disk */
-    write_output(&set);
+    REQUIRE_EQUAL(write_output(&set), GPUME_OK);
     REQUIRE(strcmp(calls, "wwr") == 0);
-    REQUIRE(unlink("a") == 0 && chdir("..") == 0 && rmdir(folder) == 0);
+    REQUIRE(unlink("a") == 0 && rmdir("sub") == 0 && chdir("..") == 0 && rmdir(folder) == 0);
     return harness_verdict();
 }
