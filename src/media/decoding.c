@@ -125,11 +125,20 @@ int gpume_decoding_send(struct gpume_decoding *decoding, AVPacket *packet)
     return check_refusals(decoding);
 }
 
+/* Does the file say when its packets are shown? Since version 6.1 the program ffmpeg ignores times
+ * that are made up for raw streams, which for MPEG-2 begin one frame late; before, it kept them. */
+static bool has_times(const struct gpume_decoding *decoding)
+{
+    const int flags = decoding->packets->input.format->iformat->flags;
+    return LIBAVFORMAT_VERSION_INT < AV_VERSION_INT(60, 16, 100) || !(flags & AVFMT_NOTIMESTAMPS);
+}
+
 static void set_time(struct gpume_decoding *decoding, AVFrame *frame)
 {
-    int64_t pts = frame->best_effort_timestamp;
-    if (pts == AV_NOPTS_VALUE) {
-        pts = frame->pts;
+    int64_t pts = AV_NOPTS_VALUE;
+    if (has_times(decoding)) {
+        pts = frame->best_effort_timestamp == AV_NOPTS_VALUE ? frame->pts
+                                                             : frame->best_effort_timestamp;
     }
     if (pts != AV_NOPTS_VALUE) {
         decoding->known_pts = pts;

@@ -55,6 +55,26 @@ else
     echo "x264 is not here: no raw H.264 with pulldown"
 fi
 
+# Raw streams have the times that the ffmpeg of this release gives them, and a filter that goes by time takes the same
+# frames: before FFmpeg 6.1 the first frame of raw MPEG-2 came at 1/25 s, from then on at 0.
+for case in "m2v -c:v mpeg2video -g 12 -bf 0" "m2v -c:v mpeg2video -g 12 -bf 2" "mjpeg -c:v mjpeg" \
+    "h264 -c:v libx264 -preset ultrafast -bf 2"; do
+    raw=raw.${case%% *}
+    clip $raw -r 25 ${case#* } -threads 1 || continue # no such encoder
+    expect 0 -qy $raw $options -o out
+    ffmpeg -nostdin -v info -i $raw -vf showinfo -f null - 2>&1 | sed -n 's/.* pts_time:\([0-9.]*\).*/\1/p' >times
+    column=$(head -n 1 out/frames.csv | tr , '\n' | grep -n '^time$' | cut -d : -f 1)
+    awk -F, -v c="$column" 'FNR == NR { want[FNR] = $1; next }
+        FNR > 1 { off = $c - want[$1 + 1]; if (off > 0.001 || off < -0.001) { print $1, $c, want[$1 + 1]; bad = 1; exit } rows++ }
+        END { exit bad || rows < 95 }' times out/frames.csv >wrong || fail "$case: frame, time, ffmpeg's: $(cat wrong)"
+    for rate in 24 10; do
+        ffmpeg -nostdin -v error -i $raw -vf fps=$rate,format=gray -f framemd5 - | sed -n '/^#/!s/.*, //p' >want
+        run luma $raw --vf fps=$rate,format=gray -qy -o luma.y4m
+        ffmpeg -nostdin -v error -i luma.y4m -pix_fmt gray -f framemd5 - | sed -n '/^#/!s/.*, //p' >got
+        cmp want got || fail "$case --vf fps=$rate: other frames than ffmpeg's"
+    done
+done
+
 # MPEG-2 of film with the flags of 3:2 pulldown, in a program stream, where few frames have a time.
 if have python3 && clip plain.m2v -c:v mpeg2video -bf 0 -g 12; then
     cat >flags.py <<'END'
