@@ -36,8 +36,8 @@ expect 0 $first x265 --cutree 0 --bitrate 100k -o d
 rm -f ./a* ./*.log* ./*.json
 expect 0 $first x264 --bitrate 100k --rung 48x40:50k --rung 96x80:100k --rung 48x40:50k --vbv-maxrate 60 --vbv-bufsize 60 -o a
 only . a.json a-48x40-50k-0.log a-48x40-50k-0.log.mbtree a-96x80-100k-0.log a-96x80-100k-0.log.mbtree clip.y4m
-says 'a-96x80-100k-0.log: x264 lowers 100 kbit/s to --vbv-maxrate, 60 kbit/s'
-[ "$(grep -c 'lowers' "$scratch/err")" -eq 1 ] || fail "not one warning"
+names a-96x80-100k-0.log 100 --vbv-maxrate 60
+[ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "not one warning"
 expect 0 $first x264 --rung 48x40:50k -o b -q
 cmp a-48x40-50k-0.log b-48x40-50k-0.log || fail "a rung alone has other statistics"
 
@@ -46,65 +46,60 @@ rm -f ./*.log* ./*.json
 expect 0 $first x265 --bitrate 100k -o a
 grep -q '^ffmpeg .* -pix_fmt yuv420p .* - | x265 ' "$scratch/out" || fail "x265 reads chroma that its second pass lacks"
 cp a-96x80-100k.log before
-expect 2 $first x265 --bitrate 100k --bframes 1 -o a
-says 'a-96x80-100k.log'
+refused 2 a-96x80-100k.log -- $first x265 --bitrate 100k --bframes 1 -o a
 cmp before a-96x80-100k.log || fail "an existing file was changed"
 expect 0 $first x265 --bitrate 100k --bframes 1 -o a -y
 ! cmp -s before a-96x80-100k.log || fail "-y replaces nothing"
 only . a.json a-96x80-100k.log a-96x80-100k.log.cutree before clip.y4m
 rm -f ./a* before
 
-# Refused in one line, before anything is written.
+# refuses STATUS WORD... -- ARGUMENTS: in one line, before anything is written.
 refuses() {
-    wanted=$1
-    text=$2
-    shift 2
-    expect "$wanted" firstpass "$@" --backend cpu
-    says "$text"
+    refused "$@" --backend cpu
     ls | grep -q '^r' && fail "$*: left files" || :
 }
-refuses 2 '--encoder' clip.y4m --bitrate 1M -o r
-refuses 2 '--bitrate' clip.y4m --encoder x264 -o r
-refuses 2 '-o NAME' clip.y4m --encoder x264 --bitrate 1M
-refuses 2 'give a name, such as -o clip' clip.y4m --encoder x264 --bitrate 1M -o -
-refuses 2 'no name that begins with =' clip.y4m --encoder x264 --bitrate 1M -o=r
-refuses 2 '--verify: standard input cannot be read again' - --encoder x264 --bitrate 1M --verify -o r
+refuses 2 --encoder -- firstpass clip.y4m --bitrate 1M -o r
+refuses 2 --bitrate -- firstpass clip.y4m --encoder x264 -o r
+refuses 2 -o -- firstpass clip.y4m --encoder x264 --bitrate 1M
+refuses 2 -o -- firstpass clip.y4m --encoder x264 --bitrate 1M -o -
+refuses 2 -o = -- firstpass clip.y4m --encoder x264 --bitrate 1M -o=r
+refuses 2 --verify -- firstpass - --encoder x264 --bitrate 1M --verify -o r
 mkfifo pipe
-refuses 2 '--verify: pipe cannot be read again' pipe --encoder x264 --bitrate 1M --verify -o r
+refuses 2 --verify pipe -- firstpass pipe --encoder x264 --bitrate 1M --verify -o r
 rm pipe
-refuses 2 'x265: --ref takes 1 to 8, not 0' clip.y4m --encoder x265 --bitrate 1M --ref 0 -o r
-refuses 2 'x265: --weightp takes 0 to 1, not 3' clip.y4m --encoder x265 --bitrate 1M --weightp 3 -o r
-refuses 2 'unknown option --no-mbtree; give --mbtree 0' clip.y4m --encoder x264 --bitrate 1M --no-mbtree -o r
-refuses 2 '--weightp two: must be a whole number from 0 to 2 or, with x265, from 0 to 1' clip.y4m --encoder x264 --bitrate 1M --weightp two -o r
-refuses 2 '--vbv-maxrate 1M: must be a whole number of kbit/s from 0 to 2000000' clip.y4m --encoder x264 --bitrate 1M --vbv-maxrate 1M -o r
-refuses 2 'whole kilobits' clip.y4m --encoder x264 --bitrate 1234567 -o r
-refuses 2 'whole kilobits' clip.y4m --encoder x264 --bitrate 345 -o r
+refuses 2 x265 --ref 1 8 0 -- firstpass clip.y4m --encoder x265 --bitrate 1M --ref 0 -o r
+refuses 2 x265 --weightp 0 1 3 -- firstpass clip.y4m --encoder x265 --bitrate 1M --weightp 3 -o r
+refuses 2 --no-mbtree "--mbtree 0" -- firstpass clip.y4m --encoder x264 --bitrate 1M --no-mbtree -o r
+refuses 2 --weightp two 0 2 x265 1 -- firstpass clip.y4m --encoder x264 --bitrate 1M --weightp two -o r
+refuses 2 --vbv-maxrate 1M 0 2000000 -- firstpass clip.y4m --encoder x264 --bitrate 1M --vbv-maxrate 1M -o r
+refuses 2 --bitrate 1234567 -- firstpass clip.y4m --encoder x264 --bitrate 1234567 -o r
+refuses 2 --bitrate 345 -- firstpass clip.y4m --encoder x264 --bitrate 345 -o r
 for rate in 1.5 1.2345M 0.9999k 0.5k 1.5.5M 1,5M .M 2000.001M; do
-    refuses 2 'whole kilobits' clip.y4m --encoder x264 --bitrate "$rate" -o r
+    refuses 2 --bitrate "$rate" -- firstpass clip.y4m --encoder x264 --bitrate "$rate" -o r
 done
-refuses 2 'each even' clip.y4m --encoder x264 --bitrate 1M --size 47x40 -o r
-refuses 2 'at most 256 million pixels' clip.y4m --encoder x264 --bitrate 1M --size 16384x15628 -o r
-refuses 2 '--bitrate: give at most 32' clip.y4m --encoder x264 $(printf -- '--bitrate %sk ' $(seq 33)) -o r
-refuses 2 '--size: give at most 32' clip.y4m --encoder x264 --bitrate 1M $(printf -- '--size 16x%s ' $(seq 16 2 80)) -o r
+refuses 2 --size 47x40 -- firstpass clip.y4m --encoder x264 --bitrate 1M --size 47x40 -o r
+refuses 2 --size 16384x15628 -- firstpass clip.y4m --encoder x264 --bitrate 1M --size 16384x15628 -o r
+refuses 2 --bitrate 32 -- firstpass clip.y4m --encoder x264 $(printf -- '--bitrate %sk ' $(seq 33)) -o r
+refuses 2 --size 32 -- firstpass clip.y4m --encoder x264 --bitrate 1M $(printf -- '--size 16x%s ' $(seq 16 2 80)) -o r
 expect 0 firstpass clip.y4m --backend cpu --encoder x264 $(printf -- '--bitrate %sk ' $(seq 32)) -o a
 [ "$(grep -c 'x264 --preset' "$scratch/out")" = 32 ] || fail "32 bitrates"
 rm ./a*
-refuses 2 'x264: --ratetol takes 0.011 to 100, not 0.01' clip.y4m --encoder x264 --bitrate 1M --ratetol 0.01 -o r
-refuses 2 '--ratetol: not an option of x265' clip.y4m --encoder x265 --bitrate 1M --ratetol 0.5 -o r
-refuses 2 '--cutree: not an option of x264' clip.y4m --encoder x264 --bitrate 1M --cutree 0 -o r
-refuses 2 '--mbtree: not an option of x265' clip.y4m --encoder x265 --bitrate 1M --mbtree 0 -o r
-refuses 2 'x265: --ref 7 is too many: with --bframes 4 and --b-pyramid it takes 1 to 6' clip.y4m --encoder x265 --bitrate 1M --ref 7 -o r
-refuses 2 '--qcomp takes 0.5 to 1' clip.y4m --encoder x265 --bitrate 1M --qcomp 0.4 -o r
+refuses 2 x264 --ratetol 0.011 100 0.01 -- firstpass clip.y4m --encoder x264 --bitrate 1M --ratetol 0.01 -o r
+refuses 2 --ratetol x265 -- firstpass clip.y4m --encoder x265 --bitrate 1M --ratetol 0.5 -o r
+refuses 2 --cutree x264 -- firstpass clip.y4m --encoder x264 --bitrate 1M --cutree 0 -o r
+refuses 2 --mbtree x265 -- firstpass clip.y4m --encoder x265 --bitrate 1M --mbtree 0 -o r
+refuses 2 x265 '--ref 7' '--bframes 4' --b-pyramid 1 6 -- firstpass clip.y4m --encoder x265 --bitrate 1M --ref 7 -o r
+refuses 2 --qcomp 0.5 1 -- firstpass clip.y4m --encoder x265 --bitrate 1M --qcomp 0.4 -o r
 for name in r/ ./ . ..; do
-    refuses 2 'give a name' clip.y4m --encoder x264 --bitrate 1M -o "$name"
+    refuses 2 "$name" -- firstpass clip.y4m --encoder x264 --bitrate 1M -o "$name"
 done
-refuses 2 'x265: --weightp takes 0 to 1, not 2' clip.y4m --encoder x265 --bitrate 1M --weightp 2 -o r
-refuses 2 '--rc-lookahead 3 must be more than --bframes 3; give --rc-lookahead 4 or fewer B frames' clip.y4m --encoder x264 --bitrate 1M --rc-lookahead 3 -o r
-refuses 2 '--min-keyint 5 is more than --keyint 2; reduce it' clip.y4m --encoder x264 --bitrate 1M --keyint 2 --min-keyint 5 -o r
-refuses 2 '--vbv-bufsize needs --vbv-maxrate; give both' clip.y4m --encoder x264 --bitrate 1M --vbv-bufsize 500 -o r
-refuses 2 '--vbv-maxrate needs --vbv-bufsize; give both' clip.y4m --encoder x264 --bitrate 1M --vbv-maxrate 500 -o r
-refuses 2 'x264 takes 8 or 10' clip.y4m --encoder x264 --bitrate 1M --output-depth 12 -o r
-refuses 3 'nothing.y4m' nothing.y4m --encoder x264 --bitrate 1M -o r
+refuses 2 x265 --weightp 0 1 2 -- firstpass clip.y4m --encoder x265 --bitrate 1M --weightp 2 -o r
+refuses 2 '--rc-lookahead 3' '--bframes 3' '--rc-lookahead 4' -- firstpass clip.y4m --encoder x264 --bitrate 1M --rc-lookahead 3 -o r
+refuses 2 '--min-keyint 5' '--keyint 2' -- firstpass clip.y4m --encoder x264 --bitrate 1M --keyint 2 --min-keyint 5 -o r
+refuses 2 --vbv-bufsize --vbv-maxrate -- firstpass clip.y4m --encoder x264 --bitrate 1M --vbv-bufsize 500 -o r
+refuses 2 --vbv-maxrate --vbv-bufsize -- firstpass clip.y4m --encoder x264 --bitrate 1M --vbv-maxrate 500 -o r
+refuses 2 --output-depth x264 8 10 -- firstpass clip.y4m --encoder x264 --bitrate 1M --output-depth 12 -o r
+refuses 3 nothing.y4m -- firstpass nothing.y4m --encoder x264 --bitrate 1M -o r
 # What the program x265 does not read has no command line for it.
 expect 0 $first x265 --bitrate 100k --size 64x64 --size 62x64 -o a
 [ "$(grep -c 'same with x265' "$scratch/out") $(grep -c ' | x265 ' "$scratch/out")" = "1 1" ] || fail "x265 below 64x64"
@@ -112,8 +107,7 @@ expect 0 $first x265 --bitrate 100k --size 64x64 --size 62x64 -o a
 # The input is never replaced.
 for name in i-96x80-100k-0.log i-96x80-100k-0.log.mbtree i.json; do
     cp clip.y4m $name
-    expect 2 firstpass $name --backend cpu --encoder x264 --bitrate 100k -o i -y
-    says "$name: is the input"
+    refused 2 "$name" -- firstpass $name --backend cpu --encoder x264 --bitrate 100k -o i -y
     cmp clip.y4m $name || fail "$name was replaced"
     rm $name
     ls | grep '^i' && fail "$name: left files"
@@ -121,14 +115,14 @@ done
 rm -f ./a*
 
 make_clip odd.y4m 97 81 8 3
-refuses 3 'give --size 98x82' odd.y4m --encoder x264 --bitrate 1M -o r
+refuses 3 odd.y4m '--size 98x82' -- firstpass odd.y4m --encoder x264 --bitrate 1M -o r
 make_clip small.y4m 5 18 8 3
-refuses 3 'give --size 16x18' small.y4m --encoder x264 --bitrate 1M -o r
+refuses 3 small.y4m '--size 16x18' -- firstpass small.y4m --encoder x264 --bitrate 1M -o r
 make_clip small.y4m 8 8 8 3
-refuses 3 'x265 takes sides of 16 pixels or more; give --size 16x16' small.y4m --encoder x265 --bitrate 1M -o r
+refuses 3 small.y4m x265 '--size 16x16' -- firstpass small.y4m --encoder x265 --bitrate 1M -o r
 expect 0 firstpass odd.y4m --backend cpu --encoder x264 --bitrate 1M --size 98x82 -o a
 { printf 'YUV4MPEG2 W16400 H16 F25:1 C420jpeg\nFRAME\n'; head -c 393600 /dev/zero; } >long.y4m
-refuses 3 'up to 16384 pixels; give --size 16384x16' long.y4m --encoder x264 --bitrate 1M -o r
+refuses 3 long.y4m '--size 16384x16' -- firstpass long.y4m --encoder x264 --bitrate 1M -o r
 rm long.y4m
 # What is analysed is what the command line says: of a qcomp that it calls 1.0, without a tree.
 expect 0 firstpass clip.y4m --backend cpu --encoder x264 --bitrate 100k --qcomp 0.9999 -o d
@@ -192,12 +186,14 @@ rm -rf ./a*
 
 # A rate of a QP at which the model knows little, and one that no QP reaches: warnings.
 expect 0 $first x264 --bitrate 100k -o a
-grep -q 'warning' "$scratch/err" && fail "a warning of 100 kbit/s"
+[ ! -s "$scratch/err" ] || fail "a warning of 100 kbit/s"
 expect 0 $first x264 --bitrate 900k -o a -y
-grep -q 'warning: a-.*x264 may miss 900 kbit/s by a tenth to a half: .* at QP [0-9],' "$scratch/err" || fail "no warning of a low QP"
+[ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "not one warning of a low QP"
+names a-96x80-900k-0.log 900
 rm -f ./a*
 expect 0 $first x264 --bitrate 2000M --bitrate 1k -o a
-grep warning "$scratch/err" | head -1 | grep -q 'unlikely to reach 2000000 kbit/s: .*give a lower' || fail "no warning of the rate"
+names a-96x80-2000000k-0.log 2000000 a-96x80-1k-0.log
+head -1 "$scratch/err" | grep -qw 2000000 || fail "the warnings are not in the order of the bitrates"
 rm -f ./a*
 
 have ffmpeg || { echo "ffmpeg is not here: no second pass was tested"; exit 0; }
@@ -259,9 +255,9 @@ ffmpeg -nostdin -v error -f lavfi -i testsrc2=s=128x96:r=25:d=1 -f lavfi -i mand
 ffmpeg -nostdin -v error -i cut.y4m -frames:v 12 -c:v ffv1 -pix_fmt yuv420p10le deep.mkv || fail "no deep clip"
 # Frames at uneven times.
 ffmpeg -nostdin -v error -i cut.y4m -vf "select='mod(n,7)-3'" -fps_mode passthrough -c:v ffv1 uneven.mkv || fail "no uneven clip"
-refuses 3 'give --vf fps=25/1' uneven.mkv --encoder x264 --bitrate 1M -o r
+refuses 3 uneven.mkv '--vf fps=25/1' -- firstpass uneven.mkv --encoder x264 --bitrate 1M -o r
 expect 0 firstpass uneven.mkv --backend cpu --encoder x264 --bitrate 1M -o a --vf fps=25/1
-refuses 3 'end --vf with fps=50/1' uneven.mkv --encoder x264 --bitrate 1M -o r --vf "setpts=PTS/2,fps=50,select='mod(n,7)-3'"
+refuses 3 uneven.mkv --vf fps=50/1 -- firstpass uneven.mkv --encoder x264 --bitrate 1M -o r --vf "setpts=PTS/2,fps=50,select='mod(n,7)-3'"
 # Frames change their size, and times jump: the filter begins anew, and so does its grid of times.
 ffmpeg -nostdin -v error -i cut.y4m -frames:v 12 -c:v mpeg2video first.ts || fail "no first part"
 ffmpeg -nostdin -v error -i cut.y4m -frames:v 12 -vf scale=160:96 -c:v mpeg2video -output_ts_offset 10.313 last.ts || fail "no last part"
@@ -269,10 +265,13 @@ cat first.ts last.ts >jump.ts
 for graph in fps=25 'hflip, fps=25:round=up[out]'; do
     run firstpass jump.ts --backend cpu --encoder x264 --bitrate 1M -o r --vf "$graph"
     [ "$status" -eq 3 ] || fail "a jump in time: exit status $status"
-    says 'encode the parts before and after that place as separate files'
+    names jump.ts 11 --vf
+    ! grep -q fps= "$scratch/err" || fail "a jump in time: the advice is the graph that was given"
 done
 run firstpass jump.ts --backend cpu --encoder x264 --bitrate 1M -o r --vf fps=25,hflip
-says 'end --vf with fps=25/1'
+[ "$status" -eq 3 ] || fail "a jump in time: exit status $status"
+names jump.ts --vf fps=25/1
+! ls | grep -q '^r' || fail "a jump in time: left files"
 rm first.ts last.ts jump.ts
 cp deep.mkv "it's:deep.mkv"
 # Two video streams, of which the larger one comes last, and sound; full range; an edit list.
@@ -335,7 +334,7 @@ if ffmpeg -hide_banner -encoders 2>/dev/null | grep -q ' libx265 ' && ! checked;
     "$gpume" firstpass long.y4m --backend cpu --encoder x265 --preset placebo --bitrate 2M -o t --verify --timeout 3 \
         >"$scratch/out" 2>"$scratch/err"
     [ $? -eq 1 ] || fail "--verify: exit status after --timeout"
-    says "--timeout 3: the run did not end in time"
+    grep -qF -- '--timeout 3' "$scratch/err" || fail "the option that ended the run is not named"
     [ ! -e t.json ] || grep -q '^ffmpeg' "$scratch/out" || fail "--verify: the command lines are lost"
     grep -qE 'own two passes|with gpume|nan' "$scratch/out" && fail "--verify: a row of an encode that was cut short"
     rm -f long.y4m t.json t-*
@@ -352,14 +351,13 @@ for encoder in x264 x265; do
     grep -q "^#   times are of lib$encoder alone; that of gpume's first pass includes decoding\$" "$scratch/out" ||
         fail "--verify: what the times hold"
     [ "$(ls -d v* | wc -l)" -eq 3 ] || fail "--verify with $encoder leaves $(ls -d v*)"
-    expect 2 firstpass deep.mkv --backend cpu --encoder $encoder --bitrate 150k -o a --verify
-    says 'takes 8 bits'
+    refused 2 --verify 8 -- firstpass deep.mkv --backend cpu --encoder $encoder --bitrate 150k -o a --verify
     ls a* >/dev/null 2>&1 && fail "--verify: files of a refused run" || :
 done
 # libx264 refuses such a rate even with its own files.
 if ffmpeg -hide_banner -encoders 2>/dev/null | grep -q " libx264 "; then
     "$gpume" firstpass cut.y4m --backend cpu --encoder x264 --bitrate 1k -o a --verify >/dev/null 2>"$scratch/err"
     [ $? -eq 1 ] || fail "--verify: libx264 takes 1 kbit/s"
-    says "--verify: pass 2 with the encoder's own files: "
+    grep -qF -- '--verify' "$scratch/err" || fail "the option that failed is not named"
 fi
 echo "$passes second passes"
