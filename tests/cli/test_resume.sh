@@ -36,13 +36,30 @@ goes_on() {
     feeder=
     rm slow
 }
+# refuses WORD... -- OPTION...: names each word.
 refuses() {
     mkfifo slow
     cat clip.y4m >slow 2>/dev/null &
     feeder=$!
+    refused_words=
+    while [ "$1" != -- ]; do
+        refused_words="$refused_words$1
+"
+        shift
+    done
+    shift
     expect 2 slow -o out --predicted p.y4m --residual r%03d.png --resume --backend "$engine" "$@"
     stop_feeder
     rm slow
+    while IFS= read -r refused_word; do
+        [ -z "$refused_word" ] || names "$refused_word"
+    done <<WORDS
+$refused_words
+WORDS
+}
+# done_before COUNT: the run said how many frame pairs it found complete.
+done_before() {
+    grep -q -- "--resume: $1 " "$scratch/err" || fail "not $1 frame pairs are done before"
 }
 
 # Prints a summary without times.
@@ -70,7 +87,7 @@ same() {
 unbroken
 break_off INT 011
 goes_on -v
-says "--resume: 11 frame pairs are done"
+done_before 11
 same interrupted
 unbroken --check --start 6 --frames 20 --ref-distance 3
 break_off TERM 010 --check --start 6 --frames 20 --ref-distance 3
@@ -87,7 +104,7 @@ same "at the end"
 mv longer clip.y4m
 unbroken
 goes_on
-says "nothing to continue"
+names --resume
 same "from the beginning"
 
 # Every format of vectors that is one file.
@@ -140,7 +157,7 @@ make_clip longer.y4m 64 48 8 $((fields + 30))
 mv longer.y4m clip.y4m
 unbroken
 goes_on -v
-says "--resume: $fields frame pairs are done"
+done_before "$fields"
 same killed
 make_clip clip.y4m 64 48 8 40
 unbroken
@@ -182,7 +199,7 @@ goes_on_as() {
     stop "$1"
     "$gpume" "$2" -o "${3:-some}" --predicted "${4:-some.y4m}" --resume ${5:-} -v --backend "$engine" \
         <in/clip.y4m >"$scratch/out" 2>"$scratch/err" || fail "$1 does not go on as $2"
-    says "--resume: 1 frame pairs are done"
+    done_before 1
     ! grep -q 'cannot be identified' "$scratch/err" || fail "$1 as $2: a file can be identified"
     case $1 in
     *%*) ;; # other pictures
@@ -207,27 +224,24 @@ goes_on_as in/clip.y4m in/clip.y4m in/../some in/other.y4m -y # which follows li
 rm in/other.y4m
 stop in/clip.y4m
 mkdir other
-expect 2 in/clip.y4m -o other --predicted some.y4m --resume --backend "$engine"
-says '"vectors.csv": "some/vectors.csv", this one has "vectors.csv": "other/vectors.csv"'
-expect 2 in/clip.y4m -o some --residual some.y4m --resume --backend "$engine"
-says '"predicted": "some.y4m", this one has "residual": "some.y4m"'
+refused 2 --resume some/vectors.csv other/vectors.csv -- in/clip.y4m -o other --predicted some.y4m --resume --backend "$engine"
+refused 2 --resume '"predicted": "some.y4m"' '"residual": "some.y4m"' -- in/clip.y4m -o some --residual some.y4m --resume --backend "$engine"
 rmdir other
 rm -r some .some.y4m.gpume-*
 stop in/clip.y4m
 cp -p in/clip.y4m in/copy.y4m
-expect 2 in/copy.y4m -o some --predicted some.y4m --resume --backend "$engine"
-says '"name": "in/clip.y4m", this one has "name": "in/copy.y4m"'
+refused 2 --resume in/clip.y4m in/copy.y4m -- in/copy.y4m -o some --predicted some.y4m --resume --backend "$engine"
 touch -d '2001-02-03 04:05:06' in/clip.y4m
-expect 2 in/clip.y4m -o some --predicted some.y4m --resume --backend "$engine"
-says 'the input has changed'
+refused 2 --resume -- in/clip.y4m -o some --predicted some.y4m --resume --backend "$engine"
 expect 0 -q in/clip.y4m -o some --predicted some.y4m -y --backend "$engine"
 rm -r some some.y4m
 # Nor is the input ever replaced, whatever it is called.
 cp clip.y4m in/clip.y4m
-expect 2 file:in/clip.y4m --predicted in/clip.y4m -y --backend "$engine"
-says "in/clip.y4m: is the input"
-expect 2 file:in/p%02d.pgm --residual in/p%d.pgm -y --backend "$engine"
-says "is the input"
+cksum in/*.* >before
+refused 2 in/clip.y4m -- file:in/clip.y4m --predicted in/clip.y4m -y --backend "$engine"
+refused 2 in/p%d.pgm -- file:in/p%02d.pgm --residual in/p%d.pgm -y --backend "$engine"
+cksum in/*.* | cmp - before || fail "the input was replaced"
+rm before
 # A pipe on standard input has no identity: the run continues, and a line says what it must contain.
 (
     trap '' XFSZ
@@ -238,7 +252,8 @@ says "is the input"
 # shellcheck disable=SC2002
 cat clip.y4m | "$gpume" - --vectors some.csv --resume --backend "$engine" >"$scratch/out" 2>"$scratch/err" ||
     fail "a pipe on standard input does not go on"
-says "warning: --resume: standard input cannot be identified"
+[ "$(grep -c . "$scratch/err")" -eq 1 ] || fail "a pipe on standard input: not one warning"
+names --resume
 cmp whole/vectors.csv some.csv || fail "a pipe on standard input: vectors"
 rm -r in link.y4m some.csv
 
@@ -246,14 +261,13 @@ rm -r in link.y4m some.csv
 break_off INT 011
 for option in "--block 4" "--window 5" "--edge inside" "--ref-distance 2" "--frames 7" "--start 2" \
     "--prefilter box:3" "--vf hflip" "--gain 2" "--residual-mode signed"; do
-    refuses $option
-    says '--resume: the interrupted run had "'
+    name=${option%% *}
+    refuses --resume "\"${name#--}\"" -- $option
 done
-refuses --block 16
-says '"block": 8, this one has "block": 16'
+refuses --resume '"block": 8' '"block": 16' -- --block 16
 cp clip.y4m other.y4m
-expect 2 other.y4m -o out --predicted p.y4m --residual r%03d.png --resume --backend "$engine"
-says '"name": "slow", this one has "name": "other.y4m"'
+refused 2 --resume '"name": "slow"' other.y4m -- other.y4m -o out --predicted p.y4m --residual r%03d.png --resume \
+    --backend "$engine"
 expect 2 other.y4m -o out --predicted p.y4m --resume --backend "$engine"
 # seal FILE: prints the state in it with a correct checksum, 64-bit FNV-1a. The shell's numbers have 64 bits, and wrap.
 seal() {
@@ -270,64 +284,52 @@ seal() {
 mv .p.y4m.gpume-state good
 seal good | cmp - good || fail "the checksum of a state"
 sed 's/^  "gpume": ".*"/  "gpume": "0.0.1"/' good >.p.y4m.gpume-state
-refuses
-says ".p.y4m.gpume-state has been changed since it was written"
+refuses --resume .p.y4m.gpume-state --
 seal .p.y4m.gpume-state >state
 mv state .p.y4m.gpume-state
-refuses
-says '"gpume": "0.0.1"'
+refuses --resume '"gpume": "0.0.1"' --
 sed 's/^  "state": [0-9]*/  "state": 3/' good >.p.y4m.gpume-state
-refuses
-says ".p.y4m.gpume-state was written by another version of gpume; resume with that version, or start anew without --resume"
+refuses --resume .p.y4m.gpume-state --
 
 # The machine has been restarted, which an interrupted run survives and a killed one does not.
 grep -q '^    "boot": null,$' good || fail "an interrupted run is not on the disk"
 sed 's/^    "boot": null,$/    "boot": "another",/' good >state
 seal state >.p.y4m.gpume-state
 rm state
-refuses
-says "restarted"
+refuses --resume --
 # Files that are not states: not JSON, other JSON, a truncated state, one followed by more, one that is too large.
 for command in 'echo nonsense' 'echo []' 'echo "{\"state\": \"4\"}"' 'head -c 1000 good' 'cat good good' \
     'head -c 1048577 /dev/zero | tr "\\0" " " | cat - good'; do
     eval "$command" >.p.y4m.gpume-state
-    refuses
-    says ".p.y4m.gpume-state is not the saved state of a run"
+    refuses --resume .p.y4m.gpume-state --
 done
 # Changed files.
 mv good .p.y4m.gpume-state
 cp -p p.y4m.partial kept
 : >p.y4m.partial
-refuses
-says "p.y4m is shorter than before"
+refuses --resume p.y4m --
 mv p.y4m.partial p.y4m
-refuses
-says "p.y4m is missing"
+refuses --resume p.y4m --
 rm p.y4m
-refuses
-says "p.y4m is missing"
+refuses --resume p.y4m --
 mv kept p.y4m.partial
 cp -p out/frames.csv.partial kept
 touch out/frames.csv.partial
-refuses
-says "out/frames.csv has been modified since"
+refuses --resume out/frames.csv --
 mv kept out/frames.csv.partial
 # A number that the run has not written: more fields than the files hold, fewer bytes, another time.
 for number in fields last_field targets sad_before bytes number changed_s checksum; do
     cp .p.y4m.gpume-state good
     sed "s/^\( *\"$number\": \"\)/\11/" good >.p.y4m.gpume-state
     ! cmp -s good .p.y4m.gpume-state || fail "the state has no $number"
-    refuses
-    says "--resume: .p.y4m.gpume-state has been changed since it was written; start anew without --resume"
+    refuses --resume .p.y4m.gpume-state --
     mv good .p.y4m.gpume-state
 done
 # A picture of a completed frame pair. That of the next one may be missing.
 mv r003.png kept
-refuses
-says "--resume: r003.png, which holds a completed frame pair, is missing; restore it, or start anew without --resume"
+refuses --resume r003.png --
 : >r003.png
-refuses
-says "r003.png, which holds a completed frame pair, is empty"
+refuses --resume r003.png --
 mv kept r003.png
 goes_on
 same "after refusals"
@@ -359,14 +361,14 @@ flo() {
 break_flo INT f10-9.flo
 mv f5-6.flo kept
 flo 2
-says "--resume: f5-6.flo, which holds a completed frame pair, is missing"
+names --resume f5-6.flo
 mv kept f5-6.flo
 mv f0-1.flo kept # the first frame has no past
 flo 2
-says "f0-1.flo"
+names --resume f0-1.flo
 mv kept f0-1.flo
 flo 0 -v
-says "--resume: 21 frame pairs are done"
+done_before 21
 for file in all/*; do
     cmp "$file" "${file#all/}" || fail "files by number alone: $file"
 done
@@ -374,7 +376,7 @@ rm f*.flo
 break_flo INT f10-9.flo
 rm f*.flo
 flo 0
-says "nothing to continue"
+names --resume
 [ "$(ls f*.flo | wc -l)" -eq "$(ls all | wc -l)" ] || fail "files by number alone, from the beginning"
 rm f*.flo
 # A forged state claims more frames than anyone can look for.
@@ -384,7 +386,7 @@ sed 's/^\( *"targets": "\).*"/\1999999999999999999"/' .f%d-%d.flo.gpume-state >s
 seal state >.f%d-%d.flo.gpume-state
 rm state
 flo 0
-says "nothing to continue"
+names --resume
 rm f*.flo
 # Killed as soon as the state says that there is one field: its file is there.
 feed 2
@@ -431,10 +433,8 @@ mkfifo slow
 launch INT slow -o out --predicted p.y4m --residual r%03d.png
 await .p.y4m.gpume-state
 mv slow hidden
-refuses
-says "--resume: p.y4m is being written by a run that is still under way; wait for its end or stop it"
-refuses -b 16 # with other options, too
-says "--resume: p.y4m is being written by a run that is still under way; wait for its end or stop it"
+refuses --resume p.y4m --
+refuses --resume p.y4m -- -b 16 # with other options, too
 kill -s INT $pid
 wait $pid
 [ $? -eq 1 ] || fail "the other run: exit status"
@@ -457,8 +457,8 @@ kill -s KILL $pid
 wait $pid 2>/dev/null
 cp pictures/020.pgm pictures/002.pgm
 # shellcheck disable=SC2086
-expect 2 pictures/%03d.pgm -b 4 -w 96 $slowly --vectors v.csv --resume --backend "$engine"
-says "the input has changed"
+refused 2 --resume -- pictures/%03d.pgm -b 4 -w 96 $slowly --vectors v.csv --resume --backend "$engine"
+[ -e .v.csv.gpume-state ] || fail "a changed picture: the state is gone"
 rm -r pictures few.csv .v.csv.gpume*
 
 # The state of a run goes with the next run of any of its outputs, whichever comes first, and however that is
@@ -484,10 +484,8 @@ rm u.csv n.y4m q.y4m v.csv.partial
 
 # Outputs that cannot be resumed are refused before any work.
 for output in "--overlay o.mkv" "--difference d.mp4" "--report r.html" "--report r.json" "--vectors -"; do
-    expect 2 clip.y4m $output --resume --backend "$engine"
-    says "cannot be resumed"
+    refused 2 "${output#* }" -- clip.y4m $output --resume --backend "$engine"
 done
-expect 2 clip.y4m --report r.csv --resume --backend "$engine"
-says "r.csv: a report cannot be resumed"
+refused 2 r.csv -- clip.y4m --report r.csv --resume --backend "$engine"
 only . clip.y4m other.y4m whole whole.y4m $(ls | grep '^whole.*png$')
 exit 0
