@@ -111,8 +111,7 @@ mv moved.y4m copy.y4m
 expect 0 -q copy.y4m --backend "$engine" -o one
 expect 0 merge part_2 part_0 part_1 -o all --whole
 same one all
-expect 2 merge part_2 part_0 part_1 -o all --whole
-says "all/vectors.csv: exists already"
+refused 2 all/vectors.csv -- merge part_2 part_0 part_1 -o all --whole
 expect 0 merge part_2 part_0 part_1 -o all --whole -y -q
 [ ! -s "$scratch/out" ] || fail "-q, and yet a summary"
 same one all
@@ -130,49 +129,44 @@ expect 0 plan clip.y4m --chunks 3 --format json
 [ "$(grep -c '"start"' "$scratch/out")" -eq 3 ] || fail "JSON has not three ranges"
 grep -q '"frames": null' "$scratch/out" || fail "the last range has an end"
 
-# refuses TEXT PARTS: the merge fails with this text and leaves nothing.
+# refuses WORD... -- merge PARTS: the merge names each word and leaves nothing.
 refuses() {
-    text=$1
-    shift
-    expect 3 merge "$@" -o none
-    says "$text"
+    refused 3 "$@" -o none
     [ ! -e none ] || fail "a refused merge left its folder"
 }
-refuses "part_2: begins with frame 13, but part_0 ends with frame 6: the part with frame 7 is missing" part_0 part_2
-refuses "overlaps with" part_0 part_1 part_1 part_2
-expect 3 merge part_1 part_2 -o none --whole
-says "--whole: part_1 begins with frame 7"
-expect 3 merge part_0 part_1 -o none --whole
-says "--whole: part_1 ends with frame 12"
+refuses part_2 13 part_0 6 7 -- merge part_0 part_2
+refuses part_1 -- merge part_0 part_1 part_1 part_2
+refuses --whole part_1 7 -- merge part_1 part_2 --whole
+refuses --whole part_1 12 -- merge part_0 part_1 --whole
 expect 0 merge part_0 part_1 -o none -q
 expect 0 -q copy.y4m --backend "$engine" -o first --frames 12
 same first none
 rm -r none
-refuses "absent: is no folder" part_0 absent
+refuses absent -- merge part_0 absent
 mkdir empty
-refuses "empty: is incomplete" part_0 empty
+refuses empty -- merge part_0 empty
 cp -r part_1 partial
 mv partial/summary.json partial/summary.json.partial
-refuses "partial: is incomplete: its run was interrupted" part_0 partial part_2
+refuses partial -- merge part_0 partial part_2
 expect 0 -q copy.y4m --backend "$engine" $(sed -n 2p lines) -w 8 -o other
-refuses "other: is a part of another run than part_0: --window is \"8x8\", not \"7x7\"" part_0 other part_2
+refuses other part_0 --window 8x8 7x7 -- merge part_0 other part_2
 rm -r other
 tail -c 100 copy.y4m | tr '\000-\377' '\001-\377\000' >end
 head -c -100 copy.y4m | cat - end >changed.y4m
 expect 0 -q changed.y4m --backend "$engine" $(sed -n 2p lines) -o other
-refuses "other: is a part of another run than part_0: contents input" part_0 other part_2
+refuses other part_0 -- merge part_0 other part_2
 cp -r part_1 cut
 head -c -5 part_1/vectors.csv >cut/vectors.csv
-refuses "cut/vectors.csv: ends within a line" part_0 cut part_2
+refuses cut/vectors.csv -- merge part_0 cut part_2
 sed '$d' part_1/vectors.csv >cut/vectors.csv
-refuses "cut/vectors.csv: has" part_0 cut part_2
+refuses cut/vectors.csv "$(($(wc -l <cut/vectors.csv) - 1))" "$(wc -l <cut/vectors.csv)" -- merge part_0 cut part_2
 rm cut/vectors.csv
-refuses "cut/vectors.csv: is missing" part_0 cut part_2
+refuses cut/vectors.csv -- merge part_0 cut part_2
 cp part_1/vectors.csv cut
 sed '$d' part_1/frames.csv >cut/frames.csv
-refuses "cut/frames.csv: does not fit" part_0 cut part_2
+refuses cut/frames.csv cut/summary.json -- merge part_0 cut part_2
 sed 's/"format": 1/"format": 2/' part_1/summary.json >cut/summary.json
-refuses "cut/summary.json: is not the summary" part_0 cut part_2
+refuses cut/summary.json -- merge part_0 cut part_2
 # Compressed by gpume, by others, and damaged.
 for format in csv.gz csv.zst; do
     for number in 0 1; do
@@ -186,30 +180,22 @@ for format in csv.gz csv.zst; do
     csv.zst) "$gpume" convert part_1/vectors.csv part_1/v.csv.gz -q && mv part_1/v.csv.gz part_1/v.$format ;;
     esac
     case $format in
-    csv.gz) refuses "part_1/v.csv.gz: is damaged, or was compressed by another program" part_0 part_1 --vectors v.$format ;;
-    csv.zst) refuses "part_1/v.csv.zst: begins otherwise than part_0/v.csv.zst" part_0 part_1 --vectors v.$format ;;
+    csv.gz) refuses part_1/v.csv.gz -- merge part_0 part_1 --vectors v.$format ;;
+    csv.zst) refuses part_1/v.csv.zst part_0/v.csv.zst -- merge part_0 part_1 --vectors v.$format ;;
     esac
     rm part_[01]/v.$format
 done
-expect 2 merge part_0 part_1 -o part_1 -y
-says "part_1: is one of the parts"
-expect 2 merge part_0 -o none --residual r.mkv
-says "r.mkv: .mkv files cannot be joined"
-expect 2 merge part_0 -o none --overlay o.MP4
-says "o.MP4: .MP4 files cannot be joined byte for byte; write .y4m in the parts, and encode the merged file"
-expect 2 merge part_0 -o none --report r.html
-says "r.html: .html files cannot be joined byte for byte; name a .csv or .json report in the parts"
-expect 2 merge part_0 -o none --vectors v.npz
-says "v.npz: .npz files cannot be joined byte for byte; write .mvf in the parts, and convert the merged file"
+refused 2 part_1 -- merge part_0 part_1 -o part_1 -y
+refused 2 r.mkv .mkv -- merge part_0 -o none --residual r.mkv
+refused 2 o.MP4 .MP4 .y4m -- merge part_0 -o none --overlay o.MP4
+refused 2 r.html .html .csv .json -- merge part_0 -o none --report r.html
+refused 2 v.npz .npz .mvf -- merge part_0 -o none --vectors v.npz
 expect 2 merge part_0 -o none --report-dir d
 for option in --vectors --report; do
-    expect 2 merge part_0 -o none $option summary.json
-    says "summary.json: named for two outputs"
+    refused 2 summary.json -- merge part_0 -o none $option summary.json
 done
-expect 3 merge part_0 -o none --predicted p%d.png
-says "part_0/p1.png: is missing"
-expect 2 merge part_0
-says "-o DIR is missing"
+refuses part_0/p1.png -- merge part_0 --predicted p%d.png
+refused 2 -o -- merge part_0
 expect 2 merge -o none
 # Ranges of fields: the plan's runs, merged, are one run.
 for fields in same nearest; do
@@ -228,8 +214,7 @@ for fields in same nearest; do
     expect 0 merge part_* -o all --whole
     same one all
 done
-expect 2 plan clip.y4m
-says "--chunks N is missing"
+refused 2 --chunks -- plan clip.y4m
 expect 3 plan absent.mkv --chunks 2
 expect 2 plan clip.y4m --chunks 0
 
@@ -258,7 +243,7 @@ cp reported/r.json whole.json
 while read -r damage; do
     sed "$damage" whole.json >reported/r.json
     cmp -s whole.json reported/r.json && fail "$damage: changes nothing"
-    refuses "is not that of a report" reported --report r.json
+    refuses reported/r.json -- merge reported --report r.json
 done <<'END'
 /"counts"/{n;s/.*/ /}
 /"counts"/{n;s/-*[0-9]/9999&/}
@@ -294,8 +279,7 @@ while read -r option name more; do
     esac
     for how in $hows; do
         damage $how whole/"$file" >cut/"$file"
-        refuses "cut/$file: " cut $option "$name"
-        [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "$name, $how: more than one line"
+        refuses "cut/$file" -- merge cut $option "$name"
     done
 done <<'END'
 --vectors v.csv
@@ -329,12 +313,12 @@ rm -rf cut
 cp -r whole cut
 for rows in 24 0; do
     head -c $((256 + 44 * rows)) whole/v.npy >cut/v.npy
-    refuses "cut/v.npy: has another number of rows than its head says" cut --vectors v.npy
+    refuses cut/v.npy -- merge cut --vectors v.npy
 done
 # A whole file of another run.
 expect 0 -q clip.y4m --backend "$engine" -b 16 --frames 3 --vectors short.npy
 mv short.npy cut/v.npy
-refuses "cut/v.npy: has 36 rows, but its part has 48" cut --vectors v.npy
+refuses cut/v.npy 36 48 -- merge cut --vectors v.npy
 # How many candidates a block has may not be known before: as long as all blocks are there.
 for format in csv jsonl.gz npy mvf; do
     rm -rf whole all
@@ -343,7 +327,7 @@ for format in csv jsonl.gz npy mvf; do
     same whole all
     rm -r all
     "$gpume" clip.y4m -q --backend "$engine" -b 16 --frames 3 -w 1 --candidates 8 --edge inside --vectors whole/v.$format -y
-    refuses "whole/v.$format: " whole --vectors v.$format
+    refuses "whole/v.$format" -- merge whole --vectors v.$format
 done
 # Both matches of a block are rows of their own.
 rm -rf whole all
@@ -353,13 +337,13 @@ same whole all
 rm -r all
 awk -F, '$1 < 4' whole/v.csv >cut.csv
 mv cut.csv whole/v.csv
-refuses "whole/v.csv: " whole --vectors v.csv
+refuses whole/v.csv -- merge whole --vectors v.csv
 # A window that no run can have: the report's histogram has no room for it.
 rm -rf whole
 expect 0 -q clip.y4m --backend "$engine" -b 16 --frames 4 -o whole --report whole/r.json
 sed 's/"7x7"/"9999x9999"/' whole/summary.json >sum.json
 mv sum.json whole/summary.json
-refuses "whole/summary.json: is not the summary" whole --report r.json
+refuses whole/summary.json -- merge whole --report r.json
 
 # An output that is a file of a part under another name: by links of either kind, of any of its files and folders.
 rm -rf part_* all whole cut
@@ -374,9 +358,11 @@ while read -r kind from to; do
     hard) ln "$from" all/"$to" ;;
     far) ln -s "$PWD/$from" far && ln -s ../far all/"$to" ;;
     esac
-    expect 2 merge part_0 part_1 -o all -y --predicted p%d.png
-    says ": is the input; give the output another name"
-    [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "$kind $from $to: more than one line"
+    case $to in
+    p*) output=all/p%d.png ;;
+    *) output=all/$to ;;
+    esac
+    refused 2 "$output" -- merge part_0 part_1 -o all -y --predicted p%d.png
     cat part_0/* part_1/* | cksum | cmp -s - before || fail "$kind $from $to: a part is not what it was"
     only all "$to"
     rm -f far
@@ -392,8 +378,7 @@ hard part_0/frames.csv p9.png
 END
 rm -rf all
 ln -s part_1 all
-expect 2 merge part_0 part_1 -o all -y
-says "all: is one of the parts"
+refused 2 all -- merge part_0 part_1 -o all -y
 rm all
 
 # Without vectors.csv in all parts, there is none.
