@@ -24,8 +24,7 @@ cp "$scratch/out" first.csv
 scenes --threads 3 -o more.csv
 cmp first.csv more.csv || fail "three threads find something else"
 grep -q '^scenes       3 in 45 frames: 2 cuts$' "$scratch/out" || fail "no closing summary"
-expect 2 scenes clip.mkv --backend "$engine" -o more.csv
-says "more.csv"
+refused 2 more.csv -- scenes clip.mkv --backend "$engine" -o more.csv
 scenes -o more.csv -y -q
 [ ! -s "$scratch/out" ] || fail "-q printed something"
 only . clip.mkv csv first.csv more.csv
@@ -117,10 +116,9 @@ rm one.mkv one.json
 # What is refused.
 expect 2 scenes
 expect 2 scenes clip.mkv clip.mkv
-expect 2 scenes clip.mkv --format mp4
-expect 2 scenes clip.mkv --confidence 2
-expect 2 scenes clip.mkv -y -o clip.mkv
-says "clip.mkv"
+refused 2 --format mp4 -- scenes clip.mkv --format mp4
+refused 2 --confidence 2 -- scenes clip.mkv --confidence 2
+refused 2 clip.mkv -- scenes clip.mkv -y -o clip.mkv
 # Interrupted at any moment, also before the first frame: no crash, no output.
 for seconds in 0.001 0.01 0.03 0.1; do
     for format in json keyframes; do
@@ -128,17 +126,15 @@ for seconds in 0.001 0.01 0.03 0.1; do
         status=$?
         case $status in
         0) rm cut.out ;;
-        1) says "--timeout $seconds: the run did not end in time" ;;
+        1) grep -qF -- "--timeout $seconds" "$scratch/err" || fail "the option that ended the run is not named" ;;
         *) fail "--timeout $seconds: exit status $status" ;;
         esac
     done
 done
 mkdir folder
-expect 2 scenes clip.mkv -o folder
-says "folder: is a folder; give the name of a file"
+refused 2 folder -- scenes clip.mkv -o folder
 rmdir folder
-expect 3 scenes absent.mkv
-says "absent.mkv"
+refused 3 absent.mkv -- scenes absent.mkv
 printf 'YUV4MPEG2 W0 H0\n' >broken.y4m
-expect 3 scenes broken.y4m
+refused 3 broken.y4m -- scenes broken.y4m
 only . broken.y4m clip.mkv clip.qp csv first.csv more.csv packed
