@@ -18,8 +18,8 @@ int gpume_inputs_add(const char *name);
 /* The same, but all files of a folder. */
 int gpume_inputs_add_all(const char *name);
 
-/* Adds what a text of a user's stands for if it is the name of a file, as above, but for folders and
- * standard input. */
+/* Adds the files that a text stands for, if it is such a name. Unlike gpume_inputs_add, it takes
+ * "-" and the names of folders for other texts. */
 int gpume_inputs_add_text(const char *text);
 
 /* Adds an open file. */
