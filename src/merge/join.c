@@ -4,8 +4,8 @@
 #include "base/status.h"
 #include "files/little_endian.h"
 #include "files/unpack.h"
+#include "merge/blocks.h"
 #include "merge/lengths.h"
-#include "vectors/reader.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -203,33 +203,17 @@ static int refuse_rows(
 static int count_blocks(
     struct gpume_join_file *file, const struct gpume_merge_part *part, const struct gpume_log *log)
 {
-    struct gpume_vectors_reader *reader = NULL;
-    const struct gpume_vectors_source source = {.path = file->path, .log = *log};
-    const struct gpume_vectors_field *field = NULL;
-    uint64_t rows = 0, blocks = 0, frames = 0, last = UINT64_MAX;
-    int status;
-    GPUME_TRY(gpume_vectors_reader_open(&reader, &source));
-    for (;;) {
-        GPUME_TRY(gpume_vectors_reader_next(reader, &field));
-        if (!field) {
-            break;
-        }
-        frames += field->frame != last;
-        last = field->frame;
-        rows += field->count;
-        for (size_t i = 0; i < field->count; i++) {
-            blocks += field->blocks[i].candidate == 0;
-        }
+    struct gpume_merge_blocks found;
+    const bool matches = file->each == GPUME_JOIN_MATCHES;
+    GPUME_CHECK(matches ? gpume_merge_blocks_of_matches(&found, file->path, log)
+                        : gpume_merge_blocks_of_candidates(&found, file->path, part, log));
+    file->lines = file->kind == GPUME_JOIN_LINES ? found.rows : 0;
+    if (found.blocks != part->blocks) {
+        return refuse_rows(file, found.blocks, part->blocks, log);
     }
-    file->lines = file->kind == GPUME_JOIN_LINES ? rows : 0;
-    const bool fits =
-        file->each == GPUME_JOIN_MATCHES /* one or two for each block */
-            ? frames == part->fields && rows >= part->blocks && rows / 2 <= part->blocks
-            : blocks == part->blocks;
-    status = fits ? GPUME_OK : refuse_rows(file, blocks, part->blocks, log);
-fail:
-    gpume_vectors_reader_close(&reader);
-    return status;
+    return found.cut || (matches && found.frames != part->fields)
+               ? gpume_merge_refuse(file->path, "does not have all rows of its part", log)
+               : GPUME_OK;
 }
 
 int gpume_join_count(

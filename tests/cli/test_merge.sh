@@ -329,13 +329,42 @@ for format in csv jsonl.gz npy mvf; do
     "$gpume" clip.y4m -q --backend "$engine" -b 16 --frames 3 -w 1 --candidates 8 --edge inside --vectors whole/v.$format -y
     refuses "whole/v.$format" -- merge whole --vectors v.$format
 done
+# Cut exactly between two candidates of the last block, of which no total tells: its window has room for another one.
+for format in csv jsonl csv.gz; do
+    for more in "--edge inside -w 3" "--edge extend -w 2 --subpel 4" "--edge inside -w 3 -b 16..8 --subpel 2 --subpel-search full"; do
+        rm -rf whole all
+        # shellcheck disable=SC2086 # several words
+        expect 0 -q clip.y4m --backend "$engine" -b 16 --frames 4 --candidates 8 $more -o whole --vectors whole/v.$format
+        expect 0 merge whole -o all --vectors v.$format -q
+        same whole all
+        rm -r all
+        sed '$d' whole/vectors.csv >cut.csv
+        tail -n 1 whole/vectors.csv | cut -d, -f"$(head -n 1 whole/vectors.csv | tr , '\n' | grep -n '^candidate$' | cut -d: -f1)" |
+            grep -q '^[1-7]$' || fail "$more: the last row is not that of another candidate"
+        case $format in
+        csv) cp cut.csv whole/vectors.csv ;;
+        *) "$gpume" convert cut.csv whole/v.$format -qy || fail "not converted" ;;
+        esac
+        case $format in
+        csv) refuses whole/vectors.csv -- merge whole ;;
+        *) refuses "whole/v.$format" -- merge whole --vectors v.$format ;;
+        esac
+    done
+done
+rm cut.csv
 # Both matches of a block are rows of their own.
 rm -rf whole all
-expect 0 -q clip.y4m --backend "$engine" -b 16 --frames 4 --bidirectional -o whole --vectors whole/v.csv --format extract_mvs
+expect 0 -q clip.y4m --backend "$engine" -b 16 -w 1 --frames 4 --bidirectional -o whole --vectors whole/v.csv --format extract_mvs
 expect 0 merge whole -o all --vectors v.csv -q
 same whole all
 rm -r all
-awk -F, '$1 < 4' whole/v.csv >cut.csv
+cp whole/v.csv uncut.csv
+blocks=$(sed -n 's/^    "blocks": \([0-9]*\),$/\1/p' whole/summary.json | head -n 1)
+last=$(tail -n 1 uncut.csv | cut -d, -f 1,3,4,7,8)
+awk -F, -v last="$last" '$1 "," $3 "," $4 "," $7 "," $8 != last' uncut.csv >whole/v.csv
+[ "$(($(wc -l <whole/v.csv) - 1))" -ge "$blocks" ] || fail "too few blocks have two matches"
+refuses whole/v.csv "$((blocks - 1))" "$blocks" -- merge whole --vectors v.csv
+awk -F, '$1 < 4' uncut.csv >cut.csv
 mv cut.csv whole/v.csv
 refuses whole/v.csv -- merge whole --vectors v.csv
 # A window that no run can have: the report's histogram has no room for it.
