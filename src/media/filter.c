@@ -93,8 +93,8 @@ static AVFilterInOut *make_end(AVFilterContext *context, const char *name)
     return end;
 }
 
-/* Filters open files without a word to us (movie, subtitles, lut3d): every text among the options
- * of a filter may be the name of one. Returns 0 or AVERROR(ENOMEM). */
+/* Filters open files without a word to us (movie, subtitles, lut3d): every text that an option
+ * of a filter is set to may be the name of one. Returns 0 or AVERROR(ENOMEM). */
 static int add_inputs(const AVFilterContext *context)
 {
     int error = 0;
@@ -102,7 +102,8 @@ static int add_inputs(const AVFilterContext *context)
     while (error >= 0 && context->filter->priv_class &&
            (option = av_opt_next(context->priv, option))) {
         uint8_t *text = NULL;
-        if (option->type == AV_OPT_TYPE_STRING) {
+        if (option->type == AV_OPT_TYPE_STRING &&
+            av_opt_is_set_to_default(context->priv, option) == 0) {
             error = av_opt_get(context->priv, option->name, 0, &text);
             error = error == 0 && gpume_inputs_add_text((char *)text) != GPUME_OK ? AVERROR(ENOMEM)
                                                                                   : error;

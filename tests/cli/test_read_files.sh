@@ -100,6 +100,10 @@ refused /dev/null small.y4m --vf sendcmd=f=commands,hue --backend cpu --vectors 
     fail "a picture that a graph reads is an output"
 cmp kept/p3.png p3.png || fail "a picture that a graph reads was replaced"
 cp kept/p?.png .
+# What no option was set to is no name: overlay has x=0 by itself.
+touch 0
+expect 0 small.y4m --vf 'movie=p3.png[a];[in][a]overlay' --backend cpu -qy --vectors 0 --format csv
+rm 0
 expect 0 luma small.y4m --vf 'movie=p3.png[a];[in][a]overlay,drawbox=t=3' -qy -o new.y4m
 rm new.y4m
 
