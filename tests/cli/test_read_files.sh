@@ -157,7 +157,7 @@ mkdir outside page
 echo mine >outside/3.js
 ln -s ../outside page/frames
 expect 2 clip.y4m --backend cpu --report-dir page -y
-says "page/frames: is a link"
+names page/frames
 only outside 3.js
 rm page/frames
 mkdir page/frames
@@ -168,7 +168,7 @@ expect 0 -q clip.y4m --backend cpu --report-dir page -y
 [ -f page/frames/3.js ] && [ ! -L page/frames/3.js ] || fail "the picture is a link"
 [ ! -e page/frames/.3.js.gpume-1-0.tmp ] || fail "what a killed report has left is not removed"
 expect 2 clip.y4m --backend cpu --report-dir -
-says "--report-dir -: takes a folder"
+names --report-dir
 [ ! -e ./- ] || fail "a folder is called -"
 unchanged "in the end"
 exit 0

@@ -185,7 +185,7 @@ resumes 2 40
 names --resume r%03d.png -y
 only . clip.y4m .v.csv.gpume-state kept r050.png was
 resumes 0 40 -y
-says "there is nothing to continue; starting at the beginning"
+names --resume
 rm kept r050.png
 whole 40
 only . clip.y4m

@@ -106,9 +106,9 @@ fi
 advises() {
     run firstpass $2 --backend cpu --encoder x264 --bitrate 200k -o pass -y
     [ $status -eq 3 ] || fail "$2: exit status $status"
-    says "give --vf fps=$1"
+    names "--vf fps=$1"
     "$gpume" firstpass - --backend cpu --encoder x264 --bitrate 200k -o pass -y <$2 >"$scratch/out" 2>"$scratch/err"
-    says "give --vf fps=$1"
+    names "--vf fps=$1"
 }
 [ ! -e film.mpg ] || advises 24000/1001 film.mpg
 [ ! -e 32.h264 ] || advises 24000/1001 32.h264
@@ -134,8 +134,7 @@ if ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=s=96x64:r=25 -frames:v 150 -
         [ -n "$gap" ] || fail "cut.$kind: lacks no frame"
         run firstpass cut.$kind --backend cpu --encoder x264 --bitrate 200k -o pass -y -v
         [ $status -eq 3 ] || fail "cut.$kind: exit status $status"
-        says "cut.$kind: frame $gap comes"
-        says "give --vf fps=25/1; --frames $gap encodes those before it"
+        names "cut.$kind" "$gap" '--vf fps=25/1' "--frames $gap"
         ! grep -q 'engine:' "$scratch/err" || fail "cut.$kind: was analysed"
         expect 0 firstpass cut.$kind --backend cpu --encoder x264 --bitrate 200k -o pass -y --frames $gap
         grep -q ", $gap frames\$" "$scratch/out" || fail "cut.$kind: not $gap frames"
