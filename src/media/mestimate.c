@@ -120,13 +120,13 @@ int gpume_mestimate_open(
         method, params->block, params->window_x);
     const struct gpume_filter_options options = {
         .graph = self->graph, .time_base = {1, 25}, .threads = 1, .log = log};
-    GPUME_TRY(self->result ? GPUME_OK : gpume_log_nomem(&log, "FFmpeg's mestimate"));
+    GPUME_TRY(self->result ? GPUME_OK : GPUME_NOMEM);
     GPUME_TRY(gpume_filter_open(&self->filter, &options));
     *filter = self;
     return GPUME_OK;
 fail:
     gpume_mestimate_close(&self);
-    return status;
+    return status == GPUME_NOMEM ? gpume_log_nomem(&log, "FFmpeg's mestimate") : status;
 }
 
 int gpume_mestimate_next(struct gpume_mestimate *self, const struct gpume_plane *frame,
