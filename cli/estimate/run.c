@@ -132,6 +132,7 @@ static void describe_run(struct job *job)
         .prefilter = job->prefilter.text,
         .predictor = options->search.predictor.file,
         .compat = options->compat_ffmpeg ? "ffmpeg" : NULL,
+        .fields_last = !options->compat_ffmpeg, /* whose first one is of the command's own */
         .expected = gpume_run_window_expect(
             options, options->common.input_count == 2 ? 2 : job->info.frames),
         .filter = options->source.filter,
@@ -304,7 +305,8 @@ static int receive_all(struct job *job)
         status = ended == GPUME_OK ? GPUME_EOF : ended;
     }
     gpume_target_stream_finish(&stream);
-    return status;
+    const int let_go = gpume_sinks_let_go(job->sinks, job->outputs.count);
+    return status == GPUME_EOF && let_go != GPUME_OK ? let_go : status;
 }
 
 /* Runs both threads, from the first frame to the last motion field. */

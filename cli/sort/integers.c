@@ -6,7 +6,6 @@
 #include "sort/integers.h"
 
 #include "base/status.h"
-#include "base/workers.h"
 #include "files/digits.h"
 #include "files/little_endian.h"
 #include "files/out.h"
@@ -39,7 +38,7 @@ static uint64_t bounds(const struct making *making, uint32_t item, uint64_t *end
     return begin;
 }
 
-/* A gpume_out_make_fn, like the next one; any worker calls it. */
+/* A gpume_make_fn, like the next one; any thread calls it. */
 static size_t make_text(void *opaque, uint32_t item, char *start)
 {
     const struct making *making = opaque;
@@ -115,8 +114,8 @@ int gpume_integers_write(struct gpume_integers_file *file, const struct gpume_in
     bool binary, bool (*stop)(void))
 {
     struct making making = {.integers = integers};
-    struct gpume_workers *workers =
-        integers->count > (uint64_t)ROUND_ITEMS * ITEM_WORDS ? gpume_out_workers(0) : NULL;
+    struct gpume_makers *makers =
+        integers->count > (uint64_t)ROUND_ITEMS * ITEM_WORDS ? gpume_out_makers(0) : NULL;
     int status = GPUME_OK;
     gpume_digits_init();
     if (!file->out) {
@@ -124,17 +123,20 @@ int gpume_integers_write(struct gpume_integers_file *file, const struct gpume_in
     }
     while (making.first < integers->count) {
         const uint64_t left = (integers->count - making.first + ITEM_WORDS - 1) / ITEM_WORDS;
-        const uint32_t items = left < ROUND_ITEMS ? (uint32_t)left : ROUND_ITEMS;
+        struct gpume_job job = {.make = binary ? make_binary : make_text,
+            .opaque = &making,
+            .count = left < ROUND_ITEMS ? (uint32_t)left : ROUND_ITEMS};
         GPUME_TRY(stop() ? GPUME_CANCELLED : GPUME_OK);
-        GPUME_TRY(gpume_out_make(file->out, workers, binary ? make_binary : make_text, &making,
-            items, ITEM_WORDS * (binary ? 4 : NUMBER_BYTES) + SLACK_BYTES));
-        making.first += (uint64_t)items * ITEM_WORDS;
+        GPUME_TRY(gpume_out_add(
+            file->out, makers, &job, ITEM_WORDS * (binary ? 4 : NUMBER_BYTES) + SLACK_BYTES));
+        gpume_makers_wait(makers, &job);
+        making.first += (uint64_t)job.count * ITEM_WORDS;
     }
     GPUME_TRY(stop() ? GPUME_CANCELLED : GPUME_OK);
     status = gpume_out_finish(file->out);
 fail:
     gpume_out_close(&file->out);
-    gpume_workers_destroy(&workers);
+    gpume_makers_close(&makers);
     return status;
 }
 

@@ -10,13 +10,11 @@
 
 #include "base/grid.h"
 #include "base/status.h"
-#include "base/workers.h"
+#include "files/makers.h"
 #include "files/out_inside.h"
-#include "files/writer.h"
 
 #include <assert.h>
 #include <errno.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -24,10 +22,10 @@
 #define BUFFER_BYTES GPUME_OUT_BUFFER_BYTES
 #define LARGE_BYTES ((uint64_t)4 * 1024 * 1024) /* a thread costs little in comparison */
 
-/* With few processors the decoder and the CPU engine need them all; four threads format rows faster
- * than any file takes them. */
+/* With few processors the decoder and the CPU engine need them all; eight threads format rows
+ * faster than any file takes them. */
 #define PROCESSORS_PER_THREAD 4u
-#define THREADS_MAX 4u
+#define THREADS_MAX 8u
 
 _Static_assert(GPUME_OUT_ITEM_BYTES <= BUFFER_BYTES, "an item fits a buffer");
 
@@ -58,11 +56,21 @@ static int push(struct gpume_out *out, const unsigned char *data, size_t bytes)
     return error == 0 ? GPUME_OK : gpume_out_complain(out, "cannot be written", error);
 }
 
-/* Takes the writer's next buffer, to be filled. */
-static int claim(struct gpume_out *out)
+/* Provides a buffer to fill: with a writer, its next one. */
+static int provide(struct gpume_out *out)
 {
-    const int error = gpume_writer_claim(out->writer, out->number, &out->buffer);
-    return error == 0 ? GPUME_OK : gpume_out_complain(out, "cannot be written", error);
+    if (out->status == GPUME_OK && !out->buffer) {
+        const int error = gpume_writer_claim(out->writer, out->number, &out->buffer);
+        return error == 0 ? GPUME_OK : gpume_out_complain(out, "cannot be written", error);
+    }
+    return out->status;
+}
+
+/* A thread writes from now on, if there is one. */
+static void open_writer(struct gpume_out *out)
+{
+    out->writer = gpume_writer_open(out->fd, BUFFER_BYTES);
+    out->buffer = out->writer ? NULL : out->buffer;
 }
 
 /* Empties the buffer. A thread may still be writing its bytes. */
@@ -75,18 +83,28 @@ static int flush(struct gpume_out *out)
     }
     if (out->writer) {
         gpume_writer_commit(out->writer, out->number++, bytes);
-        return claim(out);
+        out->buffer = NULL;
+        return GPUME_OK;
     }
     const int status = push(out, out->buffer, bytes);
     if (status == GPUME_OK && out->pushed >= LARGE_BYTES) {
-        out->writer = gpume_writer_open(out->fd, BUFFER_BYTES);
-        return out->writer ? claim(out) : GPUME_OK;
+        open_writer(out);
     }
     return status;
 }
 
+/* Until the items of all jobs are in the writer's buffers. */
+static void wait_for_makers(struct gpume_out *out)
+{
+    if (out->makers) {
+        gpume_makers_wait_all(out->makers);
+        out->makers = NULL;
+    }
+}
+
 int gpume_out_settle(struct gpume_out *out)
 {
+    wait_for_makers(out);
     if (flush(out) == GPUME_OK && out->writer) {
         const int error = gpume_writer_drain(out->writer, out->number);
         return error == 0 ? GPUME_OK : gpume_out_complain(out, "cannot be written", error);
@@ -104,13 +122,16 @@ int gpume_out_write(struct gpume_out *out, const void *data, size_t bytes)
         if (!out->writer) {
             return push(out, from, bytes);
         }
+        if (provide(out) != GPUME_OK) {
+            break;
+        }
         memcpy(out->buffer, from, BUFFER_BYTES);
         out->fill = BUFFER_BYTES;
         (void)flush(out);
         from += BUFFER_BYTES;
         bytes -= BUFFER_BYTES;
     }
-    if (out->status != GPUME_OK || bytes == 0) {
+    if (bytes == 0 || provide(out) != GPUME_OK) {
         return out->status;
     }
     memcpy(out->buffer + out->fill, from, bytes);
@@ -123,65 +144,59 @@ int gpume_out_text(struct gpume_out *out, const char *text)
     return gpume_out_write(out, text, strlen(text));
 }
 
-struct making {
-    struct gpume_writer *writer;
-    uint64_t first;   /* number of the first item's buffer */
-    atomic_uint next; /* item */
-    gpume_out_make_fn make;
-    void *opaque;
-};
-
-/* Workers begin in different places of a step, and would wait there for buffers until the items
- * before are written. So items are handed out here, in order: the oldest one that is unfinished has
- * a buffer, and so have the next ones. */
-static void make_item(void *opaque, uint32_t place)
+struct gpume_makers *gpume_out_makers(uint32_t processors)
 {
-    struct making *making = opaque;
-    const uint32_t item = atomic_fetch_add(&making->next, 1);
-    (void)place;
-    const uint64_t number = making->first + item;
-    unsigned char *at = NULL;
-    if (gpume_writer_claim(making->writer, number, &at) == 0) {
-        const size_t bytes = making->make(making->opaque, item, (char *)at);
-        gpume_writer_commit(making->writer, number, bytes);
-    }
+    const long online = processors ? (long)processors : sysconf(_SC_NPROCESSORS_ONLN);
+    const uint32_t count = online < 1 ? 0 : (uint32_t)online / PROCESSORS_PER_THREAD;
+    return count > 1 ? gpume_makers_open(gpume_min_u32(count, THREADS_MAX)) : NULL;
 }
 
-static int make_apart(struct gpume_out *out, struct gpume_workers *workers, gpume_out_make_fn make,
-    void *opaque, uint32_t count)
+int gpume_out_make(
+    struct gpume_out *out, gpume_make_fn make, void *opaque, uint32_t count, size_t bytes_max)
 {
-    if (flush(out) == GPUME_OK) {
-        struct making making = {out->writer, out->number, 0, make, opaque};
-        gpume_workers_run(workers, make_item, &making, count);
-        out->number += count;
-        return claim(out);
+    assert(bytes_max <= BUFFER_BYTES);
+    for (uint32_t item = 0; item < count && out->status == GPUME_OK; item++) {
+        if ((bytes_max > BUFFER_BYTES - out->fill && flush(out) != GPUME_OK) ||
+            provide(out) != GPUME_OK) {
+            break;
+        }
+        out->fill += make(opaque, item, (char *)out->buffer + out->fill);
     }
     return out->status;
 }
 
-struct gpume_workers *gpume_out_workers(uint32_t processors)
+/* Puts the job into the hands of the makers; false: something is missing, or has failed. */
+static bool add_job(struct gpume_out *out, struct gpume_makers *makers, struct gpume_job *job)
 {
-    struct gpume_workers *workers = NULL;
-    const long online = processors ? (long)processors : sysconf(_SC_NPROCESSORS_ONLN);
-    const uint32_t count = online < 1 ? 0 : (uint32_t)online / PROCESSORS_PER_THREAD;
-    if (count > 1) {
-        (void)gpume_workers_create(&workers, gpume_min_u32(count, THREADS_MAX));
+    if (!makers || flush(out) != GPUME_OK) {
+        return false;
     }
-    return workers;
+    if (!out->writer) {
+        open_writer(out);
+    }
+    int error = cut(out);
+    error = !error && out->writer ? gpume_writer_drain(out->writer, 0) : error; /* earlier jobs' */
+    if (error != 0) {
+        (void)gpume_out_complain(out, "cannot be written", error);
+    }
+    if (error != 0 || !out->writer) {
+        return false;
+    }
+    out->makers = makers;
+    out->buffer = NULL;
+    gpume_makers_add(makers, job, out->writer, out->number);
+    out->number += job->count;
+    return true;
 }
 
-int gpume_out_make(struct gpume_out *out, struct gpume_workers *workers, gpume_out_make_fn make,
-    void *opaque, uint32_t count, size_t bytes_max)
+int gpume_out_add(
+    struct gpume_out *out, struct gpume_makers *makers, struct gpume_job *job, size_t bytes_max)
 {
-    assert(bytes_max <= BUFFER_BYTES);
-    if (out->writer && workers && count > 1) {
-        return make_apart(out, workers, make, opaque, count);
-    }
-    for (uint32_t item = 0; item < count && out->status == GPUME_OK; item++) {
-        if (bytes_max > BUFFER_BYTES - out->fill && flush(out) != GPUME_OK) {
-            break;
+    if (!add_job(out, makers, job)) {
+        (void)gpume_out_make(out, job->make, job->opaque, job->count, bytes_max);
+        if (job->done) {
+            job->done(job->opaque);
         }
-        out->fill += make(opaque, item, (char *)out->buffer + out->fill);
     }
     return out->status;
 }
@@ -265,6 +280,7 @@ void gpume_out_close(struct gpume_out **pointer)
     }
     *pointer = NULL;
     leave_set(out);
+    wait_for_makers(out);
     gpume_writer_close(&out->writer);
     if (out->temp && !out->named && !out->set->keep) {
         (void)unlink(out->temp);

@@ -10,6 +10,7 @@
 #define GPUME_FILES_OUT_H
 
 #include "base/log.h"
+#include "files/makers.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,7 +18,6 @@
 
 struct gpume_out;
 struct gpume_out_set;
-struct gpume_workers;
 
 /* GPUME_IO after one line that names the file, the reason and a remedy. Without overwrite an
  * existing regular file is refused with GPUME_INVALID. GPUME_AGAIN: the name is taken, by an input.
@@ -59,20 +59,22 @@ int gpume_out_write(struct gpume_out *out, const void *data, size_t bytes);
 /* Writes a string. */
 int gpume_out_text(struct gpume_out *out, const char *text);
 
-/* Writes an item to `at` and returns its number of bytes. */
-typedef size_t (*gpume_out_make_fn)(void *opaque, uint32_t item, char *at);
-
 #define GPUME_OUT_ITEM_BYTES ((size_t)512 * 1024)
 
-/* Threads for gpume_out_make beside a decoder and an engine, which share so many processors (0:
- * those of this machine). NULL: none. */
-struct gpume_workers *gpume_out_workers(uint32_t processors);
+/* Appends items 0 to count - 1, in this order. They are made in the output's own memory. make may
+ * write to bytes_max bytes from `at`, at most GPUME_OUT_ITEM_BYTES. */
+int gpume_out_make(
+    struct gpume_out *out, gpume_make_fn make, void *opaque, uint32_t count, size_t bytes_max);
 
-/* Appends items 0 to count - 1, in this order. They are made in the output's own memory, several at
- * once if the output is large and there are workers (NULL: none). make may write to bytes_max bytes
- * from `at`, at most GPUME_OUT_ITEM_BYTES. All its calls have returned on return. */
-int gpume_out_make(struct gpume_out *out, struct gpume_workers *workers, gpume_out_make_fn make,
-    void *opaque, uint32_t count, size_t bytes_max);
+/* Threads for gpume_out_add beside a decoder and an engine, which share so many processors (0:
+ * those of this machine). NULL: none. They are closed after the output. */
+struct gpume_makers *gpume_out_makers(uint32_t processors);
+
+/* Appends the items of a job, which the makers make while the caller goes on and appends others.
+ * Without makers (NULL) they are made here. The job ends, and its `done` is called, in any case. An
+ * output gets jobs from one set of makers only, and those makers none from another output. */
+int gpume_out_add(
+    struct gpume_out *out, struct gpume_makers *makers, struct gpume_job *job, size_t bytes_max);
 
 /* Absolute position; GPUME_UNSUPPORTED on pipes (not logged). */
 int gpume_out_seek(struct gpume_out *out, uint64_t position);

@@ -9,6 +9,7 @@
 
 #define GPUME_OUT_BUFFER_BYTES ((size_t)512 * 1024)
 
+struct gpume_makers;
 struct gpume_writer;
 
 struct gpume_out {
@@ -31,8 +32,9 @@ struct gpume_out {
     uint64_t start;              /* file offset of position 0 */
     uint64_t pushed;             /* bytes so far */
     struct gpume_writer *writer; /* NULL: the output is not large */
-    uint64_t number;             /* of the writer's buffer that is being filled */
-    unsigned char *buffer;       /* own, or the writer's */
+    struct gpume_makers *makers; /* that may be making items for the writer; NULL: none */
+    uint64_t number;             /* of the writer's buffer that is filled next */
+    unsigned char *buffer;       /* own, or the writer's; NULL: not claimed yet */
     size_t fill;
     struct gpume_log log;
     unsigned char own[]; /* GPUME_OUT_BUFFER_BYTES */

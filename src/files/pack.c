@@ -4,7 +4,6 @@
 
 #include "base/grid.h"
 #include "base/status.h"
-#include "base/workers.h"
 
 #include <assert.h>
 #include <pthread.h>
@@ -22,7 +21,7 @@
 #define WINDOW_BITS 15 /* the largest */
 #define GZIP_HEADER 16 /* added to them */
 #define MEMORY_LEVEL 8 /* zlib's default */
-#define THREADS_MAX 8u /* as many buffers as a large output has (writer.c) */
+#define THREADS_MAX 8u /* half as many as a large output has buffers (writer.c) */
 
 struct slot {
     bool busy;
@@ -141,15 +140,11 @@ size_t gpume_packer_bound(const struct gpume_packer *packer)
     return packer->bound;
 }
 
-struct gpume_workers *gpume_packer_workers(uint32_t processors)
+struct gpume_makers *gpume_packer_makers(uint32_t processors)
 {
-    struct gpume_workers *workers = NULL;
     const long online = processors ? (long)processors : sysconf(_SC_NPROCESSORS_ONLN);
     const uint32_t count = online < 1 ? 0 : (uint32_t)online / 2;
-    if (count > 1) {
-        (void)gpume_workers_create(&workers, gpume_min_u32(count, THREADS_MAX));
-    }
-    return workers;
+    return count > 1 ? gpume_makers_open(gpume_min_u32(count, THREADS_MAX)) : NULL;
 }
 
 static struct slot *take_slot(struct gpume_packer *packer)

@@ -23,15 +23,15 @@ int gpume_packer_create(
 /* Most bytes of a member. */
 size_t gpume_packer_bound(const struct gpume_packer *packer);
 
-/* Threads for gpume_out_make that pack beside a decoder and an engine, which share so many
+/* Threads for gpume_out_add that pack beside a decoder and an engine, which share so many
  * processors (0: those of this machine). NULL: none. */
-struct gpume_workers *gpume_packer_workers(uint32_t processors);
+struct gpume_makers *gpume_packer_makers(uint32_t processors);
 
-/* gpume_packer_make is a gpume_out_make_fn, whose opaque is this struct: it packs what another one
+/* gpume_packer_make is a gpume_make_fn, whose opaque is this struct: it packs what another one
  * makes. */
 struct gpume_packed {
     struct gpume_packer *packer;
-    gpume_out_make_fn make;
+    gpume_make_fn make;
     void *opaque;
 };
 

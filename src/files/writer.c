@@ -17,8 +17,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Four callers fill one each, one is written, and three absorb delays. */
-#define BUFFERS 8
+/* Eight callers fill one each, one is written, and the others absorb delays. */
+#define BUFFERS 16
 
 /* A pipe's usual capacity: a reader who takes less than this in a second counts as stalled. */
 #define PIPE_BYTES ((size_t)64 * 1024)

@@ -4,6 +4,7 @@
 #include "sinks/shown.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -26,12 +27,28 @@ static bool block_touches(struct limits limits, const struct gpume_layer *layer,
     return touches(limits, layer->vectors[i]) || (two && touches(limits, layer->vectors2[i]));
 }
 
+/* Of one layer with one vector per block. */
+static uint64_t count_plain(
+    struct limits limits, const struct gpume_vector *vectors, uint64_t blocks)
+{
+    /* No vector has a component of INT_MAX. */
+    const int x = limits.x > 0 ? limits.x : INT_MAX, y = limits.y > 0 ? limits.y : INT_MAX;
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < blocks; i++) {
+        count += (abs(vectors[i].dx) == x) | (abs(vectors[i].dy) == y);
+    }
+    return count;
+}
+
 uint64_t gpume_border_count(const struct gpume_field *field, const struct gpume_params *params)
 {
     const uint64_t blocks = gpume_shown_count(field);
     const struct limits limits = {(int)(params->window_x * field->vector_units),
         (int)(params->window_y * field->vector_units)};
     uint64_t count = 0;
+    if (field->part_count == 0 && !field->layers[0]->refs2) {
+        return count_plain(limits, field->layers[0]->vectors, blocks);
+    }
     for (uint64_t i = 0; i < blocks; i++) {
         const struct gpume_part *part = field->part_count > 0 ? &field->parts[i] : NULL;
         count +=

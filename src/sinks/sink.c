@@ -21,6 +21,16 @@ int gpume_sink_open(struct gpume_sink **sink, const struct gpume_sink_ops *ops, 
     return status;
 }
 
+int gpume_sinks_let_go(struct gpume_sink *const *sinks, size_t count)
+{
+    int status = GPUME_OK;
+    for (size_t i = 0; i < count; i++) {
+        const int of_sink = sinks[i]->ops->let_go ? sinks[i]->ops->let_go(sinks[i]) : GPUME_OK;
+        status = status == GPUME_OK ? of_sink : status;
+    }
+    return status;
+}
+
 bool gpume_sink_is_series(const struct gpume_sink_ops *ops, const char *path)
 {
     return ops->is_series && ops->is_series(path);

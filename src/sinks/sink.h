@@ -32,6 +32,7 @@ struct gpume_run {
     const char *prefilter;      /* NULL: none */
     const char *predictor;      /* file of vectors; NULL: none */
     const char *compat;         /* the program whose vectors are reproduced; NULL: none */
+    bool fields_last;           /* gpume_field_ref can keep every field */
     bool from_stream;           /* the vectors are those of the input's encoder */
     uint64_t expected;          /* number of fields, by the container; 0: unknown */
     const char *filter;         /* NULL: none */
@@ -82,6 +83,9 @@ struct gpume_sink_ops {
 
     int (*field)(struct gpume_sink *sink, const struct gpume_field *field);
 
+    /* Returns when it holds no field any more. NULL: it holds none after `field`. */
+    int (*let_go)(struct gpume_sink *sink);
+
     /* All fields of the current frame have come: completes its numbered file. NULL: has none. */
     int (*settle)(struct gpume_sink *sink);
 
@@ -116,6 +120,10 @@ struct gpume_sink {
 /* run and path outlive the sink. */
 int gpume_sink_open(struct gpume_sink **sink, const struct gpume_sink_ops *ops, const char *path,
     const struct gpume_run *run);
+
+/* Returns when no sink holds a field: the context in which fields lie is closed before outputs are
+ * complete. */
+int gpume_sinks_let_go(struct gpume_sink *const *sinks, size_t count);
 
 /* Is the output of this name a series of files? */
 bool gpume_sink_is_series(const struct gpume_sink_ops *ops, const char *path);

@@ -82,9 +82,15 @@ static int vectors_field(struct gpume_sink *sink, const struct gpume_field *fiel
         .count = gpume_vectors_blocks(field),
         .width = self->info.width,
         .height = self->info.height,
-        .results = field,
+        .results = self->sink.run->fields_last ? gpume_field_ref(field) : field,
+        .release = self->sink.run->fields_last ? gpume_field_release : NULL,
     };
     return gpume_vectors_writer_field(self->writer, &vectors);
+}
+
+static int vectors_let_go(struct gpume_sink *sink)
+{
+    return gpume_vectors_writer_wait(((struct vectors_sink *)sink)->writer);
 }
 
 static int vectors_settle(struct gpume_sink *sink)
@@ -149,6 +155,7 @@ const struct gpume_sink_ops gpume_sink_vectors_csv = {
     .can_continue = gpume_text_can_continue,
     .open = csv_open,
     .field = vectors_field,
+    .let_go = vectors_let_go,
     .finish = vectors_finish,
     .close = vectors_close,
 };
@@ -167,8 +174,8 @@ static int vectors_open(struct gpume_sink *sink)
 
 #define VECTORS_OPS                                                                                \
     .name = "vectors", .bytes = sizeof(struct vectors_sink), .check = vectors_check,               \
-    .open = vectors_open, .field = vectors_field, .settle = vectors_settle,                        \
-    .finish = vectors_finish, .close = vectors_close
+    .open = vectors_open, .field = vectors_field, .let_go = vectors_let_go,                        \
+    .settle = vectors_settle, .finish = vectors_finish, .close = vectors_close
 
 /* One file. */
 static const struct gpume_sink_ops vectors_file = {

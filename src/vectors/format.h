@@ -30,8 +30,8 @@ struct gpume_vectors_target {
     const struct gpume_log *log;             /* for what the output does not log */
 };
 
-/* Functions that a format does not need are NULL. rows is called on any thread, the others on one.
- */
+/* Functions that a format does not need are NULL. rows, plain and whole are called on any thread,
+ * for several fields at once, and so do not change the state; the others are called on one. */
 struct gpume_vectors_writer_ops {
     size_t state_bytes; /* of the format's own memory; 0: none */
     size_t row_bytes;   /* longest row of one block, but for: */
@@ -55,10 +55,19 @@ struct gpume_vectors_writer_ops {
     char *(*rows)(const struct gpume_vectors_target *target,
         const struct gpume_vectors_block *blocks, size_t count, char *at);
 
+    /* The same for a field of gpume_vectors_plain, straight from `count` blocks of its layer from
+     * `index` on. NULL: use rows. */
+    char *(*plain)(const struct gpume_vectors_target *target, const struct gpume_layer *layer,
+        size_t index, size_t count, char *at);
+
+    /* Writes what stands for the whole field, at most GPUME_VECTORS_HEAD_BYTES, to `at` and returns
+     * its length; replaces begin and rows. */
+    size_t (*whole)(const struct gpume_vectors_target *target, char *at);
+
     /* Length of every row, for formats whose header holds the number of rows. */
     size_t (*fixed_bytes)(const struct gpume_vectors_target *target);
 
-    /* Writes the whole field; replaces begin and rows. */
+    /* Writes the whole field to the output; replaces begin and rows. */
     int (*field)(const struct gpume_vectors_target *target, struct gpume_out *out);
 
     /* Writes what remains after the last field. */

@@ -156,6 +156,20 @@ size_t gpume_vectors_take(const struct gpume_vectors_info *info,
                     buffer);
 }
 
+const struct gpume_layer *gpume_vectors_plain(
+    const struct gpume_vectors_info *info, const struct gpume_vectors_field *field)
+{
+    const struct gpume_field *results = field->results;
+    if (field->blocks || results->part_count > 0 || results->layer_count != 1 || info->joined ||
+        info->candidates > 1 || info->columns & GPUME_VECTORS_FURTHER ||
+        !(info->columns & GPUME_VECTORS_COST)) {
+        return NULL;
+    }
+    const struct gpume_layer *layer = results->layers[0];
+    const uint32_t units = results->vector_units > 0 ? results->vector_units : 1;
+    return units == info->units && layer->costs && layer->ranks ? layer : NULL;
+}
+
 size_t gpume_vectors_rows(
     const struct gpume_vectors_info *info, const struct gpume_vectors_field *field)
 {

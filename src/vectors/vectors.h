@@ -67,7 +67,20 @@ struct gpume_vectors_field {
     uint32_t width, height;                   /* of the picture, as far as blocks cover it */
     const struct gpume_vectors_block *blocks; /* in the order of the file; NULL: */
     const struct gpume_field *results;        /* every block of every layer, or the parts */
+    /* Called once by who has been given the field, with the address of a pointer to the results,
+     * when it needs them no more: from any thread, perhaps long after the call. NULL: results or
+     * blocks are valid only during the call. */
+    void (*release)(const struct gpume_field **results);
 };
+
+/* Gives the results back to whom they belong, if they have been lent for longer than a call. */
+static inline void gpume_vectors_release(const struct gpume_vectors_field *field)
+{
+    const struct gpume_field *results = field->results;
+    if (field->release) {
+        field->release(&results);
+    }
+}
 
 /* What all fields of a file share. */
 struct gpume_vectors_info {
@@ -109,6 +122,11 @@ size_t gpume_vectors_blocks(const struct gpume_field *results);
 size_t gpume_vectors_take(const struct gpume_vectors_info *info,
     const struct gpume_vectors_field *field, size_t first, size_t count,
     struct gpume_vectors_block *buffer, const struct gpume_vectors_block **rows);
+
+/* The layer of a field whose rows hold dx, dy, cost and perhaps rank as they are in its arrays, and
+ * besides only what follows from a block's number. NULL: it is no such field. */
+const struct gpume_layer *gpume_vectors_plain(
+    const struct gpume_vectors_info *info, const struct gpume_vectors_field *field);
 
 /* How many rows gpume_vectors_take makes of all blocks. */
 size_t gpume_vectors_rows(

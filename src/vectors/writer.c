@@ -7,31 +7,20 @@
 #include "vectors/writer.h"
 
 #include "base/status.h"
-#include "base/workers.h"
 #include "files/digits.h"
 #include "files/out.h"
-#include "files/pack.h"
 #include "files/pattern.h"
 #include "files/remedy.h"
 #include "files/text_file.h"
+#include "vectors/field_jobs.h"
 #include "vectors/format.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* Rows that a thread formats at a time: 30 us of work, many times the cost of handing it over, and
- * about 140 KB, which fit a second-level cache. */
-#define ITEM_ROWS 4096u
-
-/* Of a compressed file, whose items are members: 32 KB, gzip's window, so that more would be little
- * smaller, and a field of 1080p has enough of them for all threads. */
-#define PACKED_ROWS 1024u
-#define PACKED_BYTES ((size_t)256 * 1024)
 
 struct gpume_vectors_writer {
     const struct gpume_vectors_format *format;
@@ -44,8 +33,7 @@ struct gpume_vectors_writer {
     struct gpume_out *claim;      /* on the names of numbered files; NULL: none */
     enum gpume_pattern_kind kind; /* in formats with one file per frame */
     bool in_place; /* standard output, a pipe or a device: holds any number of arrays */
-    struct gpume_workers *workers;      /* NULL: the caller formats all rows */
-    struct gpume_packer *packer;        /* NULL: the file is not compressed */
+    struct gpume_field_jobs *jobs;
     struct gpume_vectors_target target; /* what the format gets */
     bool is_open;                       /* has the format been opened? */
     struct gpume_out *file;             /* what the user named, or the current file of a pattern */
@@ -56,19 +44,6 @@ struct gpume_vectors_writer {
     uint64_t start;                     /* position of the array in `out` */
     uint64_t rows;                      /* in the array, of a counted format */
     char head[GPUME_VECTORS_HEAD_BYTES];
-};
-
-struct head {
-    const char *text;
-    size_t bytes;
-};
-
-/* A field being written. */
-struct rows {
-    const struct gpume_vectors_writer *writer;
-    const struct gpume_vectors_field *field;
-    size_t item_blocks;
-    atomic_size_t bytes; /* of all rows */
 };
 
 static int complain(struct gpume_vectors_writer *writer, int status, const char *what)
@@ -164,20 +139,6 @@ fail:
     return status;
 }
 
-static int open_threads(struct gpume_vectors_writer *writer, uint32_t processors)
-{
-    const enum gpume_packing packing = writer->format->packing;
-    if (packing == GPUME_PACKING_NONE) {
-        writer->workers = gpume_out_workers(processors);
-        return GPUME_OK;
-    }
-    writer->workers = gpume_packer_workers(processors);
-    const uint32_t threads = writer->workers ? gpume_workers_count(writer->workers) : 1;
-    return gpume_packer_create(&writer->packer, packing, PACKED_BYTES, threads) == GPUME_OK
-               ? GPUME_OK
-               : gpume_log_nomem(&writer->log, writer->path);
-}
-
 int gpume_vectors_writer_open(struct gpume_vectors_writer **result,
     const struct gpume_vectors_output *output, const struct gpume_vectors_info *info)
 {
@@ -217,7 +178,9 @@ int gpume_vectors_writer_open(struct gpume_vectors_writer **result,
     GPUME_TRY(self->kind == GPUME_PATTERN_PLAIN
                   ? open_file(self, self->path)
                   : gpume_out_open_claim(&self->claim, self->set, self->path, &self->log));
-    GPUME_TRY(open_threads(self, output->processors));
+    if (gpume_field_jobs_open(&self->jobs, &self->target, self->format, output->processors)) {
+        GPUME_TRY(gpume_log_nomem(&self->log, self->path));
+    }
     *result = self;
     return GPUME_OK;
 fail:
@@ -225,30 +188,19 @@ fail:
     return status;
 }
 
-/* Appends items, each of which is a member of its own if the file is compressed. bytes_max: of an
- * item before that. */
-static int put_items(struct gpume_vectors_writer *writer, gpume_out_make_fn make, void *opaque,
-    size_t count, size_t bytes_max)
+static int check_jobs(struct gpume_vectors_writer *writer, int status)
 {
-    struct gpume_packed packed = {writer->packer, make, opaque};
-    if (!writer->packer) {
-        return gpume_out_make(
-            writer->out, writer->workers, make, opaque, (uint32_t)count, bytes_max);
-    }
-    const int status = gpume_out_make(writer->out, writer->workers, gpume_packer_make, &packed,
-        (uint32_t)count, gpume_packer_bound(writer->packer));
-    return status == GPUME_OK && gpume_packer_failed(writer->packer)
-               ? gpume_log_nomem(&writer->log, writer->path)
-               : status;
+    return status == GPUME_NOMEM ? gpume_log_nomem(&writer->log, writer->path) : status;
 }
 
-/* A gpume_out_make_fn. */
-static size_t copy_head(void *opaque, uint32_t item, char *at)
+/* Waits until all fields are in the output's hands, and counts their rows. */
+static int wait_for_jobs(struct gpume_vectors_writer *writer)
 {
-    const struct head *head = opaque;
-    (void)item;
-    memcpy(at, head->text, head->bytes);
-    return head->bytes;
+    const struct gpume_vectors_writer_ops *ops = writer->format->writer;
+    uint64_t bytes;
+    const int status = check_jobs(writer, gpume_field_jobs_wait(writer->jobs, &bytes));
+    writer->rows += ops->fixed_bytes ? bytes / ops->fixed_bytes(&writer->target) : 0;
+    return status;
 }
 
 /* Writes the array's header, or rewrites it. A compressed file has a member for it even if it is
@@ -256,9 +208,9 @@ static size_t copy_head(void *opaque, uint32_t item, char *at)
 static int put_head(struct gpume_vectors_writer *writer)
 {
     const struct gpume_vectors_writer_ops *ops = writer->format->writer;
-    struct head head = {.text = writer->head};
-    head.bytes = ops->head ? ops->head(&writer->target, writer->rows, writer->head) : 0;
-    return put_items(writer, copy_head, &head, 1, head.bytes);
+    const size_t bytes = ops->head ? ops->head(&writer->target, writer->rows, writer->head) : 0;
+    return check_jobs(
+        writer, gpume_field_jobs_head(writer->jobs, writer->out, writer->head, bytes));
 }
 
 /* Continues the array of an earlier run, whose header and rows are in the file. */
@@ -296,9 +248,10 @@ fail:
 static int finish_array(struct gpume_vectors_writer *writer)
 {
     const struct gpume_vectors_writer_ops *ops = writer->format->writer;
-    int status = GPUME_OK;
+    int status;
     const bool pending = writer->has_array && writer->format->counted;
     writer->has_array = false;
+    GPUME_TRY(wait_for_jobs(writer));
     if (!pending) {
         return GPUME_OK;
     }
@@ -380,60 +333,11 @@ fail:
     return status;
 }
 
-/* A gpume_out_make_fn, called on any worker. */
-static size_t put_item(void *opaque, uint32_t item, char *begin)
+/* Can the format hold the field? If so, the output is ready for it. */
+static int prepare(struct gpume_vectors_writer *writer, const struct gpume_vectors_field *field)
 {
-    struct rows *rows = opaque;
-    const struct gpume_vectors_writer *writer = rows->writer;
-    struct gpume_vectors_block room[GPUME_VECTORS_PART];
-    const size_t most = GPUME_VECTORS_PART / writer->info.candidates;
-    size_t first = item * rows->item_blocks;
-    const size_t rest = rows->field->count - first;
-    const size_t end = first + (rest < rows->item_blocks ? rest : rows->item_blocks);
-    char *at = begin;
-    while (first < end) {
-        const struct gpume_vectors_block *blocks;
-        const size_t part = end - first < most ? end - first : most;
-        const size_t count =
-            gpume_vectors_take(&writer->info, rows->field, first, part, room, &blocks);
-        at = writer->format->writer->rows(&writer->target, blocks, count, at);
-        first += part;
-    }
-    atomic_fetch_add(&rows->bytes, (size_t)(at - begin));
-    return (size_t)(at - begin);
-}
-
-static int put_rows(struct gpume_vectors_writer *writer, const struct gpume_vectors_field *field)
-{
-    const struct gpume_vectors_writer_ops *ops = writer->format->writer;
-    const bool further = writer->info.columns & GPUME_VECTORS_FURTHER;
-    const size_t block_bytes =
-        (ops->row_bytes + (further ? ops->further : 0)) * writer->info.candidates;
-    const size_t room = writer->packer ? PACKED_BYTES : GPUME_OUT_ITEM_BYTES;
-    const size_t most = (room - GPUME_VECTORS_SLACK_BYTES) / block_bytes;
-    const size_t wanted = writer->packer ? PACKED_ROWS : ITEM_ROWS;
-    struct rows rows = {writer, field, most < wanted ? most : wanted, 0};
-    const size_t longest = field->count < rows.item_blocks ? field->count : rows.item_blocks;
-    const size_t items = (field->count + rows.item_blocks - 1) / rows.item_blocks;
-    const size_t head = ops->begin ? ops->begin(&writer->target, writer->head) : 0;
-    int status;
-    GPUME_TRY(gpume_out_write(writer->out, writer->head, head));
-    GPUME_TRY(put_items(
-        writer, put_item, &rows, items, longest * block_bytes + GPUME_VECTORS_SLACK_BYTES));
-    if (ops->fixed_bytes) {
-        writer->rows += rows.bytes / ops->fixed_bytes(&writer->target);
-    }
-fail:
-    return status;
-}
-
-int gpume_vectors_writer_field(
-    struct gpume_vectors_writer *writer, const struct gpume_vectors_field *field)
-{
-    const struct gpume_vectors_writer_ops *ops = writer->format->writer;
-    int status;
+    char what[160];
     if (writer->format->needs_grid && !gpume_vectors_on_grid(&writer->info, field)) {
-        char what[160];
         snprintf(what, sizeof(what),
             "the blocks of frame %" PRIu64
             " form another grid than the first frame's; %s needs one grid for all frames",
@@ -443,17 +347,32 @@ int gpume_vectors_writer_field(
     writer->target.field = field;
     const char *more = gpume_vectors_format_excess(writer->format, &writer->target);
     if (more) {
-        char what[160];
         snprintf(what, sizeof(what),
             "frame %" PRIu64 " has %s, which %s cannot hold; choose csv or jsonl", field->frame,
             more, writer->format->name);
         return complain(writer, GPUME_INVALID, what);
     }
-    GPUME_TRY(turn_to(writer, field));
-    GPUME_TRY(ops->field ? ops->field(&writer->target, writer->out) : put_rows(writer, field));
-    writer->frame = field->frame;
-fail:
+    return turn_to(writer, field);
+}
+
+int gpume_vectors_writer_field(
+    struct gpume_vectors_writer *writer, const struct gpume_vectors_field *field)
+{
+    const struct gpume_vectors_writer_ops *ops = writer->format->writer;
+    int status = prepare(writer, field);
+    if (status == GPUME_OK && !ops->field) {
+        status = check_jobs(writer, gpume_field_jobs_put(writer->jobs, writer->out, field));
+    } else {
+        status = status == GPUME_OK ? ops->field(&writer->target, writer->out) : status;
+        gpume_vectors_release(field);
+    }
+    writer->frame = status == GPUME_OK ? field->frame : writer->frame;
     return status;
+}
+
+int gpume_vectors_writer_wait(struct gpume_vectors_writer *writer)
+{
+    return wait_for_jobs(writer);
 }
 
 int gpume_vectors_writer_settle(struct gpume_vectors_writer *writer)
@@ -484,8 +403,7 @@ void gpume_vectors_writer_close(struct gpume_vectors_writer **writer)
         if (self->spool) {
             (void)fclose(self->spool);
         }
-        gpume_workers_destroy(&self->workers);
-        gpume_packer_destroy(&self->packer);
+        gpume_field_jobs_close(&self->jobs);
         if (self->is_open && self->format->writer->close) {
             self->format->writer->close(&self->target);
         }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Writes fields of vectors to one file in any format, or to one file per frame. On machines with
- * many processors a few threads of the writer format the rows; this does not change the output. All
+ * many processors a few threads of the writer format the rows of several fields at once; this does
+ * not change the output. All
  * calls for one writer come from one thread. Errors are logged, in one line.
  */
 #ifndef GPUME_VECTORS_WRITER_H
@@ -27,11 +28,16 @@ struct gpume_vectors_output {
 int gpume_vectors_writer_open(struct gpume_vectors_writer **writer,
     const struct gpume_vectors_output *output, const struct gpume_vectors_info *info);
 
-/* Fields come by rising frame and, within a frame, one for each reference. GPUME_INVALID: the
- * format cannot hold this field. GPUME_UNSUPPORTED: the name does not tell its file from another's.
+/* Fields come by rising frame and, within a frame, one for each reference. A field with `release`
+ * is released in any case, perhaps after the call; errors may be returned by a later one.
+ * GPUME_INVALID: the format cannot hold this field. GPUME_UNSUPPORTED: the name does not tell its
+ * file from another's.
  */
 int gpume_vectors_writer_field(
     struct gpume_vectors_writer *writer, const struct gpume_vectors_field *field);
+
+/* Returns when all fields that it has got are released. */
+int gpume_vectors_writer_wait(struct gpume_vectors_writer *writer);
 
 /* All fields of the current frame have come: completes its file if each frame has its own. */
 int gpume_vectors_writer_settle(struct gpume_vectors_writer *writer);

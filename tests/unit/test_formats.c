@@ -13,6 +13,7 @@
 #include "vectors/writer.h"
 
 #include <dirent.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -863,6 +864,116 @@ static void remove_all(void)
     closedir(dir);
 }
 
+/* Fields that are lent until they are released, each with memory of its own, which is spoiled then.
+ */
+enum { LENT = 40, LENT_X = 96, LENT_Y = 64, LENT_BLOCKS = LENT_X * LENT_Y };
+
+struct lent {
+    struct gpume_field field; /* first: `release` gets its address */
+    struct gpume_layer layer;
+    const struct gpume_layer *list;
+    struct gpume_vector vectors[LENT_BLOCKS];
+    uint32_t costs[LENT_BLOCKS], ranks[LENT_BLOCKS];
+    atomic_uint released;
+};
+
+static struct lent lent[LENT];
+
+static void lend(uint32_t number)
+{
+    struct lent *one = &lent[number];
+    uint64_t state = number + 1;
+    for (uint32_t i = 0; i < LENT_BLOCKS; i++) {
+        one->vectors[i] = (struct gpume_vector){(int16_t)(harness_random(&state) % 65 - 32),
+            (int16_t)(harness_random(&state) % 65 - 32)};
+        one->costs[i] = harness_random(&state) >> (i % 30);
+        one->ranks[i] = i * 5 % LENT_BLOCKS;
+    }
+    one->layer = (struct gpume_layer){.block_w = BLOCK,
+        .block_h = BLOCK,
+        .blocks_x = LENT_X,
+        .blocks_y = LENT_Y,
+        .vectors = one->vectors,
+        .costs = one->costs,
+        .ranks = one->ranks};
+    one->list = &one->layer;
+    one->field = (struct gpume_field){
+        .ref = number, .vector_units = 1, .layer_count = 1, .layers = &one->list};
+    atomic_store(&one->released, 0);
+}
+
+static void take_back(const struct gpume_field **field)
+{
+    struct lent *one = &lent[(*field)->ref];
+    memset(one->vectors, 0x55, sizeof(one->vectors));
+    memset(one->costs, 0x55, sizeof(one->costs));
+    memset(one->ranks, 0x55, sizeof(one->ranks));
+    atomic_fetch_add(&one->released, 1);
+    *field = NULL;
+}
+
+static void write_lent(
+    const struct gpume_vectors_format *format, const char *path, uint32_t processors)
+{
+    struct gpume_out_set set = {.overwrite = true};
+    const struct gpume_vectors_output output = {
+        .path = path, .format = format, .set = &set, .processors = processors, .log = counting_log};
+    struct gpume_vectors_info info = grid;
+    struct gpume_vectors_writer *writer = NULL;
+    info.width = LENT_X * BLOCK;
+    info.height = LENT_Y * BLOCK;
+    REQUIRE_EQUAL(gpume_vectors_writer_open(&writer, &output, &info), GPUME_OK);
+    for (uint32_t i = 0; writer && i < LENT; i++) {
+        lend(i);
+        const struct gpume_vectors_field field = {.frame = i + 1,
+            .ref = i,
+            .time_us = 40000 * (int64_t)i,
+            .columns = info.columns,
+            .count = LENT_BLOCKS,
+            .width = info.width,
+            .height = info.height,
+            .results = &lent[i].field,
+            .release = take_back};
+        REQUIRE_EQUAL(gpume_vectors_writer_field(writer, &field), GPUME_OK);
+    }
+    REQUIRE(writer && gpume_vectors_writer_wait(writer) == GPUME_OK);
+    for (uint32_t i = 0; i < LENT; i++) {
+        REQUIRE_EQUAL(atomic_load(&lent[i].released), 1);
+    }
+    REQUIRE(writer && gpume_vectors_writer_finish(writer) == GPUME_OK);
+    gpume_vectors_writer_close(&writer);
+}
+
+static bool are_same(const char *a, const char *b)
+{
+    FILE *files[] = {fopen(a, "rb"), fopen(b, "rb")};
+    int left = 0, right = 0;
+    REQUIRE(files[0] != NULL && files[1] != NULL);
+    while (files[0] && files[1] && left == right && left != EOF) {
+        left = fgetc(files[0]);
+        right = fgetc(files[1]);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        if (files[i]) {
+            fclose(files[i]);
+        }
+    }
+    return left == EOF && right == EOF;
+}
+
+/* In every format one thread and many write the same bytes, and each field is released once. */
+static void test_lent(void)
+{
+    const struct gpume_vectors_format *format;
+    for (size_t i = 0; (format = gpume_vectors_format_at(i)) != NULL; i++) {
+        if (!format->numbered) {
+            write_lent(format, "by one", 1);
+            write_lent(format, "by many", 64);
+            REQUIRE(are_same("by one", "by many"));
+        }
+    }
+}
+
 int main(void)
 {
     char folder[] = "test_formats.XXXXXX";
@@ -884,6 +995,7 @@ int main(void)
     test_grid();
     test_needs();
     test_ranks();
+    test_lent();
     remove_all();
     REQUIRE(chdir("..") == 0 && rmdir(folder) == 0);
     return harness_verdict();

@@ -21,11 +21,6 @@
 static const char header[] = "framenum,source,blockw,blockh,srcx,srcy,dstx,dsty,flags,motion_x,"
                              "motion_y,motion_scale\n";
 
-struct mvs_writer {
-    size_t prefix_length;
-    char prefix[32]; /* "framenum,": a number of 20 digits and a comma */
-};
-
 static size_t mvs_head(
     const struct gpume_vectors_target *target, uint64_t rows, char at[GPUME_VECTORS_HEAD_BYTES])
 {
@@ -33,16 +28,6 @@ static size_t mvs_head(
     (void)rows;
     memcpy(at, header, sizeof(header) - 1);
     return sizeof(header) - 1;
-}
-
-static size_t mvs_begin(
-    const struct gpume_vectors_target *target, char at[GPUME_VECTORS_HEAD_BYTES])
-{
-    struct mvs_writer *self = target->state;
-    (void)at;
-    self->prefix_length = (size_t)snprintf(
-        self->prefix, sizeof(self->prefix), "%" PRIu64 ",", target->field->frame + 1);
-    return 0;
 }
 
 static char *put_row(const int32_t values[GPUME_MOTION_COLUMNS], char *at)
@@ -69,23 +54,23 @@ static char *put_row(const int32_t values[GPUME_MOTION_COLUMNS], char *at)
 static char *mvs_rows(const struct gpume_vectors_target *target,
     const struct gpume_vectors_block *blocks, size_t count, char *at)
 {
-    const struct mvs_writer *self = target->state;
+    char prefix[32] = ""; /* "framenum,": a number of 20 digits and a comma */
+    const size_t length =
+        (size_t)snprintf(prefix, sizeof(prefix), "%" PRIu64 ",", target->field->frame + 1);
     for (size_t i = 0; i < count; i++) {
         int32_t rows[GPUME_MOTION_ROWS][GPUME_MOTION_COLUMNS];
         const size_t matches = gpume_motion_from_block(target, &blocks[i], rows);
         for (size_t k = 0; k < matches; k++) {
-            memcpy(at, self->prefix, sizeof(self->prefix));
-            at = put_row(rows[k], at + self->prefix_length);
+            memcpy(at, prefix, sizeof(prefix));
+            at = put_row(rows[k], at + length);
         }
     }
     return at;
 }
 
 static const struct gpume_vectors_writer_ops writer = {
-    .state_bytes = sizeof(struct mvs_writer),
     .row_bytes = ROW_BYTES,
     .head = mvs_head,
-    .begin = mvs_begin,
     .rows = mvs_rows,
 };
 

@@ -62,6 +62,17 @@ static unsigned char *put_row(const struct gpume_vectors_info *info,
     return at;
 }
 
+static unsigned char *put_plain(
+    const struct gpume_layer *layer, size_t index, size_t count, unsigned char *at)
+{
+    for (size_t i = index; i < index + count; i++) {
+        at = gpume_le_put16(at, (uint16_t)layer->vectors[i].dx);
+        at = gpume_le_put16(at, (uint16_t)layer->vectors[i].dy);
+        at = gpume_le_put32(at, layer->costs[i]);
+    }
+    return at;
+}
+
 static void digest(const struct gpume_vectors_target *target, uint8_t sum[SHA256_DIGEST_SIZE])
 {
     const struct gpume_vectors_field *field = target->field;
@@ -69,12 +80,14 @@ static void digest(const struct gpume_vectors_target *target, uint8_t sum[SHA256
     struct gpume_vectors_block buffer[GPUME_VECTORS_PART];
     unsigned char bytes[GPUME_VECTORS_PART * ROW_BYTES];
     const size_t most = GPUME_VECTORS_PART / target->info->candidates;
+    const struct gpume_layer *plain = gpume_vectors_plain(target->info, field);
     struct sha256_ctx context;
     sha256_init(&context);
     for (size_t first = 0; first < field->count; first += most) {
         const size_t left = field->count - first, part = left < most ? left : most;
-        const size_t count = gpume_vectors_take(target->info, field, first, part, buffer, &blocks);
-        unsigned char *at = bytes;
+        const size_t count =
+            plain ? 0 : gpume_vectors_take(target->info, field, first, part, buffer, &blocks);
+        unsigned char *at = plain ? put_plain(plain, first, part, bytes) : bytes;
         for (size_t i = 0; i < count; i++) {
             at = put_row(target->info, &blocks[i], at);
         }
@@ -83,27 +96,27 @@ static void digest(const struct gpume_vectors_target *target, uint8_t sum[SHA256
     sha256_digest(&context, SHA256_DIGEST_SIZE, sum);
 }
 
-static int hash_field(const struct gpume_vectors_target *target, struct gpume_out *out)
+static size_t hash_whole(const struct gpume_vectors_target *target, char *at)
 {
     const struct gpume_vectors_field *field = target->field;
     uint8_t sum[SHA256_DIGEST_SIZE];
-    char line[64 + 2 * SHA256_DIGEST_SIZE + 2], ref[24] = "";
+    char ref[24] = "";
     digest(target, sum);
     if (field->columns & GPUME_VECTORS_REF) {
         snprintf(ref, sizeof(ref), "%" PRIu64, field->ref);
     }
     size_t length = (size_t)snprintf(
-        line, sizeof(line), "%" PRIu64 ",%s,%zu,", field->frame, ref, field->count);
+        at, GPUME_VECTORS_HEAD_BYTES, "%" PRIu64 ",%s,%zu,", field->frame, ref, field->count);
     for (size_t i = 0; i < SHA256_DIGEST_SIZE; i++) {
-        length += (size_t)snprintf(line + length, sizeof(line) - length, "%02x", sum[i]);
+        length += (size_t)snprintf(at + length, GPUME_VECTORS_HEAD_BYTES - length, "%02x", sum[i]);
     }
-    line[length++] = '\n';
-    return gpume_out_write(out, line, length);
+    at[length++] = '\n';
+    return length;
 }
 
 static const struct gpume_vectors_writer_ops writer = {
     .head = hash_head,
-    .field = hash_field,
+    .whole = hash_whole,
 };
 
 const struct gpume_vectors_format gpume_vectors_hash = {

@@ -171,6 +171,20 @@ static char *mvf_rows(const struct gpume_vectors_target *target,
     return (char *)at;
 }
 
+static char *mvf_plain(const struct gpume_vectors_target *target, const struct gpume_layer *layer,
+    size_t index, size_t count, char *to)
+{
+    const bool ranks = target->info->columns & GPUME_VECTORS_RANK;
+    unsigned char *at = (unsigned char *)to;
+    for (size_t i = index; i < index + count; i++) {
+        at = gpume_le_put16(at, (uint16_t)layer->vectors[i].dx);
+        at = gpume_le_put16(at, (uint16_t)layer->vectors[i].dy);
+        at = gpume_le_put32(at, layer->costs[i]);
+        at = ranks ? gpume_le_put32(at, layer->ranks[i]) : at;
+    }
+    return (char *)at;
+}
+
 static bool is_short(int32_t value, int32_t divisor)
 {
     return value / divisor >= INT16_MIN && value / divisor <= INT16_MAX;
@@ -204,6 +218,7 @@ static const struct gpume_vectors_writer_ops writer = {
     .head = mvf_head,
     .begin = mvf_begin,
     .rows = mvf_rows,
+    .plain = mvf_plain,
 };
 
 struct mvf_input {

@@ -109,6 +109,26 @@ static unsigned char *put_further(const struct gpume_vectors_info *info,
     return at;
 }
 
+/* Whole pixels, and every column but the further ones: what nearly all files hold. */
+static unsigned char *put_usual(
+    uint64_t frame, const struct gpume_vectors_block *blocks, size_t count, unsigned char *at)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct gpume_vectors_block *block = &blocks[i];
+        at = gpume_le_put64(at, frame);
+        at = gpume_le_put64(at, block->ref);
+        at = gpume_le_put32(at, block->x);
+        at = gpume_le_put32(at, block->y);
+        at = gpume_le_put16(at, block->w);
+        at = gpume_le_put16(at, block->h);
+        at = gpume_le_put16(at, (uint16_t)(block->dx / GPUME_VECTORS_UNITS));
+        at = gpume_le_put16(at, (uint16_t)(block->dy / GPUME_VECTORS_UNITS));
+        at = gpume_le_put32(at, block->cost);
+        at = gpume_le_put32(at, block->rank);
+    }
+    return at;
+}
+
 static char *npy_rows(const struct gpume_vectors_target *target,
     const struct gpume_vectors_block *blocks, size_t count, char *to)
 {
@@ -119,6 +139,9 @@ static char *npy_rows(const struct gpume_vectors_target *target,
     const bool further = columns & GPUME_VECTORS_FURTHER;
     const char *vector = type_of(target->info, GPUME_BLOCK_DX);
     unsigned char *at = (unsigned char *)to;
+    if (refs && costs && ranks && !further && target->info->units == 1) {
+        return (char *)put_usual(target->field->frame, blocks, count, at);
+    }
     for (size_t i = 0; i < count; i++) {
         const struct gpume_vectors_block *block = &blocks[i];
         at = gpume_le_put64(at, target->field->frame);
