@@ -27,12 +27,12 @@ int gpume_source_choice_check(
     return gpume_check_streams(common, "pictures");
 }
 
-/* At most, as asked or chosen by processors. */
+/* At most, as asked or chosen by processors and GPUs. */
 static uint32_t decoders_of(
-    const struct gpume_source_choice *choice, const struct gpume_params *params)
+    const struct gpume_source_choice *choice, const struct gpume_params *params, uint32_t gpus)
 {
     return choice->decoders > 0 ? choice->decoders
-                                : gpume_source_decoders(params->threads, choice->hwaccel);
+                                : gpume_source_decoders(params->threads, choice->hwaccel, gpus);
 }
 
 struct gpume_source_options gpume_source_options_make(const struct gpume_common_options *common,
@@ -46,7 +46,7 @@ struct gpume_source_options gpume_source_options_make(const struct gpume_common_
         .stream = choice->stream,
         .threads = params->threads,
         .hwaccel = choice->hwaccel,
-        .divisible = decoders_of(choice, params) > 1,
+        .divisible = decoders_of(choice, params, 1) > 1,
         .trust = {.network = choice->allow_network,
             .files = choice->allow_files,
             .max_pixels = choice->max_pixels,
@@ -56,17 +56,18 @@ struct gpume_source_options gpume_source_options_make(const struct gpume_common_
 }
 
 uint32_t gpume_source_choice_divide(const struct gpume_source_choice *choice,
-    const struct gpume_params *params, struct gpume_source *source, uint64_t frames, bool limits,
+    const struct gpume_params *params, struct gpume_source *source, uint64_t frames, uint32_t gpus,
     uint64_t memory)
 {
     const bool asked = choice->decoders > 0;
-    const uint32_t decoders = asked || limits ? decoders_of(choice, params) : 1;
+    const uint32_t decoders = asked || gpus > 0 ? decoders_of(choice, params, gpus) : 1;
     const uint64_t most = gpume_host_memory_allowed() / 8, usual = decoders * DECODER_BYTES;
     struct gpume_division division = {
         .decoders = decoders,
         .bytes = usual < most ? usual : most,
         .asked = asked,
         .length = frames,
+        .gpus = gpus,
     };
     division.bytes = division.bytes < memory ? division.bytes : memory;
     if (decoders > 1) {

@@ -26,10 +26,11 @@ struct gpume_source_options gpume_source_options_make(const struct gpume_common_
     const struct gpume_source_choice *choice, const struct gpume_params *params);
 
 /* Lets several decoders share the source, which was opened with these options, and notes it in the
- * log. frames: that will be read, 0: all; limits: decoding is what limits the speed, so that it is
- * worth the memory; memory: bytes that are left for it. Returns how many decoders there may be. */
+ * log. frames: that will be read, 0: all; gpus: that search, so that decoding limits the speed and
+ * is worth the memory, 0: none does; memory: bytes that are left for it. Returns how many decoders
+ * there may be. */
 uint32_t gpume_source_choice_divide(const struct gpume_source_choice *choice,
-    const struct gpume_params *params, struct gpume_source *source, uint64_t frames, bool limits,
+    const struct gpume_params *params, struct gpume_source *source, uint64_t frames, uint32_t gpus,
     uint64_t memory);
 
 /* GPUME_FORMAT after one line: an input is what gpume has written, a file of vectors or the folder

@@ -69,7 +69,7 @@ static int measure(struct job *job, uint32_t decoders, bool *possible)
     int status = gpume_source_open_inputs(&source, &wanted, &job->info);
     if (status == GPUME_OK) {
         const uint32_t used =
-            gpume_source_choice_divide(&choice, &options->params, source, 0, true, UINT64_MAX);
+            gpume_source_choice_divide(&choice, &options->params, source, 0, 1, UINT64_MAX);
         struct row *row = &job->rows[job->count];
         *row = (struct row){.decoders = decoders};
         *possible = used == decoders;

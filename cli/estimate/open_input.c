@@ -61,14 +61,29 @@ enum gpume_exit gpume_open_input(const struct gpume_estimate_options *options, b
 }
 
 /* A search on the CPU is slower than one decoder. */
-void gpume_divide_input(const struct gpume_estimate_options *options,
+#define LANES_MAX 64u /* more than a list of devices may have */
+
+/* How many GPUs search. */
+static uint32_t count_gpus(gpume *ctx)
+{
+    struct gpume_lane_info lanes[LANES_MAX];
+    uint32_t count = 0, gpus = 0;
+    if (gpume_list_lanes(ctx, lanes, LANES_MAX, &count) == GPUME_OK) {
+        for (uint32_t i = 0; i < count && i < LANES_MAX; i++) {
+            gpus += strcmp(lanes[i].backend, "cpu") != 0;
+        }
+    }
+    return gpus;
+}
+
+void gpume_divide_input(const struct gpume_estimate_options *options, gpume *ctx,
     const struct gpume_info *engine, struct gpume_source *source)
 {
     const struct gpume_params *params = &options->params;
     const uint64_t taken = engine->host_bytes + engine->device_bytes;
     const uint64_t left = params->memory_max > taken ? params->memory_max - taken : 0;
     (void)gpume_source_choice_divide(&options->source, params, source, options->frames,
-        strcmp(engine->backend, "cpu") != 0, params->memory_max > 0 ? left : UINT64_MAX);
+        count_gpus(ctx), params->memory_max > 0 ? left : UINT64_MAX);
 }
 
 enum gpume_exit gpume_refuse_short_input(const struct gpume_estimate_options *options,

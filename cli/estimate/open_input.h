@@ -13,7 +13,7 @@ enum gpume_exit gpume_open_input(const struct gpume_estimate_options *options, b
 
 /* Lets several decoders share the source, as the options say. engine: its memory is planned by now;
  * what --max-memory leaves is for decoders. */
-void gpume_divide_input(const struct gpume_estimate_options *options,
+void gpume_divide_input(const struct gpume_estimate_options *options, gpume *ctx,
     const struct gpume_info *engine, struct gpume_source *source);
 
 /* The input ended after so many frames, before the first frame pair. */

@@ -217,7 +217,7 @@ static enum gpume_exit open_sinks(struct job *job)
     gpume_console_info("%s: %s; search %s; %.1f MiB of host memory, %.1f MiB of device memory",
         info.backend, info.device, info.search, (double)info.host_bytes / 1048576,
         (double)info.device_bytes / 1048576);
-    gpume_divide_input(job->options, &info, job->source);
+    gpume_divide_input(job->options, job->ctx, &info, job->source);
     gpume_caution(&job->info, &info, &job->outputs, &job->run);
     const enum gpume_exit made = gpume_outputs_make_folder(&job->outputs);
     if (made != GPUME_EXIT_DONE) {

@@ -15,7 +15,8 @@ struct gpume_frame {
     uint64_t sequence;        /* 0 for the first frame sent */
     int64_t time_us;
     const void *home;    /* that engine */
-    uint32_t pool_index; /* its number there */
+    uint32_t home_index; /* the engine's number in the pipeline */
+    uint32_t pool_index; /* the memory's number there */
     atomic_uint refs;
     void (*recycle)(void *owner, struct gpume_frame *frame);
     void *owner;

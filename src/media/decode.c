@@ -305,6 +305,9 @@ static uint32_t suitable(const struct decode *decode, uint64_t frames)
 static void decode_divide(void *state, struct gpume_division *division)
 {
     struct decode *decode = state;
+    if (decode->accelerated) {
+        gpume_hwaccel_spread(decode->options.hwaccel, division->gpus);
+    }
     const uint32_t most = division->asked ? division->decoders : suitable(decode, division->length);
     if (!decode->scan || decode->on_trial || !gpume_scan_is_certain(decode->scan)) {
         division->decoders = 1;

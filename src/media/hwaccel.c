@@ -31,7 +31,9 @@ struct gpume_hwaccel {
     enum AVHWDeviceType type;
     enum AVPixelFormat format; /* of the type's frames */
     AVBufferRef *context;      /* the device, once open */
+    uint32_t devices;          /* of CUDA that decoders share; 0: one */
     pthread_mutex_t mutex;     /* guards what follows */
+    uint32_t own;              /* devices that have been opened for decoders of their own */
     bool offered;              /* choose_format has returned `format`; it may be called again */
     char reason[REASON_BYTES]; /* why it was called again; empty: it was not */
     struct gpume_log log;
@@ -117,10 +119,12 @@ static const AVCodec *find_decoder(
     return codec;
 }
 
-static AVBufferRef *open_device(struct gpume_hwaccel *hwaccel, enum AVHWDeviceType type, int *error)
+/* name: of one device among those of the type; NULL: the first. */
+static AVBufferRef *open_device(
+    struct gpume_hwaccel *hwaccel, enum AVHWDeviceType type, const char *name, int *error)
 {
     AVBufferRef *device = NULL;
-    *error = av_hwdevice_ctx_create(&device, type, hwaccel->device, NULL, 0);
+    *error = av_hwdevice_ctx_create(&device, type, name, NULL, 0);
     if (device) {
         ((AVHWDeviceContext *)device->data)->user_opaque = hwaccel; /* for choose_format */
     }
@@ -142,7 +146,7 @@ static const AVCodec *choose_type(struct gpume_hwaccel *hwaccel, enum AVHWDevice
     }
     gpume_libav_quiet();
     int error;
-    hwaccel->context = open_device(hwaccel, type, &error);
+    hwaccel->context = open_device(hwaccel, type, hwaccel->device, &error);
     if (!hwaccel->context) {
         snprintf(
             reason, REASON_BYTES, "the device cannot be opened: %s", gpume_libav_reason(error));
@@ -234,11 +238,25 @@ static enum AVPixelFormat choose_format(AVCodecContext *context, const enum AVPi
     return chosen;
 }
 
+/* One more decoder's own device. If the next one in turn cannot be opened, it is the first. */
+static AVBufferRef *open_own(struct gpume_hwaccel *hwaccel, int *error)
+{
+    AVBufferRef *device = NULL;
+    pthread_mutex_lock(&hwaccel->mutex);
+    const uint32_t number = hwaccel->devices > 1 ? ++hwaccel->own % hwaccel->devices : 0;
+    pthread_mutex_unlock(&hwaccel->mutex);
+    if (number > 0) {
+        char name[16];
+        snprintf(name, sizeof(name), "%u", number);
+        device = open_device(hwaccel, hwaccel->type, name, error);
+    }
+    return device ? device : open_device(hwaccel, hwaccel->type, hwaccel->device, error);
+}
+
 int gpume_hwaccel_attach(struct gpume_hwaccel *hwaccel, AVCodecContext *context, bool own)
 {
     int error = AVERROR(ENOMEM);
-    context->hw_device_ctx =
-        own ? open_device(hwaccel, hwaccel->type, &error) : av_buffer_ref(hwaccel->context);
+    context->hw_device_ctx = own ? open_own(hwaccel, &error) : av_buffer_ref(hwaccel->context);
     context->get_format = choose_format;
     return context->hw_device_ctx     ? GPUME_OK
            : error == AVERROR(ENOMEM) ? GPUME_NOMEM
@@ -271,13 +289,19 @@ void gpume_hwaccel_refuse(struct gpume_hwaccel *hwaccel, const char *label, cons
     hwaccel->refused = true;
 }
 
+void gpume_hwaccel_spread(struct gpume_hwaccel *hwaccel, uint32_t count)
+{
+    hwaccel->devices = hwaccel->type == AV_HWDEVICE_TYPE_CUDA && !hwaccel->device ? count : 0;
+}
+
 uint32_t gpume_hwaccel_decoders(const struct gpume_hwaccel *hwaccel, uint64_t frames)
 {
     if (hwaccel->type != AV_HWDEVICE_TYPE_CUDA) {
         return 1;
     }
     const uint64_t worth = frames > 0 ? gpume_div_up(frames, DECODER_FRAMES) : UINT64_MAX;
-    return (uint32_t)gpume_min_u64(worth, GPUME_HWACCEL_DECODERS);
+    const uint64_t devices = hwaccel->devices > 1 ? hwaccel->devices : 1;
+    return (uint32_t)gpume_min_u64(worth, GPUME_HWACCEL_DECODERS * devices);
 }
 
 const char *gpume_hwaccel_name(const struct gpume_hwaccel *hwaccel)

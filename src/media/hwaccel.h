@@ -14,7 +14,7 @@
 
 #include <libavcodec/codec_id.h>
 
-#define GPUME_HWACCEL_DECODERS 4u /* most that gpume_hwaccel_decoders returns */
+#define GPUME_HWACCEL_DECODERS 4u /* most that gpume_hwaccel_decoders returns, for each device */
 
 struct AVCodec;
 struct AVCodecContext;
@@ -42,7 +42,11 @@ void gpume_hwaccel_accept(struct gpume_hwaccel *hwaccel, enum AVCodecID id, cons
  * decoder's own reason if it gave one. */
 void gpume_hwaccel_refuse(struct gpume_hwaccel *hwaccel, const char *label, const char *reason);
 
-/* How many decoders suit its device and so many frames (0: unknown); 1 where that is not known. */
+/* Devices that are opened for decoders of their own are, in turn, those that CUDA numbers from 0 to
+ * count - 1, unless the user has named one. Before there are such decoders. */
+void gpume_hwaccel_spread(struct gpume_hwaccel *hwaccel, uint32_t count);
+
+/* How many decoders suit its devices and so many frames (0: unknown); 1 where that is not known. */
 uint32_t gpume_hwaccel_decoders(const struct gpume_hwaccel *hwaccel, uint64_t frames);
 
 /* TYPE[:DEVICE] in use. */

@@ -105,8 +105,8 @@ int gpume_source_skip(struct gpume_source *source, uint64_t index);
 void gpume_source_divide(struct gpume_source *source, struct gpume_division *division);
 
 /* How many decoders suit this machine at most; threads: that decoding may use, 0 = all; hwaccel: as
- * in the options. */
-uint32_t gpume_source_decoders(uint32_t threads, const char *hwaccel);
+ * in the options; gpus: as in struct gpume_division. */
+uint32_t gpume_source_decoders(uint32_t threads, const char *hwaccel, uint32_t gpus);
 
 /* The motion that the stream holds for the frame read last, whether or not it was written to a
  * plane. Valid until the next read. Without options.motion there is none. */

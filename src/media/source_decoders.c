@@ -133,10 +133,11 @@ int gpume_source_jump(struct gpume_source *source, uint64_t index)
     return may_jump(source, index) ? jump(source, index) : GPUME_OK;
 }
 
-uint32_t gpume_source_decoders(uint32_t threads, const char *hwaccel)
+uint32_t gpume_source_decoders(uint32_t threads, const char *hwaccel, uint32_t gpus)
 {
     const uint32_t software = gpume_segments_decoders(threads);
-    return hwaccel && software < GPUME_HWACCEL_DECODERS ? GPUME_HWACCEL_DECODERS : software;
+    const uint32_t hardware = GPUME_HWACCEL_DECODERS * (gpus > 1 ? gpus : 1);
+    return hwaccel && software < hardware ? hardware : software;
 }
 
 static const char *why_not_divided(const struct gpume_source *source)

@@ -277,7 +277,9 @@ static void plan_batch(struct gpume_plan *plan, const struct gpume_caps *caps, u
     plan->batch = plan->one_window ? (uint32_t)batch : 1;
     plan->ring = plan->reach + plan->batch;
     bool slow = field_work(plan, caps->batch_work) > caps->batch_work;
-    plan->slots = (large || slow) && !plan->mutual ? 2 : 3;
+    /* Of several engines, one waits for the fields before its own while it should be at work. */
+    bool alone = p->devices == NULL;
+    plan->slots = (large || (slow && alone)) && !plan->mutual ? 2 : 3;
     plan->overlap = large ? 1 : overlap_of(plan, caps->threads);
     plan->slots = gpume_max_u32(plan->slots, plan->overlap);
     /* Frames are read until their submission is collected. With want_frames, a field in a slot

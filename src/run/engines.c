@@ -2,20 +2,19 @@
 #include "run/engines.h"
 
 #include "base/args.h"
+#include "base/parallel.h"
 #include "base/status.h"
 #include "run/devices.h"
 #include "run/standby.h"
 
 #include <stdlib.h>
 
-/* Opens one more engine. reason: what it logs to; NULL: the caller's log. */
-static int open_engine(
-    const struct gpume_params *params, struct gpume_reason *reason, struct gpume_engines *engines)
+/* Opens an engine. reason: what it logs to; NULL: `log`. */
+static int open_into(const struct gpume_params *params, struct gpume_reason *reason,
+    const struct gpume_log *log, struct gpume_pipeline_engine *engine, struct gpume_plan *plan)
 {
     const bool on_cpu = params->backend == GPUME_BACKEND_CPU;
-    struct gpume_pipeline_engine *engine = &engines->parts.engines[engines->parts.engine_count];
-    struct gpume_plan *plan = &engines->plans[engines->parts.engine_count];
-    const struct gpume_log *log = reason ? &reason->log : engines->parts.log;
+    log = reason ? &reason->log : log;
     *engine = (struct gpume_pipeline_engine){
         .ops = on_cpu ? &gpume_engine_cpu : &gpume_engine_gpu, .plan = plan, .reason = reason};
     int status = engine->ops->open(&engine->opaque, params, log, plan);
@@ -24,12 +23,21 @@ static int open_engine(
         smaller.no_elimination = true;
         status = engine->ops->open(&engine->opaque, &smaller, log, plan);
     }
-    if (status == GPUME_OK) {
-        engines->parts.engine_count++;
-        if (reason) {
-            gpume_reason_arm(reason);
-        }
+    if (status == GPUME_OK && reason) {
+        gpume_reason_arm(reason);
     }
+    return status;
+}
+
+/* Opens one more engine. */
+static int open_engine(
+    const struct gpume_params *params, struct gpume_reason *reason, struct gpume_engines *engines)
+{
+    struct gpume_pipeline_parts *parts = &engines->parts;
+    const uint32_t index = parts->engine_count;
+    const int status =
+        open_into(params, reason, parts->log, &parts->engines[index], &engines->plans[index]);
+    parts->engine_count += status == GPUME_OK;
     return status;
 }
 
@@ -120,31 +128,82 @@ static struct gpume_params params_of_one(
     return one;
 }
 
+/* What the engines of a list are opened from and into, side by side. */
+struct opening {
+    const struct gpume_params *params;
+    const struct gpume_device_list *list;
+    struct gpume_engines *engines;
+    struct gpume_reason *reasons[GPUME_DEVICES_MAX];
+    int statuses[GPUME_DEVICES_MAX];
+};
+
+static void open_one_of(void *opaque, uint32_t index)
+{
+    struct opening *opening = opaque;
+    struct gpume_engines *engines = opening->engines;
+    const struct gpume_params one = params_of_one(opening->params, opening->list, index);
+    opening->statuses[index] = opening->reasons[index]
+                                   ? open_into(&one, opening->reasons[index], engines->parts.log,
+                                         &engines->parts.engines[index], &engines->plans[index])
+                                   : GPUME_NOMEM;
+}
+
+/* Moves the engines that are open to the beginning of the list. *why: a failure of a GPU, if there
+ * was one. The others are the end. */
+static int gather(struct opening *opening, int *why)
+{
+    struct gpume_engines *engines = opening->engines;
+    struct gpume_pipeline_parts *parts = &engines->parts;
+    int status = GPUME_OK;
+    for (uint32_t i = 0; i < opening->list->count; i++) {
+        const int of_one = opening->statuses[i];
+        if (of_one == GPUME_OK) {
+            const uint32_t to = parts->engine_count++;
+            engines->plans[to] = engines->plans[i];
+            parts->engines[to] = parts->engines[i];
+            parts->engines[to].plan = &engines->plans[to];
+            continue;
+        }
+        if (gpume_status_is_of_gpu(of_one)) {
+            const char *device = opening->list->devices[i];
+            gpume_log_write(parts->log, GPUME_LOG_WARNING,
+                "device %s of params.devices cannot be used; going on without it",
+                device[0] ? device : "cpu");
+            *why = of_one;
+        } else if (status == GPUME_OK) {
+            if (opening->reasons[i]) {
+                gpume_reason_report(opening->reasons[i]);
+            }
+            status = of_one;
+        }
+        free(opening->reasons[i]);
+    }
+    return status;
+}
+
 /* Every device of the list that can be opened. */
 static int open_listed(const struct gpume_params *params, const struct gpume_device_list *list,
     struct gpume_engines *engines)
 {
     const struct gpume_log *log = engines->parts.log;
+    struct opening opening = {.params = params, .list = list, .engines = engines};
     int status = GPUME_OK, why = GPUME_OK;
     if (gpume_plan_stands_by(params)) {
-        status = gpume_standby_create(&engines->parts.standby, params, log);
+        GPUME_TRY(gpume_standby_create(&engines->parts.standby, params, log));
     }
-    for (uint32_t i = 0; status == GPUME_OK && i < list->count; i++) {
-        const struct gpume_params one = params_of_one(params, list, i);
-        status = try_engine(&one, engines, &why);
-        if (status == GPUME_OK && why != GPUME_OK) {
-            gpume_log_write(log, GPUME_LOG_WARNING,
-                "device %s of params.devices cannot be used; going on without it",
-                list->devices[i][0] ? list->devices[i] : "cpu");
-        }
+    for (uint32_t i = 0; i < list->count; i++) {
+        opening.reasons[i] = create_reason(log);
     }
-    if (status == GPUME_OK && engines->parts.engine_count == 0) {
+    gpume_parallel(open_one_of, &opening, list->count);
+    GPUME_TRY(gather(&opening, &why));
+    if (engines->parts.engine_count == 0) {
         gpume_standby_destroy(&engines->parts.standby);
         return params->backend == GPUME_BACKEND_AUTO
                    ? open_on_cpu(params, engines)
                    : gpume_log_fail(
                          log, why, "params.devices %s: none of them can be used", params->devices);
     }
+fail:
     return status;
 }
 

@@ -14,7 +14,7 @@
 static bool can_submit(const struct gpume_lane *lane)
 {
     return lane->free_slots.count > 0 && gpume_queue_has_work(lane->queue) &&
-           gpume_turns_share(lane->turns, lane->turn) > 0;
+           gpume_turns_share(lane->turns, lane->turn, lane->queue->waiting) > 0;
 }
 
 /* --- the thread */
@@ -59,7 +59,6 @@ static int submit_next(struct gpume_lane *lane)
     gpume_take_batch(lane, slot);
     gpume_fifo_push(&lane->in_flight, slot);
     gpume_turns_take(lane->turns, lane->turn, slot->batch.field_count);
-    slot->submitted_ns = start;
     slot->submitted = false;
     slot->counted = (struct gpume_stats){0};
     int status = describe(lane, &slot->batch);
@@ -69,9 +68,10 @@ static int submit_next(struct gpume_lane *lane)
         status = lane->ops->submit(lane->engine, (uint32_t)(slot - lane->slots), &slot->batch);
         slot->submitted = status == GPUME_OK;
     }
-    const uint64_t busy = gpume_clock_ns() - start;
+    const uint64_t end = gpume_clock_ns();
     pthread_mutex_lock(&lane->monitor->mutex);
-    lane->stats.busy_ns += busy;
+    slot->submitted_ns = end; /* copying frames to an engine is none of its own work */
+    lane->stats.busy_ns += end - start;
     return status;
 }
 

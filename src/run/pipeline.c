@@ -30,13 +30,25 @@ static bool is_stuck(const struct gpume_pipeline *pipeline)
 
 /* --- the sender */
 
+/* Preferably one in the memory of the engine whose turn it is, which need not copy it. NULL: none
+ * is free. Locked. */
+static struct gpume_frame *take_free_frame(struct gpume_pipeline *pipeline)
+{
+    struct gpume_frame *frame = NULL;
+    for (uint32_t i = 0; i < GPUME_DEVICES_MAX && !frame; i++) {
+        const uint32_t home = (pipeline->turns.holder + i) % GPUME_DEVICES_MAX;
+        frame = gpume_fifo_pop(&pipeline->free_frames[home]);
+    }
+    return frame;
+}
+
 int gpume_pipeline_acquire(
     struct gpume_pipeline *pipeline, struct gpume_frame **out, uint32_t flags)
 {
     struct gpume_frame *frame = NULL;
     pthread_mutex_lock(&pipeline->monitor.mutex);
     int status = failure(pipeline);
-    while (status == GPUME_OK && !(frame = gpume_fifo_pop(&pipeline->free_frames))) {
+    while (status == GPUME_OK && !(frame = take_free_frame(pipeline))) {
         if (!(flags & GPUME_WAIT) && (outstanding(pipeline) > 0 || is_stuck(pipeline))) {
             status = GPUME_AGAIN;
             break;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Opening a pipeline, what its lanes report, and closing it. */
+#include "base/parallel.h"
 #include "base/status.h"
 #include "run/checker.h"
 #include "run/pipeline_state.h"
@@ -14,7 +15,7 @@ static void recycle_frame(void *owner, struct gpume_frame *frame)
 {
     struct gpume_pipeline *pipeline = owner;
     pthread_mutex_lock(&pipeline->monitor.mutex);
-    gpume_fifo_push(&pipeline->free_frames, frame);
+    gpume_fifo_push(&pipeline->free_frames[frame->home_index], frame);
     pthread_cond_broadcast(&pipeline->monitor.changed);
     pthread_mutex_unlock(&pipeline->monitor.mutex);
 }
@@ -204,6 +205,12 @@ static void on_failure(void *opaque, struct gpume_lane *lane, int status)
 /* Each engine gives the frames that its plan says. */
 static int init_pool(struct gpume_pipeline *pipeline, const struct gpume_pipeline_parts *parts)
 {
+    for (uint32_t i = 0; i < parts->engine_count; i++) {
+        const uint32_t pool = parts->engines[i].plan->pool;
+        if (gpume_fifo_init(&pipeline->free_frames[i], pool) != GPUME_OK) {
+            return GPUME_NOMEM;
+        }
+    }
     struct gpume_frame *frame = pipeline->frames = calloc(pipeline->pool, sizeof(*frame));
     if (!frame) {
         return GPUME_NOMEM;
@@ -217,10 +224,11 @@ static int init_pool(struct gpume_pipeline *pipeline, const struct gpume_pipelin
             }
             frame->plane = gpume_plan_plane(engine->plan, memory);
             frame->home = engine->opaque;
+            frame->home_index = i;
             frame->pool_index = j;
             frame->recycle = recycle_frame;
             frame->owner = pipeline;
-            gpume_fifo_push(&pipeline->free_frames, frame);
+            gpume_fifo_push(&pipeline->free_frames[frame->home_index], frame);
         }
     }
     return GPUME_OK;
@@ -242,8 +250,7 @@ static int init_queues(struct gpume_pipeline *pipeline, const struct gpume_pipel
     const struct gpume_plan *plan = &pipeline->plan;
     /* The fields of the standby engine come on top. */
     const uint32_t fields = pipeline->in_slots + GPUME_SLOTS_MAX;
-    if (gpume_fifo_init(&pipeline->free_frames, pipeline->pool) != GPUME_OK ||
-        gpume_fifo_init(&pipeline->ready, fields) != GPUME_OK ||
+    if (gpume_fifo_init(&pipeline->ready, fields) != GPUME_OK ||
         gpume_queue_init(&pipeline->queue, plan, pipeline->pool, fields) != GPUME_OK ||
         init_pool(pipeline, parts) != GPUME_OK ||
         (plan->returns && gpume_returns_open(&pipeline->returns, plan) != GPUME_OK)) {
@@ -332,6 +339,18 @@ int gpume_pipeline_open(struct gpume_pipeline **out, const struct gpume_pipeline
 
 /* --- closing */
 
+/* The lanes that are closed side by side, and what that reveals. */
+struct closing {
+    struct gpume_pipeline *pipeline;
+    int statuses[GPUME_LANES_MAX];
+};
+
+static void close_one(void *opaque, uint32_t index)
+{
+    struct closing *closing = opaque;
+    closing->statuses[index] = gpume_lane_close(&closing->pipeline->lanes[index]);
+}
+
 int gpume_pipeline_close(struct gpume_pipeline **out)
 {
     struct gpume_pipeline *pipeline = *out;
@@ -346,16 +365,19 @@ int gpume_pipeline_close(struct gpume_pipeline **out)
     }
     int status = pipeline->status;
     /* Frames and fields are in the engines' memory. */
+    struct closing closing = {.pipeline = pipeline};
+    gpume_parallel(close_one, &closing, pipeline->lane_count);
     for (uint32_t i = pipeline->lane_count; i > 0; i--) {
-        const int closed = gpume_lane_close(&pipeline->lanes[i - 1]);
-        status = status == GPUME_OK ? closed : status;
+        status = status == GPUME_OK ? closing.statuses[i - 1] : status;
     }
     for (uint32_t i = 0; i < GPUME_LANES_MAX; i++) {
         free(pipeline->reasons[i]);
     }
     gpume_returns_close(&pipeline->returns);
     gpume_standby_destroy(&pipeline->standby);
-    gpume_fifo_finish(&pipeline->free_frames);
+    for (uint32_t i = 0; i < GPUME_DEVICES_MAX; i++) {
+        gpume_fifo_finish(&pipeline->free_frames[i]);
+    }
     gpume_fifo_finish(&pipeline->ready);
     gpume_queue_finish(&pipeline->queue);
     free(pipeline->frames);

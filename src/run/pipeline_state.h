@@ -25,16 +25,16 @@ struct gpume_pipeline {
     struct gpume_lane *standby_lane; /* NULL: the standby engine has not taken over */
     struct gpume_turns turns;
     struct gpume_queue queue;
-    struct gpume_fifo free_frames; /* struct gpume_frame */
-    struct gpume_fifo ready;       /* fields to receive, struct gpume_field_box */
-    uint64_t sent_count;           /* frames */
-    uint64_t requested_count;      /* tasks that are not hidden */
-    uint64_t received_count;       /* fields */
-    uint64_t standby_frame;        /* the oldest target that the standby engine searched */
-    bool taking_over;              /* the standby engine is being opened, or open */
-    bool delivering;               /* a lane's thread moves fields from the queue to `ready` */
-    bool cancelled;                /* stop at once */
-    int status;                    /* the first failure */
+    struct gpume_fifo free_frames[GPUME_DEVICES_MAX]; /* struct gpume_frame, by home */
+    struct gpume_fifo ready;  /* fields to receive, struct gpume_field_box */
+    uint64_t sent_count;      /* frames */
+    uint64_t requested_count; /* tasks that are not hidden */
+    uint64_t received_count;  /* fields */
+    uint64_t standby_frame;   /* the oldest target that the standby engine searched */
+    bool taking_over;         /* the standby engine is being opened, or open */
+    bool delivering;          /* a lane's thread moves fields from the queue to `ready` */
+    bool cancelled;           /* stop at once */
+    int status;               /* the first failure */
 };
 
 #endif

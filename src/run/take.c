@@ -64,7 +64,7 @@ void gpume_take_batch(struct gpume_lane *lane, struct gpume_lane_slot *slot)
     struct gpume_history *history = &queue->history;
     struct gpume_batch *batch = &slot->batch;
     const struct gpume_request *due = gpume_queue_due(queue);
-    const uint32_t most = gpume_turns_share(lane->turns, lane->turn);
+    const uint32_t most = gpume_turns_share(lane->turns, lane->turn, queue->waiting);
     const uint64_t frames_end = (due ? due->frames - 1 : history->next) + most;
     uint64_t number = due ? due->number : UINT64_MAX;
     *batch = (struct gpume_batch){0};

@@ -86,18 +86,31 @@ static bool is_busy(const struct gpume_turn *turn)
     return turn->collecting && turn->in_flight * turn->task_ns > MOVE_NS;
 }
 
+/* All its slots are in use, but one will be free before another engine could have the frames, and
+ * take all that waits. */
+static bool is_soon_free(const struct gpume_turn *turn, uint32_t waiting)
+{
+    return turn->present && turn->free_slots == 0 && turn->in_flight > 0 && turn->task_ns > 0 &&
+           turn->in_flight * turn->task_ns <= MOVE_NS && waiting <= turn->batch;
+}
+
 /* May the others take tasks? */
-static bool passes(const struct gpume_turns *turns)
+static bool passes(const struct gpume_turns *turns, uint32_t waiting)
 {
     const struct gpume_turn *holder = &turns->lanes[turns->holder];
     const bool frames_alone = holder->present && !turns->took && holder->submissions > 0;
+    if (is_soon_free(holder, waiting)) {
+        return false;
+    }
     return is_busy(holder) || (!frames_alone && tasks_in_time(turns, holder) == 0);
 }
 
-uint32_t gpume_turns_share(const struct gpume_turns *turns, const struct gpume_turn *turn)
+uint32_t gpume_turns_share(
+    const struct gpume_turns *turns, const struct gpume_turn *turn, uint32_t waiting)
 {
     const bool is_holder = turn == &turns->lanes[turns->holder];
-    return !turns->blocked && (is_holder || passes(turns)) ? tasks_in_time(turns, turn) : 0;
+    return !turns->blocked && (is_holder || passes(turns, waiting)) ? tasks_in_time(turns, turn)
+                                                                    : 0;
 }
 
 void gpume_turns_take(struct gpume_turns *turns, struct gpume_turn *turn, uint32_t tasks)

@@ -3,7 +3,7 @@
  * Which lane takes the next submission from the queue. One lane after the other has the turn. It
  * keeps it while it has a free slot, so that few frames go to more than one engine, and until it
  * has taken a task, so that its frames have not gone there for nothing. While it waits long for its
- * engine, any other one may take what comes.
+ * engine, any other one may take what comes. Where frames come slowly, the others rest.
  *
  * Fields are delivered in order, so that the others wait for a slow lane once their slots are full.
  * It takes only as many tasks as make the run faster even so, by the measured speed of all lanes,
@@ -42,8 +42,10 @@ struct gpume_turns {
 /* A new lane, not present yet. */
 struct gpume_turn *gpume_turns_add(struct gpume_turns *turns, uint32_t slots, uint32_t batch);
 
-/* How many tasks this lane may take now; 0: it is not its turn. */
-uint32_t gpume_turns_share(const struct gpume_turns *turns, const struct gpume_turn *turn);
+/* How many of the tasks that wait, if `waiting` do, or of those that come with the next frames this
+ * lane may take now; 0: it is not its turn. */
+uint32_t gpume_turns_share(
+    const struct gpume_turns *turns, const struct gpume_turn *turn, uint32_t waiting);
 
 /* The lane takes a submission of so many tasks, which uses up a free slot. */
 void gpume_turns_take(struct gpume_turns *turns, struct gpume_turn *turn, uint32_t tasks);

@@ -155,6 +155,22 @@ decoder "h264 on cuda"
 same cuda parts.mp4 --start 150 --decoders 3
 warned 0
 
+# With several GPUs that search, decoders take as many of CUDA's devices in turn, and the first where one is missing.
+if have_vulkan; then
+    GPUME_FAKE_CUDA_OPENED=opened
+    export GPUME_FAKE_CUDA_OPENED GPUME_FAKE_CUDA_DEVICES
+    for GPUME_FAKE_CUDA_DEVICES in 1 2; do
+        rm -f opened
+        expect 0 -qy parts.mp4 -o hardware --device 0,0 --hwaccel cuda --decoders 3
+        cmp alone/vectors.csv hardware/vectors.csv || fail "of $GPUME_FAKE_CUDA_DEVICES devices"
+        grep -qx 1 opened || fail "the second device is not used"
+    done
+    rm opened
+    expect 0 -qy parts.mp4 -o hardware --device 0,0 --hwaccel cuda:0 --decoders 3
+    [ "$(sort -u opened)" = 0 ] || fail "not the device that was named"
+    unset GPUME_FAKE_CUDA_OPENED GPUME_FAKE_CUDA_DEVICES
+fi
+
 # All of them take the device's pictures.
 tr '\000-\377' '\377\000-\376' <raw >other
 cp raw.index other.index

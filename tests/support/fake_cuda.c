@@ -10,7 +10,9 @@
  * A decoder begins with the first picture of the file, unless FILE.index exists: GPUME_FAKE_LEARN
  * makes it, with a hash of the coded data of every picture, by which a decoder that begins within
  * the stream finds its pictures.
- * The structures match the parts of NVIDIA's cuda.h and cuviddec.h that are used.
+ * There is one device, or GPUME_FAKE_CUDA_DEVICES; the number of each that is asked for is appended
+ * to the file GPUME_FAKE_CUDA_OPENED. The structures match the parts of NVIDIA's cuda.h and
+ * cuviddec.h that are used.
  */
 #include <stdatomic.h>
 #include <stdint.h>
@@ -84,8 +86,15 @@ int cuInit(unsigned flags)
 SHOWN int cuDeviceGet(int *device, int ordinal);
 int cuDeviceGet(int *device, int ordinal)
 {
+    const char *devices = getenv("GPUME_FAKE_CUDA_DEVICES");
+    const char *list = getenv("GPUME_FAKE_CUDA_OPENED");
+    FILE *opened = list ? fopen(list, "a") : NULL;
     *device = ordinal;
-    return ordinal == 0 ? OK : UNSUPPORTED;
+    if (opened) {
+        fprintf(opened, "%d\n", ordinal);
+        fclose(opened);
+    }
+    return ordinal < (devices ? atoi(devices) : 1) ? OK : UNSUPPORTED;
 }
 
 SHOWN int cuDeviceGetAttribute(int *value, int attribute, int device);

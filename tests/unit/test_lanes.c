@@ -296,6 +296,33 @@ static void test_turn(void)
     close_run(&run, 2, GPUME_OK);
 }
 
+/* --- frames come from the memory of the engine whose turn it is, as long as there are any */
+
+static void test_homes(uint32_t holder)
+{
+    enum { FRAMES_MAX = 64 };
+    struct gpume_frame *frames[FRAMES_MAX];
+    struct run run = {.params = params_of()};
+    uint32_t count = 0;
+    before_collect = NULL;
+    open_run(&run, 2);
+    const uint32_t pool = fakes[0].plan.pool;
+    REQUIRE(2 * pool <= FRAMES_MAX);
+    pthread_mutex_lock(&run.pipeline->monitor.mutex);
+    run.pipeline->turns.holder = holder;
+    pthread_mutex_unlock(&run.pipeline->monitor.mutex);
+    while (
+        count < FRAMES_MAX && gpume_pipeline_acquire(run.pipeline, &frames[count], 0) == GPUME_OK) {
+        REQUIRE((frames[count]->home == &fakes[holder]) == (count < pool));
+        count++;
+    }
+    REQUIRE_EQUAL(count, 2 * pool);
+    while (count > 0) {
+        gpume_frame_unref(&frames[--count]);
+    }
+    close_run(&run, 2, GPUME_OK);
+}
+
 /* --- the caller cannot give predictors: it is told so at once, and no engine takes over */
 
 struct predictions {
@@ -349,6 +376,8 @@ int main(void)
     test_close();
     test_counts();
     test_turn();
+    test_homes(0);
+    test_homes(1);
     test_predict(1, GPUME_INVALID);
     test_predict(1, GPUME_NOMEM);
     test_predict(1, GPUME_CANCELLED);

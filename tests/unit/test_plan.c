@@ -206,6 +206,19 @@ static uint64_t least_run_bytes(const struct gpume_plan *plan)
            (gpume_plan_waiting_max(plan, plan->pool) + fields) * GPUME_QUEUED_BYTES;
 }
 
+/* Slow searches have fewer slots, but not where engines wait for each other's fields. */
+static void test_slots(void)
+{
+    struct gpume_plan plan;
+    struct gpume_params params = params_of(64, 48);
+    const struct gpume_caps slow = {.window_bytes = UINT64_MAX, .align_bytes = 64, .batch_max = 8};
+    REQUIRE_EQUAL(gpume_plan_make(&params, &slow, &counting_log, &plan), GPUME_OK);
+    REQUIRE_EQUAL(plan.slots, 2);
+    params.devices = "0,1";
+    REQUIRE_EQUAL(gpume_plan_make(&params, &slow, &counting_log, &plan), GPUME_OK);
+    REQUIRE_EQUAL(plan.slots, 3);
+}
+
 /* What several references, reverse pairs, predictors and parts add to a run. */
 static void test_options(void)
 {
@@ -300,6 +313,7 @@ int main(void)
     test_sizes();
     test_layers();
     test_batch();
+    test_slots();
     test_options();
     test_bands();
     test_iterations();

@@ -4,7 +4,8 @@
  * order, work as long as their speed says, and have a slot free again when all tasks before its own
  * are complete too. A lane that cannot take anything waits until its oldest submission is complete.
  * Lanes that are alike are almost as fast as all of them could be, and no lane makes the run
- * slower. If tasks come slowly, a free lane takes them while another one is at work.
+ * slower. If tasks come slowly, a free lane takes them while another one is at work for long;
+ * otherwise all lanes but one rest.
  */
 #include "harness.h"
 #include "run/turns.h"
@@ -28,8 +29,10 @@ struct sim {
     struct slot slots[LANES][SLOTS];
     uint64_t free_ns[LANES]; /* when the engine has done all that it has */
     uint64_t task_ns[LANES]; /* true speed */
+    uint64_t taken[LANES];   /* tasks */
     uint32_t count;
     uint64_t source_ns; /* from one task to the next; 0: all are there from the beginning */
+    uint64_t burst;     /* tasks that come at the same time */
     uint64_t now, next;
     uint64_t waited_ns; /* of all tasks, from when they come until they are complete */
     uint64_t seed;
@@ -38,15 +41,16 @@ struct sim {
 /* The number of tasks that have come. */
 static uint64_t come(const struct sim *sim)
 {
-    const uint64_t tasks = sim->source_ns > 0 ? sim->now / sim->source_ns + 1 : TASKS;
+    const uint64_t period = sim->source_ns * sim->burst;
+    const uint64_t tasks = period > 0 ? (sim->now / period + 1) * sim->burst : TASKS;
     return tasks < TASKS ? tasks : TASKS;
 }
 
 /* False: it takes no task now. */
 static bool submit(struct sim *sim, uint32_t lane, struct slot *slot)
 {
-    const uint32_t share = gpume_turns_share(&sim->turns, sim->lanes[lane]);
     const uint64_t left = come(sim) - sim->next;
+    const uint32_t share = gpume_turns_share(&sim->turns, sim->lanes[lane], (uint32_t)left);
     const uint32_t tasks = share < left ? share : (uint32_t)left;
     if (tasks == 0) {
         return false;
@@ -60,6 +64,7 @@ static bool submit(struct sim *sim, uint32_t lane, struct slot *slot)
     for (; sim->next < slot->end; sim->next++) {
         sim->waited_ns += slot->complete_ns - sim->next * sim->source_ns;
     }
+    sim->taken[lane] += tasks;
     gpume_turns_take(&sim->turns, sim->lanes[lane], tasks);
     return true;
 }
@@ -158,9 +163,9 @@ static bool advance(struct sim *sim)
 }
 
 static void simulate(struct sim *sim, const uint64_t *task_ns, const uint32_t *batches,
-    uint32_t count, uint64_t source_ns)
+    uint32_t count, uint64_t source_ns, uint64_t burst)
 {
-    *sim = (struct sim){.count = count, .source_ns = source_ns, .seed = 1};
+    *sim = (struct sim){.count = count, .source_ns = source_ns, .burst = burst, .seed = 1};
     for (uint32_t i = 0; i < count; i++) {
         sim->lanes[i] = gpume_turns_add(&sim->turns, SLOTS, batches[i]);
         sim->lanes[i]->present = true;
@@ -178,7 +183,7 @@ static double speed(const uint64_t *task_ns, const uint32_t *batches, uint32_t c
 {
     static struct sim sim;
     uint64_t end = 0;
-    simulate(&sim, task_ns, batches, count, 0);
+    simulate(&sim, task_ns, batches, count, 0, 1);
     for (uint32_t i = 0; i < count; i++) {
         end = sim.free_ns[i] > end ? sim.free_ns[i] : end;
     }
@@ -201,11 +206,27 @@ static void check(const uint64_t *task_ns, const uint32_t *batches, uint32_t cou
 static void check_slow(uint64_t task_ns, uint64_t source_ns, uint32_t batch, double most)
 {
     static struct sim sim;
-    simulate(
-        &sim, (const uint64_t[]){task_ns, task_ns}, (const uint32_t[]){batch, batch}, 2, source_ns);
+    simulate(&sim, (const uint64_t[]){task_ns, task_ns}, (const uint32_t[]){batch, batch}, 2,
+        source_ns, 1);
     const double waited = (double)sim.waited_ns / TASKS / (double)task_ns;
     printf("a task every %.2f: complete after %.3f\n", (double)source_ns / (double)task_ns, waited);
     REQUIRE(waited <= most);
+}
+
+/* Tasks that come nearly as fast as one lane is, in bursts that fill its slots. least: the part of
+ * them that one lane takes. */
+static void check_rest(uint64_t task_ns, uint64_t source_ns, uint64_t burst, double least)
+{
+    static struct sim sim;
+    const uint64_t alike[] = {task_ns, task_ns, task_ns, task_ns};
+    uint64_t busiest = 0;
+    simulate(&sim, alike, (const uint32_t[]){1, 1, 1, 1}, 4, source_ns, burst);
+    for (uint32_t i = 0; i < 4; i++) {
+        busiest = sim.taken[i] > busiest ? sim.taken[i] : busiest;
+    }
+    printf("%llu tasks every %.2f: one lane takes %.3f\n", (unsigned long long)burst,
+        (double)source_ns * (double)burst / (double)task_ns, (double)busiest / TASKS);
+    REQUIRE((double)busiest / TASKS >= least);
 }
 
 int main(void)
@@ -233,5 +254,7 @@ int main(void)
     check_slow(10000000, 6000000, 64, 1.01);
     check_slow(10000000, 12000000, 64, 1.01);
     check_slow(10000, 12000, 64, 1.01);
+    check_rest(100000, 110000, 1, 0.99);
+    check_rest(100000, 110000, 4, 0.8);
     return harness_verdict();
 }

@@ -10,7 +10,7 @@ struct gpume_logical {
     VkPhysicalDevice physical;
     VkDevice device;
     VkQueue queue;
-    pthread_mutex_t mutex; /* for the queue */
+    pthread_mutex_t mutex; /* for the queue, and while the device is created */
     /* Under shared_mutex: */
     uint32_t users;
     bool shared; /* with contexts that are opened from now on */
@@ -53,22 +53,35 @@ static VkResult create_device(const struct gpume_gpu *gpu, VkDevice *device)
     return vkCreateDevice(gpu->physical, &info, NULL, device);
 }
 
-/* Adds one to the list. NULL: *result says why. */
-static struct gpume_logical *create(const struct gpume_gpu *gpu, VkResult *result)
+/* Adds one to the list, without a device yet. NULL: no memory. Needs shared_mutex. */
+static struct gpume_logical *add(const struct gpume_gpu *gpu)
 {
     struct gpume_logical *logical = calloc(1, sizeof(*logical));
-    *result = logical ? create_device(gpu, &logical->device) : VK_ERROR_OUT_OF_HOST_MEMORY;
-    if (*result != VK_SUCCESS) {
-        free(logical);
-        return NULL;
+    if (logical) {
+        pthread_mutex_init(&logical->mutex, NULL);
+        logical->physical = gpu->physical;
+        logical->shared = gpu->instance_shared;
+        logical->next = first;
+        first = logical;
     }
-    vkGetDeviceQueue(logical->device, gpu->queue_family, 0, &logical->queue);
-    pthread_mutex_init(&logical->mutex, NULL);
-    logical->physical = gpu->physical;
-    logical->shared = gpu->instance_shared;
-    logical->next = first;
-    first = logical;
     return logical;
+}
+
+/* Creates the device unless another user has: several physical devices at once, each once. */
+static VkResult create(const struct gpume_gpu *gpu, struct gpume_logical *logical)
+{
+    VkResult result = VK_SUCCESS;
+    pthread_mutex_lock(&logical->mutex);
+    if (!logical->device) {
+        result = create_device(gpu, &logical->device);
+        if (result == VK_SUCCESS) {
+            vkGetDeviceQueue(logical->device, gpu->queue_family, 0, &logical->queue);
+        } else {
+            logical->device = VK_NULL_HANDLE;
+        }
+    }
+    pthread_mutex_unlock(&logical->mutex);
+    return result;
 }
 
 /* Handles of physical devices differ from instance to instance, and one that validates has its own.
@@ -84,44 +97,53 @@ static struct gpume_logical *find(const struct gpume_gpu *gpu)
 
 int gpume_logical_open(struct gpume_gpu *gpu)
 {
-    VkResult result = VK_SUCCESS;
     gpu->queue_family = gpume_instance_compute_family(gpu->physical, &gpu->timestamp_bits);
     pthread_mutex_lock(&shared_mutex);
-    struct gpume_logical *logical = find(gpu);
-    logical = logical ? logical : create(gpu, &result);
-    if (logical) {
-        logical->users++;
-        gpu->logical = logical;
-        gpu->device = logical->device;
+    gpu->logical = find(gpu);
+    gpu->logical = gpu->logical ? gpu->logical : add(gpu);
+    if (gpu->logical) {
+        gpu->logical->users++;
     }
     pthread_mutex_unlock(&shared_mutex);
+    const VkResult result = gpu->logical ? create(gpu, gpu->logical) : VK_ERROR_OUT_OF_HOST_MEMORY;
+    if (result == VK_SUCCESS) {
+        gpu->device = gpu->logical->device;
+    } else {
+        gpume_logical_close(gpu);
+    }
     return gpume_vk_check(gpu->log, result, "vkCreateDevice");
 }
 
-static void destroy(struct gpume_logical *logical)
+static void unlink_logical(const struct gpume_logical *logical)
 {
     struct gpume_logical **link = &first;
     while (*link != logical) {
         link = &(*link)->next;
     }
     *link = logical->next;
-    vkDestroyDevice(logical->device, NULL);
-    pthread_mutex_destroy(&logical->mutex);
-    free(logical);
 }
 
 void gpume_logical_close(struct gpume_gpu *gpu)
 {
-    if (!gpu->logical) {
+    struct gpume_logical *logical = gpu->logical;
+    if (!logical) {
         return;
     }
-    pthread_mutex_lock(&shared_mutex);
-    if (--gpu->logical->users == 0) {
-        destroy(gpu->logical);
-    }
-    pthread_mutex_unlock(&shared_mutex);
     gpu->logical = NULL;
     gpu->device = VK_NULL_HANDLE;
+    pthread_mutex_lock(&shared_mutex);
+    const bool last = --logical->users == 0;
+    if (last) {
+        unlink_logical(logical);
+    }
+    pthread_mutex_unlock(&shared_mutex);
+    if (last) { /* takes long, and other devices need not wait for it */
+        if (logical->device) {
+            vkDestroyDevice(logical->device, NULL);
+        }
+        pthread_mutex_destroy(&logical->mutex);
+        free(logical);
+    }
 }
 
 static void note(const struct gpume_gpu *gpu, VkResult result)
