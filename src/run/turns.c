@@ -3,6 +3,8 @@
 
 #define TRIAL 8u /* the part of a submission that a lane takes before it has been measured */
 #define MOVE_NS 1000000u /* about two large frames into another engine's memory */
+#define REST_NS 5000000u /* for which tasks may wait that one engine takes at once */
+#define WORK_NS 5000000u /* under way: more would only be missing elsewhere when tasks run out */
 
 struct gpume_turn *gpume_turns_add(struct gpume_turns *turns, uint32_t slots, uint32_t batch)
 {
@@ -55,6 +57,11 @@ static bool are_measured(
     return measured;
 }
 
+static bool has_enough(const struct gpume_turn *turn)
+{
+    return turn->submissions >= 2 && turn->in_flight * turn->task_ns > WORK_NS;
+}
+
 /* How many tasks it could take: half of what it may have under way, so that it need not pause in
  * between. The fastest lane, if it has nothing in flight, can always take some. */
 static uint32_t tasks_in_time(const struct gpume_turns *turns, const struct gpume_turn *turn)
@@ -71,6 +78,9 @@ static uint32_t tasks_in_time(const struct gpume_turns *turns, const struct gpum
         const bool first = turn->submissions == 0;
         return turn->task_ns > 0 || first ? (turn->batch + TRIAL - 1) / TRIAL : 0;
     }
+    if (has_enough(turn)) {
+        return 0;
+    }
     const double most = most_in_time(turns, turn), left = most - turn->in_flight;
     double tasks = most / 2 < left ? most / 2 : left;
     tasks = tasks < 1 && left >= 1 ? 1 : tasks;
@@ -86,12 +96,12 @@ static bool is_busy(const struct gpume_turn *turn)
     return turn->collecting && turn->in_flight * turn->task_ns > MOVE_NS;
 }
 
-/* All its slots are in use, but one will be free before another engine could have the frames, and
- * take all that waits. */
-static bool is_soon_free(const struct gpume_turn *turn, uint32_t waiting)
+/* Has the holder work, but soon none, and can it take all that waits at once? Then frames come more
+ * slowly than it is. */
+static bool suffices(const struct gpume_turn *holder, uint32_t waiting)
 {
-    return turn->present && turn->free_slots == 0 && turn->in_flight > 0 && turn->task_ns > 0 &&
-           turn->in_flight * turn->task_ns <= MOVE_NS && waiting <= turn->batch;
+    return holder->present && holder->in_flight > 0 && holder->task_ns > 0 &&
+           holder->in_flight * holder->task_ns <= REST_NS && waiting <= holder->batch / 2;
 }
 
 /* May the others take tasks? */
@@ -99,7 +109,7 @@ static bool passes(const struct gpume_turns *turns, uint32_t waiting)
 {
     const struct gpume_turn *holder = &turns->lanes[turns->holder];
     const bool frames_alone = holder->present && !turns->took && holder->submissions > 0;
-    if (is_soon_free(holder, waiting)) {
+    if (suffices(holder, waiting)) {
         return false;
     }
     return is_busy(holder) || (!frames_alone && tasks_in_time(turns, holder) == 0);

@@ -27,12 +27,14 @@ struct sim {
     struct gpume_turns turns;
     struct gpume_turn *lanes[LANES];
     struct slot slots[LANES][SLOTS];
-    uint64_t free_ns[LANES]; /* when the engine has done all that it has */
-    uint64_t task_ns[LANES]; /* true speed */
-    uint64_t taken[LANES];   /* tasks */
+    uint64_t free_ns[LANES];      /* when the engine has done all that it has */
+    uint64_t collected_ns[LANES]; /* when the latest submission was collected */
+    uint64_t task_ns[LANES];      /* true speed */
+    uint64_t taken[LANES];        /* tasks */
     uint32_t count;
     uint64_t source_ns; /* from one task to the next; 0: all are there from the beginning */
     uint64_t burst;     /* tasks that come at the same time */
+    uint64_t latency_ns, held_ns; /* of a submission besides its work; of fields by the receiver */
     uint64_t now, next;
     uint64_t waited_ns; /* of all tasks, from when they come until they are complete */
     uint64_t seed;
@@ -60,7 +62,9 @@ static bool submit(struct sim *sim, uint32_t lane, struct slot *slot)
     *slot = (struct slot){.first = sim->next,
         .end = sim->next + tasks,
         .worked_ns = tasks * sim->task_ns[lane] * noise / 100};
-    slot->complete_ns = sim->free_ns[lane] = start + slot->worked_ns;
+    sim->free_ns[lane] = start + slot->worked_ns;
+    slot->complete_ns = sim->free_ns[lane] + sim->latency_ns;
+    slot->submitted_ns = sim->now;
     for (; sim->next < slot->end; sim->next++) {
         sim->waited_ns += slot->complete_ns - sim->next * sim->source_ns;
     }
@@ -71,8 +75,11 @@ static bool submit(struct sim *sim, uint32_t lane, struct slot *slot)
 
 static void collect(struct sim *sim, uint32_t lane, struct slot *slot)
 {
+    const uint64_t before = sim->collected_ns[lane];
+    const uint64_t since = slot->submitted_ns > before ? slot->submitted_ns : before;
     slot->collected = true;
-    gpume_turns_complete(sim->lanes[lane], (uint32_t)(slot->end - slot->first), slot->worked_ns);
+    sim->collected_ns[lane] = sim->now;
+    gpume_turns_complete(sim->lanes[lane], (uint32_t)(slot->end - slot->first), sim->now - since);
 }
 
 /* The end of the tasks that are complete in order. */
@@ -128,7 +135,8 @@ static bool release(struct sim *sim, uint32_t lane)
     bool released = false;
     for (uint32_t i = 0; i < SLOTS; i++) {
         struct slot *slot = &sim->slots[lane][i];
-        if (slot->collected && slot->end <= delivered(sim)) {
+        if (slot->collected && slot->end <= delivered(sim) &&
+            sim->now >= slot->complete_ns + sim->held_ns) {
             *slot = (struct slot){0};
             sim->lanes[lane]->free_slots++;
             released = true;
@@ -157,6 +165,11 @@ static bool advance(struct sim *sim)
         if (slot && slot->complete_ns < next) {
             next = slot->complete_ns;
         }
+        for (uint32_t j = 0; j < SLOTS; j++) {
+            const struct slot *held = &sim->slots[i][j];
+            const uint64_t until = held->complete_ns + sim->held_ns;
+            next = held->collected && until > sim->now && until < next ? until : next;
+        }
     }
     sim->now = next;
     return next != UINT64_MAX;
@@ -165,7 +178,11 @@ static bool advance(struct sim *sim)
 static void simulate(struct sim *sim, const uint64_t *task_ns, const uint32_t *batches,
     uint32_t count, uint64_t source_ns, uint64_t burst)
 {
-    *sim = (struct sim){.count = count, .source_ns = source_ns, .burst = burst, .seed = 1};
+    sim->turns = (struct gpume_turns){0};
+    sim->count = count;
+    sim->source_ns = source_ns;
+    sim->burst = burst;
+    sim->seed = 1;
     for (uint32_t i = 0; i < count; i++) {
         sim->lanes[i] = gpume_turns_add(&sim->turns, SLOTS, batches[i]);
         sim->lanes[i]->present = true;
@@ -181,7 +198,7 @@ static void simulate(struct sim *sim, const uint64_t *task_ns, const uint32_t *b
 /* Tasks in the time that a task takes the first lane. */
 static double speed(const uint64_t *task_ns, const uint32_t *batches, uint32_t count)
 {
-    static struct sim sim;
+    struct sim sim = {0};
     uint64_t end = 0;
     simulate(&sim, task_ns, batches, count, 0, 1);
     for (uint32_t i = 0; i < count; i++) {
@@ -205,7 +222,7 @@ static void check(const uint64_t *task_ns, const uint32_t *batches, uint32_t cou
 /* Tasks that come one by one. most: from when a task comes until it is complete, on average. */
 static void check_slow(uint64_t task_ns, uint64_t source_ns, uint32_t batch, double most)
 {
-    static struct sim sim;
+    struct sim sim = {0};
     simulate(&sim, (const uint64_t[]){task_ns, task_ns}, (const uint32_t[]){batch, batch}, 2,
         source_ns, 1);
     const double waited = (double)sim.waited_ns / TASKS / (double)task_ns;
@@ -215,12 +232,13 @@ static void check_slow(uint64_t task_ns, uint64_t source_ns, uint32_t batch, dou
 
 /* Tasks that come nearly as fast as one lane is, in bursts that fill its slots. least: the part of
  * them that one lane takes. */
-static void check_rest(uint64_t task_ns, uint64_t source_ns, uint64_t burst, double least)
+static void check_rest(uint64_t task_ns, uint64_t latency_ns, uint64_t held_ns, uint64_t source_ns,
+    uint64_t burst, double least)
 {
-    static struct sim sim;
+    struct sim sim = {.latency_ns = latency_ns, .held_ns = held_ns};
     const uint64_t alike[] = {task_ns, task_ns, task_ns, task_ns};
     uint64_t busiest = 0;
-    simulate(&sim, alike, (const uint32_t[]){1, 1, 1, 1}, 4, source_ns, burst);
+    simulate(&sim, alike, (const uint32_t[]){22, 22, 22, 22}, 4, source_ns, burst);
     for (uint32_t i = 0; i < 4; i++) {
         busiest = sim.taken[i] > busiest ? sim.taken[i] : busiest;
     }
@@ -254,7 +272,9 @@ int main(void)
     check_slow(10000000, 6000000, 64, 1.01);
     check_slow(10000000, 12000000, 64, 1.01);
     check_slow(10000, 12000, 64, 1.01);
-    check_rest(100000, 110000, 1, 0.99);
-    check_rest(100000, 110000, 4, 0.8);
+    check_rest(40000, 300000, 100000, 450000, 1, 0.99);
+    check_rest(40000, 300000, 300000, 250000, 1, 0.99);
+    check_rest(40000, 300000, 100000, 450000, 8, 0.99);
+    check_rest(100000, 100000, 100000, 110000, 4, 0.99);
     return harness_verdict();
 }
