@@ -288,7 +288,10 @@ static void plan_batch(struct gpume_plan *plan, const struct gpume_caps *caps, u
      * the next submission. Some more frames are being filled. */
     uint32_t in_slots = plan->slots * plan->batch;
     bool kept = gpume_plan_keeps_frames(p);
-    plan->pool = in_slots + (large ? 1 : 3) + (kept ? plan->reach + several : 0) +
+    /* Of several engines, each has memory for copies of the others' frames, too. A slot whose
+     * fields wait for others needs no frames, and opening takes as long as there is memory. */
+    uint32_t own = alone || plan->slots < 3 ? in_slots : in_slots - plan->batch;
+    plan->pool = own + (large ? 1 : 3) + (kept ? plan->reach + several : 0) +
                  (p->want_frames ? in_slots : 0);
     plan->run_bytes = run_bytes(plan);
 }

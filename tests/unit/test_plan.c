@@ -217,6 +217,8 @@ static void test_slots(void)
     params.devices = "0,1";
     REQUIRE_EQUAL(gpume_plan_make(&params, &slow, &counting_log, &plan), GPUME_OK);
     REQUIRE_EQUAL(plan.slots, 3);
+    /* The third slot's fields wait for others; the newest frames are kept. */
+    REQUIRE_EQUAL(plan.pool, 2 * plan.batch + 3 + plan.reach);
 }
 
 /* What several references, reverse pairs, predictors and parts add to a run. */
