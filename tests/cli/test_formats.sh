@@ -231,6 +231,24 @@ sed 2d both.csv >later.csv
 run compare both.csv later.csv
 grep -q '^only in A  *1 frame pair,' "$scratch/out" || fail "compare: references of a frame"
 
+# Many threads make several fields at once: the same bytes in every format, to a file and through a pipe.
+make_clip large.y4m 400 368 8 7
+for format in csv jsonl npy npz mvf hash extract_mvs csv.gz csv.zst jsonl.gz jsonl.zst; do
+    for threads in 1 2 64; do
+        expect 0 -qy large.y4m -b 4 -w 2 --direction both --backend cpu --threads $threads \
+            --vectors large.$threads --format $format
+        cmp -s large.1 large.$threads || fail "$format: $threads threads"
+    done
+    "$gpume" -q large.y4m -b 4 -w 2 --direction both --backend cpu --threads 64 --vectors - \
+        --format $format 2>"$scratch/err" | cat >piped
+    cmp -s large.1 piped || fail "$format: many threads through a pipe"
+done
+expect 0 -qy large.y4m -b 8 -w 4 --compat ffmpeg --backend cpu --threads 1 --vectors large.1 --format hash
+expect 0 -qy large.y4m -b 8 -w 4 --compat ffmpeg --backend cpu --threads 64 --vectors large.64 --format hash
+cmp -s large.1 large.64 || fail "--compat ffmpeg: many threads"
+expect 1 -qy large.y4m -b 4 -w 2 --backend cpu --threads 64 --vectors /dev/full --format mvf
+rm large.*
+
 # The same from every engine and number of threads; sha256sum confirms the hash.
 for threads in 1 3; do
     expect 0 clip.y4m --backend cpu --threads $threads --vectors - --format hash
