@@ -60,7 +60,8 @@ int gpume_field_jobs_open(struct gpume_field_jobs **result,
     self->target = target;
     self->ops = format->writer;
     if (format->packing == GPUME_PACKING_NONE) {
-        self->makers = gpume_out_makers(processors);
+        /* A numbered file is complete before the next one begins. */
+        self->makers = format->numbered ? NULL : gpume_out_makers(processors);
     } else {
         self->makers = gpume_packer_makers(processors);
         const uint32_t threads = self->makers ? gpume_makers_count(self->makers) : 1;
