@@ -239,11 +239,13 @@ static uint32_t overlap_of(const struct gpume_plan *plan, uint32_t threads)
 }
 
 /* The largest batch for which the 16-bit box sums of its frames and their references fit one
- * window, if there is any such batch. A sixteenth of the window is kept for rounding. */
+ * window, if there is any such batch. A sixteenth of the window is kept for rounding. Several
+ * engines need not be as fast as one, and open sooner with less memory. */
 static uint64_t batch_of(const struct gpume_plan *plan, const struct gpume_caps *caps)
 {
     uint64_t window = caps->window_bytes / 16 * 15 / 2 * plan->sample_bytes;
-    uint64_t frames = window / plan->surface_bytes, batch = BATCH_BYTES / plan->padded_bytes;
+    uint64_t most = plan->params.devices ? BATCH_BYTES / 2 : BATCH_BYTES;
+    uint64_t frames = window / plan->surface_bytes, batch = most / plan->padded_bytes;
     return frames > plan->reach ? gpume_min_u64(batch, frames - plan->reach) : batch;
 }
 

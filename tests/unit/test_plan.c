@@ -219,6 +219,17 @@ static void test_slots(void)
     REQUIRE_EQUAL(plan.slots, 3);
     /* The third slot's fields wait for others; the newest frames are kept. */
     REQUIRE_EQUAL(plan.pool, 2 * plan.batch + 3 + plan.reach);
+    /* Frames of 2.2 MB: 48 MiB of them, and half as many for each of several engines. */
+    params = params_of(1920, 1080);
+    const struct gpume_caps fast = {.window_bytes = UINT64_MAX,
+        .align_bytes = 64,
+        .batch_max = GPUME_BATCH_MAX,
+        .batch_work = UINT64_MAX};
+    REQUIRE_EQUAL(gpume_plan_make(&params, &fast, &counting_log, &plan), GPUME_OK);
+    const uint32_t alone = plan.batch;
+    params.devices = "0,1";
+    REQUIRE_EQUAL(gpume_plan_make(&params, &fast, &counting_log, &plan), GPUME_OK);
+    REQUIRE_EQUAL(plan.batch, alone / 2);
 }
 
 /* What several references, reverse pairs, predictors and parts add to a run. */
