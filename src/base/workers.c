@@ -25,11 +25,14 @@
 
 #define THREADS_MAX 1024u
 #define SHARE_NS 300000u /* several times what it costs to wake a thread and to fill its cache */
-#define CALLS 2u         /* sleepers that one thread wakes */
+#define CALLS 2u         /* sleepers that one thread wakes to find work */
+#define CALLS_MAX 8u     /* with those that wait for a step; others wait for the next time */
 
-/* A thread that has nothing to do. */
+/* A thread that has nothing to do. Condition variables stay as long as the workers: they are
+ * signalled when the mutex has been released, since waking takes much longer than all that is done
+ * under it. */
 struct sleeper {
-    pthread_cond_t woken;
+    pthread_cond_t *woken;           /* its own, or that of all threads that wait for a step */
     const struct gpume_step *wanted; /* it works up to this step, and then leaves; NULL: on any */
     bool sleeps, called;             /* called: to find work, and it has not come yet */
     struct sleeper *next;            /* in `sleepers` */
@@ -39,6 +42,7 @@ struct thread {
     pthread_t id;
     struct gpume_workers *workers;
     struct sleeper sleeper;
+    pthread_cond_t woken;
     uint32_t number;
 };
 
@@ -46,8 +50,9 @@ struct gpume_workers {
     pthread_mutex_t mutex;
     struct gpume_step *ready, *waiting; /* by place: those that threads may join, and that wait */
     struct sleeper *sleepers;           /* the last one that fell asleep first */
-    uint64_t places;                    /* given to steps so far */
-    uint32_t called;                    /* sleepers that have been called and have not come yet */
+    pthread_cond_t waiters;
+    uint64_t places; /* given to steps so far */
+    uint32_t called; /* sleepers that have been called and have not come yet */
     bool stop;
     uint32_t thread_count;
     struct thread threads[];
@@ -60,12 +65,32 @@ static bool may_take(const struct sleeper *sleeper, const struct gpume_step *ste
     return !sleeper->wanted || step->place <= sleeper->wanted->place;
 }
 
-static void wake(struct sleeper **link)
+/* Threads that are to be woken. */
+struct calls {
+    pthread_cond_t *of[CALLS_MAX];
+    uint32_t count;
+};
+
+static void wake(struct calls *calls, struct sleeper **link)
 {
     struct sleeper *sleeper = *link;
     *link = sleeper->next;
     sleeper->sleeps = false;
-    pthread_cond_signal(&sleeper->woken);
+    if (calls->count < CALLS_MAX) {
+        calls->of[calls->count++] = sleeper->woken;
+    } else {
+        pthread_cond_broadcast(sleeper->woken);
+    }
+}
+
+/* Releases the mutex and wakes them. */
+static void unlock(struct gpume_workers *workers, struct calls *calls)
+{
+    pthread_mutex_unlock(&workers->mutex);
+    for (uint32_t i = 0; i < calls->count; i++) {
+        pthread_cond_broadcast(calls->of[i]);
+    }
+    calls->count = 0;
 }
 
 /* How many threads ready steps have room for. */
@@ -79,19 +104,19 @@ static uint64_t room_of(const struct gpume_workers *workers)
 }
 
 /* Wakes sleepers if there is more to do than those can who have been called. */
-static void call(struct gpume_workers *workers)
+static void call(struct gpume_workers *workers, struct calls *calls)
 {
     struct sleeper **link = &workers->sleepers;
     if (!workers->ready || !*link) {
         return;
     }
     uint64_t room = room_of(workers);
-    for (uint32_t calls = 0; calls < CALLS && *link && room > workers->called;) {
+    const uint32_t most = gpume_min_u32(calls->count + CALLS, CALLS_MAX);
+    while (calls->count < most && *link && room > workers->called) {
         if (may_take(*link, workers->ready)) {
             (*link)->called = true;
             workers->called++;
-            wake(link);
-            calls++;
+            wake(calls, link);
         } else {
             link = &(*link)->next;
         }
@@ -108,7 +133,7 @@ static void fall_asleep(struct gpume_workers *workers, struct sleeper *sleeper)
     sleeper->next = *link;
     *link = sleeper;
     while (sleeper->sleeps) {
-        pthread_cond_wait(&sleeper->woken, &workers->mutex);
+        pthread_cond_wait(sleeper->woken, &workers->mutex);
     }
     if (sleeper->called) {
         sleeper->called = false;
@@ -117,12 +142,13 @@ static void fall_asleep(struct gpume_workers *workers, struct sleeper *sleeper)
 }
 
 /* Those that wait for this step have nothing to do here any more. */
-static void wake_waiters(struct gpume_workers *workers, const struct gpume_step *ended)
+static void wake_waiters(
+    struct gpume_workers *workers, const struct gpume_step *ended, struct calls *calls)
 {
     struct sleeper **link = &workers->sleepers;
     while (*link) {
         if ((*link)->wanted == ended) {
-            wake(link);
+            wake(calls, link);
         } else {
             link = &(*link)->next;
         }
@@ -200,7 +226,7 @@ static void queue_step(struct gpume_workers *workers, struct gpume_step *step)
 }
 
 /* Those that wait for it may now be ready. */
-static void end_step(struct gpume_workers *workers, struct gpume_step *ended)
+static void end_step(struct gpume_workers *workers, struct gpume_step *ended, struct calls *calls)
 {
     ended->place = 0;
     struct gpume_step **link = &workers->waiting;
@@ -216,7 +242,7 @@ static void end_step(struct gpume_workers *workers, struct gpume_step *ended)
             insert(&workers->ready, step);
         }
     }
-    wake_waiters(workers, ended);
+    wake_waiters(workers, ended, calls);
 }
 
 /* Of those that the thread may take, the ready step that it waits for, or else the one with the
@@ -256,14 +282,15 @@ static void do_section(struct gpume_step *step, uint32_t section)
 }
 
 /* Called with the mutex held; releases it while working. number: the thread's. */
-static void take_part(struct gpume_workers *workers, struct gpume_step *step, uint32_t number)
+static void take_part(
+    struct gpume_workers *workers, struct gpume_step *step, uint32_t number, struct calls *calls)
 {
     uint64_t threads = gpume_workers_count(workers);
     if (++step->members == step->most) {
         take_out(&workers->ready, step);
     }
-    call(workers);
-    pthread_mutex_unlock(&workers->mutex);
+    call(workers, calls);
+    unlock(workers, calls);
     const uint64_t start = gpume_clock_ns();
     const uint64_t work_start = is_paced(step) ? gpume_clock_thread_ns() : 0;
     for (uint32_t i = 0; i < GPUME_WORK_SECTIONS; i++) {
@@ -281,7 +308,22 @@ static void take_part(struct gpume_workers *workers, struct gpume_step *step, ui
     step->drained = true;
     if (--step->members == 0) {
         note_pace(step);
-        end_step(workers, step);
+        end_step(workers, step, calls);
+    }
+}
+
+/* Called with the mutex held; may release it. */
+static void work_or_sleep(
+    struct gpume_workers *workers, struct sleeper *sleeper, uint32_t number, struct calls *calls)
+{
+    struct gpume_step *step = find_work(workers, sleeper);
+    if (step) {
+        take_part(workers, step, number, calls);
+    } else if (calls->count > 0) { /* somebody else may find some */
+        unlock(workers, calls);
+        pthread_mutex_lock(&workers->mutex);
+    } else {
+        fall_asleep(workers, sleeper);
     }
 }
 
@@ -289,16 +331,12 @@ static void *thread_main(void *opaque)
 {
     struct thread *thread = opaque;
     struct gpume_workers *workers = thread->workers;
+    struct calls calls = {.count = 0};
     pthread_mutex_lock(&workers->mutex);
     while (!workers->stop) {
-        struct gpume_step *step = find_work(workers, &thread->sleeper);
-        if (step) {
-            take_part(workers, step, thread->number);
-        } else {
-            fall_asleep(workers, &thread->sleeper);
-        }
+        work_or_sleep(workers, &thread->sleeper, thread->number, &calls);
     }
-    pthread_mutex_unlock(&workers->mutex);
+    unlock(workers, &calls);
     return NULL;
 }
 
@@ -317,12 +355,14 @@ int gpume_workers_create(struct gpume_workers **out, uint32_t threads)
         return GPUME_NOMEM;
     }
     pthread_mutex_init(&workers->mutex, NULL);
+    pthread_cond_init(&workers->waiters, NULL);
     while (workers->thread_count + 1 < wanted) {
         struct thread *thread = &workers->threads[workers->thread_count];
         *thread = (struct thread){.workers = workers, .number = workers->thread_count + 1};
-        pthread_cond_init(&thread->sleeper.woken, NULL);
+        pthread_cond_init(&thread->woken, NULL);
+        thread->sleeper.woken = &thread->woken;
         if (pthread_create(&thread->id, NULL, thread_main, thread) != 0) {
-            pthread_cond_destroy(&thread->sleeper.woken);
+            pthread_cond_destroy(&thread->woken);
             gpume_workers_destroy(&workers);
             return GPUME_AGAIN;
         }
@@ -340,29 +380,25 @@ uint32_t gpume_workers_count(const struct gpume_workers *workers)
 void gpume_workers_add(
     struct gpume_workers *workers, struct gpume_step *const *steps, uint32_t count)
 {
+    struct calls calls = {.count = 0};
     pthread_mutex_lock(&workers->mutex);
     for (uint32_t i = 0; i < count; i++) {
         queue_step(workers, steps[i]);
     }
-    call(workers);
-    pthread_mutex_unlock(&workers->mutex);
+    call(workers, &calls);
+    unlock(workers, &calls);
 }
 
 void gpume_workers_wait(struct gpume_workers *workers, const struct gpume_step *wanted)
 {
-    struct sleeper sleeper = {.woken = PTHREAD_COND_INITIALIZER, .wanted = wanted};
+    struct sleeper sleeper = {.woken = &workers->waiters, .wanted = wanted};
+    struct calls calls = {.count = 0};
     pthread_mutex_lock(&workers->mutex);
     while (wanted->place > 0) {
-        struct gpume_step *step = find_work(workers, &sleeper);
-        if (step) {
-            take_part(workers, step, 0);
-        } else {
-            fall_asleep(workers, &sleeper);
-        }
+        work_or_sleep(workers, &sleeper, 0, &calls);
     }
-    call(workers);
-    pthread_mutex_unlock(&workers->mutex);
-    pthread_cond_destroy(&sleeper.woken);
+    call(workers, &calls);
+    unlock(workers, &calls);
 }
 
 void gpume_workers_do(struct gpume_workers *workers, struct gpume_step *step)
@@ -384,17 +420,19 @@ void gpume_workers_destroy(struct gpume_workers **out)
     if (!workers) {
         return;
     }
+    struct calls calls = {.count = 0};
     *out = NULL;
     pthread_mutex_lock(&workers->mutex);
     workers->stop = true;
     while (workers->sleepers) {
-        wake(&workers->sleepers);
+        wake(&calls, &workers->sleepers);
     }
-    pthread_mutex_unlock(&workers->mutex);
+    unlock(workers, &calls);
     for (uint32_t i = 0; i < workers->thread_count; i++) {
         pthread_join(workers->threads[i].id, NULL);
-        pthread_cond_destroy(&workers->threads[i].sleeper.woken);
+        pthread_cond_destroy(&workers->threads[i].woken);
     }
+    pthread_cond_destroy(&workers->waiters);
     pthread_mutex_destroy(&workers->mutex);
     free(workers);
 }

@@ -21,6 +21,7 @@ struct gpume_searches {
     pthread_mutex_t mutex; /* for all below, and `received` of what has been requested */
     pthread_cond_t changed;
     uint64_t requested, received; /* fields */
+    uint32_t waiting;             /* threads */
     int status;                   /* of the run, once it has failed */
 };
 
@@ -106,8 +107,11 @@ static void take(struct gpume_searches *searches, const struct gpume_field *fiel
     pthread_mutex_lock(&searches->mutex);
     match->received = true;
     searches->received++;
-    pthread_cond_broadcast(&searches->changed);
+    const bool awaited = searches->waiting > 0;
     pthread_mutex_unlock(&searches->mutex);
+    if (awaited) {
+        pthread_cond_broadcast(&searches->changed);
+    }
 }
 
 /* Ends those who wait for what will not come. */
@@ -144,12 +148,20 @@ static uint64_t received_of(struct gpume_searches *searches)
     return received;
 }
 
+/* Needs the mutex. */
+static void wait_for_change(struct gpume_searches *searches)
+{
+    searches->waiting++;
+    pthread_cond_wait(&searches->changed, &searches->mutex);
+    searches->waiting--;
+}
+
 /* Returns when more fields than `seen` have been received. */
 static int await_fields(struct gpume_searches *searches, uint64_t seen)
 {
     pthread_mutex_lock(&searches->mutex);
     while (searches->received == seen && searches->status == GPUME_OK) {
-        pthread_cond_wait(&searches->changed, &searches->mutex);
+        wait_for_change(searches);
     }
     const int status = searches->status;
     pthread_mutex_unlock(&searches->mutex);
@@ -222,7 +234,7 @@ int gpume_searches_wait(struct gpume_searches *searches, const struct gpume_matc
 {
     pthread_mutex_lock(&searches->mutex);
     while (!match->received && searches->status == GPUME_OK) {
-        pthread_cond_wait(&searches->changed, &searches->mutex);
+        wait_for_change(searches);
     }
     const int status = match->received ? GPUME_OK : searches->status;
     pthread_mutex_unlock(&searches->mutex);

@@ -47,7 +47,7 @@ static int describe(struct gpume_lane *lane, const struct gpume_batch *batch)
         }
         pthread_mutex_lock(&lane->monitor->mutex);
         lane->turns->blocked = false;
-        pthread_cond_broadcast(&lane->monitor->changed);
+        gpume_monitor_tell(lane->monitor);
     }
     return status;
 }
@@ -214,6 +214,8 @@ static int work(struct gpume_lane *lane)
             free_slot(lane, &lane->slots[in_the_way]);
         } else if (can_submit(lane)) {
             status = submit_next(lane);
+            pthread_cond_broadcast(&lane->monitor->changed);
+            continue;
         } else if (lane->in_flight.count > 0) {
             status = collect_oldest(lane);
         } else if (gpume_queue_is_over(lane->queue)) {
@@ -224,7 +226,7 @@ static int work(struct gpume_lane *lane)
             pthread_cond_wait(&lane->monitor->changed, &lane->monitor->mutex);
             continue;
         }
-        pthread_cond_broadcast(&lane->monitor->changed);
+        gpume_monitor_tell(lane->monitor);
     }
     return status;
 }
@@ -266,7 +268,7 @@ static void *thread_main(void *opaque)
     }
     lane->busy = false;
     lane->done = true;
-    pthread_cond_broadcast(&lane->monitor->changed);
+    gpume_monitor_tell(lane->monitor);
     pthread_mutex_unlock(&lane->monitor->mutex);
     return NULL;
 }
@@ -292,7 +294,7 @@ void gpume_lane_release(struct gpume_field_box *box)
     struct gpume_lane_slot *slot = &lane->slots[box->slot];
     if (--slot->lent == 0) {
         free_slot(lane, slot);
-        pthread_cond_broadcast(&lane->monitor->changed);
+        gpume_monitor_tell(lane->monitor);
     }
 }
 
@@ -395,7 +397,7 @@ void gpume_lane_cancel(struct gpume_lane *lane)
 {
     pthread_mutex_lock(&lane->monitor->mutex);
     lane->cancelled = true;
-    pthread_cond_broadcast(&lane->monitor->changed);
+    gpume_monitor_tell(lane->monitor);
     pthread_mutex_unlock(&lane->monitor->mutex);
     if (lane->ops->cancel) {
         lane->ops->cancel(lane->engine);

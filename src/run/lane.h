@@ -26,13 +26,21 @@
 struct gpume_checker;
 struct gpume_lane;
 
-/* One mutex guards everything that lanes and their pipeline share, and one condition variable wakes
- * every waiting thread. With a few threads and a few thousand events per second, finer locking
- * would gain nothing. */
+/* One mutex guards everything that lanes and their pipeline share. Waking a thread costs more than
+ * anything that is done under it, so receivers have a condition variable of their own: more work
+ * for lanes does not wake them. */
 struct gpume_monitor {
     pthread_mutex_t mutex;
-    pthread_cond_t changed;
+    pthread_cond_t changed; /* for all others */
+    pthread_cond_t fields;  /* for receivers that wait for a field, the end or a failure */
 };
+
+/* Something has changed that any waiting thread may want to know. */
+static inline void gpume_monitor_tell(struct gpume_monitor *monitor)
+{
+    pthread_cond_broadcast(&monitor->changed);
+    pthread_cond_broadcast(&monitor->fields);
+}
 
 /* How a lane reports to its pipeline. All functions are called locked. */
 struct gpume_lane_client {

@@ -140,7 +140,7 @@ int gpume_pipeline_finish(struct gpume_pipeline *pipeline)
     const int status = failure(pipeline);
     pipeline->queue.finished = true;
     push_due_tasks(pipeline);
-    pthread_cond_broadcast(&pipeline->monitor.changed);
+    gpume_monitor_tell(&pipeline->monitor);
     pthread_mutex_unlock(&pipeline->monitor.mutex);
     return status;
 }
@@ -169,7 +169,9 @@ int gpume_pipeline_receive(
     while (status == GPUME_OK && !(box = gpume_fifo_pop(&pipeline->ready))) {
         status = receive_verdict(pipeline, flags);
         if (status == GPUME_OK) {
-            pthread_cond_wait(&pipeline->monitor.changed, &pipeline->monitor.mutex);
+            pthread_cond_wait(
+                flags & GPUME_WAIT ? &pipeline->monitor.fields : &pipeline->monitor.changed,
+                &pipeline->monitor.mutex);
         }
         status = pipeline->cancelled ? GPUME_CANCELLED : status;
     }
@@ -187,7 +189,7 @@ void gpume_pipeline_cancel(struct gpume_pipeline *pipeline)
 {
     pthread_mutex_lock(&pipeline->monitor.mutex);
     pipeline->cancelled = true;
-    pthread_cond_broadcast(&pipeline->monitor.changed);
+    gpume_monitor_tell(&pipeline->monitor);
     const uint32_t count = pipeline->lane_count;
     pthread_mutex_unlock(&pipeline->monitor.mutex);
     for (uint32_t i = 0; i < count; i++) {

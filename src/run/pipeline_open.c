@@ -16,7 +16,7 @@ static void recycle_frame(void *owner, struct gpume_frame *frame)
     struct gpume_pipeline *pipeline = owner;
     pthread_mutex_lock(&pipeline->monitor.mutex);
     gpume_fifo_push(&pipeline->free_frames[frame->home_index], frame);
-    pthread_cond_broadcast(&pipeline->monitor.changed);
+    gpume_monitor_tell(&pipeline->monitor);
     pthread_mutex_unlock(&pipeline->monitor.mutex);
 }
 
@@ -29,7 +29,7 @@ static void hand_over(struct gpume_pipeline *pipeline, struct gpume_field_box *b
         gpume_lane_release(box);
     } else {
         gpume_fifo_push(&pipeline->ready, box);
-        pthread_cond_broadcast(&pipeline->monitor.changed);
+        gpume_monitor_tell(&pipeline->monitor);
     }
 }
 
@@ -104,7 +104,7 @@ static void add_lane(struct gpume_pipeline *pipeline, struct gpume_lane *lane)
     pipeline->lanes[pipeline->lane_count++] = lane;
     lane->cancelled = pipeline->cancelled;
     lane->turn->present = true;
-    pthread_cond_broadcast(&pipeline->monitor.changed);
+    gpume_monitor_tell(&pipeline->monitor);
 }
 
 /* The target of the next field that is searched again. Locked. */
@@ -328,6 +328,7 @@ int gpume_pipeline_open(struct gpume_pipeline **out, const struct gpume_pipeline
     name_devices(pipeline, parts);
     pthread_mutex_init(&pipeline->monitor.mutex, NULL);
     pthread_cond_init(&pipeline->monitor.changed, NULL);
+    pthread_cond_init(&pipeline->monitor.fields, NULL);
     const int status = init_all(pipeline, parts);
     if (status != GPUME_OK) {
         gpume_pipeline_close(&pipeline);
@@ -381,6 +382,7 @@ int gpume_pipeline_close(struct gpume_pipeline **out)
     gpume_fifo_finish(&pipeline->ready);
     gpume_queue_finish(&pipeline->queue);
     free(pipeline->frames);
+    pthread_cond_destroy(&pipeline->monitor.fields);
     pthread_cond_destroy(&pipeline->monitor.changed);
     pthread_mutex_destroy(&pipeline->monitor.mutex);
     free(pipeline);
