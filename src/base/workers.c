@@ -53,16 +53,18 @@ struct gpume_workers {
     pthread_cond_t waiters;
     uint64_t places; /* given to steps so far */
     uint32_t called; /* sleepers that have been called and have not come yet */
-    bool stop;
+    bool stop, spares_waiters;
     uint32_t thread_count;
     struct thread threads[];
 };
 
 /* --- sleeping and waking; all need the mutex */
 
-static bool may_take(const struct sleeper *sleeper, const struct gpume_step *step)
+static bool may_take(const struct gpume_workers *workers, const struct sleeper *sleeper,
+    const struct gpume_step *step)
 {
-    return !sleeper->wanted || step->place <= sleeper->wanted->place;
+    return !sleeper->wanted || step == sleeper->wanted ||
+           (!workers->spares_waiters && step->place < sleeper->wanted->place);
 }
 
 /* Threads that are to be woken. */
@@ -113,7 +115,7 @@ static void call(struct gpume_workers *workers, struct calls *calls)
     uint64_t room = room_of(workers);
     const uint32_t most = gpume_min_u32(calls->count + CALLS, CALLS_MAX);
     while (calls->count < most && *link && room > workers->called) {
-        if (may_take(*link, workers->ready)) {
+        if (may_take(workers, *link, workers->ready)) {
             (*link)->called = true;
             workers->called++;
             wake(calls, link);
@@ -251,12 +253,13 @@ static struct gpume_step *find_work(
     const struct gpume_workers *workers, const struct sleeper *sleeper)
 {
     struct gpume_step *found = NULL;
-    for (struct gpume_step *step = workers->ready; step && may_take(sleeper, step);
-         step = step->next) {
+    for (struct gpume_step *step = workers->ready; step; step = step->next) {
         if (step == sleeper->wanted) {
             return step;
         }
-        found = !found || step->members < found->members ? step : found;
+        if (may_take(workers, sleeper, step) && (!found || step->members < found->members)) {
+            found = step;
+        }
     }
     return found;
 }
@@ -375,6 +378,11 @@ int gpume_workers_create(struct gpume_workers **out, uint32_t threads)
 uint32_t gpume_workers_count(const struct gpume_workers *workers)
 {
     return workers->thread_count + 1;
+}
+
+void gpume_workers_spare_waiters(struct gpume_workers *workers)
+{
+    workers->spares_waiters = true;
 }
 
 void gpume_workers_add(

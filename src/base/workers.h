@@ -53,11 +53,15 @@ int gpume_workers_create(struct gpume_workers **workers, uint32_t threads);
 
 uint32_t gpume_workers_count(const struct gpume_workers *workers);
 
+/* Threads that wait for a step are to take part in that step alone: they have other things to do
+ * when it is complete. Before the first step; then one worker more is worth creating. */
+void gpume_workers_spare_waiters(struct gpume_workers *workers);
+
 /* Queues steps. Those that they wait for are complete or already queued. */
 void gpume_workers_add(
     struct gpume_workers *workers, struct gpume_step *const *steps, uint32_t count);
 
-/* Takes part in the work up to this step and returns when the step is complete. */
+/* Takes part in the work up to this step, or in this step, and returns when it is complete. */
 void gpume_workers_wait(struct gpume_workers *workers, const struct gpume_step *step);
 
 /* Queues a step and waits for it. */

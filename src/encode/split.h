@@ -23,7 +23,7 @@ struct gpume_split {
     uint32_t rows;
 };
 
-/* threads 0: one per processor. GPUME_NOMEM is logged. */
+/* threads: at least 1. GPUME_NOMEM is logged. */
 int gpume_split_init(
     struct gpume_split *split, uint32_t rows, uint32_t threads, const struct gpume_log *log);
 void gpume_split_finish(struct gpume_split *split);

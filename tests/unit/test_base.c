@@ -199,11 +199,14 @@ static void *use_workers(void *opaque)
 }
 
 /* Several threads queue and wait at the same time. */
-static void test_users_of_workers(uint32_t threads)
+static void test_users_of_workers(uint32_t threads, bool spared)
 {
     struct gpume_workers *workers = NULL;
     pthread_t users[3];
     REQUIRE_EQUAL(gpume_workers_create(&workers, threads), GPUME_OK);
+    if (spared) {
+        gpume_workers_spare_waiters(workers);
+    }
     for (uint32_t i = 0; i < 3; i++) {
         REQUIRE_EQUAL(pthread_create(&users[i], NULL, use_workers, workers), 0);
     }
@@ -355,8 +358,9 @@ int main(void)
     test_order_of_steps(64);
     test_pace();
     test_wide_pace();
-    test_users_of_workers(1);
-    test_users_of_workers(5);
+    test_users_of_workers(1, false);
+    test_users_of_workers(5, false);
+    test_users_of_workers(3, true);
     test_workers(3);
     test_workers(0);
     test_bands(0);
