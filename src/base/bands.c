@@ -6,6 +6,7 @@
 
 #define BAND_BYTES 65536u /* more are worth waking a thread for */
 #define BANDS_MAX 32u
+#define SHARE_NS 100000u /* the caller has nothing else to do, and all that follows waits for it */
 
 struct run {
     gpume_band_fn fn;
@@ -36,6 +37,7 @@ void gpume_bands_run(
     struct run run = {fn, opaque, rows, (uint64_t)rows * row_bytes / BAND_BYTES};
     if (run.bands > 1 && has_workers(bands)) {
         run.bands = gpume_min_u64(gpume_min_u64(run.bands, BANDS_MAX), rows);
+        bands->pace.share_ns = SHARE_NS;
         struct gpume_step step = {
             .fn = run_band, .opaque = &run, .count = (uint32_t)run.bands, .pace = &bands->pace};
         gpume_workers_do(bands->workers, &step);

@@ -187,7 +187,8 @@ static uint32_t most_of(const struct gpume_step *step)
 {
     const uint64_t known =
         is_paced(step) ? atomic_load_explicit(&step->pace->item_ns, memory_order_relaxed) : 0;
-    const uint64_t shares = known == 0 ? step->count : known * step->count / SHARE_NS;
+    const uint64_t share = step->pace && step->pace->share_ns ? step->pace->share_ns : SHARE_NS;
+    const uint64_t shares = known == 0 ? step->count : known * step->count / share;
     return (uint32_t)gpume_max_u64(1, gpume_min_u64(shares, step->count));
 }
 

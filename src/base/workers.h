@@ -22,6 +22,7 @@ typedef void (*gpume_work_fn)(void *opaque, uint32_t item);
 
 /* How long an item takes in steps of one kind. Zeroed at first; it lives as long as they do. */
 struct gpume_pace {
+    uint32_t share_ns;            /* of work, that is worth a thread; 0: the usual one */
     atomic_uint_fast64_t item_ns; /* processor time of one, in the last steps; 0: not known yet */
 };
 

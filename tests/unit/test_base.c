@@ -191,9 +191,10 @@ static void *use_workers(void *opaque)
         second.step.after[round % GPUME_WORK_AFTER] = &first.step;
         gpume_workers_add(opaque, (struct gpume_step *[]){&first.step, &second.step}, 2);
         gpume_workers_wait(opaque, &second.step);
-        REQUIRE_EQUAL(atomic_load(&first.done), first.step.count);
-        REQUIRE_EQUAL(atomic_load(&second.done), second.step.count);
-        REQUIRE(!second.early);
+        if (atomic_load(&first.done) != first.step.count ||
+            atomic_load(&second.done) != second.step.count || second.early) {
+            return "wrong";
+        }
     }
     return NULL;
 }
@@ -210,9 +211,11 @@ static void test_users_of_workers(uint32_t threads, bool spared)
     for (uint32_t i = 0; i < 3; i++) {
         REQUIRE_EQUAL(pthread_create(&users[i], NULL, use_workers, workers), 0);
     }
-    (void)use_workers(workers);
+    REQUIRE(!use_workers(workers));
     for (uint32_t i = 0; i < 3; i++) {
-        REQUIRE_EQUAL(pthread_join(users[i], NULL), 0);
+        void *verdict;
+        REQUIRE_EQUAL(pthread_join(users[i], &verdict), 0);
+        REQUIRE(!verdict);
     }
     gpume_workers_destroy(&workers);
 }
