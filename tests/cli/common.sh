@@ -52,10 +52,10 @@ need_oracle() {
     fi
 }
 
-# have_vulkan: whether there is a Vulkan driver, according to a program without gpume's code
-# (tests/support/vulkan_probe.h). If there is one, a failure with it is never skipped.
+# have_vulkan [--validate]: whether there is a Vulkan driver, and with --validate the validation layer, according to a
+# program without gpume's code (tests/support/vulkan_probe.h). If there is one, a failure with it is never skipped.
 have_vulkan() {
-    "${GPUME_VULKAN_PROBE:-$(dirname "$gpume")/tests/vulkan_probe}" >"$scratch/probe"
+    "${GPUME_VULKAN_PROBE:-$(dirname "$gpume")/tests/vulkan_probe}" "$@" >"$scratch/probe"
     case $? in
     0) return 0 ;;
     77) return 1 ;;

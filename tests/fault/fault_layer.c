@@ -39,6 +39,7 @@ static struct {
     VkResult result;
     bool discrete;
     bool missorts;
+    bool unordered;
     atomic_bool lost;
     pthread_mutex_t mutex; /* of chains */
     struct chain chains[CHAINS_MAX];
@@ -216,6 +217,18 @@ static VKAPI_ATTR void VKAPI_CALL fault_CmdPushConstants(VkCommandBuffer handle,
     CALL(handle, CmdPushConstants, handle, layout, stages, offset, bytes, values);
 }
 
+/* Kernels do not wait for each other. */
+static VKAPI_ATTR void VKAPI_CALL fault_CmdPipelineBarrier(VkCommandBuffer handle,
+    VkPipelineStageFlags from, VkPipelineStageFlags to, VkDependencyFlags flags, uint32_t count,
+    const VkMemoryBarrier *barriers, uint32_t buffer_count, const VkBufferMemoryBarrier *buffers,
+    uint32_t image_count, const VkImageMemoryBarrier *images)
+{
+    if (!state.unordered || from != VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT || to != from) {
+        CALL(handle, CmdPipelineBarrier, handle, from, to, flags, count, barriers, buffer_count,
+            buffers, image_count, images);
+    }
+}
+
 /* --- instances, devices and their properties */
 
 static VkLayerInstanceLink *instance_link(const VkInstanceCreateInfo *info)
@@ -343,7 +356,7 @@ static const struct row rows[] = {ROW(GetInstanceProcAddr), ROW(CreateInstance),
     ROW(BeginCommandBuffer), ROW(EndCommandBuffer), ROW(BindBufferMemory), ROW(MapMemory),
     ROW(GetPipelineCacheData), ROW(ResetCommandPool), ROW(ResetDescriptorPool),
     ROW(GetQueryPoolResults), ROW(QueueSubmit), ROW(WaitSemaphores), ROW(DeviceWaitIdle),
-    ROW(CmdPushConstants)};
+    ROW(CmdPushConstants), ROW(CmdPipelineBarrier)};
 
 #define ROWS (sizeof rows / sizeof *rows)
 _Static_assert(ROWS <= ROWS_MAX, "a chain holds them");
@@ -412,6 +425,7 @@ __attribute__((constructor)) static void begin(void)
         getenv("GPUME_FAULT_VK_KIND"));
     state.discrete = getenv("GPUME_FAULT_VK_TYPE") != NULL;
     state.missorts = getenv("GPUME_FAULT_VK_SORT") != NULL;
+    state.unordered = getenv("GPUME_FAULT_VK_ORDER") != NULL;
 }
 
 #define LEFT(type)                                                                                 \

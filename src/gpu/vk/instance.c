@@ -12,6 +12,7 @@
 
 #define FAMILIES_MAX 16u
 #define LAYERS_MAX 64u
+#define EXTENSIONS_MAX 64u
 
 /*
  * The instance of all contexts without validation: made once, kept for the life of the process.
@@ -22,7 +23,8 @@
 static pthread_mutex_t shared_mutex = PTHREAD_MUTEX_INITIALIZER;
 static VkInstance shared_instance;
 
-static const char *const validation_layer = "VK_LAYER_KHRONOS_validation";
+#define VALIDATION_LAYER "VK_LAYER_KHRONOS_validation"
+static const char *const validation_layer = VALIDATION_LAYER;
 
 /* What the layer says of its settings where GPU-assisted validation is on, as layer 1.4.309
  * does: features that it enables for itself or does without (InternalWarning in layers/gpuav), and
@@ -78,14 +80,57 @@ static int create_messenger(
         "vkCreateDebugUtilsMessengerEXT");
 }
 
-/* Debian's layer (1.3.239) knows VK_EXT_validation_features, not the newer layer settings. */
+#ifdef VK_EXT_layer_settings
+static const VkBool32 yes = VK_TRUE;
+static const VkLayerSettingEXT setting = {.pLayerName = VALIDATION_LAYER,
+    .pSettingName = "syncval_shader_accesses_heuristic",
+    .type = VK_LAYER_SETTING_TYPE_BOOL32_EXT,
+    .valueCount = 1,
+    .pValues = &yes};
+static const VkLayerSettingsCreateInfoEXT with_kernels = {
+    .sType = VK_STRUCTURE_TYPE_LAYER_SETTINGS_CREATE_INFO_EXT,
+    .settingCount = 1,
+    .pSettings = &setting};
+
+/* Layers that have settings, such as 1.4.309, leave what kernels read and write out of
+ * synchronization validation unless this one is set. Debian 12's layer (1.3.239), which knows
+ * VK_EXT_validation_features alone, never does. */
+static const void *kernels_setting(void)
+{
+    VkExtensionProperties known[EXTENSIONS_MAX];
+    uint32_t count = EXTENSIONS_MAX;
+    if (vkEnumerateInstanceExtensionProperties(validation_layer, &count, known) < 0) {
+        return NULL;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (strcmp(known[i].extensionName, "VK_EXT_layer_settings") == 0) {
+            return &with_kernels;
+        }
+    }
+    return NULL;
+}
+#else
+static const void *kernels_setting(void)
+{
+    return NULL;
+}
+#endif
+
 static int create_instance(struct gpume_gpu *gpu, bool validate, VkResult *result)
 {
-    static const char *const extensions[] = {"VK_EXT_debug_utils", "VK_EXT_validation_features"};
+    static const char *const extensions[] = {
+        "VK_EXT_debug_utils", "VK_EXT_validation_features", "VK_EXT_layer_settings"};
     static const VkValidationFeatureEnableEXT synchronization =
         VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT;
+    VkValidationFeaturesEXT features = {
+        .sType = VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT,
+        .pNext = validate ? kernels_setting() : NULL,
+        .enabledValidationFeatureCount = 1,
+        .pEnabledValidationFeatures = &synchronization,
+    };
     VkDebugUtilsMessengerCreateInfoEXT messenger_info = {
         .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT,
+        .pNext = &features,
         .messageSeverity = VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT |
                            VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT,
         .messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_GENERAL_BIT_EXT |
@@ -93,12 +138,6 @@ static int create_instance(struct gpume_gpu *gpu, bool validate, VkResult *resul
                        VK_DEBUG_UTILS_MESSAGE_TYPE_PERFORMANCE_BIT_EXT,
         .pfnUserCallback = on_message,
         .pUserData = gpu,
-    };
-    VkValidationFeaturesEXT features = {
-        .sType = VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT,
-        .pNext = &messenger_info,
-        .enabledValidationFeatureCount = 1,
-        .pEnabledValidationFeatures = &synchronization,
     };
     VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
         .pApplicationName = "gpume",
@@ -109,13 +148,14 @@ static int create_instance(struct gpume_gpu *gpu, bool validate, VkResult *resul
         .pApplicationInfo = &application,
     };
     if (validate) {
-        info.pNext = &features;
+        info.pNext = &messenger_info;
         info.enabledLayerCount = 1;
         info.ppEnabledLayerNames = &validation_layer;
-        info.enabledExtensionCount = 2;
+        info.enabledExtensionCount = features.pNext ? 3 : 2;
         info.ppEnabledExtensionNames = extensions;
     }
     *result = vkCreateInstance(&info, NULL, &gpu->instance);
+    messenger_info.pNext = NULL; /* which creating a messenger requires */
     return *result == VK_SUCCESS && validate ? create_messenger(gpu, &messenger_info) : GPUME_OK;
 }
 
