@@ -142,6 +142,7 @@ static int open_parts(
     times[2] = gpume_clock_ns();
     GPUME_TRY(wait_for_stages(engine));
     log_times(engine, times, gpume_pipeline_cache_save(&engine->gpu, &engine->cache));
+    GPUME_TRY(gpume_gpu_verdict(&engine->gpu));
 fail:
     return status;
 }
@@ -331,18 +332,13 @@ static void fill_field(
         gpume_plan_plane(plan, plan->params.want_predicted ? (void *)(uintptr_t)predicted : NULL);
 }
 
-static int validation_verdict(struct gpume_gpu *gpu)
-{
-    return atomic_load(&gpu->validation_errors) > 0 ? GPUME_DEVICE : GPUME_OK;
-}
-
 static int engine_collect(void *opaque, uint32_t index, const struct gpume_batch *batch)
 {
     struct engine *engine = opaque;
     int status;
     uint64_t match_ns = engine->row_ns[GPUME_ROW_MATCH];
     GPUME_TRY(gpume_slot_wait(&engine->slots[index], &engine->timeline, engine->row_ns));
-    GPUME_TRY(validation_verdict(&engine->gpu));
+    GPUME_TRY(gpume_gpu_verdict(&engine->gpu));
     for (uint32_t i = 0; i < batch->field_count; i++) {
         fill_field(engine, index, i, batch->fields[i]);
         for (uint32_t j = 0; j < engine->stage_count; j++) {
@@ -414,7 +410,7 @@ static int engine_close(void **opaque)
     }
     gpume_gpu_close(&engine->gpu);
     gpume_bands_finish(&engine->copying);
-    int status = validation_verdict(&engine->gpu);
+    int status = gpume_gpu_verdict(&engine->gpu);
     free(engine->stages);
     free(engine);
     return status;

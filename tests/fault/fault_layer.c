@@ -15,6 +15,7 @@
 #define SHOWN __attribute__((visibility("default")))
 #define CHAINS_MAX 16u
 #define ROWS_MAX 64u
+#define INSTANCE_ROWS 6u /* which a device does not have; the first ones */
 
 /* An instance or a device, with the functions of the next layer. They are looked up at its
  * creation: later the loader would return this layer's own. */
@@ -76,7 +77,7 @@ static bool add_chain(const struct chain *from)
     if (fits) {
         struct chain *chain = &state.chains[state.chain_count];
         *chain = *from;
-        for (size_t i = 0; row_name(i); i++) {
+        for (size_t i = from->device ? INSTANCE_ROWS : 0; row_name(i); i++) {
             chain->next[i] = ask(chain, row_name(i));
         }
         state.chain_count++;

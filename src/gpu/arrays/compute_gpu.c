@@ -40,7 +40,7 @@ static int close_gpu(void *state)
         gpume_timeline_destroy(gpu, &compute->timeline);
     }
     gpume_gpu_close(gpu);
-    int status = atomic_load(&gpu->validation_errors) > 0 ? GPUME_DEVICE : GPUME_OK;
+    const int status = gpume_gpu_verdict(gpu);
     free(compute->cache_dir);
     free(compute);
     return status;
@@ -83,6 +83,7 @@ static int open_gpu(
     GPUME_TRY(gpume_timeline_create(gpu, &compute->timeline));
     GPUME_TRY(gpume_slot_create(gpu, 1, 0, &compute->slot));
     GPUME_TRY(gpume_transfer_create(gpu, &compute->timeline, &compute->transfer));
+    GPUME_TRY(gpume_gpu_verdict(gpu));
     *state = compute;
     return GPUME_OK;
 fail:

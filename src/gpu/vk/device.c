@@ -141,6 +141,11 @@ int gpume_gpu_open(struct gpume_gpu *gpu, const struct gpume_log *log, const cha
     return status == GPUME_OK ? gpume_logical_open(gpu) : status;
 }
 
+int gpume_gpu_verdict(const struct gpume_gpu *gpu)
+{
+    return atomic_load(&gpu->validation_errors) > 0 ? GPUME_DEVICE : GPUME_OK;
+}
+
 void gpume_gpu_close(struct gpume_gpu *gpu)
 {
     if (gpu->device) {

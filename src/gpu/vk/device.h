@@ -22,6 +22,9 @@ int gpume_gpu_find(struct gpume_gpu *gpu, const struct gpume_log *log, const cha
 /* Fills in the limits, features and subgroup sizes of gpu->physical. */
 void gpume_gpu_describe(struct gpume_gpu *gpu);
 
+/* GPUME_DEVICE: the validation layer has reported something, which is logged. */
+int gpume_gpu_verdict(const struct gpume_gpu *gpu);
+
 /* Zeroed is fine. */
 void gpume_gpu_close(struct gpume_gpu *gpu);
 
