@@ -53,6 +53,10 @@ STUB(cuEGLStreamConsumerDisconnect) STUB(cuGraphicsSubResourceGetMappedArray)
 STUB(cuGraphicsResourceGetMappedPointer_v2) STUB(cuExternalMemoryGetMappedBuffer)
 STUB(cuExternalMemoryGetMappedMipmappedArray) STUB(cuSignalExternalSemaphoresAsync)
 STUB(cuEGLStreamProducerPresentFrame) STUB(cuEGLStreamProducerReturnFrame)
+/* since FFmpeg 7 */
+STUB(cuDriverGetVersion) STUB(cuCtxGetCurrent) STUB(cuStreamWaitEvent) STUB(cuDeviceGetUuid_v2)
+STUB(cuDeviceGetLuid) STUB(cuDeviceGetByPCIBusId) STUB(cuDeviceGetPCIBusId) STUB(cuArrayCreate_v2)
+/* of libnvcuvid */
 STUB(cuvidGetDecodeStatus) STUB(cuvidReconfigureDecoder) STUB(cuvidCtxLockCreate)
 STUB(cuvidCtxLockDestroy) STUB(cuvidCtxLock) STUB(cuvidCtxUnlock) STUB(cuvidCreateVideoSource)
 STUB(cuvidCreateVideoSourceW) STUB(cuvidDestroyVideoSource) STUB(cuvidSetVideoSourceState)
