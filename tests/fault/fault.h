@@ -34,8 +34,7 @@
  *
  *     GPUME_FAULT_VK_SORT=1: the kernels of the sort compare keys with a bit turned over.
  *
- *     GPUME_FAULT_VK_ORDER=1: kernels do not wait for each other, since barriers between them are left
- *         out.
+ *     GPUME_FAULT_VK_ORDER=1: barriers between kernels are left out.
  *
  *     GPUME_FAULT_REPORT=F: where the report goes.
  *         "failed FUNCTION", "left WHAT" for everything that was created but never freed, and
