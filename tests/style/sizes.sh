@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Prints the lengths of functions and files, as one table per folder; fails above 80 lines per
-# function or 500 lines per file. Lines are counted as they stand, comments included.
+# Prints the lengths of functions and files, as one table per folder; fails above 100 lines per
+# function or 1,200 lines per file. Lines are counted as they stand, comments included.
 # Usage: sizes.sh SOURCE_DIR
 set -eu
 LC_ALL=C
@@ -49,8 +49,8 @@ awk '
     }' "$scratch/lengths" "$scratch/functions" | sort
 
 status=0
-awk '$1 > 80 { printf "%s: %s has %d lines, more than 80\n", $2, $3, $1; bad = 1 }
+awk '$1 > 100 { printf "%s: %s has %d lines, more than 100\n", $2, $3, $1; bad = 1 }
      END { exit bad }' "$scratch/functions" || status=1
-awk '$1 > 500 { printf "%s: %d lines, more than 500\n", $2, $1; bad = 1 }
+awk '$1 > 1200 { printf "%s: %d lines, more than 1,200\n", $2, $1; bad = 1 }
      END { exit bad }' "$scratch/lengths" || status=1
 exit $status
