@@ -6,8 +6,8 @@
 
 #define BAND_BYTES 65536u /* more are worth waking a thread for */
 #define BANDS_MAX 32u
-#define SHARE_NS 100000u /* the caller has nothing else to do, and all that follows waits for it   \
-                          */
+/* Less than usual: the caller has nothing else to do, and all that follows waits for it. */
+#define SHARE_NS 100000u
 
 struct run {
     gpume_band_fn fn;
