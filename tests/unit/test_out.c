@@ -183,7 +183,7 @@ static void test_behind_full(void)
         logged.lines = 0;
         REQUIRE(setrlimit(RLIMIT_FSIZE, &small) == 0);
         REQUIRE_EQUAL(gpume_out_open(&out, "toolarge", false, &counting_log), GPUME_OK);
-        for (int i = 0; i < 200 && status == GPUME_OK; i++) {
+        for (int i = 0; i < 1000 && status == GPUME_OK; i++) {
             status = gpume_out_write(out, data, sizeof data);
         }
         REQUIRE_EQUAL(status, GPUME_IO);
