@@ -4,11 +4,11 @@
 # hand for a day of video: sh tests/cli/test_long.sh build/gpume 2592000 (at 30000/1001 a second).
 . "$(dirname "$0")/common.sh"
 need_oracle
-frames=${2:-360000}
-fewer=$((frames / 3))
+frames=${2:-480000}
+fewer=$((frames / 2))
 
-# The outputs have their writers' buffers when the shorter run ends, so nothing is left to grow but by mistake;
-# 4 MiB are for the allocator and for buffers that a busy machine fills late, less than 18 bytes per frame.
+# The outputs have used all buffers of their writers (8 MiB each) when the shorter run ends, so nothing is left to grow
+# but by mistake; 4 MiB are for the allocator, less than 18 bytes per frame.
 measure() {
     mkfifo pipe
     "$oracle" flat 16 16 "$1" 30000 1001 >pipe &
