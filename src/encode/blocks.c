@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "encode/costs.h"
 #include "encode/device.h"
+#include "encode/weights.h"
 
 #include <assert.h>
 #include <pthread.h>
@@ -62,7 +63,25 @@ static void average_row(void *opaque, uint32_t y)
         target, y, &past, &future, mean->past_share, mean->both + first, mean->still + first);
 }
 
-/* What the processor does of a job; weighings are left to the lookahead. */
+static void apply_row(void *opaque, uint32_t y)
+{
+    struct gpume_weighing *weighing = opaque;
+    gpume_weight_apply_row(&weighing->weight, weighing->plain->reference, &weighing->weighted, y);
+}
+
+/* When the reference has been weighted. */
+static void weigh_row(void *opaque, uint32_t y)
+{
+    const struct gpume_weighing *weighing = opaque;
+    const struct gpume_match *plain = weighing->plain;
+    const size_t first = (size_t)y * (plain->target->width / GPUME_HALF_BLOCK);
+    const struct gpume_matches still = {&weighing->weighted, NULL};
+    const struct gpume_matches moved = {&weighing->weighted, plain->vectors + first};
+    gpume_match_costs(plain->target, y, &still, weighing->still + first);
+    gpume_match_costs(plain->target, y, &moved, weighing->moved + first);
+}
+
+/* What the processor does of a job. */
 static const struct {
     gpume_work_fn fn; /* called with the job */
     enum gpume_split_kind kind;
@@ -70,6 +89,7 @@ static const struct {
     [GPUME_JOB_INTRA] = {predict_row, GPUME_SPLIT_INTRA},
     [GPUME_JOB_MATCH] = {refine_row, GPUME_SPLIT_MATCH},
     [GPUME_JOB_MEAN] = {average_row, GPUME_SPLIT_MEAN},
+    [GPUME_JOB_WEIGHING] = {weigh_row, GPUME_SPLIT_COMPARE},
 };
 
 /* --- the thread */
@@ -121,11 +141,11 @@ static bool take_work(struct gpume_blocks *blocks, struct gpume_encode_work *wor
     return count > 0;
 }
 
-/* Does what the device would have done. */
+/* Does what the device would have done, except the weighing, which the lookahead does. */
 static void work_on_processor(const struct gpume_split *split, const struct gpume_encode_work *work)
 {
-    for (uint32_t kind = 0; kind < GPUME_JOB_KINDS; kind++) {
-        for (uint32_t i = 0; row_work[kind].fn && i < work->counts[kind]; i++) {
+    for (uint32_t kind = 0; kind < GPUME_JOB_WEIGHING; kind++) {
+        for (uint32_t i = 0; i < work->counts[kind]; i++) {
             for (uint32_t y = 0; y < split->rows; y++) {
                 row_work[kind].fn(work->jobs[kind][i], y);
             }
@@ -294,33 +314,47 @@ static void append(struct gpume_blocks *blocks, enum gpume_job_kind kind, struct
 /* Gives it to the processor. Needs the mutex, like whoever waits for the job. */
 static void begin(struct gpume_blocks *blocks, enum gpume_job_kind kind, struct gpume_job *job)
 {
-    struct gpume_step *step = &job->step;
-    *step = gpume_split_step(blocks->split, row_work[kind].kind, row_work[kind].fn, job);
+    struct gpume_step *steps[2] = {&job->step};
+    uint32_t count = 1;
+    job->step = gpume_split_step(blocks->split, row_work[kind].kind, row_work[kind].fn, job);
     if (kind == GPUME_JOB_MEAN) {
         const struct gpume_mean *mean = (const struct gpume_mean *)job;
-        step->after[0] = &mean->past->job.step;
-        step->after[1] = &mean->future->job.step;
+        job->step.after[0] = &mean->past->job.step;
+        job->step.after[1] = &mean->future->job.step;
+    } else if (kind == GPUME_JOB_WEIGHING) {
+        struct gpume_weighing *weighing = (struct gpume_weighing *)job;
+        weighing->apply = gpume_split_step(blocks->split, GPUME_SPLIT_WEIGH, apply_row, weighing);
+        job->step.after[0] = &weighing->plain->job.step;
+        job->step.after[1] = &weighing->apply;
+        weighing->found = true;
+        steps[0] = &weighing->apply;
+        steps[count++] = &job->step;
     }
-    gpume_workers_add(blocks->split->workers, &step, 1);
+    gpume_workers_add(blocks->split->workers, steps, count);
     job->begun = true;
     pthread_cond_broadcast(&blocks->done);
 }
 
-static bool have_begun(const struct gpume_mean *mean)
+/* Are the matches that it needs under way? */
+static bool may_begin(enum gpume_job_kind kind, const struct gpume_job *job)
 {
-    return mean->past->job.begun && mean->future->job.begun;
+    if (kind == GPUME_JOB_MEAN) {
+        const struct gpume_mean *mean = (const struct gpume_mean *)job;
+        return mean->past->job.begun && mean->future->job.begun;
+    }
+    return kind != GPUME_JOB_WEIGHING || ((const struct gpume_weighing *)job)->plain->job.begun;
 }
 
-/* Means whose matches are under way now. Needs the mutex. */
-static void begin_means(struct gpume_blocks *blocks)
+/* Those of a kind that may begin now. Needs the mutex. */
+static void begin_queued(struct gpume_blocks *blocks, enum gpume_job_kind kind)
 {
-    struct queue *queue = &blocks->queues[GPUME_JOB_MEAN];
+    struct queue *queue = &blocks->queues[kind];
     struct gpume_job **link = &queue->first;
     while (*link) {
         struct gpume_job *job = *link;
-        if (have_begun((const struct gpume_mean *)job)) {
+        if (may_begin(kind, job)) {
             *link = job->next;
-            begin(blocks, GPUME_JOB_MEAN, job);
+            begin(blocks, kind, job);
         } else {
             link = &job->next;
         }
@@ -335,11 +369,12 @@ static void enqueue(struct gpume_blocks *blocks, enum gpume_job_kind kind, struc
     if (blocks->threaded) {
         append(blocks, kind, job);
         pthread_cond_signal(&blocks->queued);
-    } else if (kind == GPUME_JOB_MEAN && !have_begun((const struct gpume_mean *)job)) {
+    } else if (!may_begin(kind, job)) {
         append(blocks, kind, job);
     } else {
         begin(blocks, kind, job);
-        begin_means(blocks);
+        begin_queued(blocks, GPUME_JOB_MEAN);
+        begin_queued(blocks, GPUME_JOB_WEIGHING);
     }
     pthread_mutex_unlock(&blocks->mutex);
 }
@@ -366,7 +401,6 @@ void gpume_blocks_mean(struct gpume_blocks *blocks, struct gpume_mean *mean)
 
 void gpume_blocks_weigh(struct gpume_blocks *blocks, struct gpume_weighing *weighing)
 {
-    assert(blocks->threaded);
     weighing->found = false;
     enqueue(blocks, GPUME_JOB_WEIGHING, &weighing->job);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Work on the blocks of half planes, in jobs: intra costs of frames, matches from coarse vectors,
- * costs of their means and, on a GPU, of weighted references. Jobs are queued, and done by the
+ * costs of their means and of weighted references. Jobs are queued, and done by the
  * threads of a split, or by a GPU: a thread gives the device (device.h) what is queued, while the
  * device works on what it got before; should the device fail, the thread does the work itself.
  * Results are the same. Frames have numbers that count from 0. Any thread calls.
@@ -72,8 +72,10 @@ struct gpume_weighing {
     struct gpume_job job;
     const struct gpume_match *plain;
     struct gpume_weight weight;
-    bool found;              /* the device has done it */
-    uint16_t *moved, *still; /* then filled in: SATD and the penalties of costs.h */
+    struct gpume_half weighted; /* the processor's: filled in */
+    struct gpume_step apply;    /* the same: fills it in */
+    bool found;                 /* not if the device failed */
+    uint16_t *moved, *still;    /* then filled in: SATD and the penalties of costs.h */
 };
 
 /* on_gpu: use one, by the choice of `backend` and `device`, if it can be opened and its limits
@@ -94,7 +96,7 @@ void gpume_blocks_refine(struct gpume_blocks *blocks, struct gpume_match *match)
 bool gpume_blocks_on_gpu(const struct gpume_blocks *blocks);
 
 /* After the matches have been requested: finds the costs when they are ready. Frames must be kept
- * until then. Weighings only on a GPU. */
+ * until then. */
 void gpume_blocks_mean(struct gpume_blocks *blocks, struct gpume_mean *mean);
 void gpume_blocks_weigh(struct gpume_blocks *blocks, struct gpume_weighing *weighing);
 

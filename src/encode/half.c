@@ -124,15 +124,27 @@ void gpume_half_quarter(const struct gpume_half *half, const struct gpume_plane 
     }
 }
 
-void gpume_half_extend(struct gpume_half *half)
+void gpume_half_extend_row(struct gpume_half *half, uint32_t block_y)
 {
     for (uint32_t plane = 0; plane < GPUME_HALF_PLANES; plane++) {
-        uint8_t *first = half->samples + plane * half->plane;
-        uint8_t *last = first + (ptrdiff_t)(half->height - 1) * half->stride;
+        uint8_t *first = half->samples + plane * half->plane +
+                         (ptrdiff_t)(block_y * GPUME_HALF_BLOCK) * half->stride;
+        uint8_t *last = first + (ptrdiff_t)(GPUME_HALF_BLOCK - 1) * half->stride;
         for (uint8_t *row = first; row <= last; row += half->stride) {
             extend_row(half, row);
         }
-        repeat_row(half, first, -half->stride);
-        repeat_row(half, last, half->stride);
+        if (block_y == 0) {
+            repeat_row(half, first, -half->stride);
+        }
+        if ((block_y + 1) * GPUME_HALF_BLOCK == half->height) {
+            repeat_row(half, last, half->stride);
+        }
+    }
+}
+
+void gpume_half_extend(struct gpume_half *half)
+{
+    for (uint32_t y = 0; y < half->height / GPUME_HALF_BLOCK; y++) {
+        gpume_half_extend_row(half, y);
     }
 }

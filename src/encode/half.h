@@ -62,7 +62,9 @@ void gpume_half_write(struct gpume_half *half, const struct gpume_band *band, ui
  * has half its width and height. */
 void gpume_half_quarter(const struct gpume_half *half, const struct gpume_plane *plane);
 
-/* Fills the margins of planes that were written otherwise. */
+/* Fills the margins of planes that were written otherwise: beside a row of blocks, above the first
+ * one and below the last one; or all. */
+void gpume_half_extend_row(struct gpume_half *half, uint32_t block_y);
 void gpume_half_extend(struct gpume_half *half);
 
 #endif

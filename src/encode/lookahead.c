@@ -7,9 +7,12 @@
 #include "encode/lookahead_state.h"
 
 #include <assert.h>
+#include <stdlib.h>
 
 /* The second number of pairs with a weighted reference, which are not looked for. */
 #define WEIGHTED 1u
+/* Frames that are weighted ahead, at most. */
+#define PLANES_MAX 16u
 
 /* --- frames */
 
@@ -149,24 +152,42 @@ static struct gpume_weight guess_weight(
     return gpume_weight_guess(&target->luma, &reference->luma, samples);
 }
 
-/* Has a GPU find what the frame costs by the weight of its past reference, if there is one. */
+/* Planes for weighted samples, if too many are not in use; NULL: they are, or out of memory. */
+static struct gpume_link *take_planes(struct gpume_lookahead *l)
+{
+    pthread_mutex_lock(&l->mutex);
+    struct gpume_link *planes = l->plane_count < PLANES_MAX ? gpume_pool_take(&l->planes) : NULL;
+    l->plane_count += planes != NULL;
+    pthread_mutex_unlock(&l->mutex);
+    return planes;
+}
+
+/* Finds ahead what the frame costs by the weight of its past reference, if there is one. The
+ * processor does not where many are under way. */
 static int request_weighing(
     struct gpume_lookahead *l, uint64_t frame, uint64_t past, const struct sources *sources)
 {
     struct gpume_kept_frame *target = frame_at(l, frame);
+    const bool on_gpu = gpume_blocks_on_gpu(l->work);
     const struct gpume_weight weight = guess_weight(target, frame_at(l, past));
-    if (gpume_weight_is_none(&weight)) {
+    struct gpume_link *planes = NULL;
+    if (gpume_weight_is_none(&weight) || (!on_gpu && !(planes = take_planes(l)))) {
         return GPUME_OK;
     }
     struct gpume_kept_weighing *kept = (struct gpume_kept_weighing *)take(l, &l->weighings);
     if (!kept) {
+        free(planes);
         return gpume_log_nomem(&l->log, "a weight of the lookahead");
     }
     uint16_t *costs = (uint16_t *)(void *)(kept + 1);
-    kept->weighing = (struct gpume_weighing){.plain = &sources->past->match,
-        .weight = weight,
-        .moved = costs,
-        .still = costs + l->blocks};
+    *kept = (struct gpume_kept_weighing){.weighing = {.plain = &sources->past->match,
+                                             .weight = weight,
+                                             .moved = costs,
+                                             .still = costs + l->blocks},
+        .planes = planes};
+    if (planes) {
+        kept->weighing.weighted = gpume_half_at((uint8_t *)(planes + 1), l->blocks_x, l->blocks_y);
+    }
     gpume_blocks_weigh(l->work, &kept->weighing);
     add(l, &target->weighings, &kept->link, past, 0);
     return GPUME_OK;
@@ -222,7 +243,7 @@ static int request_expected(
 {
     struct sources sources;
     GPUME_CHECK(request_sources(l, frame, frame - past, frame + future, &sources));
-    return past > 0 && future == 0 && l->params.weights && gpume_blocks_on_gpu(l->work)
+    return past > 0 && future == 0 && l->params.weights
                ? request_weighing(l, frame, frame - past, &sources)
                : GPUME_OK;
 }
@@ -354,10 +375,13 @@ static struct gpume_weight find_weight(struct gpume_lookahead *l,
         return weight;
     }
     const struct gpume_plain_costs plain = {target->intra.costs, match->costs, match->vectors};
-    const struct gpume_kept_weighing *kept =
-        (const struct gpume_kept_weighing *)find(l, &target->weighings, match->reference_frame, 0);
+    struct gpume_kept_weighing *kept =
+        (struct gpume_kept_weighing *)find(l, &target->weighings, match->reference_frame, 0);
     if (kept) {
         gpume_blocks_wait(l->work, &kept->weighing.job);
+        pthread_mutex_lock(&l->mutex);
+        gpume_kept_give_planes(l, kept);
+        pthread_mutex_unlock(&l->mutex);
     }
     const bool known = kept && kept->weighing.found;
     if (known &&

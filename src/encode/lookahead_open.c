@@ -101,6 +101,7 @@ int gpume_lookahead_open(
     l->means.bytes = sizeof(struct gpume_kept_mean) + (size_t)l->blocks * 2 * sizeof(uint16_t);
     l->weighings.bytes =
         sizeof(struct gpume_kept_weighing) + (size_t)l->blocks * 2 * sizeof(uint16_t);
+    l->planes.bytes = sizeof(struct gpume_link) + gpume_half_bytes(l->blocks_x, l->blocks_y);
     l->results.bytes =
         sizeof(struct gpume_kept_result) + l->blocks * (sizeof(uint16_t) + sizeof(uint8_t));
     int status;
@@ -114,8 +115,20 @@ fail:
     return status;
 }
 
+void gpume_kept_give_planes(struct gpume_lookahead *lookahead, struct gpume_kept_weighing *weighing)
+{
+    if (weighing->planes) {
+        weighing->planes->next = NULL;
+        gpume_pool_give(&lookahead->planes, &weighing->planes);
+        lookahead->plane_count--;
+    }
+}
+
 void gpume_kept_forget(struct gpume_lookahead *lookahead, struct gpume_kept_frame *frame)
 {
+    for (struct gpume_link *link = frame->weighings; link; link = link->next) {
+        gpume_kept_give_planes(lookahead, (struct gpume_kept_weighing *)link);
+    }
     gpume_pool_give(&lookahead->pairs, &frame->pairs);
     gpume_pool_give(&lookahead->means, &frame->means);
     gpume_pool_give(&lookahead->weighings, &frame->weighings);
@@ -141,6 +154,7 @@ void gpume_lookahead_close(struct gpume_lookahead **lookahead)
     gpume_pool_finish(&l->pairs);
     gpume_pool_finish(&l->means);
     gpume_pool_finish(&l->weighings);
+    gpume_pool_finish(&l->planes);
     gpume_pool_finish(&l->results);
     free(l->weighted_costs);
     free(l->all_energies);

@@ -30,6 +30,7 @@ struct gpume_kept_mean {
 struct gpume_kept_weighing {
     struct gpume_link link;
     struct gpume_weighing weighing;
+    struct gpume_link *planes; /* the processor's, for the weighted samples; NULL: given back */
 };
 
 struct gpume_kept_result {
@@ -82,12 +83,18 @@ struct gpume_lookahead {
     struct gpume_searches *weighted_searches;
     uint64_t weighted_count;
     struct gpume_pool pairs, means, weighings, results;
+    struct gpume_pool planes; /* of weighted references that are compared with plain ones ahead */
+    uint32_t plane_count;     /* those in use */
 };
 
 /* lookahead_read.c: after the split has been opened; false: out of memory. Close when no thread
  * reads any more. */
 bool gpume_readings_open(struct gpume_lookahead *lookahead);
 void gpume_readings_close(struct gpume_lookahead *lookahead);
+
+/* When its job is complete. Needs the mutex. */
+void gpume_kept_give_planes(
+    struct gpume_lookahead *lookahead, struct gpume_kept_weighing *weighing);
 
 /* Forgets what is known of the frame beside others. */
 void gpume_kept_forget(struct gpume_lookahead *lookahead, struct gpume_kept_frame *frame);

@@ -117,23 +117,29 @@ uint64_t gpume_weight_coding_cost(
     return brightens ? cost + cost / 4 : cost;
 }
 
+void gpume_weight_apply_row(const struct gpume_weight *weight, const struct gpume_half *from,
+    struct gpume_half *to, uint32_t block_y)
+{
+    for (uint32_t i = 0; i < GPUME_HALF_PLANES * GPUME_HALF_BLOCK; i++) {
+        const ptrdiff_t plane = i % GPUME_HALF_PLANES;
+        const ptrdiff_t y = block_y * GPUME_HALF_BLOCK + i / GPUME_HALF_PLANES;
+        const uint8_t *in = from->samples + plane * from->plane + y * from->stride;
+        uint8_t *out = to->samples + plane * to->plane + y * to->stride;
+        gpume_encode_kernels()->weigh(out, in, from->width, weight);
+    }
+    gpume_half_extend_row(to, block_y);
+}
+
 struct applying {
     const struct gpume_weight *weight;
     const struct gpume_half *from;
     struct gpume_half *to;
 };
 
-/* A row of blocks. */
 static void apply_row(void *opaque, uint32_t block_y)
 {
     const struct applying *a = opaque;
-    for (uint32_t i = 0; i < GPUME_HALF_PLANES * GPUME_HALF_BLOCK; i++) {
-        const ptrdiff_t plane = i % GPUME_HALF_PLANES;
-        const ptrdiff_t y = block_y * GPUME_HALF_BLOCK + i / GPUME_HALF_PLANES;
-        const uint8_t *in = a->from->samples + plane * a->from->plane + y * a->from->stride;
-        uint8_t *out = a->to->samples + plane * a->to->plane + y * a->to->stride;
-        gpume_encode_kernels()->weigh(out, in, a->from->width, a->weight);
-    }
+    gpume_weight_apply_row(a->weight, a->from, a->to, block_y);
 }
 
 void gpume_weight_apply(struct gpume_split *split, const struct gpume_weight *weight,
@@ -141,7 +147,6 @@ void gpume_weight_apply(struct gpume_split *split, const struct gpume_weight *we
 {
     struct applying applying = {weight, from, to};
     gpume_split_run(split, GPUME_SPLIT_WEIGH, apply_row, &applying);
-    gpume_half_extend(to);
 }
 
 /* Sums of costs: by the plain reference, and by the weighted one. */

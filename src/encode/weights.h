@@ -41,7 +41,10 @@ struct gpume_weight gpume_weight_guess(const struct gpume_luma_stats *target,
 uint64_t gpume_weight_coding_cost(
     const struct gpume_weight *weight, uint64_t distance, uint64_t cost);
 
-/* Writes the weighted samples to a plane of the same size, and its margin. */
+/* Writes the weighted samples to a plane of the same size, and its margin: of a row of blocks, or
+ * all. */
+void gpume_weight_apply_row(const struct gpume_weight *weight, const struct gpume_half *from,
+    struct gpume_half *to, uint32_t block_y);
 void gpume_weight_apply(struct gpume_split *split, const struct gpume_weight *weight,
     const struct gpume_half *from, struct gpume_half *to);
 
