@@ -23,7 +23,7 @@ finds() {
     esac
 }
 
-still="cellauto=s=340x200:r=25:rule=110:random_seed=1:ratio=0.6,trim=end_frame=1,loop=59:1,setpts=N/25/TB"
+still="cellauto=s=340x200:r=25:rule=110:random_seed=1:ratio=0.6,trim=end_frame=1,loop=59:1,setpts=N/25/TB,fps=25"
 
 # Key frames change the coding noise of a still shot, in every format and for complexity.
 if ffmpeg -v error -encoders | grep -q libx264; then
@@ -52,18 +52,18 @@ finds film.mkv ""
 
 # The same picture in another light: one that is on for twelve frames, beside which all else darkens, and one that
 # grows brighter in as many.
-moving="mandelbrot=s=320x180:r=25:end_pts=200,trim=end_frame=70,setpts=N/25/TB,format=yuv420p"
+moving="mandelbrot=s=320x180:r=25:end_pts=200,trim=end_frame=70,setpts=N/25/TB,fps=25,format=yuv420p"
 other="$still,gblur=3,crop=320:180,tpad=stop=10:stop_mode=clone,format=yuv420p"
 lamp="color=black:s=320x180:r=25:d=2.8,format=gray,geq=lum='235*exp(-((X-200)^2+(Y-70)^2)/3000)'"
 make flash.mkv "$moving,split[a][b];$lamp,format=yuv420p[l];[b]lutyuv=y=16+val*0.6[d];\
 [d][l]blend=c0_mode=screen[c];[a][c]overlay=enable='between(n,20,31)'"
 finds flash.mkv ""
 make lamp.mkv "$still,crop=320:180,gblur=3,format=yuv420p,split[a][b];$lamp,trim=end_frame=60,format=yuv420p[l];[b]lutyuv=y=16+val*0.6[d];\
-[d][l]blend=c0_mode=screen,settb=1/25[c];[a]settb=1/25[e];[e][c]xfade=duration=0.48:offset=0.8"
+[d][l]blend=c0_mode=screen,fps=25[c];[a]fps=25[e];[e][c]xfade=duration=0.48:offset=0.8"
 finds lamp.mkv ""
 
 # A cut through one frame that is half of each scene.
-make half.mkv "$moving,settb=1/25[a];$other,settb=1/25[b];[a][b]xfade=duration=0.08:offset=1.2"
+make half.mkv "$moving,fps=25[a];$other,fps=25[b];[a][b]xfade=duration=0.08:offset=1.2"
 finds half.mkv "cut@3[12] "
 
 # Short dark shots between black.
@@ -103,8 +103,8 @@ color=white:s=320x180:r=25:d=2.4,format=yuv420p,fade=in:10:30[b];[a][b]concat"
 finds card.mkv "fade-out@2[0-3] fade-in@[67][0-9] "
 
 # A wipe of a second.
-make wipe.mkv "mandelbrot=s=320x180:r=25:end_pts=200,trim=end_frame=60,format=yuv420p,settb=1/25[a];\
-$still,gblur=2,crop=320:180,format=yuv420p,settb=1/25[b];[a][b]xfade=wipeleft:duration=1:offset=1.2"
+make wipe.mkv "mandelbrot=s=320x180:r=25:end_pts=200,trim=end_frame=60,format=yuv420p,fps=25[a];\
+$still,gblur=2,crop=320:180,format=yuv420p,fps=25[b];[a][b]xfade=wipeleft:duration=1:offset=1.2"
 finds wipe.mkv "wipe@[23][0-9] "
 expect 0 scenes wipe.mkv --backend "$engine" --format json
 grep -q '"kind": *"wipe"' "$scratch/out" || fail "json: no wipe"
