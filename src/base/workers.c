@@ -8,7 +8,7 @@
  *
  * A thread that looks for work takes the ready step with the fewest threads in it, so that steps
  * overlap rather than end one after the other. A step takes no more threads than can each work on
- * it for SHARE_NS. Each sleeper has a condition variable of its own. Whoever queues work or joins a
+ * it for SHARE_NS. A sleeping worker has its own condition variable. Whoever queues work or joins a
  * step wakes up to two sleepers, if there is room for them in steps, and they do the same: the
  * number of threads doubles as long as there is work.
  */

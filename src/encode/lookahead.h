@@ -19,8 +19,8 @@
 
 struct gpume_lookahead;
 
-/* Where it works ahead, what is known of a frame is best asked for when so many frames more have
- * been put: it is ready by then. */
+/* Where it works ahead, a frame's facts and costs are ready when this many more frames have been
+ * put. */
 #define GPUME_LOOKAHEAD_LAG 8u
 
 /* Frames that are read at a time, at most: enough to keep its threads busy. */
