@@ -5,8 +5,9 @@
 
 #include <stdint.h>
 
-/* Calls fn for 0 to count - 1, each on a thread of its own, the first one on the caller's; without
- * enough threads one after the other. All calls have returned on return. */
+/* Calls fn for 0 to count - 1 at the same time: the first call on the caller's thread, the others
+ * on new ones. Calls for which no thread can be started follow on the caller's. Returns when all
+ * calls have returned. */
 void gpume_parallel(void (*fn)(void *opaque, uint32_t index), void *opaque, uint32_t count);
 
 #endif

@@ -10,7 +10,7 @@
  * A general plan has the steps of general/general.h instead of those from the sums on, or, with
  * plan.fast_pixels, instead of rank and measure. Search, rank and measure exist once per layer. Box
  * sums are made only for searches with elimination. This file says what each step does;
- * engine_cpu.c queues them, so that the steps of neighbouring submissions overlap.
+ * submit.c queues them, so that the steps of neighbouring submissions overlap.
  */
 #ifndef GPUME_CPU_STEPS_H
 #define GPUME_CPU_STEPS_H

@@ -2,8 +2,9 @@
 /*
  * The analysis of a first pass: frames in display order go in, decisions in coded order come out:
  * frame types, and QP offsets by the macroblock tree, which propagates quality along vectors, and
- * by adaptive quantization, according to the encoder's options. One thread; on a GPU another one
- * calls params.decide, until the analysis is finished or closed.
+ * by adaptive quantization, according to the encoder's options. One thread calls. Where the
+ * lookahead works ahead, another thread calls params.decide, until the analysis is finished or
+ * closed.
  */
 #ifndef GPUME_ENCODE_ANALYSIS_H
 #define GPUME_ENCODE_ANALYSIS_H

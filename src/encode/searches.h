@@ -19,7 +19,7 @@ int gpume_searches_open(struct gpume_searches **searches, const struct gpume_blo
 /* "NVIDIA H200", "2 threads". */
 const char *gpume_searches_engine(const struct gpume_searches *searches);
 
-/* Whether it runs on a GPU, for which requests should be made early. */
+/* Whether it runs on a GPU. */
 bool gpume_searches_on_gpu(const struct gpume_searches *searches);
 
 /* What refines its matches: on a GPU, if it runs there. Frames must be added to it before they are

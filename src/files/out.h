@@ -66,8 +66,8 @@ int gpume_out_text(struct gpume_out *out, const char *text);
 int gpume_out_make(
     struct gpume_out *out, gpume_make_fn make, void *opaque, uint32_t count, size_t bytes_max);
 
-/* Threads for gpume_out_add beside a decoder and an engine, which share so many processors (0:
- * those of this machine). NULL: none. They are closed after the output. */
+/* Threads for gpume_out_add on a machine with this number of processors (0: this machine), beside a
+ * decoder and an engine. NULL: none. They are closed after the output. */
 struct gpume_makers *gpume_out_makers(uint32_t processors);
 
 /* Appends the items of a job, which the makers make while the caller goes on and appends others.

@@ -23,8 +23,8 @@ int gpume_packer_create(
 /* Most bytes of a member. */
 size_t gpume_packer_bound(const struct gpume_packer *packer);
 
-/* Threads for gpume_out_add that pack beside a decoder and an engine, which share so many
- * processors (0: those of this machine). NULL: none. */
+/* Threads for gpume_out_add that compress, on a machine with this number of processors (0: this
+ * machine), beside a decoder and an engine. NULL: none. */
 struct gpume_makers *gpume_packer_makers(uint32_t processors);
 
 /* gpume_packer_make is a gpume_make_fn, whose opaque is this struct: it packs what another one

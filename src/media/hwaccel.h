@@ -46,7 +46,7 @@ void gpume_hwaccel_refuse(struct gpume_hwaccel *hwaccel, const char *label, cons
  * count - 1, unless the user has named one. Before there are such decoders. */
 void gpume_hwaccel_spread(struct gpume_hwaccel *hwaccel, uint32_t count);
 
-/* How many decoders suit its devices and so many frames (0: unknown); 1 where that is not known. */
+/* How many decoders suit its devices and this number of frames (0: unknown); 1: not known. */
 uint32_t gpume_hwaccel_decoders(const struct gpume_hwaccel *hwaccel, uint64_t frames);
 
 /* TYPE[:DEVICE] in use. */

@@ -70,7 +70,7 @@ static int submit_next(struct gpume_lane *lane)
     }
     const uint64_t end = gpume_clock_ns();
     pthread_mutex_lock(&lane->monitor->mutex);
-    slot->submitted_ns = end; /* copying frames to an engine is none of its own work */
+    slot->submitted_ns = end; /* copying frames to an engine is not part of its speed */
     lane->stats.busy_ns += end - start;
     return status;
 }

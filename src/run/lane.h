@@ -27,8 +27,8 @@ struct gpume_checker;
 struct gpume_lane;
 
 /* One mutex guards everything that lanes and their pipeline share. Waking a thread costs more than
- * anything that is done under it, so receivers have a condition variable of their own: more work
- * for lanes does not wake them. */
+ * anything that is done under it, so receivers have their own condition variable: more work for
+ * lanes does not wake them. */
 struct gpume_monitor {
     pthread_mutex_t mutex;
     pthread_cond_t changed; /* for all others */

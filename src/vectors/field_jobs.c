@@ -74,7 +74,7 @@ int gpume_field_jobs_open(struct gpume_field_jobs **result,
     return GPUME_OK;
 }
 
-/* Appends items, each of which is a member of its own if the file is compressed. bytes_max: of an
+/* Appends items. If the file is compressed, each becomes a separate member. bytes_max: of an
  * item before that. packed lasts as long as the job. */
 static int add(struct gpume_field_jobs *jobs, struct gpume_out *out, struct gpume_makers *makers,
     struct gpume_job *job, struct gpume_packed *packed, size_t bytes_max)

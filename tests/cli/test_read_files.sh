@@ -100,7 +100,7 @@ refused /dev/null small.y4m --vf sendcmd=f=commands,hue --backend cpu --vectors 
     fail "a picture that a graph reads is an output"
 cmp kept/p3.png p3.png || fail "a picture that a graph reads was replaced"
 cp kept/p?.png .
-# What no option was set to is no name: overlay has x=0 by itself.
+# Defaults are not names of files: the x of overlay is 0.
 touch 0
 expect 0 small.y4m --vf 'movie=p3.png[a];[in][a]overlay' --backend cpu -qy --vectors 0 --format csv
 rm 0

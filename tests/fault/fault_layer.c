@@ -203,8 +203,9 @@ static VKAPI_ATTR VkResult VKAPI_CALL fault_DeviceWaitIdle(VkDevice handle)
     return result < 0 ? result : really;
 }
 
-/* A driver that translates the sort wrongly: its kernels, which alone take so many bytes, compare
- * keys with the lowest bit turned over. Not where that bit is one of a place in memory. */
+/* A driver that translates the sort wrongly: its kernels, known by the size of their push
+ * constants, compare keys with the lowest bit turned over. Not where that bit is one of a place in
+ * memory. */
 static VKAPI_ATTR void VKAPI_CALL fault_CmdPushConstants(VkCommandBuffer handle,
     VkPipelineLayout layout, VkShaderStageFlags stages, uint32_t offset, uint32_t bytes,
     const void *values)

@@ -242,7 +242,7 @@ static void check_fades(void)
     free(changes);
 }
 
-/* No change at confidence 0.5 in so many frames. */
+/* Whether these frames have no change at confidence 0.5. */
 static bool has_none(draw_fn draw_frame, uint32_t frames)
 {
     size_t count;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The general search of one task on the CPU, as steps for base/workers.h. engine_cpu.c queues them
+ * The general search of one task on the CPU, as steps for base/workers.h. submit.c queues them
  * in this order, each after the one before:
  *
  *      for every pass: predict -> search      every frame pair of the task; or refine
