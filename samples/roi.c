@@ -159,7 +159,7 @@ static int attach_map(struct encoding *encoding, AVFrame *frame)
     return data ? 0 : fail("regions", "out of memory");
 }
 
-/* What an encoder needs to read regions, and to use no tree of its own. */
+/* What an encoder needs to read regions, and not to use its own tree. */
 static int set_options(AVDictionary **options, const char *encoder)
 {
     static const struct {

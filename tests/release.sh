@@ -35,7 +35,7 @@ cp /etc/resolv.conf /etc/hosts "$root/etc/"
 mkdir -p "$root/gpume"
 (cd "$source" && tar -c --exclude=./.git --exclude='./build*' .) | tar -x -C "$root/gpume"
 
-# A namespace of its own for mounts and processes: both end with this command, whatever ends it.
+# A separate namespace for mounts and processes: both end with this command, whatever ends it.
 exec unshare --mount --pid --fork --kill-child --mount-proc="$root/proc" sh -c '
     root=$1
     shift

@@ -19,7 +19,7 @@ import numpy
 
 FACTORS = (0.5, 0.75, 1, 1.5, 2, 3)
 
-# For noise of so many steps, times a factor.
+# For noise of this many steps, times a factor.
 FILTERS = {
     "hqdn3d": lambda s: f"hqdn3d={0.5 * s}:0:{0.75 * s}:0",
     "nlmeans": lambda s: f"nlmeans=s={min(max(0.6 * s, 1), 30)}:p=5:r=9",

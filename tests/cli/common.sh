@@ -177,7 +177,7 @@ stop_feeder() {
     feeder=
 }
 
-# feed FRAMES: writes so many frames of clip.y4m (64x48) into a pipe that stays open; drain closes it.
+# feed FRAMES: writes FRAMES frames of clip.y4m (64x48) into a pipe that stays open; drain closes it.
 feed() {
     mkfifo slow
     { head -c $(($(head -1 clip.y4m | wc -c) + $1 * 3078)) clip.y4m && exec sleep 86400; } >slow &

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # Calls for memory, threads, files, disks and libav fail one after another: each one alone, and with all later calls, as
-# on a full disk. Where a command repeats the calls of another, only every so many-th call fails, the same ones in every
+# on a full disk. Where a command repeats the calls of another, only every N-th call fails, the same ones in every
 # run.
 . "$(dirname "$0")/common.sh"
 . "$here/faults.sh"

@@ -35,7 +35,7 @@ same() {
     cmp software/vectors.csv hardware/vectors.csv || fail "$clip with --hwaccel $type: vectors"
     cmp software/frames.csv hardware/frames.csv || fail "$clip with --hwaccel $type: figures"
 }
-# warned COUNT: standard error holds exactly so many lines, all of them warnings.
+# warned COUNT: standard error holds exactly COUNT lines, all of them warnings.
 warned() {
     [ "$(grep -c '^gpume: warning: ' "$scratch/err")" -eq "$1" ] &&
         [ "$(wc -l <"$scratch/err")" -eq "$1" ] || fail "not $1 warnings alone"

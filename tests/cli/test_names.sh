@@ -40,11 +40,11 @@ for name in clip.y4m ...y4m ..y4m -o.y4m -- '~.y4m' '$(touch owned).y4m' "$newli
     esac
     if [ -n "$folder" ]; then
         stays "$name" "$folder"
-    else # whatever it is called, it is here, and has a name of its own
+    else # whatever it is called, it is here under its own name
         rm -rf ./*.gpume
         expect 0 --backend "$engine" -- "$name"
         [ "$(find . -maxdepth 1 -type d -name '?*.gpume' ! -name '..*' | wc -l)" -eq 1 ] ||
-            fail "$name: no folder of its own here"
+            fail "$name: its folder is not here"
     fi
     rm -rf ./*.gpume "./$name"
 done

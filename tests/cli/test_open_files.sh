@@ -3,7 +3,7 @@
 # With few open files (ulimit -n) every command succeeds, or says in its one line that this is the reason, and not the
 # name or the permissions of a file.
 . "$(dirname "$0")/common.sh"
-checked && skip "a sanitizer opens files of its own"
+checked && skip "a sanitizer opens its own files"
 make_clip clip.y4m 64 64 8 6
 for part in 1 4; do
     "$gpume" clip.y4m --backend cpu -q -o part$part --start $part --frames $((part == 1 ? 3 : 2)) || fail "no part"

@@ -7,7 +7,7 @@ need_oracle
 env --default-signal=INT true 2>/dev/null || skip "no env --default-signal"
 make_clip clip.y4m 64 48 8 40
 
-# fill FRAMES: writes so many frames of clip.y4m into a pipe and closes it.
+# fill FRAMES: writes FRAMES frames of clip.y4m into a pipe and closes it.
 fill() {
     [ -p slow ] || mkfifo slow
     head -c $(($(head -1 clip.y4m | wc -c) + $1 * 3078)) clip.y4m >slow 2>/dev/null &
@@ -34,7 +34,7 @@ break_off() {
     done
 }
 
-# resumes STATUS FRAMES OPTIONS: with so many frames of the clip.
+# resumes STATUS FRAMES OPTIONS: with FRAMES frames of the clip.
 resumes() {
     wanted=$1
     fill "$2"

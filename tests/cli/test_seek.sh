@@ -29,7 +29,7 @@ starts_at() {
     rows part 0 1000 | cmp -s want - || fail "$clip --start $1, clip $number, kind $kind: not the rows of the whole run"
 }
 
-# after_time FROM FOR: the targets that come so many milliseconds after the first frame, and for so long.
+# after_time FROM FOR: the targets from FROM milliseconds after the first frame on, for FOR milliseconds.
 after_time() {
     column=$(head -n 1 whole/frames.csv | tr , '\n' | grep -n '^time$' | cut -d : -f 1)
     range=$(awk -F, -v c="$column" -v from="$1" -v until=$(($1 + $2)) 'NR > 1 { us = int($c * 1000000 + 0.5) }

@@ -66,7 +66,7 @@ for number in 15 2; do
     stalled stderr $number clip.y4m --backend cpu --vectors v.csv -v
     stalled stderr $number scenes clip.y4m --backend cpu -o s.csv -v
     stalled stderr $number firstpass clip.y4m --encoder x264 --bitrate 100k --backend cpu -o st -v
-    # Data, on a thread of its own and not.
+    # Data, on its own thread and not.
     stalled stdout $number clip.y4m --backend cpu --vectors -
     stalled stdout,stderr $number clip.y4m --backend cpu --vectors -
     stalled stdout $number luma clip.y4m

@@ -14,7 +14,7 @@ clip() {
     ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=s=96x64:r=24000/1001 -frames:v 96 -pix_fmt yuv420p "$@" "$file"
 }
 
-# times_are FILE RATE FIELDS...: a field lasts 1 / (2 * RATE) seconds; the frames take so many of them, in turn.
+# times_are FILE RATE FIELDS...: a field lasts 1 / (2 * RATE) seconds; the frames take FIELDS of them, in turn.
 times_are() {
     file=$1
     rate=$2 # within a tick of 90 kHz

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# samples/cluster/part.sh of a part that was begun on another machine, which a boot ID of its own stands for: while the
+# samples/cluster/part.sh of a part that was begun on another machine, which another boot ID stands for: while the
 # other run lives, its locks keep this one away; when it was killed, the part is run anew.
 # Usage: moved.sh GPUME_BINARY
 . "$(dirname "$0")/../cli/common.sh"

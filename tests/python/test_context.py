@@ -168,7 +168,7 @@ class Contexts(unittest.TestCase):
         self.assertEqual(subprocess.run([sys.executable, "-c", program]).returncode, 0)
 
     def run_program(self, program):
-        """In a Python of its own; an alarm ends what hangs, here and in its children."""
+        """In a separate Python; an alarm ends what hangs, here and in its children."""
         done = subprocess.run(
             [sys.executable, "-W", "error", "-c",
              "import gpume, numpy, os, signal, sys, threading; signal.alarm(600); "

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# Installs the Python package by pip and by CMake, in folders of its own and without a network; then the installed package
+# Installs the Python package by pip and by CMake, in separate folders and without a network; then the installed package
 # searches, and the sample draws a picture.
 # Usage: test_install.sh BUILD_DIR SOURCE_DIR; GPUME_LIBRARY and GPUME_COMMAND name what the package uses.
 set -eu

@@ -334,7 +334,7 @@ static void test_programs(void)
 
 enum { BATCHES = 3, BATCH_WORDS = 5000 };
 
-/* What one batch works on: its part of a host array, and arrays of its own. */
+/* What one batch works on: its part of a host array, and its own arrays. */
 struct batch_job {
     gpume_batch *batch;
     uint32_t *words; /* numbers, then results */

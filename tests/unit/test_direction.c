@@ -77,7 +77,7 @@ static void take(const struct gpume_field *field, const struct expected *expecte
 #define FIELDS_MAX (2u * DISTANCE_MAX * (FRAMES_MAX + FURTHER))
 #define FURTHER (2 * DISTANCE_MAX)
 
-/* Number of fields that must be available after so many frames, if more may follow: the leading
+/* Number of fields that must be available after `frames` frames, if more may follow: the leading
  * ones of the list that need no later frames. */
 static uint32_t list_ready(const struct gpume_params *p, uint64_t sent)
 {

@@ -167,7 +167,7 @@ enum motion {
     FADING, /* STILL, from dark to bright */
 };
 
-/* A clip: each content for so many frames, then the next. */
+/* A clip: each content for its number of frames, then the next. */
 struct part {
     enum synth_content content;
     uint32_t frames;

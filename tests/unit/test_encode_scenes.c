@@ -27,7 +27,7 @@ static uint32_t noise(uint32_t x, uint32_t y, uint32_t step, uint32_t seed)
     return (top * (step - fy) + bottom * fy) / (step * step);
 }
 
-/* A picture of its own for every scene, moving by `speed` pixels per frame. */
+/* A different picture for every scene, moving by `speed` pixels per frame. */
 static void draw(uint8_t *samples, uint32_t scene, uint32_t frame, uint32_t speed)
 {
     for (uint32_t y = 0; y < HEIGHT; y++) {

@@ -388,7 +388,7 @@ static void classify(const struct test_case *c, uint8_t values[PAIRWISE_FACTORS_
 }
 
 /* Of the next numbers, the case with most new pairs for its number of layers, each of which takes
- * shaders of its own. */
+ * its own shaders. */
 static struct test_case next_case(void)
 {
     static uint32_t next = 1;

@@ -864,7 +864,7 @@ static void remove_all(void)
     closedir(dir);
 }
 
-/* Fields that are lent until they are released, each with memory of its own, which is spoiled then.
+/* Fields that are lent until they are released, each with its own memory, which is spoiled then.
  */
 enum { LENT = 40, LENT_X = 96, LENT_Y = 64, LENT_BLOCKS = LENT_X * LENT_Y };
 

@@ -321,7 +321,7 @@ static void check(uint32_t index, bool validate)
     compare_engines(index, params, (enum synth_content)below(SYNTH_OVERFULL), validate, NULL);
 }
 
-/* Where an invocation looks at so many places that its loops come near the limit of drivers. On a
+/* Where an invocation looks at enough places that its loops come near the limit of drivers. On a
  * flat picture nothing is excluded, and all places of the window tie. */
 static void check_large_window(bool validate)
 {

@@ -173,7 +173,7 @@ static void close_run(struct run *run, uint32_t count, int status)
     }
 }
 
-/* Sends so many frames, or fewer if there is no space for more. */
+/* Sends `count` frames, or fewer if there is no space for more. */
 static void send(struct run *run, uint32_t count)
 {
     struct gpume_frame *frame = NULL;

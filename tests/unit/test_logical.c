@@ -78,7 +78,7 @@ static bool is_sorted(const uint32_t *keys, uint64_t sum)
     return sum == 0;
 }
 
-/* Sorts other keys in each round, by a context of its own. */
+/* Sorts other keys in each round, by its own context. */
 static void *sort_all(void *opaque)
 {
     struct sorter *sorter = opaque;

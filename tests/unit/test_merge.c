@@ -244,7 +244,7 @@ static void check_rows(void)
 
 #define TABLE "frame,ref,blocks,zero,sad_before,sad_after,sse_before,sse_after\n"
 
-/* Adds a part's table to a total of its own. */
+/* Adds a part's table to a total for it alone. */
 static int add_table(const struct given *given, const char *rows)
 {
     struct gpume_merge_part part = {0};
@@ -372,7 +372,7 @@ static void check_total(void)
     gpume_merge_part_finish(&parts[1]);
 }
 
-/* Looks at a file of these bytes as one of a part of so many frame pairs and blocks. */
+/* Looks at a file of these bytes as one of a part with these numbers of frame pairs and blocks. */
 static int join_as(const void *data, size_t bytes, uint64_t fields, uint64_t blocks)
 {
     const struct gpume_merge_part part = {.fields = fields, .blocks = blocks, .candidates = 1};
@@ -428,7 +428,7 @@ static void check_lines(void)
     REQUIRE_EQUAL(join_as(jsonl, sizeof(jsonl) - 1, 1, 1), GPUME_INVALID);
 }
 
-/* Fields of so many records of four bytes each. */
+/* Fields of `records` records of four bytes each. */
 static size_t make_mvf(unsigned char *at, unsigned fields, unsigned across, unsigned rows)
 {
     unsigned char *const begin = at;

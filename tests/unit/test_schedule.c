@@ -67,7 +67,7 @@ static bool has_distance(const struct gpume_params *p, uint64_t distance)
     return p->distance_count == 0 && p->ref_distance == distance;
 }
 
-/* All tasks of so many frames. */
+/* All tasks of `frames` frames. */
 static void list_tasks(const struct gpume_plan *plan, uint64_t frames, struct list *list)
 {
     const struct gpume_params *p = &plan->params;
@@ -105,7 +105,7 @@ static uint64_t target_of(const struct gpume_request *request)
 }
 
 /* Tasks that are the same however many frames follow: the common beginning of what they would be
- * after so many frames and after many more. */
+ * after this many frames and after many more. */
 static uint32_t count_certain(const struct gpume_plan *plan, uint64_t frames)
 {
     static struct list now, later;

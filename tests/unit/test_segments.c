@@ -243,7 +243,7 @@ static void check_beginnings(void)
     open_scan(&scanned, 1);
     REQUIRE(take(&scanned, INTRA, 0, 0));
     REQUIRE(!take(&scanned, PREDICTED, 9, 9));
-    const struct picture early = {INTRA, 8, 8}; /* without a group of its own, and shown before P */
+    const struct picture early = {INTRA, 8, 8}; /* without its own group, and shown before P */
     packet = make_packet(&scanned, &early);
     packet->data[15] = 0xb2; /* user data where the group began */
     REQUIRE(!take_packet(&scanned, packet) && is_certain(&scanned));
@@ -536,7 +536,7 @@ static void check_buffers(void)
 /* Room for frames */
 
 /* Segments that come first may fill more of the room, so that the earliest never waits for ever: it
- * has places of its own, and the next one can always deliver what is compared. */
+ * has its own places, and the next one can always deliver what is compared. */
 static void check_room(void)
 {
     static struct gpume_segments_options options = {.division = {.decoders = 4}};
@@ -587,7 +587,7 @@ static void check_reading_ahead(void)
     cutter.reading = true;
     REQUIRE(!gpume_cutter_read_ahead(&cutter));
     cutter.reading = false;
-    cutter.backlog.bytes = 2000; /* 800 of its own, of the 500 that a segment may take */
+    cutter.backlog.bytes = 2000; /* its own are 800 of the 500 that a segment may take */
     REQUIRE(!gpume_cutter_read_ahead(&cutter) && cutter.last == 0 && cutter.why != NULL);
     REQUIRE(!gpume_cutter_read_ahead(&cutter));
 }

@@ -455,7 +455,7 @@ static void check_faults(void)
         {{LOSE, false, false, true, 0, FRAMES}, 0},
         {{ERROR, false, false, true, 72, FRAMES}, 0},
         {{CORRUPT, false, false, true, 72, 1}, 0},
-        /* a frame that each decoder loses, without a word, after so many of its own */
+        /* the number of own frames after which each decoder silently loses one */
         {{LOSE, true, true, true, 40, 1}, 0},
         {{LOSE, true, true, true, 71, 1}, 0},
         /* a failure ends all at its frame, unless the first decoder does without the one that fails

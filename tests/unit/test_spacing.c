@@ -51,7 +51,7 @@ static void test_rates(void)
     RATE(1, 30, 1, 10, 1, 100000);
 }
 
-/* What is not above 0 is no distance, and only so many are kept. */
+/* What is not above 0 is no distance, and only a limited number is kept. */
 static void test_limits(void)
 {
     struct gpume_distances distances = {.count = 0};

@@ -27,7 +27,7 @@ def texture(x, y, peak):
 
 
 def moving(width, height, frames, peak, step=(3, -2)):
-    """Lists of samples: a texture that moves by more from frame to frame, each frame with some noise of its own."""
+    """Lists of samples: a texture that moves by more from frame to frame, each frame with its own noise."""
     return [[min(peak, texture(x + step[0] * t * (t + 1) // 2, y + step[1] * t, peak) + (x * y + t * t * 7) % 5)
              for y in range(height) for x in range(width)] for t in range(frames)]
 

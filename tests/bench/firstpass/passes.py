@@ -8,7 +8,7 @@ same load. Every pass decodes the video.
 usage: passes.py --gpume PATH --encoder x264|x265 --bitrate RATE... | --rung WxH:RATE...
                  [--tune psnr] [--threads N] [--hwaccel TYPE] [--workers N] [--rounds N] VIDEO...
 
---bitrate and --rung may be repeated. Each rate has an analysis of its own; all rungs together, a
+--bitrate and --rung may be repeated. Each rate has its own analysis; all rungs together, a
 ladder, have one. A row for each video and rate, or ladder, and one for all rates of a video: means
 of user and system seconds of each pass, their ratio, and that of the user seconds alone. --tune:
 of the encoder; psnr has no adaptive quantization (default: the preset's). --threads: how many
