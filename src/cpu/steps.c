@@ -170,7 +170,7 @@ static void search_item(void *opaque, uint32_t index)
     }
     struct gpume_span span = span_of(layer, index);
     struct gpume_search_field field = layer->searched;
-    if (!gpume_choice_eliminates(&layer->choice, index)) {
+    if (!gpume_policy_eliminates(&layer->choice, index)) {
         field.boxes = NULL;
     }
     item->counts = (struct gpume_search_counts){0};
@@ -351,7 +351,7 @@ struct gpume_probe gpume_steps_probe(const struct gpume_steps *steps, uint32_t i
     const struct gpume_layer_steps *layer = &steps->layers[index];
     struct gpume_probe probe = {0};
     for (uint32_t i = 0; i < layer->division->items; i++) {
-        bool eliminated = gpume_choice_eliminates(&layer->choice, i);
+        bool eliminated = gpume_policy_eliminates(&layer->choice, i);
         probe.ns[eliminated] += layer->items[i].probe_ns;
         probe.items[eliminated]++;
     }

@@ -17,7 +17,6 @@
 
 #include "base/workers.h"
 #include "cpu/general/general.h"
-#include "cpu/search/policy.h"
 #include "cpu/search/search.h"
 #include "frame/frame.h"
 
@@ -64,7 +63,7 @@ struct gpume_layer_steps {
     const struct gpume_scratch *scratch;
     struct gpume_layer_boxes boxes; /* those of the scratch memory that this layer uses */
     struct gpume_search_field searched, measured; /* the surfaces that the plan names */
-    struct gpume_choice choice;
+    struct gpume_policy_choice choice;
     struct gpume_vector *vectors;
     uint32_t *costs, *ranks;
     void *predicted; /* NULL: not wanted */

@@ -90,7 +90,7 @@ static struct gpume_steps *prepare_search(
     for (uint32_t i = 0; i < plan->layer_count; i++) {
         struct gpume_layer_steps *layer = &steps->layers[i];
         layer->choice = gpume_policy_next(&cpu->policies[i]);
-        bool uses_boxes = gpume_choice_needs_boxes(&layer->choice);
+        bool uses_boxes = gpume_policy_needs_boxes(&layer->choice);
         layer->searched.target = gpume_rings_at(&cpu->rings, plan->searched, task->target);
         layer->searched.reference = gpume_rings_at(&cpu->rings, plan->searched, task->reference);
         layer->searched.boxes = uses_boxes ? &layer->boxes : NULL;

@@ -6,7 +6,7 @@
  */
 #include "brute.h"
 #include "cpu/engine_cpu.h"
-#include "cpu/search/policy.h"
+#include "cpu/search/search.h"
 #include "gpume/gpume.h"
 #include "harness.h"
 #include "model/cost.h"
@@ -19,11 +19,11 @@
 
 /* The time of a field whose items take so long without and with elimination. */
 static struct gpume_probe probe_of(
-    const struct gpume_choice *choice, uint64_t full_ns, uint64_t eliminating_ns, uint64_t box_ns)
+    const struct gpume_policy_choice *choice, uint64_t full_ns, uint64_t eliminating_ns, uint64_t box_ns)
 {
     struct gpume_probe probe = {.box_ns = box_ns};
     for (uint32_t item = 0; item < ITEMS; item++) {
-        bool way = gpume_choice_eliminates(choice, item);
+        bool way = gpume_policy_eliminates(choice, item);
         probe.items[way]++;
         probe.ns[way] += way ? eliminating_ns : full_ns;
     }
@@ -36,8 +36,8 @@ static uint32_t run_fields(struct gpume_policy *policy, uint32_t count, uint64_t
 {
     uint32_t eliminating = 0;
     for (uint32_t i = 0; i < count; i++) {
-        struct gpume_choice choice = gpume_policy_next(policy);
-        REQUIRE_EQUAL(gpume_choice_needs_boxes(&choice), choice.eliminating || i == 0);
+        struct gpume_policy_choice choice = gpume_policy_next(policy);
+        REQUIRE_EQUAL(gpume_policy_needs_boxes(&choice), choice.eliminating || i == 0);
         REQUIRE_EQUAL(choice.probing, i == 0);
         eliminating += choice.eliminating;
         if (choice.probing) {
@@ -65,9 +65,9 @@ static void test_policy(void)
     REQUIRE_EQUAL(run_fields(&policy, 32, 1000, 100, 0), 32); /* a wide window: the first guess */
     gpume_policy_init(&policy, false, true, ITEMS);
     for (uint32_t i = 0; i < 100; i++) {
-        struct gpume_choice choice = gpume_policy_next(&policy);
-        REQUIRE(!gpume_choice_needs_boxes(&choice));
-        REQUIRE(!gpume_choice_eliminates(&choice, i));
+        struct gpume_policy_choice choice = gpume_policy_next(&policy);
+        REQUIRE(!gpume_policy_needs_boxes(&choice));
+        REQUIRE(!gpume_policy_eliminates(&choice, i));
     }
 }
 
@@ -78,8 +78,8 @@ static void test_single_item(void)
     struct gpume_policy policy;
     gpume_policy_init(&policy, true, false, 1);
     for (uint32_t i = 0; i < 70; i++) {
-        struct gpume_choice choice = gpume_policy_next(&policy);
-        bool way = gpume_choice_eliminates(&choice, 0);
+        struct gpume_policy_choice choice = gpume_policy_next(&policy);
+        bool way = gpume_policy_eliminates(&choice, 0);
         REQUIRE_EQUAL(way, choice.eliminating != choice.probing);
         if (choice.probing) {
             struct gpume_probe probe = {.box_ns = 1};

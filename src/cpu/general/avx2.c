@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "cpu/general/bounds.h"
-#include "cpu/general/distortion.h"
 #include "cpu/general/distortion_avx2.h"
-#include "cpu/general/fractions.h"
+#include "cpu/general/plain.h"
 
 const struct gpume_general_kernels gpume_kernels_avx2 = {.bounds = GPUME_BOUNDS,
     .sum_rows = sum_rows,

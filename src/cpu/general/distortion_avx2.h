@@ -6,7 +6,7 @@
 #ifndef GPUME_CPU_GENERAL_DISTORTION_AVX2_H
 #define GPUME_CPU_GENERAL_DISTORTION_AVX2_H
 
-#include "cpu/general/distortion.h"
+#include "cpu/general/plain.h"
 
 #include <immintrin.h>
 #include <string.h>

@@ -5,9 +5,7 @@
  * a piece or a tile go to the plain loops. A number after both transforms is at most 64 * 255 <
  * 2^15, and so is the sum of four in a tile of 4x4.
  */
-#include "cpu/general/bounds.h"
-#include "cpu/general/distortion.h"
-#include "cpu/general/fractions.h"
+#include "cpu/general/plain.h"
 
 #include <arm_neon.h>
 #include <string.h>

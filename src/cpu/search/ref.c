@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The plain search: loops over all candidates that define the right answer.
+ * The plain search and the plain kernels of the general search: loops over all candidates that
+ * define the right answer.
  */
 #include "base/grid.h"
+#include "cpu/general/plain.h"
 #include "cpu/search/search.h"
 #include "model/cost.h"
 #include "model/order.h"
 
 /* The place of a block: the sample offset of its upper left corner in a padded frame, and its
  * visible size. */
-struct place {
+struct visible_block {
     size_t offset;
     uint32_t x, y, width, height;
 };
@@ -33,48 +35,49 @@ struct place {
 DEFINE_COST(cost8, uint8_t)
 DEFINE_COST(cost16, uint16_t)
 
-static uint32_t cost_of(const struct gpume_plan *plan, const struct place *place,
+static uint32_t cost_of(const struct gpume_plan *plan, const struct visible_block *block,
     const void *target, const void *reference, int32_t dx, int32_t dy)
 {
     size_t stride = plan->padded_stride;
     ptrdiff_t shift = (ptrdiff_t)dy * (ptrdiff_t)stride + dx;
     if (plan->sample_bytes == 2) {
-        const uint16_t *a = (const uint16_t *)target + place->offset;
-        const uint16_t *b = (const uint16_t *)reference + place->offset + shift;
-        return cost16(a, b, stride, place->width, place->height);
+        const uint16_t *a = (const uint16_t *)target + block->offset;
+        const uint16_t *b = (const uint16_t *)reference + block->offset + shift;
+        return cost16(a, b, stride, block->width, block->height);
     }
-    const uint8_t *a = (const uint8_t *)target + place->offset;
-    const uint8_t *b = (const uint8_t *)reference + place->offset + shift;
-    switch (place->width) { /* constants for the common widths */
+    const uint8_t *a = (const uint8_t *)target + block->offset;
+    const uint8_t *b = (const uint8_t *)reference + block->offset + shift;
+    switch (block->width) { /* constants for the common widths */
     case 8:
-        return cost8(a, b, stride, 8, place->height);
+        return cost8(a, b, stride, 8, block->height);
     case 16:
-        return cost8(a, b, stride, 16, place->height);
+        return cost8(a, b, stride, 16, block->height);
     default:
-        return cost8(a, b, stride, place->width, place->height);
+        return cost8(a, b, stride, block->width, block->height);
     }
 }
 
-/* Does the whole match lie inside the picture? */
-static bool inside(const struct gpume_params *p, const struct place *place, int32_t dx, int32_t dy)
+/* Does the whole match lie is_inside the picture? */
+static bool is_inside(
+    const struct gpume_params *p, const struct visible_block *block, int32_t dx, int32_t dy)
 {
-    int64_t x = (int64_t)place->x + dx, y = (int64_t)place->y + dy;
-    return x >= 0 && y >= 0 && x + place->width <= p->width && y + place->height <= p->height;
+    int64_t x = (int64_t)block->x + dx, y = (int64_t)block->y + dy;
+    return x >= 0 && y >= 0 && x + block->width <= p->width && y + block->height <= p->height;
 }
 
-static struct gpume_candidate best_match(const struct gpume_plan *plan, const struct place *place,
-    const void *target, const void *reference)
+static struct gpume_candidate best_match(const struct gpume_plan *plan,
+    const struct visible_block *block, const void *target, const void *reference)
 {
     const struct gpume_params *p = &plan->params;
     int32_t wx = (int32_t)p->window_x, wy = (int32_t)p->window_y;
-    struct gpume_candidate best = {.cost = cost_of(plan, place, target, reference, 0, 0)};
+    struct gpume_candidate best = {.cost = cost_of(plan, block, target, reference, 0, 0)};
     for (int32_t dy = -wy; dy <= wy; dy++) {
         for (int32_t dx = -wx; dx <= wx; dx++) {
-            if (p->edge == GPUME_EDGE_INSIDE && !inside(p, place, dx, dy)) {
+            if (p->edge == GPUME_EDGE_INSIDE && !is_inside(p, block, dx, dy)) {
                 continue;
             }
             struct gpume_candidate candidate = {
-                cost_of(plan, place, target, reference, dx, dy), dx, dy};
+                cost_of(plan, block, target, reference, dx, dy), dx, dy};
             if (gpume_candidate_wins(candidate, best)) {
                 best = candidate;
             }
@@ -95,25 +98,31 @@ static void plain_span(const struct gpume_search_field *field, const struct gpum
         if (gpume_search_cancelled(field)) {
             return;
         }
-        struct place place = {.x = column * layer->block_w, .y = span->row * layer->block_h};
-        place.width = gpume_min_u32(layer->block_w, p->width - place.x);
-        place.height = gpume_min_u32(layer->block_h, p->height - place.y);
-        place.offset =
-            (size_t)(plan->pad_y + place.y) * plan->padded_stride + plan->pad_x + place.x;
-        struct gpume_candidate best = best_match(plan, &place, field->target, field->reference);
+        struct visible_block block = {
+            .x = column * layer->block_w, .y = span->row * layer->block_h};
+        block.width = gpume_min_u32(layer->block_w, p->width - block.x);
+        block.height = gpume_min_u32(layer->block_h, p->height - block.y);
+        block.offset =
+            (size_t)(plan->pad_y + block.y) * plan->padded_stride + plan->pad_x + block.x;
+        struct gpume_candidate best = best_match(plan, &block, field->target, field->reference);
         vectors[first + column] = (struct gpume_vector){(int16_t)best.dx, (int16_t)best.dy};
         costs[first + column] = best.cost;
     }
 }
 
-static bool always(void)
+static bool is_always_available(void)
 {
     return true;
 }
 
+const struct gpume_general_kernels gpume_kernels_plain = {.bounds = GPUME_BOUNDS,
+    .sum_rows = sum_rows,
+    .distortions = GPUME_DISTORTIONS(sad8, satd8),
+    .fraction_rows = fraction_rows};
+
 const struct gpume_search gpume_search_plain = {.name = "plain",
     .summary = "portable C, every candidate in full; defines the answer",
-    .available = always,
+    .available = is_always_available,
     .span = plain_span,
     .differences8 = gpume_differences8,
     .differences16 = gpume_differences16,
