@@ -10,18 +10,18 @@
 _Static_assert(RUN <= GPUME_DIFFERENCES_MAX && RUN >= GPUME_BLOCK_MAX, "a run holds a block");
 
 /* Neighbouring blocks of one block row, which are measured together. */
-struct stretch {
+struct block_stretch {
     uint32_t x, x_end, y, y_end; /* pixels; x and y begin at a block's upper left corner */
 };
 
 /* Where the match of a stretch is stored. */
-struct rows {
+struct match_rows {
     uint8_t *first;
     size_t stride; /* bytes */
 };
 
-static inline void copy_rows(
-    struct rows to, const uint8_t *from, size_t stride, uint32_t bytes, uint32_t count)
+static inline void copy_block_rows(
+    struct match_rows to, const uint8_t *from, size_t stride, uint32_t bytes, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         memcpy(to.first + i * to.stride, from + i * stride, bytes);
@@ -30,20 +30,20 @@ static inline void copy_rows(
 
 /* Most blocks are 8 or 16 samples wide: then a row is one load and one store. */
 static void copy_block(
-    struct rows to, const uint8_t *from, size_t stride, uint32_t bytes, uint32_t count)
+    struct match_rows to, const uint8_t *from, size_t stride, uint32_t bytes, uint32_t count)
 {
     switch (bytes) {
     case 4:
-        copy_rows(to, from, stride, 4, count);
+        copy_block_rows(to, from, stride, 4, count);
         break;
     case 8:
-        copy_rows(to, from, stride, 8, count);
+        copy_block_rows(to, from, stride, 8, count);
         break;
     case 16:
-        copy_rows(to, from, stride, 16, count);
+        copy_block_rows(to, from, stride, 16, count);
         break;
     default:
-        copy_rows(to, from, stride, bytes, count);
+        copy_block_rows(to, from, stride, bytes, count);
         break;
     }
 }
@@ -54,8 +54,8 @@ static size_t offset_of(const struct gpume_plan *plan, uint32_t x, uint32_t y)
 }
 
 /* Copies the match of every block. vectors: of the block row. */
-static void predict(const struct gpume_search_field *field, const struct gpume_vector *vectors,
-    const struct stretch *stretch, struct rows to)
+static void predict_stretch(const struct gpume_search_field *field,
+    const struct gpume_vector *vectors, const struct block_stretch *stretch, struct match_rows to)
 {
     const struct gpume_plan *plan = field->plan;
     uint32_t bytes = plan->sample_bytes, block = field->layer->block_w;
@@ -80,8 +80,8 @@ void gpume_measure_add(struct gpume_sums *to, const struct gpume_sums *from)
     to->sse_after += from->sse_after;
 }
 
-static struct gpume_differences compare(const struct gpume_search *search, uint32_t sample_bytes,
-    const void *a, const void *b, uint32_t count)
+static struct gpume_differences compare_run(const struct gpume_search *search,
+    uint32_t sample_bytes, const void *a, const void *b, uint32_t count)
 {
     return sample_bytes == 2 ? search->differences16(a, b, count)
                              : search->differences8(a, b, count);
@@ -90,8 +90,8 @@ static struct gpume_differences compare(const struct gpume_search *search, uint3
 void gpume_measure_run(const struct gpume_search *search, uint32_t sample_bytes, const void *target,
     const void *reference, const void *predicted, uint32_t count, struct gpume_sums *sums)
 {
-    struct gpume_differences before = compare(search, sample_bytes, target, reference, count);
-    struct gpume_differences after = compare(search, sample_bytes, target, predicted, count);
+    struct gpume_differences before = compare_run(search, sample_bytes, target, reference, count);
+    struct gpume_differences after = compare_run(search, sample_bytes, target, predicted, count);
     sums->sad_before += before.sad;
     sums->sse_before += before.sse;
     sums->sad_after += after.sad;
@@ -101,17 +101,17 @@ void gpume_measure_run(const struct gpume_search *search, uint32_t sample_bytes,
 /* Adds the sums of a stretch of at most TILE samples. */
 static void measure_stretch(const struct gpume_search *search,
     const struct gpume_search_field *field, const struct gpume_vector *vectors,
-    const struct stretch *stretch, void *predicted, struct gpume_sums *sums)
+    const struct block_stretch *stretch, void *predicted, struct gpume_sums *sums)
 {
     const struct gpume_plan *plan = field->plan;
     uint32_t bytes = plan->sample_bytes, width = stretch->x_end - stretch->x;
     uint16_t tile[TILE];
-    struct rows match = {(uint8_t *)tile, (size_t)width * bytes};
+    struct match_rows match = {(uint8_t *)tile, (size_t)width * bytes};
     if (predicted) {
         match.stride = plan->plane_stride;
         match.first = (uint8_t *)predicted + stretch->y * match.stride + (size_t)stretch->x * bytes;
     }
-    predict(field, vectors, stretch, match);
+    predict_stretch(field, vectors, stretch, match);
     for (uint32_t y = stretch->y; y < stretch->y_end; y++) {
         const uint8_t *predicted_row = match.first + (y - stretch->y) * match.stride;
         size_t first = offset_of(plan, stretch->x, y) * bytes;
@@ -136,7 +136,7 @@ struct gpume_sums gpume_measure_span(const struct gpume_search *search,
     uint32_t step = RUN < TILE / block_h ? RUN : TILE / block_h;
     step = step / block_w * block_w;
     uint32_t x_last = gpume_min_u32(span->end * block_w, p->width);
-    struct stretch stretch = {.y = span->row * block_h};
+    struct block_stretch stretch = {.y = span->row * block_h};
     stretch.y_end = gpume_min_u32(stretch.y + block_h, p->height);
     for (stretch.x = span->first * block_w; stretch.x < x_last; stretch.x = stretch.x_end) {
         stretch.x_end = gpume_min_u32(stretch.x + step, x_last);

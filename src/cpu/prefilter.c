@@ -1,23 +1,59 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
+#include "cpu/prefilter.h"
+
+#include "base/grid.h"
+
+#include <string.h>
+
+/* --- the source */
+
+static void repeat_sample(uint8_t *to, const uint8_t *sample, uint32_t count, uint32_t sample_bytes)
+{
+    if (sample_bytes == 1) {
+        memset(to, *sample, count);
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        memcpy(to + 2 * (size_t)i, sample, 2);
+    }
+}
+
+/* Repeats the first and the last sample of the picture outwards. row: the start of a padded row
+ * that holds its picture samples already. */
+static void extend_row(const struct gpume_plan *plan, void *row)
+{
+    uint32_t bytes = plan->sample_bytes, right = plan->pad_x + plan->params.width;
+    uint8_t *to = row;
+    repeat_sample(to, to + (size_t)plan->pad_x * bytes, plan->pad_x, bytes);
+    repeat_sample(to + (size_t)right * bytes, to + (size_t)(right - 1) * bytes,
+        plan->padded_stride - right, bytes);
+}
+
+void gpume_pad_row(
+    const struct gpume_plan *plan, const struct gpume_plane *plane, void *padded, uint32_t row)
+{
+    uint32_t bytes = plan->sample_bytes;
+    uint32_t below = row < plan->pad_y ? 0 : row - plan->pad_y;
+    uint32_t y = gpume_min_u32(below, plane->height - 1);
+    const uint8_t *from = (const uint8_t *)plane->data + (ptrdiff_t)y * plane->stride;
+    uint8_t *to = (uint8_t *)padded + (size_t)row * plan->padded_stride * bytes;
+    memcpy(to + (size_t)plan->pad_x * bytes, from, (size_t)plane->width * bytes);
+    extend_row(plan, to);
+}
+
+/* --- filters
+ *
  * A row is made in runs of neighbouring samples, each from lines of 16-bit samples on the stack, so
  * that 8 and 16 bits share the same plain loops for the compiler's vectors. That 32 bits hold the
  * sums is proved where the weights are made (model/prefilter.h) or below.
  */
-#include "cpu/prefilter.h"
-
-#include "base/grid.h"
-#include "cpu/pad.h"
-
-#include <string.h>
-
 #define RUN 256u  /* samples of a run, a multiple of LANES; its lines stay in the first cache */
 #define LANES 16u /* samples that the median sorts side by side */
 #define LINE (RUN + 2 * GPUME_PREFILTER_RADIUS_MAX)
 #define SQUARE_LINE (RUN + 30u) /* of filters with radii up to 15 */
 #define KEPT 14u                /* of 25 samples: the first ones among which the median is sought */
 
-struct run {
+struct filter_run {
     const struct gpume_plan *plan;
     const struct gpume_prefilter_tables *tables;
     const uint8_t *picture; /* row 0, column 0 */
@@ -25,7 +61,8 @@ struct run {
     uint32_t count; /* samples to make: a multiple of LANES; those past the edge are discarded */
 };
 
-static void widen(const struct run *run, const uint8_t *row, int64_t x, int64_t end, uint16_t *to)
+static void widen(
+    const struct filter_run *run, const uint8_t *row, int64_t x, int64_t end, uint16_t *to)
 {
     uint32_t count = (uint32_t)(end - x);
     if (run->plan->sample_bytes == 1) {
@@ -43,7 +80,7 @@ static void widen(const struct run *run, const uint8_t *row, int64_t x, int64_t 
 
 /* Loads the samples of row y + j that a run needs: count + 2 radius_x from x - radius_x on. Outside
  * the picture they are its nearest samples. */
-static void load(const struct run *run, int64_t j, uint16_t *line)
+static void load_line(const struct filter_run *run, int64_t j, uint16_t *line)
 {
     const struct gpume_plan *plan = run->plan;
     int64_t width = plan->params.width, y = gpume_nearest(run->y + j, plan->params.height);
@@ -71,13 +108,13 @@ static void add_weighted(
 
 /* Weights are below 2^16 and add up to 2^16. Columns: 2^16 (2^bits - 1) + 2^(bits-1) < 2^32, and
  * after the shift at most 2^16 - 2^(16-bits). Rows: 2^32 - 2^(32-bits) + 2^(31-bits) < 2^32. */
-static void gauss(const struct run *run, uint16_t *out)
+static void gauss(const struct filter_run *run, uint16_t *out)
 {
     const struct gpume_prefilter_tables *t = run->tables;
     uint32_t sums[LINE] = {0}, side = 2 * t->radius_x + 1, wide = run->count + side - 1;
     uint16_t line[LINE];
     for (uint32_t j = 0; j < side; j++) {
-        load(run, (int64_t)j - t->radius_y, line);
+        load_line(run, (int64_t)j - t->radius_y, line);
         add_weighted(sums, line, (uint16_t)t->weights[j], wide);
     }
     for (uint32_t x = 0; x < wide; x++) {
@@ -99,13 +136,13 @@ static void gauss(const struct run *run, uint16_t *out)
  * quotient grows by at most s / 2^36 < n 2^16 / 2^36, which is less than 1 / n, since n^2 2^16 <=
  * 961^2 2^16 < 2^36. So it never reaches the next whole number.
  */
-static void box(const struct run *run, uint16_t *out)
+static void box(const struct filter_run *run, uint16_t *out)
 {
     const struct gpume_prefilter_tables *t = run->tables;
     uint32_t sums[LINE] = {0}, side = 2 * t->radius_x + 1, wide = run->count + side - 1;
     uint16_t line[LINE];
     for (uint32_t j = 0; j < side; j++) {
-        load(run, (int64_t)j - t->radius_y, line);
+        load_line(run, (int64_t)j - t->radius_y, line);
         add_weighted(sums, line, 1, wide);
     }
     uint64_t inverse = (1ull << 36) / t->divisor + 1;
@@ -120,7 +157,7 @@ static void box(const struct run *run, uint16_t *out)
     }
 }
 
-static void kernel(const struct run *run, uint16_t *out)
+static void kernel(const struct filter_run *run, uint16_t *out)
 {
     const struct gpume_prefilter_tables *t = run->tables;
     uint32_t columns = 2 * t->radius_x + 1, rows = 2 * t->radius_y + 1;
@@ -130,7 +167,7 @@ static void kernel(const struct run *run, uint16_t *out)
         sums[x] = (int32_t)(t->divisor / 2);
     }
     for (uint32_t j = 0; j < rows; j++) {
-        load(run, (int64_t)j - t->radius_y, line);
+        load_line(run, (int64_t)j - t->radius_y, line);
         for (uint32_t i = 0; i < columns; i++) {
             int32_t weight = t->weights[j * columns + i];
             for (uint32_t x = 0; x < run->count; x++) {
@@ -184,12 +221,12 @@ static inline void middle(
     memcpy(out, kept[1], sizeof(kept[1]));
 }
 
-static void median(const struct run *run, uint16_t *out)
+static void median(const struct filter_run *run, uint16_t *out)
 {
     uint16_t lines[5][SQUARE_LINE];
     uint32_t side = 2 * run->tables->radius_x + 1;
     for (uint32_t j = 0; j < side; j++) {
-        load(run, (int64_t)j - run->tables->radius_y, lines[j]);
+        load_line(run, (int64_t)j - run->tables->radius_y, lines[j]);
     }
     for (uint32_t x = 0; x < run->count; x += LANES) {
         if (side == 3) { /* constants, so that the loops are unrolled */
@@ -206,7 +243,7 @@ static void median(const struct run *run, uint16_t *out)
  * sum of products with samples is below 2^39 and needs 64 bits.
  */
 static uint16_t bilateral_sample(
-    const struct run *run, const uint16_t lines[][SQUARE_LINE], uint32_t x)
+    const struct filter_run *run, const uint16_t lines[][SQUARE_LINE], uint32_t x)
 {
     const struct gpume_prefilter_tables *t = run->tables;
     uint32_t side = 2 * t->radius_x + 1, whole = 0;
@@ -226,18 +263,18 @@ static uint16_t bilateral_sample(
     return (uint16_t)((sum + whole / 2) / whole);
 }
 
-static void bilateral(const struct run *run, uint16_t *out)
+static void bilateral(const struct filter_run *run, uint16_t *out)
 {
     uint16_t lines[31][SQUARE_LINE];
     for (uint32_t j = 0; j < 2 * run->tables->radius_y + 1; j++) {
-        load(run, (int64_t)j - run->tables->radius_y, lines[j]);
+        load_line(run, (int64_t)j - run->tables->radius_y, lines[j]);
     }
     for (uint32_t x = 0; x < run->count; x++) {
         out[x] = bilateral_sample(run, (const uint16_t(*)[SQUARE_LINE])lines, x);
     }
 }
 
-static void make_run(const struct run *run, uint16_t *out)
+static void make_run(const struct filter_run *run, uint16_t *out)
 {
     switch (run->tables->kind) {
     case GPUME_PREFILTER_GAUSS:
@@ -258,7 +295,8 @@ static void make_run(const struct run *run, uint16_t *out)
     }
 }
 
-static void store(const struct gpume_plan *plan, const uint16_t *from, uint32_t count, void *to)
+static void store_samples(
+    const struct gpume_plan *plan, const uint16_t *from, uint32_t count, void *to)
 {
     if (plan->sample_bytes == 2) {
         memcpy(to, from, 2 * (size_t)count);
@@ -288,7 +326,7 @@ void gpume_prefilter_row(
 {
     size_t bytes = plan->sample_bytes, row_bytes = plan->padded_stride * bytes;
     uint8_t *row = (uint8_t *)filtered + (plan->pad_y + y) * row_bytes;
-    struct run run = {.plan = plan,
+    struct filter_run run = {.plan = plan,
         .tables = &plan->prefilter,
         .picture = (const uint8_t *)padded + plan->pad_y * row_bytes + plan->pad_x * bytes,
         .y = y};
@@ -298,8 +336,8 @@ void gpume_prefilter_row(
         run.x = x;
         run.count = (uint32_t)gpume_round_up(count, LANES);
         make_run(&run, out);
-        store(plan, out, count, row + (plan->pad_x + x) * bytes);
+        store_samples(plan, out, count, row + (plan->pad_x + x) * bytes);
     }
-    gpume_extend_row(plan, row);
+    extend_row(plan, row);
     extend_rows(plan, filtered, y);
 }

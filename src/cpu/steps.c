@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "cpu/steps.h"
+#include "cpu/cpu.h"
 
 #include "arrays/host_sort.h"
 #include "base/clock.h"
 #include "base/grid.h"
 #include "base/status.h"
 #include "cpu/measure.h"
-#include "cpu/memory.h"
-#include "cpu/pad.h"
 #include "cpu/prefilter.h"
 
 /* Rows per work item, so that handing one out costs less than 1 %. Filtering takes much longer. */
@@ -16,11 +14,12 @@
 #define BOX_ROWS 16u
 #define THREAD_ITEMS 8u /* per layer and thread: few threads wait for the last one */
 
-static struct gpume_division divide(const struct gpume_shape *layer, uint32_t threads)
+static struct gpume_layer_division divide_layer(const struct gpume_shape *layer, uint32_t threads)
 {
     uint64_t wanted = threads > 1 ? (uint64_t)threads * THREAD_ITEMS : 1;
     uint64_t per_row = gpume_min_u64(gpume_div_up(wanted, layer->blocks_y), layer->blocks_x);
-    struct gpume_division division = {.blocks = (uint32_t)gpume_div_up(layer->blocks_x, per_row)};
+    struct gpume_layer_division division = {
+        .blocks = (uint32_t)gpume_div_up(layer->blocks_x, per_row)};
     division.per_row = (uint32_t)gpume_div_up(layer->blocks_x, division.blocks);
     division.items = division.per_row * layer->blocks_y;
     return division;
@@ -29,13 +28,8 @@ static struct gpume_division divide(const struct gpume_shape *layer, uint32_t th
 void gpume_shared_divide(struct gpume_shared *shared, uint32_t threads)
 {
     for (uint32_t i = 0; i < shared->plan.layer_count; i++) {
-        shared->divisions[i] = divide(&shared->plan.layers[i], threads);
+        shared->divisions[i] = divide_layer(&shared->plan.layers[i], threads);
     }
-}
-
-static bool is_cancelled(const struct gpume_shared *shared)
-{
-    return atomic_load_explicit(&shared->cancelled, memory_order_relaxed);
 }
 
 static uint32_t end_row(uint32_t item, uint32_t item_rows, uint32_t rows)
@@ -60,7 +54,8 @@ static void filter_item(void *opaque, uint32_t item)
     const struct gpume_steps *steps = opaque;
     const struct gpume_plan *plan = &steps->shared->plan;
     uint32_t end = end_row(item, FILTER_ROWS, plan->params.height);
-    for (uint32_t y = item * FILTER_ROWS; y < end && !is_cancelled(steps->shared); y++) {
+    for (uint32_t y = item * FILTER_ROWS; y < end && !gpume_is_cancelled(&steps->shared->cancelled);
+         y++) {
         gpume_prefilter_row(plan, steps->surfaces[GPUME_SURFACE_SOURCE],
             steps->surfaces[GPUME_SURFACE_FILTERED], y);
     }
@@ -86,7 +81,7 @@ static void fraction_item(void *opaque, uint32_t item)
 {
     const struct gpume_fractions *fractions = opaque;
     const struct gpume_steps *steps = fractions->steps;
-    if (!is_cancelled(steps->shared)) {
+    if (!gpume_is_cancelled(&steps->shared->cancelled)) {
         steps->shared->search->general->fraction_rows(
             &steps->shared->plan, steps->surfaces[fractions->surface], item * GPUME_FRACTION_ROWS);
     }
@@ -98,7 +93,7 @@ static void sum_item(void *opaque, uint32_t item)
     const struct gpume_steps *steps = opaque;
     const struct gpume_plan *plan = &steps->shared->plan;
     uint32_t count = GPUME_RING_BOXES * gpume_plan_search_planes(plan);
-    for (uint32_t i = 0; i < count && !is_cancelled(steps->shared); i++) {
+    for (uint32_t i = 0; i < count && !gpume_is_cancelled(&steps->shared->cancelled); i++) {
         uint32_t box = i % GPUME_RING_BOXES, plane = i / GPUME_RING_BOXES;
         if (steps->sums[box]) {
             steps->shared->search->general->sum_rows(plan,
@@ -129,7 +124,8 @@ static void box_item(void *opaque, uint32_t item)
     const struct gpume_boxes *boxes = &steps->scratch->boxes;
     uint64_t start = steps->probing ? gpume_clock_thread_ns() : 0;
     uint32_t end = end_row(item, BOX_ROWS, gpume_boxes_rows(boxes, work->level));
-    for (uint32_t row = item * BOX_ROWS; row < end && !is_cancelled(steps->shared); row++) {
+    for (uint32_t row = item * BOX_ROWS;
+         row < end && !gpume_is_cancelled(&steps->shared->cancelled); row++) {
         steps->shared->search->box_row(boxes, steps->summed, work->level, row);
     }
     if (steps->probing) {
@@ -154,18 +150,18 @@ static void init_boxes(struct gpume_steps *steps)
 
 static struct gpume_span span_of(const struct gpume_layer_steps *layer, uint32_t item)
 {
-    const struct gpume_division *division = layer->division;
+    const struct gpume_layer_division *division = layer->division;
     struct gpume_span span = {.row = item / division->per_row};
     span.first = item % division->per_row * division->blocks;
     span.end = gpume_min_u32(span.first + division->blocks, layer->searched.layer->blocks_x);
     return span;
 }
 
-static void search_item(void *opaque, uint32_t index)
+static void search_span_item(void *opaque, uint32_t index)
 {
     struct gpume_layer_steps *layer = opaque;
     struct gpume_item *item = &layer->items[index];
-    if (is_cancelled(layer->shared)) {
+    if (gpume_is_cancelled(&layer->shared->cancelled)) {
         return;
     }
     struct gpume_span span = span_of(layer, index);
@@ -180,21 +176,21 @@ static void search_item(void *opaque, uint32_t index)
 }
 
 /* A step of its own: measuring each span right after its search was 25 % slower. */
-static void measure_item(void *opaque, uint32_t index)
+static void measure_span_item(void *opaque, uint32_t index)
 {
     struct gpume_layer_steps *layer = opaque;
     struct gpume_span span = span_of(layer, index);
-    if (!is_cancelled(layer->shared)) {
+    if (!gpume_is_cancelled(&layer->shared->cancelled)) {
         layer->items[index].sums = gpume_measure_span(
             layer->shared->search, &layer->measured, &span, layer->vectors, layer->predicted);
     }
 }
 
-static void rank_item(void *opaque, uint32_t item)
+static void rank_layer_item(void *opaque, uint32_t item)
 {
     struct gpume_layer_steps *layer = opaque;
     (void)item;
-    if (!is_cancelled(layer->shared)) {
+    if (!gpume_is_cancelled(&layer->shared->cancelled)) {
         const struct gpume_shape *shape = layer->searched.layer;
         gpume_host_rank(
             layer->costs, shape->blocks, shape->cost_bits, layer->ranks, layer->scratch->ranking);
@@ -218,11 +214,15 @@ static void init_layer(struct gpume_steps *steps, uint32_t index)
     layer->ranks = steps->ranks ? steps->ranks + shape->first : NULL;
     layer->predicted = index == 0 ? steps->predicted : NULL;
     uint32_t items = layer->division->items;
-    layer->search = (struct gpume_step){
-        .fn = search_item, .opaque = layer, .pace = &shared->paces.search[index], .count = items};
-    layer->rank = (struct gpume_step){.fn = rank_item, .opaque = layer, .count = 1};
-    layer->measure = (struct gpume_step){
-        .fn = measure_item, .opaque = layer, .pace = &shared->paces.measure[index], .count = items};
+    layer->search = (struct gpume_step){.fn = search_span_item,
+        .opaque = layer,
+        .pace = &shared->paces.search[index],
+        .count = items};
+    layer->rank = (struct gpume_step){.fn = rank_layer_item, .opaque = layer, .count = 1};
+    layer->measure = (struct gpume_step){.fn = measure_span_item,
+        .opaque = layer,
+        .pace = &shared->paces.measure[index],
+        .count = items};
 }
 
 static int allocate_layers(struct gpume_steps *steps, uint64_t *bytes)
@@ -240,7 +240,7 @@ static int allocate_layers(struct gpume_steps *steps, uint64_t *bytes)
     return steps->layers ? GPUME_OK : GPUME_NOMEM;
 }
 
-static int allocate_results(struct gpume_steps *steps, uint64_t *bytes)
+static int allocate_fast(struct gpume_steps *steps, uint64_t *bytes)
 {
     const struct gpume_plan *plan = &steps->shared->plan;
     uint32_t box_items = (uint32_t)gpume_div_up(plan->padded_rows, BOX_ROWS);
@@ -284,7 +284,7 @@ static int init_fast(struct gpume_steps *steps, uint64_t *bytes)
 {
     int status;
     GPUME_TRY(allocate_layers(steps, bytes));
-    GPUME_TRY(allocate_results(steps, bytes));
+    GPUME_TRY(allocate_fast(steps, bytes));
     init_boxes(steps);
     for (uint32_t i = 0; i < steps->shared->plan.layer_count; i++) {
         init_layer(steps, i);

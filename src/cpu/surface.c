@@ -14,14 +14,14 @@
 /* Samples beyond the window, for the taps of fractions, which reach 4 samples. */
 #define TAPS 8u
 
-struct patch {
+struct surface_patch {
     struct gpume_plan plan; /* the members that describe padded planes */
     void *target, *reference;
 };
 
 /* Fills plane 0. (left, top): the place of its first sample in the picture, outside of which the
  * nearest sample is repeated. */
-static void fill(const struct gpume_plan *plan, void *to, const struct gpume_plane *from,
+static void fill_plane(const struct gpume_plan *plan, void *to, const struct gpume_plane *from,
     int64_t left, int64_t top)
 {
     for (uint32_t y = 0; y < plan->padded_rows; y++) {
@@ -39,7 +39,7 @@ static void fill(const struct gpume_plan *plan, void *to, const struct gpume_pla
     }
 }
 
-static int make_patch(struct patch *patch, const struct gpume_params *params,
+static int make_patch(struct surface_patch *patch, const struct gpume_params *params,
     const struct gpume_plane *target, const struct gpume_plane *reference, uint32_t x, uint32_t y)
 {
     struct gpume_plan *plan = &patch->plan;
@@ -58,8 +58,8 @@ static int make_patch(struct patch *patch, const struct gpume_params *params,
         return GPUME_NOMEM;
     }
     const int64_t left = (int64_t)x - plan->pad_x, top = (int64_t)y - plan->pad_y;
-    fill(plan, patch->target, target, left, top);
-    fill(plan, patch->reference, reference, left, top);
+    fill_plane(plan, patch->target, target, left, top);
+    fill_plane(plan, patch->reference, reference, left, top);
     for (uint32_t row = 0; plan->planes > 1 && row < plan->padded_rows;
          row += GPUME_FRACTION_ROWS) {
         gpume_kernels_plain.fraction_rows(plan, patch->reference, row);
@@ -67,16 +67,17 @@ static int make_patch(struct patch *patch, const struct gpume_params *params,
     return GPUME_OK;
 }
 
-/* Is the displacement along an axis a candidate? It counts in units; before, after: pixels of the
- * picture on either side of the block. */
-static bool exists(const struct gpume_params *params, int32_t at, uint32_t before, uint32_t after)
+/* Whether the displacement along an axis is a candidate. It counts in units; before, after: pixels
+ * of the picture on either side of the block. */
+static bool is_inside_axis(
+    const struct gpume_params *params, int32_t at, uint32_t before, uint32_t after)
 {
     const int64_t units = params->subpel;
     return params->edge != GPUME_EDGE_INSIDE ||
            (at >= -(int64_t)before * units && at <= after * units);
 }
 
-static int check(const struct gpume_params *params, const struct gpume_plane *target,
+static int check_arguments(const struct gpume_params *params, const struct gpume_plane *target,
     const struct gpume_plane *reference, uint32_t x, uint32_t y, const struct gpume_log *log)
 {
     const bool alike = target->width == params->width && reference->width == params->width &&
@@ -96,8 +97,8 @@ static int check(const struct gpume_params *params, const struct gpume_plane *ta
 }
 
 /* params: those of the patch, whose width and height are those of the block's visible part. */
-static void measure(const struct patch *patch, const struct gpume_block_size *shape, uint32_t x,
-    uint32_t y, const struct gpume_plane *picture, uint32_t *costs)
+static void measure_block(const struct surface_patch *patch, const struct gpume_block_size *shape,
+    uint32_t x, uint32_t y, const struct gpume_plane *picture, uint32_t *costs)
 {
     const struct gpume_params *params = &patch->plan.params;
     const struct gpume_shape layer = {
@@ -110,7 +111,7 @@ static void measure(const struct patch *patch, const struct gpume_block_size *sh
     const uint32_t below = picture->height - y - params->height;
     for (int32_t dy = -window_y; dy <= window_y; dy++) {
         for (int32_t dx = -window_x; dx <= window_x; dx++) {
-            *costs++ = exists(params, dx, x, right) && exists(params, dy, y, below)
+            *costs++ = is_inside_axis(params, dx, x, right) && is_inside_axis(params, dy, y, below)
                            ? gpume_matcher_distortion(&matcher, gpume_cost_metric(params),
                                  gpume_matcher_match(&matcher, dx, dy), UINT32_MAX)
                            : GPUME_NONE;
@@ -122,7 +123,7 @@ int gpume_surface(const struct gpume_params *params, const struct gpume_plane *t
     const struct gpume_plane *reference, const struct gpume_block_size *shape, uint32_t x,
     uint32_t y, uint32_t *costs)
 {
-    struct patch patch = {0};
+    struct surface_patch patch = {0};
     struct gpume_params whole;
     int status;
     if (!params || !target || !reference || !shape || !costs) {
@@ -135,12 +136,12 @@ int gpume_surface(const struct gpume_params *params, const struct gpume_plane *t
     whole.partition = false;
     gpume_options_complete(&whole);
     GPUME_TRY(gpume_options_check(&whole, &log));
-    GPUME_TRY(check(&whole, target, reference, x, y, &log));
+    GPUME_TRY(check_arguments(&whole, target, reference, x, y, &log));
     whole.width = gpume_min_u32(shape->width, whole.width - x);
     whole.height = gpume_min_u32(shape->height, whole.height - y);
     status = make_patch(&patch, &whole, target, reference, x, y);
     GPUME_TRY(status == GPUME_NOMEM ? gpume_log_nomem(&log, "gpume_surface") : status);
-    measure(&patch, shape, x, y, target, costs);
+    measure_block(&patch, shape, x, y, target, costs);
 fail:
     free(patch.target);
     free(patch.reference);

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "brute.h"
 #include "cpu/measure.h"
-#include "cpu/pad.h"
+#include "cpu/prefilter.h"
 #include "cpu/search/search.h"
 #include "harness.h"
 #include "synth.h"

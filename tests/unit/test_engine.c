@@ -5,8 +5,9 @@
  * shape, compared with the plain oracle.
  */
 #include "brute.h"
-#include "cpu/engine_cpu.h"
+#include "cpu/cpu.h"
 #include "cpu/search/search.h"
+#include "frame/engine.h"
 #include "gpume/gpume.h"
 #include "harness.h"
 #include "model/cost.h"
@@ -18,8 +19,8 @@
 #define ITEMS 100u
 
 /* The time of a field whose items take so long without and with elimination. */
-static struct gpume_probe probe_of(
-    const struct gpume_policy_choice *choice, uint64_t full_ns, uint64_t eliminating_ns, uint64_t box_ns)
+static struct gpume_probe probe_of(const struct gpume_policy_choice *choice, uint64_t full_ns,
+    uint64_t eliminating_ns, uint64_t box_ns)
 {
     struct gpume_probe probe = {.box_ns = box_ns};
     for (uint32_t item = 0; item < ITEMS; item++) {

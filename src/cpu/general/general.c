@@ -1,17 +1,367 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "cpu/general/general.h"
-
+/* The general search of a task, as steps: see cpu.h. */
 #include "arrays/host_sort.h"
 #include "base/grid.h"
 #include "base/status.h"
-#include "cpu/general/choose.h"
-#include "cpu/general/measure.h"
-#include "cpu/general/predict.h"
+#include "cpu/cpu.h"
+#include "cpu/general/matcher.h"
 #include "cpu/measure.h"
-#include "cpu/memory.h"
 #include "model/partition.h"
+#include "model/rate.h"
 
 #include <string.h>
+
+/* --- predictors */
+
+static int16_t median_of_three(int16_t a, int16_t b, int16_t c)
+{
+    int16_t low = a < b ? a : b, high = a < b ? b : a;
+    return c < low ? low : c > high ? high : c;
+}
+
+/* vectors: of the layer. */
+static struct gpume_vector predictor_of(
+    const struct gpume_shape *layer, uint32_t x, uint32_t y, const struct gpume_vector *vectors)
+{
+    const struct gpume_vector *at = vectors + (size_t)y * layer->blocks_x + x;
+    const struct gpume_vector none = {0, 0};
+    struct gpume_vector left = x > 0 ? at[-1] : none;
+    if (y == 0) {
+        return left;
+    }
+    const struct gpume_vector *above = at - layer->blocks_x;
+    if (layer->blocks_x == 1) {
+        return *above;
+    }
+    struct gpume_vector corner = x + 1 < layer->blocks_x ? above[1] : above[-1];
+    return (struct gpume_vector){median_of_three(left.dx, above->dx, corner.dx),
+        median_of_three(left.dy, above->dy, corner.dy)};
+}
+
+/* --- what a task says about a block, once all of its frame pairs have been searched */
+
+/* One side of a mean. */
+struct mean_side {
+    struct gpume_matcher matcher;
+    struct gpume_candidate at; /* its cost is that of the mean */
+    uint32_t pair;
+};
+
+static struct gpume_matcher matcher_of(const struct gpume_general *general,
+    const struct gpume_shape *layer, uint32_t index, const struct gpume_pair *pair)
+{
+    struct gpume_matcher matcher = gpume_matcher_make(
+        general->plan, general->kernels->general, layer, index, general->searched, pair->searched);
+    matcher.predictor = pair->predictors[layer->first + index];
+    return matcher;
+}
+
+/* The pair where the block costs least, the first of equals; only pairs on one side, or (any) all.
+ * GPUME_NONE: there is none. */
+static uint32_t best_pair(const struct gpume_general *general, uint32_t at, bool any, bool future)
+{
+    uint32_t best = GPUME_NONE;
+    for (uint32_t i = 0; i < general->pair_count; i++) {
+        const struct gpume_pair *pair = &general->pairs[i];
+        if ((any || pair->future == future) &&
+            (best == GPUME_NONE || pair->costs[at] < general->pairs[best].costs[at])) {
+            best = i;
+        }
+    }
+    return best;
+}
+
+static void keep_pair(
+    struct gpume_general *general, const struct gpume_shape *layer, uint32_t index, uint32_t chosen)
+{
+    const struct gpume_plan *plan = general->plan;
+    const struct gpume_pair *pair = &general->pairs[chosen];
+    const struct gpume_matcher matcher = matcher_of(general, layer, index, pair);
+    uint32_t at = layer->first + index;
+    for (uint32_t i = 0; i < plan->kept; i++) {
+        size_t place = (size_t)i * plan->blocks + at;
+        const struct gpume_vector vector = pair->vectors[place];
+        general->vectors[place] = vector;
+        general->costs[place] = pair->costs[place];
+        if (general->bits) {
+            general->bits[place] = gpume_matcher_bits(&matcher, vector.dx, vector.dy);
+        }
+    }
+    if (general->refs) {
+        general->refs[at] = chosen;
+    }
+    if (general->ties) {
+        general->ties[at] = pair->ties[at];
+    }
+}
+
+/* --- the mean of two matches */
+
+/* Searches one side anew with the other fixed. True: the cost has fallen. */
+static bool search_anew(struct mean_side *side, const struct mean_side *fixed)
+{
+    struct gpume_matcher matcher = side->matcher;
+    struct gpume_candidate found;
+    struct gpume_matcher_counts counts = {0};
+    matcher.target.other = gpume_matcher_match(&fixed->matcher, fixed->at.dx, fixed->at.dy);
+    matcher.more_bits = gpume_matcher_bits(&fixed->matcher, fixed->at.dx, fixed->at.dy);
+    const struct gpume_vector seed = {(int16_t)side->at.dx, (int16_t)side->at.dy};
+    (void)gpume_matcher_search(&matcher, &seed, 1, &found, 1, &counts);
+    if (found.cost >= side->at.cost) {
+        return false;
+    }
+    side->at = found;
+    return true;
+}
+
+static void start_mean(struct mean_side *past, struct mean_side *future)
+{
+    struct gpume_matcher matcher = past->matcher;
+    matcher.target.other = gpume_matcher_match(&future->matcher, future->at.dx, future->at.dy);
+    uint32_t bits = gpume_matcher_bits(&past->matcher, past->at.dx, past->at.dy) +
+                    gpume_matcher_bits(&future->matcher, future->at.dx, future->at.dy);
+    const struct gpume_params *p = &matcher.plan->params;
+    past->at.cost = gpume_rate_cost(p->lambda, bits) +
+                    gpume_matcher_distortion(&matcher, gpume_cost_metric(p),
+                        gpume_matcher_match(&matcher, past->at.dx, past->at.dy), UINT32_MAX);
+    future->at.cost = past->at.cost;
+}
+
+static void search_in_turns(struct mean_side *past, struct mean_side *future)
+{
+    bool fell = true;
+    for (uint32_t i = 0; fell && i < GPUME_MEAN_ROUNDS; i++) {
+        fell = search_anew(past, future);
+        future->at.cost = past->at.cost;
+        fell = search_anew(future, past) || fell;
+        past->at.cost = future->at.cost;
+    }
+}
+
+static struct mean_side side_of(const struct gpume_general *general,
+    const struct gpume_shape *layer, uint32_t index, uint32_t pair)
+{
+    const struct gpume_vector vector = general->pairs[pair].vectors[layer->first + index];
+    return (struct mean_side){.matcher = matcher_of(general, layer, index, &general->pairs[pair]),
+        .at = {.dx = vector.dx, .dy = vector.dy},
+        .pair = pair};
+}
+
+static void try_mean(struct gpume_general *general, const struct gpume_shape *layer, uint32_t index)
+{
+    uint32_t at = layer->first + index;
+    uint32_t pair = best_pair(general, at, false, false);
+    uint32_t other = best_pair(general, at, false, true);
+    general->refs2[at] = GPUME_NONE;
+    general->vectors2[at] = (struct gpume_vector){0, 0};
+    if (pair == GPUME_NONE || other == GPUME_NONE) {
+        return;
+    }
+    struct mean_side past = side_of(general, layer, index, pair);
+    struct mean_side future = side_of(general, layer, index, other);
+    start_mean(&past, &future);
+    search_in_turns(&past, &future);
+    if (past.at.cost >= general->costs[at]) {
+        return;
+    }
+    general->costs[at] = past.at.cost;
+    general->vectors[at] = (struct gpume_vector){(int16_t)past.at.dx, (int16_t)past.at.dy};
+    general->vectors2[at] = (struct gpume_vector){(int16_t)future.at.dx, (int16_t)future.at.dy};
+    general->refs[at] = past.pair;
+    general->refs2[at] = future.pair;
+    if (general->bits) {
+        general->bits[at] = gpume_matcher_bits(&past.matcher, past.at.dx, past.at.dy) +
+                            gpume_matcher_bits(&future.matcher, future.at.dx, future.at.dy);
+    }
+}
+
+/* --- texture */
+
+static uint32_t sample_at(const struct gpume_plan *plan, const void *plane, size_t index)
+{
+    return plan->sample_bytes == 2 ? ((const uint16_t *)plane)[index]
+                                   : ((const uint8_t *)plane)[index];
+}
+
+static uint32_t difference_of(uint32_t a, uint32_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
+/* At most 2 * 128 * 128 * 65535 < 2^32. */
+static uint32_t texture_of(
+    const struct gpume_general *general, const struct gpume_shape *layer, uint32_t index)
+{
+    const struct gpume_plan *plan = general->plan;
+    const struct gpume_matcher matcher = gpume_matcher_make(
+        plan, general->kernels->general, layer, index, general->measured, general->measured);
+    const struct gpume_target *target = &matcher.target;
+    uint32_t sum = 0;
+    for (uint32_t y = 0; y < target->height; y++) {
+        for (uint32_t x = 0; x < target->width; x++) {
+            size_t at = (size_t)y * plan->padded_stride + x;
+            uint32_t here = sample_at(plan, target->samples, at);
+            sum += x > 0 ? difference_of(here, sample_at(plan, target->samples, at - 1)) : 0;
+            sum += y > 0 ? difference_of(
+                               here, sample_at(plan, target->samples, at - plan->padded_stride))
+                         : 0;
+        }
+    }
+    return sum;
+}
+
+/* Fills in all results of block `index` of the layer, but for rank and partition: the pair of least
+ * cost, or the mean of a past and a future match where that costs less. */
+static void choose_block(
+    struct gpume_general *general, const struct gpume_shape *layer, uint32_t index)
+{
+    keep_pair(general, layer, index, best_pair(general, layer->first + index, true, false));
+    if (general->refs2) {
+        try_mean(general, layer, index);
+    }
+    if (general->texture) {
+        general->texture[layer->first + index] = texture_of(general, layer, index);
+    }
+}
+
+/* --- the prediction by the blocks of the first layer, or by the chosen ones, and its sums */
+
+#define CELL 4u
+#define RUN 512u /* samples of a row measured at a time */
+_Static_assert(RUN <= GPUME_DIFFERENCES_MAX && RUN % CELL == 0, "whole cells");
+
+/* Cells of 4x4 pixels that cover a row of the picture. */
+static uint32_t cells_x(const struct gpume_plan *plan)
+{
+    return (uint32_t)gpume_div_up(plan->params.width, CELL);
+}
+
+static uint32_t cell_rows(const struct gpume_plan *plan)
+{
+    return (uint32_t)gpume_div_up(plan->params.height, CELL);
+}
+
+static void map_block(
+    struct gpume_general *general, const struct gpume_shape *layer, uint32_t index)
+{
+    const struct gpume_plan *plan = general->plan;
+    uint32_t across = cells_x(plan);
+    uint32_t left = index % layer->blocks_x * layer->block_w / CELL;
+    uint32_t top = index / layer->blocks_x * layer->block_h / CELL;
+    uint32_t right = gpume_min_u32(left + layer->block_w / CELL, across);
+    uint32_t bottom = gpume_min_u32(top + layer->block_h / CELL, cell_rows(plan));
+    for (uint32_t y = top; y < bottom; y++) {
+        for (uint32_t x = left; x < right; x++) {
+            general->cells[(size_t)y * across + x] = layer->first + index;
+        }
+    }
+}
+
+/* Notes for the cells of each chosen block among these of a layer that the block predicts them. */
+static void map_chosen(
+    struct gpume_general *general, const struct gpume_shape *layer, uint32_t first, uint32_t end)
+{
+    for (uint32_t i = first; i < end; i++) {
+        if (general->chosen[layer->first + i]) {
+            map_block(general, layer, i);
+        }
+    }
+}
+
+/* How many blocks that predict have vectors of zero alone. */
+static uint64_t count_zero(const struct gpume_general *general)
+{
+    const struct gpume_plan *plan = general->plan;
+    uint32_t count = general->chosen ? plan->blocks : plan->layers[0].blocks;
+    uint64_t zero = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        bool predicts = !general->chosen || general->chosen[i];
+        bool mean = general->refs2 && general->refs2[i] != GPUME_NONE;
+        zero += predicts && general->vectors[i].dx == 0 && general->vectors[i].dy == 0 &&
+                (!mean || (general->vectors2[i].dx == 0 && general->vectors2[i].dy == 0));
+    }
+    return zero;
+}
+
+static const uint8_t *match_of(const struct gpume_general *general, const struct gpume_pair *pair,
+    uint32_t x, uint32_t y, struct gpume_vector vector)
+{
+    const struct gpume_plan *plan = general->plan;
+    size_t at = (size_t)(plan->pad_y + y) * plan->padded_stride + plan->pad_x + x;
+    const struct gpume_matcher matcher = {
+        .plan = plan, .reference = (const uint8_t *)pair->measured + at * plan->sample_bytes};
+    return gpume_matcher_match(&matcher, vector.dx, vector.dy);
+}
+
+/* to = (a + b + 1) >> 1 */
+static void average(uint8_t *to, const uint8_t *a, const uint8_t *b, uint32_t count, bool wide)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (wide) {
+            uint32_t sum = (uint32_t)((const uint16_t *)(const void *)a)[i] +
+                           ((const uint16_t *)(const void *)b)[i];
+            ((uint16_t *)(void *)to)[i] = (uint16_t)((sum + 1) >> 1);
+        } else {
+            to[i] = (uint8_t)((a[i] + b[i] + 1) >> 1);
+        }
+    }
+}
+
+/* Predicts `columns` samples of row y, all by the block of the first. */
+static void predict_columns(
+    const struct gpume_general *general, uint32_t x, uint32_t y, uint32_t columns, uint8_t *to)
+{
+    const struct gpume_shape *first = &general->plan->layers[0];
+    const uint32_t bytes = general->plan->sample_bytes;
+    const uint32_t block =
+        general->cells ? general->cells[y / CELL * (size_t)cells_x(general->plan) + x / CELL]
+                       : y / first->block_h * first->blocks_x + x / first->block_w;
+    const struct gpume_pair *pair = &general->pairs[general->refs ? general->refs[block] : 0];
+    const uint8_t *match = match_of(general, pair, x, y, general->vectors[block]);
+    if (general->refs2 && general->refs2[block] != GPUME_NONE) {
+        const struct gpume_pair *other = &general->pairs[general->refs2[block]];
+        const uint8_t *second = match_of(general, other, x, y, general->vectors2[block]);
+        average(to, match, second, columns, bytes == 2);
+    } else {
+        memcpy(to, match, (size_t)columns * bytes);
+    }
+}
+
+static void measure_row_part(
+    struct gpume_general *general, uint32_t x, uint32_t y, uint32_t count, struct gpume_sums *sums)
+{
+    const struct gpume_plan *plan = general->plan;
+    uint16_t own[RUN];
+    uint8_t *to = (uint8_t *)own;
+    uint32_t bytes = plan->sample_bytes;
+    size_t at = ((size_t)(plan->pad_y + y) * plan->padded_stride + plan->pad_x + x) * bytes;
+    if (general->predicted) {
+        to = (uint8_t *)general->predicted + (size_t)y * plan->plane_stride + (size_t)x * bytes;
+    }
+    const uint32_t block_w = general->cells ? CELL : plan->layers[0].block_w;
+    for (uint32_t i = 0, columns; i < count; i += columns) { /* all by the same block */
+        columns = gpume_min_u32(block_w - (x + i) % block_w, count - i);
+        predict_columns(general, x + i, y, columns, to + (size_t)i * bytes);
+    }
+    gpume_measure_run(general->kernels, bytes, (const uint8_t *)general->measured + at,
+        (const uint8_t *)general->pairs[0].measured + at, to, count, sums);
+}
+
+/* The sums of a row of cells, but for `zero`; writes the prediction if it is wanted. */
+static void measure_cells(void *opaque, uint32_t item)
+{
+    struct gpume_general *general = opaque;
+    const struct gpume_params *p = &general->plan->params;
+    struct gpume_sums sums = {0};
+    uint32_t end = gpume_min_u32((item + 1) * CELL, p->height);
+    for (uint32_t y = item * CELL; y < end; y++) {
+        for (uint32_t x = 0; x < p->width; x += RUN) {
+            uint32_t count = p->width - x < RUN ? p->width - x : RUN;
+            measure_row_part(general, x, y, count, &sums);
+        }
+    }
+    general->sums[item] = sums;
+}
 
 /* --- items: block rows of all layers, of one pair after the other */
 
@@ -35,36 +385,36 @@ static const struct gpume_shape *find_row(const struct gpume_plan *plan, uint32_
     return layer;
 }
 
-static bool is_cancelled(const struct gpume_general *general)
-{
-    return atomic_load_explicit(general->cancelled, memory_order_relaxed);
-}
-
 /* --- steps */
 
-static void predict_item(void *opaque, uint32_t item)
+static void predict_rows(void *opaque, uint32_t item)
 {
     struct gpume_general *general = opaque;
     uint32_t rows = rows_of(general->plan), row = item % rows;
     const struct gpume_shape *layer = find_row(general->plan, &row);
     struct gpume_pair *pair = &general->pairs[item / rows];
-    gpume_predict_row(layer, row, pair->vectors + layer->first, pair->predictors + layer->first);
+    for (uint32_t x = 0; x < layer->blocks_x; x++) {
+        pair->predictors[layer->first + row * layer->blocks_x + x] =
+            predictor_of(layer, x, row, pair->vectors + layer->first);
+    }
 }
 
-static void search_row(struct gpume_general *general, const struct gpume_pair *pair,
-    const struct gpume_shape *layer, uint32_t row, uint32_t count)
+/* count: candidates of each block. */
+static void search_row(struct gpume_general *general, uint32_t item, uint32_t count)
 {
     const struct gpume_plan *plan = general->plan;
+    const uint32_t rows = rows_of(plan);
+    uint32_t row = item % rows;
+    const struct gpume_shape *layer = find_row(plan, &row);
+    const struct gpume_pair *pair = &general->pairs[item / rows];
     struct gpume_vector left = {0, 0};
     struct gpume_bound bound;
     struct gpume_matcher_counts counts = {0};
-    uint32_t boxes = gpume_rings_box(layer);
-    for (uint32_t x = 0; x < layer->blocks_x && !is_cancelled(general); x++) {
+    uint32_t boxes = gpume_bound_boxes(layer);
+    for (uint32_t x = 0; x < layer->blocks_x && !gpume_is_cancelled(general->cancelled); x++) {
         uint32_t index = row * layer->blocks_x + x, at = layer->first + index;
         struct gpume_candidate found[GPUME_CANDIDATES_MAX];
-        struct gpume_matcher matcher = gpume_matcher_make(
-            plan, general->kernels->general, layer, index, general->searched, pair->searched);
-        gpume_matcher_predict(&matcher, pair->predictors[at]);
+        struct gpume_matcher matcher = matcher_of(general, layer, index, pair);
         gpume_matcher_bound(
             &matcher, layer, general->box_sums[boxes], pair->box_sums[boxes], &bound);
         const struct gpume_vector seeds[] = {{0, 0}, left, pair->predictors[at], pair->vectors[at]};
@@ -82,24 +432,17 @@ static void search_row(struct gpume_general *general, const struct gpume_pair *p
     atomic_fetch_add(&general->compared, counts.compared);
 }
 
-static void search_candidates(struct gpume_general *general, uint32_t item, uint32_t count)
-{
-    uint32_t rows = rows_of(general->plan), row = item % rows;
-    const struct gpume_shape *layer = find_row(general->plan, &row);
-    search_row(general, &general->pairs[item / rows], layer, row, count);
-}
-
 /* A pass before the last: the next one needs the best vectors alone, to predict and to begin with.
  */
-static void search_best_item(void *opaque, uint32_t item)
+static void search_best(void *opaque, uint32_t item)
 {
-    search_candidates(opaque, item, 1);
+    search_row(opaque, item, 1);
 }
 
-static void search_item(void *opaque, uint32_t item)
+static void search_kept(void *opaque, uint32_t item)
 {
     struct gpume_general *general = opaque;
-    search_candidates(general, item, general->plan->kept);
+    search_row(general, item, general->plan->kept);
 }
 
 static void refine_item(void *opaque, uint32_t item)
@@ -109,7 +452,7 @@ static void refine_item(void *opaque, uint32_t item)
     const int32_t units = (int32_t)general->plan->units;
     uint32_t row = item;
     const struct gpume_shape *layer = find_row(general->plan, &row);
-    for (uint32_t x = 0; x < layer->blocks_x && !is_cancelled(general); x++) {
+    for (uint32_t x = 0; x < layer->blocks_x && !gpume_is_cancelled(general->cancelled); x++) {
         uint32_t index = row * layer->blocks_x + x, at = layer->first + index;
         const struct gpume_vector whole = general->whole_vectors[at];
         const struct gpume_matcher matcher = gpume_matcher_make(general->plan,
@@ -126,24 +469,9 @@ static void choose_item(void *opaque, uint32_t item)
     struct gpume_general *general = opaque;
     uint32_t row = item;
     const struct gpume_shape *layer = find_row(general->plan, &row);
-    for (uint32_t x = 0; x < layer->blocks_x && !is_cancelled(general); x++) {
-        gpume_choose_block(general, layer, row * layer->blocks_x + x);
+    for (uint32_t x = 0; x < layer->blocks_x && !gpume_is_cancelled(general->cancelled); x++) {
+        choose_block(general, layer, row * layer->blocks_x + x);
     }
-}
-
-/* Blocks of a layer, from the first to the one after the last. */
-struct range {
-    uint32_t first, end;
-};
-
-/* Those inside a row of the largest squares. */
-static struct range blocks_inside(
-    const struct gpume_shape *layer, const struct gpume_shape *root, uint32_t root_row)
-{
-    uint32_t rows = root->block_h / layer->block_h;
-    uint64_t first = gpume_min_u64((uint64_t)root_row * rows, layer->blocks_y);
-    uint64_t end = gpume_min_u64(first + rows, layer->blocks_y);
-    return (struct range){(uint32_t)first * layer->blocks_x, (uint32_t)end * layer->blocks_x};
 }
 
 /* One row of the largest squares. */
@@ -153,21 +481,25 @@ static void partition_item(void *opaque, uint32_t item)
     const struct gpume_plan *plan = general->plan;
     const struct gpume_partition partition = gpume_partition_of(plan);
     const struct gpume_shape *root = &plan->layers[partition.levels[0].whole];
-    struct range ranges[GPUME_LAYERS_MAX];
+    uint32_t first[GPUME_LAYERS_MAX],
+        end[GPUME_LAYERS_MAX]; /* blocks of each layer inside the row */
     for (uint32_t i = 0; i < plan->layer_count; i++) {
-        ranges[i] = blocks_inside(&plan->layers[i], root, item);
-        memset(general->chosen + plan->layers[i].first + ranges[i].first, 0,
-            (ranges[i].end - ranges[i].first) * sizeof(*general->chosen));
+        const struct gpume_shape *layer = &plan->layers[i];
+        const uint64_t rows = root->block_h / layer->block_h;
+        first[i] = (uint32_t)gpume_min_u64(item * rows, layer->blocks_y) * layer->blocks_x;
+        end[i] = (uint32_t)gpume_min_u64((item + 1) * rows, layer->blocks_y) * layer->blocks_x;
+        memset(general->chosen + layer->first + first[i], 0,
+            (end[i] - first[i]) * sizeof(*general->chosen));
     }
     for (uint32_t i = item * root->blocks_x; i < (item + 1) * root->blocks_x; i++) {
         gpume_partition_choose(plan, &partition, general->costs, general->bits, i, general->chosen);
     }
     for (uint32_t i = 0; i < plan->layer_count; i++) {
-        gpume_measure_map(general, &plan->layers[i], ranges[i].first, ranges[i].end);
+        map_chosen(general, &plan->layers[i], first[i], end[i]);
     }
 }
 
-static void rank_item(void *opaque, uint32_t item)
+static void rank_layers(void *opaque, uint32_t item)
 {
     struct gpume_general *general = opaque;
     (void)item;
@@ -176,12 +508,6 @@ static void rank_item(void *opaque, uint32_t item)
         gpume_host_rank(general->costs + layer->first, layer->blocks, 32,
             general->ranks + layer->first, general->scratch);
     }
-}
-
-static void measure_item(void *opaque, uint32_t item)
-{
-    struct gpume_general *general = opaque;
-    general->sums[item] = gpume_measure_rows(general, item);
 }
 
 /* stage: the row of its time in the statistics. */
@@ -204,9 +530,9 @@ static void add_steps(struct gpume_general *general)
     }
     for (uint32_t i = 0; !plan->fast_pixels && i < plan->passes; i++) {
         if (i > 0) {
-            add_step(general, "match", predict_item, general->pair_count * rows);
+            add_step(general, "match", predict_rows, general->pair_count * rows);
         }
-        add_step(general, "match", i + 1 < plan->passes ? search_best_item : search_item,
+        add_step(general, "match", i + 1 < plan->passes ? search_best : search_kept,
             general->pair_count * rows);
     }
     add_step(general, "match", choose_item, rows);
@@ -215,8 +541,8 @@ static void add_steps(struct gpume_general *general)
         add_step(
             general, "reduce", partition_item, plan->layers[partition.levels[0].whole].blocks_y);
     }
-    add_step(general, "rank", rank_item, 1);
-    add_step(general, "reduce", measure_item, gpume_measure_items(plan));
+    add_step(general, "rank", rank_layers, 1);
+    add_step(general, "reduce", measure_cells, cell_rows(plan));
 }
 
 /* --- memory */
@@ -238,14 +564,14 @@ static int allocate_words(uint32_t **words, bool wanted, uint64_t count, uint64_
     return wanted && !*words ? GPUME_NOMEM : GPUME_OK;
 }
 
-static int allocate_results(struct gpume_general *g, const struct gpume_plan *plan, uint64_t *bytes)
+static int allocate_general(struct gpume_general *g, const struct gpume_plan *plan, uint64_t *bytes)
 {
     const struct gpume_params *p = &plan->params;
     uint64_t blocks = plan->blocks, kept = blocks * plan->kept;
     int status;
     g->vectors = gpume_allocate(bytes, kept, sizeof(*g->vectors));
     g->vectors2 = p->bidirectional ? gpume_allocate(bytes, blocks, sizeof(*g->vectors2)) : NULL;
-    g->sums = gpume_allocate(bytes, gpume_measure_items(plan), sizeof(*g->sums));
+    g->sums = gpume_allocate(bytes, cell_rows(plan), sizeof(*g->sums));
     g->predicted = p->want_predicted ? gpume_allocate(bytes, plan->plane_bytes, 1) : NULL;
     if (!g->vectors || !g->sums || (p->bidirectional && !g->vectors2) ||
         (p->want_predicted && !g->predicted)) {
@@ -259,7 +585,8 @@ static int allocate_results(struct gpume_general *g, const struct gpume_plan *pl
     GPUME_TRY(allocate_words(&g->ties, p->confidence, blocks, bytes));
     GPUME_TRY(allocate_words(&g->texture, p->confidence, blocks, bytes));
     GPUME_TRY(allocate_words(&g->chosen, p->partition, blocks, bytes));
-    GPUME_TRY(allocate_words(&g->cells, p->partition, gpume_measure_cells(plan), bytes));
+    GPUME_TRY(
+        allocate_words(&g->cells, p->partition, (uint64_t)cells_x(plan) * cell_rows(plan), bytes));
 fail:
     return status;
 }
@@ -271,7 +598,7 @@ int gpume_general_init(struct gpume_general *g, const struct gpume_plan *plan, u
     for (uint32_t i = 0; status == GPUME_OK && i < plan->references; i++) {
         status = allocate_pair(&g->pairs[i], plan, bytes);
     }
-    return status == GPUME_OK ? allocate_results(g, plan, bytes) : status;
+    return status == GPUME_OK ? allocate_general(g, plan, bytes) : status;
 }
 
 void gpume_general_finish(struct gpume_general *g)
@@ -341,8 +668,8 @@ void gpume_general_complete(struct gpume_general *g, struct gpume_field_box *box
         .ties = g->ties,
         .texture = g->texture,
         .chosen = g->chosen};
-    field->sums = (struct gpume_sums){.zero = gpume_measure_zero(g)};
-    for (uint32_t i = 0; i < gpume_measure_items(plan); i++) {
+    field->sums = (struct gpume_sums){.zero = count_zero(g)};
+    for (uint32_t i = 0; i < cell_rows(plan); i++) {
         gpume_measure_add(&field->sums, &g->sums[i]);
     }
     field->predicted = gpume_plan_plane(plan, g->predicted);

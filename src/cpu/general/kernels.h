@@ -28,6 +28,12 @@ struct gpume_bound {
     uint32_t target[GPUME_BOXES_MAX];
 };
 
+/* The boxes that bound the blocks of a layer: 0 those of 4x4 samples, 1 those of 8x8. */
+static inline uint32_t gpume_bound_boxes(const struct gpume_shape *layer)
+{
+    return layer->block_w % 8 == 0 && layer->block_h % 8 == 0;
+}
+
 /* For `count` candidates side by side, a number that their D is not below. sums: at the place of
  * the first one, of one plane. */
 typedef void (*gpume_bound_fn)(

@@ -2,7 +2,6 @@
 #include "cpu/general/matcher.h"
 
 #include "base/grid.h"
-#include "cpu/rings.h"
 #include "model/rate.h"
 
 /* A sweep over the candidates of a block. */
@@ -38,14 +37,8 @@ struct gpume_matcher gpume_matcher_make(const struct gpume_plan *plan,
     return matcher;
 }
 
-void gpume_matcher_predict(struct gpume_matcher *matcher, struct gpume_vector predictor)
-{
-    matcher->predictor_x = predictor.dx;
-    matcher->predictor_y = predictor.dy;
-}
-
 void gpume_matcher_bound(struct gpume_matcher *matcher, const struct gpume_shape *layer,
-    const void *target_sums, const void *reference_sums, struct gpume_bound *bound)
+    const void *target_sums, const void *reference_sums, struct gpume_bound *bound_axis)
 {
     const struct gpume_plan *plan = matcher->plan;
     bool whole =
@@ -54,17 +47,17 @@ void gpume_matcher_bound(struct gpume_matcher *matcher, const struct gpume_shape
         return;
     }
     size_t at = (size_t)(plan->pad_y + matcher->y) * plan->padded_stride + plan->pad_x + matcher->x;
-    bound->box = 4u << gpume_rings_box(layer);
-    bound->across = layer->block_w / bound->box;
-    bound->down = layer->block_h / bound->box;
-    bound->stride = (ptrdiff_t)plan->padded_stride;
-    for (uint32_t i = 0; i < bound->across * bound->down; i++) {
-        size_t box = at + (size_t)(i / bound->across * bound->box) * plan->padded_stride +
-                     i % bound->across * bound->box;
-        bound->target[i] = plan->sample_bytes == 2 ? ((const uint32_t *)target_sums)[box]
-                                                   : ((const uint16_t *)target_sums)[box];
+    bound_axis->box = 4u << gpume_bound_boxes(layer);
+    bound_axis->across = layer->block_w / bound_axis->box;
+    bound_axis->down = layer->block_h / bound_axis->box;
+    bound_axis->stride = (ptrdiff_t)plan->padded_stride;
+    for (uint32_t i = 0; i < bound_axis->across * bound_axis->down; i++) {
+        size_t box = at + (size_t)(i / bound_axis->across * bound_axis->box) * plan->padded_stride +
+                     i % bound_axis->across * bound_axis->box;
+        bound_axis->target[i] = plan->sample_bytes == 2 ? ((const uint32_t *)target_sums)[box]
+                                                        : ((const uint16_t *)target_sums)[box];
     }
-    matcher->bound = bound;
+    matcher->bound = bound_axis;
     matcher->sums = (const uint8_t *)reference_sums + 2 * at * plan->sample_bytes;
 }
 
@@ -88,23 +81,17 @@ const void *gpume_matcher_match(const struct gpume_matcher *matcher, int32_t dx,
     return matcher->reference + shift_of(matcher->plan, dx, dy);
 }
 
-/* A sum has twice the bytes of a sample. */
-static const void *sums_at(const struct gpume_matcher *matcher, int32_t dx, int32_t dy)
-{
-    return matcher->sums + 2 * shift_of(matcher->plan, dx, dy);
-}
-
 uint32_t gpume_matcher_bits(const struct gpume_matcher *matcher, int32_t dx, int32_t dy)
 {
     return !matcher->plan->params.rate
                ? 0
-               : gpume_rate_bits(dx, dy, matcher->predictor_x, matcher->predictor_y);
+               : gpume_rate_bits(dx, dy, matcher->predictor.dx, matcher->predictor.dy);
 }
 
 /* Along one axis, in units: the window, cut to where the match lies inside the picture if it must.
- * The pixels from floor to ceil of its place count, so whole pixels bound fractions too. */
-static void bound(const struct gpume_plan *plan, uint32_t window, uint32_t before, uint32_t after,
-    int32_t *low, int32_t *high)
+ * The pixels from floor to ceil of its place count, so whole pixels bound_axis fractions too. */
+static void bound_axis(const struct gpume_plan *plan, uint32_t window, uint32_t before,
+    uint32_t after, int32_t *low, int32_t *high)
 {
     bool inside = plan->params.edge == GPUME_EDGE_INSIDE;
     *low = -(int32_t)(gpume_plan_reach(window, before, inside) * plan->units);
@@ -120,14 +107,14 @@ static struct sweep sweep_of(const struct gpume_matcher *matcher)
     if (p->subpel_search == GPUME_SUBPEL_REFINE) {
         sweep.step = (int32_t)plan->units;
     }
-    bound(plan, p->window_x, matcher->x, p->width - matcher->x - matcher->target.width,
+    bound_axis(plan, p->window_x, matcher->x, p->width - matcher->x - matcher->target.width,
         &sweep.low[0], &sweep.high[0]);
-    bound(plan, p->window_y, matcher->y, p->height - matcher->y - matcher->target.height,
+    bound_axis(plan, p->window_y, matcher->y, p->height - matcher->y - matcher->target.height,
         &sweep.low[1], &sweep.high[1]);
     return sweep;
 }
 
-/* Two pixels away, in x or y, from all earlier candidates? */
+/* Whether a vector is two pixels away, in x or y, from all earlier candidates. */
 static bool is_apart(const struct sweep *sweep, int32_t dx, int32_t dy)
 {
     int32_t apart = 2 * (int32_t)sweep->matcher->plan->units;
@@ -178,13 +165,6 @@ static void offer(struct sweep *sweep, int32_t dx, int32_t dy, uint32_t limit)
     }
 }
 
-static bool is_candidate(const struct sweep *sweep, int32_t dx, int32_t dy)
-{
-    return dx >= sweep->low[0] && dx <= sweep->high[0] && dy >= sweep->low[1] &&
-           dy <= sweep->high[1] && dx % sweep->step == 0 && dy % sweep->step == 0 &&
-           is_apart(sweep, dx, dy);
-}
-
 /* What some candidate costs: the best costs no more. */
 static uint32_t first_limit(
     const struct sweep *sweep, const struct gpume_vector *seeds, uint32_t seed_count)
@@ -193,7 +173,8 @@ static uint32_t first_limit(
     for (uint32_t i = 0; i < seed_count; i++) {
         int32_t dx = seeds[i].dx - seeds[i].dx % sweep->step;
         int32_t dy = seeds[i].dy - seeds[i].dy % sweep->step;
-        if (is_candidate(sweep, dx, dy)) {
+        if (dx >= sweep->low[0] && dx <= sweep->high[0] && dy >= sweep->low[1] &&
+            dy <= sweep->high[1] && is_apart(sweep, dx, dy)) {
             limit = gpume_min_u32(limit, cost_of(sweep, dx, dy, limit));
         }
     }
@@ -201,61 +182,63 @@ static uint32_t first_limit(
 }
 
 /* Candidates side by side in one plane: `count` of them, whole pixels apart. */
-struct stretch {
+struct candidate_row {
     int32_t dx, dy; /* of the first */
     uint32_t count;
 };
 
 /* Offers those that the bounds, which are of D alone, do not exclude. NULL: all. */
-static void offer_stretch(
-    struct sweep *sweep, const struct stretch *stretch, const uint32_t *bounds, uint32_t limit)
+static void offer_row(
+    struct sweep *sweep, const struct candidate_row *row, const uint32_t *bounds, uint32_t limit)
 {
     int32_t units = (int32_t)sweep->matcher->plan->units;
-    for (uint32_t i = 0; i < stretch->count; i++) {
-        int32_t dx = stretch->dx + (int32_t)i * units;
+    for (uint32_t i = 0; i < row->count; i++) {
+        int32_t dx = row->dx + (int32_t)i * units;
         uint32_t least = gpume_min_u32(limit, sweep->best.cost);
         if (bounds && bounds[i] > least) {
             continue;
         }
         sweep->compared++;
-        if (sweep->taken_count == 0 || is_apart(sweep, dx, stretch->dy)) {
-            offer(sweep, dx, stretch->dy, least);
+        if (sweep->taken_count == 0 || is_apart(sweep, dx, row->dy)) {
+            offer(sweep, dx, row->dy, least);
         }
     }
 }
 
-#define STRETCH 128u /* candidates that are bounded at a time */
+#define ROW_PART 128u /* candidates that are bounded at a time */
 
-static void bound_stretch(struct sweep *sweep, const struct stretch *stretch, uint32_t limit)
+static void bound_row(struct sweep *sweep, const struct candidate_row *row, uint32_t limit)
 {
     const struct gpume_matcher *matcher = sweep->matcher;
     const struct gpume_plan *plan = matcher->plan;
     int32_t units = (int32_t)plan->units;
-    uint32_t bounds[STRETCH];
-    for (uint32_t i = 0; i < stretch->count; i += STRETCH) {
-        struct stretch part = {stretch->dx + (int32_t)i * units, stretch->dy, stretch->count - i};
-        part.count = part.count < STRETCH ? part.count : STRETCH;
+    uint32_t bounds[ROW_PART];
+    for (uint32_t i = 0; i < row->count; i += ROW_PART) {
+        struct candidate_row part = {row->dx + (int32_t)i * units, row->dy, row->count - i};
+        part.count = part.count < ROW_PART ? part.count : ROW_PART;
         if (!matcher->bound) {
-            offer_stretch(sweep, &part, NULL, limit);
+            offer_row(sweep, &part, NULL, limit);
             continue;
         }
+        /* A sum has twice the bytes of a sample. */
+        const uint8_t *sums = matcher->sums + 2 * shift_of(plan, part.dx, part.dy);
         matcher->kernels->bounds[sweep->metric][plan->sample_bytes == 2](
-            matcher->bound, sums_at(matcher, part.dx, part.dy), part.count, bounds);
-        offer_stretch(sweep, &part, bounds, limit);
+            matcher->bound, sums, part.count, bounds);
+        offer_row(sweep, &part, bounds, limit);
     }
 }
 
-static void run(struct sweep *sweep, const struct gpume_vector *seeds, uint32_t seed_count)
+static void sweep_window(struct sweep *sweep, const struct gpume_vector *seeds, uint32_t seed_count)
 {
     uint32_t limit = first_limit(sweep, seeds, seed_count);
     int32_t units = (int32_t)sweep->matcher->plan->units;
     for (int32_t dy = sweep->low[1]; dy <= sweep->high[1]; dy += sweep->step) {
         for (int32_t first = 0; first < units; first += sweep->step) {
-            struct stretch stretch = {.dx = sweep->low[0] + first, .dy = dy};
-            int32_t last = sweep->high[0] - stretch.dx; /* the window is whole pixels wide */
-            stretch.count = last < 0 ? 0 : (uint32_t)(last / units) + 1;
-            bound_stretch(sweep, &stretch, limit);
-            sweep->tried += stretch.count;
+            struct candidate_row row = {.dx = sweep->low[0] + first, .dy = dy};
+            int32_t last = sweep->high[0] - row.dx; /* the window is whole pixels wide */
+            row.count = last < 0 ? 0 : (uint32_t)(last / units) + 1;
+            bound_row(sweep, &row, limit);
+            sweep->tried += row.count;
         }
     }
 }
@@ -279,7 +262,7 @@ static uint32_t neighbours_of(const struct sweep *sweep, const struct gpume_cand
     return count;
 }
 
-static void compare(const struct sweep *sweep, const void *const *matches, uint32_t count,
+static void compare_matches(const struct sweep *sweep, const void *const *matches, uint32_t count,
     uint32_t limit, uint32_t *d)
 {
     const struct gpume_matcher *matcher = sweep->matcher;
@@ -304,7 +287,7 @@ static struct gpume_candidate best_near(
     for (uint32_t i = 0; i < count; i++) {
         matches[i] = gpume_matcher_match(matcher, near[i].dx, near[i].dy);
     }
-    compare(sweep, matches, count, best.cost, d);
+    compare_matches(sweep, matches, count, best.cost, d);
     for (uint32_t i = 0; i < count; i++) {
         near[i].cost = d[i] + rate_of(matcher, near[i].dx, near[i].dy);
         best = gpume_candidate_wins(near[i], best) ? near[i] : best;
@@ -339,7 +322,7 @@ uint32_t gpume_matcher_search(const struct gpume_matcher *matcher, const struct 
         struct sweep sweep = empty;
         sweep.taken = found;
         sweep.taken_count = i;
-        run(&sweep, seeds, seed_count);
+        sweep_window(&sweep, seeds, seed_count);
         found[i] = sweep.best;
         ties = i == 0 ? sweep.ties : ties;
         counts->tried += sweep.tried;

@@ -18,7 +18,7 @@ struct gpume_matcher {
     const struct gpume_bound *bound; /* NULL: every candidate is compared */
     const uint8_t *sums;             /* of plane 0 of the reference, at the block's place */
     uint32_t x, y;                   /* of the block's upper left corner */
-    int32_t predictor_x, predictor_y;
+    struct gpume_vector predictor;
     uint32_t more_bits; /* of the vector that target.other is made of, or 0 */
 };
 
@@ -27,11 +27,9 @@ struct gpume_matcher gpume_matcher_make(const struct gpume_plan *plan,
     const struct gpume_general_kernels *kernels, const struct gpume_shape *layer, uint32_t index,
     const void *target, const void *reference);
 
-void gpume_matcher_predict(struct gpume_matcher *matcher, struct gpume_vector predictor);
-
 /* Prepares to skip candidates by the sums of their boxes; those of both frames are of boxes of
- * gpume_rings_box(layer), or NULL. bound: outlives the matcher. Blocks that the picture's edge cuts
- * are not bounded. */
+ * gpume_bound_boxes(layer), or NULL. bound: outlives the matcher. Blocks that the picture's edge
+ * cuts are not bounded. */
 void gpume_matcher_bound(struct gpume_matcher *matcher, const struct gpume_shape *layer,
     const void *target_sums, const void *reference_sums, struct gpume_bound *bound);
 

@@ -67,14 +67,14 @@ static inline struct gpume_candidate match16_narrow(const struct gpume_block *bl
     return best;
 }
 
-static bool available(void)
+static bool has_avx2(void)
 {
     return __builtin_cpu_supports("avx2");
 }
 
 const struct gpume_search gpume_search_avx2 = {.name = "avx2",
     .summary = "x86-64 with AVX2",
-    .available = available,
+    .available = has_avx2,
     .span = search_span,
     .box_row = gpume_box_row_any,
     .differences8 = gpume_differences8,

@@ -218,7 +218,7 @@ static inline struct gpume_candidate match16_narrow(const struct gpume_block *bl
     return best;
 }
 
-static bool available(void)
+static bool has_avx512(void)
 {
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("avx512f") &&
            __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
@@ -226,7 +226,7 @@ static bool available(void)
 
 const struct gpume_search gpume_search_avx512 = {.name = "avx512",
     .summary = "x86-64 with AVX-512 (F, BW, VL); 16-bit samples as avx2",
-    .available = available,
+    .available = has_avx512,
     .span = search_span,
     .box_row = gpume_box_row_any,
     .differences8 = gpume_differences8,

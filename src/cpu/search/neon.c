@@ -116,14 +116,14 @@ static void search_span(const struct gpume_search_field *field, const struct gpu
     }
 }
 
-static bool available(void)
+static bool has_neon(void)
 {
     return true; /* NEON is part of the architecture */
 }
 
 const struct gpume_search gpume_search_neon = {.name = "neon",
     .summary = "64-bit Arm with NEON",
-    .available = available,
+    .available = has_neon,
     .span = search_span,
     .differences8 = gpume_differences8,
     .differences16 = gpume_differences16,

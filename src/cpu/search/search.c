@@ -86,11 +86,6 @@ struct gpume_layer_boxes gpume_boxes_of_layer(
     return own;
 }
 
-uint64_t gpume_boxes_entries(const struct gpume_boxes *boxes)
-{
-    return (uint64_t)boxes->stride * boxes->rows + GPUME_BOX_SLACK;
-}
-
 /* --- with or without elimination */
 
 /* With one item in 16, probing an alternative that is ten times slower costs 2 %. */

@@ -97,7 +97,10 @@ struct gpume_layer_boxes gpume_boxes_of_layer(
     const struct gpume_boxes *boxes, const struct gpume_shape *layer);
 
 /* Entries of one level, slack included. */
-uint64_t gpume_boxes_entries(const struct gpume_boxes *boxes);
+static inline uint64_t gpume_boxes_entries(const struct gpume_boxes *boxes)
+{
+    return (uint64_t)boxes->stride * boxes->rows + GPUME_BOX_SLACK;
+}
 
 /* Rows of a level that hold boxes. */
 static inline uint32_t gpume_boxes_rows(const struct gpume_boxes *boxes, uint32_t level)
