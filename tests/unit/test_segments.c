@@ -8,12 +8,10 @@
 #include "harness.h"
 #include "media/backlog.h"
 #include "media/luma.h"
-#include "media/segments/alike.h"
 #include "media/segments/buffers.h"
 #include "media/segments/cutter.h"
 #include "media/segments/scan.h"
 #include "media/segments/segments.h"
-#include "media/segments/waiting.h"
 
 #include <string.h>
 
@@ -408,7 +406,7 @@ static void check_backlog(void)
     gpume_backlog_finish(&backlog);
 }
 
-static void put(struct gpume_waiting *list, struct gpume_places *places, int64_t pts)
+static void put(struct gpume_waiting *list, struct gpume_waiting_places *places, int64_t pts)
 {
     AVFrame *frame = make_frame(AV_PIX_FMT_GRAY8, 16, 0);
     const struct gpume_damage damage = {.errors = (uint64_t)pts, .refused = 1, .frames = 2};
@@ -418,7 +416,8 @@ static void put(struct gpume_waiting *list, struct gpume_places *places, int64_t
     av_frame_free(&frame);
 }
 
-static void require_next(struct gpume_waiting *list, struct gpume_places *places, int64_t pts)
+static void require_next(
+    struct gpume_waiting *list, struct gpume_waiting_places *places, int64_t pts)
 {
     AVFrame *frame = av_frame_alloc();
     const struct gpume_damage damage = gpume_waiting_take(list, places, frame);
@@ -429,9 +428,9 @@ static void require_next(struct gpume_waiting *list, struct gpume_places *places
 
 static void check_waiting(void)
 {
-    struct gpume_places places = {0};
+    struct gpume_waiting_places places = {0};
     struct gpume_waiting one = {0}, other = {0};
-    REQUIRE_EQUAL(gpume_places_init(&places, 6), GPUME_OK);
+    REQUIRE_EQUAL(gpume_waiting_init(&places, 6), GPUME_OK);
     for (int round = 0; round < 3; round++) { /* places are used again */
         for (int64_t pts = 1; pts <= 6; pts++) {
             put(pts <= 2 ? &one : &other, &places, pts);
@@ -450,7 +449,7 @@ static void check_waiting(void)
         gpume_waiting_join(&other, &one); /* to an empty list */
         require_next(&other, &places, 7);
     }
-    gpume_places_finish(&places);
+    gpume_waiting_finish(&places);
 }
 
 /* Memory of frames */
@@ -542,7 +541,7 @@ static void check_room(void)
     static struct gpume_segments_options options = {.division = {.decoders = 4}};
     static struct gpume_cutter cutter;
     cutter = (struct gpume_cutter){.options = &options, .head = 7, .last = UINT64_MAX, .room = 96};
-    struct gpume_segment segment = {.number = 7};
+    struct gpume_video_segment segment = {.number = 7};
     uint32_t full[5] = {0}; /* frames that wait when nothing more of this segment may */
     for (uint32_t ahead = 1; ahead < 5; ahead++) {
         segment.number = 7 + ahead;
@@ -575,7 +574,7 @@ static void check_reading_ahead(void)
     cutter.backlog = (struct gpume_backlog){.end = 100, .bytes = 400};
     REQUIRE(gpume_cutter_read_ahead(&cutter));
     cutter.found = 2; /* a segment that is not known to its end */
-    cutter.ring[1] = (struct gpume_segment){.number = 1, .first = 60};
+    cutter.ring[1] = (struct gpume_video_segment){.number = 1, .first = 60};
     cutter.backlog.bytes = 1000;
     REQUIRE(gpume_cutter_read_ahead(&cutter));
     cutter.backlog.bytes = 1001;

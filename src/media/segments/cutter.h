@@ -7,15 +7,36 @@
 #define GPUME_MEDIA_SEGMENTS_CUTTER_H
 
 #include "media/backlog.h"
+#include "media/decoding.h"
 #include "media/segments/segments.h"
-#include "media/segments/waiting.h"
 
 #include <pthread.h>
 
+struct AVFrame;
+struct AVPacket;
+
 #define SEGMENTS_MAX 64u /* segments at a time: begun, and not yet delivered */
 
-/* A segment */
-struct gpume_segment {
+/* Frames that wait for their turn, in lists that share a fixed number of places. */
+struct gpume_waiting_frame {
+    struct AVFrame *frame;
+    struct gpume_damage damage; /* that its decoder had met by then */
+    struct gpume_waiting_frame *next;
+};
+
+/* Zeroed: empty. */
+struct gpume_waiting {
+    struct gpume_waiting_frame *oldest, *newest;
+    uint32_t count;
+};
+
+struct gpume_waiting_places {
+    struct gpume_waiting_frame *all;
+    struct gpume_waiting free;
+    uint32_t count;
+};
+
+struct gpume_video_segment {
     uint64_t number;
     uint64_t first;   /* its first packet */
     int64_t start;    /* time of its first frame */
@@ -43,13 +64,13 @@ struct gpume_cutter {
     struct AVPacket *fresh;
     bool reading;    /* a thread reads a packet, without the mutex */
     int read_status; /* GPUME_OK: there may be more packets */
-    struct gpume_segment ring[SEGMENTS_MAX];
+    struct gpume_video_segment ring[SEGMENTS_MAX];
     uint64_t head, taken, found; /* numbers: delivered now; the next to be taken; to be found */
     uint64_t last;               /* the segment whose decoder goes on to the end */
     const char *why;             /* it does; NULL: it does not, or that has been told */
     uint32_t others;             /* decoders besides the first that are open or may still be */
     uint64_t at[GPUME_SEGMENTS_DECODERS]; /* packet that each takes next; UINT64_MAX: idle */
-    struct gpume_places places;
+    struct gpume_waiting_places places;
     uint32_t room, waiting; /* frames that may wait, and that do */
     bool stop;
 };
@@ -58,19 +79,20 @@ struct gpume_cutter {
 int gpume_cutter_init(struct gpume_cutter *cutter, const struct gpume_segments_options *options);
 void gpume_cutter_finish(struct gpume_cutter *cutter);
 
-static inline struct gpume_segment *gpume_segment_at(struct gpume_cutter *cutter, uint64_t number)
+static inline struct gpume_video_segment *gpume_segment_at(
+    struct gpume_cutter *cutter, uint64_t number)
 {
     return &cutter->ring[number % SEGMENTS_MAX];
 }
 
 /* The number of its first frame; it is closed, or the first one. */
 static inline uint64_t gpume_segment_frame(
-    const struct gpume_cutter *cutter, const struct gpume_segment *segment)
+    const struct gpume_cutter *cutter, const struct gpume_video_segment *segment)
 {
     return cutter->options->first_frame + segment->before + segment->leading;
 }
 
-/* All others: with the mutex. */
+/* All other functions need the mutex, or the only thread. */
 
 /* Reads a packet. Other threads may have the mutex meanwhile. */
 void gpume_cutter_read(struct gpume_cutter *cutter);
@@ -88,12 +110,32 @@ void gpume_cutter_tell_end(struct gpume_cutter *cutter);
 void gpume_cutter_lose_decoder(struct gpume_cutter *cutter);
 
 /* Whether the decoder of this segment has become useless. */
-bool gpume_cutter_is_beyond(const struct gpume_cutter *cutter, const struct gpume_segment *segment);
+bool gpume_cutter_is_beyond(
+    const struct gpume_cutter *cutter, const struct gpume_video_segment *segment);
 
 /* Whether a frame of this segment may be added to those that wait. */
-bool gpume_cutter_has_room(const struct gpume_cutter *cutter, const struct gpume_segment *segment);
+bool gpume_cutter_has_room(
+    const struct gpume_cutter *cutter, const struct gpume_video_segment *segment);
 
 /* Whether the next packet may be read before a decoder needs it, to find the end of a segment. */
 bool gpume_cutter_read_ahead(struct gpume_cutter *cutter);
+
+/* GPUME_NOMEM; finish follows in any case. */
+int gpume_waiting_init(struct gpume_waiting_places *places, uint32_t count);
+void gpume_waiting_finish(struct gpume_waiting_places *places);
+
+/* Moves a frame to the end of the list. There must be a free place. */
+void gpume_waiting_put(struct gpume_waiting *list, struct gpume_waiting_places *places,
+    struct AVFrame *frame, const struct gpume_damage *damage);
+
+/* Moves the oldest frame, of which there must be one, into an empty one. */
+struct gpume_damage gpume_waiting_take(
+    struct gpume_waiting *list, struct gpume_waiting_places *places, struct AVFrame *frame);
+
+/* Moves all frames of `from` to the end of the list. */
+void gpume_waiting_join(struct gpume_waiting *list, struct gpume_waiting *from);
+
+/* Drops all frames. */
+void gpume_waiting_clear(struct gpume_waiting *list, struct gpume_waiting_places *places);
 
 #endif

@@ -56,6 +56,9 @@ int gpume_segments_next(struct gpume_segments *segments, struct AVFrame *frame);
 struct gpume_damage gpume_segments_damage(const struct gpume_segments *segments);
 uint64_t gpume_segments_delivered(const struct gpume_segments *segments);
 
+/* Whether two frames have the same time, format, colours and samples. */
+bool gpume_frames_are_alike(const struct AVFrame *a, const struct AVFrame *b);
+
 /* Sets *segments to NULL; NULL is fine. */
 void gpume_segments_close(struct gpume_segments **segments);
 
