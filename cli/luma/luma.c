@@ -7,7 +7,7 @@
 #include "commands.h"
 #include "console.h"
 #include "files/text_file.h"
-#include "media/y4m_out.h"
+#include "media/picture.h"
 #include "video.h"
 
 #include <inttypes.h>
@@ -25,21 +25,20 @@ static enum gpume_exit write_head(void *opaque)
     struct job *job = opaque;
     const struct gpume_source_info *info = &job->video.info;
     char comment[32];
-    const struct gpume_y4m_head head = {
+    const struct gpume_picture_options frames = {
         .width = info->width,
         .height = info->height,
         .bits = info->bits,
         .rate_num = info->rate_num,
         .rate_den = info->rate_den,
         .full_range = info->full_range,
-        .comment = comment,
     };
     snprintf(comment, sizeof(comment), " XBITS=%" PRIu32, info->bits);
     job->row = malloc((size_t)info->width * 2);
     if (!job->row) {
         return gpume_refuse(GPUME_EXIT_FAILED, "out of memory");
     }
-    return gpume_exit_of_writer(gpume_y4m_write_head(job->video.out, &head));
+    return gpume_exit_of_writer(gpume_y4m_write_head(job->video.out, &frames, comment));
 }
 
 static int write_frame(void *opaque, const struct gpume_plane *luma, int64_t time_us)

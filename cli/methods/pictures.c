@@ -6,7 +6,7 @@
 #include "draw/overlay.h"
 #include "files/bytes.h"
 #include "html.h"
-#include "media/still.h"
+#include "media/picture.h"
 
 #include <stdlib.h>
 

@@ -4,7 +4,7 @@
 #include "base/status.h"
 #include "files/byte_stream.h"
 #include "files/little_endian.h"
-#include "media/png16.h"
+#include "media/picture.h"
 
 #include <inttypes.h>
 #include <math.h>

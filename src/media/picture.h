@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Writes luma planes, or colours of 8 bits, as numbered stills (.png .pgm .ppm .bmp .jpg, name with
- * %d) or as a video (.y4m, .mkv and .nut = FFV1, .mp4 = H.264; standard output, pipes and devices
- * get Y4M unless their name says otherwise). Lossless formats hold the exact sample
- * values, unscaled in 16-bit formats; .y4m has no RGB, so colours are stored as YUV 4:4:4. Outputs
- * appear under their final names only when complete.
+ * Pictures: files of them, stills in memory, and PNG of 16 bits, which is read.
+ *
+ * gpume_picture writes luma planes, or colours of 8 bits, as numbered stills (.png .pgm .ppm .bmp
+ * .jpg, name with %d) or as a video (.y4m, .mkv and .nut = FFV1, .mp4 = H.264; standard output,
+ * pipes and devices get Y4M unless their name says otherwise). Lossless formats hold the exact
+ * sample values, unscaled in 16-bit formats; .y4m has no RGB, so colours are stored as YUV 4:4:4.
+ * Outputs appear under their final names only when complete.
  */
 #ifndef GPUME_MEDIA_PICTURE_H
 #define GPUME_MEDIA_PICTURE_H
@@ -13,8 +15,10 @@
 #include "files/out_set.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+struct gpume_out;
 struct gpume_picture;
 
 struct gpume_picture_options {
@@ -51,5 +55,43 @@ int gpume_picture_finish(struct gpume_picture *picture);
 
 /* Removes unfinished outputs. Sets *picture to NULL. */
 void gpume_picture_close(struct gpume_picture **picture);
+
+/* --- Y4M as others write it, too: a line of text, then a line and the rows of every frame */
+
+/* Of options, path, set and log are not used. Luma of a depth that Y4M has no name for is announced
+ * as 16 bits. comment: words for the end of the line, each with " X" before. */
+int gpume_y4m_write_head(
+    struct gpume_out *out, const struct gpume_picture_options *options, const char *comment);
+
+/* The samples of a plane, unscaled; above 8 bits in two little-endian bytes. row: memory for 2 *
+ * width bytes. */
+int gpume_y4m_write_luma(struct gpume_out *out, const struct gpume_plane *plane, uint8_t *row);
+
+/* --- 8-bit luma planes, or R, G, B byte triples, as picture files in memory; one encoder for all
+ */
+
+struct gpume_still;
+
+/* colour: planes hold R, G, B byte triples. lossless: PNG, else JPEG of good quality. label: the
+ * name of the output in messages; kept, not copied. */
+int gpume_still_open(struct gpume_still **still, const char *label, uint32_t width, uint32_t height,
+    bool colour, bool lossless, const struct gpume_log *log);
+
+/* *data is valid until the next call. */
+int gpume_still_encode(struct gpume_still *still, const struct gpume_plane *plane,
+    const unsigned char **data, size_t *bytes);
+
+/* Sets *still to NULL. NULL is fine. */
+void gpume_still_close(struct gpume_still **still);
+
+/* --- PNG files of three channels of 16 bits, such as flow fields, read sample for sample */
+
+struct gpume_png16 {
+    uint32_t width, height;
+    uint16_t *samples; /* three per pixel, in raster order; to be freed */
+};
+
+/* Failures are logged: GPUME_IO (cannot be read), GPUME_INVALID (not such a file), GPUME_NOMEM. */
+int gpume_png16_read(struct gpume_png16 *picture, const char *path, const struct gpume_log *log);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "base/status.h"
 #include "files/json.h"
-#include "media/still.h"
+#include "media/picture.h"
 #include "report/small.h"
 #include "sinks/shown.h"
 

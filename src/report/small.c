@@ -3,7 +3,7 @@
 
 #include "base/grid.h"
 #include "base/status.h"
-#include "media/still.h"
+#include "media/picture.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -27,15 +27,15 @@ src/encode/kernels/whole.h encode/.*\.h immintrin\.h
 src/media       base/.*\.h files/.*\.h media/.*\.h gpume/gpume\.h lib(avcodec|avfilter|avformat|avutil|swscale)/.*\.h
 src/draw        base/.*\.h draw/.*\.h gpume/gpume\.h cairo\.h
 src/vectors     base/.*\.h files/.*\.h vectors/.*\.h gpume/gpume\.h nettle/sha2\.h
-src/sinks       base/.*\.h files/.*\.h sinks/.*\.h vectors/.*\.h draw/(colours|overlay)\.h media/(picture|still)\.h gpume/gpume\.h
-src/report      base/.*\.h files/.*\.h report/.*\.h sinks/.*\.h vectors/.*\.h draw/(colours|overlay)\.h media/(picture|still)\.h gpume/gpume\.h
+src/sinks       base/.*\.h files/.*\.h sinks/.*\.h vectors/.*\.h draw/(colours|overlay)\.h media/picture\.h gpume/gpume\.h
+src/report      base/.*\.h files/.*\.h report/.*\.h sinks/.*\.h vectors/.*\.h draw/(colours|overlay)\.h media/picture\.h gpume/gpume\.h
 src/resume      base/.*\.h files/.*\.h resume/.*\.h sinks/.*\.h vectors/format\.h gpume/gpume\.h jansson\.h
-src/compare     base/.*\.h files/.*\.h compare/.*\.h sinks/.*\.h vectors/.*\.h draw/(colours|legend|overlay|sprite)\.h media/(picture|png16|still)\.h gpume/gpume\.h jansson\.h
+src/compare     base/.*\.h files/.*\.h compare/.*\.h sinks/.*\.h vectors/.*\.h draw/(colours|legend|overlay|sprite)\.h media/picture\.h gpume/gpume\.h jansson\.h
 src/merge       base/.*\.h files/.*\.h merge/.*\.h report/statistics\.h sinks/.*\.h vectors/(reader|formats/npy_header)\.h gpume/gpume\.h jansson\.h
 src/include     gpume/(gpume|params|prefilter)\.h
 src/include/gpume/avframe.h gpume/gpume\.h libavutil/.*\.h
 src/include/gpume/vulkan.h gpume/compute\.h vulkan/vulkan_core\.h
-cli             [a-z0-9_]+\.(h|inc) (options|estimate|bench|coded|compare|convert|sort|firstpass|scenes|complexity|qpmap|luma|plan|merge|methods|base|files|encode|resume|sinks|report|vectors)/[a-z0-9_]+\.h gpume/(gpume|compute)\.h draw/overlay\.h media/(find|keyframes|mestimate|packet_times|source|still|trial|y4m_out)\.h model/rate\.h
+cli             [a-z0-9_]+\.(h|inc) (options|estimate|bench|coded|compare|convert|sort|firstpass|scenes|complexity|qpmap|luma|plan|merge|methods|base|files|encode|resume|sinks|report|vectors)/[a-z0-9_]+\.h gpume/(gpume|compute)\.h draw/overlay\.h media/(find|keyframes|mestimate|packet_times|picture|source|trial)\.h model/rate\.h
 cli/bench/ceiling.comp bench/ceiling_shape\.h (common|search)/[a-z0-9_]+\.glsl
 shaders         (arrays|common|encode|general|search|surfaces)/[a-z0-9_]+\.(glsl|h) model/(order|rate)\.h
 samples         [a-z0-9_]+\.(h|inc) gpume/(avframe|compute|gpume)\.h lib(avcodec|avfilter|avformat|avutil)/.*\.h
