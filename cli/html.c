@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "html.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 static const char head[] =
@@ -38,35 +36,6 @@ static const char rules[] =
     "th, td { padding: .2rem .5rem; text-align: right; border-bottom: 1px solid var(--line); }\n"
     "td:first-child { white-space: nowrap; }\n"
     "th:first-child, td:first-child { text-align: left; }\n";
-
-void gpume_html_put(struct gpume_out *out, const char *markup)
-{
-    (void)gpume_out_text(out, markup);
-}
-
-void gpume_html_print(struct gpume_out *out, const char *format, ...)
-{
-    char line[GPUME_HTML_BYTES];
-    va_list arguments;
-    va_start(arguments, format);
-    (void)vsnprintf(line, sizeof(line), format, arguments);
-    va_end(arguments);
-    gpume_html_put(out, line);
-}
-
-void gpume_html_escaped(struct gpume_out *out, const char *text)
-{
-    char entity[8];
-    for (; *text; text++) {
-        const unsigned char c = (unsigned char)*text;
-        if (strchr("<>&\"'", c)) {
-            snprintf(entity, sizeof(entity), "&#%u;", c);
-        } else {
-            snprintf(entity, sizeof(entity), "%c", c < 0x20 || c == 0x7f ? '?' : c);
-        }
-        gpume_html_put(out, entity);
-    }
-}
 
 void gpume_html_begin(struct gpume_out *out, const struct gpume_html_page *page, const char *path)
 {

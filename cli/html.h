@@ -6,7 +6,7 @@
 #ifndef GPUME_CLI_HTML_H
 #define GPUME_CLI_HTML_H
 
-#include "files/out.h"
+#include "files/html.h"
 
 /* What a page is. The strings are markup. */
 struct gpume_html_page {
@@ -17,16 +17,6 @@ struct gpume_html_page {
 
 /* Begins the page; its heading is the file's name in a path. The introduction follows. */
 void gpume_html_begin(struct gpume_out *out, const struct gpume_html_page *page, const char *path);
-
-void gpume_html_put(struct gpume_out *out, const char *markup);
-
-/* At most GPUME_HTML_BYTES, or it is cut. */
-#define GPUME_HTML_BYTES 2048u
-__attribute__((format(printf, 2, 3))) void gpume_html_print(
-    struct gpume_out *out, const char *format, ...);
-
-/* Text from outside, such as a name; bytes that are not printable become '?'. */
-void gpume_html_escaped(struct gpume_out *out, const char *text);
 
 /* The end of the introduction, and of the page. */
 void gpume_html_body(struct gpume_out *out);

@@ -84,7 +84,9 @@ static void put_key(struct gpume_json *json, const char *key)
     if (json->filled) {
         put(json, ",");
     }
-    if (json->depth > 0) {
+    if (json->flat) {
+        put(json, json->filled ? " " : "");
+    } else if (json->depth > 0) {
         put_line_start(json);
     }
     if (key) {
@@ -105,7 +107,10 @@ static void begin(struct gpume_json *json, const char *key, const char *bracket)
 static void end(struct gpume_json *json, const char *bracket)
 {
     json->depth--;
-    put_line_start(json);
+    if (!json->flat) {
+        put_line_start(json);
+    }
+    json->flat = false;
     put(json, bracket);
     put(json, json->depth == 0 ? "\n" : "");
     json->filled = true;
@@ -119,6 +124,12 @@ void gpume_json_begin(struct gpume_json *json, const char *key)
 void gpume_json_end(struct gpume_json *json)
 {
     end(json, "}");
+}
+
+void gpume_json_begin_line(struct gpume_json *json)
+{
+    gpume_json_begin(json, NULL);
+    json->flat = true;
 }
 
 void gpume_json_begin_list(struct gpume_json *json, const char *key)

@@ -21,6 +21,7 @@ struct gpume_json {
     uint64_t bytes;           /* so far */
     unsigned depth;
     bool filled; /* the innermost object or list has a member */
+    bool flat;   /* it is on one line */
 };
 
 /* Opens standard output and begins a document with the format's number and gpume's version.
@@ -33,6 +34,10 @@ int gpume_json_finish(struct gpume_json *json);
 /* Key NULL: the outermost object, or a member of a list. */
 void gpume_json_begin(struct gpume_json *json, const char *key);
 void gpume_json_end(struct gpume_json *json);
+
+/* An object on one line, a member of the list that is open. It holds neither objects nor lists. */
+void gpume_json_begin_line(struct gpume_json *json);
+
 void gpume_json_begin_list(struct gpume_json *json, const char *key);
 void gpume_json_end_list(struct gpume_json *json);
 

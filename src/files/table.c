@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "files/table.h"
+
+#include "files/html.h"
+#include "files/text_file.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#define CELL_BYTES 352 /* the largest double without an exponent has 309 digits */
+
+static bool has_column(const struct gpume_table *table, const struct gpume_column *column)
+{
+    return column->only == 0 || (column->only & table->kind) != 0;
+}
+
+static const void *row_at(const struct gpume_table *table, const void *rows, size_t i)
+{
+    return (const char *)rows + i * table->row_bytes;
+}
+
+/* The value of a number, for the tests of what is unknown. */
+static double number_of(const struct gpume_column *column, const void *member)
+{
+    switch (column->cell) {
+    case GPUME_CELL_COUNT: {
+        const uint64_t count = *(const uint64_t *)member;
+        return count == GPUME_MISSING ? (double)NAN : (double)count;
+    }
+    case GPUME_CELL_NUMBER:
+        return *(const uint32_t *)member;
+    case GPUME_CELL_REAL:
+        return *(const double *)member;
+    case GPUME_CELL_TEXT:
+        return *(const char *const *)member ? 1 : (double)NAN;
+    default:
+        return 1;
+    }
+}
+
+static bool is_unknown(const struct gpume_column *column, const void *row)
+{
+    const double value = number_of(column, (const char *)row + column->at);
+    const bool unknown = isnan(value) || (column->unknown == GPUME_UNLESS_POSITIVE && value <= 0);
+    assert(column->unknown != GPUME_NEVER || !unknown);
+    return unknown;
+}
+
+static int decimals_of(const struct gpume_column *column, double value, int decimals)
+{
+    return column->style != GPUME_STYLE_FACTOR ? decimals
+           : value < 0.1                       ? 4
+           : value < 10                        ? 2
+           : value < 1000                      ? 1
+                                               : 0;
+}
+
+/* The cell as text, which may be the row's own; `buffer` holds others. It is not unknown. */
+static const char *cell_text(
+    const struct gpume_column *column, const void *row, int decimals, char buffer[CELL_BYTES])
+{
+    const void *member = (const char *)row + column->at;
+    switch (column->cell) {
+    case GPUME_CELL_COUNT:
+        snprintf(buffer, CELL_BYTES, "%" PRIu64, *(const uint64_t *)member);
+        break;
+    case GPUME_CELL_NUMBER:
+        snprintf(buffer, CELL_BYTES, "%" PRIu32, *(const uint32_t *)member);
+        break;
+    case GPUME_CELL_TIME:
+        gpume_text_time(buffer, CELL_BYTES, *(const int64_t *)member);
+        break;
+    case GPUME_CELL_REAL: {
+        const double value = *(const double *)member;
+        snprintf(buffer, CELL_BYTES, "%.*f", decimals_of(column, value, decimals), value);
+        break;
+    }
+    case GPUME_CELL_TEXT:
+        return *(const char *const *)member;
+    case GPUME_CELL_CHARS:
+        return member;
+    case GPUME_CELL_LETTER:
+        buffer[0] = *(const char *)member;
+        buffer[1] = '\0';
+        break;
+    case GPUME_CELL_TRUTH: {
+        static const char *const words[] = {"0", "1"};
+        return (column->words ? column->words : words)[*(const bool *)member];
+    }
+    }
+    return buffer;
+}
+
+/* --- CSV */
+
+void gpume_table_csv_head(const struct gpume_table *table, struct gpume_out *out)
+{
+    const char *comma = "";
+    for (size_t i = 0; i < table->count; i++) {
+        if (table->columns[i].name && has_column(table, &table->columns[i])) {
+            (void)gpume_out_text(out, comma);
+            (void)gpume_out_text(out, table->columns[i].name);
+            comma = ",";
+        }
+    }
+    (void)gpume_out_text(out, "\n");
+}
+
+static void put_csv_text(struct gpume_out *out, const char *text)
+{
+    if (!strpbrk(text, ",;\"\r\n")) {
+        (void)gpume_out_text(out, text);
+        return;
+    }
+    (void)gpume_out_text(out, "\"");
+    for (; *text; text++) {
+        (void)gpume_out_write(out, text, 1);
+        if (*text == '"') {
+            (void)gpume_out_text(out, "\"");
+        }
+    }
+    (void)gpume_out_text(out, "\"");
+}
+
+void gpume_table_csv(
+    const struct gpume_table *table, const void *rows, size_t count, struct gpume_out *out)
+{
+    for (size_t r = 0; r < count; r++) {
+        const void *row = row_at(table, rows, r);
+        const char *comma = "";
+        for (size_t i = 0; i < table->count; i++) {
+            const struct gpume_column *column = &table->columns[i];
+            char buffer[CELL_BYTES];
+            if (column->name && has_column(table, column)) {
+                (void)gpume_out_text(out, comma);
+                if (!is_unknown(column, row)) {
+                    put_csv_text(out, cell_text(column, row, column->decimals, buffer));
+                }
+                comma = ",";
+            }
+        }
+        (void)gpume_out_text(out, "\n");
+    }
+}
+
+/* --- JSON */
+
+static void put_json_cell(
+    struct gpume_json *json, const struct gpume_column *column, const void *row)
+{
+    char buffer[CELL_BYTES];
+    const void *member = (const char *)row + column->at;
+    if (is_unknown(column, row) ||
+        (column->cell == GPUME_CELL_REAL && !isfinite(*(const double *)member))) {
+        gpume_json_text(json, column->name, NULL);
+    } else if (column->cell == GPUME_CELL_TRUTH) {
+        gpume_json_truth(json, column->name, *(const bool *)member);
+    } else {
+        const char *text = cell_text(column, row, column->decimals, buffer);
+        const bool quoted = column->cell == GPUME_CELL_TEXT || column->cell == GPUME_CELL_CHARS ||
+                            column->cell == GPUME_CELL_LETTER;
+        (quoted ? gpume_json_text : gpume_json_digits)(json, column->name, text);
+    }
+}
+
+void gpume_table_json_members(
+    const struct gpume_table *table, const void *row, struct gpume_json *json)
+{
+    for (size_t i = 0; i < table->count; i++) {
+        if (table->columns[i].name && has_column(table, &table->columns[i])) {
+            put_json_cell(json, &table->columns[i], row);
+        }
+    }
+}
+
+void gpume_table_json(const struct gpume_table *table, const char *key, const void *rows,
+    size_t count, struct gpume_json *json)
+{
+    if (key) {
+        gpume_json_begin_list(json, key);
+    }
+    for (size_t i = 0; i < count; i++) {
+        gpume_json_begin(json, NULL);
+        gpume_table_json_members(table, row_at(table, rows, i), json);
+        gpume_json_end(json);
+    }
+    if (key) {
+        gpume_json_end_list(json);
+    }
+}
+
+void gpume_table_json_line(
+    const struct gpume_table *table, const void *row, struct gpume_json *json)
+{
+    gpume_json_begin_line(json);
+    gpume_table_json_members(table, row, json);
+    gpume_json_end(json);
+}
+
+/* --- For people */
+
+/* The cell with its unit. dash: of an unknown value. */
+static const char *shown_text(const struct gpume_column *column, const void *row, const char *dash,
+    const char *unit, char buffer[CELL_BYTES])
+{
+    if (is_unknown(column, row)) {
+        return dash;
+    }
+    const char *text = cell_text(column, row, column->shown, buffer);
+    if (text == buffer && unit) {
+        const size_t used = strlen(buffer);
+        snprintf(buffer + used, CELL_BYTES - used, "%s", unit);
+    }
+    return text;
+}
+
+void gpume_table_html_head(const struct gpume_table *table, struct gpume_out *out)
+{
+    gpume_html_put(out, "<div class=\"table\"><table><thead><tr>");
+    for (size_t i = 0; i < table->count; i++) {
+        const struct gpume_column *column = &table->columns[i];
+        if (column->title && has_column(table, column)) {
+            gpume_html_put(out, "<th");
+            if (column->classes) {
+                gpume_html_print(out, " class=\"%s\"", column->classes);
+            }
+            gpume_html_print(out, ">%s</th>", column->heading ? column->heading : column->title);
+        }
+    }
+    gpume_html_put(out, "</tr></thead>\n<tbody>\n");
+}
+
+void gpume_table_html(
+    const struct gpume_table *table, const void *row, const char *classes, struct gpume_out *out)
+{
+    gpume_html_put(out, "<tr");
+    if (classes) {
+        gpume_html_print(out, " class=\"%s\"", classes);
+    }
+    gpume_html_put(out, ">");
+    for (size_t i = 0; i < table->count; i++) {
+        const struct gpume_column *column = &table->columns[i];
+        char buffer[CELL_BYTES];
+        if (!column->title || !has_column(table, column)) {
+            continue;
+        }
+        const char *blank = column->blank ? column->blank : "";
+        const char *text = shown_text(column, row, blank, NULL, buffer);
+        const bool minus = column->style == GPUME_STYLE_SIGNED && text[0] == '-' && text != blank;
+        gpume_html_put(out, minus ? "<td>&minus;" : "<td>");
+        (column->markup ? gpume_html_put : gpume_html_escaped)(out, text + minus);
+        gpume_html_put(out, "</td>");
+    }
+    gpume_html_put(out, "</tr>\n");
+}
+
+void gpume_table_html_end(struct gpume_out *out)
+{
+    gpume_html_put(out, "</tbody></table></div>\n");
+}
+
+/* The text of a column for people: of its cell, or without a row its title. */
+static const char *aligned_text(
+    const struct gpume_column *column, const void *row, char buffer[CELL_BYTES])
+{
+    if (!row) {
+        return column->title;
+    }
+    const char *text = shown_text(column, row, "-", column->unit, buffer);
+    if (column->style == GPUME_STYLE_SIGNED && text == buffer && buffer[0] != '-') {
+        memmove(buffer + 1, buffer, strlen(buffer) + 1);
+        buffer[0] = '+';
+    }
+    return text;
+}
+
+static void fit_row(struct gpume_table_text *text, const void *row)
+{
+    const struct gpume_table *table = text->table;
+    size_t shown = 0;
+    for (size_t i = 0; i < table->count; i++) {
+        const struct gpume_column *column = &table->columns[i];
+        char buffer[CELL_BYTES];
+        if (column->title && has_column(table, column)) {
+            assert(shown < GPUME_TABLE_SHOWN_MAX);
+            const unsigned length = (unsigned)strlen(aligned_text(column, row, buffer));
+            unsigned *width = &text->widths[shown++];
+            *width = *width > column->width ? *width : column->width;
+            *width = *width > length ? *width : length;
+        }
+    }
+}
+
+void gpume_table_fit(struct gpume_table_text *text, const void *rows, size_t count)
+{
+    fit_row(text, NULL);
+    for (size_t i = 0; i < count; i++) {
+        fit_row(text, row_at(text->table, rows, i));
+    }
+}
+
+/* A line without its end, and without blanks at the end of a text. */
+static void print_line(const struct gpume_table_text *text, const void *row)
+{
+    const struct gpume_table *table = text->table;
+    size_t shown = 0;
+    unsigned blanks = 0; /* before the next text */
+    for (size_t i = 0; i < table->count; i++) {
+        const struct gpume_column *column = &table->columns[i];
+        char buffer[CELL_BYTES];
+        if (!column->title || !has_column(table, column)) {
+            continue;
+        }
+        const char *cell = aligned_text(column, row, buffer);
+        const unsigned width = text->widths[shown], length = (unsigned)strlen(cell);
+        const unsigned rest = width > length ? width - length : 0;
+        const bool left =
+            !column->right && (column->cell == GPUME_CELL_TEXT || column->cell == GPUME_CELL_CHARS);
+        blanks += shown > 0 && !column->joined ? (table->gap ? table->gap : 2) : 0;
+        fprintf(text->stream, "%*s%s", (int)(blanks + (left ? 0 : rest)), "", cell);
+        blanks = left ? rest : 0;
+        shown++;
+    }
+}
+
+void gpume_table_print_head(struct gpume_table_text *text)
+{
+    fprintf(text->stream, "%s", text->bold ? text->bold : "");
+    print_line(text, NULL);
+    fprintf(text->stream, "%s\n", text->plain ? text->plain : "");
+}
+
+void gpume_table_print(struct gpume_table_text *text, const void *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        print_line(text, row_at(text->table, rows, i));
+        fprintf(text->stream, "\n");
+    }
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Tables. The columns are listed once, as members of the struct that holds a row; CSV, JSON, rows
+ * of HTML and aligned text for people are written from that list. Errors of outputs are sticky, so
+ * they are checked once, at the end. One thread.
+ */
+#ifndef GPUME_FILES_TABLE_H
+#define GPUME_FILES_TABLE_H
+
+#include "files/json.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* The type of a cell is that of the row's member. */
+enum gpume_cell {
+    GPUME_CELL_COUNT,  /* uint64_t */
+    GPUME_CELL_NUMBER, /* uint32_t */
+    GPUME_CELL_TIME,   /* int64_t, microseconds; shown as seconds with six decimals */
+    GPUME_CELL_REAL,   /* double */
+    GPUME_CELL_TEXT,   /* const char *, */
+    GPUME_CELL_CHARS,  /* or an array of char */
+    GPUME_CELL_LETTER, /* char */
+    GPUME_CELL_TRUTH,  /* bool */
+};
+
+/* Which values stand for an unknown one. It is empty in CSV, null in JSON, and "-" for people. */
+enum gpume_unknown {
+    GPUME_NEVER,
+    GPUME_IF_MISSING,      /* NAN, NULL, GPUME_MISSING */
+    GPUME_UNLESS_POSITIVE, /* these, 0, and below */
+};
+
+#define GPUME_MISSING UINT64_MAX
+
+enum gpume_number_style {
+    GPUME_STYLE_PLAIN,
+    GPUME_STYLE_SIGNED, /* with a sign in front of positive values, too; in HTML a minus alone */
+    GPUME_STYLE_FACTOR, /* three or four digits: fewer decimals, the larger it is */
+};
+
+struct gpume_column {
+    const char *name; /* in CSV and JSON; NULL: it is for people alone */
+    enum gpume_cell cell;
+    size_t at; /* the member's offset */
+    enum gpume_unknown unknown;
+    int decimals;             /* of reals, in CSV and JSON */
+    unsigned only;            /* kinds of the table that have it; 0: all */
+    const char *const *words; /* of a truth, in CSV: for false and true; NULL: 0 and 1 */
+
+    /* For people. Texts are on the left, numbers on the right. */
+    const char *title; /* NULL: it is for programs alone */
+    unsigned width;    /* at least */
+    int shown;         /* decimals */
+    const char *unit;  /* after the number; in the heading of HTML instead */
+    enum gpume_number_style style;
+    bool right;  /* a text on the right */
+    bool joined; /* to the column before, without a gap */
+    /* In HTML: the title, if another; classes of the title; and what stands for an unknown value.
+     */
+    const char *heading, *classes, *blank;
+    bool markup; /* the text is markup */
+};
+
+/* The first three members, for a member of the struct `row`. */
+/* clang-format off */
+#define GPUME_COLUMN(column, row, member)                                                          \
+    .name = (column), .at = offsetof(row, member), .cell = _Generic(((row *)0)->member,            \
+        uint64_t: GPUME_CELL_COUNT, uint32_t: GPUME_CELL_NUMBER, int64_t: GPUME_CELL_TIME,         \
+        double: GPUME_CELL_REAL, const char *: GPUME_CELL_TEXT, char *: GPUME_CELL_CHARS,          \
+        char: GPUME_CELL_LETTER, bool: GPUME_CELL_TRUTH)
+/* clang-format on */
+
+struct gpume_table {
+    const struct gpume_column *columns;
+    size_t count;
+    size_t row_bytes;
+    unsigned kind; /* bits of `only` */
+    unsigned gap;  /* blanks between columns for people; 0: 2 */
+};
+
+#define GPUME_TABLE(list, row)                                                                     \
+    .columns = (list), .count = sizeof(list) / sizeof((list)[0]), .row_bytes = sizeof(row)
+
+/* The first line, and rows. Texts with a comma, a semicolon, a quote or a line end are quoted. */
+void gpume_table_csv_head(const struct gpume_table *table, struct gpume_out *out);
+void gpume_table_csv(
+    const struct gpume_table *table, const void *rows, size_t count, struct gpume_out *out);
+
+/* The members of a row, in the object that is open; or rows as a list of objects, key NULL: in the
+ * list that is open. Infinite numbers are null. */
+void gpume_table_json_members(
+    const struct gpume_table *table, const void *row, struct gpume_json *json);
+void gpume_table_json(const struct gpume_table *table, const char *key, const void *rows,
+    size_t count, struct gpume_json *json);
+
+/* A row as an object on one line, a member of the list that is open. */
+void gpume_table_json_line(
+    const struct gpume_table *table, const void *row, struct gpume_json *json);
+
+/* The element of the table: its head, rows, and the end. classes: of the row; NULL: none. */
+void gpume_table_html_head(const struct gpume_table *table, struct gpume_out *out);
+void gpume_table_html(
+    const struct gpume_table *table, const void *row, const char *classes, struct gpume_out *out);
+void gpume_table_html_end(struct gpume_out *out);
+
+#define GPUME_TABLE_SHOWN_MAX 16u /* columns for people */
+
+/* An aligned table: `widths` are at least those of the columns and suffice for the rows. Starts as
+ * zero but for the table and the stream. */
+struct gpume_table_text {
+    const struct gpume_table *table;
+    FILE *stream;
+    const char *bold, *plain; /* around the head; NULL: nothing */
+    unsigned widths[GPUME_TABLE_SHOWN_MAX];
+};
+
+void gpume_table_fit(struct gpume_table_text *text, const void *rows, size_t count);
+void gpume_table_print_head(struct gpume_table_text *text);
+void gpume_table_print(struct gpume_table_text *text, const void *rows, size_t count);
+
+#endif
