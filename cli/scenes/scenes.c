@@ -2,7 +2,7 @@
 /* gpume scenes: the changes of scene of a video in several formats, which gpume-scenes(1)
  * describes. */
 #include "commands.h"
-#include "files/json.h"
+#include "files/table.h"
 #include "files/text_file.h"
 #include "scenes/read.h"
 
@@ -25,47 +25,70 @@ static const char *const kinds[] = {
     [GPUME_CHANGE_WIPE] = "wipe",
 };
 
-static void write_csv(struct gpume_out *out, const struct gpume_scene_list *list)
+struct change_row {
+    uint64_t frame, last_frame;
+    int64_t time;
+    const char *kind;
+    double confidence;
+};
+
+static const struct gpume_column change_columns[] = {
+    {GPUME_COLUMN("frame", struct change_row, frame)},
+    {GPUME_COLUMN("time", struct change_row, time)},
+    {GPUME_COLUMN("kind", struct change_row, kind)},
+    {GPUME_COLUMN("last_frame", struct change_row, last_frame)},
+    {GPUME_COLUMN("confidence", struct change_row, confidence), .decimals = 3},
+};
+static const struct gpume_table changes = {GPUME_TABLE(change_columns, struct change_row)};
+
+/* To `json`, or as CSV to the output. */
+static void write_changes(
+    struct gpume_out *out, struct gpume_json *json, const struct gpume_scene_list *list)
 {
-    (void)gpume_out_text(out, "frame,time,kind,last_frame,confidence\n");
     for (size_t i = 0; i < list->change_count; i++) {
         const struct gpume_change *change = &list->changes[i];
-        char line[LINE_BYTES], time[32];
-        gpume_text_time(time, sizeof(time), list->times_us[change->first]);
-        snprintf(line, sizeof(line), "%" PRIu64 ",%s,%s,%" PRIu64 ",%.3f\n", change->first, time,
-            kinds[change->kind], change->last, change->confidence);
-        (void)gpume_out_text(out, line);
+        const struct change_row row = {change->first, change->last, list->times_us[change->first],
+            kinds[change->kind], change->confidence};
+        if (json) {
+            gpume_table_json(&changes, NULL, &row, 1, json);
+        } else {
+            gpume_table_csv(&changes, &row, 1, out);
+        }
     }
 }
+
+static void write_csv(struct gpume_out *out, const struct gpume_scene_list *list)
+{
+    gpume_table_csv_head(&changes, out);
+    write_changes(out, NULL, list);
+}
+
+struct scene_row {
+    uint64_t first_frame, last_frame;
+    int64_t time;
+};
+
+static const struct gpume_column scene_columns[] = {
+    {GPUME_COLUMN("first_frame", struct scene_row, first_frame)},
+    {GPUME_COLUMN("last_frame", struct scene_row, last_frame)},
+    {GPUME_COLUMN("time", struct scene_row, time)},
+};
+static const struct gpume_table scenes = {GPUME_TABLE(scene_columns, struct scene_row)};
 
 static void write_json(struct gpume_out *out, const struct gpume_scene_list *list)
 {
     struct gpume_json json = {.out = out};
-    char time[32];
     gpume_json_begin(&json, NULL);
     gpume_json_count(&json, "format", 1);
     gpume_json_count(&json, "frames", list->frames);
     gpume_json_begin_list(&json, "changes");
-    for (size_t i = 0; i < list->change_count; i++) {
-        const struct gpume_change *change = &list->changes[i];
-        gpume_text_time(time, sizeof(time), list->times_us[change->first]);
-        gpume_json_begin(&json, NULL);
-        gpume_json_count(&json, "frame", change->first);
-        gpume_json_digits(&json, "time", time);
-        gpume_json_text(&json, "kind", kinds[change->kind]);
-        gpume_json_count(&json, "last_frame", change->last);
-        gpume_json_real(&json, "confidence", change->confidence, 3);
-        gpume_json_end(&json);
-    }
+    write_changes(out, &json, list);
     gpume_json_end_list(&json);
     gpume_json_begin_list(&json, "scenes");
     for (size_t i = 0; i < list->start_count; i++) {
-        gpume_text_time(time, sizeof(time), list->times_us[list->starts[i]]);
-        gpume_json_begin(&json, NULL);
-        gpume_json_count(&json, "first_frame", list->starts[i]);
-        gpume_json_count(&json, "last_frame", gpume_scene_end(list, i) - 1);
-        gpume_json_digits(&json, "time", time);
-        gpume_json_end(&json);
+        const uint64_t first = list->starts[i];
+        const struct scene_row row = {first, gpume_scene_end(list, i) - 1, list->times_us[first]};
+        gpume_table_json(&scenes, NULL, &row, 1, &json);
     }
     gpume_json_end_list(&json);
     gpume_json_end(&json);
