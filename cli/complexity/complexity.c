@@ -4,14 +4,8 @@
 #include "encode/complexity.h"
 
 #include "commands.h"
-#include "files/json.h"
-#include "files/text_file.h"
+#include "files/table.h"
 #include "scenes/read.h"
-
-#include <inttypes.h>
-#include <stdio.h>
-
-#define LINE_BYTES 400
 
 struct complexity_options {
     struct gpume_scene_options scene;
@@ -19,133 +13,81 @@ struct complexity_options {
     enum { CSV, JSON } format;
 };
 
-/* Frames begin to end - 1, of one scene or a part of it. */
-struct part {
-    size_t scene;
-    uint64_t begin, end;
-    int64_t time_us, duration_us;
+/* Of a frame, or of the frames of a scene. */
+struct complexity_row {
+    uint64_t frame, scene, first_frame, last_frame, frames;
+    int64_t time, seconds;
     struct gpume_complexity complexity;
+    uint64_t bytes[GPUME_COMPLEXITY_QPS];
 };
 
-static struct part measure(
+/* Which rows of which form have a column. */
+enum { FRAME = 1, SCENE = 2, LISTED = 4 /* among the scenes in JSON */ };
+
+#define ROW struct complexity_row
+static const struct gpume_column columns[] = {
+    {GPUME_COLUMN("frame", ROW, frame), .only = FRAME},
+    {GPUME_COLUMN("scene", ROW, scene), .only = FRAME | SCENE},
+    {GPUME_COLUMN("first_frame", ROW, first_frame), .only = SCENE | LISTED},
+    {GPUME_COLUMN("last_frame", ROW, last_frame), .only = SCENE | LISTED},
+    {GPUME_COLUMN("time", ROW, time)},
+    {GPUME_COLUMN("luma", ROW, complexity.luma), .decimals = 2},
+    {GPUME_COLUMN("spatial", ROW, complexity.spatial), .decimals = 3},
+    {GPUME_COLUMN("temporal", ROW, complexity.temporal), .decimals = 3},
+    {GPUME_COLUMN("intra_cost", ROW, complexity.intra_cost), .decimals = 2},
+    {GPUME_COLUMN("inter_cost", ROW, complexity.inter_cost), .decimals = 2},
+    {GPUME_COLUMN("intra_share", ROW, complexity.intra_share), .decimals = 4},
+    /* gpume_complexity_qps */
+    {GPUME_COLUMN("bytes_qp22", ROW, bytes[0])},
+    {GPUME_COLUMN("bytes_qp27", ROW, bytes[1])},
+    {GPUME_COLUMN("bytes_qp32", ROW, bytes[2])},
+    {GPUME_COLUMN("bytes_qp37", ROW, bytes[3])},
+    {GPUME_COLUMN("frames", ROW, frames), .only = SCENE | LISTED},
+    {GPUME_COLUMN("seconds", ROW, seconds)},
+};
+_Static_assert(GPUME_COMPLEXITY_QPS == 4, "a column for each QP");
+
+static ROW measure_frames(
     const struct gpume_scene_list *list, size_t scene, uint64_t begin, uint64_t end)
 {
-    struct part part = {scene, begin, end, list->times_us[begin], 0, {0}};
+    ROW row = {.frame = begin,
+        .scene = scene,
+        .first_frame = begin,
+        .last_frame = end - 1,
+        .frames = end - begin,
+        .time = list->times_us[begin]};
     for (uint64_t i = begin; i < end; i++) {
-        part.duration_us += gpume_scene_duration(list, i);
-        gpume_complexity_add(&part.complexity, &list->facts[i], i == list->starts[scene]);
+        row.seconds += gpume_scene_duration(list, i);
+        gpume_complexity_add(&row.complexity, &list->facts[i], i == list->starts[scene]);
     }
-    return part;
+    for (size_t i = 0; i < GPUME_COMPLEXITY_QPS; i++) {
+        row.bytes[i] = (row.complexity.bits[i] + 4) / 8;
+    }
+    return row;
 }
 
-typedef void (*write_fn)(void *opaque, const struct part *part);
-
-/* Calls `write` for each frame or for each scene. */
-static void go_through(
-    const struct gpume_scene_list *list, bool by_frames, write_fn write, void *opaque)
+/* A row for each frame or for each scene: to `json`, or to the output. */
+static void write_rows(const struct gpume_scene_list *list, unsigned kind, struct gpume_out *out,
+    struct gpume_json *json)
 {
+    struct gpume_table table = {GPUME_TABLE(columns, ROW)};
+    table.kind = kind;
+    if (!json) {
+        gpume_table_csv_head(&table, out);
+    }
     for (size_t scene = 0; scene < list->start_count && list->frames > 0; scene++) {
         const uint64_t begin = list->starts[scene];
         const uint64_t end = gpume_scene_end(list, scene);
-        const uint64_t step = by_frames ? 1 : end - begin;
+        const uint64_t step = kind == FRAME ? 1 : end - begin;
         for (uint64_t i = begin; i < end; i += step) {
-            const struct part part = measure(list, scene, i, i + step);
-            write(opaque, &part);
+            const ROW row = measure_frames(list, scene, i, i + step);
+            if (json) {
+                gpume_table_json(&table, NULL, &row, 1, json);
+            } else {
+                gpume_table_csv(&table, &row, 1, out);
+            }
         }
     }
-}
-
-static void write_row(
-    struct gpume_out *out, const char *head, const struct part *part, const char *tail)
-{
-    const struct gpume_complexity *c = &part->complexity;
-    char line[LINE_BYTES], time[32];
-    gpume_text_time(time, sizeof(time), part->time_us);
-    int used = snprintf(line, sizeof(line), "%s,%s,%.2f,%.3f,%.3f,%.2f,%.2f,%.4f", head, time,
-        c->luma, c->spatial, c->temporal, c->intra_cost, c->inter_cost, c->intra_share);
-    for (uint32_t i = 0; i < GPUME_COMPLEXITY_QPS; i++) {
-        used +=
-            snprintf(line + used, sizeof(line) - (size_t)used, ",%" PRIu64, (c->bits[i] + 4) / 8);
-    }
-    (void)gpume_out_text(out, line);
-    gpume_text_time(time, sizeof(time), part->duration_us);
-    snprintf(line, sizeof(line), "%s,%s\n", tail, time);
-    (void)gpume_out_text(out, line);
-}
-
-static void write_frame_row(void *out, const struct part *part)
-{
-    char head[64];
-    snprintf(head, sizeof(head), "%" PRIu64 ",%zu", part->begin, part->scene);
-    write_row(out, head, part, "");
-}
-
-static void write_scene_row(void *out, const struct part *part)
-{
-    char head[64], tail[32];
-    snprintf(
-        head, sizeof(head), "%zu,%" PRIu64 ",%" PRIu64, part->scene, part->begin, part->end - 1);
-    snprintf(tail, sizeof(tail), ",%" PRIu64, part->end - part->begin);
-    write_row(out, head, part, tail);
-}
-
-static void write_csv(struct gpume_out *out, const struct gpume_scene_list *list, bool by_frames)
-{
-    char name[32];
-    (void)gpume_out_text(out, by_frames ? "frame,scene" : "scene,first_frame,last_frame");
-    (void)gpume_out_text(out, ",time,luma,spatial,temporal,intra_cost,inter_cost,intra_share");
-    for (uint32_t i = 0; i < GPUME_COMPLEXITY_QPS; i++) {
-        snprintf(name, sizeof(name), ",bytes_qp%" PRIu32, gpume_complexity_qps[i]);
-        (void)gpume_out_text(out, name);
-    }
-    (void)gpume_out_text(out, by_frames ? ",seconds\n" : ",frames,seconds\n");
-    go_through(list, by_frames, by_frames ? write_frame_row : write_scene_row, out);
-}
-
-static void write_members(struct gpume_json *json, const struct part *part)
-{
-    const struct gpume_complexity *c = &part->complexity;
-    char name[32], time[32];
-    gpume_text_time(time, sizeof(time), part->time_us);
-    gpume_json_digits(json, "time", time);
-    gpume_json_real(json, "luma", c->luma, 2);
-    gpume_json_real(json, "spatial", c->spatial, 3);
-    gpume_json_real(json, "temporal", c->temporal, 3);
-    gpume_json_real(json, "intra_cost", c->intra_cost, 2);
-    gpume_json_real(json, "inter_cost", c->inter_cost, 2);
-    gpume_json_real(json, "intra_share", c->intra_share, 4);
-    for (uint32_t i = 0; i < GPUME_COMPLEXITY_QPS; i++) {
-        snprintf(name, sizeof(name), "bytes_qp%" PRIu32, gpume_complexity_qps[i]);
-        gpume_json_count(json, name, (c->bits[i] + 4) / 8);
-    }
-}
-
-static void write_duration(struct gpume_json *json, const struct part *part)
-{
-    char time[32];
-    gpume_text_time(time, sizeof(time), part->duration_us);
-    gpume_json_digits(json, "seconds", time);
-}
-
-static void write_frame(void *json, const struct part *part)
-{
-    gpume_json_begin(json, NULL);
-    gpume_json_count(json, "frame", part->begin);
-    gpume_json_count(json, "scene", part->scene);
-    write_members(json, part);
-    write_duration(json, part);
-    gpume_json_end(json);
-}
-
-static void write_scene(void *json, const struct part *part)
-{
-    gpume_json_begin(json, NULL);
-    gpume_json_count(json, "first_frame", part->begin);
-    gpume_json_count(json, "last_frame", part->end - 1);
-    write_members(json, part);
-    gpume_json_count(json, "frames", part->end - part->begin);
-    write_duration(json, part);
-    gpume_json_end(json);
 }
 
 static void write_json(struct gpume_out *out, const struct gpume_scene_list *list)
@@ -154,10 +96,10 @@ static void write_json(struct gpume_out *out, const struct gpume_scene_list *lis
     gpume_json_begin(&json, NULL);
     gpume_json_count(&json, "format", 1);
     gpume_json_begin_list(&json, "scenes");
-    go_through(list, false, write_scene, &json);
+    write_rows(list, LISTED, out, &json);
     gpume_json_end_list(&json);
     gpume_json_begin_list(&json, "frames");
-    go_through(list, true, write_frame, &json);
+    write_rows(list, FRAME, out, &json);
     gpume_json_end_list(&json);
     gpume_json_end(&json);
     (void)gpume_out_text(out, "\n");
@@ -170,7 +112,7 @@ static void write_list(
     if (options->format == JSON) {
         write_json(out, list);
     } else {
-        write_csv(out, list, options->by == FRAMES);
+        write_rows(list, options->by == FRAMES ? FRAME : SCENE, out, NULL);
     }
 }
 
