@@ -15,7 +15,6 @@
 #include "media/mestimate.h"
 #include "methods/page.h"
 #include "methods/tally.h"
-#include "methods/worst.h"
 #include "names.h"
 #include "video.h"
 

@@ -4,7 +4,7 @@
 #define GPUME_CLI_METHODS_PAGE_H
 
 #include "files/out.h"
-#include "methods/worst.h"
+#include "methods/tally.h"
 
 struct gpume_methods_page {
     const char *input, *label; /* label: the page's name, for messages */
