@@ -19,6 +19,7 @@
 #include "video.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,6 +59,7 @@ struct job {
     /* Of the frame before, by each search, into the past and the future; that of EXACT is exact. */
     struct gpume_vector *found[ROWS];
     struct gpume_tally tallies[ROWS];
+    struct gpume_methods_row rows[ROWS]; /* of the table, in the end */
     struct gpume_worst worst;
 };
 
@@ -254,24 +256,64 @@ static int take_frame(void *opaque, const struct gpume_plane *luma, int64_t time
     return frame > 1 ? add_all(job, frame) : GPUME_OK;
 }
 
+#define ROW struct gpume_methods_row
+static const struct gpume_column columns[] = {
+    {GPUME_COLUMN("method", ROW, method), .title = "method", .width = 8, .heading = "search"},
+    {GPUME_COLUMN("frame_pairs", ROW, frame_pairs)},
+    {GPUME_COLUMN("blocks", ROW, blocks)},
+    {GPUME_COLUMN("pixels", ROW, pixels)},
+    {GPUME_COLUMN("sad", ROW, sad)},
+    {GPUME_COLUMN("sse", ROW, sse)},
+    {GPUME_COLUMN("psnr", ROW, psnr), .decimals = 3, .title = "PSNR, dB", .width = 8, .shown = 3},
+    {GPUME_COLUMN(NULL, ROW, loss), .unknown = GPUME_IF_MISSING, .title = "loss", .width = 8,
+        .shown = 3, .style = GPUME_STYLE_SIGNED, .heading = "difference, dB", .blank = "-"},
+    {GPUME_COLUMN("sad_per_pixel", ROW, sad_per_pixel), .decimals = 6, .title = "SAD/pixel",
+        .width = 9, .shown = 4, .heading = "SAD per pixel"},
+    {GPUME_COLUMN("bits_per_vector", ROW, bits_per_vector), .decimals = 6, .title = "bits/vec",
+        .width = 8, .shown = 3, .heading = "bits per vector"},
+    {GPUME_COLUMN(NULL, ROW, same), .title = "same vec", .width = 10, .shown = 2, .unit = " %",
+        .heading = "exact vector, %"},
+    {GPUME_COLUMN(NULL, ROW, good), .title = "as good", .width = 10, .shown = 2, .unit = " %",
+        .heading = "as good, %"},
+    {GPUME_COLUMN("vectors_equal", ROW, vectors_equal)},
+    {GPUME_COLUMN("as_good", ROW, as_good)},
+    {GPUME_COLUMN("ms_per_pair", ROW, ms_per_pair), .decimals = 3, .unknown = GPUME_IF_MISSING,
+        .title = "ms/pair", .width = 10, .shown = 2, .heading = "ms per pair"},
+};
+static const struct gpume_table method_table = {GPUME_TABLE(columns, ROW), .gap = 1};
+
 static double per(uint64_t sum, uint64_t count)
 {
     return (double)sum / (double)count;
 }
 
-static void write_row(struct gpume_out *out, const char *method, const struct gpume_tally *tally)
+/* All frame pairs have been added. */
+static void fill_rows(struct job *job)
 {
-    char row[320], psnr[32], ms[32] = "";
-    gpume_text_psnr(psnr, sizeof(psnr), gpume_psnr(8, tally->pixels, tally->sse));
-    if (tally->ns > 0) {
-        snprintf(ms, sizeof(ms), "%.3f", per(tally->ns, tally->pairs) / 1e6);
+    const struct gpume_tally *exact = &job->tallies[EXACT];
+    for (size_t i = 0; i < ROWS; i++) {
+        const struct gpume_tally *tally = &job->tallies[i];
+        const double psnr = gpume_psnr(8, tally->pixels, tally->sse);
+        const double best = gpume_psnr(8, exact->pixels, exact->sse);
+        const bool has_loss = exact->sse > 0 && tally->sse > 0;
+        job->rows[i] = (ROW){
+            .method = names[i],
+            .frame_pairs = tally->pairs,
+            .blocks = tally->blocks,
+            .pixels = tally->pixels,
+            .sad = tally->sad,
+            .sse = tally->sse,
+            .vectors_equal = tally->equal,
+            .as_good = tally->as_good,
+            .psnr = psnr,
+            .loss = has_loss ? psnr - best : (double)NAN,
+            .sad_per_pixel = per(tally->sad, tally->pixels),
+            .bits_per_vector = gpume_tally_bits(tally),
+            .same = 100 * per(tally->equal, tally->blocks),
+            .good = 100 * per(tally->as_good, tally->blocks),
+            .ms_per_pair = tally->ns > 0 ? per(tally->ns, tally->pairs) / 1e6 : (double)NAN,
+        };
     }
-    snprintf(row, sizeof(row),
-        "%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%s,%.6f,%.6f,%" PRIu64
-        ",%" PRIu64 ",%s\n",
-        method, tally->pairs, tally->blocks, tally->pixels, tally->sad, tally->sse, psnr,
-        per(tally->sad, tally->pixels), gpume_tally_bits(tally), tally->equal, tally->as_good, ms);
-    (void)gpume_out_text(out, row);
 }
 
 static enum gpume_exit write_page(const struct job *job)
@@ -280,9 +322,9 @@ static enum gpume_exit write_page(const struct job *job)
         .input = job->video.info.label,
         .label = options_of(job)->report,
         .window = job->params.window_x,
+        .table = &method_table,
+        .rows = job->rows,
         .count = ROWS,
-        .names = names,
-        .tallies = job->tallies,
         .worst = &job->worst,
     };
     return gpume_exit_of_writer(gpume_methods_page_write(job->video.page, &page));
@@ -297,32 +339,12 @@ static enum gpume_exit finish(void *opaque)
             "its neighbours",
             job->video.info.label, job->video.frames, job->video.frames == 1 ? "" : "s");
     }
+    fill_rows(job);
     if (job->video.options->output) {
-        (void)gpume_out_text(job->video.out,
-            "method,frame_pairs,blocks,pixels,sad,sse,psnr,sad_per_pixel,bits_per_vector,"
-            "vectors_equal,as_good,ms_per_pair\n");
-        for (size_t i = 0; i < ROWS; i++) {
-            write_row(job->video.out, names[i], &job->tallies[i]);
-        }
+        gpume_table_csv_head(&method_table, job->video.out);
+        gpume_table_csv(&method_table, job->rows, ROWS, job->video.out);
     }
     return job->video.page ? write_page(job) : GPUME_EXIT_DONE;
-}
-
-static void print_row(const struct job *job, size_t row)
-{
-    const struct gpume_tally *tally = &job->tallies[row], *exact = &job->tallies[EXACT];
-    const double psnr = gpume_psnr(8, tally->pixels, tally->sse);
-    const double best = gpume_psnr(8, exact->pixels, exact->sse);
-    char loss[32] = "-", ms[32] = "-";
-    if (exact->sse > 0 && tally->sse > 0) {
-        snprintf(loss, sizeof(loss), "%+.3f", psnr - best);
-    }
-    if (tally->ns > 0) {
-        snprintf(ms, sizeof(ms), "%.2f", per(tally->ns, tally->pairs) / 1e6);
-    }
-    printf("%-8s %8.3f %8s %9.4f %8.3f %8.2f %% %8.2f %% %10s\n", names[row], psnr, loss,
-        per(tally->sad, tally->pixels), gpume_tally_bits(tally),
-        100 * per(tally->equal, tally->blocks), 100 * per(tally->as_good, tally->blocks), ms);
 }
 
 static void conclude(const void *opaque)
@@ -339,12 +361,8 @@ static void conclude(const void *opaque)
            " blocks each, window %" PRIu32 "\n",
         pairs, job->params.width, job->params.height, pairs / 2, pairs == 2 ? "" : "s, each",
         job->blocks, job->params.window_x);
-    printf("%s%-8s %8s %8s %9s %8s %10s %10s %10s%s\n", gpume_console_bold(stdout), "method",
-        "PSNR, dB", "loss", "SAD/pixel", "bits/vec", "same vec", "as good", "ms/pair",
+    gpume_table_print(&method_table, job->rows, ROWS, stdout, gpume_console_bold(stdout),
         gpume_console_plain(stdout));
-    for (size_t i = 0; i < ROWS; i++) {
-        print_row(job, i);
-    }
     if (options->output) {
         gpume_console_print_written(options->output, stdout);
     }

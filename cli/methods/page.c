@@ -24,71 +24,6 @@
 #define CELL_MIN 16u   /* pixels of a block in which an arrow can be told from others */
 #define ACROSS_MAX 64u /* blocks across of which arrows can be told apart on a page */
 
-static double per(uint64_t sum, uint64_t count)
-{
-    return count > 0 ? (double)sum / (double)count : 0;
-}
-
-static double psnr_of(const struct gpume_tally *tally)
-{
-    return gpume_psnr(8, tally->pixels, tally->sse);
-}
-
-static double ms_of(const struct gpume_tally *tally)
-{
-    return per(tally->ns, tally->pairs) / 1e6;
-}
-
-/* dB, 0 or less as a rule; NAN where a prediction has no error. */
-static double gain_of(const struct gpume_tally *exact, const struct gpume_tally *tally)
-{
-    return exact->sse > 0 && tally->sse > 0 ? psnr_of(tally) - psnr_of(exact) : (double)NAN;
-}
-
-static void put_gain(
-    struct gpume_out *out, const struct gpume_tally *exact, const struct gpume_tally *tally)
-{
-    const double gain = gain_of(exact, tally);
-    if (isnan(gain)) {
-        gpume_html_put(out, "-");
-    } else {
-        gpume_html_print(out, gain < 0 ? "&minus;%.3f" : "%.3f", fabs(gain));
-    }
-}
-
-/* --- the table */
-
-static void put_row(
-    struct gpume_out *out, const struct gpume_methods_page *page, size_t i, const char *name)
-{
-    const struct gpume_tally *tally = &page->tallies[i];
-    char psnr[32];
-    gpume_text_psnr(psnr, sizeof(psnr), psnr_of(tally));
-    gpume_html_print(
-        out, "<tr%s><td>%s</td><td>%s</td><td>", i == 0 ? " class=\"exact\"" : "", name, psnr);
-    put_gain(out, &page->tallies[0], tally);
-    gpume_html_print(out, "</td><td>%.4f</td><td>%.3f</td><td>%.2f</td><td>%.2f</td><td>",
-        per(tally->sad, tally->pixels), gpume_tally_bits(tally),
-        100 * per(tally->equal, tally->blocks), 100 * per(tally->as_good, tally->blocks));
-    if (tally->ns > 0) {
-        gpume_html_print(out, "%.2f", ms_of(tally));
-    }
-    gpume_html_put(out, "</td></tr>\n");
-}
-
-static void put_table(struct gpume_out *out, const struct gpume_methods_page *page)
-{
-    gpume_html_put(out,
-        "<h2>All frame pairs</h2>\n<div class=\"table\"><table><thead><tr><th>search"
-        "</th><th>PSNR, dB</th><th>difference, dB</th><th>SAD per pixel</th>"
-        "<th>bits per vector</th><th>exact vector, %</th><th>as good, %</th>"
-        "<th>ms per pair</th></tr></thead>\n<tbody>\n");
-    for (size_t i = 0; i < page->count; i++) {
-        put_row(out, page, i, page->names[i]);
-    }
-    gpume_html_put(out, "</tbody></table></div>\n");
-}
-
 /* --- the chart: what a search loses, and how long it takes */
 
 struct scale {
@@ -96,9 +31,9 @@ struct scale {
     double depth;    /* dB */
 };
 
-static bool is_point(const struct gpume_methods_page *page, size_t i)
+static bool is_point(const struct gpume_methods_row *row)
 {
-    return page->tallies[i].ns > 0 && !isnan(gain_of(&page->tallies[0], &page->tallies[i]));
+    return !isnan(row->ms_per_pair) && !isnan(row->loss);
 }
 
 /* To 1, 2 or 4 times a power of ten, whose quarters have few digits. */
@@ -112,11 +47,12 @@ static struct scale make_scale(const struct gpume_methods_page *page)
 {
     struct scale scale = {INFINITY, -INFINITY, 0.05};
     for (size_t i = 0; i < page->count; i++) {
-        if (is_point(page, i)) {
-            const double at = log10(ms_of(&page->tallies[i]));
+        const struct gpume_methods_row *row = &page->rows[i];
+        if (is_point(row)) {
+            const double at = log10(row->ms_per_pair);
             scale.from = fmin(scale.from, floor(at));
             scale.to = fmax(scale.to, ceil(at));
-            scale.depth = fmax(scale.depth, -gain_of(&page->tallies[0], &page->tallies[i]));
+            scale.depth = fmax(scale.depth, -row->loss);
         }
     }
     scale.to = fmax(scale.to, scale.from + 1);
@@ -142,23 +78,22 @@ static void put_axes(struct gpume_out *out, const struct scale *scale)
     }
 }
 
-static void place(const struct gpume_methods_page *page, const struct scale *scale, size_t i,
-    double *x, double *y)
+static void place_point(
+    const struct gpume_methods_row *row, const struct scale *scale, double *x, double *y)
 {
-    const double gain = gain_of(&page->tallies[0], &page->tallies[i]);
-    *x = CHART_W * (log10(ms_of(&page->tallies[i])) - scale->from) / (scale->to - scale->from);
-    *y = CHART_H * -fmin(gain, 0) / scale->depth;
+    *x = CHART_W * (log10(row->ms_per_pair) - scale->from) / (scale->to - scale->from);
+    *y = CHART_H * -fmin(row->loss, 0) / scale->depth;
 }
 
-/* Is there a point where the name would be, to the right of point i? */
+/* Whether there is a point where the name would be, to the right of point i. */
 static bool is_crowded(
     const struct gpume_methods_page *page, const struct scale *scale, size_t i, double x, double y)
 {
     double other_x, other_y;
     bool crowded = false;
     for (size_t k = 0; k < page->count; k++) {
-        if (k != i && is_point(page, k)) {
-            place(page, scale, k, &other_x, &other_y);
+        if (k != i && is_point(&page->rows[k])) {
+            place_point(&page->rows[k], scale, &other_x, &other_y);
             crowded =
                 crowded || (other_x >= x && other_x < x + NAME_W && fabs(other_y - y) < NAME_H);
         }
@@ -170,13 +105,13 @@ static void put_point(struct gpume_out *out, const struct gpume_methods_page *pa
     const struct scale *scale, size_t i)
 {
     double x, y;
-    place(page, scale, i, &x, &y);
+    place_point(&page->rows[i], scale, &x, &y);
     const bool left = is_crowded(page, scale, i, x, y);
     gpume_html_print(out,
         "<circle class=\"%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"5\"/><text x=\"%.1f\" y=\"%.1f\"%s>%s"
         "</text>\n",
         i == 0 ? "exact" : "coded", x, y, left ? x - 9 : x + 9, y - 5,
-        left ? " text-anchor=\"end\"" : "", page->names[i]);
+        left ? " text-anchor=\"end\"" : "", page->rows[i].method);
 }
 
 static void put_chart(struct gpume_out *out, const struct gpume_methods_page *page)
@@ -192,7 +127,7 @@ static void put_chart(struct gpume_out *out, const struct gpume_methods_page *pa
         CHART_H + 45);
     put_axes(out, &scale);
     for (size_t i = 0; i < page->count; i++) {
-        if (is_point(page, i)) {
+        if (is_point(&page->rows[i])) {
             put_point(out, page, &scale, i);
         }
     }
@@ -359,9 +294,9 @@ static int put_caption(struct gpume_out *out, const struct gpume_methods_page *p
         return gpume_log_nomem(&gpume_console, page->label);
     }
     gpume_tally_add(&tally, &pair);
-    gpume_text_psnr(psnr, sizeof(psnr), psnr_of(&tally));
+    gpume_text_psnr(psnr, sizeof(psnr), gpume_psnr(8, tally.pixels, tally.sse));
     gpume_html_print(out, "<h3%s>%s</h3>\n<p>PSNR %s%s, %.3f bits per vector",
-        search == 0 ? " class=\"exact\"" : "", page->names[search], psnr,
+        search == 0 ? " class=\"exact\"" : "", page->rows[search].method, psnr,
         tally.sse > 0 ? " dB" : "", gpume_tally_bits(&tally));
     if (search > 0) {
         gpume_html_print(out, "; %" PRIu64 " of %" PRIu64 " blocks lose",
@@ -422,15 +357,20 @@ int gpume_methods_page_write(struct gpume_out *out, const struct gpume_methods_p
             ".pair { display: grid; grid-template-columns: 1fr 1fr; gap: .5rem; }\n"
             ".pair img { width: 100%; height: auto; }\n",
     };
-    const struct gpume_tally *exact = &page->tallies[0];
     const struct gpume_plane *frame = page->worst->pair.target;
     gpume_html_begin(out, &kind, page->input);
     gpume_html_print(out,
         "%" PRIu64 " frame pairs of %" PRIu32 "x%" PRIu32 " pixels, in blocks of %" PRIu32
         "; vectors of at most %" PRIu32 " pixels in x and in y",
-        exact->pairs, frame->width, frame->height, page->worst->pair.block, page->window);
+        page->rows[0].frame_pairs, frame->width, frame->height, page->worst->pair.block,
+        page->window);
     gpume_html_body(out);
-    put_table(out, page);
+    gpume_html_put(out, "<h2>All frame pairs</h2>\n");
+    gpume_table_html_head(page->table, out);
+    for (size_t i = 0; i < page->count; i++) {
+        gpume_table_html(page->table, &page->rows[i], i == 0 ? "exact" : NULL, out);
+    }
+    gpume_table_html_end(out);
     put_chart(out, page);
     GPUME_CHECK(put_pictures(out, page));
     gpume_html_put(out,

@@ -276,66 +276,57 @@ static const char *aligned_text(
     return text;
 }
 
-static void fit_row(struct gpume_table_text *text, const void *row)
+/* row NULL: the head. */
+static void fit_row(const struct gpume_table *table, const void *row, size_t *widths)
 {
-    const struct gpume_table *table = text->table;
-    size_t shown = 0;
     for (size_t i = 0; i < table->count; i++) {
         const struct gpume_column *column = &table->columns[i];
         char buffer[CELL_BYTES];
         if (column->title && has_column(table, column)) {
-            assert(shown < GPUME_TABLE_SHOWN_MAX);
-            const unsigned length = (unsigned)strlen(aligned_text(column, row, buffer));
-            unsigned *width = &text->widths[shown++];
-            *width = *width > column->width ? *width : column->width;
-            *width = *width > length ? *width : length;
+            const size_t length = strlen(aligned_text(column, row, buffer));
+            *widths = *widths > column->width ? *widths : column->width;
+            *widths = *widths > length ? *widths : length;
+            widths++;
         }
     }
 }
 
-void gpume_table_fit(struct gpume_table_text *text, const void *rows, size_t count)
+/* Without a line's end, and without blanks after its last cell. */
+static void print_row(
+    const struct gpume_table *table, const void *row, const size_t *widths, FILE *stream)
 {
-    fit_row(text, NULL);
-    for (size_t i = 0; i < count; i++) {
-        fit_row(text, row_at(text->table, rows, i));
-    }
-}
-
-/* A line without its end, and without blanks at the end of a text. */
-static void print_line(const struct gpume_table_text *text, const void *row)
-{
-    const struct gpume_table *table = text->table;
-    size_t shown = 0;
-    unsigned blanks = 0; /* before the next text */
+    size_t blanks = 0; /* before the next cell */
+    bool first = true;
     for (size_t i = 0; i < table->count; i++) {
         const struct gpume_column *column = &table->columns[i];
         char buffer[CELL_BYTES];
         if (!column->title || !has_column(table, column)) {
             continue;
         }
-        const char *cell = aligned_text(column, row, buffer);
-        const unsigned width = text->widths[shown], length = (unsigned)strlen(cell);
-        const unsigned rest = width > length ? width - length : 0;
+        const char *text = aligned_text(column, row, buffer);
+        const size_t rest = *widths++ - strlen(text);
         const bool left =
             !column->right && (column->cell == GPUME_CELL_TEXT || column->cell == GPUME_CELL_CHARS);
-        blanks += shown > 0 && !column->joined ? (table->gap ? table->gap : 2) : 0;
-        fprintf(text->stream, "%*s%s", (int)(blanks + (left ? 0 : rest)), "", cell);
+        blanks += first || column->joined ? 0 : table->gap ? table->gap : 2;
+        fprintf(stream, "%*s%s", (int)(left ? blanks : blanks + rest), "", text);
         blanks = left ? rest : 0;
-        shown++;
+        first = false;
     }
 }
 
-void gpume_table_print_head(struct gpume_table_text *text)
+void gpume_table_print(const struct gpume_table *table, const void *rows, size_t count,
+    FILE *stream, const char *before, const char *after)
 {
-    fprintf(text->stream, "%s", text->bold ? text->bold : "");
-    print_line(text, NULL);
-    fprintf(text->stream, "%s\n", text->plain ? text->plain : "");
-}
-
-void gpume_table_print(struct gpume_table_text *text, const void *rows, size_t count)
-{
+    size_t widths[GPUME_TABLE_SHOWN_MAX] = {0};
+    fit_row(table, NULL, widths);
     for (size_t i = 0; i < count; i++) {
-        print_line(text, row_at(text->table, rows, i));
-        fprintf(text->stream, "\n");
+        fit_row(table, row_at(table, rows, i), widths);
+    }
+    fprintf(stream, "%s", before);
+    print_row(table, NULL, widths, stream);
+    fprintf(stream, "%s\n", after);
+    for (size_t i = 0; i < count; i++) {
+        print_row(table, row_at(table, rows, i), widths, stream);
+        fprintf(stream, "\n");
     }
 }

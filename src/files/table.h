@@ -106,19 +106,10 @@ void gpume_table_html(
     const struct gpume_table *table, const void *row, const char *classes, struct gpume_out *out);
 void gpume_table_html_end(struct gpume_out *out);
 
+/* Head and rows, aligned: columns are as wide as their widest cell. before, after: around the head,
+ * such as what makes it bold. */
 #define GPUME_TABLE_SHOWN_MAX 16u /* columns for people */
-
-/* An aligned table: `widths` are at least those of the columns and suffice for the rows. Starts as
- * zero but for the table and the stream. */
-struct gpume_table_text {
-    const struct gpume_table *table;
-    FILE *stream;
-    const char *bold, *plain; /* around the head; NULL: nothing */
-    unsigned widths[GPUME_TABLE_SHOWN_MAX];
-};
-
-void gpume_table_fit(struct gpume_table_text *text, const void *rows, size_t count);
-void gpume_table_print_head(struct gpume_table_text *text);
-void gpume_table_print(struct gpume_table_text *text, const void *rows, size_t count);
+void gpume_table_print(const struct gpume_table *table, const void *rows, size_t count,
+    FILE *stream, const char *before, const char *after);
 
 #endif

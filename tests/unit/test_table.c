@@ -116,11 +116,8 @@ static void write_html(struct gpume_out *out, FILE *stream)
 
 static void write_text(struct gpume_out *out, FILE *stream)
 {
-    struct gpume_table_text text = {.table = &usual, .stream = stream, .bold = "<", .plain = ">"};
     (void)out;
-    gpume_table_fit(&text, rows, ROWS);
-    gpume_table_print_head(&text);
-    gpume_table_print(&text, rows, ROWS);
+    gpume_table_print(&usual, rows, ROWS, stream, "<", ">");
     fflush(stream);
 }
 
