@@ -8,12 +8,11 @@
 #include "base/status.h"
 #include "commands.h"
 #include "console.h"
-#include "files/json.h"
+#include "files/table.h"
 #include "host.h"
 #include "options/common.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* More than any machine has; a warning says if some are not shown. */
 #define DEVICES_MAX 64
@@ -24,18 +23,57 @@
 
 #define GIB 1073741824.0
 
+struct device_row {
+    uint64_t index; /* GPUME_MISSING: the CPU */
+    const char *name, *type, *driver, *use;
+    uint64_t memory_bytes;
+    double memory; /* GiB */
+    bool usable, automatic;
+};
+
+static const struct gpume_column device_columns[] = {
+    {GPUME_COLUMN("index", struct device_row, index), .title = "index",
+        .unknown = GPUME_IF_MISSING},
+    {GPUME_COLUMN("name", struct device_row, name), .title = "name"},
+    {GPUME_COLUMN("type", struct device_row, type), .title = "type", .width = 10},
+    {GPUME_COLUMN("driver", struct device_row, driver), .title = "driver"},
+    {GPUME_COLUMN("memory_bytes", struct device_row, memory_bytes)},
+    {GPUME_COLUMN(NULL, struct device_row, memory), .title = "memory", .width = 10, .shown = 1,
+        .unit = " GiB"},
+    {GPUME_COLUMN("usable", struct device_row, usable)},
+    {GPUME_COLUMN("automatic", struct device_row, automatic)},
+    {GPUME_COLUMN("use", struct device_row, use), .title = "use"},
+};
+static const struct gpume_table device_table = {GPUME_TABLE(device_columns, struct device_row)};
+
+struct search_row {
+    const char *name, *backend, *use, *summary;
+    bool available, automatic;
+};
+
+static const struct gpume_column search_columns[] = {
+    {GPUME_COLUMN("name", struct search_row, name), .title = "search", .width = 8},
+    {GPUME_COLUMN("backend", struct search_row, backend), .title = "backend"},
+    {GPUME_COLUMN("available", struct search_row, available)},
+    {GPUME_COLUMN("automatic", struct search_row, automatic)},
+    {GPUME_COLUMN(NULL, struct search_row, use), .title = "use", .width = 20},
+    {GPUME_COLUMN("summary", struct search_row, summary), .title = "what it is"},
+};
+static const struct gpume_table search_table = {GPUME_TABLE(search_columns, struct search_row)};
+
+/* What is listed: the devices, and after them the CPU. */
 struct machine {
-    char cpu[128];
+    char cpu[128], threads[32];
     uint32_t processors;
     uint64_t memory_bytes; /* of the host; 0: unknown */
     bool cpu_automatic;    /* --backend auto takes the CPU engine */
-    const struct gpume_device *devices;
+    struct device_row devices[DEVICES_MAX + 1];
     uint32_t device_count;
-    const struct gpume_search_info *searches;
+    struct search_row searches[SEARCHES_MAX];
     uint32_t search_count;
 };
 
-/* Will gpume use the device, and if not, why? In a few words. */
+/* Whether gpume uses the device, and if not, why: in a few words. */
 static const char *use_of(const struct gpume_device *device)
 {
     if (device->unusable[0]) {
@@ -50,49 +88,6 @@ static const char *use_of(const struct gpume_device *device)
     return "yes, with --device";
 }
 
-static int widest(int width, const char *text)
-{
-    const int length = (int)strlen(text);
-    return length > width ? length : width;
-}
-
-static void print_table(const struct machine *machine)
-{
-    char threads[32];
-    const char *bold = gpume_console_bold(stdout), *plain = gpume_console_plain(stdout);
-    snprintf(threads, sizeof(threads), "%u thread%s", (unsigned)machine->processors,
-        machine->processors == 1 ? "" : "s");
-    int name = widest((int)strlen("name"), machine->cpu);
-    int driver = widest((int)strlen("driver"), threads);
-    for (uint32_t i = 0; i < machine->device_count; i++) {
-        name = widest(name, machine->devices[i].name);
-        driver = widest(driver, machine->devices[i].driver);
-    }
-    printf("%sindex  %-*s  %-10s  %-*s  %10s  use%s\n", bold, name, "name", "type", driver,
-        "driver", "memory", plain);
-    for (uint32_t i = 0; i < machine->device_count; i++) {
-        const struct gpume_device *device = &machine->devices[i];
-        printf("%5u  %-*s  %-10s  %-*s  %6.1f GiB  %s\n", (unsigned)device->index, name,
-            device->name, gpume_names_device_type[device->type], driver, device->driver,
-            (double)device->memory_bytes / GIB, use_of(device));
-    }
-    printf("%5s  %-*s  %-10s  %-*s  %6.1f GiB  %s\n", "-", name, machine->cpu, "cpu", driver,
-        threads, (double)machine->memory_bytes / GIB,
-        machine->cpu_automatic ? "yes, taken by --backend auto" : "yes, with --backend cpu");
-}
-
-static void print_searches(const struct gpume_search_info *searches, uint32_t count)
-{
-    printf("\n%ssearch    backend  use                   what it is%s\n",
-        gpume_console_bold(stdout), gpume_console_plain(stdout));
-    for (uint32_t i = 0; i < count; i++) {
-        const char *use = searches[i].automatic ? "yes (default)" : "yes";
-        printf("%-8s  %-7s  %-20s  %s\n", searches[i].name,
-            searches[i].backend == GPUME_BACKEND_CPU ? "cpu" : "vulkan",
-            searches[i].available ? use : "not here", searches[i].summary);
-    }
-}
-
 static void put_cpu(struct gpume_json *json, const struct machine *machine)
 {
     gpume_json_begin(json, "cpu");
@@ -104,57 +99,63 @@ static void put_cpu(struct gpume_json *json, const struct machine *machine)
     gpume_json_end(json);
 }
 
-static void put_device(struct gpume_json *json, const struct gpume_device *device)
-{
-    gpume_json_begin(json, NULL);
-    gpume_json_count(json, "index", device->index);
-    gpume_json_text(json, "name", device->name);
-    gpume_json_text(json, "type", gpume_names_device_type[device->type]);
-    gpume_json_text(json, "driver", device->driver);
-    gpume_json_count(json, "memory_bytes", device->memory_bytes);
-    gpume_json_truth(json, "usable", !device->unusable[0]);
-    gpume_json_truth(json, "automatic", device->automatic);
-    gpume_json_text(json, "use", use_of(device));
-    gpume_json_end(json);
-}
-
-static void put_search(struct gpume_json *json, const struct gpume_search_info *search)
-{
-    gpume_json_begin(json, NULL);
-    gpume_json_text(json, "name", search->name);
-    gpume_json_text(json, "backend", search->backend == GPUME_BACKEND_CPU ? "cpu" : "vulkan");
-    gpume_json_truth(json, "available", search->available);
-    gpume_json_truth(json, "automatic", search->automatic);
-    gpume_json_text(json, "summary", search->summary);
-    gpume_json_end(json);
-}
-
-static int write_json(const struct machine *machine, const struct gpume_log *log)
+static int write_json(const struct machine *machine)
 {
     struct gpume_json json;
-    GPUME_CHECK(gpume_json_start(&json, FORMAT, log));
+    GPUME_CHECK(gpume_json_start(&json, FORMAT, &gpume_console));
     put_cpu(&json, machine);
-    gpume_json_begin_list(&json, "devices");
-    for (uint32_t i = 0; i < machine->device_count; i++) {
-        put_device(&json, &machine->devices[i]);
-    }
-    gpume_json_end_list(&json);
-    gpume_json_begin_list(&json, "searches");
-    for (uint32_t i = 0; i < machine->search_count; i++) {
-        put_search(&json, &machine->searches[i]);
-    }
-    gpume_json_end_list(&json);
+    gpume_table_json(&device_table, "devices", machine->devices, machine->device_count, &json);
+    gpume_table_json(&search_table, "searches", machine->searches, machine->search_count, &json);
     return gpume_json_finish(&json);
 }
 
-static void look_at_host(struct machine *machine)
+/* --backend auto takes the CPU engine if it takes none of them. */
+static void add_devices(struct machine *machine, const struct gpume_device *devices, uint32_t count)
+{
+    machine->cpu_automatic = true;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct gpume_device *device = &devices[i];
+        machine->devices[machine->device_count++] = (struct device_row){.index = device->index,
+            .name = device->name,
+            .type = gpume_names_device_type[device->type],
+            .driver = device->driver,
+            .use = use_of(device),
+            .memory_bytes = device->memory_bytes,
+            .memory = (double)device->memory_bytes / GIB,
+            .usable = !device->unusable[0],
+            .automatic = device->automatic};
+        machine->cpu_automatic = machine->cpu_automatic && !device->automatic;
+    }
+}
+
+static void add_host(struct machine *machine)
 {
     gpume_host_cpu(machine->cpu);
     machine->processors = gpume_host_processors();
     machine->memory_bytes = gpume_host_memory();
-    machine->cpu_automatic = true;
-    for (uint32_t i = 0; i < machine->device_count; i++) {
-        machine->cpu_automatic = machine->cpu_automatic && !machine->devices[i].automatic;
+    snprintf(machine->threads, sizeof(machine->threads), "%u thread%s",
+        (unsigned)machine->processors, machine->processors == 1 ? "" : "s");
+    machine->devices[machine->device_count] = (struct device_row){.index = GPUME_MISSING,
+        .name = machine->cpu,
+        .type = "cpu",
+        .driver = machine->threads,
+        .memory = (double)machine->memory_bytes / GIB,
+        .use = machine->cpu_automatic ? "yes, taken by --backend auto" : "yes, with --backend cpu"};
+}
+
+static void add_searches(
+    struct machine *machine, const struct gpume_search_info *searches, uint32_t count)
+{
+    for (uint32_t i = 0; i < count && i < SEARCHES_MAX; i++) {
+        const struct gpume_search_info *search = &searches[i];
+        machine->searches[machine->search_count++] = (struct search_row){.name = search->name,
+            .backend = search->backend == GPUME_BACKEND_CPU ? "cpu" : "vulkan",
+            .use = !search->available  ? "not here"
+                   : search->automatic ? "yes (default)"
+                                       : "yes",
+            .summary = search->summary,
+            .available = search->available,
+            .automatic = search->automatic};
     }
 }
 
@@ -163,6 +164,7 @@ static enum gpume_exit run(const void *opaque)
     const struct gpume_common_options *options = opaque;
     static struct gpume_device devices[DEVICES_MAX];
     static struct gpume_search_info searches[SEARCHES_MAX];
+    static struct machine machine; /* large */
     uint32_t count = 0;
     const int status = gpume_list_devices(devices, DEVICES_MAX, &count);
     if (status != GPUME_OK) {
@@ -174,19 +176,22 @@ static enum gpume_exit run(const void *opaque)
             "%u devices; only the first %d are shown", (unsigned)count, DEVICES_MAX);
         count = DEVICES_MAX;
     }
-    struct machine machine = {.devices = devices, .device_count = count, .searches = searches};
+    add_devices(&machine, devices, count);
+    add_host(&machine);
     if (gpume_list_searches(NULL, searches, SEARCHES_MAX, &count) == GPUME_OK) {
-        machine.search_count = count < SEARCHES_MAX ? count : SEARCHES_MAX;
+        add_searches(&machine, searches, count);
     }
-    look_at_host(&machine);
     if (options->form == GPUME_FORM_JSON) {
-        return write_json(&machine, &gpume_console) ? GPUME_EXIT_FAILED : GPUME_EXIT_DONE;
+        return write_json(&machine) ? GPUME_EXIT_FAILED : GPUME_EXIT_DONE;
     }
+    const char *bold = gpume_console_bold(stdout), *plain = gpume_console_plain(stdout);
     if (machine.device_count == 0) {
         printf("No Vulkan device.\n");
     }
-    print_table(&machine);
-    print_searches(searches, machine.search_count);
+    gpume_table_print(
+        &device_table, machine.devices, machine.device_count + 1, stdout, bold, plain);
+    printf("\n");
+    gpume_table_print(&search_table, machine.searches, machine.search_count, stdout, bold, plain);
     return GPUME_EXIT_DONE;
 }
 
