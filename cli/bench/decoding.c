@@ -8,7 +8,7 @@
 
 #include "base/clock.h"
 #include "console.h"
-#include "files/json.h"
+#include "files/table.h"
 #include "host.h"
 
 #include <inttypes.h>
@@ -20,8 +20,20 @@
 struct row {
     uint32_t decoders;
     uint64_t frames;
-    double seconds;
+    double seconds, per_second, over_one; /* over_one: times as fast as one decoder */
 };
+
+static const struct gpume_column columns[] = {
+    {GPUME_COLUMN("decoders", struct row, decoders), .title = "decoders"},
+    {GPUME_COLUMN("frames", struct row, frames), .title = "frames", .width = 10},
+    {GPUME_COLUMN("seconds", struct row, seconds), .decimals = 6, .title = "seconds", .width = 10,
+        .shown = 3},
+    {GPUME_COLUMN("frames_per_s", struct row, per_second), .decimals = 3, .title = "frames/s",
+        .width = 12, .shown = 1},
+    {GPUME_COLUMN("speedup_one", struct row, over_one), .decimals = 6, .title = "x one", .width = 8,
+        .shown = 2},
+};
+static const struct gpume_table decoding_table = {GPUME_TABLE(columns, struct row), .gap = 1};
 
 struct job {
     const struct gpume_bench_options *options;
@@ -29,17 +41,6 @@ struct job {
     struct row rows[ROWS_MAX];
     uint32_t count;
 };
-
-static double rate_of(const struct row *row)
-{
-    return row->seconds > 0 ? (double)row->frames / row->seconds : 0;
-}
-
-static double gain_of(const struct job *job, const struct row *row)
-{
-    const double one = rate_of(&job->rows[0]);
-    return one > 0 ? rate_of(row) / one : 0;
-}
 
 /* Reads to the end, or for the time of a row. */
 static int read_all(const struct job *job, struct gpume_source *source, struct row *row)
@@ -54,6 +55,8 @@ static int read_all(const struct job *job, struct gpume_source *source, struct r
         spent = gpume_clock_ns() - start;
     }
     row->seconds = (double)spent / 1e9;
+    row->per_second = row->seconds > 0 ? (double)row->frames / row->seconds : 0;
+    row->over_one = job->rows[0].per_second > 0 ? row->per_second / job->rows[0].per_second : 0;
     return status == GPUME_EOF ? GPUME_OK : status;
 }
 
@@ -103,40 +106,23 @@ static enum gpume_exit print_json(const struct job *job)
         gpume_json_count(&json, "width", job->info.width);
         gpume_json_count(&json, "height", job->info.height);
         gpume_json_count(&json, "processors", gpume_host_processors());
-        gpume_json_begin_list(&json, "decoding");
-        for (uint32_t i = 0; i < job->count; i++) {
-            const struct row *row = &job->rows[i];
-            gpume_json_begin(&json, NULL);
-            gpume_json_count(&json, "decoders", row->decoders);
-            gpume_json_count(&json, "frames", row->frames);
-            gpume_json_real(&json, "seconds", row->seconds, 6);
-            gpume_json_real(&json, "frames_per_s", rate_of(row), 3);
-            gpume_json_real(&json, "speedup_one", gain_of(job, row), 6);
-            gpume_json_end(&json);
-        }
-        gpume_json_end_list(&json);
+        gpume_table_json(&decoding_table, "decoding", job->rows, job->count, &json);
         status = gpume_json_finish(&json);
     }
     return status == GPUME_OK ? GPUME_EXIT_DONE : GPUME_EXIT_FAILED;
 }
 
-static void print_table(const struct job *job)
+static enum gpume_exit print_csv(const struct job *job)
 {
-    const bool csv = job->options->common.form == GPUME_FORM_CSV;
-    if (csv) {
-        printf("decoders,frames,seconds,frames_per_s,speedup_one\n");
-    } else {
-        gpume_console_print_name(job->info.label, stdout);
-        printf(": decoding alone, %s, %" PRIu32 "x%" PRIu32 ", %" PRIu32 " processors\n",
-            job->info.codec, job->info.width, job->info.height, gpume_host_processors());
-        printf("%8s %10s %10s %12s %8s\n", "decoders", "frames", "seconds", "frames/s", "x one");
+    struct gpume_out *out = NULL;
+    int status = gpume_out_open(&out, "-", true, &gpume_console);
+    if (status == GPUME_OK) {
+        gpume_table_csv_head(&decoding_table, out);
+        gpume_table_csv(&decoding_table, job->rows, job->count, out);
+        status = gpume_out_finish(out);
     }
-    for (uint32_t i = 0; i < job->count; i++) {
-        const struct row *row = &job->rows[i];
-        printf(csv ? "%" PRIu32 ",%" PRIu64 ",%.6f,%.3f,%.6f\n"
-                   : "%8" PRIu32 " %10" PRIu64 " %10.3f %12.1f %8.2f\n",
-            row->decoders, row->frames, row->seconds, rate_of(row), gain_of(job, row));
-    }
+    gpume_out_close(&out);
+    return status == GPUME_OK ? GPUME_EXIT_DONE : GPUME_EXIT_FAILED;
 }
 
 enum gpume_exit gpume_bench_decoding(const struct gpume_bench_options *options)
@@ -146,9 +132,12 @@ enum gpume_exit gpume_bench_decoding(const struct gpume_bench_options *options)
     if (result != GPUME_EXIT_DONE) {
         return result;
     }
-    if (options->common.form == GPUME_FORM_JSON) {
-        return print_json(&job);
+    if (options->common.form != GPUME_FORM_TABLE) {
+        return (options->common.form == GPUME_FORM_JSON ? print_json : print_csv)(&job);
     }
-    print_table(&job);
+    gpume_console_print_name(job.info.label, stdout);
+    printf(": decoding alone, %s, %" PRIu32 "x%" PRIu32 ", %" PRIu32 " processors\n",
+        job.info.codec, job.info.width, job.info.height, gpume_host_processors());
+    gpume_table_print(&decoding_table, job.rows, job.count, stdout, "", "");
     return gpume_console_flush_output("the table") ? GPUME_EXIT_DONE : GPUME_EXIT_FAILED;
 }
