@@ -241,14 +241,14 @@ done
 expect 0 -q clip.y4m --backend "$engine" -b 16 -o reported --report reported/r.json
 cp reported/r.json whole.json
 while read -r damage; do
-    sed "$damage" whole.json >reported/r.json
+    awk "$damage 1" whole.json >reported/r.json
     cmp -s whole.json reported/r.json && fail "$damage: changes nothing"
     refuses reported/r.json -- merge reported --report r.json
 done <<'END'
-/"counts"/{n;s/.*/ /}
-/"counts"/{n;s/-*[0-9]/9999&/}
-0,/"cut"/s/"cut"/"cut_"/
-0,/"cut"/{/"cut"/{h;:a;s/"time"/     &/;/.\{3000\}/!ba}}
+after { $0 = " "; after = 0 } /"counts"/ { after = 1 }
+after { sub(/-?[0-9]/, "9999&"); after = 0 } /"counts"/ { after = 1 }
+/"cut"/ && !n++ { sub(/"cut"/, "\"cut_\"") }
+/"cut"/ && !n++ { sub(/"time"/, sprintf("%3000s", "") "&") }
 END
 
 # damage HOW FILE: prints the file, cut or with more than it had.
