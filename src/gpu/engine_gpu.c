@@ -17,7 +17,7 @@
 #include "gpu/tune/choice.h"
 #include "gpu/tune/pruning.h"
 #include "gpu/vk/device.h"
-#include "gpu/vk/pipeline_cache.h"
+#include "gpu/vk/device_cache.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -131,7 +131,7 @@ static int open_parts(
     struct engine *engine, const struct gpume_engine_gpu_rules *rules, uint64_t times[3])
 {
     engine->cache = (struct gpume_cache){engine->planned.plan.params.cache_dir, engine->gpu.log};
-    gpume_pipeline_cache_open(&engine->gpu, &engine->cache);
+    gpume_device_cache_open(&engine->gpu, &engine->cache);
     engine->pruning.possible = prunes(engine);
     engine->pruning.forced = rules->force_pruning;
     int status;
@@ -141,7 +141,7 @@ static int open_parts(
     GPUME_TRY(create_slots(engine));
     times[2] = gpume_clock_ns();
     GPUME_TRY(wait_for_stages(engine));
-    log_times(engine, times, gpume_pipeline_cache_save(&engine->gpu, &engine->cache));
+    log_times(engine, times, gpume_device_cache_save(&engine->gpu, &engine->cache));
     GPUME_TRY(gpume_gpu_verdict(&engine->gpu));
 fail:
     return status;

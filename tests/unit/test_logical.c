@@ -4,7 +4,6 @@
  * at the same time, each in a thread, while others are opened and closed.
  */
 #include "gpu/vk/device.h"
-#include "gpu/vk/logical.h"
 #include "gpume/compute.h"
 #include "harness.h"
 #include "vulkan_probe.h"

@@ -9,7 +9,7 @@
 #include "gpu/arrays/segment_sort.h"
 #include "gpu/arrays/transfer.h"
 #include "gpu/vk/device.h"
-#include "gpu/vk/pipeline_cache.h"
+#include "gpu/vk/device_cache.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static int close_gpu(void *state)
     struct gpu_compute *compute = state;
     struct gpume_gpu *gpu = &compute->gpu;
     if (gpu->device) {
-        (void)gpume_pipeline_cache_save(gpu, &compute->cache);
+        (void)gpume_device_cache_save(gpu, &compute->cache);
         gpume_segment_sort_destroy(gpu, &compute->sort);
         gpume_array_kernels_destroy(gpu, &compute->kernels);
         gpume_transfer_destroy(gpu, &compute->transfer);
@@ -79,7 +79,7 @@ static int open_gpu(
     GPUME_TRY(gpume_gpu_open(gpu, log, params->device, software, params->validate));
     GPUME_TRY(require_addresses(gpu));
     GPUME_TRY(keep_folder(compute, params->cache_dir));
-    gpume_pipeline_cache_open(gpu, &compute->cache);
+    gpume_device_cache_open(gpu, &compute->cache);
     GPUME_TRY(gpume_timeline_create(gpu, &compute->timeline));
     GPUME_TRY(gpume_slot_create(gpu, 1, 0, &compute->slot));
     GPUME_TRY(gpume_transfer_create(gpu, &compute->timeline, &compute->transfer));

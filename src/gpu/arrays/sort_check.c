@@ -6,7 +6,7 @@
 #include "base/grid.h"
 #include "base/status.h"
 #include "common/shared.h"
-#include "gpu/tune/known.h"
+#include "gpu/vk/device_cache.h"
 #include "gpu/vk/slot.h"
 
 #include <assert.h>
@@ -115,7 +115,7 @@ static void name_of(const struct gpume_k_sort *sort, const struct gpume_sort_tas
     }
     snprintf(kind, sizeof(kind), "sort-%08x-%u-%s", (unsigned)gpume_k_sort_version(),
         sort->gpu->subgroup, what);
-    gpume_pipeline_cache_name(sort->gpu, kind, name);
+    gpume_device_cache_name(sort->gpu, kind, name);
 }
 
 /* A third of the keys have one of five values, the value of padding among them. */

@@ -4,8 +4,8 @@
 #include "base/clock.h"
 #include "base/grid.h"
 #include "base/status.h"
-#include "gpu/tune/known.h"
 #include "gpu/tune/trial.h"
+#include "gpu/vk/device_cache.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ void gpume_choice_name(const struct gpume_gpu *gpu, const struct gpume_plan *pla
     /* With the name that is asked for: the best shape of one variant is no answer for all. */
     snprintf(kind, sizeof(kind), "search-%s-%ux%u-%u%s%s", size, p->window_x, p->window_y, p->bits,
         p->edge == GPUME_EDGE_INSIDE ? "i" : "-", p->search ? p->search : "");
-    gpume_pipeline_cache_name(gpu, kind, name);
+    gpume_device_cache_name(gpu, kind, name);
 }
 
 static int find(const struct gpume_contender *contenders, uint32_t count, const char *wanted)

@@ -7,8 +7,8 @@
 #ifndef GPUME_GPU_TUNE_CHOICE_H
 #define GPUME_GPU_TUNE_CHOICE_H
 
-#include "gpu/tune/known.h"
 #include "gpu/tune/variant.h"
+#include "gpu/vk/device_cache.h"
 
 /* tile: the shape to take, usually of the fastest variant; chunk 0: the best shape and variant.
  * GPUME_UNSUPPORTED, logged: the variant that plan->params.search names does not suit the layer. A

@@ -3,22 +3,658 @@
 
 #include "base/clock.h"
 #include "base/status.h"
-#include "gpu/vk/instance.h"
-#include "gpu/vk/logical.h"
+#include "common/shared.h"
+#include "gpu/vk/kernel.h"
 
+#include <ctype.h>
+#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* --- results */
+
+static const char *result_text(VkResult result)
+{
+    switch (result) {
+    case VK_ERROR_OUT_OF_HOST_MEMORY:
+        return "out of host memory";
+    case VK_ERROR_OUT_OF_DEVICE_MEMORY:
+        return "out of device memory";
+    case VK_ERROR_INITIALIZATION_FAILED:
+        return "initialization failed";
+    case VK_ERROR_DEVICE_LOST:
+        return "device lost";
+    case VK_ERROR_LAYER_NOT_PRESENT:
+        return "layer not present";
+    case VK_ERROR_EXTENSION_NOT_PRESENT:
+        return "extension not present";
+    case VK_ERROR_FEATURE_NOT_PRESENT:
+        return "feature not present";
+    case VK_ERROR_INCOMPATIBLE_DRIVER:
+        return "no compatible driver";
+    case VK_TIMEOUT:
+        return "timeout";
+    default:
+        return "unexpected result";
+    }
+}
+
+static int result_status(VkResult result)
+{
+    switch (result) {
+    case VK_ERROR_OUT_OF_HOST_MEMORY:
+        return GPUME_NOMEM;
+    case VK_ERROR_DEVICE_LOST:
+        return GPUME_DEVICE_LOST;
+    default:
+        return GPUME_DEVICE;
+    }
+}
+
+int gpume_vk_check(const struct gpume_log *log, VkResult result, const char *what)
+{
+    if (result >= 0 && result != VK_TIMEOUT) {
+        return GPUME_OK;
+    }
+    size_t name = 0; /* of the function in the call's text */
+    while (what[name] && what[name] != '(') {
+        name++;
+    }
+    gpume_log_write(log, GPUME_LOG_ERROR,
+        "Vulkan: %.*s: %s (%d); try params.backend = GPUME_BACKEND_CPU", (int)name, what,
+        result_text(result), (int)result);
+    return result_status(result);
+}
+
+/* --- the instance, and what is known of its devices */
+
+#define PHYSICAL_MAX 64u /* devices looked at */
+#define FAMILIES_MAX 16u
+#define VULKAN_LAYERS_MAX 64u
+#define EXTENSIONS_MAX 64u
+
+/*
+ * The instance of all contexts without validation: made once, kept for the life of the process.
+ * Destroying the last instance unloads the driver, and NVIDIA's (580) takes static thread-local
+ * storage every time it is loaded: after some thirty contexts, one after the other, it could not be
+ * loaded again.
+ */
+static pthread_mutex_t instance_mutex = PTHREAD_MUTEX_INITIALIZER;
+static VkInstance shared_instance;
+
+#define VALIDATION_LAYER "VK_LAYER_KHRONOS_validation"
+static const char *const validation_layer = VALIDATION_LAYER;
+
+/* What the layer says of its settings where GPU-assisted validation is on, as layer 1.4.309
+ * does: features that it enables for itself or does without (InternalWarning in layers/gpuav), and
+ * that it is slow. What it finds in shaders has other names. */
+static bool is_of_layer(const VkDebugUtilsMessengerCallbackDataEXT *data)
+{
+    const char *name = data->pMessageIdName ? data->pMessageIdName : "";
+    return strcmp(name, "WARNING-GPU-Assisted-Validation") == 0 ||
+           strcmp(name, "VALIDATION-SETTINGS") == 0;
+}
+
+static VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
+    VkDebugUtilsMessageTypeFlagsEXT types, const VkDebugUtilsMessengerCallbackDataEXT *data,
+    void *opaque)
+{
+    struct gpume_gpu *gpu = opaque;
+    /* The loader reports its own business, such as drivers it skips, as general messages. */
+    if ((types == VK_DEBUG_UTILS_MESSAGE_TYPE_GENERAL_BIT_EXT || is_of_layer(data)) &&
+        !(severity & VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT)) {
+        return VK_FALSE;
+    }
+    atomic_fetch_add(&gpu->validation_errors, 1);
+    gpume_log_write(gpu->log, GPUME_LOG_ERROR, "Vulkan validation: %s", data->pMessage);
+    return VK_FALSE;
+}
+
+static bool layer_present(const char *name)
+{
+    VkLayerProperties layers[VULKAN_LAYERS_MAX];
+    uint32_t count = VULKAN_LAYERS_MAX;
+    if (vkEnumerateInstanceLayerProperties(&count, layers) < 0) {
+        return false;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (strcmp(layers[i].layerName, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int create_messenger(
+    struct gpume_gpu *gpu, const VkDebugUtilsMessengerCreateInfoEXT *messenger_info)
+{
+    PFN_vkCreateDebugUtilsMessengerEXT create =
+        (PFN_vkCreateDebugUtilsMessengerEXT)vkGetInstanceProcAddr(
+            gpu->instance, "vkCreateDebugUtilsMessengerEXT");
+    if (!create) {
+        return gpume_log_fail(gpu->log, GPUME_UNSUPPORTED,
+            "params.validate: the Vulkan loader has no VK_EXT_debug_utils; leave it out");
+    }
+    return gpume_vk_check(gpu->log, create(gpu->instance, messenger_info, NULL, &gpu->messenger),
+        "vkCreateDebugUtilsMessengerEXT");
+}
+
+#ifdef VK_EXT_layer_settings
+static const VkBool32 setting_on = VK_TRUE;
+static const VkLayerSettingEXT shader_accesses = {.pLayerName = VALIDATION_LAYER,
+    .pSettingName = "syncval_shader_accesses_heuristic",
+    .type = VK_LAYER_SETTING_TYPE_BOOL32_EXT,
+    .valueCount = 1,
+    .pValues = &setting_on};
+static const VkLayerSettingsCreateInfoEXT with_kernels = {
+    .sType = VK_STRUCTURE_TYPE_LAYER_SETTINGS_CREATE_INFO_EXT,
+    .settingCount = 1,
+    .pSettings = &shader_accesses};
+
+/* Layers that have settings, such as 1.4.309, leave what kernels read and write out of
+ * synchronization validation unless this one is set. Debian 12's layer (1.3.239), which knows
+ * VK_EXT_validation_features alone, never does. */
+static const void *kernels_setting(void)
+{
+    VkExtensionProperties known[EXTENSIONS_MAX];
+    uint32_t count = EXTENSIONS_MAX;
+    if (vkEnumerateInstanceExtensionProperties(validation_layer, &count, known) < 0) {
+        return NULL;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (strcmp(known[i].extensionName, "VK_EXT_layer_settings") == 0) {
+            return &with_kernels;
+        }
+    }
+    return NULL;
+}
+#else
+static const void *kernels_setting(void)
+{
+    return NULL;
+}
+#endif
+
+static int create_instance(struct gpume_gpu *gpu, bool validate, VkResult *result)
+{
+    static const char *const extensions[] = {
+        "VK_EXT_debug_utils", "VK_EXT_validation_features", "VK_EXT_layer_settings"};
+    static const VkValidationFeatureEnableEXT synchronization =
+        VK_VALIDATION_FEATURE_ENABLE_SYNCHRONIZATION_VALIDATION_EXT;
+    VkValidationFeaturesEXT features = {
+        .sType = VK_STRUCTURE_TYPE_VALIDATION_FEATURES_EXT,
+        .pNext = validate ? kernels_setting() : NULL,
+        .enabledValidationFeatureCount = 1,
+        .pEnabledValidationFeatures = &synchronization,
+    };
+    VkDebugUtilsMessengerCreateInfoEXT messenger_info = {
+        .sType = VK_STRUCTURE_TYPE_DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT,
+        .pNext = &features,
+        .messageSeverity = VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT |
+                           VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT,
+        .messageType = VK_DEBUG_UTILS_MESSAGE_TYPE_GENERAL_BIT_EXT |
+                       VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT |
+                       VK_DEBUG_UTILS_MESSAGE_TYPE_PERFORMANCE_BIT_EXT,
+        .pfnUserCallback = on_message,
+        .pUserData = gpu,
+    };
+    VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO,
+        .pApplicationName = "gpume",
+        .pEngineName = "gpume",
+        .apiVersion = VK_API_VERSION_1_2};
+    VkInstanceCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
+        .pApplicationInfo = &application,
+    };
+    if (validate) {
+        info.pNext = &messenger_info;
+        info.enabledLayerCount = 1;
+        info.ppEnabledLayerNames = &validation_layer;
+        info.enabledExtensionCount = features.pNext ? 3 : 2;
+        info.ppEnabledExtensionNames = extensions;
+    }
+    *result = vkCreateInstance(&info, NULL, &gpu->instance);
+    messenger_info.pNext = NULL; /* which creating a messenger requires */
+    return *result == VK_SUCCESS && validate ? create_messenger(gpu, &messenger_info) : GPUME_OK;
+}
+
+static int share_instance(struct gpume_gpu *gpu, VkResult *result)
+{
+    *result = VK_SUCCESS;
+    pthread_mutex_lock(&instance_mutex);
+    int status = shared_instance ? GPUME_OK : create_instance(gpu, false, result);
+    if (*result == VK_SUCCESS) {
+        shared_instance = shared_instance ? shared_instance : gpu->instance;
+        gpu->instance = shared_instance;
+        gpu->instance_shared = true;
+    }
+    pthread_mutex_unlock(&instance_mutex);
+    return status;
+}
+
+/* Fills in gpu->instance (and messenger). quiet: a machine without Vulkan is not logged as an
+ * error. */
+static int instance_open(struct gpume_gpu *gpu, bool validate, bool quiet)
+{
+    if (validate && !layer_present(validation_layer)) {
+        return gpume_log_fail(gpu->log, GPUME_UNSUPPORTED,
+            "params.validate: %s is not installed (on Debian: apt install vulkan-validationlayers)",
+            validation_layer);
+    }
+    VkResult result;
+    int status = validate ? create_instance(gpu, true, &result) : share_instance(gpu, &result);
+    if (result != VK_SUCCESS && result != VK_ERROR_INCOMPATIBLE_DRIVER) {
+        return gpume_vk_check(gpu->log, result, "vkCreateInstance");
+    }
+    if (result != VK_SUCCESS) {
+        gpume_log_write(gpu->log, quiet ? GPUME_LOG_INFO : GPUME_LOG_ERROR,
+            "no Vulkan driver on this machine (%d); install one, such as mesa-vulkan-drivers, or "
+            "use params.backend = GPUME_BACKEND_CPU",
+            (int)result);
+        return GPUME_DEVICE;
+    }
+    return status;
+}
+
+static void instance_close(struct gpume_gpu *gpu)
+{
+    if (gpu->messenger) {
+        PFN_vkDestroyDebugUtilsMessengerEXT destroy =
+            (PFN_vkDestroyDebugUtilsMessengerEXT)vkGetInstanceProcAddr(
+                gpu->instance, "vkDestroyDebugUtilsMessengerEXT");
+        destroy(gpu->instance, gpu->messenger, NULL);
+        gpu->messenger = VK_NULL_HANDLE;
+    }
+    if (gpu->instance && !gpu->instance_shared) {
+        vkDestroyInstance(gpu->instance, NULL);
+    }
+    gpu->instance = VK_NULL_HANDLE;
+}
+
+/* The family of a queue that computes, UINT32_MAX if there is none. */
+static uint32_t instance_compute_family(VkPhysicalDevice physical, uint32_t *timestamp_bits)
+{
+    VkQueueFamilyProperties families[FAMILIES_MAX];
+    uint32_t count = FAMILIES_MAX;
+    vkGetPhysicalDeviceQueueFamilyProperties(physical, &count, families);
+    for (uint32_t i = 0; i < count; i++) {
+        if (families[i].queueFlags & VK_QUEUE_COMPUTE_BIT) {
+            *timestamp_bits = families[i].timestampValidBits;
+            return i;
+        }
+    }
+    return UINT32_MAX;
+}
+
+static enum gpume_device_type device_type(VkPhysicalDeviceType type)
+{
+    switch (type) {
+    case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU:
+        return GPUME_DEVICE_INTEGRATED;
+    case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU:
+        return GPUME_DEVICE_DISCRETE;
+    case VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU:
+        return GPUME_DEVICE_VIRTUAL;
+    case VK_PHYSICAL_DEVICE_TYPE_CPU:
+        return GPUME_DEVICE_SOFTWARE;
+    default:
+        return GPUME_DEVICE_OTHER;
+    }
+}
+
+/* Kernels that sort reach memory by address. Of a device with Vulkan 1.2. */
+static bool has_addresses(VkPhysicalDevice physical)
+{
+    VkPhysicalDeviceBufferDeviceAddressFeatures addresses = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_BUFFER_DEVICE_ADDRESS_FEATURES};
+    VkPhysicalDeviceFeatures2 all = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, .pNext = &addresses};
+    vkGetPhysicalDeviceFeatures2(physical, &all);
+    return addresses.bufferDeviceAddress;
+}
+
+/* "" if every kernel fits the device. */
+static const char *why_unusable(VkPhysicalDevice physical, const VkPhysicalDeviceProperties *p)
+{
+    uint32_t bits;
+    if (p->apiVersion < VK_API_VERSION_1_2) {
+        return "needs Vulkan 1.2";
+    }
+    if (!has_addresses(physical)) {
+        return "has no buffer device addresses, which ranking needs";
+    }
+    if (instance_compute_family(physical, &bits) == UINT32_MAX) {
+        return "has no compute queue";
+    }
+    if (p->limits.maxComputeWorkGroupInvocations < GPUME_REDUCE_LOCAL ||
+        p->limits.maxComputeWorkGroupSize[0] < GPUME_REDUCE_LOCAL) {
+        return "needs workgroups of 256 invocations";
+    }
+    if (p->limits.maxPerStageDescriptorStorageBuffers < GPUME_KERNEL_BUFFERS_MAX) {
+        return "needs five storage buffers a kernel";
+    }
+    return "";
+}
+
+/* Everything `gpume devices` shows, except the index. */
+static void describe_device(VkPhysicalDevice physical, struct gpume_device *device)
+{
+    VkPhysicalDeviceProperties first;
+    vkGetPhysicalDeviceProperties(physical, &first);
+    VkPhysicalDeviceDriverProperties driver = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES};
+    if (first.apiVersion >= VK_API_VERSION_1_2) {
+        VkPhysicalDeviceProperties2 all = {
+            .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2, .pNext = &driver};
+        vkGetPhysicalDeviceProperties2(physical, &all);
+    }
+    VkPhysicalDeviceMemoryProperties memory;
+    vkGetPhysicalDeviceMemoryProperties(physical, &memory);
+    *device = (struct gpume_device){.type = device_type(first.deviceType)};
+    for (uint32_t i = 0; i < memory.memoryHeapCount; i++) {
+        bool local = memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT;
+        if (local && memory.memoryHeaps[i].size > device->memory_bytes) {
+            device->memory_bytes = memory.memoryHeaps[i].size;
+        }
+    }
+    snprintf(device->name, sizeof(device->name), "%.250s", first.deviceName);
+    if (driver.driverInfo[0]) {
+        snprintf(device->driver, sizeof(device->driver), "%.120s %.120s", driver.driverName,
+            driver.driverInfo);
+    } else {
+        snprintf(device->driver, sizeof(device->driver), "%.250s", driver.driverName);
+    }
+    snprintf(device->unusable, sizeof(device->unusable), "%s", why_unusable(physical, &first));
+}
+
+/* How gladly a device is taken; 0 = not unless named. */
+static int preference(const struct gpume_device *device, bool software)
+{
+    switch (device->type) {
+    case GPUME_DEVICE_DISCRETE:
+        return 5;
+    case GPUME_DEVICE_INTEGRATED:
+        return 4;
+    case GPUME_DEVICE_VIRTUAL:
+        return 3;
+    case GPUME_DEVICE_OTHER:
+        return software ? 2 : 0;
+    default:
+        return software ? 1 : 0;
+    }
+}
+
+static bool contains(const char *text, const char *part)
+{
+    for (; *text; text++) {
+        size_t i = 0;
+        while (part[i] && tolower((unsigned char)text[i]) == tolower((unsigned char)part[i])) {
+            i++;
+        }
+        if (!part[i]) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Does the user's --device mean this one? A number is an index. */
+static bool is_meant(const char *wanted, uint32_t index, const struct gpume_device *device)
+{
+    char *end;
+    unsigned long number = strtoul(wanted, &end, 10);
+    if (isdigit((unsigned char)wanted[0]) && !*end) {
+        return number == index;
+    }
+    return wanted[0] && contains(device->name, wanted);
+}
+
+/* The device to take: the one wanted (an index or a part of a name), or the best usable one,
+ * software drivers only if welcome; -1: none. */
+static int instance_choose(
+    const struct gpume_device *devices, uint32_t count, const char *wanted, bool software)
+{
+    int best = -1, best_preference = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (wanted ? !is_meant(wanted, i, &devices[i]) : devices[i].unusable[0] != '\0') {
+            continue;
+        }
+        int value = preference(&devices[i], software || wanted);
+        if (value > best_preference) {
+            best_preference = value;
+            best = (int)i;
+        }
+    }
+    return best;
+}
+
+/* Up to PHYSICAL_MAX devices in the loader's order, and what is known of them. */
+static int instance_devices(const struct gpume_gpu *gpu, VkPhysicalDevice *physical,
+    struct gpume_device *devices, uint32_t *count)
+{
+    *count = PHYSICAL_MAX;
+    int status = gpume_vk_check(gpu->log,
+        vkEnumeratePhysicalDevices(gpu->instance, count, physical), "vkEnumeratePhysicalDevices");
+    for (uint32_t i = 0; status == GPUME_OK && i < *count; i++) {
+        describe_device(physical[i], &devices[i]);
+        devices[i].index = i;
+    }
+    return status;
+}
+
+int gpume_devices_fill(struct gpume_device *out, size_t stride, uint32_t capacity, uint32_t *count)
+{
+    if (!count || (capacity > 0 && !out)) {
+        return GPUME_INVALID;
+    }
+    static const struct gpume_log silent;
+    struct gpume_gpu gpu = {.log = &silent};
+    VkPhysicalDevice physical[PHYSICAL_MAX];
+    struct gpume_device devices[PHYSICAL_MAX];
+    uint32_t present = 0;
+    int status = instance_open(&gpu, false, true);
+    if (status == GPUME_OK) {
+        status = instance_devices(&gpu, physical, devices, &present);
+    }
+    instance_close(&gpu);
+    present = status == GPUME_OK ? present : 0; /* without Vulkan there are none */
+    int best = instance_choose(devices, present, NULL, false);
+    if (best >= 0) {
+        devices[best].automatic = true;
+    }
+    for (uint32_t i = 0; i < present && i < capacity; i++) {
+        memcpy((char *)out + i * stride, &devices[i],
+            stride < sizeof(*devices) ? stride : sizeof(*devices));
+    }
+    *count = present;
+    return GPUME_OK;
+}
+
+/* --- the logical device */
+
+struct gpume_logical {
+    VkPhysicalDevice physical;
+    VkDevice device;
+    VkQueue queue;
+    pthread_mutex_t mutex; /* for the queue, and while the device is created */
+    /* Under logical_mutex: */
+    uint32_t users;
+    bool shared; /* with contexts that are opened from now on */
+    struct gpume_logical *next;
+};
+
+static pthread_mutex_t logical_mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct gpume_logical *first_logical; /* of all that are open */
+
+static VkResult create_device(const struct gpume_gpu *gpu, VkDevice *device)
+{
+    static const float priority = 1.0f;
+    VkDeviceQueueCreateInfo queue = {
+        .sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
+        .queueFamilyIndex = gpu->queue_family,
+        .queueCount = 1,
+        .pQueuePriorities = &priority,
+    };
+    VkPhysicalDeviceSubgroupSizeControlFeatures subgroups = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_SIZE_CONTROL_FEATURES,
+        .subgroupSizeControl = VK_TRUE,
+        .computeFullSubgroups = VK_TRUE,
+    };
+    static const char *const extensions[] = {VK_EXT_SUBGROUP_SIZE_CONTROL_EXTENSION_NAME};
+    VkPhysicalDeviceVulkan12Features features = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES,
+        .pNext = gpu->subgroup ? &subgroups : NULL,
+        .shaderFloat16 = gpu->half,
+        .bufferDeviceAddress = gpu->addresses,
+        .timelineSemaphore = VK_TRUE,
+    };
+    VkDeviceCreateInfo info = {
+        .sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
+        .pNext = &features,
+        .queueCreateInfoCount = 1,
+        .pQueueCreateInfos = &queue,
+        .enabledExtensionCount = gpu->subgroup ? 1 : 0,
+        .ppEnabledExtensionNames = extensions,
+    };
+    return vkCreateDevice(gpu->physical, &info, NULL, device);
+}
+
+/* Adds one to the list, without a device yet. NULL: no memory. Needs logical_mutex. */
+static struct gpume_logical *add_logical(const struct gpume_gpu *gpu)
+{
+    struct gpume_logical *logical = calloc(1, sizeof(*logical));
+    if (logical) {
+        pthread_mutex_init(&logical->mutex, NULL);
+        logical->physical = gpu->physical;
+        logical->shared = gpu->instance_shared;
+        logical->next = first_logical;
+        first_logical = logical;
+    }
+    return logical;
+}
+
+/* Creates the device unless another user has: several physical devices at once, each once. */
+static VkResult create_shared(const struct gpume_gpu *gpu, struct gpume_logical *logical)
+{
+    VkResult result = VK_SUCCESS;
+    pthread_mutex_lock(&logical->mutex);
+    if (!logical->device) {
+        result = create_device(gpu, &logical->device);
+        if (result == VK_SUCCESS) {
+            vkGetDeviceQueue(logical->device, gpu->queue_family, 0, &logical->queue);
+        } else {
+            logical->device = VK_NULL_HANDLE;
+        }
+    }
+    pthread_mutex_unlock(&logical->mutex);
+    return result;
+}
+
+/* Handles of physical devices differ from instance to instance, and one that validates has its own.
+ * NULL: none. */
+static struct gpume_logical *find_shared(const struct gpume_gpu *gpu)
+{
+    struct gpume_logical *logical = gpu->instance_shared ? first_logical : NULL;
+    while (logical && !(logical->shared && logical->physical == gpu->physical)) {
+        logical = logical->next;
+    }
+    return logical;
+}
+
+static void unlink_logical(const struct gpume_logical *logical)
+{
+    struct gpume_logical **link = &first_logical;
+    while (*link != logical) {
+        link = &(*link)->next;
+    }
+    *link = logical->next;
+}
+
+/* After all that the context made on the device has been destroyed. Zeroed is fine. */
+static void logical_close(struct gpume_gpu *gpu)
+{
+    struct gpume_logical *logical = gpu->logical;
+    if (!logical) {
+        return;
+    }
+    gpu->logical = NULL;
+    gpu->device = VK_NULL_HANDLE;
+    pthread_mutex_lock(&logical_mutex);
+    const bool last = --logical->users == 0;
+    if (last) {
+        unlink_logical(logical);
+    }
+    pthread_mutex_unlock(&logical_mutex);
+    if (last) { /* takes long, and other devices need not wait for it */
+        if (logical->device) {
+            vkDestroyDevice(logical->device, NULL);
+        }
+        pthread_mutex_destroy(&logical->mutex);
+        free(logical);
+    }
+}
+
+/* Fills in gpu->logical, gpu->device, gpu->queue_family and gpu->timestamp_bits. */
+static int logical_open(struct gpume_gpu *gpu)
+{
+    gpu->queue_family = instance_compute_family(gpu->physical, &gpu->timestamp_bits);
+    pthread_mutex_lock(&logical_mutex);
+    gpu->logical = find_shared(gpu);
+    gpu->logical = gpu->logical ? gpu->logical : add_logical(gpu);
+    if (gpu->logical) {
+        gpu->logical->users++;
+    }
+    pthread_mutex_unlock(&logical_mutex);
+    const VkResult result =
+        gpu->logical ? create_shared(gpu, gpu->logical) : VK_ERROR_OUT_OF_HOST_MEMORY;
+    if (result == VK_SUCCESS) {
+        gpu->device = gpu->logical->device;
+    } else {
+        logical_close(gpu);
+    }
+    return gpume_vk_check(gpu->log, result, "vkCreateDevice");
+}
+
+static void note_lost(const struct gpume_gpu *gpu, VkResult result)
+{
+    if (result == VK_ERROR_DEVICE_LOST) {
+        pthread_mutex_lock(&logical_mutex);
+        gpu->logical->shared = false;
+        pthread_mutex_unlock(&logical_mutex);
+    }
+}
+
+VkResult gpume_logical_submit(const struct gpume_gpu *gpu, const VkSubmitInfo *info)
+{
+    pthread_mutex_lock(&gpu->logical->mutex);
+    const VkResult result = vkQueueSubmit(gpu->logical->queue, 1, info, VK_NULL_HANDLE);
+    pthread_mutex_unlock(&gpu->logical->mutex);
+    note_lost(gpu, result);
+    return result;
+}
+
+void gpume_logical_fail(const struct gpume_gpu *gpu, VkResult result)
+{
+    note_lost(gpu, result);
+    pthread_mutex_lock(&gpu->logical->mutex);
+    const VkResult waited = vkDeviceWaitIdle(gpu->device);
+    pthread_mutex_unlock(&gpu->logical->mutex);
+    note_lost(gpu, waited);
+}
+
+/* --- the physical device */
+
 static int select_physical(struct gpume_gpu *gpu, const char *wanted, bool software)
 {
-    VkPhysicalDevice physical[GPUME_PHYSICAL_MAX];
-    struct gpume_device devices[GPUME_PHYSICAL_MAX];
+    VkPhysicalDevice physical[PHYSICAL_MAX];
+    struct gpume_device devices[PHYSICAL_MAX];
     uint32_t count;
-    int status = gpume_instance_devices(gpu, physical, devices, &count);
+    int status = instance_devices(gpu, physical, devices, &count);
     if (status != GPUME_OK) {
         return status;
     }
-    int index = gpume_instance_choose(devices, count, wanted, software);
+    int index = instance_choose(devices, count, wanted, software);
     if (index < 0) {
         gpume_log_write(gpu->log, wanted || software ? GPUME_LOG_ERROR : GPUME_LOG_INFO,
             "%s%s%s among %u Vulkan devices; gpume_list_devices lists them, "
@@ -126,7 +762,7 @@ int gpume_gpu_find(struct gpume_gpu *gpu, const struct gpume_log *log, const cha
     *gpu = (struct gpume_gpu){.log = log};
     uint64_t start = gpume_clock_ns();
     int status;
-    GPUME_TRY(gpume_instance_open(gpu, validate, !software && !wanted));
+    GPUME_TRY(instance_open(gpu, validate, !software && !wanted));
     gpu->instance_ns = gpume_clock_ns() - start;
     GPUME_TRY(select_physical(gpu, wanted, software));
     gpume_gpu_describe(gpu);
@@ -138,7 +774,7 @@ int gpume_gpu_open(struct gpume_gpu *gpu, const struct gpume_log *log, const cha
     bool software, bool validate)
 {
     int status = gpume_gpu_find(gpu, log, wanted, software, validate);
-    return status == GPUME_OK ? gpume_logical_open(gpu) : status;
+    return status == GPUME_OK ? logical_open(gpu) : status;
 }
 
 int gpume_gpu_verdict(const struct gpume_gpu *gpu)
@@ -151,6 +787,6 @@ void gpume_gpu_close(struct gpume_gpu *gpu)
     if (gpu->device) {
         vkDestroyPipelineCache(gpu->device, gpu->pipelines, NULL);
     }
-    gpume_logical_close(gpu);
-    gpume_instance_close(gpu);
+    logical_close(gpu);
+    instance_close(gpu);
 }

@@ -28,4 +28,14 @@ int gpume_gpu_verdict(const struct gpume_gpu *gpu);
 /* Zeroed is fine. */
 void gpume_gpu_close(struct gpume_gpu *gpu);
 
+/* --- the logical device and its one compute queue, which contexts on the same physical device
+ * share, unless they validate: to open one takes NVIDIA's driver 0.1 s of processor time. Each
+ * context has its own buffers, kernels and command buffers. Any thread. */
+
+VkResult gpume_logical_submit(const struct gpume_gpu *gpu, const VkSubmitInfo *info);
+
+/* After a wait that failed: returns when the device does nothing any more, for any context. If it
+ * is lost, contexts that are opened from now on do not share it. */
+void gpume_logical_fail(const struct gpume_gpu *gpu, VkResult result);
+
 #endif

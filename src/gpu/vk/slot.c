@@ -3,7 +3,7 @@
 
 #include "base/grid.h"
 #include "base/status.h"
-#include "gpu/vk/logical.h"
+#include "gpu/vk/device.h"
 
 #include <assert.h>
 

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "gpu/vk/pipeline_cache.h"
+#include "gpu/vk/device_cache.h"
 
+#include "base/grid.h"
+
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +11,7 @@
 /* A larger entry, of many block and window sizes, is left unread, so that it begins anew. */
 #define FULL_BYTES (GPUME_CACHE_BYTES_MAX / 2)
 
-void gpume_pipeline_cache_name(
+void gpume_device_cache_name(
     const struct gpume_gpu *gpu, const char *kind, char name[GPUME_CACHE_NAME_BYTES])
 {
     const VkPhysicalDeviceProperties *p = &gpu->properties;
@@ -36,7 +39,7 @@ static bool is_ours(const struct gpume_gpu *gpu, const void *data, size_t bytes)
            memcmp(header.pipelineCacheUUID, p->pipelineCacheUUID, VK_UUID_SIZE) == 0;
 }
 
-void gpume_pipeline_cache_open(struct gpume_gpu *gpu, const struct gpume_cache *cache)
+void gpume_device_cache_open(struct gpume_gpu *gpu, const struct gpume_cache *cache)
 {
     char name[GPUME_CACHE_NAME_BYTES];
     void *data = NULL;
@@ -44,7 +47,7 @@ void gpume_pipeline_cache_open(struct gpume_gpu *gpu, const struct gpume_cache *
     if (!cache->folder) {
         return;
     }
-    gpume_pipeline_cache_name(gpu, "pipelines", name);
+    gpume_device_cache_name(gpu, "pipelines", name);
     bool usable = gpume_cache_load(cache, name, &data, &bytes) && bytes <= FULL_BYTES &&
                   is_ours(gpu, data, bytes);
     VkPipelineCacheCreateInfo info = {
@@ -60,7 +63,7 @@ void gpume_pipeline_cache_open(struct gpume_gpu *gpu, const struct gpume_cache *
     free(data);
 }
 
-const char *gpume_pipeline_cache_save(const struct gpume_gpu *gpu, const struct gpume_cache *cache)
+const char *gpume_device_cache_save(const struct gpume_gpu *gpu, const struct gpume_cache *cache)
 {
     char name[GPUME_CACHE_NAME_BYTES];
     size_t bytes = 0;
@@ -72,11 +75,61 @@ const char *gpume_pipeline_cache_save(const struct gpume_gpu *gpu, const struct 
         bytes == gpu->pipelines_bytes) {
         return bytes > 0 ? "cached" : "not cached";
     }
-    gpume_pipeline_cache_name(gpu, "pipelines", name);
+    gpume_device_cache_name(gpu, "pipelines", name);
     void *data = malloc(bytes);
     bool stored = data &&
                   vkGetPipelineCacheData(gpu->device, gpu->pipelines, &bytes, data) == VK_SUCCESS &&
                   gpume_cache_store(cache, name, data, bytes);
     free(data);
     return stored ? "compiled, cached now" : "compiled, not cached";
+}
+
+/* --- answers */
+
+#define ANSWERS_MAX 64u /* answers of this process; older ones make room */
+
+static pthread_mutex_t answers_mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+    char name[GPUME_CACHE_NAME_BYTES];
+    char answer[GPUME_KNOWN_BYTES];
+} answers[ANSWERS_MAX];
+static uint32_t answer_count;
+
+static bool find_answer(const char *name, char answer[GPUME_KNOWN_BYTES])
+{
+    bool found = false;
+    pthread_mutex_lock(&answers_mutex);
+    for (uint32_t i = 0; i < ANSWERS_MAX && !found; i++) {
+        found = strcmp(answers[i].name, name) == 0;
+        snprintf(answer, GPUME_KNOWN_BYTES, "%s", answers[i].answer);
+    }
+    pthread_mutex_unlock(&answers_mutex);
+    return found;
+}
+
+bool gpume_known_find(
+    const struct gpume_cache *cache, const char *name, char answer[GPUME_KNOWN_BYTES])
+{
+    void *data = NULL;
+    size_t bytes = 0;
+    if (find_answer(name, answer)) {
+        return true;
+    }
+    if (!gpume_cache_load(cache, name, &data, &bytes)) {
+        return false;
+    }
+    snprintf(answer, GPUME_KNOWN_BYTES, "%.*s", (int)gpume_min_u64(bytes, GPUME_KNOWN_BYTES - 1),
+        (const char *)data);
+    free(data);
+    return true;
+}
+
+void gpume_known_keep(const struct gpume_cache *cache, const char *name, const char *answer)
+{
+    pthread_mutex_lock(&answers_mutex);
+    uint32_t place = answer_count++ % ANSWERS_MAX;
+    snprintf(answers[place].name, sizeof(answers[place].name), "%s", name);
+    snprintf(answers[place].answer, sizeof(answers[place].answer), "%s", answer);
+    pthread_mutex_unlock(&answers_mutex);
+    gpume_cache_store(cache, name, answer, strlen(answer));
 }
