@@ -1,10 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The Vulkan engine, opened by other rules than its usual ones. */
+/* The Vulkan engine, opened by other rules than its usual ones, so that tests
+ * reach every path on any device. */
 #ifndef GPUME_GPU_ENGINE_GPU_H
 #define GPUME_GPU_ENGINE_GPU_H
 
 #include "frame/engine.h"
-#include "gpu/rules.h"
+#include "gpu/tune/tile.h"
+
+struct gpume_engine_gpu_rules {
+    /* The largest part of a frame buffer that kernels see at once, in bytes; 0 = as usual. */
+    uint64_t window_bytes;
+    bool force_pruning; /* prune two of three submissions, whether it pays or not */
+    bool
+        as_hardware; /* treat a software driver as a GPU, in what is chosen and how work is split */
+    struct gpume_tile tile; /* the shape of tiles, as far as gpume_tile_complete takes it; chunk 0 =
+                               as usual */
+};
 
 /* As gpume_engine_gpu.open. */
 int gpume_engine_gpu_open_with(void **engine, const struct gpume_params *params,

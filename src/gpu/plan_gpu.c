@@ -4,7 +4,7 @@
 #include "base/grid.h"
 #include "base/status.h"
 #include "gpu/general/general.h"
-#include "gpu/stages/prune.h"
+#include "gpu/tune/pruning.h"
 
 /* Bound larger, the same buffer was read five times slower on an NVIDIA H200 (driver 580). */
 #define WINDOW_BYTES (128ull << 20)
@@ -41,7 +41,7 @@ static uint64_t range_of(const struct gpume_gpu *gpu)
 
 /* Fast windows if they are enough, else as large as the device allows. batch_max: fields in a
  * submission. */
-static int make_plan(const struct gpume_gpu *gpu, const struct gpume_params *params,
+static int plan_for_device(const struct gpume_gpu *gpu, const struct gpume_params *params,
     const struct gpume_engine_gpu_rules *rules, uint32_t batch_max, struct gpume_plan *plan)
 {
     uint64_t window_bytes = rules->window_bytes;
@@ -73,30 +73,6 @@ static int make_plan(const struct gpume_gpu *gpu, const struct gpume_params *par
     return status;
 }
 
-/* Is a layer worth block sums, and do those of the whole ring fit? */
-static bool prunes(const struct gpume_gpu *gpu, const struct gpume_engine_gpu_rules *rules,
-    const struct gpume_plan *plan, const struct gpume_shape *layer)
-{
-    const VkPhysicalDeviceProperties *p = &gpu->properties;
-    bool processor = p->deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
-    uint64_t candidates_min =
-        rules->force_pruning ? 0 : gpume_prune_candidates_min(plan, layer, processor);
-    return gpume_plan_searches_fast(plan) && plan->candidates >= candidates_min &&
-           gpume_prune_supports(plan, layer) && !plan->params.no_elimination && plan->one_window &&
-           gpume_prune_part_most(plan, layer) <=
-               gpume_min_u64(WINDOW_BYTES, p->limits.maxStorageBufferRange);
-}
-
-static void plan_pruning(const struct gpume_gpu *gpu, const struct gpume_engine_gpu_rules *rules,
-    const struct gpume_plan *plan, struct gpume_layout *layout)
-{
-    bool pruned[GPUME_LAYERS_MAX] = {false};
-    for (uint32_t i = 0; rules && i < plan->layer_count; i++) {
-        pruned[i] = prunes(gpu, rules, plan, &plan->layers[i]);
-    }
-    gpume_prune_place(plan, pruned, layout);
-}
-
 static void declare_needs(struct gpume_gpu *gpu, struct gpume_plan_gpu *planned)
 {
     struct gpume_stage_setup setup = {
@@ -117,14 +93,16 @@ void gpume_plan_gpu_needs(struct gpume_gpu *gpu, const struct gpume_engine_gpu_r
 {
     planned->layout = (struct gpume_layout){0};
     planned->needs = (struct gpume_memory_needs){0};
-    plan_pruning(gpu, rules, &planned->plan, &planned->layout);
+    if (rules) {
+        gpume_prune_plan(gpu, rules->force_pruning, WINDOW_BYTES, &planned->plan, &planned->layout);
+    }
     declare_needs(gpu, planned);
     planned->layout.arrays = gpume_memory_place(&planned->needs, slots);
     planned->bytes = gpume_memory_bytes(&planned->needs);
 }
 
 /* A quarter of the device's memory stays with others. */
-static bool fits(const struct gpume_gpu *gpu, const struct gpume_plan_gpu *planned)
+static bool fits_memory(const struct gpume_gpu *gpu, const struct gpume_plan_gpu *planned)
 {
     const struct gpume_memory_bytes *bytes = &planned->bytes;
     uint64_t allowed = planned->plan.params.memory_max;
@@ -164,9 +142,10 @@ int gpume_plan_gpu_make(struct gpume_gpu *gpu, const struct gpume_params *params
     bool enough = false;
     int status;
     while (!enough) {
-        GPUME_TRY(make_plan(gpu, params, rules, batch_max, plan));
+        GPUME_TRY(plan_for_device(gpu, params, rules, batch_max, plan));
         gpume_plan_gpu_needs(gpu, rules, plan->slots, planned);
-        enough = plan->batch == 1 || (fits(gpu, planned) && bound_bytes(plan) <= range_of(gpu));
+        enough =
+            plan->batch == 1 || (fits_memory(gpu, planned) && bound_bytes(plan) <= range_of(gpu));
         batch_max = plan->batch - 1;
     }
     bool prunes_any = planned->needs.parts[GPUME_MEMORY_BLOCK_SUMS].count > 0 ||

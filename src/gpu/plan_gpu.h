@@ -6,7 +6,7 @@
 #ifndef GPUME_GPU_PLAN_GPU_H
 #define GPUME_GPU_PLAN_GPU_H
 
-#include "gpu/rules.h"
+#include "gpu/engine_gpu.h"
 #include "gpu/stages/stage.h"
 
 struct gpume_plan_gpu {

@@ -2,7 +2,7 @@
 /* gpu/tune/prune_shape: shapes respect their limits for every plan, and the policy follows the
  * measured times. */
 #include "common/shared.h"
-#include "gpu/tune/prune_shape.h"
+#include "gpu/tune/pruning.h"
 #include "harness.h"
 #include "plans.h"
 

@@ -2,19 +2,414 @@
 /* Arrays in device memory, worked on one submission at a time; batches are submitted ahead. */
 #include "arrays/backend.h"
 #include "arrays/host_sort.h"
+#include "base/cache.h"
 #include "base/clock.h"
 #include "base/grid.h"
 #include "base/status.h"
-#include "gpu/arrays/array_kernels.h"
-#include "gpu/arrays/segment_sort.h"
-#include "gpu/arrays/transfer.h"
+#include "common/shared.h"
+#include "gpu/arrays/sort.h"
 #include "gpu/vk/device.h"
 #include "gpu/vk/device_cache.h"
+#include "gpu/vk/slot.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "array_histogram.inc"
+#include "array_reduce.inc"
+
+/* --- transfers
+ *
+ * Between host memory and buffers that the host cannot see: in pieces through two staging buffers,
+ * of which one is filled or emptied while the device works on the other.
+ */
+
+#define TRANSFER_LANES 2u
+
+struct transfer {
+    struct {
+        struct gpume_slot slot;
+        struct gpume_buffer staging;
+        void *sink; /* where to put what has arrived */
+        uint64_t bytes;
+        bool busy;
+    } lanes[TRANSFER_LANES];
+    struct gpume_timeline *timeline;
+};
+
+#define PIECE_BYTES (8u << 20) /* large enough that a submission costs nothing beside it */
+
+/* Call destroy after a failure too; it accepts a zeroed struct. */
+static int transfer_create(
+    struct gpume_gpu *gpu, struct gpume_timeline *timeline, struct transfer *transfer)
+{
+    transfer->timeline = timeline;
+    for (uint32_t i = 0; i < TRANSFER_LANES; i++) {
+        GPUME_CHECK(gpume_slot_create(gpu, 0, 0, &transfer->lanes[i].slot));
+        GPUME_CHECK(gpume_buffer_create(
+            gpu, GPUME_BUFFER_STAGING, PIECE_BYTES, &transfer->lanes[i].staging));
+    }
+    return GPUME_OK;
+}
+
+static void transfer_destroy(struct gpume_gpu *gpu, struct transfer *transfer)
+{
+    for (uint32_t i = 0; i < TRANSFER_LANES; i++) {
+        gpume_slot_destroy(&transfer->lanes[i].slot);
+        gpume_buffer_destroy(gpu, &transfer->lanes[i].staging);
+    }
+}
+
+/* Waits until the lane is free; what it was reading is then with the caller. */
+static int free_lane(struct transfer *transfer, uint32_t i)
+{
+    uint64_t ignored[GPUME_ROW_COUNT] = {0};
+    if (!transfer->lanes[i].busy) {
+        return GPUME_OK;
+    }
+    transfer->lanes[i].busy = false;
+    int status = gpume_slot_wait(&transfer->lanes[i].slot, transfer->timeline, ignored);
+    if (status == GPUME_OK && transfer->lanes[i].sink) {
+        memcpy(transfer->lanes[i].sink, transfer->lanes[i].staging.mapped,
+            (size_t)transfer->lanes[i].bytes);
+    }
+    return status;
+}
+
+static int start_piece(struct transfer *transfer, uint32_t i, const struct gpume_view *from,
+    const struct gpume_view *to, void *sink)
+{
+    struct gpume_slot *slot = &transfer->lanes[i].slot;
+    gpume_slot_begin(slot);
+    gpume_barrier_all(slot);
+    gpume_slot_copy_view(slot, from, to);
+    if (sink) {
+        gpume_barrier_copy_to_host(slot);
+    }
+    int status = gpume_slot_submit(slot, transfer->timeline);
+    transfer->lanes[i].busy = status == GPUME_OK;
+    transfer->lanes[i].sink = sink;
+    transfer->lanes[i].bytes = from->bytes;
+    return status;
+}
+
+/* The lanes in turn; one of data and sink is NULL. */
+static int move_bytes(struct transfer *transfer, const struct gpume_buffer *buffer, uint64_t offset,
+    const char *data, char *sink, uint64_t bytes)
+{
+    int status = GPUME_OK;
+    uint32_t lane = 0;
+    for (uint64_t done = 0; done < bytes && status == GPUME_OK; lane ^= 1) {
+        uint64_t piece = gpume_min_u64(bytes - done, PIECE_BYTES);
+        struct gpume_view part = {buffer->buffer, offset + done, piece};
+        struct gpume_view staging = {transfer->lanes[lane].staging.buffer, 0, piece};
+        status = free_lane(transfer, lane);
+        if (status == GPUME_OK && data) {
+            memcpy(transfer->lanes[lane].staging.mapped, data + done, (size_t)piece);
+        }
+        if (status == GPUME_OK) {
+            status = start_piece(transfer, lane, data ? &staging : &part, data ? &part : &staging,
+                sink ? sink + done : NULL);
+        }
+        done += piece;
+    }
+    for (uint32_t i = 0; i < TRANSFER_LANES; i++, lane ^= 1) {
+        int freed = free_lane(transfer, lane);
+        status = status == GPUME_OK ? freed : status;
+    }
+    return status;
+}
+
+/* Whole when they return. */
+static int transfer_write(struct transfer *transfer, const struct gpume_buffer *to, uint64_t offset,
+    const void *data, uint64_t bytes)
+{
+    return move_bytes(transfer, to, offset, data, NULL, bytes);
+}
+
+static int transfer_read(struct transfer *transfer, const struct gpume_buffer *from,
+    uint64_t offset, void *data, uint64_t bytes)
+{
+    return move_bytes(transfer, from, offset, NULL, data, bytes);
+}
+
+/* --- reductions: kernels are made when they are first needed */
+
+struct reductions {
+    struct gpume_kernel reduce[2][9]; /* sum or minimum; by bytes of an element, 8 for pairs */
+    struct gpume_kernel histogram[5]; /* by bytes of an element */
+    struct gpume_buffer partials, results;
+};
+
 #define QUAD_BYTES 16u /* kernels may read to the end of the last quad */
+
+_Static_assert(sizeof(struct gpume_array_push) == 9 * 4, "words without gaps, as GLSL lays them");
+
+static int prepare_kernel(struct gpume_gpu *gpu, const uint32_t *words, size_t bytes,
+    uint32_t element_bytes, bool minimum, struct gpume_kernel *kernel)
+{
+    if (kernel->pipeline) {
+        return GPUME_OK;
+    }
+    uint32_t constants[GPUME_ARRAY_SPEC_COUNT] = {0};
+    constants[GPUME_ARRAY_SPEC_ELEMENT] = element_bytes;
+    constants[GPUME_ARRAY_SPEC_MINIMUM] = minimum;
+    struct gpume_kernel_info info = {
+        .words = words,
+        .bytes = bytes,
+        .push_bytes = sizeof(struct gpume_array_push),
+        .constants = constants,
+        .constant_count = GPUME_ARRAY_SPEC_COUNT,
+    };
+    GPUME_CHECK(gpume_kernel_create(gpu, &info, kernel));
+    return gpume_kernel_wait(gpu, kernel);
+}
+
+static int prepare_buffer(struct gpume_gpu *gpu, uint64_t bytes, struct gpume_buffer *buffer)
+{
+    return buffer->buffer ? GPUME_OK : gpume_buffer_create(gpu, GPUME_BUFFER_DEVICE, bytes, buffer);
+}
+
+/* Makes what the reduction needs, if it is not there. */
+static int reductions_prepare(
+    struct gpume_gpu *gpu, const struct gpume_reduction *what, struct reductions *kernels)
+{
+    uint32_t bytes = gpume_element_bytes(what->element);
+    bool minimum = what->kind == GPUME_REDUCE_MINIMUM;
+    GPUME_CHECK(prepare_buffer(gpu, GPUME_ARRAY_GROUPS * 8, &kernels->partials));
+    GPUME_CHECK(prepare_buffer(gpu, GPUME_HISTOGRAM_MAX * 8, &kernels->results));
+    if (what->kind == GPUME_REDUCE_HISTOGRAM) {
+        return prepare_kernel(gpu, array_histogram, sizeof(array_histogram), bytes, false,
+            &kernels->histogram[bytes]);
+    }
+    GPUME_CHECK(prepare_kernel(
+        gpu, array_reduce, sizeof(array_reduce), bytes, minimum, &kernels->reduce[minimum][bytes]));
+    return prepare_kernel(
+        gpu, array_reduce, sizeof(array_reduce), 8, minimum, &kernels->reduce[minimum][8]);
+}
+
+/* Zeroed is fine. */
+static void reductions_destroy(struct gpume_gpu *gpu, struct reductions *kernels)
+{
+    for (uint32_t i = 0; i < 9; i++) {
+        gpume_kernel_destroy(gpu, &kernels->reduce[0][i]);
+        gpume_kernel_destroy(gpu, &kernels->reduce[1][i]);
+    }
+    for (uint32_t i = 0; i < 5; i++) {
+        gpume_kernel_destroy(gpu, &kernels->histogram[i]);
+    }
+    gpume_buffer_destroy(gpu, &kernels->partials);
+    gpume_buffer_destroy(gpu, &kernels->results);
+}
+
+static void set_address(GPUME_U32 words[2], VkDeviceAddress address)
+{
+    words[0] = (uint32_t)address;
+    words[1] = (uint32_t)(address >> 32);
+}
+
+/* The quads that hold the elements. At most 2^32 elements of 4 bytes and one quad: 2^30 + 1. */
+static struct gpume_array_push push_for(const struct gpume_reduction *what, VkDeviceAddress data)
+{
+    uint64_t in_quad = QUAD_BYTES / gpume_element_bytes(what->element);
+    uint64_t first_quad = what->first / in_quad, last = what->first + what->count - 1;
+    struct gpume_array_push push = {
+        .quads = (uint32_t)(last / in_quad - first_quad + 1),
+        .skip = (uint32_t)(what->first % in_quad),
+        .keep = (uint32_t)(last % in_quad + 1),
+        .shift = what->shift,
+        .bins = what->bin_count,
+    };
+    set_address(push.data, data + first_quad * QUAD_BYTES);
+    return push;
+}
+
+/* Of prepared kernels. Leaves one pair of words or the bins in kernels->results, not yet visible.
+ * what->count > 0. */
+static void reductions_record(struct gpume_slot *slot, const struct gpume_reduction *what,
+    const struct reductions *kernels, VkDeviceAddress data)
+{
+    uint32_t bytes = gpume_element_bytes(what->element);
+    struct gpume_array_push push = push_for(what, data);
+    uint32_t groups =
+        (uint32_t)gpume_min_u64(gpume_div_up(push.quads, GPUME_ARRAY_LOCAL), GPUME_ARRAY_GROUPS);
+    if (what->kind == GPUME_REDUCE_HISTOGRAM) {
+        struct gpume_view bins = {kernels->results.buffer, 0, (VkDeviceSize)what->bin_count * 8};
+        gpume_slot_clear(slot, &bins);
+        gpume_barrier_clear_to_kernel(slot);
+        set_address(push.results, kernels->results.address);
+        gpume_slot_bind(slot, &kernels->histogram[bytes], NULL);
+        gpume_slot_dispatch(slot, &kernels->histogram[bytes], &push, groups,
+            (uint32_t)gpume_div_up(what->bin_count, GPUME_ARRAY_BINS), 1);
+        return;
+    }
+    const struct gpume_kernel *of_kind = kernels->reduce[what->kind == GPUME_REDUCE_MINIMUM];
+    set_address(push.results, kernels->partials.address);
+    gpume_slot_bind(slot, &of_kind[bytes], NULL);
+    gpume_slot_dispatch(slot, &of_kind[bytes], &push, groups, 1, 1);
+    gpume_barrier_kernel_to_kernel(slot);
+    push.quads = groups;
+    set_address(push.data, kernels->partials.address);
+    set_address(push.results, kernels->results.address);
+    gpume_slot_bind(slot, &of_kind[8], NULL);
+    gpume_slot_dispatch(slot, &of_kind[8], &push, 1, 1, 1);
+}
+
+/* --- sorting
+ *
+ * gpume_array_sort on a device: scratch memory and a table of segments grown as they are needed,
+ * segments by classes of like length, so that one long segment among many short ones costs no
+ * more than itself.
+ */
+
+#define SORT_CLASSES 32u /* by the bits of a length */
+
+struct segment_sort {
+    struct gpume_k_sort sort; /* made for the first sort */
+    struct gpume_buffer scratch, table;
+    struct gpume_sort_task task;
+    struct {
+        uint32_t first, count; /* of the table */
+        uint32_t longest;
+    } classes[SORT_CLASSES];
+};
+
+static uint32_t class_of(const struct gpume_segment *segment)
+{
+    return gpume_bit_width(segment->count);
+}
+
+/* At least `bytes`, the content undefined. */
+static int grow(struct gpume_gpu *gpu, VkDeviceSize bytes, struct gpume_buffer *buffer)
+{
+    if (buffer->bytes >= bytes) {
+        return GPUME_OK;
+    }
+    gpume_buffer_destroy(gpu, buffer);
+    return gpume_buffer_create(gpu, GPUME_BUFFER_DEVICE, bytes, buffer);
+}
+
+/* Segments of two keys or more, by class, and where in the table each class lies. Returns their
+ * number. */
+static uint32_t classify(
+    const struct gpume_sort_params *params, struct gpume_segment *table, struct segment_sort *sort)
+{
+    uint32_t at[SORT_CLASSES], end = 0;
+    for (uint32_t i = 0; i < params->segment_count; i++) {
+        const struct gpume_segment *segment = &params->segments[i];
+        uint32_t class = class_of(segment);
+        sort->classes[class].count++;
+        if (segment->count > sort->classes[class].longest) {
+            sort->classes[class].longest = segment->count;
+        }
+    }
+    sort->classes[0].count = sort->classes[1].count = 0;
+    for (uint32_t class = 0; class < SORT_CLASSES; class ++) {
+        sort->classes[class].first = at[class] = end;
+        end += sort->classes[class].count;
+    }
+    for (uint32_t i = 0; i < params->segment_count; i++) {
+        if (params->segments[i].count > 1) {
+            table[at[class_of(&params->segments[i])]++] = params->segments[i];
+        }
+    }
+    return end;
+}
+
+static int fill_table(struct gpume_gpu *gpu, struct transfer *transfer,
+    const struct gpume_sort_params *params, struct segment_sort *sort)
+{
+    int status = GPUME_OK;
+    size_t bytes = (size_t)params->segment_count * sizeof(*params->segments);
+    struct gpume_segment *table = malloc(bytes > 0 ? bytes : 1);
+    if (!table) {
+        return gpume_log_nomem(gpu->log, "the table of segments");
+    }
+    bytes = classify(params, table, sort) * sizeof(*table);
+    if (bytes > 0) {
+        GPUME_TRY(grow(gpu, bytes, &sort->table));
+        GPUME_TRY(transfer_write(transfer, &sort->table, 0, table, bytes));
+    }
+fail:
+    free(table);
+    return status;
+}
+
+static int prepare_kernels(
+    struct gpume_gpu *gpu, const struct gpume_cache *cache, struct gpume_k_sort *sort)
+{
+    int status = GPUME_OK;
+    if (!sort->gpu) {
+        GPUME_TRY(gpume_k_sort_create(gpu, NULL, NULL, sort));
+        GPUME_TRY(gpume_k_sort_wait(sort));
+        GPUME_TRY(gpume_sort_check(sort, NULL, cache));
+    }
+    return GPUME_OK;
+fail:
+    gpume_k_sort_destroy(sort);
+    return status;
+}
+
+/* Everything that may fail: kernels and their check (sort_check.h), memory, the table. key_bits: 1
+ * to 32. The arrays hold `count` words and are not touched; payload may be NULL. */
+static int segment_sort_prepare(struct gpume_gpu *gpu, struct transfer *transfer,
+    const struct gpume_cache *cache, const struct gpume_sort_params *params,
+    const struct gpume_buffer *keys, const struct gpume_buffer *payload, uint64_t count,
+    struct segment_sort *sort)
+{
+    VkDeviceSize scratch = 0;
+    sort->task = (struct gpume_sort_task){
+        .keys = keys->address,
+        .payload = payload ? payload->address : 0,
+        .count = (uint32_t)count,
+        .key_bits = params->key_bits,
+        .flip = (params->type == GPUME_KEY_I32 ? 0x80000000u : 0) ^
+                (params->descending ? ~UINT32_C(0) : 0),
+        .method = params->method,
+    };
+    memset(sort->classes, 0, sizeof(sort->classes));
+    GPUME_CHECK(prepare_kernels(gpu, cache, &sort->sort));
+    if (params->segments) {
+        GPUME_CHECK(fill_table(gpu, transfer, params, sort));
+    } else {
+        sort->classes[0].count = 1;
+        sort->classes[0].longest = (uint32_t)count;
+    }
+    for (uint32_t class = 0; class < SORT_CLASSES; class ++) {
+        sort->task.longest = sort->classes[class].longest;
+        scratch = gpume_max_u64(scratch, gpume_k_sort_scratch(&sort->sort, &sort->task));
+    }
+    GPUME_CHECK(grow(gpu, scratch, &sort->scratch));
+    sort->task.scratch = sort->scratch.address;
+    sort->task.table = params->segments ? sort->table.address : 0;
+    return GPUME_OK;
+}
+
+/* What was prepared.
+ * No barrier between classes: segments do not overlap, nor does what they take of scratch memory.
+ */
+static void segment_sort_record(const struct segment_sort *sort, const struct gpume_slot *slot)
+{
+    for (uint32_t class = 0; class < SORT_CLASSES && slot->status == GPUME_OK; class ++) {
+        struct gpume_sort_task task = sort->task;
+        task.segments = sort->classes[class].count;
+        task.longest = sort->classes[class].longest;
+        task.table += task.table ? sort->classes[class].first * sizeof(struct gpume_segment) : 0;
+        gpume_k_sort_record(&sort->sort, slot->commands, &task);
+    }
+}
+
+/* Zeroed is fine. */
+static void segment_sort_destroy(struct gpume_gpu *gpu, struct segment_sort *sort)
+{
+    gpume_k_sort_destroy(&sort->sort);
+    gpume_buffer_destroy(gpu, &sort->scratch);
+    gpume_buffer_destroy(gpu, &sort->table);
+}
+
+/* --- the backend */
+
+#define QUAD_BYTES 16u /* kernels may read to the end_work of the last quad */
 
 struct gpu_compute {
     struct gpume_gpu gpu;
@@ -22,9 +417,9 @@ struct gpu_compute {
     char *cache_dir;
     struct gpume_timeline timeline;
     struct gpume_slot slot;
-    struct gpume_transfer transfer;
-    struct gpume_array_kernels kernels;
-    struct gpume_segment_sort sort;
+    struct transfer transfer;
+    struct reductions kernels;
+    struct segment_sort sort;
 };
 
 static int close_gpu(void *state)
@@ -33,9 +428,9 @@ static int close_gpu(void *state)
     struct gpume_gpu *gpu = &compute->gpu;
     if (gpu->device) {
         (void)gpume_device_cache_save(gpu, &compute->cache);
-        gpume_segment_sort_destroy(gpu, &compute->sort);
-        gpume_array_kernels_destroy(gpu, &compute->kernels);
-        gpume_transfer_destroy(gpu, &compute->transfer);
+        segment_sort_destroy(gpu, &compute->sort);
+        reductions_destroy(gpu, &compute->kernels);
+        transfer_destroy(gpu, &compute->transfer);
         gpume_slot_destroy(&compute->slot);
         gpume_timeline_destroy(gpu, &compute->timeline);
     }
@@ -82,7 +477,7 @@ static int open_gpu(
     gpume_device_cache_open(gpu, &compute->cache);
     GPUME_TRY(gpume_timeline_create(gpu, &compute->timeline));
     GPUME_TRY(gpume_slot_create(gpu, 1, 0, &compute->slot));
-    GPUME_TRY(gpume_transfer_create(gpu, &compute->timeline, &compute->transfer));
+    GPUME_TRY(transfer_create(gpu, &compute->timeline, &compute->transfer));
     GPUME_TRY(gpume_gpu_verdict(gpu));
     *state = compute;
     return GPUME_OK;
@@ -91,7 +486,7 @@ fail:
     return status;
 }
 
-static void get_info(const void *state, struct gpume_compute_info *info)
+static void get_gpu_info(const void *state, struct gpume_compute_info *info)
 {
     const struct gpume_gpu *gpu = &((const struct gpu_compute *)state)->gpu;
     const VkPhysicalDeviceLimits *limits = &gpu->properties.limits;
@@ -126,7 +521,7 @@ static int create_buffer(struct gpu_compute *compute, enum gpume_buffer_kind kin
     return GPUME_OK;
 }
 
-static int create(void *state, uint64_t bytes, void **memory)
+static int create_array(void *state, uint64_t bytes, void **memory)
 {
     struct gpume_buffer *buffer = NULL;
     GPUME_CHECK(create_buffer(state, GPUME_BUFFER_DEVICE, bytes, &buffer));
@@ -134,7 +529,7 @@ static int create(void *state, uint64_t bytes, void **memory)
     return GPUME_OK;
 }
 
-static int create_host(void *state, uint64_t bytes, void **memory, void **mapped)
+static int create_host_array(void *state, uint64_t bytes, void **memory, void **mapped)
 {
     struct gpume_buffer *buffer = NULL;
     GPUME_CHECK(create_buffer(state, GPUME_BUFFER_SHARED, bytes, &buffer));
@@ -143,7 +538,7 @@ static int create_host(void *state, uint64_t bytes, void **memory, void **mapped
     return GPUME_OK;
 }
 
-static void destroy(void *state, void *memory)
+static void destroy_array(void *state, void *memory)
 {
     struct gpu_compute *compute = state;
     gpume_buffer_destroy(&compute->gpu, memory);
@@ -153,23 +548,24 @@ static void destroy(void *state, void *memory)
 static int write_array(void *state, void *memory, uint64_t offset, const void *data, uint64_t bytes)
 {
     struct gpu_compute *compute = state;
-    return gpume_transfer_write(&compute->transfer, memory, offset, data, bytes);
+    return transfer_write(&compute->transfer, memory, offset, data, bytes);
 }
 
 static int read_array(void *state, const void *memory, uint64_t offset, void *data, uint64_t bytes)
 {
     struct gpu_compute *compute = state;
-    return gpume_transfer_read(&compute->transfer, memory, offset, data, bytes);
+    return transfer_read(&compute->transfer, memory, offset, data, bytes);
 }
 
-/* What is recorded between begin and end runs after everything before it, and is timed. */
-static void begin(struct gpu_compute *compute)
+/* What is recorded between begin_work and end_work runs after everything before it, and is timed.
+ */
+static void begin_work(struct gpu_compute *compute)
 {
     gpume_slot_begin(&compute->slot);
     gpume_barrier_all(&compute->slot);
 }
 
-static int end(struct gpu_compute *compute, uint64_t *run_ns)
+static int end_work(struct gpu_compute *compute, uint64_t *run_ns)
 {
     uint64_t row_ns[GPUME_ROW_COUNT] = {0}, start = gpume_clock_ns();
     gpume_slot_row_done(&compute->slot, GPUME_ROW_UPLOAD); /* the only stage there is */
@@ -189,16 +585,16 @@ static void record_copy(struct gpume_slot *slot, void *to, uint64_t to_offset, c
     gpume_slot_copy_view(slot, &from_view, &to_view);
 }
 
-static int copy(void *state, void *to, uint64_t to_offset, const void *from, uint64_t from_offset,
-    uint64_t bytes, uint64_t *run_ns)
+static int copy_arrays(void *state, void *to, uint64_t to_offset, const void *from,
+    uint64_t from_offset, uint64_t bytes, uint64_t *run_ns)
 {
     struct gpu_compute *compute = state;
-    begin(compute);
+    begin_work(compute);
     record_copy(&compute->slot, to, to_offset, from, from_offset, bytes);
-    return end(compute, run_ns);
+    return end_work(compute, run_ns);
 }
 
-static int reduce(void *state, const struct gpume_reduction *what, const void *memory,
+static int reduce_array(void *state, const struct gpume_reduction *what, const void *memory,
     uint64_t *results, uint64_t *run_ns)
 {
     struct gpu_compute *compute = state;
@@ -210,11 +606,11 @@ static int reduce(void *state, const struct gpume_reduction *what, const void *m
         }
         return GPUME_OK;
     }
-    GPUME_CHECK(gpume_array_kernels_prepare(&compute->gpu, what, &compute->kernels));
-    begin(compute);
-    gpume_array_kernels_record(&compute->slot, what, &compute->kernels, data->address);
-    GPUME_CHECK(end(compute, run_ns));
-    GPUME_CHECK(gpume_transfer_read(&compute->transfer, &compute->kernels.results, 0, results,
+    GPUME_CHECK(reductions_prepare(&compute->gpu, what, &compute->kernels));
+    begin_work(compute);
+    reductions_record(&compute->slot, what, &compute->kernels, data->address);
+    GPUME_CHECK(end_work(compute, run_ns));
+    GPUME_CHECK(transfer_read(&compute->transfer, &compute->kernels.results, 0, results,
         (histogram ? what->bin_count : 1) * sizeof(*results)));
     if (what->kind == GPUME_REDUCE_MINIMUM) {
         results[1] = results[0] >> 32; /* the high word is the index */
@@ -230,14 +626,14 @@ static int sort_on_host(struct gpu_compute *compute, const struct gpume_sort_par
     uint32_t *words = malloc(bytes), *others = payload ? malloc(bytes) : NULL;
     int status = words && (others || !payload) ? GPUME_OK : GPUME_NOMEM;
     GPUME_TRY(status);
-    GPUME_TRY(gpume_transfer_read(&compute->transfer, keys, 0, words, bytes));
+    GPUME_TRY(transfer_read(&compute->transfer, keys, 0, words, bytes));
     if (payload) {
-        GPUME_TRY(gpume_transfer_read(&compute->transfer, payload, 0, others, bytes));
+        GPUME_TRY(transfer_read(&compute->transfer, payload, 0, others, bytes));
     }
     GPUME_TRY(gpume_host_sort(params, words, others, count));
-    GPUME_TRY(gpume_transfer_write(&compute->transfer, keys, 0, words, bytes));
+    GPUME_TRY(transfer_write(&compute->transfer, keys, 0, words, bytes));
     if (payload) {
-        GPUME_TRY(gpume_transfer_write(&compute->transfer, payload, 0, others, bytes));
+        GPUME_TRY(transfer_write(&compute->transfer, payload, 0, others, bytes));
     }
 fail:
     free(others);
@@ -250,19 +646,19 @@ static int sort_arrays(void *state, const struct gpume_sort_params *params, void
 {
     struct gpu_compute *compute = state;
     uint64_t start = gpume_clock_ns();
-    GPUME_CHECK(gpume_segment_sort_prepare(&compute->gpu, &compute->transfer, &compute->cache,
-        params, keys, payload, count, &compute->sort));
+    GPUME_CHECK(segment_sort_prepare(&compute->gpu, &compute->transfer, &compute->cache, params,
+        keys, payload, count, &compute->sort));
     if (compute->gpu.sorts_wrongly) {
         GPUME_CHECK(sort_on_host(compute, params, keys, payload, count));
         *run_ns = gpume_clock_ns() - start;
         return GPUME_OK;
     }
-    begin(compute);
-    gpume_segment_sort_record(&compute->sort, &compute->slot);
-    return end(compute, run_ns);
+    begin_work(compute);
+    segment_sort_record(&compute->sort, &compute->slot);
+    return end_work(compute, run_ns);
 }
 
-static int program_create(void *state, const struct gpume_program_params *params, void **out)
+static int create_program(void *state, const struct gpume_program_params *params, void **out)
 {
     struct gpu_compute *compute = state;
     struct gpume_kernel *kernel = calloc(1, sizeof(*kernel));
@@ -289,7 +685,7 @@ fail:
     return status;
 }
 
-static void program_destroy(void *state, void *kernel)
+static void destroy_program(void *state, void *kernel)
 {
     struct gpu_compute *compute = state;
     gpume_kernel_destroy(&compute->gpu, kernel);
@@ -330,18 +726,18 @@ static void record_run(struct gpume_slot *slot, const struct gpume_kernel *kerne
     gpume_slot_dispatch(slot, kernel, push, groups[0], groups[1], groups[2]);
 }
 
-static int program_run(void *state, void *opaque, void *const *memories, const void *push,
+static int run_program(void *state, void *opaque, void *const *memories, const void *push,
     const uint32_t groups[3], uint64_t *run_ns)
 {
     struct gpu_compute *compute = state;
     const struct gpume_kernel *kernel = opaque;
     GPUME_CHECK(check_run(&compute->gpu, kernel->buffer_count, memories, groups));
-    begin(compute);
+    begin_work(compute);
     record_run(&compute->slot, kernel, memories, push, groups);
-    return end(compute, run_ns);
+    return end_work(compute, run_ns);
 }
 
-static int batch_create(void *state, uint32_t steps_max, void **batch)
+static int create_batch(void *state, uint32_t steps_max, void **batch)
 {
     struct gpu_compute *compute = state;
     struct gpume_slot *slot = calloc(1, sizeof(*slot));
@@ -357,14 +753,14 @@ static int batch_create(void *state, uint32_t steps_max, void **batch)
     return GPUME_OK;
 }
 
-static void batch_destroy(void *state, void *batch)
+static void destroy_batch(void *state, void *batch)
 {
     (void)state;
     gpume_slot_destroy(batch);
     free(batch);
 }
 
-static int batch_submit(
+static int submit_batch(
     void *state, void *batch, const struct gpume_batch_step *steps, uint32_t count)
 {
     struct gpu_compute *compute = state;
@@ -392,7 +788,7 @@ static int batch_submit(
     return gpume_slot_submit(slot, &compute->timeline);
 }
 
-static int batch_wait(void *state, void *batch, uint64_t *run_ns)
+static int wait_for_batch(void *state, void *batch, uint64_t *run_ns)
 {
     struct gpu_compute *compute = state;
     uint64_t row_ns[GPUME_ROW_COUNT] = {0};
@@ -404,20 +800,20 @@ static int batch_wait(void *state, void *batch, uint64_t *run_ns)
 const struct gpume_compute_ops gpume_compute_gpu = {
     .open = open_gpu,
     .close = close_gpu,
-    .get_info = get_info,
-    .create = create,
-    .create_host = create_host,
-    .destroy = destroy,
+    .get_info = get_gpu_info,
+    .create = create_array,
+    .create_host = create_host_array,
+    .destroy = destroy_array,
     .write = write_array,
     .read = read_array,
-    .copy = copy,
+    .copy = copy_arrays,
     .sort = sort_arrays,
-    .reduce = reduce,
-    .program_create = program_create,
-    .program_destroy = program_destroy,
-    .program_run = program_run,
-    .batch_create = batch_create,
-    .batch_destroy = batch_destroy,
-    .batch_submit = batch_submit,
-    .batch_wait = batch_wait,
+    .reduce = reduce_array,
+    .program_create = create_program,
+    .program_destroy = destroy_program,
+    .program_run = run_program,
+    .batch_create = create_batch,
+    .batch_destroy = destroy_batch,
+    .batch_submit = submit_batch,
+    .batch_wait = wait_for_batch,
 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "gpu/arrays/sort_check.h"
-
+/* The check of a sort on a device: see sort.h. */
 #include "arrays/host_sort.h"
 #include "base/clock.h"
 #include "base/grid.h"
 #include "base/status.h"
 #include "common/shared.h"
+#include "gpu/arrays/sort.h"
 #include "gpu/vk/device_cache.h"
 #include "gpu/vk/slot.h"
 
@@ -20,7 +20,7 @@
 #define TASKS_MAX 13u
 #define LENGTHS_MAX 5u
 
-struct check {
+struct sort_check {
     const struct gpume_k_sort *sort;
     struct gpume_timeline timeline;
     struct gpume_slot slot;
@@ -130,7 +130,7 @@ static void fill_keys(uint32_t *keys, uint32_t count, uint32_t key_bits)
     }
 }
 
-static int run(struct check *check, const struct gpume_sort_task *task)
+static int run_sort(struct sort_check *check, const struct gpume_sort_task *task)
 {
     uint64_t row_ns[GPUME_ROW_COUNT] = {0};
     int status;
@@ -164,7 +164,7 @@ static bool is_right(const struct gpume_sort_task *task, const uint32_t *keys,
     return memcmp(room, keys, bytes) == 0 && (!task->payload || memcmp(order, other, bytes) == 0);
 }
 
-static int check_task(struct check *check, struct gpume_sort_task task, bool *right)
+static int check_task(struct sort_check *check, struct gpume_sort_task task, bool *right)
 {
     uint32_t *keys = check->words.mapped, *other = keys + task.count;
     uint32_t *before = malloc((task.count + 4ull * task.longest) * sizeof(*before));
@@ -180,7 +180,7 @@ static int check_task(struct check *check, struct gpume_sort_task task, bool *ri
         for (uint32_t i = 0; i < task.count; i++) {
             other[i] = i % task.stride;
         }
-        status = run(check, &task);
+        status = run_sort(check, &task);
     }
     for (uint32_t i = 0; status == GPUME_OK && i < task.segments && *right; i++) {
         uint32_t at = i * task.stride;
@@ -190,7 +190,8 @@ static int check_task(struct check *check, struct gpume_sort_task task, bool *ri
     return status;
 }
 
-static int create(struct check *check, const struct gpume_sort_task *tasks, uint32_t count)
+static int check_create(
+    struct sort_check *check, const struct gpume_sort_task *tasks, uint32_t count)
 {
     struct gpume_gpu *gpu = check->sort->gpu;
     VkDeviceSize words = 0, scratch = GPUME_SORT_SCRATCH_ALIGN;
@@ -207,7 +208,7 @@ fail:
     return status;
 }
 
-static void destroy(struct check *check)
+static void check_destroy(struct sort_check *check)
 {
     struct gpume_gpu *gpu = check->sort->gpu;
     gpume_slot_destroy(&check->slot);
@@ -219,13 +220,13 @@ static void destroy(struct check *check)
 static int check_all(const struct gpume_k_sort *sort, const struct gpume_sort_task *tasks,
     uint32_t count, bool *right)
 {
-    struct check check = {.sort = sort};
+    struct sort_check check = {.sort = sort};
     uint64_t start = gpume_clock_ns();
-    int status = create(&check, tasks, count);
+    int status = check_create(&check, tasks, count);
     for (uint32_t i = 0; status == GPUME_OK && i < count && *right; i++) {
         status = check_task(&check, tasks[i], right);
     }
-    destroy(&check);
+    check_destroy(&check);
     gpume_log_write(sort->gpu->log, GPUME_LOG_DEBUG, "sort checked in %.1f ms",
         (double)(gpume_clock_ns() - start) / 1e6);
     return status;

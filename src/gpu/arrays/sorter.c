@@ -14,7 +14,7 @@ struct gpume_sorter {
     struct gpume_k_sort sort;
 };
 
-static int borrow(struct gpume_sorter *sorter, const struct gpume_vulkan *vulkan)
+static int borrow_device(struct gpume_sorter *sorter, const struct gpume_vulkan *vulkan)
 {
     sorter->log = (struct gpume_log){.fn = vulkan->log, .opaque = vulkan->log_opaque};
     sorter->gpu = (struct gpume_gpu){
@@ -50,7 +50,7 @@ int gpume_sorter_create(gpume_sorter **out, const struct gpume_vulkan *vulkan)
     if (!sorter) {
         return gpume_log_nomem(&log, "a sorter");
     }
-    GPUME_TRY(borrow(sorter, &own));
+    GPUME_TRY(borrow_device(sorter, &own));
     GPUME_TRY(gpume_k_sort_create(&sorter->gpu, NULL, NULL, &sorter->sort));
     GPUME_TRY(gpume_k_sort_wait(&sorter->sort));
     *out = sorter;
@@ -69,7 +69,7 @@ void gpume_sorter_destroy(gpume_sorter **sorter)
     }
 }
 
-static bool is_valid(const struct gpume_sorter_task *task)
+static bool is_valid_task(const struct gpume_sorter_task *task)
 {
     uint64_t longest = task->segment_longest, stride = task->segment_stride;
     if (task->count > GPUME_SORT_COUNT_MAX || (unsigned)task->type > GPUME_KEY_I32 ||
@@ -85,7 +85,7 @@ static bool is_valid(const struct gpume_sorter_task *task)
                (stride >= longest && (task->segment_count - 1) * stride <= task->count - longest));
 }
 
-static struct gpume_sort_task task_of(const struct gpume_sorter_task *task)
+static struct gpume_sort_task sort_task_of(const struct gpume_sorter_task *task)
 {
     bool is_signed = task->type == GPUME_KEY_I32, one = task->segment_count == 0;
     return (struct gpume_sort_task){
@@ -123,9 +123,9 @@ static int read_task(const struct gpume_sorter_task *task, struct gpume_sorter_t
     struct gpume_sort_task *internal)
 {
     int status = gpume_sized_read(own, sizeof(*own), task, "gpume_sorter_task", NULL);
-    status = status == GPUME_OK && !is_valid(own) ? GPUME_INVALID : status;
+    status = status == GPUME_OK && !is_valid_task(own) ? GPUME_INVALID : status;
     if (status == GPUME_OK) {
-        *internal = task_of(own);
+        *internal = sort_task_of(own);
     }
     return status;
 }

@@ -29,42 +29,25 @@ extern const struct gpume_stage_ops gpume_stage_pairs, gpume_stage_fractions, gp
     gpume_stage_general_search, gpume_stage_choose, gpume_stage_means, gpume_stage_texture,
     gpume_stage_partition, gpume_stage_measure;
 
-bool gpume_general_wanted(const struct gpume_stage_setup *setup);
-
 /* Are there results of pairs, to choose those of tasks from? */
 static inline bool gpume_general_chooses(const struct gpume_plan *plan)
 {
     return plan->general && (!plan->fast_pixels || plan->references > 1);
 }
 
-/* Vectors that a search looks at before it refines: those of whole groups (places.glsl), at most
- * 4100 * 4100. */
-uint32_t gpume_general_places(const struct gpume_plan *plan);
-
-/* Invocations that search a block: a multiple of a group's places. */
-uint32_t gpume_general_local(const struct gpume_stage_setup *setup);
-
-/* How many places one dispatch may take of every block, so that no invocation's loops are too
- * long: with some left for what kernels do besides. */
-uint32_t gpume_general_places_per_dispatch(const struct gpume_stage_setup *setup);
-
-/* One in so many groups may be where a pruned search starts: all of them, if that keeps its loops
- * short enough. */
-uint32_t gpume_general_coarse(const struct gpume_stage_setup *setup);
-
-/* Loop iterations for one of them, at most, see cost.glsl. */
-static inline uint32_t gpume_general_iterations(
-    const struct gpume_plan *plan, const struct gpume_shape *layer)
-{
-    /* A driver need not unroll the loops over a tile: 72 iterations for 64 samples. */
-    const struct gpume_params *p = &plan->params;
-    bool satd = p->metric == GPUME_METRIC_SATD || gpume_cost_metric(p) == GPUME_METRIC_SATD;
-    return satd ? 2 * layer->block_w * layer->block_h
-                : layer->block_w / 4 * (layer->block_h + layer->block_h / 4) + 1;
-}
+bool gpume_general_wanted(const struct gpume_stage_setup *setup);
 
 /* What all kernels need to know. */
 struct gpume_general_push gpume_general_push_make(
     const struct gpume_work *work, const struct gpume_shape *layer);
+
+/* --- boxes: sums of boxes of the searched surface. A frame has as many planes of them as are
+ * searched, and ranges of the sums behind them. */
+
+/* Words of a plane's sums: two sums in each at 8 bits, else one. */
+uint32_t gpume_boxes_plane_words(const struct gpume_plan *plan);
+/* Where a frame's sums and their ranges are; 0 if the run has none. */
+VkDeviceAddress gpume_boxes_frame(const struct gpume_work *work, uint64_t sequence);
+VkDeviceAddress gpume_boxes_ranges(const struct gpume_work *work, uint64_t sequence);
 
 #endif

@@ -1,19 +1,219 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The general search of a layer: for every pass predictors, then one candidate after the other,
- * then their refinement. Reads the searched surface, writes PREDICTORS and PAIR_*.
- */
-#include "gpu/general/boxes.h"
+/* The general search itself: sums of boxes, the passes over a layer, and the search for means. */
+#include "gpu/general/general.h"
 
 #include "base/grid.h"
 #include "base/status.h"
 
+#include "boxes16.inc"
+#include "boxes8.inc"
 #include "general16.inc"
 #include "general8.inc"
 #include "general_half8.inc"
+#include "mean16.inc"
+#include "mean8.inc"
+#include "mean_half8.inc"
 #include "median.inc"
+#include "ranges16.inc"
+#include "ranges8.inc"
 #include "refine16.inc"
 #include "refine8.inc"
+
+/* --- boxes
+ *
+ * Boxes: reads the searched surface, writes BOXES: the sum of the box at every place of every
+ * plane that is searched, then the ranges of these sums; once per frame.
+ */
+
+enum { SUMS, RANGES };
+
+#define BOX_GROUPS_MAX 32768u /* of one dispatch, one below the other */
+
+_Static_assert(sizeof(struct gpume_boxes_push) == 8 * 4, "words without gaps");
+_Static_assert(sizeof(struct gpume_ranges_push) == 10 * 4, "words without gaps");
+
+/* Side of a box: 8, where that leaves four boxes in each block; SATD's tiles need 4. */
+static uint32_t boxes_side(const struct gpume_plan *plan)
+{
+    bool large = plan->params.metric != GPUME_METRIC_SATD;
+    for (uint32_t i = 0; i < plan->layer_count; i++) {
+        const struct gpume_shape *layer = &plan->layers[i];
+        large &= layer->block_w % 16 == 0 && layer->block_h % 16 == 0;
+    }
+    return large ? 8 : 4;
+}
+
+uint32_t gpume_boxes_plane_words(const struct gpume_plan *plan)
+{
+    return (uint32_t)((uint64_t)plan->padded_rows * plan->padded_stride / 2 * plan->sample_bytes);
+}
+
+static VkDeviceSize sum_bytes(const struct gpume_plan *plan)
+{
+    return (VkDeviceSize)gpume_plan_search_planes(plan) * gpume_boxes_plane_words(plan) * 4;
+}
+
+/* Rows of ranges, see ranges.comp; of whole pixels the first row of a window lies up to three rows
+ * before the padded frame. */
+static uint32_t range_rows(const struct gpume_plan *plan)
+{
+    return gpume_plan_searches_fractions(plan) ? plan->padded_rows
+                                               : plan->padded_rows / GPUME_GROUP_SIDE + 2;
+}
+
+static VkDeviceSize range_bytes(const struct gpume_plan *plan)
+{
+    uint32_t columns = plan->padded_stride;
+    columns /= gpume_plan_searches_fractions(plan) ? 1 : GPUME_GROUP_SIDE;
+    return (VkDeviceSize)range_rows(plan) * columns * 4 * plan->sample_bytes;
+}
+
+static VkDeviceSize frame_bytes(const struct gpume_plan *plan)
+{
+    return gpume_round_up(sum_bytes(plan) + range_bytes(plan), GPUME_PART_ALIGN);
+}
+
+VkDeviceAddress gpume_boxes_frame(const struct gpume_work *work, uint64_t sequence)
+{
+    const struct gpume_buffer *ring = work->memory->parts[GPUME_MEMORY_BOXES];
+    uint32_t place = gpume_work_place(work->plan, sequence);
+    if (!ring) {
+        return 0;
+    }
+    return work->plan->one_window ? ring[0].address + place * frame_bytes(work->plan)
+                                  : ring[place].address;
+}
+
+VkDeviceAddress gpume_boxes_ranges(const struct gpume_work *work, uint64_t sequence)
+{
+    VkDeviceAddress frame = gpume_boxes_frame(work, sequence);
+    return frame ? frame + sum_bytes(work->plan) : 0;
+}
+
+static bool boxes_wanted(const struct gpume_stage_setup *setup)
+{
+    const struct gpume_params *p = &setup->plan->params;
+    bool searches = !gpume_plan_searches_fast(setup->plan) || p->bidirectional;
+    return searches && !p->no_elimination;
+}
+
+static void boxes_needs(const struct gpume_stage_setup *setup, struct gpume_memory_needs *needs)
+{
+    const struct gpume_plan *plan = setup->plan;
+    uint32_t together = plan->one_window ? plan->ring : 1;
+    gpume_need_buffers(needs, GPUME_MEMORY_BOXES, GPUME_BUFFER_DEVICE, frame_bytes(plan) * together,
+        plan->ring / together);
+}
+
+static int boxes_create(struct gpume_gpu_stage *stage)
+{
+    static const struct gpume_kernel_code of_sums = {GPUME_KERNEL_CODE(
+                                              boxes, 0, struct gpume_boxes_push)},
+                                          of_ranges = {GPUME_KERNEL_CODE(
+                                              ranges, 0, struct gpume_ranges_push)};
+    uint32_t constants[GPUME_SPEC_COUNT];
+    int status;
+    gpume_stage_constants(&stage->setup, constants);
+    constants[GPUME_SPEC_BOX] = boxes_side(stage->setup.plan);
+    GPUME_TRY(gpume_stage_kernel(&stage->setup, &of_sums, constants, &stage->kernels[SUMS]));
+    GPUME_TRY(gpume_stage_kernel(&stage->setup, &of_ranges, constants, &stage->kernels[RANGES]));
+fail:
+    return status;
+}
+
+static uint32_t groups_across(const struct gpume_plan *plan)
+{
+    return (uint32_t)gpume_div_up(plan->padded_stride / 4, GPUME_GENERAL_LOCAL);
+}
+
+static void record_plane_sums(const struct gpume_gpu_stage *stage, const struct gpume_work *work,
+    VkDeviceAddress plane, VkDeviceAddress sums)
+{
+    struct gpume_boxes_push push = {
+        .plane = plane,
+        .sums = sums,
+        .stride = work->plan->padded_stride / 4,
+        .rows = work->plan->padded_rows,
+    };
+    for (; push.row < push.rows; push.row += BOX_GROUPS_MAX * GPUME_BOXES_ROWS) {
+        uint64_t below = gpume_div_up(push.rows - push.row, GPUME_BOXES_ROWS);
+        gpume_slot_dispatch(work->slot, &stage->kernels[SUMS], &push, groups_across(work->plan),
+            (uint32_t)gpume_min_u64(below, BOX_GROUPS_MAX), 1);
+    }
+}
+
+static void record_sums(const struct gpume_gpu_stage *stage, const struct gpume_work *work)
+{
+    const struct gpume_plan *plan = work->plan;
+    gpume_slot_bind(work->slot, &stage->kernels[SUMS], NULL);
+    for (uint32_t i = 0; i < work->frame_count; i++) {
+        uint64_t sequence = work->frames[i]->sequence;
+        VkDeviceAddress plane = gpume_work_frame_address(work, plan->searched, sequence);
+        VkDeviceAddress sums = gpume_boxes_frame(work, sequence);
+        for (uint32_t j = 0; j < gpume_plan_search_planes(plan); j++) {
+            record_plane_sums(stage, work, plane, sums);
+            plane += gpume_work_plane_bytes(plan);
+            sums += (VkDeviceAddress)gpume_boxes_plane_words(plan) * 4;
+        }
+    }
+}
+
+static void record_ranges(const struct gpume_gpu_stage *stage, const struct gpume_work *work)
+{
+    const struct gpume_plan *plan = work->plan;
+    gpume_slot_bind(work->slot, &stage->kernels[RANGES], NULL);
+    for (uint32_t i = 0; i < work->frame_count; i++) {
+        uint64_t sequence = work->frames[i]->sequence;
+        struct gpume_ranges_push push = {
+            .sums = gpume_boxes_frame(work, sequence),
+            .ranges = gpume_boxes_ranges(work, sequence),
+            .stride = plan->padded_stride / 4,
+            .sum_rows = plan->padded_rows,
+            .plane_words = gpume_boxes_plane_words(plan),
+            .rows = range_rows(plan),
+        };
+        for (; push.row < push.rows; push.row += BOX_GROUPS_MAX) {
+            uint64_t below = gpume_min_u64(push.rows - push.row, BOX_GROUPS_MAX);
+            gpume_slot_dispatch(work->slot, &stage->kernels[RANGES], &push, groups_across(plan),
+                (uint32_t)below, 1);
+        }
+    }
+}
+
+static void boxes_record(const struct gpume_gpu_stage *stage, const struct gpume_work *work)
+{
+    record_sums(stage, work);
+    gpume_barrier_kernel_to_kernel(work->slot);
+    record_ranges(stage, work);
+}
+
+const struct gpume_stage_ops gpume_stage_boxes = {
+    .name = "boxes",
+    .row = GPUME_ROW_MATCH,
+    .of_frames = true,
+    .wanted = boxes_wanted,
+    .needs = boxes_needs,
+    .create = boxes_create,
+    .before = gpume_barrier_kernel_to_kernel,
+    .record = boxes_record,
+};
+
+/* --- search
+ *
+ * The general search of a layer: for every pass predictors, then one candidate after the other,
+ * then their refinement. Reads the searched surface, writes PREDICTORS and PAIR_*.
+ */
+
+/* Loop iterations that compare a place, at most, see cost.glsl. */
+static uint32_t iterations_of_place(const struct gpume_plan *plan, const struct gpume_shape *layer)
+{
+    /* A driver need not unroll the loops over a tile: 72 iterations for 64 samples. */
+    const struct gpume_params *p = &plan->params;
+    bool satd = p->metric == GPUME_METRIC_SATD || gpume_cost_metric(p) == GPUME_METRIC_SATD;
+    return satd ? 2 * layer->block_w * layer->block_h
+                : layer->block_w / 4 * (layer->block_h + layer->block_h / 4) + 1;
+}
+
 #define median8 median /* the depth of samples does not matter */
 #define median16 median
 #define general_half16 general16 /* half floats are for 8 bits */
@@ -36,7 +236,7 @@ static bool refines(const struct gpume_plan *plan)
 }
 
 /* Else the fast search has found all that there is to find. */
-static bool wanted(const struct gpume_stage_setup *setup)
+static bool search_wanted(const struct gpume_stage_setup *setup)
 {
     return gpume_general_wanted(setup) && (!setup->plan->fast_pixels || refines(setup->plan));
 }
@@ -47,39 +247,42 @@ static uint32_t groups_along(const struct gpume_plan *plan, uint32_t window)
     return (window + pixels - 1) / pixels + 1 + window / pixels;
 }
 
-static uint32_t groups_of(const struct gpume_plan *plan)
+static uint32_t window_groups(const struct gpume_plan *plan)
 {
     return groups_along(plan, plan->params.window_x) * groups_along(plan, plan->params.window_y);
 }
 
-uint32_t gpume_general_places(const struct gpume_plan *plan)
+/* Vectors that a search looks at before it refines: those of whole groups (places.glsl), at most
+ * 4100 * 4100. */
+static uint32_t places_of(const struct gpume_plan *plan)
 {
     uint32_t side = gpume_plan_searches_fractions(plan) ? plan->units : GPUME_GROUP_SIDE;
-    return groups_of(plan) * side * side;
+    return window_groups(plan) * side * side;
 }
 
-uint32_t gpume_general_local(const struct gpume_stage_setup *setup)
+/* Invocations that search a block: a multiple of a group's places. */
+static uint32_t local_of_search(const struct gpume_stage_setup *setup)
 {
     bool processor = setup->gpu->properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
-    uint32_t of_gpu = groups_of(setup->plan) < LARGE_WINDOW ? LOCAL_GPU : LOCAL_LARGE;
+    uint32_t of_gpu = window_groups(setup->plan) < LARGE_WINDOW ? LOCAL_GPU : LOCAL_LARGE;
     uint32_t most = processor ? LOCAL_CPU : of_gpu, local = 1;
-    while (local < most && local < gpume_general_places(setup->plan)) {
+    while (local < most && local < places_of(setup->plan)) {
         local *= 2;
     }
     return local;
 }
 
-static int create_kernel(struct gpume_gpu_stage *stage, uint32_t which, uint32_t local,
+static int create_search_kernel(struct gpume_gpu_stage *stage, uint32_t which, uint32_t local,
     const struct gpume_kernel_code *code)
 {
     uint32_t constants[GPUME_SPEC_COUNT];
     gpume_stage_constants(&stage->setup, constants);
     constants[GPUME_SPEC_LOCAL] = local;
-    constants[GPUME_SPEC_BOX] = gpume_boxes_side(stage->setup.plan);
+    constants[GPUME_SPEC_BOX] = boxes_side(stage->setup.plan);
     return gpume_stage_kernel(&stage->setup, code, constants, &stage->kernels[which]);
 }
 
-static int create(struct gpume_gpu_stage *stage)
+static int search_create(struct gpume_gpu_stage *stage)
 {
     static const struct gpume_kernel_code
         of_median = {GPUME_KERNEL_CODE(median, 0, struct gpume_general_push)},
@@ -90,14 +293,14 @@ static int create(struct gpume_gpu_stage *stage)
     bool half = gpume_stage_half(stage->setup.gpu);
     int status = GPUME_OK;
     if (!plan->fast_pixels) {
-        GPUME_TRY(create_kernel(stage, SEARCH, gpume_general_local(&stage->setup),
-            half ? &of_half_search : &of_search));
+        GPUME_TRY(create_search_kernel(
+            stage, SEARCH, local_of_search(&stage->setup), half ? &of_half_search : &of_search));
     }
     if (plan->passes > 1) {
-        GPUME_TRY(create_kernel(stage, MEDIAN, 0, &of_median));
+        GPUME_TRY(create_search_kernel(stage, MEDIAN, 0, &of_median));
     }
     if (refines(plan)) {
-        GPUME_TRY(create_kernel(stage, REFINE, REFINE_LOCAL, &of_refine));
+        GPUME_TRY(create_search_kernel(stage, REFINE, REFINE_LOCAL, &of_refine));
     }
 fail:
     return status;
@@ -105,7 +308,7 @@ fail:
 
 /* Workgroups, each for `share` of a layer's blocks, in dispatches that none take long. work:
  * samples that are compared for a block. */
-static void record_blocks(const struct gpume_gpu_stage *stage, const struct gpume_work *work,
+static void record_layer_blocks(const struct gpume_gpu_stage *stage, const struct gpume_work *work,
     uint32_t which, struct gpume_general_push *push, uint64_t block_work)
 {
     const struct gpume_stage_setup *setup = &stage->setup;
@@ -129,33 +332,36 @@ static uint32_t iterations_of_bound(const struct gpume_shape *layer)
     return (layer->block_w / 4 + 1) * (layer->block_h / 4) + GPUME_CANDIDATES_MAX + 1;
 }
 
-uint32_t gpume_general_places_per_dispatch(const struct gpume_stage_setup *setup)
+/* How many places one dispatch may take of every block, so that no invocation's loops are too
+ * long: with some left for what kernels do besides. */
+static uint32_t places_per_dispatch(const struct gpume_stage_setup *setup)
 {
     const struct gpume_shape *layer = gpume_stage_layer(setup);
     uint32_t of_place =
-        gpume_general_iterations(setup->plan, layer) + 2 * iterations_of_bound(layer) + 8;
+        iterations_of_place(setup->plan, layer) + 2 * iterations_of_bound(layer) + 8;
     uint32_t iterations = GPUME_ITERATIONS_MAX - SEED_ITERATIONS - 4096;
-    return iterations / of_place * gpume_general_local(setup); /* a multiple of a group's places */
+    return iterations / of_place * local_of_search(setup); /* a multiple of a group's places */
 }
 
-uint32_t gpume_general_coarse(const struct gpume_stage_setup *setup)
+/* One in so many groups may be where a pruned search starts: all of them, if that keeps its loops
+ * short enough. */
+static uint32_t coarse_step(const struct gpume_stage_setup *setup)
 {
     uint64_t each = SEED_ITERATIONS / iterations_of_bound(gpume_stage_layer(setup));
-    return (uint32_t)gpume_div_up(groups_of(setup->plan), each * gpume_general_local(setup));
+    return (uint32_t)gpume_div_up(window_groups(setup->plan), each * local_of_search(setup));
 }
 
-static void record_search(const struct gpume_gpu_stage *stage, const struct gpume_work *work,
+static void record_candidate(const struct gpume_gpu_stage *stage, const struct gpume_work *work,
     struct gpume_general_push *push, uint32_t candidate)
 {
     const struct gpume_stage_setup *setup = &stage->setup;
     const struct gpume_shape *layer = gpume_stage_layer(setup);
-    uint32_t places = gpume_general_places(setup->plan),
-             step = gpume_general_places_per_dispatch(setup);
+    uint32_t places = places_of(setup->plan), step = places_per_dispatch(setup);
     push->candidate = candidate;
     for (push->first = 0; push->first < places; push->first += step) {
         push->end = (uint32_t)gpume_min_u64((uint64_t)push->first + step, places);
         uint64_t count = push->end - push->first;
-        record_blocks(stage, work, SEARCH, push, count * layer->block_w * layer->block_h);
+        record_layer_blocks(stage, work, SEARCH, push, count * layer->block_w * layer->block_h);
         gpume_barrier_kernel_to_kernel(work->slot);
     }
 }
@@ -176,29 +382,29 @@ static void record_refine(const struct gpume_gpu_stage *stage, const struct gpum
 {
     const struct gpume_shape *layer = gpume_stage_layer(&stage->setup);
     push->end = candidates;
-    record_blocks(stage, work, REFINE, push,
+    record_layer_blocks(stage, work, REFINE, push,
         2ull * NEIGHBOURS * candidates * layer->block_w * layer->block_h);
     gpume_barrier_kernel_to_kernel(work->slot);
 }
 
-static void record(const struct gpume_gpu_stage *stage, const struct gpume_work *work)
+static void search_record(const struct gpume_gpu_stage *stage, const struct gpume_work *work)
 {
     const struct gpume_plan *plan = work->plan;
     struct gpume_general_push push =
         gpume_general_push_make(work, gpume_stage_layer(&stage->setup));
-    push.coarse = gpume_general_coarse(&stage->setup);
+    push.coarse = coarse_step(&stage->setup);
     if (plan->fast_pixels) {
         record_refine(stage, work, &push, 1);
         return;
     }
     for (uint32_t pass = 0; pass < plan->passes; pass++) {
-        /* The next pass needs the best vector alone. */
+        /* The next pass search_needs the best vector alone. */
         uint32_t candidates = pass + 1 < plan->passes ? 1 : plan->kept;
         if (pass > 0) {
             record_median(stage, work, &push);
         }
         for (uint32_t i = 0; i < candidates; i++) {
-            record_search(stage, work, &push, i);
+            record_candidate(stage, work, &push, i);
         }
         if (refines(plan)) {
             record_refine(stage, work, &push, candidates);
@@ -210,8 +416,110 @@ const struct gpume_stage_ops gpume_stage_general_search = {
     .name = "general search",
     .row = GPUME_ROW_MATCH,
     .of_layers = true,
-    .wanted = wanted,
-    .create = create,
+    .wanted = search_wanted,
+    .create = search_create,
     .before = gpume_barrier_kernel_to_kernel,
-    .record = record,
+    .record = search_record,
+};
+
+/* --- means
+ *
+ * Means (params.bidirectional): reads the searched surface, PREDICTORS and MEANS, which choose has
+ * started; writes MEANS and results of a layer, turn by turn.
+ */
+
+#define mean_half16 mean16 /* half floats are for 8 bits */
+
+#define TURNS (2 * GPUME_MEAN_ROUNDS)
+#define CLOSING_PLACES 3u
+
+_Static_assert(sizeof(struct gpume_mean_push) == 20 * 4, "words without gaps");
+
+static bool means_wanted(const struct gpume_stage_setup *setup)
+{
+    return setup->plan->params.bidirectional;
+}
+
+static void means_needs(const struct gpume_stage_setup *setup, struct gpume_memory_needs *needs)
+{
+    needs->arrays[GPUME_ARRAY_MEANS][0] =
+        (VkDeviceSize)setup->plan->batch * setup->plan->blocks * GPUME_MEAN_WORDS * 4;
+}
+
+/* Enough to share out the vector that moves and its neighbours. */
+static uint32_t local_of_means(const struct gpume_stage_setup *setup)
+{
+    return (uint32_t)gpume_max_u64(local_of_search(setup), 16);
+}
+
+static int means_create(struct gpume_gpu_stage *stage)
+{
+    static const struct gpume_kernel_code codes[] = {
+        GPUME_FRAME_CODE(mean, 0, struct gpume_mean_push),
+        GPUME_FRAME_CODE(mean_half, 0, struct gpume_mean_push),
+    };
+    uint32_t constants[GPUME_SPEC_COUNT];
+    gpume_stage_constants(&stage->setup, constants);
+    constants[GPUME_SPEC_LOCAL] = local_of_means(&stage->setup);
+    constants[GPUME_SPEC_BOX] = boxes_side(stage->setup.plan);
+    return gpume_stage_kernel(
+        &stage->setup, &codes[gpume_stage_half(stage->setup.gpu)], constants, &stage->kernels[0]);
+}
+
+/* Some places of every block, in dispatches that none take long. */
+static void record_places(const struct gpume_gpu_stage *stage, const struct gpume_work *work,
+    struct gpume_mean_push *push)
+{
+    const struct gpume_shape *layer = gpume_stage_layer(&stage->setup);
+    uint64_t places = push->general.end - push->general.first + CLOSING_PLACES;
+    uint32_t step =
+        gpume_stage_blocks_per_dispatch(&stage->setup, places * layer->block_w * layer->block_h);
+    for (uint32_t first = 0; first < layer->blocks; first += step) {
+        uint32_t count = (uint32_t)gpume_min_u64(step, layer->blocks - first);
+        push->general.block_first = first;
+        push->general.block_end = first + count;
+        gpume_slot_dispatch_many(work->slot, &stage->kernels[0], push, count, work->task_count);
+    }
+    gpume_barrier_kernel_to_kernel(work->slot);
+}
+
+/* The places of the window, then what closes a turn: in the same dispatch, if an invocation could
+ * take as many places more. */
+static void record_turn(const struct gpume_gpu_stage *stage, const struct gpume_work *work,
+    struct gpume_mean_push *push)
+{
+    const struct gpume_stage_setup *setup = &stage->setup;
+    uint32_t places = places_of(setup->plan);
+    uint32_t step = places_per_dispatch(setup), local = local_of_means(setup);
+    push->is_last = false;
+    for (uint32_t first = 0; !push->is_last; first = push->general.end) {
+        push->general.first = first;
+        push->general.end = (uint32_t)gpume_min_u64((uint64_t)first + step, places);
+        uint32_t left = step - (push->general.end - first);
+        push->is_last =
+            first == places || (push->general.end == places && left >= CLOSING_PLACES * local);
+        record_places(stage, work, push);
+    }
+}
+
+static void means_record(const struct gpume_gpu_stage *stage, const struct gpume_work *work)
+{
+    struct gpume_mean_push push = {
+        .general = gpume_general_push_make(work, gpume_stage_layer(&stage->setup))};
+    push.general.coarse = coarse_step(&stage->setup);
+    gpume_slot_bind(work->slot, &stage->kernels[0], NULL);
+    for (push.turn = 0; push.turn < TURNS; push.turn++) {
+        record_turn(stage, work, &push);
+    }
+}
+
+const struct gpume_stage_ops gpume_stage_means = {
+    .name = "means",
+    .row = GPUME_ROW_MATCH,
+    .of_layers = true,
+    .wanted = means_wanted,
+    .needs = means_needs,
+    .create = means_create,
+    .before = gpume_barrier_kernel_to_kernel,
+    .record = means_record,
 };

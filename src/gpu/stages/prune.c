@@ -1,15 +1,42 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "gpu/stages/prune.h"
-
+/* The stages of successive elimination: block sums, and the forms of pruning by them. */
 #include "base/grid.h"
+#include "gpu/stages/stage.h"
+#include "gpu/tune/pruning.h"
 
-uint32_t gpume_prune_sum_rows(const struct gpume_plan *plan)
+#include <stdlib.h>
+#include <string.h>
+
+#include "block_sums16.inc"
+#include "block_sums8.inc"
+#include "prune_small16.inc"
+#include "prune_small8.inc"
+#include "prune_small_half16.inc"
+#include "prune_small_half8.inc"
+#include "prune_strips16.inc"
+#include "prune_strips8.inc"
+#include "prune_strips_half16.inc"
+#include "prune_strips_half8.inc"
+#include "prune_wide16.inc"
+#include "prune_wide8.inc"
+#include "prune_wide_half16.inc"
+#include "prune_wide_half8.inc"
+
+static const struct gpume_pruning_layout *layout_of(const struct gpume_stage_setup *setup)
+{
+    return &setup->layout->pruning[setup->layer];
+}
+
+#define PRUNE_RESULTS 4u
+
+/* Rows of a frame of sums, whole tiles, and sums in each of them. */
+static uint32_t prune_sum_rows(const struct gpume_plan *plan)
 {
     return (uint32_t)gpume_round_up(plan->padded_rows, 4);
 }
 
 /* Kernels that read rows take eights of sums: those of the window, and the one behind them. */
-uint32_t gpume_prune_sum_stride(const struct gpume_plan *plan, const struct gpume_shape *layer)
+static uint32_t prune_sum_stride(const struct gpume_plan *plan, const struct gpume_shape *layer)
 {
     if (!gpume_prune_in_rows(plan, layer)) {
         return plan->padded_stride;
@@ -18,32 +45,34 @@ uint32_t gpume_prune_sum_stride(const struct gpume_plan *plan, const struct gpum
     return (uint32_t)gpume_round_up((layer->blocks_x - 1) * layer->block_w + window + 8, 8);
 }
 
-uint32_t gpume_prune_patch_stride(const struct gpume_plan *plan)
+/* Patches in a row of them, and in a frame. Kernels that take eight samples at a time read those
+ * right of the last that has samples, and ignore them. */
+static uint32_t prune_patch_stride(const struct gpume_plan *plan)
 {
     uint64_t before = gpume_round_up(plan->pad_x, GPUME_PATCH_COLUMNS) - plan->pad_x;
     return (uint32_t)gpume_div_up(before + plan->padded_stride + 8, GPUME_PATCH_COLUMNS);
 }
 
-uint32_t gpume_prune_patches(const struct gpume_plan *plan)
+static uint32_t prune_patches(const struct gpume_plan *plan)
 {
     uint64_t rows = GPUME_PATCH_WORDS * 4 / GPUME_PATCH_COLUMNS / plan->sample_bytes;
     uint64_t before = gpume_round_up(plan->pad_y, rows) - plan->pad_y;
-    return (uint32_t)gpume_div_up(before + plan->padded_rows, rows) *
-           gpume_prune_patch_stride(plan);
+    return (uint32_t)gpume_div_up(before + plan->padded_rows, rows) * prune_patch_stride(plan);
 }
 
 static VkDeviceSize part_bytes(
     const struct gpume_plan *plan, const struct gpume_shape *layer, enum gpume_prune_part part)
 {
     VkDeviceSize frame = part == GPUME_PRUNE_PATCHES
-                             ? (VkDeviceSize)gpume_prune_patches(plan) * GPUME_PATCH_WORDS * 4
-                             : (VkDeviceSize)gpume_prune_sum_rows(plan) *
-                                   gpume_prune_sum_stride(plan, layer) * 2; /* 16 bits each */
+                             ? (VkDeviceSize)prune_patches(plan) * GPUME_PATCH_WORDS * 4
+                             : (VkDeviceSize)prune_sum_rows(plan) * prune_sum_stride(plan, layer) *
+                                   2; /* 16 bits each */
     VkDeviceSize bytes = gpume_round_up(plan->ring * frame, GPUME_PART_ALIGN);
     return part == GPUME_PRUNE_GROUPS ? bytes / 8 : bytes; /* 32 bits for every tile of 16 sums */
 }
 
-VkDeviceSize gpume_prune_part_most(const struct gpume_plan *plan, const struct gpume_shape *layer)
+/* Bytes of the largest part of a layer's block sums. */
+static VkDeviceSize prune_part_most(const struct gpume_plan *plan, const struct gpume_shape *layer)
 {
     VkDeviceSize sums = part_bytes(plan, layer, GPUME_PRUNE_QUARTERS);
     return gpume_prune_in_rows(plan, layer)
@@ -51,7 +80,7 @@ VkDeviceSize gpume_prune_part_most(const struct gpume_plan *plan, const struct g
                : gpume_max_u64(sums, part_bytes(plan, layer, GPUME_PRUNE_PATCHES));
 }
 
-static void place(const struct gpume_plan *plan, uint32_t layer, enum gpume_prune_part part,
+static void place_part(const struct gpume_plan *plan, uint32_t layer, enum gpume_prune_part part,
     struct gpume_layout *layout)
 {
     struct gpume_pruning_layout *pruning = &layout->pruning[layer];
@@ -63,7 +92,7 @@ static void place(const struct gpume_plan *plan, uint32_t layer, enum gpume_prun
 }
 
 /* The layer reads a part that another one makes. */
-static void share(struct gpume_pruning_layout *pruning, enum gpume_prune_part part,
+static void share_part(struct gpume_pruning_layout *pruning, enum gpume_prune_part part,
     const struct gpume_pruning_layout *maker, enum gpume_prune_part made)
 {
     pruning->offset[part] = maker->offset[made];
@@ -86,12 +115,12 @@ static void place_sixteenths(
         const struct gpume_shape *half = &plan->layers[i];
         if (2 * half->block_w == whole->block_w && 2 * half->block_h == whole->block_h &&
             is_wide(plan, i, layout)) {
-            share(&layout->pruning[layer], GPUME_PRUNE_SIXTEENTHS, &layout->pruning[i],
+            share_part(&layout->pruning[layer], GPUME_PRUNE_SIXTEENTHS, &layout->pruning[i],
                 GPUME_PRUNE_QUARTERS);
             return;
         }
     }
-    place(plan, layer, GPUME_PRUNE_SIXTEENTHS, layout);
+    place_part(plan, layer, GPUME_PRUNE_SIXTEENTHS, layout);
 }
 
 static void place_more(const struct gpume_plan *plan, struct gpume_layout *layout)
@@ -101,32 +130,42 @@ static void place_more(const struct gpume_plan *plan, struct gpume_layout *layou
         if (!is_wide(plan, i, layout)) {
             continue;
         }
-        place(plan, i, GPUME_PRUNE_GROUPS, layout);
+        place_part(plan, i, GPUME_PRUNE_GROUPS, layout);
         place_sixteenths(plan, i, layout);
         if (patched) {
-            share(&layout->pruning[i], GPUME_PRUNE_PATCHES, patched, GPUME_PRUNE_PATCHES);
+            share_part(&layout->pruning[i], GPUME_PRUNE_PATCHES, patched, GPUME_PRUNE_PATCHES);
         } else {
-            place(plan, i, GPUME_PRUNE_PATCHES, layout);
+            place_part(plan, i, GPUME_PRUNE_PATCHES, layout);
             patched = &layout->pruning[i];
         }
     }
 }
 
-void gpume_prune_place(
-    const struct gpume_plan *plan, const bool pruned[GPUME_LAYERS_MAX], struct gpume_layout *layout)
+void gpume_prune_plan(const struct gpume_gpu *gpu, bool always, uint64_t window_bytes,
+    const struct gpume_plan *plan, struct gpume_layout *layout)
 {
+    const VkPhysicalDeviceProperties *p = &gpu->properties;
+    const bool processor = p->deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
+    const uint64_t most = gpume_min_u64(window_bytes, p->limits.maxStorageBufferRange);
+    if (!gpume_plan_searches_fast(plan) || plan->params.no_elimination || !plan->one_window) {
+        return;
+    }
     for (uint32_t i = 0; i < plan->layer_count; i++) {
-        if (pruned[i]) {
-            place(plan, i, GPUME_PRUNE_QUARTERS, layout);
+        const struct gpume_shape *layer = &plan->layers[i];
+        const uint64_t least = always ? 0 : gpume_prune_candidates_min(plan, layer, processor);
+        if (plan->candidates >= least && gpume_prune_supports(plan, layer) &&
+            prune_part_most(plan, layer) <= most) {
+            place_part(plan, i, GPUME_PRUNE_QUARTERS, layout);
         }
     }
     place_more(plan, layout);
 }
 
-struct gpume_view gpume_prune_part(const struct gpume_work *work,
+/* Where gpume_prune_in_rows, every part is that of quarters. */
+static struct gpume_view view_of_part(const struct gpume_work *work,
     const struct gpume_stage_setup *setup, enum gpume_prune_part part)
 {
-    const struct gpume_pruning_layout *layout = gpume_prune_layout(setup);
+    const struct gpume_pruning_layout *layout = layout_of(setup);
     if (layout->bytes[part] == 0) {
         part = GPUME_PRUNE_QUARTERS;
     }
@@ -134,18 +173,19 @@ struct gpume_view gpume_prune_part(const struct gpume_work *work,
         work->memory->parts[GPUME_MEMORY_BLOCK_SUMS], layout->offset[part], layout->bytes[part]);
 }
 
-bool gpume_prune_wanted(const struct gpume_stage_setup *setup)
+static bool prune_wanted(const struct gpume_stage_setup *setup)
 {
-    return gpume_pruning_used(gpume_prune_layout(setup));
+    return gpume_pruning_used(layout_of(setup));
 }
 
-bool gpume_prune_used(const struct gpume_gpu_stage *stage, const struct gpume_work *work)
+static bool prune_used(const struct gpume_gpu_stage *stage, const struct gpume_work *work)
 {
     (void)stage;
     return work->pruned;
 }
 
-void gpume_prune_constants(
+/* The specialisation constants of all these kernels. */
+static void prune_constants(
     const struct gpume_stage_setup *setup, uint32_t constants[GPUME_SPEC_COUNT])
 {
     struct gpume_prune_shape shape = gpume_prune_shape_make(setup->plan, gpume_stage_layer(setup));
@@ -159,21 +199,322 @@ void gpume_prune_constants(
     constants[GPUME_SPEC_TEAM] = shape.team;
     constants[GPUME_SPEC_SEEDS] = shape.seeds;
     constants[GPUME_SPEC_ROWS] = shape.kind != GPUME_PRUNE_WIDE;
-    constants[GPUME_SPEC_SIXTEENTHS] = gpume_prune_layout(setup)->makes[GPUME_PRUNE_SIXTEENTHS];
+    constants[GPUME_SPEC_SIXTEENTHS] = layout_of(setup)->makes[GPUME_PRUNE_SIXTEENTHS];
 }
 
-/* Looking at a candidate twice costs about as much as 64 pixel differences. */
-uint32_t gpume_prune_blocks(const struct gpume_stage_setup *setup)
+/* Blocks that one dispatch may take.
+ * Looking at a candidate twice costs about as much as 64 pixel differences. */
+static uint32_t prune_blocks(const struct gpume_stage_setup *setup)
 {
     return gpume_stage_blocks_per_dispatch(
         setup, setup->plan->candidates * 64 * setup->plan->references);
 }
 
-void gpume_prune_results(const struct gpume_work *work, const struct gpume_stage_setup *setup,
-    struct gpume_view views[GPUME_PRUNE_RESULTS])
+/* What pruning writes, as kernels bind it: vectors, costs, fallback, counts. */
+static void prune_results(const struct gpume_work *work, const struct gpume_stage_setup *setup,
+    struct gpume_view views[PRUNE_RESULTS])
 {
     views[0] = gpume_work_array(work, gpume_work_found(work->plan, GPUME_ARRAY_VECTORS), 0);
     views[1] = gpume_work_array(work, gpume_work_found(work->plan, GPUME_ARRAY_COSTS), 0);
     views[2] = gpume_work_array(work, GPUME_ARRAY_FALLBACK, setup->layer);
     views[3] = gpume_work_array(work, GPUME_ARRAY_COUNTS, 0);
 }
+
+/* --- block sums
+ *
+ * Block sums: reads the searched surface, writes the sums of quarter and sixteenth blocks at every
+ * position that the layer makes, and patches; one dispatch for the frames of the submission that
+ * have none yet, which the task table lists. The first layer zeroes what pruning counts, for all of
+ * them.
+ */
+
+_Static_assert(
+    sizeof(struct gpume_block_sums_push) == 7 * 4, "words without gaps, as GLSL lays them");
+
+static void block_sums_needs(
+    const struct gpume_stage_setup *setup, struct gpume_memory_needs *needs)
+{
+    gpume_need_buffers(
+        needs, GPUME_MEMORY_BLOCK_SUMS, GPUME_BUFFER_DEVICE, setup->layout->pruning_bytes, 1);
+    needs->binds++;
+}
+
+/* own: by place in the ring 1 + the frame whose sums are there, 0 = none. */
+static int block_sums_create(struct gpume_gpu_stage *stage)
+{
+    static const struct gpume_kernel_code code =
+        GPUME_TASK_CODE(block_sums, 5, struct gpume_block_sums_push);
+    uint32_t constants[GPUME_SPEC_COUNT];
+    stage->own = calloc(stage->setup.plan->ring, sizeof(uint64_t));
+    if (!stage->own) {
+        return gpume_log_nomem(stage->setup.gpu->log, "block sums");
+    }
+    prune_constants(&stage->setup, constants);
+    return gpume_stage_kernel(&stage->setup, &code, constants, &stage->kernels[0]);
+}
+
+static bool is_first_pruned(const struct gpume_stage_setup *setup)
+{
+    uint32_t first = 0;
+    while (!gpume_pruning_used(&setup->layout->pruning[first])) {
+        first++;
+    }
+    return setup->layer == first;
+}
+
+/* The counts of every frame pair, which are one for all layers, and every layer's number of blocks
+ * that fall back. */
+static void clear_counts(const struct gpume_stage_setup *setup, const struct gpume_work *work)
+{
+    struct gpume_stage_setup layer = *setup;
+    struct gpume_view counts = gpume_work_array(work, GPUME_ARRAY_COUNTS, 0);
+    gpume_slot_clear(work->slot, &counts);
+    for (layer.layer = 0; layer.layer < setup->plan->layer_count; layer.layer++) {
+        if (prune_wanted(&layer)) {
+            struct gpume_view fallback = gpume_work_array(work, GPUME_ARRAY_FALLBACK, layer.layer);
+            fallback.offset += (VkDeviceSize)gpume_stage_fallback_list(&layer) * 4;
+            fallback.bytes = 4;
+            gpume_slot_clear(work->slot, &fallback);
+        }
+    }
+    gpume_barrier_clear_to_kernel(work->slot);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Adds the frame to the list if its sums are not there yet. */
+static void list_frame(
+    const struct gpume_gpu_stage *stage, uint64_t sequence, uint32_t *list, uint32_t *count)
+{
+    uint64_t *summed = stage->own;
+    uint32_t place = gpume_work_place(stage->setup.plan, sequence);
+    if (summed[place] != sequence + 1) {
+        summed[place] = sequence + 1;
+        list[(*count)++] = place;
+    }
+}
+
+/* By rising place, so that memory is read in order. */
+static uint32_t list_frames(const struct gpume_gpu_stage *stage, const struct gpume_work *work,
+    uint32_t list[2 * GPUME_TASKS_MAX])
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < work->task_count; i++) {
+        list_frame(stage, work->tasks[i].target, list, &count);
+        for (uint32_t j = 0; j < work->plan->references; j++) {
+            uint64_t reference = gpume_work_reference(&work->tasks[i], j);
+            list_frame(stage, reference, list, &count);
+        }
+    }
+    qsort(list, count, sizeof(*list), by_place);
+    return count;
+}
+
+static void block_sums_record(const struct gpume_gpu_stage *stage, const struct gpume_work *work)
+{
+    const struct gpume_stage_setup *setup = &stage->setup;
+    const struct gpume_plan *plan = setup->plan;
+    struct gpume_task_table *table = work->slot->uniforms.mapped;
+    if (is_first_pruned(setup)) {
+        clear_counts(setup, work);
+    }
+    uint32_t list[2 * GPUME_TASKS_MAX];
+    uint32_t count = list_frames(stage, work, list);
+    memcpy(table->sum_frames, list, count * sizeof(*list)); /* every layer lists the same */
+    if (count == 0) {
+        return;
+    }
+    struct gpume_block_sums_push push = {
+        .frame_quads = (uint32_t)(plan->padded_bytes / gpume_quad_bytes(plan)),
+        .stride = plan->padded_stride / 4,
+        .rows = plan->padded_rows,
+        .sum_stride = prune_sum_stride(plan, gpume_stage_layer(setup)) / 4,
+        .patch_stride = prune_patch_stride(plan),
+        .patches = layout_of(setup)->makes[GPUME_PRUNE_PATCHES] ? prune_patches(plan) : 0,
+    };
+    push.sum_quads = prune_sum_rows(plan) * push.sum_stride;
+    struct gpume_view views[] = {
+        gpume_view_part(&work->memory->parts[GPUME_MEMORY_SURFACES + plan->searched][0], 0,
+            gpume_work_plane_bytes(plan)),
+        view_of_part(work, setup, GPUME_PRUNE_QUARTERS),
+        view_of_part(work, setup, GPUME_PRUNE_SIXTEENTHS),
+        view_of_part(work, setup, GPUME_PRUNE_GROUPS),
+        view_of_part(work, setup, GPUME_PRUNE_PATCHES),
+    };
+    gpume_slot_bind(work->slot, &stage->kernels[0], views);
+    gpume_slot_dispatch(work->slot, &stage->kernels[0], &push,
+        (uint32_t)gpume_div_up(push.sum_stride, GPUME_BLOCK_SUMS_LOCAL),
+        (uint32_t)gpume_div_up(push.rows, GPUME_BLOCK_SUMS_ROWS), count);
+}
+
+const struct gpume_stage_ops gpume_stage_block_sums = {
+    .name = "block sums",
+    .row = GPUME_ROW_MATCH,
+    .of_layers = true,
+    .wanted = prune_wanted,
+    .needs = block_sums_needs,
+    .create = block_sums_create,
+    .used = prune_used,
+    .before = gpume_barrier_kernel_to_kernel,
+    .record = block_sums_record,
+};
+
+/* --- pruning in wide windows
+ *
+ * Pruning in wide windows, a workgroup for each block: reads patches and block sums, writes
+ * vectors, costs, counts and fallback; once per layer, in parts that keep a dispatch short.
+ */
+
+_Static_assert(
+    sizeof(struct gpume_prune_wide_push) == 15 * 4, "words without gaps, as GLSL lays them");
+
+static bool wide_wanted(const struct gpume_stage_setup *setup)
+{
+    return prune_wanted(setup) && !gpume_prune_in_rows(setup->plan, gpume_stage_layer(setup));
+}
+
+static void wide_needs(const struct gpume_stage_setup *setup, struct gpume_memory_needs *needs)
+{
+    (void)setup;
+    needs->binds++;
+}
+
+static int wide_create(struct gpume_gpu_stage *stage)
+{
+    static const struct gpume_kernel_code codes[] = {
+        GPUME_TASK_CODE(prune_wide, 8, struct gpume_prune_wide_push),
+        GPUME_TASK_CODE(prune_wide_half, 8, struct gpume_prune_wide_push),
+    };
+    uint32_t constants[GPUME_SPEC_COUNT];
+    prune_constants(&stage->setup, constants);
+    return gpume_stage_kernel(
+        &stage->setup, &codes[gpume_stage_half(stage->setup.gpu)], constants, &stage->kernels[0]);
+}
+
+static void wide_record(const struct gpume_gpu_stage *stage, const struct gpume_work *work)
+{
+    const struct gpume_stage_setup *setup = &stage->setup;
+    const struct gpume_plan *plan = setup->plan;
+    const struct gpume_shape *layer = gpume_stage_layer(setup);
+    struct gpume_prune_wide_push push = {
+        .frames.stride = plan->padded_stride / 4,
+        .layer = gpume_work_layer(plan, layer),
+        .fallback_list = gpume_stage_fallback_list(setup),
+        .sum_quads = prune_sum_rows(plan) * (prune_sum_stride(plan, layer) / 4),
+        .patch_stride = prune_patch_stride(plan),
+        .patches = prune_patches(plan),
+    };
+    struct gpume_view views[4 + PRUNE_RESULTS] = {
+        view_of_part(work, setup, GPUME_PRUNE_PATCHES),
+        view_of_part(work, setup, GPUME_PRUNE_QUARTERS),
+        view_of_part(work, setup, GPUME_PRUNE_SIXTEENTHS),
+        view_of_part(work, setup, GPUME_PRUNE_GROUPS),
+    };
+    prune_results(work, setup, &views[4]);
+    gpume_slot_bind(work->slot, &stage->kernels[0], views);
+    /* blocks_y is at most GPUME_PRUNE_BLOCKS_MAX */
+    uint32_t step = (uint32_t)gpume_max_u64(prune_blocks(setup) / layer->blocks_x, 1);
+    for (; push.row_first < layer->blocks_y; push.row_first += step) {
+        uint64_t rows = gpume_min_u64(step, layer->blocks_y - push.row_first);
+        gpume_slot_dispatch(work->slot, &stage->kernels[0], &push, layer->blocks_x, (uint32_t)rows,
+            gpume_work_pairs(plan, work->task_count));
+    }
+}
+
+const struct gpume_stage_ops gpume_stage_prune_wide = {
+    .name = "prune, a workgroup for each block",
+    .row = GPUME_ROW_MATCH,
+    .of_layers = true,
+    .wanted = wide_wanted,
+    .needs = wide_needs,
+    .create = wide_create,
+    .used = prune_used,
+    .before = gpume_barrier_kernel_to_kernel,
+    .record = wide_record,
+};
+
+/* --- pruning in small windows and of small blocks
+ *
+ * Pruning in small windows and of small blocks, several blocks in a workgroup, by sums of quarters
+ * alone: reads the searched surface and block sums, writes vectors, costs, counts and fallback;
+ * once per layer, in parts that keep a dispatch short.
+ */
+
+_Static_assert(
+    sizeof(struct gpume_prune_small_push) == 14 * 4, "words without gaps, as GLSL lays them");
+
+static bool small_wanted(const struct gpume_stage_setup *setup)
+{
+    return prune_wanted(setup) && gpume_prune_in_rows(setup->plan, gpume_stage_layer(setup));
+}
+
+static void small_needs(const struct gpume_stage_setup *setup, struct gpume_memory_needs *needs)
+{
+    (void)setup;
+    needs->binds++;
+}
+
+static bool takes_strips(const struct gpume_stage_setup *setup)
+{
+    return gpume_prune_kind_of(setup->plan, gpume_stage_layer(setup)) == GPUME_PRUNE_STRIPS;
+}
+
+static int small_create(struct gpume_gpu_stage *stage)
+{
+    static const struct gpume_kernel_code codes[2][2] = {
+        {GPUME_TASK_CODE(prune_small, 6, struct gpume_prune_small_push),
+            GPUME_TASK_CODE(prune_small_half, 6, struct gpume_prune_small_push)},
+        {GPUME_TASK_CODE(prune_strips, 6, struct gpume_prune_small_push),
+            GPUME_TASK_CODE(prune_strips_half, 6, struct gpume_prune_small_push)},
+    };
+    bool strips = takes_strips(&stage->setup), half = gpume_stage_half(stage->setup.gpu);
+    uint32_t constants[GPUME_SPEC_COUNT];
+    prune_constants(&stage->setup, constants);
+    constants[GPUME_SPEC_KEY_BITS] = gpume_bit_width(stage->setup.plan->candidates);
+    return gpume_stage_kernel(&stage->setup, &codes[strips][half], constants, &stage->kernels[0]);
+}
+
+static void small_record(const struct gpume_gpu_stage *stage, const struct gpume_work *work)
+{
+    const struct gpume_stage_setup *setup = &stage->setup;
+    const struct gpume_plan *plan = setup->plan;
+    const struct gpume_shape *layer = gpume_stage_layer(setup);
+    struct gpume_prune_shape shape = gpume_prune_shape_make(plan, layer);
+    uint32_t group = shape.local / shape.team; /* blocks of a workgroup */
+    uint32_t sum_stride = prune_sum_stride(plan, layer) / (takes_strips(setup) ? 4 : 8);
+    struct gpume_prune_small_push push = {
+        .layer = gpume_work_layer(plan, layer),
+        .fallback_list = gpume_stage_fallback_list(setup),
+        .sum_stride = sum_stride,
+        .sum_places = prune_sum_rows(plan) * sum_stride,
+    };
+    struct gpume_view views[2 + PRUNE_RESULTS], reference;
+    /* Target and reference are both the whole ring. */
+    gpume_work_frames(work, plan->searched, layer, 0, &views[0], &reference, &push.frames);
+    views[1] = view_of_part(work, setup, GPUME_PRUNE_QUARTERS);
+    prune_results(work, setup, &views[2]);
+    gpume_slot_bind(work->slot, &stage->kernels[0], views);
+    uint32_t step = (uint32_t)gpume_min_u64(prune_blocks(setup), GPUME_PRUNE_BLOCKS_MAX * group);
+    step = step > group ? step / group * group : group;
+    for (; push.block_first < layer->blocks; push.block_first += step) {
+        uint64_t blocks = gpume_min_u64(step, layer->blocks - push.block_first);
+        gpume_slot_dispatch(work->slot, &stage->kernels[0], &push,
+            (uint32_t)gpume_div_up(blocks, group), 1, gpume_work_pairs(plan, work->task_count));
+    }
+}
+
+const struct gpume_stage_ops gpume_stage_prune_small = {
+    .name = "prune, several blocks in a workgroup",
+    .row = GPUME_ROW_MATCH,
+    .of_layers = true,
+    .wanted = small_wanted,
+    .needs = small_needs,
+    .create = small_create,
+    .used = prune_used,
+    .before = gpume_barrier_kernel_to_kernel,
+    .record = small_record,
+};

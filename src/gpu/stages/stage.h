@@ -19,7 +19,7 @@
 #ifndef GPUME_GPU_STAGES_STAGE_H
 #define GPUME_GPU_STAGES_STAGE_H
 
-#include "gpu/tune/variant.h"
+#include "gpu/tune/choice.h"
 #include "gpu/work.h"
 
 /* What a stage is made for; all pointers outlive it. */
@@ -138,5 +138,17 @@ void gpume_stage_search_views(const struct gpume_work *work, const struct gpume_
  * none keeps the device busy for long. */
 uint32_t gpume_stage_blocks_per_dispatch(
     const struct gpume_stage_setup *setup, uint64_t block_work);
+
+/* Workgroups for so many rows of the picture: as many as have a quad of samples for each
+ * invocation. Each leaves one set of partial sums for every task. */
+uint32_t gpume_predict_groups(const struct gpume_plan *plan, uint64_t rows);
+
+/* Sets of partial sums of one task. */
+uint32_t gpume_predict_partials(const struct gpume_plan *plan, const struct gpume_shape *layer);
+
+/* Places the block sums of the layers that are pruned: those where it may pay, or (always) all that a
+ * kernel suits, of which no part is larger than window_bytes. */
+void gpume_prune_plan(const struct gpume_gpu *gpu, bool always, uint64_t window_bytes,
+    const struct gpume_plan *plan, struct gpume_layout *layout);
 
 #endif
