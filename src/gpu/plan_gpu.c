@@ -80,9 +80,12 @@ static void declare_needs(struct gpume_gpu *gpu, struct gpume_plan_gpu *planned)
     for (uint32_t i = 0; i < GPUME_STAGES_COUNT; i++) {
         const struct gpume_stage_ops *stage = gpume_stages[i];
         uint32_t layers = stage->of_layers ? planned->plan.layer_count : 1;
-        for (setup.layer = 0; stage->needs && setup.layer < layers; setup.layer++) {
+        for (setup.layer = 0; setup.layer < layers; setup.layer++) {
             if (!stage->wanted || stage->wanted(&setup)) {
-                stage->needs(&setup, &planned->needs);
+                planned->needs.binds += stage->binds;
+                if (stage->needs) {
+                    stage->needs(&setup, &planned->needs);
+                }
             }
         }
     }

@@ -20,7 +20,7 @@
 
 /* --- transfers
  *
- * Between host memory and buffers that the host cannot see: in pieces through two staging buffers,
+ * In pieces through two staging buffers,
  * of which one is filled or emptied while the device works on the other.
  */
 

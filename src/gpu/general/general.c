@@ -14,7 +14,7 @@
 
 /* --- pairs
  *
- * Pairs: writes the table of the general search, where everything of the submission lies, and
+ * Writes the table of the general search, where everything of the submission lies, and
  * predictors: those that are given, else zero.
  */
 
@@ -189,12 +189,15 @@ const struct gpume_stage_ops gpume_stage_pairs = {
 
 /* --- choose
  *
- * Choose: reads PAIR_* and PREDICTORS; writes results, those of the best reference, and the state
+ * Reads PAIR_* and PREDICTORS; writes results, those of the best reference, and the state
  * from which means start.
  */
 
 #define choose8 choose /* the depth of samples does not matter */
 #define choose16 choose
+
+static const struct gpume_kernel_code choose_code =
+    GPUME_FRAME_CODE(choose, 0, struct gpume_general_push);
 
 static void choose_needs(const struct gpume_stage_setup *setup, struct gpume_memory_needs *needs)
 {
@@ -215,15 +218,6 @@ static bool choose_wanted(const struct gpume_stage_setup *setup)
     return gpume_general_chooses(setup->plan);
 }
 
-static int choose_create(struct gpume_gpu_stage *stage)
-{
-    static const struct gpume_kernel_code code = {
-        GPUME_KERNEL_CODE(choose, 0, struct gpume_general_push)};
-    uint32_t constants[GPUME_SPEC_COUNT];
-    gpume_stage_constants(&stage->setup, constants);
-    return gpume_stage_kernel(&stage->setup, &code, constants, &stage->kernels[0]);
-}
-
 static void choose_record(const struct gpume_gpu_stage *stage, const struct gpume_work *work)
 {
     struct gpume_general_push push = gpume_general_push_make(work, &work->plan->layers[0]);
@@ -238,15 +232,18 @@ const struct gpume_stage_ops gpume_stage_choose = {
     .row = GPUME_ROW_MATCH,
     .wanted = choose_wanted,
     .needs = choose_needs,
-    .create = choose_create,
+    .code = &choose_code,
     .before = gpume_barrier_kernel_to_kernel,
     .record = choose_record,
 };
 
 /* --- texture
  *
- * Texture: reads the measured surface, writes TEXTURE of a layer; a workgroup for each block.
+ * Reads the measured surface, writes TEXTURE of a layer; a workgroup for each block.
  */
+
+static const struct gpume_kernel_code texture_code =
+    GPUME_FRAME_CODE(texture, 0, struct gpume_general_push);
 
 static bool texture_wanted(const struct gpume_stage_setup *setup)
 {
@@ -257,15 +254,6 @@ static void texture_needs(const struct gpume_stage_setup *setup, struct gpume_me
 {
     needs->arrays[GPUME_ARRAY_TEXTURE][0] =
         (VkDeviceSize)setup->plan->batch * setup->plan->blocks * 4;
-}
-
-static int texture_create(struct gpume_gpu_stage *stage)
-{
-    static const struct gpume_kernel_code code =
-        GPUME_FRAME_CODE(texture, 0, struct gpume_general_push);
-    uint32_t constants[GPUME_SPEC_COUNT];
-    gpume_stage_constants(&stage->setup, constants);
-    return gpume_stage_kernel(&stage->setup, &code, constants, &stage->kernels[0]);
 }
 
 static void texture_record(const struct gpume_gpu_stage *stage, const struct gpume_work *work)
@@ -283,13 +271,13 @@ const struct gpume_stage_ops gpume_stage_texture = {
     .of_layers = true,
     .wanted = texture_wanted,
     .needs = texture_needs,
-    .create = texture_create,
+    .code = &texture_code,
     .record = texture_record,
 };
 
 /* --- partition
  *
- * Partition: reads costs and bits, writes CHOSEN and CELLS; a workgroup for each block of the
+ * Reads costs and bits, writes CHOSEN and CELLS; a workgroup for each block of the
  * largest square.
  */
 
@@ -298,6 +286,9 @@ const struct gpume_stage_ops gpume_stage_texture = {
 
 _Static_assert(sizeof(struct gpume_tree_push) == 26 * 4, "words without gaps, and one behind");
 _Static_assert(GPUME_TREE_LEVELS == GPUME_PARTITION_LEVELS, "as GLSL knows it");
+
+static const struct gpume_kernel_code partition_code =
+    GPUME_FRAME_CODE(tree, 0, struct gpume_tree_push);
 
 static bool partition_wanted(const struct gpume_stage_setup *setup)
 {
@@ -310,14 +301,6 @@ static void partition_needs(const struct gpume_stage_setup *setup, struct gpume_
     needs->arrays[GPUME_ARRAY_CHOSEN][0] = (VkDeviceSize)plan->batch * plan->blocks * 4;
     needs->arrays[GPUME_ARRAY_CELLS][0] =
         (VkDeviceSize)plan->batch * gpume_partition_smallest(plan)->blocks * 4;
-}
-
-static int partition_create(struct gpume_gpu_stage *stage)
-{
-    static const struct gpume_kernel_code code = GPUME_FRAME_CODE(tree, 0, struct gpume_tree_push);
-    uint32_t constants[GPUME_SPEC_COUNT];
-    gpume_stage_constants(&stage->setup, constants);
-    return gpume_stage_kernel(&stage->setup, &code, constants, &stage->kernels[0]);
 }
 
 /* GPUME_NONE: the plan lacks that layer. */
@@ -357,7 +340,7 @@ const struct gpume_stage_ops gpume_stage_partition = {
     .row = GPUME_ROW_REDUCE,
     .wanted = partition_wanted,
     .needs = partition_needs,
-    .create = partition_create,
+    .code = &partition_code,
     .before = gpume_barrier_kernel_to_kernel,
     .record = partition_record,
 };

@@ -21,7 +21,7 @@
 
 /* --- boxes
  *
- * Boxes: reads the searched surface, writes BOXES: the sum of the box at every place of every
+ * Reads the searched surface, writes BOXES: the sum of the box at every place of every
  * plane that is searched, then the ranges of these sums; once per frame.
  */
 
@@ -107,10 +107,10 @@ static void boxes_needs(const struct gpume_stage_setup *setup, struct gpume_memo
 
 static int boxes_create(struct gpume_gpu_stage *stage)
 {
-    static const struct gpume_kernel_code of_sums = {GPUME_KERNEL_CODE(
-                                              boxes, 0, struct gpume_boxes_push)},
-                                          of_ranges = {GPUME_KERNEL_CODE(
-                                              ranges, 0, struct gpume_ranges_push)};
+    static const struct gpume_kernel_code of_sums =
+                                              GPUME_FRAME_CODE(boxes, 0, struct gpume_boxes_push),
+                                          of_ranges =
+                                              GPUME_FRAME_CODE(ranges, 0, struct gpume_ranges_push);
     uint32_t constants[GPUME_SPEC_COUNT];
     int status;
     gpume_stage_constants(&stage->setup, constants);
@@ -200,7 +200,7 @@ const struct gpume_stage_ops gpume_stage_boxes = {
 
 /* --- search
  *
- * The general search of a layer: for every pass predictors, then one candidate after the other,
+ * For every pass predictors, then one candidate after the other,
  * then their refinement. Reads the searched surface, writes PREDICTORS and PAIR_*.
  */
 
@@ -284,11 +284,14 @@ static int create_search_kernel(struct gpume_gpu_stage *stage, uint32_t which, u
 
 static int search_create(struct gpume_gpu_stage *stage)
 {
-    static const struct gpume_kernel_code
-        of_median = {GPUME_KERNEL_CODE(median, 0, struct gpume_general_push)},
-        of_search = {GPUME_KERNEL_CODE(general, 0, struct gpume_general_push)},
-        of_half_search = {GPUME_KERNEL_CODE(general_half, 0, struct gpume_general_push)},
-        of_refine = {GPUME_KERNEL_CODE(refine, 0, struct gpume_general_push)};
+    static const struct gpume_kernel_code of_median = GPUME_FRAME_CODE(
+                                              median, 0, struct gpume_general_push),
+                                          of_search = GPUME_FRAME_CODE(
+                                              general, 0, struct gpume_general_push),
+                                          of_half_search = GPUME_FRAME_CODE(
+                                              general_half, 0, struct gpume_general_push),
+                                          of_refine = GPUME_FRAME_CODE(
+                                              refine, 0, struct gpume_general_push);
     const struct gpume_plan *plan = stage->setup.plan;
     bool half = gpume_stage_half(stage->setup.gpu);
     int status = GPUME_OK;
@@ -424,7 +427,7 @@ const struct gpume_stage_ops gpume_stage_general_search = {
 
 /* --- means
  *
- * Means (params.bidirectional): reads the searched surface, PREDICTORS and MEANS, which choose has
+ * Reads the searched surface, PREDICTORS and MEANS, which choose has
  * started; writes MEANS and results of a layer, turn by turn.
  */
 

@@ -13,7 +13,7 @@
 
 /* --- predict
  *
- * Predict: reads the measured surface and the layer's vectors, writes partial sums and, of the
+ * Reads the measured surface and the layer's vectors, writes partial sums and, of the
  * first layer, the predicted frames; a pass over the pixels, once per layer.
  */
 
@@ -120,7 +120,7 @@ const struct gpume_stage_ops gpume_stage_predict = {
 
 /* --- reduce
  *
- * Reduce: reads partial sums, writes sums; a workgroup for each task, once per layer.
+ * Reads partial sums, writes sums; a workgroup for each task, once per layer.
  */
 
 _Static_assert(sizeof(struct gpume_reduce_push) == 3 * 4, "words without gaps, as GLSL lays them");
@@ -128,22 +128,14 @@ _Static_assert(sizeof(struct gpume_reduce_push) == 3 * 4, "words without gaps, a
 #define reduce8 reduce /* the depth of samples does not matter */
 #define reduce16 reduce
 
+static const struct gpume_kernel_code reduce_code =
+    GPUME_FRAME_CODE(reduce, 2, struct gpume_reduce_push);
+
 static void reduce_needs(const struct gpume_stage_setup *setup, struct gpume_memory_needs *needs)
 {
     const struct gpume_plan *plan = setup->plan;
     needs->arrays[GPUME_ARRAY_SUMS][0] =
         (VkDeviceSize)plan->batch * plan->layer_count * GPUME_SUM_WORDS * 4;
-    needs->binds++;
-}
-
-/* The kernel that adds a task's partial sums. */
-static int create_reduction(const struct gpume_stage_setup *setup, struct gpume_kernel *kernel)
-{
-    static const struct gpume_kernel_code code =
-        GPUME_FRAME_CODE(reduce, 2, struct gpume_reduce_push);
-    uint32_t constants[GPUME_SPEC_COUNT];
-    gpume_stage_constants(setup, constants);
-    return gpume_stage_kernel(setup, &code, constants, kernel);
 }
 
 /* layer: that of the partial sums. */
@@ -156,11 +148,6 @@ static void record_reduction(const struct gpume_work *work, const struct gpume_k
     };
     gpume_slot_bind(work->slot, kernel, views);
     gpume_slot_dispatch(work->slot, kernel, push, work->task_count, 1, 1);
-}
-
-static int reduce_create(struct gpume_gpu_stage *stage)
-{
-    return create_reduction(&stage->setup, &stage->kernels[0]);
 }
 
 static void reduce_record(const struct gpume_gpu_stage *stage, const struct gpume_work *work)
@@ -180,14 +167,15 @@ const struct gpume_stage_ops gpume_stage_reduce = {
     .of_layers = true,
     .wanted = gpume_stage_wanted_plain,
     .needs = reduce_needs,
-    .create = reduce_create,
+    .code = &reduce_code,
+    .binds = 1,
     .before = gpume_barrier_kernel_to_kernel,
     .record = reduce_record,
 };
 
 /* --- measure
  *
- * Measure: reads the measured surface, results and CELLS; writes predicted frames, partial sums and
+ * Reads the measured surface, results and CELLS; writes predicted frames, partial sums and
  * their sums. What predict and reduce do for other plans, by the first layer or the chosen blocks.
  */
 
@@ -201,7 +189,6 @@ static void measure_needs(const struct gpume_stage_setup *setup, struct gpume_me
     needs->arrays[GPUME_ARRAY_PARTIALS][0] = sums * gpume_predict_groups(plan, plan->params.height);
     needs->arrays[GPUME_ARRAY_PREDICTED][0] =
         plan->params.want_predicted ? plan->batch * plan->plane_bytes : 0;
-    needs->binds++;
 }
 
 static int measure_create(struct gpume_gpu_stage *stage)
@@ -213,7 +200,7 @@ static int measure_create(struct gpume_gpu_stage *stage)
     gpume_stage_constants(&stage->setup, constants);
     constants[GPUME_SPEC_PREDICTED] = stage->setup.plan->params.want_predicted;
     GPUME_TRY(gpume_stage_kernel(&stage->setup, &code, constants, &stage->kernels[MEASURE]));
-    GPUME_TRY(create_reduction(&stage->setup, &stage->kernels[REDUCE]));
+    GPUME_TRY(gpume_stage_kernel(&stage->setup, &reduce_code, NULL, &stage->kernels[REDUCE]));
 fail:
     return status;
 }
@@ -250,6 +237,7 @@ const struct gpume_stage_ops gpume_stage_measure = {
     .wanted = gpume_general_wanted,
     .needs = measure_needs,
     .create = measure_create,
+    .binds = 1,
     .before = gpume_barrier_kernel_to_kernel,
     .record = measure_record,
 };

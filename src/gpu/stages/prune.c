@@ -222,7 +222,7 @@ static void prune_results(const struct gpume_work *work, const struct gpume_stag
 
 /* --- block sums
  *
- * Block sums: reads the searched surface, writes the sums of quarter and sixteenth blocks at every
+ * Reads the searched surface, writes the sums of quarter and sixteenth blocks at every
  * position that the layer makes, and patches; one dispatch for the frames of the submission that
  * have none yet, which the task table lists. The first layer zeroes what pruning counts, for all of
  * them.
@@ -236,7 +236,6 @@ static void block_sums_needs(
 {
     gpume_need_buffers(
         needs, GPUME_MEMORY_BLOCK_SUMS, GPUME_BUFFER_DEVICE, setup->layout->pruning_bytes, 1);
-    needs->binds++;
 }
 
 /* own: by place in the ring 1 + the frame whose sums are there, 0 = none. */
@@ -356,6 +355,7 @@ const struct gpume_stage_ops gpume_stage_block_sums = {
     .row = GPUME_ROW_MATCH,
     .of_layers = true,
     .wanted = prune_wanted,
+    .binds = 1,
     .needs = block_sums_needs,
     .create = block_sums_create,
     .used = prune_used,
@@ -375,12 +375,6 @@ _Static_assert(
 static bool wide_wanted(const struct gpume_stage_setup *setup)
 {
     return prune_wanted(setup) && !gpume_prune_in_rows(setup->plan, gpume_stage_layer(setup));
-}
-
-static void wide_needs(const struct gpume_stage_setup *setup, struct gpume_memory_needs *needs)
-{
-    (void)setup;
-    needs->binds++;
 }
 
 static int wide_create(struct gpume_gpu_stage *stage)
@@ -430,7 +424,7 @@ const struct gpume_stage_ops gpume_stage_prune_wide = {
     .row = GPUME_ROW_MATCH,
     .of_layers = true,
     .wanted = wide_wanted,
-    .needs = wide_needs,
+    .binds = 1,
     .create = wide_create,
     .used = prune_used,
     .before = gpume_barrier_kernel_to_kernel,
@@ -450,12 +444,6 @@ _Static_assert(
 static bool small_wanted(const struct gpume_stage_setup *setup)
 {
     return prune_wanted(setup) && gpume_prune_in_rows(setup->plan, gpume_stage_layer(setup));
-}
-
-static void small_needs(const struct gpume_stage_setup *setup, struct gpume_memory_needs *needs)
-{
-    (void)setup;
-    needs->binds++;
 }
 
 static bool takes_strips(const struct gpume_stage_setup *setup)
@@ -512,7 +500,7 @@ const struct gpume_stage_ops gpume_stage_prune_small = {
     .row = GPUME_ROW_MATCH,
     .of_layers = true,
     .wanted = small_wanted,
-    .needs = small_needs,
+    .binds = 1,
     .create = small_create,
     .used = prune_used,
     .before = gpume_barrier_kernel_to_kernel,

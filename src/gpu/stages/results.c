@@ -10,7 +10,7 @@
 
 /* --- rank
  *
- * Rank: reads costs, writes ranks of the layer's blocks in every task, by falling cost, then rising
+ * Reads costs, writes ranks of the layer's blocks in every task, by falling cost, then rising
  * block: a sort with a segment for each task, of its best candidates. Costs are visible since
  * predict's barrier. Where the device sorts wrongly, the host ranks what it gets back.
  */
@@ -135,7 +135,7 @@ const struct gpume_stage_ops gpume_stage_rank = {
 
 /* --- readback
  *
- * Readback: reads results, writes the host's copy of them, as far as there are tasks; predicted
+ * Reads results, writes the host's copy of them, as far as there are tasks; predicted
  * frames only if they are wanted.
  */
 

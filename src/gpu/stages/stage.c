@@ -39,7 +39,9 @@ int gpume_stage_create(const struct gpume_stage_ops *ops, const struct gpume_sta
     struct gpume_gpu_stage *stage)
 {
     *stage = (struct gpume_gpu_stage){.ops = ops, .setup = *setup};
-    return ops->create ? ops->create(stage) : GPUME_OK;
+    return ops->code     ? gpume_stage_kernel(setup, ops->code, NULL, &stage->kernels[0])
+           : ops->create ? ops->create(stage)
+                         : GPUME_OK;
 }
 
 int gpume_stage_wait(struct gpume_gpu_stage *stage)
@@ -95,13 +97,15 @@ int gpume_stage_kernel(const struct gpume_stage_setup *setup, const struct gpume
     const uint32_t constants[GPUME_SPEC_COUNT], struct gpume_kernel *kernel)
 {
     bool wide = setup->plan->sample_bytes == 2;
+    uint32_t usual[GPUME_SPEC_COUNT];
+    gpume_stage_constants(setup, usual);
     struct gpume_kernel_info info = {
         .words = wide ? code->words16 : code->words8,
         .bytes = wide ? code->bytes16 : code->bytes8,
         .buffer_count = code->buffer_count,
         .push_bytes = code->push_bytes,
         .uniform = code->tasks,
-        .constants = constants,
+        .constants = constants ? constants : usual,
         .constant_count = GPUME_SPEC_COUNT,
     };
     return gpume_kernel_create(setup->gpu, &info, kernel);

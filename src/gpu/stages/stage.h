@@ -46,16 +46,19 @@ struct gpume_stage_ops {
     enum gpume_gpu_row row; /* that its time is added to */
     bool of_frames;         /* it runs for the frames of a submission, else for its tasks */
     bool of_layers;         /* once per layer */
-    /* Does a run have it at all? NULL: every run. */
+    uint32_t binds;         /* calls of gpume_slot_bind, beside those that needs declares */
+    /* Whether a run has it at all. NULL: every run. */
     bool (*wanted)(const struct gpume_stage_setup *setup);
-    /* Declares memory and descriptors. Arithmetic alone. */
+    /* Declares memory and descriptors. Arithmetic alone. NULL: it needs none. */
     void (*needs)(const struct gpume_stage_setup *setup, struct gpume_memory_needs *needs);
-    /* Starts to make its kernels. NULL: it has none. It is destroyed after a failure too. */
+    /* Its only kernel, with the usual constants; or NULL: starts to make its kernels. Both NULL: it
+     * has none. It is destroyed after a failure too. */
+    const struct gpume_kernel_code *code;
     int (*create)(struct gpume_gpu_stage *stage);
     /* NULL: the kernels are all that there is to wait for, and to destroy. */
     int (*wait)(struct gpume_gpu_stage *stage);
     void (*destroy)(struct gpume_gpu_stage *stage);
-    /* Does this submission take it? NULL: every submission. */
+    /* Whether this submission takes it. NULL: every submission. */
     bool (*used)(const struct gpume_gpu_stage *stage, const struct gpume_work *work);
     /* The barrier that makes visible what it reads, before all of its layers. NULL: none. */
     void (*before)(struct gpume_slot *slot);
@@ -83,7 +86,7 @@ static inline const struct gpume_shape *gpume_stage_layer(const struct gpume_sta
 int gpume_stage_create(const struct gpume_stage_ops *ops, const struct gpume_stage_setup *setup,
     struct gpume_gpu_stage *stage);
 int gpume_stage_wait(struct gpume_gpu_stage *stage);
-/* Half float arithmetic, for bounds and for 8-bit samples? */
+/* Whether half float arithmetic pays, for bounds and for 8-bit samples. */
 bool gpume_stage_half(const struct gpume_gpu *gpu);
 
 /* Zeroed is fine. */
@@ -101,7 +104,7 @@ struct gpume_kernel_code {
 #define GPUME_KERNEL_CODE(name, buffers, push)                                                     \
     .words8 = name##8, .words16 = name##16, .bytes8 = sizeof(name##8),                             \
     .bytes16 = sizeof(name##16), .buffer_count = (buffers), .push_bytes = sizeof(push)
-/* Of a kernel that works on one frame, and of one that reads the task table. */
+/* Of a kernel without the task table, and of one that reads it. */
 #define GPUME_FRAME_CODE(name, buffers, push)                                                      \
     {                                                                                              \
         GPUME_KERNEL_CODE(name, buffers, push)                                                     \
@@ -111,7 +114,7 @@ struct gpume_kernel_code {
         GPUME_KERNEL_CODE(name, buffers, push), .tasks = true                                      \
     }
 
-/* The variant for the plan's samples. */
+/* The variant for the plan's samples. constants NULL: those of gpume_stage_constants. */
 int gpume_stage_kernel(const struct gpume_stage_setup *setup, const struct gpume_kernel_code *code,
     const uint32_t constants[GPUME_SPEC_COUNT], struct gpume_kernel *kernel);
 
@@ -146,8 +149,8 @@ uint32_t gpume_predict_groups(const struct gpume_plan *plan, uint64_t rows);
 /* Sets of partial sums of one task. */
 uint32_t gpume_predict_partials(const struct gpume_plan *plan, const struct gpume_shape *layer);
 
-/* Places the block sums of the layers that are pruned: those where it may pay, or (always) all that a
- * kernel suits, of which no part is larger than window_bytes. */
+/* Places the block sums of the layers that are pruned: those where it may pay, or (always) all that
+ * a kernel suits, of which no part is larger than window_bytes. */
 void gpume_prune_plan(const struct gpume_gpu *gpu, bool always, uint64_t window_bytes,
     const struct gpume_plan *plan, struct gpume_layout *layout);
 

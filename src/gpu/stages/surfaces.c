@@ -25,7 +25,7 @@
 
 /* --- padding
  *
- * Padding: copies a plane of the picture's size into a padded frame of a surface and repeats its
+ * Copies a plane of the picture's size into a padded frame of a surface and repeats its
  * edge samples outwards (upload.comp). What stages that make a surface share.
  */
 
@@ -34,6 +34,9 @@
 #define ROWS_MAX 32768u /* of one dispatch */
 
 _Static_assert(sizeof(struct gpume_upload_push) == 10 * 4, "words without gaps, as GLSL lays them");
+
+static const struct gpume_kernel_code pad_code =
+    GPUME_FRAME_CODE(upload, 2, struct gpume_upload_push);
 
 /* Padded rows whose bytes, and those of the plane's rows they come from, fit a window. */
 static uint32_t pad_part_rows(const struct gpume_plan *plan)
@@ -48,15 +51,6 @@ static uint32_t pad_part_rows(const struct gpume_plan *plan)
 static uint32_t pad_binds(const struct gpume_plan *plan)
 {
     return (uint32_t)gpume_div_up(plan->padded_rows, pad_part_rows(plan));
-}
-
-static int pad_create(const struct gpume_stage_setup *setup, struct gpume_kernel *kernel)
-{
-    static const struct gpume_kernel_code code =
-        GPUME_FRAME_CODE(upload, 2, struct gpume_upload_push);
-    uint32_t constants[GPUME_SPEC_COUNT];
-    gpume_stage_constants(setup, constants);
-    return gpume_stage_kernel(setup, &code, constants, kernel);
 }
 
 /* The plane row that padded row `row` repeats or copies. */
@@ -104,7 +98,7 @@ static void pad_record(const struct gpume_work *work, const struct gpume_kernel 
 
 /* --- upload
  *
- * Upload: reads upload memory, writes surface SOURCE; once per frame, so that a frame's samples
+ * Reads upload memory, writes surface SOURCE; once per frame, so that a frame's samples
  * cross the bus once.
  */
 
@@ -115,11 +109,6 @@ static void upload_needs(const struct gpume_stage_setup *setup, struct gpume_mem
         plan->pool + gpume_work_copies(plan));
     gpume_need_surface(needs, plan, GPUME_SURFACE_SOURCE);
     needs->binds += plan->batch * pad_binds(plan);
-}
-
-static int upload_create(struct gpume_gpu_stage *stage)
-{
-    return pad_create(&stage->setup, &stage->kernels[0]);
 }
 
 static void upload_record(const struct gpume_gpu_stage *stage, const struct gpume_work *work)
@@ -136,13 +125,13 @@ const struct gpume_stage_ops gpume_stage_upload = {
     .row = GPUME_ROW_UPLOAD,
     .of_frames = true,
     .needs = upload_needs,
-    .create = upload_create,
+    .code = &pad_code,
     .record = upload_record,
 };
 
 /* --- prefilter
  *
- * Prefilter: reads surface SOURCE and the filter's tables, writes surface FILTERED; per frame from
+ * Reads surface SOURCE and the filter's tables, writes surface FILTERED; per frame from
  * a padded frame to a plane of the picture's size, which is then padded. Planes are made in parts
  * that keep what is read within a window, the grid within every device's limits and a dispatch
  * short.
@@ -231,7 +220,7 @@ static int prefilter_create(struct gpume_gpu_stage *stage)
     int status;
     GPUME_TRY(gpume_stage_kernel(
         &stage->setup, filter_code(tables), constants, &stage->kernels[FILTER_KERNEL]));
-    GPUME_TRY(pad_create(&stage->setup, &stage->kernels[PAD_KERNEL]));
+    GPUME_TRY(gpume_stage_kernel(&stage->setup, &pad_code, NULL, &stage->kernels[PAD_KERNEL]));
 fail:
     return status;
 }
@@ -314,23 +303,17 @@ const struct gpume_stage_ops gpume_stage_prefilter = {
 
 /* --- fractions
  *
- * Fractions: reads plane 0 of the surfaces, writes their other planes; once per frame.
+ * Reads plane 0 of the surfaces, writes their other planes; once per frame.
  */
 
 _Static_assert(sizeof(struct gpume_fractions_push) == 6 * 4, "words without gaps");
 
+static const struct gpume_kernel_code fractions_code =
+    GPUME_FRAME_CODE(fractions, 0, struct gpume_fractions_push);
+
 static bool fractions_wanted(const struct gpume_stage_setup *setup)
 {
     return setup->plan->units > 1;
-}
-
-static int fractions_create(struct gpume_gpu_stage *stage)
-{
-    static const struct gpume_kernel_code code = {
-        GPUME_KERNEL_CODE(fractions, 0, struct gpume_fractions_push)};
-    uint32_t constants[GPUME_SPEC_COUNT];
-    gpume_stage_constants(&stage->setup, constants);
-    return gpume_stage_kernel(&stage->setup, &code, constants, &stage->kernels[0]);
 }
 
 static void record_frame_fractions(
@@ -371,7 +354,7 @@ const struct gpume_stage_ops gpume_stage_fractions = {
     .row = GPUME_ROW_MATCH,
     .of_frames = true,
     .wanted = fractions_wanted,
-    .create = fractions_create,
+    .code = &fractions_code,
     .before = gpume_barrier_kernel_to_kernel,
     .record = fractions_record,
 };
