@@ -108,7 +108,7 @@ static int choose_searches(struct engine *engine, const struct gpume_engine_gpu_
     return status;
 }
 
-static bool prunes(const struct engine *engine)
+static bool engine_prunes(const struct engine *engine)
 {
     const struct gpume_memory_need *parts = engine->planned.needs.parts;
     return parts[GPUME_MEMORY_BLOCK_SUMS].count > 0 || parts[GPUME_MEMORY_BOXES].count > 0;
@@ -132,7 +132,7 @@ static int open_parts(
 {
     engine->cache = (struct gpume_cache){engine->planned.plan.params.cache_dir, engine->gpu.log};
     gpume_device_cache_open(&engine->gpu, &engine->cache);
-    engine->pruning.possible = prunes(engine);
+    engine->pruning.possible = engine_prunes(engine);
     engine->pruning.forced = rules->force_pruning;
     int status;
     GPUME_TRY(choose_searches(engine, rules));
@@ -190,12 +190,6 @@ static void *engine_frame_memory(void *opaque, uint32_t index)
     return engine->memory.parts[GPUME_MEMORY_UPLOADS][index].mapped;
 }
 
-static bool is_used(const struct gpume_gpu_stage *stage, const struct gpume_work *work)
-{
-    uint32_t count = stage->ops->of_frames ? work->frame_count : work->task_count;
-    return count > 0 && (!stage->ops->used || stage->ops->used(stage, work));
-}
-
 /* Every stage that the submission uses, with one barrier before all layers of it. */
 static void record_stages(const struct engine *engine, const struct gpume_work *work)
 {
@@ -203,7 +197,8 @@ static void record_stages(const struct engine *engine, const struct gpume_work *
     uint32_t row = 0;
     for (uint32_t i = 0; i < engine->stage_count; i++) {
         const struct gpume_gpu_stage *stage = &engine->stages[i];
-        if (!is_used(stage, work)) {
+        const uint32_t count = stage->ops->of_frames ? work->frame_count : work->task_count;
+        if (count == 0 || (stage->ops->used && !stage->ops->used(stage, work))) {
             continue;
         }
         for (; row < stage->ops->row; row++) {
@@ -218,7 +213,7 @@ static void record_stages(const struct engine *engine, const struct gpume_work *
     gpume_slot_row_done(work->slot, row);
 }
 
-struct copy {
+struct frame_copy {
     uint8_t *to;
     const uint8_t *from;
     size_t row_bytes;
@@ -226,20 +221,13 @@ struct copy {
 
 static void copy_rows(void *opaque, uint32_t begin, uint32_t end)
 {
-    const struct copy *copy = opaque;
+    const struct frame_copy *copy = opaque;
     memcpy(copy->to + begin * copy->row_bytes, copy->from + begin * copy->row_bytes,
         (end - begin) * copy->row_bytes);
 }
 
-/* Frames of the plan have the same layout in every engine's memory. */
-static void copy_frame(struct engine *engine, const struct gpume_plane *plane, void *to)
-{
-    struct copy copy = {to, plane->data, (size_t)plane->stride};
-    gpume_bands_run(&engine->copying, plane->height, copy.row_bytes, copy_rows, &copy);
-}
-
 /* Finds the upload buffers of the submission's frames. What lies in other engines' memory is copied
- * into this one's. */
+ * into this one's: frames of the plan have the same layout in every engine's memory. */
 static void find_uploads(struct engine *engine, uint32_t slot, const struct gpume_batch *batch,
     uint32_t uploads[GPUME_BATCH_MAX])
 {
@@ -249,8 +237,10 @@ static void find_uploads(struct engine *engine, uint32_t slot, const struct gpum
         uploads[i] = frame->pool_index;
         if (frame->home != engine) {
             uploads[i] = plan->pool + slot * plan->batch + i;
-            copy_frame(engine, &frame->plane,
-                engine->memory.parts[GPUME_MEMORY_UPLOADS][uploads[i]].mapped);
+            struct frame_copy copy = {engine->memory.parts[GPUME_MEMORY_UPLOADS][uploads[i]].mapped,
+                frame->plane.data, (size_t)frame->plane.stride};
+            gpume_bands_run(
+                &engine->copying, frame->plane.height, copy.row_bytes, copy_rows, &copy);
         }
     }
 }
@@ -353,8 +343,8 @@ static int engine_collect(void *opaque, uint32_t index, const struct gpume_batch
                 result_at(engine, index, GPUME_ARRAY_COUNTS, i), &engine->counts);
         }
     }
-    gpume_pruning_measured(
-        &engine->pruning, index, engine->row_ns[GPUME_ROW_MATCH] - match_ns, batch->field_count);
+    gpume_prune_policy_measured(&engine->pruning.policy, engine->pruning.pruned[index],
+        engine->row_ns[GPUME_ROW_MATCH] - match_ns, batch->field_count);
 fail:
     return status;
 }
@@ -379,7 +369,7 @@ static void engine_get_info(void *opaque, struct gpume_info *info)
     info->search = gpume_plan_searches_fast(&engine->planned.plan)
                        ? engine->choices[0].variant->name
                        : "general";
-    info->eliminates = prunes(engine);
+    info->eliminates = engine_prunes(engine);
     info->host_bytes = engine->planned.bytes.host;
     info->device_bytes = engine->planned.bytes.device;
 }

@@ -363,8 +363,7 @@ static int segment_sort_prepare(struct gpume_gpu *gpu, struct transfer *transfer
         .payload = payload ? payload->address : 0,
         .count = (uint32_t)count,
         .key_bits = params->key_bits,
-        .flip = (params->type == GPUME_KEY_I32 ? 0x80000000u : 0) ^
-                (params->descending ? ~UINT32_C(0) : 0),
+        .flip = gpume_sort_flip(params),
         .method = params->method,
     };
     memset(sort->classes, 0, sizeof(sort->classes));

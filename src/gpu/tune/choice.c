@@ -134,11 +134,6 @@ struct trial {
     uint64_t spent_ns; /* by the contenders so far */
 };
 
-static uint64_t pixels_of(const struct gpume_plan *plan)
-{
-    return (uint64_t)plan->params.width * plan->params.height * plan->candidates;
-}
-
 /* The same search on a part of the picture, of at least BLOCKS_MIN blocks if the picture has them,
  * however long that takes. */
 static int plan_trial(const struct gpume_plan *whole, const struct gpume_shape *layer,
@@ -162,7 +157,8 @@ static int plan_trial(const struct gpume_plan *whole, const struct gpume_shape *
     p.subpel = 1; /* what is refined makes no difference to the search */
     p.refine_metric = GPUME_REFINE_BY_METRIC;
     int status = gpume_plan_make(&p, &caps, log, plan);
-    while (status == GPUME_OK && pixels_of(plan) > TRIAL_WORK && plan->blocks >= 2 * BLOCKS_MIN) {
+    while (status == GPUME_OK && (uint64_t)p.width * p.height * plan->candidates > TRIAL_WORK &&
+           plan->blocks >= 2 * BLOCKS_MIN) {
         *(p.width > p.height ? &p.width : &p.height) /= 2;
         status = gpume_plan_make(&p, &caps, log, plan);
     }
@@ -268,14 +264,6 @@ fail:
     return status;
 }
 
-static void trial_destroy(struct trial *t)
-{
-    gpume_slot_destroy(&t->slot);
-    gpume_timeline_destroy(t->gpu, &t->timeline);
-    gpume_stage_destroy(&t->upload);
-    gpume_memory_destroy(t->gpu, &t->planned.needs, &t->memory);
-}
-
 static int time_contender(
     struct trial *t, struct contender *contender, const struct gpume_gpu_stage *match)
 {
@@ -336,7 +324,10 @@ static int run_trial(struct gpume_gpu *gpu, const struct gpume_plan *plan,
     for (uint32_t i = 0; entries && i < count; i++) {
         gpume_stage_destroy(&entries[i].match);
     }
-    trial_destroy(&trial);
+    gpume_slot_destroy(&trial.slot);
+    gpume_timeline_destroy(gpu, &trial.timeline);
+    gpume_stage_destroy(&trial.upload);
+    gpume_memory_destroy(gpu, &trial.planned.needs, &trial.memory);
     free(entries);
     return status;
 }
@@ -387,14 +378,6 @@ static int find_label(const struct contender *contenders, uint32_t count, const 
     return -1;
 }
 
-/* The contender that was the choose_fastest before, or -1. */
-static int remembered(const struct gpume_cache *cache, const char *name,
-    const struct contender *contenders, uint32_t count)
-{
-    char label[GPUME_CHOICE_LABEL_BYTES];
-    return gpume_known_find(cache, name, label) ? find_label(contenders, count, label) : -1;
-}
-
 /* Without measurement: the first shape of the last variant. */
 static uint32_t promising(const struct contender *contenders, uint32_t count)
 {
@@ -436,13 +419,13 @@ static int choose_fastest(struct gpume_gpu *gpu, const struct gpume_plan *plan,
     char name[GPUME_CACHE_NAME_BYTES];
     int status;
     gpume_choice_name(gpu, plan, layer, name);
-    int before = remembered(cache, name, contenders, count);
+    char label[GPUME_CHOICE_LABEL_BYTES];
+    int before = gpume_known_find(cache, name, label) ? find_label(contenders, count, label) : -1;
     if (before >= 0) {
         *best = (uint32_t)before;
         return GPUME_OK;
     }
     GPUME_TRY(try_contenders(gpu, plan, layer, contenders, count, best));
-    char label[GPUME_CHOICE_LABEL_BYTES];
     gpume_choice_label(contenders[*best].variant, &contenders[*best].tile, label);
     gpume_known_keep(cache, name, label);
 fail:

@@ -22,15 +22,6 @@ static uint32_t shift_for(uint64_t samples, uint32_t bits)
     return shift;
 }
 
-/* Limits the loops of an invocation: a candidate takes as many iterations as all invocations need
- * for its runs of eight or sixteen samples, and two more. */
-static uint32_t give_up(const struct gpume_shape *layer, const struct gpume_prune_shape *shape)
-{
-    uint64_t runs = (uint64_t)layer->block_w * layer->block_h / 8;
-    uint64_t affordable = COMPARE_ITERATIONS / (gpume_div_up(runs, shape->local) + 2);
-    return (uint32_t)gpume_min_u64(WORTH, affordable);
-}
-
 #define STRIP_SIDE 16u    /* rows of sums of a quarter lie in registers */
 #define STRIPS_MAX 32u    /* of an invocation: a bit each */
 #define STRIP_LOCAL 128u  /* measured: 64 and 256 are slower */
@@ -153,15 +144,11 @@ struct gpume_prune_shape gpume_prune_shape_make(
         .quarter_shift = shift_for(samples / 4, plan->params.bits),
         .sixteenth_shift = shift_for(samples / 16, plan->params.bits),
     };
-    shape.give_up = give_up(layer, &shape);
+    /* Limits the loops of an invocation: a candidate takes as many iterations as all invocations
+     * need for its runs of eight or sixteen samples, and two more. */
+    uint64_t affordable = COMPARE_ITERATIONS / (gpume_div_up(samples / 8, local) + 2);
+    shape.give_up = (uint32_t)gpume_min_u64(WORTH, affordable);
     return shape;
-}
-
-/* Longer where a probe costs more, so that probes stay a small share. */
-static uint64_t probe_period(const struct gpume_prune_size *size)
-{
-    uint64_t used = size->field_ns[size->pruning], other = size->field_ns[!size->pruning];
-    return (size->pruning ? GPUME_PRUNE_PROBE_FULL : GPUME_PRUNE_PROBE) * (other / used + 1);
 }
 
 static struct gpume_prune_size *size_of(struct gpume_prune_policy *policy, uint32_t fields)
@@ -179,7 +166,10 @@ bool gpume_prune_policy_next(struct gpume_prune_policy *policy, uint32_t fields)
     if (size->field_ns[0] == 0 || size->field_ns[1] == 0) {
         return size->pruning;
     }
-    if (++size->since_probe < probe_period(size)) {
+    /* Longer where a probe costs more, so that probes stay a small share. */
+    uint64_t used = size->field_ns[size->pruning], other = size->field_ns[!size->pruning];
+    uint64_t period = size->pruning ? GPUME_PRUNE_PROBE_FULL : GPUME_PRUNE_PROBE;
+    if (++size->since_probe < period * (other / used + 1)) {
         return size->pruning;
     }
     size->since_probe = 0;
@@ -202,25 +192,17 @@ void gpume_prune_policy_measured(
 
 /* --- from submission to submission */
 
-static bool decide(struct gpume_pruning *pruning, uint32_t fields)
-{
-    return pruning->forced ? pruning->submissions++ % 3 < 2
-                           : gpume_prune_policy_next(&pruning->policy, fields);
-}
-
 bool gpume_pruning_next(struct gpume_pruning *pruning, uint32_t slot, uint32_t fields)
 {
-    pruning->pruned[slot] = pruning->possible && fields > 0 && decide(pruning, fields);
-    return pruning->pruned[slot];
+    bool pruned = pruning->possible && fields > 0;
+    if (pruned) {
+        pruned = pruning->forced ? pruning->submissions++ % 3 < 2
+                                 : gpume_prune_policy_next(&pruning->policy, fields);
+    }
+    return pruning->pruned[slot] = pruned;
 }
 
-void gpume_pruning_measured(
-    struct gpume_pruning *pruning, uint32_t slot, uint64_t ns, uint32_t fields)
-{
-    gpume_prune_policy_measured(&pruning->policy, pruning->pruned[slot], ns, fields);
-}
-
-/* Of so many frame pairs together. */
+/* Of several frame pairs together. */
 static uint64_t count_at(const uint32_t *words, uint32_t which, uint32_t pairs)
 {
     uint64_t sum = 0;
@@ -228,14 +210,6 @@ static uint64_t count_at(const uint32_t *words, uint32_t which, uint32_t pairs)
         sum += words[2 * which] | (uint64_t)words[2 * which + 1] << 32;
     }
     return sum;
-}
-
-/* Every pass but the last one looks for one match of each block. */
-static void count_general(const struct gpume_plan *plan, uint32_t references, uint64_t compared,
-    struct gpume_stats *stats)
-{
-    uint64_t sweeps = (uint64_t)(plan->passes - 1 + plan->kept) * references;
-    gpume_stats_count_sweeps(stats, plan, sweeps * plan->sweep_candidates, compared);
 }
 
 void gpume_pruning_count(const struct gpume_pruning *pruning, uint32_t slot,
@@ -246,7 +220,10 @@ void gpume_pruning_count(const struct gpume_pruning *pruning, uint32_t slot,
     uint32_t pairs = 1 + task->more_count;
     stats->fields++;
     if (!gpume_plan_searches_fast(plan) && pruned) {
-        count_general(plan, pairs, count_at(words, GPUME_COUNT_PAST_PARTS, 1), stats);
+        /* Every pass but the last one looks for one match of each block. */
+        uint64_t sweeps = (uint64_t)(plan->passes - 1 + plan->kept) * pairs;
+        gpume_stats_count_sweeps(stats, plan, sweeps * plan->sweep_candidates,
+            count_at(words, GPUME_COUNT_PAST_PARTS, 1));
         return;
     }
     bool counted = false; /* boxes alone, which the search for means reads, count nothing */

@@ -37,7 +37,7 @@ struct gpume_prune_shape {
 enum gpume_prune_kind gpume_prune_kind_of(
     const struct gpume_plan *plan, const struct gpume_shape *layer);
 
-/* Does the kernel read the sums of quarters alone, row by row? */
+/* Whether the kernel reads the sums of quarters alone, row by row. */
 static inline bool gpume_prune_in_rows(
     const struct gpume_plan *plan, const struct gpume_shape *layer)
 {
@@ -86,10 +86,10 @@ struct gpume_prune_policy {
     struct gpume_prune_size sizes[GPUME_PRUNE_SIZES];
 };
 
-/* Is the next submission, of so many fields (at most GPUME_BATCH_MAX), pruned? */
+/* Whether the next submission, of that many fields (at most GPUME_BATCH_MAX), is pruned. */
 bool gpume_prune_policy_next(struct gpume_prune_policy *policy, uint32_t fields);
 
-/* A submission of so many fields has taken so long; ns 0: its time is not known. */
+/* A submission of that many fields has taken ns; 0: its time is not known. */
 void gpume_prune_policy_measured(
     struct gpume_prune_policy *policy, bool pruned, uint64_t ns, uint32_t fields);
 
@@ -106,10 +106,6 @@ struct gpume_pruning {
 
 /* Decides about the slot's next submission. */
 bool gpume_pruning_next(struct gpume_pruning *pruning, uint32_t slot, uint32_t fields);
-
-/* The slot's search has taken so long. */
-void gpume_pruning_measured(
-    struct gpume_pruning *pruning, uint32_t slot, uint64_t ns, uint32_t fields);
 
 /* Adds a field of the slot to the counts of stats. words: its task's counts, as read back. */
 void gpume_pruning_count(const struct gpume_pruning *pruning, uint32_t slot,
