@@ -1,34 +1,286 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "draw/legend.h"
 
+#include "base/grid.h"
 #include "draw/text.h"
 
-#include <math.h>
-
 #include <cairo.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* --- keys: wheels are computed pixel by pixel; cairo draws ramps and labels */
+
+#define SIDE_SHARE 8.0           /* the picture's shorter side has this many times the key's */
+#define RAMP_SCALE 1.25          /* ramps are larger: they are flat, with small labels */
+#define SIDE_MIN 20.0            /* pixels; with GPUME_OVERLAY_KEY_ON keys are at least so large */
+#define SIDE_READABLE 34.0       /* pixels; with GPUME_OVERLAY_KEY_AUTO smaller keys are omitted */
+#define SIDE_MAX 200.0           /* pixels */
+#define TITLE 1.25               /* lines that a ramp's title takes; letters reach below theirs */
+#define COVERED_SHARE 40u        /* with KEY_AUTO a key hides less than one block in so many */
+#define LABELS_MIN SIDE_READABLE /* pixels; smaller keys have no labels */
+#define STRIP_SHARE 0.36         /* of a wheel's side: the height of the label below it */
+
+/* --- wheels */
+
+static uint32_t premultiplied(struct gpume_colour colour, double alpha)
+{
+    const uint32_t a = (uint32_t)(alpha * 255 + 0.5), r = (uint32_t)(colour.r * alpha + 0.5),
+                   g = (uint32_t)(colour.g * alpha + 0.5), b = (uint32_t)(colour.b * alpha + 0.5);
+    return a << 24 | r << 16 | g << 8 | b;
+}
+
+/* How much of a pixel lies share_inside a circle, by the distance of its centre from the circle's.
+ */
+static double share_inside(double radius, double distance)
+{
+    const double share = radius - distance + 0.5;
+    return share < 0 ? 0 : share > 1 ? 1 : share;
+}
+
+/* One pixel of a wheel of that radius, at (x,y) from its centre. */
+static uint32_t wheel_pixel(enum gpume_overlay_style style, double radius, double x, double y)
+{
+    const double distance = sqrt(x * x + y * y), rim = 0.93 * radius;
+    const double ground = 0.6 * share_inside(radius, distance);
+    double share = share_inside(rim, distance);
+    struct gpume_colour colour;
+    if (style == GPUME_OVERLAY_FLOW) {
+        colour = gpume_colour_of_motion(x / rim, y / rim);
+    } else {
+        colour = gpume_colour_of_direction(x, y);
+        share *= 1 - share_inside(0.42 * radius, distance);
+    }
+    return premultiplied((struct gpume_colour){(uint8_t)(colour.r * share + 0.5),
+                             (uint8_t)(colour.g * share + 0.5), (uint8_t)(colour.b * share + 0.5)},
+        share + (1 - share) * ground);
+}
+
+/* Below a wheel: the motion that its rim shows, on dark ground. pixels: of the wheel and the strip.
+ */
+static bool label_wheel(uint32_t *pixels, int side, int strip, double flow_max)
+{
+    char text[32];
+    snprintf(text, sizeof(text), "%g px", flow_max);
+    const int stride = side * (int)sizeof(*pixels);
+    cairo_surface_t *surface = cairo_image_surface_create_for_data(
+        (unsigned char *)pixels, CAIRO_FORMAT_ARGB32, side, side + strip, stride);
+    cairo_t *cairo = cairo_create(surface);
+    const double height = strip * 0.5, width = gpume_text_width(text, height);
+    const double pad = strip * 0.25, left = (side - width) / 2;
+    cairo_set_source_rgba(cairo, 0, 0, 0, 0.6);
+    cairo_rectangle(
+        cairo, floor(left - pad), side + strip * 0.1, ceil(width + 2 * pad), strip * 0.9);
+    cairo_fill(cairo);
+    gpume_text_draw(cairo, text, left, side + strip * 0.3, height);
+    cairo_surface_flush(surface);
+    const bool drawn = cairo_status(cairo) == CAIRO_STATUS_SUCCESS;
+    cairo_destroy(cairo);
+    cairo_surface_destroy(surface);
+    return drawn;
+}
+
+/* flow_max: 0 for no label. */
+static struct gpume_sprite *make_wheel(
+    enum gpume_overlay_style style, int side, int margin, double flow_max)
+{
+    const int strip = flow_max > 0 ? (int)(STRIP_SHARE * side) : 0, height = side + strip;
+    uint32_t *pixels = calloc((size_t)side * (size_t)height, sizeof(*pixels));
+    if (!pixels) {
+        return NULL;
+    }
+    const double radius = side / 2.0;
+    for (int y = 0; y < side; y++) {
+        for (int x = 0; x < side; x++) {
+            pixels[y * side + x] = wheel_pixel(style, radius, x + 0.5 - radius, y + 0.5 - radius);
+        }
+    }
+    struct gpume_sprite *sprite = NULL;
+    if (strip == 0 || label_wheel(pixels, side, strip, flow_max)) {
+        sprite = gpume_sprite_cut(
+            pixels, side * (int)sizeof(*pixels), side, height, side + margin, height + margin);
+    }
+    free(pixels);
+    return sprite;
+}
+
+/* --- ramps */
+
+/* What a ramp shows, in words above it, and the labels below it, at fractions of its width. */
+struct ramp {
+    const char *title;
+    char labels[5][24];
+    double places[5];
+    int count;
+};
+
+/* label: the height of its digits, 0 where there are none. */
+static void draw_key_ramp(
+    cairo_t *cairo, const struct ramp *ramp, int width, int height, double pad, double label)
+{
+    const double inner = width - 2 * pad, line = label > 0 ? label + pad : 0;
+    const double bar = height - 2 * pad - TITLE * line - line;
+    cairo_set_source_rgba(cairo, 0, 0, 0, 0.6);
+    cairo_paint(cairo);
+    for (int x = 0; x < (int)inner; x++) {
+        const struct gpume_colour colour = gpume_colour_of_heat((x + 0.5) / inner);
+        cairo_set_source_rgb(cairo, colour.r / 255.0, colour.g / 255.0, colour.b / 255.0);
+        cairo_rectangle(cairo, floor(pad) + x, floor(pad + TITLE * line), 1, floor(bar));
+        cairo_fill(cairo);
+    }
+    if (label > 0) {
+        gpume_text_draw(cairo, ramp->title, pad, pad, label);
+    }
+    for (int i = 0; i < ramp->count; i++) {
+        const double text = gpume_text_width(ramp->labels[i], label);
+        const double left = pad + ramp->places[i] * (inner - text);
+        gpume_text_draw(cairo, ramp->labels[i], left, height - pad - label, label);
+    }
+}
+
+static void label_costs(struct ramp *ramp)
+{
+    ramp->title = "cost per pixel";
+    ramp->count = 5;
+    for (int i = 0; i < 5; i++) {
+        ramp->places[i] = i / 4.0;
+        snprintf(ramp->labels[i], sizeof(ramp->labels[i]), "%.0f",
+            GPUME_COLOUR_COST_FULL * ramp->places[i] * ramp->places[i]);
+    }
+}
+
+static void label_confidence(struct ramp *ramp)
+{
+    ramp->title = "% of second cost";
+    ramp->count = 2;
+    ramp->places[1] = 1;
+    snprintf(ramp->labels[0], sizeof(ramp->labels[0]), "0");
+    snprintf(ramp->labels[1], sizeof(ramp->labels[1]), "100");
+}
+
+/* blocks: their number; 0: it differs from frame to frame. */
+static void label_ranks(struct ramp *ramp, uint64_t blocks)
+{
+    ramp->title = "rank by cost";
+    ramp->count = 2;
+    ramp->places[1] = 1;
+    if (blocks > 0) {
+        snprintf(ramp->labels[0], sizeof(ramp->labels[0]), "%" PRIu64, blocks - 1);
+    } else {
+        snprintf(ramp->labels[0], sizeof(ramp->labels[0]), "last");
+    }
+    snprintf(ramp->labels[1], sizeof(ramp->labels[1]), "0");
+}
+
+static uint64_t blocks_of(const struct gpume_overlay_options *options)
+{
+    return gpume_div_up(options->width, options->block_w) *
+           gpume_div_up(options->height, options->block_h);
+}
+
+static struct gpume_sprite *make_ramp(
+    const struct gpume_overlay_options *options, double side, int margin)
+{
+    const enum gpume_overlay_style style = options->look.style;
+    struct ramp ramp = {.count = 0};
+    if (side >= LABELS_MIN && style == GPUME_OVERLAY_COST) {
+        label_costs(&ramp);
+    } else if (side >= LABELS_MIN && style == GPUME_OVERLAY_CONFIDENCE) {
+        label_confidence(&ramp);
+    } else if (side >= LABELS_MIN) {
+        label_ranks(&ramp, options->parts ? 0 : blocks_of(options));
+    }
+    const double pad = side / 24 > 2 ? side / 24 : 2;
+    const double label = ramp.count > 0 ? 0.11 * side : 0;
+    const double bar = ramp.count > 0 ? 0.26 * side : 0.3 * side;
+    const int width = (int)(1.8 * side);
+    const int height = (int)(bar + (ramp.count > 0 ? (1 + TITLE) * (label + pad) : 0));
+    cairo_surface_t *surface = cairo_image_surface_create(CAIRO_FORMAT_ARGB32, width, height);
+    cairo_t *cairo = cairo_create(surface);
+    cairo_surface_destroy(surface); /* cairo holds a reference */
+    draw_key_ramp(cairo, &ramp, width, height, pad, label);
+    return gpume_sprite_end(cairo, width + margin, height + margin);
+}
+
+/* --- when and how large */
+
+/* How many cells in a row of that many pixels have their centre, where the mark is, within reach of
+ * the row's end. */
+static uint64_t hidden_cells(uint64_t pixels, uint64_t cell, uint64_t reach)
+{
+    const uint64_t all = gpume_div_up(pixels, cell);
+    const uint64_t seen = pixels > reach ? (pixels - reach + cell / 2) / cell : 0;
+    return all > seen ? all - seen : 0;
+}
+
+/* Does the key leave nearly all blocks visible? */
+static bool covers_little(
+    const struct gpume_sprite *sprite, const struct gpume_overlay_options *options)
+{
+    const uint64_t scale = options->look.scale;
+    const uint64_t across = hidden_cells(
+        options->width * scale, options->block_w * scale, (uint64_t) - (int64_t)sprite->left);
+    const uint64_t down = hidden_cells(
+        options->height * scale, options->block_h * scale, (uint64_t) - (int64_t)sprite->top);
+    const uint64_t all = blocks_of(options);
+    return across * down * COVERED_SHARE < all;
+}
+
+static struct gpume_sprite *make_empty(void)
+{
+    return gpume_sprite_cut(NULL, 0, 0, 0, 0, 0);
+}
+
+struct gpume_sprite *gpume_key_create(const struct gpume_overlay_options *options, double flow_max)
+{
+    const enum gpume_overlay_style style = options->look.style;
+    const bool is_wheel = style == GPUME_OVERLAY_ARROWS || style == GPUME_OVERLAY_FLOW;
+    const uint64_t shorter = gpume_min_u64(options->width, options->height) * options->look.scale;
+    const bool wanted = options->look.key == GPUME_OVERLAY_KEY_ON;
+    double side = (double)shorter / SIDE_SHARE;
+    side = side < SIDE_MAX ? side : SIDE_MAX;
+    side = wanted && side < SIDE_MIN ? SIDE_MIN : side;
+    if (options->look.key == GPUME_OVERLAY_KEY_OFF || (side < SIDE_READABLE && !wanted)) {
+        return make_empty();
+    }
+    const int margin = (int)(side / 10) + 2;
+    const bool labelled = style == GPUME_OVERLAY_FLOW && flow_max > 0 && side >= LABELS_MIN;
+    struct gpume_sprite *sprite =
+        is_wheel ? make_wheel(style, (int)side, margin, labelled ? flow_max : 0)
+                 : make_ramp(options, RAMP_SCALE * side, margin);
+    if (sprite && !wanted && !covers_little(sprite, options)) {
+        free(sprite);
+        return make_empty();
+    }
+    return sprite;
+}
+
+/* --- legends: a key in words */
 
 #define TEXT_SHARE 55.0 /* the picture's shorter side has this many heights of a letter */
 #define TEXT_MIN 8.0    /* pixels */
 #define TEXT_MAX 30.0   /* pixels */
-#define LINE 1.9        /* heights from a row to the next */
-#define RAMP 3.0        /* heights: the width of a ramp */
-#define PAD 0.8         /* heights around all, and from a ramp to its words */
+#define LEGEND_LINE 1.9 /* heights from a row to the next */
+#define LEGEND_RAMP 3.0 /* heights: the width of a ramp */
+#define LEGEND_PAD 0.8  /* heights around all, and from a ramp to its words */
 
-static void draw_ramp(
+static void draw_legend_ramp(
     cairo_t *cairo, const struct gpume_legend_row *row, double x, double y, double text)
 {
-    cairo_pattern_t *ramp = cairo_pattern_create_linear(x, y, x + RAMP * text, y);
+    cairo_pattern_t *ramp = cairo_pattern_create_linear(x, y, x + LEGEND_RAMP * text, y);
     cairo_pattern_add_color_stop_rgb(
         ramp, 0, row->from.r / 255.0, row->from.g / 255.0, row->from.b / 255.0);
     cairo_pattern_add_color_stop_rgb(
         ramp, 1, row->to.r / 255.0, row->to.g / 255.0, row->to.b / 255.0);
     cairo_set_source(cairo, ramp);
     cairo_pattern_destroy(ramp); /* cairo holds a reference */
-    cairo_rectangle(cairo, x, y - 0.15 * text, RAMP * text, 1.3 * text);
+    cairo_rectangle(cairo, x, y - 0.15 * text, LEGEND_RAMP * text, 1.3 * text);
     cairo_fill(cairo);
 }
 
-static struct gpume_sprite *draw(
+static struct gpume_sprite *draw_legend(
     const struct gpume_legend_row *rows, size_t count, int width, int height, double text)
 {
     const int margin = (int)text;
@@ -38,11 +290,11 @@ static struct gpume_sprite *draw(
     cairo_set_source_rgba(cairo, 0, 0, 0, 0.7);
     cairo_paint(cairo);
     for (size_t i = 0; i < count; i++) {
-        const double x = PAD * text, y = (PAD + LINE * (double)i) * text;
+        const double x = LEGEND_PAD * text, y = (LEGEND_PAD + LEGEND_LINE * (double)i) * text;
         if (!rows[i].plain) {
-            draw_ramp(cairo, &rows[i], x, y, text);
+            draw_legend_ramp(cairo, &rows[i], x, y, text);
         }
-        const double words = rows[i].plain ? x : x + (RAMP + PAD) * text;
+        const double words = rows[i].plain ? x : x + (LEGEND_RAMP + LEGEND_PAD) * text;
         gpume_text_draw(cairo, rows[i].text, words, y, text);
     }
     return gpume_sprite_end(cairo, width + margin, height + margin);
@@ -56,14 +308,14 @@ struct gpume_sprite *gpume_legend_create(const struct gpume_legend_row *rows, si
     const double text = fmin(fmax(wanted, TEXT_MIN), TEXT_MAX);
     double words = 0;
     for (size_t i = 0; i < count; i++) {
-        const double before = rows[i].plain ? 0 : (RAMP + PAD) * text;
+        const double before = rows[i].plain ? 0 : (LEGEND_RAMP + LEGEND_PAD) * text;
         words = fmax(words, before + gpume_text_width(rows[i].text, text));
     }
-    const double across = ceil(words + 2 * PAD * text);
-    const double down = ceil((LINE * ((double)count - 1) + 1.2 + 2 * PAD) * text);
+    const double across = ceil(words + 2 * LEGEND_PAD * text);
+    const double down = ceil((LEGEND_LINE * ((double)count - 1) + 1.2 + 2 * LEGEND_PAD) * text);
     const bool fits = across * 3 <= width && down * 3 <= height;
     if (key == GPUME_OVERLAY_KEY_OFF || (key == GPUME_OVERLAY_KEY_AUTO && !fits)) {
         return gpume_sprite_cut(NULL, 0, 0, 0, 0, 0);
     }
-    return draw(rows, count, (int)across, (int)down, text);
+    return draw_legend(rows, count, (int)across, (int)down, text);
 }

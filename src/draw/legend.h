@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A key in words for pictures with few kinds of colours, drawn once. One thread per legend. */
+/* Keys to the colours of pictures, each drawn once, and one thread for each. */
 #ifndef GPUME_DRAW_LEGEND_H
 #define GPUME_DRAW_LEGEND_H
 
@@ -10,6 +10,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* --- in colours, for overlays */
+
+/* The key for pictures and blocks of these sizes times options->look.scale; its origin belongs in
+ * the picture's lower right corner. Empty if no key is to be drawn. flow_max: pixels of motion at
+ * the rim of the wheel of flow, which are written below it; no more than 0: not written. NULL: out
+ * of memory. */
+struct gpume_sprite *gpume_key_create(const struct gpume_overlay_options *options, double flow_max);
+
+/* --- in words, for pictures with few kinds of colours */
 
 /* A ramp of colours and what it means, in the letters of draw/text.h. */
 struct gpume_legend_row {

@@ -6,8 +6,7 @@
  */
 #include "draw/overlay.h"
 #include "base/status.h"
-#include "draw/arrow.h"
-#include "draw/key.h"
+#include "draw/legend.h"
 #include "draw/sprite.h"
 
 #include <assert.h>
@@ -55,7 +54,7 @@ struct look {
     double rank; /* from 0, the costliest, to 1 */
 };
 
-static uint8_t *row_of(const struct gpume_plane *plane, uint32_t y)
+static uint8_t *rgb_row(const struct gpume_plane *plane, uint32_t y)
 {
     return (uint8_t *)plane->data + (ptrdiff_t)y * plane->stride;
 }
@@ -163,11 +162,11 @@ static void enlarge(const struct gpume_overlay *overlay, const struct gpume_plan
     const uint32_t scale = overlay->options.look.scale;
     const struct gpume_plane *const picture = &overlay->picture;
     for (uint32_t y = 0; y < rgb->height; y++) {
-        uint8_t *const first = row_of(picture, y * scale);
+        uint8_t *const first = rgb_row(picture, y * scale);
         if (scale == 1) {
-            memcpy(first, row_of(rgb, y), 3 * (size_t)rgb->width);
+            memcpy(first, rgb_row(rgb, y), 3 * (size_t)rgb->width);
         } else {
-            enlarge_row(first, row_of(rgb, y), rgb->width, scale);
+            enlarge_row(first, rgb_row(rgb, y), rgb->width, scale);
         }
         if (overlay->options.look.style != GPUME_OVERLAY_ARROWS) {
             turn_gray(first, picture->width);
@@ -176,7 +175,7 @@ static void enlarge(const struct gpume_overlay *overlay, const struct gpume_plan
             darken(first, picture->width, overlay->options.look.dim);
         }
         for (uint32_t i = 1; i < scale; i++) {
-            memcpy(row_of(picture, y * scale + i), first, 3 * (size_t)picture->width);
+            memcpy(rgb_row(picture, y * scale + i), first, 3 * (size_t)picture->width);
         }
     }
 }
@@ -226,7 +225,7 @@ static void fill(const struct gpume_overlay *overlay, const struct rectangle *pl
     const unsigned r = colour.r * share + 128, g = colour.g * share + 128,
                    b = colour.b * share + 128;
     for (uint32_t y = 0; y < place->height; y++) {
-        uint8_t *p = row_of(&overlay->picture, place->y + y) + 3 * (size_t)place->x;
+        uint8_t *p = rgb_row(&overlay->picture, place->y + y) + 3 * (size_t)place->x;
         for (uint32_t x = 0; x < place->width; x++, p += 3) {
             p[0] = (uint8_t)((p[0] * rest + r) >> 8);
             p[1] = (uint8_t)((p[1] * rest + g) >> 8);
@@ -240,7 +239,7 @@ static void tint(
     const struct gpume_overlay *overlay, const struct rectangle *place, struct gpume_colour colour)
 {
     for (uint32_t y = 0; y < place->height; y++) {
-        uint8_t *p = row_of(&overlay->picture, place->y + y) + 3 * (size_t)place->x;
+        uint8_t *p = rgb_row(&overlay->picture, place->y + y) + 3 * (size_t)place->x;
         for (uint32_t x = 0; x < place->width; x++, p += 3) {
             const unsigned light = FLOW_DARKEST + (256 - FLOW_DARKEST) * p[0] / 255;
             p[0] = (uint8_t)(colour.r * light >> 8);

@@ -44,4 +44,18 @@ struct gpume_sprite *gpume_sprite_end(struct _cairo *cairo, int origin_x, int or
 void gpume_sprite_put(
     const struct gpume_sprite *sprite, const struct gpume_plane *rgb, int64_t x, int64_t y);
 
+/* --- arrows of true length, drawn straight into a picture of R, G, B bytes: they differ by
+ * fractions of a pixel and may cross a whole picture, so none is kept. Pure functions, any thread.
+ */
+
+struct gpume_arrow {
+    double x, y;   /* its tip, in pixels of the picture */
+    double dx, dy; /* from its tail to its tip; not (0,0) */
+    double cell;   /* pixels from one arrow to the next: decides how bold it is */
+    struct gpume_colour colour;
+};
+
+/* Clipped to the picture. A motion of less than the head's length is a dot with a tail. */
+void gpume_arrow_put(const struct gpume_arrow *arrow, const struct gpume_plane *rgb);
+
 #endif
