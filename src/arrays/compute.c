@@ -1,10 +1,36 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "arrays/context.h"
+/* The public functions of compute.h: arguments, and the backend that does the work. */
+#include "arrays/backend.h"
 #include "base/args.h"
+#include "base/clock.h"
+#include "base/locked_log.h"
 #include "base/sized.h"
 #include "base/status.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+struct gpume_compute {
+    struct gpume_locked_log locked;
+    const struct gpume_log *log;
+    const struct gpume_compute_ops *ops;
+    void *state;
+    struct gpume_compute_times times;
+};
+
+struct gpume_array {
+    struct gpume_compute *compute;
+    void *memory;
+    uint64_t bytes;
+};
+
+struct gpume_program {
+    struct gpume_compute *compute;
+    void *state;
+    uint32_t array_count, push_bytes;
+};
+
+/* --- contexts */
 
 int gpume_compute_params_fill(struct gpume_compute_params *params)
 {
@@ -90,4 +116,543 @@ int gpume_compute_times_fill(const gpume_compute *compute, struct gpume_compute_
         return GPUME_INVALID;
     }
     return gpume_sized_write(times, &compute->times, sizeof(compute->times));
+}
+
+/* --- arrays */
+
+static void destroy_memory(struct gpume_array *array)
+{
+    if (array->memory) {
+        array->compute->ops->destroy(array->compute->state, array->memory);
+    }
+}
+
+/* mapped: NULL for an array that the host does not reach. */
+static int create_handle(
+    struct gpume_compute *compute, struct gpume_array **out, uint64_t bytes, void **mapped)
+{
+    struct gpume_array *array = malloc(sizeof(*array));
+    if (!array) {
+        return gpume_log_nomem(compute->log, "an array");
+    }
+    *array = (struct gpume_array){.compute = compute, .bytes = bytes};
+    int status = mapped ? compute->ops->create_host(compute->state, bytes, &array->memory, mapped)
+                        : compute->ops->create(compute->state, bytes, &array->memory);
+    if (status != GPUME_OK) {
+        free(array);
+        return status;
+    }
+    *out = array;
+    return GPUME_OK;
+}
+
+int gpume_array_create(gpume_compute *compute, gpume_array **out, uint64_t bytes)
+{
+    return compute && out ? create_handle(compute, out, bytes, NULL) : GPUME_INVALID;
+}
+
+int gpume_array_create_host(
+    gpume_compute *compute, gpume_array **out, uint64_t bytes, void **memory)
+{
+    return compute && out && memory ? create_handle(compute, out, bytes, memory) : GPUME_INVALID;
+}
+
+void gpume_array_destroy(gpume_array **array)
+{
+    if (array && *array) {
+        destroy_memory(*array);
+        free(*array);
+        *array = NULL;
+    }
+}
+
+static bool array_holds(const struct gpume_array *array, uint64_t offset, uint64_t bytes)
+{
+    return offset <= array->bytes && bytes <= array->bytes - offset;
+}
+
+/* Adds to the times, because one call may transfer several arrays. */
+static int move_in(struct gpume_array *array, uint64_t offset, const void *data, uint64_t bytes)
+{
+    struct gpume_compute *compute = array->compute;
+    uint64_t start = gpume_clock_ns();
+    int status = bytes > 0 ? compute->ops->write(compute->state, array->memory, offset, data, bytes)
+                           : GPUME_OK;
+    compute->times.to_device_ns += gpume_clock_ns() - start;
+    return status;
+}
+
+static int move_out(const struct gpume_array *array, uint64_t offset, void *data, uint64_t bytes)
+{
+    struct gpume_compute *compute = array->compute;
+    uint64_t start = gpume_clock_ns();
+    int status = bytes > 0 ? compute->ops->read(compute->state, array->memory, offset, data, bytes)
+                           : GPUME_OK;
+    compute->times.from_device_ns += gpume_clock_ns() - start;
+    return status;
+}
+
+int gpume_array_write(gpume_array *array, uint64_t offset, const void *data, uint64_t bytes)
+{
+    if (!array || (!data && bytes > 0) || !array_holds(array, offset, bytes)) {
+        return GPUME_INVALID;
+    }
+    array->compute->times = (struct gpume_compute_times){0};
+    return move_in(array, offset, data, bytes);
+}
+
+int gpume_array_read(const gpume_array *array, uint64_t offset, void *data, uint64_t bytes)
+{
+    if (!array || (!data && bytes > 0) || !array_holds(array, offset, bytes)) {
+        return GPUME_INVALID;
+    }
+    array->compute->times = (struct gpume_compute_times){0};
+    return move_out(array, offset, data, bytes);
+}
+
+/* Whether a part of an array can be copied to one of another: gpume_array_copy. */
+static bool can_copy_array(const struct gpume_array *to, uint64_t to_offset,
+    const struct gpume_array *from, uint64_t from_offset, uint64_t bytes)
+{
+    return to && from && to->compute == from->compute && array_holds(to, to_offset, bytes) &&
+           array_holds(from, from_offset, bytes) && (to_offset | from_offset | bytes) % 4 == 0 &&
+           (to != from || to_offset >= from_offset + bytes || from_offset >= to_offset + bytes);
+}
+
+int gpume_array_copy(gpume_array *to, uint64_t to_offset, const gpume_array *from,
+    uint64_t from_offset, uint64_t bytes)
+{
+    if (!can_copy_array(to, to_offset, from, from_offset, bytes)) {
+        return GPUME_INVALID;
+    }
+    struct gpume_compute *compute = to->compute;
+    compute->times = (struct gpume_compute_times){0};
+    return bytes == 0 ? GPUME_OK
+                      : compute->ops->copy(compute->state, to->memory, to_offset, from->memory,
+                            from_offset, bytes, &compute->times.run_ns);
+}
+
+/* Makes an array of host memory: the memory itself if the backend's arrays are host memory, else a
+ * copy. Return it with give_back_array even after a failure; a zeroed array is fine there. */
+static int borrow_array(
+    struct gpume_compute *compute, struct gpume_array *array, void *data, uint64_t bytes)
+{
+    if (compute->ops->on_host) {
+        *array = (struct gpume_array){.compute = compute, .memory = data, .bytes = bytes};
+        return GPUME_OK;
+    }
+    *array = (struct gpume_array){.compute = compute, .bytes = bytes};
+    GPUME_CHECK(compute->ops->create(compute->state, bytes, &array->memory));
+    return move_in(array, 0, data, bytes);
+}
+
+static void give_back_array(struct gpume_array *array)
+{
+    if (array->compute && !array->compute->ops->on_host) {
+        destroy_memory(array);
+    }
+}
+
+/* Copies the array back to the host memory from which it was borrowed. */
+static int fetch_array(const struct gpume_array *array, void *data)
+{
+    return array->compute->ops->on_host ? GPUME_OK : move_out(array, 0, data, array->bytes);
+}
+
+/* --- sorting */
+
+#define SORT_MAX (UINT64_C(1) << 30)
+
+int gpume_sort_params_fill(struct gpume_sort_params *params)
+{
+    static const struct gpume_sort_params defaults = {.key_bits = 32};
+    return params ? gpume_sized_write(params, &defaults, sizeof(defaults)) : GPUME_INVALID;
+}
+
+static bool can_sort(const struct gpume_sort_params *params, uint64_t count)
+{
+    if ((unsigned)params->type > GPUME_KEY_I32 || (unsigned)params->method > GPUME_SORT_BITONIC ||
+        params->key_bits > 32 || count > SORT_MAX) {
+        return false;
+    }
+    for (uint32_t i = 0; params->segments && i < params->segment_count; i++) {
+        const struct gpume_segment *segment = &params->segments[i];
+        if (segment->first > count || segment->count > count - segment->first) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The caller's parameters for `count` keys, checked and in the library's own form. */
+static int read_sort_params(const struct gpume_compute *compute,
+    const struct gpume_sort_params *params, uint64_t count, struct gpume_sort_params *own)
+{
+    int status = gpume_sized_read(own, sizeof(*own), params, "gpume_sort_params", compute->log);
+    if (status == GPUME_OK && !can_sort(own, count)) {
+        status = GPUME_INVALID;
+    }
+    if (status == GPUME_OK && (own->key_bits == 0 || own->type == GPUME_KEY_I32)) {
+        own->key_bits = 32;
+    }
+    return status;
+}
+
+static int sort_arrays(const struct gpume_sort_params *own, struct gpume_array *keys,
+    struct gpume_array *payload, uint64_t count)
+{
+    struct gpume_compute *compute = keys->compute;
+    if (count == 0 || (own->segments && own->segment_count == 0)) {
+        return GPUME_OK;
+    }
+    return compute->ops->sort(compute->state, own, keys->memory, payload ? payload->memory : NULL,
+        count, &compute->times.run_ns);
+}
+
+int gpume_array_sort(
+    const struct gpume_sort_params *params, gpume_array *keys, gpume_array *payload, uint64_t count)
+{
+    if (!params || !keys) {
+        return GPUME_INVALID;
+    }
+    struct gpume_sort_params own;
+    GPUME_CHECK(read_sort_params(keys->compute, params, count, &own));
+    if (!array_holds(keys, 0, count * 4) ||
+        (payload && (payload == keys || payload->compute != keys->compute ||
+                        !array_holds(payload, 0, count * 4)))) {
+        return GPUME_INVALID;
+    }
+    keys->compute->times = (struct gpume_compute_times){0};
+    return sort_arrays(&own, keys, payload, count);
+}
+
+int gpume_sort(gpume_compute *compute, const struct gpume_sort_params *params, uint32_t *keys,
+    uint32_t *payload, uint64_t count)
+{
+    if (!compute || !params || (!keys && count > 0) || (keys && keys == payload)) {
+        return GPUME_INVALID;
+    }
+    struct gpume_sort_params own;
+    struct gpume_array keys_array = {0}, payload_array = {0};
+    int status = read_sort_params(compute, params, count, &own);
+    if (status != GPUME_OK) {
+        return status;
+    }
+    compute->times = (struct gpume_compute_times){0};
+    if (count == 0) {
+        return GPUME_OK;
+    }
+    GPUME_TRY(borrow_array(compute, &keys_array, keys, count * 4));
+    if (payload) {
+        GPUME_TRY(borrow_array(compute, &payload_array, payload, count * 4));
+    }
+    GPUME_TRY(sort_arrays(&own, &keys_array, payload ? &payload_array : NULL, count));
+    GPUME_TRY(fetch_array(&keys_array, keys));
+    if (payload) {
+        GPUME_TRY(fetch_array(&payload_array, payload));
+    }
+fail:
+    give_back_array(&payload_array);
+    give_back_array(&keys_array);
+    return status;
+}
+
+/* --- reductions */
+
+static bool is_valid_reduction(const struct gpume_reduction *what, const uint64_t *results)
+{
+    return results && (unsigned)what->element <= GPUME_ELEMENT_U32 &&
+           what->count <= GPUME_REDUCE_MAX &&
+           (what->kind != GPUME_REDUCE_MINIMUM || what->count > 0) &&
+           (what->kind != GPUME_REDUCE_HISTOGRAM || (what->shift <= 31 && what->bin_count >= 1 &&
+                                                        what->bin_count <= GPUME_HISTOGRAM_MAX));
+}
+
+static int reduce_array(
+    const struct gpume_array *array, const struct gpume_reduction *what, uint64_t *results)
+{
+    if (!array || !is_valid_reduction(what, results)) {
+        return GPUME_INVALID;
+    }
+    const uint64_t elements = array->bytes / gpume_element_bytes(what->element);
+    if (what->first > elements || what->count > elements - what->first) {
+        return GPUME_INVALID;
+    }
+    struct gpume_compute *compute = array->compute;
+    compute->times = (struct gpume_compute_times){0};
+    return compute->ops->reduce(
+        compute->state, what, array->memory, results, &compute->times.run_ns);
+}
+
+static int reduce_host(struct gpume_compute *compute, const struct gpume_reduction *what,
+    const void *data, uint64_t *results)
+{
+    if (!compute || (!data && what->count > 0) || !is_valid_reduction(what, results)) {
+        return GPUME_INVALID;
+    }
+    struct gpume_array array = {0};
+    int status;
+    compute->times = (struct gpume_compute_times){0};
+    /* Reductions only read the array, so const may be cast away. */
+    GPUME_TRY(borrow_array(compute, &array, (void *)(uintptr_t)data,
+        what->count * gpume_element_bytes(what->element)));
+    const uint64_t moved_ns = compute->times.to_device_ns;
+    status = reduce_array(&array, what, results);
+    compute->times.to_device_ns = moved_ns;
+fail:
+    give_back_array(&array);
+    return status;
+}
+
+static int take_minimum(int status, const uint64_t results[2], struct gpume_minimum *minimum)
+{
+    if (status == GPUME_OK) {
+        *minimum = (struct gpume_minimum){.index = results[1], .value = (uint32_t)results[0]};
+    }
+    return status;
+}
+
+#define REDUCTION(what, ...)                                                                       \
+    &(struct gpume_reduction)                                                                      \
+    {                                                                                              \
+        .kind = (what), .element = element, .count = count, __VA_ARGS__                            \
+    }
+
+int gpume_array_sum(const gpume_array *array, enum gpume_element element, uint64_t first,
+    uint64_t count, uint64_t *sum)
+{
+    return reduce_array(array, REDUCTION(GPUME_REDUCE_SUM, .first = first), sum);
+}
+
+int gpume_sum(gpume_compute *compute, enum gpume_element element, const void *data, uint64_t count,
+    uint64_t *sum)
+{
+    return reduce_host(compute, REDUCTION(GPUME_REDUCE_SUM, .first = 0), data, sum);
+}
+
+int gpume_array_minimum(const gpume_array *array, enum gpume_element element, uint64_t first,
+    uint64_t count, struct gpume_minimum *minimum)
+{
+    uint64_t results[2];
+    const int status = reduce_array(
+        array, REDUCTION(GPUME_REDUCE_MINIMUM, .first = first), minimum ? results : NULL);
+    return take_minimum(status, results, minimum);
+}
+
+int gpume_minimum(gpume_compute *compute, enum gpume_element element, const void *data,
+    uint64_t count, struct gpume_minimum *minimum)
+{
+    uint64_t results[2];
+    const int status = reduce_host(
+        compute, REDUCTION(GPUME_REDUCE_MINIMUM, .first = 0), data, minimum ? results : NULL);
+    return take_minimum(status, results, minimum);
+}
+
+int gpume_array_histogram(const gpume_array *array, enum gpume_element element, uint64_t first,
+    uint64_t count, uint32_t shift, uint32_t bin_count, uint64_t *bins)
+{
+    return reduce_array(array,
+        REDUCTION(GPUME_REDUCE_HISTOGRAM, .first = first, .shift = shift, .bin_count = bin_count),
+        bins);
+}
+
+int gpume_histogram(gpume_compute *compute, enum gpume_element element, const void *data,
+    uint64_t count, uint32_t shift, uint32_t bin_count, uint64_t *bins)
+{
+    return reduce_host(compute,
+        REDUCTION(GPUME_REDUCE_HISTOGRAM, .shift = shift, .bin_count = bin_count), data, bins);
+}
+
+/* --- programs */
+
+static bool is_valid_program(const struct gpume_program_params *params)
+{
+    return params->spirv && params->spirv_bytes > 0 && params->spirv_bytes % 4 == 0 &&
+           params->array_count <= GPUME_PROGRAM_ARRAYS_MAX &&
+           params->push_bytes <= GPUME_PROGRAM_PUSH_MAX && params->push_bytes % 4 == 0 &&
+           (params->constant_count == 0 || params->constants);
+}
+
+int gpume_program_create(
+    gpume_compute *compute, gpume_program **out, const struct gpume_program_params *params)
+{
+    if (!compute || !out || !params) {
+        return GPUME_INVALID;
+    }
+    struct gpume_program_params own;
+    int status = gpume_sized_read(&own, sizeof(own), params, "gpume_program_params", compute->log);
+    if (status != GPUME_OK) {
+        return status;
+    }
+    if (!is_valid_program(&own)) {
+        return GPUME_INVALID;
+    }
+    if (!compute->ops->program_create) {
+        return gpume_log_fail(compute->log, GPUME_UNSUPPORTED,
+            "programs need a Vulkan device; use params.backend = GPUME_BACKEND_VULKAN");
+    }
+    struct gpume_program *program = malloc(sizeof(*program));
+    if (!program) {
+        return gpume_log_nomem(compute->log, "a program");
+    }
+    *program = (struct gpume_program){
+        .compute = compute, .array_count = own.array_count, .push_bytes = own.push_bytes};
+    status = compute->ops->program_create(compute->state, &own, &program->state);
+    if (status != GPUME_OK) {
+        free(program);
+        return status;
+    }
+    *out = program;
+    return GPUME_OK;
+}
+
+void gpume_program_destroy(gpume_program **program)
+{
+    if (program && *program) {
+        (*program)->compute->ops->program_destroy((*program)->compute->state, (*program)->state);
+        free(*program);
+        *program = NULL;
+    }
+}
+
+/* Whether the program can run on these arrays, whose memories it fills in: gpume_program_run. */
+static bool can_run_program(const struct gpume_program *program, gpume_array *const *arrays,
+    const void *push, const uint32_t groups[3], void **memories)
+{
+    if (!program || (!arrays && program->array_count > 0) || (!push && program->push_bytes > 0) ||
+        !groups) {
+        return false;
+    }
+    for (uint32_t i = 0; i < program->array_count; i++) {
+        if (!arrays[i] || arrays[i]->compute != program->compute) {
+            return false;
+        }
+        memories[i] = arrays[i]->memory;
+    }
+    return true;
+}
+
+int gpume_program_run(
+    gpume_program *program, gpume_array *const *arrays, const void *push, const uint32_t groups[3])
+{
+    void *memories[GPUME_PROGRAM_ARRAYS_MAX];
+    if (!can_run_program(program, arrays, push, groups, memories)) {
+        return GPUME_INVALID;
+    }
+    struct gpume_compute *compute = program->compute;
+    compute->times = (struct gpume_compute_times){0};
+    if (groups[0] == 0 || groups[1] == 0 || groups[2] == 0) {
+        return GPUME_OK;
+    }
+    return compute->ops->program_run(
+        compute->state, program->state, memories, push, groups, &compute->times.run_ns);
+}
+
+/* --- batches */
+
+struct gpume_batch {
+    struct gpume_compute *compute;
+    void *state;
+    bool busy; /* submitted and not waited for */
+    uint32_t count, count_max;
+    struct gpume_batch_step steps[];
+};
+
+int gpume_batch_create(gpume_compute *compute, gpume_batch **out, uint32_t steps_max)
+{
+    if (!compute || !out || steps_max == 0 || steps_max > GPUME_BATCH_STEPS_MAX) {
+        return GPUME_INVALID;
+    }
+    struct gpume_batch *batch = malloc(sizeof(*batch) + steps_max * sizeof(batch->steps[0]));
+    if (!batch) {
+        return gpume_log_nomem(compute->log, "a batch");
+    }
+    *batch = (struct gpume_batch){.compute = compute, .count_max = steps_max};
+    const int status = compute->ops->batch_create(compute->state, steps_max, &batch->state);
+    if (status != GPUME_OK) {
+        free(batch);
+        return status;
+    }
+    *out = batch;
+    return GPUME_OK;
+}
+
+void gpume_batch_destroy(gpume_batch **batch)
+{
+    if (batch && *batch) {
+        (void)gpume_batch_wait(*batch);
+        (*batch)->compute->ops->batch_destroy((*batch)->compute->state, (*batch)->state);
+        free(*batch);
+        *batch = NULL;
+    }
+}
+
+static bool can_add(const struct gpume_batch *batch)
+{
+    return batch && !batch->busy && batch->count < batch->count_max;
+}
+
+int gpume_batch_copy(gpume_batch *batch, gpume_array *to, uint64_t to_offset,
+    const gpume_array *from, uint64_t from_offset, uint64_t bytes)
+{
+    if (!can_add(batch) || !can_copy_array(to, to_offset, from, from_offset, bytes) ||
+        to->compute != batch->compute) {
+        return GPUME_INVALID;
+    }
+    if (bytes > 0) {
+        batch->steps[batch->count++] = (struct gpume_batch_step){.to = to->memory,
+            .to_offset = to_offset,
+            .from = from->memory,
+            .from_offset = from_offset,
+            .bytes = bytes};
+    }
+    return GPUME_OK;
+}
+
+int gpume_batch_run(gpume_batch *batch, gpume_program *program, gpume_array *const *arrays,
+    const void *push, const uint32_t groups[3])
+{
+    void *memories[GPUME_PROGRAM_ARRAYS_MAX] = {NULL};
+    if (!can_add(batch) || !can_run_program(program, arrays, push, groups, memories) ||
+        program->compute != batch->compute) {
+        return GPUME_INVALID;
+    }
+    if (groups[0] > 0 && groups[1] > 0 && groups[2] > 0) {
+        struct gpume_batch_step *step = &batch->steps[batch->count++];
+        *step = (struct gpume_batch_step){.program = program->state};
+        memcpy(step->memories, memories, sizeof(memories));
+        memcpy(step->groups, groups, sizeof(step->groups));
+        if (program->push_bytes > 0) {
+            memcpy(step->push, push, program->push_bytes);
+        }
+    }
+    return GPUME_OK;
+}
+
+int gpume_batch_submit(gpume_batch *batch)
+{
+    if (!batch || batch->busy) {
+        return GPUME_INVALID;
+    }
+    const struct gpume_compute *compute = batch->compute;
+    const uint32_t count = batch->count;
+    batch->count = 0;
+    const int status =
+        compute->ops->batch_submit(compute->state, batch->state, batch->steps, count);
+    batch->busy = status == GPUME_OK;
+    return status;
+}
+
+int gpume_batch_wait(gpume_batch *batch)
+{
+    if (!batch) {
+        return GPUME_INVALID;
+    }
+    struct gpume_compute *compute = batch->compute;
+    compute->times = (struct gpume_compute_times){0};
+    if (!batch->busy) {
+        return GPUME_OK;
+    }
+    batch->busy = false;
+    return compute->ops->batch_wait(compute->state, batch->state, &compute->times.run_ns);
 }

@@ -8,30 +8,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct cpu {
-    const struct gpume_log *log;
-};
-
+/* The state is the log alone. */
 static int open_cpu(
     void **state, const struct gpume_compute_params *params, const struct gpume_log *log)
 {
     (void)params;
-    struct cpu *cpu = malloc(sizeof(*cpu));
-    if (!cpu) {
-        return gpume_log_nomem(log, "a context");
-    }
-    cpu->log = log;
-    *state = cpu;
+    *state = (void *)(uintptr_t)log;
     return GPUME_OK;
 }
 
 static int close_cpu(void *state)
 {
-    free(state);
+    (void)state;
     return GPUME_OK;
 }
 
-static void get_info(const void *state, struct gpume_compute_info *info)
+static void get_cpu_info(const void *state, struct gpume_compute_info *info)
 {
     (void)state;
     info->backend = "cpu";
@@ -40,26 +32,26 @@ static void get_info(const void *state, struct gpume_compute_info *info)
     info->array_bytes_max = SIZE_MAX / 2;
 }
 
-static int create(void *state, uint64_t bytes, void **memory)
+static int create_memory(void *state, uint64_t bytes, void **memory)
 {
-    const struct cpu *cpu = state;
+    const struct gpume_log *log = state;
     void *made = bytes <= SIZE_MAX / 2 ? malloc(bytes > 0 ? (size_t)bytes : 1) : NULL;
     if (!made) {
-        return gpume_log_fail(cpu->log, GPUME_NOMEM, "out of memory for an array of %llu MiB",
+        return gpume_log_fail(log, GPUME_NOMEM, "out of memory for an array of %llu MiB",
             (unsigned long long)(bytes >> 20) + 1);
     }
     *memory = made;
     return GPUME_OK;
 }
 
-static int create_host(void *state, uint64_t bytes, void **memory, void **mapped)
+static int create_mapped(void *state, uint64_t bytes, void **memory, void **mapped)
 {
-    GPUME_CHECK(create(state, bytes, memory));
+    GPUME_CHECK(create_memory(state, bytes, memory));
     *mapped = *memory;
     return GPUME_OK;
 }
 
-static void destroy(void *state, void *memory)
+static void free_memory(void *state, void *memory)
 {
     (void)state;
     free(memory);
@@ -80,8 +72,8 @@ static int read_memory(void *state, const void *memory, uint64_t offset, void *d
     return GPUME_OK;
 }
 
-static int copy(void *state, void *to, uint64_t to_offset, const void *from, uint64_t from_offset,
-    uint64_t bytes, uint64_t *run_ns)
+static int copy_memory(void *state, void *to, uint64_t to_offset, const void *from,
+    uint64_t from_offset, uint64_t bytes, uint64_t *run_ns)
 {
     (void)state;
     uint64_t start = gpume_clock_ns();
@@ -90,16 +82,16 @@ static int copy(void *state, void *to, uint64_t to_offset, const void *from, uin
     return GPUME_OK;
 }
 
-static int sort(void *state, const struct gpume_sort_params *params, void *keys, void *payload,
-    uint64_t count, uint64_t *run_ns)
+static int sort_memory(void *state, const struct gpume_sort_params *params, void *keys,
+    void *payload, uint64_t count, uint64_t *run_ns)
 {
-    const struct cpu *cpu = state;
+    const struct gpume_log *log = state;
     uint64_t start = gpume_clock_ns();
     int status = gpume_host_sort(params, keys, payload, count);
     *run_ns = gpume_clock_ns() - start;
     if (status != GPUME_OK) {
-        gpume_log_write(cpu->log, GPUME_LOG_ERROR,
-            "%llu keys: out of memory for sorting them; sort fewer keys per call",
+        gpume_log_write(log, GPUME_LOG_ERROR,
+            "%llu keys: out of memory for sorting them; sort_memory fewer keys per call",
             (unsigned long long)count);
     }
     return status;
@@ -176,7 +168,7 @@ static void reduce_memory(const struct gpume_reduction *what, const void *memory
     }
 }
 
-static int reduce(void *state, const struct gpume_reduction *what, const void *memory,
+static int reduce_timed(void *state, const struct gpume_reduction *what, const void *memory,
     uint64_t *results, uint64_t *run_ns)
 {
     (void)state;
@@ -189,10 +181,10 @@ static int reduce(void *state, const struct gpume_reduction *what, const void *m
 /* How long the batch took. */
 static int batch_create(void *state, uint32_t steps_max, void **batch)
 {
-    const struct cpu *cpu = state;
+    const struct gpume_log *log = state;
     (void)steps_max;
     *batch = calloc(1, sizeof(uint64_t));
-    return *batch ? GPUME_OK : gpume_log_nomem(cpu->log, "a batch");
+    return *batch ? GPUME_OK : gpume_log_nomem(log, "a batch");
 }
 
 static void batch_destroy(void *state, void *batch)
@@ -210,7 +202,7 @@ static int batch_submit(
     for (uint32_t i = 0; i < count; i++) {
         const struct gpume_batch_step *step = &steps[i];
         uint64_t ns = 0;
-        GPUME_CHECK(copy(
+        GPUME_CHECK(copy_memory(
             state, step->to, step->to_offset, step->from, step->from_offset, step->bytes, &ns));
         *run_ns += ns;
     }
@@ -227,16 +219,16 @@ static int batch_wait(void *state, void *batch, uint64_t *run_ns)
 const struct gpume_compute_ops gpume_compute_cpu = {
     .open = open_cpu,
     .close = close_cpu,
-    .get_info = get_info,
+    .get_info = get_cpu_info,
     .on_host = true,
-    .create = create,
-    .create_host = create_host,
-    .destroy = destroy,
+    .create = create_memory,
+    .create_host = create_mapped,
+    .destroy = free_memory,
     .write = write_memory,
     .read = read_memory,
-    .copy = copy,
-    .sort = sort,
-    .reduce = reduce,
+    .copy = copy_memory,
+    .sort = sort_memory,
+    .reduce = reduce_timed,
     .batch_create = batch_create,
     .batch_destroy = batch_destroy,
     .batch_submit = batch_submit,

@@ -21,12 +21,9 @@ uint64_t gpume_host_sort_scratch_bytes(
 void gpume_host_sort_in(const struct gpume_sort_params *params, uint32_t *keys, uint32_t *payload,
     uint64_t count, void *scratch);
 
-/* One segment each; segments and method of the parameters are ignored. The radix sort needs scratch
- * memory for as many keys and payloads as it sorts. The bitonic network, which exists for
- * comparison and as a second opinion, compares all bits of a key, whatever key_bits says. */
+/* The radix sort of one segment; segments and method of the parameters are ignored. It needs
+ * scratch memory for as many keys and payloads as it sorts. */
 void gpume_radix_sort(const struct gpume_sort_params *params, uint32_t *keys, uint32_t *payload,
-    uint64_t count, void *scratch);
-void gpume_bitonic_sort(const struct gpume_sort_params *params, uint32_t *keys, uint32_t *payload,
     uint64_t count, void *scratch);
 
 #define GPUME_HOST_RANK_WORDS 3u /* of scratch memory per cost */

@@ -1,14 +1,39 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A field on its way: the public part plus what keeps its memory alive. It lives in a slot of a
- * lane; its arrays point into the engine's memory of that slot, which stays untouched until the
- * last reference is released.
+ * Frames and fields on their way, with what keeps their memory alive.
  */
 #ifndef GPUME_FRAME_FIELD_H
 #define GPUME_FRAME_FIELD_H
 
-#include "frame/frame.h"
+#include "gpume/gpume.h"
 #include "model/plan.h"
+
+#include <stdatomic.h>
+
+/* --- one luma frame of the pool, shared by reference count: the lane holds it while the engine
+ * reads it, a field while its receiver may read it. With the last reference it goes back to the
+ * pool. */
+
+struct gpume_frame {
+    struct gpume_plane plane; /* memory provided by the engine */
+    uint64_t sequence;        /* 0 for the first frame sent */
+    int64_t time_us;
+    const void *home;    /* that engine */
+    uint32_t home_index; /* the engine's number in the pipeline */
+    uint32_t pool_index; /* the memory's number there */
+    atomic_uint refs;
+    void (*recycle)(void *owner, struct gpume_frame *frame);
+    void *owner;
+};
+
+void gpume_frame_ref(struct gpume_frame *frame);
+
+/* Drops a reference and sets *frame to NULL; NULL is fine. */
+void gpume_frame_unref(struct gpume_frame **frame);
+
+/* --- a field: the public part plus what it needs. It lives in a slot of a lane; its arrays point
+ * into the engine's memory of that slot, which stays untouched until the last reference is
+ * released. */
 
 /* What an engine finds for a task: arrays over the blocks of all layers, one layer after the other.
  * Those marked * hold plan.kept candidates, one after the other. NULL: the plan does not want it.
