@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* gpu/tune/prune_shape: shapes respect their limits for every plan, and the policy follows the
+/* gpu/tune/pruning: shapes respect their limits for every plan, and the policy follows the
  * measured times. */
 #include "common/shared.h"
 #include "gpu/tune/pruning.h"

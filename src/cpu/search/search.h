@@ -152,7 +152,7 @@ struct gpume_search {
      * adds to counts. Spans may be searched in parallel. Layers may have any shape. */
     void (*span)(const struct gpume_search_field *field, const struct gpume_span *span,
         struct gpume_vector *vectors, uint32_t *costs, struct gpume_search_counts *counts);
-    /* Makes one row of box sums of one level (box_rows.h). NULL: without elimination. */
+    /* Makes one row of box sums of one level (x86.h). NULL: without elimination. */
     void (*box_row)(
         const struct gpume_boxes *boxes, const uint8_t *padded, uint32_t level, uint32_t row);
     /* Of `count` samples, at most GPUME_DIFFERENCES_MAX. */

@@ -350,7 +350,7 @@ fail:
     return status;
 }
 
-/* Everything that may fail: kernels and their check (sort_check.h), memory, the table. key_bits: 1
+/* Everything that may fail: kernels and their check, memory, the table. key_bits: 1
  * to 32. The arrays hold `count` words and are not touched; payload may be NULL. */
 static int segment_sort_prepare(struct gpume_gpu *gpu, struct transfer *transfer,
     const struct gpume_cache *cache, const struct gpume_sort_params *params,

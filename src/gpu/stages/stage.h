@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Stages: the steps that a submission takes on the device, in the order of one table. The engine,
- * its memory, its statistics and its log walk that table; each stage lives in a file of its own,
- * whose head says what it reads and writes. Some stages run once for every layer of blocks.
+ * its memory, its statistics and its log walk that table. Stages that work on the same things share
+ * a file. Some stages run once for every layer of blocks.
  *
  *               reads                               writes
  *   upload      upload memory                       surface SOURCE
