@@ -2,7 +2,7 @@
 #include "estimate/times.h"
 
 #include "console.h"
-#include "media/find.h"
+#include "media/timeline.h"
 
 static bool has_times(const struct gpume_estimate_options *options)
 {
@@ -12,7 +12,7 @@ static bool has_times(const struct gpume_estimate_options *options)
 int gpume_estimate_check_times(const struct gpume_estimate_options *options)
 {
     if (has_times(options) &&
-        (options->common.input_count > 1 || !gpume_find_is_possible(options->common.inputs[0]))) {
+        (options->common.input_count > 1 || !gpume_input_is_file(options->common.inputs[0]))) {
         return gpume_refuse(GPUME_INVALID,
             "--%s: a time needs one video file, which is read twice; give --start and --frames as "
             "numbers of frames",

@@ -17,7 +17,7 @@
 #include "firstpass/report.h"
 #include "firstpass/spacing.h"
 #include "firstpass/verify.h"
-#include "media/packet_times.h"
+#include "media/timeline.h"
 #include "signals.h"
 
 #include <ctype.h>

@@ -3,7 +3,7 @@
 #ifndef GPUME_CLI_PLAN_CHUNKS_H
 #define GPUME_CLI_PLAN_CHUNKS_H
 
-#include "media/keyframes.h"
+#include "media/timeline.h"
 
 #include <stddef.h>
 #include <stdint.h>

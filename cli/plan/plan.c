@@ -7,7 +7,7 @@
 #include "console.h"
 #include "estimate/fields.h"
 #include "files/json.h"
-#include "media/keyframes.h"
+#include "media/timeline.h"
 #include "options/common.h"
 #include "plan/chunks.h"
 #include "source_options.h"
@@ -135,9 +135,7 @@ static enum gpume_exit work(struct job *job)
     const struct gpume_source_options source =
         gpume_source_options_make(&options->common, &options->source, &params);
     int status = gpume_source_check_inputs(&source);
-    status = status ? status
-                    : gpume_keyframes_find(&job->keyframes, source.paths[0], source.stream,
-                          &source.trust, &gpume_console);
+    status = status ? status : gpume_keyframes_find(&job->keyframes, &source);
     enum gpume_exit result = gpume_source_exit(status);
     if (options->fields != GPUME_FIELDS_NONE) {
         count_fields(&job->keyframes);

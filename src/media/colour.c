@@ -6,7 +6,7 @@
  */
 #include "media/colour.h"
 #include "base/status.h"
-#include "media/hwframe.h"
+#include "media/hwaccel.h"
 #include "media/luma.h"
 
 #include <pthread.h>

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Hostile input cannot cause an endless loop: every iteration either reads a packet from the file
- * or is one of a bounded number of consecutive refusals. Video hardware is on trial until its first
- * frame is in memory. During the trial all packets are kept; if the device fails, software starts
- * over with the first of them, so that nothing is lost.
+ * Hostile input cannot cause an endless loop: every iteration either reads a packet from the file,
+ * takes a frame that a packet has made, or is one of a bounded number of consecutive refusals.
+ *
+ * Video hardware is on trial until its first frame is in memory. During the trial all packets are
+ * kept; if the device fails, software starts over with the first of them, so that nothing is lost.
  */
 #include "media/decode.h"
+
 #include "base/status.h"
-#include "media/decoding.h"
 #include "media/hwaccel.h"
-#include "media/hwdecoding.h"
+#include "media/input.h"
 #include "media/motion.h"
 #include "media/packets.h"
 #include "media/seek.h"
 #include "media/segments/buffers.h"
-#include "media/segments/scan.h"
 #include "media/segments/segments.h"
 
 #include <inttypes.h>
-#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -26,11 +26,243 @@
 #include <libavformat/avformat.h>
 
 #define TRIAL_PACKETS 64 /* more than any decoder holds before its first frame */
+#define DEVICE_THREADS 4 /* fill its queue; each occupies one of its few surfaces */
+#define THREADS_MAX 16u  /* as FFmpeg itself: more gain little, and each holds frames */
+#define REFUSALS_MAX 64  /* refusals in a row: more than threads in flight */
+
+static int get_buffer(AVCodecContext *codec, AVFrame *frame, int flags)
+{
+    const char *faults = codec->opaque;
+    const struct gpume_decoding *decoding =
+        (const void *)(faults - offsetof(struct gpume_decoding, faults));
+    return gpume_buffers_get(decoding->buffers, codec, frame, flags);
+}
+
+/* A new context for the stream, not yet opened. */
+static int prepare_decoding(struct gpume_decoding *decoding, const AVCodec *codec)
+{
+    decoding->oversized = gpume_libav_oversized();
+    decoding->first_pts = INT64_MIN;
+    decoding->codec = avcodec_alloc_context3(codec);
+    if (!decoding->codec ||
+        avcodec_parameters_to_context(decoding->codec, decoding->packets->stream->codecpar) < 0) {
+        return GPUME_NOMEM;
+    }
+    /* With frame threads, FFmpeg's Theora decoder refuses everything after the first link of a
+     * chained file: it accepts a new header only between two frames (vp3.c). */
+    decoding->codec->thread_type =
+        codec->id == AV_CODEC_ID_THEORA ? FF_THREAD_SLICE : FF_THREAD_FRAME | FF_THREAD_SLICE;
+    decoding->codec->pkt_timebase = decoding->packets->time_base;
+    decoding->codec->max_pixels = gpume_limits_decoder(&decoding->packets->options->trust);
+    decoding->codec->opaque = &decoding->faults;
+    return GPUME_OK;
+}
+
+int gpume_decoding_open(struct gpume_decoding *decoding, uint32_t threads)
+{
+    const struct gpume_packets *packets = decoding->packets;
+    const enum AVCodecID id = packets->stream->codecpar->codec_id;
+    const AVCodec *codec = avcodec_find_decoder(id);
+    if (id == AV_CODEC_ID_NONE) {
+        return gpume_log_fail(&decoding->log, GPUME_FORMAT,
+            "%s: the codec of its video is unknown; %s", packets->label,
+            gpume_input_remedy(&packets->input, "check the file"));
+    }
+    if (!codec) {
+        return gpume_log_fail(&decoding->log, GPUME_FORMAT,
+            "%s: this FFmpeg has no decoder for %s; convert the file to another format",
+            packets->label, avcodec_get_name(id));
+    }
+    GPUME_CHECK(prepare_decoding(decoding, codec));
+    decoding->codec->thread_count = (int)(threads < THREADS_MAX ? threads : THREADS_MAX);
+    if (decoding->buffers && codec->capabilities & AV_CODEC_CAP_DR1) {
+        /* Only where FFmpeg calls it from any thread, which older versions have to be told. */
+        decoding->codec->get_buffer2 = get_buffer;
+#if LIBAVCODEC_VERSION_MAJOR < 60
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+        decoding->codec->thread_safe_callbacks = 1;
+#pragma GCC diagnostic pop
+#endif
+    }
+    if (packets->options->motion) {
+        gpume_motion_request(decoding->codec);
+    }
+    gpume_libav_quiet();
+    const int error = avcodec_open2(decoding->codec, codec, NULL);
+    if (error == AVERROR(EAGAIN)) { /* from pthread_create */
+        return gpume_log_fail(&decoding->log, GPUME_AGAIN,
+            "%s: the decoder's threads cannot be started: the limit on processes (ulimit -u) or on "
+            "memory (ulimit -v) is reached; use fewer --threads or raise the limit",
+            packets->label);
+    }
+    if (error < 0 && error != AVERROR(ENOMEM)) {
+        return gpume_log_fail(&decoding->log, GPUME_FORMAT,
+            "%s: its %s video cannot be decoded: %s; check the file", packets->label,
+            avcodec_get_name(id), gpume_libav_reason(error));
+    }
+    return error < 0 ? GPUME_NOMEM : GPUME_OK;
+}
+
+/* Reports pictures that exceed the limit although the container states smaller ones. */
+static int check_refusals(const struct gpume_decoding *decoding)
+{
+    return gpume_libav_oversized() == decoding->oversized
+               ? GPUME_OK
+               : gpume_limits_refuse(&decoding->packets->options->trust, decoding->packets->label,
+                     decoding->delivered, &decoding->log);
+}
+
+int gpume_decoding_send(struct gpume_decoding *decoding, AVPacket *packet)
+{
+    decoding->draining = !packet;
+    /* Some decoders report only at the end that they refused a packet. */
+    const int error = avcodec_send_packet(decoding->codec, packet);
+    decoding->refusals = 0;
+    if (error == AVERROR(ENOMEM)) {
+        return GPUME_NOMEM;
+    }
+    decoding->refused += error < 0;
+    return check_refusals(decoding);
+}
+
+static void set_time(struct gpume_decoding *decoding, AVFrame *frame)
+{
+    /* Since version 6.1 the program ffmpeg ignores times that are made up for raw streams, which
+     * for MPEG-2 begin one frame late; before, it kept them. */
+    const struct gpume_packets *packets = decoding->packets;
+    const bool raw = packets->input.format->iformat->flags & AVFMT_NOTIMESTAMPS;
+    int64_t pts = AV_NOPTS_VALUE;
+    if (LIBAVFORMAT_VERSION_INT < AV_VERSION_INT(60, 16, 100) || !raw) {
+        pts = frame->best_effort_timestamp == AV_NOPTS_VALUE ? frame->pts
+                                                             : frame->best_effort_timestamp;
+    }
+    if (pts != AV_NOPTS_VALUE) {
+        decoding->known_pts = pts;
+        decoding->fields = 0;
+    }
+    const bool known = packets->info.rate_num > 0;
+    const AVRational field = {known ? (int)packets->info.rate_den : 1,
+        known ? (int)packets->info.rate_num : 25}; /* two of them */
+    const int64_t after =
+        av_rescale_q(decoding->fields, av_mul_q(field, (AVRational){1, 2}), packets->time_base);
+    decoding->fields += 2 + (frame->repeat_pict > 0 ? frame->repeat_pict : 0);
+    bool fits = after > 0 && decoding->known_pts < INT64_MAX - after;
+    frame->pts = fits ? decoding->known_pts + after : decoding->known_pts;
+}
+
+/* Whether the frame is to be delivered. */
+static bool count_frame(struct gpume_decoding *decoding, AVFrame *frame)
+{
+    if (frame->width <= 0 || frame->height <= 0 || !frame->data[0]) {
+        return false;
+    }
+    set_time(decoding, frame);
+    if (frame->pts < decoding->first_pts) {
+        return false;
+    }
+    decoding->first_pts = INT64_MIN;
+    decoding->delivered++;
+    decoding->damaged +=
+        frame->decode_error_flags != 0 || (frame->flags & AV_FRAME_FLAG_CORRUPT) != 0;
+    return true;
+}
+
+static int end_decoding(const struct gpume_decoding *decoding)
+{
+    if (atomic_load(&decoding->faults.starved) > 0) {
+        return GPUME_NOMEM; /* decoders report it as damage */
+    }
+    const int status = check_refusals(decoding);
+    return status == GPUME_OK ? GPUME_EOF : status;
+}
+
+int gpume_decoding_next(struct gpume_decoding *decoding, AVFrame *frame)
+{
+    for (;;) {
+        int error = avcodec_receive_frame(decoding->codec, frame);
+        GPUME_CHECK(decoding->fetch ? decoding->fetch(decoding, frame, &error) : GPUME_OK);
+        if (error == AVERROR_EOF) {
+            return end_decoding(decoding);
+        }
+        if (error == AVERROR(ENOMEM)) {
+            return GPUME_NOMEM;
+        }
+        if (error >= 0) {
+            decoding->refusals = 0;
+            GPUME_CHECK(gpume_limits_check_size(&decoding->packets->options->trust,
+                decoding->packets->label, NULL, frame->width, frame->height, &decoding->log));
+            if (count_frame(decoding, frame)) {
+                return GPUME_OK;
+            }
+            av_frame_unref(frame);
+            continue;
+        }
+        if (error != AVERROR(EAGAIN)) {
+            decoding->refused++;
+            if (++decoding->refusals < REFUSALS_MAX) {
+                continue;
+            }
+        }
+        /* While draining: the decoder returns neither frames nor the end. */
+        return decoding->draining ? end_decoding(decoding) : GPUME_AGAIN;
+    }
+}
+
+void gpume_decoding_restart(struct gpume_decoding *decoding, uint64_t number, int64_t pts)
+{
+    avcodec_flush_buffers(decoding->codec);
+    decoding->draining = false;
+    decoding->known_pts = decoding->fields = 0;
+    decoding->first_pts = pts;
+    decoding->delivered = number;
+}
+
+bool gpume_decoding_is_flawed(const struct gpume_decoding *decoding)
+{
+    return decoding->refused > 0 || decoding->damaged > 0 ||
+           atomic_load(&decoding->faults.errors) > 0;
+}
+
+struct gpume_damage gpume_decoding_damage(const struct gpume_decoding *decoding)
+{
+    return (struct gpume_damage){
+        .errors = atomic_load(&decoding->faults.errors),
+        .refused = decoding->refused,
+        .frames = decoding->damaged,
+    };
+}
+
+void gpume_decoding_close(struct gpume_decoding *decoding)
+{
+    avcodec_free_context(&decoding->codec);
+}
+
+int64_t gpume_frame_time_next(struct gpume_frame_time *time, const AVFrame *frame)
+{
+    const AVRational time_base = frame->time_base;
+    int64_t us = INT64_MIN;
+    if (frame->pts != AV_NOPTS_VALUE && time_base.num > 0 && time_base.den > 0) {
+        us = av_rescale_q(frame->pts, time_base, AV_TIME_BASE_Q);
+    }
+    if (us == INT64_MIN) { /* unknown, or beyond what 64 bits hold */
+        const int64_t after = av_rescale_q(time->since, time->step, AV_TIME_BASE_Q);
+        const bool fits = after >= 0 && time->known_us < INT64_MAX - after;
+        us = fits ? time->known_us + after : time->known_us;
+    } else {
+        time->known_us = us;
+        time->since = 0;
+    }
+    time->since++;
+    return us;
+}
+
+/* --- the decoder of a source */
 
 struct decode {
     struct gpume_decode_options options;
     struct gpume_packets packets;
-    struct gpume_decoding decoding;
+    struct gpume_decoding decoding; /* also has the log */
     AVPacket *packet;
     bool accelerated; /* decoding uses the device, or did until the stream changed */
     bool on_trial;
@@ -43,85 +275,7 @@ struct decode {
     struct gpume_division division;
     struct gpume_segments *segments; /* NULL: one decoder */
     bool ended;
-    const char *label;
 };
-
-static int open_software(struct decode *decode)
-{
-    return gpume_decoding_open(&decode->decoding, decode->options.threads, decode->options.motion);
-}
-
-static int open_codec(struct decode *decode)
-{
-    const AVCodec *codec = NULL;
-    decode->packet = av_packet_alloc();
-    if (!decode->packet) {
-        return GPUME_NOMEM;
-    }
-    if (decode->options.hwaccel) {
-        codec = gpume_hwaccel_choose(
-            decode->options.hwaccel, decode->packets.stream->codecpar->codec_id, decode->label);
-    }
-    if (!codec) {
-        return open_software(decode);
-    }
-    int error = gpume_hwdecoding_open(&decode->decoding, &decode->options, codec);
-    decode->accelerated = decode->on_trial = error >= 0;
-    if (error < 0) {
-        gpume_hwaccel_refuse(decode->options.hwaccel, decode->label, gpume_libav_reason(error));
-        gpume_decoding_close(&decode->decoding);
-        return open_software(decode);
-    }
-    return GPUME_OK;
-}
-
-static bool sane(AVRational value)
-{
-    return value.num > 0 && value.den > 0;
-}
-
-/* Where times may jump, as in MPEG-TS, the ffmpeg program counts from the first of the streams that
- * it uses, which need not be the first of all. */
-static bool starts_late(const AVFormatContext *format, const AVStream *stream)
-{
-    return format->iformat->flags & AVFMT_TS_DISCONT && format->start_time != AV_NOPTS_VALUE &&
-           stream->start_time != AV_NOPTS_VALUE &&
-           av_compare_ts(
-               stream->start_time, stream->time_base, format->start_time, AV_TIME_BASE_Q) > 0;
-}
-
-static void learn_facts(struct decode *decode, struct gpume_decode_facts *facts)
-{
-    AVFormatContext *format = decode->packets.input.format;
-    AVStream *stream = decode->packets.stream;
-    bool cover = (stream->disposition & AV_DISPOSITION_ATTACHED_PIC) != 0;
-    AVRational rate = cover ? (AVRational){0, 1} : av_guess_frame_rate(format, stream, NULL);
-    struct gpume_decoding *decoding = &decode->decoding;
-    decoding->time_base =
-        sane(stream->time_base) ? stream->time_base : (AVRational){1, AV_TIME_BASE};
-    decoding->rate = sane(rate) ? rate : (AVRational){0, 1};
-    int64_t frames = cover ? 1 : stream->nb_frames;
-    if (frames <= 0 && sane(rate) && stream->duration > 0) {
-        frames = av_rescale_q(stream->duration, decoding->time_base, av_inv_q(rate));
-    } else if (frames <= 0 && sane(rate) && format->duration > 0) {
-        frames = av_rescale_q(format->duration, AV_TIME_BASE_Q, av_inv_q(rate));
-    }
-    *facts = (struct gpume_decode_facts){
-        .codec = avcodec_get_name(stream->codecpar->codec_id),
-        .time_base = decoding->time_base,
-        .rate = decoding->rate,
-        .frames = frames > 0 ? (uint64_t)frames : 0,
-        .start_us = format->start_time != AV_NOPTS_VALUE ? format->start_time : 0,
-        .late = starts_late(format, stream),
-        .picture = cover || gpume_input_has_pictures(&decode->packets.input),
-        .frame_bytes = gpume_limits_bytes(stream->codecpar),
-        .progressive = stream->codecpar->field_order == AV_FIELD_PROGRESSIVE,
-        .stream = decode->packets.number,
-        .streams = decode->packets.count,
-        .list = strcmp(format->iformat->name, "concat") == 0,
-        .aspect = stream->sample_aspect_ratio,
-    };
-}
 
 static void drop_kept(struct decode *decode)
 {
@@ -132,7 +286,7 @@ static void drop_kept(struct decode *decode)
     decode->on_trial = false;
 }
 
-static void decode_close(void *state)
+static void lavf_close(void *state)
 {
     struct decode *decode = state;
     drop_kept(decode);
@@ -144,52 +298,22 @@ static void decode_close(void *state)
     gpume_packets_close(&decode->packets);
 }
 
-static int take_from_device(struct gpume_decoding *decoding, AVFrame *frame, int *error);
-
-static int decode_open(
-    void *state, const struct gpume_decode_options *options, struct gpume_decode_facts *facts)
-{
-    int status = GPUME_OK;
-    struct decode *decode = state;
-    decode->options = *options;
-    GPUME_TRY(gpume_packets_open(&decode->packets, options->path, options->stream, &options->trust,
-        options->cancel, &decode->options.log));
-    decode->label = decode->packets.label;
-    decode->decoding = (struct gpume_decoding){
-        .packets = &decode->packets,
-        .label = decode->label,
-        .trust = options->trust,
-        .log = options->log,
-        .fetch = options->hwaccel ? take_from_device : NULL,
-        .opaque = decode,
-    };
-    const AVCodecParameters *codec = decode->packets.stream->codecpar;
-    GPUME_TRY(gpume_limits_check_size(&decode->options.trust, decode->label, NULL, codec->width,
-        codec->height, &decode->options.log));
-    learn_facts(decode, facts);
-    GPUME_TRY(options->divisible ? gpume_scan_open(&decode->scan, codec) : GPUME_OK);
-    GPUME_TRY(decode->scan ? gpume_buffers_open(&decode->decoding.buffers) : GPUME_OK);
-    GPUME_TRY(open_codec(decode));
-fail:
-    return status;
-}
-
 /* Starts over in software from the first packet. */
 static int start_over(struct decode *decode)
 {
     struct gpume_decoding *decoding = &decode->decoding;
-    gpume_hwaccel_refuse(decode->options.hwaccel, decode->label, "it delivers no frames");
+    gpume_hwaccel_refuse(decode->options.hwaccel, decode->packets.label, "it delivers no frames");
     gpume_decoding_close(decoding);
     decode->accelerated = decode->on_trial = decoding->draining = false;
     decoding->refused = 0;
     decoding->refusals = 0;
     atomic_store(&decoding->faults.errors, 0);
     atomic_store(&decoding->faults.starved, 0);
-    return open_software(decode);
+    return gpume_decoding_open(decoding, decode->options.source->threads);
 }
 
 /* Takes the next packet of the stream. GPUME_EOF, GPUME_CANCELLED, GPUME_NOMEM. */
-static int take_packet(struct decode *decode)
+static int next_kept_packet(struct decode *decode)
 {
     if (!decode->on_trial && decode->kept_taken < decode->kept_count) {
         av_packet_unref(decode->packet);
@@ -208,14 +332,14 @@ static int take_packet(struct decode *decode)
 }
 
 /* Sends the next packet, or the end, to the decoder. */
-static int feed(struct decode *decode)
+static int send_next(struct decode *decode)
 {
-    int status = take_packet(decode);
+    int status = next_kept_packet(decode);
     const bool end = status == GPUME_EOF;
     if (status != GPUME_OK && !end) {
         return status;
     }
-    if (decode->options.motion && !end) {
+    if (decode->options.source->motion && !end) {
         gpume_motion_mark(decode->decoding.codec, decode->packets.stream->codecpar, decode->packet,
             ++decode->sent);
     }
@@ -234,12 +358,13 @@ static int take_from_device(struct gpume_decoding *decoding, AVFrame *frame, int
     }
     const bool on_device = *error >= 0 && frame->hw_frames_ctx;
     if (on_device) {
-        status = gpume_hwdecoding_download(decoding, frame, decode->options.whole);
+        status = gpume_hwframe_download(
+            frame, decoding->codec, decoding->buffers, decode->options.whole);
     }
     if (status == GPUME_OK) {
         if (decode->on_trial) {
-            gpume_hwaccel_accept(
-                decode->options.hwaccel, decode->packets.stream->codecpar->codec_id, decode->label);
+            gpume_hwaccel_accept(decode->options.hwaccel,
+                decode->packets.stream->codecpar->codec_id, decode->packets.label);
             atomic_store(&decoding->faults.errors, 0);
             drop_kept(decode);
         }
@@ -256,18 +381,96 @@ static int take_from_device(struct gpume_decoding *decoding, AVFrame *frame, int
         return status;
     }
     if (*error >= 0) {
-        gpume_hwaccel_refuse(decode->options.hwaccel, decode->label, "the stream changes");
+        gpume_hwaccel_refuse(decode->options.hwaccel, decode->packets.label, "the stream changes");
     }
     return GPUME_OK;
+}
+
+/* Opens the decoder of a device as gpume_decoding_open would open software. Returns libav's error.
+ */
+static int open_on_device(
+    const struct decode *decode, struct gpume_decoding *decoding, const AVCodec *codec, bool own)
+{
+    const uint32_t threads = decode->options.source->threads;
+    if (prepare_decoding(decoding, codec) != GPUME_OK ||
+        gpume_hwaccel_attach(decode->options.hwaccel, decoding->codec, own) != GPUME_OK) {
+        return AVERROR(ENOMEM);
+    }
+    decoding->codec->thread_count =
+        threads > 0 && threads < DEVICE_THREADS ? (int)threads : DEVICE_THREADS;
+    gpume_libav_quiet();
+    return avcodec_open2(decoding->codec, codec, NULL);
+}
+
+static int lavf_open(
+    void *state, const struct gpume_decode_options *options, struct gpume_source_info *info)
+{
+    int status = GPUME_OK;
+    struct decode *decode = state;
+    const struct gpume_source_options *source = options->source;
+    const AVCodec *device = NULL;
+    struct gpume_hwaccel *hwaccel = options->hwaccel;
+    decode->options = *options;
+    decode->decoding = (struct gpume_decoding){
+        .packets = &decode->packets,
+        .log = source->log,
+        .fetch = hwaccel ? take_from_device : NULL,
+        .opaque = decode,
+    };
+    GPUME_TRY(gpume_packets_open(&decode->packets, source, options->input, options->cancel));
+    *info = decode->packets.info;
+    const char *label = decode->packets.label;
+    const AVCodecParameters *codec = decode->packets.stream->codecpar;
+    GPUME_TRY(gpume_limits_check_size(
+        &source->trust, label, NULL, codec->width, codec->height, &source->log));
+    GPUME_TRY(options->divisible ? gpume_scan_open(&decode->scan, codec) : GPUME_OK);
+    GPUME_TRY(decode->scan ? gpume_buffers_open(&decode->decoding.buffers) : GPUME_OK);
+    decode->packet = av_packet_alloc();
+    GPUME_TRY(decode->packet ? GPUME_OK : GPUME_NOMEM);
+    device = hwaccel ? gpume_hwaccel_choose(hwaccel, codec->codec_id, label) : NULL;
+    if (device) {
+        const int error = open_on_device(decode, &decode->decoding, device, false);
+        decode->accelerated = decode->on_trial = error >= 0;
+        if (error < 0) {
+            gpume_hwaccel_refuse(hwaccel, label, gpume_libav_reason(error));
+            gpume_decoding_close(&decode->decoding);
+        }
+    }
+    GPUME_TRY(
+        decode->accelerated ? GPUME_OK : gpume_decoding_open(&decode->decoding, source->threads));
+fail:
+    return status;
+}
+
+/* --- several decoders */
+
+/* For the decoders after the first, whose frames must all come from the device. */
+static int take_from_own_device(struct gpume_decoding *decoding, AVFrame *frame, int *error)
+{
+    const struct decode *decode = decoding->opaque;
+    int status = GPUME_OK;
+    if (*error >= 0) {
+        status = frame->hw_frames_ctx ? gpume_hwframe_download(frame, decoding->codec,
+                                            decoding->buffers, decode->options.whole)
+                                      : GPUME_DEVICE;
+    }
+    if (status != GPUME_OK) {
+        av_frame_unref(frame);
+    }
+    return status;
 }
 
 /* Another decoder like the first. */
 static int open_another(void *opaque, struct gpume_decoding *another, uint32_t threads)
 {
     struct decode *decode = opaque;
-    return decode->accelerated ? gpume_hwdecoding_open_another(
-                                     another, &decode->options, decode->decoding.codec->codec)
-                               : gpume_decoding_open(another, threads, false);
+    if (!decode->accelerated) {
+        return gpume_decoding_open(another, threads);
+    }
+    another->fetch = take_from_own_device;
+    another->opaque = decode;
+    return open_on_device(decode, another, decode->decoding.codec->codec, true) < 0 ? GPUME_DEVICE
+                                                                                    : GPUME_OK;
 }
 
 /* The next frame of one decoder. */
@@ -281,60 +484,28 @@ static int next_of_one(struct decode *decode, AVFrame *frame)
         if (status != GPUME_AGAIN) {
             return status;
         }
-        GPUME_CHECK(feed(decode));
+        GPUME_CHECK(send_next(decode));
     }
 }
 
-/* Bytes of the buffers of a frame. */
-static uint64_t bytes_of(const AVFrame *frame)
-{
-    uint64_t bytes = 0;
-    for (int i = 0; i < AV_NUM_DATA_POINTERS && frame->buf[i]; i++) {
-        bytes += frame->buf[i]->size;
-    }
-    return bytes;
-}
-
-/* How many decoders suit what decodes, and so many frames. */
-static uint32_t suitable(const struct decode *decode, uint64_t frames)
-{
-    return decode->accelerated ? gpume_hwaccel_decoders(decode->options.hwaccel, frames)
-                               : gpume_segments_decoders(decode->options.threads);
-}
-
-static void decode_divide(void *state, struct gpume_division *division)
+static void lavf_divide(void *state, struct gpume_division *division)
 {
     struct decode *decode = state;
     if (decode->accelerated) {
         gpume_hwaccel_spread(decode->options.hwaccel, division->gpus);
     }
-    const uint32_t most = division->asked ? division->decoders : suitable(decode, division->length);
+    const uint32_t most = division->asked ? division->decoders
+                          : decode->accelerated
+                              ? gpume_hwaccel_decoders(decode->options.hwaccel, division->length)
+                              : gpume_segments_decoders(decode->options.source->threads);
     if (!decode->scan || decode->on_trial || !gpume_scan_is_certain(decode->scan)) {
         division->decoders = 1;
     } else if (division->decoders > most) {
         division->bytes = division->bytes / division->decoders * most;
         division->decoders = most;
     }
-    gpume_segments_plan(division, decode->options.threads, decode->frame_bytes);
+    gpume_segments_plan(division, decode->options.source->threads, decode->frame_bytes);
     decode->division = *division;
-}
-
-/* What was one decoder is the first of several from now on. */
-static int divide(struct decode *decode)
-{
-    const struct gpume_segments_options options = {
-        .division = decode->division,
-        .first = &decode->decoding,
-        .open = open_another,
-        .opaque = decode,
-        .first_frame = decode->first_frame,
-        .packets = &decode->packets,
-        .scan = decode->scan,
-        .cancel = decode->options.cancel,
-        .log = decode->options.log,
-    };
-    decode->division.decoders = 1;
-    return gpume_segments_open(&decode->segments, &options);
 }
 
 static uint64_t delivered_by(const struct decode *decode)
@@ -343,55 +514,66 @@ static uint64_t delivered_by(const struct decode *decode)
                             : decode->decoding.delivered;
 }
 
-static int decode_next(void *state, AVFrame *frame)
+static int lavf_next(void *state, AVFrame *frame)
 {
     struct decode *decode = state;
-    GPUME_CHECK(decode->division.decoders > 1 ? divide(decode) : GPUME_OK);
+    if (decode->division.decoders > 1) { /* what was one is the first of several from now on */
+        const struct gpume_segments_options options = {
+            .division = decode->division,
+            .first = &decode->decoding,
+            .open = open_another,
+            .opaque = decode,
+            .first_frame = decode->first_frame,
+            .packets = &decode->packets,
+            .scan = decode->scan,
+            .cancel = decode->options.cancel,
+            .log = decode->decoding.log,
+        };
+        decode->division.decoders = 1;
+        GPUME_CHECK(gpume_segments_open(&decode->segments, &options));
+    }
     const int status = decode->segments ? gpume_segments_next(decode->segments, frame)
                                         : next_of_one(decode, frame);
     decode->ended = status == GPUME_EOF;
     if (status == GPUME_DEVICE) {
-        return gpume_log_fail(&decode->options.log, status,
-            "%s: frame %" PRIu64 " cannot be copied from %s; try --hwaccel none", decode->label,
-            delivered_by(decode), gpume_hwaccel_name(decode->options.hwaccel));
+        return gpume_log_fail(&decode->decoding.log, status,
+            "%s: frame %" PRIu64 " cannot be copied from %s; try --hwaccel none",
+            decode->packets.label, delivered_by(decode),
+            gpume_hwaccel_name(decode->options.hwaccel));
     }
     if (status == GPUME_OK && decode->frame_bytes == 0) {
-        decode->frame_bytes = bytes_of(frame);
+        for (int i = 0; i < AV_NUM_DATA_POINTERS && frame->buf[i]; i++) {
+            decode->frame_bytes += frame->buf[i]->size;
+        }
     }
     return status;
 }
 
 /* The frames up to the one wanted must have the times that the packets promise. */
-static int decode_to(struct decode *decode, const struct gpume_seek *seek, AVFrame *frame)
+static int lavf_seek(void *state, uint64_t index, int64_t start, AVFrame *frame)
 {
-    decode->decoding.first_pts = seek->times[0];
-    decode->decoding.delivered = decode->first_frame = seek->first;
-    for (uint64_t i = 0; i < seek->count; i++) {
-        av_frame_unref(frame);
-        const int status = decode_next(decode, frame);
-        if (status != GPUME_OK && status != GPUME_EOF) {
-            return status;
-        }
-        if (status == GPUME_EOF || gpume_decoding_is_flawed(&decode->decoding) ||
-            frame->pts != seek->times[i]) {
-            return gpume_seek_refuse(
-                &decode->packets, "damage, or frames at other times than their packets");
-        }
-    }
-    return GPUME_OK;
-}
-
-static int decode_seek(void *state, uint64_t index, int64_t start, AVFrame *frame)
-{
+    int status = GPUME_OK;
     struct decode *decode = state;
     struct gpume_seek seek = {0};
-    int status = gpume_seek_find(&seek, &decode->packets, index, start);
-    status = status == GPUME_OK ? decode_to(decode, &seek, frame) : status;
+    GPUME_TRY(gpume_seek_find(&seek, &decode->packets, index, start));
+    decode->decoding.first_pts = seek.times[0];
+    decode->decoding.delivered = decode->first_frame = seek.first;
+    for (uint64_t i = 0; i < seek.count; i++) {
+        av_frame_unref(frame);
+        const int next = lavf_next(decode, frame);
+        GPUME_TRY(next == GPUME_EOF ? GPUME_OK : next);
+        if (next == GPUME_EOF || gpume_decoding_is_flawed(&decode->decoding) ||
+            frame->pts != seek.times[i]) {
+            GPUME_TRY(gpume_seek_refuse(
+                &decode->packets, "damage, or frames at other times than their packets"));
+        }
+    }
+fail:
     gpume_seek_finish(&seek);
     return status;
 }
 
-static int decode_describe(const void *state, char *text, size_t bytes)
+static int lavf_describe(const void *state, char *text, size_t bytes)
 {
     const struct decode *decode = state;
     const AVCodecContext *codec = decode->decoding.codec;
@@ -410,7 +592,7 @@ static struct gpume_damage damage_of(const struct decode *decode)
     return damage;
 }
 
-static uint64_t decode_refused(const void *state)
+static uint64_t lavf_refused(const void *state)
 {
     const struct decode *decode = state;
     const bool is_read = !decode->segments || decode->ended; /* else by other threads */
@@ -427,7 +609,7 @@ static void add_count(char *list, size_t bytes, const char *text, uint64_t count
     }
 }
 
-static void decode_warn(const void *state)
+static void lavf_warn(const void *state)
 {
     const struct decode *decode = state;
     const struct gpume_damage damage = damage_of(decode);
@@ -440,41 +622,41 @@ static void decode_warn(const void *state)
     add_count(list, sizeof list, "refused", damage.refused, "packet");
     add_count(list, sizeof list, "concealed damage in", damage.frames, "frame");
     if (list[0]) {
-        gpume_log_write(&decode->options.log, GPUME_LOG_WARNING,
-            "%s: damaged: the decoder %s; what it could decode is used%s%s", decode->label, list,
-            decode->accelerated ? ", and --hwaccel none may decode more" : "",
+        gpume_log_write(&decode->decoding.log, GPUME_LOG_WARNING,
+            "%s: damaged: the decoder %s; what it could decode is used%s%s", decode->packets.label,
+            list, decode->accelerated ? ", and --hwaccel none may decode more" : "",
             codec->active_thread_type && !decode->accelerated
                 ? "; results may differ from run to run: --threads 1 makes them repeatable"
                 : "");
     }
 }
 
-static int decode_no_frame(const void *state)
+static int lavf_no_frame(const void *state)
 {
     const struct decode *decode = state;
     const struct gpume_packets *packets = &decode->packets;
     const char *codec = avcodec_get_name(packets->stream->codecpar->codec_id);
     if (packets->cut.whole == 0 && decode->decoding.refused > 0) {
-        return gpume_log_fail(&decode->options.log, GPUME_FORMAT,
+        return gpume_log_fail(&decode->decoding.log, GPUME_FORMAT,
             "%s: no frame of its %s video could be decoded: the decoder refused %" PRIu64
             " packet%s as damaged, incomplete or of an unsupported kind; check the file",
-            decode->label, codec, decode->decoding.refused,
+            decode->packets.label, codec, decode->decoding.refused,
             decode->decoding.refused == 1 ? "" : "s");
     }
-    return gpume_cut_refuse(&packets->cut, decode->label, codec,
+    return gpume_cut_refuse(&packets->cut, decode->packets.label, codec,
         packets->failed ? gpume_input_remedy(&packets->input, "check the file") : "check the file",
-        &decode->options.log);
+        &decode->decoding.log);
 }
 
 const struct gpume_decoder gpume_decode_lavf = {
     .bytes = sizeof(struct decode),
-    .open = decode_open,
-    .next = decode_next,
-    .seek = decode_seek,
-    .divide = decode_divide,
-    .describe = decode_describe,
-    .refused = decode_refused,
-    .warn = decode_warn,
-    .no_frame = decode_no_frame,
-    .close = decode_close,
+    .open = lavf_open,
+    .next = lavf_next,
+    .seek = lavf_seek,
+    .divide = lavf_divide,
+    .describe = lavf_describe,
+    .refused = lavf_refused,
+    .warn = lavf_warn,
+    .no_frame = lavf_no_frame,
+    .close = lavf_close,
 };

@@ -1,64 +1,44 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Decoders turn the video stream of an input into frames in presentation order. One thread.
- * gpume_decode_lavf is FFmpeg's; decode_y4m.h reads raw video, and pictures that are too large for
- * FFmpeg.
+ * gpume_decode_lavf is FFmpeg's; y4m.h reads raw video, and pictures that are too large for FFmpeg.
  */
 #ifndef GPUME_MEDIA_DECODE_H
 #define GPUME_MEDIA_DECODE_H
 
-#include "base/log.h"
-#include "media/division.h"
-#include "media/limits.h"
+#include "media/libav.h"
+#include "media/video.h"
 
-#include <stdatomic.h>
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include <libavutil/rational.h>
 
+struct AVCodecContext;
 struct AVFrame;
+struct AVPacket;
+struct gpume_buffers;
 struct gpume_hwaccel;
+struct gpume_packets;
 
+/* The pointers outlive the decoder. */
 struct gpume_decode_options {
-    const char *path;              /* kept, not copied */
-    int stream;                    /* counts video streams from 0; -1 = best */
-    uint32_t threads;              /* 0 = all */
+    const struct gpume_source_options *source;
+    uint32_t input;                /* which of its paths */
     uint32_t copy_threads;         /* that move samples, at most */
-    struct gpume_hwaccel *hwaccel; /* NULL = software; outlives the decoder */
-    const char *graph;             /* filters that take the frames, or NULL */
-    bool motion;                   /* export motion vectors: see media/motion.h */
+    struct gpume_hwaccel *hwaccel; /* NULL = software */
     bool whole;                    /* frames as software would return them, not only their luma */
     bool divisible;                /* `divide` may be called */
     const void *first;             /* state of the first input's decoder, which may be this one */
-    struct gpume_trust trust;
-    atomic_bool *cancel; /* outlives the decoder */
-    struct gpume_log log;
-};
-
-struct gpume_decode_facts {
-    const char *codec;        /* a string constant */
-    AVRational time_base;     /* of the frames' pts */
-    AVRational rate;          /* frames per second; 0/1 unknown */
-    uint64_t frames;          /* according to the container; 0 = unknown */
-    int64_t start_us;         /* where the container's time begins, for all of its streams */
-    bool late;                /* the ffmpeg program may count from the stream's own, later start */
-    bool picture;             /* a still picture, or several in a row, rather than a video */
-    uint64_t frame_bytes;     /* of a decoded frame, according to the container; 0 = unknown */
-    bool progressive;         /* according to the container or the codec */
-    uint32_t stream, streams; /* number of the video stream that is read, of so many */
-    bool list;                /* its data are in other files, which it names: FFmpeg's concat */
-    AVRational aspect; /* width of a pixel by its height, according to the container; 0/1 unknown */
+    atomic_bool *cancel;
 };
 
 struct gpume_decoder {
     size_t bytes; /* of its state, which the caller allocates, zeroed, and frees after close */
 
-    /* Close follows, also after a failure. Failures other than GPUME_NOMEM are logged.
-     * GPUME_AGAIN: no more threads can be started. */
+    /* Fills in what the file says of the video. Close follows, also after a failure. Failures other
+     * than GPUME_NOMEM are logged. GPUME_AGAIN: no more threads can be started. */
     int (*open)(
-        void *state, const struct gpume_decode_options *options, struct gpume_decode_facts *facts);
+        void *state, const struct gpume_decode_options *options, struct gpume_source_info *info);
 
     /* Moves the next frame into an empty *frame and sets its pts. Packets that the decoder refuses
      * are counted and skipped. GPUME_EOF at the end, also of a truncated input; GPUME_CANCELLED;
@@ -93,5 +73,69 @@ struct gpume_decoder {
 };
 
 extern const struct gpume_decoder gpume_decode_lavf;
+
+/* Damage that a decoder has met */
+struct gpume_damage {
+    uint64_t errors;  /* that it reported */
+    uint64_t refused; /* packets */
+    uint64_t frames;  /* delivered, with damage concealed */
+};
+
+/* One decoder of FFmpeg: packets in, frames with their times out, and a count of the damage. One
+ * thread at a time. Its owner sets the members above the blank line, then opens it. */
+struct gpume_decoding {
+    const struct gpume_packets *packets; /* what is decoded; what changes in it is not read */
+    struct gpume_log log;
+    /* See gpume_decoding_next; or NULL. */
+    int (*fetch)(struct gpume_decoding *decoding, struct AVFrame *frame, int *error);
+    void *opaque;                  /* for fetch */
+    struct gpume_buffers *buffers; /* for its frames, or NULL */
+
+    struct AVCodecContext *codec;
+    struct gpume_libav_faults faults;
+    /* A frame without a time gets the last known time plus that of `fields` fields, as long as the
+     * frames since then are shown: two each, and those that a frame asks to repeat (pulldown).
+     * They are counted, so that rounding errors do not add up. */
+    int64_t known_pts, fields;
+    int64_t first_pts; /* frames before this time are dropped until one is delivered */
+    uint64_t delivered, refused;
+    uint64_t damaged;   /* of those delivered */
+    uint32_t refusals;  /* in a row */
+    uint64_t oversized; /* gpume_libav_oversized() at opening */
+    bool draining;
+};
+
+/* Opens software with this many threads, 0 = all. Failures other than GPUME_NOMEM are logged:
+ * GPUME_FORMAT, GPUME_AGAIN (threads cannot be started). */
+int gpume_decoding_open(struct gpume_decoding *decoding, uint32_t threads);
+
+/* Sends a packet; NULL: there are no more. One that the decoder refuses is counted. GPUME_NOMEM;
+ * GPUME_UNSUPPORTED, logged: pictures exceed a limit. */
+int gpume_decoding_send(struct gpume_decoding *decoding, struct AVPacket *packet);
+
+/* Moves the next frame into an empty *frame and sets its pts. GPUME_AGAIN: it needs a packet first;
+ * GPUME_EOF; failures as those of gpume_decoding_send. After every receipt, fetch may replace the
+ * frame and libav's error. */
+int gpume_decoding_next(struct gpume_decoding *decoding, struct AVFrame *frame);
+
+/* Forgets what was sent, to go on with a packet that needs nothing before it, the frame of which
+ * has this number and time. */
+void gpume_decoding_restart(struct gpume_decoding *decoding, uint64_t number, int64_t pts);
+
+/* Whether decoding has met damage, after which frames may depend on where it began. */
+bool gpume_decoding_is_flawed(const struct gpume_decoding *decoding);
+struct gpume_damage gpume_decoding_damage(const struct gpume_decoding *decoding);
+
+void gpume_decoding_close(struct gpume_decoding *decoding);
+
+/* Times of frames in microseconds. One without a time is `since` frames after known_us; without any
+ * before, at 0. */
+struct gpume_frame_time {
+    AVRational step; /* seconds between frames */
+    int64_t known_us, since;
+};
+
+/* The time of the next frame, whose time_base is set. */
+int64_t gpume_frame_time_next(struct gpume_frame_time *time, const struct AVFrame *frame);
 
 #endif

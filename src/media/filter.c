@@ -20,7 +20,11 @@
 #define THREADS_MAX 64
 
 struct gpume_filter {
-    struct gpume_filter_options options;
+    const char *text;
+    uint32_t threads;
+    AVRational time_base, rate; /* of the frames pushed; rate 0/1: unknown */
+    int64_t start_us;           /* their time that is 0 in the graph */
+    struct gpume_log log;
     AVFilterGraph *graph;
     AVFilterContext *source, *sink;
     int width, height, format; /* of the frames that the graph was built for */
@@ -29,24 +33,32 @@ struct gpume_filter {
     bool ended;                /* no more frames will come */
 };
 
-static int refuse(struct gpume_filter *filter, int error)
+static int refuse_graph(struct gpume_filter *filter, int error)
 {
     if (error == AVERROR(ENOMEM)) {
         return GPUME_NOMEM; /* logged by source.c */
     }
-    return gpume_log_fail(&filter->options.log, GPUME_INVALID,
-        "--vf %s: %s; correct the graph (one video in, one video out)", filter->options.graph,
+    return gpume_log_fail(&filter->log, GPUME_INVALID,
+        "--vf %s: %s; correct the graph (one video in, one video out)", filter->text,
         gpume_libav_reason(error));
 }
 
-int gpume_filter_open(struct gpume_filter **result, const struct gpume_filter_options *options)
+int gpume_filter_open(struct gpume_filter **result, const char *graph,
+    const struct gpume_source_info *info, uint32_t threads, const struct gpume_log *log)
 {
     struct gpume_filter *filter = calloc(1, sizeof *filter);
     if (!filter) {
         return GPUME_NOMEM;
     }
-    filter->options = *options;
-    filter->waiting = av_frame_alloc();
+    *filter = (struct gpume_filter){
+        .text = graph,
+        .threads = threads,
+        .time_base = {info->time_num, info->time_den},
+        .rate = {(int)info->rate_num, (int)info->rate_den},
+        .start_us = info->start_us,
+        .log = *log,
+        .waiting = av_frame_alloc(),
+    };
     if (!filter->waiting) {
         gpume_filter_close(&filter);
         return GPUME_NOMEM;
@@ -67,8 +79,8 @@ static int make_source(struct gpume_filter *filter, const AVFrame *frame)
     parameters->format = frame->format;
     parameters->width = frame->width;
     parameters->height = frame->height;
-    parameters->time_base = filter->options.time_base;
-    parameters->frame_rate = filter->options.rate;
+    parameters->time_base = filter->time_base;
+    parameters->frame_rate = filter->rate;
     parameters->sample_aspect_ratio = frame->sample_aspect_ratio;
 #if LIBAVFILTER_VERSION_MAJOR >= 10
     parameters->color_space = frame->colorspace;
@@ -113,15 +125,15 @@ static int add_inputs(const AVFilterContext *context)
     return error;
 }
 
-static int build(struct gpume_filter *filter, const AVFrame *frame)
+static int build_graph(struct gpume_filter *filter, const AVFrame *frame)
 {
     avfilter_graph_free(&filter->graph);
     gpume_libav_quiet();
     filter->graph = avfilter_graph_alloc();
     if (!filter->graph) {
-        return refuse(filter, AVERROR(ENOMEM));
+        return refuse_graph(filter, AVERROR(ENOMEM));
     }
-    const uint32_t threads = filter->options.threads;
+    const uint32_t threads = filter->threads;
     filter->graph->nb_threads = (int)(threads < THREADS_MAX ? threads : THREADS_MAX);
     int error = make_source(filter, frame);
     if (error >= 0) {
@@ -129,13 +141,12 @@ static int build(struct gpume_filter *filter, const AVFrame *frame)
             &filter->sink, avfilter_get_by_name("buffersink"), "out", NULL, NULL, filter->graph);
     }
     if (error < 0) {
-        return refuse(filter, error);
+        return refuse_graph(filter, error);
     }
     AVFilterInOut *from = make_end(filter->source, "in");
     AVFilterInOut *to = make_end(filter->sink, "out");
-    error = from && to
-                ? avfilter_graph_parse_ptr(filter->graph, filter->options.graph, &to, &from, NULL)
-                : AVERROR(ENOMEM);
+    error = from && to ? avfilter_graph_parse_ptr(filter->graph, filter->text, &to, &from, NULL)
+                       : AVERROR(ENOMEM);
     avfilter_inout_free(&from);
     avfilter_inout_free(&to);
     if (error >= 0) {
@@ -145,7 +156,7 @@ static int build(struct gpume_filter *filter, const AVFrame *frame)
         error = add_inputs(filter->graph->filters[i]);
     }
     if (error < 0) {
-        return refuse(filter, error);
+        return refuse_graph(filter, error);
     }
     filter->width = frame->width;
     filter->height = frame->height;
@@ -161,20 +172,20 @@ static int64_t frame_end(const struct gpume_filter *filter, const AVFrame *frame
 #else
     int64_t duration = frame->pkt_duration;
 #endif
-    if (duration <= 0 && filter->options.rate.num > 0) {
-        duration = av_rescale_q(1, av_inv_q(filter->options.rate), filter->options.time_base);
+    if (duration <= 0 && filter->rate.num > 0) {
+        duration = av_rescale_q(1, av_inv_q(filter->rate), filter->time_base);
     }
     return frame->pts == AV_NOPTS_VALUE ? AV_NOPTS_VALUE : frame->pts + duration;
 }
 
-static int add(struct gpume_filter *filter, AVFrame *frame)
+static int push_frame(struct gpume_filter *filter, AVFrame *frame)
 {
     gpume_libav_quiet();
     filter->end = frame_end(filter, frame);
     int error = av_buffersrc_add_frame(filter->source, frame);
     av_frame_unref(frame);
     /* Some graphs, such as trim, end before their input; they drop further frames. */
-    return error < 0 && error != AVERROR_EOF ? refuse(filter, error) : GPUME_OK;
+    return error < 0 && error != AVERROR_EOF ? refuse_graph(filter, error) : GPUME_OK;
 }
 
 /* Signals the end of the input to the graph. */
@@ -182,15 +193,15 @@ static int finish_graph(struct gpume_filter *filter)
 {
     gpume_libav_quiet();
     int error = av_buffersrc_close(filter->source, filter->end, AV_BUFFERSRC_FLAG_PUSH);
-    return error < 0 && error != AVERROR_EOF ? refuse(filter, error) : GPUME_OK;
+    return error < 0 && error != AVERROR_EOF ? refuse_graph(filter, error) : GPUME_OK;
 }
 
 /* The start in units of the frames pushed. */
 static int64_t start_of(const struct gpume_filter *filter)
 {
-    return filter->options.start_us == 0
+    return filter->start_us == 0
                ? 0
-               : av_rescale_q(filter->options.start_us, AV_TIME_BASE_Q, filter->options.time_base);
+               : av_rescale_q(filter->start_us, AV_TIME_BASE_Q, filter->time_base);
 }
 
 /* In microseconds, since the start need not be a multiple of the graph's units. */
@@ -200,7 +211,7 @@ static void restore_time(const struct gpume_filter *filter, AVFrame *frame)
     frame->time_base = av_buffersink_get_time_base(filter->sink);
     if (start != 0 && frame->pts != AV_NOPTS_VALUE) {
         frame->pts = av_sat_add64(av_rescale_q(frame->pts, frame->time_base, AV_TIME_BASE_Q),
-            av_rescale_q(start, filter->options.time_base, AV_TIME_BASE_Q));
+            av_rescale_q(start, filter->time_base, AV_TIME_BASE_Q));
         frame->time_base = AV_TIME_BASE_Q;
     }
 }
@@ -217,25 +228,25 @@ int gpume_filter_push(struct gpume_filter *filter, AVFrame *frame)
     bool same = frame->width == filter->width && frame->height == filter->height &&
                 frame->format == filter->format;
     if (filter->graph && same) {
-        return add(filter, frame);
+        return push_frame(filter, frame);
     }
     if (filter->graph) {
         av_frame_move_ref(filter->waiting, frame);
         return finish_graph(filter);
     }
-    int status = build(filter, frame);
+    int status = build_graph(filter, frame);
     if (status != GPUME_OK) {
         av_frame_unref(frame);
         return status;
     }
-    return add(filter, frame);
+    return push_frame(filter, frame);
 }
 
-static int rebuild(struct gpume_filter *filter)
+static int rebuild_graph(struct gpume_filter *filter)
 {
-    int status = build(filter, filter->waiting);
+    int status = build_graph(filter, filter->waiting);
     if (status == GPUME_OK) {
-        status = add(filter, filter->waiting);
+        status = push_frame(filter, filter->waiting);
     }
     av_frame_unref(filter->waiting);
     return status == GPUME_OK && filter->ended ? finish_graph(filter) : status;
@@ -255,14 +266,14 @@ int gpume_filter_pull(struct gpume_filter *filter, AVFrame *frame)
         }
         bool dry = error == AVERROR_EOF || error == AVERROR(EAGAIN);
         if (dry && filter->waiting->buf[0]) {
-            int status = rebuild(filter);
+            int status = rebuild_graph(filter);
             if (status != GPUME_OK) {
                 return status;
             }
             continue;
         }
         if (!dry) {
-            return refuse(filter, error);
+            return refuse_graph(filter, error);
         }
         return filter->ended || error == AVERROR_EOF ? GPUME_EOF : GPUME_AGAIN;
     }

@@ -6,26 +6,17 @@
 #ifndef GPUME_MEDIA_FILTER_H
 #define GPUME_MEDIA_FILTER_H
 
-#include "base/log.h"
-
-#include <stdbool.h>
-#include <stdint.h>
+#include "media/video.h"
 
 #include <libavutil/rational.h>
 
 struct AVFrame;
 struct gpume_filter;
 
-struct gpume_filter_options {
-    const char *graph;    /* kept, not copied */
-    AVRational time_base; /* of the frames pushed */
-    int64_t start_us;     /* their time that is 0 in the graph, as the ffmpeg program has it */
-    AVRational rate;      /* 0/1 unknown */
-    uint32_t threads;     /* 0 = all */
-    struct gpume_log log;
-};
-
-int gpume_filter_open(struct gpume_filter **filter, const struct gpume_filter_options *options);
+/* graph: kept, not copied. info: of the frames pushed; their start is the time 0 in the graph, as
+ * the ffmpeg program has it. threads: 0 = all. GPUME_NOMEM. */
+int gpume_filter_open(struct gpume_filter **filter, const char *graph,
+    const struct gpume_source_info *info, uint32_t threads, const struct gpume_log *log);
 
 /* Takes the frame's reference, also on failure; NULL = no more frames. Pull until GPUME_AGAIN
  * before the next push. GPUME_INVALID, logged: the graph does not work for this frame. */
@@ -38,7 +29,7 @@ int gpume_filter_pull(struct gpume_filter *filter, struct AVFrame *frame);
 /* Of the filtered frames; call this after the first one. */
 AVRational gpume_filter_rate(const struct gpume_filter *filter);
 
-/* Is a filtered frame as wide as those pushed? */
+/* Whether a filtered frame is as wide as those pushed. */
 bool gpume_filter_keeps_width(const struct gpume_filter *filter, const struct AVFrame *frame);
 
 void gpume_filter_close(struct gpume_filter **filter);

@@ -5,25 +5,34 @@
  * libavformat interprets any other path: numbered pictures, URLs.
  */
 #include "media/input.h"
+
+#include "base/status.h"
+#include "files/inputs.h"
+#include "files/path.h"
 #include "files/pattern.h"
 #include "files/remedy.h"
+#include "gpume/gpume.h"
 #include "media/libav.h"
-#include "media/lists.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <libavcodec/codec_par.h>
 #include <libavformat/avformat.h>
+#include <libavutil/avstring.h>
 #include <libavutil/mem.h>
+#include <libavutil/opt.h>
+#include <libavutil/pixdesc.h>
 
 #define PIPE_BYTES (64 * 1024) /* capacity of a Linux pipe */
+#define PLAIN_LIST "concatf:"  /* its lists have one name per line */
 #define POLL_MS 100            /* longest delay until a cancelled read returns */
 
 const char *gpume_input_label(const char *path)
@@ -43,6 +52,208 @@ const char *gpume_input_remedy(const struct gpume_input *input, const char *othe
                ? "some files cannot be read from a pipe: give the file's name"
                : otherwise;
 }
+
+/* --- what it may open */
+
+/*
+ * The name that the user gives may be any local file, also by a local protocol. Names in that file
+ * (playlists, segments, references) and inputs on the network are opened only if the user allows
+ * it. Demultiplexers open other files in two ways: through the format's io_open, which sees every
+ * name (hls, dash, imf, mov), and through protocols, whose whitelist nested formats and sockets
+ * inherit (concat, vobsub, sdp, rtsp). Both are restricted.
+ */
+
+/* Protocols that read files, or parts of files, that the user has named. cache and async, which
+ * write and prefetch, are never opened. */
+#define LOCAL "file,pipe,fd,concat,subfile,crypto,data"
+#define LISTS "concatf" /* reads names from a file */
+#define FILES "file,crypto,data"
+#define NETWORK                                                                                    \
+    "crypto,data,ffrtmphttp,ftp,gopher,gophers,hls,http,httpproxy,https,mmsh,mmst,rist,rtmp,"      \
+    "rtmpe,rtmps,rtmpt,rtmpte,rtmpts,rtp,sctp,sftp,srt,srtp,tcp,tls,udp,udplite"
+#define NOTHING "none"
+
+static bool is_protocol_of(const char *protocol, const char *list)
+{
+    return av_match_list(protocol, list, ',') > 0;
+}
+
+/* Whether a demultiplexer is named like a protocol: "rtsp" in "rtsp://host". */
+static bool names_format(const char *name)
+{
+    char scheme[16];
+    const size_t length = strcspn(name, ":");
+    if (length >= sizeof scheme || strncmp(name + length, "://", 3) != 0) {
+        return false;
+    }
+    memcpy(scheme, name, length);
+    scheme[length] = '\0';
+    const AVInputFormat *format = av_find_input_format(scheme);
+    return format && (format->flags & AVFMT_NOFILE);
+}
+
+/* The option that is needed to open a name that is not a file; "": no option allows it; NULL: none
+ * is needed. */
+static const char *lacking_option(const struct gpume_input *input, const char *name)
+{
+    const char *protocol = avio_find_protocol_name(name);
+    if (protocol && is_protocol_of(protocol, LISTS)) {
+        return input->trust->files ? NULL : "--allow-files";
+    }
+    if (names_format(name) ||
+        (protocol && is_protocol_of(protocol, NETWORK) && !is_protocol_of(protocol, LOCAL))) {
+        return input->trust->network ? NULL : "--allow-network";
+    }
+    return !protocol || is_protocol_of(protocol, LOCAL) ? NULL : "";
+}
+
+/* Protocols that names found in the input may use. */
+static const char *inner_protocols(const struct gpume_input *input)
+{
+    if (input->trust->network) {
+        return input->trust->files ? FILES "," NETWORK : NETWORK;
+    }
+    return input->trust->files ? FILES : NOTHING;
+}
+
+static int allow_protocols(AVFormatContext *format, const char *list)
+{
+    return av_opt_set(format, "protocol_whitelist", list, 0) < 0 ? GPUME_NOMEM : GPUME_OK;
+}
+
+static int open_name(AVFormatContext *format, AVIOContext **stream, const char *url, int flags,
+    AVDictionary **options)
+{
+    struct gpume_input *input = format->opaque;
+    /* Numbered pictures: the user has named all of them */
+    const bool own = !input->opened || (format->iformat && !format->pb &&
+                                           strcmp(format->iformat->name, "image2") == 0);
+    const char *protocol = avio_find_protocol_name(url);
+    if (!own && !(protocol && is_protocol_of(protocol, inner_protocols(input)))) {
+        if (input->refused[0] == '\0') {
+            snprintf(input->refused, sizeof input->refused, "%s", url);
+            input->is_remote = !protocol || !is_protocol_of(protocol, LOCAL);
+        }
+        return AVERROR(EPERM);
+    }
+    int error = input->open(format, stream, url, flags, options);
+    if (error >= 0 && gpume_inputs_add(url) != GPUME_OK) {
+        avio_closep(stream);
+        return AVERROR(ENOMEM);
+    }
+    if (error >= 0 && !input->opened &&
+        !(format->iformat && !strcmp(format->iformat->name, "image2"))) {
+        input->opened = true;
+        if (allow_protocols(format, inner_protocols(input)) != GPUME_OK) {
+            avio_closep(stream);
+            return AVERROR(ENOMEM);
+        }
+    }
+    return error;
+}
+
+/* Before opening the format. */
+static int restrict_names(struct gpume_input *input, bool piped)
+{
+    char list[512];
+    input->opened = piped;
+    input->open = input->format->io_open;
+    input->format->opaque = input;
+    input->format->io_open = open_name;
+    if (piped) {
+        return allow_protocols(input->format, inner_protocols(input));
+    }
+    snprintf(list, sizeof list, LOCAL "%s%s", input->trust->files ? "," LISTS : "",
+        input->trust->network ? "," NETWORK : "");
+    return allow_protocols(input->format, list);
+}
+
+/* Logs a name in the input that was not opened, even if opening the input succeeded. reason: for
+ * which it has failed, if it has. */
+static bool refuse_name(struct gpume_input *input, const char *reason)
+{
+    char protocol[32];
+    char *refused = input->refused;
+    const struct gpume_trust *trust = input->trust;
+    if (refused[0] == '\0' && strstr(reason, "not on whitelist") &&
+        sscanf(reason, "Protocol '%31[^']'", protocol) == 1) {
+        input->is_remote = !is_protocol_of(protocol, LOCAL "," LISTS);
+        snprintf(refused, sizeof input->refused,
+            input->is_remote ? "the network (%s)" : "another %s", protocol);
+    }
+    if (refused[0] == '\0') {
+        return false;
+    }
+    if (input->pipe && !input->is_remote) {
+        gpume_log_write(input->log, GPUME_LOG_ERROR,
+            "%s: refers to other files, which cannot be found from a pipe; give the file's name "
+            "and, where it can be trusted, --allow-files",
+            input->label);
+    } else if (input->is_remote ? !trust->network : !trust->files) {
+        gpume_log_write(input->log, GPUME_LOG_ERROR,
+            "%s: refers to %s, which is opened only with --allow-%s; give it where the file can be "
+            "trusted",
+            input->label, refused, input->is_remote ? "network" : "files");
+    } else {
+        gpume_log_write(input->log, GPUME_LOG_ERROR,
+            "%s: refers to %s, which no option opens; give the name of the video itself",
+            input->label, refused);
+    }
+    return true;
+}
+
+/* --- lists of videos, whose files FFmpeg opens one after the other, without a word to us */
+
+/* Adds a name from the list, which is relative to the list's folder. */
+static int add_listed_name(const char *list, const char *name)
+{
+    const size_t folder = name[0] == '/' || strstr(name, ":/") ? 0 : gpume_path_folder(list);
+    char *path = gpume_path_join(list, folder, name);
+    const int status = path ? gpume_inputs_add(path) : GPUME_NOMEM;
+    free(path);
+    return status;
+}
+
+/* plain: the line is a name; otherwise the name follows the word "file". */
+static int add_listed_line(const char *list, const char *line, bool plain)
+{
+    static const char blanks[] = " \n\t\r";
+    const char *at = line + strspn(line, blanks);
+    if (!plain) {
+        if (strncmp(at, "file", 4) != 0 || !at[4] || !strchr(blanks, at[4])) {
+            return GPUME_OK;
+        }
+        at += 4;
+    }
+    char *name = av_get_token(&at, plain ? "\r\n" : blanks);
+    const int status = name ? add_listed_name(plain ? "" : list, name) : GPUME_NOMEM;
+    av_free(name);
+    return status;
+}
+
+/* Adds the files that the input names, if it is a list, to those that are read. GPUME_NOMEM. */
+static int add_listed(const struct gpume_input *input)
+{
+    const bool plain = strncmp(input->path, PLAIN_LIST, strlen(PLAIN_LIST)) == 0;
+    if (!plain && strcmp(input->format->iformat->name, "concat") != 0) {
+        return GPUME_OK;
+    }
+    int status = GPUME_OK;
+    const char *list = plain ? input->path + strlen(PLAIN_LIST) : gpume_path_of_input(input->path);
+    char *line = NULL;
+    size_t room = 0;
+    FILE *file = fopen(list, "r");
+    while (file && status == GPUME_OK && getline(&line, &room, file) >= 0) {
+        status = add_listed_line(list, line, plain);
+    }
+    free(line);
+    if (file) {
+        fclose(file);
+    }
+    return status;
+}
+
+/* --- opening */
 
 static int interrupted(void *opaque)
 {
@@ -89,7 +300,7 @@ static int64_t pipe_seek(void *opaque, int64_t offset, int whence)
 
 /* Makes libav's name for the path, in *url for free(), and the options that keep libav from
  * guessing. */
-static int make_url(const char *path, bool exists, char **url, AVDictionary **options)
+static int make_input_url(const char *path, bool exists, char **url, AVDictionary **options)
 {
     size_t bytes = strlen(path) + sizeof "file:";
     *url = malloc(bytes);
@@ -103,19 +314,14 @@ static int make_url(const char *path, bool exists, char **url, AVDictionary **op
     if (exists) {
         error |= av_dict_set(options, "pattern_type", "none", 0);
         error |= av_dict_set(
-            options, "safe", "0", 0); /* the concat demuxer's own check; reach.h is stricter */
+            options, "safe", "0", 0); /* the concat demuxer's own check; open_name is stricter */
     } else if (gpume_pattern_find_input(path, &first) && first <= INT32_MAX) {
         error |= av_dict_set_int(options, "start_number", (int64_t)first, 0);
     }
     return error < 0 ? GPUME_NOMEM : GPUME_OK;
 }
 
-static bool is_empty(const struct gpume_input *input, const struct stat *st)
-{
-    return input->pipe ? !input->piped : st && S_ISREG(st->st_mode) && st->st_size == 0;
-}
-
-/* Does it look like a list of files without the first line by which FFmpeg knows one? */
+/* Whether it looks like a list of files without the first line by which FFmpeg knows one. */
 static bool is_bare_list(const char *path)
 {
     char text[4096] = "";
@@ -132,10 +338,10 @@ static bool is_bare_list(const char *path)
     return strncmp(at, "file ", 5) == 0;
 }
 
-static int refuse(
-    const struct gpume_input *input, const char *path, int error, const struct gpume_log *log)
+static int refuse_input(const struct gpume_input *input, int error)
 {
-    const char *label = gpume_input_label(path);
+    const char *path = input->path, *label = input->label;
+    const struct gpume_log *log = input->log;
     struct stat st;
     bool exists = strcmp(path, "-") != 0 && stat(path, &st) == 0;
     if (error == AVERROR(ENOMEM)) {
@@ -146,8 +352,10 @@ static int refuse(
             "%s: is a folder; give a video file, or numbered pictures as folder/name%%03d.png",
             label);
     }
-    bool useless = error == AVERROR_INVALIDDATA || error == AVERROR_EOF;
-    if ((useless || error == AVERROR(EINVAL)) && is_empty(input, exists ? &st : NULL)) {
+    const bool useless = error == AVERROR_INVALIDDATA || error == AVERROR_EOF;
+    const bool empty =
+        input->pipe ? !input->piped : exists && S_ISREG(st.st_mode) && st.st_size == 0;
+    if ((useless || error == AVERROR(EINVAL)) && empty) {
         return gpume_log_fail(log, GPUME_FORMAT, "%s: is empty; give a file with video", label);
     }
     if (error == AVERROR(ENOENT) && exists) {
@@ -167,8 +375,7 @@ static int refuse(
     if (useless && exists && S_ISREG(st.st_mode) && is_bare_list(path)) {
         return gpume_log_fail(log, GPUME_FORMAT,
             "%s: not a video or picture that FFmpeg can read; if it is a list of files, add "
-            "'ffconcat "
-            "version 1.0' as its first line",
+            "'ffconcat version 1.0' as its first line",
             label);
     }
     if (useless) {
@@ -188,41 +395,16 @@ static int refuse(
         gpume_remedy(AVUNERROR(error), gpume_input_remedy(input, "check the name or the file")));
 }
 
-/* Logs a name in the input that was not opened, even if opening the input succeeded. */
-static bool refuse_reach(struct gpume_input *input, const char *path, const struct gpume_log *log)
-{
-    if (!gpume_reach_has_refused(&input->reach, gpume_libav_reason(0))) {
-        return false;
-    }
-    const char *label = gpume_input_label(path), *what = input->reach.refused;
-    const char *option = gpume_reach_option(&input->reach);
-    if (input->pipe && !input->reach.is_remote) {
-        gpume_log_write(log, GPUME_LOG_ERROR,
-            "%s: refers to other files, which cannot be found from a pipe; give the file's name "
-            "and, where it can be trusted, --allow-files",
-            label);
-    } else if (option) {
-        gpume_log_write(log, GPUME_LOG_ERROR,
-            "%s: refers to %s, which is opened only with %s; give it where the file can be trusted",
-            label, what, option);
-    } else {
-        gpume_log_write(log, GPUME_LOG_ERROR,
-            "%s: refers to %s, which no option opens; give the name of the video itself", label,
-            what);
-    }
-    return true;
-}
-
 /* Opens standard input or a named pipe so that waiting for its writer can be cancelled. */
-static int open_pipe(struct gpume_input *input, const char *path, const struct gpume_log *log)
+static int open_pipe(struct gpume_input *input)
 {
-    bool named = strcmp(path, "-") != 0;
-    input->fd = named ? open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC) : STDIN_FILENO;
+    bool named = strcmp(input->path, "-") != 0;
+    input->fd = named ? open(input->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC) : STDIN_FILENO;
     if (input->fd < 0) {
-        return refuse(input, path, AVERROR(errno), log);
+        return refuse_input(input, AVERROR(errno));
     }
     if (!named && isatty(STDIN_FILENO)) {
-        return gpume_log_fail(log, GPUME_IO,
+        return gpume_log_fail(input->log, GPUME_IO,
             "standard input: is a terminal; pipe a video into it, or give a file name instead of "
             "-");
     }
@@ -242,48 +424,41 @@ static int open_pipe(struct gpume_input *input, const char *path, const struct g
     return GPUME_OK;
 }
 
-static int open_format(struct gpume_input *input, const char *path, const struct gpume_log *log)
+static int open_format(struct gpume_input *input)
 {
+    int status = GPUME_OK;
     struct stat st;
-    const bool exists = stat(path, &st) == 0;
-    const bool piped = strcmp(path, "-") == 0 || (exists && S_ISFIFO(st.st_mode));
     char *url = NULL;
     AVDictionary *options = NULL;
-    const char *lacking = exists || piped ? NULL : gpume_reach_lacks(&input->reach, path);
+    const bool exists = stat(input->path, &st) == 0;
+    const bool piped = strcmp(input->path, "-") == 0 || (exists && S_ISFIFO(st.st_mode));
+    const char *lacking = exists || piped ? NULL : lacking_option(input, input->path);
     if (lacking) {
-        if (lacking[0]) {
-            gpume_log_write(log, GPUME_LOG_ERROR, "%s: is opened only with %s", path, lacking);
-        } else {
-            gpume_log_write(log, GPUME_LOG_ERROR,
-                "%s: is the name of a protocol that is never opened; give the name that it wraps",
-                path);
-        }
-        return GPUME_IO;
+        return lacking[0] ? gpume_log_fail(input->log, GPUME_IO, "%s: is opened only with %s",
+                                input->path, lacking)
+                          : gpume_log_fail(input->log, GPUME_IO,
+                                "%s: is the name of a protocol that is never opened; give the name "
+                                "that it wraps",
+                                input->path);
     }
-    int status = make_url(piped ? "pipe:" : path, exists && !piped, &url, &options);
-    if (status == GPUME_OK && piped) {
-        status = open_pipe(input, path, log);
+    GPUME_TRY(make_input_url(piped ? "pipe:" : input->path, exists && !piped, &url, &options));
+    GPUME_TRY(piped ? open_pipe(input) : GPUME_OK);
+    GPUME_TRY(restrict_names(input, piped));
+    gpume_libav_quiet();
+    const int error =
+        gpume_libav_check_memory(avformat_open_input(&input->format, url, NULL, &options));
+    if (error < 0) {
+        status = atomic_load(input->cancel)                  ? GPUME_CANCELLED
+                 : refuse_name(input, gpume_libav_reason(0)) ? GPUME_IO
+                                                             : refuse_input(input, error);
+    } else if (strcmp(input->format->iformat->name, "tty") == 0) {
+        /* libavformat would render any .txt file as a terminal screen */
+        status = gpume_log_fail(
+            input->log, GPUME_FORMAT, "%s: is text; give a file with video", input->label);
+    } else {
+        status = add_listed(input);
     }
-    if (status == GPUME_OK) {
-        status = gpume_reach_attach(&input->reach, input->format, piped);
-    }
-    if (status == GPUME_OK) {
-        gpume_libav_quiet();
-        const int error =
-            gpume_libav_check_memory(avformat_open_input(&input->format, url, NULL, &options));
-        if (error < 0) {
-            status = atomic_load(input->cancel)       ? GPUME_CANCELLED
-                     : refuse_reach(input, path, log) ? GPUME_IO
-                                                      : refuse(input, path, error, log);
-        } else if (strcmp(input->format->iformat->name, "tty") == 0) {
-            /* libavformat would render any .txt file as a terminal screen */
-            gpume_log_write(log, GPUME_LOG_ERROR, "%s: is text; give a file with video",
-                gpume_input_label(path));
-            status = GPUME_FORMAT;
-        } else {
-            status = gpume_lists_add(path, input->format->iformat->name);
-        }
-    }
+fail:
     av_dict_free(&options);
     free(url);
     return status;
@@ -293,9 +468,10 @@ static int open_format(struct gpume_input *input, const char *path, const struct
 static int find_streams(struct gpume_input *input)
 {
     const unsigned count = input->format->nb_streams;
+    const int64_t max_pixels = gpume_limits_decoder(input->trust);
     AVDictionary **options = count > 0 ? av_calloc(count, sizeof *options) : NULL;
     for (unsigned i = 0; options && i < count; i++) {
-        (void)av_dict_set_int(&options[i], "max_pixels", input->max_pixels, 0);
+        (void)av_dict_set_int(&options[i], "max_pixels", max_pixels, 0);
     }
     gpume_libav_quiet();
     input->data = input->format->pb ? avio_tell(input->format->pb) : 0;
@@ -308,28 +484,31 @@ static int find_streams(struct gpume_input *input)
     return error;
 }
 
-int gpume_input_open(
-    struct gpume_input *input, const char *path, atomic_bool *cancel, const struct gpume_log *log)
+int gpume_input_open(struct gpume_input *input, const char *path, const struct gpume_trust *trust,
+    atomic_bool *cancel, const struct gpume_log *log)
 {
-    input->cancel = cancel;
-    input->fd = -1;
-    input->format = avformat_alloc_context();
+    *input = (struct gpume_input){
+        .path = path,
+        .label = gpume_input_label(path),
+        .trust = trust,
+        .cancel = cancel,
+        .log = log,
+        .fd = -1,
+        .format = avformat_alloc_context(),
+    };
     if (!input->format) {
         return GPUME_NOMEM;
     }
     input->format->interrupt_callback = (AVIOInterruptCB){.callback = interrupted, .opaque = input};
-    int status = open_format(input, path, log);
-    if (status != GPUME_OK) {
-        return status;
-    }
-    int error = find_streams(input);
+    GPUME_CHECK(open_format(input));
+    const int error = find_streams(input);
     if (atomic_load(cancel)) {
         return GPUME_CANCELLED;
     }
-    if (refuse_reach(input, path, log)) {
+    if (refuse_name(input, gpume_libav_reason(0))) {
         return GPUME_IO;
     }
-    return error < 0 ? refuse(input, path, error, log) : GPUME_OK;
+    return error < 0 ? refuse_input(input, error) : GPUME_OK;
 }
 
 bool gpume_input_has_pictures(const struct gpume_input *input)
@@ -349,4 +528,88 @@ void gpume_input_close(struct gpume_input *input)
         close(input->fd);
     }
     input->fd = -1;
+}
+
+/* --- how large pictures may be */
+
+/* 16384 x 16384: limits the memory that a forged header can claim. */
+#define PIXELS_MAX (INT64_C(1) << 28)
+#define ROUNDED_PIXELS (1u << 20) /* rounding can make narrow pictures more than 4 times larger */
+
+/* Decoders apply the limit to sides rounded up to multiples of 64 and more, so it is lenient here;
+ * the frames that they return are checked against the exact limit. */
+static uint64_t by_pixels(const struct gpume_trust *trust)
+{
+    return trust->max_pixels > 0 ? 4 * trust->max_pixels + ROUNDED_PIXELS : UINT64_MAX;
+}
+
+/* Every pixel takes at least one byte, in the decoder or in the engine. */
+static uint64_t by_memory(const struct gpume_trust *trust)
+{
+    return trust->max_memory > 0 ? trust->max_memory + ROUNDED_PIXELS : UINT64_MAX;
+}
+
+int64_t gpume_limits_decoder(const struct gpume_trust *trust)
+{
+    const uint64_t pixels = by_pixels(trust), memory = by_memory(trust);
+    const uint64_t limit = pixels < memory ? pixels : memory;
+    return limit < PIXELS_MAX ? (int64_t)limit : PIXELS_MAX;
+}
+
+uint64_t gpume_limits_bytes(const struct AVCodecParameters *codec)
+{
+    const AVPixFmtDescriptor *format = av_pix_fmt_desc_get((enum AVPixelFormat)codec->format);
+    const bool known = format && codec->width > 0 && codec->height > 0;
+    const uint64_t bits = known ? (uint64_t)av_get_padded_bits_per_pixel(format) : 0;
+    return known ? (uint64_t)codec->width * (uint64_t)codec->height * bits / 8 : 0;
+}
+
+int gpume_limits_check_size(const struct gpume_trust *trust, const char *label, const char *graph,
+    int width, int height, const struct gpume_log *log)
+{
+    if (trust->max_pixels == 0 || width <= 0 || height <= 0 ||
+        (uint64_t)width * (uint64_t)height <= trust->max_pixels) {
+        return GPUME_OK;
+    }
+    return gpume_log_fail(log, GPUME_UNSUPPORTED,
+        "%s: %s%s%s%dx%d, more pixels than --max-pixels %" PRIu64 " allows; raise it or %s", label,
+        graph ? "--vf " : "its pictures are ", graph ? graph : "", graph ? " gives " : "", width,
+        height, trust->max_pixels, graph ? "correct the graph" : "give a smaller video");
+}
+
+int gpume_limits_check_sides(const char *label, const char *graph, uint32_t width, uint32_t height,
+    const struct gpume_log *log)
+{
+    if (width <= GPUME_SIDE_MAX && height <= GPUME_SIDE_MAX) {
+        return GPUME_OK;
+    }
+    return gpume_log_fail(log, GPUME_UNSUPPORTED,
+        "%s: its pictures are %ux%u%s%s, and no side may be above %d; give smaller pictures", label,
+        width, height, graph ? " after --vf " : "", graph ? graph : "", GPUME_SIDE_MAX);
+}
+
+int gpume_limits_check_bytes(const struct gpume_trust *trust, const char *label, uint64_t bytes,
+    uint32_t inputs, const struct gpume_log *log)
+{
+    if (trust->max_memory == 0 || bytes <= trust->max_memory) {
+        return GPUME_OK;
+    }
+    return gpume_log_fail(log, GPUME_UNSUPPORTED,
+        "%s: at least %" PRIu64 " bytes of memory are needed for decoding%s, --max-memory allows "
+        "%" PRIu64 "; raise it or give smaller pictures",
+        label, bytes, inputs > 1 ? " both inputs" : "", trust->max_memory);
+}
+
+int gpume_limits_refuse(const struct gpume_trust *trust, const char *label, uint64_t frames,
+    const struct gpume_log *log)
+{
+    const bool memory = by_memory(trust) < by_pixels(trust);
+    if (gpume_limits_decoder(trust) == PIXELS_MAX) {
+        return GPUME_OK;
+    }
+    return gpume_log_fail(log, GPUME_UNSUPPORTED,
+        "%s: after frame %" PRIu64 " it has pictures of more %s than %s %" PRIu64
+        " allows; raise it or give a smaller video",
+        label, frames, memory ? "bytes" : "pixels", memory ? "--max-memory" : "--max-pixels",
+        memory ? trust->max_memory : trust->max_pixels);
 }

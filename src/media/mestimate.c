@@ -118,10 +118,10 @@ int gpume_mestimate_open(
     *self = (struct gpume_mestimate){.params = params, .log = log, .result = av_frame_alloc()};
     snprintf(self->graph, sizeof(self->graph), "mestimate=method=%s:mb_size=%u:search_param=%u",
         method, params->block, params->window_x);
-    const struct gpume_filter_options options = {
-        .graph = self->graph, .time_base = {1, 25}, .threads = 1, .log = log};
+    const struct gpume_source_info info = {
+        .time_num = 1, .time_den = 25, .rate_den = 1}; /* rate: unknown */
     GPUME_TRY(self->result ? GPUME_OK : GPUME_NOMEM);
-    GPUME_TRY(gpume_filter_open(&self->filter, &options));
+    GPUME_TRY(gpume_filter_open(&self->filter, self->graph, &info, 1, &log));
     *filter = self;
     return GPUME_OK;
 fail:

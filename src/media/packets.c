@@ -2,13 +2,13 @@
 /*
  * libavformat reports a normal end for an incomplete Y4M frame, for an empty file among numbered
  * pictures, and for many truncated files. These cases are detected by the position in the input,
- * the number of pictures, the last packet, ending.c, and libav's log.
+ * the number of pictures, the last packet, what headers promise, and libav's log.
  */
 #include "media/packets.h"
+
 #include "base/status.h"
 #include "files/path.h"
 #include "files/pattern.h"
-#include "media/ending.h"
 #include "media/libav.h"
 
 #include <errno.h>
@@ -18,11 +18,332 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <libavcodec/packet.h>
 #include <libavformat/avformat.h>
 #include <libavutil/imgutils.h>
+#include <libavutil/intfloat.h>
+#include <libavutil/intreadwrite.h>
+#include <libavutil/mem.h>
 
-#define Y4M_LINE 6          /* "FRAME\n"; longer with parameters, which are rare */
-#define THEORA_COMMENT 0x81 /* the first byte of that header */
+#define Y4M_LINE 6           /* "FRAME\n"; longer with parameters, which are rare */
+#define THEORA_COMMENT 0x81  /* the first byte of that header */
+#define RIFF_CHUNKS_MAX 4096 /* bounds the time for crafted files */
+#define OGG_PAGE_MAX 65307   /* bytes, header included */
+#define OGG_HEADER 27
+#define OGG_LAST_PAGE 4 /* flag: the last page of its stream */
+#define OWN_BYTES 512u  /* of a packet besides its data */
+
+/* --- packets that are kept, once, however many decoders take them */
+
+static uint64_t packet_bytes(const AVPacket *packet)
+{
+    return OWN_BYTES + (uint64_t)(packet->size > 0 ? packet->size : 0);
+}
+
+static AVPacket **place_of(const struct gpume_backlog *backlog, uint64_t number)
+{
+    return &backlog->ring[number % backlog->capacity];
+}
+
+static int grow_backlog(struct gpume_backlog *backlog)
+{
+    struct gpume_backlog larger = *backlog;
+    larger.capacity = backlog->capacity > 0 ? 2 * backlog->capacity : 256;
+    larger.ring = calloc((size_t)larger.capacity, sizeof(AVPacket *));
+    if (!larger.ring) {
+        return GPUME_NOMEM;
+    }
+    for (uint64_t i = backlog->first; i < backlog->end; i++) {
+        *place_of(&larger, i) = *place_of(backlog, i);
+        *place_of(backlog, i) = NULL;
+    }
+    gpume_backlog_finish(backlog);
+    *backlog = larger;
+    return GPUME_OK;
+}
+
+int gpume_backlog_append(struct gpume_backlog *backlog, AVPacket *packet)
+{
+    GPUME_CHECK(
+        backlog->end - backlog->first == backlog->capacity ? grow_backlog(backlog) : GPUME_OK);
+    AVPacket **place = place_of(backlog, backlog->end);
+    *place = *place ? *place : av_packet_alloc();
+    if (!*place) {
+        return GPUME_NOMEM;
+    }
+    backlog->bytes += packet_bytes(packet);
+    av_packet_move_ref(*place, packet);
+    backlog->end++;
+    return GPUME_OK;
+}
+
+int gpume_backlog_get(const struct gpume_backlog *backlog, uint64_t number, AVPacket *packet)
+{
+    return av_packet_ref(packet, *place_of(backlog, number)) < 0 ? GPUME_NOMEM : GPUME_OK;
+}
+
+void gpume_backlog_drop(struct gpume_backlog *backlog, uint64_t number)
+{
+    for (; backlog->first < number && backlog->first < backlog->end; backlog->first++) {
+        AVPacket *packet = *place_of(backlog, backlog->first);
+        backlog->bytes -= packet_bytes(packet);
+        av_packet_unref(packet);
+    }
+}
+
+void gpume_backlog_finish(struct gpume_backlog *backlog)
+{
+    for (uint64_t i = 0; i < backlog->capacity; i++) {
+        av_packet_free(&backlog->ring[i]);
+    }
+    free(backlog->ring);
+    *backlog = (struct gpume_backlog){0};
+}
+
+/* --- inputs that end before their last frame */
+
+void gpume_cut_warn(const struct gpume_cut *cut, const char *label, uint64_t taken,
+    uint64_t decoded, uint64_t promised, const struct gpume_log *log)
+{
+    char of[32] = "";
+    if (promised > decoded) {
+        snprintf(of, sizeof of, " of %" PRIu64, promised);
+    }
+    if (cut->whole > 0) {
+        gpume_log_write(log, GPUME_LOG_WARNING,
+            "%s: frame %" PRIu64 " is incomplete: it has %" PRIu64 " of its %" PRIu64
+            " bytes; only the frames before it are used",
+            label, taken, cut->there, cut->whole);
+    } else if (cut->reason[0]) {
+        gpume_log_write(log, GPUME_LOG_WARNING,
+            "%s: reading breaks off after %" PRIu64 "%s frame%s: %s; only that part is used", label,
+            decoded, of, decoded == 1 && !of[0] ? "" : "s", cut->reason);
+    }
+}
+
+int gpume_cut_refuse(const struct gpume_cut *cut, const char *label, const char *codec,
+    const char *remedy, const struct gpume_log *log)
+{
+    if (cut->whole > 0) {
+        return gpume_log_fail(log, GPUME_FORMAT,
+            "%s: contains no complete frame: the first has %" PRIu64 " of its %" PRIu64
+            " bytes; give the whole file",
+            label, cut->there, cut->whole);
+    }
+    return gpume_log_fail(log, GPUME_FORMAT,
+        "%s: contains no complete frame of its %s video%s%s; %s", label, codec,
+        cut->reason[0] ? ": " : "", cut->reason, remedy);
+}
+
+/* --- how an input ends */
+
+/*
+ * In several formats libavformat takes the end of the file for the end of the video. Here, what
+ * headers, indexes and trailers promise is compared with what was read.
+ */
+
+struct end {
+    AVFormatContext *format;
+    AVIOContext *io;
+    AVStream *stream;
+    int64_t size;   /* of the input in bytes */
+    uint64_t taken; /* packets of the stream */
+};
+
+static const char cut_input[] = "the input is cut";
+
+static bool read_bytes_at(AVIOContext *io, int64_t at, uint8_t *data, int bytes)
+{
+    return avio_seek(io, at, SEEK_SET) == at && avio_read(io, data, bytes) == bytes;
+}
+
+/* No list of frames ("movi") may extend past the end. Files of more than 1 GB have several. */
+static const char *check_avi(const struct end *end)
+{
+    uint8_t head[12]; /* name, size of the rest, type */
+    int64_t at = 0;
+    for (int i = 0; i < RIFF_CHUNKS_MAX && read_bytes_at(end->io, at, head, sizeof head); i++) {
+        const uint32_t bytes = AV_RL32(head + 4);
+        const int64_t next = at + 8 + bytes;
+        if (bytes == 0 || bytes == UINT32_MAX) {
+            return NULL; /* written to a pipe: the size was never filled in */
+        }
+        if (memcmp(head, "LIST", 4) == 0 && memcmp(head + 8, "movi", 4) == 0 && next > end->size) {
+            return cut_input;
+        }
+        at = memcmp(head, "RIFF", 4) == 0 ? at + (int64_t)sizeof head : next + (next & 1);
+    }
+    return NULL;
+}
+
+static void skip_colours(AVIOContext *io, int flags)
+{
+    avio_skip(io, flags & 0x80 ? 3 << ((flags & 7) + 1) : 0);
+}
+
+static void skip_blocks(AVIOContext *io)
+{
+    for (int bytes = avio_r8(io); bytes > 0; bytes = avio_r8(io)) {
+        avio_skip(io, bytes);
+    }
+}
+
+/* The file must have a trailer. */
+static const char *check_gif(const struct end *end)
+{
+    uint8_t head[13]; /* signature, width, height, flags, background, aspect */
+    if (!read_bytes_at(end->io, 0, head, sizeof head)) {
+        return NULL;
+    }
+    skip_colours(end->io, head[10]);
+    for (;;) {
+        const int kind = avio_r8(end->io);
+        if (avio_feof(end->io)) {
+            return cut_input;
+        }
+        if (kind == '!') {
+            avio_skip(end->io, 1); /* kind of extension */
+        } else if (kind == ',') {
+            avio_skip(end->io, 8); /* position and size */
+            skip_colours(end->io, avio_r8(end->io));
+            avio_skip(end->io, 1); /* size of the first codes */
+        } else {
+            return NULL; /* the trailer, or damage */
+        }
+        skip_blocks(end->io);
+    }
+}
+
+/* The last page must be complete and marked as the last of its stream. */
+static const char *check_ogg(const struct end *end)
+{
+    static const uint8_t name[] = "OggS"; /* the closing zero is the version */
+    const int bytes = end->size < OGG_PAGE_MAX ? (int)end->size : OGG_PAGE_MAX;
+    bool whole = true;
+    uint8_t *tail = av_malloc((size_t)bytes);
+    int at =
+        tail && read_bytes_at(end->io, end->size - bytes, tail, bytes) ? bytes - OGG_HEADER : -1;
+    while (at >= 0 && memcmp(tail + at, name, sizeof name) != 0) {
+        at--;
+    }
+    if (at >= 0) {
+        const int segments = tail[at + OGG_HEADER - 1];
+        int next = at + OGG_HEADER + segments;
+        for (int i = at + OGG_HEADER; i < at + OGG_HEADER + segments && i < bytes; i++) {
+            next += tail[i];
+        }
+        whole = next <= bytes && (tail[at + 5] & OGG_LAST_PAGE);
+    }
+    av_free(tail);
+    return whole ? NULL : cut_input;
+}
+
+/* The file must be as long as its metadata says. */
+static const char *check_flv(const struct end *end)
+{
+    static const uint8_t key[] = "\0\10filesize"; /* the closing zero is the type: a number */
+    uint8_t head[1024];
+    const int bytes =
+        avio_seek(end->io, 0, SEEK_SET) == 0 ? avio_read(end->io, head, sizeof head) : 0;
+    for (int i = 0; i + (int)sizeof key + 8 <= bytes; i++) {
+        if (memcmp(head + i, key, sizeof key) == 0) {
+            const double size = av_int2double(AV_RB64(head + i + sizeof key));
+            return size > (double)end->size ? cut_input : NULL;
+        }
+    }
+    return NULL;
+}
+
+static bool is_index_past_end(const struct end *end)
+{
+    const int count = avformat_index_get_entries_count(end->stream);
+    for (int i = 0; i < count; i++) {
+        const AVIndexEntry *entry = avformat_index_get_entry(end->stream, i);
+        if (entry->pos > end->size - entry->size) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Number of packets in the stream's index if edit lists are ignored; -1: unknown. */
+static int count_unedited(const struct end *end)
+{
+    int count = -1;
+    AVDictionary *options = NULL;
+    AVFormatContext *again = avformat_alloc_context();
+    if (again && av_dict_set(&options, "advanced_editlist", "0", 0) >= 0 &&
+        avio_seek(end->io, 0, SEEK_SET) == 0) {
+        again->pb = end->io;
+        again->opaque = end->format->opaque;
+        again->io_open = end->format->io_open;
+        again->interrupt_callback = end->format->interrupt_callback;
+        if (avformat_open_input(&again, NULL, end->format->iformat, &options) == 0 &&
+            end->stream->index < (int)again->nb_streams) {
+            count = avformat_index_get_entries_count(again->streams[end->stream->index]);
+        }
+    }
+    av_dict_free(&options);
+    avformat_close_input(&again);
+    return count;
+}
+
+/* The index must not name packets past the end of the file, nor fewer packets than the header
+ * states. Packets that were read count as present: with --allow-files they may be in other files.
+ */
+static const char *check_mp4(const struct end *end)
+{
+    const int count = avformat_index_get_entries_count(end->stream);
+    if (end->taken < (uint64_t)count && is_index_past_end(end)) {
+        return cut_input;
+    }
+    if (end->stream->nb_frames > count && (uint64_t)end->stream->nb_frames > end->taken) {
+        const int unedited = count_unedited(end);
+        return unedited >= 0 && unedited < end->stream->nb_frames ? "its sample table is damaged"
+                                                                  : NULL;
+    }
+    return NULL;
+}
+
+static const struct ending_check {
+    const char *format; /* the first of FFmpeg's names for it */
+    const char *(*flaw)(const struct end *end);
+    bool counts; /* the header states the number of frames */
+} checks[] = {
+    {"avi", check_avi, true},
+    {"flv", check_flv, false},
+    {"gif", check_gif, false},
+    {"mov", check_mp4, true},
+    {"ogg", check_ogg, false},
+};
+
+static const struct ending_check *check_of(const AVFormatContext *format)
+{
+    const char *name = format->iformat->name;
+    const size_t length = strcspn(name, ",");
+    for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++) {
+        if (strlen(checks[i].format) == length && strncmp(checks[i].format, name, length) == 0) {
+            return &checks[i];
+        }
+    }
+    return NULL;
+}
+
+/* After av_read_frame has returned the end: why more packets than were taken should exist, for a
+ * message, or NULL if the video seems complete. Moves the format's position. */
+static const char *ending_flaw(const struct gpume_packets *packets)
+{
+    AVFormatContext *format = packets->input.format;
+    const struct ending_check *check = check_of(format);
+    if (!check || !format->pb) {
+        return NULL;
+    }
+    struct end end = {format, format->pb, packets->stream, avio_size(format->pb), packets->taken};
+    end.size = end.size > 0 ? end.size : avio_tell(end.io); /* a pipe is at its end */
+    return check->flaw(&end);
+}
+
+/* --- opening */
 
 static bool is_video(const AVStream *stream)
 {
@@ -44,8 +365,9 @@ static AVStream *best_stream(AVFormatContext *format)
     return chosen;
 }
 
-static int choose_stream(struct gpume_packets *packets, int wanted)
+static int choose_stream(struct gpume_packets *packets)
 {
+    const int wanted = packets->options->stream;
     AVFormatContext *format = packets->input.format;
     uint32_t count = 0;
     AVStream *chosen = wanted < 0 ? best_stream(format) : NULL;
@@ -56,18 +378,18 @@ static int choose_stream(struct gpume_packets *packets, int wanted)
             if (wanted >= 0 && count == (unsigned)wanted) {
                 chosen = stream;
             }
-            packets->number = stream == chosen ? count : packets->number;
+            packets->info.stream = stream == chosen ? count : packets->info.stream;
             count++;
         }
     }
     if (count == 0) {
-        return gpume_log_fail(&packets->log, GPUME_FORMAT,
+        return gpume_log_fail(&packets->options->log, GPUME_FORMAT,
             "%s: no video stream in it (%s, %u other streams); %s", packets->label,
             format->iformat->name, format->nb_streams,
             gpume_input_remedy(&packets->input, "give a file with video"));
     }
     if (!chosen && wanted >= 0) {
-        return gpume_log_fail(&packets->log, GPUME_INVALID,
+        return gpume_log_fail(&packets->options->log, GPUME_INVALID,
             "%s: no video stream %d; it has %u, numbered from 0: choose with --stream",
             packets->label, wanted, count);
     }
@@ -77,14 +399,59 @@ static int choose_stream(struct gpume_packets *packets, int wanted)
     }
     chosen->discard = AVDISCARD_DEFAULT;
     packets->stream = chosen;
-    packets->count = count;
+    packets->info.streams = count;
     return GPUME_OK;
 }
 
-static void learn_y4m(struct gpume_packets *packets)
+static bool is_sane(AVRational value)
 {
-    const AVCodecParameters *codec = packets->stream->codecpar;
-    if (strcmp(packets->input.format->iformat->name, "yuv4mpegpipe") == 0) {
+    return value.num > 0 && value.den > 0;
+}
+
+/* Where times may jump, as in MPEG-TS, the ffmpeg program counts from the first of the streams that
+ * it uses, which need not be the first of all. */
+static bool starts_late(const AVFormatContext *format, const AVStream *stream)
+{
+    return format->iformat->flags & AVFMT_TS_DISCONT && format->start_time != AV_NOPTS_VALUE &&
+           stream->start_time != AV_NOPTS_VALUE &&
+           av_compare_ts(
+               stream->start_time, stream->time_base, format->start_time, AV_TIME_BASE_Q) > 0;
+}
+
+/* What the file says of the video; of Y4M also how its frames lie in it. */
+static void learn_facts(struct gpume_packets *packets)
+{
+    AVFormatContext *format = packets->input.format;
+    AVStream *stream = packets->stream;
+    const AVCodecParameters *codec = stream->codecpar;
+    struct gpume_source_info *info = &packets->info;
+    const bool cover = (stream->disposition & AV_DISPOSITION_ATTACHED_PIC) != 0;
+    const AVRational guess = cover ? (AVRational){0, 1} : av_guess_frame_rate(format, stream, NULL);
+    const AVRational rate = is_sane(guess) ? guess : (AVRational){0, 1};
+    const AVRational aspect = stream->sample_aspect_ratio;
+    packets->time_base =
+        is_sane(stream->time_base) ? stream->time_base : (AVRational){1, AV_TIME_BASE};
+    int64_t frames = cover ? 1 : stream->nb_frames;
+    if (frames <= 0 && rate.num > 0 && stream->duration > 0) {
+        frames = av_rescale_q(stream->duration, packets->time_base, av_inv_q(rate));
+    } else if (frames <= 0 && rate.num > 0 && format->duration > 0) {
+        frames = av_rescale_q(format->duration, AV_TIME_BASE_Q, av_inv_q(rate));
+    }
+    snprintf(info->codec, sizeof(info->codec), "%s", avcodec_get_name(codec->codec_id));
+    info->rate_num = (uint32_t)rate.num;
+    info->rate_den = (uint32_t)rate.den;
+    info->aspect_num = is_sane(aspect) ? (uint32_t)aspect.num : 0;
+    info->aspect_den = is_sane(aspect) ? (uint32_t)aspect.den : 1;
+    info->time_num = packets->time_base.num;
+    info->time_den = packets->time_base.den;
+    info->frames = frames > 0 ? (uint64_t)frames : 0;
+    info->frame_bytes = gpume_limits_bytes(codec);
+    info->start_us = format->start_time != AV_NOPTS_VALUE ? format->start_time : 0;
+    info->late = starts_late(format, stream);
+    info->picture = cover || gpume_input_has_pictures(&packets->input);
+    info->list = strcmp(format->iformat->name, "concat") == 0;
+    info->progressive = codec->field_order == AV_FIELD_PROGRESSIVE;
+    if (strcmp(format->iformat->name, "yuv4mpegpipe") == 0) {
         const int bytes = av_image_get_buffer_size(
             (enum AVPixelFormat)codec->format, codec->width, codec->height, 1);
         packets->y4m_frame = bytes > 0 ? bytes : 0;
@@ -93,25 +460,26 @@ static void learn_y4m(struct gpume_packets *packets)
     }
 }
 
-int gpume_packets_open(struct gpume_packets *packets, const char *path, int stream,
-    const struct gpume_trust *trust, atomic_bool *cancel, const struct gpume_log *log)
+int gpume_packets_open(struct gpume_packets *packets, const struct gpume_source_options *options,
+    uint32_t input, atomic_bool *cancel)
 {
     int status = GPUME_OK;
-    packets->input.max_pixels = gpume_limits_decoder(trust);
-    packets->input.reach = (struct gpume_reach){.network = trust->network, .files = trust->files};
-    packets->label = gpume_input_label(path);
-    packets->log = *log;
+    packets->options = options;
+    packets->label = gpume_input_label(options->paths[input]);
     packets->next = av_packet_alloc();
     GPUME_TRY(packets->next ? GPUME_OK : GPUME_NOMEM);
-    GPUME_TRY(gpume_input_open(&packets->input, path, cancel, &packets->log));
-    GPUME_TRY(choose_stream(packets, stream));
-    learn_y4m(packets);
+    GPUME_TRY(gpume_input_open(
+        &packets->input, options->paths[input], &options->trust, cancel, &options->log));
+    GPUME_TRY(choose_stream(packets));
+    learn_facts(packets);
 fail:
     return status;
 }
 
+/* --- reading */
+
 /* Any bytes after the last complete Y4M frame are the beginning of another one. */
-static void find_cut(struct gpume_packets *packets)
+static void find_y4m_cut(struct gpume_packets *packets)
 {
     const int64_t left = avio_tell(packets->input.format->pb) - packets->y4m_end;
     const int64_t there = left > packets->y4m_line ? left - packets->y4m_line : 0;
@@ -147,7 +515,7 @@ static bool find_missing(struct gpume_packets *packets)
     return missing;
 }
 
-static void explain(struct gpume_packets *packets, bool numbered, int error)
+static void explain_error(struct gpume_packets *packets, bool numbered, int error)
 {
     if (error == AVERROR(EPIPE)) { /* from aviobuf.c */
         snprintf(packets->cut.reason, sizeof packets->cut.reason, "a pipe cannot go back");
@@ -170,11 +538,11 @@ static void find_end(struct gpume_packets *packets, int error)
     packets->ended = true;
     if (error != AVERROR_EOF && !(gpume_libav_cut() && avio_feof(format->pb))) {
         packets->failed = true;
-        explain(packets, numbered, error);
-    } else if (cut || (flaw = gpume_ending_flaw(format, packets->stream, packets->taken)) != NULL) {
+        explain_error(packets, numbered, error);
+    } else if (cut || (flaw = ending_flaw(packets)) != NULL) {
         snprintf(packets->cut.reason, sizeof packets->cut.reason, "%s", flaw);
     } else if (packets->y4m_frame > 0) {
-        find_cut(packets);
+        find_y4m_cut(packets);
     } else if (pictures > 0 && packets->taken < (uint64_t)pictures) {
         snprintf(packets->cut.reason, sizeof packets->cut.reason,
             "picture %" PRIu64 " of %" PRId64 " is empty", packets->taken + 1, pictures);
@@ -182,16 +550,12 @@ static void find_end(struct gpume_packets *packets, int error)
 }
 
 /* Every link of a chained Theora file begins with three header packets. FFmpeg's decoder needs two
- * of them, and reports this one, the comments, as a damaged frame. */
-static bool is_comment(const AVStream *stream, const AVPacket *packet)
-{
-    return stream->codecpar->codec_id == AV_CODEC_ID_THEORA && packet->size > 0 &&
-           packet->data[0] == THEORA_COMMENT;
-}
-
+ * of them, and reports the comments as a damaged frame. */
 static bool is_wanted(const struct gpume_packets *packets, const AVPacket *packet)
 {
-    return packet->stream_index == packets->stream->index && !is_comment(packets->stream, packet);
+    const bool comment = packets->stream->codecpar->codec_id == AV_CODEC_ID_THEORA &&
+                         packet->size > 0 && packet->data[0] == THEORA_COMMENT;
+    return packet->stream_index == packets->stream->index && !comment;
 }
 
 static int read_packet(struct gpume_packets *packets, AVPacket *packet)
@@ -276,8 +640,10 @@ bool gpume_packets_are_cut(const struct gpume_packets *packets)
 
 void gpume_packets_warn(const struct gpume_packets *packets, uint64_t decoded)
 {
+    const struct ending_check *check = check_of(packets->input.format);
+    const int64_t stated = check && check->counts ? packets->stream->nb_frames : 0;
     gpume_cut_warn(&packets->cut, packets->label, packets->taken, decoded,
-        gpume_ending_promised(packets->input.format, packets->stream), &packets->log);
+        stated > 0 ? (uint64_t)stated : 0, &packets->options->log);
 }
 
 void gpume_packets_close(struct gpume_packets *packets)

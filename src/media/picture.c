@@ -31,8 +31,9 @@
 #define SLICED_MIN 16 /* pixels per side */
 #define IO_BYTES (64 * 1024)
 #define PNG_PIXELS_MAX ((int64_t)1 << 28)
-#define PNG_BYTES_MAX ((size_t)PNG_PIXELS_MAX * 6) /* compression of random samples gains nothing  \
-                                                    */
+#define PNG_BYTES_MAX                                                                              \
+    ((size_t)PNG_PIXELS_MAX * 6) /* compression of random samples gains nothing                    \
+                                  */
 #define CHANNELS 3u
 
 /* What is written for a name with this extension. */
@@ -46,8 +47,9 @@ struct picture_format {
 };
 
 #define NONE AV_PIX_FMT_NONE
-#define JPEG "mjpeg", "flags=+qscale:global_quality=236" /* quality 2, the best of most encoders   \
-                                                          */
+#define JPEG                                                                                       \
+    "mjpeg", "flags=+qscale:global_quality=236" /* quality 2, the best of most encoders            \
+                                                 */
 
 static const struct picture_format formats[] = {
     {".png", STILLS, "png", NULL, AV_PIX_FMT_GRAY8, AV_PIX_FMT_GRAY16BE, AV_PIX_FMT_RGB24, NULL, 0},

@@ -14,25 +14,157 @@
 #include "base/status.h"
 #include "media/coded_picture.h"
 #include "media/packets.h"
-#include "media/show_order.h"
+#include "media/timeline.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include <libavcodec/packet.h>
+#include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
 #include <libavutil/mathematics.h>
+
+#define RECENT                                                                                     \
+    (2u * GPUME_SHOW_DELAY_MAX) /* packets that the order of a new one is compared with */
 
 /* Bytes of packets that are kept. In 4K at 100 Mbit/s that is a key frame every 20 seconds. */
 #ifndef KEPT_MAX /* a test sets it */
 #define KEPT_MAX (UINT64_C(256) << 20)
 #endif
 
+/* --- whether a decoder may begin with a packet */
+
+struct scanned {
+    int64_t time;
+    struct gpume_coded_picture picture;
+};
+
+struct gpume_scan {
+    struct gpume_coded_pictures pictures;
+    uint64_t delay; /* packets for which the decoder waits */
+    struct scanned recent[RECENT];
+    uint64_t taken;
+    int64_t first;     /* time of the first packet */
+    int64_t latest;    /* the latest time of all packets */
+    int64_t left;      /* the latest time of those that are no longer among the recent */
+    int64_t decoded;   /* the latest time of decoding that is known */
+    const char *doubt; /* NULL: none */
+};
+
+int gpume_scan_open(struct gpume_scan **result, const AVCodecParameters *codec)
+{
+    struct gpume_scan *scan = calloc(1, sizeof(*scan));
+    if (!scan) {
+        return GPUME_NOMEM;
+    }
+    *result = scan;
+    scan->delay = codec->video_delay > 0 ? (uint64_t)codec->video_delay : 0;
+    scan->latest = scan->left = scan->decoded = INT64_MIN;
+    const int status = gpume_coded_pictures_open(&scan->pictures, codec);
+    if (status != GPUME_OK) {
+        gpume_scan_close(result);
+    }
+    return status == GPUME_UNSUPPORTED ? GPUME_OK : status;
+}
+
+static bool comes_before(const struct gpume_coded_picture *a, const struct gpume_coded_picture *b)
+{
+    return a->section < b->section || (a->section == b->section && a->number < b->number);
+}
+
+/* Whether its time and its number put it at the same place among the recent packets, and not
+ * further back than the decoder waits. */
+static bool has_place(const struct gpume_scan *scan, const struct scanned *scanned)
+{
+    uint64_t later = 0; /* packets that came before it and are shown after it */
+    const uint64_t count = scan->taken < RECENT ? scan->taken : RECENT;
+    for (uint64_t i = 0; i < count; i++) {
+        const struct scanned *other = &scan->recent[i];
+        const bool is_later = other->time > scanned->time;
+        later += is_later;
+        if (other->time == scanned->time ||
+            comes_before(&other->picture, &scanned->picture) == is_later ||
+            comes_before(&scanned->picture, &other->picture) != is_later) {
+            return false;
+        }
+    }
+    return scanned->time > scan->left && later <= scan->delay && later < GPUME_SHOW_DELAY_MAX;
+}
+
+static void note_packet(struct gpume_scan *scan, const struct scanned *scanned)
+{
+    struct scanned *place = &scan->recent[scan->taken % RECENT];
+    if (scan->taken >= RECENT && place->time > scan->left) {
+        scan->left = place->time;
+    }
+    *place = *scanned;
+    scan->first = scan->taken == 0 ? scanned->time : scan->first;
+    scan->latest = scanned->time > scan->latest ? scanned->time : scan->latest;
+    scan->taken++;
+}
+
+/* NULL: none. */
+static const char *find_doubt(
+    struct gpume_scan *scan, const AVPacket *packet, struct scanned *scanned)
+{
+    if (packet->pts == AV_NOPTS_VALUE ||
+        (packet->dts != AV_NOPTS_VALUE && packet->dts <= scan->decoded)) {
+        return "times of its packets are missing or unordered";
+    }
+    if (gpume_coded_pictures_take(&scan->pictures, packet, &scanned->picture) != GPUME_OK) {
+        return "not every packet is known to hold one frame with the parameters of the first";
+    }
+    scanned->time = packet->pts;
+    const bool starts = scan->taken > 0 ? packet->pts > scan->first : scanned->picture.restarts;
+    return starts && has_place(scan, scanned)
+               ? NULL
+               : "the times of its packets leave the order of its frames in doubt";
+}
+
+bool gpume_scan_take(struct gpume_scan *scan, const AVPacket *packet)
+{
+    struct scanned scanned = {0};
+    scan->doubt = scan->doubt ? scan->doubt : find_doubt(scan, packet, &scanned);
+    if (scan->doubt) {
+        return false;
+    }
+    const bool restarts =
+        scanned.picture.restarts && (packet->flags & AV_PKT_FLAG_KEY) && packet->pts > scan->latest;
+    scan->decoded = packet->dts != AV_NOPTS_VALUE ? packet->dts : scan->decoded;
+    note_packet(scan, &scanned);
+    return restarts;
+}
+
+uint64_t gpume_scan_taken(const struct gpume_scan *scan)
+{
+    return scan->taken;
+}
+
+bool gpume_scan_is_certain(const struct gpume_scan *scan)
+{
+    return !scan->doubt;
+}
+
+const char *gpume_scan_doubt(const struct gpume_scan *scan)
+{
+    return scan->doubt;
+}
+
+void gpume_scan_close(struct gpume_scan **pointer)
+{
+    struct gpume_scan *scan = *pointer;
+    if (scan) {
+        gpume_coded_pictures_close(&scan->pictures);
+        free(scan);
+        *pointer = NULL;
+    }
+}
+
+/* --- seeking a frame */
+
 struct shown {
     int64_t time; /* of presentation */
     uint64_t order;
     bool key; /* a decoder can start with it */
-    struct gpume_coded_picture picture;
 };
 
 struct shown_list {
@@ -48,43 +180,28 @@ struct goal {
     bool keep; /* packets, to decode the frame from a key packet on */
 };
 
-static int add(
-    struct shown_list *list, const AVPacket *packet, const struct gpume_coded_picture *picture)
-{
-    struct shown *items = gpume_grow(list->items, list->count, &list->room, sizeof(*items));
-    if (!items) {
-        return GPUME_NOMEM;
-    }
-    list->items = items;
-    list->items[list->count] = (struct shown){
-        .time = packet->pts,
-        .order = list->count,
-        .key = picture->restarts && (packet->flags & AV_PKT_FLAG_KEY),
-        .picture = *picture,
-    };
-    list->count++;
-    return GPUME_OK;
-}
-
 int gpume_seek_refuse(const struct gpume_packets *packets, const char *why)
 {
-    gpume_log_write(&packets->log, GPUME_LOG_INFO,
+    gpume_log_write(&packets->options->log, GPUME_LOG_INFO,
         "%s: all frames are decoded from the beginning: %s", packets->label, why);
     return GPUME_UNSUPPORTED;
 }
 
 static int take_packet(struct shown_list *list, const struct gpume_packets *packets,
-    struct gpume_coded_pictures *pictures, const AVPacket *packet)
+    struct gpume_scan *scan, const AVPacket *packet)
 {
-    struct gpume_coded_picture picture;
-    if (packet->pts == AV_NOPTS_VALUE) {
-        return gpume_seek_refuse(packets, "some packets have no time");
+    const bool restarts = gpume_scan_take(scan, packet);
+    if (!gpume_scan_is_certain(scan)) {
+        return gpume_seek_refuse(packets, gpume_scan_doubt(scan));
     }
-    if (gpume_coded_pictures_take(pictures, packet, &picture) != GPUME_OK) {
-        return gpume_seek_refuse(packets,
-            "not every packet is known to hold one frame with the parameters of the first");
+    struct shown *items = gpume_grow(list->items, list->count, &list->room, sizeof(*items));
+    if (!items) {
+        return GPUME_NOMEM;
     }
-    return add(list, packet, &picture);
+    list->items = items;
+    items[list->count] = (struct shown){packet->pts, list->count, restarts};
+    list->count++;
+    return GPUME_OK;
 }
 
 /* Keeps the packet. Those before a key packet are dropped once its frame must be shown before the
@@ -101,138 +218,78 @@ static int keep_packet(struct shown_list *list, uint64_t frame, AVPacket *packet
     return GPUME_OK;
 }
 
-/* Reads packets until all that are shown before the frame must have come, and it, too, or all that
- * are shown before the time. */
-static int read_all(struct shown_list *list, struct gpume_packets *packets,
-    struct gpume_coded_pictures *pictures, struct goal goal, AVPacket *packet)
+static int by_time(const void *a, const void *b)
 {
-    int status = gpume_coded_pictures_open(pictures, packets->stream->codecpar);
-    if (status == GPUME_UNSUPPORTED) {
-        return gpume_seek_refuse(
-            packets, "only H.264, HEVC, MPEG-2 and VP9 can be entered at a key frame");
+    const struct shown *first = a, *second = b;
+    return (first->time > second->time) - (first->time < second->time);
+}
+
+/* Reads packets until all that are shown before the frame must have come, and it, too, or all that
+ * are shown before the time; and puts them in the order of presentation. */
+static int read_packets(struct shown_list *list, struct gpume_packets *packets, struct goal goal)
+{
+    struct gpume_scan *scan = NULL;
+    AVPacket *packet = av_packet_alloc();
+    int status = packet ? GPUME_OK : GPUME_NOMEM;
+    GPUME_TRY(status);
+    GPUME_TRY(gpume_scan_open(&scan, packets->stream->codecpar));
+    if (!scan) {
+        GPUME_TRY(gpume_seek_refuse(
+            packets, "only H.264, HEVC, MPEG-2 and VP9 can be entered at a key frame"));
     }
     while (status == GPUME_OK && list->count <= goal.frame + GPUME_SHOW_DELAY_MAX) {
         status = gpume_packets_next(packets, packet);
         if (status == GPUME_OK && packet->pts < goal.time && goal.frame < list->count) {
             goal.frame = list->count;
         }
-        status = status == GPUME_OK ? take_packet(list, packets, pictures, packet) : status;
+        status = status == GPUME_OK ? take_packet(list, packets, scan, packet) : status;
         if (status == GPUME_OK && goal.keep) {
             status = keep_packet(list, goal.frame, packet);
         }
     }
-    if (status != GPUME_EOF) {
-        return status;
+    if (status == GPUME_EOF) {
+        status = gpume_packets_are_cut(packets) ? gpume_seek_refuse(packets, "its end is damaged")
+                 : list->count == 0             ? gpume_seek_refuse(packets, "it has no packets")
+                                                : GPUME_OK;
     }
-    return gpume_packets_are_cut(packets) ? gpume_seek_refuse(packets, "its end is damaged")
-                                          : GPUME_OK;
-}
-
-static int read_packets(struct shown_list *list, struct gpume_packets *packets, struct goal goal)
-{
-    struct gpume_coded_pictures pictures = {0};
-    AVPacket *packet = av_packet_alloc();
-    const int status = packet ? read_all(list, packets, &pictures, goal, packet) : GPUME_NOMEM;
-    gpume_coded_pictures_close(&pictures);
+    GPUME_TRY(status);
+    qsort(list->items, list->count, sizeof(*list->items), by_time);
+fail:
+    gpume_scan_close(&scan);
     av_packet_free(&packet);
     return status;
 }
 
-static int by_time(const void *a, const void *b)
-{
-    const struct shown *first = a, *second = b;
-    if (first->time != second->time) {
-        return first->time < second->time ? -1 : 1;
-    }
-    return (first->order > second->order) - (first->order < second->order);
-}
-
-static bool follows(const struct shown *before, const struct shown *after)
-{
-    const struct gpume_coded_picture *a = &before->picture, *b = &after->picture;
-    return after->time > before->time &&
-           (b->section > a->section || (b->section == a->section && b->number > a->number));
-}
-
-/* How many packets come before the one at `rank` that are shown after it. */
-static size_t delay_of(const struct shown_list *list, size_t rank)
-{
-    size_t delay = 0;
-    const struct shown *items = list->items;
-    for (size_t i = rank + 1; i < list->count && i <= rank + 2 * GPUME_SHOW_DELAY_MAX; i++) {
-        delay += items[i].order < items[rank].order;
-    }
-    return delay;
-}
-
-static size_t apart(size_t a, uint64_t b)
-{
-    return a > b ? a - (size_t)b : (size_t)b - a;
-}
-
-/* Puts the packets in the order of presentation, and checks that it is certain. A decoder that
- * waits for fewer packets than it must drops frames. */
-static int sort_packets(const struct gpume_packets *packets, const struct shown_list *list)
-{
-    const int waits = packets->stream->codecpar->video_delay;
-    const size_t delay = waits > 0 ? (size_t)waits : 0;
-    const struct shown *items = list->items;
-    qsort(list->items, list->count, sizeof(*items), by_time);
-    bool certain = list->count > 0 && items[0].order == 0 && items[0].picture.restarts;
-    for (size_t i = 0; i < list->count && certain; i++) {
-        certain = (i == 0 || follows(&items[i - 1], &items[i])) &&
-                  apart(i, items[i].order) < GPUME_SHOW_DELAY_MAX && delay_of(list, i) <= delay;
-    }
-    return certain ? GPUME_OK
-                   : gpume_seek_refuse(packets,
-                         "the times of its packets leave the order of its frames in doubt");
-}
-
-/* The last packet at which a decoder can start to deliver the frame. */
-static size_t find_key(const struct shown_list *list, uint64_t frame)
-{
-    size_t key = (size_t)frame;
-    while (key > 0 && !list->items[key].key) {
-        key--;
-    }
-    return key;
-}
-
-static int keep_times(struct gpume_seek *seek, const struct shown_list *list)
-{
-    seek->times = malloc((size_t)seek->count * sizeof(*seek->times));
-    for (uint64_t i = 0; seek->times && i < seek->count; i++) {
-        seek->times[i] = list->items[seek->first + i].time;
-    }
-    return seek->times ? GPUME_OK : GPUME_NOMEM;
-}
-
-static int find(struct gpume_seek *seek, struct gpume_packets *packets, struct shown_list *list,
+static int find_key(struct gpume_seek *seek, struct gpume_packets *packets, struct shown_list *list,
     uint64_t frame, int64_t start)
 {
-    int status = sort_packets(packets, list);
-    if (status != GPUME_OK) {
-        return status;
-    }
-    if (frame >= list->count || list->items[0].time != start) {
+    const struct shown *items = list->items;
+    if (frame >= list->count || items[0].time != start) {
         return gpume_seek_refuse(packets, "it has no such frame, or starts at another time");
     }
-    const struct shown *key = &list->items[find_key(list, frame)];
-    seek->first = (uint64_t)(key - list->items);
+    seek->first = frame;
+    while (seek->first > 0 && !items[seek->first].key) {
+        seek->first--;
+    }
     seek->count = frame - seek->first + 1;
+    const uint64_t order = items[seek->first].order;
     if (seek->first == 0) {
         return gpume_seek_refuse(
             packets, "no key frame between the first frame and this one is safe to start at");
     }
-    if (key->order < list->kept.first) {
+    if (order < list->kept.first) {
         return gpume_seek_refuse(
             packets, "what follows the key frame to start at takes too much memory");
     }
-    status = keep_times(seek, list);
-    if (status == GPUME_OK) {
-        gpume_packets_repeat(packets, &list->kept, key->order);
+    seek->times = malloc((size_t)seek->count * sizeof(*seek->times));
+    if (!seek->times) {
+        return GPUME_NOMEM;
     }
-    return status;
+    for (uint64_t i = 0; i < seek->count; i++) {
+        seek->times[i] = items[seek->first + i].time;
+    }
+    gpume_packets_repeat(packets, &list->kept, order);
+    return GPUME_OK;
 }
 
 static void finish_list(struct shown_list *list)
@@ -244,16 +301,23 @@ static void finish_list(struct shown_list *list)
 int gpume_seek_find(
     struct gpume_seek *seek, struct gpume_packets *packets, uint64_t frame, int64_t start)
 {
+    int status = GPUME_OK;
     struct shown_list list = {0};
-    int status = read_packets(&list, packets, (struct goal){frame, INT64_MIN, true});
-    status = status == GPUME_OK ? find(seek, packets, &list, frame, start) : status;
-    if (status == GPUME_OK) {
-        gpume_log_write(&packets->log, GPUME_LOG_INFO,
-            "%s: decoding begins with frame %" PRIu64 ", a key frame", packets->label, seek->first);
-    }
+    GPUME_TRY(read_packets(&list, packets, (struct goal){frame, INT64_MIN, true}));
+    GPUME_TRY(find_key(seek, packets, &list, frame, start));
+    gpume_log_write(&packets->options->log, GPUME_LOG_INFO,
+        "%s: decoding begins with frame %" PRIu64 ", a key frame", packets->label, seek->first);
+fail:
     finish_list(&list);
     return status;
 }
+
+void gpume_seek_finish(struct gpume_seek *seek)
+{
+    free(seek->times);
+}
+
+/* --- frames by their times */
 
 static int64_t to_us(const struct gpume_packets *packets, int64_t time)
 {
@@ -286,7 +350,6 @@ int gpume_seek_rank(struct gpume_packets *packets, int64_t first_us, const int64
     const int64_t last = av_rescale_q_rnd(last_us, AV_TIME_BASE_Q, base, AV_ROUND_UP);
     GPUME_TRY(
         read_packets(&list, packets, (struct goal){0, last < INT64_MAX ? last + 1 : last, false}));
-    GPUME_TRY(sort_packets(packets, &list));
     if (to_us(packets, list.items[0].time) != first_us) {
         GPUME_TRY(gpume_seek_refuse(packets, "its first frame has another time than its packet"));
     }
@@ -296,9 +359,4 @@ int gpume_seek_rank(struct gpume_packets *packets, int64_t first_us, const int64
 fail:
     finish_list(&list);
     return status;
-}
-
-void gpume_seek_finish(struct gpume_seek *seek)
-{
-    free(seek->times);
 }

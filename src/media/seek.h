@@ -1,15 +1,40 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Finds where a decoder may start so that a frame gets the number and the samples that it has in a
- * run from the beginning. All packets before the frame are read, not decoded. It is found only if
- * their times, flags and headers leave no doubt.
+ * Where a decoder may begin so that a frame gets the number and the samples that it has in a run
+ * from the beginning: only where the times, flags and headers of all packets before it, which are
+ * read but not decoded, leave no doubt.
  */
 #ifndef GPUME_MEDIA_SEEK_H
 #define GPUME_MEDIA_SEEK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
+struct AVCodecParameters;
+struct AVPacket;
 struct gpume_packets;
+struct gpume_scan;
+
+/* Looks at all packets of a video in their order. *scan NULL: no decoder can begin within video of
+ * this codec. GPUME_NOMEM. */
+int gpume_scan_open(struct gpume_scan **scan, const struct AVCodecParameters *codec);
+
+/* Takes a packet. Returns whether a decoder that begins with it gives the frames shown from its
+ * time on. */
+bool gpume_scan_take(struct gpume_scan *scan, const struct AVPacket *packet);
+
+uint64_t gpume_scan_taken(const struct gpume_scan *scan); /* packets */
+
+/* Whether that can be said of all packets taken so far: every one shows one frame, and their times,
+ * the numbers in their headers and the decoder's delay agree; if not, it can be said of none after.
+ */
+bool gpume_scan_is_certain(const struct gpume_scan *scan);
+
+/* Why it is not certain, for a message. */
+const char *gpume_scan_doubt(const struct gpume_scan *scan);
+
+/* Sets *scan to NULL; NULL is fine. */
+void gpume_scan_close(struct gpume_scan **scan);
 
 struct gpume_seek {
     uint64_t first; /* number of the frame at which the decoder starts */
@@ -23,6 +48,8 @@ struct gpume_seek {
 int gpume_seek_find(
     struct gpume_seek *seek, struct gpume_packets *packets, uint64_t frame, int64_t start);
 
+void gpume_seek_finish(struct gpume_seek *seek);
+
 /* For each of the times, which rise: the number of the first frame at or after it; UINT64_MAX:
  * none. Microseconds; first_us: the time of frame 0. packets: just opened. Results as those of
  * gpume_seek_find. */
@@ -31,7 +58,5 @@ int gpume_seek_rank(struct gpume_packets *packets, int64_t first_us, const int64
 
 /* Notes why the run has to begin with frame 0, and returns GPUME_UNSUPPORTED. */
 int gpume_seek_refuse(const struct gpume_packets *packets, const char *why);
-
-void gpume_seek_finish(struct gpume_seek *seek);
 
 #endif

@@ -5,12 +5,18 @@
  * the first read. Two paths are two inputs of one frame each.
  */
 #include "media/source.h"
+
+#include "base/grid.h"
 #include "base/status.h"
+#include "base/workers.h"
+#include "media/coded_picture.h"
 #include "media/colour.h"
 #include "media/filter.h"
 #include "media/hwaccel.h"
 #include "media/input.h"
-#include "media/source_state.h"
+#include "media/luma.h"
+#include "media/segments/segments.h"
+#include "media/y4m.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -20,15 +26,115 @@
 #include <libavutil/mathematics.h>
 #include <libavutil/pixdesc.h>
 
-static const AVRational still_rate = {25, 1}; /* the rate that FFmpeg gives numbered pictures */
+#define COPY_THREADS_MAX 8u /* more gain nothing */
+#define SKIP_MIN 24u        /* to skip fewer frames gains nothing: the input is opened again */
+
+struct gpume_source {
+    struct gpume_source_options options;
+    uint32_t path_index;           /* the one being opened or decoded */
+    struct gpume_hwaccel *hwaccel; /* or NULL */
+    const struct gpume_decoder *decoder;
+    void *decodes[2];   /* its states; NULL: not allocated */
+    AVFrame *stills[2]; /* the frames of two inputs, until they are read; NULL: one input */
+    struct gpume_division division; /* of the one input */
+    struct gpume_source_info info;
+    struct gpume_filter *filter;
+    struct gpume_luma luma;
+    struct gpume_colour_frames *colour; /* NULL: not requested */
+    struct gpume_motion_taker motion;   /* of the frame read last */
+    AVFrame *frame;                     /* the first one, until it is read */
+    bool has_frame, ended, warned;
+    int64_t last_us;
+    struct gpume_frame_time time;
+    struct gpume_source_counts counts;
+    uint64_t decoded; /* frames, before the filter */
+    atomic_bool cancelled;
+};
+
+/* --- opening decoders */
+
+/* The name of the current input in messages. */
+static const char *label_of(const struct gpume_source *source)
+{
+    return gpume_input_label(source->options.paths[source->path_index]);
+}
+
+static void report_memory(const struct gpume_source *source, int status)
+{
+    if (status == GPUME_NOMEM) {
+        gpume_log_write(&source->options.log, GPUME_LOG_ERROR,
+            "%s: out of memory while decoding; give a smaller picture size or fewer --threads",
+            label_of(source));
+    }
+}
+
+/* Raw video goes past FFmpeg, unless FFmpeg is to do something with its frames. */
+static bool is_raw(const struct gpume_source_options *options)
+{
+    const bool plain = options->path_count == 1 && !options->filter && !options->hwaccel &&
+                       !options->colour && !options->motion && options->stream <= 0;
+    bool raw = plain && gpume_decode_y4m_takes(options->paths[0]);
+    for (uint32_t i = 0; i < options->path_count && !raw; i++) {
+        raw = gpume_decode_y4m_needs(options->paths[i]);
+    }
+    return raw;
+}
+
+/* Decides which decoder reads the inputs, and how many threads beside it move samples. */
+static void choose_decoder(struct gpume_source *source)
+{
+    const struct gpume_source_options *options = &source->options;
+    const uint32_t copiers = options->threads ? options->threads : gpume_workers_processors() / 2;
+    source->decoder = options->decoder  ? options->decoder
+                      : is_raw(options) ? &gpume_decode_y4m
+                                        : &gpume_decode_lavf;
+    source->luma.bands.threads = gpume_min_u32(copiers, COPY_THREADS_MAX);
+}
+
+/* One file, and nothing that depends on where decoding begins. */
+static bool is_one_file(const struct gpume_source *source)
+{
+    const struct gpume_source_options *options = &source->options;
+    return options->path_count == 1 && !options->filter && !options->motion &&
+           gpume_input_is_file(options->paths[0]);
+}
+
+/* Opens the input path_index. */
+static int open_path(struct gpume_source *source, struct gpume_source_info *info)
+{
+    const struct gpume_source_options *wanted = &source->options;
+    void **decode = &source->decodes[source->path_index];
+    *decode = calloc(1, source->decoder->bytes);
+    const struct gpume_decode_options options = {
+        .source = wanted,
+        .input = source->path_index,
+        .copy_threads = source->luma.bands.threads,
+        .hwaccel = source->hwaccel,
+        .whole = wanted->filter || wanted->colour, /* filters see chroma and the format */
+        .divisible = wanted->divisible && is_one_file(source),
+        .first = source->decodes[0],
+        .cancel = &source->cancelled,
+    };
+    return *decode ? source->decoder->open(*decode, &options, info) : GPUME_NOMEM;
+}
+
+static void close_decode(const struct gpume_source *source, void *decode)
+{
+    if (decode) {
+        source->decoder->close(decode);
+        free(decode);
+    }
+}
+
+/* --- two still pictures */
 
 /* Whether a frame follows the first one; the decoder tells where the container does not. Files and
  * pipes of pictures are not read on, because previews may follow a picture. */
 static int find_other(
-    const struct gpume_source *source, const struct gpume_decode_facts *facts, bool *other)
+    const struct gpume_source *source, const struct gpume_source_info *info, bool *other)
 {
-    *other = facts->frames > 1;
-    if (facts->frames > 0 || facts->picture) {
+    *other = info->frames > 1;
+    if (info->frames > 0 || info->picture) {
         return GPUME_OK;
     }
     AVFrame *second = av_frame_alloc();
@@ -40,7 +146,7 @@ static int find_other(
 }
 
 /* The frame of one of two inputs: a still picture, unless the first frame of a video is wanted. */
-static int keep_still(struct gpume_source *source, const struct gpume_decode_facts *facts)
+static int keep_still(struct gpume_source *source, const struct gpume_source_info *info)
 {
     void *state = source->decodes[source->path_index];
     AVFrame *frame = source->stills[source->path_index] = av_frame_alloc();
@@ -50,11 +156,11 @@ static int keep_still(struct gpume_source *source, const struct gpume_decode_fac
         return source->decoder->no_frame(state);
     }
     GPUME_CHECK(status);
-    GPUME_CHECK(source->options.pictures ? GPUME_OK : find_other(source, facts, &other));
+    GPUME_CHECK(source->options.pictures ? GPUME_OK : find_other(source, info, &other));
     return other ? gpume_log_fail(&source->options.log, GPUME_INVALID,
                        "%s: has more than one frame, but two inputs must be still pictures; give "
                        "one video alone, or add --pictures to take the first frame of each",
-                       gpume_source_label(source))
+                       label_of(source))
                  : GPUME_OK;
 }
 
@@ -64,25 +170,27 @@ static int open_paths(struct gpume_source *source)
     int status = GPUME_OK;
     uint64_t bytes = 0;
     const uint32_t count = source->options.path_count;
-    struct gpume_decode_facts second, *const facts[2] = {&source->facts, &second};
+    struct gpume_source_info second, *const infos[2] = {&source->info, &second};
     for (uint32_t i = 0; i < count; i++) {
         source->path_index = i;
-        GPUME_TRY(gpume_source_open_path(source, facts[i]));
-        bytes += facts[i]->frame_bytes;
-        GPUME_TRY(gpume_limits_check_bytes(&source->options.trust, gpume_source_label(source),
-            bytes, i + 1, &source->options.log));
+        GPUME_TRY(open_path(source, infos[i]));
+        bytes += infos[i]->frame_bytes;
+        GPUME_TRY(gpume_limits_check_bytes(
+            &source->options.trust, label_of(source), bytes, i + 1, &source->options.log));
     }
     for (uint32_t i = 0; i < count && count > 1; i++) {
         source->path_index = i;
-        GPUME_TRY(keep_still(source, facts[i]));
+        GPUME_TRY(keep_still(source, infos[i]));
     }
     source->path_index = 0;
     if (count > 1) {
-        source->facts.time_base = av_inv_q(still_rate);
-        source->facts.rate = still_rate;
-        source->facts.frames = count;
-        source->facts.start_us = 0;
-        source->facts.late = false;
+        source->info.time_num = 1; /* FFmpeg gives numbered pictures 25 per second */
+        source->info.time_den = 25;
+        source->info.rate_num = 25;
+        source->info.rate_den = 1;
+        source->info.frames = count;
+        source->info.start_us = 0;
+        source->info.late = false;
     }
 fail:
     return status;
@@ -104,22 +212,9 @@ static int decode_frame(struct gpume_source *source, AVFrame *frame)
 {
     int status = source->options.path_count > 1 ? take_still(source, frame)
                                                 : source->decoder->next(source->decodes[0], frame);
-    frame->time_base = source->facts.time_base;
+    frame->time_base = (AVRational){source->info.time_num, source->info.time_den};
     source->decoded += status == GPUME_OK;
     return status;
-}
-
-static int open_filter(struct gpume_source *source)
-{
-    const struct gpume_filter_options options = {
-        .graph = source->options.filter,
-        .time_base = source->facts.time_base,
-        .start_us = source->facts.start_us,
-        .rate = source->facts.rate,
-        .threads = source->options.threads,
-        .log = source->options.log,
-    };
-    return gpume_filter_open(&source->filter, &options);
 }
 
 /* The next frame, filtered; its time is in units of its time_base. */
@@ -162,31 +257,24 @@ void gpume_source_warn(struct gpume_source *source)
     source->warned = true;
 }
 
-static int end(struct gpume_source *source)
-{
-    gpume_source_warn(source);
-    source->ended = true;
-    return GPUME_EOF;
-}
-
 static void warn_scaled(struct gpume_source *source, const AVFrame *frame)
 {
     if (source->counts.scaled++ == 0) {
         gpume_log_write(&source->options.log, GPUME_LOG_WARNING,
             "%s: frame %" PRIu64 " is %dx%d with %u bits, the first is %ux%u with %u: it and others"
             " like it are scaled to the first%s",
-            gpume_source_label(source), source->counts.delivered, frame->width, frame->height,
-            gpume_luma_bits(frame), source->width, source->height, source->bits,
+            label_of(source), source->counts.delivered, frame->width, frame->height,
+            gpume_luma_bits(frame), source->info.width, source->info.height, source->info.bits,
             source->options.motion ? ", and their vectors left out" : "");
     }
 }
 
-static int unusable(struct gpume_source *source, const AVFrame *frame)
+static int refuse_format(struct gpume_source *source, const AVFrame *frame)
 {
     const char *name = av_get_pix_fmt_name(frame->format);
     return gpume_log_fail(&source->options.log, GPUME_FORMAT,
         "%s: pixel format %s cannot be converted to luma; convert the file to another format",
-        gpume_source_label(source), name ? name : "unknown");
+        label_of(source), name ? name : "unknown");
 }
 
 /* Where a frame goes: nowhere, to memory, or to a view, which may do without a copy. */
@@ -209,15 +297,15 @@ static int deliver(struct gpume_source *source, const AVFrame *frame, struct gpu
 {
     uint32_t bits = gpume_luma_bits(frame);
     if (bits == 0) {
-        return unusable(source, frame);
+        return refuse_format(source, frame);
     }
-    if ((uint32_t)frame->width != source->width || (uint32_t)frame->height != source->height ||
-        bits != source->bits) {
+    if ((uint32_t)frame->width != source->info.width ||
+        (uint32_t)frame->height != source->info.height || bits != source->info.bits) {
         warn_scaled(source, frame);
     }
     int status = write_luma(source, frame, to);
     if (status == GPUME_UNSUPPORTED) {
-        return unusable(source, frame);
+        return refuse_format(source, frame);
     }
     if (status == GPUME_OK && to && source->colour) {
         status = gpume_colour_frames_keep(source->colour, source->counts.delivered, frame);
@@ -230,13 +318,14 @@ static int take_motion(struct gpume_source *source)
 {
     const AVFrame *frame = source->frame;
     const int status = gpume_motion_take(&source->motion, frame);
-    if ((uint32_t)frame->width != source->width || (uint32_t)frame->height != source->height) {
+    if ((uint32_t)frame->width != source->info.width ||
+        (uint32_t)frame->height != source->info.height) {
         source->motion.motion.count = 0; /* of another picture than all others */
     }
     if (status == GPUME_UNSUPPORTED) {
         return gpume_log_fail(&source->options.log, status,
             "%s: a motion vector of frame %" PRIu64 " is no multiple of a quarter of a pixel",
-            gpume_source_label(source), source->counts.delivered - 1);
+            label_of(source), source->counts.delivered - 1);
     }
     return status;
 }
@@ -258,7 +347,7 @@ struct gpume_plane gpume_source_plane(const struct gpume_source_info *info)
     };
 }
 
-static int read_frame(struct gpume_source *source, struct gpume_luma_view *to, int64_t *time_us)
+int gpume_source_view(struct gpume_source *source, struct gpume_luma_view *to, int64_t *time_us)
 {
     int status = GPUME_OK;
     if (atomic_load(&source->cancelled)) {
@@ -272,7 +361,9 @@ static int read_frame(struct gpume_source *source, struct gpume_luma_view *to, i
         status = next_frame(source, source->frame);
         count_refused(source);
         if (status == GPUME_EOF) {
-            return end(source);
+            gpume_source_warn(source);
+            source->ended = true;
+            return GPUME_EOF;
         }
         GPUME_TRY(status);
         us = gpume_frame_time_next(&source->time, source->frame);
@@ -282,7 +373,7 @@ static int read_frame(struct gpume_source *source, struct gpume_luma_view *to, i
     GPUME_TRY(source->options.motion ? take_motion(source) : GPUME_OK);
     *time_us = us;
 fail:
-    gpume_source_report_memory(source, status);
+    report_memory(source, status);
     av_frame_unref(source->frame);
     return status;
 }
@@ -294,7 +385,7 @@ int gpume_source_read(
     if (plane) {
         copy.memory = *plane;
     }
-    return read_frame(source, plane ? &copy : NULL, time_us);
+    return gpume_source_view(source, plane ? &copy : NULL, time_us);
 }
 
 bool gpume_luma_view_open(struct gpume_luma_view *view, const struct gpume_source_info *info)
@@ -311,16 +402,42 @@ void gpume_luma_view_close(struct gpume_luma_view *view)
     *view = (struct gpume_luma_view){0};
 }
 
-int gpume_source_view(struct gpume_source *source, struct gpume_luma_view *view, int64_t *time_us)
+/* Replaces the decoder by one that begins close to frame `index`, where that gains time and changes
+ * nothing else. */
+static int jump_to(struct gpume_source *source, uint64_t index)
 {
-    return read_frame(source, view, time_us);
+    struct gpume_source_info info;
+    AVFrame *frame = av_frame_alloc();
+    void *before = source->decodes[0];
+    int status = frame ? GPUME_OK : GPUME_NOMEM;
+    source->decodes[0] = NULL;
+    GPUME_TRY(status);
+    GPUME_TRY(open_path(source, &info));
+    GPUME_TRY(source->decoder->seek(source->decodes[0], index, source->frame->pts, frame));
+    av_frame_unref(source->frame);
+    av_frame_move_ref(source->frame, frame);
+    source->frame->time_base = (AVRational){source->info.time_num, source->info.time_den};
+    source->last_us = gpume_frame_time_next(&source->time, source->frame);
+    source->counts.delivered = index;
+    source->decoded = index + 1;
+    if (source->division.decoders > 1) {
+        source->decoder->divide(source->decodes[0], &source->division);
+    }
+fail:
+    av_frame_free(&frame);
+    close_decode(source, status == GPUME_OK ? before : source->decodes[0]);
+    source->decodes[0] = status == GPUME_OK ? source->decodes[0] : before;
+    return status == GPUME_CANCELLED || status == GPUME_NOMEM ? status : GPUME_OK;
 }
 
 int gpume_source_skip(struct gpume_source *source, uint64_t index)
 {
     int64_t time_us;
-    int status = gpume_source_jump(source, index);
-    gpume_source_report_memory(source, status);
+    const bool may_jump = index >= SKIP_MIN && source->has_frame && source->counts.delivered == 0 &&
+                          source->counts.refused == 0 && source->decoder->seek &&
+                          is_one_file(source);
+    int status = may_jump ? jump_to(source, index) : GPUME_OK;
+    report_memory(source, status);
     while (status == GPUME_OK && source->counts.delivered < index) {
         status = gpume_source_read(source, NULL, &time_us);
     }
@@ -329,61 +446,62 @@ int gpume_source_skip(struct gpume_source *source, uint64_t index)
 
 /* The container's word counts more than the codec's, but it does not pass through filters: after
  * one that changes the width it tells nothing. */
-static AVRational aspect_of(const struct gpume_source *source, const AVFrame *frame)
+static void settle_aspect(struct gpume_source *source)
 {
-    AVRational aspect = {0, 1};
-    const AVRational whole = source->facts.aspect, own = frame->sample_aspect_ratio;
+    const AVFrame *frame = source->frame;
+    struct gpume_source_info *info = &source->info;
+    const AVRational own = frame->sample_aspect_ratio;
     const bool is_own = own.num > 0 && own.den > 0;
-    const bool is_whole = whole.num > 0 && whole.den > 0;
-    const bool fits =
-        !source->filter || (!is_own && gpume_filter_keeps_width(source->filter, frame));
-    if (is_own || (is_whole && fits)) {
-        const AVRational said = is_whole && fits ? whole : own;
+    const bool is_whole =
+        info->aspect_num > 0 &&
+        (!source->filter || (!is_own && gpume_filter_keeps_width(source->filter, frame)));
+    const AVRational said =
+        is_whole ? (AVRational){(int)info->aspect_num, (int)info->aspect_den} : own;
+    AVRational aspect = {0, 1};
+    if (is_own || is_whole) {
         av_reduce(&aspect.num, &aspect.den, said.num, said.den, INT32_MAX);
     }
-    return aspect;
+    info->aspect_num = (uint32_t)aspect.num;
+    info->aspect_den = (uint32_t)aspect.den;
 }
 
-static void describe(const struct gpume_source *source, struct gpume_source_info *info)
+/* A filter may change the rate, and with it the number of frames. */
+static void settle_rate(struct gpume_source *source)
+{
+    struct gpume_source_info *info = &source->info;
+    const AVRational rate = gpume_filter_rate(source->filter);
+    const AVRational before = {(int)info->rate_num, (int)info->rate_den}; /* 0/1: unknown */
+    if (rate.num <= 0 || rate.den <= 0) {
+        return;
+    }
+    if (before.num > 0) {
+        const AVRational ratio = av_div_q(rate, before);
+        info->frames =
+            (uint64_t)av_rescale((int64_t)(info->frames < INT32_MAX ? info->frames : INT32_MAX),
+                ratio.num, ratio.den > 0 ? ratio.den : 1);
+    }
+    info->rate_num = (uint32_t)rate.num;
+    info->rate_den = (uint32_t)rate.den;
+}
+
+/* Completes the facts with what the first frame shows. */
+static void complete_info(struct gpume_source *source)
 {
     const AVFrame *frame = source->frame;
     const char *format = av_get_pix_fmt_name(frame->format);
-    const AVRational before = source->facts.rate; /* 0/1: unknown */
-    AVRational rate = source->filter ? gpume_filter_rate(source->filter) : before;
-    const AVRational aspect = aspect_of(source, frame);
-    uint64_t frames = source->facts.frames;
-    if (rate.num <= 0 || rate.den <= 0) {
-        rate = before;
-    } else if (source->filter && before.num > 0) {
-        const AVRational ratio = av_div_q(rate, before);
-        frames = (uint64_t)av_rescale((int64_t)(frames < INT32_MAX ? frames : INT32_MAX), ratio.num,
-            ratio.den > 0 ? ratio.den : 1);
+    struct gpume_source_info *info = &source->info;
+    settle_aspect(source);
+    if (source->filter) {
+        settle_rate(source);
     }
-    *info = (struct gpume_source_info){
-        .width = source->width,
-        .height = source->height,
-        .bits = source->bits,
-        .rate_num = (uint32_t)rate.num,
-        .rate_den = (uint32_t)rate.den,
-        .aspect_num = (uint32_t)aspect.num,
-        .aspect_den = (uint32_t)aspect.den,
-        .frames = frames,
-        .start_us = source->facts.start_us,
-        .late = source->facts.late,
-        .converted = !gpume_luma_is_there(frame),
-        .full_range = gpume_luma_full_range(frame),
-        .interlaced = gpume_luma_is_interlaced(frame),
-        .progressive = source->facts.progressive,
-        .stream = source->facts.stream,
-        .streams = source->facts.streams,
-        .list = source->facts.list,
-    };
+    info->converted = !gpume_luma_is_there(frame);
+    info->full_range = gpume_luma_full_range(frame);
+    info->interlaced = gpume_luma_is_interlaced(frame);
+    snprintf(info->pixel_format, sizeof info->pixel_format, "%s", format ? format : "unknown");
     const int threads = source->decoder->describe(
         source->decodes[source->path_index], info->decoder, sizeof info->decoder);
     gpume_log_write(&source->options.log, GPUME_LOG_INFO, "%s: decoder %s, %d thread%s",
-        gpume_source_label(source), info->decoder, threads, threads == 1 ? "" : "s");
-    snprintf(info->codec, sizeof info->codec, "%s", source->facts.codec);
-    snprintf(info->pixel_format, sizeof info->pixel_format, "%s", format ? format : "unknown");
+        label_of(source), info->decoder, threads, threads == 1 ? "" : "s");
 }
 
 /* Decodes the first frame and keeps it. */
@@ -394,7 +512,7 @@ static int first_frame(struct gpume_source *source)
     if (status == GPUME_EOF && source->decoded > 0) {
         return gpume_log_fail(&source->options.log, GPUME_FORMAT,
             "--vf %s: lets no frame of %s through; correct the graph", source->options.filter,
-            gpume_source_label(source));
+            label_of(source));
     }
     if (status == GPUME_EOF) {
         return source->decoder->no_frame(source->decodes[source->path_index]);
@@ -402,16 +520,18 @@ static int first_frame(struct gpume_source *source)
     if (status != GPUME_OK) {
         return status;
     }
-    AVRational rate = source->facts.rate.num > 0 ? source->facts.rate : still_rate;
-    source->time.step = av_inv_q(rate); /* a first frame without a time is at 0 */
+    /* A first frame without a time is at 0. */
+    source->time.step = source->info.rate_num > 0
+                            ? (AVRational){(int)source->info.rate_den, (int)source->info.rate_num}
+                            : (AVRational){1, 25};
     source->last_us = gpume_frame_time_next(&source->time, source->frame);
-    GPUME_CHECK(gpume_limits_check_size(&source->options.trust, gpume_source_label(source),
+    GPUME_CHECK(gpume_limits_check_size(&source->options.trust, label_of(source),
         source->options.filter, source->frame->width, source->frame->height, &source->options.log));
-    source->width = (uint32_t)source->frame->width;
-    source->height = (uint32_t)source->frame->height;
-    source->bits = gpume_luma_bits(source->frame);
+    source->info.width = (uint32_t)source->frame->width;
+    source->info.height = (uint32_t)source->frame->height;
+    source->info.bits = gpume_luma_bits(source->frame);
     source->has_frame = true;
-    return source->bits == 0 ? unusable(source, source->frame) : GPUME_OK;
+    return source->info.bits == 0 ? refuse_format(source, source->frame) : GPUME_OK;
 }
 
 int gpume_source_open(struct gpume_source **result, const struct gpume_source_options *options,
@@ -424,7 +544,7 @@ int gpume_source_open(struct gpume_source **result, const struct gpume_source_op
     }
     atomic_init(&source->cancelled, false);
     source->options = *options;
-    gpume_source_choose(source);
+    choose_decoder(source);
     if (options->colour) {
         GPUME_TRY(gpume_colour_frames_create(&source->colour, options->colour_first));
     }
@@ -432,26 +552,78 @@ int gpume_source_open(struct gpume_source **result, const struct gpume_source_op
     source->frame = av_frame_alloc();
     GPUME_TRY(source->frame ? GPUME_OK : GPUME_NOMEM);
     GPUME_TRY(open_paths(source));
-    if (source->options.filter) {
-        GPUME_TRY(open_filter(source));
+    if (options->filter) {
+        GPUME_TRY(gpume_filter_open(
+            &source->filter, options->filter, &source->info, options->threads, &options->log));
     }
     GPUME_TRY(first_frame(source));
-    describe(source, info);
-    GPUME_TRY(gpume_limits_check_sides(gpume_input_label(source->options.paths[0]),
-        source->options.filter, info->width, info->height, &source->options.log));
-    info->label = gpume_input_label(options->paths[options->path_count - 1]);
+    complete_info(source);
+    GPUME_TRY(gpume_limits_check_sides(gpume_input_label(options->paths[0]), options->filter,
+        source->info.width, source->info.height, &options->log));
+    source->info.label = gpume_input_label(options->paths[options->path_count - 1]);
+    *info = source->info;
     *result = source;
     return GPUME_OK;
 fail:
-    gpume_source_report_memory(source, status);
+    report_memory(source, status);
     gpume_source_close(&source);
     return status;
 }
 
+/* --- several decoders */
+
+uint32_t gpume_source_decoders(uint32_t threads, const char *hwaccel, uint32_t gpus)
+{
+    const uint32_t software = gpume_segments_decoders(threads);
+    const uint32_t hardware = GPUME_HWACCEL_DECODERS * (gpus > 1 ? gpus : 1);
+    return hwaccel && software < hardware ? hardware : software;
+}
+
+static const char *why_not_divided(const struct gpume_source *source)
+{
+    const struct gpume_source_options *options = &source->options;
+    return options->path_count > 1                   ? "two inputs have one frame each"
+           : options->filter                         ? "filters take frames in their order"
+           : options->motion                         ? "motion vectors are taken from it"
+           : !gpume_input_is_file(options->paths[0]) ? "it is no file"
+           : !source->decoder->divide                ? "it is not compressed"
+                                                     : NULL;
+}
+
+/* Although nothing spoke against it before packets were looked at. */
+static const char *why_refused(const struct gpume_source *source)
+{
+    return gpume_coded_pictures_know(source->info.codec)
+               ? "times are missing or unordered, no decoder can begin within it, or memory allows "
+                 "no other"
+               : "only H.264, HEVC, MPEG-2 and VP9 are divided";
+}
+
+void gpume_source_divide(struct gpume_source *source, struct gpume_division *division)
+{
+    const char *why = why_not_divided(source);
+    const uint64_t all = source->info.frames, wanted = division->length;
+    division->length = all > 0 && (wanted == 0 || all < wanted) ? all : wanted;
+    if (division->decoders > 1 && !why) {
+        source->decoder->divide(source->decodes[0], division);
+        source->division = *division;
+        why = why_refused(source);
+    } else {
+        division->decoders = 1;
+        division->bytes = 0;
+    }
+    if (division->decoders == 1 && division->asked) {
+        gpume_log_write(&source->options.log, GPUME_LOG_WARNING, "%s: has one decoder: %s",
+            label_of(source), why);
+    }
+}
+
+/* --- the rest */
+
 int gpume_source_take_colour(struct gpume_source *source, uint64_t index, struct gpume_plane *rgb)
 {
-    int status =
-        gpume_colour_frames_take(source->colour, index, source->width, source->height, rgb);
+    int status = gpume_colour_frames_take(
+        source->colour, index, source->info.width, source->info.height, rgb);
     if (status == GPUME_NOMEM) {
         gpume_log_write(&source->options.log, GPUME_LOG_ERROR,
             "%s: out of memory while converting frame %" PRIu64 " to colours",
@@ -484,7 +656,7 @@ void gpume_source_close(struct gpume_source **pointer)
     *pointer = NULL;
     gpume_colour_frames_destroy(&source->colour);
     for (int i = 0; i < 2; i++) {
-        gpume_source_close_decode(source, source->decodes[i]);
+        close_decode(source, source->decodes[i]);
         av_frame_free(&source->stills[i]);
     }
     gpume_hwaccel_close(&source->hwaccel);

@@ -8,53 +8,13 @@
 #define GPUME_MEDIA_SOURCE_H
 
 #include "base/log.h"
-#include "media/division.h"
-#include "media/limits.h"
 #include "media/motion.h"
+#include "media/video.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-struct gpume_decoder;
 struct gpume_source;
-
-/* The strings are kept, not copied. */
-struct gpume_source_options {
-    /* One video, or two still pictures (reference, target); "-" = standard input */
-    const char *paths[2];
-    uint32_t path_count;
-    bool pictures;       /* of two paths, use the first frame of a video as a still picture */
-    const char *filter;  /* libavfilter graph applied after decoding; NULL = none */
-    int stream;          /* index within the file, or -1 = best video stream */
-    uint32_t threads;    /* for decoding; 0 = all */
-    const char *hwaccel; /* decode on video hardware: TYPE[:DEVICE], "auto"; NULL = "none" */
-    struct gpume_trust trust;
-    bool colour;                         /* keep frames for gpume_source_take_colour */
-    uint64_t colour_first;               /* from this index on */
-    bool divisible;                      /* allows gpume_source_divide */
-    bool motion;                         /* of one video, without filter and hwaccel: see below */
-    const struct gpume_decoder *decoder; /* NULL: the one that the inputs need */
-    struct gpume_log log;
-};
-
-struct gpume_source_info {
-    const char *label; /* name of the last input in messages: a path as given, or a constant */
-    char codec[64];
-    char decoder[64]; /* and its hardware: "h264 on cuda" */
-    char pixel_format[64];
-    uint32_t width, height, bits;    /* of the luma frames delivered */
-    uint32_t rate_num, rate_den;     /* average frames per second; 0/1 unknown */
-    uint32_t aspect_num, aspect_den; /* width of a pixel by its height; 0/1 unknown */
-    uint64_t frames;                 /* estimate from the container; 0 = unknown */
-    int64_t start_us;                /* where the container's time begins, for all streams */
-    bool late;                       /* the ffmpeg program may count from the stream's own start */
-    bool converted;                  /* luma was converted from other colours */
-    bool full_range;                 /* luma uses 0..peak rather than a range such as 16..235 */
-    bool interlaced;                 /* the first frame has lines of two fields */
-    bool progressive;                /* before filters, according to the container or the codec */
-    bool list;                       /* it names other files: FFmpeg's concat */
-    uint32_t stream, streams;        /* number of the video stream that is read, of so many */
-};
 
 struct gpume_source_counts {
     uint64_t delivered; /* frames read so far */

@@ -6,7 +6,7 @@
  */
 #include "base/status.h"
 #include "harness.h"
-#include "media/hwframe.h"
+#include "media/hwaccel.h"
 #include "media/luma.h"
 
 #include <stdlib.h>

@@ -4,10 +4,10 @@
 #include "base/status.h"
 #include "harness.h"
 #include "logged.h"
-#include "media/frame_time.h"
-#include "media/limits.h"
-#include "media/show_order.h"
-#include "media/y4m_header.h"
+#include "media/decode.h"
+#include "media/input.h"
+#include "media/timeline.h"
+#include "media/y4m.h"
 
 #include <string.h>
 

@@ -102,12 +102,13 @@ static uint64_t start_of(uint64_t frame, uint64_t bytes)
 {
     struct gpume_seek seek = {0};
     struct gpume_packets packets = {0};
-    const struct gpume_trust trust = {0};
+    const struct gpume_source_options options = {
+        .paths = {path}, .path_count = 1, .stream = -1, .log = counting_log};
     atomic_bool cancel;
     atomic_init(&cancel, false);
     AVPacket *packet = av_packet_alloc();
     limit = bytes;
-    REQUIRE_EQUAL(gpume_packets_open(&packets, path, -1, &trust, &cancel, &counting_log), GPUME_OK);
+    REQUIRE_EQUAL(gpume_packets_open(&packets, &options, 0, &cancel), GPUME_OK);
     const int status = gpume_seek_find(&seek, &packets, frame, 0);
     if (status == GPUME_OK) {
         REQUIRE_EQUAL(gpume_packets_next(&packets, packet), GPUME_OK);

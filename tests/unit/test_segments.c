@@ -6,11 +6,11 @@
  */
 #include "base/status.h"
 #include "harness.h"
-#include "media/backlog.h"
 #include "media/luma.h"
+#include "media/packets.h"
+#include "media/seek.h"
 #include "media/segments/buffers.h"
 #include "media/segments/cutter.h"
-#include "media/segments/scan.h"
 #include "media/segments/segments.h"
 
 #include <string.h>

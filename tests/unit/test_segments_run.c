@@ -8,7 +8,7 @@
 #include "harness.h"
 #include "logged.h"
 #include "media/packets.h"
-#include "media/segments/scan.h"
+#include "media/seek.h"
 #include "media/segments/segments.h"
 
 #include <string.h>
@@ -49,6 +49,7 @@ struct maker {
 };
 
 struct rig {
+    struct gpume_source_options options;
     struct gpume_packets packets;
     struct gpume_decoding first;
     struct gpume_scan *scan;
@@ -157,7 +158,7 @@ static int tamper(struct gpume_decoding *decoding, AVFrame *frame, int *error)
     } else if (fault->deed == BACK) {
         frame->best_effort_timestamp -= 200;
     } else if (fault->deed == LOSE) {
-        frame->data[0] = NULL; /* which is none for decoding.c */
+        frame->data[0] = NULL; /* which is none for decode.c */
     } else if (fault->deed == ERROR) {
         av_frame_unref(frame);
         *error = AVERROR_INVALIDDATA;
@@ -183,30 +184,22 @@ static int open_another(void *opaque, struct gpume_decoding *another, uint32_t t
         return GPUME_AGAIN;
     }
     set_up(rig, another, &rig->makers[number]);
-    return gpume_decoding_open(another, threads, false);
+    return gpume_decoding_open(another, threads);
 }
 
 static void open_rig(struct rig *rig, const struct fault *fault)
 {
-    static const struct gpume_trust trust = {0};
-    const struct gpume_log log = counting_log;
     *rig = (struct rig){.fault = fault, .allowed = UINT32_MAX};
+    rig->options = (struct gpume_source_options){
+        .paths = {path}, .path_count = 1, .stream = -1, .log = counting_log};
     rig->packet = av_packet_alloc();
     rig->frame = av_frame_alloc();
-    REQUIRE_EQUAL(
-        gpume_packets_open(&rig->packets, path, -1, &trust, &rig->cancel, &log), GPUME_OK);
+    REQUIRE_EQUAL(gpume_packets_open(&rig->packets, &rig->options, 0, &rig->cancel), GPUME_OK);
     const AVStream *stream = rig->packets.stream;
-    rig->first = (struct gpume_decoding){
-        .packets = &rig->packets,
-        .label = rig->packets.label,
-        .trust = trust,
-        .log = counting_log,
-        .time_base = stream->time_base,
-        .rate = {25, 1},
-    };
+    rig->first = (struct gpume_decoding){.packets = &rig->packets, .log = counting_log};
     set_up(rig, &rig->first, &rig->makers[0]);
     REQUIRE_EQUAL(gpume_scan_open(&rig->scan, stream->codecpar), GPUME_OK);
-    REQUIRE_EQUAL(gpume_decoding_open(&rig->first, 1, false), GPUME_OK);
+    REQUIRE_EQUAL(gpume_decoding_open(&rig->first, 1), GPUME_OK);
 }
 
 static void close_rig(struct rig *rig)

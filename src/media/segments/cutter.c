@@ -3,7 +3,7 @@
 
 #include "base/status.h"
 #include "media/packets.h"
-#include "media/segments/scan.h"
+#include "media/seek.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

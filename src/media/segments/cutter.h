@@ -6,8 +6,7 @@
 #ifndef GPUME_MEDIA_SEGMENTS_CUTTER_H
 #define GPUME_MEDIA_SEGMENTS_CUTTER_H
 
-#include "media/backlog.h"
-#include "media/decoding.h"
+#include "media/packets.h"
 #include "media/segments/segments.h"
 
 #include <pthread.h>

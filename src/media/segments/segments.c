@@ -363,10 +363,6 @@ static bool open_decoder(struct worker *worker)
     pthread_mutex_unlock(&cutter->mutex);
     worker->own = (struct gpume_decoding){
         .packets = first->packets,
-        .label = first->label,
-        .trust = first->trust,
-        .time_base = first->time_base,
-        .rate = first->rate,
         .buffers = first->buffers,
     };
     const bool opened =

@@ -4,26 +4,33 @@
  * line, luma and chroma, which is skipped unless whole frames are wanted. Only regular files: the
  * header is read before FFmpeg may open the file, and a pipe can be read only once.
  */
-#include "media/decode_y4m.h"
+#include "media/y4m.h"
+
 #include "base/bands.h"
 #include "base/status.h"
-#include "media/cut.h"
 #include "media/input.h"
 #include "media/luma.h"
-#include "media/y4m_header.h"
+#include "media/packets.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <libavutil/buffer.h>
 #include <libavutil/frame.h>
 #include <libavutil/imgutils.h>
+#include <libavutil/pixdesc.h>
 
+#define MAGIC "YUV4MPEG2 "
+#define NUMBER_MAX (UINT64_C(1) << 60) /* so that eight times as many bytes cannot overflow */
 #define PIXELS_MAX (UINT64_C(1) << 29) /* limits the memory that a forged header can claim */
 #define LINE_BYTES 1024                /* longer lines are not headers */
 #define CHUNK_BYTES (128u * 1024)      /* read between two checks of *cancel */
@@ -45,6 +52,148 @@ struct y4m {
     struct gpume_log log;
 };
 
+/* --- the header line */
+
+/*
+ * A Y4M file's first line: "YUV4MPEG2 W640 H480 F25:1 Ip A1:1 C420jpeg XCOLORRANGE=FULL".
+ * Comments do not affect luma and are skipped. Without C, the older
+ * XYSCSS gives the colour space. Of words of one kind the last counts. Pure functions.
+ */
+
+static const struct y4m_space {
+    const char *name;
+    const char *deep; /* between the name and a depth above 8 bits; NULL: 8 bits only */
+    const char *pixel_format;
+} spaces[] = {
+    {"mono", "", "gray"},
+    {"420", "p", "yuv420p"},
+    {"420jpeg", NULL, "yuv420p"},
+    {"420mpeg2", NULL, "yuv420p"},
+    {"420paldv", NULL, "yuv420p"},
+    {"422", "p", "yuv422p"},
+    {"444", "p", "yuv444p"},
+    {"444alpha", NULL, "yuva444p"},
+    {"411", NULL, "yuv411p"},
+};
+
+/* Copies what follows the prefix in the last such word. False, and nothing is copied: no such word.
+ */
+static bool find_word(const char *line, const char *prefix, char *value, size_t bytes)
+{
+    bool found = false;
+    const size_t skipped = strlen(prefix);
+    while (*line) {
+        const size_t length = strcspn(line, " ");
+        if (strncmp(line, prefix, skipped) == 0) {
+            snprintf(value, bytes, "%.*s", (int)(length - skipped), line + skipped);
+            found = true;
+        }
+        line += length;
+        line += strspn(line, " ");
+    }
+    return found;
+}
+
+/* Reads the digits at *text and moves it past them. False: no digits. */
+static bool take_number(const char **text, uint64_t *number)
+{
+    if (!isdigit((unsigned char)**text)) {
+        return false;
+    }
+    char *end;
+    const unsigned long long value = strtoull(*text, &end, 10);
+    *number = value < NUMBER_MAX ? value : NUMBER_MAX;
+    *text = end;
+    return true;
+}
+
+static bool read_size(const char *line, const char *prefix, uint64_t *size)
+{
+    char word[32];
+    const char *text = word;
+    return find_word(line, prefix, word, sizeof word) && take_number(&text, size) &&
+           *text == '\0' && *size > 0;
+}
+
+/* Two numbers with a colon between them, reduced; otherwise if there are none, or one is 0. */
+static AVRational read_ratio(const char *line, const char *prefix, AVRational otherwise)
+{
+    AVRational ratio = otherwise;
+    uint64_t num = 0, den = 0;
+    char word[32];
+    const char *text = word;
+    if (find_word(line, prefix, word, sizeof word) && take_number(&text, &num) && *text++ == ':' &&
+        take_number(&text, &den) && *text == '\0' && num > 0 && den > 0 && num <= INT_MAX &&
+        den <= INT_MAX) {
+        av_reduce(&ratio.num, &ratio.den, (int64_t)num, (int64_t)den, INT_MAX);
+    }
+    return ratio;
+}
+
+/* The format that has the space's name and, after it, `rest`. */
+static enum AVPixelFormat format_of(const struct y4m_space *space, const char *rest)
+{
+    char name[32];
+    uint64_t depth = 0;
+    if (*rest == '\0') {
+        return av_get_pix_fmt(space->pixel_format);
+    }
+    if (!space->deep || strncasecmp(rest, space->deep, strlen(space->deep)) != 0) {
+        return AV_PIX_FMT_NONE;
+    }
+    rest += strlen(space->deep);
+    if (!take_number(&rest, &depth) || *rest != '\0' || depth <= 8 || depth > 16) {
+        return AV_PIX_FMT_NONE;
+    }
+    snprintf(name, sizeof name, "%s%ule", space->pixel_format, (unsigned)depth);
+    return av_get_pix_fmt(name);
+}
+
+static void read_space(struct gpume_y4m_header *header)
+{
+    header->format = AV_PIX_FMT_NONE;
+    for (size_t i = 0; i < sizeof spaces / sizeof spaces[0]; i++) {
+        const size_t length = strlen(spaces[i].name);
+        if (header->format == AV_PIX_FMT_NONE &&
+            strncasecmp(header->space, spaces[i].name, length) == 0) {
+            header->format = format_of(&spaces[i], header->space + length);
+        }
+    }
+    const AVPixFmtDescriptor *format = av_pix_fmt_desc_get(header->format);
+    header->bits = format ? (uint32_t)format->comp[0].depth : 0;
+}
+
+bool gpume_y4m_parse(const char *line, struct gpume_y4m_header *header)
+{
+    char range[16] = "", fields[8] = "";
+    *header = (struct gpume_y4m_header){.space = "420jpeg"};
+    if (strncmp(line, MAGIC, strlen(MAGIC)) != 0) {
+        return false;
+    }
+    line += strlen(MAGIC);
+    header->rate = read_ratio(line, "F", (AVRational){25, 1});
+    header->aspect = read_ratio(line, "A", (AVRational){0, 1});
+    if (!find_word(line, "C", header->space, sizeof header->space)) {
+        (void)find_word(line, "XYSCSS=", header->space, sizeof header->space);
+    }
+    read_space(header);
+    (void)find_word(line, "I", fields, sizeof fields);
+    header->interlaced = fields[0] != '\0' && strchr("tbm", fields[0]);
+    header->progressive = fields[0] == 'p';
+    (void)find_word(line, "XCOLORRANGE=", range, sizeof range);
+    header->full_range =
+        strcmp(range, "FULL") == 0 ||
+        (strcmp(range, "LIMITED") != 0 && strncmp(header->space, "mono", 4) == 0); /* as luma.c */
+    return read_size(line, "W", &header->width) && read_size(line, "H", &header->height);
+}
+
+bool gpume_y4m_is_large(const struct gpume_y4m_header *header)
+{
+    uint64_t stride = 8 * header->width + 1024;
+    return stride >= INT_MAX || header->height > INT_MAX ||
+           stride * (header->height + 128) >= INT_MAX;
+}
+
 /* --- opening */
 
 /* Returns a descriptor of a regular file, or -1. For standard input, which must be at its
@@ -63,7 +212,7 @@ static int open_regular(const char *path)
 }
 
 /* Reads the header without moving the position, and finds where the frames begin. */
-static bool peek(int fd, struct gpume_y4m_header *header, int64_t *at)
+static bool peek_header(int fd, struct gpume_y4m_header *header, int64_t *at)
 {
     char line[LINE_BYTES + 1];
     ssize_t bytes = pread(fd, line, LINE_BYTES, 0);
@@ -81,7 +230,7 @@ static bool read_header(const char *path, struct gpume_y4m_header *header)
 {
     int64_t at = 0;
     const int fd = open_regular(path);
-    const bool is_y4m = fd >= 0 && peek(fd, header, &at);
+    const bool is_y4m = fd >= 0 && peek_header(fd, header, &at);
     if (fd >= 0) {
         close(fd);
     }
@@ -100,7 +249,7 @@ bool gpume_decode_y4m_takes(const char *path)
     return gpume_input_is_file(path) && read_header(path, &header) && header.bits > 0;
 }
 
-static int open_file(struct y4m *y4m, const char *path)
+static int open_y4m(struct y4m *y4m, const char *path)
 {
     y4m->label = gpume_input_label(path);
     y4m->fd = open_regular(path);
@@ -110,7 +259,7 @@ static int open_file(struct y4m *y4m, const char *path)
             "name",
             y4m->label);
     }
-    if (!peek(y4m->fd, &y4m->header, &y4m->at)) {
+    if (!peek_header(y4m->fd, &y4m->header, &y4m->at)) {
         return gpume_log_fail(&y4m->log, GPUME_FORMAT,
             "%s: is not a Y4M video, the only format for pictures this large; convert it",
             y4m->label);
@@ -119,7 +268,7 @@ static int open_file(struct y4m *y4m, const char *path)
 }
 
 /* Checks that the format is supported and the same as the first input's. */
-static int check_header(const struct y4m *y4m, const struct gpume_decode_options *options)
+static int check_y4m_header(const struct y4m *y4m, const struct gpume_decode_options *options)
 {
     const struct gpume_y4m_header *header = &y4m->header;
     const struct gpume_y4m_header *first = &((const struct y4m *)options->first)->header;
@@ -142,22 +291,22 @@ static int check_header(const struct y4m *y4m, const struct gpume_decode_options
             y4m->label, header->width, header->height, (unsigned)header->bits, first->width,
             first->height, (unsigned)first->bits);
     }
-    return gpume_limits_check_size(
-        &options->trust, y4m->label, NULL, (int)header->width, (int)header->height, &y4m->log);
+    return gpume_limits_check_size(&options->source->trust, y4m->label, NULL, (int)header->width,
+        (int)header->height, &y4m->log);
 }
 
-static int check_options(const struct y4m *y4m, const struct gpume_decode_options *options)
+static int check_y4m_options(const struct y4m *y4m, const struct gpume_decode_options *options)
 {
-    if (options->graph) {
+    if (options->source->filter) {
         return gpume_log_fail(&y4m->log, GPUME_UNSUPPORTED,
             "%s: pictures of %" PRIu64 "x%" PRIu64
             " are too large for FFmpeg's filters, whose limit is 16255x16255; leave --vf out",
             y4m->label, y4m->header.width, y4m->header.height);
     }
-    if (options->stream > 0) {
+    if (options->source->stream > 0) {
         return gpume_log_fail(&y4m->log, GPUME_INVALID,
             "%s: no video stream %d; it has 1, numbered from 0: choose with --stream", y4m->label,
-            options->stream);
+            options->source->stream);
     }
     return GPUME_OK;
 }
@@ -169,7 +318,7 @@ static int64_t file_bytes(const struct y4m *y4m)
 }
 
 /* Lays out a frame in memory as it is in the file. */
-static int plan_frame(struct y4m *y4m, bool whole)
+static int plan_y4m_frame(struct y4m *y4m, bool whole)
 {
     ptrdiff_t strides[4];
     if (av_image_fill_linesizes(y4m->strides, y4m->header.format, (int)y4m->header.width) < 0) {
@@ -200,26 +349,30 @@ static void y4m_close(void *state)
 }
 
 static int y4m_open(
-    void *state, const struct gpume_decode_options *options, struct gpume_decode_facts *facts)
+    void *state, const struct gpume_decode_options *options, struct gpume_source_info *info)
 {
     int status = GPUME_OK;
     struct y4m *y4m = state;
     y4m->cancel = options->cancel;
-    y4m->log = options->log;
+    y4m->log = options->source->log;
     y4m->bands.threads = options->copy_threads;
-    GPUME_TRY(open_file(y4m, options->path));
-    GPUME_TRY(check_header(y4m, options));
-    GPUME_TRY(check_options(y4m, options));
-    GPUME_TRY(plan_frame(y4m, options->whole));
-    *facts = (struct gpume_decode_facts){
+    GPUME_TRY(open_y4m(y4m, options->source->paths[options->input]));
+    GPUME_TRY(check_y4m_header(y4m, options));
+    GPUME_TRY(check_y4m_options(y4m, options));
+    GPUME_TRY(plan_y4m_frame(y4m, options->whole));
+    const struct gpume_y4m_header *header = &y4m->header;
+    *info = (struct gpume_source_info){
         .codec = "rawvideo",
-        .time_base = av_inv_q(y4m->header.rate),
-        .rate = y4m->header.rate,
+        .time_num = header->rate.den,
+        .time_den = header->rate.num,
+        .rate_num = (uint32_t)header->rate.num,
+        .rate_den = (uint32_t)header->rate.den,
+        .aspect_num = (uint32_t)header->aspect.num,
+        .aspect_den = (uint32_t)header->aspect.den,
         .frames = (uint64_t)(file_bytes(y4m) - y4m->at) / (strlen("FRAME\n") + y4m->size),
         .frame_bytes = y4m->read,
-        .progressive = y4m->header.progressive,
+        .progressive = header->progressive,
         .streams = 1,
-        .aspect = y4m->header.aspect,
     };
 fail:
     return status;
@@ -242,7 +395,7 @@ static int cut_off(struct y4m *y4m, uint64_t there)
 }
 
 /* The file may be whole: what was read is not used. */
-static int complain(const struct y4m *y4m, int error)
+static int refuse_reading(const struct y4m *y4m, int error)
 {
     return gpume_log_fail(&y4m->log, GPUME_IO,
         "%s: frame %" PRIu64 " cannot be read: %s; check the disk or the network", y4m->label,
@@ -250,14 +403,14 @@ static int complain(const struct y4m *y4m, int error)
 }
 
 /* Moves past a FRAME line whose frame is complete. GPUME_EOF: there is none; see y4m->cut. */
-static int begin_frame(struct y4m *y4m)
+static int begin_y4m_frame(struct y4m *y4m)
 {
     static const char magic[] = "FRAME";
     const size_t least = strlen(magic);
     char line[LINE_BYTES];
     const ssize_t bytes = pread(y4m->fd, line, sizeof line, (off_t)y4m->at);
     if (bytes < 0) {
-        return complain(y4m, errno);
+        return refuse_reading(y4m, errno);
     }
     if (bytes == 0) {
         return y4m->delivered > 0 ? GPUME_EOF : cut_off(y4m, 0);
@@ -277,14 +430,14 @@ static int begin_frame(struct y4m *y4m)
     return GPUME_OK;
 }
 
-struct reading {
+struct y4m_read {
     const struct y4m *y4m;
     uint8_t *to;
     atomic_int status; /* GPUME_IO: it cannot be read; GPUME_EOF: it has become shorter */
     atomic_int error;  /* of GPUME_IO */
 };
 
-static int read_chunk(struct reading *reading, uint64_t begin, uint64_t end)
+static int read_chunk(struct y4m_read *reading, uint64_t begin, uint64_t end)
 {
     const struct y4m *y4m = reading->y4m;
     while (begin < end) {
@@ -303,7 +456,7 @@ static int read_chunk(struct reading *reading, uint64_t begin, uint64_t end)
 
 static void read_chunks(void *opaque, uint32_t begin, uint32_t end)
 {
-    struct reading *reading = opaque;
+    struct y4m_read *reading = opaque;
     const struct y4m *y4m = reading->y4m;
     int status = GPUME_OK;
     for (uint64_t i = begin; i < end && status == GPUME_OK; i++) {
@@ -319,11 +472,11 @@ static void read_chunks(void *opaque, uint32_t begin, uint32_t end)
 
 static int read_samples(struct y4m *y4m, uint8_t *to)
 {
-    struct reading reading = {.y4m = y4m, .to = to};
+    struct y4m_read reading = {.y4m = y4m, .to = to};
     const uint64_t chunks = (y4m->read + CHUNK_BYTES - 1) / CHUNK_BYTES;
     gpume_bands_run(&y4m->bands, (uint32_t)chunks, CHUNK_BYTES, read_chunks, &reading);
     const int status = atomic_load(&reading.status);
-    return status == GPUME_IO    ? complain(y4m, atomic_load(&reading.error))
+    return status == GPUME_IO    ? refuse_reading(y4m, atomic_load(&reading.error))
            : status == GPUME_EOF ? break_off(y4m, "it has become shorter")
                                  : status;
 }
@@ -335,7 +488,7 @@ static int y4m_next(void *state, AVFrame *frame)
     if (y4m->cut.whole > 0 || y4m->cut.reason[0]) {
         return GPUME_EOF;
     }
-    GPUME_TRY(begin_frame(y4m));
+    GPUME_TRY(begin_y4m_frame(y4m));
     frame->buf[0] = av_buffer_pool_get(y4m->pool);
     GPUME_TRY(frame->buf[0] ? GPUME_OK : GPUME_NOMEM);
     GPUME_TRY(read_samples(y4m, frame->buf[0]->data));
@@ -357,24 +510,20 @@ fail:
     return status;
 }
 
-static int seek_quietly(struct y4m *y4m, uint64_t index, AVFrame *frame)
-{
-    for (; y4m->delivered < index; y4m->delivered++) {
-        GPUME_CHECK(begin_frame(y4m));
-        y4m->at += (int64_t)y4m->size;
-    }
-    return y4m_next(y4m, frame);
-}
-
 /* Frames that are skipped are only looked for. What cannot be read is not logged: the decoder that
  * goes on instead meets it, too, and says so. */
 static int y4m_seek(void *state, uint64_t index, int64_t start, AVFrame *frame)
 {
+    int status = GPUME_OK;
     struct y4m *y4m = state;
     const struct gpume_log log = y4m->log;
     (void)start; /* 0 */
     y4m->log = (struct gpume_log){0};
-    const int status = seek_quietly(y4m, index, frame);
+    for (; status == GPUME_OK && y4m->delivered < index; y4m->delivered += status == GPUME_OK) {
+        status = begin_y4m_frame(y4m);
+        y4m->at += status == GPUME_OK ? (int64_t)y4m->size : 0;
+    }
+    status = status == GPUME_OK ? y4m_next(y4m, frame) : status;
     y4m->log = log;
     return status == GPUME_EOF || status == GPUME_IO ? GPUME_UNSUPPORTED : status;
 }

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The first line of a Y4M file, parsed. */
-#ifndef GPUME_MEDIA_Y4M_HEADER_H
-#define GPUME_MEDIA_Y4M_HEADER_H
+/*
+ * Reads Y4M from regular files, also as standard input, faster than FFmpeg and up to 2^29 pixels
+ * (such as 23170x23170); without filters and scaling.
+ */
+#ifndef GPUME_MEDIA_Y4M_H
+#define GPUME_MEDIA_Y4M_H
+
+#include "media/decode.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -9,6 +14,17 @@
 #include <libavutil/pixfmt.h>
 #include <libavutil/rational.h>
 
+/* Accepts small sizes, too. Of two inputs, the second must have the first one's size and depth. */
+extern const struct gpume_decoder gpume_decode_y4m;
+
+/* Whether the path is a Y4M file that is too large for FFmpeg. Moves no file's position and opens
+ * only regular files. */
+bool gpume_decode_y4m_needs(const char *path);
+
+/* Whether it is a Y4M file, other than standard input, whose colour space is known. */
+bool gpume_decode_y4m_takes(const char *path);
+
+/* The first line of a Y4M file, parsed. */
 struct gpume_y4m_header {
     uint64_t width, height; /* as stated, 1 or more; numbers above 2^60 read as 2^60 */
     AVRational rate;        /* frames per second, reduced; 25/1 if not stated */
@@ -24,8 +40,8 @@ struct gpume_y4m_header {
  * undefined. */
 bool gpume_y4m_parse(const char *line, struct gpume_y4m_header *header);
 
-/* Is the size beyond what FFmpeg opens? Its av_image_check_size2 requires (8 width + 1024) *
- * (height + 128) < INT_MAX: for squares, up to 16255. */
+/* Whether the size is beyond what FFmpeg opens. Its av_image_check_size2 requires (8 width + 1024)
+ * * (height + 128) < INT_MAX: for squares, up to 16255. */
 bool gpume_y4m_is_large(const struct gpume_y4m_header *header);
 
 #endif
