@@ -3,7 +3,7 @@
 
 #include "bench/repeat.h"
 #include "console.h"
-#include "media/mestimate.h"
+#include "media/ffmpeg.h"
 
 #include <stdlib.h>
 

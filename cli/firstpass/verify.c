@@ -2,7 +2,7 @@
 #include "firstpass/verify.h"
 
 #include "console.h"
-#include "media/trial.h"
+#include "media/ffmpeg.h"
 #include "signals.h"
 
 #include <inttypes.h>

@@ -12,7 +12,7 @@
 #include "files/text_file.h"
 #include "host.h"
 #include "library_log.h"
-#include "media/mestimate.h"
+#include "media/ffmpeg.h"
 #include "methods/page.h"
 #include "methods/tally.h"
 #include "names.h"

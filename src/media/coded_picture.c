@@ -1,16 +1,156 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Of H.264 and HEVC, the units (NAL units) of a packet are walked here for what FFmpeg's parsers do
- * not tell: how many pictures begin, and whether the first is a clean point to start at. The parser
- * reads the rest.
+ * Headers of MPEG-2 and VP9 are simple enough to be read here. Of H.264 and HEVC, the units (NAL
+ * units) of a packet are walked here for what FFmpeg's parsers do not tell: how many pictures
+ * begin, and whether the first is a clean point to start at. The parser reads the rest.
  */
 #include "media/coded_picture.h"
 
+#include "base/checksum.h"
 #include "base/status.h"
-#include "media/coded_other.h"
 #include "media/libav.h"
 
+#include <string.h>
+
 #include <libavcodec/avcodec.h>
+
+/* What a packet says, summed up */
+struct gpume_coded_packet {
+    unsigned pictures; /* shown */
+    bool restarts;     /* as in struct gpume_coded_picture */
+    bool renumbers;    /* its picture begins a section */
+    bool foreign;      /* something whose effect on the frames is not known here */
+    int64_t number;    /* of its picture within the section */
+    uint64_t sets;     /* hash of the parameters for all pictures; 0: it has none */
+};
+
+/* Adds a unit to the hash. */
+static void add_set(struct gpume_coded_packet *packet, const uint8_t *unit, size_t bytes)
+{
+    const uint64_t before = packet->sets ? packet->sets : GPUME_CHECKSUM_BEGIN;
+    packet->sets = gpume_checksum(before, unit, bytes) | 1;
+}
+
+const uint8_t *gpume_start_code(const uint8_t *at, const uint8_t *end)
+{
+    for (; end - at >= 3; at++) {
+        const uint8_t *one = memchr(at + 2, 1, (size_t)(end - at - 2));
+        if (!one) {
+            break;
+        }
+        at = one - 2;
+        if (at[0] == 0 && at[1] == 0) {
+            return at;
+        }
+    }
+    return end;
+}
+
+/* --- MPEG-2 */
+
+/* Start codes and extensions of ITU-T H.262, tables 6-1 and 6-2 */
+enum {
+    PICTURE = 0x00,
+    LAST_SLICE = 0xaf,
+    USER_DATA = 0xb2,
+    SEQUENCE = 0xb3,
+    EXTENSION = 0xb5,
+    GROUP = 0xb8,
+    OF_SEQUENCE = 1,
+    OF_DISPLAY = 2,
+    OF_COPYRIGHT = 4,
+    OF_PAN_SCAN = 7,
+    OF_PICTURE = 8,
+    INTRA = 1,       /* picture_coding_type */
+    WHOLE_FRAME = 3, /* picture_structure */
+};
+
+static void take_extension(struct gpume_coded_packet *packet, const uint8_t *unit, size_t bytes)
+{
+    const unsigned kind = bytes > 1 ? unit[1] >> 4 : 0;
+    if (kind == OF_SEQUENCE || kind == OF_DISPLAY) {
+        add_set(packet, unit, bytes);
+    } else if (kind == OF_PICTURE && bytes > 3) { /* no single fields */
+        packet->foreign = packet->foreign || (unit[3] & 3) != WHOLE_FRAME;
+    } else { /* matrices stay in force, and layers change everything */
+        packet->foreign = packet->foreign || (kind != OF_COPYRIGHT && kind != OF_PAN_SCAN);
+    }
+}
+
+/* A unit without its start code's 00 00 01. */
+static void take_mpeg2_unit(struct gpume_coded_packet *packet, const uint8_t *unit, size_t bytes)
+{
+    const unsigned code = bytes > 0 ? unit[0] : LAST_SLICE + 1;
+    if (code == PICTURE && bytes > 2) {
+        packet->pictures++;
+        packet->number = unit[1] << 2 | unit[2] >> 6;
+        packet->restarts = packet->sets != 0 && (unit[2] >> 3 & 7) == INTRA;
+    } else if (code == SEQUENCE) {
+        add_set(packet, unit, bytes);
+    } else if (code == EXTENSION) {
+        take_extension(packet, unit, bytes);
+    } else if (code == GROUP) {
+        packet->renumbers = true;
+    } else {
+        packet->foreign =
+            packet->foreign || code == PICTURE || (code > LAST_SLICE && code != USER_DATA);
+    }
+}
+
+static void sum_up_mpeg2(struct gpume_coded_packet *packet, const uint8_t *data, size_t bytes)
+{
+    const uint8_t *end = data + bytes, *at = gpume_start_code(data, end);
+    while (at < end && !packet->foreign) {
+        const uint8_t *next = gpume_start_code(at + 3, end);
+        take_mpeg2_unit(packet, at + 3, (size_t)(next - at - 3));
+        at = next;
+    }
+}
+
+/* --- VP9 */
+
+/* A frame's first byte: VP9 bitstream specification, 6.2. Returns whether a key frame is shown. */
+static bool take_vp9_frame(struct gpume_coded_packet *packet, const uint8_t *frame, size_t bytes)
+{
+    const unsigned head = bytes > 1 ? (unsigned)frame[0] << 8 | frame[1] : 0;
+    const unsigned skipped = (head >> 12 & 3) == 3 ? 5 : 4; /* marker, profile, reserved */
+    const unsigned flags = head << skipped;
+    const bool exists = flags & 0x8000, inter = flags & 0x4000, shown = flags & 0x2000;
+    const bool alone = bytes == 1 && (frame[0] & 0x08); /* shows a frame that exists */
+    packet->foreign = packet->foreign || bytes == 0 || frame[0] >> 6 != 2 || (bytes == 1 && !alone);
+    packet->pictures += alone || exists || shown;
+    return !alone && !exists && !inter && shown;
+}
+
+/* A packet is a frame, or several with an index at the end: annex B. */
+static void sum_up_vp9(struct gpume_coded_packet *packet, const uint8_t *data, size_t bytes)
+{
+    const unsigned marker = bytes > 0 ? data[bytes - 1] : 0;
+    const size_t count = (marker & 7) + 1, each = (marker >> 3 & 3) + 1, index = 2 + each * count;
+    const bool several = marker >> 5 == 6 && bytes > index && data[bytes - index] == marker;
+    if (!several) {
+        packet->restarts = take_vp9_frame(packet, data, bytes);
+        return;
+    }
+    const uint8_t *size = data + bytes - index + 1;
+    size_t left = bytes - index;
+    for (size_t i = 0; i < count; i++, size += each) {
+        size_t own = 0;
+        for (size_t j = 0; j < each; j++) {
+            own |= (size_t)size[j] << 8 * j;
+        }
+        if (own > left) {
+            packet->foreign = true;
+            return;
+        }
+        const bool key = take_vp9_frame(packet, data, own);
+        packet->restarts = packet->restarts || (key && i == 0);
+        data += own;
+        left -= own;
+    }
+}
+
+/* --- H.264 and HEVC */
 
 /* Types of units: ITU-T H.264 table 7-1, H.265 table 7-1 */
 enum {
@@ -40,7 +180,7 @@ static void take_h264(struct gpume_coded_packet *units, const uint8_t *unit, siz
         units->pictures += (unit[1] & 0x80) != 0; /* first_mb_in_slice is 0 */
         units->restarts = units->renumbers = type == H264_IDR;
     } else if (type == H264_SPS || type == H264_PPS) {
-        gpume_coded_set(units, unit, bytes);
+        add_set(units, unit, bytes);
     } else { /* SEI, delimiter and filler do nothing */
         units->foreign = units->foreign || (type != 6 && type != 9 && type != 12);
     }
@@ -57,16 +197,6 @@ static void skip_number(const uint8_t *unit, size_t bytes, size_t *bit)
     *bit += zeros + 1;
 }
 
-/* output_flag_present_flag of a picture parameter set: its pictures may be hidden. */
-static bool may_hide(const uint8_t *unit, size_t bytes)
-{
-    size_t bit = 16;
-    skip_number(unit, bytes, &bit); /* its own number */
-    skip_number(unit, bytes, &bit); /* that of the sequence */
-    bit++;                          /* dependent_slice_segments_enabled_flag */
-    return bit >= 8 * bytes || (unit[bit / 8] & (0x80 >> bit % 8));
-}
-
 static void take_hevc(struct gpume_coded_packet *units, const uint8_t *unit, size_t bytes)
 {
     const unsigned type = (unit[0] >> 1) & 63u;
@@ -78,8 +208,14 @@ static void take_hevc(struct gpume_coded_packet *units, const uint8_t *unit, siz
         /* no_output_of_prior_pics_flag drops frames */
         units->foreign = units->foreign || (restarts && (unit[2] & 0x40));
     } else if (within(type, HEVC_VPS, HEVC_PPS)) {
-        gpume_coded_set(units, unit, bytes);
-        units->foreign = units->foreign || (type == HEVC_PPS && may_hide(unit, bytes));
+        size_t bit = 16;
+        skip_number(unit, bytes, &bit); /* of a picture parameter set: its own number, */
+        skip_number(unit, bytes, &bit); /* that of the sequence, */
+        bit++;                          /* dependent_slice_segments_enabled_flag, */
+        const bool may_hide =           /* output_flag_present_flag */
+            bit >= 8 * bytes || (unit[bit / 8] & (0x80 >> bit % 8));
+        add_set(units, unit, bytes);
+        units->foreign = units->foreign || (type == HEVC_PPS && may_hide);
     } else { /* delimiter, filler and SEI do nothing */
         units->foreign = units->foreign || !(type == 35 || within(type, 38, 40));
     }
@@ -196,15 +332,12 @@ static int open_parser(struct gpume_coded_pictures *pictures, const AVCodecParam
 
 bool gpume_coded_pictures_know(const char *codec)
 {
-    static const enum AVCodecID known[] = {
-        AV_CODEC_ID_H264, AV_CODEC_ID_HEVC, AV_CODEC_ID_MPEG2VIDEO, AV_CODEC_ID_VP9};
-    const AVCodecDescriptor *descriptor = avcodec_descriptor_get_by_name(codec);
-    for (size_t i = 0; descriptor && i < sizeof(known) / sizeof(known[0]); i++) {
-        if (descriptor->id == known[i]) {
-            return true;
-        }
+    static const char *const codecs[] = {"h264", "hevc", "mpeg2video", "vp9"};
+    bool found = false;
+    for (size_t i = 0; i < sizeof(codecs) / sizeof(codecs[0]); i++) {
+        found = found || strcmp(codec, codecs[i]) == 0;
     }
-    return false;
+    return found;
 }
 
 int gpume_coded_pictures_open(struct gpume_coded_pictures *pictures, const AVCodecParameters *codec)
@@ -214,22 +347,14 @@ int gpume_coded_pictures_open(struct gpume_coded_pictures *pictures, const AVCod
     case AV_CODEC_ID_HEVC:
         return open_parser(pictures, codec);
     case AV_CODEC_ID_MPEG2VIDEO:
-        pictures->sum_up = gpume_coded_mpeg2;
+        pictures->sum_up = sum_up_mpeg2;
         return GPUME_OK;
     case AV_CODEC_ID_VP9:
-        pictures->sum_up = gpume_coded_vp9;
+        pictures->sum_up = sum_up_vp9;
         return GPUME_OK;
     default:
         return GPUME_UNSUPPORTED;
     }
-}
-
-/* The parameter sets stay those of the first packet, so that a decoder may start at any. */
-static bool has_same_sets(
-    struct gpume_coded_pictures *pictures, const struct gpume_coded_packet *units)
-{
-    pictures->sets = pictures->taken++ == 0 ? units->sets : pictures->sets;
-    return units->sets == 0 || units->sets == pictures->sets;
 }
 
 /* The size too. */
@@ -274,11 +399,13 @@ int gpume_coded_pictures_take(struct gpume_coded_pictures *pictures, const AVPac
     } else {
         walk_started(pictures, &units, packet->data, bytes);
     }
+    /* The parameter sets stay those of the first packet, so that a decoder may start at any. */
+    pictures->sets = pictures->taken++ == 0 ? units.sets : pictures->sets;
     if (pictures->foreign || units.foreign || units.pictures != 1 ||
         packet->flags & AV_PKT_FLAG_DISCARD || packet->flags & AV_PKT_FLAG_CORRUPT ||
         av_packet_get_side_data(packet, AV_PKT_DATA_NEW_EXTRADATA, NULL) ||
         av_packet_get_side_data(packet, AV_PKT_DATA_PARAM_CHANGE, NULL) ||
-        !has_same_sets(pictures, &units) ||
+        (units.sets != 0 && units.sets != pictures->sets) ||
         (pictures->parser && !parse(pictures, packet, &units))) {
         return GPUME_UNSUPPORTED;
     }

@@ -49,4 +49,7 @@ int gpume_coded_pictures_take(struct gpume_coded_pictures *pictures, const struc
 
 void gpume_coded_pictures_close(struct gpume_coded_pictures *pictures);
 
+/* The next start code, 00 00 01, or the end. */
+const uint8_t *gpume_start_code(const uint8_t *at, const uint8_t *end);
+
 #endif

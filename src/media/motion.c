@@ -2,7 +2,7 @@
 #include "media/motion.h"
 
 #include "base/status.h"
-#include "media/coded_other.h"
+#include "media/coded_picture.h"
 #include "media/luma.h"
 
 #include <stdlib.h>

@@ -12,7 +12,7 @@
 #include "files/out.h"
 #include "files/pattern.h"
 #include "files/text_file.h"
-#include "media/encode.h"
+#include "media/encoding.h"
 #include "media/libav.h"
 #include "media/luma.h"
 
@@ -71,7 +71,7 @@ struct gpume_picture {
     const struct picture_format *format;
     struct gpume_out *out;   /* NULL: numbered stills */
     struct gpume_out *claim; /* on the names of numbered stills */
-    struct gpume_encode encode;
+    struct gpume_encoding encode;
     uint8_t *row; /* of Y4M */
     /* Of a video. Frames keep the times that the caller gives, but each is at least one tick after
      * the previous one. */
@@ -166,7 +166,7 @@ static int open_stills(struct gpume_picture *picture)
     char *name = NULL;
     const struct gpume_picture_options *options = &picture->options;
     const struct picture_format *format = picture->format;
-    const struct gpume_encode_options encoding = {
+    const struct gpume_encoding_options encoding = {
         .label = options->path,
         .encoder = format->encoder,
         .settings = format->settings,
@@ -193,7 +193,7 @@ static int open_stills(struct gpume_picture *picture)
         GPUME_TRY(name ? gpume_out_open_in(&picture->out, options->set, name, &options->log)
                        : gpume_log_nomem(&options->log, options->path));
     }
-    status = gpume_encode_open(&picture->encode, &encoding);
+    status = gpume_encoding_open(&picture->encode, &encoding);
 fail:
     free(name);
     return status;
@@ -206,8 +206,8 @@ static int write_still(
     char *name = NULL;
     struct gpume_out *one = NULL, *out = picture->out;
     const struct gpume_picture_options *options = &picture->options;
-    GPUME_TRY(gpume_encode_send(&picture->encode, plane, (int64_t)(index & INT64_MAX)));
-    GPUME_TRY(gpume_encode_receive(&picture->encode));
+    GPUME_TRY(gpume_encoding_send(&picture->encode, plane, (int64_t)(index & INT64_MAX)));
+    GPUME_TRY(gpume_encoding_receive(&picture->encode));
     if (!out) {
         name = gpume_pattern_name(options->path, index);
         GPUME_TRY(name ? gpume_out_open_one(&one, options->set, name, &options->log)
@@ -346,7 +346,7 @@ static int refuse_video(const struct gpume_picture *picture, const char *what, i
     if (picture->out_status != GPUME_OK) {
         return picture->out_status; /* logged already */
     }
-    return gpume_encode_refuse(&picture->encode, what, error);
+    return gpume_encoding_refuse(&picture->encode, what, error);
 }
 
 static int open_video_encoder(struct gpume_picture *picture)
@@ -359,7 +359,7 @@ static int open_video_encoder(struct gpume_picture *picture)
     /* FFV1's slices need a minimum size: in level 3, FFmpeg 5.1 loses pictures of one row. */
     bool small = options->width < SLICED_MIN || options->height < SLICED_MIN;
     const char *settings = small ? "level=1:g=1" : "level=3:g=1";
-    struct gpume_encode_options encoding = {
+    struct gpume_encoding_options encoding = {
         .label = options->path,
         .encoder = format->encoder,
         .settings = lossless ? settings : format->settings,
@@ -385,7 +385,7 @@ static int open_video_encoder(struct gpume_picture *picture)
     if (known) {
         picture->step = av_rescale_q(1, av_inv_q(encoding.rate), encoding.time_base);
     }
-    return gpume_encode_open(&picture->encode, &encoding);
+    return gpume_encoding_open(&picture->encode, &encoding);
 }
 
 static int open_io(struct gpume_picture *picture)
@@ -439,7 +439,7 @@ static int open_video(struct gpume_picture *picture)
 static int write_packets(struct gpume_picture *picture)
 {
     for (;;) {
-        GPUME_CHECK(gpume_encode_receive(&picture->encode));
+        GPUME_CHECK(gpume_encoding_receive(&picture->encode));
         AVPacket *packet = picture->encode.packet;
         packet->stream_index = 0;
         packet->duration = picture->step;
@@ -462,14 +462,14 @@ static int write_video(
     }
     picture->any = true;
     picture->last_pts = pts;
-    GPUME_CHECK(gpume_encode_send(&picture->encode, plane, pts));
+    GPUME_CHECK(gpume_encoding_send(&picture->encode, plane, pts));
     const int status = write_packets(picture);
     return status == GPUME_AGAIN ? GPUME_OK : status;
 }
 
 static int finish_video(struct gpume_picture *picture)
 {
-    GPUME_CHECK(gpume_encode_send(&picture->encode, NULL, 0));
+    GPUME_CHECK(gpume_encoding_send(&picture->encode, NULL, 0));
     const int status = write_packets(picture);
     if (status != GPUME_EOF) {
         return status;
@@ -538,7 +538,7 @@ void gpume_picture_close(struct gpume_picture **pointer)
         return;
     }
     *pointer = NULL;
-    gpume_encode_close(&picture->encode);
+    gpume_encoding_close(&picture->encode);
     avformat_free_context(picture->muxer);
     if (picture->io) {
         av_freep(&picture->io->buffer);
@@ -553,7 +553,7 @@ void gpume_picture_close(struct gpume_picture **pointer)
 /* --- pictures in memory */
 
 struct gpume_still {
-    struct gpume_encode encode;
+    struct gpume_encoding encode;
     int64_t number; /* the encoder requires increasing times */
 };
 
@@ -566,7 +566,7 @@ int gpume_still_open(struct gpume_still **still, const char *label, uint32_t wid
     }
     const enum AVPixelFormat png = colour ? AV_PIX_FMT_RGB24 : AV_PIX_FMT_GRAY8;
     /* 472 is quality 4 of 1 (best) to 31: no visible block edges, at half the size of quality 2. */
-    const struct gpume_encode_options options = {
+    const struct gpume_encoding_options options = {
         .label = label,
         .encoder = lossless ? "png" : "mjpeg",
         .settings = lossless ? NULL : "flags=+qscale:global_quality=472",
@@ -581,7 +581,7 @@ int gpume_still_open(struct gpume_still **still, const char *label, uint32_t wid
         .rate = {25, 1},
         .log = *log,
     };
-    const int status = gpume_encode_open(&self->encode, &options);
+    const int status = gpume_encoding_open(&self->encode, &options);
     if (status != GPUME_OK) {
         gpume_still_close(&self);
         return status;
@@ -593,8 +593,8 @@ int gpume_still_open(struct gpume_still **still, const char *label, uint32_t wid
 int gpume_still_encode(struct gpume_still *still, const struct gpume_plane *plane,
     const unsigned char **data, size_t *bytes)
 {
-    int status = gpume_encode_send(&still->encode, plane, still->number++);
-    status = status ? status : gpume_encode_receive(&still->encode);
+    int status = gpume_encoding_send(&still->encode, plane, still->number++);
+    status = status ? status : gpume_encoding_receive(&still->encode);
     if (status == GPUME_OK) {
         *data = still->encode.packet->data;
         *bytes = (size_t)still->encode.packet->size;
@@ -605,7 +605,7 @@ int gpume_still_encode(struct gpume_still *still, const struct gpume_plane *plan
 void gpume_still_close(struct gpume_still **still)
 {
     if (*still) {
-        gpume_encode_close(&(*still)->encode);
+        gpume_encoding_close(&(*still)->encode);
         free(*still);
         *still = NULL;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Encodes luma planes, or R, G, B planes, with one libavcodec encoder. One thread. */
-#ifndef GPUME_MEDIA_ENCODE_H
-#define GPUME_MEDIA_ENCODE_H
+#ifndef GPUME_MEDIA_ENCODING_H
+#define GPUME_MEDIA_ENCODING_H
 
 #include "base/log.h"
 
@@ -16,7 +16,7 @@ struct AVFrame;
 struct AVPacket;
 struct SwsContext;
 
-struct gpume_encode_options {
+struct gpume_encoding_options {
     const char *label;             /* name of the output in messages; kept, not copied */
     const char *encoder;           /* libavcodec's name */
     const char *settings;          /* "key=value:key=value" for the encoder, or NULL */
@@ -34,10 +34,10 @@ struct gpume_encode_options {
     struct gpume_log log;
 };
 
-struct gpume_encode {
+struct gpume_encoding {
     struct AVCodecContext *codec;
     struct AVFrame *frame;
-    struct AVPacket *packet;     /* the packet from gpume_encode_receive */
+    struct AVPacket *packet;     /* the packet from gpume_encoding_receive */
     struct AVFrame *rgb;         /* colours, in the encoder's size; NULL: luma */
     struct SwsContext *from_rgb; /* converts them to the encoder's format */
     const char *label, *remedy;
@@ -46,19 +46,21 @@ struct gpume_encode {
 
 /* Fills a zeroed *encode; close it also after a failure, which is logged. GPUME_UNSUPPORTED: this
  * FFmpeg has no such encoder, or it cannot do this size. */
-int gpume_encode_open(struct gpume_encode *encode, const struct gpume_encode_options *options);
+int gpume_encoding_open(
+    struct gpume_encoding *encode, const struct gpume_encoding_options *options);
 
 /* The plane has the size that the options state. Samples deeper than the encoder's are shifted
  * down; others keep their values. NULL: no more planes. Receive until GPUME_AGAIN before the next
  * call. */
-int gpume_encode_send(struct gpume_encode *encode, const struct gpume_plane *plane, int64_t pts);
+int gpume_encoding_send(
+    struct gpume_encoding *encode, const struct gpume_plane *plane, int64_t pts);
 
 /* GPUME_AGAIN, GPUME_EOF, or a packet in encode->packet. */
-int gpume_encode_receive(struct gpume_encode *encode);
+int gpume_encoding_receive(struct gpume_encoding *encode);
 
 /* Logs that the output could not be made, and returns the status for a libav error. */
-int gpume_encode_refuse(const struct gpume_encode *encode, const char *what, int error);
+int gpume_encoding_refuse(const struct gpume_encoding *encode, const char *what, int error);
 
-void gpume_encode_close(struct gpume_encode *encode);
+void gpume_encoding_close(struct gpume_encoding *encode);
 
 #endif

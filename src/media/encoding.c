@@ -5,7 +5,7 @@
  * colours: to BT.709 where the encoder states its matrix, and to BT.601 in JPEG, which supports no
  * other.
  */
-#include "media/encode.h"
+#include "media/encoding.h"
 #include "media/libav.h"
 
 #include <inttypes.h>
@@ -21,7 +21,7 @@
 
 #define NEUTRAL 128 /* chroma of gray, 8 bits */
 
-int gpume_encode_refuse(const struct gpume_encode *encode, const char *what, int error)
+int gpume_encoding_refuse(const struct gpume_encoding *encode, const char *what, int error)
 {
     if (error == AVERROR(ENOMEM)) {
         return gpume_log_nomem(&encode->log, encode->label);
@@ -49,8 +49,8 @@ static void state_colours(AVCodecContext *codec)
     }
 }
 
-static int try_format(struct gpume_encode *encode, const AVCodec *encoder,
-    const struct gpume_encode_options *options, enum AVPixelFormat format)
+static int try_format(struct gpume_encoding *encode, const AVCodec *encoder,
+    const struct gpume_encoding_options *options, enum AVPixelFormat format)
 {
     avcodec_free_context(&encode->codec);
     AVCodecContext *codec = avcodec_alloc_context3(encoder);
@@ -85,7 +85,7 @@ static int try_format(struct gpume_encode *encode, const AVCodec *encoder,
     return error;
 }
 
-static int make_frame(struct gpume_encode *encode)
+static int make_frame(struct gpume_encoding *encode)
 {
     const AVCodecContext *codec = encode->codec;
     encode->packet = av_packet_alloc();
@@ -101,7 +101,7 @@ static int make_frame(struct gpume_encode *encode)
 }
 
 /* Makes the converter from R, G, B to the encoder's format. */
-static int make_converter(struct gpume_encode *encode)
+static int make_converter(struct gpume_encoding *encode)
 {
     const AVCodecContext *codec = encode->codec;
     encode->rgb = av_frame_alloc();
@@ -128,7 +128,7 @@ static int make_converter(struct gpume_encode *encode)
 }
 
 /* FFmpeg's limit for any picture, 16255 squared; some encoders have lower limits. */
-static bool is_too_large(const struct gpume_encode_options *options)
+static bool is_too_large(const struct gpume_encoding_options *options)
 {
     uint64_t pad = options->pad;
     uint64_t width = (options->width + pad) & ~pad, height = (options->height + pad) & ~pad;
@@ -138,7 +138,7 @@ static bool is_too_large(const struct gpume_encode_options *options)
                (unsigned)width, (unsigned)height, INT64_MAX, AV_PIX_FMT_NONE, 0, NULL) < 0;
 }
 
-int gpume_encode_open(struct gpume_encode *encode, const struct gpume_encode_options *options)
+int gpume_encoding_open(struct gpume_encoding *encode, const struct gpume_encoding_options *options)
 {
     encode->label = options->label;
     encode->remedy = options->remedy;
@@ -165,7 +165,7 @@ int gpume_encode_open(struct gpume_encode *encode, const struct gpume_encode_opt
     if (error >= 0 && options->colour) {
         error = make_converter(encode);
     }
-    return error < 0 ? gpume_encode_refuse(encode, "cannot be encoded", error) : GPUME_OK;
+    return error < 0 ? gpume_encoding_refuse(encode, "cannot be encoded", error) : GPUME_OK;
 }
 
 static unsigned sample(const struct gpume_plane *plane, uint32_t x, uint32_t y)
@@ -215,7 +215,7 @@ static void fill(AVFrame *frame, const struct gpume_plane *plane)
 }
 
 /* Columns and rows beyond the plane repeat its last ones. */
-static int fill_colours(const struct gpume_encode *encode, const struct gpume_plane *plane)
+static int fill_colours(const struct gpume_encoding *encode, const struct gpume_plane *plane)
 {
     const AVFrame *rgb = encode->rgb;
     const size_t bytes = 3 * (size_t)plane->width;
@@ -232,7 +232,7 @@ static int fill_colours(const struct gpume_encode *encode, const struct gpume_pl
     return rows < 0 ? rows : 0;
 }
 
-int gpume_encode_send(struct gpume_encode *encode, const struct gpume_plane *plane, int64_t pts)
+int gpume_encoding_send(struct gpume_encoding *encode, const struct gpume_plane *plane, int64_t pts)
 {
     AVFrame *frame = plane ? encode->frame : NULL;
     gpume_libav_quiet();
@@ -246,20 +246,20 @@ int gpume_encode_send(struct gpume_encode *encode, const struct gpume_plane *pla
         }
     }
     error = error < 0 ? error : avcodec_send_frame(encode->codec, frame);
-    return error < 0 ? gpume_encode_refuse(encode, "cannot be encoded", error) : GPUME_OK;
+    return error < 0 ? gpume_encoding_refuse(encode, "cannot be encoded", error) : GPUME_OK;
 }
 
-int gpume_encode_receive(struct gpume_encode *encode)
+int gpume_encoding_receive(struct gpume_encoding *encode)
 {
     gpume_libav_quiet();
     int error = avcodec_receive_packet(encode->codec, encode->packet);
     return error == AVERROR(EAGAIN) ? GPUME_AGAIN
            : error == AVERROR_EOF   ? GPUME_EOF
-           : error < 0              ? gpume_encode_refuse(encode, "cannot be encoded", error)
+           : error < 0              ? gpume_encoding_refuse(encode, "cannot be encoded", error)
                                     : GPUME_OK;
 }
 
-void gpume_encode_close(struct gpume_encode *encode)
+void gpume_encoding_close(struct gpume_encoding *encode)
 {
     avcodec_free_context(&encode->codec);
     av_packet_free(&encode->packet);
