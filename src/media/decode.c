@@ -348,7 +348,8 @@ static int send_next(struct decode *decode)
     return status;
 }
 
-/* The first decoder's frames. A failure that ends the trial becomes AVERROR(EAGAIN). */
+/* The frames of a device. A failure that ends the trial becomes AVERROR(EAGAIN). The stream may go
+ * on in software, but then in the first decoder alone. */
 static int take_from_device(struct gpume_decoding *decoding, AVFrame *frame, int *error)
 {
     struct decode *decode = decoding->opaque;
@@ -361,13 +362,13 @@ static int take_from_device(struct gpume_decoding *decoding, AVFrame *frame, int
         status = gpume_hwframe_download(
             frame, decoding->codec, decoding->buffers, decode->options.whole);
     }
+    if (status == GPUME_OK && decode->on_trial) {
+        gpume_hwaccel_accept(decode->options.hwaccel, decode->packets.stream->codecpar->codec_id,
+            decode->packets.label);
+        atomic_store(&decoding->faults.errors, 0);
+        drop_kept(decode);
+    }
     if (status == GPUME_OK) {
-        if (decode->on_trial) {
-            gpume_hwaccel_accept(decode->options.hwaccel,
-                decode->packets.stream->codecpar->codec_id, decode->packets.label);
-            atomic_store(&decoding->faults.errors, 0);
-            drop_kept(decode);
-        }
         return GPUME_OK;
     }
     const bool failed = *error >= 0 || *error == AVERROR_EOF || decode->kept_count == TRIAL_PACKETS;
@@ -376,7 +377,7 @@ static int take_from_device(struct gpume_decoding *decoding, AVFrame *frame, int
         *error = AVERROR(EAGAIN);
         return start_over(decode);
     }
-    if (on_device) {
+    if (on_device || (*error >= 0 && decoding != &decode->decoding)) {
         av_frame_unref(frame);
         return status;
     }
@@ -442,24 +443,6 @@ fail:
     return status;
 }
 
-/* --- several decoders */
-
-/* For the decoders after the first, whose frames must all come from the device. */
-static int take_from_own_device(struct gpume_decoding *decoding, AVFrame *frame, int *error)
-{
-    const struct decode *decode = decoding->opaque;
-    int status = GPUME_OK;
-    if (*error >= 0) {
-        status = frame->hw_frames_ctx ? gpume_hwframe_download(frame, decoding->codec,
-                                            decoding->buffers, decode->options.whole)
-                                      : GPUME_DEVICE;
-    }
-    if (status != GPUME_OK) {
-        av_frame_unref(frame);
-    }
-    return status;
-}
-
 /* Another decoder like the first. */
 static int open_another(void *opaque, struct gpume_decoding *another, uint32_t threads)
 {
@@ -467,7 +450,7 @@ static int open_another(void *opaque, struct gpume_decoding *another, uint32_t t
     if (!decode->accelerated) {
         return gpume_decoding_open(another, threads);
     }
-    another->fetch = take_from_own_device;
+    another->fetch = take_from_device;
     another->opaque = decode;
     return open_on_device(decode, another, decode->decoding.codec->codec, true) < 0 ? GPUME_DEVICE
                                                                                     : GPUME_OK;

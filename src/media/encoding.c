@@ -40,15 +40,6 @@ static bool is_jpeg(enum AVPixelFormat format)
     return strncmp(av_get_pix_fmt_name(format), "yuvj", 4) == 0;
 }
 
-static void state_colours(AVCodecContext *codec)
-{
-    if (!is_rgb(codec->pix_fmt) && !is_jpeg(codec->pix_fmt)) {
-        codec->colorspace = AVCOL_SPC_BT709;
-        codec->color_primaries = AVCOL_PRI_BT709;
-        codec->color_trc = AVCOL_TRC_BT709;
-    }
-}
-
 static int try_format(struct gpume_encoding *encode, const AVCodec *encoder,
     const struct gpume_encoding_options *options, enum AVPixelFormat format)
 {
@@ -68,8 +59,10 @@ static int try_format(struct gpume_encoding *encode, const AVCodec *encoder,
     }
     codec->thread_count = options->threads;
     codec->color_range = options->full_range ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
-    if (options->colour) {
-        state_colours(codec);
+    if (options->colour && !is_rgb(codec->pix_fmt) && !is_jpeg(codec->pix_fmt)) {
+        codec->colorspace = AVCOL_SPC_BT709;
+        codec->color_primaries = AVCOL_PRI_BT709;
+        codec->color_trc = AVCOL_TRC_BT709;
     }
     codec->flags |= AV_CODEC_FLAG_BITEXACT; /* equal pictures give equal files */
     if (options->global_header) {
@@ -85,7 +78,7 @@ static int try_format(struct gpume_encoding *encode, const AVCodec *encoder,
     return error;
 }
 
-static int make_frame(struct gpume_encoding *encode)
+static int make_encoder_frame(struct gpume_encoding *encode)
 {
     const AVCodecContext *codec = encode->codec;
     encode->packet = av_packet_alloc();
@@ -160,18 +153,12 @@ int gpume_encoding_open(struct gpume_encoding *encode, const struct gpume_encodi
         error = try_format(encode, encoder, options, options->formats[1]);
     }
     if (error >= 0) {
-        error = make_frame(encode);
+        error = make_encoder_frame(encode);
     }
     if (error >= 0 && options->colour) {
         error = make_converter(encode);
     }
     return error < 0 ? gpume_encoding_refuse(encode, "cannot be encoded", error) : GPUME_OK;
-}
-
-static unsigned sample(const struct gpume_plane *plane, uint32_t x, uint32_t y)
-{
-    const uint8_t *row = (const uint8_t *)plane->data + (ptrdiff_t)y * plane->stride;
-    return plane->bits > 8 ? ((const uint16_t *)(const void *)row)[x] : row[x];
 }
 
 /* Fills one row of the frame; columns beyond the plane repeat its last one. */
@@ -182,10 +169,13 @@ static void fill_row(AVFrame *frame, int y, const struct gpume_plane *plane)
     bool deep = format->comp[0].depth > 8;
     unsigned shift = !deep && plane->bits > 8 ? plane->bits - 8 : 0;
     uint8_t *to = frame->data[0] + (ptrdiff_t)y * frame->linesize[0];
-    uint32_t from = (uint32_t)y < plane->height ? (uint32_t)y : plane->height - 1;
+    const uint32_t from = (uint32_t)y < plane->height ? (uint32_t)y : plane->height - 1;
+    const uint8_t *row = (const uint8_t *)plane->data + (ptrdiff_t)from * plane->stride;
+    const uint16_t *wide = (const uint16_t *)(const void *)row;
     for (uint32_t x = 0; x < (uint32_t)frame->width; x++) {
-        const unsigned full = sample(plane, x < plane->width ? x : plane->width - 1, from);
-        const uint16_t value = (uint16_t)(full >> shift);
+        const uint32_t column = x < plane->width ? x : plane->width - 1;
+        const uint16_t value =
+            (uint16_t)((unsigned)(plane->bits > 8 ? wide[column] : row[column]) >> shift);
         if (!deep) {
             to[x] = (uint8_t)value;
         } else if (big) {
@@ -196,7 +186,7 @@ static void fill_row(AVFrame *frame, int y, const struct gpume_plane *plane)
     }
 }
 
-static void fill(AVFrame *frame, const struct gpume_plane *plane)
+static void fill_luma(AVFrame *frame, const struct gpume_plane *plane)
 {
     const AVPixFmtDescriptor *format = av_pix_fmt_desc_get(frame->format);
     bool plain = format->comp[0].depth == 8 && plane->bits == 8 &&
@@ -242,7 +232,7 @@ int gpume_encoding_send(struct gpume_encoding *encode, const struct gpume_plane 
         if (encode->rgb) {
             error = fill_colours(encode, plane);
         } else {
-            fill(frame, plane);
+            fill_luma(frame, plane);
         }
     }
     error = error < 0 ? error : avcodec_send_frame(encode->codec, frame);

@@ -188,7 +188,7 @@ bool gpume_trial_has(const char *encoder)
     return avcodec_find_encoder_by_name(encoder) != NULL;
 }
 
-static int open_decoder(struct gpume_trial *trial)
+static int open_trial_decoder(struct gpume_trial *trial)
 {
     const AVCodec *codec = avcodec_find_decoder(trial->encode.codec->codec_id);
     trial->decoder = codec ? avcodec_alloc_context3(codec) : NULL;
@@ -223,7 +223,7 @@ int gpume_trial_open(struct gpume_trial **result, const struct gpume_trial_optio
     trial->options = *options;
     trial->newest = &trial->oldest;
     GPUME_CHECK(gpume_encoding_open(&trial->encode, &encode));
-    return options->decode ? open_decoder(trial) : GPUME_OK;
+    return options->decode ? open_trial_decoder(trial) : GPUME_OK;
 }
 
 static int hold_plane(struct gpume_trial *trial, const struct gpume_plane *plane)

@@ -4,6 +4,8 @@
  * for waits while the graph is drained; then a new graph is built for it, so that no frame is lost.
  */
 #include "media/filter.h"
+
+#include "base/status.h"
 #include "files/inputs.h"
 #include "media/libav.h"
 
@@ -23,7 +25,7 @@ struct gpume_filter {
     const char *text;
     uint32_t threads;
     AVRational time_base, rate; /* of the frames pushed; rate 0/1: unknown */
-    int64_t start_us;           /* their time that is 0 in the graph */
+    int64_t start;              /* their time that is 0 in the graph */
     struct gpume_log log;
     AVFilterGraph *graph;
     AVFilterContext *source, *sink;
@@ -55,7 +57,9 @@ int gpume_filter_open(struct gpume_filter **result, const char *graph,
         .threads = threads,
         .time_base = {info->time_num, info->time_den},
         .rate = {(int)info->rate_num, (int)info->rate_den},
-        .start_us = info->start_us,
+        .start = info->start_us == 0 ? 0
+                                     : av_rescale_q(info->start_us, AV_TIME_BASE_Q,
+                                           (AVRational){info->time_num, info->time_den}),
         .log = *log,
         .waiting = av_frame_alloc(),
     };
@@ -136,10 +140,9 @@ static int build_graph(struct gpume_filter *filter, const AVFrame *frame)
     const uint32_t threads = filter->threads;
     filter->graph->nb_threads = (int)(threads < THREADS_MAX ? threads : THREADS_MAX);
     int error = make_source(filter, frame);
-    if (error >= 0) {
-        error = avfilter_graph_create_filter(
-            &filter->sink, avfilter_get_by_name("buffersink"), "out", NULL, NULL, filter->graph);
-    }
+    error = error < 0 ? error
+                      : avfilter_graph_create_filter(&filter->sink,
+                            avfilter_get_by_name("buffersink"), "out", NULL, NULL, filter->graph);
     if (error < 0) {
         return refuse_graph(filter, error);
     }
@@ -196,22 +199,13 @@ static int finish_graph(struct gpume_filter *filter)
     return error < 0 && error != AVERROR_EOF ? refuse_graph(filter, error) : GPUME_OK;
 }
 
-/* The start in units of the frames pushed. */
-static int64_t start_of(const struct gpume_filter *filter)
-{
-    return filter->start_us == 0
-               ? 0
-               : av_rescale_q(filter->start_us, AV_TIME_BASE_Q, filter->time_base);
-}
-
 /* In microseconds, since the start need not be a multiple of the graph's units. */
 static void restore_time(const struct gpume_filter *filter, AVFrame *frame)
 {
-    const int64_t start = start_of(filter);
     frame->time_base = av_buffersink_get_time_base(filter->sink);
-    if (start != 0 && frame->pts != AV_NOPTS_VALUE) {
+    if (filter->start != 0 && frame->pts != AV_NOPTS_VALUE) {
         frame->pts = av_sat_add64(av_rescale_q(frame->pts, frame->time_base, AV_TIME_BASE_Q),
-            av_rescale_q(start, filter->time_base, AV_TIME_BASE_Q));
+            av_rescale_q(filter->start, filter->time_base, AV_TIME_BASE_Q));
         frame->time_base = AV_TIME_BASE_Q;
     }
 }
@@ -223,7 +217,7 @@ int gpume_filter_push(struct gpume_filter *filter, AVFrame *frame)
         return filter->graph && !filter->waiting->buf[0] ? finish_graph(filter) : GPUME_OK;
     }
     if (frame->pts != AV_NOPTS_VALUE) {
-        frame->pts = av_sat_sub64(frame->pts, start_of(filter));
+        frame->pts = av_sat_sub64(frame->pts, filter->start);
     }
     bool same = frame->width == filter->width && frame->height == filter->height &&
                 frame->format == filter->format;
@@ -234,22 +228,12 @@ int gpume_filter_push(struct gpume_filter *filter, AVFrame *frame)
         av_frame_move_ref(filter->waiting, frame);
         return finish_graph(filter);
     }
-    int status = build_graph(filter, frame);
-    if (status != GPUME_OK) {
-        av_frame_unref(frame);
-        return status;
-    }
-    return push_frame(filter, frame);
-}
-
-static int rebuild_graph(struct gpume_filter *filter)
-{
-    int status = build_graph(filter, filter->waiting);
+    const int status = build_graph(filter, frame);
     if (status == GPUME_OK) {
-        status = push_frame(filter, filter->waiting);
+        return push_frame(filter, frame);
     }
-    av_frame_unref(filter->waiting);
-    return status == GPUME_OK && filter->ended ? finish_graph(filter) : status;
+    av_frame_unref(frame);
+    return status;
 }
 
 int gpume_filter_pull(struct gpume_filter *filter, AVFrame *frame)
@@ -266,10 +250,11 @@ int gpume_filter_pull(struct gpume_filter *filter, AVFrame *frame)
         }
         bool dry = error == AVERROR_EOF || error == AVERROR(EAGAIN);
         if (dry && filter->waiting->buf[0]) {
-            int status = rebuild_graph(filter);
-            if (status != GPUME_OK) {
-                return status;
-            }
+            int status = build_graph(filter, filter->waiting);
+            status = status == GPUME_OK ? push_frame(filter, filter->waiting) : status;
+            av_frame_unref(filter->waiting);
+            GPUME_CHECK(status);
+            GPUME_CHECK(filter->ended ? finish_graph(filter) : GPUME_OK);
             continue;
         }
         if (!dry) {

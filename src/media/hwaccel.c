@@ -196,38 +196,28 @@ const AVCodec *gpume_hwaccel_choose(
     return codec;
 }
 
-static bool contains_format(const enum AVPixelFormat *formats, enum AVPixelFormat format)
-{
-    while (*formats != AV_PIX_FMT_NONE && *formats != format) {
-        formats++;
-    }
-    return *formats == format;
-}
-
-static enum AVPixelFormat first_software(const enum AVPixelFormat *formats)
-{
-    for (; *formats != AV_PIX_FMT_NONE; formats++) {
-        const AVPixFmtDescriptor *descriptor = av_pix_fmt_desc_get(*formats);
-        if (descriptor && !(descriptor->flags & AV_PIX_FMT_FLAG_HWACCEL)) {
-            break;
-        }
-    }
-    return *formats;
-}
-
 /* Called by libavcodec. Chooses the device's format if it is offered, else the first software
  * format. */
 static enum AVPixelFormat choose_format(AVCodecContext *context, const enum AVPixelFormat *formats)
 {
     struct gpume_hwaccel *hwaccel =
         ((AVHWDeviceContext *)context->hw_device_ctx->data)->user_opaque;
-    enum AVPixelFormat chosen = hwaccel->format;
+    const enum AVPixelFormat *software = formats;
+    while (*formats != AV_PIX_FMT_NONE && *formats != hwaccel->format) {
+        formats++;
+    }
+    enum AVPixelFormat chosen = *formats;
     pthread_mutex_lock(&hwaccel->mutex);
-    if (contains_format(formats, chosen)) {
+    if (chosen != AV_PIX_FMT_NONE) {
         gpume_libav_quiet();
         hwaccel->offered = true;
     } else {
-        chosen = first_software(formats);
+        const AVPixFmtDescriptor *descriptor;
+        while ((descriptor = av_pix_fmt_desc_get(*software)) != NULL &&
+               (descriptor->flags & AV_PIX_FMT_FLAG_HWACCEL)) {
+            software++;
+        }
+        chosen = *software;
         const char *name = av_get_pix_fmt_name(chosen);
         if (hwaccel->offered) {
             snprintf(
@@ -372,7 +362,9 @@ fail:
     return status;
 }
 
-/* Can samples be moved from one to the other, component by component, without computing any? */
+/* Whether samples can be moved from one to the other, component by component, without computing
+ * any.
+ */
 static bool movable(const AVPixFmtDescriptor *from, const AVPixFmtDescriptor *to)
 {
     const uint64_t other = AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL | AV_PIX_FMT_FLAG_BITSTREAM |
@@ -457,22 +449,15 @@ fail:
     return status;
 }
 
-/* Prepares a frame in memory for what is on the device. False: libavutil is to do it. */
-static bool prepare_copy(AVFrame *copy, const AVHWFramesContext *frames, AVCodecContext *codec,
-    struct gpume_buffers *buffers)
-{
-    copy->format = frames->sw_format;
-    copy->width = frames->width;
-    copy->height = frames->height;
-    return buffers && gpume_buffers_take(buffers, codec, copy) == GPUME_OK;
-}
-
 static int transfer(
     AVFrame *copy, const AVFrame *frame, AVCodecContext *codec, struct gpume_buffers *buffers)
 {
     const AVHWFramesContext *frames = (const void *)frame->hw_frames_ctx->data;
-    const bool prepared = prepare_copy(copy, frames, codec, buffers);
-    if (!prepared || av_hwframe_transfer_data(copy, frame, 0) < 0) {
+    copy->format = frames->sw_format;
+    copy->width = frames->width;
+    copy->height = frames->height;
+    if (!buffers || gpume_buffers_take(buffers, codec, copy) != GPUME_OK ||
+        av_hwframe_transfer_data(copy, frame, 0) < 0) {
         av_frame_unref(copy);
         return av_hwframe_transfer_data(copy, frame, 0) < 0 ? GPUME_DEVICE : GPUME_OK;
     }

@@ -98,11 +98,11 @@ static const char *lacking_option(const struct gpume_input *input, const char *n
 {
     const char *protocol = avio_find_protocol_name(name);
     if (protocol && is_protocol_of(protocol, LISTS)) {
-        return input->trust->files ? NULL : "--allow-files";
+        return input->options->trust.files ? NULL : "--allow-files";
     }
     if (names_format(name) ||
         (protocol && is_protocol_of(protocol, NETWORK) && !is_protocol_of(protocol, LOCAL))) {
-        return input->trust->network ? NULL : "--allow-network";
+        return input->options->trust.network ? NULL : "--allow-network";
     }
     return !protocol || is_protocol_of(protocol, LOCAL) ? NULL : "";
 }
@@ -110,10 +110,10 @@ static const char *lacking_option(const struct gpume_input *input, const char *n
 /* Protocols that names found in the input may use. */
 static const char *inner_protocols(const struct gpume_input *input)
 {
-    if (input->trust->network) {
-        return input->trust->files ? FILES "," NETWORK : NETWORK;
+    if (input->options->trust.network) {
+        return input->options->trust.files ? FILES "," NETWORK : NETWORK;
     }
-    return input->trust->files ? FILES : NOTHING;
+    return input->options->trust.files ? FILES : NOTHING;
 }
 
 static int allow_protocols(AVFormatContext *format, const char *list)
@@ -163,8 +163,8 @@ static int restrict_names(struct gpume_input *input, bool piped)
     if (piped) {
         return allow_protocols(input->format, inner_protocols(input));
     }
-    snprintf(list, sizeof list, LOCAL "%s%s", input->trust->files ? "," LISTS : "",
-        input->trust->network ? "," NETWORK : "");
+    snprintf(list, sizeof list, LOCAL "%s%s", input->options->trust.files ? "," LISTS : "",
+        input->options->trust.network ? "," NETWORK : "");
     return allow_protocols(input->format, list);
 }
 
@@ -174,7 +174,7 @@ static bool refuse_name(struct gpume_input *input, const char *reason)
 {
     char protocol[32];
     char *refused = input->refused;
-    const struct gpume_trust *trust = input->trust;
+    const struct gpume_trust *trust = &input->options->trust;
     if (refused[0] == '\0' && strstr(reason, "not on whitelist") &&
         sscanf(reason, "Protocol '%31[^']'", protocol) == 1) {
         input->is_remote = !is_protocol_of(protocol, LOCAL "," LISTS);
@@ -185,17 +185,17 @@ static bool refuse_name(struct gpume_input *input, const char *reason)
         return false;
     }
     if (input->pipe && !input->is_remote) {
-        gpume_log_write(input->log, GPUME_LOG_ERROR,
+        gpume_log_write(&input->options->log, GPUME_LOG_ERROR,
             "%s: refers to other files, which cannot be found from a pipe; give the file's name "
             "and, where it can be trusted, --allow-files",
             input->label);
     } else if (input->is_remote ? !trust->network : !trust->files) {
-        gpume_log_write(input->log, GPUME_LOG_ERROR,
+        gpume_log_write(&input->options->log, GPUME_LOG_ERROR,
             "%s: refers to %s, which is opened only with --allow-%s; give it where the file can be "
             "trusted",
             input->label, refused, input->is_remote ? "network" : "files");
     } else {
-        gpume_log_write(input->log, GPUME_LOG_ERROR,
+        gpume_log_write(&input->options->log, GPUME_LOG_ERROR,
             "%s: refers to %s, which no option opens; give the name of the video itself",
             input->label, refused);
     }
@@ -341,7 +341,7 @@ static bool is_bare_list(const char *path)
 static int refuse_input(const struct gpume_input *input, int error)
 {
     const char *path = input->path, *label = input->label;
-    const struct gpume_log *log = input->log;
+    const struct gpume_log *log = &input->options->log;
     struct stat st;
     bool exists = strcmp(path, "-") != 0 && stat(path, &st) == 0;
     if (error == AVERROR(ENOMEM)) {
@@ -404,7 +404,7 @@ static int open_pipe(struct gpume_input *input)
         return refuse_input(input, AVERROR(errno));
     }
     if (!named && isatty(STDIN_FILENO)) {
-        return gpume_log_fail(input->log, GPUME_IO,
+        return gpume_log_fail(&input->options->log, GPUME_IO,
             "standard input: is a terminal; pipe a video into it, or give a file name instead of "
             "-");
     }
@@ -434,9 +434,9 @@ static int open_format(struct gpume_input *input)
     const bool piped = strcmp(input->path, "-") == 0 || (exists && S_ISFIFO(st.st_mode));
     const char *lacking = exists || piped ? NULL : lacking_option(input, input->path);
     if (lacking) {
-        return lacking[0] ? gpume_log_fail(input->log, GPUME_IO, "%s: is opened only with %s",
-                                input->path, lacking)
-                          : gpume_log_fail(input->log, GPUME_IO,
+        return lacking[0] ? gpume_log_fail(&input->options->log, GPUME_IO,
+                                "%s: is opened only with %s", input->path, lacking)
+                          : gpume_log_fail(&input->options->log, GPUME_IO,
                                 "%s: is the name of a protocol that is never opened; give the name "
                                 "that it wraps",
                                 input->path);
@@ -453,8 +453,8 @@ static int open_format(struct gpume_input *input)
                                                              : refuse_input(input, error);
     } else if (strcmp(input->format->iformat->name, "tty") == 0) {
         /* libavformat would render any .txt file as a terminal screen */
-        status = gpume_log_fail(
-            input->log, GPUME_FORMAT, "%s: is text; give a file with video", input->label);
+        status = gpume_log_fail(&input->options->log, GPUME_FORMAT,
+            "%s: is text; give a file with video", input->label);
     } else {
         status = add_listed(input);
     }
@@ -468,7 +468,7 @@ fail:
 static int find_streams(struct gpume_input *input)
 {
     const unsigned count = input->format->nb_streams;
-    const int64_t max_pixels = gpume_limits_decoder(input->trust);
+    const int64_t max_pixels = gpume_limits_decoder(&input->options->trust);
     AVDictionary **options = count > 0 ? av_calloc(count, sizeof *options) : NULL;
     for (unsigned i = 0; options && i < count; i++) {
         (void)av_dict_set_int(&options[i], "max_pixels", max_pixels, 0);
@@ -484,15 +484,14 @@ static int find_streams(struct gpume_input *input)
     return error;
 }
 
-int gpume_input_open(struct gpume_input *input, const char *path, const struct gpume_trust *trust,
-    atomic_bool *cancel, const struct gpume_log *log)
+int gpume_input_open(struct gpume_input *input, const struct gpume_source_options *options,
+    uint32_t index, atomic_bool *cancel)
 {
     *input = (struct gpume_input){
-        .path = path,
-        .label = gpume_input_label(path),
-        .trust = trust,
+        .options = options,
+        .path = options->paths[index],
+        .label = gpume_input_label(options->paths[index]),
         .cancel = cancel,
-        .log = log,
         .fd = -1,
         .format = avformat_alloc_context(),
     };

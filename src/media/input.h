@@ -14,9 +14,8 @@ struct AVFormatContext;
 struct AVIOContext;
 
 struct gpume_input {
+    const struct gpume_source_options *options;
     const char *path, *label; /* label: in messages */
-    const struct gpume_trust *trust;
-    const struct gpume_log *log;
     atomic_bool *cancel;
     struct AVFormatContext *format;
     struct AVIOContext *pipe; /* standard input and named pipes */
@@ -34,11 +33,11 @@ struct gpume_input {
 /* The name of the input in messages: the path, or "standard input". */
 const char *gpume_input_label(const char *path);
 
-/* The caller does not move *input until it is closed, which is required even after a failure. The
- * other arguments outlive it. Failures are logged. If any thread sets *cancel, blocking calls on
- * the format return AVERROR_EXIT, and this one GPUME_CANCELLED. */
-int gpume_input_open(struct gpume_input *input, const char *path, const struct gpume_trust *trust,
-    atomic_bool *cancel, const struct gpume_log *log);
+/* index: of the path. The caller does not move *input until it is closed, which is required even
+ * after a failure. The other arguments outlive it. Failures are logged. If any thread sets *cancel,
+ * blocking calls on the format return AVERROR_EXIT, and this one GPUME_CANCELLED. */
+int gpume_input_open(struct gpume_input *input, const struct gpume_source_options *options,
+    uint32_t index, atomic_bool *cancel);
 
 /* Whether it holds pictures rather than a video: libavformat has demuxers of their own for them. */
 bool gpume_input_has_pictures(const struct gpume_input *input);

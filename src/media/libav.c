@@ -9,8 +9,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
-#include <stdatomic.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -33,21 +31,13 @@ static struct gpume_libav_faults *faults_of(void *object)
     return codec->codec && av_codec_is_decoder(codec->codec) ? codec->opaque : NULL;
 }
 
-static void count(void *object)
+static void keep_line(void *object, int level, const char *format, va_list args)
 {
-    const bool starved = errno == ENOMEM;
-    struct gpume_libav_faults *faults = faults_of(object);
+    const bool error = (level & 0xff) <= AV_LOG_ERROR, starved = errno == ENOMEM;
+    struct gpume_libav_faults *faults = error ? faults_of(object) : NULL;
     if (faults) {
         atomic_fetch_add(&faults->errors, 1);
         atomic_fetch_add(&faults->starved, starved);
-    }
-}
-
-static void keep(void *object, int level, const char *format, va_list args)
-{
-    const bool error = (level & 0xff) <= AV_LOG_ERROR;
-    if (error) {
-        count(object);
     }
     if (strstr(format, "exceeds specified max pixel count")) { /* av_image_check_size2 */
         atomic_fetch_add(&oversized, 1);
@@ -74,7 +64,7 @@ static void keep(void *object, int level, const char *format, va_list args)
 
 static void take_over(void)
 {
-    av_log_set_callback(keep);
+    av_log_set_callback(keep_line);
 }
 
 void gpume_libav_quiet(void)

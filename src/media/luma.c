@@ -6,16 +6,26 @@
  * every processor, into an intermediate picture, because swscale may write past the width of a row.
  */
 #include "media/luma.h"
-#include "base/status.h"
 
+#include "base/status.h"
+#include "media/hwaccel.h"
+
+#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <libavutil/fifo.h>
 #include <libavutil/frame.h>
+#include <libavutil/mem.h>
 #include <libavutil/pixdesc.h>
 #include <libswscale/swscale.h>
 
+/* The same values on every processor; colours with chroma interpolated for every pixel, not every
+ * other one. */
 #define SCALE_FLAGS (SWS_BICUBIC | SWS_ACCURATE_RND | SWS_BITEXACT)
+#define RGB_FLAGS (SCALE_FLAGS | SWS_FULL_CHR_H_INT)
+#define ROW_ALIGN 64u /* bytes that swscale may write past the end of a row */
 
 static void close_scaler(struct gpume_scaler *scaler)
 {
@@ -32,7 +42,7 @@ void gpume_luma_close(struct gpume_luma *luma)
     free(luma->row);
 }
 
-/* Is the first component luma, in samples of 8 to 16 bits? */
+/* Whether the first component is luma, in samples of 8 to 16 bits. */
 static bool has_luma(const AVPixFmtDescriptor *descriptor)
 {
     const uint64_t others = AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL | AV_PIX_FMT_FLAG_BAYER |
@@ -134,24 +144,20 @@ static void copy_deep_row(
     }
 }
 
-static bool native_endian(const AVPixFmtDescriptor *descriptor)
-{
-    return (descriptor->flags & AV_PIX_FMT_FLAG_BE) == AV_NE(AV_PIX_FMT_FLAG_BE, 0);
-}
-
-struct rows {
+struct luma_rows {
     const AVFrame *frame;
     const AVPixFmtDescriptor *descriptor;
     const struct gpume_plane *plane;
     uint16_t *row; /* of any layout that is not the destination's */
 };
 
-/* Are rows copied, sample by sample? */
+/* Whether rows are copied, sample by sample. */
 static bool is_same_layout(const AVPixFmtDescriptor *descriptor)
 {
     const AVComponentDescriptor *luma = &descriptor->comp[0];
     const bool whole = luma->offset == 0 && !(descriptor->flags & AV_PIX_FMT_FLAG_BITSTREAM);
-    const bool deep = luma->depth > 8 && luma->step == 2 && native_endian(descriptor) &&
+    const bool native = (descriptor->flags & AV_PIX_FMT_FLAG_BE) == AV_NE(AV_PIX_FMT_FLAG_BE, 0);
+    const bool deep = luma->depth > 8 && luma->step == 2 && native &&
                       (luma->shift == 0 || luma->shift + luma->depth == 16);
     return whole && (deep || (luma->depth == 8 && luma->step == 1 && luma->shift == 0));
 }
@@ -172,7 +178,7 @@ bool gpume_luma_find(const AVFrame *frame, struct gpume_plane *plane)
 
 static void copy_rows(void *opaque, uint32_t begin, uint32_t end)
 {
-    const struct rows *rows = opaque;
+    const struct luma_rows *rows = opaque;
     const AVComponentDescriptor *luma = &rows->descriptor->comp[0];
     const ptrdiff_t stride = rows->frame->linesize[luma->plane];
     for (uint32_t y = begin; y < end; y++) {
@@ -187,7 +193,7 @@ static void copy_rows(void *opaque, uint32_t begin, uint32_t end)
     }
 }
 
-static void extract_row(const struct rows *rows, uint32_t y)
+static void extract_row(const struct luma_rows *rows, uint32_t y)
 {
     const AVComponentDescriptor *luma = &rows->descriptor->comp[0];
     const uint32_t width = rows->plane->width;
@@ -202,7 +208,7 @@ static void extract_row(const struct rows *rows, uint32_t y)
 
 static int move_luma(struct gpume_luma *luma, const AVFrame *frame, const struct gpume_plane *plane)
 {
-    struct rows rows = {frame, av_pix_fmt_desc_get(frame->format), plane, NULL};
+    struct luma_rows rows = {frame, av_pix_fmt_desc_get(frame->format), plane, NULL};
     if (is_same_layout(rows.descriptor)) {
         const size_t row_bytes = (size_t)plane->width * (plane->bits > 8 ? 2 : 1);
         gpume_bands_run(&luma->bands, plane->height, row_bytes, copy_rows, &rows);
@@ -226,7 +232,8 @@ static int move_luma(struct gpume_luma *luma, const AVFrame *frame, const struct
 /* --- swscale */
 
 /* Gives a picture that size and format; keeps its memory if they are unchanged. */
-static int fit(AVFrame **pointer, uint32_t width, uint32_t height, enum AVPixelFormat format)
+static int fit_picture(
+    AVFrame **pointer, uint32_t width, uint32_t height, enum AVPixelFormat format)
 {
     AVFrame *picture = *pointer = *pointer ? *pointer : av_frame_alloc();
     if (!picture) {
@@ -243,18 +250,15 @@ static int fit(AVFrame **pointer, uint32_t width, uint32_t height, enum AVPixelF
     return av_frame_get_buffer(picture, 0) < 0 ? GPUME_NOMEM : GPUME_OK;
 }
 
-/* The frame's matrix in swscale's numbering, or swscale's default if it is unknown. */
-static int matrix_of(const AVFrame *frame)
-{
-    int space = (int)frame->colorspace;
-    bool known = space >= 1 && space <= 10 && space != AVCOL_SPC_UNSPECIFIED && space != 8;
-    return known ? space : SWS_CS_DEFAULT;
-}
-
-bool gpume_scaler_prepare(struct gpume_scaler *scaler, const AVFrame *frame, int width, int height,
+/* Makes scaler->context convert the frame, by its own matrix and range, to the given size and
+ * format. False: swscale cannot. */
+static bool prepare_scaler(struct gpume_scaler *scaler, const AVFrame *frame, int width, int height,
     enum AVPixelFormat format, int flags)
 {
-    const int matrix = matrix_of(frame), full = gpume_luma_full_range(frame);
+    /* in swscale's numbering, and its default if it is unknown */
+    const int space = (int)frame->colorspace, full = gpume_luma_full_range(frame);
+    const bool known = space >= 1 && space <= 10 && space != AVCOL_SPC_UNSPECIFIED && space != 8;
+    const int matrix = known ? space : SWS_CS_DEFAULT;
     const int wanted[8] = {
         frame->width, frame->height, frame->format, matrix, full, width, height, format};
     if (scaler->context && memcmp(wanted, scaler->made_for, sizeof wanted) == 0) {
@@ -277,56 +281,213 @@ bool gpume_scaler_prepare(struct gpume_scaler *scaler, const AVFrame *frame, int
 static int scale(struct gpume_scaler *scaler, const AVFrame *frame, uint32_t width, uint32_t height,
     uint32_t bits)
 {
-    int status = GPUME_OK;
-    GPUME_TRY(fit(&scaler->out, width, height, gpume_luma_gray_format((int)bits)));
+    GPUME_CHECK(fit_picture(&scaler->out, width, height, gpume_luma_gray_format((int)bits)));
     AVFrame *out = scaler->out;
-    if (!gpume_scaler_prepare(scaler, frame, out->width, out->height, out->format, SCALE_FLAGS)) {
-        return GPUME_UNSUPPORTED;
-    }
-    int rows = sws_scale(scaler->context, (const uint8_t *const *)frame->data, frame->linesize, 0,
-        frame->height, out->data, out->linesize);
-    status = rows == out->height ? GPUME_OK : GPUME_UNSUPPORTED;
-fail:
-    return status;
+    return prepare_scaler(scaler, frame, out->width, out->height, out->format, SCALE_FLAGS) &&
+                   sws_scale(scaler->context, (const uint8_t *const *)frame->data, frame->linesize,
+                       0, frame->height, out->data, out->linesize) == out->height
+               ? GPUME_OK
+               : GPUME_UNSUPPORTED;
 }
 
 static int resize(struct gpume_luma *luma, const AVFrame *gray, const struct gpume_plane *plane)
 {
-    int status = scale(&luma->resize, gray, plane->width, plane->height, plane->bits);
-    return status == GPUME_OK ? move_luma(luma, luma->resize.out, plane) : status;
-}
-
-static struct gpume_plane plane_of(const AVFrame *gray)
-{
-    return (struct gpume_plane){
-        .data = gray->data[0],
-        .stride = gray->linesize[0],
-        .width = (uint32_t)gray->width,
-        .height = (uint32_t)gray->height,
-        .bits = (uint32_t)depth_of(gray->format),
-    };
+    GPUME_CHECK(scale(&luma->resize, gray, plane->width, plane->height, plane->bits));
+    return move_luma(luma, luma->resize.out, plane);
 }
 
 int gpume_luma_write(struct gpume_luma *luma, const AVFrame *frame, const struct gpume_plane *plane)
 {
-    int status = GPUME_OK;
-    uint32_t bits = gpume_luma_bits(frame);
-    uint32_t width = (uint32_t)frame->width, height = (uint32_t)frame->height;
-    bool same = width == plane->width && height == plane->height && bits == plane->bits;
+    const uint32_t bits = gpume_luma_bits(frame);
+    const uint32_t width = (uint32_t)frame->width, height = (uint32_t)frame->height;
+    const bool same = width == plane->width && height == plane->height && bits == plane->bits;
     if (bits == 0) {
         return GPUME_UNSUPPORTED;
     }
-    if (has_luma(av_pix_fmt_desc_get(frame->format))) {
-        if (same) {
-            return move_luma(luma, frame, plane);
-        }
-        GPUME_TRY(fit(&luma->plain, width, height, gpume_luma_gray_format((int)bits)));
-        struct gpume_plane plain = plane_of(luma->plain);
-        GPUME_TRY(move_luma(luma, frame, &plain));
-        return resize(luma, luma->plain, plane);
+    if (!has_luma(av_pix_fmt_desc_get(frame->format))) {
+        GPUME_CHECK(scale(&luma->gray, frame, width, height, bits));
+        return same ? move_luma(luma, luma->gray.out, plane) : resize(luma, luma->gray.out, plane);
     }
-    GPUME_TRY(scale(&luma->gray, frame, width, height, bits));
-    return same ? move_luma(luma, luma->gray.out, plane) : resize(luma, luma->gray.out, plane);
+    if (same) {
+        return move_luma(luma, frame, plane);
+    }
+    GPUME_CHECK(fit_picture(&luma->plain, width, height, gpume_luma_gray_format((int)bits)));
+    const struct gpume_plane plain = {
+        .data = luma->plain->data[0],
+        .stride = luma->plain->linesize[0],
+        .width = width,
+        .height = height,
+        .bits = bits,
+    };
+    GPUME_CHECK(move_luma(luma, frame, &plain));
+    return resize(luma, luma->plain, plane);
+}
+
+/* --- colours */
+
+/* A queue of frames under one mutex, and swscale, which converts them. The library's frame pool
+ * bounds the number of frames in the queue. A frame whose layout swscale cannot read is first split
+ * into planes. */
+
+struct kept_frame {
+    uint64_t index;
+    AVFrame *frame;
+};
+
+struct gpume_colour_frames {
+    pthread_mutex_t mutex;
+    AVFifo *queue; /* of struct kept_frame; guarded by the mutex */
+    uint64_t first;
+
+    struct gpume_scaler scaler;
+    struct gpume_plane rgb;
+    uint64_t taken; /* index of the frame in rgb */
+    bool any;       /* rgb holds a frame */
+};
+
+int gpume_colour_frames_create(struct gpume_colour_frames **result, uint64_t first)
+{
+    struct gpume_colour_frames *colour = calloc(1, sizeof *colour);
+    AVFifo *queue = av_fifo_alloc2(8, sizeof(struct kept_frame), AV_FIFO_FLAG_AUTO_GROW);
+    if (!colour || !queue) {
+        free(colour);
+        av_fifo_freep2(&queue);
+        return GPUME_NOMEM;
+    }
+    pthread_mutex_init(&colour->mutex, NULL);
+    colour->queue = queue;
+    colour->first = first;
+    *result = colour;
+    return GPUME_OK;
+}
+
+/* Removes the frame from the queue and returns it; drops earlier frames. NULL: not found. */
+static AVFrame *take_kept(struct gpume_colour_frames *colour, uint64_t index)
+{
+    AVFrame *found = NULL;
+    struct kept_frame kept;
+    pthread_mutex_lock(&colour->mutex);
+    while (!found && av_fifo_peek(colour->queue, &kept, 1, 0) >= 0 && kept.index <= index) {
+        av_fifo_drain2(colour->queue, 1);
+        if (kept.index == index) {
+            found = kept.frame;
+        } else {
+            av_frame_free(&kept.frame);
+        }
+    }
+    pthread_mutex_unlock(&colour->mutex);
+    return found;
+}
+
+void gpume_colour_frames_destroy(struct gpume_colour_frames **pointer)
+{
+    struct gpume_colour_frames *colour = *pointer;
+    if (!colour) {
+        return;
+    }
+    *pointer = NULL;
+    AVFrame *last = take_kept(colour, UINT64_MAX);
+    av_frame_free(&last);
+    av_fifo_freep2(&colour->queue);
+    sws_freeContext(colour->scaler.context);
+    av_free(colour->rgb.data);
+    pthread_mutex_destroy(&colour->mutex);
+    free(colour);
+}
+
+int gpume_colour_frames_keep(
+    struct gpume_colour_frames *colour, uint64_t index, const AVFrame *frame)
+{
+    if (index < colour->first) {
+        return GPUME_OK;
+    }
+    struct kept_frame kept = {index, av_frame_clone(frame)};
+    pthread_mutex_lock(&colour->mutex);
+    const bool done = kept.frame && av_fifo_write(colour->queue, &kept, 1) >= 0;
+    pthread_mutex_unlock(&colour->mutex);
+    if (!done) {
+        av_frame_free(&kept.frame);
+    }
+    return done ? GPUME_OK : GPUME_NOMEM;
+}
+
+/* The planar format of the same subsampling and depth. */
+static enum AVPixelFormat planar_format(const AVPixFmtDescriptor *descriptor)
+{
+    static const char *const spaces[3][2] = {
+        {"yuv444p", NULL}, {"yuv422p", "yuv420p"}, {"yuv411p", "yuv410p"}};
+    int x = descriptor->log2_chroma_w, y = descriptor->log2_chroma_h;
+    int depth = descriptor->comp[0].depth;
+    const char *space = x < 3 && y < 2 ? spaces[x][y] : NULL;
+    char name[32];
+    if (!space || descriptor->nb_components < 3) {
+        return AV_PIX_FMT_NONE;
+    }
+    snprintf(name, sizeof name, depth > 8 ? "%s%dle" : "%s", space, depth);
+    return av_get_pix_fmt(name);
+}
+
+static int fit_rgb(struct gpume_colour_frames *colour, uint32_t width, uint32_t height)
+{
+    struct gpume_plane *rgb = &colour->rgb;
+    if (rgb->data && rgb->width == width && rgb->height == height) {
+        return GPUME_OK;
+    }
+    size_t stride = (3 * (size_t)width + 2 * ROW_ALIGN - 1) & ~(size_t)(ROW_ALIGN - 1);
+    av_free(rgb->data);
+    *rgb = (struct gpume_plane){
+        .data = av_malloc(stride * height),
+        .stride = (ptrdiff_t)stride,
+        .width = width,
+        .height = height,
+        .bits = 8,
+    };
+    return rgb->data ? GPUME_OK : GPUME_NOMEM;
+}
+
+static int convert_to_rgb(struct gpume_colour_frames *colour, const AVFrame *frame)
+{
+    const struct gpume_plane *rgb = &colour->rgb;
+    if (!prepare_scaler(&colour->scaler, frame, (int)rgb->width, (int)rgb->height, AV_PIX_FMT_RGB24,
+            RGB_FLAGS)) {
+        return GPUME_UNSUPPORTED;
+    }
+    uint8_t *const data[4] = {rgb->data};
+    const int strides[4] = {(int)rgb->stride};
+    int rows = sws_scale(colour->scaler.context, (const uint8_t *const *)frame->data,
+        frame->linesize, 0, frame->height, data, strides);
+    return rows == (int)rgb->height ? GPUME_OK : GPUME_UNSUPPORTED;
+}
+
+int gpume_colour_frames_take(struct gpume_colour_frames *colour, uint64_t index, uint32_t width,
+    uint32_t height, struct gpume_plane *rgb)
+{
+    int status = GPUME_OK;
+    if (!rgb) {
+        AVFrame *before = index > 0 ? take_kept(colour, index - 1) : NULL;
+        av_frame_free(&before);
+        return GPUME_OK;
+    }
+    if (colour->any && index == colour->taken) {
+        *rgb = colour->rgb;
+        return GPUME_OK;
+    }
+    AVFrame *frame = take_kept(colour, index);
+    if (!frame) {
+        return GPUME_INVALID;
+    }
+    if (!sws_isSupportedInput(frame->format)) {
+        const enum AVPixelFormat planar = planar_format(av_pix_fmt_desc_get(frame->format));
+        GPUME_TRY(
+            planar == AV_PIX_FMT_NONE ? GPUME_UNSUPPORTED : gpume_hwframe_move(frame, planar));
+    }
+    colour->any = false;
+    GPUME_TRY(fit_rgb(colour, width, height));
+    GPUME_TRY(convert_to_rgb(colour, frame));
+    colour->any = true;
+    colour->taken = index;
+    *rgb = colour->rgb;
 fail:
+    av_frame_free(&frame);
     return status;
 }

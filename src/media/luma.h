@@ -22,13 +22,13 @@ struct SwsContext;
 /* The bit depth of a frame's luma: 8, 9, 10, 12, 14 or 16. 0: the format cannot be used. */
 uint32_t gpume_luma_bits(const struct AVFrame *frame);
 
-/* Does the format have luma, so that none is converted from other colours? */
+/* Whether the format has luma, so that none is converted from other colours. */
 bool gpume_luma_is_there(const struct AVFrame *frame);
 
-/* Does luma use 0..peak, rather than a limited range such as 16..235? */
+/* Whether luma uses 0..peak, rather than a limited range such as 16..235. */
 bool gpume_luma_full_range(const struct AVFrame *frame);
 
-/* Are its lines those of two fields, taken at different times? */
+/* Whether its lines are those of two fields, taken at different times. */
 bool gpume_luma_is_interlaced(const struct AVFrame *frame);
 void gpume_luma_set_interlaced(struct AVFrame *frame, bool interlaced);
 
@@ -52,11 +52,6 @@ struct gpume_luma {
     size_t row_samples;
 };
 
-/* Makes scaler->context convert the frame, by its own matrix and range, to the given size and
- * format. False: swscale cannot. */
-bool gpume_scaler_prepare(struct gpume_scaler *scaler, const struct AVFrame *frame, int width,
-    int height, enum AVPixelFormat format, int flags);
-
 /* Writes the frame into *plane. GPUME_UNSUPPORTED: the format cannot be used; not logged. */
 int gpume_luma_write(
     struct gpume_luma *luma, const struct AVFrame *frame, const struct gpume_plane *plane);
@@ -66,5 +61,28 @@ int gpume_luma_write(
 bool gpume_luma_find(const struct AVFrame *frame, struct gpume_plane *plane);
 
 void gpume_luma_close(struct gpume_luma *luma);
+
+/* --- colours: frames that were delivered as luma are kept, and converted to R, G, B on request.
+ * One thread keeps frames and another may take them; the taking thread calls all other functions.
+ */
+
+struct gpume_colour_frames;
+
+/* Frames before the first are not kept. */
+int gpume_colour_frames_create(struct gpume_colour_frames **colour, uint64_t first);
+
+/* Keeps a reference to the frame, not a copy. Indices increase. */
+int gpume_colour_frames_keep(
+    struct gpume_colour_frames *colour, uint64_t index, const struct AVFrame *frame);
+
+/* Converts the frame to the given size, by its own matrix and range, into R, G, B byte triples
+ * without alpha. They are valid until the next call. Drops earlier frames; the same index again
+ * gives the same result. rgb may be NULL: then it only drops. Not logged: GPUME_INVALID (no such
+ * frame), GPUME_UNSUPPORTED (its format cannot be converted). */
+int gpume_colour_frames_take(struct gpume_colour_frames *colour, uint64_t index, uint32_t width,
+    uint32_t height, struct gpume_plane *rgb);
+
+/* NULL is fine. Sets *colour to NULL. */
+void gpume_colour_frames_destroy(struct gpume_colour_frames **colour);
 
 #endif

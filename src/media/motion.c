@@ -90,15 +90,6 @@ void gpume_motion_mark(
 
 /* --- vectors */
 
-static int64_t mark_of(const AVFrame *frame)
-{
-#if LIBAVCODEC_VERSION_MAJOR >= 60
-    return (intptr_t)frame->opaque;
-#else
-    return frame->reordered_opaque;
-#endif
-}
-
 static char type_of(const AVFrame *frame)
 {
     switch (frame->pict_type) {
@@ -114,20 +105,6 @@ static char type_of(const AVFrame *frame)
     default:
         return '?';
     }
-}
-
-static int reserve(struct gpume_motion_taker *taker, size_t count)
-{
-    if (count <= taker->capacity) {
-        return GPUME_OK;
-    }
-    struct gpume_motion_vector *vectors = realloc(taker->vectors, count * sizeof(*vectors));
-    if (!vectors) {
-        return GPUME_NOMEM;
-    }
-    taker->vectors = vectors;
-    taker->capacity = count;
-    return GPUME_OK;
 }
 
 /* The exported place is the block's centre. */
@@ -151,11 +128,14 @@ static int take_vector(const AVMotionVector *from, struct gpume_motion_vector *t
 
 int gpume_motion_take(struct gpume_motion_taker *taker, const AVFrame *frame)
 {
-    int status = GPUME_OK;
     const AVFrameSideData *data = av_frame_get_side_data(frame, AV_FRAME_DATA_MOTION_VECTORS);
     const AVMotionVector *vectors = data ? (const AVMotionVector *)(const void *)data->data : NULL;
     const size_t count = data ? data->size / sizeof(*vectors) : 0;
-    const int64_t mark = mark_of(frame);
+#if LIBAVCODEC_VERSION_MAJOR >= 60
+    const int64_t mark = (intptr_t)frame->opaque;
+#else
+    const int64_t mark = frame->reordered_opaque;
+#endif
     const enum use use = (enum use)(mark % USES);
     const char type = type_of(frame);
     struct gpume_motion *motion = &taker->motion;
@@ -165,17 +145,23 @@ int gpume_motion_take(struct gpume_motion_taker *taker, const AVFrame *frame)
         .coded = (uint64_t)mark / USES,
         .reference = use == USED || (use == USED_UNLESS_B && type != 'B'),
     };
-    GPUME_TRY(reserve(taker, count));
+    if (count > taker->capacity) {
+        struct gpume_motion_vector *more = realloc(taker->vectors, count * sizeof(*more));
+        if (!more) {
+            return GPUME_NOMEM;
+        }
+        taker->vectors = more;
+        taker->capacity = count;
+    }
     for (size_t i = 0; i < count; i++) {
-        GPUME_TRY(take_vector(&vectors[i], &taker->vectors[i]));
+        GPUME_CHECK(take_vector(&vectors[i], &taker->vectors[i]));
     }
     if (count > 0) {
         motion->units = vectors->motion_scale < UNITS ? vectors->motion_scale : UNITS;
     }
     motion->count = count;
     motion->vectors = taker->vectors;
-fail:
-    return status;
+    return GPUME_OK;
 }
 
 void gpume_motion_finish(struct gpume_motion_taker *taker)

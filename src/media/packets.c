@@ -181,13 +181,6 @@ static void skip_colours(AVIOContext *io, int flags)
     avio_skip(io, flags & 0x80 ? 3 << ((flags & 7) + 1) : 0);
 }
 
-static void skip_blocks(AVIOContext *io)
-{
-    for (int bytes = avio_r8(io); bytes > 0; bytes = avio_r8(io)) {
-        avio_skip(io, bytes);
-    }
-}
-
 /* The file must have a trailer. */
 static const char *check_gif(const struct end *end)
 {
@@ -210,7 +203,9 @@ static const char *check_gif(const struct end *end)
         } else {
             return NULL; /* the trailer, or damage */
         }
-        skip_blocks(end->io);
+        for (int bytes = avio_r8(end->io); bytes > 0; bytes = avio_r8(end->io)) {
+            avio_skip(end->io, bytes);
+        }
     }
 }
 
@@ -408,16 +403,6 @@ static bool is_sane(AVRational value)
     return value.num > 0 && value.den > 0;
 }
 
-/* Where times may jump, as in MPEG-TS, the ffmpeg program counts from the first of the streams that
- * it uses, which need not be the first of all. */
-static bool starts_late(const AVFormatContext *format, const AVStream *stream)
-{
-    return format->iformat->flags & AVFMT_TS_DISCONT && format->start_time != AV_NOPTS_VALUE &&
-           stream->start_time != AV_NOPTS_VALUE &&
-           av_compare_ts(
-               stream->start_time, stream->time_base, format->start_time, AV_TIME_BASE_Q) > 0;
-}
-
 /* What the file says of the video; of Y4M also how its frames lie in it. */
 static void learn_facts(struct gpume_packets *packets)
 {
@@ -447,7 +432,12 @@ static void learn_facts(struct gpume_packets *packets)
     info->frames = frames > 0 ? (uint64_t)frames : 0;
     info->frame_bytes = gpume_limits_bytes(codec);
     info->start_us = format->start_time != AV_NOPTS_VALUE ? format->start_time : 0;
-    info->late = starts_late(format, stream);
+    /* Where times may jump, as in MPEG-TS, the ffmpeg program counts from the first of the streams
+     * that it uses, which need not be the first of all. */
+    info->late = format->iformat->flags & AVFMT_TS_DISCONT &&
+                 format->start_time != AV_NOPTS_VALUE && stream->start_time != AV_NOPTS_VALUE &&
+                 av_compare_ts(
+                     stream->start_time, stream->time_base, format->start_time, AV_TIME_BASE_Q) > 0;
     info->picture = cover || gpume_input_has_pictures(&packets->input);
     info->list = strcmp(format->iformat->name, "concat") == 0;
     info->progressive = codec->field_order == AV_FIELD_PROGRESSIVE;
@@ -468,8 +458,7 @@ int gpume_packets_open(struct gpume_packets *packets, const struct gpume_source_
     packets->label = gpume_input_label(options->paths[input]);
     packets->next = av_packet_alloc();
     GPUME_TRY(packets->next ? GPUME_OK : GPUME_NOMEM);
-    GPUME_TRY(gpume_input_open(
-        &packets->input, options->paths[input], &options->trust, cancel, &options->log));
+    GPUME_TRY(gpume_input_open(&packets->input, options, input, cancel));
     GPUME_TRY(choose_stream(packets));
     learn_facts(packets);
 fail:

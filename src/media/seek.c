@@ -319,44 +319,47 @@ void gpume_seek_finish(struct gpume_seek *seek)
 
 /* --- frames by their times */
 
-static int64_t to_us(const struct gpume_packets *packets, int64_t time)
+/* The times are as frames have them; packets: just opened. */
+static int rank_times(struct gpume_packets *packets, struct shown_list *list, int64_t first_us,
+    const int64_t *times, uint64_t *frames, uint32_t count)
 {
-    return av_rescale_q(time, packets->stream->time_base, AV_TIME_BASE_Q);
-}
-
-/* The first packet at or after the time; UINT64_MAX: none. */
-static uint64_t rank_of(
-    const struct gpume_packets *packets, const struct shown_list *list, int64_t us)
-{
-    for (size_t i = 0; i < list->count; i++) {
-        if (to_us(packets, list->items[i].time) >= us) {
-            return i;
-        }
-    }
-    return UINT64_MAX;
-}
-
-int gpume_seek_rank(struct gpume_packets *packets, int64_t first_us, const int64_t *times,
-    uint64_t *frames, uint32_t count)
-{
-    int status = GPUME_OK;
-    struct shown_list list = {0};
     const AVRational base = packets->stream->time_base;
-    const int64_t last_us = times[count - 1];
     if (base.num <= 0 || base.den <= 0) {
         return gpume_seek_refuse(packets, "it has no unit of time");
     }
     /* One unit more: rounding to microseconds may turn an earlier time into this one. */
-    const int64_t last = av_rescale_q_rnd(last_us, AV_TIME_BASE_Q, base, AV_ROUND_UP);
-    GPUME_TRY(
-        read_packets(&list, packets, (struct goal){0, last < INT64_MAX ? last + 1 : last, false}));
-    if (to_us(packets, list.items[0].time) != first_us) {
-        GPUME_TRY(gpume_seek_refuse(packets, "its first frame has another time than its packet"));
+    const int64_t last = av_rescale_q_rnd(times[count - 1], AV_TIME_BASE_Q, base, AV_ROUND_UP);
+    GPUME_CHECK(
+        read_packets(list, packets, (struct goal){0, last < INT64_MAX ? last + 1 : last, false}));
+    if (av_rescale_q(list->items[0].time, base, AV_TIME_BASE_Q) != first_us) {
+        return gpume_seek_refuse(packets, "its first frame has another time than its packet");
     }
+    uint64_t rank = 0;
     for (uint32_t i = 0; i < count; i++) {
-        frames[i] = rank_of(packets, &list, times[i]);
+        while (rank < list->count &&
+               av_rescale_q(list->items[rank].time, base, AV_TIME_BASE_Q) < times[i]) {
+            rank++;
+        }
+        frames[i] = rank < list->count ? rank : UINT64_MAX;
     }
+    return GPUME_OK;
+}
+
+int gpume_seek_rank(const struct gpume_source_options *options, int64_t first_us,
+    const int64_t *times, uint64_t *frames, uint32_t count)
+{
+    int status = GPUME_OK;
+    atomic_bool cancel;
+    atomic_init(&cancel, false);
+    struct gpume_packets packets = {0};
+    struct shown_list list = {0};
+    GPUME_TRY(gpume_packets_open(&packets, options, 0, &cancel));
+    GPUME_TRY(rank_times(&packets, &list, first_us, times, frames, count));
 fail:
+    if (status == GPUME_NOMEM) {
+        (void)gpume_log_nomem(&options->log, packets.label);
+    }
     finish_list(&list);
+    gpume_packets_close(&packets);
     return status;
 }

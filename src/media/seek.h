@@ -14,6 +14,7 @@ struct AVCodecParameters;
 struct AVPacket;
 struct gpume_packets;
 struct gpume_scan;
+struct gpume_source_options;
 
 /* Looks at all packets of a video in their order. *scan NULL: no decoder can begin within video of
  * this codec. GPUME_NOMEM. */
@@ -50,11 +51,11 @@ int gpume_seek_find(
 
 void gpume_seek_finish(struct gpume_seek *seek);
 
-/* For each of the times, which rise: the number of the first frame at or after it; UINT64_MAX:
- * none. Microseconds; first_us: the time of frame 0. packets: just opened. Results as those of
- * gpume_seek_find. */
-int gpume_seek_rank(struct gpume_packets *packets, int64_t first_us, const int64_t *times,
-    uint64_t *frames, uint32_t count);
+/* For each of the times, which rise: the number of the first frame of the one input at or after it;
+ * UINT64_MAX: none. Microseconds; first_us: the time of frame 0, which is known from decoding it.
+ * Results as those of gpume_seek_find, and of opening. */
+int gpume_seek_rank(const struct gpume_source_options *options, int64_t first_us,
+    const int64_t *times, uint64_t *frames, uint32_t count);
 
 /* Notes why the run has to begin with frame 0, and returns GPUME_UNSUPPORTED. */
 int gpume_seek_refuse(const struct gpume_packets *packets, const char *why);

@@ -10,7 +10,6 @@
 #include "base/status.h"
 #include "base/workers.h"
 #include "media/coded_picture.h"
-#include "media/colour.h"
 #include "media/filter.h"
 #include "media/hwaccel.h"
 #include "media/input.h"
@@ -196,22 +195,20 @@ fail:
     return status;
 }
 
-/* Gives the next of two stills, with the time of its index. */
-static int take_still(struct gpume_source *source, AVFrame *frame)
-{
-    if (source->decoded == source->options.path_count) {
-        return GPUME_EOF;
-    }
-    source->path_index = (uint32_t)source->decoded;
-    av_frame_move_ref(frame, source->stills[source->path_index]);
-    frame->pts = source->path_index;
-    return GPUME_OK;
-}
-
+/* The next frame of the video, or the next of two stills, with the time of its index. */
 static int decode_frame(struct gpume_source *source, AVFrame *frame)
 {
-    int status = source->options.path_count > 1 ? take_still(source, frame)
-                                                : source->decoder->next(source->decodes[0], frame);
+    const bool stills = source->options.path_count > 1;
+    int status = GPUME_OK;
+    if (!stills) {
+        status = source->decoder->next(source->decodes[0], frame);
+    } else if (source->decoded == source->options.path_count) {
+        status = GPUME_EOF;
+    } else {
+        source->path_index = (uint32_t)source->decoded;
+        av_frame_move_ref(frame, source->stills[source->path_index]);
+        frame->pts = source->path_index;
+    }
     frame->time_base = (AVRational){source->info.time_num, source->info.time_den};
     source->decoded += status == GPUME_OK;
     return status;
@@ -232,12 +229,8 @@ static int next_frame(struct gpume_source *source, AVFrame *frame)
             return status;
         }
         status = decode_frame(source, frame);
-        if (status == GPUME_OK || status == GPUME_EOF) {
-            status = gpume_filter_push(source->filter, status == GPUME_OK ? frame : NULL);
-        }
-        if (status != GPUME_OK) {
-            return status;
-        }
+        GPUME_CHECK(status == GPUME_EOF ? GPUME_OK : status);
+        GPUME_CHECK(gpume_filter_push(source->filter, status == GPUME_OK ? frame : NULL));
     }
 }
 
@@ -255,18 +248,6 @@ void gpume_source_warn(struct gpume_source *source)
         source->decoder->warn(source->decodes[i]);
     }
     source->warned = true;
-}
-
-static void warn_scaled(struct gpume_source *source, const AVFrame *frame)
-{
-    if (source->counts.scaled++ == 0) {
-        gpume_log_write(&source->options.log, GPUME_LOG_WARNING,
-            "%s: frame %" PRIu64 " is %dx%d with %u bits, the first is %ux%u with %u: it and others"
-            " like it are scaled to the first%s",
-            label_of(source), source->counts.delivered, frame->width, frame->height,
-            gpume_luma_bits(frame), source->info.width, source->info.height, source->info.bits,
-            source->options.motion ? ", and their vectors left out" : "");
-    }
 }
 
 static int refuse_format(struct gpume_source *source, const AVFrame *frame)
@@ -299,9 +280,16 @@ static int deliver(struct gpume_source *source, const AVFrame *frame, struct gpu
     if (bits == 0) {
         return refuse_format(source, frame);
     }
-    if ((uint32_t)frame->width != source->info.width ||
-        (uint32_t)frame->height != source->info.height || bits != source->info.bits) {
-        warn_scaled(source, frame);
+    const struct gpume_source_info *info = &source->info;
+    const bool scaled = (uint32_t)frame->width != info->width ||
+                        (uint32_t)frame->height != info->height || bits != info->bits;
+    if (scaled && source->counts.scaled++ == 0) {
+        gpume_log_write(&source->options.log, GPUME_LOG_WARNING,
+            "%s: frame %" PRIu64 " is %dx%d with %u bits, the first is %ux%u with %u: it and others"
+            " like it are scaled to the first%s",
+            label_of(source), source->counts.delivered, frame->width, frame->height, bits,
+            info->width, info->height, info->bits,
+            source->options.motion ? ", and their vectors left out" : "");
     }
     int status = write_luma(source, frame, to);
     if (status == GPUME_UNSUPPORTED) {
@@ -517,9 +505,7 @@ static int first_frame(struct gpume_source *source)
     if (status == GPUME_EOF) {
         return source->decoder->no_frame(source->decodes[source->path_index]);
     }
-    if (status != GPUME_OK) {
-        return status;
-    }
+    GPUME_CHECK(status);
     /* A first frame without a time is at 0. */
     source->time.step = source->info.rate_num > 0
                             ? (AVRational){(int)source->info.rate_den, (int)source->info.rate_num}
@@ -590,15 +576,6 @@ static const char *why_not_divided(const struct gpume_source *source)
                                                      : NULL;
 }
 
-/* Although nothing spoke against it before packets were looked at. */
-static const char *why_refused(const struct gpume_source *source)
-{
-    return gpume_coded_pictures_know(source->info.codec)
-               ? "times are missing or unordered, no decoder can begin within it, or memory allows "
-                 "no other"
-               : "only H.264, HEVC, MPEG-2 and VP9 are divided";
-}
-
 void gpume_source_divide(struct gpume_source *source, struct gpume_division *division)
 {
     const char *why = why_not_divided(source);
@@ -607,7 +584,11 @@ void gpume_source_divide(struct gpume_source *source, struct gpume_division *div
     if (division->decoders > 1 && !why) {
         source->decoder->divide(source->decodes[0], division);
         source->division = *division;
-        why = why_refused(source);
+        /* Nothing spoke against it before packets were looked at. */
+        why = gpume_coded_pictures_know(source->info.codec)
+                  ? "times are missing or unordered, no decoder can begin within it, or memory "
+                    "allows no other"
+                  : "only H.264, HEVC, MPEG-2 and VP9 are divided";
     } else {
         division->decoders = 1;
         division->bytes = 0;

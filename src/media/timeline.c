@@ -163,12 +163,17 @@ static void insert_time(struct pending *pending, int64_t time)
     pending->times[at] = time;
 }
 
-static int64_t remove_first_time(struct pending *pending)
+/* Gives the earliest times, until no more than this many wait. */
+static bool give_times(
+    struct pending *pending, size_t left, gpume_packet_time_fn take, void *opaque)
 {
-    const int64_t first = pending->times[0];
-    pending->count--;
-    memmove(pending->times, pending->times + 1, pending->count * sizeof(pending->times[0]));
-    return first;
+    bool wanted = true;
+    while (wanted && pending->count > left) {
+        const int64_t first = pending->times[0];
+        memmove(pending->times, pending->times + 1, --pending->count * sizeof(first));
+        wanted = take(opaque, first);
+    }
+    return wanted;
 }
 
 /* Whether a frame of it can be decoded, as far as that is known here. */
@@ -198,19 +203,16 @@ static int read_times(struct gpume_packets *packets, AVPacket *packet, uint64_t 
         if (packet->pts == AV_NOPTS_VALUE) {
             return GPUME_UNSUPPORTED;
         }
-        const bool anew = gpume_show_order_begins(&shown, packet);
-        while (anew && wanted && pending.count > 0) {
-            wanted = take(opaque, remove_first_time(&pending));
+        if (gpume_show_order_begins(&shown, packet)) {
+            wanted = give_times(&pending, 0, take, opaque);
         }
         if (is_shown(&pending, packet)) {
             insert_time(&pending, av_rescale_q(packet->pts, base, AV_TIME_BASE_Q));
         }
-        if (wanted && pending.count > GPUME_SHOW_DELAY_MAX) {
-            wanted = take(opaque, remove_first_time(&pending));
-        }
+        wanted = wanted && give_times(&pending, GPUME_SHOW_DELAY_MAX, take, opaque);
     }
-    while (status == GPUME_EOF && wanted && pending.count > 0) {
-        wanted = take(opaque, remove_first_time(&pending));
+    if (status == GPUME_EOF && wanted) {
+        (void)give_times(&pending, 0, take, opaque);
     }
     return status == GPUME_EOF ? GPUME_OK : status;
 }
@@ -241,25 +243,6 @@ fail:
 }
 
 /* --- frames by their times */
-
-/* These two take times as frames have them. By packets: what the first frame's time must be is
- * known from decoding it. */
-static int find_in_packets(const struct gpume_source_options *options, int64_t first_us,
-    const int64_t *times, uint64_t *frames, uint32_t count)
-{
-    int status = GPUME_OK;
-    atomic_bool cancel;
-    atomic_init(&cancel, false);
-    struct gpume_packets packets = {0};
-    GPUME_TRY(gpume_packets_open(&packets, options, 0, &cancel));
-    GPUME_TRY(gpume_seek_rank(&packets, first_us, times, frames, count));
-fail:
-    if (status == GPUME_NOMEM) {
-        (void)gpume_log_nomem(&options->log, gpume_input_label(options->paths[0]));
-    }
-    gpume_packets_close(&packets);
-    return status;
-}
 
 /* By decoding; the first frame, at first_us, was read. */
 static int find_in_frames(struct gpume_source *source, int64_t first_us, const int64_t *times,
@@ -297,7 +280,7 @@ int gpume_find_frames(const struct gpume_source_options *options, const int64_t 
     }
     status = options->filter || options->hwaccel
                  ? GPUME_UNSUPPORTED
-                 : find_in_packets(options, first_us, at, frames, count);
+                 : gpume_seek_rank(options, first_us, at, frames, count);
     if (status == GPUME_UNSUPPORTED) {
         status = find_in_frames(source, first_us, at, frames, count);
     }

@@ -131,7 +131,7 @@ static AVRational read_ratio(const char *line, const char *prefix, AVRational ot
 }
 
 /* The format that has the space's name and, after it, `rest`. */
-static enum AVPixelFormat format_of(const struct y4m_space *space, const char *rest)
+static enum AVPixelFormat y4m_format_of(const struct y4m_space *space, const char *rest)
 {
     char name[32];
     uint64_t depth = 0;
@@ -156,7 +156,7 @@ static void read_space(struct gpume_y4m_header *header)
         const size_t length = strlen(spaces[i].name);
         if (header->format == AV_PIX_FMT_NONE &&
             strncasecmp(header->space, spaces[i].name, length) == 0) {
-            header->format = format_of(&spaces[i], header->space + length);
+            header->format = y4m_format_of(&spaces[i], header->space + length);
         }
     }
     const AVPixFmtDescriptor *format = av_pix_fmt_desc_get(header->format);

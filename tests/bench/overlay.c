@@ -9,7 +9,7 @@
  */
 #include "draw/overlay.h"
 #include "base/clock.h"
-#include "media/colour.h"
+#include "media/luma.h"
 
 #include <stdio.h>
 #include <stdlib.h>

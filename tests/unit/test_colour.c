@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Frames kept for their colours: which ones are available, and layouts that swscale cannot read. */
 #include "harness.h"
-#include "media/colour.h"
+#include "media/luma.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -113,7 +113,8 @@ static uint64_t start_of(uint64_t frame, uint64_t bytes)
     if (status == GPUME_OK) {
         REQUIRE_EQUAL(gpume_packets_next(&packets, packet), GPUME_OK);
         REQUIRE_EQUAL((uint64_t)packet->size, sizes[seek.first]);
-        REQUIRE_EQUAL(to_us(&packets, packet->pts), (int64_t)seek.first * 40000);
+        REQUIRE_EQUAL(av_rescale_q(packet->pts, packets.stream->time_base, AV_TIME_BASE_Q),
+            (int64_t)seek.first * 40000);
     } else {
         REQUIRE_EQUAL(status, GPUME_UNSUPPORTED);
         REQUIRE(strstr(logged.last, "takes too much memory") != NULL);

@@ -18,7 +18,7 @@
 #define ALIGNMENT 64u /* of planes and rows: enough for all vector code */
 #define PADDING 128u  /* decoders may read beyond a plane */
 
-/* A piece of memory from which frames are cut; it is freed with the last of them. */
+/* A piece of memory from which frames are cut_buffer; it is freed with the last of them. */
 struct slab {
     void *memory;
     size_t bytes;
@@ -29,7 +29,7 @@ struct gpume_buffers {
     pthread_mutex_t mutex;
     AVBufferPool *pool; /* NULL until the first frame */
     size_t frame_bytes;
-    struct slab *slabs; /* the first one is cut now */
+    struct slab *slabs; /* the first one is cut_buffer now */
     size_t used;        /* bytes of it */
 };
 
@@ -44,7 +44,7 @@ int gpume_buffers_open(struct gpume_buffers **buffers)
 }
 
 /* Called when neither the owner nor a frame needs the memory any more. */
-static void destroy(void *opaque)
+static void destroy_buffers(void *opaque)
 {
     struct gpume_buffers *buffers = opaque;
     while (buffers->slabs) {
@@ -79,14 +79,14 @@ static bool add_slab(struct gpume_buffers *buffers, size_t bytes)
     return true;
 }
 
-static void keep(void *opaque, uint8_t *data)
+static void leave_slab(void *opaque, uint8_t *data)
 {
     (void)opaque;
     (void)data; /* part of a slab */
 }
 
 /* The pool's way to get a new buffer. Any thread. */
-static AVBufferRef *cut(void *opaque, size_t bytes)
+static AVBufferRef *cut_buffer(void *opaque, size_t bytes)
 {
     struct gpume_buffers *buffers = opaque;
     uint8_t *data = NULL;
@@ -97,7 +97,7 @@ static AVBufferRef *cut(void *opaque, size_t bytes)
         buffers->used += bytes;
     }
     pthread_mutex_unlock(&buffers->mutex);
-    return data ? av_buffer_create(data, bytes, keep, NULL, 0) : NULL;
+    return data ? av_buffer_create(data, bytes, leave_slab, NULL, 0) : NULL;
 }
 
 /* Rows as FFmpeg's own buffers have them; 0: the format is laid out otherwise. */
@@ -137,7 +137,7 @@ static AVBufferPool *pool_of(struct gpume_buffers *buffers, size_t bytes)
 {
     pthread_mutex_lock(&buffers->mutex);
     if (!buffers->pool && bytes > 0) {
-        buffers->pool = av_buffer_pool_init2(bytes, buffers, cut, destroy);
+        buffers->pool = av_buffer_pool_init2(bytes, buffers, cut_buffer, destroy_buffers);
         buffers->frame_bytes = bytes;
     }
     AVBufferPool *pool = bytes == buffers->frame_bytes ? buffers->pool : NULL;
@@ -187,6 +187,6 @@ void gpume_buffers_close(struct gpume_buffers **pointer)
     if (buffers->pool) {
         av_buffer_pool_uninit(&buffers->pool);
     } else {
-        destroy(buffers);
+        destroy_buffers(buffers);
     }
 }
