@@ -361,6 +361,20 @@ int gpume_search(gpume *ctx, const struct gpume_task *task)
     return gpume_pipeline_request(ctx->pipeline, &own);
 }
 
+int gpume_expect(gpume *ctx, uint64_t frames)
+{
+    if (!ctx) {
+        return GPUME_INVALID;
+    }
+    gpume_pipeline_expect(ctx->pipeline, frames);
+    return GPUME_OK;
+}
+
+int gpume_open_devices(gpume *ctx)
+{
+    return ctx ? gpume_pipeline_open_devices(ctx->pipeline) : GPUME_INVALID;
+}
+
 int gpume_finish(gpume *ctx)
 {
     return ctx ? gpume_pipeline_finish(ctx->pipeline) : GPUME_INVALID;

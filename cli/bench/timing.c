@@ -130,7 +130,8 @@ static int open_stream(
     struct stream *stream, const struct gpume_bench_clip *clip, const struct gpume_params *params)
 {
     *stream = (struct stream){.clip = clip, .params = params};
-    return gpume_open(&stream->ctx, params);
+    GPUME_CHECK(gpume_open(&stream->ctx, params));
+    return gpume_open_devices(stream->ctx);
 }
 
 /* Returns the first failure, of the work or of closing. */
@@ -264,6 +265,11 @@ int gpume_bench_look(const struct gpume_params *params, struct gpume_bench_setup
 {
     gpume *ctx = NULL;
     GPUME_CHECK(gpume_open(&ctx, params));
+    const int opened = gpume_open_devices(ctx);
+    if (opened != GPUME_OK) {
+        (void)gpume_close(&ctx);
+        return opened;
+    }
     struct gpume_info info;
     gpume_get_info(ctx, &info);
     snprintf(setup->device, sizeof(setup->device), "%s", info.device);

@@ -63,27 +63,36 @@ enum gpume_exit gpume_open_input(const struct gpume_estimate_options *options, b
 /* A search on the CPU is slower than one decoder. */
 #define LANES_MAX 64u /* more than a list of devices may have */
 
-/* How many GPUs search. */
-static uint32_t count_gpus(gpume *ctx)
+/* What search, or will search when they are needed. */
+struct devices {
+    uint32_t count, gpus, unopened;
+};
+
+static struct devices count_devices(gpume *ctx)
 {
     struct gpume_lane_info lanes[LANES_MAX];
-    uint32_t count = 0, gpus = 0;
-    if (gpume_list_lanes(ctx, lanes, LANES_MAX, &count) == GPUME_OK) {
-        for (uint32_t i = 0; i < count && i < LANES_MAX; i++) {
-            gpus += strcmp(lanes[i].backend, "cpu") != 0;
+    struct devices devices = {0};
+    if (gpume_list_lanes(ctx, lanes, LANES_MAX, &devices.count) == GPUME_OK) {
+        for (uint32_t i = 0; i < devices.count && i < LANES_MAX; i++) {
+            devices.gpus += strcmp(lanes[i].backend, "cpu") != 0;
+            devices.unopened += lanes[i].unopened;
         }
     }
-    return gpus;
+    return devices;
 }
 
 void gpume_divide_input(const struct gpume_estimate_options *options, gpume *ctx,
     const struct gpume_info *engine, struct gpume_source *source)
 {
     const struct gpume_params *params = &options->params;
-    const uint64_t taken = engine->host_bytes + engine->device_bytes;
+    const struct devices devices = count_devices(ctx);
+    const uint64_t taken = engine->host_bytes + engine->device_bytes +
+                           (devices.unopened > 0 /* their shares */
+                                   ? params->memory_max / devices.count * devices.unopened
+                                   : 0);
     const uint64_t left = params->memory_max > taken ? params->memory_max - taken : 0;
     (void)gpume_source_choice_divide(&options->source, params, source, options->frames,
-        count_gpus(ctx), params->memory_max > 0 ? left : UINT64_MAX);
+        devices.gpus, params->memory_max > 0 ? left : UINT64_MAX);
 }
 
 enum gpume_exit gpume_refuse_short_input(const struct gpume_estimate_options *options,

@@ -200,7 +200,10 @@ static enum gpume_exit open_context(struct job *job)
     if (gpume_library_check(&job->run.params) != GPUME_OK) { /* at this bit depth */
         return GPUME_EXIT_USAGE;
     }
-    const int status = gpume_open(&job->ctx, &job->run.params);
+    int status = gpume_open(&job->ctx, &job->run.params);
+    if (status == GPUME_OK && job->run.params.validate) { /* all that is there */
+        status = gpume_open_devices(job->ctx);
+    }
     if (status == GPUME_OK) {
         gpume_console_forget_error();
     } else if (status == GPUME_INVALID) { /* the picture's size or a kernel: options are checked */
@@ -309,6 +312,14 @@ static int receive_all(struct job *job)
     return status == GPUME_EOF && let_go != GPUME_OK ? let_go : status;
 }
 
+/* The frames that the feed will send, as far as is known; 0: unknown. */
+static uint64_t expected_frames(const struct job *job)
+{
+    const uint64_t known = job->info.frames, skip = job->window.first_frame;
+    const uint64_t most = job->window.send, rest = known > skip ? known - skip : 0;
+    return most > 0 && (rest == 0 || most < rest) ? most : rest;
+}
+
 /* Runs both threads, from the first frame to the last motion field. */
 static enum gpume_exit transfer(struct job *job)
 {
@@ -321,6 +332,7 @@ static enum gpume_exit transfer(struct job *job)
         .known = job->window.known,
     };
     gpume_progress_init(&job->progress, &options->common, job->run.expected);
+    (void)gpume_expect(job->ctx, expected_frames(job));
     if (gpume_feed_start(&job->feed) != GPUME_OK) {
         return GPUME_EXIT_FAILED;
     }

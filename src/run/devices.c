@@ -56,21 +56,24 @@ static const struct gpume_device *find(
     return found;
 }
 
-static int add(struct gpume_device_list *list, const char *device, const struct gpume_log *log)
+static int add(struct gpume_device_list *list, const char *device, const char *name,
+    const struct gpume_log *log)
 {
     if (list->count == GPUME_DEVICES_MAX) {
         return gpume_log_fail(log, GPUME_INVALID,
             "params.devices: more than %u devices; name fewer", GPUME_DEVICES_MAX);
     }
+    snprintf(list->names[list->count], sizeof(*list->names), "%s", name);
     snprintf(list->devices[list->count++], sizeof(*list->devices), "%s", device);
     return GPUME_OK;
 }
 
-static int add_index(struct gpume_device_list *list, uint32_t index, const struct gpume_log *log)
+static int add_device(
+    struct gpume_device_list *list, const struct gpume_device *device, const struct gpume_log *log)
 {
     char text[16];
-    snprintf(text, sizeof(text), "%u", index);
-    return add(list, text, log);
+    snprintf(text, sizeof(text), "%u", device->index);
+    return add(list, text, device->name, log);
 }
 
 static bool is_word(const char *entry, size_t length, const char *word)
@@ -84,7 +87,7 @@ static int add_all(
     int status = GPUME_OK;
     for (uint32_t i = 0; status == GPUME_OK && i < present->count; i++) {
         if (is_hardware(&present->devices[i])) {
-            status = add_index(list, present->devices[i].index, log);
+            status = add_device(list, &present->devices[i], log);
         }
     }
     return status;
@@ -97,7 +100,7 @@ static int add_entry(struct gpume_device_list *list, const struct present *prese
         return add_all(list, present, log);
     }
     if (is_word(entry, length, "cpu")) {
-        return add(list, "", log);
+        return add(list, "", "cpu", log);
     }
     const struct gpume_device *device = find(present, entry, length);
     if (!device) {
@@ -110,7 +113,7 @@ static int add_entry(struct gpume_device_list *list, const struct present *prese
         return gpume_log_fail(log, GPUME_DEVICE, "%s %s; leave it out of params.devices",
             device->name, device->unusable);
     }
-    return add_index(list, device->index, log);
+    return add_device(list, device, log);
 }
 
 /* To the comma after the entry, or to the end. */

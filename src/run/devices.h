@@ -12,8 +12,9 @@
 struct gpume_device_list {
     /* Of each engine: the index of a device as text, for params.device; "": the CPU engine. */
     char devices[GPUME_DEVICES_MAX][16];
-    uint32_t count; /* 0: the list is "all", and there is no hardware GPU */
-    bool all;       /* nothing but "all" was asked for */
+    char names[GPUME_DEVICES_MAX][256]; /* for people */
+    uint32_t count;                     /* 0: the list is "all", and there is no hardware GPU */
+    bool all;                           /* nothing but "all" was asked for */
 };
 
 /* For a list without empty entries (model/options.h). GPUME_DEVICE: there is no such device, or no

@@ -2,11 +2,14 @@
 #include "run/engines.h"
 
 #include "base/args.h"
-#include "base/parallel.h"
+#include "base/clock.h"
 #include "base/status.h"
+#include "base/workers.h"
 #include "run/devices.h"
+#include "run/own_params.h"
 #include "run/standby.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Opens an engine. reason: what it logs to; NULL: `log`. */
@@ -128,83 +131,123 @@ static struct gpume_params params_of_one(
     return one;
 }
 
-/* What the engines of a list are opened from and into, side by side. */
-struct opening {
-    const struct gpume_params *params;
-    const struct gpume_device_list *list;
-    struct gpume_engines *engines;
-    struct gpume_reason *reasons[GPUME_DEVICES_MAX];
-    int statuses[GPUME_DEVICES_MAX];
+/* What the devices of a list are opened from, while the run goes on. */
+struct opener {
+    struct gpume_own_params own;
+    struct gpume_device_list list;
+    uint32_t first; /* of the list that has not been tried when the run begins */
+    const struct gpume_log *log;
 };
 
-static void open_one_of(void *opaque, uint32_t index)
+static void close_opener(void *opaque)
 {
-    struct opening *opening = opaque;
-    struct gpume_engines *engines = opening->engines;
-    const struct gpume_params one = params_of_one(opening->params, opening->list, index);
-    opening->statuses[index] = opening->reasons[index]
-                                   ? open_into(&one, opening->reasons[index], engines->parts.log,
-                                         &engines->parts.engines[index], &engines->plans[index])
-                                   : GPUME_NOMEM;
+    struct opener *opener = opaque;
+    gpume_own_params_finish(&opener->own);
+    free(opener);
 }
 
-/* Moves the engines that are open to the beginning of the list. *why: a failure of a GPU, if there
- * was one. The others are the end. */
-static int gather(struct opening *opening, int *why)
+/* Opens one device of the list. A failure of a GPU is a warning, any other one an error. */
+static int open_listed_one(const struct opener *opener, uint32_t index,
+    struct gpume_pipeline_engine *engine, struct gpume_plan *plan)
 {
-    struct gpume_engines *engines = opening->engines;
-    struct gpume_pipeline_parts *parts = &engines->parts;
-    int status = GPUME_OK;
-    for (uint32_t i = 0; i < opening->list->count; i++) {
-        const int of_one = opening->statuses[i];
-        if (of_one == GPUME_OK) {
-            const uint32_t to = parts->engine_count++;
-            engines->plans[to] = engines->plans[i];
-            parts->engines[to] = parts->engines[i];
-            parts->engines[to].plan = &engines->plans[to];
-            continue;
-        }
-        if (gpume_status_is_of_gpu(of_one)) {
-            const char *device = opening->list->devices[i];
-            gpume_log_write(parts->log, GPUME_LOG_WARNING,
-                "device %s of params.devices cannot be used; going on without it",
-                device[0] ? device : "cpu");
-            *why = of_one;
-        } else if (status == GPUME_OK) {
-            if (opening->reasons[i]) {
-                gpume_reason_report(opening->reasons[i]);
-            }
-            status = of_one;
-        }
-        free(opening->reasons[i]);
+    const struct gpume_params one = params_of_one(&opener->own.params, &opener->list, index);
+    struct gpume_reason *reason = calloc(1, sizeof(*reason));
+    int status = GPUME_NOMEM;
+    if (reason) {
+        gpume_reason_init(reason, opener->log);
+        status = open_into(&one, reason, opener->log, engine, plan);
+    }
+    if (status != GPUME_OK && !gpume_status_is_of_gpu(status)) {
+        gpume_reason_report(reason);
+    }
+    if (status != GPUME_OK) {
+        free(reason);
     }
     return status;
 }
 
-/* Every device of the list that can be opened. */
+static int open_spare(
+    void *opaque, uint32_t index, struct gpume_pipeline_engine *engine, struct gpume_plan *plan)
+{
+    const struct opener *opener = opaque;
+    return open_listed_one(opener, opener->first + index, engine, plan);
+}
+
+/* The devices of the list that have not been tried. Takes the opener over. */
+static void keep_spares(struct gpume_spares *spares, struct opener *opener, uint64_t open_ns)
+{
+    const uint32_t threads =
+        opener->own.params.threads ? opener->own.params.threads : gpume_workers_processors();
+    *spares = (struct gpume_spares){.open_ns = open_ns,
+        .open = open_spare,
+        .close = close_opener,
+        .opaque = opener,
+        .count = opener->list.count - opener->first};
+    for (uint32_t i = 0; i < spares->count; i++) {
+        struct gpume_spare *spare = &spares->devices[i];
+        const bool on_cpu = opener->list.devices[opener->first + i][0] == '\0';
+        spare->backend = on_cpu ? "cpu" : "vulkan";
+        if (on_cpu) {
+            snprintf(spare->device, sizeof(spare->device), "%u thread%s", threads,
+                threads == 1 ? "" : "s");
+        } else {
+            snprintf(
+                spare->device, sizeof(spare->device), "%s", opener->list.names[opener->first + i]);
+        }
+    }
+}
+
+/* The first device of the list that can be opened; the others follow when they are needed. */
+static int open_first(struct opener *opener, struct gpume_engines *engines)
+{
+    const struct gpume_params *params = &opener->own.params;
+    struct gpume_pipeline_parts *parts = &engines->parts;
+    int status = GPUME_DEVICE;
+    while (opener->first < opener->list.count && gpume_status_is_of_gpu(status)) {
+        const uint64_t start = gpume_clock_ns();
+        status = open_listed_one(opener, opener->first++, &parts->engines[0], &engines->plans[0]);
+        if (status == GPUME_OK) {
+            parts->engine_count = 1;
+            keep_spares(&parts->spares, opener, gpume_clock_ns() - start);
+            return GPUME_OK;
+        }
+        if (gpume_status_is_of_gpu(status)) {
+            gpume_log_write(parts->log, GPUME_LOG_WARNING, GPUME_PIPELINE_UNUSABLE,
+                opener->list.names[opener->first - 1]);
+        }
+    }
+    if (gpume_status_is_of_gpu(status)) {
+        gpume_standby_destroy(&parts->standby);
+        status = params->backend == GPUME_BACKEND_AUTO
+                     ? open_on_cpu(params, engines)
+                     : gpume_log_fail(parts->log, status,
+                           "params.devices %s: none of them can be used", params->devices);
+    }
+    close_opener(opener);
+    return status;
+}
+
 static int open_listed(const struct gpume_params *params, const struct gpume_device_list *list,
     struct gpume_engines *engines)
 {
     const struct gpume_log *log = engines->parts.log;
-    struct opening opening = {.params = params, .list = list, .engines = engines};
-    int status = GPUME_OK, why = GPUME_OK;
-    if (gpume_plan_stands_by(params)) {
-        GPUME_TRY(gpume_standby_create(&engines->parts.standby, params, log));
+    struct opener *opener = calloc(1, sizeof(*opener));
+    if (!opener || gpume_own_params_init(&opener->own, params) != GPUME_OK) {
+        if (opener) {
+            close_opener(opener);
+        }
+        return gpume_log_nomem(log, "a context");
     }
-    for (uint32_t i = 0; i < list->count; i++) {
-        opening.reasons[i] = create_reason(log);
+    opener->list = *list;
+    opener->log = log;
+    const int status = gpume_plan_stands_by(params)
+                           ? gpume_standby_create(&engines->parts.standby, params, log)
+                           : GPUME_OK;
+    if (status != GPUME_OK) {
+        close_opener(opener);
+        return status;
     }
-    gpume_parallel(open_one_of, &opening, list->count);
-    GPUME_TRY(gather(&opening, &why));
-    if (engines->parts.engine_count == 0) {
-        gpume_standby_destroy(&engines->parts.standby);
-        return params->backend == GPUME_BACKEND_AUTO
-                   ? open_on_cpu(params, engines)
-                   : gpume_log_fail(
-                         log, why, "params.devices %s: none of them can be used", params->devices);
-    }
-fail:
-    return status;
+    return open_first(opener, engines);
 }
 
 /* A list that comes down to one device is that device. */

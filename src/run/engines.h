@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Which engines a context gets: one, or those of params.devices; and whether the CPU stands by. */
+/* Which engine a context begins with, which others it may get (params.devices), and whether the CPU
+ * stands by. */
 #ifndef GPUME_RUN_ENGINES_H
 #define GPUME_RUN_ENGINES_H
 

@@ -6,16 +6,32 @@
 #include <assert.h>
 #include <stdlib.h>
 
-int gpume_history_init(struct gpume_history *history, const struct gpume_plan *plan, uint32_t pool)
+int gpume_history_reserve(
+    struct gpume_history *history, const struct gpume_plan *plan, uint32_t pool)
 {
     /* Frames that are kept or not yet taken are in the pool. Where none are kept, tasks look back
      * from the first one that is not taken, or from the one before it. */
-    history->ring = pool + plan->reach + 2;
+    const uint32_t ring = pool + plan->reach + 2;
+    int64_t *times_us = calloc(ring, sizeof(*times_us));
+    struct gpume_frame **frames = calloc(ring, sizeof(struct gpume_frame *));
+    if (!times_us || !frames) {
+        free(times_us);
+        free((void *)frames);
+        return GPUME_NOMEM;
+    }
+    const uint64_t known = gpume_min_u64(history->end, history->ring);
+    for (uint64_t i = history->end - known; i < history->end; i++) {
+        times_us[i % ring] = history->times_us[i % history->ring];
+        frames[i % ring] = history->frames[i % history->ring];
+    }
+    free(history->times_us);
+    free((void *)history->frames);
+    history->times_us = times_us;
+    history->frames = frames;
+    history->ring = ring;
     history->keeps = gpume_plan_keeps_frames(&plan->params);
     history->attaches = plan->params.want_frames;
-    history->times_us = calloc(history->ring, sizeof(*history->times_us));
-    history->frames = calloc(history->ring, sizeof(struct gpume_frame *));
-    return history->times_us && history->frames ? GPUME_OK : GPUME_NOMEM;
+    return GPUME_OK;
 }
 
 void gpume_history_finish(struct gpume_history *history)

@@ -21,8 +21,10 @@ struct gpume_history {
     uint64_t end;                /* the frame that will be sent next */
 };
 
-/* pool: frames that can exist. The struct is zeroed before. Call finish after a failure too. */
-int gpume_history_init(struct gpume_history *history, const struct gpume_plan *plan, uint32_t pool);
+/* Makes room, at first in a struct that is zeroed. pool: frames that can exist. GPUME_NOMEM: it is
+ * as it was, but must be finished even so. */
+int gpume_history_reserve(
+    struct gpume_history *history, const struct gpume_plan *plan, uint32_t pool);
 
 /* Drops no references, because the pool of frames is freed at the same time. */
 void gpume_history_finish(struct gpume_history *history);

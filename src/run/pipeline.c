@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "run/pipeline.h"
 
+#include "base/clock.h"
 #include "base/status.h"
 #include "frame/stats.h"
 #include "run/pipeline_state.h"
@@ -20,6 +21,9 @@ static int failure(const struct gpume_pipeline *pipeline)
 /* True if no lane can make progress until the caller sends or releases something. Locked. */
 static bool is_stuck(const struct gpume_pipeline *pipeline)
 {
+    if (pipeline->replacing) {
+        return false;
+    }
     for (uint32_t i = 0; i < pipeline->lane_count; i++) {
         if (!gpume_lane_is_idle(pipeline->lanes[i])) {
             return false;
@@ -37,9 +41,17 @@ static struct gpume_frame *take_free_frame(struct gpume_pipeline *pipeline)
     struct gpume_frame *frame = NULL;
     for (uint32_t i = 0; i < GPUME_DEVICES_MAX && !frame; i++) {
         const uint32_t home = (pipeline->turns.holder + i) % GPUME_DEVICES_MAX;
-        frame = gpume_fifo_pop(&pipeline->free_frames[home]);
+        frame = gpume_fifo_pop(&pipeline->homes[home].free);
     }
     return frame;
+}
+
+/* Has the sender got what it needs to go on? Locked. */
+static void note_demand(struct gpume_pipeline *pipeline, bool goes_on)
+{
+    if (pipeline->spares_tried < pipeline->spares.count) {
+        (goes_on ? gpume_demand_resume : gpume_demand_wait)(&pipeline->demand, gpume_clock_ns());
+    }
 }
 
 int gpume_pipeline_acquire(
@@ -49,12 +61,16 @@ int gpume_pipeline_acquire(
     pthread_mutex_lock(&pipeline->monitor.mutex);
     int status = failure(pipeline);
     while (status == GPUME_OK && !(frame = take_free_frame(pipeline))) {
+        note_demand(pipeline, false);
         if (!(flags & GPUME_WAIT) && (outstanding(pipeline) > 0 || is_stuck(pipeline))) {
             status = GPUME_AGAIN;
             break;
         }
         pthread_cond_wait(&pipeline->monitor.changed, &pipeline->monitor.mutex);
         status = failure(pipeline);
+    }
+    if (frame) {
+        note_demand(pipeline, true);
     }
     pthread_mutex_unlock(&pipeline->monitor.mutex);
     if (status == GPUME_OK) {
@@ -123,10 +139,12 @@ int gpume_pipeline_request(struct gpume_pipeline *pipeline, const struct gpume_t
         status = GPUME_INVALID;
     }
     if (status == GPUME_OK && !has_room(pipeline)) {
+        note_demand(pipeline, false);
         status = GPUME_AGAIN;
     }
     if (status == GPUME_OK) {
         struct gpume_request request = {.task = *task};
+        note_demand(pipeline, true);
         push_request(pipeline, &request);
         pthread_cond_broadcast(&pipeline->monitor.changed);
     }
@@ -190,11 +208,32 @@ void gpume_pipeline_cancel(struct gpume_pipeline *pipeline)
     pthread_mutex_lock(&pipeline->monitor.mutex);
     pipeline->cancelled = true;
     gpume_monitor_tell(&pipeline->monitor);
+    pthread_cond_signal(&pipeline->wanted);
     const uint32_t count = pipeline->lane_count;
     pthread_mutex_unlock(&pipeline->monitor.mutex);
     for (uint32_t i = 0; i < count; i++) {
         gpume_lane_cancel(pipeline->lanes[i]);
     }
+}
+
+void gpume_pipeline_expect(struct gpume_pipeline *pipeline, uint64_t frames)
+{
+    pthread_mutex_lock(&pipeline->monitor.mutex);
+    pipeline->expected_frames = frames;
+    pthread_mutex_unlock(&pipeline->monitor.mutex);
+}
+
+int gpume_pipeline_open_devices(struct gpume_pipeline *pipeline)
+{
+    pthread_mutex_lock(&pipeline->monitor.mutex);
+    pipeline->spares_wanted = pipeline->spares.count;
+    pthread_cond_signal(&pipeline->wanted);
+    while (failure(pipeline) == GPUME_OK && pipeline->spares_tried < pipeline->spares.count) {
+        pthread_cond_wait(&pipeline->monitor.changed, &pipeline->monitor.mutex);
+    }
+    const int status = failure(pipeline);
+    pthread_mutex_unlock(&pipeline->monitor.mutex);
+    return status;
 }
 
 void gpume_pipeline_get_info(struct gpume_pipeline *pipeline, struct gpume_info *info)
@@ -233,20 +272,28 @@ void gpume_pipeline_get_stats(struct gpume_pipeline *pipeline, struct gpume_stat
     pthread_mutex_unlock(&pipeline->monitor.mutex);
 }
 
+/* Devices and the standby engine: those of the spares that have no lane, too. Locked. */
+static uint32_t count_lanes(const struct gpume_pipeline *pipeline)
+{
+    uint32_t count = pipeline->lane_count;
+    for (uint32_t i = 0; i < pipeline->spares.count; i++) {
+        count += pipeline->spare_states[i].lane == NULL;
+    }
+    return count;
+}
+
 uint32_t gpume_pipeline_lane_count(struct gpume_pipeline *pipeline)
 {
     pthread_mutex_lock(&pipeline->monitor.mutex);
-    const uint32_t count = pipeline->lane_count;
+    const uint32_t count = count_lanes(pipeline);
     pthread_mutex_unlock(&pipeline->monitor.mutex);
     return count;
 }
 
-void gpume_pipeline_get_lane(
-    struct gpume_pipeline *pipeline, uint32_t index, struct gpume_lane_info *out)
+/* Locked. */
+static void describe_lane(const struct gpume_lane *lane, struct gpume_lane_info *out)
 {
     struct gpume_info info = {0};
-    pthread_mutex_lock(&pipeline->monitor.mutex);
-    const struct gpume_lane *lane = pipeline->lanes[index];
     struct gpume_stats stats;
     lane->ops->get_info(lane->engine, &info);
     gpume_lane_get_stats(lane, &stats);
@@ -259,5 +306,25 @@ void gpume_pipeline_get_lane(
         .fields = stats.fields,
         .busy_ns = stats.busy_ns,
         .failed = lane->failed};
+}
+
+void gpume_pipeline_get_lane(
+    struct gpume_pipeline *pipeline, uint32_t index, struct gpume_lane_info *out)
+{
+    pthread_mutex_lock(&pipeline->monitor.mutex);
+    const uint32_t first = pipeline->first_count, spares = pipeline->spares.count;
+    if (index >= first && index - first < spares && !pipeline->spare_states[index - first].lane) {
+        const struct gpume_spare *spare = &pipeline->spares.devices[index - first];
+        *out = (struct gpume_lane_info){.backend = spare->backend,
+            .device = spare->device,
+            .driver = "",
+            .search = "",
+            .failed = pipeline->spare_states[index - first].failed,
+            .unopened = true};
+    } else if (index >= first && index - first < spares) {
+        describe_lane(pipeline->spare_states[index - first].lane, out);
+    } else {
+        describe_lane(index < first ? pipeline->lanes[index] : pipeline->standby_lane, out);
+    }
     pthread_mutex_unlock(&pipeline->monitor.mutex);
 }

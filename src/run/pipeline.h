@@ -10,8 +10,11 @@
  *      ^            request --+-> [queue] -+-> lane                       +-> [queue] -> receive
  *      +---- last reference to the frame dropped
  *
+ * A run of several devices begins with one. The others get lanes when those that are open do not
+ * keep up with the sender (demand.h): a thread opens one after the other.
+ *
  * The tasks of a lane whose GPU fails go back to the queue, for the other lanes. If there is none,
- * the standby engine gets a lane.
+ * the next device gets a lane, and after the last one the standby engine.
  */
 #ifndef GPUME_RUN_PIPELINE_H
 #define GPUME_RUN_PIPELINE_H
@@ -43,11 +46,31 @@ struct gpume_pipeline_engine {
     struct gpume_reason *reason; /* what it logs to; NULL: to the pipeline's log */
 };
 
-/* What a pipeline is made of. Engines, reasons and standby are owned by the pipeline, even if
- * opening fails. */
+#define GPUME_PIPELINE_UNUSABLE                                                                    \
+    "%s, one of params.devices, cannot be used; going on without it" /* its name */
+
+/* Devices of a list that are opened in the background, in their order, when the work needs them, or
+ * when those before them have failed. */
+struct gpume_spares {
+    uint32_t count;
+    struct gpume_spare {
+        const char *backend;
+        char device[256];
+    } devices[GPUME_DEVICES_MAX];
+    uint64_t open_ns; /* what opening the first device took */
+    /* Opens the device of this index. Failures are logged: those of a GPU as warnings. */
+    int (*open)(void *opaque, uint32_t index, struct gpume_pipeline_engine *engine,
+        struct gpume_plan *plan);
+    void (*close)(void *opaque); /* what open is given; NULL: nothing is to be closed */
+    void *opaque;
+};
+
+/* What a pipeline is made of. Engines, reasons, spares and standby are owned by the pipeline, even
+ * if opening fails. */
 struct gpume_pipeline_parts {
     struct gpume_pipeline_engine engines[GPUME_DEVICES_MAX];
-    uint32_t engine_count;         /* 1 or more */
+    uint32_t engine_count; /* 1 or more */
+    struct gpume_spares spares;
     struct gpume_standby *standby; /* may be NULL */
     struct gpume_task_source source;
     const struct gpume_log *log; /* outlives the pipeline */
@@ -69,6 +92,8 @@ int gpume_pipeline_finish(struct gpume_pipeline *pipeline);
 int gpume_pipeline_receive(
     struct gpume_pipeline *pipeline, const struct gpume_field **field, uint32_t flags);
 void gpume_pipeline_cancel(struct gpume_pipeline *pipeline);
+void gpume_pipeline_expect(struct gpume_pipeline *pipeline, uint64_t frames);
+int gpume_pipeline_open_devices(struct gpume_pipeline *pipeline);
 void gpume_pipeline_get_info(struct gpume_pipeline *pipeline, struct gpume_info *info);
 void gpume_pipeline_get_stats(struct gpume_pipeline *pipeline, struct gpume_stats *stats);
 uint32_t gpume_pipeline_lane_count(struct gpume_pipeline *pipeline);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Opening a pipeline, what its lanes report, and closing it. */
+#include "base/clock.h"
 #include "base/parallel.h"
 #include "base/status.h"
 #include "run/checker.h"
@@ -15,7 +16,7 @@ static void recycle_frame(void *owner, struct gpume_frame *frame)
 {
     struct gpume_pipeline *pipeline = owner;
     pthread_mutex_lock(&pipeline->monitor.mutex);
-    gpume_fifo_push(&pipeline->free_frames[frame->home_index], frame);
+    gpume_fifo_push(&pipeline->homes[frame->home_index].free, frame);
     gpume_monitor_tell(&pipeline->monitor);
     pthread_mutex_unlock(&pipeline->monitor.mutex);
 }
@@ -33,12 +34,41 @@ static void hand_over(struct gpume_pipeline *pipeline, struct gpume_field_box *b
     }
 }
 
+/* More devices are opened if those that are open do not keep up. Locked. */
+static void consider_spares(struct gpume_pipeline *pipeline)
+{
+    const uint64_t expected = pipeline->expected_frames, sent = pipeline->sent_count;
+    struct gpume_demand_facts facts = {.fields = pipeline->queue.delivered, .left = UINT64_MAX};
+    if (pipeline->spares_tried < pipeline->spares_wanted ||
+        pipeline->spares_wanted == pipeline->spares.count) {
+        return; /* one after the other, or all have been tried */
+    }
+    for (uint32_t i = 0; i < pipeline->turns.count; i++) {
+        facts.lanes += pipeline->turns.lanes[i].present;
+        facts.worked_ns += pipeline->turns.lanes[i].worked_ns;
+    }
+    if (pipeline->queue.finished || (expected > 0 && expected <= sent)) {
+        facts.left = pipeline->queue.waiting;
+    } else if (expected > 0) { /* as many fields per frame as until now */
+        facts.left =
+            pipeline->queue.waiting +
+            (uint64_t)((double)(expected - sent) * (double)pipeline->queue.end / (double)sent);
+    }
+    const uint32_t more = gpume_demand_more(&pipeline->demand, gpume_clock_ns(), &facts);
+    const uint32_t untried = pipeline->spares.count - pipeline->spares_tried;
+    pipeline->spares_wanted = pipeline->spares_tried + (more < untried ? more : untried);
+    if (more > 0) {
+        pthread_cond_signal(&pipeline->wanted);
+    }
+}
+
 /* Moves complete fields to the receiver in the order of their tasks. One thread at a time, which
  * sees what others complete meanwhile. */
 static void deliver(void *opaque)
 {
     struct gpume_pipeline *pipeline = opaque;
     struct gpume_field_box *box;
+    consider_spares(pipeline);
     if (pipeline->delivering) {
         return;
     }
@@ -56,6 +86,12 @@ static void deliver(void *opaque)
         }
     }
     pipeline->delivering = false;
+}
+
+static void close_engine(const struct gpume_pipeline_engine *engine)
+{
+    void *opaque = engine->opaque;
+    engine->ops->close(&opaque);
 }
 
 static void on_failure(void *opaque, struct gpume_lane *lane, int status);
@@ -98,9 +134,11 @@ static int open_lane(struct gpume_pipeline *pipeline, const struct gpume_pipelin
                                    : status;
 }
 
-/* The lane begins to work. Locked. */
-static void add_lane(struct gpume_pipeline *pipeline, struct gpume_lane *lane)
+/* The lane begins to work. Takes the reason over. Locked. */
+static void add_lane(
+    struct gpume_pipeline *pipeline, struct gpume_lane *lane, struct gpume_reason *reason)
 {
+    pipeline->reasons[pipeline->lane_count] = reason;
     pipeline->lanes[pipeline->lane_count++] = lane;
     lane->cancelled = pipeline->cancelled;
     lane->turn->present = true;
@@ -135,7 +173,7 @@ static int take_over(struct gpume_pipeline *pipeline, const struct gpume_reason 
         return status;
     }
     pipeline->standby_lane = lane;
-    add_lane(pipeline, lane);
+    add_lane(pipeline, lane, NULL);
     gpume_standby_announce(pipeline->standby, reason, pipeline->standby_frame);
     return GPUME_OK;
 }
@@ -182,17 +220,14 @@ static void on_end(void *opaque, struct gpume_lane *lane, int status)
     }
 }
 
-static void on_failure(void *opaque, struct gpume_lane *lane, int status)
+/* No lane is left: the standby engine goes on if there is one. reason: of the last failure. Locked,
+ * but may release the mutex meanwhile. */
+static void go_on_without(
+    struct gpume_pipeline *pipeline, const struct gpume_reason *reason, int status)
 {
-    struct gpume_pipeline *pipeline = opaque;
-    const struct gpume_reason *reason = reason_of(pipeline, lane);
-    if (pipeline->status != GPUME_OK) {
-        return;
-    }
-    if (has_other_lanes(pipeline)) {
-        announce_loss(pipeline, lane, reason);
-    } else if (!pipeline->standby || lane == pipeline->standby_lane) {
-        on_end(pipeline, lane, status);
+    if (!pipeline->standby) {
+        gpume_reason_report(reason);
+        pipeline->status = status;
     } else if (!gpume_queue_is_over(&pipeline->queue) && !pipeline->taking_over) {
         /* Something is left to do, and the lane before this one is not at it. */
         status = take_over(pipeline, reason);
@@ -200,74 +235,139 @@ static void on_failure(void *opaque, struct gpume_lane *lane, int status)
     }
 }
 
+static void on_failure(void *opaque, struct gpume_lane *lane, int status)
+{
+    struct gpume_pipeline *pipeline = opaque;
+    const struct gpume_reason *reason = reason_of(pipeline, lane);
+    if (pipeline->status != GPUME_OK) {
+        return;
+    }
+    const bool others = has_other_lanes(pipeline);
+    if (others || pipeline->spares_tried < pipeline->spares.count) {
+        announce_loss(pipeline, lane, reason);
+    }
+    if (others) {
+        return;
+    }
+    pipeline->failed_status = status;
+    pipeline->failed_reason = reason;
+    if (lane == pipeline->standby_lane) {
+        on_end(pipeline, lane, status);
+    } else if (pipeline->spares_tried < pipeline->spares.count) {
+        pipeline->replacing = true;
+        pthread_cond_signal(&pipeline->wanted);
+    } else {
+        go_on_without(pipeline, reason, status);
+    }
+}
+
 /* --- opening */
 
-/* Each engine gives the frames that its plan says. */
-static int init_pool(struct gpume_pipeline *pipeline, const struct gpume_pipeline_parts *parts)
+/* The frames in the engine's memory, as many as its plan says. Call finish_home after a failure
+ * too.
+ */
+static int init_home(struct gpume_pipeline *pipeline, const struct gpume_pipeline_engine *engine,
+    uint32_t index, struct gpume_home *home)
 {
-    for (uint32_t i = 0; i < parts->engine_count; i++) {
-        const uint32_t pool = parts->engines[i].plan->pool;
-        if (gpume_fifo_init(&pipeline->free_frames[i], pool) != GPUME_OK) {
-            return GPUME_NOMEM;
-        }
-    }
-    struct gpume_frame *frame = pipeline->frames = calloc(pipeline->pool, sizeof(*frame));
-    if (!frame) {
+    const uint32_t count = engine->plan->pool;
+    home->frames = calloc(count, sizeof(*home->frames));
+    if (!home->frames || gpume_fifo_init(&home->free, count) != GPUME_OK) {
         return GPUME_NOMEM;
     }
-    for (uint32_t i = 0; i < parts->engine_count; i++) {
-        const struct gpume_pipeline_engine *engine = &parts->engines[i];
-        for (uint32_t j = 0; j < engine->plan->pool; j++, frame++) {
-            void *memory = engine->ops->frame_memory(engine->opaque, j);
-            if (!memory) {
-                return GPUME_NOMEM;
-            }
-            frame->plane = gpume_plan_plane(engine->plan, memory);
-            frame->home = engine->opaque;
-            frame->home_index = i;
-            frame->pool_index = j;
-            frame->recycle = recycle_frame;
-            frame->owner = pipeline;
-            gpume_fifo_push(&pipeline->free_frames[frame->home_index], frame);
+    for (uint32_t i = 0; i < count; i++) {
+        struct gpume_frame *frame = &home->frames[i];
+        void *memory = engine->ops->frame_memory(engine->opaque, i);
+        if (!memory) {
+            return GPUME_NOMEM;
         }
+        frame->plane = gpume_plan_plane(engine->plan, memory);
+        frame->home = engine->opaque;
+        frame->home_index = index;
+        frame->pool_index = i;
+        frame->recycle = recycle_frame;
+        frame->owner = pipeline;
+        gpume_fifo_push(&home->free, frame);
     }
     return GPUME_OK;
 }
 
-static void add_up(struct gpume_pipeline *pipeline, const struct gpume_pipeline_parts *parts)
+static void finish_home(struct gpume_home *home)
 {
-    for (uint32_t i = 0; i < parts->engine_count; i++) {
-        const struct gpume_plan *plan = parts->engines[i].plan;
-        pipeline->pool += plan->pool;
-        pipeline->in_slots += plan->slots * plan->batch;
-        pipeline->run_bytes += plan->run_bytes;
-        pipeline->reasons[i] = parts->engines[i].reason;
-    }
+    gpume_fifo_finish(&home->free);
+    free(home->frames);
+    *home = (struct gpume_home){0};
 }
 
-static int init_queues(struct gpume_pipeline *pipeline, const struct gpume_pipeline_parts *parts)
+/* Makes room for what one more engine may have under way. Locked. */
+static int make_room(struct gpume_pipeline *pipeline, const struct gpume_plan *plan)
 {
-    const struct gpume_plan *plan = &pipeline->plan;
-    /* The fields of the standby engine come on top. */
-    const uint32_t fields = pipeline->in_slots + GPUME_SLOTS_MAX;
-    if (gpume_fifo_init(&pipeline->ready, fields) != GPUME_OK ||
-        gpume_queue_init(&pipeline->queue, plan, pipeline->pool, fields) != GPUME_OK ||
-        init_pool(pipeline, parts) != GPUME_OK ||
-        (plan->returns && gpume_returns_open(&pipeline->returns, plan) != GPUME_OK)) {
-        return log_no_memory(pipeline);
+    const uint32_t pool = pipeline->pool + plan->pool;
+    const uint32_t in_slots = pipeline->in_slots + plan->slots * plan->batch;
+    const uint32_t fields = in_slots + GPUME_SLOTS_MAX; /* those of the standby engine on top */
+    struct gpume_fifo ready;
+    if (gpume_fifo_init(&ready, fields) != GPUME_OK) {
+        return GPUME_NOMEM;
     }
+    if (gpume_queue_reserve(&pipeline->queue, &pipeline->plan, pool, fields) != GPUME_OK) {
+        gpume_fifo_finish(&ready);
+        return GPUME_NOMEM;
+    }
+    while (pipeline->ready.count > 0) {
+        gpume_fifo_push(&ready, gpume_fifo_pop(&pipeline->ready));
+    }
+    gpume_fifo_finish(&pipeline->ready);
+    pipeline->ready = ready;
+    pipeline->pool = pool;
+    pipeline->in_slots = in_slots;
+    pipeline->run_bytes += plan->run_bytes;
     return GPUME_OK;
 }
 
-/* The names of all engines' devices, each run of equal ones once. */
+/* Gives the engine a lane, which begins to work. Takes the engine and its reason over, even if it
+ * fails. Unlocked. */
+static int add_engine(struct gpume_pipeline *pipeline, const struct gpume_pipeline_engine *engine,
+    struct gpume_lane **added)
+{
+    struct gpume_home home = {0};
+    struct gpume_lane *lane = NULL;
+    int status = init_home(pipeline, engine, pipeline->home_count, &home);
+    if (status == GPUME_OK) {
+        status = open_lane(pipeline, engine, &lane);
+    } else {
+        (void)log_no_memory(pipeline);
+        close_engine(engine);
+    }
+    pthread_mutex_lock(&pipeline->monitor.mutex);
+    status = status == GPUME_OK ? make_room(pipeline, engine->plan) : status;
+    if (status == GPUME_OK) {
+        pipeline->homes[pipeline->home_count++] = home;
+        add_lane(pipeline, lane, engine->reason);
+        *added = lane;
+    }
+    pthread_mutex_unlock(&pipeline->monitor.mutex);
+    if (status != GPUME_OK) {
+        if (lane) {
+            (void)log_no_memory(pipeline);
+            gpume_lane_stop(lane);
+            (void)gpume_lane_close(&lane);
+        }
+        finish_home(&home);
+        free(engine->reason);
+    }
+    return status;
+}
+
+/* The names of all devices, each run of equal ones once. */
 static void name_devices(struct gpume_pipeline *pipeline, const struct gpume_pipeline_parts *parts)
 {
-    const uint32_t count = parts->engine_count;
+    const uint32_t open = parts->engine_count, count = open + pipeline->spares.count;
     const char *names[GPUME_DEVICES_MAX];
     for (uint32_t i = 0; count > 1 && i < count; i++) {
         struct gpume_info info = {0};
-        parts->engines[i].ops->get_info(parts->engines[i].opaque, &info);
-        names[i] = info.device;
+        if (i < open) {
+            parts->engines[i].ops->get_info(parts->engines[i].opaque, &info);
+        }
+        names[i] = i < open ? info.device : pipeline->spares.devices[i - open].device;
     }
     for (uint32_t i = 0, end; count > 1 && i < count; i = end) {
         for (end = i + 1; end < count && strcmp(names[i], names[end]) == 0; end++) {
@@ -282,30 +382,86 @@ static void name_devices(struct gpume_pipeline *pipeline, const struct gpume_pip
     }
 }
 
-static void close_engine(const struct gpume_pipeline_engine *engine)
+/* Opens the next spare device. If it fails as a GPU does, the run goes on without it. Locked, but
+ * releases the mutex while it is being opened. */
+static int open_spare(struct gpume_pipeline *pipeline)
 {
-    void *opaque = engine->opaque;
-    engine->ops->close(&opaque);
+    const uint32_t index = pipeline->spares_tried;
+    const struct gpume_spares *spares = &pipeline->spares;
+    struct gpume_plan plan;
+    struct gpume_pipeline_engine engine = {0};
+    struct gpume_spare_state *state = &pipeline->spare_states[index];
+    pthread_mutex_unlock(&pipeline->monitor.mutex);
+    int status = spares->open(spares->opaque, index, &engine, &plan);
+    if (status == GPUME_OK) {
+        status = add_engine(pipeline, &engine, &state->lane);
+    }
+    if (gpume_status_is_of_gpu(status)) {
+        gpume_log_write(pipeline->log, GPUME_LOG_WARNING, GPUME_PIPELINE_UNUSABLE,
+            spares->devices[index].device);
+    }
+    pthread_mutex_lock(&pipeline->monitor.mutex);
+    state->failed = status != GPUME_OK;
+    pipeline->spares_tried++;
+    gpume_demand_restart(&pipeline->demand);
+    return gpume_status_is_of_gpu(status) ? GPUME_OK : status;
+}
+
+/* Opens devices, one after the other, when they are wanted. */
+static void *opener_main(void *opaque)
+{
+    struct gpume_pipeline *pipeline = opaque;
+    pthread_mutex_lock(&pipeline->monitor.mutex);
+    while (!pipeline->cancelled && pipeline->status == GPUME_OK &&
+           pipeline->spares_tried < pipeline->spares.count) {
+        if (pipeline->spares_tried >= pipeline->spares_wanted && !pipeline->replacing) {
+            pthread_cond_wait(&pipeline->wanted, &pipeline->monitor.mutex);
+            continue;
+        }
+        const int status = open_spare(pipeline);
+        if (status != GPUME_OK && pipeline->status == GPUME_OK) {
+            pipeline->status = status;
+        } else if (pipeline->spare_states[pipeline->spares_tried - 1].lane) {
+            pipeline->replacing = false;
+        } else if (pipeline->replacing && pipeline->spares_tried == pipeline->spares.count &&
+                   !pipeline->cancelled) {
+            go_on_without(pipeline, pipeline->failed_reason, pipeline->failed_status);
+        }
+        pipeline->replacing &= pipeline->spares_tried < pipeline->spares.count;
+        gpume_monitor_tell(&pipeline->monitor);
+    }
+    pthread_mutex_unlock(&pipeline->monitor.mutex);
+    return NULL;
 }
 
 static int init_all(struct gpume_pipeline *pipeline, const struct gpume_pipeline_parts *parts)
 {
+    const struct gpume_plan *plan = &pipeline->plan;
     uint32_t taken = 0;
-    int status = init_queues(pipeline, parts);
+    int status = plan->returns && gpume_returns_open(&pipeline->returns, plan) != GPUME_OK
+                     ? log_no_memory(pipeline)
+                     : GPUME_OK;
     while (status == GPUME_OK && taken < parts->engine_count) {
-        struct gpume_lane *lane = NULL;
-        status = open_lane(pipeline, &parts->engines[taken], &lane);
-        if (status == GPUME_OK) {
-            pthread_mutex_lock(&pipeline->monitor.mutex);
-            add_lane(pipeline, lane);
-            pthread_mutex_unlock(&pipeline->monitor.mutex);
-        }
-        taken++;
+        struct gpume_lane *lane;
+        status = add_engine(pipeline, &parts->engines[taken++], &lane);
     }
     for (; taken < parts->engine_count; taken++) {
         close_engine(&parts->engines[taken]);
+        free(parts->engines[taken].reason);
+    }
+    if (status == GPUME_OK && pipeline->spares.count > 0) {
+        pipeline->opener_started =
+            pthread_create(&pipeline->opener, NULL, opener_main, pipeline) == 0;
+        status = pipeline->opener_started ? GPUME_OK : gpume_log_no_thread(pipeline->log);
     }
     return status;
+}
+
+static void close_spares(const struct gpume_spares *spares)
+{
+    if (spares->close) {
+        spares->close(spares->opaque);
+    }
 }
 
 int gpume_pipeline_open(struct gpume_pipeline **out, const struct gpume_pipeline_parts *parts)
@@ -317,6 +473,7 @@ int gpume_pipeline_open(struct gpume_pipeline **out, const struct gpume_pipeline
             close_engine(&parts->engines[i]);
             free(parts->engines[i].reason);
         }
+        close_spares(&parts->spares);
         gpume_standby_destroy(&standby);
         return gpume_log_nomem(parts->log, "the pipeline");
     }
@@ -324,11 +481,14 @@ int gpume_pipeline_open(struct gpume_pipeline **out, const struct gpume_pipeline
     pipeline->log = parts->log;
     pipeline->source = parts->source;
     pipeline->standby = standby;
-    add_up(pipeline, parts);
+    pipeline->spares = parts->spares;
+    pipeline->demand.open_ns = parts->spares.open_ns;
+    pipeline->first_count = parts->engine_count;
     name_devices(pipeline, parts);
     pthread_mutex_init(&pipeline->monitor.mutex, NULL);
     pthread_cond_init(&pipeline->monitor.changed, NULL);
     pthread_cond_init(&pipeline->monitor.fields, NULL);
+    pthread_cond_init(&pipeline->wanted, NULL);
     const int status = init_all(pipeline, parts);
     if (status != GPUME_OK) {
         gpume_pipeline_close(&pipeline);
@@ -352,6 +512,14 @@ static void close_one(void *opaque, uint32_t index)
     closing->statuses[index] = gpume_lane_close(&closing->pipeline->lanes[index]);
 }
 
+static uint32_t count_open(struct gpume_pipeline *pipeline)
+{
+    pthread_mutex_lock(&pipeline->monitor.mutex);
+    const uint32_t count = pipeline->lane_count;
+    pthread_mutex_unlock(&pipeline->monitor.mutex);
+    return count;
+}
+
 int gpume_pipeline_close(struct gpume_pipeline **out)
 {
     struct gpume_pipeline *pipeline = *out;
@@ -360,8 +528,11 @@ int gpume_pipeline_close(struct gpume_pipeline **out)
     }
     *out = NULL;
     gpume_pipeline_cancel(pipeline);
-    /* Until they have been stopped, a lane's thread may still add the standby engine's. */
-    for (uint32_t i = 0; i < gpume_pipeline_lane_count(pipeline); i++) {
+    /* The opener and, until they have been stopped, lanes' threads may still add lanes. */
+    if (pipeline->opener_started) {
+        pthread_join(pipeline->opener, NULL);
+    }
+    for (uint32_t i = 0; i < count_open(pipeline); i++) {
         gpume_lane_stop(pipeline->lanes[i]);
     }
     int status = pipeline->status;
@@ -377,11 +548,12 @@ int gpume_pipeline_close(struct gpume_pipeline **out)
     gpume_returns_close(&pipeline->returns);
     gpume_standby_destroy(&pipeline->standby);
     for (uint32_t i = 0; i < GPUME_DEVICES_MAX; i++) {
-        gpume_fifo_finish(&pipeline->free_frames[i]);
+        finish_home(&pipeline->homes[i]);
     }
+    close_spares(&pipeline->spares);
     gpume_fifo_finish(&pipeline->ready);
     gpume_queue_finish(&pipeline->queue);
-    free(pipeline->frames);
+    pthread_cond_destroy(&pipeline->wanted);
     pthread_cond_destroy(&pipeline->monitor.fields);
     pthread_cond_destroy(&pipeline->monitor.changed);
     pthread_mutex_destroy(&pipeline->monitor.mutex);

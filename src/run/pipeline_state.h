@@ -4,8 +4,21 @@
 #define GPUME_RUN_PIPELINE_STATE_H
 
 #include "base/fifo.h"
+#include "run/demand.h"
 #include "run/lane.h"
 #include "run/pipeline.h"
+
+/* A device that is not open yet, or was not to be opened. */
+struct gpume_spare_state {
+    struct gpume_lane *lane; /* NULL: it has none */
+    bool failed;
+};
+
+/* The frames in an engine's memory. */
+struct gpume_home {
+    struct gpume_frame *frames; /* as many as its plan says */
+    struct gpume_fifo free;     /* struct gpume_frame */
+};
 
 struct gpume_pipeline {
     struct gpume_plan plan; /* of the first lane; what is searched is the same in all of them */
@@ -14,10 +27,12 @@ struct gpume_pipeline {
     struct gpume_reason *reasons[GPUME_LANES_MAX]; /* by lane; NULL: it logs to `log` */
     struct gpume_returns *returns;                 /* NULL without plan.returns */
     struct gpume_task_source source;
-    struct gpume_frame *frames; /* the pool: of every engine's memory as many as its plan says */
-    uint32_t pool, in_slots;    /* frames; tasks that all slots hold */
-    uint64_t run_bytes;         /* of all plans */
-    char devices[256];          /* the names of all, where there are several */
+    char devices[256];    /* the names of all, where there are several */
+    uint32_t first_count; /* engines that were open at the beginning */
+    struct gpume_spares spares;
+    pthread_t opener; /* opens them */
+    bool opener_started;
+    pthread_cond_t wanted; /* for the opener: a device is wanted, or the run ends */
     struct gpume_monitor monitor;
     /* Guarded by the monitor's mutex. Functions marked "locked" require that it is held. */
     struct gpume_lane *lanes[GPUME_LANES_MAX];
@@ -25,7 +40,19 @@ struct gpume_pipeline {
     struct gpume_lane *standby_lane; /* NULL: the standby engine has not taken over */
     struct gpume_turns turns;
     struct gpume_queue queue;
-    struct gpume_fifo free_frames[GPUME_DEVICES_MAX]; /* struct gpume_frame, by home */
+    struct gpume_home homes[GPUME_DEVICES_MAX]; /* the pool */
+    uint32_t home_count;
+    uint32_t pool, in_slots; /* frames; tasks that all slots hold */
+    uint64_t run_bytes;      /* of all plans */
+    struct gpume_demand demand;
+    uint64_t expected_frames; /* that will be sent; 0: unknown */
+    struct gpume_spare_state spare_states[GPUME_DEVICES_MAX];
+    uint32_t spares_tried;  /* of the spares, in their order */
+    uint32_t spares_wanted; /* to be tried */
+    /* Of the last lane that has failed, while another device is to go on. */
+    const struct gpume_reason *failed_reason;
+    int failed_status;
+    bool replacing; /* no lane is left, and the next device is to go on, which is being opened */
     struct gpume_fifo ready;  /* fields to receive, struct gpume_field_box */
     uint64_t sent_count;      /* frames */
     uint64_t requested_count; /* tasks that are not hidden */

@@ -8,13 +8,23 @@
 
 _Static_assert(sizeof(struct gpume_queue_entry) <= GPUME_QUEUED_BYTES, "as planned");
 
-int gpume_queue_init(
+int gpume_queue_reserve(
     struct gpume_queue *queue, const struct gpume_plan *plan, uint32_t pool, uint32_t in_slots)
 {
+    const uint32_t capacity = gpume_plan_waiting_max(plan, pool) + in_slots;
+    struct gpume_queue_entry *entries = calloc(capacity, sizeof(*entries));
+    if (!entries || gpume_history_reserve(&queue->history, plan, pool) != GPUME_OK) {
+        free(entries);
+        return GPUME_NOMEM;
+    }
+    for (uint64_t i = queue->delivered; i < queue->end; i++) {
+        entries[i % capacity] = queue->entries[i % queue->capacity];
+    }
+    free(queue->entries);
+    queue->entries = entries;
+    queue->capacity = capacity;
     queue->reach = plan->reach;
-    queue->capacity = gpume_plan_waiting_max(plan, pool) + in_slots;
-    queue->entries = calloc(queue->capacity, sizeof(*queue->entries));
-    return queue->entries ? gpume_history_init(&queue->history, plan, pool) : GPUME_NOMEM;
+    return GPUME_OK;
 }
 
 void gpume_queue_finish(struct gpume_queue *queue)

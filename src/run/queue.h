@@ -34,9 +34,10 @@ struct gpume_queue {
     bool finished;      /* nothing more will be added */
 };
 
-/* pool: frames that can exist. in_slots: tasks that can be in the slots of all lanes together. The
- * struct is zeroed before. GPUME_NOMEM. Call finish after a failure too. */
-int gpume_queue_init(
+/* Makes room: at first in a struct that is zeroed, then for more, since a device has been opened.
+ * pool: frames that can exist. in_slots: tasks that can be in the slots of all lanes together.
+ * GPUME_NOMEM: it is as it was, but must be finished even so. */
+int gpume_queue_reserve(
     struct gpume_queue *queue, const struct gpume_plan *plan, uint32_t pool, uint32_t in_slots);
 void gpume_queue_finish(struct gpume_queue *queue);
 

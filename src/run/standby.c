@@ -2,35 +2,14 @@
 #include "run/standby.h"
 
 #include "frame/engine.h"
+#include "run/own_params.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 struct gpume_standby {
-    struct gpume_params params;
-    struct gpume_prefilter prefilter;
-    double *weights;
+    struct gpume_own_params own;
     const struct gpume_log *log; /* the caller's */
 };
-
-static int copy_prefilter(struct gpume_standby *standby, const struct gpume_prefilter *prefilter)
-{
-    standby->prefilter = *prefilter;
-    standby->params.prefilter = &standby->prefilter;
-    if (prefilter->kind != GPUME_PREFILTER_KERNEL || !prefilter->weights ||
-        prefilter->width > GPUME_PREFILTER_SIDE_MAX ||
-        prefilter->height > GPUME_PREFILTER_SIDE_MAX) { /* the first engine refuses it */
-        return GPUME_OK;
-    }
-    const size_t bytes = (size_t)prefilter->width * prefilter->height * sizeof(double);
-    standby->weights = malloc(bytes > 0 ? bytes : 1);
-    if (!standby->weights) {
-        return GPUME_NOMEM;
-    }
-    memcpy(standby->weights, prefilter->weights, bytes);
-    standby->prefilter.weights = standby->weights;
-    return GPUME_OK;
-}
 
 int gpume_standby_create(
     struct gpume_standby **out, const struct gpume_params *params, const struct gpume_log *log)
@@ -40,12 +19,11 @@ int gpume_standby_create(
         return gpume_log_nomem(log, "the standby engine");
     }
     standby->log = log;
-    standby->params = *params;
-    standby->params.backend = GPUME_BACKEND_CPU;
-    standby->params.device = standby->params.devices = NULL;
-    standby->params.cache_dir = NULL;
-    standby->params.memory_max = 0; /* comes on top of what was allowed for the first */
-    if (params->prefilter && copy_prefilter(standby, params->prefilter) != GPUME_OK) {
+    struct gpume_params on_cpu = *params;
+    on_cpu.backend = GPUME_BACKEND_CPU;
+    on_cpu.device = on_cpu.devices = on_cpu.cache_dir = NULL;
+    on_cpu.memory_max = 0; /* comes on top of what was allowed for the first */
+    if (gpume_own_params_init(&standby->own, &on_cpu) != GPUME_OK) {
         gpume_standby_destroy(&standby);
         return gpume_log_nomem(log, "the standby engine");
     }
@@ -56,7 +34,7 @@ int gpume_standby_create(
 void gpume_standby_destroy(struct gpume_standby **standby)
 {
     if (*standby) {
-        free((*standby)->weights);
+        gpume_own_params_finish(&(*standby)->own);
         free(*standby);
         *standby = NULL;
     }
@@ -64,7 +42,7 @@ void gpume_standby_destroy(struct gpume_standby **standby)
 
 int gpume_standby_open_engine(struct gpume_standby *standby, void **engine, struct gpume_plan *plan)
 {
-    return gpume_engine_cpu.open(engine, &standby->params, standby->log, plan);
+    return gpume_engine_cpu.open(engine, &standby->own.params, standby->log, plan);
 }
 
 void gpume_standby_announce(

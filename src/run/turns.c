@@ -137,6 +137,7 @@ void gpume_turns_complete(struct gpume_turn *turn, uint32_t tasks, uint64_t ns)
 {
     turn->submissions--;
     turn->in_flight -= tasks;
+    turn->worked_ns += ns;
     if (tasks > 0) {
         const uint64_t task_ns = ns / tasks + 1;
         turn->task_ns = turn->task_ns == 0 ? task_ns : (3 * turn->task_ns + task_ns) / 4;

@@ -28,6 +28,7 @@ struct gpume_turn {
     uint32_t in_flight;   /* tasks that the engine has */
     uint32_t submissions; /* that the engine has */
     uint64_t task_ns;     /* measured time per task; 0: not measured yet */
+    uint64_t worked_ns;   /* in all */
     bool collecting;      /* its thread waits for the engine, and takes nothing meanwhile */
 };
 

@@ -70,7 +70,8 @@ void gpume_summary_set_lanes(struct gpume_summary *summary, gpume *ctx)
             .busy_ns = lanes[i].busy_ns,
             .host_bytes = lanes[i].host_bytes,
             .device_bytes = lanes[i].device_bytes,
-            .failed = lanes[i].failed};
+            .failed = lanes[i].failed,
+            .unopened = lanes[i].unopened};
         snprintf(lane->backend, sizeof(lane->backend), "%s", lanes[i].backend);
         snprintf(lane->device, sizeof(lane->device), "%s", lanes[i].device);
     }
@@ -83,7 +84,10 @@ static void print_lanes(const struct gpume_summary *summary, FILE *stream)
         const struct gpume_summary_lane *lane = &summary->lanes[i];
         fprintf(stream, "             %s: %s: %" PRIu64 " frame pair%s, busy %.0f %%%s\n",
             lane->backend, lane->device, lane->fields, lane->fields == 1 ? "" : "s",
-            100 * (double)lane->busy_ns / whole, lane->failed ? "; failed" : "");
+            100 * (double)lane->busy_ns / whole,
+            lane->failed     ? "; failed"
+            : lane->unopened ? "; not needed"
+                             : "");
     }
 }
 

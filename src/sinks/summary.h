@@ -41,7 +41,7 @@ struct gpume_statistics {
 struct gpume_summary_lane {
     char backend[32], device[256];
     uint64_t fields, busy_ns, host_bytes, device_bytes;
-    bool failed;
+    bool failed, unopened;
 };
 
 #define GPUME_SUMMARY_LANES_MAX 40u /* more than a context takes */

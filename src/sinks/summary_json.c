@@ -198,6 +198,7 @@ static void put_lanes(struct gpume_json *json, const struct gpume_summary *summa
         gpume_json_count(json, "host_bytes", lane->host_bytes);
         gpume_json_count(json, "device_bytes", lane->device_bytes);
         gpume_json_truth(json, "failed", lane->failed);
+        gpume_json_truth(json, "opened", !lane->unopened);
         gpume_json_end(json);
     }
     gpume_json_end_list(json);

@@ -4,6 +4,8 @@
 . "$(dirname "$0")/common.sh"
 have_vulkan || skip "no Vulkan driver"
 make_clip clip.y4m 48 32 8 150
+at_once='' # with --validate all devices are opened at the start, and not only if the run takes long enough
+have_vulkan --validate && at_once=--validate
 
 # same LIST ARGUMENTS: the files of a run on those devices are those of a run on the CPU.
 same() {
@@ -12,7 +14,7 @@ same() {
     rm -rf want got
     mkdir want got
     (cd want && "$gpume" ../clip.y4m --backend cpu -q -o o "$@") || fail "on the CPU: $*"
-    (cd got && "$gpume" ../clip.y4m --device "$list" -o o "$@" >"$scratch/out" 2>"$scratch/err") ||
+    (cd got && "$gpume" ../clip.y4m --device "$list" -o o $at_once "$@" >"$scratch/out" 2>"$scratch/err") ||
         fail "--device $list $*"
     summary=got/o/summary.json
     cp $summary "$scratch/summary.json"
@@ -23,12 +25,19 @@ same 0,0 --predicted p.y4m
 [ "$(grep -c '^ *vulkan: .*: [0-9]* frame pairs*, busy ' "$scratch/out")" -eq 2 ] || fail "closing summary"
 grep -q '"devices": \[' "$scratch/summary.json" || fail "summary.json"
 grep -q '"device": "0,0"' "$scratch/summary.json" || fail "summary.json: parameters"
+[ -z "$at_once" ] || [ "$(grep -c '"opened": true' "$scratch/summary.json")" -eq 2 ] || fail "--validate: opened"
 same 0,cpu --direction both --ref-distance 1,3 --best-reference -w 2 --check
 same cpu,0,0 -b 16,8 --partition --lambda 4 --subpel 2 -w 2 --frames 20 --predicted p.y4m
-same cpu
 same 0,0 --direction both --confidence --max-memory 64M
 
-# One of them fails, or all: the files are the same.
+# Two frames are no reason to open another device, which the summaries say.
+at_once=''
+same cpu
+same 0,cpu --frames 1
+[ "$(grep -c ': 0 frame pairs, busy 0 %; not needed$' "$scratch/out")" -eq 1 ] || fail "closing summary of two frames"
+[ "$(grep -c '"opened": false' "$scratch/summary.json")" -eq 1 ] || fail "summary.json of two frames"
+
+# One of them fails, or all: the files are the same. The others are opened when that happens.
 if [ -n "${GPUME_FAULT_LAYER:-}" ]; then
     # AT is far below the number of calls, which depends on how fast each engine is.
     lose() { # RESULT AT LIST

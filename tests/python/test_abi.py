@@ -20,7 +20,7 @@ COMPILER = shlex.split(os.environ.get("CC", "")) or ["cc"]
 ON_DEVICE = re.compile(r"(gpume|GPUME)_(array|program|batch|PROGRAM|BATCH)_")
 WITHOUT = {
     "gpume_compute_times", "gpume_compute_times_fill", "gpume_send_plane", "gpume_field_ref",
-    "gpume_stats_ns", "gpume_lane_info", "gpume_lanes_fill"}
+    "gpume_stats_ns", "gpume_lane_info", "gpume_lanes_fill", "gpume_expect", "gpume_open_devices"}
 
 
 def used(names):

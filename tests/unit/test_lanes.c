@@ -15,10 +15,11 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define FRAMES 12u
 #define BLOCKS 16u
-#define ENGINES 2u
+#define ENGINES 3u
 #define PATIENCE_NS 60000000000u
 
 /* --- engines */
@@ -29,6 +30,7 @@ static struct fake {
     uint32_t zeros[BLOCKS]; /* every result */
     struct gpume_stats stats;
     atomic_uint submitted, collected; /* tasks */
+    atomic_uint opened;               /* how often */
 } fakes[ENGINES];
 
 /* What the case has an engine do before it collects tasks, and when it is cancelled. */
@@ -129,6 +131,7 @@ struct run {
     struct gpume_schedule schedule;
     struct gpume_pipeline *pipeline;
     uint32_t sent, received;
+    bool stands_by;
 };
 
 static struct gpume_params params_of(void)
@@ -140,14 +143,35 @@ static struct gpume_params params_of(void)
     return params;
 }
 
-/* Of engines that take one task at a time; a single one has a standby. */
-static void open_run(struct run *run, uint32_t count)
+/* What opening a spare engine gives, and what the case does meanwhile. */
+static int (*before_open)(uint32_t index);
+
+static int open_spare(
+    void *opaque, uint32_t index, struct gpume_pipeline_engine *engine, struct gpume_plan *plan)
+{
+    struct fake *fake = &fakes[1 + index];
+    (void)opaque;
+    const int status = before_open ? before_open(index) : GPUME_OK;
+    if (status != GPUME_OK) {
+        return status;
+    }
+    atomic_fetch_add_explicit(&fake->opened, 1, memory_order_relaxed);
+    *plan = fake->plan;
+    *engine = (struct gpume_pipeline_engine){.ops = &ops, .opaque = fake, .plan = plan};
+    return GPUME_OK;
+}
+
+/* Of engines that take one task at a time, of which `first` are open; where there is one in all, it
+ * has a standby. */
+static void open_run_with(struct run *run, uint32_t count, uint32_t first)
 {
     static const struct gpume_log log = {.fn = on_log};
     static const struct gpume_caps caps = {
         .window_bytes = UINT64_MAX, .align_bytes = 64, .batch_max = 1, .batch_work = UINT64_MAX};
-    struct gpume_pipeline_parts parts = {
-        .engine_count = count, .source = {gpume_schedule_next, &run->schedule}, .log = &log};
+    struct gpume_pipeline_parts parts = {.engine_count = first,
+        .spares = {.count = count - first, .open = open_spare},
+        .source = {gpume_schedule_next, &run->schedule},
+        .log = &log};
     run->params.devices = count > 1 ? "several" : NULL;
     for (uint32_t i = 0; i < count; i++) {
         struct fake *fake = &fakes[i];
@@ -158,11 +182,16 @@ static void open_run(struct run *run, uint32_t count)
         parts.engines[i] =
             (struct gpume_pipeline_engine){.ops = &ops, .opaque = fake, .plan = &fake->plan};
     }
-    if (count == 1) {
+    if (count == 1 || run->stands_by) {
         REQUIRE_EQUAL(gpume_standby_create(&parts.standby, &run->params, &log), GPUME_OK);
     }
     run->schedule = gpume_schedule_make(&fakes[0].plan);
     REQUIRE_EQUAL(gpume_pipeline_open(&run->pipeline, &parts), GPUME_OK);
+}
+
+static void open_run(struct run *run, uint32_t count)
+{
+    open_run_with(run, count, count);
 }
 
 static void close_run(struct run *run, uint32_t count, int status)
@@ -323,6 +352,192 @@ static void test_homes(uint32_t holder)
     close_run(&run, 2, GPUME_OK);
 }
 
+/* --- devices are opened when they are needed */
+
+static struct gpume_lane_info info_of(struct run *run, uint32_t index)
+{
+    struct gpume_lane_info info;
+    gpume_pipeline_get_lane(run->pipeline, index, &info);
+    return info;
+}
+
+static int succeed(const struct fake *fake)
+{
+    (void)fake;
+    return GPUME_OK;
+}
+
+/* Two frames never fill the pool: the other devices stay closed, and say so. */
+static void test_unneeded(void)
+{
+    struct run run = {.params = params_of()};
+    const struct gpume_field *field = NULL;
+    before_collect = succeed;
+    open_run_with(&run, 3, 1);
+    send(&run, 2);
+    REQUIRE_EQUAL(gpume_pipeline_finish(run.pipeline), GPUME_OK);
+    REQUIRE_EQUAL(gpume_pipeline_receive(run.pipeline, &field, GPUME_WAIT), GPUME_OK);
+    gpume_field_release(&field);
+    REQUIRE_EQUAL(gpume_pipeline_receive(run.pipeline, &field, GPUME_WAIT), GPUME_EOF);
+    REQUIRE_EQUAL(gpume_pipeline_lane_count(run.pipeline), 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        const struct gpume_lane_info info = info_of(&run, i);
+        REQUIRE_EQUAL(info.unopened, i > 0);
+        REQUIRE(!info.failed);
+        REQUIRE_EQUAL(info.fields, i == 0);
+        REQUIRE_EQUAL(fakes[i].opened, 0);
+    }
+    close_run(&run, 3, GPUME_OK);
+}
+
+/* The pool is full while the engine is at work, sooner or later for most of its time: the others
+ * are opened, and take a part. */
+static int take_a_while(const struct fake *fake)
+{
+    const struct timespec while_of_others = {.tv_nsec = 1000000};
+    return fake == &fakes[0] ? nanosleep(&while_of_others, NULL) : GPUME_OK;
+}
+
+static void test_needed(void)
+{
+    struct run run = {.params = params_of()};
+    const struct gpume_field *field = NULL;
+    const uint64_t end = gpume_clock_ns() + PATIENCE_NS;
+    before_collect = take_a_while;
+    open_run_with(&run, 3, 1);
+    while (gpume_clock_ns() < end && (fakes[1].submitted == 0 || fakes[2].submitted == 0)) {
+        send(&run, UINT32_MAX);
+        const int status = gpume_pipeline_receive(run.pipeline, &field, 0);
+        REQUIRE(status == GPUME_OK || status == GPUME_AGAIN);
+        gpume_field_release(&field);
+    }
+    for (uint32_t i = 0; i < 3; i++) {
+        REQUIRE_EQUAL(fakes[i].opened, i > 0);
+        REQUIRE(fakes[i].submitted > 0 && !info_of(&run, i).unopened);
+    }
+    close_run(&run, 3, GPUME_OK);
+}
+
+/* All are opened because the caller asks for it; one of them cannot be, with a warning. */
+static int fail_first(uint32_t index)
+{
+    return index == 0 ? GPUME_DEVICE : GPUME_OK;
+}
+
+static void test_asked(void)
+{
+    struct run run = {.params = params_of()};
+    before_collect = succeed;
+    before_open = fail_first;
+    warnings = 0;
+    open_run_with(&run, 3, 1);
+    REQUIRE_EQUAL(gpume_pipeline_open_devices(run.pipeline), GPUME_OK);
+    REQUIRE_EQUAL(gpume_pipeline_open_devices(run.pipeline), GPUME_OK);
+    REQUIRE_EQUAL(warnings, 1);
+    REQUIRE(info_of(&run, 1).failed && info_of(&run, 1).unopened);
+    REQUIRE(!info_of(&run, 2).failed && !info_of(&run, 2).unopened);
+    REQUIRE_EQUAL(fakes[2].opened, 1);
+    complete(&run);
+    close_run(&run, 3, GPUME_OK);
+    before_open = NULL;
+}
+
+/* A failure that is not the GPU's ends the run. */
+static int refuse(uint32_t index)
+{
+    (void)index;
+    return GPUME_INVALID;
+}
+
+static void test_refused(void)
+{
+    struct run run = {.params = params_of()};
+    struct gpume_frame *frame = NULL;
+    before_collect = succeed;
+    before_open = refuse;
+    open_run_with(&run, 2, 1);
+    REQUIRE_EQUAL(gpume_pipeline_open_devices(run.pipeline), GPUME_INVALID);
+    REQUIRE_EQUAL(gpume_pipeline_acquire(run.pipeline, &frame, GPUME_WAIT), GPUME_INVALID);
+    close_run(&run, 2, GPUME_INVALID);
+    before_open = NULL;
+}
+
+/* The only open device fails: the next one goes on, and after the last one the standby engine, or
+ * the run fails. `spare`: what opening each of the others gives. */
+static int lose_first(const struct fake *fake)
+{
+    return fake == &fakes[0] ? GPUME_DEVICE_LOST : GPUME_OK;
+}
+
+static int fail_all(uint32_t index)
+{
+    (void)index;
+    return GPUME_DEVICE;
+}
+
+static void test_next(int (*spare)(uint32_t index), bool stands_by, uint32_t goes_on)
+{
+    struct run run = {.params = params_of(), .stands_by = stands_by};
+    struct gpume_info info = {0};
+    before_collect = lose_first;
+    before_open = spare;
+    open_run_with(&run, 3, 1);
+    complete(&run);
+    uint64_t fields = 0;
+    for (uint32_t i = 0; i < 3; i++) {
+        REQUIRE_EQUAL(info_of(&run, i).failed, i < goes_on);
+        fields += info_of(&run, i).fields;
+    }
+    REQUIRE_EQUAL(fields, goes_on < 3 ? FRAMES - 1 : 0);
+    gpume_pipeline_get_info(run.pipeline, &info);
+    REQUIRE_EQUAL(info.standby != NULL, goes_on == 3);
+    close_run(&run, 3, GPUME_OK);
+    before_open = NULL;
+}
+
+static void test_none_left(void)
+{
+    struct run run = {.params = params_of()};
+    const struct gpume_field *field = NULL;
+    before_collect = lose_first;
+    before_open = fail_all;
+    open_run_with(&run, 3, 1);
+    send(&run, 2);
+    REQUIRE_EQUAL(gpume_pipeline_receive(run.pipeline, &field, GPUME_WAIT), GPUME_DEVICE_LOST);
+    close_run(&run, 3, GPUME_DEVICE_LOST);
+    before_open = NULL;
+}
+
+/* The run is closed while a device is being opened, in a lane of which nobody knows yet. */
+static atomic_uint opening, closing;
+
+static int wait_for_closing(uint32_t index)
+{
+    (void)index;
+    atomic_fetch_add_explicit(&opening, 1, memory_order_relaxed);
+    return await(&closing, 1) ? GPUME_OK : GPUME_INVALID;
+}
+
+static void tell_closing(void)
+{
+    atomic_store_explicit(&closing, 1, memory_order_relaxed);
+}
+
+static void test_close_meanwhile(void)
+{
+    struct run run = {.params = params_of()};
+    before_collect = lose_first;
+    before_open = wait_for_closing;
+    on_cancel = tell_closing;
+    open_run_with(&run, 2, 1);
+    send(&run, 2);
+    REQUIRE(await(&opening, 1));
+    REQUIRE(info_of(&run, 1).unopened);
+    close_run(&run, 2, GPUME_OK);
+    before_open = NULL;
+    on_cancel = NULL;
+}
+
 /* --- the caller cannot give predictors: it is told so at once, and no engine takes over */
 
 struct predictions {
@@ -378,6 +593,15 @@ int main(void)
     test_turn();
     test_homes(0);
     test_homes(1);
+    test_unneeded();
+    test_needed();
+    test_asked();
+    test_refused();
+    test_next(NULL, false, 1);
+    test_next(fail_first, true, 2);
+    test_next(fail_all, true, 3);
+    test_none_left();
+    test_close_meanwhile();
     test_predict(1, GPUME_INVALID);
     test_predict(1, GPUME_NOMEM);
     test_predict(1, GPUME_CANCELLED);

@@ -239,6 +239,9 @@ static bool next_task(struct gpume_schedule *schedule, struct gpume_task *task)
 
 /* --- one thread in any order */
 
+/* When the engines after the first one are opened. */
+enum opening { AT_ONCE, WHEN_NEEDED, WHEN_NEEDED_BUT_ONE, WHEN_ASKED, OPENINGS };
+
 struct run {
     struct gpume_schedule schedule, expected;
     struct gpume_pipeline *pipeline;
@@ -247,7 +250,11 @@ struct run {
     uint64_t seed;
     uint32_t sent, received;
     int status;
+    enum opening opening;
 };
+
+/* In all runs: engines that were opened late, full submissions, and tasks of each engine. */
+static uint32_t opened_late, full, shared[ENGINES];
 
 static bool send(struct run *run)
 {
@@ -283,21 +290,40 @@ static bool receive(struct run *run)
     return true;
 }
 
+/* Opens the engine after that many others. */
+static int open_spare(
+    void *opaque, uint32_t index, struct gpume_pipeline_engine *engine, struct gpume_plan *plan)
+{
+    const enum opening *opening = opaque;
+    struct fake *fake = &fakes[1 + index];
+    if (fails(fake) || (*opening == WHEN_NEEDED_BUT_ONE && index == 0)) {
+        return GPUME_DEVICE;
+    }
+    *plan = fake->plan;
+    *engine = (struct gpume_pipeline_engine){.ops = &ops, .opaque = fake, .plan = plan};
+    return GPUME_OK;
+}
+
 /* calls: of each engine, before it fails. */
-static void open_run(
-    struct run *run, const struct gpume_plan *plans, uint32_t count, const uint32_t *calls)
+static void open_run(struct run *run, const struct gpume_plan *plans, uint32_t count,
+    const uint32_t *calls, enum opening *opening)
 {
     static const struct gpume_log silent;
-    struct gpume_pipeline_parts parts = {
-        .engine_count = count, .source = {gpume_schedule_next, &run->schedule}, .log = &silent};
+    const uint32_t first = *opening == AT_ONCE ? count : 1;
+    struct gpume_pipeline_parts parts = {.engine_count = first,
+        .spares = {.count = count - first, .open = open_spare, .opaque = opening},
+        .source = {gpume_schedule_next, &run->schedule},
+        .log = &silent};
     for (uint32_t i = 0; i < count; i++) {
         fakes[i] = (struct fake){.plan = plans[i],
             .memory = calloc(plans[i].pool, plans[i].plane_bytes),
             .calls_left = calls[i],
             .seed = run->seed + i};
         REQUIRE(fakes[i].memory && plans[i].ring <= 2 * FRAMES);
-        parts.engines[i] = (struct gpume_pipeline_engine){
-            .ops = &ops, .opaque = &fakes[i], .plan = &fakes[i].plan};
+        if (i < first) {
+            parts.engines[i] = (struct gpume_pipeline_engine){
+                .ops = &ops, .opaque = &fakes[i], .plan = &fakes[i].plan};
+        }
     }
     REQUIRE_EQUAL(gpume_pipeline_open(&run->pipeline, &parts), GPUME_OK);
 }
@@ -309,18 +335,33 @@ static void close_run(struct run *run, uint32_t count)
     REQUIRE_EQUAL(gpume_pipeline_close(&run->pipeline), GPUME_OK);
     for (uint32_t i = 0; i < count; i++) {
         REQUIRE_EQUAL(fakes[i].faults, 0);
+        full += fakes[i].full;
+        shared[i] += fakes[i].tasks;
         free(fakes[i].memory);
     }
 }
 
-static void run_plans(
-    const struct gpume_plan *plans, uint32_t count, const uint32_t *calls, uint64_t seed)
+/* In whatever state they are; while they are closed, if the run ends early, too. */
+static void require_lanes(struct run *run, uint32_t count)
+{
+    REQUIRE_EQUAL(gpume_pipeline_lane_count(run->pipeline), count);
+    for (uint32_t i = 0; i < count; i++) {
+        struct gpume_lane_info info;
+        gpume_pipeline_get_lane(run->pipeline, i, &info);
+        REQUIRE(strcmp(info.device, "fake") == 0 || info.unopened);
+        opened_late += i > 0 && !info.unopened && run->opening != AT_ONCE;
+    }
+}
+
+static void run_plans_opened(const struct gpume_plan *plans, uint32_t count, const uint32_t *calls,
+    uint64_t seed, enum opening opening)
 {
     struct run run = {.schedule = gpume_schedule_make(plans),
         .expected = gpume_schedule_make(plans),
-        .seed = seed};
+        .seed = seed,
+        .opening = opening};
     struct gpume_task task;
-    open_run(&run, plans, count, calls);
+    open_run(&run, plans, count, calls, &opening);
     const uint32_t stop = seed % 4 == 0 ? (uint32_t)seed % 31 : UINT32_MAX; /* closed early */
     while (run.status != GPUME_EOF && run.received < stop && harness_failures == 0) {
         bool moved = false;
@@ -334,9 +375,24 @@ static void run_plans(
             gpume_field_release(&run.held[1]);
             REQUIRE(send(&run) || receive(&run));
         }
+        if (opening == WHEN_ASKED && harness_random(&run.seed) % 4 == 0) {
+            REQUIRE_EQUAL(gpume_pipeline_open_devices(run.pipeline), GPUME_OK);
+        }
     }
+    require_lanes(&run, count);
     REQUIRE(run.status != GPUME_EOF || !next_task(&run.expected, &task));
     close_run(&run, count);
+}
+
+static void run_plans(
+    const struct gpume_plan *plans, uint32_t count, const uint32_t *calls, uint64_t seed)
+{
+    run_plans_opened(plans, count, calls, seed, AT_ONCE);
+    if (count > 1) {
+        const enum opening opening = (enum opening)(1 + seed / 7 % (OPENINGS - 1));
+        const bool could_fail = opening == WHEN_NEEDED_BUT_ONE && count == 2 && calls[0] != NEVER;
+        run_plans_opened(plans, count, calls, seed, could_fail ? WHEN_NEEDED : opening);
+    }
 }
 
 /* Of the same work for engines that take more or fewer tasks at a time. */
@@ -385,7 +441,7 @@ static void test_history(void)
     params.height = HEIGHT;
     params.backend = GPUME_BACKEND_VULKAN;
     make_plan(params, 4, &plan);
-    REQUIRE_EQUAL(gpume_history_init(&history, &plan, plan.pool), GPUME_OK);
+    REQUIRE_EQUAL(gpume_history_reserve(&history, &plan, plan.pool), GPUME_OK);
     const uint32_t taken = plan.slots * plan.batch, end = plan.pool + plan.batch;
     for (uint32_t i = 0; i < end; i++) {
         frames[i].sequence = i;
@@ -404,7 +460,6 @@ static void test_history(void)
 int main(void)
 {
     static const uint32_t lists[][4] = {{1}, {1, 2}, {5, 1, 3}, {9}};
-    uint32_t full = 0, shared[ENGINES] = {0};
     for (uint32_t i = 0; i < 4 * 3 * 2 * 2 * 2 * 3; i++) {
         struct gpume_params params;
         gpume_params_default(&params);
@@ -421,12 +476,9 @@ int main(void)
         params.first_target = i % 5 == 1 ? 20 : 0;
         params.target_count = i % 5 == 2 ? 30 : 0;
         run_all(params, i + 1);
-        full += fakes[0].full;
-        for (uint32_t j = 0; j < ENGINES; j++) {
-            shared[j] += fakes[j].tasks;
-        }
     }
     test_history();
+    REQUIRE(opened_late > 0);
     REQUIRE(full > 0 && shared[0] > 0 && shared[1] > 0 && shared[2] > 0);
     return harness_verdict();
 }

@@ -276,6 +276,14 @@ GPUME_API void gpume_field_release(const struct gpume_field **field);
 /* [any] Ends the run early: every waiting and later call returns GPUME_CANCELLED. */
 GPUME_API void gpume_cancel(gpume *ctx);
 
+/* [any] So many frames will be sent in all, as far as is known; 0: unknown, as at the beginning. A
+ * device of params.devices is opened only if enough is left to do for that to pay. */
+GPUME_API int gpume_expect(gpume *ctx, uint64_t frames);
+
+/* [any] Opens all devices of params.devices now, without waiting for the work to need them, and
+ * returns when that is done. For programs that measure or check devices. */
+GPUME_API int gpume_open_devices(gpume *ctx);
+
 /* [free] 10 log10(peak^2 * pixels / sse) with peak = 2^bits - 1; infinity where sse is 0. */
 GPUME_API double gpume_psnr(uint32_t bits, uint64_t pixels, uint64_t sse);
 
@@ -299,7 +307,8 @@ struct gpume_info {
     uint32_t blocks_x, blocks_y;
     uint64_t candidates;   /* vectors tried for a block that lies far from any edge */
     uint64_t host_bytes;   /* planned host memory, allocated by gpume_open; not the check's */
-    uint64_t device_bytes; /* planned device memory, allocated by gpume_open */
+    uint64_t device_bytes; /* planned device memory, allocated by gpume_open; of several devices,
+                              both are those of the open ones */
     const char *search;    /* the implementation in use, as gpume_list_searches names it */
     bool eliminates;       /* candidates that cannot win may be skipped: elimination */
     /* If the last GPU failed during the run (GPUME_BACKEND_AUTO): the engine that took over, and
@@ -326,7 +335,9 @@ struct gpume_lane_info {
     uint64_t host_bytes, device_bytes;              /* planned; with what fields need */
     uint64_t fields;                                /* as in gpume_stats, like busy_ns */
     uint64_t busy_ns;
-    bool failed; /* it is not used any more */
+    bool failed;   /* it is not used any more */
+    bool unopened; /* it has not been needed so far, or could not be opened (failed): it has no
+                      memory, and driver and search are "" */
 };
 
 /* [any] Fills in up to capacity entries, `stride` bytes apart, and sets *count to their number. */

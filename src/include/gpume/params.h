@@ -225,10 +225,11 @@ struct gpume_params {
     /* Several devices, which share the work as fast as each of them is: indices in
      * gpume_list_devices or parts of names, separated by commas (one before a space belongs to a
      * name); "all", which stands for every hardware GPU; "cpu", which stands for the CPU engine. A
-     * device may be named more than once. The results do not depend on the list. When a GPU fails,
-     * the others take over its work, and after the last one, with GPUME_BACKEND_AUTO, the CPU
-     * engine. memory_max is divided equally. NULL (default): one device, params.device; not both.
-     */
+     * device may be named more than once. The results do not depend on the list. The first device
+     * is opened by gpume_open, each other one when those that are open do not keep up with the
+     * sender (gpume_expect, gpume_open_devices). When a GPU fails, the others take over its work,
+     * and after the last one, with GPUME_BACKEND_AUTO, the CPU engine. memory_max is divided
+     * equally. NULL (default): one device, params.device; not both. */
     const char *devices;
 };
 
