@@ -4,7 +4,7 @@
  * implementations of the search; or all of it as JSON. Having no device is no error, since the CPU
  * engine always works.
  */
-#include "base/names.h"
+#include "base/params.h"
 #include "base/status.h"
 #include "commands.h"
 #include "console.h"
@@ -195,7 +195,7 @@ static enum gpume_exit run(const void *opaque)
     return GPUME_EXIT_DONE;
 }
 
-static const struct gpume_option table[] = {
+static struct gpume_option table[] = {
     {.heading = "Messages"},
     {GPUME_OPTION_JSON, .help = "print the tables as one JSON object"},
     {GPUME_OPTION_VERBOSE},

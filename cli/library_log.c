@@ -3,86 +3,50 @@
 
 #include "console.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define LINE_BYTES 2048
 
-/* A name comes after the longer ones that begin with it. */
-static const struct {
-    const char *library, *command;
-} names[] = {
-    {"gpume_list_devices", "'gpume devices'"},
-    {"GPUME_DIRECTION_BOTH", "--direction both"},
-    {"GPUME_INTERPOLATION_HEVC", "--interpolation hevc"},
-    {"GPUME_PREDICTOR_GIVEN", "FILE"},
-    {"GPUME_SUBPEL_REFINE", "--subpel-search refine"},
-    {"params.backend = GPUME_BACKEND_CPU", "--backend cpu"},
-    {"params.backend", "--backend"},
-    {"params.bidirectional", "--bidirectional"},
-    {"params.bits", "bits per sample"},
-    {"params.block", "--block"},
-    {"params.candidates", "--candidates"},
-    {"params.check", "--check"},
-    {"params.confidence", "--confidence"},
-    {"params.devices", "--device"},
-    {"params.device", "--device"},
-    {"params.direction", "--direction"},
-    {"params.distances", "--ref-distance"},
-    {"params.edge", "--edge"},
-    {"params.lambda", "--lambda"},
-    {"params.memory_max", "--max-memory"},
-    {"params.metric", "--metric"},
-    {"params.no_elimination", "--no-elimination"},
-    {"params.partition", "--partition"},
-    {"params.passes", "--passes"},
-    {"params.predictor", "--predictor"},
-    {"params.prefilter", "--prefilter"},
-    {"params.rate and params.lambda above 0", "--lambda above 0 or --qp"},
-    {"params.rate", "--lambda or --qp"},
-    {"params.ref_distance", "--ref-distance"},
-    {"params.refine_metric", "--refine-metric"},
-    {"params.search", "--search"},
-    {"params.shapes, where both halves may follow each square but the smallest",
-        "--block, e.g. -b 64..8 or -b 64..8+rect"},
-    {"params.shapes", "--block"},
-    {"params.subpel", "--subpel"},
-    {"params.threads", "--threads"},
-    {"params.validate", "--validate"},
-    {"params.window_x", "--window"},
-    {"params.window_y", "--window"},
-};
-
-/* The length of the library's name at the start of text, and the command's name for it; 1 and NULL
- * if there is none. */
-static size_t match(const char *text, const char **command)
+static void append(char *line, const char *before, const char *text)
 {
-    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-        const size_t length = strlen(names[i].library);
-        if (strncmp(text, names[i].library, length) == 0) {
-            *command = names[i].command;
-            return length;
-        }
+    const size_t used = strlen(line);
+    if (text) {
+        snprintf(line + used, LINE_BYTES - used, "%s%s", before, text);
     }
-    *command = NULL;
-    return 1;
+}
+
+/* "--window 600"; "bits 16" where no option sets the parameter. */
+static void append_option(
+    char *line, const char *before, const struct gpume_param *param, const char *value)
+{
+    append(line, before, param->option ? "--" : "");
+    append(line, "", param->option ? param->option : param->name);
+    append(line, " ", value);
 }
 
 void gpume_library_log(void *opaque, enum gpume_log_level level, const char *line)
 {
-    char text[LINE_BYTES];
-    size_t used = 0;
-    while (*line) {
-        const char *command;
-        const size_t taken = match(line, &command), added = command ? strlen(command) : 1;
-        if (used + added >= sizeof(text)) {
-            break;
-        }
-        memcpy(text + used, command ? command : line, added);
-        used += added;
-        line += taken;
-    }
-    text[used] = '\0';
+    const struct gpume_message *message = gpume_log_message();
+    char text[LINE_BYTES] = "";
     (void)opaque;
+    if (!message) {
+        gpume_console_log(text, level, line);
+        return;
+    }
+    if (message->param) {
+        append_option(text, "", message->param, message->value);
+        append(text, "", ": ");
+    }
+    append(text, "", message->text);
+    if (message->other) {
+        append_option(text, " ", message->other, message->other_value);
+    }
+    append(text, "", message->rest);
+    const char *option = message->param ? message->param->option : NULL;
+    if (option && message->value && strcmp(option, "device") == 0) {
+        append(text, "; ", "'gpume devices' lists them");
+    }
     gpume_console_log(text, level, text);
 }
 

@@ -8,8 +8,8 @@
 
 #include "gpume/gpume.h"
 
-/* A gpume_log_fn for parameters of the library: replaces the names of parameters by the names of
- * options and passes the line to gpume_console_log. opaque is not used. */
+/* A gpume_log_fn for parameters of the library: passes the line to gpume_console_log, with the
+ * names of options where it names parameters. opaque is not used. */
 void gpume_library_log(void *opaque, enum gpume_log_level level, const char *line);
 
 /* gpume_params_check, whose message goes to gpume_library_log. */

@@ -93,6 +93,16 @@ int gpume_params_check(const struct gpume_params *params)
     return status;
 }
 
+const struct gpume_param *gpume_param_at(uint32_t index)
+{
+    return index < gpume_params_count ? &gpume_params_table[index] : NULL;
+}
+
+const struct gpume_message *gpume_log_message(void)
+{
+    return gpume_log_current();
+}
+
 int gpume_searches_fill(const char *device, struct gpume_search_info *out, size_t stride,
     uint32_t capacity, uint32_t *count)
 {
@@ -124,7 +134,8 @@ static int refuse_search(const struct gpume *ctx, const char *name, const char *
                 searches[i].name, searches[i].backend == GPUME_BACKEND_CPU ? "cpu" : "vulkan");
         }
     }
-    return gpume_log_fail(ctx->log, status, "params.search %s: %s; there are %s", name, why, names);
+    return gpume_log_refuse(
+        ctx->log, status, gpume_about(GPUME_PARAM(search), name), "%s; there are %s", why, names);
 }
 
 /* A name means one engine: auto becomes that one. */
@@ -327,8 +338,7 @@ static bool find_frames(const struct gpume *ctx, struct gpume_task *task)
 {
     bool found = find_frame(ctx, task->target, &task->target) &&
                  find_frame(ctx, task->reference, &task->reference) &&
-                 task->more_count < GPUME_REFERENCES_MAX &&
-                 (task->more_count == 0 || ctx->params.best_reference);
+                 task->more_count < GPUME_REFERENCES_MAX;
     for (uint32_t i = 0; found && i < task->more_count; i++) {
         found = find_frame(ctx, task->more[i], &task->more[i]);
     }
@@ -342,18 +352,23 @@ int gpume_search(gpume *ctx, const struct gpume_task *task)
         return GPUME_INVALID;
     }
     if (ctx->params.direction != GPUME_DIRECTION_MANUAL) {
-        return gpume_log_fail(
-            ctx->log, GPUME_INVALID, "gpume_search needs params.direction GPUME_DIRECTION_MANUAL");
+        const struct gpume_param *direction = GPUME_PARAM(direction);
+        return gpume_log_refuse(ctx->log, GPUME_INVALID,
+            gpume_about_two(direction, NULL, direction, "manual"), "gpume_search needs");
     }
     const int status = gpume_sized_read(&own, sizeof(own), task, "gpume_task", ctx->log);
     if (status != GPUME_OK) {
         return status;
     }
+    if (own.more_count > 0 && !ctx->params.best_reference) {
+        return gpume_log_refuse(ctx->log, GPUME_INVALID,
+            gpume_about(GPUME_PARAM(best_reference), NULL),
+            "is needed for several references of one gpume_search");
+    }
     if (!find_frames(ctx, &own)) {
         return gpume_log_fail(ctx->log, GPUME_INVALID,
             "gpume_search: target %llu, reference %llu: must be among the newest %llu of the "
-            "frames %llu to %lld that have been sent (the largest distance + 1); more references "
-            "need params.best_reference",
+            "frames %llu to %lld that have been sent (the largest distance + 1)",
             (unsigned long long)task->target, (unsigned long long)task->reference,
             (unsigned long long)ctx->searchable, (unsigned long long)ctx->params.first_frame,
             (long long)(ctx->params.first_frame + ctx->sent_count) - 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "bench/rows.h"
 
-#include "base/names.h"
+#include "base/params.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 /* The page: one file without scripts, whose charts are drawings in it. */
 #include "coded/versus_table.h"
 
-#include "base/names.h"
+#include "base/params.h"
 #include "files/text_file.h"
 #include "html.h"
 

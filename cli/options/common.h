@@ -3,7 +3,7 @@
 #ifndef GPUME_CLI_OPTIONS_COMMON_H
 #define GPUME_CLI_OPTIONS_COMMON_H
 
-#include "base/names.h"
+#include "base/params.h"
 #include "options/option.h"
 #include "options/search_types.h"
 #include "options/types.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "sort/time.h"
 
-#include "base/names.h"
+#include "base/params.h"
 #include "console.h"
 #include "exit.h"
 #include "host.h"

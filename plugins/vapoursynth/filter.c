@@ -17,13 +17,23 @@
 
 /* --- messages */
 
-/* The library names members of its struct; here they are arguments. */
-static void without_prefix(char *text)
+/* The library's line with the names of arguments: those of its parameters, but for the price. */
+static void word_line(const char *line, char *text, size_t bytes)
 {
-    static const char prefix[] = "params.";
-    for (char *at = strstr(text, prefix); at; at = strstr(at, prefix)) {
-        memmove(at, at + sizeof prefix - 1, strlen(at + sizeof prefix - 1) + 1);
+    const struct gpume_message *message = gpume_log_message();
+    if (!message) {
+        snprintf(text, bytes, "%s", line);
+        return;
     }
+    const struct gpume_param *both[] = {message->param, message->other};
+    const char *names[2], *values[] = {message->value, message->other_value};
+    for (int i = 0; i < 2; i++) {
+        names[i] = !both[i] ? "" : strcmp(both[i]->name, "lambda") == 0 ? "price" : both[i]->name;
+        values[i] = both[i] && values[i] ? values[i] : "";
+    }
+    snprintf(text, bytes, "%s%s%s%s%s%s%s%s%s%s", names[0], values[0][0] ? " " : "", values[0],
+        names[0][0] ? ": " : "", message->text, names[1][0] ? " " : "", names[1],
+        values[1][0] ? " " : "", values[1], message->rest ? message->rest : "");
 }
 
 /* Called from threads of the library. */
@@ -35,8 +45,8 @@ static void take_line(void *opaque, enum gpume_log_level level, const char *line
     }
     pthread_mutex_lock(&filter->lock);
     char *text = level == GPUME_LOG_WARNING ? filter->warning : filter->logged;
-    snprintf(text, sizeof filter->logged, "%s: %s", filter->name, line);
-    without_prefix(text);
+    const int length = snprintf(text, sizeof filter->logged, "%s: ", filter->name);
+    word_line(line, text + length, sizeof filter->logged - (size_t)length);
     pthread_mutex_unlock(&filter->lock);
 }
 
@@ -80,6 +90,16 @@ void gpume_filter_fail(struct gpume_filter *filter, const char *format, ...)
 }
 
 /* --- arguments */
+
+const struct gpume_param *gpume_filter_param(size_t offset)
+{
+    const struct gpume_param *param;
+    uint32_t index = 0;
+    while ((param = gpume_param_at(index)) && param->offset != offset) {
+        index++;
+    }
+    return param;
+}
 
 static int entry(struct gpume_filter *filter, const char *key, int i, int min, int max, int other)
 {

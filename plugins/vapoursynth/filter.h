@@ -55,6 +55,10 @@ void gpume_filter_end(struct gpume_filter *filter, uint32_t per_frame, VSMap *ou
 void gpume_filter_fail(struct gpume_filter *filter, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* The library's row of the parameter at this offset: its limits and choices. */
+const struct gpume_param *gpume_filter_param(size_t offset);
+#define GPUME_FILTER_PARAM(member) gpume_filter_param(offsetof(struct gpume_params, member))
+
 /* An argument that is a whole number from min to max; `other` where there is none. */
 int gpume_filter_int(struct gpume_filter *filter, const char *key, int min, int max, int other);
 

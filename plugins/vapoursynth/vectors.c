@@ -62,8 +62,6 @@ static int attach(struct gpume_filter *filter, int n, const VSFrame *target,
 
 static void read_arguments(struct gpume_filter *filter)
 {
-    static const char *const metrics[] = {"sad", "satd", "ssd", NULL};
-    static const char *const edges[] = {"extend", "inside", NULL};
     struct gpume_params *params = &filter->params;
     uint32_t block[2], window[2];
     gpume_filter_pair(filter, "block", GPUME_BLOCK_MIN, GPUME_BLOCK_MAX, 8, block);
@@ -75,8 +73,10 @@ static void read_arguments(struct gpume_filter *filter)
     params->window_x = window[0];
     params->window_y = window[1];
     params->subpel = (uint32_t)gpume_filter_int(filter, "subpel", 1, 4, 1);
-    params->metric = (enum gpume_metric)gpume_filter_choice(filter, "metric", metrics);
-    params->edge = (enum gpume_edge)gpume_filter_choice(filter, "edge", edges);
+    params->metric = (enum gpume_metric)gpume_filter_choice(
+        filter, "metric", GPUME_FILTER_PARAM(metric)->choices);
+    params->edge =
+        (enum gpume_edge)gpume_filter_choice(filter, "edge", GPUME_FILTER_PARAM(edge)->choices);
     gpume_filter_price(filter);
 }
 

@@ -12,7 +12,7 @@ from ctypes import (
     c_ssize_t, c_uint32, c_uint64, c_void_p)
 from typing import TYPE_CHECKING
 
-API_VERSION = 5
+API_VERSION = 6
 
 BLOCK_MIN = 4
 SIDE_MAX = 1048576
@@ -49,6 +49,8 @@ ENUMS = {
     "gpume_direction": dict(
         DIRECTION_PAST=0, DIRECTION_FUTURE=1, DIRECTION_BOTH=2, DIRECTION_MANUAL=3),
     "gpume_backend": dict(BACKEND_AUTO=0, BACKEND_VULKAN=1, BACKEND_CPU=2),
+    "gpume_param_type": dict(
+        PARAM_NUMBER=0, PARAM_FLAG=1, PARAM_CHOICE=2, PARAM_TEXT=3, PARAM_LIST=4, PARAM_OTHER=5),
     "gpume_prefilter_kind": dict(
         PREFILTER_GAUSS=0, PREFILTER_BOX=1, PREFILTER_MEDIAN=2, PREFILTER_BILATERAL=3,
         PREFILTER_KERNEL=4),
@@ -111,6 +113,20 @@ class Params(ctypes.Structure):
         ("distances", c_uint32 * DISTANCES_MAX), ("distance_count", c_uint32),
         ("best_reference", c_bool), ("bidirectional", c_bool), ("candidates", c_uint32),
         ("confidence", c_bool), ("refine_metric", c_int), ("devices", c_char_p)]
+
+
+class Param(ctypes.Structure):
+    _fields_ = [
+        ("name", c_char_p), ("offset", c_size_t), ("bytes", c_size_t), ("type", c_int),
+        ("least", c_uint64), ("most", c_uint64), ("choices", POINTER(c_char_p)),
+        ("constants", c_char_p), ("unit", c_char_p), ("speed_only", c_bool), ("since", c_uint32),
+        ("option", c_char_p), ("option_value", c_char_p), ("help", c_char_p)]
+
+
+class Message(ctypes.Structure):
+    _fields_ = [
+        ("param", POINTER(Param)), ("value", c_char_p), ("text", c_char_p),
+        ("other", POINTER(Param)), ("other_value", c_char_p), ("rest", c_char_p)]
 
 
 class Task(ctypes.Structure):
@@ -213,7 +229,8 @@ class Minimum(ctypes.Structure):
 # By the name of the C struct.
 STRUCTS = {
     "gpume_vector": Vector, "gpume_plane": Plane, "gpume_block_size": BlockSize,
-    "gpume_prefilter": Prefilter, "gpume_params": Params, "gpume_task": Task,
+    "gpume_prefilter": Prefilter, "gpume_params": Params, "gpume_param": Param,
+    "gpume_message": Message, "gpume_task": Task,
     "gpume_sums": Sums, "gpume_layer": Layer, "gpume_part": Part, "gpume_field": Field,
     "gpume_info": Info, "gpume_stage": Stage, "gpume_stats": Stats, "gpume_device": Device,
     "gpume_search_info": SearchInfo, "gpume_compute_params": ComputeParams,
@@ -232,6 +249,8 @@ FUNCTIONS = {
     "gpume_version": (c_char_p,),
     "gpume_params_fill": (c_int, POINTER(Params)),
     "gpume_params_check": (c_int, POINTER(Params)),
+    "gpume_param_at": (POINTER(Param), c_uint32),
+    "gpume_log_message": (POINTER(Message),),
     "gpume_open": (c_int, _handle, POINTER(Params)),
     "gpume_close": (c_int, _handle),
     "gpume_frame_acquire": (c_int, c_void_p, _handle, POINTER(Plane), c_uint32),

@@ -11,11 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _abi
-from ._library import Handle, Log, library
+from ._library import Handle, Log, library, table
 from ._options import choice_of
 
 _METHODS = ("auto", "radix", "bitonic")
-_BACKENDS = ("auto", "vulkan", "cpu")
 
 
 def _whole(array: Any) -> np.ndarray:
@@ -48,7 +47,7 @@ class Compute:
                  cache_dir: str | None = None, validate: bool = False) -> None:
         params = _abi.filled(_abi.ComputeParams, library().gpume_compute_params_fill)
         log = Log()
-        params.backend = choice_of("backend", backend, _BACKENDS)
+        params.backend = choice_of("backend", backend, table()["backend"].choices)
         params.device = None if device is None else str(device).encode()
         params.cache_dir = None if cache_dir is None else str(cache_dir).encode()
         params.validate = validate

@@ -9,13 +9,13 @@ import ctypes.util
 import functools
 import logging
 import os
-import re
 import threading
 import time
 import weakref
 from typing import Callable, TypeVar
 
 from . import _abi
+from ._params import Param, line_of, param_of
 from .errors import error_of
 
 Result = TypeVar("Result")
@@ -26,33 +26,6 @@ _levels = {
     _abi.LOG_INFO: logging.INFO,
     _abi.LOG_DEBUG: logging.DEBUG,
 }
-
-
-# What the library calls its parameters, where the options of this package have other names.
-_WORDS = {
-    "gpume_list_devices": "gpume.devices()",
-    "params.backend = GPUME_BACKEND_CPU": 'backend="cpu"',
-    "params.backend = GPUME_BACKEND_VULKAN": 'backend="vulkan"',
-    "params.no_elimination": "elimination",
-    "params.rate and params.lambda above 0": "lambda_ above 0",
-    "params.rate": "lambda_ or qp",
-    "params.lambda": "lambda_",
-    "params.distances": "ref_distance",
-    "params.shapes": "block",
-    "params.window_x": "window",
-    "params.window_y": "window",
-    "params.predictor GPUME_PREDICTOR_GIVEN": "predictor",
-    "GPUME_INTERPOLATION_HEVC": 'interpolation="hevc"',
-    "GPUME_SUBPEL_REFINE": 'subpel_search="refine"',
-    "GPUME_DIRECTION_BOTH": 'direction="both"',
-    "params.": "",
-}
-_NAMES = re.compile("|".join(sorted(map(re.escape, _WORDS), key=len, reverse=True)))
-
-
-def _in_python(line: str) -> str:
-    """A line of the library with the names that its parameters have here."""
-    return _NAMES.sub(lambda name: _WORDS[name[0]], line)
 
 
 def _load() -> ctypes.CDLL:
@@ -83,6 +56,16 @@ def library() -> ctypes.CDLL:
     return loaded
 
 
+@functools.lru_cache(maxsize=None)
+def table() -> dict[str, Param]:
+    """The table of parameters, by the names of members of ``struct gpume_params``."""
+    params: dict[str, Param] = {}
+    while row := library().gpume_param_at(len(params)):
+        param = param_of(row.contents)
+        params[param.name] = param
+    return params
+
+
 class Log:
     """Receives the log lines of one context, from any thread.
 
@@ -95,7 +78,8 @@ class Log:
         self._errors = errors
 
         def receive(_opaque, level, line):
-            text = _in_python(line.decode(errors="replace"))
+            message = library().gpume_log_message()
+            text = line_of(message.contents) if message else line.decode(errors="replace")
             if level == _abi.LOG_ERROR:
                 errors.append(text)
             else:

@@ -10,7 +10,7 @@ from typing import Any, Callable, Mapping, Sequence, Tuple, TypedDict, Union
 import numpy as np
 
 from . import _abi
-from ._library import Log, library
+from ._library import Log, library, table
 
 Shape = Tuple[int, int]
 Block = Union[int, str, Shape, Sequence[Union[int, str, Shape]]]
@@ -114,23 +114,9 @@ _RENAMED = {
     "start": "first_target", "frames": "target_count", "max_memory": "memory_max",
     "no_elimination": "elimination"}
 
-_CHOICES = {
-    "edge": ("extend", "inside"),
-    "metric": ("sad", "satd", "ssd"),
-    "interpolation": ("h264", "hevc", "bilinear"),
-    "subpel_search": ("refine", "full"),
-    "refine_metric": ("metric", "sad", "satd", "ssd"),
-    "direction": ("past", "future", "both", "manual"),
-    "backend": ("auto", "vulkan", "cpu"),
-}
-_NUMBERS = {
-    "subpel": 32, "passes": 32, "candidates": 32, "threads": 32, "memory_max": 64,
-    "first_frame": 64, "first_target": 64, "target_count": 64}
-_FLAGS = {
-    "best_reference": "best_reference", "bidirectional": "bidirectional", "partition": "partition",
-    "confidence": "confidence", "check": "check", "validate": "validate",
-    "predicted": "want_predicted", "keep_frames": "want_frames"}
-_TEXTS = ("search", "cache_dir", "device", "devices")
+# Options that are not simply the value of a member.
+_COMPOSED = frozenset(
+    ("block", "window", "ref_distance", "lambda_", "predictor", "prefilter", "elimination"))
 
 
 def _number(name: str, value: Any, bits: int = 32) -> int:
@@ -279,14 +265,19 @@ class Setup:
 
     def _set_plain(self, options: Mapping[str, Any]) -> None:
         params = self.params
-        for name in _CHOICES.keys() & options.keys():
-            setattr(params, name, choice_of(name, options[name], _CHOICES[name]))
-        for name in _NUMBERS.keys() & options.keys():
-            setattr(params, name, _number(name, options[name], _NUMBERS[name]))
-        for name in _FLAGS.keys() & options.keys():
-            setattr(params, _FLAGS[name], bool(options[name]))
-        for name in options.keys() & set(_TEXTS):
-            setattr(params, name, str(options[name]).encode())
+        for param in table().values():
+            name = param.keyword
+            if name not in options or name in _COMPOSED:
+                continue
+            value = options[name]
+            if param.kind == _abi.PARAM_CHOICE:
+                setattr(params, param.name, choice_of(name, value, param.choices))
+            elif param.kind == _abi.PARAM_NUMBER:
+                setattr(params, param.name, _number(name, value, param.bits))
+            elif param.kind == _abi.PARAM_FLAG:
+                setattr(params, param.name, bool(value))
+            else:
+                setattr(params, param.name, str(value).encode())
         params.no_elimination = not options.get("elimination", True)
 
     def _set_blocks(self, options: Mapping[str, Any]) -> None:

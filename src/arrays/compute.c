@@ -4,6 +4,7 @@
 #include "base/args.h"
 #include "base/clock.h"
 #include "base/locked_log.h"
+#include "base/params.h"
 #include "base/sized.h"
 #include "base/status.h"
 
@@ -488,8 +489,9 @@ int gpume_program_create(
         return GPUME_INVALID;
     }
     if (!compute->ops->program_create) {
-        return gpume_log_fail(compute->log, GPUME_UNSUPPORTED,
-            "programs need a Vulkan device; use params.backend = GPUME_BACKEND_VULKAN");
+        return gpume_log_refuse(compute->log, GPUME_UNSUPPORTED,
+            gpume_about_two(NULL, NULL, GPUME_PARAM(backend), "vulkan"),
+            "programs need a Vulkan device; use");
     }
     struct gpume_program *program = malloc(sizeof(*program));
     if (!program) {

@@ -1,26 +1,39 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/args.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
+int gpume_args_check_number(
+    const struct gpume_param *param, uint64_t value, const struct gpume_log *log)
+{
+    char text[24];
+    if (value >= param->least && value <= param->most) {
+        return GPUME_OK;
+    }
+    snprintf(text, sizeof(text), "%" PRIu64, value);
+    if (!param->choices) {
+        return gpume_log_refuse(log, GPUME_INVALID, gpume_about(param, text),
+            "must be from %" PRIu64 " to %" PRIu64, param->least, param->most);
+    }
+    return gpume_log_refuse(log, GPUME_INVALID, gpume_about(param, text),
+        "must be from 0 (%s) to %" PRIu64 " (%s)", param->choices[0], param->most,
+        param->choices[param->most]);
+}
+
 int gpume_args_check(enum gpume_backend backend, const struct gpume_log *log)
 {
-    if ((unsigned)backend > GPUME_BACKEND_CPU) {
-        return gpume_log_fail(log, GPUME_INVALID,
-            "params.backend %u: must be one of enum gpume_backend", (unsigned)backend);
-    }
-    return GPUME_OK;
+    return gpume_args_check_number(GPUME_PARAM(backend), (unsigned)backend, log);
 }
 
 int gpume_args_check_cpu(const char *device, bool validate, const struct gpume_log *log)
 {
-    if (device) {
-        gpume_log_write(log, GPUME_LOG_ERROR,
-            "params.device %s: the CPU has no devices; leave it out or choose another "
-            "params.backend",
-            device);
-    } else if (validate) {
-        gpume_log_write(log, GPUME_LOG_ERROR,
-            "params.validate: the CPU has nothing to validate; leave it out or choose another "
-            "params.backend");
-    }
-    return device || validate ? GPUME_INVALID : GPUME_OK;
+    const char *has = device     ? "the CPU has no devices; leave it out or choose another"
+                      : validate ? "the CPU has nothing to validate; leave it out or choose another"
+                                 : NULL;
+    return has ? gpume_log_refuse(log, GPUME_INVALID,
+                     gpume_about_two(device ? GPUME_PARAM(device) : GPUME_PARAM(validate), device,
+                         GPUME_PARAM(backend), NULL),
+                     "%s", has)
+               : GPUME_OK;
 }

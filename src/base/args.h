@@ -10,6 +10,10 @@
 
 #include <stdbool.h>
 
+/* Whether the value is within the limits of the parameter's row. */
+int gpume_args_check_number(
+    const struct gpume_param *param, uint64_t value, const struct gpume_log *log);
+
 int gpume_args_check(enum gpume_backend backend, const struct gpume_log *log);
 
 /* The CPU has neither devices nor validation. device: NULL for none. */

@@ -3,6 +3,17 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
+
+#define LINE_BYTES 1024
+
+/* The line that this thread is logging. */
+static _Thread_local const struct gpume_message *current;
+
+const struct gpume_message *gpume_log_current(void)
+{
+    return current;
+}
 
 void gpume_log_write(
     const struct gpume_log *log, enum gpume_log_level level, const char *format, ...)
@@ -10,12 +21,68 @@ void gpume_log_write(
     if (!log || !log->fn) {
         return;
     }
-    char line[1024];
+    char line[LINE_BYTES];
     va_list args;
     va_start(args, format);
     vsnprintf(line, sizeof(line), format, args);
     va_end(args);
     log->fn(log->opaque, level, line);
+}
+
+void gpume_log_repeat(const struct gpume_log *log, enum gpume_log_level level,
+    const struct gpume_message *message, const char *line)
+{
+    const struct gpume_message *before = current;
+    current = message;
+    gpume_log_write(log, level, "%s", line);
+    current = before;
+}
+
+/* "params.window_x 600"; a value that has a constant's name is called by that alone. */
+static void name_param(const struct gpume_param *param, const char *value, char *text, size_t bytes)
+{
+    const size_t used = strlen(text);
+    bool is_choice = false;
+    for (size_t i = 0; value && param->choices && param->choices[i]; i++) {
+        is_choice = is_choice || strcmp(param->choices[i], value) == 0;
+    }
+    if (!is_choice) {
+        snprintf(text + used, bytes - used, "params.%s%s%s", param->name, value ? " " : "",
+            value ? value : "");
+        return;
+    }
+    snprintf(text + used, bytes - used, "%s%s", param->constants, value);
+    for (char *at = text + used; *at; at++) {
+        *at = *at >= 'a' && *at <= 'z' ? (char)(*at - 'a' + 'A') : *at;
+    }
+}
+
+static void append_text(char *text, size_t bytes, const char *more)
+{
+    const size_t used = strlen(text);
+    snprintf(text + used, bytes - used, "%s", more);
+}
+
+void gpume_log_tell(const struct gpume_log *log, enum gpume_log_level level,
+    struct gpume_message message, const char *format, ...)
+{
+    char text[LINE_BYTES / 2], line[LINE_BYTES] = "";
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    message.text = text;
+    if (message.param) {
+        name_param(message.param, message.value, line, sizeof(line));
+        append_text(line, sizeof(line), ": ");
+    }
+    append_text(line, sizeof(line), text);
+    if (message.other) {
+        append_text(line, sizeof(line), " ");
+        name_param(message.other, message.other_value, line, sizeof(line));
+    }
+    append_text(line, sizeof(line), message.rest ? message.rest : "");
+    gpume_log_repeat(log, level, &message, line);
 }
 
 int gpume_log_nomem(const struct gpume_log *log, const char *what)

@@ -6,7 +6,7 @@
 #ifndef GPUME_BASE_LOG_H
 #define GPUME_BASE_LOG_H
 
-#include "gpume/gpume.h"
+#include "base/params.h"
 
 struct gpume_log {
     gpume_log_fn fn; /* NULL: silent */
@@ -26,6 +26,36 @@ void gpume_log_write(const struct gpume_log *log, enum gpume_log_level level, co
 /* Logs an error. The value is the status, for a caller that returns it. */
 #define gpume_log_fail(log, status, ...)                                                           \
     (gpume_log_write(log, GPUME_LOG_ERROR, __VA_ARGS__), (status))
+
+/* Logs a line that names parameters, which programs find with gpume_log_message: message says
+ * which, and `format` makes its text. Program words: "params.window_x 600: must be from 0 to 512".
+ * Strings are needed during the call only. */
+void gpume_log_tell(const struct gpume_log *log, enum gpume_log_level level,
+    struct gpume_message message, const char *format, ...) GPUME_PRINTF(4, 5);
+
+/* The value is the status, for a caller that returns it. */
+#define gpume_log_refuse(log, status, message, ...)                                                \
+    (gpume_log_tell(log, GPUME_LOG_ERROR, message, __VA_ARGS__), (status))
+
+/* Messages about one parameter, or about one and another that it concerns; values may be NULL. */
+static inline struct gpume_message gpume_about(const struct gpume_param *param, const char *value)
+{
+    return (struct gpume_message){.param = param, .value = value};
+}
+
+static inline struct gpume_message gpume_about_two(const struct gpume_param *param,
+    const char *value, const struct gpume_param *other, const char *other_value)
+{
+    return (struct gpume_message){
+        .param = param, .value = value, .other = other, .other_value = other_value};
+}
+
+/* The message whose line this thread is logging, as gpume_log_message gives it to programs. */
+const struct gpume_message *gpume_log_current(void);
+
+/* Logs the same line again, whose parts the message has. */
+void gpume_log_repeat(const struct gpume_log *log, enum gpume_log_level level,
+    const struct gpume_message *message, const char *line);
 
 /* Logs "out of memory for WHAT". Returns GPUME_NOMEM. */
 int gpume_log_nomem(const struct gpume_log *log, const char *what);

@@ -6,7 +6,7 @@
  */
 #include "merge/total.h"
 
-#include "base/names.h"
+#include "base/params.h"
 #include "base/status.h"
 #include "files/csv_reader.h"
 #include "sinks/summary_statistics.h"

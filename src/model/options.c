@@ -1,68 +1,42 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "model/options.h"
 
+#include "base/args.h"
 #include "base/status.h"
 #include "model/rate.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
-int gpume_options_refuse(
-    const struct gpume_log *log, const char *name, uint64_t value, const char *allowed)
-{
-    return gpume_log_fail(
-        log, GPUME_INVALID, "%s %llu: must be %s", name, (unsigned long long)value, allowed);
-}
+#define REFUSE(log, message, ...) gpume_log_refuse(log, GPUME_INVALID, message, __VA_ARGS__)
 
-static int exclude(const struct gpume_log *log, const char *first, const char *second)
-{
-    return gpume_log_fail(log, GPUME_INVALID, "%s: %s", first, second);
-}
-
-int gpume_options_check_ranges(
-    const struct gpume_range *ranges, size_t count, const struct gpume_log *log)
-{
-    for (size_t i = 0; i < count; i++) {
-        const struct gpume_range *range = &ranges[i];
-        if (range->value < range->least || range->value > range->most) {
-            return gpume_options_refuse(log, range->name, range->value, range->allowed);
-        }
-    }
-    return GPUME_OK;
-}
-
+/* What the machine decides, gpume_open checks, and the size of pictures the plan. */
 static int check_ranges(const struct gpume_params *p, const struct gpume_log *log)
 {
-    const struct gpume_range ranges[] = {
-        {"params.bits", p->bits, 8, 16, "from 8 to 16"},
-        {"params.window_x", p->window_x, 0, GPUME_WINDOW_MAX, "from 0 to 512"},
-        {"params.window_y", p->window_y, 0, GPUME_WINDOW_MAX, "from 0 to 512"},
-        {"params.ref_distance", p->ref_distance, 1, GPUME_DISTANCE_MAX, "from 1 to 1024"},
-        {"params.edge", p->edge, 0, GPUME_EDGE_INSIDE, "one of enum gpume_edge"},
-        {"params.direction", p->direction, 0, GPUME_DIRECTION_MANUAL,
-            "one of enum gpume_direction"},
-        {"params.shape_count", p->shape_count, 0, GPUME_SHAPES_MAX, "from 0 to 32"},
-        {"params.interpolation", p->interpolation, 0, GPUME_INTERPOLATION_BILINEAR,
-            "one of enum gpume_interpolation"},
-        {"params.subpel_search", p->subpel_search, 0, GPUME_SUBPEL_FULL,
-            "one of enum gpume_subpel_search"},
-        {"params.metric", p->metric, 0, GPUME_METRIC_SSD, "one of enum gpume_metric"},
-        {"params.refine_metric", p->refine_metric, 0, GPUME_REFINE_BY_SSD,
-            "one of enum gpume_refine_metric"},
-        {"params.lambda", p->lambda, 0, GPUME_LAMBDA_MAX, "at most 256000"},
-        {"params.predictor", p->predictor, 0, GPUME_PREDICTOR_GIVEN, "one of enum gpume_predictor"},
-        {"params.passes", p->passes, 1, GPUME_PASSES_MAX, "from 1 to 8"},
-        {"params.distance_count", p->distance_count, 0, GPUME_DISTANCES_MAX, "from 0 to 16"},
-        {"params.candidates", p->candidates, 1, GPUME_CANDIDATES_MAX, "from 1 to 8"},
-    };
-    return gpume_options_check_ranges(ranges, sizeof(ranges) / sizeof(ranges[0]), log);
+    int status = GPUME_OK;
+    for (uint32_t i = 0; i < gpume_params_count && status == GPUME_OK; i++) {
+        const struct gpume_param *param = &gpume_params_table[i];
+        const bool is_number =
+            param->type == GPUME_PARAM_NUMBER || param->type == GPUME_PARAM_CHOICE;
+        const bool is_elsewhere = param->speed_only || param == GPUME_PARAM(width) ||
+                                  param == GPUME_PARAM(height) || param == GPUME_PARAM(block);
+        if (is_number && param->most > 0 && !is_elsewhere) {
+            status = gpume_args_check_number(param, gpume_param_value(param, p), log);
+        }
+    }
+    return status;
 }
 
 /* --- shapes */
 
 static int check_side(uint32_t side, const struct gpume_log *log)
 {
+    char text[16];
+    snprintf(text, sizeof(text), "%" PRIu32, side);
     return side < GPUME_BLOCK_MIN || side > GPUME_BLOCK_MAX || side % 4 != 0
-               ? gpume_options_refuse(log, "params.block", side, "a multiple of 4 from 4 to 128")
+               ? REFUSE(log, gpume_about(GPUME_PARAM(block), text),
+                     "must be a multiple of 4 from %d to %d", GPUME_BLOCK_MIN, GPUME_BLOCK_MAX)
                : GPUME_OK;
 }
 
@@ -74,8 +48,8 @@ static int check_shape(const struct gpume_params *p, const struct gpume_log *log
     GPUME_TRY(check_side(shape.height, log));
     for (uint32_t i = 0; i < index; i++) {
         if (p->shapes[i].width == shape.width && p->shapes[i].height == shape.height) {
-            return gpume_log_fail(
-                log, GPUME_INVALID, "params.shapes: lists %ux%u twice", shape.width, shape.height);
+            return REFUSE(log, gpume_about(GPUME_PARAM(shapes), NULL), "lists %ux%u twice",
+                shape.width, shape.height);
         }
     }
 fail:
@@ -123,16 +97,17 @@ static int check_partition(const struct gpume_params *p, const struct gpume_log 
         return GPUME_OK;
     }
     if (!p->rate || p->lambda == 0) {
-        return exclude(log, "params.partition", "needs params.rate and params.lambda above 0");
+        return REFUSE(log,
+            gpume_about_two(GPUME_PARAM(partition), NULL, GPUME_PARAM(lambda), "above 0"), "needs");
     }
     for (uint32_t i = 0; i < p->shape_count; i++) {
         largest = p->shapes[i].width > largest ? p->shapes[i].width : largest;
         largest = p->shapes[i].height > largest ? p->shapes[i].height : largest;
     }
     if (p->shape_count < 2 || usable_shapes(p, largest) != p->shape_count) {
-        return exclude(log, "params.partition",
-            "needs a list of squares by halves in params.shapes, where both halves may follow each "
-            "square but the smallest");
+        return REFUSE(log, gpume_about_two(GPUME_PARAM(partition), NULL, GPUME_PARAM(shapes), NULL),
+            "needs squares by halves such as 64,32,16, where both halves may follow each square "
+            "but the smallest, in");
     }
     return GPUME_OK;
 }
@@ -142,33 +117,45 @@ static int check_partition(const struct gpume_params *p, const struct gpume_log 
 static int check_fractions(const struct gpume_params *p, const struct gpume_log *log)
 {
     if (p->subpel != 1 && p->subpel != 2 && p->subpel != 4) {
-        return gpume_options_refuse(log, "params.subpel", p->subpel, "1, 2 or 4");
+        char text[16];
+        snprintf(text, sizeof(text), "%" PRIu32, p->subpel);
+        return REFUSE(log, gpume_about(GPUME_PARAM(subpel), text), "must be 1, 2 or 4");
     }
     if (p->subpel > 1 && p->interpolation == GPUME_INTERPOLATION_HEVC && p->bits > 12) {
-        return gpume_options_refuse(
-            log, "params.bits", p->bits, "at most 12 with GPUME_INTERPOLATION_HEVC");
+        char text[16];
+        snprintf(text, sizeof(text), "%" PRIu32, p->bits);
+        return REFUSE(log,
+            gpume_about_two(GPUME_PARAM(bits), text, GPUME_PARAM(interpolation), "hevc"),
+            "must be at most 12 with");
     }
     return GPUME_OK;
 }
 
 static int check_metrics(const struct gpume_params *p, const struct gpume_log *log)
 {
-    bool refines = p->subpel > 1 && p->subpel_search == GPUME_SUBPEL_REFINE;
-    if (p->refine_metric != GPUME_REFINE_BY_METRIC && !refines) {
-        return exclude(
-            log, "params.refine_metric", "needs params.subpel 2 or 4 and GPUME_SUBPEL_REFINE");
+    const bool fractions = p->subpel > 1;
+    if (p->refine_metric == GPUME_REFINE_BY_METRIC ||
+        (fractions && p->subpel_search == GPUME_SUBPEL_REFINE)) {
+        return GPUME_OK;
     }
-    return GPUME_OK;
+    return REFUSE(log,
+        gpume_about_two(GPUME_PARAM(refine_metric), NULL,
+            fractions ? GPUME_PARAM(subpel_search) : GPUME_PARAM(subpel),
+            fractions ? "refine" : "2 or 4"),
+        "needs");
 }
 
 static int check_rate(const struct gpume_params *p, const struct gpume_log *log)
 {
     if (!p->rate && (p->lambda > 0 || p->predictor != GPUME_PREDICTOR_ZERO)) {
-        return exclude(
-            log, p->lambda > 0 ? "params.lambda" : "params.predictor", "needs params.rate");
+        return REFUSE(log,
+            gpume_about_two(p->lambda > 0 ? GPUME_PARAM(lambda) : GPUME_PARAM(predictor), NULL,
+                GPUME_PARAM(rate), NULL),
+            "needs");
     }
     if (p->predictor == GPUME_PREDICTOR_GIVEN && !p->predict) {
-        return exclude(log, "params.predictor GPUME_PREDICTOR_GIVEN", "needs params.predict");
+        return REFUSE(log,
+            gpume_about_two(GPUME_PARAM(predictor), "given", GPUME_PARAM(predict), NULL), "needs");
     }
     return GPUME_OK;
 }
@@ -210,7 +197,7 @@ static const char *smaller_costs(
 
 /* Every cost by a metric fits 32 bits. */
 static int check_costs(const struct gpume_params *p, const struct gpume_log *log,
-    enum gpume_metric metric, const char *name)
+    enum gpume_metric metric, const struct gpume_param *param)
 {
     uint32_t bits = p->rate ? largest_bits(p) << p->bidirectional : 0, index = 0;
     uint64_t rate = gpume_rate_cost(p->lambda, bits);
@@ -219,9 +206,9 @@ static int check_costs(const struct gpume_params *p, const struct gpume_log *log
         uint32_t height = p->shape_count > 0 ? p->shapes[index].height : p->block;
         uint64_t cost = largest_difference(p, metric, width, height) + rate;
         if (cost > UINT32_MAX) {
-            return gpume_log_fail(log, GPUME_INVALID,
-                "%s: a block of %ux%u could cost %llu, more than 4294967295; use %s", name, width,
-                height, (unsigned long long)cost, smaller_costs(p, metric, rate));
+            return REFUSE(log, gpume_about(param, NULL),
+                "a block of %ux%u could cost %llu, more than 4294967295; use %s", width, height,
+                (unsigned long long)cost, smaller_costs(p, metric, rate));
         }
     } while (++index < p->shape_count);
     return GPUME_OK;
@@ -232,13 +219,11 @@ static int check_costs(const struct gpume_params *p, const struct gpume_log *log
 static int check_distances(const struct gpume_params *p, const struct gpume_log *log)
 {
     for (uint32_t i = 0; i < p->distance_count; i++) {
-        if (p->distances[i] < 1 || p->distances[i] > GPUME_DISTANCE_MAX) {
-            return gpume_options_refuse(log, "params.distances", p->distances[i], "from 1 to 1024");
-        }
+        GPUME_CHECK(gpume_args_check_number(GPUME_PARAM(distances), p->distances[i], log));
         for (uint32_t j = 0; j < i; j++) {
             if (p->distances[i] == p->distances[j]) {
-                return gpume_log_fail(
-                    log, GPUME_INVALID, "params.distances: lists %u twice", p->distances[i]);
+                return REFUSE(log, gpume_about(GPUME_PARAM(distances), NULL), "lists %u twice",
+                    p->distances[i]);
             }
         }
     }
@@ -247,16 +232,20 @@ static int check_distances(const struct gpume_params *p, const struct gpume_log 
 
 static int check_references(const struct gpume_params *p, const struct gpume_log *log)
 {
+    const struct gpume_param *bidirectional = GPUME_PARAM(bidirectional);
     if (!p->bidirectional) {
         return GPUME_OK;
     }
     if (p->direction != GPUME_DIRECTION_BOTH && p->direction != GPUME_DIRECTION_MANUAL) {
-        return exclude(log, "params.bidirectional", "needs GPUME_DIRECTION_BOTH");
+        return REFUSE(
+            log, gpume_about_two(bidirectional, NULL, GPUME_PARAM(direction), "both"), "needs");
     }
-    if (p->candidates > 1 || p->confidence) {
-        return exclude(log, "params.bidirectional",
-            p->confidence ? "cannot be combined with params.confidence"
-                          : "cannot be combined with params.candidates above 1");
+    if (p->confidence || p->candidates > 1) {
+        return REFUSE(log,
+            p->confidence
+                ? gpume_about_two(bidirectional, NULL, GPUME_PARAM(confidence), NULL)
+                : gpume_about_two(bidirectional, NULL, GPUME_PARAM(candidates), "above 1"),
+            "cannot be combined with");
     }
     return GPUME_OK;
 }
@@ -268,8 +257,8 @@ static int check_devices(const struct gpume_params *p, const struct gpume_log *l
     const size_t length = list ? strlen(list) : 1;
     if (length == 0 ||
         (list && (list[0] == ',' || list[length - 1] == ',' || strstr(list, ",,")))) {
-        return gpume_log_fail(log, GPUME_INVALID,
-            "params.devices %s: has an empty entry; separate devices by single commas", list);
+        return REFUSE(log, gpume_about(GPUME_PARAM(devices), list),
+            "has an empty entry; separate devices by single commas");
     }
     return GPUME_OK;
 }
@@ -294,8 +283,8 @@ int gpume_options_check(const struct gpume_params *params, const struct gpume_lo
     GPUME_TRY(check_distances(params, log));
     GPUME_TRY(check_references(params, log));
     GPUME_TRY(check_devices(params, log));
-    GPUME_TRY(check_costs(params, log, params->metric, "params.metric"));
-    GPUME_TRY(check_costs(params, log, gpume_cost_metric(params), "params.refine_metric"));
+    GPUME_TRY(check_costs(params, log, params->metric, GPUME_PARAM(metric)));
+    GPUME_TRY(check_costs(params, log, gpume_cost_metric(params), GPUME_PARAM(refine_metric)));
 fail:
     return status;
 }

@@ -10,20 +10,6 @@
 #include "base/log.h"
 #include "gpume/gpume.h"
 
-/* Logs "NAME VALUE: must be ALLOWED". Returns GPUME_INVALID. */
-int gpume_options_refuse(
-    const struct gpume_log *log, const char *name, uint64_t value, const char *allowed);
-
-struct gpume_range {
-    const char *name;
-    uint64_t value, least, most;
-    const char *allowed; /* least and most in words */
-};
-
-/* Refuses the first value that is out of its range. */
-int gpume_options_check_ranges(
-    const struct gpume_range *ranges, size_t count, const struct gpume_log *log);
-
 /* Puts the defaults where 0 stands for them. */
 void gpume_options_complete(struct gpume_params *params);
 

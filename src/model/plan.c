@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "model/plan.h"
 
+#include "base/args.h"
 #include "base/grid.h"
 #include "base/status.h"
 #include "model/options.h"
+
+#include <inttypes.h>
+#include <stdio.h>
 
 #define PIXELS_MAX (1ull << 32)         /* pixels: 2^32 * 65535^2 < 2^64 bounds every squared sum */
 #define BATCH_BLOCKS (1u << 20)         /* blocks of a submission: enough for any device */
@@ -14,18 +18,21 @@
 
 static int check_frames(const struct gpume_params *p, const struct gpume_log *log)
 {
+    const struct gpume_param *target =
+        p->first_target > 0 ? GPUME_PARAM(first_target) : GPUME_PARAM(target_count);
     const uint64_t pixels = (uint64_t)p->width * p->height;
-    const bool manual = p->direction == GPUME_DIRECTION_MANUAL;
-    const char *none = "0 with GPUME_DIRECTION_MANUAL";
-    const struct gpume_range ranges[] = {
-        /* GPUME_SIDE_MAX keeps coordinates and strides within 31 bits. */
-        {"params.width", p->width, 1, GPUME_SIDE_MAX, "from 1 to 1048576"},
-        {"params.height", p->height, 1, GPUME_SIDE_MAX, "from 1 to 1048576"},
-        {"pixels", pixels, 1, PIXELS_MAX, "at most 4294967296"},
-        {"params.first_target", p->first_target, 0, manual ? 0 : UINT64_MAX, none},
-        {"params.target_count", p->target_count, 0, manual ? 0 : UINT64_MAX, none},
-    };
-    return gpume_options_check_ranges(ranges, sizeof(ranges) / sizeof(ranges[0]), log);
+    /* GPUME_SIDE_MAX keeps coordinates and strides within 31 bits. */
+    GPUME_CHECK(gpume_args_check_number(GPUME_PARAM(width), p->width, log));
+    GPUME_CHECK(gpume_args_check_number(GPUME_PARAM(height), p->height, log));
+    if (pixels > PIXELS_MAX) {
+        return gpume_log_fail(log, GPUME_INVALID, "pixels %llu: must be at most 4294967296",
+            (unsigned long long)pixels);
+    }
+    if (p->direction == GPUME_DIRECTION_MANUAL && gpume_param_value(target, p) > 0) {
+        return gpume_log_refuse(log, GPUME_INVALID,
+            gpume_about_two(target, NULL, GPUME_PARAM(direction), "manual"), "must be 0 with");
+    }
+    return GPUME_OK;
 }
 
 /* Along one axis, the sum over its blocks. units: candidates per pixel. */
@@ -86,9 +93,10 @@ static int plan_blocks(struct gpume_plan *plan, const struct gpume_log *log)
         blocks += plan->layers[i].blocks;
     }
     const uint64_t matches = blocks * plan->kept;
-    return matches <= UINT32_MAX
-               ? GPUME_OK
-               : gpume_options_refuse(log, "matches of all blocks", matches, "at most 4294967295");
+    return matches <= UINT32_MAX ? GPUME_OK
+                                 : gpume_log_fail(log, GPUME_INVALID,
+                                       "matches of all blocks %llu: must be at most 4294967295",
+                                       (unsigned long long)matches);
 }
 
 /* The padded width must hold whole blocks of every layer. */
@@ -383,11 +391,13 @@ static int refuse_memory(
     const struct gpume_plan *plan, uint64_t bytes, const char *how, const struct gpume_log *log)
 {
     const struct gpume_params *p = &plan->params;
-    return gpume_log_fail(log, GPUME_INVALID,
-        "%ux%u pixels, window %ux%u, reference distance %u: %s%llu bytes of memory are needed, "
-        "params.memory_max allows %llu; raise it or use smaller pictures",
+    char allowed[24];
+    snprintf(allowed, sizeof(allowed), "%" PRIu64, p->memory_max);
+    return gpume_log_refuse(log, GPUME_INVALID, gpume_about(GPUME_PARAM(memory_max), allowed),
+        "%ux%u pixels, window %ux%u and reference distance %u need %s%" PRIu64
+        " bytes of memory; raise it or use smaller pictures",
         p->width, p->height, p->window_x, p->window_y, plan->distances[plan->distance_count - 1],
-        how, (unsigned long long)bytes, (unsigned long long)p->memory_max);
+        how, bytes);
 }
 
 int gpume_plan_check_memory(

@@ -23,7 +23,7 @@ int gpume_checker_open(
 {
     struct gpume_checker *checker = calloc(1, sizeof(*checker));
     if (!checker) {
-        return gpume_log_nomem(log, "params.check");
+        return gpume_log_nomem(log, "a second search");
     }
     struct gpume_params plain = *params;
     plain.want_predicted = false;

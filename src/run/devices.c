@@ -60,8 +60,8 @@ static int add(struct gpume_device_list *list, const char *device, const char *n
     const struct gpume_log *log)
 {
     if (list->count == GPUME_DEVICES_MAX) {
-        return gpume_log_fail(log, GPUME_INVALID,
-            "params.devices: more than %u devices; name fewer", GPUME_DEVICES_MAX);
+        return gpume_log_refuse(log, GPUME_INVALID, gpume_about(GPUME_PARAM(devices), NULL),
+            "more than %u devices; name fewer", GPUME_DEVICES_MAX);
     }
     snprintf(list->names[list->count], sizeof(*list->names), "%s", name);
     snprintf(list->devices[list->count++], sizeof(*list->devices), "%s", device);
@@ -104,14 +104,14 @@ static int add_entry(struct gpume_device_list *list, const struct present *prese
     }
     const struct gpume_device *device = find(present, entry, length);
     if (!device) {
-        return gpume_log_fail(log, GPUME_DEVICE,
-            "params.devices %.*s: no such device among %u Vulkan devices; gpume_list_devices lists "
-            "them",
-            (int)length, entry, present->count);
+        char name[256];
+        snprintf(name, sizeof(name), "%.*s", (int)length, entry);
+        return gpume_log_refuse(log, GPUME_DEVICE, gpume_about(GPUME_PARAM(devices), name),
+            "no such device among %u Vulkan devices", present->count);
     }
     if (device->unusable[0]) {
-        return gpume_log_fail(log, GPUME_DEVICE, "%s %s; leave it out of params.devices",
-            device->name, device->unusable);
+        return gpume_log_refuse(log, GPUME_DEVICE, gpume_about(GPUME_PARAM(devices), device->name),
+            "%s; leave it out", device->unusable);
     }
     return add_device(list, device, log);
 }
@@ -133,7 +133,8 @@ int gpume_devices_resolve(
     *list = (struct gpume_device_list){.all = strcmp(text, "all") == 0};
     int status = gpume_list_devices(present.devices, PRESENT_MAX, &present.count);
     if (status != GPUME_OK) {
-        return gpume_log_fail(log, status, "params.devices: the devices cannot be listed");
+        return gpume_log_refuse(
+            log, status, gpume_about(GPUME_PARAM(devices), NULL), "the devices cannot be listed");
     }
     present.count = present.count < PRESENT_MAX ? present.count : PRESENT_MAX;
     for (bool more = true; status == GPUME_OK && more;) {
@@ -143,7 +144,8 @@ int gpume_devices_resolve(
         text += length + more;
     }
     if (status == GPUME_OK && list->count == 0 && !list->all) {
-        status = gpume_log_fail(log, GPUME_DEVICE, "params.devices: there is no hardware GPU");
+        status = gpume_log_refuse(
+            log, GPUME_DEVICE, gpume_about(GPUME_PARAM(devices), NULL), "there is no hardware GPU");
     }
     return status;
 }

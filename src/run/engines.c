@@ -3,6 +3,7 @@
 
 #include "base/args.h"
 #include "base/clock.h"
+#include "base/params.h"
 #include "base/status.h"
 #include "base/workers.h"
 #include "run/devices.h"
@@ -212,16 +213,18 @@ static int open_first(struct opener *opener, struct gpume_engines *engines)
             return GPUME_OK;
         }
         if (gpume_status_is_of_gpu(status)) {
-            gpume_log_write(parts->log, GPUME_LOG_WARNING, GPUME_PIPELINE_UNUSABLE,
-                opener->list.names[opener->first - 1]);
+            gpume_log_tell(parts->log, GPUME_LOG_WARNING,
+                gpume_about(GPUME_PARAM(devices), opener->list.names[opener->first - 1]),
+                GPUME_PIPELINE_UNUSABLE);
         }
     }
     if (gpume_status_is_of_gpu(status)) {
         gpume_standby_destroy(&parts->standby);
         status = params->backend == GPUME_BACKEND_AUTO
                      ? open_on_cpu(params, engines)
-                     : gpume_log_fail(parts->log, status,
-                           "params.devices %s: none of them can be used", params->devices);
+                     : gpume_log_refuse(parts->log, status,
+                           gpume_about(GPUME_PARAM(devices), params->devices),
+                           "none of them can be used");
     }
     close_opener(opener);
     return status;
@@ -257,9 +260,11 @@ static int open_list(const struct gpume_params *params, struct gpume_engines *en
     struct gpume_device_list list;
     struct gpume_params one = *params;
     if (params->device || params->backend == GPUME_BACKEND_CPU) {
-        return gpume_log_fail(log, GPUME_INVALID,
-            "params.devices %s: not together with %s; leave one of them out", params->devices,
-            params->device ? "params.device" : "params.backend GPUME_BACKEND_CPU");
+        struct gpume_message message = gpume_about_two(GPUME_PARAM(devices), params->devices,
+            params->device ? GPUME_PARAM(device) : GPUME_PARAM(backend),
+            params->device ? NULL : "cpu");
+        message.rest = "; leave one of them out";
+        return gpume_log_refuse(log, GPUME_INVALID, message, "cannot be combined with");
     }
     const int status = gpume_devices_resolve(params->devices, log, &list);
     if (status != GPUME_OK) {

@@ -46,8 +46,7 @@ struct gpume_pipeline_engine {
     struct gpume_reason *reason; /* what it logs to; NULL: to the pipeline's log */
 };
 
-#define GPUME_PIPELINE_UNUSABLE                                                                    \
-    "%s, one of params.devices, cannot be used; going on without it" /* its name */
+#define GPUME_PIPELINE_UNUSABLE "cannot be used; going on without it" /* one of params.devices */
 
 /* Devices of a list that are opened in the background, in their order, when the work needs them, or
  * when those before them have failed. */

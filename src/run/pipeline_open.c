@@ -2,6 +2,7 @@
 /* Opening a pipeline, what its lanes report, and closing it. */
 #include "base/clock.h"
 #include "base/parallel.h"
+#include "base/params.h"
 #include "base/status.h"
 #include "run/checker.h"
 #include "run/pipeline_state.h"
@@ -397,8 +398,9 @@ static int open_spare(struct gpume_pipeline *pipeline)
         status = add_engine(pipeline, &engine, &state->lane);
     }
     if (gpume_status_is_of_gpu(status)) {
-        gpume_log_write(pipeline->log, GPUME_LOG_WARNING, GPUME_PIPELINE_UNUSABLE,
-            spares->devices[index].device);
+        gpume_log_tell(pipeline->log, GPUME_LOG_WARNING,
+            gpume_about(GPUME_PARAM(devices), spares->devices[index].device),
+            GPUME_PIPELINE_UNUSABLE);
     }
     pthread_mutex_lock(&pipeline->monitor.mutex);
     state->failed = status != GPUME_OK;

@@ -17,6 +17,9 @@ struct gpume_reason {
     const struct gpume_log *to;
     bool armed; /* the engine is open: keep the last error, not the first one */
     char text[GPUME_REASON_BYTES];
+    struct gpume_message message; /* its parts, in `strings`, if it names parameters */
+    bool has_message;
+    char strings[GPUME_REASON_BYTES];
 };
 
 /* `to` outlives it. It must stay where it is. */

@@ -6,7 +6,7 @@
 #include "sinks/summary.h"
 
 #include "base/grid.h"
-#include "base/names.h"
+#include "base/params.h"
 #include "files/text_file.h"
 #include "files/visible.h"
 #include "sinks/border.h"

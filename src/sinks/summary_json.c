@@ -2,7 +2,7 @@
 /* summary.json. Counts are exact integers; infinity, which JSON cannot represent, is null. */
 #include "sinks/summary.h"
 
-#include "base/names.h"
+#include "base/params.h"
 #include "files/content.h"
 #include "files/json.h"
 #include "files/text_file.h"

@@ -96,9 +96,9 @@ refused 2 --check -- clip.y4m --check=yes
 # Options of the search that do not go together.
 refused 2 --qp --lambda -- clip.y4m --lambda 4 --qp 20
 refused 2 --predictor --lambda --qp -- clip.y4m --predictor median
-refused 2 --partition --lambda 0 --qp -- clip.y4m --partition --block 16,8
-refused 2 --partition --lambda 0 --qp -- clip.y4m --partition --block 16,8 --lambda 0
-refused 2 --partition --block -b 64..8 64..8+rect -- clip.y4m \
+refused 2 --partition --lambda 0 -- clip.y4m --partition --block 16,8
+refused 2 --partition --lambda 0 -- clip.y4m --partition --block 16,8 --lambda 0
+refused 2 --partition --block -- clip.y4m \
     --partition --block 32,8 --lambda 4
 refused 2 --block 16x8 -- clip.y4m --block 16x8,8,16x8
 refused 2 --ref-distance 2 -- clip.y4m --ref-distance 2,1,2
@@ -109,8 +109,8 @@ refused 2 --passes --predictor -- clip.y4m --lambda 4 --predictor zero --passes 
 refused 2 --interpolation --subpel 2 4 -- clip.y4m --interpolation hevc
 refused 2 --subpel-search --subpel 2 4 -- clip.y4m --subpel 1 --subpel-search full
 refused 2 --refine-metric -- clip.y4m --subpel 4 --refine-metric sse
-refused 2 --refine-metric --subpel 2 4 --subpel-search -- clip.y4m --refine-metric satd
-refused 2 --refine-metric --subpel 2 4 --subpel-search -- clip.y4m \
+refused 2 --refine-metric --subpel 2 4 -- clip.y4m --refine-metric satd
+refused 2 --refine-metric --subpel-search refine -- clip.y4m \
     --subpel 4 --subpel-search full --refine-metric satd
 refused 2 --best-reference --ref-distance --direction -- clip.y4m \
     --best-reference --ref-distance 2

@@ -11,7 +11,8 @@ import tempfile
 import unittest
 
 from gpume import _abi
-from gpume._library import library
+from gpume._library import library, table
+from gpume._options import Options
 
 HEADERS = pathlib.Path(os.environ["GPUME_HEADERS"])
 FILES = ["gpume/prefilter.h", "gpume/params.h", "gpume/gpume.h", "gpume/compute.h"]
@@ -114,6 +115,23 @@ class Abi(unittest.TestCase):
                 else:
                     kind = ctypes.c_int if words[0] == "enum" else kinds[words[0]]
                     self.assertIs(python, kind, f"{name}: {c_type}")
+
+    def test_table(self):
+        """The library's table has a row for each member of gpume_params, and its options exist."""
+        rows, row = [], library().gpume_param_at(0)
+        while row:
+            rows.append((row.contents.name.decode(), row.contents.offset, row.contents.bytes))
+            row = library().gpume_param_at(len(rows))
+        wanted = [
+            (name, getattr(_abi.Params, name).offset, getattr(_abi.Params, name).size)
+            for name, *_ in _abi.Params._fields_]
+        self.assertEqual(sorted(rows), sorted(wanted))
+        by_hand = {"predict", "predict_opaque", "log", "log_opaque", "size", "width", "height",
+                   "bits", "block", "ref_distance"}
+        options = {param.keyword for name, param in table().items() if name not in by_hand}
+        self.assertEqual(options - set(Options.__annotations__), set())
+        self.assertEqual(
+            set(Options.__annotations__) - options, {"qp", "block", "ref_distance"} - options)
 
     def test_library(self):
         """The library that was found is of this version."""

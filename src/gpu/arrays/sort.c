@@ -154,9 +154,9 @@ int gpume_k_sort_create(struct gpume_gpu *gpu, const struct gpume_sort_shape *sh
     const struct gpume_sort_task *only, struct gpume_k_sort *out)
 {
     if (!gpu->addresses) {
-        return gpume_log_fail(gpu->log, GPUME_UNSUPPORTED,
-            "%s: no buffer addresses (bufferDeviceAddress), which sorting needs; use "
-            "params.backend = GPUME_BACKEND_CPU",
+        return gpume_log_refuse(gpu->log, GPUME_UNSUPPORTED,
+            gpume_about_two(NULL, NULL, GPUME_PARAM(backend), "cpu"),
+            "%s: no buffer addresses (bufferDeviceAddress), which sorting needs; use",
             gpu->properties.deviceName);
     }
     struct gpume_k_sort sort = gpume_k_sort_shapes(gpu, shape);

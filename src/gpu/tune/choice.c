@@ -437,9 +437,10 @@ static int refuse_search(
 {
     char size[SIZE_BYTES];
     print_size(layer, size);
-    return gpume_log_fail(gpu->log, GPUME_UNSUPPORTED,
-        "params.search %s: not for %u bits, block %s, window %ux%u on %s; leave it out", p->search,
-        p->bits, size, p->window_x, p->window_y, gpu->properties.deviceName);
+    return gpume_log_refuse(gpu->log, GPUME_UNSUPPORTED,
+        gpume_about(GPUME_PARAM(search), p->search),
+        "not for %u bits, block %s, window %ux%u on %s; leave it out", p->bits, size, p->window_x,
+        p->window_y, gpu->properties.deviceName);
 }
 
 /* The variant with every shape that is worth a trial, or with the one that is wanted. */

@@ -51,10 +51,11 @@ static uint32_t memory_type(const struct gpume_gpu *gpu, uint32_t allowed,
 
 static int too_large(const struct gpume_gpu *gpu, VkDeviceSize bytes)
 {
-    return gpume_log_fail(gpu->log, GPUME_DEVICE,
+    struct gpume_message advice = gpume_about_two(NULL, NULL, GPUME_PARAM(backend), "cpu");
+    advice.rest = ", larger blocks, or smaller pictures or arrays";
+    return gpume_log_refuse(gpu->log, GPUME_DEVICE, advice,
         "%s cannot allocate %llu MiB in one piece (at most %llu MiB per piece, %llu MiB in all); "
-        "use "
-        "params.backend = GPUME_BACKEND_CPU, larger blocks, or smaller pictures or arrays",
+        "use",
         gpu->properties.deviceName, (unsigned long long)(bytes >> 20) + 1,
         (unsigned long long)(gpu->allocation_max >> 20),
         (unsigned long long)(gpu->heap_bytes >> 20));

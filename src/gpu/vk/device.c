@@ -2,6 +2,7 @@
 #include "gpu/vk/device.h"
 
 #include "base/clock.h"
+#include "base/params.h"
 #include "base/status.h"
 #include "common/shared.h"
 #include "gpu/vk/kernel.h"
@@ -61,9 +62,8 @@ int gpume_vk_check(const struct gpume_log *log, VkResult result, const char *wha
     while (what[name] && what[name] != '(') {
         name++;
     }
-    gpume_log_write(log, GPUME_LOG_ERROR,
-        "Vulkan: %.*s: %s (%d); try params.backend = GPUME_BACKEND_CPU", (int)name, what,
-        result_text(result), (int)result);
+    gpume_log_tell(log, GPUME_LOG_ERROR, gpume_about_two(NULL, NULL, GPUME_PARAM(backend), "cpu"),
+        "Vulkan: %.*s: %s (%d); try", (int)name, what, result_text(result), (int)result);
     return result_status(result);
 }
 
@@ -133,8 +133,9 @@ static int create_messenger(
         (PFN_vkCreateDebugUtilsMessengerEXT)vkGetInstanceProcAddr(
             gpu->instance, "vkCreateDebugUtilsMessengerEXT");
     if (!create) {
-        return gpume_log_fail(gpu->log, GPUME_UNSUPPORTED,
-            "params.validate: the Vulkan loader has no VK_EXT_debug_utils; leave it out");
+        return gpume_log_refuse(gpu->log, GPUME_UNSUPPORTED,
+            gpume_about(GPUME_PARAM(validate), NULL),
+            "the Vulkan loader has no VK_EXT_debug_utils; leave it out");
     }
     return gpume_vk_check(gpu->log, create(gpu->instance, messenger_info, NULL, &gpu->messenger),
         "vkCreateDebugUtilsMessengerEXT");
@@ -238,8 +239,9 @@ static int share_instance(struct gpume_gpu *gpu, VkResult *result)
 static int instance_open(struct gpume_gpu *gpu, bool validate, bool quiet)
 {
     if (validate && !layer_present(validation_layer)) {
-        return gpume_log_fail(gpu->log, GPUME_UNSUPPORTED,
-            "params.validate: %s is not installed (on Debian: apt install vulkan-validationlayers)",
+        return gpume_log_refuse(gpu->log, GPUME_UNSUPPORTED,
+            gpume_about(GPUME_PARAM(validate), NULL),
+            "%s is not installed (on Debian: apt install vulkan-validationlayers)",
             validation_layer);
     }
     VkResult result;
@@ -248,9 +250,10 @@ static int instance_open(struct gpume_gpu *gpu, bool validate, bool quiet)
         return gpume_vk_check(gpu->log, result, "vkCreateInstance");
     }
     if (result != VK_SUCCESS) {
-        gpume_log_write(gpu->log, quiet ? GPUME_LOG_INFO : GPUME_LOG_ERROR,
+        gpume_log_tell(gpu->log, quiet ? GPUME_LOG_INFO : GPUME_LOG_ERROR,
+            gpume_about_two(NULL, NULL, GPUME_PARAM(backend), "cpu"),
             "no Vulkan driver on this machine (%d); install one, such as mesa-vulkan-drivers, or "
-            "use params.backend = GPUME_BACKEND_CPU",
+            "use",
             (int)result);
         return GPUME_DEVICE;
     }
@@ -656,16 +659,18 @@ static int select_physical(struct gpume_gpu *gpu, const char *wanted, bool softw
     }
     int index = instance_choose(devices, count, wanted, software);
     if (index < 0) {
-        gpume_log_write(gpu->log, wanted || software ? GPUME_LOG_ERROR : GPUME_LOG_INFO,
-            "%s%s%s among %u Vulkan devices; gpume_list_devices lists them, "
-            "params.backend = GPUME_BACKEND_CPU needs none",
-            wanted ? "params.device " : "no usable device", wanted ? wanted : "",
-            wanted ? ": no such device" : "", count);
+        struct gpume_message message = gpume_about_two(
+            wanted ? GPUME_PARAM(device) : NULL, wanted, GPUME_PARAM(backend), "cpu");
+        message.rest = ", which needs none";
+        gpume_log_tell(gpu->log, wanted || software ? GPUME_LOG_ERROR : GPUME_LOG_INFO, message,
+            "no %s device among %u Vulkan devices; choose another, or", wanted ? "such" : "usable",
+            count);
         return GPUME_DEVICE;
     }
     if (devices[index].unusable[0]) {
-        return gpume_log_fail(gpu->log, GPUME_DEVICE, "%s %s; choose another with params.device",
-            devices[index].name, devices[index].unusable);
+        return gpume_log_refuse(gpu->log, GPUME_DEVICE,
+            gpume_about(GPUME_PARAM(device), devices[index].name), "%s; choose another",
+            devices[index].unusable);
     }
     gpu->physical = physical[index];
     gpu->heap_bytes = devices[index].memory_bytes;

@@ -50,8 +50,9 @@
  *
  * Errors: functions return GPUME_OK (0) or a negative gpume_status. What went wrong is logged once,
  * in one line with the values concerned, through params.log; it names members of the structs below,
- * such as params.block. Results are untouched on failure. The library never prints, exits or reads
- * the environment (the Vulkan loader that it calls does read it).
+ * such as params.block, and gpume_log_message says it in parts. Results are untouched on failure.
+ * The library never prints, exits or reads the environment (the Vulkan loader that it calls does
+ * read it).
  *
  * Structs that may grow begin with `size`, which tells the library how much of the struct the
  * caller's program knows. The inline functions gpume_params_default, gpume_get_info and
@@ -81,7 +82,7 @@ extern "C" {
 #endif
 
 /* Grows by one whenever this header changes what a caller can rely on. */
-#define GPUME_API_VERSION 5
+#define GPUME_API_VERSION 6
 
 enum gpume_status {
     GPUME_OK = 0,
@@ -120,6 +121,14 @@ static inline void gpume_params_default(struct gpume_params *params)
  * picture's size and what depends on the machine are for gpume_open. GPUME_INVALID: refused, which
  * is logged. */
 GPUME_API int gpume_params_check(const struct gpume_params *params);
+
+/* [free] The rows of the table of parameters, one for each member of struct gpume_params. NULL:
+ * there is no row of this number. Valid for ever; rows may grow at their end. */
+GPUME_API const struct gpume_param *gpume_param_at(uint32_t index);
+
+/* [any] Within a gpume_log_fn: the parts of its line, valid until it returns. NULL: the line names
+ * no parameters, or no line is being logged by this thread. */
+GPUME_API const struct gpume_message *gpume_log_message(void);
 
 typedef struct gpume gpume;
 typedef struct gpume_frame gpume_frame;

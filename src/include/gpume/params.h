@@ -33,7 +33,8 @@ enum gpume_log_level { GPUME_LOG_ERROR, GPUME_LOG_WARNING, GPUME_LOG_INFO, GPUME
 
 /* Receives one line of text, without line end. May be called from any of the context's threads,
  * never from two at once for one context; must not call the context. With GPUME_BACKEND_AUTO errors
- * of a GPU may be logged although the context then opens without it. */
+ * of a GPU may be logged although the context then opens without it. Within it, gpume_log_message
+ * has the parts of the line. */
 typedef void (*gpume_log_fn)(void *opaque, enum gpume_log_level level, const char *line);
 
 enum gpume_edge {
@@ -247,6 +248,50 @@ static inline enum gpume_metric gpume_cost_metric(const struct gpume_params *par
         return params->metric;
     }
 }
+
+/* --- the table of these parameters */
+
+enum gpume_param_type {
+    GPUME_PARAM_NUMBER, /* uint32_t or uint64_t */
+    GPUME_PARAM_FLAG,   /* bool */
+    GPUME_PARAM_CHOICE, /* an enum */
+    GPUME_PARAM_TEXT,   /* const char * */
+    GPUME_PARAM_LIST,   /* an array, whose length another member says */
+    GPUME_PARAM_OTHER,  /* a pointer to something else, or to a function */
+};
+
+/* A member of struct gpume_params. */
+struct gpume_param {
+    const char *name;
+    size_t offset, bytes; /* where it lies in struct gpume_params */
+    enum gpume_param_type type;
+    uint64_t least, most;       /* of a number, or of an entry of a list; 0, 0: no limits here */
+    const char *const *choices; /* of a choice: the names of its values, from 0 on, then NULL */
+    const char *constants;      /* what the names of these constants begin with */
+    const char *unit;           /* of a number, or NULL */
+    bool speed_only;            /* changes no result */
+    uint32_t since;             /* the first GPUME_API_VERSION that has it */
+    /* The command's option that sets it, without "--", the name of its value, and what it does.
+     * NULL: there is none. Several members may belong to one option. */
+    const char *option, *option_value, *help;
+};
+
+/* The parts of a line of the log that names parameters, for a program whose users know these by
+ * other names:
+ *
+ *     PARAM VALUE: TEXT OTHER OTHER_VALUE REST
+ *
+ * where a part that is NULL is left out. A refused parameter is `param`, with its value where it
+ * has one; `text` says its limits. `other` is what it needs, cannot be combined with, or what may
+ * help. A choice's value is its name, such as "both". */
+struct gpume_message {
+    const struct gpume_param *param;
+    const char *value;
+    const char *text;
+    const struct gpume_param *other;
+    const char *other_value;
+    const char *rest; /* begins with a comma, a semicolon, or a space */
+};
 
 #ifdef __cplusplus
 }

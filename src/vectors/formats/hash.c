@@ -6,7 +6,7 @@
  * numbers the reference, where blocks of a frame differ in theirs, and each further column that the
  * run asks for.
  */
-#include "base/names.h"
+#include "base/params.h"
 #include "files/little_endian.h"
 #include "vectors/block_row.h"
 
