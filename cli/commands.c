@@ -61,7 +61,7 @@ static enum gpume_exit print_topic(const void *opaque)
     return GPUME_EXIT_DONE;
 }
 
-static const struct gpume_option help_table[] = {
+static struct gpume_option help_table[] = {
     {.heading = "Messages"},
     GPUME_OPTIONS_LAST("show this help"),
 };

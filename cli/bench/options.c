@@ -16,7 +16,7 @@ enum { GENERATED = 1, INPUT = 2, SEARCH = GENERATED | INPUT, ARRAYS = 4, DECODIN
 
 static const char *const predictors[] = {"zero", "median", NULL};
 
-static const struct gpume_option table[] = {
+static struct gpume_option table[] = {
     {.heading = "Benchmark"},
     {GPUME_ROW("size", "WxH", size, OPTIONS, params.width), .min = 1, .max = 65536,
         .help =
@@ -36,26 +36,27 @@ static const struct gpume_option table[] = {
     {.heading = "Search"},
     {GPUME_OPTION_BLOCK(OPTIONS, shapes), .uses = SEARCH},
     {GPUME_OPTION_WINDOW(OPTIONS, params.window_x), .uses = SEARCH},
-    {GPUME_OPTION_EDGE(OPTIONS, params.edge), .uses = SEARCH},
-    {GPUME_ROW_FLAG("partition", OPTIONS, params.partition),
+    {GPUME_ROW_PARAM(OPTIONS, params.edge, edge), .uses = SEARCH},
+    {GPUME_ROW_PARAM(OPTIONS, params.partition, partition),
         .help = "also choose the division of each block that costs least; needs --lambda",
         .uses = SEARCH},
     GPUME_OPTIONS_COMPARISON(OPTIONS, params, SEARCH),
     {GPUME_OPTION_LAMBDA(OPTIONS, lambda), .uses = SEARCH},
-    {GPUME_ROW_CHOICE("predictor", "zero|median", OPTIONS, params.predictor, predictors),
+    {GPUME_ROW_PARAM(OPTIONS, params.predictor, predictor), .value = "zero|median",
+        .choices = predictors,
         .help = "what a vector's bits are counted from: (0,0), or the median of neighbouring "
                 "vectors of the pass before (default zero)",
         .uses = SEARCH, .needs = "lambda"},
-    {GPUME_OPTION_PASSES(OPTIONS, params.passes), .uses = SEARCH, .needs = "predictor"},
-    {GPUME_ROW("ref-distance", "LIST", distances, OPTIONS, distances),
+    {GPUME_ROW_PARAM(OPTIONS, params.passes, passes), .uses = SEARCH, .needs = "predictor"},
+    {GPUME_ROW_PARAM(OPTIONS, distances, distances), .type = &gpume_type_distances,
         .help = "frames from target to reference; a list such as 1,2 needs --best-reference or "
                 "--bidirectional (default 1)",
         .uses = SEARCH},
-    {GPUME_ROW_FLAG("best-reference", OPTIONS, params.best_reference),
+    {GPUME_ROW_PARAM(OPTIONS, params.best_reference, best_reference),
         .help = "search every target in all of its references together", .uses = SEARCH},
-    {GPUME_ROW_FLAG("bidirectional", OPTIONS, params.bidirectional),
+    {GPUME_ROW_PARAM(OPTIONS, params.bidirectional, bidirectional),
         .help = "the same with past and future references and the means of both", .uses = SEARCH},
-    {GPUME_ROW_NUMBER("candidates", OPTIONS, params.candidates, 1, GPUME_CANDIDATES_MAX),
+    {GPUME_ROW_PARAM(OPTIONS, params.candidates, candidates),
         .help = "number of matches per block, 1 to 8 (default 1)", .uses = SEARCH},
     {.heading = "Input"},
     {GPUME_ROW_NUMBER("frames", OPTIONS, frames, 1, FRAMES_MAX),
@@ -72,7 +73,7 @@ static const struct gpume_option table[] = {
         .uses = SEARCH},
     {GPUME_OPTION_TIMEOUT, .help = "give up after this time (default: no limit)"},
     {.heading = "Engine"},
-    {GPUME_OPTION_BACKEND(OPTIONS, params.backend),
+    {GPUME_ROW_PARAM(OPTIONS, params.backend, backend),
         .help = "measure only this backend; vulkan includes software drivers (default: everything "
                 "except software drivers)",
         .uses = SEARCH | ARRAYS},

@@ -348,7 +348,7 @@ static int check(void *options, const struct gpume_line *line)
 
 static const char *const styles[] = {"arrows", "flow", NULL};
 
-static const struct gpume_option table[] = {
+static struct gpume_option table[] = {
     {.heading = "Vectors"},
     {GPUME_OPTION_SIDE(OPTIONS, block),
         .help = "write one vector per square of this side, a multiple of 4 from 4 to 128: the past "

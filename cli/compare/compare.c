@@ -387,7 +387,7 @@ static enum gpume_exit run(const void *opaque)
 
 #define OPTIONS struct compare_options
 
-static const struct gpume_option table[] = {
+static struct gpume_option table[] = {
     {.heading = "Comparing"},
     {GPUME_ROW_FILE("map", "FILE", OPTIONS, map),
         .help = "draw where A and B differ: .y4m .mkv .mp4, or a pattern such as map%03d.png (.png "

@@ -126,7 +126,7 @@ static enum gpume_exit run(const void *options)
 static const char *const units[] = {"frame", "scene", NULL};
 static const char *const formats[] = {"csv", "json", NULL};
 
-static const struct gpume_option table[] = {
+static struct gpume_option table[] = {
     {.heading = "Complexity"},
     {GPUME_ROW_CHOICE("by", "frame|scene", OPTIONS, by, units),
         .help = "what a row of csv describes (default frame); json has both"},

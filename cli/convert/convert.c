@@ -253,7 +253,7 @@ static enum gpume_exit run(const void *opaque)
 
 #define OPTIONS struct convert_options
 
-static const struct gpume_option table[] = {
+static struct gpume_option table[] = {
     {.heading = "Converting"},
     {GPUME_ROW("from", "FORMAT", readable_format, OPTIONS, from),
         .help = "format of IN: csv, jsonl, npy, mvf, extract_mvs, mv-extractor or flo (default: "

@@ -24,41 +24,27 @@ static const char *const residual_modes[] = {"absolute", "signed", NULL};
 static const char *const overlay_styles[] = {
     "arrows", "flow", "cost", "blocks", "confidence", NULL};
 
-static const struct gpume_option table[] = {
+static struct gpume_option table[] = {
     {.heading = "Search"},
     {GPUME_OPTION_BLOCK(OPTIONS, search.shapes),
         .brief = "block side in pixels, or shapes (default 8)"},
-    {GPUME_ROW_FLAG("partition", OPTIONS, params.partition),
-        .help = "divide each block of the largest square so that its parts cost least; needs "
-                "--lambda or --qp, and squares by halves in --block"},
+    {GPUME_ROW_PARAM(OPTIONS, params.partition, partition)},
     {GPUME_OPTION_WINDOW(OPTIONS, params.window_x),
         .brief = "largest displacement in pixels (default 7)"},
-    {GPUME_OPTION_EDGE(OPTIONS, params.edge)},
+    {GPUME_ROW_PARAM(OPTIONS, params.edge, edge)},
     GPUME_OPTIONS_COMPARISON(OPTIONS, params, 0),
     {GPUME_OPTION_LAMBDA(OPTIONS, search.lambda)},
     {GPUME_ROW_REAL("qp", "Q", OPTIONS, search.qp, 0, 71),
         .help = "set --lambda to 2^((Q - 12) / 6), 0 to 71", .excludes = "lambda"},
-    {GPUME_ROW("predictor", "zero|median|FILE", predictor, OPTIONS, search.predictor),
-        .help = "what a vector's bits are counted from: (0,0), the median of neighbouring vectors "
-                "of the pass before, or the vectors of a file (default zero)",
+    {GPUME_ROW_PARAM(OPTIONS, search.predictor, predictor), .type = &gpume_type_predictor,
         .complete = GPUME_COMPLETE_FILES, .reads = true},
-    {GPUME_OPTION_PASSES(OPTIONS, params.passes)},
-    {GPUME_ROW("ref-distance", "LIST", distances, OPTIONS, search.distances),
-        .help = "frames from target to reference, 1 to 1024, or a list such as 1,2,4 (default 1)"},
-    {GPUME_ROW_FLAG("best-reference", OPTIONS, params.best_reference),
-        .help = "keep for each block the reference of least cost, of all distances and directions"},
-    {GPUME_ROW_FLAG("bidirectional", OPTIONS, params.bidirectional),
-        .help = "also predict a block by the mean of a past and a future match, where that costs "
-                "less; implies --best-reference and --direction both"},
-    {GPUME_ROW_NUMBER("candidates", OPTIONS, params.candidates, 1, GPUME_CANDIDATES_MAX),
-        .help = "number of matches per block, 1 to 8, each the best of those at least two pixels "
-                "from all before (default 1)"},
-    {GPUME_ROW_FLAG("confidence", OPTIONS, params.confidence),
-        .help = "show how reliable each vector is: the cost of the second match, ties, texture, "
-                "and with --direction both how far the reverse vector leads away"},
-    {GPUME_ROW_CHOICE(
-         "direction", "past|future|both", OPTIONS, params.direction, gpume_names_direction),
-        .help = "take references from earlier frames, from later ones, or from both (default past)",
+    {GPUME_ROW_PARAM(OPTIONS, params.passes, passes)},
+    {GPUME_ROW_PARAM(OPTIONS, search.distances, distances), .type = &gpume_type_distances},
+    {GPUME_ROW_PARAM(OPTIONS, params.best_reference, best_reference)},
+    {GPUME_ROW_PARAM(OPTIONS, params.bidirectional, bidirectional)},
+    {GPUME_ROW_PARAM(OPTIONS, params.candidates, candidates)},
+    {GPUME_ROW_PARAM(OPTIONS, params.confidence, confidence)},
+    {GPUME_ROW_PARAM(OPTIONS, params.direction, direction), .choices = gpume_names_direction,
         .brief = "frames to search in (default past)"},
     {GPUME_ROW_CHOICE("compat", "ffmpeg", OPTIONS, compat_ffmpeg, compats), .stored = 1,
         .help = "produce exactly the vectors that FFmpeg's mestimate=method=esa produces"},
@@ -68,10 +54,7 @@ static const struct gpume_option table[] = {
     {GPUME_ROW_FLAG("from-stream", OPTIONS, from_stream),
         .help = "write or draw the vectors that a coded video holds, without a search, as 'gpume "
                 "vectors' does; needs --vectors, --overlay or --report"},
-    {GPUME_ROW("prefilter", "FILTER", prefilter, OPTIONS, prefilter),
-        .help = "search filtered frames, but predict and measure on the originals; FILTER is "
-                "gauss:S, box:N, median:3|5, bilateral:S,R or kernel:FILE (default: none)",
-        .reads = true},
+    {GPUME_ROW_PARAM(OPTIONS, prefilter, prefilter), .type = &gpume_type_prefilter, .reads = true},
     {.heading = "Input"},
     {GPUME_ROW("start", "N|TIME", place, OPTIONS, start_at), .max = UINT32_MAX,
         .help = "index of the first target frame, counted from 0, or its time from the first "
@@ -91,9 +74,7 @@ static const struct gpume_option table[] = {
     {GPUME_OPTION_HWACCEL(OPTIONS, source.hwaccel)},
     {GPUME_OPTION_DECODERS(OPTIONS, source.decoders)},
     GPUME_OPTIONS_TRUST(OPTIONS, source),
-    {GPUME_OPTION_MAX_MEMORY(OPTIONS, params.memory_max),
-        .help = "plan for at most this much host and device memory in total, e.g. 500M or 2GiB; "
-                "refuse to run if more is needed (default: no limit)"},
+    {GPUME_OPTION_MAX_MEMORY(OPTIONS, params.memory_max)},
     {GPUME_OPTION_TIMEOUT,
         .help =
             "stop after this time and keep partial results, as after Ctrl-C (default: no limit)"},
@@ -154,21 +135,14 @@ static const struct gpume_option table[] = {
         .brief = "replace existing outputs"},
     {GPUME_ROW_FLAG("resume", OPTIONS, resume), .help = "resume an interrupted run"},
     {.heading = "Engine"},
-    {GPUME_OPTION_BACKEND(OPTIONS, params.backend), .help = GPUME_BACKEND_HELP,
+    {GPUME_ROW_PARAM(OPTIONS, params.backend, backend),
         .brief = "engine (default auto: GPU if present)"},
-    {GPUME_OPTION_DEVICES(OPTIONS, params.device),
-        .help = "Vulkan devices, which share the work: indices in 'gpume devices' or parts of "
-                "names, separated by commas; all: every GPU; cpu: the CPU as well (default: the "
-                "best GPU)"},
+    {GPUME_OPTION_DEVICES(OPTIONS, params.device)},
     {GPUME_OPTION_THREADS(OPTIONS, params.threads)},
-    {GPUME_OPTION_SEARCH(OPTIONS, params.search),
-        .help = "implementation of the search, as listed by 'gpume devices'; affects speed only "
-                "(default: the fastest)"},
-    {GPUME_ROW_FLAG("no-elimination", OPTIONS, params.no_elimination),
-        .help = "compare every candidate in full: the same result, usually slower"},
-    {GPUME_ROW_FLAG("check", OPTIONS, params.check),
-        .help = "search every frame pair again with the reference implementation and compare"},
-    {GPUME_OPTION_VALIDATE(OPTIONS, params.validate)},
+    {GPUME_OPTION_SEARCH(OPTIONS, params.search)},
+    {GPUME_ROW_PARAM(OPTIONS, params.no_elimination, no_elimination)},
+    {GPUME_ROW_PARAM(OPTIONS, params.check, check)},
+    {GPUME_ROW_PARAM(OPTIONS, params.validate, validate)},
     {.heading = "Messages"},
     {GPUME_OPTION_JSON, .help = "print the closing summary as one JSON object"},
     GPUME_OPTIONS_MESSAGES("print no closing summary and no progress",

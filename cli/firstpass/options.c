@@ -173,7 +173,7 @@ static const struct gpume_option_type gpume_type_encoder_real = {
     GPUME_ROW(option, "N", encoder_real, OPTIONS, encode.field), .max = UINT32_MAX
 #define SWITCH(option, field) GPUME_ROW_CHOICE(option, "0|1", OPTIONS, encode.field, switches)
 
-static const struct gpume_option table[] = {
+static struct gpume_option table[] = {
     {.heading = "First pass"},
     {GPUME_ROW_CHOICE("encoder", "x264|x265", OPTIONS, encoder, encoders),
         .help = "encoder of the second pass"},

@@ -94,7 +94,7 @@ static int check(void *opaque, const struct gpume_line *line)
 
 #define OPTIONS struct gpume_video_options
 
-static const struct gpume_option table[] = {
+static struct gpume_option table[] = {
     {.heading = "Input"},
     {GPUME_OPTION_VF(OPTIONS, source.filter)},
     {GPUME_OPTION_STREAM(OPTIONS, source.stream)},

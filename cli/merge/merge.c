@@ -268,7 +268,7 @@ static enum gpume_exit run(const void *options)
 
 #define OPTIONS struct merge_options
 
-static const struct gpume_option table[] = {
+static struct gpume_option table[] = {
     {.heading = "Output"},
     {GPUME_ROW_FILE("output", "DIR", OPTIONS, output), .letter = 'o',
         .help = "folder for the merged files; vectors.csv, frames.csv and summary.json are always "

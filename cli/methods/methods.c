@@ -435,7 +435,7 @@ static int check(void *opaque, const struct gpume_line *line)
 
 #define OPTIONS struct methods_options
 
-static const struct gpume_option table[] = {
+static struct gpume_option table[] = {
     {.heading = "Search"},
     {GPUME_ROW_NUMBER("block", OPTIONS, block, 8, GPUME_BLOCK_MAX), .letter = 'b',
         .help = "side of the blocks: 8, 16, 32, 64 or 128 (default 16)"},

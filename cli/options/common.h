@@ -47,6 +47,10 @@ extern const char *const gpume_choices_shell[];
 #define GPUME_ROW(option, value_name, kind, s, m)                                                  \
     .name = option, .value = value_name, .type = &gpume_type_##kind, GPUME_FIELD(s, m)
 
+/* A row that sets a parameter, by the member of struct gpume_params. */
+#define GPUME_ROW_PARAM(s, m, parameter)                                                           \
+    .param = offsetof(struct gpume_params, parameter), GPUME_FIELD(s, m)
+
 #define GPUME_ROW_FLAG(option, s, m) GPUME_ROW(option, NULL, flag, s, m)
 
 #define GPUME_ROW_NUMBER(option, s, m, least, most)                                                \
@@ -66,61 +70,29 @@ extern const char *const gpume_choices_shell[];
     GPUME_ROW_FLAG(option, struct gpume_common_options, m), .stored = value
 
 #define GPUME_OPTION_BLOCK(s, m)                                                                   \
-    GPUME_ROW("block", "LIST", shapes, s, m),                                                      \
-        .letter = 'b', .words = "4 8 16 32 64 64..8",                                              \
-        .help =                                                                                    \
-            "shapes of blocks in pixels, sides multiples of 4 from 4 to 128: 8, 16x8 (width x "    \
-            "height), 64..8 (squares by halves), 64..8+rect (also their halves), or a list such "  \
-            "as 16,16x8,8 (default 8)"
+    GPUME_ROW_PARAM(s, m, shapes), .type = &gpume_type_shapes, .letter = 'b',                      \
+                                   .words = "4 8 16 32 64 64..8"
 
 /* One side, for squares. */
 #define GPUME_OPTION_SIDE(s, m)                                                                    \
     GPUME_ROW_NUMBER("block", s, m, GPUME_BLOCK_MIN, GPUME_BLOCK_MAX), .letter = 'b', .step = 4
 
 #define GPUME_OPTION_WINDOW(s, m)                                                                  \
-    GPUME_ROW("window", "N|XxY", window, s, m),                                                    \
-        .letter = 'w', .max = GPUME_WINDOW_MAX,                                                    \
-        .help = "largest displacement in pixels, 0 to 512: one value for both axes, or one for "   \
-                "each (default 7)"
-
-#define GPUME_OPTION_EDGE(s, m)                                                                    \
-    GPUME_ROW_CHOICE("edge", "extend|inside", s, m, gpume_names_edge),                             \
-        .help = "candidates that reach outside the reference: extend tries them with the edge "    \
-                "samples repeated, inside skips them (default extend)"
+    GPUME_ROW_PARAM(s, m, window_x), .type = &gpume_type_window, .letter = 'w'
 
 /* How two blocks are compared; m: a struct gpume_params, u: .uses. */
 #define GPUME_OPTIONS_COMPARISON(s, m, u)                                                          \
-    {GPUME_ROW("subpel", "1|2|4", subpel, s, m.subpel),                                            \
-        .help = "search in whole, half or quarter pixels (default 1)", .uses = u},                 \
-        {GPUME_ROW_CHOICE("interpolation", "NAME", s, m.interpolation, gpume_names_interpolation), \
-            .help = "samples between those of a frame: as in h264, as in hevc, or bilinear "       \
-                    "(default h264)",                                                              \
-            .uses = u},                                                                            \
-        {GPUME_ROW_CHOICE(                                                                         \
-             "subpel-search", "refine|full", s, m.subpel_search, gpume_names_subpel_search),       \
-            .help = "refine the best whole-pixel vector, or compare every fraction of a pixel in " \
-                    "the window (default refine)",                                                 \
-            .uses = u},                                                                            \
-        {GPUME_ROW_CHOICE("metric", "sad|satd|ssd", s, m.metric, gpume_names_metric),              \
-            .help = "cost of a candidate: sum of absolute differences, the same after a Hadamard " \
-                    "transform, or sum of squared differences (default sad)",                      \
-            .uses = u},                                                                            \
+    {GPUME_ROW_PARAM(s, m.subpel, subpel), .type = &gpume_type_subpel, .uses = u},                 \
+        {GPUME_ROW_PARAM(s, m.interpolation, interpolation), .uses = u},                           \
+        {GPUME_ROW_PARAM(s, m.subpel_search, subpel_search), .uses = u},                           \
+        {GPUME_ROW_PARAM(s, m.metric, metric), .uses = u},                                         \
     {                                                                                              \
-        GPUME_ROW_CHOICE("refine-metric", "sad|satd|ssd", s, m.refine_metric, gpume_names_metric), \
-            .stored = GPUME_REFINE_BY_SAD,                                                         \
-            .help = "compare by this metric when refining the best whole-pixel vector; costs are " \
-                    "by it too (default: that of --metric)",                                       \
-            .uses = u                                                                              \
+        GPUME_ROW_PARAM(s, m.refine_metric, refine_metric),                                        \
+            .choices = gpume_names_metric, .stored = GPUME_REFINE_BY_SAD, .uses = u                \
     }
 
 #define GPUME_OPTION_LAMBDA(s, m)                                                                  \
-    GPUME_ROW_REAL("lambda", "L", s, m, 0, 1000),                                                  \
-        .help = "price of a bit of a vector, 0 to 1000: the cost to minimise is the metric plus "  \
-                "L times the bits that code the vector's difference from its predictor"
-
-#define GPUME_OPTION_PASSES(s, m)                                                                  \
-    GPUME_ROW_NUMBER("passes", s, m, 1, GPUME_PASSES_MAX),                                         \
-        .help = "passes of the search with --predictor median, 1 to 8 (default 2)"
+    GPUME_ROW_PARAM(s, m, lambda), .type = &gpume_type_real, .min = 0, .max = 1000
 
 #define GPUME_OPTION_PICTURES(s, m)                                                                \
     GPUME_ROW_FLAG("pictures", s, m),                                                              \
@@ -171,39 +143,21 @@ extern const char *const gpume_choices_shell[];
     }
 
 #define GPUME_OPTION_MAX_MEMORY(s, m)                                                              \
-    GPUME_ROW("max-memory", "BYTES", bytes, s, m), .min = 1, .max = 1125899906842624.0
+    GPUME_ROW_PARAM(s, m, memory_max), .type = &gpume_type_bytes, .min = 1,                        \
+                                       .max = 1125899906842624.0
 
 #define GPUME_OPTION_TIMEOUT                                                                       \
     GPUME_ROW_REAL("timeout", "SECONDS", struct gpume_common_options, timeout, 0.001, 604800)
 
 #define GPUME_OPTION_OVERWRITE GPUME_ROW_COMMON("overwrite", overwrite, 1), .letter = 'y'
 
-#define GPUME_OPTION_BACKEND(s, m)                                                                 \
-    GPUME_ROW_CHOICE("backend", "auto|vulkan|cpu", s, m, gpume_names_backend)
-
-#define GPUME_OPTION_DEVICE(s, m)                                                                  \
-    GPUME_ROW("device", "N|NAME", text, s, m), .complete = GPUME_COMPLETE_DEVICES
-
-/* For a command that takes several: gpume_take_device_list. */
+/* For a command that takes several devices: gpume_take_device_list. */
 #define GPUME_OPTION_DEVICES(s, m)                                                                 \
-    GPUME_ROW("device", "LIST", text, s, m), .complete = GPUME_COMPLETE_DEVICES, .words = "all cpu"
+    GPUME_ROW_PARAM(s, m, devices), .complete = GPUME_COMPLETE_DEVICES, .words = "all cpu"
 
-/* Help of the two above, for a command that uses one engine. */
-#define GPUME_BACKEND_HELP                                                                         \
-    "auto: the best hardware GPU, otherwise the CPU; vulkan: a GPU or a software driver (default " \
-    "auto)"
-#define GPUME_DEVICE_HELP                                                                          \
-    "Vulkan device: its index in 'gpume devices', or part of its name (default: the best)"
+#define GPUME_OPTION_THREADS(s, m) GPUME_ROW_PARAM(s, m, threads), .min = 1, .max = 1024
 
-#define GPUME_OPTION_THREADS(s, m)                                                                 \
-    GPUME_ROW_NUMBER("threads", s, m, 1, 1024),                                                    \
-        .help = "CPU threads, 1 to 1024 (default: one per processor)"
-
-#define GPUME_OPTION_SEARCH(s, m) GPUME_ROW("search", "NAME", search, s, m)
-
-#define GPUME_OPTION_VALIDATE(s, m)                                                                \
-    GPUME_ROW_FLAG("validate", s, m),                                                              \
-        .help = "turn on the Vulkan validation layer; fail if it reports anything"
+#define GPUME_OPTION_SEARCH(s, m) GPUME_ROW_PARAM(s, m, search), .type = &gpume_type_search
 
 #define GPUME_OPTION_JSON GPUME_ROW_COMMON("json", form, GPUME_FORM_JSON)
 
@@ -233,8 +187,8 @@ extern const char *const gpume_choices_shell[];
 
 /* The engine of a command that uses one; m: a struct gpume_params. */
 #define GPUME_OPTIONS_ENGINE(s, m)                                                                 \
-    {GPUME_OPTION_BACKEND(s, m.backend), .help = GPUME_BACKEND_HELP},                              \
-        {GPUME_OPTION_DEVICE(s, m.device), .help = GPUME_DEVICE_HELP},                             \
+    {GPUME_ROW_PARAM(s, m.backend, backend)},                                                      \
+        {GPUME_ROW_PARAM(s, m.device, device), .complete = GPUME_COMPLETE_DEVICES},                \
     {                                                                                              \
         GPUME_OPTION_THREADS(s, m.threads)                                                         \
     }

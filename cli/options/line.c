@@ -458,6 +458,7 @@ static int check(const struct gpume_line *line)
 
 int gpume_line_parse(struct gpume_line *line, int argc, char **argv)
 {
+    gpume_options_complete_rows();
     struct cursor cursor = {.line = line, .argv = argv, .argc = argc, .at = 1};
     *line = (struct gpume_line){.command = find_command(&cursor)};
     assert(line->command->option_count <= GPUME_OPTIONS_MAX);

@@ -3,7 +3,8 @@
  * The command line, described by tables. Each command has a struct for its options and a table with
  * one row per option: its spelling, the field where its value goes, how to read the value, and its
  * help. The parser (line.c), the help and the shell completion all read these tables, so a new
- * option is a row, a field, and an entry in the man page.
+ * option is a row, a field, and an entry in the man page. A row that sets a parameter of the
+ * library names it, and the table of parameters (base/params.h) says the rest.
  */
 #ifndef GPUME_CLI_OPTIONS_OPTION_H
 #define GPUME_CLI_OPTIONS_OPTION_H
@@ -41,6 +42,8 @@ enum gpume_complete {
 /* One row: an option, or, with all other members zero, a heading for those that follow. */
 struct gpume_option {
     const char *heading;
+    size_t param; /* offset in struct gpume_params: its row of the table of parameters has what this
+                     one leaves out; 0: none */
     const char *name;
     char letter;       /* 0: none */
     const char *value; /* the value's name in help; NULL: the option is a flag */
@@ -68,7 +71,7 @@ struct gpume_command {
     const char *summary; /* a line for lists of commands; of the first, for the short help */
     const char *usage;   /* one or more lines, without "gpume" */
     const char *about;   /* a paragraph for the full help */
-    const struct gpume_option *options;
+    struct gpume_option *options;
     size_t option_count;
     size_t bytes; /* of its struct, which begins with a struct gpume_common_options */
     uint32_t operands_min, operands_max;
@@ -86,6 +89,9 @@ struct gpume_command {
 
     enum gpume_exit (*run)(const void *options);
 };
+
+/* Completes the rows that name a parameter, in the tables of all commands. Call it first. */
+void gpume_options_complete_rows(void);
 
 /* Initialisers of a command: its table and its struct; */
 #define GPUME_COMMAND_OPTIONS(table, type)                                                         \

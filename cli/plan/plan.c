@@ -162,7 +162,7 @@ static enum gpume_exit run(const void *options)
 
 static const char *const formats[] = {"lines", "json", NULL};
 
-static const struct gpume_option table[] = {
+static struct gpume_option table[] = {
     {.heading = "Plan"},
     {GPUME_ROW_NUMBER("chunks", OPTIONS, chunks, 1, CHUNKS_MAX),
         .help = "number of ranges; fewer if the video has too few key frames"},

@@ -177,7 +177,7 @@ static enum gpume_exit run(const void *options)
 
 static const char *const formats[] = {"kvazaar", "svt-av1", NULL};
 
-static const struct gpume_option table[] = {
+static struct gpume_option table[] = {
     {.heading = "Map"},
     {GPUME_ROW_CHOICE("format", "kvazaar|svt-av1", OPTIONS, format, formats),
         .help = "kvazaar (also uvg266; for --roi) or svt-av1 (for --roi-map-file) (default "

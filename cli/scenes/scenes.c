@@ -185,7 +185,7 @@ static int check(void *opaque, const struct gpume_line *line)
 
 static const char *const formats[] = {"csv", "json", "av1an", "qpfile", "keyframes", NULL};
 
-static const struct gpume_option table[] = {
+static struct gpume_option table[] = {
     {.heading = "Scenes"},
     GPUME_OPTIONS_SCENES(OPTIONS, scene, ", with --format av1an 1s"),
     GPUME_OPTIONS_VIDEO(OPTIONS, scene.video),

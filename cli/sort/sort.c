@@ -289,7 +289,7 @@ static enum gpume_exit run(const void *options)
 
 static const char *const binaries[] = {"u32", "i32", NULL};
 
-static const struct gpume_option table[] = {
+static struct gpume_option table[] = {
     {.heading = "Sorting"},
     {GPUME_ROW_FLAG("descending", OPTIONS, descending), .help = "sort the largest first"},
     {GPUME_ROW_CHOICE("binary", "u32|i32", OPTIONS, binary, binaries), .stored = GPUME_SORT_U32,
@@ -306,10 +306,10 @@ static const struct gpume_option table[] = {
         .help = "write to this file (default: standard output)"},
     {GPUME_OPTION_OVERWRITE, .help = "replace an existing output"},
     {.heading = "Engine"},
-    {GPUME_OPTION_BACKEND(OPTIONS, params.backend), .help = GPUME_BACKEND_HELP},
-    {GPUME_OPTION_DEVICE(OPTIONS, params.device), .help = GPUME_DEVICE_HELP},
+    {GPUME_ROW_PARAM(OPTIONS, params.backend, backend)},
+    {GPUME_ROW_PARAM(OPTIONS, params.device, device), .complete = GPUME_COMPLETE_DEVICES},
     {GPUME_ROW_FLAG("check", OPTIONS, params.check), .help = "compare the result with qsort's"},
-    {GPUME_OPTION_VALIDATE(OPTIONS, params.validate)},
+    {GPUME_ROW_PARAM(OPTIONS, params.validate, validate)},
     {.heading = "Messages"},
     {GPUME_OPTION_QUIET, .help = "print no closing summary"},
     {GPUME_OPTION_VERBOSE},
