@@ -101,52 +101,56 @@ static void put_distances(struct gpume_json *json, const struct gpume_params *pa
     }
 }
 
-static void put_fractions(struct gpume_json *json, const struct gpume_params *params)
+static void put_param(
+    struct gpume_json *json, const struct gpume_param *param, const struct gpume_params *params)
 {
-    if (params->subpel > 1) {
-        gpume_json_count(json, "subpel", params->subpel);
-        gpume_json_text(json, "interpolation", gpume_names_interpolation[params->interpolation]);
-        gpume_json_text(json, "subpel-search", gpume_names_subpel_search[params->subpel_search]);
-    }
-    if (params->refine_metric != GPUME_REFINE_BY_METRIC) {
-        gpume_json_text(json, "refine-metric", gpume_names_metric[gpume_cost_metric(params)]);
+    const uint64_t value = gpume_param_value(param, params);
+    if (param->type == GPUME_PARAM_NUMBER) {
+        gpume_json_count(json, param->option, value);
+    } else if (param->type == GPUME_PARAM_FLAG) {
+        gpume_json_truth(json, param->option, value != 0);
+    } else {
+        gpume_json_text(json, param->option, param->choices[value]);
     }
 }
 
-static void put_rate(struct gpume_json *json, const struct gpume_run *run)
+/* Whether the run asks for it. */
+static bool is_in_effect(const struct gpume_param *param, const struct gpume_params *params)
 {
-    static const char *const predictors[] = {"zero", "median"};
-    const struct gpume_params *params = &run->params;
-    const bool given = params->predictor == GPUME_PREDICTOR_GIVEN;
-    if (params->rate) {
-        gpume_json_real(json, "lambda", params->lambda / 256.0, 8);
-        put_file(json, "predictor", given ? run->predictor : predictors[params->predictor]);
+    struct gpume_params defaults;
+    if (param == GPUME_PARAM(interpolation) || param == GPUME_PARAM(subpel_search)) {
+        return params->subpel > 1;
     }
-    if (params->predictor == GPUME_PREDICTOR_MEDIAN) {
-        gpume_json_count(json, "passes", params->passes);
+    if (param == GPUME_PARAM(lambda) || param == GPUME_PARAM(predictor)) {
+        return params->rate;
     }
+    if (param == GPUME_PARAM(passes)) {
+        return params->predictor == GPUME_PREDICTOR_MEDIAN;
+    }
+    gpume_params_default(&defaults);
+    return gpume_param_value(param, params) != gpume_param_value(param, &defaults);
 }
 
-static void put_true(struct gpume_json *json, const char *key, bool value)
-{
-    if (value) {
-        gpume_json_truth(json, key, true);
-    }
-}
+#define ALWAYS_UNTIL 2 /* every summary has the parameters up to this version of the API */
 
-/* Only what the run asks for: members that older versions do not have. */
+/* Of later parameters only those that the run asks for: summaries of older versions lack them. */
 static void put_search(struct gpume_json *json, const struct gpume_run *run)
 {
     const struct gpume_params *params = &run->params;
-    put_true(json, "partition", params->partition);
-    put_fractions(json, params);
-    put_rate(json, run);
-    put_true(json, "best-reference", params->best_reference);
-    put_true(json, "bidirectional", params->bidirectional);
-    if (params->candidates > 1) {
-        gpume_json_count(json, "candidates", params->candidates);
+    for (uint32_t i = 0; i < gpume_params_count; i++) {
+        const struct gpume_param *param = &gpume_params_table[i];
+        if (param->since <= ALWAYS_UNTIL || param->speed_only || !param->help ||
+            param->type > GPUME_PARAM_CHOICE || !is_in_effect(param, params)) {
+            continue;
+        }
+        if (param == GPUME_PARAM(lambda)) {
+            gpume_json_real(json, param->option, params->lambda / 256.0, 8);
+        } else if (params->predictor == GPUME_PREDICTOR_GIVEN && param == GPUME_PARAM(predictor)) {
+            put_file(json, param->option, run->predictor);
+        } else {
+            put_param(json, param, params);
+        }
     }
-    put_true(json, "confidence", params->confidence);
 }
 
 static void put_parameters(struct gpume_json *json, const struct gpume_run *run)
@@ -158,12 +162,14 @@ static void put_parameters(struct gpume_json *json, const struct gpume_run *run)
     gpume_json_begin(json, "parameters");
     (params->shape_count > 0 ? gpume_json_text : gpume_json_digits)(json, "block", shapes);
     gpume_json_text(json, "window", window);
-    gpume_json_text(json, "edge", gpume_names_edge[params->edge]);
-    gpume_json_text(json, "metric", gpume_names_metric[params->metric]);
+    put_param(json, GPUME_PARAM(edge), params);
+    put_param(json, GPUME_PARAM(metric), params);
     put_search(json, run);
-    put_true(json, "from-stream", run->from_stream);
+    if (run->from_stream) {
+        gpume_json_truth(json, "from-stream", true);
+    }
     put_distances(json, params);
-    gpume_json_text(json, "direction", gpume_names_direction[params->direction]);
+    put_param(json, GPUME_PARAM(direction), params);
     gpume_json_text(json, "compat", run->compat ? run->compat : "none");
     put_file(json, "prefilter", run->prefilter);
     gpume_json_count(json, "start", run->start);
@@ -174,13 +180,13 @@ static void put_parameters(struct gpume_json *json, const struct gpume_run *run)
     gpume_json_text(json, "residual-mode", run->residual_signed ? "signed" : "absolute");
     gpume_json_real(json, "gain", run->gain, 6);
     gpume_json_real(json, "gamma", run->gamma, 6);
-    gpume_json_text(json, "backend", gpume_names_backend[params->backend]);
+    put_param(json, GPUME_PARAM(backend), params);
     gpume_json_text(json, "device", params->devices ? params->devices : params->device);
     gpume_json_count_or_null(json, "threads", params->threads > 0, params->threads);
     gpume_json_text(json, "search", params->search);
-    gpume_json_truth(json, "no-elimination", params->no_elimination);
-    gpume_json_truth(json, "check", params->check);
-    gpume_json_truth(json, "validate", params->validate);
+    put_param(json, GPUME_PARAM(no_elimination), params);
+    put_param(json, GPUME_PARAM(check), params);
+    put_param(json, GPUME_PARAM(validate), params);
     gpume_json_end(json);
 }
 
@@ -439,12 +445,10 @@ const struct gpume_sink_ops gpume_sink_summary = {
 
 bool gpume_summary_may_differ(const char *key)
 {
-    static const char *const keys[] = {"backend", "device", "threads", "search", "no-elimination",
-        "validate", "hwaccel", "decoder"};
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        if (strcmp(key, keys[i]) == 0) {
-            return true;
-        }
+    bool may = strcmp(key, "hwaccel") == 0 || strcmp(key, "decoder") == 0;
+    for (uint32_t i = 0; i < gpume_params_count; i++) {
+        const struct gpume_param *param = &gpume_params_table[i];
+        may = may || (param->speed_only && param->option && strcmp(key, param->option) == 0);
     }
-    return false;
+    return may;
 }

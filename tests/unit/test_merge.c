@@ -3,6 +3,7 @@
  * src/merge from files made by hand: which parts follow one another, sums of their tables, and
  * files that are cut, too long, or whose heads lie. Works in its own folder below the current one.
  */
+#include "base/params.h"
 #include "files/little_endian.h"
 #include "files/out.h"
 #include "harness.h"
@@ -11,6 +12,7 @@
 #include "merge/report.h"
 #include "merge/series.h"
 #include "merge/total.h"
+#include "sinks/summary.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -155,6 +157,14 @@ static void check_differences(void)
         b.more = cases[i].b;
         REQUIRE_EQUAL(check_pair(&a, &b, false), cases[i].status);
     }
+    /* The table of parameters says which; --resume asks the same function. */
+    for (uint32_t i = 0; i < gpume_params_count; i++) {
+        const struct gpume_param *param = &gpume_params_table[i];
+        if (param->option) {
+            REQUIRE_EQUAL(gpume_summary_may_differ(param->option), param->speed_only);
+        }
+    }
+    REQUIRE(gpume_summary_may_differ("hwaccel") && !gpume_summary_may_differ("codec"));
     a.more = b.more = NULL;
     /* Names may differ where the contents are known. */
     a.input = "\"decoder\": \"h264\", ";
