@@ -23,7 +23,8 @@ static const char *const refine_metrics[] = {"metric", "sad", "satd", "ssd", NUL
     .bytes = sizeof(((struct gpume_params *)NULL)->member), .type = GPUME_PARAM_##kind,            \
     .since = version
 #define LIMITS(from, to) .least = from, .most = to
-#define CHOICES(names, beginning, last) .choices = names, .constants = beginning, .most = last
+#define CHOICES(names, beginning)                                                                  \
+    .choices = names, .constants = beginning, .most = sizeof(names) / sizeof((names)[0]) - 2
 #define OPTION(spelled, value, text) .option = spelled, .option_value = value, .help = text
 
 /* In the order in which summary.json has them. */
@@ -45,11 +46,11 @@ const struct gpume_param gpume_params_table[] = {
             "largest displacement in pixels, 0 to 512: one value for both axes, or one for each "
             "(default 7)")},
     {ROW(window_y, NUMBER, 1), LIMITS(0, GPUME_WINDOW_MAX), .unit = "pixels", .option = "window"},
-    {ROW(edge, CHOICE, 1), CHOICES(gpume_names_edge, "GPUME_EDGE_", GPUME_EDGE_INSIDE),
+    {ROW(edge, CHOICE, 1), CHOICES(gpume_names_edge, "GPUME_EDGE_"),
         OPTION("edge", "extend|inside",
             "candidates that reach outside the reference: extend tries them with the edge samples "
             "repeated, inside skips them (default extend)")},
-    {ROW(metric, CHOICE, 1), CHOICES(gpume_names_metric, "GPUME_METRIC_", GPUME_METRIC_SSD),
+    {ROW(metric, CHOICE, 1), CHOICES(gpume_names_metric, "GPUME_METRIC_"),
         OPTION("metric", "sad|satd|ssd",
             "cost of a candidate: sum of absolute differences, the same after a Hadamard "
             "transform, or sum of squared differences (default sad)")},
@@ -59,18 +60,15 @@ const struct gpume_param gpume_params_table[] = {
             "or --qp, and squares by halves in --block")},
     {ROW(subpel, NUMBER, 3), .unit = "per pixel",
         OPTION("subpel", "1|2|4", "search in whole, half or quarter pixels (default 1)")},
-    {ROW(interpolation, CHOICE, 3),
-        CHOICES(gpume_names_interpolation, "GPUME_INTERPOLATION_", GPUME_INTERPOLATION_BILINEAR),
+    {ROW(interpolation, CHOICE, 3), CHOICES(gpume_names_interpolation, "GPUME_INTERPOLATION_"),
         OPTION("interpolation", "NAME",
             "samples between those of a frame: as in h264, as in hevc, or bilinear (default "
             "h264)")},
-    {ROW(subpel_search, CHOICE, 3),
-        CHOICES(gpume_names_subpel_search, "GPUME_SUBPEL_", GPUME_SUBPEL_FULL),
+    {ROW(subpel_search, CHOICE, 3), CHOICES(gpume_names_subpel_search, "GPUME_SUBPEL_"),
         OPTION("subpel-search", "refine|full",
             "refine the best whole-pixel vector, or compare every fraction of a pixel in the "
             "window (default refine)")},
-    {ROW(refine_metric, CHOICE, 3),
-        CHOICES(refine_metrics, "GPUME_REFINE_BY_", GPUME_REFINE_BY_SSD),
+    {ROW(refine_metric, CHOICE, 3), CHOICES(refine_metrics, "GPUME_REFINE_BY_"),
         OPTION("refine-metric", "sad|satd|ssd",
             "compare by this metric when refining the best whole-pixel vector; costs are by it "
             "too (default: that of --metric)")},
@@ -79,7 +77,7 @@ const struct gpume_param gpume_params_table[] = {
         OPTION("lambda", "L",
             "price of a bit of a vector, 0 to 1000: the cost to minimise is the metric plus L "
             "times the bits that code the vector's difference from its predictor")},
-    {ROW(predictor, CHOICE, 3), CHOICES(predictors, "GPUME_PREDICTOR_", GPUME_PREDICTOR_GIVEN),
+    {ROW(predictor, CHOICE, 3), CHOICES(predictors, "GPUME_PREDICTOR_"),
         OPTION("predictor", "zero|median|FILE",
             "what a vector's bits are counted from: (0,0), the median of neighbouring vectors of "
             "the pass before, or the vectors of a file (default zero)")},
@@ -108,7 +106,7 @@ const struct gpume_param gpume_params_table[] = {
         OPTION("ref-distance", "LIST",
             "frames from target to reference, 1 to 1024, or a list such as 1,2,4 (default 1)")},
     {ROW(distance_count, NUMBER, 3), LIMITS(0, GPUME_DISTANCES_MAX), .option = "ref-distance"},
-    {ROW(direction, CHOICE, 1), CHOICES(directions, "GPUME_DIRECTION_", GPUME_DIRECTION_MANUAL),
+    {ROW(direction, CHOICE, 1), CHOICES(directions, "GPUME_DIRECTION_"),
         OPTION("direction", "past|future|both",
             "take references from earlier frames, from later ones, or from both (default past)")},
     {ROW(prefilter, OTHER, 1),
@@ -118,8 +116,7 @@ const struct gpume_param gpume_params_table[] = {
     {ROW(first_frame, NUMBER, 1)},
     {ROW(first_target, NUMBER, 1), .option = "start"},
     {ROW(target_count, NUMBER, 1), .option = "frames"},
-    {ROW(backend, CHOICE, 1), CHOICES(gpume_names_backend, "GPUME_BACKEND_", GPUME_BACKEND_CPU),
-        .speed_only = true,
+    {ROW(backend, CHOICE, 1), CHOICES(gpume_names_backend, "GPUME_BACKEND_"), .speed_only = true,
         OPTION("backend", "auto|vulkan|cpu",
             "auto: the best hardware GPU, otherwise the CPU; vulkan: a GPU or a software driver "
             "(default auto)")},

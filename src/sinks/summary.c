@@ -338,18 +338,27 @@ static void print_trouble(const struct gpume_summary *summary, FILE *stream)
     }
 }
 
+static void print_capitals(FILE *stream, const char *name)
+{
+    for (; *name; name++) {
+        putc(*name >= 'a' && *name <= 'z' ? *name - 'a' + 'A' : *name, stream);
+    }
+}
+
 static void print_cost(const struct gpume_params *params, FILE *stream)
 {
-    static const char *const metrics[] = {"SAD", "SATD", "SSD"};
     static const char *const predictors[] = {
         "(0,0)", "the median of neighbours", "the file's vectors"};
     const enum gpume_metric metric = gpume_cost_metric(params);
     if (params->metric == GPUME_METRIC_SAD && metric == params->metric && !params->rate) {
         return;
     }
-    fprintf(stream, "cost         %s", metrics[metric]);
+    fprintf(stream, "cost         ");
+    print_capitals(stream, gpume_names_metric[metric]);
     if (metric != params->metric) {
-        fprintf(stream, " (%s of whole pixels)", metrics[params->metric]);
+        fprintf(stream, " (");
+        print_capitals(stream, gpume_names_metric[params->metric]);
+        fprintf(stream, " of whole pixels)");
     }
     if (params->rate) {
         fprintf(stream, " + %g per bit, counted from %s", params->lambda / 256.0,

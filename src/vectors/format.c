@@ -4,22 +4,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* gpume_vectors_format_probe takes the first that recognises a file. */
-static const struct gpume_vectors_format *const formats[] = {
-    &gpume_vectors_csv,
-    &gpume_vectors_jsonl,
-    &gpume_vectors_npy,
-    &gpume_vectors_npz,
-    &gpume_vectors_mvf,
-    &gpume_vectors_extract_mvs,
-    &gpume_vectors_mv_extractor,
-    &gpume_vectors_flo,
-    &gpume_vectors_hash,
-    &gpume_vectors_csv_gz,
-    &gpume_vectors_csv_zst,
-    &gpume_vectors_jsonl_gz,
-    &gpume_vectors_jsonl_zst,
-};
+#define ADDRESS(name) &gpume_vectors_##name,
+static const struct gpume_vectors_format *const formats[] = {GPUME_VECTORS_FORMATS(ADDRESS)};
 #define FORMATS (sizeof(formats) / sizeof(formats[0]))
 
 const struct gpume_vectors_format *gpume_vectors_format_at(size_t number)

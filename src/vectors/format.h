@@ -151,18 +151,23 @@ const struct gpume_vectors_format *gpume_vectors_format_probe(
 const char *gpume_vectors_format_excess(
     const struct gpume_vectors_format *format, const struct gpume_vectors_target *target);
 
-extern const struct gpume_vectors_format gpume_vectors_csv;
-extern const struct gpume_vectors_format gpume_vectors_csv_gz;
-extern const struct gpume_vectors_format gpume_vectors_csv_zst;
-extern const struct gpume_vectors_format gpume_vectors_extract_mvs;
-extern const struct gpume_vectors_format gpume_vectors_npy;
-extern const struct gpume_vectors_format gpume_vectors_npz;
-extern const struct gpume_vectors_format gpume_vectors_mv_extractor;
-extern const struct gpume_vectors_format gpume_vectors_flo;
-extern const struct gpume_vectors_format gpume_vectors_jsonl;
-extern const struct gpume_vectors_format gpume_vectors_jsonl_gz;
-extern const struct gpume_vectors_format gpume_vectors_jsonl_zst;
-extern const struct gpume_vectors_format gpume_vectors_mvf;
-extern const struct gpume_vectors_format gpume_vectors_hash;
+/* All formats, in the order in which gpume_vectors_format_probe asks whose a file is. */
+#define GPUME_VECTORS_FORMATS(ROW)                                                                 \
+    ROW(csv)                                                                                       \
+    ROW(jsonl)                                                                                     \
+    ROW(npy)                                                                                       \
+    ROW(npz)                                                                                       \
+    ROW(mvf)                                                                                       \
+    ROW(extract_mvs)                                                                               \
+    ROW(mv_extractor)                                                                              \
+    ROW(flo)                                                                                       \
+    ROW(hash)                                                                                      \
+    ROW(csv_gz)                                                                                    \
+    ROW(csv_zst)                                                                                   \
+    ROW(jsonl_gz)                                                                                  \
+    ROW(jsonl_zst)
+
+#define GPUME_VECTORS_DECLARE(name) extern const struct gpume_vectors_format gpume_vectors_##name;
+GPUME_VECTORS_FORMATS(GPUME_VECTORS_DECLARE)
 
 #endif

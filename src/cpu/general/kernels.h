@@ -51,13 +51,13 @@ typedef void (*gpume_distortions_fn)(const struct gpume_target *target, const vo
 struct gpume_general_kernels {
     /* By metric; for samples of one byte, whose sums have two, and of two bytes, whose sums have
      * four. */
-    gpume_bound_fn bounds[GPUME_METRIC_SSD + 1][2];
+    gpume_bound_fn bounds[GPUME_METRIC_LAST + 1][2];
     /* Makes GPUME_FRACTION_ROWS rows of sums of box x box samples of a plane from `row` on: each at
      * the place of its upper left sample. Where a box would pass the plane's end there is none. */
     void (*sum_rows)(
         const struct gpume_plan *plan, const void *plane, void *sums, uint32_t box, uint32_t row);
     /* By metric; for samples of one byte or two. */
-    gpume_distortion_fn distortions[GPUME_METRIC_SSD + 1][2];
+    gpume_distortion_fn distortions[GPUME_METRIC_LAST + 1][2];
     /* SATD of samples of one byte, where that is faster than one match after the other; NULL. */
     gpume_distortions_fn several_satd8;
     /* Makes padded rows `row` to row + GPUME_FRACTION_ROWS - 1 of all planes of a surface but the

@@ -51,6 +51,7 @@ enum gpume_metric {
     GPUME_METRIC_SATD,
     GPUME_METRIC_SSD, /* sum of squared differences */
 };
+#define GPUME_METRIC_LAST GPUME_METRIC_SSD
 
 /* What lies between the samples of a frame. Samples outside the picture are its nearest edge
  * samples. */

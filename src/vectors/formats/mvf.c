@@ -255,8 +255,8 @@ static void take_search(struct gpume_vectors_info *info, const unsigned char *at
     info->window_y = gpume_le_get32(at + 8);
     const uint32_t edge = gpume_le_get32(at + 12), metric = gpume_le_get32(at + 16);
     info->has_search = info->bits >= 8 && info->bits <= 16 && info->window_x <= INT16_MAX &&
-                       info->window_y <= INT16_MAX && edge <= GPUME_EDGE_INSIDE &&
-                       metric <= GPUME_METRIC_SSD;
+                       info->window_y <= INT16_MAX && edge <= GPUME_PARAM(edge)->most &&
+                       metric <= GPUME_PARAM(metric)->most;
     info->edge = info->has_search ? (enum gpume_edge)edge : GPUME_EDGE_EXTEND;
     info->metric = info->has_search ? (enum gpume_metric)metric : GPUME_METRIC_SAD;
 }
