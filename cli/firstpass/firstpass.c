@@ -13,6 +13,7 @@
 #include "encode/pass.h"
 #include "files/out.h"
 #include "files/out_set.h"
+#include "files/path.h"
 #include "files/text_file.h"
 #include "firstpass/report.h"
 #include "firstpass/spacing.h"
@@ -57,17 +58,20 @@ static uint32_t even_side(uint32_t side)
                                              : (side + 1) & ~1u;
 }
 
-/* Can the encoder take a picture of the input's size? `what`: what it takes instead. */
-static bool takes_size(const struct job *job, const char **what)
+#define TAKEN_BYTES 64
+
+/* Whether the encoder takes pictures of the input's size. what: what it takes instead. */
+static bool takes_size(const struct job *job, char what[TAKEN_BYTES])
 {
     const uint32_t width = job->video.info.width, height = job->video.info.height;
     const uint32_t least = width < height ? width : height, most = width < height ? height : width;
-    const bool x265 = job->encode.encoder == GPUME_ENCODER_X265;
-    *what = (width | height) & 1                       ? "even sides"
-            : x265 && least < GPUME_FIRSTPASS_SIDE_MIN ? "sides of 16 pixels or more"
-            : most > GPUME_FIRSTPASS_SIDE_MAX          ? "sides of up to 16384 pixels"
-                                                       : NULL;
-    return !*what;
+    snprintf(what, TAKEN_BYTES, "sides of %" PRIu32 " to %u pixels", job->encode.encoder->side_min,
+        GPUME_FIRSTPASS_SIDE_MAX);
+    if ((width | height) & 1) {
+        snprintf(what, TAKEN_BYTES, "even sides");
+        return false;
+    }
+    return least >= job->encode.encoder->side_min && most <= GPUME_FIRSTPASS_SIDE_MAX;
 }
 
 /* Does a filter graph choose or change frames by their times? By names of filters and options. */
@@ -93,12 +97,12 @@ static enum gpume_exit settle(struct job *job)
         return gpume_refuse(GPUME_EXIT_INPUT,
             "%s: its frame rate is unknown; set one with --vf fps=25", info->label);
     }
-    const char *what;
+    char what[TAKEN_BYTES];
     const bool is_coded = job->options->rates.count > 0 && job->options->sizes.count == 0;
-    if (is_coded && !takes_size(job, &what)) {
+    if (is_coded && !takes_size(job, what)) {
         return gpume_refuse(GPUME_EXIT_INPUT,
             "%s: %" PRIu32 "x%" PRIu32 " pixels: %s takes %s; give --size %" PRIu32 "x%" PRIu32,
-            info->label, info->width, info->height, gpume_encoder_name(job->encode.encoder), what,
+            info->label, info->width, info->height, job->encode.encoder->name, what,
             even_side(info->width), even_side(info->height));
     }
     if (info->interlaced) {
@@ -141,7 +145,7 @@ static int add_pass(struct job *job, const struct gpume_firstpass_rung *rung)
         return GPUME_OK;
     }
     GPUME_CHECK(gpume_firstpass_report_add(&job->report, &job->encode, &video, rung->rate, &entry));
-    char *tree = gpume_pass_tree_path(job->encode.encoder, entry->stats);
+    char *tree = gpume_path_join(entry->stats, strlen(entry->stats), job->encode.encoder->offsets);
     if (tree) { /* the killed run may have had one */
         gpume_text_clear(tree, false);
     }

@@ -9,7 +9,8 @@
 #include "encode/options.h"
 #include "video.h"
 
-#define GPUME_FIRSTPASS_MAX 32u /* items of each list */
+#define GPUME_FIRSTPASS_MAX 32u                /* items of each list */
+#define GPUME_FIRSTPASS_ENCODER_OPTIONS_MAX 48 /* names, of all encoders together */
 /* Of --size, and what the encoders take. */
 #define GPUME_FIRSTPASS_SIDE_MIN 16u
 #define GPUME_FIRSTPASS_SIDE_MAX 16384u
@@ -29,13 +30,17 @@ struct gpume_firstpass_rungs {
 /* Strings point into argv. */
 struct gpume_firstpass_options {
     struct gpume_video_options video; /* output: the beginning of the files' names */
-    int encoder;                      /* enum gpume_encoder; -1: not given */
+    int encoder;                      /* in gpume_encoders; -1: not given */
     struct gpume_firstpass_rungs rates;
     struct gpume_firstpass_rungs sizes; /* each with every rate; none: the input's */
     struct gpume_firstpass_rungs rungs;
     bool verify;
-    int preset, tune;                   /* by presets.h; -1: not given */
-    struct gpume_encode_options encode; /* min_keyint 0, bits 0: not given */
+    int preset, tune; /* words of the table; -1: not given */
+    union gpume_firstpass_value {
+        uint64_t number; /* also of a word, or 0 or 1 */
+        double real;
+    } values[GPUME_FIRSTPASS_ENCODER_OPTIONS_MAX]; /* those given of the encoders' options */
+    struct gpume_encode_options encode;            /* min_keyint 0, bits 0: not given */
 };
 
 enum gpume_exit gpume_firstpass_run(const struct gpume_firstpass_options *options);

@@ -1,26 +1,31 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The options of `gpume firstpass`. Those of the encoder have its names and defaults. */
+/*
+ * The options of `gpume firstpass`. Those of the encoders have their names and defaults: the rows
+ * are made from the encoders' tables, one for each name. Their values are kept until the encoder is
+ * known, which may be named last.
+ */
 #include "firstpass/firstpass.h"
 
 #include "base/status.h"
 #include "commands.h"
 #include "console.h"
-#include "encode/presets.h"
+#include "encode/encoder.h"
 #include "files/text_file.h"
 #include "options/line.h"
 
+#include <assert.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #define OPTIONS struct gpume_firstpass_options
 #define RATE_MIN UINT64_C(1000)
 #define RATE_MAX UINT64_C(2000000000)
 
-/* Encoders: bits of a row's `uses`. */
-enum { X264 = 1 << GPUME_ENCODER_X264, X265 = 1 << GPUME_ENCODER_X265 };
-
-static const char *const encoders[] = {"x264", "x265", NULL};
-static const char *const pyramids[] = {"none", "strict", "normal", NULL};
 static const char *const switches[] = {"0", "1", NULL};
+
+/* --- values of gpume's own options */
 
 /* A decimal number, followed by nothing, k or M. Not by way of a double: 0.9M is 900000. Encoders
  * count whole kilobits. */
@@ -121,8 +126,9 @@ static void describe_rung(const struct gpume_option *option, char *text, size_t 
 static const struct gpume_option_type gpume_type_rungs = {
     sizeof(struct gpume_firstpass_rungs), parse_rung, describe_rung, NULL};
 
-/* The limits of an encoder's option are those of encode/options.c, which are checked when all
- * options are known. */
+/* --- values of the encoders' options */
+
+/* Limits are checked when the encoder is known. */
 static bool parse_number(const struct gpume_option *option, const char *text, void *field)
 {
     return gpume_type_number.parse(option, text, field);
@@ -133,21 +139,22 @@ static bool parse_real(const struct gpume_option *option, const char *text, void
     return gpume_type_real.parse(option, text, field);
 }
 
-/* Those of x264, then those of x265 if they differ. */
+/* Those of the first encoder, then those of others if they differ. */
 static void describe_limits(
     const struct gpume_option *option, const char *kind, char *text, size_t bytes)
 {
     const struct gpume_encode_option *first = NULL;
     size_t used = 0;
-    for (enum gpume_encoder i = 0; i < GPUME_ENCODERS; i++) {
-        const struct gpume_encode_option *found = gpume_encode_option_find(option->name, i);
+    for (size_t i = 0; gpume_encoders[i]; i++) {
+        const struct gpume_encode_option *found =
+            gpume_encode_option_find(gpume_encoders[i], option->name);
         if (found && !first) {
             first = found;
             used = (size_t)snprintf(text, bytes, "%s%s%s from %.10g to %.10g", kind,
                 found->unit ? " of " : "", found->unit ? found->unit : "", found->min, found->max);
         } else if (found && (found->min != first->min || found->max != first->max)) {
             used += (size_t)snprintf(text + used, bytes - used, " or, with %s, from %.10g to %.10g",
-                gpume_encoder_name(i), found->min, found->max);
+                gpume_encoders[i]->name, found->min, found->max);
         }
     }
 }
@@ -167,15 +174,242 @@ static const struct gpume_option_type gpume_type_encoder_number = {
 static const struct gpume_option_type gpume_type_encoder_real = {
     sizeof(double), parse_real, describe_real, NULL};
 
-#define NUMBER(option, field)                                                                      \
-    GPUME_ROW(option, "N", encoder_number, OPTIONS, encode.field), .max = UINT32_MAX
-#define REAL(option, field)                                                                        \
-    GPUME_ROW(option, "N", encoder_real, OPTIONS, encode.field), .max = UINT32_MAX
-#define SWITCH(option, field) GPUME_ROW_CHOICE(option, "0|1", OPTIONS, encode.field, switches)
+/* --- rows that are made from the encoders' tables */
 
-static struct gpume_option table[] = {
+#define ENCODERS_MAX 8
+#define HELP_BYTES 512
+#define LIMITS_BYTES 160
+#define WORDS_MAX 32
+
+/* The texts of a row. */
+struct made {
+    const char *name, *help;
+    const char *words[WORDS_MAX + 1]; /* of all encoders, each once, then NULL; or none */
+    char text[HELP_BYTES];
+};
+
+/* Those of the encoders, in an order that is that of every encoder. */
+static struct made made[GPUME_FIRSTPASS_ENCODER_OPTIONS_MAX];
+static size_t made_count;
+static struct made made_encoder, made_preset, made_tune, made_depth;
+
+static void add_word(struct made *row, const char *word)
+{
+    size_t count = 0;
+    for (; row->words[count]; count++) {
+        if (strcmp(row->words[count], word) == 0) {
+            return;
+        }
+    }
+    assert(count < WORDS_MAX);
+    row->words[count] = word;
+}
+
+/* What an encoder takes of an option, and its default. */
+struct taken {
+    char limits[LIMITS_BYTES], otherwise[64];
+};
+
+static void append_limit(struct taken *taken, const char *word, bool is_last)
+{
+    const size_t used = strlen(taken->limits);
+    snprintf(taken->limits + used, LIMITS_BYTES - used, "%s%s",
+        used == 0 ? ""
+        : is_last ? " or "
+                  : ", ",
+        word);
+}
+
+static void describe_option(const struct gpume_encoder *encoder,
+    const struct gpume_encode_option *option, struct taken *taken)
+{
+    struct gpume_encode_options medium;
+    gpume_encode_options_default(&medium, encoder);
+    const double value = gpume_encode_option_value(option, &medium);
+    if (option->words || (value == 0 && option->zero)) {
+        snprintf(taken->otherwise, sizeof(taken->otherwise), "%s",
+            option->words ? option->words[(size_t)value] : option->zero);
+    } else {
+        snprintf(taken->otherwise, sizeof(taken->otherwise), "%.10g", value);
+    }
+    if (!option->words) {
+        const bool is_bit = option->type != GPUME_ENCODE_REAL && option->max == option->min + 1;
+        snprintf(taken->limits, LIMITS_BYTES, "%.10g %s %.10g", option->min, is_bit ? "or" : "to",
+            option->max);
+    }
+    for (size_t i = 0; option->words && (double)i <= option->max; i++) {
+        append_limit(taken, option->words[i], (double)i == option->max);
+    }
+}
+
+/* False: the encoder has no such option. */
+static bool describe_row(
+    const struct made *row, const struct gpume_encoder *encoder, struct taken *taken)
+{
+    *taken = (struct taken){0};
+    if (row == &made_preset) {
+        for (const struct gpume_encode_options *p = encoder->presets; p->preset; p++) {
+            append_limit(taken, p->preset, !p[1].preset);
+        }
+        snprintf(taken->otherwise, sizeof(taken->otherwise), "%s", encoder->preset);
+        return true;
+    }
+    if (row == &made_tune) {
+        for (const struct gpume_tuning *t = encoder->tunings; t->name; t++) {
+            append_limit(taken, t->name, !t[1].name);
+        }
+        snprintf(taken->otherwise, sizeof(taken->otherwise), "none");
+        return true;
+    }
+    if (row == &made_depth) {
+        snprintf(taken->limits, LIMITS_BYTES, "%s",
+            encoder->bits_max == 8    ? "8"
+            : encoder->bits_max == 10 ? "8 or 10"
+                                      : "8, 10 or 12");
+        snprintf(taken->otherwise, sizeof(taken->otherwise), "8, or 10 for deeper input");
+        return true;
+    }
+    const struct gpume_encode_option *option = gpume_encode_option_find(encoder, row->name);
+    if (option) {
+        describe_option(encoder, option, taken);
+    }
+    return option != NULL;
+}
+
+GPUME_PRINTF(2, 3) static void append_help(char text[HELP_BYTES], const char *format, ...)
+{
+    const size_t used = strlen(text);
+    va_list values;
+    va_start(values, format);
+    vsnprintf(text + used, HELP_BYTES - used, format, values);
+    va_end(values);
+}
+
+/* "HELP, LIMITS (default D)", or what each encoder takes if they differ. Names the encoders if not
+ * all have the option. */
+static void make_help(struct made *row)
+{
+    struct taken taken[ENCODERS_MAX];
+    const char *names[ENCODERS_MAX];
+    bool limits = true, defaults = true; /* are the same */
+    size_t count = 0;
+    for (size_t i = 0; gpume_encoders[i]; i++) {
+        assert(i < ENCODERS_MAX);
+        if (describe_row(row, gpume_encoders[i], &taken[count])) {
+            limits = limits && strcmp(taken[count].limits, taken[0].limits) == 0;
+            defaults = defaults && strcmp(taken[count].otherwise, taken[0].otherwise) == 0;
+            names[count++] = gpume_encoders[i]->name;
+        }
+    }
+    char *text = row->text;
+    text[0] = '\0';
+    for (size_t i = 0; gpume_encoders[count] && i < count; i++) {
+        append_help(text, "%s%s", names[i], i + 1 < count ? ", " : ": ");
+    }
+    append_help(text, "%s", row->help);
+    if (limits && strcmp(taken[0].limits, "0 or 1") != 0) {
+        append_help(text, ", %s", taken[0].limits);
+    }
+    for (size_t i = 0; i < count && !(limits && defaults); i++) {
+        append_help(text, "%s%s",
+            i > 0    ? limits ? ", " : "; "
+            : limits ? " (default "
+                     : " (",
+            names[i]);
+        if (!limits) {
+            append_help(text, ": %s", taken[i].limits);
+        }
+        if (!defaults) {
+            append_help(text, "%s %s", limits ? "" : ", default", taken[i].otherwise);
+        }
+    }
+    if (defaults) {
+        append_help(text, "%s%s %s", limits ? " (default" : "; default",
+            strchr(taken[0].otherwise, ' ') ? ":" : "", taken[0].otherwise);
+    }
+    append_help(text, ")");
+}
+
+static struct made *find_made(const char *name)
+{
+    for (size_t i = 0; i < made_count; i++) {
+        if (strcmp(made[i].name, name) == 0) {
+            return &made[i];
+        }
+    }
+    return NULL;
+}
+
+/* The row of an encoder's option, which is added before those that follow it in the encoder. */
+static struct made *add_made(const struct gpume_encode_option *option)
+{
+    struct made *row = find_made(option->name);
+    if (row) {
+        return row;
+    }
+    for (const struct gpume_encode_option *next = option; next->name && !row; next++) {
+        row = find_made(next->name);
+    }
+    row = row ? row : &made[made_count];
+    assert(made_count < GPUME_FIRSTPASS_ENCODER_OPTIONS_MAX);
+    memmove(row + 1, row, (size_t)(&made[made_count++] - row) * sizeof(*row));
+    *row = (struct made){.name = option->name};
+    return row;
+}
+
+static void add_encoder(const struct gpume_encoder *encoder)
+{
+    add_word(&made_encoder, encoder->name);
+    for (const struct gpume_encode_options *p = encoder->presets; p->preset; p++) {
+        add_word(&made_preset, p->preset);
+    }
+    for (const struct gpume_tuning *t = encoder->tunings; t->name; t++) {
+        add_word(&made_tune, t->name);
+    }
+    for (const struct gpume_encode_option *o = encoder->options; o->name; o++) {
+        struct made *row = add_made(o);
+        row->help = row->help ? row->help : o->help;
+        for (size_t i = 0; o->words && o->words[i]; i++) {
+            add_word(row, o->words[i]);
+        }
+    }
+}
+
+/* By the first encoder that has the option. */
+static struct gpume_option make_row(size_t index)
+{
+    const struct made *row = &made[index];
+    const struct gpume_encode_option *option = NULL;
+    for (size_t i = 0; !option; i++) {
+        option = gpume_encode_option_find(gpume_encoders[i], row->name);
+    }
+    const bool is_real = option->type == GPUME_ENCODE_REAL;
+    const bool is_switch = gpume_encode_option_is_switch(option) && !option->words;
+    return (struct gpume_option){
+        .name = row->name,
+        .value = option->words ? "NAME"
+                 : is_switch   ? "0|1"
+                               : "N",
+        .type = option->words || is_switch ? &gpume_type_choice
+                : is_real                  ? &gpume_type_encoder_real
+                                           : &gpume_type_encoder_number,
+        .offset = offsetof(struct gpume_firstpass_options, values) +
+                  index * sizeof(union gpume_firstpass_value),
+        .bytes = sizeof(union gpume_firstpass_value),
+        .min = is_real && option->optional ? option->min : 0, /* 0 stands for none */
+        .max = UINT32_MAX,
+        .choices = option->words ? row->words
+                   : is_switch   ? switches
+                                 : NULL,
+        .help = row->text,
+    };
+}
+
+/* --- the table */
+
+static const struct gpume_option first_rows[] = {
     {.heading = "First pass"},
-    {GPUME_ROW_CHOICE("encoder", "x264|x265", OPTIONS, encoder, encoders),
+    {GPUME_ROW_CHOICE("encoder", made_encoder.text, OPTIONS, encoder, made_encoder.words),
         .help = "encoder of the second pass"},
     {GPUME_ROW("bitrate", "RATE", rates, OPTIONS, rates),
         .help = "bitrate in bits per second, e.g. 345k or 1.5M; repeat it for several"},
@@ -192,57 +426,14 @@ static struct gpume_option table[] = {
         .help = "also encode with these files and with the encoder's own two passes, and print "
                 "rate, PSNR and time of both; use --frames for a piece"},
     {.heading = "Options that both passes must have in common"},
-    {GPUME_ROW_CHOICE("preset", "NAME", OPTIONS, preset, gpume_preset_names),
-        .help = "the encoder's preset, from ultrafast to placebo: it sets the options below "
-                "(default medium)"},
-    {GPUME_ROW_CHOICE("tune", "NAME", OPTIONS, tune, gpume_tune_names),
-        .help = "the encoder's tuning: psnr, ssim, animation, grain, fastdecode, with x264 also "
-                "film and stillimage (default: none)"},
-    {NUMBER("keyint", keyint), .help = "most frames between IDR frames (default 250)"},
-    {NUMBER("min-keyint", min_keyint),
-        .help = "fewest frames between IDR frames (default 0: a tenth of keyint, at most a "
-                "second)"},
-    {NUMBER("scenecut", scenecut),
-        .help = "how readily scene cuts become I frames, 0 to 400; 0: never (default 40)"},
-    {NUMBER("bframes", bframes),
-        .help = "most B frames in a row, 0 to 16 (default x264 3, x265 4)"},
-    {NUMBER("b-adapt", b_adapt),
-        .help = "how the number of B frames is chosen: 0 always the most, 1 or 2 the cheapest "
-                "pattern (default x264 1, x265 2)"},
-    {GPUME_ROW_CHOICE("b-pyramid", "NAME", OPTIONS, encode.b_pyramid, pyramids),
-        .help = "B frames as references: none, strict or normal (default normal)"},
-    {SWITCH("open-gop", open_gop),
-        .help = "1: frames may refer across I frames (default x264 0, x265 1)"},
-    {NUMBER("weightp", weightp),
-        .help = "weighted prediction of P frames, x264 0 to 2, x265 0 or 1 (default x264 2, x265 "
-                "1)"},
-    {SWITCH("weightb", weightb), .help = "weighted B frames (default x264 1, x265 0)"},
-    {NUMBER("rc-lookahead", rc_lookahead),
-        .help = "frames to look ahead, up to 250 (default x264 40, x265 20)"},
-    {SWITCH("mbtree", tree), .help = "x264: spend bits on blocks that later frames use (default 1)",
-        .uses = X264},
-    {SWITCH("cutree", tree), .help = "x265: spend bits on blocks that later frames use (default 1)",
-        .uses = X265},
-    {NUMBER("ref", ref),
-        .help = "reference frames, x264 1 to 16, x265 1 to 6, to 8 without B frames (default 3)"},
-    {NUMBER("aq-mode", aq_mode), .help = "adaptive quantization, 0 to 3 (default x264 1, x265 2)"},
-    {REAL("aq-strength", aq_strength), .help = "its strength, 0 to 3 (default 1)"},
-    {REAL("qcomp", qcomp),
-        .help = "compression of the QP curve, 0 to 1, with x265 0.5 to 1 (default 0.6)"},
-    {REAL("ipratio", ipratio),
-        .help = "quantizer of P frames divided by that of I frames, 0.1 to 10 (default 1.4)"},
-    {REAL("pbratio", pbratio),
-        .help = "quantizer of B frames divided by that of P frames, 0.1 to 10 (default 1.3)"},
-    {REAL("ratetol", ratetol), .min = 0.001, /* 0 stands for none */
-        .help = "x264: how far the bitrate may deviate during the encode, 0.011 to 100 (default 1)",
-        .uses = X264},
-    {NUMBER("vbv-maxrate", vbv_maxrate),
-        .help = "highest local bitrate in kbit/s, without a unit (default: no limit)"},
-    {NUMBER("vbv-bufsize", vbv_bufsize),
-        .help = "size of the decoder's buffer in kbit, without a unit (default: no limit)"},
+    {GPUME_ROW_CHOICE("preset", "NAME", OPTIONS, preset, made_preset.words),
+        .help = made_preset.text},
+    {GPUME_ROW_CHOICE("tune", "NAME", OPTIONS, tune, made_tune.words), .help = made_tune.text},
+};
+
+static const struct gpume_option last_rows[] = {
     {GPUME_ROW_NUMBER("output-depth", OPTIONS, encode.bits, 8, 12), .step = 2,
-        .help = "bits per sample of the encoded video: 8, 10, or with x265 12 (default 8; 10 for "
-                "deeper input)"},
+        .help = made_depth.text},
     {.heading = "Input"},
     {GPUME_OPTION_VF(OPTIONS, video.source.filter)},
     {GPUME_OPTION_STREAM(OPTIONS, video.source.stream)},
@@ -259,6 +450,38 @@ static struct gpume_option table[] = {
     GPUME_OPTIONS_MESSAGES("do not print the command lines", "show this help"),
 };
 
+static struct gpume_option table[GPUME_OPTIONS_MAX]; /* rows without a name are empty */
+
+static void make_table(void)
+{
+    const size_t firsts = sizeof(first_rows) / sizeof(first_rows[0]);
+    const size_t lasts = sizeof(last_rows) / sizeof(last_rows[0]);
+    if (made_count > 0) {
+        return;
+    }
+    made_preset.help = "the encoder's preset, which sets the options below";
+    made_tune.help = "the encoder's tuning, which sets some of them";
+    made_depth.help = "bits per sample of the encoded video";
+    for (size_t i = 0; gpume_encoders[i]; i++) {
+        const size_t used = strlen(made_encoder.text);
+        snprintf(made_encoder.text + used, HELP_BYTES - used, "%s%s", i > 0 ? "|" : "",
+            gpume_encoders[i]->name);
+        add_encoder(gpume_encoders[i]);
+    }
+    make_help(&made_preset);
+    make_help(&made_tune);
+    make_help(&made_depth);
+    assert(firsts + made_count + lasts <= GPUME_OPTIONS_MAX);
+    memcpy(table, first_rows, sizeof(first_rows));
+    for (size_t i = 0; i < made_count; i++) {
+        make_help(&made[i]);
+        table[firsts + i] = make_row(i);
+    }
+    memcpy(table + firsts + made_count, last_rows, sizeof(last_rows));
+}
+
+/* --- checks */
+
 static void set_defaults(void *opaque)
 {
     struct gpume_firstpass_options *options = opaque;
@@ -266,30 +489,60 @@ static void set_defaults(void *opaque)
     options->encoder = options->preset = options->tune = -1;
 }
 
+/* Replaces what the preset and tuning say of an option by a value that was given. */
+static int set_encode_option(
+    struct gpume_encode_options *encode, const union gpume_firstpass_value *value, size_t index)
+{
+    const struct made *row = &made[index];
+    const struct gpume_encode_option *option = gpume_encode_option_find(encode->encoder, row->name);
+    if (!option) {
+        return gpume_refuse(
+            GPUME_INVALID, "--%s: not an option of %s", row->name, encode->encoder->name);
+    }
+    if (option->type == GPUME_ENCODE_REAL) {
+        gpume_encode_option_set(option, encode, value->real);
+    } else if (!option->words) {
+        gpume_encode_option_set(option, encode, (double)value->number);
+    } else {
+        double number = 0;
+        const char *word = row->words[value->number];
+        while (option->words[(size_t)number] && strcmp(option->words[(size_t)number], word) != 0) {
+            number++;
+        }
+        if (!option->words[(size_t)number]) {
+            return gpume_refuse(GPUME_INVALID, "--%s %s: %s has no such value", row->name, word,
+                encode->encoder->name);
+        }
+        gpume_encode_option_set(option, encode, number > option->max ? option->max : number);
+    }
+    return GPUME_OK;
+}
+
 /* Those of the encoder's preset and tuning, except for what was given. */
 static int set_encode_options(
     struct gpume_firstpass_options *options, const struct gpume_line *line)
 {
-    const enum gpume_encoder encoder = (enum gpume_encoder)options->encoder;
-    const struct gpume_encode_option *option = NULL;
+    const struct gpume_encoder *encoder = gpume_encoders[options->encoder];
     struct gpume_encode_options encode;
-    gpume_encode_options_default(&encode, encoder);
-    if (options->preset >= 0) {
-        gpume_encode_options_preset(&encode, encoder, (uint32_t)options->preset);
+    const char *preset =
+        options->preset >= 0 ? made_preset.words[options->preset] : encoder->preset;
+    if (!gpume_encode_options_preset(&encode, encoder, preset)) {
+        return gpume_refuse(GPUME_INVALID, "--preset %s: %s has no such preset; leave it out",
+            preset, encoder->name);
     }
-    if (options->tune >= 0 && !gpume_encode_options_tune(&encode, (uint32_t)options->tune)) {
-        return gpume_refuse(GPUME_INVALID, "--tune %s: x265 has no such tuning; leave it out",
-            gpume_tune_names[options->tune]);
+    if (options->tune >= 0 && !gpume_encode_options_tune(&encode, made_tune.words[options->tune])) {
+        return gpume_refuse(GPUME_INVALID, "--tune %s: %s has no such tuning; leave it out",
+            made_tune.words[options->tune], encoder->name);
     }
-    encode.min_keyint = 0;
     encode.bits = options->encode.bits;
-    while ((option = gpume_encode_option_next(option, encoder)) != NULL) {
-        if (gpume_line_has(line, option->name)) {
-            gpume_encode_option_copy(option, &encode, &options->encode);
-        }
+    if (encode.bits > encoder->bits_max) {
+        return gpume_refuse(GPUME_INVALID, "--output-depth %" PRIu32 ": %s takes up to %" PRIu32,
+            encode.bits, encoder->name, encoder->bits_max);
     }
-    if (encoder == GPUME_ENCODER_X265 && encode.b_pyramid > 0) {
-        encode.b_pyramid = 1;
+    for (size_t i = 0; i < made_count; i++) {
+        if (gpume_line_has(line, made[i].name)) {
+            GPUME_CHECK(set_encode_option(&encode, &options->values[i], i));
+        }
     }
     options->encode = encode;
     return gpume_encode_options_settle(&encode, 25, 1, &gpume_console);
@@ -324,12 +577,7 @@ static int check(void *opaque, const struct gpume_line *line)
 {
     struct gpume_firstpass_options *options = opaque;
     if (options->encoder < 0) {
-        return gpume_refuse(GPUME_INVALID, "give --encoder x264 or --encoder x265");
-    }
-    const char *encoder = encoders[options->encoder];
-    const struct gpume_option *unused = gpume_line_unused(line, 1u << options->encoder);
-    if (unused) {
-        return gpume_refuse(GPUME_INVALID, "--%s: not an option of %s", unused->name, encoder);
+        return gpume_refuse(GPUME_INVALID, "give --encoder %s", made_encoder.text);
     }
     if (options->rates.count == 0 && options->sizes.count > 0) {
         return gpume_refuse(GPUME_INVALID, "--size needs --bitrate; give it, or only --rung");
@@ -353,9 +601,6 @@ static int check(void *opaque, const struct gpume_line *line)
             "--verify: %s cannot be read again by the encodes; give a file, or leave it out",
             strcmp(input, "-") == 0 ? "standard input" : input);
     }
-    if (options->encode.bits == 12 && options->encoder == GPUME_ENCODER_X264) {
-        return gpume_refuse(GPUME_INVALID, "--output-depth 12: x264 takes 8 or 10");
-    }
     GPUME_CHECK(gpume_video_options_check(opaque, line));
     return set_encode_options(options, line);
 }
@@ -369,10 +614,11 @@ const struct gpume_command gpume_firstpass_command = {
     .name = "firstpass",
     .summary = "do the first pass of a two-pass encode",
     .usage = "firstpass INPUT --encoder NAME --bitrate RATE -o NAME [options]",
-    .about = "Analyses a video once and writes the files that the second pass of x264 or x265 "
+    .about = "Analyses a video once and writes the files that an encoder's second pass "
              "reads, for any number of bitrates and picture sizes. Prints the command lines of "
              "the second passes: replace OUTPUT in them by the name of the encoded video.",
     GPUME_COMMAND_OPTIONS(table, struct gpume_firstpass_options),
+    .make_options = make_table,
     .operands_min = 1,
     .operands_max = 1,
     .operands = "a video",

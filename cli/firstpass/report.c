@@ -3,6 +3,7 @@
 
 #include "console.h"
 #include "files/json.h"
+#include "files/path.h"
 #include "files/pattern.h"
 #include "files/visible.h"
 
@@ -45,10 +46,11 @@ int gpume_firstpass_report_add(struct gpume_firstpass_report *report,
         .video = *video, .bitrate = bitrate, .name = name_of(report->name, video, bitrate)};
     *result = entry;
     if (entry->name) {
-        entry->stats = gpume_pass_stats_path(options->encoder, entry->name);
+        entry->stats = gpume_path_join(entry->name, strlen(entry->name), options->encoder->stats);
     }
     if (entry->stats && options->tree) {
-        entry->tree = gpume_pass_tree_path(options->encoder, entry->stats);
+        entry->tree =
+            gpume_path_join(entry->stats, strlen(entry->stats), options->encoder->offsets);
     }
     return entry->stats && (entry->tree || !options->tree) ? GPUME_OK : refuse_memory(report);
 }
@@ -94,6 +96,7 @@ int gpume_firstpass_report_make(struct gpume_firstpass_report *report,
             .bits = info->bits,
             .pixel_format = info->pixel_format,
             .name = entry->name,
+            .stats = entry->stats,
             .video = entry->video,
             .bitrate = entry->bitrate,
             .frames = source->frames,
@@ -123,7 +126,7 @@ static void write_entry(struct gpume_json *json, const struct gpume_firstpass_re
     const struct gpume_firstpass_entry *entry)
 {
     gpume_json_begin(json, NULL);
-    gpume_json_text(json, "encoder", gpume_encoder_name(report->encoder));
+    gpume_json_text(json, "encoder", report->encoder->name);
     gpume_json_count(json, "bitrate", entry->bitrate);
     gpume_json_count(json, "width", entry->video.width);
     gpume_json_count(json, "height", entry->video.height);
@@ -136,7 +139,7 @@ static void write_entry(struct gpume_json *json, const struct gpume_firstpass_re
     gpume_json_end_list(json);
     gpume_json_begin(json, "commands");
     write_argv(json, "ffmpeg", &entry->ffmpeg);
-    write_argv(json, gpume_encoder_name(report->encoder), &entry->encoder);
+    write_argv(json, report->encoder->name, &entry->encoder);
     write_argv(json, "feed", &entry->feed);
     gpume_json_end(json);
     gpume_json_end(json);
@@ -222,7 +225,7 @@ void gpume_firstpass_report_print(const struct gpume_firstpass_report *report)
             report->frames == 1 ? "" : "s");
         print_argv(&entry->ffmpeg, "\n");
         if (entry->encoder.count > 0) {
-            printf("# the same with %s\n", gpume_encoder_name(report->encoder));
+            printf("# the same with %s\n", report->encoder->name);
         }
         print_argv(&entry->feed, " | ");
         print_argv(&entry->encoder, "\n");

@@ -23,7 +23,7 @@ struct gpume_firstpass_report {
     struct gpume_firstpass_entry *entries;
     size_t count;
     uint64_t frames;
-    enum gpume_encoder encoder;
+    const struct gpume_encoder *encoder;
 };
 
 struct gpume_firstpass_source {

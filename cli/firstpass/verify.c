@@ -2,6 +2,7 @@
 #include "firstpass/verify.h"
 
 #include "console.h"
+#include "encode/encoder.h"
 #include "media/ffmpeg.h"
 #include "signals.h"
 
@@ -17,8 +18,7 @@
 enum gpume_exit gpume_firstpass_verify_check(
     const struct gpume_encode_options *encode, const struct gpume_source_info *info)
 {
-    char encoder[16];
-    snprintf(encoder, sizeof(encoder), "lib%s", gpume_encoder_name(encode->encoder));
+    const char *encoder = encode->encoder->library;
     if (!gpume_trial_has(encoder)) {
         return gpume_refuse(
             GPUME_EXIT_USAGE, "--verify: this FFmpeg has no %s; leave it out", encoder);
@@ -68,16 +68,15 @@ static enum gpume_exit encode_video(const struct verify *verify, struct gpume_vi
     int pass, const char *stats, struct gpume_trial_result *measured)
 {
     const struct gpume_pass_video *size = &verify->entry->video;
-    char settings[SETTINGS_BYTES], encoder[16], label[64];
+    char settings[SETTINGS_BYTES], label[64];
     struct gpume_trial *trial = NULL;
-    snprintf(encoder, sizeof(encoder), "lib%s", gpume_encoder_name(verify->encode->encoder));
     snprintf(label, sizeof(label), "--verify: pass %d with %s files", pass,
         stats == verify->entry->stats ? "gpume's" : "the encoder's own");
     enum gpume_exit result = write_settings(verify, pass, stats, settings);
     result = result ? result : gpume_video_open(video);
     const struct gpume_trial_options trial_options = {
         .label = label,
-        .encoder = encoder,
+        .encoder = verify->encode->encoder->library,
         .settings = settings,
         .decode = pass == 2,
         .width = size->width,
@@ -134,11 +133,10 @@ static void print_row(const struct verify *verify, const char *name,
 static void clean(void *opaque)
 {
     const struct verify *verify = opaque;
-    static const char *const endings[] = {
-        "", ".temp", ".mbtree", ".mbtree.temp", ".cutree", ".cutree.temp"};
+    const char *const *ending = verify->encode->encoder->own_files;
     char path[PATH_BYTES + 32];
-    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
-        snprintf(path, sizeof(path), "%s%s", verify->stats, endings[i]);
+    for (; *ending; ending++) {
+        snprintf(path, sizeof(path), "%s%s", verify->stats, *ending);
         (void)unlink(path);
     }
     (void)rmdir(verify->folder);
@@ -167,8 +165,8 @@ static enum gpume_exit verify_entry(struct verify *verify, double seconds)
             own.frames, own.frames == 1 ? "" : "s");
         print_row(verify, "own two passes", &own, (double)first.ns / 1e9);
         print_row(verify, "with gpume", &ours, seconds);
-        printf("#   times are of lib%s alone; that of gpume's first pass includes decoding\n",
-            gpume_encoder_name(verify->encode->encoder));
+        printf("#   times are of %s alone; that of gpume's first pass includes decoding\n",
+            verify->encode->encoder->library);
         result = gpume_console_flush_output("the comparison") ? result : GPUME_EXIT_FAILED;
     }
     return result;

@@ -49,7 +49,7 @@ static void print_options(const struct gpume_command *command)
         const struct gpume_option *option = &command->options[i];
         if (option->heading) {
             printf("\n%s:\n", option->heading);
-        } else {
+        } else if (option->name) {
             print_option(option, option->help, INDENT);
         }
     }

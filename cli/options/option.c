@@ -28,6 +28,9 @@ static void complete_row(struct gpume_option *row)
 void gpume_options_complete_rows(void)
 {
     for (size_t c = 0; gpume_commands[c]; c++) {
+        if (gpume_commands[c]->make_options) {
+            gpume_commands[c]->make_options();
+        }
         for (size_t i = 0; i < gpume_commands[c]->option_count; i++) {
             struct gpume_option *row = &gpume_commands[c]->options[i];
             if (row->param > 0) {

@@ -71,7 +71,7 @@ struct gpume_command {
     const char *summary; /* a line for lists of commands; of the first, for the short help */
     const char *usage;   /* one or more lines, without "gpume" */
     const char *about;   /* a paragraph for the full help */
-    struct gpume_option *options;
+    struct gpume_option *options; /* rows without a name or heading are empty */
     size_t option_count;
     size_t bytes; /* of its struct, which begins with a struct gpume_common_options */
     uint32_t operands_min, operands_max;
@@ -79,6 +79,9 @@ struct gpume_command {
     bool reads_folders;   /* that are operands: all files in them, not only those of every run */
     const char *operands; /* describes the operands in messages */
     bool catches_signals; /* it has outputs to finish or remove */
+
+    /* Fills in rows that are made from other tables, before any row is read. NULL: none. */
+    void (*make_options)(void);
 
     /* Fills in defaults other than zero. NULL: none. */
     void (*set_defaults)(void *options);
@@ -90,7 +93,7 @@ struct gpume_command {
     enum gpume_exit (*run)(const void *options);
 };
 
-/* Completes the rows that name a parameter, in the tables of all commands. Call it first. */
+/* Makes the rows of all commands that are made from other tables. Call it first. */
 void gpume_options_complete_rows(void);
 
 /* Initialisers of a command: its table and its struct; */

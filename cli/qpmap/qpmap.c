@@ -10,6 +10,7 @@
 #include "commands.h"
 #include "console.h"
 #include "encode/analysis.h"
+#include "encode/encoder.h"
 #include "encode/half.h"
 #include "encode/qp_map.h"
 #include "files/text_file.h"
@@ -122,7 +123,7 @@ static enum gpume_exit open_analysis(void *opaque)
         .opaque = job,
     };
     struct gpume_encode_options *wanted = &params.options;
-    gpume_encode_options_default(wanted, GPUME_ENCODER_X264);
+    gpume_encode_options_default(wanted, gpume_encoders[0]);
     wanted->bframes = wanted->b_adapt = wanted->b_pyramid = 0;
     wanted->scenecut = 0;
     wanted->rc_lookahead = options->rc_lookahead;

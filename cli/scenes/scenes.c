@@ -191,7 +191,8 @@ static struct gpume_option table[] = {
     GPUME_OPTIONS_VIDEO(OPTIONS, scene.video),
     {GPUME_ROW_CHOICE("format", "FORMAT", OPTIONS, format, formats),
         .help = "csv (all changes), json (changes and scenes), av1an (for its --scenes), qpfile "
-                "(for x264 and x265) or keyframes (for FFmpeg's -force_key_frames) (default csv)"},
+                "(for the --qpfile of encoders) or keyframes (for FFmpeg's -force_key_frames) "
+                "(default csv)"},
     GPUME_OPTIONS_VIDEO_LAST(OPTIONS, scene.video),
 };
 

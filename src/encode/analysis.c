@@ -41,11 +41,11 @@ static int expect(void *opaque, uint64_t frame, uint64_t past, uint64_t future, 
 static void expect_costs(struct gpume_analysis *a)
 {
     const struct gpume_encode_options *options = &a->params.options;
-    const struct gpume_patterns patterns = {options, expect, a};
+    const struct gpume_types types = {.options = *options, .coding_cost = expect, .opaque = a};
     uint64_t cost;
     for (uint32_t run = 1; run <= options->bframes + 1; run++) {
         if (run == 1 || options->b_adapt != 0 || run == options->bframes + 1) {
-            (void)gpume_patterns_run_cost(&patterns, 0, run, UINT64_MAX, &cost);
+            (void)gpume_types_run_cost(&types, 0, run, UINT64_MAX, &cost);
         }
     }
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "encode/aq.h"
 
+#include "encode/encoder.h"
 #include "encode/fixed.h"
 
 #include <assert.h>
@@ -35,22 +36,16 @@ static void by_variance(
     }
 }
 
-/* (energy + 1)^p: below 2^20 */
-static uint32_t root(enum gpume_encoder encoder, uint32_t energy)
-{
-    const int64_t logarithm = gpume_fixed_log2((uint64_t)energy + 1);
-    return gpume_fixed_exp2(encoder == GPUME_ENCODER_X264 ? logarithm / 8 : logarithm / 10);
-}
-
 static void by_auto_variance(const struct gpume_encode_options *options, int64_t strength,
     const uint32_t *energies, uint32_t count, uint32_t *roots, int16_t *offsets)
 {
-    const enum gpume_encoder encoder = options->encoder;
-    const int64_t centre = (encoder == GPUME_ENCODER_X264 ? 14 : 11) * ONE;
+    const int64_t centre = (int64_t)options->encoder->aq.centre * ONE;
+    const int64_t root = options->encoder->aq.root;
     const int64_t bias = options->aq_mode == AQ_AUTO_VARIANCE_BIASED ? strength : 0;
     int64_t sum = 0, sum_of_squares = 0;
     for (uint32_t i = 0; i < count; i++) {
-        const int64_t q = roots[i] = root(encoder, energies[i]);
+        const int64_t logarithm = gpume_fixed_log2((uint64_t)energies[i] + 1);
+        const int64_t q = roots[i] = gpume_fixed_exp2(logarithm / root); /* below 2^20 */
         sum += q;
         sum_of_squares += product(q, q);
     }

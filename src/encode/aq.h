@@ -8,7 +8,7 @@
  *             over the frame, and s the mean of q^2
  *     mode 3: mode 2, plus strength * (1 - c / q^2), which favours flat, dark blocks
  *
- * x264: p = 1/8, c = 14; x265: p = 1/10, c = 11. The encoders add the energy of both chroma planes;
+ * p and c are the encoder's: encoder.h. The encoders add the energy of both chroma planes;
  * here it is that of luma alone.
  */
 #ifndef GPUME_ENCODE_AQ_H

@@ -8,7 +8,7 @@
 #ifndef GPUME_ENCODE_COMMANDS_H
 #define GPUME_ENCODE_COMMANDS_H
 
-#include "encode/pass.h"
+#include "encode/encoder.h"
 
 /* Stands for the name of the encoded video. */
 #define GPUME_COMMAND_OUTPUT "OUTPUT"
@@ -34,15 +34,15 @@ struct gpume_command_params {
     bool full_range;                            /* of the input's luma */
     uint32_t width, height, bits;               /* of the frames that were analysed */
     const char *pixel_format;                   /* of the input, by FFmpeg's name */
-    const char *name;                           /* of the files: gpume_pass_stats_path */
+    const char *name, *stats; /* of the files, without an ending; of the statistics */
     struct gpume_pass_video video;
     uint64_t bitrate, frames;
 };
 
-/* Second pass by ffmpeg with libx264 or libx265. */
+/* Second pass by ffmpeg. */
 void gpume_command_ffmpeg(struct gpume_argv *argv, const struct gpume_command_params *params);
 
-/* Second pass by the x264 or x265 program; empty if it cannot read such frames. */
+/* Second pass by the encoder's program; empty if it cannot read such frames. */
 void gpume_command_encoder(struct gpume_argv *argv, const struct gpume_command_params *params);
 
 /* The ffmpeg that pipes frames into that program; empty if the program reads the input itself or
@@ -52,9 +52,22 @@ void gpume_command_feed(struct gpume_argv *argv, const struct gpume_command_para
 /* A filter graph, NULL: none, followed by scaling. For free(); NULL without memory. */
 char *gpume_command_scaling(const char *filter, uint32_t width, uint32_t height);
 
-/* The options of one pass for libavcodec, as "x264-params=..." with everything escaped; stats: path
+/* The options of one pass for libavcodec, as "NAME-params=..." with everything escaped; stats: path
  * of the statistics. For free(); NULL without memory. */
 char *gpume_command_settings(const struct gpume_encode_options *options,
     const struct gpume_pass_video *video, int pass, const char *stats);
+
+/* --- for the files in encoders/ */
+
+/* Adds an argument, or two. */
+GPUME_PRINTF(2, 3) void gpume_argv_add(struct gpume_argv *argv, const char *format, ...);
+void gpume_argv_add_pair(struct gpume_argv *argv, const char *name, const char *value);
+
+/* The program's name and its options for the second pass, as most programs spell them. */
+void gpume_command_add_second_pass(
+    struct gpume_argv *argv, const struct gpume_command_params *params);
+
+/* Whether the encoder gets full range. ffmpeg has a format for it with 8 bits alone. */
+bool gpume_command_keeps_full_range(const struct gpume_command_params *params);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "encode/complexity.h"
 
-#include "encode/bits.h"
+#include "encode/encoder.h"
 
 const uint32_t gpume_complexity_qps[GPUME_COMPLEXITY_QPS] = {22, 27, 32, 37};
 
@@ -20,13 +20,14 @@ static void add_bits(
         .type = type,
         .spectrum = first ? &frame->intra : &frame->inter,
     };
-    struct gpume_bits_frame model;
-    gpume_bits_frame_init(&model, GPUME_ENCODER_X264, &decision);
+    const struct gpume_bits_model *model = &gpume_encoders[0]->bits;
+    struct gpume_bits_frame bits;
+    gpume_bits_frame_init(&bits, model, &decision);
     for (uint32_t i = 0; i < GPUME_COMPLEXITY_QPS; i++) {
         const int32_t qp = (int32_t)(gpume_complexity_qps[i] * GPUME_QP_ONE);
         struct gpume_bits_prices prices;
-        gpume_bits_find_prices(&prices, GPUME_ENCODER_X264, type, qp);
-        sum->bits[i] += gpume_bits_at(&model, &prices, GPUME_BITS_SAME);
+        gpume_bits_find_prices(&prices, model, type, qp);
+        sum->bits[i] += gpume_bits_at(&bits, &prices, GPUME_BITS_SAME);
     }
 }
 

@@ -19,6 +19,17 @@ enum gpume_frame_type {
     GPUME_FRAME_B,
 };
 
+/* 'I' for IDR frames, 'i', 'P', 'B' for reference frames, 'b'. */
+static inline char gpume_frame_letter(enum gpume_frame_type type)
+{
+    return "IiPBb"[type];
+}
+
+static inline bool gpume_type_is_b(enum gpume_frame_type type)
+{
+    return type == GPUME_FRAME_B || type == GPUME_FRAME_B_REF;
+}
+
 /* A reference sample s is used as clip(((s * scale + round) >> denominator) + offset), where round
  * is half of 1 << denominator, or 0: H.264 8.4.2.3. scale == 1 << denominator and offset 0: none.
  */

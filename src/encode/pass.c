@@ -5,9 +5,8 @@
 #include "base/grow.h"
 #include "base/status.h"
 #include "encode/bits.h"
+#include "encode/encoder.h"
 #include "encode/half.h"
-#include "encode/pass_format.h"
-#include "encode/pass_tree.h"
 #include "files/byte_stream.h"
 #include "files/out.h"
 #include "files/path.h"
@@ -37,11 +36,20 @@ struct prices {
     struct gpume_bits_prices of[GPUME_FRAME_B + 1];
 };
 
+/* One axis of the picture. Positions are in units of which a pixel of the analysed frame has `to`
+ * and a pixel of the encoded picture has `from`. */
+struct axis {
+    uint32_t from, to;             /* pixels of the analysed frame, of the encoded picture */
+    uint32_t from_count, to_count; /* squares */
+};
+
 /* What the second passes of one picture size have in common. */
 struct size {
     struct gpume_pass_video video;
-    uint32_t growth;              /* of bits, from the frames that were analysed */
-    struct gpume_pass_tree *tree; /* NULL: no offsets */
+    uint32_t growth; /* of bits, from the frames that were analysed */
+    struct axis x, y;
+    unsigned char *record; /* the offsets of a frame; NULL: no offsets */
+    size_t record_bytes;
     struct size *next;
 };
 
@@ -58,7 +66,7 @@ struct rate {
 
 struct gpume_pass {
     struct gpume_pass_params params;
-    const struct gpume_pass_format *format;
+    const struct gpume_encoder *encoder;
     struct size *sizes;
     struct rate *rates, **end; /* in the order in which they were added; where the next one goes */
     struct row *rows;
@@ -74,22 +82,18 @@ int gpume_pass_open(struct gpume_pass **result, const struct gpume_pass_params *
     }
     pass->params = *params;
     pass->end = &pass->rates;
-    pass->format = gpume_pass_format_of(params->options->encoder);
+    pass->encoder = params->options->encoder;
     return GPUME_OK;
 }
 
-char *gpume_pass_stats_path(enum gpume_encoder encoder, const char *name)
+static struct axis axis_of(uint32_t from, uint32_t to)
 {
-    return gpume_path_join(name, strlen(name), gpume_pass_format_of(encoder)->stats);
+    return (struct axis){from, to, (uint32_t)gpume_div_up(from, GPUME_SQUARE),
+        (uint32_t)gpume_div_up(to, GPUME_SQUARE)};
 }
 
-char *gpume_pass_tree_path(enum gpume_encoder encoder, const char *path)
-{
-    return gpume_path_join(path, strlen(path), gpume_pass_format_of(encoder)->tree);
-}
-
-/* NULL: out of memory. */
-static struct size *size_of(struct gpume_pass *pass, const struct gpume_pass_video *video)
+/* The size of the second passes for this video; NULL: out of memory. */
+static struct size *find_size(struct gpume_pass *pass, const struct gpume_pass_video *video)
 {
     const struct gpume_pass_params *params = &pass->params;
     for (struct size *size = pass->sizes; size; size = size->next) {
@@ -106,18 +110,20 @@ static struct size *size_of(struct gpume_pass *pass, const struct gpume_pass_vid
         (uint64_t)video->width * video->height, (uint64_t)params->width * params->height);
     size->next = pass->sizes;
     pass->sizes = size;
-    if (!params->options->tree) {
-        return size;
+    if (params->options->tree) {
+        size->x = axis_of(params->width, video->width);
+        size->y = axis_of(params->height, video->height);
+        size->record_bytes = 1 + (size_t)size->x.to_count * size->y.to_count * sizeof(int16_t);
+        size->record = malloc(size->record_bytes);
     }
-    size->tree = gpume_pass_tree_open(params, video);
-    return size->tree ? size : NULL;
+    return size->record || !params->options->tree ? size : NULL;
 }
 
 int gpume_pass_add(struct gpume_pass *pass, const struct gpume_pass_video *video, uint64_t bitrate,
     const char *path)
 {
     const struct gpume_pass_params *params = &pass->params;
-    struct size *size = size_of(pass, video);
+    struct size *size = find_size(pass, video);
     struct rate *rate = size ? calloc(1, sizeof(*rate)) : NULL;
     if (!rate) {
         return gpume_log_nomem(&params->log, path);
@@ -127,7 +133,7 @@ int gpume_pass_add(struct gpume_pass *pass, const struct gpume_pass_video *video
     rate->size = size;
     rate->bitrate = bitrate;
     rate->path = strdup(path);
-    rate->tree_path = gpume_pass_tree_path(params->options->encoder, path);
+    rate->tree_path = gpume_path_join(path, strlen(path), pass->encoder->offsets);
     if (!rate->path || !rate->tree_path) {
         return gpume_log_nomem(&params->log, path);
     }
@@ -136,6 +142,72 @@ int gpume_pass_add(struct gpume_pass *pass, const struct gpume_pass_video *video
                ? gpume_out_open_in(&rate->tree, params->set, rate->tree_path, &params->log)
                : GPUME_OK;
 }
+
+/* --- QP offsets: records of the type of a frame, then the offset of each of its squares of 16x16
+ * pixels */
+
+/* The part of an axis that a square of the encoded picture covers, and the squares of the analysed
+ * frame in it, from first to last. */
+struct covered {
+    uint64_t begin, end;
+    uint32_t first, last;
+};
+
+static struct covered find_covered(const struct axis *axis, uint32_t square)
+{
+    const uint64_t begin = (uint64_t)square * GPUME_SQUARE * axis->from;
+    const uint64_t end =
+        gpume_min_u64(begin + GPUME_SQUARE * (uint64_t)axis->from, (uint64_t)axis->from * axis->to);
+    const uint64_t step = (uint64_t)GPUME_SQUARE * axis->to;
+    return (struct covered){begin, end, (uint32_t)(begin / step), (uint32_t)((end - 1) / step)};
+}
+
+/* How much of it lies in a square of the analysed frame. */
+static uint64_t overlap(const struct axis *axis, const struct covered *covered, uint32_t square)
+{
+    const uint64_t step = (uint64_t)GPUME_SQUARE * axis->to;
+    const uint64_t begin = square * step, end = gpume_min_u64(begin + step, covered->end);
+    return end - (begin > covered->begin ? begin : covered->begin);
+}
+
+static int16_t mean_offset(const struct size *size, const int16_t *offsets,
+    const struct covered *across, const struct covered *down)
+{
+    const int64_t area = (int64_t)((across->end - across->begin) * (down->end - down->begin));
+    int64_t sum = 0;
+    for (uint32_t y = down->first; y <= down->last; y++) {
+        const int16_t *row = offsets + (size_t)y * size->x.from_count;
+        int64_t row_sum = 0;
+        for (uint32_t x = across->first; x <= across->last; x++) {
+            row_sum += (int64_t)overlap(&size->x, across, x) * row[x];
+        }
+        sum += row_sum * (int64_t)overlap(&size->y, down, y);
+    }
+    return (int16_t)gpume_div_nearest(sum, area);
+}
+
+/* Fills in the record of the frame. If the encoded picture has another size than the analysed
+ * frame, each square gets the mean of those that it covers, by area. */
+static void make_record(
+    const struct gpume_encoder *encoder, struct size *size, const struct gpume_decision *decision)
+{
+    const unsigned high = encoder->offsets_big_endian ? 0 : 1;
+    unsigned char *at = size->record;
+    assert(decision->blocks_x == size->x.from_count && decision->blocks_y == size->y.from_count);
+    *at++ = encoder->offset_types[decision->type];
+    for (uint32_t y = 0; y < size->y.to_count; y++) {
+        const struct covered down = find_covered(&size->y, y);
+        for (uint32_t x = 0; x < size->x.to_count; x++) {
+            const struct covered across = find_covered(&size->x, x);
+            const uint16_t offset = (uint16_t)mean_offset(size, decision->offsets, &across, &down);
+            at[high] = (unsigned char)(offset >> 8);
+            at[1 - high] = (unsigned char)offset;
+            at += 2;
+        }
+    }
+}
+
+/* --- frames */
 
 static int add_row(struct gpume_pass *pass, const struct gpume_decision *decision)
 {
@@ -152,37 +224,30 @@ static int add_row(struct gpume_pass *pass, const struct gpume_decision *decisio
     row->intra_blocks = decision->intra_blocks;
     row->skipped_blocks = decision->skipped_blocks;
     row->weight = decision->weight;
-    gpume_bits_frame_init(&row->bits, params->options->encoder, decision);
-    return GPUME_OK;
-}
-
-/* Writes the offsets to all files of a size. */
-static int write_offsets(
-    struct gpume_pass *pass, struct size *size, const struct gpume_decision *decision)
-{
-    const unsigned char *record = gpume_pass_tree_record(size->tree, decision);
-    for (struct rate *rate = pass->rates; rate; rate = rate->next) {
-        if (rate->size == size) {
-            GPUME_CHECK(gpume_out_write(rate->tree, record, gpume_pass_tree_bytes(size->tree)));
-        }
-    }
+    gpume_bits_frame_init(&row->bits, &pass->encoder->bits, decision);
     return GPUME_OK;
 }
 
 int gpume_pass_add_frame(struct gpume_pass *pass, const struct gpume_decision *decision)
 {
     GPUME_CHECK(add_row(pass, decision));
+    if (!pass->params.options->tree || decision->type == GPUME_FRAME_B) {
+        return GPUME_OK;
+    }
     for (struct size *size = pass->sizes; size; size = size->next) {
-        if (size->tree && decision->type != GPUME_FRAME_B) {
-            GPUME_CHECK(write_offsets(pass, size, decision));
-        }
+        make_record(pass->encoder, size, decision);
+    }
+    for (struct rate *rate = pass->rates; rate; rate = rate->next) {
+        GPUME_CHECK(gpume_out_write(rate->tree, rate->size->record, rate->size->record_bytes));
     }
     return GPUME_OK;
 }
 
+/* --- the QP of a bitrate */
+
 static int32_t type_qp(const struct gpume_pass *pass, enum gpume_frame_type type, int32_t qp)
 {
-    return qp + pass->format->qp(pass->params.options, type);
+    return qp + pass->encoder->qp(pass->params.options, type);
 }
 
 /* The lowest QP of P frames: below 0 where x264 encodes samples of more than 8 bits, which it can
@@ -197,8 +262,8 @@ static void find_prices(const struct gpume_pass *pass, int32_t qp, struct prices
 {
     const int32_t lowest = lowest_qp(pass);
     for (enum gpume_frame_type type = GPUME_FRAME_IDR; type <= GPUME_FRAME_B; type++) {
-        gpume_bits_find_prices(&prices->of[type], pass->params.options->encoder, type,
-            type_qp(pass, type, qp) + lowest);
+        gpume_bits_find_prices(
+            &prices->of[type], &pass->encoder->bits, type, type_qp(pass, type, qp) + lowest);
     }
 }
 
@@ -242,7 +307,7 @@ static void warn_of_rate(const struct gpume_pass *pass, const struct rate *rate)
 {
     const uint32_t most = pass->params.options->vbv_maxrate;
     const struct gpume_pass_video *video = &rate->size->video;
-    const char *encoder = gpume_encoder_name(pass->params.options->encoder);
+    const char *encoder = pass->encoder->name;
     const uint64_t bits = all_bits(pass, rate->size, rate->qp), kbps = rate->bitrate / 1000;
     const uint64_t expected = bits / pass->count * video->rate_num / video->rate_den / 1000;
     const int qp = (int)(rate->qp / GPUME_QP_ONE);
@@ -289,6 +354,8 @@ static void solve(const struct gpume_pass *pass, struct rate *rate)
     warn_of_rate(pass, rate);
 }
 
+/* --- statistics */
+
 static uint64_t count_squares(uint32_t width, uint32_t height)
 {
     return gpume_div_up(width, GPUME_SQUARE) * gpume_div_up(height, GPUME_SQUARE);
@@ -307,7 +374,7 @@ static void fill_frame(const struct gpume_pass *pass, const struct rate *rate, s
     const uint64_t bits = row_bits(row, &rate->prices, size);
     const uint64_t less = row_bits(row, &rate->less, size);
     const uint64_t texture = bits * gpume_bits_texture(bits, less) / 256;
-    const bool weighted = pass->format->has_weights && row->bits.type == GPUME_FRAME_P;
+    const bool weighted = pass->encoder->has_weights && row->bits.type == GPUME_FRAME_P;
     *frame = (struct gpume_pass_frame){
         .display = row->display,
         .coded = index,
@@ -329,10 +396,10 @@ static size_t make_line(const struct gpume_pass *pass, const struct rate *rate, 
 {
     struct gpume_pass_frame frame;
     if (index == 0) {
-        gpume_pass_header(line, &rate->size->video, pass->params.options);
+        pass->encoder->write_header(line, &rate->size->video, pass->params.options);
     } else {
         fill_frame(pass, rate, index - 1, &frame);
-        pass->format->write(line, &frame);
+        pass->encoder->write_frame(line, &frame);
     }
     const size_t length = strlen(line);
     assert(length + 1 < GPUME_PASS_LINE_BYTES);
@@ -348,6 +415,8 @@ static int write_stats(const struct gpume_pass *pass, const struct rate *rate)
     }
     return gpume_out_finish(rate->stats);
 }
+
+/* --- reading back */
 
 static int check_end(struct gpume_stream *stream)
 {
@@ -380,8 +449,8 @@ static int check_records(
             continue;
         }
         GPUME_CHECK(gpume_stream_read(stream, &code, 1));
-        GPUME_CHECK(gpume_stream_skip(stream, gpume_pass_tree_bytes(rate->size->tree) - 1));
-        if (code != pass->format->types[type]) {
+        GPUME_CHECK(gpume_stream_skip(stream, rate->size->record_bytes - 1));
+        if (code != pass->encoder->offset_types[type]) {
             return GPUME_FORMAT;
         }
     }
@@ -450,7 +519,7 @@ void gpume_pass_close(struct gpume_pass **pointer)
     while (pass->sizes) {
         struct size *size = pass->sizes;
         pass->sizes = size->next;
-        gpume_pass_tree_close(&size->tree);
+        free(size->record);
         free(size);
     }
     free(pass->rows);

@@ -9,17 +9,10 @@
 #ifndef GPUME_ENCODE_PASS_H
 #define GPUME_ENCODE_PASS_H
 
-#include "encode/decision.h"
-#include "encode/options.h"
+#include "encode/encoder.h"
 
 struct gpume_out_set;
 struct gpume_pass;
-
-/* The encoded video. */
-struct gpume_pass_video {
-    uint32_t width, height;
-    uint32_t rate_num, rate_den; /* frames per second */
-};
 
 struct gpume_pass_params {
     const struct gpume_encode_options *options; /* settled; kept, not copied */
@@ -31,17 +24,10 @@ struct gpume_pass_params {
 /* Nothing is written yet. Here and below, failures are a negative gpume_status after one line. */
 int gpume_pass_open(struct gpume_pass **pass, const struct gpume_pass_params *params);
 
-/* Adds a second pass, before the first frame. bitrate: in bits per second. path: of the statistics;
- * the offsets' is gpume_pass_tree_path(). */
+/* Adds a second pass, before the first frame. bitrate: in bits per second. path: of the statistics,
+ * to which the encoder's suffix is added for the offsets. */
 int gpume_pass_add(struct gpume_pass *pass, const struct gpume_pass_video *video, uint64_t bitrate,
     const char *path);
-
-/* The path of the statistics of a second pass of this name; of x264, it is what ffmpeg's
- * -passlogfile takes. For free(); NULL without memory. */
-char *gpume_pass_stats_path(enum gpume_encoder encoder, const char *name);
-
-/* The path of the offsets that belong to statistics. For free(); NULL without memory. */
-char *gpume_pass_tree_path(enum gpume_encoder encoder, const char *path);
 
 /* The next frame in coded order. */
 int gpume_pass_add_frame(struct gpume_pass *pass, const struct gpume_decision *decision);

@@ -2,9 +2,8 @@
 #include "encode/quality.h"
 
 #include "base/status.h"
+#include "encode/encoder.h"
 #include "encode/fixed.h"
-#include "encode/patterns.h"
-#include "encode/types.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -45,18 +44,6 @@ struct gpume_quality {
     uint32_t turn;
 };
 
-/* How the tree of an encoder differs. */
-static const struct trait {
-    uint32_t intra_eighths; /* what its intra costs are of the lookahead's */
-    double strength;        /* of the offsets, by measurement */
-    bool counts_b;          /* the offsets of a P frame count the B frames before it */
-} traits[GPUME_ENCODERS] = {
-    [GPUME_ENCODER_X264] = {8, 1.05, true},
-    /* It chooses among more modes: its costs are 0.86 to 0.97 of ours. With offsets much stronger
-     * than its own, the last frames of a clip lack bits. */
-    [GPUME_ENCODER_X265] = {7, 0.9, false},
-};
-
 static bool allocate(struct gpume_quality_walk *walk, uint32_t blocks)
 {
     bool complete = true;
@@ -81,10 +68,10 @@ int gpume_quality_open(struct gpume_quality **quality, const struct gpume_tree_s
     q->size = *size;
     q->blocks = size->blocks_x * size->blocks_y;
     q->weightb = options->weightb != 0;
-    const struct trait *trait = &traits[options->encoder];
-    q->counts_b = trait->counts_b;
-    q->intra_eighths = trait->intra_eighths;
-    q->strength = gpume_fixed_from_double(5 * (1 - options->qcomp) * trait->strength);
+    q->counts_b = options->encoder->tree.counts_b;
+    q->intra_eighths = options->encoder->tree.intra_eighths;
+    q->strength =
+        gpume_fixed_from_double(5 * (1 - options->qcomp) * options->encoder->tree.strength);
     q->step = step;
     q->opaque = opaque;
     for (uint32_t i = 0; i < GPUME_QUALITY_WALKS; i++) {

@@ -9,8 +9,8 @@
 #define GPUME_ENCODE_QUALITY_H
 
 #include "encode/options.h"
-#include "encode/patterns.h"
 #include "encode/tree.h"
+#include "encode/types.h"
 
 struct gpume_quality;
 

@@ -3,6 +3,7 @@
 
 #include "base/grid.h"
 #include "base/status.h"
+#include "encode/encoder.h"
 
 #include <assert.h>
 
@@ -18,7 +19,7 @@ void gpume_types_init(struct gpume_types *types, const struct gpume_encode_optio
 /* How many frames after a cut are looked at for a flash. */
 static uint32_t flash_span(const struct gpume_encode_options *options)
 {
-    const bool whole_run = options->encoder == GPUME_ENCODER_X265 || options->b_adapt == 2;
+    const bool whole_run = options->encoder->flash_is_run || options->b_adapt == 2;
     return whole_run || options->bframes == 0 ? options->bframes : 1;
 }
 
@@ -40,6 +41,95 @@ void gpume_types_commit(struct gpume_types *types, uint64_t frame, enum gpume_fr
         types->last_key = frame;
     }
 }
+
+/* --- patterns of P and B frames */
+
+/* Which frame of a run of B frames is a reference, counted from 0; UINT32_MAX: none. */
+static uint32_t run_middle(const struct gpume_encode_options *options, uint32_t b_frames)
+{
+    if (options->b_pyramid == 0 || b_frames < 2) {
+        return UINT32_MAX;
+    }
+    return options->encoder->middle_is_late ? b_frames / 2 : (b_frames - 1) / 2;
+}
+
+static int add_b_cost(
+    const struct gpume_types *types, uint64_t frame, uint64_t past, uint64_t future, uint64_t *sum)
+{
+    uint64_t cost = 0;
+    GPUME_CHECK(types->coding_cost(types->opaque, frame, past, future, &cost));
+    *sum += cost * 100 / types->options.encoder->b_percent;
+    return GPUME_OK;
+}
+
+int gpume_types_run_cost(
+    const struct gpume_types *types, uint64_t past, uint64_t next, uint64_t enough, uint64_t *cost)
+{
+    const uint32_t middle = run_middle(&types->options, (uint32_t)(next - past - 1));
+    const uint64_t reference = middle == UINT32_MAX ? next : past + 1 + middle;
+    *cost = 0;
+    GPUME_CHECK(types->coding_cost(types->opaque, next, past, next, cost));
+    if (reference != next && *cost < enough) {
+        GPUME_CHECK(add_b_cost(types, reference, past, next, cost));
+    }
+    for (uint64_t frame = past + 1; frame < next && *cost < enough; frame++) {
+        if (frame != reference) {
+            GPUME_CHECK(add_b_cost(types, frame, frame < reference ? past : reference,
+                frame < reference ? reference : next, cost));
+        }
+    }
+    return GPUME_OK;
+}
+
+static void choose_fixed_runs(uint32_t bframes, uint32_t count, enum gpume_frame_type *decisions)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const bool is_b = i + 1 < count && i % (bframes + 1) != bframes;
+        decisions[i] = is_b ? GPUME_FRAME_B : GPUME_FRAME_P;
+    }
+}
+
+static int choose_cheapest_runs(const struct gpume_types *types, uint64_t last, uint32_t count,
+    enum gpume_frame_type *decisions)
+{
+    uint64_t best[GPUME_PATTERN_MAX + 1]; /* cost of the first i frames, the last of them P */
+    uint32_t runs[GPUME_PATTERN_MAX + 1]; /* frames of its last run */
+    best[0] = 0;
+    for (uint32_t end = 1; end <= count; end++) {
+        best[end] = UINT64_MAX;
+        const uint32_t longest = gpume_min_u32(types->options.bframes + 1, end);
+        for (uint32_t run = 1; run <= longest; run++) {
+            const uint64_t before = best[end - run];
+            const uint64_t enough = best[end] > before ? best[end] - before : 0;
+            uint64_t cost;
+            GPUME_CHECK(gpume_types_run_cost(types, last + end - run, last + end, enough, &cost));
+            if (cost < enough) {
+                best[end] = before + cost;
+                runs[end] = run;
+            }
+        }
+    }
+    for (uint32_t end = count; end > 0; end -= runs[end]) {
+        for (uint32_t i = end - runs[end]; i < end; i++) {
+            decisions[i] = i + 1 < end ? GPUME_FRAME_B : GPUME_FRAME_P;
+        }
+    }
+    return GPUME_OK;
+}
+
+int gpume_types_choose_pattern(const struct gpume_types *types, uint64_t last, uint32_t count,
+    enum gpume_frame_type *decisions)
+{
+    const struct gpume_encode_options *options = &types->options;
+    assert(count <= GPUME_PATTERN_MAX);
+    if (options->bframes == 0 || options->b_adapt == 0) {
+        choose_fixed_runs(options->bframes, count, decisions);
+        return GPUME_OK;
+    }
+    return choose_cheapest_runs(types, last, count, decisions);
+}
+
+/* --- cuts */
 
 static uint32_t cut_bias(const struct gpume_types *types, uint64_t frame)
 {
@@ -70,11 +160,11 @@ static int differs(const struct gpume_types *types, uint64_t past, uint64_t fram
 /* Whether another change comes so soon after the one at `frame` that both count as one. */
 static int is_one_of_several(struct gpume_types *types, uint64_t frame, uint64_t last, bool *result)
 {
-    if (types->options.encoder == GPUME_ENCODER_X264) { /* which cuts at the last of them */
+    if (!types->options.encoder->cuts_at_first) {
         *result = false;
         return last > frame ? differs(types, frame, last, result) : GPUME_OK;
     }
-    if (frame > types->change) { /* x265 cuts at the first */
+    if (frame > types->change) {
         types->change_follows =
             types->change > 0 && frame - types->change <= flash_span(&types->options);
         types->change = frame;
@@ -106,6 +196,8 @@ static int opens_scene(struct gpume_types *types, uint64_t frame, uint64_t end, 
     }
     return GPUME_OK;
 }
+
+/* --- decisions */
 
 /* The type of an intra frame at this position. */
 static enum gpume_frame_type intra_type(const struct gpume_types *types, uint64_t frame)
@@ -151,7 +243,7 @@ static void mark_references(
     uint32_t begin = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (!gpume_type_is_b(decisions[i])) {
-            const uint32_t middle = gpume_patterns_middle(options, i - begin);
+            const uint32_t middle = run_middle(options, i - begin);
             if (middle != UINT32_MAX) {
                 decisions[begin + middle] = GPUME_FRAME_B_REF;
             }
@@ -160,38 +252,19 @@ static void mark_references(
     }
 }
 
-/* The pattern without a look at cuts. */
-static int fill(const struct gpume_types *types, uint64_t last, uint32_t count,
-    enum gpume_frame_type *decisions)
-{
-    const struct gpume_patterns patterns = {&types->options, types->coding_cost, types->opaque};
-    bool is_b[GPUME_PATTERN_MAX];
-    assert(count <= GPUME_PATTERN_MAX);
-    GPUME_CHECK(gpume_patterns_choose(&patterns, last, count, is_b));
-    for (uint32_t i = 0; i < count; i++) {
-        decisions[i] = is_b[i] ? GPUME_FRAME_B : GPUME_FRAME_P;
-    }
-    return GPUME_OK;
-}
-
-/* Whether the frame after `last` must be an intra frame. */
-static int begins_with_intra(struct gpume_types *types, uint64_t last, uint32_t count, bool *result)
-{
-    *result = last + 1 - types->last_key >= types->options.keyint;
-    return *result ? GPUME_OK : opens_scene(types, last + 1, last + count, result);
-}
-
 static int decide_run(struct gpume_types *types, uint64_t last, uint32_t count,
     enum gpume_frame_type *decisions, uint32_t *decided)
 {
-    bool intra;
+    bool intra = last + 1 - types->last_key >= types->options.keyint;
     *decided = 1;
-    GPUME_CHECK(begins_with_intra(types, last, count, &intra));
+    if (!intra) {
+        GPUME_CHECK(opens_scene(types, last + 1, last + count, &intra));
+    }
     if (intra) {
         decisions[0] = intra_type(types, last + 1);
         return GPUME_OK;
     }
-    GPUME_CHECK(fill(types, last, count, decisions));
+    GPUME_CHECK(gpume_types_choose_pattern(types, last, count, decisions));
     GPUME_CHECK(end_at_cut(types, last, count, decisions));
     place_keys(types, last, count, decisions);
     while (gpume_type_is_b(decisions[*decided - 1])) {
@@ -208,7 +281,8 @@ int gpume_types_decide(struct gpume_types *types, uint64_t last, uint32_t count,
     if (type != GPUME_FRAME_P && *decided < count) { /* patterns begin anew after an intra frame */
         struct gpume_types after = *types;
         gpume_types_commit(&after, last + *decided, type);
-        GPUME_CHECK(fill(&after, last + *decided, count - *decided, decisions + *decided));
+        GPUME_CHECK(gpume_types_choose_pattern(
+            &after, last + *decided, count - *decided, decisions + *decided));
         place_keys(&after, last + *decided, count - *decided, decisions + *decided);
     }
     mark_references(&types->options, count, decisions);

@@ -12,6 +12,7 @@
  * are generated. Defaults: auto, x264, the encoder's own, all processors, 1000, 1920x1080.
  */
 #include "encode/analysis.h"
+#include "encode/encoder.h"
 #include "synth.h"
 
 #include <stdio.h>
@@ -78,8 +79,11 @@ static void set_option(struct job *job, const char *name, const char *value)
     if (strcmp(name, "--backend") == 0) {
         set_backend(job, value);
     } else if (strcmp(name, "--encoder") == 0) {
-        gpume_encode_options_default(&job->params.options,
-            strcmp(value, "x265") == 0 ? GPUME_ENCODER_X265 : GPUME_ENCODER_X264);
+        const struct gpume_encoder *encoder = gpume_encoder_find(value);
+        if (!encoder) {
+            fail("not an encoder", value);
+        }
+        gpume_encode_options_default(&job->params.options, encoder);
     } else if (strcmp(name, "--b-adapt") == 0) {
         job->params.options.b_adapt = number_of(value);
     } else if (strcmp(name, "--threads") == 0) {
@@ -190,7 +194,7 @@ int main(int argc, char **argv)
                        .backend = GPUME_BACKEND_AUTO,
                        .log = on_log},
             .decide = take}};
-    gpume_encode_options_default(&job.params.options, GPUME_ENCODER_X264);
+    gpume_encode_options_default(&job.params.options, gpume_encoders[0]);
     read_arguments(&job, argc, argv);
     fill(&job);
     run(&job);

@@ -5,6 +5,7 @@
  * Usage: test_encode_analysis cpu | vulkan
  */
 #include "encode/analysis.h"
+#include "encode/encoder.h"
 #include "encode/spectrum.h"
 #include "encode/weights.h"
 #include "harness.h"
@@ -135,9 +136,10 @@ static int decide(void *opaque, const struct gpume_decision *decision)
     return GPUME_OK;
 }
 
-static struct gpume_analysis_params make_params(enum gpume_encoder encoder, struct decided *decided)
+static struct gpume_analysis_params make_params(
+    const struct gpume_encoder *encoder, struct decided *decided)
 {
-    const bool x264 = encoder == GPUME_ENCODER_X264;
+    const bool x264 = encoder == gpume_encoder_find("x264");
     return (struct gpume_analysis_params){
         .lookahead = {.width = WIDTH, .height = HEIGHT, .backend = backend, .threads = 1},
         .options = {.encoder = encoder,
@@ -249,9 +251,9 @@ static const struct part end = {SYNTH_PAN, 0, 0, MOVING};
 static const struct part scenes[] = {{SYNTH_PAN, 18, 5, MOVING}, {SYNTH_NOISE, 22, 6, STILL},
     {SYNTH_PAN, 50, 7, MOVING}, {SYNTH_PAN, 0, 0, MOVING}};
 
-static void check_scenes(enum gpume_encoder encoder)
+static void check_scenes(const struct gpume_encoder *encoder)
 {
-    const bool x264 = encoder == GPUME_ENCODER_X264;
+    const bool x264 = encoder == gpume_encoder_find("x264");
     struct gpume_analysis_params params = make_params(encoder, NULL);
     const struct decided decided = decided_of(&params, scenes);
     for (uint32_t i = 0; i < decided.count; i++) {
@@ -267,7 +269,7 @@ static void check_scenes(enum gpume_encoder encoder)
 /* P frames of a fade-in have weights, and check_spectrum has looked at what is left of them. */
 static void check_fade(void)
 {
-    struct gpume_analysis_params params = make_params(GPUME_ENCODER_X264, NULL);
+    struct gpume_analysis_params params = make_params(gpume_encoder_find("x264"), NULL);
     const struct part clip[] = {{SYNTH_PAN, 24, 3, FADING}, end};
     const struct decided decided = decided_of(&params, clip);
     REQUIRE(decided.brightened >= 4);
@@ -286,7 +288,7 @@ static void check_still(void)
 {
     const struct part still[] = {{SYNTH_PAN, 150, 5, STILL}, end};
     const struct part noise[] = {{SYNTH_NOISE, 50, 5, MOVING}, end};
-    struct gpume_analysis_params params = make_params(GPUME_ENCODER_X264, NULL);
+    struct gpume_analysis_params params = make_params(gpume_encoder_find("x264"), NULL);
     uint32_t p_frames = 0;
     params.options.keyint = 150;
     struct decided decided = decided_of(&params, still);
@@ -309,7 +311,7 @@ static void check_still(void)
 
 static void check_short(void)
 {
-    struct gpume_analysis_params params = make_params(GPUME_ENCODER_X264, NULL);
+    struct gpume_analysis_params params = make_params(gpume_encoder_find("x264"), NULL);
     const struct part none[] = {end};
     for (uint32_t frames = 1; frames < 6; frames++) {
         const struct part clip[] = {{SYNTH_PAN, frames, 5, MOVING}, end};
@@ -325,7 +327,7 @@ static void check_short(void)
 static void check_aq(void)
 {
     const struct part clip[] = {{SYNTH_GRAIN, 30, 5, MOVING}, end};
-    struct gpume_analysis_params params = make_params(GPUME_ENCODER_X264, NULL);
+    struct gpume_analysis_params params = make_params(gpume_encoder_find("x264"), NULL);
     params.options.tree = false;
     params.options.aq_mode = 1;
     const struct decided aq = decided_of(&params, clip);
@@ -345,7 +347,7 @@ static void check_same(void)
 {
     const struct part clip[] = {
         {SYNTH_PAN, 9, 5, MOVING}, {SYNTH_NOISE, 38, 6, STILL}, {SYNTH_GRAIN, 28, 6, MOVING}, end};
-    struct gpume_analysis_params params = make_params(GPUME_ENCODER_X265, NULL);
+    struct gpume_analysis_params params = make_params(gpume_encoder_find("x265"), NULL);
     params.options.aq_mode = 2;
     const uint64_t sum = decided_of(&params, clip).sum;
     params.lookahead.backend = GPUME_BACKEND_CPU;
@@ -360,7 +362,7 @@ static void check_same(void)
 static void check_refusal(void)
 {
     struct decided decided = {.fail_at = 7, .shares = true};
-    struct gpume_analysis_params params = make_params(GPUME_ENCODER_X264, &decided);
+    struct gpume_analysis_params params = make_params(gpume_encoder_find("x264"), &decided);
     REQUIRE_EQUAL(analyse(&params, scenes), GPUME_IO);
     REQUIRE_EQUAL(decided.count, 7);
 }
@@ -372,11 +374,11 @@ int main(int argc, char **argv)
     if (vulkan) {
         vulkan_probe_or_skip(false);
     }
-    check_scenes(GPUME_ENCODER_X264);
+    check_scenes(gpume_encoder_find("x264"));
     check_fade();
     check_same();
     if (!vulkan) { /* nothing below depends on the engine, and drivers in software take minutes */
-        check_scenes(GPUME_ENCODER_X265);
+        check_scenes(gpume_encoder_find("x265"));
         check_still();
         check_short();
         check_aq();

@@ -2,6 +2,7 @@
 /* Fixed-point logarithms and powers against libm, and adaptive quantization against its formulas.
  */
 #include "encode/aq.h"
+#include "encode/encoder.h"
 #include "encode/fixed.h"
 #include "harness.h"
 
@@ -70,7 +71,7 @@ static void make_energies(uint32_t *energies)
 static void expect_offsets(
     const struct gpume_encode_options *options, const uint32_t *energies, double *expected)
 {
-    const bool x264 = options->encoder == GPUME_ENCODER_X264;
+    const bool x264 = options->encoder == gpume_encoder_find("x264");
     const double centre = x264 ? 14 : 11, power = x264 ? 0.125 : 0.1;
     double mean = 0, squares = 0;
     for (uint32_t i = 0; i < ENERGIES; i++) {
@@ -87,7 +88,7 @@ static void expect_offsets(
     }
 }
 
-static void check_aq(enum gpume_encoder encoder, uint32_t mode, double strength)
+static void check_aq(const struct gpume_encoder *encoder, uint32_t mode, double strength)
 {
     const struct gpume_encode_options options = {
         .encoder = encoder, .aq_mode = mode, .aq_strength = strength};
@@ -107,7 +108,7 @@ static void check_aq(enum gpume_encoder encoder, uint32_t mode, double strength)
 static void check_aq_limits(void)
 {
     const struct gpume_encode_options options = {
-        .encoder = GPUME_ENCODER_X264, .aq_mode = 1, .aq_strength = 20};
+        .encoder = gpume_encoder_find("x264"), .aq_mode = 1, .aq_strength = 20};
     const uint32_t energies[2] = {0, UINT32_MAX}; /* -300 and 365 QP */
     uint32_t scratch[2];
     int16_t offsets[2];
@@ -117,7 +118,7 @@ static void check_aq_limits(void)
 
 static void check_aq_off(void)
 {
-    struct gpume_encode_options options = {.encoder = GPUME_ENCODER_X264, .aq_strength = 1};
+    struct gpume_encode_options options = {.encoder = gpume_encoder_find("x264"), .aq_strength = 1};
     REQUIRE(!gpume_aq_is_on(&options));
     options.aq_mode = 1;
     options.aq_strength = 0;
@@ -130,9 +131,9 @@ int main(void)
     check_exp2();
     check_rounding();
     for (uint32_t mode = 1; mode <= 3; mode++) {
-        check_aq(GPUME_ENCODER_X264, mode, 1.0);
-        check_aq(GPUME_ENCODER_X265, mode, 1.0);
-        check_aq(GPUME_ENCODER_X264, mode, 0.6);
+        check_aq(gpume_encoder_find("x264"), mode, 1.0);
+        check_aq(gpume_encoder_find("x265"), mode, 1.0);
+        check_aq(gpume_encoder_find("x264"), mode, 0.6);
     }
     check_aq_limits();
     check_aq_off();

@@ -5,9 +5,9 @@
  * read back. Works in its own folder below the current one.
  */
 #include "encode/bits.h"
+#include "encode/encoder.h"
 #include "encode/options.h"
 #include "encode/pass.h"
-#include "encode/pass_format.h"
 #include "files/out_set.h"
 #include "harness.h"
 #include "logged.h"
@@ -19,7 +19,7 @@
 
 enum { FRAMES = 200, BLOCKS = 6 };
 
-static struct gpume_encode_options options_of(enum gpume_encoder encoder)
+static struct gpume_encode_options options_of(const struct gpume_encoder *encoder)
 {
     struct gpume_encode_options options;
     gpume_encode_options_default(&options, encoder);
@@ -29,7 +29,7 @@ static struct gpume_encode_options options_of(enum gpume_encoder encoder)
 
 static void test_options(void)
 {
-    struct gpume_encode_options options = options_of(GPUME_ENCODER_X264);
+    struct gpume_encode_options options = options_of(gpume_encoder_find("x264"));
     REQUIRE_EQUAL(options.min_keyint, 25);
     REQUIRE_EQUAL(options.horizon, 60); /* more than rc-lookahead, 40 */
     options.rc_lookahead = 100;
@@ -49,21 +49,21 @@ static void test_options(void)
     options.qcomp = 1;
     REQUIRE_EQUAL(gpume_encode_options_settle(&options, 25, 1, &counting_log), GPUME_OK);
     REQUIRE(options.b_adapt == 0 && options.weightb == 0 && !options.tree);
-    options = options_of(GPUME_ENCODER_X264);
+    options = options_of(gpume_encoder_find("x264"));
     options.keyint = options.bframes;
     options.min_keyint = 1;
     REQUIRE_EQUAL(gpume_encode_options_settle(&options, 25, 1, &counting_log), GPUME_OK);
     REQUIRE_EQUAL(options.bframes, options.keyint - 1);
-    options = options_of(GPUME_ENCODER_X264);
+    options = options_of(gpume_encoder_find("x264"));
     options.keyint = options.min_keyint = 1;
     options.rc_lookahead = 0;
     REQUIRE_EQUAL(gpume_encode_options_settle(&options, 25, 1, &counting_log), GPUME_OK);
-    options = options_of(GPUME_ENCODER_X264);
+    options = options_of(gpume_encoder_find("x264"));
     options.keyint = options.rc_lookahead = 3;
     options.min_keyint = 0;
     REQUIRE_EQUAL(gpume_encode_options_settle(&options, 25, 1, &counting_log), GPUME_OK);
     REQUIRE_EQUAL(options.bframes, 2);
-    options = options_of(GPUME_ENCODER_X265);
+    options = options_of(gpume_encoder_find("x265"));
     options.keyint = 1;
     options.min_keyint = 1;
     REQUIRE_EQUAL(gpume_encode_options_settle(&options, 25, 1, &counting_log), GPUME_OK);
@@ -89,14 +89,14 @@ static void test_refused_options(void)
         {offsetof(struct gpume_encode_options, vbv_maxrate), 500},
     };
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
-        struct gpume_encode_options options = options_of(GPUME_ENCODER_X265);
+        struct gpume_encode_options options = options_of(gpume_encoder_find("x265"));
         logged.lines = 0;
         memcpy((char *)&options + wrong[i].field, &wrong[i].value, sizeof(uint32_t));
         REQUIRE_EQUAL(gpume_encode_options_settle(&options, 25, 1, &counting_log), GPUME_INVALID);
         REQUIRE_EQUAL(logged.lines, 1);
         REQUIRE(strncmp(logged.last, "x265: ", 6) == 0);
     }
-    struct gpume_encode_options options = options_of(GPUME_ENCODER_X265);
+    struct gpume_encode_options options = options_of(gpume_encoder_find("x265"));
     options.ref = 7;
     options.b_pyramid = 0;
     REQUIRE_EQUAL(gpume_encode_options_settle(&options, 25, 1, &counting_log), GPUME_OK);
@@ -224,7 +224,7 @@ static bool ends(const char *text, const char *end)
 
 /* What both files of five frames say. */
 struct expected {
-    enum gpume_encoder encoder;
+    const struct gpume_encoder *encoder;
     struct {
         const char *begins, *ends;
     } lines[5]; /* NULL: anything */
@@ -246,7 +246,7 @@ static void check_files(const struct expected *expected)
         REQUIRE(!expected->lines[i].ends || ends(lines[i], expected->lines[i].ends));
     }
     /* The second pass of x264 may have another min-keyint. */
-    REQUIRE(expected->encoder == GPUME_ENCODER_X265 || !strstr(lines[0], "min"));
+    REQUIRE(expected->encoder == gpume_encoder_find("x265") || !strstr(lines[0], "min"));
     REQUIRE_EQUAL(take(expected->tree_name, tree, sizeof(tree)), 3 * 13);
     REQUIRE(memcmp(tree, expected->tree, sizeof(expected->tree)) == 0);
     REQUIRE_EQUAL(tree[26], expected->last_type);
@@ -255,7 +255,7 @@ static void check_files(const struct expected *expected)
 static void test_files(void)
 {
     check_files(&(const struct expected){
-        .encoder = GPUME_ENCODER_X264,
+        .encoder = gpume_encoder_find("x264"),
         .lines = {{"#options: 48x32 fps=25/1 timebase=1/25 bitdepth=8 keyint=250 ", NULL},
             {"in:0 out:0 type:I dur:2 cpbdur:2 q:", " imb:6 pmb:0 smb:0 d:- ref:0 ;"},
             {"in:4 out:1 type:P ", " imb:2 pmb:3 smb:1 d:- ref:0 w:5,57,-11,5,57,-100,57,-100 ;"},
@@ -266,7 +266,7 @@ static void test_files(void)
         .last_type = 1,
     });
     check_files(&(const struct expected){
-        .encoder = GPUME_ENCODER_X265,
+        .encoder = gpume_encoder_find("x265"),
         .lines = {{"#options: bitdepth=8 fps=25/1 input-res=48x32 keyint=250 ", NULL},
             {"in:0 out:0 type:I q:", " misc:0 icu:6.00 pcu:0.00 scu:0.00 sc:0 ;"},
             {"in:4 out:1 type:P q:", NULL}},
@@ -294,7 +294,7 @@ static bool has_text(const char *path, const char *begin, const char *text)
 /* The offsets of the IDR frame are 0, 1, 2 above 3, 4, 5, in whole QPs. */
 static void test_sizes(void)
 {
-    const struct gpume_encode_options options = options_of(GPUME_ENCODER_X264);
+    const struct gpume_encode_options options = options_of(gpume_encoder_find("x264"));
     unsigned char tree[256];
     /* Half the size: the first square covers 0, 1, 3 and 4; the second one 2 and 5. */
     REQUIRE_EQUAL(write_files(&options, 100000, 1, 24, 16), GPUME_OK);
@@ -321,8 +321,8 @@ static void test_rates(void)
 {
     static const uint64_t rates[] = {10000, 20000, 30000};
     logged.lines = logged.warnings = 0;
-    for (int encoder = 0; encoder < GPUME_ENCODERS; encoder++) {
-        const struct gpume_encode_options options = options_of((enum gpume_encoder)encoder);
+    for (size_t encoder = 0; gpume_encoders[encoder]; encoder++) {
+        const struct gpume_encode_options options = options_of(gpume_encoders[encoder]);
         for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
             REQUIRE_EQUAL(write_files(&options, rates[i], FRAMES, 48, 32), GPUME_OK);
             const uint64_t bits = take_stats(NULL, 0), wanted = rates[i] * FRAMES / 25;
@@ -331,7 +331,7 @@ static void test_rates(void)
     }
     REQUIRE_EQUAL(logged.lines, 0);
     /* Rates that no QP reaches. */
-    const struct gpume_encode_options options = options_of(GPUME_ENCODER_X264);
+    const struct gpume_encode_options options = options_of(gpume_encoder_find("x264"));
     REQUIRE_EQUAL(write_files(&options, 4000, FRAMES, 48, 32), GPUME_OK);
     REQUIRE_EQUAL(logged.warnings, 0); /* it may be reached */
     REQUIRE_EQUAL(write_files(&options, 4000, FRAMES, 480, 320), GPUME_OK);
@@ -360,7 +360,8 @@ static void test_rates(void)
 static uint64_t grown_bits_at(const struct gpume_bits_frame *frame, int32_t qp, uint32_t growth)
 {
     struct gpume_bits_prices prices;
-    gpume_bits_find_prices(&prices, GPUME_ENCODER_X264, frame->type, qp * GPUME_QP_ONE);
+    gpume_bits_find_prices(
+        &prices, &gpume_encoder_find("x264")->bits, frame->type, qp * GPUME_QP_ONE);
     return gpume_bits_at(frame, &prices, growth);
 }
 
@@ -375,7 +376,7 @@ static void test_model(void)
     struct gpume_bits_frame frame;
     const struct gpume_decision *idr = frame_of(&clip, 0);
     clip.spectrum.details[10] = 0;
-    gpume_bits_frame_init(&frame, GPUME_ENCODER_X264, idr);
+    gpume_bits_frame_init(&frame, &gpume_encoder_find("x264")->bits, idr);
     REQUIRE_EQUAL(gpume_bits_growth(48 * 32, 48 * 32), GPUME_BITS_SAME);
     /* Bin 14 stands for a size of 2^4.25, x = 4.25 + 2.325 - 0.16 * 26 = 2.415 octaves above the
      * threshold: 100 * 4.547 / 3 log2(1 + 2^(3 x)) + 10 * 4.16 log2(1 + 2^x) = 1210.3, and the
@@ -391,19 +392,19 @@ static void test_model(void)
     REQUIRE(bits_at(&frame, 51) >= 24 + header && bits_at(&frame, 51) <= 26 + header);
     clip.decision.coded = 1;
     clip.spectrum.blocks = 18; /* of which a third was looked at */
-    gpume_bits_frame_init(&frame, GPUME_ENCODER_X264, idr);
+    gpume_bits_frame_init(&frame, &gpume_encoder_find("x264")->bits, idr);
     REQUIRE(bits_at(&frame, 26) >= 3629 + 128 && bits_at(&frame, 26) <= 3632 + 128);
     /* 20 bits of vectors at 0.268 */
     const struct gpume_decision *p = frame_of(&clip, 1);
     memset(clip.spectrum.details, 0, sizeof(clip.spectrum.details));
     memset(clip.spectrum.means, 0, sizeof(clip.spectrum.means));
-    gpume_bits_frame_init(&frame, GPUME_ENCODER_X264, p);
+    gpume_bits_frame_init(&frame, &gpume_encoder_find("x264")->bits, p);
     REQUIRE_EQUAL(bits_at(&frame, 26), 128 + 5);
     /* Texture shrinks by 2^1.1, vectors by 2^0.5. */
     REQUIRE_EQUAL(gpume_bits_texture(2000, 1414), 0);
     REQUIRE_EQUAL(gpume_bits_texture(2000, 933), 256);
     REQUIRE(gpume_bits_texture(2000, 1149) >= 126 && gpume_bits_texture(2000, 1149) <= 130);
-    REQUIRE_EQUAL(gpume_pass_qp_of_ratio(1.4), 745); /* 2.912 */
+    REQUIRE_EQUAL(gpume_qp_of_ratio(1.4), 745); /* 2.912 */
 }
 
 /* The model of x265, by the formula of bits.h in floating point: a P frame at QP 26 with
@@ -417,8 +418,9 @@ static void test_model_x265(void)
     const struct gpume_decision *decision = frame_of(&clip, 1);
     clip.spectrum.details[10] = 0;
     clip.spectrum.details[14] = 100;
-    gpume_bits_frame_init(&frame, GPUME_ENCODER_X265, decision);
-    gpume_bits_find_prices(&prices, GPUME_ENCODER_X265, frame.type, 26 * GPUME_QP_ONE);
+    gpume_bits_frame_init(&frame, &gpume_encoder_find("x265")->bits, decision);
+    gpume_bits_find_prices(
+        &prices, &gpume_encoder_find("x265")->bits, frame.type, 26 * GPUME_QP_ONE);
     const double expected = 24 + 100 * 4.119 / 3 * log2(1 + exp2(3 * octaves)) +
                             10 * 2.301 * log2(1 + exp2(octaves)) + 20 * 0.127;
     REQUIRE(fabs((double)gpume_bits_at(&frame, &prices, GPUME_BITS_SAME) - expected) < 2);
@@ -428,7 +430,7 @@ static void test_model_x265(void)
     clip.spectrum.sampled = 0;
     memset(clip.spectrum.details, 0, sizeof(clip.spectrum.details));
     memset(clip.spectrum.means, 0, sizeof(clip.spectrum.means));
-    gpume_bits_frame_init(&frame, GPUME_ENCODER_X265, decision);
+    gpume_bits_frame_init(&frame, &gpume_encoder_find("x265")->bits, decision);
     REQUIRE_EQUAL(gpume_bits_at(&frame, &prices, GPUME_BITS_SAME), 24);
     REQUIRE_EQUAL(gpume_bits_texture(2000, 1900), 0); /* less than vectors shrink */
     REQUIRE_EQUAL(gpume_bits_texture(2000, 100), 256);
@@ -451,7 +453,7 @@ static void test_weights(void)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const struct gpume_pass_frame frame = {.weight = cases[i].weight};
         char line[GPUME_PASS_LINE_BYTES];
-        gpume_x264_pass.write(line, &frame);
+        gpume_encoder_find("x264")->write_frame(line, &frame);
         REQUIRE(ends(line, cases[i].end));
     }
 }
@@ -459,12 +461,12 @@ static void test_weights(void)
 /* Every number at its place. */
 static void test_lines(void)
 {
-    static const char *const lines[GPUME_ENCODERS] = {
+    static const char *const lines[] = {
         "in:7 out:9 type:P dur:2 cpbdur:2 q:23.45 aq:23.45 tex:1000 mv:234 misc:0 imb:1 "
         "pmb:3 smb:2 d:- ref:0 w:5,40,-3,5,40,-32,40,-32 ;",
         "in:7 out:9 type:P q:23.45 q-aq:23.45 q-noVbv:23.45 q-Rceq:1.00 tex:1000 mv:234 "
         "misc:0 icu:1.00 pcu:3.00 scu:2.00 sc:0 ;"};
-    static const char *const headers[GPUME_ENCODERS] = {
+    static const char *const headers[] = {
         "#options: 48x32 fps=24000/1001 timebase=1001/24000 bitdepth=8 keyint=250 "
         "bframes=3 b_adapt=1 b_pyramid=2 open_gop=0 weightp=2 rc_lookahead=40 mbtree=1 "
         "intra_refresh=0 bluray_compat=0 interlaced=0 direct=1",
@@ -484,12 +486,12 @@ static void test_lines(void)
         .skipped_blocks = 2,
         .weight = {5, 40, -3},
     };
-    for (enum gpume_encoder i = 0; i < GPUME_ENCODERS; i++) {
-        const struct gpume_encode_options options = options_of(i);
+    for (size_t i = 0; gpume_encoders[i]; i++) {
+        const struct gpume_encode_options options = options_of(gpume_encoders[i]);
         char line[GPUME_PASS_LINE_BYTES];
-        gpume_pass_format_of(i)->write(line, &frame);
+        gpume_encoders[i]->write_frame(line, &frame);
         REQUIRE(strcmp(line, lines[i]) == 0);
-        gpume_pass_header(line, &video, &options);
+        gpume_encoders[i]->write_header(line, &video, &options);
         REQUIRE(strcmp(line, headers[i]) == 0);
     }
 }
@@ -537,7 +539,7 @@ const char *__wrap_gpume_out_place(const struct gpume_out *out)
 static void require_found(
     const struct gpume_encode_options *options, int file, enum damage damage, long at)
 {
-    const bool x264 = options->encoder == GPUME_ENCODER_X264;
+    const bool x264 = options->encoder == gpume_encoder_find("x264");
     const char *path = file == 0 ? "a: " : x264 ? "a.mbtree: " : "a.cutree: ";
     planned.damage = damage;
     planned.file = file;
@@ -552,13 +554,14 @@ static void require_found(
 
 static void test_damage(void)
 {
-    for (int i = 0; i < GPUME_ENCODERS; i++) {
-        const struct gpume_encode_options options = options_of((enum gpume_encoder)i);
+    for (size_t i = 0; gpume_encoders[i]; i++) {
+        const struct gpume_encode_options options = options_of(gpume_encoders[i]);
         unsigned char text[8192];
         REQUIRE_EQUAL(write_files(&options, 100000, 5, 48, 32), GPUME_OK);
         const long bytes = (long)take("a", text, sizeof(text));
         const long tree_bytes =
-            (long)take(i == GPUME_ENCODER_X264 ? "a.mbtree" : "a.cutree", text, sizeof(text));
+            (long)take(strcmp(gpume_encoders[i]->name, "x264") == 0 ? "a.mbtree" : "a.cutree", text,
+                sizeof(text));
         for (long at = 0; at < bytes; at++) {
             require_found(&options, 0, CHANGED, at);
         }

@@ -3,6 +3,7 @@
  * How quality flows through a stretch of frames, on videos of one block, where every amount can be
  * followed by hand: information in units of the intra cost.
  */
+#include "encode/encoder.h"
 #include "encode/fixed.h"
 #include "encode/quality.h"
 #include "harness.h"
@@ -14,7 +15,7 @@ enum { FRAMES_MAX = 64 };
 
 /* Every frame costs 1000 from itself, and this share of it from any reference. */
 struct video {
-    enum gpume_encoder encoder;
+    const struct gpume_encoder *encoder;
     double share;
     uint64_t cut; /* nothing is predicted from before it; 0: none */
     uint64_t steps;
@@ -69,7 +70,7 @@ static double received(const struct video *video, const int16_t *offsets)
 {
     /* By qcomp the offset is the logarithm; x264's are a twentieth stronger, x265's a tenth weaker.
      */
-    const double strength = video->encoder == GPUME_ENCODER_X264 ? 1.05 : 0.9;
+    const double strength = video->encoder == gpume_encoder_find("x264") ? 1.05 : 0.9;
     return exp2((video->aq_offset - offsets[0]) / 256.0 / strength) - 1;
 }
 
@@ -120,7 +121,7 @@ static bool near(double value, double expected)
 
 static void check_chain(void)
 {
-    struct video video = {.share = 0.25};
+    struct video video = {.encoder = gpume_encoders[0], .share = 0.25};
     REQUIRE(near(flow_of(&video, "P", 0, 0).target, 0));
     REQUIRE(near(flow_of(&video, "PP", 0, 0).target, 0.75));
     REQUIRE(near(flow_of(&video, "PPP", 0, 0).target, (0.75 + 1) * 0.75));
@@ -131,7 +132,7 @@ static void check_chain(void)
 
 static void check_b_frames(void)
 {
-    struct video video = {.share = 0.5};
+    struct video video = {.encoder = gpume_encoders[0], .share = 0.5};
     /* two B frames, each half on either side: 2 * 0.5 * 0.5; the P frame received as much */
     struct flow flow = flow_of(&video, "PbbP", 0, 0);
     REQUIRE(near(flow.target, 0.5 + (1 + 0.5) * 0.5) && !flow.has_b);
@@ -152,7 +153,7 @@ static void check_b_frames(void)
  * what the B frames before it passed to it, but it passes that on, too. */
 static void check_x265(void)
 {
-    struct video video = {.encoder = GPUME_ENCODER_X265, .share = 7.0 / 16};
+    struct video video = {.encoder = gpume_encoder_find("x265"), .share = 7.0 / 16};
     REQUIRE(near(flow_of(&video, "PPP", 0, 0).target, (0.5 + 1) * 0.5));
     REQUIRE(near(flow_of(&video, "PbbP", 3, 0).target, 0));
     REQUIRE(near(flow_of(&video, "PbbI", 3, 0).target, 0));
@@ -165,7 +166,7 @@ static void check_x265(void)
 /* A share by nearness shows where references lie at unequal distances. */
 static void check_nearness(void)
 {
-    struct video video = {.share = 0.5};
+    struct video video = {.encoder = gpume_encoders[0], .share = 0.5};
     /* 0 1 2 B 4: with frame 3 as the reference, frames 1 and 2 have 0 and 3, and 4 is frame 5's */
     const double early = 0.5 * (1.0 / 3 + 2.0 / 3), late = 0.5 * 0.5;
     const double b = early + late, passed = (1 + b) * 0.5;
@@ -176,7 +177,7 @@ static void check_nearness(void)
 
 static void check_cut(void)
 {
-    struct video video = {.share = 0.1, .cut = FIRST + 2};
+    struct video video = {.encoder = gpume_encoders[0], .share = 0.1, .cut = FIRST + 2};
     REQUIRE(near(flow_of(&video, "PPiPPP", 0, 0).target, 0.9));
     REQUIRE(near(flow_of(&video, "PPPPPP", 0, 0).target, 0.9));
     REQUIRE(flow_of(&video, "PPiPPP", 2, 0).target > 2);
@@ -192,7 +193,7 @@ static void check_cut(void)
 static void check_group(void)
 {
     static const char letters[] = "PbBbPbPPbbBbPbbP";
-    struct video video = {.share = 0.3};
+    struct video video = {.encoder = gpume_encoders[0], .share = 0.3};
     const struct flow whole = flow_of(&video, letters, 12, 1);
     const struct flow parts = flow_of(&video, letters + 7, 5, 1);
     REQUIRE(near(whole.target, parts.target) && near(whole.b, parts.b));
@@ -203,7 +204,7 @@ static void check_group(void)
 /* A static picture is worth many QP: 40 frames, of which each takes over nearly everything. */
 static void check_static(void)
 {
-    struct video video = {.share = 0.01};
+    struct video video = {.encoder = gpume_encoders[0], .share = 0.01};
     const char *letters = "IPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPPP";
     const double got = flow_of(&video, letters, 0, 0).target;
     REQUIRE(near(got, 0.99 * (1 - pow(0.99, 40)) / 0.01));
@@ -214,7 +215,7 @@ static void check_static(void)
 static int failing_step(
     void *opaque, uint64_t frame, uint64_t past, uint64_t future, struct gpume_quality_step *step)
 {
-    struct video video = {.share = 0.5};
+    struct video video = {.encoder = gpume_encoders[0], .share = 0.5};
     static struct video kept;
     int *calls = opaque;
     if (--*calls < 0) {
@@ -226,7 +227,7 @@ static int failing_step(
 
 static void check_failure(void)
 {
-    const struct gpume_encode_options options = {.qcomp = 0.6};
+    const struct gpume_encode_options options = {.encoder = gpume_encoders[0], .qcomp = 0.6};
     const struct gpume_tree_size size = {1, 1};
     enum gpume_frame_type types[FRAMES_MAX];
     const struct gpume_stretch stretch = {0, 9, types};

@@ -3,6 +3,7 @@
  * Frame types of made-up videos, whose costs come from a list of scenes: cuts, flashes, key frames,
  * and patterns against a search through all of them.
  */
+#include "encode/encoder.h"
 #include "encode/types.h"
 #include "harness.h"
 
@@ -50,7 +51,7 @@ static int video_cost(void *opaque, uint64_t frame, uint64_t past, uint64_t futu
 static struct gpume_encode_options default_options(void)
 {
     return (struct gpume_encode_options){
-        .encoder = GPUME_ENCODER_X264,
+        .encoder = gpume_encoder_find("x264"),
         .keyint = 250,
         .min_keyint = 25,
         .scenecut = 40,
@@ -141,7 +142,8 @@ static void check_flashes(void)
     options.b_adapt = 1; /* only one frame more is looked at */
     decide_all(&video, &options);
     REQUIRE(video.types[8] == GPUME_FRAME_IDR);
-    options.encoder = GPUME_ENCODER_X265; /* which looks at a whole run with every b-adapt */
+    options.encoder =
+        gpume_encoder_find("x265"); /* which looks at a whole run with every b-adapt */
     for (options.b_adapt = 1; options.b_adapt <= 2; options.b_adapt++) {
         decide_all(&video, &options);
         for (uint32_t i = 1; i < video.frames; i++) {
@@ -177,7 +179,7 @@ static void check_scene_at_end(void)
     options.b_adapt = 1; /* flashes of 1 */
     REQUIRE(type_at_end(&options, 2) == GPUME_FRAME_IDR);
     REQUIRE(type_at_end(&options, 1) != GPUME_FRAME_IDR);
-    options.encoder = GPUME_ENCODER_X265;
+    options.encoder = gpume_encoder_find("x265");
     REQUIRE(type_at_end(&options, 4) == GPUME_FRAME_IDR);
     REQUIRE(type_at_end(&options, 3) != GPUME_FRAME_IDR);
     options.bframes = 0; /* no flashes */
@@ -222,10 +224,10 @@ static void check_cuts_beside_flashes(void)
 {
     struct gpume_encode_options options = default_options();
     for (uint32_t before = 8; before < 24; before++) {
-        options.encoder = GPUME_ENCODER_X264;
+        options.encoder = gpume_encoder_find("x264");
         options.bframes = 3;
         check_cut_beside_flash(&options, before, "BXBBBBBBBBBBBBBBBBBB");
-        options.encoder = GPUME_ENCODER_X265;
+        options.encoder = gpume_encoder_find("x265");
         options.bframes = 4;
         check_cut_beside_flash(&options, before, "BCCCCCCCCCCCCCCCCCCC");
     }
@@ -320,7 +322,7 @@ static void check_early_cut(void)
     }
     /* the first change of all follows none */
     struct video early = {.scenes = "AAABBBBBBBBBBBBBBBBB"};
-    options.encoder = GPUME_ENCODER_X265;
+    options.encoder = gpume_encoder_find("x265");
     options.bframes = 4;
     decide_all(&early, &options);
     for (uint32_t i = 1; i < early.frames; i++) {
@@ -350,7 +352,7 @@ static void check_fixed(void)
     struct gpume_encode_options options = default_options();
     options.b_adapt = 0;
     expect("AAAAAAAAAAA", &options, "IbBbPbBbPbP");
-    options.encoder = GPUME_ENCODER_X265;
+    options.encoder = gpume_encoder_find("x265");
     options.bframes = 4;
     expect("AAAAAAAAAAA", &options, "IbbBbPbbBbP");
     options.b_pyramid = 0;
@@ -360,14 +362,13 @@ static void check_fixed(void)
 }
 
 /* Patterns as bits: bit i says that frame i + 1 is a B frame. */
-static uint64_t pattern_cost(const struct gpume_patterns *patterns, uint32_t count, uint32_t bits)
+static uint64_t pattern_cost(const struct gpume_types *types, uint32_t count, uint32_t bits)
 {
     uint64_t sum = 0, past = 0;
     for (uint32_t i = 0; i < count; i++) {
         if ((bits >> i & 1) == 0) {
             uint64_t cost = 0;
-            REQUIRE_EQUAL(
-                gpume_patterns_run_cost(patterns, past, i + 1, UINT64_MAX, &cost), GPUME_OK);
+            REQUIRE_EQUAL(gpume_types_run_cost(types, past, i + 1, UINT64_MAX, &cost), GPUME_OK);
             sum += cost;
             past = i + 1;
         }
@@ -383,17 +384,18 @@ static bool runs_fit(uint32_t bits, uint32_t bframes)
 static uint64_t chosen_cost(
     struct gpume_encode_options *options, uint32_t b_adapt, struct video *video, uint32_t count)
 {
-    const struct gpume_patterns patterns = {options, video_cost, video};
-    bool is_b[GPUME_PATTERN_MAX];
+    enum gpume_frame_type decisions[GPUME_PATTERN_MAX];
+    struct gpume_types types;
     uint32_t bits = 0;
     options->b_adapt = b_adapt;
-    REQUIRE_EQUAL(gpume_patterns_choose(&patterns, 0, count, is_b), GPUME_OK);
+    gpume_types_init(&types, options, video_cost, video_cost, video);
+    REQUIRE_EQUAL(gpume_types_choose_pattern(&types, 0, count, decisions), GPUME_OK);
     for (uint32_t i = 0; i < count; i++) {
-        bits |= (uint32_t)is_b[i] << i;
+        bits |= (uint32_t)gpume_type_is_b(decisions[i]) << i;
     }
-    REQUIRE(!is_b[count - 1]);
+    REQUIRE(!gpume_type_is_b(decisions[count - 1]));
     REQUIRE(runs_fit(bits, options->bframes));
-    return pattern_cost(&patterns, count, bits);
+    return pattern_cost(&types, count, bits);
 }
 
 /* b-adapt 1 and 2 find the cheapest of all patterns. */
@@ -403,11 +405,12 @@ static void check_cheapest(uint64_t seed, uint32_t b_pyramid)
     struct gpume_encode_options options = default_options();
     options.b_pyramid = b_pyramid;
     struct video video = {.scenes = "AAAAABBBBAAA", .frames = COUNT + 1, .seed = seed};
-    const struct gpume_patterns patterns = {&options, video_cost, &video};
+    struct gpume_types types;
+    gpume_types_init(&types, &options, video_cost, video_cost, &video);
     uint64_t best = UINT64_MAX;
     for (uint32_t bits = 0; bits < 1u << (COUNT - 1); bits++) {
         if (runs_fit(bits, options.bframes)) {
-            const uint64_t cost = pattern_cost(&patterns, COUNT, bits);
+            const uint64_t cost = pattern_cost(&types, COUNT, bits);
             best = cost < best ? cost : best;
         }
     }
@@ -487,16 +490,17 @@ static int naming_cost(void *opaque, uint64_t frame, uint64_t past, uint64_t fut
 
 static void check_run(void)
 {
-    struct gpume_encode_options options = default_options();
-    const struct gpume_patterns patterns = {&options, naming_cost, NULL};
+    const struct gpume_encode_options options = default_options();
+    struct gpume_types types;
+    gpume_types_init(&types, &options, naming_cost, naming_cost, NULL);
     uint64_t cost = 0;
-    REQUIRE_EQUAL(gpume_patterns_run_cost(&patterns, 0, 4, UINT64_MAX, &cost), GPUME_OK);
+    REQUIRE_EQUAL(gpume_types_run_cost(&types, 0, 4, UINT64_MAX, &cost), GPUME_OK);
     REQUIRE_EQUAL(cost, 404 + 204 * 100 / 120 + 102 * 100 / 120 + 324 * 100 / 120);
-    options.b_pyramid = 0;
-    REQUIRE_EQUAL(gpume_patterns_run_cost(&patterns, 0, 3, UINT64_MAX, &cost), GPUME_OK);
+    types.options.b_pyramid = 0;
+    REQUIRE_EQUAL(gpume_types_run_cost(&types, 0, 3, UINT64_MAX, &cost), GPUME_OK);
     REQUIRE_EQUAL(cost, 303 + 103 * 100 / 120 + 203 * 100 / 120);
-    options.encoder = GPUME_ENCODER_X265;
-    REQUIRE_EQUAL(gpume_patterns_run_cost(&patterns, 0, 3, UINT64_MAX, &cost), GPUME_OK);
+    types.options.encoder = gpume_encoder_find("x265");
+    REQUIRE_EQUAL(gpume_types_run_cost(&types, 0, 3, UINT64_MAX, &cost), GPUME_OK);
     REQUIRE_EQUAL(cost, 303 + 103 * 100 / 150 + 203 * 100 / 150);
 }
 

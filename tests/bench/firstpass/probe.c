@@ -9,7 +9,7 @@
  */
 #include "distort.h"
 #include "encode/analysis.h"
-#include "encode/pass_format.h"
+#include "encode/encoder.h"
 #include "encode/spectrum.h"
 #include "encode/types.h"
 
@@ -48,7 +48,7 @@ static void *grow(void *memory, size_t count, size_t size)
 static enum gpume_frame_type type_of(char letter, const char *line)
 {
     for (enum gpume_frame_type type = GPUME_FRAME_IDR; type <= GPUME_FRAME_B; type++) {
-        if (gpume_pass_letter(type) == letter) {
+        if (gpume_frame_letter(type) == letter) {
             return type;
         }
     }
@@ -108,13 +108,13 @@ int __wrap_gpume_types_decide(struct gpume_types *types, uint64_t last, uint32_t
  * the offsets. */
 static void write_offsets(const struct probe *probe, const struct gpume_decision *decision)
 {
-    const bool x265 = probe->params.options.encoder == GPUME_ENCODER_X265;
-    const bool b = decision->type == GPUME_FRAME_B_REF, p = decision->type == GPUME_FRAME_P;
-    fputc(b ? (x265 ? 0 : 1) : p ? (x265 ? 1 : 0) : 2, probe->offsets);
+    const struct gpume_encoder *encoder = probe->params.options.encoder;
+    const bool big = encoder->offsets_big_endian;
+    fputc(encoder->offset_types[decision->type], probe->offsets);
     for (uint64_t i = 0; i < (uint64_t)decision->blocks_x * decision->blocks_y; i++) {
         const uint16_t bits = (uint16_t)decision->offsets[i];
-        fputc(x265 ? bits & 255 : bits >> 8, probe->offsets);
-        fputc(x265 ? bits >> 8 : bits & 255, probe->offsets);
+        fputc(big ? bits >> 8 : bits & 255, probe->offsets);
+        fputc(big ? bits & 255 : bits >> 8, probe->offsets);
     }
 }
 
@@ -130,7 +130,7 @@ static int decide(void *opaque, const struct gpume_decision *decision)
 {
     const struct probe *probe = opaque;
     const struct gpume_spectrum *spectrum = decision->spectrum;
-    const char letter = gpume_pass_letter(decision->type);
+    const char letter = gpume_frame_letter(decision->type);
     fprintf(probe->table, "%" PRIu64 ",%" PRIu64 ",%c,%" PRIu64 ",%" PRIu64 ",%u,%u,%u,%u,%.3f,",
         decision->display, decision->coded, letter, decision->cost, decision->intra_cost,
         decision->intra_blocks, decision->skipped_blocks, spectrum->blocks, spectrum->sampled,
@@ -195,12 +195,17 @@ static void analyse(struct probe *probe, FILE *in)
 static void parse(int argc, char **argv, struct probe *probe)
 {
     struct gpume_encode_options *options = &probe->params.options;
-    gpume_encode_options_default(options, GPUME_ENCODER_X264);
+    const struct gpume_encoder *encoder = gpume_encoders[0];
+    const struct gpume_log silent = {0};
+    gpume_encode_options_default(options, encoder);
     for (int option; (option = getopt(argc, argv, "e:b:a:t:v:")) != -1;) {
         switch (option) {
         case 'e':
-            gpume_encode_options_default(
-                options, strcmp(optarg, "x265") == 0 ? GPUME_ENCODER_X265 : GPUME_ENCODER_X264);
+            encoder = gpume_encoder_find(optarg);
+            if (encoder == NULL) {
+                die("unknown encoder", optarg);
+            }
+            gpume_encode_options_default(options, encoder);
             break;
         case 'b':
             options->b_adapt = (uint32_t)atoi(optarg);
@@ -224,6 +229,7 @@ static void parse(int argc, char **argv, struct probe *probe)
         die("usage", "firstpass_probe [-e ENCODER] [-b B_ADAPT] [-a AQ_STRENGTH] [-t STATISTICS]"
                      " [-v DISTORTION] CLIP.y4m NAME");
     }
+    check(gpume_encode_options_settle(options, 25, 1, &silent), "not such options");
 }
 
 int main(int argc, char **argv)

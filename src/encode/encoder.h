@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * All that gpume knows of one encoder. Each has a file in encoders/, which no other file names but
+ * the table encoders/encoders.c: the analysis, the command lines and the files of the second pass
+ * read this struct.
+ */
+#ifndef GPUME_ENCODE_ENCODER_H
+#define GPUME_ENCODE_ENCODER_H
+
+#include "encode/bits.h"
+#include "encode/decision.h"
+#include "encode/options.h"
+
+struct gpume_argv;
+struct gpume_command_params;
+
+/* The encoded video. */
+struct gpume_pass_video {
+    uint32_t width, height;
+    uint32_t rate_num, rate_den; /* frames per second */
+};
+
+/* What the statistics say of a frame. */
+struct gpume_pass_frame {
+    uint64_t display, coded;
+    enum gpume_frame_type type;
+    int32_t qp;                /* at which it has this many bits, in 1/100 */
+    uint64_t texture, vectors; /* bits */
+    uint32_t intra_blocks, inter_blocks, skipped_blocks;
+    struct gpume_weight weight; /* denominator and offset 0 and scale 1: none */
+};
+
+#define GPUME_PASS_LINE_BYTES 1024
+
+struct gpume_tuning {
+    const char *name; /* NULL: the end of a list */
+    void (*apply)(struct gpume_encode_options *options);
+};
+
+struct gpume_encoder {
+    const char *name;    /* of its program, and of the encoder in options, messages and NAME.json */
+    const char *library; /* as FFmpeg calls it */
+
+    /* --- its options */
+
+    const struct gpume_encode_option *options; /* in the order of its command line */
+    /* From the fastest to the slowest; an element without a name ends them. encoder, bits and
+     * horizon are not theirs. */
+    const struct gpume_encode_options *presets;
+    const char *preset; /* its default */
+    const struct gpume_tuning *tunings;
+    uint32_t bits_max; /* of a sample: 8, 10 or 12 */
+    uint32_t side_min; /* the shortest side of a picture, in pixels */
+
+    /* Refuses what the encoder would refuse, after one line, and replaces values as it would
+     * without a message. All limits are kept, min_keyint is not 0, and keyint 1 has no B frames. */
+    int (*settle)(struct gpume_encode_options *options, const struct gpume_log *log);
+
+    /* --- its decisions */
+
+    struct {
+        uint32_t root;   /* aq.h: p is 1 / root */
+        uint32_t centre; /* c */
+    } aq;
+    bool flash_is_run;  /* types.h: a flash lasts up to bframes, not 1 frame, if b-adapt is not 2 */
+    bool cuts_at_first; /* of several changes that follow each other closely; else at the last */
+    bool
+        middle_is_late; /* the reference B frame of an even run: the later of the two middle ones */
+    uint32_t b_percent; /* cost of a B frame that takes the bits of a P frame of cost 100 */
+    struct {
+        uint32_t intra_eighths; /* what its intra costs are of the lookahead's */
+        double strength;        /* of the offsets, by measurement */
+        bool counts_b;          /* the offsets of a P frame count the B frames before it */
+    } tree;
+    struct gpume_bits_model bits;
+
+    /* --- its files of the second pass */
+
+    const char *stats;   /* suffix of the statistics */
+    const char *offsets; /* added to it for the QP offsets */
+    /* Endings of the files that its own first pass leaves, added to the path of its statistics;
+     * then NULL. */
+    const char *const *own_files;
+
+    /* The statistics' first line, with the options that the second pass compares, and the line of
+     * a frame; without newlines. */
+    void (*write_header)(char line[GPUME_PASS_LINE_BYTES], const struct gpume_pass_video *video,
+        const struct gpume_encode_options *options);
+    void (*write_frame)(char line[GPUME_PASS_LINE_BYTES], const struct gpume_pass_frame *frame);
+
+    bool has_weights; /* frames have weights; otherwise the second pass finds them */
+
+    /* The QP of a type when the model's QP is 0, in 1/256. */
+    int32_t (*qp)(const struct gpume_encode_options *options, enum gpume_frame_type type);
+
+    unsigned char offset_types[GPUME_FRAME_B]; /* of frames with offsets, as in their file */
+    bool offsets_big_endian;
+
+    /* --- its command lines: commands.h */
+
+    const char *ffmpeg_params; /* FFmpeg's option for a list of options */
+    bool ffmpeg_passes; /* FFmpeg's -pass and -passlogfile; otherwise the list has pass and stats */
+    const char *ffmpeg_quiet; /* an option that silences it; NULL: none is needed */
+
+    /* Beginnings of FFmpeg's names of the formats that its program reads from Y4M with the same
+     * result as from ffmpeg, then NULL. */
+    const char *const *y4m_formats;
+
+    /* Whether its program reads such frames at all. NULL: any. */
+    bool (*program_reads)(const struct gpume_pass_video *video);
+
+    /* Its program's second pass; input: a Y4M file, or "-". */
+    void (*add_program)(
+        struct gpume_argv *argv, const struct gpume_command_params *params, const char *input);
+};
+
+/* All encoders, then NULL. The first is the one by which complexity and QP maps are found. */
+extern const struct gpume_encoder *const gpume_encoders[];
+
+/* The encoder of this name, or NULL. */
+const struct gpume_encoder *gpume_encoder_find(const char *name);
+
+/* --- for the files in encoders/ */
+
+enum gpume_encode_spelling {
+    GPUME_ENCODE_UNDERSCORES, /* b_pyramid=1 */
+    GPUME_ENCODE_WORDS,       /* b-pyramid or no-b-pyramid, and keyint=250 */
+};
+
+/* Appends all options that are compared, each after a blank. */
+void gpume_encode_options_append(char line[GPUME_PASS_LINE_BYTES],
+    const struct gpume_encode_options *options, enum gpume_encode_spelling spelling);
+
+#endif

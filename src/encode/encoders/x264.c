@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * x264 0.164: options as `x264 --fullhelp` lists them, presets and tunings as x264 writes them into
+ * the first line of its statistics (tests/cli/test_presets.sh compares them), and its files as it
+ * writes and reads them: gpume-formats(5).
+ */
+#include "base/grid.h"
+#include "base/status.h"
+#include "encode/commands.h"
+#include "encode/encoder.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* --- options */
+
+#define KEYINT_MAX 100000
+#define REFERENCES_MAX 16
+#define VBV_MAX 2000000 /* kbit/s and kbit */
+
+static const char *const x264_pyramids[] = {"none", "strict", "normal", NULL};
+
+static const struct gpume_encode_option x264_options[] = {
+    {GPUME_ENCODE_OPTION("keyint", NUMBER, keyint, 1, KEYINT_MAX),
+        .help = "most frames between IDR frames", .compared = true},
+    {GPUME_ENCODE_OPTION("min-keyint", NUMBER, min_keyint, 0, KEYINT_MAX),
+        .help = "fewest frames between IDR frames", .zero = "a tenth of keyint, at most a second"},
+    {GPUME_ENCODE_OPTION("scenecut", NUMBER, scenecut, 0, 400),
+        .help = "how readily scene cuts become I frames (0: never)"},
+    {GPUME_ENCODE_OPTION("bframes", NUMBER, bframes, 0, GPUME_BFRAMES_MAX),
+        .help = "most B frames in a row", .compared = true},
+    {GPUME_ENCODE_OPTION("b-adapt", NUMBER, b_adapt, 0, 2),
+        .help = "how the number of B frames is chosen: 0 always the most, 1 or 2 the cheapest "
+                "pattern",
+        .compared = true},
+    {GPUME_ENCODE_OPTION("b-pyramid", NUMBER, b_pyramid, 0, 2), .words = x264_pyramids,
+        .help = "B frames as references", .compared = true},
+    {GPUME_ENCODE_OPTION("open-gop", FLAG, open_gop, 0, 1),
+        .help = "1: frames may refer across I frames", .compared = true, .has_no_no = true},
+    {GPUME_ENCODE_OPTION("weightp", NUMBER, weightp, 0, 2),
+        .help = "weighted prediction of P frames", .compared = true},
+    {GPUME_ENCODE_OPTION("weightb", SWITCH, weightb, 0, 1), .help = "weighted B frames"},
+    {GPUME_ENCODE_OPTION("rc-lookahead", NUMBER, rc_lookahead, 0, GPUME_RC_LOOKAHEAD_MAX),
+        .help = "frames to look ahead", .compared = true},
+    {GPUME_ENCODE_OPTION("mbtree", FLAG, tree, 0, 1),
+        .help = "spend bits on blocks that later frames use", .compared = true},
+    {GPUME_ENCODE_OPTION("ref", NUMBER, ref, 1, REFERENCES_MAX), .help = "reference frames"},
+    {GPUME_ENCODE_OPTION("aq-mode", NUMBER, aq_mode, 0, 3), .help = "adaptive quantization"},
+    {GPUME_ENCODE_OPTION("aq-strength", REAL, aq_strength, 0, GPUME_AQ_STRENGTH_MAX),
+        .help = "strength of adaptive quantization"},
+    {GPUME_ENCODE_OPTION("qcomp", REAL, qcomp, 0, 1), .help = "compression of the QP curve"},
+    {GPUME_ENCODE_OPTION("ipratio", REAL, ipratio, 0.1, 10),
+        .help = "quantizer of P frames divided by that of I frames"},
+    {GPUME_ENCODE_OPTION("pbratio", REAL, pbratio, 0.1, 10),
+        .help = "quantizer of B frames divided by that of P frames"},
+    {GPUME_ENCODE_OPTION("ratetol", REAL, ratetol, 0.011, 100),
+        .help = "how far the bitrate may deviate during the encode", .zero = "1", .optional = true},
+    {GPUME_ENCODE_OPTION("vbv-maxrate", NUMBER, vbv_maxrate, 0, VBV_MAX), .unit = "kbit/s",
+        .help = "highest local bitrate in kbit/s, without a unit", .zero = "no limit",
+        .optional = true},
+    {GPUME_ENCODE_OPTION("vbv-bufsize", NUMBER, vbv_bufsize, 0, VBV_MAX), .unit = "kbit",
+        .help = "size of the decoder's buffer in kbit, without a unit", .zero = "no limit",
+        .optional = true},
+    {0},
+};
+
+#define PRESET(name, refs, b, adapt, lookahead, p, b_weights, aq, cut, mbtree)                     \
+    {                                                                                              \
+        .preset = name, .keyint = 250, .scenecut = cut, .bframes = b, .b_adapt = adapt,            \
+        .b_pyramid = 2, .weightp = p, .weightb = b_weights, .rc_lookahead = lookahead,             \
+        .tree = mbtree, .ref = refs, .aq_mode = aq, .aq_strength = 1.0, .qcomp = 0.6,              \
+        .ipratio = 1.4, .pbratio = 1.3                                                             \
+    }
+
+/* The two fastest presets have no lookahead, which a second pass refuses. Without mbtree its length
+ * changes nothing, but it has to be longer than a run of B frames. */
+static const struct gpume_encode_options x264_presets[] = {
+    PRESET("ultrafast", 1, 0, 0, 20, 0, 0, 0, 0, false),
+    PRESET("superfast", 1, 3, 1, 20, 1, 1, 1, 40, false),
+    PRESET("veryfast", 1, 3, 1, 10, 1, 1, 1, 40, true),
+    PRESET("faster", 2, 3, 1, 20, 1, 1, 1, 40, true),
+    PRESET("fast", 2, 3, 1, 30, 1, 1, 1, 40, true),
+    PRESET("medium", 3, 3, 1, 40, 2, 1, 1, 40, true),
+    PRESET("slow", 5, 3, 1, 50, 2, 1, 1, 40, true),
+    PRESET("slower", 8, 3, 2, 60, 2, 1, 1, 40, true),
+    PRESET("veryslow", 16, 8, 2, 60, 2, 1, 1, 40, true),
+    PRESET("placebo", 16, 16, 2, 60, 2, 1, 1, 40, true),
+    {0},
+};
+
+static void x264_tune_psnr(struct gpume_encode_options *options)
+{
+    options->aq_mode = 0;
+}
+
+static void x264_tune_ssim(struct gpume_encode_options *options)
+{
+    options->aq_mode = 2;
+}
+
+static void x264_tune_film(struct gpume_encode_options *options)
+{
+    (void)options; /* changes only what the second pass alone decides */
+}
+
+static void x264_tune_animation(struct gpume_encode_options *options)
+{
+    options->aq_strength = 0.6;
+    options->bframes = gpume_min_u32(options->bframes + 2, GPUME_BFRAMES_MAX);
+    options->ref = options->ref > 1 ? gpume_min_u32(2 * options->ref, REFERENCES_MAX) : 1;
+}
+
+static void x264_tune_grain(struct gpume_encode_options *options)
+{
+    options->aq_strength = 0.5;
+    options->qcomp = 0.8;
+    options->ipratio = 1.1;
+    options->pbratio = 1.1;
+}
+
+static void x264_tune_stillimage(struct gpume_encode_options *options)
+{
+    options->aq_strength = 1.2;
+}
+
+static void x264_tune_fastdecode(struct gpume_encode_options *options)
+{
+    options->weightp = options->weightb = 0;
+}
+
+static const struct gpume_tuning x264_tunings[] = {
+    {"psnr", x264_tune_psnr},
+    {"ssim", x264_tune_ssim},
+    {"film", x264_tune_film},
+    {"animation", x264_tune_animation},
+    {"grain", x264_tune_grain},
+    {"stillimage", x264_tune_stillimage},
+    {"fastdecode", x264_tune_fastdecode},
+    {0},
+};
+
+static int x264_settle(struct gpume_encode_options *options, const struct gpume_log *log)
+{
+    (void)log;
+    options->min_keyint = gpume_min_u32(options->min_keyint, options->keyint / 2 + 1);
+    options->bframes = gpume_min_u32(options->bframes, options->keyint - 1);
+    options->rc_lookahead = gpume_min_u32(options->rc_lookahead, options->keyint);
+    options->b_pyramid = options->bframes > 1 ? options->b_pyramid : 0;
+    if (options->bframes == 0) {
+        options->b_adapt = options->weightb = 0;
+        options->open_gop = false;
+    }
+    options->tree = options->tree && options->qcomp < 1;
+    return GPUME_OK;
+}
+
+/* --- files */
+
+static void x264_write_header(char line[GPUME_PASS_LINE_BYTES],
+    const struct gpume_pass_video *video, const struct gpume_encode_options *options)
+{
+    snprintf(line, GPUME_PASS_LINE_BYTES,
+        "#options: %" PRIu32 "x%" PRIu32 " fps=%" PRIu32 "/%" PRIu32 " timebase=%" PRIu32
+        "/%" PRIu32 " bitdepth=%" PRIu32,
+        video->width, video->height, video->rate_num, video->rate_den, video->rate_den,
+        video->rate_num, options->bits);
+    gpume_encode_options_append(line, options, GPUME_ENCODE_UNDERSCORES);
+    const size_t used = strlen(line);
+    snprintf(line + used, GPUME_PASS_LINE_BYTES - used,
+        " intra_refresh=0 bluray_compat=0 interlaced=0 direct=1");
+}
+
+#define OFFSET_MIN (-128)
+#define OFFSET_MAX 127
+
+/* What lightens or darkens a picture scales chroma around its middle, 128, by as much as luma. The
+ * last weight makes all chroma 128, for black frames. */
+static struct gpume_weight x264_chroma_weight(const struct gpume_weight *luma)
+{
+    const int32_t offset = 128 - (128 * luma->scale >> luma->denominator);
+    return offset <= OFFSET_MAX ? (struct gpume_weight){luma->denominator, luma->scale, offset}
+                                : (struct gpume_weight){7, 1, OFFSET_MAX};
+}
+
+#define WEIGHT_BYTES 96
+
+/* Luma, then denominator, scale and offset of one chroma plane, and scale and offset of the other.
+ * Chroma is left out if luma has an offset alone, or if chroma would need one that is too
+ * large. */
+static void x264_write_weight(char text[WEIGHT_BYTES], const struct gpume_weight *weight)
+{
+    int used = 0;
+    text[0] = '\0';
+    if (!gpume_weight_is_none(weight)) {
+        used = snprintf(text, WEIGHT_BYTES, "w:%" PRId32 ",%" PRId32 ",%" PRId32 " ",
+            weight->denominator, weight->scale, weight->offset);
+    }
+    const struct gpume_weight chroma = x264_chroma_weight(weight);
+    if (used > 0 && !gpume_weight_is_none(&chroma) && chroma.offset >= OFFSET_MIN) {
+        snprintf(text + used - 1, WEIGHT_BYTES - (size_t)used,
+            ",%" PRId32 ",%" PRId32 ",%" PRId32 ",%" PRId32 ",%" PRId32 " ", chroma.denominator,
+            chroma.scale, chroma.offset, chroma.scale, chroma.offset);
+    }
+}
+
+/* The timebase is one frame; durations are in halves of it, so each is 2. */
+static void x264_write_frame(char line[GPUME_PASS_LINE_BYTES], const struct gpume_pass_frame *frame)
+{
+    char weight[WEIGHT_BYTES];
+    const unsigned qp = (unsigned)frame->qp;
+    x264_write_weight(weight, &frame->weight);
+    snprintf(line, GPUME_PASS_LINE_BYTES,
+        "in:%" PRIu64 " out:%" PRIu64 " type:%c dur:2 cpbdur:2 q:%u.%02u aq:%u.%02u tex:%" PRIu64
+        " mv:%" PRIu64 " misc:0 imb:%" PRIu32 " pmb:%" PRIu32 " smb:%" PRIu32 " d:- ref:0 %s;",
+        frame->display, frame->coded, gpume_frame_letter(frame->type), qp / 100, qp % 100, qp / 100,
+        qp % 100, frame->texture, frame->vectors, frame->intra_blocks, frame->inter_blocks,
+        frame->skipped_blocks, weight);
+}
+
+/* With mbtree, the tree takes the place of a higher QP of B frames. QPs of deep samples begin
+ * below those of 8 bits. */
+static int32_t x264_qp(const struct gpume_encode_options *options, enum gpume_frame_type type)
+{
+    const int32_t b = options->tree ? 0 : gpume_qp_of_ratio(options->pbratio);
+    const int32_t depth = (int32_t)(options->bits - 8) * 6 * GPUME_QP_ONE;
+    switch (type) {
+    case GPUME_FRAME_IDR:
+    case GPUME_FRAME_I:
+        return depth - gpume_qp_of_ratio(options->ipratio);
+    case GPUME_FRAME_B_REF:
+        return depth + b / 2;
+    case GPUME_FRAME_B:
+        return depth + b;
+    default:
+        return depth;
+    }
+}
+
+/* --- command lines */
+
+static void x264_add_program(
+    struct gpume_argv *argv, const struct gpume_command_params *params, const char *input)
+{
+    const bool is_pipe = strcmp(input, "-") == 0;
+    gpume_command_add_second_pass(argv, params);
+    if (gpume_command_keeps_full_range(params)) {
+        gpume_argv_add_pair(argv, "--range", "pc");
+    }
+    gpume_argv_add_pair(argv, "--force-cfr", "--no-interlaced");
+    if (is_pipe) {
+        gpume_argv_add_pair(argv, "--demuxer", "y4m");
+    }
+    gpume_argv_add_pair(argv, "-o", GPUME_COMMAND_OUTPUT);
+    gpume_argv_add(argv, "%s%s", input[0] == '-' && !is_pipe ? "./" : "", input);
+}
+
+static const char *const x264_own_files[] = {"", ".temp", ".mbtree", ".mbtree.temp", NULL};
+static const char *const x264_y4m_formats[] = {"yuv420p", "yuv422p", "yuv444p", NULL};
+
+const struct gpume_encoder gpume_x264 = {
+    .name = "x264",
+    .library = "libx264",
+    .options = x264_options,
+    .presets = x264_presets,
+    .preset = "medium",
+    .tunings = x264_tunings,
+    .bits_max = 10,
+    .settle = x264_settle,
+    .aq = {.root = 8, .centre = 14},
+    .b_percent = 120, /* as x264 itself */
+    .tree = {.intra_eighths = 8, .strength = 1.05, .counts_b = true},
+    .bits =
+        {
+            .of =
+                {
+                    [GPUME_FRAME_IDR] = GPUME_BITS_FITTED(-2.325, 0.1600, 4.547, 4.160, 0),
+                    [GPUME_FRAME_I] = GPUME_BITS_FITTED(-2.325, 0.1600, 4.547, 4.160, 0),
+                    [GPUME_FRAME_P] = GPUME_BITS_FITTED(-2.463, 0.1675, 4.397, 3.904, 0.268),
+                    [GPUME_FRAME_B_REF] = GPUME_BITS_FITTED(-1.755, 0.1427, 4.832, 0.297, 0.431),
+                    [GPUME_FRAME_B] = GPUME_BITS_FITTED(-1.471, 0.1322, 4.997, 0.103, 0.443),
+                },
+            .header = 128,
+            /* x264's parameter sets and its message about its options, which are in front of the
+             * first frame unless the container keeps them elsewhere */
+            .stream = 5880,
+        },
+    .stats = "-0.log",
+    .offsets = ".mbtree",
+    .own_files = x264_own_files,
+    .write_header = x264_write_header,
+    .write_frame = x264_write_frame,
+    .has_weights = true,
+    .qp = x264_qp,
+    .offset_types =
+        {[GPUME_FRAME_IDR] = 2, [GPUME_FRAME_I] = 2, [GPUME_FRAME_P] = 0, [GPUME_FRAME_B_REF] = 1},
+    .offsets_big_endian = true,
+    .ffmpeg_params = "x264-params",
+    .ffmpeg_passes = true,
+    .y4m_formats = x264_y4m_formats,
+    .add_program = x264_add_program,
+};
