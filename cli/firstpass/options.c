@@ -126,208 +126,65 @@ static void describe_rung(const struct gpume_option *option, char *text, size_t 
 static const struct gpume_option_type gpume_type_rungs = {
     sizeof(struct gpume_firstpass_rungs), parse_rung, describe_rung, NULL};
 
-/* --- values of the encoders' options */
-
-/* Limits are checked when the encoder is known. */
-static bool parse_number(const struct gpume_option *option, const char *text, void *field)
-{
-    return gpume_type_number.parse(option, text, field);
-}
-
-static bool parse_real(const struct gpume_option *option, const char *text, void *field)
-{
-    return gpume_type_real.parse(option, text, field);
-}
-
-/* Those of the first encoder, then those of others if they differ. */
-static void describe_limits(
-    const struct gpume_option *option, const char *kind, char *text, size_t bytes)
-{
-    const struct gpume_encode_option *first = NULL;
-    size_t used = 0;
-    for (size_t i = 0; gpume_encoders[i]; i++) {
-        const struct gpume_encode_option *found =
-            gpume_encode_option_find(gpume_encoders[i], option->name);
-        if (found && !first) {
-            first = found;
-            used = (size_t)snprintf(text, bytes, "%s%s%s from %.10g to %.10g", kind,
-                found->unit ? " of " : "", found->unit ? found->unit : "", found->min, found->max);
-        } else if (found && (found->min != first->min || found->max != first->max)) {
-            used += (size_t)snprintf(text + used, bytes - used, " or, with %s, from %.10g to %.10g",
-                gpume_encoders[i]->name, found->min, found->max);
-        }
-    }
-}
-
-static void describe_number(const struct gpume_option *option, char *text, size_t bytes)
-{
-    describe_limits(option, "a whole number", text, bytes);
-}
-
-static void describe_real(const struct gpume_option *option, char *text, size_t bytes)
-{
-    describe_limits(option, "a number", text, bytes);
-}
-
-static const struct gpume_option_type gpume_type_encoder_number = {
-    0, parse_number, describe_number, NULL};
-static const struct gpume_option_type gpume_type_encoder_real = {
-    sizeof(double), parse_real, describe_real, NULL};
-
 /* --- rows that are made from the encoders' tables */
 
 #define ENCODERS_MAX 8
 #define HELP_BYTES 512
-#define LIMITS_BYTES 160
+#define LIMITS_BYTES 128
 #define WORDS_MAX 32
-
-/* The texts of a row. */
-struct made {
-    const char *name, *help;
-    const char *words[WORDS_MAX + 1]; /* of all encoders, each once, then NULL; or none */
-    char text[HELP_BYTES];
-};
-
-/* Those of the encoders, in an order that is that of every encoder. */
-static struct made made[GPUME_FIRSTPASS_ENCODER_OPTIONS_MAX];
-static size_t made_count;
-static struct made made_encoder, made_preset, made_tune, made_depth;
-
-static void add_word(struct made *row, const char *word)
-{
-    size_t count = 0;
-    for (; row->words[count]; count++) {
-        if (strcmp(row->words[count], word) == 0) {
-            return;
-        }
-    }
-    assert(count < WORDS_MAX);
-    row->words[count] = word;
-}
 
 /* What an encoder takes of an option, and its default. */
 struct taken {
-    char limits[LIMITS_BYTES], otherwise[64];
+    const char *encoder;
+    char limits[LIMITS_BYTES], otherwise[48];
 };
 
-static void append_limit(struct taken *taken, const char *word, bool is_last)
-{
-    const size_t used = strlen(taken->limits);
-    snprintf(taken->limits + used, LIMITS_BYTES - used, "%s%s",
-        used == 0 ? ""
-        : is_last ? " or "
-                  : ", ",
-        word);
-}
+/* An option that encoders have. */
+struct made {
+    const char *name, *help;
+    const char *words[WORDS_MAX + 1]; /* of all encoders, each once, then NULL; or none */
+    struct taken taken[ENCODERS_MAX];
+    size_t count; /* encoders that have it */
+    char text[HELP_BYTES];
+};
 
-static void describe_option(const struct gpume_encoder *encoder,
-    const struct gpume_encode_option *option, struct taken *taken)
-{
-    struct gpume_encode_options medium;
-    gpume_encode_options_default(&medium, encoder);
-    const double value = gpume_encode_option_value(option, &medium);
-    if (option->words || (value == 0 && option->zero)) {
-        snprintf(taken->otherwise, sizeof(taken->otherwise), "%s",
-            option->words ? option->words[(size_t)value] : option->zero);
-    } else {
-        snprintf(taken->otherwise, sizeof(taken->otherwise), "%.10g", value);
-    }
-    if (!option->words) {
-        const bool is_bit = option->type != GPUME_ENCODE_REAL && option->max == option->min + 1;
-        snprintf(taken->limits, LIMITS_BYTES, "%.10g %s %.10g", option->min, is_bit ? "or" : "to",
-            option->max);
-    }
-    for (size_t i = 0; option->words && (double)i <= option->max; i++) {
-        append_limit(taken, option->words[i], (double)i == option->max);
-    }
-}
+/* Those of the encoders' tables, in an order that is that of every encoder; and four more. */
+static struct made made[GPUME_FIRSTPASS_ENCODER_OPTIONS_MAX];
+static size_t made_count;
+static struct made made_encoder;
+static struct made made_preset = {.help = "the encoder's preset, which sets the options below"};
+static struct made made_tune = {.help = "the encoder's tuning, which sets some of them"};
+static struct made made_depth = {.help = "bits per sample of the encoded video"};
 
-/* False: the encoder has no such option. */
-static bool describe_row(
-    const struct made *row, const struct gpume_encoder *encoder, struct taken *taken)
-{
-    *taken = (struct taken){0};
-    if (row == &made_preset) {
-        for (const struct gpume_encode_options *p = encoder->presets; p->preset; p++) {
-            append_limit(taken, p->preset, !p[1].preset);
-        }
-        snprintf(taken->otherwise, sizeof(taken->otherwise), "%s", encoder->preset);
-        return true;
-    }
-    if (row == &made_tune) {
-        for (const struct gpume_tuning *t = encoder->tunings; t->name; t++) {
-            append_limit(taken, t->name, !t[1].name);
-        }
-        snprintf(taken->otherwise, sizeof(taken->otherwise), "none");
-        return true;
-    }
-    if (row == &made_depth) {
-        snprintf(taken->limits, LIMITS_BYTES, "%s",
-            encoder->bits_max == 8    ? "8"
-            : encoder->bits_max == 10 ? "8 or 10"
-                                      : "8, 10 or 12");
-        snprintf(taken->otherwise, sizeof(taken->otherwise), "8, or 10 for deeper input");
-        return true;
-    }
-    const struct gpume_encode_option *option = gpume_encode_option_find(encoder, row->name);
-    if (option) {
-        describe_option(encoder, option, taken);
-    }
-    return option != NULL;
-}
-
-GPUME_PRINTF(2, 3) static void append_help(char text[HELP_BYTES], const char *format, ...)
+GPUME_PRINTF(3, 4)
+static void append(char *text, size_t bytes, const char *format, ...)
 {
     const size_t used = strlen(text);
     va_list values;
     va_start(values, format);
-    vsnprintf(text + used, HELP_BYTES - used, format, values);
+    vsnprintf(text + used, bytes - used, format, values);
     va_end(values);
 }
 
-/* "HELP, LIMITS (default D)", or what each encoder takes if they differ. Names the encoders if not
- * all have the option. */
-static void make_help(struct made *row)
+static struct taken *add_taken(
+    struct made *row, const struct gpume_encoder *encoder, const char *otherwise)
 {
-    struct taken taken[ENCODERS_MAX];
-    const char *names[ENCODERS_MAX];
-    bool limits = true, defaults = true; /* are the same */
-    size_t count = 0;
-    for (size_t i = 0; gpume_encoders[i]; i++) {
-        assert(i < ENCODERS_MAX);
-        if (describe_row(row, gpume_encoders[i], &taken[count])) {
-            limits = limits && strcmp(taken[count].limits, taken[0].limits) == 0;
-            defaults = defaults && strcmp(taken[count].otherwise, taken[0].otherwise) == 0;
-            names[count++] = gpume_encoders[i]->name;
-        }
+    assert(row->count < ENCODERS_MAX);
+    struct taken *taken = &row->taken[row->count++];
+    *taken = (struct taken){.encoder = encoder->name};
+    append(taken->otherwise, sizeof(taken->otherwise), "%s", otherwise);
+    return taken;
+}
+
+static void add_word(struct made *row, struct taken *taken, const char *word)
+{
+    size_t i = 0;
+    append(taken->limits, LIMITS_BYTES, "%s%s", taken->limits[0] ? ", " : "", word);
+    while (row->words[i] && strcmp(row->words[i], word) != 0) {
+        i++;
     }
-    char *text = row->text;
-    text[0] = '\0';
-    for (size_t i = 0; gpume_encoders[count] && i < count; i++) {
-        append_help(text, "%s%s", names[i], i + 1 < count ? ", " : ": ");
-    }
-    append_help(text, "%s", row->help);
-    if (limits && strcmp(taken[0].limits, "0 or 1") != 0) {
-        append_help(text, ", %s", taken[0].limits);
-    }
-    for (size_t i = 0; i < count && !(limits && defaults); i++) {
-        append_help(text, "%s%s",
-            i > 0    ? limits ? ", " : "; "
-            : limits ? " (default "
-                     : " (",
-            names[i]);
-        if (!limits) {
-            append_help(text, ": %s", taken[i].limits);
-        }
-        if (!defaults) {
-            append_help(text, "%s %s", limits ? "" : ", default", taken[i].otherwise);
-        }
-    }
-    if (defaults) {
-        append_help(text, "%s%s %s", limits ? " (default" : "; default",
-            strchr(taken[0].otherwise, ' ') ? ":" : "", taken[0].otherwise);
-    }
-    append_help(text, ")");
+    assert(i < WORDS_MAX);
+    row->words[i] = word;
 }
 
 static struct made *find_made(const char *name)
@@ -343,12 +200,12 @@ static struct made *find_made(const char *name)
 /* The row of an encoder's option, which is added before those that follow it in the encoder. */
 static struct made *add_made(const struct gpume_encode_option *option)
 {
-    struct made *row = find_made(option->name);
-    if (row) {
-        return row;
-    }
+    struct made *row = NULL;
     for (const struct gpume_encode_option *next = option; next->name && !row; next++) {
         row = find_made(next->name);
+    }
+    if (row && strcmp(row->name, option->name) == 0) {
+        return row;
     }
     row = row ? row : &made[made_count];
     assert(made_count < GPUME_FIRSTPASS_ENCODER_OPTIONS_MAX);
@@ -357,32 +214,120 @@ static struct made *add_made(const struct gpume_encode_option *option)
     return row;
 }
 
-static void add_encoder(const struct gpume_encoder *encoder)
+static void add_option(
+    const struct gpume_encoder *encoder, const struct gpume_encode_option *option)
 {
-    add_word(&made_encoder, encoder->name);
-    for (const struct gpume_encode_options *p = encoder->presets; p->preset; p++) {
-        add_word(&made_preset, p->preset);
+    struct made *row = add_made(option);
+    struct gpume_encode_options medium;
+    gpume_encode_options_default(&medium, encoder);
+    const double value = gpume_encode_option_value(option, &medium);
+    const bool is_bit = option->type != GPUME_ENCODE_REAL && option->max == option->min + 1;
+    char number[32];
+    snprintf(number, sizeof(number), "%.10g", value);
+    struct taken *taken = add_taken(row, encoder,
+        option->words                ? option->words[(size_t)value]
+        : value == 0 && option->zero ? option->zero
+                                     : number);
+    row->help = row->help ? row->help : option->help;
+    for (size_t i = 0; option->words && option->words[i]; i++) {
+        add_word(row, taken, option->words[i]);
     }
-    for (const struct gpume_tuning *t = encoder->tunings; t->name; t++) {
-        add_word(&made_tune, t->name);
-    }
-    for (const struct gpume_encode_option *o = encoder->options; o->name; o++) {
-        struct made *row = add_made(o);
-        row->help = row->help ? row->help : o->help;
-        for (size_t i = 0; o->words && o->words[i]; i++) {
-            add_word(row, o->words[i]);
-        }
+    if (!option->words) {
+        append(taken->limits, LIMITS_BYTES, "%.10g %s %.10g", option->min, is_bit ? "or" : "to",
+            option->max);
     }
 }
+
+static void add_encoder(const struct gpume_encoder *encoder)
+{
+    add_word(&made_encoder, add_taken(&made_encoder, encoder, ""), encoder->name);
+    append(made_encoder.text, HELP_BYTES, "%s%s", made_encoder.text[0] ? "|" : "", encoder->name);
+    struct taken *taken = add_taken(&made_preset, encoder, encoder->preset);
+    for (const struct gpume_encode_options *p = encoder->presets; p->preset; p++) {
+        add_word(&made_preset, taken, p->preset);
+    }
+    taken = add_taken(&made_tune, encoder, "none");
+    for (const struct gpume_tuning *t = encoder->tunings; t->name; t++) {
+        add_word(&made_tune, taken, t->name);
+    }
+    taken = add_taken(&made_depth, encoder, "8, or 10 for deeper input");
+    append(taken->limits, LIMITS_BYTES, "8 to %" PRIu32, encoder->bits_max);
+    for (const struct gpume_encode_option *o = encoder->options; o->name; o++) {
+        add_option(encoder, o);
+    }
+}
+
+/* Of all encoders that have the option. */
+static void append_limits(char *text, size_t bytes, const struct made *row)
+{
+    bool same = true;
+    for (size_t i = 1; i < row->count; i++) {
+        same = same && strcmp(row->taken[i].limits, row->taken[0].limits) == 0;
+    }
+    for (size_t i = 0; i < (same ? 1 : row->count); i++) {
+        append(text, bytes, "%s%s%s%s", i > 0 ? "; " : "", same ? "" : row->taken[i].encoder,
+            same ? "" : ": ", row->taken[i].limits);
+    }
+}
+
+static void make_help(struct made *row)
+{
+    char limits[HELP_BYTES] = "";
+    bool same = true;
+    for (size_t i = 1; i < row->count; i++) {
+        same = same && strcmp(row->taken[i].otherwise, row->taken[0].otherwise) == 0;
+    }
+    for (size_t i = 0; gpume_encoders[row->count] && i < row->count; i++) {
+        append(
+            row->text, HELP_BYTES, "%s%s", row->taken[i].encoder, i + 1 < row->count ? ", " : ": ");
+    }
+    append_limits(limits, sizeof(limits), row);
+    append(row->text, HELP_BYTES, "%s", row->help);
+    if (strcmp(limits, "0 or 1") != 0) {
+        append(row->text, HELP_BYTES, ", %s", limits);
+    }
+    append(row->text, HELP_BYTES, " (default%s", strchr(row->taken[0].otherwise, ' ') ? ":" : "");
+    for (size_t i = 0; i < (same ? 1 : row->count); i++) {
+        append(row->text, HELP_BYTES, "%s%s%s %s", i > 0 ? "," : "", same ? "" : " ",
+            same ? "" : row->taken[i].encoder, row->taken[i].otherwise);
+    }
+    append(row->text, HELP_BYTES, ")");
+}
+
+/* Limits are checked when the encoder is known. */
+static bool parse_number(const struct gpume_option *option, const char *text, void *field)
+{
+    return gpume_type_number.parse(option, text, field);
+}
+
+static bool parse_real(const struct gpume_option *option, const char *text, void *field)
+{
+    return gpume_type_real.parse(option, text, field);
+}
+
+static void describe_number(const struct gpume_option *option, char *text, size_t bytes)
+{
+    snprintf(text, bytes, "a whole number, ");
+    append_limits(text, bytes, find_made(option->name));
+}
+
+static void describe_real(const struct gpume_option *option, char *text, size_t bytes)
+{
+    snprintf(text, bytes, "a number, ");
+    append_limits(text, bytes, find_made(option->name));
+}
+
+static const struct gpume_option_type gpume_type_encoder_number = {
+    0, parse_number, describe_number, NULL};
+static const struct gpume_option_type gpume_type_encoder_real = {
+    sizeof(double), parse_real, describe_real, NULL};
 
 /* By the first encoder that has the option. */
 static struct gpume_option make_row(size_t index)
 {
     const struct made *row = &made[index];
-    const struct gpume_encode_option *option = NULL;
-    for (size_t i = 0; !option; i++) {
-        option = gpume_encode_option_find(gpume_encoders[i], row->name);
-    }
+    const struct gpume_encode_option *option =
+        gpume_encode_option_find(gpume_encoder_find(row->taken[0].encoder), row->name);
     const bool is_real = option->type == GPUME_ENCODE_REAL;
     const bool is_switch = gpume_encode_option_is_switch(option) && !option->words;
     return (struct gpume_option){
@@ -459,13 +404,7 @@ static void make_table(void)
     if (made_count > 0) {
         return;
     }
-    made_preset.help = "the encoder's preset, which sets the options below";
-    made_tune.help = "the encoder's tuning, which sets some of them";
-    made_depth.help = "bits per sample of the encoded video";
     for (size_t i = 0; gpume_encoders[i]; i++) {
-        const size_t used = strlen(made_encoder.text);
-        snprintf(made_encoder.text + used, HELP_BYTES - used, "%s%s", i > 0 ? "|" : "",
-            gpume_encoders[i]->name);
         add_encoder(gpume_encoders[i]);
     }
     make_help(&made_preset);
