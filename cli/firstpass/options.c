@@ -251,7 +251,11 @@ static void add_encoder(const struct gpume_encoder *encoder)
         add_word(&made_tune, taken, t->name);
     }
     taken = add_taken(&made_depth, encoder, "8, or 10 for deeper input");
-    append(taken->limits, LIMITS_BYTES, "8 to %" PRIu32, encoder->bits_max);
+    append(taken->limits, LIMITS_BYTES, "8");
+    for (uint32_t bits = 10; bits <= encoder->bits_max; bits += 2) {
+        append(taken->limits, LIMITS_BYTES, "%s%" PRIu32,
+            bits + 2 > encoder->bits_max ? " or " : ", ", bits);
+    }
     for (const struct gpume_encode_option *o = encoder->options; o->name; o++) {
         add_option(encoder, o);
     }
@@ -341,7 +345,7 @@ static struct gpume_option make_row(size_t index)
         .offset = offsetof(struct gpume_firstpass_options, values) +
                   index * sizeof(union gpume_firstpass_value),
         .bytes = sizeof(union gpume_firstpass_value),
-        .min = is_real && option->optional ? option->min : 0, /* 0 stands for none */
+        .min = is_real && option->optional ? 0.001 : 0, /* 0 stands for none */
         .max = UINT32_MAX,
         .choices = option->words ? row->words
                    : is_switch   ? switches
@@ -475,8 +479,8 @@ static int set_encode_options(
     }
     encode.bits = options->encode.bits;
     if (encode.bits > encoder->bits_max) {
-        return gpume_refuse(GPUME_INVALID, "--output-depth %" PRIu32 ": %s takes up to %" PRIu32,
-            encode.bits, encoder->name, encoder->bits_max);
+        return gpume_refuse(GPUME_INVALID, "--output-depth %" PRIu32 ": %s takes %s", encode.bits,
+            encoder->name, made_depth.taken[options->encoder].limits);
     }
     for (size_t i = 0; i < made_count; i++) {
         if (gpume_line_has(line, made[i].name)) {
