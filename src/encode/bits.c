@@ -31,7 +31,7 @@ uint32_t gpume_bits_growth(uint64_t area, uint64_t area_analysed)
 }
 
 /* log2(1 + 2^(sharp x)) / sharp in 1/ONE, where x is in 1/ONE. */
-static int64_t bend(int64_t x, int64_t sharp)
+static int64_t bend_price(int64_t x, int64_t sharp)
 {
     const int64_t steep = sharp * x;
     if (steep > 16 * ONE) {
@@ -48,8 +48,8 @@ void gpume_bits_find_prices(struct gpume_bits_prices *prices, const struct gpume
     const int64_t begin = of->threshold + of->step * qp / GPUME_QP_ONE;
     for (int32_t bin = 0; bin < (int32_t)GPUME_SPECTRUM_BINS; bin++) {
         const int64_t size = GPUME_BITS_FIXED(GPUME_SPECTRUM_FIRST + 0.25) + bin * (ONE / 2);
-        const int64_t details = bend(size - begin, SHARP_DETAILS);
-        const int64_t means = bend(size - begin, SHARP_MEANS);
+        const int64_t details = bend_price(size - begin, SHARP_DETAILS);
+        const int64_t means = bend_price(size - begin, SHARP_MEANS);
         prices->details[bin] = (uint32_t)(of->details * details / ONE);
         prices->means[bin] = (uint32_t)(of->means * means / ONE);
     }

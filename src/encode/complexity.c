@@ -6,7 +6,7 @@
 const uint32_t gpume_complexity_qps[GPUME_COMPLEXITY_QPS] = {22, 27, 32, 37};
 
 /* The mean of one more value. */
-static void include(double *mean, uint64_t frames, double value)
+static void include_value(double *mean, uint64_t frames, double value)
 {
     *mean += (value - *mean) / (double)frames;
 }
@@ -36,11 +36,11 @@ void gpume_complexity_add(
 {
     const uint64_t frames = ++sum->frames;
     const double blocks = frame->blocks;
-    include(&sum->luma, frames, frame->luma);
-    include(&sum->spatial, frames, frame->spatial);
-    include(&sum->temporal, frames, frame->temporal);
-    include(&sum->intra_cost, frames, (double)frame->intra_cost / blocks);
-    include(&sum->inter_cost, frames, (double)frame->inter_cost / blocks);
-    include(&sum->intra_share, frames, frame->intra_blocks / blocks);
+    include_value(&sum->luma, frames, frame->luma);
+    include_value(&sum->spatial, frames, frame->spatial);
+    include_value(&sum->temporal, frames, frame->temporal);
+    include_value(&sum->intra_cost, frames, (double)frame->intra_cost / blocks);
+    include_value(&sum->inter_cost, frames, (double)frame->inter_cost / blocks);
+    include_value(&sum->intra_share, frames, frame->intra_blocks / blocks);
     add_bits(sum, frame, first);
 }

@@ -11,19 +11,19 @@
 #define ONE (INT64_C(1) << 30)
 #define MIDDLE 218 /* rounds up more often than not, as chords lie below the curve */
 
-static int64_t product(int64_t a, int64_t b)
+static int64_t fixed_product(int64_t a, int64_t b)
 {
     return gpume_fixed_shift(a * b, 30);
 }
 
 /* x (1 - x) P(x); coefficients of the highest power first. */
-static int64_t bend(int64_t x, const int64_t *coefficients, uint32_t count)
+static int64_t bend_chord(int64_t x, const int64_t *coefficients, uint32_t count)
 {
     int64_t sum = 0;
     for (uint32_t i = 0; i < count; i++) {
-        sum = product(sum, x) + coefficients[i];
+        sum = fixed_product(sum, x) + coefficients[i];
     }
-    return product(sum, product(x, ONE - x));
+    return fixed_product(sum, fixed_product(x, ONE - x));
 }
 
 int32_t gpume_fixed_log2(uint64_t value)
@@ -62,7 +62,7 @@ uint32_t gpume_fixed_exp2(int64_t exponent)
     }
     const int64_t x = (exponent & 65535) << 14;
     const int64_t power =
-        ONE + x + bend(x, coefficients, sizeof(coefficients) / sizeof(coefficients[0]));
+        ONE + x + bend_chord(x, coefficients, sizeof(coefficients) / sizeof(coefficients[0]));
     const int64_t result =
         whole >= 14 ? power << (whole - 14) : gpume_fixed_shift(power, (uint32_t)(14 - whole));
     return result > UINT32_MAX ? UINT32_MAX : (uint32_t)result;

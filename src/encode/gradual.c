@@ -90,7 +90,7 @@ static bool measure_size(struct window *window)
 }
 
 /* Follows the frames along the line. False: they turn back, or jump. */
-static bool follow(struct window *window)
+static bool follow_line(struct window *window)
 {
     const int16_t *begin = frame_of(window->gradual, window->begin)->levels;
     for (uint64_t i = window->begin + 1; i <= window->end; i++) {
@@ -347,7 +347,7 @@ static bool may_wipe(const struct window *window)
 }
 
 /* What the evidence makes of the window. */
-static void judge(
+static void judge_window(
     const struct window *window, const struct evidence *evidence, struct gpume_change *change)
 {
     const double least = CARD_LEVELS * GPUME_THUMBNAIL_LEVEL;
@@ -361,9 +361,9 @@ static void judge(
 
 /* Nothing that is found later raises the confidence, so the costly steps are taken only where
  * something is left. */
-static bool examine(struct window *window, struct gpume_change *change)
+static bool examine_window(struct window *window, struct gpume_change *change)
 {
-    if (!measure_size(window) || !follow(window)) {
+    if (!measure_size(window) || !follow_line(window)) {
         return false;
     }
     const struct gpume_gradual_frame *begin = frame_of(window->gradual, window->begin);
@@ -377,15 +377,15 @@ static bool examine(struct window *window, struct gpume_change *change)
         measure_wipe(window, &evidence);
     }
     evidence.lasting = evidence.unlike.share;
-    judge(window, &evidence, change);
+    judge_window(window, &evidence, change);
     if (change->confidence >= DISTINCT) {
         evidence.unlike = compare_level(window->gradual, window->begin, window->end, true);
         evidence.lasting = evidence.unlike.share;
-        judge(window, &evidence, change);
+        judge_window(window, &evidence, change);
     }
     if (change->confidence >= DISTINCT) {
         evidence.lasting = measure_lasting(window, evidence.unlike.share);
-        judge(window, &evidence, change);
+        judge_window(window, &evidence, change);
         change->confidence *= gpume_thumbnail_other(&begin->thumbnail, &end->thumbnail);
     }
     place_ends(window, change);
@@ -393,8 +393,8 @@ static bool examine(struct window *window, struct gpume_change *change)
     return change->confidence >= DISTINCT;
 }
 
-static void fill(struct gpume_gradual_frame *frame, const struct gpume_thumbnail *thumbnail,
-    const struct gpume_energies *energies)
+static void fill_gradual_frame(struct gpume_gradual_frame *frame,
+    const struct gpume_thumbnail *thumbnail, const struct gpume_energies *energies)
 {
     frame->thumbnail = *thumbnail;
     for (uint32_t c = 0; c < GPUME_GRADUAL_CELLS; c++) {
@@ -432,7 +432,7 @@ static int find_changes(
         if (end % (spans[i] / STRIDE + 1) != 0) {
             continue;
         }
-        if (examine(&window, &found) && gpume_changes_add(changes, &found) != GPUME_OK) {
+        if (examine_window(&window, &found) && gpume_changes_add(changes, &found) != GPUME_OK) {
             return GPUME_NOMEM;
         }
     }
@@ -443,7 +443,7 @@ int gpume_gradual_put(struct gpume_gradual *gradual, const struct gpume_thumbnai
     const struct gpume_energies *energies, struct gpume_changes *changes)
 {
     const uint64_t frame = gradual->frames++;
-    fill(&gradual->ring[frame % GPUME_GRADUAL_FRAMES], thumbnail, energies);
+    fill_gradual_frame(&gradual->ring[frame % GPUME_GRADUAL_FRAMES], thumbnail, energies);
     return frame >= GPUME_GRADUAL_BEYOND
                ? find_changes(gradual, frame - GPUME_GRADUAL_BEYOND, changes)
                : GPUME_OK;

@@ -24,7 +24,7 @@
 #define FRAMES_MAX (UINT32_MAX / 2)
 
 /* What is kept of a frame, in coded order. */
-struct row {
+struct pass_row {
     uint32_t display;
     uint32_t intra_blocks, skipped_blocks; /* of the frame that was analysed */
     struct gpume_bits_frame bits;
@@ -69,7 +69,7 @@ struct gpume_pass {
     const struct gpume_encoder *encoder;
     struct size *sizes;
     struct rate *rates, **end; /* in the order in which they were added; where the next one goes */
-    struct row *rows;
+    struct pass_row *rows;
     size_t count, room;
 };
 
@@ -212,14 +212,14 @@ static void make_record(
 static int add_row(struct gpume_pass *pass, const struct gpume_decision *decision)
 {
     const struct gpume_pass_params *params = &pass->params;
-    struct row *rows = pass->count < FRAMES_MAX
-                           ? gpume_grow(pass->rows, pass->count, &pass->room, sizeof(*rows))
-                           : NULL;
+    struct pass_row *rows = pass->count < FRAMES_MAX
+                                ? gpume_grow(pass->rows, pass->count, &pass->room, sizeof(*rows))
+                                : NULL;
     if (!rows) {
         return gpume_log_nomem(&params->log, "the statistics of another frame");
     }
     pass->rows = rows;
-    struct row *row = &pass->rows[pass->count++];
+    struct pass_row *row = &pass->rows[pass->count++];
     row->display = (uint32_t)decision->display;
     row->intra_blocks = decision->intra_blocks;
     row->skipped_blocks = decision->skipped_blocks;
@@ -267,8 +267,8 @@ static void find_prices(const struct gpume_pass *pass, int32_t qp, struct prices
     }
 }
 
-static uint64_t row_bits(
-    const struct row *row, const struct prices *prices, const struct size *size)
+static uint64_t pass_row_bits(
+    const struct pass_row *row, const struct prices *prices, const struct size *size)
 {
     return gpume_bits_at(&row->bits, &prices->of[row->bits.type], size->growth);
 }
@@ -279,7 +279,7 @@ static uint64_t all_bits(const struct gpume_pass *pass, const struct size *size,
     uint64_t sum = 0;
     find_prices(pass, qp, &prices);
     for (size_t i = 0; i < pass->count; i++) {
-        sum += row_bits(&pass->rows[i], &prices, size);
+        sum += pass_row_bits(&pass->rows[i], &prices, size);
     }
     return sum;
 }
@@ -367,12 +367,12 @@ static void fill_frame(const struct gpume_pass *pass, const struct rate *rate, s
 {
     const struct gpume_pass_params *params = &pass->params;
     const struct size *size = rate->size;
-    const struct row *row = &pass->rows[index];
+    const struct pass_row *row = &pass->rows[index];
     const uint64_t blocks = count_squares(size->video.width, size->video.height);
     const uint64_t analysed = count_squares(params->width, params->height);
     const int32_t qp = type_qp(pass, row->bits.type, rate->qp);
-    const uint64_t bits = row_bits(row, &rate->prices, size);
-    const uint64_t less = row_bits(row, &rate->less, size);
+    const uint64_t bits = pass_row_bits(row, &rate->prices, size);
+    const uint64_t less = pass_row_bits(row, &rate->less, size);
     const uint64_t texture = bits * gpume_bits_texture(bits, less) / 256;
     const bool weighted = pass->encoder->has_weights && row->bits.type == GPUME_FRAME_P;
     *frame = (struct gpume_pass_frame){

@@ -9,15 +9,161 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* --- one frame */
+
+#define BLOCK 32 /* side of a block in quarter pixels */
+
+void gpume_tree_information(
+    uint32_t count, const uint16_t *intra_costs, const int16_t *aq_offsets, uint32_t *information)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t scaled =
+            (uint64_t)intra_costs[i] * gpume_fixed_scale_of_offset(aq_offsets[i]) >> 12;
+        information[i] = scaled > UINT32_MAX ? UINT32_MAX : (uint32_t)scaled;
+    }
+}
+
+static void add_to_sum(uint32_t *sum, uint64_t amount)
+{
+    const uint64_t total = *sum + amount;
+    *sum = total > UINT32_MAX ? UINT32_MAX : (uint32_t)total;
+}
+
+static uint64_t part_by_area(uint64_t amount, uint32_t area)
+{
+    return (amount * area + 512) >> 10;
+}
+
+/* The four blocks that share a match, by area. Parts outside the picture are lost. */
+static void spread_match(const struct gpume_tree_size *size, uint32_t *sums, uint32_t block_x,
+    uint32_t block_y, struct gpume_vector vector, uint64_t amount)
+{
+    const int64_t x = (int64_t)block_x + (vector.dx >> 5); /* whole blocks, rounded down */
+    const int64_t y = (int64_t)block_y + (vector.dy >> 5);
+    const uint32_t right = (uint32_t)vector.dx & (BLOCK - 1);
+    const uint32_t low = (uint32_t)vector.dy & (BLOCK - 1);
+    const bool in_left = x >= 0 && x < size->blocks_x;
+    const bool in_right = right > 0 && x >= -1 && x + 1 < size->blocks_x;
+    for (uint32_t row = 0; row < 2; row++) {
+        const int64_t to_y = y + row;
+        const uint32_t height = row > 0 ? low : BLOCK - low;
+        if (height == 0 || to_y < 0 || to_y >= size->blocks_y) {
+            continue;
+        }
+        const int64_t to = to_y * size->blocks_x + x;
+        if (in_left) {
+            add_to_sum(&sums[to], part_by_area(amount, (BLOCK - right) * height));
+        }
+        if (in_right) {
+            add_to_sum(&sums[to + 1], part_by_area(amount, right * height));
+        }
+    }
+}
+
+/* The part that prediction saves, of all that lies in the block. */
+static uint64_t passed_on(const struct gpume_tree_step *step, uint64_t block)
+{
+    const uint64_t intra = (uint64_t)step->intra_costs[block] * step->intra_eighths / 8;
+    const uint64_t inter = step->costs[block];
+    if (inter >= intra || step->kinds[block] == GPUME_FROM_SELF) {
+        return 0;
+    }
+    const uint64_t received = step->received != NULL ? step->received[block] : 0;
+    return (received + step->information[block]) * (intra - inter) / intra;
+}
+
+void gpume_tree_propagate(const struct gpume_tree_size *size, const struct gpume_tree_step *step,
+    uint32_t *past_sums, uint32_t *future_sums)
+{
+    const struct gpume_vector zero = {0, 0};
+    uint64_t block = 0;
+    for (uint32_t y = 0; y < size->blocks_y; y++) {
+        for (uint32_t x = 0; x < size->blocks_x; x++, block++) {
+            const uint64_t amount = passed_on(step, block);
+            const uint8_t kind = step->kinds[block];
+            const bool still = kind == GPUME_FROM_STILL;
+            const uint64_t to_past = still || kind == GPUME_FROM_BOTH
+                                         ? amount * step->past_share / GPUME_SHARES
+                                     : kind == GPUME_FROM_PAST ? amount
+                                                               : 0;
+            if (to_past != 0) {
+                spread_match(size, past_sums, x, y, still ? zero : step->past[block], to_past);
+            }
+            if (amount != to_past) {
+                spread_match(
+                    size, future_sums, x, y, still ? zero : step->future[block], amount - to_past);
+            }
+        }
+    }
+}
+
+/* Values of a block and of those above and below it, weighted 1, 4, 1. 0 outside the picture. */
+static uint64_t column(
+    const struct gpume_tree_size *size, const uint32_t *values, uint32_t x, uint32_t y)
+{
+    if (x >= size->blocks_x) {
+        return 0;
+    }
+    const uint32_t *here = values + (uint64_t)y * size->blocks_x + x;
+    const uint64_t above = y > 0 ? *(here - size->blocks_x) : 0;
+    const uint64_t below = y + 1 < size->blocks_y ? here[size->blocks_x] : 0;
+    return above + 4 * (uint64_t)*here + below;
+}
+
+/* A row of blocks, smoothed by 1, 4, 1 along both axes: sums of at most 36 * UINT32_MAX. */
+struct smoothing {
+    const struct gpume_tree_size *size;
+    const uint32_t *values;
+    uint64_t left, middle, right; /* columns about the block */
+};
+
+static struct smoothing begin_row(
+    const struct gpume_tree_size *size, const uint32_t *values, uint32_t y)
+{
+    return (struct smoothing){size, values, .right = column(size, values, 0, y)};
+}
+
+/* Of the row's next block, which is (x, y). */
+static uint64_t smoothed(struct smoothing *row, uint32_t x, uint32_t y)
+{
+    row->left = row->middle;
+    row->middle = row->right;
+    row->right = column(row->size, row->values, x + 1, y);
+    return row->left + 4 * row->middle + row->right;
+}
+
+static int16_t offset_of(uint64_t own, uint64_t received, int16_t aq_offset, int64_t strength)
+{
+    const int64_t ratio = own == 0 ? 0 : gpume_fixed_log2(own + received) - gpume_fixed_log2(own);
+    const int64_t offset = aq_offset - gpume_fixed_shift(strength * ratio, 24);
+    return (int16_t)(offset < INT16_MIN ? INT16_MIN : offset);
+}
+
+void gpume_tree_offsets(const struct gpume_tree_size *size, const uint32_t *information,
+    const int16_t *aq_offsets, const uint32_t *received, int64_t strength, int16_t *offsets)
+{
+    uint64_t block = 0;
+    for (uint32_t y = 0; y < size->blocks_y; y++) {
+        struct smoothing own = begin_row(size, information, y);
+        struct smoothing more = begin_row(size, received, y);
+        for (uint32_t x = 0; x < size->blocks_x; x++, block++) {
+            const uint64_t sum = smoothed(&own, x, y);
+            offsets[block] = offset_of(sum, smoothed(&more, x, y), aq_offsets[block], strength);
+        }
+    }
+}
+
+/* --- a stretch of frames */
+
 /* What frames of a run have received: those at both ends, and its reference B frame. */
-enum place { BEGIN, END, MIDDLE, PLACES };
+enum walk_place { BEGIN, END, MIDDLE, PLACES };
 
 /* A frame that passes on. */
 struct hop {
-    struct gpume_tree_step step; /* but for `received` */
-    enum place past, future;     /* its references */
-    bool is_end, is_middle;      /* of its run: it has received something itself */
-    const struct hop *run_end;   /* of the first one of a run, else NULL */
+    struct gpume_tree_step step;  /* but for `received` */
+    enum walk_place past, future; /* its references */
+    bool is_end, is_middle;       /* of its run: it has received something itself */
+    const struct hop *run_end;    /* of the first one of a run, else NULL */
     const int16_t *aq_offsets;
     int16_t *offsets; /* NULL: not wanted */
 };
@@ -44,7 +190,7 @@ struct gpume_quality {
     uint32_t turn;
 };
 
-static bool allocate(struct gpume_quality_walk *walk, uint32_t blocks)
+static bool allocate_walk(struct gpume_quality_walk *walk, uint32_t blocks)
 {
     bool complete = true;
     walk->blocks = blocks;
@@ -75,7 +221,7 @@ int gpume_quality_open(struct gpume_quality **quality, const struct gpume_tree_s
     q->step = step;
     q->opaque = opaque;
     for (uint32_t i = 0; i < GPUME_QUALITY_WALKS; i++) {
-        if (!allocate(&q->walks[i], q->blocks)) {
+        if (!allocate_walk(&q->walks[i], q->blocks)) {
             gpume_quality_close(&q);
             return GPUME_NOMEM;
         }
@@ -105,11 +251,11 @@ void gpume_quality_close(struct gpume_quality **quality)
 /* --- what a walk needs to know */
 
 /* A run of frames: positions of both ends, and of the reference B frame or, without, of the end. */
-struct run {
+struct frame_run {
     uint64_t begin, end, middle;
 };
 
-static enum place place_of(const struct run *run, uint64_t frame)
+static enum walk_place place_in_run(const struct frame_run *run, uint64_t frame)
 {
     return frame == run->begin ? BEGIN : frame == run->end ? END : MIDDLE;
 }
@@ -126,8 +272,8 @@ static int16_t *wanted(
     return walk->offsets + i * q->blocks;
 }
 
-static int add_hop(struct gpume_quality *q, struct gpume_quality_walk *walk, const struct run *run,
-    uint64_t frame, uint64_t past, uint64_t future)
+static int add_hop(struct gpume_quality *q, struct gpume_quality_walk *walk,
+    const struct frame_run *run, uint64_t frame, uint64_t past, uint64_t future)
 {
     const bool is_end = frame == run->end, is_middle = frame == run->middle && !is_end;
     struct gpume_quality_step step;
@@ -136,8 +282,8 @@ static int add_hop(struct gpume_quality *q, struct gpume_quality_walk *walk, con
     step.tree.intra_eighths = q->intra_eighths;
     assert(walk->count < GPUME_STRETCH_MAX);
     walk->hops[walk->count++] = (struct hop){.step = step.tree,
-        .past = place_of(run, past),
-        .future = place_of(run, future),
+        .past = place_in_run(run, past),
+        .future = place_in_run(run, future),
         .is_end = is_end,
         .is_middle = is_middle,
         .aq_offsets = step.aq_offsets,
@@ -146,7 +292,7 @@ static int add_hop(struct gpume_quality *q, struct gpume_quality_walk *walk, con
 }
 
 static int add_b_frames(
-    struct gpume_quality *q, struct gpume_quality_walk *walk, const struct run *run)
+    struct gpume_quality *q, struct gpume_quality_walk *walk, const struct frame_run *run)
 {
     for (uint64_t frame = run->begin + 1; frame < run->end; frame++) {
         if (frame != run->middle) {
@@ -159,8 +305,8 @@ static int add_b_frames(
                                    : add_hop(q, walk, run, run->middle, run->begin, run->end);
 }
 
-static int add_run(struct gpume_quality *q, struct gpume_quality_walk *walk, const struct run *run,
-    bool ends_with_intra)
+static int walk_add_run(struct gpume_quality *q, struct gpume_quality_walk *walk,
+    const struct frame_run *run, bool ends_with_intra)
 {
     const uint32_t first = walk->count;
     GPUME_CHECK(add_b_frames(q, walk, run));
@@ -170,9 +316,9 @@ static int add_run(struct gpume_quality *q, struct gpume_quality_walk *walk, con
 }
 
 /* The run of the stretch that ends with frame `end` > 0. */
-static struct run run_to(const struct gpume_stretch *stretch, uint32_t end)
+static struct frame_run run_to(const struct gpume_stretch *stretch, uint32_t end)
 {
-    struct run run = {.end = stretch->first + end, .middle = stretch->first + end};
+    struct frame_run run = {.end = stretch->first + end, .middle = stretch->first + end};
     uint32_t i = end - 1;
     for (; gpume_type_is_b(stretch->types[i]); i--) {
         assert(i > 0);
@@ -198,18 +344,18 @@ int gpume_quality_prepare(struct gpume_quality *quality, const struct gpume_stre
 {
     struct gpume_quality *q = quality;
     struct gpume_quality_walk *w = &q->walks[q->turn];
-    const struct run only_first = {stretch->first, stretch->first, stretch->first};
+    const struct frame_run only_first = {stretch->first, stretch->first, stretch->first};
     assert(decided <= GPUME_GROUP_FRAMES_MAX);
     w->first = stretch->first;
     w->decided = decided;
     w->count = 0;
     memset(w->has_offsets, 0, sizeof(w->has_offsets));
     for (uint32_t end = last_run_end(stretch); end > 0;) {
-        const struct run run = run_to(stretch, end);
-        GPUME_CHECK(add_run(q, w, &run, stretch->types[end] <= GPUME_FRAME_I));
+        const struct frame_run run = run_to(stretch, end);
+        GPUME_CHECK(walk_add_run(q, w, &run, stretch->types[end] <= GPUME_FRAME_I));
         end = (uint32_t)(run.begin - stretch->first);
     }
-    GPUME_CHECK(add_run(q, w, &only_first, true));
+    GPUME_CHECK(walk_add_run(q, w, &only_first, true));
     q->turn = (q->turn + 1) % GPUME_QUALITY_WALKS;
     *walk = w;
     return GPUME_OK;
@@ -217,7 +363,7 @@ int gpume_quality_prepare(struct gpume_quality *quality, const struct gpume_stre
 
 /* --- the walk */
 
-static void clear(uint32_t *sums, uint32_t blocks)
+static void clear_sums(uint32_t *sums, uint32_t blocks)
 {
     memset(sums, 0, blocks * sizeof(*sums));
 }
@@ -237,8 +383,8 @@ static void follow_hop(
     struct gpume_tree_step step = hop->step;
     uint32_t **sums = walk->sums;
     if (hop->run_end) {
-        clear(sums[BEGIN], q->blocks);
-        clear(sums[MIDDLE], q->blocks);
+        clear_sums(sums[BEGIN], q->blocks);
+        clear_sums(sums[MIDDLE], q->blocks);
         if (!q->counts_b) {
             find_offsets(q, hop->run_end, sums[END]);
         }
@@ -257,7 +403,7 @@ static void follow_hop(
 
 void gpume_quality_follow(const struct gpume_quality *quality, struct gpume_quality_walk *walk)
 {
-    clear(walk->sums[END], quality->blocks);
+    clear_sums(walk->sums[END], quality->blocks);
     for (uint32_t i = 0; i < walk->count; i++) {
         follow_hop(quality, walk, &walk->hops[i]);
     }

@@ -5,7 +5,6 @@
 #include "base/status.h"
 #include "base/workers.h"
 #include "encode/costs.h"
-#include "encode/cut.h"
 #include "encode/gradual.h"
 
 #include <math.h>
@@ -133,7 +132,7 @@ static int find_changed(
 }
 
 /* All that differs between two frames. */
-static int compare(
+static int compare_frames(
     struct gpume_scenes *scenes, uint64_t past, uint64_t frame, struct gpume_difference *difference)
 {
     gpume_thumbnail_compare(
@@ -149,14 +148,14 @@ static bool is_even(struct gpume_scenes *scenes, uint64_t frame)
 
 /* Lowers what differs at a boundary to what differs between two frames across it. Even pictures are
  * alike whatever is between them. */
-static int lower(
+static int lower_across(
     struct gpume_scenes *scenes, uint64_t past, uint64_t frame, struct gpume_difference *lowest)
 {
     struct gpume_difference other;
     if (frame - past > FLASH + 1 && is_even(scenes, past) && is_even(scenes, frame)) {
         return GPUME_OK;
     }
-    GPUME_CHECK(compare(scenes, past, frame, &other));
+    GPUME_CHECK(compare_frames(scenes, past, frame, &other));
     gpume_difference_lower(lowest, &other);
     return GPUME_OK;
 }
@@ -186,19 +185,19 @@ static int find_lowest(struct gpume_scenes *scenes, const struct sides *sides, u
     struct gpume_difference *lowest)
 {
     const uint64_t past = sides->past, next = sides->next;
-    GPUME_CHECK(compare(scenes, past, next, lowest));
+    GPUME_CHECK(compare_frames(scenes, past, next, lowest));
     for (uint64_t i = 1; next - past + i <= REACH; i++) {
         if (next + i < end) {
-            GPUME_CHECK(lower(scenes, past, next + i, lowest));
+            GPUME_CHECK(lower_across(scenes, past, next + i, lowest));
         }
         if (past >= i) {
-            GPUME_CHECK(lower(scenes, past - i, next, lowest));
+            GPUME_CHECK(lower_across(scenes, past - i, next, lowest));
         }
     }
     return GPUME_OK;
 }
 
-static int order(const void *a, const void *b)
+static int order_doubles(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -206,7 +205,7 @@ static int order(const void *a, const void *b)
 
 static double median_of(double *values, size_t count)
 {
-    qsort(values, count, sizeof(values[0]), order);
+    qsort(values, count, sizeof(values[0]), order_doubles);
     return count > 0 ? values[count / 2] : 0;
 }
 
@@ -297,7 +296,7 @@ static int find_first(struct gpume_scenes *scenes, const struct sides *sides, ui
 {
     *difference = (struct gpume_difference){.changed = 1, .other = 1};
     if (sides->next - sides->past > 1) {
-        return compare(scenes, sides->past, sides->next, difference);
+        return compare_frames(scenes, sides->past, sides->next, difference);
     }
     difference->unlike = *unlike_of(scenes, frame);
     difference->cost = fact_of(scenes, frame)->ratio;
@@ -306,7 +305,7 @@ static int find_first(struct gpume_scenes *scenes, const struct sides *sides, ui
 
 /* The confidence of a cut before `frame`. Nothing that is found later raises it, so the costly
  * steps are taken only where something is left. */
-static int judge(struct gpume_scenes *scenes, uint64_t frame, uint64_t end, double *confidence)
+static int judge_cut(struct gpume_scenes *scenes, uint64_t frame, uint64_t end, double *confidence)
 {
     const struct fact *fact = fact_of(scenes, frame);
     struct gpume_usual usual = {0};
@@ -332,20 +331,20 @@ static int judge(struct gpume_scenes *scenes, uint64_t frame, uint64_t end, doub
 }
 
 /* Is there a cut before `frame`? */
-static int examine(struct gpume_scenes *scenes, uint64_t frame, uint64_t end)
+static int examine_boundary(struct gpume_scenes *scenes, uint64_t frame, uint64_t end)
 {
     struct gpume_change change = {
         .kind = GPUME_CHANGE_CUT,
         .first = frame,
         .last = frame,
     };
-    GPUME_CHECK(judge(scenes, frame, end, &change.confidence));
+    GPUME_CHECK(judge_cut(scenes, frame, end, &change.confidence));
     change.weight = change.confidence;
     return change.confidence < DISTINCT ? GPUME_OK : add_change(scenes, &scenes->cuts, &change);
 }
 
 /* The facts of the newest frame. */
-static int describe(struct gpume_scenes *scenes, const struct gpume_frame_facts *facts,
+static int describe_frame(struct gpume_scenes *scenes, const struct gpume_frame_facts *facts,
     struct gpume_scene_frame *frame)
 {
     const uint64_t past = frame->frame > 0 ? frame->frame - 1 : 0;
@@ -373,7 +372,7 @@ static int describe(struct gpume_scenes *scenes, const struct gpume_frame_facts 
     return frame->frame > 0 ? find_ratio(scenes, past, frame->frame, &fact->ratio) : GPUME_OK;
 }
 
-static void await(struct gpume_scenes *scenes, const struct errand *errand)
+static void await_errand(struct gpume_scenes *scenes, const struct errand *errand)
 {
     gpume_workers_wait(gpume_lookahead_workers(scenes->lookahead), &errand->step);
 }
@@ -383,7 +382,7 @@ static void queue(struct gpume_scenes *scenes, struct errand *errand, gpume_work
     uint64_t frame, const struct errand *after)
 {
     struct gpume_step *step = &errand->step;
-    await(scenes, errand);
+    await_errand(scenes, errand);
     errand->scenes = scenes;
     errand->frame = frame;
     *step = (struct gpume_step){
@@ -414,14 +413,14 @@ static void put_gradual(void *opaque, uint32_t item)
 }
 
 /* Takes in the next frame that has been put. */
-static int advance(struct gpume_scenes *scenes)
+static int advance_scenes(struct gpume_scenes *scenes)
 {
     const uint64_t frame = scenes->frames;
     struct gpume_scene_frame described = {.frame = frame};
     struct gpume_frame_facts facts;
     gpume_lookahead_facts(scenes->lookahead, frame, &facts);
     described.luma = thumbnail_of(scenes, frame)->mean;
-    GPUME_CHECK(describe(scenes, &facts, &described));
+    GPUME_CHECK(describe_frame(scenes, &facts, &described));
     scenes->frames++;
     if (scenes->params.take) {
         GPUME_CHECK(scenes->params.take(scenes->params.opaque, &described));
@@ -434,13 +433,13 @@ static int advance(struct gpume_scenes *scenes)
     }
     queue(scenes, &scenes->gradual_errands[frame % RING], put_gradual, frame,
         frame > 0 ? &scenes->gradual_errands[(frame - 1) % RING] : NULL);
-    return frame > AROUND ? examine(scenes, frame - AROUND, scenes->frames) : GPUME_OK;
+    return frame > AROUND ? examine_boundary(scenes, frame - AROUND, scenes->frames) : GPUME_OK;
 }
 
 /* The frame whose reading has begun first is complete. */
-static int complete_frame(struct gpume_scenes *scenes)
+static int complete_reading(struct gpume_scenes *scenes)
 {
-    await(scenes, &scenes->thumbnail_errands[scenes->put % GPUME_READINGS_MAX]);
+    await_errand(scenes, &scenes->thumbnail_errands[scenes->put % GPUME_READINGS_MAX]);
     gpume_lookahead_complete_reading(scenes->lookahead);
     scenes->put++;
     return gpume_lookahead_send(scenes->lookahead);
@@ -450,33 +449,34 @@ int gpume_scenes_put(struct gpume_scenes *scenes, const struct gpume_plane *luma
 {
     struct errand *errand = &scenes->thumbnail_errands[scenes->begun % GPUME_READINGS_MAX];
     if (scenes->frames >= RING) {
-        await(scenes, &scenes->gradual_errands[scenes->frames % RING]);
+        await_errand(scenes, &scenes->gradual_errands[scenes->frames % RING]);
         gpume_lookahead_drop(scenes->lookahead, scenes->frames - RING + 1);
     }
     gpume_lookahead_begin_reading(scenes->lookahead, luma);
     errand->luma = *luma;
     queue(scenes, errand, make_thumbnail, scenes->begun++, NULL);
     if (scenes->begun - scenes->put == gpume_lookahead_readings(scenes->lookahead)) {
-        GPUME_CHECK(complete_frame(scenes));
+        GPUME_CHECK(complete_reading(scenes));
     }
-    return scenes->put - scenes->frames > gpume_lookahead_lag(scenes->lookahead) ? advance(scenes)
-                                                                                 : GPUME_OK;
+    return scenes->put - scenes->frames > gpume_lookahead_lag(scenes->lookahead)
+               ? advance_scenes(scenes)
+               : GPUME_OK;
 }
 
 int gpume_scenes_finish(struct gpume_scenes *scenes, const struct gpume_changes **changes)
 {
     const uint64_t end = scenes->begun;
     while (scenes->put < end) {
-        GPUME_CHECK(complete_frame(scenes));
+        GPUME_CHECK(complete_reading(scenes));
     }
     while (scenes->frames < end) {
-        GPUME_CHECK(advance(scenes));
+        GPUME_CHECK(advance_scenes(scenes));
     }
     for (uint64_t i = end > AROUND ? end - AROUND : 1; i < end; i++) {
-        GPUME_CHECK(examine(scenes, i, end));
+        GPUME_CHECK(examine_boundary(scenes, i, end));
     }
     if (end > 0) {
-        await(scenes, &scenes->gradual_errands[(end - 1) % RING]);
+        await_errand(scenes, &scenes->gradual_errands[(end - 1) % RING]);
     }
     if (scenes->gradual_status != GPUME_OK ||
         gpume_gradual_finish(&scenes->gradual, &scenes->gradual_changes) != GPUME_OK) {

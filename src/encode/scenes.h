@@ -3,8 +3,8 @@
  * The scenes of a video: frames go in, facts about each frame and all changes of scene come out.
  * One thread.
  *
- * Cuts (cut.h). A cut is a change of most of the picture that motion cannot explain. Two views of
- * the frames must agree:
+ * Cuts (changes.h). A cut is a change of most of the picture that motion cannot explain. Two views
+ * of the frames must agree:
  *   - what it costs to predict their blocks from each other, relative to what it costs to code them
  *     without any prediction (the inter and intra cost of lookahead.h);
  *   - how thumbnails of them differ after motion compensation. Coding noise, which key frames of

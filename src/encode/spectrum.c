@@ -3,8 +3,8 @@
 
 #include "base/grid.h"
 #include "encode/fixed.h"
+#include "encode/kernels/band.h"
 #include "encode/kernels/match.h"
-#include "encode/kernels/weigh.h"
 #include "encode/weights.h"
 
 #include <stdlib.h>
@@ -38,13 +38,13 @@ static struct sampling sampling_of(uint32_t blocks_x, uint32_t blocks_y, uint64_
 
 /* --- predictions */
 
-struct block {
+struct sampled_block {
     uint32_t x, y, index;
 };
 
 /* Where one block is predicted from. */
 static struct gpume_near near_of(
-    const struct gpume_matches *matches, const struct block *block, bool still)
+    const struct gpume_matches *matches, const struct sampled_block *block, bool still)
 {
     const struct gpume_matches row = {
         matches->reference, still ? NULL : matches->vectors + (block->index - block->x)};
@@ -52,7 +52,7 @@ static struct gpume_near near_of(
 }
 
 static struct gpume_rows predict_from_others(
-    const struct gpume_predicted *predicted, const struct block *block)
+    const struct gpume_predicted *predicted, const struct sampled_block *block)
 {
     const enum gpume_source_kind kind = (enum gpume_source_kind)predicted->kinds[block->index];
     const bool still = kind == GPUME_FROM_STILL;
@@ -111,7 +111,8 @@ static void predict_part(const uint8_t *samples, ptrdiff_t stride, int16_t *pred
     }
 }
 
-static struct gpume_rows predict_from_self(const struct gpume_half *half, const struct block *block)
+static struct gpume_rows predict_from_self(
+    const struct gpume_half *half, const struct sampled_block *block)
 {
     const uint8_t *samples = gpume_block_place(half, block->x, block->y);
     int16_t predicted[SIDE * SIDE];
@@ -153,7 +154,7 @@ struct counts {
 
 /* The index at which a coefficient counts. shift: added to its logarithm, in 1/256. size: at most
  * 16 * 255; a large one is divided by 16, which keeps its place within the octave. */
-static uint32_t place_of(int32_t size, int32_t shift)
+static uint32_t bin_of_size(int32_t size, int32_t shift)
 {
     const bool large = size >= 256;
     const int32_t logarithm = logarithms[large ? size >> 4 : size] + (large ? 4 * 256 : 0);
@@ -181,7 +182,7 @@ static void count(struct counts *counts, const struct gpume_rows *blocks,
         uint32_t *first = y % PART == 0 ? counts->means : counts->details;
         for (uint32_t x = 0; x < SIDE; x++) {
             uint32_t *of = x % PART == 0 ? first : counts->details;
-            of[place_of(coefficients[y][x], shift)]++;
+            of[bin_of_size(coefficients[y][x], shift)]++;
         }
     }
 }
@@ -210,7 +211,7 @@ static uint32_t bits_of_difference(int32_t d)
 /* The median of the neighbours to the left, above, and above to the right or left, as in H.264
  * 8.4.1.3; in the first row that to the left. */
 static uint32_t vector_bits(
-    const struct gpume_vector *vectors, uint32_t blocks_x, const struct block *block)
+    const struct gpume_vector *vectors, uint32_t blocks_x, const struct sampled_block *block)
 {
     const struct gpume_vector *here = vectors + block->index;
     const struct gpume_vector zero = {0, 0};
@@ -228,8 +229,9 @@ static uint32_t vector_bits(
 
 /* --- all of it */
 
-static void measure_block(const struct gpume_predicted *predicted, const struct block *block,
-    int32_t shift_of_weight, struct counts *counts, uint32_t *vectors)
+static void measure_block(const struct gpume_predicted *predicted,
+    const struct sampled_block *block, int32_t shift_of_weight, struct counts *counts,
+    uint32_t *vectors)
 {
     const struct gpume_half *target = predicted->target;
     const uint32_t blocks_x = target->width / SIDE;
@@ -260,7 +262,7 @@ void gpume_spectrum_measure(
     *spectrum = (struct gpume_spectrum){.blocks = blocks_x * blocks_y};
     for (uint32_t y = sampling.y; y < blocks_y; y += sampling.step) {
         for (uint32_t x = sampling.x; x < blocks_x; x += sampling.step) {
-            const struct block block = {x, y, y * blocks_x + x};
+            const struct sampled_block block = {x, y, y * blocks_x + x};
             spectrum->sampled++;
             if (gpume_coded_cost(predicted->costs[block.index]) > 0) {
                 measure_block(predicted, &block, shift, &counts, &spectrum->vectors);

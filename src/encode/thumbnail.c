@@ -49,21 +49,21 @@ static uint64_t sum_row(const void *row, uint32_t x, uint32_t end, bool deep)
 }
 
 /* Where a cell begins; neighbours share pixels if there are fewer pixels than cells. */
-static uint32_t edge(uint32_t cell, uint32_t pixels, uint32_t cells)
+static uint32_t cell_edge(uint32_t cell, uint32_t pixels, uint32_t cells)
 {
     return (uint32_t)((uint64_t)cell * pixels / cells);
 }
 
-static uint32_t far_edge(uint32_t cell, uint32_t pixels, uint32_t cells)
+static uint32_t cell_far_edge(uint32_t cell, uint32_t pixels, uint32_t cells)
 {
-    const uint32_t near = edge(cell, pixels, cells), far = edge(cell + 1, pixels, cells);
+    const uint32_t near = cell_edge(cell, pixels, cells), far = cell_edge(cell + 1, pixels, cells);
     return far > near ? far : near + 1;
 }
 
 /* Whether the cell begins with pixels that the one before it has, too. */
 static bool repeats(uint32_t cell, uint32_t pixels, uint32_t cells)
 {
-    return cell > 0 && edge(cell, pixels, cells) == edge(cell - 1, pixels, cells);
+    return cell > 0 && cell_edge(cell, pixels, cells) == cell_edge(cell - 1, pixels, cells);
 }
 
 void gpume_thumbnail_make(struct gpume_thumbnail *thumbnail, const struct gpume_plane *luma)
@@ -71,20 +71,20 @@ void gpume_thumbnail_make(struct gpume_thumbnail *thumbnail, const struct gpume_
     const uint32_t shift = luma->bits - 8;
     uint64_t all = 0;
     for (uint32_t cy = 0; cy < GPUME_THUMBNAIL_Y; cy++) {
-        const uint32_t top = edge(cy, luma->height, GPUME_THUMBNAIL_Y);
-        const uint32_t bottom = far_edge(cy, luma->height, GPUME_THUMBNAIL_Y);
+        const uint32_t top = cell_edge(cy, luma->height, GPUME_THUMBNAIL_Y);
+        const uint32_t bottom = cell_far_edge(cy, luma->height, GPUME_THUMBNAIL_Y);
         uint64_t sums[GPUME_THUMBNAIL_X] = {0};
         for (uint32_t y = top; y < bottom; y++) {
             const void *row = (const uint8_t *)luma->data + (ptrdiff_t)y * luma->stride;
             for (uint32_t cx = 0; cx < GPUME_THUMBNAIL_X; cx++) {
-                sums[cx] += sum_row(row, edge(cx, luma->width, GPUME_THUMBNAIL_X),
-                    far_edge(cx, luma->width, GPUME_THUMBNAIL_X), luma->bits > 8);
+                sums[cx] += sum_row(row, cell_edge(cx, luma->width, GPUME_THUMBNAIL_X),
+                    cell_far_edge(cx, luma->width, GPUME_THUMBNAIL_X), luma->bits > 8);
             }
         }
         for (uint32_t cx = 0; cx < GPUME_THUMBNAIL_X; cx++) {
             const uint64_t pixels =
-                (uint64_t)(bottom - top) * (far_edge(cx, luma->width, GPUME_THUMBNAIL_X) -
-                                               edge(cx, luma->width, GPUME_THUMBNAIL_X));
+                (uint64_t)(bottom - top) * (cell_far_edge(cx, luma->width, GPUME_THUMBNAIL_X) -
+                                               cell_edge(cx, luma->width, GPUME_THUMBNAIL_X));
             thumbnail->means[cy * GPUME_THUMBNAIL_X + cx] =
                 (int16_t)(((sums[cx] * GPUME_THUMBNAIL_LEVEL) >> shift) / pixels);
             if (!repeats(cx, luma->width, GPUME_THUMBNAIL_X) &&
@@ -143,7 +143,7 @@ static void add_up(uint32_t *sums, int16_t a[PADDED_Y][PADDED_X], const struct g
 }
 
 /* The lowest sums of all displacements. */
-static void search(
+static void search_squares(
     uint32_t *best, const struct gpume_thumbnail *from, const struct gpume_thumbnail *to)
 {
     int16_t padded[PADDED_Y][PADDED_X];
@@ -181,11 +181,12 @@ static void raise_details(uint32_t *details, const struct gpume_thumbnail *thumb
 }
 
 /* What two thumbnails' cells have in common. */
-struct moments {
+struct cell_moments {
     double variance_a, variance_b, covariance; /* times the square of the number of cells */
 };
 
-static struct moments moments_of(const struct gpume_thumbnail *a, const struct gpume_thumbnail *b)
+static struct cell_moments moments_of(
+    const struct gpume_thumbnail *a, const struct gpume_thumbnail *b)
 {
     const int64_t count = GPUME_THUMBNAIL_CELLS;
     int64_t sum_a = 0, sum_b = 0, square_a = 0, square_b = 0, product = 0;
@@ -197,7 +198,7 @@ static struct moments moments_of(const struct gpume_thumbnail *a, const struct g
         square_b += y * y;
         product += x * y;
     }
-    return (struct moments){(double)(count * square_a - sum_a * sum_a),
+    return (struct cell_moments){(double)(count * square_a - sum_a * sum_a),
         (double)(count * square_b - sum_b * sum_b), (double)(count * product - sum_a * sum_b)};
 }
 
@@ -214,7 +215,7 @@ bool gpume_thumbnail_is_even(const struct gpume_thumbnail *thumbnail)
 }
 
 /* Of the cells, 0 to 1; 0 where neither picture has any structure. */
-static double correlation(const struct moments *moments)
+static double correlation(const struct cell_moments *moments)
 {
     const double noise = variance_of(NOISE), even = variance_of(EVEN);
     if (moments->variance_a < even && moments->variance_b < even) {
@@ -302,8 +303,8 @@ void gpume_thumbnail_level(struct gpume_thumbnail *level, const struct gpume_thu
 }
 
 /* Takes in the residuals of one direction. */
-static void include(struct gpume_unlike *unlike, const uint32_t *residuals, const uint32_t *still,
-    const uint32_t *details)
+static void include_residuals(struct gpume_unlike *unlike, const uint32_t *residuals,
+    const uint32_t *still, const uint32_t *details)
 {
     uint64_t sum = 0, detail = 0;
     double changed = 0, votes = 0;
@@ -327,7 +328,7 @@ void gpume_thumbnail_compare(struct gpume_unlike *unlike, const struct gpume_thu
 {
     int16_t padded[PADDED_Y][PADDED_X];
     uint32_t still[SQUARES], residuals[SQUARES], details[SQUARES] = {0};
-    const struct moments moments = moments_of(a, b);
+    const struct cell_moments moments = moments_of(a, b);
     const double even = variance_of(EVEN);
     const bool even_a = moments.variance_a < even, even_b = moments.variance_b < even;
     *unlike = (struct gpume_unlike){.plain = gpume_thumbnail_distance(a, b),
@@ -338,17 +339,17 @@ void gpume_thumbnail_compare(struct gpume_unlike *unlike, const struct gpume_thu
     add_up(still, padded, b, REACH_X, REACH_Y);
     raise_details(details, a);
     raise_details(details, b);
-    include(unlike, still, still, details);
+    include_residuals(unlike, still, still, details);
     if (!moves || unlike->plain < STILL) {
         return;
     }
     /* Most pictures have an even part, from which an even picture can be predicted. */
     if (even_a || !even_b) {
-        search(residuals, a, b);
-        include(unlike, residuals, still, details);
+        search_squares(residuals, a, b);
+        include_residuals(unlike, residuals, still, details);
     }
     if (even_b || !even_a) {
-        search(residuals, b, a);
-        include(unlike, residuals, still, details);
+        search_squares(residuals, b, a);
+        include_residuals(unlike, residuals, still, details);
     }
 }

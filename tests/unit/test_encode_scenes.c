@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Changes of scene in synthetic videos, whose changes are known. */
-#include "encode/cut.h"
+#include "encode/changes.h"
 #include "encode/scenes.h"
 #include "encode/thumbnail.h"
 #include "harness.h"

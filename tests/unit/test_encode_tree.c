@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The macroblock tree on a few blocks, against sums made by hand. */
-#include "encode/tree.h"
+#include "encode/quality.h"
 #include "harness.h"
 
 #include <math.h>

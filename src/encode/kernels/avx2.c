@@ -2,9 +2,9 @@
 #define GPUME_BLOCKS 2
 #include "encode/kernels/set.h"
 
-static bool available(void)
+static bool has_avx2(void)
 {
     return __builtin_cpu_supports("avx2");
 }
 
-const struct gpume_encode_kernels gpume_encode_kernels_avx2 = GPUME_ENCODE_KERNELS;
+const struct gpume_encode_kernels gpume_encode_kernels_avx2 = GPUME_ENCODE_KERNELS(has_avx2);

@@ -2,10 +2,10 @@
 #define GPUME_BLOCKS 4
 #include "encode/kernels/set.h"
 
-static bool available(void)
+static bool has_avx512(void)
 {
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("avx512f") &&
            __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
 }
 
-const struct gpume_encode_kernels gpume_encode_kernels_avx512 = GPUME_ENCODE_KERNELS;
+const struct gpume_encode_kernels gpume_encode_kernels_avx512 = GPUME_ENCODE_KERNELS(has_avx512);

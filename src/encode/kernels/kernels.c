@@ -1,10 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "encode/kernels/kernels.h"
+/* The plain kernels, and the table of all. */
+#include "encode/kernels/set.h"
+
+static bool has_plain(void)
+{
+    return true;
+}
+
+static const struct gpume_encode_kernels plain = GPUME_ENCODE_KERNELS(has_plain);
 
 const struct gpume_encode_kernels *gpume_encode_kernels_at(uint32_t index)
 {
     static const struct gpume_encode_kernels *const all[] = {
-        &gpume_encode_kernels_plain,
+        &plain,
 #if defined(GPUME_ENCODE_X86)
         &gpume_encode_kernels_avx2,
         &gpume_encode_kernels_avx512,

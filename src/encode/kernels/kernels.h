@@ -39,7 +39,6 @@ const struct gpume_encode_kernels *gpume_encode_kernels_at(uint32_t index);
 /* The fastest that are available. */
 const struct gpume_encode_kernels *gpume_encode_kernels(void);
 
-extern const struct gpume_encode_kernels gpume_encode_kernels_plain;
 extern const struct gpume_encode_kernels gpume_encode_kernels_avx2;   /* x86-64 only */
 extern const struct gpume_encode_kernels gpume_encode_kernels_avx512; /* x86-64 only */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* All kernels, for the files that compile them, each for one instruction set, and their table. */
+/* All kernels, for the files that compile them, each for one instruction set. */
 #ifndef GPUME_ENCODE_KERNELS_SET_H
 #define GPUME_ENCODE_KERNELS_SET_H
 
@@ -7,11 +7,10 @@
 #include "encode/kernels/intra.h"
 #include "encode/kernels/kernels.h"
 #include "encode/kernels/refine.h"
-#include "encode/kernels/weigh.h"
 
-#define GPUME_ENCODE_KERNELS                                                                       \
+#define GPUME_ENCODE_KERNELS(is_available)                                                         \
     {                                                                                              \
-        .available = available, .halve = halve, .energies = energies, .weigh = weigh_row,          \
+        .available = is_available, .halve = halve, .energies = energies, .weigh = weigh_row,       \
         .intra = intra_satds, .match = match_satds, .mean = mean_satds, .refine = refine           \
     }
 
