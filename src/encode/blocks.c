@@ -311,7 +311,7 @@ static void append(struct gpume_blocks *blocks, enum gpume_job_kind kind, struct
     queue->end = &job->next;
 }
 
-/* Gives it to the processor. Needs the mutex, like whoever waits for the job. */
+/* Gives it to the processor. The mutex is held, as by a thread that waits for the job. */
 static void begin(struct gpume_blocks *blocks, enum gpume_job_kind kind, struct gpume_job *job)
 {
     struct gpume_step *steps[2] = {&job->step};
@@ -335,7 +335,7 @@ static void begin(struct gpume_blocks *blocks, enum gpume_job_kind kind, struct 
     pthread_cond_broadcast(&blocks->done);
 }
 
-/* Are the matches that it needs under way? */
+/* Whether the matches that it needs are found or queued. */
 static bool may_begin(enum gpume_job_kind kind, const struct gpume_job *job)
 {
     if (kind == GPUME_JOB_MEAN) {

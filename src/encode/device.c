@@ -69,7 +69,7 @@ static void write_warning(void *opaque, enum gpume_log_level level, const char *
     }
 }
 
-/* Workgroups along a row of blocks, if so many invocations share a block. */
+/* Workgroups along a row of blocks, if this many invocations share a block. */
 static uint32_t groups_across(const struct gpume_encode_device *d, uint32_t team)
 {
     return (uint32_t)gpume_div_up(d->push.blocks_x, GPUME_ENCODE_LOCAL / team);

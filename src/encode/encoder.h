@@ -82,11 +82,12 @@ struct gpume_encoder {
      * then NULL. */
     const char *const *own_files;
 
-    /* The statistics' first line, with the options that the second pass compares, and the line of
-     * a frame; without newlines. */
-    void (*write_header)(char line[GPUME_PASS_LINE_BYTES], const struct gpume_pass_video *video,
+    /* Make the beginning of the statistics, with the options that the second pass compares, and
+     * what follows for each frame in coded order: whole lines, or records without text. Return the
+     * bytes. */
+    size_t (*write_header)(char line[GPUME_PASS_LINE_BYTES], const struct gpume_pass_video *video,
         const struct gpume_encode_options *options);
-    void (*write_frame)(char line[GPUME_PASS_LINE_BYTES], const struct gpume_pass_frame *frame);
+    size_t (*write_frame)(char line[GPUME_PASS_LINE_BYTES], const struct gpume_pass_frame *frame);
 
     bool has_weights; /* frames have weights; otherwise the second pass finds them */
 
@@ -127,8 +128,8 @@ enum gpume_encode_spelling {
     GPUME_ENCODE_WORDS,       /* b-pyramid or no-b-pyramid, and keyint=250 */
 };
 
-/* Appends all options that are compared, each after a blank. */
-void gpume_encode_options_append(char line[GPUME_PASS_LINE_BYTES],
+/* Appends all options that are compared, each after a blank. Returns the bytes of the line. */
+size_t gpume_encode_options_append(char line[GPUME_PASS_LINE_BYTES],
     const struct gpume_encode_options *options, enum gpume_encode_spelling spelling);
 
 #endif

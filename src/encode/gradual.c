@@ -142,7 +142,7 @@ static double measure_straight(const struct window *window)
     return all > 0 ? (double)good / (double)all : 0;
 }
 
-/* Does the level change in a region? */
+/* Whether the level changes in a region. */
 static bool has_changed(const struct window *window, uint32_t region)
 {
     const uint32_t x = region % GPUME_GRADUAL_REGIONS_X * 2;

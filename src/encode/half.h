@@ -37,7 +37,7 @@ static inline uint32_t gpume_coarse_count(uint32_t blocks_x, uint32_t blocks_y)
     return (blocks_x + 1) / 2 * ((blocks_y + 1) / 2);
 }
 
-/* The bytes of the planes of so many blocks, with their margins. */
+/* The bytes of the planes of this many blocks, with their margins. */
 size_t gpume_half_bytes(uint32_t blocks_x, uint32_t blocks_y);
 
 /* Planes in memory of that size. */

@@ -73,7 +73,7 @@ void gpume_encode_option_text(const struct gpume_encode_option *option,
     }
 }
 
-void gpume_encode_options_append(char line[GPUME_PASS_LINE_BYTES],
+size_t gpume_encode_options_append(char line[GPUME_PASS_LINE_BYTES],
     const struct gpume_encode_options *options, enum gpume_encode_spelling spelling)
 {
     size_t used = strlen(line);
@@ -93,6 +93,7 @@ void gpume_encode_options_append(char line[GPUME_PASS_LINE_BYTES],
         }
         used = strlen(line);
     }
+    return used;
 }
 
 /* --- all options together */

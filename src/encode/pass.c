@@ -389,22 +389,20 @@ static void fill_frame(const struct gpume_pass *pass, const struct rate *rate, s
     frame->inter_blocks = (uint32_t)blocks - frame->intra_blocks - frame->skipped_blocks;
 }
 
-/* Line number `index` of the statistics, of which the first is the encoder's options; returns its
- * bytes, with the newline. */
+/* Part number `index` of the statistics: the beginning, or a frame. Returns its bytes. */
 static size_t make_line(const struct gpume_pass *pass, const struct rate *rate, size_t index,
     char line[GPUME_PASS_LINE_BYTES])
 {
+    const struct gpume_encoder *encoder = pass->encoder;
     struct gpume_pass_frame frame;
-    if (index == 0) {
-        pass->encoder->write_header(line, &rate->size->video, pass->params.options);
-    } else {
+    if (index > 0) {
         fill_frame(pass, rate, index - 1, &frame);
-        pass->encoder->write_frame(line, &frame);
     }
-    const size_t length = strlen(line);
-    assert(length + 1 < GPUME_PASS_LINE_BYTES);
-    line[length] = '\n';
-    return length + 1;
+    const size_t bytes =
+        index > 0 ? encoder->write_frame(line, &frame)
+                  : encoder->write_header(line, &rate->size->video, pass->params.options);
+    assert(bytes <= GPUME_PASS_LINE_BYTES);
+    return bytes;
 }
 
 static int write_stats(const struct gpume_pass *pass, const struct rate *rate)

@@ -9,8 +9,8 @@
 
 #include <stddef.h>
 
-/* Columns or rows of squares that cover so many blocks of 16x16 pixels. per_square: blocks across a
- * square. */
+/* Columns or rows of squares that cover this many blocks of 16x16 pixels. per_square: blocks across
+ * a square. */
 uint32_t gpume_qp_map_squares(uint32_t blocks, uint32_t per_square);
 
 /* Fills in the offset of each square, the mean of its blocks in 1/256 QP, in raster order. */

@@ -35,8 +35,8 @@ struct gpume_tree_size {
     uint32_t blocks_x, blocks_y; /* 8x8 at half resolution */
 };
 
-/* The information that blocks have of their own, in sixteenths of a cost; it stops at UINT32_MAX.
- * aq_offsets: 1/256. */
+/* The information that blocks have before others pass any on, in sixteenths of a cost; it stops at
+ * UINT32_MAX. aq_offsets: 1/256. */
 void gpume_tree_information(
     uint32_t count, const uint16_t *intra_costs, const int16_t *aq_offsets, uint32_t *information);
 
@@ -45,7 +45,7 @@ struct gpume_tree_step {
     const uint16_t *intra_costs, *costs;
     const uint8_t *kinds;                     /* enum gpume_source_kind */
     const struct gpume_vector *past, *future; /* quarter pixels; NULL where no block needs them */
-    const uint32_t *information;              /* of their own */
+    const uint32_t *information;              /* gpume_tree_information */
     uint32_t past_share;                      /* of two references, of GPUME_SHARES */
     uint32_t intra_eighths;                   /* of intra_costs: what the encoder itself finds */
     const uint32_t *received;                 /* from later frames; NULL: none refers to it */
@@ -79,7 +79,7 @@ typedef int (*gpume_step_fn)(
 int gpume_quality_open(struct gpume_quality **quality, const struct gpume_tree_size *size,
     const struct gpume_encode_options *options, gpume_step_fn step, void *opaque);
 
-/* Frames whose offsets one walk finds: runs are added to a group until it has so many, which the
+/* Frames whose offsets one walk finds: runs are added to a group until it has this many, which the
  * last of them may exceed. A walk costs as much for many frames as for one. */
 #define GPUME_GROUP_FRAMES 24u
 #define GPUME_GROUP_FRAMES_MAX (GPUME_GROUP_FRAMES + GPUME_BFRAMES_MAX)

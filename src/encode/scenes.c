@@ -397,7 +397,7 @@ static void make_thumbnail(void *opaque, uint32_t item)
     gpume_thumbnail_make(thumbnail_of(errand->scenes, errand->frame), &errand->luma);
 }
 
-/* Looks for gradual changes that end with the frame; nobody else knows what it keeps. */
+/* Looks for gradual changes that end with the frame; only these errands use what it keeps. */
 static void put_gradual(void *opaque, uint32_t item)
 {
     const struct errand *errand = opaque;

@@ -114,7 +114,7 @@ static void take(struct gpume_searches *searches, const struct gpume_field *fiel
     }
 }
 
-/* Ends those who wait for what will not come. */
+/* Ends the waits for fields that will not come. */
 static int stop(struct gpume_searches *searches, int status)
 {
     pthread_mutex_lock(&searches->mutex);

@@ -10,7 +10,7 @@ int gpume_split_init(
         return status == GPUME_AGAIN ? gpume_log_no_thread(log)
                                      : gpume_log_nomem(log, "the threads of the lookahead");
     }
-    if (many) { /* who waits has frames to decide */
+    if (many) { /* threads that wait have frames to decide */
         gpume_workers_spare_waiters(split->workers);
     }
     split->rows = rows;

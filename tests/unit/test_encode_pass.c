@@ -443,17 +443,17 @@ static void test_weights(void)
         struct gpume_weight weight;
         const char *end;
     } cases[] = {
-        {{5, 32, 0}, " ref:0 ;"},
-        {{0, 1, 0}, " ref:0 ;"},
-        {{6, 64, 5}, " ref:0 w:6,64,5 ;"},
-        {{4, 23, -7}, " ref:0 w:4,23,-7,4,23,-56,23,-56 ;"},
-        {{0, 0, 16}, " ref:0 w:0,0,16,7,1,127,1,127 ;"},
-        {{5, 127, -90}, " ref:0 w:5,127,-90 ;"},
+        {{5, 32, 0}, " ref:0 ;\n"},
+        {{0, 1, 0}, " ref:0 ;\n"},
+        {{6, 64, 5}, " ref:0 w:6,64,5 ;\n"},
+        {{4, 23, -7}, " ref:0 w:4,23,-7,4,23,-56,23,-56 ;\n"},
+        {{0, 0, 16}, " ref:0 w:0,0,16,7,1,127,1,127 ;\n"},
+        {{5, 127, -90}, " ref:0 w:5,127,-90 ;\n"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const struct gpume_pass_frame frame = {.weight = cases[i].weight};
         char line[GPUME_PASS_LINE_BYTES];
-        gpume_encoder_find("x264")->write_frame(line, &frame);
+        REQUIRE_EQUAL(gpume_encoder_find("x264")->write_frame(line, &frame), strlen(line));
         REQUIRE(ends(line, cases[i].end));
     }
 }
@@ -463,16 +463,16 @@ static void test_lines(void)
 {
     static const char *const lines[] = {
         "in:7 out:9 type:P dur:2 cpbdur:2 q:23.45 aq:23.45 tex:1000 mv:234 misc:0 imb:1 "
-        "pmb:3 smb:2 d:- ref:0 w:5,40,-3,5,40,-32,40,-32 ;",
+        "pmb:3 smb:2 d:- ref:0 w:5,40,-3,5,40,-32,40,-32 ;\n",
         "in:7 out:9 type:P q:23.45 q-aq:23.45 q-noVbv:23.45 q-Rceq:1.00 tex:1000 mv:234 "
-        "misc:0 icu:1.00 pcu:3.00 scu:2.00 sc:0 ;"};
+        "misc:0 icu:1.00 pcu:3.00 scu:2.00 sc:0 ;\n"};
     static const char *const headers[] = {
         "#options: 48x32 fps=24000/1001 timebase=1001/24000 bitdepth=8 keyint=250 "
         "bframes=3 b_adapt=1 b_pyramid=2 open_gop=0 weightp=2 rc_lookahead=40 mbtree=1 "
-        "intra_refresh=0 bluray_compat=0 interlaced=0 direct=1",
+        "intra_refresh=0 bluray_compat=0 interlaced=0 direct=1\n",
         "#options: bitdepth=8 fps=24000/1001 input-res=48x32 keyint=250 min-keyint=25 "
         "scenecut=40 bframes=4 b-adapt=2 b-pyramid open-gop weightp no-weightb "
-        "rc-lookahead=20 cutree no-intra-refresh no-frame-dup interlace=0"};
+        "rc-lookahead=20 cutree no-intra-refresh no-frame-dup interlace=0\n"};
     const struct gpume_pass_video video = {48, 32, 24000, 1001};
     const struct gpume_pass_frame frame = {
         .display = 7,
@@ -489,9 +489,9 @@ static void test_lines(void)
     for (size_t i = 0; gpume_encoders[i]; i++) {
         const struct gpume_encode_options options = options_of(gpume_encoders[i]);
         char line[GPUME_PASS_LINE_BYTES];
-        gpume_encoders[i]->write_frame(line, &frame);
+        REQUIRE_EQUAL(gpume_encoders[i]->write_frame(line, &frame), strlen(lines[i]));
         REQUIRE(strcmp(line, lines[i]) == 0);
-        gpume_encoders[i]->write_header(line, &video, &options);
+        REQUIRE_EQUAL(gpume_encoders[i]->write_header(line, &video, &options), strlen(headers[i]));
         REQUIRE(strcmp(line, headers[i]) == 0);
     }
 }

@@ -157,7 +157,7 @@ static int x264_settle(struct gpume_encode_options *options, const struct gpume_
 
 /* --- files */
 
-static void x264_write_header(char line[GPUME_PASS_LINE_BYTES],
+static size_t x264_write_header(char line[GPUME_PASS_LINE_BYTES],
     const struct gpume_pass_video *video, const struct gpume_encode_options *options)
 {
     snprintf(line, GPUME_PASS_LINE_BYTES,
@@ -165,10 +165,9 @@ static void x264_write_header(char line[GPUME_PASS_LINE_BYTES],
         "/%" PRIu32 " bitdepth=%" PRIu32,
         video->width, video->height, video->rate_num, video->rate_den, video->rate_den,
         video->rate_num, options->bits);
-    gpume_encode_options_append(line, options, GPUME_ENCODE_UNDERSCORES);
-    const size_t used = strlen(line);
-    snprintf(line + used, GPUME_PASS_LINE_BYTES - used,
-        " intra_refresh=0 bluray_compat=0 interlaced=0 direct=1");
+    const size_t used = gpume_encode_options_append(line, options, GPUME_ENCODE_UNDERSCORES);
+    return used + (size_t)snprintf(line + used, GPUME_PASS_LINE_BYTES - used,
+                      " intra_refresh=0 bluray_compat=0 interlaced=0 direct=1\n");
 }
 
 #define OFFSET_MIN (-128)
@@ -205,14 +204,15 @@ static void x264_write_weight(char text[WEIGHT_BYTES], const struct gpume_weight
 }
 
 /* The timebase is one frame; durations are in halves of it, so each is 2. */
-static void x264_write_frame(char line[GPUME_PASS_LINE_BYTES], const struct gpume_pass_frame *frame)
+static size_t x264_write_frame(
+    char line[GPUME_PASS_LINE_BYTES], const struct gpume_pass_frame *frame)
 {
     char weight[WEIGHT_BYTES];
     const unsigned qp = (unsigned)frame->qp;
     x264_write_weight(weight, &frame->weight);
-    snprintf(line, GPUME_PASS_LINE_BYTES,
+    return (size_t)snprintf(line, GPUME_PASS_LINE_BYTES,
         "in:%" PRIu64 " out:%" PRIu64 " type:%c dur:2 cpbdur:2 q:%u.%02u aq:%u.%02u tex:%" PRIu64
-        " mv:%" PRIu64 " misc:0 imb:%" PRIu32 " pmb:%" PRIu32 " smb:%" PRIu32 " d:- ref:0 %s;",
+        " mv:%" PRIu64 " misc:0 imb:%" PRIu32 " pmb:%" PRIu32 " smb:%" PRIu32 " d:- ref:0 %s;\n",
         frame->display, frame->coded, gpume_frame_letter(frame->type), qp / 100, qp % 100, qp / 100,
         qp % 100, frame->texture, frame->vectors, frame->intra_blocks, frame->inter_blocks,
         frame->skipped_blocks, weight);

@@ -132,25 +132,26 @@ static int x265_settle(struct gpume_encode_options *options, const struct gpume_
 
 /* --- files */
 
-static void x265_write_header(char line[GPUME_PASS_LINE_BYTES],
+static size_t x265_write_header(char line[GPUME_PASS_LINE_BYTES],
     const struct gpume_pass_video *video, const struct gpume_encode_options *options)
 {
     snprintf(line, GPUME_PASS_LINE_BYTES,
         "#options: bitdepth=%" PRIu32 " fps=%" PRIu32 "/%" PRIu32 " input-res=%" PRIu32 "x%" PRIu32,
         options->bits, video->rate_num, video->rate_den, video->width, video->height);
-    gpume_encode_options_append(line, options, GPUME_ENCODE_WORDS);
-    const size_t used = strlen(line);
-    snprintf(line + used, GPUME_PASS_LINE_BYTES - used,
-        " no-intra-refresh no-frame-dup interlace=0"); /* x265 wants a blank after words */
+    const size_t used = gpume_encode_options_append(line, options, GPUME_ENCODE_WORDS);
+    return used +
+           (size_t)snprintf(line + used, GPUME_PASS_LINE_BYTES - used,
+               " no-intra-refresh no-frame-dup interlace=0\n"); /* x265 wants a blank after words */
 }
 
-static void x265_write_frame(char line[GPUME_PASS_LINE_BYTES], const struct gpume_pass_frame *frame)
+static size_t x265_write_frame(
+    char line[GPUME_PASS_LINE_BYTES], const struct gpume_pass_frame *frame)
 {
     char qp[16];
     snprintf(qp, sizeof(qp), "%u.%02u", (unsigned)frame->qp / 100, (unsigned)frame->qp % 100);
-    snprintf(line, GPUME_PASS_LINE_BYTES,
+    return (size_t)snprintf(line, GPUME_PASS_LINE_BYTES,
         "in:%" PRIu64 " out:%" PRIu64 " type:%c q:%s q-aq:%s q-noVbv:%s q-Rceq:1.00 tex:%" PRIu64
-        " mv:%" PRIu64 " misc:0 icu:%" PRIu32 ".00 pcu:%" PRIu32 ".00 scu:%" PRIu32 ".00 sc:0 ;",
+        " mv:%" PRIu64 " misc:0 icu:%" PRIu32 ".00 pcu:%" PRIu32 ".00 scu:%" PRIu32 ".00 sc:0 ;\n",
         frame->display, frame->coded, gpume_frame_letter(frame->type), qp, qp, qp, frame->texture,
         frame->vectors, frame->intra_blocks, frame->inter_blocks, frame->skipped_blocks);
 }

@@ -287,7 +287,7 @@ static inline struct around around(const struct gpume_half *half, int32_t x, int
     return around;
 }
 
-/* The least SATD of so many neighbours of a vector on half samples, at these places: half a pixel
+/* The least SATD of `count` neighbours of a vector on half samples, at these places: half a pixel
  * away, or with `quarter` a quarter of a pixel, where they are means of the samples on both sides.
  */
 static inline uint32_t least_satd(const struct target *target, struct gpume_vector vector,
@@ -324,7 +324,8 @@ static inline uint64_t best_fraction(const struct target *target, uint64_t best)
 }
 
 /* Prefetches a line of each plane that the blocks below will read, if they move like this one:
- * neighbouring blocks fetch other rows of the same lines. Processors do not follow so many streams.
+ * neighbouring blocks fetch other rows of the same lines. Processors prefetch fewer streams by
+ * themselves.
  */
 static inline void prefetch_below(
     const struct target *target, uint32_t block_x, struct gpume_vector vector)
