@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 struct queue {
-    struct gpume_job *first, **end; /* where the next one goes */
+    struct gpume_block_job *first, **end; /* where the next one goes */
 };
 
 struct gpume_blocks {
@@ -99,7 +99,7 @@ static bool is_ready(const struct gpume_match *match)
     return match->job.ready;
 }
 
-static bool can_begin(enum gpume_job_kind kind, const struct gpume_job *job)
+static bool can_begin(enum gpume_block_job_kind kind, const struct gpume_block_job *job)
 {
     if (kind == GPUME_JOB_MEAN) {
         const struct gpume_mean *mean = (const struct gpume_mean *)job;
@@ -109,13 +109,13 @@ static bool can_begin(enum gpume_job_kind kind, const struct gpume_job *job)
 }
 
 /* The oldest jobs that can begin. */
-static uint32_t take_jobs(
-    struct queue *queue, enum gpume_job_kind kind, struct gpume_job *jobs[GPUME_WORK_JOBS])
+static uint32_t take_jobs(struct queue *queue, enum gpume_block_job_kind kind,
+    struct gpume_block_job *jobs[GPUME_WORK_JOBS])
 {
     uint32_t count = 0;
-    struct gpume_job **link = &queue->first;
+    struct gpume_block_job **link = &queue->first;
     while (*link) {
-        struct gpume_job *job = *link;
+        struct gpume_block_job *job = *link;
         if (count < GPUME_WORK_JOBS && can_begin(kind, job)) {
             jobs[count++] = job;
             *link = job->next;
@@ -133,9 +133,9 @@ static bool take_work(struct gpume_blocks *blocks, struct gpume_encode_work *wor
     uint32_t count = 0;
     for (uint32_t kind = 0; kind < GPUME_JOB_KINDS; kind++) {
         const bool waits = kind == GPUME_JOB_MATCH && blocks->queues[GPUME_JOB_INTRA].first;
-        work->counts[kind] =
-            waits ? 0
-                  : take_jobs(&blocks->queues[kind], (enum gpume_job_kind)kind, work->jobs[kind]);
+        work->counts[kind] = waits ? 0
+                                   : take_jobs(&blocks->queues[kind],
+                                         (enum gpume_block_job_kind)kind, work->jobs[kind]);
         count += work->counts[kind];
     }
     return count > 0;
@@ -304,7 +304,8 @@ void gpume_blocks_close(struct gpume_blocks **blocks)
 /* --- work */
 
 /* Appends it for the thread, or because it cannot begin yet. Needs the mutex. */
-static void append(struct gpume_blocks *blocks, enum gpume_job_kind kind, struct gpume_job *job)
+static void append(
+    struct gpume_blocks *blocks, enum gpume_block_job_kind kind, struct gpume_block_job *job)
 {
     struct queue *queue = &blocks->queues[kind];
     *queue->end = job;
@@ -312,7 +313,8 @@ static void append(struct gpume_blocks *blocks, enum gpume_job_kind kind, struct
 }
 
 /* Gives it to the processor. The mutex is held, as by a thread that waits for the job. */
-static void begin(struct gpume_blocks *blocks, enum gpume_job_kind kind, struct gpume_job *job)
+static void begin(
+    struct gpume_blocks *blocks, enum gpume_block_job_kind kind, struct gpume_block_job *job)
 {
     struct gpume_step *steps[2] = {&job->step};
     uint32_t count = 1;
@@ -336,7 +338,7 @@ static void begin(struct gpume_blocks *blocks, enum gpume_job_kind kind, struct 
 }
 
 /* Whether the matches that it needs are found or queued. */
-static bool may_begin(enum gpume_job_kind kind, const struct gpume_job *job)
+static bool may_begin(enum gpume_block_job_kind kind, const struct gpume_block_job *job)
 {
     if (kind == GPUME_JOB_MEAN) {
         const struct gpume_mean *mean = (const struct gpume_mean *)job;
@@ -346,12 +348,12 @@ static bool may_begin(enum gpume_job_kind kind, const struct gpume_job *job)
 }
 
 /* Those of a kind that may begin now. Needs the mutex. */
-static void begin_queued(struct gpume_blocks *blocks, enum gpume_job_kind kind)
+static void begin_queued(struct gpume_blocks *blocks, enum gpume_block_job_kind kind)
 {
     struct queue *queue = &blocks->queues[kind];
-    struct gpume_job **link = &queue->first;
+    struct gpume_block_job **link = &queue->first;
     while (*link) {
-        struct gpume_job *job = *link;
+        struct gpume_block_job *job = *link;
         if (may_begin(kind, job)) {
             *link = job->next;
             begin(blocks, kind, job);
@@ -362,10 +364,11 @@ static void begin_queued(struct gpume_blocks *blocks, enum gpume_job_kind kind)
     queue->end = link;
 }
 
-static void enqueue(struct gpume_blocks *blocks, enum gpume_job_kind kind, struct gpume_job *job)
+static void enqueue(
+    struct gpume_blocks *blocks, enum gpume_block_job_kind kind, struct gpume_block_job *job)
 {
     pthread_mutex_lock(&blocks->mutex);
-    *job = (struct gpume_job){.ready = false};
+    *job = (struct gpume_block_job){.ready = false};
     if (blocks->threaded) {
         append(blocks, kind, job);
         pthread_cond_signal(&blocks->queued);
@@ -405,7 +408,7 @@ void gpume_blocks_weigh(struct gpume_blocks *blocks, struct gpume_weighing *weig
     enqueue(blocks, GPUME_JOB_WEIGHING, &weighing->job);
 }
 
-void gpume_blocks_wait(struct gpume_blocks *blocks, const struct gpume_job *job)
+void gpume_blocks_wait(struct gpume_blocks *blocks, const struct gpume_block_job *job)
 {
     pthread_mutex_lock(&blocks->mutex);
     while (blocks->threaded ? !job->ready : !job->begun) {

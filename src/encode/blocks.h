@@ -31,8 +31,8 @@ struct gpume_blocks_params {
 
 /* The first member of everything that is queued. The memory is the caller's, who neither changes
  * nor moves it until it is ready. */
-struct gpume_job {
-    struct gpume_job *next;
+struct gpume_block_job {
+    struct gpume_block_job *next;
     struct gpume_step step; /* of the processor */
     bool begun;             /* that is queued, or complete */
     bool ready;             /* of a GPU */
@@ -40,7 +40,7 @@ struct gpume_job {
 
 /* The blocks of a frame without others. */
 struct gpume_intra {
-    struct gpume_job job;
+    struct gpume_block_job job;
     const struct gpume_half *half;
     uint64_t frame;
     uint16_t *costs; /* filled in */
@@ -48,7 +48,7 @@ struct gpume_intra {
 
 /* The blocks of a frame in another one. */
 struct gpume_match {
-    struct gpume_job job;
+    struct gpume_block_job job;
     const struct gpume_half *target, *reference;
     uint64_t target_frame, reference_frame;
     struct gpume_vector *coarse;  /* found by searches.h: gpume_coarse_count of them */
@@ -60,7 +60,7 @@ struct gpume_match {
 /* The blocks of a frame, predicted by the mean of two matches, and by the mean of both references
  * at the blocks' own places. */
 struct gpume_mean {
-    struct gpume_job job;
+    struct gpume_block_job job;
     const struct gpume_match *past, *future;
     uint32_t past_share;    /* of GPUME_SHARES */
     uint16_t *both, *still; /* filled in: SATD and the penalties of costs.h */
@@ -69,7 +69,7 @@ struct gpume_mean {
 /* The blocks of a frame, predicted from a weighted reference, at the vectors of the plain match and
  * without motion. */
 struct gpume_weighing {
-    struct gpume_job job;
+    struct gpume_block_job job;
     const struct gpume_match *plain;
     struct gpume_weight weight;
     struct gpume_half weighted; /* the processor's: filled in */
@@ -102,7 +102,7 @@ void gpume_blocks_weigh(struct gpume_blocks *blocks, struct gpume_weighing *weig
 
 /* Returns when it is ready. The matches of a mean or a weighing are, or will be without the
  * caller. */
-void gpume_blocks_wait(struct gpume_blocks *blocks, const struct gpume_job *job);
+void gpume_blocks_wait(struct gpume_blocks *blocks, const struct gpume_block_job *job);
 
 /* Completes what is queued on a GPU; without one, the split's workers have been destroyed. NULL is
  * fine. */

@@ -257,7 +257,8 @@ static void put_vectors(uint32_t *words, const struct gpume_vector *vectors, uin
 
 /* The task of a job, and the vectors that it begins with: in the words of its blocks, or more. */
 static struct gpume_encode_task put_job(const struct gpume_encode_device *d,
-    enum gpume_job_kind kind, const struct gpume_job *job, uint32_t *words, uint32_t *more)
+    enum gpume_block_job_kind kind, const struct gpume_block_job *job, uint32_t *words,
+    uint32_t *more)
 {
     struct gpume_encode_task task = {0};
     if (kind == GPUME_JOB_INTRA) {
@@ -291,7 +292,7 @@ static void put_work(const struct gpume_encode_device *d, const struct flight *f
     for (uint32_t kind = 0; kind < GPUME_JOB_KINDS; kind++) {
         for (uint32_t i = 0; i < work->counts[kind]; i++, words += d->blocks) {
             flight->memory->tasks[kind * GPUME_ENCODE_BATCH + i] =
-                put_job(d, (enum gpume_job_kind)kind, work->jobs[kind][i], words, more);
+                put_job(d, (enum gpume_block_job_kind)kind, work->jobs[kind][i], words, more);
             more += d->more[kind];
         }
     }
@@ -400,8 +401,8 @@ static void take_weighing(struct gpume_weighing *weighing, const uint32_t *found
     weighing->found = true;
 }
 
-static void take_job(
-    enum gpume_job_kind kind, struct gpume_job *job, const uint32_t *words, uint32_t blocks)
+static void take_job(enum gpume_block_job_kind kind, struct gpume_block_job *job,
+    const uint32_t *words, uint32_t blocks)
 {
     if (kind == GPUME_JOB_INTRA) {
         take_intra((struct gpume_intra *)job, words, blocks);
@@ -426,7 +427,7 @@ int gpume_encode_device_finish(struct gpume_encode_device *device)
     }
     for (uint32_t kind = 0; kind < GPUME_JOB_KINDS; kind++) {
         for (uint32_t i = 0; i < work->counts[kind]; i++, words += device->blocks) {
-            take_job((enum gpume_job_kind)kind, work->jobs[kind][i], words, device->blocks);
+            take_job((enum gpume_block_job_kind)kind, work->jobs[kind][i], words, device->blocks);
         }
     }
     return GPUME_OK;

@@ -12,7 +12,7 @@
 
 struct gpume_encode_device;
 
-enum gpume_job_kind {
+enum gpume_block_job_kind {
     GPUME_JOB_INTRA, /* also copies the frame to the device, in place of the oldest one */
     GPUME_JOB_MATCH,
     GPUME_JOB_MEAN,
@@ -24,7 +24,7 @@ enum gpume_job_kind {
 
 /* Jobs that are done together, the frames first. */
 struct gpume_encode_work {
-    struct gpume_job *jobs[GPUME_JOB_KINDS][GPUME_WORK_JOBS];
+    struct gpume_block_job *jobs[GPUME_JOB_KINDS][GPUME_WORK_JOBS];
     uint32_t counts[GPUME_JOB_KINDS];
 };
 

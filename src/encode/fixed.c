@@ -8,22 +8,14 @@
 
 #include "base/grid.h"
 
+#include <stddef.h>
+
 #define ONE (INT64_C(1) << 30)
 #define MIDDLE 218 /* rounds up more often than not, as chords lie below the curve */
 
 static int64_t fixed_product(int64_t a, int64_t b)
 {
     return gpume_fixed_shift(a * b, 30);
-}
-
-/* x (1 - x) P(x); coefficients of the highest power first. */
-static int64_t bend_chord(int64_t x, const int64_t *coefficients, uint32_t count)
-{
-    int64_t sum = 0;
-    for (uint32_t i = 0; i < count; i++) {
-        sum = fixed_product(sum, x) + coefficients[i];
-    }
-    return fixed_product(sum, fixed_product(x, ONE - x));
 }
 
 int32_t gpume_fixed_log2(uint64_t value)
@@ -52,7 +44,8 @@ int32_t gpume_fixed_log2(uint64_t value)
 
 uint32_t gpume_fixed_exp2(int64_t exponent)
 {
-    static const int64_t coefficients[] = {-2036310, -11667980, -71595235, -329478958};
+    static const int64_t coefficients[] = {/* of the highest power first */
+        -2036310, -11667980, -71595235, -329478958};
     const int64_t whole = exponent >> 16;
     if (whole >= 16) {
         return UINT32_MAX;
@@ -61,8 +54,11 @@ uint32_t gpume_fixed_exp2(int64_t exponent)
         return 0;
     }
     const int64_t x = (exponent & 65535) << 14;
-    const int64_t power =
-        ONE + x + bend_chord(x, coefficients, sizeof(coefficients) / sizeof(coefficients[0]));
+    int64_t sum = 0; /* P(x) */
+    for (size_t i = 0; i < sizeof(coefficients) / sizeof(coefficients[0]); i++) {
+        sum = fixed_product(sum, x) + coefficients[i];
+    }
+    const int64_t power = ONE + x + fixed_product(sum, fixed_product(x, ONE - x));
     const int64_t result =
         whole >= 14 ? power << (whole - 14) : gpume_fixed_shift(power, (uint32_t)(14 - whole));
     return result > UINT32_MAX ? UINT32_MAX : (uint32_t)result;

@@ -33,16 +33,6 @@ struct gpume_half gpume_half_at(uint8_t *memory, uint32_t blocks_x, uint32_t blo
     };
 }
 
-/* Rounds deeper samples to 8 bits; the largest ones would round to 256. */
-static void round_row(uint8_t *to, const uint16_t *from, uint32_t count, uint32_t bits)
-{
-    const uint32_t shift = bits - 8, half = 1u << (shift - 1);
-    for (uint32_t x = 0; x < count; x++) {
-        const uint32_t sample = (from[x] + half) >> shift;
-        to[x] = (uint8_t)(sample < 255 ? sample : 255);
-    }
-}
-
 struct gpume_band gpume_band_read(
     uint8_t *memory, const struct gpume_plane *luma, uint32_t blocks_x, uint32_t index)
 {
@@ -52,6 +42,7 @@ struct gpume_band gpume_band_read(
         const uint8_t *samples = (const uint8_t *)luma->data + (ptrdiff_t)first * luma->stride;
         return (struct gpume_band){samples, luma->stride};
     }
+    const uint32_t shift = luma->bits - 8, half = shift > 0 ? 1u << (shift - 1) : 0;
     for (uint32_t y = 0; y <= GPUME_SQUARE; y++) {
         const uint64_t row = gpume_min_u64(first + y, luma->height - 1);
         const char *from = (const char *)luma->data + (ptrdiff_t)row * luma->stride;
@@ -59,7 +50,11 @@ struct gpume_band gpume_band_read(
         if (luma->bits == 8) {
             memcpy(to, from, luma->width);
         } else {
-            round_row(to, (const uint16_t *)(const void *)from, luma->width, luma->bits);
+            const uint16_t *deep = (const uint16_t *)(const void *)from;
+            for (uint32_t x = 0; x < luma->width; x++) {
+                const uint32_t sample = (deep[x] + half) >> shift; /* the largest ones are 256 */
+                to[x] = (uint8_t)(sample < 255 ? sample : 255);
+            }
         }
         memset(to + luma->width, to[luma->width - 1], width - luma->width);
     }

@@ -405,15 +405,6 @@ static size_t make_line(const struct gpume_pass *pass, const struct rate *rate, 
     return bytes;
 }
 
-static int write_stats(const struct gpume_pass *pass, const struct rate *rate)
-{
-    char line[GPUME_PASS_LINE_BYTES];
-    for (size_t i = 0; i <= pass->count; i++) {
-        GPUME_CHECK(gpume_out_write(rate->stats, line, make_line(pass, rate, i, line)));
-    }
-    return gpume_out_finish(rate->stats);
-}
-
 /* --- reading back */
 
 static int check_end(struct gpume_stream *stream)
@@ -487,8 +478,12 @@ int gpume_pass_finish(struct gpume_pass *pass)
         return gpume_log_fail(&pass->params.log, GPUME_INVALID, "there are no frames to encode");
     }
     for (struct rate *rate = pass->rates; rate; rate = rate->next) {
+        char line[GPUME_PASS_LINE_BYTES];
         solve(pass, rate);
-        GPUME_CHECK(write_stats(pass, rate));
+        for (size_t i = 0; i <= pass->count; i++) {
+            GPUME_CHECK(gpume_out_write(rate->stats, line, make_line(pass, rate, i, line)));
+        }
+        GPUME_CHECK(gpume_out_finish(rate->stats));
         GPUME_CHECK(read_back(pass, rate, rate->stats, rate->path, check_lines));
         if (rate->tree) {
             GPUME_CHECK(gpume_out_finish(rate->tree));

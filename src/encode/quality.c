@@ -330,15 +330,6 @@ static struct frame_run run_to(const struct gpume_stretch *stretch, uint32_t end
     return run;
 }
 
-static uint32_t last_run_end(const struct gpume_stretch *stretch)
-{
-    uint32_t end = stretch->count - 1;
-    while (gpume_type_is_b(stretch->types[end])) {
-        end--;
-    }
-    return end;
-}
-
 int gpume_quality_prepare(struct gpume_quality *quality, const struct gpume_stretch *stretch,
     uint32_t decided, struct gpume_quality_walk **walk)
 {
@@ -350,7 +341,11 @@ int gpume_quality_prepare(struct gpume_quality *quality, const struct gpume_stre
     w->decided = decided;
     w->count = 0;
     memset(w->has_offsets, 0, sizeof(w->has_offsets));
-    for (uint32_t end = last_run_end(stretch); end > 0;) {
+    uint32_t end = stretch->count - 1;
+    while (gpume_type_is_b(stretch->types[end])) {
+        end--;
+    }
+    while (end > 0) {
         const struct frame_run run = run_to(stretch, end);
         GPUME_CHECK(walk_add_run(q, w, &run, stretch->types[end] <= GPUME_FRAME_I));
         end = (uint32_t)(run.begin - stretch->first);

@@ -214,11 +214,6 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
-static double smaller(double a, double b)
-{
-    return a < b ? a : b;
-}
-
 /* How well a boundary shows what is usual. */
 enum worth {
     REPEAT, /* a frame is repeated there, by a higher frame rate or as drawings often are */
@@ -287,7 +282,8 @@ static struct gpume_usual find_usual_around(
         .structure = larger(before.structure, after.structure),
         .cost = larger(before.cost, after.cost),
         .quiet = frame == first || frame == last ? larger(before.quiet, after.quiet)
-                                                 : smaller(before.quiet, after.quiet)};
+                 : before.quiet < after.quiet    ? before.quiet
+                                                 : after.quiet};
 }
 
 /* What thumbnails and costs say of the sides of the boundary before `frame`. */
@@ -330,7 +326,7 @@ static int judge_cut(struct gpume_scenes *scenes, uint64_t frame, uint64_t end, 
     return GPUME_OK;
 }
 
-/* Is there a cut before `frame`? */
+/* Lists a cut before `frame`, if there is one. */
 static int examine_boundary(struct gpume_scenes *scenes, uint64_t frame, uint64_t end)
 {
     struct gpume_change change = {

@@ -81,14 +81,6 @@ int gpume_types_run_cost(
     return GPUME_OK;
 }
 
-static void choose_fixed_runs(uint32_t bframes, uint32_t count, enum gpume_frame_type *decisions)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        const bool is_b = i + 1 < count && i % (bframes + 1) != bframes;
-        decisions[i] = is_b ? GPUME_FRAME_B : GPUME_FRAME_P;
-    }
-}
-
 static int choose_cheapest_runs(const struct gpume_types *types, uint64_t last, uint32_t count,
     enum gpume_frame_type *decisions)
 {
@@ -122,11 +114,14 @@ int gpume_types_choose_pattern(const struct gpume_types *types, uint64_t last, u
 {
     const struct gpume_encode_options *options = &types->options;
     assert(count <= GPUME_PATTERN_MAX);
-    if (options->bframes == 0 || options->b_adapt == 0) {
-        choose_fixed_runs(options->bframes, count, decisions);
-        return GPUME_OK;
+    if (options->bframes > 0 && options->b_adapt > 0) {
+        return choose_cheapest_runs(types, last, count, decisions);
     }
-    return choose_cheapest_runs(types, last, count, decisions);
+    for (uint32_t i = 0; i < count; i++) {
+        const bool is_b = i + 1 < count && i % (options->bframes + 1) != options->bframes;
+        decisions[i] = is_b ? GPUME_FRAME_B : GPUME_FRAME_P;
+    }
+    return GPUME_OK;
 }
 
 /* --- cuts */
@@ -199,14 +194,6 @@ static int opens_scene(struct gpume_types *types, uint64_t frame, uint64_t end, 
 
 /* --- decisions */
 
-/* The type of an intra frame at this position. */
-static enum gpume_frame_type intra_type(const struct gpume_types *types, uint64_t frame)
-{
-    return !types->options.open_gop && frame - types->last_key >= types->options.min_keyint
-               ? GPUME_FRAME_IDR
-               : GPUME_FRAME_I;
-}
-
 /* Ends the first run before a cut. Frames after it are not looked at: their changes count from the
  * cut, which has not been committed yet. */
 static int end_at_cut(
@@ -261,7 +248,8 @@ static int decide_run(struct gpume_types *types, uint64_t last, uint32_t count,
         GPUME_CHECK(opens_scene(types, last + 1, last + count, &intra));
     }
     if (intra) {
-        decisions[0] = intra_type(types, last + 1);
+        const bool is_key = last + 1 - types->last_key >= types->options.min_keyint;
+        decisions[0] = is_key && !types->options.open_gop ? GPUME_FRAME_IDR : GPUME_FRAME_I;
         return GPUME_OK;
     }
     GPUME_CHECK(gpume_types_choose_pattern(types, last, count, decisions));

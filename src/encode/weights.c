@@ -49,7 +49,7 @@ struct gpume_luma_stats gpume_luma_stats(
 }
 
 /* floor(sqrt(value)), by bits */
-static uint64_t root(uint64_t value)
+static uint64_t square_root(uint64_t value)
 {
     uint64_t result = 0;
     for (uint64_t bit = UINT64_C(1) << 31; bit > 0; bit >>= 1) {
@@ -69,7 +69,7 @@ static uint32_t scale_of(uint64_t target, uint64_t reference)
     }
     /* 2^16 * ratio in integers: energies are below 2^48 for every picture that is accepted. The
      * root of 4 * 128^2 * ratio is twice the scale. */
-    const uint64_t twice = root((target << 16) / reference);
+    const uint64_t twice = square_root((target << 16) / reference);
     const uint64_t scale = (twice + 1) / 2;
     return (uint32_t)(scale < limit ? scale : limit);
 }
@@ -136,7 +136,7 @@ struct applying {
     struct gpume_half *to;
 };
 
-static void apply_row(void *opaque, uint32_t block_y)
+static void apply_weight_to_row(void *opaque, uint32_t block_y)
 {
     const struct applying *a = opaque;
     gpume_weight_apply_row(a->weight, a->from, a->to, block_y);
@@ -146,7 +146,7 @@ void gpume_weight_apply(struct gpume_split *split, const struct gpume_weight *we
     const struct gpume_half *from, struct gpume_half *to)
 {
     struct applying applying = {weight, from, to};
-    gpume_split_run(split, GPUME_SPLIT_WEIGH, apply_row, &applying);
+    gpume_split_run(split, GPUME_SPLIT_WEIGH, apply_weight_to_row, &applying);
 }
 
 /* Sums of costs: by the plain reference, and by the weighted one. */
@@ -155,8 +155,8 @@ struct totals {
 };
 
 /* A row fits 32 bits. */
-static void add_row(struct totals *totals, const struct gpume_plain_costs *plain, size_t first,
-    uint32_t count, const uint16_t *still, const uint16_t *moved)
+static void add_row_costs(struct totals *totals, const struct gpume_plain_costs *plain,
+    size_t first, uint32_t count, const uint16_t *still, const uint16_t *moved)
 {
     const uint16_t *intra = plain->intra + first, *matches = plain->matches + first;
     uint32_t before = 0, after = 0;
@@ -169,7 +169,7 @@ static void add_row(struct totals *totals, const struct gpume_plain_costs *plain
     totals->after += after;
 }
 
-static bool pays(const struct totals *totals)
+static bool totals_pay(const struct totals *totals)
 {
     return totals->after * 100 <= totals->before * (100 - PAYS_PERCENT);
 }
@@ -192,7 +192,7 @@ static void compare_row(void *opaque, uint32_t block_y)
     gpume_match_costs(c->target, block_y, &(struct gpume_matches){c->weighted, NULL}, still);
     gpume_match_costs(
         c->target, block_y, &(struct gpume_matches){c->weighted, c->plain->vectors + first}, moved);
-    add_row(&totals, c->plain, first, blocks_x, still, moved);
+    add_row_costs(&totals, c->plain, first, blocks_x, still, moved);
     atomic_fetch_add_explicit(&c->before, totals.before, memory_order_relaxed);
     atomic_fetch_add_explicit(&c->after, totals.after, memory_order_relaxed);
 }
@@ -202,7 +202,7 @@ bool gpume_weight_pays(struct gpume_split *split, const struct gpume_half *targe
 {
     struct comparison c = {.target = target, .plain = plain, .weighted = weighted, .costs = costs};
     gpume_split_run(split, GPUME_SPLIT_COMPARE, compare_row, &c);
-    return pays(&(struct totals){atomic_load(&c.before), atomic_load(&c.after)});
+    return totals_pay(&(struct totals){atomic_load(&c.before), atomic_load(&c.after)});
 }
 
 bool gpume_weight_pays_at(const struct gpume_half *target, const struct gpume_plain_costs *plain,
@@ -213,7 +213,7 @@ bool gpume_weight_pays_at(const struct gpume_half *target, const struct gpume_pl
     struct totals totals = {0};
     for (uint32_t y = 0; y < blocks_y; y++) {
         const size_t first = (size_t)y * blocks_x;
-        add_row(&totals, plain, first, blocks_x, still + first, moved + first);
+        add_row_costs(&totals, plain, first, blocks_x, still + first, moved + first);
     }
-    return pays(&totals);
+    return totals_pay(&totals);
 }
