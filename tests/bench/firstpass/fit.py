@@ -16,7 +16,7 @@ not decide for all others.
 
 usage: fit.py --clips DIR --probe PATH [options]
 
-Prints how well the model does on each clip, and the rows of the table in src/encode/bits.c.
+Prints how well the model does on each clip, and the rows of the table in src/encode/encoders/ENCODER.c.
 """
 import argparse
 import collections
