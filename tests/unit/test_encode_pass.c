@@ -109,6 +109,60 @@ static void test_refused_options(void)
     logged.lines = 0;
 }
 
+/* An earlier encoder's help of the option, or its own. */
+static bool has_help(size_t encoder, const char *name)
+{
+    for (size_t i = 0; i <= encoder; i++) {
+        const struct gpume_encode_option *option =
+            gpume_encode_option_find(gpume_encoders[i], name);
+        if (option && option->help) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What all encoders' tables must have: presets and tunings that the encoder itself accepts, help
+ * and words for every option, and files that do not share a name. */
+static void test_encoders(void)
+{
+    for (size_t i = 0; gpume_encoders[i]; i++) {
+        const struct gpume_encoder *encoder = gpume_encoders[i];
+        struct gpume_encode_options options;
+        uint32_t presets = 0;
+        REQUIRE(gpume_encoder_find(encoder->name) == encoder);
+        for (const struct gpume_encode_options *p = encoder->presets; p->preset; p++, presets++) {
+            REQUIRE(gpume_encode_options_preset(&options, encoder, p->preset));
+            REQUIRE(options.encoder == encoder && options.bits == 8 && !options.tune);
+            REQUIRE_EQUAL(gpume_encode_options_settle(&options, 30, 1, &counting_log), GPUME_OK);
+            for (const struct gpume_tuning *t = encoder->tunings; t->name; t++) {
+                REQUIRE(gpume_encode_options_preset(&options, encoder, p->preset));
+                REQUIRE(gpume_encode_options_tune(&options, t->name));
+                REQUIRE(strcmp(options.tune, t->name) == 0);
+                REQUIRE_EQUAL(
+                    gpume_encode_options_settle(&options, 30, 1, &counting_log), GPUME_OK);
+            }
+        }
+        REQUIRE(presets > 0);
+        gpume_encode_options_default(&options, encoder);
+        REQUIRE(strcmp(options.preset, encoder->preset) == 0);
+        REQUIRE(!gpume_encode_options_preset(&options, encoder, "none of them"));
+        REQUIRE(!gpume_encode_options_tune(&options, "none of them"));
+        for (const struct gpume_encode_option *o = encoder->options; o->name; o++) {
+            uint32_t words = 0;
+            REQUIRE(has_help(i, o->name));
+            REQUIRE(gpume_encode_option_find(encoder, o->name) == o);
+            while (o->words && o->words[words]) {
+                words++;
+            }
+            REQUIRE(!o->words || words > o->max);
+        }
+        REQUIRE(strcmp(encoder->own_files[0], "") == 0);
+        REQUIRE(encoder->stats[0] != '\0' && encoder->offsets[0] != '\0');
+    }
+    REQUIRE_EQUAL(logged.lines, 0);
+}
+
 /* A video of 48x32 pixels, in coded order: an IDR frame, then P, B_REF and B frames. */
 struct clip {
     int16_t offsets[BLOCKS];
@@ -583,6 +637,7 @@ int main(void)
     }
     test_options();
     test_refused_options();
+    test_encoders();
     test_files();
     test_sizes();
     test_rates();

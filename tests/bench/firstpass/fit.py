@@ -218,7 +218,7 @@ def main():
     print("\n/* %s %s: %d clips at %d rates */" % (
         arguments.encoder, version(arguments.encoder), len(samples) // len(RATES), len(RATES)))
     for name, kind in C_TYPES:
-        print("[%s] = FITTED(%.3f, %.4f, %.3f, %.3f, %.3f)," % ((name,) + model[kind]))
+        print("[%s] = GPUME_BITS_FITTED(%.3f, %.4f, %.3f, %.3f, %.3f)," % ((name,) + model[kind]))
 
 
 if __name__ == "__main__":
