@@ -57,13 +57,8 @@ struct gpume_bench {
 
 #define GPUME_BENCH_TEXT_BYTES 512
 
-/* What is asked of the search beyond shapes, such as "satd, 1/4 pixel", "" for nothing. */
-void gpume_bench_search_text(const struct gpume_params *params, char text[GPUME_BENCH_TEXT_BYTES]);
-
-/* To standard output, in the form that is asked for. Failures are logged. */
+/* To standard output, in the form that is asked for. Failures are logged, but for those of the
+ * table for people: the caller checks that standard output has taken it. */
 int gpume_bench_write(const struct gpume_bench *bench, enum gpume_form form);
-
-/* The table for people. The caller checks that standard output has taken it. */
-void gpume_bench_print_table(const struct gpume_bench *bench);
 
 #endif
