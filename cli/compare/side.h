@@ -3,8 +3,7 @@
 #ifndef GPUME_CLI_COMPARE_SIDE_H
 #define GPUME_CLI_COMPARE_SIDE_H
 
-#include "compare/frames_reader.h"
-#include "compare/summary_reader.h"
+#include "compare/run_reader.h"
 #include "vectors/reader.h"
 
 #include <stdbool.h>

@@ -9,8 +9,7 @@
 #define GPUME_COMPARE_COMPARISON_H
 
 #include "base/log.h"
-#include "compare/frames_reader.h"
-#include "compare/summary_reader.h"
+#include "compare/run_reader.h"
 #include "vectors/reader.h"
 
 #include <stdbool.h>

@@ -5,8 +5,7 @@
  * bounds of their headers, and every writer must accept it.
  */
 #include "compare/flow.h"
-#include "compare/frames_reader.h"
-#include "compare/summary_reader.h"
+#include "compare/run_reader.h"
 #include "files/csv_reader.h"
 #include "fuzz.h"
 #include "vectors/format.h"
