@@ -2,6 +2,7 @@
 #include "compare/table.h"
 
 #include "console.h"
+#include "files/table.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -109,29 +110,34 @@ static void print_first(const struct gpume_comparison *comparison)
     }
 }
 
-static void print_cell(double value, int decimals)
-{
-    char text[48] = "-";
-    if (isinf(value)) {
-        snprintf(text, sizeof(text), "inf");
-    } else if (!isnan(value)) {
-        snprintf(text, sizeof(text), "%.*f", decimals, value);
-    }
-    printf("  %16s", text);
-}
+struct statistics_row {
+    const char *name;
+    char cells[3][48]; /* of A, of B, and how much more B has */
+};
+
+static const struct gpume_column statistics_columns[] = {
+    {GPUME_COLUMN(NULL, struct statistics_row, name), .title = "", .width = 22},
+    {GPUME_COLUMN(NULL, struct statistics_row, cells[0]), .title = "A", .width = 16, .right = true},
+    {GPUME_COLUMN(NULL, struct statistics_row, cells[1]), .title = "B", .width = 16, .right = true},
+    {GPUME_COLUMN(NULL, struct statistics_row, cells[2]), .title = "B - A", .width = 16,
+        .right = true},
+};
+static const struct gpume_table statistics_table = {
+    GPUME_TABLE(statistics_columns, struct statistics_row)};
 
 /* NAN: unknown. */
-static void print_pair(const char *name, double a, double b, int decimals)
+static struct statistics_row pair_row(const char *name, double a, double b, int decimals)
 {
-    printf("%-22s", name);
-    print_cell(a, decimals);
-    print_cell(b, decimals);
-    if (isfinite(a) && isfinite(b)) {
-        printf("  %+16.*f", decimals, b - a);
-    } else {
-        print_cell((double)NAN, 0);
+    struct statistics_row row = {.name = name};
+    const double values[3] = {a, b, isfinite(a) && isfinite(b) ? b - a : (double)NAN};
+    for (size_t i = 0; i < 3; i++) {
+        snprintf(row.cells[i], sizeof(row.cells[i]),
+            isnan(values[i]) ? "-"
+            : i == 2         ? "%+.*f"
+                             : "%.*f",
+            decimals, values[i]);
     }
-    printf("\n");
+    return row;
 }
 
 static double mean(double sum, uint64_t count)
@@ -151,43 +157,66 @@ static void print_statistics(const struct gpume_comparison *comparison)
 {
     const struct gpume_compared *blocks = &comparison->blocks;
     const struct gpume_compared_statistics *a = &comparison->statistics[0], *b = a + 1;
-    printf("\n%s%-22s  %16s  %16s  %16s%s\n", gpume_console_bold(stdout), "", "A", "B", "B - A",
-        gpume_console_plain(stdout));
+    const double fields = (double)comparison->fields;
+    struct statistics_row rows[8];
+    size_t count = 0;
     if (blocks->has_costs) {
-        print_pair("cost per frame pair", mean((double)blocks->costs[0], comparison->fields),
-            mean((double)blocks->costs[1], comparison->fields), 1);
-        print_pair("cheaper blocks", (double)blocks->cheaper[0], (double)blocks->cheaper[1], 0);
+        rows[count++] = pair_row("cost per frame pair", (double)blocks->costs[0] / fields,
+            (double)blocks->costs[1] / fields, 1);
+        rows[count++] =
+            pair_row("cheaper blocks", (double)blocks->cheaper[0], (double)blocks->cheaper[1], 0);
     }
-    print_pair("zero vectors", (double)blocks->zero[0], (double)blocks->zero[1], 0);
+    rows[count++] = pair_row("zero vectors", (double)blocks->zero[0], (double)blocks->zero[1], 0);
     if (a->fields > 0 || b->fields > 0) {
-        print_pair("SAD per pair, before", mean(a->sad_before, a->fields),
+        rows[count++] = pair_row("SAD per pair, before", mean(a->sad_before, a->fields),
             mean(b->sad_before, b->fields), 1);
-        print_pair(
+        rows[count++] = pair_row(
             "SAD per pair, after", mean(a->sad_after, a->fields), mean(b->sad_after, b->fields), 1);
-        print_pair("SAD per pixel, before", mean(a->sad_before, a->pixels),
+        rows[count++] = pair_row("SAD per pixel, before", mean(a->sad_before, a->pixels),
             mean(b->sad_before, b->pixels), 3);
-        print_pair("SAD per pixel, after", mean(a->sad_after, a->pixels),
+        rows[count++] = pair_row("SAD per pixel, after", mean(a->sad_after, a->pixels),
             mean(b->sad_after, b->pixels), 3);
-        print_pair("mean PSNR after, dB", mean_psnr(a), mean_psnr(b), 3);
+        rows[count++] = pair_row("mean PSNR after, dB", mean_psnr(a), mean_psnr(b), 3);
     }
+    printf("\n");
+    gpume_table_print(&statistics_table, rows, count, stdout, gpume_console_bold(stdout),
+        gpume_console_plain(stdout));
 }
+
+struct worst_row {
+    char name[FRAME_BYTES];
+    uint64_t blocks, cheaper[2];
+    double share, pixels;
+};
+
+static const struct gpume_column worst_columns[] = {
+    {GPUME_COLUMN(NULL, struct worst_row, name), .title = "most unequal"},
+    {GPUME_COLUMN(NULL, struct worst_row, blocks), .title = "blocks", .width = 10},
+    {GPUME_COLUMN(NULL, struct worst_row, share), .title = "share", .width = 8, .shown = 2,
+        .unit = " %"},
+    {GPUME_COLUMN(NULL, struct worst_row, cheaper[0]), .title = "A cheaper", .width = 10},
+    {GPUME_COLUMN(NULL, struct worst_row, cheaper[1]), .title = "B cheaper", .width = 10},
+    {GPUME_COLUMN(NULL, struct worst_row, pixels), .title = "pixels at most", .shown = 3},
+};
+static const struct gpume_table worst_table = {GPUME_TABLE(worst_columns, struct worst_row)};
 
 static void print_worst(const struct gpume_comparison *comparison)
 {
-    if (comparison->worst_count == 0) {
-        return;
-    }
-    printf("\n%s%-12s  %10s  %8s  %10s  %10s  %14s%s\n", gpume_console_bold(stdout), "most unequal",
-        "blocks", "share", "A cheaper", "B cheaper", "pixels at most", gpume_console_plain(stdout));
+    struct worst_row rows[GPUME_COMPARISON_WORST];
     for (uint32_t i = 0; i < comparison->worst_count; i++) {
         const struct gpume_compared_field *field = &comparison->worst[i];
         const struct gpume_compared *blocks = &field->blocks;
         const uint64_t unequal = blocks->blocks - blocks->both_equal;
-        char name[FRAME_BYTES];
-        name_field(name, field->frame, field->ref[0]);
-        printf("%-12s  %10" PRIu64 "  %6.2f %%  %10" PRIu64 "  %10" PRIu64 "  %14.3f\n", name,
-            unequal, percent(unequal, blocks->blocks), blocks->cheaper[0], blocks->cheaper[1],
-            blocks->distance_max);
+        rows[i] = (struct worst_row){.blocks = unequal,
+            .cheaper = {blocks->cheaper[0], blocks->cheaper[1]},
+            .share = percent(unequal, blocks->blocks),
+            .pixels = blocks->distance_max};
+        name_field(rows[i].name, field->frame, field->ref[0]);
+    }
+    if (comparison->worst_count > 0) {
+        printf("\n");
+        gpume_table_print(&worst_table, rows, comparison->worst_count, stdout,
+            gpume_console_bold(stdout), gpume_console_plain(stdout));
     }
 }
 

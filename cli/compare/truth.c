@@ -4,8 +4,8 @@
 #include "compare/comparison.h"
 #include "compare/flow.h"
 #include "console.h"
-#include "files/json.h"
 #include "files/pattern.h"
+#include "files/table.h"
 #include "files/text_file.h"
 #include "names.h"
 #include "options/checks.h"
@@ -41,21 +41,37 @@ static char *name_truth(const struct job *job, const struct gpume_vectors_field 
     return name;
 }
 
-static void write_row(const struct job *job, const struct gpume_vectors_field *field,
-    const struct gpume_flow_errors *errors)
+struct truth_row {
+    uint64_t frame, ref;
+    struct gpume_flow_errors errors;
+    double epe, angle;
+};
+
+enum { FIELD = 1 };
+
+#define ROW struct truth_row
+static const struct gpume_column columns[] = {
+    {GPUME_COLUMN("frame", ROW, frame), .only = FIELD},
+    {GPUME_COLUMN("ref", ROW, ref), .only = FIELD, .unknown = GPUME_IF_MISSING},
+    {GPUME_COLUMN("known", ROW, errors.known)},
+    {GPUME_COLUMN("pixels", ROW, errors.pixels)},
+    {GPUME_COLUMN("epe", ROW, epe), .decimals = 6},
+    {GPUME_COLUMN("epe_max", ROW, errors.distance_max), .decimals = 6},
+    {GPUME_COLUMN("above_1", ROW, errors.above[0])},
+    {GPUME_COLUMN("above_3", ROW, errors.above[1])},
+    {GPUME_COLUMN("above_5", ROW, errors.above[2])},
+    {GPUME_COLUMN("outliers", ROW, errors.outliers)},
+    {GPUME_COLUMN("angle", ROW, angle), .decimals = 6},
+};
+static const struct gpume_table field_table = {GPUME_TABLE(columns, ROW), .kind = FIELD};
+static const struct gpume_table sums_table = {GPUME_TABLE(columns, ROW)};
+
+static ROW errors_row(const struct gpume_flow_errors *errors)
 {
-    char row[320], ref[24] = "";
     const double pixels = errors->pixels > 0 ? (double)errors->pixels : 1;
-    if (field->columns & GPUME_VECTORS_REF) {
-        snprintf(ref, sizeof(ref), "%" PRIu64, field->ref);
-    }
-    snprintf(row, sizeof(row),
-        "%" PRIu64 ",%s,%" PRIu64 ",%" PRIu64 ",%.6f,%.6f,%" PRIu64 ",%" PRIu64 ",%" PRIu64
-        ",%" PRIu64 ",%.6f\n",
-        field->frame, ref, errors->known, errors->pixels, errors->distance_sum / pixels,
-        errors->distance_max, errors->above[0], errors->above[1], errors->above[2],
-        errors->outliers, errors->angle_sum / pixels);
-    (void)gpume_out_text(job->csv, row);
+    return (ROW){.errors = *errors,
+        .epe = errors->distance_sum / pixels,
+        .angle = errors->angle_sum / pixels};
 }
 
 /* Two pictures in their natural order: the first is the reference, and all vectors lead to it, but
@@ -89,7 +105,10 @@ static int measure(struct job *job, const struct gpume_vectors_field *field, con
         gpume_flow_add(&job->errors, &errors);
         job->fields++;
         if (job->csv) {
-            write_row(job, field, &errors);
+            ROW row = errors_row(&errors);
+            row.frame = field->frame;
+            row.ref = field->columns & GPUME_VECTORS_REF ? field->ref : GPUME_MISSING;
+            gpume_table_csv(&field_table, &row, 1, job->csv);
         }
     }
     gpume_flow_finish(&flow);
@@ -186,8 +205,7 @@ static void print_table(const struct job *job)
 
 static int write_json(const struct job *job)
 {
-    const struct gpume_flow_errors *errors = &job->errors;
-    const double pixels = (double)errors->pixels;
+    const ROW row = errors_row(&job->errors);
     struct gpume_json json;
     const int status = gpume_json_start(&json, GPUME_COMPARISON_FORMAT, &gpume_console);
     if (status != GPUME_OK) {
@@ -198,15 +216,7 @@ static int write_json(const struct job *job)
     gpume_json_count(&json, "fields", job->fields);
     gpume_json_count(&json, "fields_without_truth", job->missing);
     gpume_json_count(&json, "fields_with_earlier_reference", job->earlier);
-    gpume_json_count(&json, "known", errors->known);
-    gpume_json_count(&json, "pixels", errors->pixels);
-    gpume_json_real(&json, "epe", errors->distance_sum / pixels, 6);
-    gpume_json_real(&json, "epe_max", errors->distance_max, 6);
-    gpume_json_count(&json, "above_1", errors->above[0]);
-    gpume_json_count(&json, "above_3", errors->above[1]);
-    gpume_json_count(&json, "above_5", errors->above[2]);
-    gpume_json_count(&json, "outliers", errors->outliers);
-    gpume_json_real(&json, "angle", errors->angle_sum / pixels, 6);
+    gpume_table_json_members(&sums_table, &row, &json);
     return gpume_json_finish(&json);
 }
 
@@ -229,8 +239,7 @@ static int open_csv(struct job *job)
     gpume_signals_end();
     const int status = gpume_out_open(&job->csv, "-", true, &gpume_console);
     if (status == GPUME_OK) {
-        (void)gpume_out_text(job->csv,
-            "frame,ref,known,pixels,epe,epe_max,above_1,above_3,above_5,outliers,angle\n");
+        gpume_table_csv_head(&field_table, job->csv);
     }
     return status;
 }

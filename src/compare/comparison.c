@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "compare/comparison.h"
 
-#include "files/json.h"
-#include "files/out.h"
-#include "files/text_file.h"
+#include "files/table.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -205,46 +203,100 @@ bool gpume_comparison_equal(const struct gpume_comparison *comparison)
 
 /* --- CSV and JSON */
 
+/* Of a field; of all fields in the members that `only` does not restrict. */
+struct compared_row {
+    uint64_t frame, ref[2], blocks, vectors_equal, costs_equal, both_equal, cheaper[2], zero[2];
+    uint64_t costs[2], cost_difference_max, sad_after[2];
+    double vector_difference_mean, vector_difference_max, psnr_after[2];
+};
+
+#define ROW struct compared_row
+#define KNOWN .unknown = GPUME_IF_MISSING
+
+static const struct gpume_column csv_columns[] = {
+    {GPUME_COLUMN("frame", ROW, frame)},
+    {GPUME_COLUMN("blocks", ROW, blocks)},
+    {GPUME_COLUMN("vectors_equal", ROW, vectors_equal)},
+    {GPUME_COLUMN("costs_equal", ROW, costs_equal), KNOWN},
+    {GPUME_COLUMN("both_equal", ROW, both_equal)},
+    {GPUME_COLUMN("a_cheaper", ROW, cheaper[0]), KNOWN},
+    {GPUME_COLUMN("b_cheaper", ROW, cheaper[1]), KNOWN},
+    {GPUME_COLUMN("a_zero", ROW, zero[0])},
+    {GPUME_COLUMN("b_zero", ROW, zero[1])},
+    {GPUME_COLUMN("a_costs", ROW, costs[0]), KNOWN},
+    {GPUME_COLUMN("b_costs", ROW, costs[1]), KNOWN},
+    {GPUME_COLUMN("vector_difference_mean", ROW, vector_difference_mean), .decimals = 3},
+    {GPUME_COLUMN("vector_difference_max", ROW, vector_difference_max), .decimals = 3},
+    {GPUME_COLUMN("cost_difference_max", ROW, cost_difference_max), KNOWN},
+    {GPUME_COLUMN("a_sad_after", ROW, sad_after[0]), KNOWN},
+    {GPUME_COLUMN("b_sad_after", ROW, sad_after[1]), KNOWN},
+    {GPUME_COLUMN("a_psnr_after", ROW, psnr_after[0]), .decimals = 3, KNOWN},
+    {GPUME_COLUMN("b_psnr_after", ROW, psnr_after[1]), .decimals = 3, KNOWN},
+    {GPUME_COLUMN("a_ref", ROW, ref[0]), KNOWN},
+    {GPUME_COLUMN("b_ref", ROW, ref[1]), KNOWN},
+};
+static const struct gpume_table csv_table = {GPUME_TABLE(csv_columns, ROW)};
+
+enum { FIELD = 1, FIELD_WITH_REF = 2 };
+
+static const struct gpume_column json_columns[] = {
+    {GPUME_COLUMN("frame", ROW, frame), .only = FIELD | FIELD_WITH_REF},
+    {GPUME_COLUMN("ref", ROW, ref[0]), .only = FIELD_WITH_REF},
+    {GPUME_COLUMN("blocks", ROW, blocks)},
+    {GPUME_COLUMN("vectors_equal", ROW, vectors_equal)},
+    {GPUME_COLUMN("costs_equal", ROW, costs_equal), KNOWN},
+    {GPUME_COLUMN("both_equal", ROW, both_equal)},
+    {GPUME_COLUMN("vector_difference_mean", ROW, vector_difference_mean), .decimals = 6},
+    {GPUME_COLUMN("vector_difference_max", ROW, vector_difference_max), .decimals = 6},
+    {GPUME_COLUMN("cost_difference_max", ROW, cost_difference_max), KNOWN},
+    {GPUME_COLUMN("a_cheaper", ROW, cheaper[0]), KNOWN, .only = FIELD | FIELD_WITH_REF},
+    {GPUME_COLUMN("b_cheaper", ROW, cheaper[1]), KNOWN, .only = FIELD | FIELD_WITH_REF},
+};
+
+static ROW sums_row(const struct gpume_compared *blocks)
+{
+    const bool known = blocks->has_costs;
+    return (ROW){.blocks = blocks->blocks,
+        .vectors_equal = blocks->vectors_equal,
+        .costs_equal = known ? blocks->costs_equal : GPUME_MISSING,
+        .both_equal = blocks->both_equal,
+        .cheaper = {known ? blocks->cheaper[0] : GPUME_MISSING,
+            known ? blocks->cheaper[1] : GPUME_MISSING},
+        .zero = {blocks->zero[0], blocks->zero[1]},
+        .costs = {known ? blocks->costs[0] : GPUME_MISSING,
+            known ? blocks->costs[1] : GPUME_MISSING},
+        .vector_difference_mean =
+            blocks->blocks > 0 ? blocks->distance_sum / (double)blocks->blocks : 0,
+        .vector_difference_max = blocks->distance_max,
+        .cost_difference_max = known ? blocks->cost_difference_max : GPUME_MISSING};
+}
+
+static ROW field_row(const struct gpume_compared_field *field)
+{
+    ROW row = sums_row(&field->blocks);
+    row.frame = field->frame;
+    for (size_t i = 0; i < 2; i++) {
+        const struct gpume_read_statistics *statistics = &field->statistics[i];
+        row.ref[i] = field->has_refs ? field->ref[i] : GPUME_MISSING;
+        row.sad_after[i] = statistics->known ? statistics->sad_after : GPUME_MISSING;
+        row.psnr_after[i] = statistics->known ? statistics->psnr_after : (double)NAN;
+    }
+    return row;
+}
+
 int gpume_comparison_csv_open(struct gpume_out **csv, const struct gpume_log *log)
 {
-    static const char header[] =
-        "frame,blocks,vectors_equal,costs_equal,both_equal,a_cheaper,b_cheaper,a_zero,b_zero,"
-        "a_costs,b_costs,vector_difference_mean,vector_difference_max,cost_difference_max,"
-        "a_sad_after,b_sad_after,a_psnr_after,b_psnr_after,a_ref,b_ref\n";
     const int status = gpume_out_open(csv, "-", true, log);
     if (status == GPUME_OK) {
-        (void)gpume_out_text(*csv, header);
+        gpume_table_csv_head(&csv_table, *csv);
     }
     return status;
 }
 
 void gpume_comparison_csv_row(struct gpume_out *out, const struct gpume_compared_field *field)
 {
-    const struct gpume_compared *blocks = &field->blocks;
-    char row[512], text[3][2][32] = {{"", ""}, {"", ""}, {"", ""}};
-    char costs[6][24] = {"", "", "", "", "", ""};
-    const uint64_t counts[6] = {blocks->costs_equal, blocks->cheaper[0], blocks->cheaper[1],
-        blocks->costs[0], blocks->costs[1], blocks->cost_difference_max};
-    for (size_t i = 0; i < 6 && blocks->has_costs; i++) {
-        snprintf(costs[i], sizeof(costs[i]), "%" PRIu64, counts[i]);
-    }
-    for (size_t i = 0; i < 2; i++) {
-        if (field->statistics[i].known) {
-            snprintf(text[0][i], sizeof(text[0][i]), "%" PRIu64, field->statistics[i].sad_after);
-            gpume_text_psnr(text[1][i], sizeof(text[1][i]), field->statistics[i].psnr_after);
-        }
-        if (field->has_refs) {
-            snprintf(text[2][i], sizeof(text[2][i]), "%" PRIu64, field->ref[i]);
-        }
-    }
-    snprintf(row, sizeof(row),
-        "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%s,%" PRIu64 ",%s,%s,%" PRIu64 ",%" PRIu64
-        ",%s,%s,%.3f,%.3f,%s,%s,%s,%s,%s,%s,%s\n",
-        field->frame, blocks->blocks, blocks->vectors_equal, costs[0], blocks->both_equal, costs[1],
-        costs[2], blocks->zero[0], blocks->zero[1], costs[3], costs[4],
-        blocks->distance_sum / (double)blocks->blocks, blocks->distance_max, costs[5], text[0][0],
-        text[0][1], text[1][0], text[1][1], text[2][0], text[2][1]);
-    (void)gpume_out_text(out, row);
+    const ROW row = field_row(field);
+    gpume_table_csv(&csv_table, &row, 1, out);
 }
 
 static void put_side(struct gpume_json *json, const struct gpume_comparison *comparison, size_t i)
@@ -264,19 +316,6 @@ static void put_side(struct gpume_json *json, const struct gpume_comparison *com
     gpume_json_real(json, "psnr_after", finite > 0 ? statistics->psnr_sum / finite : none, 3);
     gpume_json_count(json, "psnr_after_infinite", statistics->fields - statistics->psnr_finite);
     gpume_json_end(json);
-}
-
-static void put_blocks(struct gpume_json *json, const struct gpume_compared *blocks)
-{
-    gpume_json_count(json, "blocks", blocks->blocks);
-    gpume_json_count(json, "vectors_equal", blocks->vectors_equal);
-    gpume_json_count_or_null(json, "costs_equal", blocks->has_costs, blocks->costs_equal);
-    gpume_json_count(json, "both_equal", blocks->both_equal);
-    gpume_json_real(json, "vector_difference_mean",
-        blocks->blocks > 0 ? blocks->distance_sum / (double)blocks->blocks : 0, 6);
-    gpume_json_real(json, "vector_difference_max", blocks->distance_max, 6);
-    gpume_json_count_or_null(
-        json, "cost_difference_max", blocks->has_costs, blocks->cost_difference_max);
 }
 
 static void put_pixels(struct gpume_json *json, const char *key, int32_t value)
@@ -326,20 +365,12 @@ static void put_settings(struct gpume_json *json, const struct gpume_comparison 
 
 static void put_worst(struct gpume_json *json, const struct gpume_comparison *comparison)
 {
+    struct gpume_table table = {GPUME_TABLE(json_columns, ROW)};
     gpume_json_begin_list(json, "worst_fields");
     for (uint32_t i = 0; i < comparison->worst_count; i++) {
-        const struct gpume_compared_field *field = &comparison->worst[i];
-        gpume_json_begin(json, NULL);
-        gpume_json_count(json, "frame", field->frame);
-        if (field->has_refs) {
-            gpume_json_count(json, "ref", field->ref[0]);
-        }
-        put_blocks(json, &field->blocks);
-        gpume_json_count_or_null(
-            json, "a_cheaper", field->blocks.has_costs, field->blocks.cheaper[0]);
-        gpume_json_count_or_null(
-            json, "b_cheaper", field->blocks.has_costs, field->blocks.cheaper[1]);
-        gpume_json_end(json);
+        const ROW row = field_row(&comparison->worst[i]);
+        table.kind = comparison->worst[i].has_refs ? FIELD_WITH_REF : FIELD;
+        gpume_table_json(&table, NULL, &row, 1, json);
     }
     gpume_json_end_list(json);
 }
@@ -356,7 +387,9 @@ int gpume_comparison_write_json(
     gpume_json_count(&json, "fields", comparison->fields);
     gpume_json_count(&json, "fields_equal", comparison->equal_fields);
     gpume_json_count(&json, "references_differ", comparison->refs_differ);
-    put_blocks(&json, &comparison->blocks);
+    const struct gpume_table all = {GPUME_TABLE(json_columns, ROW)};
+    const ROW row = sums_row(&comparison->blocks);
+    gpume_table_json_members(&all, &row, &json);
     put_side(&json, comparison, 0);
     put_side(&json, comparison, 1);
     put_first(&json, comparison);
