@@ -5,24 +5,28 @@
  * --map or --video, files are compared once in advance, to learn the picture size and find what
  * cannot be drawn before anything is written. Main thread only.
  */
+#include "compare/compare.h"
+
+#include "base/status.h"
 #include "commands.h"
-#include "compare/comparison.h"
-#include "compare/ground.h"
 #include "compare/map.h"
-#include "compare/page.h"
-#include "compare/side.h"
-#include "compare/table.h"
-#include "compare/truth.h"
 #include "console.h"
 #include "files/out.h"
+#include "files/text_file.h"
 #include "names.h"
 #include "options/checks.h"
 #include "options/look.h"
+#include "report/compared.h"
 #include "signals.h"
+#include "source_options.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 struct compare_options {
     struct gpume_common_options common;
@@ -36,47 +40,314 @@ struct compare_options {
     uint64_t memory_max; /* bytes; 0: no limit */
 };
 
-struct job {
+/* --- one of the two runs: its files, and the motion field just read */
+
+enum { VECTORS, FRAMES, SUMMARY, SIDE_FILES };
+
+struct compare_side {
+    bool is_folder;          /* the output folder of a run */
+    char *names[SIDE_FILES]; /* vectors; of a folder also frames.csv and summary.json */
+    struct gpume_vectors_reader *vectors;
+    struct gpume_frames_reader *frames;      /* NULL: no frames.csv */
+    const struct gpume_vectors_field *field; /* the current one; NULL: all have been read */
+};
+
+/* Finds the files of an input. */
+static int name_side(struct compare_side *side, const char *input)
+{
+    static const char *const files[SIDE_FILES] = {"vectors.csv", "frames.csv", "summary.json"};
+    struct stat info;
+    side->is_folder = strcmp(input, "-") != 0 && stat(input, &info) == 0 && S_ISDIR(info.st_mode);
+    const size_t count = side->is_folder ? SIDE_FILES : 1;
+    side->names[VECTORS] = gpume_name_vectors_input(input);
+    if (!side->names[VECTORS]) {
+        return GPUME_IO;
+    }
+    for (size_t i = VECTORS + 1; i < count; i++) {
+        side->names[i] = gpume_text_join(input, files[i]);
+        if (!side->names[i]) {
+            return gpume_refuse(GPUME_NOMEM, "%s: out of memory", input);
+        }
+    }
+    return GPUME_OK;
+}
+
+/* Reads the first field. block: of .flo files, or 0. memory_max: for both sides, each of which gets
+ * half; 0: no limit. */
+static int open_side(struct compare_side *side, uint32_t block, uint64_t memory_max)
+{
+    const struct gpume_vectors_source source = {
+        .path = side->names[VECTORS],
+        .block = block,
+        .memory_max = memory_max / 2 + memory_max % 2,
+        .log = gpume_console,
+    };
+    int status = gpume_vectors_reader_open(&side->vectors, &source);
+    if (status == GPUME_OK && side->names[FRAMES] && access(side->names[FRAMES], F_OK) == 0) {
+        status = gpume_frames_reader_open(&side->frames, side->names[FRAMES], &gpume_console);
+    }
+    return status ? status : gpume_vectors_reader_next(side->vectors, &side->field);
+}
+
+/* None without a summary.json. */
+static void read_side_settings(
+    const struct compare_side *side, struct gpume_read_settings *settings)
+{
+    const char *name = side->names[SUMMARY];
+    const int status = name ? gpume_read_settings(settings, name) : GPUME_OK;
+    const char *reason = strerror(errno);
+    if (status != GPUME_OK && access(name, F_OK) == 0) {
+        gpume_console_warning("%s: %s; the settings of the runs are not compared", name,
+            status == GPUME_IO ? reason : "is not a summary of a run");
+    }
+}
+
+/* Whether it is a pipe or device, which can be read only once. */
+static bool is_special_side(const struct compare_side *side)
+{
+    return gpume_text_is_special(side->names[VECTORS]) ||
+           (side->names[FRAMES] && gpume_text_is_special(side->names[FRAMES]));
+}
+
+static void close_side(struct compare_side *side)
+{
+    gpume_vectors_reader_close(&side->vectors);
+    gpume_frames_reader_close(&side->frames);
+    for (size_t i = 0; i < SIDE_FILES; i++) {
+        free(side->names[i]);
+    }
+}
+
+/* --- the video that both runs searched, whose frames lie below a map */
+
+struct compare_ground {
+    const char *path;
+    struct gpume_source *source;
+    struct gpume_source_info info;
+    struct gpume_plane luma; /* of the frame read last, which nobody looks at */
+    uint64_t next;           /* number of the frame to read */
+};
+
+/* width, height: pixels that blocks cover, which the video must have; then those of the video,
+ * which the map takes, since blocks may leave edges out. */
+static enum gpume_exit open_ground(struct compare_ground **result,
+    const struct gpume_common_options *common, const struct gpume_source_choice *choice,
+    const char *path, uint32_t *width, uint32_t *height)
+{
+    struct compare_ground *ground = calloc(1, sizeof(*ground));
+    if (!ground) {
+        return gpume_refuse(GPUME_EXIT_FAILED, "%s: out of memory", path);
+    }
+    *result = ground;
+    ground->path = path;
+    const struct gpume_params params = {0};
+    struct gpume_source_options wanted = gpume_source_options_make(common, choice, &params);
+    wanted.paths[0] = path;
+    wanted.path_count = 1;
+    wanted.colour = true;
+    const int status = gpume_source_open_inputs(&ground->source, &wanted, &ground->info);
+    if (status != GPUME_OK) {
+        return gpume_source_exit(status);
+    }
+    if (ground->info.width < *width || ground->info.height < *height) {
+        return gpume_refuse(GPUME_EXIT_USAGE,
+            "--video %s: has pictures of %" PRIu32 "x%" PRIu32 " pixels, but the blocks cover "
+            "%" PRIu32 "x%" PRIu32 "; give the video that both runs searched, with their --vf",
+            path, ground->info.width, ground->info.height, *width, *height);
+    }
+    *width = ground->info.width;
+    *height = ground->info.height;
+    ground->luma = gpume_source_plane(&ground->info);
+    return ground->luma.data ? GPUME_EXIT_DONE
+                             : gpume_refuse(GPUME_EXIT_FAILED, "%s: out of memory", path);
+}
+
+/* A frame as R, G, B bytes, valid until the next call; numbers rise. */
+static enum gpume_exit read_ground(
+    struct compare_ground *ground, uint64_t frame, struct gpume_plane *rgb)
+{
+    int status = GPUME_OK;
+    while (status == GPUME_OK && ground->next <= frame) {
+        int64_t time_us;
+        const struct gpume_plane *plane = ground->next == frame ? &ground->luma : NULL;
+        status = gpume_source_read(ground->source, plane, &time_us);
+        ground->next++;
+    }
+    if (status == GPUME_EOF) {
+        return gpume_refuse(GPUME_EXIT_INPUT,
+            "%s: ends before frame %" PRIu64 ", which both runs have; give the video that they "
+            "searched, with their --vf",
+            ground->path, frame);
+    }
+    status = status ? status : gpume_source_take_colour(ground->source, frame, rgb);
+    return status ? gpume_source_exit(status) : GPUME_EXIT_DONE;
+}
+
+static void close_ground(struct compare_ground **pointer)
+{
+    struct compare_ground *ground = *pointer;
+    if (ground) {
+        gpume_source_close(&ground->source);
+        free(ground->luma.data);
+        free(ground);
+        *pointer = NULL;
+    }
+}
+
+/* --- the page of --report */
+
+struct compare_page {
+    const char *path;
+    struct gpume_out *out;
+    struct gpume_report_small *pictures; /* NULL: no picture yet */
+    struct gpume_report_compared compared;
+};
+
+/* Before any work. Without a path, NULL, this and the other functions of the page do nothing. */
+static enum gpume_exit check_page(const char *path, const char *const inputs[2], bool overwrite)
+{
+    if (!path) {
+        return GPUME_EXIT_DONE;
+    }
+    if (gpume_name_is_stdout(path)) {
+        return gpume_refuse(GPUME_EXIT_USAGE,
+            "--report %s: the result of the comparison goes to standard output; name a file", path);
+    }
+    if (gpume_text_check_named(path, "comparison", ".html", &gpume_console) != GPUME_OK ||
+        gpume_name_is_input(inputs, 2, path)) {
+        return GPUME_EXIT_USAGE;
+    }
+    return gpume_text_exists(path, false) && !overwrite
+               ? gpume_refuse(GPUME_EXIT_USAGE,
+                     "%s: exists already; replace it with -y or choose another name", path)
+               : GPUME_EXIT_DONE;
+}
+
+static int open_page(struct compare_page *page, const char *path, bool overwrite)
+{
+    page->path = path;
+    return path ? gpume_out_open(&page->out, path, overwrite, &gpume_console) : GPUME_OK;
+}
+
+/* Blocks may leave edges of the picture out. */
+static int add_picture(
+    struct compare_page *page, const struct gpume_plane *rgb, struct gpume_bytes *picture)
+{
+    int status = page->pictures ? GPUME_OK
+                                : gpume_report_small_open(&page->pictures, page->path, rgb->width,
+                                      rgb->height, &gpume_console);
+    page->compared.width = rgb->width;
+    page->compared.height = rgb->height;
+    return status ? status : gpume_report_small_encode(page->pictures, rgb, picture);
+}
+
+/* field: what the comparison of a and b gave. rgb: the target frame, of one size throughout; NULL:
+ * unknown. */
+static int add_to_page(struct compare_page *page, const struct gpume_compared_field *field,
+    const struct gpume_vectors_field *a, const struct gpume_vectors_field *b,
+    const struct gpume_plane *rgb)
+{
+    const struct gpume_compared *blocks = &field->blocks;
+    struct gpume_report_compared_pair pair = {
+        .frame = field->frame,
+        .refs = {field->ref[0], field->ref[1]},
+        .has_refs = field->has_refs,
+        .blocks = blocks->blocks,
+        .differ = blocks->blocks - blocks->both_equal,
+        .cheaper = {blocks->cheaper[0], blocks->cheaper[1]},
+    };
+    if (!page->out) {
+        return GPUME_OK;
+    }
+    int status = rgb ? add_picture(page, rgb, &pair.picture) : GPUME_OK;
+    if (status == GPUME_OK && gpume_report_compared_add(&page->compared, &pair, a, b) != GPUME_OK) {
+        status = gpume_log_nomem(&gpume_console, page->path);
+    }
+    gpume_bytes_finish(&pair.picture);
+    return status;
+}
+
+static int write_page(struct compare_page *page, const struct gpume_comparison *comparison)
+{
+    const struct gpume_compared *blocks = &comparison->blocks;
+    struct gpume_report_compared_setting settings[2 * GPUME_READ_SETTINGS_MAX];
+    struct gpume_report_compared_totals totals = {
+        .names = {comparison->names[0], comparison->names[1]},
+        .has_costs = blocks->has_costs,
+        .blocks = blocks->blocks,
+        .vectors_equal = blocks->vectors_equal,
+        .cheaper = {blocks->cheaper[0], blocks->cheaper[1]},
+        .costs = {blocks->costs[0], blocks->costs[1]},
+        .only = {comparison->only[0], comparison->only[1]},
+        .settings = settings,
+    };
+    const char *name, *values[2];
+    uint32_t at = 0;
+    if (!page->out) {
+        return GPUME_OK;
+    }
+    while (totals.setting_count < sizeof(settings) / sizeof(settings[0]) &&
+           gpume_comparison_setting(comparison, &at, &name, values)) {
+        settings[totals.setting_count++] =
+            (struct gpume_report_compared_setting){.name = name, .values = {values[0], values[1]}};
+    }
+    if (page->pictures) {
+        totals.picture = gpume_report_small_size(page->pictures);
+    }
+    gpume_report_compared_write(&page->compared, &totals, page->out);
+    return gpume_out_finish(page->out);
+}
+
+static void close_page(struct compare_page *page)
+{
+    gpume_out_close(&page->out);
+    gpume_report_small_close(&page->pictures);
+    gpume_report_compared_finish(&page->compared);
+}
+
+/* --- comparing */
+
+struct compare_job {
     const struct compare_options *options;
-    struct gpume_side sides[2];
+    struct compare_side sides[2];
     struct gpume_comparison comparison;
     struct gpume_compare_map *map; /* NULL: no --map */
-    struct gpume_ground *ground;   /* NULL: no --video */
+    struct compare_ground *ground; /* NULL: no --video */
     struct gpume_plane rgb;        /* the frame of `last`, with --video */
     struct gpume_out *csv;         /* NULL: no --csv */
-    struct gpume_compare_page page;
+    struct compare_page page;
     uint32_t width, height; /* pixels: the area that all blocks cover */
     uint64_t last;          /* frame of the last field that both have */
 };
 
-static enum gpume_exit name_sides(struct job *job)
+static enum gpume_exit name_sides(struct compare_job *job)
 {
     int status = GPUME_OK;
     for (size_t i = 0; i < 2 && status == GPUME_OK; i++) {
         job->comparison.names[i] = job->options->common.inputs[i];
-        status = gpume_side_name(&job->sides[i], job->options->common.inputs[i]);
+        status = name_side(&job->sides[i], job->options->common.inputs[i]);
     }
     return gpume_exit_of_reader(status);
 }
 
-static enum gpume_exit open_sides(struct job *job)
+static enum gpume_exit open_sides(struct compare_job *job)
 {
     int status = GPUME_OK;
     for (size_t i = 0; i < 2 && status == GPUME_OK; i++) {
-        status = gpume_side_open(&job->sides[i], job->options->block, job->options->memory_max);
+        status = open_side(&job->sides[i], job->options->block, job->options->memory_max);
         job->comparison.has_statistics[i] = job->sides[i].frames != NULL;
     }
     return gpume_exit_of_reader(status);
 }
 
-static void close_sides(struct job *job)
+static void close_sides(struct compare_job *job)
 {
     for (size_t i = 0; i < 2; i++) {
-        gpume_side_close(&job->sides[i]);
+        close_side(&job->sides[i]);
     }
 }
 
-static int compare_field(struct job *job, struct gpume_read_statistics statistics[2])
+static int compare_field(struct compare_job *job, struct gpume_read_statistics statistics[2])
 {
     struct gpume_compared_field field;
     const struct gpume_vectors_field *a = job->sides[0].field, *b = job->sides[1].field;
@@ -95,13 +366,12 @@ static int compare_field(struct job *job, struct gpume_read_statistics statistic
     if (status == GPUME_OK && job->csv) {
         gpume_comparison_csv_row(job->csv, &field);
     }
-    return status
-               ? status
-               : gpume_compare_page_add(&job->page, &field, a, b, job->ground ? &job->rgb : NULL);
+    return status ? status : add_to_page(&job->page, &field, a, b, job->ground ? &job->rgb : NULL);
 }
 
 /* Pictures have the time stamps of the first run, if both runs have time stamps. */
-static enum gpume_exit draw_field(struct job *job, const struct gpume_read_statistics statistics[2])
+static enum gpume_exit draw_field(
+    struct compare_job *job, const struct gpume_read_statistics statistics[2])
 {
     const bool timed = statistics[0].has_time && statistics[1].has_time;
     const int status = gpume_compare_map_draw(job->map, job->sides[0].field, job->sides[1].field,
@@ -110,7 +380,7 @@ static enum gpume_exit draw_field(struct job *job, const struct gpume_read_stati
 }
 
 /* A field that both have. */
-static enum gpume_exit take_both(struct job *job)
+static enum gpume_exit take_both(struct compare_job *job)
 {
     const struct gpume_vectors_field *field = job->sides[0].field;
     struct gpume_read_statistics statistics[2] = {{0}, {0}};
@@ -121,9 +391,8 @@ static enum gpume_exit take_both(struct job *job)
             "compare runs of one direction",
             job->comparison.names[0], job->comparison.names[1]);
     }
-    const enum gpume_exit result = job->ground && !again
-                                       ? gpume_ground_take(job->ground, field->frame, &job->rgb)
-                                       : GPUME_EXIT_DONE;
+    const enum gpume_exit result =
+        job->ground && !again ? read_ground(job->ground, field->frame, &job->rgb) : GPUME_EXIT_DONE;
     if (result != GPUME_EXIT_DONE) {
         return result;
     }
@@ -149,9 +418,9 @@ static int order(const struct gpume_vectors_field *a, const struct gpume_vectors
 }
 
 /* Processes the earlier of the two fields, or both if they belong together. */
-static enum gpume_exit step(struct job *job)
+static enum gpume_exit step(struct compare_job *job)
 {
-    struct gpume_side *a = &job->sides[0], *b = &job->sides[1];
+    struct compare_side *a = &job->sides[0], *b = &job->sides[1];
     const int first = order(a->field, b->field);
     const bool take_a = first <= 0, take_b = first >= 0;
     int status = GPUME_OK;
@@ -172,7 +441,7 @@ static enum gpume_exit step(struct job *job)
     return gpume_signals_caught() ? GPUME_EXIT_FAILED : gpume_exit_of_reader(status);
 }
 
-static enum gpume_exit compare(struct job *job)
+static enum gpume_exit compare(struct compare_job *job)
 {
     enum gpume_exit result = GPUME_EXIT_DONE;
     while (result == GPUME_EXIT_DONE && (job->sides[0].field || job->sides[1].field)) {
@@ -189,12 +458,12 @@ static enum gpume_exit compare(struct job *job)
 
 /* The whole comparison without outputs. A pipe can be read only once: what is wrong with it shows
  * on the way. */
-static enum gpume_exit rehearse(struct job *job)
+static enum gpume_exit rehearse(struct compare_job *job)
 {
-    struct job trial = {.options = job->options};
+    struct compare_job trial = {.options = job->options};
     enum gpume_exit result = name_sides(&trial);
-    if (result == GPUME_EXIT_DONE && !gpume_side_is_special(&trial.sides[0]) &&
-        !gpume_side_is_special(&trial.sides[1])) {
+    if (result == GPUME_EXIT_DONE && !is_special_side(&trial.sides[0]) &&
+        !is_special_side(&trial.sides[1])) {
         result = open_sides(&trial);
         result = result ? result : compare(&trial);
         job->width = trial.width;
@@ -204,7 +473,7 @@ static enum gpume_exit rehearse(struct job *job)
     return result;
 }
 
-static int open_map(struct job *job)
+static int open_map(struct compare_job *job)
 {
     unsigned num = 0, den = 0;
     const struct compare_options *options = job->options;
@@ -227,20 +496,18 @@ static int open_map(struct job *job)
     return gpume_compare_map_create(&job->map, &map);
 }
 
-static enum gpume_exit open_outputs(struct job *job)
+static enum gpume_exit open_outputs(struct compare_job *job)
 {
     const struct compare_options *options = job->options;
     const enum gpume_exit result =
-        options->video ? gpume_ground_open(&job->ground, &options->common, &options->source,
+        options->video ? open_ground(&job->ground, &options->common, &options->source,
                              options->video, &job->width, &job->height)
                        : GPUME_EXIT_DONE;
     if (result != GPUME_EXIT_DONE) {
         return result;
     }
     int status = options->map ? open_map(job) : GPUME_OK;
-    status = status
-                 ? status
-                 : gpume_compare_page_open(&job->page, options->report, options->common.overwrite);
+    status = status ? status : open_page(&job->page, options->report, options->common.overwrite);
     if (status == GPUME_OK && options->common.form == GPUME_FORM_CSV) {
         status = gpume_comparison_csv_open(&job->csv, &gpume_console);
     }
@@ -257,14 +524,14 @@ static void print_written(const struct compare_options *options)
     }
 }
 
-static enum gpume_exit finish_outputs(struct job *job)
+static enum gpume_exit finish_outputs(struct compare_job *job)
 {
     const struct compare_options *options = job->options;
     gpume_signals_detach();
     if (job->map && gpume_compare_map_finish(job->map) != GPUME_OK) {
         return GPUME_EXIT_FAILED;
     }
-    if (gpume_compare_page_write(&job->page, &job->comparison) != GPUME_OK) {
+    if (write_page(&job->page, &job->comparison) != GPUME_OK) {
         return GPUME_EXIT_FAILED;
     }
     int status = GPUME_OK;
@@ -281,7 +548,7 @@ static enum gpume_exit finish_outputs(struct job *job)
 }
 
 /* Reports the difference and chooses the exit status. */
-static enum gpume_exit conclude(const struct job *job)
+static enum gpume_exit conclude(const struct compare_job *job)
 {
     const struct gpume_comparison *comparison = &job->comparison;
     const struct gpume_compared *blocks = &comparison->blocks;
@@ -306,7 +573,7 @@ static enum gpume_exit conclude(const struct job *job)
 }
 
 /* Warns of frame pairs that are missing from the means. */
-static void warn_of_statistics(const struct job *job)
+static void warn_of_statistics(const struct compare_job *job)
 {
     const struct gpume_comparison *comparison = &job->comparison;
     for (size_t i = 0; i < 2; i++) {
@@ -337,22 +604,22 @@ static enum gpume_exit check_map(const struct compare_options *options)
                : GPUME_EXIT_DONE;
 }
 
-static enum gpume_exit work(struct job *job)
+static enum gpume_exit work(struct compare_job *job)
 {
     const struct compare_options *options = job->options;
     enum gpume_exit result =
         gpume_name_is_twice(options->map, options->report) ? GPUME_EXIT_USAGE : GPUME_EXIT_DONE;
     result = result || !options->map ? result : check_map(options);
-    result = result ? result
-                    : gpume_compare_page_check(
-                          options->report, options->common.inputs, options->common.overwrite);
+    result = result
+                 ? result
+                 : check_page(options->report, options->common.inputs, options->common.overwrite);
     if (result == GPUME_EXIT_DONE && (options->map || options->video)) {
         result = rehearse(job);
     }
     result = result ? result : name_sides(job);
     result = result ? result : open_sides(job);
     for (size_t i = 0; i < 2 && result == GPUME_EXIT_DONE; i++) {
-        gpume_side_settings(&job->sides[i], &job->comparison.settings[i]);
+        read_side_settings(&job->sides[i], &job->comparison.settings[i]);
     }
     if (options->map || options->report) {
         gpume_signals_keep();
@@ -375,13 +642,13 @@ static enum gpume_exit run(const void *opaque)
         return gpume_compare_truth(
             &options->common, &options->truth, options->block, options->memory_max);
     }
-    struct job job = {.options = options};
+    struct compare_job job = {.options = options};
     const enum gpume_exit result = work(&job);
     close_sides(&job);
     gpume_compare_map_destroy(&job.map);
-    gpume_ground_close(&job.ground);
+    close_ground(&job.ground);
     gpume_out_close(&job.csv);
-    gpume_compare_page_close(&job.page);
+    close_page(&job.page);
     return result;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "compare/table.h"
+#include "compare/compare.h"
 
 #include "console.h"
 #include "files/table.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "compare/truth.h"
+#include "compare/compare.h"
 
-#include "compare/comparison.h"
 #include "compare/flow.h"
 #include "console.h"
 #include "files/pattern.h"
@@ -15,7 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-struct job {
+struct truth_job {
     const struct gpume_common_options *common;
     const struct gpume_truth_options *truth;
     enum gpume_pattern_kind kind;
@@ -28,7 +27,7 @@ struct job {
 };
 
 /* The file for a field. NULL after one line. */
-static char *name_truth(const struct job *job, const struct gpume_vectors_field *field)
+static char *name_truth(const struct truth_job *job, const struct gpume_vectors_field *field)
 {
     const uint64_t start = job->truth->start;
     const struct gpume_pattern_numbers numbers = {field->frame + start, field->ref + start};
@@ -78,7 +77,7 @@ static ROW errors_row(const struct gpume_flow_errors *errors)
  * the flow leads to the second. Numbers of frames do not tell, since the other order has the same.
  * Vectors that lead the way of the flow fit it better than their opposites do, even where most are
  * wrong. */
-static bool is_turned(const struct job *job, const struct gpume_vectors_field *field,
+static bool is_turned(const struct truth_job *job, const struct gpume_vectors_field *field,
     const struct gpume_flow_errors *errors)
 {
     const bool is_later = (field->columns & GPUME_VECTORS_REF) && field->ref > field->frame;
@@ -86,7 +85,7 @@ static bool is_turned(const struct job *job, const struct gpume_vectors_field *f
            errors->distance_sum > errors->opposite_sum * 4 / 3;
 }
 
-static int measure(struct job *job, const struct gpume_vectors_field *field, const char *name)
+static int measure(struct truth_job *job, const struct gpume_vectors_field *field, const char *name)
 {
     const char *const names[2] = {job->common->inputs[0], name};
     struct gpume_flow flow;
@@ -115,7 +114,7 @@ static int measure(struct job *job, const struct gpume_vectors_field *field, con
     return status;
 }
 
-static int take_field(struct job *job, const struct gpume_vectors_field *field)
+static int take_field(struct truth_job *job, const struct gpume_vectors_field *field)
 {
     const bool has_ref = field->columns & GPUME_VECTORS_REF;
     if (job->kind == GPUME_PATTERN_PLAIN && job->fields > 0) {
@@ -139,7 +138,7 @@ static int take_field(struct job *job, const struct gpume_vectors_field *field)
     return status;
 }
 
-static int take_fields(struct job *job)
+static int take_fields(struct truth_job *job)
 {
     const struct gpume_vectors_field *field;
     int status = gpume_vectors_reader_next(job->reader, &field);
@@ -151,7 +150,7 @@ static int take_fields(struct job *job)
 }
 
 /* Explains a run of which nothing could be compared. */
-static enum gpume_exit refuse_empty(const struct job *job)
+static enum gpume_exit refuse_empty(const struct truth_job *job)
 {
     const char *run = job->common->inputs[0], *truth = job->truth->path;
     if (job->fields > 0) {
@@ -168,12 +167,12 @@ static enum gpume_exit refuse_empty(const struct job *job)
     return GPUME_EXIT_INPUT;
 }
 
-static double percent(const struct job *job, uint64_t pixels)
+static double percent(const struct truth_job *job, uint64_t pixels)
 {
     return (double)pixels / (double)job->errors.pixels * 100;
 }
 
-static void print_table(const struct job *job)
+static void print_table(const struct truth_job *job)
 {
     const struct gpume_flow_errors *errors = &job->errors;
     const double pixels = (double)errors->pixels;
@@ -203,7 +202,7 @@ static void print_table(const struct job *job)
         percent(job, errors->outliers), errors->angle_sum / pixels);
 }
 
-static int write_json(const struct job *job)
+static int write_json(const struct truth_job *job)
 {
     const ROW row = errors_row(&job->errors);
     struct gpume_json json;
@@ -220,7 +219,7 @@ static int write_json(const struct job *job)
     return gpume_json_finish(&json);
 }
 
-static enum gpume_exit print(struct job *job)
+static enum gpume_exit print(struct truth_job *job)
 {
     if (job->csv) {
         return gpume_out_finish(job->csv) ? GPUME_EXIT_FAILED : GPUME_EXIT_DONE;
@@ -234,7 +233,7 @@ static enum gpume_exit print(struct job *job)
     return gpume_console_flush_output("the table") ? GPUME_EXIT_DONE : GPUME_EXIT_FAILED;
 }
 
-static int open_csv(struct job *job)
+static int open_csv(struct truth_job *job)
 {
     gpume_signals_end();
     const int status = gpume_out_open(&job->csv, "-", true, &gpume_console);
@@ -244,7 +243,7 @@ static int open_csv(struct job *job)
     return status;
 }
 
-static enum gpume_exit work(struct job *job, const struct gpume_vectors_source *source)
+static enum gpume_exit work(struct truth_job *job, const struct gpume_vectors_source *source)
 {
     int status = gpume_vectors_reader_open(&job->reader, source);
     if (status == GPUME_OK && job->common->form == GPUME_FORM_CSV) {
@@ -263,7 +262,8 @@ static enum gpume_exit work(struct job *job, const struct gpume_vectors_source *
 enum gpume_exit gpume_compare_truth(const struct gpume_common_options *common,
     const struct gpume_truth_options *truth, uint32_t block, uint64_t memory_max)
 {
-    struct job job = {.common = common, .truth = truth, .kind = gpume_pattern_kind(truth->path)};
+    struct truth_job job = {
+        .common = common, .truth = truth, .kind = gpume_pattern_kind(truth->path)};
     char *name = gpume_name_vectors_input(common->inputs[0]);
     if (!name) {
         return GPUME_EXIT_FAILED;
