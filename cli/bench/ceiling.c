@@ -14,7 +14,7 @@
 
 typedef uint64_t (*loop_fn)(uint64_t rounds);
 
-struct run {
+struct ceiling_run {
     loop_fn loop;
     uint64_t rounds;
     uint64_t *ns; /* processor time per thread: other programs may be using the machine */
@@ -71,13 +71,13 @@ static loop_fn loop_of(const char *search)
 
 static void run_loop(void *opaque, uint32_t item)
 {
-    const struct run *run = opaque;
+    const struct ceiling_run *run = opaque;
     const uint64_t start = gpume_clock_thread_ns();
     (void)run->loop(run->rounds);
     run->ns[item] = gpume_clock_thread_ns() - start + 1; /* never 0 */
 }
 
-static double loops_per_second(struct gpume_workers *workers, struct run *run)
+static double loops_per_second(struct gpume_workers *workers, struct ceiling_run *run)
 {
     const uint32_t count = gpume_workers_count(workers);
     gpume_workers_run(workers, run_loop, run, count);
@@ -95,7 +95,7 @@ static double measure(loop_fn loop, uint32_t threads)
     if (!loop || gpume_workers_create(&workers, threads) != GPUME_OK) {
         return 0;
     }
-    struct run run = {loop, 1, calloc(gpume_workers_count(workers), sizeof(*run.ns))};
+    struct ceiling_run run = {loop, 1, calloc(gpume_workers_count(workers), sizeof(*run.ns))};
     double best = 0;
     for (int attempt = 0; run.ns && attempt < ATTEMPTS;) {
         const double rate = loops_per_second(workers, &run);

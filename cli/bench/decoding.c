@@ -17,33 +17,35 @@
 #define ROWS_MAX 8u /* 1 to 128 decoders */
 #define FORMAT 1
 
-struct row {
+struct decoding_row {
     uint32_t decoders;
     uint64_t frames;
     double seconds, per_second, over_one; /* over_one: times as fast as one decoder */
 };
 
 static const struct gpume_column columns[] = {
-    {GPUME_COLUMN("decoders", struct row, decoders), .title = "decoders"},
-    {GPUME_COLUMN("frames", struct row, frames), .title = "frames", .width = 10},
-    {GPUME_COLUMN("seconds", struct row, seconds), .decimals = 6, .title = "seconds", .width = 10,
-        .shown = 3},
-    {GPUME_COLUMN("frames_per_s", struct row, per_second), .decimals = 3, .title = "frames/s",
-        .width = 12, .shown = 1},
-    {GPUME_COLUMN("speedup_one", struct row, over_one), .decimals = 6, .title = "x one", .width = 8,
-        .shown = 2},
+    {GPUME_COLUMN("decoders", struct decoding_row, decoders), .title = "decoders"},
+    {GPUME_COLUMN("frames", struct decoding_row, frames), .title = "frames", .width = 10},
+    {GPUME_COLUMN("seconds", struct decoding_row, seconds), .decimals = 6, .title = "seconds",
+        .width = 10, .shown = 3},
+    {GPUME_COLUMN("frames_per_s", struct decoding_row, per_second), .decimals = 3,
+        .title = "frames/s", .width = 12, .shown = 1},
+    {GPUME_COLUMN("speedup_one", struct decoding_row, over_one), .decimals = 6, .title = "x one",
+        .width = 8, .shown = 2},
 };
-static const struct gpume_table decoding_table = {GPUME_TABLE(columns, struct row), .gap = 1};
+static const struct gpume_table decoding_table = {
+    GPUME_TABLE(columns, struct decoding_row), .gap = 1};
 
-struct job {
+struct decoding_job {
     const struct gpume_bench_options *options;
     struct gpume_source_info info;
-    struct row rows[ROWS_MAX];
+    struct decoding_row rows[ROWS_MAX];
     uint32_t count;
 };
 
 /* Reads to the end, or for the time of a row. */
-static int read_all(const struct job *job, struct gpume_source *source, struct row *row)
+static int read_all(
+    const struct decoding_job *job, struct gpume_source *source, struct decoding_row *row)
 {
     const uint64_t start = gpume_clock_ns(), limit = (uint64_t)(job->options->seconds * 1e9);
     int status = GPUME_OK;
@@ -61,7 +63,7 @@ static int read_all(const struct job *job, struct gpume_source *source, struct r
 }
 
 /* Adds a row, unless the input cannot have so many decoders. */
-static int measure(struct job *job, uint32_t decoders, bool *possible)
+static int measure(struct decoding_job *job, uint32_t decoders, bool *possible)
 {
     const struct gpume_bench_options *options = job->options;
     struct gpume_source_choice choice = options->source;
@@ -73,8 +75,8 @@ static int measure(struct job *job, uint32_t decoders, bool *possible)
     if (status == GPUME_OK) {
         const uint32_t used =
             gpume_source_choice_divide(&choice, &options->params, source, 0, 1, UINT64_MAX);
-        struct row *row = &job->rows[job->count];
-        *row = (struct row){.decoders = decoders};
+        struct decoding_row *row = &job->rows[job->count];
+        *row = (struct decoding_row){.decoders = decoders};
         *possible = used == decoders;
         status = *possible ? read_all(job, source, row) : GPUME_OK;
         job->count += *possible && status == GPUME_OK;
@@ -83,7 +85,7 @@ static int measure(struct job *job, uint32_t decoders, bool *possible)
     return status;
 }
 
-static enum gpume_exit measure_all(struct job *job)
+static enum gpume_exit measure_all(struct decoding_job *job)
 {
     bool possible = true;
     const uint32_t processors = gpume_host_processors(), most = processors > 2 ? processors : 2;
@@ -96,7 +98,7 @@ static enum gpume_exit measure_all(struct job *job)
     return GPUME_EXIT_DONE;
 }
 
-static enum gpume_exit print_json(const struct job *job)
+static enum gpume_exit print_json(const struct decoding_job *job)
 {
     struct gpume_json json;
     int status = gpume_json_start(&json, FORMAT, &gpume_console);
@@ -112,7 +114,7 @@ static enum gpume_exit print_json(const struct job *job)
     return status == GPUME_OK ? GPUME_EXIT_DONE : GPUME_EXIT_FAILED;
 }
 
-static enum gpume_exit print_csv(const struct job *job)
+static enum gpume_exit print_csv(const struct decoding_job *job)
 {
     struct gpume_out *out = NULL;
     int status = gpume_out_open(&out, "-", true, &gpume_console);
@@ -127,7 +129,7 @@ static enum gpume_exit print_csv(const struct job *job)
 
 enum gpume_exit gpume_bench_decoding(const struct gpume_bench_options *options)
 {
-    struct job job = {.options = options};
+    struct decoding_job job = {.options = options};
     const enum gpume_exit result = measure_all(&job);
     if (result != GPUME_EXIT_DONE) {
         return result;

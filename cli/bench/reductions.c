@@ -15,7 +15,7 @@
 #define STEP 32u
 #define BINS 256u
 
-static const struct work {
+static const struct reduction_work {
     const char *name;
     enum gpume_element element;
     uint32_t shift;
@@ -32,12 +32,12 @@ static const struct work {
 struct reducing {
     struct gpume_bench_places *places;
     struct gpume_bench_method *method;
-    const struct work *work;
+    const struct reduction_work *work;
     gpume_array *data, *copy;
     uint64_t bytes, results[BINS];
 };
 
-struct answer {
+struct reduction_answer {
     uint64_t results[BINS];
     double us;
 };
@@ -83,7 +83,7 @@ static int copy_once(void *opaque, double *us)
 }
 
 /* The CPU measures first: its results are the answers, and its time the base of comparisons. */
-static int measure(struct reducing *r, double copy_us, struct answer *answer)
+static int measure(struct reducing *r, double copy_us, struct reduction_answer *answer)
 {
     struct gpume_bench_places *places = r->places;
     const bool first = r->method->compute == places->cpu;
@@ -115,7 +115,8 @@ static int measure(struct reducing *r, double copy_us, struct answer *answer)
     return GPUME_OK;
 }
 
-static int measure_place(struct reducing *r, const void *noise, struct answer answers[WORKS])
+static int measure_place(
+    struct reducing *r, const void *noise, struct reduction_answer answers[WORKS])
 {
     double copy_us = 0;
     gpume_compute *compute = r->method->compute;
@@ -137,7 +138,7 @@ fail:
 
 static int measure_size(struct reducing *r, struct gpume_bench_method methods[2])
 {
-    static struct answer answers[WORKS];
+    static struct reduction_answer answers[WORKS];
     uint32_t *noise = malloc((size_t)r->bytes);
     int status = GPUME_OK;
     if (!noise) {

@@ -22,24 +22,25 @@
 #define PARTS 4u        /* frame pairs that should at least fit into a row's time */
 
 /* Expected results for the upper rows of the current clip. */
-struct known {
+struct known_answers {
     struct gpume_params params;
     struct gpume_bench_answers answers;
 };
 
-struct job {
+struct search_job {
     const struct gpume_bench_options *options;
     struct gpume_params work;
     uint64_t budget_ns; /* for one row of the table */
     struct gpume_bench_clip clip;
     struct gpume_bench_setups setups;
     struct gpume_bench bench;
-    struct known known[HEIGHTS_MAX];
+    struct known_answers known[HEIGHTS_MAX];
     uint32_t known_count;
     struct gpume_progress progress;
 };
 
-static void show(const struct job *job, const char *content, const char *search, const char *device)
+static void show(
+    const struct search_job *job, const char *content, const char *search, const char *device)
 {
     char line[128];
     snprintf(line, sizeof(line), "%s: %.30s, %.50s", content, search, device);
@@ -49,8 +50,8 @@ static void show(const struct job *job, const char *content, const char *search,
 }
 
 /* Results of the reference search for this size and edge mode; searched once and kept. */
-static int find_answers(
-    struct job *job, const struct gpume_params *params, const struct gpume_bench_answers **answers)
+static int find_answers(struct search_job *job, const struct gpume_params *params,
+    const struct gpume_bench_answers **answers)
 {
     for (uint32_t i = 0; i < job->known_count; i++) {
         const struct gpume_params *p = &job->known[i].params;
@@ -62,7 +63,7 @@ static int find_answers(
     if (job->known_count == HEIGHTS_MAX) {
         gpume_bench_answers_finish(&job->known[--job->known_count].answers);
     }
-    struct known *known = &job->known[job->known_count];
+    struct known_answers *known = &job->known[job->known_count];
     known->params = job->setups.reference;
     known->params.width = params->width;
     known->params.height = params->height;
@@ -77,7 +78,7 @@ fail:
     return status;
 }
 
-static void forget_answers(struct job *job)
+static void forget_answers(struct search_job *job)
 {
     while (job->known_count > 0) {
         gpume_bench_answers_finish(&job->known[--job->known_count].answers);
@@ -91,7 +92,7 @@ static void lower(uint32_t *rows, uint32_t compared)
 }
 
 /* Confirms the expected results with the plain search, on the rows that it has time for. */
-static int check_plain(struct job *job, const char *content)
+static int check_plain(struct search_job *job, const char *content)
 {
     struct gpume_params params = job->setups.reference;
     params.search = "plain";
@@ -122,7 +123,8 @@ static void fill_times(struct gpume_bench_row *row, const struct gpume_params *m
     row->share = row->ceiling > 0 ? row->per_second / row->ceiling : 0;
 }
 
-static int measure_one(struct job *job, const char *content, const struct gpume_bench_one *one)
+static int measure_one(
+    struct search_job *job, const char *content, const struct gpume_bench_one *one)
 {
     struct gpume_bench *bench = &job->bench;
     struct gpume_params params = one->params;
@@ -175,7 +177,7 @@ static void compare_rows(struct gpume_bench *bench, uint32_t first)
     }
 }
 
-static enum gpume_exit measure_clip(struct job *job, const char *content)
+static enum gpume_exit measure_clip(struct search_job *job, const char *content)
 {
     const uint32_t first = job->bench.count;
     int status;
@@ -190,7 +192,8 @@ fail:
 }
 
 /* What does not depend on the content of the frames. */
-static enum gpume_exit prepare(struct job *job, uint32_t width, uint32_t height, uint32_t bits)
+static enum gpume_exit prepare(
+    struct search_job *job, uint32_t width, uint32_t height, uint32_t bits)
 {
     struct gpume_bench *bench = &job->bench;
     job->work.width = width;
@@ -203,7 +206,7 @@ static enum gpume_exit prepare(struct job *job, uint32_t width, uint32_t height,
     return gpume_bench_setups_find(&job->setups, job->options, &job->work, bench);
 }
 
-static enum gpume_exit measure_generated(struct job *job, uint32_t frames)
+static enum gpume_exit measure_generated(struct search_job *job, uint32_t frames)
 {
     static const char *const names[] = {"noise", "motion"};
     const struct gpume_params *asked = &job->options->params;
@@ -220,7 +223,7 @@ static enum gpume_exit measure_generated(struct job *job, uint32_t frames)
     return result;
 }
 
-static enum gpume_exit measure_input(struct job *job, uint32_t frames)
+static enum gpume_exit measure_input(struct search_job *job, uint32_t frames)
 {
     enum gpume_exit result = gpume_bench_clip_read(&job->clip, job->options, frames);
     if (result == GPUME_EXIT_DONE) {
@@ -239,8 +242,8 @@ static enum gpume_exit measure_input(struct job *job, uint32_t frames)
 
 enum gpume_exit gpume_bench_search(const struct gpume_bench_options *options)
 {
-    static struct job job; /* large */
-    job = (struct job){.options = options,
+    static struct search_job job; /* large */
+    job = (struct search_job){.options = options,
         .work = options->params,
         .budget_ns = (uint64_t)(options->seconds * 1e9),
         .bench = {.commit = GPUME_COMMIT}};

@@ -31,7 +31,7 @@ struct merge_options {
     bool whole;
 };
 
-struct job {
+struct merge_job {
     const struct merge_options *options;
     struct gpume_merge_part *parts;
     size_t count;
@@ -43,10 +43,10 @@ struct job {
     const struct gpume_merge_part *part;
     bool any;       /* a frame has come, */
     uint64_t frame; /* this is the last one, */
-    int (*pair)(struct job *job, const char *pattern, uint64_t frame, uint64_t ref);
+    int (*pair)(struct merge_job *job, const char *pattern, uint64_t frame, uint64_t ref);
 };
 
-static enum gpume_exit read_parts(struct job *job)
+static enum gpume_exit read_parts(struct merge_job *job)
 {
     const struct gpume_common_options *common = &job->options->common;
     job->parts = calloc(common->input_count, sizeof(*job->parts));
@@ -64,7 +64,7 @@ static enum gpume_exit read_parts(struct job *job)
 }
 
 /* Does any part have the file? */
-static bool have(const struct job *job, const char *name)
+static bool have(const struct merge_job *job, const char *name)
 {
     bool found = false;
     for (size_t i = 0; i < job->count && !found; i++) {
@@ -76,7 +76,7 @@ static bool have(const struct job *job, const char *name)
 }
 
 /* The result must not be one of the parts. */
-static int check_folder(const struct job *job)
+static int check_folder(const struct merge_job *job)
 {
     for (size_t i = 0; i < job->count; i++) {
         if (gpume_path_is_one_file(job->options->output, job->parts[i].folder)) {
@@ -88,7 +88,7 @@ static int check_folder(const struct job *job)
 }
 
 /* In the order in which they get their names. */
-static int list_outputs(struct job *job)
+static int list_outputs(struct merge_job *job)
 {
     const struct merge_options *options = job->options;
     const char *const names[] = {options->vectors, options->predicted, options->residual,
@@ -115,18 +115,18 @@ static int list_outputs(struct job *job)
                                                                                  : status;
 }
 
-static enum gpume_exit plan_outputs(struct job *job)
+static enum gpume_exit plan_outputs(struct merge_job *job)
 {
     const int status = list_outputs(job);
     return status == GPUME_INVALID ? GPUME_EXIT_USAGE : gpume_exit_of_writer(status);
 }
 
-static int check_file(struct job *job, const char *pattern, uint64_t frame, uint64_t ref)
+static int check_file(struct merge_job *job, const char *pattern, uint64_t frame, uint64_t ref)
 {
     return gpume_merge_series_check(job->part, pattern, frame, ref, &gpume_console);
 }
 
-static int copy_file(struct job *job, const char *pattern, uint64_t frame, uint64_t ref)
+static int copy_file(struct merge_job *job, const char *pattern, uint64_t frame, uint64_t ref)
 {
     return gpume_signals_caught() ? GPUME_CANCELLED
                                   : gpume_merge_series_copy(job->part, pattern, frame, ref,
@@ -136,7 +136,7 @@ static int copy_file(struct job *job, const char *pattern, uint64_t frame, uint6
 /* For the files of a frame pair; those that a frame has only once come with its first one. */
 static int take_pair(void *opaque, uint64_t frame, uint64_t ref)
 {
-    struct job *job = opaque;
+    struct merge_job *job = opaque;
     const bool again = job->any && job->frame == frame;
     int status = GPUME_OK;
     for (size_t i = 0; i < job->outputs.count && status == GPUME_OK; i++) {
@@ -153,7 +153,7 @@ static int take_pair(void *opaque, uint64_t frame, uint64_t ref)
 
 /* Goes through the frame pairs of all parts. */
 static int each_pair(
-    struct job *job, int (*pair)(struct job *job, const char *, uint64_t, uint64_t))
+    struct merge_job *job, int (*pair)(struct merge_job *job, const char *, uint64_t, uint64_t))
 {
     int status = GPUME_OK;
     job->pair = pair;
@@ -166,7 +166,7 @@ static int each_pair(
     return status;
 }
 
-static bool have_series(const struct job *job)
+static bool have_series(const struct merge_job *job)
 {
     bool found = false;
     for (size_t i = 0; i < job->outputs.count; i++) {
@@ -175,13 +175,13 @@ static bool have_series(const struct job *job)
     return found;
 }
 
-static enum gpume_exit check_files(struct job *job)
+static enum gpume_exit check_files(struct merge_job *job)
 {
     const int status = gpume_merge_outputs_look(&job->outputs, job->parts, job->count);
     return gpume_exit_of_writer(status ? status : each_pair(job, check_file));
 }
 
-static int write_summary(struct job *job)
+static int write_summary(struct merge_job *job)
 {
     struct gpume_out *out = NULL;
     int status = gpume_out_open_in(&out, &job->set, job->summary_path, &gpume_console);
@@ -194,7 +194,7 @@ static int write_summary(struct job *job)
     return status;
 }
 
-static enum gpume_exit write_files(struct job *job)
+static enum gpume_exit write_files(struct merge_job *job)
 {
     gpume_signals_keep();
     gpume_merge_outputs_clear(&job->outputs);
@@ -216,7 +216,7 @@ static enum gpume_exit write_files(struct job *job)
     return gpume_exit_of_writer(status);
 }
 
-static enum gpume_exit conclude(const struct job *job)
+static enum gpume_exit conclude(const struct merge_job *job)
 {
     const struct gpume_summary *summary = &job->total.summary;
     if (job->options->common.verbosity >= 0) {
@@ -232,7 +232,7 @@ static enum gpume_exit conclude(const struct job *job)
     return gpume_console_flush_output("the summary") ? GPUME_EXIT_DONE : GPUME_EXIT_FAILED;
 }
 
-static enum gpume_exit make_folder(struct job *job)
+static enum gpume_exit make_folder(struct merge_job *job)
 {
     job->folder.folder = strdup(job->options->output);
     if (!job->folder.folder) {
@@ -241,7 +241,7 @@ static enum gpume_exit make_folder(struct job *job)
     return gpume_outputs_make_folder(&job->folder);
 }
 
-static enum gpume_exit work(struct job *job)
+static enum gpume_exit work(struct merge_job *job)
 {
     enum gpume_exit result = read_parts(job);
     result = result ? result : plan_outputs(job);
@@ -253,7 +253,7 @@ static enum gpume_exit work(struct job *job)
 
 static enum gpume_exit run(const void *options)
 {
-    struct job job = {.options = options};
+    struct merge_job job = {.options = options};
     const enum gpume_exit result = work(&job);
     gpume_merge_outputs_finish(&job.outputs);
     gpume_outputs_remove_folder(&job.folder);

@@ -47,7 +47,7 @@ enum {
     METHODS = NONE - FIRST
 };
 
-struct job {
+struct methods_job {
     struct gpume_video video;
     struct gpume_params params;
     gpume *ctx;
@@ -63,12 +63,12 @@ struct job {
     struct gpume_worst worst;
 };
 
-static const struct methods_options *options_of(const struct job *job)
+static const struct methods_options *options_of(const struct methods_job *job)
 {
     return (const struct methods_options *)(const void *)job->video.options;
 }
 
-static bool allocate(struct job *job)
+static bool allocate(struct methods_job *job)
 {
     const size_t pixels = (size_t)job->params.width * job->params.height;
     job->blocks = job->params.width / job->params.block * (job->params.height / job->params.block);
@@ -90,7 +90,7 @@ static bool allocate(struct job *job)
                        gpume_worst_init(&job->worst, &job->planes[0], job->params.block, ROWS));
 }
 
-static enum gpume_exit open_searches(struct job *job)
+static enum gpume_exit open_searches(struct methods_job *job)
 {
     struct gpume_info info = {0};
     const int status = gpume_open(&job->ctx, &job->params);
@@ -105,7 +105,7 @@ static enum gpume_exit open_searches(struct job *job)
     return result;
 }
 
-static enum gpume_exit open_page(struct job *job)
+static enum gpume_exit open_page(struct methods_job *job)
 {
     const struct methods_options *options = options_of(job);
     const struct gpume_common_options *common = &options->video.common;
@@ -123,7 +123,7 @@ static enum gpume_exit open_page(struct job *job)
 
 static enum gpume_exit open_job(void *opaque)
 {
-    struct job *job = opaque;
+    struct methods_job *job = opaque;
     const struct methods_options *options = options_of(job);
     const struct gpume_source_info *info = &job->video.info;
     struct gpume_params *params = &job->params;
@@ -153,7 +153,7 @@ static enum gpume_exit open_job(void *opaque)
 
 /* Searches one frame in another and copies the vectors. */
 static int search_exactly(
-    struct job *job, uint64_t target, uint64_t reference, struct gpume_vector *vectors)
+    struct methods_job *job, uint64_t target, uint64_t reference, struct gpume_vector *vectors)
 {
     const struct gpume_task task = {.size = sizeof(task), .target = target, .reference = reference};
     const struct gpume_field *field;
@@ -165,7 +165,7 @@ static int search_exactly(
 }
 
 /* The newest frame in the one before, and that one in the newest. */
-static int take_exact(struct job *job, uint64_t frame, int64_t time_us)
+static int take_exact(struct methods_job *job, uint64_t frame, int64_t time_us)
 {
     const uint64_t start = gpume_clock_ns();
     GPUME_CHECK(gpume_send_plane(job->ctx, &job->planes[frame % FRAMES], time_us));
@@ -182,7 +182,7 @@ static int take_exact(struct job *job, uint64_t frame, int64_t time_us)
 
 /* The frame before the newest, searched in the one before it or in the newest. */
 static struct gpume_tally_pair pair_of(
-    const struct job *job, size_t row, uint64_t frame, uint32_t ahead)
+    const struct methods_job *job, size_t row, uint64_t frame, uint32_t ahead)
 {
     return (struct gpume_tally_pair){
         .target = &job->planes[(frame - 1) % FRAMES],
@@ -194,7 +194,7 @@ static struct gpume_tally_pair pair_of(
 }
 
 /* Adds what a search found. *sad: of this pair. */
-static int add(struct job *job, size_t row, uint64_t frame, uint32_t ahead, uint64_t *sad)
+static int add(struct methods_job *job, size_t row, uint64_t frame, uint32_t ahead, uint64_t *sad)
 {
     struct gpume_tally *tally = &job->tallies[row];
     const struct gpume_tally_pair pair = pair_of(job, row, frame, ahead);
@@ -211,7 +211,7 @@ static int add(struct job *job, size_t row, uint64_t frame, uint32_t ahead, uint
 }
 
 /* Keeps the pair for the page if the methods lose more in it than in those before. */
-static void keep_worst(struct job *job, uint64_t frame, uint32_t ahead, uint64_t loss)
+static void keep_worst(struct methods_job *job, uint64_t frame, uint32_t ahead, uint64_t loss)
 {
     if (!job->video.page || !gpume_worst_is_worse(&job->worst, loss)) {
         return;
@@ -224,7 +224,7 @@ static void keep_worst(struct job *job, uint64_t frame, uint32_t ahead, uint64_t
     gpume_worst_take(&job->worst, &pair, frame - 1, frame - 2 + 2 * ahead, loss);
 }
 
-static int add_all(struct job *job, uint64_t frame)
+static int add_all(struct methods_job *job, uint64_t frame)
 {
     for (uint32_t ahead = 0; ahead < 2; ahead++) {
         uint64_t least = 0, sad = 0, loss = 0;
@@ -241,7 +241,7 @@ static int add_all(struct job *job, uint64_t frame)
 
 static int take_frame(void *opaque, const struct gpume_plane *luma, int64_t time_us)
 {
-    struct job *job = opaque;
+    struct methods_job *job = opaque;
     const uint64_t frame = job->video.frames - 1;
     const struct gpume_plane *plane = &job->planes[frame % FRAMES];
     for (uint32_t y = 0; y < plane->height; y++) {
@@ -288,7 +288,7 @@ static double per(uint64_t sum, uint64_t count)
 }
 
 /* All frame pairs have been added. */
-static void fill_rows(struct job *job)
+static void fill_rows(struct methods_job *job)
 {
     const struct gpume_tally *exact = &job->tallies[EXACT];
     for (size_t i = 0; i < ROWS; i++) {
@@ -316,7 +316,7 @@ static void fill_rows(struct job *job)
     }
 }
 
-static enum gpume_exit write_page(const struct job *job)
+static enum gpume_exit write_page(const struct methods_job *job)
 {
     const struct gpume_methods_page page = {
         .input = job->video.info.label,
@@ -332,7 +332,7 @@ static enum gpume_exit write_page(const struct job *job)
 
 static enum gpume_exit finish(void *opaque)
 {
-    struct job *job = opaque;
+    struct methods_job *job = opaque;
     if (job->video.frames < FRAMES) {
         return gpume_refuse(GPUME_EXIT_INPUT,
             "%s: has %" PRIu64 " frame%s; at least three are needed, to search the second in both "
@@ -349,7 +349,7 @@ static enum gpume_exit finish(void *opaque)
 
 static void conclude(const void *opaque)
 {
-    const struct job *job = opaque;
+    const struct methods_job *job = opaque;
     const struct gpume_video_options *options = job->video.options;
     if (options->common.verbosity < 0 ||
         (options->output && gpume_text_is_stdout(options->output))) {
@@ -371,7 +371,7 @@ static void conclude(const void *opaque)
     }
 }
 
-static void close_job(struct job *job)
+static void close_job(struct methods_job *job)
 {
     gpume_video_close(&job->video);
     gpume_close(&job->ctx);
@@ -390,7 +390,7 @@ static void close_job(struct job *job)
 static enum gpume_exit run(const void *options)
 {
     static const struct gpume_video_work work = {open_job, take_frame, finish, conclude};
-    struct job job = {.video = {.options = options}};
+    struct methods_job job = {.video = {.options = options}};
     const enum gpume_exit result = gpume_video_run(&job.video, &work, &job);
     close_job(&job);
     return result;

@@ -137,7 +137,7 @@ static void put_chart(struct gpume_out *out, const struct gpume_methods_page *pa
 /* --- pictures */
 
 /* Of what searches found in one frame pair: their vectors, and what these lose. */
-struct pictures {
+struct pair_pictures {
     const struct gpume_worst *worst;
     uint32_t scale; /* side of the square that shows a pixel */
     bool coloured;  /* vectors are colours, not arrows: there are too many blocks */
@@ -158,7 +158,7 @@ static uint32_t choose_scale(uint32_t width, uint32_t block)
     return scale;
 }
 
-static bool make_rgb(struct pictures *pictures)
+static bool make_rgb(struct pair_pictures *pictures)
 {
     const struct gpume_plane *luma = pictures->worst->pair.target;
     pictures->rgb = (struct gpume_plane){.data = malloc((size_t)3 * luma->width * luma->height),
@@ -176,7 +176,7 @@ static bool make_rgb(struct pictures *pictures)
     return to != NULL;
 }
 
-static int open_overlay(const struct pictures *pictures, uint32_t window,
+static int open_overlay(const struct pair_pictures *pictures, uint32_t window,
     enum gpume_overlay_style style, struct gpume_overlay **overlay)
 {
     const struct gpume_tally_pair *pair = &pictures->worst->pair;
@@ -197,11 +197,11 @@ static int open_overlay(const struct pictures *pictures, uint32_t window,
     return gpume_overlay_create(overlay, &options);
 }
 
-static int open_pictures(
-    struct pictures *pictures, const struct gpume_worst *worst, uint32_t window, const char *label)
+static int open_pictures(struct pair_pictures *pictures, const struct gpume_worst *worst,
+    uint32_t window, const char *label)
 {
     const struct gpume_tally_pair *pair = &worst->pair;
-    *pictures = (struct pictures){.worst = worst,
+    *pictures = (struct pair_pictures){.worst = worst,
         .scale = choose_scale(pair->target->width, pair->block),
         .coloured = pair->target->width / pair->block > ACROSS_MAX,
         .label = label,
@@ -224,7 +224,7 @@ static int open_pictures(
         pictures->rgb.height * pictures->scale, true, false, &gpume_console);
 }
 
-static void close_pictures(struct pictures *pictures)
+static void close_pictures(struct pair_pictures *pictures)
 {
     gpume_overlay_destroy(&pictures->motion);
     gpume_overlay_destroy(&pictures->heat);
@@ -234,7 +234,7 @@ static void close_pictures(struct pictures *pictures)
     free(pictures->least);
 }
 
-static int put_picture(struct pictures *pictures, struct gpume_overlay *overlay, size_t search,
+static int put_picture(struct pair_pictures *pictures, struct gpume_overlay *overlay, size_t search,
     const char *what, struct gpume_out *out)
 {
     const struct gpume_tally_pair pair = gpume_worst_pair(pictures->worst, search);
@@ -266,14 +266,14 @@ static int put_picture(struct pictures *pictures, struct gpume_overlay *overlay,
 }
 
 /* An element img of the vectors of a search. */
-static int put_vectors(struct pictures *pictures, size_t search, struct gpume_out *out)
+static int put_vectors(struct pair_pictures *pictures, size_t search, struct gpume_out *out)
 {
     return put_picture(pictures, pictures->motion, search, "vectors", out);
 }
 
 /* And of what its blocks cost: those of the exact search, number 0, in all, those of others beyond
  * it. */
-static int put_loss(struct pictures *pictures, size_t search, struct gpume_out *out)
+static int put_loss(struct pair_pictures *pictures, size_t search, struct gpume_out *out)
 {
     const struct gpume_tally_pair pair = gpume_worst_pair(pictures->worst, search);
     gpume_tally_costs(&pair, pictures->costs);
@@ -308,7 +308,7 @@ static int put_caption(struct gpume_out *out, const struct gpume_methods_page *p
 }
 
 static int put_search(struct gpume_out *out, const struct gpume_methods_page *page,
-    struct pictures *pictures, size_t search)
+    struct pair_pictures *pictures, size_t search)
 {
     GPUME_CHECK(put_caption(out, page, search));
     GPUME_CHECK(put_vectors(pictures, search, out));
@@ -336,7 +336,7 @@ static void put_introduction(struct gpume_out *out, const struct gpume_worst *wo
 
 static int put_pictures(struct gpume_out *out, const struct gpume_methods_page *page)
 {
-    struct pictures pictures;
+    struct pair_pictures pictures;
     int status = open_pictures(&pictures, page->worst, page->window, page->label);
     put_introduction(out, page->worst, pictures.coloured);
     for (size_t i = 0; i < page->count && status == GPUME_OK; i++) {

@@ -28,7 +28,7 @@ struct plan_options {
     enum { LINES, JSON } format;
 };
 
-struct job {
+struct plan_job {
     const struct plan_options *options;
     struct gpume_keyframes keyframes;
     uint64_t *starts;
@@ -36,18 +36,18 @@ struct job {
 };
 
 /* Targets of chunk i; 0: all that remain, however many the decoder delivers. */
-static uint64_t length_of(const struct job *job, size_t i)
+static uint64_t length_of(const struct plan_job *job, size_t i)
 {
     return i + 1 < job->count ? job->starts[i + 1] - job->starts[i] : 0;
 }
 
 /* A run begins with the first frame that has a reference, also if --start is 0. */
-static uint64_t start_of(const struct job *job, size_t i)
+static uint64_t start_of(const struct plan_job *job, size_t i)
 {
     return i > 0 ? job->starts[i] : 0;
 }
 
-static void print_lines(const struct job *job)
+static void print_lines(const struct plan_job *job)
 {
     for (size_t i = 0; i < job->count; i++) {
         printf("--start %" PRIu64, start_of(job, i));
@@ -58,7 +58,7 @@ static void print_lines(const struct job *job)
     }
 }
 
-static enum gpume_exit print_json(const struct job *job)
+static enum gpume_exit print_json(const struct plan_job *job)
 {
     struct gpume_json json;
     int status = gpume_json_start(&json, 1, &gpume_console);
@@ -104,7 +104,7 @@ static void count_fields(struct gpume_keyframes *keyframes)
     }
 }
 
-static enum gpume_exit cut(struct job *job)
+static enum gpume_exit cut(struct plan_job *job)
 {
     const struct plan_options *options = job->options;
     const char *name = options->common.inputs[0];
@@ -128,7 +128,7 @@ static enum gpume_exit cut(struct job *job)
     return GPUME_EXIT_DONE;
 }
 
-static enum gpume_exit work(struct job *job)
+static enum gpume_exit work(struct plan_job *job)
 {
     const struct plan_options *options = job->options;
     const struct gpume_params params = {0};
@@ -151,7 +151,7 @@ static enum gpume_exit work(struct job *job)
 
 static enum gpume_exit run(const void *options)
 {
-    struct job job = {.options = options};
+    struct plan_job job = {.options = options};
     const enum gpume_exit result = work(&job);
     free(job.keyframes.at);
     free(job.starts);

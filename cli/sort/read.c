@@ -33,7 +33,7 @@ struct list {
     uint64_t count, room;
 };
 
-struct reader {
+struct integer_reader {
     const char *name;
     int fd;
     bool negative, large; /* the input has negative values, values above 2^31 - 1 */
@@ -50,7 +50,8 @@ struct reader {
     int64_t values[BUFFER_BYTES / 2 + 1];
 };
 
-static enum gpume_exit reserve(const struct reader *reader, struct list *list, uint64_t more)
+static enum gpume_exit reserve(
+    const struct integer_reader *reader, struct list *list, uint64_t more)
 {
     const uint64_t needed = list->count + more;
     const uint64_t all = reader->words.count + reader->negatives.count + more;
@@ -85,7 +86,7 @@ static enum gpume_exit reserve(const struct reader *reader, struct list *list, u
     return GPUME_EXIT_DONE;
 }
 
-static enum gpume_exit refuse_read(const struct reader *reader)
+static enum gpume_exit refuse_read(const struct integer_reader *reader)
 {
     return gpume_refuse(GPUME_EXIT_INPUT, "%s: cannot be read: %s", reader->name, strerror(errno));
 }
@@ -101,7 +102,7 @@ static ssize_t read_some(int fd, void *to, size_t bytes)
 }
 
 /* Gives negative words a list of their own and moves those read so far to it. */
-static enum gpume_exit split(struct reader *reader, bool negatives_so_far)
+static enum gpume_exit split(struct integer_reader *reader, bool negatives_so_far)
 {
     struct list *all = &reader->words;
     reader->split = true;
@@ -118,7 +119,7 @@ static enum gpume_exit split(struct reader *reader, bool negatives_so_far)
     return result;
 }
 
-static enum gpume_exit collect(struct reader *reader, size_t count)
+static enum gpume_exit collect(struct integer_reader *reader, size_t count)
 {
     const int64_t *values = reader->values;
     const bool negatives_so_far = reader->negative;
@@ -186,7 +187,7 @@ static const char *advice(const unsigned char *word, size_t length)
 
 /* bad: a word in the buffer, before reader->text + kept. Of a long one only the start may have been
  * read: what is said does not depend on the rest. */
-static enum gpume_exit refuse_word(const struct reader *reader, const unsigned char *bad)
+static enum gpume_exit refuse_word(const struct integer_reader *reader, const unsigned char *bad)
 {
     const bool shortened = reader->shortened && bad == reader->text;
     const unsigned char *word = shortened ? reader->head : bad;
@@ -210,7 +211,7 @@ static enum gpume_exit refuse_word(const struct reader *reader, const unsigned c
 }
 
 /* The buffer holds the start of one long word: removes all but one of its leading zeros. */
-static enum gpume_exit shorten(struct reader *reader)
+static enum gpume_exit shorten(struct integer_reader *reader)
 {
     size_t first = reader->text[0] == '-' || reader->text[0] == '+', after = first;
     while (after < reader->kept && reader->text[after] == '0') {
@@ -228,7 +229,7 @@ static enum gpume_exit shorten(struct reader *reader)
 }
 
 /* Parses the complete words in the buffer and removes them from it. */
-static enum gpume_exit take_text(struct reader *reader)
+static enum gpume_exit take_text(struct integer_reader *reader)
 {
     const unsigned char *bad;
     size_t whole = reader->kept;
@@ -247,7 +248,7 @@ static enum gpume_exit take_text(struct reader *reader)
     return result == GPUME_EXIT_DONE && reader->kept > WORD_BYTES_MAX ? shorten(reader) : result;
 }
 
-static enum gpume_exit read_text(struct reader *reader)
+static enum gpume_exit read_text(struct integer_reader *reader)
 {
     enum gpume_exit result = GPUME_EXIT_DONE;
     reader->line = 1;
@@ -267,7 +268,7 @@ static enum gpume_exit read_text(struct reader *reader)
     return result;
 }
 
-static enum gpume_exit refuse_size(const struct reader *reader, uint64_t bytes)
+static enum gpume_exit refuse_size(const struct integer_reader *reader, uint64_t bytes)
 {
     return gpume_refuse(GPUME_EXIT_INPUT,
         "%s: %" PRIu64
@@ -276,7 +277,7 @@ static enum gpume_exit refuse_size(const struct reader *reader, uint64_t bytes)
 }
 
 /* The size of a regular file is known in advance. */
-static enum gpume_exit expect_binary(struct reader *reader)
+static enum gpume_exit expect_binary(struct integer_reader *reader)
 {
     struct stat info;
     const off_t at = lseek(reader->fd, 0, SEEK_CUR);
@@ -287,7 +288,7 @@ static enum gpume_exit expect_binary(struct reader *reader)
     return bytes % 4 ? refuse_size(reader, bytes) : reserve(reader, &reader->words, bytes / 4);
 }
 
-static enum gpume_exit read_binary(struct reader *reader, bool is_signed)
+static enum gpume_exit read_binary(struct integer_reader *reader, bool is_signed)
 {
     struct list *list = &reader->words;
     uint64_t bytes = 0;
@@ -325,7 +326,7 @@ static enum gpume_exit read_binary(struct reader *reader, bool is_signed)
     return result;
 }
 
-static enum gpume_exit open_input(struct reader *reader, const char *path)
+static enum gpume_exit open_input(struct integer_reader *reader, const char *path)
 {
     struct stat info;
     const bool standard = !path || strcmp(path, "-") == 0;
@@ -344,7 +345,7 @@ static enum gpume_exit open_input(struct reader *reader, const char *path)
 }
 
 /* Joins the lists, with the negative words before or behind the others. */
-static enum gpume_exit join(struct reader *reader, bool behind)
+static enum gpume_exit join(struct integer_reader *reader, bool behind)
 {
     struct list *list = &reader->words, *apart = &reader->negatives;
     if (!reader->split) {
@@ -366,11 +367,11 @@ static enum gpume_exit join(struct reader *reader, bool behind)
 enum gpume_exit gpume_sort_input_read(
     struct gpume_sort_input *input, const struct gpume_sort_options *options)
 {
-    struct reader *reader = malloc(sizeof *reader); /* the buffers need no zeroing */
+    struct integer_reader *reader = malloc(sizeof *reader); /* the buffers need no zeroing */
     if (!reader) {
         return gpume_refuse(GPUME_EXIT_FAILED, "out of memory");
     }
-    memset(reader, 0, offsetof(struct reader, text));
+    memset(reader, 0, offsetof(struct integer_reader, text));
     const uint64_t memory_max = options->params.memory_max;
     reader->memory_max = memory_max;
     reader->count_max = memory_max > 0 && memory_max / SORT_BYTES < GPUME_SORT_COUNT_MAX

@@ -26,7 +26,7 @@
 #include <string.h>
 #include <unistd.h>
 
-struct job {
+struct sort_job {
     const struct gpume_sort_options *options;
     const char *output;
     struct gpume_integers_file *file;
@@ -44,11 +44,11 @@ struct job {
 
 static void remove_output(void *opaque)
 {
-    struct job *job = opaque;
+    struct sort_job *job = opaque;
     gpume_integers_close(&job->file);
 }
 
-static enum gpume_exit open_output(struct job *job)
+static enum gpume_exit open_output(struct sort_job *job)
 {
     const struct gpume_sort_options *options = job->options;
     job->output = options->output ? options->output : "-";
@@ -75,7 +75,7 @@ static enum gpume_exit open_output(struct job *job)
     }
 }
 
-static void plan(struct job *job)
+static void plan(struct sort_job *job)
 {
     const struct gpume_sort_options *options = job->options;
     const struct gpume_sort_input *input = &job->input;
@@ -95,7 +95,7 @@ static void plan(struct job *job)
 }
 
 /* Copies the input before it is sorted. */
-static enum gpume_exit copy_input(struct job *job)
+static enum gpume_exit copy_input(struct sort_job *job)
 {
     const bool time = job->options->time, check = job->options->params.check;
     const size_t bytes = (size_t)job->input.count * sizeof(uint32_t);
@@ -115,7 +115,7 @@ static enum gpume_exit copy_input(struct job *job)
     return GPUME_EXIT_DONE;
 }
 
-static int open_context(struct job *job, enum gpume_backend backend)
+static int open_context(struct sort_job *job, enum gpume_backend backend)
 {
     const struct gpume_params *wanted = &job->options->params;
     struct gpume_compute_params params;
@@ -134,7 +134,7 @@ static int open_context(struct job *job, enum gpume_backend backend)
     return status;
 }
 
-static int sort_words(struct job *job)
+static int sort_words(struct sort_job *job)
 {
     const uint64_t before = gpume_clock_ns();
     const int status =
@@ -148,7 +148,7 @@ static int sort_words(struct job *job)
 }
 
 /* Did the sort fail before it changed the integers? */
-static bool is_unchanged(const struct job *job)
+static bool is_unchanged(const struct sort_job *job)
 {
     struct gpume_compute_times times;
     gpume_compute_get_times(job->compute, &times);
@@ -156,7 +156,7 @@ static bool is_unchanged(const struct job *job)
 }
 
 /* With --backend auto the CPU sorts what the GPU cannot, usually because it is too large. */
-static enum gpume_exit sort(struct job *job)
+static enum gpume_exit sort(struct sort_job *job)
 {
     const struct gpume_params *wanted = &job->options->params;
     int status = open_context(job, wanted->backend);
@@ -182,12 +182,12 @@ static enum gpume_exit sort(struct job *job)
 }
 
 /* Where to print messages: standard error if the integers go to standard output. */
-static FILE *words_stream(const struct job *job)
+static FILE *words_stream(const struct sort_job *job)
 {
     return job->to_stdout ? stderr : stdout;
 }
 
-static enum gpume_exit compare(struct job *job, uint64_t *matched)
+static enum gpume_exit compare(struct sort_job *job, uint64_t *matched)
 {
     const struct gpume_sort_options *options = job->options;
     *matched = 0;
@@ -212,7 +212,7 @@ static enum gpume_exit compare(struct job *job, uint64_t *matched)
                          : GPUME_EXIT_DONE;
 }
 
-static enum gpume_exit write_output(const struct job *job)
+static enum gpume_exit write_output(const struct sort_job *job)
 {
     const struct gpume_sort_options *options = job->options;
     const bool text = !options->binary;
@@ -235,7 +235,7 @@ static enum gpume_exit write_output(const struct job *job)
     return status == GPUME_INVALID ? GPUME_EXIT_USAGE : gpume_exit_of_engine(status);
 }
 
-static enum gpume_exit conclude(const struct job *job, uint64_t matched)
+static enum gpume_exit conclude(const struct sort_job *job, uint64_t matched)
 {
     const int verbosity = job->options->common.verbosity;
     FILE *stream = words_stream(job);
@@ -253,7 +253,7 @@ static enum gpume_exit conclude(const struct job *job, uint64_t matched)
     return gpume_console_flush_output("the summary") ? GPUME_EXIT_DONE : GPUME_EXIT_FAILED;
 }
 
-static enum gpume_exit work(struct job *job)
+static enum gpume_exit work(struct sort_job *job)
 {
     uint64_t matched = 0;
     enum gpume_exit result = open_output(job);
@@ -274,7 +274,7 @@ static enum gpume_exit work(struct job *job)
 
 static enum gpume_exit run(const void *options)
 {
-    struct job job = {.options = options};
+    struct sort_job job = {.options = options};
     const enum gpume_exit result = work(&job);
     gpume_signals_set_leave(NULL, NULL);
     gpume_integers_close(&job.file);

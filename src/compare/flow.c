@@ -20,7 +20,7 @@
 #define KITTI_ONE 64
 
 /* What is read, for whom. */
-struct reading {
+struct flow_reading {
     struct gpume_flow *flow;
     const struct gpume_vectors_field *field;
     const char *const *names; /* of the run and of the flow */
@@ -28,7 +28,7 @@ struct reading {
 };
 
 /* Checks the size first, so that a damaged one takes no memory. */
-static int allocate(const struct reading *reading)
+static int allocate(const struct flow_reading *reading)
 {
     struct gpume_flow *flow = reading->flow;
     const struct gpume_vectors_field *field = reading->field;
@@ -62,7 +62,7 @@ static bool take_pixel(const unsigned char *at, struct gpume_flow_vector *vector
     return true;
 }
 
-static int read_flo(const struct reading *reading, struct gpume_stream *stream)
+static int read_flo(const struct flow_reading *reading, struct gpume_stream *stream)
 {
     struct gpume_flow *flow = reading->flow;
     bool ended = false;
@@ -92,7 +92,7 @@ static int read_flo(const struct reading *reading, struct gpume_stream *stream)
                        flow->width, flow->height);
 }
 
-static int read_kitti(const struct reading *reading)
+static int read_kitti(const struct flow_reading *reading)
 {
     struct gpume_flow *flow = reading->flow;
     struct gpume_png16 picture = {0};
@@ -116,7 +116,7 @@ int gpume_flow_read(struct gpume_flow *flow, const struct gpume_vectors_field *f
     const char *const names[2], const struct gpume_log *log)
 {
     static const unsigned char png[] = {0x89, 'P', 'N', 'G'};
-    const struct reading reading = {flow, field, names, log};
+    const struct flow_reading reading = {flow, field, names, log};
     struct gpume_stream *stream = NULL;
     const unsigned char *data;
     size_t got;
