@@ -3,6 +3,7 @@
 #include "coded/versus_table.h"
 
 #include "base/params.h"
+#include "files/table.h"
 #include "files/text_file.h"
 #include "html.h"
 
@@ -118,47 +119,69 @@ static void put_chart(struct gpume_out *out, const struct gpume_versus_rows *row
 
 /* --- tables */
 
-static const char columns[] =
-    "<th>blocks</th><th>better</th><th>equal</th><th>worse</th><th class=\"coded\">SAD/pixel</th>"
-    "<th class=\"exact\">best</th><th>less, %</th><th class=\"coded\">PSNR</th>"
-    "<th class=\"exact\">best</th><th class=\"coded\">bits/block</th><th class=\"exact\">best</th>"
-    "</tr></thead>\n<tbody>\n";
+struct sums_row {
+    char name[64];
+    uint64_t blocks, better, equal, worse;
+    double sad[2], less, psnr[2], bits[2];
+};
 
-static void put_row(
-    struct gpume_out *out, uint32_t bits, const char *name, const struct gpume_versus_sums *sums)
+enum { KINDS = 1, FRAMES = 2 };
+
+#define ROW struct sums_row
+#define CODED .classes = "coded"
+#define EXACT .title = "best", .classes = "exact"
+static const struct gpume_column sums_columns[] = {
+    {GPUME_COLUMN(NULL, ROW, name), .title = "block", .only = KINDS},
+    {GPUME_COLUMN(NULL, ROW, name), .title = "frame", .only = FRAMES},
+    {GPUME_COLUMN(NULL, ROW, blocks), .title = "blocks"},
+    {GPUME_COLUMN(NULL, ROW, better), .title = "better"},
+    {GPUME_COLUMN(NULL, ROW, equal), .title = "equal"},
+    {GPUME_COLUMN(NULL, ROW, worse), .title = "worse"},
+    {GPUME_COLUMN(NULL, ROW, sad[0]), .title = "SAD/pixel", .shown = 3, CODED},
+    {GPUME_COLUMN(NULL, ROW, sad[1]), .shown = 3, EXACT},
+    {GPUME_COLUMN(NULL, ROW, less), .title = "less, %", .shown = 1},
+    {GPUME_COLUMN(NULL, ROW, psnr[0]), .title = "PSNR", .shown = 3, CODED},
+    {GPUME_COLUMN(NULL, ROW, psnr[1]), .shown = 3, EXACT},
+    {GPUME_COLUMN(NULL, ROW, bits[0]), .title = "bits/block", .shown = 2, CODED},
+    {GPUME_COLUMN(NULL, ROW, bits[1]), .shown = 2, EXACT},
+};
+static const struct gpume_table kinds_table = {GPUME_TABLE(sums_columns, ROW), .kind = KINDS};
+static const struct gpume_table frames_table = {GPUME_TABLE(sums_columns, ROW), .kind = FRAMES};
+
+static void put_sums(struct gpume_out *out, const struct gpume_table *table, uint32_t bits,
+    const char *name, const struct gpume_versus_sums *sums)
 {
-    char psnr[2][32];
+    ROW row = {.blocks = sums->blocks,
+        .better = sums->better,
+        .equal = sums->equal,
+        .worse = sums->worse,
+        .less = gpume_versus_gain(sums)};
     for (size_t i = 0; i < 2; i++) {
-        gpume_text_psnr(psnr[i], sizeof(psnr[i]), gpume_versus_psnr(bits, sums, i));
+        row.sad[i] = per(sums->match[i].sad, sums->pixels);
+        row.psnr[i] = gpume_versus_psnr(bits, sums, i);
+        row.bits[i] = per(sums->bits[i], sums->blocks);
     }
-    gpume_html_print(out,
-        "<tr><td>%s</td><td>%" PRIu64 "</td><td>%" PRIu64 "</td><td>%" PRIu64 "</td><td>%" PRIu64
-        "</td><td>%.3f</td><td>%.3f</td><td>%.1f</td><td>%s</td><td>%s</td><td>%.2f</td>"
-        "<td>%.2f</td></tr>\n",
-        name, sums->blocks, sums->better, sums->equal, sums->worse,
-        per(sums->match[0].sad, sums->pixels), per(sums->match[1].sad, sums->pixels),
-        gpume_versus_gain(sums), psnr[0], psnr[1], per(sums->bits[0], sums->blocks),
-        per(sums->bits[1], sums->blocks));
+    snprintf(row.name, sizeof(row.name), "%s", name);
+    gpume_table_html(table, &row, NULL, out);
 }
 
 static void put_kinds(struct gpume_out *out, const struct gpume_versus_rows *rows)
 {
     char name[32];
-    gpume_html_put(
-        out, "<h2>Kinds of blocks</h2>\n<div class=\"table\"><table><thead><tr><th>block</th>");
-    gpume_html_put(out, columns);
+    gpume_html_put(out, "<h2>Kinds of blocks</h2>\n");
+    gpume_table_html_head(&kinds_table, out);
     for (size_t i = 0; i < GPUME_CODED_SHAPES; i++) {
         const struct gpume_block_size *shape = &gpume_coded_shapes[i];
         snprintf(name, sizeof(name), "%" PRIu32 "x%" PRIu32, shape->width, shape->height);
         if (rows->shapes[i].blocks > 0) {
-            put_row(out, rows->bits, name, &rows->shapes[i]);
+            put_sums(out, &kinds_table, rows->bits, name, &rows->shapes[i]);
         }
     }
     if (rows->both.blocks > 0) {
-        put_row(out, rows->bits, "of these, means of two", &rows->both);
+        put_sums(out, &kinds_table, rows->bits, "of these, means of two", &rows->both);
     }
-    put_row(out, rows->bits, "all", &rows->all);
-    gpume_html_put(out, "</tbody></table></div>\n");
+    put_sums(out, &kinds_table, rows->bits, "all", &rows->all);
+    gpume_table_html_end(out);
 }
 
 static uint64_t loss_of(const struct gpume_versus_row *row)
@@ -193,56 +216,66 @@ static void put_worst(struct gpume_out *out, const struct gpume_versus_rows *row
     const struct gpume_versus_row *worst[GPUME_VERSUS_LISTED];
     const size_t count = find_worst(rows, worst);
     char name[64];
-    gpume_html_put(out,
-        "<h2>Frames that could gain most</h2>\n<div class=\"table\"><table><thead><tr>"
-        "<th>frame</th>");
-    gpume_html_put(out, columns);
+    gpume_html_put(out, "<h2>Frames that could gain most</h2>\n");
+    gpume_table_html_head(&frames_table, out);
     for (size_t i = 0; i < count; i++) {
         snprintf(name, sizeof(name), "%" PRIu64 " %c, %.2f s", worst[i]->frame, worst[i]->type,
             (double)worst[i]->time_us / 1e6);
-        put_row(out, rows->bits, name, &worst[i]->sums);
+        put_sums(out, &frames_table, rows->bits, name, &worst[i]->sums);
     }
-    gpume_html_put(out, "</tbody></table></div>\n");
+    gpume_table_html_end(out);
 }
 
-static void put_vectors(struct gpume_out *out, const struct gpume_versus_side *side)
+struct block_row {
+    uint64_t frame, sad[2];
+    char place[32], size[32], vectors[2][192];
+    uint32_t bits[2];
+};
+
+static const struct gpume_column block_columns[] = {
+    {GPUME_COLUMN(NULL, struct block_row, frame), .title = "frame"},
+    {GPUME_COLUMN(NULL, struct block_row, place), .title = "x, y"},
+    {GPUME_COLUMN(NULL, struct block_row, size), .title = "size"},
+    {GPUME_COLUMN(NULL, struct block_row, vectors[0]), .title = "vector, frame", .markup = true,
+        CODED},
+    {GPUME_COLUMN(NULL, struct block_row, vectors[1]), .markup = true, EXACT},
+    {GPUME_COLUMN(NULL, struct block_row, sad[0]), .title = "SAD", CODED},
+    {GPUME_COLUMN(NULL, struct block_row, sad[1]), EXACT},
+    {GPUME_COLUMN(NULL, struct block_row, bits[0]), .title = "bits", CODED},
+    {GPUME_COLUMN(NULL, struct block_row, bits[1]), EXACT},
+};
+static const struct gpume_table block_table = {GPUME_TABLE(block_columns, struct block_row)};
+
+static void write_vectors(char *text, size_t bytes, const struct gpume_versus_side *side)
 {
-    char text[96];
-    const char *between = "";
+    size_t used = 0;
     for (size_t k = 0; k < 2; k++) {
         if (side->refs[k] != GPUME_VERSUS_NONE) {
-            snprintf(text, sizeof(text), "%s(%.4g, %.4g) in %" PRIu64, between, side->dx[k] / 4.0,
-                side->dy[k] / 4.0, side->refs[k]);
-            gpume_html_put(out, text);
-            between = "<br>";
+            used += (size_t)snprintf(text + used, bytes - used, "%s(%.4g, %.4g) in %" PRIu64,
+                used > 0 ? "<br>" : "", side->dx[k] / 4.0, side->dy[k] / 4.0, side->refs[k]);
         }
     }
 }
 
 static void put_blocks(struct gpume_out *out, const struct gpume_versus_rows *rows)
 {
-    gpume_html_put(out,
-        "<h2>Blocks that could gain most</h2>\n<div class=\"table\"><table><thead><tr>"
-        "<th>frame</th><th>x, y</th><th>size</th><th class=\"coded\">vector, frame</th>"
-        "<th class=\"exact\">best</th><th class=\"coded\">SAD</th><th class=\"exact\">best"
-        "</th><th class=\"coded\">bits</th><th class=\"exact\">best</th></tr></thead>\n"
-        "<tbody>\n");
+    gpume_html_put(out, "<h2>Blocks that could gain most</h2>\n");
+    gpume_table_html_head(&block_table, out);
     for (size_t i = 0; i < rows->worst_count; i++) {
         const struct gpume_versus_block *block = &rows->worst[i].block;
         const struct gpume_match_block *place = &block->place;
-        gpume_html_print(out,
-            "<tr><td>%" PRIu64 "</td><td>%" PRIu32 ", %" PRIu32 "</td><td>%" PRIu32 "x%" PRIu32
-            "</td><td>",
-            rows->worst[i].frame, place->x, place->y, place->w, place->h);
-        put_vectors(out, &block->coded);
-        gpume_html_put(out, "</td><td>");
-        put_vectors(out, &block->exact);
-        gpume_html_print(out,
-            "</td><td>%" PRIu64 "</td><td>%" PRIu64 "</td><td>%" PRIu32 "</td><td>%" PRIu32
-            "</td></tr>\n",
-            block->coded.sums.sad, block->exact.sums.sad, block->coded.bits, block->exact.bits);
+        const struct gpume_versus_side *const sides[2] = {&block->coded, &block->exact};
+        struct block_row row = {.frame = rows->worst[i].frame};
+        snprintf(row.place, sizeof(row.place), "%" PRIu32 ", %" PRIu32, place->x, place->y);
+        snprintf(row.size, sizeof(row.size), "%" PRIu32 "x%" PRIu32, place->w, place->h);
+        for (size_t k = 0; k < 2; k++) {
+            write_vectors(row.vectors[k], sizeof(row.vectors[k]), sides[k]);
+            row.sad[k] = sides[k]->sums.sad;
+            row.bits[k] = sides[k]->bits;
+        }
+        gpume_table_html(&block_table, &row, NULL, out);
     }
-    gpume_html_put(out, "</tbody></table></div>\n");
+    gpume_table_html_end(out);
 }
 
 static void put_notes(

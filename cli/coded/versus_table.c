@@ -3,10 +3,9 @@
 
 #include "console.h"
 #include "files/digits.h"
-#include "files/text_file.h"
+#include "files/table.h"
 #include "vectors/block_row.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -187,24 +186,39 @@ void gpume_versus_write_blocks(struct gpume_out *out, const struct gpume_versus_
     }
 }
 
+struct frame_row {
+    struct gpume_versus_row frame;
+    double psnr[2];
+};
+
+#define ROW struct frame_row
+static const struct gpume_column columns[] = {
+    {GPUME_COLUMN("frame", ROW, frame.frame)},
+    {GPUME_COLUMN("time", ROW, frame.time_us)},
+    {GPUME_COLUMN("type", ROW, frame.type)},
+    {GPUME_COLUMN("blocks", ROW, frame.sums.blocks)},
+    {GPUME_COLUMN("left_out", ROW, frame.left_out)},
+    {GPUME_COLUMN("pixels", ROW, frame.sums.pixels)},
+    {GPUME_COLUMN("better", ROW, frame.sums.better)},
+    {GPUME_COLUMN("equal", ROW, frame.sums.equal)},
+    {GPUME_COLUMN("worse", ROW, frame.sums.worse)},
+    {GPUME_COLUMN("sad", ROW, frame.sums.match[0].sad)},
+    {GPUME_COLUMN("exact_sad", ROW, frame.sums.match[1].sad)},
+    {GPUME_COLUMN("psnr", ROW, psnr[0]), .decimals = 3},
+    {GPUME_COLUMN("exact_psnr", ROW, psnr[1]), .decimals = 3},
+    {GPUME_COLUMN("bits", ROW, frame.sums.bits[0])},
+    {GPUME_COLUMN("exact_bits", ROW, frame.sums.bits[1])},
+};
+
 void gpume_versus_write_frames(struct gpume_out *out, const struct gpume_versus_rows *rows)
 {
-    char line[ROW_BYTES], time[32], psnr[2][32];
-    (void)gpume_out_text(out, "frame,time,type,blocks,left_out,pixels,better,equal,worse,sad,"
-                              "exact_sad,psnr,exact_psnr,bits,exact_bits\n");
+    const struct gpume_table table = {GPUME_TABLE(columns, ROW)};
+    gpume_table_csv_head(&table, out);
     for (size_t i = 0; i < rows->count; i++) {
-        const struct gpume_versus_row *row = &rows->rows[i];
-        const struct gpume_versus_sums *sums = &row->sums;
-        gpume_text_time(time, sizeof(time), row->time_us);
-        for (size_t k = 0; k < 2; k++) {
-            gpume_text_psnr(psnr[k], sizeof(psnr[k]), gpume_versus_psnr(rows->bits, sums, k));
-        }
-        snprintf(line, sizeof(line),
-            "%" PRIu64 ",%s,%c,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
-            ",%" PRIu64 ",%" PRIu64 ",%s,%s,%" PRIu64 ",%" PRIu64 "\n",
-            row->frame, time, row->type, sums->blocks, row->left_out, sums->pixels, sums->better,
-            sums->equal, sums->worse, sums->match[0].sad, sums->match[1].sad, psnr[0], psnr[1],
-            sums->bits[0], sums->bits[1]);
-        (void)gpume_out_text(out, line);
+        const struct gpume_versus_sums *sums = &rows->rows[i].sums;
+        const ROW row = {.frame = rows->rows[i],
+            .psnr = {
+                gpume_versus_psnr(rows->bits, sums, 0), gpume_versus_psnr(rows->bits, sums, 1)}};
+        gpume_table_csv(&table, &row, 1, out);
     }
 }
