@@ -214,13 +214,11 @@ static enum gpume_exit check_page(const char *path, const char *const inputs[2],
             "--report %s: the result of the comparison goes to standard output; name a file", path);
     }
     if (gpume_text_check_named(path, "comparison", ".html", &gpume_console) != GPUME_OK ||
-        gpume_name_is_input(inputs, 2, path)) {
+        gpume_name_is_input(inputs, 2, path) ||
+        gpume_text_check_new(path, false, overwrite, &gpume_console) != GPUME_OK) {
         return GPUME_EXIT_USAGE;
     }
-    return gpume_text_exists(path, false) && !overwrite
-               ? gpume_refuse(GPUME_EXIT_USAGE,
-                     "%s: exists already; replace it with -y or choose another name", path)
-               : GPUME_EXIT_DONE;
+    return GPUME_EXIT_DONE;
 }
 
 static int open_page(struct compare_page *page, const char *path, bool overwrite)

@@ -105,12 +105,9 @@ static int list_outputs(struct merge_job *job)
     if (status == GPUME_OK && !job->summary_path) {
         return gpume_refuse(GPUME_NOMEM, "out of memory");
     }
-    if (status == GPUME_OK && !options->common.overwrite &&
-        gpume_text_exists(job->summary_path, false)) {
-        return gpume_refuse(GPUME_INVALID,
-            "%s/summary.json: exists already; replace it with -y or choose another folder with -o",
-            options->output);
-    }
+    status = status ? status
+                    : gpume_text_check_new(
+                          job->summary_path, false, options->common.overwrite, &gpume_console);
     return status == GPUME_OK && gpume_name_is_input(NULL, 0, job->summary_path) ? GPUME_INVALID
                                                                                  : status;
 }

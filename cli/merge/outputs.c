@@ -76,11 +76,7 @@ int gpume_merge_outputs_check(const struct gpume_merge_outputs *outputs, bool ov
 {
     for (size_t i = 0; i < outputs->count; i++) {
         const struct gpume_merge_output *output = &outputs->items[i];
-        if (!overwrite && gpume_text_exists(output->path, output->series)) {
-            return gpume_refuse(GPUME_INVALID,
-                "%s: exists already; replace it with -y or choose another folder with -o",
-                output->path);
-        }
+        GPUME_CHECK(gpume_text_check_new(output->path, output->series, overwrite, &gpume_console));
         if (gpume_name_is_input(NULL, 0, output->path)) { /* a file of a part, by a link */
             return GPUME_INVALID;
         }

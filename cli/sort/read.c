@@ -9,6 +9,7 @@
 #include "console.h"
 #include "files/little_endian.h"
 #include "files/remedy.h"
+#include "files/text_file.h"
 #include "sort/parse.h"
 
 #include <errno.h>
@@ -338,8 +339,8 @@ static enum gpume_exit open_input(struct integer_reader *reader, const char *pat
             errno == ENOENT ? "is the name right?" : gpume_remedy(errno, "is it yours to read?"));
     }
     if (fstat(reader->fd, &info) == 0 && S_ISDIR(info.st_mode)) {
-        return gpume_refuse(
-            GPUME_EXIT_INPUT, "%s: is a folder; give the name of a file", reader->name);
+        (void)gpume_text_refuse_folder(reader->name, NULL, NULL, &gpume_console);
+        return GPUME_EXIT_INPUT;
     }
     return GPUME_EXIT_DONE;
 }

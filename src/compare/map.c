@@ -39,14 +39,9 @@ struct gpume_compare_map {
 
 int gpume_compare_map_check(const char *path, bool overwrite, const struct gpume_log *log)
 {
-    int status = gpume_picture_check_name(path, false, 8, true, log);
-    if (status == GPUME_OK && !overwrite &&
-        gpume_text_exists(path, gpume_picture_is_series(path))) {
-        gpume_log_write(log, GPUME_LOG_ERROR,
-            "%s: exists already; replace it with -y or choose another name", path);
-        status = GPUME_INVALID;
-    }
-    return status;
+    const int status = gpume_picture_check_name(path, false, 8, true, log);
+    return status ? status
+                  : gpume_text_check_new(path, gpume_picture_is_series(path), overwrite, log);
 }
 
 static int check_size(const struct gpume_compare_map_options *options)

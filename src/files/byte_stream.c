@@ -6,6 +6,7 @@
 #include "files/byte_stream.h"
 
 #include "files/remedy.h"
+#include "files/text_file.h"
 
 #include "base/status.h"
 
@@ -286,7 +287,7 @@ int gpume_stream_open(struct gpume_stream **stream, const char *path, const stru
     if (self->fd < 0) {
         status = complain(self, "cannot be opened");
     } else if (fstat(self->fd, &info) == 0 && S_ISDIR(info.st_mode)) {
-        gpume_log_write(log, GPUME_LOG_ERROR, "%s: is a folder; give the name of a file", path);
+        (void)gpume_text_refuse_folder(path, NULL, NULL, log);
         status = GPUME_IO;
     }
     if (status != GPUME_OK) {

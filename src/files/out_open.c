@@ -5,6 +5,7 @@
 #include "files/out_inside.h"
 #include "files/path.h"
 #include "files/pattern.h"
+#include "files/text_file.h"
 
 #include "gpume/gpume.h"
 
@@ -181,8 +182,7 @@ static int open_file(struct gpume_out *out, const char *path)
         return gpume_out_complain(out, "cannot be written", errno);
     }
     if ((exists && S_ISDIR(st.st_mode)) || path[gpume_path_folder(path)] == '\0') {
-        return gpume_log_fail(
-            &out->log, GPUME_INVALID, "%s: is a folder; give the name of a file", out->label);
+        return gpume_text_refuse_folder(out->label, NULL, NULL, &out->log);
     }
     const bool regular = exists && S_ISREG(st.st_mode);
     if (exists && is_input(out, &st)) {
@@ -194,8 +194,7 @@ static int open_file(struct gpume_out *out, const char *path)
     }
     struct stat link; /* a dangling link counts as an existing file */
     if (!out->set->overwrite && (exists || lstat(path, &link) == 0)) {
-        return gpume_log_fail(&out->log, GPUME_INVALID,
-            "%s: exists already; replace it with -y or choose another name", out->label);
+        return gpume_text_refuse_existing(out->label, &out->log);
     }
     return open_regular(out, path, regular ? &st : NULL);
 }

@@ -36,21 +36,34 @@ int gpume_text_check_name(const char *path, const struct gpume_log *log)
                      "%s: stands for video on standard output; give - for standard output", path);
 }
 
+int gpume_text_refuse_existing(const char *path, const struct gpume_log *log)
+{
+    return gpume_log_fail(
+        log, GPUME_INVALID, "%s: exists already; replace it with -y or write elsewhere", path);
+}
+
+int gpume_text_refuse_folder(
+    const char *path, const char *stem, const char *extension, const struct gpume_log *log)
+{
+    int length = (int)strlen(path);
+    while (length > 1 && path[length - 1] == '/') {
+        length--;
+    }
+    return stem ? gpume_log_fail(log, GPUME_INVALID,
+                      "%s: is a folder; name a file, such as %.*s/%s%s", path, length, path, stem,
+                      extension)
+                : gpume_log_fail(log, GPUME_INVALID, "%s: is a folder; name a file", path);
+}
+
 int gpume_text_check_file(
     const char *path, const char *stem, const char *extension, const struct gpume_log *log)
 {
     struct stat info;
     const int status = gpume_text_check_name(path, log);
-    if (status == GPUME_OK && strcmp(path, "-") != 0 && stat(path, &info) == 0 &&
-        S_ISDIR(info.st_mode)) {
-        int length = (int)strlen(path);
-        while (length > 1 && path[length - 1] == '/') {
-            length--;
-        }
-        return gpume_log_fail(log, GPUME_INVALID, "%s: is a folder; name a file, such as %.*s/%s%s",
-            path, length, path, stem, extension);
-    }
-    return status;
+    return status == GPUME_OK && strcmp(path, "-") != 0 && stat(path, &info) == 0 &&
+                   S_ISDIR(info.st_mode)
+               ? gpume_text_refuse_folder(path, stem, extension, log)
+               : status;
 }
 
 /* otherwise: what the name may be instead of one with the extension. */
@@ -127,6 +140,12 @@ bool gpume_text_exists(const char *path, bool series)
                         (stat(path, &info) == 0 ? S_ISREG(info.st_mode) : lstat(path, &info) == 0);
     free(name);
     return exists;
+}
+
+int gpume_text_check_new(const char *path, bool series, bool overwrite, const struct gpume_log *log)
+{
+    return !overwrite && gpume_text_exists(path, series) ? gpume_text_refuse_existing(path, log)
+                                                         : GPUME_OK;
 }
 
 bool gpume_text_can_continue(const char *path)

@@ -25,6 +25,16 @@ int gpume_text_check_name(const char *path, const struct gpume_log *log);
 int gpume_text_check_file(
     const char *path, const char *stem, const char *extension, const struct gpume_log *log);
 
+/* Log one line and return GPUME_INVALID: a file exists that must not be replaced; a name is that of
+ * a folder. stem, extension: of the file in it that the message suggests; NULL: none. */
+int gpume_text_refuse_existing(const char *path, const struct gpume_log *log);
+int gpume_text_refuse_folder(
+    const char *path, const char *stem, const char *extension, const struct gpume_log *log);
+
+/* Refuses a file that exists, unless it may be replaced. series: as for gpume_text_exists. */
+int gpume_text_check_new(
+    const char *path, bool series, bool overwrite, const struct gpume_log *log);
+
 /* "-", a device or a pipe? */
 bool gpume_text_is_special(const char *path);
 
