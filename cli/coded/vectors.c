@@ -49,12 +49,10 @@ static enum gpume_exit check_name(const struct job *job, const struct gpume_sink
 {
     const struct gpume_common_options *common = &job->options->common;
     if (ops->check(path, shape, &gpume_console) != GPUME_OK ||
-        gpume_name_is_input(common->inputs, common->input_count, path)) {
+        gpume_name_is_input(common->inputs, common->input_count, path) ||
+        gpume_text_check_new(
+            path, gpume_sink_is_series(ops, path), common->overwrite, &gpume_console) != GPUME_OK) {
         return GPUME_EXIT_USAGE;
-    }
-    if (gpume_text_exists(path, gpume_sink_is_series(ops, path)) && !common->overwrite) {
-        return gpume_refuse(GPUME_EXIT_USAGE,
-            "%s: exists already; replace it with -y or choose another name", path);
     }
     return GPUME_EXIT_DONE;
 }

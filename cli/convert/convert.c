@@ -59,14 +59,11 @@ static enum gpume_exit check_target(struct job *job)
     if (!job->format || check_name(job, false, &gpume_console) != GPUME_OK) {
         return GPUME_EXIT_USAGE;
     }
-    if (gpume_name_is_input(&job->source, 1, job->target)) {
-        return GPUME_EXIT_USAGE;
-    }
-    if (gpume_text_exists(job->target, is_series(job)) && !options->common.overwrite) {
-        return gpume_refuse(GPUME_EXIT_USAGE,
-            "%s: exists already; replace it with -y or choose another name", job->target);
-    }
-    return GPUME_EXIT_DONE;
+    return gpume_name_is_input(&job->source, 1, job->target) ||
+                   gpume_text_check_new(job->target, is_series(job), options->common.overwrite,
+                       &gpume_console) != GPUME_OK
+               ? GPUME_EXIT_USAGE
+               : GPUME_EXIT_DONE;
 }
 
 static int open_reader(const struct job *job, struct gpume_vectors_reader **reader,

@@ -230,12 +230,10 @@ static int check_one(const struct gpume_outputs *outputs, struct gpume_output *o
             ".y4m and numbered pictures can; leave out this output or --resume",
             output->path, kind_name(output));
     }
-    if (output->exists && !options->common.overwrite &&
-        !(options->resume && may_be_resumed(outputs))) {
-        return gpume_refuse(GPUME_INVALID,
-            "%s: exists already; replace it with -y or choose another name", output->path);
-    }
-    return GPUME_OK;
+    return output->exists && !options->common.overwrite &&
+                   !(options->resume && may_be_resumed(outputs))
+               ? gpume_text_refuse_existing(output->path, &gpume_console)
+               : GPUME_OK;
 }
 
 static bool is_device(const char *path)
