@@ -4,7 +4,7 @@
 #include "base/status.h"
 #include "console.h"
 #include "draw/overlay.h"
-#include "files/bytes.h"
+#include "files/base64.h"
 #include "files/text_file.h"
 #include "html.h"
 #include "media/picture.h"

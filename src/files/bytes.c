@@ -56,26 +56,3 @@ void gpume_bytes_finish(struct gpume_bytes *bytes)
     free(bytes->data);
     *bytes = (struct gpume_bytes){0};
 }
-
-void gpume_base64_write(struct gpume_out *out, const unsigned char *data, size_t count)
-{
-    static const char letters[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    char text[4096]; /* a multiple of 4 */
-    size_t used = 0;
-    for (size_t i = 0; i < count; i += 3) {
-        const size_t rest = count - i;
-        const uint32_t group = (uint32_t)data[i] << 16 |
-                               (rest > 1 ? (uint32_t)data[i + 1] << 8 : 0) |
-                               (rest > 2 ? (uint32_t)data[i + 2] : 0);
-        text[used++] = letters[group >> 18];
-        text[used++] = letters[group >> 12 & 63];
-        text[used++] = rest > 1 ? letters[group >> 6 & 63] : '=';
-        text[used++] = rest > 2 ? letters[group & 63] : '=';
-        if (used == sizeof(text)) {
-            (void)gpume_out_write(out, text, used);
-            used = 0;
-        }
-    }
-    (void)gpume_out_write(out, text, used);
-}

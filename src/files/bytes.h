@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A growing buffer, packed whole numbers, and Base64. A failed allocation is sticky, so it is
- * checked once, at the end. One thread.
+ * A growing buffer, and packed whole numbers. A failed allocation is sticky, so it is checked once,
+ * at the end. One thread.
  */
 #ifndef GPUME_FILES_BYTES_H
 #define GPUME_FILES_BYTES_H
@@ -31,13 +31,5 @@ void gpume_bytes_signed(struct gpume_bytes *bytes, int64_t value);
 void gpume_bytes_clear(struct gpume_bytes *bytes);
 
 void gpume_bytes_finish(struct gpume_bytes *bytes);
-
-/* Characters of count bytes in Base64. */
-static inline uint64_t gpume_base64_length(uint64_t count)
-{
-    return (count + 2) / 3 * 4;
-}
-
-void gpume_base64_write(struct gpume_out *out, const unsigned char *data, size_t count);
 
 #endif

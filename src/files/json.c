@@ -11,13 +11,11 @@
 
 static void put(struct gpume_json *json, const char *text)
 {
-    const size_t bytes = strlen(text);
     if (json->text) {
-        gpume_bytes_put(json->text, text, bytes);
+        gpume_bytes_put(json->text, text, strlen(text));
     } else {
-        (void)gpume_out_write(json->out, text, bytes);
+        (void)gpume_out_text(json->out, text);
     }
-    json->bytes += bytes;
 }
 
 /* Length of the UTF-8 sequence at text, or 0 if it is invalid. */
@@ -156,16 +154,6 @@ void gpume_json_digits(struct gpume_json *json, const char *key, const char *dig
 {
     put_key(json, key);
     put(json, digits);
-}
-
-void gpume_json_base64(
-    struct gpume_json *json, const char *key, const unsigned char *data, size_t count)
-{
-    put_key(json, key);
-    put(json, "\"");
-    gpume_base64_write(json->out, data, count);
-    json->bytes += gpume_base64_length(count);
-    put(json, "\"");
 }
 
 void gpume_json_count(struct gpume_json *json, const char *key, uint64_t value)

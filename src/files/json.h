@@ -18,7 +18,6 @@ struct gpume_json {
     struct gpume_out *out;
     struct gpume_bytes *text; /* instead of out, if not NULL */
     bool embedded;            /* in a page of HTML: '<' is escaped, which could end the element */
-    uint64_t bytes;           /* so far */
     unsigned depth;
     bool filled; /* the innermost object or list has a member */
     bool flat;   /* it is on one line */
@@ -56,10 +55,6 @@ void gpume_json_real(struct gpume_json *json, const char *key, double value, int
 void gpume_json_figure(struct gpume_json *json, const char *key, double value, int decimals);
 
 void gpume_json_truth(struct gpume_json *json, const char *key, bool value);
-
-/* Bytes as a string in Base64. */
-void gpume_json_base64(
-    struct gpume_json *json, const char *key, const unsigned char *data, size_t count);
 
 /* A value in JSON syntax. */
 void gpume_json_digits(struct gpume_json *json, const char *key, const char *digits);

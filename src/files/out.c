@@ -115,6 +115,7 @@ int gpume_out_settle(struct gpume_out *out)
 int gpume_out_write(struct gpume_out *out, const void *data, size_t bytes)
 {
     const unsigned char *from = data;
+    out->written += bytes;
     if (out->status == GPUME_OK && bytes > BUFFER_BYTES - out->fill) {
         (void)flush(out);
     }
@@ -137,6 +138,11 @@ int gpume_out_write(struct gpume_out *out, const void *data, size_t bytes)
     memcpy(out->buffer + out->fill, from, bytes);
     out->fill += bytes;
     return GPUME_OK;
+}
+
+uint64_t gpume_out_bytes(const struct gpume_out *out)
+{
+    return out->written;
 }
 
 int gpume_out_text(struct gpume_out *out, const char *text)

@@ -56,6 +56,9 @@ uint64_t gpume_out_continued_bytes(const struct gpume_out *out);
  * later call. GPUME_IO is sticky and logged once. */
 int gpume_out_write(struct gpume_out *out, const void *data, size_t bytes);
 
+/* Bytes so far, by gpume_out_write and gpume_out_text. */
+uint64_t gpume_out_bytes(const struct gpume_out *out);
+
 /* Writes a string. */
 int gpume_out_text(struct gpume_out *out, const char *text);
 

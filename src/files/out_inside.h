@@ -30,7 +30,8 @@ struct gpume_out {
     bool finished;               /* all of it has been written */
     bool named;                  /* it has its name, and temp is gone */
     uint64_t start;              /* file offset of position 0 */
-    uint64_t pushed;             /* bytes so far */
+    uint64_t written;            /* bytes so far, by gpume_out_write */
+    uint64_t pushed;             /* bytes so far, to the file */
     struct gpume_writer *writer; /* NULL: the output is not large */
     struct gpume_makers *makers; /* that may be making items for the writer; NULL: none */
     uint64_t number;             /* of the writer's buffer that is filled next */

@@ -35,6 +35,19 @@ size_t gpume_path_folder(const char *path)
     return slash ? (size_t)(slash - path) + 1 : 0;
 }
 
+char *gpume_path_last(const char *path)
+{
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/') {
+        length--;
+    }
+    size_t first = length;
+    while (first > 0 && path[first - 1] != '/') {
+        first--;
+    }
+    return strndup(path + first, length - first);
+}
+
 DIR *gpume_path_open_folder(const char *path)
 {
     const size_t bytes = gpume_path_folder(path);

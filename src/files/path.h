@@ -27,6 +27,9 @@ char *gpume_path_with_suffix(const char *path, const char *suffix);
 /* The length of the path's folder, with the slash. */
 size_t gpume_path_folder(const char *path);
 
+/* The last part of a path, which may end in slashes; for free(). NULL without memory. */
+char *gpume_path_last(const char *path);
+
 /* Opens the path's folder, for closedir(). NULL: errno. */
 DIR *gpume_path_open_folder(const char *path);
 

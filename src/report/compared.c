@@ -4,6 +4,9 @@
 #include "base/grid.h"
 #include "base/grow.h"
 #include "base/status.h"
+#include "files/base64.h"
+#include "files/html.h"
+#include "files/path.h"
 #include "report/shell.h"
 
 #include <inttypes.h>
@@ -14,8 +17,7 @@
 /* Of packed blocks and pictures in the page. */
 #define BYTES_MAX ((uint64_t)16000000)
 
-/* For put_data. */
-struct page {
+struct compared_page {
     const struct gpume_report_compared *compared;
     const struct gpume_report_compared_totals *totals;
 };
@@ -123,27 +125,15 @@ static void put_two(struct gpume_json *json, const char *key, const uint64_t val
     gpume_json_digits(json, key, text);
 }
 
-/* The last part of a file's name. */
+/* Pages name no folders. */
 static void put_name(struct gpume_json *json, const char *path)
 {
-    if (!path) {
-        gpume_json_text(json, NULL, NULL);
-        return;
-    }
-    size_t length = strlen(path);
-    while (length > 1 && path[length - 1] == '/') {
-        length--;
-    }
-    size_t first = length;
-    while (first > 0 && path[first - 1] != '/') {
-        first--;
-    }
-    char *name = strndup(path + first, length - first);
-    gpume_json_text(json, NULL, name ? name : "");
+    char *name = path ? gpume_path_last(path) : NULL;
+    gpume_json_text(json, NULL, path && !name ? "" : name);
     free(name);
 }
 
-/* Do the values of this setting name files? */
+/* Whether the values of this setting name files. */
 static bool is_file(const char *name)
 {
     return strcmp(name, "input name") == 0 || strcmp(name, "input reference") == 0 ||
@@ -195,22 +185,22 @@ static void put_pair(struct gpume_json *json, const struct gpume_report_compared
 
 /* An element with bytes, if there are some. */
 static void put_element(
-    struct gpume_json *json, const char *name, size_t index, const struct gpume_bytes *bytes)
+    struct gpume_out *out, const char *name, size_t index, const struct gpume_bytes *bytes)
 {
-    char head[80];
-    snprintf(head, sizeof(head), "<script type=\"text/plain\" id=\"%s-%zu\">", name, index);
     if (bytes->count > 0) {
-        gpume_report_put_text(json, head);
-        gpume_report_put_base64(json, bytes->data, bytes->count);
-        gpume_report_put_text(json, "</script>\n");
+        gpume_html_print(out, "<script type=\"text/plain\" id=\"%s-%zu\">", name, index);
+        gpume_base64_write(out, bytes->data, bytes->count);
+        gpume_html_put(out, "</script>\n");
     }
 }
 
-static void put_data(struct gpume_json *json, const void *opaque)
+static void put_compared_data(struct gpume_out *out, const char *mark, const void *opaque)
 {
-    const struct page *page = opaque;
+    const struct compared_page *page = opaque;
     const struct gpume_report_compared *compared = page->compared;
-    gpume_report_put_text(json, "<script type=\"application/json\" id=\"data\">");
+    struct gpume_json embedded = {.out = out, .embedded = true}, *json = &embedded;
+    (void)mark;
+    gpume_html_put(out, "<script type=\"application/json\" id=\"data\">");
     gpume_json_begin(json, NULL);
     put_totals(json, page->totals);
     gpume_json_count(json, "width", compared->width);
@@ -228,20 +218,19 @@ static void put_data(struct gpume_json *json, const void *opaque)
     }
     gpume_json_end_list(json);
     gpume_json_end(json);
-    json->filled = false;
-    gpume_report_put_text(json, "</script>\n");
+    gpume_html_put(out, "</script>\n");
     for (size_t i = 0; i < compared->count; i++) {
-        put_element(json, "pair", i, &compared->pairs[i].packed);
-        put_element(json, "picture", i, &compared->pairs[i].picture);
+        put_element(out, "pair", i, &compared->pairs[i].packed);
+        put_element(out, "picture", i, &compared->pairs[i].picture);
     }
 }
 
 void gpume_report_compared_write(const struct gpume_report_compared *compared,
     const struct gpume_report_compared_totals *totals, struct gpume_out *out)
 {
-    const struct page page = {compared, totals};
+    const struct compared_page page = {compared, totals};
     const struct gpume_report_shell shell = {
-        .assets = &gpume_report_assets_compared, .put_data = put_data, .opaque = &page};
+        .assets = &gpume_report_assets_compared, .put = put_compared_data, .opaque = &page};
     gpume_report_shell_write(&shell, out);
 }
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "report/page.h"
 
+#include "files/base64.h"
+#include "files/html.h"
 #include "report/shell.h"
 #include "sinks/summary.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 /* An upper bound of markup, style, scripts, gallery and histogram. Of the gallery, 24 surfaces of
  * 129 x 129 costs of 24 bits take 2.2 MB. */
@@ -117,38 +118,38 @@ static void put_pictures(struct gpume_json *json, const struct gpume_report_page
 }
 
 /* kind: "set" or "film". */
-static void put_set(struct gpume_json *json, const struct gpume_report_set *set, const char *kind)
+static void put_set(struct gpume_out *out, const struct gpume_report_set *set, const char *kind)
 {
-    char head[96];
-    snprintf(head, sizeof(head), "<script type=\"application/json\" id=\"%s-%" PRIu64 "\">", kind,
-        set->rating.frame);
-    gpume_report_put_text(json, head);
-    gpume_report_set_put(set, json);
-    gpume_report_put_text(json, "</script>\n");
+    struct gpume_json json = {.out = out, .embedded = true};
+    gpume_html_print(
+        out, "<script type=\"application/json\" id=\"%s-%" PRIu64 "\">", kind, set->rating.frame);
+    gpume_report_set_put(set, &json);
+    gpume_html_put(out, "</script>\n");
 }
 
-static void put_data(struct gpume_json *json, const void *opaque)
+static void put_run_data(struct gpume_out *out, const char *mark, const void *opaque)
 {
     const struct gpume_report_page *page = opaque;
     const struct gpume_report_set *set;
+    struct gpume_json json = {.out = out, .embedded = true};
     size_t at = 0, pick = 0;
-    gpume_report_put_text(json, "<script type=\"application/json\" id=\"data\">");
-    gpume_json_begin(json, NULL);
-    gpume_summary_put(page->run->summary, json);
-    gpume_report_histogram_put(page->histogram, json);
-    gpume_report_gallery_put(page->gallery, json);
-    gpume_report_put_colours(json);
-    put_pictures(json, page);
-    gpume_json_end(json);
-    json->filled = false;
-    gpume_report_put_text(json, "</script>\n<script type=\"text/plain\" id=\"fields\">");
-    gpume_report_put_base64(json, page->fields->data, page->fields->count);
-    gpume_report_put_text(json, "</script>\n");
+    (void)mark;
+    gpume_html_put(out, "<script type=\"application/json\" id=\"data\">");
+    gpume_json_begin(&json, NULL);
+    gpume_summary_put(page->run->summary, &json);
+    gpume_report_histogram_put(page->histogram, &json);
+    gpume_report_gallery_put(page->gallery, &json);
+    gpume_report_put_colours(&json);
+    put_pictures(&json, page);
+    gpume_json_end(&json);
+    gpume_html_put(out, "</script>\n<script type=\"text/plain\" id=\"fields\">");
+    gpume_base64_write(out, page->fields->data, page->fields->count);
+    gpume_html_put(out, "</script>\n");
     for (size_t i = 0; page->picks && i < page->picks->count; i++) {
-        put_set(json, &page->picks->picks[i].set, "set");
+        put_set(out, &page->picks->picks[i].set, "set");
     }
     while ((set = next_of_film(page, &at, &pick))) {
-        put_set(json, set, "film");
+        put_set(out, set, "film");
     }
 }
 
@@ -157,7 +158,7 @@ void gpume_report_page_write(const struct gpume_report_page *page, struct gpume_
     const struct gpume_report_shell shell = {
         .assets = &gpume_report_assets_run,
         .in_folder = page->files != NULL,
-        .put_data = put_data,
+        .put = put_run_data,
         .opaque = page,
     };
     gpume_report_shell_write(&shell, out);

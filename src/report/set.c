@@ -6,7 +6,7 @@
 #include "report/set.h"
 
 #include "base/status.h"
-#include "files/json.h"
+#include "files/base64.h"
 #include "media/picture.h"
 #include "report/small.h"
 #include "sinks/shown.h"
@@ -438,7 +438,6 @@ void gpume_report_set_put(const struct gpume_report_set *set, struct gpume_json 
         }
     }
     gpume_json_end(json);
-    json->filled = false;
 }
 
 uint64_t gpume_report_set_bytes(const struct gpume_report_set *set)

@@ -2,39 +2,25 @@
 #include "report/shell.h"
 
 #include "draw/colours.h"
-#include "files/bytes.h"
+#include "files/base64.h"
+#include "files/html.h"
+#include "files/path.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Sizes of the colour tables. */
 #define HEAT_STEPS 256u
 #define DIRECTION_STEPS 360u
 
-/* Placeholders in page.html: "<!--gpume:NAME-->". */
+/* Where a page's file leaves room: "<!--gpume:NAME-->". */
 #define MARK "<!--gpume:"
 
-static void put(struct gpume_json *json, const void *data, size_t bytes)
-{
-    (void)gpume_out_write(json->out, data, bytes);
-    json->bytes += bytes;
-}
-
-void gpume_report_put_text(struct gpume_json *json, const char *text)
-{
-    put(json, text, strlen(text));
-}
-
-void gpume_report_put_base64(struct gpume_json *json, const unsigned char *data, size_t count)
-{
-    gpume_base64_write(json->out, data, count);
-    json->bytes += gpume_base64_length(count);
-}
-
 /* A SHA-256, given in hexadecimal, as a source of the policy. */
-static void put_hash(struct gpume_json *json, const char *sha256)
+static void put_hash(struct gpume_out *out, const char *sha256)
 {
     unsigned char bytes[32];
     for (size_t i = 0; i < sizeof(bytes); i++) {
@@ -42,44 +28,105 @@ static void put_hash(struct gpume_json *json, const char *sha256)
         (void)sscanf(sha256 + 2 * i, "%2x", &value);
         bytes[i] = (unsigned char)value;
     }
-    gpume_report_put_text(json, " 'sha256-");
-    gpume_report_put_base64(json, bytes, sizeof(bytes));
-    gpume_report_put_text(json, "'");
+    gpume_html_put(out, " 'sha256-");
+    gpume_base64_write(out, bytes, sizeof(bytes));
+    gpume_html_put(out, "'");
 }
 
 /* Forbids the page to load anything, and all scripts and styles but our own and, in a
  * folder, the scripts beside it. */
-static void put_policy(struct gpume_json *json, const struct gpume_report_shell *shell)
+static void put_policy(struct gpume_out *out, const struct gpume_report_shell *shell)
 {
-    gpume_report_put_text(json,
+    gpume_html_put(out,
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
         "img-src data:; base-uri 'none'; form-action 'none'; style-src");
     for (const struct gpume_report_asset *asset = shell->assets->styles; asset->data; asset++) {
-        put_hash(json, asset->sha256);
+        put_hash(out, asset->sha256);
     }
-    gpume_report_put_text(json, shell->in_folder ? "; script-src 'self' file:" : "; script-src");
+    if (shell->assets->scripts->data) {
+        gpume_html_put(out, shell->in_folder ? "; script-src 'self' file:" : "; script-src");
+    }
     for (const struct gpume_report_asset *asset = shell->assets->scripts; asset->data; asset++) {
-        put_hash(json, asset->sha256);
+        put_hash(out, asset->sha256);
     }
-    gpume_report_put_text(json, "\">");
+    gpume_html_put(out, "\">");
 }
 
 static void put_assets(
-    struct gpume_json *json, const struct gpume_report_asset *asset, const char *element)
+    struct gpume_out *out, const struct gpume_report_asset *asset, const char *element)
 {
     for (; asset->data; asset++) {
-        gpume_report_put_text(json, "<");
-        gpume_report_put_text(json, element);
-        gpume_report_put_text(json, ">");
-        put(json, asset->data, asset->bytes);
-        gpume_report_put_text(json, "</");
-        gpume_report_put_text(json, element);
-        gpume_report_put_text(json, ">\n");
+        gpume_html_put(out, "<");
+        gpume_html_put(out, element);
+        gpume_html_put(out, ">");
+        (void)gpume_out_write(out, asset->data, asset->bytes);
+        gpume_html_put(out, "</");
+        gpume_html_put(out, element);
+        gpume_html_put(out, ">\n");
     }
 }
 
-/* The colours of --overlay, with which the page draws its own overlays: heat from 0 to 1, and
- * directions clockwise from the right. */
+/* The size of the whole page. rest: bytes of page.html that are not written yet. */
+static void put_size(struct gpume_out *out, const struct gpume_report_shell *shell, size_t rest)
+{
+    char element[96];
+    static const char form[] = "<script type=\"text/plain\" id=\"bytes\">%020" PRIu64 "</script>\n";
+    const int bytes = snprintf(element, sizeof(element), form, (uint64_t)0);
+    uint64_t whole = gpume_out_bytes(out) + (uint64_t)bytes + rest;
+    for (const struct gpume_report_asset *asset = shell->assets->scripts; asset->data; asset++) {
+        whole += sizeof("<script></script>\n") - 1 + asset->bytes;
+    }
+    snprintf(element, sizeof(element), form, whole);
+    gpume_html_put(out, element);
+}
+
+static void put_marked(
+    struct gpume_out *out, const struct gpume_report_shell *shell, const char *mark, size_t rest)
+{
+    if (strcmp(mark, "policy") == 0) {
+        put_policy(out, shell);
+    } else if (strcmp(mark, "styles") == 0) {
+        put_assets(out, shell->assets->styles, "style");
+    } else if (strcmp(mark, "licence") == 0) {
+        gpume_html_put(out, "<!--\n");
+        (void)gpume_out_write(out, shell->assets->licence.data, shell->assets->licence.bytes);
+        gpume_html_put(out, "\n-->");
+    } else if (strcmp(mark, "scripts") == 0) {
+        put_size(out, shell, rest);
+        put_assets(out, shell->assets->scripts, "script");
+    } else {
+        shell->put(out, mark, shell->opaque);
+    }
+}
+
+void gpume_report_shell_write(const struct gpume_report_shell *shell, struct gpume_out *out)
+{
+    const char *at = (const char *)shell->assets->html.data;
+    const char *const end = at + shell->assets->html.bytes;
+    for (const char *found = at; found + sizeof(MARK) <= end; found++) {
+        if (memcmp(found, MARK, sizeof(MARK) - 1) != 0) {
+            continue;
+        }
+        char mark[16] = "";
+        const char *name = found + sizeof(MARK) - 1;
+        const size_t length =
+            (size_t)((const char *)memchr(name, '-', (size_t)(end - name)) - name);
+        memcpy(mark, name, length < sizeof(mark) ? length : sizeof(mark) - 1);
+        (void)gpume_out_write(out, at, (size_t)(found - at));
+        at = name + length + sizeof("-->") - 1;
+        put_marked(out, shell, mark, (size_t)(end - at));
+    }
+    (void)gpume_out_write(out, at, (size_t)(end - at));
+}
+
+void gpume_report_put_name(struct gpume_out *out, const char *path)
+{
+    char *name = gpume_path_last(path);
+    gpume_html_escaped(out, name ? name : "");
+    free(name);
+}
+
+/* Heat from 0 to 1, and directions clockwise from the right. */
 void gpume_report_put_colours(struct gpume_json *json)
 {
     struct gpume_colour heat[HEAT_STEPS], directions[DIRECTION_STEPS];
@@ -97,56 +144,4 @@ void gpume_report_put_colours(struct gpume_json *json)
     gpume_json_count(json, "cost_full", GPUME_COLOUR_COST_FULL);
     gpume_json_real(json, "cost_share", GPUME_COLOUR_COST_SHARE / 256.0, 4);
     gpume_json_end(json);
-}
-
-/* The size of the whole page. rest: bytes of page.html that are not written yet. */
-static void put_size(struct gpume_json *json, const struct gpume_report_shell *shell, size_t rest)
-{
-    char element[96];
-    static const char form[] = "<script type=\"text/plain\" id=\"bytes\">%020" PRIu64 "</script>\n";
-    const int bytes = snprintf(element, sizeof(element), form, (uint64_t)0);
-    uint64_t whole = json->bytes + (uint64_t)bytes + rest;
-    for (const struct gpume_report_asset *asset = shell->assets->scripts; asset->data; asset++) {
-        whole += sizeof("<script></script>\n") - 1 + asset->bytes;
-    }
-    snprintf(element, sizeof(element), form, whole);
-    gpume_report_put_text(json, element);
-}
-
-static void put_marked(struct gpume_json *json, const struct gpume_report_shell *shell,
-    const char *name, size_t length, size_t rest)
-{
-    if (strncmp(name, "policy", length) == 0) {
-        put_policy(json, shell);
-    } else if (strncmp(name, "styles", length) == 0) {
-        put_assets(json, shell->assets->styles, "style");
-    } else if (strncmp(name, "data", length) == 0) {
-        shell->put_data(json, shell->opaque);
-    } else if (strncmp(name, "licence", length) == 0) {
-        gpume_report_put_text(json, "<!--\n");
-        put(json, shell->assets->licence.data, shell->assets->licence.bytes);
-        gpume_report_put_text(json, "\n-->");
-    } else if (strncmp(name, "scripts", length) == 0) {
-        put_size(json, shell, rest);
-        put_assets(json, shell->assets->scripts, "script");
-    }
-}
-
-void gpume_report_shell_write(const struct gpume_report_shell *shell, struct gpume_out *out)
-{
-    struct gpume_json json = {.out = out, .embedded = true};
-    const char *at = (const char *)shell->assets->html.data;
-    const char *const end = at + shell->assets->html.bytes;
-    for (const char *mark = at; mark + sizeof(MARK) <= end; mark++) {
-        if (memcmp(mark, MARK, sizeof(MARK) - 1) != 0) {
-            continue;
-        }
-        const char *name = mark + sizeof(MARK) - 1;
-        const size_t length =
-            (size_t)((const char *)memchr(name, '-', (size_t)(end - name)) - name);
-        put(&json, at, (size_t)(mark - at));
-        at = name + length + sizeof("-->") - 1;
-        put_marked(&json, shell, name, length, (size_t)(end - at));
-    }
-    put(&json, at, (size_t)(end - at));
 }

@@ -14,7 +14,7 @@ trap 'rm -rf "$scratch"' EXIT
 # except shaders may include headers of the C library and of POSIX.
 cat >"$scratch/rooms" <<'END'
 src/base        base/.*\.h gpume/gpume\.h
-src/files       base/.*\.h files/.*\.h gpume/gpume\.h jansson\.h zlib\.h zstd(_errors)?\.h
+src/files       base/.*\.h files/.*\.h gpume/gpume\.h jansson\.h nettle/base64\.h zlib\.h zstd(_errors)?\.h
 src/model       base/.*\.h model/.*\.h gpume/gpume\.h
 src/frame       base/.*\.h model/.*\.h frame/.*\.h gpume/gpume\.h
 src/run         base/.*\.h model/.*\.h frame/.*\.h run/.*\.h arrays/host_sort\.h gpume/gpume\.h
