@@ -13,7 +13,7 @@ function(describe file result)
   set(${result} "{${name}, ${bytes}, \"${hash}\"}" PARENT_SCOPE)
 endfunction()
 
-file(WRITE ${OUT} "#include \"report/assets.h\"\n\n")
+file(WRITE ${OUT} "#include \"report/shell.h\"\n\n")
 describe(${HTML} html)
 describe(${LICENCE} licence)
 foreach(kind STYLES SCRIPTS)

@@ -3,9 +3,10 @@
 #include "coded/versus_table.h"
 
 #include "base/params.h"
+#include "files/html.h"
 #include "files/table.h"
 #include "files/text_file.h"
-#include "html.h"
+#include "report/shell.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -317,27 +318,38 @@ static void put_notes(
     }
 }
 
+/* For put_mark. */
+struct versus_page {
+    const struct gpume_versus_rows *rows;
+    const struct gpume_versus_run *run;
+};
+
+static void put_mark(struct gpume_out *out, const char *mark, const void *opaque)
+{
+    const struct versus_page *page = opaque;
+    const struct gpume_versus_rows *rows = page->rows;
+    if (strcmp(mark, "name") == 0) {
+        gpume_report_put_name(out, page->run->input);
+    } else if (strcmp(mark, "codec") == 0) {
+        gpume_html_escaped(out, page->run->codec);
+    } else {
+        put_cards(out, rows);
+        put_chart(out, rows, SAD_PER_PIXEL, "SAD per pixel");
+        put_chart(out, rows, BITS_PER_BLOCK, "Bits per block for vectors");
+        put_kinds(out, rows);
+        put_worst(out, rows);
+        if (rows->worst_count > 0) {
+            put_blocks(out, rows);
+        }
+        put_notes(out, rows, page->run);
+    }
+}
+
 void gpume_versus_write_page(
     struct gpume_out *out, const struct gpume_versus_rows *rows, const struct gpume_versus_run *run)
 {
-    static const struct gpume_html_page page = {
-        .title = "gpume: a stream's vectors and the best ones",
-        .kind = "A stream&rsquo;s vectors and the best ones",
-        .style = "",
-    };
-    gpume_html_begin(out, &page, run->input);
-    gpume_html_escaped(out, run->codec);
-    gpume_html_put(out, "; <span class=\"coded\">as coded</span> &rarr; <span class=\"exact\">with "
-                        "the best vectors</span>");
-    gpume_html_body(out);
-    put_cards(out, rows);
-    put_chart(out, rows, SAD_PER_PIXEL, "SAD per pixel");
-    put_chart(out, rows, BITS_PER_BLOCK, "Bits per block for vectors");
-    put_kinds(out, rows);
-    put_worst(out, rows);
-    if (rows->worst_count > 0) {
-        put_blocks(out, rows);
-    }
-    put_notes(out, rows, run);
-    gpume_html_end(out);
+    const struct versus_page page = {rows, run};
+    const struct gpume_report_shell shell = {
+        .assets = &gpume_report_assets_versus, .put = put_mark, .opaque = &page};
+    gpume_report_shell_write(&shell, out);
 }

@@ -5,13 +5,15 @@
 #include "console.h"
 #include "draw/overlay.h"
 #include "files/base64.h"
+#include "files/html.h"
 #include "files/text_file.h"
-#include "html.h"
 #include "media/picture.h"
+#include "report/shell.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define CHART_W 900.0
 #define CHART_H 320.0
@@ -346,40 +348,43 @@ static int put_pictures(struct gpume_out *out, const struct gpume_methods_page *
     return status;
 }
 
+/* What put_mark is given, and what becomes of it. */
+struct writing {
+    const struct gpume_methods_page *page;
+    int *status;
+};
+
+static void put_mark(struct gpume_out *out, const char *mark, const void *opaque)
+{
+    const struct writing *writing = opaque;
+    const struct gpume_methods_page *page = writing->page;
+    const struct gpume_plane *frame = page->worst->pair.target;
+    if (strcmp(mark, "name") == 0) {
+        gpume_report_put_name(out, page->input);
+    } else if (strcmp(mark, "work") == 0) {
+        gpume_html_print(out,
+            "%" PRIu64 " frame pairs of %" PRIu32 "x%" PRIu32 " pixels, in blocks of %" PRIu32
+            "; vectors of at most %" PRIu32 " pixels in x and in y",
+            page->rows[0].frame_pairs, frame->width, frame->height, page->worst->pair.block,
+            page->window);
+    } else {
+        gpume_html_put(out, "<h2>All frame pairs</h2>\n");
+        gpume_table_html_head(page->table, out);
+        for (size_t i = 0; i < page->count; i++) {
+            gpume_table_html(page->table, &page->rows[i], i == 0 ? "exact" : NULL, out);
+        }
+        gpume_table_html_end(out);
+        put_chart(out, page);
+        *writing->status = put_pictures(out, page);
+    }
+}
+
 int gpume_methods_page_write(struct gpume_out *out, const struct gpume_methods_page *page)
 {
-    static const struct gpume_html_page kind = {
-        .title = "gpume: what fast searches lose",
-        .kind = "What fast searches lose",
-        .style =
-            "circle.coded { fill: var(--coded); }\ncircle.exact { fill: var(--exact); }\n"
-            "tr.exact { font-weight: bold; }\nh3 { margin: 1.5rem 0 0; }\nh3 + p { margin: 0; }\n"
-            ".pair { display: grid; grid-template-columns: 1fr 1fr; gap: .5rem; }\n"
-            ".pair img { width: 100%; height: auto; }\n",
-    };
-    const struct gpume_plane *frame = page->worst->pair.target;
-    gpume_html_begin(out, &kind, page->input);
-    gpume_html_print(out,
-        "%" PRIu64 " frame pairs of %" PRIu32 "x%" PRIu32 " pixels, in blocks of %" PRIu32
-        "; vectors of at most %" PRIu32 " pixels in x and in y",
-        page->rows[0].frame_pairs, frame->width, frame->height, page->worst->pair.block,
-        page->window);
-    gpume_html_body(out);
-    gpume_html_put(out, "<h2>All frame pairs</h2>\n");
-    gpume_table_html_head(page->table, out);
-    for (size_t i = 0; i < page->count; i++) {
-        gpume_table_html(page->table, &page->rows[i], i == 0 ? "exact" : NULL, out);
-    }
-    gpume_table_html_end(out);
-    put_chart(out, page);
-    GPUME_CHECK(put_pictures(out, page));
-    gpume_html_put(out,
-        "<h2>How to read this</h2>\n<p class=\"note\"><span class=\"exact\">exact</span> is "
-        "gpume&rsquo;s search, on its engine; the others are the methods of FFmpeg&rsquo;s filter "
-        "mestimate, on one thread. Its esa tries every vector, too. The exact vector of a block "
-        "has the least sum of absolute differences (SAD), so no search has a lower one, but PSNR "
-        "and bits may be better by chance. Bits per vector are the entropy of the differences from "
-        "the median of neighbouring vectors. <em>none</em> is what vectors (0,0) give.</p>\n");
-    gpume_html_end(out);
-    return GPUME_OK;
+    int status = GPUME_OK;
+    const struct writing writing = {page, &status};
+    const struct gpume_report_shell shell = {
+        .assets = &gpume_report_assets_methods, .put = put_mark, .opaque = &writing};
+    gpume_report_shell_write(&shell, out);
+    return status;
 }

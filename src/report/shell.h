@@ -7,7 +7,24 @@
 #define GPUME_REPORT_SHELL_H
 
 #include "files/json.h"
-#include "report/assets.h"
+
+/* A file of src/report/page; cmake/embed.cmake generates the constants of each page. */
+struct gpume_report_asset {
+    const unsigned char *data;
+    size_t bytes;
+    const char *sha256; /* hexadecimal */
+};
+
+struct gpume_report_assets {
+    struct gpume_report_asset html;
+    struct gpume_report_asset licence; /* of the chart library */
+    /* Each ends with an entry whose data is NULL. */
+    const struct gpume_report_asset *styles, *scripts;
+};
+
+/* --report; gpume compare, methods and --against-stream. */
+extern const struct gpume_report_assets gpume_report_assets_run, gpume_report_assets_compared,
+    gpume_report_assets_methods, gpume_report_assets_versus;
 
 struct gpume_report_shell {
     const struct gpume_report_assets *assets;
