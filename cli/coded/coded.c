@@ -2,9 +2,10 @@
 #include "coded/coded.h"
 
 #include "base/status.h"
-#include "console.h"
+#include "signals.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -203,6 +204,27 @@ int gpume_coded_next(struct gpume_coded *coded, const struct gpume_coded_frame *
     }
 fail:
     return status;
+}
+
+enum gpume_exit gpume_coded_run(
+    struct gpume_coded *coded, struct gpume_cli_job *job, gpume_coded_take_fn take, void *client)
+{
+    enum gpume_exit result = GPUME_EXIT_DONE;
+    const struct gpume_coded_frame *frame = NULL;
+    bool enough = false;
+    coded->source = job->source;
+    int status = gpume_coded_next(coded, &frame);
+    while (status == GPUME_OK && result == GPUME_EXIT_DONE && frame) {
+        job->frames++;
+        gpume_progress_step(&job->progress, job->frames, (double)NAN);
+        result = take(client, frame, &enough);
+        if (result != GPUME_EXIT_DONE || enough) {
+            break;
+        }
+        status = gpume_coded_next(coded, &frame);
+    }
+    gpume_progress_finish(&job->progress, job->frames);
+    return gpume_signals_caught() ? GPUME_EXIT_FAILED : result ? result : gpume_source_exit(status);
 }
 
 enum gpume_exit gpume_coded_refuse(

@@ -8,8 +8,7 @@
 #ifndef GPUME_CLI_CODED_CODED_H
 #define GPUME_CLI_CODED_CODED_H
 
-#include "exit.h"
-#include "media/source.h"
+#include "job.h"
 #include "vectors/vectors.h"
 
 #define GPUME_CODED_AHEAD 17u /* frames: more than H.264 may reorder */
@@ -55,6 +54,15 @@ struct gpume_coded {
 
 /* The next frame, also if it has no blocks; NULL after the last. Valid until the next call. */
 int gpume_coded_next(struct gpume_coded *coded, const struct gpume_coded_frame **frame);
+
+/* Takes a frame, which is valid until it returns. *enough: no more are wanted. */
+typedef enum gpume_exit (*gpume_coded_take_fn)(
+    void *client, const struct gpume_coded_frame *frame, bool *enough);
+
+/* Reads the frames of a job's video (step 5, job.h) and passes them on, also those without blocks.
+ */
+enum gpume_exit gpume_coded_run(
+    struct gpume_coded *coded, struct gpume_cli_job *job, gpume_coded_take_fn take, void *client);
 
 /* The number of a frame's k-th nearest past (future: false) or future reference among those frames
  * that have been read, k from 1. UINT64_MAX: it has none. */

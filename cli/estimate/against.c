@@ -7,7 +7,6 @@
 
 #include "base/status.h"
 #include "coded/versus_table.h"
-#include "console.h"
 #include "estimate/outputs.h"
 #include "files/text_file.h"
 #include "host.h"
@@ -27,20 +26,14 @@
 
 enum { BLOCKS, FRAMES, PAGE };
 
-struct job {
+struct against {
+    struct gpume_cli_job job;
     const struct gpume_estimate_options *options;
-    struct gpume_outputs outputs;
-    struct gpume_out_set set;
-    struct gpume_out *files[GPUME_AGAINST_OUTPUTS];
-    struct gpume_source *source;
-    struct gpume_source_info info;
     struct gpume_params params;
-    gpume *ctx;
     struct gpume_coded coded;
     struct gpume_versus versus;
     struct gpume_versus_rows rows;
-    struct gpume_progress progress;
-    uint64_t frames, predicted; /* read so far; of those not I */
+    uint64_t predicted; /* frames read so far that are not I */
 };
 
 /* --- options */
@@ -90,27 +83,23 @@ int gpume_against_check(struct gpume_estimate_options *options, const struct gpu
 
 /* --- opening */
 
-static enum gpume_exit open_source(struct job *job)
+static enum gpume_exit plan(void *client)
 {
-    const struct gpume_estimate_options *options = job->options;
-    struct gpume_source_options wanted =
-        gpume_source_options_make(&options->common, &options->source, &options->params);
-    wanted.motion = true;
-    const int status = gpume_source_open_inputs(&job->source, &wanted, &job->info);
-    job->coded.source = job->source;
-    return gpume_source_exit(status);
+    struct against *against = client;
+    against->job.wanted.motion = true;
+    return gpume_estimate_plan(&against->job, against->options);
 }
 
 /* H.264 has quarter pixels and filters of its own; the others have half pixels, as a rule, and
  * means of neighbouring samples. */
-static void describe_search(struct job *job)
+static void describe_search(struct against *against)
 {
-    const bool h264 = strcmp(job->info.codec, "h264") == 0;
-    struct gpume_params *params = &job->params;
-    *params = job->options->params;
-    params->width = job->info.width;
-    params->height = job->info.height;
-    params->bits = job->info.bits;
+    const bool h264 = strcmp(against->job.info.codec, "h264") == 0;
+    struct gpume_params *params = &against->params;
+    *params = against->options->params;
+    params->width = against->job.info.width;
+    params->height = against->job.info.height;
+    params->bits = against->job.info.bits;
     params->log = gpume_library_log;
     params->cache_dir = gpume_host_cache_folder();
     memcpy(params->shapes, gpume_coded_shapes, sizeof(gpume_coded_shapes));
@@ -119,41 +108,33 @@ static void describe_search(struct job *job)
     params->interpolation = h264 ? GPUME_INTERPOLATION_H264 : GPUME_INTERPOLATION_BILINEAR;
     params->direction = GPUME_DIRECTION_MANUAL;
     params->ref_distance = GPUME_VERSUS_REACH;
-    job->rows.bits = params->bits;
-    job->rows.window_x = params->window_x;
-    job->rows.window_y = params->window_y;
+    against->rows.bits = params->bits;
+    against->rows.window_x = params->window_x;
+    against->rows.window_y = params->window_y;
 }
 
-static enum gpume_exit open_search(struct job *job)
+static enum gpume_exit open_search(void *client)
 {
-    describe_search(job);
-    if (gpume_library_check(&job->params) != GPUME_OK) {
-        return GPUME_EXIT_USAGE;
-    }
-    int status = gpume_open(&job->ctx, &job->params);
-    if (status == GPUME_OK) {
-        gpume_console_forget_error();
-        status = gpume_versus_init(&job->versus, &job->info, &job->params);
-    } else if (status == GPUME_INVALID) {
-        gpume_console_error_about(job->info.label);
-    }
-    return gpume_exit_of_engine(status);
+    struct against *against = client;
+    struct gpume_cli_job *job = &against->job;
+    describe_search(against);
+    const enum gpume_exit result = gpume_job_open_engine(job, &against->params);
+    return result ? result
+                  : gpume_exit_of_engine(
+                        gpume_versus_init(&against->versus, &job->info, &against->params));
 }
 
-static enum gpume_exit open_files(struct job *job)
+static enum gpume_exit open_files(void *client)
 {
-    const enum gpume_exit made = gpume_outputs_make_folder(&job->outputs);
-    int status = GPUME_OK;
-    job->set = (struct gpume_out_set){
-        .overwrite = job->options->common.overwrite, .own = true, .alone = true, .together = true};
-    for (size_t i = 0; i < GPUME_AGAINST_OUTPUTS && !made && status == GPUME_OK; i++) {
-        status = gpume_out_open_in(
-            &job->files[i], &job->set, job->outputs.items[i].path, &gpume_console);
+    struct against *against = client;
+    enum gpume_exit result = gpume_job_make_folder(&against->job);
+    for (size_t i = 0; i < GPUME_AGAINST_OUTPUTS && result == GPUME_EXIT_DONE; i++) {
+        result = gpume_job_open_output(&against->job, i);
     }
-    if (!made && status == GPUME_OK) {
-        gpume_versus_write_head(job->files[BLOCKS]);
+    if (result == GPUME_EXIT_DONE) {
+        gpume_versus_write_head(against->job.outputs[BLOCKS].out);
     }
-    return made ? made : gpume_exit_of_writer(status);
+    return result;
 }
 
 /* --- frames */
@@ -170,15 +151,15 @@ static void copy_plane(const struct gpume_plane *to, const struct gpume_plane *f
 /* Reads a frame into the planes that are measured, and sends a copy to the library. */
 static int read_frame(void *opaque, int64_t *time_us)
 {
-    struct job *job = opaque;
-    const struct gpume_plane *plane = gpume_versus_plane(&job->versus, job->coded.received);
+    struct against *against = opaque;
+    const struct gpume_plane *plane = gpume_versus_plane(&against->versus, against->coded.received);
     gpume_frame *frame = NULL;
     struct gpume_plane upload;
     int status;
-    GPUME_TRY(gpume_source_read(job->source, plane, time_us));
-    GPUME_TRY(gpume_frame_acquire(job->ctx, &frame, &upload, GPUME_WAIT));
+    GPUME_TRY(gpume_source_read(against->job.source, plane, time_us));
+    GPUME_TRY(gpume_frame_acquire(against->job.ctx, &frame, &upload, GPUME_WAIT));
     copy_plane(&upload, plane);
-    GPUME_TRY(gpume_send(job->ctx, &frame, *time_us));
+    GPUME_TRY(gpume_send(against->job.ctx, &frame, *time_us));
 fail:
     return status;
 }
@@ -200,176 +181,147 @@ static size_t list_references(const struct gpume_versus_frame *frame, uint64_t r
     return count;
 }
 
-static int search(struct job *job)
+static int search(struct against *against)
 {
     uint64_t refs[PAIRS_MAX];
-    const struct gpume_versus_frame *frame = &job->versus.frame;
+    const struct gpume_versus_frame *frame = &against->versus.frame;
     const size_t count = list_references(frame, refs);
     int status = GPUME_OK;
     for (size_t i = 0; i < count; i++) {
         const struct gpume_task task = {
             .size = sizeof(task), .target = frame->frame, .reference = refs[i]};
-        GPUME_TRY(gpume_search(job->ctx, &task));
+        GPUME_TRY(gpume_search(against->job.ctx, &task));
     }
     for (size_t i = 0; i < count; i++) {
         const struct gpume_field *field = NULL;
-        GPUME_TRY(gpume_receive(job->ctx, &field, GPUME_WAIT));
-        gpume_versus_take(&job->versus, field);
+        GPUME_TRY(gpume_receive(against->job.ctx, &field, GPUME_WAIT));
+        gpume_versus_take(&against->versus, field);
         gpume_field_release(&field);
     }
 fail:
     return status;
 }
 
-static enum gpume_exit compare(struct job *job, const struct gpume_coded_frame *coded)
+static enum gpume_exit compare(struct against *against, const struct gpume_coded_frame *coded)
 {
     int status;
-    if (coded->units > job->params.subpel) {
+    if (coded->units > against->params.subpel) {
         return gpume_refuse(GPUME_EXIT_USAGE,
             "%s: its vectors count in 1/%" PRIu32
             " pixel; search them, too, with --subpel %" PRIu32,
-            job->info.label, coded->units, coded->units);
+            against->job.info.label, coded->units, coded->units);
     }
-    job->rows.interlaced += coded->interlaced;
-    GPUME_TRY(gpume_versus_begin(&job->versus, &job->coded, coded));
-    GPUME_TRY(search(job));
-    gpume_versus_end(&job->versus);
-    gpume_versus_write_blocks(job->files[BLOCKS], &job->versus.frame);
-    GPUME_TRY(gpume_versus_rows_add(&job->rows, &job->versus.frame));
+    against->rows.interlaced += coded->interlaced;
+    GPUME_TRY(gpume_versus_begin(&against->versus, &against->coded, coded));
+    GPUME_TRY(search(against));
+    gpume_versus_end(&against->versus);
+    gpume_versus_write_blocks(against->job.outputs[BLOCKS].out, &against->versus.frame);
+    GPUME_TRY(gpume_versus_rows_add(&against->rows, &against->versus.frame));
 fail:
     return gpume_exit_of_engine(status);
 }
 
-static enum gpume_exit take_frame(struct job *job, const struct gpume_coded_frame *frame)
+static enum gpume_exit take_frame(void *client, const struct gpume_coded_frame *frame, bool *enough)
 {
-    job->frames++;
-    job->predicted += frame->type != 'I';
-    gpume_progress_step(&job->progress, job->frames, (double)NAN);
+    struct against *against = client;
+    const uint64_t most = against->options->frames;
+    against->predicted += frame->type != 'I';
     if (frame->count == 0) {
-        return job->rows.count == 0 && job->predicted >= GPUME_CODED_SILENT
-                   ? gpume_coded_refuse(&job->info, job->frames, job->predicted)
+        return against->rows.count == 0 && against->predicted >= GPUME_CODED_SILENT
+                   ? gpume_coded_refuse(&against->job.info, against->job.frames, against->predicted)
                    : GPUME_EXIT_DONE;
     }
-    return compare(job, frame);
+    const enum gpume_exit result = compare(against, frame);
+    *enough = most > 0 && against->rows.count >= most;
+    return result;
 }
 
-static enum gpume_exit compare_all(struct job *job)
+static enum gpume_exit compare_all(void *client)
 {
-    const uint64_t most = job->options->frames > 0 ? job->options->frames : UINT64_MAX;
-    const struct gpume_coded_frame *frame = NULL;
-    enum gpume_exit result = GPUME_EXIT_DONE;
-    job->coded.read = read_frame;
-    job->coded.opaque = job;
-    int status = gpume_coded_next(&job->coded, &frame);
-    while (status == GPUME_OK && result == GPUME_EXIT_DONE && frame) {
-        result = take_frame(job, frame);
-        if (result != GPUME_EXIT_DONE || job->rows.count >= most) {
-            break;
-        }
-        status = gpume_coded_next(&job->coded, &frame);
-    }
-    gpume_progress_finish(&job->progress, job->frames);
-    if (gpume_signals_caught()) {
-        gpume_signals_say_interrupted();
-        return GPUME_EXIT_FAILED;
-    }
-    result = result ? result : gpume_source_exit(status);
-    return result || job->rows.count > 0
+    struct against *against = client;
+    struct gpume_cli_job *job = &against->job;
+    against->coded.read = read_frame;
+    against->coded.opaque = against;
+    const enum gpume_exit result = gpume_coded_run(&against->coded, job, take_frame, against);
+    return result || against->rows.count > 0
                ? result
-               : gpume_coded_refuse(&job->info, job->frames, job->predicted);
+               : gpume_coded_refuse(&job->info, job->frames, against->predicted);
 }
 
 /* --- the end */
 
-static enum gpume_exit finish_files(struct job *job)
+static enum gpume_exit complete(void *client)
 {
+    struct against *against = client;
+    struct gpume_cli_job *job = &against->job;
     const struct gpume_versus_run run = {
-        .input = job->options->common.inputs[0], .codec = job->info.codec, .params = &job->params};
-    int status = GPUME_OK;
-    gpume_versus_write_frames(job->files[FRAMES], &job->rows);
-    gpume_versus_write_page(job->files[PAGE], &job->rows, &run);
-    for (size_t i = 0; i < GPUME_AGAINST_OUTPUTS && status == GPUME_OK; i++) {
-        status = gpume_out_finish(job->files[i]);
-    }
-    status = status ? status : gpume_out_set_name(&job->set, &gpume_console);
-    return status == GPUME_OK ? GPUME_EXIT_DONE : GPUME_EXIT_FAILED;
+        .input = job->common->inputs[0], .codec = job->info.codec, .params = &against->params};
+    gpume_versus_write_frames(job->outputs[FRAMES].out, &against->rows);
+    gpume_versus_write_page(job->outputs[PAGE].out, &against->rows, &run);
+    return gpume_job_complete(job);
 }
 
-static void print_summary(const struct job *job)
+static void print_summary(const struct against *against, FILE *stream)
 {
-    const struct gpume_versus_sums *all = &job->rows.all;
+    const struct gpume_versus_sums *all = &against->rows.all;
     const double blocks = all->blocks > 0 ? (double)all->blocks : 1;
     const double pixels = all->pixels > 0 ? (double)all->pixels : 1;
     char gain[32];
-    printf("compared     %" PRIu64 " blocks of %zu frames", all->blocks, job->rows.count);
-    if (job->rows.left_out > 0) {
-        printf("; %" PRIu64 " left out", job->rows.left_out);
+    fprintf(
+        stream, "compared     %" PRIu64 " blocks of %zu frames", all->blocks, against->rows.count);
+    if (against->rows.left_out > 0) {
+        fprintf(stream, "; %" PRIu64 " left out", against->rows.left_out);
     }
     gpume_versus_say_gain(all, gain, sizeof(gain));
-    printf("\nSAD          %.3f per pixel as coded, %.3f with the best vectors: %s\n",
+    fprintf(stream, "\nSAD          %.3f per pixel as coded, %.3f with the best vectors: %s\n",
         (double)all->match[0].sad / pixels, (double)all->match[1].sad / pixels, gain);
-    printf("PSNR         %.2f dB as coded, %.2f dB with the best vectors\n",
-        gpume_versus_psnr(job->rows.bits, all, 0), gpume_versus_psnr(job->rows.bits, all, 1));
-    printf("vector bits  %.2f per block as coded, %.2f with the best vectors\n",
+    fprintf(stream, "PSNR         %.2f dB as coded, %.2f dB with the best vectors\n",
+        gpume_versus_psnr(against->rows.bits, all, 0),
+        gpume_versus_psnr(against->rows.bits, all, 1));
+    fprintf(stream, "vector bits  %.2f per block as coded, %.2f with the best vectors\n",
         (double)all->bits[0] / blocks, (double)all->bits[1] / blocks);
-    for (size_t i = 0; i < GPUME_AGAINST_OUTPUTS; i++) {
-        gpume_console_print_written(job->outputs.items[i].path, stdout);
-    }
 }
 
-static enum gpume_exit conclude(const struct job *job)
+static enum gpume_exit conclude(void *client, FILE *stream)
 {
-    const uint64_t blocks = job->rows.all.blocks;
-    gpume_coded_warn_interlaced(&job->info, job->rows.interlaced);
-    if (job->rows.outside > 0) {
+    const struct against *against = client;
+    const struct gpume_cli_job *job = &against->job;
+    const uint64_t blocks = against->rows.all.blocks;
+    gpume_coded_warn_interlaced(&job->info, against->rows.interlaced);
+    if (against->rows.outside > 0) {
         gpume_console_warning("%s: %" PRIu64 " of its %" PRIu64 " blocks have vectors that lead "
                               "out of the window; a wider --window may find better ones for them",
-            job->info.label, job->rows.outside, blocks);
-    } else if (100 * job->rows.at_border > blocks) {
+            job->info.label, against->rows.outside, blocks);
+    } else if (100 * against->rows.at_border > blocks) {
         gpume_console_warning("%.1f %% of the best vectors touch the border of the window; a wider "
                               "--window may find better ones",
-            100 * (double)job->rows.at_border / (double)blocks);
+            100 * (double)against->rows.at_border / (double)blocks);
     }
-    if (job->options->common.verbosity >= 0) {
-        print_summary(job);
+    if (stream) {
+        print_summary(against, stream);
     }
-    return gpume_console_flush_output("the summary") ? GPUME_EXIT_DONE : GPUME_EXIT_FAILED;
-}
-
-static enum gpume_exit work(struct job *job)
-{
-    enum gpume_exit result = gpume_outputs_init(&job->outputs, job->options);
-    result = result ? result : open_source(job);
-    result = result ? result : open_search(job);
-    if (result != GPUME_EXIT_DONE) {
-        return result;
-    }
-    gpume_signals_attach(job->ctx, job->source);
-    gpume_progress_init(&job->progress, &job->options->common, job->info.frames);
-    job->progress.unit = "frames";
-    result = open_files(job);
-    result = result ? result : compare_all(job);
-    gpume_signals_detach();
-    if (gpume_close(&job->ctx) != GPUME_OK && result == GPUME_EXIT_DONE) {
-        result = GPUME_EXIT_FAILED;
-    }
-    result = result ? result : finish_files(job);
-    return result ? result : conclude(job);
+    return GPUME_EXIT_DONE;
 }
 
 enum gpume_exit gpume_against_run(const struct gpume_estimate_options *options)
 {
-    struct job job = {.options = options};
-    const enum gpume_exit result = work(&job);
-    for (size_t i = 0; i < GPUME_AGAINST_OUTPUTS; i++) {
-        gpume_out_close(&job.files[i]);
-    }
-    gpume_outputs_remove_folder(&job.outputs);
-    gpume_close(&job.ctx);
-    gpume_coded_finish(&job.coded);
-    gpume_source_close(&job.source);
-    gpume_versus_finish(&job.versus);
-    gpume_versus_rows_finish(&job.rows);
-    gpume_outputs_finish(&job.outputs);
+    static const struct gpume_job_work work = {
+        .plan = plan,
+        .prepare = open_search,
+        .open = open_files,
+        .run = compare_all,
+        .complete = complete,
+        .conclude = conclude,
+    };
+    struct against against = {.options = options,
+        .job = {.common = &options->common,
+            .choice = &options->source,
+            .params = &options->params,
+            .set = {.own = true, .alone = true, .together = true}}};
+    const enum gpume_exit result = gpume_job_run(&against.job, &work, &against);
+    gpume_job_close(&against.job);
+    gpume_coded_finish(&against.coded);
+    gpume_versus_finish(&against.versus);
+    gpume_versus_rows_finish(&against.rows);
     return result;
 }

@@ -51,13 +51,13 @@ static double blocks_of(const struct gpume_params *params)
     return blocks * (params->candidates > 1 ? params->candidates : 1);
 }
 
-static void warn_of_size(const struct gpume_outputs *outputs, const struct gpume_run *run)
+static void warn_of_size(const struct gpume_cli_job *job, const struct gpume_run *run)
 {
     const double rows = (double)run->expected * blocks_of(&run->params);
-    for (size_t i = 0; i < outputs->count && run->expected < PAIRS_MOST; i++) {
-        const struct gpume_output *output = &outputs->items[i];
+    for (size_t i = 0; i < job->output_count && run->expected < PAIRS_MOST; i++) {
+        const struct gpume_job_output *output = &job->outputs[i];
         const bool is_csv = output->ops == &gpume_sink_vectors_csv ||
-                            (outputs->vectors_format == &gpume_vectors_csv &&
+                            (job->shape.format == &gpume_vectors_csv &&
                                 output->ops == gpume_sink_vectors(&gpume_vectors_csv));
         if (is_csv && strcmp(output->path, "-") != 0 && rows * CSV_BYTES >= LARGE_BYTES) {
             gpume_console_warning("%s: will take about %.0f GB for %" PRIu64
@@ -70,9 +70,9 @@ static void warn_of_size(const struct gpume_outputs *outputs, const struct gpume
 }
 
 void gpume_caution(const struct gpume_source_info *input, const struct gpume_info *engine,
-    const struct gpume_outputs *outputs, const struct gpume_run *run)
+    const struct gpume_cli_job *job, const struct gpume_run *run)
 {
     warn_of_fields(input);
     warn_of_driver(&run->params, engine);
-    warn_of_size(outputs, run);
+    warn_of_size(job, run);
 }

@@ -3,13 +3,13 @@
 #ifndef GPUME_CLI_ESTIMATE_CAUTION_H
 #define GPUME_CLI_ESTIMATE_CAUTION_H
 
-#include "estimate/outputs.h"
+#include "job.h"
 #include "media/source.h"
 
 /* Warns that an interlaced input is searched in whole frames, that a software driver runs a search
  * although the user named no device, and that the CSV file of vectors will be very large, if the
  * input's length is known. */
 void gpume_caution(const struct gpume_source_info *input, const struct gpume_info *engine,
-    const struct gpume_outputs *outputs, const struct gpume_run *run);
+    const struct gpume_cli_job *job, const struct gpume_run *run);
 
 #endif

@@ -18,35 +18,29 @@
 #define INTERVAL_NS UINT64_C(1000000000)
 
 enum gpume_exit gpume_checkpoint_init(struct gpume_checkpoint *checkpoint,
-    const struct gpume_outputs *outputs, struct gpume_sink *const *sinks,
-    const struct gpume_estimate_options *options, const struct gpume_summary *summary,
+    struct gpume_cli_job *job, const struct gpume_summary *summary,
     const struct gpume_run_input *input)
 {
+    job->set.alone = job->set.together = true;
     *checkpoint = (struct gpume_checkpoint){
         .possible = input != NULL,
-        .set = {.overwrite = options->common.overwrite,
-            .alone = true,
-            .together = true,
-            .seal = outputs->seal},
-        .planned = outputs,
-        .sinks = sinks,
-        .resume = options->resume,
+        .job = job,
         .state = {.summary = summary,
             .input = input,
             .outputs = checkpoint->outputs,
-            .output_count = outputs->count},
+            .output_count = job->output_count},
     };
-    for (size_t i = 0; i < outputs->count; i++) {
-        const struct gpume_output *output = &outputs->items[i];
+    for (size_t i = 0; i < job->output_count; i++) {
+        const struct gpume_job_output *output = &job->outputs[i];
         checkpoint->outputs[i] = (struct gpume_run_state_output){
             .name = output->ops->name,
             .path = output->path,
-            .series = gpume_output_is_series(output),
+            .series = gpume_job_is_series(output),
             .mark.path = output->path,
         };
-        checkpoint->possible = checkpoint->possible && gpume_output_can_continue(output);
+        checkpoint->possible = checkpoint->possible && gpume_job_can_continue(output);
     }
-    checkpoint->path = gpume_run_state_path(outputs->items[0].path);
+    checkpoint->path = gpume_run_state_path(job->outputs[0].path);
     if (!checkpoint->path) {
         return gpume_refuse(GPUME_EXIT_FAILED, "out of memory");
     }
@@ -69,10 +63,11 @@ static int take_marks(struct gpume_checkpoint *checkpoint)
             checkpoint->marks[count++] = output->mark;
         }
     }
-    checkpoint->set.marks = checkpoint->marks;
-    checkpoint->set.mark_count = count;
-    checkpoint->set.keep = true;
-    checkpoint->set.overwrite = checkpoint->set.overwrite || state->ending; /* its own files */
+    checkpoint->job->set.marks = checkpoint->marks;
+    checkpoint->job->set.mark_count = count;
+    checkpoint->job->set.keep = true;
+    checkpoint->job->set.overwrite =
+        checkpoint->job->set.overwrite || state->ending; /* its own files */
     return state->partial || state->ending
                ? gpume_run_state_write(state, checkpoint->path, &gpume_console)
                : GPUME_OK;
@@ -80,7 +75,7 @@ static int take_marks(struct gpume_checkpoint *checkpoint)
 
 /* A partial result without a state belongs to an interrupted run with another first output, which
  * keeps its state beside that one. */
-static bool has_partial(const struct gpume_output *output)
+static bool has_partial(const struct gpume_job_output *output)
 {
     struct stat info;
     char *partial = gpume_path_with_suffix(output->path, GPUME_OUT_PARTIAL);
@@ -92,20 +87,20 @@ static bool has_partial(const struct gpume_output *output)
 /* No run can be resumed, so existing files are something else. */
 static enum gpume_exit begin_anew(const struct gpume_checkpoint *checkpoint)
 {
-    const struct gpume_outputs *outputs = checkpoint->planned;
-    for (size_t i = 0; i < outputs->count; i++) {
-        if (has_partial(&outputs->items[i])) {
+    const struct gpume_cli_job *job = checkpoint->job;
+    for (size_t i = 0; i < job->output_count; i++) {
+        if (has_partial(&job->outputs[i])) {
             return gpume_refuse(GPUME_EXIT_USAGE,
                 "--resume: %s" GPUME_OUT_PARTIAL
                 " belongs to an interrupted run with other outputs; "
                 "name the same ones, or start anew without --resume",
-                outputs->items[i].path);
+                job->outputs[i].path);
         }
-        if (outputs->items[i].exists && !checkpoint->set.overwrite) {
+        if (job->outputs[i].exists && !job->set.overwrite) {
             return gpume_refuse(GPUME_EXIT_USAGE,
                 "--resume: there is nothing to continue, and %s exists already; replace it with -y "
                 "or choose another name",
-                outputs->items[i].path);
+                job->outputs[i].path);
         }
     }
     gpume_console_warning("--resume: there is nothing to continue; starting at the beginning");
@@ -115,7 +110,7 @@ static enum gpume_exit begin_anew(const struct gpume_checkpoint *checkpoint)
 int gpume_checkpoint_take_back(const struct gpume_checkpoint *checkpoint)
 {
     int status = GPUME_OK;
-    for (size_t i = checkpoint->set.mark_count; i > 0 && status == GPUME_OK; i--) {
+    for (size_t i = checkpoint->job->set.mark_count; i > 0 && status == GPUME_OK; i--) {
         status = gpume_out_set_take_back(&checkpoint->marks[i - 1], &gpume_console);
     }
     return status;
@@ -126,7 +121,7 @@ enum gpume_exit gpume_checkpoint_resume(
 {
     struct gpume_run_state *state = &checkpoint->state;
     state->weights = weights;
-    if (!checkpoint->resume) {
+    if (!checkpoint->job->resumes) {
         return GPUME_EXIT_DONE;
     }
     if (!state->input) {
@@ -152,12 +147,12 @@ enum gpume_exit gpume_checkpoint_resume(
     return status == GPUME_OK ? GPUME_EXIT_DONE : refused ? GPUME_EXIT_USAGE : GPUME_EXIT_FAILED;
 }
 
-void gpume_checkpoint_clear(
-    const struct gpume_checkpoint *checkpoint, const struct gpume_outputs *outputs)
+void gpume_checkpoint_clear(const struct gpume_checkpoint *checkpoint)
 {
-    for (size_t i = 0; i < outputs->count; i++) {
-        const struct gpume_output *output = &outputs->items[i];
-        gpume_text_clear(output->path, gpume_output_is_series(output));
+    const struct gpume_cli_job *job = checkpoint->job;
+    for (size_t i = 0; i < job->output_count; i++) {
+        const struct gpume_job_output *output = &job->outputs[i];
+        gpume_text_clear(output->path, gpume_job_is_series(output));
     }
     gpume_text_clear(checkpoint->path, false);
 }
@@ -172,7 +167,7 @@ static int settle(struct gpume_checkpoint *checkpoint)
 {
     int status = GPUME_OK;
     for (size_t i = 0; i < checkpoint->state.output_count && status == GPUME_OK; i++) {
-        struct gpume_sink *sink = checkpoint->sinks[i];
+        struct gpume_sink *sink = checkpoint->job->sinks[i];
         status = sink && sink->ops->settle ? sink->ops->settle(sink) : GPUME_OK;
     }
     return status;
@@ -182,7 +177,7 @@ static int mark_all(struct gpume_checkpoint *checkpoint)
 {
     struct gpume_run_state *state = &checkpoint->state;
     for (size_t i = 0; i < state->output_count; i++) {
-        const int status = gpume_out_set_mark(&checkpoint->set, &state->outputs[i].mark);
+        const int status = gpume_out_set_mark(&checkpoint->job->set, &state->outputs[i].mark);
         if (status != GPUME_OK && status != GPUME_EOF) {
             return status;
         }
@@ -207,7 +202,7 @@ int gpume_checkpoint_save(struct gpume_checkpoint *checkpoint)
 {
     const int status = save(checkpoint, false, false);
     checkpoint->written = true;
-    checkpoint->set.keep = checkpoint->resume;
+    checkpoint->job->set.keep = checkpoint->job->resumes;
     checkpoint->next_ns = gpume_clock_ns() + INTERVAL_NS;
     return status;
 }
@@ -225,8 +220,8 @@ int gpume_checkpoint_begin_end(struct gpume_checkpoint *checkpoint)
 int gpume_checkpoint_begin_partial(struct gpume_checkpoint *checkpoint)
 {
     const int status = checkpoint->possible ? save(checkpoint, true, false) : GPUME_OK;
-    checkpoint->set.partial = checkpoint->set.sync = true;
-    checkpoint->set.keep = checkpoint->possible; /* outputs that get no name can be resumed */
+    checkpoint->job->set.partial = checkpoint->job->set.sync = true;
+    checkpoint->job->set.keep = checkpoint->possible; /* outputs that get no name can be resumed */
     return status;
 }
 
@@ -257,7 +252,7 @@ int gpume_checkpoint_give_back(struct gpume_checkpoint *checkpoint)
     if (!checkpoint->state.partial) {
         return GPUME_OK;
     }
-    for (size_t i = 0; i < checkpoint->set.mark_count && status == GPUME_OK; i++) {
+    for (size_t i = 0; i < checkpoint->job->set.mark_count && status == GPUME_OK; i++) {
         status = gpume_out_set_give_back(&checkpoint->marks[i], &gpume_console);
     }
     return status ? status : save_partial(checkpoint);
@@ -274,7 +269,7 @@ void gpume_checkpoint_complete(struct gpume_checkpoint *checkpoint)
 
 void gpume_checkpoint_finish(struct gpume_checkpoint *checkpoint)
 {
-    if (checkpoint->path && checkpoint->written && !checkpoint->set.keep) {
+    if (checkpoint->path && checkpoint->written && !checkpoint->job->set.keep) {
         (void)unlink(checkpoint->path); /* a failed run leaves nothing */
     }
     free(checkpoint->path);

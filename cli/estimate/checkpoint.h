@@ -6,33 +6,29 @@
 #ifndef GPUME_CLI_ESTIMATE_CHECKPOINT_H
 #define GPUME_CLI_ESTIMATE_CHECKPOINT_H
 
-#include "estimate/estimate.h"
-#include "estimate/outputs.h"
+#include "job.h"
 #include "resume/state.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
 struct gpume_checkpoint {
-    struct gpume_out_set set; /* of the run's outputs */
+    struct gpume_cli_job *job; /* its outputs, whose set is the run's; with --resume they stay if
+                              the run fails */
     struct gpume_run_state state;
-    struct gpume_run_state_output outputs[GPUME_OUTPUTS_MAX];
-    struct gpume_out_mark marks[GPUME_OUTPUTS_MAX];
-    const struct gpume_outputs *planned;
-    struct gpume_sink *const *sinks; /* by output; NULL: not open */
-    char *path;                      /* of the state */
-    bool possible;                   /* the run can be resumed */
-    uint64_t next_ns;                /* when the next checkpoint is due; 0: at once */
-    bool resume;                     /* --resume: outputs stay if the run fails */
-    bool written;                    /* the state of this run has been saved */
+    struct gpume_run_state_output outputs[GPUME_JOB_OUTPUTS_MAX];
+    struct gpume_out_mark marks[GPUME_JOB_OUTPUTS_MAX];
+    char *path;       /* of the state */
+    bool possible;    /* the run can be resumed */
+    uint64_t next_ns; /* when the next checkpoint is due; 0: at once */
+    bool written;     /* the state of this run has been saved */
 };
 
 /* Call it before the first output is opened; the arguments must outlive the checkpoint. input: its
  * identity when it was opened, or NULL if it changed meanwhile, since a later run could not know
  * what this one has read. */
 enum gpume_exit gpume_checkpoint_init(struct gpume_checkpoint *checkpoint,
-    const struct gpume_outputs *outputs, struct gpume_sink *const *sinks,
-    const struct gpume_estimate_options *options, const struct gpume_summary *summary,
+    struct gpume_cli_job *job, const struct gpume_summary *summary,
     const struct gpume_run_input *input);
 
 /* --resume: reads the state of an earlier run, and its sums into *summary. weights: a checksum of
@@ -46,8 +42,7 @@ int gpume_checkpoint_take_back(const struct gpume_checkpoint *checkpoint);
 int gpume_checkpoint_give_back(struct gpume_checkpoint *checkpoint);
 
 /* Removes temporary files that killed runs have left. Call it once the outputs are open. */
-void gpume_checkpoint_clear(
-    const struct gpume_checkpoint *checkpoint, const struct gpume_outputs *outputs);
+void gpume_checkpoint_clear(const struct gpume_checkpoint *checkpoint);
 
 /* Is it time to update the summary and save a checkpoint? */
 bool gpume_checkpoint_is_due(const struct gpume_checkpoint *checkpoint);

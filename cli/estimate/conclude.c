@@ -2,22 +2,11 @@
 #include "estimate/conclude.h"
 
 #include "console.h"
-#include "files/text_file.h"
 
 #include <stdio.h>
 
-static void print_outputs(const struct gpume_outputs *outputs, FILE *stream)
-{
-    for (size_t i = 0; i < outputs->count; i++) {
-        const char *path = outputs->items[i].path;
-        if (!gpume_text_is_stdout(path)) {
-            gpume_console_print_written(path, stream);
-        }
-    }
-}
-
-enum gpume_exit gpume_run_conclude(const struct gpume_estimate_options *options,
-    const struct gpume_outputs *outputs, const struct gpume_summary *summary)
+enum gpume_exit gpume_run_conclude(
+    const struct gpume_estimate_options *options, const struct gpume_summary *summary, FILE *stream)
 {
     const int verbosity = options->common.verbosity;
     char line[128];
@@ -31,13 +20,8 @@ enum gpume_exit gpume_run_conclude(const struct gpume_estimate_options *options,
         if (gpume_summary_print_json(summary) != GPUME_OK) {
             return GPUME_EXIT_FAILED;
         }
-    } else if (verbosity > 0 || (verbosity == 0 && !outputs->to_stdout)) {
-        FILE *stream = outputs->to_stdout ? stderr : stdout;
+    } else if (stream) {
         gpume_summary_print(summary, verbosity > 0, stream);
-        print_outputs(outputs, stream);
-        if (!gpume_console_flush_output("the summary")) {
-            return GPUME_EXIT_FAILED;
-        }
     } else if (options->params.check && verbosity == 0 && summary->matched == summary->checked) {
         fprintf(stderr, "%s\n", line);
     }

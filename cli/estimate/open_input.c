@@ -2,63 +2,11 @@
 #include "estimate/open_input.h"
 
 #include "console.h"
-#include "estimate/compat.h"
 #include "estimate/run_window.h"
 
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-static void *load_drivers(void *opaque)
-{
-    uint32_t count = 0;
-    (void)opaque;
-    (void)gpume_list_devices(NULL, 0, &count);
-    return NULL;
-}
-
-static int open_source(const struct gpume_estimate_options *options, bool colour,
-    struct gpume_source **source, struct gpume_source_info *info)
-{
-    struct gpume_source_options wanted =
-        gpume_source_options_make(&options->common, &options->source, &options->params);
-    char *graph = NULL;
-    wanted.colour = colour;
-    wanted.colour_first = gpume_estimate_first_target(options);
-    if (options->compat_ffmpeg) {
-        graph = gpume_compat_graph(options);
-        if (!graph) {
-            return gpume_refuse(GPUME_NOMEM, "out of memory");
-        }
-        wanted.filter = graph;
-    }
-    const int status = gpume_source_open_inputs(source, &wanted, info);
-    free(graph);
-    return status;
-}
-
-/* Opening a video and loading Vulkan's drivers take tens of milliseconds each, so they overlap.
- * With validation the drivers are loaded again anyway, and a search that is named is often one of
- * the CPU engine. */
-enum gpume_exit gpume_open_input(const struct gpume_estimate_options *options, bool colour,
-    struct gpume_source **source, struct gpume_source_info *info)
-{
-    const struct gpume_params *params = &options->params;
-    pthread_t loader;
-    const bool loading = params->backend != GPUME_BACKEND_CPU && !params->validate &&
-                         !params->search && pthread_create(&loader, NULL, load_drivers, NULL) == 0;
-    const int status = open_source(options, colour, source, info);
-    if (loading) {
-        pthread_join(loader, NULL);
-    }
-    if (status == GPUME_OK) {
-        gpume_fields_caution(options, info);
-        gpume_fields_stretch(options->fields, info);
-    }
-    return gpume_source_exit(status);
-}
 
 /* A search on the CPU is slower than one decoder. */
 #define LANES_MAX 64u /* more than a list of devices may have */

@@ -5,12 +5,6 @@
 
 #include "estimate/estimate.h"
 
-/* Opens the input, and loads Vulkan's drivers meanwhile if the run may need them. colour:
- * gpume_source_take_colour will be called for target frames. On success the caller closes the
- * source. */
-enum gpume_exit gpume_open_input(const struct gpume_estimate_options *options, bool colour,
-    struct gpume_source **source, struct gpume_source_info *info);
-
 /* Lets several decoders share the source, as the options say. engine: its memory is planned by now;
  * what --max-memory leaves is for decoders. */
 void gpume_divide_input(const struct gpume_estimate_options *options, gpume *ctx,

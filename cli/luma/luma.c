@@ -5,25 +5,23 @@
  * package reads video through this command. Main thread only.
  */
 #include "commands.h"
-#include "console.h"
-#include "files/text_file.h"
+#include "job.h"
 #include "media/picture.h"
-#include "video.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-struct job {
-    struct gpume_video video;
+struct luma {
+    struct gpume_cli_job job;
     uint8_t *row;
 };
 
-static enum gpume_exit write_head(void *opaque)
+static enum gpume_exit write_head(void *client)
 {
-    struct job *job = opaque;
-    const struct gpume_source_info *info = &job->video.info;
+    struct luma *luma = client;
+    const struct gpume_source_info *info = &luma->job.info;
     char comment[32];
     const struct gpume_picture_options frames = {
         .width = info->width,
@@ -34,46 +32,43 @@ static enum gpume_exit write_head(void *opaque)
         .full_range = info->full_range,
     };
     snprintf(comment, sizeof(comment), " XBITS=%" PRIu32, info->bits);
-    job->row = malloc((size_t)info->width * 2);
-    if (!job->row) {
+    luma->row = malloc((size_t)info->width * 2);
+    if (!luma->row) {
         return gpume_refuse(GPUME_EXIT_FAILED, "out of memory");
     }
-    return gpume_exit_of_writer(gpume_y4m_write_head(job->video.out, &frames, comment));
+    return gpume_exit_of_writer(gpume_y4m_write_head(luma->job.outputs[0].out, &frames, comment));
 }
 
-static int write_frame(void *opaque, const struct gpume_plane *luma, int64_t time_us)
+static int write_frame(void *client, const struct gpume_plane *plane, int64_t time_us)
 {
-    struct job *job = opaque;
+    struct luma *luma = client;
+    struct gpume_out *out = luma->job.outputs[0].out;
     char line[48];
     snprintf(line, sizeof(line), "FRAME XTIME_US=%" PRId64 "\n", time_us);
-    const int status = gpume_out_text(job->video.out, line);
-    return status ? status : gpume_y4m_write_luma(job->video.out, luma, job->row);
+    const int status = gpume_out_text(out, line);
+    return status ? status : gpume_y4m_write_luma(out, plane, luma->row);
 }
 
-static enum gpume_exit finish(void *opaque)
+static enum gpume_exit conclude(void *client, FILE *stream)
 {
-    (void)opaque;
+    const struct gpume_cli_job *job = &((const struct luma *)client)->job;
+    if (stream) {
+        fprintf(stream,
+            "luma         %" PRIu64 " frame%s of %" PRIu32 "x%" PRIu32 ", %" PRIu32 " bits\n",
+            job->frames, job->frames == 1 ? "" : "s", job->info.width, job->info.height,
+            job->info.bits);
+    }
     return GPUME_EXIT_DONE;
 }
 
-static void conclude(const void *opaque)
+static enum gpume_exit run_luma(const void *options)
 {
-    const struct job *job = opaque;
-    if (!gpume_text_is_stdout(job->video.output) && job->video.options->common.verbosity >= 0) {
-        printf("luma         %" PRIu64 " frame%s of %" PRIu32 "x%" PRIu32 ", %" PRIu32 " bits\n",
-            job->video.frames, job->video.frames == 1 ? "" : "s", job->video.info.width,
-            job->video.info.height, job->video.info.bits);
-        gpume_console_print_written(job->video.output, stdout);
-    }
-}
-
-static enum gpume_exit run(const void *options)
-{
-    static const struct gpume_video_work work = {write_head, write_frame, finish, conclude};
-    struct job job = {.video = {.options = options}};
-    const enum gpume_exit result = gpume_video_run(&job.video, &work, &job);
-    gpume_video_close(&job.video);
-    free(job.row);
+    static const struct gpume_job_work work = {
+        .open = write_head, .take = write_frame, .conclude = conclude};
+    struct luma luma = {.job = gpume_job_of(options)};
+    const enum gpume_exit result = gpume_job_run(&luma.job, &work, &luma);
+    gpume_job_close(&luma.job);
+    free(luma.row);
     return result;
 }
 
@@ -123,5 +118,5 @@ const struct gpume_command gpume_luma_command = {
     .catches_signals = true,
     .set_defaults = set_defaults,
     .check = check,
-    .run = run,
+    .run = run_luma,
 };

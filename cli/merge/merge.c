@@ -4,16 +4,14 @@
  * before anything is written, but for the lengths of tables, which are counted on the way; no file
  * has its name then. Main thread only.
  */
+#include "base/status.h"
 #include "commands.h"
-#include "console.h"
-#include "estimate/outputs.h"
 #include "files/path.h"
 #include "files/pattern.h"
 #include "files/text_file.h"
 #include "merge/outputs.h"
 #include "merge/series.h"
 #include "merge/total.h"
-#include "names.h"
 #include "options/common.h"
 #include "signals.h"
 
@@ -31,44 +29,42 @@ struct merge_options {
     bool whole;
 };
 
-struct merge_job {
+struct merging {
+    struct gpume_cli_job job;
     const struct merge_options *options;
     struct gpume_merge_part *parts;
     size_t count;
     struct gpume_merge_outputs outputs;
-    char *summary_path;
     struct gpume_merge_total total;
-    struct gpume_out_set set;
-    struct gpume_outputs folder; /* only its folder is used */
     const struct gpume_merge_part *part;
     bool any;       /* a frame has come, */
     uint64_t frame; /* this is the last one, */
-    int (*pair)(struct merge_job *job, const char *pattern, uint64_t frame, uint64_t ref);
+    int (*pair)(struct merging *merging, const char *pattern, uint64_t frame, uint64_t ref);
 };
 
-static enum gpume_exit read_parts(struct merge_job *job)
+static enum gpume_exit read_parts(struct merging *merging)
 {
-    const struct gpume_common_options *common = &job->options->common;
-    job->parts = calloc(common->input_count, sizeof(*job->parts));
-    if (!job->parts) {
+    const struct gpume_common_options *common = &merging->options->common;
+    merging->parts = calloc(common->input_count, sizeof(*merging->parts));
+    if (!merging->parts) {
         return gpume_refuse(GPUME_EXIT_FAILED, "out of memory");
     }
     int status = GPUME_OK;
-    for (; job->count < common->input_count && status == GPUME_OK; job->count++) {
+    for (; merging->count < common->input_count && status == GPUME_OK; merging->count++) {
         status = gpume_merge_part_read(
-            &job->parts[job->count], common->operands[job->count], &gpume_console);
+            &merging->parts[merging->count], common->operands[merging->count], &gpume_console);
     }
     return gpume_exit_of_writer(status ? status
-                                       : gpume_merge_parts_check(job->parts, job->count,
-                                             job->options->whole, &gpume_console));
+                                       : gpume_merge_parts_check(merging->parts, merging->count,
+                                             merging->options->whole, &gpume_console));
 }
 
 /* Does any part have the file? */
-static bool have(const struct merge_job *job, const char *name)
+static bool parts_have(const struct merging *merging, const char *name)
 {
     bool found = false;
-    for (size_t i = 0; i < job->count && !found; i++) {
-        char *path = gpume_text_join(job->parts[i].folder, name);
+    for (size_t i = 0; i < merging->count && !found; i++) {
+        char *path = gpume_text_join(merging->parts[i].folder, name);
         found = !path || gpume_text_exists(path, false);
         free(path);
     }
@@ -76,190 +72,180 @@ static bool have(const struct merge_job *job, const char *name)
 }
 
 /* The result must not be one of the parts. */
-static int check_folder(const struct merge_job *job)
+static int check_folder(const struct merging *merging)
 {
-    for (size_t i = 0; i < job->count; i++) {
-        if (gpume_path_is_one_file(job->options->output, job->parts[i].folder)) {
+    for (size_t i = 0; i < merging->count; i++) {
+        if (gpume_path_is_one_file(merging->job.folder, merging->parts[i].folder)) {
             return gpume_refuse(GPUME_INVALID,
-                "%s: is one of the parts; choose another folder with -o", job->options->output);
+                "%s: is one of the parts; choose another folder with -o", merging->job.folder);
         }
     }
     return GPUME_OK;
 }
 
-/* In the order in which they get their names. */
-static int list_outputs(struct merge_job *job)
+/* summary.json is written last, so where it exists all others are complete. */
+static int list_outputs(struct merging *merging)
 {
-    const struct merge_options *options = job->options;
+    const struct merge_options *options = merging->options;
     const char *const names[] = {options->vectors, options->predicted, options->residual,
         options->difference, options->overlay, options->report,
-        have(job, "vectors.csv") ? "vectors.csv" : NULL, "frames.csv"};
-    int status = check_folder(job);
-    job->outputs.folder = options->output;
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && status == GPUME_OK; i++) {
-        const bool report = names[i] && names[i] == options->report;
-        status = names[i] ? gpume_merge_outputs_add(&job->outputs, names[i], report) : GPUME_OK;
-    }
-    status = status ? status : gpume_merge_outputs_check(&job->outputs, options->common.overwrite);
-    job->summary_path = gpume_text_join(options->output, "summary.json");
-    if (status == GPUME_OK && !job->summary_path) {
+        parts_have(merging, "vectors.csv") ? "vectors.csv" : NULL, "frames.csv"};
+    struct gpume_cli_job *job = &merging->job;
+    job->elsewhere = "folder with -o";
+    job->folder = strdup(options->output);
+    if (!job->folder) {
         return gpume_refuse(GPUME_NOMEM, "out of memory");
     }
-    status = status ? status
-                    : gpume_text_check_new(
-                          job->summary_path, false, options->common.overwrite, &gpume_console);
-    return status == GPUME_OK && gpume_name_is_input(NULL, 0, job->summary_path) ? GPUME_INVALID
-                                                                                 : status;
+    GPUME_CHECK(check_folder(merging));
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const bool report = names[i] && names[i] == options->report;
+        GPUME_CHECK(names[i] ? gpume_merge_outputs_add(&merging->outputs, job, names[i], report)
+                             : GPUME_OK);
+    }
+    GPUME_CHECK(gpume_job_add_standard(job, &gpume_merge_file, "summary.json"));
+    job->set.seal = job->outputs[job->output_count - 1].path;
+    return GPUME_OK;
 }
 
-static enum gpume_exit plan_outputs(struct merge_job *job)
+static enum gpume_exit plan(void *client)
 {
-    const int status = list_outputs(job);
+    struct merging *merging = client;
+    const enum gpume_exit result = read_parts(merging);
+    if (result != GPUME_EXIT_DONE) {
+        return result;
+    }
+    const int status = list_outputs(merging);
     return status == GPUME_INVALID ? GPUME_EXIT_USAGE : gpume_exit_of_writer(status);
 }
 
-static int check_file(struct merge_job *job, const char *pattern, uint64_t frame, uint64_t ref)
+static int check_file(struct merging *merging, const char *pattern, uint64_t frame, uint64_t ref)
 {
-    return gpume_merge_series_check(job->part, pattern, frame, ref, &gpume_console);
+    return gpume_merge_series_check(merging->part, pattern, frame, ref, &gpume_console);
 }
 
-static int copy_file(struct merge_job *job, const char *pattern, uint64_t frame, uint64_t ref)
+static int copy_file(struct merging *merging, const char *pattern, uint64_t frame, uint64_t ref)
 {
     return gpume_signals_caught() ? GPUME_CANCELLED
-                                  : gpume_merge_series_copy(job->part, pattern, frame, ref,
-                                        job->options->output, &job->set, &gpume_console);
+                                  : gpume_merge_series_copy(merging->part, pattern, frame, ref,
+                                        merging->job.folder, &merging->job.set, &gpume_console);
 }
 
 /* For the files of a frame pair; those that a frame has only once come with its first one. */
 static int take_pair(void *opaque, uint64_t frame, uint64_t ref)
 {
-    struct merge_job *job = opaque;
-    const bool again = job->any && job->frame == frame;
+    struct merging *merging = opaque;
+    const bool again = merging->any && merging->frame == frame;
     int status = GPUME_OK;
-    for (size_t i = 0; i < job->outputs.count && status == GPUME_OK; i++) {
-        const struct gpume_merge_output *output = &job->outputs.items[i];
+    for (size_t i = 0; i < merging->outputs.count && status == GPUME_OK; i++) {
+        const struct gpume_merge_output *output = &merging->outputs.items[i];
         const bool pair = gpume_pattern_kind(output->name) == GPUME_PATTERN_PAIR;
         if (output->series && (pair || !again)) {
-            status = job->pair(job, output->name, frame, ref);
+            status = merging->pair(merging, output->name, frame, ref);
         }
     }
-    job->any = true;
-    job->frame = frame;
+    merging->any = true;
+    merging->frame = frame;
     return status;
 }
 
 /* Goes through the frame pairs of all parts. */
 static int each_pair(
-    struct merge_job *job, int (*pair)(struct merge_job *job, const char *, uint64_t, uint64_t))
+    struct merging *merging, int (*pair)(struct merging *, const char *, uint64_t, uint64_t))
 {
     int status = GPUME_OK;
-    job->pair = pair;
-    job->any = false;
-    gpume_merge_total_begin(&job->total, job->parts, job->count);
-    for (size_t i = 0; i < job->count && status == GPUME_OK; i++) {
-        job->part = &job->parts[i];
-        status = gpume_merge_total_add(&job->total, job->part, take_pair, job, &gpume_console);
+    merging->pair = pair;
+    merging->any = false;
+    gpume_merge_total_begin(&merging->total, merging->parts, merging->count);
+    for (size_t i = 0; i < merging->count && status == GPUME_OK; i++) {
+        merging->part = &merging->parts[i];
+        status = gpume_merge_total_add(
+            &merging->total, merging->part, take_pair, merging, &gpume_console);
     }
     return status;
 }
 
-static bool have_series(const struct merge_job *job)
+static bool have_series(const struct merging *merging)
 {
     bool found = false;
-    for (size_t i = 0; i < job->outputs.count; i++) {
-        found = found || job->outputs.items[i].series;
+    for (size_t i = 0; i < merging->outputs.count; i++) {
+        found = found || merging->outputs.items[i].series;
     }
     return found;
 }
 
-static enum gpume_exit check_files(struct merge_job *job)
+static enum gpume_exit check_files(void *client)
 {
-    const int status = gpume_merge_outputs_look(&job->outputs, job->parts, job->count);
-    return gpume_exit_of_writer(status ? status : each_pair(job, check_file));
+    struct merging *merging = client;
+    const int status = gpume_merge_outputs_look(&merging->outputs, merging->parts, merging->count);
+    return gpume_exit_of_writer(status ? status : each_pair(merging, check_file));
 }
 
-static int write_summary(struct merge_job *job)
+static enum gpume_exit make_folder(void *client)
 {
-    struct gpume_out *out = NULL;
-    int status = gpume_out_open_in(&out, &job->set, job->summary_path, &gpume_console);
-    if (status == GPUME_OK) {
-        gpume_merge_total_write(&job->total, out);
-        status = gpume_out_finish(out);
+    struct gpume_cli_job *job = &((struct merging *)client)->job;
+    const enum gpume_exit made = gpume_job_make_folder(job);
+    for (size_t i = 0; i < job->output_count && made == GPUME_EXIT_DONE; i++) {
+        gpume_text_clear(job->outputs[i].path, gpume_job_is_series(&job->outputs[i]));
     }
-    status = status ? status : gpume_out_set_name(&job->set, &gpume_console);
-    gpume_out_close(&out);
-    return status;
+    return made;
 }
 
-static enum gpume_exit write_files(struct merge_job *job)
+static enum gpume_exit write_files(void *client)
 {
-    gpume_signals_keep();
-    gpume_merge_outputs_clear(&job->outputs);
-    gpume_text_clear(job->summary_path, false);
-    job->set = (struct gpume_out_set){.overwrite = job->options->common.overwrite,
-        .alone = true,
-        .together = true,
-        .seal = job->summary_path};
-    int status = gpume_merge_outputs_join(&job->outputs, &job->total, &job->set);
-    if (status == GPUME_OK && have_series(job)) {
-        status = each_pair(job, copy_file);
-    }
-    gpume_signals_detach();
-    status = status ? status : write_summary(job);
-    if (status == GPUME_CANCELLED) {
-        gpume_signals_say_interrupted();
-        return GPUME_EXIT_FAILED;
+    struct merging *merging = client;
+    int status = gpume_merge_outputs_join(&merging->outputs, &merging->job, &merging->total);
+    if (status == GPUME_OK && have_series(merging)) {
+        status = each_pair(merging, copy_file);
     }
     return gpume_exit_of_writer(status);
 }
 
-static enum gpume_exit conclude(const struct merge_job *job)
+static enum gpume_exit complete(void *client)
 {
-    const struct gpume_summary *summary = &job->total.summary;
-    if (job->options->common.verbosity >= 0) {
-        printf("merged       %zu part%s, %" PRIu64 " frame pair%s of frames %" PRIu64 " to %" PRIu64
-               "\n",
-            job->count, job->count == 1 ? "" : "s", summary->all.fields,
+    struct merging *merging = client;
+    struct gpume_cli_job *job = &merging->job;
+    const size_t last = job->output_count - 1;
+    const enum gpume_exit opened = gpume_job_open_output(job, last);
+    if (opened == GPUME_EXIT_DONE) {
+        gpume_merge_total_write(&merging->total, job->outputs[last].out);
+    }
+    return opened ? opened : gpume_job_complete(job);
+}
+
+static enum gpume_exit conclude(void *client, FILE *stream)
+{
+    const struct merging *merging = client;
+    const struct gpume_summary *summary = &merging->total.summary;
+    if (stream) {
+        fprintf(stream,
+            "merged       %zu part%s, %" PRIu64 " frame pair%s of frames %" PRIu64 " to %" PRIu64
+            "\n",
+            merging->count, merging->count == 1 ? "" : "s", summary->all.fields,
             summary->all.fields == 1 ? "" : "s", summary->first_field, summary->last_field);
-        for (size_t i = 0; i < job->outputs.count; i++) {
-            gpume_console_print_written(job->outputs.items[i].path, stdout);
-        }
-        gpume_console_print_written(job->summary_path, stdout);
     }
-    return gpume_console_flush_output("the summary") ? GPUME_EXIT_DONE : GPUME_EXIT_FAILED;
+    return GPUME_EXIT_DONE;
 }
 
-static enum gpume_exit make_folder(struct merge_job *job)
+static enum gpume_exit run_merge(const void *opaque)
 {
-    job->folder.folder = strdup(job->options->output);
-    if (!job->folder.folder) {
-        return gpume_refuse(GPUME_EXIT_FAILED, "out of memory");
+    static const struct gpume_job_work work = {
+        .plan = plan,
+        .prepare = check_files,
+        .open = make_folder,
+        .run = write_files,
+        .complete = complete,
+        .conclude = conclude,
+    };
+    const struct merge_options *options = opaque;
+    struct merging merging = {.options = options,
+        .job = {.common = &options->common, .set = {.alone = true, .together = true}}};
+    const enum gpume_exit result = gpume_job_run(&merging.job, &work, &merging);
+    gpume_merge_outputs_finish(&merging.outputs);
+    gpume_job_close(&merging.job);
+    for (size_t i = 0; i < merging.count; i++) {
+        gpume_merge_part_finish(&merging.parts[i]);
     }
-    return gpume_outputs_make_folder(&job->folder);
-}
-
-static enum gpume_exit work(struct merge_job *job)
-{
-    enum gpume_exit result = read_parts(job);
-    result = result ? result : plan_outputs(job);
-    result = result ? result : check_files(job);
-    result = result ? result : make_folder(job);
-    result = result ? result : write_files(job);
-    return result ? result : conclude(job);
-}
-
-static enum gpume_exit run(const void *options)
-{
-    struct merge_job job = {.options = options};
-    const enum gpume_exit result = work(&job);
-    gpume_merge_outputs_finish(&job.outputs);
-    gpume_outputs_remove_folder(&job.folder);
-    gpume_outputs_finish(&job.folder);
-    for (size_t i = 0; i < job.count; i++) {
-        gpume_merge_part_finish(&job.parts[i]);
-    }
-    free(job.parts);
-    free(job.summary_path);
+    free(merging.parts);
     return result;
 }
 
@@ -319,5 +305,5 @@ const struct gpume_command gpume_merge_command = {
     .reads_folders = true,
     .catches_signals = true,
     .check = check,
-    .run = run,
+    .run = run_merge,
 };

@@ -2,12 +2,10 @@
 #include "merge/outputs.h"
 
 #include "base/status.h"
-#include "console.h"
 #include "files/path.h"
 #include "files/pattern.h"
 #include "files/text_file.h"
 #include "merge/report.h"
-#include "names.h"
 #include "signals.h"
 
 #include <stdlib.h>
@@ -58,37 +56,32 @@ static int check_name(const struct gpume_merge_outputs *outputs, const char *nam
                  : GPUME_OK;
 }
 
-int gpume_merge_outputs_add(struct gpume_merge_outputs *outputs, const char *name, bool report)
+static int check_path(
+    const char *path, const struct gpume_sink_shape *shape, const struct gpume_log *log)
 {
-    struct gpume_merge_output *output = &outputs->items[outputs->count];
+    (void)shape;
+    return gpume_text_check_file(path, "output", "", log);
+}
+
+static bool is_always_series(const char *path)
+{
+    (void)path;
+    return true;
+}
+
+const struct gpume_sink_ops gpume_merge_file = {.name = "merged file", .check = check_path};
+static const struct gpume_sink_ops merge_series = {
+    .name = "merged files", .check = check_path, .is_series = is_always_series};
+
+int gpume_merge_outputs_add(
+    struct gpume_merge_outputs *outputs, struct gpume_cli_job *job, const char *name, bool report)
+{
+    const bool series = !report && gpume_pattern_is_numbered(name);
     GPUME_CHECK(check_name(outputs, name));
-    *output = (struct gpume_merge_output){
-        .name = name,
-        .path = gpume_text_join(outputs->folder, name),
-        .series = !report && gpume_pattern_is_numbered(name),
-        .report = report,
-    };
-    outputs->count += output->path != NULL;
-    return output->path ? GPUME_OK : gpume_refuse(GPUME_NOMEM, "out of memory");
-}
-
-int gpume_merge_outputs_check(const struct gpume_merge_outputs *outputs, bool overwrite)
-{
-    for (size_t i = 0; i < outputs->count; i++) {
-        const struct gpume_merge_output *output = &outputs->items[i];
-        GPUME_CHECK(gpume_text_check_new(output->path, output->series, overwrite, &gpume_console));
-        if (gpume_name_is_input(NULL, 0, output->path)) { /* a file of a part, by a link */
-            return GPUME_INVALID;
-        }
-    }
+    GPUME_CHECK(gpume_job_add_standard(job, series ? &merge_series : &gpume_merge_file, name));
+    outputs->items[outputs->count++] =
+        (struct gpume_merge_output){.name = name, .series = series, .report = report};
     return GPUME_OK;
-}
-
-void gpume_merge_outputs_clear(const struct gpume_merge_outputs *outputs)
-{
-    for (size_t i = 0; i < outputs->count; i++) {
-        gpume_text_clear(outputs->items[i].path, outputs->items[i].series);
-    }
 }
 
 static int look_at(
@@ -120,47 +113,42 @@ int gpume_merge_outputs_look(
     return status;
 }
 
-static int join_bytes(
-    const struct gpume_merge_output *output, const struct gpume_merge_total *total)
+static int join_bytes(struct gpume_out *out, const struct gpume_merge_output *output,
+    const struct gpume_merge_total *total)
 {
-    GPUME_CHECK(gpume_join_head(output->out, output->files, total->count, &gpume_console));
+    GPUME_CHECK(gpume_join_head(out, output->files, total->count, &gpume_console));
     for (size_t i = 0; i < total->count; i++) {
-        GPUME_CHECK(gpume_join_append(
-            output->out, &output->files[i], gpume_signals_caught, &gpume_console));
+        GPUME_CHECK(
+            gpume_join_append(out, &output->files[i], gpume_signals_caught, &gpume_console));
     }
     return GPUME_OK;
 }
 
-static int join(struct gpume_merge_output *output, const struct gpume_merge_total *total,
-    struct gpume_out_set *set)
+int gpume_merge_outputs_join(struct gpume_merge_outputs *outputs, struct gpume_cli_job *job,
+    const struct gpume_merge_total *total)
 {
-    GPUME_CHECK(gpume_out_open_in(&output->out, set, output->path, &gpume_console));
-    GPUME_CHECK(output->report
-                    ? gpume_merge_report_write(output->out, output->files, total, &gpume_console)
-                    : join_bytes(output, total));
-    return gpume_out_finish(output->out);
-}
-
-int gpume_merge_outputs_join(struct gpume_merge_outputs *outputs,
-    const struct gpume_merge_total *total, struct gpume_out_set *set)
-{
-    int status = GPUME_OK;
-    for (size_t i = 0; i < outputs->count && status == GPUME_OK; i++) {
-        status = outputs->items[i].series ? GPUME_OK : join(&outputs->items[i], total, set);
+    for (size_t i = 0; i < outputs->count; i++) {
+        const struct gpume_merge_output *output = &outputs->items[i];
+        struct gpume_job_output *to = &job->outputs[i];
+        if (output->series) {
+            continue;
+        }
+        GPUME_CHECK(gpume_out_open_in(&to->out, &job->set, to->path, &gpume_console));
+        GPUME_CHECK(output->report
+                        ? gpume_merge_report_write(to->out, output->files, total, &gpume_console)
+                        : join_bytes(to->out, output, total));
     }
-    return status;
+    return GPUME_OK;
 }
 
 void gpume_merge_outputs_finish(struct gpume_merge_outputs *outputs)
 {
     for (size_t i = 0; i < outputs->count; i++) {
         struct gpume_merge_output *output = &outputs->items[i];
-        gpume_out_close(&output->out);
         for (size_t k = 0; output->files && k < outputs->parts; k++) {
             gpume_join_finish(&output->files[k]);
         }
         free(output->files);
-        free(output->path);
     }
     *outputs = (struct gpume_merge_outputs){0};
 }

@@ -39,18 +39,19 @@ static void show(const char *name)
 
 static void check_outputs(const struct gpume_estimate_options *options)
 {
-    struct gpume_outputs outputs;
-    (void)gpume_outputs_init(&outputs, options);
-    if (outputs.folder && !options->output) {
+    struct gpume_cli_job job = {.common = &options->common};
+    (void)gpume_estimate_plan(&job, options);
+    (void)gpume_job_check(&job);
+    if (job.folder && !options->output) {
         static const char suffix[] = ".gpume";
-        const size_t length = strlen(outputs.folder);
-        FUZZ_REQUIRE(!strchr(outputs.folder, '/'));
+        const size_t length = strlen(job.folder);
+        FUZZ_REQUIRE(!strchr(job.folder, '/'));
         FUZZ_REQUIRE(length >= sizeof suffix);
-        FUZZ_REQUIRE(strcmp(outputs.folder + length + 1 - sizeof suffix, suffix) == 0);
-        FUZZ_REQUIRE(is_clean(outputs.folder));
+        FUZZ_REQUIRE(strcmp(job.folder + length + 1 - sizeof suffix, suffix) == 0);
+        FUZZ_REQUIRE(is_clean(job.folder));
     }
-    FUZZ_REQUIRE(outputs.count <= GPUME_OUTPUTS_MAX);
-    gpume_outputs_finish(&outputs);
+    FUZZ_REQUIRE(job.output_count <= GPUME_JOB_OUTPUTS_MAX);
+    gpume_job_close(&job);
 }
 
 static void check_estimate(

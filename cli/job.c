@@ -1,0 +1,525 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "job.h"
+
+#include "files/path.h"
+#include "files/pattern.h"
+#include "files/remedy.h"
+#include "files/text_file.h"
+#include "host.h"
+#include "library_log.h"
+#include "names.h"
+#include "signals.h"
+
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* --- names of outputs */
+
+static int add_output(struct gpume_cli_job *job, const struct gpume_sink_ops *ops, char *path)
+{
+    char *plain = path ? gpume_pattern_plain(path) : NULL;
+    if (!plain) {
+        free(path);
+        return gpume_refuse(GPUME_NOMEM, "out of memory");
+    }
+    job->outputs[job->output_count++] =
+        (struct gpume_job_output){.ops = ops, .path = path, .plain = plain};
+    return GPUME_OK;
+}
+
+int gpume_job_add(struct gpume_cli_job *job, const struct gpume_sink_ops *ops, const char *path)
+{
+    return add_output(job, ops, strdup(path));
+}
+
+int gpume_job_add_standard(
+    struct gpume_cli_job *job, const struct gpume_sink_ops *ops, const char *name)
+{
+    return add_output(job, ops, gpume_text_join(job->folder, name));
+}
+
+bool gpume_job_is_series(const struct gpume_job_output *output)
+{
+    return output->ops && gpume_sink_is_series(output->ops, output->path);
+}
+
+bool gpume_job_can_continue(const struct gpume_job_output *output)
+{
+    return gpume_job_is_series(output) ||
+           (output->ops && output->ops->can_continue && output->ops->can_continue(output->path));
+}
+
+static int check_output(const struct gpume_cli_job *job, struct gpume_job_output *output)
+{
+    const char *path = output->path;
+    output->exists = gpume_text_exists(path, gpume_job_is_series(output));
+    const int status = output->ops ? output->ops->check(path, &job->shape, &gpume_console)
+                                   : gpume_text_check_file(path, "output", "", &gpume_console);
+    if (status != GPUME_OK ||
+        (!job->set.over_input && gpume_name_is_input(job->inputs, job->input_count, path)) ||
+        (job->leaves_partial && gpume_text_check_partial(path, &gpume_console) != GPUME_OK)) {
+        return GPUME_INVALID;
+    }
+    if (job->resumes && !gpume_job_can_continue(output)) {
+        return gpume_refuse(GPUME_INVALID,
+            "%s: %s cannot be resumed; only files of vectors but .npz, frames.csv, summary.json, "
+            ".y4m and numbered pictures can; leave out this output or --resume",
+            path,
+            gpume_text_is_special(path) ? "standard output, a pipe or a device"
+            : output->ops->noun         ? output->ops->noun
+                                        : "this format");
+    }
+    if (output->exists && !job->common->overwrite && !job->keeps) {
+        return gpume_refuse(GPUME_INVALID,
+            "%s: exists already; replace it with -y or choose another %s", path,
+            job->elsewhere ? job->elsewhere : "name");
+    }
+    return GPUME_OK;
+}
+
+static bool is_device(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && (S_ISCHR(info.st_mode) || S_ISBLK(info.st_mode));
+}
+
+static bool is_one(const struct gpume_job_output *a, const struct gpume_job_output *b)
+{
+    if (gpume_text_is_stdout(a->path) && gpume_text_is_stdout(b->path)) {
+        return gpume_refuse(
+            true, "%s: standard output takes one output only; name a file for the other", b->path);
+    }
+    return gpume_name_is_same(a->plain, b->plain) && !is_device(b->path) &&
+           gpume_refuse(true, "%s: named for two outputs; give one of them another name", b->path);
+}
+
+enum gpume_exit gpume_job_check(struct gpume_cli_job *job)
+{
+    for (size_t i = 0; i < job->output_count; i++) {
+        job->to_stdout = job->to_stdout || gpume_name_is_stdout(job->outputs[i].path);
+        if (check_output(job, &job->outputs[i]) != GPUME_OK) {
+            return GPUME_EXIT_USAGE;
+        }
+    }
+    if (job->output_count == 1 && job->to_stdout) {
+        gpume_signals_end_with_reader();
+    }
+    for (size_t i = 0; i < job->output_count; i++) {
+        for (size_t k = i + 1; k < job->output_count; k++) {
+            if (is_one(&job->outputs[i], &job->outputs[k])) {
+                return GPUME_EXIT_USAGE;
+            }
+        }
+    }
+    return job->to_stdout && job->common->form == GPUME_FORM_JSON
+               ? gpume_refuse(GPUME_EXIT_USAGE, "--json: standard output is taken by another "
+                                                "output; leave one of them out")
+               : GPUME_EXIT_DONE;
+}
+
+/* --- the folder */
+
+/* Makes folder[0..length) unless it exists. */
+static int make_part(struct gpume_cli_job *job, size_t length)
+{
+    struct stat info;
+    char *folder = job->folder;
+    const char kept = folder[length];
+    int error = 0;
+    folder[length] = '\0';
+    if (mkdir(folder, 0777) == 0) {
+        job->made_bytes = job->made_bytes ? job->made_bytes : length;
+    } else {
+        error = errno;
+        if (stat(folder, &info) == 0) {
+            error = S_ISDIR(info.st_mode) ? 0 : ENOTDIR;
+        }
+    }
+    folder[length] = kept;
+    return error;
+}
+
+enum gpume_exit gpume_job_make_folder(struct gpume_cli_job *job)
+{
+    const char *folder = job->folder;
+    size_t at = 0;
+    while (folder && folder[at]) {
+        at += strspn(folder + at, "/");
+        at += strcspn(folder + at, "/");
+        const int error = make_part(job, at);
+        if (error != 0) {
+            return gpume_refuse(GPUME_EXIT_FAILED, "%s: folder cannot be made: %s; %s", folder,
+                strerror(error), gpume_remedy(error, "choose another with -o DIR"));
+        }
+    }
+    return GPUME_EXIT_DONE;
+}
+
+/* Removes the folders that make_part made, if they are empty. */
+static void remove_folder(struct gpume_cli_job *job)
+{
+    char *folder = job->folder;
+    if (!folder || job->made_bytes == 0) {
+        return;
+    }
+    size_t length = strlen(folder);
+    while (length >= job->made_bytes) {
+        folder[length] = '\0';
+        (void)rmdir(folder); /* fails if it is not empty, and so do its parents */
+        while (length > 0 && folder[length - 1] == '/') {
+            length--;
+        }
+        while (length > 0 && folder[length - 1] != '/') {
+            length--;
+        }
+        while (length > 1 && folder[length - 1] == '/') {
+            length--;
+        }
+    }
+}
+
+/* --- frames, read ahead */
+
+#define RING 12u /* frames: those that are valid, and enough for unequal times of decoding */
+
+struct gpume_job_ahead {
+    struct gpume_source *source; /* left alone by the main thread until stop_reading */
+    uint64_t end;                /* frames to read in all */
+    struct gpume_luma_view views[RING];
+    int64_t times_us[RING];
+    bool running;
+    pthread_t thread;
+    pthread_mutex_t mutex; /* of all below; the thread writes to the next view, if it is returned */
+    pthread_cond_t changed;
+    uint64_t read, taken, returned; /* frames */
+    bool stop, ended;
+    int status; /* GPUME_OK: the thread has not failed and not reached the end of the input */
+};
+
+static void *read_frames(void *opaque)
+{
+    struct gpume_job_ahead *ahead = opaque;
+    pthread_mutex_lock(&ahead->mutex);
+    while (ahead->status == GPUME_OK && ahead->read < ahead->end && !ahead->stop) {
+        if (ahead->read - ahead->returned == RING) {
+            pthread_cond_wait(&ahead->changed, &ahead->mutex);
+            continue;
+        }
+        const uint64_t slot = ahead->read % RING;
+        pthread_mutex_unlock(&ahead->mutex);
+        const int status =
+            gpume_source_view(ahead->source, &ahead->views[slot], &ahead->times_us[slot]);
+        pthread_mutex_lock(&ahead->mutex);
+        ahead->status = status;
+        ahead->read += status == GPUME_OK;
+        pthread_cond_broadcast(&ahead->changed);
+    }
+    ahead->ended = true;
+    pthread_cond_broadcast(&ahead->changed);
+    pthread_mutex_unlock(&ahead->mutex);
+    return NULL;
+}
+
+static enum gpume_exit start_reading(struct gpume_cli_job *job)
+{
+    struct gpume_job_ahead *ahead = job->ahead = calloc(1, sizeof(*ahead));
+    bool complete = ahead != NULL;
+    for (uint32_t i = 0; i < RING && complete; i++) {
+        complete = gpume_luma_view_open(&ahead->views[i], &job->info);
+    }
+    if (!complete) {
+        return gpume_refuse(GPUME_EXIT_FAILED, "%s: out of memory for its frames", job->info.label);
+    }
+    ahead->source = job->source;
+    ahead->end = job->frames_max > 0 ? job->frames_max : UINT64_MAX;
+    pthread_mutex_init(&ahead->mutex, NULL);
+    pthread_cond_init(&ahead->changed, NULL);
+    ahead->running = pthread_create(&ahead->thread, NULL, read_frames, ahead) == 0;
+    if (!ahead->running) {
+        (void)gpume_log_no_thread(&gpume_console);
+    }
+    return ahead->running ? GPUME_EXIT_DONE : GPUME_EXIT_FAILED;
+}
+
+/* Waits for the next frame. False: there is none. */
+static bool next_frame(
+    struct gpume_job_ahead *ahead, const struct gpume_plane **plane, int64_t *time_us)
+{
+    pthread_mutex_lock(&ahead->mutex);
+    if (ahead->taken - ahead->returned == GPUME_JOB_HELD) {
+        ahead->returned++;
+        pthread_cond_broadcast(&ahead->changed);
+    }
+    while (ahead->read == ahead->taken && !ahead->ended) {
+        pthread_cond_wait(&ahead->changed, &ahead->mutex);
+    }
+    const bool found = ahead->read > ahead->taken;
+    const uint64_t slot = ahead->taken % RING;
+    ahead->taken += found;
+    pthread_mutex_unlock(&ahead->mutex);
+    *plane = &ahead->views[slot].plane;
+    *time_us = found ? ahead->times_us[slot] : 0;
+    return found;
+}
+
+/* Ends the thread, if it runs, and cancels the source if not all frames have been read. Returns
+ * what ended the reading, as gpume_source_read does; GPUME_OK: all frames that were asked for. */
+static int stop_reading(struct gpume_job_ahead *ahead)
+{
+    if (!ahead->running) {
+        return ahead->status;
+    }
+    pthread_mutex_lock(&ahead->mutex);
+    ahead->stop = true;
+    if (!ahead->ended) {
+        gpume_source_cancel(ahead->source);
+    }
+    pthread_cond_broadcast(&ahead->changed);
+    pthread_mutex_unlock(&ahead->mutex);
+    pthread_join(ahead->thread, NULL);
+    ahead->running = false;
+    pthread_cond_destroy(&ahead->changed);
+    pthread_mutex_destroy(&ahead->mutex);
+    return ahead->status;
+}
+
+/* --- the video */
+
+static void *load_drivers(void *opaque)
+{
+    uint32_t count = 0;
+    (void)opaque;
+    (void)gpume_list_devices(NULL, 0, &count);
+    return NULL;
+}
+
+enum gpume_exit gpume_job_open_video(struct gpume_cli_job *job, bool ahead)
+{
+    const struct gpume_params *params = job->params;
+    /* Opening a video and loading drivers take tens of milliseconds each, so they overlap. */
+    pthread_t loader;
+    const bool loading =
+        job->loads_drivers && pthread_create(&loader, NULL, load_drivers, NULL) == 0;
+    const int status = gpume_source_open_inputs(&job->source, &job->wanted, &job->info);
+    if (loading) {
+        pthread_join(loader, NULL);
+    }
+    if (status != GPUME_OK) {
+        return gpume_source_exit(status);
+    }
+    const uint64_t all = job->info.frames, most = job->frames_max;
+    gpume_progress_init(
+        &job->progress, job->common, most > 0 && (all == 0 || most < all) ? most : all);
+    job->progress.unit = "frames";
+    if (!ahead) {
+        return GPUME_EXIT_DONE;
+    }
+    (void)gpume_source_choice_divide(job->choice, params, job->source, job->frames_max,
+        params->backend != GPUME_BACKEND_CPU, UINT64_MAX);
+    return start_reading(job);
+}
+
+enum gpume_exit gpume_job_result(enum gpume_exit result)
+{
+    if (!gpume_signals_caught()) {
+        return result;
+    }
+    gpume_signals_say_interrupted();
+    return GPUME_EXIT_FAILED;
+}
+
+enum gpume_exit gpume_job_read(struct gpume_cli_job *job, gpume_job_take_fn take, void *client)
+{
+    const struct gpume_plane *plane;
+    int64_t time_us;
+    int taken = GPUME_OK;
+    gpume_signals_attach(job->ctx, job->source);
+    while (
+        taken == GPUME_OK && !gpume_signals_caught() && next_frame(job->ahead, &plane, &time_us)) {
+        job->frames++;
+        taken = take(client, plane, time_us);
+        gpume_progress_step(&job->progress, job->frames, (double)NAN);
+    }
+    const int status = stop_reading(job->ahead);
+    gpume_signals_keep();
+    gpume_progress_finish(&job->progress, job->frames);
+    if (status == GPUME_OK) {
+        gpume_source_warn(job->source); /* the end of the input was not reached */
+    }
+    return gpume_signals_caught() ? gpume_job_result(GPUME_EXIT_FAILED)
+           : taken != GPUME_OK    ? gpume_exit_of_engine(taken)
+           : status != GPUME_EOF  ? gpume_source_exit(status)
+                                  : GPUME_EXIT_DONE;
+}
+
+/* --- engines */
+
+enum gpume_exit gpume_job_open_engine(struct gpume_cli_job *job, const struct gpume_params *params)
+{
+    if (gpume_library_check(params) != GPUME_OK) { /* at this bit depth */
+        return GPUME_EXIT_USAGE;
+    }
+    int status = gpume_open(&job->ctx, params);
+    if (status == GPUME_OK && params->validate) { /* all that is there */
+        status = gpume_open_devices(job->ctx);
+    }
+    if (status == GPUME_OK) {
+        gpume_console_forget_error();
+    } else if (status == GPUME_INVALID) { /* the picture's size or a kernel: options are checked */
+        gpume_console_error_about(job->info.label);
+    }
+    return gpume_exit_of_engine(status);
+}
+
+struct gpume_lookahead_params gpume_job_lookahead(const struct gpume_cli_job *job)
+{
+    return (struct gpume_lookahead_params){
+        .width = job->info.width,
+        .height = job->info.height,
+        .lent = GPUME_JOB_HELD - 1,
+        .backend = job->params->backend,
+        .device = job->params->device,
+        .threads = job->params->threads,
+        .cache_dir = gpume_host_cache_folder(),
+        .log = gpume_library_log,
+    };
+}
+
+enum gpume_exit gpume_job_opened(const struct gpume_cli_job *job, int status, const char *engine)
+{
+    if (status == GPUME_OK) {
+        if (!gpume_signals_caught()) { /* else it is the line of --timeout */
+            gpume_console_forget_error();
+        }
+        gpume_console_info("engine: %s", engine);
+    } else if (status == GPUME_INVALID) {
+        gpume_console_error_about(job->info.label);
+    }
+    return gpume_exit_of_engine(status);
+}
+
+/* --- the job */
+
+enum gpume_exit gpume_job_open_output(struct gpume_cli_job *job, size_t index)
+{
+    struct gpume_job_output *output = &job->outputs[index];
+    const int status = gpume_out_open_in(&output->out, &job->set, output->path, &gpume_console);
+    return status == GPUME_INVALID ? GPUME_EXIT_USAGE : gpume_exit_of_writer(status);
+}
+
+enum gpume_exit gpume_job_complete(struct gpume_cli_job *job)
+{
+    int status = GPUME_OK;
+    for (size_t i = 0; i < job->output_count && status == GPUME_OK; i++) {
+        status = job->outputs[i].out ? gpume_out_finish(job->outputs[i].out) : GPUME_OK;
+    }
+    return gpume_exit_of_writer(status ? status : gpume_out_set_name(&job->set, &gpume_console));
+}
+
+/* Steps 1 to 3: a signal ends the program. */
+static enum gpume_exit begin(
+    struct gpume_cli_job *job, const struct gpume_job_work *work, void *client)
+{
+    job->set.overwrite = job->common->overwrite;
+    if (job->choice) {
+        job->wanted = gpume_source_options_make(job->common, job->choice, job->params);
+        job->inputs = job->common->inputs;
+        job->input_count = job->common->input_count;
+    }
+    enum gpume_exit result =
+        work->plan
+            ? work->plan(client)
+            : gpume_exit_of_writer(gpume_job_add(job, NULL, job->output ? job->output : "-"));
+    result = result ? result : gpume_job_check(job);
+    result = result || !job->choice ? result : gpume_job_open_video(job, work->take);
+    return result || !work->prepare ? result : work->prepare(client);
+}
+
+/* Steps 4 to 6. */
+static enum gpume_exit go_through(
+    struct gpume_cli_job *job, const struct gpume_job_work *work, void *client)
+{
+    enum gpume_exit result = GPUME_EXIT_DONE;
+    for (size_t i = 0; i < job->output_count && result == GPUME_EXIT_DONE; i++) {
+        result = job->outputs[i].ops ? result : gpume_job_open_output(job, i);
+    }
+    result = result || !work->open ? result : work->open(client);
+    if (result != GPUME_EXIT_DONE) {
+        return result;
+    }
+    result = work->take  ? gpume_job_read(job, work->take, client)
+             : work->run ? work->run(client)
+                         : GPUME_EXIT_DONE;
+    if (work->abandon) {
+        return result;
+    }
+    result = result || !work->finish ? result : work->finish(client);
+    return gpume_job_result(result);
+}
+
+/* The summary, and the names of what was written. */
+static enum gpume_exit conclude(
+    struct gpume_cli_job *job, const struct gpume_job_work *work, void *client)
+{
+    const int verbosity = job->common->verbosity;
+    const bool wanted = verbosity > 0 || (verbosity == 0 && !job->to_stdout);
+    FILE *stream = !wanted || job->common->form != GPUME_FORM_TABLE ? NULL
+                   : job->to_stdout                                 ? stderr
+                                                                    : stdout;
+    const enum gpume_exit result = work->conclude(client, stream);
+    for (size_t i = 0; i < job->output_count && stream; i++) {
+        if (!gpume_text_is_stdout(job->outputs[i].path)) {
+            gpume_console_print_written(job->outputs[i].path, stream);
+        }
+    }
+    return gpume_console_flush_output("the summary") ? result : GPUME_EXIT_FAILED;
+}
+
+enum gpume_exit gpume_job_run(
+    struct gpume_cli_job *job, const struct gpume_job_work *work, void *client)
+{
+    enum gpume_exit result = begin(job, work, client);
+    const bool begun = result == GPUME_EXIT_DONE;
+    if (begun && !job->unguarded) {
+        gpume_signals_attach(job->ctx, job->source);
+    }
+    result = begun ? go_through(job, work, client) : result;
+    gpume_signals_detach(); /* also after a failure, whose line may have to wait for its reader */
+    /* Closing may report messages of the validation layer. */
+    if (gpume_close(&job->ctx) != GPUME_OK && result == GPUME_EXIT_DONE) {
+        result = GPUME_EXIT_FAILED;
+    }
+    if (result != GPUME_EXIT_DONE) {
+        return begun && work->abandon ? work->abandon(client, result) : result;
+    }
+    result = work->complete ? work->complete(client) : gpume_job_complete(job);
+    return result ? result : conclude(job, work, client);
+}
+
+void gpume_job_close(struct gpume_cli_job *job)
+{
+    for (size_t i = 0; i < job->output_count; i++) {
+        gpume_sink_close(&job->sinks[i]);
+        gpume_out_close(&job->outputs[i].out);
+    }
+    remove_folder(job);
+    gpume_close(&job->ctx);
+    if (job->ahead) {
+        (void)stop_reading(job->ahead);
+    }
+    gpume_source_close(&job->source);
+    for (uint32_t i = 0; job->ahead && i < RING; i++) {
+        gpume_luma_view_close(&job->ahead->views[i]);
+    }
+    free(job->ahead);
+    for (size_t i = 0; i < job->output_count; i++) {
+        free(job->outputs[i].path);
+        free(job->outputs[i].plain);
+    }
+    free(job->folder);
+}

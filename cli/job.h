@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One job: what every command does that reads a video or writes outputs. A client names its outputs
+ * and gives functions, most of which it can leave out; the job calls them in this order:
+ *
+ *                                            function   a signal or the end of --timeout
+ *   1. the outputs are named, then checked   plan       ends the program: nothing was begun
+ *   2. the video is opened                              ends the program
+ *   3. what takes its frames is opened       prepare    ends the program
+ *   4. the outputs are opened                open       ends the video
+ *   5. frames are read                       take, run  ends the video; after 10 s the engine, too
+ *   6. the rest is written                   finish     is noted
+ *   7. outputs are completed, then named     complete   changes nothing
+ *   8. the closing summary is printed        conclude   changes nothing
+ *
+ * The first step that fails ends the job, after one line on standard error. Outputs have temporary
+ * names until step 7, so a job that fails leaves none, unless `abandon` keeps what is complete.
+ *
+ * Step 1 checks the outputs one by one, as they were added, and asks of each: Does its name suit
+ * its kind, and is it no folder? Is it another file than those that are read? Is the name of a
+ * partial result free? With --resume, can it be continued? Without -y or --resume, is there no such
+ * file? Then of all of them: are no two the same file, or both standard output? Is standard output
+ * free for the summary of --json? A job that writes to standard output only ends with its reader,
+ * without a word.
+ *
+ * Everything runs on the main thread, but frames of step 5 are decoded by another one, a few ahead,
+ * from step 2 on: while the client opens what takes them, and while it works. A client with `run`
+ * reads the source on its own. Signals and --timeout are taken by a third thread (signals.h).
+ */
+#ifndef GPUME_CLI_JOB_H
+#define GPUME_CLI_JOB_H
+
+#include "console.h"
+#include "encode/lookahead.h"
+#include "exit.h"
+#include "files/out.h"
+#include "files/out_set.h"
+#include "progress.h"
+#include "sinks/sink.h"
+#include "source_options.h"
+#include "video.h"
+
+#include <stdio.h>
+
+#define GPUME_JOB_HELD 4u /* frames that are valid: the last one taken, and those before it */
+#define GPUME_JOB_OUTPUTS_MAX 12u
+
+struct gpume_job_output {
+    const struct gpume_sink_ops *ops; /* checks the name; NULL: any name of a file will do */
+    char *path;                       /* as it was named */
+    char *plain;                      /* in a form that can be compared */
+    bool exists;                      /* before the job */
+    struct gpume_out *out;            /* closed with the job; see gpume_job_open_output */
+};
+
+/* The client sets the first members, the others start as zero. */
+struct gpume_cli_job {
+    const struct gpume_common_options *common;
+    const struct gpume_source_choice *choice; /* NULL: the job reads no video */
+    const struct gpume_params *params;        /* with a video: threads, memory_max, backend */
+    uint64_t frames_max;                      /* to read; 0: all */
+    const char *output;                       /* without `plan`: a file; NULL: standard output */
+    struct gpume_out_set set;                 /* overwrite follows -y */
+
+    /* Set by plan. */
+    struct gpume_source_options wanted; /* made from the options; colour and such may be added */
+    bool loads_drivers;                 /* those of Vulkan, while the video is opened */
+    struct gpume_sink_shape shape;      /* what names of outputs depend on */
+    bool leaves_partial;                /* outputs of an interrupted job are kept as NAME.partial */
+    bool resumes;                       /* outputs must be such that can be continued */
+    bool keeps;                         /* outputs that exist may be those to be continued */
+    const char *elsewhere;              /* for messages; NULL: "name" */
+    const char *const *inputs;          /* by default those of the command line */
+    uint32_t input_count;
+    bool unguarded; /* a signal ends the program in steps 4 to 6, too: nothing could be removed */
+
+    struct gpume_job_output outputs[GPUME_JOB_OUTPUTS_MAX];
+    size_t output_count;
+    struct gpume_sink *sinks[GPUME_JOB_OUTPUTS_MAX]; /* of these outputs, closed with the job; NULL:
+                                                        it has none */
+    bool to_stdout;                                  /* an output goes to standard output */
+    char *folder;      /* of outputs that the job names; NULL: there is none */
+    size_t made_bytes; /* of the outermost folder that the job made; 0: none */
+
+    struct gpume_source *source; /* from step 2 on */
+    struct gpume_source_info info;
+    gpume *ctx;      /* an engine that step 5 may wait for; closed after it */
+    uint64_t frames; /* taken so far */
+    struct gpume_progress progress;
+    struct gpume_job_ahead *ahead;
+};
+
+/* A job that reads a video, with the options that such commands have in common. */
+static inline struct gpume_cli_job gpume_job_of(const struct gpume_video_options *options)
+{
+    return (struct gpume_cli_job){
+        .common = &options->common,
+        .choice = &options->source,
+        .params = &options->params,
+        .frames_max = options->frames,
+        .output = options->output,
+        .set = {.together = true},
+    };
+}
+
+/* Takes a frame, which is valid until GPUME_JOB_HELD more are taken. A negative gpume_status ends
+ * the reading; it has been logged. */
+typedef int (*gpume_job_take_fn)(void *client, const struct gpume_plane *luma, int64_t time_us);
+
+/* Each may be NULL. Failures have been logged. */
+struct gpume_job_work {
+    enum gpume_exit (*plan)(void *client);
+    enum gpume_exit (*prepare)(void *client);
+    enum gpume_exit (*open)(void *client);
+    gpume_job_take_fn take;
+    enum gpume_exit (*run)(void *client); /* without take */
+    enum gpume_exit (*finish)(void *client);
+    enum gpume_exit (*complete)(void *client); /* NULL: gpume_job_complete */
+    /* stream: for a summary; NULL: none is wanted. */
+    enum gpume_exit (*conclude)(void *client, FILE *stream);
+    /* Steps 4 to 6 failed, or were interrupted, of which no line says anything yet. Returns the
+     * exit status. */
+    enum gpume_exit (*abandon)(void *client, enum gpume_exit result);
+};
+
+/* The whole job but for its end: gpume_job_close follows. */
+enum gpume_exit gpume_job_run(
+    struct gpume_cli_job *job, const struct gpume_job_work *work, void *client);
+
+void gpume_job_close(struct gpume_cli_job *job);
+
+/* Adds an output, in the order in which they are completed and get their names. The second names it
+ * in job->folder. GPUME_NOMEM, logged. */
+int gpume_job_add(struct gpume_cli_job *job, const struct gpume_sink_ops *ops, const char *path);
+int gpume_job_add_standard(
+    struct gpume_cli_job *job, const struct gpume_sink_ops *ops, const char *name);
+
+/* Step 1 after `plan`, which gpume_job_run takes itself. */
+enum gpume_exit gpume_job_check(struct gpume_cli_job *job);
+
+/* Is it a series of numbered files, each of which gets its name when it is complete? */
+bool gpume_job_is_series(const struct gpume_job_output *output);
+
+/* Could a later job continue it? */
+bool gpume_job_can_continue(const struct gpume_job_output *output);
+
+/* Opens outputs as files in the set, all that have no ops or the one of this index. Step 4 does so
+ * before `open`, for those without ops. */
+enum gpume_exit gpume_job_open_output(struct gpume_cli_job *job, size_t index);
+
+/* Makes job->folder and its parents. They are removed with the job if they are empty. */
+enum gpume_exit gpume_job_make_folder(struct gpume_cli_job *job);
+
+/* Opens an engine as job->ctx. */
+enum gpume_exit gpume_job_open_engine(struct gpume_cli_job *job, const struct gpume_params *params);
+
+/* Completes what gpume_job_open_output has opened, and gives all outputs of the set their names. */
+enum gpume_exit gpume_job_complete(struct gpume_cli_job *job);
+
+/* GPUME_EXIT_FAILED, after one line, if a signal or --timeout came; otherwise the result. */
+enum gpume_exit gpume_job_result(enum gpume_exit result);
+
+/* Steps 2 and 5 alone, for one that reads a video in the middle of a job. The second does not call
+ * `take` again after a signal, and then returns GPUME_EXIT_FAILED after one line. */
+enum gpume_exit gpume_job_open_video(struct gpume_cli_job *job, bool ahead);
+enum gpume_exit gpume_job_read(struct gpume_cli_job *job, gpume_job_take_fn take, void *client);
+
+/* What an analysis of the frames starts from; and what comes after it was opened, or could not be:
+ * names the engine for -v, or the video if the status is GPUME_INVALID, which is its fault. */
+struct gpume_lookahead_params gpume_job_lookahead(const struct gpume_cli_job *job);
+enum gpume_exit gpume_job_opened(const struct gpume_cli_job *job, int status, const char *engine);
+
+#endif
