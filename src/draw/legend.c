@@ -2,14 +2,176 @@
 #include "draw/legend.h"
 
 #include "base/grid.h"
-#include "draw/text.h"
 
 #include <cairo.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* --- letters: our own strokes, because fonts may be missing and differ between machines
+ *
+ * A glyph is a list of strokes, separated by blanks. A stroke is a list of points of two letters, x
+ * and y, from a to q. Capitals and digits reach from y = a to the base line m, small letters from
+ * e, and what hangs below it ends at q. The first and the last point of a stroke are its ends; the
+ * others are the control points of a quadratic spline, which a point given twice passes through as
+ * a corner.
+ */
+
+#define CAPITAL 12.0  /* units from a to m */
+#define GLYPH_GAP 3.5 /* units from a glyph to the next */
+#define BLANK 3.0     /* units of width */
+#define BOLD 7.0      /* heights of a capital in the width of a line */
+
+static const struct {
+    char character;
+    const char *strokes;
+} glyphs[] = {
+    {'0', "agaagagmamag"},
+    {'1', "bcdadadm"},
+    {'2', "adaagagfamamgm"},
+    {'3', "acaagagfcf cfgfgmamak"},
+    {'4', "fmfafaaiaigi"},
+    {'5', "faaaaaafafgegmamak"},
+    {'6', "faaaai aiaegegmamai"},
+    {'7', "aagagacm"},
+    {'8', "daaaafgfgada dfafamgmgfdf"},
+    {'9', "bmgmge gegiaiaagage"},
+    {'A', "ameaeaim bihi"},
+    {'B', "aaam aadadagaggdgdgag agdgdghghmdmdmam"},
+    {'a', "gegm ghgeaeamgmgj"},
+    {'b', "aaam ahaegegmamaj"},
+    {'c', "gggeaeamgmgk"},
+    {'d', "gagm ghgeaeamgmgj"},
+    {'e', "aigigigeaeamgmgk"},
+    {'f', "facacdcdcm aeee"},
+    {'g', "gegngngqaqao ghgeaeamgmgj"},
+    {'h', "aaam ahaegegigigm"},
+    {'i', "aeam abab"},
+    {'j', "cececocqaq cbcb"},
+    {'k', "aaam feai chgm"},
+    {'l', "aaam"},
+    {'m', "aeam ahaeeeeieiem eheeieiiiiim"},
+    {'n', "aeam ahaegegigigm"},
+    {'o', "aiaegegmamai"},
+    {'p', "aeaq ahaegegmamaj"},
+    {'q', "gegq ghgeaeamgmgj"},
+    {'r', "aeam aiaeee"},
+    {'s', "gggeaeaigigmamak"},
+    {'t', "cbcjcjcmfm aefe"},
+    {'u', "aeaiaiamgmgj gegm"},
+    {'v', "aedmdmge"},
+    {'w', "aecmcmeeeegmgmie"},
+    {'x', "aegm geam"},
+    {'y', "aedm gebq"},
+    {'z', "aegegeamamgm"},
+    {'.', "amam"},
+    {',', "bmao"},
+    {'-', "ahfh"},
+    {'=', "aggg ajgj"},
+    {'<', "geaiaigm"},
+    {'>', "aegigiam"},
+    {'/', "amga"},
+    {'%', "acaadadeaeac haam ekeihihmemek"},
+};
+
+static const char *strokes_of(char character)
+{
+    for (size_t i = 0; i < sizeof(glyphs) / sizeof(glyphs[0]); i++) {
+        if (glyphs[i].character == character) {
+            return glyphs[i].strokes;
+        }
+    }
+    return "";
+}
+
+static double glyph_width(const char *strokes)
+{
+    double width = *strokes ? 0 : BLANK;
+    for (; *strokes; strokes += *strokes == ' ' ? 1 : 2) {
+        const double x = *strokes - 'a';
+        width = *strokes != ' ' && x > width ? x : width;
+    }
+    return width;
+}
+
+/* The width of a line whose capitals have this height, in pixels. */
+static double text_width(const char *text, double height)
+{
+    double width = *text ? -GLYPH_GAP : 0;
+    for (; *text; text++) {
+        width += glyph_width(strokes_of(*text)) + GLYPH_GAP;
+    }
+    return width * height / CAPITAL;
+}
+
+struct point {
+    double x, y;
+};
+
+static struct point point_of(const char *stroke, size_t i)
+{
+    return (struct point){stroke[2 * i] - 'a', stroke[2 * i + 1] - 'a'};
+}
+
+static struct point between(struct point a, struct point b, double share)
+{
+    return (struct point){a.x + share * (b.x - a.x), a.y + share * (b.y - a.y)};
+}
+
+static void add_stroke(cairo_t *cairo, const char *stroke, size_t count)
+{
+    struct point at = point_of(stroke, 0);
+    cairo_move_to(cairo, at.x, at.y);
+    for (size_t i = 1; i + 1 < count; i++) {
+        const struct point control = point_of(stroke, i), next = point_of(stroke, i + 1);
+        const struct point end = i + 2 < count ? between(control, next, 0.5) : next;
+        const struct point first = between(at, control, 2.0 / 3),
+                           second = between(end, control, 2.0 / 3);
+        cairo_curve_to(cairo, first.x, first.y, second.x, second.y, end.x, end.y);
+        at = end;
+    }
+    if (count == 2) {
+        at = point_of(stroke, 1);
+        cairo_line_to(cairo, at.x, at.y);
+    }
+}
+
+static void add_glyph(cairo_t *cairo, const char *strokes)
+{
+    while (*strokes) {
+        const size_t letters = strcspn(strokes, " ");
+        add_stroke(cairo, strokes, letters / 2);
+        strokes += letters;
+        strokes += *strokes == ' ';
+    }
+}
+
+/* Draws a line in white. (x,y): the upper left corner of its first capital; `g` and its like reach
+ * a third of the height below the line. There are digits, small letters, A, B and . , - = < > / %;
+ * other characters are blanks. */
+static void draw_text(cairo_t *cairo, const char *text, double x, double y, double height)
+{
+    const double unit = height / CAPITAL, line = height / BOLD;
+    cairo_save(cairo);
+    cairo_translate(cairo, x, y);
+    cairo_scale(cairo, unit, unit);
+    cairo_new_path(cairo);
+    for (; *text; text++) {
+        const char *strokes = strokes_of(*text);
+        add_glyph(cairo, strokes);
+        cairo_translate(cairo, glyph_width(strokes) + GLYPH_GAP, 0);
+    }
+    cairo_restore(cairo);
+    cairo_set_source_rgb(cairo, 1, 1, 1);
+    cairo_set_line_width(cairo, line > 1 ? line : 1);
+    cairo_set_line_cap(cairo, CAIRO_LINE_CAP_ROUND);
+    cairo_set_line_join(cairo, CAIRO_LINE_JOIN_ROUND);
+    cairo_stroke(cairo);
+}
 
 /* --- keys: wheels are computed pixel by pixel; cairo draws ramps and labels */
 
@@ -68,13 +230,13 @@ static bool label_wheel(uint32_t *pixels, int side, int strip, double flow_max)
     cairo_surface_t *surface = cairo_image_surface_create_for_data(
         (unsigned char *)pixels, CAIRO_FORMAT_ARGB32, side, side + strip, stride);
     cairo_t *cairo = cairo_create(surface);
-    const double height = strip * 0.5, width = gpume_text_width(text, height);
+    const double height = strip * 0.5, width = text_width(text, height);
     const double pad = strip * 0.25, left = (side - width) / 2;
     cairo_set_source_rgba(cairo, 0, 0, 0, 0.6);
     cairo_rectangle(
         cairo, floor(left - pad), side + strip * 0.1, ceil(width + 2 * pad), strip * 0.9);
     cairo_fill(cairo);
-    gpume_text_draw(cairo, text, left, side + strip * 0.3, height);
+    draw_text(cairo, text, left, side + strip * 0.3, height);
     cairo_surface_flush(surface);
     const bool drawn = cairo_status(cairo) == CAIRO_STATUS_SUCCESS;
     cairo_destroy(cairo);
@@ -131,12 +293,12 @@ static void draw_key_ramp(
         cairo_fill(cairo);
     }
     if (label > 0) {
-        gpume_text_draw(cairo, ramp->title, pad, pad, label);
+        draw_text(cairo, ramp->title, pad, pad, label);
     }
     for (int i = 0; i < ramp->count; i++) {
-        const double text = gpume_text_width(ramp->labels[i], label);
+        const double text = text_width(ramp->labels[i], label);
         const double left = pad + ramp->places[i] * (inner - text);
-        gpume_text_draw(cairo, ramp->labels[i], left, height - pad - label, label);
+        draw_text(cairo, ramp->labels[i], left, height - pad - label, label);
     }
 }
 
@@ -295,7 +457,7 @@ static struct gpume_sprite *draw_legend(
             draw_legend_ramp(cairo, &rows[i], x, y, text);
         }
         const double words = rows[i].plain ? x : x + (LEGEND_RAMP + LEGEND_PAD) * text;
-        gpume_text_draw(cairo, rows[i].text, words, y, text);
+        draw_text(cairo, rows[i].text, words, y, text);
     }
     return gpume_sprite_end(cairo, width + margin, height + margin);
 }
@@ -309,7 +471,7 @@ struct gpume_sprite *gpume_legend_create(const struct gpume_legend_row *rows, si
     double words = 0;
     for (size_t i = 0; i < count; i++) {
         const double before = rows[i].plain ? 0 : (LEGEND_RAMP + LEGEND_PAD) * text;
-        words = fmax(words, before + gpume_text_width(rows[i].text, text));
+        words = fmax(words, before + text_width(rows[i].text, text));
     }
     const double across = ceil(words + 2 * LEGEND_PAD * text);
     const double down = ceil((LEGEND_LINE * ((double)count - 1) + 1.2 + 2 * LEGEND_PAD) * text);

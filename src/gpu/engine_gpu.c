@@ -108,12 +108,6 @@ static int choose_searches(struct engine *engine, const struct gpume_engine_gpu_
     return status;
 }
 
-static bool engine_prunes(const struct engine *engine)
-{
-    const struct gpume_memory_need *parts = engine->planned.needs.parts;
-    return parts[GPUME_MEMORY_BLOCK_SUMS].count > 0 || parts[GPUME_MEMORY_BOXES].count > 0;
-}
-
 /* times: before opening, with the device there, with the memory there. */
 static void log_times(const struct engine *engine, const uint64_t times[3], const char *how)
 {
@@ -132,7 +126,7 @@ static int open_parts(
 {
     engine->cache = (struct gpume_cache){engine->planned.plan.params.cache_dir, engine->gpu.log};
     gpume_device_cache_open(&engine->gpu, &engine->cache);
-    engine->pruning.possible = engine_prunes(engine);
+    engine->pruning.possible = gpume_plan_gpu_prunes(&engine->planned);
     engine->pruning.forced = rules->force_pruning;
     int status;
     GPUME_TRY(choose_searches(engine, rules));
@@ -369,7 +363,7 @@ static void engine_get_info(void *opaque, struct gpume_info *info)
     info->search = gpume_plan_searches_fast(&engine->planned.plan)
                        ? engine->choices[0].variant->name
                        : "general";
-    info->eliminates = engine_prunes(engine);
+    info->eliminates = gpume_plan_gpu_prunes(&engine->planned);
     info->host_bytes = engine->planned.bytes.host;
     info->device_bytes = engine->planned.bytes.device;
 }

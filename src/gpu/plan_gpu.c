@@ -9,6 +9,10 @@
 /* Bound larger, the same buffer was read five times slower on an NVIDIA H200 (driver 580). */
 #define WINDOW_BYTES (128ull << 20)
 
+#define WORK_DISCRETE (1ull << 38)   /* 15 milliseconds of a large GPU */
+#define WORK_INTEGRATED (1ull << 36) /* a tenth of a second of a small one */
+#define WORK_SOFTWARE (1ull << 32)   /* half a second of two processors */
+
 const struct gpume_stage_ops *const gpume_stages[] = {
     &gpume_stage_upload,
     &gpume_stage_prefilter,
@@ -34,6 +38,14 @@ const struct gpume_stage_ops *const gpume_stages[] = {
 };
 _Static_assert(sizeof(gpume_stages) / sizeof(*gpume_stages) == GPUME_STAGES_COUNT + 1, "counted");
 
+/* Pixel differences of one submission: a run can be ended between submissions only. */
+static uint64_t most_work(VkPhysicalDeviceType type)
+{
+    return type == VK_PHYSICAL_DEVICE_TYPE_CPU            ? WORK_SOFTWARE
+           : type == VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU ? WORK_DISCRETE
+                                                          : WORK_INTEGRATED;
+}
+
 static uint64_t range_of(const struct gpume_gpu *gpu)
 {
     return gpu->properties.limits.maxStorageBufferRange;
@@ -51,7 +63,7 @@ static int plan_for_device(const struct gpume_gpu *gpu, const struct gpume_param
         .window_bytes = gpume_min_u64(window_bytes ? window_bytes : WINDOW_BYTES, range),
         .align_bytes = 256,
         .batch_max = batch_max,
-        .batch_work = gpume_work_most(gpu->properties.deviceType),
+        .batch_work = most_work(gpu->properties.deviceType),
         .fast_references = true,
     };
     if (caps.window_bytes < range && gpume_plan_make(params, &caps, &silent, plan) == GPUME_OK &&
@@ -91,6 +103,43 @@ static void declare_needs(struct gpume_gpu *gpu, struct gpume_plan_gpu *planned)
     }
 }
 
+static VkDeviceSize place_arrays(const struct gpume_memory_needs *needs,
+    enum gpume_work_array first, enum gpume_work_array end, struct gpume_array_places *places)
+{
+    VkDeviceSize bytes = 0;
+    for (uint32_t array = first; array < end; array++) {
+        for (uint32_t layer = 0; layer < GPUME_LAYERS_MAX; layer++) {
+            places->offsets[array][layer] = bytes;
+            places->bytes[array][layer] = needs->arrays[array][layer];
+            bytes = gpume_round_up(bytes + needs->arrays[array][layer], GPUME_PART_ALIGN);
+        }
+    }
+    return bytes;
+}
+
+/* Gives arrays their places, and adds the buffers that hold them, for that many slots. */
+static struct gpume_array_places place_memory(struct gpume_memory_needs *needs, uint32_t slots)
+{
+    struct gpume_array_places places;
+    VkDeviceSize results = place_arrays(needs, GPUME_ARRAY_SUMS, GPUME_ARRAY_RESULTS, &places);
+    VkDeviceSize scratch = place_arrays(needs, GPUME_ARRAY_PARTIALS, GPUME_ARRAY_COUNT, &places);
+    gpume_need_buffers(needs, GPUME_MEMORY_RESULTS, GPUME_BUFFER_DEVICE, results, slots);
+    gpume_need_buffers(needs, GPUME_MEMORY_READBACK, GPUME_BUFFER_READBACK, results, slots);
+    gpume_need_buffers(needs, GPUME_MEMORY_SCRATCH, GPUME_BUFFER_DEVICE, scratch, slots);
+    return places;
+}
+
+static struct gpume_memory_bytes bytes_of(const struct gpume_memory_needs *needs)
+{
+    struct gpume_memory_bytes bytes = {0};
+    for (uint32_t i = 0; i < GPUME_MEMORY_PARTS; i++) {
+        const struct gpume_memory_need *need = &needs->parts[i];
+        bool device = need->kind == GPUME_BUFFER_DEVICE;
+        *(device ? &bytes.device : &bytes.host) += need->bytes * need->count;
+    }
+    return bytes;
+}
+
 void gpume_plan_gpu_needs(struct gpume_gpu *gpu, const struct gpume_engine_gpu_rules *rules,
     uint32_t slots, struct gpume_plan_gpu *planned)
 {
@@ -100,8 +149,8 @@ void gpume_plan_gpu_needs(struct gpume_gpu *gpu, const struct gpume_engine_gpu_r
         gpume_prune_plan(gpu, rules->force_pruning, WINDOW_BYTES, &planned->plan, &planned->layout);
     }
     declare_needs(gpu, planned);
-    planned->layout.arrays = gpume_memory_place(&planned->needs, slots);
-    planned->bytes = gpume_memory_bytes(&planned->needs);
+    planned->layout.arrays = place_memory(&planned->needs, slots);
+    planned->bytes = bytes_of(&planned->needs);
 }
 
 /* A quarter of the device's memory stays with others. */
@@ -151,10 +200,8 @@ int gpume_plan_gpu_make(struct gpume_gpu *gpu, const struct gpume_params *params
             plan->batch == 1 || (fits_memory(gpu, planned) && bound_bytes(plan) <= range_of(gpu));
         batch_max = plan->batch - 1;
     }
-    bool prunes_any = planned->needs.parts[GPUME_MEMORY_BLOCK_SUMS].count > 0 ||
-                      planned->needs.parts[GPUME_MEMORY_BOXES].count > 0;
-    GPUME_TRY(gpume_plan_check_memory(
-        plan, planned->bytes.host + planned->bytes.device, prunes_any, gpu->log));
+    GPUME_TRY(gpume_plan_check_memory(plan, planned->bytes.host + planned->bytes.device,
+        gpume_plan_gpu_prunes(planned), gpu->log));
     GPUME_TRY(check_ranges(gpu, plan));
 fail:
     return status;

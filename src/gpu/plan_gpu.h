@@ -16,6 +16,13 @@ struct gpume_plan_gpu {
     struct gpume_memory_bytes bytes; /* of all needs */
 };
 
+/* Whether the plan has sums that bound candidates. */
+static inline bool gpume_plan_gpu_prunes(const struct gpume_plan_gpu *planned)
+{
+    const struct gpume_memory_need *parts = planned->needs.parts;
+    return parts[GPUME_MEMORY_BLOCK_SUMS].count > 0 || parts[GPUME_MEMORY_BOXES].count > 0;
+}
+
 /* Stages in the order in which a submission takes them; NULL ends them. */
 extern const struct gpume_stage_ops *const gpume_stages[];
 #define GPUME_STAGES_COUNT 20u

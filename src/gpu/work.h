@@ -101,15 +101,6 @@ static inline void gpume_need_buffers(struct gpume_memory_needs *needs, uint32_t
     needs->parts[part] = (struct gpume_memory_need){kind, bytes, count};
 }
 
-/* Padded frames of a surface. */
-void gpume_need_surface(
-    struct gpume_memory_needs *needs, const struct gpume_plan *plan, enum gpume_surface surface);
-
-/* Gives arrays their places, and adds the buffers that hold them, for so many slots. */
-struct gpume_array_places gpume_memory_place(struct gpume_memory_needs *needs, uint32_t slots);
-
-struct gpume_memory_bytes gpume_memory_bytes(const struct gpume_memory_needs *needs);
-
 /* The struct is zeroed before. Call destroy after a failure too. */
 int gpume_memory_create(
     struct gpume_gpu *gpu, const struct gpume_memory_needs *needs, struct gpume_memory *memory);
@@ -173,9 +164,6 @@ static inline uint64_t gpume_work_reference(const struct gpume_task *task, uint3
 {
     return j == 0 ? task->reference : j <= task->more_count ? task->more[j - 1] : task->target;
 }
-
-/* Pixel differences of one submission: a run can be ended between submissions only. */
-uint64_t gpume_work_most(VkPhysicalDeviceType type);
 
 /* Upload buffers for copies of frames that lie in other engines' memory. */
 static inline uint32_t gpume_work_copies(const struct gpume_plan *plan)

@@ -52,14 +52,6 @@ static int transfer_create(
     return GPUME_OK;
 }
 
-static void transfer_destroy(struct gpume_gpu *gpu, struct transfer *transfer)
-{
-    for (uint32_t i = 0; i < TRANSFER_LANES; i++) {
-        gpume_slot_destroy(&transfer->lanes[i].slot);
-        gpume_buffer_destroy(gpu, &transfer->lanes[i].staging);
-    }
-}
-
 /* Waits until the lane is free; what it was reading is then with the caller. */
 static int free_lane(struct transfer *transfer, uint32_t i)
 {
@@ -135,9 +127,16 @@ static int transfer_read(struct transfer *transfer, const struct gpume_buffer *f
 
 /* --- reductions: kernels are made when they are first needed */
 
+#define REDUCTION_KERNELS (2 * 9 + 5)
+
 struct reductions {
-    struct gpume_kernel reduce[2][9]; /* sum or minimum; by bytes of an element, 8 for pairs */
-    struct gpume_kernel histogram[5]; /* by bytes of an element */
+    union {
+        struct {
+            struct gpume_kernel reduce[2][9]; /* sum or minimum; by bytes of an element, 8: pairs */
+            struct gpume_kernel histogram[5]; /* by bytes of an element */
+        };
+        struct gpume_kernel all[REDUCTION_KERNELS];
+    };
     struct gpume_buffer partials, results;
 };
 
@@ -186,20 +185,6 @@ static int reductions_prepare(
         gpu, array_reduce, sizeof(array_reduce), bytes, minimum, &kernels->reduce[minimum][bytes]));
     return prepare_kernel(
         gpu, array_reduce, sizeof(array_reduce), 8, minimum, &kernels->reduce[minimum][8]);
-}
-
-/* Zeroed is fine. */
-static void reductions_destroy(struct gpume_gpu *gpu, struct reductions *kernels)
-{
-    for (uint32_t i = 0; i < 9; i++) {
-        gpume_kernel_destroy(gpu, &kernels->reduce[0][i]);
-        gpume_kernel_destroy(gpu, &kernels->reduce[1][i]);
-    }
-    for (uint32_t i = 0; i < 5; i++) {
-        gpume_kernel_destroy(gpu, &kernels->histogram[i]);
-    }
-    gpume_buffer_destroy(gpu, &kernels->partials);
-    gpume_buffer_destroy(gpu, &kernels->results);
 }
 
 static void set_address(GPUME_U32 words[2], VkDeviceAddress address)
@@ -398,14 +383,6 @@ static void segment_sort_record(const struct segment_sort *sort, const struct gp
     }
 }
 
-/* Zeroed is fine. */
-static void segment_sort_destroy(struct gpume_gpu *gpu, struct segment_sort *sort)
-{
-    gpume_k_sort_destroy(&sort->sort);
-    gpume_buffer_destroy(gpu, &sort->scratch);
-    gpume_buffer_destroy(gpu, &sort->table);
-}
-
 /* --- the backend */
 
 #define QUAD_BYTES 16u /* kernels may read to the end_work of the last quad */
@@ -427,9 +404,18 @@ static int close_gpu(void *state)
     struct gpume_gpu *gpu = &compute->gpu;
     if (gpu->device) {
         (void)gpume_device_cache_save(gpu, &compute->cache);
-        segment_sort_destroy(gpu, &compute->sort);
-        reductions_destroy(gpu, &compute->kernels);
-        transfer_destroy(gpu, &compute->transfer);
+        gpume_k_sort_destroy(&compute->sort.sort);
+        gpume_buffer_destroy(gpu, &compute->sort.scratch);
+        gpume_buffer_destroy(gpu, &compute->sort.table);
+        for (uint32_t i = 0; i < REDUCTION_KERNELS; i++) {
+            gpume_kernel_destroy(gpu, &compute->kernels.all[i]);
+        }
+        gpume_buffer_destroy(gpu, &compute->kernels.partials);
+        gpume_buffer_destroy(gpu, &compute->kernels.results);
+        for (uint32_t i = 0; i < TRANSFER_LANES; i++) {
+            gpume_slot_destroy(&compute->transfer.lanes[i].slot);
+            gpume_buffer_destroy(gpu, &compute->transfer.lanes[i].staging);
+        }
         gpume_slot_destroy(&compute->slot);
         gpume_timeline_destroy(gpu, &compute->timeline);
     }
@@ -501,8 +487,8 @@ static void get_gpu_info(const void *state, struct gpume_compute_info *info)
     }
 }
 
-static int create_buffer(struct gpu_compute *compute, enum gpume_buffer_kind kind, uint64_t bytes,
-    struct gpume_buffer **out)
+static int create_array_buffer(struct gpu_compute *compute, enum gpume_buffer_kind kind,
+    uint64_t bytes, struct gpume_buffer **out)
 {
     struct gpume_buffer *buffer = calloc(1, sizeof(*buffer));
     if (!buffer) {
@@ -523,7 +509,7 @@ static int create_buffer(struct gpu_compute *compute, enum gpume_buffer_kind kin
 static int create_array(void *state, uint64_t bytes, void **memory)
 {
     struct gpume_buffer *buffer = NULL;
-    GPUME_CHECK(create_buffer(state, GPUME_BUFFER_DEVICE, bytes, &buffer));
+    GPUME_CHECK(create_array_buffer(state, GPUME_BUFFER_DEVICE, bytes, &buffer));
     *memory = buffer;
     return GPUME_OK;
 }
@@ -531,7 +517,7 @@ static int create_array(void *state, uint64_t bytes, void **memory)
 static int create_host_array(void *state, uint64_t bytes, void **memory, void **mapped)
 {
     struct gpume_buffer *buffer = NULL;
-    GPUME_CHECK(create_buffer(state, GPUME_BUFFER_SHARED, bytes, &buffer));
+    GPUME_CHECK(create_array_buffer(state, GPUME_BUFFER_SHARED, bytes, &buffer));
     *memory = buffer;
     *mapped = buffer->mapped;
     return GPUME_OK;

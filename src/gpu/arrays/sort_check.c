@@ -208,15 +208,6 @@ fail:
     return status;
 }
 
-static void check_destroy(struct sort_check *check)
-{
-    struct gpume_gpu *gpu = check->sort->gpu;
-    gpume_slot_destroy(&check->slot);
-    gpume_timeline_destroy(gpu, &check->timeline);
-    gpume_buffer_destroy(gpu, &check->scratch);
-    gpume_buffer_destroy(gpu, &check->words);
-}
-
 static int check_all(const struct gpume_k_sort *sort, const struct gpume_sort_task *tasks,
     uint32_t count, bool *right)
 {
@@ -226,7 +217,10 @@ static int check_all(const struct gpume_k_sort *sort, const struct gpume_sort_ta
     for (uint32_t i = 0; status == GPUME_OK && i < count && *right; i++) {
         status = check_task(&check, tasks[i], right);
     }
-    check_destroy(&check);
+    gpume_slot_destroy(&check.slot);
+    gpume_timeline_destroy(sort->gpu, &check.timeline);
+    gpume_buffer_destroy(sort->gpu, &check.scratch);
+    gpume_buffer_destroy(sort->gpu, &check.words);
     gpume_log_write(sort->gpu->log, GPUME_LOG_DEBUG, "sort checked in %.1f ms",
         (double)(gpume_clock_ns() - start) / 1e6);
     return status;

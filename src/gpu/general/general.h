@@ -41,13 +41,8 @@ bool gpume_general_wanted(const struct gpume_stage_setup *setup);
 struct gpume_general_push gpume_general_push_make(
     const struct gpume_work *work, const struct gpume_shape *layer);
 
-/* --- boxes: sums of boxes of the searched surface. A frame has as many planes of them as are
- * searched, and ranges of the sums behind them. */
-
-/* Words of a plane's sums: two sums in each at 8 bits, else one. */
-uint32_t gpume_boxes_plane_words(const struct gpume_plan *plan);
-/* Where a frame's sums and their ranges are; 0 if the run has none. */
-VkDeviceAddress gpume_boxes_frame(const struct gpume_work *work, uint64_t sequence);
-VkDeviceAddress gpume_boxes_ranges(const struct gpume_work *work, uint64_t sequence);
+/* Side of a box whose sums bound candidates: 8, where that leaves four boxes in each block; SATD's
+ * tiles need 4. */
+uint32_t gpume_boxes_side(const struct gpume_plan *plan);
 
 #endif

@@ -22,6 +22,19 @@ struct band_blocks {
     uint32_t band, first, step, count;
 };
 
+#define SEARCH_VIEWS 5u
+
+/* What a search sees of a band: target, reference, vectors, costs, fallback. */
+static void search_views(const struct gpume_work *work, const struct gpume_stage_setup *setup,
+    uint32_t band, struct gpume_view views[SEARCH_VIEWS], struct gpume_frames_push *push)
+{
+    gpume_work_frames(
+        work, setup->plan->searched, gpume_stage_layer(setup), band, &views[0], &views[1], push);
+    views[2] = gpume_work_array(work, gpume_work_found(work->plan, GPUME_ARRAY_VECTORS), 0);
+    views[3] = gpume_work_array(work, gpume_work_found(work->plan, GPUME_ARRAY_COSTS), 0);
+    views[4] = gpume_work_array(work, GPUME_ARRAY_FALLBACK, setup->layer);
+}
+
 /* --- any blocks
  *
  * The full search of any blocks. A job is four neighbouring dx at CHUNK neighbouring dy; a team of
@@ -54,14 +67,6 @@ struct jobs {
     uint32_t step; /* jobs of one dispatch */
 };
 
-static uint32_t team_max(const struct gpume_gpu *gpu, const struct gpume_shape *layer)
-{
-    if (gpu->properties.deviceType != VK_PHYSICAL_DEVICE_TYPE_CPU) {
-        return TEAM_GPU;
-    }
-    return layer->blocks < BLOCKS_CPU ? TEAM_CPU : 1;
-}
-
 static struct jobs jobs_of(const struct gpume_stage_setup *setup)
 {
     const struct gpume_shape *layer = gpume_stage_layer(setup);
@@ -70,7 +75,8 @@ static struct jobs jobs_of(const struct gpume_stage_setup *setup)
     uint32_t chunks = (uint32_t)gpume_div_up(span_y, CHUNK_MAX);
     struct jobs jobs = {.chunk = (uint32_t)gpume_div_up(span_y, chunks), .team = 1};
     jobs.count = setup->plan->dx_quads * chunks;
-    while (jobs.team < jobs.count && jobs.team < team_max(setup->gpu, layer)) {
+    uint32_t team_max = !processor ? TEAM_GPU : layer->blocks < BLOCKS_CPU ? TEAM_CPU : 1;
+    while (jobs.team < jobs.count && jobs.team < team_max) {
         jobs.team *= 2;
     }
     jobs.local = processor ? LOCAL_CPU : LOCAL_GPU;
@@ -86,7 +92,7 @@ static int quads_create(
     const struct gpume_stage_setup *setup, bool fallback, struct gpume_kernel *kernel)
 {
     static const struct gpume_kernel_code code =
-        GPUME_TASK_CODE(quads, GPUME_SEARCH_VIEWS, struct gpume_quads_push);
+        GPUME_TASK_CODE(quads, SEARCH_VIEWS, struct gpume_quads_push);
     struct jobs jobs = jobs_of(setup);
     /* (0,0) is 0, the last one as many as there are candidates */
     uint32_t order_bits = gpume_bit_width(setup->plan->candidates);
@@ -126,8 +132,8 @@ static void quads_record(const struct gpume_work *work, const struct gpume_stage
         .layer = gpume_work_layer(setup->plan, layer),
         .block_step = range->step,
     };
-    struct gpume_view views[GPUME_SEARCH_VIEWS];
-    gpume_stage_search_views(work, setup, range->band, views, &push.frames);
+    struct gpume_view views[SEARCH_VIEWS];
+    search_views(work, setup, range->band, views, &push.frames);
     gpume_slot_bind(work->slot, kernel, views);
     uint64_t job_pixels = 4ull * jobs.chunk * layer->block_w * layer->block_h;
     uint32_t step =
@@ -148,7 +154,7 @@ _Static_assert(sizeof(struct gpume_tile_push) == 16 * 4, "words without gaps, as
 #define FALLBACK_GROUPS 2048u
 #define GROUPS_MAX 65535u /* along x, on every device */
 
-#define TILE_CODE(name) GPUME_TASK_CODE(name, GPUME_SEARCH_VIEWS, struct gpume_tile_push)
+#define TILE_CODE(name) GPUME_TASK_CODE(name, SEARCH_VIEWS, struct gpume_tile_push)
 
 /* Every block of a band but those that tiles do not take; fallback: of all bands, those listed. */
 static int tiles_create(const struct gpume_stage_setup *setup, const struct gpume_tile *tile,
@@ -196,8 +202,8 @@ static void tiles_record(const struct gpume_work *work, const struct gpume_stage
         .tiles_x = (uint32_t)gpume_div_up(layer->blocks_x, tile->tile_x),
         .fallback_list = gpume_stage_fallback_list(setup),
     };
-    struct gpume_view views[GPUME_SEARCH_VIEWS];
-    gpume_stage_search_views(work, setup, band, views, &push.frames);
+    struct gpume_view views[SEARCH_VIEWS];
+    search_views(work, setup, band, views, &push.frames);
     gpume_slot_bind(work->slot, kernel, views);
     if (fallback) {
         gpume_slot_dispatch(work->slot, kernel, &push,
@@ -329,11 +335,16 @@ static void match_record(const struct gpume_gpu_stage *stage, const struct gpume
     }
 }
 
+static bool match_wanted(const struct gpume_stage_setup *setup)
+{
+    return gpume_plan_searches_fast(setup->plan);
+}
+
 const struct gpume_stage_ops gpume_stage_match = {
     .name = "match",
     .row = GPUME_ROW_MATCH,
     .of_layers = true,
-    .wanted = gpume_stage_wanted_fast,
+    .wanted = match_wanted,
     .needs = match_needs,
     .create = match_create,
     .used = used_unpruned,

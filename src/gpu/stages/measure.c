@@ -20,6 +20,12 @@
 _Static_assert(
     sizeof(struct gpume_predict_push) == 16 * 4, "words without gaps, as GLSL lays them");
 
+/* The general search measures in its own way. */
+static bool is_not_general(const struct gpume_stage_setup *setup)
+{
+    return !setup->plan->general;
+}
+
 uint32_t gpume_predict_groups(const struct gpume_plan *plan, uint64_t rows)
 {
     uint64_t quads = gpume_min_u64(rows, plan->params.height) * gpume_div_up(plan->params.width, 4);
@@ -111,7 +117,7 @@ const struct gpume_stage_ops gpume_stage_predict = {
     .name = "predict",
     .row = GPUME_ROW_REDUCE,
     .of_layers = true,
-    .wanted = gpume_stage_wanted_plain,
+    .wanted = is_not_general,
     .needs = predict_needs,
     .create = predict_create,
     .before = gpume_barrier_kernel_to_kernel,
@@ -165,7 +171,7 @@ const struct gpume_stage_ops gpume_stage_reduce = {
     .name = "reduce",
     .row = GPUME_ROW_REDUCE,
     .of_layers = true,
-    .wanted = gpume_stage_wanted_plain,
+    .wanted = is_not_general,
     .needs = reduce_needs,
     .code = &reduce_code,
     .binds = 1,
@@ -205,17 +211,13 @@ fail:
     return status;
 }
 
-/* Of the squares or rectangles whose blocks predict: one for each block of this layer, or, with
- * params.partition, one for each of its smallest squares. */
-static const struct gpume_shape *cells_of(const struct gpume_plan *plan)
-{
-    return plan->params.partition ? gpume_partition_smallest(plan) : &plan->layers[0];
-}
-
 static void measure_record(const struct gpume_gpu_stage *stage, const struct gpume_work *work)
 {
     const struct gpume_plan *plan = work->plan;
-    const struct gpume_shape *cells = cells_of(plan);
+    /* The squares or rectangles whose blocks predict: one for each block of this layer, or, with
+     * params.partition, one for each of its smallest squares. */
+    const struct gpume_shape *cells =
+        plan->params.partition ? gpume_partition_smallest(plan) : &plan->layers[0];
     uint32_t groups = gpume_predict_groups(plan, plan->params.height);
     const struct gpume_measure_push push = {
         .general = gpume_general_push_make(work, cells),

@@ -22,7 +22,7 @@
 #include "prune_wide_half16.inc"
 #include "prune_wide_half8.inc"
 
-static const struct gpume_pruning_layout *layout_of(const struct gpume_stage_setup *setup)
+static const struct gpume_pruning_layout *pruning_of(const struct gpume_stage_setup *setup)
 {
     return &setup->layout->pruning[setup->layer];
 }
@@ -69,15 +69,6 @@ static VkDeviceSize part_bytes(
                                    2; /* 16 bits each */
     VkDeviceSize bytes = gpume_round_up(plan->ring * frame, GPUME_PART_ALIGN);
     return part == GPUME_PRUNE_GROUPS ? bytes / 8 : bytes; /* 32 bits for every tile of 16 sums */
-}
-
-/* Bytes of the largest part of a layer's block sums. */
-static VkDeviceSize prune_part_most(const struct gpume_plan *plan, const struct gpume_shape *layer)
-{
-    VkDeviceSize sums = part_bytes(plan, layer, GPUME_PRUNE_QUARTERS);
-    return gpume_prune_in_rows(plan, layer)
-               ? sums
-               : gpume_max_u64(sums, part_bytes(plan, layer, GPUME_PRUNE_PATCHES));
 }
 
 static void place_part(const struct gpume_plan *plan, uint32_t layer, enum gpume_prune_part part,
@@ -153,8 +144,11 @@ void gpume_prune_plan(const struct gpume_gpu *gpu, bool always, uint64_t window_
     for (uint32_t i = 0; i < plan->layer_count; i++) {
         const struct gpume_shape *layer = &plan->layers[i];
         const uint64_t least = always ? 0 : gpume_prune_candidates_min(plan, layer, processor);
-        if (plan->candidates >= least && gpume_prune_supports(plan, layer) &&
-            prune_part_most(plan, layer) <= most) {
+        VkDeviceSize largest = part_bytes(plan, layer, GPUME_PRUNE_QUARTERS);
+        if (!gpume_prune_in_rows(plan, layer)) {
+            largest = gpume_max_u64(largest, part_bytes(plan, layer, GPUME_PRUNE_PATCHES));
+        }
+        if (plan->candidates >= least && gpume_prune_supports(plan, layer) && largest <= most) {
             place_part(plan, i, GPUME_PRUNE_QUARTERS, layout);
         }
     }
@@ -165,7 +159,7 @@ void gpume_prune_plan(const struct gpume_gpu *gpu, bool always, uint64_t window_
 static struct gpume_view view_of_part(const struct gpume_work *work,
     const struct gpume_stage_setup *setup, enum gpume_prune_part part)
 {
-    const struct gpume_pruning_layout *layout = layout_of(setup);
+    const struct gpume_pruning_layout *layout = pruning_of(setup);
     if (layout->bytes[part] == 0) {
         part = GPUME_PRUNE_QUARTERS;
     }
@@ -175,7 +169,7 @@ static struct gpume_view view_of_part(const struct gpume_work *work,
 
 static bool prune_wanted(const struct gpume_stage_setup *setup)
 {
-    return gpume_pruning_used(layout_of(setup));
+    return gpume_pruning_used(pruning_of(setup));
 }
 
 static bool prune_used(const struct gpume_gpu_stage *stage, const struct gpume_work *work)
@@ -199,7 +193,7 @@ static void prune_constants(
     constants[GPUME_SPEC_TEAM] = shape.team;
     constants[GPUME_SPEC_SEEDS] = shape.seeds;
     constants[GPUME_SPEC_ROWS] = shape.kind != GPUME_PRUNE_WIDE;
-    constants[GPUME_SPEC_SIXTEENTHS] = layout_of(setup)->makes[GPUME_PRUNE_SIXTEENTHS];
+    constants[GPUME_SPEC_SIXTEENTHS] = pruning_of(setup)->makes[GPUME_PRUNE_SIXTEENTHS];
 }
 
 /* Blocks that one dispatch may take.
@@ -250,15 +244,6 @@ static int block_sums_create(struct gpume_gpu_stage *stage)
     }
     prune_constants(&stage->setup, constants);
     return gpume_stage_kernel(&stage->setup, &code, constants, &stage->kernels[0]);
-}
-
-static bool is_first_pruned(const struct gpume_stage_setup *setup)
-{
-    uint32_t first = 0;
-    while (!gpume_pruning_used(&setup->layout->pruning[first])) {
-        first++;
-    }
-    return setup->layer == first;
 }
 
 /* The counts of every frame pair, which are one for all layers, and every layer's number of blocks
@@ -318,7 +303,11 @@ static void block_sums_record(const struct gpume_gpu_stage *stage, const struct 
     const struct gpume_stage_setup *setup = &stage->setup;
     const struct gpume_plan *plan = setup->plan;
     struct gpume_task_table *table = work->slot->uniforms.mapped;
-    if (is_first_pruned(setup)) {
+    uint32_t first = 0;
+    while (!gpume_pruning_used(&setup->layout->pruning[first])) {
+        first++;
+    }
+    if (setup->layer == first) {
         clear_counts(setup, work);
     }
     uint32_t list[2 * GPUME_TASKS_MAX];
@@ -333,7 +322,7 @@ static void block_sums_record(const struct gpume_gpu_stage *stage, const struct 
         .rows = plan->padded_rows,
         .sum_stride = prune_sum_stride(plan, gpume_stage_layer(setup)) / 4,
         .patch_stride = prune_patch_stride(plan),
-        .patches = layout_of(setup)->makes[GPUME_PRUNE_PATCHES] ? prune_patches(plan) : 0,
+        .patches = pruning_of(setup)->makes[GPUME_PRUNE_PATCHES] ? prune_patches(plan) : 0,
     };
     push.sum_quads = prune_sum_rows(plan) * push.sum_stride;
     struct gpume_view views[] = {

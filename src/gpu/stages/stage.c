@@ -19,16 +19,6 @@ _Static_assert((int)GPUME_METRIC_SAD == GPUME_SPEC_METRIC_SAD &&
     "as GLSL knows them");
 _Static_assert(GPUME_TASKS_BINDING == GPUME_KERNEL_UNIFORM_BINDING, "where task.glsl binds it");
 
-bool gpume_stage_wanted_fast(const struct gpume_stage_setup *setup)
-{
-    return gpume_plan_searches_fast(setup->plan);
-}
-
-bool gpume_stage_wanted_plain(const struct gpume_stage_setup *setup)
-{
-    return !setup->plan->general;
-}
-
 /* Processors that take the part of a GPU are slow at half floats. */
 bool gpume_stage_half(const struct gpume_gpu *gpu)
 {
@@ -109,16 +99,6 @@ int gpume_stage_kernel(const struct gpume_stage_setup *setup, const struct gpume
         .constant_count = GPUME_SPEC_COUNT,
     };
     return gpume_kernel_create(setup->gpu, &info, kernel);
-}
-
-void gpume_stage_search_views(const struct gpume_work *work, const struct gpume_stage_setup *setup,
-    uint32_t band, struct gpume_view views[GPUME_SEARCH_VIEWS], struct gpume_frames_push *push)
-{
-    gpume_work_frames(
-        work, setup->plan->searched, gpume_stage_layer(setup), band, &views[0], &views[1], push);
-    views[2] = gpume_work_array(work, gpume_work_found(work->plan, GPUME_ARRAY_VECTORS), 0);
-    views[3] = gpume_work_array(work, gpume_work_found(work->plan, GPUME_ARRAY_COSTS), 0);
-    views[4] = gpume_work_array(work, GPUME_ARRAY_FALLBACK, setup->layer);
 }
 
 uint32_t gpume_stage_blocks_per_dispatch(const struct gpume_stage_setup *setup, uint64_t block_work)

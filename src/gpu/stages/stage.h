@@ -73,11 +73,6 @@ extern const struct gpume_stage_ops gpume_stage_upload, gpume_stage_prefilter,
     gpume_stage_fallback, gpume_stage_predict, gpume_stage_reduce, gpume_stage_rank,
     gpume_stage_readback;
 
-/* For `wanted` of stages of the fast search, and of those that the general search always replaces.
- */
-bool gpume_stage_wanted_fast(const struct gpume_stage_setup *setup);
-bool gpume_stage_wanted_plain(const struct gpume_stage_setup *setup);
-
 static inline const struct gpume_shape *gpume_stage_layer(const struct gpume_stage_setup *setup)
 {
     return &setup->plan->layers[setup->layer];
@@ -130,12 +125,6 @@ static inline uint32_t gpume_stage_fallback_list(const struct gpume_stage_setup 
 {
     return gpume_work_pairs(setup->plan, setup->plan->batch) * gpume_stage_layer(setup)->blocks;
 }
-
-#define GPUME_SEARCH_VIEWS 5u
-
-/* What a search sees of a band: target, reference, vectors, costs, fallback. */
-void gpume_stage_search_views(const struct gpume_work *work, const struct gpume_stage_setup *setup,
-    uint32_t band, struct gpume_view views[GPUME_SEARCH_VIEWS], struct gpume_frames_push *push);
 
 /* Blocks of a layer that one dispatch may take where each costs so many pixel differences, so that
  * none keeps the device busy for long. */

@@ -23,6 +23,15 @@
 #include "upload16.inc"
 #include "upload8.inc"
 
+/* Padded frames of a surface. */
+static void need_surface(
+    struct gpume_memory_needs *needs, const struct gpume_plan *plan, enum gpume_surface surface)
+{
+    uint32_t together = plan->one_window ? plan->ring : 1;
+    gpume_need_buffers(needs, GPUME_MEMORY_SURFACES + surface, GPUME_BUFFER_DEVICE,
+        plan->surface_bytes * together, plan->ring / together);
+}
+
 /* --- padding
  *
  * Copies a plane of the picture's size into a padded frame of a surface and repeats its
@@ -107,7 +116,7 @@ static void upload_needs(const struct gpume_stage_setup *setup, struct gpume_mem
     const struct gpume_plan *plan = setup->plan;
     gpume_need_buffers(needs, GPUME_MEMORY_UPLOADS, GPUME_BUFFER_UPLOAD, plan->plane_bytes,
         plan->pool + gpume_work_copies(plan));
-    gpume_need_surface(needs, plan, GPUME_SURFACE_SOURCE);
+    need_surface(needs, plan, GPUME_SURFACE_SOURCE);
     needs->binds += plan->batch * pad_binds(plan);
 }
 
@@ -196,7 +205,7 @@ static void prefilter_needs(const struct gpume_stage_setup *setup, struct gpume_
     gpume_need_buffers(needs, GPUME_MEMORY_FILTER_TABLES, GPUME_BUFFER_DEVICE, TABLES_BYTES, 1);
     gpume_need_buffers(
         needs, GPUME_MEMORY_FILTER_PLANES, GPUME_BUFFER_DEVICE, plan->plane_bytes, plan->batch);
-    gpume_need_surface(needs, plan, GPUME_SURFACE_FILTERED);
+    need_surface(needs, plan, GPUME_SURFACE_FILTERED);
     needs->binds += plan->batch * (parts + pad_binds(plan));
 }
 

@@ -75,14 +75,6 @@ uint32_t gpume_match_variant_tiles(const struct gpume_match_variant *variant,
         plan, layer, variant->words, &limits, half ? 3 : 1, half ? 3 : 2, tiles);
 }
 
-/* Does the wanted shape suit the variant? If so, *tile is completed. */
-static bool takes_tile(const struct gpume_match_variant *variant, const struct gpume_gpu *gpu,
-    const struct gpume_plan *plan, const struct gpume_shape *layer, struct gpume_tile *tile)
-{
-    struct gpume_tile_limits limits = limits_of(gpu, GPUME_TILE_BLOCKS_MAX);
-    return variant->tiled && gpume_tile_complete(plan, layer, variant->words, &limits, tile);
-}
-
 int gpume_match_variant_list(
     const char *device, struct gpume_search_info *searches, uint32_t *count)
 {
@@ -451,7 +443,8 @@ static uint32_t add_contenders(struct gpume_gpu *gpu, const struct gpume_plan *p
     struct gpume_tile tiles[GPUME_VARIANT_TILES_MAX] = {*wanted};
     uint32_t count;
     if (wanted->chunk && variant->tiled) {
-        count = takes_tile(variant, gpu, plan, layer, &tiles[0]);
+        struct gpume_tile_limits limits = limits_of(gpu, GPUME_TILE_BLOCKS_MAX);
+        count = gpume_tile_complete(plan, layer, variant->words, &limits, &tiles[0]);
     } else {
         count = gpume_match_variant_tiles(variant, gpu, plan, layer, GPUME_TILE_BLOCKS_MAX, tiles);
     }

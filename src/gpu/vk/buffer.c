@@ -7,30 +7,24 @@
 /* Of buffers that share an allocation, at most: memory may be left in small pieces only. */
 #define SHARED_BYTES (32ull << 20)
 
+#define STORAGE VK_BUFFER_USAGE_STORAGE_BUFFER_BIT
+#define COPIED_FROM VK_BUFFER_USAGE_TRANSFER_SRC_BIT
+#define COPIED_TO VK_BUFFER_USAGE_TRANSFER_DST_BIT
+#define OF_HOST (VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT)
+#define CACHED VK_MEMORY_PROPERTY_HOST_CACHED_BIT
+#define OF_DEVICE VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT
+
 static const struct {
     VkBufferUsageFlags usage;
     VkMemoryPropertyFlags needed, wished;
 } kinds[] = {
-    [GPUME_BUFFER_DEVICE] = {VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
-                                 VK_BUFFER_USAGE_TRANSFER_DST_BIT,
-        0, VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT},
+    [GPUME_BUFFER_DEVICE] = {STORAGE | COPIED_FROM | COPIED_TO, 0, OF_DEVICE},
     /* Cached, because --check and the pictures read the frames as well. */
-    [GPUME_BUFFER_UPLOAD] = {VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT,
-        VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
-        VK_MEMORY_PROPERTY_HOST_CACHED_BIT},
-    [GPUME_BUFFER_READBACK] = {VK_BUFFER_USAGE_TRANSFER_DST_BIT,
-        VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
-        VK_MEMORY_PROPERTY_HOST_CACHED_BIT},
-    [GPUME_BUFFER_STAGING] = {VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT,
-        VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
-        VK_MEMORY_PROPERTY_HOST_CACHED_BIT},
-    [GPUME_BUFFER_SHARED] = {VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
-                                 VK_BUFFER_USAGE_TRANSFER_DST_BIT,
-        VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
-        VK_MEMORY_PROPERTY_HOST_CACHED_BIT},
-    [GPUME_BUFFER_UNIFORM] = {VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT,
-        VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,
-        VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT},
+    [GPUME_BUFFER_UPLOAD] = {STORAGE | COPIED_FROM, OF_HOST, CACHED},
+    [GPUME_BUFFER_READBACK] = {COPIED_TO, OF_HOST, CACHED},
+    [GPUME_BUFFER_STAGING] = {COPIED_FROM | COPIED_TO, OF_HOST, CACHED},
+    [GPUME_BUFFER_SHARED] = {STORAGE | COPIED_FROM | COPIED_TO, OF_HOST, CACHED},
+    [GPUME_BUFFER_UNIFORM] = {VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT, OF_HOST, OF_DEVICE},
 };
 
 /* The type with all that is needed and most of what is wished; UINT32_MAX if there is none. */
@@ -66,7 +60,7 @@ static bool has_address(const struct gpume_gpu *gpu, enum gpume_buffer_kind kind
     return gpu->addresses && (kind == GPUME_BUFFER_DEVICE || kind == GPUME_BUFFER_SHARED);
 }
 
-static int create(struct gpume_gpu *gpu, enum gpume_buffer_kind kind, VkDeviceSize bytes,
+static int create_buffer(struct gpume_gpu *gpu, enum gpume_buffer_kind kind, VkDeviceSize bytes,
     struct gpume_buffer *buffer)
 {
     const VkBufferCreateInfo info = {
@@ -85,7 +79,7 @@ static int create(struct gpume_gpu *gpu, enum gpume_buffer_kind kind, VkDeviceSi
 }
 
 /* Places a buffer behind others that end there. */
-static VkDeviceSize place(
+static VkDeviceSize place_buffer(
     struct gpume_gpu *gpu, const struct gpume_buffer *buffer, VkDeviceSize *end, uint32_t *types)
 {
     VkMemoryRequirements needs;
@@ -97,13 +91,13 @@ static VkDeviceSize place(
 }
 
 /* The memory of them all, which the first one owns. */
-static int allocate(struct gpume_gpu *gpu, enum gpume_buffer_kind kind, uint32_t count,
+static int allocate_group(struct gpume_gpu *gpu, enum gpume_buffer_kind kind, uint32_t count,
     struct gpume_buffer *buffers)
 {
     VkDeviceSize bytes = 0;
     uint32_t types = UINT32_MAX;
     for (uint32_t i = 0; i < count; i++) {
-        (void)place(gpu, &buffers[i], &bytes, &types);
+        (void)place_buffer(gpu, &buffers[i], &bytes, &types);
     }
     const VkMemoryAllocateFlagsInfo flags = {
         .sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO,
@@ -125,7 +119,7 @@ static int allocate(struct gpume_gpu *gpu, enum gpume_buffer_kind kind, uint32_t
     return gpume_vk_check(gpu->log, result, "vkAllocateMemory");
 }
 
-static int bind(struct gpume_gpu *gpu, enum gpume_buffer_kind kind, uint32_t count,
+static int bind_group(struct gpume_gpu *gpu, enum gpume_buffer_kind kind, uint32_t count,
     struct gpume_buffer *buffers)
 {
     const VkDeviceMemory memory = buffers[0].memory;
@@ -138,7 +132,7 @@ static int bind(struct gpume_gpu *gpu, enum gpume_buffer_kind kind, uint32_t cou
     }
     for (uint32_t i = 0; i < count; i++) {
         struct gpume_buffer *buffer = &buffers[i];
-        const VkDeviceSize begin = place(gpu, buffer, &end, &types);
+        const VkDeviceSize begin = place_buffer(gpu, buffer, &end, &types);
         GPUME_VK_TRY(gpu->log, vkBindBufferMemory(gpu->device, buffer->buffer, memory, begin));
         buffer->mapped = mapped ? (char *)mapped + begin : NULL;
         if (has_address(gpu, kind)) {
@@ -156,10 +150,10 @@ static int create_group(struct gpume_gpu *gpu, enum gpume_buffer_kind kind, VkDe
     uint32_t count, struct gpume_buffer *buffers)
 {
     for (uint32_t i = 0; i < count; i++) {
-        GPUME_CHECK(create(gpu, kind, bytes, &buffers[i]));
+        GPUME_CHECK(create_buffer(gpu, kind, bytes, &buffers[i]));
     }
-    GPUME_CHECK(allocate(gpu, kind, count, buffers));
-    return bind(gpu, kind, count, buffers);
+    GPUME_CHECK(allocate_group(gpu, kind, count, buffers));
+    return bind_group(gpu, kind, count, buffers);
 }
 
 int gpume_buffers_create(struct gpume_gpu *gpu, enum gpume_buffer_kind kind, VkDeviceSize bytes,

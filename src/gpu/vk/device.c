@@ -15,56 +15,38 @@
 
 /* --- results */
 
-static const char *result_text(VkResult result)
-{
-    switch (result) {
-    case VK_ERROR_OUT_OF_HOST_MEMORY:
-        return "out of host memory";
-    case VK_ERROR_OUT_OF_DEVICE_MEMORY:
-        return "out of device memory";
-    case VK_ERROR_INITIALIZATION_FAILED:
-        return "initialization failed";
-    case VK_ERROR_DEVICE_LOST:
-        return "device lost";
-    case VK_ERROR_LAYER_NOT_PRESENT:
-        return "layer not present";
-    case VK_ERROR_EXTENSION_NOT_PRESENT:
-        return "extension not present";
-    case VK_ERROR_FEATURE_NOT_PRESENT:
-        return "feature not present";
-    case VK_ERROR_INCOMPATIBLE_DRIVER:
-        return "no compatible driver";
-    case VK_TIMEOUT:
-        return "timeout";
-    default:
-        return "unexpected result";
-    }
-}
-
-static int result_status(VkResult result)
-{
-    switch (result) {
-    case VK_ERROR_OUT_OF_HOST_MEMORY:
-        return GPUME_NOMEM;
-    case VK_ERROR_DEVICE_LOST:
-        return GPUME_DEVICE_LOST;
-    default:
-        return GPUME_DEVICE;
-    }
-}
+static const struct {
+    VkResult result;
+    int status;
+    const char *text;
+} failures[] = {
+    {VK_ERROR_OUT_OF_HOST_MEMORY, GPUME_NOMEM, "out of host memory"},
+    {VK_ERROR_OUT_OF_DEVICE_MEMORY, GPUME_DEVICE, "out of device memory"},
+    {VK_ERROR_INITIALIZATION_FAILED, GPUME_DEVICE, "initialization failed"},
+    {VK_ERROR_DEVICE_LOST, GPUME_DEVICE_LOST, "device lost"},
+    {VK_ERROR_LAYER_NOT_PRESENT, GPUME_DEVICE, "layer not present"},
+    {VK_ERROR_EXTENSION_NOT_PRESENT, GPUME_DEVICE, "extension not present"},
+    {VK_ERROR_FEATURE_NOT_PRESENT, GPUME_DEVICE, "feature not present"},
+    {VK_ERROR_INCOMPATIBLE_DRIVER, GPUME_DEVICE, "no compatible driver"},
+    {VK_TIMEOUT, GPUME_DEVICE, "timeout"},
+    {VK_SUCCESS, GPUME_DEVICE, "unexpected result"}, /* any other */
+};
 
 int gpume_vk_check(const struct gpume_log *log, VkResult result, const char *what)
 {
     if (result >= 0 && result != VK_TIMEOUT) {
         return GPUME_OK;
     }
-    size_t name = 0; /* of the function in the call's text */
+    size_t i = 0, name = 0; /* of the function in the call's text */
+    while (failures[i].result != VK_SUCCESS && failures[i].result != result) {
+        i++;
+    }
     while (what[name] && what[name] != '(') {
         name++;
     }
     gpume_log_tell(log, GPUME_LOG_ERROR, gpume_about_two(NULL, NULL, GPUME_PARAM(backend), "cpu"),
-        "Vulkan: %.*s: %s (%d); try", (int)name, what, result_text(result), (int)result);
-    return result_status(result);
+        "Vulkan: %.*s: %s (%d); try", (int)name, what, failures[i].text, (int)result);
+    return failures[i].status;
 }
 
 /* --- the instance, and what is known of its devices */
@@ -86,23 +68,19 @@ static VkInstance shared_instance;
 #define VALIDATION_LAYER "VK_LAYER_KHRONOS_validation"
 static const char *const validation_layer = VALIDATION_LAYER;
 
-/* What the layer says of its settings where GPU-assisted validation is on, as layer 1.4.309
- * does: features that it enables for itself or does without (InternalWarning in layers/gpuav), and
- * that it is slow. What it finds in shaders has other names. */
-static bool is_of_layer(const VkDebugUtilsMessengerCallbackDataEXT *data)
-{
-    const char *name = data->pMessageIdName ? data->pMessageIdName : "";
-    return strcmp(name, "WARNING-GPU-Assisted-Validation") == 0 ||
-           strcmp(name, "VALIDATION-SETTINGS") == 0;
-}
-
 static VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlagBitsEXT severity,
     VkDebugUtilsMessageTypeFlagsEXT types, const VkDebugUtilsMessengerCallbackDataEXT *data,
     void *opaque)
 {
     struct gpume_gpu *gpu = opaque;
+    const char *name = data->pMessageIdName ? data->pMessageIdName : "";
+    /* What the layer says of its settings where GPU-assisted validation is on, as layer 1.4.309
+     * does: features that it enables for itself or does without (InternalWarning in layers/gpuav),
+     * and that it is slow. What it finds in shaders has other names. */
+    bool of_layer = strcmp(name, "WARNING-GPU-Assisted-Validation") == 0 ||
+                    strcmp(name, "VALIDATION-SETTINGS") == 0;
     /* The loader reports its own business, such as drivers it skips, as general messages. */
-    if ((types == VK_DEBUG_UTILS_MESSAGE_TYPE_GENERAL_BIT_EXT || is_of_layer(data)) &&
+    if ((types == VK_DEBUG_UTILS_MESSAGE_TYPE_GENERAL_BIT_EXT || of_layer) &&
         !(severity & VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT)) {
         return VK_FALSE;
     }
@@ -290,22 +268,6 @@ static uint32_t instance_compute_family(VkPhysicalDevice physical, uint32_t *tim
     return UINT32_MAX;
 }
 
-static enum gpume_device_type device_type(VkPhysicalDeviceType type)
-{
-    switch (type) {
-    case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU:
-        return GPUME_DEVICE_INTEGRATED;
-    case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU:
-        return GPUME_DEVICE_DISCRETE;
-    case VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU:
-        return GPUME_DEVICE_VIRTUAL;
-    case VK_PHYSICAL_DEVICE_TYPE_CPU:
-        return GPUME_DEVICE_SOFTWARE;
-    default:
-        return GPUME_DEVICE_OTHER;
-    }
-}
-
 /* Kernels that sort reach memory by address. Of a device with Vulkan 1.2. */
 static bool has_addresses(VkPhysicalDevice physical)
 {
@@ -354,7 +316,14 @@ static void describe_device(VkPhysicalDevice physical, struct gpume_device *devi
     }
     VkPhysicalDeviceMemoryProperties memory;
     vkGetPhysicalDeviceMemoryProperties(physical, &memory);
-    *device = (struct gpume_device){.type = device_type(first.deviceType)};
+    _Static_assert((int)GPUME_DEVICE_INTEGRATED == VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU &&
+                       (int)GPUME_DEVICE_DISCRETE == VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU &&
+                       (int)GPUME_DEVICE_VIRTUAL == VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU &&
+                       (int)GPUME_DEVICE_SOFTWARE == VK_PHYSICAL_DEVICE_TYPE_CPU,
+        "types as Vulkan numbers them");
+    const bool known = first.deviceType <= VK_PHYSICAL_DEVICE_TYPE_CPU;
+    *device = (struct gpume_device){
+        .type = known ? (enum gpume_device_type)first.deviceType : GPUME_DEVICE_OTHER};
     for (uint32_t i = 0; i < memory.memoryHeapCount; i++) {
         bool local = memory.memoryHeaps[i].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT;
         if (local && memory.memoryHeaps[i].size > device->memory_bytes) {
@@ -369,23 +338,6 @@ static void describe_device(VkPhysicalDevice physical, struct gpume_device *devi
         snprintf(device->driver, sizeof(device->driver), "%.250s", driver.driverName);
     }
     snprintf(device->unusable, sizeof(device->unusable), "%s", why_unusable(physical, &first));
-}
-
-/* How gladly a device is taken; 0 = not unless named. */
-static int preference(const struct gpume_device *device, bool software)
-{
-    switch (device->type) {
-    case GPUME_DEVICE_DISCRETE:
-        return 5;
-    case GPUME_DEVICE_INTEGRATED:
-        return 4;
-    case GPUME_DEVICE_VIRTUAL:
-        return 3;
-    case GPUME_DEVICE_OTHER:
-        return software ? 2 : 0;
-    default:
-        return software ? 1 : 0;
-    }
 }
 
 static bool contains(const char *text, const char *part)
@@ -418,12 +370,20 @@ static bool is_meant(const char *wanted, uint32_t index, const struct gpume_devi
 static int instance_choose(
     const struct gpume_device *devices, uint32_t count, const char *wanted, bool software)
 {
+    /* How gladly a device is taken, without and with software drivers; 0: not at all. */
+    static const int preferences[][2] = {
+        [GPUME_DEVICE_DISCRETE] = {5, 5},
+        [GPUME_DEVICE_INTEGRATED] = {4, 4},
+        [GPUME_DEVICE_VIRTUAL] = {3, 3},
+        [GPUME_DEVICE_OTHER] = {0, 2},
+        [GPUME_DEVICE_SOFTWARE] = {0, 1},
+    };
     int best = -1, best_preference = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (wanted ? !is_meant(wanted, i, &devices[i]) : devices[i].unusable[0] != '\0') {
             continue;
         }
-        int value = preference(&devices[i], software || wanted);
+        int value = preferences[devices[i].type][software || wanted];
         if (value > best_preference) {
             best_preference = value;
             best = (int)i;
@@ -554,26 +514,6 @@ static VkResult create_shared(const struct gpume_gpu *gpu, struct gpume_logical 
     return result;
 }
 
-/* Handles of physical devices differ from instance to instance, and one that validates has its own.
- * NULL: none. */
-static struct gpume_logical *find_shared(const struct gpume_gpu *gpu)
-{
-    struct gpume_logical *logical = gpu->instance_shared ? first_logical : NULL;
-    while (logical && !(logical->shared && logical->physical == gpu->physical)) {
-        logical = logical->next;
-    }
-    return logical;
-}
-
-static void unlink_logical(const struct gpume_logical *logical)
-{
-    struct gpume_logical **link = &first_logical;
-    while (*link != logical) {
-        link = &(*link)->next;
-    }
-    *link = logical->next;
-}
-
 /* After all that the context made on the device has been destroyed. Zeroed is fine. */
 static void logical_close(struct gpume_gpu *gpu)
 {
@@ -586,7 +526,11 @@ static void logical_close(struct gpume_gpu *gpu)
     pthread_mutex_lock(&logical_mutex);
     const bool last = --logical->users == 0;
     if (last) {
-        unlink_logical(logical);
+        struct gpume_logical **link = &first_logical;
+        while (*link != logical) {
+            link = &(*link)->next;
+        }
+        *link = logical->next;
     }
     pthread_mutex_unlock(&logical_mutex);
     if (last) { /* takes long, and other devices need not wait for it */
@@ -603,7 +547,12 @@ static int logical_open(struct gpume_gpu *gpu)
 {
     gpu->queue_family = instance_compute_family(gpu->physical, &gpu->timestamp_bits);
     pthread_mutex_lock(&logical_mutex);
-    gpu->logical = find_shared(gpu);
+    /* Handles of physical devices differ from instance to instance, and one that validates has its
+     * own. */
+    gpu->logical = gpu->instance_shared ? first_logical : NULL;
+    while (gpu->logical && !(gpu->logical->shared && gpu->logical->physical == gpu->physical)) {
+        gpu->logical = gpu->logical->next;
+    }
     gpu->logical = gpu->logical ? gpu->logical : add_logical(gpu);
     if (gpu->logical) {
         gpu->logical->users++;
