@@ -90,9 +90,7 @@ static void describe(struct gpume_reporting *reporting, const struct gpume_sourc
         .from_stream = true,
         .expected = info->frames,
         .stream = -1,
-        .rate_num = info->rate_num,
-        .rate_den = info->rate_den,
-        .full_range = info->full_range,
+        .video = info,
         .gain = 1,
         .gamma = 1,
         .take_colour = take_colour,
@@ -104,9 +102,6 @@ static void describe(struct gpume_reporting *reporting, const struct gpume_sourc
     };
     *summary = (struct gpume_summary){
         .run = &reporting->run,
-        .codec = info->codec,
-        .decoder = info->decoder,
-        .pixel_format = info->pixel_format,
         .blocks_x = reporting->layer.blocks_x,
         .blocks_y = reporting->layer.blocks_y,
     };

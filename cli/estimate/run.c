@@ -145,11 +145,7 @@ static void describe_run(struct estimate *estimate)
         .filter = options->source.filter,
         .stream = options->source.stream,
         .hwaccel = options->source.hwaccel,
-        .rate_num = estimate->job.info.rate_num,
-        .rate_den = estimate->job.info.rate_den,
-        .aspect_num = estimate->job.info.aspect_num,
-        .aspect_den = estimate->job.info.aspect_den,
-        .full_range = estimate->job.info.full_range,
+        .video = &estimate->job.info,
         .residual_signed = options->residual_signed,
         .gain = options->gain,
         .gamma = options->gamma,
@@ -165,12 +161,7 @@ static void describe_run(struct estimate *estimate)
         .summary = &estimate->summary,
         .log = gpume_console,
     };
-    estimate->summary = (struct gpume_summary){
-        .run = &estimate->run,
-        .codec = estimate->job.info.codec,
-        .decoder = estimate->job.info.decoder,
-        .pixel_format = estimate->job.info.pixel_format,
-    };
+    estimate->summary = (struct gpume_summary){.run = &estimate->run};
 }
 
 /* Prepares to resume the run after the last frame pair that its outputs hold. */

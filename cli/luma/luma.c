@@ -23,14 +23,14 @@ static enum gpume_exit write_head(void *client)
     struct luma *luma = client;
     const struct gpume_source_info *info = &luma->job.info;
     char comment[32];
+    struct gpume_source_info video = *info;
     const struct gpume_picture_options frames = {
         .width = info->width,
         .height = info->height,
         .bits = info->bits,
-        .rate_num = info->rate_num,
-        .rate_den = info->rate_den,
-        .full_range = info->full_range,
+        .video = &video,
     };
+    video.aspect_num = 0; /* is not stated */
     snprintf(comment, sizeof(comment), " XBITS=%" PRIu32, info->bits);
     luma->row = malloc((size_t)info->width * 2);
     if (!luma->row) {

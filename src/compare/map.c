@@ -111,14 +111,15 @@ static int open_picture(
     if (!map->pixels) {
         return gpume_log_nomem(&options->log, options->path);
     }
+    const struct gpume_source_info video = {
+        .rate_num = options->rate_num, .rate_den = options->rate_den};
     const struct gpume_picture_options picture = {
         .path = options->path,
         .width = options->width,
         .height = options->height,
         .bits = 8,
         .colour = true,
-        .rate_num = options->rate_num,
-        .rate_den = options->rate_den,
+        .video = &video,
         .set = &map->set,
         .log = options->log,
     };

@@ -71,7 +71,7 @@ struct gpume_picture {
     const struct picture_format *format;
     struct gpume_out *out;   /* NULL: numbered stills */
     struct gpume_out *claim; /* on the names of numbered stills */
-    struct gpume_encoding encode;
+    struct gpume_encoding encoding;
     uint8_t *row; /* of Y4M */
     /* Of a video. Frames keep the times that the caller gives, but each is at least one tick after
      * the previous one. */
@@ -87,7 +87,7 @@ struct gpume_picture {
 
 /* --- names: the extension is the format, %d numbers stills, and what is no file gets Y4M */
 
-static const struct picture_format *format_of(const char *path)
+static const struct picture_format *picture_format_of(const char *path)
 {
     const size_t count = sizeof formats / sizeof formats[0];
     const char *slash = strrchr(path, '/');
@@ -103,7 +103,7 @@ static const struct picture_format *format_of(const char *path)
 /* Returns what is wrong with the name and how to correct it, or NULL. */
 static const char *name_fault(const char *path, bool single, uint32_t bits, bool colour)
 {
-    const struct picture_format *format = format_of(path);
+    const struct picture_format *format = picture_format_of(path);
     const enum gpume_pattern_kind pattern = gpume_pattern_kind(path);
     if (!format) {
         return colour ? "unknown picture format; give .png .ppm .bmp .jpg with %d in the name, "
@@ -147,17 +147,48 @@ int gpume_picture_check_name(
 
 bool gpume_picture_can_continue(const char *path)
 {
-    const struct picture_format *format = format_of(path);
+    const struct picture_format *format = picture_format_of(path);
     return format && format->kind == Y4M && gpume_text_can_continue(path);
 }
 
 bool gpume_picture_is_series(const char *path)
 {
-    const struct picture_format *format = format_of(path);
+    const struct picture_format *format = picture_format_of(path);
     return format && format->kind == STILLS;
 }
 
+/* The shape of a pixel, which is not stated if it is square or unknown. */
+static AVRational stated_aspect(const struct gpume_source_info *video)
+{
+    const bool square = video->aspect_num == 0 || video->aspect_num == video->aspect_den;
+    return square ? (AVRational){0, 0}
+                  : (AVRational){(int)video->aspect_num, (int)video->aspect_den};
+}
+
 /* --- stills */
+
+/* An encoder of single pictures, at path or in memory. */
+static int open_still_encoder(struct gpume_encoding *encoding,
+    const struct gpume_picture_options *picture, const char *encoder, const char *settings,
+    enum AVPixelFormat format, const char *remedy)
+{
+    const struct gpume_encoding_options options = {
+        .label = picture->path,
+        .encoder = encoder,
+        .settings = settings,
+        .remedy = remedy,
+        .formats = {format, NONE},
+        .colour = picture->colour,
+        .width = picture->width,
+        .height = picture->height,
+        .full_range = true, /* these formats support no other range */
+        .threads = 1,       /* frame threads would delay the output */
+        .time_base = {1, 25},
+        .rate = {25, 1},
+        .log = picture->log,
+    };
+    return gpume_encoding_open(encoding, &options);
+}
 
 /* A single picture is completed with the run's other outputs, numbered ones one by one. */
 static int open_stills(struct gpume_picture *picture)
@@ -166,25 +197,6 @@ static int open_stills(struct gpume_picture *picture)
     char *name = NULL;
     const struct gpume_picture_options *options = &picture->options;
     const struct picture_format *format = picture->format;
-    const struct gpume_encoding_options encoding = {
-        .label = options->path,
-        .encoder = format->encoder,
-        .settings = format->settings,
-        .remedy = options->colour ? "choose another of .png .ppm .bmp .jpg"
-                                  : "choose another of .png .pgm .bmp .jpg",
-        .formats = {options->colour     ? format->colour
-                    : options->bits > 8 ? format->deep
-                                        : format->gray,
-            NONE},
-        .colour = options->colour,
-        .width = options->width,
-        .height = options->height,
-        .full_range = true, /* these formats support no other range */
-        .threads = 1,       /* frame threads would delay the output */
-        .time_base = {1, 25},
-        .rate = {25, 1},
-        .log = options->log,
-    };
     if (gpume_pattern_kind(options->path) != GPUME_PATTERN_PLAIN) {
         GPUME_TRY(
             gpume_out_open_claim(&picture->claim, options->set, options->path, &options->log));
@@ -193,7 +205,12 @@ static int open_stills(struct gpume_picture *picture)
         GPUME_TRY(name ? gpume_out_open_in(&picture->out, options->set, name, &options->log)
                        : gpume_log_nomem(&options->log, options->path));
     }
-    status = gpume_encoding_open(&picture->encode, &encoding);
+    status = open_still_encoder(&picture->encoding, options, format->encoder, format->settings,
+        options->colour     ? format->colour
+        : options->bits > 8 ? format->deep
+                            : format->gray,
+        options->colour ? "choose another of .png .ppm .bmp .jpg"
+                        : "choose another of .png .pgm .bmp .jpg");
 fail:
     free(name);
     return status;
@@ -206,16 +223,16 @@ static int write_still(
     char *name = NULL;
     struct gpume_out *one = NULL, *out = picture->out;
     const struct gpume_picture_options *options = &picture->options;
-    GPUME_TRY(gpume_encoding_send(&picture->encode, plane, (int64_t)(index & INT64_MAX)));
-    GPUME_TRY(gpume_encoding_receive(&picture->encode));
+    GPUME_TRY(gpume_encoding_send(&picture->encoding, plane, (int64_t)(index & INT64_MAX)));
+    GPUME_TRY(gpume_encoding_receive(&picture->encoding));
     if (!out) {
         name = gpume_pattern_name(options->path, index);
         GPUME_TRY(name ? gpume_out_open_one(&one, options->set, name, &options->log)
                        : gpume_log_nomem(&options->log, options->path));
         out = one;
     }
-    GPUME_TRY(
-        gpume_out_write(out, picture->encode.packet->data, (size_t)picture->encode.packet->size));
+    GPUME_TRY(gpume_out_write(
+        out, picture->encoding.packet->data, (size_t)picture->encoding.packet->size));
     GPUME_TRY(gpume_out_finish(out));
 fail:
     gpume_out_close(&one);
@@ -231,17 +248,19 @@ int gpume_y4m_write_head(
     static const char *const spaces[17] = {
         [8] = "mono", [9] = "mono9", [10] = "mono10", [12] = "mono12"};
     const char *gray = options->bits <= 16 ? spaces[options->bits] : NULL;
-    const bool known = options->rate_num > 0 && options->rate_den > 0;
+    const struct gpume_source_info *video = options->video;
+    const bool known = video->rate_num > 0 && video->rate_den > 0;
+    const AVRational aspect = stated_aspect(video);
     char line[200];
     const int bytes = snprintf(line, sizeof(line),
         "YUV4MPEG2 W%" PRIu32 " H%" PRIu32 " F%" PRIu32 ":%" PRIu32 " Ip A%" PRIu32 ":%" PRIu32
         " C%s XCOLORRANGE=%s%s\n",
-        options->width, options->height, known ? options->rate_num : 25,
-        known ? options->rate_den : 1, options->aspect_num, options->aspect_den,
+        options->width, options->height, known ? video->rate_num : 25, known ? video->rate_den : 1,
+        (uint32_t)aspect.num, (uint32_t)aspect.den,
         options->colour ? "444"
         : gray          ? gray
                         : "mono16",
-        options->full_range && !options->colour ? "FULL" : "LIMITED", comment);
+        video->full_range && !options->colour ? "FULL" : "LIMITED", comment);
     return gpume_out_write(out, line, (size_t)bytes);
 }
 
@@ -263,7 +282,7 @@ int gpume_y4m_write_luma(struct gpume_out *out, const struct gpume_plane *plane,
     return status;
 }
 
-static int open_y4m(struct gpume_picture *picture)
+static int open_y4m_picture(struct gpume_picture *picture)
 {
     const struct gpume_picture_options *options = &picture->options;
     picture->row = malloc((size_t)options->width * 2);
@@ -346,15 +365,16 @@ static int refuse_video(const struct gpume_picture *picture, const char *what, i
     if (picture->out_status != GPUME_OK) {
         return picture->out_status; /* logged already */
     }
-    return gpume_encoding_refuse(&picture->encode, what, error);
+    return gpume_encoding_refuse(&picture->encoding, what, error);
 }
 
 static int open_video_encoder(struct gpume_picture *picture)
 {
     const struct gpume_picture_options *options = &picture->options;
     const struct picture_format *format = picture->format;
-    bool known = options->rate_num > 0 && options->rate_den > 0 && options->rate_num < INT32_MAX &&
-                 options->rate_den < INT32_MAX;
+    const struct gpume_source_info *video = options->video;
+    const bool known = video->rate_num > 0 && video->rate_den > 0 && video->rate_num < INT32_MAX &&
+                       video->rate_den < INT32_MAX;
     const bool lossless = !format->settings; /* FFV1, whose settings depend on the size */
     /* FFV1's slices need a minimum size: in level 3, FFmpeg 5.1 loses pictures of one row. */
     bool small = options->width < SLICED_MIN || options->height < SLICED_MIN;
@@ -369,11 +389,11 @@ static int open_video_encoder(struct gpume_picture *picture)
         .height = options->height,
         .pad = !lossless,
         .colour = options->colour,
-        .full_range = options->colour ? lossless : options->full_range,
+        .full_range = options->colour ? lossless : video->full_range,
         .global_header = true, /* all containers need it */
         .time_base = {1, format->ticks},
-        .rate = {known ? (int)options->rate_num : 0, known ? (int)options->rate_den : 1},
-        .aspect = {(int)options->aspect_num, (int)options->aspect_den},
+        .rate = {known ? (int)video->rate_num : 0, known ? (int)video->rate_den : 1},
+        .aspect = stated_aspect(video),
         .log = options->log,
     };
     if (lossless && options->colour) {
@@ -385,7 +405,7 @@ static int open_video_encoder(struct gpume_picture *picture)
     if (known) {
         picture->step = av_rescale_q(1, av_inv_q(encoding.rate), encoding.time_base);
     }
-    return gpume_encoding_open(&picture->encode, &encoding);
+    return gpume_encoding_open(&picture->encoding, &encoding);
 }
 
 static int open_io(struct gpume_picture *picture)
@@ -412,7 +432,7 @@ static int open_video(struct gpume_picture *picture)
     const struct gpume_picture_options *options = &picture->options;
     GPUME_CHECK(open_video_encoder(picture));
     GPUME_CHECK(gpume_out_open_in(&picture->out, options->set, options->path, &options->log));
-    const AVCodecContext *codec = picture->encode.codec;
+    const AVCodecContext *codec = picture->encoding.codec;
     gpume_libav_quiet();
     int error = avformat_alloc_output_context2(&picture->muxer, NULL, picture->format->muxer, NULL);
     if (error < 0) {
@@ -439,12 +459,12 @@ static int open_video(struct gpume_picture *picture)
 static int write_packets(struct gpume_picture *picture)
 {
     for (;;) {
-        GPUME_CHECK(gpume_encoding_receive(&picture->encode));
-        AVPacket *packet = picture->encode.packet;
+        GPUME_CHECK(gpume_encoding_receive(&picture->encoding));
+        AVPacket *packet = picture->encoding.packet;
         packet->stream_index = 0;
         packet->duration = picture->step;
         av_packet_rescale_ts(
-            packet, picture->encode.codec->time_base, picture->muxer->streams[0]->time_base);
+            packet, picture->encoding.codec->time_base, picture->muxer->streams[0]->time_base);
         gpume_libav_quiet();
         int error = av_interleaved_write_frame(picture->muxer, packet);
         if (error < 0 || picture->out_status != GPUME_OK) {
@@ -456,20 +476,20 @@ static int write_packets(struct gpume_picture *picture)
 static int write_video(
     struct gpume_picture *picture, const struct gpume_plane *plane, int64_t time_us)
 {
-    int64_t pts = av_rescale_q(time_us, AV_TIME_BASE_Q, picture->encode.codec->time_base);
+    int64_t pts = av_rescale_q(time_us, AV_TIME_BASE_Q, picture->encoding.codec->time_base);
     if (picture->any && pts <= picture->last_pts) {
         pts = picture->last_pts + 1;
     }
     picture->any = true;
     picture->last_pts = pts;
-    GPUME_CHECK(gpume_encoding_send(&picture->encode, plane, pts));
+    GPUME_CHECK(gpume_encoding_send(&picture->encoding, plane, pts));
     const int status = write_packets(picture);
     return status == GPUME_AGAIN ? GPUME_OK : status;
 }
 
 static int finish_video(struct gpume_picture *picture)
 {
-    GPUME_CHECK(gpume_encoding_send(&picture->encode, NULL, 0));
+    GPUME_CHECK(gpume_encoding_send(&picture->encoding, NULL, 0));
     const int status = write_packets(picture);
     if (status != GPUME_EOF) {
         return status;
@@ -498,13 +518,10 @@ int gpume_picture_open(struct gpume_picture **result, const struct gpume_picture
         return gpume_log_nomem(&options->log, options->path);
     }
     picture->options = *options;
-    picture->format = format_of(options->path);
-    if (options->aspect_num == 0 || options->aspect_num == options->aspect_den) { /* not stated */
-        picture->options.aspect_num = picture->options.aspect_den = 0;
-    }
+    picture->format = picture_format_of(options->path);
     const int status = picture->format->kind == STILLS  ? open_stills(picture)
                        : picture->format->kind == VIDEO ? open_video(picture)
-                                                        : open_y4m(picture);
+                                                        : open_y4m_picture(picture);
     if (status != GPUME_OK) {
         gpume_picture_close(&picture);
     }
@@ -538,7 +555,7 @@ void gpume_picture_close(struct gpume_picture **pointer)
         return;
     }
     *pointer = NULL;
-    gpume_encoding_close(&picture->encode);
+    gpume_encoding_close(&picture->encoding);
     avformat_free_context(picture->muxer);
     if (picture->io) {
         av_freep(&picture->io->buffer);
@@ -553,35 +570,24 @@ void gpume_picture_close(struct gpume_picture **pointer)
 /* --- pictures in memory */
 
 struct gpume_still {
-    struct gpume_encoding encode;
+    struct gpume_encoding encoding;
     int64_t number; /* the encoder requires increasing times */
 };
 
 int gpume_still_open(struct gpume_still **still, const char *label, uint32_t width, uint32_t height,
     bool colour, bool lossless, const struct gpume_log *log)
 {
+    const struct gpume_picture_options options = {
+        .path = label, .width = width, .height = height, .colour = colour, .log = *log};
+    const enum AVPixelFormat png = colour ? AV_PIX_FMT_RGB24 : AV_PIX_FMT_GRAY8;
     struct gpume_still *self = calloc(1, sizeof *self);
     if (!self) {
         return gpume_log_nomem(log, label);
     }
-    const enum AVPixelFormat png = colour ? AV_PIX_FMT_RGB24 : AV_PIX_FMT_GRAY8;
     /* 472 is quality 4 of 1 (best) to 31: no visible block edges, at half the size of quality 2. */
-    const struct gpume_encoding_options options = {
-        .label = label,
-        .encoder = lossless ? "png" : "mjpeg",
-        .settings = lossless ? NULL : "flags=+qscale:global_quality=472",
-        .remedy = "write no HTML report, or one without pictures",
-        .formats = {lossless ? png : AV_PIX_FMT_YUVJ420P, AV_PIX_FMT_NONE},
-        .width = width,
-        .height = height,
-        .colour = colour,
-        .full_range = true,
-        .threads = 1,
-        .time_base = {1, 25},
-        .rate = {25, 1},
-        .log = *log,
-    };
-    const int status = gpume_encoding_open(&self->encode, &options);
+    const int status = open_still_encoder(&self->encoding, &options, lossless ? "png" : "mjpeg",
+        lossless ? NULL : "flags=+qscale:global_quality=472", lossless ? png : AV_PIX_FMT_YUVJ420P,
+        "write no HTML report, or one without pictures");
     if (status != GPUME_OK) {
         gpume_still_close(&self);
         return status;
@@ -593,19 +599,17 @@ int gpume_still_open(struct gpume_still **still, const char *label, uint32_t wid
 int gpume_still_encode(struct gpume_still *still, const struct gpume_plane *plane,
     const unsigned char **data, size_t *bytes)
 {
-    int status = gpume_encoding_send(&still->encode, plane, still->number++);
-    status = status ? status : gpume_encoding_receive(&still->encode);
-    if (status == GPUME_OK) {
-        *data = still->encode.packet->data;
-        *bytes = (size_t)still->encode.packet->size;
-    }
-    return status;
+    GPUME_CHECK(gpume_encoding_send(&still->encoding, plane, still->number++));
+    GPUME_CHECK(gpume_encoding_receive(&still->encoding));
+    *data = still->encoding.packet->data;
+    *bytes = (size_t)still->encoding.packet->size;
+    return GPUME_OK;
 }
 
 void gpume_still_close(struct gpume_still **still)
 {
     if (*still) {
-        gpume_encoding_close(&(*still)->encode);
+        gpume_encoding_close(&(*still)->encoding);
         free(*still);
         *still = NULL;
     }

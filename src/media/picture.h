@@ -11,12 +11,10 @@
 #ifndef GPUME_MEDIA_PICTURE_H
 #define GPUME_MEDIA_PICTURE_H
 
-#include "base/log.h"
 #include "files/out_set.h"
+#include "media/video.h"
 
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 struct gpume_out;
 struct gpume_picture;
@@ -24,10 +22,8 @@ struct gpume_picture;
 struct gpume_picture_options {
     const char *path; /* kept, not copied */
     uint32_t width, height, bits;
-    bool colour; /* planes hold R, G, B byte triples; bits is 8, full_range is ignored */
-    uint32_t rate_num, rate_den;     /* for formats that store it; 0 = unknown */
-    uint32_t aspect_num, aspect_den; /* of a pixel, for videos; 0 = unknown, as if square */
-    bool full_range;
+    bool colour; /* planes hold R, G, B byte triples; bits is 8, their range is full */
+    const struct gpume_source_info *video; /* rate, shape of a pixel, range; only for opening */
     struct gpume_out_set *set; /* numbered stills are completed one by one, and never partial */
     struct gpume_log log;
 };

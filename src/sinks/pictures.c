@@ -78,11 +78,7 @@ static int predicted_open(struct gpume_sink *sink)
         .width = run->params.width,
         .height = run->params.height,
         .bits = run->params.bits,
-        .rate_num = run->rate_num,
-        .rate_den = run->rate_den,
-        .aspect_num = run->aspect_num,
-        .aspect_den = run->aspect_den,
-        .full_range = run->full_range,
+        .video = run->video,
         .set = run->set,
         .log = run->log,
     };

@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct gpume_source_info;
 struct gpume_summary;
 struct gpume_vectors_format;
 
@@ -38,9 +39,7 @@ struct gpume_run {
     const char *filter;         /* NULL: none */
     int stream;                 /* -1: best */
     const char *hwaccel;        /* NULL: none */
-    uint32_t rate_num, rate_den;
-    uint32_t aspect_num, aspect_den; /* of a pixel of params.width x params.height; 0: unknown */
-    bool full_range;
+    const struct gpume_source_info *video; /* what is known of the input */
     bool residual_signed;
     double gain, gamma;             /* of residual and difference pictures; default 1, 1 */
     struct gpume_overlay_look look; /* of overlays */

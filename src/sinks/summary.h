@@ -47,9 +47,8 @@ struct gpume_summary_lane {
 #define GPUME_SUMMARY_LANES_MAX 40u /* more than a context takes */
 
 struct gpume_summary {
-    /* Before the first field. Strings outlive the summary. */
+    /* Before the first field */
     const struct gpume_run *run;
-    const char *codec, *decoder, *pixel_format;
 
     /* From gpume_get_info; copied, since the context is closed before the summary is written. */
     char backend[32], device[256], driver[256], search[32];

@@ -6,6 +6,7 @@
 #include "files/content.h"
 #include "files/json.h"
 #include "files/text_file.h"
+#include "media/video.h"
 #include "sinks/border.h"
 #include "sinks/summary_statistics.h"
 
@@ -56,23 +57,24 @@ static void put_file(struct gpume_json *json, const char *key, const char *path)
 static void put_source(struct gpume_json *json, const struct gpume_summary *summary)
 {
     const struct gpume_run *run = summary->run;
+    const struct gpume_source_info *video = run->video;
     char rate[32];
-    const bool known = run->rate_num > 0 && run->rate_den > 0;
-    snprintf(rate, sizeof(rate), "%" PRIu32 "/%" PRIu32, run->rate_num, run->rate_den);
+    const bool known = video->rate_num > 0 && video->rate_den > 0;
+    snprintf(rate, sizeof(rate), "%" PRIu32 "/%" PRIu32, video->rate_num, video->rate_den);
     put_file(json, "name", run->input);
     if (run->reference) {
         put_file(json, "reference", run->reference);
     }
-    gpume_json_text(json, "codec", summary->codec);
-    gpume_json_text(json, "decoder", summary->decoder);
-    gpume_json_text(json, "pixel_format", summary->pixel_format);
+    gpume_json_text(json, "codec", video->codec);
+    gpume_json_text(json, "decoder", video->decoder);
+    gpume_json_text(json, "pixel_format", video->pixel_format);
     gpume_json_count(json, "width", run->params.width);
     gpume_json_count(json, "height", run->params.height);
     gpume_json_count(json, "bits", run->params.bits);
-    gpume_json_truth(json, "full_range", run->full_range);
+    gpume_json_truth(json, "full_range", video->full_range);
     gpume_json_text(json, "frame_rate", known ? rate : NULL);
     gpume_json_real(json, "frames_per_second",
-        known ? (double)run->rate_num / (double)run->rate_den : (double)INFINITY, 6);
+        known ? (double)video->rate_num / (double)video->rate_den : (double)INFINITY, 6);
 }
 
 static void put_input(struct gpume_json *json, const struct gpume_summary *summary)

@@ -6,6 +6,7 @@
  */
 #include "base/checksum.h"
 #include "fuzz.h"
+#include "media/video.h"
 #include "resume/store.h"
 
 #define TEXT_MAX ((size_t)64 * 1024)
@@ -41,10 +42,14 @@ struct saved_run {
 
 static void fill(struct saved_run *saved, bool marked)
 {
+    static const struct gpume_source_info video = {.codec = "rawvideo"};
     *saved = (struct saved_run){
-        .run = {.input = "in.y4m", .params = {.block = 8, .device = "0"}, .stream = -1},
+        .run = {.input = "in.y4m",
+            .video = &video,
+            .params = {.block = 8, .device = "0"},
+            .stream = -1},
         .input = {.name = "1:2:", .files = UINT64_MAX},
-        .summary = {.run = &saved->run, .codec = "rawvideo", .targets = 3, .last_field = 3},
+        .summary = {.run = &saved->run, .targets = 3, .last_field = 3},
         .output = {.name = "vectors", .path = output_path, .marked = marked},
         .state = {.summary = &saved->summary,
             .input = &saved->input,

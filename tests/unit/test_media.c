@@ -47,6 +47,8 @@ static void draw(uint32_t frame, uint32_t bits)
     }
 }
 
+static const struct gpume_source_info rate_of_25 = {.rate_num = 25, .rate_den = 1};
+
 static int write_all(const char *path, uint32_t bits, uint32_t count)
 {
     const struct gpume_picture_options options = {
@@ -54,8 +56,7 @@ static int write_all(const char *path, uint32_t bits, uint32_t count)
         .width = WIDTH,
         .height = HEIGHT,
         .bits = bits,
-        .rate_num = 25,
-        .rate_den = 1,
+        .video = &rate_of_25,
         .set = &outputs,
         .log = counting_log,
     };
@@ -645,6 +646,7 @@ static void test_large_pictures(void)
             .width = 16384,
             .height = 16384,
             .bits = 8,
+            .video = &rate_of_25,
             .set = &outputs,
             .log = counting_log,
         };
