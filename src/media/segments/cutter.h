@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The state that the decoders of a video share: its packets, the segments found so far, and their
- * frames. One mutex and two condition variables guard it.
+ * frames. One mutex and two condition variables guard it. For segments.c, and for its test.
  */
 #ifndef GPUME_MEDIA_SEGMENTS_CUTTER_H
 #define GPUME_MEDIA_SEGMENTS_CUTTER_H
@@ -54,7 +54,6 @@ struct gpume_video_segment {
 
 struct gpume_cutter {
     const struct gpume_segments_options *options;
-    const char *label;
     pthread_mutex_t mutex;
     pthread_cond_t work;   /* for decoders */
     pthread_cond_t frames; /* for the one who takes frames */
@@ -74,43 +73,13 @@ struct gpume_cutter {
     bool stop;
 };
 
-/* GPUME_NOMEM; finish follows in any case. */
-int gpume_cutter_init(struct gpume_cutter *cutter, const struct gpume_segments_options *options);
-void gpume_cutter_finish(struct gpume_cutter *cutter);
-
-static inline struct gpume_video_segment *gpume_segment_at(
-    struct gpume_cutter *cutter, uint64_t number)
-{
-    return &cutter->ring[number % SEGMENTS_MAX];
-}
-
-/* The number of its first frame; it is closed, or the first one. */
-static inline uint64_t gpume_segment_frame(
-    const struct gpume_cutter *cutter, const struct gpume_video_segment *segment)
-{
-    return cutter->options->first_frame + segment->before + segment->leading;
-}
-
-/* All other functions need the mutex, or the only thread. */
-
-/* Reads a packet. Other threads may have the mutex meanwhile. */
-void gpume_cutter_read(struct gpume_cutter *cutter);
-
-/* Drops packets that no decoder may still take. */
-void gpume_cutter_drop(struct gpume_cutter *cutter);
+/* All functions need the mutex, or the only thread. */
 
 /* From this segment on its decoder goes on alone. why: a constant, for the note about it. */
 void gpume_cutter_end_with(struct gpume_cutter *cutter, uint64_t number, const char *why);
 
-/* Logs that note when the segment is delivered: until then an earlier one may take its place. */
-void gpume_cutter_tell_end(struct gpume_cutter *cutter);
-
 /* A decoder cannot be opened. */
 void gpume_cutter_lose_decoder(struct gpume_cutter *cutter);
-
-/* Whether the decoder of this segment has become useless. */
-bool gpume_cutter_is_beyond(
-    const struct gpume_cutter *cutter, const struct gpume_video_segment *segment);
 
 /* Whether a frame of this segment may be added to those that wait. */
 bool gpume_cutter_has_room(

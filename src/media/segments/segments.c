@@ -16,6 +16,7 @@
 #include "base/status.h"
 #include "media/luma.h"
 #include "media/packets.h"
+#include "media/seek.h"
 #include "media/segments/cutter.h"
 
 #include <inttypes.h>
@@ -34,6 +35,8 @@
 #define WAITING_MIN 24u  /* fewer would keep decoders from working side by side */
 #define PACKETS_SHARE 8u /* part of the memory that packets take */
 #define THREADS_MAX 16u  /* as many as FFmpeg would choose */
+#define PACKETS_MIN 64u  /* of a segment: what is decoded twice is few in comparison */
+#define HEAD_FRAMES 16u  /* may always wait of the segment that is delivered */
 
 /* A decoder of several: its thread takes segments from the cutter and decodes them. */
 struct worker {
@@ -128,6 +131,299 @@ bool gpume_frames_are_alike(const AVFrame *a, const AVFrame *b)
     return same && !(has_palette && memcmp(a->data[1], b->data[1], AVPALETTE_SIZE) != 0);
 }
 
+/* --- frames that wait */
+
+static void append_place(struct gpume_waiting *list, struct gpume_waiting_frame *place)
+{
+    place->next = NULL;
+    if (list->newest) {
+        list->newest->next = place;
+    } else {
+        list->oldest = place;
+    }
+    list->newest = place;
+    list->count++;
+}
+
+static struct gpume_waiting_frame *pop_place(struct gpume_waiting *list)
+{
+    struct gpume_waiting_frame *place = list->oldest;
+    list->oldest = place->next;
+    list->newest = list->oldest ? list->newest : NULL;
+    list->count--;
+    return place;
+}
+
+int gpume_waiting_init(struct gpume_waiting_places *places, uint32_t count)
+{
+    places->all = calloc(count, sizeof(*places->all));
+    if (!places->all) {
+        return GPUME_NOMEM;
+    }
+    for (; places->count < count; places->count++) {
+        struct gpume_waiting_frame *place = &places->all[places->count];
+        place->frame = av_frame_alloc();
+        if (!place->frame) {
+            return GPUME_NOMEM;
+        }
+        append_place(&places->free, place);
+    }
+    return GPUME_OK;
+}
+
+void gpume_waiting_finish(struct gpume_waiting_places *places)
+{
+    for (uint32_t i = 0; i < places->count; i++) {
+        av_frame_free(&places->all[i].frame);
+    }
+    free(places->all);
+    *places = (struct gpume_waiting_places){0};
+}
+
+void gpume_waiting_put(struct gpume_waiting *list, struct gpume_waiting_places *places,
+    AVFrame *frame, const struct gpume_damage *damage)
+{
+    struct gpume_waiting_frame *place = pop_place(&places->free);
+    av_frame_move_ref(place->frame, frame);
+    place->damage = *damage;
+    append_place(list, place);
+}
+
+struct gpume_damage gpume_waiting_take(
+    struct gpume_waiting *list, struct gpume_waiting_places *places, AVFrame *frame)
+{
+    struct gpume_waiting_frame *place = pop_place(list);
+    av_frame_move_ref(frame, place->frame);
+    append_place(&places->free, place);
+    return place->damage;
+}
+
+void gpume_waiting_join(struct gpume_waiting *list, struct gpume_waiting *from)
+{
+    while (from->count > 0) {
+        append_place(list, pop_place(from));
+    }
+}
+
+void gpume_waiting_clear(struct gpume_waiting *list, struct gpume_waiting_places *places)
+{
+    while (list->count > 0) {
+        struct gpume_waiting_frame *place = pop_place(list);
+        av_frame_unref(place->frame);
+        append_place(&places->free, place);
+    }
+}
+
+/* --- what they share: all functions but the first two need the mutex */
+
+/* GPUME_NOMEM; finish follows in any case. */
+static int init_cutter(struct gpume_cutter *cutter, const struct gpume_segments_options *options)
+{
+    const struct gpume_division *division = &options->division;
+    *cutter = (struct gpume_cutter){
+        .options = options,
+        .packet_bytes = division->bytes / PACKETS_SHARE,
+        .taken = 1,
+        .found = 1,
+        .last = UINT64_MAX,
+        .room = division->frames,
+        .others = division->decoders - 1,
+    };
+    cutter->ring[0] = (struct gpume_video_segment){.start = INT64_MIN,
+        .packets = gpume_scan_taken(options->scan),
+        .status = GPUME_OK,
+        .taken = true};
+    memset(cutter->at, 0xff, sizeof(cutter->at)); /* idle */
+    cutter->at[0] = 0;
+    pthread_mutex_init(&cutter->mutex, NULL);
+    pthread_cond_init(&cutter->work, NULL);
+    pthread_cond_init(&cutter->frames, NULL);
+    cutter->fresh = av_packet_alloc();
+    return cutter->fresh ? gpume_waiting_init(&cutter->places,
+                               cutter->room + HEAD_FRAMES +
+                                   2 * GPUME_SEGMENTS_OVERLAP * (division->decoders + 1))
+                         : GPUME_NOMEM;
+}
+
+static void finish_cutter(struct gpume_cutter *cutter)
+{
+    gpume_waiting_finish(&cutter->places);
+    gpume_backlog_finish(&cutter->backlog);
+    av_packet_free(&cutter->fresh);
+    pthread_cond_destroy(&cutter->frames);
+    pthread_cond_destroy(&cutter->work);
+    pthread_mutex_destroy(&cutter->mutex);
+}
+
+static struct gpume_video_segment *segment_at(struct gpume_cutter *cutter, uint64_t number)
+{
+    return &cutter->ring[number % SEGMENTS_MAX];
+}
+
+/* The number of its first frame; it is closed, or the first one. */
+static uint64_t first_frame_of(
+    const struct gpume_cutter *cutter, const struct gpume_video_segment *segment)
+{
+    return cutter->options->first_frame + segment->before + segment->leading;
+}
+
+void gpume_cutter_end_with(struct gpume_cutter *cutter, uint64_t number, const char *why)
+{
+    if (number >= cutter->last) {
+        return;
+    }
+    cutter->last = number;
+    cutter->why = why;
+    pthread_cond_broadcast(&cutter->work);
+    pthread_cond_broadcast(&cutter->frames);
+}
+
+/* Logs that note when the segment is delivered: until then an earlier one may take its place. */
+static void tell_end(struct gpume_cutter *cutter)
+{
+    if (cutter->head == cutter->last && cutter->why) {
+        const struct gpume_video_segment *segment = segment_at(cutter, cutter->head);
+        gpume_log_write(&cutter->options->log,
+            cutter->options->division.asked ? GPUME_LOG_WARNING : GPUME_LOG_INFO,
+            "%s: one decoder takes all frames from %" PRIu64 " on: %s",
+            cutter->options->packets->label, first_frame_of(cutter, segment), cutter->why);
+        cutter->why = NULL;
+    }
+}
+
+/* The last of the others: so the first one is still in its first segment. */
+void gpume_cutter_lose_decoder(struct gpume_cutter *cutter)
+{
+    cutter->others--;
+    if (cutter->others == 0) {
+        gpume_cutter_end_with(cutter, 0, "no other decoder can be opened");
+    }
+}
+
+static struct gpume_video_segment *newest(struct gpume_cutter *cutter)
+{
+    return segment_at(cutter, cutter->found - 1);
+}
+
+/* No decoder begins with the newest segment. */
+static void end_before_newest(struct gpume_cutter *cutter, const char *why)
+{
+    const uint64_t number = newest(cutter)->number;
+    gpume_cutter_end_with(cutter, number > 0 ? number - 1 : 0, why);
+}
+
+/* Assigns the fresh packet to a segment. restarts: a decoder can begin with it. */
+static void assign_packet(struct gpume_cutter *cutter, bool restarts)
+{
+    const AVPacket *packet = cutter->fresh;
+    if (restarts && newest(cutter)->packets >= PACKETS_MIN &&
+        cutter->found - cutter->head < SEGMENTS_MAX) {
+        const struct gpume_video_segment *before = newest(cutter);
+        newest(cutter)->closed = true;
+        *segment_at(cutter, cutter->found) = (struct gpume_video_segment){
+            .number = cutter->found,
+            .first = cutter->backlog.end,
+            .start = packet->pts,
+            .before = before->before + before->packets,
+            .status = GPUME_OK,
+        };
+        cutter->found++;
+    }
+    struct gpume_video_segment *segment = newest(cutter);
+    segment->leading += packet->pts < segment->start;
+    segment->packets++;
+}
+
+static void end_reading(struct gpume_cutter *cutter, int status)
+{
+    if (status != GPUME_EOF) {
+        end_before_newest(cutter, "reading it fails");
+    } else if (cutter->found == 1) {
+        gpume_cutter_end_with(
+            cutter, 0, "it is too short, or no decoder can begin at its key frames");
+    }
+    newest(cutter)->closed = true;
+}
+
+/* Reads a packet. Other threads may have the mutex meanwhile. */
+static void read_packet_ahead(struct gpume_cutter *cutter)
+{
+    struct gpume_scan *scan = cutter->options->scan;
+    const bool divided = cutter->last == UINT64_MAX;
+    bool restarts = false;
+    cutter->reading = true;
+    pthread_mutex_unlock(&cutter->mutex);
+    int status = gpume_packets_next(cutter->options->packets, cutter->fresh);
+    if (status == GPUME_OK && divided) {
+        restarts = gpume_scan_take(scan, cutter->fresh);
+    }
+    pthread_mutex_lock(&cutter->mutex);
+    if (status == GPUME_OK && divided) {
+        if (gpume_scan_is_certain(scan)) {
+            assign_packet(cutter, restarts);
+        } else {
+            end_before_newest(cutter, gpume_scan_doubt(scan));
+        }
+    }
+    status = status == GPUME_OK ? gpume_backlog_append(&cutter->backlog, cutter->fresh) : status;
+    if (status != GPUME_OK) {
+        end_reading(cutter, status);
+    }
+    cutter->read_status = status;
+    cutter->reading = false;
+    pthread_cond_broadcast(&cutter->work);
+}
+
+/* Drops packets that no decoder may still take. */
+static void drop_packets(struct gpume_cutter *cutter)
+{
+    uint64_t least = cutter->backlog.end;
+    if (cutter->taken < cutter->found && cutter->taken <= cutter->last) {
+        least = segment_at(cutter, cutter->taken)->first;
+    }
+    for (uint32_t i = 0; i < GPUME_SEGMENTS_DECODERS; i++) {
+        least = cutter->at[i] < least ? cutter->at[i] : least;
+    }
+    gpume_backlog_drop(&cutter->backlog, least);
+}
+
+/* Whether the decoder of this segment has become useless. */
+static bool is_beyond(const struct gpume_cutter *cutter, const struct gpume_video_segment *segment)
+{
+    return cutter->stop || segment->number > cutter->last;
+}
+
+bool gpume_cutter_has_room(
+    const struct gpume_cutter *cutter, const struct gpume_video_segment *segment)
+{
+    const uint64_t ahead = segment->number - cutter->head;
+    const uint64_t step = cutter->room / (2 * cutter->options->division.decoders);
+    if (ahead == 0 && (segment->frames.count < HEAD_FRAMES || cutter->last == segment->number)) {
+        return segment->frames.count < HEAD_FRAMES;
+    }
+    return cutter->waiting + ahead * step < cutter->room;
+}
+
+bool gpume_cutter_read_ahead(struct gpume_cutter *cutter)
+{
+    const struct gpume_video_segment *segment = newest(cutter);
+    const bool is_found =
+        cutter->found > cutter->taken && segment_at(cutter, cutter->taken)->closed;
+    if (is_found || cutter->read_status != GPUME_OK || cutter->reading ||
+        cutter->last < UINT64_MAX) {
+        return false;
+    }
+    const uint64_t own =
+        cutter->backlog.end - (segment->number > 0 ? segment->first : cutter->backlog.first);
+    const uint64_t count = cutter->backlog.end - cutter->backlog.first;
+    if (own > 0 && cutter->backlog.bytes / count * own > cutter->packet_bytes / 2) {
+        end_before_newest(
+            cutter, "its key frames are too far apart for the memory that packets may take");
+        return false;
+    }
+    return cutter->backlog.bytes <= cutter->packet_bytes;
+}
+
 /* --- one decoder of several */
 
 /* The worker's next packet. */
@@ -138,7 +434,7 @@ static int next_packet(struct worker *worker)
         if (cutter->reading) {
             pthread_cond_wait(&cutter->work, &cutter->mutex);
         } else if (cutter->read_status == GPUME_OK) {
-            gpume_cutter_read(cutter);
+            read_packet_ahead(cutter);
         } else {
             return cutter->read_status;
         }
@@ -149,7 +445,7 @@ static int next_packet(struct worker *worker)
     const int status =
         gpume_backlog_get(&cutter->backlog, cutter->at[worker->index], worker->packet);
     cutter->at[worker->index] += status == GPUME_OK;
-    gpume_cutter_drop(cutter);
+    drop_packets(cutter);
     return status;
 }
 
@@ -179,10 +475,10 @@ static void place_frame(struct worker *worker, struct gpume_video_segment *segme
 {
     struct gpume_cutter *cutter = worker->cutter;
     const struct gpume_damage damage = gpume_decoding_damage(worker->decoding);
-    while (!gpume_cutter_is_beyond(cutter, segment) && !gpume_cutter_has_room(cutter, segment)) {
+    while (!is_beyond(cutter, segment) && !gpume_cutter_has_room(cutter, segment)) {
         pthread_cond_wait(&cutter->work, &cutter->mutex);
     }
-    if (gpume_cutter_is_beyond(cutter, segment)) {
+    if (is_beyond(cutter, segment)) {
         av_frame_unref(worker->frame);
         return;
     }
@@ -213,7 +509,7 @@ static bool compare_overlap(struct worker *worker, const struct gpume_video_segm
     struct gpume_cutter *cutter = worker->cutter;
     const uint32_t count = overlap_of(next);
     uint32_t got = 0;
-    bool same = worker->reached == gpume_segment_frame(cutter, next) && next->placed >= count;
+    bool same = worker->reached == first_frame_of(cutter, next) && next->placed >= count;
     const struct gpume_waiting_frame *place = next->frames.oldest;
     for (; same && got < count; got++, place = place->next) {
         same = av_frame_ref(worker->others[got], place->frame) >= 0;
@@ -235,7 +531,7 @@ static bool compare_overlap(struct worker *worker, const struct gpume_video_segm
 static bool hand_over(struct worker *worker, struct gpume_video_segment *segment)
 {
     struct gpume_cutter *cutter = worker->cutter;
-    const struct gpume_video_segment *next = gpume_segment_at(cutter, segment->number + 1);
+    const struct gpume_video_segment *next = segment_at(cutter, segment->number + 1);
     while (cutter->last > segment->number && !cutter->stop &&
            !(next->taken && (next->placed >= overlap_of(next) || next->ended))) {
         pthread_cond_wait(&cutter->work, &cutter->mutex);
@@ -247,7 +543,7 @@ static bool hand_over(struct worker *worker, struct gpume_video_segment *segment
             next->placed > 0 ? "a decoder that begins with the next key frame delivers other frames"
                              : "a decoder that begins with the next key frame delivers none");
     }
-    if (gpume_cutter_is_beyond(cutter, segment)) {
+    if (is_beyond(cutter, segment)) {
         return false;
     }
     if (cutter->last == segment->number) {
@@ -282,7 +578,7 @@ static bool is_of_next(
 {
     const uint64_t next = segment->number + 1;
     return cutter->last > segment->number && cutter->found > next &&
-           time >= gpume_segment_at(cutter, next)->start;
+           time >= segment_at(cutter, next)->start;
 }
 
 /* Takes the worker's frame. Whether its work on the segment is done. */
@@ -290,8 +586,7 @@ static bool sort_frame(struct worker *worker, struct gpume_video_segment *segmen
 {
     struct gpume_cutter *cutter = worker->cutter;
     check_frame(worker, segment);
-    if (gpume_cutter_is_beyond(cutter, segment) ||
-        !is_of_next(cutter, segment, worker->frame->pts)) {
+    if (is_beyond(cutter, segment) || !is_of_next(cutter, segment, worker->frame->pts)) {
         if (segment->overlap.count > 0) {
             keep_overlap(cutter, segment);
         }
@@ -303,7 +598,7 @@ static bool sort_frame(struct worker *worker, struct gpume_video_segment *segmen
         worker->reached = worker->decoding->delivered - 1;
     }
     gpume_waiting_put(&segment->overlap, &cutter->places, worker->frame, &none);
-    const struct gpume_video_segment *next = gpume_segment_at(cutter, segment->number + 1);
+    const struct gpume_video_segment *next = segment_at(cutter, segment->number + 1);
     const uint32_t enough = next->closed ? overlap_of(next) : OVERLAP;
     return segment->overlap.count >= enough && hand_over(worker, segment);
 }
@@ -313,7 +608,7 @@ static bool sort_frame(struct worker *worker, struct gpume_video_segment *segmen
 static void end_segment(struct worker *worker, struct gpume_video_segment *segment, int status)
 {
     struct gpume_cutter *cutter = worker->cutter;
-    const struct gpume_video_segment *next = gpume_segment_at(cutter, segment->number + 1);
+    const struct gpume_video_segment *next = segment_at(cutter, segment->number + 1);
     if (status == GPUME_EOF && segment->overlap.count > 0 &&
         segment->overlap.count == overlap_of(next) && hand_over(worker, segment)) {
         return;
@@ -333,7 +628,7 @@ static void decode_segment(struct worker *worker, struct gpume_video_segment *se
 {
     struct gpume_cutter *cutter = worker->cutter;
     int status = GPUME_OK;
-    while (!gpume_cutter_is_beyond(cutter, segment) && status == GPUME_OK) {
+    while (!is_beyond(cutter, segment) && status == GPUME_OK) {
         pthread_mutex_unlock(&cutter->mutex);
         status = atomic_load(cutter->options->cancel)
                      ? GPUME_CANCELLED
@@ -344,7 +639,7 @@ static void decode_segment(struct worker *worker, struct gpume_video_segment *se
         }
         status = status == GPUME_AGAIN ? send_packet(worker) : status;
     }
-    if (gpume_cutter_is_beyond(cutter, segment)) {
+    if (is_beyond(cutter, segment)) {
         cutter->waiting -= segment->frames.count;
         gpume_waiting_clear(&segment->frames, &cutter->places);
         gpume_waiting_clear(&segment->overlap, &cutter->places);
@@ -355,7 +650,7 @@ static void decode_segment(struct worker *worker, struct gpume_video_segment *se
 
 /* Opens the worker's decoder, quietly: there may be fewer. Other threads may have the mutex
  * meanwhile. */
-static bool open_decoder(struct worker *worker)
+static bool open_worker_decoder(struct worker *worker)
 {
     struct gpume_cutter *cutter = worker->cutter;
     const struct gpume_segments_options *options = cutter->options;
@@ -383,22 +678,22 @@ static struct gpume_video_segment *take_segment(struct worker *worker)
 {
     struct gpume_cutter *cutter = worker->cutter;
     while (!cutter->stop && cutter->taken <= cutter->last) {
-        if (cutter->taken < cutter->found && gpume_segment_at(cutter, cutter->taken)->closed) {
+        if (cutter->taken < cutter->found && segment_at(cutter, cutter->taken)->closed) {
             if (worker->decoding) {
-                struct gpume_video_segment *segment = gpume_segment_at(cutter, cutter->taken++);
+                struct gpume_video_segment *segment = segment_at(cutter, cutter->taken++);
                 segment->taken = true;
                 cutter->at[worker->index] = segment->first;
                 worker->time = INT64_MIN;
                 pthread_cond_broadcast(&cutter->work);
                 return segment;
             }
-            if (!open_decoder(worker)) {
+            if (!open_worker_decoder(worker)) {
                 return NULL;
             }
         } else if (cutter->taken == cutter->found && cutter->read_status != GPUME_OK) {
             return NULL;
         } else if (gpume_cutter_read_ahead(cutter)) {
-            gpume_cutter_read(cutter);
+            read_packet_ahead(cutter);
         } else if (cutter->taken <= cutter->last) {
             pthread_cond_wait(&cutter->work, &cutter->mutex);
         }
@@ -413,11 +708,11 @@ static void *worker_main(void *opaque)
     struct gpume_video_segment *segment;
     pthread_mutex_lock(&cutter->mutex);
     if (worker->index == 0) { /* it has begun with the first segment */
-        decode_segment(worker, gpume_segment_at(cutter, 0));
+        decode_segment(worker, segment_at(cutter, 0));
         cutter->at[worker->index] = UINT64_MAX;
     }
     while ((segment = take_segment(worker)) != NULL) {
-        const uint64_t frame = gpume_segment_frame(cutter, segment);
+        const uint64_t frame = first_frame_of(cutter, segment);
         pthread_mutex_unlock(&cutter->mutex);
         gpume_decoding_restart(worker->decoding, frame, segment->start);
         pthread_mutex_lock(&cutter->mutex);
@@ -490,7 +785,7 @@ int gpume_segments_open(
     segments->options = *options;
     segments->delivered = options->first->delivered;
     segments->workers = calloc(options->division.decoders, sizeof(*segments->workers));
-    GPUME_TRY(gpume_cutter_init(&segments->cutter, &segments->options));
+    GPUME_TRY(init_cutter(&segments->cutter, &segments->options));
     GPUME_TRY(segments->workers ? GPUME_OK : GPUME_NOMEM);
     GPUME_TRY(start_workers(segments));
     *result = segments;
@@ -504,12 +799,12 @@ static int next_in_order(struct gpume_segments *segments, AVFrame *frame)
 {
     struct gpume_cutter *cutter = &segments->cutter;
     for (;;) {
-        struct gpume_video_segment *segment = gpume_segment_at(cutter, cutter->head);
+        struct gpume_video_segment *segment = segment_at(cutter, cutter->head);
         if (atomic_load(segments->options.cancel)) {
             return GPUME_CANCELLED;
         }
         if (segment->frames.count > 0 || segment->ended) {
-            gpume_cutter_tell_end(cutter);
+            tell_end(cutter);
         }
         if (segment->frames.count > 0) {
             segments->damage = gpume_waiting_take(&segment->frames, &cutter->places, frame);
@@ -570,7 +865,7 @@ void gpume_segments_close(struct gpume_segments **pointer)
     for (uint32_t i = 0; i < segments->running; i++) {
         close_worker(&segments->workers[i]);
     }
-    gpume_cutter_finish(&segments->cutter);
+    finish_cutter(&segments->cutter);
     free(segments->workers);
     free(segments);
 }
