@@ -49,7 +49,7 @@ static bool parse_bits(const char *text, uint64_t *bits)
     return *bits >= RATE_MIN && *bits <= RATE_MAX && *bits % 1000 == 0;
 }
 
-static bool keep(struct gpume_firstpass_rungs *list, const struct gpume_firstpass_rung *rung)
+static bool keep_rung(struct gpume_firstpass_rungs *list, const struct gpume_firstpass_rung *rung)
 {
     if (list->count <= GPUME_FIRSTPASS_MAX) {
         list->items[list->count++] = *rung;
@@ -61,7 +61,7 @@ static bool parse_rate(const struct gpume_option *option, const char *text, void
 {
     struct gpume_firstpass_rung rung = {0};
     (void)option;
-    return parse_bits(text, &rung.rate) && keep(field, &rung);
+    return parse_bits(text, &rung.rate) && keep_rung(field, &rung);
 }
 
 static void describe_rate(const struct gpume_option *option, char *text, size_t bytes)
@@ -93,7 +93,7 @@ static bool parse_size(const struct gpume_option *option, const char *text, void
 {
     struct gpume_firstpass_rung rung = {0};
     (void)option;
-    return parse_sides(text, strlen(text), &rung) && keep(field, &rung);
+    return parse_sides(text, strlen(text), &rung) && keep_rung(field, &rung);
 }
 
 static void describe_size(const struct gpume_option *option, char *text, size_t bytes)
@@ -113,7 +113,7 @@ static bool parse_rung(const struct gpume_option *option, const char *text, void
     struct gpume_firstpass_rung rung;
     (void)option;
     return colon && parse_sides(text, (size_t)(colon - text), &rung) &&
-           parse_bits(colon + 1, &rung.rate) && keep(field, &rung);
+           parse_bits(colon + 1, &rung.rate) && keep_rung(field, &rung);
 }
 
 static void describe_rung(const struct gpume_option *option, char *text, size_t bytes)
@@ -157,7 +157,7 @@ static struct made made_tune = {.help = "the encoder's tuning, which sets some o
 static struct made made_depth = {.help = "bits per sample of the encoded video"};
 
 GPUME_PRINTF(3, 4)
-static void append(char *text, size_t bytes, const char *format, ...)
+static void append_text(char *text, size_t bytes, const char *format, ...)
 {
     const size_t used = strlen(text);
     va_list values;
@@ -172,14 +172,14 @@ static struct taken *add_taken(
     assert(row->count < ENCODERS_MAX);
     struct taken *taken = &row->taken[row->count++];
     *taken = (struct taken){.encoder = encoder->name};
-    append(taken->otherwise, sizeof(taken->otherwise), "%s", otherwise);
+    append_text(taken->otherwise, sizeof(taken->otherwise), "%s", otherwise);
     return taken;
 }
 
 static void add_word(struct made *row, struct taken *taken, const char *word)
 {
     size_t i = 0;
-    append(taken->limits, LIMITS_BYTES, "%s%s", taken->limits[0] ? ", " : "", word);
+    append_text(taken->limits, LIMITS_BYTES, "%s%s", taken->limits[0] ? ", " : "", word);
     while (row->words[i] && strcmp(row->words[i], word) != 0) {
         i++;
     }
@@ -233,15 +233,16 @@ static void add_option(
         add_word(row, taken, option->words[i]);
     }
     if (!option->words) {
-        append(taken->limits, LIMITS_BYTES, "%.10g %s %.10g", option->min, is_bit ? "or" : "to",
-            option->max);
+        append_text(taken->limits, LIMITS_BYTES, "%.10g %s %.10g", option->min,
+            is_bit ? "or" : "to", option->max);
     }
 }
 
 static void add_encoder(const struct gpume_encoder *encoder)
 {
     add_word(&made_encoder, add_taken(&made_encoder, encoder, ""), encoder->name);
-    append(made_encoder.text, HELP_BYTES, "%s%s", made_encoder.text[0] ? "|" : "", encoder->name);
+    append_text(
+        made_encoder.text, HELP_BYTES, "%s%s", made_encoder.text[0] ? "|" : "", encoder->name);
     struct taken *taken = add_taken(&made_preset, encoder, encoder->preset);
     for (const struct gpume_encode_options *p = encoder->presets; p->preset; p++) {
         add_word(&made_preset, taken, p->preset);
@@ -251,9 +252,9 @@ static void add_encoder(const struct gpume_encoder *encoder)
         add_word(&made_tune, taken, t->name);
     }
     taken = add_taken(&made_depth, encoder, "8, or 10 for deeper input");
-    append(taken->limits, LIMITS_BYTES, "8");
+    append_text(taken->limits, LIMITS_BYTES, "8");
     for (uint32_t bits = 10; bits <= encoder->bits_max; bits += 2) {
-        append(taken->limits, LIMITS_BYTES, "%s%" PRIu32,
+        append_text(taken->limits, LIMITS_BYTES, "%s%" PRIu32,
             bits + 2 > encoder->bits_max ? " or " : ", ", bits);
     }
     for (const struct gpume_encode_option *o = encoder->options; o->name; o++) {
@@ -269,7 +270,7 @@ static void append_limits(char *text, size_t bytes, const struct made *row)
         same = same && strcmp(row->taken[i].limits, row->taken[0].limits) == 0;
     }
     for (size_t i = 0; i < (same ? 1 : row->count); i++) {
-        append(text, bytes, "%s%s%s%s", i > 0 ? "; " : "", same ? "" : row->taken[i].encoder,
+        append_text(text, bytes, "%s%s%s%s", i > 0 ? "; " : "", same ? "" : row->taken[i].encoder,
             same ? "" : ": ", row->taken[i].limits);
     }
 }
@@ -282,49 +283,50 @@ static void make_help(struct made *row)
         same = same && strcmp(row->taken[i].otherwise, row->taken[0].otherwise) == 0;
     }
     for (size_t i = 0; gpume_encoders[row->count] && i < row->count; i++) {
-        append(
+        append_text(
             row->text, HELP_BYTES, "%s%s", row->taken[i].encoder, i + 1 < row->count ? ", " : ": ");
     }
     append_limits(limits, sizeof(limits), row);
-    append(row->text, HELP_BYTES, "%s", row->help);
+    append_text(row->text, HELP_BYTES, "%s", row->help);
     if (strcmp(limits, "0 or 1") != 0) {
-        append(row->text, HELP_BYTES, ", %s", limits);
+        append_text(row->text, HELP_BYTES, ", %s", limits);
     }
-    append(row->text, HELP_BYTES, " (default%s", strchr(row->taken[0].otherwise, ' ') ? ":" : "");
+    append_text(
+        row->text, HELP_BYTES, " (default%s", strchr(row->taken[0].otherwise, ' ') ? ":" : "");
     for (size_t i = 0; i < (same ? 1 : row->count); i++) {
-        append(row->text, HELP_BYTES, "%s%s%s %s", i > 0 ? "," : "", same ? "" : " ",
+        append_text(row->text, HELP_BYTES, "%s%s%s %s", i > 0 ? "," : "", same ? "" : " ",
             same ? "" : row->taken[i].encoder, row->taken[i].otherwise);
     }
-    append(row->text, HELP_BYTES, ")");
+    append_text(row->text, HELP_BYTES, ")");
 }
 
 /* Limits are checked when the encoder is known. */
-static bool parse_number(const struct gpume_option *option, const char *text, void *field)
+static bool parse_encoder_number(const struct gpume_option *option, const char *text, void *field)
 {
     return gpume_type_number.parse(option, text, field);
 }
 
-static bool parse_real(const struct gpume_option *option, const char *text, void *field)
+static bool parse_encoder_real(const struct gpume_option *option, const char *text, void *field)
 {
     return gpume_type_real.parse(option, text, field);
 }
 
-static void describe_number(const struct gpume_option *option, char *text, size_t bytes)
+static void describe_encoder_number(const struct gpume_option *option, char *text, size_t bytes)
 {
     snprintf(text, bytes, "a whole number, ");
     append_limits(text, bytes, find_made(option->name));
 }
 
-static void describe_real(const struct gpume_option *option, char *text, size_t bytes)
+static void describe_encoder_real(const struct gpume_option *option, char *text, size_t bytes)
 {
     snprintf(text, bytes, "a number, ");
     append_limits(text, bytes, find_made(option->name));
 }
 
 static const struct gpume_option_type gpume_type_encoder_number = {
-    0, parse_number, describe_number, NULL};
+    0, parse_encoder_number, describe_encoder_number, NULL};
 static const struct gpume_option_type gpume_type_encoder_real = {
-    sizeof(double), parse_real, describe_real, NULL};
+    sizeof(double), parse_encoder_real, describe_encoder_real, NULL};
 
 /* By the first encoder that has the option. */
 static struct gpume_option make_row(size_t index)
@@ -425,7 +427,7 @@ static void make_table(void)
 
 /* --- checks */
 
-static void set_defaults(void *opaque)
+static void firstpass_set_defaults(void *opaque)
 {
     struct gpume_firstpass_options *options = opaque;
     gpume_video_options_default(&options->video);
@@ -491,21 +493,17 @@ static int set_encode_options(
     return gpume_encode_options_settle(&encode, 25, 1, &gpume_console);
 }
 
-/* "x/", "." and ".." begin no file's name. */
-static bool is_folder(const char *name)
-{
-    const char *slash = strrchr(name, '/'), *last = slash ? slash + 1 : name;
-    return *last == '\0' || strcmp(last, ".") == 0 || strcmp(last, "..") == 0;
-}
-
 /* Encoders drop "=" from the beginning of a name. */
-static int check_output(const char *name)
+static int check_files_name(const char *name)
 {
     if (!name) {
         return gpume_refuse(GPUME_INVALID,
             "give -o NAME, with which the names of several files begin, such as -o clip");
     }
-    if (gpume_text_is_special(name) || is_folder(name)) {
+    /* "x/", "." and ".." begin no file's name */
+    const char *slash = strrchr(name, '/'), *last = slash ? slash + 1 : name;
+    if (gpume_text_is_special(name) || *last == '\0' || strcmp(last, ".") == 0 ||
+        strcmp(last, "..") == 0) {
         return gpume_refuse(GPUME_INVALID,
             "-o %s: the names of several files begin with it; give a name, such as -o clip", name);
     }
@@ -516,7 +514,7 @@ static int check_output(const char *name)
                           : GPUME_OK;
 }
 
-static int check(void *opaque, const struct gpume_line *line)
+static int firstpass_check(void *opaque, const struct gpume_line *line)
 {
     struct gpume_firstpass_options *options = opaque;
     if (options->encoder < 0) {
@@ -537,7 +535,7 @@ static int check(void *opaque, const struct gpume_line *line)
         return gpume_refuse(GPUME_INVALID, "--%s: give at most %u of them in one command", repeated,
             GPUME_FIRSTPASS_MAX);
     }
-    GPUME_CHECK(check_output(options->video.output));
+    GPUME_CHECK(check_files_name(options->video.output));
     const char *input = options->video.common.inputs[0];
     if (options->verify && gpume_text_is_special(input)) {
         return gpume_refuse(GPUME_INVALID,
@@ -548,7 +546,7 @@ static int check(void *opaque, const struct gpume_line *line)
     return set_encode_options(options, line);
 }
 
-static enum gpume_exit run(const void *options)
+static enum gpume_exit firstpass_run(const void *options)
 {
     return gpume_firstpass_run(options);
 }
@@ -566,7 +564,7 @@ const struct gpume_command gpume_firstpass_command = {
     .operands_max = 1,
     .operands = "a video",
     .catches_signals = true,
-    .set_defaults = set_defaults,
-    .check = check,
-    .run = run,
+    .set_defaults = firstpass_set_defaults,
+    .check = firstpass_check,
+    .run = firstpass_run,
 };
