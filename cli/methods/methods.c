@@ -8,15 +8,15 @@
 #include "base/clock.h"
 #include "base/status.h"
 #include "commands.h"
-#include "console.h"
 #include "files/text_file.h"
 #include "host.h"
+#include "job.h"
 #include "library_log.h"
 #include "media/ffmpeg.h"
 #include "methods/page.h"
 #include "methods/tally.h"
 #include "names.h"
-#include "video.h"
+#include "signals.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -47,10 +47,11 @@ enum {
     METHODS = NONE - FIRST
 };
 
-struct methods_job {
-    struct gpume_video video;
+struct methods {
+    struct gpume_cli_job job;
+    const struct methods_options *options;
+    struct gpume_out *page; /* NULL: not wanted */
     struct gpume_params params;
-    gpume *ctx;
     struct gpume_mestimate *filters[METHODS];
     uint32_t blocks;
     uint8_t *samples; /* of the newest frames, by number modulo FRAMES */
@@ -63,70 +64,86 @@ struct methods_job {
     struct gpume_worst worst;
 };
 
-static const struct methods_options *options_of(const struct methods_job *job)
+static bool allocate(struct methods *methods)
 {
-    return (const struct methods_options *)(const void *)job->video.options;
-}
-
-static bool allocate(struct methods_job *job)
-{
-    const size_t pixels = (size_t)job->params.width * job->params.height;
-    job->blocks = job->params.width / job->params.block * (job->params.height / job->params.block);
-    job->samples = malloc(FRAMES * pixels);
-    job->next = calloc(job->blocks, sizeof(*job->next));
-    bool done = job->samples && job->next;
+    const size_t pixels = (size_t)methods->params.width * methods->params.height;
+    methods->blocks = methods->params.width / methods->params.block *
+                      (methods->params.height / methods->params.block);
+    methods->samples = malloc(FRAMES * pixels);
+    methods->next = calloc(methods->blocks, sizeof(*methods->next));
+    bool done = methods->samples && methods->next;
     for (size_t i = 0; i < ROWS && done; i++) {
-        job->found[i] = calloc(2 * (size_t)job->blocks, sizeof(*job->found[i]));
-        done = gpume_tally_init(&job->tallies[i], job->params.window_x) && job->found[i];
+        methods->found[i] = calloc(2 * (size_t)methods->blocks, sizeof(*methods->found[i]));
+        done =
+            gpume_tally_init(&methods->tallies[i], methods->params.window_x) && methods->found[i];
     }
     for (uint32_t i = 0; i < FRAMES && done; i++) {
-        job->planes[i] = (struct gpume_plane){.data = job->samples + i * pixels,
-            .stride = job->params.width,
-            .width = job->params.width,
-            .height = job->params.height,
+        methods->planes[i] = (struct gpume_plane){.data = methods->samples + i * pixels,
+            .stride = methods->params.width,
+            .width = methods->params.width,
+            .height = methods->params.height,
             .bits = 8};
     }
-    return done && (!job->video.page ||
-                       gpume_worst_init(&job->worst, &job->planes[0], job->params.block, ROWS));
+    return done && (!methods->page || gpume_worst_init(&methods->worst, &methods->planes[0],
+                                          methods->params.block, ROWS));
 }
 
-static enum gpume_exit open_searches(struct methods_job *job)
+static enum gpume_exit open_searches(struct methods *methods)
 {
     struct gpume_info info = {0};
-    const int status = gpume_open(&job->ctx, &job->params);
+    const int status = gpume_open(&methods->job.ctx, &methods->params);
     if (status == GPUME_OK) {
-        gpume_get_info(job->ctx, &info);
+        gpume_get_info(methods->job.ctx, &info);
     }
-    enum gpume_exit result = gpume_video_opened(&job->video, status, info.device);
+    enum gpume_exit result = gpume_job_opened(&methods->job, status, info.device);
     for (size_t i = 0; i < METHODS && result == GPUME_EXIT_DONE; i++) {
-        const int failed = gpume_mestimate_open(&job->filters[i], &job->params, names[FIRST + i]);
+        const int failed =
+            gpume_mestimate_open(&methods->filters[i], &methods->params, names[FIRST + i]);
         result = failed ? GPUME_EXIT_FAILED : GPUME_EXIT_DONE;
     }
     return result;
 }
 
-static enum gpume_exit open_page(struct methods_job *job)
+static int check_page(
+    const char *path, const struct gpume_sink_shape *shape, const struct gpume_log *log)
 {
-    const struct methods_options *options = options_of(job);
-    const struct gpume_common_options *common = &options->video.common;
-    if (!options->report) {
-        return GPUME_EXIT_DONE;
-    }
-    if (gpume_name_is_input(common->inputs, common->input_count, options->report) ||
-        gpume_name_is_twice(options->video.output, options->report)) {
-        return GPUME_EXIT_USAGE;
-    }
-    const int status =
-        gpume_out_open_in(&job->video.page, &job->video.set, options->report, &gpume_console);
-    return status == GPUME_INVALID ? GPUME_EXIT_USAGE : gpume_exit_of_writer(status);
+    (void)shape;
+    return gpume_text_check_named(path, "report", ".html", log);
 }
 
-static enum gpume_exit open_job(void *opaque)
+static const struct gpume_sink_ops page_ops = {.name = "methods page", .check = check_page};
+
+/* Without -o the table is printed as a summary. */
+static enum gpume_exit plan(void *client)
 {
-    struct methods_job *job = opaque;
-    const struct methods_options *options = options_of(job);
-    const struct gpume_source_info *info = &job->video.info;
-    struct gpume_params *params = &job->params;
+    struct methods *methods = client;
+    const char *output = methods->job.output, *report = methods->options->report;
+    int status = output ? gpume_job_add(&methods->job, NULL, output) : GPUME_OK;
+    status = status || !report ? status : gpume_job_add(&methods->job, &page_ops, report);
+    if (!output) {
+        gpume_signals_end_with_reader();
+    }
+    return gpume_exit_of_writer(status);
+}
+
+static enum gpume_exit open_outputs(struct methods *methods)
+{
+    struct gpume_cli_job *job = &methods->job;
+    if (methods->options->report) {
+        const size_t last = job->output_count - 1;
+        const enum gpume_exit result = gpume_job_open_output(job, last);
+        methods->page = job->outputs[last].out;
+        return result;
+    }
+    return GPUME_EXIT_DONE;
+}
+
+static enum gpume_exit open_methods(void *opaque)
+{
+    struct methods *methods = opaque;
+    const struct methods_options *options = methods->options;
+    const struct gpume_source_info *info = &methods->job.info;
+    struct gpume_params *params = &methods->params;
     *params = options->video.params;
     params->width = info->width;
     params->height = info->height;
@@ -144,62 +161,63 @@ static enum gpume_exit open_job(void *opaque)
     }
     params->width = params->width / params->block * params->block;
     params->height = params->height / params->block * params->block;
-    const enum gpume_exit result = open_page(job);
-    if (result == GPUME_EXIT_DONE && !allocate(job)) {
+    const enum gpume_exit result = open_outputs(methods);
+    if (result == GPUME_EXIT_DONE && !allocate(methods)) {
         return gpume_refuse(GPUME_EXIT_FAILED, "%s: out of memory for its vectors", info->label);
     }
-    return result ? result : open_searches(job);
+    return result ? result : open_searches(methods);
 }
 
 /* Searches one frame in another and copies the vectors. */
 static int search_exactly(
-    struct methods_job *job, uint64_t target, uint64_t reference, struct gpume_vector *vectors)
+    struct methods *methods, uint64_t target, uint64_t reference, struct gpume_vector *vectors)
 {
     const struct gpume_task task = {.size = sizeof(task), .target = target, .reference = reference};
     const struct gpume_field *field;
-    GPUME_CHECK(gpume_search(job->ctx, &task));
-    GPUME_CHECK(gpume_receive(job->ctx, &field, GPUME_WAIT));
-    memcpy(vectors, field->vectors, job->blocks * sizeof(*vectors));
+    GPUME_CHECK(gpume_search(methods->job.ctx, &task));
+    GPUME_CHECK(gpume_receive(methods->job.ctx, &field, GPUME_WAIT));
+    memcpy(vectors, field->vectors, methods->blocks * sizeof(*vectors));
     gpume_field_release(&field);
     return GPUME_OK;
 }
 
 /* The newest frame in the one before, and that one in the newest. */
-static int take_exact(struct methods_job *job, uint64_t frame, int64_t time_us)
+static int take_exact(struct methods *methods, uint64_t frame, int64_t time_us)
 {
     const uint64_t start = gpume_clock_ns();
-    GPUME_CHECK(gpume_send_plane(job->ctx, &job->planes[frame % FRAMES], time_us));
+    GPUME_CHECK(gpume_send_plane(methods->job.ctx, &methods->planes[frame % FRAMES], time_us));
     if (frame > 0) {
-        memcpy(job->found[EXACT], job->next, job->blocks * sizeof(*job->next));
-        GPUME_CHECK(search_exactly(job, frame, frame - 1, job->next));
-        GPUME_CHECK(search_exactly(job, frame - 1, frame, job->found[EXACT] + job->blocks));
+        memcpy(methods->found[EXACT], methods->next, methods->blocks * sizeof(*methods->next));
+        GPUME_CHECK(search_exactly(methods, frame, frame - 1, methods->next));
+        GPUME_CHECK(
+            search_exactly(methods, frame - 1, frame, methods->found[EXACT] + methods->blocks));
     }
     if (frame > 1) {
-        job->tallies[EXACT].ns += gpume_clock_ns() - start;
+        methods->tallies[EXACT].ns += gpume_clock_ns() - start;
     }
     return GPUME_OK;
 }
 
 /* The frame before the newest, searched in the one before it or in the newest. */
 static struct gpume_tally_pair pair_of(
-    const struct methods_job *job, size_t row, uint64_t frame, uint32_t ahead)
+    const struct methods *methods, size_t row, uint64_t frame, uint32_t ahead)
 {
     return (struct gpume_tally_pair){
-        .target = &job->planes[(frame - 1) % FRAMES],
-        .reference = &job->planes[(frame - 2 + 2 * ahead) % FRAMES],
-        .block = job->params.block,
-        .vectors = job->found[row] + (size_t)ahead * job->blocks,
-        .exact = job->found[EXACT] + (size_t)ahead * job->blocks,
+        .target = &methods->planes[(frame - 1) % FRAMES],
+        .reference = &methods->planes[(frame - 2 + 2 * ahead) % FRAMES],
+        .block = methods->params.block,
+        .vectors = methods->found[row] + (size_t)ahead * methods->blocks,
+        .exact = methods->found[EXACT] + (size_t)ahead * methods->blocks,
     };
 }
 
 /* Adds what a search found. *sad: of this pair. */
-static int add(struct methods_job *job, size_t row, uint64_t frame, uint32_t ahead, uint64_t *sad)
+static int add(struct methods *methods, size_t row, uint64_t frame, uint32_t ahead, uint64_t *sad)
 {
-    struct gpume_tally *tally = &job->tallies[row];
-    const struct gpume_tally_pair pair = pair_of(job, row, frame, ahead);
+    struct gpume_tally *tally = &methods->tallies[row];
+    const struct gpume_tally_pair pair = pair_of(methods, row, frame, ahead);
     const uint64_t before = tally->sad;
-    if (!gpume_tally_fits(&pair, job->params.window_x)) {
+    if (!gpume_tally_fits(&pair, methods->params.window_x)) {
         return gpume_refuse(GPUME_IO,
             "frame %" PRIu64 ": mestimate=method=%s gives vectors that lead out of the picture or "
             "the window",
@@ -211,49 +229,49 @@ static int add(struct methods_job *job, size_t row, uint64_t frame, uint32_t ahe
 }
 
 /* Keeps the pair for the page if the methods lose more in it than in those before. */
-static void keep_worst(struct methods_job *job, uint64_t frame, uint32_t ahead, uint64_t loss)
+static void keep_worst(struct methods *methods, uint64_t frame, uint32_t ahead, uint64_t loss)
 {
-    if (!job->video.page || !gpume_worst_is_worse(&job->worst, loss)) {
+    if (!methods->page || !gpume_worst_is_worse(&methods->worst, loss)) {
         return;
     }
     for (size_t row = 0; row < ROWS; row++) {
-        const struct gpume_tally_pair pair = pair_of(job, row, frame, ahead);
-        gpume_worst_vectors(&job->worst, row, pair.vectors);
+        const struct gpume_tally_pair pair = pair_of(methods, row, frame, ahead);
+        gpume_worst_vectors(&methods->worst, row, pair.vectors);
     }
-    const struct gpume_tally_pair pair = pair_of(job, EXACT, frame, ahead);
-    gpume_worst_take(&job->worst, &pair, frame - 1, frame - 2 + 2 * ahead, loss);
+    const struct gpume_tally_pair pair = pair_of(methods, EXACT, frame, ahead);
+    gpume_worst_take(&methods->worst, &pair, frame - 1, frame - 2 + 2 * ahead, loss);
 }
 
-static int add_all(struct methods_job *job, uint64_t frame)
+static int add_all(struct methods *methods, uint64_t frame)
 {
     for (uint32_t ahead = 0; ahead < 2; ahead++) {
         uint64_t least = 0, sad = 0, loss = 0;
-        GPUME_CHECK(add(job, EXACT, frame, ahead, &least));
+        GPUME_CHECK(add(methods, EXACT, frame, ahead, &least));
         for (size_t row = FIRST; row < NONE; row++) {
-            GPUME_CHECK(add(job, row, frame, ahead, &sad));
+            GPUME_CHECK(add(methods, row, frame, ahead, &sad));
             loss += sad - least;
         }
-        GPUME_CHECK(add(job, NONE, frame, ahead, &sad));
-        keep_worst(job, frame, ahead, loss);
+        GPUME_CHECK(add(methods, NONE, frame, ahead, &sad));
+        keep_worst(methods, frame, ahead, loss);
     }
     return GPUME_OK;
 }
 
 static int take_frame(void *opaque, const struct gpume_plane *luma, int64_t time_us)
 {
-    struct methods_job *job = opaque;
-    const uint64_t frame = job->video.frames - 1;
-    const struct gpume_plane *plane = &job->planes[frame % FRAMES];
+    struct methods *methods = opaque;
+    const uint64_t frame = methods->job.frames - 1;
+    const struct gpume_plane *plane = &methods->planes[frame % FRAMES];
     for (uint32_t y = 0; y < plane->height; y++) {
         memcpy((uint8_t *)plane->data + (ptrdiff_t)y * plane->stride,
             (const uint8_t *)luma->data + (ptrdiff_t)y * luma->stride, plane->width);
     }
-    GPUME_CHECK(take_exact(job, frame, time_us));
+    GPUME_CHECK(take_exact(methods, frame, time_us));
     for (size_t row = FIRST; row < NONE; row++) {
         GPUME_CHECK(gpume_mestimate_next(
-            job->filters[row - FIRST], plane, job->found[row], &job->tallies[row].ns));
+            methods->filters[row - FIRST], plane, methods->found[row], &methods->tallies[row].ns));
     }
-    return frame > 1 ? add_all(job, frame) : GPUME_OK;
+    return frame > 1 ? add_all(methods, frame) : GPUME_OK;
 }
 
 #define ROW struct gpume_methods_row
@@ -288,15 +306,15 @@ static double per(uint64_t sum, uint64_t count)
 }
 
 /* All frame pairs have been added. */
-static void fill_rows(struct methods_job *job)
+static void fill_rows(struct methods *methods)
 {
-    const struct gpume_tally *exact = &job->tallies[EXACT];
+    const struct gpume_tally *exact = &methods->tallies[EXACT];
     for (size_t i = 0; i < ROWS; i++) {
-        const struct gpume_tally *tally = &job->tallies[i];
+        const struct gpume_tally *tally = &methods->tallies[i];
         const double psnr = gpume_psnr(8, tally->pixels, tally->sse);
         const double best = gpume_psnr(8, exact->pixels, exact->sse);
         const bool has_loss = exact->sse > 0 && tally->sse > 0;
-        job->rows[i] = (ROW){
+        methods->rows[i] = (ROW){
             .method = names[i],
             .frame_pairs = tally->pairs,
             .blocks = tally->blocks,
@@ -316,83 +334,76 @@ static void fill_rows(struct methods_job *job)
     }
 }
 
-static enum gpume_exit write_page(const struct methods_job *job)
+static enum gpume_exit write_page(const struct methods *methods)
 {
     const struct gpume_methods_page page = {
-        .input = job->video.info.label,
-        .label = options_of(job)->report,
-        .window = job->params.window_x,
+        .input = methods->job.info.label,
+        .label = methods->options->report,
+        .window = methods->params.window_x,
         .table = &method_table,
-        .rows = job->rows,
+        .rows = methods->rows,
         .count = ROWS,
-        .worst = &job->worst,
+        .worst = &methods->worst,
     };
-    return gpume_exit_of_writer(gpume_methods_page_write(job->video.page, &page));
+    return gpume_exit_of_writer(gpume_methods_page_write(methods->page, &page));
 }
 
 static enum gpume_exit finish(void *opaque)
 {
-    struct methods_job *job = opaque;
-    if (job->video.frames < FRAMES) {
+    struct methods *methods = opaque;
+    if (methods->job.frames < FRAMES) {
         return gpume_refuse(GPUME_EXIT_INPUT,
             "%s: has %" PRIu64 " frame%s; at least three are needed, to search the second in both "
             "its neighbours",
-            job->video.info.label, job->video.frames, job->video.frames == 1 ? "" : "s");
+            methods->job.info.label, methods->job.frames, methods->job.frames == 1 ? "" : "s");
     }
-    fill_rows(job);
-    if (job->video.options->output) {
-        gpume_table_csv_head(&method_table, job->video.out);
-        gpume_table_csv(&method_table, job->rows, ROWS, job->video.out);
+    fill_rows(methods);
+    if (methods->job.output) {
+        gpume_table_csv_head(&method_table, methods->job.outputs[0].out);
+        gpume_table_csv(&method_table, methods->rows, ROWS, methods->job.outputs[0].out);
     }
-    return job->video.page ? write_page(job) : GPUME_EXIT_DONE;
+    return methods->page ? write_page(methods) : GPUME_EXIT_DONE;
 }
 
-static void conclude(const void *opaque)
+static enum gpume_exit conclude(void *client, FILE *stream)
 {
-    const struct methods_job *job = opaque;
-    const struct gpume_video_options *options = job->video.options;
-    if (options->common.verbosity < 0 ||
-        (options->output && gpume_text_is_stdout(options->output))) {
-        return;
+    const struct methods *methods = client;
+    const uint64_t pairs = methods->tallies[EXACT].pairs;
+    if (!stream) {
+        return GPUME_EXIT_DONE;
     }
-    const uint64_t pairs = job->tallies[EXACT].pairs;
-    printf("%" PRIu64 " frame pairs of %" PRIu32 "x%" PRIu32 " (%" PRIu64
-           " frame%s with the one before and the one after), %" PRIu32
-           " blocks each, window %" PRIu32 "\n",
-        pairs, job->params.width, job->params.height, pairs / 2, pairs == 2 ? "" : "s, each",
-        job->blocks, job->params.window_x);
-    gpume_table_print(&method_table, job->rows, ROWS, stdout, gpume_console_bold(stdout),
-        gpume_console_plain(stdout));
-    if (options->output) {
-        gpume_console_print_written(options->output, stdout);
-    }
-    if (job->video.page) {
-        gpume_console_print_written(options_of(job)->report, stdout);
-    }
+    fprintf(stream,
+        "%" PRIu64 " frame pairs of %" PRIu32 "x%" PRIu32 " (%" PRIu64
+        " frame%s with the one before and the one after), %" PRIu32 " blocks each, window %" PRIu32
+        "\n",
+        pairs, methods->params.width, methods->params.height, pairs / 2,
+        pairs == 2 ? "" : "s, each", methods->blocks, methods->params.window_x);
+    gpume_table_print(&method_table, methods->rows, ROWS, stream, gpume_console_bold(stream),
+        gpume_console_plain(stream));
+    return GPUME_EXIT_DONE;
 }
 
-static void close_job(struct methods_job *job)
+static enum gpume_exit run_methods(const void *opaque)
 {
-    gpume_video_close(&job->video);
-    gpume_close(&job->ctx);
+    static const struct gpume_job_work work = {.plan = plan,
+        .open = open_methods,
+        .take = take_frame,
+        .finish = finish,
+        .conclude = conclude};
+    const struct methods_options *options = opaque;
+    struct methods methods = {.options = options, .job = gpume_job_of(&options->video)};
+    const enum gpume_exit result = gpume_job_run(&methods.job, &work, &methods);
+    gpume_job_close(&methods.job);
     for (size_t i = 0; i < METHODS; i++) {
-        gpume_mestimate_close(&job->filters[i]);
+        gpume_mestimate_close(&methods.filters[i]);
     }
     for (size_t i = 0; i < ROWS; i++) {
-        gpume_tally_finish(&job->tallies[i]);
-        free(job->found[i]);
+        gpume_tally_finish(&methods.tallies[i]);
+        free(methods.found[i]);
     }
-    gpume_worst_finish(&job->worst);
-    free(job->samples);
-    free(job->next);
-}
-
-static enum gpume_exit run(const void *options)
-{
-    static const struct gpume_video_work work = {open_job, take_frame, finish, conclude};
-    struct methods_job job = {.video = {.options = options}};
-    const enum gpume_exit result = gpume_video_run(&job.video, &work, &job);
-    close_job(&job);
+    gpume_worst_finish(&methods.worst);
+    free(methods.samples);
+    free(methods.next);
     return result;
 }
 
@@ -460,5 +471,5 @@ const struct gpume_command gpume_methods_command = {
     .catches_signals = true,
     .set_defaults = set_defaults,
     .check = check,
-    .run = run,
+    .run = run_methods,
 };

@@ -8,14 +8,12 @@
 #include "base/grid.h"
 #include "base/status.h"
 #include "commands.h"
-#include "console.h"
 #include "encode/analysis.h"
 #include "encode/encoder.h"
 #include "encode/half.h"
 #include "encode/qp_map.h"
-#include "files/text_file.h"
+#include "job.h"
 #include "signals.h"
-#include "video.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -36,9 +34,9 @@ struct qpmap_options {
     double aq_strength, qcomp;
 };
 
-struct job {
+struct qpmap {
+    struct gpume_cli_job job;
     const struct qpmap_options *options;
-    struct gpume_video video;
     struct gpume_analysis *analysis;
     uint32_t per_square; /* blocks across a square */
     int16_t *offsets;    /* of a frame */
@@ -67,60 +65,62 @@ static int write_numbers(struct gpume_out *out, const int16_t *numbers, uint32_t
 }
 
 /* Width and height of the map, then its rows. */
-static int write_kvazaar(struct job *job, uint32_t columns, uint32_t rows)
+static int write_kvazaar(struct qpmap *qpmap, uint32_t columns, uint32_t rows)
 {
     char head[32];
     snprintf(head, sizeof(head), "%" PRIu32 " %" PRIu32 "\n", columns, rows);
-    GPUME_CHECK(gpume_out_text(job->video.out, head));
+    GPUME_CHECK(gpume_out_text(qpmap->job.outputs[0].out, head));
     for (uint32_t y = 0; y < rows; y++) {
-        GPUME_CHECK(write_numbers(job->video.out, job->offsets + (size_t)y * columns, columns));
+        GPUME_CHECK(write_numbers(
+            qpmap->job.outputs[0].out, qpmap->offsets + (size_t)y * columns, columns));
     }
     return GPUME_OK;
 }
 
 /* The frame's number and the map in one line. */
-static int write_svt_av1(struct job *job, uint64_t frame, uint32_t count)
+static int write_svt_av1(struct qpmap *qpmap, uint64_t frame, uint32_t count)
 {
     char head[32];
-    gpume_qp_map_limit(job->offsets, count, AV1_LEVELS);
+    gpume_qp_map_limit(qpmap->offsets, count, AV1_LEVELS);
     snprintf(head, sizeof(head), "%" PRIu64 " ", frame);
-    GPUME_CHECK(gpume_out_text(job->video.out, head));
-    return write_numbers(job->video.out, job->offsets, count);
+    GPUME_CHECK(gpume_out_text(qpmap->job.outputs[0].out, head));
+    return write_numbers(qpmap->job.outputs[0].out, qpmap->offsets, count);
 }
 
 static int take_decision(void *opaque, const struct gpume_decision *decision)
 {
-    struct job *job = opaque;
+    struct qpmap *qpmap = opaque;
     if (gpume_signals_caught()) {
         return GPUME_CANCELLED;
     }
-    const bool av1 = job->options->format == SVT_AV1;
-    const uint32_t columns = gpume_qp_map_squares(decision->blocks_x, job->per_square);
-    const uint32_t rows = gpume_qp_map_squares(decision->blocks_y, job->per_square);
-    gpume_qp_map_make(decision, job->per_square, job->offsets);
+    const bool av1 = qpmap->options->format == SVT_AV1;
+    const uint32_t columns = gpume_qp_map_squares(decision->blocks_x, qpmap->per_square);
+    const uint32_t rows = gpume_qp_map_squares(decision->blocks_y, qpmap->per_square);
+    gpume_qp_map_make(decision, qpmap->per_square, qpmap->offsets);
     for (uint32_t i = 0; i < columns * rows; i++) {
-        job->offsets[i] = (int16_t)(av1 ? av1_index(job->offsets[i]) : scale(job->offsets[i], 1));
+        qpmap->offsets[i] =
+            (int16_t)(av1 ? av1_index(qpmap->offsets[i]) : scale(qpmap->offsets[i], 1));
     }
-    return av1 ? write_svt_av1(job, decision->display, columns * rows)
-               : write_kvazaar(job, columns, rows);
+    return av1 ? write_svt_av1(qpmap, decision->display, columns * rows)
+               : write_kvazaar(qpmap, columns, rows);
 }
 
 static int take_frame(void *opaque, const struct gpume_plane *luma, int64_t time_us)
 {
-    struct job *job = opaque;
+    struct qpmap *qpmap = opaque;
     (void)time_us;
-    return gpume_analysis_put(job->analysis, luma);
+    return gpume_analysis_put(qpmap->analysis, luma);
 }
 
 static enum gpume_exit open_analysis(void *opaque)
 {
-    struct job *job = opaque;
-    const struct qpmap_options *options = job->options;
-    const struct gpume_source_info *info = &job->video.info;
+    struct qpmap *qpmap = opaque;
+    const struct qpmap_options *options = qpmap->options;
+    const struct gpume_source_info *info = &qpmap->job.info;
     struct gpume_analysis_params params = {
-        .lookahead = gpume_video_lookahead(&job->video),
+        .lookahead = gpume_job_lookahead(&qpmap->job),
         .decide = take_decision,
-        .opaque = job,
+        .opaque = qpmap,
     };
     struct gpume_encode_options *wanted = &params.options;
     gpume_encode_options_default(wanted, gpume_encoders[0]);
@@ -136,41 +136,42 @@ static enum gpume_exit open_analysis(void *opaque)
     wanted->keyint = UINT32_MAX; /* the encoder has intra frames elsewhere */
     const uint64_t blocks_x = gpume_div_up(info->width, GPUME_SQUARE);
     const uint64_t blocks_y = gpume_div_up(info->height, GPUME_SQUARE);
-    job->per_square = (options->side ? options->side : 64) / GPUME_SQUARE;
-    job->offsets = malloc(blocks_x * blocks_y * sizeof(*job->offsets));
-    if (!job->offsets) {
+    qpmap->per_square = (options->side ? options->side : 64) / GPUME_SQUARE;
+    qpmap->offsets = malloc(blocks_x * blocks_y * sizeof(*qpmap->offsets));
+    if (!qpmap->offsets) {
         return gpume_refuse(GPUME_EXIT_FAILED, "out of memory for the QP offsets of a frame");
     }
-    status = status ? status : gpume_analysis_open(&job->analysis, &params);
-    return gpume_video_opened(
-        &job->video, status, status ? NULL : gpume_analysis_engine(job->analysis));
+    status = status ? status : gpume_analysis_open(&qpmap->analysis, &params);
+    return gpume_job_opened(
+        &qpmap->job, status, status ? NULL : gpume_analysis_engine(qpmap->analysis));
 }
 
 static enum gpume_exit finish(void *opaque)
 {
-    const struct job *job = opaque;
-    return gpume_exit_of_engine(gpume_analysis_finish(job->analysis));
+    const struct qpmap *qpmap = opaque;
+    return gpume_exit_of_engine(gpume_analysis_finish(qpmap->analysis));
 }
 
-static void conclude(const void *opaque)
+static enum gpume_exit conclude(void *client, FILE *stream)
 {
-    const struct job *job = opaque;
-    const struct gpume_video *video = &job->video;
-    if (video->options->common.verbosity >= 0 && !gpume_text_is_stdout(video->output)) {
-        printf(
-            "maps         of %" PRIu64 " frame%s\n", video->frames, video->frames == 1 ? "" : "s");
-        gpume_console_print_written(video->output, stdout);
+    const struct gpume_cli_job *job = &((const struct qpmap *)client)->job;
+    if (stream) {
+        fprintf(stream, "maps         of %" PRIu64 " frame%s\n", job->frames,
+            job->frames == 1 ? "" : "s");
     }
+    return GPUME_EXIT_DONE;
 }
 
-static enum gpume_exit run(const void *options)
+static enum gpume_exit run_qpmap(const void *opaque)
 {
-    static const struct gpume_video_work work = {open_analysis, take_frame, finish, conclude};
-    struct job job = {.options = options, .video = {.options = options}};
-    const enum gpume_exit result = gpume_video_run(&job.video, &work, &job);
-    gpume_analysis_close(&job.analysis);
-    gpume_video_close(&job.video);
-    free(job.offsets);
+    static const struct gpume_job_work work = {
+        .open = open_analysis, .take = take_frame, .finish = finish, .conclude = conclude};
+    const struct qpmap_options *options = opaque;
+    struct qpmap qpmap = {.options = options, .job = gpume_job_of(&options->video)};
+    const enum gpume_exit result = gpume_job_run(&qpmap.job, &work, &qpmap);
+    gpume_analysis_close(&qpmap.analysis);
+    gpume_job_close(&qpmap.job);
+    free(qpmap.offsets);
     return result;
 }
 
@@ -226,5 +227,5 @@ const struct gpume_command gpume_qpmap_command = {
     .catches_signals = true,
     .set_defaults = set_defaults,
     .check = check_options,
-    .run = run,
+    .run = run_qpmap,
 };

@@ -2,19 +2,18 @@
 #include "scenes/read.h"
 
 #include "base/grow.h"
-#include "console.h"
-#include "files/text_file.h"
+#include "job.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct job {
+struct reading {
+    struct gpume_cli_job job;
     const struct gpume_scene_options *options;
     bool wants_facts;
     gpume_scene_write_fn write;
-    struct gpume_video video;
     struct gpume_scenes *scenes;
     struct gpume_scene_list list;
     size_t times_room, facts_room, starts_room;
@@ -27,10 +26,10 @@ static int refuse_frame(const struct gpume_scene_list *list)
 
 static int take_facts(void *opaque, const struct gpume_scene_frame *facts)
 {
-    struct job *job = opaque;
-    struct gpume_scene_list *list = &job->list;
+    struct reading *reading = opaque;
+    struct gpume_scene_list *list = &reading->list;
     struct gpume_scene_frame *grown =
-        gpume_grow(list->facts, (size_t)facts->frame, &job->facts_room, sizeof(*grown));
+        gpume_grow(list->facts, (size_t)facts->frame, &reading->facts_room, sizeof(*grown));
     if (!grown) {
         return refuse_frame(list);
     }
@@ -41,46 +40,46 @@ static int take_facts(void *opaque, const struct gpume_scene_frame *facts)
 
 static int take_frame(void *opaque, const struct gpume_plane *luma, int64_t time_us)
 {
-    struct job *job = opaque;
-    struct gpume_scene_list *list = &job->list;
+    struct reading *reading = opaque;
+    struct gpume_scene_list *list = &reading->list;
     int64_t *grown =
-        gpume_grow(list->times_us, (size_t)list->frames, &job->times_room, sizeof(*grown));
+        gpume_grow(list->times_us, (size_t)list->frames, &reading->times_room, sizeof(*grown));
     if (!grown) {
         return refuse_frame(list);
     }
     list->times_us = grown;
     list->times_us[list->frames++] = time_us;
-    return gpume_scenes_put(job->scenes, luma);
+    return gpume_scenes_put(reading->scenes, luma);
 }
 
 static enum gpume_exit open_scenes(void *opaque)
 {
-    struct job *job = opaque;
-    if (job->video.info.interlaced) {
+    struct reading *reading = opaque;
+    if (reading->job.info.interlaced) {
         gpume_console_warning("%s: is interlaced, and whole frames of two fields are compared; "
                               "--vf bwdif=send_frame deinterlaces it",
-            job->video.info.label);
+            reading->job.info.label);
     }
     const struct gpume_scenes_params wanted = {
-        .lookahead = gpume_video_lookahead(&job->video),
-        .take = job->wants_facts ? take_facts : NULL,
-        .opaque = job,
+        .lookahead = gpume_job_lookahead(&reading->job),
+        .take = reading->wants_facts ? take_facts : NULL,
+        .opaque = reading,
     };
-    const int status = gpume_scenes_open(&job->scenes, &wanted);
-    return gpume_video_opened(
-        &job->video, status, status ? NULL : gpume_scenes_engine(job->scenes));
+    const int status = gpume_scenes_open(&reading->scenes, &wanted);
+    return gpume_job_opened(
+        &reading->job, status, status ? NULL : gpume_scenes_engine(reading->scenes));
 }
 
 /* By the frame rate; without one, as long as the last frame from which time does not jump back. */
-static int64_t last_frame_us(const struct job *job)
+static int64_t last_frame_us(const struct reading *reading)
 {
-    const struct gpume_source_info *info = &job->video.info;
-    const int64_t *times_us = job->list.times_us;
+    const struct gpume_source_info *info = &reading->job.info;
+    const int64_t *times_us = reading->list.times_us;
     if (info->rate_num > 0) {
         return (
             int64_t)((UINT64_C(1000000) * info->rate_den + info->rate_num / 2) / info->rate_num);
     }
-    for (uint64_t i = job->list.frames; i > 1; i--) {
+    for (uint64_t i = reading->list.frames; i > 1; i--) {
         if (times_us[i - 1] > times_us[i - 2]) {
             return times_us[i - 1] - times_us[i - 2];
         }
@@ -122,11 +121,11 @@ static uint64_t parts_of(const struct gpume_scene_list *list, uint64_t begin, ui
     return parts < 1 ? 1 : parts < end - begin ? parts : end - begin;
 }
 
-static enum gpume_exit add_start(struct job *job, uint64_t start)
+static enum gpume_exit add_start(struct reading *reading, uint64_t start)
 {
-    struct gpume_scene_list *list = &job->list;
+    struct gpume_scene_list *list = &reading->list;
     uint64_t *grown =
-        gpume_grow(list->starts, list->start_count, &job->starts_room, sizeof(*grown));
+        gpume_grow(list->starts, list->start_count, &reading->starts_room, sizeof(*grown));
     if (!grown) {
         return gpume_refuse(GPUME_EXIT_FAILED, "out of memory");
     }
@@ -136,21 +135,21 @@ static enum gpume_exit add_start(struct job *job, uint64_t start)
 }
 
 /* Begins a scene, in equal parts. */
-static enum gpume_exit add_scene(struct job *job, uint64_t begin, uint64_t end)
+static enum gpume_exit add_scene(struct reading *reading, uint64_t begin, uint64_t end)
 {
-    const uint64_t parts = parts_of(&job->list, begin, end, &job->options->length_max);
+    const uint64_t parts = parts_of(&reading->list, begin, end, &reading->options->length_max);
     enum gpume_exit result = GPUME_EXIT_DONE;
     for (uint64_t i = 0; i < parts && result == GPUME_EXIT_DONE; i++) {
-        result = add_start(job, begin + (end - begin) * i / parts);
+        result = add_start(reading, begin + (end - begin) * i / parts);
     }
     return result;
 }
 
 /* Chooses the changes that are confident enough, and the scenes that begin with them. */
-static enum gpume_exit choose(struct job *job, const struct gpume_changes *found)
+static enum gpume_exit choose(struct reading *reading, const struct gpume_changes *found)
 {
-    struct gpume_scene_list *list = &job->list;
-    const struct gpume_place *shortest = &job->options->length_min;
+    struct gpume_scene_list *list = &reading->list;
+    const struct gpume_place *shortest = &reading->options->length_min;
     uint64_t begin = 0;
     list->changes = malloc((found->count + 1) * sizeof(*list->changes));
     if (!list->changes) {
@@ -158,56 +157,54 @@ static enum gpume_exit choose(struct job *job, const struct gpume_changes *found
     }
     for (size_t i = 0; i < found->count; i++) {
         const struct gpume_change *change = &found->items[i];
-        if (change->confidence < job->options->confidence) {
+        if (change->confidence < reading->options->confidence) {
             continue;
         }
         const uint64_t start = gpume_change_scene(change);
         list->changes[list->change_count++] = *change;
         if (start > begin && start < list->frames && is_as_long(list, begin, start, shortest) &&
             is_as_long(list, start, list->frames, shortest)) {
-            const enum gpume_exit result = add_scene(job, begin, start);
+            const enum gpume_exit result = add_scene(reading, begin, start);
             if (result != GPUME_EXIT_DONE) {
                 return result;
             }
             begin = start;
         }
     }
-    return add_scene(job, begin, list->frames > 0 ? list->frames : 1);
+    return add_scene(reading, begin, list->frames > 0 ? list->frames : 1);
 }
 
 static enum gpume_exit finish(void *opaque)
 {
-    struct job *job = opaque;
+    struct reading *reading = opaque;
     const struct gpume_changes *changes = NULL;
-    job->list.start_us = job->video.info.start_us;
-    job->list.frame_us = last_frame_us(job);
-    enum gpume_exit result = gpume_exit_of_engine(gpume_scenes_finish(job->scenes, &changes));
-    result = result ? result : choose(job, changes);
+    reading->list.start_us = reading->job.info.start_us;
+    reading->list.frame_us = last_frame_us(reading);
+    enum gpume_exit result = gpume_exit_of_engine(gpume_scenes_finish(reading->scenes, &changes));
+    result = result ? result : choose(reading, changes);
     if (result == GPUME_EXIT_DONE) {
-        job->write(job->video.out, &job->list, job->options);
+        reading->write(reading->job.outputs[0].out, &reading->list, reading->options);
     }
     return result;
 }
 
-static void conclude(const void *opaque)
+static enum gpume_exit conclude(void *client, FILE *stream)
 {
-    const struct job *job = opaque;
     static const struct {
         const char *one, *more;
     } names[] = {{"cut", "cuts"}, {"fade-in", "fade-ins"}, {"fade-out", "fade-outs"},
         {"dissolve", "dissolves"}, {"wipe", "wipes"}};
-    const bool to_stdout = gpume_text_is_stdout(job->video.output);
-    FILE *stream = to_stdout ? stderr : stdout;
+    const struct gpume_scene_list *list = &((const struct reading *)client)->list;
     size_t counts[sizeof(names) / sizeof(names[0])] = {0};
     const char *separator = ": ";
-    if (job->options->video.common.verbosity < (to_stdout ? 1 : 0)) {
-        return;
+    if (!stream) {
+        return GPUME_EXIT_DONE;
     }
-    for (size_t i = 0; i < job->list.change_count; i++) {
-        counts[job->list.changes[i].kind]++;
+    for (size_t i = 0; i < list->change_count; i++) {
+        counts[list->changes[i].kind]++;
     }
-    fprintf(stream, "scenes       %zu in %" PRIu64 " frame%s", job->list.start_count,
-        job->list.frames, job->list.frames == 1 ? "" : "s");
+    fprintf(stream, "scenes       %zu in %" PRIu64 " frame%s", list->start_count, list->frames,
+        list->frames == 1 ? "" : "s");
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (counts[i] > 0) {
             fprintf(stream, "%s%zu %s", separator, counts[i],
@@ -216,26 +213,25 @@ static void conclude(const void *opaque)
         }
     }
     putc('\n', stream);
-    if (!to_stdout) {
-        gpume_console_print_written(job->video.output, stream);
-    }
+    return GPUME_EXIT_DONE;
 }
 
 enum gpume_exit gpume_scene_run(
     const struct gpume_scene_options *options, bool wants_facts, gpume_scene_write_fn write)
 {
-    static const struct gpume_video_work work = {open_scenes, take_frame, finish, conclude};
-    struct job job = {.options = options,
+    static const struct gpume_job_work work = {
+        .open = open_scenes, .take = take_frame, .finish = finish, .conclude = conclude};
+    struct reading reading = {.job = gpume_job_of(&options->video),
+        .options = options,
         .wants_facts = wants_facts,
-        .write = write,
-        .video = {.options = &options->video}};
-    const enum gpume_exit result = gpume_video_run(&job.video, &work, &job);
-    gpume_scenes_close(&job.scenes);
-    gpume_video_close(&job.video);
-    free(job.list.times_us);
-    free(job.list.facts);
-    free(job.list.changes);
-    free(job.list.starts);
+        .write = write};
+    const enum gpume_exit result = gpume_job_run(&reading.job, &work, &reading);
+    gpume_scenes_close(&reading.scenes);
+    gpume_job_close(&reading.job);
+    free(reading.list.times_us);
+    free(reading.list.facts);
+    free(reading.list.changes);
+    free(reading.list.starts);
     return result;
 }
 
