@@ -467,6 +467,9 @@ static enum gpume_exit conclude(
     struct gpume_cli_job *job, const struct gpume_job_work *work, void *client)
 {
     const int verbosity = job->common->verbosity;
+    if (!work->conclude) {
+        return GPUME_EXIT_DONE;
+    }
     const bool wanted = verbosity > 0 || (verbosity == 0 && !job->to_stdout);
     FILE *stream = !wanted || job->common->form != GPUME_FORM_TABLE ? NULL
                    : job->to_stdout                                 ? stderr

@@ -116,7 +116,7 @@ struct gpume_job_work {
     enum gpume_exit (*run)(void *client); /* without take */
     enum gpume_exit (*finish)(void *client);
     enum gpume_exit (*complete)(void *client); /* NULL: gpume_job_complete */
-    /* stream: for a summary; NULL: none is wanted. */
+    /* stream: for a summary, which the names of outputs follow; NULL: none is wanted. */
     enum gpume_exit (*conclude)(void *client, FILE *stream);
     /* Steps 4 to 6 failed, or were interrupted, of which no line says anything yet. Returns the
      * exit status. */

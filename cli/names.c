@@ -47,16 +47,6 @@ bool gpume_name_is_same(const char *a, const char *b)
     return same;
 }
 
-bool gpume_name_is_twice(const char *a, const char *b)
-{
-    if (a && b && gpume_text_is_stdout(a) && gpume_text_is_stdout(b)) {
-        return gpume_refuse(
-            true, "%s: standard output takes one output only; name a file for the other", a);
-    }
-    return a && b && gpume_name_is_same(a, b) &&
-           gpume_refuse(true, "%s: named for two outputs; give one of them another name", b);
-}
-
 bool gpume_name_is_stdout(const char *path)
 {
     struct stat file, out;

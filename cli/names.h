@@ -12,10 +12,6 @@ struct gpume_vectors_format;
  * folder and last part, so that ./a.csv is a.csv. */
 bool gpume_name_is_same(const char *a, const char *b);
 
-/* Are two outputs, either of which may be NULL, one file or both standard output? Then one line
- * says so. */
-bool gpume_name_is_twice(const char *a, const char *b);
-
 /* Is it a name of standard output, or of the pipe behind it? */
 bool gpume_name_is_stdout(const char *path);
 

@@ -8,322 +8,244 @@
 #include "coded/drawing.h"
 #include "coded/reporting.h"
 #include "commands.h"
-#include "console.h"
-#include "files/text_file.h"
+#include "job.h"
 #include "names.h"
 #include "options/common.h"
 #include "options/look.h"
-#include "progress.h"
 #include "report/report.h"
-#include "signals.h"
-#include "sinks/sink.h"
 #include "vectors/format.h"
 #include "vectors/writer.h"
-#include "video.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 
-struct job {
+struct copying {
+    struct gpume_cli_job job;
     const struct gpume_coded_options *options;
     const char *output; /* NULL: only others are written */
     const struct gpume_vectors_format *format;
-    struct gpume_source *source;
-    struct gpume_source_info info;
     struct gpume_coded coded;
-    struct gpume_out_set set;
     struct gpume_vectors_writer *writer; /* from the first frame with vectors on */
     struct gpume_coded_grid grid;        /* with --block */
     struct gpume_drawing drawing;
     struct gpume_reporting reporting;
-    struct gpume_progress progress;
-    uint64_t frames, intra, future, others; /* all; of type I, of type B, and neither */
-    uint64_t interlaced;                    /* frames with vectors */
+    uint64_t intra, future, others; /* frames of type I, of type B, and neither */
+    uint64_t interlaced;            /* frames with vectors */
     uint64_t blocks, vectors;
 };
 
-/* ops, shape: of the sink that such an output has, for its name. */
-static enum gpume_exit check_name(const struct job *job, const struct gpume_sink_ops *ops,
-    const char *path, const struct gpume_sink_shape *shape)
-{
-    const struct gpume_common_options *common = &job->options->common;
-    if (ops->check(path, shape, &gpume_console) != GPUME_OK ||
-        gpume_name_is_input(common->inputs, common->input_count, path) ||
-        gpume_text_check_new(
-            path, gpume_sink_is_series(ops, path), common->overwrite, &gpume_console) != GPUME_OK) {
-        return GPUME_EXIT_USAGE;
-    }
-    return GPUME_EXIT_DONE;
-}
-
-static unsigned columns_of(const struct job *job)
+static unsigned columns_of(const struct copying *copying)
 {
     return GPUME_VECTORS_REF | GPUME_VECTORS_TIME |
-           (job->options->block > 0 ? 0u : (unsigned)GPUME_VECTORS_REF2);
+           (copying->options->block > 0 ? 0u : (unsigned)GPUME_VECTORS_REF2);
 }
 
-static enum gpume_exit check_output(struct job *job)
+static enum gpume_exit plan(void *client)
 {
-    const struct gpume_name_vectors vectors = {columns_of(job), job->options->block > 0};
-    job->format = gpume_name_vectors_format(job->options->format, job->output, vectors);
-    if (!job->format) {
-        return GPUME_EXIT_USAGE;
-    }
-    const struct gpume_sink_shape shape = {.format = job->format, .both = job->options->block == 0};
-    return check_name(job, gpume_sink_vectors(job->format), job->output, &shape);
-}
-
-static enum gpume_exit check_outputs(struct job *job)
-{
-    const struct gpume_coded_options *options = job->options;
-    const struct gpume_sink_shape shape = {0};
-    enum gpume_exit result = GPUME_EXIT_DONE;
-    job->output = options->output || options->overlay || options->report ? options->output : "-";
+    struct copying *copying = client;
+    struct gpume_cli_job *job = &copying->job;
+    const struct gpume_coded_options *options = copying->options;
+    int status = GPUME_OK;
+    copying->output =
+        options->output || options->overlay || options->report ? options->output : "-";
     if (options->report && options->block == 0) {
         return gpume_refuse(GPUME_EXIT_USAGE, "--report: needs --block N");
     }
-    if (job->output) {
-        result = check_output(job);
+    if (copying->output) {
+        const struct gpume_name_vectors vectors = {columns_of(copying), options->block > 0};
+        copying->format = gpume_name_vectors_format(options->format, copying->output, vectors);
+        if (!copying->format) {
+            return GPUME_EXIT_USAGE;
+        }
+        job->shape.format = copying->format;
+        job->shape.both = options->block == 0;
+        status = gpume_job_add(job, gpume_sink_vectors(copying->format), copying->output);
     }
-    if (result == GPUME_EXIT_DONE && options->overlay) {
-        result = check_name(job, &gpume_sink_overlay, options->overlay, &shape);
+    if (status == GPUME_OK && options->overlay) {
+        status = gpume_job_add(job, &gpume_sink_overlay, options->overlay);
     }
-    if (result == GPUME_EXIT_DONE && options->report) {
-        result = check_name(job, gpume_sink_report(options->report), options->report, &shape);
+    if (status == GPUME_OK && options->report) {
+        status = gpume_job_add(job, gpume_sink_report(options->report), options->report);
     }
-    if (result == GPUME_EXIT_DONE && (gpume_name_is_twice(job->output, options->overlay) ||
-                                         gpume_name_is_twice(job->output, options->report) ||
-                                         gpume_name_is_twice(options->overlay, options->report))) {
-        return GPUME_EXIT_USAGE;
-    }
-    return result;
+    job->wanted.motion = true;
+    job->wanted.colour = options->overlay || options->report;
+    return gpume_exit_of_writer(status);
 }
 
-static enum gpume_exit open_source(struct job *job)
+/* Opens what shows pictures of the frames, which are read by the last one of them. */
+static enum gpume_exit open_pictures(void *client)
 {
-    const struct gpume_coded_options *options = job->options;
-    struct gpume_source_options wanted =
-        gpume_source_options_make(&options->common, &options->source, &options->params);
-    wanted.motion = true;
-    wanted.colour = options->overlay || options->report;
-    const int status = gpume_source_open_inputs(&job->source, &wanted, &job->info);
-    if (status != GPUME_OK) {
-        return gpume_source_exit(status);
-    }
-    job->coded.source = job->source;
-    gpume_progress_init(&job->progress, &options->common, job->info.frames);
-    job->progress.unit = "frames";
-    return GPUME_EXIT_DONE;
-}
-
-/* Those that show pictures of the frames, which are read by the last one of them. */
-static int open_pictures(struct job *job)
-{
+    struct copying *copying = client;
+    struct gpume_cli_job *job = &copying->job;
+    const struct gpume_coded_options *options = copying->options;
     int status = GPUME_OK;
-    const struct gpume_coded_options *options = job->options;
     if (options->overlay) {
-        job->drawing = (struct gpume_drawing){.path = options->overlay, .look = options->look};
-        job->coded.read = gpume_drawing_read;
-        job->coded.opaque = &job->drawing;
-        GPUME_TRY(gpume_drawing_open(&job->drawing, job->source, &job->info, &job->set));
+        copying->drawing = (struct gpume_drawing){.path = options->overlay, .look = options->look};
+        copying->coded.read = gpume_drawing_read;
+        copying->coded.opaque = &copying->drawing;
+        GPUME_TRY(gpume_drawing_open(&copying->drawing, job->source, &job->info, &job->set));
     }
     if (options->report) {
-        job->reporting = (struct gpume_reporting){
+        copying->reporting = (struct gpume_reporting){
             .path = options->report, .pictures = options->report_pictures, .block = options->block};
-        job->coded.read = gpume_reporting_read;
-        job->coded.opaque = &job->reporting;
-        GPUME_TRY(gpume_reporting_open(&job->reporting, job->source, &job->info, &job->set));
+        copying->coded.read = gpume_reporting_read;
+        copying->coded.opaque = &copying->reporting;
+        GPUME_TRY(gpume_reporting_open(&copying->reporting, job->source, &job->info, &job->set));
     }
 fail:
-    return status;
+    return gpume_exit_of_writer(status);
 }
 
-static int open_writer(struct job *job, const struct gpume_coded_frame *frame)
+static int open_writer(struct copying *copying, const struct gpume_coded_frame *frame)
 {
+    struct gpume_cli_job *job = &copying->job;
+    const uint32_t block = copying->options->block;
     const struct gpume_vectors_info info = {
-        .columns = columns_of(job),
+        .columns = columns_of(copying),
         .width = job->info.width,
         .height = job->info.height,
-        .block_w = job->options->block,
-        .block_h = job->options->block,
+        .block_w = block,
+        .block_h = block,
         .units = frame->units,
-        .joined = job->options->block == 0,
+        .joined = block == 0,
     };
     const struct gpume_vectors_output output = {
-        .path = job->output,
-        .format = job->format,
+        .path = copying->output,
+        .format = copying->format,
         .set = &job->set,
-        .processors = job->options->params.threads,
+        .processors = job->params->threads,
         .log = gpume_console,
     };
-    job->grid = (struct gpume_coded_grid){
-        .side = job->options->block, .width = job->info.width, .height = job->info.height};
-    if (job->options->block > 0 && gpume_coded_grid_init(&job->grid) != GPUME_OK) {
+    copying->grid = (struct gpume_coded_grid){
+        .side = block, .width = job->info.width, .height = job->info.height};
+    if (block > 0 && gpume_coded_grid_init(&copying->grid) != GPUME_OK) {
         return GPUME_NOMEM;
     }
-    return gpume_vectors_writer_open(&job->writer, &output, &info);
+    return gpume_vectors_writer_open(&copying->writer, &output, &info);
 }
 
-static int write_blocks(struct job *job, const struct gpume_coded_frame *frame)
+static int write_blocks(struct copying *copying, const struct gpume_coded_frame *frame)
 {
-    const bool grid = job->options->block > 0;
-    int status = job->writer ? GPUME_OK : open_writer(job, frame);
+    const bool grid = copying->options->block > 0;
+    int status = copying->writer ? GPUME_OK : open_writer(copying, frame);
     if (status != GPUME_OK) {
         return status;
     }
     if (grid) {
-        gpume_coded_grid_fill(&job->grid, &job->coded, frame);
+        gpume_coded_grid_fill(&copying->grid, &copying->coded, frame);
     }
-    const struct gpume_vectors_block *blocks = grid ? job->grid.blocks : frame->blocks;
+    const struct gpume_vectors_block *blocks = grid ? copying->grid.blocks : frame->blocks;
     const struct gpume_vectors_field field = {
         .frame = frame->frame,
         .ref = blocks[0].ref,
         .time_us = frame->time_us,
-        .columns = columns_of(job),
-        .count = grid ? job->grid.count : frame->count,
-        .width = job->info.width,
-        .height = job->info.height,
+        .columns = columns_of(copying),
+        .count = grid ? copying->grid.count : frame->count,
+        .width = copying->job.info.width,
+        .height = copying->job.info.height,
         .blocks = blocks,
     };
-    status = gpume_vectors_writer_field(job->writer, &field);
-    return status ? status : gpume_vectors_writer_settle(job->writer);
+    status = gpume_vectors_writer_field(copying->writer, &field);
+    return status ? status : gpume_vectors_writer_settle(copying->writer);
 }
 
-static void count_blocks(struct job *job, const struct gpume_coded_frame *frame)
+static void count_blocks(struct copying *copying, const struct gpume_coded_frame *frame)
 {
+    copying->intra += frame->type == 'I';
+    copying->future += frame->type == 'B';
+    copying->others += frame->type != 'I' && frame->type != 'B';
     for (size_t i = 0; i < frame->count; i++) {
-        job->vectors += frame->blocks[i].ref2 != GPUME_VECTORS_ONE ? 2 : 1;
+        copying->vectors += frame->blocks[i].ref2 != GPUME_VECTORS_ONE ? 2 : 1;
     }
-    job->blocks += frame->count;
-    job->interlaced += frame->interlaced && frame->count > 0;
+    copying->blocks += frame->count;
+    copying->interlaced += frame->interlaced && frame->count > 0;
 }
 
-static enum gpume_exit refuse_silent(const struct job *job)
+static enum gpume_exit refuse_silent(const struct copying *copying)
 {
-    return gpume_coded_refuse(&job->info, job->frames, job->frames - job->intra);
+    const struct gpume_cli_job *job = &copying->job;
+    return gpume_coded_refuse(&job->info, job->frames, job->frames - copying->intra);
 }
 
-static enum gpume_exit take_frame(struct job *job, const struct gpume_coded_frame *frame)
+static enum gpume_exit take_frame(void *client, const struct gpume_coded_frame *frame, bool *enough)
 {
-    job->frames++;
-    job->intra += frame->type == 'I';
-    job->future += frame->type == 'B';
-    job->others += frame->type != 'I' && frame->type != 'B';
-    gpume_progress_step(&job->progress, job->frames, (double)NAN);
-    count_blocks(job, frame);
-    if (job->blocks == 0 && job->frames - job->intra >= GPUME_CODED_SILENT) {
-        return refuse_silent(job);
+    struct copying *copying = client;
+    const struct gpume_cli_job *job = &copying->job;
+    *enough = job->frames_max > 0 && job->frames >= job->frames_max;
+    count_blocks(copying, frame);
+    if (copying->blocks == 0 && job->frames - copying->intra >= GPUME_CODED_SILENT) {
+        return refuse_silent(copying);
     }
-    int status = job->output && frame->count > 0 ? write_blocks(job, frame) : GPUME_OK;
-    if (status == GPUME_OK && job->drawing.sink) {
-        status = gpume_drawing_frame(&job->drawing, frame);
+    int status = copying->output && frame->count > 0 ? write_blocks(copying, frame) : GPUME_OK;
+    if (status == GPUME_OK && copying->drawing.sink) {
+        status = gpume_drawing_frame(&copying->drawing, frame);
     }
-    if (status == GPUME_OK && job->reporting.sink && frame->count > 0) {
-        status = gpume_reporting_frame(&job->reporting, &job->coded, frame);
+    if (status == GPUME_OK && copying->reporting.sink && frame->count > 0) {
+        status = gpume_reporting_frame(&copying->reporting, &copying->coded, frame);
     }
     return gpume_exit_of_writer(status);
 }
 
-static bool wants_more(const struct job *job)
+static enum gpume_exit copy_vectors(void *client)
 {
-    return job->options->frames == 0 || job->frames < job->options->frames;
-}
-
-static enum gpume_exit copy(struct job *job)
-{
-    enum gpume_exit result = GPUME_EXIT_DONE;
-    const struct gpume_coded_frame *frame = NULL;
-    int status = gpume_coded_next(&job->coded, &frame);
-    while (status == GPUME_OK && result == GPUME_EXIT_DONE && frame) {
-        result = take_frame(job, frame);
-        frame = NULL;
-        status = result || !wants_more(job) ? status : gpume_coded_next(&job->coded, &frame);
-    }
-    gpume_progress_finish(&job->progress, job->frames);
-    if (gpume_signals_caught()) {
-        gpume_signals_say_interrupted();
-        return GPUME_EXIT_FAILED;
-    }
-    result = result ? result : gpume_source_exit(status);
-    return result || job->blocks > 0 ? result : refuse_silent(job);
-}
-
-static bool to_stdout(const struct job *job)
-{
-    const char *const names[] = {job->output, job->options->overlay, job->options->report};
-    bool found = false;
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        found = found || (names[i] && gpume_text_is_stdout(names[i]));
-    }
-    return found;
-}
-
-static enum gpume_exit conclude(const struct job *job)
-{
-    gpume_coded_warn_interlaced(&job->info, job->interlaced);
-    const char *const names[] = {job->output, job->options->overlay, job->options->report};
-    if (job->options->common.verbosity >= 0 && !to_stdout(job)) {
-        printf("coded        %" PRIu64 " blocks with %" PRIu64 " vectors in %" PRIu64
-               " frames: %" PRIu64 " I, %" PRIu64 " P, %" PRIu64 " B\n",
-            job->blocks, job->vectors, job->frames, job->intra, job->others, job->future);
-        for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-            if (names[i]) {
-                gpume_console_print_written(names[i], stdout);
-            }
-        }
-    }
-    return gpume_console_flush_output("the summary") ? GPUME_EXIT_DONE : GPUME_EXIT_FAILED;
+    struct copying *copying = client;
+    const enum gpume_exit result =
+        gpume_coded_run(&copying->coded, &copying->job, take_frame, copying);
+    return result || copying->blocks > 0 ? result : refuse_silent(copying);
 }
 
 /* All outputs are complete before any gets its name. */
-static int finish(struct job *job)
+static enum gpume_exit complete(void *client)
 {
-    int status = job->writer ? gpume_vectors_writer_finish(job->writer) : GPUME_OK;
-    if (status == GPUME_OK && job->drawing.sink) {
-        status = gpume_drawing_finish(&job->drawing);
+    struct copying *copying = client;
+    int status = copying->writer ? gpume_vectors_writer_finish(copying->writer) : GPUME_OK;
+    if (status == GPUME_OK && copying->drawing.sink) {
+        status = gpume_drawing_finish(&copying->drawing);
     }
-    if (status == GPUME_OK && job->reporting.sink) {
-        status = gpume_reporting_finish(&job->reporting);
+    if (status == GPUME_OK && copying->reporting.sink) {
+        status = gpume_reporting_finish(&copying->reporting);
     }
-    return status ? status : gpume_out_set_name(&job->set, &gpume_console);
+    return status ? gpume_exit_of_writer(status) : gpume_job_complete(&copying->job);
 }
 
-static enum gpume_exit work(struct job *job)
+static enum gpume_exit conclude(void *client, FILE *stream)
 {
-    enum gpume_exit result = check_outputs(job);
-    gpume_signals_keep();
-    if (to_stdout(job) && !!job->output + !!job->options->overlay + !!job->options->report == 1) {
-        gpume_signals_end_with_reader();
+    const struct copying *copying = client;
+    gpume_coded_warn_interlaced(&copying->job.info, copying->interlaced);
+    if (stream) {
+        fprintf(stream,
+            "coded        %" PRIu64 " blocks with %" PRIu64 " vectors in %" PRIu64
+            " frames: %" PRIu64 " I, %" PRIu64 " P, %" PRIu64 " B\n",
+            copying->blocks, copying->vectors, copying->job.frames, copying->intra, copying->others,
+            copying->future);
     }
-    result = result ? result : open_source(job);
-    if (result == GPUME_EXIT_DONE) {
-        gpume_signals_attach(NULL, job->source);
-        result = gpume_exit_of_writer(open_pictures(job));
-        result = result ? result : copy(job);
-        gpume_signals_detach();
-    }
-    if (result == GPUME_EXIT_DONE) {
-        result = gpume_exit_of_writer(finish(job));
-    }
-    return result ? result : conclude(job);
+    return GPUME_EXIT_DONE;
 }
 
 enum gpume_exit gpume_coded_write(const struct gpume_coded_options *options)
 {
-    struct job job = {.options = options,
-        .set = {.overwrite = options->common.overwrite, .alone = true, .together = true}};
-    const enum gpume_exit result = work(&job);
-    gpume_vectors_writer_close(&job.writer);
-    gpume_drawing_close(&job.drawing);
-    gpume_reporting_close(&job.reporting);
-    gpume_coded_grid_finish(&job.grid);
-    gpume_coded_finish(&job.coded);
-    gpume_source_close(&job.source);
+    static const struct gpume_job_work work = {.plan = plan,
+        .open = open_pictures,
+        .run = copy_vectors,
+        .complete = complete,
+        .conclude = conclude};
+    struct copying copying = {.options = options,
+        .job = {.common = &options->common,
+            .choice = &options->source,
+            .params = &options->params,
+            .frames_max = options->frames,
+            .set = {.alone = true, .together = true}}};
+    const enum gpume_exit result = gpume_job_run(&copying.job, &work, &copying);
+    gpume_vectors_writer_close(&copying.writer);
+    gpume_drawing_close(&copying.drawing);
+    gpume_reporting_close(&copying.reporting);
+    gpume_coded_grid_finish(&copying.grid);
+    gpume_coded_finish(&copying.coded);
+    gpume_job_close(&copying.job);
     return result;
 }
 
-static enum gpume_exit run(const void *options)
+static enum gpume_exit run_vectors(const void *options)
 {
     return gpume_coded_write(options);
 }
@@ -395,5 +317,5 @@ const struct gpume_command gpume_vectors_command = {
     .catches_signals = true,
     .set_defaults = set_defaults,
     .check = check,
-    .run = run,
+    .run = run_vectors,
 };

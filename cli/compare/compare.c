@@ -10,9 +10,9 @@
 #include "base/status.h"
 #include "commands.h"
 #include "compare/map.h"
-#include "console.h"
 #include "files/out.h"
 #include "files/text_file.h"
+#include "job.h"
 #include "names.h"
 #include "options/checks.h"
 #include "options/look.h"
@@ -203,24 +203,7 @@ struct compare_page {
     struct gpume_report_compared compared;
 };
 
-/* Before any work. Without a path, NULL, this and the other functions of the page do nothing. */
-static enum gpume_exit check_page(const char *path, const char *const inputs[2], bool overwrite)
-{
-    if (!path) {
-        return GPUME_EXIT_DONE;
-    }
-    if (gpume_name_is_stdout(path)) {
-        return gpume_refuse(GPUME_EXIT_USAGE,
-            "--report %s: the result of the comparison goes to standard output; name a file", path);
-    }
-    if (gpume_text_check_named(path, "comparison", ".html", &gpume_console) != GPUME_OK ||
-        gpume_name_is_input(inputs, 2, path) ||
-        gpume_text_check_new(path, false, overwrite, &gpume_console) != GPUME_OK) {
-        return GPUME_EXIT_USAGE;
-    }
-    return GPUME_EXIT_DONE;
-}
-
+/* Without a path, NULL, this and the other functions of the page do nothing. */
 static int open_page(struct compare_page *page, const char *path, bool overwrite)
 {
     page->path = path;
@@ -305,7 +288,8 @@ static void close_page(struct compare_page *page)
 
 /* --- comparing */
 
-struct compare_job {
+struct comparing {
+    struct gpume_cli_job job;
     const struct compare_options *options;
     struct compare_side sides[2];
     struct gpume_comparison comparison;
@@ -318,88 +302,93 @@ struct compare_job {
     uint64_t last;          /* frame of the last field that both have */
 };
 
-static enum gpume_exit name_sides(struct compare_job *job)
+static enum gpume_exit name_sides(struct comparing *comparing)
 {
     int status = GPUME_OK;
     for (size_t i = 0; i < 2 && status == GPUME_OK; i++) {
-        job->comparison.names[i] = job->options->common.inputs[i];
-        status = name_side(&job->sides[i], job->options->common.inputs[i]);
+        comparing->comparison.names[i] = comparing->options->common.inputs[i];
+        status = name_side(&comparing->sides[i], comparing->options->common.inputs[i]);
     }
     return gpume_exit_of_reader(status);
 }
 
-static enum gpume_exit open_sides(struct compare_job *job)
+static enum gpume_exit open_sides(struct comparing *comparing)
 {
     int status = GPUME_OK;
     for (size_t i = 0; i < 2 && status == GPUME_OK; i++) {
-        status = open_side(&job->sides[i], job->options->block, job->options->memory_max);
-        job->comparison.has_statistics[i] = job->sides[i].frames != NULL;
+        status = open_side(
+            &comparing->sides[i], comparing->options->block, comparing->options->memory_max);
+        comparing->comparison.has_statistics[i] = comparing->sides[i].frames != NULL;
     }
     return gpume_exit_of_reader(status);
 }
 
-static void close_sides(struct compare_job *job)
+static void close_sides(struct comparing *comparing)
 {
     for (size_t i = 0; i < 2; i++) {
-        close_side(&job->sides[i]);
+        close_side(&comparing->sides[i]);
     }
 }
 
-static int compare_field(struct compare_job *job, struct gpume_read_statistics statistics[2])
+static int compare_field(struct comparing *comparing, struct gpume_read_statistics statistics[2])
 {
     struct gpume_compared_field field;
-    const struct gpume_vectors_field *a = job->sides[0].field, *b = job->sides[1].field;
+    const struct gpume_vectors_field *a = comparing->sides[0].field, *b = comparing->sides[1].field;
     int status = GPUME_OK;
     for (size_t i = 0; i < 2 && status == GPUME_OK; i++) {
-        if (job->sides[i].frames) {
-            const struct gpume_vectors_field *read = job->sides[i].field;
+        if (comparing->sides[i].frames) {
+            const struct gpume_vectors_field *read = comparing->sides[i].field;
             const uint64_t *ref = read->columns & GPUME_VECTORS_REF ? &read->ref : NULL;
-            status =
-                gpume_frames_reader_seek(job->sides[i].frames, read->frame, ref, &statistics[i]);
+            status = gpume_frames_reader_seek(
+                comparing->sides[i].frames, read->frame, ref, &statistics[i]);
         }
     }
-    status = status
-                 ? status
-                 : gpume_comparison_add(&job->comparison, a, b, statistics, &field, &gpume_console);
-    if (status == GPUME_OK && job->csv) {
-        gpume_comparison_csv_row(job->csv, &field);
+    status = status ? status
+                    : gpume_comparison_add(
+                          &comparing->comparison, a, b, statistics, &field, &gpume_console);
+    if (status == GPUME_OK && comparing->csv) {
+        gpume_comparison_csv_row(comparing->csv, &field);
     }
-    return status ? status : add_to_page(&job->page, &field, a, b, job->ground ? &job->rgb : NULL);
+    return status ? status
+                  : add_to_page(
+                        &comparing->page, &field, a, b, comparing->ground ? &comparing->rgb : NULL);
 }
 
 /* Pictures have the time stamps of the first run, if both runs have time stamps. */
 static enum gpume_exit draw_field(
-    struct compare_job *job, const struct gpume_read_statistics statistics[2])
+    struct comparing *comparing, const struct gpume_read_statistics statistics[2])
 {
     const bool timed = statistics[0].has_time && statistics[1].has_time;
-    const int status = gpume_compare_map_draw(job->map, job->sides[0].field, job->sides[1].field,
-        job->ground ? &job->rgb : NULL, timed ? &statistics[0].time_us : NULL);
+    const int status =
+        gpume_compare_map_draw(comparing->map, comparing->sides[0].field, comparing->sides[1].field,
+            comparing->ground ? &comparing->rgb : NULL, timed ? &statistics[0].time_us : NULL);
     return gpume_exit_of_writer(status);
 }
 
 /* A field that both have. */
-static enum gpume_exit take_both(struct compare_job *job)
+static enum gpume_exit take_both(struct comparing *comparing)
 {
-    const struct gpume_vectors_field *field = job->sides[0].field;
+    const struct gpume_vectors_field *field = comparing->sides[0].field;
     struct gpume_read_statistics statistics[2] = {{0}, {0}};
-    const bool again = job->comparison.fields > 0 && field->frame == job->last;
-    if (job->options->map && again) {
+    const bool again = comparing->comparison.fields > 0 && field->frame == comparing->last;
+    if (comparing->options->map && again) {
         return gpume_refuse(GPUME_EXIT_USAGE,
             "%s and %s: have two motion fields per frame, but --map draws one; leave it out, or "
             "compare runs of one direction",
-            job->comparison.names[0], job->comparison.names[1]);
+            comparing->comparison.names[0], comparing->comparison.names[1]);
     }
     const enum gpume_exit result =
-        job->ground && !again ? read_ground(job->ground, field->frame, &job->rgb) : GPUME_EXIT_DONE;
+        comparing->ground && !again ? read_ground(comparing->ground, field->frame, &comparing->rgb)
+                                    : GPUME_EXIT_DONE;
     if (result != GPUME_EXIT_DONE) {
         return result;
     }
-    const int status = compare_field(job, statistics);
-    job->last = field->frame;
-    job->width = field->width > job->width ? field->width : job->width;
-    job->height = field->height > job->height ? field->height : job->height;
-    return status != GPUME_OK || !job->map ? gpume_exit_of_reader(status)
-                                           : draw_field(job, statistics);
+    const int status = compare_field(comparing, statistics);
+    comparing->last = field->frame;
+    comparing->width = field->width > comparing->width ? field->width : comparing->width;
+    comparing->height = field->height > comparing->height ? field->height : comparing->height;
+    return status != GPUME_OK || !comparing->map ? gpume_exit_of_reader(status)
+                                                 : draw_field(comparing, statistics);
 }
 
 /* Orders by frame, then by reference; NULL comes last. Negative: a comes first. */
@@ -416,19 +405,19 @@ static int order(const struct gpume_vectors_field *a, const struct gpume_vectors
 }
 
 /* Processes the earlier of the two fields, or both if they belong together. */
-static enum gpume_exit step(struct compare_job *job)
+static enum gpume_exit step(struct comparing *comparing)
 {
-    struct compare_side *a = &job->sides[0], *b = &job->sides[1];
+    struct compare_side *a = &comparing->sides[0], *b = &comparing->sides[1];
     const int first = order(a->field, b->field);
     const bool take_a = first <= 0, take_b = first >= 0;
     int status = GPUME_OK;
     if (take_a && take_b) {
-        const enum gpume_exit result = take_both(job);
+        const enum gpume_exit result = take_both(comparing);
         if (result != GPUME_EXIT_DONE) {
             return result;
         }
     } else {
-        job->comparison.only[take_b]++;
+        comparing->comparison.only[take_b]++;
     }
     if (take_a) {
         status = gpume_vectors_reader_next(a->vectors, &a->field);
@@ -439,16 +428,17 @@ static enum gpume_exit step(struct compare_job *job)
     return gpume_signals_caught() ? GPUME_EXIT_FAILED : gpume_exit_of_reader(status);
 }
 
-static enum gpume_exit compare(struct compare_job *job)
+static enum gpume_exit compare_fields(void *client)
 {
+    struct comparing *comparing = client;
     enum gpume_exit result = GPUME_EXIT_DONE;
-    while (result == GPUME_EXIT_DONE && (job->sides[0].field || job->sides[1].field)) {
-        result = step(job);
+    while (result == GPUME_EXIT_DONE && (comparing->sides[0].field || comparing->sides[1].field)) {
+        result = step(comparing);
     }
-    if (result == GPUME_EXIT_DONE && job->comparison.fields == 0) {
+    if (result == GPUME_EXIT_DONE && comparing->comparison.fields == 0) {
         gpume_console_error("%s and %s have no frame pair in common; give runs with the same "
                             "targets, --direction and --ref-distance",
-            job->comparison.names[0], job->comparison.names[1]);
+            comparing->comparison.names[0], comparing->comparison.names[1]);
         result = GPUME_EXIT_INPUT;
     }
     return result;
@@ -456,26 +446,26 @@ static enum gpume_exit compare(struct compare_job *job)
 
 /* The whole comparison without outputs. A pipe can be read only once: what is wrong with it shows
  * on the way. */
-static enum gpume_exit rehearse(struct compare_job *job)
+static enum gpume_exit rehearse(struct comparing *comparing)
 {
-    struct compare_job trial = {.options = job->options};
+    struct comparing trial = {.options = comparing->options};
     enum gpume_exit result = name_sides(&trial);
     if (result == GPUME_EXIT_DONE && !is_special_side(&trial.sides[0]) &&
         !is_special_side(&trial.sides[1])) {
         result = open_sides(&trial);
-        result = result ? result : compare(&trial);
-        job->width = trial.width;
-        job->height = trial.height;
+        result = result ? result : compare_fields(&trial);
+        comparing->width = trial.width;
+        comparing->height = trial.height;
     }
     close_sides(&trial);
     return result;
 }
 
-static int open_map(struct compare_job *job)
+static int open_map(struct comparing *comparing)
 {
     unsigned num = 0, den = 0;
-    const struct compare_options *options = job->options;
-    const struct gpume_read_settings *settings = job->comparison.settings;
+    const struct compare_options *options = comparing->options;
+    const struct gpume_read_settings *settings = comparing->comparison.settings;
     const char *a = gpume_read_settings_find(&settings[0], "input frame_rate");
     const char *b = gpume_read_settings_find(&settings[1], "input frame_rate");
     if (!a || !b || strcmp(a, b) != 0 || sscanf(a, "%9u/%9u", &num, &den) != 2) {
@@ -484,98 +474,42 @@ static int open_map(struct compare_job *job)
     const struct gpume_compare_map_options map = {
         .path = options->map,
         .overwrite = options->common.overwrite,
-        .width = job->width,
-        .height = job->height,
+        .width = comparing->width,
+        .height = comparing->height,
         .rate_num = num,
         .rate_den = den,
         .key = options->key,
         .log = gpume_console,
     };
-    return gpume_compare_map_create(&job->map, &map);
+    return gpume_compare_map_create(&comparing->map, &map);
 }
 
-static enum gpume_exit open_outputs(struct compare_job *job)
+static enum gpume_exit open_outputs(void *client)
 {
-    const struct compare_options *options = job->options;
+    struct comparing *comparing = client;
+    const struct compare_options *options = comparing->options;
     const enum gpume_exit result =
-        options->video ? open_ground(&job->ground, &options->common, &options->source,
-                             options->video, &job->width, &job->height)
+        options->video ? open_ground(&comparing->ground, &options->common, &options->source,
+                             options->video, &comparing->width, &comparing->height)
                        : GPUME_EXIT_DONE;
     if (result != GPUME_EXIT_DONE) {
         return result;
     }
-    int status = options->map ? open_map(job) : GPUME_OK;
-    status = status ? status : open_page(&job->page, options->report, options->common.overwrite);
+    int status = options->map ? open_map(comparing) : GPUME_OK;
+    status =
+        status ? status : open_page(&comparing->page, options->report, options->common.overwrite);
     if (status == GPUME_OK && options->common.form == GPUME_FORM_CSV) {
-        status = gpume_comparison_csv_open(&job->csv, &gpume_console);
+        status = gpume_comparison_csv_open(&comparing->csv, &gpume_console);
     }
     return gpume_exit_of_writer(status);
 }
 
-static void print_written(const struct compare_options *options)
-{
-    const char *const paths[] = {options->map, options->report};
-    for (size_t i = 0; i < 2; i++) {
-        if (paths[i]) {
-            gpume_console_print_written(paths[i], stdout);
-        }
-    }
-}
-
-static enum gpume_exit finish_outputs(struct compare_job *job)
-{
-    const struct compare_options *options = job->options;
-    gpume_signals_detach();
-    if (job->map && gpume_compare_map_finish(job->map) != GPUME_OK) {
-        return GPUME_EXIT_FAILED;
-    }
-    if (write_page(&job->page, &job->comparison) != GPUME_OK) {
-        return GPUME_EXIT_FAILED;
-    }
-    int status = GPUME_OK;
-    if (job->csv) {
-        status = gpume_out_finish(job->csv);
-    } else if (options->common.form == GPUME_FORM_JSON) {
-        status = gpume_comparison_write_json(&job->comparison, &gpume_console);
-    } else if (options->common.verbosity >= 0) {
-        gpume_compare_print_table(&job->comparison);
-        print_written(options);
-        return gpume_console_flush_output("the table") ? GPUME_EXIT_DONE : GPUME_EXIT_FAILED;
-    }
-    return status ? GPUME_EXIT_FAILED : GPUME_EXIT_DONE;
-}
-
-/* Reports the difference and chooses the exit status. */
-static enum gpume_exit conclude(const struct compare_job *job)
-{
-    const struct gpume_comparison *comparison = &job->comparison;
-    const struct gpume_compared *blocks = &comparison->blocks;
-    if (gpume_comparison_equal(comparison)) {
-        return GPUME_EXIT_DONE;
-    }
-    if (job->options->common.verbosity >= 0 && !blocks->has_costs &&
-        blocks->both_equal < blocks->blocks) {
-        gpume_console_error("%s and %s differ: %" PRIu64 " vectors of %" PRIu64 " blocks",
-            comparison->names[0], comparison->names[1], blocks->blocks - blocks->vectors_equal,
-            blocks->blocks);
-    } else if (job->options->common.verbosity >= 0 && blocks->both_equal < blocks->blocks) {
-        gpume_console_error("%s and %s differ: %" PRIu64 " vectors and %" PRIu64
-                            " costs of %" PRIu64 " blocks",
-            comparison->names[0], comparison->names[1], blocks->blocks - blocks->vectors_equal,
-            blocks->blocks - blocks->costs_equal, blocks->blocks);
-    } else if (job->options->common.verbosity >= 0) {
-        gpume_console_error("%s and %s differ: %" PRIu64 " frame pairs are in only one of them",
-            comparison->names[0], comparison->names[1], comparison->only[0] + comparison->only[1]);
-    }
-    return GPUME_EXIT_MISMATCH;
-}
-
 /* Warns of frame pairs that are missing from the means. */
-static void warn_of_statistics(const struct compare_job *job)
+static void warn_of_statistics(const struct comparing *comparing)
 {
-    const struct gpume_comparison *comparison = &job->comparison;
+    const struct gpume_comparison *comparison = &comparing->comparison;
     for (size_t i = 0; i < 2; i++) {
-        if (job->sides[i].is_folder && !comparison->has_statistics[i] &&
+        if (comparing->sides[i].is_folder && !comparison->has_statistics[i] &&
             comparison->has_statistics[1 - i]) {
             gpume_console_warning(
                 "%s: has no frames.csv; its SAD and PSNR are not compared", comparison->names[i]);
@@ -588,65 +522,134 @@ static void warn_of_statistics(const struct compare_job *job)
     }
 }
 
-static enum gpume_exit check_map(const struct compare_options *options)
+static enum gpume_exit complete(void *client)
 {
-    if (gpume_name_is_stdout(options->map)) {
-        return gpume_refuse(GPUME_EXIT_USAGE,
-            "--map %s: the result of the comparison goes to standard output; name a file",
-            options->map);
+    struct comparing *comparing = client;
+    const struct compare_options *options = comparing->options;
+    warn_of_statistics(comparing);
+    if (comparing->map && gpume_compare_map_finish(comparing->map) != GPUME_OK) {
+        return GPUME_EXIT_FAILED;
     }
-    return gpume_compare_map_check(options->map, options->common.overwrite, &gpume_console) !=
-                       GPUME_OK ||
-                   gpume_name_is_input(options->common.inputs, 2, options->map)
-               ? GPUME_EXIT_USAGE
-               : GPUME_EXIT_DONE;
+    if (write_page(&comparing->page, &comparing->comparison) != GPUME_OK) {
+        return GPUME_EXIT_FAILED;
+    }
+    int status = GPUME_OK;
+    if (comparing->csv) {
+        status = gpume_out_finish(comparing->csv);
+    } else if (options->common.form == GPUME_FORM_JSON) {
+        status = gpume_comparison_write_json(&comparing->comparison, &gpume_console);
+    } else if (options->common.verbosity >= 0) {
+        gpume_compare_print_table(&comparing->comparison);
+    }
+    return status ? GPUME_EXIT_FAILED : GPUME_EXIT_DONE;
 }
 
-static enum gpume_exit work(struct compare_job *job)
+/* Reports the difference and chooses the exit status. */
+static enum gpume_exit conclude(void *client, FILE *stream)
 {
-    const struct compare_options *options = job->options;
-    enum gpume_exit result =
-        gpume_name_is_twice(options->map, options->report) ? GPUME_EXIT_USAGE : GPUME_EXIT_DONE;
-    result = result || !options->map ? result : check_map(options);
-    result = result
-                 ? result
-                 : check_page(options->report, options->common.inputs, options->common.overwrite);
-    if (result == GPUME_EXIT_DONE && (options->map || options->video)) {
-        result = rehearse(job);
+    const struct comparing *comparing = client;
+    (void)stream;
+    const struct gpume_comparison *comparison = &comparing->comparison;
+    const struct gpume_compared *blocks = &comparison->blocks;
+    if (gpume_comparison_equal(comparison)) {
+        return GPUME_EXIT_DONE;
     }
-    result = result ? result : name_sides(job);
-    result = result ? result : open_sides(job);
+    if (comparing->options->common.verbosity >= 0 && !blocks->has_costs &&
+        blocks->both_equal < blocks->blocks) {
+        gpume_console_error("%s and %s differ: %" PRIu64 " vectors of %" PRIu64 " blocks",
+            comparison->names[0], comparison->names[1], blocks->blocks - blocks->vectors_equal,
+            blocks->blocks);
+    } else if (comparing->options->common.verbosity >= 0 && blocks->both_equal < blocks->blocks) {
+        gpume_console_error("%s and %s differ: %" PRIu64 " vectors and %" PRIu64
+                            " costs of %" PRIu64 " blocks",
+            comparison->names[0], comparison->names[1], blocks->blocks - blocks->vectors_equal,
+            blocks->blocks - blocks->costs_equal, blocks->blocks);
+    } else if (comparing->options->common.verbosity >= 0) {
+        gpume_console_error("%s and %s differ: %" PRIu64 " frame pairs are in only one of them",
+            comparison->names[0], comparison->names[1], comparison->only[0] + comparison->only[1]);
+    }
+    return GPUME_EXIT_MISMATCH;
+}
+
+/* The result of the comparison goes to standard output. */
+static int check_map(
+    const char *path, const struct gpume_sink_shape *shape, const struct gpume_log *log)
+{
+    (void)shape;
+    return gpume_name_is_stdout(path)
+               ? gpume_refuse(GPUME_INVALID,
+                     "--map %s: the result of the comparison goes to standard output; name a file",
+                     path)
+               : gpume_compare_map_check(path, log);
+}
+
+static int check_page(
+    const char *path, const struct gpume_sink_shape *shape, const struct gpume_log *log)
+{
+    (void)shape;
+    return gpume_name_is_stdout(path)
+               ? gpume_refuse(GPUME_INVALID,
+                     "--report %s: the result of the comparison goes to standard output; name a "
+                     "file",
+                     path)
+               : gpume_text_check_named(path, "comparison", ".html", log);
+}
+
+static const struct gpume_sink_ops map_ops = {.name = "map",
+                                       .check = check_map,
+                                       .is_series = gpume_compare_map_is_series},
+                                   page_ops = {.name = "comparison", .check = check_page};
+
+static enum gpume_exit plan(void *client)
+{
+    struct comparing *comparing = client;
+    struct gpume_cli_job *job = &comparing->job;
+    const struct compare_options *options = comparing->options;
+    int status = options->map ? gpume_job_add(job, &map_ops, options->map) : GPUME_OK;
+    status = status || !options->report ? status : gpume_job_add(job, &page_ops, options->report);
+    job->inputs = options->common.inputs;
+    job->input_count = 2;
+    job->unguarded = job->output_count == 0;
+    return gpume_exit_of_writer(status);
+}
+
+static enum gpume_exit prepare(void *client)
+{
+    struct comparing *comparing = client;
+    const struct compare_options *options = comparing->options;
+    enum gpume_exit result = options->map || options->video ? rehearse(comparing) : GPUME_EXIT_DONE;
+    result = result ? result : name_sides(comparing);
+    result = result ? result : open_sides(comparing);
     for (size_t i = 0; i < 2 && result == GPUME_EXIT_DONE; i++) {
-        read_side_settings(&job->sides[i], &job->comparison.settings[i]);
+        read_side_settings(&comparing->sides[i], &comparing->comparison.settings[i]);
     }
-    if (options->map || options->report) {
-        gpume_signals_keep();
-    } else if (options->common.form == GPUME_FORM_CSV) {
+    if (comparing->job.unguarded && options->common.form == GPUME_FORM_CSV) {
         gpume_signals_end();
     }
-    result = result ? result : open_outputs(job);
-    result = result ? result : compare(job);
-    if (result == GPUME_EXIT_DONE) {
-        warn_of_statistics(job);
-        result = finish_outputs(job);
-    }
-    return result ? result : conclude(job);
+    return result;
 }
 
-static enum gpume_exit run(const void *opaque)
+static enum gpume_exit run_compare(const void *opaque)
 {
+    static const struct gpume_job_work work = {.plan = plan,
+        .prepare = prepare,
+        .open = open_outputs,
+        .run = compare_fields,
+        .complete = complete,
+        .conclude = conclude};
     const struct compare_options *options = opaque;
     if (options->truth.path) {
         return gpume_compare_truth(
             &options->common, &options->truth, options->block, options->memory_max);
     }
-    struct compare_job job = {.options = options};
-    const enum gpume_exit result = work(&job);
-    close_sides(&job);
-    gpume_compare_map_destroy(&job.map);
-    close_ground(&job.ground);
-    gpume_out_close(&job.csv);
-    close_page(&job.page);
+    struct comparing comparing = {.options = options, .job.common = &options->common};
+    const enum gpume_exit result = gpume_job_run(&comparing.job, &work, &comparing);
+    close_sides(&comparing);
+    gpume_compare_map_destroy(&comparing.map);
+    close_ground(&comparing.ground);
+    gpume_out_close(&comparing.csv);
+    close_page(&comparing.page);
+    gpume_job_close(&comparing.job);
     return result;
 }
 
@@ -731,5 +734,5 @@ const struct gpume_command gpume_compare_command = {
     .catches_signals = true,
     .set_defaults = set_defaults,
     .check = check_options,
-    .run = run,
+    .run = run_compare,
 };

@@ -5,12 +5,11 @@
  * Main thread only.
  */
 #include "commands.h"
-#include "console.h"
 #include "files/text_file.h"
+#include "job.h"
 #include "names.h"
 #include "options/common.h"
 #include "signals.h"
-#include "sinks/sink.h"
 #include "vectors/format.h"
 #include "vectors/rank.h"
 #include "vectors/reader.h"
@@ -28,12 +27,14 @@ struct convert_options {
     uint64_t memory_max;
 };
 
-struct job {
+struct convert {
+    struct gpume_cli_job job;
     const struct convert_options *options;
-    const char *source, *target;
+    char *source;
+    const char *target;
     const struct gpume_vectors_format *format; /* of the target */
     struct gpume_vectors_reader *reader;
-    struct gpume_out_set set;
+    const struct gpume_vectors_field *field; /* the next one */
     struct gpume_vectors_writer *writer;
     struct gpume_vectors_ranker *ranker; /* NULL: ranks need not be computed */
     struct gpume_vectors_info whole;     /* what all fields have in common; units 0: nothing yet */
@@ -41,39 +42,41 @@ struct job {
 };
 
 /* both: frames have two fields. */
-static int check_name(const struct job *job, bool both, const struct gpume_log *log)
+static int check_name(const struct convert *convert, bool both, const struct gpume_log *log)
 {
-    const struct gpume_sink_shape shape = {.format = job->format, .single = true, .both = both};
-    return gpume_sink_vectors(job->format)->check(job->target, &shape, log);
+    const struct gpume_sink_shape shape = {.format = convert->format, .single = true, .both = both};
+    return gpume_sink_vectors(convert->format)->check(convert->target, &shape, log);
 }
 
-static bool is_series(const struct job *job)
+static enum gpume_exit plan(void *client)
 {
-    return gpume_sink_is_series(gpume_sink_vectors(job->format), job->target);
-}
-
-static enum gpume_exit check_target(struct job *job)
-{
-    const struct convert_options *options = job->options;
-    job->format = gpume_name_vectors_format(options->format, job->target, gpume_name_any_vectors);
-    if (!job->format || check_name(job, false, &gpume_console) != GPUME_OK) {
+    struct convert *convert = client;
+    struct gpume_cli_job *job = &convert->job;
+    convert->source = gpume_name_vectors_input(convert->options->common.inputs[0]);
+    if (!convert->source) {
+        return GPUME_EXIT_INPUT;
+    }
+    convert->format = gpume_name_vectors_format(
+        convert->options->format, convert->target, gpume_name_any_vectors);
+    if (!convert->format) {
         return GPUME_EXIT_USAGE;
     }
-    return gpume_name_is_input(&job->source, 1, job->target) ||
-                   gpume_text_check_new(job->target, is_series(job), options->common.overwrite,
-                       &gpume_console) != GPUME_OK
-               ? GPUME_EXIT_USAGE
-               : GPUME_EXIT_DONE;
+    job->inputs = (const char *const *)&convert->source;
+    job->input_count = 1;
+    job->shape.format = convert->format;
+    job->shape.single = true;
+    return gpume_exit_of_writer(
+        gpume_job_add(job, gpume_sink_vectors(convert->format), convert->target));
 }
 
-static int open_reader(const struct job *job, struct gpume_vectors_reader **reader,
+static int open_reader(const struct convert *convert, struct gpume_vectors_reader **reader,
     const struct gpume_vectors_field **first)
 {
     const struct gpume_vectors_source source = {
-        .path = job->source,
-        .format = job->options->from,
-        .block = job->options->block,
-        .memory_max = job->options->memory_max,
+        .path = convert->source,
+        .format = convert->options->from,
+        .block = convert->options->block,
+        .memory_max = convert->options->memory_max,
         .log = gpume_console,
     };
     const int status = gpume_vectors_reader_open(reader, &source);
@@ -99,32 +102,32 @@ static void add_to_whole(struct gpume_vectors_info *whole, const struct gpume_ve
  * where the name can number only one, which fractions of a pixel do vectors have, do blocks form a
  * grid, and do they have references of their own? A pipe can only be checked on the way, by its
  * first frame. */
-static enum gpume_exit look_ahead(struct job *job)
+static enum gpume_exit look_ahead(struct convert *convert)
 {
     struct gpume_vectors_reader *reader = NULL;
     const struct gpume_vectors_field *field = NULL;
-    const bool numbers = check_name(job, true, NULL) == GPUME_OK;
+    const bool numbers = check_name(convert, true, NULL) == GPUME_OK;
     bool both = false;
-    if (gpume_text_is_special(job->source) || (numbers && !job->format->fixed_units)) {
+    if (gpume_text_is_special(convert->source) || (numbers && !convert->format->fixed_units)) {
         return GPUME_EXIT_DONE;
     }
-    int status = open_reader(job, &reader, &field);
+    int status = open_reader(convert, &reader, &field);
     while (status == GPUME_OK && field && !both) {
         const uint64_t last = field->frame;
-        add_to_whole(&job->whole, field);
+        add_to_whole(&convert->whole, field);
         status = gpume_vectors_reader_next(reader, &field);
         both = !numbers && status == GPUME_OK && field && field->frame == last;
     }
     gpume_vectors_reader_close(&reader);
     if (both) {
-        (void)check_name(job, true, &gpume_console);
+        (void)check_name(convert, true, &gpume_console);
         return GPUME_EXIT_USAGE;
     }
     return gpume_exit_of_reader(status);
 }
 
 /* Warns of data that the source has and the target format cannot hold. */
-static void warn_of_dropped(const struct job *job, unsigned columns)
+static void warn_of_dropped(const struct convert *convert, unsigned columns)
 {
     static const struct {
         unsigned column;
@@ -138,113 +141,117 @@ static void warn_of_dropped(const struct job *job, unsigned columns)
     char text[160] = "";
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         const size_t used = strlen(text);
-        if (names[i].column & columns & ~job->format->columns) {
+        if (names[i].column & columns & ~convert->format->columns) {
             snprintf(text + used, sizeof(text) - used, "%s%s", used ? ", " : "", names[i].name);
         }
     }
     if (text[0]) {
         gpume_console_warning(
-            "the format %s cannot hold %s, which were dropped", job->format->name, text);
+            "the format %s cannot hold %s, which were dropped", convert->format->name, text);
     }
 }
 
-static enum gpume_exit open_target(struct job *job, const struct gpume_vectors_field *first)
+static enum gpume_exit open_target(struct convert *convert, const struct gpume_vectors_field *first)
 {
-    struct gpume_vectors_info info = *gpume_vectors_reader_info(job->reader);
+    struct gpume_vectors_info info = *gpume_vectors_reader_info(convert->reader);
     const struct gpume_vectors_output output = {
-        .path = job->target,
-        .format = job->format,
-        .set = &job->set,
+        .path = convert->target,
+        .format = convert->format,
+        .set = &convert->job.set,
         .log = gpume_console,
     };
-    if (info.block_w == 0 && (job->whole.units == 0 || job->format->needs_grid)) {
+    if (info.block_w == 0 && (convert->whole.units == 0 || convert->format->needs_grid)) {
         gpume_vectors_find_grid(first, &info);
     } else if (info.block_w == 0) {
-        info.width = job->whole.width;
-        info.height = job->whole.height;
-        info.block_w = job->whole.block_w;
-        info.block_h = job->whole.block_h;
+        info.width = convert->whole.width;
+        info.height = convert->whole.height;
+        info.block_w = convert->whole.block_w;
+        info.block_h = convert->whole.block_h;
     }
-    const bool mixed = job->whole.joined || gpume_vectors_is_joined(first);
-    info.joined = info.joined || (job->format->fixed_refs && mixed);
-    info.units =
-        gpume_vectors_units(first, info.units > job->whole.units ? info.units : job->whole.units);
-    if ((job->format->columns & GPUME_VECTORS_RANK) && (info.columns & GPUME_VECTORS_COST) &&
+    const bool mixed = convert->whole.joined || gpume_vectors_is_joined(first);
+    info.joined = info.joined || (convert->format->fixed_refs && mixed);
+    info.units = gpume_vectors_units(
+        first, info.units > convert->whole.units ? info.units : convert->whole.units);
+    if ((convert->format->columns & GPUME_VECTORS_RANK) && (info.columns & GPUME_VECTORS_COST) &&
         !(info.columns & (GPUME_VECTORS_RANK | GPUME_VECTORS_SHAPE | GPUME_VECTORS_CANDIDATE))) {
         info.columns |= GPUME_VECTORS_RANK;
-        if (gpume_vectors_ranker_create(&job->ranker, &gpume_console) != GPUME_OK) {
+        if (gpume_vectors_ranker_create(&convert->ranker, &gpume_console) != GPUME_OK) {
             return GPUME_EXIT_FAILED;
         }
     }
-    return gpume_exit_of_writer(gpume_vectors_writer_open(&job->writer, &output, &info));
+    return gpume_exit_of_writer(gpume_vectors_writer_open(&convert->writer, &output, &info));
 }
 
-static enum gpume_exit step(struct job *job, const struct gpume_vectors_field **field)
+static enum gpume_exit copy_field(struct convert *convert)
 {
-    const struct gpume_vectors_field *ready = *field;
+    const struct gpume_vectors_field *ready = convert->field;
     int status = GPUME_OK;
-    if (job->ranker) {
-        status = gpume_vectors_ranker_apply(job->ranker, *field, &ready);
+    if (convert->ranker) {
+        status = gpume_vectors_ranker_apply(convert->ranker, convert->field, &ready);
     }
-    status = status ? status : gpume_vectors_writer_field(job->writer, ready);
+    status = status ? status : gpume_vectors_writer_field(convert->writer, ready);
     if (status != GPUME_OK) {
         return gpume_exit_of_writer(status);
     }
-    job->fields++;
-    job->blocks += ready->count;
-    status = gpume_vectors_reader_next(job->reader, field);
+    convert->fields++;
+    convert->blocks += ready->count;
+    status = gpume_vectors_reader_next(convert->reader, &convert->field);
     return gpume_signals_caught() ? GPUME_EXIT_FAILED : gpume_exit_of_reader(status);
 }
 
-static enum gpume_exit conclude(const struct job *job)
+static enum gpume_exit prepare(void *client)
 {
-    warn_of_dropped(job, gpume_vectors_reader_info(job->reader)->columns);
-    const char *from = gpume_vectors_reader_format(job->reader)->name;
-    if (job->options->common.verbosity >= 0 && !gpume_text_is_stdout(job->target)) {
-        printf("converted    %" PRIu64 " frame pair%s, %" PRIu64 " block%s: %s to %s\n",
-            job->fields, job->fields == 1 ? "" : "s", job->blocks, job->blocks == 1 ? "" : "s",
-            from, job->format->name);
-        gpume_console_print_written(job->target, stdout);
-    }
-    return gpume_console_flush_output("the summary") ? GPUME_EXIT_DONE : GPUME_EXIT_FAILED;
+    struct convert *convert = client;
+    const enum gpume_exit result = look_ahead(convert);
+    return result ? result
+                  : gpume_exit_of_reader(open_reader(convert, &convert->reader, &convert->field));
 }
 
-static enum gpume_exit work(struct job *job)
+static enum gpume_exit copy_fields(void *client)
 {
-    const struct gpume_vectors_field *field = NULL;
-    enum gpume_exit result = check_target(job);
-    result = result ? result : look_ahead(job);
-    result = result ? result : gpume_exit_of_reader(open_reader(job, &job->reader, &field));
-    gpume_signals_keep();
-    if (gpume_text_is_stdout(job->target)) {
-        gpume_signals_end_with_reader();
+    struct convert *convert = client;
+    enum gpume_exit result = open_target(convert, convert->field);
+    while (result == GPUME_EXIT_DONE && convert->field) {
+        result = copy_field(convert);
     }
-    result = result ? result : open_target(job, field);
-    while (result == GPUME_EXIT_DONE && field) {
-        result = step(job, &field);
-    }
-    gpume_signals_detach();
-    if (result == GPUME_EXIT_DONE) {
-        result = gpume_exit_of_writer(gpume_vectors_writer_finish(job->writer));
-    }
-    return result ? result : conclude(job);
+    return result;
 }
 
-static enum gpume_exit run(const void *opaque)
+static enum gpume_exit complete(void *client)
 {
+    return gpume_exit_of_writer(gpume_vectors_writer_finish(((struct convert *)client)->writer));
+}
+
+static enum gpume_exit conclude(void *client, FILE *stream)
+{
+    const struct convert *convert = client;
+    warn_of_dropped(convert, gpume_vectors_reader_info(convert->reader)->columns);
+    if (stream) {
+        fprintf(stream, "converted    %" PRIu64 " frame pair%s, %" PRIu64 " block%s: %s to %s\n",
+            convert->fields, convert->fields == 1 ? "" : "s", convert->blocks,
+            convert->blocks == 1 ? "" : "s", gpume_vectors_reader_format(convert->reader)->name,
+            convert->format->name);
+    }
+    return GPUME_EXIT_DONE;
+}
+
+static enum gpume_exit run_convert(const void *opaque)
+{
+    static const struct gpume_job_work work = {.plan = plan,
+        .prepare = prepare,
+        .run = copy_fields,
+        .complete = complete,
+        .conclude = conclude};
     const struct convert_options *options = opaque;
-    char *source = gpume_name_vectors_input(options->common.inputs[0]);
-    struct job job = {
-        .options = options,
-        .source = source,
+    struct convert convert = {.options = options,
         .target = options->common.inputs[1],
-        .set = {.overwrite = options->common.overwrite, .alone = true},
-    };
-    const enum gpume_exit result = source ? work(&job) : GPUME_EXIT_INPUT;
-    gpume_vectors_writer_close(&job.writer);
-    gpume_vectors_reader_close(&job.reader);
-    gpume_vectors_ranker_destroy(&job.ranker);
-    free(source);
+        .job = {.common = &options->common, .set.alone = true}};
+    const enum gpume_exit result = gpume_job_run(&convert.job, &work, &convert);
+    gpume_vectors_writer_close(&convert.writer);
+    gpume_vectors_reader_close(&convert.reader);
+    gpume_vectors_ranker_destroy(&convert.ranker);
+    gpume_job_close(&convert.job);
+    free(convert.source);
     return result;
 }
 
@@ -285,5 +292,5 @@ const struct gpume_command gpume_convert_command = {
     .last_is_output = true,
     .operands = "a file of vectors and a name for the converted file",
     .catches_signals = true,
-    .run = run,
+    .run = run_convert,
 };

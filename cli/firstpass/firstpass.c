@@ -8,16 +8,14 @@
 
 #include "base/clock.h"
 #include "base/status.h"
-#include "console.h"
 #include "encode/analysis.h"
 #include "encode/pass.h"
-#include "files/out.h"
-#include "files/out_set.h"
 #include "files/path.h"
 #include "files/text_file.h"
 #include "firstpass/report.h"
 #include "firstpass/spacing.h"
 #include "firstpass/verify.h"
+#include "job.h"
 #include "media/timeline.h"
 #include "signals.h"
 
@@ -32,9 +30,9 @@
 /* Frames that are read after the first that is not in its place, to find a rate: ten seconds */
 #define MEASURED 250u
 
-struct job {
+struct firstpass {
+    struct gpume_cli_job job;
     const struct gpume_firstpass_options *options;
-    struct gpume_video video;
     struct gpume_encode_options encode; /* settled */
     struct gpume_spacing spacing;
     uint64_t uneven; /* the first frame that is not where it should be; 0: none */
@@ -42,12 +40,10 @@ struct job {
     bool has_times;  /* distances: of the packets, or else of the frames that were read */
     struct gpume_distances distances;
     struct gpume_analysis *analysis;
+    uint64_t start_ns;
     double seconds; /* that the analysis took */
     struct gpume_pass *pass;
     struct gpume_firstpass_report report;
-    struct gpume_out_set set;
-    char *json_path;
-    struct gpume_out *json;
 };
 
 /* The nearest side that --size takes. */
@@ -61,17 +57,18 @@ static uint32_t even_side(uint32_t side)
 #define TAKEN_BYTES 64
 
 /* Whether the encoder takes pictures of the input's size. what: what it takes instead. */
-static bool takes_size(const struct job *job, char what[TAKEN_BYTES])
+static bool takes_size(const struct firstpass *first, char what[TAKEN_BYTES])
 {
-    const uint32_t width = job->video.info.width, height = job->video.info.height;
+    const uint32_t width = first->job.info.width, height = first->job.info.height;
     const uint32_t least = width < height ? width : height, most = width < height ? height : width;
-    snprintf(what, TAKEN_BYTES, "sides of %" PRIu32 " to %u pixels", job->encode.encoder->side_min,
-        GPUME_FIRSTPASS_SIDE_MAX);
+    const uint32_t side_min = first->encode.encoder->side_min;
+    snprintf(
+        what, TAKEN_BYTES, "sides of %" PRIu32 " to %u pixels", side_min, GPUME_FIRSTPASS_SIDE_MAX);
     if ((width | height) & 1) {
         snprintf(what, TAKEN_BYTES, "even sides");
         return false;
     }
-    return least >= job->encode.encoder->side_min && most <= GPUME_FIRSTPASS_SIDE_MAX;
+    return least >= side_min && most <= GPUME_FIRSTPASS_SIDE_MAX;
 }
 
 /* Does a filter graph choose or change frames by their times? By names of filters and options. */
@@ -86,23 +83,23 @@ static bool is_by_time(const char *graph)
     return found;
 }
 
-static enum gpume_exit settle(struct job *job)
+static enum gpume_exit settle_options(struct firstpass *first)
 {
-    const struct gpume_source_info *info = &job->video.info;
-    job->encode = job->options->encode;
-    if (job->encode.bits == 0) {
-        job->encode.bits = info->bits > 8 ? 10 : 8;
+    const struct gpume_source_info *info = &first->job.info;
+    first->encode = first->options->encode;
+    if (first->encode.bits == 0) {
+        first->encode.bits = info->bits > 8 ? 10 : 8;
     }
     if (info->rate_num == 0 || info->rate_den == 0) {
         return gpume_refuse(GPUME_EXIT_INPUT,
             "%s: its frame rate is unknown; set one with --vf fps=25", info->label);
     }
     char what[TAKEN_BYTES];
-    const bool is_coded = job->options->rates.count > 0 && job->options->sizes.count == 0;
-    if (is_coded && !takes_size(job, what)) {
+    const bool is_coded = first->options->rates.count > 0 && first->options->sizes.count == 0;
+    if (is_coded && !takes_size(first, what)) {
         return gpume_refuse(GPUME_EXIT_INPUT,
             "%s: %" PRIu32 "x%" PRIu32 " pixels: %s takes %s; give --size %" PRIu32 "x%" PRIu32,
-            info->label, info->width, info->height, job->encode.encoder->name, what,
+            info->label, info->width, info->height, first->encode.encoder->name, what,
             even_side(info->width), even_side(info->height));
     }
     if (info->interlaced) {
@@ -110,22 +107,23 @@ static enum gpume_exit settle(struct job *job)
                               "bwdif=send_frame deinterlaces it",
             info->label);
     }
-    if (info->late && is_by_time(job->options->video.source.filter)) {
+    if (info->late && is_by_time(first->options->video.source.filter)) {
         gpume_console_warning("%s: another stream begins before the video, so --vf may choose "
                               "other frames in command lines that read no sound; copy the video "
                               "first: ffmpeg -i INPUT -c copy COPY.mkv",
             info->label);
     }
-    gpume_spacing_init(&job->spacing, info->rate_num, info->rate_den);
-    return gpume_encode_options_settle(&job->encode, info->rate_num, info->rate_den, &gpume_console)
+    gpume_spacing_init(&first->spacing, info->rate_num, info->rate_den);
+    return gpume_encode_options_settle(
+               &first->encode, info->rate_num, info->rate_den, &gpume_console)
                ? GPUME_EXIT_USAGE
                : GPUME_EXIT_DONE;
 }
 
-static bool is_added(const struct job *job, const struct gpume_firstpass_rung *rung)
+static bool is_added(const struct firstpass *first, const struct gpume_firstpass_rung *rung)
 {
-    for (size_t i = 0; i < job->report.count; i++) {
-        const struct gpume_firstpass_entry *entry = &job->report.entries[i];
+    for (size_t i = 0; i < first->report.count; i++) {
+        const struct gpume_firstpass_entry *entry = &first->report.entries[i];
         if (entry->video.width == rung->width && entry->video.height == rung->height &&
             entry->bitrate == rung->rate) {
             return true;
@@ -135,82 +133,110 @@ static bool is_added(const struct job *job, const struct gpume_firstpass_rung *r
 }
 
 /* Adds a second pass; once, if its size and bitrate are given several times. */
-static int add_pass(struct job *job, const struct gpume_firstpass_rung *rung)
+static int add_pass(struct firstpass *first, const struct gpume_firstpass_rung *rung)
 {
-    const struct gpume_source_info *info = &job->video.info;
+    const struct gpume_source_info *info = &first->job.info;
     const struct gpume_pass_video video = {
         rung->width, rung->height, info->rate_num, info->rate_den};
     const struct gpume_firstpass_entry *entry = NULL;
-    if (is_added(job, rung)) {
+    if (is_added(first, rung)) {
         return GPUME_OK;
     }
-    GPUME_CHECK(gpume_firstpass_report_add(&job->report, &job->encode, &video, rung->rate, &entry));
-    char *tree = gpume_path_join(entry->stats, strlen(entry->stats), job->encode.encoder->offsets);
+    GPUME_CHECK(
+        gpume_firstpass_report_add(&first->report, &first->encode, &video, rung->rate, &entry));
+    char *tree =
+        gpume_path_join(entry->stats, strlen(entry->stats), first->encode.encoder->offsets);
     if (tree) { /* the killed run may have had one */
         gpume_text_clear(tree, false);
     }
     free(tree);
-    return gpume_pass_add(job->pass, &video, rung->rate, entry->stats);
+    return gpume_pass_add(first->pass, &video, rung->rate, entry->stats);
 }
 
-static int add_passes(struct job *job)
+static int add_passes(struct firstpass *first)
 {
-    const struct gpume_source_info *info = &job->video.info;
-    const struct gpume_firstpass_options *options = job->options;
+    const struct gpume_source_info *info = &first->job.info;
+    const struct gpume_firstpass_options *options = first->options;
     const struct gpume_firstpass_rung own = {info->width, info->height, 0};
     const uint32_t sizes = options->sizes.count > 0 ? options->sizes.count : 1;
     for (uint32_t i = 0; i < sizes * options->rates.count; i++) {
         struct gpume_firstpass_rung rung =
             options->sizes.count > 0 ? options->sizes.items[i / options->rates.count] : own;
         rung.rate = options->rates.items[i % options->rates.count].rate;
-        GPUME_CHECK(add_pass(job, &rung));
+        GPUME_CHECK(add_pass(first, &rung));
     }
     for (uint32_t i = 0; i < options->rungs.count; i++) {
-        GPUME_CHECK(add_pass(job, &options->rungs.items[i]));
+        GPUME_CHECK(add_pass(first, &options->rungs.items[i]));
     }
     return GPUME_OK;
 }
 
-static enum gpume_exit open_outputs(struct job *job)
+static int check_json(
+    const char *path, const struct gpume_sink_shape *shape, const struct gpume_log *log)
+{
+    (void)shape;
+    return gpume_text_check_file(path, "clip", ".json", log);
+}
+
+static const struct gpume_sink_ops json_ops = {.name = "first pass", .check = check_json};
+
+/* The names of other files depend on the size of the video. */
+static enum gpume_exit plan(void *client)
+{
+    struct firstpass *first = client;
+    struct gpume_cli_job *job = &first->job;
+    const size_t bytes = strlen(job->output) + sizeof(".json");
+    char *path = malloc(bytes);
+    if (!path) {
+        return gpume_refuse(GPUME_EXIT_FAILED, "%s: out of memory", job->output);
+    }
+    snprintf(path, bytes, "%s.json", job->output);
+    const int status = gpume_job_add(job, &json_ops, path);
+    free(path);
+    job->set.alone = true;
+    job->set.seal = job->outputs[0].path;
+    return gpume_exit_of_writer(status);
+}
+
+static enum gpume_exit open_outputs(struct firstpass *first)
 {
     const struct gpume_pass_params params = {
-        .options = &job->encode,
-        .width = job->video.info.width,
-        .height = job->video.info.height,
-        .set = &job->set,
+        .options = &first->encode,
+        .width = first->job.info.width,
+        .height = first->job.info.height,
+        .set = &first->job.set,
         .log = gpume_console,
     };
-    const size_t bytes = strlen(job->options->video.output) + sizeof(".json");
-    job->json_path = malloc(bytes);
-    if (!job->json_path) {
-        return gpume_refuse(GPUME_EXIT_FAILED, "%s: out of memory", job->options->video.output);
-    }
-    snprintf(job->json_path, bytes, "%s.json", job->options->video.output);
-    job->set.seal = job->json_path;
-    int status = gpume_pass_open(&job->pass, &params);
-    status = status ? status : add_passes(job);
-    status =
-        status ? status : gpume_out_open_in(&job->json, &job->set, job->json_path, &gpume_console);
-    return status == GPUME_INVALID ? GPUME_EXIT_USAGE : gpume_exit_of_writer(status);
+    int status = gpume_pass_open(&first->pass, &params);
+    status = status ? status : add_passes(first);
+    return status == GPUME_INVALID ? GPUME_EXIT_USAGE
+           : status != GPUME_OK    ? gpume_exit_of_writer(status)
+                                   : gpume_job_open_output(&first->job, 0);
 }
 
 static int decide(void *opaque, const struct gpume_decision *decision)
 {
-    const struct job *job = opaque;
-    return gpume_signals_caught() ? GPUME_CANCELLED : gpume_pass_add_frame(job->pass, decision);
+    const struct firstpass *first = opaque;
+    return gpume_signals_caught() ? GPUME_CANCELLED : gpume_pass_add_frame(first->pass, decision);
 }
 
-static enum gpume_exit open_analysis(struct job *job)
+static enum gpume_exit open_analysis(void *client)
 {
+    struct firstpass *first = client;
+    const enum gpume_exit opened = open_outputs(first);
+    if (opened != GPUME_EXIT_DONE) {
+        return opened;
+    }
     const struct gpume_analysis_params params = {
-        .lookahead = gpume_video_lookahead(&job->video),
-        .options = job->encode,
+        .lookahead = gpume_job_lookahead(&first->job),
+        .options = first->encode,
         .decide = decide,
-        .opaque = job,
+        .opaque = first,
     };
-    const int status = gpume_analysis_open(&job->analysis, &params);
-    return gpume_video_opened(
-        &job->video, status, status ? NULL : gpume_analysis_engine(job->analysis));
+    const int status = gpume_analysis_open(&first->analysis, &params);
+    first->start_ns = gpume_clock_ns();
+    return gpume_job_opened(
+        &first->job, status, status ? NULL : gpume_analysis_engine(first->analysis));
 }
 
 /* FFmpeg restarts a graph where frames change size or format: times may jump despite fps. */
@@ -224,10 +250,10 @@ static bool ends_with_fps(const char *graph)
     return strncmp(last, "fps", 3) == 0 && !isalnum((unsigned char)last[3]) && last[3] != '_';
 }
 
-static int refuse_time(struct job *job)
+static int refuse_time(struct firstpass *first)
 {
-    const struct gpume_source_info *info = &job->video.info;
-    const char *graph = job->options->video.source.filter;
+    const struct gpume_source_info *info = &first->job.info;
+    const char *graph = first->options->video.source.filter;
     uint32_t num = info->rate_num, den = info->rate_den;
     char before[64] = "";
     if (graph && ends_with_fps(graph)) {
@@ -235,35 +261,36 @@ static int refuse_time(struct job *job)
             "%s: frame %" PRIu64 " is not %" PRIu32 "/%" PRIu32
             " of a second after the one before: times jump there, and FFmpeg starts the graph of "
             "--vf anew; encode the parts before and after that place as separate files",
-            info->label, job->uneven, den, num);
+            info->label, first->uneven, den, num);
     }
-    (void)gpume_distances_rate(&job->distances, &num, &den);
-    if (job->uneven >= MEASURED || job->uneven > job->distances.count / 2) {
+    (void)gpume_distances_rate(&first->distances, &num, &den);
+    if (first->uneven >= MEASURED || first->uneven > first->distances.count / 2) {
         snprintf(
-            before, sizeof before, "; --frames %" PRIu64 " encodes those before it", job->uneven);
+            before, sizeof before, "; --frames %" PRIu64 " encodes those before it", first->uneven);
     }
     return gpume_refuse(GPUME_INVALID,
         "%s: frame %" PRIu64 " comes %.6g s after the one before, not %" PRIu32 "/%" PRIu32
         " s, but both passes need a constant frame rate; %s fps=%" PRIu32 "/%" PRIu32 "%s",
-        info->label, job->uneven, job->after, info->rate_den, info->rate_num,
+        info->label, first->uneven, first->after, info->rate_den, info->rate_num,
         graph ? "end --vf with" : "give --vf", num, den, before);
 }
 
 /* Adds the time of the next frame. */
-static int add_time(struct job *job, struct gpume_spacing *spacing, int64_t time_us, bool *even)
+static int add_time(
+    struct firstpass *first, struct gpume_spacing *spacing, int64_t time_us, bool *even)
 {
     /* times of hostile inputs may overflow */
     const uint64_t since = (uint64_t)time_us - (uint64_t)spacing->last_us;
     const int64_t distance = spacing->count > 0 ? (int64_t)since : 0;
     *even = gpume_spacing_add(spacing, time_us);
-    job->after = job->uneven == 0 ? (double)distance / 1e6 : job->after;
-    return job->has_times || gpume_distances_add(&job->distances, distance)
+    first->after = first->uneven == 0 ? (double)distance / 1e6 : first->after;
+    return first->has_times || gpume_distances_add(&first->distances, distance)
                ? GPUME_OK
-               : gpume_refuse(GPUME_NOMEM, "%s: out of memory", job->video.info.label);
+               : gpume_refuse(GPUME_NOMEM, "%s: out of memory", first->job.info.label);
 }
 
 struct times {
-    struct job *job;
+    struct firstpass *first;
     struct gpume_spacing spacing;
     int status;
 };
@@ -273,23 +300,23 @@ struct times {
 static bool take_packet_time(void *opaque, int64_t time_us)
 {
     struct times *times = opaque;
-    struct job *job = times->job;
-    const uint64_t most = job->options->video.frames;
+    struct firstpass *first = times->first;
+    const uint64_t most = first->options->video.frames;
     bool even;
-    times->status = add_time(job, &times->spacing, time_us, &even);
-    if (job->uneven == 0 && gpume_spacing_is_late(&times->spacing)) {
-        job->uneven = times->spacing.count - 1;
+    times->status = add_time(first, &times->spacing, time_us, &even);
+    if (first->uneven == 0 && gpume_spacing_is_late(&times->spacing)) {
+        first->uneven = times->spacing.count - 1;
     }
     return times->status == GPUME_OK && (most == 0 || times->spacing.count < most);
 }
 
 /* Finds uneven times before the analysis, which may take hours, is made in vain. */
-static enum gpume_exit check_times(struct job *job)
+static enum gpume_exit check_times(struct firstpass *first)
 {
-    const struct gpume_video_options *video = &job->options->video;
+    const struct gpume_video_options *video = &first->options->video;
     const struct gpume_source_options source =
         gpume_source_options_make(&video->common, &video->source, &video->params);
-    struct times times = {.job = job, .spacing = job->spacing};
+    struct times times = {.first = first, .spacing = first->spacing};
     if (video->source.filter) {
         return GPUME_EXIT_DONE;
     }
@@ -297,106 +324,98 @@ static enum gpume_exit check_times(struct job *job)
     if (times.status != GPUME_OK) {
         return GPUME_EXIT_FAILED;
     }
-    job->has_times = status == GPUME_OK && times.spacing.count > 1;
-    if (job->has_times && job->uneven > 0) {
-        return gpume_exit_of_engine(refuse_time(job));
+    first->has_times = status == GPUME_OK && times.spacing.count > 1;
+    if (first->has_times && first->uneven > 0) {
+        return gpume_exit_of_engine(refuse_time(first));
     }
-    job->uneven = 0;
-    job->distances.count = job->has_times ? job->distances.count : 0;
+    first->uneven = 0;
+    first->distances.count = first->has_times ? first->distances.count : 0;
     return GPUME_EXIT_DONE;
 }
 
 static int take(void *opaque, const struct gpume_plane *luma, int64_t time_us)
 {
-    struct job *job = opaque;
+    struct firstpass *first = opaque;
     bool even;
-    GPUME_CHECK(add_time(job, &job->spacing, time_us, &even));
+    GPUME_CHECK(add_time(first, &first->spacing, time_us, &even));
     if (even) {
-        return gpume_analysis_put(job->analysis, luma);
+        return gpume_analysis_put(first->analysis, luma);
     }
-    job->uneven = job->uneven == 0 ? job->spacing.count - 1 : job->uneven;
-    const char *graph = job->options->video.source.filter;
-    const bool measured = job->has_times || job->spacing.count > job->uneven + MEASURED;
-    return measured || (graph && ends_with_fps(graph)) ? refuse_time(job) : GPUME_OK;
+    first->uneven = first->uneven == 0 ? first->spacing.count - 1 : first->uneven;
+    const char *graph = first->options->video.source.filter;
+    const bool measured = first->has_times || first->spacing.count > first->uneven + MEASURED;
+    return measured || (graph && ends_with_fps(graph)) ? refuse_time(first) : GPUME_OK;
 }
 
-static enum gpume_exit analyse(struct job *job)
+static enum gpume_exit finish_analysis(void *client)
 {
-    const uint64_t start = gpume_clock_ns();
-    enum gpume_exit result = gpume_video_read(&job->video, take, job);
-    if (result == GPUME_EXIT_DONE && job->uneven > 0) { /* the video ended while it was measured */
-        return gpume_exit_of_engine(refuse_time(job));
+    struct firstpass *first = client;
+    const struct gpume_cli_job *job = &first->job;
+    if (first->uneven > 0) { /* the video ended while it was measured */
+        return gpume_exit_of_engine(refuse_time(first));
     }
-    if (result == GPUME_EXIT_DONE) {
-        result = gpume_video_result(gpume_exit_of_engine(gpume_analysis_finish(job->analysis)));
-    }
-    job->seconds = (double)(gpume_clock_ns() - start) / 1e9;
+    const enum gpume_exit result = gpume_exit_of_engine(gpume_analysis_finish(first->analysis));
+    first->seconds = (double)(gpume_clock_ns() - first->start_ns) / 1e9;
     if (result == GPUME_EXIT_DONE) {
         gpume_console_info("%s: %" PRIu64 " frames analysed in %.3f s, %.1f per second",
-            job->video.info.label, job->video.frames, job->seconds,
-            (double)job->video.frames / job->seconds);
+            job->info.label, job->frames, first->seconds, (double)job->frames / first->seconds);
     }
     return result;
 }
 
-static enum gpume_exit finish_outputs(struct job *job)
+static enum gpume_exit complete(void *client)
 {
+    struct firstpass *first = client;
+    struct gpume_cli_job *job = &first->job;
     const struct gpume_firstpass_source source = {
-        .input = job->options->video.common.inputs[0],
-        .filter = job->options->video.source.filter,
-        .info = &job->video.info,
-        .frames = job->video.frames,
+        .input = job->common->inputs[0],
+        .filter = job->choice->filter,
+        .info = &job->info,
+        .frames = job->frames,
     };
-    gpume_signals_detach();
-    int status = gpume_pass_finish(job->pass);
-    status = status ? status : gpume_firstpass_report_make(&job->report, &job->encode, &source);
-    status = status ? status : gpume_firstpass_report_write(&job->report, job->json);
-    status = status ? status : gpume_out_finish(job->json);
-    status = status ? status : gpume_out_set_name(&job->set, &gpume_console);
-    return gpume_exit_of_writer(status);
+    int status = gpume_pass_finish(first->pass);
+    status = status ? status : gpume_firstpass_report_make(&first->report, &first->encode, &source);
+    status = status ? status : gpume_firstpass_report_write(&first->report, job->outputs[0].out);
+    return status ? gpume_exit_of_writer(status) : gpume_job_complete(job);
 }
 
-static enum gpume_exit work(struct job *job)
+static enum gpume_exit prepare(void *client)
 {
-    const struct gpume_firstpass_options *options = job->options;
-    enum gpume_exit result = gpume_video_open(&job->video);
-    result = result ? result : settle(job);
-    result = result ? result : check_times(job);
-    if (result == GPUME_EXIT_DONE && options->verify) {
-        result = gpume_firstpass_verify_check(&job->encode, &job->video.info);
-    }
-    gpume_signals_keep(); /* files that have been begun are removed */
-    result = result ? result : open_outputs(job);
-    result = result ? result : open_analysis(job);
-    result = result ? result : analyse(job);
-    result = result ? result : finish_outputs(job);
+    struct firstpass *first = client;
+    enum gpume_exit result = settle_options(first);
+    result = result ? result : check_times(first);
+    return result || !first->options->verify
+               ? result
+               : gpume_firstpass_verify_check(&first->encode, &first->job.info);
+}
+
+enum gpume_exit gpume_firstpass_run(const struct gpume_firstpass_options *options)
+{
+    static const struct gpume_job_work work = {.plan = plan,
+        .prepare = prepare,
+        .open = open_analysis,
+        .take = take,
+        .finish = finish_analysis,
+        .complete = complete};
+    struct firstpass first = {
+        .options = options,
+        .job = gpume_job_of(&options->video),
+        .report = {.name = options->video.output},
+    };
+    enum gpume_exit result = gpume_job_run(&first.job, &work, &first);
     if (result == GPUME_EXIT_DONE && options->video.common.verbosity >= 0) {
-        gpume_firstpass_report_print(&job->report);
+        gpume_firstpass_report_print(&first.report);
     }
     if (result == GPUME_EXIT_DONE) {
         result = gpume_console_flush_output("the command lines") ? result : GPUME_EXIT_FAILED;
     }
     if (result == GPUME_EXIT_DONE && options->verify) {
-        result = gpume_firstpass_verify(options, &job->encode, &job->report, job->seconds);
+        result = gpume_firstpass_verify(options, &first.encode, &first.report, first.seconds);
     }
-    return result;
-}
-
-enum gpume_exit gpume_firstpass_run(const struct gpume_firstpass_options *options)
-{
-    struct job job = {
-        .options = options,
-        .video = {.options = &options->video},
-        .report = {.name = options->video.output},
-        .set = {.overwrite = options->video.common.overwrite, .alone = true, .together = true},
-    };
-    const enum gpume_exit result = work(&job);
-    gpume_distances_finish(&job.distances);
-    gpume_analysis_close(&job.analysis);
-    gpume_pass_close(&job.pass);
-    gpume_out_close(&job.json);
-    gpume_firstpass_report_finish(&job.report);
-    gpume_video_close(&job.video);
-    free(job.json_path);
+    gpume_distances_finish(&first.distances);
+    gpume_analysis_close(&first.analysis);
+    gpume_pass_close(&first.pass);
+    gpume_firstpass_report_finish(&first.report);
+    gpume_job_close(&first.job);
     return result;
 }

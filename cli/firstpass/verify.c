@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "firstpass/verify.h"
 
-#include "console.h"
 #include "encode/encoder.h"
+#include "job.h"
 #include "media/ffmpeg.h"
 #include "signals.h"
 
@@ -64,7 +64,7 @@ static int take(void *opaque, const struct gpume_plane *luma, int64_t time_us)
 }
 
 /* Encodes the video, which is opened here, in one pass. */
-static enum gpume_exit encode_video(const struct verify *verify, struct gpume_video *video,
+static enum gpume_exit encode_video(const struct verify *verify, struct gpume_cli_job *job,
     int pass, const char *stats, struct gpume_trial_result *measured)
 {
     const struct gpume_pass_video *size = &verify->entry->video;
@@ -73,7 +73,8 @@ static enum gpume_exit encode_video(const struct verify *verify, struct gpume_vi
     snprintf(label, sizeof(label), "--verify: pass %d with %s files", pass,
         stats == verify->entry->stats ? "gpume's" : "the encoder's own");
     enum gpume_exit result = write_settings(verify, pass, stats, settings);
-    result = result ? result : gpume_video_open(video);
+    job->wanted = gpume_source_options_make(job->common, job->choice, job->params);
+    result = result ? result : gpume_job_open_video(job, true);
     const struct gpume_trial_options trial_options = {
         .label = label,
         .encoder = verify->encode->encoder->library,
@@ -87,12 +88,12 @@ static enum gpume_exit encode_video(const struct verify *verify, struct gpume_vi
     };
     int status = result ? GPUME_INVALID : gpume_trial_open(&trial, &trial_options);
     if (status == GPUME_OK) {
-        result = gpume_video_read(video, take, trial);
+        result = gpume_job_read(job, take, trial);
         status = result ? GPUME_INVALID : gpume_trial_finish(trial, measured);
-        result = result ? result : gpume_video_result(GPUME_EXIT_DONE);
+        result = result ? result : gpume_job_result(GPUME_EXIT_DONE);
     }
     gpume_trial_close(&trial);
-    gpume_video_close(video);
+    gpume_job_close(job);
     return result ? result : status ? GPUME_EXIT_FAILED : GPUME_EXIT_DONE;
 }
 
@@ -102,7 +103,6 @@ static enum gpume_exit encode(
 {
     const struct gpume_pass_video *size = &verify->entry->video;
     struct gpume_video_options input = verify->options->video;
-    struct gpume_video video = {.options = &input};
     char *scaling = NULL;
     if (verify->options->sizes.count > 0 || verify->options->rungs.count > 0) {
         scaling = gpume_command_scaling(input.source.filter, size->width, size->height);
@@ -111,7 +111,8 @@ static enum gpume_exit encode(
         }
         input.source.filter = scaling;
     }
-    const enum gpume_exit result = encode_video(verify, &video, pass, stats, measured);
+    struct gpume_cli_job job = gpume_job_of(&input);
+    const enum gpume_exit result = encode_video(verify, &job, pass, stats, measured);
     free(scaling);
     return result;
 }
@@ -178,7 +179,7 @@ enum gpume_exit gpume_firstpass_verify(const struct gpume_firstpass_options *opt
 {
     gpume_signals_keep();
     gpume_signals_end(); /* the files are complete, what is printed is not */
-    enum gpume_exit result = gpume_video_result(GPUME_EXIT_DONE);
+    enum gpume_exit result = gpume_job_result(GPUME_EXIT_DONE);
     for (size_t i = 0; i < report->count && result == GPUME_EXIT_DONE; i++) {
         struct verify verify = {
             .options = options, .encode = encode_options, .entry = &report->entries[i]};

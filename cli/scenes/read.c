@@ -2,7 +2,6 @@
 #include "scenes/read.h"
 
 #include "base/grow.h"
-#include "job.h"
 
 #include <inttypes.h>
 #include <stdio.h>

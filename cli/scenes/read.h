@@ -8,7 +8,7 @@
 
 #include "encode/scenes.h"
 #include "options/place.h"
-#include "video.h"
+#include "job.h"
 
 /* Starts as zero. */
 struct gpume_scene_list {

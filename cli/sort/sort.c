@@ -6,11 +6,11 @@
  */
 #include "base/clock.h"
 #include "commands.h"
-#include "console.h"
 #include "files/inputs.h"
 #include "files/text_file.h"
 #include "gpume/compute.h"
 #include "host.h"
+#include "job.h"
 #include "library_log.h"
 #include "options/checks.h"
 #include "options/line.h"
@@ -26,11 +26,10 @@
 #include <string.h>
 #include <unistd.h>
 
-struct sort_job {
+struct sorting {
+    struct gpume_cli_job job;
     const struct gpume_sort_options *options;
-    const char *output;
     struct gpume_integers_file *file;
-    bool to_stdout, in_place;      /* the output is standard output; is written directly */
     struct gpume_sort_input input; /* sorted in place */
     struct gpume_segment segments[2];
     struct gpume_sort_params params;
@@ -38,33 +37,46 @@ struct sort_job {
     uint32_t *reference; /* qsort's result, for --check and --time */
     gpume_compute *compute;
     struct gpume_compute_info info;
-    char device[128]; /* for messages, also after the context is closed */
-    uint64_t sort_ns;
+    char device[128];          /* for messages, also after the context is closed */
+    uint64_t sort_ns, matched; /* integers that are equal to those of qsort */
 };
 
 static void remove_output(void *opaque)
 {
-    struct sort_job *job = opaque;
-    gpume_integers_close(&job->file);
+    struct sorting *sorting = opaque;
+    gpume_integers_close(&sorting->file);
 }
 
-static enum gpume_exit open_output(struct sort_job *job)
+static int check_name(
+    const char *path, const struct gpume_sink_shape *shape, const struct gpume_log *log)
 {
-    const struct gpume_sort_options *options = job->options;
-    job->output = options->output ? options->output : "-";
-    job->to_stdout = gpume_text_is_stdout(job->output);
-    if (job->to_stdout) {
-        gpume_signals_end_with_reader();
-    }
+    (void)shape;
+    return gpume_text_check_file(path, "sorted", ".txt", log);
+}
+
+static const struct gpume_sink_ops output_ops = {.name = "sorted integers", .check = check_name};
+
+/* The output may replace the input. */
+static enum gpume_exit plan(void *client)
+{
+    struct sorting *sorting = client;
+    const struct gpume_sort_options *options = sorting->options;
     if (options->common.input_count == 0 && gpume_inputs_add("-") != GPUME_OK) {
         return gpume_refuse(GPUME_EXIT_FAILED, "out of memory");
     }
-    switch (
-        gpume_integers_open(&job->file, job->output, options->common.overwrite, &gpume_console)) {
+    return gpume_exit_of_writer(
+        gpume_job_add(&sorting->job, &output_ops, options->output ? options->output : "-"));
+}
+
+/* Reserves the name. A signal ends the program until the integers are written. */
+static enum gpume_exit open_output(struct sorting *sorting)
+{
+    switch (gpume_integers_open(&sorting->file, sorting->job.outputs[0].path,
+        sorting->options->common.overwrite, &gpume_console)) {
     case GPUME_OK:
-        job->in_place = gpume_integers_is_in_place(job->file);
-        if (!job->in_place) {
-            gpume_signals_set_leave(remove_output, job);
+        sorting->job.unguarded = gpume_integers_is_in_place(sorting->file);
+        if (!sorting->job.unguarded) {
+            gpume_signals_set_leave(remove_output, sorting);
         }
         return GPUME_EXIT_DONE;
     case GPUME_INVALID:
@@ -75,49 +87,49 @@ static enum gpume_exit open_output(struct sort_job *job)
     }
 }
 
-static void plan(struct sort_job *job)
+static void describe_sort(struct sorting *sorting)
 {
-    const struct gpume_sort_options *options = job->options;
-    const struct gpume_sort_input *input = &job->input;
-    gpume_sort_params_default(&job->params);
-    job->params.descending = options->descending;
+    const struct gpume_sort_options *options = sorting->options;
+    const struct gpume_sort_input *input = &sorting->input;
+    gpume_sort_params_default(&sorting->params);
+    sorting->params.descending = options->descending;
     if (input->split) {
         const uint32_t negatives = (uint32_t)input->negatives;
         const uint32_t others = (uint32_t)(input->count - input->negatives);
-        job->segments[0] = (struct gpume_segment){0, options->descending ? others : negatives};
-        job->segments[1] = (struct gpume_segment){
-            job->segments[0].count, options->descending ? negatives : others};
-        job->params.segments = job->segments;
-        job->params.segment_count = 2;
+        sorting->segments[0] = (struct gpume_segment){0, options->descending ? others : negatives};
+        sorting->segments[1] = (struct gpume_segment){
+            sorting->segments[0].count, options->descending ? negatives : others};
+        sorting->params.segments = sorting->segments;
+        sorting->params.segment_count = 2;
     } else if (options->binary == GPUME_SORT_I32 || input->negatives > 0) {
-        job->params.type = GPUME_KEY_I32;
+        sorting->params.type = GPUME_KEY_I32;
     }
 }
 
 /* Copies the input before it is sorted. */
-static enum gpume_exit copy_input(struct sort_job *job)
+static enum gpume_exit copy_input(struct sorting *sorting)
 {
-    const bool time = job->options->time, check = job->options->params.check;
-    const size_t bytes = (size_t)job->input.count * sizeof(uint32_t);
+    const bool time = sorting->options->time, check = sorting->options->params.check;
+    const size_t bytes = (size_t)sorting->input.count * sizeof(uint32_t);
     if (bytes == 0 || (!time && !check)) {
         return GPUME_EXIT_DONE;
     }
-    job->original = time ? malloc(bytes) : NULL;
-    job->reference = malloc(bytes);
-    if (!job->reference || (time && !job->original)) {
+    sorting->original = time ? malloc(bytes) : NULL;
+    sorting->reference = malloc(bytes);
+    if (!sorting->reference || (time && !sorting->original)) {
         return gpume_refuse(GPUME_EXIT_FAILED,
             "--%s: out of memory; leave it out or sort fewer integers", time ? "time" : "check");
     }
-    memcpy(job->reference, job->input.words, bytes);
+    memcpy(sorting->reference, sorting->input.words, bytes);
     if (time) {
-        memcpy(job->original, job->input.words, bytes);
+        memcpy(sorting->original, sorting->input.words, bytes);
     }
     return GPUME_EXIT_DONE;
 }
 
-static int open_context(struct sort_job *job, enum gpume_backend backend)
+static int open_context(struct sorting *sorting, enum gpume_backend backend)
 {
-    const struct gpume_params *wanted = &job->options->params;
+    const struct gpume_params *wanted = &sorting->options->params;
     struct gpume_compute_params params;
     gpume_compute_params_default(&params);
     params.backend = backend;
@@ -125,163 +137,162 @@ static int open_context(struct sort_job *job, enum gpume_backend backend)
     params.validate = wanted->validate;
     params.cache_dir = gpume_host_cache_folder();
     params.log = gpume_library_log;
-    const int status = gpume_compute_open(&job->compute, &params);
+    const int status = gpume_compute_open(&sorting->compute, &params);
     if (status == GPUME_OK) {
         gpume_console_forget_error();
-        gpume_compute_get_info(job->compute, &job->info);
-        snprintf(job->device, sizeof job->device, "%s, %s", job->info.backend, job->info.device);
+        gpume_compute_get_info(sorting->compute, &sorting->info);
+        snprintf(sorting->device, sizeof sorting->device, "%s, %s", sorting->info.backend,
+            sorting->info.device);
     }
     return status;
 }
 
-static int sort_words(struct sort_job *job)
+static int sort_words(struct sorting *sorting)
 {
     const uint64_t before = gpume_clock_ns();
-    const int status =
-        gpume_sort(job->compute, &job->params, job->input.words, NULL, job->input.count);
-    job->sort_ns = gpume_clock_ns() - before;
+    const int status = gpume_sort(
+        sorting->compute, &sorting->params, sorting->input.words, NULL, sorting->input.count);
+    sorting->sort_ns = gpume_clock_ns() - before;
     if (status != GPUME_OK) {
-        gpume_console_error("%" PRIu64 " integers cannot be sorted on %s: %s", job->input.count,
-            job->device, gpume_status_text(status));
+        gpume_console_error("%" PRIu64 " integers cannot be sorted on %s: %s", sorting->input.count,
+            sorting->device, gpume_status_text(status));
     }
     return status;
 }
 
 /* Did the sort fail before it changed the integers? */
-static bool is_unchanged(const struct sort_job *job)
+static bool is_unchanged(const struct sorting *sorting)
 {
     struct gpume_compute_times times;
-    gpume_compute_get_times(job->compute, &times);
+    gpume_compute_get_times(sorting->compute, &times);
     return times.from_device_ns == 0;
 }
 
 /* With --backend auto the CPU sorts what the GPU cannot, usually because it is too large. */
-static enum gpume_exit sort(struct sort_job *job)
+static enum gpume_exit sort_input(struct sorting *sorting)
 {
-    const struct gpume_params *wanted = &job->options->params;
-    int status = open_context(job, wanted->backend);
+    const struct gpume_params *wanted = &sorting->options->params;
+    int status = open_context(sorting, wanted->backend);
     if (status != GPUME_OK) {
         gpume_console_error("no device to sort on: %s; 'gpume devices' lists the devices, and "
                             "--backend vulkan accepts software drivers",
             gpume_status_text(status));
         return gpume_exit_of_engine(status);
     }
-    status = sort_words(job);
+    status = sort_words(sorting);
     const bool may_change = wanted->backend == GPUME_BACKEND_AUTO && !wanted->device &&
-                            !wanted->validate && strcmp(job->info.backend, "cpu") != 0;
-    if (may_change && status != GPUME_OK && is_unchanged(job)) {
+                            !wanted->validate && strcmp(sorting->info.backend, "cpu") != 0;
+    if (may_change && status != GPUME_OK && is_unchanged(sorting)) {
         gpume_console_forget_error();
         gpume_console_warning("%s: cannot sort %" PRIu64
                               " integers (%s); sorting on the CPU instead",
-            job->device, job->input.count, gpume_status_text(status));
-        status = gpume_compute_close(&job->compute);
-        status = status ? status : open_context(job, GPUME_BACKEND_CPU);
-        status = status ? status : sort_words(job);
+            sorting->device, sorting->input.count, gpume_status_text(status));
+        status = gpume_compute_close(&sorting->compute);
+        status = status ? status : open_context(sorting, GPUME_BACKEND_CPU);
+        status = status ? status : sort_words(sorting);
     }
     return gpume_exit_of_engine(status);
 }
 
 /* Where to print messages: standard error if the integers go to standard output. */
-static FILE *words_stream(const struct sort_job *job)
+static FILE *words_stream(const struct sorting *sorting)
 {
-    return job->to_stdout ? stderr : stdout;
+    return sorting->job.to_stdout ? stderr : stdout;
 }
 
-static enum gpume_exit compare(struct sort_job *job, uint64_t *matched)
+static enum gpume_exit compare_output(struct sorting *sorting)
 {
-    const struct gpume_sort_options *options = job->options;
-    *matched = 0;
-    if (job->reference) {
-        gpume_sort_with_qsort(&job->params, job->reference, job->input.count);
-        *matched = gpume_sort_matches(job->input.words, job->reference, job->input.count);
-        if (*matched != job->input.count) {
+    const struct gpume_sort_options *options = sorting->options;
+    sorting->matched = 0;
+    if (sorting->reference) {
+        gpume_sort_with_qsort(&sorting->params, sorting->reference, sorting->input.count);
+        sorting->matched =
+            gpume_sort_matches(sorting->input.words, sorting->reference, sorting->input.count);
+        if (sorting->matched != sorting->input.count) {
             return gpume_refuse(GPUME_EXIT_MISMATCH,
                 "--%s: Keys matched in %" PRIu64 " of %" PRIu64
                 " instances: the results of %s are wrong; nothing was written",
-                options->params.check ? "check" : "time", *matched, job->input.count, job->device);
+                options->params.check ? "check" : "time", sorting->matched, sorting->input.count,
+                sorting->device);
         }
     }
     const struct gpume_sort_trial work = {
-        .compute = job->compute,
-        .params = job->params,
-        .count = job->input.count,
-        .keys = job->original,
-        .sorted = job->input.words,
+        .compute = sorting->compute,
+        .params = sorting->params,
+        .count = sorting->input.count,
+        .keys = sorting->original,
+        .sorted = sorting->input.words,
     };
-    return options->time ? gpume_sort_time(&work, options->params.backend, words_stream(job))
+    return options->time ? gpume_sort_time(&work, options->params.backend, words_stream(sorting))
                          : GPUME_EXIT_DONE;
 }
 
-static enum gpume_exit write_output(const struct sort_job *job)
+static enum gpume_exit prepare(void *client)
 {
-    const struct gpume_sort_options *options = job->options;
+    struct sorting *sorting = client;
+    enum gpume_exit result = open_output(sorting);
+    result = result ? result : gpume_sort_input_read(&sorting->input, sorting->options);
+    if (result == GPUME_EXIT_DONE) {
+        describe_sort(sorting);
+        result = copy_input(sorting);
+    }
+    result = result ? result : sort_input(sorting);
+    result = result ? result : compare_output(sorting);
+    /* Closing may report messages of the validation layer. */
+    if (gpume_compute_close(&sorting->compute) != GPUME_OK && result == GPUME_EXIT_DONE) {
+        result = GPUME_EXIT_FAILED;
+    }
+    return result;
+}
+
+static enum gpume_exit write_output(void *client)
+{
+    struct sorting *sorting = client;
+    const struct gpume_sort_options *options = sorting->options;
     const bool text = !options->binary;
-    const uint64_t negatives = text ? job->input.negatives : 0;
+    const uint64_t negatives = text ? sorting->input.negatives : 0;
     const struct gpume_integers integers = {
-        .words = job->input.words,
-        .count = job->input.count,
-        .negative_first = options->descending ? job->input.count - negatives : 0,
+        .words = sorting->input.words,
+        .count = sorting->input.count,
+        .negative_first = options->descending ? sorting->input.count - negatives : 0,
         .negative_count = negatives,
     };
-    if (job->in_place) {
+    if (sorting->job.unguarded) {
         gpume_signals_end();
-    } else {
-        gpume_signals_keep();
     }
-    const int status = gpume_integers_write(job->file, &integers, !text, gpume_signals_caught);
-    if (!job->in_place) {
-        gpume_signals_detach();
-    }
+    const int status = gpume_integers_write(sorting->file, &integers, !text, gpume_signals_caught);
     return status == GPUME_INVALID ? GPUME_EXIT_USAGE : gpume_exit_of_engine(status);
 }
 
-static enum gpume_exit conclude(const struct sort_job *job, uint64_t matched)
+static enum gpume_exit conclude(void *client, FILE *stream)
 {
-    const int verbosity = job->options->common.verbosity;
-    FILE *stream = words_stream(job);
-    if (job->options->params.check && verbosity >= 0) {
-        fprintf(stream, "Keys matched in %" PRIu64 " of %" PRIu64 " instances\n", matched,
-            job->input.count);
+    const struct sorting *sorting = client;
+    if (sorting->options->params.check && sorting->options->common.verbosity >= 0) {
+        fprintf(words_stream(sorting), "Keys matched in %" PRIu64 " of %" PRIu64 " instances\n",
+            sorting->matched, sorting->input.count);
     }
-    if (verbosity > 0 || (verbosity == 0 && !job->to_stdout)) {
-        fprintf(stream, "sorted       %" PRIu64 " integers in %.3f ms (%s)\n", job->input.count,
-            (double)job->sort_ns / 1e6, job->device);
+    if (stream) {
+        fprintf(stream, "sorted       %" PRIu64 " integers in %.3f ms (%s)\n", sorting->input.count,
+            (double)sorting->sort_ns / 1e6, sorting->device);
     }
-    if (verbosity >= 0 && !job->to_stdout) {
-        gpume_console_print_written(job->output, stream);
-    }
-    return gpume_console_flush_output("the summary") ? GPUME_EXIT_DONE : GPUME_EXIT_FAILED;
+    return GPUME_EXIT_DONE;
 }
 
-static enum gpume_exit work(struct sort_job *job)
+static enum gpume_exit run_sort(const void *opaque)
 {
-    uint64_t matched = 0;
-    enum gpume_exit result = open_output(job);
-    result = result ? result : gpume_sort_input_read(&job->input, job->options);
-    if (result == GPUME_EXIT_DONE) {
-        plan(job);
-        result = copy_input(job);
-    }
-    result = result ? result : sort(job);
-    result = result ? result : compare(job, &matched);
-    /* Closing may report messages of the validation layer. */
-    if (gpume_compute_close(&job->compute) != GPUME_OK && result == GPUME_EXIT_DONE) {
-        result = GPUME_EXIT_FAILED;
-    }
-    result = result ? result : write_output(job);
-    return result ? result : conclude(job, matched);
-}
-
-static enum gpume_exit run(const void *options)
-{
-    struct sort_job job = {.options = options};
-    const enum gpume_exit result = work(&job);
+    static const struct gpume_job_work work = {
+        .plan = plan, .prepare = prepare, .run = write_output, .conclude = conclude};
+    const struct gpume_sort_options *options = opaque;
+    struct sorting sorting = {
+        .options = options, .job = {.common = &options->common, .set.over_input = true}};
+    const enum gpume_exit result = gpume_job_run(&sorting.job, &work, &sorting);
     gpume_signals_set_leave(NULL, NULL);
-    gpume_integers_close(&job.file);
-    gpume_compute_close(&job.compute);
-    gpume_sort_input_finish(&job.input);
-    free(job.reference);
-    free(job.original);
+    gpume_integers_close(&sorting.file);
+    gpume_compute_close(&sorting.compute);
+    gpume_sort_input_finish(&sorting.input);
+    gpume_job_close(&sorting.job);
+    free(sorting.reference);
+    free(sorting.original);
     return result;
 }
 
@@ -350,5 +361,5 @@ const struct gpume_command gpume_sort_command = {
     .catches_signals = true,
     .set_defaults = set_defaults,
     .check = check_options,
-    .run = run,
+    .run = run_sort,
 };

@@ -3,7 +3,6 @@
 
 #include "base/status.h"
 #include "draw/legend.h"
-#include "files/text_file.h"
 #include "media/picture.h"
 
 #include <inttypes.h>
@@ -37,11 +36,14 @@ struct gpume_compare_map {
     int64_t next_us;          /* of the next field, if it has no time */
 };
 
-int gpume_compare_map_check(const char *path, bool overwrite, const struct gpume_log *log)
+int gpume_compare_map_check(const char *path, const struct gpume_log *log)
 {
-    const int status = gpume_picture_check_name(path, false, 8, true, log);
-    return status ? status
-                  : gpume_text_check_new(path, gpume_picture_is_series(path), overwrite, log);
+    return gpume_picture_check_name(path, false, 8, true, log);
+}
+
+bool gpume_compare_map_is_series(const char *path)
+{
+    return gpume_picture_is_series(path);
 }
 
 static int check_size(const struct gpume_compare_map_options *options)

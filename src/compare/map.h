@@ -17,8 +17,11 @@
 
 struct gpume_compare_map;
 
-/* Before any work: GPUME_INVALID, logged, if the name is unsuitable or the file exists already. */
-int gpume_compare_map_check(const char *path, bool overwrite, const struct gpume_log *log);
+/* Before any work: GPUME_INVALID, logged, if the name is unsuitable. */
+int gpume_compare_map_check(const char *path, const struct gpume_log *log);
+
+/* Does the name stand for numbered pictures? */
+bool gpume_compare_map_is_series(const char *path);
 
 struct gpume_compare_map_options {
     const char *path; /* outlives the map */
