@@ -277,10 +277,15 @@ enum gpume_exit gpume_compare_truth(const struct gpume_common_options *common,
     return result;
 }
 
+static const struct gpume_mode truth_mode = {
+    .option = "truth",
+    .does = "prints numbers only",
+    .takes = (const char *const[]){"truth-start", "block", "max-memory", "json", "csv", NULL},
+};
+
 int gpume_compare_check_truth(const struct gpume_common_options *common,
     const struct gpume_truth_options *truth, const struct gpume_line *line)
 {
-    static const char *const foreign[] = {"map", "report", "overwrite", NULL};
     if (common->input_count != 1) {
         return gpume_refuse(
             GPUME_INVALID, "--truth %s: measures one run; leave one of the two out", truth->path);
@@ -293,5 +298,5 @@ int gpume_compare_check_truth(const struct gpume_common_options *common,
             "--truth %s: must have at most two numbers such as %%04d, both in its last part",
             truth->path);
     }
-    return gpume_check_foreign(line, foreign, "truth", "prints numbers only");
+    return gpume_check_mode(line, &truth_mode);
 }

@@ -51,17 +51,19 @@ const struct gpume_sink_ops gpume_against_outputs[GPUME_AGAINST_OUTPUTS] = {
     [PAGE] = {.name = "against.html", .check = check_name},
 };
 
+static const struct gpume_mode against_stream = {
+    .option = "against-stream",
+    .does = "compares the blocks of a stream, whole, in files of its own",
+    .takes = (const char *const[]){"window", "edge", "subpel", "subpel-search", "lambda", "qp",
+        "predictor", "passes", "frames", "stream", "allow-network", "allow-files", "max-pixels",
+        "max-memory", "output", "overwrite", "backend", "device", "threads", "search",
+        "no-elimination", "validate", NULL},
+};
+
 int gpume_against_check(struct gpume_estimate_options *options, const struct gpume_line *line)
 {
-    static const char *const foreign[] = {"block", "partition", "interpolation", "metric",
-        "refine-metric", "ref-distance", "best-reference", "bidirectional", "candidates",
-        "confidence", "direction", "compat", "prefilter", "start", "duration", "vf", "fields",
-        "hwaccel", "vectors", "predicted", "residual", "residual-mode", "difference", "gain",
-        "gamma", "overlay", "report", "report-dir", "report-pictures", "surface", "resume", "check",
-        "decoders", "json", NULL};
     struct gpume_params *params = &options->params;
-    if (gpume_check_foreign(line, foreign, "against-stream",
-            "compares the blocks of a stream, whole, in files of its own") != GPUME_OK) {
+    if (gpume_check_mode(line, &against_stream) != GPUME_OK) {
         return GPUME_INVALID;
     }
     if (options->common.input_count == 2 || options->search.predictor.file) {

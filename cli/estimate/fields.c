@@ -7,7 +7,7 @@
 
 #include "console.h"
 #include "estimate/estimate.h"
-#include "options/checks.h"
+#include "options/option.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,13 +38,12 @@ int gpume_fields_count(enum gpume_fields fields, struct gpume_distance_list *lis
 
 int gpume_fields_check(struct gpume_estimate_options *options, const struct gpume_line *line)
 {
-    static const char *const foreign[] = {"compat", NULL};
     if (options->fields == GPUME_FIELDS_NONE) {
         return GPUME_OK;
     }
-    if (gpume_check_foreign(line, foreign, "fields", "searches fields rather than frames") !=
-        GPUME_OK) {
-        return GPUME_INVALID;
+    if (gpume_line_has(line, "compat")) {
+        return gpume_refuse(
+            GPUME_INVALID, "--compat: cannot be combined with --fields; leave one of them out");
     }
     if (options->common.input_count == 2) {
         return gpume_refuse(GPUME_INVALID, "--fields: needs one video, not two pictures");

@@ -8,18 +8,18 @@
 #include "options/line.h"
 #include "options/look.h"
 
+static const struct gpume_mode from_stream = {
+    .option = "from-stream",
+    .does = "writes vectors without a search",
+    .takes = (const char *const[]){"block", "stream", "allow-network", "allow-files", "max-pixels",
+        "threads", "vectors", "format", "overlay", "overlay-style", "overlay-key", "arrow-length",
+        "min-length", "flow-max", "dim", "scale", "report", "overwrite", NULL},
+};
+
 int gpume_from_stream_check(
     const struct gpume_estimate_options *options, const struct gpume_line *line)
 {
-    static const char *const foreign[] = {"against-stream", "partition", "window", "edge", "subpel",
-        "interpolation", "subpel-search", "metric", "refine-metric", "lambda", "qp", "predictor",
-        "passes", "ref-distance", "best-reference", "bidirectional", "candidates", "confidence",
-        "direction", "compat", "prefilter", "start", "frames", "duration", "vf", "fields",
-        "hwaccel", "output", "predicted", "residual", "residual-mode", "difference", "gain",
-        "gamma", "report-dir", "report-pictures", "surface", "resume", "backend", "device",
-        "search", "no-elimination", "check", "validate", "max-memory", "decoders", "json", NULL};
-    if (gpume_check_foreign(line, foreign, "from-stream", "writes vectors without a search") !=
-        GPUME_OK) {
+    if (gpume_check_mode(line, &from_stream) != GPUME_OK) {
         return GPUME_INVALID;
     }
     if (options->common.input_count == 2) {

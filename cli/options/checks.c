@@ -82,14 +82,25 @@ static int check_search(const struct gpume_params *params)
         params->search, names);
 }
 
-int gpume_check_foreign(
-    const struct gpume_line *line, const char *const *names, const char *option, const char *does)
+static bool is_among(const char *const *names, const char *name)
 {
-    for (; *names; names++) {
-        if (gpume_line_has(line, *names)) {
+    while (*names && strcmp(*names, name) != 0) {
+        names++;
+    }
+    return *names != NULL;
+}
+
+int gpume_check_mode(const struct gpume_line *line, const struct gpume_mode *mode)
+{
+    static const char *const always[] = {
+        "timeout", "quiet", "verbose", "progress", "no-progress", NULL};
+    for (size_t i = 0; i < line->command->option_count; i++) {
+        const char *name = line->command->options[i].name;
+        if (line->given[i] && strcmp(name, mode->option) != 0 && !is_among(mode->takes, name) &&
+            !is_among(always, name)) {
             return gpume_refuse(GPUME_INVALID,
-                "--%s: cannot be combined with --%s, which %s; leave one of them out", *names,
-                option, does);
+                "--%s: cannot be combined with --%s, which %s; leave one of them out", name,
+                mode->option, mode->does);
         }
     }
     return GPUME_OK;

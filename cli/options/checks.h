@@ -17,10 +17,16 @@ char *gpume_next_device(char **list);
  * machine has what they name. */
 int gpume_check_engine(const struct gpume_params *params);
 
-/* Refuses options that have no meaning beside `option`, which does what `does` says. names ends
- * with NULL. */
-int gpume_check_foreign(
-    const struct gpume_line *line, const char *const *names, const char *option, const char *does);
+/* A mode of a command: an option that makes it do something else. */
+struct gpume_mode {
+    const char *option;       /* without "--" */
+    const char *does;         /* for messages: "--NAME cannot be combined with it, which ..." */
+    const char *const *takes; /* the options that have a meaning beside it, then NULL; those of
+                                 messages and --timeout always have */
+};
+
+/* Refuses all other options that were given. */
+int gpume_check_mode(const struct gpume_line *line, const struct gpume_mode *mode);
 
 /* Two inputs must not read one pipe, under whatever names: each would get a part of it. what: what
  * the inputs are, in plural. */

@@ -148,6 +148,29 @@ refused 2 --gain -- clip.y4m --gain 2
 refused 2 --gamma -- clip.y4m --gamma 2
 refused 2 --residual -- clip.y4m --residual-mode signed
 
+# A mode takes the options that have a meaning beside it, and refuses every other one, also those that will be added
+# later. mode ACCEPTED ARGUMENTS: of the switches in the table for shells, only those accepted; `needs` has its own line.
+mode() {
+    accepted=" $1 "
+    shift
+    "$gpume" --completion bash | sed -n 's/.*estimate|--\([a-z-]*\)|[^|]*|flag|.*/\1/p' >"$scratch/switches"
+    [ "$(wc -l <"$scratch/switches")" -gt 15 ] || fail "the switches cannot be listed"
+    while read -r switch; do
+        case "$accepted" in
+            *" $switch "*) ;;
+            *) refused 2 "--$switch" -- clip.y4m "$@" "--$switch" ;;
+        esac
+    done <"$scratch/switches"
+}
+mode "from-stream overwrite allow-network allow-files quiet verbose progress no-progress help version" \
+    --from-stream --vectors v.csv
+mode "against-stream overwrite allow-network allow-files no-elimination validate quiet verbose progress no-progress help version" \
+    --against-stream
+refused 2 --predicted -- clip.y4m --from-stream --vectors v.csv --predicted p.y4m
+refused 2 --vf -- clip.y4m --against-stream --vf crop=8:8
+refused 2 --hwaccel -- clip.y4m --from-stream --vectors v.csv --hwaccel none
+refused 2 --decoders -- clip.y4m --against-stream --decoders 2
+
 only . clip.y4m
 
 # And what is right: before and after the input, repeated, joined.
