@@ -8,8 +8,10 @@
 #define GPUME_CLI_CONSOLE_H
 
 #include "base/log.h"
+#include "options/common.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #if defined(__GNUC__)
@@ -77,5 +79,25 @@ void gpume_console_print_written(const char *name, FILE *stream);
 /* Flushes standard output and keeps an error if that fails. unneeded: what -q would have omitted,
  * for the message; NULL: nothing. */
 bool gpume_console_flush_output(const char *unneeded);
+
+/* Progress: on a terminal one line that is overwritten in place, ten times per second; elsewhere,
+ * with
+ * --progress, a line per second. Main thread only. */
+struct gpume_progress {
+    bool shown, rewrite;
+    uint64_t total;   /* 0: unknown */
+    const char *unit; /* what is counted: "frame pairs", unless changed after init */
+    uint64_t start_ns, last_ns;
+    uint64_t last_done;
+    double psnr; /* of the last predicted frame; NAN: none yet */
+};
+
+void gpume_progress_init(
+    struct gpume_progress *progress, const struct gpume_common_options *options, uint64_t total);
+
+/* psnr: of the latest predicted frame. */
+void gpume_progress_step(struct gpume_progress *progress, uint64_t done, double psnr);
+
+void gpume_progress_finish(struct gpume_progress *progress, uint64_t done);
 
 #endif

@@ -35,7 +35,6 @@
 #include "exit.h"
 #include "files/out.h"
 #include "files/out_set.h"
-#include "progress.h"
 #include "sinks/sink.h"
 #include "source_options.h"
 #include "video.h"

@@ -9,7 +9,7 @@
 #include "bench/bench.h"
 #include "bench/repeat.h"
 #include "bench/rows.h"
-#include "progress.h"
+#include "console.h"
 
 #include <gpume/compute.h>
 

@@ -13,7 +13,6 @@
 #include "console.h"
 #include "host.h"
 #include "library_log.h"
-#include "progress.h"
 
 #include <stdio.h>
 #include <string.h>

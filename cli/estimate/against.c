@@ -13,7 +13,6 @@
 #include "library_log.h"
 #include "options/checks.h"
 #include "options/line.h"
-#include "progress.h"
 #include "signals.h"
 
 #include <inttypes.h>

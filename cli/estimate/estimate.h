@@ -11,7 +11,7 @@
 #include "estimate/prefilter.h"
 #include "estimate/search.h"
 #include "options/option.h"
-#include "options/place.h"
+#include "options/types.h"
 #include "sinks/sink.h"
 #include "source_options.h"
 

@@ -3,7 +3,7 @@
 #ifndef GPUME_CLI_ESTIMATE_FIELDS_H
 #define GPUME_CLI_ESTIMATE_FIELDS_H
 
-#include "options/search_types.h"
+#include "options/types.h"
 
 struct gpume_estimate_options;
 struct gpume_line;

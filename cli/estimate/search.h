@@ -3,7 +3,7 @@
 #ifndef GPUME_CLI_ESTIMATE_SEARCH_H
 #define GPUME_CLI_ESTIMATE_SEARCH_H
 
-#include "options/search_types.h"
+#include "options/types.h"
 
 /* The value of --predictor. file points into argv; NULL: not a file. */
 struct gpume_predictor_option {

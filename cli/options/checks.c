@@ -3,7 +3,7 @@
 
 #include "base/status.h"
 #include "console.h"
-#include "options/line.h"
+#include "options/look.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -138,3 +138,28 @@ int gpume_check_streams(const struct gpume_common_options *common, const char *w
     }
     return GPUME_OK;
 }
+
+const char *const gpume_look_keys[] = {"auto", "on", "off", NULL};
+const char *const gpume_look_lengths[] = {"fit", "true", NULL};
+
+int gpume_check_look(const struct gpume_overlay_look *look, const struct gpume_line *line)
+{
+    static const struct {
+        const char *option, *styles;
+        bool of_use[GPUME_OVERLAY_CONFIDENCE + 1];
+    } rows[] = {
+        {"arrow-length", "arrows", {[GPUME_OVERLAY_ARROWS] = true}},
+        {"flow-max", "flow", {[GPUME_OVERLAY_FLOW] = true}},
+        {"min-length", "arrows or flow",
+            {[GPUME_OVERLAY_ARROWS] = true, [GPUME_OVERLAY_FLOW] = true}},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (gpume_line_has(line, rows[i].option) && !rows[i].of_use[look->style]) {
+            return gpume_refuse(GPUME_INVALID, "--%s: changes nothing without --overlay-style %s",
+                rows[i].option, rows[i].styles);
+        }
+    }
+    return GPUME_OK;
+}
+
+const char *const gpume_choices_shell[] = {"bash", "zsh", "fish", NULL};

@@ -5,7 +5,6 @@
 
 #include "base/params.h"
 #include "options/option.h"
-#include "options/search_types.h"
 #include "options/types.h"
 
 /* What to do in place of running the command. */

@@ -5,9 +5,10 @@
  */
 #include "options/types.h"
 
-#include "gpume/gpume.h"
+#include "options/look.h"
 #include "vectors/format.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -284,3 +285,293 @@ TYPE(text) = {sizeof(char *), parse_text, NULL, NULL};
 TYPE(search) = {sizeof(char *), parse_text, NULL, search_words};
 TYPE(format) = {sizeof(void *), parse_format, describe_formats, formats_words};
 TYPE(readable_format) = {sizeof(void *), parse_format, describe_formats, formats_words};
+
+/* --- places and durations: a time is "[H:]M:S" or "Ss", S with up to six decimals; the letter, or
+ * the colon, tells it from a number of frames */
+
+#define TIME_MAX 100000u /* hours, or minutes or seconds if nothing comes before them */
+#define SECOND 1000000   /* microseconds */
+
+/* Digits, then perhaps a point and up to six more. Moves *text behind them. */
+static bool take_seconds(const char **text, uint64_t max, int64_t *us)
+{
+    const size_t whole = strspn(*text, "0123456789");
+    const bool has_point = (*text)[whole] == '.';
+    const char *decimals = *text + whole + has_point;
+    const size_t count = has_point ? strspn(decimals, "0123456789") : 0;
+    uint64_t seconds, fraction = 0;
+    if (!gpume_parse_digits(*text, whole, max, &seconds) || (has_point && count == 0) ||
+        count > 6 || (count > 0 && !gpume_parse_digits(decimals, count, SECOND, &fraction))) {
+        return false;
+    }
+    for (size_t i = count; i < 6; i++) {
+        fraction *= 10;
+    }
+    *us = (int64_t)seconds * SECOND + (int64_t)fraction;
+    *text = decimals + count;
+    return true;
+}
+
+static bool read_time(const char *text, int64_t *us)
+{
+    uint64_t minutes = 0; /* and hours */
+    uint64_t max = TIME_MAX;
+    int fields = 0;
+    for (const char *colon; (colon = strchr(text, ':')) != NULL; text = colon + 1) {
+        uint64_t value;
+        if (++fields > 2 || !gpume_parse_digits(text, (size_t)(colon - text), max, &value)) {
+            return false;
+        }
+        minutes = minutes * 60 + value;
+        max = 59;
+    }
+    if (!take_seconds(&text, max, us)) {
+        return false;
+    }
+    *us += (int64_t)minutes * 60 * SECOND;
+    return strcmp(text, fields > 0 ? "" : "s") == 0;
+}
+
+static bool parse_place(const struct gpume_option *option, const char *text, void *field)
+{
+    struct gpume_place place = {0};
+    const uint64_t min = (uint64_t)option->min;
+    if (!gpume_parse_digits(text, strlen(text), (uint64_t)option->max, &place.frame)) {
+        place = (struct gpume_place){.is_time = read_time(text, &place.us), .us = place.us};
+        if (!place.is_time) {
+            return false;
+        }
+    }
+    if (min > 0 && (place.is_time ? place.us == 0 : place.frame < min)) {
+        return false;
+    }
+    *(struct gpume_place *)field = place;
+    return true;
+}
+
+static void describe_place(const struct gpume_option *option, char *text, size_t bytes)
+{
+    snprintf(text, bytes, "a whole number from %.0f to %.0f, or a time%s such as 1:23.4 or 12.5s",
+        option->min, option->max, option->min > 0 ? " above 0" : "");
+}
+
+static bool parse_duration(const struct gpume_option *option, const char *text, void *field)
+{
+    int64_t us;
+    (void)option;
+    if (!read_time(text, &us) || us == 0) {
+        return false;
+    }
+    *(int64_t *)field = us;
+    return true;
+}
+
+static void describe_duration(const struct gpume_option *option, char *text, size_t bytes)
+{
+    (void)option;
+    snprintf(text, bytes, "a time above 0 such as 1:23.4 or 12.5s");
+}
+
+const struct gpume_option_type gpume_type_place = {
+    sizeof(struct gpume_place), parse_place, describe_place, NULL};
+const struct gpume_option_type gpume_type_duration = {
+    sizeof(int64_t), parse_duration, describe_duration, NULL};
+
+/* --- shapes, distances and what else describes a search */
+
+static bool add_shape(struct gpume_shape_list *list, uint32_t width, uint32_t height)
+{
+    if (list->count == GPUME_SHAPES_MAX) {
+        return false;
+    }
+    list->shapes[list->count++] = (struct gpume_block_size){width, height};
+    return true;
+}
+
+/* Squares from the largest side to the smallest, each half of the one before. */
+static bool add_squares(
+    struct gpume_shape_list *list, uint32_t largest, uint32_t smallest, bool halves)
+{
+    uint32_t side = largest;
+    bool fits = add_shape(list, side, side);
+    while (fits && side > smallest && side % 2 == 0) {
+        const uint32_t half = side / 2;
+        fits = !halves || (add_shape(list, side, half) && add_shape(list, half, side));
+        side = half;
+        fits = fits && add_shape(list, side, side);
+    }
+    return fits && side == smallest;
+}
+
+/* Moves *text behind a side. */
+static bool take_side(const char **text, uint32_t *side)
+{
+    const size_t length = strspn(*text, "0123456789");
+    uint64_t number;
+    if (!gpume_parse_digits(*text, length, GPUME_BLOCK_MAX, &number) || number < GPUME_BLOCK_MIN ||
+        number % 4 != 0) {
+        return false;
+    }
+    *side = (uint32_t)number;
+    *text += length;
+    return true;
+}
+
+static bool take_word(const char **text, const char *wanted)
+{
+    const size_t length = strlen(wanted);
+    if (strncmp(*text, wanted, length) != 0) {
+        return false;
+    }
+    *text += length;
+    return true;
+}
+
+static bool take_shapes(const char **text, struct gpume_shape_list *list)
+{
+    uint32_t first, second;
+    if (!take_side(text, &first)) {
+        return false;
+    }
+    if (take_word(text, "x")) {
+        return take_side(text, &second) && add_shape(list, first, second);
+    }
+    if (take_word(text, "..")) {
+        return take_side(text, &second) &&
+               add_squares(list, first, second, take_word(text, "+rect"));
+    }
+    return add_shape(list, first, first);
+}
+
+static bool parse_shapes(const struct gpume_option *option, const char *text, void *field)
+{
+    struct gpume_shape_list list = {.count = 0};
+    (void)option;
+    do {
+        if (!take_shapes(&text, &list)) {
+            return false;
+        }
+    } while (take_word(&text, ","));
+    *(struct gpume_shape_list *)field = list;
+    return *text == '\0';
+}
+
+static void describe_shapes(const struct gpume_option *option, char *text, size_t bytes)
+{
+    (void)option;
+    snprintf(text, bytes,
+        "up to %d shapes such as 8, 16x8, 64..8 or 64..8+rect, with commas between them and sides "
+        "that are multiples of 4 from 4 to 128, e.g. 8",
+        GPUME_SHAPES_MAX);
+}
+
+void gpume_shape_list_apply(const struct gpume_shape_list *list, struct gpume_params *params)
+{
+    const bool plain = list->count == 1 && list->shapes[0].width == list->shapes[0].height;
+    if (list->count > 0) {
+        params->block = list->shapes[0].width;
+        params->shape_count = plain ? 0 : list->count;
+        memcpy(params->shapes, list->shapes, sizeof(params->shapes));
+    }
+}
+
+static void insert_distance(struct gpume_distance_list *list, uint32_t distance)
+{
+    uint32_t at = list->count++;
+    for (; at > 0 && list->distances[at - 1] > distance; at--) {
+        list->distances[at] = list->distances[at - 1];
+    }
+    list->distances[at] = distance;
+}
+
+static bool parse_distances(const struct gpume_option *option, const char *text, void *field)
+{
+    struct gpume_distance_list list = {.count = 0};
+    (void)option;
+    do {
+        const size_t length = strspn(text, "0123456789");
+        uint64_t number;
+        if (!gpume_parse_digits(text, length, GPUME_DISTANCE_MAX, &number) || number == 0 ||
+            list.count == GPUME_DISTANCES_MAX) {
+            return false;
+        }
+        insert_distance(&list, (uint32_t)number);
+        text += length;
+    } while (take_word(&text, ","));
+    *(struct gpume_distance_list *)field = list;
+    return *text == '\0';
+}
+
+static void describe_distances(const struct gpume_option *option, char *text, size_t bytes)
+{
+    (void)option;
+    snprintf(text, bytes,
+        "a whole number from 1 to %d, or a list of at most %d with commas, e.g. 1,2,4",
+        GPUME_DISTANCE_MAX, GPUME_DISTANCES_MAX);
+}
+
+void gpume_distance_list_apply(const struct gpume_distance_list *list, struct gpume_params *params)
+{
+    if (list->count > 0) {
+        params->ref_distance = list->distances[0];
+        params->distance_count = list->count > 1 ? list->count : 0;
+        memcpy(params->distances, list->distances, sizeof(params->distances));
+    }
+}
+
+static bool parse_subpel(const struct gpume_option *option, const char *text, void *field)
+{
+    (void)option;
+    if (text[0] == '\0' || !strchr("124", text[0]) || text[1] != '\0') {
+        return false;
+    }
+    *(uint32_t *)field = (uint32_t)(text[0] - '0');
+    return true;
+}
+
+static void describe_subpel(const struct gpume_option *option, char *text, size_t bytes)
+{
+    (void)option;
+    snprintf(text, bytes, "1, 2 or 4");
+}
+
+static void subpel_words(const struct gpume_option *option, char *text, size_t bytes)
+{
+    (void)option;
+    snprintf(text, bytes, "1 2 4");
+}
+
+void gpume_lambda_apply(double lambda, double qp, struct gpume_params *params)
+{
+    if (lambda >= 0 || qp >= 0) {
+        params->rate = true;
+        params->lambda = (uint32_t)floor(256 * (lambda >= 0 ? lambda : exp2((qp - 12) / 6)) + 0.5);
+    }
+}
+
+const struct gpume_option_type gpume_type_shapes = {
+    sizeof(struct gpume_shape_list), parse_shapes, describe_shapes, NULL};
+const struct gpume_option_type gpume_type_distances = {
+    sizeof(struct gpume_distance_list), parse_distances, describe_distances, NULL};
+const struct gpume_option_type gpume_type_subpel = {
+    sizeof(uint32_t), parse_subpel, describe_subpel, subpel_words};
+
+/* --- how overlays look */
+
+static bool parse_flow_max(const struct gpume_option *option, const char *text, void *field)
+{
+    double *pixels = field;
+    if (strcmp(text, "auto") == 0) {
+        *pixels = GPUME_OVERLAY_FLOW_AUTO;
+        return true;
+    }
+    return gpume_parse_real(text, '\0', option->min, option->max, pixels) != NULL;
+}
+
+static void describe_flow_max(const struct gpume_option *option, char *text, size_t bytes)
+{
+    snprintf(text, bytes, "auto or a number from %g to %g", option->min, option->max);
+}
+
+const struct gpume_option_type gpume_type_flow_max = {
+    .bytes = sizeof(double), .parse = parse_flow_max, .describe = describe_flow_max};

@@ -7,8 +7,8 @@
 #define GPUME_CLI_SCENES_READ_H
 
 #include "encode/scenes.h"
-#include "options/place.h"
 #include "job.h"
+#include "options/types.h"
 
 /* Starts as zero. */
 struct gpume_scene_list {
