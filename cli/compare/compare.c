@@ -540,6 +540,7 @@ static enum gpume_exit complete(void *client)
         status = gpume_comparison_write_json(&comparing->comparison, &gpume_console);
     } else if (options->common.verbosity >= 0) {
         gpume_compare_print_table(&comparing->comparison);
+        return gpume_console_flush_output("the table") ? GPUME_EXIT_DONE : GPUME_EXIT_FAILED;
     }
     return status ? GPUME_EXIT_FAILED : GPUME_EXIT_DONE;
 }

@@ -3,13 +3,14 @@
  * Frames are read with their vectors and sent to the library, which searches each frame in those
  * that its blocks refer to. A frame is finished before the next one is begun.
  */
-#include "estimate/against.h"
+#include "estimate/modes.h"
 
 #include "base/status.h"
 #include "coded/versus_table.h"
-#include "estimate/outputs.h"
+#include "estimate/estimate.h"
 #include "files/text_file.h"
 #include "host.h"
+#include "job.h"
 #include "library_log.h"
 #include "options/checks.h"
 #include "options/line.h"

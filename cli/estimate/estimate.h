@@ -1,21 +1,43 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Motion estimation: from an input, through the library, to output files. This folder has the
- * options (options.c), the run (run.c), the thread that feeds it (feed.c), the list of outputs
- * (outputs.c), and checkpoints for --resume (checkpoint.c).
+ * options (options.c), the frames that they mean (frames.c), the list of outputs (outputs.c), the
+ * run (run.c) with its checkpoints for --resume (checkpoint.c), and other modes (modes.c,
+ * against.c).
  */
 #ifndef GPUME_CLI_ESTIMATE_ESTIMATE_H
 #define GPUME_CLI_ESTIMATE_ESTIMATE_H
 
-#include "estimate/fields.h"
 #include "estimate/prefilter.h"
-#include "estimate/search.h"
 #include "options/option.h"
 #include "options/types.h"
 #include "sinks/sink.h"
 #include "source_options.h"
 
+struct gpume_cli_job;
 struct gpume_vectors_format;
+
+/* What a field of an interlaced video is searched in. */
+enum gpume_fields {
+    GPUME_FIELDS_NONE,    /* whole frames are searched */
+    GPUME_FIELDS_SAME,    /* fields of the same parity */
+    GPUME_FIELDS_NEAREST, /* the fields nearest in time */
+};
+
+/* The value of --predictor. file points into argv; NULL: not a file. */
+struct gpume_predictor_option {
+    enum gpume_predictor kind;
+    const char *file;
+};
+
+struct gpume_search_choice {
+    struct gpume_shape_list shapes;
+    struct gpume_distance_list distances;
+    double lambda, qp; /* negative: not given */
+    struct gpume_predictor_option predictor;
+};
+
+extern const struct gpume_option_type gpume_type_predictor; /* a struct gpume_predictor_option */
 
 /* Strings point into argv; NULL: not given. */
 struct gpume_estimate_options {
@@ -53,6 +75,10 @@ static inline uint64_t gpume_estimate_first_target(const struct gpume_estimate_o
     const uint64_t distance = past ? options->params.ref_distance : 0; /* the nearest */
     return options->start > distance ? options->start : distance;
 }
+
+/* Names the outputs of the job (job.h). GPUME_EXIT_DONE, or the exit status after one line. */
+enum gpume_exit gpume_estimate_plan(
+    struct gpume_cli_job *job, const struct gpume_estimate_options *options);
 
 /* The run of the command; signals have been started. */
 enum gpume_exit gpume_estimate_run(const void *options);

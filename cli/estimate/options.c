@@ -2,13 +2,11 @@
 /* The options of motion estimation, and which of them go together. */
 #include "commands.h"
 #include "console.h"
-#include "estimate/against.h"
-#include "estimate/compat.h"
 #include "estimate/estimate.h"
-#include "estimate/fields.h"
-#include "estimate/from_stream.h"
-#include "estimate/outputs.h"
-#include "estimate/times.h"
+#include "estimate/frames.h"
+#include "estimate/modes.h"
+#include "job.h"
+#include "library_log.h"
 #include "options/checks.h"
 #include "options/line.h"
 #include "options/look.h"
@@ -160,6 +158,69 @@ static void set_defaults(void *opaque)
     options->report_pictures = 26;
 }
 
+/* Replaced before the run, by a function that reads the file. */
+static int predict_nothing(void *opaque, uint64_t frame, uint64_t ref, struct gpume_vector *vectors)
+{
+    (void)opaque;
+    (void)frame;
+    (void)ref;
+    (void)vectors;
+    return GPUME_INVALID;
+}
+
+static int apply_direction(const struct gpume_line *line, struct gpume_params *params)
+{
+    if (!params->bidirectional) {
+        return GPUME_OK;
+    }
+    if (gpume_line_has(line, "direction") && params->direction != GPUME_DIRECTION_BOTH) {
+        return gpume_refuse(GPUME_INVALID,
+            "--bidirectional: needs past and future references; leave out --direction");
+    }
+    params->direction = GPUME_DIRECTION_BOTH;
+    params->best_reference = true;
+    return GPUME_OK;
+}
+
+static int check_used(const struct gpume_line *line, const struct gpume_params *params)
+{
+    const bool median = params->predictor == GPUME_PREDICTOR_MEDIAN, fractions = params->subpel > 1;
+    const bool several = params->distance_count > 1 || params->direction == GPUME_DIRECTION_BOTH;
+    const struct {
+        const char *option, *needed;
+        bool used;
+    } options[] = {
+        {"passes", "--predictor median", median},
+        {"interpolation", "--subpel 2 or 4", fractions},
+        {"subpel-search", "--subpel 2 or 4", fractions},
+        {"best-reference",
+            "several references; list distances in --ref-distance, or add --direction both",
+            several},
+    };
+    for (size_t i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+        if (gpume_line_has(line, options[i].option) && !options[i].used) {
+            return gpume_refuse(
+                GPUME_INVALID, "--%s: needs %s", options[i].option, options[i].needed);
+        }
+    }
+    return GPUME_OK;
+}
+
+static int apply_search(const struct gpume_search_choice *choice, const struct gpume_line *line,
+    struct gpume_params *params)
+{
+    gpume_shape_list_apply(&choice->shapes, params);
+    gpume_distance_list_apply(&choice->distances, params);
+    gpume_lambda_apply(choice->lambda, choice->qp, params);
+    params->predictor = choice->predictor.kind;
+    params->predict = choice->predictor.file ? predict_nothing : NULL;
+    if (gpume_line_has(line, "predictor") && !params->rate) {
+        return gpume_refuse(GPUME_INVALID, "--predictor: needs --lambda L or --qp Q");
+    }
+    const int status = apply_direction(line, params);
+    return status ? status : gpume_library_check(params);
+}
+
 static bool has_ending(const char *name, const char *ending)
 {
     const char *end = name ? strrchr(name, '.') : NULL;
@@ -261,7 +322,7 @@ static int check(void *opaque, const struct gpume_line *line)
         status = gpume_against_check(options, line);
     }
     status = status ? status : gpume_fields_check(options, line);
-    status = status ? status : gpume_search_choice_apply(&options->search, line, &options->params);
+    status = status ? status : apply_search(&options->search, line, &options->params);
     if (status != GPUME_OK || options->against_stream) {
         return status;
     }
@@ -269,7 +330,7 @@ static int check(void *opaque, const struct gpume_line *line)
     if (status == GPUME_OK && options->compat_ffmpeg) {
         status = gpume_compat_check(options, line);
     }
-    status = status ? status : gpume_search_choice_check_used(line, &options->params);
+    status = status ? status : check_used(line, &options->params);
     status = status ? status : check_pictures(options, line);
     status = status ? status : check_surface(options, line);
     status = status ? status : gpume_estimate_check_times(options);

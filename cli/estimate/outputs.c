@@ -3,13 +3,14 @@
  * Makes the list of outputs from the options. If no output is named, the three standard files are
  * written to the default folder; otherwise only named outputs are, and the standard files with -o.
  */
-#include "estimate/outputs.h"
+#include "estimate/estimate.h"
 
 #include "base/status.h"
-#include "estimate/against.h"
+#include "estimate/modes.h"
 #include "files/path.h"
 #include "files/pattern.h"
 #include "files/text_file.h"
+#include "job.h"
 #include "names.h"
 #include "report/report.h"
 #include "resume/store.h"

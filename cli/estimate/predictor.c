@@ -3,11 +3,36 @@
 
 #include "base/grid.h"
 #include "console.h"
+#include "estimate/estimate.h"
 #include "vectors/reader.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+static bool parse_predictor(const struct gpume_option *row, const char *text, void *field)
+{
+    struct gpume_predictor_option *out = field;
+    (void)row;
+    if (text[0] == '\0') {
+        return false;
+    }
+    const bool zero = strcmp(text, "zero") == 0, median = strcmp(text, "median") == 0;
+    out->kind = zero     ? GPUME_PREDICTOR_ZERO
+                : median ? GPUME_PREDICTOR_MEDIAN
+                         : GPUME_PREDICTOR_GIVEN;
+    out->file = zero || median ? NULL : text;
+    return true;
+}
+
+static void predictor_words(const struct gpume_option *row, char *text, size_t bytes)
+{
+    (void)row;
+    snprintf(text, bytes, "zero median");
+}
+
+const struct gpume_option_type gpume_type_predictor = {
+    sizeof(struct gpume_predictor_option), parse_predictor, NULL, predictor_words};
 
 #define NOWHERE UINT64_MAX
 

@@ -1,30 +1,49 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One run. It checks the outputs, then opens the input, the context and the outputs. The source
- * thread sends frames while this one, the main thread, receives motion fields and passes them to
- * the sinks. The outputs get their names after the context has closed without an error; if
- * anything fails before, incomplete outputs are removed.
+ * One run, as a job (job.h). It checks the outputs, then opens the input, the context and the
+ * outputs. The source thread sends frames while this one, the main thread, receives motion fields
+ * and passes them to the sinks. The outputs get their names after the context has closed without an
+ * error; if anything fails before, incomplete outputs are removed.
  */
-#include "base/clock.h"
 #include "estimate/estimate.h"
 
-#include "estimate/caution.h"
+#include "base/clock.h"
 #include "estimate/checkpoint.h"
-#include "estimate/compat.h"
-#include "estimate/conclude.h"
-#include "estimate/feed.h"
-#include "estimate/open_input.h"
-#include "estimate/outputs.h"
+#include "estimate/frames.h"
+#include "estimate/modes.h"
 #include "estimate/predictor.h"
-#include "estimate/run_window.h"
-#include "estimate/target_stream.h"
 #include "host.h"
+#include "job.h"
 #include "library_log.h"
 #include "signals.h"
 #include "sinks/summary.h"
+#include "vectors/format.h"
 
 #include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* The source thread: reads frames from the input and sends them to the context. */
+struct feed {
+    struct gpume_source *source;
+    gpume *ctx;
+    uint64_t skip;  /* frames to read and drop first */
+    uint64_t count; /* frames to send then; 0: to the end */
+    uint64_t known; /* frames that the input must have, since an earlier run read them */
+
+    pthread_t thread;
+    atomic_uint_fast64_t sent; /* frames, with those that were skipped */
+
+    /* Results, to be read after it was joined. */
+    int status;         /* GPUME_OK: all frames were sent */
+    bool source_failed; /* reading the input failed */
+    bool is_short;      /* the input had `read` frames, fewer than `known`; not yet reported */
+    uint64_t read;
+    uint64_t decode_ns; /* time spent reading */
+};
 
 struct estimate {
     struct gpume_cli_job job;
@@ -32,7 +51,7 @@ struct estimate {
     struct gpume_run_input input; /* its identity when it was opened */
     bool is_steady;               /* it did not change while it was being opened */
     struct gpume_run run;
-    struct gpume_feed feed;
+    struct feed feed;
     struct gpume_prefilter_option prefilter;
     double weights[GPUME_PREFILTER_SIDE_MAX * GPUME_PREFILTER_SIDE_MAX]; /* of its kernel */
     char *graph;                                                         /* of --compat */
@@ -44,6 +63,8 @@ struct estimate {
     struct gpume_checkpoint checkpoint;
     bool interrupted;
 };
+
+/* --- before the first frame */
 
 static const char *input_name(const struct gpume_estimate_options *options)
 {
@@ -221,6 +242,103 @@ static enum gpume_exit prepare(void *client)
     return result;
 }
 
+#define CSV_BYTES 35u  /* of a row at 1080p with blocks of 8 */
+#define SMALL_BYTES 8u /* as .mvf, or compressed */
+#define LARGE_BYTES 10e9
+#define PAIRS_MOST 100000000u /* of a year at 3 frames per second; some containers lie */
+
+static void warn_of_interlaced(const struct gpume_source_info *input)
+{
+    if (input->interlaced) {
+        gpume_console_warning(
+            "%s: is interlaced, and whole frames of two fields are searched; "
+            "--vf yadif makes progressive ones, and --fields same searches field by field",
+            input->label);
+    }
+}
+
+static void warn_of_driver(const struct gpume_params *params, const struct gpume_info *info)
+{
+    if (params->backend != GPUME_BACKEND_AUTO || params->device ||
+        strcmp(info->backend, "vulkan") != 0 ||
+        gpume_host_device_type(info->device) != GPUME_DEVICE_SOFTWARE) {
+        return;
+    }
+    gpume_console_warning("no GPU found: %s%s runs on the software driver %s, far slower than the "
+                          "CPU engine; leave it out, or add --backend vulkan if you want this",
+        params->search ? "--search " : "--validate", params->search ? params->search : "",
+        info->device);
+}
+
+/* Of a frame pair, in all shapes. */
+static double count_blocks(const struct gpume_params *params)
+{
+    const struct gpume_block_size square = {params->block, params->block};
+    const uint32_t count = params->shape_count > 0 ? params->shape_count : 1;
+    double blocks = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct gpume_block_size *size =
+            params->shape_count > 0 ? &params->shapes[i] : &square;
+        const uint32_t across = (params->width + size->width - 1) / size->width;
+        blocks += (double)across * ((params->height + size->height - 1) / size->height);
+    }
+    return blocks * (params->candidates > 1 ? params->candidates : 1);
+}
+
+static void warn_of_size(const struct gpume_cli_job *job, const struct gpume_run *run)
+{
+    const double rows = (double)run->expected * count_blocks(&run->params);
+    for (size_t i = 0; i < job->output_count && run->expected < PAIRS_MOST; i++) {
+        const struct gpume_job_output *output = &job->outputs[i];
+        const bool is_csv = output->ops == &gpume_sink_vectors_csv ||
+                            (job->shape.format == &gpume_vectors_csv &&
+                                output->ops == gpume_sink_vectors(&gpume_vectors_csv));
+        if (is_csv && strcmp(output->path, "-") != 0 && rows * CSV_BYTES >= LARGE_BYTES) {
+            gpume_console_warning("%s: will take about %.0f GB for %" PRIu64
+                                  " frame pairs; as .csv.zst, or vectors and costs alone as .mvf, "
+                                  "about %.0f GB",
+                output->path, rows * CSV_BYTES / 1e9, run->expected, rows * SMALL_BYTES / 1e9);
+            return;
+        }
+    }
+}
+
+/* A search on the CPU is slower than one decoder. */
+#define LANES_MAX 64u /* more than a list of devices may have */
+
+/* What search, or will search when they are needed. */
+struct devices {
+    uint32_t count, gpus, unopened;
+};
+
+static struct devices count_devices(gpume *ctx)
+{
+    struct gpume_lane_info lanes[LANES_MAX];
+    struct devices devices = {0};
+    if (gpume_list_lanes(ctx, lanes, LANES_MAX, &devices.count) == GPUME_OK) {
+        for (uint32_t i = 0; i < devices.count && i < LANES_MAX; i++) {
+            devices.gpus += strcmp(lanes[i].backend, "cpu") != 0;
+            devices.unopened += lanes[i].unopened;
+        }
+    }
+    return devices;
+}
+
+/* What --max-memory leaves is for decoders. engine: its memory is planned by now. */
+static void divide_input(const struct gpume_estimate_options *options, gpume *ctx,
+    const struct gpume_info *engine, struct gpume_source *source)
+{
+    const struct gpume_params *params = &options->params;
+    const struct devices devices = count_devices(ctx);
+    const uint64_t taken = engine->host_bytes + engine->device_bytes +
+                           (devices.unopened > 0 /* their shares */
+                                   ? params->memory_max / devices.count * devices.unopened
+                                   : 0);
+    const uint64_t left = params->memory_max > taken ? params->memory_max - taken : 0;
+    (void)gpume_source_choice_divide(&options->source, params, source, options->frames,
+        devices.gpus, params->memory_max > 0 ? left : UINT64_MAX);
+}
+
 static enum gpume_exit open_sinks(void *client)
 {
     struct estimate *estimate = client;
@@ -232,8 +350,10 @@ static enum gpume_exit open_sinks(void *client)
     gpume_console_info("%s: %s; search %s; %.1f MiB of host memory, %.1f MiB of device memory",
         info.backend, info.device, info.search, (double)info.host_bytes / 1048576,
         (double)info.device_bytes / 1048576);
-    gpume_divide_input(estimate->options, job->ctx, &info, job->source);
-    gpume_caution(&job->info, &info, job, &estimate->run);
+    divide_input(estimate->options, job->ctx, &info, job->source);
+    warn_of_interlaced(&job->info);
+    warn_of_driver(&estimate->run.params, &info);
+    warn_of_size(job, &estimate->run);
     const enum gpume_exit made = gpume_job_make_folder(job);
     if (made != GPUME_EXIT_DONE) {
         return made;
@@ -253,6 +373,190 @@ static enum gpume_exit open_sinks(void *client)
     }
     gpume_checkpoint_clear(&estimate->checkpoint); /* our own are locked */
     return GPUME_EXIT_DONE;
+}
+
+/* --- frames in: the source thread */
+
+/* Counts what reading took since `before`, and checks its result. */
+static int note_read(struct feed *feed, int status, uint64_t before)
+{
+    struct gpume_source_counts counts;
+    gpume_source_get_counts(feed->source, &counts);
+    feed->decode_ns += gpume_clock_ns() - before;
+    feed->read = counts.delivered;
+    if (status == GPUME_EOF && feed->read < feed->known) {
+        feed->is_short = true;
+        status = GPUME_INVALID;
+    }
+    feed->source_failed = status != GPUME_OK && status != GPUME_EOF && status != GPUME_CANCELLED;
+    return status;
+}
+
+static int skip_frames(struct feed *feed)
+{
+    const uint64_t before = gpume_clock_ns();
+    const int status = note_read(feed, gpume_source_skip(feed->source, feed->skip), before);
+    feed->sent = feed->read;
+    return status;
+}
+
+static int send_frame(struct feed *feed)
+{
+    gpume_frame *frame = NULL;
+    struct gpume_plane plane;
+    int64_t time_us = 0;
+    int status = gpume_frame_acquire(feed->ctx, &frame, &plane, GPUME_WAIT);
+    if (status != GPUME_OK) {
+        return status;
+    }
+    const uint64_t before = gpume_clock_ns();
+    status = note_read(feed, gpume_source_read(feed->source, &plane, &time_us), before);
+    if (status != GPUME_OK) {
+        gpume_frame_release(&frame);
+        return status;
+    }
+    status = gpume_send(feed->ctx, &frame, time_us);
+    feed->sent += status == GPUME_OK;
+    return status;
+}
+
+static int send_all(struct feed *feed)
+{
+    int status = GPUME_OK;
+    if (feed->skip > 0) {
+        status = skip_frames(feed);
+    }
+    for (uint64_t i = 0; (feed->count == 0 || i < feed->count) && status == GPUME_OK; i++) {
+        status = send_frame(feed);
+    }
+    if (status == GPUME_OK) {
+        gpume_source_warn(feed->source); /* the end of the input was not reached */
+    }
+    /* A cancelled input has ended, too. */
+    return status == GPUME_OK || status == GPUME_EOF || status == GPUME_CANCELLED
+               ? gpume_finish(feed->ctx)
+               : status;
+}
+
+static void *feed_main(void *opaque)
+{
+    struct feed *feed = opaque;
+    feed->status = send_all(feed);
+    if (feed->status != GPUME_OK) {
+        gpume_cancel(feed->ctx);
+    }
+    return NULL;
+}
+
+/* --- fields out, one target frame at a time */
+
+/* The caller sets the first five members; the others are zero. */
+struct target_stream {
+    bool both;   /* frames have one past and one future reference, each with a field of its own */
+    bool compat; /* --compat ffmpeg: frame 0 is compared with itself, and the last frame omitted */
+    int (*deliver)(void *opaque, const struct gpume_field *field);
+    /* False: the run was interrupted before all references of the target had been sent. */
+    bool (*is_whole)(void *opaque, uint64_t target);
+    void *opaque;
+
+    bool ended;                     /* further fields are dropped */
+    const struct gpume_field *past; /* waits for the field with the future reference */
+    struct gpume_vector *vectors;   /* of frame 0 compared with itself */
+    uint32_t *costs, *ranks;
+};
+
+/* Delivers the motion field of the first frame compared with itself. */
+static int deliver_itself(struct target_stream *stream, const struct gpume_field *future)
+{
+    const uint32_t blocks = future->blocks_x * future->blocks_y;
+    stream->vectors = calloc(blocks, sizeof(*stream->vectors));
+    stream->costs = calloc(blocks, sizeof(*stream->costs));
+    stream->ranks = calloc(blocks, sizeof(*stream->ranks));
+    if (!stream->vectors || !stream->costs || !stream->ranks) {
+        return gpume_refuse(
+            GPUME_NOMEM, "out of memory for a frame pair of %" PRIu32 " blocks", blocks);
+    }
+    for (uint32_t i = 0; i < blocks; i++) {
+        stream->ranks[i] = i; /* equal costs in raster order */
+    }
+    const struct gpume_layer layer = {
+        .block_w = future->layers[0]->block_w,
+        .block_h = future->layers[0]->block_h,
+        .blocks_x = future->blocks_x,
+        .blocks_y = future->blocks_y,
+        .vectors = stream->vectors,
+        .costs = stream->costs,
+        .ranks = stream->ranks,
+    };
+    const struct gpume_layer *const layers[] = {&layer};
+    const struct gpume_field itself = {
+        .layer_count = 1,
+        .layers = layers,
+        .vector_units = future->vector_units,
+        .frame = future->frame,
+        .ref = future->frame,
+        .time_us = future->time_us,
+        .blocks_x = future->blocks_x,
+        .blocks_y = future->blocks_y,
+        .vectors = stream->vectors,
+        .costs = stream->costs,
+        .ranks = stream->ranks,
+        .sums = {.zero = blocks},
+    };
+    return stream->deliver(stream->opaque, &itself);
+}
+
+/* The last frames have no future reference, so nothing follows a waiting field; after an
+ * interruption something would have. */
+static int end_target(struct target_stream *stream)
+{
+    int status = GPUME_OK;
+    if (stream->past && !stream->compat && !gpume_signals_caught()) {
+        status = stream->deliver(stream->opaque, stream->past);
+    }
+    gpume_field_release(&stream->past);
+    return status;
+}
+
+/* Delivers both fields of a frame, or its only one. */
+static int deliver_pair(struct target_stream *stream, const struct gpume_field *future)
+{
+    int status = GPUME_OK;
+    if (stream->past) {
+        status = stream->deliver(stream->opaque, stream->past);
+    } else if (stream->compat && future->frame == 0) {
+        status = deliver_itself(stream, future);
+    }
+    gpume_field_release(&stream->past);
+    return status == GPUME_OK ? stream->deliver(stream->opaque, future) : status;
+}
+
+/* Takes ownership of a field and delivers the fields of a complete frame. */
+static int take_target_field(struct target_stream *stream, const struct gpume_field *field)
+{
+    int status = GPUME_OK;
+    stream->ended = stream->ended || !stream->is_whole(stream->opaque, field->frame);
+    if (stream->ended) {
+        gpume_field_release(&field);
+        return GPUME_OK;
+    }
+    if (stream->both && field->ref < field->frame) {
+        status = end_target(stream);
+        stream->past = field;
+        return status;
+    }
+    status = deliver_pair(stream, field);
+    gpume_field_release(&field);
+    return status;
+}
+
+static void finish_target_stream(struct target_stream *stream)
+{
+    gpume_field_release(&stream->past);
+    free(stream->vectors);
+    free(stream->costs);
+    free(stream->ranks);
+    *stream = (struct target_stream){0};
 }
 
 /* Adds the times of this run to those of the runs that it resumes. */
@@ -298,7 +602,7 @@ static int receive_all(struct estimate *estimate)
     const struct gpume_params *params = &estimate->run.params;
     const bool several = params->distance_count > 1 && !params->best_reference;
     int status = GPUME_OK;
-    struct gpume_target_stream stream = {
+    struct target_stream stream = {
         .both = params->direction == GPUME_DIRECTION_BOTH && !params->best_reference && !several,
         .compat = estimate->options->compat_ffmpeg,
         .deliver = deliver,
@@ -309,7 +613,7 @@ static int receive_all(struct estimate *estimate)
         const struct gpume_field *field = NULL;
         status = gpume_receive(estimate->job.ctx, &field, GPUME_WAIT);
         if (status == GPUME_OK) {
-            status = gpume_target_stream_take(&stream, field);
+            status = take_target_field(&stream, field);
         }
         if (status == GPUME_OK && gpume_signals_overdue()) {
             status = GPUME_CANCELLED;
@@ -317,10 +621,10 @@ static int receive_all(struct estimate *estimate)
         }
     }
     if (status == GPUME_EOF) {
-        const int ended = gpume_target_stream_end(&stream);
+        const int ended = end_target(&stream);
         status = ended == GPUME_OK ? GPUME_EOF : ended;
     }
-    gpume_target_stream_finish(&stream);
+    finish_target_stream(&stream);
     const int let_go = gpume_sinks_let_go(estimate->job.sinks, estimate->job.output_count);
     return status == GPUME_EOF && let_go != GPUME_OK ? let_go : status;
 }
@@ -333,12 +637,37 @@ static uint64_t expected_frames(const struct estimate *estimate)
     return most > 0 && (rest == 0 || most < rest) ? most : rest;
 }
 
+static enum gpume_exit refuse_short_input(const struct gpume_estimate_options *options,
+    const struct gpume_source_info *info, uint64_t found)
+{
+    char start[32] = "", distance[32] = "", causes[96];
+    const uint64_t needed = gpume_run_window_least(options);
+    if (options->start > 0) {
+        snprintf(start, sizeof(start), ", --start %" PRIu64, options->start);
+    }
+    if (options->params.ref_distance > 1) {
+        snprintf(
+            distance, sizeof(distance), ", --ref-distance %" PRIu32, options->params.ref_distance);
+    }
+    struct gpume_estimate_options past = *options;
+    past.params.direction = GPUME_DIRECTION_PAST;
+    past.compat_ffmpeg = false;
+    const bool turned = gpume_run_window_least(&past) < needed;
+    const bool future = options->params.direction == GPUME_DIRECTION_FUTURE;
+    snprintf(causes, sizeof(causes), "%s%s%s", start, distance,
+        !turned                  ? ""
+        : options->compat_ffmpeg ? ", --compat ffmpeg"
+        : future                 ? ", --direction future"
+                                 : ", --direction both");
+    return gpume_refuse_short_source(info, options->source.filter, found, needed, causes);
+}
+
 /* Runs both threads, from the first frame to the last motion field. */
 static enum gpume_exit transfer(void *client)
 {
     struct estimate *estimate = client;
     const struct gpume_estimate_options *options = estimate->options;
-    estimate->feed = (struct gpume_feed){
+    estimate->feed = (struct feed){
         .source = estimate->job.source,
         .ctx = estimate->job.ctx,
         .skip = estimate->window.first_frame,
@@ -347,7 +676,9 @@ static enum gpume_exit transfer(void *client)
     };
     gpume_progress_init(&estimate->job.progress, &options->common, estimate->run.expected);
     (void)gpume_expect(estimate->job.ctx, expected_frames(estimate));
-    if (gpume_feed_start(&estimate->feed) != GPUME_OK) {
+    struct feed *feed = &estimate->feed;
+    if (pthread_create(&feed->thread, NULL, feed_main, feed) != 0) {
+        (void)gpume_log_no_thread(&gpume_console);
         return GPUME_EXIT_FAILED;
     }
     const int status = receive_all(estimate);
@@ -355,7 +686,7 @@ static enum gpume_exit transfer(void *client)
         gpume_cancel(estimate->job.ctx);
         gpume_source_cancel(estimate->job.source);
     }
-    gpume_feed_join(&estimate->feed);
+    pthread_join(feed->thread, NULL);
     gpume_progress_finish(&estimate->job.progress, estimate->summary.all.fields);
 
     struct gpume_source_counts counts = {0};
@@ -384,7 +715,7 @@ static enum gpume_exit transfer(void *client)
         return GPUME_EXIT_FAILED;
     }
     if (estimate->summary.all.fields == 0) {
-        return gpume_refuse_short_input(options, &estimate->job.info, counts.delivered);
+        return refuse_short_input(options, &estimate->job.info, counts.delivered);
     }
     if (estimate->summary.targets < options->frames) {
         gpume_console_warning("--frames %" PRIu64 ": the input ends after %" PRIu64,
@@ -392,6 +723,8 @@ static enum gpume_exit transfer(void *client)
     }
     return GPUME_EXIT_DONE;
 }
+
+/* --- the end */
 
 /* Completes all outputs before any of them gets its name, so that a full disk leaves none. */
 static enum gpume_exit finish_outputs(struct estimate *estimate)
@@ -469,7 +802,30 @@ static enum gpume_exit abandon(void *client, enum gpume_exit result)
 static enum gpume_exit conclude(void *client, FILE *stream)
 {
     const struct estimate *estimate = client;
-    return gpume_run_conclude(estimate->options, &estimate->summary, stream);
+    const struct gpume_estimate_options *options = estimate->options;
+    const struct gpume_summary *summary = &estimate->summary;
+    const int verbosity = options->common.verbosity;
+    char line[128];
+    gpume_summary_check_line(summary, line, sizeof(line));
+    if (verbosity > 0) {
+        char busy[256];
+        gpume_summary_busy_line(summary, busy, sizeof(busy));
+        gpume_console_info("%s", busy);
+    }
+    if (options->common.form == GPUME_FORM_JSON) {
+        if (gpume_summary_print_json(summary) != GPUME_OK) {
+            return GPUME_EXIT_FAILED;
+        }
+    } else if (stream) {
+        gpume_summary_print(summary, verbosity > 0, stream);
+    } else if (options->params.check && verbosity == 0 && summary->matched == summary->checked) {
+        fprintf(stderr, "%s\n", line);
+    }
+    if (summary->matched != summary->checked) {
+        return gpume_refuse(GPUME_EXIT_MISMATCH, "--check: %s: the results of %s (%s) are wrong",
+            line, summary->backend, summary->device);
+    }
+    return GPUME_EXIT_DONE;
 }
 
 enum gpume_exit gpume_estimate_run(const void *opaque)

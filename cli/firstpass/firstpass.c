@@ -171,31 +171,27 @@ static int add_passes(struct firstpass *first)
     return GPUME_OK;
 }
 
-static int check_json(
-    const char *path, const struct gpume_sink_shape *shape, const struct gpume_log *log)
-{
-    (void)shape;
-    return gpume_text_check_file(path, "clip", ".json", log);
-}
-
-static const struct gpume_sink_ops json_ops = {.name = "first pass", .check = check_json};
-
-/* The names of other files depend on the size of the video. */
+/* The names of the files depend on the size of the video, and are checked when they are opened. */
 static enum gpume_exit plan(void *client)
 {
-    struct firstpass *first = client;
-    struct gpume_cli_job *job = &first->job;
+    (void)client;
+    return GPUME_EXIT_DONE;
+}
+
+/* Names the file that is completed last. */
+static int add_json(struct gpume_cli_job *job)
+{
     const size_t bytes = strlen(job->output) + sizeof(".json");
     char *path = malloc(bytes);
     if (!path) {
-        return gpume_refuse(GPUME_EXIT_FAILED, "%s: out of memory", job->output);
+        return gpume_refuse(GPUME_NOMEM, "%s: out of memory", job->output);
     }
     snprintf(path, bytes, "%s.json", job->output);
-    const int status = gpume_job_add(job, &json_ops, path);
+    const int status = gpume_job_add(job, NULL, path);
     free(path);
     job->set.alone = true;
     job->set.seal = job->outputs[0].path;
-    return gpume_exit_of_writer(status);
+    return status;
 }
 
 static enum gpume_exit open_outputs(struct firstpass *first)
@@ -207,7 +203,8 @@ static enum gpume_exit open_outputs(struct firstpass *first)
         .set = &first->job.set,
         .log = gpume_console,
     };
-    int status = gpume_pass_open(&first->pass, &params);
+    int status = add_json(&first->job);
+    status = status ? status : gpume_pass_open(&first->pass, &params);
     status = status ? status : add_passes(first);
     return status == GPUME_INVALID ? GPUME_EXIT_USAGE
            : status != GPUME_OK    ? gpume_exit_of_writer(status)

@@ -5,7 +5,7 @@
  */
 #include "commands.h"
 #include "console.h"
-#include "estimate/fields.h"
+#include "estimate/frames.h"
 #include "files/json.h"
 #include "media/timeline.h"
 #include "options/common.h"

@@ -6,8 +6,9 @@
  */
 #include "commands.h"
 #include "console.h"
-#include "estimate/outputs.h"
+#include "estimate/estimate.h"
 #include "fuzz.h"
+#include "job.h"
 #include "options/line.h"
 
 #include <ctype.h>

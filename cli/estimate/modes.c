@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "estimate/compat.h"
+#include "estimate/modes.h"
 
+#include "coded/vectors.h"
 #include "console.h"
+#include "options/checks.h"
 #include "options/line.h"
+#include "options/look.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* --- --compat ffmpeg */
+
 /* Minima of the filter's options mb_size and search_param. */
 #define BLOCK_MIN 8u
 #define WINDOW_MIN 4u
 
-static int refuse(const char *option, const char *why)
+static int refuse_compat(const char *option, const char *why)
 {
     return gpume_refuse(GPUME_INVALID,
         "--compat ffmpeg: cannot be combined with %s, because %s; leave one of them out", option,
@@ -21,7 +26,7 @@ static int refuse(const char *option, const char *why)
 }
 
 /* Refuses what the filter's search does not have. */
-static int check_search(const struct gpume_params *params)
+static int check_compat_search(const struct gpume_params *params)
 {
     const struct {
         const char *option;
@@ -55,11 +60,12 @@ int gpume_compat_check(const struct gpume_estimate_options *options, const struc
             "--compat ffmpeg: the filter takes a video, not two pictures; give a "
             "pattern such as frame%%d.png, or leave it out");
     }
-    if (check_search(params) != GPUME_OK) {
+    if (check_compat_search(params) != GPUME_OK) {
         return GPUME_INVALID;
     }
     if (params->shape_count > 0) {
-        return refuse("--block with rectangles or a list", "the filter's blocks are equal squares");
+        return refuse_compat(
+            "--block with rectangles or a list", "the filter's blocks are equal squares");
     }
     if (params->block < BLOCK_MIN) {
         return gpume_refuse(GPUME_INVALID,
@@ -74,18 +80,19 @@ int gpume_compat_check(const struct gpume_estimate_options *options, const struc
             WINDOW_MIN, params->window_x, params->window_y);
     }
     if (gpume_line_has(line, "edge") && params->edge != GPUME_EDGE_INSIDE) {
-        return refuse("--edge extend", "the filter never looks outside the picture");
+        return refuse_compat("--edge extend", "the filter never looks outside the picture");
     }
     if (gpume_line_has(line, "direction") && params->direction != GPUME_DIRECTION_BOTH) {
-        return refuse(
+        return refuse_compat(
             params->direction == GPUME_DIRECTION_PAST ? "--direction past" : "--direction future",
             "the filter always looks both ways");
     }
     if (params->ref_distance != 1 || params->distance_count > 1) {
-        return refuse("--ref-distance", "the filter's references are the neighbouring frames");
+        return refuse_compat(
+            "--ref-distance", "the filter's references are the neighbouring frames");
     }
     if (options->prefilter.text) {
-        return refuse("--prefilter", "the filter searches unfiltered frames");
+        return refuse_compat("--prefilter", "the filter searches unfiltered frames");
     }
     return GPUME_OK;
 }
@@ -140,4 +147,57 @@ enum gpume_exit gpume_compat_check_input(
             info->label, info->width, info->height, block);
     }
     return GPUME_EXIT_DONE;
+}
+
+/* --- --from-stream: the same work as gpume vectors does, under the options of gpume INPUT */
+
+static const struct gpume_mode from_stream = {
+    .option = "from-stream",
+    .does = "writes vectors without a search",
+    .takes = (const char *const[]){"block", "stream", "allow-network", "allow-files", "max-pixels",
+        "threads", "vectors", "format", "overlay", "overlay-style", "overlay-key", "arrow-length",
+        "min-length", "flow-max", "dim", "scale", "report", "overwrite", NULL},
+};
+
+int gpume_from_stream_check(
+    const struct gpume_estimate_options *options, const struct gpume_line *line)
+{
+    if (gpume_check_mode(line, &from_stream) != GPUME_OK) {
+        return GPUME_INVALID;
+    }
+    if (options->common.input_count == 2) {
+        return gpume_refuse(GPUME_INVALID, "--from-stream: needs one video, not two pictures");
+    }
+    if (!options->vectors && !options->overlay && !options->report) {
+        return gpume_refuse(
+            GPUME_INVALID, "--from-stream: needs --vectors FILE, --overlay FILE or --report FILE");
+    }
+    if (options->search.shapes.count > 1 ||
+        (options->search.shapes.count == 1 &&
+            options->search.shapes.shapes[0].width != options->search.shapes.shapes[0].height)) {
+        return gpume_refuse(GPUME_INVALID, "--block: must be one side with --from-stream");
+    }
+    if (options->look.style != GPUME_OVERLAY_ARROWS && options->look.style != GPUME_OVERLAY_FLOW) {
+        return gpume_refuse(
+            GPUME_INVALID, "--overlay-style: must be arrows or flow with --from-stream");
+    }
+    return gpume_check_look(&options->look, line);
+}
+
+enum gpume_exit gpume_from_stream_run(const struct gpume_estimate_options *options)
+{
+    const struct gpume_shape_list *shapes = &options->search.shapes;
+    const struct gpume_coded_options coded = {
+        .common = options->common,
+        .params = options->params,
+        .source = options->source,
+        .output = options->vectors,
+        .overlay = options->overlay,
+        .report = options->report,
+        .report_pictures = options->report_pictures,
+        .format = options->format,
+        .block = shapes->count > 0 ? shapes->shapes[0].width : 0,
+        .look = options->look,
+    };
+    return gpume_coded_write(&coded);
 }
