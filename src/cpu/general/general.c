@@ -52,7 +52,9 @@ static struct gpume_matcher matcher_of(const struct gpume_general *general,
 {
     struct gpume_matcher matcher = gpume_matcher_make(
         general->plan, general->kernels->general, layer, index, general->searched, pair->searched);
-    matcher.predictor = pair->predictors[layer->first + index];
+    const struct gpume_vector predictor = pair->predictors[layer->first + index];
+    matcher.predictor_x = predictor.dx;
+    matcher.predictor_y = predictor.dy;
     return matcher;
 }
 

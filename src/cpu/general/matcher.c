@@ -85,7 +85,7 @@ uint32_t gpume_matcher_bits(const struct gpume_matcher *matcher, int32_t dx, int
 {
     return !matcher->plan->params.rate
                ? 0
-               : gpume_rate_bits(dx, dy, matcher->predictor.dx, matcher->predictor.dy);
+               : gpume_rate_bits(dx, dy, matcher->predictor_x, matcher->predictor_y);
 }
 
 /* Along one axis, in units: the window, cut to where the match lies inside the picture if it must.

@@ -18,7 +18,7 @@ struct gpume_matcher {
     const struct gpume_bound *bound; /* NULL: every candidate is compared */
     const uint8_t *sums;             /* of plane 0 of the reference, at the block's place */
     uint32_t x, y;                   /* of the block's upper left corner */
-    struct gpume_vector predictor;
+    int32_t predictor_x, predictor_y;
     uint32_t more_bits; /* of the vector that target.other is made of, or 0 */
 };
 
