@@ -6,8 +6,7 @@
 #include "files/out_set.h"
 #include "files/path.h"
 #include "files/text_file.h"
-#include "resume/identity.h"
-#include "resume/store.h"
+#include "resume/state.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -13,7 +13,7 @@
 #include "job.h"
 #include "names.h"
 #include "report/report.h"
-#include "resume/store.h"
+#include "resume/state.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,20 +3,136 @@
  * A job is the members "gpume", "input" and "parameters" of summary.json, "settings" that it lacks,
  * the "identity" of what is read, and the list "outputs".
  */
-#include "resume/job.h"
+#include "resume/state.h"
 
+#include "base/checksum.h"
 #include "base/status.h"
 #include "files/bytes.h"
 #include "files/json.h"
+#include "files/path.h"
+#include "files/pattern.h"
 #include "sinks/summary.h"
 #include "vectors/format.h"
 
 #include <inttypes.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define SHOWN_MAX 120 /* bytes of a value in a message */
+
+/* --- identity: which files names refer to, however they are spelled */
+
+static int stat_input(const char *path, struct stat *info)
+{
+    return strcmp(path, "-") == 0 ? fstat(STDIN_FILENO, info) : stat(path, info);
+}
+
+bool gpume_run_identity_is_certain(const char *input)
+{
+    struct stat info;
+    return strcmp(input, "-") != 0 || (stat_input(input, &info) == 0 && S_ISREG(info.st_mode));
+}
+
+static void put_file_identity(
+    char identity[GPUME_RUN_IDENTITY_BYTES], const struct stat *file, const char *last)
+{
+    snprintf(identity, GPUME_RUN_IDENTITY_BYTES, "%ju:%ju:%s", (uintmax_t)file->st_dev,
+        (uintmax_t)file->st_ino, last);
+}
+
+/* The folder and the last part, or the path if there is no such folder. */
+static void put_place_identity(char identity[GPUME_RUN_IDENTITY_BYTES], const char *path)
+{
+    struct stat info;
+    char folder[PATH_MAX];
+    const size_t bytes = gpume_path_folder(path);
+    snprintf(folder, sizeof folder, "%.*s", (int)bytes, bytes > 0 ? path : "");
+    if (bytes < sizeof folder && stat(bytes > 0 ? folder : ".", &info) == 0) {
+        put_file_identity(identity, &info, path + bytes);
+    } else {
+        snprintf(identity, GPUME_RUN_IDENTITY_BYTES, "%s", path);
+    }
+}
+
+static void put_input_identity(const char *input, char identity[GPUME_RUN_IDENTITY_BYTES])
+{
+    struct stat info;
+    const char *path = gpume_path_of_input(input);
+    if (stat_input(path, &info) != 0) {
+        put_place_identity(identity, path);
+    } else if (S_ISREG(info.st_mode)) {
+        put_file_identity(identity, &info, "");
+    } else {
+        snprintf(identity, GPUME_RUN_IDENTITY_BYTES, "%s", path);
+    }
+}
+
+void gpume_run_identity_of_output(const char *path, char identity[GPUME_RUN_IDENTITY_BYTES])
+{
+    char *final = gpume_path_resolve(path);
+    put_place_identity(identity, final ? final : path);
+    free(final);
+}
+
+/* Without the device number, which may change when the machine is restarted. */
+static uint64_t add_file(uint64_t sum, const struct stat *file)
+{
+    const uint64_t facts[] = {(uint64_t)file->st_ino, (uint64_t)file->st_size,
+        (uint64_t)file->st_mtim.tv_sec, (uint64_t)file->st_mtim.tv_nsec};
+    return gpume_checksum(sum, facts, sizeof facts);
+}
+
+/* The file of the input, or all files of a numbered name. */
+static uint64_t add_files(uint64_t sum, const char *input)
+{
+    struct stat info;
+    const char *path = gpume_path_of_input(input);
+    struct gpume_pattern_numbers *numbers = NULL;
+    size_t count = 0;
+    if (stat_input(path, &info) == 0) {
+        return S_ISREG(info.st_mode) ? add_file(sum, &info) : sum;
+    }
+    if (gpume_pattern_kind(path) == GPUME_PATTERN_NUMBERED) {
+        (void)gpume_pattern_list(path, &numbers, &count);
+    }
+    for (size_t i = 0; i < count; i++) {
+        char *name = gpume_pattern_name(path, numbers[i].first);
+        if (name && stat(name, &info) == 0) {
+            sum = add_file(sum, &info);
+        }
+        free(name);
+    }
+    free(numbers);
+    return sum;
+}
+
+void gpume_run_input_look(
+    struct gpume_run_input *input, const char *name, const char *reference, const char *predictor)
+{
+    put_input_identity(name, input->name);
+    input->reference[0] = input->predictor[0] = '\0';
+    input->predictor_file = GPUME_CHECKSUM_BEGIN;
+    input->files = add_files(GPUME_CHECKSUM_BEGIN, name);
+    if (reference) {
+        put_input_identity(reference, input->reference);
+        input->files = add_files(input->files, reference);
+    }
+    if (predictor) {
+        put_input_identity(predictor, input->predictor);
+        input->predictor_file = add_files(input->predictor_file, predictor);
+    }
+}
+
+bool gpume_run_input_is_same(const struct gpume_run_input *a, const struct gpume_run_input *b)
+{
+    return a->files == b->files && a->predictor_file == b->predictor_file &&
+           strcmp(a->name, b->name) == 0 && strcmp(a->reference, b->reference) == 0 &&
+           strcmp(a->predictor, b->predictor) == 0;
+}
 
 void gpume_run_put_number(struct gpume_json *json, const char *key, uint64_t value)
 {
@@ -67,7 +183,7 @@ void gpume_run_job_put(const struct gpume_run_state *state, struct gpume_json *j
 }
 
 /* NULL without memory. */
-static json_t *describe(const struct gpume_run_state *state)
+static json_t *describe_job(const struct gpume_run_state *state)
 {
     struct gpume_bytes text = {0};
     struct gpume_json json = {.text = &text};
@@ -97,7 +213,7 @@ struct member {
     const json_t *value; /* NULL: there is none */
 };
 
-static int refuse(struct member was, struct member now, const struct gpume_log *log)
+static int refuse_member(struct member was, struct member now, const struct gpume_log *log)
 {
     const size_t flags = JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(9);
     char *a = was.value ? json_dumps(was.value, flags) : NULL;
@@ -125,13 +241,13 @@ static int check_section(
         const json_t *old = json_object_get(was, key);
         if (!json_equal(old, value) && !gpume_summary_may_differ(key) &&
             !(old && is_same_file(was_files, now_files, key))) {
-            return refuse((struct member){key, old}, (struct member){key, value}, log);
+            return refuse_member((struct member){key, old}, (struct member){key, value}, log);
         }
     }
     json_object_foreach(was, key, value)
     {
         if (!json_object_get(now, key)) {
-            return refuse((struct member){key, value}, (struct member){key, NULL}, log);
+            return refuse_member((struct member){key, value}, (struct member){key, NULL}, log);
         }
     }
     return GPUME_OK;
@@ -171,7 +287,7 @@ static int check_outputs(const json_t *was, const json_t *now, const struct gpum
         const json_t *a = json_array_get(was_list, i), *b = json_array_get(now_list, i);
         if (!is_same_member(a, b, "name") ||
             !(is_same_member(a, b, "path") || is_same_member(a, b, "identity"))) {
-            return refuse(member_of(a), member_of(b), log);
+            return refuse_member(member_of(a), member_of(b), log);
         }
     }
     if (was_count != now_count) {
@@ -187,10 +303,10 @@ int gpume_run_job_check(
 {
     static const char *const sections[] = {"input", "parameters", "settings"};
     int status;
-    json_t *now = describe(state);
+    json_t *now = describe_job(state);
     GPUME_TRY(now ? GPUME_OK : gpume_log_nomem(log, "the state of the run"));
     if (!is_same_member(was, now, "gpume")) {
-        GPUME_TRY(refuse((struct member){"gpume", json_object_get(was, "gpume")},
+        GPUME_TRY(refuse_member((struct member){"gpume", json_object_get(was, "gpume")},
             (struct member){"gpume", json_object_get(now, "gpume")}, log));
     }
     for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++) {
@@ -205,7 +321,7 @@ fail:
 
 bool gpume_run_job_shares_output(const struct gpume_run_state *state, const json_t *other)
 {
-    json_t *job = describe(state);
+    json_t *job = describe_job(state);
     const json_t *mine = json_object_get(job, "outputs");
     const json_t *theirs = json_object_get(other, "outputs");
     bool shared = false;

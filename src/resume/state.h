@@ -1,17 +1,48 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What --resume needs to continue a run: what identifies the run, its sums so far, and the
- * temporary files of its outputs with the number of valid bytes in each.
+ * temporary files of its outputs with the number of valid bytes in each. One thread.
  */
 #ifndef GPUME_RESUME_STATE_H
 #define GPUME_RESUME_STATE_H
 
+#include "base/log.h"
 #include "files/out_set.h"
-#include "resume/identity.h"
 #include "sinks/summary.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
+
+/* --- which files a run reads */
+
+#define GPUME_RUN_IDENTITY_BYTES (PATH_MAX + 64)
+
+/* What a run reads, as it was at one moment. */
+struct gpume_run_input {
+    char name[GPUME_RUN_IDENTITY_BYTES];
+    char reference[GPUME_RUN_IDENTITY_BYTES]; /* the first of two still pictures, or "" */
+    char predictor[GPUME_RUN_IDENTITY_BYTES]; /* the file of --predictor, or "" */
+    /* Checksums of inode number, size and modification time of each file. */
+    uint64_t files, predictor_file;
+};
+
+/* reference: NULL for a video; predictor: NULL for none. A file is identified by its inode number,
+ * a numbered name by the folder and its last part, a pipe by its name: its inode number may be
+ * reused. */
+void gpume_run_input_look(
+    struct gpume_run_input *input, const char *name, const char *reference, const char *predictor);
+
+bool gpume_run_input_is_same(const struct gpume_run_input *a, const struct gpume_run_input *b);
+
+/* The folder's inode number and the last part, with links followed as files/out.h does, or the path
+ * if there is no such folder. */
+void gpume_run_identity_of_output(const char *path, char identity[GPUME_RUN_IDENTITY_BYTES]);
+
+/* Can the input be distinguished from others? Standard input only if it is a file. */
+bool gpume_run_identity_is_certain(const char *input);
+
+/* --- the state, and the file that holds it: beside the first output, replaced as a whole */
 
 /* An output of the run. Their order is always the same. */
 struct gpume_run_state_output {
@@ -35,5 +66,40 @@ struct gpume_run_state {
     bool synced; /* the outputs are on the disk, so a restart of the machine loses nothing */
     uint64_t saved_s, saved_ns; /* when the state that was read was written */
 };
+
+/* `.NAME.gpume-state` beside the file that path stands for; for free(). NULL without memory. */
+char *gpume_run_state_path(const char *path);
+
+/* Failures have been logged, and leave the old file. */
+int gpume_run_state_write(
+    const struct gpume_run_state *state, const char *path, const struct gpume_log *log);
+
+/* Reads the sums into *summary, and the marks and flags into *state, whose other members are given.
+ * GPUME_EOF: there is no state, or none of its files is left. After one line GPUME_INVALID: it is
+ * the state of another run, or cannot be continued; GPUME_AGAIN: that run is still under way;
+ * GPUME_IO, GPUME_NOMEM: it cannot be read. */
+int gpume_run_state_read(struct gpume_run_state *state, struct gpume_summary *summary,
+    const char *path, const struct gpume_log *log);
+
+/* Removes, beside each output, the states of ended runs that had one of the same outputs, other
+ * than `path`, this run's own. */
+void gpume_run_state_supersede(const struct gpume_run_state *state, const char *path);
+
+/* --- what identifies a run (job.c): version, input, parameters and outputs. For state.c. */
+
+struct json_t;
+
+/* Writes the members of the job into an object that has been begun. */
+void gpume_run_job_put(const struct gpume_run_state *state, struct gpume_json *json);
+
+/* GPUME_INVALID after one line: the saved state `was` is that of another job. GPUME_NOMEM. */
+int gpume_run_job_check(
+    const struct gpume_run_state *state, const struct json_t *was, const struct gpume_log *log);
+
+/* Does the saved state `other` have one of these outputs? */
+bool gpume_run_job_shares_output(const struct gpume_run_state *state, const struct json_t *other);
+
+/* A 64-bit number is a string of its digits: JSON readers have at most 63 bits. */
+void gpume_run_put_number(struct gpume_json *json, const char *key, uint64_t value);
 
 #endif

@@ -7,7 +7,7 @@
 #include "base/checksum.h"
 #include "fuzz.h"
 #include "media/video.h"
-#include "resume/store.h"
+#include "resume/state.h"
 
 #define TEXT_MAX ((size_t)64 * 1024)
 #define END_BYTES 37 /* ,\n  "checksum": "0123456789abcdef"\n}\n */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The saved state is one JSON document: the format's number, the job (job.h), "progress", and a
+ * The saved state is one JSON document: the format's number, the job (job.c), "progress", and a
  * checksum of all bytes before it.
  */
-#include "resume/store.h"
+#include "resume/state.h"
 
 #include "base/checksum.h"
 #include "base/status.h"
@@ -12,8 +12,7 @@
 #include "files/json_reader.h"
 #include "files/out.h"
 #include "files/path.h"
-#include "resume/files.h"
-#include "resume/job.h"
+#include "files/pattern.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -206,6 +205,205 @@ fail:
     return status;
 }
 
+/* --- the files of a saved state: whether they are still there and unchanged */
+
+/* The references_of of a completed target, in the order of its fields. Returns their number. A
+ * frame that no field needed does not exist, since the target had no field with it. */
+static size_t references_of(const struct gpume_run *run, const struct gpume_summary *sums,
+    uint64_t target, uint64_t refs[GPUME_REFERENCES_MAX])
+{
+    const struct gpume_params *params = &run->params;
+    const bool several = params->distance_count > 0;
+    size_t count = 0;
+    if (run->compat && target == 0) {
+        refs[count++] = 0; /* FFmpeg searches the first frame in itself */
+    }
+    for (uint32_t i = 0; i < (several ? params->distance_count : 1); i++) {
+        const uint64_t distance = several ? params->distances[i] : params->ref_distance;
+        if (params->direction != GPUME_DIRECTION_FUTURE && target >= distance) {
+            refs[count++] = target - distance;
+        }
+        if (params->direction != GPUME_DIRECTION_PAST && target + distance < sums->frames) {
+            refs[count++] = target + distance;
+        }
+    }
+    return count;
+}
+
+/* Files were named before the state was saved. On a file system with coarse times both may have the
+ * same time. */
+static bool is_later(const struct stat *info, const struct gpume_run_state *state)
+{
+    const uint64_t s = (uint64_t)info->st_mtim.tv_sec, ns = (uint64_t)info->st_mtim.tv_nsec;
+    return s > state->saved_s || (s == state->saved_s && ns > state->saved_ns);
+}
+
+/* GPUME_EOF: the file is missing. GPUME_INVALID: it is empty, or newer than the state. */
+static int examine_file(const struct gpume_run_state *state, const char *name, const char **why)
+{
+    struct stat info;
+    if (stat(name, &info) == 0) {
+        const bool empty = S_ISREG(info.st_mode) && info.st_size == 0;
+        *why = empty ? "is empty" : "has been modified since";
+        return empty || is_later(&info, state) ? GPUME_INVALID : GPUME_OK;
+    }
+    const bool gone = errno == ENOENT || errno == ENOTDIR;
+    *why = gone ? "is missing" : "cannot be examined";
+    return gone ? GPUME_EOF : GPUME_IO;
+}
+
+/* The results for all files. */
+struct findings {
+    uint64_t files, gone;
+    const struct gpume_run_state_output *bad; /* the first with a problem */
+    struct gpume_pattern_numbers numbers;     /* of its file, if it is a series */
+    const char *why;
+    int status;
+};
+
+static void note_file(struct findings *findings, const struct gpume_run_state_output *output,
+    int status, const char *why, struct gpume_pattern_numbers numbers)
+{
+    findings->files++;
+    findings->gone += status == GPUME_EOF;
+    if (status != GPUME_OK && !findings->bad) {
+        findings->bad = output;
+        findings->numbers = numbers;
+        findings->why = why;
+        findings->status = status == GPUME_EOF ? GPUME_INVALID : status;
+    }
+}
+
+static void examine_number(struct findings *findings, const struct gpume_run_state *state,
+    const struct gpume_run_state_output *output, struct gpume_pattern_numbers numbers)
+{
+    const char *why = "cannot be examined: out of memory";
+    char *name = gpume_pattern_name_pair(output->path, numbers);
+    const int status = name ? examine_file(state, name, &why) : GPUME_NOMEM;
+    note_file(findings, output, status, why, numbers);
+    free(name);
+}
+
+/* Is it the file of a completed field? */
+static bool is_of_completed_field(const struct gpume_run *run, const struct gpume_summary *sums,
+    bool pair, struct gpume_pattern_numbers numbers)
+{
+    uint64_t refs[GPUME_REFERENCES_MAX] = {0};
+    const size_t count = pair ? references_of(run, sums, numbers.first, refs) : 1;
+    size_t at = 0;
+    while (at < count && refs[at] != numbers.second) {
+        at++;
+    }
+    return numbers.first - sums->first_field < sums->targets && at < count;
+}
+
+/* Does any file of the completed fields exist? */
+static int find_any(const struct gpume_run_state_output *output, const struct gpume_run *run,
+    const struct gpume_summary *sums, bool pair, bool *found)
+{
+    struct gpume_pattern_numbers *numbers = NULL;
+    size_t count = 0;
+    const int status = gpume_pattern_list(output->path, &numbers, &count);
+    *found = false;
+    for (size_t i = 0; i < count && !*found; i++) {
+        *found = is_of_completed_field(run, sums, pair, numbers[i]);
+    }
+    free(numbers);
+    return status;
+}
+
+/* Up to the first problem, or the first file if none exists: a forged state may claim any number of
+ * files. */
+static void examine_series(struct findings *findings, const struct gpume_run_state *state,
+    const struct gpume_run_state_output *output, const struct gpume_summary *sums)
+{
+    const struct gpume_run *run = state->summary->run;
+    const enum gpume_pattern_kind kind = gpume_pattern_kind(output->path);
+    const bool pair = kind == GPUME_PATTERN_PAIR;
+    bool found = false;
+    if (find_any(output, run, sums, pair, &found) != GPUME_OK) {
+        note_file(findings, output, GPUME_NOMEM, "cannot be examined: out of memory",
+            (struct gpume_pattern_numbers){0});
+    }
+    findings->files += found;
+    for (uint64_t i = 0; i < sums->targets && !findings->bad; i++) {
+        const uint64_t target = sums->first_field + i;
+        uint64_t refs[GPUME_REFERENCES_MAX] = {0};
+        const size_t count = pair ? references_of(run, sums, target, refs) : 1;
+        for (size_t k = 0; k < count; k++) {
+            examine_number(
+                findings, state, output, (struct gpume_pattern_numbers){target, refs[k]});
+        }
+        if (count == 0 || kind == GPUME_PATTERN_PLAIN) {
+            return; /* no run has such a target; one picture */
+        }
+    }
+}
+
+static int refuse_file(const struct findings *findings, const struct gpume_log *log)
+{
+    const struct gpume_run_state_output *bad = findings->bad;
+    char *name = bad->series ? gpume_pattern_name_pair(bad->path, findings->numbers) : NULL;
+    if (bad->series) {
+        gpume_log_write(log, GPUME_LOG_ERROR,
+            "--resume: %s, which holds a completed frame pair, %s; restore it, or start anew "
+            "without --resume",
+            name ? name : bad->path, findings->why);
+    } else if (findings->status == GPUME_AGAIN) {
+        gpume_log_write(log, GPUME_LOG_ERROR, "--resume: %s %s; wait for its end or stop it",
+            bad->path, findings->why);
+    } else {
+        gpume_log_write(log, GPUME_LOG_ERROR,
+            "--resume: the partial result of %s %s; %sstart anew without --resume", bad->path,
+            findings->why, findings->status == GPUME_INVALID ? "" : "try again, or ");
+    }
+    free(name);
+    return findings->status;
+}
+
+/* GPUME_AGAIN after one line: another process is writing an output of the run. */
+static int check_idle(const struct gpume_run_state *state, const struct gpume_log *log)
+{
+    for (size_t i = 0; i < state->output_count; i++) {
+        const struct gpume_run_state_output *output = &state->outputs[i];
+        struct findings findings = {.bad = output};
+        bool moved;
+        findings.status =
+            output->marked ? gpume_out_set_look(&output->mark, &moved, &findings.why) : GPUME_OK;
+        if (findings.status == GPUME_AGAIN) {
+            return refuse_file(&findings, log);
+        }
+    }
+    return GPUME_OK;
+}
+
+/* sums: of the completed frame pairs. Sets `moved` of each output. GPUME_EOF: none of the files is
+ * left. After one line GPUME_INVALID: a file is missing or changed; GPUME_AGAIN: the run is still
+ * under way; GPUME_IO, GPUME_NOMEM: the check failed. */
+static int check_files(
+    struct gpume_run_state *state, const struct gpume_summary *sums, const struct gpume_log *log)
+{
+    struct findings findings = {0};
+    for (size_t i = 0; i < state->output_count; i++) {
+        struct gpume_run_state_output *output = &state->outputs[i];
+        const char *why = NULL;
+        if (output->marked) {
+            const int status = gpume_out_set_look(&output->mark, &output->moved, &why);
+            note_file(&findings, output, status, why, (struct gpume_pattern_numbers){0});
+        }
+    }
+    /* Numbered files may be all that is left of the run. */
+    for (size_t i = 0; i < state->output_count; i++) {
+        if (state->outputs[i].series) {
+            examine_series(&findings, state, &state->outputs[i], sums);
+        }
+    }
+    if (findings.files > 0 && findings.gone == findings.files) {
+        return GPUME_EOF;
+    }
+    return findings.bad ? refuse_file(&findings, log) : GPUME_OK;
+}
+
 /* A state file that was read. Starts as zero. */
 struct saved {
     struct stat info;
@@ -213,14 +411,14 @@ struct saved {
     json_t *document;
 };
 
-static void forget(struct saved *saved)
+static void release_state(struct saved *saved)
 {
     gpume_bytes_finish(&saved->text);
     json_decref(saved->document);
 }
 
 /* GPUME_EOF: there is none; a link is never one. GPUME_IO: with errno. Nothing is logged. */
-static int load(struct saved *saved, const char *path)
+static int load_state(struct saved *saved, const char *path)
 {
     const int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0) {
@@ -234,7 +432,7 @@ static int load(struct saved *saved, const char *path)
     return status;
 }
 
-static int complain(int status, const char *path, const struct gpume_log *log)
+static int refuse_state(int status, const char *path, const struct gpume_log *log)
 {
     if (status == GPUME_INVALID) {
         gpume_log_write(log, GPUME_LOG_ERROR,
@@ -300,7 +498,7 @@ static int check_format(const json_t *document, const char *path, const struct g
 {
     const json_t *format = json_object_get(document, "state");
     if (!json_is_integer(format)) {
-        return complain(GPUME_INVALID, path, log);
+        return refuse_state(GPUME_INVALID, path, log);
     }
     if (json_integer_value(format) != STATE_FORMAT) {
         return gpume_log_fail(log, GPUME_INVALID,
@@ -349,7 +547,7 @@ static int check_boot(const json_t *progress, const struct gpume_log *log)
         "disk; start anew without --resume");
 }
 
-static int take(struct gpume_run_state *state, struct gpume_summary *summary,
+static int take_state(struct gpume_run_state *state, struct gpume_summary *summary,
     const struct saved *saved, const char *path, const struct gpume_log *log)
 {
     int status;
@@ -358,14 +556,14 @@ static int take(struct gpume_run_state *state, struct gpume_summary *summary,
     GPUME_TRY(check_format(saved->document, path, log));
     GPUME_TRY(is_intact(&saved->text) ? GPUME_OK : distrust(path, log));
     if (read_progress(state, &sums, progress)) { /* of a run that may be another one */
-        GPUME_TRY(gpume_run_files_check_idle(state, log));
+        GPUME_TRY(check_idle(state, log));
     }
     GPUME_TRY(gpume_run_job_check(state, saved->document, log));
     GPUME_TRY(check_boot(progress, log));
     GPUME_TRY(read_progress(state, &sums, progress) ? GPUME_OK : distrust(path, log));
     state->saved_s = (uint64_t)saved->info.st_mtim.tv_sec;
     state->saved_ns = (uint64_t)saved->info.st_mtim.tv_nsec;
-    GPUME_TRY(gpume_run_files_check(state, &sums, log));
+    GPUME_TRY(check_files(state, &sums, log));
     *summary = sums;
 fail:
     return status;
@@ -375,19 +573,20 @@ int gpume_run_state_read(struct gpume_run_state *state, struct gpume_summary *su
     const char *path, const struct gpume_log *log)
 {
     struct saved saved = {0};
-    int status = complain(load(&saved, path), path, log);
-    status = status ? status : take(state, summary, &saved, path, log);
-    forget(&saved);
+    int status = refuse_state(load_state(&saved, path), path, log);
+    status = status ? status : take_state(state, summary, &saved, path, log);
+    release_state(&saved);
     return status;
 }
 
 static void remove_if_stale(const struct gpume_run_state *state, const char *path)
 {
     struct saved saved = {0};
-    if (load(&saved, path) == GPUME_OK && gpume_run_job_shares_output(state, saved.document)) {
+    if (load_state(&saved, path) == GPUME_OK &&
+        gpume_run_job_shares_output(state, saved.document)) {
         (void)unlink(path);
     }
-    forget(&saved);
+    release_state(&saved);
 }
 
 /* own: the path of this run's state, which stays. */
