@@ -9,7 +9,6 @@
 
 #include "coded/coded_grid.h"
 #include "sinks/summary.h"
-#include "vectors/rank.h"
 
 #define GPUME_REPORTING_PLANES 48u /* frames that are kept: those read ahead, and references */
 

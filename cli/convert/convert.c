@@ -11,7 +11,6 @@
 #include "options/common.h"
 #include "signals.h"
 #include "vectors/format.h"
-#include "vectors/rank.h"
 #include "vectors/reader.h"
 #include "vectors/writer.h"
 

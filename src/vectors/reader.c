@@ -181,7 +181,7 @@ static size_t blocks_allowed(const struct gpume_vectors_reader *reader, const st
     return all > other->count ? (size_t)all - other->count : 0;
 }
 
-static int reserve(struct gpume_vectors_reader *reader, struct part *part)
+static int reserve_blocks(struct gpume_vectors_reader *reader, struct part *part)
 {
     const size_t most = blocks_allowed(reader, part);
     if (part->count >= GPUME_READ_BLOCKS_MAX) {
@@ -223,7 +223,7 @@ static int add_block(struct gpume_vectors_reader *reader)
 {
     const struct gpume_vectors_row *row = &reader->ahead;
     struct part *part = &reader->parts[reader->format->any_order && row->ref > row->frame];
-    const int status = reserve(reader, part);
+    const int status = reserve_blocks(reader, part);
     if (status == GPUME_OK) {
         const struct gpume_vectors_block *last =
             part->count > 0 ? part->blocks + part->count - 1 : NULL;

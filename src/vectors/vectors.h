@@ -8,6 +8,7 @@
 #ifndef GPUME_VECTORS_VECTORS_H
 #define GPUME_VECTORS_VECTORS_H
 
+#include "base/log.h"
 #include "gpume/gpume.h"
 
 #include <stdbool.h>
@@ -144,5 +145,18 @@ void gpume_vectors_find_grid(
  * layer always are. */
 bool gpume_vectors_on_grid(
     const struct gpume_vectors_info *info, const struct gpume_vectors_field *field);
+
+/* Computes the ranks of blocks, as gpume.h defines them, from their costs. One thread. */
+struct gpume_vectors_ranker;
+
+int gpume_vectors_ranker_create(struct gpume_vectors_ranker **ranker, const struct gpume_log *log);
+
+/* *ranked: a copy of the field, which has a list of blocks, with ranks; valid until the next call.
+ * GPUME_NOMEM is logged. */
+int gpume_vectors_ranker_apply(struct gpume_vectors_ranker *ranker,
+    const struct gpume_vectors_field *field, const struct gpume_vectors_field **ranked);
+
+/* Sets *ranker to NULL. NULL is fine. */
+void gpume_vectors_ranker_destroy(struct gpume_vectors_ranker **ranker);
 
 #endif

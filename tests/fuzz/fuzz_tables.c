@@ -9,7 +9,6 @@
 #include "files/csv_reader.h"
 #include "fuzz.h"
 #include "vectors/format.h"
-#include "vectors/rank.h"
 #include "vectors/reader.h"
 #include "vectors/writer.h"
 

@@ -8,7 +8,6 @@
 #include "harness.h"
 #include "logged.h"
 #include "vectors/format.h"
-#include "vectors/rank.h"
 #include "vectors/reader.h"
 #include "vectors/writer.h"
 

@@ -60,7 +60,7 @@ static size_t csv_head(
     return length;
 }
 
-static struct prefix make_prefix(
+static struct prefix csv_make_prefix(
     const struct gpume_vectors_target *target, const struct gpume_vectors_block *block)
 {
     struct prefix prefix = {.ref = block->ref};
@@ -100,7 +100,7 @@ static inline char *put_vector(const struct csv_writer *self, char *at, int valu
     return at;
 }
 
-static char *put_further(unsigned columns, const struct gpume_vectors_block *block, char *at)
+static char *csv_put_further(unsigned columns, const struct gpume_vectors_block *block, char *at)
 {
     for (unsigned i = GPUME_BLOCK_SHAPE; i < GPUME_BLOCK_COLUMNS; i++) {
         if (gpume_block_has(columns, i)) {
@@ -121,7 +121,7 @@ static char *csv_rows(const struct gpume_vectors_target *target,
     const bool costs = target->info->columns & GPUME_VECTORS_COST;
     const bool ranks = target->info->columns & GPUME_VECTORS_RANK;
     const bool further = target->info->columns & GPUME_VECTORS_FURTHER;
-    struct prefix prefix = make_prefix(target, &blocks[0]);
+    struct prefix prefix = csv_make_prefix(target, &blocks[0]);
     struct middle middle = make_middle(&blocks[0]);
     uint32_t y = blocks[0].y;
     uint16_t w = blocks[0].w, h = blocks[0].h;
@@ -134,7 +134,7 @@ static char *csv_rows(const struct gpume_vectors_target *target,
             h = block->h;
         }
         if (block->ref != prefix.ref) {
-            prefix = make_prefix(target, block);
+            prefix = csv_make_prefix(target, block);
         }
         memcpy(at, prefix.text, sizeof(prefix.text));
         at = gpume_digits_put(at + prefix.length, block->x);
@@ -150,7 +150,7 @@ static char *csv_rows(const struct gpume_vectors_target *target,
             at = gpume_digits_put(at, block->rank);
             *at++ = ',';
         }
-        at = further ? put_further(target->info->columns, block, at) : at;
+        at = further ? csv_put_further(target->info->columns, block, at) : at;
         at[-1] = '\n';
     }
     return at;

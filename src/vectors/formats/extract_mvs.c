@@ -30,7 +30,7 @@ static size_t mvs_head(
     return sizeof(header) - 1;
 }
 
-static char *put_row(const int32_t values[GPUME_MOTION_COLUMNS], char *at)
+static char *mvs_put_row(const int32_t values[GPUME_MOTION_COLUMNS], char *at)
 {
     static const struct {
         unsigned char column, width;
@@ -62,7 +62,7 @@ static char *mvs_rows(const struct gpume_vectors_target *target,
         const size_t matches = gpume_motion_from_block(target, &blocks[i], rows);
         for (size_t k = 0; k < matches; k++) {
             memcpy(at, prefix, sizeof(prefix));
-            at = put_row(rows[k], at + length);
+            at = mvs_put_row(rows[k], at + length);
         }
     }
     return at;

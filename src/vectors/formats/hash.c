@@ -46,7 +46,7 @@ static size_t hash_head(
     return (size_t)length;
 }
 
-static unsigned char *put_row(const struct gpume_vectors_info *info,
+static unsigned char *hash_put_row(const struct gpume_vectors_info *info,
     const struct gpume_vectors_block *block, unsigned char *at)
 {
     const int32_t divisor = GPUME_VECTORS_UNITS / (int32_t)info->units;
@@ -89,7 +89,7 @@ static void digest(const struct gpume_vectors_target *target, uint8_t sum[SHA256
             plain ? 0 : gpume_vectors_take(target->info, field, first, part, buffer, &blocks);
         unsigned char *at = plain ? put_plain(plain, first, part, bytes) : bytes;
         for (size_t i = 0; i < count; i++) {
-            at = put_row(target->info, &blocks[i], at);
+            at = hash_put_row(target->info, &blocks[i], at);
         }
         sha256_update(&context, (size_t)(at - bytes), bytes);
     }

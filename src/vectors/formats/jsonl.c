@@ -23,7 +23,7 @@ struct prefix {
     char text[80]; /* {"frame":N,"ref":N,"x": with two numbers of 20 digits are 61 bytes */
 };
 
-static struct prefix make_prefix(
+static struct prefix jsonl_make_prefix(
     const struct gpume_vectors_target *target, const struct gpume_vectors_block *block)
 {
     struct prefix prefix = {.ref = block->ref};
@@ -44,7 +44,7 @@ static inline char *put_text(char *at, const char *text, size_t length)
 
 #define PUT(at, text) put_text(at, text, sizeof(text) - 1)
 
-static char *put_further(unsigned columns, const struct gpume_vectors_block *block, char *at)
+static char *jsonl_put_further(unsigned columns, const struct gpume_vectors_block *block, char *at)
 {
     for (unsigned i = GPUME_BLOCK_SHAPE; i < GPUME_BLOCK_COLUMNS; i++) {
         const struct gpume_block_column_kind *kind = &gpume_block_columns[i];
@@ -69,11 +69,11 @@ static char *jsonl_rows(const struct gpume_vectors_target *target,
     const struct gpume_vectors_block *blocks, size_t count, char *at)
 {
     const unsigned columns = target->info->columns;
-    struct prefix prefix = make_prefix(target, &blocks[0]);
+    struct prefix prefix = jsonl_make_prefix(target, &blocks[0]);
     for (size_t i = 0; i < count; i++) {
         const struct gpume_vectors_block *block = &blocks[i];
         if (block->ref != prefix.ref) {
-            prefix = make_prefix(target, block);
+            prefix = jsonl_make_prefix(target, block);
         }
         memcpy(at, prefix.text, sizeof(prefix.text));
         at = gpume_digits_put(at + prefix.length, block->x);
@@ -88,7 +88,7 @@ static char *jsonl_rows(const struct gpume_vectors_target *target,
         if (columns & GPUME_VECTORS_RANK) {
             at = gpume_digits_put(PUT(at, ",\"rank\":"), block->rank);
         }
-        at = put_further(columns, block, at);
+        at = jsonl_put_further(columns, block, at);
         at = PUT(at, "}\n");
     }
     return at;
@@ -165,7 +165,7 @@ static const char *skip_value(const char *at)
 }
 
 /* Returns the end of a value of the column, or NULL. */
-static const char *take_value(enum gpume_block_column column, const char *at, int64_t *value)
+static const char *jsonl_take_value(enum gpume_block_column column, const char *at, int64_t *value)
 {
     const struct gpume_block_column_kind *kind = &gpume_block_columns[column];
     if (kind->optional && strncmp(at, "null", 4) == 0) {
@@ -208,7 +208,7 @@ static int take_member(struct gpume_stream *stream, const char **at,
                    : gpume_stream_refuse(
                          stream, "is not a JSON object: no value at '%.20s'", value);
     }
-    *at = take_value(column, value, &values[column]);
+    *at = jsonl_take_value(column, value, &values[column]);
     if (!*at) {
         const int length = (int)strcspn(value, ",} \t");
         char wanted[96];

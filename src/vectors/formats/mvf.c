@@ -134,7 +134,7 @@ static unsigned char *put_second_match(
 }
 
 /* The members that version 3 adds. */
-static unsigned char *put_further(
+static unsigned char *mvf_put_further(
     unsigned known, int32_t divisor, const struct gpume_vectors_block *block, unsigned char *at)
 {
     at = known & PLACE ? gpume_le_put64(at, pack_place(block)) : at;
@@ -166,7 +166,7 @@ static char *mvf_rows(const struct gpume_vectors_target *target,
         at = gpume_le_put16(at, (uint16_t)(blocks[i].dy / divisor));
         at = costs ? gpume_le_put32(at, blocks[i].cost) : at;
         at = ranks ? gpume_le_put32(at, blocks[i].rank) : at;
-        at = more ? put_further(known, divisor, &blocks[i], at) : at;
+        at = more ? mvf_put_further(known, divisor, &blocks[i], at) : at;
     }
     return (char *)at;
 }
@@ -351,7 +351,7 @@ static void take_position(const struct gpume_vectors_input *input, struct gpume_
 }
 
 /* The same in a list. False: impossible. */
-static bool take_place(uint64_t place, struct gpume_vectors_block *to)
+static bool mvf_take_place(uint64_t place, struct gpume_vectors_block *to)
 {
     const uint32_t side = (1u << SIDE_BITS) - 1, edge = (1u << EDGE_BITS) - 1;
     to->x = (uint32_t)place & side;
@@ -373,7 +373,7 @@ static uint64_t next64(const unsigned char **at)
     return gpume_le_get64(*at - 8);
 }
 
-static bool take_shape(uint32_t shape, struct gpume_vectors_block *to)
+static bool mvf_take_shape(uint32_t shape, struct gpume_vectors_block *to)
 {
     to->shape_w = (uint16_t)shape;
     to->shape_h = (uint16_t)(shape >> 16);
@@ -395,10 +395,10 @@ static bool take_second_match(
 static bool take_further(
     unsigned known, int32_t scale, const unsigned char *at, struct gpume_vectors_block *to)
 {
-    bool fits = !(known & PLACE) || take_place(next64(&at), to);
+    bool fits = !(known & PLACE) || mvf_take_place(next64(&at), to);
     to->ref = known & REFS ? next64(&at) : to->ref;
     fits = fits && to->ref <= GPUME_READ_NUMBER_MAX;
-    fits = (!(known & GPUME_VECTORS_SHAPE) || take_shape(next32(&at), to)) && fits;
+    fits = (!(known & GPUME_VECTORS_SHAPE) || mvf_take_shape(next32(&at), to)) && fits;
     to->bits = known & GPUME_VECTORS_BITS ? next32(&at) : 0;
     fits = (!(known & GPUME_VECTORS_REF2) || take_second_match(&at, scale, to)) && fits;
     to->candidate = known & GPUME_VECTORS_CANDIDATE ? next32(&at) : 0;

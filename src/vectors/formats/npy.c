@@ -37,7 +37,7 @@ static const char *const types[GPUME_BLOCK_COLUMNS] = {
     [GPUME_BLOCK_RETURN] = "<i4",
 };
 
-static const char *type_of(const struct gpume_vectors_info *info, unsigned column)
+static const char *npy_type_of(const struct gpume_vectors_info *info, unsigned column)
 {
     const bool pixels = gpume_block_columns[column].type == GPUME_BLOCK_PIXELS;
     return pixels && info->units > 1 ? "<f4" : types[column];
@@ -57,7 +57,7 @@ static size_t npy_head(
     for (unsigned i = 0; i < GPUME_BLOCK_COLUMNS; i++) {
         if (gpume_block_has(target->info->columns, i)) {
             length += (size_t)snprintf(descr + length, sizeof(descr) - length, "%s('%s', '%s')",
-                length > 1 ? ", " : "", gpume_block_columns[i].name, type_of(target->info, i));
+                length > 1 ? ", " : "", gpume_block_columns[i].name, npy_type_of(target->info, i));
         }
     }
     snprintf(descr + length, sizeof(descr) - length, "]");
@@ -71,7 +71,7 @@ static size_t npy_fixed_bytes(const struct gpume_vectors_target *target)
     size_t bytes = 0;
     for (unsigned i = 0; i < GPUME_BLOCK_COLUMNS; i++) {
         if (gpume_block_has(target->info->columns, i)) {
-            bytes += (size_t)(type_of(target->info, i)[2] - '0');
+            bytes += (size_t)(npy_type_of(target->info, i)[2] - '0');
         }
     }
     return bytes;
@@ -91,7 +91,7 @@ static unsigned char *put_outline(unsigned char *at, int64_t outline)
     return at + OUTLINE_BYTES;
 }
 
-static unsigned char *put_further(const struct gpume_vectors_info *info,
+static unsigned char *npy_put_further(const struct gpume_vectors_info *info,
     const struct gpume_vectors_block *block, unsigned char *at)
 {
     for (unsigned i = GPUME_BLOCK_SHAPE; i < GPUME_BLOCK_COLUMNS; i++) {
@@ -101,10 +101,10 @@ static unsigned char *put_further(const struct gpume_vectors_info *info,
         const enum gpume_block_type type = gpume_block_columns[i].type;
         const int64_t number = gpume_block_number(block, i);
         const bool empty = number == GPUME_BLOCK_EMPTY;
-        at = type == GPUME_BLOCK_OUTLINE ? put_outline(at, number)
-             : type == GPUME_BLOCK_PIXELS
-                 ? gpume_npy_put_pixels(at, type_of(info, i), empty ? -GPUME_VECTORS_UNITS : number)
-                 : put_number(at, types[i], empty ? -1 : number);
+        at = type == GPUME_BLOCK_OUTLINE  ? put_outline(at, number)
+             : type == GPUME_BLOCK_PIXELS ? gpume_npy_put_pixels(at, npy_type_of(info, i),
+                                                empty ? -GPUME_VECTORS_UNITS : number)
+                                          : put_number(at, types[i], empty ? -1 : number);
     }
     return at;
 }
@@ -137,7 +137,7 @@ static char *npy_rows(const struct gpume_vectors_target *target,
     const bool costs = columns & GPUME_VECTORS_COST;
     const bool ranks = columns & GPUME_VECTORS_RANK;
     const bool further = columns & GPUME_VECTORS_FURTHER;
-    const char *vector = type_of(target->info, GPUME_BLOCK_DX);
+    const char *vector = npy_type_of(target->info, GPUME_BLOCK_DX);
     unsigned char *at = (unsigned char *)to;
     if (refs && costs && ranks && !further && target->info->units == 1) {
         return (char *)put_usual(target->field->frame, blocks, count, at);
@@ -154,7 +154,7 @@ static char *npy_rows(const struct gpume_vectors_target *target,
         at = gpume_npy_put_pixels(at, vector, block->dy);
         at = costs ? gpume_le_put32(at, block->cost) : at;
         at = ranks ? gpume_le_put32(at, block->rank) : at;
-        at = further ? put_further(target->info, block, at) : at;
+        at = further ? npy_put_further(target->info, block, at) : at;
     }
     return (char *)at;
 }
@@ -216,7 +216,8 @@ static int npy_input_open(struct gpume_vectors_input *input)
 }
 
 /* The value of a column in the current item; false: it is none, or out of range. */
-static bool take_value(const struct npy_input *self, enum gpume_block_column column, int64_t *value)
+static bool npy_take_value(
+    const struct npy_input *self, enum gpume_block_column column, int64_t *value)
 {
     const struct gpume_block_column_kind *kind = &gpume_block_columns[column];
     const struct gpume_npy_column *place = self->places[column];
@@ -247,7 +248,7 @@ static int npy_input_next(struct gpume_vectors_input *input, struct gpume_vector
     self->left--;
     gpume_block_clear(values);
     for (unsigned i = 0; i < GPUME_BLOCK_COLUMNS; i++) {
-        if (self->places[i] && !take_value(self, i, &values[i])) {
+        if (self->places[i] && !npy_take_value(self, i, &values[i])) {
             char wanted[96];
             gpume_block_describe(i, wanted, sizeof(wanted));
             return gpume_stream_refuse(input->stream,

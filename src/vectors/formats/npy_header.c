@@ -130,7 +130,7 @@ static void take_descr(struct walk *walk, struct gpume_npy *npy)
     }
 }
 
-static void take_shape(struct walk *walk, struct gpume_npy *npy)
+static void npy_take_shape(struct walk *walk, struct gpume_npy *npy)
 {
     need(walk, '(');
     while (!walk->failed && !is_next(walk, ')')) {
@@ -156,7 +156,7 @@ static void take_dictionary(struct walk *walk, struct gpume_npy *npy)
         if (strcmp(key, "descr") == 0 && npy->count == 0) {
             take_descr(walk, npy);
         } else if (strcmp(key, "shape") == 0 && npy->dimensions == 0) {
-            take_shape(walk, npy);
+            npy_take_shape(walk, npy);
         } else if (strcmp(key, "fortran_order") == 0 && !has_fortran) {
             has_fortran = true;
             fortran = strncmp(walk->at, "True", 4) == 0;

@@ -69,7 +69,7 @@ static bool has(const struct gpume_vectors_info *info, enum array i)
     return (info->columns & arrays[i].column) == arrays[i].column;
 }
 
-static int complain(const struct gpume_vectors_target *target)
+static int npz_refuse(const struct gpume_vectors_target *target)
 {
     return gpume_log_fail(target->log, GPUME_IO, "a temporary file cannot be used: %s; %s",
         strerror(errno), gpume_remedy(errno, "make room in /tmp, or choose npy"));
@@ -80,11 +80,11 @@ static int append(const struct gpume_vectors_target *target, enum array i,
 {
     struct npz *self = target->state;
     if (!self->files[i] && !(self->files[i] = tmpfile())) {
-        return complain(target);
+        return npz_refuse(target);
     }
     self->crcs[i] = gpume_crc32(self->crcs[i], data, bytes);
     self->bytes[i] += bytes;
-    return fwrite(data, 1, bytes, self->files[i]) == bytes ? GPUME_OK : complain(target);
+    return fwrite(data, 1, bytes, self->files[i]) == bytes ? GPUME_OK : npz_refuse(target);
 }
 
 /* Writes the item of a block; empty values are -1. */
@@ -112,7 +112,7 @@ static unsigned char *put_block(
     }
 }
 
-static const char *type_of(const struct gpume_vectors_info *info, enum array i)
+static const char *npz_type_of(const struct gpume_vectors_info *info, enum array i)
 {
     return info->units > 1 ? arrays[i].fine : arrays[i].type;
 }
@@ -128,7 +128,7 @@ static int append_blocks(const struct gpume_vectors_target *target,
             continue;
         }
         for (size_t j = 0; j < count; j++) {
-            at = put_block(at, i, type_of(target->info, i), &blocks[j]);
+            at = put_block(at, i, npz_type_of(target->info, i), &blocks[j]);
         }
         GPUME_CHECK(append(target, i, data, (size_t)(at - data)));
     }
@@ -197,12 +197,12 @@ static int pour(const struct gpume_vectors_target *target, FILE *file, uint64_t 
     struct npz *self = target->state;
     unsigned char part[16384];
     if (fflush(file) != 0 || fseek(file, 0, SEEK_SET) != 0) {
-        return complain(target);
+        return npz_refuse(target);
     }
     while (bytes > 0) {
         const size_t wanted = bytes < sizeof(part) ? (size_t)bytes : sizeof(part);
         if (fread(part, 1, wanted, file) != wanted) {
-            return complain(target);
+            return npz_refuse(target);
         }
         GPUME_CHECK(gpume_zip_write(&self->zip, part, wanted));
         bytes -= wanted;
@@ -222,7 +222,7 @@ static int write_array(const struct gpume_vectors_target *target, enum array i)
             gpume_vectors_blocks_y(info), gpume_vectors_blocks_x(info), i == VECTORS ? ", 2" : "");
     }
     GPUME_CHECK(
-        begin(self, arrays[i].name, type_of(info, i), shape, self->crcs[i], self->bytes[i]));
+        begin(self, arrays[i].name, npz_type_of(info, i), shape, self->crcs[i], self->bytes[i]));
     return self->files[i] ? pour(target, self->files[i], self->bytes[i]) : GPUME_OK;
 }
 
