@@ -62,11 +62,11 @@ struct gpume_encoder {
         uint32_t root;   /* aq.h: p is 1 / root */
         uint32_t centre; /* c */
     } aq;
-    bool flash_is_run;  /* types.h: a flash lasts up to bframes, not 1 frame, if b-adapt is not 2 */
-    bool cuts_at_first; /* of several changes that follow each other closely; else at the last */
-    bool
-        middle_is_late; /* the reference B frame of an even run: the later of the two middle ones */
-    uint32_t b_percent; /* cost of a B frame that takes the bits of a P frame of cost 100 */
+    /* types.h: a flash lasts up to bframes; else 1 frame, unless b-adapt is 2 */
+    bool flash_is_run;
+    bool cuts_at_first;  /* of several changes that follow each other closely; else at the last */
+    bool middle_is_late; /* the reference of an even run of B frames is the later middle one */
+    uint32_t b_percent;  /* cost of a B frame that takes the bits of a P frame of cost 100 */
     struct {
         uint32_t intra_eighths; /* what its intra costs are of the lookahead's */
         double strength;        /* of the offsets, by measurement */

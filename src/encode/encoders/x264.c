@@ -266,6 +266,7 @@ const struct gpume_encoder gpume_x264 = {
     .preset = "medium",
     .tunings = x264_tunings,
     .bits_max = 10,
+    .side_min = 2,
     .settle = x264_settle,
     .aq = {.root = 8, .centre = 14},
     .b_percent = 120, /* as x264 itself */
