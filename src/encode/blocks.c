@@ -22,8 +22,8 @@ struct gpume_blocks {
     uint32_t blocks_x, blocks_y, frames;
     uint8_t *planes, *own_planes; /* of the frames; own_planes: NULL if they are the device's */
     /* the thread's: */
-    struct gpume_encode_device *device;                   /* NULL: none */
-    bool failed;                                          /* the device; it is left alone then */
+    struct gpume_encode_device *device; /* NULL: none */
+    bool failed;                        /* the device, which is not used any more */
     struct gpume_encode_work works[GPUME_ENCODE_FLIGHTS]; /* in turns */
     bool on_device[GPUME_ENCODE_FLIGHTS];
     uint64_t begun, ended, jobs;
@@ -127,7 +127,8 @@ static uint32_t take_jobs(struct queue *queue, enum gpume_block_job_kind kind,
     return count;
 }
 
-/* Matches only when all frames before them are on the device. Needs the mutex. */
+/* Collects jobs; matches only when all frames before them are on the device. Call with the mutex
+ * held. */
 static bool take_work(struct gpume_blocks *blocks, struct gpume_encode_work *work)
 {
     uint32_t count = 0;
@@ -172,7 +173,7 @@ static void begin_work(struct gpume_blocks *blocks)
         check(blocks, gpume_encode_device_start(blocks->device, &blocks->works[turn]));
 }
 
-/* The oldest work. Should the device fail, all that has begun can be repeated. */
+/* Waits for the oldest work. If the device fails, the processor repeats it. */
 static void end_work(struct gpume_blocks *blocks)
 {
     const uint64_t turn = blocks->ended % GPUME_ENCODE_FLIGHTS;
@@ -183,7 +184,7 @@ static void end_work(struct gpume_blocks *blocks)
     }
 }
 
-/* Needs the mutex. */
+/* Call with the mutex held. */
 static void mark_ready(struct gpume_blocks *blocks)
 {
     const struct gpume_encode_work *work = &blocks->works[blocks->ended++ % GPUME_ENCODE_FLIGHTS];
@@ -303,7 +304,7 @@ void gpume_blocks_close(struct gpume_blocks **blocks)
 
 /* --- work */
 
-/* Appends it for the thread, or because it cannot begin yet. Needs the mutex. */
+/* Appends it for the thread, or because it cannot begin yet. Call with the mutex held. */
 static void append(
     struct gpume_blocks *blocks, enum gpume_block_job_kind kind, struct gpume_block_job *job)
 {
@@ -347,7 +348,7 @@ static bool may_begin(enum gpume_block_job_kind kind, const struct gpume_block_j
     return kind != GPUME_JOB_WEIGHING || ((const struct gpume_weighing *)job)->plain->job.begun;
 }
 
-/* Those of a kind that may begin now. Needs the mutex. */
+/* Begins those of a kind that may begin now. Call with the mutex held. */
 static void begin_queued(struct gpume_blocks *blocks, enum gpume_block_job_kind kind)
 {
     struct queue *queue = &blocks->queues[kind];

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Frames: cuts that are no further apart are one. */
+/* In frames: cuts that are no further apart are one. */
 #define TOLERANCE 2u
 #define COVERING 0.35    /* confidence of a gradual change that hides the cuts in it */
 #define LESS_CERTAIN 0.3 /* by which it may be less certain than a cut */
@@ -23,7 +23,7 @@
 
 /* Structure below which it is the same picture in another light, or with other noise. */
 #define STRUCTURE_LEAST 0.15
-/* Part of the usual residual by which a residual must exceed it: noise is noise, cut or not. */
+/* Part of the usual residual by which a residual must exceed it: noise does not make a cut. */
 #define EXCESS 0.5
 
 double gpume_confidence(double score)

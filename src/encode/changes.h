@@ -26,10 +26,10 @@ struct gpume_change {
     /* Of a cut: the first frame after it, twice. Otherwise the first and the last mixed frame. */
     uint64_t first, last;
     double confidence; /* 0 to 1 */
-    double weight;     /* of two changes that are one and the same, the heavier one is kept */
+    double weight;     /* if two are the same change, the heavier one is kept */
 };
 
-/* Values beyond 0 and 1 become these. */
+/* The value, or 0 or 1 if it is beyond them. */
 static inline double gpume_limit_to_one(double value)
 {
     return value < 0 ? 0 : value > 1 ? 1 : value;
@@ -50,7 +50,7 @@ static inline double gpume_score(const double *weights, const double *evidence, 
  * real. */
 double gpume_confidence(double score);
 
-/* 0 to 1, and half of that where the value equals `half`. */
+/* Rises from 0 towards 1, and is 1/2 where the value equals `half`. */
 static inline double gpume_saturate(double value, double half)
 {
     return value / (value + half);
@@ -62,7 +62,7 @@ static inline double gpume_saturate(double value, double half)
  * either side. */
 struct gpume_difference {
     struct gpume_unlike unlike;
-    double cost;    /* of prediction, of the cost without any */
+    double cost;    /* of prediction, relative to the cost without any */
     double changed; /* share of the blocks with detail that prediction does not explain; if there
                        are few, thumbnails decide in their place */
     double other;   /* 0 to 1: it is not the same picture in another light (thumbnail.h) */

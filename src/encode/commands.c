@@ -44,8 +44,8 @@ void gpume_argv_add_pair(struct gpume_argv *argv, const char *name, const char *
     gpume_argv_add(argv, "%s", value);
 }
 
-/* What FFmpeg would take for a protocol may be a file's name. An input that is called like the word
- * for the output gets another spelling: a program replaces that word wherever it stands. */
+/* A file whose name looks like a protocol gets "file:" before it. An input that has the name of
+ * the placeholder gets "./" before it, since programs replace every such argument. */
 static void add_input(struct gpume_argv *argv, const struct gpume_command_params *params)
 {
     const bool is_name = params->is_file && strchr(params->input, ':');
@@ -66,7 +66,7 @@ static bool is_scaled(const struct gpume_command_params *params)
     return params->video.width != params->width || params->video.height != params->height;
 }
 
-/* Of a graph without the label of its output, "[out]" at its end. */
+/* The length of a graph without the label of its output, such as "[out]". */
 static size_t unlabelled_length(const char *graph)
 {
     size_t length = strlen(graph);
@@ -201,8 +201,8 @@ char *gpume_command_settings(const struct gpume_encode_options *options,
     return settings;
 }
 
-/* The list of the encoder's options, and the two options of ffmpeg for two passes, if the encoder
- * heeds them. */
+/* The list of the encoder's options, and ffmpeg's own options for two passes, if the encoder reads
+ * them. */
 static void add_ffmpeg_params(struct gpume_argv *argv, const struct gpume_command_params *params)
 {
     const struct gpume_encoder *encoder = params->options->encoder;

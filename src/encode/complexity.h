@@ -20,7 +20,7 @@ struct gpume_complexity {
     double luma, spatial, temporal;
     double intra_cost, inter_cost;
     double intra_share; /* blocks that are cheapest from their own frame */
-    /* Sums over the frames. Each frame but the first is predicted from the one before alone. */
+    /* Sums over the frames. Each frame but the first is predicted only from the one before. */
     uint64_t bits[GPUME_COMPLEXITY_QPS];
 };
 

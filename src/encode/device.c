@@ -40,7 +40,7 @@ struct flight {
 
 struct gpume_encode_device {
     struct gpume_log log;
-    bool failed; /* what comes then is not logged */
+    bool failed; /* later messages are not logged */
     gpume_compute *compute;
     gpume_program *programs[GPUME_JOB_KINDS];
     gpume_array *arrays[2];                      /* by binding */

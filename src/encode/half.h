@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #define GPUME_SQUARE 16u /* pixels across a square, and rows of a band */
-/* Of a square in a band, with the first row of the next band. */
+/* Bytes of a square in a band, with the first row of the next band. */
 #define GPUME_BAND_BYTES ((size_t)GPUME_SQUARE * (GPUME_SQUARE + 1))
 #define GPUME_HALF_BLOCK (GPUME_SQUARE / 2)
 /* Samples around a half plane that repeat its edge: more than a vector and the neighbouring sample
@@ -40,10 +40,10 @@ static inline uint32_t gpume_coarse_count(uint32_t blocks_x, uint32_t blocks_y)
 /* The bytes of the planes of this many blocks, with their margins. */
 size_t gpume_half_bytes(uint32_t blocks_x, uint32_t blocks_y);
 
-/* Planes in memory of that size. */
+/* Planes in memory of gpume_half_bytes. */
 struct gpume_half gpume_half_at(uint8_t *memory, uint32_t blocks_x, uint32_t blocks_y);
 
-/* 17 rows of 8-bit samples, as wide as all squares. */
+/* 17 rows of 8-bit samples, as wide as all squares of a row. */
 struct gpume_band {
     const uint8_t *samples;
     ptrdiff_t stride;

@@ -31,7 +31,7 @@ struct pass_row {
     struct gpume_weight weight;
 };
 
-/* At one QP, by type of frame. */
+/* Prices at one QP, by type of frame. */
 struct prices {
     struct gpume_bits_prices of[GPUME_FRAME_B + 1];
 };
@@ -257,7 +257,7 @@ static int32_t lowest_qp(const struct gpume_pass *pass)
     return -type_qp(pass, GPUME_FRAME_P, 0);
 }
 
-/* Where the P frames have this QP, in samples of 8 bits, which are what the model knows. */
+/* Prices where P frames have this QP. The model knows samples of 8 bits. */
 static void find_prices(const struct gpume_pass *pass, int32_t qp, struct prices *prices)
 {
     const int32_t lowest = lowest_qp(pass);
@@ -294,7 +294,8 @@ static uint64_t bits_of_rate(const struct gpume_pass *pass, const struct rate *r
     return whole > (UINT64_MAX - more) / pass->count ? UINT64_MAX : whole * pass->count + more;
 }
 
-/* Only beyond a factor of 2: at the ends of its range the model is often off by that much. */
+/* Whether the encoder will miss the rate by more than a factor of 2: at the ends of its range the
+ * model is often off by that much. */
 static bool is_out_of_reach(const struct gpume_pass *pass, const struct rate *rate, uint64_t bits)
 {
     const uint64_t wanted = bits_of_rate(pass, rate);
@@ -302,7 +303,7 @@ static bool is_out_of_reach(const struct gpume_pass *pass, const struct rate *ra
     return at_end && (bits / 2 > wanted || wanted / 2 > bits);
 }
 
-/* Bitrates that the encoder lowers, or that will be missed by much. */
+/* Warns of bitrates that the encoder lowers, or will miss by much. */
 static void warn_of_rate(const struct gpume_pass *pass, const struct rate *rate)
 {
     const uint32_t most = pass->params.options->vbv_maxrate;
@@ -361,7 +362,7 @@ static uint64_t count_squares(uint32_t width, uint32_t height)
     return gpume_div_up(width, GPUME_SQUARE) * gpume_div_up(height, GPUME_SQUARE);
 }
 
-/* x264 compares intra blocks with the blocks of the picture that it encodes. */
+/* Blocks are counted in the encoded picture: x264 compares intra blocks with all of its blocks. */
 static void fill_frame(const struct gpume_pass *pass, const struct rate *rate, size_t index,
     struct gpume_pass_frame *frame)
 {

@@ -60,7 +60,7 @@ static void spread_match(const struct gpume_tree_size *size, uint32_t *sums, uin
     }
 }
 
-/* The part that prediction saves, of all that lies in the block. */
+/* What the block passes on: the part that prediction saves. */
 static uint64_t passed_on(const struct gpume_tree_step *step, uint64_t block)
 {
     const uint64_t intra = (uint64_t)step->intra_costs[block] * step->intra_eighths / 8;
@@ -158,12 +158,12 @@ void gpume_tree_offsets(const struct gpume_tree_size *size, const uint32_t *info
 /* What frames of a run have received: those at both ends, and its reference B frame. */
 enum walk_place { BEGIN, END, MIDDLE, PLACES };
 
-/* A frame that passes on. */
+/* A frame that passes information on. */
 struct hop {
-    struct gpume_tree_step step;  /* but for `received` */
+    struct gpume_tree_step step;  /* without `received` */
     enum walk_place past, future; /* its references */
-    bool is_end, is_middle;       /* of its run: it has received something itself */
-    const struct hop *run_end;    /* of the first one of a run, else NULL */
+    bool is_end, is_middle;       /* of its run: others refer to it */
+    const struct hop *run_end;    /* only of the first hop of a run; else NULL */
     const int16_t *aq_offsets;
     int16_t *offsets; /* NULL: not wanted */
 };

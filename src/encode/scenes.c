@@ -16,32 +16,33 @@
 #define RING (2 * AROUND + 2)
 #define REPEATS 3u /* frames in a row that may repeat one */
 #define FACTS (RING + REPEATS)
-#define AHEAD (GPUME_LOOKAHEAD_LAG + GPUME_READINGS_MAX) /* frames that are read or wait */
+#define AHEAD                                                                                      \
+    (GPUME_LOOKAHEAD_LAG + GPUME_READINGS_MAX) /* frames that are being read or wait to be sent */
 #define THUMBNAILS (RING + AHEAD + 1)
-#define FLASH 2u        /* frames: what lasts longer between even pictures is a shot */
-#define FLAT 16u        /* intra cost per block below which a picture has nothing to predict */
-#define REPEATED 0.35   /* of the largest ratio that near, below which a frame repeats another */
-#define UNUSUAL 0.75    /* ratio from which a boundary is likely a cut */
+#define FLASH 2u      /* frames: what lasts longer between two even pictures is a shot, no flash */
+#define FLAT 16u      /* intra cost per block below which a picture has nothing to predict */
+#define REPEATED 0.35 /* part of the largest ratio nearby, below which a frame repeats another */
+#define UNUSUAL 0.75  /* ratio from which a boundary is likely a cut */
 #define PLAIN_LEAST 2.0 /* mean difference of the thumbnails below which there is no cut */
-#define RATIO_LEAST 0.2 /* the same of the ratio */
+#define RATIO_LEAST 0.2 /* ratio below which there is no cut */
 #define TEXTURED 48u    /* intra cost from which a block has detail */
 #define UNEXPLAINED                                                                                \
     7u /* tenths of it that prediction must cost for the block to count as changed */
-#define FLAT_VOTE 0.25 /* of a block without detail */
+#define FLAT_VOTE 0.25 /* vote of a block without detail */
 #define DISTINCT 0.02  /* confidence below which nothing is listed */
 
 struct fact {
     uint64_t intra_cost;
-    double ratio, plain;        /* of the pair with the frame before */
-    bool compared;              /* then also: */
-    struct gpume_unlike unlike; /* the same */
+    double ratio, plain;        /* to the frame before */
+    bool compared;              /* `unlike` is known */
+    struct gpume_unlike unlike; /* to the frame before */
 };
 
-/* What is done of a frame while others are looked at. */
+/* Work on one frame that other threads do. */
 struct errand {
     struct gpume_scenes *scenes;
     uint64_t frame;
-    struct gpume_plane luma; /* of the thumbnail's */
+    struct gpume_plane luma; /* for its thumbnail */
     struct gpume_step step;
 };
 
@@ -50,15 +51,15 @@ struct gpume_scenes {
     struct gpume_log log;
     struct gpume_lookahead *lookahead;
     uint32_t blocks;
-    uint64_t begun, put; /* frames whose reading has begun, or is complete */
-    uint64_t frames;     /* that have been looked at; the lag lies before (lookahead.h) */
+    uint64_t begun, put; /* frames whose reading has begun, and is complete */
+    uint64_t frames;     /* that have been described; the lookahead's lag behind `put` */
     struct fact facts[FACTS];
-    double *deviations; /* of each square of the last frame */
+    double *deviations; /* standard deviation of each square of the last frame */
     struct gpume_thumbnail thumbnails[THUMBNAILS];
     struct gpume_gradual gradual;
-    struct gpume_changes cuts, gradual_changes;          /* at the end the latter has all */
-    struct errand thumbnail_errands[GPUME_READINGS_MAX]; /* frame % count */
-    struct errand gradual_errands[RING];                 /* the same; each after the one before */
+    struct gpume_changes cuts, gradual_changes;          /* at the end all are in the latter */
+    struct errand thumbnail_errands[GPUME_READINGS_MAX]; /* by frame % GPUME_READINGS_MAX */
+    struct errand gradual_errands[RING]; /* by frame % RING; each waits for the one before */
     int gradual_status;
 };
 
@@ -75,7 +76,8 @@ static struct fact *fact_of(struct gpume_scenes *scenes, uint64_t frame)
     return &scenes->facts[frame % FACTS];
 }
 
-/* Cost of predicting the more detailed one of two frames from the other one, of its intra cost. */
+/* What it costs to predict the more detailed one of two frames from the other one, relative to its
+ * intra cost. */
 static int find_ratio(struct gpume_scenes *scenes, uint64_t past, uint64_t frame, double *ratio)
 {
     const uint64_t before = fact_of(scenes, past)->intra_cost;
@@ -107,8 +109,8 @@ static const struct gpume_unlike *unlike_of(struct gpume_scenes *scenes, uint64_
     return &fact->unlike;
 }
 
-/* Share of the blocks that neither frame explains of the other one. Flat blocks have nothing to
- * predict; the thumbnails vote for them. */
+/* Share of the blocks that cannot be predicted from the other frame, in both directions. Flat
+ * blocks have nothing to predict; the thumbnails vote for them. */
 static int find_changed(
     struct gpume_scenes *scenes, uint64_t past, uint64_t frame, double flat_share, double *share)
 {
@@ -216,7 +218,7 @@ static double larger(double a, double b)
 
 /* How well a boundary shows what is usual. */
 enum worth {
-    REPEAT, /* a frame is repeated there, by a higher frame rate or as drawings often are */
+    REPEAT, /* a frame is repeated: the frame rate was raised, or it is animation */
     UNLIKE, /* it is likely a cut */
     TYPICAL,
 };
@@ -236,8 +238,8 @@ static enum worth worth_of(struct gpume_scenes *scenes, uint64_t frame, uint64_t
                                                                   : UNLIKE;
 }
 
-/* Medians over the boundaries from `first` to `last` that are worth most. Where all but repeats are
- * unlike, that is usual, as in film of drawings that weaves. */
+/* Medians over the boundaries from `first` to `last` that are worth most. If all but repeats are
+ * unlike, that is usual, as in film of drawings that is not held steady. */
 static struct gpume_usual find_usual(
     struct gpume_scenes *scenes, uint64_t first, uint64_t last, uint64_t end)
 {
@@ -262,8 +264,8 @@ static struct gpume_usual find_usual(
         .quiet = median_of(values[4], count)};
 }
 
-/* Of both sides of the boundary before `frame`. A side is as noisy as its boundary next to that
- * one, or more: noise may begin or end there. */
+/* What is usual on both sides of the boundary before `frame`. A side is at least as noisy as the
+ * boundary next to it, since noise may begin or end there. */
 static struct gpume_usual find_usual_around(
     struct gpume_scenes *scenes, uint64_t frame, uint64_t end)
 {
@@ -373,7 +375,7 @@ static void await_errand(struct gpume_scenes *scenes, const struct errand *erran
     gpume_workers_wait(gpume_lookahead_workers(scenes->lookahead), &errand->step);
 }
 
-/* When what the errand did before is done. */
+/* Waits until the errand has done its last work, and gives it the next. */
 static void queue(struct gpume_scenes *scenes, struct errand *errand, gpume_work_fn fn,
     uint64_t frame, const struct errand *after)
 {
@@ -408,7 +410,7 @@ static void put_gradual(void *opaque, uint32_t item)
     }
 }
 
-/* Takes in the next frame that has been put. */
+/* Describes the next frame that is complete, and looks for a cut AROUND frames before it. */
 static int advance_scenes(struct gpume_scenes *scenes)
 {
     const uint64_t frame = scenes->frames;
@@ -432,7 +434,7 @@ static int advance_scenes(struct gpume_scenes *scenes)
     return frame > AROUND ? examine_boundary(scenes, frame - AROUND, scenes->frames) : GPUME_OK;
 }
 
-/* The frame whose reading has begun first is complete. */
+/* Waits for the oldest frame that is being read, and sends it. */
 static int complete_reading(struct gpume_scenes *scenes)
 {
     await_errand(scenes, &scenes->thumbnail_errands[scenes->put % GPUME_READINGS_MAX]);

@@ -148,7 +148,7 @@ static uint64_t received_of(struct gpume_searches *searches)
     return received;
 }
 
-/* Needs the mutex. */
+/* Call with the mutex held. */
 static void wait_for_change(struct gpume_searches *searches)
 {
     searches->waiting++;

@@ -14,7 +14,8 @@
 #define REACH_Y 8u
 #define PADDED_X (GPUME_THUMBNAIL_X + 2 * REACH_X)
 #define PADDED_Y (GPUME_THUMBNAIL_Y + 2 * REACH_Y)
-#define LEVELS(n) ((uint32_t)((n)*GPUME_THUMBNAIL_LEVEL * SQUARE * SQUARE)) /* over a square */
+#define LEVELS(n) ((uint32_t)((n)*GPUME_THUMBNAIL_LEVEL * SQUARE * SQUARE)) /* sum over a square   \
+                                                                             */
 #define STILL 0.5        /* mean difference up to which there is no motion to look for */
 #define CHANGED 1.5      /* residual per cell from which a square may have changed */
 #define CHANGED_PART 0.5 /* of its detail that the residual must exceed, too */
@@ -23,12 +24,12 @@
 #define EVEN 2.0         /* deviation of cells below which a picture has no structure */
 #define FLAT_VOTE 0.25   /* of a flat square that has not changed: dark scenes have many */
 #define MIXED 0.2        /* least share of each picture in a mixture */
-#define BESIDE 0.06      /* of the square of their difference: what is not of the mixture */
+#define BESIDE 0.06      /* most that is left of a mixture, of the square of their difference */
 #define LIT 8            /* difference from which a cell is in another light */
 #define FAINT 1.0        /* slope at which an outline counts by half */
 #define FEW 20.0         /* outlines that are too few to say much */
 #define SAME 0.44        /* agreement of outlines from which it is the same picture */
-#define OTHER 0.34       /* and up to which it says nothing */
+#define OTHER 0.34       /* agreement up to which it is another picture */
 #define SHAKE 1          /* cells that a picture may move while its light changes */
 
 static uint64_t sum_row(const void *row, uint32_t x, uint32_t end, bool deep)
@@ -180,7 +181,7 @@ static void raise_details(uint32_t *details, const struct gpume_thumbnail *thumb
     }
 }
 
-/* What two thumbnails' cells have in common. */
+/* Second moments of the cells of two thumbnails. */
 struct cell_moments {
     double variance_a, variance_b, covariance; /* times the square of the number of cells */
 };
@@ -302,7 +303,7 @@ void gpume_thumbnail_level(struct gpume_thumbnail *level, const struct gpume_thu
     }
 }
 
-/* Takes in the residuals of one direction. */
+/* Lowers the residuals to those of one direction, if they are less. */
 static void include_residuals(struct gpume_unlike *unlike, const uint32_t *residuals,
     const uint32_t *still, const uint32_t *details)
 {

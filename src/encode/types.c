@@ -25,7 +25,7 @@ static uint32_t flash_span(const struct gpume_encode_options *options)
 
 uint32_t gpume_types_window(const struct gpume_encode_options *options)
 {
-    /* The frame after the longest run may be a cut, which wants its span. */
+    /* The frame after the longest run may be a cut, which is checked for a flash. */
     uint64_t frames = options->bframes + 1 + flash_span(options);
     if (options->tree) {
         frames = gpume_max_u64(frames, options->horizon);
@@ -181,7 +181,7 @@ static int opens_scene(struct gpume_types *types, uint64_t frame, uint64_t end, 
     for (uint64_t later = last; *result && later > frame; later--) {
         GPUME_CHECK(differs(types, frame - 1, later, result));
         if (!*result) {
-            types->calm_last = later; /* looks like before the flash */
+            types->calm_last = later; /* it was a flash: `later` looks like the frame before it */
         }
     }
     if (*result) {
@@ -209,8 +209,8 @@ static int end_at_cut(
     return GPUME_OK;
 }
 
-/* Key frames at the latest place. Nothing may refer across an IDR frame, so a P frame comes before
- * it. */
+/* Places key frames where keyint demands them. Nothing may refer across an IDR frame, so a P frame
+ * comes before it. */
 static void place_keys(const struct gpume_types *types, uint64_t last, uint32_t count,
     enum gpume_frame_type *decisions)
 {

@@ -10,13 +10,13 @@
 #include "encode/half.h"
 #include "encode/split.h"
 
-/* Of the samples of a half plane. */
+/* Sums of the samples of a half plane. */
 struct gpume_luma_stats {
     uint64_t sum;
     uint64_t energy; /* sum of squared deviations from the mean, rounded up */
 };
 
-/* Sums over some samples, which can be added to those over others. */
+/* Sums over some of the samples, which can be added up. */
 struct gpume_luma_sums {
     uint64_t samples, squares;
 };
@@ -25,7 +25,7 @@ struct gpume_luma_sums {
 void gpume_luma_add(
     struct gpume_luma_sums *sums, const struct gpume_half *half, uint32_t begin, uint32_t end);
 
-/* Of all rows of the half plane. */
+/* The statistics of the half plane, from the sums over all of its rows. */
 struct gpume_luma_stats gpume_luma_stats(
     const struct gpume_luma_sums *sums, const struct gpume_half *half);
 
@@ -48,7 +48,7 @@ void gpume_weight_apply_row(const struct gpume_weight *weight, const struct gpum
 void gpume_weight_apply(struct gpume_split *split, const struct gpume_weight *weight,
     const struct gpume_half *from, struct gpume_half *to);
 
-/* What prediction from the plain reference costs: of all blocks. */
+/* What it costs to predict all blocks from the plain reference. */
 struct gpume_plain_costs {
     const uint16_t *intra, *matches;
     const struct gpume_vector *vectors; /* of the matches */
@@ -61,8 +61,8 @@ struct gpume_plain_costs {
 bool gpume_weight_pays(struct gpume_split *split, const struct gpume_half *target,
     const struct gpume_plain_costs *plain, const struct gpume_half *weighted, uint16_t *costs);
 
-/* The same where it is known what the weighted reference costs, without motion and at the vectors
- * of the plain one. */
+/* As gpume_weight_pays, if the costs of the weighted reference are known: without motion, and at
+ * the vectors of the plain one. */
 bool gpume_weight_pays_at(const struct gpume_half *target, const struct gpume_plain_costs *plain,
     const uint16_t *still, const uint16_t *moved);
 
