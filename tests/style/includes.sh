@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # Checks every #include against the table below, which is the architecture. Also: no .c file is
-# included.
+# included, and no code names an encoder but its own.
 # Usage: includes.sh SOURCE_DIR
 set -eu
 LC_ALL=C
@@ -89,5 +89,12 @@ awk -F: '
         }
     }
     END { exit bad }' "$scratch/rooms" "$scratch/includes" || status=1
+
+# Code asks an encoder's struct, never which encoder it is: only its file and the table name it.
+for file in src/encode/encoders/*.c; do
+    name=$(basename "$file" .c)
+    [ "$name" = encoders ] || ! grep -rnE "gpume_$name\\b|\"$name\"" --include='*.[ch]' src cli |
+        grep -vE "^src/encode/encoders/($name|encoders)\.c:" || status=1
+done
 
 exit $status
