@@ -48,15 +48,6 @@ static bool is_unknown(const struct gpume_column *column, const void *row)
     return unknown;
 }
 
-static int decimals_of(const struct gpume_column *column, double value, int decimals)
-{
-    return column->style != GPUME_STYLE_FACTOR ? decimals
-           : value < 0.1                       ? 4
-           : value < 10                        ? 2
-           : value < 1000                      ? 1
-                                               : 0;
-}
-
 /* The cell as text, which may be the row's own; `buffer` holds others. It is not unknown. */
 static const char *cell_text(
     const struct gpume_column *column, const void *row, int decimals, char buffer[CELL_BYTES])
@@ -72,11 +63,9 @@ static const char *cell_text(
     case GPUME_CELL_TIME:
         gpume_text_time(buffer, CELL_BYTES, *(const int64_t *)member);
         break;
-    case GPUME_CELL_REAL: {
-        const double value = *(const double *)member;
-        snprintf(buffer, CELL_BYTES, "%.*f", decimals_of(column, value, decimals), value);
+    case GPUME_CELL_REAL:
+        snprintf(buffer, CELL_BYTES, "%.*f", decimals, *(const double *)member);
         break;
-    }
     case GPUME_CELL_TEXT:
         return *(const char *const *)member;
     case GPUME_CELL_CHARS:
@@ -201,6 +190,17 @@ void gpume_table_json_line(
 
 /* --- For people */
 
+/* Decimals for people. */
+static int shown_decimals(const struct gpume_column *column, const void *row)
+{
+    const double value = number_of(column, (const char *)row + column->at);
+    return column->style != GPUME_STYLE_FACTOR ? column->shown
+           : value < 0.1                       ? 4
+           : value < 10                        ? 2
+           : value < 1000                      ? 1
+                                               : 0;
+}
+
 /* The cell with its unit. dash: of an unknown value. */
 static const char *shown_text(const struct gpume_column *column, const void *row, const char *dash,
     const char *unit, char buffer[CELL_BYTES])
@@ -208,7 +208,7 @@ static const char *shown_text(const struct gpume_column *column, const void *row
     if (is_unknown(column, row)) {
         return dash;
     }
-    const char *text = cell_text(column, row, column->shown, buffer);
+    const char *text = cell_text(column, row, shown_decimals(column, row), buffer);
     if (text == buffer && unit) {
         const size_t used = strlen(buffer);
         snprintf(buffer + used, CELL_BYTES - used, "%s", unit);

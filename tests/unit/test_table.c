@@ -19,7 +19,7 @@ struct row {
 
 static const char *const words[] = {"off", "on"};
 
-enum { RARE = 1, OTHER = 2 };
+enum { RARE = 1, OTHER = 2, PEOPLE = 4 };
 
 static const struct gpume_column columns[] = {
     {GPUME_COLUMN("text", struct row, text), .title = "text", .unknown = GPUME_IF_MISSING,
@@ -30,8 +30,8 @@ static const struct gpume_column columns[] = {
     {GPUME_COLUMN("time", struct row, time)},
     {GPUME_COLUMN("real", struct row, real), .decimals = 3, .title = "real", .shown = 1,
         .unit = " %", .unknown = GPUME_IF_MISSING, .style = GPUME_STYLE_SIGNED, .blank = "none"},
-    {GPUME_COLUMN(NULL, struct row, factor), .title = "x", .style = GPUME_STYLE_FACTOR,
-        .unknown = GPUME_UNLESS_POSITIVE},
+    {GPUME_COLUMN("factor", struct row, factor), .decimals = 6, .only = RARE | PEOPLE, .title = "x",
+        .style = GPUME_STYLE_FACTOR, .unknown = GPUME_UNLESS_POSITIVE},
     {GPUME_COLUMN("chars", struct row, chars), .title = "chars", .joined = true},
     {GPUME_COLUMN("letter", struct row, letter)},
     {GPUME_COLUMN("truth", struct row, truth), .words = words},
@@ -74,6 +74,7 @@ static void require_written(void (*write)(struct gpume_out *out, FILE *stream), 
 
 static const struct gpume_table rare = {GPUME_TABLE(columns, struct row), .kind = RARE};
 static const struct gpume_table usual = {GPUME_TABLE(columns, struct row)};
+static const struct gpume_table people = {GPUME_TABLE(columns, struct row), .kind = PEOPLE};
 
 static void write_csv(struct gpume_out *out, FILE *stream)
 {
@@ -107,35 +108,37 @@ static void write_json(struct gpume_out *out, FILE *stream)
 static void write_html(struct gpume_out *out, FILE *stream)
 {
     (void)stream;
-    gpume_table_html_head(&usual, out);
-    gpume_table_html(&usual, &rows[0], "first", out);
-    gpume_table_html(&usual, &rows[1], NULL, out);
-    gpume_table_html(&usual, &rows[2], NULL, out);
+    gpume_table_html_head(&people, out);
+    gpume_table_html(&people, &rows[0], "first", out);
+    gpume_table_html(&people, &rows[1], NULL, out);
+    gpume_table_html(&people, &rows[2], NULL, out);
     gpume_table_html_end(out);
 }
 
 static void write_text(struct gpume_out *out, FILE *stream)
 {
     (void)out;
-    gpume_table_print(&usual, rows, ROWS, stream, "<", ">");
+    gpume_table_print(&people, rows, ROWS, stream, "<", ">");
     fflush(stream);
 }
 
 int main(void)
 {
-    require_written(write_csv, "text,count,number,time,real,chars,letter,truth\n"
-                               "\"a,\"\"b\"\"\",7,5,-1.500000,0.062,x,I,on\n"
-                               ",,,0.000002,,<y>,P,off\n"
-                               "no,12345,1,0.000000,-2.500,z,B,off\n"
-                               "\"semi;colon\",0,2,0.000001,inf,,B,on\n");
+    require_written(write_csv, "text,count,number,time,real,factor,chars,letter,truth\n"
+                               "\"a,\"\"b\"\"\",7,5,-1.500000,0.062,0.050000,x,I,on\n"
+                               ",,,0.000002,,,<y>,P,off\n"
+                               "no,12345,1,0.000000,-2.500,1234.500000,z,B,off\n"
+                               "\"semi;colon\",0,2,0.000001,inf,12.345000,,B,on\n");
     require_written(write_other, "text,count,time,real,chars,letter,truth,plain\n"
                                  "no,12345,0.000000,-2.500,z,B,off,0\n");
     require_written(write_json,
         "{\n  \"rows\": [\n    {\n      \"text\": \"a,\\\"b\\\"\",\n      \"count\": 7,\n"
         "      \"number\": 5,\n      \"time\": -1.500000,\n      \"real\": 0.062,\n"
-        "      \"chars\": \"x\",\n      \"letter\": \"I\",\n      \"truth\": true\n    },\n"
+        "      \"factor\": 0.050000,\n      \"chars\": \"x\",\n      \"letter\": \"I\",\n      "
+        "\"truth\": true\n    },\n"
         "    {\n      \"text\": null,\n      \"count\": null,\n      \"number\": null,\n"
-        "      \"time\": 0.000002,\n      \"real\": null,\n      \"chars\": \"<y>\",\n"
+        "      \"time\": 0.000002,\n      \"real\": null,\n      \"factor\": null,\n      "
+        "\"chars\": \"<y>\",\n"
         "      \"letter\": \"P\",\n      \"truth\": false\n    }\n  ],\n  \"lines\": [\n"
         "    {\"text\": \"a,\\\"b\\\"\", \"count\": 7, \"time\": -1.500000, \"real\": 0.062, "
         "\"chars\": \"x\", \"letter\": \"I\", \"truth\": true},\n"
