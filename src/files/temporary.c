@@ -110,7 +110,7 @@ int gpume_temporary_adopt(const char *path)
 }
 
 /* Removes ".gpume-PID-N.tmp" from a temporary's name; false: it is not one. */
-static bool cut(char *name)
+static bool cut_mark(char *name)
 {
     char *end = NULL;
     for (char *at = strstr(name, mark); at; at = strstr(at + 1, mark)) {
@@ -173,7 +173,8 @@ static bool visit_folder(const char *path, gpume_temporary_match_fn match, const
     for (struct dirent *entry = dir ? readdir(dir) : NULL; entry; entry = readdir(dir)) {
         char stem[sizeof entry->d_name];
         snprintf(stem, sizeof stem, "%s", entry->d_name);
-        if (cut(stem) && (match ? match(opaque, stem + 1) : is_stem(path + folder, stem + 1))) {
+        if (cut_mark(stem) &&
+            (match ? match(opaque, stem + 1) : is_stem(path + folder, stem + 1))) {
             char *name = gpume_path_join(path, folder, entry->d_name);
             enough = (name && visit(name, own)) || enough;
             free(name);
