@@ -9,7 +9,7 @@
 
 #include "files/bytes.h"
 #include "files/json.h"
-#include "report/small.h"
+#include "report/set.h"
 #include "vectors/vectors.h"
 
 #include <stdbool.h>

@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A report of the run in one file: a page for people (.html), the same data for programs (.json),
- * or a table of all fields (.csv). The table and the JSON list are written as fields arrive; the
+ * A report of the run: a page for people (.html), the same data for programs (.json), or a table of
+ * all fields (.csv). The table and the JSON list are written as fields arrive; the
  * page keeps about thirty bytes per field and pictures of a bounded size until the end. Called by
  * the thread that receives fields.
  */
 #include "base/grid.h"
 #include "base/status.h"
-#include "files/out.h"
+#include "files/base64.h"
+#include "files/html.h"
 #include "files/path.h"
+#include "files/temporary.h"
 #include "files/text_file.h"
-#include "report/files.h"
 #include "report/gallery.h"
-#include "report/page.h"
 #include "report/picks.h"
 #include "report/report.h"
+#include "report/shell.h"
 #include "report/statistics.h"
 #include "sinks/frame_row.h"
 #include "sinks/summary.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -26,10 +28,35 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define REPORT_FORMAT 1 /* of the .json form; grows like summary.json's */
 
-static const struct gpume_sink_ops report_html, report_json, report_csv;
+/* The largest size of a page, unless the statistics of all fields alone take more. */
+#define PAGE_BYTES ((uint64_t)20000000)
+
+/* The largest size of what the page plays: some 150 frame pairs of 1080p in blocks of 16 x 16. */
+#define FILM_BYTES ((uint64_t)8000000)
+
+/* An upper bound of markup, style, scripts, gallery and histogram. Of the gallery, 24 surfaces of
+ * 129 x 129 costs of 24 bits take 2.2 MB. */
+#define FIXED_BYTES ((uint64_t)4000000)
+#define SUFFIX ".js" /* of a file of one frame pair */
+
+/*
+ * The pictures and blocks of every field, in files beside the page of --report-dir: NUMBER.js in
+ * the folder "frames". They are scripts, because a page that was opened as a file may load scripts
+ * and nothing else that it can read.
+ */
+struct report_files {
+    const struct gpume_run *run;
+    char *folder;                  /* of the page, without a slash at the end */
+    char *frames;                  /* the folder in it */
+    bool made_folder, made_frames; /* by this run: removed if they are empty in the end */
+    struct gpume_report_encoder *encoder;
+    struct gpume_report_draft draft;
+    struct gpume_report_set set;
+};
 
 struct report {
     struct gpume_sink sink;
@@ -43,8 +70,270 @@ struct report {
     bool with_pictures;
     struct gpume_report_picks picks;
     struct gpume_report_film film;
-    struct gpume_report_files files; /* of a folder */
+    struct report_files files; /* of a folder */
 };
+
+/* --- the files of --report-dir */
+
+/* named: by the user, who may have named a link. */
+static int make_folder(const struct report_files *files, const char *folder, bool named, bool *made)
+{
+    struct stat info;
+    *made = mkdir(folder, 0777) == 0;
+    const int error = errno;
+    const bool exists = !*made && (named ? stat(folder, &info) : lstat(folder, &info)) == 0;
+    if (*made || (exists && S_ISDIR(info.st_mode))) {
+        return GPUME_OK;
+    }
+    if (exists && S_ISLNK(info.st_mode)) {
+        return gpume_log_fail(&files->run->log, GPUME_INVALID,
+            "%s: is a link, which would lead the pictures elsewhere; remove it or choose another "
+            "folder with --report-dir DIR",
+            folder);
+    }
+    return gpume_log_fail(&files->run->log, GPUME_IO,
+        "%s: folder cannot be made: %s; choose another with --report-dir DIR", folder,
+        strerror(error));
+}
+
+/* Whether it is "NUMBER.js". */
+static bool is_set_file(const void *unused, const char *name)
+{
+    const size_t digits = strspn(name, "0123456789");
+    (void)unused;
+    return digits > 0 && strcmp(name + digits, SUFFIX) == 0;
+}
+
+/* Removes what killed runs have left in the folder of frames. */
+static void clear_frames(const struct report_files *files)
+{
+    char *any = gpume_text_join(files->frames, SUFFIX);
+    if (any) {
+        gpume_temporary_clear(any, is_set_file, NULL);
+    }
+    free(any);
+}
+
+/* page: the name of the page, whose folder is made. Failures are logged. To be closed in either
+ * case. */
+static int open_files(struct report_files *files, const char *page, const struct gpume_run *run)
+{
+    int status;
+    const size_t folder = gpume_path_folder(page);
+    *files = (struct report_files){.run = run};
+    files->folder = strndup(page, folder > 1 ? folder - 1 : folder);
+    files->frames = files->folder ? gpume_text_join(files->folder, "frames") : NULL;
+    if (!files->frames) {
+        GPUME_TRY(gpume_log_nomem(&run->log, page));
+    }
+    GPUME_TRY(make_folder(files, files->folder, true, &files->made_folder));
+    GPUME_TRY(make_folder(files, files->frames, false, &files->made_frames));
+    clear_frames(files);
+    GPUME_TRY(gpume_report_encoder_open(&files->encoder, page, run, GPUME_REPORT_LARGE));
+fail:
+    return status;
+}
+
+/* The page's script defines the function that the file calls. */
+static int write_set(struct report_files *files, const char *path)
+{
+    struct gpume_json json = {0};
+    char head[48];
+    int status;
+    GPUME_TRY(gpume_out_open_own(&json.out, files->run->set, path, &files->run->log));
+    snprintf(head, sizeof(head), "takeSet(%" PRIu64 ", ", files->set.rating.frame);
+    (void)gpume_out_text(json.out, head);
+    gpume_report_set_put(&files->set, &json);
+    (void)gpume_out_text(json.out, ");\n");
+    GPUME_TRY(gpume_out_finish(json.out));
+fail:
+    gpume_out_close(&json.out);
+    return status;
+}
+
+static int add_file(struct report_files *files, const struct gpume_field *field, bool cut)
+{
+    int status;
+    char name[32];
+    snprintf(name, sizeof(name), "%" PRIu64 SUFFIX, field->frame);
+    char *path = gpume_text_join(files->frames, name);
+    if (!path) {
+        GPUME_TRY(gpume_log_nomem(&files->run->log, files->frames));
+    }
+    GPUME_TRY(gpume_report_draft_take(&files->draft, files->encoder, field, cut));
+    GPUME_TRY(gpume_report_set_make(&files->set, files->encoder, &files->draft));
+    GPUME_TRY(write_set(files, path));
+fail:
+    free(path);
+    return status;
+}
+
+static void close_files(struct report_files *files)
+{
+    gpume_report_draft_finish(&files->draft);
+    gpume_report_set_finish(&files->set);
+    gpume_report_encoder_close(&files->encoder);
+    if (files->made_frames) {
+        (void)rmdir(files->frames); /* fails if it is not empty, as does the next */
+    }
+    if (files->made_folder) {
+        (void)rmdir(files->folder);
+    }
+    free(files->folder);
+    free(files->frames);
+    *files = (struct report_files){0};
+}
+
+/* --- the page: user data is never markup, but JSON or Base64, which the page's scripts read */
+
+/* Appends the statistics of a field. *time_us: the time of the previous one, which it replaces. */
+static void pack_statistics(struct gpume_bytes *fields,
+    const struct gpume_report_statistics *statistics, const struct gpume_field *field,
+    int64_t *time_us)
+{
+    const struct gpume_sums *sums = &field->sums;
+    /* Times of a malicious input may wrap around. */
+    gpume_bytes_signed(fields, (int64_t)((uint64_t)field->time_us - (uint64_t)*time_us));
+    gpume_bytes_number(fields, sums->zero);
+    gpume_bytes_number(fields, sums->sad_before);
+    gpume_bytes_number(fields, sums->sad_after);
+    gpume_bytes_number(fields, sums->sse_before);
+    gpume_bytes_number(fields, sums->sse_after);
+    gpume_bytes_signed(fields, statistics->dx_sum);
+    gpume_bytes_signed(fields, statistics->dy_sum);
+    gpume_bytes_number(fields, statistics->length_mean_milli);
+    gpume_bytes_number(fields, statistics->length_max_squared);
+    gpume_bytes_number(fields, 2 * (uint64_t)statistics->cost_max + statistics->cut);
+    *time_us = field->time_us;
+}
+
+/* Bytes of the page that pictures may take. */
+static uint64_t page_room(const struct report *self)
+{
+    const uint64_t taken = FIXED_BYTES + gpume_base64_length(self->fields.count) +
+                           gpume_base64_length(self->gallery.asked.count);
+    return taken < PAGE_BYTES ? PAGE_BYTES - taken : 0;
+}
+
+static const char *reason_of(const struct gpume_report_pick *pick)
+{
+    return pick->set.rating.cut ? "cut" : pick->reasons & GPUME_REPORT_WORST ? "worst" : "even";
+}
+
+static void put_set_name(
+    struct gpume_json *json, const struct gpume_report_set *set, const char *reason)
+{
+    gpume_json_begin(json, NULL);
+    gpume_json_count(json, "frame", set->rating.frame);
+    gpume_json_text(json, "why", reason);
+    gpume_json_truth(json, "vectors", set->lists[GPUME_REPORT_VECTORS].count > 0);
+    gpume_json_end(json);
+}
+
+/* The next set of the film, from *at on, whose field is not among the picks; NULL: none. Both are
+ * in the order of frames, and *pick follows. */
+static const struct gpume_report_set *next_of_film(
+    const struct report *self, size_t *at, size_t *pick)
+{
+    const struct gpume_report_picks *picks = &self->picks;
+    while (*at < self->film.count) {
+        const struct gpume_report_set *set = &self->film.sets[(*at)++];
+        while (*pick < picks->count && picks->picks[*pick].set.rating.frame < set->rating.frame) {
+            (*pick)++;
+        }
+        if (*pick == picks->count || picks->picks[*pick].set.rating.frame > set->rating.frame) {
+            return set;
+        }
+    }
+    return NULL;
+}
+
+static const char *type_of(const struct gpume_report_encoder *encoder)
+{
+    return gpume_report_encoder_lossless(encoder) ? "image/png" : "image/jpeg";
+}
+
+static void put_pictures(struct gpume_json *json, const struct report *self)
+{
+    const struct gpume_report_picks *picks = &self->picks;
+    const struct gpume_report_gallery *gallery = &self->gallery;
+    const struct gpume_report_encoder *const whole =
+        self->with_pictures ? picks->encoder : self->files.encoder;
+    const struct gpume_report_encoder *const small =
+        self->with_pictures ? self->film.encoder : self->files.encoder;
+    const struct gpume_report_set *set;
+    size_t at = 0, pick = 0;
+    gpume_json_begin(json, "pieces");
+    gpume_json_count(json, "scale", gallery->scale);
+    gpume_json_count(json, "columns", gallery->columns);
+    gpume_json_count(json, "rows", gallery->rows);
+    gpume_json_end(json);
+    gpume_report_gallery_put_surfaces(gallery, json);
+    gpume_json_count(json, "blocks_x", self->sink.run->summary->blocks_x);
+    gpume_json_count(json, "blocks_y", self->sink.run->summary->blocks_y);
+    gpume_json_count(json, "window_x", self->sink.run->params.window_x);
+    gpume_json_count(json, "window_y", self->sink.run->params.window_y);
+    gpume_json_count(json, "units", self->sink.run->params.subpel);
+    gpume_json_truth(json, "files", self->files.encoder != NULL);
+    gpume_json_count(json, "scale", whole ? gpume_report_encoder_scale(whole) : 1);
+    gpume_json_text(json, "type", whole ? type_of(whole) : NULL);
+    gpume_json_real(json, "gamma", GPUME_REPORT_GAMMA, 1);
+    gpume_json_begin_list(json, "sets");
+    for (size_t i = 0; i < picks->count; i++) {
+        put_set_name(json, &picks->picks[i].set, reason_of(&picks->picks[i]));
+    }
+    gpume_json_end_list(json);
+    gpume_json_begin(json, "film");
+    gpume_json_count(json, "scale", small ? gpume_report_encoder_scale(small) : 1);
+    gpume_json_count(json, "step", self->with_pictures ? self->film.step : 1);
+    gpume_json_text(json, "type", small ? type_of(small) : NULL);
+    gpume_json_begin_list(json, "sets");
+    while ((set = next_of_film(self, &at, &pick))) {
+        put_set_name(json, set, "film");
+    }
+    gpume_json_end_list(json);
+    gpume_json_end(json);
+}
+
+/* kind: "set" or "film". */
+static void put_set(struct gpume_out *out, const struct gpume_report_set *set, const char *kind)
+{
+    struct gpume_json json = {.out = out, .embedded = true};
+    gpume_html_print(
+        out, "<script type=\"application/json\" id=\"%s-%" PRIu64 "\">", kind, set->rating.frame);
+    gpume_report_set_put(set, &json);
+    gpume_html_put(out, "</script>\n");
+}
+
+static void put_run_data(struct gpume_out *out, const char *mark, const void *opaque)
+{
+    const struct report *self = opaque;
+    const struct gpume_report_set *set;
+    struct gpume_json json = {.out = out, .embedded = true};
+    size_t at = 0, pick = 0;
+    (void)mark;
+    gpume_html_put(out, "<script type=\"application/json\" id=\"data\">");
+    gpume_json_begin(&json, NULL);
+    gpume_summary_put(self->sink.run->summary, &json);
+    gpume_report_histogram_put(&self->histogram, &json);
+    gpume_report_gallery_put(&self->gallery, &json);
+    gpume_report_put_colours(&json);
+    put_pictures(&json, self);
+    gpume_json_end(&json);
+    gpume_html_put(out, "</script>\n<script type=\"text/plain\" id=\"fields\">");
+    gpume_base64_write(out, self->fields.data, self->fields.count);
+    gpume_html_put(out, "</script>\n");
+    for (size_t i = 0; i < self->picks.count; i++) {
+        put_set(out, &self->picks.picks[i].set, "set");
+    }
+    while ((set = next_of_film(self, &at, &pick))) {
+        put_set(out, set, "film");
+    }
+}
+
+/* --- the sinks */
+
+static const struct gpume_sink_ops report_html, report_json, report_csv;
 
 static bool ends_in(const char *path, const char *extension)
 {
@@ -99,7 +388,7 @@ static void report_close(struct gpume_sink *sink)
     gpume_report_picks_finish(&self->picks);
     gpume_report_film_finish(&self->film);
     gpume_out_close(&sink->out); /* it keeps the folder from being empty */
-    gpume_report_files_finish(&self->files);
+    close_files(&self->files);
     gpume_bytes_finish(&self->fields);
 }
 
@@ -130,10 +419,9 @@ static int html_open(struct gpume_sink *sink)
     GPUME_TRY(open_report(self, true));
     self->with_pictures = pictures > 0;
     if (self->with_pictures) {
-        GPUME_TRY(gpume_report_picks_init(
-            &self->picks, sink->path, sink->run, pictures, GPUME_REPORT_PAGE_BYTES));
         GPUME_TRY(
-            gpume_report_film_init(&self->film, sink->path, sink->run, GPUME_REPORT_FILM_BYTES));
+            gpume_report_picks_init(&self->picks, sink->path, sink->run, pictures, PAGE_BYTES));
+        GPUME_TRY(gpume_report_film_init(&self->film, sink->path, sink->run, FILM_BYTES));
     }
 fail:
     return status;
@@ -142,7 +430,7 @@ fail:
 static int folder_open(struct gpume_sink *sink)
 {
     struct report *self = (struct report *)sink;
-    const int status = gpume_report_files_init(&self->files, sink->path, sink->run);
+    const int status = open_files(&self->files, sink->path, sink->run);
     return status == GPUME_OK ? open_report(self, true) : status;
 }
 
@@ -172,7 +460,7 @@ static int html_field(struct gpume_sink *sink, const struct gpume_field *field)
     struct gpume_report_statistics statistics;
     int status;
     gpume_report_measure(&statistics, &self->cuts, &self->histogram, field);
-    gpume_report_page_pack(&self->fields, &statistics, field, &self->time_us);
+    pack_statistics(&self->fields, &statistics, field, &self->time_us);
     if (self->fields.failed || gpume_report_gallery_add(&self->gallery, field) != GPUME_OK) {
         return refuse_memory(self);
     }
@@ -180,7 +468,7 @@ static int html_field(struct gpume_sink *sink, const struct gpume_field *field)
         GPUME_TRY(sink->run->take_colour(sink->run->colours, field->frame, NULL));
     }
     if (self->files.encoder) {
-        GPUME_TRY(gpume_report_files_add(&self->files, field, statistics.cut));
+        GPUME_TRY(add_file(&self->files, field, statistics.cut));
     }
     if (self->with_pictures) {
         GPUME_TRY(gpume_report_film_add(&self->film, field));
@@ -255,32 +543,29 @@ static void warn_of_room(const struct report *self)
         gpume_log_write(&run->log, GPUME_LOG_WARNING,
             "%s: has all pictures of %zu frame pairs, since those of %" PRIu64
             " would take more than %.0f MB; --report-dir keeps all",
-            self->sink.path, self->picks.count, wanted, (double)GPUME_REPORT_PAGE_BYTES / 1e6);
+            self->sink.path, self->picks.count, wanted, (double)PAGE_BYTES / 1e6);
     }
 }
 
 static int html_finish(struct gpume_sink *sink)
 {
     struct report *self = (struct report *)sink;
-    const struct gpume_report_page page = {
-        .run = sink->run,
-        .fields = &self->fields,
-        .histogram = &self->histogram,
-        .gallery = &self->gallery,
-        .picks = self->with_pictures ? &self->picks : NULL,
-        .film = self->with_pictures ? &self->film : NULL,
-        .files = self->files.encoder,
-    };
     int status = GPUME_OK;
     if (self->with_pictures) {
-        const uint64_t room = gpume_report_page_room(&page);
+        const uint64_t room = page_room(self);
         gpume_report_film_complete(&self->film, room / 2);
         status =
             gpume_report_picks_complete(&self->picks, room - gpume_min_u64(room, self->film.bytes));
         warn_of_room(self);
     }
     if (status == GPUME_OK) {
-        gpume_report_page_write(&page, sink->out);
+        const struct gpume_report_shell shell = {
+            .assets = &gpume_report_assets_run,
+            .in_folder = self->files.encoder != NULL,
+            .put = put_run_data,
+            .opaque = self,
+        };
+        gpume_report_shell_write(&shell, sink->out);
         status = gpume_out_finish(sink->out);
     }
     return status;

@@ -5,7 +5,6 @@
  */
 #include "files/bytes.h"
 #include "harness.h"
-#include "report/film.h"
 #include "report/gallery.h"
 #include "report/picks.h"
 #include "report/statistics.h"
