@@ -64,7 +64,7 @@ static int open_quality(struct gpume_analysis *a)
         return gpume_log_nomem(&a->log, "the offsets of the analysis");
     }
     const int status = gpume_workers_create(
-        &a->workers, a->params.lookahead.threads == 1 ? 1 : GPUME_GROUP_THREADS);
+        &a->workers, a->params.lookahead.threads == 1 ? 1 : a->groups_max * GPUME_THREADS_OF_GROUP);
     return status == GPUME_AGAIN ? gpume_log_no_thread(&a->log)
            : status              ? gpume_log_nomem(&a->log, "the threads of the analysis")
                                  : GPUME_OK;
@@ -83,7 +83,10 @@ int gpume_analysis_open(
     pthread_mutex_init(&a->mutex, NULL);
     pthread_cond_init(&a->changed, NULL);
     a->window = gpume_types_window(&params->options);
-    a->frames_max = a->window + 1 + GPUME_GROUPS * (GPUME_GROUP_FRAMES + params->options.bframes);
+    const uint32_t threads =
+        params->lookahead.threads ? params->lookahead.threads : gpume_workers_processors();
+    a->groups_max = threads < GPUME_GROUPS_THREADS ? GPUME_GROUPS - 1 : GPUME_GROUPS;
+    a->frames_max = a->window + 1 + a->groups_max * (GPUME_GROUP_FRAMES + params->options.bframes);
     if (params->lookahead.backend != GPUME_BACKEND_CPU || params->lookahead.threads != 1) {
         a->frames_max += 2 * GPUME_LOOKAHEAD_LAG + READ_AHEAD + GPUME_READINGS_MAX - 1;
     }

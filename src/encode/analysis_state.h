@@ -34,9 +34,11 @@ struct gpume_group {
     struct gpume_step follow, measure; /* the walk; then the spectra */
 };
 
-/* The walk of one is followed while types of the next one are decided. */
+/* Walks of one group or, with many threads, of two are followed while types of the next one are
+ * decided. Each takes the frames of a group more. */
 #define GPUME_GROUPS GPUME_QUALITY_WALKS
-#define GPUME_GROUP_THREADS 4u /* that follow walks and measure spectra */
+#define GPUME_GROUPS_THREADS 8u   /* with which there are so many, else one less */
+#define GPUME_THREADS_OF_GROUP 2u /* that follow walks and measure spectra */
 
 /* How long a thread took for its part of the work: by the clock, and without waiting. */
 struct gpume_stage_time {
@@ -73,6 +75,7 @@ struct gpume_analysis {
     uint64_t last;                           /* the last I or P frame that has been decided */
     struct gpume_group groups[GPUME_GROUPS]; /* number % GPUME_GROUPS */
     uint64_t groups_begin, groups_end;       /* begun, and not yet passed to params.decide */
+    uint32_t groups_max;                     /* GPUME_GROUPS at most */
     bool group_open;                         /* runs are added to the last one */
     struct gpume_stage_time reading, sending, costing, deciding;
     uint64_t walking_ns, walk_wait_ns; /* walks, and waiting for them */

@@ -221,7 +221,7 @@ static int open_group(struct gpume_analysis *a)
     if (a->group_open) {
         return GPUME_OK;
     }
-    if (a->groups_end - a->groups_begin == GPUME_GROUPS) {
+    if (a->groups_end - a->groups_begin == a->groups_max) {
         GPUME_CHECK(finish_group(a));
     }
     a->groups_end++;

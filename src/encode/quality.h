@@ -93,7 +93,7 @@ struct gpume_stretch {
     const enum gpume_frame_type *types;
 };
 
-#define GPUME_QUALITY_WALKS 2u /* that exist at a time */
+#define GPUME_QUALITY_WALKS 3u /* that exist at a time */
 
 /* A walk over a stretch. */
 struct gpume_quality_walk;
