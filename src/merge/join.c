@@ -2,10 +2,13 @@
 #include "merge/join.h"
 
 #include "base/status.h"
+#include "files/csv_reader.h"
 #include "files/little_endian.h"
+#include "files/pattern.h"
+#include "files/text_file.h"
 #include "files/unpack.h"
-#include "merge/blocks.h"
 #include "merge/lengths.h"
+#include "vectors/reader.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +21,8 @@
 
 #define CHUNK_BYTES ((size_t)1024 * 1024)
 
-static bool begins(const struct gpume_join_file *file, size_t got, const char *text, size_t bytes)
+static bool begins_with(
+    const struct gpume_join_file *file, size_t got, const char *text, size_t bytes)
 {
     return got >= bytes && memcmp(file->head, text, bytes) == 0;
 }
@@ -99,7 +103,7 @@ static int recognize_packed(struct gpume_join_file *file, size_t got, const stru
 }
 
 /* Sets kind and length of the head from its first bytes. */
-static int recognize(struct gpume_join_file *file, size_t got, const struct gpume_log *log)
+static int recognize_kind(struct gpume_join_file *file, size_t got, const struct gpume_log *log)
 {
     const unsigned char *head = file->head;
     file->packing = gpume_packing_of(head, got);
@@ -107,13 +111,13 @@ static int recognize(struct gpume_join_file *file, size_t got, const struct gpum
         return recognize_packed(file, got, log);
     }
     file->each = GPUME_JOIN_BLOCKS;
-    if (begins(file, got, "\x93NUMPY\x01\x00", 8) && got >= 10) {
+    if (begins_with(file, got, "\x93NUMPY\x01\x00", 8) && got >= 10) {
         file->kind = GPUME_JOIN_NPY;
         file->head_bytes = 10u + gpume_le_get16(head + 8);
-    } else if (begins(file, got, "GPUMEMVF", 8) && got >= GPUME_MERGE_MVF_HEAD_BYTES) {
+    } else if (begins_with(file, got, "GPUMEMVF", 8) && got >= GPUME_MERGE_MVF_HEAD_BYTES) {
         file->kind = GPUME_JOIN_MVF;
         file->head_bytes = gpume_le_get32(head + 12);
-    } else if (begins(file, got, "YUV4MPEG2 ", 10)) {
+    } else if (begins_with(file, got, "YUV4MPEG2 ", 10)) {
         file->kind = GPUME_JOIN_Y4M;
         file->each = GPUME_JOIN_FIELDS;
         file->head_bytes = first_line(head, got);
@@ -150,7 +154,7 @@ static int check_end(struct gpume_join_file *file, int fd, const struct gpume_lo
     return GPUME_OK;
 }
 
-static int look(struct gpume_join_file *file, int fd, const struct gpume_log *log)
+static int look_at_head(struct gpume_join_file *file, int fd, const struct gpume_log *log)
 {
     static int (*const checks[])(struct gpume_join_file *, int, const struct gpume_log *) = {
         [GPUME_JOIN_LINES] = check_end,
@@ -172,7 +176,7 @@ static int look(struct gpume_join_file *file, int fd, const struct gpume_log *lo
     if (got < 0) {
         return gpume_merge_complain(file->path, errno, log);
     }
-    GPUME_TRY(got > 0 ? recognize(file, (size_t)got, log)
+    GPUME_TRY(got > 0 ? recognize_kind(file, (size_t)got, log)
                       : gpume_merge_refuse(file->path, "is empty", log));
     status = checks[file->kind](file, fd, log);
 fail:
@@ -186,10 +190,132 @@ int gpume_join_look(struct gpume_join_file *file, char *path, const struct gpume
     if (fd < 0) {
         return gpume_merge_complain(path, errno, log);
     }
-    const int status = look(file, fd, log);
+    const int status = look_at_head(file, fd, log);
     (void)close(fd);
     return status;
 }
+
+/* --- rows of blocks that have several: all of the file is read */
+
+struct block_counts {
+    uint64_t rows, blocks;
+    uint64_t frames; /* of targets */
+    bool cut;        /* the last block lacks candidates */
+};
+
+#define APART (2 * GPUME_VECTORS_UNITS) /* candidates differ by so much in x or y, */
+#define MATCH_COLUMNS 5
+
+static bool is_at_one_place(
+    const struct gpume_vectors_block *a, const struct gpume_vectors_block *b)
+{
+    return a->x == b->x && a->y == b->y && a->w == b->w && a->h == b->h;
+}
+
+/* The number of blocks at the field's end that are candidates of one. */
+static size_t last_candidates(const struct gpume_vectors_field *field)
+{
+    const struct gpume_vectors_block *end = field->blocks + field->count;
+    size_t count = 1;
+    while (count < field->count && is_at_one_place(end - 1 - count, end - 1)) {
+        count++;
+    }
+    return count;
+}
+
+/* Is the vector, in whole pixels, too close to a candidate to be another one? */
+static bool is_taken(
+    const struct gpume_vectors_block *candidates, size_t count, int64_t dx, int64_t dy)
+{
+    bool taken = false;
+    for (size_t i = 0; i < count && !taken; i++) {
+        const int64_t x = dx * GPUME_VECTORS_UNITS - candidates[i].dx,
+                      y = dy * GPUME_VECTORS_UNITS - candidates[i].dy;
+        taken = x > -APART && x < APART && y > -APART && y < APART;
+    }
+    return taken;
+}
+
+/* Does the field's last block lack candidates? It has fewer than were wanted only if no vector of
+ * its window is left. Refinement moves them by less than a pixel, so that a whole pixel that was
+ * too close to one before it is so afterwards. */
+static bool is_cut(const struct gpume_merge_part *part, const struct gpume_vectors_field *field)
+{
+    const json_t *edge = json_object_get(part->parameters, "edge");
+    const bool extend = json_is_string(edge) && strcmp(json_string_value(edge), "extend") == 0;
+    const int64_t wx = part->window_x, wy = part->window_y;
+    const size_t count = last_candidates(field);
+    const struct gpume_vectors_block *all = field->blocks + field->count - count;
+    const int64_t right = (int64_t)field->width - all->x - all->w,
+                  below = (int64_t)field->height - all->y - all->h;
+    const int64_t least_x = extend || wx < all->x ? -wx : -(int64_t)all->x,
+                  least_y = extend || wy < all->y ? -wy : -(int64_t)all->y,
+                  most_x = extend || wx < right ? wx : right,
+                  most_y = extend || wy < below ? wy : below;
+    bool cut = false;
+    for (int64_t dy = least_y; dy <= most_y && count < part->candidates && !cut; dy++) {
+        for (int64_t dx = least_x; dx <= most_x && !cut; dx++) {
+            cut = !is_taken(all, count, dx, dy);
+        }
+    }
+    return cut;
+}
+
+/* Every candidate of a block has a row. Failures are logged, as those of vectors/reader.h. */
+static int count_candidates(struct block_counts *found, const char *path,
+    const struct gpume_merge_part *part, const struct gpume_log *log)
+{
+    struct gpume_vectors_reader *reader = NULL;
+    const struct gpume_vectors_source source = {.path = path, .log = *log};
+    const struct gpume_vectors_field *field = NULL;
+    int status;
+    *found = (struct block_counts){0};
+    GPUME_TRY(gpume_vectors_reader_open(&reader, &source));
+    for (;;) {
+        GPUME_TRY(gpume_vectors_reader_next(reader, &field));
+        if (!field) {
+            break;
+        }
+        found->rows += field->count;
+        for (size_t i = 0; i < field->count; i++) {
+            found->blocks += field->blocks[i].candidate == 0;
+        }
+        found->cut = is_cut(part, field);
+    }
+fail:
+    gpume_vectors_reader_close(&reader);
+    return status;
+}
+
+/* A table in the format extract_mvs, where each of two matches of a block has a row. Nothing tells
+ * whether the last block had another one. */
+static int count_matches(struct block_counts *found, const char *path, const struct gpume_log *log)
+{
+    static const struct gpume_csv_column columns[MATCH_COLUMNS] = {{"framenum", false},
+        {"blockw", false}, {"blockh", false}, {"dstx", false}, {"dsty", false}};
+    struct gpume_csv_reader csv;
+    struct gpume_stream *stream = NULL;
+    int64_t last[MATCH_COLUMNS] = {0}, row[MATCH_COLUMNS] = {0};
+    int status;
+    *found = (struct block_counts){0};
+    GPUME_TRY(gpume_stream_open(&stream, path, log));
+    GPUME_TRY(gpume_csv_reader_init(&csv, stream, columns, MATCH_COLUMNS));
+    while ((status = gpume_csv_reader_next(&csv)) == GPUME_OK) {
+        for (size_t i = 0; i < MATCH_COLUMNS; i++) {
+            GPUME_TRY(gpume_csv_reader_int(&csv, i, INT32_MIN, INT64_MAX, &row[i]));
+        }
+        found->frames += row[0] != last[0];
+        found->blocks += memcmp(row, last, sizeof(row)) != 0; /* frames are counted from 1 */
+        found->rows++;
+        memcpy(last, row, sizeof(row));
+    }
+    status = status == GPUME_EOF ? GPUME_OK : status;
+fail:
+    gpume_stream_close(&stream);
+    return status;
+}
+
+/* --- what a file has to have */
 
 static int refuse_rows(
     const struct gpume_join_file *file, uint64_t rows, uint64_t wanted, const struct gpume_log *log)
@@ -203,10 +329,10 @@ static int refuse_rows(
 static int count_blocks(
     struct gpume_join_file *file, const struct gpume_merge_part *part, const struct gpume_log *log)
 {
-    struct gpume_merge_blocks found;
+    struct block_counts found;
     const bool matches = file->each == GPUME_JOIN_MATCHES;
-    GPUME_CHECK(matches ? gpume_merge_blocks_of_matches(&found, file->path, log)
-                        : gpume_merge_blocks_of_candidates(&found, file->path, part, log));
+    GPUME_CHECK(matches ? count_matches(&found, file->path, log)
+                        : count_candidates(&found, file->path, part, log));
     file->lines = file->kind == GPUME_JOIN_LINES ? found.rows : 0;
     if (found.blocks != part->blocks) {
         return refuse_rows(file, found.blocks, part->blocks, log);
@@ -337,7 +463,7 @@ struct counter {
     unsigned char last; /* byte */
 };
 
-static int count(struct counter *counter, const unsigned char *at, size_t bytes)
+static int count_chunk(struct counter *counter, const unsigned char *at, size_t bytes)
 {
     const unsigned char *const end = at + bytes;
     unsigned char text[16384];
@@ -371,8 +497,8 @@ static int check_counted(
 }
 
 /* Copies the bytes from `from` on. */
-static int copy(struct gpume_out *out, const char *path, uint64_t from, struct counter *counter,
-    bool (*ended)(void), const struct gpume_log *log)
+static int copy_body(struct gpume_out *out, const char *path, uint64_t from,
+    struct counter *counter, bool (*ended)(void), const struct gpume_log *log)
 {
     int status = GPUME_OK;
     unsigned char *chunk = malloc(CHUNK_BYTES);
@@ -387,7 +513,7 @@ static int copy(struct gpume_out *out, const char *path, uint64_t from, struct c
                  : ended && ended() ? GPUME_CANCELLED
                                     : gpume_out_write(out, chunk, (size_t)got);
         from += got > 0 ? (uint64_t)got : 0;
-        const int counted = got > 0 ? count(counter, chunk, (size_t)got) : GPUME_OK;
+        const int counted = got > 0 ? count_chunk(counter, chunk, (size_t)got) : GPUME_OK;
         status =
             status == GPUME_OK && counted != GPUME_OK ? refuse_packed(path, counted, log) : status;
     }
@@ -407,7 +533,7 @@ int gpume_join_append(struct gpume_out *out, const struct gpume_join_file *file,
         gpume_unpacker_create(&counter.unpacker, file->packing) != GPUME_OK) {
         return gpume_log_nomem(log, file->path);
     }
-    GPUME_TRY(copy(out, file->path, file->head_bytes, &counter, ended, log));
+    GPUME_TRY(copy_body(out, file->path, file->head_bytes, &counter, ended, log));
     GPUME_TRY(check_counted(&counter, file->path, log));
     if (counter.bytes != file->bytes - file->head_bytes) {
         status = gpume_merge_refuse(file->path, "has changed while it was read", log);
@@ -422,5 +548,48 @@ fail:
 int gpume_join_copy(struct gpume_out *out, const char *path, const struct gpume_log *log)
 {
     struct counter counter = {0};
-    return copy(out, path, 0, &counter, NULL, log);
+    return copy_body(out, path, 0, &counter, NULL, log);
+}
+
+/* --- numbered files: one for each frame, or for each frame and its reference */
+
+/* For free(); NULL after one line. */
+static char *series_name(const char *folder, const char *pattern, uint64_t frame, uint64_t ref,
+    const struct gpume_log *log)
+{
+    char *name = gpume_pattern_name_pair(pattern, (struct gpume_pattern_numbers){frame, ref});
+    char *path = name ? gpume_text_join(folder, name) : NULL;
+    if (!path) {
+        (void)gpume_log_nomem(log, folder);
+    }
+    free(name);
+    return path;
+}
+
+int gpume_merge_series_check(const struct gpume_merge_part *part, const char *pattern,
+    uint64_t frame, uint64_t ref, const struct gpume_log *log)
+{
+    char *path = series_name(part->folder, pattern, frame, ref, log);
+    const int status = path ? gpume_merge_length_still(path, log) : GPUME_NOMEM;
+    free(path);
+    return status;
+}
+
+int gpume_merge_series_copy(const struct gpume_merge_part *part, const char *pattern,
+    uint64_t frame, uint64_t ref, const char *folder, struct gpume_out_set *set,
+    const struct gpume_log *log)
+{
+    int status = GPUME_NOMEM;
+    struct gpume_out *out = NULL;
+    char *from = series_name(part->folder, pattern, frame, ref, log);
+    char *to = from ? series_name(folder, pattern, frame, ref, log) : NULL;
+    GPUME_TRY(to ? GPUME_OK : GPUME_NOMEM);
+    GPUME_TRY(gpume_out_open_one(&out, set, to, log));
+    GPUME_TRY(gpume_join_copy(out, from, log));
+    GPUME_TRY(gpume_out_finish(out));
+fail:
+    gpume_out_close(&out);
+    free(from);
+    free(to);
+    return status;
 }

@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "files/out.h"
+#include "files/out_set.h"
 #include "files/packing.h"
 #include "merge/part.h"
 
@@ -71,5 +72,16 @@ int gpume_join_append(struct gpume_out *out, const struct gpume_join_file *file,
 
 /* The whole file, as it is. */
 int gpume_join_copy(struct gpume_out *out, const char *path, const struct gpume_log *log);
+
+/* --- numbered files of a part: one for each frame, or for each frame and its reference */
+
+/* GPUME_INVALID after one line: the file of this frame pair is missing or not whole. */
+int gpume_merge_series_check(const struct gpume_merge_part *part, const char *pattern,
+    uint64_t frame, uint64_t ref, const struct gpume_log *log);
+
+/* Copies it into the folder, where it has its name at once. */
+int gpume_merge_series_copy(const struct gpume_merge_part *part, const char *pattern,
+    uint64_t frame, uint64_t ref, const char *folder, struct gpume_out_set *set,
+    const struct gpume_log *log);
 
 #endif

@@ -10,7 +10,6 @@
 #include "logged.h"
 #include "merge/join.h"
 #include "merge/report.h"
-#include "merge/series.h"
 #include "merge/total.h"
 #include "sinks/summary.h"
 
