@@ -4,6 +4,7 @@
 #include "base/args.h"
 #include "base/grid.h"
 #include "base/status.h"
+#include "model/cost.h"
 #include "model/options.h"
 
 #include <inttypes.h>
@@ -57,12 +58,30 @@ static uint64_t layer_candidates(
            axis_candidates(p->height, layer->block_h, p->window_y, inside, units);
 }
 
+/* sample_max: the largest value that a sample's memory can hold. What follows from more than these
+ * stays 0. */
+static struct gpume_shape make_shape(
+    uint32_t width, uint32_t height, uint32_t block_w, uint32_t block_h, uint32_t sample_max)
+{
+    struct gpume_shape shape = {
+        .block_w = block_w,
+        .block_h = block_h,
+        .blocks_x = (uint32_t)gpume_div_up(width, block_w),
+        .blocks_y = (uint32_t)gpume_div_up(height, block_h),
+    };
+    /* The plan allows 2^32 pixels and blocks of 16 or more: at most 2^28 and a few cut ones. */
+    shape.blocks = shape.blocks_x * shape.blocks_y;
+    shape.cost_bits = gpume_bit_width(gpume_cost_max(block_w, block_h, sample_max));
+    shape.index_bits = gpume_bit_width(shape.blocks - 1);
+    return shape;
+}
+
 static void add_layer(
     struct gpume_plan *plan, uint32_t block_w, uint32_t block_h, uint32_t sample_max)
 {
     const struct gpume_params *p = &plan->params;
     struct gpume_shape *layer = &plan->layers[plan->layer_count++];
-    *layer = gpume_shape_make(p->width, p->height, block_w, block_h, sample_max);
+    *layer = make_shape(p->width, p->height, block_w, block_h, sample_max);
     layer->first = plan->blocks;
     plan->blocks += layer->blocks;
     layer->candidates = layer_candidates(p, layer, 1);

@@ -24,7 +24,6 @@
 #include "base/log.h"
 #include "model/prefilter.h"
 #include "model/shape.h"
-#include "model/surface.h"
 
 #define GPUME_BATCH_MAX 64u /* fields in one submission */
 #define GPUME_SLOTS_MAX 16u /* submissions under way */
@@ -44,6 +43,19 @@ struct gpume_caps {
     uint64_t batch_work;   /* pixel differences in one; a run can only end between submissions */
     bool fast_references;  /* the fast search can search several references of a task */
     uint32_t threads;      /* that search a task; 0: it is a GPU */
+};
+
+/*
+ * Surfaces: what engines keep of every frame, in padded planes with the layout that plan.h draws.
+ * With fractions of a pixel a surface has a plane for each: sample (x,y) of plane fy * units + fx
+ * lies fx / units to the right of pixel (x,y) and fy / units below it. Plane 0 is the picture. A
+ * plan says which of them a run has, which one is searched and which one predicted frames and sums
+ * are made of.
+ */
+enum gpume_surface {
+    GPUME_SURFACE_SOURCE,   /* the frame as it was sent */
+    GPUME_SURFACE_FILTERED, /* the source after params.prefilter */
+    GPUME_SURFACE_COUNT,
 };
 
 struct gpume_plan {

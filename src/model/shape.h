@@ -19,9 +19,4 @@ struct gpume_shape {
     uint32_t band_rows, band_count; /* block rows that are searched with one pair of windows */
 };
 
-/* Blocks of block_w x block_h on a picture of width x height. sample_max: the largest value that a
- * sample's memory can hold. What follows from more than these stays 0. */
-struct gpume_shape gpume_shape_make(
-    uint32_t width, uint32_t height, uint32_t block_w, uint32_t block_h, uint32_t sample_max);
-
 #endif

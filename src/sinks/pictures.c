@@ -272,14 +272,7 @@ static int overlay_open(struct gpume_sink *sink)
         .height = run->params.height * run->look.scale,
         .bits = 8,
         .colour = true,
-<<<<<<< Updated upstream
         .video = run->video,
-=======
-        .rate_num = run->rate_num,
-        .rate_den = run->rate_den,
-        .aspect_num = run->aspect_num,
-        .aspect_den = run->aspect_den,
->>>>>>> Stashed changes
         .set = run->set,
         .log = run->log,
     };
