@@ -363,55 +363,37 @@ int gpume_encode_device_start(
 
 /* --- results */
 
-static void take_intra(struct gpume_intra *intra, const uint32_t *satd, uint32_t blocks)
-{
-    for (uint32_t i = 0; i < blocks; i++) {
-        intra->costs[i] = gpume_intra_cost(satd[i]);
-    }
-}
-
-/* Takes ranks of refine.comp apart. */
-static void take_match(struct gpume_match *match, const uint32_t *ranks, uint32_t blocks)
-{
-    for (uint32_t i = 0; i < blocks; i++) {
-        const struct gpume_vector vector = {
-            (int16_t)((int32_t)(ranks[i] & 0xff) - GPUME_ENCODE_LIMIT),
-            (int16_t)((int32_t)(ranks[i] >> 8 & 0xff) - GPUME_ENCODE_LIMIT)};
-        match->vectors[i] = vector;
-        match->costs[i] = gpume_match_cost(ranks[i] >> 17, vector);
-    }
-}
-
-/* Takes results of mean.comp apart. */
-static void take_mean(struct gpume_mean *mean, const uint32_t *found, uint32_t blocks)
-{
-    for (uint32_t i = 0; i < blocks; i++) {
-        mean->both[i] = gpume_mean_cost(found[i] & 0x7fff, (found[i] & 0x8000) != 0);
-        mean->still[i] = gpume_mean_cost(found[i] >> 16, false);
-    }
-}
-
-/* Takes results of weigh.comp apart. */
-static void take_weighing(struct gpume_weighing *weighing, const uint32_t *found, uint32_t blocks)
-{
-    for (uint32_t i = 0; i < blocks; i++) {
-        weighing->still[i] = gpume_match_cost(found[i] & 0xffff, (struct gpume_vector){0, 0});
-        weighing->moved[i] = gpume_match_cost(found[i] >> 16, weighing->plain->vectors[i]);
-    }
-    weighing->found = true;
-}
-
+/* Takes the words that the kernels have packed apart (shaders/encode). */
 static void take_job(enum gpume_block_job_kind kind, struct gpume_block_job *job,
     const uint32_t *words, uint32_t blocks)
 {
     if (kind == GPUME_JOB_INTRA) {
-        take_intra((struct gpume_intra *)job, words, blocks);
+        struct gpume_intra *intra = (struct gpume_intra *)job;
+        for (uint32_t i = 0; i < blocks; i++) {
+            intra->costs[i] = gpume_intra_cost(words[i]);
+        }
     } else if (kind == GPUME_JOB_MATCH) {
-        take_match((struct gpume_match *)job, words, blocks);
+        struct gpume_match *match = (struct gpume_match *)job;
+        for (uint32_t i = 0; i < blocks; i++) {
+            const struct gpume_vector vector = {
+                (int16_t)((int32_t)(words[i] & 0xff) - GPUME_ENCODE_LIMIT),
+                (int16_t)((int32_t)(words[i] >> 8 & 0xff) - GPUME_ENCODE_LIMIT)};
+            match->vectors[i] = vector;
+            match->costs[i] = gpume_match_cost(words[i] >> 17, vector);
+        }
     } else if (kind == GPUME_JOB_MEAN) {
-        take_mean((struct gpume_mean *)job, words, blocks);
+        struct gpume_mean *mean = (struct gpume_mean *)job;
+        for (uint32_t i = 0; i < blocks; i++) {
+            mean->both[i] = gpume_mean_cost(words[i] & 0x7fff, (words[i] & 0x8000) != 0);
+            mean->still[i] = gpume_mean_cost(words[i] >> 16, false);
+        }
     } else {
-        take_weighing((struct gpume_weighing *)job, words, blocks);
+        struct gpume_weighing *weighing = (struct gpume_weighing *)job;
+        for (uint32_t i = 0; i < blocks; i++) {
+            weighing->still[i] = gpume_match_cost(words[i] & 0xffff, (struct gpume_vector){0, 0});
+            weighing->moved[i] = gpume_match_cost(words[i] >> 16, weighing->plain->vectors[i]);
+        }
+        weighing->found = true;
     }
 }
 

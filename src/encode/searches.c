@@ -51,12 +51,6 @@ static int open_context(struct gpume_searches *s, const struct gpume_blocks_para
 
 static void *receive_all(void *opaque);
 
-static int start_thread(struct gpume_searches *s, const struct gpume_log *log)
-{
-    s->threaded = pthread_create(&s->thread, NULL, receive_all, s) == 0;
-    return s->threaded ? GPUME_OK : gpume_log_no_thread(log);
-}
-
 int gpume_searches_open(struct gpume_searches **searches, const struct gpume_blocks_params *params)
 {
     const struct gpume_log log = {params->log, params->log_opaque};
@@ -71,7 +65,8 @@ int gpume_searches_open(struct gpume_searches **searches, const struct gpume_blo
     pthread_cond_init(&s->changed, NULL);
     GPUME_TRY(open_context(s, params));
     GPUME_TRY(gpume_blocks_open(&s->blocks, params, gpume_searches_on_gpu(s)));
-    GPUME_TRY(start_thread(s, &log));
+    s->threaded = pthread_create(&s->thread, NULL, receive_all, s) == 0;
+    GPUME_TRY(s->threaded ? GPUME_OK : gpume_log_no_thread(&log));
     *searches = s;
     return GPUME_OK;
 fail:
@@ -95,7 +90,7 @@ bool gpume_searches_on_gpu(const struct gpume_searches *searches)
 }
 
 /* Takes a field into the match that its request named, and has it refined. */
-static void take(struct gpume_searches *searches, const struct gpume_field *field)
+static void take_field(struct gpume_searches *searches, const struct gpume_field *field)
 {
     struct gpume_match *match = (struct gpume_match *)(uintptr_t)field->tag;
     const size_t blocks = (size_t)field->blocks_x * field->blocks_y;
@@ -115,7 +110,7 @@ static void take(struct gpume_searches *searches, const struct gpume_field *fiel
 }
 
 /* Ends the waits for fields that will not come. */
-static int stop(struct gpume_searches *searches, int status)
+static int stop_searches(struct gpume_searches *searches, int status)
 {
     pthread_mutex_lock(&searches->mutex);
     searches->status = status;
@@ -130,22 +125,13 @@ static void *receive_all(void *opaque)
     const struct gpume_field *field = NULL;
     int status;
     while ((status = gpume_receive(searches->context, &field, GPUME_WAIT)) == GPUME_OK) {
-        take(searches, field);
+        take_field(searches, field);
     }
-    (void)stop(searches, status);
+    (void)stop_searches(searches, status);
     gpume_log_write(&searches->log, GPUME_LOG_DEBUG,
         "lookahead: its vectors were received in %.3f s of processor time",
         (double)gpume_clock_thread_ns() / 1e9);
     return NULL;
-}
-
-/* How many fields have been received. */
-static uint64_t received_of(struct gpume_searches *searches)
-{
-    pthread_mutex_lock(&searches->mutex);
-    const uint64_t received = searches->received;
-    pthread_mutex_unlock(&searches->mutex);
-    return received;
 }
 
 /* Call with the mutex held. */
@@ -168,24 +154,31 @@ static int await_fields(struct gpume_searches *searches, uint64_t seen)
     return status;
 }
 
-static int send(struct gpume_searches *searches, const struct gpume_half *half)
+int gpume_searches_send(struct gpume_searches *searches, const struct gpume_half *half)
 {
     gpume_frame *frame = NULL;
     struct gpume_plane plane;
-    GPUME_CHECK(gpume_frame_acquire(searches->context, &frame, &plane, GPUME_WAIT));
-    gpume_half_quarter(half, &plane);
-    return gpume_send(searches->context, &frame, 0);
-}
-
-int gpume_searches_send(struct gpume_searches *searches, const struct gpume_half *half)
-{
     pthread_mutex_lock(&searches->order);
-    const int status = send(searches, half);
+    int status = gpume_frame_acquire(searches->context, &frame, &plane, GPUME_WAIT);
+    if (status == GPUME_OK) {
+        gpume_half_quarter(half, &plane);
+        status = gpume_send(searches->context, &frame, 0);
+    }
     pthread_mutex_unlock(&searches->order);
-    return status == GPUME_OK ? GPUME_OK : stop(searches, status);
+    return status == GPUME_OK ? GPUME_OK : stop_searches(searches, status);
 }
 
-static int request(struct gpume_searches *searches, struct gpume_match *match)
+/* How many requests wait for their field, and how many do not. */
+static uint64_t pending_of(struct gpume_searches *searches, uint64_t *received)
+{
+    pthread_mutex_lock(&searches->mutex);
+    *received = searches->received;
+    const uint64_t pending = searches->requested - searches->received;
+    pthread_mutex_unlock(&searches->mutex);
+    return pending;
+}
+
+static int request_search(struct gpume_searches *searches, struct gpume_match *match)
 {
     const struct gpume_task task = {.size = sizeof(task),
         .target = match->target_frame,
@@ -198,7 +191,7 @@ static int request(struct gpume_searches *searches, struct gpume_match *match)
     int status;
     while ((status = gpume_search(searches->context, &task)) == GPUME_AGAIN) {
         GPUME_CHECK(await_fields(searches, seen));
-        seen = received_of(searches);
+        (void)pending_of(searches, &seen);
     }
     return status;
 }
@@ -206,19 +199,9 @@ static int request(struct gpume_searches *searches, struct gpume_match *match)
 int gpume_searches_request(struct gpume_searches *searches, struct gpume_match *match)
 {
     pthread_mutex_lock(&searches->order);
-    const int status = request(searches, match);
+    const int status = request_search(searches, match);
     pthread_mutex_unlock(&searches->order);
-    return status == GPUME_OK ? GPUME_OK : stop(searches, status);
-}
-
-/* How many requests wait for their field, and how many do not. */
-static uint64_t pending_of(struct gpume_searches *searches, uint64_t *received)
-{
-    pthread_mutex_lock(&searches->mutex);
-    *received = searches->received;
-    const uint64_t pending = searches->requested - searches->received;
-    pthread_mutex_unlock(&searches->mutex);
-    return pending;
+    return status == GPUME_OK ? GPUME_OK : stop_searches(searches, status);
 }
 
 int gpume_searches_drain(struct gpume_searches *searches, uint64_t pending)

@@ -14,8 +14,9 @@
 #define REACH_Y 8u
 #define PADDED_X (GPUME_THUMBNAIL_X + 2 * REACH_X)
 #define PADDED_Y (GPUME_THUMBNAIL_Y + 2 * REACH_Y)
-#define LEVELS(n) ((uint32_t)((n)*GPUME_THUMBNAIL_LEVEL * SQUARE * SQUARE)) /* sum over a square   \
-                                                                             */
+#define LEVELS(n)                                                                                  \
+    ((uint32_t)((n)*GPUME_THUMBNAIL_LEVEL * SQUARE * SQUARE)) /* sum over a square                 \
+                                                               */
 #define STILL 0.5        /* mean difference up to which there is no motion to look for */
 #define CHANGED 1.5      /* residual per cell from which a square may have changed */
 #define CHANGED_PART 0.5 /* of its detail that the residual must exceed, too */
