@@ -1,17 +1,450 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * `gpume bench --sort` and `--reduce`: times one core and a device, and prints the table once all
- * results agree.
+ * `gpume bench --sort` and `--reduce`: times one core and a device on the same numbers, compares
+ * their results, and prints the table once all agree. Main thread only.
+ *
+ * The expected order of a sort comes from the CPU's radix sort of keys with their positions, and is
+ * proven before use: if keys ascend, positions ascend among equal keys, and each key is the one at
+ * its position, the result can only be the stable order of all keys. The bytes that a reduction
+ * reads are related to those that copying an array moves in the same time.
  */
-#include "bench/array_rows.h"
+#include "bench/bench.h"
+
+#include "base/status.h"
+#include "bench/rows.h"
+#include "bench/sort_trial.h"
+#include "bench/timing.h"
 #include "commit.h"
 #include "console.h"
 #include "host.h"
 #include "library_log.h"
+#include "console.h"
 
+#include <gpume/compute.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-static int open_places(struct gpume_bench_places *places)
+#define SLOW 8.0 /* a run may take so many times the budget of a row */
+
+/* One way to do the work. */
+struct array_method {
+    gpume_compute *compute;
+    struct gpume_compute_info info;
+    const char *name;
+    enum gpume_sort_method sort;
+    bool qsort;
+    bool slow; /* not measured at larger sizes: they would take too long */
+};
+
+struct array_places {
+    const struct gpume_bench_options *options;
+    gpume_compute *cpu, *gpu; /* gpu NULL: none */
+    uint64_t budget_ns;       /* for one row of the table */
+    struct gpume_progress progress;
+    struct gpume_bench bench;
+};
+
+/* A hash: pseudorandom numbers from consecutive ones. */
+static inline uint32_t noise_of(uint32_t i)
+{
+    uint32_t bits = i * 0x9E3779B1u + 0x7F4A7C15u;
+    bits = (bits ^ (bits >> 15)) * 0x2C1B3C6Du;
+    bits = (bits ^ (bits >> 12)) * 0x297A2D39u;
+    return bits ^ (bits >> 15);
+}
+
+/* A new row; NULL if the table is full. */
+static struct gpume_bench_row *add_row(struct array_places *places,
+    const struct array_method *method, const char *work, uint64_t items, uint32_t bits)
+{
+    struct gpume_bench *bench = &places->bench;
+    if (bench->count == GPUME_BENCH_ROWS_MAX) {
+        return NULL;
+    }
+    struct gpume_bench_row *row = &bench->rows[bench->count++];
+    const bool cpu = method->compute == places->cpu;
+    *row = (struct gpume_bench_row){.content = work,
+        .engine = cpu ? "cpu" : "vulkan",
+        .threads = cpu ? 1 : 0,
+        .items = items,
+        .item_bits = bits};
+    snprintf(row->search, sizeof(row->search), "%s", method->name);
+    snprintf(row->device, sizeof(row->device), "%s", cpu ? bench->cpu : method->info.device);
+    snprintf(row->driver, sizeof(row->driver), "%s", method->info.driver);
+    return row;
+}
+
+/* Shows on the terminal what is measured now. */
+static void show_array(const struct array_places *places, const char *work,
+    const struct array_method *method, uint64_t items)
+{
+    char line[128];
+    snprintf(line, sizeof(line), "%s: %s, %" PRIu64 ", %.50s", work, method->name, items,
+        method->info.device);
+    if (places->progress.shown) {
+        gpume_console_status(line, places->progress.rewrite);
+    }
+}
+
+/* Whether a work `times` as large would take too long. */
+static bool is_too_slow(const struct array_places *places, double us, double times)
+{
+    return us * 1e3 * times > SLOW * (double)places->budget_ns;
+}
+
+/* --- reductions */
+
+#define BYTES_FIRST (UINT64_C(1) << 20)
+#define BYTES_MAX (UINT64_C(1) << 30)
+#define REDUCE_STEP 32u
+#define BINS 256u
+
+static const struct reduction_work {
+    const char *name;
+    enum gpume_element element;
+    uint32_t shift;
+    enum { SUM, MINIMUM, HISTOGRAM } kind;
+} works[] = {
+    {"sum", GPUME_ELEMENT_U32, 0, SUM},
+    {"sum", GPUME_ELEMENT_U8, 0, SUM},
+    {"minimum", GPUME_ELEMENT_U32, 0, MINIMUM},
+    {"histogram", GPUME_ELEMENT_U8, 0, HISTOGRAM},
+    {"histogram", GPUME_ELEMENT_U32, 24, HISTOGRAM},
+};
+#define WORKS (sizeof(works) / sizeof(*works))
+
+struct reducing {
+    struct array_places *places;
+    struct array_method *method;
+    const struct reduction_work *work;
+    gpume_array *data, *copy;
+    uint64_t bytes, results[BINS];
+};
+
+struct reduction_answer {
+    uint64_t results[BINS];
+    double us;
+};
+
+static int run_reduction(struct reducing *r)
+{
+    const uint64_t count = r->bytes >> r->work->element;
+    struct gpume_minimum minimum = {0};
+    int status;
+    switch (r->work->kind) {
+    case SUM:
+        return gpume_array_sum(r->data, r->work->element, 0, count, r->results);
+    case MINIMUM:
+        status = gpume_array_minimum(r->data, r->work->element, 0, count, &minimum);
+        r->results[0] = minimum.value;
+        r->results[1] = minimum.index;
+        return status;
+    case HISTOGRAM:
+        break;
+    }
+    return gpume_array_histogram(
+        r->data, r->work->element, 0, count, r->work->shift, BINS, r->results);
+}
+
+static int reduce_once(void *opaque, double *us)
+{
+    struct reducing *r = opaque;
+    struct gpume_compute_times times;
+    const int status = run_reduction(r);
+    gpume_compute_get_times(r->method->compute, &times);
+    *us = (double)times.run_ns / 1e3;
+    return status;
+}
+
+static int copy_once(void *opaque, double *us)
+{
+    struct reducing *r = opaque;
+    struct gpume_compute_times times;
+    const int status = gpume_array_copy(r->copy, 0, r->data, 0, r->bytes);
+    gpume_compute_get_times(r->method->compute, &times);
+    *us = (double)times.run_ns / 1e3;
+    return status;
+}
+
+/* The CPU measures first: its results are the answers, and its time the base of comparisons. */
+static int measure_reduction(struct reducing *r, double copy_us, struct reduction_answer *answer)
+{
+    struct array_places *places = r->places;
+    const bool first = r->method->compute == places->cpu;
+    const uint64_t count = r->bytes >> r->work->element;
+    double us;
+    memset(r->results, 0, sizeof(r->results));
+    show_array(places, r->work->name, r->method, count);
+    int status = gpume_bench_warm_up(places->budget_ns, reduce_once, r);
+    status = status ? status : gpume_bench_repeat(places->budget_ns, reduce_once, r, &us);
+    if (status != GPUME_OK) {
+        return status;
+    }
+    if (first) {
+        memcpy(answer->results, r->results, sizeof(r->results));
+        answer->us = us;
+    } else if (memcmp(answer->results, r->results, sizeof(r->results)) != 0) {
+        return gpume_refuse(
+            GPUME_FORMAT, "bench: %s: the device and the CPU disagree", r->work->name);
+    }
+    struct gpume_bench_row *row =
+        add_row(places, r->method, r->work->name, count, 8u << r->work->element);
+    if (row) {
+        row->us = us;
+        row->per_second = (double)count / us * 1e6;
+        row->share = copy_us / (2 * us); /* copying reads and writes */
+        row->over_core = answer->us / us;
+    }
+    r->method->slow = r->method->slow || is_too_slow(places, us, REDUCE_STEP);
+    return GPUME_OK;
+}
+
+static int measure_place(
+    struct reducing *r, const void *noise, struct reduction_answer answers[WORKS])
+{
+    double copy_us = 0;
+    gpume_compute *compute = r->method->compute;
+    int status;
+    GPUME_TRY(gpume_array_create(compute, &r->data, r->bytes));
+    GPUME_TRY(gpume_array_create(compute, &r->copy, r->bytes));
+    GPUME_TRY(gpume_array_write(r->data, 0, noise, r->bytes));
+    GPUME_TRY(gpume_bench_warm_up(r->places->budget_ns, copy_once, r));
+    GPUME_TRY(gpume_bench_repeat(r->places->budget_ns, copy_once, r, &copy_us));
+    for (size_t i = 0; i < WORKS; i++) {
+        r->work = &works[i];
+        GPUME_TRY(measure_reduction(r, copy_us, &answers[i]));
+    }
+fail:
+    gpume_array_destroy(&r->copy);
+    gpume_array_destroy(&r->data);
+    return status;
+}
+
+static int measure_bytes(struct reducing *r, struct array_method methods[2])
+{
+    static struct reduction_answer answers[WORKS];
+    uint32_t *noise = malloc((size_t)r->bytes);
+    int status = GPUME_OK;
+    if (!noise) {
+        return gpume_refuse(GPUME_NOMEM, "bench: out of memory; --run_reduction needs 3 GiB");
+    }
+    for (uint64_t i = 0; i < r->bytes / sizeof(*noise); i++) {
+        noise[i] = noise_of((uint32_t)i);
+    }
+    for (int i = 0; i < 2 && status == GPUME_OK; i++) {
+        r->method = &methods[i];
+        if (i == 0 || (methods[i].compute && !methods[i].slow)) {
+            status = measure_place(r, noise, answers);
+        }
+    }
+    free(noise);
+    return status;
+}
+
+static int measure_reductions(struct array_places *places)
+{
+    struct array_method methods[2] = {
+        {.compute = places->cpu, .name = "loop"}, {.compute = places->gpu, .name = "kernel"}};
+    struct reducing r = {.places = places};
+    int status = GPUME_OK;
+    for (int i = 0; i < 2; i++) {
+        methods[i].slow = !methods[i].compute;
+        if (methods[i].compute) {
+            gpume_compute_get_info(methods[i].compute, &methods[i].info);
+        }
+    }
+    for (r.bytes = BYTES_FIRST; r.bytes <= BYTES_MAX && status == GPUME_OK;
+         r.bytes *= REDUCE_STEP) {
+        if (!methods[0].slow || !methods[1].slow) {
+            status = measure_bytes(&r, methods);
+        }
+    }
+    return status;
+}
+
+/* --- sorts */
+
+#define COUNT_FIRST (1u << 16)
+#define COUNT_MAX (1u << 26)
+#define SORT_STEP 4u
+#define SEGMENTED (1u << 22)
+#define SEGMENTS 4096u
+#define METHODS_MAX 5u
+
+struct sorting {
+    struct array_places *places;
+    struct gpume_sort_trial trial;
+    uint64_t made;                /* keys */
+    uint32_t *keys;               /* the input */
+    uint32_t *sorted, *places_of; /* the expected results */
+};
+
+static bool in_order(const struct sorting *s, uint64_t first, uint64_t count)
+{
+    for (uint64_t i = first; i < first + count; i++) {
+        const uint32_t place = s->places_of[i];
+        if (place - first >= count || s->sorted[i] != s->keys[place]) {
+            return false;
+        }
+        if (i > first && (s->sorted[i - 1] > s->sorted[i] ||
+                             (s->sorted[i - 1] == s->sorted[i] && s->places_of[i - 1] >= place))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static int sort_as_expected(struct sorting *s)
+{
+    const struct gpume_sort_params *params = &s->trial.params;
+    const uint64_t count = s->trial.count;
+    memcpy(s->sorted, s->keys, count * sizeof(*s->keys));
+    for (uint64_t i = 0; i < count; i++) {
+        s->places_of[i] = (uint32_t)i;
+    }
+    const int status = gpume_sort(s->places->cpu, params, s->sorted, s->places_of, count);
+    /* All segments have the same length. */
+    const uint64_t length = params->segments ? count / params->segment_count : count;
+    for (uint64_t first = 0; status == GPUME_OK && first < count; first += length) {
+        if (!in_order(s, first, length)) {
+            return gpume_refuse(
+                GPUME_FORMAT, "%s: the radix sort on the CPU sorts wrongly", s->trial.work);
+        }
+    }
+    return status;
+}
+
+static int measure_method(struct sorting *s, struct array_method *method)
+{
+    const bool device = method->compute == s->places->gpu;
+    struct gpume_sort_trial *trial = &s->trial;
+    double us = 0, host_us = 0;
+    trial->method = method->name;
+    trial->compute = method->qsort ? NULL : method->compute;
+    trial->params.method = method->sort;
+    show_array(s->places, trial->work, method, trial->count);
+    int status = device ? gpume_sort_trial_on_device(trial, &us) : GPUME_OK;
+    status = status ? status : gpume_sort_trial_on_host(trial, &host_us);
+    us = device ? us : host_us;
+    struct gpume_bench_row *row =
+        status ? NULL : add_row(s->places, method, trial->work, trial->count, 32);
+    if (row) {
+        row->us = us;
+        row->wall_us = device ? host_us : 0;
+        row->per_second = (double)trial->count / us * 1e6;
+    }
+    method->slow = is_too_slow(s->places, host_us, SORT_STEP);
+    return status;
+}
+
+/* Speed relative to qsort on the same numbers. */
+static void compare_with_qsort(struct gpume_bench *bench, uint32_t first)
+{
+    const bool known = first < bench->count && strcmp(bench->rows[first].search, "qsort") == 0;
+    for (uint32_t i = first; i < bench->count && known; i++) {
+        bench->rows[i].over_core = bench->rows[first].us / bench->rows[i].us;
+    }
+}
+
+static int measure_count(struct sorting *s, struct array_method *methods, uint32_t count)
+{
+    const uint32_t first = s->places->bench.count;
+    for (; s->made < count; s->made++) {
+        s->keys[s->made] = noise_of((uint32_t)s->made);
+    }
+    s->trial.count = count;
+    int status = sort_as_expected(s);
+    for (uint32_t i = 0; i < METHODS_MAX && status == GPUME_OK; i++) {
+        if (methods[i].compute && !methods[i].slow) {
+            status = measure_method(s, &methods[i]);
+        }
+    }
+    compare_with_qsort(&s->places->bench, first);
+    return status;
+}
+
+/* qsort comes first: the others are compared with it. */
+static void list_methods(
+    const struct array_places *places, struct array_method methods[METHODS_MAX])
+{
+    const struct array_method all[METHODS_MAX] = {
+        {.compute = places->cpu, .name = "qsort", .qsort = true},
+        {.compute = places->cpu, .name = "radix", .sort = GPUME_SORT_RADIX},
+        {.compute = places->cpu, .name = "bitonic", .sort = GPUME_SORT_BITONIC},
+        {.compute = places->gpu, .name = "radix", .sort = GPUME_SORT_RADIX},
+        {.compute = places->gpu, .name = "bitonic", .sort = GPUME_SORT_BITONIC},
+    };
+    for (uint32_t i = 0; i < METHODS_MAX; i++) {
+        methods[i] = all[i];
+        if (methods[i].compute) {
+            gpume_compute_get_info(methods[i].compute, &methods[i].info);
+        }
+    }
+}
+
+static int measure_sizes(struct sorting *s, const char *work, bool pairs)
+{
+    struct array_method methods[METHODS_MAX];
+    int status = GPUME_OK;
+    list_methods(s->places, methods);
+    s->trial.work = work;
+    s->trial.order = pairs ? s->places_of : NULL;
+    for (uint32_t count = COUNT_FIRST; count <= COUNT_MAX && status == GPUME_OK;
+         count *= SORT_STEP) {
+        bool worth = false;
+        for (uint32_t i = 0; i < METHODS_MAX; i++) {
+            worth = worth || (methods[i].compute && !methods[i].slow);
+        }
+        status = worth ? measure_count(s, methods, count) : GPUME_OK;
+    }
+    return status;
+}
+
+static int measure_segments(struct sorting *s)
+{
+    static struct gpume_segment segments[SEGMENTS];
+    struct array_method methods[METHODS_MAX];
+    list_methods(s->places, methods);
+    for (uint32_t i = 0; i < SEGMENTS; i++) {
+        segments[i] = (struct gpume_segment){i * (SEGMENTED / SEGMENTS), SEGMENTED / SEGMENTS};
+    }
+    s->trial.work = "segments";
+    s->trial.order = NULL;
+    s->trial.params.segments = segments;
+    s->trial.params.segment_count = SEGMENTS;
+    return measure_count(s, methods, SEGMENTED);
+}
+
+static int measure_sorts(struct array_places *places)
+{
+    const size_t count = COUNT_MAX;
+    uint32_t *memory = malloc(7 * count * sizeof(*memory)); /* touched only as far as it is used */
+    struct sorting s = {.places = places, .trial = {.budget_ns = places->budget_ns}};
+    int status;
+    if (!memory) {
+        return gpume_refuse(GPUME_NOMEM, "bench: out of memory; %zu MiB are needed",
+            7 * count * sizeof(*memory) >> 20);
+    }
+    s.trial.work_wide = (uint64_t *)memory;
+    s.trial.work_keys = memory + 2 * count;
+    s.trial.work_places = memory + 3 * count;
+    s.trial.keys = s.keys = memory + 4 * count;
+    s.trial.sorted = s.sorted = memory + 5 * count;
+    s.places_of = memory + 6 * count;
+    gpume_sort_params_default(&s.trial.params);
+    GPUME_TRY(measure_sizes(&s, "keys", false));
+    GPUME_TRY(measure_sizes(&s, "pairs", true));
+    status = measure_segments(&s);
+fail:
+    free(memory);
+    return status;
+}
+
+/* --- the whole run */
+
+static int open_places(struct array_places *places)
 {
     const struct gpume_params *asked = &places->options->params;
     struct gpume_compute_params params;
@@ -38,16 +471,16 @@ static int open_places(struct gpume_bench_places *places)
 
 enum gpume_exit gpume_bench_arrays(const struct gpume_bench_options *options)
 {
-    static struct gpume_bench_places places; /* large */
-    places = (struct gpume_bench_places){.options = options,
+    static struct array_places places; /* large */
+    places = (struct array_places){.options = options,
         .budget_ns = (uint64_t)(options->seconds * 1e9),
         .bench = {.commit = GPUME_COMMIT, .arrays = true}};
     gpume_host_cpu(places.bench.cpu);
     places.bench.processors = gpume_host_processors();
     gpume_progress_init(&places.progress, &options->common, 0);
     int status = open_places(&places);
-    status = status || !options->sort ? status : gpume_bench_sorts(&places);
-    status = status || !options->reduce ? status : gpume_bench_reductions(&places);
+    status = status || !options->sort ? status : measure_sorts(&places);
+    status = status || !options->reduce ? status : measure_reductions(&places);
     gpume_console_status(NULL, true);
     gpume_compute_close(&places.gpu);
     gpume_compute_close(&places.cpu);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * `gpume bench`: times the engines of this machine side by side on the same work, and compares
- * their results. search.c does so for the search, arrays.c for arrays, with sorts.c and
- * reductions.c; decoding.c times decoders.
+ * their results. search.c does so for the search, arrays.c for arrays; decoding.c times
+ * decoders.
  */
 #ifndef GPUME_CLI_BENCH_BENCH_H
 #define GPUME_CLI_BENCH_BENCH_H

@@ -15,9 +15,6 @@
 double gpume_bench_ceiling(
     const struct gpume_search_info *search, const char *device, uint32_t threads);
 
-/* The same for the searches on a Vulkan device, by name; the device must be able to run it. */
-double gpume_bench_ceiling_gpu(const char *search, const char *device);
-
 #if defined(__x86_64__)
 /* Loops for searches on the CPU: return the number of differences. Ask the processor first whether
  * it has the instructions. */

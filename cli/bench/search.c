@@ -8,17 +8,341 @@
 #include "bench/bench.h"
 
 #include "base/status.h"
-#include "bench/setups.h"
+#include "bench/ceiling.h"
+#include "bench/rows.h"
+#include "bench/timing.h"
 #include "commit.h"
 #include "console.h"
 #include "host.h"
 #include "library_log.h"
+#include "options/checks.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #define HEIGHTS_MAX 16u /* picture heights whose results are kept */
 #define PARTS 4u        /* frame pairs that should at least fit into a row's time */
+#define DEVICES_MAX 16u
+#define SEARCHES_MAX 32u
+#define LIST_BYTES 4096u
+
+/* --- what to measure */
+
+#define SETUPS_MAX 64u
+
+struct bench_one {
+    const char *engine;         /* "cpu", "vulkan", "ffmpeg", "several" */
+    struct gpume_params params; /* of the work, with engine, search, threads and elimination */
+    gpume_bench_once_fn once;
+    gpume_bench_measure_fn measure;
+    struct gpume_bench_setup setup;
+    double ceiling; /* differences per second; 0: unknown */
+};
+
+struct bench_setups {
+    struct bench_one ones[SETUPS_MAX];
+    uint32_t count;
+    /* The CPU engine's fastest search without elimination, on all threads: it supplies the expected
+     * results. */
+    struct gpume_params reference;
+};
+
+struct finder {
+    struct bench_setups *setups;
+    const struct gpume_bench_options *options;
+    const struct gpume_params *work;
+    struct gpume_bench *bench;
+    struct gpume_search_info searches[SEARCHES_MAX];
+    uint32_t search_count;
+};
+
+/* Adds a note to be printed above the table; drops it if there are too many. */
+__attribute__((format(printf, 2, 3))) static void add_note(
+    struct gpume_bench *bench, const char *format, ...)
+{
+    if (bench->note_count < GPUME_BENCH_NOTES_MAX) {
+        char *note = bench->notes[bench->note_count++];
+        va_list args;
+        va_start(args, format);
+        vsnprintf(note, sizeof(bench->notes[0]), format, args);
+        va_end(args);
+    }
+}
+
+static int list_searches(struct finder *finder, const char *device)
+{
+    const int status =
+        gpume_list_searches(device, finder->searches, SEARCHES_MAX, &finder->search_count);
+    if (finder->search_count > SEARCHES_MAX) {
+        finder->search_count = SEARCHES_MAX;
+    }
+    return status;
+}
+
+/* Do --backend and --search select it? */
+static bool is_wanted(const struct finder *finder, const struct gpume_search_info *search)
+{
+    const struct gpume_params *asked = &finder->options->params;
+    return (asked->backend == GPUME_BACKEND_AUTO || asked->backend == search->backend) &&
+           (!asked->search || strcmp(asked->search, search->name) == 0);
+}
+
+static bool is_same_text(const char *a, const char *b)
+{
+    return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+/* Is the same search measured under another name? */
+static bool has_setup(const struct bench_setups *setups, const struct gpume_params *params,
+    const struct gpume_bench_setup *setup)
+{
+    for (uint32_t i = 0; i < setups->count; i++) {
+        const struct bench_one *one = &setups->ones[i];
+        if (strcmp(one->setup.search, setup->search) == 0 &&
+            is_same_text(one->params.device, params->device) &&
+            one->params.backend == params->backend && one->params.threads == params->threads &&
+            one->params.no_elimination == params->no_elimination) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Skips elimination where the engine does not use it, and a search that does not support these
+ * blocks, window or bits unless --search names it. */
+static int add_setup(struct finder *finder, const struct gpume_params *params, double ceiling)
+{
+    struct bench_setups *setups = finder->setups;
+    struct gpume_bench_setup setup = {0};
+    struct gpume_params quiet = *params;
+    quiet.log = NULL;
+    int status = gpume_bench_look(&quiet, &setup);
+    if (status == GPUME_UNSUPPORTED && params->search && !finder->options->params.search) {
+        if (params->no_elimination) { /* note it once */
+            add_note(finder->bench,
+                "%s is not measured: it does not support %u bits with block %u and window %ux%u",
+                params->search, (unsigned)params->bits, (unsigned)params->block,
+                (unsigned)params->window_x, (unsigned)params->window_y);
+        }
+        return GPUME_OK;
+    }
+    if (status != GPUME_OK) {
+        status = gpume_bench_look(params, &setup); /* again, to log the reason */
+    }
+    if (status != GPUME_OK || (!params->no_elimination && !setup.eliminates) ||
+        has_setup(setups, params, &setup)) {
+        return status;
+    }
+    if (setups->count == SETUPS_MAX) {
+        add_note(finder->bench, "only the first %u setups are measured", (unsigned)SETUPS_MAX);
+        return GPUME_OK;
+    }
+    setups->ones[setups->count++] = (struct bench_one){
+        .engine = params->devices                        ? "several"
+                  : params->backend == GPUME_BACKEND_CPU ? "cpu"
+                                                         : "vulkan",
+        .params = *params,
+        .once = gpume_bench_once,
+        .measure = gpume_bench_measure,
+        .setup = setup,
+        .ceiling = ceiling,
+    };
+    return GPUME_OK;
+}
+
+static void add_ffmpeg(struct finder *finder)
+{
+    struct gpume_params params = finder->setups->reference;
+    const char *obstacle = gpume_bench_ffmpeg_params(&params);
+    params.search = "mestimate";
+    if (obstacle) {
+        add_note(finder->bench, "FFmpeg's mestimate is not measured: %s", obstacle);
+        return;
+    }
+    finder->setups->ones[finder->setups->count++] = (struct bench_one){
+        .engine = "ffmpeg",
+        .params = params,
+        .once = gpume_bench_ffmpeg_once,
+        .measure = gpume_bench_ffmpeg_measure,
+        .setup = {.device = "FFmpeg"},
+    };
+}
+
+/* The highest ceiling of the searches that run on a device. */
+static double find_ceiling(const struct finder *finder, const struct gpume_params *on)
+{
+    double best = 0;
+    for (uint32_t i = 0; i < finder->search_count && on->bits == 8; i++) {
+        if (finder->searches[i].backend == on->backend) {
+            const double value = gpume_bench_ceiling(&finder->searches[i], on->device, on->threads);
+            best = value > best ? value : best;
+        }
+    }
+    return best;
+}
+
+/* Adds the searches that run on a device or a number of threads, without elimination first. */
+static int add_searches(struct finder *finder, const struct gpume_params *on, double ceiling)
+{
+    const bool core = on->backend == GPUME_BACKEND_CPU && on->threads == 1;
+    for (uint32_t i = 0; i < finder->search_count; i++) {
+        const struct gpume_search_info *search = &finder->searches[i];
+        for (int full = 1; full >= 0; full--) {
+            /* The fastest search on one core is the base of all comparisons. */
+            const bool base = core && search->automatic && full;
+            if (search->backend != on->backend || !search->available ||
+                !(base || is_wanted(finder, search))) {
+                continue;
+            }
+            struct gpume_params params = *on;
+            params.search = search->name;
+            params.no_elimination = full;
+            GPUME_CHECK(add_setup(finder, &params, ceiling));
+        }
+    }
+    return GPUME_OK;
+}
+
+static int add_cpu(struct finder *finder, uint32_t threads)
+{
+    struct gpume_params on = *finder->work;
+    on.backend = GPUME_BACKEND_CPU;
+    on.threads = 1;
+    /* On a busy machine several threads may be slower than one on a free core. */
+    const double one = find_ceiling(finder, &on);
+    on.threads = threads;
+    const double all = threads > 1 ? find_ceiling(finder, &on) : 0;
+    return add_searches(finder, &on, all > one ? all : one);
+}
+
+static int add_device(struct finder *finder, const char *device)
+{
+    struct gpume_params on = *finder->work;
+    on.backend = GPUME_BACKEND_VULKAN;
+    on.device = device;
+    const int status = list_searches(finder, device);
+    return status ? status : add_searches(finder, &on, find_ceiling(finder, &on));
+}
+
+static int add_devices(struct finder *finder)
+{
+    static struct gpume_device devices[DEVICES_MAX];
+    static char indexes[DEVICES_MAX][16]; /* live as long as the setups, which point to them */
+    uint32_t count = 0;
+    int status = gpume_list_devices(devices, DEVICES_MAX, &count);
+    for (uint32_t i = 0; status == GPUME_OK && i < count && i < DEVICES_MAX; i++) {
+        const bool hardware = devices[i].type != GPUME_DEVICE_SOFTWARE;
+        if (devices[i].unusable[0]) {
+            add_note(finder->bench, "%.100s is not measured: it %s", devices[i].name,
+                devices[i].unusable);
+        } else if (hardware || finder->options->params.backend == GPUME_BACKEND_VULKAN) {
+            snprintf(indexes[i], sizeof(indexes[i]), "%u", (unsigned)devices[i].index);
+            status = add_device(finder, indexes[i]);
+        } else {
+            add_note(finder->bench,
+                "%.100s is a software driver and not measured; use --backend vulkan",
+                devices[i].name);
+        }
+    }
+    return status;
+}
+
+static struct gpume_params all_of(const struct finder *finder, const char *list)
+{
+    struct gpume_params together = *finder->work;
+    together.backend = finder->options->params.backend;
+    together.search = finder->options->params.search;
+    together.devices = list;
+    return together;
+}
+
+/* Refuses a device that this machine does not have, and what is no list of devices. */
+static int check_devices(struct finder *finder)
+{
+    const struct gpume_params *asked = &finder->options->params;
+    if (asked->devices) {
+        struct gpume_bench_setup setup = {0};
+        const struct gpume_params together = all_of(finder, asked->devices);
+        return gpume_bench_look(&together, &setup);
+    }
+    return asked->device ? list_searches(finder, asked->device) : GPUME_OK;
+}
+
+/* Each device of the list alone, then all of them together, as in a run: it chooses the searches.
+ */
+static int add_list(struct finder *finder, const char *list)
+{
+    static char names[LIST_BYTES]; /* live as long as the setups, which point to them */
+    char *rest = names;
+    int status;
+    struct gpume_bench_setup setup = {0};
+    struct gpume_params together = all_of(finder, list);
+    GPUME_TRY(gpume_bench_look(&together, &setup));
+    snprintf(names, sizeof(names), "%s", list);
+    for (char *name = gpume_next_device(&rest); name; name = gpume_next_device(&rest)) {
+        const bool is_cpu = strcmp(name, "cpu") == 0; /* which is measured in any case */
+        GPUME_TRY(strcmp(name, "all") == 0 ? add_devices(finder)
+                  : is_cpu                 ? GPUME_OK
+                                           : add_device(finder, name));
+    }
+    for (int full = 1; full >= 0 && setup.engines > 1; full--) {
+        together.no_elimination = full;
+        GPUME_TRY(add_setup(finder, &together, 0));
+    }
+    if (setup.engines < 2) {
+        add_note(finder->bench, "--device %.60s: is only one engine on this machine: %.100s", list,
+            setup.device);
+    }
+fail:
+    return status;
+}
+
+/* Lists what to measure on this machine: FFmpeg's mestimate; every search of the CPU engine on one
+ * thread and on all, and every variant on every Vulkan device, each with and without elimination,
+ * as far as --backend, --device and --search select them; and the devices of a list together. work:
+ * size, depth and search parameters. Adds notes about setups that are not measured. */
+static enum gpume_exit find_setups(struct bench_setups *setups,
+    const struct gpume_bench_options *options, const struct gpume_params *work,
+    struct gpume_bench *bench)
+{
+    static struct finder finder; /* static: the setups point to its names */
+    finder = (struct finder){.setups = setups, .options = options, .work = work, .bench = bench};
+    const struct gpume_params *asked = &options->params;
+    const uint32_t threads = asked->threads ? asked->threads : bench->processors;
+    setups->reference = *work;
+    setups->reference.backend = GPUME_BACKEND_CPU;
+    setups->reference.threads = threads;
+    setups->reference.no_elimination = true;
+    add_ffmpeg(&finder);
+    int status = check_devices(&finder); /* before anything is measured */
+    status = status ? status : list_searches(&finder, NULL);
+    status = status ? status : add_cpu(&finder, 1);
+    if (status == GPUME_OK && threads > 1) {
+        status = add_cpu(&finder, threads);
+    }
+    if (status == GPUME_OK && asked->backend != GPUME_BACKEND_CPU) {
+        status = asked->devices  ? add_list(&finder, asked->devices)
+                 : asked->device ? add_device(&finder, asked->device)
+                                 : add_devices(&finder);
+    }
+    if (asked->device && status == GPUME_DEVICE) {
+        gpume_console_error(
+            "--device %s: no such device; 'gpume devices' lists them", asked->device);
+    }
+    if (status != GPUME_OK) {
+        return gpume_exit_of_engine(status);
+    }
+    const struct bench_one *last =
+        &setups->ones[setups->count - 1]; /* one CPU core is always measured */
+    if (asked->backend == GPUME_BACKEND_VULKAN && last->params.backend != GPUME_BACKEND_VULKAN) {
+        return gpume_refuse(GPUME_EXIT_DEVICE,
+            "--backend vulkan: no device supports this search; 'gpume devices' lists the devices");
+    }
+    return GPUME_EXIT_DONE;
+}
+
+/* --- measuring */
 
 /* Expected results for the upper rows of the current clip. */
 struct known_answers {
@@ -31,14 +355,14 @@ struct search_job {
     struct gpume_params work;
     uint64_t budget_ns; /* for one row of the table */
     struct gpume_bench_clip clip;
-    struct gpume_bench_setups setups;
+    struct bench_setups setups;
     struct gpume_bench bench;
     struct known_answers known[HEIGHTS_MAX];
     uint32_t known_count;
     struct gpume_progress progress;
 };
 
-static void show(
+static void show_search(
     const struct search_job *job, const char *content, const char *search, const char *device)
 {
     char line[128];
@@ -85,7 +409,7 @@ static void forget_answers(struct search_job *job)
 }
 
 /* The fewest rows that were compared; 0: none yet. */
-static void lower(uint32_t *rows, uint32_t compared)
+static void lower_rows(uint32_t *rows, uint32_t compared)
 {
     *rows = *rows == 0 || compared < *rows ? compared : *rows;
 }
@@ -95,13 +419,13 @@ static int check_plain(struct search_job *job, const char *content)
 {
     struct gpume_params params = job->setups.reference;
     params.search = "plain";
-    show(job, content, "checking with plain", "cpu");
+    show_search(job, content, "checking with plain", "cpu");
     const struct gpume_bench_answers *answers = NULL;
     GPUME_CHECK(gpume_bench_fit(&job->clip, &params, gpume_bench_block_rows(&params),
         job->budget_ns / gpume_bench_cycle(&job->clip), gpume_bench_once));
     GPUME_CHECK(find_answers(job, &params, &answers));
     GPUME_CHECK(gpume_bench_compare(&job->clip, &params, answers));
-    lower(&job->bench.plain_rows, params.height);
+    lower_rows(&job->bench.plain_rows, params.height);
     return GPUME_OK;
 }
 
@@ -122,14 +446,13 @@ static void fill_times(struct gpume_bench_row *row, const struct gpume_params *m
     row->share = row->ceiling > 0 ? row->per_second / row->ceiling : 0;
 }
 
-static int measure_one(
-    struct search_job *job, const char *content, const struct gpume_bench_one *one)
+static int measure_one(struct search_job *job, const char *content, const struct bench_one *one)
 {
     struct gpume_bench *bench = &job->bench;
     struct gpume_params params = one->params;
     const bool cpu = params.backend == GPUME_BACKEND_CPU;
     const char *search = one->setup.search[0] ? one->setup.search : params.search;
-    show(job, content, search, one->setup.device);
+    show_search(job, content, search, one->setup.device);
     /* At least two rows of blocks per thread. */
     const uint32_t block = gpume_bench_block_rows(&params);
     const uint32_t rows = cpu ? block * (params.threads > 1 ? 2 * params.threads : 1) : block;
@@ -164,7 +487,7 @@ static void compare_rows(struct gpume_bench *bench, uint32_t first)
         const double rate = row->per_second;
         if (strcmp(row->engine, "ffmpeg") == 0) {
             mestimate = rate;
-            lower(&bench->mestimate_rows, row->rows);
+            lower_rows(&bench->mestimate_rows, row->rows);
         } else if (row->threads == 1 && !row->elimination && rate > core) {
             core = rate;
         }
@@ -191,7 +514,7 @@ fail:
 }
 
 /* What does not depend on the content of the frames. */
-static enum gpume_exit prepare(
+static enum gpume_exit prepare_work(
     struct search_job *job, uint32_t width, uint32_t height, uint32_t bits)
 {
     struct gpume_bench *bench = &job->bench;
@@ -202,7 +525,7 @@ static enum gpume_exit prepare(
     bench->blocks = gpume_bench_blocks(&job->work);
     bench->candidates = (2ull * job->work.window_x + 1) * (2ull * job->work.window_y + 1);
     bench->differences = gpume_bench_differences(&job->work);
-    return gpume_bench_setups_find(&job->setups, job->options, &job->work, bench);
+    return find_setups(&job->setups, job->options, &job->work, bench);
 }
 
 static enum gpume_exit measure_generated(struct search_job *job, uint32_t frames)
@@ -211,7 +534,7 @@ static enum gpume_exit measure_generated(struct search_job *job, uint32_t frames
     const struct gpume_params *asked = &job->options->params;
     const uint32_t width = asked->width ? asked->width : 1920;
     const uint32_t height = asked->height ? asked->height : 1080;
-    enum gpume_exit result = prepare(job, width, height, asked->bits);
+    enum gpume_exit result = prepare_work(job, width, height, asked->bits);
     for (int i = 0; i < 2 && result == GPUME_EXIT_DONE; i++) {
         const enum gpume_bench_content content = (enum gpume_bench_content)i;
         result = gpume_bench_clip_make(&job->clip, content, width, height, asked->bits, frames)
@@ -229,7 +552,7 @@ static enum gpume_exit measure_input(struct search_job *job, uint32_t frames)
         const struct gpume_plane *plane = &job->clip.planes[0];
         job->bench.input = job->options->common.inputs[job->options->common.input_count - 1];
         job->bench.fields = gpume_bench_cycle(&job->clip);
-        result = prepare(job, plane->width, plane->height, plane->bits);
+        result = prepare_work(job, plane->width, plane->height, plane->bits);
         if (result == GPUME_EXIT_INPUT) { /* its size */
             gpume_console_error_about(job->clip.label);
         }

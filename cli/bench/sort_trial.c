@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/status.h"
-#include "bench/repeat.h"
+#include "bench/timing.h"
 #include "console.h"
 
 #include <inttypes.h>

@@ -7,10 +7,13 @@
 #include "bench/timing.h"
 
 #include "base/clock.h"
+#include "base/grid.h"
 #include "base/status.h"
-#include "bench/repeat.h"
 #include "console.h"
+#include "media/ffmpeg.h"
+#include "model/plan.h"
 
+#include <gpume/gpume.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,48 +26,99 @@
 #define LANES_MAX 32u     /* engines of a list of devices */
 #define SLOW_NS 10000000u /* comparing a frame pair takes less than 1 % of this */
 
-/* The shape of that index; false: there is none. */
-static bool find_shape(
-    const struct gpume_params *params, uint32_t index, struct gpume_block_size *shape)
+#define WARM_UP_NS UINT64_C(1500000000)
+#define WARM_UP_BUDGETS 20u
+
+#define FFMPEG_REPEATS_MIN 3u
+#define FFMPEG_REPEATS_MAX 64u
+
+/* --- medians and repeats */
+
+static int compare_doubles(const void *a, const void *b)
 {
-    *shape = params->shape_count > 0 ? params->shapes[index % GPUME_SHAPES_MAX]
-                                     : (struct gpume_block_size){params->block, params->block};
-    return index < (params->shape_count > 0 ? params->shape_count : 1);
+    const double left = *(const double *)a, right = *(const double *)b;
+    return (left > right) - (left < right);
+}
+
+double gpume_bench_median(double *values, uint32_t count)
+{
+    qsort(values, count, sizeof(*values), compare_doubles);
+    return (values[(count - 1) / 2] + values[count / 2]) / 2;
+}
+
+int gpume_bench_warm_up(uint64_t budget_ns, gpume_bench_repeat_fn once, void *opaque)
+{
+    const uint64_t start = gpume_clock_ns();
+    const uint64_t time_ns =
+        budget_ns < WARM_UP_NS / WARM_UP_BUDGETS ? WARM_UP_BUDGETS * budget_ns : WARM_UP_NS;
+    int status = GPUME_OK;
+    double us;
+    while (status == GPUME_OK && gpume_clock_ns() - start < time_ns) {
+        status = once(opaque, &us);
+    }
+    return status;
+}
+
+int gpume_bench_repeat(uint64_t budget_ns, gpume_bench_repeat_fn once, void *opaque, double *us)
+{
+    double all[GPUME_BENCH_REPEATS_MAX];
+    const uint64_t start = gpume_clock_ns();
+    uint32_t count = 0;
+    uint64_t spent = 0;
+    while (count == 0 || (count < GPUME_BENCH_REPEATS_MAX &&
+                             (spent < budget_ns || (count < 10u && spent < 4 * budget_ns)))) {
+        GPUME_CHECK(once(opaque, &all[count]));
+        count++;
+        spent = gpume_clock_ns() - start;
+    }
+    *us = gpume_bench_median(all, count);
+    return GPUME_OK;
+}
+
+/* --- the work */
+
+static uint32_t shape_count(const struct gpume_params *params)
+{
+    return params->shape_count > 0 ? params->shape_count : 1;
+}
+
+static struct gpume_block_size shape_at(const struct gpume_params *params, uint32_t i)
+{
+    return params->shape_count > 0 ? params->shapes[i]
+                                   : (struct gpume_block_size){params->block, params->block};
 }
 
 uint32_t gpume_bench_blocks(const struct gpume_params *params)
 {
-    struct gpume_block_size shape;
-    uint32_t blocks = 0;
-    for (uint32_t i = 0; find_shape(params, i, &shape); i++) {
-        blocks += ((params->width + shape.width - 1) / shape.width) *
-                  ((params->height + shape.height - 1) / shape.height);
+    uint64_t blocks = 0;
+    for (uint32_t i = 0; i < shape_count(params); i++) {
+        const struct gpume_block_size shape = shape_at(params, i);
+        blocks +=
+            gpume_div_up(params->width, shape.width) * gpume_div_up(params->height, shape.height);
     }
-    return blocks;
+    return (uint32_t)blocks;
 }
 
 uint32_t gpume_bench_block_rows(const struct gpume_params *params)
 {
-    struct gpume_block_size shape;
     uint32_t rows = 0;
-    for (uint32_t i = 0; find_shape(params, i, &shape); i++) {
-        rows = shape.height > rows ? shape.height : rows;
+    for (uint32_t i = 0; i < shape_count(params); i++) {
+        rows = gpume_max_u32(rows, shape_at(params, i).height);
     }
     return rows;
 }
 
-/* One axis: visible pixels times candidates, summed over the blocks. */
-static double along(
+/* One axis: visible pixels times candidates, which reach as far as the plan lets them, summed over
+ * the blocks. */
+static double along_axis(
     const struct gpume_params *params, uint32_t side, uint32_t block, uint32_t window)
 {
+    const bool inside = params->edge == GPUME_EDGE_INSIDE;
     double sum = 0;
     for (uint32_t at = 0; at < side; at += block) {
-        const uint32_t visible = side - at < block ? side - at : block;
-        uint32_t before = window, after = window;
-        if (params->edge == GPUME_EDGE_INSIDE) {
-            before = at < window ? at : window;
-            after = side - at - visible < window ? side - at - visible : window;
-        }
+        const uint32_t visible = gpume_min_u32(side - at, block);
+        const uint32_t before = gpume_plan_reach(window, at, inside);
+        const uint32_t after = gpume_plan_reach(window, side - at - visible, inside);
         sum += (double)visible * (before + 1.0 + after);
     }
     return sum;
@@ -72,11 +126,11 @@ static double along(
 
 double gpume_bench_differences(const struct gpume_params *params)
 {
-    struct gpume_block_size shape;
     double sum = 0;
-    for (uint32_t i = 0; find_shape(params, i, &shape); i++) {
-        sum += along(params, params->width, shape.width, params->window_x) *
-               along(params, params->height, shape.height, params->window_y);
+    for (uint32_t i = 0; i < shape_count(params); i++) {
+        const struct gpume_block_size shape = shape_at(params, i);
+        sum += along_axis(params, params->width, shape.width, params->window_x) *
+               along_axis(params, params->height, shape.height, params->window_y);
     }
     return params->subpel_search == GPUME_SUBPEL_FULL ? sum * params->subpel * params->subpel : sum;
 }
@@ -437,4 +491,123 @@ int gpume_bench_measure(const struct gpume_bench_clip *clip, const struct gpume_
     status = repeat_compared(&stream, answers, pair_ns, budget_ns, time);
 fail:
     return close_stream(&stream, status);
+}
+
+/* --- FFmpeg's mestimate */
+
+const char *gpume_bench_ffmpeg_params(struct gpume_params *params)
+{
+    const char *obstacle = gpume_mestimate_obstacle(params);
+    if (!obstacle) {
+        params->width = params->width / params->block * params->block;
+        params->height = params->height / params->block * params->block;
+        params->edge = GPUME_EDGE_INSIDE;
+        params->threads = 1;
+    }
+    return obstacle;
+}
+
+static int refuse_ffmpeg_memory(void)
+{
+    return gpume_refuse(GPUME_NOMEM, "out of memory for the vectors of FFmpeg's mestimate");
+}
+
+/* Searches frame 1 in both its neighbours; *ns: time per neighbour. */
+static int search_with_ffmpeg(const struct gpume_bench_clip *clip,
+    const struct gpume_params *params, struct gpume_vector *vectors, uint64_t *ns)
+{
+    struct gpume_plane frames[3];
+    for (uint32_t i = 0; i < 3; i++) {
+        frames[i] = *gpume_bench_frame(clip, i);
+        frames[i].width = params->width;
+        frames[i].height = params->height;
+    }
+    *ns = 0;
+    const int status = gpume_mestimate_search(params, frames, vectors, ns);
+    *ns /= 2;
+    return status;
+}
+
+int gpume_bench_ffmpeg_once(
+    const struct gpume_bench_clip *clip, const struct gpume_params *params, uint64_t *ns)
+{
+    struct gpume_vector *vectors = calloc(2 * (size_t)gpume_bench_blocks(params), sizeof(*vectors));
+    const int status =
+        vectors ? search_with_ffmpeg(clip, params, vectors, ns) : refuse_ffmpeg_memory();
+    free(vectors);
+    return status;
+}
+
+uint32_t gpume_bench_cost(const struct gpume_plane *target, const struct gpume_plane *reference,
+    uint32_t block, uint32_t index, struct gpume_vector vector)
+{
+    const uint32_t blocks_x = target->width / block;
+    const ptrdiff_t x = (ptrdiff_t)(index % blocks_x * block);
+    const ptrdiff_t y = (ptrdiff_t)(index / blocks_x * block);
+    uint32_t cost = 0;
+    for (ptrdiff_t j = 0; j < (ptrdiff_t)block; j++) {
+        const uint8_t *c = (const uint8_t *)target->data + (y + j) * target->stride + x;
+        const uint8_t *r = (const uint8_t *)reference->data +
+                           (y + j + vector.dy) * reference->stride + x + vector.dx;
+        for (uint32_t i = 0; i < block; i++) {
+            cost += (uint32_t)abs(c[i] - r[i]);
+        }
+    }
+    return cost;
+}
+
+/* Compares one direction with the expected results for the same two frames. */
+static int compare_with_answers(const struct gpume_bench_clip *clip,
+    const struct gpume_params *params, const struct gpume_bench_answers *answers, bool ahead,
+    const struct gpume_vector *vectors, uint32_t *costs)
+{
+    struct gpume_plane target = *gpume_bench_frame(clip, 1);
+    const struct gpume_plane *reference = gpume_bench_frame(clip, ahead ? 2 : 0);
+    target.width = params->width;
+    for (uint32_t i = 0; i < answers->blocks; i++) {
+        costs[i] = gpume_bench_cost(&target, reference, params->block, i, vectors[i]);
+    }
+    /* The clip plays forwards and backwards: on the way back frame 1 comes last, after frame 2. */
+    const uint32_t index = ahead ? answers->fields - 1 : 1 % answers->fields;
+    const uint32_t block = gpume_bench_difference(answers, index, vectors, costs);
+    if (block == UINT32_MAX) {
+        return GPUME_OK;
+    }
+    const size_t at = (size_t)index * answers->blocks + block;
+    return gpume_refuse(GPUME_FORMAT,
+        "the searches disagree: FFmpeg's mestimate, %s: block %u: vector (%d,%d) cost %u, gpume "
+        "has (%d,%d) cost %u",
+        ahead ? "future" : "past", (unsigned)block, vectors[block].dx, vectors[block].dy,
+        (unsigned)costs[block], answers->vectors[at].dx, answers->vectors[at].dy,
+        (unsigned)answers->costs[at]);
+}
+
+int gpume_bench_ffmpeg_measure(const struct gpume_bench_clip *clip,
+    const struct gpume_params *params, const struct gpume_bench_answers *answers,
+    uint64_t budget_ns, struct gpume_bench_time *time)
+{
+    double times[FFMPEG_REPEATS_MAX];
+    uint64_t total = 0;
+    uint32_t repeats = 0;
+    struct gpume_vector *vectors = calloc(2 * (size_t)answers->blocks, sizeof(*vectors));
+    uint32_t *costs = calloc(answers->blocks, sizeof(*costs));
+    int status = vectors && costs ? GPUME_OK : refuse_ffmpeg_memory();
+    while (status == GPUME_OK && repeats < FFMPEG_REPEATS_MAX &&
+           (repeats < FFMPEG_REPEATS_MIN || total < budget_ns)) {
+        uint64_t ns;
+        status = search_with_ffmpeg(clip, params, vectors, &ns);
+        status =
+            status ? status : compare_with_answers(clip, params, answers, false, vectors, costs);
+        status = status ? status
+                        : compare_with_answers(
+                              clip, params, answers, true, vectors + answers->blocks, costs);
+        total += ns;
+        times[repeats++] = (double)ns;
+    }
+    if (status == GPUME_OK) {
+        time->search_ns = time->wall_ns = gpume_bench_median(times, repeats);
+    }
+    free(vectors);
+    free(costs);
+    return status;
 }

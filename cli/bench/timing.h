@@ -8,6 +8,28 @@
 
 #include "bench/clip.h"
 
+/* --- any operation */
+
+#define GPUME_BENCH_REPEATS_MAX 64u
+
+/* Does it once and returns the time. Any status but GPUME_OK ends the measurement. */
+typedef int (*gpume_bench_repeat_fn)(void *opaque, double *us);
+
+/* Runs `once` for 1.5 s, or 20 budgets if that is less, before anything is measured on a device: a
+ * GPU that was idle while the CPU was measured runs at a fraction of its clock rate, an H200 at a
+ * sixth, and needs up to a second of work to reach full speed. */
+int gpume_bench_warm_up(uint64_t budget_ns, gpume_bench_repeat_fn once, void *opaque);
+
+/* Runs `once` for the budget, and on to ten times unless that takes four budgets; *us is the
+ * median.
+ */
+int gpume_bench_repeat(uint64_t budget_ns, gpume_bench_repeat_fn once, void *opaque, double *us);
+
+/* The median of count values; sorts them. */
+double gpume_bench_median(double *values, uint32_t count);
+
+/* --- the engines of the library */
+
 /* Vectors and costs of several frame pairs, one after the other. */
 struct gpume_bench_answers {
     uint32_t fields, blocks;
@@ -78,5 +100,25 @@ typedef int (*gpume_bench_measure_fn)(const struct gpume_bench_clip *clip,
 /* A gpume_bench_measure_fn that uses the library. */
 int gpume_bench_measure(const struct gpume_bench_clip *clip, const struct gpume_params *params,
     const struct gpume_bench_answers *answers, uint64_t budget_ns, struct gpume_bench_time *time);
+
+/* --- FFmpeg's mestimate=method=esa, where it can do the same search */
+
+/* Restricts the work to what mestimate can do: whole blocks, candidates inside the picture, and one
+ * thread. Returns why it cannot do any of it, with *params unchanged; NULL: it can. */
+const char *gpume_bench_ffmpeg_params(struct gpume_params *params);
+
+/* A gpume_bench_once_fn. */
+int gpume_bench_ffmpeg_once(
+    const struct gpume_bench_clip *clip, const struct gpume_params *params, uint64_t *ns);
+
+/* The cost of a vector by its definition. 8-bit planes; the candidate must lie inside. */
+uint32_t gpume_bench_cost(const struct gpume_plane *target, const struct gpume_plane *reference,
+    uint32_t block, uint32_t index, struct gpume_vector vector);
+
+/* A gpume_bench_measure_fn, for the clip's second frame and both its neighbours. The filter reports
+ * no costs: those of its vectors are computed here. */
+int gpume_bench_ffmpeg_measure(const struct gpume_bench_clip *clip,
+    const struct gpume_params *params, const struct gpume_bench_answers *answers,
+    uint64_t budget_ns, struct gpume_bench_time *time);
 
 #endif

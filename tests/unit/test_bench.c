@@ -3,8 +3,6 @@
  * What gpume bench relies on: frames alternate forwards and backwards, work is counted as by hand,
  * and an answer with one wrong vector or cost is detected before anything is measured.
  */
-#include "bench/ffmpeg.h"
-#include "bench/repeat.h"
 #include "bench/timing.h"
 #include "console.h"
 #include "harness.h"

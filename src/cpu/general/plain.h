@@ -240,7 +240,7 @@ DEFINE_SATD(satd16, uint16_t)
         [GPUME_METRIC_SSD] = {ssd8, ssd16},                                                        \
     }
 
-/* --- fractions: the planes between the samples of a surface (model/surface.h), made of plane 0 */
+/* --- fractions: the planes between the samples of a surface (model/plan.h), made of plane 0 */
 
 #define ROWS GPUME_FRACTION_ROWS
 #define COLUMNS 128u
