@@ -99,7 +99,7 @@ static void put_cpu(struct gpume_json *json, const struct machine *machine)
     gpume_json_end(json);
 }
 
-static int write_json(const struct machine *machine)
+static int write_devices(const struct machine *machine)
 {
     struct gpume_json json;
     GPUME_CHECK(gpume_json_start(&json, FORMAT, &gpume_console));
@@ -110,7 +110,8 @@ static int write_json(const struct machine *machine)
 }
 
 /* --backend auto takes the CPU engine if it takes none of them. */
-static void add_devices(struct machine *machine, const struct gpume_device *devices, uint32_t count)
+static void list_device_rows(
+    struct machine *machine, const struct gpume_device *devices, uint32_t count)
 {
     machine->cpu_automatic = true;
     for (uint32_t i = 0; i < count; i++) {
@@ -143,7 +144,7 @@ static void add_host(struct machine *machine)
         .use = machine->cpu_automatic ? "yes, taken by --backend auto" : "yes, with --backend cpu"};
 }
 
-static void add_searches(
+static void list_search_rows(
     struct machine *machine, const struct gpume_search_info *searches, uint32_t count)
 {
     for (uint32_t i = 0; i < count && i < SEARCHES_MAX; i++) {
@@ -159,7 +160,7 @@ static void add_searches(
     }
 }
 
-static enum gpume_exit run(const void *opaque)
+static enum gpume_exit run_devices(const void *opaque)
 {
     const struct gpume_common_options *options = opaque;
     static struct gpume_device devices[DEVICES_MAX];
@@ -176,13 +177,13 @@ static enum gpume_exit run(const void *opaque)
             "%u devices; only the first %d are shown", (unsigned)count, DEVICES_MAX);
         count = DEVICES_MAX;
     }
-    add_devices(&machine, devices, count);
+    list_device_rows(&machine, devices, count);
     add_host(&machine);
     if (gpume_list_searches(NULL, searches, SEARCHES_MAX, &count) == GPUME_OK) {
-        add_searches(&machine, searches, count);
+        list_search_rows(&machine, searches, count);
     }
     if (options->form == GPUME_FORM_JSON) {
-        return write_json(&machine) ? GPUME_EXIT_FAILED : GPUME_EXIT_DONE;
+        return write_devices(&machine) ? GPUME_EXIT_FAILED : GPUME_EXIT_DONE;
     }
     const char *bold = gpume_console_bold(stdout), *plain = gpume_console_plain(stdout);
     if (machine.device_count == 0) {
@@ -210,5 +211,5 @@ const struct gpume_command gpume_devices_command = {
              "and the implementations of the search.",
     GPUME_COMMAND_OPTIONS(table, struct gpume_common_options),
     .operands = "none",
-    .run = run,
+    .run = run_devices,
 };

@@ -56,7 +56,7 @@ static inline uint32_t noise_of(uint32_t i)
 }
 
 /* A new row; NULL if the table is full. */
-static struct gpume_bench_row *add_row(struct array_places *places,
+static struct gpume_bench_row *add_array_row(struct array_places *places,
     const struct array_method *method, const char *work, uint64_t items, uint32_t bits)
 {
     struct gpume_bench *bench = &places->bench;
@@ -190,7 +190,7 @@ static int measure_reduction(struct reducing *r, double copy_us, struct reductio
             GPUME_FORMAT, "bench: %s: the device and the CPU disagree", r->work->name);
     }
     struct gpume_bench_row *row =
-        add_row(places, r->method, r->work->name, count, 8u << r->work->element);
+        add_array_row(places, r->method, r->work->name, count, 8u << r->work->element);
     if (row) {
         row->us = us;
         row->per_second = (double)count / us * 1e6;
@@ -329,7 +329,7 @@ static int measure_method(struct sorting *s, struct array_method *method)
     status = status ? status : gpume_sort_trial_on_host(trial, &host_us);
     us = device ? us : host_us;
     struct gpume_bench_row *row =
-        status ? NULL : add_row(s->places, method, trial->work, trial->count, 32);
+        status ? NULL : add_array_row(s->places, method, trial->work, trial->count, 32);
     if (row) {
         row->us = us;
         row->wall_us = device ? host_us : 0;

@@ -45,7 +45,7 @@ static uint32_t motion_sample(
     return (value * 252 / 255 + noise) * peak / 255;
 }
 
-static void fill(struct gpume_plane *plane, enum gpume_bench_content content, uint32_t frame)
+static void fill_frame(struct gpume_plane *plane, enum gpume_bench_content content, uint32_t frame)
 {
     const uint32_t peak = (1u << plane->bits) - 1;
     for (uint32_t y = 0; y < plane->height; y++) {
@@ -80,7 +80,7 @@ int gpume_bench_clip_make(struct gpume_bench_clip *clip, enum gpume_bench_conten
 {
     for (uint32_t i = 0; i < count; i++) {
         GPUME_CHECK(add_plane(clip, width, height, bits));
-        fill(&clip->planes[i], content, i);
+        fill_frame(&clip->planes[i], content, i);
     }
     return GPUME_OK;
 }

@@ -63,7 +63,7 @@ static int read_all(
 }
 
 /* Adds a row, unless the input cannot have so many decoders. */
-static int measure(struct decoding_job *job, uint32_t decoders, bool *possible)
+static int measure_decoders(struct decoding_job *job, uint32_t decoders, bool *possible)
 {
     const struct gpume_bench_options *options = job->options;
     struct gpume_source_choice choice = options->source;
@@ -85,12 +85,12 @@ static int measure(struct decoding_job *job, uint32_t decoders, bool *possible)
     return status;
 }
 
-static enum gpume_exit measure_all(struct decoding_job *job)
+static enum gpume_exit measure_all_decoders(struct decoding_job *job)
 {
     bool possible = true;
     const uint32_t processors = gpume_host_processors(), most = processors > 2 ? processors : 2;
     for (uint32_t decoders = 1; decoders <= most && decoders <= 64 && possible; decoders *= 2) {
-        const int status = measure(job, decoders, &possible);
+        const int status = measure_decoders(job, decoders, &possible);
         if (status != GPUME_OK) {
             return gpume_source_exit(status);
         }
@@ -98,7 +98,7 @@ static enum gpume_exit measure_all(struct decoding_job *job)
     return GPUME_EXIT_DONE;
 }
 
-static enum gpume_exit print_json(const struct decoding_job *job)
+static enum gpume_exit print_decoding_json(const struct decoding_job *job)
 {
     struct gpume_json json;
     int status = gpume_json_start(&json, FORMAT, &gpume_console);
@@ -114,7 +114,7 @@ static enum gpume_exit print_json(const struct decoding_job *job)
     return status == GPUME_OK ? GPUME_EXIT_DONE : GPUME_EXIT_FAILED;
 }
 
-static enum gpume_exit print_csv(const struct decoding_job *job)
+static enum gpume_exit print_decoding_csv(const struct decoding_job *job)
 {
     struct gpume_out *out = NULL;
     int status = gpume_out_open(&out, "-", true, &gpume_console);
@@ -130,12 +130,13 @@ static enum gpume_exit print_csv(const struct decoding_job *job)
 enum gpume_exit gpume_bench_decoding(const struct gpume_bench_options *options)
 {
     struct decoding_job job = {.options = options};
-    const enum gpume_exit result = measure_all(&job);
+    const enum gpume_exit result = measure_all_decoders(&job);
     if (result != GPUME_EXIT_DONE) {
         return result;
     }
     if (options->common.form != GPUME_FORM_TABLE) {
-        return (options->common.form == GPUME_FORM_JSON ? print_json : print_csv)(&job);
+        return (options->common.form == GPUME_FORM_JSON ? print_decoding_json : print_decoding_csv)(
+            &job);
     }
     gpume_console_print_name(job.info.label, stdout);
     printf(": decoding alone, %s, %" PRIu32 "x%" PRIu32 ", %" PRIu32 " processors\n",

@@ -92,7 +92,7 @@ static struct gpume_option table[] = {
     GPUME_OPTIONS_MESSAGES("show no progress", "show this help"),
 };
 
-static void set_defaults(void *opaque)
+static void set_bench_defaults(void *opaque)
 {
     struct gpume_bench_options *options = opaque;
     gpume_params_default(&options->params);
@@ -136,7 +136,7 @@ static int check_decoding(struct gpume_bench_options *options, const struct gpum
     return GPUME_OK;
 }
 
-static int check(void *opaque, const struct gpume_line *line)
+static int check_bench(void *opaque, const struct gpume_line *line)
 {
     struct gpume_bench_options *options = opaque;
     const bool arrays = options->sort || options->reduce;
@@ -172,7 +172,7 @@ static int check(void *opaque, const struct gpume_line *line)
     return status ? status : apply_search(options);
 }
 
-static enum gpume_exit run(const void *opaque)
+static enum gpume_exit run_bench(const void *opaque)
 {
     const struct gpume_bench_options *options = opaque;
     return options->decoders                  ? gpume_bench_decoding(options)
@@ -191,7 +191,7 @@ const struct gpume_command gpume_bench_command = {
     GPUME_COMMAND_OPTIONS(table, struct gpume_bench_options),
     .operands_max = 2,
     .operands = "one video, or two still pictures",
-    .set_defaults = set_defaults,
-    .check = check,
-    .run = run,
+    .set_defaults = set_bench_defaults,
+    .check = check_bench,
+    .run = run_bench,
 };

@@ -237,7 +237,7 @@ static void put_work(struct gpume_json *json, const struct gpume_bench *bench)
     gpume_json_end(json);
 }
 
-static int write_json(const struct gpume_bench *bench)
+static int write_rows_json(const struct gpume_bench *bench)
 {
     struct gpume_json json;
     GPUME_CHECK(gpume_json_start(&json, FORMAT, &gpume_console));
@@ -263,7 +263,7 @@ static int write_json(const struct gpume_bench *bench)
     return gpume_json_finish(&json);
 }
 
-static int write_csv(const struct gpume_bench *bench)
+static int write_rows_csv(const struct gpume_bench *bench)
 {
     const struct gpume_params *params = &bench->params;
     char window[32], shapes[GPUME_SHAPES_TEXT_BYTES], search[GPUME_BENCH_TEXT_BYTES];
@@ -394,5 +394,5 @@ int gpume_bench_write(const struct gpume_bench *bench, enum gpume_form form)
         print_tables(bench);
         return GPUME_OK;
     }
-    return form == GPUME_FORM_JSON ? write_json(bench) : write_csv(bench);
+    return form == GPUME_FORM_JSON ? write_rows_json(bench) : write_rows_csv(bench);
 }

@@ -67,7 +67,7 @@ static void refill(struct gpume_sort_trial *trial)
     }
 }
 
-static int check(const struct gpume_sort_trial *trial, int status)
+static int check_sorted(const struct gpume_sort_trial *trial, int status)
 {
     if (status != GPUME_OK) {
         return gpume_refuse(
@@ -96,7 +96,7 @@ static int sort_on_host(void *opaque, double *us)
         gpume_sort_with_qsort(&trial->params, trial->work_keys, trial->count);
     }
     *us = (double)(gpume_clock_ns() - start) / 1e3;
-    return check(trial, status);
+    return check_sorted(trial, status);
 }
 
 int gpume_sort_trial_on_host(struct gpume_sort_trial *trial, double *us)
@@ -139,5 +139,5 @@ fail:
     for (int i = 0; i < 4; i++) {
         gpume_array_destroy(&trial->arrays[i]);
     }
-    return check(trial, status);
+    return check_sorted(trial, status);
 }

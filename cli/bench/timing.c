@@ -220,7 +220,7 @@ static uint32_t reach_of(const struct gpume_params *params)
     return reach;
 }
 
-static uint32_t blocks_of(const struct gpume_layer *layer)
+static uint32_t layer_blocks(const struct gpume_layer *layer)
 {
     return layer->blocks_x * layer->blocks_y;
 }
@@ -230,14 +230,14 @@ static void store_field(struct gpume_bench_answers *store, const struct gpume_fi
     size_t at = (size_t)(field->frame % store->fields) * store->blocks;
     for (uint32_t i = 0; i < field->layer_count; i++) {
         const struct gpume_layer *layer = field->layers[i];
-        const uint32_t blocks = blocks_of(layer);
+        const uint32_t blocks = layer_blocks(layer);
         memcpy(store->vectors + at, layer->vectors, blocks * sizeof(*store->vectors));
         memcpy(store->costs + at, layer->costs, blocks * sizeof(*store->costs));
         at += blocks;
     }
 }
 
-static int compare_field(const struct stream *stream, const struct gpume_field *field)
+static int compare_with_expected(const struct stream *stream, const struct gpume_field *field)
 {
     const struct gpume_bench_answers *expected = stream->expected;
     struct gpume_bench_answers part = *expected;
@@ -246,7 +246,7 @@ static int compare_field(const struct stream *stream, const struct gpume_field *
     part.costs += first;
     for (uint32_t i = 0; i < field->layer_count; i++) {
         const struct gpume_layer *layer = field->layers[i];
-        part.blocks = blocks_of(layer);
+        part.blocks = layer_blocks(layer);
         const uint32_t block = gpume_bench_difference(&part, 0, layer->vectors, layer->costs);
         if (block != UINT32_MAX) {
             return report_difference(stream, field, layer, &part, block);
@@ -257,7 +257,7 @@ static int compare_field(const struct stream *stream, const struct gpume_field *
     return GPUME_OK;
 }
 
-static int take_field(struct stream *stream, const struct gpume_field *field)
+static int take_bench_field(struct stream *stream, const struct gpume_field *field)
 {
     if (field->frame < reach_of(stream->params)) {
         return GPUME_OK; /* it lacks references that it has when the clip repeats */
@@ -265,7 +265,7 @@ static int take_field(struct stream *stream, const struct gpume_field *field)
     if (stream->store) {
         store_field(stream->store, field);
     }
-    return stream->expected ? compare_field(stream, field) : GPUME_OK;
+    return stream->expected ? compare_with_expected(stream, field) : GPUME_OK;
 }
 
 static int send_one(struct stream *stream)
@@ -293,7 +293,7 @@ static int advance(struct stream *stream, uint64_t fields)
         }
         if (status == GPUME_OK) {
             stream->received++;
-            status = take_field(stream, field);
+            status = take_bench_field(stream, field);
             gpume_field_release(&field);
         }
         if (status != GPUME_OK) {

@@ -9,12 +9,12 @@
 #include <stdio.h>
 
 /* Percentages are rounded down: 100 % means all. */
-static double percent(uint64_t part, uint64_t whole)
+static double percent_down(uint64_t part, uint64_t whole)
 {
     return floor((double)part / (double)whole * 10000) / 100;
 }
 
-static void print_names(const struct gpume_comparison *comparison)
+static void print_run_names(const struct gpume_comparison *comparison)
 {
     for (size_t i = 0; i < 2; i++) {
         printf("%c            ", "AB"[i]);
@@ -56,7 +56,7 @@ static void print_counts(const struct gpume_comparison *comparison)
             comparison->refs_differ == 1 ? "" : "s");
     }
     printf("vectors      %" PRIu64 " of %" PRIu64 " equal (%.2f %%)", blocks->vectors_equal, all,
-        percent(blocks->vectors_equal, all));
+        percent_down(blocks->vectors_equal, all));
     if (blocks->vectors_equal < all) {
         printf(", %.3f pixels apart on average, %.3f at most", blocks->distance_sum / (double)all,
             blocks->distance_max);
@@ -67,12 +67,12 @@ static void print_counts(const struct gpume_comparison *comparison)
                                                                                        : "neither");
     } else {
         printf("\ncosts        %" PRIu64 " of %" PRIu64 " equal (%.2f %%)", blocks->costs_equal,
-            all, percent(blocks->costs_equal, all));
+            all, percent_down(blocks->costs_equal, all));
         if (blocks->costs_equal < all) {
             printf(", at most %" PRIu64 " apart", blocks->cost_difference_max);
         }
         printf("\nboth         %" PRIu64 " of %" PRIu64 " equal (%.2f %%)\n", blocks->both_equal,
-            all, percent(blocks->both_equal, all));
+            all, percent_down(blocks->both_equal, all));
     }
     printf("frame pairs  %" PRIu64 " of %" PRIu64 " equal in all blocks\n",
         comparison->equal_fields, comparison->fields);
@@ -140,7 +140,7 @@ static struct statistics_row pair_row(const char *name, double a, double b, int 
     return row;
 }
 
-static double mean(double sum, uint64_t count)
+static double mean_of(double sum, uint64_t count)
 {
     return count > 0 ? sum / (double)count : (double)NAN;
 }
@@ -150,7 +150,7 @@ static double mean_psnr(const struct gpume_compared_statistics *statistics)
 {
     return statistics->psnr_finite == 0 && statistics->fields > 0
                ? (double)INFINITY
-               : mean(statistics->psnr_sum, statistics->psnr_finite);
+               : mean_of(statistics->psnr_sum, statistics->psnr_finite);
 }
 
 static void print_statistics(const struct gpume_comparison *comparison)
@@ -168,14 +168,14 @@ static void print_statistics(const struct gpume_comparison *comparison)
     }
     rows[count++] = pair_row("zero vectors", (double)blocks->zero[0], (double)blocks->zero[1], 0);
     if (a->fields > 0 || b->fields > 0) {
-        rows[count++] = pair_row("SAD per pair, before", mean(a->sad_before, a->fields),
-            mean(b->sad_before, b->fields), 1);
-        rows[count++] = pair_row(
-            "SAD per pair, after", mean(a->sad_after, a->fields), mean(b->sad_after, b->fields), 1);
-        rows[count++] = pair_row("SAD per pixel, before", mean(a->sad_before, a->pixels),
-            mean(b->sad_before, b->pixels), 3);
-        rows[count++] = pair_row("SAD per pixel, after", mean(a->sad_after, a->pixels),
-            mean(b->sad_after, b->pixels), 3);
+        rows[count++] = pair_row("SAD per pair, before", mean_of(a->sad_before, a->fields),
+            mean_of(b->sad_before, b->fields), 1);
+        rows[count++] = pair_row("SAD per pair, after", mean_of(a->sad_after, a->fields),
+            mean_of(b->sad_after, b->fields), 1);
+        rows[count++] = pair_row("SAD per pixel, before", mean_of(a->sad_before, a->pixels),
+            mean_of(b->sad_before, b->pixels), 3);
+        rows[count++] = pair_row("SAD per pixel, after", mean_of(a->sad_after, a->pixels),
+            mean_of(b->sad_after, b->pixels), 3);
         rows[count++] = pair_row("mean PSNR after, dB", mean_psnr(a), mean_psnr(b), 3);
     }
     printf("\n");
@@ -209,7 +209,7 @@ static void print_worst(const struct gpume_comparison *comparison)
         const uint64_t unequal = blocks->blocks - blocks->both_equal;
         rows[i] = (struct worst_row){.blocks = unequal,
             .cheaper = {blocks->cheaper[0], blocks->cheaper[1]},
-            .share = percent(unequal, blocks->blocks),
+            .share = percent_down(unequal, blocks->blocks),
             .pixels = blocks->distance_max};
         name_field(rows[i].name, field->frame, field->ref[0]);
     }
@@ -222,7 +222,7 @@ static void print_worst(const struct gpume_comparison *comparison)
 
 void gpume_compare_print_table(const struct gpume_comparison *comparison)
 {
-    print_names(comparison);
+    print_run_names(comparison);
     print_settings(comparison);
     print_counts(comparison);
     print_first(comparison);

@@ -85,7 +85,8 @@ static bool is_turned(const struct truth_job *job, const struct gpume_vectors_fi
            errors->distance_sum > errors->opposite_sum * 4 / 3;
 }
 
-static int measure(struct truth_job *job, const struct gpume_vectors_field *field, const char *name)
+static int measure_truth(
+    struct truth_job *job, const struct gpume_vectors_field *field, const char *name)
 {
     const char *const names[2] = {job->common->inputs[0], name};
     struct gpume_flow flow;
@@ -114,7 +115,7 @@ static int measure(struct truth_job *job, const struct gpume_vectors_field *fiel
     return status;
 }
 
-static int take_field(struct truth_job *job, const struct gpume_vectors_field *field)
+static int measure_field(struct truth_job *job, const struct gpume_vectors_field *field)
 {
     const bool has_ref = field->columns & GPUME_VECTORS_REF;
     if (job->kind == GPUME_PATTERN_PLAIN && job->fields > 0) {
@@ -133,17 +134,17 @@ static int take_field(struct truth_job *job, const struct gpume_vectors_field *f
     }
     const bool missing = job->kind != GPUME_PATTERN_PLAIN && !gpume_text_exists(name, false);
     job->missing += missing;
-    const int status = missing ? GPUME_OK : measure(job, field, name);
+    const int status = missing ? GPUME_OK : measure_truth(job, field, name);
     free(name);
     return status;
 }
 
-static int take_fields(struct truth_job *job)
+static int measure_fields(struct truth_job *job)
 {
     const struct gpume_vectors_field *field;
     int status = gpume_vectors_reader_next(job->reader, &field);
     while (status == GPUME_OK && field && !gpume_signals_caught()) {
-        status = take_field(job, field);
+        status = measure_field(job, field);
         status = status ? status : gpume_vectors_reader_next(job->reader, &field);
     }
     return status;
@@ -167,12 +168,12 @@ static enum gpume_exit refuse_empty(const struct truth_job *job)
     return GPUME_EXIT_INPUT;
 }
 
-static double percent(const struct truth_job *job, uint64_t pixels)
+static double percent_of_pixels(const struct truth_job *job, uint64_t pixels)
 {
     return (double)pixels / (double)job->errors.pixels * 100;
 }
 
-static void print_table(const struct truth_job *job)
+static void print_truth_table(const struct truth_job *job)
 {
     const struct gpume_flow_errors *errors = &job->errors;
     const double pixels = (double)errors->pixels;
@@ -195,14 +196,14 @@ static void print_table(const struct truth_job *job)
         errors->distance_max);
     for (uint32_t i = 0; i < GPUME_FLOW_LIMITS; i++) {
         printf("  above %u px     %6.2f %%\n", (unsigned)gpume_flow_limits[i],
-            percent(job, errors->above[i]));
+            percent_of_pixels(job, errors->above[i]));
     }
     printf("Fl outliers      %6.2f %%  (above 3 px and 5 %% of the true length)\n"
            "angular error    %.3f degrees on average\n",
-        percent(job, errors->outliers), errors->angle_sum / pixels);
+        percent_of_pixels(job, errors->outliers), errors->angle_sum / pixels);
 }
 
-static int write_json(const struct truth_job *job)
+static int write_truth_json(const struct truth_job *job)
 {
     const ROW row = errors_row(&job->errors);
     struct gpume_json json;
@@ -219,16 +220,16 @@ static int write_json(const struct truth_job *job)
     return gpume_json_finish(&json);
 }
 
-static enum gpume_exit print(struct truth_job *job)
+static enum gpume_exit print_truth(struct truth_job *job)
 {
     if (job->csv) {
         return gpume_out_finish(job->csv) ? GPUME_EXIT_FAILED : GPUME_EXIT_DONE;
     }
     if (job->common->form == GPUME_FORM_JSON) {
-        return write_json(job) ? GPUME_EXIT_FAILED : GPUME_EXIT_DONE;
+        return write_truth_json(job) ? GPUME_EXIT_FAILED : GPUME_EXIT_DONE;
     }
     if (job->common->verbosity >= 0) {
-        print_table(job);
+        print_truth_table(job);
     }
     return gpume_console_flush_output("the table") ? GPUME_EXIT_DONE : GPUME_EXIT_FAILED;
 }
@@ -243,20 +244,21 @@ static int open_csv(struct truth_job *job)
     return status;
 }
 
-static enum gpume_exit work(struct truth_job *job, const struct gpume_vectors_source *source)
+static enum gpume_exit read_and_print(
+    struct truth_job *job, const struct gpume_vectors_source *source)
 {
     int status = gpume_vectors_reader_open(&job->reader, source);
     if (status == GPUME_OK && job->common->form == GPUME_FORM_CSV) {
         status = open_csv(job);
     }
-    status = status ? status : take_fields(job);
+    status = status ? status : measure_fields(job);
     if (status != GPUME_OK) {
         return gpume_exit_of_reader(status);
     }
     if (gpume_signals_caught()) {
         return GPUME_EXIT_FAILED;
     }
-    return job->errors.pixels > 0 ? print(job) : refuse_empty(job);
+    return job->errors.pixels > 0 ? print_truth(job) : refuse_empty(job);
 }
 
 enum gpume_exit gpume_compare_truth(const struct gpume_common_options *common,
@@ -270,7 +272,7 @@ enum gpume_exit gpume_compare_truth(const struct gpume_common_options *common,
     }
     const struct gpume_vectors_source source = {
         .path = name, .block = block, .memory_max = memory_max, .log = gpume_console};
-    const enum gpume_exit result = work(&job, &source);
+    const enum gpume_exit result = read_and_print(&job, &source);
     gpume_vectors_reader_close(&job.reader);
     gpume_out_close(&job.csv);
     free(name);

@@ -116,7 +116,7 @@ static void put_point(struct gpume_out *out, const struct gpume_methods_page *pa
         left ? " text-anchor=\"end\"" : "", page->rows[i].method);
 }
 
-static void put_chart(struct gpume_out *out, const struct gpume_methods_page *page)
+static void put_methods_chart(struct gpume_out *out, const struct gpume_methods_page *page)
 {
     const struct scale scale = make_scale(page);
     if (isinf(scale.from)) {
@@ -199,7 +199,7 @@ static int open_overlay(const struct pair_pictures *pictures, uint32_t window,
     return gpume_overlay_create(overlay, &options);
 }
 
-static int open_pictures(struct pair_pictures *pictures, const struct gpume_worst *worst,
+static int open_pair_pictures(struct pair_pictures *pictures, const struct gpume_worst *worst,
     uint32_t window, const char *label)
 {
     const struct gpume_tally_pair *pair = &worst->pair;
@@ -226,7 +226,7 @@ static int open_pictures(struct pair_pictures *pictures, const struct gpume_wors
         pictures->rgb.height * pictures->scale, true, false, &gpume_console);
 }
 
-static void close_pictures(struct pair_pictures *pictures)
+static void close_pair_pictures(struct pair_pictures *pictures)
 {
     gpume_overlay_destroy(&pictures->motion);
     gpume_overlay_destroy(&pictures->heat);
@@ -268,14 +268,14 @@ static int put_picture(struct pair_pictures *pictures, struct gpume_overlay *ove
 }
 
 /* An element img of the vectors of a search. */
-static int put_vectors(struct pair_pictures *pictures, size_t search, struct gpume_out *out)
+static int put_vector_picture(struct pair_pictures *pictures, size_t search, struct gpume_out *out)
 {
     return put_picture(pictures, pictures->motion, search, "vectors", out);
 }
 
 /* And of what its blocks cost: those of the exact search, number 0, in all, those of others beyond
  * it. */
-static int put_loss(struct pair_pictures *pictures, size_t search, struct gpume_out *out)
+static int put_loss_picture(struct pair_pictures *pictures, size_t search, struct gpume_out *out)
 {
     const struct gpume_tally_pair pair = gpume_worst_pair(pictures->worst, search);
     gpume_tally_costs(&pair, pictures->costs);
@@ -309,12 +309,12 @@ static int put_caption(struct gpume_out *out, const struct gpume_methods_page *p
     return GPUME_OK;
 }
 
-static int put_search(struct gpume_out *out, const struct gpume_methods_page *page,
+static int put_method(struct gpume_out *out, const struct gpume_methods_page *page,
     struct pair_pictures *pictures, size_t search)
 {
     GPUME_CHECK(put_caption(out, page, search));
-    GPUME_CHECK(put_vectors(pictures, search, out));
-    GPUME_CHECK(put_loss(pictures, search, out));
+    GPUME_CHECK(put_vector_picture(pictures, search, out));
+    GPUME_CHECK(put_loss_picture(pictures, search, out));
     gpume_html_put(out, "</div>\n");
     return GPUME_OK;
 }
@@ -339,12 +339,12 @@ static void put_introduction(struct gpume_out *out, const struct gpume_worst *wo
 static int put_pictures(struct gpume_out *out, const struct gpume_methods_page *page)
 {
     struct pair_pictures pictures;
-    int status = open_pictures(&pictures, page->worst, page->window, page->label);
+    int status = open_pair_pictures(&pictures, page->worst, page->window, page->label);
     put_introduction(out, page->worst, pictures.coloured);
     for (size_t i = 0; i < page->count && status == GPUME_OK; i++) {
-        status = put_search(out, page, &pictures, i);
+        status = put_method(out, page, &pictures, i);
     }
-    close_pictures(&pictures);
+    close_pair_pictures(&pictures);
     return status;
 }
 
@@ -354,7 +354,7 @@ struct writing {
     int *status;
 };
 
-static void put_mark(struct gpume_out *out, const char *mark, const void *opaque)
+static void put_methods_mark(struct gpume_out *out, const char *mark, const void *opaque)
 {
     const struct writing *writing = opaque;
     const struct gpume_methods_page *page = writing->page;
@@ -374,7 +374,7 @@ static void put_mark(struct gpume_out *out, const char *mark, const void *opaque
             gpume_table_html(page->table, &page->rows[i], i == 0 ? "exact" : NULL, out);
         }
         gpume_table_html_end(out);
-        put_chart(out, page);
+        put_methods_chart(out, page);
         *writing->status = put_pictures(out, page);
     }
 }
@@ -384,7 +384,7 @@ int gpume_methods_page_write(struct gpume_out *out, const struct gpume_methods_p
     int status = GPUME_OK;
     const struct writing writing = {page, &status};
     const struct gpume_report_shell shell = {
-        .assets = &gpume_report_assets_methods, .put = put_mark, .opaque = &writing};
+        .assets = &gpume_report_assets_methods, .put = put_methods_mark, .opaque = &writing};
     gpume_report_shell_write(&shell, out);
     return status;
 }

@@ -24,7 +24,7 @@ struct cost {
     uint64_t sad, sse;
 };
 
-static struct cost measure(
+static struct cost measure_block(
     const struct gpume_tally_pair *pair, uint32_t x, uint32_t y, struct gpume_vector vector)
 {
     struct cost cost = {0, 0};
@@ -53,7 +53,7 @@ void gpume_tally_costs(const struct gpume_tally_pair *pair, uint32_t *costs)
     const uint32_t blocks_y = pair->target->height / pair->block;
     for (uint32_t i = 0; i < blocks_x * blocks_y; i++) {
         const uint32_t x = i % blocks_x * pair->block, y = i / blocks_x * pair->block;
-        costs[i] = (uint32_t)measure(pair, x, y, pair->vectors[i]).sad;
+        costs[i] = (uint32_t)measure_block(pair, x, y, pair->vectors[i]).sad;
     }
 }
 
@@ -65,7 +65,7 @@ static int16_t middle(int16_t a, int16_t b, int16_t c)
 
 /* The median of left, above and above-right; above-left where that lies outside; (0,0) for a
  * missing one. */
-static struct gpume_vector predict(
+static struct gpume_vector predict_vector(
     const struct gpume_vector *vectors, uint32_t blocks_x, uint32_t x, uint32_t y)
 {
     const struct gpume_vector none = {0, 0}, *at = vectors + (size_t)y * blocks_x + x;
@@ -86,14 +86,14 @@ void gpume_tally_add(struct gpume_tally *tally, const struct gpume_tally_pair *p
     for (uint32_t i = 0; i < blocks_x * blocks_y; i++) {
         const uint32_t x = i % blocks_x, y = i / blocks_x;
         const struct gpume_vector vector = pair->vectors[i], exact = pair->exact[i];
-        const struct gpume_vector predictor = predict(pair->vectors, blocks_x, x, y);
-        const struct cost cost = measure(pair, x * pair->block, y * pair->block, vector);
+        const struct gpume_vector predictor = predict_vector(pair->vectors, blocks_x, x, y);
+        const struct cost cost = measure_block(pair, x * pair->block, y * pair->block, vector);
         const bool equal = vector.dx == exact.dx && vector.dy == exact.dy;
         tally->sad += cost.sad;
         tally->sse += cost.sse;
         tally->equal += equal;
         tally->as_good +=
-            equal || cost.sad == measure(pair, x * pair->block, y * pair->block, exact).sad;
+            equal || cost.sad == measure_block(pair, x * pair->block, y * pair->block, exact).sad;
         tally->differences[0][vector.dx - predictor.dx + (int32_t)tally->difference_max]++;
         tally->differences[1][vector.dy - predictor.dy + (int32_t)tally->difference_max]++;
     }
@@ -172,7 +172,7 @@ bool gpume_worst_is_worse(const struct gpume_worst *worst, uint64_t loss)
     return !worst->found || loss > worst->loss;
 }
 
-static void copy(const struct gpume_plane *to, const struct gpume_plane *from)
+static void copy_frame(const struct gpume_plane *to, const struct gpume_plane *from)
 {
     for (uint32_t y = 0; y < to->height; y++) {
         memcpy((uint8_t *)to->data + (ptrdiff_t)y * to->stride,
@@ -183,8 +183,8 @@ static void copy(const struct gpume_plane *to, const struct gpume_plane *from)
 void gpume_worst_take(struct gpume_worst *worst, const struct gpume_tally_pair *pair,
     uint64_t target, uint64_t reference, uint64_t loss)
 {
-    copy(&worst->planes[0], pair->target);
-    copy(&worst->planes[1], pair->reference);
+    copy_frame(&worst->planes[0], pair->target);
+    copy_frame(&worst->planes[1], pair->reference);
     worst->found = true;
     worst->target = target;
     worst->reference = reference;

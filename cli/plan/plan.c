@@ -47,7 +47,7 @@ static uint64_t start_of(const struct plan_job *job, size_t i)
     return i > 0 ? job->starts[i] : 0;
 }
 
-static void print_lines(const struct plan_job *job)
+static void print_ranges(const struct plan_job *job)
 {
     for (size_t i = 0; i < job->count; i++) {
         printf("--start %" PRIu64, start_of(job, i));
@@ -58,7 +58,7 @@ static void print_lines(const struct plan_job *job)
     }
 }
 
-static enum gpume_exit print_json(const struct plan_job *job)
+static enum gpume_exit print_ranges_json(const struct plan_job *job)
 {
     struct gpume_json json;
     int status = gpume_json_start(&json, 1, &gpume_console);
@@ -104,7 +104,7 @@ static void count_fields(struct gpume_keyframes *keyframes)
     }
 }
 
-static enum gpume_exit cut(struct plan_job *job)
+static enum gpume_exit cut_into_ranges(struct plan_job *job)
 {
     const struct plan_options *options = job->options;
     const char *name = options->common.inputs[0];
@@ -128,7 +128,7 @@ static enum gpume_exit cut(struct plan_job *job)
     return GPUME_EXIT_DONE;
 }
 
-static enum gpume_exit work(struct plan_job *job)
+static enum gpume_exit find_and_print(struct plan_job *job)
 {
     const struct plan_options *options = job->options;
     const struct gpume_params params = {0};
@@ -140,19 +140,19 @@ static enum gpume_exit work(struct plan_job *job)
     if (options->fields != GPUME_FIELDS_NONE) {
         count_fields(&job->keyframes);
     }
-    result = result ? result : cut(job);
+    result = result ? result : cut_into_ranges(job);
     if (result == GPUME_EXIT_DONE && options->format == JSON) {
-        result = print_json(job);
+        result = print_ranges_json(job);
     } else if (result == GPUME_EXIT_DONE) {
-        print_lines(job);
+        print_ranges(job);
     }
     return result;
 }
 
-static enum gpume_exit run(const void *options)
+static enum gpume_exit run_plan(const void *options)
 {
     struct plan_job job = {.options = options};
-    const enum gpume_exit result = work(&job);
+    const enum gpume_exit result = find_and_print(&job);
     free(job.keyframes.at);
     free(job.starts);
     return result;
@@ -184,13 +184,13 @@ static struct gpume_option table[] = {
     GPUME_OPTIONS_LAST("show this help"),
 };
 
-static void set_defaults(void *opaque)
+static void set_plan_defaults(void *opaque)
 {
     struct plan_options *options = opaque;
     options->source.stream = -1;
 }
 
-static int check(void *opaque, const struct gpume_line *line)
+static int check_plan(void *opaque, const struct gpume_line *line)
 {
     struct plan_options *options = opaque;
     (void)line;
@@ -210,7 +210,7 @@ const struct gpume_command gpume_plan_command = {
              "--frames of one run; 'gpume merge' joins what the runs write.",
     GPUME_COMMAND_OPTIONS(table, struct plan_options),
     GPUME_COMMAND_ONE_VIDEO,
-    .set_defaults = set_defaults,
-    .check = check,
-    .run = run,
+    .set_defaults = set_plan_defaults,
+    .check = check_plan,
+    .run = run_plan,
 };

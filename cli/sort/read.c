@@ -51,7 +51,7 @@ struct integer_reader {
     int64_t values[BUFFER_BYTES / 2 + 1];
 };
 
-static enum gpume_exit reserve(
+static enum gpume_exit reserve_words(
     const struct integer_reader *reader, struct list *list, uint64_t more)
 {
     const uint64_t needed = list->count + more;
@@ -103,7 +103,7 @@ static ssize_t read_some(int fd, void *to, size_t bytes)
 }
 
 /* Gives negative words a list of their own and moves those read so far to it. */
-static enum gpume_exit split(struct integer_reader *reader, bool negatives_so_far)
+static enum gpume_exit split_negatives(struct integer_reader *reader, bool negatives_so_far)
 {
     struct list *all = &reader->words;
     reader->split = true;
@@ -112,7 +112,8 @@ static enum gpume_exit split(struct integer_reader *reader, bool negatives_so_fa
     }
     const uint64_t count = all->count;
     all->count = 0; /* they only change lists */
-    const enum gpume_exit result = reserve(reader, &reader->negatives, reader->negative_count);
+    const enum gpume_exit result =
+        reserve_words(reader, &reader->negatives, reader->negative_count);
     for (uint64_t i = 0; result == GPUME_EXIT_DONE && i < count; i++) {
         struct list *to = all->words[i] >> 31 ? &reader->negatives : all;
         to->words[to->count++] = all->words[i];
@@ -120,7 +121,7 @@ static enum gpume_exit split(struct integer_reader *reader, bool negatives_so_fa
     return result;
 }
 
-static enum gpume_exit collect(struct integer_reader *reader, size_t count)
+static enum gpume_exit collect_values(struct integer_reader *reader, size_t count)
 {
     const int64_t *values = reader->values;
     const bool negatives_so_far = reader->negative;
@@ -135,11 +136,11 @@ static enum gpume_exit collect(struct integer_reader *reader, size_t count)
     reader->large = reader->large || (tops >> 31 & 1) != 0;
     enum gpume_exit result = GPUME_EXIT_DONE;
     if (reader->negative && reader->large && !reader->split) {
-        result = split(reader, negatives_so_far);
+        result = split_negatives(reader, negatives_so_far);
     }
     const uint64_t kept_apart = reader->split ? negative_count : 0;
-    result = result ? result : reserve(reader, &reader->words, count - kept_apart);
-    result = result ? result : reserve(reader, &reader->negatives, kept_apart);
+    result = result ? result : reserve_words(reader, &reader->words, count - kept_apart);
+    result = result ? result : reserve_words(reader, &reader->negatives, kept_apart);
     if (result != GPUME_EXIT_DONE) {
         return result;
     }
@@ -212,7 +213,7 @@ static enum gpume_exit refuse_word(const struct integer_reader *reader, const un
 }
 
 /* The buffer holds the start of one long word: removes all but one of its leading zeros. */
-static enum gpume_exit shorten(struct integer_reader *reader)
+static enum gpume_exit shorten_word(struct integer_reader *reader)
 {
     size_t first = reader->text[0] == '-' || reader->text[0] == '+', after = first;
     while (after < reader->kept && reader->text[after] == '0') {
@@ -230,7 +231,7 @@ static enum gpume_exit shorten(struct integer_reader *reader)
 }
 
 /* Parses the complete words in the buffer and removes them from it. */
-static enum gpume_exit take_text(struct integer_reader *reader)
+static enum gpume_exit take_words(struct integer_reader *reader)
 {
     const unsigned char *bad;
     size_t whole = reader->kept;
@@ -241,12 +242,13 @@ static enum gpume_exit take_text(struct integer_reader *reader)
     if (bad) {
         return refuse_word(reader, bad);
     }
-    const enum gpume_exit result = collect(reader, count);
+    const enum gpume_exit result = collect_values(reader, count);
     reader->shortened = reader->shortened && whole == 0;
     reader->line += count_lines(reader->text, whole);
     reader->kept -= whole;
     memmove(reader->text, reader->text + whole, reader->kept);
-    return result == GPUME_EXIT_DONE && reader->kept > WORD_BYTES_MAX ? shorten(reader) : result;
+    return result == GPUME_EXIT_DONE && reader->kept > WORD_BYTES_MAX ? shorten_word(reader)
+                                                                      : result;
 }
 
 static enum gpume_exit read_text(struct integer_reader *reader)
@@ -264,7 +266,7 @@ static enum gpume_exit read_text(struct integer_reader *reader)
             ended = true;
             reader->text[reader->kept++] = ' ';
         }
-        result = take_text(reader);
+        result = take_words(reader);
     }
     return result;
 }
@@ -286,7 +288,8 @@ static enum gpume_exit expect_binary(struct integer_reader *reader)
         return GPUME_EXIT_DONE;
     }
     const uint64_t bytes = (uint64_t)(info.st_size - at);
-    return bytes % 4 ? refuse_size(reader, bytes) : reserve(reader, &reader->words, bytes / 4);
+    return bytes % 4 ? refuse_size(reader, bytes)
+                     : reserve_words(reader, &reader->words, bytes / 4);
 }
 
 static enum gpume_exit read_binary(struct integer_reader *reader, bool is_signed)
@@ -309,7 +312,7 @@ static enum gpume_exit read_binary(struct integer_reader *reader, bool is_signed
             break;
         }
         if (full) {
-            result = reserve(reader, list, 1);
+            result = reserve_words(reader, list, 1);
             if (result == GPUME_EXIT_DONE) {
                 memcpy((unsigned char *)list->words + bytes, &byte, 1);
             }
@@ -327,7 +330,7 @@ static enum gpume_exit read_binary(struct integer_reader *reader, bool is_signed
     return result;
 }
 
-static enum gpume_exit open_input(struct integer_reader *reader, const char *path)
+static enum gpume_exit open_integers(struct integer_reader *reader, const char *path)
 {
     struct stat info;
     const bool standard = !path || strcmp(path, "-") == 0;
@@ -346,7 +349,7 @@ static enum gpume_exit open_input(struct integer_reader *reader, const char *pat
 }
 
 /* Joins the lists, with the negative words before or behind the others. */
-static enum gpume_exit join(struct integer_reader *reader, bool behind)
+static enum gpume_exit join_negatives(struct integer_reader *reader, bool behind)
 {
     struct list *list = &reader->words, *apart = &reader->negatives;
     if (!reader->split) {
@@ -354,7 +357,7 @@ static enum gpume_exit join(struct integer_reader *reader, bool behind)
     }
     const uint64_t moved = apart->count, others = list->count;
     apart->count = 0; /* they only change lists */
-    const enum gpume_exit result = reserve(reader, list, moved);
+    const enum gpume_exit result = reserve_words(reader, list, moved);
     if (result == GPUME_EXIT_DONE) {
         if (!behind) {
             memmove(list->words + moved, list->words, others * sizeof *list->words);
@@ -378,12 +381,12 @@ enum gpume_exit gpume_sort_input_read(
     reader->count_max = memory_max > 0 && memory_max / SORT_BYTES < GPUME_SORT_COUNT_MAX
                             ? memory_max / SORT_BYTES
                             : GPUME_SORT_COUNT_MAX;
-    enum gpume_exit result = open_input(reader, options->common.inputs[0]);
+    enum gpume_exit result = open_integers(reader, options->common.inputs[0]);
     if (result == GPUME_EXIT_DONE) {
         result = options->binary ? read_binary(reader, options->binary == GPUME_SORT_I32)
                                  : read_text(reader);
     }
-    result = result ? result : join(reader, options->descending);
+    result = result ? result : join_negatives(reader, options->descending);
     *input = (struct gpume_sort_input){
         .words = reader->words.words,
         .count = reader->words.count,

@@ -23,7 +23,8 @@ struct method {
     double us;           /* median */
 };
 
-static void print_line(FILE *stream, uint64_t count, const struct method *method, double qsort_us)
+static void print_method_line(
+    FILE *stream, uint64_t count, const struct method *method, double qsort_us)
 {
     if (method->us > 0) {
         fprintf(stream, "%-25s  %12.3f ms  %10.2f M keys/s  %8.2f x qsort\n", method->name,
@@ -61,7 +62,7 @@ static const char *missing_gpu(gpume_compute *compute, enum gpume_backend asked)
                : "not measured: no usable GPU; --backend vulkan accepts software drivers";
 }
 
-static int measure_all(struct gpume_sort_trial *trial, gpume_compute *gpu, gpume_compute *cpu,
+static int measure_methods(struct gpume_sort_trial *trial, gpume_compute *gpu, gpume_compute *cpu,
     const char *missing, FILE *stream)
 {
     enum { QSORT = 3, COUNT = 5 };
@@ -86,7 +87,7 @@ static int measure_all(struct gpume_sort_trial *trial, gpume_compute *gpu, gpume
         status = methods[i].missing ? GPUME_OK : methods[i].measure(trial, &methods[i].us);
     }
     for (size_t i = 0; i < COUNT && status == GPUME_OK; i++) {
-        print_line(stream, trial->count, &methods[i], methods[QSORT].us);
+        print_method_line(stream, trial->count, &methods[i], methods[QSORT].us);
     }
     return status;
 }
@@ -110,7 +111,7 @@ enum gpume_exit gpume_sort_time(
     enum gpume_exit result = GPUME_EXIT_FAILED;
     if (trial.work_keys && gpume_compute_open(&cpu, &params) == GPUME_OK) {
         const char *missing = missing_gpu(work->compute, asked);
-        result = gpume_exit_of_engine(measure_all(&trial, work->compute, cpu, missing, stream));
+        result = gpume_exit_of_engine(measure_methods(&trial, work->compute, cpu, missing, stream));
     } else {
         gpume_console_error("--time: out of memory; leave it out or sort fewer integers");
     }

@@ -62,7 +62,7 @@ int gpume_stream_refuse_whole(struct gpume_stream *stream, const char *what)
     return gpume_log_fail(&stream->log, GPUME_INVALID, "%s: %s", stream->name, what);
 }
 
-static int complain(struct gpume_stream *stream, const char *what)
+static int fail_stream(struct gpume_stream *stream, const char *what)
 {
     return gpume_log_fail(&stream->log, GPUME_IO, "%s: %s: %s; %s", stream->name, what,
         strerror(errno), gpume_remedy(errno, "check its name and its permissions"));
@@ -76,7 +76,7 @@ static int read_some(struct gpume_stream *stream, unsigned char *to, size_t room
         bytes = read(stream->fd, to, room);
     } while (bytes < 0 && errno == EINTR);
     *got = bytes < 0 ? 0 : (size_t)bytes;
-    return bytes < 0 ? complain(stream, "cannot be read") : GPUME_OK;
+    return bytes < 0 ? fail_stream(stream, "cannot be read") : GPUME_OK;
 }
 
 static int refuse_layer(struct gpume_stream *stream, int status)
@@ -128,7 +128,7 @@ fail:
 }
 
 /* Moves the unread bytes to the front and reads more. */
-static int fill(struct gpume_stream *stream)
+static int fill_stream(struct gpume_stream *stream)
 {
     size_t got = 0;
     memmove(stream->buffer, stream->buffer + stream->begin, stream->end - stream->begin);
@@ -160,7 +160,7 @@ int gpume_stream_add(struct gpume_stream *stream, struct gpume_stream_layer laye
     return GPUME_OK;
 }
 
-static void take(struct gpume_stream *stream, size_t bytes)
+static void consume(struct gpume_stream *stream, size_t bytes)
 {
     stream->begin += bytes;
     stream->position += bytes;
@@ -172,7 +172,7 @@ int gpume_stream_peek(
     int status = GPUME_OK;
     assert(wanted <= GPUME_STREAM_PEEK_BYTES);
     while (stream->end - stream->begin < wanted && !stream->ended) {
-        GPUME_TRY(fill(stream));
+        GPUME_TRY(fill_stream(stream));
     }
     *data = stream->buffer + stream->begin;
     *got = stream->end - stream->begin < wanted ? stream->end - stream->begin : wanted;
@@ -198,13 +198,13 @@ int gpume_stream_read(struct gpume_stream *stream, void *to, size_t bytes)
         const size_t part = held < bytes ? held : bytes;
         if (part > 0) {
             memcpy(at, stream->buffer + stream->begin, part);
-            take(stream, part);
+            consume(stream, part);
             at += part;
             bytes -= part;
         } else if (stream->ended) {
             return gpume_stream_refuse(stream, "ends here; the file is incomplete");
         } else {
-            GPUME_TRY(fill(stream));
+            GPUME_TRY(fill_stream(stream));
         }
     }
 fail:
@@ -217,13 +217,13 @@ int gpume_stream_skip(struct gpume_stream *stream, uint64_t bytes)
     while (bytes > 0) {
         const size_t held = stream->end - stream->begin;
         const size_t part = held < bytes ? held : (size_t)bytes;
-        take(stream, part);
+        consume(stream, part);
         bytes -= part;
         if (bytes > 0 && stream->ended) {
             return gpume_stream_refuse(stream, "ends here; the file is incomplete");
         }
         if (bytes > 0) {
-            GPUME_TRY(fill(stream));
+            GPUME_TRY(fill_stream(stream));
         }
     }
 fail:
@@ -243,7 +243,7 @@ int gpume_stream_line(struct gpume_stream *stream, char **line)
         if (stop || stream->ended || held > GPUME_STREAM_LINE_BYTES) {
             break;
         }
-        GPUME_TRY(fill(stream));
+        GPUME_TRY(fill_stream(stream));
     }
     if (!stop && stream->begin == stream->end) {
         return GPUME_EOF;
@@ -255,7 +255,7 @@ int gpume_stream_line(struct gpume_stream *stream, char **line)
     if (!stop) {
         return gpume_stream_refuse(stream, "does not end; the file is incomplete");
     }
-    take(stream, (size_t)(stop + 1 - *line));
+    consume(stream, (size_t)(stop + 1 - *line));
     stop -= stop > *line && stop[-1] == '\r';
     *stop = '\0';
     if (strlen(*line) != (size_t)(stop - *line)) {
@@ -285,7 +285,7 @@ int gpume_stream_open(struct gpume_stream **stream, const char *path, const stru
     self->raw = NULL;
     self->fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     if (self->fd < 0) {
-        status = complain(self, "cannot be opened");
+        status = fail_stream(self, "cannot be opened");
     } else if (fstat(self->fd, &info) == 0 && S_ISDIR(info.st_mode)) {
         (void)gpume_text_refuse_folder(path, NULL, NULL, log);
         status = GPUME_IO;

@@ -48,7 +48,7 @@ static void add_samples(struct content *content, int fd, uint64_t size)
     free(sample);
 }
 
-static void add_file(struct content *content, const char *path, bool sampled)
+static void add_file_content(struct content *content, const char *path, bool sampled)
 {
     struct stat info;
     const int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -67,7 +67,7 @@ static void add_file(struct content *content, const char *path, bool sampled)
     }
 }
 
-static void add_series(struct content *content, const char *pattern)
+static void add_series_content(struct content *content, const char *pattern)
 {
     struct gpume_pattern_numbers *numbers = NULL;
     size_t count = 0;
@@ -77,14 +77,14 @@ static void add_series(struct content *content, const char *pattern)
         char *name = gpume_pattern_name(pattern, numbers[i].first);
         content->failed = !name;
         if (name) {
-            add_file(content, name, i % step == 0);
+            add_file_content(content, name, i % step == 0);
         }
         free(name);
     }
     free(numbers);
 }
 
-static void put(const struct content *content, char text[GPUME_CONTENT_BYTES])
+static void put_content(const struct content *content, char text[GPUME_CONTENT_BYTES])
 {
     text[0] = '\0';
     if (!content->failed) {
@@ -98,16 +98,16 @@ void gpume_content_of_input(const char *path, char text[GPUME_CONTENT_BYTES])
     struct content content = {.sum = GPUME_CHECKSUM_BEGIN};
     const char *name = gpume_path_of_input(path);
     if (access(name, F_OK) != 0 && gpume_pattern_kind(name) == GPUME_PATTERN_NUMBERED) {
-        add_series(&content, name);
+        add_series_content(&content, name);
     } else {
-        add_file(&content, name, true);
+        add_file_content(&content, name, true);
     }
-    put(&content, text);
+    put_content(&content, text);
 }
 
 void gpume_content_of_bytes(const void *data, size_t bytes, char text[GPUME_CONTENT_BYTES])
 {
     const struct content content = {
         .bytes = bytes, .sum = gpume_checksum(GPUME_CHECKSUM_BEGIN, data, bytes)};
-    put(&content, text);
+    put_content(&content, text);
 }

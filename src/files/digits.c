@@ -5,7 +5,7 @@
 
 struct gpume_digits_piece gpume_digits[2][10000];
 
-static void fill(void)
+static void fill_digits(void)
 {
     for (unsigned i = 0; i < 10000; i++) {
         const char text[4] = {(char)('0' + i / 1000), (char)('0' + i / 100 % 10),
@@ -21,5 +21,5 @@ static void fill(void)
 void gpume_digits_init(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    (void)pthread_once(&once, fill);
+    (void)pthread_once(&once, fill_digits);
 }

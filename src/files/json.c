@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void put(struct gpume_json *json, const char *text)
+static void put_text(struct gpume_json *json, const char *text)
 {
     if (json->text) {
         gpume_bytes_put(json->text, text, strlen(text));
@@ -49,7 +49,7 @@ static size_t utf8_length(const unsigned char *text)
 static void put_string(struct gpume_json *json, const char *string)
 {
     const unsigned char *at = (const unsigned char *)string;
-    put(json, "\"");
+    put_text(json, "\"");
     while (*at) {
         char text[8] = {0};
         const size_t length = utf8_length(at);
@@ -62,17 +62,17 @@ static void put_string(struct gpume_json *json, const char *string)
         } else {
             memcpy(text, at, length);
         }
-        put(json, text);
+        put_text(json, text);
         at += length ? length : 1;
     }
-    put(json, "\"");
+    put_text(json, "\"");
 }
 
 static void put_line_start(struct gpume_json *json)
 {
-    put(json, "\n");
+    put_text(json, "\n");
     for (unsigned i = 0; i < json->depth; i++) {
-        put(json, "  ");
+        put_text(json, "  ");
     }
 }
 
@@ -80,48 +80,48 @@ static void put_line_start(struct gpume_json *json)
 static void put_key(struct gpume_json *json, const char *key)
 {
     if (json->filled) {
-        put(json, ",");
+        put_text(json, ",");
     }
     if (json->flat) {
-        put(json, json->filled ? " " : "");
+        put_text(json, json->filled ? " " : "");
     } else if (json->depth > 0) {
         put_line_start(json);
     }
     if (key) {
         put_string(json, key);
-        put(json, ": ");
+        put_text(json, ": ");
     }
     json->filled = true;
 }
 
-static void begin(struct gpume_json *json, const char *key, const char *bracket)
+static void begin_nested(struct gpume_json *json, const char *key, const char *bracket)
 {
     put_key(json, key);
-    put(json, bracket);
+    put_text(json, bracket);
     json->depth++;
     json->filled = false;
 }
 
-static void end(struct gpume_json *json, const char *bracket)
+static void end_nested(struct gpume_json *json, const char *bracket)
 {
     json->depth--;
     if (!json->flat) {
         put_line_start(json);
     }
     json->flat = false;
-    put(json, bracket);
-    put(json, json->depth == 0 ? "\n" : "");
+    put_text(json, bracket);
+    put_text(json, json->depth == 0 ? "\n" : "");
     json->filled = true;
 }
 
 void gpume_json_begin(struct gpume_json *json, const char *key)
 {
-    begin(json, key, "{");
+    begin_nested(json, key, "{");
 }
 
 void gpume_json_end(struct gpume_json *json)
 {
-    end(json, "}");
+    end_nested(json, "}");
 }
 
 void gpume_json_begin_line(struct gpume_json *json)
@@ -132,12 +132,12 @@ void gpume_json_begin_line(struct gpume_json *json)
 
 void gpume_json_begin_list(struct gpume_json *json, const char *key)
 {
-    begin(json, key, "[");
+    begin_nested(json, key, "[");
 }
 
 void gpume_json_end_list(struct gpume_json *json)
 {
-    end(json, "]");
+    end_nested(json, "]");
 }
 
 void gpume_json_text(struct gpume_json *json, const char *key, const char *value)
@@ -146,14 +146,14 @@ void gpume_json_text(struct gpume_json *json, const char *key, const char *value
     if (value) {
         put_string(json, value);
     } else {
-        put(json, "null");
+        put_text(json, "null");
     }
 }
 
 void gpume_json_digits(struct gpume_json *json, const char *key, const char *digits)
 {
     put_key(json, key);
-    put(json, digits);
+    put_text(json, digits);
 }
 
 void gpume_json_count(struct gpume_json *json, const char *key, uint64_t value)

@@ -61,7 +61,8 @@ void gpume_report_encoder_close(struct gpume_report_encoder **encoder)
 
 static struct gpume_report_size size_of(const struct gpume_params *params, size_t kind)
 {
-    return gpume_report_size_of(params->width, params->height, side_limits[kind], lossless_limits[kind]);
+    return gpume_report_size_of(
+        params->width, params->height, side_limits[kind], lossless_limits[kind]);
 }
 
 static int open_stills(struct gpume_report_encoder *encoder)

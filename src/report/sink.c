@@ -392,7 +392,7 @@ static void report_close(struct gpume_sink *sink)
     gpume_bytes_finish(&self->fields);
 }
 
-static int refuse_memory(const struct report *self)
+static int refuse_report_memory(const struct report *self)
 {
     return gpume_log_nomem(&self->sink.run->log, self->sink.path);
 }
@@ -404,7 +404,7 @@ static int open_report(struct report *self, bool with_crops)
     gpume_report_cuts_init(&self->cuts, &run->params);
     gpume_report_gallery_init(&self->gallery, run, with_crops);
     if (gpume_report_histogram_init(&self->histogram, &run->params) != GPUME_OK) {
-        GPUME_TRY(refuse_memory(self));
+        GPUME_TRY(refuse_report_memory(self));
     }
     GPUME_TRY(gpume_out_open_in(&self->sink.out, run->set, self->sink.path, &run->log));
 fail:
@@ -462,7 +462,7 @@ static int html_field(struct gpume_sink *sink, const struct gpume_field *field)
     gpume_report_measure(&statistics, &self->cuts, &self->histogram, field);
     pack_statistics(&self->fields, &statistics, field, &self->time_us);
     if (self->fields.failed || gpume_report_gallery_add(&self->gallery, field) != GPUME_OK) {
-        return refuse_memory(self);
+        return refuse_report_memory(self);
     }
     if (sink->run->take_colour) { /* drop the colours of earlier frames */
         GPUME_TRY(sink->run->take_colour(sink->run->colours, field->frame, NULL));
@@ -499,7 +499,7 @@ static int json_field(struct gpume_sink *sink, const struct gpume_field *field)
     const uint64_t count = statistics.blocks;
     const double blocks = statistics.units * (double)count;
     if (gpume_report_gallery_add(&self->gallery, field) != GPUME_OK) {
-        return refuse_memory(self);
+        return refuse_report_memory(self);
     }
     gpume_text_time(time, sizeof(time), field->time_us);
     psnr_text(before, sizeof(before), self, sums->sse_before);
