@@ -17,12 +17,10 @@
 #include "report/report.h"
 #include "report/shell.h"
 #include "report/statistics.h"
-#include "sinks/frame_row.h"
 #include "sinks/summary.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -447,11 +445,21 @@ fail:
     return status;
 }
 
+/* CSV has the window's border, too. */
+static struct gpume_table csv_table(const struct gpume_sink *sink)
+{
+    const unsigned border = sink->run->params.confidence ? GPUME_FRAME_BORDER : 0;
+    return gpume_frame_table(GPUME_FRAME_REPORT | border);
+}
+
 static int csv_open(struct gpume_sink *sink)
 {
-    int status = open_report((struct report *)sink, false);
-    status = status ? status : gpume_out_text(sink->out, gpume_frame_columns(&sink->run->params));
-    return status ? status : gpume_out_text(sink->out, "," GPUME_REPORT_COLUMNS "\n");
+    const struct gpume_table table = csv_table(sink);
+    const int status = open_report((struct report *)sink, false);
+    if (status == GPUME_OK) {
+        gpume_table_csv_head(&table, sink->out);
+    }
+    return status;
 }
 
 static int html_field(struct gpume_sink *sink, const struct gpume_field *field)
@@ -479,60 +487,31 @@ fail:
     return status;
 }
 
-/* JSON has no infinity. */
-static void psnr_text(char *text, size_t bytes, const struct report *self, uint64_t sse)
-{
-    const uint64_t pixels = (uint64_t)self->sink.run->params.width * self->sink.run->params.height;
-    snprintf(text, bytes, "null");
-    if (sse > 0) {
-        gpume_text_psnr(text, bytes, gpume_psnr(self->sink.run->params.bits, pixels, sse));
-    }
-}
-
 static int json_field(struct gpume_sink *sink, const struct gpume_field *field)
 {
     struct report *self = (struct report *)sink;
-    const struct gpume_sums *sums = &field->sums;
+    const struct gpume_table table = gpume_frame_table(GPUME_FRAME_REPORT);
+    struct gpume_frame_row row = gpume_frame_row_make(&sink->run->params, field);
     struct gpume_report_statistics statistics;
-    char row[1024], time[32], before[32], after[32];
     gpume_report_measure(&statistics, &self->cuts, &self->histogram, field);
-    const uint64_t count = statistics.blocks;
-    const double blocks = statistics.units * (double)count;
     if (gpume_report_gallery_add(&self->gallery, field) != GPUME_OK) {
         return refuse_report_memory(self);
     }
-    gpume_text_time(time, sizeof(time), field->time_us);
-    psnr_text(before, sizeof(before), self, sums->sse_before);
-    psnr_text(after, sizeof(after), self, sums->sse_after);
-    snprintf(row, sizeof(row),
-        "{\"frame\": %" PRIu64 ", \"ref\": %" PRIu64 ", \"time\": %s, \"blocks\": %" PRIu64
-        ", \"zero\": %" PRIu64 ", \"sad_before\": %" PRIu64 ", \"sad_after\": %" PRIu64
-        ", \"sse_before\": %" PRIu64 ", \"sse_after\": %" PRIu64
-        ", \"psnr_before\": %s, \"psnr_after\": %s, "
-        "\"dx_mean\": %.3f, \"dy_mean\": %.3f, \"length_mean\": %" PRIu64 ".%03" PRIu64
-        ", \"length_max\": %.3f, \"cost_max\": %" PRIu32 ", \"cut\": %s}",
-        field->frame, field->ref, time, count, sums->zero, sums->sad_before, sums->sad_after,
-        sums->sse_before, sums->sse_after, before, after, (double)statistics.dx_sum / blocks,
-        (double)statistics.dy_sum / blocks, statistics.length_mean_milli / 1000,
-        statistics.length_mean_milli % 1000,
-        sqrt((double)statistics.length_max_squared) / statistics.units, statistics.cost_max,
-        statistics.cut ? "true" : "false");
-    gpume_json_digits(&self->json, NULL, row);
+    gpume_report_statistics_put(&row, &statistics);
+    gpume_table_json_line(&table, &row, &self->json);
     return gpume_out_text(sink->out, ""); /* has it failed? */
 }
 
 static int csv_field(struct gpume_sink *sink, const struct gpume_field *field)
 {
     struct report *self = (struct report *)sink;
+    const struct gpume_table table = csv_table(sink);
+    struct gpume_frame_row row = gpume_frame_row_make(&sink->run->params, field);
     struct gpume_report_statistics statistics;
-    char row[GPUME_FRAME_ROW_BYTES], more[GPUME_REPORT_ROW_BYTES];
     gpume_report_measure(&statistics, &self->cuts, NULL, field);
-    gpume_frame_row(row, &sink->run->params, field);
-    gpume_report_statistics_row(more, &statistics);
-    (void)gpume_out_text(sink->out, row);
-    (void)gpume_out_text(sink->out, ",");
-    (void)gpume_out_text(sink->out, more);
-    return gpume_out_text(sink->out, "\n");
+    gpume_report_statistics_put(&row, &statistics);
+    gpume_table_csv(&table, &row, 1, sink->out);
+    return gpume_out_text(sink->out, ""); /* has it failed? */
 }
 
 static void warn_of_room(const struct report *self)

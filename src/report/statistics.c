@@ -135,13 +135,14 @@ void gpume_report_measure(struct gpume_report_statistics *statistics,
     statistics->length_mean_milli = (uint64_t)llround(1000 * length_sum / units / (double)blocks);
 }
 
-void gpume_report_statistics_row(
-    char row[GPUME_REPORT_ROW_BYTES], const struct gpume_report_statistics *statistics)
+void gpume_report_statistics_put(
+    struct gpume_frame_row *row, const struct gpume_report_statistics *statistics)
 {
     const double units = statistics->units, blocks = units * (double)statistics->blocks;
-    snprintf(row, GPUME_REPORT_ROW_BYTES, "%.3f,%.3f,%" PRIu64 ".%03" PRIu64 ",%.3f,%" PRIu32 ",%d",
-        (double)statistics->dx_sum / blocks, (double)statistics->dy_sum / blocks,
-        statistics->length_mean_milli / 1000, statistics->length_mean_milli % 1000,
-        sqrt((double)statistics->length_max_squared) / units, statistics->cost_max,
-        statistics->cut);
+    row->dx_mean = (double)statistics->dx_sum / blocks;
+    row->dy_mean = (double)statistics->dy_sum / blocks;
+    row->length_mean = (double)statistics->length_mean_milli / 1000;
+    row->length_max = sqrt((double)statistics->length_max_squared) / units;
+    row->cost_max = statistics->cost_max;
+    row->cut = statistics->cut;
 }

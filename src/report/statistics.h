@@ -7,6 +7,7 @@
 #define GPUME_REPORT_STATISTICS_H
 
 #include "files/json.h"
+#include "sinks/frame_row.h"
 #include "sinks/sink.h"
 
 #include <stdbool.h>
@@ -67,11 +68,8 @@ void gpume_report_measure(struct gpume_report_statistics *statistics,
     struct gpume_report_cuts *cuts, struct gpume_report_histogram *histogram,
     const struct gpume_field *field);
 
-#define GPUME_REPORT_ROW_BYTES 160
-
-/* A row of CSV with the columns GPUME_REPORT_COLUMNS. */
-#define GPUME_REPORT_COLUMNS "dx_mean,dy_mean,length_mean,length_max,cost_max,cut"
-void gpume_report_statistics_row(
-    char row[GPUME_REPORT_ROW_BYTES], const struct gpume_report_statistics *statistics);
+/* What they are in a row of the report. */
+void gpume_report_statistics_put(
+    struct gpume_frame_row *row, const struct gpume_report_statistics *statistics);
 
 #endif

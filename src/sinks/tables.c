@@ -17,8 +17,55 @@
 
 /* --- frames.csv */
 
-#define COLUMNS                                                                                    \
-    "frame,ref,time,blocks,zero,sad_before,sad_after,sse_before,sse_after,psnr_before,psnr_after"
+#define ROW struct gpume_frame_row
+static const struct gpume_column columns[] = {
+    {GPUME_COLUMN("frame", ROW, frame)},
+    {GPUME_COLUMN("ref", ROW, ref)},
+    {GPUME_COLUMN("time", ROW, time)},
+    {GPUME_COLUMN("blocks", ROW, blocks)},
+    {GPUME_COLUMN("zero", ROW, zero)},
+    {GPUME_COLUMN("sad_before", ROW, sad_before)},
+    {GPUME_COLUMN("sad_after", ROW, sad_after)},
+    {GPUME_COLUMN("sse_before", ROW, sse_before)},
+    {GPUME_COLUMN("sse_after", ROW, sse_after)},
+    {GPUME_COLUMN("psnr_before", ROW, psnr_before), .decimals = 3},
+    {GPUME_COLUMN("psnr_after", ROW, psnr_after), .decimals = 3},
+    {GPUME_COLUMN("border", ROW, border), .only = GPUME_FRAME_BORDER},
+    {GPUME_COLUMN("border_share", ROW, border_share), .decimals = 6, .only = GPUME_FRAME_BORDER},
+    {GPUME_COLUMN("dx_mean", ROW, dx_mean), .decimals = 3, .only = GPUME_FRAME_REPORT},
+    {GPUME_COLUMN("dy_mean", ROW, dy_mean), .decimals = 3, .only = GPUME_FRAME_REPORT},
+    {GPUME_COLUMN("length_mean", ROW, length_mean), .decimals = 3, .only = GPUME_FRAME_REPORT},
+    {GPUME_COLUMN("length_max", ROW, length_max), .decimals = 3, .only = GPUME_FRAME_REPORT},
+    {GPUME_COLUMN("cost_max", ROW, cost_max), .only = GPUME_FRAME_REPORT},
+    {GPUME_COLUMN("cut", ROW, cut), .only = GPUME_FRAME_REPORT},
+};
+
+struct gpume_table gpume_frame_table(unsigned kind)
+{
+    return (struct gpume_table){GPUME_TABLE(columns, ROW), .kind = kind};
+}
+
+ROW gpume_frame_row_make(const struct gpume_params *params, const struct gpume_field *field)
+{
+    const uint64_t pixels = (uint64_t)params->width * params->height;
+    const struct gpume_sums *sums = &field->sums;
+    ROW row = {.frame = field->frame,
+        .ref = field->ref,
+        .time = field->time_us,
+        .blocks = gpume_shown_count(field),
+        .zero = sums->zero,
+        .sad_before = sums->sad_before,
+        .sad_after = sums->sad_after,
+        .sse_before = sums->sse_before,
+        .sse_after = sums->sse_after,
+        .psnr_before = gpume_psnr(params->bits, pixels, sums->sse_before),
+        .psnr_after = gpume_psnr(params->bits, pixels, sums->sse_after)};
+    if (params->confidence) {
+        row.border = gpume_border_count(field, params);
+        row.border_share = (double)row.border / (double)row.blocks;
+    }
+    return row;
+}
 
 static int frames_check(
     const char *path, const struct gpume_sink_shape *shape, const struct gpume_log *log)
@@ -27,51 +74,27 @@ static int frames_check(
     return gpume_text_check(path, "frames", ".csv", log);
 }
 
+static struct gpume_table table_of(const struct gpume_sink *sink)
+{
+    return gpume_frame_table(sink->run->params.confidence ? GPUME_FRAME_BORDER : 0);
+}
+
 static int frames_open(struct gpume_sink *sink)
 {
-    int status;
-    GPUME_TRY(gpume_out_open_in(&sink->out, sink->run->set, sink->path, &sink->run->log));
-    if (!gpume_out_is_continued(sink->out)) {
-        GPUME_TRY(gpume_out_text(sink->out, gpume_frame_columns(&sink->run->params)));
-        GPUME_TRY(gpume_out_text(sink->out, "\n"));
+    const struct gpume_table table = table_of(sink);
+    const int status = gpume_out_open_in(&sink->out, sink->run->set, sink->path, &sink->run->log);
+    if (status == GPUME_OK && !gpume_out_is_continued(sink->out)) {
+        gpume_table_csv_head(&table, sink->out);
     }
-fail:
     return status;
-}
-
-const char *gpume_frame_columns(const struct gpume_params *params)
-{
-    return params->confidence ? COLUMNS ",border,border_share" : COLUMNS;
-}
-
-void gpume_frame_row(char row[GPUME_FRAME_ROW_BYTES], const struct gpume_params *params,
-    const struct gpume_field *field)
-{
-    const uint64_t pixels = (uint64_t)params->width * params->height;
-    const struct gpume_sums *sums = &field->sums;
-    const uint64_t blocks = gpume_shown_count(field);
-    char time[32], before[32], after[32];
-    gpume_text_time(time, sizeof(time), field->time_us);
-    gpume_text_psnr(before, sizeof(before), gpume_psnr(params->bits, pixels, sums->sse_before));
-    gpume_text_psnr(after, sizeof(after), gpume_psnr(params->bits, pixels, sums->sse_after));
-    const int length = snprintf(row, GPUME_FRAME_ROW_BYTES,
-        "%" PRIu64 ",%" PRIu64 ",%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
-        ",%" PRIu64 ",%s,%s",
-        field->frame, field->ref, time, blocks, sums->zero, sums->sad_before, sums->sad_after,
-        sums->sse_before, sums->sse_after, before, after);
-    if (params->confidence) {
-        const uint64_t border = gpume_border_count(field, params);
-        snprintf(row + length, GPUME_FRAME_ROW_BYTES - (size_t)length, ",%" PRIu64 ",%.6f", border,
-            (double)border / (double)blocks);
-    }
 }
 
 static int frames_field(struct gpume_sink *sink, const struct gpume_field *field)
 {
-    char row[GPUME_FRAME_ROW_BYTES];
-    gpume_frame_row(row, &sink->run->params, field);
-    (void)gpume_out_text(sink->out, row);
-    return gpume_out_text(sink->out, "\n");
+    const struct gpume_table table = table_of(sink);
+    const ROW row = gpume_frame_row_make(&sink->run->params, field);
+    gpume_table_csv(&table, &row, 1, sink->out);
+    return gpume_out_text(sink->out, ""); /* has it failed? */
 }
 
 const struct gpume_sink_ops gpume_sink_frames_csv = {
