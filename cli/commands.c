@@ -8,25 +8,31 @@
 
 #include <string.h>
 
-const struct gpume_command *const gpume_commands[] = {
-    &gpume_estimate_command,
-    &gpume_sort_command,
-    &gpume_bench_command,
-    &gpume_compare_command,
-    &gpume_convert_command,
-    &gpume_firstpass_command,
-    &gpume_scenes_command,
-    &gpume_complexity_command,
-    &gpume_methods_command,
-    &gpume_qpmap_command,
-    &gpume_plan_command,
-    &gpume_merge_command,
-    &gpume_luma_command,
-    &gpume_vectors_command,
-    &gpume_devices_command,
-    &gpume_help_command,
-    NULL,
-};
+/* A row each, in the order of lists; the first needs no name on the command line. */
+#define COMMANDS(X)                                                                                \
+    X(estimate)                                                                                    \
+    X(sort)                                                                                        \
+    X(bench)                                                                                       \
+    X(compare)                                                                                     \
+    X(convert)                                                                                     \
+    X(firstpass)                                                                                   \
+    X(scenes)                                                                                      \
+    X(complexity)                                                                                  \
+    X(methods)                                                                                     \
+    X(qpmap)                                                                                       \
+    X(plan)                                                                                        \
+    X(merge)                                                                                       \
+    X(luma)                                                                                        \
+    X(vectors)                                                                                     \
+    X(devices)                                                                                     \
+    X(help)
+
+#define DECLARE(name) extern const struct gpume_command gpume_##name##_command;
+#define LIST(name) &gpume_##name##_command,
+
+COMMANDS(DECLARE)
+
+const struct gpume_command *const gpume_commands[] = {COMMANDS(LIST) NULL};
 
 const struct gpume_command *gpume_command_named(const char *name)
 {

@@ -10,7 +10,8 @@ done
 expect 2 --completion
 expect 2 --completion csh
 says "bash"
-commands="sort bench compare convert firstpass scenes complexity methods qpmap plan merge luma vectors devices help"
+commands=$("$gpume" --help all | sed -n 's/^-- gpume \([a-z]*\): .*/\1/p' | tr '\n' ' ')
+commands=${commands% }
 "$gpume" --help all | sed -n 's/^ \{2,6\}\(-[a-zA-Z], \)*\(--[a-z-]*\).*/\2/p' | sort -u >listed
 [ -s listed ] || fail "no options in --help all"
 touch 'a file.mp4' sorted.txt

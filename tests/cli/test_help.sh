@@ -28,7 +28,9 @@ sed -n 's/^  *\(-[a-zA-Z], \)*\(--[a-z-]*\).*/\2/p' short >options
 while IFS= read -r option; do
     grep -q "[ ]$option\( \|\$\)" all || fail "--help all lacks $option"
 done <options
-for command in sort bench compare convert firstpass scenes complexity methods qpmap plan merge luma vectors devices help; do
+commands=$(sed -n 's/^-- gpume \([a-z]*\): .*/\1/p' all)
+[ "$(echo "$commands" | wc -l)" -ge 15 ] || fail "--help all does not list the commands"
+for command in $commands; do
     expect 0 $command --help
     grep -q "^Usage: gpume $command" "$scratch/out" || fail "$command --help has no usage line"
     cp "$scratch/out" one

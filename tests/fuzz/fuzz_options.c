@@ -90,7 +90,7 @@ static void check_line(const struct gpume_line *line, const uint8_t *kernel, siz
     for (uint32_t i = 0; i < common->input_count; i++) {
         show(common->inputs[i]);
     }
-    if (line->command == &gpume_estimate_command) {
+    if (line->command == gpume_commands[0]) {
         check_estimate((struct gpume_estimate_options *)line->options, kernel, bytes);
     }
 }

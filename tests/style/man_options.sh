@@ -40,7 +40,8 @@ check_options() {
         fail "gpume $* (<) and $page (>) differ: $(grep '^[<>]' "$scratch/diff")"
 }
 check_options "$man/gpume.1" --help all
-for command in bench compare complexity convert firstpass luma merge methods plan qpmap scenes sort vectors; do
+# devices and help are described in gpume.1.
+for command in $("$gpume" --help all | sed -n 's/^-- gpume \([a-z]*\): .*/\1/p' | grep -v -x -e devices -e help); do
     check_options "$man/gpume-$command.1" "$command" --help
 done
 
