@@ -87,7 +87,7 @@ static bool lock(void)
 
 /* Writes to standard error what its reader takes. A pipe that poll() calls writable has room for
  * PIPE_BUF bytes, so no write to it waits; one to a terminal may. */
-static void put(const char *text)
+static void put_text(const char *text)
 {
     size_t left = strlen(text);
     while (left > 0) {
@@ -113,7 +113,7 @@ static void erase_status(void)
     if (console.status_width > 0) {
         char blank[LINE_BYTES];
         snprintf(blank, sizeof(blank), "\r%*s\r", console.status_width, "");
-        put(blank);
+        put_text(blank);
         console.status_width = 0;
     }
 }
@@ -143,7 +143,7 @@ const char *gpume_console_plain(FILE *stream)
 }
 
 /* Call with the mutex locked. colour: for the program's name. */
-static void print_line(const char *colour, const char *kind, const char *line)
+static void print_message(const char *colour, const char *kind, const char *line)
 {
     char clean[LINE_BYTES], text[LINE_BYTES + 64];
     snprintf(clean, sizeof(clean), "%s", line);
@@ -152,7 +152,7 @@ static void print_line(const char *colour, const char *kind, const char *line)
     const bool coloured = colour[0] && takes_colour(stderr);
     snprintf(text, sizeof(text), "%sgpume:%s %s%s\n", coloured ? colour : "",
         coloured ? "\033[0m" : "", kind, clean);
-    put(text);
+    put_text(text);
 }
 
 void gpume_console_log(void *opaque, enum gpume_log_level level, const char *line)
@@ -166,12 +166,12 @@ void gpume_console_log(void *opaque, enum gpume_log_level level, const char *lin
             console.of_library = opaque != NULL;
             snprintf(console.error, sizeof(console.error), "%s", line);
         } else if (console.verbosity > 0) {
-            print_line("", "then: ", line);
+            print_message("", "then: ", line);
         }
     } else if (level == GPUME_LOG_WARNING) {
-        print_line(YELLOW, "warning: ", line);
+        print_message(YELLOW, "warning: ", line);
     } else if (console.verbosity > 0) {
-        print_line("", "", line);
+        print_message("", "", line);
     }
     pthread_mutex_unlock(&console.mutex);
 }
@@ -222,12 +222,12 @@ void gpume_console_status(const char *text, bool rewrite)
         const int width = length < most ? length : most;
         char line[LINE_BYTES];
         snprintf(line, sizeof(line), "\r%-*.*s", padded, width, text);
-        put(line);
+        put_text(line);
         console.status_width = width;
     } else {
         char line[LINE_BYTES];
         snprintf(line, sizeof(line), "%s\n", text);
-        put(line);
+        put_text(line);
     }
     pthread_mutex_unlock(&console.mutex);
 }
@@ -238,7 +238,7 @@ void gpume_console_forget_error(void)
         return;
     }
     if (console.has_error && console.of_library && console.verbosity > 0) {
-        print_line("", "", console.error);
+        print_message("", "", console.error);
     }
     console.has_error = console.has_error && !console.of_library;
     pthread_mutex_unlock(&console.mutex);
@@ -251,7 +251,7 @@ void gpume_console_flush_error(void)
     }
     erase_status();
     if (console.has_error) {
-        print_line(RED, "", console.error);
+        print_message(RED, "", console.error);
         console.has_error = false;
     }
     pthread_mutex_unlock(&console.mutex);

@@ -54,7 +54,7 @@ bool gpume_job_can_continue(const struct gpume_job_output *output)
            (output->ops && output->ops->can_continue && output->ops->can_continue(output->path));
 }
 
-static int check_output(const struct gpume_cli_job *job, struct gpume_job_output *output)
+static int check_job_output(const struct gpume_cli_job *job, struct gpume_job_output *output)
 {
     const char *path = output->path;
     output->exists = gpume_text_exists(path, gpume_job_is_series(output));
@@ -102,7 +102,7 @@ enum gpume_exit gpume_job_check(struct gpume_cli_job *job)
 {
     for (size_t i = 0; i < job->output_count; i++) {
         job->to_stdout = job->to_stdout || gpume_name_is_stdout(job->outputs[i].path);
-        if (check_output(job, &job->outputs[i]) != GPUME_OK) {
+        if (check_job_output(job, &job->outputs[i]) != GPUME_OK) {
             return GPUME_EXIT_USAGE;
         }
     }
@@ -201,7 +201,7 @@ struct gpume_job_ahead {
     int status; /* GPUME_OK: the thread has not failed and not reached the end of the input */
 };
 
-static void *read_frames(void *opaque)
+static void *read_frames_ahead(void *opaque)
 {
     struct gpume_job_ahead *ahead = opaque;
     pthread_mutex_lock(&ahead->mutex);
@@ -239,7 +239,7 @@ static enum gpume_exit start_reading(struct gpume_cli_job *job)
     ahead->end = job->frames_max > 0 ? job->frames_max : UINT64_MAX;
     pthread_mutex_init(&ahead->mutex, NULL);
     pthread_cond_init(&ahead->changed, NULL);
-    ahead->running = pthread_create(&ahead->thread, NULL, read_frames, ahead) == 0;
+    ahead->running = pthread_create(&ahead->thread, NULL, read_frames_ahead, ahead) == 0;
     if (!ahead->running) {
         (void)gpume_log_no_thread(&gpume_console);
     }
@@ -441,7 +441,7 @@ static enum gpume_exit begin(
 }
 
 /* Steps 4 to 6. */
-static enum gpume_exit go_through(
+static enum gpume_exit do_work(
     struct gpume_cli_job *job, const struct gpume_job_work *work, void *client)
 {
     enum gpume_exit result = GPUME_EXIT_DONE;
@@ -463,7 +463,7 @@ static enum gpume_exit go_through(
 }
 
 /* The summary, and the names of what was written. */
-static enum gpume_exit conclude(
+static enum gpume_exit conclude_job(
     struct gpume_cli_job *job, const struct gpume_job_work *work, void *client)
 {
     const int verbosity = job->common->verbosity;
@@ -491,7 +491,7 @@ enum gpume_exit gpume_job_run(
     if (begun && !job->unguarded) {
         gpume_signals_attach(job->ctx, job->source);
     }
-    result = begun ? go_through(job, work, client) : result;
+    result = begun ? do_work(job, work, client) : result;
     gpume_signals_detach(); /* also after a failure, whose line may have to wait for its reader */
     /* Closing may report messages of the validation layer. */
     if (gpume_close(&job->ctx) != GPUME_OK && result == GPUME_EXIT_DONE) {
@@ -501,7 +501,7 @@ enum gpume_exit gpume_job_run(
         return begun && work->abandon ? work->abandon(client, result) : result;
     }
     result = work->complete ? work->complete(client) : gpume_job_complete(job);
-    return result ? result : conclude(job, work, client);
+    return result ? result : conclude_job(job, work, client);
 }
 
 void gpume_job_close(struct gpume_cli_job *job)

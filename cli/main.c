@@ -51,7 +51,7 @@ static enum gpume_exit run_command(const struct gpume_line *line)
     return result;
 }
 
-static enum gpume_exit run(struct gpume_line *line, int argc, char **argv)
+static enum gpume_exit run_line(struct gpume_line *line, int argc, char **argv)
 {
     if (gpume_api_version() != GPUME_API_VERSION) {
         return gpume_refuse(GPUME_EXIT_FAILED,
@@ -73,7 +73,7 @@ int main(int argc, char **argv)
 {
     struct gpume_line line = {0};
     gpume_console_init();
-    const enum gpume_exit result = run(&line, argc, argv);
+    const enum gpume_exit result = run_line(&line, argc, argv);
     if (result != GPUME_EXIT_DONE) {
         gpume_console_flush_error();
     }

@@ -35,14 +35,14 @@ static struct {
     void *leave_opaque;
 } signals = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
-static void set(bool *flag)
+static void raise_flag(bool *flag)
 {
     pthread_mutex_lock(&signals.mutex);
     *flag = true;
     pthread_mutex_unlock(&signals.mutex);
 }
 
-static bool get(const bool *flag)
+static bool get_flag(const bool *flag)
 {
     pthread_mutex_lock(&signals.mutex);
     const bool value = *flag;
@@ -51,7 +51,7 @@ static bool get(const bool *flag)
 }
 
 /* The program ends with the mutex locked, so no other thread uses what is removed here. */
-static void leave(void)
+static void call_leave(void)
 {
     if (signals.leave) {
         signals.leave(signals.leave_opaque);
@@ -80,7 +80,7 @@ static void cancel_run(void)
         gpume_console_error(signals.begun ? "interrupted; the output is not complete"
                                           : "interrupted before any output was begun");
         gpume_console_flush_error();
-        leave();
+        call_leave();
         _exit(GPUME_EXIT_FAILED);
     }
     pthread_mutex_unlock(&signals.mutex);
@@ -96,7 +96,7 @@ static void end_program(void)
 static void end_late(void)
 {
     pthread_mutex_lock(&signals.mutex);
-    leave();
+    call_leave();
     end_program();
 }
 
@@ -128,13 +128,13 @@ static void release_signals(void)
 
 static void set_overdue(void)
 {
-    set(&signals.overdue);
+    raise_flag(&signals.overdue);
 }
 
 /* To who sits at a terminal, and would wait in silence. */
 static void say_waiting(void)
 {
-    if (isatty(STDERR_FILENO) && !get(&signals.stopping)) {
+    if (isatty(STDERR_FILENO) && !get_flag(&signals.stopping)) {
         gpume_console_warning("interrupted, and waiting for the frame pair in progress, 10 s at "
                               "most; a second interrupt ends the run at once");
     }
@@ -208,7 +208,7 @@ static void expire(void)
             gpume_source_cancel(signals.source);
         }
     } else if (!signals.detached) {
-        leave();
+        call_leave();
         end_program();
     }
     pthread_mutex_unlock(&signals.mutex);
@@ -261,7 +261,7 @@ static int wait_for_signal(uint64_t left_ns)
 static void *watch(void *unused)
 {
     (void)unused;
-    while (!get(&signals.stopping)) {
+    while (!get_flag(&signals.stopping)) {
         struct event *next = &events[0];
         for (size_t i = 1; i < EVENTS; i++) {
             next = events[i].at < next->at ? &events[i] : next;
@@ -280,7 +280,7 @@ static void *watch(void *unused)
     return NULL;
 }
 
-static void take(int number)
+static void take_unless_ignored(int number)
 {
     struct sigaction action;
     if (sigaction(number, NULL, &action) == 0 && action.sa_handler != SIG_IGN) {
@@ -296,9 +296,9 @@ bool gpume_signals_start(bool catches, double limit)
         sigemptyset(&ignore.sa_mask);
         sigaction(SIGPIPE, &ignore, NULL);
         sigaction(SIGXFSZ, &ignore, NULL); /* exceeding a file size limit then is a failed write */
-        take(SIGINT);
-        take(SIGTERM);
-        take(SIGHUP);
+        take_unless_ignored(SIGINT);
+        take_unless_ignored(SIGTERM);
+        take_unless_ignored(SIGHUP);
     } else if (limit == 0) {
         return true;
     }
@@ -342,7 +342,7 @@ void gpume_signals_keep(void)
 
 void gpume_signals_end(void)
 {
-    set(&signals.begun);
+    raise_flag(&signals.begun);
 }
 
 void gpume_signals_detach(void)
@@ -364,12 +364,12 @@ void gpume_signals_say_interrupted(void)
 
 bool gpume_signals_caught(void)
 {
-    return get(&signals.caught);
+    return get_flag(&signals.caught);
 }
 
 bool gpume_signals_overdue(void)
 {
-    return get(&signals.overdue);
+    return get_flag(&signals.overdue);
 }
 
 void gpume_signals_end_with_reader(void)
@@ -377,13 +377,13 @@ void gpume_signals_end_with_reader(void)
     struct sigaction usual = {.sa_handler = SIG_DFL};
     sigemptyset(&usual.sa_mask);
     sigaction(SIGPIPE, &usual, NULL);
-    set(&signals.begun);
+    raise_flag(&signals.begun);
 }
 
 void gpume_signals_stop(void)
 {
     if (signals.started) {
-        set(&signals.stopping);
+        raise_flag(&signals.stopping);
         pthread_kill(signals.thread, STOP_SIGNAL);
         pthread_join(signals.thread, NULL);
         signals.started = false;

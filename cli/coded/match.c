@@ -8,7 +8,7 @@
 #define PATCH (GPUME_MATCH_SIDE + BEFORE + AFTER)
 
 /* The samples around a match: those of the block begin at (BEFORE, BEFORE). */
-struct patch {
+struct match_patch {
     int32_t at[PATCH][PATCH];
     int32_t across[PATCH][PATCH]; /* filtered in x, not rounded */
     int32_t peak;
@@ -32,7 +32,7 @@ static void take_row(
     }
 }
 
-static void fetch(struct patch *patch, const struct gpume_plane *plane, int64_t x, int64_t y,
+static void fetch(struct match_patch *patch, const struct gpume_plane *plane, int64_t x, int64_t y,
     uint32_t w, uint32_t h)
 {
     patch->peak = (1 << plane->bits) - 1;
@@ -41,7 +41,7 @@ static void fetch(struct patch *patch, const struct gpume_plane *plane, int64_t 
     }
 }
 
-static int32_t clip(const struct patch *patch, int32_t value)
+static int32_t clip(const struct match_patch *patch, int32_t value)
 {
     return value < 0 ? 0 : value > patch->peak ? patch->peak : value;
 }
@@ -52,7 +52,7 @@ static int32_t taps(int32_t a, int32_t b, int32_t c, int32_t d, int32_t e, int32
     return a - 5 * b + 20 * c + 20 * d - 5 * e + f;
 }
 
-static void filter_across(struct patch *patch, uint32_t w, uint32_t h)
+static void filter_across(struct match_patch *patch, uint32_t w, uint32_t h)
 {
     for (uint32_t j = 0; j < h + BEFORE + AFTER; j++) {
         for (uint32_t i = BEFORE; i < w + BEFORE + 1; i++) {
@@ -64,18 +64,18 @@ static void filter_across(struct patch *patch, uint32_t w, uint32_t h)
 
 /* The samples that the standard calls b, h and j, to the right of, below, and in the middle of
  * the pixel (i,j). */
-static int32_t half_right(const struct patch *patch, uint32_t i, uint32_t j)
+static int32_t half_right(const struct match_patch *patch, uint32_t i, uint32_t j)
 {
     return clip(patch, (patch->across[j][i] + 16) >> 5);
 }
 
-static int32_t half_below(const struct patch *patch, uint32_t i, uint32_t j)
+static int32_t half_below(const struct match_patch *patch, uint32_t i, uint32_t j)
 {
     const int32_t(*p)[PATCH] = &patch->at[j];
     return clip(patch, (taps(p[-2][i], p[-1][i], p[0][i], p[1][i], p[2][i], p[3][i]) + 16) >> 5);
 }
 
-static int32_t half_middle(const struct patch *patch, uint32_t i, uint32_t j)
+static int32_t half_middle(const struct match_patch *patch, uint32_t i, uint32_t j)
 {
     const int32_t(*p)[PATCH] = &patch->across[j];
     return clip(patch, (taps(p[-2][i], p[-1][i], p[0][i], p[1][i], p[2][i], p[3][i]) + 512) >> 10);
@@ -88,7 +88,7 @@ static int32_t mean(int32_t a, int32_t b)
 
 /* (fx,fy): quarters from the pixel (i,j) to the sample. */
 static int32_t sample_h264(
-    const struct patch *patch, uint32_t i, uint32_t j, uint32_t fx, uint32_t fy)
+    const struct match_patch *patch, uint32_t i, uint32_t j, uint32_t fx, uint32_t fy)
 {
     const uint32_t right = i + (fx == 3), below = j + (fy == 3);
     if (fx == 0 && fy == 0) {
@@ -111,7 +111,7 @@ static int32_t sample_h264(
 }
 
 static int32_t sample_bilinear(
-    const struct patch *patch, uint32_t i, uint32_t j, int32_t fx, int32_t fy)
+    const struct match_patch *patch, uint32_t i, uint32_t j, int32_t fx, int32_t fy)
 {
     const int32_t above = (4 - fx) * patch->at[j][i] + fx * patch->at[j][i + 1];
     const int32_t below = (4 - fx) * patch->at[j + 1][i] + fx * patch->at[j + 1][i + 1];
@@ -122,7 +122,7 @@ void gpume_match_predict(const struct gpume_plane *reference, const struct gpume
     int32_t dx, int32_t dy, enum gpume_interpolation interpolation,
     struct gpume_match_samples *samples)
 {
-    struct patch patch;
+    struct match_patch patch;
     const uint32_t fx = (uint32_t)dx & 3, fy = (uint32_t)dy & 3;
     const bool bilinear = interpolation == GPUME_INTERPOLATION_BILINEAR;
     fetch(&patch, reference, (int64_t)block->x + (dx - (int32_t)fx) / 4,

@@ -40,7 +40,7 @@ static unsigned columns_of(const struct copying *copying)
            (copying->options->block > 0 ? 0u : (unsigned)GPUME_VECTORS_REF2);
 }
 
-static enum gpume_exit plan(void *client)
+static enum gpume_exit plan_vectors(void *client)
 {
     struct copying *copying = client;
     struct gpume_cli_job *job = &copying->job;
@@ -149,7 +149,7 @@ static int write_blocks(struct copying *copying, const struct gpume_coded_frame 
     return status ? status : gpume_vectors_writer_settle(copying->writer);
 }
 
-static void count_blocks(struct copying *copying, const struct gpume_coded_frame *frame)
+static void count_coded_blocks(struct copying *copying, const struct gpume_coded_frame *frame)
 {
     copying->intra += frame->type == 'I';
     copying->future += frame->type == 'B';
@@ -167,12 +167,13 @@ static enum gpume_exit refuse_silent(const struct copying *copying)
     return gpume_coded_refuse(&job->info, job->frames, job->frames - copying->intra);
 }
 
-static enum gpume_exit take_frame(void *client, const struct gpume_coded_frame *frame, bool *enough)
+static enum gpume_exit write_coded_frame(
+    void *client, const struct gpume_coded_frame *frame, bool *enough)
 {
     struct copying *copying = client;
     const struct gpume_cli_job *job = &copying->job;
     *enough = job->frames_max > 0 && job->frames >= job->frames_max;
-    count_blocks(copying, frame);
+    count_coded_blocks(copying, frame);
     if (copying->blocks == 0 && job->frames - copying->intra >= GPUME_CODED_SILENT) {
         return refuse_silent(copying);
     }
@@ -190,12 +191,12 @@ static enum gpume_exit copy_vectors(void *client)
 {
     struct copying *copying = client;
     const enum gpume_exit result =
-        gpume_coded_run(&copying->coded, &copying->job, take_frame, copying);
+        gpume_coded_run(&copying->coded, &copying->job, write_coded_frame, copying);
     return result || copying->blocks > 0 ? result : refuse_silent(copying);
 }
 
 /* All outputs are complete before any gets its name. */
-static enum gpume_exit complete(void *client)
+static enum gpume_exit complete_vectors(void *client)
 {
     struct copying *copying = client;
     int status = copying->writer ? gpume_vectors_writer_finish(copying->writer) : GPUME_OK;
@@ -208,7 +209,7 @@ static enum gpume_exit complete(void *client)
     return status ? gpume_exit_of_writer(status) : gpume_job_complete(&copying->job);
 }
 
-static enum gpume_exit conclude(void *client, FILE *stream)
+static enum gpume_exit conclude_vectors(void *client, FILE *stream)
 {
     const struct copying *copying = client;
     gpume_coded_warn_interlaced(&copying->job.info, copying->interlaced);
@@ -224,11 +225,11 @@ static enum gpume_exit conclude(void *client, FILE *stream)
 
 enum gpume_exit gpume_coded_write(const struct gpume_coded_options *options)
 {
-    static const struct gpume_job_work work = {.plan = plan,
+    static const struct gpume_job_work work = {.plan = plan_vectors,
         .open = open_pictures,
         .run = copy_vectors,
-        .complete = complete,
-        .conclude = conclude};
+        .complete = complete_vectors,
+        .conclude = conclude_vectors};
     struct copying copying = {.options = options,
         .job = {.common = &options->common,
             .choice = &options->source,
@@ -250,7 +251,7 @@ static enum gpume_exit run_vectors(const void *options)
     return gpume_coded_write(options);
 }
 
-static void set_defaults(void *opaque)
+static void set_vectors_defaults(void *opaque)
 {
     struct gpume_coded_options *options = opaque;
     gpume_params_default(&options->params);
@@ -259,7 +260,7 @@ static void set_defaults(void *opaque)
     options->look.scale = 1;
 }
 
-static int check(void *options, const struct gpume_line *line)
+static int check_vectors_options(void *options, const struct gpume_line *line)
 {
     return gpume_check_look(&((const struct gpume_coded_options *)options)->look, line);
 }
@@ -315,7 +316,7 @@ const struct gpume_command gpume_vectors_command = {
     GPUME_COMMAND_OPTIONS(table, struct gpume_coded_options),
     GPUME_COMMAND_ONE_VIDEO,
     .catches_signals = true,
-    .set_defaults = set_defaults,
-    .check = check,
+    .set_defaults = set_vectors_defaults,
+    .check = check_vectors_options,
     .run = run_vectors,
 };

@@ -41,13 +41,13 @@ struct convert {
 };
 
 /* both: frames have two fields. */
-static int check_name(const struct convert *convert, bool both, const struct gpume_log *log)
+static int check_target(const struct convert *convert, bool both, const struct gpume_log *log)
 {
     const struct gpume_sink_shape shape = {.format = convert->format, .single = true, .both = both};
     return gpume_sink_vectors(convert->format)->check(convert->target, &shape, log);
 }
 
-static enum gpume_exit plan(void *client)
+static enum gpume_exit plan_convert(void *client)
 {
     struct convert *convert = client;
     struct gpume_cli_job *job = &convert->job;
@@ -68,7 +68,7 @@ static enum gpume_exit plan(void *client)
         gpume_job_add(job, gpume_sink_vectors(convert->format), convert->target));
 }
 
-static int open_reader(const struct convert *convert, struct gpume_vectors_reader **reader,
+static int open_source_file(const struct convert *convert, struct gpume_vectors_reader **reader,
     const struct gpume_vectors_field **first)
 {
     const struct gpume_vectors_source source = {
@@ -105,12 +105,12 @@ static enum gpume_exit look_ahead(struct convert *convert)
 {
     struct gpume_vectors_reader *reader = NULL;
     const struct gpume_vectors_field *field = NULL;
-    const bool numbers = check_name(convert, true, NULL) == GPUME_OK;
+    const bool numbers = check_target(convert, true, NULL) == GPUME_OK;
     bool both = false;
     if (gpume_text_is_special(convert->source) || (numbers && !convert->format->fixed_units)) {
         return GPUME_EXIT_DONE;
     }
-    int status = open_reader(convert, &reader, &field);
+    int status = open_source_file(convert, &reader, &field);
     while (status == GPUME_OK && field && !both) {
         const uint64_t last = field->frame;
         add_to_whole(&convert->whole, field);
@@ -119,7 +119,7 @@ static enum gpume_exit look_ahead(struct convert *convert)
     }
     gpume_vectors_reader_close(&reader);
     if (both) {
-        (void)check_name(convert, true, &gpume_console);
+        (void)check_target(convert, true, &gpume_console);
         return GPUME_EXIT_USAGE;
     }
     return gpume_exit_of_reader(status);
@@ -198,12 +198,13 @@ static enum gpume_exit copy_field(struct convert *convert)
     return gpume_signals_caught() ? GPUME_EXIT_FAILED : gpume_exit_of_reader(status);
 }
 
-static enum gpume_exit prepare(void *client)
+static enum gpume_exit look_at_source(void *client)
 {
     struct convert *convert = client;
     const enum gpume_exit result = look_ahead(convert);
-    return result ? result
-                  : gpume_exit_of_reader(open_reader(convert, &convert->reader, &convert->field));
+    return result
+               ? result
+               : gpume_exit_of_reader(open_source_file(convert, &convert->reader, &convert->field));
 }
 
 static enum gpume_exit copy_fields(void *client)
@@ -216,12 +217,12 @@ static enum gpume_exit copy_fields(void *client)
     return result;
 }
 
-static enum gpume_exit complete(void *client)
+static enum gpume_exit complete_target(void *client)
 {
     return gpume_exit_of_writer(gpume_vectors_writer_finish(((struct convert *)client)->writer));
 }
 
-static enum gpume_exit conclude(void *client, FILE *stream)
+static enum gpume_exit conclude_convert(void *client, FILE *stream)
 {
     const struct convert *convert = client;
     warn_of_dropped(convert, gpume_vectors_reader_info(convert->reader)->columns);
@@ -236,11 +237,11 @@ static enum gpume_exit conclude(void *client, FILE *stream)
 
 static enum gpume_exit run_convert(const void *opaque)
 {
-    static const struct gpume_job_work work = {.plan = plan,
-        .prepare = prepare,
+    static const struct gpume_job_work work = {.plan = plan_convert,
+        .prepare = look_at_source,
         .run = copy_fields,
-        .complete = complete,
-        .conclude = conclude};
+        .complete = complete_target,
+        .conclude = conclude_convert};
     const struct convert_options *options = opaque;
     struct convert convert = {.options = options,
         .target = options->common.inputs[1],

@@ -38,7 +38,7 @@ struct against {
 
 /* --- options */
 
-static int check_name(
+static int check_against_name(
     const char *path, const struct gpume_sink_shape *shape, const struct gpume_log *log)
 {
     (void)shape;
@@ -46,9 +46,9 @@ static int check_name(
 }
 
 const struct gpume_sink_ops gpume_against_outputs[GPUME_AGAINST_OUTPUTS] = {
-    [BLOCKS] = {.name = "against.csv", .check = check_name},
-    [FRAMES] = {.name = "against_frames.csv", .check = check_name},
-    [PAGE] = {.name = "against.html", .check = check_name},
+    [BLOCKS] = {.name = "against.csv", .check = check_against_name},
+    [FRAMES] = {.name = "against_frames.csv", .check = check_against_name},
+    [PAGE] = {.name = "against.html", .check = check_against_name},
 };
 
 static const struct gpume_mode against_stream = {
@@ -85,7 +85,7 @@ int gpume_against_check(struct gpume_estimate_options *options, const struct gpu
 
 /* --- opening */
 
-static enum gpume_exit plan(void *client)
+static enum gpume_exit plan_against(void *client)
 {
     struct against *against = client;
     against->job.wanted.motion = true;
@@ -94,7 +94,7 @@ static enum gpume_exit plan(void *client)
 
 /* H.264 has quarter pixels and filters of its own; the others have half pixels, as a rule, and
  * means of neighbouring samples. */
-static void describe_search(struct against *against)
+static void describe_against_search(struct against *against)
 {
     const bool h264 = strcmp(against->job.info.codec, "h264") == 0;
     struct gpume_params *params = &against->params;
@@ -119,7 +119,7 @@ static enum gpume_exit open_search(void *client)
 {
     struct against *against = client;
     struct gpume_cli_job *job = &against->job;
-    describe_search(against);
+    describe_against_search(against);
     const enum gpume_exit result = gpume_job_open_engine(job, &against->params);
     return result ? result
                   : gpume_exit_of_engine(
@@ -151,7 +151,7 @@ static void copy_plane(const struct gpume_plane *to, const struct gpume_plane *f
 }
 
 /* Reads a frame into the planes that are measured, and sends a copy to the library. */
-static int read_frame(void *opaque, int64_t *time_us)
+static int read_measured_frame(void *opaque, int64_t *time_us)
 {
     struct against *against = opaque;
     const struct gpume_plane *plane = gpume_versus_plane(&against->versus, against->coded.received);
@@ -183,7 +183,7 @@ static size_t list_references(const struct gpume_versus_frame *frame, uint64_t r
     return count;
 }
 
-static int search(struct against *against)
+static int search_references(struct against *against)
 {
     uint64_t refs[PAIRS_MAX];
     const struct gpume_versus_frame *frame = &against->versus.frame;
@@ -204,7 +204,7 @@ fail:
     return status;
 }
 
-static enum gpume_exit compare(struct against *against, const struct gpume_coded_frame *coded)
+static enum gpume_exit compare_frame(struct against *against, const struct gpume_coded_frame *coded)
 {
     int status;
     if (coded->units > against->params.subpel) {
@@ -215,7 +215,7 @@ static enum gpume_exit compare(struct against *against, const struct gpume_coded
     }
     against->rows.interlaced += coded->interlaced;
     GPUME_TRY(gpume_versus_begin(&against->versus, &against->coded, coded));
-    GPUME_TRY(search(against));
+    GPUME_TRY(search_references(against));
     gpume_versus_end(&against->versus);
     gpume_versus_write_blocks(against->job.outputs[BLOCKS].out, &against->versus.frame);
     GPUME_TRY(gpume_versus_rows_add(&against->rows, &against->versus.frame));
@@ -223,7 +223,8 @@ fail:
     return gpume_exit_of_engine(status);
 }
 
-static enum gpume_exit take_frame(void *client, const struct gpume_coded_frame *frame, bool *enough)
+static enum gpume_exit compare_coded_frame(
+    void *client, const struct gpume_coded_frame *frame, bool *enough)
 {
     struct against *against = client;
     const uint64_t most = against->options->frames;
@@ -233,7 +234,7 @@ static enum gpume_exit take_frame(void *client, const struct gpume_coded_frame *
                    ? gpume_coded_refuse(&against->job.info, against->job.frames, against->predicted)
                    : GPUME_EXIT_DONE;
     }
-    const enum gpume_exit result = compare(against, frame);
+    const enum gpume_exit result = compare_frame(against, frame);
     *enough = most > 0 && against->rows.count >= most;
     return result;
 }
@@ -242,9 +243,10 @@ static enum gpume_exit compare_all(void *client)
 {
     struct against *against = client;
     struct gpume_cli_job *job = &against->job;
-    against->coded.read = read_frame;
+    against->coded.read = read_measured_frame;
     against->coded.opaque = against;
-    const enum gpume_exit result = gpume_coded_run(&against->coded, job, take_frame, against);
+    const enum gpume_exit result =
+        gpume_coded_run(&against->coded, job, compare_coded_frame, against);
     return result || against->rows.count > 0
                ? result
                : gpume_coded_refuse(&job->info, job->frames, against->predicted);
@@ -252,7 +254,7 @@ static enum gpume_exit compare_all(void *client)
 
 /* --- the end */
 
-static enum gpume_exit complete(void *client)
+static enum gpume_exit complete_against(void *client)
 {
     struct against *against = client;
     struct gpume_cli_job *job = &against->job;
@@ -284,7 +286,7 @@ static void print_summary(const struct against *against, FILE *stream)
         (double)all->bits[0] / blocks, (double)all->bits[1] / blocks);
 }
 
-static enum gpume_exit conclude(void *client, FILE *stream)
+static enum gpume_exit conclude_against(void *client, FILE *stream)
 {
     const struct against *against = client;
     const struct gpume_cli_job *job = &against->job;
@@ -308,12 +310,12 @@ static enum gpume_exit conclude(void *client, FILE *stream)
 enum gpume_exit gpume_against_run(const struct gpume_estimate_options *options)
 {
     static const struct gpume_job_work work = {
-        .plan = plan,
+        .plan = plan_against,
         .prepare = open_search,
         .open = open_files,
         .run = compare_all,
-        .complete = complete,
-        .conclude = conclude,
+        .complete = complete_against,
+        .conclude = conclude_against,
     };
     struct against against = {.options = options,
         .job = {.common = &options->common,

@@ -147,7 +147,7 @@ static struct gpume_option table[] = {
         "show the most used options, or with --help all every option"),
 };
 
-static void set_defaults(void *opaque)
+static void set_estimate_defaults(void *opaque)
 {
     struct gpume_estimate_options *options = opaque;
     gpume_params_default(&options->params);
@@ -206,8 +206,8 @@ static int check_used(const struct gpume_line *line, const struct gpume_params *
     return GPUME_OK;
 }
 
-static int apply_search(const struct gpume_search_choice *choice, const struct gpume_line *line,
-    struct gpume_params *params)
+static int apply_search_choice(const struct gpume_search_choice *choice,
+    const struct gpume_line *line, struct gpume_params *params)
 {
     gpume_shape_list_apply(&choice->shapes, params);
     gpume_distance_list_apply(&choice->distances, params);
@@ -307,7 +307,7 @@ static int check_surface(struct gpume_estimate_options *options, const struct gp
                : GPUME_OK;
 }
 
-static int check(void *opaque, const struct gpume_line *line)
+static int check_estimate_options(void *opaque, const struct gpume_line *line)
 {
     struct gpume_estimate_options *options = opaque;
     options->start = options->start_at.frame;
@@ -322,7 +322,7 @@ static int check(void *opaque, const struct gpume_line *line)
         status = gpume_against_check(options, line);
     }
     status = status ? status : gpume_fields_check(options, line);
-    status = status ? status : apply_search(&options->search, line, &options->params);
+    status = status ? status : apply_search_choice(&options->search, line, &options->params);
     if (status != GPUME_OK || options->against_stream) {
         return status;
     }
@@ -340,7 +340,7 @@ static int check(void *opaque, const struct gpume_line *line)
     return status;
 }
 
-static enum gpume_exit run(const void *opaque)
+static enum gpume_exit run_estimate(const void *opaque)
 {
     struct gpume_estimate_options options = *(const struct gpume_estimate_options *)opaque;
     char *graph = NULL;
@@ -374,7 +374,7 @@ const struct gpume_command gpume_estimate_command = {
     .operands_max = 2,
     .operands = "one video, or two still pictures",
     .catches_signals = true,
-    .set_defaults = set_defaults,
-    .check = check,
-    .run = run,
+    .set_defaults = set_estimate_defaults,
+    .check = check_estimate_options,
+    .run = run_estimate,
 };

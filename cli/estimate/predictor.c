@@ -36,7 +36,7 @@ const struct gpume_option_type gpume_type_predictor = {
 
 #define NOWHERE UINT64_MAX
 
-struct row {
+struct predictor_row {
     uint64_t ref;
     uint32_t x, y;
     uint16_t w, h; /* of the shape if the file names it, else visible */
@@ -46,11 +46,11 @@ struct row {
 struct gpume_predictor_rows {
     uint64_t frame; /* NOWHERE: none */
     bool has_ref, has_shape;
-    struct row *rows;
+    struct predictor_row *rows;
     size_t count, capacity;
 };
 
-static int open_reader(struct gpume_predictor_source *source)
+static int open_predictor_file(struct gpume_predictor_source *source)
 {
     const struct gpume_vectors_source file = {.path = source->path, .log = gpume_console};
     gpume_vectors_reader_close(&source->reader);
@@ -71,8 +71,8 @@ int gpume_predictor_open(
     *source = (struct gpume_predictor_source){
         .path = path, .params = *params, .kept = 2ull * farthest + 1};
     source->frames = calloc(source->kept, sizeof(*source->frames));
-    const int status =
-        source->frames ? open_reader(source) : gpume_log_nomem(&gpume_console, source->path);
+    const int status = source->frames ? open_predictor_file(source)
+                                      : gpume_log_nomem(&gpume_console, source->path);
     source->failed = status != GPUME_OK;
     return status;
 }
@@ -90,14 +90,14 @@ static int add_row(struct gpume_predictor_rows *frame, const struct gpume_vector
 {
     if (frame->count == frame->capacity) {
         const size_t capacity = frame->capacity > 0 ? 2 * frame->capacity : 4096;
-        struct row *rows = realloc(frame->rows, capacity * sizeof(*rows));
+        struct predictor_row *rows = realloc(frame->rows, capacity * sizeof(*rows));
         if (!rows) {
             return gpume_log_nomem(&gpume_console, "predictors");
         }
         frame->rows = rows;
         frame->capacity = capacity;
     }
-    frame->rows[frame->count++] = (struct row){.ref = block->ref,
+    frame->rows[frame->count++] = (struct predictor_row){.ref = block->ref,
         .x = block->x,
         .y = block->y,
         .w = frame->has_shape ? block->shape_w : block->w,
@@ -108,7 +108,7 @@ static int add_row(struct gpume_predictor_rows *frame, const struct gpume_vector
 }
 
 /* Keeps the first candidates of the next field. */
-static int take_field(struct gpume_predictor_source *source)
+static int keep_predictor_field(struct gpume_predictor_source *source)
 {
     const struct gpume_vectors_field *field = source->next;
     struct gpume_predictor_rows *frame = &source->frames[field->frame % source->kept];
@@ -135,10 +135,10 @@ static int find_frame(struct gpume_predictor_source *source, uint64_t frame,
     const struct gpume_predictor_rows *rows = &source->frames[frame % source->kept];
     if (rows->frame != frame && rows->frame != NOWHERE && rows->frame > frame &&
         strcmp(source->path, "-") != 0) {
-        status = open_reader(source);
+        status = open_predictor_file(source);
     }
     while (status == GPUME_OK && source->next && source->next->frame <= frame) {
-        status = take_field(source);
+        status = keep_predictor_field(source);
     }
     *found = rows->frame == frame ? rows : NULL;
     return status;
@@ -164,7 +164,7 @@ static struct grid make_grid(const struct gpume_params *params, uint32_t index, 
 }
 
 /* Is it a block of this grid? */
-static bool fits(const struct grid *grid, const struct row *row, bool has_shape)
+static bool fits(const struct grid *grid, const struct predictor_row *row, bool has_shape)
 {
     const struct gpume_block_size shape = grid->shape;
     if (row->x >= grid->width || row->y >= grid->height || row->x % shape.width != 0 ||
@@ -197,8 +197,9 @@ static int refuse_missing(struct gpume_predictor_source *source, const struct gr
 }
 
 /* Fills the vectors of one shape. given: room for a flag per block. */
-static int fill(struct gpume_predictor_source *source, const struct gpume_predictor_rows *rows,
-    const struct grid *grid, uint64_t frame, uint64_t ref, struct gpume_vector *vectors)
+static int fill_predictors(struct gpume_predictor_source *source,
+    const struct gpume_predictor_rows *rows, const struct grid *grid, uint64_t frame, uint64_t ref,
+    struct gpume_vector *vectors)
 {
     const uint32_t units = source->params.subpel;
     bool *given = calloc(grid->count, sizeof(*given));
@@ -207,7 +208,7 @@ static int fill(struct gpume_predictor_source *source, const struct gpume_predic
         return gpume_log_nomem(&gpume_console, "predictors");
     }
     for (size_t i = 0; rows && i < rows->count; i++) {
-        const struct row *row = &rows->rows[i];
+        const struct predictor_row *row = &rows->rows[i];
         if ((row->ref == ref || !rows->has_ref) && fits(grid, row, rows->has_shape)) {
             const size_t at =
                 (size_t)(row->y / grid->shape.height) * grid->columns + row->x / grid->shape.width;
@@ -232,7 +233,7 @@ int gpume_predictor_give(void *opaque, uint64_t frame, uint64_t ref, struct gpum
     size_t first = 0;
     for (uint32_t i = 0; i < shapes && status == GPUME_OK; i++) {
         const struct grid grid = make_grid(&source->params, i, first);
-        status = fill(source, rows, &grid, frame, ref, vectors);
+        status = fill_predictors(source, rows, &grid, frame, ref, vectors);
         first += grid.count;
     }
     if (status != GPUME_OK) {

@@ -87,7 +87,7 @@ const struct gpume_option_type gpume_type_prefilter = {
     sizeof(struct gpume_prefilter_option), parse_filter, describe_filter, filter_words};
 
 /* The state of reading a kernel's file. */
-struct reader {
+struct kernel_reader {
     const char *path;
     unsigned line; /* from 1 */
     uint32_t width, height, count;
@@ -95,7 +95,7 @@ struct reader {
 };
 
 /* Parses one number at *at and moves *at past it. */
-static int take_weight(struct reader *reader, char **at)
+static int take_weight(struct kernel_reader *reader, char **at)
 {
     const size_t length = strcspn(*at, "," BLANKS);
     const bool plain = strspn(*at, "0123456789.+-eE") == length && length > 0;
@@ -121,7 +121,7 @@ static int take_weight(struct reader *reader, char **at)
     return GPUME_OK;
 }
 
-static int take_line(struct reader *reader, char *line)
+static int take_line(struct kernel_reader *reader, char *line)
 {
     line[strcspn(line, "#")] = '\0';
     char *at = line + strspn(line, BLANKS);
@@ -154,7 +154,7 @@ static int take_line(struct reader *reader, char *line)
     return GPUME_OK;
 }
 
-static int take_lines(struct reader *reader, FILE *file)
+static int take_lines(struct kernel_reader *reader, FILE *file)
 {
     char line[LINE_BYTES];
     while (fgets(line, sizeof(line), file)) {
@@ -178,7 +178,7 @@ static int take_lines(struct reader *reader, FILE *file)
 }
 
 /* Checks the kernel as a whole. */
-static int check(const struct reader *reader)
+static int check_kernel(const struct kernel_reader *reader)
 {
     bool any = false;
     for (uint32_t i = 0; i < GPUME_PREFILTER_SIDE_MAX * GPUME_PREFILTER_SIDE_MAX; i++) {
@@ -205,7 +205,7 @@ static int check(const struct reader *reader)
 int gpume_prefilter_option_read(struct gpume_prefilter_option *option,
     double weights[GPUME_PREFILTER_SIDE_MAX * GPUME_PREFILTER_SIDE_MAX])
 {
-    struct reader reader = {.path = option->file, .weights = weights};
+    struct kernel_reader reader = {.path = option->file, .weights = weights};
     if (!option->file) {
         return GPUME_OK;
     }
@@ -217,7 +217,7 @@ int gpume_prefilter_option_read(struct gpume_prefilter_option *option,
     memset(weights, 0, sizeof(double) * GPUME_PREFILTER_SIDE_MAX * GPUME_PREFILTER_SIDE_MAX);
     int status = take_lines(&reader, file);
     fclose(file);
-    status = status == GPUME_OK ? check(&reader) : status;
+    status = status == GPUME_OK ? check_kernel(&reader) : status;
     if (status == GPUME_OK) {
         for (uint32_t row = 1; row < reader.height; row++) { /* close the gaps */
             memmove(weights + row * reader.width, weights + row * GPUME_PREFILTER_SIDE_MAX,

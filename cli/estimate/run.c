@@ -87,7 +87,7 @@ static void look_at_input(
  * drivers are loaded again anyway, and a search that is named is often one of the CPU engine.
  * libavformat does not say which file it opens, so the identity of the file of that name is taken
  * before and after. */
-static enum gpume_exit plan(void *client)
+static enum gpume_exit plan_run(void *client)
 {
     struct estimate *estimate = client;
     struct gpume_cli_job *job = &estimate->job;
@@ -129,7 +129,7 @@ static enum gpume_exit open_predictor(struct estimate *estimate)
     return gpume_exit_of_reader(gpume_predictor_open(&estimate->predictor, path, params));
 }
 
-static int take_colour(void *source, uint64_t frame, struct gpume_plane *rgb)
+static int take_source_colour(void *source, uint64_t frame, struct gpume_plane *rgb)
 {
     return gpume_source_take_colour(source, frame, rgb);
 }
@@ -176,7 +176,7 @@ static void describe_run(struct estimate *estimate)
         .report_pictures_asked = options->report_pictures_asked,
         .with_surface = options->with_surface,
         .surface = {options->surface_x, options->surface_y},
-        .take_colour = take_colour,
+        .take_colour = take_source_colour,
         .colours = estimate->job.source,
         .set = &estimate->job.set,
         .summary = &estimate->summary,
@@ -214,7 +214,7 @@ static enum gpume_exit check_depth(const struct estimate *estimate)
     return GPUME_EXIT_DONE;
 }
 
-static enum gpume_exit prepare(void *client)
+static enum gpume_exit prepare_run(void *client)
 {
     struct estimate *estimate = client;
     struct gpume_source_info *info = &estimate->job.info;
@@ -271,7 +271,7 @@ static void warn_of_driver(const struct gpume_params *params, const struct gpume
 }
 
 /* Of a frame pair, in all shapes. */
-static double count_blocks(const struct gpume_params *params)
+static double count_pair_blocks(const struct gpume_params *params)
 {
     const struct gpume_block_size square = {params->block, params->block};
     const uint32_t count = params->shape_count > 0 ? params->shape_count : 1;
@@ -287,7 +287,7 @@ static double count_blocks(const struct gpume_params *params)
 
 static void warn_of_size(const struct gpume_cli_job *job, const struct gpume_run *run)
 {
-    const double rows = (double)run->expected * count_blocks(&run->params);
+    const double rows = (double)run->expected * count_pair_blocks(&run->params);
     for (size_t i = 0; i < job->output_count && run->expected < PAIRS_MOST; i++) {
         const struct gpume_job_output *output = &job->outputs[i];
         const bool is_csv = output->ops == &gpume_sink_vectors_csv ||
@@ -745,7 +745,7 @@ static enum gpume_exit finish_outputs(struct estimate *estimate)
                : GPUME_EXIT_FAILED;
 }
 
-static enum gpume_exit complete(void *client)
+static enum gpume_exit complete_run(void *client)
 {
     struct estimate *estimate = client;
     if (gpume_checkpoint_begin_end(&estimate->checkpoint) != GPUME_OK) {
@@ -799,7 +799,7 @@ static enum gpume_exit abandon(void *client, enum gpume_exit result)
                                      : result;
 }
 
-static enum gpume_exit conclude(void *client, FILE *stream)
+static enum gpume_exit conclude_run(void *client, FILE *stream)
 {
     const struct estimate *estimate = client;
     const struct gpume_estimate_options *options = estimate->options;
@@ -831,12 +831,12 @@ static enum gpume_exit conclude(void *client, FILE *stream)
 enum gpume_exit gpume_estimate_run(const void *opaque)
 {
     static const struct gpume_job_work work = {
-        .plan = plan,
-        .prepare = prepare,
+        .plan = plan_run,
+        .prepare = prepare_run,
         .open = open_sinks,
         .run = transfer,
-        .complete = complete,
-        .conclude = conclude,
+        .complete = complete_run,
+        .conclude = conclude_run,
         .abandon = abandon,
     };
     const struct gpume_estimate_options *options = opaque;

@@ -172,7 +172,7 @@ static int add_passes(struct firstpass *first)
 }
 
 /* The names of the files depend on the size of the video, and are checked when they are opened. */
-static enum gpume_exit plan(void *client)
+static enum gpume_exit plan_passes(void *client)
 {
     (void)client;
     return GPUME_EXIT_DONE;
@@ -194,7 +194,7 @@ static int add_json(struct gpume_cli_job *job)
     return status;
 }
 
-static enum gpume_exit open_outputs(struct firstpass *first)
+static enum gpume_exit open_pass_files(struct firstpass *first)
 {
     const struct gpume_pass_params params = {
         .options = &first->encode,
@@ -217,10 +217,10 @@ static int decide(void *opaque, const struct gpume_decision *decision)
     return gpume_signals_caught() ? GPUME_CANCELLED : gpume_pass_add_frame(first->pass, decision);
 }
 
-static enum gpume_exit open_analysis(void *client)
+static enum gpume_exit open_passes(void *client)
 {
     struct firstpass *first = client;
-    const enum gpume_exit opened = open_outputs(first);
+    const enum gpume_exit opened = open_pass_files(first);
     if (opened != GPUME_EXIT_DONE) {
         return opened;
     }
@@ -330,7 +330,7 @@ static enum gpume_exit check_times(struct firstpass *first)
     return GPUME_EXIT_DONE;
 }
 
-static int take(void *opaque, const struct gpume_plane *luma, int64_t time_us)
+static int analyse_frame(void *opaque, const struct gpume_plane *luma, int64_t time_us)
 {
     struct firstpass *first = opaque;
     bool even;
@@ -360,7 +360,7 @@ static enum gpume_exit finish_analysis(void *client)
     return result;
 }
 
-static enum gpume_exit complete(void *client)
+static enum gpume_exit complete_passes(void *client)
 {
     struct firstpass *first = client;
     struct gpume_cli_job *job = &first->job;
@@ -376,7 +376,7 @@ static enum gpume_exit complete(void *client)
     return status ? gpume_exit_of_writer(status) : gpume_job_complete(job);
 }
 
-static enum gpume_exit prepare(void *client)
+static enum gpume_exit prepare_passes(void *client)
 {
     struct firstpass *first = client;
     enum gpume_exit result = settle_options(first);
@@ -388,12 +388,12 @@ static enum gpume_exit prepare(void *client)
 
 enum gpume_exit gpume_firstpass_run(const struct gpume_firstpass_options *options)
 {
-    static const struct gpume_job_work work = {.plan = plan,
-        .prepare = prepare,
-        .open = open_analysis,
-        .take = take,
+    static const struct gpume_job_work work = {.plan = plan_passes,
+        .prepare = prepare_passes,
+        .open = open_passes,
+        .take = analyse_frame,
         .finish = finish_analysis,
-        .complete = complete};
+        .complete = complete_passes};
     struct firstpass first = {
         .options = options,
         .job = gpume_job_of(&options->video),

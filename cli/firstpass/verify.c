@@ -57,7 +57,7 @@ static enum gpume_exit write_settings(
                : gpume_refuse(GPUME_EXIT_FAILED, "--verify: %s: the name is too long", stats);
 }
 
-static int take(void *opaque, const struct gpume_plane *luma, int64_t time_us)
+static int encode_frame(void *opaque, const struct gpume_plane *luma, int64_t time_us)
 {
     (void)time_us;
     return gpume_trial_put(opaque, luma);
@@ -88,7 +88,7 @@ static enum gpume_exit encode_video(const struct verify *verify, struct gpume_cl
     };
     int status = result ? GPUME_INVALID : gpume_trial_open(&trial, &trial_options);
     if (status == GPUME_OK) {
-        result = gpume_job_read(job, take, trial);
+        result = gpume_job_read(job, encode_frame, trial);
         status = result ? GPUME_INVALID : gpume_trial_finish(trial, measured);
         result = result ? result : gpume_job_result(GPUME_EXIT_DONE);
     }
@@ -117,7 +117,7 @@ static enum gpume_exit encode(
     return result;
 }
 
-static void print_row(const struct verify *verify, const char *name,
+static void print_measured(const struct verify *verify, const char *name,
     const struct gpume_trial_result *measured, double first)
 {
     const struct gpume_pass_video *video = &verify->entry->video;
@@ -164,9 +164,10 @@ static enum gpume_exit verify_entry(struct verify *verify, double seconds)
                " frame%s; time of the first and the second pass\n",
             verify->entry->video.width, verify->entry->video.height, verify->entry->bitrate / 1000,
             own.frames, own.frames == 1 ? "" : "s");
-        print_row(verify, "own two passes", &own, (double)first.ns / 1e9);
-        print_row(verify, "with gpume", &ours, seconds);
-        printf("#   times are of %s alone; that of gpume's first pass includes decoding\n",
+        print_measured(verify, "own two passes", &own, (double)first.ns / 1e9);
+        print_measured(verify, "with gpume", &ours, seconds);
+        printf("#   times are of %s alone; that of gpume's first pass includes decoding
+",
             verify->encode->encoder->library);
         result = gpume_console_flush_output("the comparison") ? result : GPUME_EXIT_FAILED;
     }

@@ -39,7 +39,7 @@ static enum gpume_exit write_head(void *client)
     return gpume_exit_of_writer(gpume_y4m_write_head(luma->job.outputs[0].out, &frames, comment));
 }
 
-static int write_frame(void *client, const struct gpume_plane *plane, int64_t time_us)
+static int write_luma_frame(void *client, const struct gpume_plane *plane, int64_t time_us)
 {
     struct luma *luma = client;
     struct gpume_out *out = luma->job.outputs[0].out;
@@ -49,7 +49,7 @@ static int write_frame(void *client, const struct gpume_plane *plane, int64_t ti
     return status ? status : gpume_y4m_write_luma(out, plane, luma->row);
 }
 
-static enum gpume_exit conclude(void *client, FILE *stream)
+static enum gpume_exit conclude_luma(void *client, FILE *stream)
 {
     const struct gpume_cli_job *job = &((const struct luma *)client)->job;
     if (stream) {
@@ -64,7 +64,7 @@ static enum gpume_exit conclude(void *client, FILE *stream)
 static enum gpume_exit run_luma(const void *options)
 {
     static const struct gpume_job_work work = {
-        .open = write_head, .take = write_frame, .conclude = conclude};
+        .open = write_head, .take = write_luma_frame, .conclude = conclude_luma};
     struct luma luma = {.job = gpume_job_of(options)};
     const enum gpume_exit result = gpume_job_run(&luma.job, &work, &luma);
     gpume_job_close(&luma.job);
@@ -72,12 +72,12 @@ static enum gpume_exit run_luma(const void *options)
     return result;
 }
 
-static void set_defaults(void *options)
+static void set_luma_defaults(void *options)
 {
     gpume_video_options_default(options);
 }
 
-static int check(void *opaque, const struct gpume_line *line)
+static int check_luma_options(void *opaque, const struct gpume_line *line)
 {
     const struct gpume_video_options *options = opaque;
     if (!options->output && isatty(STDOUT_FILENO)) {
@@ -116,7 +116,7 @@ const struct gpume_command gpume_luma_command = {
     GPUME_COMMAND_OPTIONS(table, struct gpume_video_options),
     GPUME_COMMAND_ONE_VIDEO,
     .catches_signals = true,
-    .set_defaults = set_defaults,
-    .check = check,
+    .set_defaults = set_luma_defaults,
+    .check = check_luma_options,
     .run = run_luma,
 };

@@ -107,7 +107,7 @@ static int list_outputs(struct merging *merging)
     return GPUME_OK;
 }
 
-static enum gpume_exit plan(void *client)
+static enum gpume_exit plan_merge(void *client)
 {
     struct merging *merging = client;
     const enum gpume_exit result = read_parts(merging);
@@ -200,7 +200,7 @@ static enum gpume_exit write_files(void *client)
     return gpume_exit_of_writer(status);
 }
 
-static enum gpume_exit complete(void *client)
+static enum gpume_exit complete_merge(void *client)
 {
     struct merging *merging = client;
     struct gpume_cli_job *job = &merging->job;
@@ -212,7 +212,7 @@ static enum gpume_exit complete(void *client)
     return opened ? opened : gpume_job_complete(job);
 }
 
-static enum gpume_exit conclude(void *client, FILE *stream)
+static enum gpume_exit conclude_merge(void *client, FILE *stream)
 {
     const struct merging *merging = client;
     const struct gpume_summary *summary = &merging->total.summary;
@@ -229,12 +229,12 @@ static enum gpume_exit conclude(void *client, FILE *stream)
 static enum gpume_exit run_merge(const void *opaque)
 {
     static const struct gpume_job_work work = {
-        .plan = plan,
+        .plan = plan_merge,
         .prepare = check_files,
         .open = make_folder,
         .run = write_files,
-        .complete = complete,
-        .conclude = conclude,
+        .complete = complete_merge,
+        .conclude = conclude_merge,
     };
     const struct merge_options *options = opaque;
     struct merging merging = {.options = options,
@@ -277,7 +277,7 @@ static struct gpume_option table[] = {
     GPUME_OPTIONS_LAST("show this help"),
 };
 
-static int check(void *opaque, const struct gpume_line *line)
+static int check_merge_options(void *opaque, const struct gpume_line *line)
 {
     const struct merge_options *options = opaque;
     (void)line;
@@ -304,6 +304,6 @@ const struct gpume_command gpume_merge_command = {
     .operands = "the folders of runs over ranges of one video",
     .reads_folders = true,
     .catches_signals = true,
-    .check = check,
+    .check = check_merge_options,
     .run = run_merge,
 };

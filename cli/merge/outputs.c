@@ -33,7 +33,7 @@ static const char *lacks(const char *name)
     return NULL;
 }
 
-static int check_name(const struct gpume_merge_outputs *outputs, const char *name)
+static int check_merged_name(const struct gpume_merge_outputs *outputs, const char *name)
 {
     const char *remedy = lacks(name);
     if (name[gpume_path_folder(name)] == '\0' || gpume_path_folder(name) > 0 ||
@@ -77,7 +77,7 @@ int gpume_merge_outputs_add(
     struct gpume_merge_outputs *outputs, struct gpume_cli_job *job, const char *name, bool report)
 {
     const bool series = !report && gpume_pattern_is_numbered(name);
-    GPUME_CHECK(check_name(outputs, name));
+    GPUME_CHECK(check_merged_name(outputs, name));
     GPUME_CHECK(gpume_job_add_standard(job, series ? &merge_series : &gpume_merge_file, name));
     outputs->items[outputs->count++] =
         (struct gpume_merge_output){.name = name, .series = series, .report = report};

@@ -8,7 +8,7 @@
 #include "options/types.h"
 
 /* What to do in place of running the command. */
-enum gpume_request {
+enum gpume_line_request {
     GPUME_REQUEST_NONE,
     GPUME_REQUEST_HELP,
     GPUME_REQUEST_HELP_ALL,
@@ -27,7 +27,7 @@ struct gpume_common_options {
     const char *inputs[2]; /* the first operands */
     const char **operands; /* all of them, of a command that takes more than two */
     uint32_t input_count;
-    enum gpume_request request;
+    enum gpume_line_request request;
     int verbosity; /* -1 quiet, 0, 1 verbose */
     enum gpume_form form;
     enum gpume_progress_mode progress;

@@ -80,7 +80,7 @@ static void print_command(const struct gpume_command *command)
 }
 
 /* The names of all commands but the first, in lines of up to 79 columns. */
-static void print_names(const struct gpume_command *const *commands)
+static void print_command_names(const struct gpume_command *const *commands)
 {
     static const char indent[] = "       gpume ";
     size_t column = sizeof(indent) - 1;
@@ -101,7 +101,7 @@ static void print_short(const struct gpume_command *const *commands)
 {
     const struct gpume_command *command = commands[0];
     print_usage(command);
-    print_names(commands);
+    print_command_names(commands);
     putchar('\n');
     print_wrapped(command->summary, 0, 0);
     putchar('\n');
@@ -170,7 +170,7 @@ static void print_text(const char *text, const char *quote)
     }
 }
 
-static void print_table(const char *quote)
+static void print_completion_table(const char *quote)
 {
     const char *between = "";
     for (size_t c = 0; gpume_commands[c]; c++) {
@@ -194,13 +194,13 @@ static void print_table(const char *quote)
     }
 }
 
-void gpume_completion_print(enum gpume_request shell)
+void gpume_completion_print(enum gpume_line_request shell)
 {
     const char *script = shell == GPUME_REQUEST_BASH  ? completion_bash
                          : shell == GPUME_REQUEST_ZSH ? completion_zsh
                                                       : completion_fish;
     const char *place = strstr(script, PLACE);
     printf("%.*s", (int)(place - script), script);
-    print_table(shell == GPUME_REQUEST_FISH ? "\\'" : "'\\''");
+    print_completion_table(shell == GPUME_REQUEST_FISH ? "\\'" : "'\\''");
     fputs(place + strlen(PLACE), stdout);
 }

@@ -14,6 +14,6 @@ void gpume_help_print(
 void gpume_help_print_all(const struct gpume_command *const *commands);
 
 /* The script by which a shell completes command lines: GPUME_REQUEST_BASH, _ZSH or _FISH. */
-void gpume_completion_print(enum gpume_request shell);
+void gpume_completion_print(enum gpume_line_request shell);
 
 #endif

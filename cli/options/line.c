@@ -225,7 +225,7 @@ static int refuse_letter(const struct gpume_command *command, char letter)
 }
 
 /* Refuses an argument that is no option, but the name of a file. */
-static int check_name(const char *argument)
+static int check_file_name(const char *argument)
 {
     return access(argument, F_OK) != 0
                ? GPUME_OK
@@ -274,7 +274,7 @@ static int add_input(const struct gpume_command *command, const char *name)
 
 /* spelled: the option as the user wrote it. text: its value, or NULL if that is the next argument.
  */
-static int take(
+static int take_option(
     struct cursor *cursor, const struct gpume_option *option, const char *spelled, const char *text)
 {
     struct gpume_line *line = cursor->line;
@@ -303,7 +303,7 @@ static int take_long(struct cursor *cursor, const char *argument)
     const size_t length = equals ? (size_t)(equals - name) : strlen(name);
     const struct gpume_option *option = gpume_command_option(cursor->line->command, name, length);
     if (!option) {
-        GPUME_CHECK(check_name(argument));
+        GPUME_CHECK(check_file_name(argument));
         return refuse_unknown(cursor->line->command, name, length);
     }
     char spelled[32];
@@ -311,7 +311,7 @@ static int take_long(struct cursor *cursor, const char *argument)
     if (!option->value && equals) {
         return gpume_refuse(GPUME_INVALID, "%s: takes no value; leave out %s", spelled, equals);
     }
-    return take(cursor, option, spelled, equals ? equals + 1 : NULL);
+    return take_option(cursor, option, spelled, equals ? equals + 1 : NULL);
 }
 
 /* Refuses "-preset", with one hyphen as ffmpeg has it. "-help" is "-h". */
@@ -328,7 +328,7 @@ static int check_hyphens(const struct gpume_command *command, const char *argume
     if (!gpume_command_option(command, name, length)) {
         return GPUME_OK;
     }
-    GPUME_CHECK(check_name(argument));
+    GPUME_CHECK(check_file_name(argument));
     return gpume_refuse(GPUME_INVALID, "unknown option -%.*s; did you mean --%.*s?", (int)length,
         name, (int)length, name);
 }
@@ -341,12 +341,12 @@ static int take_short(struct cursor *cursor, const char *argument)
     for (const char *letter = argument + 1; *letter; letter++) {
         const struct gpume_option *option = find_letter(command, *letter);
         if (!option) {
-            GPUME_CHECK(check_name(argument));
+            GPUME_CHECK(check_file_name(argument));
             return refuse_letter(command, *letter);
         }
         const char spelled[] = {'-', *letter, '\0'};
         const int status =
-            take(cursor, option, spelled, option->value && letter[1] ? letter + 1 : NULL);
+            take_option(cursor, option, spelled, option->value && letter[1] ? letter + 1 : NULL);
         if (status != GPUME_OK || option->value || cursor->line->options->request) {
             return status;
         }
@@ -444,7 +444,7 @@ static int check_rows(const struct gpume_line *line)
     return GPUME_OK;
 }
 
-static int check(const struct gpume_line *line)
+static int check_line(const struct gpume_line *line)
 {
     const struct gpume_command *command = line->command;
     if (line->options->input_count < command->operands_min) {
@@ -481,7 +481,7 @@ int gpume_line_parse(struct gpume_line *line, int argc, char **argv)
             return GPUME_OK;
         }
     }
-    return check(line);
+    return check_line(line);
 }
 
 void gpume_line_finish(struct gpume_line *line)

@@ -30,7 +30,7 @@ static void store_integer(const struct gpume_option *option, void *field, int64_
     }
 }
 
-static void append(char *text, size_t bytes, const char *between, const char *word)
+static void append_word(char *text, size_t bytes, const char *between, const char *word)
 {
     const size_t used = strlen(text);
     snprintf(text + used, bytes - used, "%s%s", used > 0 ? between : "", word);
@@ -61,7 +61,7 @@ bool gpume_parse_digits(const char *text, size_t length, uint64_t max, uint64_t 
     return value <= max;
 }
 
-static bool parse_number(const struct gpume_option *option, const char *text, void *field)
+static bool parse_whole(const struct gpume_option *option, const char *text, void *field)
 {
     uint64_t number;
     if (!gpume_parse_digits(text, strlen(text), (uint64_t)option->max, &number) ||
@@ -72,7 +72,7 @@ static bool parse_number(const struct gpume_option *option, const char *text, vo
     return true;
 }
 
-static void describe_number(const struct gpume_option *option, char *text, size_t bytes)
+static void describe_whole(const struct gpume_option *option, char *text, size_t bytes)
 {
     if (option->step) {
         snprintf(text, bytes, "a multiple of %u from %.0f to %.0f", option->step, option->min,
@@ -88,7 +88,7 @@ static bool parse_number_or_auto(const struct gpume_option *option, const char *
         store_integer(option, field, 0);
         return true;
     }
-    return parse_number(option, text, field);
+    return parse_whole(option, text, field);
 }
 
 static void describe_number_or_auto(const struct gpume_option *option, char *text, size_t bytes)
@@ -112,7 +112,7 @@ const char *gpume_parse_real(const char *text, char end, double min, double max,
     return text + length;
 }
 
-static bool parse_real(const struct gpume_option *option, const char *text, void *field)
+static bool parse_decimal(const struct gpume_option *option, const char *text, void *field)
 {
     return gpume_parse_real(text, '\0', option->min, option->max, field) != NULL;
 }
@@ -177,7 +177,7 @@ static void describe_choices(const struct gpume_option *option, char *text, size
 {
     text[0] = '\0';
     for (size_t i = 0; option->choices[i]; i++) {
-        append(text, bytes, option->choices[i + 1] ? ", " : " or ", option->choices[i]);
+        append_word(text, bytes, option->choices[i + 1] ? ", " : " or ", option->choices[i]);
     }
 }
 
@@ -185,7 +185,7 @@ static void choices_words(const struct gpume_option *option, char *text, size_t 
 {
     text[0] = '\0';
     for (size_t i = 0; option->choices[i]; i++) {
-        append(text, bytes, " ", option->choices[i]);
+        append_word(text, bytes, " ", option->choices[i]);
     }
 }
 
@@ -210,7 +210,7 @@ static void search_words(const struct gpume_option *option, char *text, size_t b
         return;
     }
     for (uint32_t i = 0; i < count && i < SEARCHES_MAX; i++) {
-        append(text, bytes, " ", searches[i].name);
+        append_word(text, bytes, " ", searches[i].name);
     }
 }
 
@@ -237,12 +237,12 @@ static void describe_formats(const struct gpume_option *option, char *text, size
     for (size_t i = 0; (next = gpume_vectors_format_at(i)) != NULL; i++) {
         if (takes_format(option, next)) {
             if (format) {
-                append(text, bytes, ", ", format->name);
+                append_word(text, bytes, ", ", format->name);
             }
             format = next;
         }
     }
-    append(text, bytes, " or ", format->name);
+    append_word(text, bytes, " or ", format->name);
 }
 
 static void formats_words(const struct gpume_option *option, char *text, size_t bytes)
@@ -251,7 +251,7 @@ static void formats_words(const struct gpume_option *option, char *text, size_t 
     text[0] = '\0';
     for (size_t i = 0; (format = gpume_vectors_format_at(i)) != NULL; i++) {
         if (takes_format(option, format)) {
-            append(text, bytes, " ", format->name);
+            append_word(text, bytes, " ", format->name);
         }
     }
 }
@@ -272,9 +272,9 @@ DESCRIBE(bytes, "a whole number from %.0f to %.0f, optionally followed by K, M, 
 
 #define TYPE(name) const struct gpume_option_type gpume_type_##name
 TYPE(flag) = {0, parse_flag, NULL, NULL};
-TYPE(number) = {0, parse_number, describe_number, NULL};
+TYPE(number) = {0, parse_whole, describe_whole, NULL};
 TYPE(number_or_auto) = {0, parse_number_or_auto, describe_number_or_auto, NULL};
-TYPE(real) = {sizeof(double), parse_real, describe_real, NULL};
+TYPE(real) = {sizeof(double), parse_decimal, describe_real, NULL};
 TYPE(window) = {sizeof(uint32_t), parse_pair, describe_window, NULL};
 TYPE(size) = {sizeof(uint32_t), parse_pair, describe_size, NULL};
 TYPE(pixel) = {sizeof(uint32_t), parse_pair, describe_pixel, NULL};
@@ -349,7 +349,7 @@ static bool parse_place(const struct gpume_option *option, const char *text, voi
     return true;
 }
 
-static void describe_place(const struct gpume_option *option, char *text, size_t bytes)
+static void describe_frame_or_time(const struct gpume_option *option, char *text, size_t bytes)
 {
     snprintf(text, bytes, "a whole number from %.0f to %.0f, or a time%s such as 1:23.4 or 12.5s",
         option->min, option->max, option->min > 0 ? " above 0" : "");
@@ -373,7 +373,7 @@ static void describe_duration(const struct gpume_option *option, char *text, siz
 }
 
 const struct gpume_option_type gpume_type_place = {
-    sizeof(struct gpume_place), parse_place, describe_place, NULL};
+    sizeof(struct gpume_place), parse_place, describe_frame_or_time, NULL};
 const struct gpume_option_type gpume_type_duration = {
     sizeof(int64_t), parse_duration, describe_duration, NULL};
 

@@ -105,14 +105,14 @@ static int take_decision(void *opaque, const struct gpume_decision *decision)
                : write_kvazaar(qpmap, columns, rows);
 }
 
-static int take_frame(void *opaque, const struct gpume_plane *luma, int64_t time_us)
+static int analyse_map_frame(void *opaque, const struct gpume_plane *luma, int64_t time_us)
 {
     struct qpmap *qpmap = opaque;
     (void)time_us;
     return gpume_analysis_put(qpmap->analysis, luma);
 }
 
-static enum gpume_exit open_analysis(void *opaque)
+static enum gpume_exit open_map_analysis(void *opaque)
 {
     struct qpmap *qpmap = opaque;
     const struct qpmap_options *options = qpmap->options;
@@ -146,13 +146,13 @@ static enum gpume_exit open_analysis(void *opaque)
         &qpmap->job, status, status ? NULL : gpume_analysis_engine(qpmap->analysis));
 }
 
-static enum gpume_exit finish(void *opaque)
+static enum gpume_exit finish_maps(void *opaque)
 {
     const struct qpmap *qpmap = opaque;
     return gpume_exit_of_engine(gpume_analysis_finish(qpmap->analysis));
 }
 
-static enum gpume_exit conclude(void *client, FILE *stream)
+static enum gpume_exit conclude_qpmap(void *client, FILE *stream)
 {
     const struct gpume_cli_job *job = &((const struct qpmap *)client)->job;
     if (stream) {
@@ -164,8 +164,10 @@ static enum gpume_exit conclude(void *client, FILE *stream)
 
 static enum gpume_exit run_qpmap(const void *opaque)
 {
-    static const struct gpume_job_work work = {
-        .open = open_analysis, .take = take_frame, .finish = finish, .conclude = conclude};
+    static const struct gpume_job_work work = {.open = open_map_analysis,
+        .take = analyse_map_frame,
+        .finish = finish_maps,
+        .conclude = conclude_qpmap};
     const struct qpmap_options *options = opaque;
     struct qpmap qpmap = {.options = options, .job = gpume_job_of(&options->video)};
     const enum gpume_exit result = gpume_job_run(&qpmap.job, &work, &qpmap);
@@ -197,7 +199,7 @@ static struct gpume_option table[] = {
     GPUME_OPTIONS_VIDEO_LAST(OPTIONS, video),
 };
 
-static void set_defaults(void *opaque)
+static void set_qpmap_defaults(void *opaque)
 {
     struct qpmap_options *options = opaque;
     gpume_video_options_default(&options->video);
@@ -205,7 +207,7 @@ static void set_defaults(void *opaque)
     options->qcomp = 0.6;
 }
 
-static int check_options(void *opaque, const struct gpume_line *line)
+static int check_qpmap_options(void *opaque, const struct gpume_line *line)
 {
     const struct qpmap_options *options = opaque;
     if (options->format == SVT_AV1 && options->side > 0 && options->side != 64) {
@@ -225,7 +227,7 @@ const struct gpume_command gpume_qpmap_command = {
     GPUME_COMMAND_OPTIONS(table, struct qpmap_options),
     GPUME_COMMAND_ONE_VIDEO,
     .catches_signals = true,
-    .set_defaults = set_defaults,
-    .check = check_options,
+    .set_defaults = set_qpmap_defaults,
+    .check = check_qpmap_options,
     .run = run_qpmap,
 };

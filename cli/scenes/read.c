@@ -37,7 +37,7 @@ static int take_facts(void *opaque, const struct gpume_scene_frame *facts)
     return GPUME_OK;
 }
 
-static int take_frame(void *opaque, const struct gpume_plane *luma, int64_t time_us)
+static int take_scene_frame(void *opaque, const struct gpume_plane *luma, int64_t time_us)
 {
     struct reading *reading = opaque;
     struct gpume_scene_list *list = &reading->list;
@@ -145,7 +145,7 @@ static enum gpume_exit add_scene(struct reading *reading, uint64_t begin, uint64
 }
 
 /* Chooses the changes that are confident enough, and the scenes that begin with them. */
-static enum gpume_exit choose(struct reading *reading, const struct gpume_changes *found)
+static enum gpume_exit choose_changes(struct reading *reading, const struct gpume_changes *found)
 {
     struct gpume_scene_list *list = &reading->list;
     const struct gpume_place *shortest = &reading->options->length_min;
@@ -173,21 +173,21 @@ static enum gpume_exit choose(struct reading *reading, const struct gpume_change
     return add_scene(reading, begin, list->frames > 0 ? list->frames : 1);
 }
 
-static enum gpume_exit finish(void *opaque)
+static enum gpume_exit finish_scenes(void *opaque)
 {
     struct reading *reading = opaque;
     const struct gpume_changes *changes = NULL;
     reading->list.start_us = reading->job.info.start_us;
     reading->list.frame_us = last_frame_us(reading);
     enum gpume_exit result = gpume_exit_of_engine(gpume_scenes_finish(reading->scenes, &changes));
-    result = result ? result : choose(reading, changes);
+    result = result ? result : choose_changes(reading, changes);
     if (result == GPUME_EXIT_DONE) {
         reading->write(reading->job.outputs[0].out, &reading->list, reading->options);
     }
     return result;
 }
 
-static enum gpume_exit conclude(void *client, FILE *stream)
+static enum gpume_exit conclude_scenes(void *client, FILE *stream)
 {
     static const struct {
         const char *one, *more;
@@ -218,8 +218,10 @@ static enum gpume_exit conclude(void *client, FILE *stream)
 enum gpume_exit gpume_scene_run(
     const struct gpume_scene_options *options, bool wants_facts, gpume_scene_write_fn write)
 {
-    static const struct gpume_job_work work = {
-        .open = open_scenes, .take = take_frame, .finish = finish, .conclude = conclude};
+    static const struct gpume_job_work work = {.open = open_scenes,
+        .take = take_scene_frame,
+        .finish = finish_scenes,
+        .conclude = conclude_scenes};
     struct reading reading = {.job = gpume_job_of(&options->video),
         .options = options,
         .wants_facts = wants_facts,

@@ -152,7 +152,7 @@ struct scenes_options {
     enum { CSV, JSON, AV1AN, QPFILE, KEYFRAMES } format;
 };
 
-static void write_list(
+static void write_scene_list(
     struct gpume_out *out, const struct gpume_scene_list *list, const void *opaque)
 {
     static void (*const writers[])(struct gpume_out *, const struct gpume_scene_list *) = {
@@ -166,13 +166,13 @@ static void write_list(
     writers[options->format](out, list);
 }
 
-static enum gpume_exit run(const void *options)
+static enum gpume_exit run_scenes(const void *options)
 {
-    return gpume_scene_run(options, false, write_list);
+    return gpume_scene_run(options, false, write_scene_list);
 }
 
 /* A chunk of less than a second is not worth an encoder's start. */
-static int check(void *opaque, const struct gpume_line *line)
+static int check_scenes_options(void *opaque, const struct gpume_line *line)
 {
     struct scenes_options *options = opaque;
     if (options->format == AV1AN && !gpume_line_has(line, "min-length")) {
@@ -208,6 +208,6 @@ const struct gpume_command gpume_scenes_command = {
     GPUME_COMMAND_ONE_VIDEO,
     .catches_signals = true,
     .set_defaults = gpume_scene_options_default,
-    .check = check,
-    .run = run,
+    .check = check_scenes_options,
+    .run = run_scenes,
 };

@@ -47,17 +47,18 @@ static void remove_output(void *opaque)
     gpume_integers_close(&sorting->file);
 }
 
-static int check_name(
+static int check_sorted_name(
     const char *path, const struct gpume_sink_shape *shape, const struct gpume_log *log)
 {
     (void)shape;
     return gpume_text_check_file(path, "sorted", ".txt", log);
 }
 
-static const struct gpume_sink_ops output_ops = {.name = "sorted integers", .check = check_name};
+static const struct gpume_sink_ops output_ops = {
+    .name = "sorted integers", .check = check_sorted_name};
 
 /* The output may replace the input. */
-static enum gpume_exit plan(void *client)
+static enum gpume_exit plan_sort(void *client)
 {
     struct sorting *sorting = client;
     const struct gpume_sort_options *options = sorting->options;
@@ -227,7 +228,7 @@ static enum gpume_exit compare_output(struct sorting *sorting)
                          : GPUME_EXIT_DONE;
 }
 
-static enum gpume_exit prepare(void *client)
+static enum gpume_exit read_and_sort(void *client)
 {
     struct sorting *sorting = client;
     enum gpume_exit result = open_output(sorting);
@@ -264,7 +265,7 @@ static enum gpume_exit write_output(void *client)
     return status == GPUME_INVALID ? GPUME_EXIT_USAGE : gpume_exit_of_engine(status);
 }
 
-static enum gpume_exit conclude(void *client, FILE *stream)
+static enum gpume_exit conclude_sort(void *client, FILE *stream)
 {
     const struct sorting *sorting = client;
     if (sorting->options->params.check && sorting->options->common.verbosity >= 0) {
@@ -280,8 +281,10 @@ static enum gpume_exit conclude(void *client, FILE *stream)
 
 static enum gpume_exit run_sort(const void *opaque)
 {
-    static const struct gpume_job_work work = {
-        .plan = plan, .prepare = prepare, .run = write_output, .conclude = conclude};
+    static const struct gpume_job_work work = {.plan = plan_sort,
+        .prepare = read_and_sort,
+        .run = write_output,
+        .conclude = conclude_sort};
     const struct gpume_sort_options *options = opaque;
     struct sorting sorting = {
         .options = options, .job = {.common = &options->common, .set.over_input = true}};
@@ -327,13 +330,13 @@ static struct gpume_option table[] = {
     GPUME_OPTIONS_LAST("show this help"),
 };
 
-static void set_defaults(void *opaque)
+static void set_sort_defaults(void *opaque)
 {
     struct gpume_sort_options *options = opaque;
     gpume_params_default(&options->params);
 }
 
-static int check_options(void *opaque, const struct gpume_line *line)
+static int check_sort_options(void *opaque, const struct gpume_line *line)
 {
     const struct gpume_sort_options *options = opaque;
     (void)line;
@@ -359,7 +362,7 @@ const struct gpume_command gpume_sort_command = {
     .operands_max = 1,
     .operands = "one file; to sort several, use a pipe: cat FILES | gpume sort",
     .catches_signals = true,
-    .set_defaults = set_defaults,
-    .check = check_options,
+    .set_defaults = set_sort_defaults,
+    .check = check_sort_options,
     .run = run_sort,
 };
