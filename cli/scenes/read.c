@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct reading {
+struct scene_reading {
     struct gpume_cli_job job;
     const struct gpume_scene_options *options;
     bool wants_facts;
@@ -25,7 +25,7 @@ static int refuse_frame(const struct gpume_scene_list *list)
 
 static int take_facts(void *opaque, const struct gpume_scene_frame *facts)
 {
-    struct reading *reading = opaque;
+    struct scene_reading *reading = opaque;
     struct gpume_scene_list *list = &reading->list;
     struct gpume_scene_frame *grown =
         gpume_grow(list->facts, (size_t)facts->frame, &reading->facts_room, sizeof(*grown));
@@ -39,7 +39,7 @@ static int take_facts(void *opaque, const struct gpume_scene_frame *facts)
 
 static int take_scene_frame(void *opaque, const struct gpume_plane *luma, int64_t time_us)
 {
-    struct reading *reading = opaque;
+    struct scene_reading *reading = opaque;
     struct gpume_scene_list *list = &reading->list;
     int64_t *grown =
         gpume_grow(list->times_us, (size_t)list->frames, &reading->times_room, sizeof(*grown));
@@ -53,7 +53,7 @@ static int take_scene_frame(void *opaque, const struct gpume_plane *luma, int64_
 
 static enum gpume_exit open_scenes(void *opaque)
 {
-    struct reading *reading = opaque;
+    struct scene_reading *reading = opaque;
     if (reading->job.info.interlaced) {
         gpume_console_warning("%s: is interlaced, and whole frames of two fields are compared; "
                               "--vf bwdif=send_frame deinterlaces it",
@@ -70,7 +70,7 @@ static enum gpume_exit open_scenes(void *opaque)
 }
 
 /* By the frame rate; without one, as long as the last frame from which time does not jump back. */
-static int64_t last_frame_us(const struct reading *reading)
+static int64_t last_frame_us(const struct scene_reading *reading)
 {
     const struct gpume_source_info *info = &reading->job.info;
     const int64_t *times_us = reading->list.times_us;
@@ -120,7 +120,7 @@ static uint64_t parts_of(const struct gpume_scene_list *list, uint64_t begin, ui
     return parts < 1 ? 1 : parts < end - begin ? parts : end - begin;
 }
 
-static enum gpume_exit add_start(struct reading *reading, uint64_t start)
+static enum gpume_exit add_start(struct scene_reading *reading, uint64_t start)
 {
     struct gpume_scene_list *list = &reading->list;
     uint64_t *grown =
@@ -134,7 +134,7 @@ static enum gpume_exit add_start(struct reading *reading, uint64_t start)
 }
 
 /* Begins a scene, in equal parts. */
-static enum gpume_exit add_scene(struct reading *reading, uint64_t begin, uint64_t end)
+static enum gpume_exit add_scene(struct scene_reading *reading, uint64_t begin, uint64_t end)
 {
     const uint64_t parts = parts_of(&reading->list, begin, end, &reading->options->length_max);
     enum gpume_exit result = GPUME_EXIT_DONE;
@@ -145,7 +145,8 @@ static enum gpume_exit add_scene(struct reading *reading, uint64_t begin, uint64
 }
 
 /* Chooses the changes that are confident enough, and the scenes that begin with them. */
-static enum gpume_exit choose_changes(struct reading *reading, const struct gpume_changes *found)
+static enum gpume_exit choose_changes(
+    struct scene_reading *reading, const struct gpume_changes *found)
 {
     struct gpume_scene_list *list = &reading->list;
     const struct gpume_place *shortest = &reading->options->length_min;
@@ -175,7 +176,7 @@ static enum gpume_exit choose_changes(struct reading *reading, const struct gpum
 
 static enum gpume_exit finish_scenes(void *opaque)
 {
-    struct reading *reading = opaque;
+    struct scene_reading *reading = opaque;
     const struct gpume_changes *changes = NULL;
     reading->list.start_us = reading->job.info.start_us;
     reading->list.frame_us = last_frame_us(reading);
@@ -193,7 +194,7 @@ static enum gpume_exit conclude_scenes(void *client, FILE *stream)
         const char *one, *more;
     } names[] = {{"cut", "cuts"}, {"fade-in", "fade-ins"}, {"fade-out", "fade-outs"},
         {"dissolve", "dissolves"}, {"wipe", "wipes"}};
-    const struct gpume_scene_list *list = &((const struct reading *)client)->list;
+    const struct gpume_scene_list *list = &((const struct scene_reading *)client)->list;
     size_t counts[sizeof(names) / sizeof(names[0])] = {0};
     const char *separator = ": ";
     if (!stream) {
@@ -222,7 +223,7 @@ enum gpume_exit gpume_scene_run(
         .take = take_scene_frame,
         .finish = finish_scenes,
         .conclude = conclude_scenes};
-    struct reading reading = {.job = gpume_job_of(&options->video),
+    struct scene_reading reading = {.job = gpume_job_of(&options->video),
         .options = options,
         .wants_facts = wants_facts,
         .write = write};

@@ -26,7 +26,7 @@
 #include <string.h>
 #include <unistd.h>
 
-struct sorting {
+struct integer_sort {
     struct gpume_cli_job job;
     const struct gpume_sort_options *options;
     struct gpume_integers_file *file;
@@ -43,7 +43,7 @@ struct sorting {
 
 static void remove_output(void *opaque)
 {
-    struct sorting *sorting = opaque;
+    struct integer_sort *sorting = opaque;
     gpume_integers_close(&sorting->file);
 }
 
@@ -60,7 +60,7 @@ static const struct gpume_sink_ops output_ops = {
 /* The output may replace the input. */
 static enum gpume_exit plan_sort(void *client)
 {
-    struct sorting *sorting = client;
+    struct integer_sort *sorting = client;
     const struct gpume_sort_options *options = sorting->options;
     if (options->common.input_count == 0 && gpume_inputs_add("-") != GPUME_OK) {
         return gpume_refuse(GPUME_EXIT_FAILED, "out of memory");
@@ -70,7 +70,7 @@ static enum gpume_exit plan_sort(void *client)
 }
 
 /* Reserves the name. A signal ends the program until the integers are written. */
-static enum gpume_exit open_output(struct sorting *sorting)
+static enum gpume_exit open_output(struct integer_sort *sorting)
 {
     switch (gpume_integers_open(&sorting->file, sorting->job.outputs[0].path,
         sorting->options->common.overwrite, &gpume_console)) {
@@ -88,7 +88,7 @@ static enum gpume_exit open_output(struct sorting *sorting)
     }
 }
 
-static void describe_sort(struct sorting *sorting)
+static void describe_sort(struct integer_sort *sorting)
 {
     const struct gpume_sort_options *options = sorting->options;
     const struct gpume_sort_input *input = &sorting->input;
@@ -108,7 +108,7 @@ static void describe_sort(struct sorting *sorting)
 }
 
 /* Copies the input before it is sorted. */
-static enum gpume_exit copy_input(struct sorting *sorting)
+static enum gpume_exit copy_input(struct integer_sort *sorting)
 {
     const bool time = sorting->options->time, check = sorting->options->params.check;
     const size_t bytes = (size_t)sorting->input.count * sizeof(uint32_t);
@@ -128,7 +128,7 @@ static enum gpume_exit copy_input(struct sorting *sorting)
     return GPUME_EXIT_DONE;
 }
 
-static int open_context(struct sorting *sorting, enum gpume_backend backend)
+static int open_context(struct integer_sort *sorting, enum gpume_backend backend)
 {
     const struct gpume_params *wanted = &sorting->options->params;
     struct gpume_compute_params params;
@@ -148,7 +148,7 @@ static int open_context(struct sorting *sorting, enum gpume_backend backend)
     return status;
 }
 
-static int sort_words(struct sorting *sorting)
+static int sort_words(struct integer_sort *sorting)
 {
     const uint64_t before = gpume_clock_ns();
     const int status = gpume_sort(
@@ -162,7 +162,7 @@ static int sort_words(struct sorting *sorting)
 }
 
 /* Did the sort fail before it changed the integers? */
-static bool is_unchanged(const struct sorting *sorting)
+static bool is_unchanged(const struct integer_sort *sorting)
 {
     struct gpume_compute_times times;
     gpume_compute_get_times(sorting->compute, &times);
@@ -170,7 +170,7 @@ static bool is_unchanged(const struct sorting *sorting)
 }
 
 /* With --backend auto the CPU sorts what the GPU cannot, usually because it is too large. */
-static enum gpume_exit sort_input(struct sorting *sorting)
+static enum gpume_exit sort_input(struct integer_sort *sorting)
 {
     const struct gpume_params *wanted = &sorting->options->params;
     int status = open_context(sorting, wanted->backend);
@@ -196,12 +196,12 @@ static enum gpume_exit sort_input(struct sorting *sorting)
 }
 
 /* Where to print messages: standard error if the integers go to standard output. */
-static FILE *words_stream(const struct sorting *sorting)
+static FILE *words_stream(const struct integer_sort *sorting)
 {
     return sorting->job.to_stdout ? stderr : stdout;
 }
 
-static enum gpume_exit compare_output(struct sorting *sorting)
+static enum gpume_exit compare_output(struct integer_sort *sorting)
 {
     const struct gpume_sort_options *options = sorting->options;
     sorting->matched = 0;
@@ -230,7 +230,7 @@ static enum gpume_exit compare_output(struct sorting *sorting)
 
 static enum gpume_exit read_and_sort(void *client)
 {
-    struct sorting *sorting = client;
+    struct integer_sort *sorting = client;
     enum gpume_exit result = open_output(sorting);
     result = result ? result : gpume_sort_input_read(&sorting->input, sorting->options);
     if (result == GPUME_EXIT_DONE) {
@@ -248,7 +248,7 @@ static enum gpume_exit read_and_sort(void *client)
 
 static enum gpume_exit write_output(void *client)
 {
-    struct sorting *sorting = client;
+    struct integer_sort *sorting = client;
     const struct gpume_sort_options *options = sorting->options;
     const bool text = !options->binary;
     const uint64_t negatives = text ? sorting->input.negatives : 0;
@@ -267,7 +267,7 @@ static enum gpume_exit write_output(void *client)
 
 static enum gpume_exit conclude_sort(void *client, FILE *stream)
 {
-    const struct sorting *sorting = client;
+    const struct integer_sort *sorting = client;
     if (sorting->options->params.check && sorting->options->common.verbosity >= 0) {
         fprintf(words_stream(sorting), "Keys matched in %" PRIu64 " of %" PRIu64 " instances\n",
             sorting->matched, sorting->input.count);
@@ -286,7 +286,7 @@ static enum gpume_exit run_sort(const void *opaque)
         .run = write_output,
         .conclude = conclude_sort};
     const struct gpume_sort_options *options = opaque;
-    struct sorting sorting = {
+    struct integer_sort sorting = {
         .options = options, .job = {.common = &options->common, .set.over_input = true}};
     const enum gpume_exit result = gpume_job_run(&sorting.job, &work, &sorting);
     gpume_signals_set_leave(NULL, NULL);
