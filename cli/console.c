@@ -124,7 +124,7 @@ bool gpume_console_rewrites(FILE *stream)
     return isatty(fileno(stream)) == 1 && !(terminal && strcmp(terminal, "dumb") == 0);
 }
 
-/* May the stream be coloured? It must be a terminal that can, and NO_COLOR must not be set. */
+/* True if the stream may be coloured: it is a terminal that can, and NO_COLOR is not set. */
 static bool takes_colour(FILE *stream)
 {
     const char *terminal = getenv("TERM"), *no_colour = getenv("NO_COLOR");

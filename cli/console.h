@@ -67,7 +67,7 @@ void gpume_console_flush_error(void);
 const char *gpume_console_bold(FILE *stream);
 const char *gpume_console_plain(FILE *stream);
 
-/* Can a line of the stream be overwritten in place? */
+/* True if a line of the stream can be overwritten in place. */
 bool gpume_console_rewrites(FILE *stream);
 
 /* Prints a file name with control characters replaced by '?'. */

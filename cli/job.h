@@ -16,12 +16,12 @@
  * The first step that fails ends the job, after one line on standard error. Outputs have temporary
  * names until step 7, so a job that fails leaves none, unless `abandon` keeps what is complete.
  *
- * Step 1 checks the outputs one by one, as they were added, and asks of each: Does its name suit
- * its kind, and is it no folder? Is it another file than those that are read? Is the name of a
- * partial result free? With --resume, can it be continued? Without -y or --resume, is there no such
- * file? Then of all of them: are no two the same file, or both standard output? Is standard output
- * free for the summary of --json? A job that writes to standard output only ends with its reader,
- * without a word.
+ * Step 1 checks the outputs one by one, in the order in which they were added. The name of each
+ * must suit its kind, be no folder and no file that is read, and leave the name of a partial result
+ * free; with --resume the output must be such that can be continued; without -y or --resume there
+ * must be no such file. Then all together: no two may be one file or both standard output, and
+ * --json needs standard output for its summary. A job that writes to standard output only ends with
+ * its reader, without a word.
  *
  * Everything runs on the main thread, but frames of step 5 are decoded by another one, a few ahead,
  * from step 2 on: while the client opens what takes them, and while it works. A client with `run`
@@ -137,10 +137,10 @@ int gpume_job_add_standard(
 /* Step 1 after `plan`, which gpume_job_run takes itself. */
 enum gpume_exit gpume_job_check(struct gpume_cli_job *job);
 
-/* Is it a series of numbered files, each of which gets its name when it is complete? */
+/* True of a series of numbered files, each of which gets its name when it is complete. */
 bool gpume_job_is_series(const struct gpume_job_output *output);
 
-/* Could a later job continue it? */
+/* True if a later job could continue it. */
 bool gpume_job_can_continue(const struct gpume_job_output *output);
 
 /* Opens outputs as files in the set, all that have no ops or the one of this index. Step 4 does so

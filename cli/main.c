@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * gpume: from the command line to an exit status. Whatever fails ends here with its one line on
- * standard error. At the top of this folder is what several commands share; each command has a
- * folder of its own.
+ * standard error. At the top of this folder is what several commands share; each command has its
+ * own file or folder.
  */
 #include "commands.h"
 #include "console.h"

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Are the two in one folder that exists? */
+/* True if the two are in one folder, which exists. */
 static bool is_same_folder(const char *a, const char *b)
 {
     struct stat folder_a, folder_b;
@@ -57,7 +57,7 @@ bool gpume_name_is_stdout(const char *path)
            file.st_dev == out.st_dev && file.st_ino == out.st_ino;
 }
 
-/* Is one of the numbered files that exist an input, perhaps by a link? */
+/* True if one of the numbered files that exist is an input, perhaps by a link. */
 static bool is_input_in_series(const char *path)
 {
     struct gpume_pattern_numbers *numbers = NULL;
@@ -75,7 +75,7 @@ static bool is_input_in_series(const char *path)
     return found;
 }
 
-/* Is the output, or one of its numbered files, a file that is read? */
+/* True if the output, or one of its numbered files, is a file that is read. */
 static bool is_read(const char *path)
 {
     struct stat info;

@@ -8,15 +8,15 @@
 
 struct gpume_vectors_format;
 
-/* Do both name the same file, perhaps by a symbolic link? Names in existing folders are compared by
- * folder and last part, so that ./a.csv is a.csv. */
+/* True if both name the same file, perhaps by a symbolic link. Names in existing folders are
+ * compared by folder and last part, so that ./a.csv is a.csv. */
 bool gpume_name_is_same(const char *a, const char *b);
 
-/* Is it a name of standard output, or of the pipe behind it? */
+/* True of a name of standard output, or of the pipe behind it. */
 bool gpume_name_is_stdout(const char *path);
 
-/* Is the output also a file that is read (files/inputs.h), or a picture of one of the numbered
- * inputs, whether it exists or not? Then one line says so. */
+/* True, after one line, if the output is also a file that is read (files/inputs.h), or a picture of
+ * one of the numbered inputs, whether it exists or not. */
 bool gpume_name_is_input(const char *const *inputs, uint32_t count, const char *path);
 
 /* What a run's frames.csv or summary.json is, by its first bytes; NULL: another file. */

@@ -106,7 +106,7 @@ struct event {
     void (*act)(void);
 };
 
-/* Is anything to be removed before the program ends? */
+/* True if something is to be removed before the program ends. */
 static bool get_leave(void)
 {
     pthread_mutex_lock(&signals.mutex);
@@ -131,7 +131,7 @@ static void set_overdue(void)
     raise_flag(&signals.overdue);
 }
 
-/* To who sits at a terminal, and would wait in silence. */
+/* Printed only on a terminal, where the user would otherwise see nothing. */
 static void say_waiting(void)
 {
     if (isatty(STDERR_FILENO) && !get_flag(&signals.stopping)) {

@@ -37,14 +37,14 @@ void gpume_signals_end(void);
 /* From now on a signal changes nothing: the outputs are being completed. */
 void gpume_signals_detach(void);
 
-/* Was the run interrupted by a signal, or has its time run out? */
+/* True if the run was interrupted by a signal, or its time has run out. */
 bool gpume_signals_caught(void);
 
 /* Says that the run was interrupted, which the caller has noticed, unless --timeout has said why.
  */
 void gpume_signals_say_interrupted(void);
 
-/* Was that at least a second ago? The current frame pair is the last one then. */
+/* True if that was at least a second ago. The current frame pair is the last one then. */
 bool gpume_signals_overdue(void);
 
 /* Nothing but standard output is written: from now on the program ends with its reader, without a

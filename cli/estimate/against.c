@@ -92,7 +92,7 @@ static enum gpume_exit plan_against(void *client)
     return gpume_estimate_plan(&against->job, against->options);
 }
 
-/* H.264 has quarter pixels and filters of its own; the others have half pixels, as a rule, and
+/* H.264 has quarter pixels and its own filters; the others have half pixels, as a rule, and
  * means of neighbouring samples. */
 static void describe_against_search(struct against *against)
 {

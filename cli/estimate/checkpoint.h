@@ -44,7 +44,7 @@ int gpume_checkpoint_give_back(struct gpume_checkpoint *checkpoint);
 /* Removes temporary files that killed runs have left. Call it once the outputs are open. */
 void gpume_checkpoint_clear(const struct gpume_checkpoint *checkpoint);
 
-/* Is it time to update the summary and save a checkpoint? */
+/* True if it is time to update the summary and save a checkpoint. */
 bool gpume_checkpoint_is_due(const struct gpume_checkpoint *checkpoint);
 
 /* Saves a checkpoint after a frame: every output holds all that the summary counts. */

@@ -73,8 +73,7 @@ struct gpume_run_window gpume_run_window_make(
     return window;
 }
 
-/* Targets from first to end - 1 that have a reference at this distance in an input of so many
- * frames. */
+/* Targets from first to end - 1 that have a reference at this distance in an input of `frames`. */
 struct targets {
     uint64_t first, frames, end;
 };

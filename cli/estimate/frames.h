@@ -24,7 +24,7 @@ struct gpume_run_window {
 struct gpume_run_window gpume_run_window_make(
     const struct gpume_estimate_options *options, const struct gpume_summary *done);
 
-/* Frame pairs of the whole run, for an input of so many frames. 0: unknown. */
+/* Frame pairs of the whole run, for an input of that many frames. 0: unknown. */
 uint64_t gpume_run_window_expect(const struct gpume_estimate_options *options, uint64_t frames);
 
 /* How many frames after its target a frame pair may need. */
@@ -44,8 +44,8 @@ extern const char *const gpume_fields_names[];
 /* Makes the distances count fields. GPUME_INVALID after one line: one is too long. */
 int gpume_fields_count(enum gpume_fields fields, struct gpume_distance_list *list);
 
-/* Do the options go together? Then --ref-distance counts what the choice says. GPUME_OK, or
- * GPUME_INVALID after one line. Before the parameters are derived from the options. */
+/* Checks that the options go together; then --ref-distance counts what the choice says. GPUME_OK,
+ * or GPUME_INVALID after one line. Before the parameters are derived from the options. */
 int gpume_fields_check(struct gpume_estimate_options *options, const struct gpume_line *line);
 
 /* The filter graph that also separates fields; the caller frees it. NULL: out of memory. */
@@ -62,8 +62,8 @@ void gpume_fields_caution(
 
 /* --- times */
 
-/* Do they go together with the input and with each other? GPUME_OK, or GPUME_INVALID after one
- * line. */
+/* Checks that they go together with the input and with each other. GPUME_OK, or GPUME_INVALID after
+ * one line. */
 int gpume_estimate_check_times(const struct gpume_estimate_options *options);
 
 /* Sets start and frames if a time was given, for which the input is read before the run. */

@@ -22,7 +22,7 @@ void gpume_compat_apply(struct gpume_estimate_options *options);
  * it; NULL: out of memory. */
 char *gpume_compat_graph(const struct gpume_estimate_options *options);
 
-/* Would mestimate take this input unconverted? */
+/* Refuses input that mestimate would not take unconverted. */
 enum gpume_exit gpume_compat_check_input(
     const struct gpume_estimate_options *options, const struct gpume_source_info *info);
 

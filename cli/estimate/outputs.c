@@ -158,7 +158,7 @@ fail:
     return status;
 }
 
-/* May existing outputs belong to the run to be resumed? Reading its state will tell. */
+/* True if existing outputs may belong to the run to be resumed. Reading its state will tell. */
 static bool may_be_resumed(const struct gpume_cli_job *job)
 {
     char *state = gpume_run_state_path(job->outputs[0].path);

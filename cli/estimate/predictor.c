@@ -163,7 +163,7 @@ static struct grid make_grid(const struct gpume_params *params, uint32_t index, 
     return grid;
 }
 
-/* Is it a block of this grid? */
+/* True of a block of this grid. */
 static bool fits(const struct grid *grid, const struct predictor_row *row, bool has_shape)
 {
     const struct gpume_block_size shape = grid->shape;

@@ -452,7 +452,7 @@ static void *feed_main(void *opaque)
 
 /* The caller sets the first five members; the others are zero. */
 struct target_stream {
-    bool both;   /* frames have one past and one future reference, each with a field of its own */
+    bool both;   /* frames have one past and one future reference, each with its own field */
     bool compat; /* --compat ffmpeg: frame 0 is compared with itself, and the last frame omitted */
     int (*deliver)(void *opaque, const struct gpume_field *field);
     /* False: the run was interrupted before all references of the target had been sent. */

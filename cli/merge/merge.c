@@ -59,7 +59,7 @@ static enum gpume_exit read_parts(struct merging *merging)
                                              merging->options->whole, &gpume_console));
 }
 
-/* Does any part have the file? */
+/* True if any part has the file. */
 static bool parts_have(const struct merging *merging, const char *name)
 {
     bool found = false;

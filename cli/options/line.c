@@ -38,7 +38,7 @@ static const struct gpume_option *find_letter(const struct gpume_command *comman
     return NULL;
 }
 
-/* Is the argument after this one the value of an option, by any command's table? */
+/* True if the argument after this one is the value of an option, by any command's table. */
 static bool takes_next(const char *argument)
 {
     for (size_t c = 0; gpume_commands[c]; c++) {
@@ -246,7 +246,7 @@ static int refuse_value(const struct gpume_option *option, const char *spelled, 
     return GPUME_INVALID;
 }
 
-/* Is the argument an option of the command, with or without a value? */
+/* True if the argument is an option of the command, with or without a value. */
 static bool names_option(const struct gpume_command *command, const char *argument)
 {
     if (!is_option(argument)) {

@@ -161,7 +161,7 @@ static int sort_words(struct integer_sort *sorting)
     return status;
 }
 
-/* Did the sort fail before it changed the integers? */
+/* True if the sort failed before it changed the integers. */
 static bool is_unchanged(const struct integer_sort *sorting)
 {
     struct gpume_compute_times times;
