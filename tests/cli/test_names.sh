@@ -104,6 +104,17 @@ for command in "" scenes luma plan sort compare convert merge vectors firstpass 
 done
 rm -r "$evil"*
 
+# Names of outputs are checked before any work: the input, which is not there, comes later. One that is a folder is none.
+mkdir folder.csv
+echo old >old.csv
+for command in scenes complexity qpmap luma methods vectors; do
+    refused 2 old.csv -- $command missing.mkv -o old.csv
+    refused 2 folder.csv -- $command missing.mkv -o folder.csv -y
+    refused 3 missing.mkv -- $command missing.mkv -o old.csv -y
+done
+[ "$(cat old.csv)" = old ] || fail "an output was replaced by a run that failed"
+rm -r folder.csv old.csv
+
 # Lines that print such names can be pasted into a shell that knows $'...', as POSIX has it.
 if have bash && have ffmpeg; then
     for name in "$(printf 'a\033b\t')" "$(printf '\nb')" "$(printf '\tb')" ' b' "$(printf "q'\\\\\302\2330")"; do
