@@ -14,15 +14,17 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-/* Zeroed memory for free(); *bytes grows by its size. NULL when memory has run out. */
-static inline void *gpume_allocate(uint64_t *bytes, uint64_t count, uint64_t size)
-{
-    if (size > 0 && count > SIZE_MAX / size) { /* 32-bit hosts */
-        return NULL;
-    }
-    *bytes += count * size;
-    return calloc((size_t)count, (size_t)size);
-}
+/* All memory of an engine, which is freed together. Once memory has run out, nothing more is
+ * allocated. */
+struct gpume_allocations {
+    void **blocks;
+    size_t count, room;
+    uint64_t bytes; /* in all, with those that could not be had */
+    bool failed;
+};
+
+/* Zeroed memory, or NULL after a failure. */
+void *gpume_allocate(struct gpume_allocations *memory, uint64_t count, uint64_t size);
 
 /* --- rings: the surfaces of the last frames, a ring for each surface that the plan has. A frame
  * has the same place in all of them. */
@@ -119,11 +121,9 @@ struct gpume_general {
     uint32_t step_count;
 };
 
-/* Allocates for one slot. GPUME_NOMEM: call finish then too. *bytes grows by what is allocated. */
-int gpume_general_init(
-    struct gpume_general *general, const struct gpume_plan *plan, uint64_t *bytes);
-
-void gpume_general_finish(struct gpume_general *general);
+/* Allocates for one slot. */
+void gpume_general_init(
+    struct gpume_general *general, const struct gpume_plan *plan, struct gpume_allocations *memory);
 
 /* Prepares the steps for a task whose frames are in the rings. */
 void gpume_general_start(struct gpume_general *general, const struct gpume_rings *rings,
@@ -242,12 +242,9 @@ struct gpume_steps {
 /* Divides every layer, so that the threads have enough items. */
 void gpume_shared_divide(struct gpume_shared *shared, uint32_t threads);
 
-/* Allocates the results and defines the steps, once `shared` and `scratch` are complete.
- * GPUME_NOMEM: call finish then too. *bytes grows by what is allocated. */
-int gpume_steps_init(struct gpume_steps *steps, struct gpume_shared *shared,
-    struct gpume_scratch *scratch, uint64_t *bytes);
-
-void gpume_steps_finish(struct gpume_steps *steps);
+/* Allocates the results and defines the steps, once `shared` and `scratch` are complete. */
+void gpume_steps_init(struct gpume_steps *steps, struct gpume_shared *shared,
+    struct gpume_scratch *scratch, struct gpume_allocations *memory);
 
 /* The sums of a layer's results, once its steps are complete. */
 struct gpume_item gpume_layer_total(const struct gpume_layer_steps *layer);

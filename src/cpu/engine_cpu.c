@@ -15,6 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define WIDE 1024u /* candidates per block from which elimination nearly always wins */
+
 /* The last step queued of each kind; NULL: none. */
 struct latest_steps {
     const struct gpume_step *surfaces[GPUME_SURFACE_COUNT];
@@ -31,7 +33,7 @@ struct cpu_engine {
     struct gpume_steps *slots;
     struct gpume_policy policies[GPUME_LAYERS_MAX];
     struct gpume_stats stats; /* times of all threads together */
-    uint64_t bytes;           /* allocated */
+    struct gpume_allocations memory;
     char device[64];
     uint64_t tasks; /* submitted so far */
     struct latest_steps latest;
@@ -44,65 +46,112 @@ static inline const struct gpume_step *last_search_of(
     return &steps->layers[cpu->shared.plan.layer_count - 1].search;
 }
 
-/* --- rings */
+/* --- memory */
 
-static int init_ring(
-    const struct gpume_rings *rings, uint64_t frame_bytes, void ***ring, uint64_t *bytes)
+void *gpume_allocate(struct gpume_allocations *memory, uint64_t count, uint64_t size)
 {
-    *ring = gpume_allocate(bytes, rings->frames, sizeof(**ring));
-    for (uint32_t i = 0; *ring && i < rings->frames; i++) {
-        (*ring)[i] = gpume_allocate(bytes, frame_bytes + GPUME_SEARCH_SLACK_BYTES, 1);
-        if (!(*ring)[i]) {
-            return GPUME_NOMEM;
-        }
+    if (memory->failed) {
+        return NULL;
     }
-    return *ring ? GPUME_OK : GPUME_NOMEM;
+    memory->failed = true;                     /* until all is well */
+    if (size > 0 && count > SIZE_MAX / size) { /* 32-bit hosts */
+        return NULL;
+    }
+    memory->bytes += count * size;
+    if (memory->count == memory->room) {
+        const size_t room = 2 * memory->room + 64;
+        void **blocks = realloc(memory->blocks, room * sizeof(*blocks));
+        if (!blocks) {
+            return NULL;
+        }
+        memory->blocks = blocks;
+        memory->room = room;
+    }
+    void *block = calloc((size_t)count, (size_t)size);
+    memory->blocks[memory->count++] = block;
+    memory->failed = !block;
+    return block;
 }
 
-/* GPUME_NOMEM: call finish then too. *bytes grows by what is allocated. */
-static int rings_init(struct gpume_rings *rings, const struct gpume_plan *plan, uint64_t *bytes)
+static void free_all(struct gpume_allocations *memory)
 {
-    /* A sum has twice the bytes of a sample. */
-    const uint64_t sum_bytes = 2 * plan->padded_bytes * gpume_plan_search_planes(plan);
-    int status;
+    for (size_t i = 0; i < memory->count; i++) {
+        free(memory->blocks[i]);
+    }
+    free(memory->blocks);
+}
+
+static void **allocate_ring(
+    const struct gpume_rings *rings, uint64_t frame_bytes, struct gpume_allocations *memory)
+{
+    void **ring = gpume_allocate(memory, rings->frames, sizeof(*ring));
+    for (uint32_t i = 0; !memory->failed && i < rings->frames; i++) {
+        ring[i] = gpume_allocate(memory, frame_bytes + GPUME_SEARCH_SLACK_BYTES, 1);
+    }
+    return ring;
+}
+
+static void init_rings(
+    struct gpume_rings *rings, const struct gpume_plan *plan, struct gpume_allocations *memory)
+{
     /* Frames beyond those that a task may name, so that a task may begin before the one before it
      * is complete, and no more, so that they stay in the cache: one less than there are slots. */
     rings->frames = plan->reach + gpume_max_u32(plan->slots - 1, 2);
-    rings->readers = gpume_allocate(bytes, rings->frames, sizeof(*rings->readers));
+    rings->readers = gpume_allocate(memory, rings->frames, sizeof(*rings->readers));
     for (uint32_t i = 0; i < GPUME_SURFACE_COUNT; i++) {
         if (plan->has_surface[i]) {
-            GPUME_TRY(init_ring(rings, plan->surface_bytes, &rings->planes[i], bytes));
+            rings->planes[i] = allocate_ring(rings, plan->surface_bytes, memory);
         }
     }
+    /* A sum has twice the bytes of a sample. */
+    const uint64_t sum_bytes = 2 * plan->padded_bytes * gpume_plan_search_planes(plan);
     bool summed = !gpume_plan_searches_fast(plan) && !plan->params.no_elimination;
     for (uint32_t i = 0; summed && i < plan->layer_count; i++) {
         void ***ring = &rings->sums[gpume_bound_boxes(&plan->layers[i])];
-        if (!*ring) {
-            GPUME_TRY(init_ring(rings, sum_bytes, ring, bytes));
-        }
+        *ring = *ring ? *ring : allocate_ring(rings, sum_bytes, memory);
     }
-    status = rings->readers ? GPUME_OK : GPUME_NOMEM;
-fail:
-    return status;
 }
 
-static void finish_ring(const struct gpume_rings *rings, void **ring)
+static void init_scratch(struct cpu_engine *cpu, struct gpume_scratch *scratch)
 {
-    for (uint32_t i = 0; ring && i < rings->frames; i++) {
-        free(ring[i]);
+    const struct gpume_plan *plan = &cpu->shared.plan;
+    struct gpume_boxes *boxes = &scratch->boxes;
+    if (cpu->shared.search->box_row && !plan->params.no_elimination &&
+        gpume_plan_searches_fast(plan)) {
+        *boxes = gpume_boxes_plan(plan);
     }
-    free(ring);
+    for (uint32_t i = 0; i < boxes->levels; i++) {
+        boxes->sums[i] = gpume_allocate(&cpu->memory, gpume_boxes_entries(boxes), sizeof(uint16_t));
+    }
+    uint64_t blocks = 0; /* of the largest layer */
+    for (uint32_t i = 0; i < plan->layer_count; i++) {
+        blocks = gpume_max_u64(blocks, plan->layers[i].blocks);
+    }
+    scratch->ranking =
+        gpume_allocate(&cpu->memory, blocks, GPUME_HOST_RANK_WORDS * sizeof(*scratch->ranking));
 }
 
-static void rings_finish(struct gpume_rings *rings)
+/* The number of workers decides how the layers are divided. */
+static int allocate_engine(struct cpu_engine *cpu)
 {
-    for (uint32_t i = 0; i < GPUME_SURFACE_COUNT; i++) {
-        finish_ring(rings, rings->planes[i]);
+    const struct gpume_plan *plan = &cpu->shared.plan;
+    struct gpume_allocations *memory = &cpu->memory;
+    gpume_shared_divide(&cpu->shared, gpume_workers_count(cpu->workers));
+    init_rings(&cpu->rings, plan, memory);
+    for (uint32_t i = 0; i < cpu->scratch_count; i++) {
+        init_scratch(cpu, &cpu->scratches[i]);
     }
-    for (uint32_t i = 0; i < GPUME_RING_BOXES; i++) {
-        finish_ring(rings, rings->sums[i]);
+    cpu->frames = gpume_allocate(memory, plan->pool, sizeof(*cpu->frames));
+    cpu->slots = gpume_allocate(memory, plan->slots, sizeof(*cpu->slots));
+    for (uint32_t i = 0; !memory->failed && i < plan->slots; i++) {
+        gpume_steps_init(
+            &cpu->slots[i], &cpu->shared, &cpu->scratches[i % cpu->scratch_count], memory);
     }
-    free(rings->readers);
+    for (uint32_t i = 0; i < plan->layer_count; i++) {
+        gpume_policy_init(&cpu->policies[i], cpu->scratches[0].boxes.levels > 0,
+            plan->candidates >= WIDE, cpu->shared.divisions[i].items);
+    }
+    return memory->failed ? GPUME_NOMEM : GPUME_OK;
 }
 
 /* --- submitting: steps are queued */
@@ -417,68 +466,7 @@ static int cpu_collect(void *engine, uint32_t slot, const struct gpume_batch *ba
     return GPUME_OK;
 }
 
-#define WIDE 1024u /* candidates per block from which elimination nearly always wins */
-
-/* --- memory */
-
-static int allocate_boxes(struct cpu_engine *cpu, struct gpume_boxes *boxes)
-{
-    if (cpu->shared.search->box_row && !cpu->shared.plan.params.no_elimination &&
-        gpume_plan_searches_fast(&cpu->shared.plan)) {
-        *boxes = gpume_boxes_plan(&cpu->shared.plan);
-    }
-    for (uint32_t i = 0; i < boxes->levels; i++) {
-        boxes->sums[i] = gpume_allocate(&cpu->bytes, gpume_boxes_entries(boxes), sizeof(uint16_t));
-        if (!boxes->sums[i]) {
-            return GPUME_NOMEM;
-        }
-    }
-    return GPUME_OK;
-}
-
-static int allocate_scratch(struct cpu_engine *cpu)
-{
-    const struct gpume_plan *plan = &cpu->shared.plan;
-    uint64_t blocks = 0; /* of the largest layer */
-    int status = GPUME_OK;
-    for (uint32_t i = 0; i < plan->layer_count; i++) {
-        blocks = gpume_max_u64(blocks, plan->layers[i].blocks);
-    }
-    for (uint32_t i = 0; i < cpu->scratch_count; i++) {
-        struct gpume_scratch *scratch = &cpu->scratches[i];
-        GPUME_TRY(allocate_boxes(cpu, &scratch->boxes));
-        scratch->ranking =
-            gpume_allocate(&cpu->bytes, blocks, GPUME_HOST_RANK_WORDS * sizeof(*scratch->ranking));
-        GPUME_TRY(scratch->ranking ? GPUME_OK : GPUME_NOMEM);
-    }
-fail:
-    return status;
-}
-
-/* The number of workers decides how the layers are divided. */
-static int allocate_all(struct cpu_engine *cpu)
-{
-    const struct gpume_plan *plan = &cpu->shared.plan;
-    int status;
-    gpume_shared_divide(&cpu->shared, gpume_workers_count(cpu->workers));
-    GPUME_TRY(rings_init(&cpu->rings, plan, &cpu->bytes));
-    GPUME_TRY(allocate_scratch(cpu));
-    cpu->frames = gpume_allocate(&cpu->bytes, plan->pool, sizeof(*cpu->frames));
-    cpu->slots = gpume_allocate(&cpu->bytes, plan->slots, sizeof(*cpu->slots));
-    if (!cpu->frames || !cpu->slots) {
-        return GPUME_NOMEM;
-    }
-    for (uint32_t i = 0; i < plan->slots; i++) {
-        GPUME_TRY(gpume_steps_init(
-            &cpu->slots[i], &cpu->shared, &cpu->scratches[i % cpu->scratch_count], &cpu->bytes));
-    }
-    for (uint32_t i = 0; i < plan->layer_count; i++) {
-        gpume_policy_init(&cpu->policies[i], cpu->scratches[0].boxes.levels > 0,
-            plan->candidates >= WIDE, cpu->shared.divisions[i].items);
-    }
-fail:
-    return status;
-}
+/* --- the engine */
 
 static int cpu_close(void **engine)
 {
@@ -488,22 +476,7 @@ static int cpu_close(void **engine)
     }
     *engine = NULL;
     gpume_workers_destroy(&cpu->workers);
-    for (uint32_t i = 0; cpu->frames && i < cpu->shared.plan.pool; i++) {
-        free(cpu->frames[i]);
-    }
-    rings_finish(&cpu->rings);
-    for (uint32_t i = 0; cpu->slots && i < cpu->shared.plan.slots; i++) {
-        gpume_steps_finish(&cpu->slots[i]);
-    }
-    for (uint32_t i = 0; i < cpu->scratch_count; i++) {
-        struct gpume_scratch *scratch = &cpu->scratches[i];
-        for (uint32_t j = 0; j < scratch->boxes.levels; j++) {
-            free(scratch->boxes.sums[j]);
-        }
-        free(scratch->ranking);
-    }
-    free(cpu->frames);
-    free(cpu->slots);
+    free_all(&cpu->memory);
     free(cpu);
     return GPUME_OK;
 }
@@ -535,12 +508,12 @@ int gpume_engine_cpu_open(void **engine, const struct gpume_params *params,
         goto fail;
     }
     if (status == GPUME_OK) {
-        status = allocate_all(cpu);
+        status = allocate_engine(cpu);
     }
     if (status != GPUME_OK) {
         gpume_log_write(log, GPUME_LOG_ERROR,
             "out of memory: the CPU engine needs %llu MiB for %ux%u; use fewer threads",
-            (unsigned long long)(cpu->bytes >> 20) + 1, params->width, params->height);
+            (unsigned long long)(cpu->memory.bytes >> 20) + 1, params->width, params->height);
         goto fail;
     }
     snprintf(cpu->device, sizeof(cpu->device), "%u thread%s", gpume_workers_count(cpu->workers),
@@ -569,7 +542,7 @@ static int cpu_open(void **engine, const struct gpume_params *params, const stru
     if (status == GPUME_OK) {
         const struct cpu_engine *cpu = *engine;
         status = gpume_plan_check_memory(
-            plan, cpu->bytes + plan->pool * plan->plane_bytes, engine_eliminates(cpu), log);
+            plan, cpu->memory.bytes + plan->pool * plan->plane_bytes, engine_eliminates(cpu), log);
     }
     if (status != GPUME_OK) {
         cpu_close(engine);
@@ -596,7 +569,7 @@ static void *cpu_frame_memory(void *engine, uint32_t index)
 {
     struct cpu_engine *cpu = engine;
     if (!cpu->frames[index]) { /* not in cpu_open: the engine of --check never asks for any */
-        cpu->frames[index] = gpume_allocate(&cpu->bytes, cpu->shared.plan.plane_bytes, 1);
+        cpu->frames[index] = gpume_allocate(&cpu->memory, cpu->shared.plan.plane_bytes, 1);
     }
     return cpu->frames[index];
 }
@@ -625,7 +598,7 @@ static void cpu_get_info(void *engine, struct gpume_info *info)
     info->driver = "";
     info->search = cpu->shared.search->name;
     info->eliminates = engine_eliminates(cpu);
-    info->host_bytes = cpu->bytes;
+    info->host_bytes = cpu->memory.bytes;
 }
 
 const struct gpume_engine_ops gpume_engine_cpu = {

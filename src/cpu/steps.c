@@ -14,21 +14,16 @@
 #define BOX_ROWS 16u
 #define THREAD_ITEMS 8u /* per layer and thread: few threads wait for the last one */
 
-static struct gpume_layer_division divide_layer(const struct gpume_shape *layer, uint32_t threads)
-{
-    uint64_t wanted = threads > 1 ? (uint64_t)threads * THREAD_ITEMS : 1;
-    uint64_t per_row = gpume_min_u64(gpume_div_up(wanted, layer->blocks_y), layer->blocks_x);
-    struct gpume_layer_division division = {
-        .blocks = (uint32_t)gpume_div_up(layer->blocks_x, per_row)};
-    division.per_row = (uint32_t)gpume_div_up(layer->blocks_x, division.blocks);
-    division.items = division.per_row * layer->blocks_y;
-    return division;
-}
-
 void gpume_shared_divide(struct gpume_shared *shared, uint32_t threads)
 {
     for (uint32_t i = 0; i < shared->plan.layer_count; i++) {
-        shared->divisions[i] = divide_layer(&shared->plan.layers[i], threads);
+        const struct gpume_shape *layer = &shared->plan.layers[i];
+        struct gpume_layer_division *division = &shared->divisions[i];
+        uint64_t wanted = threads > 1 ? (uint64_t)threads * THREAD_ITEMS : 1;
+        uint64_t per_row = gpume_min_u64(gpume_div_up(wanted, layer->blocks_y), layer->blocks_x);
+        division->blocks = (uint32_t)gpume_div_up(layer->blocks_x, per_row);
+        division->per_row = (uint32_t)gpume_div_up(layer->blocks_x, division->blocks);
+        division->items = division->per_row * layer->blocks_y;
     }
 }
 
@@ -225,79 +220,47 @@ static void init_layer(struct gpume_steps *steps, uint32_t index)
         .count = items};
 }
 
-static int allocate_layers(struct gpume_steps *steps, uint64_t *bytes)
-{
-    uint32_t count = steps->shared->plan.layer_count;
-    steps->layers = gpume_allocate(bytes, count, sizeof(*steps->layers));
-    for (uint32_t i = 0; steps->layers && i < count; i++) {
-        struct gpume_layer_steps *layer = &steps->layers[i];
-        layer->items =
-            gpume_allocate(bytes, steps->shared->divisions[i].items, sizeof(*layer->items));
-        if (!layer->items) {
-            return GPUME_NOMEM;
-        }
-    }
-    return steps->layers ? GPUME_OK : GPUME_NOMEM;
-}
-
-static int allocate_fast(struct gpume_steps *steps, uint64_t *bytes)
-{
-    const struct gpume_plan *plan = &steps->shared->plan;
-    uint32_t box_items = (uint32_t)gpume_div_up(plan->padded_rows, BOX_ROWS);
-    steps->vectors = gpume_allocate(bytes, plan->blocks, sizeof(*steps->vectors));
-    steps->costs = gpume_allocate(bytes, plan->blocks, sizeof(*steps->costs));
-    steps->box_ns = gpume_allocate(bytes, box_items, sizeof(*steps->box_ns));
-    if (!steps->vectors || !steps->costs || !steps->box_ns) {
-        return GPUME_NOMEM;
-    }
-    if (plan->general) { /* it has its own of what follows */
-        return GPUME_OK;
-    }
-    steps->ranks = gpume_allocate(bytes, plan->blocks, sizeof(*steps->ranks));
-    if (!steps->ranks) {
-        return GPUME_NOMEM;
-    }
-    if (plan->params.want_predicted) {
-        steps->predicted = gpume_allocate(bytes, plan->plane_bytes, 1);
-        return steps->predicted ? GPUME_OK : GPUME_NOMEM;
-    }
-    return GPUME_OK;
-}
-
-static int init_general(struct gpume_steps *steps, uint64_t *bytes)
+static void init_general(struct gpume_steps *steps, struct gpume_allocations *memory)
 {
     struct gpume_shared *shared = steps->shared;
-    steps->general = gpume_allocate(bytes, 1, sizeof(*steps->general));
-    if (!steps->general) {
-        return GPUME_NOMEM;
+    struct gpume_general *general = gpume_allocate(memory, 1, sizeof(*general));
+    steps->general = general;
+    if (general) {
+        general->kernels = shared->search;
+        general->cancelled = &shared->cancelled;
+        general->scratch = steps->scratch->ranking;
+        general->paces = shared->paces.general;
+        general->whole_vectors = steps->vectors;
+        general->whole_costs = steps->costs;
+        gpume_general_init(general, &shared->plan, memory);
     }
-    steps->general->kernels = shared->search;
-    steps->general->cancelled = &shared->cancelled;
-    steps->general->scratch = steps->scratch->ranking;
-    steps->general->paces = shared->paces.general;
-    steps->general->whole_vectors = steps->vectors;
-    steps->general->whole_costs = steps->costs;
-    return gpume_general_init(steps->general, &shared->plan, bytes);
 }
 
-static int init_fast(struct gpume_steps *steps, uint64_t *bytes)
+static void init_fast(struct gpume_steps *steps, struct gpume_allocations *memory)
 {
-    int status;
-    GPUME_TRY(allocate_layers(steps, bytes));
-    GPUME_TRY(allocate_fast(steps, bytes));
-    init_boxes(steps);
-    for (uint32_t i = 0; i < steps->shared->plan.layer_count; i++) {
-        init_layer(steps, i);
+    const struct gpume_plan *plan = &steps->shared->plan;
+    const uint64_t box_items = gpume_div_up(plan->padded_rows, BOX_ROWS);
+    steps->layers = gpume_allocate(memory, plan->layer_count, sizeof(*steps->layers));
+    steps->vectors = gpume_allocate(memory, plan->blocks, sizeof(*steps->vectors));
+    steps->costs = gpume_allocate(memory, plan->blocks, sizeof(*steps->costs));
+    steps->box_ns = gpume_allocate(memory, box_items, sizeof(*steps->box_ns));
+    if (!plan->general) { /* else it has its own of these */
+        steps->ranks = gpume_allocate(memory, plan->blocks, sizeof(*steps->ranks));
+        steps->predicted =
+            plan->params.want_predicted ? gpume_allocate(memory, plan->plane_bytes, 1) : NULL;
     }
-fail:
-    return status;
+    init_boxes(steps);
+    for (uint32_t i = 0; !memory->failed && i < plan->layer_count; i++) {
+        init_layer(steps, i);
+        steps->layers[i].items = gpume_allocate(
+            memory, steps->shared->divisions[i].items, sizeof(*steps->layers[i].items));
+    }
 }
 
-int gpume_steps_init(struct gpume_steps *steps, struct gpume_shared *shared,
-    struct gpume_scratch *scratch, uint64_t *bytes)
+void gpume_steps_init(struct gpume_steps *steps, struct gpume_shared *shared,
+    struct gpume_scratch *scratch, struct gpume_allocations *memory)
 {
     const struct gpume_plan *plan = &shared->plan;
-    int status = GPUME_OK;
     steps->shared = shared;
     steps->scratch = scratch;
     for (uint32_t i = 0; i < GPUME_SURFACE_COUNT; i++) {
@@ -309,27 +272,10 @@ int gpume_steps_init(struct gpume_steps *steps, struct gpume_shared *shared,
         .pace = &shared->paces.sum,
         .count = steps->fractions[0].step.count};
     if (gpume_plan_searches_fast(plan)) {
-        GPUME_TRY(init_fast(steps, bytes));
+        init_fast(steps, memory);
     }
-    status = plan->general ? init_general(steps, bytes) : GPUME_OK;
-fail:
-    return status;
-}
-
-void gpume_steps_finish(struct gpume_steps *steps)
-{
-    for (uint32_t i = 0; steps->layers && i < steps->shared->plan.layer_count; i++) {
-        free(steps->layers[i].items);
-    }
-    free(steps->layers);
-    free(steps->vectors);
-    free(steps->costs);
-    free(steps->ranks);
-    free(steps->predicted);
-    free(steps->box_ns);
-    if (steps->general) {
-        gpume_general_finish(steps->general);
-        free(steps->general);
+    if (plan->general) {
+        init_general(steps, memory);
     }
 }
 

@@ -549,73 +549,40 @@ static void add_steps(struct gpume_general *general)
 
 /* --- memory */
 
-static int allocate_pair(struct gpume_pair *pair, const struct gpume_plan *plan, uint64_t *bytes)
+static void *allocate_wanted(
+    struct gpume_allocations *memory, bool wanted, uint64_t count, size_t size)
 {
-    uint64_t kept = (uint64_t)plan->blocks * plan->kept;
-    pair->predictors = gpume_allocate(bytes, plan->blocks, sizeof(*pair->predictors));
-    pair->vectors = gpume_allocate(bytes, kept, sizeof(*pair->vectors));
-    pair->costs = gpume_allocate(bytes, kept, sizeof(*pair->costs));
-    pair->ties = gpume_allocate(bytes, plan->blocks, sizeof(*pair->ties));
-    return pair->predictors && pair->vectors && pair->costs && pair->ties ? GPUME_OK : GPUME_NOMEM;
+    return wanted ? gpume_allocate(memory, count, size) : NULL;
 }
 
-/* Allocates an array of words if the plan wants it. */
-static int allocate_words(uint32_t **words, bool wanted, uint64_t count, uint64_t *bytes)
-{
-    *words = wanted ? gpume_allocate(bytes, count, sizeof(**words)) : NULL;
-    return wanted && !*words ? GPUME_NOMEM : GPUME_OK;
-}
-
-static int allocate_general(struct gpume_general *g, const struct gpume_plan *plan, uint64_t *bytes)
+void gpume_general_init(
+    struct gpume_general *g, const struct gpume_plan *plan, struct gpume_allocations *memory)
 {
     const struct gpume_params *p = &plan->params;
-    uint64_t blocks = plan->blocks, kept = blocks * plan->kept;
-    int status;
-    g->vectors = gpume_allocate(bytes, kept, sizeof(*g->vectors));
-    g->vectors2 = p->bidirectional ? gpume_allocate(bytes, blocks, sizeof(*g->vectors2)) : NULL;
-    g->sums = gpume_allocate(bytes, cell_rows(plan), sizeof(*g->sums));
-    g->predicted = p->want_predicted ? gpume_allocate(bytes, plan->plane_bytes, 1) : NULL;
-    if (!g->vectors || !g->sums || (p->bidirectional && !g->vectors2) ||
-        (p->want_predicted && !g->predicted)) {
-        return GPUME_NOMEM;
-    }
-    GPUME_TRY(allocate_words(&g->costs, true, kept, bytes));
-    GPUME_TRY(allocate_words(&g->ranks, true, blocks, bytes));
-    GPUME_TRY(allocate_words(&g->bits, p->rate, kept, bytes));
-    GPUME_TRY(allocate_words(&g->refs, p->best_reference, blocks, bytes));
-    GPUME_TRY(allocate_words(&g->refs2, p->bidirectional, blocks, bytes));
-    GPUME_TRY(allocate_words(&g->ties, p->confidence, blocks, bytes));
-    GPUME_TRY(allocate_words(&g->texture, p->confidence, blocks, bytes));
-    GPUME_TRY(allocate_words(&g->chosen, p->partition, blocks, bytes));
-    GPUME_TRY(
-        allocate_words(&g->cells, p->partition, (uint64_t)cells_x(plan) * cell_rows(plan), bytes));
-fail:
-    return status;
-}
-
-int gpume_general_init(struct gpume_general *g, const struct gpume_plan *plan, uint64_t *bytes)
-{
-    int status = GPUME_OK;
+    const uint64_t blocks = plan->blocks, kept = blocks * plan->kept;
+    const uint64_t cells = (uint64_t)cells_x(plan) * cell_rows(plan);
+    const size_t word = sizeof(uint32_t), vector = sizeof(struct gpume_vector);
     g->plan = plan;
-    for (uint32_t i = 0; status == GPUME_OK && i < plan->references; i++) {
-        status = allocate_pair(&g->pairs[i], plan, bytes);
+    for (uint32_t i = 0; i < plan->references; i++) {
+        struct gpume_pair *pair = &g->pairs[i];
+        pair->predictors = gpume_allocate(memory, blocks, vector);
+        pair->vectors = gpume_allocate(memory, kept, vector);
+        pair->costs = gpume_allocate(memory, kept, word);
+        pair->ties = gpume_allocate(memory, blocks, word);
     }
-    return status == GPUME_OK ? allocate_general(g, plan, bytes) : status;
-}
-
-void gpume_general_finish(struct gpume_general *g)
-{
-    for (uint32_t i = 0; i < GPUME_REFERENCES_MAX; i++) {
-        free(g->pairs[i].predictors);
-        free(g->pairs[i].vectors);
-        free(g->pairs[i].costs);
-        free(g->pairs[i].ties);
-    }
-    void *const arrays[] = {g->vectors, g->vectors2, g->costs, g->ranks, g->bits, g->refs, g->refs2,
-        g->ties, g->texture, g->chosen, g->cells, g->predicted, g->sums};
-    for (uint32_t i = 0; i < sizeof(arrays) / sizeof(*arrays); i++) {
-        free(arrays[i]);
-    }
+    g->vectors = gpume_allocate(memory, kept, vector);
+    g->vectors2 = allocate_wanted(memory, p->bidirectional, blocks, vector);
+    g->sums = gpume_allocate(memory, cell_rows(plan), sizeof(*g->sums));
+    g->predicted = allocate_wanted(memory, p->want_predicted, plan->plane_bytes, 1);
+    g->costs = gpume_allocate(memory, kept, word);
+    g->ranks = gpume_allocate(memory, blocks, word);
+    g->bits = allocate_wanted(memory, p->rate, kept, word);
+    g->refs = allocate_wanted(memory, p->best_reference, blocks, word);
+    g->refs2 = allocate_wanted(memory, p->bidirectional, blocks, word);
+    g->ties = allocate_wanted(memory, p->confidence, blocks, word);
+    g->texture = allocate_wanted(memory, p->confidence, blocks, word);
+    g->chosen = allocate_wanted(memory, p->partition, blocks, word);
+    g->cells = allocate_wanted(memory, p->partition, cells, word);
 }
 
 /* --- a task */
