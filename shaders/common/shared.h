@@ -273,7 +273,7 @@ struct gpume_sort_push {
     GPUME_U32 slot;          /* bitonic: places a segment has in a chunk, a power of 2 */
     GPUME_U32 reach;         /* bitonic: partners lie this far apart */
     GPUME_U32 steps;         /* GPUME_SORT_TO_RANKS, GPUME_BITONIC_* */
-    GPUME_U32 place_shift;   /* keys read give way by so many bits to their place; 0: none */
+    GPUME_U32 place_shift;   /* keys read give way by this many bits to their place; 0: none */
     GPUME_U32 place_mask;    /* where a key holds its place */
 };
 

@@ -32,7 +32,7 @@ Comparison comparison_of(gpume_general_push push, gpume_general_pair pair, uint 
     return c;
 }
 
-/* Is v, in units, a candidate? */
+/* Whether v, in units, is a candidate. */
 bool allowed(Comparison c, ivec2 v)
 {
     ivec2 low = c.at + (v >> UNITS_LOG2), high = c.at + c.size + (v + (UNITS - 1) >> UNITS_LOG2);
@@ -196,7 +196,7 @@ uint tile_sum(Cell cell, bool whole)
 }
 
 #ifdef GPUME_MEAN
-/* Makes the match in `frame` with vector v the other one, whose vector has so many bits. */
+/* Makes the match in `frame` with vector v the other one, whose vector has that many bits. */
 void set_other(inout Comparison c, uvec2 frame, ivec2 v, uint bits)
 {
     ivec2 fraction = v & (UNITS - 1);
@@ -208,7 +208,7 @@ void set_other(inout Comparison c, uvec2 frame, ivec2 v, uint bits)
 }
 #endif
 
-/* A block is compared by cells: tiles, or a quad in each of so many rows. */
+/* A block is compared by cells: tiles, or a quad in each of several rows. */
 const uint CELL_ROWS = 8u - uint(BLOCK_H & 4);
 
 /* Sums of absolute or squared differences. The loads of the rows are under way together. */

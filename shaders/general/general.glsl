@@ -48,7 +48,7 @@ const int UNITS = 1 << UNITS_LOG2;
 const ivec2 BLOCK_SIZE = ivec2(BLOCK_W, BLOCK_H);
 const int PAD_X = (WINDOW_X + 3) / 4 * 4;
 
-/* The address of element `index`, of so many bytes each; index times bytes may pass 32 bits. */
+/* The address of element `index`, of this many bytes each; index times bytes may pass 32 bits. */
 uvec2 element(uvec2 address, uint index, uint bytes)
 {
     uint high, low, carry;
@@ -78,7 +78,7 @@ Quads plane_of(uvec2 frame, uint plane, uint plane_quads)
     return Quads(far_element(frame, plane, plane_quads, QUAD_ALIGN));
 }
 
-/* Does the plan want this array? */
+/* Whether the plan wants this array. */
 bool has(uvec2 array)
 {
     return (array.x | array.y) != 0u;

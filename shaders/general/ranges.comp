@@ -64,7 +64,7 @@ void main()
     uint count = FULL != 0u ? GROUP : uint(SIDE);
     for (uint i = 0u; i < count; i++) {
         uint plane = FULL != 0u ? i : 0u;
-        /* Groups begin so many rows before the padded frame does. */
+        /* Groups begin this many rows before the padded frame does. */
         int before = FULL != 0u ? 0 : BEFORE_Y * SIDE - WINDOW_Y;
         int line = FULL != 0u ? int(row) : int(row) * SIDE + int(i) - before;
         if (line >= 0 && line < int(pc.sum_rows)) {

@@ -2,7 +2,7 @@
 /*
  * The search of one block by a workgroup, for the least (cost, order). The invocations take turns
  * at the groups of places (places.glsl). A group whose bound (bound.glsl) is above the least cost
- * so far has no place that can win or tie; of the other groups each place gets a bound of its own.
+ * so far has no place that can win or tie; of the other groups each place gets its own bound.
  * Places that remain wait in a list. Once it is long enough, the workgroup compares the places of
  * the list. Where no cost is known to begin with, places with the least bounds, in the groups with
  * the least bounds, are compared first, so that there is a low one.
@@ -40,7 +40,7 @@ uvec2 boxes, ranges; /* of the reference */
 uint predictor;
 uint compared = 0u; /* places, seeds apart: at most pc.end - pc.first < 2^29; for all invocations */
 
-/* Does this place count? */
+/* Whether this place counts. */
 bool is_candidate(ivec2 v);
 
 /* Not more than the cost of v, and of any place of a group. */

@@ -55,7 +55,7 @@ struct gpume_general_push {
     GPUME_U32 first, end;             /* of the places that it may take: those of this dispatch */
     GPUME_U32 pruned;    /* 1 = sums of boxes bound the cost of a place before it is compared */
     GPUME_U32 box_words; /* from one plane's sums to the next */
-    GPUME_U32 coarse;    /* one in so many groups may be where a pruned search starts */
+    GPUME_U32 coarse;    /* one in this many groups may be where a pruned search starts */
     GPUME_U32 unused;
 };
 

@@ -376,7 +376,7 @@ void compare_all(inout uint least_cost, inout uint least_index)
     for (uint column = 0u; column < SPAN_X; column += COLUMNS) {
         for (uint chunk = 0u; chunk < CHUNKS; chunk += BAND) {
             if (column + chunk > 0u) { /* uniform: as both loops are */
-                barrier(); /* nobody reads the previous load any more */
+                barrier(); /* the previous load is read no more */
             }
             load_reference(column, chunk * CHUNK);
             barrier();
@@ -438,7 +438,7 @@ void main()
         return;
     }
     uint count = fallback[pc.fallback_list];
-    /* uniform: nobody writes the list */
+    /* uniform: no invocation writes the list */
     for (uint i = gl_WorkGroupID.x; i < count; i += gl_NumWorkGroups.x) {
         uint entry = fallback[pc.fallback_list + 1u + i], block = entry % pc.layer.blocks;
         z = entry / pc.layer.blocks;

@@ -145,7 +145,7 @@ uint pair_at(uvec2 to, uvec2 from, uint shift, uint up)
             shifted(padded[from.y], padded[from.y + 1u], shift, up)));
 }
 
-/* Pairs of quads of a block with so many rows, row by row. */
+/* Pairs of quads of a block with this many rows, row by row. */
 uint pairs_of(uint rows) { return (rows * QUADS_X + 1u) / 2u; }
 
 /* Quads from the block's first to number `i`, row by row. */

@@ -89,7 +89,7 @@ WORD word_of(WORD word)
 }
 #endif
 
-/* A sum that will take in so many rows of a unit. */
+/* A sum that will take in this many rows of a unit. */
 SUM sum_start(uint rows)
 {
 #if defined(GPUME_HALF)

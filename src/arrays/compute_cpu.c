@@ -91,7 +91,7 @@ static int sort_memory(void *state, const struct gpume_sort_params *params, void
     *run_ns = gpume_clock_ns() - start;
     if (status != GPUME_OK) {
         gpume_log_write(log, GPUME_LOG_ERROR,
-            "%llu keys: out of memory for sorting them; sort_memory fewer keys per call",
+            "%llu keys: out of memory for sorting them; sort fewer keys per call",
             (unsigned long long)count);
     }
     return status;

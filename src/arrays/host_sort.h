@@ -9,7 +9,7 @@
 
 #include "gpume/compute.h"
 
-/* gpume_sort with scratch memory of its own. GPUME_NOMEM, not logged: the scratch memory could not
+/* gpume_sort with its own scratch memory. GPUME_NOMEM, not logged: the scratch memory could not
  * be allocated, and nothing has changed. */
 int gpume_host_sort(
     const struct gpume_sort_params *params, uint32_t *keys, uint32_t *payload, uint64_t count);

@@ -170,7 +170,7 @@ static void search_span_item(void *opaque, uint32_t index)
     item->probe_ns = layer->choice.probing ? gpume_clock_thread_ns() - start : 0;
 }
 
-/* A step of its own: measuring each span right after its search was 25 % slower. */
+/* A separate step: measuring each span right after its search was 25 % slower. */
 static void measure_span_item(void *opaque, uint32_t index)
 {
     struct gpume_layer_steps *layer = opaque;

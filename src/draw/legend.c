@@ -181,7 +181,7 @@ static void draw_text(cairo_t *cairo, const char *text, double x, double y, doub
 #define SIDE_READABLE 34.0       /* pixels; with GPUME_OVERLAY_KEY_AUTO smaller keys are omitted */
 #define SIDE_MAX 200.0           /* pixels */
 #define TITLE 1.25               /* lines that a ramp's title takes; letters reach below theirs */
-#define COVERED_SHARE 40u        /* with KEY_AUTO a key hides less than one block in so many */
+#define COVERED_SHARE 40u        /* with KEY_AUTO a key hides less than one block in this many */
 #define LABELS_MIN SIDE_READABLE /* pixels; smaller keys have no labels */
 #define STRIP_SHARE 0.36         /* of a wheel's side: the height of the label below it */
 
@@ -194,7 +194,7 @@ static uint32_t premultiplied(struct gpume_colour colour, double alpha)
     return a << 24 | r << 16 | g << 8 | b;
 }
 
-/* How much of a pixel lies share_inside a circle, by the distance of its centre from the circle's.
+/* How much of a pixel lies inside a circle, by the distance of its centre from the circle's.
  */
 static double share_inside(double radius, double distance)
 {
@@ -377,7 +377,7 @@ static uint64_t hidden_cells(uint64_t pixels, uint64_t cell, uint64_t reach)
     return all > seen ? all - seen : 0;
 }
 
-/* Does the key leave nearly all blocks visible? */
+/* Whether the key leaves nearly all blocks visible. */
 static bool covers_little(
     const struct gpume_sprite *sprite, const struct gpume_overlay_options *options)
 {

@@ -269,7 +269,7 @@ static struct arrow_shape arrow_shape_of(double length, double cell)
     return shape;
 }
 
-/* The outline_distance from the outline of a point that lies `back` behind the tip and `aside` of
+/* The distance from the outline of a point that lies `back` behind the tip and `aside` of
  * the line; negative inside. */
 static double outline_distance(const struct arrow_shape *shape, double back, double aside)
 {

@@ -150,7 +150,7 @@ int gpume_engine_gpu_open_with(void **out, const struct gpume_params *params,
     if (!engine) {
         return gpume_log_nomem(log, "the Vulkan engine");
     }
-    /* Whoever wants validation wants Vulkan, even from a software driver. */
+    /* A caller that wants validation wants Vulkan, even from a software driver. */
     bool software = params->backend == GPUME_BACKEND_VULKAN || params->validate;
     uint64_t times[3] = {gpume_clock_ns()};
     int status;
@@ -309,7 +309,7 @@ static void fill_field(
         .texture = result_at(engine, slot, GPUME_ARRAY_TEXTURE, index),
         .chosen = result_at(engine, slot, GPUME_ARRAY_CHOSEN, index),
     };
-    /* The mapping is the host's to write, but nobody does. */
+    /* The mapping is the host's to write, but is only read. */
     const void *predicted = result_at(engine, slot, GPUME_ARRAY_PREDICTED, index);
     const struct gpume_plan *plan = &engine->planned.plan;
     field->predicted =

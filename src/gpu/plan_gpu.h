@@ -33,7 +33,7 @@ extern const struct gpume_stage_ops *const gpume_stages[];
 int gpume_plan_gpu_make(struct gpume_gpu *gpu, const struct gpume_params *params,
     const struct gpume_engine_gpu_rules *rules, struct gpume_plan_gpu *planned);
 
-/* Fills in what follows from planned->plan, for so many slots. rules NULL: without pruning. */
+/* Fills in what follows from planned->plan, for that many slots. rules NULL: without pruning. */
 void gpume_plan_gpu_needs(struct gpume_gpu *gpu, const struct gpume_engine_gpu_rules *rules,
     uint32_t slots, struct gpume_plan_gpu *planned);
 

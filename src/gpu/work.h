@@ -52,7 +52,7 @@ enum gpume_work_array {
 enum gpume_memory_part {
     GPUME_MEMORY_UPLOADS,  /* frames as the host fills them, by pool index; then copies, by slot */
     GPUME_MEMORY_SURFACES, /* one part for each surface: padded frames, all in one buffer or each in
-                              one of its own */
+                              its own */
     GPUME_MEMORY_BLOCK_SUMS = GPUME_MEMORY_SURFACES + GPUME_SURFACE_COUNT, /* of all layers */
     GPUME_MEMORY_BOXES,    /* of the general search */
     GPUME_MEMORY_RESULTS,  /* by slot, as the two that follow */
@@ -153,7 +153,7 @@ struct gpume_work {
     bool pruned;                            /* layers that can be are */
 };
 
-/* Frame pairs of so many tasks: pair i * references + j is task i in its reference j. */
+/* Frame pairs of a number of tasks: pair i * references + j is task i in its reference j. */
 static inline uint32_t gpume_work_pairs(const struct gpume_plan *plan, uint32_t tasks)
 {
     return tasks * plan->references;

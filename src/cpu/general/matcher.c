@@ -89,7 +89,7 @@ uint32_t gpume_matcher_bits(const struct gpume_matcher *matcher, int32_t dx, int
 }
 
 /* Along one axis, in units: the window, cut to where the match lies inside the picture if it must.
- * The pixels from floor to ceil of its place count, so whole pixels bound_axis fractions too. */
+ * The pixels from floor to ceil of its place count, so whole pixels bound fractions too. */
 static void bound_axis(const struct gpume_plan *plan, uint32_t window, uint32_t before,
     uint32_t after, int32_t *low, int32_t *high)
 {

@@ -57,7 +57,7 @@ static uint32_t cost_of(const struct gpume_plan *plan, const struct visible_bloc
     }
 }
 
-/* Does the whole match lie is_inside the picture? */
+/* Whether the whole match lies inside the picture. */
 static bool is_inside(
     const struct gpume_params *p, const struct visible_block *block, int32_t dx, int32_t dy)
 {

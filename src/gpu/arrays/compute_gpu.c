@@ -20,7 +20,7 @@
 
 /* --- transfers
  *
- * In pieces through two staging buffers,
+ * Between host memory and buffers that the host cannot see: in pieces through two staging buffers,
  * of which one is filled or emptied while the device works on the other.
  */
 
@@ -385,7 +385,7 @@ static void segment_sort_record(const struct segment_sort *sort, const struct gp
 
 /* --- the backend */
 
-#define QUAD_BYTES 16u /* kernels may read to the end_work of the last quad */
+#define QUAD_BYTES 16u /* kernels may read to the end of the last quad */
 
 struct gpu_compute {
     struct gpume_gpu gpu;

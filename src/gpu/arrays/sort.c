@@ -84,7 +84,7 @@ static int create_sort_kernel(
     return gpume_kernel_create(gpu, &info, kernel);
 }
 
-/* Is the kernel needed for segments of `longest` keys each? */
+/* Whether the kernel is needed for segments of `longest` keys each. */
 static bool is_needed(const struct gpume_k_sort *sort, const struct gpume_kernel *kernel,
     const struct gpume_sort_task *only)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Stages of the general search: what its kernels find where, and what is chosen from what was
- * found. */
+/* Stages of the general search: sums of boxes, where its kernels find everything, and what is
+ * chosen from what was found. */
 #include "gpu/general/general.h"
 #include "base/grid.h"
 #include "base/status.h"

@@ -29,7 +29,7 @@ extern const struct gpume_stage_ops gpume_stage_pairs, gpume_stage_fractions, gp
     gpume_stage_general_search, gpume_stage_choose, gpume_stage_means, gpume_stage_texture,
     gpume_stage_partition, gpume_stage_measure;
 
-/* Are there results of pairs, to choose those of tasks from? */
+/* Whether there are results of pairs, to choose those of tasks from. */
 static inline bool gpume_general_chooses(const struct gpume_plan *plan)
 {
     return plan->general && (!plan->fast_pixels || plan->references > 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The general search itself: sums of boxes, the passes over a layer, and the search for means. */
+/* The general search itself: the passes over a layer, and the search for means. */
 #include "gpu/general/general.h"
 
 #include "base/grid.h"
@@ -163,7 +163,7 @@ static uint32_t places_per_dispatch(const struct gpume_stage_setup *setup)
     return iterations / of_place * local_of_search(setup); /* a multiple of a group's places */
 }
 
-/* One in so many groups may be where a pruned search starts: all of them, if that keeps its loops
+/* One in this many groups may be where a pruned search starts: all of them, if that keeps its loops
  * short enough. */
 static uint32_t coarse_step(const struct gpume_stage_setup *setup)
 {
@@ -218,7 +218,7 @@ static void search_record(const struct gpume_gpu_stage *stage, const struct gpum
         return;
     }
     for (uint32_t pass = 0; pass < plan->passes; pass++) {
-        /* The next pass search_needs the best vector alone. */
+        /* The next pass needs the best vector alone. */
         uint32_t candidates = pass + 1 < plan->passes ? 1 : plan->kept;
         if (pass > 0) {
             record_median(stage, work, &push);

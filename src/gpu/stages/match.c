@@ -35,9 +35,9 @@ static void search_views(const struct gpume_work *work, const struct gpume_stage
     views[4] = gpume_work_array(work, GPUME_ARRAY_FALLBACK, setup->layer);
 }
 
-/* --- any blocks
+/* --- quads: any blocks
  *
- * The full search of any blocks. A job is four neighbouring dx at CHUNK neighbouring dy; a team of
+ * A job is four neighbouring dx at CHUNK neighbouring dy; a team of
  * invocations shares a block's jobs. One dispatch gives no invocation more loop iterations than
  * GPUME_ITERATIONS_MAX, so wide windows over large blocks take several, each starting from the best
  * so far.
@@ -145,8 +145,7 @@ static void quads_record(const struct gpume_work *work, const struct gpume_stage
     }
 }
 
-/* --- tiles of blocks: The full search by tiles of blocks: see match_tiles.comp, and tile.h for
- * their shape. */
+/* --- tiles of blocks: see match_tiles.comp, and tile.h for their shape */
 
 _Static_assert(sizeof(struct gpume_tile_push) <= 128, "every device has 128 bytes");
 _Static_assert(sizeof(struct gpume_tile_push) == 16 * 4, "words without gaps, as GLSL lays them");

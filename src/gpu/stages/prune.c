@@ -354,7 +354,7 @@ const struct gpume_stage_ops gpume_stage_block_sums = {
 
 /* --- pruning in wide windows
  *
- * Pruning in wide windows, a workgroup for each block: reads patches and block sums, writes
+ * A workgroup for each block: reads patches and block sums, writes
  * vectors, costs, counts and fallback; once per layer, in parts that keep a dispatch short.
  */
 
@@ -422,9 +422,9 @@ const struct gpume_stage_ops gpume_stage_prune_wide = {
 
 /* --- pruning in small windows and of small blocks
  *
- * Pruning in small windows and of small blocks, several blocks in a workgroup, by sums of quarters
- * alone: reads the searched surface and block sums, writes vectors, costs, counts and fallback;
- * once per layer, in parts that keep a dispatch short.
+ * Several blocks in a workgroup, by sums of quarters alone: reads the searched surface and block
+ * sums, writes vectors, costs, counts and fallback; once per layer, in parts that keep a dispatch
+ * short.
  */
 
 _Static_assert(

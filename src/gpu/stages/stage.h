@@ -126,12 +126,12 @@ static inline uint32_t gpume_stage_fallback_list(const struct gpume_stage_setup 
     return gpume_work_pairs(setup->plan, setup->plan->batch) * gpume_stage_layer(setup)->blocks;
 }
 
-/* Blocks of a layer that one dispatch may take where each costs so many pixel differences, so that
- * none keeps the device busy for long. */
+/* Blocks of a layer that one dispatch may take where each costs that many pixel differences, so
+ * that none keeps the device busy for long. */
 uint32_t gpume_stage_blocks_per_dispatch(
     const struct gpume_stage_setup *setup, uint64_t block_work);
 
-/* Workgroups for so many rows of the picture: as many as have a quad of samples for each
+/* Workgroups for a number of rows of the picture: as many as have a quad of samples for each
  * invocation. Each leaves one set of partial sums for every task. */
 uint32_t gpume_predict_groups(const struct gpume_plan *plan, uint64_t rows);
 

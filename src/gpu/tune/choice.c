@@ -108,7 +108,7 @@ struct contender {
 #define SIDE_MAX 2048u /* pixels */
 #define FIELDS 8u      /* at a time, to fill a large device */
 
-/* Pixel differences per run_stage, roughly: 1 ms on a large device. */
+/* Pixel differences per run, roughly: 1 ms on a large device. */
 #define TRIAL_WORK (1ull << 34)
 #define BLOCKS_MIN 2048u /* with fewer a large device is not busy, and a trial would mislead */
 #define LONG_RUN_NS 10000000u
@@ -276,7 +276,7 @@ struct entry {
     struct gpume_gpu_stage match;
 };
 
-/* All are compiled at a time, each in a thread of its own. */
+/* All are compiled at a time, each in its own thread. */
 static int time_contenders(
     struct trial *t, struct contender *contenders, struct entry *entries, uint32_t count)
 {
@@ -380,7 +380,7 @@ static uint32_t promising(const struct contender *contenders, uint32_t count)
     return first;
 }
 
-/* Times all contenders and takes the choose_fastest. */
+/* Times all contenders and takes the fastest. */
 static int try_contenders(struct gpume_gpu *gpu, const struct gpume_plan *plan,
     const struct gpume_shape *layer, struct contender *contenders, uint32_t count, uint32_t *best)
 {

@@ -25,7 +25,7 @@ static uint32_t shift_for(uint64_t samples, uint32_t bits)
 #define STRIP_SIDE 16u    /* rows of sums of a quarter lie in registers */
 #define STRIPS_MAX 32u    /* of an invocation: a bit each */
 #define STRIP_LOCAL 128u  /* measured: 64 and 256 are slower */
-#define STRIP_GIVE_UP 16u /* one candidate of so many is compared */
+#define STRIP_GIVE_UP 16u /* one candidate of this many is compared */
 
 /* Measured on an H200: numbers of candidates up to which an invocation for each square is fastest,
  * and up to which strips are. 8x8 by strips in windows of 7, 16, 32 and 192x48: 20, 42, 90 and 490

@@ -32,7 +32,7 @@
 #define FILL_LATENCY_SLOTS 308 /* until an invocation's next quad can be read */
 #define TARGET_SLOTS 4.9       /* a quad of target samples */
 #define IDLE_SLOTS 1.1         /* waiting for the rest of the workgroup, against working */
-#define LATENCY_WARPS 19.0     /* with so many warps a core works half of the time */
+#define LATENCY_WARPS 19.0     /* with this many warps a core works half of the time */
 #define PASSES_FACTOR 1.15     /* measured where a window was loaded in parts along x */
 
 /* What limits and score of a shape depend on. */

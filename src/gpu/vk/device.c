@@ -360,7 +360,7 @@ static bool contains(const char *text, const char *part)
     return false;
 }
 
-/* Does the user's --device mean this one? A number is an index. */
+/* Whether the user's --device means this one. A number is an index. */
 static bool is_meant(const char *wanted, uint32_t index, const struct gpume_device *device)
 {
     char *end;

@@ -30,10 +30,10 @@ struct gpume_kernel_info {
     const char *entry;         /* NULL: main */
     const uint32_t *constants; /* by id, from 0 without gaps */
     uint32_t constant_count;   /* at most GPUME_KERNEL_CONSTANTS_MAX */
-    uint32_t subgroup;         /* every subgroup is full and has so many invocations; 0: any */
+    uint32_t subgroup;         /* every subgroup is full and has this many invocations; 0: any */
 };
 
-/* Begins; the pipeline is compiled in a thread of its own while the caller continues. */
+/* Begins; the pipeline is compiled in its own thread while the caller continues. */
 int gpume_kernel_create(
     struct gpume_gpu *gpu, const struct gpume_kernel_info *info, struct gpume_kernel *kernel);
 
