@@ -25,7 +25,7 @@
 
 #define REASON_BYTES 256
 /* NVIDIA's driver opens decoders one after the other, in 0.25 s each, which pays only if each of
- * them has so many frames (PERFORMANCE.md). */
+ * them has this many frames (PERFORMANCE.md). */
 #define DECODER_FRAMES 600u
 
 struct gpume_hwaccel {
@@ -37,7 +37,7 @@ struct gpume_hwaccel {
     AVBufferRef *context;      /* the device, once open */
     uint32_t devices;          /* of CUDA that decoders share; 0: one */
     pthread_mutex_t mutex;     /* guards what follows */
-    uint32_t own;              /* devices that have been opened for decoders of their own */
+    uint32_t own;              /* devices opened for one decoder each */
     bool offered;              /* choose_format has returned `format`; it may be called again */
     char reason[REASON_BYTES]; /* why it was called again; empty: it was not */
     struct gpume_log log;

@@ -43,7 +43,7 @@ void gpume_hwaccel_accept(struct gpume_hwaccel *hwaccel, enum AVCodecID id, cons
  * decoder's own reason if it gave one. */
 void gpume_hwaccel_refuse(struct gpume_hwaccel *hwaccel, const char *label, const char *reason);
 
-/* Devices that are opened for decoders of their own are, in turn, those that CUDA numbers from 0 to
+/* Devices that are opened for one decoder each are, in turn, those that CUDA numbers from 0 to
  * count - 1, unless the user has named one. Before there are such decoders. */
 void gpume_hwaccel_spread(struct gpume_hwaccel *hwaccel, uint32_t count);
 

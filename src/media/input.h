@@ -39,7 +39,7 @@ const char *gpume_input_label(const char *path);
 int gpume_input_open(struct gpume_input *input, const struct gpume_source_options *options,
     uint32_t index, atomic_bool *cancel);
 
-/* Whether it holds pictures rather than a video: libavformat has demuxers of their own for them. */
+/* Whether it holds pictures rather than a video: libavformat has other demuxers for them. */
 bool gpume_input_has_pictures(const struct gpume_input *input);
 
 /* What to do about an input that libavformat cannot read: give a file name if it was a pipe, which

@@ -277,7 +277,7 @@ static bool prepare_scaler(struct gpume_scaler *scaler, const AVFrame *frame, in
     return true;
 }
 
-/* Scales the frame into scaler->out at the given size, as gray with so many bits. */
+/* Scales the frame into scaler->out, as gray with this size and depth. */
 static int scale(struct gpume_scaler *scaler, const AVFrame *frame, uint32_t width, uint32_t height,
     uint32_t bits)
 {

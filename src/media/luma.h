@@ -32,7 +32,7 @@ bool gpume_luma_full_range(const struct AVFrame *frame);
 bool gpume_luma_is_interlaced(const struct AVFrame *frame);
 void gpume_luma_set_interlaced(struct AVFrame *frame, bool interlaced);
 
-/* The shallowest gray format that holds so many bits. */
+/* The shallowest gray format that holds samples of this depth. */
 enum AVPixelFormat gpume_luma_gray_format(int bits);
 
 /* A swscale context and the conversion for which it was created. Zeroed: none yet. */

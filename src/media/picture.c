@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * One table says what each format is; there are three ways to write them. Stills go through one
- * encoder that stays open, each to a checked output of its own. Videos go through an encoder and
+ * encoder that stays open, each to its own checked output. Videos go through an encoder and
  * libavformat's muxer. Y4M needs neither: a line of text, then rows.
  */
 #include "media/picture.h"

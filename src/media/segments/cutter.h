@@ -56,7 +56,7 @@ struct gpume_cutter {
     const struct gpume_segments_options *options;
     pthread_mutex_t mutex;
     pthread_cond_t work;   /* for decoders */
-    pthread_cond_t frames; /* for the one who takes frames */
+    pthread_cond_t frames; /* for the thread that takes frames */
     struct gpume_backlog backlog;
     uint64_t packet_bytes; /* that may be read ahead */
     struct AVPacket *fresh;

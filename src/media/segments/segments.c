@@ -6,7 +6,7 @@
  * and the next decoder is that one from then on. It goes on to the end if it meets damage, or
  * frames whose times do not rise, or if the decoder after it fails this test.
  *
- * Nobody waits for ever: the earliest decoder needs no room for its frames other than what is
+ * No thread waits without end: the earliest decoder needs no room for its frames other than what is
  * always free, the second can always deliver the few frames that the earliest compares, and the
  * packets between them are all that has to be kept.
  */

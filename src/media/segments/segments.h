@@ -2,7 +2,7 @@
 /*
  * Several decoders on one video. The packets are read once, in their order, and cut into segments
  * at pictures where a decoder can begin (scan.h). Each segment is decoded by the next decoder that
- * is free, on a thread of its own, and on into the first frames of the segment after it. Only if
+ * is free, on its own thread, and on into the first frames of the segment after it. Only if
  * the decoder of that segment delivers the same frames are its frames used; else, and after damage
  * or anything else that one decoder might treat differently, the decoder goes on alone to the end.
  * So the frames are those of one decoder.
@@ -25,7 +25,7 @@ struct gpume_segments;
 struct gpume_segments_options {
     struct gpume_division division;
     struct gpume_decoding *first; /* takes the packets that follow; may have delivered frames */
-    /* Opens another decoder like it, whose owner has set what decode.h says, with so many
+    /* Opens another decoder like it, whose owner has set what decode.h says, with this many
      * threads. Any thread; after a failure there are fewer. */
     int (*open)(void *opaque, struct gpume_decoding *another, uint32_t threads);
     void *opaque;         /* for open */
@@ -39,8 +39,8 @@ struct gpume_segments_options {
 /* How many decoders suit this machine; threads: that decoding may use, 0 = all. */
 uint32_t gpume_segments_decoders(uint32_t threads);
 
-/* Reduces the division to what its memory allows, at so many bytes per frame (0: unknown), and sets
- * its threads, frames and bytes. threads: of one decoder; 0: all. */
+/* Reduces the division to what its memory allows, at this many bytes per frame (0: unknown), and
+ * sets its threads, frames and bytes. threads: of one decoder; 0: all. */
 void gpume_segments_plan(struct gpume_division *division, uint32_t threads, uint64_t frame_bytes);
 
 /* Starts the threads. *segments NULL: not even two decoders can be opened. GPUME_NOMEM. What the
