@@ -4,9 +4,7 @@
 #include "coded/vectors.h"
 
 #include "base/status.h"
-#include "coded/coded_grid.h"
-#include "coded/drawing.h"
-#include "coded/reporting.h"
+#include "coded/shown.h"
 #include "commands.h"
 #include "job.h"
 #include "names.h"

@@ -166,8 +166,7 @@ static enum gpume_exit verify_entry(struct verify *verify, double seconds)
             own.frames, own.frames == 1 ? "" : "s");
         print_measured(verify, "own two passes", &own, (double)first.ns / 1e9);
         print_measured(verify, "with gpume", &ours, seconds);
-        printf("#   times are of %s alone; that of gpume's first pass includes decoding
-",
+        printf("#   times are of %s alone; that of gpume's first pass includes decoding\n",
             verify->encode->encoder->library);
         result = gpume_console_flush_output("the comparison") ? result : GPUME_EXIT_FAILED;
     }
