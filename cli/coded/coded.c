@@ -49,7 +49,7 @@ uint64_t gpume_coded_reference(
 
 /* --- a frame's blocks */
 
-static int reserve(struct gpume_coded_frame *frame, size_t count)
+static int reserve_blocks(struct gpume_coded_frame *frame, size_t count)
 {
     if (count <= frame->capacity) {
         return GPUME_OK;
@@ -64,7 +64,7 @@ static int reserve(struct gpume_coded_frame *frame, size_t count)
 }
 
 /* By place, and past before future: candidate holds the order until the references are known. */
-static int compare(const void *left, const void *right)
+static int compare_blocks(const void *left, const void *right)
 {
     const struct gpume_vectors_block *a = left, *b = right;
     const int order = a->y != b->y   ? (a->y < b->y ? -1 : 1)
@@ -74,7 +74,7 @@ static int compare(const void *left, const void *right)
 }
 
 /* Cuts off what lies to the left of the picture or above it. False: everything does. */
-static bool cut(int32_t position, uint16_t side, uint32_t *to, uint16_t *length)
+static bool cut_outside(int32_t position, uint16_t side, uint32_t *to, uint16_t *length)
 {
     const int32_t outside = position < 0 ? -position : 0;
     *to = (uint32_t)(position + outside);
@@ -91,7 +91,8 @@ static size_t take_vectors(struct gpume_vectors_block *blocks, const struct gpum
         struct gpume_vectors_block *to = &blocks[count];
         const bool future = from->source > 0;
         memset(to, 0, sizeof(*to));
-        if (cut(from->x, from->w, &to->x, &to->w) && cut(from->y, from->h, &to->y, &to->h)) {
+        if (cut_outside(from->x, from->w, &to->x, &to->w) &&
+            cut_outside(from->y, from->h, &to->y, &to->h)) {
             to->dx = from->dx;
             to->dy = from->dy;
             to->rank = future;
@@ -104,7 +105,7 @@ static size_t take_vectors(struct gpume_vectors_block *blocks, const struct gpum
 }
 
 /* Makes one of the two vectors of a block. */
-static size_t join(struct gpume_vectors_block *blocks, size_t count)
+static size_t join_pairs(struct gpume_vectors_block *blocks, size_t count)
 {
     size_t kept = 0;
     for (size_t i = 0; i < count; i++) {
@@ -126,7 +127,7 @@ static int take_motion(struct gpume_coded *coded, int64_t time_us)
     const struct gpume_motion *motion = gpume_source_motion(coded->source);
     const uint64_t number = coded->received;
     struct gpume_coded_frame *frame = &coded->queue[number % (GPUME_CODED_AHEAD + 1)];
-    const int status = reserve(frame, motion->count);
+    const int status = reserve_blocks(frame, motion->count);
     if (status != GPUME_OK) {
         return status;
     }
@@ -139,9 +140,9 @@ static int take_motion(struct gpume_coded *coded, int64_t time_us)
     frame->units = motion->units;
     frame->count = take_vectors(frame->blocks, motion);
     if (frame->count > 0) {
-        qsort(frame->blocks, frame->count, sizeof(*frame->blocks), compare);
+        qsort(frame->blocks, frame->count, sizeof(*frame->blocks), compare_blocks);
     }
-    frame->count = join(frame->blocks, frame->count);
+    frame->count = join_pairs(frame->blocks, frame->count);
     frame->has_future = false;
     for (size_t i = 0; i < frame->count; i++) {
         const struct gpume_vectors_block *block = &frame->blocks[i];
@@ -180,7 +181,7 @@ static void name_references(const struct gpume_coded *coded, struct gpume_coded_
     }
 }
 
-static int read_frame(struct gpume_coded *coded)
+static int read_coded_frame(struct gpume_coded *coded)
 {
     int64_t time_us = 0;
     const int status = coded->read ? coded->read(coded->opaque, &time_us)
@@ -194,7 +195,7 @@ int gpume_coded_next(struct gpume_coded *coded, const struct gpume_coded_frame *
     int status = GPUME_OK;
     struct gpume_coded_frame *frame = &coded->queue[coded->returned % (GPUME_CODED_AHEAD + 1)];
     while (!coded->ended && (coded->received == coded->returned || !is_ready(coded, frame))) {
-        GPUME_TRY(read_frame(coded));
+        GPUME_TRY(read_coded_frame(coded));
     }
     *result = NULL;
     if (coded->received > coded->returned) {

@@ -32,8 +32,8 @@ static void take_row(
     }
 }
 
-static void fetch(struct match_patch *patch, const struct gpume_plane *plane, int64_t x, int64_t y,
-    uint32_t w, uint32_t h)
+static void fetch_patch(struct match_patch *patch, const struct gpume_plane *plane, int64_t x,
+    int64_t y, uint32_t w, uint32_t h)
 {
     patch->peak = (1 << plane->bits) - 1;
     for (uint32_t j = 0; j < h + BEFORE + AFTER; j++) {
@@ -81,7 +81,7 @@ static int32_t half_middle(const struct match_patch *patch, uint32_t i, uint32_t
     return clip(patch, (taps(p[-2][i], p[-1][i], p[0][i], p[1][i], p[2][i], p[3][i]) + 512) >> 10);
 }
 
-static int32_t mean(int32_t a, int32_t b)
+static int32_t rounded_mean(int32_t a, int32_t b)
 {
     return (a + b + 1) >> 1;
 }
@@ -96,18 +96,18 @@ static int32_t sample_h264(
     }
     if (fy == 0) {
         const int32_t half = half_right(patch, i, j);
-        return fx == 2 ? half : mean(half, patch->at[j][right]);
+        return fx == 2 ? half : rounded_mean(half, patch->at[j][right]);
     }
     if (fx == 0) {
         const int32_t half = half_below(patch, i, j);
-        return fy == 2 ? half : mean(half, patch->at[below][i]);
+        return fy == 2 ? half : rounded_mean(half, patch->at[below][i]);
     }
     if (fx == 2) {
         const int32_t middle = half_middle(patch, i, j);
-        return fy == 2 ? middle : mean(middle, half_right(patch, i, below));
+        return fy == 2 ? middle : rounded_mean(middle, half_right(patch, i, below));
     }
     const int32_t beside = half_below(patch, right, j);
-    return mean(beside, fy == 2 ? half_middle(patch, i, j) : half_right(patch, i, below));
+    return rounded_mean(beside, fy == 2 ? half_middle(patch, i, j) : half_right(patch, i, below));
 }
 
 static int32_t sample_bilinear(
@@ -125,7 +125,7 @@ void gpume_match_predict(const struct gpume_plane *reference, const struct gpume
     struct match_patch patch;
     const uint32_t fx = (uint32_t)dx & 3, fy = (uint32_t)dy & 3;
     const bool bilinear = interpolation == GPUME_INTERPOLATION_BILINEAR;
-    fetch(&patch, reference, (int64_t)block->x + (dx - (int32_t)fx) / 4,
+    fetch_patch(&patch, reference, (int64_t)block->x + (dx - (int32_t)fx) / 4,
         (int64_t)block->y + (dy - (int32_t)fy) / 4, block->w, block->h);
     if (!bilinear && fx > 0) {
         filter_across(&patch, block->w, block->h);
@@ -143,7 +143,7 @@ void gpume_match_mean(const struct gpume_match_block *block, struct gpume_match_
     const struct gpume_match_samples *b)
 {
     for (uint32_t i = 0; i < block->w * block->h; i++) {
-        a->values[i] = mean(a->values[i], b->values[i]);
+        a->values[i] = rounded_mean(a->values[i], b->values[i]);
     }
 }
 

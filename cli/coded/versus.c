@@ -57,14 +57,14 @@ void gpume_versus_finish(struct gpume_versus *versus)
 
 /* --- predictions */
 
-static void predict(struct gpume_versus *versus, const struct gpume_versus_block *block,
+static void predict_block(struct gpume_versus *versus, const struct gpume_versus_block *block,
     uint64_t ref, int32_t dx, int32_t dy, struct gpume_match_samples *samples)
 {
     gpume_match_predict(
         gpume_versus_plane(versus, ref), &block->place, dx, dy, versus->interpolation, samples);
 }
 
-static struct gpume_match_sums measure(struct gpume_versus *versus,
+static struct gpume_match_sums measure_block(struct gpume_versus *versus,
     const struct gpume_versus_block *block, const struct gpume_match_samples *samples)
 {
     return gpume_match_measure(
@@ -98,7 +98,7 @@ static bool follow(struct gpume_versus *versus, const struct gpume_versus_block 
             if (block->candidates[k] == GPUME_VERSUS_NONE) {
                 return false;
             }
-            predict(versus, block, block->candidates[k], vectors->dx[k], vectors->dy[k],
+            predict_block(versus, block, block->candidates[k], vectors->dx[k], vectors->dy[k],
                 &parts[count++]);
         }
     }
@@ -189,7 +189,7 @@ static void draw_side(struct gpume_versus *versus, const struct gpume_match_bloc
     }
 }
 
-static struct gpume_versus_side *side_of(struct gpume_versus_block *block, bool exact)
+static struct gpume_versus_side *compared_side(struct gpume_versus_block *block, bool exact)
 {
     return exact ? &block->exact : &block->coded;
 }
@@ -199,11 +199,12 @@ static void count_bits(struct gpume_versus *versus, bool exact)
     clear_maps(versus);
     for (size_t i = 0; i < versus->frame.count; i++) {
         struct gpume_versus_block *block = &versus->frame.blocks[i];
-        draw_side(versus, &block->place, side_of(block, exact));
+        draw_side(versus, &block->place, compared_side(block, exact));
     }
     for (size_t i = 0; i < versus->frame.count; i++) {
         struct gpume_versus_block *block = &versus->frame.blocks[i];
-        side_of(block, exact)->bits = bits_of(versus, &block->place, side_of(block, exact));
+        compared_side(block, exact)->bits =
+            bits_of(versus, &block->place, compared_side(block, exact));
     }
 }
 
@@ -225,7 +226,7 @@ static struct gpume_versus_side side_in(
 
 /* The way of least SAD plus price, the first of equals. The maps hold the vectors of the blocks
  * before, from which bits are counted if they have a price. */
-static struct gpume_versus_side choose(struct gpume_versus *versus,
+static struct gpume_versus_side choose_way(struct gpume_versus *versus,
     const struct gpume_versus_block *block, const struct way *ways, size_t count, uint32_t lambda)
 {
     struct gpume_versus_side best = {.sums.sad = UINT64_MAX};
@@ -236,7 +237,7 @@ static struct gpume_versus_side choose(struct gpume_versus *versus,
             continue;
         }
         const struct gpume_versus_side side =
-            side_in(block, &ways[i], measure(versus, block, &samples));
+            side_in(block, &ways[i], measure_block(versus, block, &samples));
         const uint32_t bits = lambda > 0 ? bits_of(versus, &block->place, &side) : 0;
         const uint64_t cost = side.sums.sad + gpume_rate_cost(lambda, bits);
         if (cost < least) {
@@ -274,7 +275,7 @@ static void guess(struct gpume_versus *versus, const struct gpume_coded *coded,
         if (ref == UINT64_MAX || behind(coded, frame, ref) >= GPUME_VERSUS_PLANES) {
             return;
         }
-        predict(
+        predict_block(
             versus, block, ref, block->given.dx[list], block->given.dy[list], &guesses->samples[i]);
         guesses->refs[i] = ref;
         guesses->count++;
@@ -289,7 +290,7 @@ static void try_guess(struct gpume_versus *versus, struct gpume_versus_block *bl
     if (uses[0] && uses[1]) {
         gpume_match_mean(&block->place, &samples, &guesses[1].samples[at[1]]);
     }
-    const struct gpume_match_sums sums = measure(versus, block, &samples);
+    const struct gpume_match_sums sums = measure_block(versus, block, &samples);
     if (sums.sad < *least) {
         *least = sums.sad;
         for (size_t k = 0; k < 2; k++) {
@@ -355,11 +356,11 @@ static bool take_block(struct gpume_versus *versus, const struct gpume_coded *co
     if (!find_references(versus, coded, to, has)) {
         return false;
     }
-    to->coded = choose(versus, to, coded_ways, COUNT(coded_ways), 0);
+    to->coded = choose_way(versus, to, coded_ways, COUNT(coded_ways), 0);
     return true;
 }
 
-static int reserve(struct gpume_versus_frame *frame, size_t count)
+static int reserve_compared(struct gpume_versus_frame *frame, size_t count)
 {
     if (count <= frame->capacity) {
         return GPUME_OK;
@@ -377,7 +378,7 @@ int gpume_versus_begin(struct gpume_versus *versus, const struct gpume_coded *co
     const struct gpume_coded_frame *from)
 {
     struct gpume_versus_frame *frame = &versus->frame;
-    const int status = reserve(frame, from->count);
+    const int status = reserve_compared(frame, from->count);
     frame->frame = from->frame;
     frame->time_us = from->time_us;
     frame->type = from->type;
@@ -423,7 +424,7 @@ void gpume_versus_end(struct gpume_versus *versus)
     clear_maps(versus);
     for (size_t i = 0; i < versus->frame.count; i++) {
         struct gpume_versus_block *block = &versus->frame.blocks[i];
-        block->exact = choose(versus, block, exact_ways, COUNT(exact_ways), versus->lambda);
+        block->exact = choose_way(versus, block, exact_ways, COUNT(exact_ways), versus->lambda);
         draw_side(versus, &block->place, &block->exact);
     }
     count_bits(versus, false);
