@@ -48,9 +48,9 @@ static void consider_spares(struct gpume_pipeline *pipeline)
         facts.lanes += pipeline->turns.lanes[i].present;
         facts.worked_ns += pipeline->turns.lanes[i].worked_ns;
     }
-    if (pipeline->queue.finished || (expected > 0 && expected <= sent)) {
+    if (pipeline->queue.finished) {
         facts.left = pipeline->queue.waiting;
-    } else if (expected > 0) { /* as many fields per frame as until now */
+    } else if (expected > sent) { /* as many fields per frame as until now */
         facts.left =
             pipeline->queue.waiting +
             (uint64_t)((double)(expected - sent) * (double)pipeline->queue.end / (double)sent);
@@ -255,7 +255,7 @@ static void on_failure(void *opaque, struct gpume_lane *lane, int status)
     if (lane == pipeline->standby_lane) {
         on_end(pipeline, lane, status);
     } else if (pipeline->spares_tried < pipeline->spares.count) {
-        pipeline->replacing = true;
+        pipeline->replacing = !gpume_queue_is_over(&pipeline->queue);
         pthread_cond_signal(&pipeline->wanted);
     } else {
         go_on_without(pipeline, reason, status);
@@ -264,8 +264,7 @@ static void on_failure(void *opaque, struct gpume_lane *lane, int status)
 
 /* --- opening */
 
-/* The frames in the engine's memory, as many as its plan says. Call finish_home after a failure
- * too.
+/* The frames in the engine's memory, as many as its plan says. To be finished after a failure, too.
  */
 static int init_home(struct gpume_pipeline *pipeline, const struct gpume_pipeline_engine *engine,
     uint32_t index, struct gpume_home *home)
@@ -324,10 +323,10 @@ static int make_room(struct gpume_pipeline *pipeline, const struct gpume_plan *p
     return GPUME_OK;
 }
 
-/* Gives the engine a lane, which begins to work. Takes the engine and its reason over, even if it
- * fails. Unlocked. */
+/* Gives the engine a lane, which begins to work. spare: of its device, which is then no spare any
+ * more; NULL: it was none. Takes the engine and its reason over, even if it fails. Unlocked. */
 static int add_engine(struct gpume_pipeline *pipeline, const struct gpume_pipeline_engine *engine,
-    struct gpume_lane **added)
+    struct gpume_spare_state *spare)
 {
     struct gpume_home home = {0};
     struct gpume_lane *lane = NULL;
@@ -343,7 +342,11 @@ static int add_engine(struct gpume_pipeline *pipeline, const struct gpume_pipeli
     if (status == GPUME_OK) {
         pipeline->homes[pipeline->home_count++] = home;
         add_lane(pipeline, lane, engine->reason);
-        *added = lane;
+        if (spare) { /* now, since the lane may fail as soon as the mutex is free */
+            spare->lane = lane;
+            pipeline->spares_tried++;
+            pipeline->replacing = false;
+        }
     }
     pthread_mutex_unlock(&pipeline->monitor.mutex);
     if (status != GPUME_OK) {
@@ -395,7 +398,7 @@ static int open_spare(struct gpume_pipeline *pipeline)
     pthread_mutex_unlock(&pipeline->monitor.mutex);
     int status = spares->open(spares->opaque, index, &engine, &plan);
     if (status == GPUME_OK) {
-        status = add_engine(pipeline, &engine, &state->lane);
+        status = add_engine(pipeline, &engine, state);
     }
     if (gpume_status_is_of_gpu(status)) {
         gpume_log_tell(pipeline->log, GPUME_LOG_WARNING,
@@ -404,7 +407,7 @@ static int open_spare(struct gpume_pipeline *pipeline)
     }
     pthread_mutex_lock(&pipeline->monitor.mutex);
     state->failed = status != GPUME_OK;
-    pipeline->spares_tried++;
+    pipeline->spares_tried += state->failed;
     gpume_demand_restart(&pipeline->demand);
     return gpume_status_is_of_gpu(status) ? GPUME_OK : status;
 }
@@ -421,15 +424,14 @@ static void *opener_main(void *opaque)
             continue;
         }
         const int status = open_spare(pipeline);
-        if (status != GPUME_OK && pipeline->status == GPUME_OK) {
-            pipeline->status = status;
-        } else if (pipeline->spare_states[pipeline->spares_tried - 1].lane) {
+        const bool replacing = pipeline->replacing;
+        pipeline->status = pipeline->status == GPUME_OK ? status : pipeline->status;
+        if (replacing && pipeline->spares_tried == pipeline->spares.count) { /* all have failed */
+            if (pipeline->status == GPUME_OK && !pipeline->cancelled) {
+                go_on_without(pipeline, pipeline->failed_reason, pipeline->failed_status);
+            }
             pipeline->replacing = false;
-        } else if (pipeline->replacing && pipeline->spares_tried == pipeline->spares.count &&
-                   !pipeline->cancelled) {
-            go_on_without(pipeline, pipeline->failed_reason, pipeline->failed_status);
         }
-        pipeline->replacing &= pipeline->spares_tried < pipeline->spares.count;
         gpume_monitor_tell(&pipeline->monitor);
     }
     pthread_mutex_unlock(&pipeline->monitor.mutex);
@@ -444,8 +446,7 @@ static int init_all(struct gpume_pipeline *pipeline, const struct gpume_pipeline
                      ? log_no_memory(pipeline)
                      : GPUME_OK;
     while (status == GPUME_OK && taken < parts->engine_count) {
-        struct gpume_lane *lane;
-        status = add_engine(pipeline, &parts->engines[taken++], &lane);
+        status = add_engine(pipeline, &parts->engines[taken++], NULL);
     }
     for (; taken < parts->engine_count; taken++) {
         close_engine(&parts->engines[taken]);

@@ -495,6 +495,24 @@ static void test_next(int (*spare)(uint32_t index), bool stands_by, uint32_t goe
     before_open = NULL;
 }
 
+/* The next one fails too, as soon as it is there. */
+static int lose_two(const struct fake *fake)
+{
+    return fake == &fakes[2] ? GPUME_OK : GPUME_DEVICE_LOST;
+}
+
+static void test_two_lost(void)
+{
+    for (uint32_t i = 0; i < 200; i++) {
+        struct run run = {.params = params_of()};
+        before_collect = lose_two;
+        open_run_with(&run, 3, 1);
+        complete(&run);
+        REQUIRE_EQUAL(info_of(&run, 2).fields, FRAMES - 1);
+        close_run(&run, 3, GPUME_OK);
+    }
+}
+
 static void test_none_left(void)
 {
     struct run run = {.params = params_of()};
@@ -600,6 +618,7 @@ int main(void)
     test_next(NULL, false, 1);
     test_next(fail_first, true, 2);
     test_next(fail_all, true, 3);
+    test_two_lost();
     test_none_left();
     test_close_meanwhile();
     test_predict(1, GPUME_INVALID);
