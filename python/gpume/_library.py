@@ -114,7 +114,7 @@ class Handle:
         self.log = log
         self._keep = params  # strings and callbacks that the library may use until it is closed
         self._owner = os.getpid()
-        # The thread of each call under way, by a key of its own. Not a lock, which a signal's
+        # The thread of each call under way, by its own key. Not a lock, which a signal's
         # handler could wait for in vain: only operations that nothing can interrupt.
         self._calls: dict[object, int] = {}
         pointer = ctypes.c_void_p()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Video: the frames that the command `gpume luma` decodes, and the pairs of a search over them.
 
-The command runs as a process of its own, which has several advantages over decoding in this one:
+The command runs as a separate process, which has several advantages over decoding in this one:
 the package needs no compiler; frames are sample for sample those that the command searches; and a
 damaged or malicious video can end no more than that process.
 """

@@ -203,7 +203,7 @@ struct block_counts {
     bool cut;        /* the last block lacks candidates */
 };
 
-#define APART (2 * GPUME_VECTORS_UNITS) /* candidates differ by so much in x or y, */
+#define APART (2 * GPUME_VECTORS_UNITS) /* candidates differ by that much in x or y */
 #define MATCH_COLUMNS 5
 
 static bool is_at_one_place(
@@ -223,7 +223,7 @@ static size_t last_candidates(const struct gpume_vectors_field *field)
     return count;
 }
 
-/* Is the vector, in whole pixels, too close to a candidate to be another one? */
+/* Whether the vector, in whole pixels, is too close to a candidate to be another one. */
 static bool is_taken(
     const struct gpume_vectors_block *candidates, size_t count, int64_t dx, int64_t dy)
 {
@@ -236,8 +236,8 @@ static bool is_taken(
     return taken;
 }
 
-/* Does the field's last block lack candidates? It has fewer than were wanted only if no vector of
- * its window is left. Refinement moves them by less than a pixel, so that a whole pixel that was
+/* Whether the field's last block lacks candidates. It has fewer than were wanted only if no vector
+ * of its window is left. Refinement moves them by less than a pixel, so that a whole pixel that was
  * too close to one before it is so afterwards. */
 static bool is_cut(const struct gpume_merge_part *part, const struct gpume_vectors_field *field)
 {
@@ -380,7 +380,7 @@ static size_t npy_end(const struct gpume_join_file *file)
     return end;
 }
 
-/* Are the heads equal, but for the number of rows? */
+/* Whether the heads are equal, but for the number of rows. */
 static bool is_same_npy(const struct gpume_join_file *a, const struct gpume_join_file *b)
 {
     const size_t rest_a = a->rows_at + a->rows_digits, rest_b = b->rows_at + b->rows_digits;
@@ -487,7 +487,7 @@ static int refuse_packed(const char *path, int status, const struct gpume_log *l
                                  : gpume_merge_refuse(path, "its compressed data are damaged", log);
 }
 
-/* Does the body end where it may? */
+/* Whether the body ends where it may. */
 static int check_counted(
     const struct counter *counter, const char *path, const struct gpume_log *log)
 {

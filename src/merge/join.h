@@ -2,7 +2,7 @@
 /*
  * Joins files of one kind, byte by byte: tables, jsonl, .mvf, .npy, lists of hashes and Y4M. Each
  * is a head, which all of them have in common, and a body. If they are compressed, the head is a
- * member of its own, and may be compressed otherwise in each of them.
+ * separate member, and may be compressed otherwise in each of them.
  */
 #ifndef GPUME_MERGE_JOIN_H
 #define GPUME_MERGE_JOIN_H

@@ -136,7 +136,7 @@ fail:
     return status;
 }
 
-/* Does the array fill this many bytes? */
+/* Whether the array fills this many bytes. */
 static bool npy_fits(const struct gpume_npy *npy, uint64_t bytes)
 {
     const uint64_t items = bytes / npy->item_bytes, rows = npy->shape[0],

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Are files as long as their own heads say? A file that was cut, or that has more bytes after its
- * end, is not. */
+/* Checks that files are as long as their own heads say: one that was cut, or that has more bytes
+ * after its end, is not. */
 #ifndef GPUME_MERGE_LENGTHS_H
 #define GPUME_MERGE_LENGTHS_H
 
@@ -18,7 +18,7 @@ int gpume_merge_length_y4m(struct gpume_join_file *file, int fd, const struct gp
 /* A numbered file: a picture, .flo, or .npy. GPUME_INVALID after one line. */
 int gpume_merge_length_still(const char *path, const struct gpume_log *log);
 
-/* Reads up to so many bytes; -1: errno. */
+/* Reads up to `bytes` bytes; -1: errno. */
 ssize_t gpume_merge_read_at(int fd, void *to, size_t bytes, uint64_t at);
 
 /* Says why the part is to be run again. Returns GPUME_INVALID. */

@@ -142,7 +142,7 @@ static int json_row(struct joining *joining, char *line)
         return refuse(joining);
     }
     gpume_json_digits(&joining->json, NULL, row);
-    return gpume_out_text(joining->out, ""); /* has it failed? */
+    return gpume_out_text(joining->out, ""); /* says whether it has failed */
 }
 
 /* "[dx, dy, count]": the bin with this centre. */

@@ -179,7 +179,7 @@ fail:
     return status;
 }
 
-/* Numbers are whole, but for these, which summaries write with so many decimals. */
+/* How many decimals summaries write; most numbers are whole. */
 static int decimals_of(const char *key)
 {
     static const char *const six[] = {"frames_per_second", "gain", "gamma"};

@@ -18,7 +18,7 @@
  * successive elimination algorithm for block matching motion estimation", ibid. 9 (2000): sums of
  * sub-blocks.
  *
- * The general search has more metrics, see cpu/general/plain.h, with bounds of their own.
+ * The general search has more metrics, see cpu/general/plain.h, with their own bounds.
  */
 #ifndef GPUME_MODEL_COST_H
 #define GPUME_MODEL_COST_H

@@ -33,7 +33,7 @@ struct gpume_candidate {
 #define GPUME_ORDER_WINDOW                                                                         \
     2048 /* the largest, in quarter pixels: vectors have the same order in every window */
 
-/* Does a win over b? */
+/* Whether a wins over b. */
 static inline bool gpume_candidate_wins(struct gpume_candidate a, struct gpume_candidate b)
 {
     return a.cost != b.cost ? a.cost < b.cost

@@ -366,7 +366,7 @@ static void plan_counts(struct gpume_plan *plan, const struct gpume_caps *caps)
     }
 }
 
-/* Bands of at most so many picture rows; one, if those are all. */
+/* Bands of at most that many picture rows; one, if those are all. */
 static void set_bands(struct gpume_plan *plan, uint64_t rows)
 {
     for (uint32_t i = 0; i < plan->layer_count; i++) {

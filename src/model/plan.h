@@ -160,7 +160,7 @@ static inline uint32_t gpume_plan_search_planes(const struct gpume_plan *plan)
 }
 
 /* Frame pairs whose vectors are kept for `returns`: the reverse ones of a task, and, where each
- * pair has a task of its own, at every distance the future ones of as many targets. */
+ * pair has its own task, at every distance the future ones of as many targets. */
 static inline uint64_t gpume_plan_reverse_pairs(const struct gpume_plan *plan)
 {
     uint64_t pairs = plan->references;
@@ -170,7 +170,7 @@ static inline uint64_t gpume_plan_reverse_pairs(const struct gpume_plan *plan)
     return pairs;
 }
 
-/* The most tasks that can wait where so many frames can exist. */
+/* The most tasks that can wait where that many frames can exist. */
 static inline uint32_t gpume_plan_waiting_max(const struct gpume_plan *plan, uint32_t pool)
 {
     /* Each frame brings up to plan.requests tasks, and so does, at the end of the input, each

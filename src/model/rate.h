@@ -34,7 +34,7 @@ GPUME_RATE_FUNCTION gpume_rate_bits(int dx, int dy, int px, int py)
     return gpume_rate_component(dx - px) + gpume_rate_component(dy - py);
 }
 
-/* What so many bits add to a cost. lambda: at most GPUME_LAMBDA_MAX < 2^18, and bits at most 148,
+/* What that many bits add to a cost. lambda: at most GPUME_LAMBDA_MAX < 2^18, and bits at most 148,
  * of two vectors: the product is below 2^26. */
 GPUME_RATE_FUNCTION gpume_rate_cost(GPUME_RATE_TYPE lambda, GPUME_RATE_TYPE bits)
 {

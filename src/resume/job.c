@@ -200,7 +200,7 @@ static bool is_same_member(const json_t *was, const json_t *now, const char *key
     return json_equal(json_object_get(was, key), json_object_get(now, key));
 }
 
-/* Do both identify the same file under this key? */
+/* Whether both identify the same file under this key. */
 static bool is_same_file(const json_t *was, const json_t *now, const char *key)
 {
     const char *a = json_string_value(json_object_get(was, key));

@@ -284,7 +284,7 @@ static void examine_number(struct findings *findings, const struct gpume_run_sta
     free(name);
 }
 
-/* Is it the file of a completed field? */
+/* Whether it is the file of a completed field. */
 static bool is_of_completed_field(const struct gpume_run *run, const struct gpume_summary *sums,
     bool pair, struct gpume_pattern_numbers numbers)
 {
@@ -297,7 +297,7 @@ static bool is_of_completed_field(const struct gpume_run *run, const struct gpum
     return numbers.first - sums->first_field < sums->targets && at < count;
 }
 
-/* Does any file of the completed fields exist? */
+/* *found: a file of the completed fields exists. */
 static int find_any(const struct gpume_run_state_output *output, const struct gpume_run *run,
     const struct gpume_summary *sums, bool pair, bool *found)
 {
@@ -526,7 +526,8 @@ static int distrust(const char *path, const struct gpume_log *log)
         "--resume: %s has been changed since it was written; start anew without --resume", path);
 }
 
-/* Has what the run wrote reached the disk, or has the machine not been restarted since? */
+/* GPUME_OK: what the run wrote has reached the disk, or the machine has not been restarted since.
+ */
 static int check_boot(const json_t *progress, const struct gpume_log *log)
 {
     char boot[BOOT_BYTES];

@@ -39,7 +39,7 @@ bool gpume_run_input_is_same(const struct gpume_run_input *a, const struct gpume
  * if there is no such folder. */
 void gpume_run_identity_of_output(const char *path, char identity[GPUME_RUN_IDENTITY_BYTES]);
 
-/* Can the input be distinguished from others? Standard input only if it is a file. */
+/* Whether the input can be told from others: standard input only if it is a file. */
 bool gpume_run_identity_is_certain(const char *input);
 
 /* --- the state, and the file that holds it: beside the first output, replaced as a whole */
@@ -96,7 +96,7 @@ void gpume_run_job_put(const struct gpume_run_state *state, struct gpume_json *j
 int gpume_run_job_check(
     const struct gpume_run_state *state, const struct json_t *was, const struct gpume_log *log);
 
-/* Does the saved state `other` have one of these outputs? */
+/* Whether the saved state `other` has one of these outputs. */
 bool gpume_run_job_shares_output(const struct gpume_run_state *state, const struct json_t *other);
 
 /* A 64-bit number is a string of its digits: JSON readers have at most 63 bits. */

@@ -72,8 +72,7 @@ struct gpume_sink_ops {
     const char *noun; /* for messages, such as "a report"; NULL: "this format" */
     size_t bytes;     /* of the sink, a struct whose first member is struct gpume_sink */
 
-    /* Before any work: would open take this path? Logs one line and returns GPUME_INVALID if not.
-     */
+    /* Before any work. GPUME_INVALID after one line: open would refuse this path. */
     int (*check)(
         const char *path, const struct gpume_sink_shape *shape, const struct gpume_log *log);
 
@@ -94,12 +93,12 @@ struct gpume_sink_ops {
     /* Releases its members except `out`. NULL: there are none. */
     void (*close)(struct gpume_sink *sink);
 
-    /* Before any work: can an interrupted output of this name, which is no series, be continued?
-     * open then finds it with gpume_out_is_continued. NULL: never. */
+    /* Before any work: whether an interrupted output of this name, which is no series, can be
+     * continued. open then finds it with gpume_out_is_continued. NULL: never. */
     bool (*can_continue)(const char *path);
 
-    /* Is this a pattern of numbered files, or one of them, each named when it is complete? NULL:
-     * never. */
+    /* Whether this is a pattern of numbered files, each named when it is complete, or one of them.
+     * NULL: never. */
     bool (*is_series)(const char *path);
 
     /* Members of gpume_params that this sink needs. */
@@ -124,7 +123,7 @@ int gpume_sink_open(struct gpume_sink **sink, const struct gpume_sink_ops *ops, 
  * complete. */
 int gpume_sinks_let_go(struct gpume_sink *const *sinks, size_t count);
 
-/* Is the output of this name a series of files? */
+/* Whether the output of this name is a series of files. */
 bool gpume_sink_is_series(const struct gpume_sink_ops *ops, const char *path);
 
 /* The function `finish` of a sink that writes text. */

@@ -109,8 +109,8 @@ void gpume_summary_put_job(const struct gpume_summary *summary, struct gpume_jso
 /* Writes summary.json to standard output. Logs one line on failure. */
 int gpume_summary_print_json(const struct gpume_summary *summary);
 
-/* May runs whose files belong together differ in this parameter, or this property of the input, by
- * its key in the summary? It affects speed only, or belongs to the machine. */
+/* Whether runs whose files belong together may differ in this parameter, or property of the input,
+ * by its key in the summary: it affects speed only, or belongs to the machine. */
 bool gpume_summary_may_differ(const char *key);
 
 /* Prints the closing summary; verbose: with what only experts need. The caller checks the stream

@@ -53,7 +53,7 @@ extern const struct gpume_block_column_kind gpume_block_columns[GPUME_BLOCK_COLU
 /* Longest text of all columns from SHAPE on, with a comma after each. */
 #define GPUME_BLOCK_FURTHER_BYTES 136u
 
-/* Do files with these columns of enum gpume_vectors_column have it? */
+/* Whether files with these columns of enum gpume_vectors_column have it. */
 static inline bool gpume_block_has(unsigned columns, enum gpume_block_column column)
 {
     const unsigned flag = gpume_block_columns[column].flag;

@@ -85,7 +85,7 @@ struct gpume_vectors_input {
     struct gpume_vectors_info info; /* open sets columns and what else the file states */
     uint32_t block;                 /* see struct gpume_vectors_source */
     uint64_t frame, ref;            /* from the file's name, in formats with one file per frame */
-    bool has_ref;                   /* does the name state the reference? */
+    bool has_ref;                   /* the name states the reference */
 };
 
 struct gpume_vectors_row {
@@ -121,12 +121,13 @@ struct gpume_vectors_format {
     bool counted;               /* its header holds the number of rows */
     bool binary;                /* its bytes are no text, even if they are not compressed */
     bool fixed_units;           /* vectors count in the units of its info */
-    bool fixed_refs;            /* blocks have references of their own only if its info says so */
+    bool fixed_refs;            /* blocks have their own references only if its info says so */
     bool at_end;                /* all bytes are written by finish: a run cannot be resumed */
     bool any_order;             /* a frame's blocks may come in any order, as decoders write them */
     enum gpume_packing packing; /* of files that are written; any may be read */
     const char *begins;         /* what all its files begin with; NULL: no such text */
-    /* Can a file of this format begin with these bytes? NULL: it can if `begins` allows it. */
+    /* Whether a file of this format can begin with these bytes. NULL: it can if `begins` allows it.
+     */
     bool (*probe)(const unsigned char *head, size_t bytes);
     const struct gpume_vectors_writer_ops *writer;
     const struct gpume_vectors_reader_ops *reader; /* NULL: write-only, and then: */

@@ -258,7 +258,7 @@ static bool same_shape(const struct gpume_vectors_block *a, const struct gpume_v
     return a->shape_w == b->shape_w && a->shape_h == b->shape_h;
 }
 
-/* Is it the place where a grid begins? */
+/* Whether a grid begins there. */
 static bool is_origin(const struct gpume_vectors_block *block)
 {
     return block->x == 0 && block->y == 0 && block->candidate == 0;
@@ -287,8 +287,8 @@ static bool follows(struct gpume_vectors_reader *reader, const struct gpume_vect
     return true;
 }
 
-/* Does the row ahead belong to the current field or, in formats without order, to its frame? Blocks
- * of a field may differ in their references. */
+/* *belongs: the row ahead is one of the current field or, in formats without order, of its frame.
+ * Blocks of a field may differ in their references. */
 static int check_order(struct gpume_vectors_reader *reader, bool *belongs)
 {
     const struct gpume_vectors_field *field = &reader->field;

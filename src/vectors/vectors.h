@@ -93,7 +93,7 @@ struct gpume_vectors_info {
     uint32_t candidates; /* rows per block, at most; 0: 1 */
     bool joined;         /* blocks of a field may differ in their references */
     bool overlaps;       /* there are several shapes, each of which covers the picture */
-    bool has_search;     /* are the members below known? */
+    bool has_search;     /* the members below are known */
     uint32_t bits, window_x, window_y;
     enum gpume_edge edge;
     enum gpume_metric metric;
@@ -133,7 +133,7 @@ const struct gpume_layer *gpume_vectors_plain(
 size_t gpume_vectors_rows(
     const struct gpume_vectors_info *info, const struct gpume_vectors_field *field);
 
-/* Does the field's list have blocks with different references? */
+/* Whether the field's list has blocks with different references. */
 bool gpume_vectors_is_joined(const struct gpume_vectors_field *field);
 
 /* Sets width, height and block size of *info to the grid that the field's list of blocks forms; the
@@ -141,8 +141,7 @@ bool gpume_vectors_is_joined(const struct gpume_vectors_field *field);
 void gpume_vectors_find_grid(
     const struct gpume_vectors_field *field, struct gpume_vectors_info *info);
 
-/* Are the field's blocks exactly those of the grid in info? Those of one
- * layer always are. */
+/* Whether the field's blocks are exactly those of the grid in info, as those of one layer are. */
 bool gpume_vectors_on_grid(
     const struct gpume_vectors_info *info, const struct gpume_vectors_field *field);
 

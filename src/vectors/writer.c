@@ -256,7 +256,7 @@ struct gpume_vectors_writer {
     bool in_place; /* standard output, a pipe or a device: holds any number of arrays */
     struct field_jobs jobs;
     struct gpume_vectors_target target; /* what the format gets */
-    bool is_open;                       /* has the format been opened? */
+    bool is_open;                       /* whether the format has been opened */
     struct gpume_out *file;             /* what the user named, or the current file of a pattern */
     struct gpume_out *out;              /* the same, or the spool's file */
     FILE *spool;                        /* NULL: the file can seek, or does not have to */
@@ -552,7 +552,7 @@ fail:
     return status;
 }
 
-/* Can the format hold the field? If so, the output is ready for it. */
+/* Refuses a field that the format cannot hold, and else makes the output ready for it. */
 static int prepare(struct gpume_vectors_writer *writer, const struct gpume_vectors_field *field)
 {
     char what[160];

@@ -21,7 +21,7 @@
  *
  * Coordinates: x to the right, y downwards, in pixels, from the picture's upper left corner.
  *
- * Blocks: one or several shapes, each on a grid of its own from (0,0) in raster order that covers
+ * Blocks: one or several shapes, each on its own grid from (0,0) in raster order that covers
  * every pixel: ceil(width/block_w) x ceil(height/block_h) blocks. A block that the right or bottom
  * edge cuts has its visible size, and only visible pixels count.
  *

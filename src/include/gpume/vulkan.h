@@ -87,7 +87,7 @@ struct gpume_sorter_task {
      * segment_longest keys from i * segment_stride on.
      * Each length class up to segment_longest takes one pass over all segments, and every segment
      * longer than a few thousand keys takes as many workgroups as segment_longest keys need: if few
-     * segments are long, sort those as a task of their own. */
+     * segments are long, sort those as a separate task. */
     VkDeviceAddress segments;
     uint32_t segment_stride; /* keys */
 };

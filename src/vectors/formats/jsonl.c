@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * .jsonl: one JSON object per block and line, whose keys are the columns of vectors.csv. The reader
- * accepts the keys in any order and ignores others. It is a parser of its own because a file has
+ * accepts the keys in any order and ignores others. It has its own parser because a file has
  * millions of such lines.
  */
 #include "base/status.h"

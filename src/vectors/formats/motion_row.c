@@ -61,7 +61,7 @@ static int check_limits(struct gpume_stream *stream, const int64_t values[GPUME_
     return GPUME_OK;
 }
 
-/* Does the block end where the picture begins, or before? */
+/* Whether the block ends where the picture begins, or before. */
 static bool is_outside(const int64_t values[GPUME_MOTION_COLUMNS], int axis)
 {
     const int64_t side = values[GPUME_MOTION_W + axis];

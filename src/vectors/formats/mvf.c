@@ -25,7 +25,7 @@
 
 /* Members that are no columns. */
 #define PLACE (1u << 12) /* the field is a list */
-#define REFS (1u << 13)  /* blocks of a field have references of their own */
+#define REFS (1u << 13)  /* blocks of a field have their own references */
 #define MEMBERS (COLUMNS | GPUME_VECTORS_FURTHER | PLACE | REFS)
 
 /* Longest record: dx, dy, cost, rank, place and reference; then the other columns. */

@@ -19,7 +19,7 @@
 #define HEAD_BYTES 128u
 #define ITEM_BYTES_MAX 8u /* of a block or of a frame */
 
-/* Does an array have an item per block, or per frame? */
+/* Whether an array has one item per block, or one per frame. */
 enum items { BLOCKS, FRAMES };
 
 enum array {
