@@ -164,14 +164,14 @@ int gpume_drawing_open(struct gpume_drawing *drawing, struct gpume_source *sourc
     }
     drawing->source = source;
     drawing->run = (struct gpume_run){
-        .input = info->label,
+        .request.input = info->label,
         .params = params,
         .block_w = gpume_coded_shapes[0].width,
         .block_h = gpume_coded_shapes[0].height,
         .video = info,
         .look = drawing->look,
-        .take_colour = take_shown_colour,
-        .colours = source,
+        .colours.take = take_shown_colour,
+        .colours.source = source,
         .set = set,
         .log = gpume_console,
     };
@@ -320,19 +320,19 @@ static void describe_report(struct gpume_reporting *reporting, const struct gpum
 {
     struct gpume_summary *summary = &reporting->summary;
     reporting->run = (struct gpume_run){
-        .input = info->label,
+        .request.input = info->label,
         .params = describe_coding(reporting, info),
         .block_w = reporting->block,
         .block_h = reporting->block,
-        .from_stream = true,
+        .request.from_stream = true,
         .expected = info->frames,
-        .stream = -1,
+        .request.stream = -1,
         .video = info,
-        .gain = 1,
-        .gamma = 1,
-        .take_colour = take_shown_colour,
-        .colours = reporting->source,
-        .report_pictures = reporting->pictures,
+        .pictures.gain = 1,
+        .pictures.gamma = 1,
+        .colours.take = take_shown_colour,
+        .colours.source = reporting->source,
+        .report.pictures = reporting->pictures,
         .set = set,
         .summary = summary,
         .log = gpume_console,

@@ -135,7 +135,7 @@ enum gpume_exit gpume_checkpoint_resume(
         gpume_console_info("--resume: %" PRIu64
                            " frame pairs are done, the last for frame %" PRIu64,
             summary->all.fields, summary->last_field);
-        if (!gpume_run_identity_is_certain(summary->run->input)) {
+        if (!gpume_run_identity_is_certain(summary->run->request.input)) {
             gpume_console_warning(
                 "--resume: standard input cannot be identified; it must be the same "
                 "video, from its beginning");

@@ -112,8 +112,8 @@ int gpume_report_encoder_open(struct gpume_report_encoder **encoder, const char 
     }
     self->label = label;
     self->params = run->params;
-    self->take_colour = run->take_colour;
-    self->colours = run->colours;
+    self->take_colour = run->colours.take;
+    self->colours = run->colours.source;
     self->log = run->log;
     const int status = fill_encoder(self, contents);
     if (status != GPUME_OK) {

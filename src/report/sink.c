@@ -412,7 +412,7 @@ fail:
 static int html_open(struct gpume_sink *sink)
 {
     struct report *self = (struct report *)sink;
-    const uint32_t pictures = sink->run->report_pictures;
+    const uint32_t pictures = sink->run->report.pictures;
     int status;
     GPUME_TRY(open_report(self, true));
     self->with_pictures = pictures > 0;
@@ -472,8 +472,8 @@ static int html_field(struct gpume_sink *sink, const struct gpume_field *field)
     if (self->fields.failed || gpume_report_gallery_add(&self->gallery, field) != GPUME_OK) {
         return refuse_report_memory(self);
     }
-    if (sink->run->take_colour) { /* drop the colours of earlier frames */
-        GPUME_TRY(sink->run->take_colour(sink->run->colours, field->frame, NULL));
+    if (sink->run->colours.take) { /* drop the colours of earlier frames */
+        GPUME_TRY(sink->run->colours.take(sink->run->colours.source, field->frame, NULL));
     }
     if (self->files.encoder) {
         GPUME_TRY(add_file(&self->files, field, statistics.cut));
@@ -518,7 +518,7 @@ static void warn_of_room(const struct report *self)
 {
     const struct gpume_run *run = self->sink.run;
     const uint64_t wanted = gpume_min_u64(self->picks.pictures, self->picks.fields);
-    if (run->report_pictures_asked && self->picks.count < wanted) {
+    if (run->report.pictures_asked && self->picks.count < wanted) {
         gpume_log_write(&run->log, GPUME_LOG_WARNING,
             "%s: has all pictures of %zu frame pairs, since those of %" PRIu64
             " would take more than %.0f MB; --report-dir keeps all",

@@ -148,7 +148,7 @@ static void put_settings(struct gpume_json *json, const struct gpume_run_state *
     gpume_run_put_number(json, "prefilter weights", state->weights);
     gpume_json_count(json, "overlay-style", (uint64_t)run->look.style);
     gpume_json_count(json, "overlay-key", (uint64_t)run->look.key);
-    gpume_json_text(json, "format", run->vectors_format ? run->vectors_format->name : NULL);
+    gpume_json_text(json, "format", run->vectors.format ? run->vectors.format->name : NULL);
     gpume_json_count(json, "scale", run->look.scale);
     gpume_json_count(json, "arrow-length", (uint64_t)run->look.arrow_length);
     gpume_json_count(json, "dim", run->look.dim);

@@ -67,7 +67,7 @@ static int make_table(struct pictures *self, const struct gpume_run *run, bool i
     }
     const int64_t peak = self->peak;
     for (int64_t d = -peak; d <= peak; d++) {
-        self->table[peak + d] = shown(d, bits, is_signed, run->gain, run->gamma);
+        self->table[peak + d] = shown(d, bits, is_signed, run->pictures.gain, run->pictures.gamma);
     }
     return GPUME_OK;
 }
@@ -95,7 +95,7 @@ static int open_with_table(struct gpume_sink *sink, bool is_signed)
 
 static int residual_open(struct gpume_sink *sink)
 {
-    return open_with_table(sink, sink->run->residual_signed);
+    return open_with_table(sink, sink->run->pictures.residual_signed);
 }
 
 static int difference_open(struct gpume_sink *sink)
@@ -286,7 +286,7 @@ static int overlay_field(struct gpume_sink *sink, const struct gpume_field *fiel
     int status = GPUME_OK;
     struct overlay_sink *self = (struct overlay_sink *)sink;
     struct gpume_plane rgb, drawn;
-    GPUME_TRY(sink->run->take_colour(sink->run->colours, field->frame, &rgb));
+    GPUME_TRY(sink->run->colours.take(sink->run->colours.source, field->frame, &rgb));
     status = gpume_overlay_draw(self->overlay, &rgb, field, &drawn);
     if (status != GPUME_OK) {
         return gpume_log_fail(&sink->run->log, status,

@@ -23,39 +23,67 @@ struct gpume_source_info;
 struct gpume_summary;
 struct gpume_vectors_format;
 
-/* What all outputs of a run share. Strings and summary outlive the sinks. */
-struct gpume_run {
-    const char *input;          /* as the user named it: for people and for summary.json */
-    const char *reference;      /* the first of two still pictures; NULL: input is a video */
-    struct gpume_params params; /* as the context was opened */
-    uint32_t block_w, block_h;  /* pixels, of the layer that outputs show */
-    uint64_t start, frames;     /* as requested; frames 0: to the end of the input */
-    const char *prefilter;      /* NULL: none */
-    const char *predictor;      /* file of vectors; NULL: none */
-    const char *compat;         /* the program whose vectors are reproduced; NULL: none */
-    bool fields_last;           /* gpume_field_ref can keep every field */
-    bool from_stream;           /* the vectors are those of the input's encoder */
-    uint64_t expected;          /* number of fields, by the container; 0: unknown */
-    const char *filter;         /* NULL: none */
-    int stream;                 /* -1: best */
-    const char *hwaccel;        /* NULL: none */
-    const struct gpume_source_info *video; /* what is known of the input */
+/* What was asked for: for summary.json, and for --resume, which compares it. */
+struct gpume_run_request {
+    const char *input;      /* as the user named it */
+    const char *reference;  /* the first of two still pictures; NULL: input is a video */
+    uint64_t start, frames; /* frames 0: to the end of the input */
+    const char *prefilter;  /* NULL: none */
+    const char *predictor;  /* file of vectors; NULL: none */
+    const char *compat;     /* the program whose vectors are reproduced; NULL: none */
+    bool from_stream;       /* the vectors are those of the input's encoder */
+    const char *filter;     /* NULL: none */
+    int stream;             /* -1: best */
+    const char *hwaccel;    /* NULL: none */
+};
+
+/* For sinks of pictures and video. */
+struct gpume_run_pictures {
     bool residual_signed;
-    double gain, gamma;             /* of residual and difference pictures; default 1, 1 */
-    struct gpume_overlay_look look; /* of overlays */
-    /* For sinks that want_colour: returns a frame as R, G, B bytes, valid until the next call.
-     * Frame numbers must not decrease; earlier frames are dropped, and with rgb NULL nothing else
-     * happens. Errors are logged. NULL: the run has no colours. */
-    int (*take_colour)(void *colours, uint64_t frame, struct gpume_plane *rgb);
-    void *colours;
-    const struct gpume_vectors_format *vectors_format; /* for gpume_sink_vectors */
-    uint32_t report_pictures;                          /* most fields with pictures in a report */
-    bool report_pictures_asked; /* by the user, whom a warning tells if there is no room for them */
-    bool with_surface;          /* show the cost surface of a block that was asked for */
-    uint32_t surface[2];        /* x and y of a pixel of that block */
-    struct gpume_out_set *set;  /* for gpume_out_open_in */
+    double gain, gamma; /* of residual and difference pictures; default 1, 1 */
+};
+
+/* For sinks that want_colour. take returns a frame as R, G, B bytes, valid until the next call.
+ * Frame numbers must not decrease; earlier frames are dropped, and with rgb NULL nothing else
+ * happens. Errors are logged. NULL: the run has no colours. */
+struct gpume_run_colours {
+    int (*take)(void *source, uint64_t frame, struct gpume_plane *rgb);
+    void *source;
+};
+
+struct gpume_run_report {
+    uint32_t pictures;   /* most fields with pictures */
+    bool pictures_asked; /* by the user, whom a warning tells if there is no room for them */
+};
+
+/* The block whose costs are shown. */
+struct gpume_run_surface {
+    bool shown;
+    uint32_t x, y; /* a pixel of it */
+};
+
+struct gpume_run_vectors {
+    const struct gpume_vectors_format *format;
+    bool fields_last; /* gpume_field_ref can keep every field */
+};
+
+/* What the outputs of a run share, then what those of one kind need. Strings and summary outlive
+ * the sinks. */
+struct gpume_run {
+    struct gpume_params params;          /* as the context was opened */
+    uint32_t block_w, block_h;           /* pixels, of the layer that outputs show */
+    uint64_t expected;                   /* number of fields, by the container; 0: unknown */
+    struct gpume_out_set *set;           /* for gpume_out_open_in */
     const struct gpume_summary *summary; /* complete when a sink's finish is called */
     struct gpume_log log;
+    const struct gpume_source_info *video; /* what is known of the input */
+    struct gpume_run_request request;
+    struct gpume_run_pictures pictures;
+    struct gpume_run_colours colours;
+    struct gpume_overlay_look look; /* of overlays */
+    struct gpume_run_report report;
+    struct gpume_run_surface surface;
+    struct gpume_run_vectors vectors;
 };
 
 struct gpume_sink;
@@ -104,7 +132,7 @@ struct gpume_sink_ops {
     /* Members of gpume_params that this sink needs. */
     bool want_predicted, want_frames;
 
-    bool want_colour; /* calls run->take_colour */
+    bool want_colour; /* calls run->colours.take */
 };
 
 /* The first member of every sink. */
@@ -134,7 +162,7 @@ void gpume_sink_close(struct gpume_sink **sink);
 
 extern const struct gpume_sink_ops gpume_sink_vectors_csv; /* the standard file */
 
-/* The sink for a format; its run->vectors_format must be the same. */
+/* The sink for a format; its run->vectors.format must be the same. */
 const struct gpume_sink_ops *gpume_sink_vectors(const struct gpume_vectors_format *format);
 
 extern const struct gpume_sink_ops gpume_sink_frames_csv;

@@ -138,11 +138,11 @@ static int surface_open(struct gpume_sink *sink)
     const struct gpume_run *run = sink->run;
     const struct gpume_params *params = &run->params;
     int status;
-    if (run->surface[0] >= params->width || run->surface[1] >= params->height) {
+    if (run->surface.x >= params->width || run->surface.y >= params->height) {
         return gpume_log_fail(&run->log, GPUME_INVALID,
             "--surface %" PRIu32 ",%" PRIu32 ": the picture has %" PRIu32 " x %" PRIu32
             " pixels, counted from 0; name one of them",
-            run->surface[0], run->surface[1], params->width, params->height);
+            run->surface.x, run->surface.y, params->width, params->height);
     }
     self->costs = malloc(displacements(params) * sizeof(*self->costs));
     if (!self->costs) {
@@ -185,7 +185,7 @@ static int surface_field(struct gpume_sink *sink, const struct gpume_field *fiel
     const struct surface_sink *self = (struct surface_sink *)sink;
     const struct gpume_params *params = &sink->run->params;
     const struct gpume_shown shown =
-        gpume_shown_holding(field, sink->run->surface[0], sink->run->surface[1]);
+        gpume_shown_holding(field, sink->run->surface.x, sink->run->surface.y);
     const struct gpume_block_size shape = {shown.layer->block_w, shown.layer->block_h};
     const uint32_t right = params->width - shown.x, below = params->height - shown.y;
     char head[120];

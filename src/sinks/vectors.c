@@ -59,7 +59,7 @@ static int open_as(struct gpume_sink *sink, const struct gpume_vectors_format *f
         .window_y = run->params.window_y,
         .edge = run->params.edge,
         .metric = gpume_cost_metric(&run->params),
-        .prefilter = run->prefilter,
+        .prefilter = run->request.prefilter,
     };
     const struct gpume_vectors_output output = {
         .path = sink->path,
@@ -82,8 +82,8 @@ static int vectors_field(struct gpume_sink *sink, const struct gpume_field *fiel
         .count = gpume_vectors_blocks(field),
         .width = self->info.width,
         .height = self->info.height,
-        .results = self->sink.run->fields_last ? gpume_field_ref(field) : field,
-        .release = self->sink.run->fields_last ? gpume_field_release : NULL,
+        .results = self->sink.run->vectors.fields_last ? gpume_field_ref(field) : field,
+        .release = self->sink.run->vectors.fields_last ? gpume_field_release : NULL,
     };
     return gpume_vectors_writer_field(self->writer, &vectors);
 }
@@ -169,7 +169,7 @@ const struct gpume_sink_ops *gpume_sink_vectors(const struct gpume_vectors_forma
 
 static int vectors_open(struct gpume_sink *sink)
 {
-    return open_as(sink, sink->run->vectors_format);
+    return open_as(sink, sink->run->vectors.format);
 }
 
 #define VECTORS_OPS                                                                                \

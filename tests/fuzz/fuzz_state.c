@@ -44,10 +44,10 @@ static void fill(struct saved_run *saved, bool marked)
 {
     static const struct gpume_source_info video = {.codec = "rawvideo"};
     *saved = (struct saved_run){
-        .run = {.input = "in.y4m",
+        .run = {.request.input = "in.y4m",
             .video = &video,
             .params = {.block = 8, .device = "0"},
-            .stream = -1},
+            .request.stream = -1},
         .input = {.name = "1:2:", .files = UINT64_MAX},
         .summary = {.run = &saved->run, .targets = 3, .last_field = 3},
         .output = {.name = "vectors", .path = output_path, .marked = marked},

@@ -85,7 +85,7 @@ static int open_sink(
     struct gpume_sink **sink, const char *path, const struct table *table, uint32_t processors)
 {
     static struct gpume_run run;
-    run = (struct gpume_run){.vectors_format = format, .log = counting_log};
+    run = (struct gpume_run){.vectors.format = format, .log = counting_log};
     run.params.width = table->width;
     run.params.height = table->height;
     run.block_w = run.block_h = table->block;
