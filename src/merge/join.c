@@ -481,21 +481,6 @@ static int count_chunk(struct counter *counter, const unsigned char *at, size_t 
     return GPUME_OK;
 }
 
-static int refuse_packed(const char *path, int status, const struct gpume_log *log)
-{
-    return status == GPUME_NOMEM ? gpume_log_nomem(log, path)
-                                 : gpume_merge_refuse(path, "its compressed data are damaged", log);
-}
-
-/* Whether the body ends where it may. */
-static int check_counted(
-    const struct counter *counter, const char *path, const struct gpume_log *log)
-{
-    const bool whole = !counter->unpacker ||
-                       (gpume_unpacker_is_between(counter->unpacker) && counter->last == '\n');
-    return whole ? GPUME_OK : gpume_merge_refuse(path, "ends within a line", log);
-}
-
 /* Copies the bytes from `from` on. */
 static int copy_body(struct gpume_out *out, const char *path, uint64_t from,
     struct counter *counter, bool (*ended)(void), const struct gpume_log *log)
@@ -514,8 +499,11 @@ static int copy_body(struct gpume_out *out, const char *path, uint64_t from,
                                     : gpume_out_write(out, chunk, (size_t)got);
         from += got > 0 ? (uint64_t)got : 0;
         const int counted = got > 0 ? count_chunk(counter, chunk, (size_t)got) : GPUME_OK;
-        status =
-            status == GPUME_OK && counted != GPUME_OK ? refuse_packed(path, counted, log) : status;
+        if (status == GPUME_OK && counted != GPUME_OK) {
+            status = counted == GPUME_NOMEM
+                         ? gpume_log_nomem(log, path)
+                         : gpume_merge_refuse(path, "its compressed data are damaged", log);
+        }
     }
     if (fd >= 0) {
         (void)close(fd);
@@ -534,8 +522,10 @@ int gpume_join_append(struct gpume_out *out, const struct gpume_join_file *file,
         return gpume_log_nomem(log, file->path);
     }
     GPUME_TRY(copy_body(out, file->path, file->head_bytes, &counter, ended, log));
-    GPUME_TRY(check_counted(&counter, file->path, log));
-    if (counter.bytes != file->bytes - file->head_bytes) {
+    if (counter.unpacker &&
+        !(gpume_unpacker_is_between(counter.unpacker) && counter.last == '\n')) {
+        status = gpume_merge_refuse(file->path, "ends within a line", log);
+    } else if (counter.bytes != file->bytes - file->head_bytes) {
         status = gpume_merge_refuse(file->path, "has changed while it was read", log);
     } else if (file->lines > 0 && counter.lines != file->lines) {
         status = refuse_rows(file, counter.lines, file->lines, log);

@@ -24,19 +24,14 @@ static const struct gpume_csv_column columns[COLUMNS] = {{"frame", false}, {"ref
     {"blocks", false}, {"zero", false}, {"sad_before", false}, {"sad_after", false},
     {"sse_before", false}, {"sse_after", false}};
 
-static double seconds_of(const struct gpume_merge_part *part, const char *stage)
-{
-    const json_t *stages = json_object_get(part->summary, "stages");
-    const double seconds =
-        json_number_value(json_object_get(json_object_get(stages, stage), "seconds"));
-    return seconds >= 0 && seconds < 1e9 ? seconds : 0;
-}
-
 static uint64_t total_ns(const struct gpume_merge_total *total, const char *stage)
 {
     uint64_t sum = 0;
     for (size_t i = 0; i < total->count; i++) {
-        sum += (uint64_t)llround(1e9 * seconds_of(&total->parts[i], stage));
+        const json_t *stages = json_object_get(total->parts[i].summary, "stages");
+        const double seconds =
+            json_number_value(json_object_get(json_object_get(stages, stage), "seconds"));
+        sum += seconds >= 0 && seconds < 1e9 ? (uint64_t)llround(1e9 * seconds) : 0;
     }
     return sum;
 }
@@ -130,20 +125,6 @@ struct sums {
     double sad_after; /* exact below 2^53 */
 };
 
-static bool is_in_range(const struct gpume_merge_part *part, uint64_t frame)
-{
-    return frame >= part->first && (part->is_open || frame < part->end);
-}
-
-static bool fits(const struct gpume_merge_part *part, const struct sums *sums)
-{
-    const json_t *totals = json_object_get(part->summary, "totals");
-    const double sad = json_number_value(json_object_get(totals, "sad_after"));
-    return sums->fields == part->fields &&
-           sums->blocks == gpume_merge_part_count(totals, "blocks") &&
-           fabs(sums->sad_after - sad) <= 1e-9 * sad;
-}
-
 int gpume_merge_total_add(struct gpume_merge_total *total, const struct gpume_merge_part *part,
     gpume_merge_total_fn row_fn, void *opaque, const struct gpume_log *log)
 {
@@ -157,7 +138,7 @@ int gpume_merge_total_add(struct gpume_merge_total *total, const struct gpume_me
     GPUME_TRY(gpume_csv_reader_init(&csv, stream, columns, COLUMNS));
     while ((status = read_row(&csv, &row)) == GPUME_OK) {
         const bool rises = total->summary.all.fields == 0 || row.frame >= total->summary.last_field;
-        if (!rises || !is_in_range(part, row.frame)) {
+        if (!rises || row.frame < part->first || (!part->is_open && row.frame >= part->end)) {
             GPUME_TRY(gpume_stream_refuse(
                 stream, "frame %" PRIu64 " is not one of this part", row.frame));
         }
@@ -168,7 +149,10 @@ int gpume_merge_total_add(struct gpume_merge_total *total, const struct gpume_me
         GPUME_TRY(row_fn ? row_fn(opaque, row.frame, row.ref) : GPUME_OK);
     }
     GPUME_TRY(status == GPUME_EOF ? GPUME_OK : status);
-    if (!fits(part, &sums)) {
+    const json_t *totals = json_object_get(part->summary, "totals");
+    const double sad = json_number_value(json_object_get(totals, "sad_after"));
+    if (sums.fields != part->fields || sums.blocks != gpume_merge_part_count(totals, "blocks") ||
+        !(fabs(sums.sad_after - sad) <= 1e-9 * sad)) {
         status = gpume_log_fail(log, GPUME_INVALID,
             "%s: does not fit %s/summary.json: rows or sums differ; run that part again", path,
             part->folder);
@@ -213,11 +197,6 @@ static double largest(const struct gpume_merge_total *total, const char *section
     return most;
 }
 
-static bool is_count_of_frames(const char *key)
-{
-    return strcmp(key, "frames") == 0 || strcmp(key, "refused") == 0 || strcmp(key, "scaled") == 0;
-}
-
 static void put_input(const struct gpume_merge_total *total, struct gpume_json *json)
 {
     json_t *input = json_object_get(total->parts[0].summary, "input");
@@ -226,7 +205,8 @@ static void put_input(const struct gpume_merge_total *total, struct gpume_json *
     gpume_json_begin(json, "input");
     json_object_foreach(input, key, value)
     {
-        if (is_count_of_frames(key)) {
+        if (strcmp(key, "frames") == 0 || strcmp(key, "refused") == 0 ||
+            strcmp(key, "scaled") == 0) {
             gpume_json_real(json, key, largest(total, "input", key), 0);
         } else {
             copy_member(json, key, value);

@@ -188,13 +188,6 @@ static uint64_t largest_difference(
     }
 }
 
-static const char *smaller_costs(
-    const struct gpume_params *p, enum gpume_metric metric, uint64_t rate)
-{
-    uint64_t least = largest_difference(p, metric, GPUME_BLOCK_MIN, GPUME_BLOCK_MIN) + rate;
-    return least > UINT32_MAX ? "another metric" : "smaller blocks or another metric";
-}
-
 /* Every cost by a metric fits 32 bits. */
 static int check_costs(const struct gpume_params *p, const struct gpume_log *log,
     enum gpume_metric metric, const struct gpume_param *param)
@@ -206,9 +199,12 @@ static int check_costs(const struct gpume_params *p, const struct gpume_log *log
         uint32_t height = p->shape_count > 0 ? p->shapes[index].height : p->block;
         uint64_t cost = largest_difference(p, metric, width, height) + rate;
         if (cost > UINT32_MAX) {
+            const uint64_t least =
+                largest_difference(p, metric, GPUME_BLOCK_MIN, GPUME_BLOCK_MIN) + rate;
             return REFUSE(log, gpume_about(param, NULL),
                 "a block of %ux%u could cost %llu, more than 4294967295; use %s", width, height,
-                (unsigned long long)cost, smaller_costs(p, metric, rate));
+                (unsigned long long)cost,
+                least > UINT32_MAX ? "another metric" : "smaller blocks or another metric");
         }
     } while (++index < p->shape_count);
     return GPUME_OK;

@@ -129,15 +129,6 @@ static uint32_t covered_width(const struct gpume_plan *plan)
     return width;
 }
 
-static uint32_t highest_block(const struct gpume_plan *plan)
-{
-    uint32_t height = 0;
-    for (uint32_t i = 0; i < plan->layer_count; i++) {
-        height = gpume_max_u32(height, plan->layers[i].block_h);
-    }
-    return height;
-}
-
 static void sort_distances(struct gpume_plan *plan)
 {
     const struct gpume_params *p = &plan->params;
@@ -388,7 +379,10 @@ static int plan_bands(
     }
     /* A band of n block rows sees n * block_h + 2 window_y rows of the reference, and up to
      * align_bytes before its first row. */
-    uint32_t block_h = highest_block(plan);
+    uint32_t block_h = 0;
+    for (uint32_t i = 0; i < plan->layer_count; i++) {
+        block_h = gpume_max_u32(block_h, plan->layers[i].block_h);
+    }
     uint64_t row_bytes = (uint64_t)plan->padded_stride * plan->sample_bytes;
     uint64_t rows = (caps->window_bytes - caps->align_bytes) / row_bytes;
     uint64_t filtered = 2ull * plan->prefilter.radius_y + 1; /* rows that one row is made of */

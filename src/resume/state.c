@@ -230,22 +230,18 @@ static size_t references_of(const struct gpume_run *run, const struct gpume_summ
     return count;
 }
 
-/* Files were named before the state was saved. On a file system with coarse times both may have the
- * same time. */
-static bool is_later(const struct stat *info, const struct gpume_run_state *state)
-{
-    const uint64_t s = (uint64_t)info->st_mtim.tv_sec, ns = (uint64_t)info->st_mtim.tv_nsec;
-    return s > state->saved_s || (s == state->saved_s && ns > state->saved_ns);
-}
-
 /* GPUME_EOF: the file is missing. GPUME_INVALID: it is empty, or newer than the state. */
 static int examine_file(const struct gpume_run_state *state, const char *name, const char **why)
 {
     struct stat info;
     if (stat(name, &info) == 0) {
+        /* Files were named before the state was saved. On a file system with coarse times both may
+         * have the same time. */
+        const uint64_t s = (uint64_t)info.st_mtim.tv_sec, ns = (uint64_t)info.st_mtim.tv_nsec;
+        const bool later = s > state->saved_s || (s == state->saved_s && ns > state->saved_ns);
         const bool empty = S_ISREG(info.st_mode) && info.st_size == 0;
         *why = empty ? "is empty" : "has been modified since";
-        return empty || is_later(&info, state) ? GPUME_INVALID : GPUME_OK;
+        return empty || later ? GPUME_INVALID : GPUME_OK;
     }
     const bool gone = errno == ENOENT || errno == ENOTDIR;
     *why = gone ? "is missing" : "cannot be examined";

@@ -21,12 +21,6 @@ static bool touches(struct limits limits, struct gpume_vector vector)
            (limits.y > 0 && abs(vector.dy) == limits.y);
 }
 
-static bool block_touches(struct limits limits, const struct gpume_layer *layer, size_t i)
-{
-    const bool two = layer->refs2 && layer->refs2[i] != GPUME_NONE;
-    return touches(limits, layer->vectors[i]) || (two && touches(limits, layer->vectors2[i]));
-}
-
 /* Of one layer with one vector per block. */
 static uint64_t count_plain(
     struct limits limits, const struct gpume_vector *vectors, uint64_t blocks)
@@ -51,8 +45,11 @@ uint64_t gpume_border_count(const struct gpume_field *field, const struct gpume_
     }
     for (uint64_t i = 0; i < blocks; i++) {
         const struct gpume_part *part = field->part_count > 0 ? &field->parts[i] : NULL;
+        const struct gpume_layer *layer = field->layers[part ? part->layer : 0];
+        const uint64_t at = part ? part->block : i;
+        const bool two = layer->refs2 && layer->refs2[at] != GPUME_NONE;
         count +=
-            block_touches(limits, field->layers[part ? part->layer : 0], part ? part->block : i);
+            touches(limits, layer->vectors[at]) || (two && touches(limits, layer->vectors2[at]));
     }
     return count;
 }

@@ -72,19 +72,27 @@ static int make_table(struct pictures *self, const struct gpume_run *run, bool i
     return GPUME_OK;
 }
 
-static int predicted_open(struct gpume_sink *sink)
+/* scale: pixels of the picture per pixel of a frame, on each axis. */
+static int open_picture(
+    struct gpume_sink *sink, struct gpume_picture **picture, bool colour, uint32_t scale)
 {
     const struct gpume_run *run = sink->run;
     const struct gpume_picture_options options = {
         .path = sink->path,
-        .width = run->params.width,
-        .height = run->params.height,
-        .bits = run->params.bits,
+        .width = run->params.width * scale,
+        .height = run->params.height * scale,
+        .bits = colour ? 8 : run->params.bits,
+        .colour = colour,
         .video = run->video,
         .set = run->set,
         .log = run->log,
     };
-    return gpume_picture_open(&((struct pictures *)sink)->picture, &options);
+    return gpume_picture_open(picture, &options);
+}
+
+static int predicted_open(struct gpume_sink *sink)
+{
+    return open_picture(sink, &((struct pictures *)sink)->picture, false, 1);
 }
 
 static int open_with_table(struct gpume_sink *sink, bool is_signed)
@@ -261,24 +269,13 @@ static int make_overlay(struct overlay_sink *self)
 
 static int overlay_open(struct gpume_sink *sink)
 {
-    int status;
     struct overlay_sink *self = (struct overlay_sink *)sink;
-    const struct gpume_run *run = sink->run;
-    status = make_overlay(self);
-    GPUME_TRY(status == GPUME_NOMEM ? gpume_log_nomem(&run->log, sink->path) : status);
-    const struct gpume_picture_options options = {
-        .path = sink->path,
-        .width = run->params.width * run->look.scale,
-        .height = run->params.height * run->look.scale,
-        .bits = 8,
-        .colour = true,
-        .video = run->video,
-        .set = run->set,
-        .log = run->log,
-    };
-    GPUME_TRY(gpume_picture_open(&self->picture, &options));
-fail:
-    return status;
+    const int status = make_overlay(self);
+    if (status == GPUME_NOMEM) {
+        return gpume_log_nomem(&sink->run->log, sink->path);
+    }
+    return status == GPUME_OK ? open_picture(sink, &self->picture, true, sink->run->look.scale)
+                              : status;
 }
 
 static int overlay_field(struct gpume_sink *sink, const struct gpume_field *field)

@@ -126,12 +126,6 @@ static void surface_close(struct gpume_sink *sink)
     free(((struct surface_sink *)sink)->costs);
 }
 
-static size_t displacements(const struct gpume_params *params)
-{
-    return (2 * (size_t)params->window_x * params->subpel + 1) *
-           (2 * (size_t)params->window_y * params->subpel + 1);
-}
-
 static int surface_open(struct gpume_sink *sink)
 {
     struct surface_sink *self = (struct surface_sink *)sink;
@@ -144,7 +138,9 @@ static int surface_open(struct gpume_sink *sink)
             " pixels, counted from 0; name one of them",
             run->surface.x, run->surface.y, params->width, params->height);
     }
-    self->costs = malloc(displacements(params) * sizeof(*self->costs));
+    self->costs =
+        malloc((2 * (size_t)params->window_x * params->subpel + 1) *
+               (2 * (size_t)params->window_y * params->subpel + 1) * sizeof(*self->costs));
     if (!self->costs) {
         return gpume_log_nomem(&run->log, sink->path);
     }

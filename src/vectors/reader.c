@@ -258,12 +258,6 @@ static bool same_shape(const struct gpume_vectors_block *a, const struct gpume_v
     return a->shape_w == b->shape_w && a->shape_h == b->shape_h;
 }
 
-/* Whether a grid begins there. */
-static bool is_origin(const struct gpume_vectors_block *block)
-{
-    return block->x == 0 && block->y == 0 && block->candidate == 0;
-}
-
 /* Whether this block may come next in the current field. The candidates of one block are
  * consecutive rows. If a field has several shapes, either each shape is a grid that begins at the
  * origin, one grid after the other, or the blocks are the parts of a partition, whose order is
@@ -280,7 +274,7 @@ static bool follows(struct gpume_vectors_reader *reader, const struct gpume_vect
     if (!(reader->field.columns & GPUME_VECTORS_SHAPE)) {
         return false;
     }
-    if (is_origin(block)) {
+    if (block->x == 0 && block->y == 0 && block->candidate == 0) { /* where a grid begins */
         return !reader->divided && !same_shape(first, block);
     }
     reader->divided = true;
