@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The plain kernels, and the table of all. */
-#include "encode/kernels/set.h"
+#include "encode/kernels/kernels.h"
+
+#include "encode/kernels/band.h"
+#include "encode/kernels/intra.h"
+#include "encode/kernels/refine.h"
 
 static bool has_plain(void)
 {

@@ -39,6 +39,14 @@ const struct gpume_encode_kernels *gpume_encode_kernels_at(uint32_t index);
 /* The fastest that are available. */
 const struct gpume_encode_kernels *gpume_encode_kernels(void);
 
+/* The table of the kernels that a file compiles, which has included band.h, intra.h and refine.h.
+ */
+#define GPUME_ENCODE_KERNELS(is_available)                                                         \
+    {                                                                                              \
+        .available = is_available, .halve = halve, .energies = energies, .weigh = weigh_row,       \
+        .intra = intra_satds, .match = match_satds, .mean = mean_satds, .refine = refine           \
+    }
+
 extern const struct gpume_encode_kernels gpume_encode_kernels_avx2;   /* x86-64 only */
 extern const struct gpume_encode_kernels gpume_encode_kernels_avx512; /* x86-64 only */
 
