@@ -20,7 +20,7 @@ struct gpume_stream;
 /* path: "-" is standard input. GPUME_IO: cannot be opened. */
 int gpume_stream_open(struct gpume_stream **stream, const char *path, const struct gpume_log *log);
 
-/* Makes the stream's bytes of the file's (files/unpack.h). */
+/* Makes the stream's bytes of the file's (files/pack.h). */
 struct gpume_stream_layer {
     /* Makes up to `room` bytes, *got, of those from *from to end, and moves *from behind those that
      * it has taken. *whole: the file may end here. GPUME_INVALID, GPUME_UNSUPPORTED, GPUME_NOMEM:

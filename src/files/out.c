@@ -14,13 +14,13 @@
 #include "base/grid.h"
 #include "base/status.h"
 #include "files/inputs.h"
-#include "files/makers.h"
 #include "files/out_set.h"
 #include "files/path.h"
 #include "files/pattern.h"
 #include "files/remedy.h"
 #include "files/temporary.h"
 #include "files/text_file.h"
+#include "files/writer.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -10,7 +10,7 @@
 #define GPUME_FILES_OUT_H
 
 #include "base/log.h"
-#include "files/makers.h"
+#include "files/writer.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,9 +4,9 @@
 #include "base/status.h"
 #include "files/csv_reader.h"
 #include "files/little_endian.h"
+#include "files/pack.h"
 #include "files/pattern.h"
 #include "files/text_file.h"
-#include "files/unpack.h"
 #include "merge/lengths.h"
 #include "vectors/reader.h"
 

@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "files/out.h"
 #include "files/out_set.h"
-#include "files/packing.h"
+#include "files/pack.h"
 #include "merge/part.h"
 
 #include <stdbool.h>

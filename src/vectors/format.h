@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "files/byte_stream.h"
 #include "files/out.h"
-#include "files/packing.h"
+#include "files/pack.h"
 #include "vectors/vectors.h"
 
 /* Largest header of a file, or of a field. */

@@ -7,8 +7,8 @@
 #include "vectors/reader.h"
 
 #include "base/status.h"
+#include "files/pack.h"
 #include "files/pattern.h"
-#include "files/unpack.h"
 #include "vectors/format.h"
 
 #include <inttypes.h>

@@ -4,8 +4,8 @@
  * is written directly; jobs are under way at once; every job ends once, even if nothing can be
  * written. Works in its own folder below the current one.
  */
-#include "files/makers.h"
 #include "files/out.h"
+#include "files/writer.h"
 #include "harness.h"
 #include "logged.h"
 
