@@ -26,7 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLOW 8.0 /* a run may take so many times the budget of a row */
+#define SLOW 8.0 /* a run may take this many times the budget of a row */
 
 /* One way to do the work. */
 struct array_method {

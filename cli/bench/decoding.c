@@ -62,7 +62,7 @@ static int read_all(
     return status == GPUME_EOF ? GPUME_OK : status;
 }
 
-/* Adds a row, unless the input cannot have so many decoders. */
+/* Adds a row, unless the input cannot have that many decoders. */
 static int measure_decoders(struct decoding_job *job, uint32_t decoders, bool *possible)
 {
     const struct gpume_bench_options *options = job->options;

@@ -80,7 +80,7 @@ static int list_searches(struct finder *finder, const char *device)
     return status;
 }
 
-/* Do --backend and --search select it? */
+/* Whether --backend and --search select it. */
 static bool is_wanted(const struct finder *finder, const struct gpume_search_info *search)
 {
     const struct gpume_params *asked = &finder->options->params;
@@ -93,7 +93,7 @@ static bool is_same_text(const char *a, const char *b)
     return a && b ? strcmp(a, b) == 0 : a == b;
 }
 
-/* Is the same search measured under another name? */
+/* Whether the same search is measured under another name. */
 static bool has_setup(const struct bench_setups *setups, const struct gpume_params *params,
     const struct gpume_bench_setup *setup)
 {

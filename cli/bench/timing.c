@@ -20,7 +20,7 @@
 #include <string.h>
 
 #define ROUNDS_MIN 3u
-#define ROUNDS 7u      /* the given time is divided into so many */
+#define ROUNDS 7u      /* into which the given time is divided */
 #define ROUNDS_MAX 64u /* limit of times kept for the median */
 #define ROUND_FIELDS_MAX 4096u
 #define LANES_MAX 32u     /* engines of a list of devices */
@@ -278,7 +278,7 @@ static int send_one(struct stream *stream)
     return status;
 }
 
-/* Processes so many more frame pairs; the engine is idle before and after. */
+/* Processes `fields` more frame pairs; the engine is idle before and after. */
 static int advance(struct stream *stream, uint64_t fields)
 {
     const uint64_t end = stream->received + fields;

@@ -34,7 +34,7 @@ void gpume_tally_finish(struct gpume_tally *tally);
 
 void gpume_tally_add(struct gpume_tally *tally, const struct gpume_tally_pair *pair);
 
-/* Does every vector lead to a place inside the reference, at most `window` away? */
+/* Whether every vector leads to a place inside the reference, at most `window` away. */
 bool gpume_tally_fits(const struct gpume_tally_pair *pair, uint32_t window);
 
 /* The SAD of every block. */
@@ -60,7 +60,7 @@ bool gpume_worst_init(
     struct gpume_worst *worst, const struct gpume_plane *frame, uint32_t block, size_t searches);
 void gpume_worst_finish(struct gpume_worst *worst);
 
-/* Does a pair that loses so much take the place of the one that is kept? */
+/* Whether a pair that loses that much takes the place of the one that is kept. */
 bool gpume_worst_is_worse(const struct gpume_worst *worst, uint64_t loss);
 
 /* Takes the pair; gpume_worst_vectors then says where the vectors of each search go. */

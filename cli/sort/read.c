@@ -102,7 +102,7 @@ static ssize_t read_some(int fd, void *to, size_t bytes)
     return got;
 }
 
-/* Gives negative words a list of their own and moves those read so far to it. */
+/* Gives negative words their own list and moves those read so far to it. */
 static enum gpume_exit split_negatives(struct integer_reader *reader, bool negatives_so_far)
 {
     struct list *all = &reader->words;

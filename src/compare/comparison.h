@@ -77,7 +77,7 @@ int gpume_comparison_add(struct gpume_comparison *comparison, const struct gpume
 bool gpume_comparison_setting(const struct gpume_comparison *comparison, uint32_t *at,
     const char **name, const char *values[2]);
 
-/* Do both runs have the same fields, vectors and costs? */
+/* Whether both runs have the same fields, vectors and costs. */
 bool gpume_comparison_equal(const struct gpume_comparison *comparison);
 
 struct gpume_out;

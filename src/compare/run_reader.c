@@ -63,8 +63,7 @@ static int take_time(struct gpume_frames_reader *reader, const char *cell, int64
     return GPUME_OK;
 }
 
-/* Does the current row come before that field? Within a frame, references decide if both are known.
- */
+/* Whether the current row comes before that field. References decide if both are known. */
 static bool is_before(const struct gpume_frames_reader *reader, uint64_t frame, const uint64_t *ref)
 {
     const bool by_ref = ref && gpume_csv_reader_has(&reader->csv, REF);

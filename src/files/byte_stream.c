@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Unread bytes are contiguous. They are moved to the front of the buffer before more are read.
- * Where there is a layer, the file's bytes go to a buffer of their own first.
+ * Where there is a layer, the file's bytes go to another buffer first.
  */
 #include "files/byte_stream.h"
 

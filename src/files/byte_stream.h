@@ -43,7 +43,7 @@ int gpume_stream_peek(
 /* *ended: all bytes have been read. */
 int gpume_stream_at_end(struct gpume_stream *stream, bool *ended);
 
-/* GPUME_INVALID after one line: the stream ends before so many bytes. */
+/* GPUME_INVALID after one line: the stream ends before that many bytes. */
 int gpume_stream_read(struct gpume_stream *stream, void *to, size_t bytes);
 
 int gpume_stream_skip(struct gpume_stream *stream, uint64_t bytes);

@@ -143,7 +143,7 @@ static int add_wrapped(const char *names)
     return copy ? status : GPUME_NOMEM;
 }
 
-/* Other files in the folder may well be replaced, such as the page of an older comparison. */
+/* Other files in the folder may be replaced, such as the page of an older comparison. */
 static int add_run(const char *folder)
 {
     static const char *const names[] = {"vectors.csv", "frames.csv", "summary.json"};

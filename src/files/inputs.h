@@ -25,7 +25,7 @@ int gpume_inputs_add_text(const char *text);
 /* Adds an open file. */
 int gpume_inputs_add_descriptor(int fd);
 
-/* Is it one of them? Only regular files are. */
+/* Whether it is one of them. Only regular files are. */
 bool gpume_inputs_have(const struct stat *info);
 
 /* The same of the file of this name, links followed; false if there is none. */

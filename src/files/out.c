@@ -581,8 +581,8 @@ static bool is_same_file(const struct stat *a, const struct stat *b)
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* Is the file another output of the set? If so, the temporary's first name was taken: that name was
- * made from this output's, or from one that the folder does not distinguish from it. */
+/* Whether the file is another output of the set. If so, the temporary's first name was taken: that
+ * name was made from this output's, or from one that the folder does not distinguish from it. */
 static bool is_taken(const struct gpume_out *out)
 {
     bool taken = false;
@@ -917,7 +917,7 @@ static int refuse_continuing(
         log, GPUME_IO, "%s: cannot be continued: %s; try again", mark->path, strerror(error));
 }
 
-/* Is it one file with two names? Its run was killed between link() and unlink(). */
+/* Whether it is one file with two names. Its run was killed between link() and unlink(). */
 static bool is_one_file(const struct places *places)
 {
     struct stat a, b;

@@ -46,13 +46,13 @@ int gpume_out_open_own(struct gpume_out **out, struct gpume_out_set *set, const 
 int gpume_out_open_claim(struct gpume_out **claim, const struct gpume_out_set *set,
     const char *path, const struct gpume_log *log);
 
-/* Does it continue the output of an earlier run, so that its head has been written? */
+/* Whether it continues the output of an earlier run, so that its head has been written. */
 bool gpume_out_is_continued(const struct gpume_out *out);
 
 /* Bytes that the earlier run wrote. */
 uint64_t gpume_out_continued_bytes(const struct gpume_out *out);
 
-/* Buffered. Large outputs are written by a thread of their own, so errors may be returned by a
+/* Buffered. Large outputs are written by another thread, so errors may be returned by a
  * later call. GPUME_IO is sticky and logged once. */
 int gpume_out_write(struct gpume_out *out, const void *data, size_t bytes);
 

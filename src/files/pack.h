@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Compresses texts, each to a gzip member or a zstd frame of its own. A file of such members, one
+ * Compresses texts, each to its own gzip member or zstd frame. A file of such members, one
  * after the other, is a file that gzip or zstd reads; it can be continued or joined at the end of
  * any member, and its bytes depend on no thread. They hold neither a time nor a name.
  */
@@ -41,7 +41,7 @@ struct gpume_packed {
 
 size_t gpume_packer_make(void *packed, uint32_t item, char *at);
 
-/* Has a text not been packed, for want of memory? */
+/* Whether a text was not packed, for want of memory. */
 bool gpume_packer_failed(const struct gpume_packer *packer);
 
 /* Sets *packer to NULL. NULL is fine. */
@@ -65,7 +65,7 @@ int gpume_unpacker_create(struct gpume_unpacker **unpacker, enum gpume_packing p
 int gpume_unpack(struct gpume_unpacker *unpacker, const unsigned char **from,
     const unsigned char *end, unsigned char *to, size_t room, size_t *got);
 
-/* Is it between two members, so that the file may end here? */
+/* Whether it is between two members, so that the file may end here. */
 bool gpume_unpacker_is_between(const struct gpume_unpacker *unpacker);
 
 /* Sets *unpacker to NULL. NULL is fine. */

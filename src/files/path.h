@@ -36,8 +36,8 @@ DIR *gpume_path_open_folder(const char *path);
 /* The path with symbolic links resolved, also if the last one is dangling. NULL: errno. */
 char *gpume_path_resolve(const char *path);
 
-/* Are both names of one file or folder that exists, by device and inode? So links, mounts and,
- * where the file system takes them for equal, other cases of letters are seen through. */
+/* Whether both are names of one file or folder that exists, by device and inode. So links, mounts
+ * and, where the file system takes them for equal, other cases of letters are seen through. */
 bool gpume_path_is_one_file(const char *a, const char *b);
 
 /* The file name of an input: the part after "file:", which FFmpeg accepts as a protocol, unless a

@@ -34,7 +34,7 @@ static size_t conversion(const char *text, int *width)
     return text[at] == 'd' && digits <= WIDTH_MAX ? at + 1 : 0;
 }
 
-/* Is there anything but digits between two numbers? If not, 1 and 11 look like 11 and 1. */
+/* Whether there is anything but digits between two numbers. If not, 1 and 11 look like 11 and 1. */
 static bool is_separated(const char *from, const char *end)
 {
     return from + strspn(from, "0123456789") < end;

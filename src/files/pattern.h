@@ -23,7 +23,7 @@ struct gpume_pattern_numbers {
 
 enum gpume_pattern_kind gpume_pattern_kind(const char *path);
 
-/* One number or two? */
+/* Whether it has one number or two. */
 bool gpume_pattern_is_numbered(const char *path);
 
 /* The name of one file: %d becomes the number, %% a percent sign. NULL: out of memory. */
@@ -39,7 +39,8 @@ char *gpume_pattern_plain(const char *path);
 /* A name for the series: the pattern without widths, in its folder. NULL: out of memory. */
 char *gpume_pattern_series(const char *path);
 
-/* Is it a name that the pattern gives, and for which numbers? Both are without the folder. */
+/* Whether it is a name that the pattern gives, and for which numbers. Both are without the folder.
+ */
 bool gpume_pattern_matches(
     const char *pattern, const char *name, struct gpume_pattern_numbers *numbers);
 

@@ -25,7 +25,7 @@ char *gpume_temporary_name(const char *final, struct gpume_temporary id)
     return gpume_path_beside(final, ".", GPUME_TEMPORARY_SHOWN, after);
 }
 
-/* Does the path still name the open file? */
+/* Whether the path still names the open file. */
 static bool is_file(int fd, const char *path)
 {
     struct stat open_file, named;

@@ -39,8 +39,8 @@ typedef bool (*gpume_temporary_match_fn)(const void *opaque, const char *stem);
  * that is an input (files/inputs.h) stays. */
 void gpume_temporary_clear(const char *path, gpume_temporary_match_fn match, const void *opaque);
 
-/* Is a live run writing another temporary of the final name than `own`? If two runs ask at the same
- * time, at least one of them learns of the other. */
+/* Whether a live run is writing another temporary of the final name than `own`. If two runs ask at
+ * the same time, at least one of them learns of the other. */
 bool gpume_temporary_has_rival(const char *final, const char *own);
 
 #endif

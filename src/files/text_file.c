@@ -97,7 +97,7 @@ bool gpume_text_is_stdout(const char *path)
     return gpume_path_descriptor(path) == STDOUT_FILENO;
 }
 
-/* Do both patterns give the same names to large numbers? */
+/* Whether both patterns give the same names to large numbers. */
 static bool is_alike(const char *a, const char *b)
 {
     char *plain_a = gpume_pattern_plain(a), *plain_b = gpume_pattern_plain(b);

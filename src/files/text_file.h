@@ -35,23 +35,23 @@ int gpume_text_refuse_folder(
 int gpume_text_check_new(
     const char *path, bool series, bool overwrite, const struct gpume_log *log);
 
-/* "-", a device or a pipe? */
+/* Whether it is "-", a device or a pipe. */
 bool gpume_text_is_special(const char *path);
 
-/* Is it a name of standard output: "-", /dev/stdout, /dev/fd/1? */
+/* Whether it is a name of standard output: "-", /dev/stdout, /dev/fd/1. */
 bool gpume_text_is_stdout(const char *path);
 
-/* Is the path's last part a name of the numbered series, or the series' own? */
+/* Whether the path's last part is a name of the numbered series, or the series' own. */
 bool gpume_text_is_of_series(const char *numbered, const char *path);
 
 /* A file in a folder. For free(); NULL without memory. */
 char *gpume_text_join(const char *folder, const char *name);
 
-/* Is there a file of this name, or a dangling link? series: a numbered name, for which any of its
- * files counts, or one picture's, in which %% is a percent sign. */
+/* Whether there is a file of this name, or a dangling link. series: a numbered name, for which any
+ * of its files counts, or one picture's, in which %% is a percent sign. */
 bool gpume_text_exists(const char *path, bool series);
 
-/* Is it a file, or will it be one? */
+/* Whether it is a file, or will be one. */
 bool gpume_text_can_continue(const char *path);
 
 /* GPUME_INVALID after one line: a folder or an input has the name that a partial result would get.

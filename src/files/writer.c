@@ -160,7 +160,7 @@ struct gpume_writer *gpume_writer_open(int fd, size_t bytes)
     return writer;
 }
 
-/* Waits until so many buffers are written. */
+/* Waits until all buffers before number `end` are written. */
 static int wait_written(struct gpume_writer *writer, uint64_t end)
 {
     pthread_mutex_lock(&writer->mutex);

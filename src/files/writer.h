@@ -25,7 +25,7 @@ struct gpume_writer *gpume_writer_open(int fd, size_t bytes);
  * Returns 0, or the errno of a failed write, after which nothing is written. */
 int gpume_writer_claim(struct gpume_writer *writer, uint64_t number, unsigned char **buffer);
 
-/* Hands the buffer, with so many bytes, to the writer. */
+/* Hands the buffer, with that many bytes, to the writer. */
 void gpume_writer_commit(struct gpume_writer *writer, uint64_t number, size_t bytes);
 
 /* Waits until all buffers before number `end` are written. Returns as claim does. */
@@ -92,7 +92,8 @@ void gpume_makers_close(struct gpume_makers **makers);
 void gpume_stall_begin(void);
 void gpume_stall_end(void);
 
-/* Is one under way, and has none ended since the last look? last: of this caller; starts as 0. */
+/* Whether one is under way and none has ended since the last look. last: of this caller; starts as
+ * 0. */
 bool gpume_stall_look(uint64_t *last);
 
 #endif

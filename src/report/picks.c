@@ -55,7 +55,7 @@ static bool is_worse(const struct gpume_report_rating *a, const struct gpume_rep
                                           : a->frame < b->frame;
 }
 
-/* Does a precede b in that order? */
+/* Whether a precedes b in that order. */
 static bool precedes(const struct gpume_report_pick *a, const struct gpume_report_pick *b,
     enum gpume_report_reason order)
 {
@@ -149,7 +149,7 @@ static int close_group(struct gpume_report_picks *picks)
     return GPUME_OK;
 }
 
-/* Is a field worse than the rest of its group so far, and worse than any that was refused? */
+/* Whether a field is worse than the rest of its group so far, and than any that was refused. */
 static bool leads(const struct gpume_report_picks *picks, const struct gpume_report_rating *rating)
 {
     const size_t leader = find_leader(picks);

@@ -76,7 +76,7 @@ struct gpume_report_film {
     struct gpume_report_encoder *encoder;
     uint64_t bytes_max;            /* in the page */
     uint64_t bytes;                /* of all sets in the page */
-    uint64_t step;                 /* one field in so many is kept: a power of 2 */
+    uint64_t step;                 /* of every `step` fields one is kept: a power of 2 */
     uint64_t fields;               /* seen */
     struct gpume_report_set *sets; /* of fields 0, step, 2 step... */
     size_t count, room;

@@ -84,7 +84,7 @@ void gpume_report_encoder_close(struct gpume_report_encoder **encoder);
  * colour, ask an encoder for films. */
 uint32_t gpume_report_encoder_scale(const struct gpume_report_encoder *encoder);
 
-/* PNG rather than JPEG? */
+/* Whether it writes PNG rather than JPEG. */
 bool gpume_report_encoder_lossless(const struct gpume_report_encoder *encoder);
 
 /* Fills a draft, which is zero or has been used before. */
@@ -108,7 +108,7 @@ uint64_t gpume_report_set_bytes(const struct gpume_report_set *set);
 /* --- small pictures in colour alone: reduced by a whole factor, each sample is the mean of a
  * square */
 
-/* Of pictures in colour: at most so many pixels across or down; PNG with at most so many pixels. */
+/* Of pictures in colour: the most pixels across or down, and the most pixels of a PNG. */
 #define GPUME_REPORT_COLOUR_SIDE 720u
 #define GPUME_REPORT_COLOUR_LOSSLESS (UINT64_C(1) << 12)
 

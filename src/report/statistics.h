@@ -59,7 +59,7 @@ struct gpume_report_cuts {
 
 void gpume_report_cuts_init(struct gpume_report_cuts *cuts, const struct gpume_params *params);
 
-/* Is the next field a cut? */
+/* Whether the next field is a cut. */
 bool gpume_report_is_cut(
     struct gpume_report_cuts *cuts, uint64_t frame, uint64_t ref, const struct gpume_sums *sums);
 
