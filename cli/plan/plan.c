@@ -9,7 +9,6 @@
 #include "files/json.h"
 #include "media/timeline.h"
 #include "options/common.h"
-#include "plan/chunks.h"
 #include "source_options.h"
 
 #include <inttypes.h>
@@ -17,6 +16,62 @@
 #include <stdlib.h>
 
 #define CHUNKS_MAX 1000000
+
+/* Which frames a range needs besides its targets. */
+struct chunk_shape {
+    uint64_t nearest;  /* the first target of a run without --start */
+    uint64_t farthest; /* frames before a target that it is searched in */
+};
+
+static uint64_t apart(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
+/* The target nearest to `ideal`, after `last`, whose farthest reference is a key frame, or 0.
+ * *next: the first key frame to look at, which rises with `ideal`. */
+static uint64_t nearest_start(const struct gpume_keyframes *keyframes, uint64_t farthest,
+    uint64_t last, uint64_t ideal, size_t *next)
+{
+    uint64_t best = 0;
+    for (size_t i = *next; i < keyframes->count; i++) {
+        const uint64_t start = keyframes->at[i] + farthest;
+        if (start >= keyframes->frames || (best > 0 && apart(start, ideal) > apart(best, ideal))) {
+            break;
+        }
+        if (start > last && keyframes->at[i] > 0) {
+            best = start;
+            *next = i;
+        }
+    }
+    return best;
+}
+
+/* The first targets of at most `wanted` ranges that cover the video once, rising; the first is
+ * shape->nearest. The first frame that any other range needs is a key frame, the one nearest to
+ * where equal ranges would begin. Returns their number, 0 if there is no target. */
+static size_t make_chunks(const struct gpume_keyframes *keyframes, const struct chunk_shape *shape,
+    size_t wanted, uint64_t *starts)
+{
+    const uint64_t targets =
+        keyframes->frames > shape->nearest ? keyframes->frames - shape->nearest : 0;
+    size_t count = 0, next = 0;
+    if (targets == 0) {
+        return 0;
+    }
+    starts[count++] = shape->nearest;
+    for (size_t i = 1; i < wanted; i++) {
+        /* Without the product, which could overflow. */
+        const uint64_t ideal =
+            shape->nearest + targets / wanted * i + targets % wanted * i / wanted;
+        const uint64_t start =
+            nearest_start(keyframes, shape->farthest, starts[count - 1], ideal, &next);
+        if (start > 0) {
+            starts[count++] = start;
+        }
+    }
+    return count;
+}
 
 struct plan_options {
     struct gpume_common_options common;
@@ -82,7 +137,7 @@ static enum gpume_exit print_ranges_json(const struct plan_job *job)
     return status == GPUME_OK ? GPUME_EXIT_DONE : GPUME_EXIT_FAILED;
 }
 
-static struct gpume_chunk_shape shape_of(const struct plan_options *options)
+static struct chunk_shape shape_of(const struct plan_options *options)
 {
     struct gpume_params params;
     gpume_params_default(&params);
@@ -90,7 +145,7 @@ static struct gpume_chunk_shape shape_of(const struct plan_options *options)
     const uint64_t farthest = params.distance_count > 0
                                   ? params.distances[params.distance_count - 1]
                                   : params.ref_distance;
-    return (struct gpume_chunk_shape){
+    return (struct chunk_shape){
         .nearest = options->direction == GPUME_DIRECTION_PAST ? params.ref_distance : 0,
         .farthest = options->direction == GPUME_DIRECTION_FUTURE ? 0 : farthest};
 }
@@ -108,12 +163,12 @@ static enum gpume_exit cut_into_ranges(struct plan_job *job)
 {
     const struct plan_options *options = job->options;
     const char *name = options->common.inputs[0];
-    const struct gpume_chunk_shape shape = shape_of(options);
+    const struct chunk_shape shape = shape_of(options);
     job->starts = malloc(options->chunks * sizeof(*job->starts));
     if (!job->starts) {
         return gpume_refuse(GPUME_EXIT_FAILED, "out of memory");
     }
-    job->count = gpume_chunks_make(&job->keyframes, &shape, options->chunks, job->starts);
+    job->count = make_chunks(&job->keyframes, &shape, options->chunks, job->starts);
     if (job->count == 0) {
         return gpume_refuse(GPUME_EXIT_INPUT,
             "%s: has %" PRIu64 " %s%s, too few for a frame pair%s; give a longer video", name,

@@ -92,7 +92,7 @@ static int add(const struct stat *info, bool several)
     return status;
 }
 
-int gpume_inputs_add_descriptor(int fd)
+static int add_descriptor(int fd)
 {
     struct stat info;
     return fstat(fd, &info) == 0 ? add(&info, false) : GPUME_OK;
@@ -174,7 +174,7 @@ int gpume_inputs_add(const char *name)
     struct stat info;
     const char *path = gpume_path_of_input(name), *colon = strchr(name, ':');
     if (strcmp(name, "-") == 0 || strcmp(name, "pipe:") == 0 || strcmp(name, "pipe:0") == 0) {
-        return gpume_inputs_add_descriptor(STDIN_FILENO);
+        return add_descriptor(STDIN_FILENO);
     }
     if (stat(path, &info) == 0) {
         return S_ISDIR(info.st_mode) ? add_run(path) : add(&info, false);

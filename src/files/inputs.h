@@ -22,9 +22,6 @@ int gpume_inputs_add_all(const char *name);
  * "-" and the names of folders for other texts. */
 int gpume_inputs_add_text(const char *text);
 
-/* Adds an open file. */
-int gpume_inputs_add_descriptor(int fd);
-
 /* Whether it is one of them. Only regular files are. */
 bool gpume_inputs_have(const struct stat *info);
 

@@ -181,11 +181,6 @@ void gpume_json_real(struct gpume_json *json, const char *key, double value, int
     gpume_json_digits(json, key, digits);
 }
 
-void gpume_json_figure(struct gpume_json *json, const char *key, double value, int decimals)
-{
-    gpume_json_real(json, key, value > 0 ? value : (double)INFINITY, decimals);
-}
-
 void gpume_json_truth(struct gpume_json *json, const char *key, bool value)
 {
     gpume_json_digits(json, key, value ? "true" : "false");

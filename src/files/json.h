@@ -51,9 +51,6 @@ void gpume_json_count(struct gpume_json *json, const char *key, uint64_t value);
 /* Infinity becomes null. */
 void gpume_json_real(struct gpume_json *json, const char *key, double value, int decimals);
 
-/* A positive number; others are unknown and become null. */
-void gpume_json_figure(struct gpume_json *json, const char *key, double value, int decimals);
-
 void gpume_json_truth(struct gpume_json *json, const char *key, bool value);
 
 /* A value in JSON syntax. */

@@ -241,7 +241,8 @@ struct gpume_makers *gpume_out_makers(uint32_t processors)
     return count > 1 ? gpume_makers_open(gpume_min_u32(count, THREADS_MAX)) : NULL;
 }
 
-int gpume_out_make(
+/* Makes items 0 to count - 1 here, in the output's own memory. */
+static int make_items(
     struct gpume_out *out, gpume_make_fn make, void *opaque, uint32_t count, size_t bytes_max)
 {
     assert(bytes_max <= BUFFER_BYTES);
@@ -283,7 +284,7 @@ int gpume_out_add(
     struct gpume_out *out, struct gpume_makers *makers, struct gpume_job *job, size_t bytes_max)
 {
     if (!add_job(out, makers, job)) {
-        (void)gpume_out_make(out, job->make, job->opaque, job->count, bytes_max);
+        (void)make_items(out, job->make, job->opaque, job->count, bytes_max);
         if (job->done) {
             job->done(job->opaque);
         }

@@ -62,18 +62,15 @@ uint64_t gpume_out_bytes(const struct gpume_out *out);
 /* Writes a string. */
 int gpume_out_text(struct gpume_out *out, const char *text);
 
-#define GPUME_OUT_ITEM_BYTES ((size_t)512 * 1024)
-
-/* Appends items 0 to count - 1, in this order. They are made in the output's own memory. make may
- * write to bytes_max bytes from `at`, at most GPUME_OUT_ITEM_BYTES. */
-int gpume_out_make(
-    struct gpume_out *out, gpume_make_fn make, void *opaque, uint32_t count, size_t bytes_max);
+#define GPUME_OUT_ITEM_BYTES ((size_t)512 * 1024) /* the most of an item */
 
 /* Threads for gpume_out_add on a machine with this number of processors (0: this machine), beside a
  * decoder and an engine. NULL: none. They are closed after the output. */
 struct gpume_makers *gpume_out_makers(uint32_t processors);
 
-/* Appends the items of a job, which the makers make while the caller goes on and appends others.
+/* Appends the items of a job, in their order, which the makers make in the output's memory while
+ * the caller goes on and appends others. `make` may write to bytes_max bytes, at most
+ * GPUME_OUT_ITEM_BYTES.
  * Without makers (NULL) they are made here. The job ends, and its `done` is called, in any case. An
  * output gets jobs from one set of makers only, and those makers none from another output. */
 int gpume_out_add(

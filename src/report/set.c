@@ -15,13 +15,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of pictures in colour: the most pixels across or down, and the most pixels of a PNG. */
+#define COLOUR_SIDE 720u
+#define COLOUR_LOSSLESS (UINT64_C(1) << 12)
+
 /* Colours are what the page plays: smaller, so that there is room for many, and of one size, so
  * that they are equally sharp. */
 enum { LUMA, COLOUR, SIZES };
-static const uint32_t side_limits[SIZES] = {
-    1280, GPUME_REPORT_COLOUR_SIDE}; /* pixels across or down */
-static const uint64_t lossless_limits[SIZES] = {
-    1 << 16, GPUME_REPORT_COLOUR_LOSSLESS}; /* pixels of a picture */
+static const uint32_t side_limits[SIZES] = {1280, COLOUR_SIDE}; /* pixels across or down */
+static const uint64_t lossless_limits[SIZES] = {1 << 16, COLOUR_LOSSLESS}; /* pixels of a picture */
 
 static const char *const picture_names[GPUME_REPORT_PICTURES] = {
     "colour", "reference", "target", "predicted", "difference", "residual"};
@@ -40,6 +42,60 @@ struct gpume_report_encoder {
     unsigned char *gray_of;            /* the gray level of each difference, from 0 to the peak */
     uint32_t *sums;                    /* one per column of the video, or three with colours */
 };
+
+/* side: the most pixels of the longer side. lossless: the most pixels of a lossless picture. */
+static struct gpume_report_size reduced_size(
+    uint32_t width, uint32_t height, uint32_t side, uint64_t lossless)
+{
+    const uint32_t scale = (uint32_t)gpume_div_up(gpume_max_u32(width, height), side);
+    struct gpume_report_size size = {
+        scale, (width + scale - 1) / scale, (height + scale - 1) / scale, false};
+    size.lossless = (uint64_t)size.width * size.height <= lossless;
+    return size;
+}
+
+/* Adds a row of bytes to the sums. Without aliasing, so that the compiler can vectorize it. */
+static void add_colours(uint32_t *restrict sums, const uint8_t *restrict from, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        sums[i] += from[i];
+    }
+}
+
+/* One of the three colours: the sums of `rows` rows, into one row of the page's picture. */
+static void reduce_colour(const struct gpume_report_size *size, const uint32_t *sums,
+    uint32_t video_width, uint32_t rows, uint32_t colour, unsigned char *to)
+{
+    for (uint32_t column = 0; column < size->width; column++) {
+        const uint32_t left = column * size->scale;
+        const uint32_t right = gpume_min_u32(left + size->scale, video_width);
+        const uint32_t samples = rows * (right - left);
+        uint32_t sum = samples / 2;
+        for (uint32_t x = left; x < right; x++) {
+            sum += sums[3 * (size_t)x + colour];
+        }
+        to[3 * (size_t)column + colour] = (unsigned char)(sum / samples);
+    }
+}
+
+/* rgb: triples of bytes. sums: room for three per column of it. to: triples of the reduced size. */
+static void reduce_colours(const struct gpume_report_size *size, const struct gpume_plane *rgb,
+    uint32_t *sums, unsigned char *to)
+{
+    const size_t count = 3 * (size_t)rgb->width;
+    for (uint32_t row = 0; row < size->height; row++) {
+        const uint32_t top = row * size->scale;
+        const uint32_t rows = gpume_min_u32(rgb->height - top, size->scale);
+        memset(sums, 0, count * sizeof(*sums));
+        for (uint32_t y = top; y < top + rows; y++) {
+            const char *from = (const char *)rgb->data + (ptrdiff_t)y * rgb->stride;
+            add_colours(sums, (const uint8_t *)from, count);
+        }
+        for (uint32_t colour = 0; colour < 3; colour++) {
+            reduce_colour(size, sums, rgb->width, rows, colour, to + 3 * (size_t)row * size->width);
+        }
+    }
+}
 
 static int refuse_memory(const struct gpume_report_encoder *encoder)
 {
@@ -61,8 +117,7 @@ void gpume_report_encoder_close(struct gpume_report_encoder **encoder)
 
 static struct gpume_report_size size_of(const struct gpume_params *params, size_t kind)
 {
-    return gpume_report_size_of(
-        params->width, params->height, side_limits[kind], lossless_limits[kind]);
+    return reduced_size(params->width, params->height, side_limits[kind], lossless_limits[kind]);
 }
 
 static int open_stills(struct gpume_report_encoder *encoder)
@@ -340,7 +395,7 @@ static int take_pictures(struct gpume_report_draft *draft, struct gpume_report_e
         if (status != GPUME_OK) {
             return status;
         }
-        gpume_report_reduce_colours(size, &rgb, encoder->sums, draft->samples[i]);
+        reduce_colours(size, &rgb, encoder->sums, draft->samples[i]);
     }
     return GPUME_OK;
 }
@@ -453,7 +508,7 @@ uint64_t gpume_report_set_bytes(const struct gpume_report_set *set)
     return bytes;
 }
 
-/* --- pictures in colour */
+/* --- small pictures in colour alone */
 
 struct gpume_report_small {
     const char *label;
@@ -463,58 +518,6 @@ struct gpume_report_small {
     uint32_t *sums;
     unsigned char *samples;
 };
-
-struct gpume_report_size gpume_report_size_of(
-    uint32_t width, uint32_t height, uint32_t side_max, uint64_t lossless_max)
-{
-    const uint32_t scale = (uint32_t)gpume_div_up(gpume_max_u32(width, height), side_max);
-    struct gpume_report_size size = {
-        scale, (width + scale - 1) / scale, (height + scale - 1) / scale, false};
-    size.lossless = (uint64_t)size.width * size.height <= lossless_max;
-    return size;
-}
-
-/* Adds a row of bytes to the sums. Without aliasing, so that the compiler can vectorize it. */
-static void add_colours(uint32_t *restrict sums, const uint8_t *restrict from, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        sums[i] += from[i];
-    }
-}
-
-/* One of the three colours: the sums of `rows` rows, into one row of the page's picture. */
-static void reduce_colour(const struct gpume_report_size *size, const uint32_t *sums,
-    uint32_t video_width, uint32_t rows, uint32_t colour, unsigned char *to)
-{
-    for (uint32_t column = 0; column < size->width; column++) {
-        const uint32_t left = column * size->scale;
-        const uint32_t right = gpume_min_u32(left + size->scale, video_width);
-        const uint32_t samples = rows * (right - left);
-        uint32_t sum = samples / 2;
-        for (uint32_t x = left; x < right; x++) {
-            sum += sums[3 * (size_t)x + colour];
-        }
-        to[3 * (size_t)column + colour] = (unsigned char)(sum / samples);
-    }
-}
-
-void gpume_report_reduce_colours(const struct gpume_report_size *size,
-    const struct gpume_plane *rgb, uint32_t *sums, unsigned char *to)
-{
-    const size_t count = 3 * (size_t)rgb->width;
-    for (uint32_t row = 0; row < size->height; row++) {
-        const uint32_t top = row * size->scale;
-        const uint32_t rows = gpume_min_u32(rgb->height - top, size->scale);
-        memset(sums, 0, count * sizeof(*sums));
-        for (uint32_t y = top; y < top + rows; y++) {
-            const char *from = (const char *)rgb->data + (ptrdiff_t)y * rgb->stride;
-            add_colours(sums, (const uint8_t *)from, count);
-        }
-        for (uint32_t colour = 0; colour < 3; colour++) {
-            reduce_colour(size, sums, rgb->width, rows, colour, to + 3 * (size_t)row * size->width);
-        }
-    }
-}
 
 int gpume_report_small_open(struct gpume_report_small **small, const char *label, uint32_t width,
     uint32_t height, const struct gpume_log *log)
@@ -526,8 +529,7 @@ int gpume_report_small_open(struct gpume_report_small **small, const char *label
     *small = self;
     self->label = label;
     self->log = *log;
-    self->size =
-        gpume_report_size_of(width, height, GPUME_REPORT_COLOUR_SIDE, GPUME_REPORT_COLOUR_LOSSLESS);
+    self->size = reduced_size(width, height, COLOUR_SIDE, COLOUR_LOSSLESS);
     const struct gpume_report_size *size = &self->size;
     self->sums = malloc(3 * (size_t)width * sizeof(*self->sums));
     self->samples = malloc(3 * (size_t)size->width * size->height);
@@ -554,7 +556,7 @@ int gpume_report_small_encode(
     };
     const unsigned char *data;
     size_t count;
-    gpume_report_reduce_colours(size, rgb, small->sums, small->samples);
+    reduce_colours(size, rgb, small->sums, small->samples);
     const int status = gpume_still_encode(small->still, &plane, &data, &count);
     if (status != GPUME_OK) {
         return status;

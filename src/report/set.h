@@ -108,22 +108,10 @@ uint64_t gpume_report_set_bytes(const struct gpume_report_set *set);
 /* --- small pictures in colour alone: reduced by a whole factor, each sample is the mean of a
  * square */
 
-/* Of pictures in colour: the most pixels across or down, and the most pixels of a PNG. */
-#define GPUME_REPORT_COLOUR_SIDE 720u
-#define GPUME_REPORT_COLOUR_LOSSLESS (UINT64_C(1) << 12)
-
 struct gpume_report_size {
     uint32_t scale, width, height; /* scale: pixels of the video, across and down, in a sample */
     bool lossless;                 /* PNG rather than JPEG */
 };
-
-/* side_max: of the longer side. lossless_max: pixels of a lossless picture. */
-struct gpume_report_size gpume_report_size_of(
-    uint32_t width, uint32_t height, uint32_t side_max, uint64_t lossless_max);
-
-/* rgb: triples of bytes. sums: room for three per column of it. to: triples of the reduced size. */
-void gpume_report_reduce_colours(const struct gpume_report_size *size,
-    const struct gpume_plane *rgb, uint32_t *sums, unsigned char *to);
 
 /* Reduces and encodes the frames of a video in colour. */
 struct gpume_report_small;
