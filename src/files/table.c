@@ -4,7 +4,6 @@
 #include "files/html.h"
 #include "files/text_file.h"
 
-#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -43,9 +42,8 @@ static double number_of(const struct gpume_column *column, const void *member)
 static bool is_unknown(const struct gpume_column *column, const void *row)
 {
     const double value = number_of(column, (const char *)row + column->at);
-    const bool unknown = isnan(value) || (column->unknown == GPUME_UNLESS_POSITIVE && value <= 0);
-    assert(column->unknown != GPUME_NEVER || !unknown);
-    return unknown;
+    return column->unknown != GPUME_NEVER &&
+           (isnan(value) || (column->unknown == GPUME_UNLESS_POSITIVE && value <= 0));
 }
 
 /* The cell as text, which may be the row's own; `buffer` holds others. It is not unknown. */
