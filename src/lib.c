@@ -290,14 +290,14 @@ static bool same_shape(const struct gpume_plane *plane, const struct gpume_param
            plane->bits == wanted->bits && (stride >= row_bytes || plane->height == 1);
 }
 
-struct copy {
+struct plane_copy {
     const struct gpume_plane *to, *from;
     size_t row_bytes;
 };
 
 static void copy_rows(void *opaque, uint32_t begin, uint32_t end)
 {
-    const struct copy *copy = opaque;
+    const struct plane_copy *copy = opaque;
     for (uint32_t y = begin; y < end; y++) {
         memcpy((uint8_t *)copy->to->data + (ptrdiff_t)y * copy->to->stride,
             (const uint8_t *)copy->from->data + (ptrdiff_t)y * copy->from->stride, copy->row_bytes);
@@ -321,7 +321,8 @@ int gpume_send_plane(gpume *ctx, const struct gpume_plane *plane, int64_t time_u
     if (status != GPUME_OK) {
         return status;
     }
-    struct copy copy = {&frame->plane, plane, (size_t)plane->width * (plane->bits > 8 ? 2 : 1)};
+    struct plane_copy copy = {
+        &frame->plane, plane, (size_t)plane->width * (plane->bits > 8 ? 2 : 1)};
     gpume_bands_run(&ctx->copying, plane->height, copy.row_bytes, copy_rows, &copy);
     return send_frame(ctx, &frame, time_us);
 }

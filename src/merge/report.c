@@ -19,7 +19,7 @@
 #define MEMBER_BYTES 48u
 #define ROW_BYTES 2048u /* several times as many as a row takes */
 
-struct block {
+struct report_block {
     uint64_t cost;
     size_t count;
     char keys[MEMBERS_MAX][MEMBER_BYTES], values[MEMBERS_MAX][MEMBER_BYTES];
@@ -35,7 +35,7 @@ struct joining {
     /* .json */
     struct gpume_json json;
     struct gpume_report_histogram histogram;
-    struct block costliest[COSTLIEST_MAX]; /* by decreasing cost */
+    struct report_block costliest[COSTLIEST_MAX]; /* by decreasing cost */
     size_t count;
 };
 
@@ -165,7 +165,7 @@ static int take_bin(struct joining *joining, const char *line)
 }
 
 /* Equal costs stay in the order of the parts. */
-static void insert(struct joining *joining, const struct block *block)
+static void insert(struct joining *joining, const struct report_block *block)
 {
     size_t place = joining->count;
     while (place > 0 && joining->costliest[place - 1].cost < block->cost) {
@@ -182,7 +182,7 @@ static void insert(struct joining *joining, const struct block *block)
 }
 
 /* "KEY": VALUE, with or without a comma. */
-static bool take_member(struct block *block, const char *line)
+static bool take_member(struct report_block *block, const char *line)
 {
     const char *end = line[0] == '"' ? strstr(line, "\": ") : NULL;
     const size_t key = end ? (size_t)(end - line) - 1 : 0, value = end ? strcspn(end + 3, ",") : 0;
@@ -203,14 +203,14 @@ static int take_blocks(struct joining *joining)
 {
     int status;
     char *line;
-    struct block block = {0};
+    struct report_block block = {0};
     while ((status = gpume_stream_line(joining->stream, &line)) == GPUME_OK) {
         line += strspn(line, " ");
         if (line[0] == ']') {
             return GPUME_OK;
         }
         if (line[0] == '{') {
-            block = (struct block){0};
+            block = (struct report_block){0};
         } else if (line[0] == '}') {
             insert(joining, &block);
         } else if (!take_member(&block, line)) {
@@ -257,7 +257,7 @@ static void put_costliest(struct joining *joining)
     struct gpume_json *json = &joining->json;
     gpume_json_begin_list(json, "costliest");
     for (size_t i = 0; i < joining->count; i++) {
-        const struct block *block = &joining->costliest[i];
+        const struct report_block *block = &joining->costliest[i];
         gpume_json_begin(json, NULL);
         for (size_t k = 0; k < block->count; k++) {
             gpume_json_digits(json, block->keys[k], block->values[k]);

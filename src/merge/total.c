@@ -18,7 +18,17 @@
 
 #define NUMBER_MAX INT64_C(999999999999999999)
 
-enum column { FRAME, REF, BLOCKS, ZERO, SAD_BEFORE, SAD_AFTER, SSE_BEFORE, SSE_AFTER, COLUMNS };
+enum frames_column {
+    FRAME,
+    REF,
+    BLOCKS,
+    ZERO,
+    SAD_BEFORE,
+    SAD_AFTER,
+    SSE_BEFORE,
+    SSE_AFTER,
+    COLUMNS
+};
 
 static const struct gpume_csv_column columns[COLUMNS] = {{"frame", false}, {"ref", false},
     {"blocks", false}, {"zero", false}, {"sad_before", false}, {"sad_after", false},

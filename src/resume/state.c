@@ -376,7 +376,7 @@ static int check_idle(const struct gpume_run_state *state, const struct gpume_lo
 /* sums: of the completed frame pairs. Sets `moved` of each output. GPUME_EOF: none of the files is
  * left. After one line GPUME_INVALID: a file is missing or changed; GPUME_AGAIN: the run is still
  * under way; GPUME_IO, GPUME_NOMEM: the check failed. */
-static int check_files(
+static int check_outputs_on_disk(
     struct gpume_run_state *state, const struct gpume_summary *sums, const struct gpume_log *log)
 {
     struct findings findings = {0};
@@ -560,7 +560,7 @@ static int take_state(struct gpume_run_state *state, struct gpume_summary *summa
     GPUME_TRY(read_progress(state, &sums, progress) ? GPUME_OK : distrust(path, log));
     state->saved_s = (uint64_t)saved->info.st_mtim.tv_sec;
     state->saved_ns = (uint64_t)saved->info.st_mtim.tv_nsec;
-    GPUME_TRY(check_files(state, &sums, log));
+    GPUME_TRY(check_outputs_on_disk(state, &sums, log));
     *summary = sums;
 fail:
     return status;

@@ -239,20 +239,20 @@ void gpume_summary_check_line(const struct gpume_summary *summary, char *text, s
 }
 
 void gpume_summary_stages(
-    const struct gpume_summary *summary, struct gpume_stage_time stages[GPUME_SUMMARY_STAGES])
+    const struct gpume_summary *summary, struct gpume_summary_stage stages[GPUME_SUMMARY_STAGES])
 {
     static const char *const of_engine[] = {"upload", "match", "reduce", "rank", "readback"};
     const struct gpume_stats *stats = &summary->stats;
     const double whole = summary->whole_ns > 0 ? (double)summary->whole_ns : 1;
     size_t count = 0;
-    stages[count++] = (struct gpume_stage_time){"decode", summary->decode_ns, 0};
-    stages[count++] = (struct gpume_stage_time){"engine", stats->busy_ns, 0};
+    stages[count++] = (struct gpume_summary_stage){"decode", summary->decode_ns, 0};
+    stages[count++] = (struct gpume_summary_stage){"engine", stats->busy_ns, 0};
     for (size_t i = 0; i < sizeof(of_engine) / sizeof(of_engine[0]); i++) {
         stages[count++] =
-            (struct gpume_stage_time){of_engine[i], gpume_stats_ns(stats, of_engine[i]), 0};
+            (struct gpume_summary_stage){of_engine[i], gpume_stats_ns(stats, of_engine[i]), 0};
     }
-    stages[count++] = (struct gpume_stage_time){"write", summary->write_ns, 0};
-    stages[count++] = (struct gpume_stage_time){"whole", summary->whole_ns, 0};
+    stages[count++] = (struct gpume_summary_stage){"write", summary->write_ns, 0};
+    stages[count++] = (struct gpume_summary_stage){"whole", summary->whole_ns, 0};
     for (size_t i = 0; i < count; i++) {
         stages[i].busy = (double)stages[i].ns / whole;
     }
@@ -261,7 +261,7 @@ void gpume_summary_stages(
 void gpume_summary_busy_line(const struct gpume_summary *summary, char *text, size_t bytes)
 {
     static const char *const before[] = {"busy: ", ", ", " (", ", ", ", ", ", ", ", ", "), "};
-    struct gpume_stage_time stages[GPUME_SUMMARY_STAGES];
+    struct gpume_summary_stage stages[GPUME_SUMMARY_STAGES];
     gpume_summary_stages(summary, stages);
     size_t used = 0;
     for (size_t i = 0; i < sizeof(before) / sizeof(before[0]) && used < bytes; i++) {

@@ -332,7 +332,7 @@ static void put_elimination(struct gpume_json *json, const struct gpume_summary 
 
 static void put_stages(struct gpume_json *json, const struct gpume_summary *summary)
 {
-    struct gpume_stage_time stages[GPUME_SUMMARY_STAGES];
+    struct gpume_summary_stage stages[GPUME_SUMMARY_STAGES];
     gpume_summary_stages(summary, stages);
     gpume_json_begin(json, "stages");
     for (size_t i = 0; i < GPUME_SUMMARY_STAGES; i++) {

@@ -27,13 +27,13 @@ struct gpume_elimination gpume_summary_elimination(const struct gpume_summary *s
 /* The stages as the outputs name them. Decode, engine and write are one thread each; the stages
  * between engine and write are parts of what the engine's thread does or waits for. */
 #define GPUME_SUMMARY_STAGES 9
-struct gpume_stage_time {
+struct gpume_summary_stage {
     const char *name;
     uint64_t ns;
     double busy; /* fraction of the whole time */
 };
 void gpume_summary_stages(
-    const struct gpume_summary *summary, struct gpume_stage_time stages[GPUME_SUMMARY_STAGES]);
+    const struct gpume_summary *summary, struct gpume_summary_stage stages[GPUME_SUMMARY_STAGES]);
 
 /* Per second; 0 if no time has passed. */
 double gpume_summary_rate(uint64_t count, uint64_t ns);

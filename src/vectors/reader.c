@@ -23,7 +23,7 @@
 _Static_assert(sizeof(struct gpume_vectors_block) == 88, "as --max-memory of commands documents");
 
 /* The blocks of a field. */
-struct part {
+struct reader_part {
     struct gpume_vectors_block *blocks;
     size_t count, capacity;
     bool mixed; /* not yet in raster order, as decoders write them */
@@ -38,8 +38,8 @@ struct gpume_vectors_reader {
     struct gpume_pattern_numbers *numbers; /* in the files' names; NULL: one file */
     size_t files, file;                    /* number of files; the next one */
     struct gpume_vectors_field field;
-    struct part parts[2]; /* formats in any order: past and future; others: the first */
-    bool has_second;      /* the frame's second field has been read, not yet returned */
+    struct reader_part parts[2]; /* formats in any order: past and future; others: the first */
+    bool has_second;             /* the frame's second field has been read, not yet returned */
     bool divided; /* the field's blocks of several shapes are in no raster order: a partition */
     struct gpume_vectors_row ahead; /* the row after the field's last */
     bool has_ahead;
@@ -171,9 +171,10 @@ fail:
 }
 
 /* How many blocks the memory limit allows this part, given the other one. */
-static size_t blocks_allowed(const struct gpume_vectors_reader *reader, const struct part *part)
+static size_t blocks_allowed(
+    const struct gpume_vectors_reader *reader, const struct reader_part *part)
 {
-    const struct part *other = &reader->parts[part == reader->parts];
+    const struct reader_part *other = &reader->parts[part == reader->parts];
     const uint64_t all = reader->source.memory_max / sizeof(*part->blocks);
     if (reader->source.memory_max == 0 || all >= 2 * GPUME_READ_BLOCKS_MAX) {
         return GPUME_READ_BLOCKS_MAX;
@@ -181,7 +182,7 @@ static size_t blocks_allowed(const struct gpume_vectors_reader *reader, const st
     return all > other->count ? (size_t)all - other->count : 0;
 }
 
-static int reserve_blocks(struct gpume_vectors_reader *reader, struct part *part)
+static int reserve_blocks(struct gpume_vectors_reader *reader, struct reader_part *part)
 {
     const size_t most = blocks_allowed(reader, part);
     if (part->count >= GPUME_READ_BLOCKS_MAX) {
@@ -222,7 +223,7 @@ static int compare_places(const void *left, const void *right)
 static int add_block(struct gpume_vectors_reader *reader)
 {
     const struct gpume_vectors_row *row = &reader->ahead;
-    struct part *part = &reader->parts[reader->format->any_order && row->ref > row->frame];
+    struct reader_part *part = &reader->parts[reader->format->any_order && row->ref > row->frame];
     const int status = reserve_blocks(reader, part);
     if (status == GPUME_OK) {
         const struct gpume_vectors_block *last =
@@ -234,7 +235,7 @@ static int add_block(struct gpume_vectors_reader *reader)
     return status;
 }
 
-static int sort_part(struct gpume_vectors_reader *reader, struct part *part)
+static int sort_part(struct gpume_vectors_reader *reader, struct reader_part *part)
 {
     if (part->mixed) {
         qsort(part->blocks, part->count, sizeof(*part->blocks), compare_places);
@@ -264,7 +265,7 @@ static bool same_shape(const struct gpume_vectors_block *a, const struct gpume_v
  * free. */
 static bool follows(struct gpume_vectors_reader *reader, const struct gpume_vectors_block *block)
 {
-    const struct part *part = &reader->parts[0];
+    const struct reader_part *part = &reader->parts[0];
     const struct gpume_vectors_block *first = part->blocks, *last = first + part->count - 1;
     const int order = compare_places(last, block);
     if (same_shape(last, block) &&
@@ -286,7 +287,7 @@ static bool follows(struct gpume_vectors_reader *reader, const struct gpume_vect
 static int check_order(struct gpume_vectors_reader *reader, bool *belongs)
 {
     const struct gpume_vectors_field *field = &reader->field;
-    const struct part *part = &reader->parts[0];
+    const struct reader_part *part = &reader->parts[0];
     const struct gpume_vectors_row *row = &reader->ahead;
     const bool any_order = reader->format->any_order;
     if (row->frame < field->frame) {
@@ -302,7 +303,7 @@ static int check_order(struct gpume_vectors_reader *reader, bool *belongs)
 }
 
 /* Presents the part as the field to return. */
-static void show(struct gpume_vectors_reader *reader, const struct part *part)
+static void show(struct gpume_vectors_reader *reader, const struct reader_part *part)
 {
     struct gpume_vectors_field *field = &reader->field;
     field->ref = part->blocks[0].ref;

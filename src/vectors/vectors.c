@@ -10,14 +10,15 @@ static uint16_t visible(uint32_t block, uint32_t position, uint32_t size)
 }
 
 /* A block of the results, and its place in the picture. */
-struct place {
+struct block_place {
     const struct gpume_field *field;
     const struct gpume_layer *layer;
     size_t index; /* in the layer */
     uint32_t x, y, rank;
 };
 
-static void fill_further(struct gpume_vectors_block *to, const struct place *place, uint32_t k)
+static void fill_further(
+    struct gpume_vectors_block *to, const struct block_place *place, uint32_t k)
 {
     const struct gpume_field *field = place->field;
     const struct gpume_layer *layer = place->layer;
@@ -41,7 +42,7 @@ static void fill_further(struct gpume_vectors_block *to, const struct place *pla
 
 /* Writes the rows of a block to `to` and returns their end. */
 static struct gpume_vectors_block *fill(const struct gpume_vectors_info *info,
-    const struct place *place, struct gpume_vectors_block *to)
+    const struct block_place *place, struct gpume_vectors_block *to)
 {
     const struct gpume_layer *layer = place->layer;
     const uint32_t units = place->field->vector_units;
@@ -75,7 +76,7 @@ static struct gpume_vectors_block *fill_parts(const struct gpume_vectors_info *i
     for (size_t i = first; i < first + count; i++) {
         const struct gpume_part *part = &field->parts[i];
         const struct gpume_layer *layer = field->layers[part->layer];
-        const struct place place = {.field = field,
+        const struct block_place place = {.field = field,
             .layer = layer,
             .index = part->block,
             .x = part->block % layer->blocks_x * layer->block_w,
@@ -88,7 +89,7 @@ static struct gpume_vectors_block *fill_parts(const struct gpume_vectors_info *i
 
 /* count blocks of one layer, in raster order. */
 static struct gpume_vectors_block *fill_layer(const struct gpume_vectors_info *info,
-    struct place place, size_t count, struct gpume_vectors_block *to)
+    struct block_place place, size_t count, struct gpume_vectors_block *to)
 {
     const struct gpume_layer *layer = place.layer;
     const size_t end = place.index + count;
@@ -115,7 +116,7 @@ static struct gpume_vectors_block *fill_layers(const struct gpume_vectors_info *
         const size_t blocks = (size_t)layer->blocks_x * layer->blocks_y;
         const size_t left = first < blocks ? blocks - first : 0, part = count < left ? count : left;
         to = fill_layer(
-            info, (struct place){.field = field, .layer = layer, .index = first}, part, to);
+            info, (struct block_place){.field = field, .layer = layer, .index = first}, part, to);
         count -= part;
         first = left > 0 ? 0 : first - blocks;
     }

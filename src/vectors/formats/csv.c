@@ -23,7 +23,7 @@ struct middle {
     uint8_t length;
 };
 
-struct prefix {
+struct csv_prefix {
     uint64_t ref;
     size_t length;
     char text[48]; /* "frame,ref,": two numbers of 20 digits and two commas are 42 bytes */
@@ -60,10 +60,10 @@ static size_t csv_head(
     return length;
 }
 
-static struct prefix csv_make_prefix(
+static struct csv_prefix csv_make_prefix(
     const struct gpume_vectors_target *target, const struct gpume_vectors_block *block)
 {
-    struct prefix prefix = {.ref = block->ref};
+    struct csv_prefix prefix = {.ref = block->ref};
     const uint64_t frame = target->field->frame;
     const bool has_ref = target->info->columns & GPUME_VECTORS_REF;
     prefix.length = has_ref
@@ -121,7 +121,7 @@ static char *csv_rows(const struct gpume_vectors_target *target,
     const bool costs = target->info->columns & GPUME_VECTORS_COST;
     const bool ranks = target->info->columns & GPUME_VECTORS_RANK;
     const bool further = target->info->columns & GPUME_VECTORS_FURTHER;
-    struct prefix prefix = csv_make_prefix(target, &blocks[0]);
+    struct csv_prefix prefix = csv_make_prefix(target, &blocks[0]);
     struct middle middle = make_middle(&blocks[0]);
     uint32_t y = blocks[0].y;
     uint16_t w = blocks[0].w, h = blocks[0].h;

@@ -17,16 +17,16 @@
 #define FURTHER_BYTES (GPUME_BLOCK_FURTHER_BYTES + 100u) /* keys and quotes take 86 */
 #define DEPTH_MAX 64                                     /* of ignored values */
 
-struct prefix {
+struct jsonl_prefix {
     uint64_t ref;
     size_t length;
     char text[80]; /* {"frame":N,"ref":N,"x": with two numbers of 20 digits are 61 bytes */
 };
 
-static struct prefix jsonl_make_prefix(
+static struct jsonl_prefix jsonl_make_prefix(
     const struct gpume_vectors_target *target, const struct gpume_vectors_block *block)
 {
-    struct prefix prefix = {.ref = block->ref};
+    struct jsonl_prefix prefix = {.ref = block->ref};
     char ref[40] = "";
     if (target->info->columns & GPUME_VECTORS_REF) {
         snprintf(ref, sizeof(ref), "\"ref\":%" PRIu64 ",", block->ref);
@@ -69,7 +69,7 @@ static char *jsonl_rows(const struct gpume_vectors_target *target,
     const struct gpume_vectors_block *blocks, size_t count, char *at)
 {
     const unsigned columns = target->info->columns;
-    struct prefix prefix = jsonl_make_prefix(target, &blocks[0]);
+    struct jsonl_prefix prefix = jsonl_make_prefix(target, &blocks[0]);
     for (size_t i = 0; i < count; i++) {
         const struct gpume_vectors_block *block = &blocks[i];
         if (block->ref != prefix.ref) {
