@@ -455,11 +455,8 @@ static enum gpume_exit do_work(
     result = work->take  ? gpume_job_read(job, work->take, client)
              : work->run ? work->run(client)
                          : GPUME_EXIT_DONE;
-    if (work->abandon) {
-        return result;
-    }
     result = result || !work->finish ? result : work->finish(client);
-    return gpume_job_result(result);
+    return work->abandon ? result : gpume_job_result(result);
 }
 
 /* The summary, and the names of what was written. */

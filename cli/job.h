@@ -143,8 +143,8 @@ bool gpume_job_is_series(const struct gpume_job_output *output);
 /* True if a later job could continue it. */
 bool gpume_job_can_continue(const struct gpume_job_output *output);
 
-/* Opens outputs as files in the set, all that have no ops or the one of this index. Step 4 does so
- * before `open`, for those without ops. */
+/* Opens the output of this index as a file of the set. Step 4 does so for outputs without ops,
+ * before it calls `open`. */
 enum gpume_exit gpume_job_open_output(struct gpume_cli_job *job, size_t index);
 
 /* Makes job->folder and its parents. They are removed with the job if they are empty. */
