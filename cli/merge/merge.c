@@ -9,18 +9,37 @@
 #include "files/path.h"
 #include "files/pattern.h"
 #include "files/text_file.h"
+#include "job.h"
 #include "merge/join.h"
-#include "merge/outputs.h"
+#include "merge/part.h"
+#include "merge/report.h"
 #include "merge/total.h"
 #include "options/common.h"
 #include "signals.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define PARTS_MAX 1000000u
+#define OUTPUTS_MAX 8 /* vectors.csv, frames.csv, and six that options name */
+
+struct merge_output {
+    const char *name;              /* in the folder of every part, and of the result */
+    bool series;                   /* numbered files */
+    bool report;                   /* whose rows depend on those before */
+    struct gpume_join_file *files; /* one per part, in their order; NULL: not joined */
+};
+
+/* Starts as zero. */
+struct merge_outputs {
+    struct merge_output items[OUTPUTS_MAX]; /* as in the job */
+    size_t count, parts;
+};
 
 struct merge_options {
     struct gpume_common_options common;
@@ -29,12 +48,161 @@ struct merge_options {
     bool whole;
 };
 
+/* --- the files that all parts have in common, and what becomes of them */
+
+/* What the message about a file of this name says; NULL: it can be joined. */
+static const char *lacks(const char *name)
+{
+    static const struct {
+        const char *extension, *remedy;
+    } kinds[] = {
+        {".mkv", "write .y4m in the parts, and encode the merged file"},
+        {".nut", "write .y4m in the parts, and encode the merged file"},
+        {".mp4", "write .y4m in the parts, and encode the merged file"},
+        {".npz", "write .mvf in the parts, and convert the merged file with 'gpume convert'"},
+        {".html", "name a .csv or .json report in the parts"},
+    };
+    const char *end = strrchr(name, '.');
+    for (size_t i = 0; end && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        if (strcasecmp(end, kinds[i].extension) == 0) {
+            return kinds[i].remedy;
+        }
+    }
+    return NULL;
+}
+
+static int check_merged_name(const struct merge_outputs *outputs, const char *name)
+{
+    const char *remedy = lacks(name);
+    if (name[gpume_path_folder(name)] == '\0' || gpume_path_folder(name) > 0 ||
+        gpume_pattern_kind(name) == GPUME_PATTERN_WRONG || gpume_path_descriptor(name) >= 0) {
+        return gpume_refuse(GPUME_INVALID,
+            "%s: give the name that the file has in the folder of every part, such as v.mvf or "
+            "p%%05d.png",
+            name);
+    }
+    if (remedy) {
+        return gpume_refuse(GPUME_INVALID, "%s: %s files cannot be joined byte for byte; %s", name,
+            strrchr(name, '.'), remedy);
+    }
+    bool named = strcmp(name, "summary.json") == 0; /* which is written last, by others */
+    for (size_t i = 0; i < outputs->count; i++) {
+        named = named || strcmp(outputs->items[i].name, name) == 0;
+    }
+    return named ? gpume_refuse(GPUME_INVALID,
+                       "%s: named for two outputs; the standard files need no option", name)
+                 : GPUME_OK;
+}
+
+static int check_path(
+    const char *path, const struct gpume_sink_shape *shape, const struct gpume_log *log)
+{
+    (void)shape;
+    return gpume_text_check_file(path, "output", "", log);
+}
+
+static bool is_always_series(const char *path)
+{
+    (void)path;
+    return true;
+}
+
+static const struct gpume_sink_ops merge_file = {.name = "merged file", .check = check_path};
+static const struct gpume_sink_ops merge_series = {
+    .name = "merged files", .check = check_path, .is_series = is_always_series};
+
+/* Adds an output, a report if so, here and to the job. GPUME_INVALID after one line: its files
+ * cannot be joined. */
+static int add_merged_output(
+    struct merge_outputs *outputs, struct gpume_cli_job *job, const char *name, bool report)
+{
+    const bool series = !report && gpume_pattern_is_numbered(name);
+    GPUME_CHECK(check_merged_name(outputs, name));
+    GPUME_CHECK(gpume_job_add_standard(job, series ? &merge_series : &merge_file, name));
+    outputs->items[outputs->count++] =
+        (struct merge_output){.name = name, .series = series, .report = report};
+    return GPUME_OK;
+}
+
+static int look_at_parts(
+    struct merge_output *output, const struct gpume_merge_part *parts, size_t count)
+{
+    output->files = calloc(count, sizeof(*output->files));
+    if (!output->files) {
+        return gpume_refuse(GPUME_NOMEM, "out of memory");
+    }
+    for (size_t i = 0; i < count; i++) {
+        char *path = gpume_merge_part_path(&parts[i], output->name, &gpume_console);
+        GPUME_CHECK(path ? GPUME_OK : GPUME_NOMEM);
+        struct gpume_join_file *file = &output->files[i];
+        GPUME_CHECK(gpume_join_look(file, path, &gpume_console));
+        GPUME_CHECK(gpume_join_check(&output->files[0], file, &gpume_console));
+        GPUME_CHECK(output->report ? GPUME_OK : gpume_join_count(file, &parts[i], &gpume_console));
+    }
+    return GPUME_OK;
+}
+
+/* GPUME_INVALID after one line: a file of a part is missing, incomplete, or not like the others. */
+static int look_at_files(
+    struct merge_outputs *outputs, const struct gpume_merge_part *parts, size_t count)
+{
+    int status = GPUME_OK;
+    outputs->parts = count;
+    for (size_t i = 0; i < outputs->count && status == GPUME_OK; i++) {
+        status =
+            outputs->items[i].series ? GPUME_OK : look_at_parts(&outputs->items[i], parts, count);
+    }
+    return status;
+}
+
+static int join_bytes(
+    struct gpume_out *out, const struct merge_output *output, const struct gpume_merge_total *total)
+{
+    GPUME_CHECK(gpume_join_head(out, output->files, total->count, &gpume_console));
+    for (size_t i = 0; i < total->count; i++) {
+        GPUME_CHECK(
+            gpume_join_append(out, &output->files[i], gpume_signals_caught, &gpume_console));
+    }
+    return GPUME_OK;
+}
+
+static int join_files(
+    struct merge_outputs *outputs, struct gpume_cli_job *job, const struct gpume_merge_total *total)
+{
+    for (size_t i = 0; i < outputs->count; i++) {
+        const struct merge_output *output = &outputs->items[i];
+        struct gpume_job_output *to = &job->outputs[i];
+        if (output->series) {
+            continue;
+        }
+        GPUME_CHECK(gpume_out_open_in(&to->out, &job->set, to->path, &gpume_console));
+        GPUME_CHECK(output->report
+                        ? gpume_merge_report_write(to->out, output->files, total, &gpume_console)
+                        : join_bytes(to->out, output, total));
+    }
+    return GPUME_OK;
+}
+
+static void finish_merge_outputs(struct merge_outputs *outputs)
+{
+    for (size_t i = 0; i < outputs->count; i++) {
+        struct merge_output *output = &outputs->items[i];
+        for (size_t k = 0; output->files && k < outputs->parts; k++) {
+            gpume_join_finish(&output->files[k]);
+        }
+        free(output->files);
+    }
+    *outputs = (struct merge_outputs){0};
+}
+
+/* --- the merge */
+
 struct merging {
     struct gpume_cli_job job;
     const struct merge_options *options;
     struct gpume_merge_part *parts;
     size_t count;
-    struct gpume_merge_outputs outputs;
+    struct merge_outputs outputs;
     struct gpume_merge_total total;
     const struct gpume_merge_part *part;
     bool any;       /* a frame has come, */
@@ -99,10 +267,10 @@ static int list_outputs(struct merging *merging)
     GPUME_CHECK(check_folder(merging));
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         const bool report = names[i] && names[i] == options->report;
-        GPUME_CHECK(names[i] ? gpume_merge_outputs_add(&merging->outputs, job, names[i], report)
-                             : GPUME_OK);
+        GPUME_CHECK(
+            names[i] ? add_merged_output(&merging->outputs, job, names[i], report) : GPUME_OK);
     }
-    GPUME_CHECK(gpume_job_add_standard(job, &gpume_merge_file, "summary.json"));
+    GPUME_CHECK(gpume_job_add_standard(job, &merge_file, "summary.json"));
     job->set.seal = job->outputs[job->output_count - 1].path;
     return GPUME_OK;
 }
@@ -137,7 +305,7 @@ static int take_pair(void *opaque, uint64_t frame, uint64_t ref)
     const bool again = merging->any && merging->frame == frame;
     int status = GPUME_OK;
     for (size_t i = 0; i < merging->outputs.count && status == GPUME_OK; i++) {
-        const struct gpume_merge_output *output = &merging->outputs.items[i];
+        const struct merge_output *output = &merging->outputs.items[i];
         const bool pair = gpume_pattern_kind(output->name) == GPUME_PATTERN_PAIR;
         if (output->series && (pair || !again)) {
             status = merging->pair(merging, output->name, frame, ref);
@@ -176,7 +344,7 @@ static bool have_series(const struct merging *merging)
 static enum gpume_exit check_files(void *client)
 {
     struct merging *merging = client;
-    const int status = gpume_merge_outputs_look(&merging->outputs, merging->parts, merging->count);
+    const int status = look_at_files(&merging->outputs, merging->parts, merging->count);
     return gpume_exit_of_writer(status ? status : each_pair(merging, check_file));
 }
 
@@ -193,7 +361,7 @@ static enum gpume_exit make_folder(void *client)
 static enum gpume_exit write_files(void *client)
 {
     struct merging *merging = client;
-    int status = gpume_merge_outputs_join(&merging->outputs, &merging->job, &merging->total);
+    int status = join_files(&merging->outputs, &merging->job, &merging->total);
     if (status == GPUME_OK && have_series(merging)) {
         status = each_pair(merging, copy_file);
     }
@@ -240,7 +408,7 @@ static enum gpume_exit run_merge(const void *opaque)
     struct merging merging = {.options = options,
         .job = {.common = &options->common, .set = {.alone = true, .together = true}}};
     const enum gpume_exit result = gpume_job_run(&merging.job, &work, &merging);
-    gpume_merge_outputs_finish(&merging.outputs);
+    finish_merge_outputs(&merging.outputs);
     gpume_job_close(&merging.job);
     for (size_t i = 0; i < merging.count; i++) {
         gpume_merge_part_finish(&merging.parts[i]);
