@@ -18,15 +18,17 @@
 #include "array_histogram.inc"
 #include "array_reduce.inc"
 
-/* --- transfers
- *
- * Between host memory and buffers that the host cannot see: in pieces through two staging buffers,
- * of which one is filled or emptied while the device works on the other.
- */
-
 #define TRANSFER_LANES 2u
+#define QUAD_BYTES 16u /* kernels may read to the end of the last quad */
+#define REDUCTION_KERNELS (2 * 9 + 5)
+#define SORT_CLASSES 32u /* by the bits of a length */
 
-struct transfer {
+struct gpu_compute {
+    struct gpume_gpu gpu;
+    struct gpume_cache cache;
+    char *cache_dir;
+    struct gpume_timeline timeline;
+    struct gpume_slot slot;
     struct {
         struct gpume_slot slot;
         struct gpume_buffer staging;
@@ -34,117 +36,117 @@ struct transfer {
         uint64_t bytes;
         bool busy;
     } lanes[TRANSFER_LANES];
-    struct gpume_timeline *timeline;
+    union { /* of reductions, made when they are first needed */
+        struct {
+            struct gpume_kernel reduce[2][9]; /* sum or minimum; by bytes of an element, 8: pairs */
+            struct gpume_kernel histogram[5]; /* by bytes of an element */
+        };
+        struct gpume_kernel reductions[REDUCTION_KERNELS];
+    };
+    struct gpume_buffer partials, results;
+    struct gpume_k_sort sort; /* made for the first sort */
+    struct gpume_buffer scratch, table;
+    struct gpume_sort_task task;
+    struct {
+        uint32_t first, count; /* of the table */
+        uint32_t longest;
+    } classes[SORT_CLASSES];
 };
+
+/* --- transfers
+ *
+ * Between host memory and buffers that the host cannot see: in pieces through two staging buffers,
+ * of which one is filled or emptied while the device works on the other.
+ */
 
 #define PIECE_BYTES (8u << 20) /* large enough that a submission costs nothing beside it */
 
-/* Call destroy after a failure too; it accepts a zeroed struct. */
-static int transfer_create(
-    struct gpume_gpu *gpu, struct gpume_timeline *timeline, struct transfer *transfer)
-{
-    transfer->timeline = timeline;
-    for (uint32_t i = 0; i < TRANSFER_LANES; i++) {
-        GPUME_CHECK(gpume_slot_create(gpu, 0, 0, &transfer->lanes[i].slot));
-        GPUME_CHECK(gpume_buffer_create(
-            gpu, GPUME_BUFFER_STAGING, PIECE_BYTES, &transfer->lanes[i].staging));
-    }
-    return GPUME_OK;
-}
-
 /* Waits until the lane is free; what it was reading is then with the caller. */
-static int free_lane(struct transfer *transfer, uint32_t i)
+static int free_lane(struct gpu_compute *compute, uint32_t i)
 {
     uint64_t ignored[GPUME_ROW_COUNT] = {0};
-    if (!transfer->lanes[i].busy) {
+    if (!compute->lanes[i].busy) {
         return GPUME_OK;
     }
-    transfer->lanes[i].busy = false;
-    int status = gpume_slot_wait(&transfer->lanes[i].slot, transfer->timeline, ignored);
-    if (status == GPUME_OK && transfer->lanes[i].sink) {
-        memcpy(transfer->lanes[i].sink, transfer->lanes[i].staging.mapped,
-            (size_t)transfer->lanes[i].bytes);
+    compute->lanes[i].busy = false;
+    int status = gpume_slot_wait(&compute->lanes[i].slot, &compute->timeline, ignored);
+    if (status == GPUME_OK && compute->lanes[i].sink) {
+        memcpy(compute->lanes[i].sink, compute->lanes[i].staging.mapped,
+            (size_t)compute->lanes[i].bytes);
     }
     return status;
 }
 
-static int start_piece(struct transfer *transfer, uint32_t i, const struct gpume_view *from,
+static int start_piece(struct gpu_compute *compute, uint32_t i, const struct gpume_view *from,
     const struct gpume_view *to, void *sink)
 {
-    struct gpume_slot *slot = &transfer->lanes[i].slot;
+    struct gpume_slot *slot = &compute->lanes[i].slot;
     gpume_slot_begin(slot);
     gpume_barrier_all(slot);
     gpume_slot_copy_view(slot, from, to);
     if (sink) {
         gpume_barrier_copy_to_host(slot);
     }
-    int status = gpume_slot_submit(slot, transfer->timeline);
-    transfer->lanes[i].busy = status == GPUME_OK;
-    transfer->lanes[i].sink = sink;
-    transfer->lanes[i].bytes = from->bytes;
+    int status = gpume_slot_submit(slot, &compute->timeline);
+    compute->lanes[i].busy = status == GPUME_OK;
+    compute->lanes[i].sink = sink;
+    compute->lanes[i].bytes = from->bytes;
     return status;
 }
 
 /* The lanes in turn; one of data and sink is NULL. */
-static int move_bytes(struct transfer *transfer, const struct gpume_buffer *buffer, uint64_t offset,
-    const char *data, char *sink, uint64_t bytes)
+static int move_bytes(struct gpu_compute *compute, const struct gpume_buffer *buffer,
+    uint64_t offset, const char *data, char *sink, uint64_t bytes)
 {
     int status = GPUME_OK;
     uint32_t lane = 0;
     for (uint64_t done = 0; done < bytes && status == GPUME_OK; lane ^= 1) {
         uint64_t piece = gpume_min_u64(bytes - done, PIECE_BYTES);
         struct gpume_view part = {buffer->buffer, offset + done, piece};
-        struct gpume_view staging = {transfer->lanes[lane].staging.buffer, 0, piece};
-        status = free_lane(transfer, lane);
+        struct gpume_view staging = {compute->lanes[lane].staging.buffer, 0, piece};
+        status = free_lane(compute, lane);
         if (status == GPUME_OK && data) {
-            memcpy(transfer->lanes[lane].staging.mapped, data + done, (size_t)piece);
+            memcpy(compute->lanes[lane].staging.mapped, data + done, (size_t)piece);
         }
         if (status == GPUME_OK) {
-            status = start_piece(transfer, lane, data ? &staging : &part, data ? &part : &staging,
+            status = start_piece(compute, lane, data ? &staging : &part, data ? &part : &staging,
                 sink ? sink + done : NULL);
         }
         done += piece;
     }
     for (uint32_t i = 0; i < TRANSFER_LANES; i++, lane ^= 1) {
-        int freed = free_lane(transfer, lane);
+        int freed = free_lane(compute, lane);
         status = status == GPUME_OK ? freed : status;
     }
     return status;
 }
 
 /* Whole when they return. */
-static int transfer_write(struct transfer *transfer, const struct gpume_buffer *to, uint64_t offset,
-    const void *data, uint64_t bytes)
+static int write_array(void *state, void *memory, uint64_t offset, const void *data, uint64_t bytes)
 {
-    return move_bytes(transfer, to, offset, data, NULL, bytes);
+    return move_bytes(state, memory, offset, data, NULL, bytes);
 }
 
-static int transfer_read(struct transfer *transfer, const struct gpume_buffer *from,
-    uint64_t offset, void *data, uint64_t bytes)
+static int read_array(void *state, const void *memory, uint64_t offset, void *data, uint64_t bytes)
 {
-    return move_bytes(transfer, from, offset, NULL, data, bytes);
+    return move_bytes(state, memory, offset, NULL, data, bytes);
+}
+
+/* Makes a buffer hold at least `bytes`, the content undefined. */
+static int grow_buffer(struct gpu_compute *compute, VkDeviceSize bytes, struct gpume_buffer *buffer)
+{
+    if (buffer->bytes >= bytes) {
+        return GPUME_OK;
+    }
+    gpume_buffer_destroy(&compute->gpu, buffer);
+    return gpume_buffer_create(&compute->gpu, GPUME_BUFFER_DEVICE, bytes, buffer);
 }
 
 /* --- reductions: kernels are made when they are first needed */
 
-#define REDUCTION_KERNELS (2 * 9 + 5)
-
-struct reductions {
-    union {
-        struct {
-            struct gpume_kernel reduce[2][9]; /* sum or minimum; by bytes of an element, 8: pairs */
-            struct gpume_kernel histogram[5]; /* by bytes of an element */
-        };
-        struct gpume_kernel all[REDUCTION_KERNELS];
-    };
-    struct gpume_buffer partials, results;
-};
-
-#define QUAD_BYTES 16u /* kernels may read to the end of the last quad */
-
 _Static_assert(sizeof(struct gpume_array_push) == 9 * 4, "words without gaps, as GLSL lays them");
 
-static int prepare_kernel(struct gpume_gpu *gpu, const uint32_t *words, size_t bytes,
+static int prepare_reduction_kernel(struct gpume_gpu *gpu, const uint32_t *words, size_t bytes,
     uint32_t element_bytes, bool minimum, struct gpume_kernel *kernel)
 {
     if (kernel->pipeline) {
@@ -164,27 +166,22 @@ static int prepare_kernel(struct gpume_gpu *gpu, const uint32_t *words, size_t b
     return gpume_kernel_wait(gpu, kernel);
 }
 
-static int prepare_buffer(struct gpume_gpu *gpu, uint64_t bytes, struct gpume_buffer *buffer)
-{
-    return buffer->buffer ? GPUME_OK : gpume_buffer_create(gpu, GPUME_BUFFER_DEVICE, bytes, buffer);
-}
-
 /* Makes what the reduction needs, if it is not there. */
-static int reductions_prepare(
-    struct gpume_gpu *gpu, const struct gpume_reduction *what, struct reductions *kernels)
+static int prepare_reduction(struct gpu_compute *compute, const struct gpume_reduction *what)
 {
+    struct gpume_gpu *gpu = &compute->gpu;
     uint32_t bytes = gpume_element_bytes(what->element);
     bool minimum = what->kind == GPUME_REDUCE_MINIMUM;
-    GPUME_CHECK(prepare_buffer(gpu, GPUME_ARRAY_GROUPS * 8, &kernels->partials));
-    GPUME_CHECK(prepare_buffer(gpu, GPUME_HISTOGRAM_MAX * 8, &kernels->results));
+    GPUME_CHECK(grow_buffer(compute, GPUME_ARRAY_GROUPS * 8, &compute->partials));
+    GPUME_CHECK(grow_buffer(compute, GPUME_HISTOGRAM_MAX * 8, &compute->results));
     if (what->kind == GPUME_REDUCE_HISTOGRAM) {
-        return prepare_kernel(gpu, array_histogram, sizeof(array_histogram), bytes, false,
-            &kernels->histogram[bytes]);
+        return prepare_reduction_kernel(gpu, array_histogram, sizeof(array_histogram), bytes, false,
+            &compute->histogram[bytes]);
     }
-    GPUME_CHECK(prepare_kernel(
-        gpu, array_reduce, sizeof(array_reduce), bytes, minimum, &kernels->reduce[minimum][bytes]));
-    return prepare_kernel(
-        gpu, array_reduce, sizeof(array_reduce), 8, minimum, &kernels->reduce[minimum][8]);
+    GPUME_CHECK(prepare_reduction_kernel(
+        gpu, array_reduce, sizeof(array_reduce), bytes, minimum, &compute->reduce[minimum][bytes]));
+    return prepare_reduction_kernel(
+        gpu, array_reduce, sizeof(array_reduce), 8, minimum, &compute->reduce[minimum][8]);
 }
 
 static void set_address(GPUME_U32 words[2], VkDeviceAddress address)
@@ -209,33 +206,34 @@ static struct gpume_array_push push_for(const struct gpume_reduction *what, VkDe
     return push;
 }
 
-/* Of prepared kernels. Leaves one pair of words or the bins in kernels->results, not yet visible.
+/* Of prepared kernels. Leaves one pair of words or the bins in compute->results, not yet visible.
  * what->count > 0. */
-static void reductions_record(struct gpume_slot *slot, const struct gpume_reduction *what,
-    const struct reductions *kernels, VkDeviceAddress data)
+static void record_reduction(
+    struct gpu_compute *compute, const struct gpume_reduction *what, VkDeviceAddress data)
 {
+    struct gpume_slot *slot = &compute->slot;
     uint32_t bytes = gpume_element_bytes(what->element);
     struct gpume_array_push push = push_for(what, data);
     uint32_t groups =
         (uint32_t)gpume_min_u64(gpume_div_up(push.quads, GPUME_ARRAY_LOCAL), GPUME_ARRAY_GROUPS);
     if (what->kind == GPUME_REDUCE_HISTOGRAM) {
-        struct gpume_view bins = {kernels->results.buffer, 0, (VkDeviceSize)what->bin_count * 8};
+        struct gpume_view bins = {compute->results.buffer, 0, (VkDeviceSize)what->bin_count * 8};
         gpume_slot_clear(slot, &bins);
         gpume_barrier_clear_to_kernel(slot);
-        set_address(push.results, kernels->results.address);
-        gpume_slot_bind(slot, &kernels->histogram[bytes], NULL);
-        gpume_slot_dispatch(slot, &kernels->histogram[bytes], &push, groups,
+        set_address(push.results, compute->results.address);
+        gpume_slot_bind(slot, &compute->histogram[bytes], NULL);
+        gpume_slot_dispatch(slot, &compute->histogram[bytes], &push, groups,
             (uint32_t)gpume_div_up(what->bin_count, GPUME_ARRAY_BINS), 1);
         return;
     }
-    const struct gpume_kernel *of_kind = kernels->reduce[what->kind == GPUME_REDUCE_MINIMUM];
-    set_address(push.results, kernels->partials.address);
+    const struct gpume_kernel *of_kind = compute->reduce[what->kind == GPUME_REDUCE_MINIMUM];
+    set_address(push.results, compute->partials.address);
     gpume_slot_bind(slot, &of_kind[bytes], NULL);
     gpume_slot_dispatch(slot, &of_kind[bytes], &push, groups, 1, 1);
     gpume_barrier_kernel_to_kernel(slot);
     push.quads = groups;
-    set_address(push.data, kernels->partials.address);
-    set_address(push.results, kernels->results.address);
+    set_address(push.data, compute->partials.address);
+    set_address(push.results, compute->results.address);
     gpume_slot_bind(slot, &of_kind[8], NULL);
     gpume_slot_dispatch(slot, &of_kind[8], &push, 1, 1, 1);
 }
@@ -247,51 +245,29 @@ static void reductions_record(struct gpume_slot *slot, const struct gpume_reduct
  * more than itself.
  */
 
-#define SORT_CLASSES 32u /* by the bits of a length */
-
-struct segment_sort {
-    struct gpume_k_sort sort; /* made for the first sort */
-    struct gpume_buffer scratch, table;
-    struct gpume_sort_task task;
-    struct {
-        uint32_t first, count; /* of the table */
-        uint32_t longest;
-    } classes[SORT_CLASSES];
-};
-
 static uint32_t class_of(const struct gpume_segment *segment)
 {
     return gpume_bit_width(segment->count);
 }
 
-/* At least `bytes`, the content undefined. */
-static int grow(struct gpume_gpu *gpu, VkDeviceSize bytes, struct gpume_buffer *buffer)
-{
-    if (buffer->bytes >= bytes) {
-        return GPUME_OK;
-    }
-    gpume_buffer_destroy(gpu, buffer);
-    return gpume_buffer_create(gpu, GPUME_BUFFER_DEVICE, bytes, buffer);
-}
-
 /* Segments of two keys or more, by class, and where in the table each class lies. Returns their
  * number. */
-static uint32_t classify(
-    const struct gpume_sort_params *params, struct gpume_segment *table, struct segment_sort *sort)
+static uint32_t classify(struct gpu_compute *compute, const struct gpume_sort_params *params,
+    struct gpume_segment *table)
 {
     uint32_t at[SORT_CLASSES], end = 0;
     for (uint32_t i = 0; i < params->segment_count; i++) {
         const struct gpume_segment *segment = &params->segments[i];
         uint32_t class = class_of(segment);
-        sort->classes[class].count++;
-        if (segment->count > sort->classes[class].longest) {
-            sort->classes[class].longest = segment->count;
+        compute->classes[class].count++;
+        if (segment->count > compute->classes[class].longest) {
+            compute->classes[class].longest = segment->count;
         }
     }
-    sort->classes[0].count = sort->classes[1].count = 0;
+    compute->classes[0].count = compute->classes[1].count = 0;
     for (uint32_t class = 0; class < SORT_CLASSES; class ++) {
-        sort->classes[class].first = at[class] = end;
-        end += sort->classes[class].count;
+        compute->classes[class].first = at[class] = end;
+        end += compute->classes[class].count;
     }
     for (uint32_t i = 0; i < params->segment_count; i++) {
         if (params->segments[i].count > 1) {
@@ -301,49 +277,37 @@ static uint32_t classify(
     return end;
 }
 
-static int fill_table(struct gpume_gpu *gpu, struct transfer *transfer,
-    const struct gpume_sort_params *params, struct segment_sort *sort)
+static int fill_table(struct gpu_compute *compute, const struct gpume_sort_params *params)
 {
     int status = GPUME_OK;
     size_t bytes = (size_t)params->segment_count * sizeof(*params->segments);
     struct gpume_segment *table = malloc(bytes > 0 ? bytes : 1);
     if (!table) {
-        return gpume_log_nomem(gpu->log, "the table of segments");
+        return gpume_log_nomem(compute->gpu.log, "the table of segments");
     }
-    bytes = classify(params, table, sort) * sizeof(*table);
+    bytes = classify(compute, params, table) * sizeof(*table);
     if (bytes > 0) {
-        GPUME_TRY(grow(gpu, bytes, &sort->table));
-        GPUME_TRY(transfer_write(transfer, &sort->table, 0, table, bytes));
+        GPUME_TRY(grow_buffer(compute, bytes, &compute->table));
+        GPUME_TRY(write_array(compute, &compute->table, 0, table, bytes));
     }
 fail:
     free(table);
     return status;
 }
 
-static int prepare_kernels(
-    struct gpume_gpu *gpu, const struct gpume_cache *cache, struct gpume_k_sort *sort)
+/* Everything that may fail: kernels and their check, memory, the table. */
+static int prepare_sort(struct gpu_compute *compute, const struct gpume_sort_params *params,
+    const struct gpume_buffer *keys, const struct gpume_buffer *payload, uint64_t count)
 {
-    int status = GPUME_OK;
+    struct gpume_k_sort *sort = &compute->sort;
+    int status;
     if (!sort->gpu) {
-        GPUME_TRY(gpume_k_sort_create(gpu, NULL, NULL, sort));
+        GPUME_TRY(gpume_k_sort_create(&compute->gpu, NULL, NULL, sort));
         GPUME_TRY(gpume_k_sort_wait(sort));
-        GPUME_TRY(gpume_sort_check(sort, NULL, cache));
+        GPUME_TRY(gpume_sort_check(sort, NULL, &compute->cache));
     }
-    return GPUME_OK;
-fail:
-    gpume_k_sort_destroy(sort);
-    return status;
-}
-
-/* Everything that may fail: kernels and their check, memory, the table. key_bits: 1
- * to 32. The arrays hold `count` words and are not touched; payload may be NULL. */
-static int segment_sort_prepare(struct gpume_gpu *gpu, struct transfer *transfer,
-    const struct gpume_cache *cache, const struct gpume_sort_params *params,
-    const struct gpume_buffer *keys, const struct gpume_buffer *payload, uint64_t count,
-    struct segment_sort *sort)
-{
     VkDeviceSize scratch = 0;
-    sort->task = (struct gpume_sort_task){
+    compute->task = (struct gpume_sort_task){
         .keys = keys->address,
         .payload = payload ? payload->address : 0,
         .count = (uint32_t)count,
@@ -351,52 +315,40 @@ static int segment_sort_prepare(struct gpume_gpu *gpu, struct transfer *transfer
         .flip = gpume_sort_flip(params),
         .method = params->method,
     };
-    memset(sort->classes, 0, sizeof(sort->classes));
-    GPUME_CHECK(prepare_kernels(gpu, cache, &sort->sort));
+    memset(compute->classes, 0, sizeof(compute->classes));
     if (params->segments) {
-        GPUME_CHECK(fill_table(gpu, transfer, params, sort));
+        GPUME_CHECK(fill_table(compute, params));
     } else {
-        sort->classes[0].count = 1;
-        sort->classes[0].longest = (uint32_t)count;
+        compute->classes[0].count = 1;
+        compute->classes[0].longest = (uint32_t)count;
     }
     for (uint32_t class = 0; class < SORT_CLASSES; class ++) {
-        sort->task.longest = sort->classes[class].longest;
-        scratch = gpume_max_u64(scratch, gpume_k_sort_scratch(&sort->sort, &sort->task));
+        compute->task.longest = compute->classes[class].longest;
+        scratch = gpume_max_u64(scratch, gpume_k_sort_scratch(sort, &compute->task));
     }
-    GPUME_CHECK(grow(gpu, scratch, &sort->scratch));
-    sort->task.scratch = sort->scratch.address;
-    sort->task.table = params->segments ? sort->table.address : 0;
+    GPUME_CHECK(grow_buffer(compute, scratch, &compute->scratch));
+    compute->task.scratch = compute->scratch.address;
+    compute->task.table = params->segments ? compute->table.address : 0;
     return GPUME_OK;
+fail:
+    gpume_k_sort_destroy(sort);
+    return status;
 }
 
-/* What was prepared.
- * No barrier between classes: segments do not overlap, nor does what they take of scratch memory.
+/* No barrier between classes: segments do not overlap, nor does what they take of scratch memory.
  */
-static void segment_sort_record(const struct segment_sort *sort, const struct gpume_slot *slot)
+static void record_sort(const struct gpu_compute *compute)
 {
-    for (uint32_t class = 0; class < SORT_CLASSES && slot->status == GPUME_OK; class ++) {
-        struct gpume_sort_task task = sort->task;
-        task.segments = sort->classes[class].count;
-        task.longest = sort->classes[class].longest;
-        task.table += task.table ? sort->classes[class].first * sizeof(struct gpume_segment) : 0;
-        gpume_k_sort_record(&sort->sort, slot->commands, &task);
+    for (uint32_t class = 0; class < SORT_CLASSES && compute->slot.status == GPUME_OK; class ++) {
+        struct gpume_sort_task task = compute->task;
+        task.segments = compute->classes[class].count;
+        task.longest = compute->classes[class].longest;
+        task.table += task.table ? compute->classes[class].first * sizeof(struct gpume_segment) : 0;
+        gpume_k_sort_record(&compute->sort, compute->slot.commands, &task);
     }
 }
 
 /* --- the backend */
-
-#define QUAD_BYTES 16u /* kernels may read to the end of the last quad */
-
-struct gpu_compute {
-    struct gpume_gpu gpu;
-    struct gpume_cache cache;
-    char *cache_dir;
-    struct gpume_timeline timeline;
-    struct gpume_slot slot;
-    struct transfer transfer;
-    struct reductions kernels;
-    struct segment_sort sort;
-};
 
 static int close_gpu(void *state)
 {
@@ -404,17 +356,17 @@ static int close_gpu(void *state)
     struct gpume_gpu *gpu = &compute->gpu;
     if (gpu->device) {
         (void)gpume_device_cache_save(gpu, &compute->cache);
-        gpume_k_sort_destroy(&compute->sort.sort);
-        gpume_buffer_destroy(gpu, &compute->sort.scratch);
-        gpume_buffer_destroy(gpu, &compute->sort.table);
+        gpume_k_sort_destroy(&compute->sort);
+        gpume_buffer_destroy(gpu, &compute->scratch);
+        gpume_buffer_destroy(gpu, &compute->table);
         for (uint32_t i = 0; i < REDUCTION_KERNELS; i++) {
-            gpume_kernel_destroy(gpu, &compute->kernels.all[i]);
+            gpume_kernel_destroy(gpu, &compute->reductions[i]);
         }
-        gpume_buffer_destroy(gpu, &compute->kernels.partials);
-        gpume_buffer_destroy(gpu, &compute->kernels.results);
+        gpume_buffer_destroy(gpu, &compute->partials);
+        gpume_buffer_destroy(gpu, &compute->results);
         for (uint32_t i = 0; i < TRANSFER_LANES; i++) {
-            gpume_slot_destroy(&compute->transfer.lanes[i].slot);
-            gpume_buffer_destroy(gpu, &compute->transfer.lanes[i].staging);
+            gpume_slot_destroy(&compute->lanes[i].slot);
+            gpume_buffer_destroy(gpu, &compute->lanes[i].staging);
         }
         gpume_slot_destroy(&compute->slot);
         gpume_timeline_destroy(gpu, &compute->timeline);
@@ -424,26 +376,6 @@ static int close_gpu(void *state)
     free(compute->cache_dir);
     free(compute);
     return status;
-}
-
-static int require_addresses(const struct gpume_gpu *gpu)
-{
-    if (!gpu->addresses) {
-        return gpume_log_fail(gpu->log, GPUME_UNSUPPORTED,
-            "%s has no buffer device addresses; choose another device or the CPU",
-            gpu->properties.deviceName);
-    }
-    return GPUME_OK;
-}
-
-static int keep_folder(struct gpu_compute *compute, const char *folder)
-{
-    compute->cache.log = compute->gpu.log;
-    if (folder) {
-        compute->cache_dir = strdup(folder);
-        compute->cache.folder = compute->cache_dir;
-    }
-    return folder && !compute->cache_dir ? GPUME_NOMEM : GPUME_OK;
 }
 
 static int open_gpu(
@@ -457,12 +389,22 @@ static int open_gpu(
     int status;
     bool software = params->backend == GPUME_BACKEND_VULKAN;
     GPUME_TRY(gpume_gpu_open(gpu, log, params->device, software, params->validate));
-    GPUME_TRY(require_addresses(gpu));
-    GPUME_TRY(keep_folder(compute, params->cache_dir));
+    GPUME_TRY(gpu->addresses ? GPUME_OK
+                             : gpume_log_fail(log, GPUME_UNSUPPORTED,
+                                   "%s has no buffer device addresses; choose another device or "
+                                   "the CPU",
+                                   gpu->properties.deviceName));
+    compute->cache_dir = params->cache_dir ? strdup(params->cache_dir) : NULL;
+    GPUME_TRY(params->cache_dir && !compute->cache_dir ? GPUME_NOMEM : GPUME_OK);
+    compute->cache = (struct gpume_cache){compute->cache_dir, log};
     gpume_device_cache_open(gpu, &compute->cache);
     GPUME_TRY(gpume_timeline_create(gpu, &compute->timeline));
     GPUME_TRY(gpume_slot_create(gpu, 1, 0, &compute->slot));
-    GPUME_TRY(transfer_create(gpu, &compute->timeline, &compute->transfer));
+    for (uint32_t i = 0; i < TRANSFER_LANES; i++) {
+        GPUME_TRY(gpume_slot_create(gpu, 0, 0, &compute->lanes[i].slot));
+        GPUME_TRY(gpume_buffer_create(
+            gpu, GPUME_BUFFER_STAGING, PIECE_BYTES, &compute->lanes[i].staging));
+    }
     GPUME_TRY(gpume_gpu_verdict(gpu));
     *state = compute;
     return GPUME_OK;
@@ -530,18 +472,6 @@ static void destroy_array(void *state, void *memory)
     free(memory);
 }
 
-static int write_array(void *state, void *memory, uint64_t offset, const void *data, uint64_t bytes)
-{
-    struct gpu_compute *compute = state;
-    return transfer_write(&compute->transfer, memory, offset, data, bytes);
-}
-
-static int read_array(void *state, const void *memory, uint64_t offset, void *data, uint64_t bytes)
-{
-    struct gpu_compute *compute = state;
-    return transfer_read(&compute->transfer, memory, offset, data, bytes);
-}
-
 /* What is recorded between begin_work and end_work runs after everything before it, and is timed.
  */
 static void begin_work(struct gpu_compute *compute)
@@ -591,11 +521,11 @@ static int reduce_array(void *state, const struct gpume_reduction *what, const v
         }
         return GPUME_OK;
     }
-    GPUME_CHECK(reductions_prepare(&compute->gpu, what, &compute->kernels));
+    GPUME_CHECK(prepare_reduction(compute, what));
     begin_work(compute);
-    reductions_record(&compute->slot, what, &compute->kernels, data->address);
+    record_reduction(compute, what, data->address);
     GPUME_CHECK(end_work(compute, run_ns));
-    GPUME_CHECK(transfer_read(&compute->transfer, &compute->kernels.results, 0, results,
+    GPUME_CHECK(read_array(compute, &compute->results, 0, results,
         (histogram ? what->bin_count : 1) * sizeof(*results)));
     if (what->kind == GPUME_REDUCE_MINIMUM) {
         results[1] = results[0] >> 32; /* the high word is the index */
@@ -611,14 +541,14 @@ static int sort_on_host(struct gpu_compute *compute, const struct gpume_sort_par
     uint32_t *words = malloc(bytes), *others = payload ? malloc(bytes) : NULL;
     int status = words && (others || !payload) ? GPUME_OK : GPUME_NOMEM;
     GPUME_TRY(status);
-    GPUME_TRY(transfer_read(&compute->transfer, keys, 0, words, bytes));
+    GPUME_TRY(read_array(compute, keys, 0, words, bytes));
     if (payload) {
-        GPUME_TRY(transfer_read(&compute->transfer, payload, 0, others, bytes));
+        GPUME_TRY(read_array(compute, payload, 0, others, bytes));
     }
     GPUME_TRY(gpume_host_sort(params, words, others, count));
-    GPUME_TRY(transfer_write(&compute->transfer, keys, 0, words, bytes));
+    GPUME_TRY(write_array(compute, keys, 0, words, bytes));
     if (payload) {
-        GPUME_TRY(transfer_write(&compute->transfer, payload, 0, others, bytes));
+        GPUME_TRY(write_array(compute, payload, 0, others, bytes));
     }
 fail:
     free(others);
@@ -631,15 +561,14 @@ static int sort_arrays(void *state, const struct gpume_sort_params *params, void
 {
     struct gpu_compute *compute = state;
     uint64_t start = gpume_clock_ns();
-    GPUME_CHECK(segment_sort_prepare(&compute->gpu, &compute->transfer, &compute->cache, params,
-        keys, payload, count, &compute->sort));
+    GPUME_CHECK(prepare_sort(compute, params, keys, payload, count));
     if (compute->gpu.sorts_wrongly) {
         GPUME_CHECK(sort_on_host(compute, params, keys, payload, count));
         *run_ns = gpume_clock_ns() - start;
         return GPUME_OK;
     }
     begin_work(compute);
-    segment_sort_record(&compute->sort, &compute->slot);
+    record_sort(compute);
     return end_work(compute, run_ns);
 }
 

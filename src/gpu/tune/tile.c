@@ -36,7 +36,7 @@
 #define PASSES_FACTOR 1.15     /* measured where a window was loaded in parts along x */
 
 /* What limits and score of a shape depend on. */
-struct work {
+struct tile_work {
     uint32_t word_samples;
     double slots;               /* per pixel difference */
     uint64_t chunks, bands;     /* per block; loads along y */
@@ -62,13 +62,13 @@ static double difference_slots(const struct gpume_plan *plan, enum gpume_tile_wo
     return words == GPUME_TILE_HALF ? 1.0 + 0.5 / (double)(4u >> (plan->params.bits - 8)) : 2.0;
 }
 
-static struct work work_of(const struct gpume_plan *plan, const struct gpume_shape *layer,
+static struct tile_work work_of(const struct gpume_plan *plan, const struct gpume_shape *layer,
     enum gpume_tile_words words, const struct gpume_tile *t)
 {
     const struct gpume_params *p = &plan->params;
     uint32_t span_x = 2 * p->window_x + 1, span_y = 2 * p->window_y + 1;
     uint32_t unit = gpume_tile_unit(layer), blocks = t->tile_x * t->tile_y;
-    struct work w = {
+    struct tile_work w = {
         .word_samples = words == GPUME_TILE_HALF ? 2 : 1,
         .slots = difference_slots(plan, words),
         .chunks = gpume_div_up(span_y, t->chunk),
@@ -97,14 +97,14 @@ static uint32_t key_bits(const struct gpume_plan *plan, const struct gpume_shape
 }
 
 /* match_tiles.comp: four planes, target words, three words per block, two more. */
-static uint64_t shared_bytes(const struct work *w, const struct gpume_tile *t)
+static uint64_t shared_bytes(const struct tile_work *w, const struct gpume_tile *t)
 {
     uint64_t plane = (w->quads + 23) / 32 * 32 + 8;
     return 4 * 4 * plane + 16 * w->fours + 12ull * t->tile_x * t->tile_y + 8;
 }
 
 static uint64_t iterations(const struct gpume_plan *plan, const struct gpume_shape *layer,
-    const struct work *w, const struct gpume_tile *t)
+    const struct tile_work *w, const struct gpume_tile *t)
 {
     uint64_t blocks = (uint64_t)t->tile_x * t->tile_y;
     uint64_t inner = w->units_x == 1 ? 0 : w->rows * (1 + w->runs + w->units_x);
@@ -138,7 +138,7 @@ static double groups_of(const struct gpume_tile *t)
 }
 
 static double score(const struct gpume_plan *plan, const struct gpume_shape *layer,
-    const struct work *w, const struct gpume_tile *t)
+    const struct tile_work *w, const struct gpume_tile *t)
 {
     double words = (double)t->unit / w->word_samples, groups = groups_of(t);
     double warps = (double)t->local / WARP;
@@ -165,7 +165,7 @@ static double score(const struct gpume_plan *plan, const struct gpume_shape *lay
 
 /* What follows from a shape, except the score; false: it exceeds a limit. */
 static bool fits(const struct gpume_plan *plan, const struct gpume_shape *layer,
-    const struct work *w, const struct gpume_tile_limits *limits, struct gpume_tile *tile)
+    const struct tile_work *w, const struct gpume_tile_limits *limits, struct gpume_tile *tile)
 {
     tile->unit = gpume_tile_unit(layer);
     tile->key_bits = key_bits(plan, layer);
@@ -190,7 +190,7 @@ bool gpume_tile_complete(const struct gpume_plan *plan, const struct gpume_shape
         !tile->band || !tile->columns || !tile->local) {
         return false;
     }
-    struct work w = work_of(plan, layer, words, tile);
+    struct tile_work w = work_of(plan, layer, words, tile);
     if (!fits(plan, layer, &w, limits, tile)) {
         return false;
     }
@@ -219,7 +219,7 @@ static void try_locals(struct search *search, struct gpume_tile tile)
 {
     uint32_t most = gpume_min_u32(search->limits->invocations, LOCAL_MAX);
     uint32_t first = gpume_min_u32(most / WARP * WARP, LOCAL_MIN);
-    struct work w = work_of(search->plan, search->layer, search->words, &tile);
+    struct tile_work w = work_of(search->plan, search->layer, search->words, &tile);
     struct gpume_tile *best = &search->best[tile.chunk - 1][tile.tile_x * tile.tile_y - 1];
     for (tile.local = first; tile.local <= most; tile.local += WARP) {
         if (!fits(search->plan, search->layer, &w, search->limits, &tile)) {
