@@ -145,7 +145,7 @@ static void reduce_needs(const struct gpume_stage_setup *setup, struct gpume_mem
 }
 
 /* layer: that of the partial sums. */
-static void record_reduction(const struct gpume_work *work, const struct gpume_kernel *kernel,
+static void record_reduce(const struct gpume_work *work, const struct gpume_kernel *kernel,
     uint32_t layer, const struct gpume_reduce_push *push)
 {
     struct gpume_view views[] = {
@@ -164,7 +164,7 @@ static void reduce_record(const struct gpume_gpu_stage *stage, const struct gpum
         .layer = setup->layer,
         .layers = setup->plan->layer_count,
     };
-    record_reduction(work, &stage->kernels[0], setup->layer, &push);
+    record_reduce(work, &stage->kernels[0], setup->layer, &push);
 }
 
 const struct gpume_stage_ops gpume_stage_reduce = {
@@ -229,7 +229,7 @@ static void measure_record(const struct gpume_gpu_stage *stage, const struct gpu
     gpume_slot_bind(work->slot, &stage->kernels[MEASURE], NULL);
     gpume_slot_dispatch(work->slot, &stage->kernels[MEASURE], &push, groups, 1, work->task_count);
     gpume_barrier_kernel_to_kernel(work->slot);
-    record_reduction(work, &stage->kernels[REDUCE], 0,
+    record_reduce(work, &stage->kernels[REDUCE], 0,
         &(struct gpume_reduce_push){.partials = groups, .layers = 1});
 }
 

@@ -98,10 +98,20 @@ int gpume_match_variant_list(
 /* --- trials: how long variants take on this device. A small picture of noise, where nothing can be
  * skipped, is searched a few times by each in turn. The engine's thread, as it opens. */
 
+#define CONTENDERS_MAX 36u /* four variants of GPUME_VARIANT_TILES_MAX shapes */
+
 struct contender {
-    const struct gpume_match_variant *variant;
-    struct gpume_tile tile; /* completed for the plan */
-    uint64_t ns;            /* per field, in the best run; 0: not timed */
+    struct gpume_match_choice choice; /* its tile is completed for the plan */
+    struct gpume_gpu_stage match;     /* while it is tried */
+    uint64_t ns;                      /* per field, in the best run; 0: not timed */
+};
+
+struct contest {
+    struct gpume_gpu *gpu;
+    const struct gpume_plan *plan;
+    const struct gpume_shape *layer;
+    struct contender contenders[CONTENDERS_MAX];
+    uint32_t count;
 };
 
 #define TRIAL_RUNS 4u  /* of each contender; the best counts, since clocks rise meanwhile */
@@ -128,14 +138,15 @@ struct trial {
 
 /* The same search on a part of the picture, of at least BLOCKS_MIN blocks if the picture has them,
  * however long that takes. */
-static int plan_trial(const struct gpume_plan *whole, const struct gpume_shape *layer,
-    const struct gpume_log *log, struct gpume_plan *plan)
+static int plan_trial(const struct contest *contest, struct gpume_plan *plan)
 {
+    const struct gpume_shape *layer = contest->layer;
+    const struct gpume_log *log = contest->gpu->log;
     static const struct gpume_caps caps = {.window_bytes = UINT64_MAX,
         .align_bytes = 256,
         .batch_max = FIELDS,
         .batch_work = TRIAL_WORK};
-    struct gpume_params p = whole->params;
+    struct gpume_params p = contest->plan->params;
     p.width = gpume_min_u32(p.width, SIDE_MAX);
     p.height = gpume_min_u32(p.height, SIDE_MAX);
     p.shape_count = 1;
@@ -256,13 +267,12 @@ fail:
     return status;
 }
 
-static int time_contender(
-    struct trial *t, struct contender *contender, const struct gpume_gpu_stage *match)
+static int time_contender(struct trial *t, struct contender *contender)
 {
     uint64_t ns = 0;
     int status = GPUME_OK;
     for (uint32_t i = 0; i < TRIAL_RUNS && ns < LONG_RUN_NS; i++) {
-        GPUME_TRY(run_stage(t, match, &ns));
+        GPUME_TRY(run_stage(t, &contender->match, &ns));
         contender->ns = i == 0 ? ns : gpume_min_u64(contender->ns, ns);
         t->spent_ns += ns * t->planned.plan.batch;
     }
@@ -270,28 +280,20 @@ fail:
     return status;
 }
 
-/* A contender's match stage. */
-struct entry {
-    struct gpume_match_choice choice;
-    struct gpume_gpu_stage match;
-};
-
 /* All are compiled at a time, each in its own thread. */
-static int time_contenders(
-    struct trial *t, struct contender *contenders, struct entry *entries, uint32_t count)
+static int time_contenders(struct trial *t, struct contest *contest)
 {
+    struct contender *contenders = contest->contenders;
     int status = GPUME_OK;
-    for (uint32_t i = 0; i < count; i++) {
-        entries[i].choice = (struct gpume_match_choice){
-            .variant = contenders[i].variant, .tile = contenders[i].tile};
-        struct gpume_stage_setup setup = setup_of(t, &entries[i].choice);
-        GPUME_TRY(gpume_stage_create(&gpume_stage_match, &setup, &entries[i].match));
+    for (uint32_t i = 0; i < contest->count; i++) {
+        struct gpume_stage_setup setup = setup_of(t, &contenders[i].choice);
+        GPUME_TRY(gpume_stage_create(&gpume_stage_match, &setup, &contenders[i].match));
     }
-    for (uint32_t i = 0; i < count; i++) {
-        GPUME_TRY(gpume_stage_wait(&entries[i].match));
+    for (uint32_t i = 0; i < contest->count; i++) {
+        GPUME_TRY(gpume_stage_wait(&contenders[i].match));
     }
-    for (uint32_t i = count; i > 0 && t->spent_ns < TRIAL_NS; i--) {
-        GPUME_TRY(time_contender(t, &contenders[i - 1], &entries[i - 1].match));
+    for (uint32_t i = contest->count; i > 0 && t->spent_ns < TRIAL_NS; i--) {
+        GPUME_TRY(time_contender(t, &contenders[i - 1]));
     }
 fail:
     return status;
@@ -299,34 +301,29 @@ fail:
 
 /* Fills in the contenders' times, from the last to the first, as far as time allows and if the plan
  * is large enough to tell. A failure is logged. */
-static int run_trial(struct gpume_gpu *gpu, const struct gpume_plan *plan,
-    const struct gpume_shape *layer, struct contender *contenders, uint32_t count)
+static int run_trial(struct contest *contest)
 {
-    struct trial trial = {.gpu = gpu};
+    struct trial trial = {.gpu = contest->gpu};
     const struct gpume_plan *small = &trial.planned.plan;
-    int status = plan_trial(plan, layer, gpu->log, &trial.planned.plan);
+    int status = plan_trial(contest, &trial.planned.plan);
     if (status != GPUME_OK || (uint64_t)small->blocks * small->batch < BLOCKS_MIN / 2) {
         return status;
     }
-    struct entry *entries = calloc(count, sizeof(*entries));
-    status = entries ? trial_create(&trial) : gpume_log_nomem(gpu->log, "a trial of searches");
+    status = trial_create(&trial);
     if (status == GPUME_OK) {
-        status = time_contenders(&trial, contenders, entries, count);
+        status = time_contenders(&trial, contest);
     }
-    for (uint32_t i = 0; entries && i < count; i++) {
-        gpume_stage_destroy(&entries[i].match);
+    for (uint32_t i = 0; i < contest->count; i++) {
+        gpume_stage_destroy(&contest->contenders[i].match);
     }
     gpume_slot_destroy(&trial.slot);
-    gpume_timeline_destroy(gpu, &trial.timeline);
+    gpume_timeline_destroy(trial.gpu, &trial.timeline);
     gpume_stage_destroy(&trial.upload);
-    gpume_memory_destroy(gpu, &trial.planned.needs, &trial.memory);
-    free(entries);
+    gpume_memory_destroy(trial.gpu, &trial.planned.needs, &trial.memory);
     return status;
 }
 
 /* --- the choice */
-
-#define CONTENDERS_MAX 36u /* four variants of GPUME_VARIANT_TILES_MAX shapes */
 
 void gpume_choice_label(const struct gpume_match_variant *variant, const struct gpume_tile *t,
     char label[GPUME_CHOICE_LABEL_BYTES])
@@ -358,70 +355,64 @@ void gpume_choice_name(const struct gpume_gpu *gpu, const struct gpume_plan *pla
     gpume_device_cache_name(gpu, kind, name);
 }
 
-static int find_label(const struct contender *contenders, uint32_t count, const char *wanted)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        char label[GPUME_CHOICE_LABEL_BYTES];
-        gpume_choice_label(contenders[i].variant, &contenders[i].tile, label);
-        if (strcmp(label, wanted) == 0) {
-            return (int)i;
-        }
-    }
-    return -1;
-}
-
 /* Without measurement: the first shape of the last variant. */
-static uint32_t promising(const struct contender *contenders, uint32_t count)
+static uint32_t promising(const struct contest *contest)
 {
-    uint32_t first = count - 1;
-    while (first > 0 && contenders[first - 1].variant == contenders[count - 1].variant) {
+    const struct contender *last = &contest->contenders[contest->count - 1];
+    uint32_t first = contest->count - 1;
+    while (first > 0 && contest->contenders[first - 1].choice.variant == last->choice.variant) {
         first--;
     }
     return first;
 }
 
+static void label_contender(const struct contender *contender, char label[GPUME_CHOICE_LABEL_BYTES])
+{
+    gpume_choice_label(contender->choice.variant, &contender->choice.tile, label);
+}
+
 /* Times all contenders and takes the fastest. */
-static int try_contenders(struct gpume_gpu *gpu, const struct gpume_plan *plan,
-    const struct gpume_shape *layer, struct contender *contenders, uint32_t count, uint32_t *best)
+static int try_contenders(struct contest *contest, uint32_t *best)
 {
     uint64_t start = gpume_clock_ns();
     int status;
-    GPUME_TRY(run_trial(gpu, plan, layer, contenders, count));
-    *best = promising(contenders, count);
-    for (uint32_t i = 0; i < count; i++) {
+    GPUME_TRY(run_trial(contest));
+    *best = promising(contest);
+    for (uint32_t i = 0; i < contest->count; i++) {
+        const struct contender *contender = &contest->contenders[i];
         char label[GPUME_CHOICE_LABEL_BYTES];
-        gpume_choice_label(contenders[i].variant, &contenders[i].tile, label);
-        uint64_t least = contenders[*best].ns;
-        if (contenders[i].ns > 0 && (least == 0 || contenders[i].ns < least)) {
+        label_contender(contender, label);
+        uint64_t least = contest->contenders[*best].ns;
+        if (contender->ns > 0 && (least == 0 || contender->ns < least)) {
             *best = i;
         }
-        gpume_log_write(gpu->log, GPUME_LOG_DEBUG, "search %s: %.1f us per field in a trial", label,
-            (double)contenders[i].ns / 1e3);
+        gpume_log_write(contest->gpu->log, GPUME_LOG_DEBUG,
+            "search %s: %.1f us per field in a trial", label, (double)contender->ns / 1e3);
     }
-    gpume_log_write(gpu->log, GPUME_LOG_DEBUG, "searches tried in %.1f ms",
+    gpume_log_write(contest->gpu->log, GPUME_LOG_DEBUG, "searches tried in %.1f ms",
         (double)(gpume_clock_ns() - start) / 1e6);
 fail:
     return status;
 }
 
-static int choose_fastest(struct gpume_gpu *gpu, const struct gpume_plan *plan,
-    const struct gpume_shape *layer, const struct gpume_cache *cache, struct contender *contenders,
-    uint32_t count, uint32_t *best)
+/* The contender that was the fastest before, else that of a trial. */
+static int choose_fastest(struct contest *contest, const struct gpume_cache *cache, uint32_t *best)
 {
-    char name[GPUME_CACHE_NAME_BYTES];
-    int status;
-    gpume_choice_name(gpu, plan, layer, name);
-    char label[GPUME_CHOICE_LABEL_BYTES];
-    int before = gpume_known_find(cache, name, label) ? find_label(contenders, count, label) : -1;
-    if (before >= 0) {
-        *best = (uint32_t)before;
-        return GPUME_OK;
+    char name[GPUME_CACHE_NAME_BYTES], known[GPUME_CHOICE_LABEL_BYTES],
+        label[GPUME_CHOICE_LABEL_BYTES];
+    gpume_choice_name(contest->gpu, contest->plan, contest->layer, name);
+    bool is_known = gpume_known_find(cache, name, known);
+    for (uint32_t i = 0; is_known && i < contest->count; i++) {
+        label_contender(&contest->contenders[i], label);
+        if (strcmp(label, known) == 0) {
+            *best = i;
+            return GPUME_OK;
+        }
     }
-    GPUME_TRY(try_contenders(gpu, plan, layer, contenders, count, best));
-    gpume_choice_label(contenders[*best].variant, &contenders[*best].tile, label);
+    GPUME_CHECK(try_contenders(contest, best));
+    label_contender(&contest->contenders[*best], label);
     gpume_known_keep(cache, name, label);
-fail:
-    return status;
+    return GPUME_OK;
 }
 
 static int refuse_search(
@@ -436,22 +427,23 @@ static int refuse_search(
 }
 
 /* The variant with every shape that is worth a trial, or with the one that is wanted. */
-static uint32_t add_contenders(struct gpume_gpu *gpu, const struct gpume_plan *plan,
-    const struct gpume_shape *layer, const struct gpume_match_variant *variant,
-    const struct gpume_tile *wanted, struct contender *contenders)
+static void add_contenders(struct contest *contest, const struct gpume_match_variant *variant,
+    const struct gpume_tile *wanted)
 {
     struct gpume_tile tiles[GPUME_VARIANT_TILES_MAX] = {*wanted};
     uint32_t count;
     if (wanted->chunk && variant->tiled) {
-        struct gpume_tile_limits limits = limits_of(gpu, GPUME_TILE_BLOCKS_MAX);
-        count = gpume_tile_complete(plan, layer, variant->words, &limits, &tiles[0]);
+        struct gpume_tile_limits limits = limits_of(contest->gpu, GPUME_TILE_BLOCKS_MAX);
+        count =
+            gpume_tile_complete(contest->plan, contest->layer, variant->words, &limits, &tiles[0]);
     } else {
-        count = gpume_match_variant_tiles(variant, gpu, plan, layer, GPUME_TILE_BLOCKS_MAX, tiles);
+        count = gpume_match_variant_tiles(
+            variant, contest->gpu, contest->plan, contest->layer, GPUME_TILE_BLOCKS_MAX, tiles);
     }
     for (uint32_t i = 0; i < count; i++) {
-        contenders[i] = (struct contender){.variant = variant, .tile = tiles[i]};
+        contest->contenders[contest->count++] =
+            (struct contender){.choice = {.variant = variant, .tile = tiles[i]}};
     }
-    return count;
 }
 
 static void log_choice(const struct gpume_gpu *gpu, const struct gpume_match_choice *choice)
@@ -467,49 +459,37 @@ static void log_choice(const struct gpume_gpu *gpu, const struct gpume_match_cho
         (double)t->shared_bytes / 1024, t->score);
 }
 
-/* Blocks that fall back are few and far between: a tile each, if such tiles suit. */
-static struct gpume_tile fallback_tile(const struct gpume_gpu *gpu, const struct gpume_plan *plan,
-    const struct gpume_shape *layer, const struct contender *best)
-{
-    struct gpume_tile tiles[GPUME_VARIANT_TILES_MAX];
-    uint32_t count = gpume_match_variant_tiles(best->variant, gpu, plan, layer, 1, tiles);
-    return count > 0 ? tiles[0] : best->tile;
-}
-
 int gpume_choice_make(struct gpume_gpu *gpu, const struct gpume_plan *plan,
     const struct gpume_shape *layer, const struct gpume_cache *cache, const struct gpume_tile *tile,
     struct gpume_match_choice *choice)
 {
-    struct contender contenders[CONTENDERS_MAX];
-    uint32_t count = 0, best = 0;
+    struct contest contest = {.gpu = gpu, .plan = plan, .layer = layer};
+    uint32_t best;
     const char *only = plan->params.search;
     bool software = gpu->properties.deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
     if (!only && software) {
         only = gpume_match_variant_select(gpu, NULL)->name;
     }
     for (uint32_t i = 0; variants[i].name; i++) {
-        const struct gpume_match_variant *variant = &variants[i];
-        bool meant = !only || strcmp(only, variant->name) == 0;
-        if (meant && variant->available(gpu)) {
-            count += add_contenders(gpu, plan, layer, variant, tile, &contenders[count]);
+        bool meant = !only || strcmp(only, variants[i].name) == 0;
+        if (meant && variants[i].available(gpu)) {
+            add_contenders(&contest, &variants[i], tile);
         }
     }
-    if (count == 0) {
+    if (contest.count == 0) {
         return refuse_search(gpu, &plan->params, layer);
     }
-    int status = GPUME_OK;
-    if (count > 1 && !software && tile->chunk == 0) {
-        status = choose_fastest(gpu, plan, layer, cache, contenders, count, &best);
+    if (contest.count > 1 && !software && tile->chunk == 0) {
+        GPUME_CHECK(choose_fastest(&contest, cache, &best));
     } else {
-        best = promising(contenders, count);
+        best = promising(&contest);
     }
-    if (status == GPUME_OK) {
-        *choice = (struct gpume_match_choice){
-            .variant = contenders[best].variant,
-            .tile = contenders[best].tile,
-            .fallback_tile = fallback_tile(gpu, plan, layer, &contenders[best]),
-        };
-        log_choice(gpu, choice);
-    }
-    return status;
+    /* Blocks that fall back are few and far between: a tile each, if such tiles suit. */
+    struct gpume_match_choice chosen = contest.contenders[best].choice;
+    struct gpume_tile tiles[GPUME_VARIANT_TILES_MAX];
+    uint32_t count = gpume_match_variant_tiles(chosen.variant, gpu, plan, layer, 1, tiles);
+    chosen.fallback_tile = count > 0 ? tiles[0] : chosen.tile;
+    log_choice(gpu, &chosen);
+    *choice = chosen;
+    return GPUME_OK;
 }
