@@ -335,7 +335,7 @@ static void queue_task(struct cpu_engine *cpu, struct gpume_steps *steps,
     }
 }
 
-static int cpu_submit(void *engine, uint32_t slot, const struct gpume_batch *batch)
+static int cpu_submit(void *engine, uint32_t slot, const struct gpume_submission *batch)
 {
     struct cpu_engine *cpu = engine;
     struct gpume_steps *steps = &cpu->slots[slot];
@@ -445,7 +445,7 @@ static void wait_for(const struct cpu_engine *cpu, const struct gpume_steps *ste
     gpume_workers_wait(cpu->workers, &last->rank);
 }
 
-static int cpu_collect(void *engine, uint32_t slot, const struct gpume_batch *batch)
+static int cpu_collect(void *engine, uint32_t slot, const struct gpume_submission *batch)
 {
     struct cpu_engine *cpu = engine;
     struct gpume_steps *steps = &cpu->slots[slot];

@@ -16,7 +16,7 @@
  * with it or before and still have their places. Where work is divided among engines, an engine
  * gets only the frames that its tasks need, and the same one again if its place was taken. Either
  * table may be empty. */
-struct gpume_batch {
+struct gpume_submission {
     struct gpume_frame *frames[GPUME_BATCH_MAX];
     uint32_t frame_count;
     struct gpume_field_box *fields[GPUME_BATCH_MAX];
@@ -37,9 +37,9 @@ struct gpume_engine_ops {
      * there is none. With params.devices the engine gets frames of other engines' memory too. */
     void *(*frame_memory)(void *engine, uint32_t index);
     /* Starts the work. The frames' samples stay readable until the slot is collected. */
-    int (*submit)(void *engine, uint32_t slot, const struct gpume_batch *batch);
+    int (*submit)(void *engine, uint32_t slot, const struct gpume_submission *batch);
     /* Waits for the slot and fills vectors, costs, ranks, sums and predicted of every field box. */
-    int (*collect)(void *engine, uint32_t slot, const struct gpume_batch *batch);
+    int (*collect)(void *engine, uint32_t slot, const struct gpume_submission *batch);
     /* Makes a collect under way return GPUME_CANCELLED soon. From any thread. NULL: collecting
      * never takes long. */
     void (*cancel)(void *engine);

@@ -222,7 +222,7 @@ static void copy_rows(void *opaque, uint32_t begin, uint32_t end)
 
 /* Finds the upload buffers of the submission's frames. What lies in other engines' memory is copied
  * into this one's: frames of the plan have the same layout in every engine's memory. */
-static void find_uploads(struct engine *engine, uint32_t slot, const struct gpume_batch *batch,
+static void find_uploads(struct engine *engine, uint32_t slot, const struct gpume_submission *batch,
     uint32_t uploads[GPUME_BATCH_MAX])
 {
     const struct gpume_plan *plan = &engine->planned.plan;
@@ -239,7 +239,7 @@ static void find_uploads(struct engine *engine, uint32_t slot, const struct gpum
     }
 }
 
-static int engine_submit(void *opaque, uint32_t index, const struct gpume_batch *batch)
+static int engine_submit(void *opaque, uint32_t index, const struct gpume_submission *batch)
 {
     struct engine *engine = opaque;
     struct gpume_slot *slot = &engine->slots[index];
@@ -316,7 +316,7 @@ static void fill_field(
         gpume_plan_plane(plan, plan->params.want_predicted ? (void *)(uintptr_t)predicted : NULL);
 }
 
-static int engine_collect(void *opaque, uint32_t index, const struct gpume_batch *batch)
+static int engine_collect(void *opaque, uint32_t index, const struct gpume_submission *batch)
 {
     struct engine *engine = opaque;
     int status;

@@ -134,7 +134,7 @@ static void compare(struct gpume_checker *checker, struct gpume_field_box *box)
 /* --- searching again */
 
 /* A field goes into a box of its own, with the predictors of the field that is checked. */
-static int check_part(struct gpume_checker *checker, struct gpume_batch *part)
+static int check_part(struct gpume_checker *checker, struct gpume_submission *part)
 {
     struct gpume_field_box *box = part->field_count > 0 ? part->fields[0] : NULL;
     if (box) {
@@ -155,7 +155,7 @@ fail:
 /* A submission in parts of one frame or one task, since the reference takes no more at a time and
  * keeps few frames: each frame comes just before the first task that looks at it. */
 struct parts {
-    const struct gpume_batch *batch;
+    const struct gpume_submission *batch;
     uint32_t frame, field; /* the next ones */
 };
 
@@ -169,9 +169,9 @@ static uint64_t newest_of(const struct gpume_task *task)
 }
 
 /* False: there is no further part. */
-static bool next_part(struct parts *parts, struct gpume_batch *part)
+static bool next_part(struct parts *parts, struct gpume_submission *part)
 {
-    const struct gpume_batch *batch = parts->batch;
+    const struct gpume_submission *batch = parts->batch;
     while (parts->field < batch->field_count && batch->fields[parts->field]->hidden) {
         parts->field++;
     }
@@ -181,7 +181,7 @@ static bool next_part(struct parts *parts, struct gpume_batch *part)
         const uint64_t newest = newest_of(&batch->fields[parts->field]->task);
         frame_left = batch->frames[parts->frame]->sequence <= newest;
     }
-    *part = (struct gpume_batch){0};
+    *part = (struct gpume_submission){0};
     if (frame_left) {
         part->frames[part->frame_count++] = batch->frames[parts->frame++];
     } else if (field_left) {
@@ -190,10 +190,10 @@ static bool next_part(struct parts *parts, struct gpume_batch *part)
     return frame_left || field_left;
 }
 
-int gpume_checker_batch(struct gpume_checker *checker, const struct gpume_batch *batch)
+int gpume_checker_batch(struct gpume_checker *checker, const struct gpume_submission *batch)
 {
     struct parts parts = {.batch = batch};
-    struct gpume_batch part;
+    struct gpume_submission part;
     int status = GPUME_OK;
     while (status == GPUME_OK && next_part(&parts, &part)) {
         status = check_part(checker, &part);

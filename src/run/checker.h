@@ -15,7 +15,7 @@ int gpume_checker_open(
 
 /* Takes every submission in order, as the engine has completed it, and sets `checked` and `matched`
  * of its fields: a block matches if its vector and cost are those of the plain search. */
-int gpume_checker_batch(struct gpume_checker *checker, const struct gpume_batch *batch);
+int gpume_checker_batch(struct gpume_checker *checker, const struct gpume_submission *batch);
 
 /* Makes a check under way return GPUME_CANCELLED soon. From any thread. */
 void gpume_checker_cancel(struct gpume_checker *checker);

@@ -32,7 +32,7 @@ static int fill_predictors(const struct gpume_plan *plan, struct gpume_field_box
 
 /* Fills in what the fields' frames determine, before the engine does the rest. Predictors are asked
  * for in the order of the tasks, so nobody takes any meanwhile. Locked, but releases the mutex. */
-static int describe(struct gpume_lane *lane, const struct gpume_batch *batch)
+static int describe(struct gpume_lane *lane, const struct gpume_submission *batch)
 {
     const struct gpume_plan *plan = &lane->plan;
     int status = GPUME_OK;
@@ -100,7 +100,7 @@ static void complete_fields(struct gpume_lane *lane, struct gpume_lane_slot *slo
 /* Waits for a submission and adds what run/ makes of an engine's results. Unlocked. */
 static int collect(struct gpume_lane *lane, struct gpume_lane_slot *slot)
 {
-    struct gpume_batch *batch = &slot->batch;
+    struct gpume_submission *batch = &slot->batch;
     int status = lane->ops->collect(lane->engine, (uint32_t)(slot - lane->slots), batch);
     for (uint32_t i = 0; status == GPUME_OK && i < batch->field_count; i++) {
         gpume_field_box_complete(batch->fields[i], &lane->plan);
@@ -117,7 +117,7 @@ static int collect(struct gpume_lane *lane, struct gpume_lane_slot *slot)
     return status;
 }
 
-static void drop_frames(struct gpume_batch *batch)
+static void drop_frames(struct gpume_submission *batch)
 {
     for (uint32_t i = 0; i < batch->frame_count; i++) {
         gpume_frame_unref(&batch->frames[i]);

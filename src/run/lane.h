@@ -56,7 +56,7 @@ struct gpume_lane_client {
 };
 
 struct gpume_lane_slot {
-    struct gpume_batch batch;
+    struct gpume_submission batch;
     struct gpume_field_box *boxes; /* plan.batch of them */
     uint32_t lent;                 /* fields that have not been released */
     bool submitted;

@@ -9,7 +9,7 @@ static uint64_t *place_of(const struct gpume_lane *lane, uint64_t sequence)
 }
 
 /* Frames of a submission come by rising sequence number. */
-static void take_frame(struct gpume_lane *lane, struct gpume_batch *batch, uint64_t sequence)
+static void take_frame(struct gpume_lane *lane, struct gpume_submission *batch, uint64_t sequence)
 {
     struct gpume_frame *frame = gpume_history_take(&lane->queue->history, sequence);
     uint32_t at = batch->frame_count++;
@@ -23,7 +23,7 @@ static void take_frame(struct gpume_lane *lane, struct gpume_batch *batch, uint6
 
 /* Takes the task's frames that the engine does not have; false: there is no room for all. */
 static bool take_frames_of(
-    struct gpume_lane *lane, struct gpume_batch *batch, const struct gpume_task *task)
+    struct gpume_lane *lane, struct gpume_submission *batch, const struct gpume_task *task)
 {
     const uint32_t count = 2 + task->more_count;
     for (uint32_t i = 0; i < count; i++) {
@@ -62,12 +62,12 @@ void gpume_take_batch(struct gpume_lane *lane, struct gpume_lane_slot *slot)
 {
     struct gpume_queue *queue = lane->queue;
     struct gpume_history *history = &queue->history;
-    struct gpume_batch *batch = &slot->batch;
+    struct gpume_submission *batch = &slot->batch;
     const struct gpume_request *due = gpume_queue_due(queue);
     const uint32_t most = gpume_turns_share(lane->turns, lane->turn, queue->waiting);
     const uint64_t frames_end = (due ? due->frames - 1 : history->next) + most;
     uint64_t number = due ? due->number : UINT64_MAX;
-    *batch = (struct gpume_batch){0};
+    *batch = (struct gpume_submission){0};
     go_back(lane, due);
     while (batch->field_count < most) {
         due = gpume_queue_due(queue);

@@ -139,7 +139,8 @@ static uint64_t submit(
     struct bench *bench, uint64_t sequence, uint32_t count, bool checked, uint64_t *rank_ns)
 {
     static struct gpume_field_box boxes[GPUME_BATCH_MAX];
-    struct gpume_batch batch = {.frame_count = count, .field_count = sequence ? count : count - 1};
+    struct gpume_submission batch = {
+        .frame_count = count, .field_count = sequence ? count : count - 1};
     uint64_t first = sequence ? sequence : 1;
     struct gpume_stats before, after;
     for (uint32_t i = 0; i < count; i++) {

@@ -22,7 +22,7 @@ struct session {
     struct gpume_checker *checker;
     struct gpume_frame frames[FRAMES];
     struct gpume_field_box box;
-    struct gpume_batch batch; /* the task alone */
+    struct gpume_submission batch; /* the task alone */
 };
 
 static const struct gpume_log silent;
@@ -32,7 +32,7 @@ static void send_frame(struct session *session, uint32_t index)
 {
     const struct gpume_params *p = &session->plan.params;
     struct gpume_frame *frame = &session->frames[index];
-    const struct gpume_batch batch = {.frames = {frame}, .frame_count = 1};
+    const struct gpume_submission batch = {.frames = {frame}, .frame_count = 1};
     frame->sequence = index;
     frame->plane =
         (struct gpume_plane){.data = gpume_engine_cpu.frame_memory(session->engine, index),
@@ -69,7 +69,7 @@ static void open_session(struct session *session, const struct gpume_params *par
     for (uint32_t i = 0; box->predictors && i < 2 * session->plan.blocks; i++) {
         box->predictors[i] = (struct gpume_vector){(int16_t)(i % 7), (int16_t)(i % 5)};
     }
-    session->batch = (struct gpume_batch){.fields = {box}, .field_count = 1};
+    session->batch = (struct gpume_submission){.fields = {box}, .field_count = 1};
     REQUIRE_EQUAL(gpume_engine_cpu.submit(session->engine, 0, &session->batch), GPUME_OK);
     REQUIRE_EQUAL(gpume_engine_cpu.collect(session->engine, 0, &session->batch), GPUME_OK);
 }

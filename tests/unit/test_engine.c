@@ -204,7 +204,7 @@ struct session {
     struct gpume_plan plan;
     struct gpume_frame frames[TASKS];
     uint32_t frame_count;
-    struct gpume_batch batches[GPUME_SLOTS_MAX];
+    struct gpume_submission batches[GPUME_SLOTS_MAX];
     struct gpume_field_box boxes[GPUME_SLOTS_MAX];
 };
 
@@ -244,7 +244,7 @@ static void check_field(const struct session *session, const struct gpume_field_
 
 static void collect(struct session *session, uint32_t slot)
 {
-    struct gpume_batch *batch = &session->batches[slot];
+    struct gpume_submission *batch = &session->batches[slot];
     REQUIRE_EQUAL(gpume_engine_cpu.collect(session->engine, slot, batch), GPUME_OK);
     if (batch->field_count > 0) {
         check_field(session, batch->fields[0]);
@@ -254,10 +254,10 @@ static void collect(struct session *session, uint32_t slot)
 /* Often adds a frame, mostly a task: past, future and equal frames, at all distances. */
 static void submit(struct session *session, uint32_t slot, uint64_t *random)
 {
-    struct gpume_batch *batch = &session->batches[slot];
+    struct gpume_submission *batch = &session->batches[slot];
     struct gpume_field_box *box = &session->boxes[slot];
     const struct gpume_plan *plan = &session->plan;
-    *batch = (struct gpume_batch){0};
+    *batch = (struct gpume_submission){0};
     if (session->frame_count < 2 || harness_random(random) % 3 == 0) {
         struct gpume_frame *frame = &session->frames[session->frame_count];
         frame->plane = synth_plane(plan->params.width, plan->params.height, plan->params.bits);

@@ -26,7 +26,7 @@ struct engine {
     struct gpume_plan plan;
     struct gpume_frame frames[FRAMES];
     struct gpume_field_box boxes[TASKS];
-    struct gpume_batch batch;
+    struct gpume_submission batch;
 };
 
 static uint32_t number; /* of the case that is made or runs */
@@ -178,7 +178,7 @@ static void send_frames(struct engine *engine, const struct gpume_plane *planes)
                 (const char *)planes[i].data + (ptrdiff_t)y * planes[i].stride,
                 (size_t)planes[i].width * plan->sample_bytes);
         }
-        engine->batch = (struct gpume_batch){.frames = {frame}, .frame_count = 1};
+        engine->batch = (struct gpume_submission){.frames = {frame}, .frame_count = 1};
         REQUIRE_EQUAL(engine->ops->submit(engine->opaque, 0, &engine->batch), GPUME_OK);
         REQUIRE_EQUAL(engine->ops->collect(engine->opaque, 0, &engine->batch), GPUME_OK);
     }
@@ -216,7 +216,7 @@ static uint32_t run_tasks(
     struct engine *engine, uint32_t first, const struct gpume_task *tasks, uint64_t seed)
 {
     const struct gpume_plan *plan = &engine->plan;
-    engine->batch = (struct gpume_batch){0};
+    engine->batch = (struct gpume_submission){0};
     for (uint32_t i = first; i < TASKS && engine->batch.field_count < plan->batch; i++) {
         struct gpume_field_box *box = &engine->boxes[i];
         uint64_t random = seed + i;

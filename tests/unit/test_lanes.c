@@ -65,7 +65,7 @@ static void on_log(void *opaque, enum gpume_log_level level, const char *line)
     atomic_fetch_add_explicit(&warnings, level == GPUME_LOG_WARNING, memory_order_relaxed);
 }
 
-static int submit(void *engine, uint32_t slot, const struct gpume_batch *batch)
+static int submit(void *engine, uint32_t slot, const struct gpume_submission *batch)
 {
     struct fake *fake = engine;
     (void)slot;
@@ -73,7 +73,7 @@ static int submit(void *engine, uint32_t slot, const struct gpume_batch *batch)
     return GPUME_OK;
 }
 
-static int collect(void *engine, uint32_t slot, const struct gpume_batch *batch)
+static int collect(void *engine, uint32_t slot, const struct gpume_submission *batch)
 {
     static const struct gpume_vector vectors[BLOCKS];
     struct fake *fake = engine;

@@ -94,7 +94,7 @@ static uint64_t *place_of(struct fake *fake, uint64_t sequence)
     return &fake->held[sequence % fake->plan.ring];
 }
 
-static void take_frames(struct fake *fake, const struct gpume_batch *batch)
+static void take_frames(struct fake *fake, const struct gpume_submission *batch)
 {
     for (uint32_t i = 0; i < batch->frame_count; i++) {
         const uint64_t sequence = batch->frames[i]->sequence;
@@ -105,7 +105,7 @@ static void take_frames(struct fake *fake, const struct gpume_batch *batch)
     }
 }
 
-static int submit(void *engine, uint32_t slot, const struct gpume_batch *batch)
+static int submit(void *engine, uint32_t slot, const struct gpume_submission *batch)
 {
     struct fake *fake = engine;
     (void)slot;
@@ -134,7 +134,7 @@ static bool is_frame(const struct gpume_plane *plane, uint64_t index)
     return *(const uint8_t *)plane->data == index;
 }
 
-static int collect(void *engine, uint32_t slot, const struct gpume_batch *batch)
+static int collect(void *engine, uint32_t slot, const struct gpume_submission *batch)
 {
     struct fake *fake = engine;
     if (fails(fake)) {

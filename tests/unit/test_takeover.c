@@ -34,12 +34,12 @@ static bool fails(const void *opaque)
     return engines[i].calls_left != NEVER && engines[i].calls_left-- == 0;
 }
 
-static int submit(void *engine, uint32_t slot, const struct gpume_batch *batch)
+static int submit(void *engine, uint32_t slot, const struct gpume_submission *batch)
 {
     return fails(engine) ? GPUME_DEVICE_LOST : gpume_engine_cpu.submit(engine, slot, batch);
 }
 
-static int collect(void *engine, uint32_t slot, const struct gpume_batch *batch)
+static int collect(void *engine, uint32_t slot, const struct gpume_submission *batch)
 {
     return fails(engine) ? GPUME_DEVICE_LOST : gpume_engine_cpu.collect(engine, slot, batch);
 }

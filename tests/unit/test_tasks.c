@@ -68,7 +68,7 @@ static void submit(struct run *run, uint32_t first, uint32_t count, const struct
     uint32_t task_count)
 {
     static struct gpume_field_box boxes[GPUME_BATCH_MAX];
-    struct gpume_batch batch = {.frame_count = count, .field_count = task_count};
+    struct gpume_submission batch = {.frame_count = count, .field_count = task_count};
     for (uint32_t i = 0; i < count; i++) {
         batch.frames[i] = &run->frames[first + i];
     }
