@@ -406,10 +406,8 @@ static int open_on_device(
 static int lavf_open(
     void *state, const struct gpume_decode_options *options, struct gpume_source_info *info)
 {
-    int status = GPUME_OK;
     struct decode *decode = state;
     const struct gpume_source_options *source = options->source;
-    const AVCodec *device = NULL;
     struct gpume_hwaccel *hwaccel = options->hwaccel;
     decode->options = *options;
     decode->decoding = (struct gpume_decoding){
@@ -418,17 +416,17 @@ static int lavf_open(
         .fetch = hwaccel ? take_from_device : NULL,
         .opaque = decode,
     };
-    GPUME_TRY(gpume_packets_open(&decode->packets, source, options->input, options->cancel));
+    GPUME_CHECK(gpume_packets_open(&decode->packets, source, options->input, options->cancel));
     *info = decode->packets.info;
     const char *label = decode->packets.label;
     const AVCodecParameters *codec = decode->packets.stream->codecpar;
-    GPUME_TRY(gpume_limits_check_size(
+    GPUME_CHECK(gpume_limits_check_size(
         &source->trust, label, NULL, codec->width, codec->height, &source->log));
-    GPUME_TRY(options->divisible ? gpume_scan_open(&decode->scan, codec) : GPUME_OK);
-    GPUME_TRY(decode->scan ? gpume_buffers_open(&decode->decoding.buffers) : GPUME_OK);
+    GPUME_CHECK(options->divisible ? gpume_scan_open(&decode->scan, codec) : GPUME_OK);
+    GPUME_CHECK(decode->scan ? gpume_buffers_open(&decode->decoding.buffers) : GPUME_OK);
     decode->packet = av_packet_alloc();
-    GPUME_TRY(decode->packet ? GPUME_OK : GPUME_NOMEM);
-    device = hwaccel ? gpume_hwaccel_choose(hwaccel, codec->codec_id, label) : NULL;
+    GPUME_CHECK(decode->packet ? GPUME_OK : GPUME_NOMEM);
+    const AVCodec *device = hwaccel ? gpume_hwaccel_choose(hwaccel, codec->codec_id, label) : NULL;
     if (device) {
         const int error = open_on_device(decode, &decode->decoding, device, false);
         decode->accelerated = decode->on_trial = error >= 0;
@@ -437,10 +435,7 @@ static int lavf_open(
             gpume_decoding_close(&decode->decoding);
         }
     }
-    GPUME_TRY(
-        decode->accelerated ? GPUME_OK : gpume_decoding_open(&decode->decoding, source->threads));
-fail:
-    return status;
+    return decode->accelerated ? GPUME_OK : gpume_decoding_open(&decode->decoding, source->threads);
 }
 
 /* Another decoder like the first. */

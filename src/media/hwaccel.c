@@ -325,10 +325,14 @@ void gpume_hwaccel_close(struct gpume_hwaccel **pointer)
 
 #define MODEL_STRIDE 4096 /* aligned at least as well as the strides of any decoder */
 
-/* How many columns a software decoder crops at the left: only as many as keep the planes aligned,
- * which depends on their layout. A dummy picture makes libavutil compute it. */
-static int software_left(const AVFrame *frame, enum AVPixelFormat software, size_t *left)
+/* Crops the left and upper margin as a software decoder does: at the left only as many columns as
+ * keep the planes aligned, which depends on their layout. A dummy picture makes libavutil count
+ * them. */
+static int crop_margins(AVFrame *frame, enum AVPixelFormat software)
 {
+    if (frame->crop_left == 0 && frame->crop_top == 0) {
+        return GPUME_OK;
+    }
     AVFrame *model = av_frame_alloc();
     if (!model) {
         return GPUME_NOMEM;
@@ -343,23 +347,10 @@ static int software_left(const AVFrame *frame, enum AVPixelFormat software, size
         model->linesize[i] = MODEL_STRIDE;
     }
     int error = av_frame_apply_cropping(model, 0);
-    *left = (size_t)(frame->width - model->width);
+    frame->crop_left = error < 0 ? frame->crop_left : (size_t)(frame->width - model->width);
     av_frame_free(&model);
+    error = error < 0 ? error : av_frame_apply_cropping(frame, AV_FRAME_CROP_UNALIGNED);
     return error < 0 ? GPUME_UNSUPPORTED : GPUME_OK;
-}
-
-static int crop_margins(AVFrame *frame, enum AVPixelFormat software)
-{
-    int status = GPUME_OK;
-    if (frame->crop_left > 0 || frame->crop_top > 0) {
-        size_t left = 0;
-        GPUME_TRY(software_left(frame, software, &left));
-        frame->crop_left = left;
-        GPUME_TRY(av_frame_apply_cropping(frame, AV_FRAME_CROP_UNALIGNED) < 0 ? GPUME_UNSUPPORTED
-                                                                              : GPUME_OK);
-    }
-fail:
-    return status;
 }
 
 /* Whether samples can be moved from one to the other, component by component, without computing
@@ -434,19 +425,17 @@ fail:
 
 int gpume_hwframe_settle(AVFrame *frame, enum AVPixelFormat software, bool whole)
 {
-    int status = GPUME_OK;
     const AVPixFmtDescriptor *is = av_pix_fmt_desc_get(frame->format);
     const AVPixFmtDescriptor *wanted = av_pix_fmt_desc_get(software);
-    GPUME_TRY(is && wanted ? GPUME_OK : GPUME_UNSUPPORTED);
-    GPUME_TRY(crop_margins(frame, software));
+    GPUME_CHECK(is && wanted ? GPUME_OK : GPUME_UNSUPPORTED);
+    GPUME_CHECK(crop_margins(frame, software));
     if (strncmp(wanted->name, "yuvj", 4) == 0) {
         frame->color_range = AVCOL_RANGE_JPEG; /* the device's format does not imply it */
     }
     if (is != wanted && (whole || is->comp[0].depth != wanted->comp[0].depth)) {
-        GPUME_TRY(gpume_hwframe_move(frame, software));
+        GPUME_CHECK(gpume_hwframe_move(frame, software));
     }
-fail:
-    return status;
+    return GPUME_OK;
 }
 
 static int transfer(

@@ -69,11 +69,6 @@ enum AVPixelFormat gpume_luma_gray_format(int bits)
                         : AV_PIX_FMT_GRAY16;
 }
 
-static int depth_of(enum AVPixelFormat format)
-{
-    return av_pix_fmt_desc_get(format)->comp[0].depth;
-}
-
 static int deepest(const AVPixFmtDescriptor *descriptor)
 {
     if (descriptor->flags & AV_PIX_FMT_FLAG_BAYER) {
@@ -99,7 +94,8 @@ uint32_t gpume_luma_bits(const AVFrame *frame)
     if ((descriptor->flags & AV_PIX_FMT_FLAG_HWACCEL) || !sws_isSupportedInput(frame->format)) {
         return 0;
     }
-    return (uint32_t)depth_of(gpume_luma_gray_format(deepest(descriptor)));
+    const enum AVPixelFormat gray = gpume_luma_gray_format(deepest(descriptor));
+    return (uint32_t)av_pix_fmt_desc_get(gray)->comp[0].depth;
 }
 
 bool gpume_luma_is_interlaced(const AVFrame *frame)

@@ -142,12 +142,11 @@ int gpume_cut_refuse(const struct gpume_cut *cut, const char *label, const char 
  * headers, indexes and trailers promise is compared with what was read.
  */
 
+/* What is checked, with the size of the input in bytes. */
 struct end {
-    AVFormatContext *format;
+    const struct gpume_packets *packets;
     AVIOContext *io;
-    AVStream *stream;
-    int64_t size;   /* of the input in bytes */
-    uint64_t taken; /* packets of the stream */
+    int64_t size;
 };
 
 static const char cut_input[] = "the input is cut";
@@ -251,9 +250,9 @@ static const char *check_flv(const struct end *end)
 
 static bool is_index_past_end(const struct end *end)
 {
-    const int count = avformat_index_get_entries_count(end->stream);
+    const int count = avformat_index_get_entries_count(end->packets->stream);
     for (int i = 0; i < count; i++) {
-        const AVIndexEntry *entry = avformat_index_get_entry(end->stream, i);
+        const AVIndexEntry *entry = avformat_index_get_entry(end->packets->stream, i);
         if (entry->pos > end->size - entry->size) {
             return true;
         }
@@ -270,12 +269,12 @@ static int count_unedited(const struct end *end)
     if (again && av_dict_set(&options, "advanced_editlist", "0", 0) >= 0 &&
         avio_seek(end->io, 0, SEEK_SET) == 0) {
         again->pb = end->io;
-        again->opaque = end->format->opaque;
-        again->io_open = end->format->io_open;
-        again->interrupt_callback = end->format->interrupt_callback;
-        if (avformat_open_input(&again, NULL, end->format->iformat, &options) == 0 &&
-            end->stream->index < (int)again->nb_streams) {
-            count = avformat_index_get_entries_count(again->streams[end->stream->index]);
+        again->opaque = end->packets->input.format->opaque;
+        again->io_open = end->packets->input.format->io_open;
+        again->interrupt_callback = end->packets->input.format->interrupt_callback;
+        if (avformat_open_input(&again, NULL, end->packets->input.format->iformat, &options) == 0 &&
+            end->packets->stream->index < (int)again->nb_streams) {
+            count = avformat_index_get_entries_count(again->streams[end->packets->stream->index]);
         }
     }
     av_dict_free(&options);
@@ -288,14 +287,16 @@ static int count_unedited(const struct end *end)
  */
 static const char *check_mp4(const struct end *end)
 {
-    const int count = avformat_index_get_entries_count(end->stream);
-    if (end->taken < (uint64_t)count && is_index_past_end(end)) {
+    const int count = avformat_index_get_entries_count(end->packets->stream);
+    if (end->packets->taken < (uint64_t)count && is_index_past_end(end)) {
         return cut_input;
     }
-    if (end->stream->nb_frames > count && (uint64_t)end->stream->nb_frames > end->taken) {
+    if (end->packets->stream->nb_frames > count &&
+        (uint64_t)end->packets->stream->nb_frames > end->packets->taken) {
         const int unedited = count_unedited(end);
-        return unedited >= 0 && unedited < end->stream->nb_frames ? "its sample table is damaged"
-                                                                  : NULL;
+        return unedited >= 0 && unedited < end->packets->stream->nb_frames
+                   ? "its sample table is damaged"
+                   : NULL;
     }
     return NULL;
 }
@@ -333,7 +334,7 @@ static const char *ending_flaw(const struct gpume_packets *packets)
     if (!check || !format->pb) {
         return NULL;
     }
-    struct end end = {format, format->pb, packets->stream, avio_size(format->pb), packets->taken};
+    struct end end = {packets, format->pb, avio_size(format->pb)};
     end.size = end.size > 0 ? end.size : avio_tell(end.io); /* a pipe is at its end */
     return check->flaw(&end);
 }
@@ -453,16 +454,14 @@ static void learn_facts(struct gpume_packets *packets)
 int gpume_packets_open(struct gpume_packets *packets, const struct gpume_source_options *options,
     uint32_t input, atomic_bool *cancel)
 {
-    int status = GPUME_OK;
     packets->options = options;
     packets->label = gpume_input_label(options->paths[input]);
     packets->next = av_packet_alloc();
-    GPUME_TRY(packets->next ? GPUME_OK : GPUME_NOMEM);
-    GPUME_TRY(gpume_input_open(&packets->input, options, input, cancel));
-    GPUME_TRY(choose_stream(packets));
+    GPUME_CHECK(packets->next ? GPUME_OK : GPUME_NOMEM);
+    GPUME_CHECK(gpume_input_open(&packets->input, options, input, cancel));
+    GPUME_CHECK(choose_stream(packets));
     learn_facts(packets);
-fail:
-    return status;
+    return GPUME_OK;
 }
 
 /* --- reading */
@@ -577,23 +576,18 @@ static int read_packet(struct gpume_packets *packets, AVPacket *packet)
     return GPUME_OK;
 }
 
-static int repeat_packet(struct gpume_packets *packets, AVPacket *packet)
-{
-    struct gpume_backlog *again = &packets->again;
-    const int status = gpume_backlog_get(again, again->first, packet);
-    gpume_backlog_drop(again, again->first + 1);
-    if (again->first == again->end) {
-        gpume_backlog_finish(again);
-    }
-    return status;
-}
-
 int gpume_packets_next(struct gpume_packets *packets, AVPacket *packet)
 {
     int status = GPUME_OK;
     av_packet_unref(packet);
-    if (packets->again.first < packets->again.end) {
-        return repeat_packet(packets, packet);
+    struct gpume_backlog *again = &packets->again;
+    if (again->first < again->end) {
+        status = gpume_backlog_get(again, again->first, packet);
+        gpume_backlog_drop(again, again->first + 1);
+        if (again->first == again->end) {
+            gpume_backlog_finish(again);
+        }
+        return status;
     }
     if (packets->has_next) {
         av_packet_move_ref(packet, packets->next);

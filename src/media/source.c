@@ -166,20 +166,19 @@ static int keep_still(struct gpume_source *source, const struct gpume_source_inf
 /* Both inputs are opened before any work, so that a wrong second one is reported at once. */
 static int open_paths(struct gpume_source *source)
 {
-    int status = GPUME_OK;
     uint64_t bytes = 0;
     const uint32_t count = source->options.path_count;
     struct gpume_source_info second, *const infos[2] = {&source->info, &second};
     for (uint32_t i = 0; i < count; i++) {
         source->path_index = i;
-        GPUME_TRY(open_path(source, infos[i]));
+        GPUME_CHECK(open_path(source, infos[i]));
         bytes += infos[i]->frame_bytes;
-        GPUME_TRY(gpume_limits_check_bytes(
+        GPUME_CHECK(gpume_limits_check_bytes(
             &source->options.trust, label_of(source), bytes, i + 1, &source->options.log));
     }
     for (uint32_t i = 0; i < count && count > 1; i++) {
         source->path_index = i;
-        GPUME_TRY(keep_still(source, infos[i]));
+        GPUME_CHECK(keep_still(source, infos[i]));
     }
     source->path_index = 0;
     if (count > 1) {
@@ -191,8 +190,7 @@ static int open_paths(struct gpume_source *source)
         source->info.start_us = 0;
         source->info.late = false;
     }
-fail:
-    return status;
+    return GPUME_OK;
 }
 
 /* The next frame of the video, or the next of two stills, with the time of its index. */

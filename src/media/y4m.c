@@ -267,7 +267,7 @@ static int open_y4m(struct y4m *y4m, const char *path)
     return GPUME_OK;
 }
 
-/* Checks that the format is supported and the same as the first input's. */
+/* Checks that the format and the options are supported, and the format that of the first input. */
 static int check_y4m_header(const struct y4m *y4m, const struct gpume_decode_options *options)
 {
     const struct gpume_y4m_header *header = &y4m->header;
@@ -291,17 +291,13 @@ static int check_y4m_header(const struct y4m *y4m, const struct gpume_decode_opt
             y4m->label, header->width, header->height, (unsigned)header->bits, first->width,
             first->height, (unsigned)first->bits);
     }
-    return gpume_limits_check_size(&options->source->trust, y4m->label, NULL, (int)header->width,
-        (int)header->height, &y4m->log);
-}
-
-static int check_y4m_options(const struct y4m *y4m, const struct gpume_decode_options *options)
-{
+    GPUME_CHECK(gpume_limits_check_size(&options->source->trust, y4m->label, NULL,
+        (int)header->width, (int)header->height, &y4m->log));
     if (options->source->filter) {
         return gpume_log_fail(&y4m->log, GPUME_UNSUPPORTED,
             "%s: pictures of %" PRIu64 "x%" PRIu64
             " are too large for FFmpeg's filters, whose limit is 16255x16255; leave --vf out",
-            y4m->label, y4m->header.width, y4m->header.height);
+            y4m->label, header->width, header->height);
     }
     if (options->source->stream > 0) {
         return gpume_log_fail(&y4m->log, GPUME_INVALID,
@@ -351,15 +347,13 @@ static void y4m_close(void *state)
 static int y4m_open(
     void *state, const struct gpume_decode_options *options, struct gpume_source_info *info)
 {
-    int status = GPUME_OK;
     struct y4m *y4m = state;
     y4m->cancel = options->cancel;
     y4m->log = options->source->log;
     y4m->bands.threads = options->copy_threads;
-    GPUME_TRY(open_y4m(y4m, options->source->paths[options->input]));
-    GPUME_TRY(check_y4m_header(y4m, options));
-    GPUME_TRY(check_y4m_options(y4m, options));
-    GPUME_TRY(plan_y4m_frame(y4m, options->whole));
+    GPUME_CHECK(open_y4m(y4m, options->source->paths[options->input]));
+    GPUME_CHECK(check_y4m_header(y4m, options));
+    GPUME_CHECK(plan_y4m_frame(y4m, options->whole));
     const struct gpume_y4m_header *header = &y4m->header;
     *info = (struct gpume_source_info){
         .codec = "rawvideo",
@@ -374,8 +368,7 @@ static int y4m_open(
         .progressive = header->progressive,
         .streams = 1,
     };
-fail:
-    return status;
+    return GPUME_OK;
 }
 
 /* --- frames */
