@@ -98,22 +98,22 @@ static void close_engine(const struct gpume_pipeline_engine *engine)
 static void on_failure(void *opaque, struct gpume_lane *lane, int status);
 static void on_end(void *opaque, struct gpume_lane *lane, int status);
 
-static int log_no_memory(const struct gpume_pipeline *pipeline)
+static int log_no_memory(const struct gpume_pipeline *pipeline, const struct gpume_log *log)
 {
-    return gpume_log_fail(pipeline->log, GPUME_NOMEM, "out of memory for %ux%u frames",
+    return gpume_log_fail(log, GPUME_NOMEM, "out of memory for %ux%u frames",
         pipeline->plan.params.width, pipeline->plan.params.height);
 }
 
 /* Takes the engine over, even if it fails. */
 static int open_lane(struct gpume_pipeline *pipeline, const struct gpume_pipeline_engine *engine,
-    struct gpume_lane **lane)
+    const struct gpume_log *log, struct gpume_lane **lane)
 {
     struct gpume_checker *checker = NULL;
     void *opaque = engine->opaque;
     /* Those of the engine's own plan: the caller's filter may be gone when a standby opens. */
     const struct gpume_params *params = &engine->plan->params;
     if (params->check) {
-        const int status = gpume_checker_open(&checker, params, pipeline->log);
+        const int status = gpume_checker_open(&checker, params, log);
         if (status != GPUME_OK) {
             engine->ops->close(&opaque);
             return status;
@@ -130,8 +130,8 @@ static int open_lane(struct gpume_pipeline *pipeline, const struct gpume_pipelin
         .client = {pipeline, .complete = deliver, .failed = on_failure, .ended = on_end},
     };
     const int status = gpume_lane_open(lane, &parts);
-    return status == GPUME_AGAIN   ? gpume_log_no_thread(pipeline->log)
-           : status == GPUME_NOMEM ? log_no_memory(pipeline)
+    return status == GPUME_AGAIN   ? gpume_log_no_thread(log)
+           : status == GPUME_NOMEM ? log_no_memory(pipeline, log)
                                    : status;
 }
 
@@ -167,7 +167,7 @@ static int take_over(struct gpume_pipeline *pipeline, const struct gpume_reason 
     pthread_mutex_unlock(&pipeline->monitor.mutex);
     int status = gpume_standby_open_engine(pipeline->standby, &engine.opaque, &plan);
     if (status == GPUME_OK) {
-        status = open_lane(pipeline, &engine, &lane);
+        status = open_lane(pipeline, &engine, pipeline->log, &lane);
     }
     pthread_mutex_lock(&pipeline->monitor.mutex);
     if (status != GPUME_OK) {
@@ -328,20 +328,23 @@ static int make_room(struct gpume_pipeline *pipeline, const struct gpume_plan *p
 static int add_engine(struct gpume_pipeline *pipeline, const struct gpume_pipeline_engine *engine,
     struct gpume_spare_state *spare)
 {
+    struct gpume_reason *reason = engine->reason;
+    /* The run may go on without a spare. */
+    const struct gpume_log *log = spare && reason ? &reason->log : pipeline->log;
     struct gpume_home home = {0};
     struct gpume_lane *lane = NULL;
     int status = init_home(pipeline, engine, pipeline->home_count, &home);
     if (status == GPUME_OK) {
-        status = open_lane(pipeline, engine, &lane);
+        status = open_lane(pipeline, engine, log, &lane);
     } else {
-        (void)log_no_memory(pipeline);
+        (void)log_no_memory(pipeline, log);
         close_engine(engine);
     }
     pthread_mutex_lock(&pipeline->monitor.mutex);
     status = status == GPUME_OK ? make_room(pipeline, engine->plan) : status;
     if (status == GPUME_OK) {
         pipeline->homes[pipeline->home_count++] = home;
-        add_lane(pipeline, lane, engine->reason);
+        add_lane(pipeline, lane, reason);
         if (spare) { /* now, since the lane may fail as soon as the mutex is free */
             spare->lane = lane;
             pipeline->spares_tried++;
@@ -351,12 +354,15 @@ static int add_engine(struct gpume_pipeline *pipeline, const struct gpume_pipeli
     pthread_mutex_unlock(&pipeline->monitor.mutex);
     if (status != GPUME_OK) {
         if (lane) {
-            (void)log_no_memory(pipeline);
+            (void)log_no_memory(pipeline, log);
             gpume_lane_stop(lane);
             (void)gpume_lane_close(&lane);
         }
         finish_home(&home);
-        free(engine->reason);
+        if (spare && !gpume_status_is_of_gpu(status)) {
+            gpume_reason_report(reason);
+        }
+        free(reason);
     }
     return status;
 }
@@ -443,7 +449,7 @@ static int init_all(struct gpume_pipeline *pipeline, const struct gpume_pipeline
     const struct gpume_plan *plan = &pipeline->plan;
     uint32_t taken = 0;
     int status = plan->returns && gpume_returns_open(&pipeline->returns, plan) != GPUME_OK
-                     ? log_no_memory(pipeline)
+                     ? log_no_memory(pipeline, pipeline->log)
                      : GPUME_OK;
     while (status == GPUME_OK && taken < parts->engine_count) {
         status = add_engine(pipeline, &parts->engines[taken++], NULL);

@@ -37,13 +37,15 @@ static struct fake {
 static int (*before_collect)(const struct fake *fake);
 static void (*on_cancel)(void);
 
+static const struct fake *lacks_memory; /* for its frames */
+
 static void *frame_memory(void *engine, uint32_t index)
 {
     const struct fake *fake = engine;
-    return fake->memory + index * fake->plan.plane_bytes;
+    return fake == lacks_memory ? NULL : fake->memory + index * fake->plan.plane_bytes;
 }
 
-static atomic_uint warnings, gave_up;
+static atomic_uint warnings, errors, gave_up;
 
 /* Orders nothing, so that ThreadSanitizer sees what the lanes themselves order. */
 static bool await(const atomic_uint *count, uint32_t least)
@@ -63,6 +65,7 @@ static void on_log(void *opaque, enum gpume_log_level level, const char *line)
 {
     (void)opaque, (void)line;
     atomic_fetch_add_explicit(&warnings, level == GPUME_LOG_WARNING, memory_order_relaxed);
+    atomic_fetch_add_explicit(&errors, level == GPUME_LOG_ERROR, memory_order_relaxed);
 }
 
 static int submit(void *engine, uint32_t slot, const struct gpume_submission *batch)
@@ -143,6 +146,8 @@ static struct gpume_params params_of(void)
     return params;
 }
 
+static const struct gpume_log run_log = {.fn = on_log};
+
 /* What opening a spare engine gives, and what the case does meanwhile. */
 static int (*before_open)(uint32_t index);
 
@@ -156,8 +161,12 @@ static int open_spare(
         return status;
     }
     atomic_fetch_add_explicit(&fake->opened, 1, memory_order_relaxed);
+    struct gpume_reason *reason = calloc(1, sizeof(*reason));
+    REQUIRE(reason != NULL);
+    gpume_reason_init(reason, &run_log);
     *plan = fake->plan;
-    *engine = (struct gpume_pipeline_engine){.ops = &ops, .opaque = fake, .plan = plan};
+    *engine =
+        (struct gpume_pipeline_engine){.ops = &ops, .opaque = fake, .plan = plan, .reason = reason};
     return GPUME_OK;
 }
 
@@ -165,25 +174,24 @@ static int open_spare(
  * has a standby. */
 static void open_run_with(struct run *run, uint32_t count, uint32_t first)
 {
-    static const struct gpume_log log = {.fn = on_log};
     static const struct gpume_caps caps = {
         .window_bytes = UINT64_MAX, .align_bytes = 64, .batch_max = 1, .batch_work = UINT64_MAX};
     struct gpume_pipeline_parts parts = {.engine_count = first,
         .spares = {.count = count - first, .open = open_spare},
         .source = {gpume_schedule_next, &run->schedule},
-        .log = &log};
+        .log = &run_log};
     run->params.devices = count > 1 ? "several" : NULL;
     for (uint32_t i = 0; i < count; i++) {
         struct fake *fake = &fakes[i];
         *fake = (struct fake){0};
-        REQUIRE_EQUAL(gpume_plan_make(&run->params, &caps, &log, &fake->plan), GPUME_OK);
+        REQUIRE_EQUAL(gpume_plan_make(&run->params, &caps, &run_log, &fake->plan), GPUME_OK);
         REQUIRE_EQUAL(fake->plan.blocks, BLOCKS);
         fake->memory = calloc(fake->plan.pool, fake->plan.plane_bytes);
         parts.engines[i] =
             (struct gpume_pipeline_engine){.ops = &ops, .opaque = fake, .plan = &fake->plan};
     }
     if (count == 1 || run->stands_by) {
-        REQUIRE_EQUAL(gpume_standby_create(&parts.standby, &run->params, &log), GPUME_OK);
+        REQUIRE_EQUAL(gpume_standby_create(&parts.standby, &run->params, &run_log), GPUME_OK);
     }
     run->schedule = gpume_schedule_make(&fakes[0].plan);
     REQUIRE_EQUAL(gpume_pipeline_open(&run->pipeline, &parts), GPUME_OK);
@@ -442,6 +450,23 @@ static void test_asked(void)
     before_open = NULL;
 }
 
+/* One is open, but has no memory for frames: that is a warning, too, and no error. */
+static void test_no_memory(void)
+{
+    struct run run = {.params = params_of()};
+    before_collect = succeed;
+    lacks_memory = &fakes[1];
+    warnings = errors = 0;
+    open_run_with(&run, 3, 1);
+    REQUIRE_EQUAL(gpume_pipeline_open_devices(run.pipeline), GPUME_OK);
+    REQUIRE_EQUAL(warnings, 1);
+    REQUIRE_EQUAL(errors, 0);
+    REQUIRE(info_of(&run, 1).failed && !info_of(&run, 2).failed);
+    complete(&run);
+    close_run(&run, 3, GPUME_OK);
+    lacks_memory = NULL;
+}
+
 /* A failure that is not the GPU's ends the run. */
 static int refuse(uint32_t index)
 {
@@ -614,6 +639,7 @@ int main(void)
     test_unneeded();
     test_needed();
     test_asked();
+    test_no_memory();
     test_refused();
     test_next(NULL, false, 1);
     test_next(fail_first, true, 2);
