@@ -162,7 +162,9 @@ static int open_spare(
     }
     atomic_fetch_add_explicit(&fake->opened, 1, memory_order_relaxed);
     struct gpume_reason *reason = calloc(1, sizeof(*reason));
-    REQUIRE(reason != NULL);
+    if (!reason) {
+        return GPUME_NOMEM;
+    }
     gpume_reason_init(reason, &run_log);
     *plan = fake->plan;
     *engine =
