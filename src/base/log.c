@@ -66,7 +66,7 @@ static void append_text(char *text, size_t bytes, const char *more)
 void gpume_log_tell(const struct gpume_log *log, enum gpume_log_level level,
     struct gpume_message message, const char *format, ...)
 {
-    char text[LINE_BYTES / 2], line[LINE_BYTES] = "";
+    char text[LINE_BYTES], line[LINE_BYTES] = "";
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);

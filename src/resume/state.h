@@ -10,6 +10,7 @@
 #include "files/out_set.h"
 #include "sinks/summary.h"
 
+#include <jansson.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -87,17 +88,15 @@ void gpume_run_state_supersede(const struct gpume_run_state *state, const char *
 
 /* --- what identifies a run (job.c): version, input, parameters and outputs. For state.c. */
 
-struct json_t;
-
 /* Writes the members of the job into an object that has been begun. */
 void gpume_run_job_put(const struct gpume_run_state *state, struct gpume_json *json);
 
 /* GPUME_INVALID after one line: the saved state `was` is that of another job. GPUME_NOMEM. */
 int gpume_run_job_check(
-    const struct gpume_run_state *state, const struct json_t *was, const struct gpume_log *log);
+    const struct gpume_run_state *state, const json_t *was, const struct gpume_log *log);
 
 /* Whether the saved state `other` has one of these outputs. */
-bool gpume_run_job_shares_output(const struct gpume_run_state *state, const struct json_t *other);
+bool gpume_run_job_shares_output(const struct gpume_run_state *state, const json_t *other);
 
 /* A 64-bit number is a string of its digits: JSON readers have at most 63 bits. */
 void gpume_run_put_number(struct gpume_json *json, const char *key, uint64_t value);
