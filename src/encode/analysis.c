@@ -1,136 +1,385 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "encode/analysis.h"
 
+#include "base/clock.h"
 #include "base/grid.h"
+#include "base/log.h"
 #include "base/status.h"
-#include "encode/analysis_state.h"
+#include "base/workers.h"
 #include "encode/aq.h"
+#include "encode/costs.h"
+#include "encode/quality.h"
+#include "encode/types.h"
+#include "encode/weights.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 /* Frames that are read before the one that is being sent. */
 #define READ_AHEAD 2u
 
-/* --- open, close */
+/* How a frame is coded, and what that leaves to code. */
+struct coding {
+    uint64_t frame, past, future; /* its references; the frame itself for none */
+    enum gpume_frame_type type;
+    const int16_t *offsets;
+    struct gpume_spectrum spectrum;
+    int status; /* of measuring it */
+};
 
-static int start_threads(struct gpume_analysis *a);
-static int join(struct gpume_analysis *a, bool *why);
+/* Runs whose types are final, and whose offsets one walk of the tree finds. */
+struct walk_group {
+    struct gpume_analysis *analysis;
+    uint64_t first; /* the last frame of the group before it; frame 0 belongs to the first group */
+    uint32_t count; /* frames after the first */
+    uint32_t known; /* count, plus the later frames that the walk reads */
+    enum gpume_frame_type types[GPUME_STRETCH_MAX];    /* from the first */
+    struct gpume_quality_walk *walk;                   /* NULL without the tree */
+    struct coding codings[GPUME_GROUP_FRAMES_MAX + 1]; /* in coded order */
+    uint32_t coding_count;
+    struct gpume_step follow, measure; /* the walk; then the spectra */
+};
 
-static int open_lookahead(struct gpume_analysis *a)
+/* Walks of one group or, with many threads, of two are followed while types of the next one are
+ * decided. Each takes the frames of a group more. */
+#define GPUME_GROUPS GPUME_QUALITY_WALKS
+#define GPUME_GROUPS_THREADS 8u   /* threads with which there are that many; else one less */
+#define GPUME_THREADS_OF_GROUP 2u /* that follow its walk and measure its spectra */
+
+/* How long a thread took for its part of the work: by the clock, and without waiting. */
+struct analysis_stage {
+    uint64_t wall_ns, busy_ns;
+};
+
+static void stage_begin(struct analysis_stage *stage)
 {
-    const struct gpume_encode_options *options = &a->params.options;
-    struct gpume_lookahead_params params = a->params.lookahead;
-    params.distance_max = options->bframes + 1;
-    params.frames_max = a->frames_max;
-    params.weights = options->weightp != 0;
-    params.shares = options->weightb != 0;
-    params.energies = gpume_aq_is_on(options);
-    return gpume_lookahead_open(&a->lookahead, &params);
+    stage->wall_ns -= gpume_clock_ns();
+    stage->busy_ns -= gpume_clock_thread_ns();
 }
 
-/* What is asked for of a frame that ends a run, or is a B frame in it. */
-static int expect(void *opaque, uint64_t frame, uint64_t past, uint64_t future, uint64_t *cost)
+static void stage_end(struct analysis_stage *stage)
+{
+    stage->busy_ns += gpume_clock_thread_ns();
+    stage->wall_ns += gpume_clock_ns();
+}
+
+struct gpume_analysis {
+    struct gpume_analysis_params params;
+    struct gpume_log log;
+    struct gpume_lookahead *lookahead;
+    struct gpume_types types;
+    struct gpume_quality *quality; /* NULL without the tree */
+    struct gpume_workers *workers; /* for groups */
+    uint32_t blocks, window, frames_max;
+    uint32_t lag;          /* frames that are put after one before its costs are found */
+    int16_t *aq_offsets;   /* of the frames before `offset_end`: position % frames_max */
+    uint32_t *information; /* the same, of those before `informed` */
+    uint64_t begun;        /* frames whose reading has begun */
+    uint64_t offset_end, informed;
+    uint64_t seen;                          /* `costed` when the decider last looked */
+    uint64_t coded;                         /* frames that params.decide was called for */
+    uint64_t last;                          /* the last I or P frame that has been decided */
+    struct walk_group groups[GPUME_GROUPS]; /* number % GPUME_GROUPS */
+    uint64_t groups_begin, groups_end;      /* begun, and not yet passed to params.decide */
+    uint32_t groups_max;                    /* GPUME_GROUPS at most */
+    bool group_open;                        /* runs are added to the last one */
+    struct analysis_stage reading, sending, costing, deciding;
+    uint64_t walking_ns, walk_wait_ns; /* walks, and waiting for them */
+    /* Where the lookahead works ahead, one thread sends the frames that have been read, one finds
+     * costs, and one decides, while the caller's reads more. */
+    bool sends, costs, decides;
+    pthread_t sender, coster, decider;
+    pthread_mutex_t mutex; /* for all below */
+    pthread_cond_t changed;
+    uint64_t read, put, costed, dropped; /* counts of frames: read, also sent, of which the costs
+                                            that are expected are known, forgotten */
+    bool finished, stop; /* no more frames are to be read; none to be decided either */
+    int status;          /* of the threads */
+};
+
+/* QP offsets of adaptive quantization, of a frame that is kept. */
+static int16_t *aq_offsets_of(const struct gpume_analysis *a, uint64_t frame)
+{
+    return a->aq_offsets + frame % a->frames_max * a->blocks;
+}
+
+/* --- what types and quality ask for */
+
+static int find_cost_of_change(
+    void *opaque, uint64_t frame, uint64_t past, uint64_t future, uint64_t *cost)
 {
     struct gpume_analysis *a = opaque;
-    gpume_lookahead_expect(a->lookahead, (uint32_t)(frame - past), (uint32_t)(future - frame));
-    *cost = 0;
+    struct gpume_frame_cost found;
+    GPUME_CHECK(gpume_lookahead_cost(a->lookahead, frame, past, future, &found));
+    *cost = found.inner_cost;
     return GPUME_OK;
 }
 
-/* Runs of all lengths that may be chosen, and changes from each frame to the next. */
-static void expect_costs(struct gpume_analysis *a)
+static int find_coding_cost(
+    void *opaque, uint64_t frame, uint64_t past, uint64_t future, uint64_t *cost)
 {
-    const struct gpume_encode_options *options = &a->params.options;
-    const struct gpume_types types = {.options = *options, .coding_cost = expect, .opaque = a};
-    uint64_t cost;
-    for (uint32_t run = 1; run <= options->bframes + 1; run++) {
-        if (run == 1 || options->b_adapt != 0 || run == options->bframes + 1) {
-            (void)gpume_types_run_cost(&types, 0, run, UINT64_MAX, &cost);
+    struct gpume_analysis *a = opaque;
+    struct gpume_frame_cost found;
+    GPUME_CHECK(gpume_lookahead_cost(a->lookahead, frame, past, future, &found));
+    *cost = gpume_weight_coding_cost(&found.weight, frame - past, found.inner_cost);
+    return GPUME_OK;
+}
+
+static uint32_t *information_at(const struct gpume_analysis *a, uint64_t frame)
+{
+    return a->information + frame % a->frames_max * a->blocks;
+}
+
+/* The frame's, and those of all frames before it on the way. */
+static const uint32_t *information_of(struct gpume_analysis *a, uint64_t frame)
+{
+    for (; a->informed <= frame; a->informed++) {
+        struct gpume_frame_facts facts;
+        gpume_lookahead_facts(a->lookahead, a->informed, &facts);
+        gpume_tree_information(a->blocks, facts.intra_costs, aq_offsets_of(a, a->informed),
+            information_at(a, a->informed));
+    }
+    return information_at(a, frame);
+}
+
+static int make_quality_step(
+    void *opaque, uint64_t frame, uint64_t past, uint64_t future, struct gpume_quality_step *step)
+{
+    struct gpume_analysis *a = opaque;
+    struct gpume_frame_cost cost;
+    struct gpume_frame_facts facts;
+    GPUME_CHECK(gpume_lookahead_cost(a->lookahead, frame, past, future, &cost));
+    gpume_lookahead_facts(a->lookahead, frame, &facts);
+    *step = (struct gpume_quality_step){.tree = {.intra_costs = facts.intra_costs,
+                                            .costs = cost.costs,
+                                            .kinds = cost.kinds,
+                                            .past = cost.past,
+                                            .future = cost.future,
+                                            .information = information_of(a, frame)},
+        .aq_offsets = aq_offsets_of(a, frame)};
+    return GPUME_OK;
+}
+
+/* --- decisions */
+
+/* Of all frames that may be looked at. */
+static void find_aq_offsets(struct gpume_analysis *a)
+{
+    for (; a->offset_end < a->seen; a->offset_end++) {
+        const uint32_t *energies = gpume_lookahead_energies(a->lookahead, a->offset_end);
+        if (energies) {
+            uint32_t *scratch = information_at(a, a->offset_end); /* which is found later */
+            gpume_aq_offsets(
+                &a->params.options, energies, a->blocks, scratch, aq_offsets_of(a, a->offset_end));
         }
     }
 }
 
-static int open_quality(struct gpume_analysis *a)
+static uint32_t count_skipped(const struct gpume_frame_cost *cost, uint32_t blocks)
 {
-    const struct gpume_tree_size size = {
-        gpume_lookahead_blocks_x(a->lookahead), gpume_lookahead_blocks_y(a->lookahead)};
-    const struct gpume_encode_options *options = &a->params.options;
-    a->blocks = size.blocks_x * size.blocks_y;
-    a->aq_offsets = calloc((size_t)a->frames_max * a->blocks, sizeof(*a->aq_offsets));
-    a->information = calloc((size_t)a->frames_max * a->blocks, sizeof(*a->information));
-    if (!a->aq_offsets || !a->information ||
-        (options->tree &&
-            gpume_quality_open(&a->quality, &size, options, gpume_analysis_step, a) != GPUME_OK)) {
-        return gpume_log_nomem(&a->log, "the offsets of the analysis");
+    uint32_t skipped = 0;
+    for (uint32_t i = 0; i < blocks; i++) {
+        skipped += gpume_coded_cost(cost->costs[i]) == 0 && cost->kinds[i] != GPUME_FROM_SELF;
     }
-    const int status = gpume_workers_create(
-        &a->workers, a->params.lookahead.threads == 1 ? 1 : a->groups_max * GPUME_THREADS_OF_GROUP);
-    return status == GPUME_AGAIN ? gpume_log_no_thread(&a->log)
-           : status              ? gpume_log_nomem(&a->log, "the threads of the analysis")
-                                 : GPUME_OK;
+    return skipped;
 }
 
-int gpume_analysis_open(
-    struct gpume_analysis **analysis, const struct gpume_analysis_params *params)
+static int report_decision(struct gpume_analysis *a, const struct coding *coding)
 {
-    const struct gpume_log log = {params->lookahead.log, params->lookahead.log_opaque};
-    struct gpume_analysis *a = calloc(1, sizeof(*a));
-    if (!a) {
-        return gpume_log_nomem(&log, "the analysis");
+    struct gpume_frame_cost cost;
+    struct gpume_frame_facts facts;
+    const uint64_t frame = coding->frame;
+    GPUME_CHECK(gpume_lookahead_cost(a->lookahead, frame, coding->past, coding->future, &cost));
+    gpume_lookahead_facts(a->lookahead, frame, &facts);
+    GPUME_CHECK(coding->status);
+    const struct gpume_decision decision = {
+        .display = frame,
+        .coded = a->coded++,
+        .type = coding->type,
+        .has_past = coding->past != frame,
+        .has_future = coding->future != frame,
+        .past = coding->past,
+        .future = coding->future,
+        .weight = cost.weight,
+        .blocks_x = gpume_lookahead_blocks_x(a->lookahead),
+        .blocks_y = gpume_lookahead_blocks_y(a->lookahead),
+        .offsets = coding->offsets,
+        .costs = cost.costs,
+        .intra_costs = facts.intra_costs,
+        .kinds = cost.kinds,
+        .past_vectors = cost.past,
+        .future_vectors = cost.future,
+        .cost = cost.cost,
+        .intra_cost = facts.intra_cost,
+        .intra_blocks = cost.intra_blocks,
+        .skipped_blocks = count_skipped(&cost, a->blocks),
+        .spectrum = &coding->spectrum,
+    };
+    return a->params.decide(a->params.opaque, &decision);
+}
+
+static const int16_t *offsets_of(
+    const struct gpume_analysis *a, const struct walk_group *group, uint64_t frame)
+{
+    const int16_t *found = group->walk ? gpume_quality_offsets(group->walk, frame) : NULL;
+    return found ? found : aq_offsets_of(a, frame);
+}
+
+static void add_coding(struct walk_group *group, uint64_t frame, uint64_t past, uint64_t future)
+{
+    group->codings[group->coding_count++] = (struct coding){.frame = frame,
+        .past = past,
+        .future = future,
+        .type = group->types[frame - group->first],
+        .offsets = offsets_of(group->analysis, group, frame)};
+}
+
+/* A run in coded order: its end, the reference B frame, all others. */
+static void add_run(struct walk_group *group, uint64_t begin, uint64_t end)
+{
+    const enum gpume_frame_type *types = group->types;
+    uint64_t middle = end;
+    add_coding(group, end, types[end - group->first] <= GPUME_FRAME_I ? end : begin, end);
+    for (uint64_t frame = begin + 1; frame < end; frame++) {
+        if (types[frame - group->first] == GPUME_FRAME_B_REF) {
+            middle = frame;
+            add_coding(group, frame, begin, end);
+        }
     }
-    a->params = *params;
-    a->log = log;
-    pthread_mutex_init(&a->mutex, NULL);
-    pthread_cond_init(&a->changed, NULL);
-    a->window = gpume_types_window(&params->options);
-    const uint32_t threads =
-        params->lookahead.threads ? params->lookahead.threads : gpume_workers_processors();
-    a->groups_max = threads < GPUME_GROUPS_THREADS ? GPUME_GROUPS - 1 : GPUME_GROUPS;
-    a->frames_max = a->window + 1 + a->groups_max * (GPUME_GROUP_FRAMES + params->options.bframes);
-    if (params->lookahead.backend != GPUME_BACKEND_CPU || params->lookahead.threads != 1) {
-        a->frames_max += 2 * GPUME_LOOKAHEAD_LAG + READ_AHEAD + GPUME_READINGS_MAX - 1;
+    for (uint64_t frame = begin + 1; frame < end; frame++) {
+        if (frame != middle) {
+            add_coding(
+                group, frame, frame < middle ? begin : middle, frame < middle ? middle : end);
+        }
     }
-    gpume_types_init(
-        &a->types, &params->options, gpume_analysis_cost, gpume_analysis_coding_cost, a);
-    int status;
-    GPUME_TRY(open_lookahead(a));
-    expect_costs(a);
-    GPUME_TRY(open_quality(a));
-    a->lag = gpume_lookahead_lag(a->lookahead);
-    if (a->lag > 0) {
-        GPUME_TRY(start_threads(a));
+}
+
+static void list_codings(struct walk_group *group)
+{
+    uint64_t begin = group->first;
+    group->coding_count = 0;
+    if (begin == 0) {
+        add_run(group, 0, 0);
     }
-    *analysis = a;
+    for (uint64_t end = begin + 1; end <= group->first + group->count; end++) {
+        if (!gpume_type_is_b(group->types[end - group->first])) {
+            add_run(group, begin, end);
+            begin = end;
+        }
+    }
+}
+
+/* Waits for what is still to be found of the oldest group, reports it, and forgets its frames. */
+static int finish_group(struct gpume_analysis *a)
+{
+    const struct walk_group *group = &a->groups[a->groups_begin % GPUME_GROUPS];
+    const uint64_t start = gpume_clock_ns();
+    gpume_workers_wait(a->workers, &group->measure);
+    a->walk_wait_ns += gpume_clock_ns() - start;
+    a->walking_ns += group->follow.busy_ns + group->measure.busy_ns;
+    for (uint32_t i = 0; i < group->coding_count; i++) {
+        GPUME_CHECK(report_decision(a, &group->codings[i]));
+    }
+    const uint64_t end = group->first + group->count;
+    gpume_lookahead_drop(a->lookahead, end);
+    a->groups_begin++;
+    pthread_mutex_lock(&a->mutex);
+    a->dropped = end;
+    pthread_cond_broadcast(&a->changed);
+    pthread_mutex_unlock(&a->mutex);
     return GPUME_OK;
-fail:
-    gpume_analysis_close(&a);
-    return status;
 }
 
-void gpume_analysis_close(struct gpume_analysis **analysis)
+static void follow_walk(void *opaque, uint32_t item)
 {
-    struct gpume_analysis *a = *analysis;
-    if (!a) {
-        return;
+    const struct walk_group *group = opaque;
+    (void)item;
+    gpume_quality_follow(group->analysis->quality, group->walk);
+}
+
+static void measure_coding(void *opaque, uint32_t item)
+{
+    struct walk_group *group = opaque;
+    struct coding *coding = &group->codings[item];
+    coding->status = gpume_lookahead_spectrum(group->analysis->lookahead, coding->frame,
+        coding->past, coding->future, coding->offsets, &coding->spectrum);
+}
+
+static struct walk_group *last_group(struct gpume_analysis *a)
+{
+    return &a->groups[(a->groups_end - 1) % GPUME_GROUPS];
+}
+
+/* Makes sure that there is a group to add runs to. Its first frame is treated as an intra frame, so
+ * that the walk does not look at frames before it. */
+static int begin_group(struct gpume_analysis *a)
+{
+    if (a->group_open) {
+        return GPUME_OK;
     }
-    (void)join(a, &a->stop);
-    gpume_workers_destroy(&a->workers);
-    gpume_quality_close(&a->quality);
-    gpume_lookahead_close(&a->lookahead);
-    free(a->information);
-    free(a->aq_offsets);
-    pthread_cond_destroy(&a->changed);
-    pthread_mutex_destroy(&a->mutex);
-    free(a);
-    *analysis = NULL;
+    if (a->groups_end - a->groups_begin == a->groups_max) {
+        GPUME_CHECK(finish_group(a));
+    }
+    a->groups_end++;
+    a->group_open = true;
+    *last_group(a) =
+        (struct walk_group){.analysis = a, .first = a->last, .types = {GPUME_FRAME_IDR}};
+    return GPUME_OK;
 }
 
-const char *gpume_analysis_engine(const struct gpume_analysis *analysis)
+/* While the walk is followed and spectra are measured, types of the next group can be decided. */
+static int end_group(struct gpume_analysis *a)
 {
-    return gpume_lookahead_engine(analysis->lookahead);
+    struct walk_group *group = last_group(a);
+    struct gpume_step *steps[] = {&group->follow, &group->measure};
+    const struct gpume_stretch stretch = {group->first, group->known + 1, group->types};
+    if (a->quality) {
+        GPUME_CHECK(gpume_quality_prepare(a->quality, &stretch, group->count, &group->walk));
+    }
+    list_codings(group);
+    group->follow =
+        (struct gpume_step){.fn = follow_walk, .opaque = group, .count = group->walk ? 1 : 0};
+    group->measure = (struct gpume_step){.fn = measure_coding,
+        .opaque = group,
+        .count = group->coding_count,
+        .after = {&group->follow}};
+    gpume_workers_add(a->workers, steps, 2);
+    a->group_open = false;
+    return GPUME_OK;
 }
 
-/* --- frames */
+/* Decides the next run; the first one begins with frame 0. `seen` says how far it may look. */
+static int decide_next_run(struct gpume_analysis *a)
+{
+    const uint32_t count = (uint32_t)gpume_min_u64(a->seen - 1 - a->last, a->window);
+    uint32_t decided = 0;
+    find_aq_offsets(a);
+    GPUME_CHECK(begin_group(a));
+    struct walk_group *group = last_group(a);
+    enum gpume_frame_type *types = group->types + group->count + 1;
+    if (count > 0) {
+        GPUME_CHECK(gpume_types_decide(&a->types, a->last, count, types, &decided));
+        a->last += decided;
+        gpume_types_commit(&a->types, a->last, types[decided - 1]);
+    }
+    group->known = group->count + count;
+    group->count += decided;
+    return group->count < GPUME_GROUP_FRAMES ? GPUME_OK : end_group(a);
+}
+
+/* Tells of all runs that have been decided. */
+static int finish_groups(struct gpume_analysis *a)
+{
+    if (a->group_open) {
+        GPUME_CHECK(end_group(a));
+    }
+    while (a->groups_begin < a->groups_end) {
+        GPUME_CHECK(finish_group(a));
+    }
+    return GPUME_OK;
+}
+
+/* --- threads */
 
 /* Are there frames to decide? */
 static bool is_left(const struct gpume_analysis *a)
@@ -144,12 +393,12 @@ static int (*next_step(struct gpume_analysis *a))(struct gpume_analysis *a)
     const bool can_decide = a->costed - a->last > a->window;
     const bool all = a->finished && a->costed == a->read;
     a->seen = a->costed;
-    return can_decide || (all && is_left(a))        ? gpume_analysis_decide
-           : all && a->groups_begin < a->groups_end ? gpume_analysis_finish_groups
+    return can_decide || (all && is_left(a))        ? decide_next_run
+           : all && a->groups_begin < a->groups_end ? finish_groups
                                                     : NULL;
 }
 
-static double seconds(uint64_t ns)
+static double seconds_of(uint64_t ns)
 {
     return (double)ns / 1e9;
 }
@@ -161,20 +410,21 @@ static void log_stages(const struct gpume_analysis *a)
         "(%.3f s), costed in %.3f s (%.3f s) and decided in %.3f s (%.3f s, and %.3f s of waiting "
         "for walks, which took %.3f "
         "s)",
-        (unsigned long long)a->put, seconds(a->reading.wall_ns), seconds(a->reading.busy_ns),
-        seconds(a->sending.wall_ns), seconds(a->sending.busy_ns), seconds(a->costing.wall_ns),
-        seconds(a->costing.busy_ns), seconds(a->deciding.wall_ns), seconds(a->deciding.busy_ns),
-        seconds(a->walk_wait_ns), seconds(a->walking_ns));
+        (unsigned long long)a->put, seconds_of(a->reading.wall_ns), seconds_of(a->reading.busy_ns),
+        seconds_of(a->sending.wall_ns), seconds_of(a->sending.busy_ns),
+        seconds_of(a->costing.wall_ns), seconds_of(a->costing.busy_ns),
+        seconds_of(a->deciding.wall_ns), seconds_of(a->deciding.busy_ns),
+        seconds_of(a->walk_wait_ns), seconds_of(a->walking_ns));
 }
 
 /* Does a step of one of the threads, which has the mutex. */
 static void do_step(
-    struct gpume_analysis *a, struct gpume_stage_time *stage, int (*step)(struct gpume_analysis *a))
+    struct gpume_analysis *a, struct analysis_stage *stage, int (*step)(struct gpume_analysis *a))
 {
     pthread_mutex_unlock(&a->mutex);
-    gpume_stage_time_begin(stage);
+    stage_begin(stage);
     const int status = step(a);
-    gpume_stage_time_end(stage);
+    stage_end(stage);
     pthread_mutex_lock(&a->mutex);
     a->status = a->status ? a->status : status;
 }
@@ -258,7 +508,7 @@ static int start_threads(struct gpume_analysis *a)
 }
 
 /* Ends the threads, if there are any, when they have done all that they are to do. */
-static int join(struct gpume_analysis *a, bool *why)
+static int join_threads(struct gpume_analysis *a, bool *why)
 {
     pthread_mutex_lock(&a->mutex);
     *why = true;
@@ -278,6 +528,123 @@ static int join(struct gpume_analysis *a, bool *why)
     return a->status;
 }
 
+/* --- open, close */
+
+static int open_lookahead(struct gpume_analysis *a)
+{
+    const struct gpume_encode_options *options = &a->params.options;
+    struct gpume_lookahead_params params = a->params.lookahead;
+    params.distance_max = options->bframes + 1;
+    params.frames_max = a->frames_max;
+    params.weights = options->weightp != 0;
+    params.shares = options->weightb != 0;
+    params.energies = gpume_aq_is_on(options);
+    return gpume_lookahead_open(&a->lookahead, &params);
+}
+
+/* What is asked for of a frame that ends a run, or is a B frame in it. */
+static int expect_cost(void *opaque, uint64_t frame, uint64_t past, uint64_t future, uint64_t *cost)
+{
+    struct gpume_analysis *a = opaque;
+    gpume_lookahead_expect(a->lookahead, (uint32_t)(frame - past), (uint32_t)(future - frame));
+    *cost = 0;
+    return GPUME_OK;
+}
+
+/* Runs of all lengths that may be chosen, and changes from each frame to the next. */
+static void expect_costs(struct gpume_analysis *a)
+{
+    const struct gpume_encode_options *options = &a->params.options;
+    const struct gpume_types types = {.options = *options, .coding_cost = expect_cost, .opaque = a};
+    uint64_t cost;
+    for (uint32_t run = 1; run <= options->bframes + 1; run++) {
+        if (run == 1 || options->b_adapt != 0 || run == options->bframes + 1) {
+            (void)gpume_types_run_cost(&types, 0, run, UINT64_MAX, &cost);
+        }
+    }
+}
+
+static int open_quality(struct gpume_analysis *a)
+{
+    const struct gpume_tree_size size = {
+        gpume_lookahead_blocks_x(a->lookahead), gpume_lookahead_blocks_y(a->lookahead)};
+    const struct gpume_encode_options *options = &a->params.options;
+    a->blocks = size.blocks_x * size.blocks_y;
+    a->aq_offsets = calloc((size_t)a->frames_max * a->blocks, sizeof(*a->aq_offsets));
+    a->information = calloc((size_t)a->frames_max * a->blocks, sizeof(*a->information));
+    if (!a->aq_offsets || !a->information ||
+        (options->tree &&
+            gpume_quality_open(&a->quality, &size, options, make_quality_step, a) != GPUME_OK)) {
+        return gpume_log_nomem(&a->log, "the offsets of the analysis");
+    }
+    const int status = gpume_workers_create(
+        &a->workers, a->params.lookahead.threads == 1 ? 1 : a->groups_max * GPUME_THREADS_OF_GROUP);
+    return status == GPUME_AGAIN ? gpume_log_no_thread(&a->log)
+           : status              ? gpume_log_nomem(&a->log, "the threads of the analysis")
+                                 : GPUME_OK;
+}
+
+int gpume_analysis_open(
+    struct gpume_analysis **analysis, const struct gpume_analysis_params *params)
+{
+    const struct gpume_log log = {params->lookahead.log, params->lookahead.log_opaque};
+    struct gpume_analysis *a = calloc(1, sizeof(*a));
+    if (!a) {
+        return gpume_log_nomem(&log, "the analysis");
+    }
+    a->params = *params;
+    a->log = log;
+    pthread_mutex_init(&a->mutex, NULL);
+    pthread_cond_init(&a->changed, NULL);
+    a->window = gpume_types_window(&params->options);
+    const uint32_t threads =
+        params->lookahead.threads ? params->lookahead.threads : gpume_workers_processors();
+    a->groups_max = threads < GPUME_GROUPS_THREADS ? GPUME_GROUPS - 1 : GPUME_GROUPS;
+    a->frames_max = a->window + 1 + a->groups_max * (GPUME_GROUP_FRAMES + params->options.bframes);
+    if (params->lookahead.backend != GPUME_BACKEND_CPU || params->lookahead.threads != 1) {
+        a->frames_max += 2 * GPUME_LOOKAHEAD_LAG + READ_AHEAD + GPUME_READINGS_MAX - 1;
+    }
+    gpume_types_init(&a->types, &params->options, find_cost_of_change, find_coding_cost, a);
+    int status;
+    GPUME_TRY(open_lookahead(a));
+    expect_costs(a);
+    GPUME_TRY(open_quality(a));
+    a->lag = gpume_lookahead_lag(a->lookahead);
+    if (a->lag > 0) {
+        GPUME_TRY(start_threads(a));
+    }
+    *analysis = a;
+    return GPUME_OK;
+fail:
+    gpume_analysis_close(&a);
+    return status;
+}
+
+void gpume_analysis_close(struct gpume_analysis **analysis)
+{
+    struct gpume_analysis *a = *analysis;
+    if (!a) {
+        return;
+    }
+    (void)join_threads(a, &a->stop);
+    gpume_workers_destroy(&a->workers);
+    gpume_quality_close(&a->quality);
+    gpume_lookahead_close(&a->lookahead);
+    free(a->information);
+    free(a->aq_offsets);
+    pthread_cond_destroy(&a->changed);
+    pthread_mutex_destroy(&a->mutex);
+    free(a);
+    *analysis = NULL;
+}
+
+const char *gpume_analysis_engine(const struct gpume_analysis *analysis)
+{
+    return gpume_lookahead_engine(analysis->lookahead);
+}
+
+/* --- frames */
+
 /* Waits for room among the frames that are kept. */
 static int wait_for_room(struct gpume_analysis *a)
 {
@@ -293,9 +660,9 @@ static int wait_for_room(struct gpume_analysis *a)
 /* The threads can go on with the frame that was begun first. */
 static void complete_frame(struct gpume_analysis *a)
 {
-    gpume_stage_time_begin(&a->reading);
+    stage_begin(&a->reading);
     gpume_lookahead_complete_reading(a->lookahead);
-    gpume_stage_time_end(&a->reading);
+    stage_end(&a->reading);
     pthread_mutex_lock(&a->mutex);
     a->read++;
     pthread_cond_broadcast(&a->changed);
@@ -308,7 +675,7 @@ static int go_on(struct gpume_analysis *a)
     GPUME_CHECK(send_frame(a));
     a->seen = a->costed = ++a->put;
     while (a->put - a->last > a->window) {
-        GPUME_CHECK(gpume_analysis_decide(a));
+        GPUME_CHECK(decide_next_run(a));
     }
     return GPUME_OK;
 }
@@ -332,11 +699,11 @@ int gpume_analysis_finish(struct gpume_analysis *analysis)
         complete_frame(a);
     }
     if (a->decides) {
-        return join(a, &a->finished);
+        return join_threads(a, &a->finished);
     }
     a->seen = a->put;
     while (is_left(a)) {
-        GPUME_CHECK(gpume_analysis_decide(a));
+        GPUME_CHECK(decide_next_run(a));
     }
-    return gpume_analysis_finish_groups(a);
+    return finish_groups(a);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Work on the blocks of half planes, in jobs: intra costs of frames, matches from coarse vectors,
- * costs of their means and of weighted references. Jobs are queued, and done by the
- * threads of a split, or by a GPU: a thread gives the device (device.h) what is queued, while the
- * device works on what it got before; should the device fail, the thread does the work itself.
- * Results are the same. Frames have numbers that count from 0. Any thread calls.
+ * costs of their means and of weighted references; and the searches for coarse vectors. Jobs are
+ * queued, and done by the threads of a split, or by a GPU: a thread gives the device (device.h)
+ * what is queued, while the device works on what it got before; should the device fail, the thread
+ * does the work itself. Results are the same. Frames have numbers that count from 0. Any thread
+ * calls.
  */
 #ifndef GPUME_ENCODE_BLOCKS_H
 #define GPUME_ENCODE_BLOCKS_H
@@ -23,7 +24,7 @@ struct gpume_blocks_params {
     uint32_t frames; /* that are kept: the last ones that were added */
     enum gpume_backend backend;
     const char *device;
-    uint32_t threads; /* of searches.h */
+    uint32_t threads; /* of searches */
     const char *cache_dir;
     gpume_log_fn log;
     void *log_opaque;
@@ -51,10 +52,10 @@ struct gpume_match {
     struct gpume_block_job job;
     const struct gpume_half *target, *reference;
     uint64_t target_frame, reference_frame;
-    struct gpume_vector *coarse;  /* found by searches.h: gpume_coarse_count of them */
+    struct gpume_vector *coarse;  /* found by a search: gpume_coarse_count of them */
     struct gpume_vector *vectors; /* filled in: in quarter pixels */
     uint16_t *costs;              /* filled in: SATD and the penalties of costs.h */
-    bool received;                /* searches.h */
+    bool received;                /* the coarse vectors */
 };
 
 /* The blocks of a frame, predicted by the mean of two matches, and by the mean of both references
@@ -107,5 +108,47 @@ void gpume_blocks_wait(struct gpume_blocks *blocks, const struct gpume_block_job
 /* Completes what is queued on a GPU; without one, the split's workers have been destroyed. NULL is
  * fine. */
 void gpume_blocks_close(struct gpume_blocks **blocks);
+
+/* --- searches */
+
+/*
+ * Searches between frames by libgpume, on quarter planes: each block of 8x8 of a target finds the
+ * best whole pixel in a reference by SAD. From these coarse vectors gpume_blocks_refine makes
+ * those of the blocks of the half plane. Requests are queued, so that many pairs are searched at
+ * once; a thread takes what has been found. Any thread calls, but one at a time sends.
+ */
+struct gpume_searches;
+
+int gpume_searches_open(struct gpume_searches **searches, const struct gpume_blocks_params *params);
+
+/* "NVIDIA H200", "2 threads". */
+const char *gpume_searches_engine(const struct gpume_searches *searches);
+
+/* Whether it runs on a GPU. */
+bool gpume_searches_on_gpu(const struct gpume_searches *searches);
+
+/* What refines its matches: on a GPU, if it runs there. Frames must be added to it before they are
+ * sent. */
+struct gpume_blocks *gpume_searches_blocks(const struct gpume_searches *searches);
+
+/* Sends the next frame; the first one is number 0. */
+int gpume_searches_send(struct gpume_searches *searches, const struct gpume_half *half);
+
+/* Requests the search of a pair of frames, which the match has by number and by half plane. It must
+ * stay where it is until it is ready. */
+int gpume_searches_request(struct gpume_searches *searches, struct gpume_match *match);
+
+/* Hands matches on to be refined until at most `pending` requests are not complete. */
+int gpume_searches_drain(struct gpume_searches *searches, uint64_t pending);
+
+/* Returns when the requested match is ready. */
+int gpume_searches_wait(struct gpume_searches *searches, const struct gpume_match *match);
+
+/* Drops requests that are not complete. Nobody waits any more, and matches change no more, but for
+ * those that are being refined. */
+void gpume_searches_end(struct gpume_searches *searches);
+
+/* Ends it first. NULL is fine. */
+void gpume_searches_close(struct gpume_searches **searches);
 
 #endif

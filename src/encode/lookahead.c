@@ -2,51 +2,444 @@
 #include "encode/lookahead.h"
 
 #include "base/grid.h"
+#include "base/log.h"
 #include "base/status.h"
+#include "encode/blocks.h"
 #include "encode/choice.h"
-#include "encode/lookahead_state.h"
+#include "encode/habits.h"
+#include "encode/half.h"
+#include "encode/kernels/kernels.h"
+#include "encode/split.h"
+#include "encode/weights.h"
 
 #include <assert.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
+/* With blocks on a GPU the processor has only short tasks left. */
+#define SPLIT_THREADS 8u
+/* Searching is so small a part of the processor's work: one of as many threads. */
+#define SEARCH_SHARE 4u
+/* Weighted references are searched one at a time. */
+#define WEIGHTED_THREADS 8u
 /* The second number of pairs with a weighted reference, which are not looked for. */
 #define WEIGHTED 1u
 /* Frames that are weighted ahead, at most. */
 #define PLANES_MAX 16u
 
+/* --- pieces of memory of one size, in lists; those that are given back are taken again */
+
+/* The first member of what lies in a piece. */
+struct link {
+    struct link *next;
+    uint64_t first, second; /* numbers by which it is found */
+};
+
+struct pool {
+    size_t bytes; /* of a piece */
+    struct link *free;
+};
+
+/* With undefined content. NULL: out of memory. */
+static struct link *pool_take(struct pool *pool)
+{
+    struct link *link = pool->free;
+    if (!link) {
+        return malloc(pool->bytes);
+    }
+    pool->free = link->next;
+    return link;
+}
+
+/* Gives a list back, which is then empty. */
+static void pool_give(struct pool *pool, struct link **list)
+{
+    while (*list) {
+        struct link *link = *list;
+        *list = link->next;
+        link->next = pool->free;
+        pool->free = link;
+    }
+}
+
+/* Frees what has been given back. */
+static void pool_finish(struct pool *pool)
+{
+    while (pool->free) {
+        struct link *link = pool->free;
+        pool->free = link->next;
+        free(link);
+    }
+}
+
+/* --- what a lookahead consists of */
+
+/* The match of a frame in one reference. */
+struct kept_pair {
+    struct link link;
+    struct gpume_match match;
+};
+
+struct kept_mean {
+    struct link link;
+    struct gpume_mean mean;
+};
+
+struct kept_weighing {
+    struct link link;
+    struct gpume_weighing weighing;
+    struct link *planes; /* the processor's, for the weighted samples; NULL: given back */
+};
+
+struct kept_result {
+    struct link link;
+    struct gpume_frame_cost cost;
+};
+
+struct window_frame {
+    struct gpume_half half;
+    struct gpume_intra intra;
+    uint32_t *energies;
+    struct gpume_luma_stats luma;
+    struct link *pairs;           /* by reference, and 0; with a weighted one never found */
+    struct link *weighings;       /* by past reference, and 0 */
+    struct link *means, *results; /* by past and future reference */
+};
+
+/* A frame that is being read. */
+struct frame_reading {
+    struct gpume_step step;
+    const struct gpume_lookahead *lookahead;
+    struct window_frame *frame;
+    struct gpume_plane luma;
+    uint8_t *bands;               /* one for each row of blocks */
+    struct gpume_luma_sums *sums; /* the same */
+};
+
+struct gpume_lookahead {
+    struct gpume_lookahead_params params;
+    struct gpume_log log;
+    uint32_t blocks_x, blocks_y, blocks;
+    atomic_uint_fast64_t first, end; /* positions of the frames that are kept */
+    uint64_t begun, read;            /* the same: the ends of those that are, or have been, read */
+    struct window_frame *frames;     /* position % params.frames_max */
+    uint16_t *all_intra_costs;
+    uint32_t *all_energies;
+    bool ahead; /* it works before it is asked */
+    struct gpume_split split;
+    struct frame_reading readings[GPUME_READINGS_MAX]; /* position % count */
+    uint32_t reading_count;
+    uint16_t *weighted_costs; /* of two frames */
+    pthread_mutex_t requests; /* one thread at a time makes them */
+    pthread_mutex_t weighing; /* for all weighted* */
+    pthread_mutex_t mutex;    /* for lists, pools and habits */
+    struct gpume_habits habits;
+    struct gpume_searches *searches;
+    struct gpume_blocks *work; /* of the searches */
+    /* Searches in a weighted reference: frame 2n is the reference, 2n + 1 the target. */
+    struct gpume_half weighted;
+    struct gpume_searches *weighted_searches;
+    uint64_t weighted_count;
+    struct pool pairs, means, weighings, results;
+    struct pool planes;   /* of weighted references that are compared with plain ones ahead */
+    uint32_t plane_count; /* those in use */
+};
+
+/* When its job is complete. Needs the mutex. */
+static void give_planes(struct gpume_lookahead *lookahead, struct kept_weighing *weighing)
+{
+    if (weighing->planes) {
+        weighing->planes->next = NULL;
+        pool_give(&lookahead->planes, &weighing->planes);
+        lookahead->plane_count--;
+    }
+}
+
+/* Forgets what is known of the frame beside others. */
+static void forget_frame(struct gpume_lookahead *lookahead, struct window_frame *frame)
+{
+    for (struct link *link = frame->weighings; link; link = link->next) {
+        give_planes(lookahead, (struct kept_weighing *)link);
+    }
+    pool_give(&lookahead->pairs, &frame->pairs);
+    pool_give(&lookahead->means, &frame->means);
+    pool_give(&lookahead->weighings, &frame->weighings);
+    pool_give(&lookahead->results, &frame->results);
+}
+
+/* --- reading frames into half planes */
+
+static void read_row(void *opaque, uint32_t y)
+{
+    const struct frame_reading *r = opaque;
+    const struct gpume_lookahead *l = r->lookahead;
+    uint8_t *memory = r->bands + (size_t)y * l->blocks_x * GPUME_BAND_BYTES;
+    const struct gpume_band band = gpume_band_read(memory, &r->luma, l->blocks_x, y);
+    gpume_half_write(&r->frame->half, &band, y);
+    if (l->params.energies) {
+        gpume_encode_kernels()->energies(
+            &band, l->blocks_x, r->frame->energies + (size_t)y * l->blocks_x);
+    }
+    r->sums[y] = (struct gpume_luma_sums){0};
+    gpume_luma_add(&r->sums[y], &r->frame->half, y * GPUME_HALF_BLOCK, (y + 1) * GPUME_HALF_BLOCK);
+}
+
+/* Frames that their owner lends are read side by side, if another thread works on. After the split
+ * has been opened; false: out of memory. */
+static bool open_readings(struct gpume_lookahead *lookahead)
+{
+    struct gpume_lookahead *l = lookahead;
+    bool complete = true;
+    l->reading_count = l->ahead ? gpume_min_u32(1 + l->params.lent, GPUME_READINGS_MAX) : 1;
+    for (uint32_t i = 0; i < l->reading_count; i++) {
+        struct frame_reading *reading = &l->readings[i];
+        *reading = (struct frame_reading){
+            .step = gpume_split_step(&l->split, GPUME_SPLIT_READ, read_row, reading),
+            .lookahead = l,
+            .bands = calloc(l->blocks, GPUME_BAND_BYTES),
+            .sums = calloc(l->blocks_y, sizeof(*reading->sums)),
+        };
+        complete = complete && reading->bands && reading->sums;
+    }
+    return complete;
+}
+
+/* When no thread reads any more. */
+static void close_readings(struct gpume_lookahead *lookahead)
+{
+    for (uint32_t i = 0; i < lookahead->reading_count; i++) {
+        free(lookahead->readings[i].sums);
+        free(lookahead->readings[i].bands);
+    }
+}
+
+uint32_t gpume_lookahead_readings(const struct gpume_lookahead *lookahead)
+{
+    return lookahead->reading_count;
+}
+
+void gpume_lookahead_begin_reading(
+    struct gpume_lookahead *lookahead, const struct gpume_plane *luma)
+{
+    struct gpume_lookahead *l = lookahead;
+    assert(l->begun - l->first < l->params.frames_max && l->begun - l->read < l->reading_count);
+    struct frame_reading *reading = &l->readings[l->begun % l->reading_count];
+    struct gpume_step *step = &reading->step;
+    reading->frame = &l->frames[l->begun++ % l->params.frames_max];
+    reading->luma = *luma;
+    gpume_workers_add(l->split.workers, &step, 1);
+}
+
+void gpume_lookahead_complete_reading(struct gpume_lookahead *lookahead)
+{
+    struct gpume_lookahead *l = lookahead;
+    const struct frame_reading *reading = &l->readings[l->read % l->reading_count];
+    struct window_frame *frame = reading->frame;
+    struct gpume_luma_sums sums = {0};
+    gpume_workers_wait(l->split.workers, &reading->step);
+    for (uint32_t y = 0; y < l->blocks_y; y++) {
+        sums.samples += reading->sums[y].samples;
+        sums.squares += reading->sums[y].squares;
+    }
+    frame->luma = gpume_luma_stats(&sums, &frame->half);
+    frame->intra.half = &frame->half;
+    frame->intra.frame = l->read++;
+}
+
+/* --- open, close */
+
+static uint32_t threads_of(const struct gpume_lookahead *l)
+{
+    return l->params.threads ? l->params.threads : gpume_workers_processors();
+}
+
+static int open_searches(struct gpume_lookahead *l)
+{
+    struct gpume_blocks_params params = {
+        .blocks_x = l->blocks_x,
+        .blocks_y = l->blocks_y,
+        .frames = l->params.frames_max,
+        .backend = l->params.backend,
+        .device = l->params.device,
+        .threads = gpume_max_u32(1, threads_of(l) / SEARCH_SHARE),
+        .split = &l->split,
+        .cache_dir = l->params.cache_dir,
+        .log = l->params.log,
+        .log_opaque = l->params.log_opaque,
+    };
+    GPUME_CHECK(gpume_searches_open(&l->searches, &params));
+    l->work = gpume_searches_blocks(l->searches);
+    l->ahead = threads_of(l) > 1 || gpume_searches_on_gpu(l->searches);
+    if (!l->params.weights) {
+        return GPUME_OK;
+    }
+    /* Few pairs need it, one at a time: nothing for a GPU. */
+    params.frames = 2;
+    params.backend = GPUME_BACKEND_CPU;
+    params.device = NULL;
+    params.threads = gpume_min_u32(threads_of(l), WEIGHTED_THREADS);
+    GPUME_CHECK(gpume_searches_open(&l->weighted_searches, &params));
+    l->weighted = gpume_blocks_half(gpume_searches_blocks(l->weighted_searches), 0);
+    return GPUME_OK;
+}
+
+static int allocate(struct gpume_lookahead *l)
+{
+    const uint32_t count = l->params.frames_max;
+    const bool has_readings = open_readings(l);
+    l->frames = calloc(count, sizeof(*l->frames));
+    l->all_intra_costs = calloc((size_t)count * l->blocks, sizeof(*l->all_intra_costs));
+    l->all_energies = calloc((size_t)count * l->blocks, sizeof(*l->all_energies));
+    l->weighted_costs = calloc((size_t)2 * l->blocks, sizeof(*l->weighted_costs));
+    if (!l->frames || !l->all_intra_costs || !l->all_energies || !has_readings ||
+        !l->weighted_costs) {
+        return gpume_log_nomem(&l->log, "the frames of the lookahead");
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        l->frames[i] = (struct window_frame){
+            .half = gpume_blocks_half(l->work, i),
+            .intra.costs = l->all_intra_costs + (size_t)i * l->blocks,
+            .energies = l->all_energies + (size_t)i * l->blocks,
+        };
+    }
+    return GPUME_OK;
+}
+
+static int open_split(struct gpume_lookahead *l)
+{
+    const uint32_t most = gpume_blocks_on_gpu(l->work) ? SPLIT_THREADS : UINT32_MAX;
+    return gpume_split_init(&l->split, l->blocks_y, gpume_min_u32(threads_of(l), most), &l->log);
+}
+
+int gpume_lookahead_open(
+    struct gpume_lookahead **lookahead, const struct gpume_lookahead_params *params)
+{
+    const struct gpume_log log = {params->log, params->log_opaque};
+    assert(
+        params->distance_max < params->frames_max && params->distance_max < GPUME_HABIT_DISTANCES);
+    struct gpume_lookahead *l = calloc(1, sizeof(*l));
+    if (!l) {
+        return gpume_log_nomem(&log, "the lookahead");
+    }
+    l->params = *params;
+    l->log = log;
+    pthread_mutex_init(&l->requests, NULL);
+    pthread_mutex_init(&l->weighing, NULL);
+    pthread_mutex_init(&l->mutex, NULL);
+    l->blocks_x = (uint32_t)gpume_div_up(params->width, GPUME_SQUARE);
+    l->blocks_y = (uint32_t)gpume_div_up(params->height, GPUME_SQUARE);
+    l->blocks = l->blocks_x * l->blocks_y;
+    l->pairs.bytes = sizeof(struct kept_pair) +
+                     l->blocks * (sizeof(struct gpume_vector) + sizeof(uint16_t)) +
+                     gpume_coarse_count(l->blocks_x, l->blocks_y) * sizeof(struct gpume_vector);
+    l->means.bytes = sizeof(struct kept_mean) + (size_t)l->blocks * 2 * sizeof(uint16_t);
+    l->weighings.bytes = sizeof(struct kept_weighing) + (size_t)l->blocks * 2 * sizeof(uint16_t);
+    l->planes.bytes = sizeof(struct link) + gpume_half_bytes(l->blocks_x, l->blocks_y);
+    l->results.bytes =
+        sizeof(struct kept_result) + l->blocks * (sizeof(uint16_t) + sizeof(uint8_t));
+    int status;
+    GPUME_TRY(open_searches(l));
+    GPUME_TRY(open_split(l));
+    GPUME_TRY(allocate(l));
+    *lookahead = l;
+    return GPUME_OK;
+fail:
+    gpume_lookahead_close(&l);
+    return status;
+}
+
+void gpume_lookahead_close(struct gpume_lookahead **lookahead)
+{
+    struct gpume_lookahead *l = *lookahead;
+    if (!l) {
+        return;
+    }
+    if (l->searches) {
+        gpume_searches_end(l->searches);
+    }
+    gpume_split_finish(&l->split); /* no step reads or writes any more */
+    close_readings(l);
+    gpume_searches_close(&l->searches);
+    gpume_searches_close(&l->weighted_searches);
+    for (uint32_t i = 0; l->frames && i < l->params.frames_max; i++) {
+        forget_frame(l, &l->frames[i]);
+    }
+    pool_finish(&l->pairs);
+    pool_finish(&l->means);
+    pool_finish(&l->weighings);
+    pool_finish(&l->planes);
+    pool_finish(&l->results);
+    free(l->weighted_costs);
+    free(l->all_energies);
+    free(l->all_intra_costs);
+    free(l->frames);
+    pthread_mutex_destroy(&l->mutex);
+    pthread_mutex_destroy(&l->weighing);
+    pthread_mutex_destroy(&l->requests);
+    free(l);
+    *lookahead = NULL;
+}
+
+const char *gpume_lookahead_engine(const struct gpume_lookahead *lookahead)
+{
+    return gpume_searches_engine(lookahead->searches);
+}
+
+uint32_t gpume_lookahead_lag(const struct gpume_lookahead *lookahead)
+{
+    return lookahead->ahead ? GPUME_LOOKAHEAD_LAG : 0;
+}
+
+struct gpume_workers *gpume_lookahead_workers(const struct gpume_lookahead *lookahead)
+{
+    return lookahead->split.workers;
+}
+
+uint32_t gpume_lookahead_blocks_x(const struct gpume_lookahead *lookahead)
+{
+    return lookahead->blocks_x;
+}
+
+uint32_t gpume_lookahead_blocks_y(const struct gpume_lookahead *lookahead)
+{
+    return lookahead->blocks_y;
+}
+
 /* --- frames */
 
-static struct gpume_kept_frame *frame_at(const struct gpume_lookahead *l, uint64_t position)
+static struct window_frame *frame_at(const struct gpume_lookahead *l, uint64_t position)
 {
     assert(position >= l->first && position < l->end);
     return &l->frames[position % l->params.frames_max];
 }
 
 /* Memory from a pool, for a list. NULL: out of memory. */
-static struct gpume_link *take(struct gpume_lookahead *l, struct gpume_pool *pool)
+static struct link *take_from(struct gpume_lookahead *l, struct pool *pool)
 {
     pthread_mutex_lock(&l->mutex);
-    struct gpume_link *link = gpume_pool_take(pool);
+    struct link *link = pool_take(pool);
     pthread_mutex_unlock(&l->mutex);
     return link;
 }
 
 /* Another thread may find it from now on. */
-static void add(struct gpume_lookahead *l, struct gpume_link **list, struct gpume_link *link,
+static void add_to_list(struct gpume_lookahead *l, struct link **list, struct link *link,
     uint64_t first, uint64_t second)
 {
     pthread_mutex_lock(&l->mutex);
-    *link = (struct gpume_link){*list, first, second};
+    *link = (struct link){*list, first, second};
     *list = link;
     pthread_mutex_unlock(&l->mutex);
 }
 
 /* NULL: there is none. */
-static struct gpume_link *find(
-    struct gpume_lookahead *l, struct gpume_link *const *list, uint64_t first, uint64_t second)
+static struct link *find_in_list(
+    struct gpume_lookahead *l, struct link *const *list, uint64_t first, uint64_t second)
 {
     pthread_mutex_lock(&l->mutex);
-    struct gpume_link *link = *list;
+    struct link *link = *list;
     while (link && (link->first != first || link->second != second)) {
         link = link->next;
     }
@@ -55,39 +448,38 @@ static struct gpume_link *find(
 }
 
 /* A pair, new or in use before; NULL: out of memory. `half`: of the reference. */
-static struct gpume_kept_pair *take_pair(
+static struct kept_pair *take_pair(
     struct gpume_lookahead *l, uint64_t target, uint64_t reference, const struct gpume_half *half)
 {
-    struct gpume_kept_frame *frame = frame_at(l, target);
-    struct gpume_kept_pair *pair = (struct gpume_kept_pair *)take(l, &l->pairs);
+    struct window_frame *frame = frame_at(l, target);
+    struct kept_pair *pair = (struct kept_pair *)take_from(l, &l->pairs);
     if (!pair) {
         return NULL;
     }
     struct gpume_vector *vectors = (struct gpume_vector *)(void *)(pair + 1);
     struct gpume_vector *coarse = vectors + l->blocks;
     const uint32_t coarse_count = gpume_coarse_count(l->blocks_x, l->blocks_y);
-    *pair = (struct gpume_kept_pair){.match = {.target = &frame->half,
-                                         .reference = half,
-                                         .target_frame = target,
-                                         .reference_frame = reference,
-                                         .coarse = coarse,
-                                         .vectors = vectors,
-                                         .costs = (uint16_t *)(void *)(coarse + coarse_count)}};
-    add(l, &frame->pairs, &pair->link, reference, half == &l->weighted ? WEIGHTED : 0);
+    *pair = (struct kept_pair){.match = {.target = &frame->half,
+                                   .reference = half,
+                                   .target_frame = target,
+                                   .reference_frame = reference,
+                                   .coarse = coarse,
+                                   .vectors = vectors,
+                                   .costs = (uint16_t *)(void *)(coarse + coarse_count)}};
+    add_to_list(l, &frame->pairs, &pair->link, reference, half == &l->weighted ? WEIGHTED : 0);
     return pair;
 }
 
-static struct gpume_kept_pair *find_pair(
-    struct gpume_lookahead *l, uint64_t target, uint64_t reference)
+static struct kept_pair *find_pair(struct gpume_lookahead *l, uint64_t target, uint64_t reference)
 {
-    return (struct gpume_kept_pair *)find(l, &frame_at(l, target)->pairs, reference, 0);
+    return (struct kept_pair *)find_in_list(l, &frame_at(l, target)->pairs, reference, 0);
 }
 
 /* The pair of two frames, requested by now. Needs the mutex of requests. */
-static int request(
-    struct gpume_lookahead *l, uint64_t target, uint64_t reference, struct gpume_kept_pair **out)
+static int request_pair(
+    struct gpume_lookahead *l, uint64_t target, uint64_t reference, struct kept_pair **out)
 {
-    struct gpume_kept_pair *pair = find_pair(l, target, reference);
+    struct kept_pair *pair = find_pair(l, target, reference);
     if (!pair) {
         pair = take_pair(l, target, reference, &frame_at(l, reference)->half);
         if (!pair) {
@@ -101,30 +493,30 @@ static int request(
 
 /* What a frame is predicted from; NULL: it has no such reference. */
 struct sources {
-    struct gpume_kept_pair *past, *future;
-    struct gpume_kept_mean *mean; /* of both */
+    struct kept_pair *past, *future;
+    struct kept_mean *mean; /* of both */
 };
 
 /* The mean of both matches, requested by now. Needs the mutex of requests. */
 static int request_mean(struct gpume_lookahead *l, uint64_t frame, uint64_t past, uint64_t future,
     struct sources *sources)
 {
-    struct gpume_kept_frame *target = frame_at(l, frame);
-    struct gpume_kept_mean *mean = (struct gpume_kept_mean *)find(l, &target->means, past, future);
+    struct window_frame *target = frame_at(l, frame);
+    struct kept_mean *mean = (struct kept_mean *)find_in_list(l, &target->means, past, future);
     if (!mean) {
-        mean = (struct gpume_kept_mean *)take(l, &l->means);
+        mean = (struct kept_mean *)take_from(l, &l->means);
         if (!mean) {
             return gpume_log_nomem(&l->log, "a mean of the lookahead");
         }
         uint16_t *costs = (uint16_t *)(void *)(mean + 1);
-        *mean = (struct gpume_kept_mean){
+        *mean = (struct kept_mean){
             .mean = {.past = &sources->past->match,
                 .future = &sources->future->match,
                 .past_share = gpume_past_share(l->params.shares, past, frame, future),
                 .both = costs,
                 .still = costs + l->blocks}};
         gpume_blocks_mean(l->work, &mean->mean);
-        add(l, &target->means, &mean->link, past, future);
+        add_to_list(l, &target->means, &mean->link, past, future);
     }
     sources->mean = mean;
     return GPUME_OK;
@@ -136,27 +528,27 @@ static int request_sources(struct gpume_lookahead *l, uint64_t frame, uint64_t p
 {
     *sources = (struct sources){0};
     if (past != frame) {
-        GPUME_CHECK(request(l, frame, past, &sources->past));
+        GPUME_CHECK(request_pair(l, frame, past, &sources->past));
     }
     if (future != frame) {
-        GPUME_CHECK(request(l, frame, future, &sources->future));
+        GPUME_CHECK(request_pair(l, frame, future, &sources->future));
     }
     return past != frame && future != frame ? request_mean(l, frame, past, future, sources)
                                             : GPUME_OK;
 }
 
 static struct gpume_weight guess_weight(
-    const struct gpume_kept_frame *target, const struct gpume_kept_frame *reference)
+    const struct window_frame *target, const struct window_frame *reference)
 {
     const uint64_t samples = (uint64_t)target->half.width * target->half.height;
     return gpume_weight_guess(&target->luma, &reference->luma, samples);
 }
 
 /* Planes for weighted samples, if too many are not in use; NULL: they are, or out of memory. */
-static struct gpume_link *take_planes(struct gpume_lookahead *l)
+static struct link *take_planes(struct gpume_lookahead *l)
 {
     pthread_mutex_lock(&l->mutex);
-    struct gpume_link *planes = l->plane_count < PLANES_MAX ? gpume_pool_take(&l->planes) : NULL;
+    struct link *planes = l->plane_count < PLANES_MAX ? pool_take(&l->planes) : NULL;
     l->plane_count += planes != NULL;
     pthread_mutex_unlock(&l->mutex);
     return planes;
@@ -167,69 +559,69 @@ static struct gpume_link *take_planes(struct gpume_lookahead *l)
 static int request_weighing(
     struct gpume_lookahead *l, uint64_t frame, uint64_t past, const struct sources *sources)
 {
-    struct gpume_kept_frame *target = frame_at(l, frame);
+    struct window_frame *target = frame_at(l, frame);
     const bool on_gpu = gpume_blocks_on_gpu(l->work);
     const struct gpume_weight weight = guess_weight(target, frame_at(l, past));
-    struct gpume_link *planes = NULL;
+    struct link *planes = NULL;
     if (gpume_weight_is_none(&weight) || (!on_gpu && !(planes = take_planes(l)))) {
         return GPUME_OK;
     }
-    struct gpume_kept_weighing *kept = (struct gpume_kept_weighing *)take(l, &l->weighings);
+    struct kept_weighing *kept = (struct kept_weighing *)take_from(l, &l->weighings);
     if (!kept) {
         free(planes);
         return gpume_log_nomem(&l->log, "a weight of the lookahead");
     }
     uint16_t *costs = (uint16_t *)(void *)(kept + 1);
-    *kept = (struct gpume_kept_weighing){.weighing = {.plain = &sources->past->match,
-                                             .weight = weight,
-                                             .moved = costs,
-                                             .still = costs + l->blocks},
+    *kept = (struct kept_weighing){.weighing = {.plain = &sources->past->match,
+                                       .weight = weight,
+                                       .moved = costs,
+                                       .still = costs + l->blocks},
         .planes = planes};
     if (planes) {
         kept->weighing.weighted = gpume_half_at((uint8_t *)(planes + 1), l->blocks_x, l->blocks_y);
     }
     gpume_blocks_weigh(l->work, &kept->weighing);
-    add(l, &target->weighings, &kept->link, past, 0);
+    add_to_list(l, &target->weighings, &kept->link, past, 0);
     return GPUME_OK;
 }
 
 /* What another thread may add to meanwhile. */
-static const struct gpume_link *first_of(struct gpume_lookahead *l, struct gpume_link *const *list)
+static const struct link *first_of(struct gpume_lookahead *l, struct link *const *list)
 {
     pthread_mutex_lock(&l->mutex);
-    const struct gpume_link *first = *list;
+    const struct link *first = *list;
     pthread_mutex_unlock(&l->mutex);
     return first;
 }
 
 /* Waits for the match. False: the search has failed, so jobs that need the match never start. The
  * failure is already logged, and the next call returns it too. */
-static bool await(struct gpume_lookahead *l, const struct gpume_match *match)
+static bool await_match(struct gpume_lookahead *l, const struct gpume_match *match)
 {
     return gpume_searches_wait(l->searches, match) == GPUME_OK;
 }
 
 /* Returns when nothing that reads the planes of a past frame before `end` is under way any more.
  * Pairs with a weighted reference are complete once they are found. */
-static void wait_for_frame(struct gpume_lookahead *l, struct gpume_kept_frame *frame, uint64_t end)
+static void wait_for_frame(struct gpume_lookahead *l, struct window_frame *frame, uint64_t end)
 {
-    const struct gpume_link *link = first_of(l, &frame->pairs);
+    const struct link *link = first_of(l, &frame->pairs);
     for (; link; link = link->next) {
-        const struct gpume_match *match = &((const struct gpume_kept_pair *)link)->match;
+        const struct gpume_match *match = &((const struct kept_pair *)link)->match;
         if (link->second != WEIGHTED && match->reference_frame < end) {
-            (void)await(l, match);
+            (void)await_match(l, match);
         }
     }
     for (link = first_of(l, &frame->means); link; link = link->next) {
-        const struct gpume_kept_mean *kept = (const struct gpume_kept_mean *)link;
-        if (link->first < end && await(l, kept->mean.past) && await(l, kept->mean.future)) {
+        const struct kept_mean *kept = (const struct kept_mean *)link;
+        if (link->first < end && await_match(l, kept->mean.past) &&
+            await_match(l, kept->mean.future)) {
             gpume_blocks_wait(l->work, &kept->mean.job);
         }
     }
     for (link = first_of(l, &frame->weighings); link; link = link->next) {
-        const struct gpume_weighing *weighing =
-            &((const struct gpume_kept_weighing *)link)->weighing;
-        if (link->first < end && await(l, weighing->plain)) {
+        const struct gpume_weighing *weighing = &((const struct kept_weighing *)link)->weighing;
+        if (link->first < end && await_match(l, weighing->plain)) {
             gpume_blocks_wait(l->work, &weighing->job);
         }
     }
@@ -287,7 +679,7 @@ int gpume_lookahead_send(struct gpume_lookahead *lookahead)
     struct gpume_lookahead *l = lookahead;
     const uint64_t position = l->end;
     l->end = position + 1;
-    struct gpume_kept_frame *frame = frame_at(l, position);
+    struct window_frame *frame = frame_at(l, position);
     gpume_blocks_add(l->work, &frame->intra);
     GPUME_CHECK(gpume_searches_send(l->searches, &frame->half));
     if (l->ahead) {
@@ -323,14 +715,14 @@ void gpume_lookahead_drop(struct gpume_lookahead *lookahead, uint64_t first)
     struct gpume_lookahead *l = lookahead;
     assert(first <= l->end);
     for (uint64_t position = l->first; position < first; position++) {
-        struct gpume_kept_frame *frame = frame_at(l, position);
+        struct window_frame *frame = frame_at(l, position);
         gpume_blocks_wait(l->work, &frame->intra.job);
         wait_for_frame(l, frame, UINT64_MAX);
     }
     wait_for_readers(l, first);
     for (; l->first < first; l->first++) {
         pthread_mutex_lock(&l->mutex);
-        gpume_kept_forget(l, frame_at(l, l->first));
+        forget_frame(l, frame_at(l, l->first));
         pthread_mutex_unlock(&l->mutex);
     }
 }
@@ -353,7 +745,7 @@ static uint64_t sum_of(const uint16_t *costs, uint32_t blocks)
 void gpume_lookahead_facts(
     const struct gpume_lookahead *lookahead, uint64_t frame, struct gpume_frame_facts *facts)
 {
-    const struct gpume_kept_frame *f = frame_at(lookahead, frame);
+    const struct window_frame *f = frame_at(lookahead, frame);
     gpume_blocks_wait(lookahead->work, &f->intra.job);
     *facts = (struct gpume_frame_facts){
         .intra_costs = f->intra.costs,
@@ -366,21 +758,20 @@ void gpume_lookahead_facts(
 
 /* Finds the weight of the past reference, beside its plain match; unless there is none, the
  * weighted samples are then in l->weighted. */
-static struct gpume_weight find_weight(struct gpume_lookahead *l,
-    const struct gpume_kept_frame *target, const struct gpume_kept_frame *reference,
-    const struct gpume_match *match)
+static struct gpume_weight find_weight(struct gpume_lookahead *l, const struct window_frame *target,
+    const struct window_frame *reference, const struct gpume_match *match)
 {
     const struct gpume_weight weight = guess_weight(target, reference);
     if (gpume_weight_is_none(&weight)) {
         return weight;
     }
     const struct gpume_plain_costs plain = {target->intra.costs, match->costs, match->vectors};
-    struct gpume_kept_weighing *kept =
-        (struct gpume_kept_weighing *)find(l, &target->weighings, match->reference_frame, 0);
+    struct kept_weighing *kept =
+        (struct kept_weighing *)find_in_list(l, &target->weighings, match->reference_frame, 0);
     if (kept) {
         gpume_blocks_wait(l->work, &kept->weighing.job);
         pthread_mutex_lock(&l->mutex);
-        gpume_kept_give_planes(l, kept);
+        give_planes(l, kept);
         pthread_mutex_unlock(&l->mutex);
     }
     const bool known = kept && kept->weighing.found;
@@ -396,10 +787,10 @@ static struct gpume_weight find_weight(struct gpume_lookahead *l,
 }
 
 /* Searches the frame in l->weighted. */
-static int search_weighted(struct gpume_lookahead *l, uint64_t target, struct gpume_kept_pair **out)
+static int search_weighted(struct gpume_lookahead *l, uint64_t target, struct kept_pair **out)
 {
     const uint64_t number = 2 * l->weighted_count++;
-    struct gpume_kept_pair *pair = take_pair(l, target, number, &l->weighted);
+    struct kept_pair *pair = take_pair(l, target, number, &l->weighted);
     if (!pair) {
         return gpume_log_nomem(&l->log, "a search of the lookahead");
     }
@@ -414,7 +805,7 @@ static int search_weighted(struct gpume_lookahead *l, uint64_t target, struct gp
 
 /* Weighs the past reference, which is the only one; its plain match is ready. */
 static int weigh_past(struct gpume_lookahead *l, uint64_t frame, uint64_t past,
-    struct gpume_weight *weight, struct gpume_kept_pair **pair)
+    struct gpume_weight *weight, struct kept_pair **pair)
 {
     pthread_mutex_lock(&l->weighing);
     *weight = find_weight(l, frame_at(l, frame), frame_at(l, past), &(*pair)->match);
@@ -424,7 +815,7 @@ static int weigh_past(struct gpume_lookahead *l, uint64_t frame, uint64_t past,
 }
 
 static int await_sources(
-    struct gpume_lookahead *l, const struct gpume_kept_frame *target, const struct sources *sources)
+    struct gpume_lookahead *l, const struct window_frame *target, const struct sources *sources)
 {
     if (sources->past) {
         GPUME_CHECK(gpume_searches_wait(l->searches, &sources->past->match));
@@ -439,10 +830,10 @@ static int await_sources(
     return GPUME_OK;
 }
 
-static int evaluate(struct gpume_lookahead *l, uint64_t frame, uint64_t past, uint64_t future,
-    struct gpume_kept_result **out)
+static int evaluate_prediction(struct gpume_lookahead *l, uint64_t frame, uint64_t past,
+    uint64_t future, struct kept_result **out)
 {
-    const struct gpume_kept_frame *target = frame_at(l, frame);
+    const struct window_frame *target = frame_at(l, frame);
     struct sources sources;
     struct gpume_weight weight = GPUME_WEIGHT_NONE;
     pthread_mutex_lock(&l->requests);
@@ -453,7 +844,7 @@ static int evaluate(struct gpume_lookahead *l, uint64_t frame, uint64_t past, ui
     if (l->params.weights && sources.past && !sources.future) {
         GPUME_CHECK(weigh_past(l, frame, past, &weight, &sources.past));
     }
-    struct gpume_kept_result *result = (struct gpume_kept_result *)take(l, &l->results);
+    struct kept_result *result = (struct kept_result *)take_from(l, &l->results);
     if (!result) {
         return gpume_log_nomem(&l->log, "costs of the lookahead");
     }
@@ -477,13 +868,13 @@ void gpume_lookahead_expect(struct gpume_lookahead *lookahead, uint32_t past, ui
 }
 
 static int find_cost(struct gpume_lookahead *l, uint64_t frame, uint64_t past, uint64_t future,
-    struct gpume_kept_result **out)
+    struct kept_result **out)
 {
-    struct gpume_link **results = &frame_at(l, frame)->results;
-    *out = (struct gpume_kept_result *)find(l, results, past, future);
+    struct link **results = &frame_at(l, frame)->results;
+    *out = (struct kept_result *)find_in_list(l, results, past, future);
     if (!*out) {
-        GPUME_CHECK(evaluate(l, frame, past, future, out));
-        add(l, results, &(*out)->link, past, future);
+        GPUME_CHECK(evaluate_prediction(l, frame, past, future, out));
+        add_to_list(l, results, &(*out)->link, past, future);
     }
     return GPUME_OK;
 }
@@ -493,7 +884,7 @@ int gpume_lookahead_cost(struct gpume_lookahead *lookahead, uint64_t frame, uint
 {
     struct gpume_lookahead *l = lookahead;
     const uint64_t before = frame - past, after = future - frame;
-    struct gpume_kept_result *result;
+    struct kept_result *result;
     assert(before <= l->params.distance_max && after <= l->params.distance_max);
     pthread_mutex_lock(&l->mutex);
     gpume_habits_note(&l->habits, frame, (uint32_t)before, (uint32_t)after);
@@ -518,7 +909,7 @@ int gpume_lookahead_find_expected(struct gpume_lookahead *lookahead, uint64_t ne
     for (uint32_t past = 0; past <= reach; past++) {
         for (uint32_t future = 0; past + future <= reach; future++) {
             const uint64_t frame = newest - future;
-            struct gpume_kept_result *result;
+            struct kept_result *result;
             if (is_expected(l, past, future)) {
                 GPUME_CHECK(find_cost(l, frame, frame - past, newest, &result));
             }

@@ -2,7 +2,7 @@
 /*
  * Half-resolution frames (half.h) of a stretch of a video, and what it costs to predict one of them
  * from others. libgpume finds the vectors of 8x8 blocks at a quarter of the resolution
- * (searches.h). From these, blocks.h finds quarter-pixel vectors of the blocks at half the
+ * (blocks.h). From these it finds quarter-pixel vectors of the blocks at half the
  * resolution, intra costs, and the costs of the means of two matches, on the processor or on a GPU.
  * choice.h finds the cheapest prediction of each block. Costs are SATD of 8-bit samples with the
  * penalties of costs.h. They are the same on every engine and with any number of threads. With a
