@@ -5,8 +5,9 @@
 #include "files/text_file.h"
 #include "options/checks.h"
 
-void gpume_video_options_default(struct gpume_video_options *options)
+void gpume_video_options_default(void *opaque)
 {
+    struct gpume_video_options *options = opaque;
     gpume_params_default(&options->params);
     options->source.stream = -1;
 }

@@ -15,7 +15,7 @@ struct gpume_video_options {
 };
 
 /* For set_defaults and check. */
-void gpume_video_options_default(struct gpume_video_options *options);
+void gpume_video_options_default(void *options);
 int gpume_video_options_check(void *options, const struct gpume_line *line);
 
 /* Rows of tables, in this order; a command's own rows for the output come between. m: a struct

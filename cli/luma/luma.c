@@ -72,11 +72,6 @@ static enum gpume_exit run_luma(const void *options)
     return result;
 }
 
-static void set_luma_defaults(void *options)
-{
-    gpume_video_options_default(options);
-}
-
 static int check_luma_options(void *opaque, const struct gpume_line *line)
 {
     const struct gpume_video_options *options = opaque;
@@ -116,7 +111,7 @@ const struct gpume_command gpume_luma_command = {
     GPUME_COMMAND_OPTIONS(table, struct gpume_video_options),
     GPUME_COMMAND_ONE_VIDEO,
     .catches_signals = true,
-    .set_defaults = set_luma_defaults,
+    .set_defaults = gpume_video_options_default,
     .check = check_luma_options,
     .run = run_luma,
 };
