@@ -2,6 +2,18 @@
 /*
  * What the outputs of one run share: how they are opened and finished, and how far they have come.
  * The caller fills it in before the first output is opened, and it outlives them all. One thread.
+ *
+ * Outputs are written to temporary files and get their names together, in the order of a list, when
+ * all are complete. So a disk that fills leaves no output, and if a rename fails, those before it
+ * are undone. At every moment, also when the run is killed (tests/cli/test_kills.sh kills it at
+ * each rename, link and unlink):
+ *
+ * - A file under its final name is complete.
+ * - Where the seal of the set stands (summary.json or summary.json.partial), all other files are
+ *   complete and of its run. It comes last in the list. An older one is removed before any other
+ *   file of the set gets its name, and with --resume it is the first to lose its name.
+ * - Numbered files get their names one by one, as frames are completed. The first of them that
+ * could replace an older one breaks the seal as well.
  */
 #ifndef GPUME_FILES_OUT_SET_H
 #define GPUME_FILES_OUT_SET_H

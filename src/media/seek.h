@@ -3,6 +3,14 @@
  * Where a decoder may begin so that a frame gets the number and the samples that it has in a run
  * from the beginning: only where the times, flags and headers of all packets before it, which are
  * read but not decoded, leave no doubt.
+ *
+ * A frame's number is its rank among all frames that a decoder would deliver from the beginning. It
+ * is found without decoding: every packet before the frame must show exactly one (coded_picture.h),
+ * and times, orders in headers and the decoder's delay must agree. A second decoder gets the
+ * packets from the last picture on that needs nothing before it, which were kept; no container is
+ * asked to seek, since times may occur again later in it. It must deliver every frame up to the
+ * wanted one at its time and without damage, and then takes the first one's place. In doubt the
+ * first decoder goes on, so a jump that fails costs time and nothing else.
  */
 #ifndef GPUME_MEDIA_SEEK_H
 #define GPUME_MEDIA_SEEK_H

@@ -2,6 +2,14 @@
 /*
  * What --resume needs to continue a run: what identifies the run, its sums so far, and the
  * temporary files of its outputs with the number of valid bytes in each. One thread.
+ *
+ * About once a second, between two fields, cli/estimate/checkpoint drains all outputs and saves the
+ * state, and once more before the outputs get their names, with a note that they may have them. A
+ * state is replaced as a whole, ends with a checksum over all of it, and names no byte that was not
+ * written before. --resume compares the job with its own and the files with what they were: a file
+ * that is newer than the state was modified since. Then files that have names by now become
+ * temporary files again, the seal first, and are cut at their recorded lengths by the first write
+ * after that; so a run that finds its input too short only has to rename them.
  */
 #ifndef GPUME_RESUME_STATE_H
 #define GPUME_RESUME_STATE_H

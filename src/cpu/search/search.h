@@ -1,7 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The implementations of the exact search: a table from which one is selected at run time. Each
- * gives exactly the vectors and costs of ref.c; they differ in speed only.
+ * gives exactly the vectors and costs of ref.c; they differ in speed only. Vector code works on 16
+ * neighbouring dx at a time; each instruction set is compiled in a file for it alone and called
+ * only after the processor has been asked.
+ *
+ * Candidates run in the order of the tie rule and only a smaller cost replaces the best; or every
+ * dx keeps its own best, and these are compared by model/order.h in the end. Edge modes are a
+ * rectangle of candidates. Elimination bounds a candidate's cost from below by box sums of the
+ * reference. Vectors of neighbouring blocks and of an earlier, similar task only decide how early
+ * candidates are dropped; a few work items every 32 fields are timed the other way, and what is
+ * cheaper is done.
  */
 #ifndef GPUME_CPU_SEARCH_SEARCH_H
 #define GPUME_CPU_SEARCH_SEARCH_H

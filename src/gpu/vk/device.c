@@ -79,8 +79,8 @@ static VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlag
      * and that it is slow. What it finds in shaders has other names. */
     bool of_layer = strcmp(name, "WARNING-GPU-Assisted-Validation") == 0 ||
                     strcmp(name, "VALIDATION-SETTINGS") == 0;
-    /* Dispatches of one stage write different blocks of an array. To layer 1.4.363 each writes all of
-     * it (Vulkan-ValidationLayers, issue 11715); those up to 1.4.309 pass over such pairs, too. */
+    /* Dispatches of one stage write different blocks of an array. To layer 1.4.363 each writes all
+     * of it (Vulkan-ValidationLayers, issue 11715); up to 1.4.309 layers passed over such pairs. */
     if (strcmp(name, "SYNC-HAZARD-WRITE-AFTER-WRITE") == 0 &&
         strstr(data->pMessage, "previously written by another vkCmdDispatch")) {
         return VK_FALSE;
