@@ -175,15 +175,6 @@ static void find_aq_offsets(struct gpume_analysis *a)
     }
 }
 
-static uint32_t count_skipped(const struct gpume_frame_cost *cost, uint32_t blocks)
-{
-    uint32_t skipped = 0;
-    for (uint32_t i = 0; i < blocks; i++) {
-        skipped += gpume_coded_cost(cost->costs[i]) == 0 && cost->kinds[i] != GPUME_FROM_SELF;
-    }
-    return skipped;
-}
-
 static int report_decision(struct gpume_analysis *a, const struct coding *coding)
 {
     struct gpume_frame_cost cost;
@@ -192,6 +183,10 @@ static int report_decision(struct gpume_analysis *a, const struct coding *coding
     GPUME_CHECK(gpume_lookahead_cost(a->lookahead, frame, coding->past, coding->future, &cost));
     gpume_lookahead_facts(a->lookahead, frame, &facts);
     GPUME_CHECK(coding->status);
+    uint32_t skipped = 0;
+    for (uint32_t i = 0; i < a->blocks; i++) {
+        skipped += gpume_coded_cost(cost.costs[i]) == 0 && cost.kinds[i] != GPUME_FROM_SELF;
+    }
     const struct gpume_decision decision = {
         .display = frame,
         .coded = a->coded++,
@@ -212,26 +207,20 @@ static int report_decision(struct gpume_analysis *a, const struct coding *coding
         .cost = cost.cost,
         .intra_cost = facts.intra_cost,
         .intra_blocks = cost.intra_blocks,
-        .skipped_blocks = count_skipped(&cost, a->blocks),
+        .skipped_blocks = skipped,
         .spectrum = &coding->spectrum,
     };
     return a->params.decide(a->params.opaque, &decision);
 }
 
-static const int16_t *offsets_of(
-    const struct gpume_analysis *a, const struct walk_group *group, uint64_t frame)
-{
-    const int16_t *found = group->walk ? gpume_quality_offsets(group->walk, frame) : NULL;
-    return found ? found : aq_offsets_of(a, frame);
-}
-
 static void add_coding(struct walk_group *group, uint64_t frame, uint64_t past, uint64_t future)
 {
+    const int16_t *found = group->walk ? gpume_quality_offsets(group->walk, frame) : NULL;
     group->codings[group->coding_count++] = (struct coding){.frame = frame,
         .past = past,
         .future = future,
         .type = group->types[frame - group->first],
-        .offsets = offsets_of(group->analysis, group, frame)};
+        .offsets = found ? found : aq_offsets_of(group->analysis, frame)};
 }
 
 /* A run in coded order: its end, the reference B frame, all others. */
@@ -381,13 +370,13 @@ static int finish_groups(struct gpume_analysis *a)
 
 /* --- threads */
 
-/* Are there frames to decide? */
+/* Whether there are frames to decide. */
 static bool is_left(const struct gpume_analysis *a)
 {
     return a->put > 0 && (a->groups_end == 0 || a->last + 1 < a->put);
 }
 
-/* What is to be decided next. Needs the mutex. */
+/* What is to be decided next. Call with the mutex held. */
 static int (*next_step(struct gpume_analysis *a))(struct gpume_analysis *a)
 {
     const bool can_decide = a->costed - a->last > a->window;
@@ -475,7 +464,8 @@ static int find_costs(struct gpume_analysis *a)
     return gpume_lookahead_find_expected(a->lookahead, a->costed);
 }
 
-/* Is there a frame whose costs can be found without waiting long? Needs the mutex. */
+/* Whether there is a frame whose costs can be found without waiting long. Call with the mutex held.
+ */
 static bool can_cost(const struct gpume_analysis *a)
 {
     const bool all = a->finished && a->put == a->read;

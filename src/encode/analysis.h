@@ -31,7 +31,7 @@ int gpume_analysis_open(
 /* What the engine is, for messages. Valid until the analysis is closed. */
 const char *gpume_analysis_engine(const struct gpume_analysis *analysis);
 
-/* The next frame in display order; with lookahead.lent its samples are needed until so many more
+/* The next frame in display order; with lookahead.lent its samples are needed until that many more
  * are put, or the analysis is finished or closed. Calls params.decide for what has been decided by
  * now. */
 int gpume_analysis_put(struct gpume_analysis *analysis, const struct gpume_plane *luma);

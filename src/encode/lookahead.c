@@ -147,7 +147,7 @@ struct gpume_lookahead {
     uint32_t plane_count; /* those in use */
 };
 
-/* When its job is complete. Needs the mutex. */
+/* When its job is complete. Call with the mutex held. */
 static void give_planes(struct gpume_lookahead *lookahead, struct kept_weighing *weighing)
 {
     if (weighing->planes) {
@@ -307,12 +307,6 @@ static int allocate(struct gpume_lookahead *l)
     return GPUME_OK;
 }
 
-static int open_split(struct gpume_lookahead *l)
-{
-    const uint32_t most = gpume_blocks_on_gpu(l->work) ? SPLIT_THREADS : UINT32_MAX;
-    return gpume_split_init(&l->split, l->blocks_y, gpume_min_u32(threads_of(l), most), &l->log);
-}
-
 int gpume_lookahead_open(
     struct gpume_lookahead **lookahead, const struct gpume_lookahead_params *params)
 {
@@ -341,7 +335,8 @@ int gpume_lookahead_open(
         sizeof(struct kept_result) + l->blocks * (sizeof(uint16_t) + sizeof(uint8_t));
     int status;
     GPUME_TRY(open_searches(l));
-    GPUME_TRY(open_split(l));
+    const uint32_t most = gpume_blocks_on_gpu(l->work) ? SPLIT_THREADS : UINT32_MAX;
+    GPUME_TRY(gpume_split_init(&l->split, l->blocks_y, gpume_min_u32(threads_of(l), most), &log));
     GPUME_TRY(allocate(l));
     *lookahead = l;
     return GPUME_OK;
@@ -470,16 +465,12 @@ static struct kept_pair *take_pair(
     return pair;
 }
 
-static struct kept_pair *find_pair(struct gpume_lookahead *l, uint64_t target, uint64_t reference)
-{
-    return (struct kept_pair *)find_in_list(l, &frame_at(l, target)->pairs, reference, 0);
-}
-
-/* The pair of two frames, requested by now. Needs the mutex of requests. */
+/* The pair of two frames, requested by now. Call with the mutex of requests held. */
 static int request_pair(
     struct gpume_lookahead *l, uint64_t target, uint64_t reference, struct kept_pair **out)
 {
-    struct kept_pair *pair = find_pair(l, target, reference);
+    struct kept_pair *pair =
+        (struct kept_pair *)find_in_list(l, &frame_at(l, target)->pairs, reference, 0);
     if (!pair) {
         pair = take_pair(l, target, reference, &frame_at(l, reference)->half);
         if (!pair) {
@@ -497,7 +488,7 @@ struct sources {
     struct kept_mean *mean; /* of both */
 };
 
-/* The mean of both matches, requested by now. Needs the mutex of requests. */
+/* The mean of both matches, requested by now. Call with the mutex of requests held. */
 static int request_mean(struct gpume_lookahead *l, uint64_t frame, uint64_t past, uint64_t future,
     struct sources *sources)
 {
@@ -522,7 +513,7 @@ static int request_mean(struct gpume_lookahead *l, uint64_t frame, uint64_t past
     return GPUME_OK;
 }
 
-/* All that a frame is predicted from, requested by now. Needs the mutex of requests. */
+/* All that a frame is predicted from, requested by now. Call with the mutex of requests held. */
 static int request_sources(struct gpume_lookahead *l, uint64_t frame, uint64_t past,
     uint64_t future, struct sources *sources)
 {
@@ -700,16 +691,6 @@ int gpume_lookahead_put(struct gpume_lookahead *lookahead, const struct gpume_pl
     return gpume_lookahead_send(lookahead);
 }
 
-/* Later frames may still be searched in a frame that is being dropped; its planes must stay until
- * those searches end. */
-static void wait_for_readers(struct gpume_lookahead *l, uint64_t first)
-{
-    const uint64_t end = gpume_min_u64(l->end, first + l->params.distance_max);
-    for (uint64_t frame = first; l->ahead && frame < end; frame++) {
-        wait_for_frame(l, frame_at(l, frame), first);
-    }
-}
-
 void gpume_lookahead_drop(struct gpume_lookahead *lookahead, uint64_t first)
 {
     struct gpume_lookahead *l = lookahead;
@@ -719,7 +700,12 @@ void gpume_lookahead_drop(struct gpume_lookahead *lookahead, uint64_t first)
         gpume_blocks_wait(l->work, &frame->intra.job);
         wait_for_frame(l, frame, UINT64_MAX);
     }
-    wait_for_readers(l, first);
+    /* Later frames may still be searched in a frame that is being dropped; its planes must stay
+     * until those searches end. */
+    const uint64_t readers_end = gpume_min_u64(l->end, first + l->params.distance_max);
+    for (uint64_t frame = first; l->ahead && frame < readers_end; frame++) {
+        wait_for_frame(l, frame_at(l, frame), first);
+    }
     for (; l->first < first; l->first++) {
         pthread_mutex_lock(&l->mutex);
         forget_frame(l, frame_at(l, l->first));
@@ -732,16 +718,6 @@ const uint32_t *gpume_lookahead_energies(const struct gpume_lookahead *lookahead
     return lookahead->params.energies ? frame_at(lookahead, frame)->energies : NULL;
 }
 
-/* Less than 2^16 costs for each of at most 2^32 blocks. */
-static uint64_t sum_of(const uint16_t *costs, uint32_t blocks)
-{
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < blocks; i++) {
-        sum += costs[i];
-    }
-    return sum;
-}
-
 void gpume_lookahead_facts(
     const struct gpume_lookahead *lookahead, uint64_t frame, struct gpume_frame_facts *facts)
 {
@@ -749,9 +725,11 @@ void gpume_lookahead_facts(
     gpume_blocks_wait(lookahead->work, &f->intra.job);
     *facts = (struct gpume_frame_facts){
         .intra_costs = f->intra.costs,
-        .intra_cost = sum_of(f->intra.costs, lookahead->blocks),
         .energies = gpume_lookahead_energies(lookahead, frame),
     };
+    for (uint32_t i = 0; i < lookahead->blocks; i++) {
+        facts->intra_cost += f->intra.costs[i];
+    }
 }
 
 /* --- costs */
@@ -894,14 +872,6 @@ int gpume_lookahead_cost(struct gpume_lookahead *lookahead, uint64_t frame, uint
     return GPUME_OK;
 }
 
-static bool is_expected(struct gpume_lookahead *l, uint32_t past, uint32_t future)
-{
-    pthread_mutex_lock(&l->mutex);
-    const bool expected = gpume_habits_expects(&l->habits, past, future);
-    pthread_mutex_unlock(&l->mutex);
-    return expected;
-}
-
 int gpume_lookahead_find_expected(struct gpume_lookahead *lookahead, uint64_t newest)
 {
     struct gpume_lookahead *l = lookahead;
@@ -910,7 +880,10 @@ int gpume_lookahead_find_expected(struct gpume_lookahead *lookahead, uint64_t ne
         for (uint32_t future = 0; past + future <= reach; future++) {
             const uint64_t frame = newest - future;
             struct kept_result *result;
-            if (is_expected(l, past, future)) {
+            pthread_mutex_lock(&l->mutex);
+            const bool is_expected = gpume_habits_expects(&l->habits, past, future);
+            pthread_mutex_unlock(&l->mutex);
+            if (is_expected) {
                 GPUME_CHECK(find_cost(l, frame, frame - past, newest, &result));
             }
         }
