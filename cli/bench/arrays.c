@@ -18,7 +18,6 @@
 #include "console.h"
 #include "host.h"
 #include "library_log.h"
-#include "console.h"
 
 #include <gpume/compute.h>
 #include <inttypes.h>

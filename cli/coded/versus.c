@@ -64,7 +64,7 @@ static void predict_block(struct gpume_versus *versus, const struct gpume_versus
         gpume_versus_plane(versus, ref), &block->place, dx, dy, versus->interpolation, samples);
 }
 
-static struct gpume_match_sums measure_block(struct gpume_versus *versus,
+static struct gpume_match_sums measure_coded_block(struct gpume_versus *versus,
     const struct gpume_versus_block *block, const struct gpume_match_samples *samples)
 {
     return gpume_match_measure(
@@ -237,7 +237,7 @@ static struct gpume_versus_side choose_way(struct gpume_versus *versus,
             continue;
         }
         const struct gpume_versus_side side =
-            side_in(block, &ways[i], measure_block(versus, block, &samples));
+            side_in(block, &ways[i], measure_coded_block(versus, block, &samples));
         const uint32_t bits = lambda > 0 ? bits_of(versus, &block->place, &side) : 0;
         const uint64_t cost = side.sums.sad + gpume_rate_cost(lambda, bits);
         if (cost < least) {
@@ -290,7 +290,7 @@ static void try_guess(struct gpume_versus *versus, struct gpume_versus_block *bl
     if (uses[0] && uses[1]) {
         gpume_match_mean(&block->place, &samples, &guesses[1].samples[at[1]]);
     }
-    const struct gpume_match_sums sums = measure_block(versus, block, &samples);
+    const struct gpume_match_sums sums = measure_coded_block(versus, block, &samples);
     if (sums.sad < *least) {
         *least = sums.sad;
         for (size_t k = 0; k < 2; k++) {

@@ -185,7 +185,7 @@ static void put_kinds(struct gpume_out *out, const struct gpume_versus_rows *row
     gpume_table_html_end(out);
 }
 
-static uint64_t loss_of(const struct gpume_versus_row *row)
+static uint64_t frame_loss(const struct gpume_versus_row *row)
 {
     const uint64_t coded = row->sums.match[0].sad, exact = row->sums.match[1].sad;
     return coded > exact ? coded - exact : 0;
@@ -199,7 +199,7 @@ static size_t find_worst(
     for (size_t i = 0; i < rows->count; i++) {
         const struct gpume_versus_row *row = &rows->rows[i];
         size_t at = count < GPUME_VERSUS_LISTED ? count++ : GPUME_VERSUS_LISTED;
-        while (at > 0 && loss_of(worst[at - 1]) < loss_of(row)) {
+        while (at > 0 && frame_loss(worst[at - 1]) < frame_loss(row)) {
             if (at < GPUME_VERSUS_LISTED) {
                 worst[at] = worst[at - 1];
             }

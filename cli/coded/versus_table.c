@@ -53,7 +53,7 @@ static int32_t beyond(const struct gpume_versus_rows *rows, const struct gpume_v
     return most;
 }
 
-static int64_t loss_of(const struct gpume_versus_block *block)
+static int64_t block_loss(const struct gpume_versus_block *block)
 {
     return (int64_t)block->coded.sums.sad - (int64_t)block->exact.sums.sad;
 }
@@ -62,13 +62,13 @@ static void list_block(
     struct gpume_versus_rows *rows, uint64_t frame, const struct gpume_versus_block *block)
 {
     const bool full = rows->worst_count == GPUME_VERSUS_LISTED;
-    const int64_t loss = loss_of(block);
+    const int64_t loss = block_loss(block);
     size_t at = full ? GPUME_VERSUS_LISTED - 1 : rows->worst_count;
-    if (loss <= 0 || (full && loss_of(&rows->worst[at].block) >= loss)) {
+    if (loss <= 0 || (full && block_loss(&rows->worst[at].block) >= loss)) {
         return;
     }
     rows->worst_count += !full;
-    for (; at > 0 && loss_of(&rows->worst[at - 1].block) < loss; at--) {
+    for (; at > 0 && block_loss(&rows->worst[at - 1].block) < loss; at--) {
         rows->worst[at] = rows->worst[at - 1];
     }
     rows->worst[at] = (struct gpume_versus_listed){frame, *block};

@@ -248,7 +248,8 @@ static int add_to_page(struct compare_page *page, const struct gpume_compared_fi
     return status;
 }
 
-static int write_page(struct compare_page *page, const struct gpume_comparison *comparison)
+static int write_comparison_page(
+    struct compare_page *page, const struct gpume_comparison *comparison)
 {
     const struct gpume_compared *blocks = &comparison->blocks;
     struct gpume_report_compared_setting settings[2 * GPUME_READ_SETTINGS_MAX];
@@ -484,7 +485,7 @@ static int open_map(struct comparing *comparing)
     return gpume_compare_map_create(&comparing->map, &map);
 }
 
-static enum gpume_exit open_outputs(void *client)
+static enum gpume_exit open_comparison_outputs(void *client)
 {
     struct comparing *comparing = client;
     const struct compare_options *options = comparing->options;
@@ -530,7 +531,7 @@ static enum gpume_exit complete(void *client)
     if (comparing->map && gpume_compare_map_finish(comparing->map) != GPUME_OK) {
         return GPUME_EXIT_FAILED;
     }
-    if (write_page(&comparing->page, &comparing->comparison) != GPUME_OK) {
+    if (write_comparison_page(&comparing->page, &comparing->comparison) != GPUME_OK) {
         return GPUME_EXIT_FAILED;
     }
     int status = GPUME_OK;
@@ -546,7 +547,7 @@ static enum gpume_exit complete(void *client)
 }
 
 /* Reports the difference and chooses the exit status. */
-static enum gpume_exit conclude(void *client, FILE *stream)
+static enum gpume_exit conclude_comparison(void *client, FILE *stream)
 {
     const struct comparing *comparing = client;
     (void)stream;
@@ -584,7 +585,7 @@ static int check_map(
                : gpume_compare_map_check(path, log);
 }
 
-static int check_page(
+static int check_comparison_page(
     const char *path, const struct gpume_sink_shape *shape, const struct gpume_log *log)
 {
     (void)shape;
@@ -599,9 +600,10 @@ static int check_page(
 static const struct gpume_sink_ops map_ops = {.name = "map",
                                        .check = check_map,
                                        .is_series = gpume_compare_map_is_series},
-                                   page_ops = {.name = "comparison", .check = check_page};
+                                   page_ops = {
+                                       .name = "comparison", .check = check_comparison_page};
 
-static enum gpume_exit plan(void *client)
+static enum gpume_exit plan_comparison(void *client)
 {
     struct comparing *comparing = client;
     struct gpume_cli_job *job = &comparing->job;
@@ -632,12 +634,12 @@ static enum gpume_exit prepare(void *client)
 
 static enum gpume_exit run_compare(const void *opaque)
 {
-    static const struct gpume_job_work work = {.plan = plan,
+    static const struct gpume_job_work work = {.plan = plan_comparison,
         .prepare = prepare,
-        .open = open_outputs,
+        .open = open_comparison_outputs,
         .run = compare_fields,
         .complete = complete,
-        .conclude = conclude};
+        .conclude = conclude_comparison};
     const struct compare_options *options = opaque;
     if (options->truth.path) {
         return gpume_compare_truth(
@@ -692,7 +694,7 @@ static struct gpume_option table[] = {
     GPUME_OPTIONS_LAST("show this help"),
 };
 
-static void set_defaults(void *options)
+static void set_compare_defaults(void *options)
 {
     ((struct compare_options *)options)->source.stream = -1;
 }
@@ -733,7 +735,7 @@ const struct gpume_command gpume_compare_command = {
     .operands_max = 2,
     .operands = "two runs, folders or files of vectors",
     .catches_signals = true,
-    .set_defaults = set_defaults,
+    .set_defaults = set_compare_defaults,
     .check = check_options,
     .run = run_compare,
 };

@@ -90,7 +90,7 @@ static void write_rows(const struct gpume_scene_list *list, unsigned kind, struc
     }
 }
 
-static void write_json(struct gpume_out *out, const struct gpume_scene_list *list)
+static void write_complexity_json(struct gpume_out *out, const struct gpume_scene_list *list)
 {
     struct gpume_json json = {.out = out};
     gpume_json_begin(&json, NULL);
@@ -110,7 +110,7 @@ static void write_list(
 {
     const struct complexity_options *options = opaque;
     if (options->format == JSON) {
-        write_json(out, list);
+        write_complexity_json(out, list);
     } else {
         write_rows(list, options->by == FRAMES ? FRAME : SCENE, out, NULL);
     }

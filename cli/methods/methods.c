@@ -104,17 +104,17 @@ static enum gpume_exit open_searches(struct methods *methods)
     return result;
 }
 
-static int check_page(
+static int check_methods_page(
     const char *path, const struct gpume_sink_shape *shape, const struct gpume_log *log)
 {
     (void)shape;
     return gpume_text_check_named(path, "report", ".html", log);
 }
 
-static const struct gpume_sink_ops page_ops = {.name = "methods page", .check = check_page};
+static const struct gpume_sink_ops page_ops = {.name = "methods page", .check = check_methods_page};
 
 /* Without -o the table is printed as a summary. */
-static enum gpume_exit plan(void *client)
+static enum gpume_exit plan_methods(void *client)
 {
     struct methods *methods = client;
     const char *output = methods->job.output, *report = methods->options->report;
@@ -126,7 +126,7 @@ static enum gpume_exit plan(void *client)
     return gpume_exit_of_writer(status);
 }
 
-static enum gpume_exit open_outputs(struct methods *methods)
+static enum gpume_exit open_methods_outputs(struct methods *methods)
 {
     struct gpume_cli_job *job = &methods->job;
     if (methods->options->report) {
@@ -161,7 +161,7 @@ static enum gpume_exit open_methods(void *opaque)
     }
     params->width = params->width / params->block * params->block;
     params->height = params->height / params->block * params->block;
-    const enum gpume_exit result = open_outputs(methods);
+    const enum gpume_exit result = open_methods_outputs(methods);
     if (result == GPUME_EXIT_DONE && !allocate(methods)) {
         return gpume_refuse(GPUME_EXIT_FAILED, "%s: out of memory for its vectors", info->label);
     }
@@ -300,7 +300,7 @@ static const struct gpume_column columns[] = {
 };
 static const struct gpume_table method_table = {GPUME_TABLE(columns, ROW), .gap = 1};
 
-static double per(uint64_t sum, uint64_t count)
+static double per_unit(uint64_t sum, uint64_t count)
 {
     return (double)sum / (double)count;
 }
@@ -325,16 +325,16 @@ static void fill_rows(struct methods *methods)
             .as_good = tally->as_good,
             .psnr = psnr,
             .loss = has_loss ? psnr - best : (double)NAN,
-            .sad_per_pixel = per(tally->sad, tally->pixels),
+            .sad_per_pixel = per_unit(tally->sad, tally->pixels),
             .bits_per_vector = gpume_tally_bits(tally),
-            .same = 100 * per(tally->equal, tally->blocks),
-            .good = 100 * per(tally->as_good, tally->blocks),
-            .ms_per_pair = tally->ns > 0 ? per(tally->ns, tally->pairs) / 1e6 : (double)NAN,
+            .same = 100 * per_unit(tally->equal, tally->blocks),
+            .good = 100 * per_unit(tally->as_good, tally->blocks),
+            .ms_per_pair = tally->ns > 0 ? per_unit(tally->ns, tally->pairs) / 1e6 : (double)NAN,
         };
     }
 }
 
-static enum gpume_exit write_page(const struct methods *methods)
+static enum gpume_exit write_methods_page(const struct methods *methods)
 {
     const struct gpume_methods_page page = {
         .input = methods->job.info.label,
@@ -362,10 +362,10 @@ static enum gpume_exit finish(void *opaque)
         gpume_table_csv_head(&method_table, methods->job.outputs[0].out);
         gpume_table_csv(&method_table, methods->rows, ROWS, methods->job.outputs[0].out);
     }
-    return methods->page ? write_page(methods) : GPUME_EXIT_DONE;
+    return methods->page ? write_methods_page(methods) : GPUME_EXIT_DONE;
 }
 
-static enum gpume_exit conclude(void *client, FILE *stream)
+static enum gpume_exit conclude_methods(void *client, FILE *stream)
 {
     const struct methods *methods = client;
     const uint64_t pairs = methods->tallies[EXACT].pairs;
@@ -385,11 +385,11 @@ static enum gpume_exit conclude(void *client, FILE *stream)
 
 static enum gpume_exit run_methods(const void *opaque)
 {
-    static const struct gpume_job_work work = {.plan = plan,
+    static const struct gpume_job_work work = {.plan = plan_methods,
         .open = open_methods,
         .take = take_frame,
         .finish = finish,
-        .conclude = conclude};
+        .conclude = conclude_methods};
     const struct methods_options *options = opaque;
     struct methods methods = {.options = options, .job = gpume_job_of(&options->video)};
     const enum gpume_exit result = gpume_job_run(&methods.job, &work, &methods);
@@ -407,7 +407,7 @@ static enum gpume_exit run_methods(const void *opaque)
     return result;
 }
 
-static void set_defaults(void *opaque)
+static void set_methods_defaults(void *opaque)
 {
     struct methods_options *options = opaque;
     gpume_video_options_default(&options->video);
@@ -469,7 +469,7 @@ const struct gpume_command gpume_methods_command = {
     GPUME_COMMAND_OPTIONS(table, struct methods_options),
     GPUME_COMMAND_ONE_VIDEO,
     .catches_signals = true,
-    .set_defaults = set_defaults,
+    .set_defaults = set_methods_defaults,
     .check = check,
     .run = run_methods,
 };

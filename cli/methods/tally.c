@@ -24,7 +24,7 @@ struct cost {
     uint64_t sad, sse;
 };
 
-static struct cost measure_block(
+static struct cost measure_tallied_block(
     const struct gpume_tally_pair *pair, uint32_t x, uint32_t y, struct gpume_vector vector)
 {
     struct cost cost = {0, 0};
@@ -53,7 +53,7 @@ void gpume_tally_costs(const struct gpume_tally_pair *pair, uint32_t *costs)
     const uint32_t blocks_y = pair->target->height / pair->block;
     for (uint32_t i = 0; i < blocks_x * blocks_y; i++) {
         const uint32_t x = i % blocks_x * pair->block, y = i / blocks_x * pair->block;
-        costs[i] = (uint32_t)measure_block(pair, x, y, pair->vectors[i]).sad;
+        costs[i] = (uint32_t)measure_tallied_block(pair, x, y, pair->vectors[i]).sad;
     }
 }
 
@@ -87,13 +87,15 @@ void gpume_tally_add(struct gpume_tally *tally, const struct gpume_tally_pair *p
         const uint32_t x = i % blocks_x, y = i / blocks_x;
         const struct gpume_vector vector = pair->vectors[i], exact = pair->exact[i];
         const struct gpume_vector predictor = predict_vector(pair->vectors, blocks_x, x, y);
-        const struct cost cost = measure_block(pair, x * pair->block, y * pair->block, vector);
+        const struct cost cost =
+            measure_tallied_block(pair, x * pair->block, y * pair->block, vector);
         const bool equal = vector.dx == exact.dx && vector.dy == exact.dy;
         tally->sad += cost.sad;
         tally->sse += cost.sse;
         tally->equal += equal;
         tally->as_good +=
-            equal || cost.sad == measure_block(pair, x * pair->block, y * pair->block, exact).sad;
+            equal ||
+            cost.sad == measure_tallied_block(pair, x * pair->block, y * pair->block, exact).sad;
         tally->differences[0][vector.dx - predictor.dx + (int32_t)tally->difference_max]++;
         tally->differences[1][vector.dy - predictor.dy + (int32_t)tally->difference_max]++;
     }

@@ -75,7 +75,7 @@ static const struct gpume_column scene_columns[] = {
 };
 static const struct gpume_table scenes = {GPUME_TABLE(scene_columns, struct scene_row)};
 
-static void write_json(struct gpume_out *out, const struct gpume_scene_list *list)
+static void write_scenes_json(struct gpume_out *out, const struct gpume_scene_list *list)
 {
     struct gpume_json json = {.out = out};
     gpume_json_begin(&json, NULL);
@@ -157,7 +157,7 @@ static void write_scene_list(
 {
     static void (*const writers[])(struct gpume_out *, const struct gpume_scene_list *) = {
         [CSV] = write_csv,
-        [JSON] = write_json,
+        [JSON] = write_scenes_json,
         [AV1AN] = write_av1an,
         [QPFILE] = write_qpfile,
         [KEYFRAMES] = write_keyframes,

@@ -16,7 +16,16 @@
 #define SECONDS_MAX 9e12 /* their microseconds fit an int64_t */
 #define PSNR_MAX 1000.0  /* dB; the largest with 16 bits and 2^32 pixels is 193 */
 
-enum frames_column { FRAME, REF, SAD_BEFORE, SAD_AFTER, PSNR_BEFORE, PSNR_AFTER, TIME, COLUMNS };
+enum frames_csv_column {
+    FRAME,
+    REF,
+    SAD_BEFORE,
+    SAD_AFTER,
+    PSNR_BEFORE,
+    PSNR_AFTER,
+    TIME,
+    COLUMNS
+};
 
 static const struct gpume_csv_column columns[COLUMNS] = {
     {"frame", false},

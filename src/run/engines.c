@@ -167,7 +167,7 @@ static int open_listed_one(const struct opener *opener, uint32_t index,
     return status;
 }
 
-static int open_spare(
+static int open_spare_device(
     void *opaque, uint32_t index, struct gpume_pipeline_engine *engine, struct gpume_plan *plan)
 {
     const struct opener *opener = opaque;
@@ -180,7 +180,7 @@ static void keep_spares(struct gpume_spares *spares, struct opener *opener, uint
     const uint32_t threads =
         opener->own.params.threads ? opener->own.params.threads : gpume_workers_processors();
     *spares = (struct gpume_spares){.open_ns = open_ns,
-        .open = open_spare,
+        .open = open_spare_device,
         .close = close_opener,
         .opaque = opener,
         .count = opener->list.count - opener->first};

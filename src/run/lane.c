@@ -347,7 +347,7 @@ static int start(struct gpume_lane *lane)
     return failed ? GPUME_AGAIN : GPUME_OK;
 }
 
-static int init_all(struct gpume_lane *lane)
+static int init_lane(struct gpume_lane *lane)
 {
     const struct gpume_plan *plan = &lane->plan;
     int status;
@@ -384,7 +384,7 @@ int gpume_lane_open(struct gpume_lane **out, const struct gpume_lane_parts *part
     lane->queue = parts->queue;
     lane->turns = parts->turns;
     lane->client = parts->client;
-    const int status = init_all(lane);
+    const int status = init_lane(lane);
     if (status != GPUME_OK) {
         gpume_lane_close(&lane);
         return status;

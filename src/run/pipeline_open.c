@@ -394,7 +394,7 @@ static void name_devices(struct gpume_pipeline *pipeline, const struct gpume_pip
 
 /* Opens the next spare device. If it fails as a GPU does, the run goes on without it. Locked, but
  * releases the mutex while it is being opened. */
-static int open_spare(struct gpume_pipeline *pipeline)
+static int open_next_spare(struct gpume_pipeline *pipeline)
 {
     const uint32_t index = pipeline->spares_tried;
     const struct gpume_spares *spares = &pipeline->spares;
@@ -429,7 +429,7 @@ static void *opener_main(void *opaque)
             pthread_cond_wait(&pipeline->wanted, &pipeline->monitor.mutex);
             continue;
         }
-        const int status = open_spare(pipeline);
+        const int status = open_next_spare(pipeline);
         const bool replacing = pipeline->replacing;
         pipeline->status = pipeline->status == GPUME_OK ? status : pipeline->status;
         if (replacing && pipeline->spares_tried == pipeline->spares.count) { /* all have failed */
@@ -444,7 +444,7 @@ static void *opener_main(void *opaque)
     return NULL;
 }
 
-static int init_all(struct gpume_pipeline *pipeline, const struct gpume_pipeline_parts *parts)
+static int init_pipeline(struct gpume_pipeline *pipeline, const struct gpume_pipeline_parts *parts)
 {
     const struct gpume_plan *plan = &pipeline->plan;
     uint32_t taken = 0;
@@ -498,7 +498,7 @@ int gpume_pipeline_open(struct gpume_pipeline **out, const struct gpume_pipeline
     pthread_cond_init(&pipeline->monitor.changed, NULL);
     pthread_cond_init(&pipeline->monitor.fields, NULL);
     pthread_cond_init(&pipeline->wanted, NULL);
-    const int status = init_all(pipeline, parts);
+    const int status = init_pipeline(pipeline, parts);
     if (status != GPUME_OK) {
         gpume_pipeline_close(&pipeline);
         return status;

@@ -76,7 +76,9 @@ files_of_names = collections.defaultdict(set)
 for f in functions:
     if f.static and f.path.suffix == ".c" and f.path in set(house):
         files_of_names[room_of(f.path), f.name].add(f.path)
-shared = {key: paths for key, paths in files_of_names.items() if len(paths) > 1}
+# A header may declare what each file that includes it defines, such as a kernel for its instruction set.
+asked_for = {(room_of(p), ident) for p in headers for ident in re.findall(r"^static [^;{}]*?\b(\w+)\([^;{}]*\);", text[p], re.M)}
+shared = {key: paths for key, paths in files_of_names.items() if len(paths) > 1 and key not in asked_for}
 words = {p: collections.Counter(re.findall(r"\w+", re.sub(r"/\*.*?\*/", "", text[p], flags=re.S))) for p in house}
 in_house = [f for f in functions if f.path in words]
 folds = [f for f in in_house if f.static and f.path.suffix == ".c" and f.lines <= FOLD_LINES and words[f.path][f.name] == 2]
