@@ -4,9 +4,21 @@
  * --check or --time asks for it, and writes it last, so that no wrong result is written. Main
  * thread only.
  */
+#include "sort/read.h"
+
 #include "base/clock.h"
+#include "base/params.h"
+#include "base/status.h"
+#include "bench/sort_trial.h"
 #include "commands.h"
+#include "console.h"
+#include "exit.h"
+#include "files/digits.h"
 #include "files/inputs.h"
+#include "files/little_endian.h"
+#include "files/out.h"
+#include "files/out_set.h"
+#include "files/path.h"
 #include "files/text_file.h"
 #include "gpume/compute.h"
 #include "host.h"
@@ -15,21 +27,280 @@
 #include "options/checks.h"
 #include "options/line.h"
 #include "signals.h"
-#include "sort/integers.h"
-#include "sort/options.h"
-#include "sort/read.h"
-#include "sort/time.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+/* --- writing integers: text or bytes are made in the output's own memory, on several threads if
+ * there are many processors */
+
+/* Words that a thread converts at a time, about 100 us of work, and the number of such items
+ * between two checks whether to stop. */
+#define ITEM_WORDS 32768u
+#define ROUND_ITEMS 32u
+
+#define NUMBER_BYTES 12u /* "-2147483648" and the line's end */
+#define SLACK_BYTES 16u  /* see digits.h */
+_Static_assert(ITEM_WORDS *NUMBER_BYTES + SLACK_BYTES <= GPUME_OUT_ITEM_BYTES, "an item fits");
+
+/* 32-bit words: one part holds negative numbers in two's complement, the rest unsigned ones. */
+struct integers {
+    const uint32_t *words;
+    uint64_t count;
+    uint64_t negative_first, negative_count;
+};
+
+struct integer_making {
+    const struct integers *integers;
+    uint64_t first; /* word of item 0 */
+};
+
+/* The first word of an item, and the end. */
+static uint64_t item_bounds(const struct integer_making *making, uint32_t item, uint64_t *end)
+{
+    const uint64_t begin = making->first + (uint64_t)item * ITEM_WORDS;
+    const uint64_t left = making->integers->count - begin;
+    *end = begin + (left < ITEM_WORDS ? left : ITEM_WORDS);
+    return begin;
+}
+
+/* A gpume_make_fn, like the next one; any thread calls it. */
+static size_t make_text(void *opaque, uint32_t item, char *start)
+{
+    const struct integer_making *making = opaque;
+    const struct integers *integers = making->integers;
+    uint64_t end;
+    char *at = start;
+    for (uint64_t i = item_bounds(making, item, &end); i < end; i++) {
+        uint32_t value = integers->words[i];
+        if (i - integers->negative_first < integers->negative_count) {
+            *at++ = '-';
+            value = 0 - value;
+        }
+        at = gpume_digits_put(at, value);
+        *at++ = '\n';
+    }
+    return (size_t)(at - start);
+}
+
+static size_t make_binary(void *opaque, uint32_t item, char *start)
+{
+    const struct integer_making *making = opaque;
+    uint64_t end;
+    unsigned char *at = (unsigned char *)start;
+    for (uint64_t i = item_bounds(making, item, &end); i < end; i++) {
+        at = gpume_le_put32(at, making->integers->words[i]);
+    }
+    return (size_t)(at - (unsigned char *)start);
+}
+
+struct integers_file {
+    const char *path;
+    struct gpume_out_set set;
+    struct gpume_out *out; /* NULL: in_place, and writing has not begun */
+    struct gpume_log log;
+    bool in_place;
+};
+
+static bool is_in_place(const char *path)
+{
+    struct stat info;
+    return gpume_path_descriptor(path) >= 0 ||
+           (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode));
+}
+
+/* Removes an incomplete file. Sets *file to NULL; NULL is fine. */
+static void close_integers_file(struct integers_file **file)
+{
+    if (*file) {
+        gpume_out_close(&(*file)->out);
+        free(*file);
+        *file = NULL;
+    }
+}
+
+/* Reserves the name, so that no other run takes it, and checks that it can be written; call it
+ * before any work. A device or a pipe is opened when it is written. After one line in the log:
+ * GPUME_INVALID: the file exists and must not be replaced; GPUME_AGAIN: another run is writing it;
+ * GPUME_IO: a folder has that name, or no file can be made in its folder. */
+static int open_integers_file(
+    struct integers_file **result, const char *path, bool overwrite, const struct gpume_log *log)
+{
+    int status = GPUME_OK;
+    struct integers_file *file = calloc(1, sizeof(*file));
+    if (!file) {
+        return gpume_log_nomem(log, path);
+    }
+    file->path = path;
+    file->set = (struct gpume_out_set){.overwrite = overwrite, .alone = true, .over_input = true};
+    file->log = *log;
+    file->in_place = is_in_place(path);
+    if (!file->in_place) {
+        GPUME_TRY(gpume_out_open_in(&file->out, &file->set, path, log));
+    }
+    *result = file;
+    return GPUME_OK;
+fail:
+    close_integers_file(&file);
+    return status;
+}
+
+/* Writes the integers; the file gets its name only on GPUME_OK. stop is called regularly: true ends
+ * the writing with GPUME_CANCELLED. Other failures are logged. */
+static int write_integers(
+    struct integers_file *file, const struct integers *integers, bool binary, bool (*stop)(void))
+{
+    struct integer_making making = {.integers = integers};
+    struct gpume_makers *makers =
+        integers->count > (uint64_t)ROUND_ITEMS * ITEM_WORDS ? gpume_out_makers(0) : NULL;
+    int status = GPUME_OK;
+    gpume_digits_init();
+    if (!file->out) {
+        GPUME_TRY(gpume_out_open_in(&file->out, &file->set, file->path, &file->log));
+    }
+    while (making.first < integers->count) {
+        const uint64_t left = (integers->count - making.first + ITEM_WORDS - 1) / ITEM_WORDS;
+        struct gpume_job job = {.make = binary ? make_binary : make_text,
+            .opaque = &making,
+            .count = left < ROUND_ITEMS ? (uint32_t)left : ROUND_ITEMS};
+        GPUME_TRY(stop() ? GPUME_CANCELLED : GPUME_OK);
+        GPUME_TRY(gpume_out_add(
+            file->out, makers, &job, ITEM_WORDS * (binary ? 4 : NUMBER_BYTES) + SLACK_BYTES));
+        gpume_makers_wait(makers, &job);
+        making.first += (uint64_t)job.count * ITEM_WORDS;
+    }
+    GPUME_TRY(stop() ? GPUME_CANCELLED : GPUME_OK);
+    status = gpume_out_finish(file->out);
+fail:
+    gpume_out_close(&file->out);
+    gpume_makers_close(&makers);
+    return status;
+}
+
+/* --- --time */
+
+#define BUDGET_NS UINT64_C(500000000) /* for each method, which runs at least once */
+
+struct timed_method {
+    const char *name;
+    gpume_compute *compute; /* NULL: qsort */
+    enum gpume_sort_method sort;
+    int (*measure)(struct gpume_sort_trial *trial, double *us);
+    const char *missing; /* why it is not measured; NULL: it is */
+    const char *unknown; /* why its time may be 0 */
+    double us;           /* median */
+};
+
+static void print_method_line(
+    FILE *stream, uint64_t count, const struct timed_method *method, double qsort_us)
+{
+    if (method->us > 0) {
+        fprintf(stream, "%-25s  %12.3f ms  %10.2f M keys/s  %8.2f x qsort\n", method->name,
+            method->us / 1e3, (double)count / method->us, qsort_us / method->us);
+    } else {
+        fprintf(stream, "%-25s  %s\n", method->name,
+            method->missing ? method->missing : method->unknown);
+    }
+}
+
+/* What the times of a Vulkan device are called: hardware is a GPU, anything else what `gpume
+ * devices` calls it. */
+static const char *device_word(const gpume_compute *compute)
+{
+    struct gpume_compute_info info;
+    gpume_compute_get_info(compute, &info);
+    const enum gpume_device_type type = strcmp(info.backend, "vulkan") == 0
+                                            ? gpume_host_device_type(info.device)
+                                            : GPUME_DEVICE_DISCRETE;
+    return type == GPUME_DEVICE_SOFTWARE || type == GPUME_DEVICE_OTHER
+               ? gpume_names_device_type[type]
+               : "GPU";
+}
+
+/* Why no GPU is measured; NULL: one is. */
+static const char *missing_gpu(gpume_compute *compute, enum gpume_backend asked)
+{
+    struct gpume_compute_info info;
+    gpume_compute_get_info(compute, &info);
+    if (strcmp(info.backend, "vulkan") == 0) {
+        return NULL;
+    }
+    return asked == GPUME_BACKEND_CPU
+               ? "not measured: --backend cpu"
+               : "not measured: no usable GPU; --backend vulkan accepts software drivers";
+}
+
+static int measure_methods(struct gpume_sort_trial *trial, gpume_compute *gpu, gpume_compute *cpu,
+    const char *missing, FILE *stream)
+{
+    enum { QSORT = 3, COUNT = 5 };
+    static const char no_stamps[] = "unknown: the device has no timestamps";
+    static const char too_short[] = "too short to measure";
+    const char *word = device_word(gpu);
+    char with[32], without[32];
+    snprintf(with, sizeof(with), "%s with transfer", word);
+    snprintf(without, sizeof(without), "%s without transfer", word);
+    struct timed_method methods[COUNT] = {
+        {with, gpu, GPUME_SORT_AUTO, gpume_sort_trial_on_host, missing, too_short, 0},
+        {without, gpu, GPUME_SORT_AUTO, gpume_sort_trial_on_device, missing, no_stamps, 0},
+        {"C radix", cpu, GPUME_SORT_RADIX, gpume_sort_trial_on_host, NULL, too_short, 0},
+        {"qsort", NULL, GPUME_SORT_AUTO, gpume_sort_trial_on_host, NULL, too_short, 0},
+        {"CPU bitonic", cpu, GPUME_SORT_BITONIC, gpume_sort_trial_on_host, NULL, too_short, 0},
+    };
+    int status = GPUME_OK;
+    for (size_t i = 0; i < COUNT && status == GPUME_OK; i++) {
+        trial->method = methods[i].name;
+        trial->compute = methods[i].compute;
+        trial->params.method = methods[i].sort;
+        status = methods[i].missing ? GPUME_OK : methods[i].measure(trial, &methods[i].us);
+    }
+    for (size_t i = 0; i < COUNT && status == GPUME_OK; i++) {
+        print_method_line(stream, trial->count, &methods[i], methods[QSORT].us);
+    }
+    return status;
+}
+
+/* `gpume sort --time`: measures every method, and prints one line for each if all results are as
+ * expected; GPUME_EXIT_MISMATCH if one is not. work: params, count, keys, sorted, and compute,
+ * which has sorted them. asked: --backend. */
+static enum gpume_exit time_methods(
+    const struct gpume_sort_trial *work, enum gpume_backend asked, FILE *stream)
+{
+    if (work->count == 0) {
+        fprintf(stream, "--time: no integers to sort\n");
+        return GPUME_EXIT_DONE;
+    }
+    struct gpume_compute_params params;
+    gpume_compute *cpu = NULL;
+    gpume_compute_params_default(&params);
+    params.backend = GPUME_BACKEND_CPU;
+    params.log = gpume_library_log;
+    struct gpume_sort_trial trial = *work;
+    trial.work = "--time";
+    trial.budget_ns = BUDGET_NS;
+    trial.work_keys = malloc(work->count * sizeof *trial.work_keys);
+    enum gpume_exit result = GPUME_EXIT_FAILED;
+    if (trial.work_keys && gpume_compute_open(&cpu, &params) == GPUME_OK) {
+        const char *missing = missing_gpu(work->compute, asked);
+        result = gpume_exit_of_engine(measure_methods(&trial, work->compute, cpu, missing, stream));
+    } else {
+        gpume_console_error("--time: out of memory; leave it out or sort fewer integers");
+    }
+    (void)gpume_compute_close(&cpu);
+    free(trial.work_keys);
+    return result;
+}
+
+/* --- sorting */
 
 struct integer_sort {
     struct gpume_cli_job job;
     const struct gpume_sort_options *options;
-    struct gpume_integers_file *file;
+    struct integers_file *file;
     struct gpume_sort_input input; /* sorted in place */
     struct gpume_segment segments[2];
     struct gpume_sort_params params;
@@ -44,7 +315,7 @@ struct integer_sort {
 static void remove_output(void *opaque)
 {
     struct integer_sort *sorting = opaque;
-    gpume_integers_close(&sorting->file);
+    close_integers_file(&sorting->file);
 }
 
 static int check_sorted_name(
@@ -72,10 +343,10 @@ static enum gpume_exit plan_sort(void *client)
 /* Reserves the name. A signal ends the program until the integers are written. */
 static enum gpume_exit open_output(struct integer_sort *sorting)
 {
-    switch (gpume_integers_open(&sorting->file, sorting->job.outputs[0].path,
+    switch (open_integers_file(&sorting->file, sorting->job.outputs[0].path,
         sorting->options->common.overwrite, &gpume_console)) {
     case GPUME_OK:
-        sorting->job.unguarded = gpume_integers_is_in_place(sorting->file);
+        sorting->job.unguarded = sorting->file->in_place;
         if (!sorting->job.unguarded) {
             gpume_signals_set_leave(remove_output, sorting);
         }
@@ -224,7 +495,7 @@ static enum gpume_exit compare_output(struct integer_sort *sorting)
         .keys = sorting->original,
         .sorted = sorting->input.words,
     };
-    return options->time ? gpume_sort_time(&work, options->params.backend, words_stream(sorting))
+    return options->time ? time_methods(&work, options->params.backend, words_stream(sorting))
                          : GPUME_EXIT_DONE;
 }
 
@@ -252,7 +523,7 @@ static enum gpume_exit write_output(void *client)
     const struct gpume_sort_options *options = sorting->options;
     const bool text = !options->binary;
     const uint64_t negatives = text ? sorting->input.negatives : 0;
-    const struct gpume_integers integers = {
+    const struct integers integers = {
         .words = sorting->input.words,
         .count = sorting->input.count,
         .negative_first = options->descending ? sorting->input.count - negatives : 0,
@@ -261,7 +532,7 @@ static enum gpume_exit write_output(void *client)
     if (sorting->job.unguarded) {
         gpume_signals_end();
     }
-    const int status = gpume_integers_write(sorting->file, &integers, !text, gpume_signals_caught);
+    const int status = write_integers(sorting->file, &integers, !text, gpume_signals_caught);
     return status == GPUME_INVALID ? GPUME_EXIT_USAGE : gpume_exit_of_engine(status);
 }
 
@@ -290,7 +561,7 @@ static enum gpume_exit run_sort(const void *opaque)
         .options = options, .job = {.common = &options->common, .set.over_input = true}};
     const enum gpume_exit result = gpume_job_run(&sorting.job, &work, &sorting);
     gpume_signals_set_leave(NULL, NULL);
-    gpume_integers_close(&sorting.file);
+    close_integers_file(&sorting.file);
     gpume_compute_close(&sorting.compute);
     gpume_sort_input_finish(&sorting.input);
     gpume_job_close(&sorting.job);

@@ -5,7 +5,6 @@
  */
 #include "console.h"
 #include "fuzz.h"
-#include "sort/parse.h"
 #include "sort/read.h"
 
 /* Count and sum, which sorting does not change. */

@@ -4,7 +4,7 @@
  * values at the bounds, and garbage.
  */
 #include "harness.h"
-#include "sort/parse.h"
+#include "sort/read.h"
 
 #include <errno.h>
 #include <stdlib.h>
