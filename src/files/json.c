@@ -2,6 +2,7 @@
 #include "files/json.h"
 
 #include "files/bytes.h"
+#include "files/visible.h"
 #include "gpume/gpume.h"
 
 #include <inttypes.h>
@@ -18,33 +19,6 @@ static void put_text(struct gpume_json *json, const char *text)
     }
 }
 
-/* Length of the UTF-8 sequence at text, or 0 if it is invalid. */
-static size_t utf8_length(const unsigned char *text)
-{
-    static const struct {
-        unsigned char mask, lead;
-        uint32_t least;
-    } forms[] = {{0xe0, 0xc0, 0x80}, {0xf0, 0xe0, 0x800}, {0xf8, 0xf0, 0x10000}};
-    if (text[0] < 0x80) {
-        return 1;
-    }
-    for (size_t form = 0; form < 3; form++) {
-        if ((text[0] & forms[form].mask) != forms[form].lead) {
-            continue;
-        }
-        uint32_t code = text[0] & (unsigned char)~forms[form].mask;
-        for (size_t i = 1; i <= form + 1; i++) {
-            if ((text[i] & 0xc0) != 0x80) {
-                return 0;
-            }
-            code = code << 6 | (text[i] & 0x3f);
-        }
-        const bool surrogate = code >= 0xd800 && code <= 0xdfff;
-        return code >= forms[form].least && code <= 0x10ffff && !surrogate ? form + 2 : 0;
-    }
-    return 0;
-}
-
 /* File names are bytes, so a string may not be UTF-8. */
 static void put_string(struct gpume_json *json, const char *string)
 {
@@ -52,7 +26,7 @@ static void put_string(struct gpume_json *json, const char *string)
     put_text(json, "\"");
     while (*at) {
         char text[8] = {0};
-        const size_t length = utf8_length(at);
+        const size_t length = gpume_visible_utf8(at);
         if (length == 0) {
             snprintf(text, sizeof(text), "\\ufffd");
         } else if (*at == '"' || *at == '\\') {

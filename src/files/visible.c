@@ -2,27 +2,40 @@
 #include "files/visible.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 
-/* Bytes of the UTF-8 character at the text, by its first byte; 1 if it is none. */
-static size_t character(const unsigned char *text)
+size_t gpume_visible_utf8(const unsigned char *text)
 {
-    const size_t bytes = text[0] >= 0xf0 && text[0] <= 0xf4  ? 4
-                         : text[0] >= 0xe0 && text[0] < 0xf0 ? 3
-                         : text[0] >= 0xc2 && text[0] < 0xe0 ? 2
-                                                             : 1;
-    for (size_t i = 1; i < bytes; i++) {
-        if ((text[i] & 0xc0) != 0x80) { /* also the end of the text */
-            return 1;
-        }
+    static const struct {
+        unsigned char mask, lead;
+        uint32_t least;
+    } forms[] = {{0xe0, 0xc0, 0x80}, {0xf0, 0xe0, 0x800}, {0xf8, 0xf0, 0x10000}};
+    if (text[0] < 0x80) {
+        return 1;
     }
-    return bytes;
+    for (size_t form = 0; form < 3; form++) {
+        if ((text[0] & forms[form].mask) != forms[form].lead) {
+            continue;
+        }
+        uint32_t code = text[0] & (unsigned char)~forms[form].mask;
+        for (size_t i = 1; i <= form + 1; i++) {
+            if ((text[i] & 0xc0) != 0x80) {
+                return 0;
+            }
+            code = code << 6 | (text[i] & 0x3f);
+        }
+        const bool surrogate = code >= 0xd800 && code <= 0xdfff;
+        return code >= forms[form].least && code <= 0x10ffff && !surrogate ? form + 2 : 0;
+    }
+    return 0;
 }
 
 size_t gpume_visible_control(const char *text, size_t *bytes)
 {
     const unsigned char *at = (const unsigned char *)text;
-    *bytes = character(at);
+    *bytes = gpume_visible_utf8(at);
+    *bytes += *bytes == 0; /* a byte that is part of no character */
     const unsigned char last = at[*bytes - 1];
     const bool c1 = last >= 0x80 && last < 0xa0;
     const bool control = (*bytes == 1 && (last < 0x20 || last == 0x7f || c1)) ||

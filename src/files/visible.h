@@ -9,6 +9,9 @@
 #include <stddef.h>
 #include <stdio.h>
 
+/* Bytes of the UTF-8 character that the text begins with; 0: they are none. */
+size_t gpume_visible_utf8(const unsigned char *text);
+
 /* Bytes of the control character that the text begins with; 0: it begins with another. *bytes: of
  * that one. */
 size_t gpume_visible_control(const char *text, size_t *bytes);

@@ -195,6 +195,7 @@ static void test_visible(void)
         {"\xc3\x9b \xe2\x82\x9b \xf0\x9f\x98\x80", "\xc3\x9b \xe2\x82\x9b \xf0\x9f\x98\x80"},
         {"\xc3", "\xc3"},               /* cut */
         {"\xe2\x82\x1b[m", "\xe2??[m"}, /* cut by one */
+        {"\xe0\x82\x9bm", "\xe0??m"},   /* longer than it must be: no character */
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char text[64];
