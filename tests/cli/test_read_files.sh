@@ -144,8 +144,9 @@ ln -s late.csv other.csv
 twice clip.y4m --backend cpu --vectors late.csv --report other.csv -y
 ln -s page.html table
 twice methods clip.y4m --backend cpu -o table --report page.html -y
-for map in two.mkv ./two.mkv two.html; do
-    twice compare v.csv v.csv --map $map --report two.${map##*.}
+for map in two.mkv ./two.mkv two.html; do # no name suits both
+    expect 2 compare v.csv v.csv --map $map --report two.${map##*.}
+    names "two.${map##*.}"
 done
 ln -s page.html map.mkv
 twice compare v.csv v.csv --map map.mkv --report page.html -y
