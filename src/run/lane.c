@@ -6,7 +6,6 @@
 #include "base/status.h"
 #include "frame/stats.h"
 #include "run/checker.h"
-#include "run/take.h"
 
 #include <stdlib.h>
 
@@ -15,6 +14,96 @@ static bool can_submit(const struct gpume_lane *lane)
 {
     return lane->free_slots.count > 0 && gpume_queue_has_work(lane->queue) &&
            gpume_turns_share(lane->turns, lane->turn, lane->queue->waiting) > 0;
+}
+
+/* --- what it takes from the queue */
+
+static uint64_t *lane_place(const struct gpume_lane *lane, uint64_t sequence)
+{
+    return &lane->held[sequence % lane->plan.ring];
+}
+
+/* Frames of a submission come by rising sequence number. */
+static void lane_take_frame(
+    struct gpume_lane *lane, struct gpume_submission *batch, uint64_t sequence)
+{
+    struct gpume_frame *frame = gpume_history_take(&lane->queue->history, sequence);
+    uint32_t at = batch->frame_count++;
+    for (; at > 0 && batch->frames[at - 1]->sequence > sequence; at--) {
+        batch->frames[at] = batch->frames[at - 1];
+    }
+    batch->frames[at] = frame;
+    *lane_place(lane, sequence) = sequence + 1;
+    lane->end = gpume_max_u64(lane->end, sequence + 1);
+}
+
+/* Takes the task's frames that the engine does not have; false: there is no room for all. */
+static bool lane_take_task_frames(
+    struct gpume_lane *lane, struct gpume_submission *batch, const struct gpume_task *task)
+{
+    const uint32_t count = 2 + task->more_count;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint64_t sequence = i == 0   ? task->target
+                                  : i == 1 ? task->reference
+                                           : task->more[i - 2];
+        if (*lane_place(lane, sequence) == sequence + 1) {
+            continue;
+        }
+        if (batch->frame_count == lane->plan.batch) {
+            return false;
+        }
+        lane_take_frame(lane, batch, sequence);
+    }
+    return true;
+}
+
+/* Tasks from before the newest frame that the engine has: those of a lane that has failed. The
+ * engine begins anew, so that frames come by rising sequence number between two beginnings. */
+static void lane_begin_anew(struct gpume_lane *lane, const struct gpume_request *due)
+{
+    if (due && due->frames < lane->end) {
+        for (uint32_t i = 0; i < lane->plan.ring; i++) {
+            lane->held[i] = 0;
+        }
+        lane->end = 0;
+    }
+}
+
+/* Locked. Moves waiting frames and tasks, of which there are some, into the slot in the order in
+ * which they came, as many as is the lane's share of each, and successive tasks only. Each task
+ * comes with its frames that have gone to other lanes alone. Tasks look back `reach` frames from
+ * the one that came before them, and engines keep reach + batch frames, so the newest frame is less
+ * than `batch` frames after that of the first task. */
+static void lane_fill_slot(struct gpume_lane *lane, struct gpume_lane_slot *slot)
+{
+    struct gpume_queue *queue = lane->queue;
+    struct gpume_history *history = &queue->history;
+    struct gpume_submission *batch = &slot->batch;
+    const struct gpume_request *due = gpume_queue_due(queue);
+    const uint32_t most = gpume_turns_share(lane->turns, lane->turn, queue->waiting);
+    const uint64_t frames_end = (due ? due->frames - 1 : history->next) + most;
+    uint64_t number = due ? due->number : UINT64_MAX;
+    *batch = (struct gpume_submission){0};
+    lane_begin_anew(lane, due);
+    while (batch->field_count < most) {
+        due = gpume_queue_due(queue);
+        if (due) {
+            const bool follows = batch->field_count == 0 || due->number == number + 1;
+            if (!follows || due->frames > frames_end ||
+                !lane_take_task_frames(lane, batch, &due->task)) {
+                return;
+            }
+            number = due->number;
+            struct gpume_field_box *box = &slot->boxes[batch->field_count];
+            gpume_queue_take(queue, box);
+            batch->fields[batch->field_count++] = box;
+        } else if (batch->frame_count < most && history->next < history->end &&
+                   history->next < frames_end) {
+            lane_take_frame(lane, batch, history->next);
+        } else {
+            return;
+        }
+    }
 }
 
 /* --- the thread */
@@ -56,7 +145,7 @@ static int submit_next(struct gpume_lane *lane)
 {
     struct gpume_lane_slot *slot = gpume_fifo_pop(&lane->free_slots);
     const uint64_t start = gpume_clock_ns();
-    gpume_take_batch(lane, slot);
+    lane_fill_slot(lane, slot);
     gpume_fifo_push(&lane->in_flight, slot);
     gpume_turns_take(lane->turns, lane->turn, slot->batch.field_count);
     slot->submitted = false;
