@@ -10,8 +10,8 @@
  */
 #include "harness.h"
 #include "plans.h"
-#include "run/history.h"
 #include "run/pipeline.h"
+#include "run/queue.h"
 #include "run/schedule.h"
 
 #include <sched.h>
