@@ -7,7 +7,6 @@
 #include "base/status.h"
 #include "base/workers.h"
 #include "run/devices.h"
-#include "run/own_params.h"
 #include "run/standby.h"
 
 #include <stdio.h>

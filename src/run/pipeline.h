@@ -21,11 +21,10 @@
 
 #include "frame/engine.h"
 #include "run/devices.h"
-#include "run/reason.h"
 #include "run/request.h"
+#include "run/standby.h"
 
 struct gpume_pipeline;
-struct gpume_standby;
 
 /* A schedule that derives tasks from the frames sent. The pipeline asks it for tasks after every
  * frame and at the end, each time until it has no more, and holds its lock meanwhile. */
