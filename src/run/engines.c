@@ -6,11 +6,167 @@
 #include "base/params.h"
 #include "base/status.h"
 #include "base/workers.h"
-#include "run/devices.h"
 #include "run/standby.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* --- params.devices: what a list of devices stands for on this machine */
+
+#define PRESENT_MAX 64u /* devices of a machine that are looked at */
+
+struct device_list {
+    /* Of each engine: the index of a device as text, for params.device; "": the CPU engine. */
+    char devices[GPUME_DEVICES_MAX][16];
+    char names[GPUME_DEVICES_MAX][256]; /* for people */
+    uint32_t count;                     /* 0: the list is "all", and there is no hardware GPU */
+    bool all;                           /* nothing but "all" was asked for */
+};
+
+struct present {
+    struct gpume_device devices[PRESENT_MAX];
+    uint32_t count;
+};
+
+static bool device_is_hardware(const struct gpume_device *device)
+{
+    return !device->unusable[0] &&
+           (device->type == GPUME_DEVICE_INTEGRATED || device->type == GPUME_DEVICE_DISCRETE ||
+               device->type == GPUME_DEVICE_VIRTUAL);
+}
+
+static bool text_contains(const char *text, const char *part, size_t length)
+{
+    for (; strlen(text) >= length; text++) {
+        size_t i = 0;
+        while (i < length && tolower((unsigned char)text[i]) == tolower((unsigned char)part[i])) {
+            i++;
+        }
+        if (i == length) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The device of this index, or the best one with this part in its name; NULL: there is none. */
+static const struct gpume_device *find_device(
+    const struct present *present, const char *entry, size_t length)
+{
+    const struct gpume_device *found = NULL;
+    char *end;
+    const unsigned long index = strtoul(entry, &end, 10);
+    if (isdigit((unsigned char)entry[0]) && end == entry + length) {
+        return index < present->count ? &present->devices[index] : NULL;
+    }
+    for (uint32_t i = 0; i < present->count; i++) {
+        const struct gpume_device *device = &present->devices[i];
+        if (text_contains(device->name, entry, length) &&
+            (!found || (device_is_hardware(device) && !device_is_hardware(found)))) {
+            found = device;
+        }
+    }
+    return found;
+}
+
+static int list_add(
+    struct device_list *list, const char *device, const char *name, const struct gpume_log *log)
+{
+    if (list->count == GPUME_DEVICES_MAX) {
+        return gpume_log_refuse(log, GPUME_INVALID, gpume_about(GPUME_PARAM(devices), NULL),
+            "more than %u devices; name fewer", GPUME_DEVICES_MAX);
+    }
+    snprintf(list->names[list->count], sizeof(*list->names), "%s", name);
+    snprintf(list->devices[list->count++], sizeof(*list->devices), "%s", device);
+    return GPUME_OK;
+}
+
+static int list_add_device(
+    struct device_list *list, const struct gpume_device *device, const struct gpume_log *log)
+{
+    char text[16];
+    snprintf(text, sizeof(text), "%u", device->index);
+    return list_add(list, text, device->name, log);
+}
+
+static bool entry_is_word(const char *entry, size_t length, const char *word)
+{
+    return strlen(word) == length && strncmp(entry, word, length) == 0;
+}
+
+static int list_add_hardware(
+    struct device_list *list, const struct present *present, const struct gpume_log *log)
+{
+    int status = GPUME_OK;
+    for (uint32_t i = 0; status == GPUME_OK && i < present->count; i++) {
+        if (device_is_hardware(&present->devices[i])) {
+            status = list_add_device(list, &present->devices[i], log);
+        }
+    }
+    return status;
+}
+
+static int list_add_entry(struct device_list *list, const struct present *present,
+    const char *entry, size_t length, const struct gpume_log *log)
+{
+    if (entry_is_word(entry, length, "all")) {
+        return list_add_hardware(list, present, log);
+    }
+    if (entry_is_word(entry, length, "cpu")) {
+        return list_add(list, "", "cpu", log);
+    }
+    const struct gpume_device *device = find_device(present, entry, length);
+    if (!device) {
+        char name[256];
+        snprintf(name, sizeof(name), "%.*s", (int)length, entry);
+        return gpume_log_refuse(log, GPUME_DEVICE, gpume_about(GPUME_PARAM(devices), name),
+            "no such device among %u Vulkan devices", present->count);
+    }
+    if (device->unusable[0]) {
+        return gpume_log_refuse(log, GPUME_DEVICE, gpume_about(GPUME_PARAM(devices), device->name),
+            "%s; leave it out", device->unusable);
+    }
+    return list_add_device(list, device, log);
+}
+
+/* To the comma after the entry, or to the end. */
+static size_t entry_length(const char *text)
+{
+    size_t length = strcspn(text, ",");
+    while (text[length] && text[length + 1] == ' ') {
+        length += 1 + strcspn(text + length + 1, ",");
+    }
+    return length;
+}
+
+/* For a list without empty entries (model/options.h). GPUME_DEVICE: there is no such device, or no
+ * GPU for "all". GPUME_INVALID: too many. Both are logged. */
+static int resolve_list(const char *text, const struct gpume_log *log, struct device_list *list)
+{
+    struct present present;
+    *list = (struct device_list){.all = strcmp(text, "all") == 0};
+    int status = gpume_list_devices(present.devices, PRESENT_MAX, &present.count);
+    if (status != GPUME_OK) {
+        return gpume_log_refuse(
+            log, status, gpume_about(GPUME_PARAM(devices), NULL), "the devices cannot be listed");
+    }
+    present.count = present.count < PRESENT_MAX ? present.count : PRESENT_MAX;
+    for (bool more = true; status == GPUME_OK && more;) {
+        const size_t length = entry_length(text);
+        status = list_add_entry(list, &present, text, length, log);
+        more = text[length] == ',';
+        text += length + more;
+    }
+    if (status == GPUME_OK && list->count == 0 && !list->all) {
+        status = gpume_log_refuse(
+            log, GPUME_DEVICE, gpume_about(GPUME_PARAM(devices), NULL), "there is no hardware GPU");
+    }
+    return status;
+}
+
+/* --- the engines of a context */
 
 /* Opens an engine. reason: what it logs to; NULL: `log`. */
 static int open_into(const struct gpume_params *params, struct gpume_reason *reason,
@@ -120,7 +276,7 @@ static int open_one(const struct gpume_params *params, struct gpume_engines *eng
 
 /* The parameters of one engine of a list. */
 static struct gpume_params params_of_one(
-    const struct gpume_params *params, const struct gpume_device_list *list, uint32_t index)
+    const struct gpume_params *params, const struct device_list *list, uint32_t index)
 {
     struct gpume_params one = *params;
     const bool on_cpu = list->devices[index][0] == '\0';
@@ -134,7 +290,7 @@ static struct gpume_params params_of_one(
 /* What the devices of a list are opened from, while the run goes on. */
 struct opener {
     struct gpume_own_params own;
-    struct gpume_device_list list;
+    struct device_list list;
     uint32_t first; /* of the list that has not been tried when the run begins */
     const struct gpume_log *log;
 };
@@ -229,7 +385,7 @@ static int open_first(struct opener *opener, struct gpume_engines *engines)
     return status;
 }
 
-static int open_listed(const struct gpume_params *params, const struct gpume_device_list *list,
+static int open_listed(const struct gpume_params *params, const struct device_list *list,
     struct gpume_engines *engines)
 {
     const struct gpume_log *log = engines->parts.log;
@@ -256,7 +412,7 @@ static int open_listed(const struct gpume_params *params, const struct gpume_dev
 static int open_list(const struct gpume_params *params, struct gpume_engines *engines)
 {
     const struct gpume_log *log = engines->parts.log;
-    struct gpume_device_list list;
+    struct device_list list;
     struct gpume_params one = *params;
     if (params->device || params->backend == GPUME_BACKEND_CPU) {
         struct gpume_message message = gpume_about_two(GPUME_PARAM(devices), params->devices,
@@ -265,7 +421,7 @@ static int open_list(const struct gpume_params *params, struct gpume_engines *en
         message.rest = "; leave one of them out";
         return gpume_log_refuse(log, GPUME_INVALID, message, "cannot be combined with");
     }
-    const int status = gpume_devices_resolve(params->devices, log, &list);
+    const int status = resolve_list(params->devices, log, &list);
     if (status != GPUME_OK) {
         return status;
     }

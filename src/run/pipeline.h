@@ -20,9 +20,10 @@
 #define GPUME_RUN_PIPELINE_H
 
 #include "frame/engine.h"
-#include "run/devices.h"
 #include "run/request.h"
 #include "run/standby.h"
+
+#define GPUME_DEVICES_MAX 32u /* in params.devices */
 
 struct gpume_pipeline;
 
