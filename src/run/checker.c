@@ -133,7 +133,7 @@ static void compare(struct gpume_checker *checker, struct gpume_field_box *box)
 
 /* --- searching again */
 
-/* A field goes into a box of its own, with the predictors of the field that is checked. */
+/* A field goes into the checker's box, with the predictors of the field that is checked. */
 static int check_part(struct gpume_checker *checker, struct gpume_submission *part)
 {
     struct gpume_field_box *box = part->field_count > 0 ? part->fields[0] : NULL;

@@ -46,7 +46,7 @@ static struct gpume_frame *take_free_frame(struct gpume_pipeline *pipeline)
     return frame;
 }
 
-/* Has the sender got what it needs to go on? Locked. */
+/* goes_on: the sender has got what it needs. Locked. */
 static void note_demand(struct gpume_pipeline *pipeline, bool goes_on)
 {
     if (pipeline->spares_tried < pipeline->spares.count) {

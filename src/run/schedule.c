@@ -69,8 +69,8 @@ static enum answer find_references(const struct gpume_schedule *schedule, uint32
     return count > 0 ? EXISTS : NONE;
 }
 
-/* Has the reverse of the task's only pair come as the task of an earlier target, or is it the next
- * task? */
+/* Whether the reverse of the task's only pair has come as the task of an earlier target, or is the
+ * next task. */
 static bool reverse_is_near(const struct gpume_schedule *schedule, const struct gpume_task *task)
 {
     return task->reference < task->target ? !schedule->joins && task->reference >= schedule->first

@@ -16,7 +16,7 @@
  * references, its tasks wait until it is known that none follows.
  *
  * With plan.returns the reverse of every frame pair of a task comes just before the task, as hidden
- * tasks in the order of its references, unless it is a task of its own near by. Without
+ * tasks in the order of its references, unless it is itself a task near by. Without
  * params.best_reference
  *
  * - the reverse of a past pair is a future pair, which has come already if its target is in range;

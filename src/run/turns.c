@@ -28,7 +28,7 @@ static double most_in_time(const struct gpume_turns *turns, const struct gpume_t
     return most;
 }
 
-/* Even if others wait, are they faster by one task than they would be without this lane? */
+/* Whether the others, even if they wait, are faster by one task than without this lane. */
 static bool helps(const struct gpume_turns *turns, const struct gpume_turn *turn)
 {
     double lost = 0;
@@ -96,15 +96,15 @@ static bool is_busy(const struct gpume_turn *turn)
     return turn->collecting && turn->in_flight * turn->task_ns > MOVE_NS;
 }
 
-/* Has the holder work, but soon none, and can it take all that waits at once? Then frames come more
- * slowly than it is. */
+/* The holder has work, but soon none, and can take all that waits at once: frames come more slowly
+ * than it searches them. */
 static bool suffices(const struct gpume_turn *holder, uint32_t waiting)
 {
     return holder->present && holder->in_flight > 0 && holder->task_ns > 0 &&
            holder->in_flight * holder->task_ns <= REST_NS && waiting <= holder->batch / 2;
 }
 
-/* May the others take tasks? */
+/* Whether lanes other than the holder may take tasks. */
 static bool passes(const struct gpume_turns *turns, uint32_t waiting)
 {
     const struct gpume_turn *holder = &turns->lanes[turns->holder];

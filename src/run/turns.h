@@ -48,7 +48,7 @@ struct gpume_turn *gpume_turns_add(struct gpume_turns *turns, uint32_t slots, ui
 uint32_t gpume_turns_share(
     const struct gpume_turns *turns, const struct gpume_turn *turn, uint32_t waiting);
 
-/* The lane takes a submission of so many tasks, which uses up a free slot. */
+/* The lane takes a submission of `tasks` tasks, which uses up a free slot. */
 void gpume_turns_take(struct gpume_turns *turns, struct gpume_turn *turn, uint32_t tasks);
 
 /* A submission of `tasks` tasks is complete; the engine worked on it alone for `ns`. */
