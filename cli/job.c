@@ -133,7 +133,7 @@ static int make_part(struct gpume_cli_job *job, size_t length)
     int error = 0;
     folder[length] = '\0';
     if (mkdir(folder, 0777) == 0) {
-        job->made_bytes = job->made_bytes ? job->made_bytes : length;
+        job->made_length = job->made_length ? job->made_length : length;
     } else {
         error = errno;
         if (stat(folder, &info) == 0) {
@@ -164,11 +164,11 @@ enum gpume_exit gpume_job_make_folder(struct gpume_cli_job *job)
 static void remove_folder(struct gpume_cli_job *job)
 {
     char *folder = job->folder;
-    if (!folder || job->made_bytes == 0) {
+    if (!folder || job->made_length == 0) {
         return;
     }
     size_t length = strlen(folder);
-    while (length >= job->made_bytes) {
+    while (length >= job->made_length) {
         folder[length] = '\0';
         (void)rmdir(folder); /* fails if it is not empty, and so do its parents */
         while (length > 0 && folder[length - 1] == '/') {

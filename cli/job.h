@@ -18,10 +18,10 @@
  *
  * Step 1 checks the outputs one by one, in the order in which they were added. The name of each
  * must suit its kind, be no folder and no file that is read, and leave the name of a partial result
- * free; with --resume the output must be such that can be continued; without -y or --resume there
+ * free; with --resume the output must be one that can be continued; without -y or --resume there
  * must be no such file. Then all together: no two may be one file or both standard output, and
- * --json needs standard output for its summary. A job that writes to standard output only ends with
- * its reader, without a word.
+ * --json needs standard output for its summary. If standard output is the only output and its
+ * reader goes away, the job ends silently.
  *
  * Everything runs on the main thread, but frames of step 5 are decoded by another one, a few ahead,
  * from step 2 on: while the client opens what takes them, and while it works. A client with `run`
@@ -66,20 +66,22 @@ struct gpume_cli_job {
     bool loads_drivers;                 /* those of Vulkan, while the video is opened */
     struct gpume_sink_shape shape;      /* what names of outputs depend on */
     bool leaves_partial;                /* outputs of an interrupted job are kept as NAME.partial */
-    bool resumes;                       /* outputs must be such that can be continued */
+    bool resumes;                       /* every output must be one that can be continued */
     bool keeps;                         /* outputs that exist may be those to be continued */
-    const char *elsewhere;              /* for messages; NULL: "name" */
-    const char *const *inputs;          /* by default those of the command line */
+    const char
+        *elsewhere; /* "exists already; replace it with -y or choose another ..."; NULL: "name" */
+    const char *const *inputs; /* by default those of the command line */
     uint32_t input_count;
-    bool unguarded; /* a signal ends the program in steps 4 to 6, too: nothing could be removed */
+    bool unguarded; /* signals end the program in steps 4 to 6, too: there is nothing to clean up */
 
     struct gpume_job_output outputs[GPUME_JOB_OUTPUTS_MAX];
     size_t output_count;
     struct gpume_sink *sinks[GPUME_JOB_OUTPUTS_MAX]; /* of these outputs, closed with the job; NULL:
                                                         it has none */
     bool to_stdout;                                  /* an output goes to standard output */
-    char *folder;      /* of outputs that the job names; NULL: there is none */
-    size_t made_bytes; /* of the outermost folder that the job made; 0: none */
+    char *folder;       /* of outputs that the job names; NULL: there is none */
+    size_t made_length; /* of the part of `folder` that names the outermost folder that the job
+                           made; 0: none */
 
     struct gpume_source *source; /* from step 2 on */
     struct gpume_source_info info;
@@ -117,7 +119,7 @@ struct gpume_job_work {
     enum gpume_exit (*complete)(void *client); /* NULL: gpume_job_complete */
     /* stream: for a summary, which the names of outputs follow; NULL: none is wanted. */
     enum gpume_exit (*conclude)(void *client, FILE *stream);
-    /* Steps 4 to 6 failed, or were interrupted, of which no line says anything yet. Returns the
+    /* Steps 4 to 6 failed, which has been logged, or were interrupted, which has not. Returns the
      * exit status. */
     enum gpume_exit (*abandon)(void *client, enum gpume_exit result);
 };
@@ -164,9 +166,11 @@ enum gpume_exit gpume_job_result(enum gpume_exit result);
 enum gpume_exit gpume_job_open_video(struct gpume_cli_job *job, bool ahead);
 enum gpume_exit gpume_job_read(struct gpume_cli_job *job, gpume_job_take_fn take, void *client);
 
-/* What an analysis of the frames starts from; and what comes after it was opened, or could not be:
- * names the engine for -v, or the video if the status is GPUME_INVALID, which is its fault. */
+/* The parameters with which an analysis of the frames is opened. */
 struct gpume_lookahead_params gpume_job_lookahead(const struct gpume_cli_job *job);
+
+/* Call it after opening an analysis or a context. Logs the engine, which -v shows; with
+ * GPUME_INVALID, the error names the video. Returns the exit status. */
 enum gpume_exit gpume_job_opened(const struct gpume_cli_job *job, int status, const char *engine);
 
 #endif

@@ -52,23 +52,24 @@ struct gpume_encoder {
     uint32_t bits_max; /* of a sample: 8, 10 or 12 */
     uint32_t side_min; /* the shortest side of a picture, in pixels */
 
-    /* Refuses what the encoder would refuse, after one line, and replaces values as it would
-     * without a message. All limits are kept, min_keyint is not 0, and keyint 1 has no B frames. */
+    /* Refuses what the encoder refuses, after logging one line; silently changes values that the
+     * encoder silently changes. Called with all values within limits, min_keyint above 0, and no B
+     * frames if keyint is 1. */
     int (*settle)(struct gpume_encode_options *options, const struct gpume_log *log);
 
     /* --- its decisions */
 
     struct {
-        uint32_t root;   /* aq.h: p is 1 / root */
-        uint32_t centre; /* c */
+        uint32_t root;   /* p = 1 / root in the formulas of aq.h */
+        uint32_t centre; /* c in these formulas */
     } aq;
-    /* types.h: a flash lasts up to bframes; else 1 frame, unless b-adapt is 2 */
+    /* A flash (types.h) may last up to bframes frames; otherwise 1, or bframes with b-adapt 2. */
     bool flash_is_run;
     bool cuts_at_first;  /* of several changes that follow each other closely; else at the last */
     bool middle_is_late; /* the reference of an even run of B frames is the later middle one */
-    uint32_t b_percent;  /* cost of a B frame that takes the bits of a P frame of cost 100 */
+    uint32_t b_percent;  /* a B frame of this cost takes as many bits as a P frame of cost 100 */
     struct {
-        uint32_t intra_eighths; /* what its intra costs are of the lookahead's */
+        uint32_t intra_eighths; /* its intra costs, in eighths of the lookahead's */
         double strength;        /* of the offsets, by measurement */
         bool counts_b;          /* the offsets of a P frame count the B frames before it */
     } tree;
@@ -94,7 +95,9 @@ struct gpume_encoder {
     /* The QP of a type when the model's QP is 0, in 1/256. */
     int32_t (*qp)(const struct gpume_encode_options *options, enum gpume_frame_type type);
 
-    unsigned char offset_types[GPUME_FRAME_B]; /* of frames with offsets, as in their file */
+    /* The byte for each frame type in the file of QP offsets; B frames that are no reference have
+     * none. */
+    unsigned char offset_codes[GPUME_FRAME_B];
     bool offsets_big_endian;
 
     /* --- its command lines: commands.h */

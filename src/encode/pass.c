@@ -194,7 +194,7 @@ static void make_record(
     const unsigned high = encoder->offsets_big_endian ? 0 : 1;
     unsigned char *at = size->record;
     assert(decision->blocks_x == size->x.from_count && decision->blocks_y == size->y.from_count);
-    *at++ = encoder->offset_types[decision->type];
+    *at++ = encoder->offset_codes[decision->type];
     for (uint32_t y = 0; y < size->y.to_count; y++) {
         const struct covered down = find_covered(&size->y, y);
         for (uint32_t x = 0; x < size->x.to_count; x++) {
@@ -440,7 +440,7 @@ static int check_records(
         }
         GPUME_CHECK(gpume_stream_read(stream, &code, 1));
         GPUME_CHECK(gpume_stream_skip(stream, rate->size->record_bytes - 1));
-        if (code != pass->encoder->offset_types[type]) {
+        if (code != pass->encoder->offset_codes[type]) {
             return GPUME_FORMAT;
         }
     }

@@ -20,8 +20,8 @@ enum gpume_cell {
     GPUME_CELL_NUMBER, /* uint32_t */
     GPUME_CELL_TIME,   /* int64_t, microseconds; shown as seconds with six decimals */
     GPUME_CELL_REAL,   /* double */
-    GPUME_CELL_TEXT,   /* const char *, */
-    GPUME_CELL_CHARS,  /* or an array of char */
+    GPUME_CELL_TEXT,   /* const char * */
+    GPUME_CELL_CHARS,  /* array of char */
     GPUME_CELL_LETTER, /* char */
     GPUME_CELL_TRUTH,  /* bool */
 };
@@ -30,7 +30,7 @@ enum gpume_cell {
 enum gpume_unknown {
     GPUME_NEVER,
     GPUME_IF_MISSING,      /* NAN, NULL, GPUME_MISSING */
-    GPUME_UNLESS_POSITIVE, /* these, 0, and below */
+    GPUME_UNLESS_POSITIVE, /* as above, or 0 or negative */
 };
 
 #define GPUME_MISSING UINT64_MAX
@@ -47,13 +47,13 @@ struct gpume_column {
     size_t at; /* the member's offset */
     enum gpume_unknown unknown;
     int decimals;             /* of reals, in CSV and JSON */
-    unsigned only;            /* kinds of the table that have it; 0: all */
+    unsigned only;            /* bits of the tables that have it (`kind`); 0: all */
     const char *const *words; /* of a truth, in CSV: for false and true; NULL: 0 and 1 */
 
     /* For people. Texts are on the left, numbers on the right. */
     const char *title; /* NULL: it is for programs alone */
     unsigned width;    /* at least */
-    int shown;         /* decimals */
+    int shown;         /* decimals, for people */
     const char *unit;  /* after the number; in the heading of HTML instead */
     enum gpume_number_style style;
     bool right;  /* a text on the right */
@@ -77,7 +77,7 @@ struct gpume_table {
     const struct gpume_column *columns;
     size_t count;
     size_t row_bytes;
-    unsigned kind; /* bits of `only` */
+    unsigned kind; /* the bits that are matched with a column's `only` */
     unsigned gap;  /* blanks between columns for people; 0: 2 */
 };
 
@@ -89,10 +89,11 @@ void gpume_table_csv_head(const struct gpume_table *table, struct gpume_out *out
 void gpume_table_csv(
     const struct gpume_table *table, const void *rows, size_t count, struct gpume_out *out);
 
-/* The members of a row, in the object that is open; or rows as a list of objects, key NULL: in the
- * list that is open. Infinite numbers are null. */
+/* Writes a row's members into the open object. Infinite numbers are null. */
 void gpume_table_json_members(
     const struct gpume_table *table, const void *row, struct gpume_json *json);
+
+/* Writes rows as a list of objects under `key`; key NULL: into the open list. */
 void gpume_table_json(const struct gpume_table *table, const char *key, const void *rows,
     size_t count, struct gpume_json *json);
 

@@ -12,22 +12,23 @@
 
 void gpume_demand_wait(struct gpume_demand *demand, uint64_t now_ns)
 {
-    if (demand->waits_ns == 0) {
-        demand->waits_ns = now_ns;
+    if (demand->waiting_since_ns == 0) {
+        demand->waiting_since_ns = now_ns;
     }
 }
 
 void gpume_demand_resume(struct gpume_demand *demand, uint64_t now_ns)
 {
-    if (demand->waits_ns > 0) {
-        demand->waited_ns += now_ns - demand->waits_ns;
-        demand->waits_ns = 0;
+    if (demand->waiting_since_ns > 0) {
+        demand->waited_ns += now_ns - demand->waiting_since_ns;
+        demand->waiting_since_ns = 0;
     }
 }
 
 void gpume_demand_restart(struct gpume_demand *demand)
 {
-    *demand = (struct gpume_demand){.open_ns = demand->open_ns, .waits_ns = demand->waits_ns};
+    *demand = (struct gpume_demand){
+        .open_ns = demand->open_ns, .waiting_since_ns = demand->waiting_since_ns};
 }
 
 static void begin(
@@ -35,7 +36,7 @@ static void begin(
 {
     demand->since_ns = now_ns;
     demand->waited_ns = 0;
-    demand->waits_ns = now_ns;
+    demand->waiting_since_ns = now_ns;
     demand->worked_ns = facts->worked_ns;
     demand->fields = facts->fields;
 }
@@ -54,13 +55,14 @@ uint32_t gpume_demand_more(
     struct gpume_demand *demand, uint64_t now_ns, const struct gpume_demand_facts *facts)
 {
     if (demand->since_ns == 0) {
-        if (demand->waits_ns > 0) {
+        if (demand->waiting_since_ns > 0) {
             begin(demand, now_ns, facts);
         }
         return 0;
     }
     const double measured = (double)(now_ns - demand->since_ns);
-    const double waits = demand->waits_ns > 0 ? (double)(now_ns - demand->waits_ns) : 0;
+    const double waits =
+        demand->waiting_since_ns > 0 ? (double)(now_ns - demand->waiting_since_ns) : 0;
     const double waited = (double)demand->waited_ns + waits, open = (double)demand->open_ns;
     const double worked = (double)(facts->worked_ns - demand->worked_ns);
     if (waited < WAITED * open || measured <= 0) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Whether the lanes keep up with the source, and how many devices more would have work. Opening a
+ * Whether the lanes keep up with the source, and how many more devices would have work. Opening a
  * device takes time, during which it also keeps others waiting, so one is opened only when
  *
- * - the source has waited for a free frame, while the engines were at work, for a part of that
- * time;
+ * - while the engines were busy, the source has waited for free frames for at least a quarter of
+ * the time that opening takes;
  * - by the measured speeds the source would keep another engine busy for a good part of its time;
  * - what is left to do, where that is known, takes several times as long as opening.
  *
@@ -19,10 +19,10 @@
 #include <stdint.h>
 
 struct gpume_demand {
-    uint64_t open_ns;   /* what opening a device takes */
-    uint64_t since_ns;  /* when measuring began; 0: it has not */
-    uint64_t waited_ns; /* the source, since then, up to the wait that is under way */
-    uint64_t waits_ns;  /* since when it waits; 0: it does not */
+    uint64_t open_ns;          /* what opening a device takes */
+    uint64_t since_ns;         /* when measuring began; 0: it has not */
+    uint64_t waited_ns;        /* by the source since then, without the present wait */
+    uint64_t waiting_since_ns; /* 0: it does not wait */
     /* What had been done when measuring began. */
     uint64_t worked_ns, fields;
 };
@@ -38,7 +38,7 @@ struct gpume_demand_facts {
 /* The source finds no free frame. */
 void gpume_demand_wait(struct gpume_demand *demand, uint64_t now_ns);
 
-/* It has got one. */
+/* The source has got a free frame. */
 void gpume_demand_resume(struct gpume_demand *demand, uint64_t now_ns);
 
 /* A device has been opened, or given up: what was measured before does not count any more. */

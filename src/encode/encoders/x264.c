@@ -293,7 +293,7 @@ const struct gpume_encoder gpume_x264 = {
     .write_frame = x264_write_frame,
     .has_weights = true,
     .qp = x264_qp,
-    .offset_types =
+    .offset_codes =
         {[GPUME_FRAME_IDR] = 2, [GPUME_FRAME_I] = 2, [GPUME_FRAME_P] = 0, [GPUME_FRAME_B_REF] = 1},
     .offsets_big_endian = true,
     .ffmpeg_params = "x264-params",

@@ -233,7 +233,7 @@ const struct gpume_encoder gpume_x265 = {
     .write_header = x265_write_header,
     .write_frame = x265_write_frame,
     .qp = x265_qp,
-    .offset_types =
+    .offset_codes =
         {[GPUME_FRAME_IDR] = 2, [GPUME_FRAME_I] = 2, [GPUME_FRAME_P] = 1, [GPUME_FRAME_B_REF] = 0},
     .ffmpeg_params = "x265-params",
     .ffmpeg_quiet = "log-level=none",

@@ -110,7 +110,7 @@ static void write_offsets(const struct probe *probe, const struct gpume_decision
 {
     const struct gpume_encoder *encoder = probe->params.options.encoder;
     const bool big = encoder->offsets_big_endian;
-    fputc(encoder->offset_types[decision->type], probe->offsets);
+    fputc(encoder->offset_codes[decision->type], probe->offsets);
     for (uint64_t i = 0; i < (uint64_t)decision->blocks_x * decision->blocks_y; i++) {
         const uint16_t bits = (uint16_t)decision->offsets[i];
         fputc(big ? bits >> 8 : bits & 255, probe->offsets);
