@@ -37,7 +37,6 @@
 #include "files/out_set.h"
 #include "sinks/sink.h"
 #include "source_options.h"
-#include "video.h"
 
 #include <stdio.h>
 

@@ -176,3 +176,19 @@ enum gpume_exit gpume_refuse_short_source(const struct gpume_source_info *info, 
         needed,
         any ? "ask for less, or give a longer video" : "give a longer video, or two pictures");
 }
+
+void gpume_video_options_default(void *opaque)
+{
+    struct gpume_video_options *options = opaque;
+    gpume_params_default(&options->params);
+    options->source.stream = -1;
+}
+
+int gpume_video_options_check(void *opaque, const struct gpume_line *line)
+{
+    const struct gpume_video_options *options = opaque;
+    (void)line;
+    const int status =
+        options->output ? gpume_text_check_name(options->output, &gpume_console) : GPUME_OK;
+    return status ? status : gpume_check_engine(&options->params);
+}

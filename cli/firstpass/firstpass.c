@@ -14,7 +14,6 @@
 #include "files/text_file.h"
 #include "firstpass/report.h"
 #include "firstpass/spacing.h"
-#include "firstpass/verify.h"
 #include "job.h"
 #include "media/timeline.h"
 #include "signals.h"

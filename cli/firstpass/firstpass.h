@@ -7,7 +7,7 @@
 #define GPUME_CLI_FIRSTPASS_FIRSTPASS_H
 
 #include "encode/options.h"
-#include "video.h"
+#include "source_options.h"
 
 #define GPUME_FIRSTPASS_MAX 32u                /* items of each list */
 #define GPUME_FIRSTPASS_ENCODER_OPTIONS_MAX 48 /* names, of all encoders together */

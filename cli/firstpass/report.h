@@ -4,6 +4,7 @@
 #define GPUME_CLI_FIRSTPASS_REPORT_H
 
 #include "encode/commands.h"
+#include "firstpass/firstpass.h"
 #include "media/source.h"
 
 struct gpume_out;
@@ -48,5 +49,17 @@ int gpume_firstpass_report_write(
 void gpume_firstpass_report_print(const struct gpume_firstpass_report *report);
 
 void gpume_firstpass_report_finish(struct gpume_firstpass_report *report);
+
+/* --- --verify (verify.c): encodes the luma of the analysed frames with libavcodec, once with the
+ * encoder's own two passes and once with gpume's files, and prints rate, PSNR and time of both. */
+
+/* Whether it can be done. If not, one line has been logged. */
+enum gpume_exit gpume_firstpass_verify_check(
+    const struct gpume_encode_options *encode, const struct gpume_source_info *info);
+
+/* seconds: of the analysis. */
+enum gpume_exit gpume_firstpass_verify(const struct gpume_firstpass_options *options,
+    const struct gpume_encode_options *encode, const struct gpume_firstpass_report *report,
+    double seconds);
 
 #endif

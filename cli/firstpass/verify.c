@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "firstpass/verify.h"
+#include "firstpass/report.h"
 
 #include "encode/encoder.h"
 #include "job.h"

@@ -23,7 +23,6 @@
 
 #include "base/log.h"
 #include "model/prefilter.h"
-#include "model/shape.h"
 
 #define GPUME_BATCH_MAX 64u /* fields in one submission */
 #define GPUME_SLOTS_MAX 16u /* submissions under way */
@@ -43,6 +42,19 @@ struct gpume_caps {
     uint64_t batch_work;   /* pixel differences in one; a run can only end between submissions */
     bool fast_references;  /* the fast search can search several references of a task */
     uint32_t threads;      /* that search a task; 0: it is a GPU */
+};
+
+/* Blocks of one shape, in a grid from (0,0) that covers every pixel of a picture. A block that the
+ * right or bottom edge cuts counts its visible pixels only. */
+struct gpume_shape {
+    uint32_t block_w, block_h;      /* pixels */
+    uint32_t blocks_x, blocks_y;    /* across and down */
+    uint32_t blocks;                /* blocks_x * blocks_y */
+    uint32_t first;                 /* index of its first block in a field's arrays */
+    uint32_t cost_bits;             /* the largest cost of the search fits */
+    uint32_t index_bits;            /* the largest block index within the shape fits */
+    uint64_t candidates;            /* of all blocks, those that the edge mode allows; below 2^49 */
+    uint32_t band_rows, band_count; /* block rows that are searched with one pair of windows */
 };
 
 /*
