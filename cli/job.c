@@ -40,7 +40,7 @@ int gpume_job_add(struct gpume_cli_job *job, const struct gpume_sink_ops *ops, c
 int gpume_job_add_standard(
     struct gpume_cli_job *job, const struct gpume_sink_ops *ops, const char *name)
 {
-    return add_output(job, ops, gpume_text_join(job->folder, name));
+    return add_output(job, ops, gpume_path_in_folder(job->folder, name));
 }
 
 bool gpume_job_is_series(const struct gpume_job_output *output)

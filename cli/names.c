@@ -132,7 +132,7 @@ char *gpume_name_vectors_input(const char *input)
     }
     const bool is_folder =
         !gpume_text_is_stdout(input) && stat(input, &info) == 0 && S_ISDIR(info.st_mode);
-    char *name = is_folder ? gpume_text_join(input, "vectors.csv") : strdup(input);
+    char *name = is_folder ? gpume_path_in_folder(input, "vectors.csv") : strdup(input);
     if (!name) {
         gpume_console_error("%s: out of memory", input);
     } else if (is_folder && stat(name, &info) != 0) {

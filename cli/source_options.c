@@ -2,6 +2,7 @@
 #include "source_options.h"
 
 #include "console.h"
+#include "files/path.h"
 #include "files/text_file.h"
 #include "host.h"
 #include "names.h"
@@ -84,7 +85,7 @@ static bool is_run(const char *input)
     static const char *const files[] = {"vectors.csv", "summary.json"};
     bool found = false;
     for (size_t i = 0; i < 2 && !found; i++) {
-        char *name = gpume_text_join(input, files[i]);
+        char *name = gpume_path_in_folder(input, files[i]);
         found = name && access(name, F_OK) == 0;
         free(name);
     }

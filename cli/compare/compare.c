@@ -11,6 +11,7 @@
 #include "commands.h"
 #include "compare/map.h"
 #include "files/out.h"
+#include "files/path.h"
 #include "files/text_file.h"
 #include "job.h"
 #include "names.h"
@@ -64,7 +65,7 @@ static int name_side(struct compare_side *side, const char *input)
         return GPUME_IO;
     }
     for (size_t i = VECTORS + 1; i < count; i++) {
-        side->names[i] = gpume_text_join(input, files[i]);
+        side->names[i] = gpume_path_in_folder(input, files[i]);
         if (!side->names[i]) {
             return gpume_refuse(GPUME_NOMEM, "%s: out of memory", input);
         }

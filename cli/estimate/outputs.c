@@ -143,7 +143,7 @@ static int make_list(struct gpume_cli_job *job, const struct gpume_estimate_opti
         return gpume_refuse(GPUME_INVALID, "--report-dir -: takes a folder, not standard output");
     }
     if (options->report_dir) {
-        char *page = gpume_text_join(options->report_dir, "index.html");
+        char *page = gpume_path_in_folder(options->report_dir, "index.html");
         status = page ? gpume_job_add(job, &gpume_sink_report_folder, page)
                       : gpume_refuse(GPUME_NOMEM, "out of memory");
         free(page);

@@ -232,7 +232,7 @@ static bool parts_have(const struct merging *merging, const char *name)
 {
     bool found = false;
     for (size_t i = 0; i < merging->count && !found; i++) {
-        char *path = gpume_text_join(merging->parts[i].folder, name);
+        char *path = gpume_path_in_folder(merging->parts[i].folder, name);
         found = !path || gpume_text_exists(path, false);
         free(path);
     }

@@ -26,6 +26,8 @@ struct gpume_allocations {
 /* Zeroed memory, or NULL after a failure. */
 void *gpume_allocate(struct gpume_allocations *memory, uint64_t count, uint64_t size);
 
+void gpume_free_all(struct gpume_allocations *memory);
+
 /* --- rings: the surfaces of the last frames, a ring for each surface that the plan has. A frame
  * has the same place in all of them. */
 

@@ -46,41 +46,6 @@ static inline const struct gpume_step *last_search_of(
     return &steps->layers[cpu->shared.plan.layer_count - 1].search;
 }
 
-/* --- memory */
-
-void *gpume_allocate(struct gpume_allocations *memory, uint64_t count, uint64_t size)
-{
-    if (memory->failed) {
-        return NULL;
-    }
-    memory->failed = true;                     /* until all is well */
-    if (size > 0 && count > SIZE_MAX / size) { /* 32-bit hosts */
-        return NULL;
-    }
-    memory->bytes += count * size;
-    if (memory->count == memory->room) {
-        const size_t room = 2 * memory->room + 64;
-        void **blocks = realloc(memory->blocks, room * sizeof(*blocks));
-        if (!blocks) {
-            return NULL;
-        }
-        memory->blocks = blocks;
-        memory->room = room;
-    }
-    void *block = calloc((size_t)count, (size_t)size);
-    memory->blocks[memory->count++] = block;
-    memory->failed = !block;
-    return block;
-}
-
-static void free_all(struct gpume_allocations *memory)
-{
-    for (size_t i = 0; i < memory->count; i++) {
-        free(memory->blocks[i]);
-    }
-    free(memory->blocks);
-}
-
 static void **allocate_ring(
     const struct gpume_rings *rings, uint64_t frame_bytes, struct gpume_allocations *memory)
 {
@@ -476,7 +441,7 @@ static int cpu_close(void **engine)
     }
     *engine = NULL;
     gpume_workers_destroy(&cpu->workers);
-    free_all(&cpu->memory);
+    gpume_free_all(&cpu->memory);
     free(cpu);
     return GPUME_OK;
 }

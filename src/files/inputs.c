@@ -150,7 +150,7 @@ static int add_run(const char *folder)
     int status = GPUME_OK;
     for (size_t i = 0; i < sizeof names / sizeof names[0] && status == GPUME_OK; i++) {
         struct stat info;
-        char *path = gpume_text_join(folder, names[i]);
+        char *path = gpume_path_in_folder(folder, names[i]);
         const bool exists = path && stat(path, &info) == 0;
         status = !path ? GPUME_NOMEM : exists ? add(&info, false) : GPUME_OK;
         free(path);

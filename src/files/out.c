@@ -802,7 +802,7 @@ int gpume_out_open_claim(struct gpume_out **claim, const struct gpume_out_set *s
         series ? open_in(claim, NULL, alone, series, log) : gpume_log_nomem(log, path);
     free(series);
     if (status == GPUME_OK) {
-        gpume_pattern_clear(path);
+        gpume_temporary_clear_series(path);
     }
     return status;
 }

@@ -144,3 +144,14 @@ int gpume_path_descriptor(const char *path)
     }
     return -1;
 }
+
+char *gpume_path_in_folder(const char *folder, const char *name)
+{
+    const size_t length = strlen(folder), bytes = length + strlen(name) + 2;
+    const char *slash = length > 0 && folder[length - 1] == '/' ? "" : "/";
+    char *path = malloc(bytes);
+    if (path) {
+        snprintf(path, bytes, "%s%s%s", folder, slash, name);
+    }
+    return path;
+}

@@ -48,4 +48,7 @@ const char *gpume_path_of_input(const char *path);
  * Opening /dev/stdout instead would truncate a file that the shell has opened for appending. */
 int gpume_path_descriptor(const char *path);
 
+/* A file in a folder. For free(); NULL without memory. */
+char *gpume_path_in_folder(const char *folder, const char *name);
+
 #endif

@@ -3,7 +3,6 @@
 
 #include "base/grow.h"
 #include "files/path.h"
-#include "files/temporary.h"
 
 #include "gpume/gpume.h"
 
@@ -155,22 +154,6 @@ static int by_numbers(const void *left, const void *right)
         return a->first < b->first ? -1 : 1;
     }
     return a->second < b->second ? -1 : a->second > b->second;
-}
-
-static bool is_of_pattern(const void *pattern, const char *name)
-{
-    struct gpume_pattern_numbers numbers;
-    return gpume_pattern_matches(pattern, name, &numbers);
-}
-
-void gpume_pattern_clear(const char *path)
-{
-    char *series = gpume_pattern_series(path);
-    if (series) {
-        gpume_temporary_clear(series, is_of_pattern, path + gpume_path_folder(path));
-        gpume_temporary_clear(series, NULL, NULL);
-    }
-    free(series);
 }
 
 bool gpume_pattern_find_input(const char *input, uint64_t *lowest)

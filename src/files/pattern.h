@@ -44,9 +44,6 @@ char *gpume_pattern_series(const char *path);
 bool gpume_pattern_matches(
     const char *pattern, const char *name, struct gpume_pattern_numbers *numbers);
 
-/* Removes abandoned temporaries of its files and of its series (files/temporary.h). */
-void gpume_pattern_clear(const char *path);
-
 /* Finds the lowest first number of the files that match. False: there is none. */
 bool gpume_pattern_find(const char *path, uint64_t *lowest);
 

@@ -3,6 +3,7 @@
 
 #include "files/inputs.h"
 #include "files/path.h"
+#include "files/pattern.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -191,6 +192,22 @@ void gpume_temporary_clear(const char *path, gpume_temporary_match_fn match, con
     char *final = match ? NULL : gpume_path_resolve(path);
     (void)visit_folder(final ? final : path, match, opaque, remove_dead, NULL);
     free(final);
+}
+
+static bool is_of_pattern(const void *pattern, const char *name)
+{
+    struct gpume_pattern_numbers numbers;
+    return gpume_pattern_matches(pattern, name, &numbers);
+}
+
+void gpume_temporary_clear_series(const char *path)
+{
+    char *series = gpume_pattern_series(path);
+    if (series) {
+        gpume_temporary_clear(series, is_of_pattern, path + gpume_path_folder(path));
+        gpume_temporary_clear(series, NULL, NULL);
+    }
+    free(series);
 }
 
 bool gpume_temporary_has_rival(const char *final, const char *own)

@@ -43,4 +43,7 @@ void gpume_temporary_clear(const char *path, gpume_temporary_match_fn match, con
  * the same time, at least one of them learns of the other. */
 bool gpume_temporary_has_rival(const char *final, const char *own);
 
+/* Removes abandoned temporaries of the files of a numbered series, and of the series itself. */
+void gpume_temporary_clear_series(const char *path);
+
 #endif

@@ -116,17 +116,6 @@ bool gpume_text_is_of_series(const char *numbered, const char *path)
            (is_alike(last, other) || gpume_pattern_matches(last, other, &numbers));
 }
 
-char *gpume_text_join(const char *folder, const char *name)
-{
-    const size_t length = strlen(folder), bytes = length + strlen(name) + 2;
-    const char *slash = length > 0 && folder[length - 1] == '/' ? "" : "/";
-    char *path = malloc(bytes);
-    if (path) {
-        snprintf(path, bytes, "%s%s%s", folder, slash, name);
-    }
-    return path;
-}
-
 bool gpume_text_exists(const char *path, bool series)
 {
     struct stat info;
@@ -196,7 +185,7 @@ void gpume_text_remove_partial(const char *path)
 void gpume_text_clear(const char *path, bool series)
 {
     if (series) {
-        gpume_pattern_clear(path);
+        gpume_temporary_clear_series(path);
     } else if (gpume_text_can_continue(path)) {
         gpume_temporary_clear(path, NULL, NULL);
     }

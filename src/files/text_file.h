@@ -44,9 +44,6 @@ bool gpume_text_is_stdout(const char *path);
 /* Whether the path's last part is a name of the numbered series, or the series' own. */
 bool gpume_text_is_of_series(const char *numbered, const char *path);
 
-/* A file in a folder. For free(); NULL without memory. */
-char *gpume_text_join(const char *folder, const char *name);
-
 /* Whether there is a file of this name, or a dangling link. series: a numbered name, for which any
  * of its files counts, or one picture's, in which %% is a percent sign. */
 bool gpume_text_exists(const char *path, bool series);

@@ -5,6 +5,7 @@
 #include "files/csv_reader.h"
 #include "files/little_endian.h"
 #include "files/pack.h"
+#include "files/path.h"
 #include "files/pattern.h"
 #include "files/text_file.h"
 #include "merge/lengths.h"
@@ -548,7 +549,7 @@ static char *series_name(const char *folder, const char *pattern, uint64_t frame
     const struct gpume_log *log)
 {
     char *name = gpume_pattern_name_pair(pattern, (struct gpume_pattern_numbers){frame, ref});
-    char *path = name ? gpume_text_join(folder, name) : NULL;
+    char *path = name ? gpume_path_in_folder(folder, name) : NULL;
     if (!path) {
         (void)gpume_log_nomem(log, folder);
     }

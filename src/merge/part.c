@@ -30,7 +30,7 @@ uint64_t gpume_merge_part_count(const json_t *object, const char *key)
 char *gpume_merge_part_path(
     const struct gpume_merge_part *part, const char *name, const struct gpume_log *log)
 {
-    char *path = gpume_text_join(part->folder, name);
+    char *path = gpume_path_in_folder(part->folder, name);
     if (!path) {
         (void)gpume_log_nomem(log, part->folder);
     }

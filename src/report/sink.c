@@ -105,7 +105,7 @@ static bool is_set_file(const void *unused, const char *name)
 /* Removes what killed runs have left in the folder of frames. */
 static void clear_frames(const struct report_files *files)
 {
-    char *any = gpume_text_join(files->frames, SUFFIX);
+    char *any = gpume_path_in_folder(files->frames, SUFFIX);
     if (any) {
         gpume_temporary_clear(any, is_set_file, NULL);
     }
@@ -120,7 +120,7 @@ static int open_files(struct report_files *files, const char *page, const struct
     const size_t folder = gpume_path_folder(page);
     *files = (struct report_files){.run = run};
     files->folder = strndup(page, folder > 1 ? folder - 1 : folder);
-    files->frames = files->folder ? gpume_text_join(files->folder, "frames") : NULL;
+    files->frames = files->folder ? gpume_path_in_folder(files->folder, "frames") : NULL;
     if (!files->frames) {
         GPUME_TRY(gpume_log_nomem(&run->log, page));
     }
@@ -154,7 +154,7 @@ static int add_file(struct report_files *files, const struct gpume_field *field,
     int status;
     char name[32];
     snprintf(name, sizeof(name), "%" PRIu64 SUFFIX, field->frame);
-    char *path = gpume_text_join(files->frames, name);
+    char *path = gpume_path_in_folder(files->frames, name);
     if (!path) {
         GPUME_TRY(gpume_log_nomem(&files->run->log, files->frames));
     }

@@ -376,7 +376,7 @@ static void test_claim(void)
     touch(".p7.png.gpume-1-0.tmp"); /* not of this width */
     gpume_out_close(&mine);
     REQUIRE_EQUAL(gpume_out_open_claim(&mine, &set, "p%03d.png", &counting_log), GPUME_OK);
-    gpume_pattern_clear("./p%03d.png");
+    gpume_temporary_clear_series("./p%03d.png");
     REQUIRE(!is_there(".p%d.png.gpume-1-0.tmp") && !is_there(".p007.png.gpume-1-0.tmp"));
     REQUIRE(unlink(".p7.png.gpume-1-0.tmp") == 0);
     REQUIRE_EQUAL(gpume_out_open_claim(&other, &set, "p%03d.png", &counting_log), GPUME_AGAIN);
