@@ -53,7 +53,7 @@ const struct gpume_sink_ops gpume_against_outputs[GPUME_AGAINST_OUTPUTS] = {
 
 static const struct gpume_mode against_stream = {
     .option = "against-stream",
-    .does = "compares the blocks of a stream, whole, in files of its own",
+    .does = "compares whole blocks of a stream and writes its own files",
     .takes = (const char *const[]){"window", "edge", "subpel", "subpel-search", "lambda", "qp",
         "predictor", "passes", "frames", "stream", "allow-network", "allow-files", "max-pixels",
         "max-memory", "output", "overwrite", "backend", "device", "threads", "search",

@@ -115,7 +115,7 @@ extern const char *const gpume_choices_shell[];
 #define GPUME_OPTION_DECODERS(s, m)                                                                \
     GPUME_ROW("decoders", "N|auto", number_or_auto, s, m),                                         \
         .min = 1, .max = 64, .words = "auto 1 2 4 8",                                              \
-        .help = "decode up to so many parts of a video file side by side, 1 to 64; the results "   \
+        .help = "decode up to N parts of a video file side by side, 1 to 64; the results "         \
                 "are the same (default auto: by processors)"
 
 #define GPUME_OPTION_ALLOW_NETWORK(s, m)                                                           \

@@ -103,7 +103,7 @@ void gpume_options_complete_rows(void);
 /* operands that are one video. */
 #define GPUME_COMMAND_ONE_VIDEO .operands_min = 1, .operands_max = 1, .operands = "one video"
 
-/* The option of this name, of so many bytes; NULL: the command has none. */
+/* The option of this name, which has `length` bytes; NULL: the command has none. */
 const struct gpume_option *gpume_command_option(
     const struct gpume_command *command, const char *name, size_t length);
 

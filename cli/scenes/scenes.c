@@ -13,7 +13,7 @@
 
 /* With -force_key_frames, the first frame at or after each time becomes a key frame. A time one
  * millisecond early allows for rounding and still comes after the previous frame. The first frame
- * is a key frame without a time of its own: where it is late, ffmpeg may repeat it from 0 on, and a
+ * is a key frame without a time: where it is late, ffmpeg may repeat it from 0 on, and a
  * time would ask for another key frame among these. */
 #define MARGIN_US 1000
 

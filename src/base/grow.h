@@ -7,7 +7,7 @@
 
 #define GPUME_GROW_FIRST ((size_t)64) /* items */
 
-/* Makes room for one more item, of so many bytes, after the first `count` ones. Returns the array,
+/* Makes room for one more item, of `bytes` bytes, after the first `count` ones. Returns the array,
  * which may have moved. NULL: out of memory; the array and its room are unchanged. */
 static inline void *gpume_grow(void *items, size_t count, size_t *room, size_t bytes)
 {

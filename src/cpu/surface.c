@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * gpume_surface. The block is a picture of its own whose padding holds what lies around it, so that
+ * gpume_surface. The block is taken as a picture whose padding holds what lies around it, so that
  * the general search's kernels find every match where they look for it. Any thread.
  */
 #include "base/grid.h"

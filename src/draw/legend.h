@@ -21,8 +21,8 @@ struct gpume_sprite *gpume_key_create(const struct gpume_overlay_options *option
 
 /* --- in words, for pictures with few kinds of colours */
 
-/* A ramp of colours and what it means, in letters of its own: digits, small letters, A, B and . , -
- * = < > / %. */
+/* A ramp of colours and what it means, in letters that it draws itself: digits, small letters, A, B
+ * and . , - = < > / %. */
 struct gpume_legend_row {
     struct gpume_colour from, to;
     bool plain; /* words alone */

@@ -155,7 +155,7 @@ static uint64_t next_target(const struct gpume_pipeline *pipeline)
     return pipeline->plan.params.first_frame + target;
 }
 
-/* Opens the standby engine in a lane of its own, which takes the tasks that wait. Locked, but
+/* Opens the standby engine in a new lane, which takes the tasks that wait. Locked, but
  * releases the mutex while the engine is being opened. */
 static int take_over(struct gpume_pipeline *pipeline, const struct gpume_reason *reason)
 {

@@ -80,8 +80,8 @@ static struct gpume_prune_shape small_shape(
     };
 }
 
-/* Rows of a strip, a multiple of `half`: so many that a team bounds all strips soonest. A strip
- * begins with rows of sums that have no candidate yet. */
+/* Rows of a strip, a multiple of `half`: the number by which a team bounds all strips soonest. A
+ * strip begins with rows of sums that have no candidate yet. */
 static uint32_t strip_rows(const struct gpume_plan *plan, uint32_t half, uint32_t team)
 {
     uint64_t rows = 2 * plan->params.window_y + 1, least = UINT64_MAX;
