@@ -74,12 +74,9 @@ static int check_job_output(const struct gpume_cli_job *job, struct gpume_job_ou
             : output->ops->noun         ? output->ops->noun
                                         : "this format");
     }
-    if (output->exists && !job->common->overwrite && !job->keeps) {
-        return gpume_refuse(GPUME_INVALID,
-            "%s: exists already; replace it with -y or choose another %s", path,
-            job->elsewhere ? job->elsewhere : "name");
-    }
-    return GPUME_OK;
+    return output->exists && !job->common->overwrite && !job->keeps
+               ? gpume_text_refuse_existing(path, &gpume_console)
+               : GPUME_OK;
 }
 
 static bool is_device(const char *path)

@@ -67,9 +67,7 @@ struct gpume_cli_job {
     bool leaves_partial;                /* outputs of an interrupted job are kept as NAME.partial */
     bool resumes;                       /* every output must be one that can be continued */
     bool keeps;                         /* outputs that exist may be those to be continued */
-    const char
-        *elsewhere; /* "exists already; replace it with -y or choose another ..."; NULL: "name" */
-    const char *const *inputs; /* by default those of the command line */
+    const char *const *inputs;          /* by default those of the command line */
     uint32_t input_count;
     bool unguarded; /* signals end the program in steps 4 to 6, too: there is nothing to clean up */
 

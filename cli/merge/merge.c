@@ -259,7 +259,6 @@ static int list_outputs(struct merging *merging)
         options->difference, options->overlay, options->report,
         parts_have(merging, "vectors.csv") ? "vectors.csv" : NULL, "frames.csv"};
     struct gpume_cli_job *job = &merging->job;
-    job->elsewhere = "folder with -o";
     job->folder = strdup(options->output);
     if (!job->folder) {
         return gpume_refuse(GPUME_NOMEM, "out of memory");

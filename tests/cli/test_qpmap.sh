@@ -33,7 +33,7 @@ qpmap --rc-lookahead 1
 awk 'FNR == 2 { if (n++ == 0) a = $1; else exit !($1 > a) }' clip.roi "$scratch/out" || fail "--rc-lookahead"
 awk 'FNR % 4 == 2 && FNR < 200 && $1 >= 0 { exit 1 }' "$scratch/out" || fail "--rc-lookahead 1: a frame is used by none"
 
-# Longer than any encoder's key frame interval: the map has no intra frames by itself.
+# Longer than any encoder's key frame interval: the map adds no intra frames.
 ffmpeg -nostdin -v error -f lavfi -i testsrc2=s=64x48:r=25:d=0.04 -vf loop=319:1,setpts=N/25/TB -frames:v 320 -c:v ffv1 still.mkv ||
     fail "no still clip"
 expect 0 qpmap still.mkv --backend "$engine"

@@ -15,7 +15,7 @@
 
 #define FRAMES 150u          /* with submissions of 64 */
 #define FIELDS (2u * FRAMES) /* at most */
-#define HOLD 70u             /* one field in so many is kept until the next such one arrives */
+#define HOLD 70u             /* of this many fields, one is kept until the next such one arrives */
 
 struct way {
     const char *at, *result, *kind; /* GPUME_FAULT_VK_ */

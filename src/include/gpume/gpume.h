@@ -285,8 +285,8 @@ GPUME_API void gpume_field_release(const struct gpume_field **field);
 /* [any] Ends the run early: every waiting and later call returns GPUME_CANCELLED. */
 GPUME_API void gpume_cancel(gpume *ctx);
 
-/* [any] So many frames will be sent in all, as far as is known; 0: unknown, as at the beginning. A
- * device of params.devices is opened only if enough is left to do for that to pay. */
+/* [any] Tells how many frames will be sent in all; 0: unknown, as at the beginning. A device of
+ * params.devices is opened only if enough is left to do for that to pay. */
 GPUME_API int gpume_expect(gpume *ctx, uint64_t frames);
 
 /* [any] Opens all devices of params.devices now, without waiting for the work to need them, and
