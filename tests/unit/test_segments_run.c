@@ -488,7 +488,8 @@ static void check_short(void)
         run_several(&several, &none, &usual);
         require_same(&one, &several);
         REQUIRE_EQUAL(segments_of_run(), (lengths[i] + 71) / 72);
-        REQUIRE_EQUAL(alone_from(), lengths[i] > 72 ? UINT64_MAX : 0);
+        /* of one frame nothing is left to divide */
+        REQUIRE_EQUAL(alone_from(), lengths[i] == 1 || lengths[i] > 72 ? UINT64_MAX : 0);
     }
     /* the first decoder loses one of the last three frames, and with it what would be compared */
     const struct fault lost = {LOSE, false, true, false, 74, 1};

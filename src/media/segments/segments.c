@@ -278,11 +278,12 @@ void gpume_cutter_end_with(struct gpume_cutter *cutter, uint64_t number, const c
     pthread_cond_broadcast(&cutter->frames);
 }
 
-/* Logs that note when the segment is delivered: until then an earlier one may take its place. */
+/* Logs that note when the segment is delivered: until then an earlier one may take its place. A
+ * segment without frames, as of a video of which nothing is left, has nothing to tell. */
 static void tell_end(struct gpume_cutter *cutter)
 {
-    if (cutter->head == cutter->last && cutter->why) {
-        const struct gpume_video_segment *segment = segment_at(cutter, cutter->head);
+    const struct gpume_video_segment *segment = segment_at(cutter, cutter->head);
+    if (cutter->head == cutter->last && cutter->why && segment->placed > 0) {
         gpume_log_write(&cutter->options->log,
             cutter->options->division.asked ? GPUME_LOG_WARNING : GPUME_LOG_INFO,
             "%s: one decoder takes all frames from %" PRIu64 " on: %s",
