@@ -131,7 +131,7 @@ struct gpume_plan {
                                                 caller's and not followed after opening */
 };
 
-/* True if the CPU engine takes over when the last GPU fails during the run (run/standby.h): the
+/* True if the CPU engine takes over when the last GPU fails during the run (run/engines.h): the
  * caller has not asked for a particular search or for one device. Engines of a list get both
  * params.device and params.devices. */
 static inline bool gpume_plan_stands_by(const struct gpume_params *params)

@@ -6,12 +6,169 @@
 #include "base/params.h"
 #include "base/status.h"
 #include "base/workers.h"
-#include "run/standby.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* --- the reason why an engine failed */
+
+/* So that the parts of a message outlive its line; they are cut to what fits. */
+static struct gpume_message reason_copy_message(
+    const struct gpume_message *message, char *strings, size_t bytes)
+{
+    struct gpume_message copy = *message;
+    const char **parts[] = {&copy.value, &copy.text, &copy.other_value, &copy.rest};
+    char *at = strings, *const end = strings + bytes - 1;
+    *end = '\0';
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+        if (*parts[i]) {
+            const int length = snprintf(at, (size_t)(end - at), "%s", *parts[i]);
+            *parts[i] = at;
+            at = length + 1 < end - at ? at + length + 1 : end;
+        }
+    }
+    return copy;
+}
+
+static void reason_pass_on(void *opaque, enum gpume_log_level level, const char *line)
+{
+    struct gpume_reason *reason = opaque;
+    if (level == GPUME_LOG_ERROR) {
+        level = GPUME_LOG_INFO;
+        if (reason->armed || !reason->text[0]) {
+            const struct gpume_message *message = gpume_log_current();
+            snprintf(reason->text, sizeof(reason->text), "%s", line);
+            reason->has_message = message != NULL;
+            if (message) {
+                reason->message =
+                    reason_copy_message(message, reason->strings, sizeof(reason->strings));
+            }
+        }
+    }
+    gpume_log_write(reason->to, level, "%s", line);
+}
+
+void gpume_reason_init(struct gpume_reason *reason, const struct gpume_log *to)
+{
+    *reason = (struct gpume_reason){.log = {reason_pass_on, reason}, .to = to};
+}
+
+void gpume_reason_arm(struct gpume_reason *reason)
+{
+    reason->armed = true;
+    reason->text[0] = '\0';
+}
+
+void gpume_reason_report(const struct gpume_reason *reason)
+{
+    if (reason && reason->text[0]) {
+        gpume_log_repeat(reason->to, GPUME_LOG_ERROR, reason->has_message ? &reason->message : NULL,
+            reason->text);
+    }
+}
+
+void gpume_reason_copy(const struct gpume_reason *reason, char text[GPUME_REASON_BYTES])
+{
+    const char *known = reason && reason->text[0] ? reason->text : "the GPU has failed";
+    snprintf(text, GPUME_REASON_BYTES, "%.*s", (int)strcspn(known, ";"), known);
+}
+
+/* --- parameters */
+
+static int own_params_copy_prefilter(
+    struct gpume_own_params *own, const struct gpume_prefilter *prefilter)
+{
+    own->prefilter = *prefilter;
+    own->params.prefilter = &own->prefilter;
+    if (prefilter->kind != GPUME_PREFILTER_KERNEL || !prefilter->weights ||
+        prefilter->width > GPUME_PREFILTER_SIDE_MAX ||
+        prefilter->height > GPUME_PREFILTER_SIDE_MAX) { /* the first engine refuses it */
+        return GPUME_OK;
+    }
+    const size_t bytes = (size_t)prefilter->width * prefilter->height * sizeof(double);
+    own->weights = malloc(bytes > 0 ? bytes : 1);
+    if (!own->weights) {
+        return GPUME_NOMEM;
+    }
+    memcpy(own->weights, prefilter->weights, bytes);
+    own->prefilter.weights = own->weights;
+    return GPUME_OK;
+}
+
+int gpume_own_params_init(struct gpume_own_params *own, const struct gpume_params *params)
+{
+    own->params = *params;
+    const char **const texts[GPUME_OWN_TEXTS] = {
+        &own->params.search, &own->params.cache_dir, &own->params.device, &own->params.devices};
+    for (uint32_t i = 0; i < GPUME_OWN_TEXTS; i++) {
+        if (*texts[i] && !(own->texts[i] = strdup(*texts[i]))) {
+            return GPUME_NOMEM;
+        }
+        *texts[i] = own->texts[i];
+    }
+    return params->prefilter ? own_params_copy_prefilter(own, params->prefilter) : GPUME_OK;
+}
+
+void gpume_own_params_finish(struct gpume_own_params *own)
+{
+    free(own->weights);
+    for (uint32_t i = 0; i < GPUME_OWN_TEXTS; i++) {
+        free(own->texts[i]);
+    }
+    *own = (struct gpume_own_params){0};
+}
+
+/* --- the CPU engine */
+
+struct gpume_standby {
+    struct gpume_own_params own;
+    const struct gpume_log *log; /* the caller's */
+};
+
+int gpume_standby_create(
+    struct gpume_standby **out, const struct gpume_params *params, const struct gpume_log *log)
+{
+    struct gpume_standby *standby = calloc(1, sizeof(*standby));
+    if (!standby) {
+        return gpume_log_nomem(log, "the standby engine");
+    }
+    standby->log = log;
+    struct gpume_params on_cpu = *params;
+    on_cpu.backend = GPUME_BACKEND_CPU;
+    on_cpu.device = on_cpu.devices = on_cpu.cache_dir = NULL;
+    on_cpu.memory_max = 0; /* comes on top of what was allowed for the first */
+    if (gpume_own_params_init(&standby->own, &on_cpu) != GPUME_OK) {
+        gpume_standby_destroy(&standby);
+        return gpume_log_nomem(log, "the standby engine");
+    }
+    *out = standby;
+    return GPUME_OK;
+}
+
+void gpume_standby_destroy(struct gpume_standby **standby)
+{
+    if (*standby) {
+        gpume_own_params_finish(&(*standby)->own);
+        free(*standby);
+        *standby = NULL;
+    }
+}
+
+int gpume_standby_open_engine(struct gpume_standby *standby, void **engine, struct gpume_plan *plan)
+{
+    return gpume_engine_cpu.open(engine, &standby->own.params, standby->log, plan);
+}
+
+void gpume_standby_announce(
+    const struct gpume_standby *standby, const struct gpume_reason *reason, uint64_t frame)
+{
+    char text[GPUME_REASON_BYTES];
+    gpume_reason_copy(reason, text);
+    gpume_log_write(standby->log, GPUME_LOG_WARNING,
+        "%s; going on with the CPU engine from frame %llu", text, (unsigned long long)frame);
+}
 
 /* --- params.devices: what a list of devices stands for on this machine */
 
@@ -200,39 +357,16 @@ static int open_engine(
     return status;
 }
 
-/* Closes what has been opened. */
-static void drop_engines(struct gpume_engines *engines)
-{
-    for (uint32_t i = 0; i < engines->parts.engine_count; i++) {
-        struct gpume_pipeline_engine *engine = &engines->parts.engines[i];
-        engine->ops->close(&engine->opaque);
-        free(engine->reason);
-    }
-    gpume_standby_destroy(&engines->parts.standby);
-    engines->parts.engine_count = 0;
-}
-
-/* NULL: no memory, which is logged. */
-static struct gpume_reason *create_reason(const struct gpume_log *log)
-{
-    struct gpume_reason *reason = calloc(1, sizeof(*reason));
-    if (reason) {
-        gpume_reason_init(reason, log);
-    } else {
-        (void)gpume_log_nomem(log, "a context");
-    }
-    return reason;
-}
-
 /* An engine whose failure need not be the end. GPUME_OK with *why set: it has failed in a way that
  * is the GPU's own. */
 static int try_engine(const struct gpume_params *params, struct gpume_engines *engines, int *why)
 {
-    struct gpume_reason *reason = create_reason(engines->parts.log);
+    struct gpume_reason *reason = calloc(1, sizeof(*reason));
     *why = GPUME_OK;
     if (!reason) {
-        return GPUME_NOMEM;
+        return gpume_log_nomem(engines->parts.log, "a context");
     }
+    gpume_reason_init(reason, engines->parts.log);
     const int status = open_engine(params, reason, engines);
     const bool of_gpu = gpume_status_is_of_gpu(status);
     if (status != GPUME_OK) {
@@ -302,11 +436,14 @@ static void close_opener(void *opaque)
     free(opener);
 }
 
-/* Opens one device of the list. A failure of a GPU is a warning, any other one an error. */
-static int open_listed_one(const struct opener *opener, uint32_t index,
-    struct gpume_pipeline_engine *engine, struct gpume_plan *plan)
+/* Opens a device of the list that has not been tried. A failure of a GPU is a warning, any other
+ * one an error. */
+static int open_spare_device(
+    void *opaque, uint32_t index, struct gpume_pipeline_engine *engine, struct gpume_plan *plan)
 {
-    const struct gpume_params one = params_of_one(&opener->own.params, &opener->list, index);
+    const struct opener *opener = opaque;
+    const struct gpume_params one =
+        params_of_one(&opener->own.params, &opener->list, opener->first + index);
     struct gpume_reason *reason = calloc(1, sizeof(*reason));
     int status = GPUME_NOMEM;
     if (reason) {
@@ -320,13 +457,6 @@ static int open_listed_one(const struct opener *opener, uint32_t index,
         free(reason);
     }
     return status;
-}
-
-static int open_spare_device(
-    void *opaque, uint32_t index, struct gpume_pipeline_engine *engine, struct gpume_plan *plan)
-{
-    const struct opener *opener = opaque;
-    return open_listed_one(opener, opener->first + index, engine, plan);
 }
 
 /* The devices of the list that have not been tried. Takes the opener over. */
@@ -361,7 +491,8 @@ static int open_first(struct opener *opener, struct gpume_engines *engines)
     int status = GPUME_DEVICE;
     while (opener->first < opener->list.count && gpume_status_is_of_gpu(status)) {
         const uint64_t start = gpume_clock_ns();
-        status = open_listed_one(opener, opener->first++, &parts->engines[0], &engines->plans[0]);
+        status = open_spare_device(opener, 0, &parts->engines[0], &engines->plans[0]);
+        opener->first++;
         if (status == GPUME_OK) {
             parts->engine_count = 1;
             keep_spares(&parts->spares, opener, gpume_clock_ns() - start);
@@ -441,7 +572,12 @@ int gpume_engines_open(
     engines->parts.log = log;
     const int status = (params->devices ? open_list : open_one)(params, engines);
     if (status != GPUME_OK) {
-        drop_engines(engines);
+        for (uint32_t i = 0; i < engines->parts.engine_count; i++) {
+            struct gpume_pipeline_engine *engine = &engines->parts.engines[i];
+            engine->ops->close(&engine->opaque);
+            free(engine->reason);
+        }
+        gpume_standby_destroy(&engines->parts.standby);
     }
     return status;
 }

@@ -17,7 +17,7 @@
 
 #include "base/fifo.h"
 #include "frame/engine.h"
-#include "run/parts.h"
+#include "run/derived.h"
 #include "run/queue.h"
 #include "run/turns.h"
 

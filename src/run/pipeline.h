@@ -19,60 +19,64 @@
 #ifndef GPUME_RUN_PIPELINE_H
 #define GPUME_RUN_PIPELINE_H
 
-#include "frame/engine.h"
-#include "run/request.h"
-#include "run/standby.h"
+#include "run/demand.h"
+#include "run/engines.h"
+#include "run/lane.h"
 
-#define GPUME_DEVICES_MAX 32u /* in params.devices */
-
-struct gpume_pipeline;
-
-/* A schedule that derives tasks from the frames sent. The pipeline asks it for tasks after every
- * frame and at the end, each time until it has no more, and holds its lock meanwhile. */
-struct gpume_task_source {
-    /* Sets request->task and request->hidden to the next task that needs no more than the first
-     * `frames` frames; false if there is none. A hidden task comes together with the one that it
-     * serves. ended: no more frames will come. If next is NULL, all tasks come from
-     * gpume_pipeline_request. */
-    bool (*next)(void *opaque, uint64_t frames, bool ended, struct gpume_request *request);
-    void *opaque;
+/* A device that is not open yet, or was not to be opened. */
+struct gpume_spare_state {
+    struct gpume_lane *lane; /* NULL: it has none */
+    bool failed;
 };
 
-/* An engine that is open. */
-struct gpume_pipeline_engine {
-    const struct gpume_engine_ops *ops;
-    void *opaque;
-    const struct gpume_plan *plan;
-    struct gpume_reason *reason; /* what it logs to; NULL: to the pipeline's log */
+/* The frames in an engine's memory. */
+struct gpume_home {
+    struct gpume_frame *frames; /* as many as its plan says */
+    struct gpume_fifo free;     /* struct gpume_frame */
 };
 
-#define GPUME_PIPELINE_UNUSABLE "cannot be used; going on without it" /* one of params.devices */
-
-/* Devices of a list that are opened in the background, in their order, when the work needs them, or
- * when those before them have failed. */
-struct gpume_spares {
-    uint32_t count;
-    struct gpume_spare {
-        const char *backend;
-        char device[256];
-    } devices[GPUME_DEVICES_MAX];
-    uint64_t open_ns; /* what opening the first device took */
-    /* Opens the device of this index. Failures are logged: those of a GPU as warnings. */
-    int (*open)(void *opaque, uint32_t index, struct gpume_pipeline_engine *engine,
-        struct gpume_plan *plan);
-    void (*close)(void *opaque); /* what open is given; NULL: nothing is to be closed */
-    void *opaque;
-};
-
-/* What a pipeline is made of. Engines, reasons, spares and standby are owned by the pipeline, even
- * if opening fails. */
-struct gpume_pipeline_parts {
-    struct gpume_pipeline_engine engines[GPUME_DEVICES_MAX];
-    uint32_t engine_count; /* 1 or more */
-    struct gpume_spares spares;
-    struct gpume_standby *standby; /* may be NULL */
+struct gpume_pipeline {
+    struct gpume_plan plan; /* of the first lane; what is searched is the same in all of them */
+    const struct gpume_log *log;
+    struct gpume_standby *standby; /* NULL: if the last engine fails, the run ends */
+    struct gpume_reason *reasons[GPUME_LANES_MAX]; /* by lane; NULL: it logs to `log` */
+    struct gpume_returns *returns;                 /* NULL without plan.returns */
     struct gpume_task_source source;
-    const struct gpume_log *log; /* outlives the pipeline */
+    char devices[256];    /* the names of all, where there are several */
+    uint32_t first_count; /* engines that were open at the beginning */
+    struct gpume_spares spares;
+    pthread_t opener; /* opens them */
+    bool opener_started;
+    pthread_cond_t wanted; /* for the opener: a device is wanted, or the run ends */
+    struct gpume_monitor monitor;
+    /* Guarded by the monitor's mutex. Functions marked "locked" require that it is held. */
+    struct gpume_lane *lanes[GPUME_LANES_MAX];
+    uint32_t lane_count;
+    struct gpume_lane *standby_lane; /* NULL: the standby engine has not taken over */
+    struct gpume_turns turns;
+    struct gpume_queue queue;
+    struct gpume_home homes[GPUME_DEVICES_MAX]; /* the pool */
+    uint32_t home_count;
+    uint32_t pool, in_slots; /* frames; tasks that all slots hold */
+    uint64_t run_bytes;      /* of all plans */
+    struct gpume_demand demand;
+    uint64_t expected_frames; /* that will be sent; 0: unknown */
+    struct gpume_spare_state spare_states[GPUME_DEVICES_MAX];
+    uint32_t spares_tried;  /* of the spares, in their order */
+    uint32_t spares_wanted; /* to be tried */
+    /* Of the last lane that has failed, while another device is to go on. */
+    const struct gpume_reason *failed_reason;
+    int failed_status;
+    bool replacing; /* no lane is left, and the next device is to go on, which is being opened */
+    struct gpume_fifo ready;  /* fields to receive, struct gpume_field_box */
+    uint64_t sent_count;      /* frames */
+    uint64_t requested_count; /* tasks that are not hidden */
+    uint64_t received_count;  /* fields */
+    uint64_t standby_frame;   /* the oldest target that the standby engine searched */
+    bool taking_over;         /* the standby engine is being opened, or open */
+    bool delivering;          /* a lane's thread moves fields from the queue to `ready` */
+    bool cancelled;           /* stop at once */
+    int status;               /* the first failure */
 };
 
 /* With params.check, this also opens the reference searches that check every field. */

@@ -7,9 +7,8 @@
 #include "base/clock.h"
 #include "harness.h"
 #include "plans.h"
-#include "run/pipeline_state.h"
+#include "run/pipeline.h"
 #include "run/schedule.h"
-#include "run/standby.h"
 
 #include <sched.h>
 #include <stdatomic.h>

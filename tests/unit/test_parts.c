@@ -5,7 +5,7 @@
  */
 #include "harness.h"
 #include "plans.h"
-#include "run/parts.h"
+#include "run/derived.h"
 
 #include <stdlib.h>
 #include <string.h>

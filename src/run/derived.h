@@ -1,4 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* What a field has besides the results of an engine, and which follows from these alone: the blocks
+ * of a partition, and how far reverse vectors lead away. */
+#ifndef GPUME_RUN_DERIVED_H
+#define GPUME_RUN_DERIVED_H
+
+#include "frame/field.h"
+#include "model/partition.h"
+
+/* The list of the blocks that params.partition chose: the field's `parts`, from the flags that an
+ * engine gives (gpume_results.chosen), with their ranks. */
+struct gpume_parts {
+    const struct gpume_plan *plan;
+    struct gpume_partition partition;
+    uint32_t *scratch;
+};
+
+/* For a plan with params.partition, which outlives the struct; the struct is zeroed before.
+ * GPUME_NOMEM. Call finish after a failure too. */
+int gpume_parts_init(struct gpume_parts *parts, const struct gpume_plan *plan);
+void gpume_parts_finish(struct gpume_parts *parts);
+
+/* Fills in box->parts, and part_count and parts of its field. */
+void gpume_parts_list(const struct gpume_parts *parts, struct gpume_field_box *box);
+
 /*
  * The last stage of a field with plan.returns. The vectors of a frame pair (t,r) lead from blocks
  * of t to their matches in r; those of the reverse pair (r,t) lead back. For each block of t the
@@ -12,11 +36,6 @@
  * and what is found for a target depends neither on the targets around it nor on which of them are
  * wanted.
  */
-#ifndef GPUME_RUN_RETURNS_H
-#define GPUME_RUN_RETURNS_H
-
-#include "frame/field.h"
-
 #define GPUME_RETURNS_DONE 2u /* fields that are done at once, at most */
 
 struct gpume_returns;

@@ -1,10 +1,102 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "run/returns.h"
+#include "run/derived.h"
 
+#include "arrays/host_sort.h"
 #include "base/grid.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* --- the blocks of a partition */
+
+#define SCRATCH_WORDS 4u /* of a part: its cost, its index, and room for both in the sort */
+
+int gpume_parts_init(struct gpume_parts *parts, const struct gpume_plan *plan)
+{
+    parts->plan = plan;
+    parts->partition = gpume_partition_of(plan);
+    parts->scratch =
+        calloc(plan->layers[plan->finest].blocks, SCRATCH_WORDS * sizeof(*parts->scratch));
+    return parts->scratch ? GPUME_OK : GPUME_NOMEM;
+}
+
+void gpume_parts_finish(struct gpume_parts *parts)
+{
+    free(parts->scratch);
+    *parts = (struct gpume_parts){0};
+}
+
+/* Appends the block at pixel (x,y) to the list if it is chosen. */
+static bool add_block(const struct gpume_parts *parts, struct gpume_field_box *box, uint32_t layer,
+    uint32_t x, uint32_t y)
+{
+    const struct gpume_params *params = &parts->plan->params;
+    if (layer == GPUME_NONE || x >= params->width || y >= params->height) {
+        return false;
+    }
+    const struct gpume_shape *shape = &parts->plan->layers[layer];
+    const uint32_t block = y / shape->block_h * shape->blocks_x + x / shape->block_w;
+    if (!box->results.chosen[shape->first + block]) {
+        return false;
+    }
+    box->parts[box->field.part_count++] = (struct gpume_part){.layer = layer, .block = block};
+    return true;
+}
+
+/* Appends what was chosen of the square at pixel (x,y). */
+static void add_square(const struct gpume_parts *parts, struct gpume_field_box *box, uint32_t index,
+    uint32_t x, uint32_t y)
+{
+    if (index == parts->partition.level_count) {
+        return;
+    }
+    const struct gpume_partition_level *level = &parts->partition.levels[index];
+    const uint32_t half = level->side / 2;
+    if (add_block(parts, box, level->whole, x, y)) {
+        return;
+    }
+    if (add_block(parts, box, level->above, x, y)) {
+        add_block(parts, box, level->above, x, y + half);
+        return;
+    }
+    if (add_block(parts, box, level->beside, x, y)) {
+        add_block(parts, box, level->beside, x + half, y);
+        return;
+    }
+    for (uint32_t i = 0; i < 4; i++) {
+        add_square(parts, box, index + 1, x + i % 2 * half, y + i / 2 * half);
+    }
+}
+
+static void rank_parts(const struct gpume_parts *parts, struct gpume_field_box *box)
+{
+    const struct gpume_sort_params falling = {.descending = true, .key_bits = 32};
+    const uint32_t count = box->field.part_count;
+    uint32_t *costs = parts->scratch, *order = costs + count;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct gpume_part *part = &box->parts[i];
+        costs[i] = box->results.costs[parts->plan->layers[part->layer].first + part->block];
+        order[i] = i;
+    }
+    gpume_radix_sort(&falling, costs, order, count, order + count);
+    for (uint32_t rank = 0; rank < count; rank++) {
+        box->parts[order[rank]].rank = rank;
+    }
+}
+
+void gpume_parts_list(const struct gpume_parts *parts, struct gpume_field_box *box)
+{
+    const struct gpume_shape *largest = &parts->plan->layers[parts->partition.levels[0].whole];
+    box->field.part_count = 0;
+    for (uint32_t i = 0; i < largest->blocks; i++) {
+        add_square(parts, box, 0, i % largest->blocks_x * largest->block_w,
+            i / largest->blocks_x * largest->block_h);
+    }
+    rank_parts(parts, box);
+    box->field.parts = box->parts;
+}
+
+/* --- how far reverse vectors lead away */
 
 /* A reverse pair keeps the vectors of all layers. With params.partition it keeps those of the
  * chosen blocks alone, spread over the grid of the smallest square.
@@ -54,7 +146,7 @@ void gpume_returns_close(struct gpume_returns **returns)
 /* --- keeping the vectors of a reverse pair */
 
 /* Writes the block's vector to all squares of the finest grid that it covers. */
-static void spread(const struct gpume_shape *finest, struct gpume_vector *to,
+static void spread_vector(const struct gpume_shape *finest, struct gpume_vector *to,
     const struct gpume_shape *layer, uint32_t block, struct gpume_vector vector)
 {
     const uint32_t across = layer->block_w / finest->block_w;
@@ -86,7 +178,7 @@ static struct gpume_vector *future_vectors(
     return vectors_at(returns, place + target % distance);
 }
 
-static void keep(const struct gpume_returns *returns, const struct gpume_results *results,
+static void keep_vectors(const struct gpume_returns *returns, const struct gpume_results *results,
     struct gpume_vector *to)
 {
     const struct gpume_plan *plan = &returns->plan;
@@ -99,7 +191,7 @@ static void keep(const struct gpume_returns *returns, const struct gpume_results
         for (uint32_t block = 0; block < layer->blocks; block++) {
             if (results->chosen[layer->first + block]) {
                 const struct gpume_vector vector = results->vectors[layer->first + block];
-                spread(finest_layer(returns), to, layer, block, vector);
+                spread_vector(finest_layer(returns), to, layer, block, vector);
             }
         }
     }
@@ -117,7 +209,7 @@ static uint32_t middle_of_match(
     return middle < 0 ? 0 : (uint32_t)gpume_min_u64((uint64_t)middle / (2 * units), size - 1);
 }
 
-static uint32_t distance(struct gpume_vector forward, struct gpume_vector backward)
+static uint32_t vector_distance(struct gpume_vector forward, struct gpume_vector backward)
 {
     const uint32_t x = (uint32_t)abs(forward.dx + backward.dx);
     const uint32_t y = (uint32_t)abs(forward.dy + backward.dy);
@@ -139,10 +231,11 @@ static uint32_t return_of_block(const struct gpume_returns *returns,
         params->height, forward.dy, plan->units);
     const struct gpume_shape *grid = params->partition ? finest_layer(returns) : layer;
     reverse += (size_t)reference * returns->kept + (params->partition ? 0 : layer->first);
-    return distance(forward, reverse[y / grid->block_h * grid->blocks_x + x / grid->block_w]);
+    return vector_distance(
+        forward, reverse[y / grid->block_h * grid->blocks_x + x / grid->block_w]);
 }
 
-static void fill(const struct gpume_returns *returns, const struct gpume_vector *reverse,
+static void fill_returns(const struct gpume_returns *returns, const struct gpume_vector *reverse,
     struct gpume_field_box *box)
 {
     for (uint32_t i = 0; i < returns->plan.layer_count; i++) {
@@ -156,14 +249,14 @@ static void fill(const struct gpume_returns *returns, const struct gpume_vector 
 
 /* Its reverse pairs were hidden, or it is a past pair whose reverse has come, or the field before
  * has waited for it. */
-static uint32_t complete(struct gpume_returns *returns, struct gpume_field_box *box,
+static uint32_t complete_returns(struct gpume_returns *returns, struct gpume_field_box *box,
     struct gpume_field_box *done[GPUME_RETURNS_DONE])
 {
     const struct gpume_task *task = &box->task;
     uint32_t count = 0;
     if (returns->waits) {
-        keep(returns, &box->results, returns->vectors);
-        fill(returns, returns->vectors, returns->waits);
+        keep_vectors(returns, &box->results, returns->vectors);
+        fill_returns(returns, returns->vectors, returns->waits);
         done[count++] = returns->waits;
         returns->waits = NULL;
     }
@@ -171,7 +264,7 @@ static uint32_t complete(struct gpume_returns *returns, struct gpume_field_box *
         returns->count > 0
             ? returns->vectors
             : future_vectors(returns, task->reference, task->target - task->reference);
-    fill(returns, reverse, box);
+    fill_returns(returns, reverse, box);
     returns->count = 0;
     done[count++] = box;
     return count;
@@ -182,17 +275,17 @@ uint32_t gpume_returns_take(struct gpume_returns *returns, struct gpume_field_bo
 {
     const struct gpume_task *task = &box->task;
     if (box->hidden) {
-        keep(returns, &box->results, vectors_at(returns, returns->count++));
+        keep_vectors(returns, &box->results, vectors_at(returns, returns->count++));
         done[0] = box;
         return 1;
     }
     if (!returns->plan.params.best_reference && task->reference > task->target) {
-        keep(returns, &box->results,
+        keep_vectors(returns, &box->results,
             future_vectors(returns, task->target, task->reference - task->target));
         if (returns->count == 0) { /* the next field is its reverse */
             returns->waits = box;
             return 0;
         }
     }
-    return complete(returns, box, done);
+    return complete_returns(returns, box, done);
 }
