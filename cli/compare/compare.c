@@ -9,7 +9,6 @@
 
 #include "base/status.h"
 #include "commands.h"
-#include "compare/map.h"
 #include "files/out.h"
 #include "files/path.h"
 #include "files/text_file.h"
@@ -17,7 +16,6 @@
 #include "names.h"
 #include "options/checks.h"
 #include "options/look.h"
-#include "report/compared.h"
 #include "signals.h"
 #include "source_options.h"
 
@@ -195,99 +193,6 @@ static void close_ground(struct compare_ground **pointer)
     }
 }
 
-/* --- the page of --report */
-
-struct compare_page {
-    const char *path;
-    struct gpume_out *out;
-    struct gpume_report_small *pictures; /* NULL: no picture yet */
-    struct gpume_report_compared compared;
-};
-
-/* Without a path, NULL, this and the other functions of the page do nothing. */
-static int open_page(struct compare_page *page, const char *path, bool overwrite)
-{
-    page->path = path;
-    return path ? gpume_out_open(&page->out, path, overwrite, &gpume_console) : GPUME_OK;
-}
-
-/* Blocks may leave edges of the picture out. */
-static int add_picture(
-    struct compare_page *page, const struct gpume_plane *rgb, struct gpume_bytes *picture)
-{
-    int status = page->pictures ? GPUME_OK
-                                : gpume_report_small_open(&page->pictures, page->path, rgb->width,
-                                      rgb->height, &gpume_console);
-    page->compared.width = rgb->width;
-    page->compared.height = rgb->height;
-    return status ? status : gpume_report_small_encode(page->pictures, rgb, picture);
-}
-
-/* field: what the comparison of a and b gave. rgb: the target frame, of one size throughout; NULL:
- * unknown. */
-static int add_to_page(struct compare_page *page, const struct gpume_compared_field *field,
-    const struct gpume_vectors_field *a, const struct gpume_vectors_field *b,
-    const struct gpume_plane *rgb)
-{
-    const struct gpume_compared *blocks = &field->blocks;
-    struct gpume_report_compared_pair pair = {
-        .frame = field->frame,
-        .refs = {field->ref[0], field->ref[1]},
-        .has_refs = field->has_refs,
-        .blocks = blocks->blocks,
-        .differ = blocks->blocks - blocks->both_equal,
-        .cheaper = {blocks->cheaper[0], blocks->cheaper[1]},
-    };
-    if (!page->out) {
-        return GPUME_OK;
-    }
-    int status = rgb ? add_picture(page, rgb, &pair.picture) : GPUME_OK;
-    if (status == GPUME_OK && gpume_report_compared_add(&page->compared, &pair, a, b) != GPUME_OK) {
-        status = gpume_log_nomem(&gpume_console, page->path);
-    }
-    gpume_bytes_finish(&pair.picture);
-    return status;
-}
-
-static int write_comparison_page(
-    struct compare_page *page, const struct gpume_comparison *comparison)
-{
-    const struct gpume_compared *blocks = &comparison->blocks;
-    struct gpume_report_compared_setting settings[2 * GPUME_READ_SETTINGS_MAX];
-    struct gpume_report_compared_totals totals = {
-        .names = {comparison->names[0], comparison->names[1]},
-        .has_costs = blocks->has_costs,
-        .blocks = blocks->blocks,
-        .vectors_equal = blocks->vectors_equal,
-        .cheaper = {blocks->cheaper[0], blocks->cheaper[1]},
-        .costs = {blocks->costs[0], blocks->costs[1]},
-        .only = {comparison->only[0], comparison->only[1]},
-        .settings = settings,
-    };
-    const char *name, *values[2];
-    uint32_t at = 0;
-    if (!page->out) {
-        return GPUME_OK;
-    }
-    while (totals.setting_count < sizeof(settings) / sizeof(settings[0]) &&
-           gpume_comparison_setting(comparison, &at, &name, values)) {
-        settings[totals.setting_count++] =
-            (struct gpume_report_compared_setting){.name = name, .values = {values[0], values[1]}};
-    }
-    if (page->pictures) {
-        totals.picture = gpume_report_small_size(page->pictures);
-    }
-    gpume_report_compared_write(&page->compared, &totals, page->out);
-    return gpume_out_finish(page->out);
-}
-
-static void close_page(struct compare_page *page)
-{
-    gpume_out_close(&page->out);
-    gpume_report_small_close(&page->pictures);
-    gpume_report_compared_finish(&page->compared);
-}
-
 /* --- comparing */
 
 struct comparing {
@@ -295,13 +200,13 @@ struct comparing {
     const struct compare_options *options;
     struct compare_side sides[2];
     struct gpume_comparison comparison;
-    struct gpume_compare_map *map; /* NULL: no --map */
-    struct compare_ground *ground; /* NULL: no --video */
-    struct gpume_plane rgb;        /* the frame of `last`, with --video */
-    struct gpume_out *csv;         /* NULL: no --csv */
-    struct compare_page page;
-    uint32_t width, height; /* pixels: the area that all blocks cover */
-    uint64_t last;          /* frame of the last field that both have */
+    struct gpume_compare_map *map;      /* NULL: no --map */
+    struct compare_ground *ground;      /* NULL: no --video */
+    struct gpume_plane rgb;             /* the frame of `last`, with --video */
+    struct gpume_out *csv;              /* NULL: no --csv */
+    struct gpume_comparison_page *page; /* NULL: no --report */
+    uint32_t width, height;             /* pixels: the area that all blocks cover */
+    uint64_t last;                      /* frame of the last field that both have */
 };
 
 static enum gpume_exit name_sides(struct comparing *comparing)
@@ -351,9 +256,9 @@ static int compare_field(struct comparing *comparing, struct gpume_read_statisti
     if (status == GPUME_OK && comparing->csv) {
         gpume_comparison_csv_row(comparing->csv, &field);
     }
-    return status ? status
-                  : add_to_page(
-                        &comparing->page, &field, a, b, comparing->ground ? &comparing->rgb : NULL);
+    return status || !comparing->page ? status
+                                      : gpume_comparison_page_add(comparing->page, &field, a, b,
+                                            comparing->ground ? &comparing->rgb : NULL);
 }
 
 /* Pictures have the time stamps of the first run, if both runs have time stamps. */
@@ -498,8 +403,10 @@ static enum gpume_exit open_comparison_outputs(void *client)
         return result;
     }
     int status = options->map ? open_map(comparing) : GPUME_OK;
-    status =
-        status ? status : open_page(&comparing->page, options->report, options->common.overwrite);
+    status = status || !options->report
+                 ? status
+                 : gpume_comparison_page_open(&comparing->page, options->report,
+                       options->common.overwrite, &gpume_console);
     if (status == GPUME_OK && options->common.form == GPUME_FORM_CSV) {
         status = gpume_comparison_csv_open(&comparing->csv, &gpume_console);
     }
@@ -532,7 +439,8 @@ static enum gpume_exit complete(void *client)
     if (comparing->map && gpume_compare_map_finish(comparing->map) != GPUME_OK) {
         return GPUME_EXIT_FAILED;
     }
-    if (write_comparison_page(&comparing->page, &comparing->comparison) != GPUME_OK) {
+    if (comparing->page &&
+        gpume_comparison_page_finish(comparing->page, &comparing->comparison) != GPUME_OK) {
         return GPUME_EXIT_FAILED;
     }
     int status = GPUME_OK;
@@ -652,7 +560,7 @@ static enum gpume_exit run_compare(const void *opaque)
     gpume_compare_map_destroy(&comparing.map);
     close_ground(&comparing.ground);
     gpume_out_close(&comparing.csv);
-    close_page(&comparing.page);
+    gpume_comparison_page_close(&comparing.page);
     gpume_job_close(&comparing.job);
     return result;
 }

@@ -1,19 +1,66 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * src/compare compares the outputs of two runs, A and B, for `gpume compare`.
- *
- * A comparison adds up the fields of both runs and keeps the first and the worst differences. One
- * thread.
+ * src/compare compares the outputs of two runs, A and B, for `gpume compare`: what it reads of a
+ * run besides its vectors, the comparison, which adds up the fields of both runs and keeps the
+ * first and the worst differences, and what it writes. One thread.
  */
 #ifndef GPUME_COMPARE_COMPARISON_H
 #define GPUME_COMPARE_COMPARISON_H
 
 #include "base/log.h"
-#include "compare/run_reader.h"
+#include "draw/overlay.h"
+#include "files/out.h"
 #include "vectors/reader.h"
 
 #include <stdbool.h>
 #include <stdint.h>
+
+/* --- a run's frames.csv, row by row, and the settings in its summary.json */
+
+struct gpume_read_statistics {
+    bool known;
+    bool has_time; /* does the table have this column? */
+    int64_t time_us;
+    uint64_t sad_before, sad_after;
+    double psnr_before, psnr_after; /* may be infinite */
+};
+
+/* The statistics of fields, by rising frame and reference. Errors are logged in one line. */
+struct gpume_frames_reader;
+
+/* GPUME_IO: cannot be read; GPUME_INVALID: not such a table. */
+int gpume_frames_reader_open(
+    struct gpume_frames_reader **reader, const char *path, const struct gpume_log *log);
+
+/* The row of a field; fields must be requested in rising order. `known` is false if there is none.
+ * With ref NULL, or without a column for references: the frame's first row. */
+int gpume_frames_reader_seek(struct gpume_frames_reader *reader, uint64_t frame,
+    const uint64_t *ref, struct gpume_read_statistics *statistics);
+
+/* Sets *reader to NULL. NULL is fine. */
+void gpume_frames_reader_close(struct gpume_frames_reader **reader);
+
+/* Input, parameters and engine. */
+#define GPUME_READ_SETTINGS_MAX 64u
+
+struct gpume_read_setting {
+    char name[48];   /* "--window", "engine device", "input name" */
+    char value[160]; /* without quotes; longer ones are truncated */
+};
+
+struct gpume_read_settings {
+    struct gpume_read_setting items[GPUME_READ_SETTINGS_MAX];
+    uint32_t count;
+};
+
+/* GPUME_IO: the file cannot be read; GPUME_INVALID: it is not a complete summary; GPUME_NOMEM.
+ * There are no settings then. Nothing is logged. */
+int gpume_read_settings(struct gpume_read_settings *settings, const char *path);
+
+/* NULL: there is no such setting. */
+const char *gpume_read_settings_find(const struct gpume_read_settings *settings, const char *name);
+
+/* --- the comparison */
 
 /* Raise it by one when a key of the JSON object or a column is removed or changes its meaning. */
 #define GPUME_COMPARISON_FORMAT 1
@@ -80,8 +127,6 @@ bool gpume_comparison_setting(const struct gpume_comparison *comparison, uint32_
 /* Whether both runs have the same fields, vectors and costs. */
 bool gpume_comparison_equal(const struct gpume_comparison *comparison);
 
-struct gpume_out;
-
 /* A CSV table on standard output, one row per field. gpume_out_finish returns errors of rows. */
 int gpume_comparison_csv_open(struct gpume_out **csv, const struct gpume_log *log);
 void gpume_comparison_csv_row(struct gpume_out *csv, const struct gpume_compared_field *field);
@@ -89,5 +134,72 @@ void gpume_comparison_csv_row(struct gpume_out *csv, const struct gpume_compared
 /* Writes to standard output. Errors are logged. */
 int gpume_comparison_write_json(
     const struct gpume_comparison *comparison, const struct gpume_log *log);
+
+/* --- pictures and the page */
+
+/*
+ * Maps of the differences between two runs, one picture or video frame per field, alone or over the
+ * frames that were searched. Equal blocks are gray; blocks are orange if A has the lower cost, blue
+ * if B has it, and green if different vectors have the same cost. The larger the distance of the
+ * vectors, the lighter the colour. One thread per map.
+ */
+struct gpume_compare_map;
+
+/* Before any work: GPUME_INVALID, logged, if the name is unsuitable. */
+int gpume_compare_map_check(const char *path, const struct gpume_log *log);
+
+/* Does the name stand for numbered pictures? */
+bool gpume_compare_map_is_series(const char *path);
+
+struct gpume_compare_map_options {
+    const char *path; /* outlives the map */
+    bool overwrite;
+    uint32_t width, height;      /* of all pictures, pixels; 0: as the first field's */
+    uint32_t rate_num, rate_den; /* frames per second; 0: 25 */
+    enum gpume_overlay_key key;  /* in words */
+    struct gpume_log log;
+};
+
+/* The file is opened with the first field. Errors are logged; GPUME_INVALID: the picture is too
+ * large. */
+int gpume_compare_map_create(
+    struct gpume_compare_map **map, const struct gpume_compare_map_options *options);
+
+/* Draws two fields of the same frame with the same grid; frame numbers rise. rgb: the frame, of
+ * the picture's size, which is shown in gray below the blocks that differ; NULL: none. time_us: the
+ * picture's presentation time; NULL: one frame after the last. Errors are logged; GPUME_INVALID:
+ * blocks outside the picture, or it is too large; GPUME_AGAIN: another run is writing the file. */
+int gpume_compare_map_draw(struct gpume_compare_map *map, const struct gpume_vectors_field *a,
+    const struct gpume_vectors_field *b, const struct gpume_plane *rgb, const int64_t *time_us);
+
+/* Completes the file. */
+int gpume_compare_map_finish(struct gpume_compare_map *map);
+
+/* Removes an unfinished file. Sets *map to NULL. NULL is fine. */
+void gpume_compare_map_destroy(struct gpume_compare_map **map);
+
+/*
+ * The page of --report: the vectors of both runs side by side. It holds the blocks, and pictures,
+ * of every frame pair or, where these take too many bytes, of every second, fourth... one. One
+ * thread. Failures are logged.
+ */
+struct gpume_comparison_page;
+
+/* path, log: outlive it. */
+int gpume_comparison_page_open(struct gpume_comparison_page **page, const char *path,
+    bool overwrite, const struct gpume_log *log);
+
+/* field: what gpume_comparison_add gave for a and b. rgb: the target frame, of one size throughout;
+ * NULL: unknown. */
+int gpume_comparison_page_add(struct gpume_comparison_page *page,
+    const struct gpume_compared_field *field, const struct gpume_vectors_field *a,
+    const struct gpume_vectors_field *b, const struct gpume_plane *rgb);
+
+/* Completes the file. */
+int gpume_comparison_page_finish(
+    struct gpume_comparison_page *page, const struct gpume_comparison *comparison);
+
+/* Removes an unfinished file. Sets *page to NULL. NULL is fine. */
+void gpume_comparison_page_close(struct gpume_comparison_page **page);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "compare/map.h"
+#include "compare/comparison.h"
 
 #include "base/status.h"
 #include "draw/legend.h"

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "compare/run_reader.h"
+#include "compare/comparison.h"
 
 #include "base/status.h"
 #include "files/csv_reader.h"
 #include "files/json_reader.h"
-#include "gpume/gpume.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,8 +4,8 @@
  * for vectors a second byte selects the format to convert to. What readers return must respect the
  * bounds of their headers, and every writer must accept it.
  */
+#include "compare/comparison.h"
 #include "compare/flow.h"
-#include "compare/run_reader.h"
 #include "files/csv_reader.h"
 #include "fuzz.h"
 #include "vectors/format.h"
