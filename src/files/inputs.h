@@ -8,6 +8,7 @@
 #define GPUME_FILES_INPUTS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/stat.h>
 
 /* Adds the files that the name of an input stands for: one file, standard input ("-"), all pictures
@@ -30,5 +31,15 @@ bool gpume_inputs_have_name(const char *path);
 
 /* Forgets all of them. */
 void gpume_inputs_forget(void);
+
+/* --- a short text that tells the contents of two files apart, wherever they lie and whatever they
+ * are called: sizes, and a checksum of samples of the bytes */
+
+#define GPUME_CONTENT_BYTES 48
+
+/* path: a file, or the pattern of numbered files. "": it is neither, or cannot be read. */
+void gpume_content_of_input(const char *path, char text[GPUME_CONTENT_BYTES]);
+
+void gpume_content_of_bytes(const void *data, size_t bytes, char text[GPUME_CONTENT_BYTES]);
 
 #endif

@@ -3,7 +3,7 @@
 #include "sinks/summary.h"
 
 #include "base/params.h"
-#include "files/content.h"
+#include "files/inputs.h"
 #include "files/json.h"
 #include "files/text_file.h"
 #include "media/video.h"

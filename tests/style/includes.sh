@@ -26,7 +26,7 @@ src/encode      base/.*\.h files/.*\.h encode/.*\.h gpume/(gpume|compute)\.h [a-
 src/encode/kernels/refine.h encode/.*\.h immintrin\.h
 src/media       base/.*\.h files/.*\.h media/.*\.h gpume/gpume\.h lib(avcodec|avfilter|avformat|avutil|swscale)/.*\.h
 src/draw        base/.*\.h draw/.*\.h gpume/gpume\.h cairo\.h
-src/vectors     base/.*\.h files/.*\.h vectors/.*\.h gpume/gpume\.h nettle/sha2\.h
+src/vectors     base/.*\.h files/.*\.h vectors/.*\.h gpume/gpume\.h nettle/sha2\.h zlib\.h
 src/sinks       base/.*\.h files/.*\.h sinks/.*\.h vectors/.*\.h draw/(colours|overlay)\.h media/(picture|video)\.h gpume/gpume\.h
 src/report      base/.*\.h files/.*\.h report/.*\.h sinks/.*\.h vectors/.*\.h draw/(colours|overlay)\.h media/picture\.h gpume/gpume\.h
 src/resume      base/.*\.h files/.*\.h resume/.*\.h sinks/.*\.h vectors/format\.h gpume/gpume\.h jansson\.h

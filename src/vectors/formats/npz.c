@@ -6,15 +6,161 @@
  */
 #include "base/status.h"
 #include "files/little_endian.h"
+#include "files/out.h"
 #include "files/remedy.h"
-#include "files/zip.h"
 #include "vectors/block_row.h"
 #include "vectors/formats/npy_header.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <zlib.h>
+
+/* --- the archive: members one after the other, stored without compression, in the ZIP64 form, so
+ * that neither a member nor the archive is limited to 4 GiB. Nothing is ever rewritten: the length
+ * and the checksum of a member are known before its first byte. As the .ZIP File Format
+ * Specification (APPNOTE.TXT) 6.3 says; section numbers are of it. */
+
+#define ZIP_MEMBERS_MAX 24u
+#define ZIP_NAME_BYTES 24u
+#define VERSION 45u          /* 4.5: ZIP64 */
+#define DATE 0x21u           /* 1980-01-01: the same bytes on every day */
+#define ELSEWHERE UINT32_MAX /* the number is in the ZIP64 field */
+#define ZIP64_FIELD 1u       /* its number */
+
+struct zip_member {
+    char name[ZIP_NAME_BYTES];
+    uint32_t crc;
+    uint64_t bytes, at; /* at: the position in the archive */
+};
+
+/* Starts as zero but for the output. */
+struct zip {
+    struct gpume_out *out;
+    uint64_t at; /* bytes written */
+    struct zip_member members[ZIP_MEMBERS_MAX];
+    uint32_t count;
+};
+
+static int zip_write(struct zip *zip, const void *data, size_t bytes)
+{
+    zip->at += bytes;
+    return gpume_out_write(zip->out, data, bytes);
+}
+
+/* What local (4.3.7) and central (4.3.12) headers have in common, from the version needed to the
+ * length of the name; the ZIP64 field has `extra` bytes. */
+static unsigned char *zip_put_common(
+    unsigned char *at, const struct zip_member *member, uint16_t extra)
+{
+    at = gpume_le_put16(at, VERSION);
+    at = gpume_le_put16(at, 0); /* flags */
+    at = gpume_le_put16(at, 0); /* stored */
+    at = gpume_le_put16(at, 0); /* time */
+    at = gpume_le_put16(at, DATE);
+    at = gpume_le_put32(at, member->crc);
+    at = gpume_le_put32(at, ELSEWHERE);
+    at = gpume_le_put32(at, ELSEWHERE);
+    at = gpume_le_put16(at, (uint16_t)strlen(member->name));
+    return gpume_le_put16(at, extra);
+}
+
+/* The ZIP64 field (4.5.3): both sizes; the central header's also has the position. */
+static unsigned char *zip_put_sizes(
+    unsigned char *at, const struct zip_member *member, uint16_t bytes)
+{
+    at = gpume_le_put16(at, ZIP64_FIELD);
+    at = gpume_le_put16(at, bytes);
+    at = gpume_le_put64(at, member->bytes);
+    return gpume_le_put64(at, member->bytes);
+}
+
+static unsigned char *zip_put_name(unsigned char *at, const struct zip_member *member)
+{
+    const size_t length = strlen(member->name);
+    memcpy(at, member->name, length);
+    return at + length;
+}
+
+/* Begins a member; its bytes follow by zip_write, exactly as many as announced. */
+static int zip_begin(struct zip *zip, const char *name, uint32_t crc, uint64_t bytes)
+{
+    unsigned char head[80];
+    assert(zip->count < ZIP_MEMBERS_MAX && strlen(name) < ZIP_NAME_BYTES);
+    struct zip_member *member = &zip->members[zip->count++];
+    *member = (struct zip_member){.crc = crc, .bytes = bytes, .at = zip->at};
+    memcpy(member->name, name, strlen(name));
+    unsigned char *at = gpume_le_put32(head, 0x04034B50);
+    at = zip_put_common(at, member, 4 + 16);
+    at = zip_put_name(at, member);
+    at = zip_put_sizes(at, member, 16);
+    return zip_write(zip, head, (size_t)(at - head));
+}
+
+static int zip_write_central(struct zip *zip, const struct zip_member *member)
+{
+    unsigned char head[112];
+    unsigned char *at = gpume_le_put32(head, 0x02014B50);
+    at = gpume_le_put16(at, VERSION); /* made by */
+    at = zip_put_common(at, member, 4 + 24);
+    at = gpume_le_put16(at, 0); /* comment */
+    at = gpume_le_put16(at, 0); /* disk */
+    at = gpume_le_put16(at, 0); /* attributes */
+    at = gpume_le_put32(at, 0);
+    at = gpume_le_put32(at, ELSEWHERE); /* position */
+    at = zip_put_name(at, member);
+    at = zip_put_sizes(at, member, 24);
+    at = gpume_le_put64(at, member->at);
+    return zip_write(zip, head, (size_t)(at - head));
+}
+
+/* The end of the central directory: as ZIP64 (4.3.14), where that lies (4.3.15), and the older form
+ * (4.3.16), which refers to them. */
+static int zip_write_end(struct zip *zip, uint64_t directory)
+{
+    const uint64_t end = zip->at;
+    unsigned char tail[56 + 20 + 22];
+    unsigned char *at = gpume_le_put32(tail, 0x06064B50);
+    at = gpume_le_put64(at, 56 - 12); /* bytes that follow */
+    at = gpume_le_put16(at, VERSION); /* made by */
+    at = gpume_le_put16(at, VERSION);
+    at = gpume_le_put32(at, 0); /* disks */
+    at = gpume_le_put32(at, 0);
+    at = gpume_le_put64(at, zip->count);
+    at = gpume_le_put64(at, zip->count);
+    at = gpume_le_put64(at, end - directory);
+    at = gpume_le_put64(at, directory);
+    at = gpume_le_put32(at, 0x07064B50);
+    at = gpume_le_put32(at, 0);
+    at = gpume_le_put64(at, end);
+    at = gpume_le_put32(at, 1);
+    at = gpume_le_put32(at, 0x06054B50);
+    at = gpume_le_put32(at, 0); /* disks */
+    at = gpume_le_put16(at, (uint16_t)zip->count);
+    at = gpume_le_put16(at, (uint16_t)zip->count);
+    at = gpume_le_put32(at, ELSEWHERE);
+    at = gpume_le_put32(at, ELSEWHERE);
+    at = gpume_le_put16(at, 0); /* comment */
+    assert(at == tail + sizeof(tail));
+    return zip_write(zip, tail, sizeof(tail));
+}
+
+/* Ends the archive with the list of its members. */
+static int zip_finish(struct zip *zip)
+{
+    const uint64_t directory = zip->at;
+    int status = GPUME_OK;
+    for (uint32_t i = 0; i < zip->count; i++) {
+        GPUME_TRY(zip_write_central(zip, &zip->members[i]));
+    }
+    GPUME_TRY(zip_write_end(zip, directory));
+fail:
+    return status;
+}
+
+/* --- the arrays */
 
 #define HEAD_BYTES 128u
 #define ITEM_BYTES_MAX 8u /* of a block or of a frame */
@@ -61,7 +207,7 @@ struct npz {
     uint32_t crcs[ARRAYS];
     uint64_t bytes[ARRAYS];
     uint64_t frames;
-    struct gpume_zip zip;
+    struct zip zip;
 };
 
 static bool has(const struct gpume_vectors_info *info, enum array i)
@@ -82,7 +228,7 @@ static int append(const struct gpume_vectors_target *target, enum array i,
     if (!self->files[i] && !(self->files[i] = tmpfile())) {
         return npz_refuse(target);
     }
-    self->crcs[i] = gpume_crc32(self->crcs[i], data, bytes);
+    self->crcs[i] = (uint32_t)crc32_z(self->crcs[i], data, bytes);
     self->bytes[i] += bytes;
     return fwrite(data, 1, bytes, self->files[i]) == bytes ? GPUME_OK : npz_refuse(target);
 }
@@ -171,13 +317,14 @@ static int npz_field(const struct gpume_vectors_target *target, struct gpume_out
 static int begin(struct npz *self, const char *name, const char *type, const char *shape,
     uint32_t crc, uint64_t bytes)
 {
-    char head[HEAD_BYTES], member[GPUME_ZIP_NAME_BYTES], quoted[8];
+    char head[HEAD_BYTES], member[ZIP_NAME_BYTES], quoted[8];
     snprintf(quoted, sizeof(quoted), "'%s'", type);
     snprintf(member, sizeof(member), "%s.npy", name);
     gpume_npy_head(head, sizeof(head), quoted, shape);
-    crc = gpume_crc32_join(gpume_crc32(0, head, sizeof(head)), crc, bytes);
-    GPUME_CHECK(gpume_zip_begin(&self->zip, member, crc, sizeof(head) + bytes));
-    return gpume_zip_write(&self->zip, head, sizeof(head));
+    crc =
+        (uint32_t)crc32_combine(crc32_z(0, (const void *)head, sizeof(head)), crc, (z_off_t)bytes);
+    GPUME_CHECK(zip_begin(&self->zip, member, crc, sizeof(head) + bytes));
+    return zip_write(&self->zip, head, sizeof(head));
 }
 
 /* A member with up to two numbers of the whole file. */
@@ -186,9 +333,9 @@ static int write_numbers(
 {
     unsigned char data[8];
     (void)gpume_le_put32(gpume_le_put32(data, numbers[0]), numbers[1]);
-    const uint32_t crc = gpume_crc32(0, data, 4 * count);
+    const uint32_t crc = (uint32_t)crc32_z(0, data, 4 * count);
     GPUME_CHECK(begin(self, name, "<i4", shape, crc, 4 * count));
-    return gpume_zip_write(&self->zip, data, 4 * count);
+    return zip_write(&self->zip, data, 4 * count);
 }
 
 /* Copies a temporary file into the archive. */
@@ -204,7 +351,7 @@ static int pour(const struct gpume_vectors_target *target, FILE *file, uint64_t 
         if (fread(part, 1, wanted, file) != wanted) {
             return npz_refuse(target);
         }
-        GPUME_CHECK(gpume_zip_write(&self->zip, part, wanted));
+        GPUME_CHECK(zip_write(&self->zip, part, wanted));
         bytes -= wanted;
     }
     return GPUME_OK;
@@ -239,7 +386,7 @@ static int npz_finish(const struct gpume_vectors_target *target, struct gpume_ou
     GPUME_CHECK(
         write_numbers(self, "size", "(2,)", (const uint32_t[]){info->width, info->height}, 2));
     GPUME_CHECK(write_numbers(self, "subpel", "()", (const uint32_t[]){info->units, 0}, 1));
-    return gpume_zip_finish(&self->zip);
+    return zip_finish(&self->zip);
 }
 
 static void npz_close(const struct gpume_vectors_target *target)
