@@ -17,7 +17,6 @@
 #include <sys/stat.h>
 
 #define COUNT_MAX 9007199254740992.0 /* 2^53: up to it, reals hold every whole number */
-#define SHOWN_MAX 120                /* bytes of a value in a message */
 
 static const char summary_name[] = "summary.json";
 
@@ -213,26 +212,25 @@ fail:
     return status;
 }
 
-static bool is_one_of(const char *key, const char *const *keys)
-{
-    while (*keys && strcmp(*keys, key) != 0) {
-        keys++;
-    }
-    return *keys != NULL;
-}
-
 static int refuse_difference(const struct gpume_merge_part *a, const struct gpume_merge_part *b,
     const char *what, const json_t *in_a, const json_t *in_b, const struct gpume_log *log)
 {
-    const size_t flags = JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(9);
-    char *was = in_a ? json_dumps(in_a, flags) : NULL, *is = in_b ? json_dumps(in_b, flags) : NULL;
-    gpume_log_write(log, GPUME_LOG_ERROR,
-        "%s: is a part of another run than %s: %s is %.*s, not %.*s; run it again as the others",
-        b->folder, a->folder, what, SHOWN_MAX, is ? is : "not given", SHOWN_MAX,
-        was ? was : "not given");
-    free(was);
-    free(is);
-    return GPUME_INVALID;
+    char was[GPUME_JSON_SHOWN_BYTES], is[GPUME_JSON_SHOWN_BYTES];
+    gpume_json_show(in_a, was);
+    gpume_json_show(in_b, is);
+    return gpume_log_fail(log, GPUME_INVALID,
+        "%s: is a part of another run than %s: %s is %s, not %s; run it again as the others",
+        b->folder, a->folder, what, is, was);
+}
+
+/* Keys that differ from part to part: a list that ends with NULL. */
+static bool may_differ(const void *keys, const char *key)
+{
+    const char *const *other = keys;
+    while (*other && strcmp(*other, key) != 0) {
+        other++;
+    }
+    return *other || gpume_summary_may_differ(key);
 }
 
 /* Compares the members of an object but for these, and those that may differ. */
@@ -241,24 +239,15 @@ static int check_section(const struct gpume_merge_part *a, const struct gpume_me
 {
     json_t *in_a = json_object_get(a->summary, section);
     json_t *in_b = json_object_get(b->summary, section);
-    json_t *const both[] = {in_a, in_b};
-    const char *key;
-    json_t *value;
+    const char *key = gpume_json_difference(in_a, in_b, may_differ, but);
+    const bool option = strcmp(section, "parameters") == 0;
     char what[64];
-    for (size_t i = 0; i < 2; i++) {
-        json_object_foreach(both[i], key, value)
-        {
-            if (!is_one_of(key, but) && !gpume_summary_may_differ(key) &&
-                !json_equal(json_object_get(in_a, key), json_object_get(in_b, key))) {
-                const bool option = strcmp(section, "parameters") == 0;
-                snprintf(
-                    what, sizeof what, option ? "%s%s" : "%s %s", option ? "--" : section, key);
-                return refuse_difference(
-                    a, b, what, json_object_get(in_a, key), json_object_get(in_b, key), log);
-            }
-        }
+    if (!key) {
+        return GPUME_OK;
     }
-    return GPUME_OK;
+    snprintf(what, sizeof what, option ? "%s%s" : "%s %s", option ? "--" : section, key);
+    return refuse_difference(
+        a, b, what, json_object_get(in_a, key), json_object_get(in_b, key), log);
 }
 
 /* The contents tell more than a name, which may differ between machines. */

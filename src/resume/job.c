@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "files/bytes.h"
 #include "files/json.h"
+#include "files/json_reader.h"
 #include "files/path.h"
 #include "files/pattern.h"
 #include "sinks/summary.h"
@@ -20,8 +21,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define SHOWN_MAX 120 /* bytes of a value in a message */
 
 /* --- identity: which files names refer to, however they are spelled */
 
@@ -214,42 +213,32 @@ struct member {
 
 static int refuse_member(struct member was, struct member now, const struct gpume_log *log)
 {
-    const size_t flags = JSON_ENCODE_ANY | JSON_COMPACT | JSON_REAL_PRECISION(9);
-    char *a = was.value ? json_dumps(was.value, flags) : NULL;
-    char *b = now.value ? json_dumps(now.value, flags) : NULL;
-    gpume_log_write(log, GPUME_LOG_ERROR,
-        "--resume: the interrupted run had \"%s\": %.*s, this one has \"%s\": %.*s; use the same, "
-        "or start anew without --resume",
-        was.key, SHOWN_MAX, a ? a : "none", now.key, SHOWN_MAX, b ? b : "none");
-    free(a);
-    free(b);
-    return GPUME_INVALID;
+    char a[GPUME_JSON_SHOWN_BYTES], b[GPUME_JSON_SHOWN_BYTES];
+    gpume_json_show(was.value, a);
+    gpume_json_show(now.value, b);
+    return gpume_log_fail(log, GPUME_INVALID,
+        "--resume: the interrupted run had \"%s\": %s, this one has \"%s\": %s; use the same, or "
+        "start anew without --resume",
+        was.key, a, now.key, b);
 }
 
-/* Two names are equal if they identify the same file. */
-static int check_section(
-    const json_t *was_job, json_t *now_job, const char *name, const struct gpume_log *log)
+/* Two names are equal if they identify the same file. opaque: both jobs. */
+static bool may_differ(const void *opaque, const char *key)
 {
+    const json_t *const *jobs = opaque;
+    return gpume_summary_may_differ(key) || is_same_file(json_object_get(jobs[0], "identity"),
+                                                json_object_get(jobs[1], "identity"), key);
+}
+
+static int check_section(
+    const json_t *was_job, const json_t *now_job, const char *name, const struct gpume_log *log)
+{
+    const json_t *const jobs[] = {was_job, now_job};
     json_t *was = json_object_get(was_job, name), *now = json_object_get(now_job, name);
-    const json_t *was_files = json_object_get(was_job, "identity");
-    const json_t *now_files = json_object_get(now_job, "identity");
-    const char *key;
-    json_t *value;
-    json_object_foreach(now, key, value)
-    {
-        const json_t *old = json_object_get(was, key);
-        if (!json_equal(old, value) && !gpume_summary_may_differ(key) &&
-            !(old && is_same_file(was_files, now_files, key))) {
-            return refuse_member((struct member){key, old}, (struct member){key, value}, log);
-        }
-    }
-    json_object_foreach(was, key, value)
-    {
-        if (!json_object_get(now, key)) {
-            return refuse_member((struct member){key, value}, (struct member){key, NULL}, log);
-        }
-    }
-    return GPUME_OK;
+    const char *key = gpume_json_difference(now, was, may_differ, jobs);
+    return !key ? GPUME_OK
+                : refuse_member((struct member){key, json_object_get(was, key)},
+                      (struct member){key, json_object_get(now, key)}, log);
 }
 
 static int check_files(const json_t *was_job, const json_t *now_job, const struct gpume_log *log)
