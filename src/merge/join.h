@@ -84,4 +84,8 @@ int gpume_merge_series_copy(const struct gpume_merge_part *part, const char *pat
     uint64_t frame, uint64_t ref, const char *folder, struct gpume_out_set *set,
     const struct gpume_log *log);
 
+/* Whether a numbered file, a picture, .flo, or .npy, is as long as its own head says. GPUME_INVALID
+ * after one line. */
+int gpume_merge_length_still(const char *path, const struct gpume_log *log);
+
 #endif

@@ -7,7 +7,6 @@
 #include "fuzz.h"
 #include "gpume/gpume.h"
 #include "merge/join.h"
-#include "merge/lengths.h"
 #include "merge/report.h"
 #include "merge/total.h"
 
