@@ -4,6 +4,7 @@
 #include "base/grid.h"
 #include "console.h"
 #include "estimate/estimate.h"
+#include "media/source.h"
 #include "media/timeline.h"
 #include "options/option.h"
 

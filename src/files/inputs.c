@@ -5,7 +5,6 @@
 #include "base/grow.h"
 #include "files/path.h"
 #include "files/pattern.h"
-#include "files/text_file.h"
 
 #include "gpume/gpume.h"
 

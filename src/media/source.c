@@ -14,6 +14,7 @@
 #include "media/hwaccel.h"
 #include "media/input.h"
 #include "media/luma.h"
+#include "media/seek.h"
 #include "media/segments/segments.h"
 #include "media/y4m.h"
 
@@ -595,6 +596,53 @@ void gpume_source_divide(struct gpume_source *source, struct gpume_division *div
         gpume_log_write(&source->options.log, GPUME_LOG_WARNING, "%s: has one decoder: %s",
             label_of(source), why);
     }
+}
+
+/* --- frames by their times */
+
+/* By decoding; the first frame, at first_us, was read. */
+static int find_in_frames(struct gpume_source *source, int64_t first_us, const int64_t *times,
+    uint64_t *frames, uint32_t count)
+{
+    int status = GPUME_OK;
+    int64_t time_us = first_us;
+    uint32_t found = 0;
+    for (uint64_t frame = 0; status == GPUME_OK; frame++) {
+        while (found < count && time_us >= times[found]) {
+            frames[found++] = frame;
+        }
+        if (found == count) {
+            return GPUME_OK;
+        }
+        status = gpume_source_read(source, NULL, &time_us);
+    }
+    while (found < count) {
+        frames[found++] = GPUME_FIND_NONE;
+    }
+    return status == GPUME_EOF ? GPUME_OK : status;
+}
+
+int gpume_find_frames(const struct gpume_source_options *options, const int64_t *times,
+    uint64_t *frames, uint32_t count)
+{
+    int status = GPUME_OK;
+    int64_t first_us, at[GPUME_FIND_MAX];
+    struct gpume_source *source = NULL;
+    struct gpume_source_info info;
+    GPUME_TRY(gpume_source_open(&source, options, &info));
+    GPUME_TRY(gpume_source_read(source, NULL, &first_us));
+    for (uint32_t i = 0; i < count; i++) {
+        at[i] = first_us > INT64_MAX - times[i] ? INT64_MAX : first_us + times[i];
+    }
+    status = options->filter || options->hwaccel
+                 ? GPUME_UNSUPPORTED
+                 : gpume_seek_rank(options, first_us, at, frames, count);
+    if (status == GPUME_UNSUPPORTED) {
+        status = find_in_frames(source, first_us, at, frames, count);
+    }
+fail:
+    gpume_source_close(&source);
+    return status;
 }
 
 /* --- the rest */

@@ -90,4 +90,14 @@ void gpume_source_get_counts(const struct gpume_source *source, struct gpume_sou
 
 void gpume_source_close(struct gpume_source **source);
 
+#define GPUME_FIND_NONE UINT64_MAX
+#define GPUME_FIND_MAX 2u /* times in one call */
+
+/* For each of the times, which rise: the number of the first frame that comes at least this many
+ * microseconds after the first frame, or GPUME_FIND_NONE. options: of a file. It is opened and
+ * closed here; packets alone are read where they suffice, else frames are decoded. Failures as
+ * those of gpume_source_open and gpume_source_read. */
+int gpume_find_frames(const struct gpume_source_options *options, const int64_t *times,
+    uint64_t *frames, uint32_t count);
+
 #endif

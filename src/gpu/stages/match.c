@@ -7,6 +7,7 @@
  */
 #include "base/grid.h"
 #include "gpu/stages/stage.h"
+#include "gpu/tune/choice.h"
 
 #include "float16.inc"
 #include "float8.inc"

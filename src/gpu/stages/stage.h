@@ -19,8 +19,10 @@
 #ifndef GPUME_GPU_STAGES_STAGE_H
 #define GPUME_GPU_STAGES_STAGE_H
 
-#include "gpu/tune/choice.h"
 #include "gpu/work.h"
+
+struct gpume_cache;
+struct gpume_match_choice;
 
 /* What a stage is made for; all pointers outlive it. */
 struct gpume_stage_setup {
