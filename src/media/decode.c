@@ -11,9 +11,9 @@
 #include "media/input.h"
 #include "media/motion.h"
 #include "media/packets.h"
-#include "media/seek.h"
 #include "media/segments/buffers.h"
 #include "media/segments/segments.h"
+#include "media/timeline.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -14,8 +14,8 @@
 #include "media/hwaccel.h"
 #include "media/input.h"
 #include "media/luma.h"
-#include "media/seek.h"
 #include "media/segments/segments.h"
+#include "media/timeline.h"
 #include "media/y4m.h"
 
 #include <inttypes.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * media/seek keeps packets only up to a limit, which is small here. The video is MPEG-2 with a key
- * frame every 50 frames; its file is called seek_kept.mkv, in the current folder.
+ * media/timeline keeps packets only up to a limit, which is small here. The video is MPEG-2 with a
+ * key frame every 50 frames; its file is called seek_kept.mkv, in the current folder.
  */
 #include <stdint.h>
 
 static uint64_t limit;
 #define KEPT_MAX limit
-#include "media/seek.c"
+#include "media/timeline.c"
 
 #include "harness.h"
 #include "logged.h"

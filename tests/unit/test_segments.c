@@ -8,10 +8,10 @@
 #include "harness.h"
 #include "media/luma.h"
 #include "media/packets.h"
-#include "media/seek.h"
 #include "media/segments/buffers.h"
 #include "media/segments/cutter.h"
 #include "media/segments/segments.h"
+#include "media/timeline.h"
 
 #include <string.h>
 

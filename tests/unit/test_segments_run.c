@@ -8,8 +8,8 @@
 #include "harness.h"
 #include "logged.h"
 #include "media/packets.h"
-#include "media/seek.h"
 #include "media/segments/segments.h"
+#include "media/timeline.h"
 
 #include <string.h>
 #include <unistd.h>

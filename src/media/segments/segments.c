@@ -16,8 +16,8 @@
 #include "base/status.h"
 #include "media/luma.h"
 #include "media/packets.h"
-#include "media/seek.h"
 #include "media/segments/cutter.h"
+#include "media/timeline.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
