@@ -1,21 +1,496 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* gpume vectors: writes the motion vectors that a stream holds, as its encoder chose them.
- * gpume-vectors(1) says what decoders export. Main thread only. */
+/*
+ * Writes the motion vectors that a stream holds, as its encoder chose them: gpume vectors, and
+ * gpume INPUT --from-stream. They go to a file, are drawn on the frames, and are reported on.
+ * gpume-vectors(1) says what decoders export. Main thread only.
+ */
 #include "coded/vectors.h"
 
+#include "base/clock.h"
+#include "base/grid.h"
 #include "base/status.h"
-#include "coded/shown.h"
+#include "coded/coded.h"
+#include "coded/match.h"
 #include "commands.h"
 #include "job.h"
 #include "names.h"
 #include "options/common.h"
 #include "options/look.h"
 #include "report/report.h"
+#include "sinks/summary.h"
 #include "vectors/format.h"
 #include "vectors/writer.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Longer vectors are drawn as long as this, in pixels: most are short, and arrows and colours are
+ * told apart by the length in relation to the longest. */
+#define DRAWN_LONGEST 32
+/* Vectors are reported as far as this, in pixels: four times as far as most encoders search. */
+#define REPORTED_LONGEST 128
+#define REPORTED_PLANES 48u /* frames that are kept: those read ahead, and references */
+
+static int take_shown_colour(void *source, uint64_t frame, struct gpume_plane *rgb)
+{
+    const int status = gpume_source_take_colour(source, frame, rgb);
+    return status == GPUME_UNSUPPORTED ? GPUME_INVALID : status; /* it is the input */
+}
+
+/* --- the grid */
+
+/* The past vectors of a coded frame on a grid of squares, as searches have it: each square has the
+ * vector of the block that covers its middle, and (0,0) where there is none. */
+struct coded_grid {
+    uint32_t side; /* of a square, pixels */
+    uint32_t across, down;
+    size_t count;
+    struct gpume_vectors_block *blocks;
+};
+
+static int init_grid(struct coded_grid *grid, uint32_t side, const struct gpume_source_info *info)
+{
+    grid->side = side;
+    grid->across = (uint32_t)gpume_div_up(info->width, side);
+    grid->down = (uint32_t)gpume_div_up(info->height, side);
+    grid->count = (size_t)grid->across * grid->down;
+    grid->blocks = calloc(grid->count, sizeof(*grid->blocks));
+    if (!grid->blocks) {
+        return gpume_refuse(GPUME_NOMEM, "out of memory for %zu blocks", grid->count);
+    }
+    for (size_t i = 0; i < grid->count; i++) {
+        struct gpume_vectors_block *square = &grid->blocks[i];
+        square->x = (uint32_t)(i % grid->across) * side;
+        square->y = (uint32_t)(i / grid->across) * side;
+        square->w = (uint16_t)gpume_min_u32(side, info->width - square->x);
+        square->h = (uint16_t)gpume_min_u32(side, info->height - square->y);
+        square->ref2 = GPUME_VECTORS_ONE;
+    }
+    return GPUME_OK;
+}
+
+/* Gives the block's vector to all squares whose middle it covers. */
+static void spread_vector(struct coded_grid *grid, const struct gpume_vectors_block *block)
+{
+    const uint32_t right = (block->x + block->w - 1u) / grid->side;
+    const uint32_t bottom = (block->y + block->h - 1u) / grid->side;
+    for (uint32_t j = block->y / grid->side; j <= bottom && j < grid->down; j++) {
+        for (uint32_t i = block->x / grid->side; i <= right && i < grid->across; i++) {
+            struct gpume_vectors_block *square = &grid->blocks[(size_t)j * grid->across + i];
+            const uint32_t x = square->x + square->w / 2u, y = square->y + square->h / 2u;
+            if (x >= block->x && x < block->x + block->w && y >= block->y &&
+                y < block->y + block->h) {
+                square->dx = block->dx;
+                square->dy = block->dy;
+            }
+        }
+    }
+}
+
+/* All squares refer to the nearest past reference of the frame. */
+static void fill_grid(
+    struct coded_grid *grid, const struct gpume_coded *coded, const struct gpume_coded_frame *frame)
+{
+    const uint64_t ref = gpume_coded_reference(coded, frame->frame, false, 1);
+    for (size_t i = 0; i < grid->count; i++) {
+        grid->blocks[i].ref = ref != UINT64_MAX ? ref : frame->frame - (frame->frame > 0);
+        grid->blocks[i].dx = grid->blocks[i].dy = 0;
+    }
+    for (size_t i = 0; i < frame->count; i++) {
+        if (frame->blocks[i].ref <= frame->frame) {
+            spread_vector(grid, &frame->blocks[i]);
+        }
+    }
+}
+
+/* --- the overlay */
+
+/* Every frame with its blocks drawn on it as the parts of a partition are, through the sink of
+ * --overlay. Zero: nothing is drawn. */
+struct drawing {
+    const char *path;
+    struct gpume_run run;
+    struct gpume_sink *sink;
+    struct gpume_layer layers[GPUME_CODED_SHAPES];
+    struct gpume_vector *vectors[GPUME_CODED_SHAPES];
+    uint32_t *refs[GPUME_CODED_SHAPES]; /* 0: a past frame; 1: a future one */
+    uint32_t *costs;                    /* zero */
+    struct gpume_part *parts;
+};
+
+static int make_layers(struct drawing *drawing)
+{
+    const struct gpume_params *params = &drawing->run.params;
+    bool made = true;
+    size_t count = 0; /* of the last layer, which has most blocks */
+    for (size_t i = 0; i < GPUME_CODED_SHAPES; i++) {
+        const struct gpume_block_size *shape = &gpume_coded_shapes[i];
+        const uint32_t across = (uint32_t)gpume_div_up(params->width, shape->width);
+        const uint32_t down = (uint32_t)gpume_div_up(params->height, shape->height);
+        count = (size_t)across * down;
+        drawing->vectors[i] = calloc(count, sizeof(*drawing->vectors[i]));
+        drawing->refs[i] = calloc(count, sizeof(*drawing->refs[i]));
+        made = made && drawing->vectors[i] && drawing->refs[i];
+        drawing->layers[i] = (struct gpume_layer){
+            .block_w = shape->width,
+            .block_h = shape->height,
+            .blocks_x = across,
+            .blocks_y = down,
+            .vectors = drawing->vectors[i],
+            .refs = drawing->refs[i],
+        };
+    }
+    drawing->costs = calloc(count, sizeof(*drawing->costs));
+    drawing->parts = calloc(count, sizeof(*drawing->parts));
+    for (size_t i = 0; i < GPUME_CODED_SHAPES; i++) {
+        drawing->layers[i].costs = drawing->layers[i].ranks = drawing->costs;
+    }
+    return made && drawing->costs && drawing->parts
+               ? GPUME_OK
+               : gpume_log_nomem(&gpume_console, drawing->path);
+}
+
+static int open_drawing(
+    struct drawing *drawing, struct gpume_cli_job *job, const struct gpume_coded_options *options)
+{
+    int status;
+    const struct gpume_source_info *info = &job->info;
+    drawing->path = options->overlay;
+    drawing->run = (struct gpume_run){
+        .request.input = info->label,
+        .params = {.width = info->width,
+            .height = info->height,
+            .bits = info->bits,
+            .window_x = DRAWN_LONGEST,
+            .window_y = DRAWN_LONGEST,
+            .subpel = GPUME_VECTORS_UNITS,
+            .shape_count = GPUME_CODED_SHAPES,
+            .partition = true},
+        .block_w = gpume_coded_shapes[0].width,
+        .block_h = gpume_coded_shapes[0].height,
+        .video = info,
+        .look = options->look,
+        .colours.take = take_shown_colour,
+        .colours.source = job->source,
+        .set = &job->set,
+        .log = gpume_console,
+    };
+    memcpy(drawing->run.params.shapes, gpume_coded_shapes, sizeof(gpume_coded_shapes));
+    GPUME_TRY(make_layers(drawing));
+    GPUME_TRY(gpume_sink_open(&drawing->sink, &gpume_sink_overlay, drawing->path, &drawing->run));
+fail:
+    return status;
+}
+
+static int16_t shorten_drawn(int32_t value)
+{
+    const int32_t most = DRAWN_LONGEST * GPUME_VECTORS_UNITS;
+    return (int16_t)(value < -most ? -most : value > most ? most : value);
+}
+
+/* False: it is no block of any layer, or not visible. */
+static bool place_block(struct drawing *drawing, const struct gpume_vectors_block *block,
+    uint64_t frame, struct gpume_part *part)
+{
+    const struct gpume_params *params = &drawing->run.params;
+    const uint32_t shape = gpume_coded_shape(block);
+    if (shape == GPUME_CODED_SHAPES || block->x >= params->width || block->y >= params->height) {
+        return false;
+    }
+    const uint32_t at = block->y / block->h * drawing->layers[shape].blocks_x + block->x / block->w;
+    drawing->vectors[shape][at] =
+        (struct gpume_vector){shorten_drawn(block->dx), shorten_drawn(block->dy)};
+    drawing->refs[shape][at] = block->ref > frame;
+    *part = (struct gpume_part){.layer = shape, .block = at};
+    return true;
+}
+
+/* Frames come in order, each once, also those without blocks. */
+static int draw_frame(struct drawing *drawing, const struct gpume_coded_frame *frame)
+{
+    const uint64_t refs[2] = {frame->frame > 0 ? frame->frame - 1 : 0, frame->frame + 1};
+    const struct gpume_layer none = {.block_w = 16, .block_h = 16};
+    const struct gpume_layer *layers[GPUME_CODED_SHAPES];
+    uint32_t count = 0;
+    for (size_t i = 0; i < frame->count; i++) {
+        struct gpume_part *part = &drawing->parts[count];
+        count += place_block(drawing, &frame->blocks[i], frame->frame, part);
+    }
+    for (size_t i = 0; i < GPUME_CODED_SHAPES; i++) {
+        layers[i] = count > 0 ? &drawing->layers[i] : &none;
+    }
+    const struct gpume_field field = {
+        .frame = frame->frame,
+        .ref = refs[0],
+        .time_us = frame->time_us,
+        .vector_units = GPUME_VECTORS_UNITS,
+        .layer_count = GPUME_CODED_SHAPES,
+        .layers = layers,
+        .ref_count = 2,
+        .refs = refs,
+        .part_count = count,
+        .parts = drawing->parts,
+    };
+    return drawing->sink->ops->field(drawing->sink, &field);
+}
+
+static void close_drawing(struct drawing *drawing)
+{
+    gpume_sink_close(&drawing->sink);
+    for (size_t i = 0; i < GPUME_CODED_SHAPES; i++) {
+        free(drawing->vectors[i]);
+        free(drawing->refs[i]);
+    }
+    free(drawing->costs);
+    free(drawing->parts);
+}
+
+/* --- the report */
+
+/* A report on the grid, through the sink of --report: its cost of a square is the SAD of what the
+ * vector predicts from the nearest past reference. Zero: there is none. */
+struct reporting {
+    const char *path;
+    const struct gpume_plane *planes; /* of the frames read last: REPORTED_PLANES */
+    struct gpume_plane predicted;
+    struct gpume_run run;
+    struct gpume_summary summary;
+    struct gpume_sink *sink;
+    struct coded_grid grid;
+    struct gpume_vectors_ranker *ranker;
+    struct gpume_layer layer;
+    struct gpume_vector *vectors;
+    uint32_t *costs, *ranks;
+    uint64_t start_ns, shortened; /* vectors that lead farther than a report can show */
+};
+
+static int make_report_layer(
+    struct reporting *reporting, uint32_t block, const struct gpume_source_info *info)
+{
+    struct coded_grid *grid = &reporting->grid;
+    int status;
+    GPUME_TRY(init_grid(grid, block, info));
+    reporting->predicted = gpume_source_plane(info);
+    reporting->vectors = calloc(grid->count, sizeof(*reporting->vectors));
+    reporting->costs = calloc(grid->count, sizeof(*reporting->costs));
+    reporting->ranks = calloc(grid->count, sizeof(*reporting->ranks));
+    if (!reporting->predicted.data || !reporting->vectors || !reporting->costs ||
+        !reporting->ranks) {
+        return gpume_log_nomem(&gpume_console, reporting->path);
+    }
+    GPUME_TRY(gpume_vectors_ranker_create(&reporting->ranker, &gpume_console));
+    reporting->layer = (struct gpume_layer){
+        .block_w = block,
+        .block_h = block,
+        .blocks_x = grid->across,
+        .blocks_y = grid->down,
+        .vectors = reporting->vectors,
+        .costs = reporting->costs,
+        .ranks = reporting->ranks,
+    };
+fail:
+    return status;
+}
+
+/* planes: REPORTED_PLANES, by number of the frame, which outlive the report. */
+static int open_reporting(struct reporting *reporting, struct gpume_cli_job *job,
+    const struct gpume_coded_options *options, const struct gpume_plane *planes)
+{
+    const struct gpume_source_info *info = &job->info;
+    struct gpume_summary *summary = &reporting->summary;
+    int status;
+    reporting->path = options->report;
+    reporting->planes = planes;
+    reporting->start_ns = gpume_clock_ns();
+    GPUME_TRY(make_report_layer(reporting, options->block, info));
+    reporting->run = (struct gpume_run){
+        .request.input = info->label,
+        .block_w = options->block,
+        .block_h = options->block,
+        .request.from_stream = true,
+        .expected = info->frames,
+        .request.stream = -1,
+        .video = info,
+        .pictures.gain = 1,
+        .pictures.gamma = 1,
+        .colours.take = take_shown_colour,
+        .colours.source = job->source,
+        .report.pictures = options->report_pictures,
+        .set = &job->set,
+        .summary = summary,
+        .log = gpume_console,
+    };
+    struct gpume_params *params = &reporting->run.params;
+    gpume_params_default(params);
+    params->width = info->width;
+    params->height = info->height;
+    params->bits = info->bits;
+    params->block = options->block;
+    params->window_x = params->window_y = REPORTED_LONGEST;
+    params->subpel = GPUME_VECTORS_UNITS;
+    params->interpolation =
+        strcmp(info->codec, "h264") == 0 ? GPUME_INTERPOLATION_H264 : GPUME_INTERPOLATION_BILINEAR;
+    summary->run = &reporting->run;
+    summary->blocks_x = reporting->layer.blocks_x;
+    summary->blocks_y = reporting->layer.blocks_y;
+    snprintf(summary->backend, sizeof(summary->backend), "none");
+    snprintf(summary->device, sizeof(summary->device), "no search");
+    GPUME_TRY(gpume_sink_open(
+        &reporting->sink, gpume_sink_report(reporting->path), reporting->path, &reporting->run));
+fail:
+    return status;
+}
+
+static int32_t shorten_reported(struct reporting *reporting, int32_t value)
+{
+    const int32_t most = REPORTED_LONGEST * GPUME_VECTORS_UNITS;
+    const bool fits = value >= -most && value <= most;
+    reporting->shortened += !fits;
+    return fits ? value : value < 0 ? -most : most;
+}
+
+static void put_samples(const struct gpume_plane *plane, const struct gpume_match_block *block,
+    const struct gpume_match_samples *samples)
+{
+    const int32_t *from = samples->values;
+    for (uint32_t y = 0; y < block->h; y++) {
+        uint8_t *row = (uint8_t *)plane->data + (ptrdiff_t)(block->y + y) * plane->stride;
+        uint16_t *wide = (uint16_t *)(void *)row;
+        for (uint32_t x = block->x; x < block->x + block->w; x++) {
+            if (plane->bits > 8) {
+                wide[x] = (uint16_t)*from++;
+            } else {
+                row[x] = (uint8_t)*from++;
+            }
+        }
+    }
+}
+
+/* Predicts a part of a square, of at most GPUME_MATCH_SIDE pixels per side. Returns its SAD. */
+static uint32_t predict_part(struct reporting *reporting, const struct gpume_field *field,
+    const struct gpume_match_block *part, const struct gpume_vectors_block *square,
+    struct gpume_sums *sums)
+{
+    struct gpume_match_samples samples;
+    const enum gpume_interpolation filter = reporting->run.params.interpolation;
+    gpume_match_predict(&field->reference, part, 0, 0, filter, &samples);
+    const struct gpume_match_sums before = gpume_match_measure(&field->target, part, &samples);
+    gpume_match_predict(&field->reference, part, square->dx, square->dy, filter, &samples);
+    const struct gpume_match_sums after = gpume_match_measure(&field->target, part, &samples);
+    put_samples(&reporting->predicted, part, &samples);
+    sums->sad_before += before.sad;
+    sums->sse_before += before.sse;
+    sums->sad_after += after.sad;
+    sums->sse_after += after.sse;
+    return (uint32_t)after.sad;
+}
+
+static void measure_square(
+    struct reporting *reporting, const struct gpume_field *field, size_t i, struct gpume_sums *sums)
+{
+    struct gpume_vectors_block *square = &reporting->grid.blocks[i];
+    square->cost = 0;
+    for (uint32_t y = 0; y < square->h; y += GPUME_MATCH_SIDE) {
+        for (uint32_t x = 0; x < square->w; x += GPUME_MATCH_SIDE) {
+            const struct gpume_match_block part = {square->x + x, square->y + y,
+                gpume_min_u32(GPUME_MATCH_SIDE, square->w - x),
+                gpume_min_u32(GPUME_MATCH_SIDE, square->h - y)};
+            square->cost += predict_part(reporting, field, &part, square, sums);
+        }
+    }
+    sums->zero += square->dx == 0 && square->dy == 0;
+    reporting->costs[i] = square->cost;
+    reporting->vectors[i] = (struct gpume_vector){(int16_t)shorten_reported(reporting, square->dx),
+        (int16_t)shorten_reported(reporting, square->dy)};
+}
+
+static int rank_squares(struct reporting *reporting)
+{
+    const struct gpume_vectors_field *ranked = NULL;
+    const struct gpume_vectors_field squares = {.columns = GPUME_VECTORS_COST,
+        .count = reporting->grid.count,
+        .width = reporting->run.params.width,
+        .height = reporting->run.params.height,
+        .blocks = reporting->grid.blocks};
+    int status;
+    GPUME_TRY(gpume_vectors_ranker_apply(reporting->ranker, &squares, &ranked));
+    for (size_t i = 0; i < reporting->grid.count; i++) {
+        reporting->ranks[i] = ranked->blocks[i].rank;
+    }
+fail:
+    return status;
+}
+
+/* A frame with blocks; they come in order. */
+static int report_frame(struct reporting *reporting, const struct gpume_coded *coded,
+    const struct gpume_coded_frame *frame)
+{
+    const struct gpume_layer *layers[] = {&reporting->layer};
+    const struct coded_grid *grid = &reporting->grid;
+    int status;
+    fill_grid(&reporting->grid, coded, frame);
+    /* A reference that is no longer there is hardly the nearest one. */
+    const uint64_t ref = coded->received - grid->blocks[0].ref <= REPORTED_PLANES
+                             ? grid->blocks[0].ref
+                             : frame->frame - 1;
+    struct gpume_field field = {
+        .frame = frame->frame,
+        .ref = ref,
+        .time_us = frame->time_us,
+        .vector_units = GPUME_VECTORS_UNITS,
+        .layer_count = 1,
+        .layers = layers,
+        .blocks_x = reporting->layer.blocks_x,
+        .blocks_y = reporting->layer.blocks_y,
+        .vectors = reporting->vectors,
+        .costs = reporting->costs,
+        .ranks = reporting->ranks,
+        .predicted = reporting->predicted,
+        .target = reporting->planes[frame->frame % REPORTED_PLANES],
+        .reference = reporting->planes[ref % REPORTED_PLANES],
+        .ref_count = 1,
+        .refs = &ref,
+    };
+    for (size_t i = 0; i < grid->count; i++) {
+        measure_square(reporting, &field, i, &field.sums);
+    }
+    GPUME_TRY(rank_squares(reporting));
+    gpume_summary_add(&reporting->summary, &field);
+    GPUME_TRY(reporting->sink->ops->field(reporting->sink, &field));
+fail:
+    return status;
+}
+
+static int finish_reporting(struct reporting *reporting, struct gpume_source *source)
+{
+    struct gpume_summary *summary = &reporting->summary;
+    struct gpume_source_counts counts;
+    gpume_source_get_counts(source, &counts);
+    summary->delivered = counts.delivered;
+    summary->refused = counts.refused;
+    summary->scaled = counts.scaled;
+    summary->whole_ns = gpume_clock_ns() - reporting->start_ns;
+    if (reporting->shortened > 0) {
+        gpume_console_warning("%s: %" PRIu64 " parts of vectors are longer than %d pixels, and "
+                              "shown as long as that",
+            reporting->path, reporting->shortened, REPORTED_LONGEST);
+    }
+    return reporting->sink->ops->finish(reporting->sink);
+}
+
+static void close_reporting(struct reporting *reporting)
+{
+    gpume_sink_close(&reporting->sink);
+    gpume_vectors_ranker_destroy(&reporting->ranker);
+    free(reporting->grid.blocks);
+    free(reporting->predicted.data);
+    free(reporting->vectors);
+    free(reporting->costs);
+    free(reporting->ranks);
+}
+/* --- the job */
 
 struct copying {
     struct gpume_cli_job job;
@@ -24,9 +499,11 @@ struct copying {
     const struct gpume_vectors_format *format;
     struct gpume_coded coded;
     struct gpume_vectors_writer *writer; /* from the first frame with vectors on */
-    struct gpume_coded_grid grid;        /* with --block */
-    struct gpume_drawing drawing;
-    struct gpume_reporting reporting;
+    struct coded_grid grid;              /* with --block */
+    struct gpume_plane planes[REPORTED_PLANES];
+    uint32_t plane_count; /* frames that are kept, by number; 0: they are not looked at */
+    struct drawing drawing;
+    struct reporting reporting;
     uint64_t intra, future, others; /* frames of type I, of type B, and neither */
     uint64_t interlaced;            /* frames with vectors */
     uint64_t blocks, vectors;
@@ -70,25 +547,36 @@ static enum gpume_exit plan_vectors(void *client)
     return gpume_exit_of_writer(status);
 }
 
-/* Opens what shows pictures of the frames, which are read by the last one of them. */
+/* A function `read` of struct gpume_coded. */
+static int read_shown_frame(void *opaque, int64_t *time_us)
+{
+    struct copying *copying = opaque;
+    const uint64_t at = copying->coded.received % copying->plane_count;
+    return gpume_source_read(copying->job.source, &copying->planes[at], time_us);
+}
+
+/* Opens what shows pictures of the frames. Colours need the frame read last, a report others. */
 static enum gpume_exit open_pictures(void *client)
 {
     struct copying *copying = client;
     struct gpume_cli_job *job = &copying->job;
     const struct gpume_coded_options *options = copying->options;
     int status = GPUME_OK;
+    copying->plane_count = options->report ? REPORTED_PLANES : options->overlay ? 1 : 0;
+    for (uint32_t i = 0; i < copying->plane_count; i++) {
+        copying->planes[i] = gpume_source_plane(&job->info);
+        if (!copying->planes[i].data) {
+            (void)gpume_log_nomem(&gpume_console, job->info.label);
+            return GPUME_EXIT_FAILED;
+        }
+        copying->coded.read = read_shown_frame;
+        copying->coded.opaque = copying;
+    }
     if (options->overlay) {
-        copying->drawing = (struct gpume_drawing){.path = options->overlay, .look = options->look};
-        copying->coded.read = gpume_drawing_read;
-        copying->coded.opaque = &copying->drawing;
-        GPUME_TRY(gpume_drawing_open(&copying->drawing, job->source, &job->info, &job->set));
+        GPUME_TRY(open_drawing(&copying->drawing, job, options));
     }
     if (options->report) {
-        copying->reporting = (struct gpume_reporting){
-            .path = options->report, .pictures = options->report_pictures, .block = options->block};
-        copying->coded.read = gpume_reporting_read;
-        copying->coded.opaque = &copying->reporting;
-        GPUME_TRY(gpume_reporting_open(&copying->reporting, job->source, &job->info, &job->set));
+        GPUME_TRY(open_reporting(&copying->reporting, job, options, copying->planes));
     }
 fail:
     return gpume_exit_of_writer(status);
@@ -114,9 +602,7 @@ static int open_writer(struct copying *copying, const struct gpume_coded_frame *
         .processors = job->params->threads,
         .log = gpume_console,
     };
-    copying->grid = (struct gpume_coded_grid){
-        .side = block, .width = job->info.width, .height = job->info.height};
-    if (block > 0 && gpume_coded_grid_init(&copying->grid) != GPUME_OK) {
+    if (block > 0 && init_grid(&copying->grid, block, &job->info) != GPUME_OK) {
         return GPUME_NOMEM;
     }
     return gpume_vectors_writer_open(&copying->writer, &output, &info);
@@ -130,7 +616,7 @@ static int write_blocks(struct copying *copying, const struct gpume_coded_frame 
         return status;
     }
     if (grid) {
-        gpume_coded_grid_fill(&copying->grid, &copying->coded, frame);
+        fill_grid(&copying->grid, &copying->coded, frame);
     }
     const struct gpume_vectors_block *blocks = grid ? copying->grid.blocks : frame->blocks;
     const struct gpume_vectors_field field = {
@@ -177,10 +663,10 @@ static enum gpume_exit write_coded_frame(
     }
     int status = copying->output && frame->count > 0 ? write_blocks(copying, frame) : GPUME_OK;
     if (status == GPUME_OK && copying->drawing.sink) {
-        status = gpume_drawing_frame(&copying->drawing, frame);
+        status = draw_frame(&copying->drawing, frame);
     }
     if (status == GPUME_OK && copying->reporting.sink && frame->count > 0) {
-        status = gpume_reporting_frame(&copying->reporting, &copying->coded, frame);
+        status = report_frame(&copying->reporting, &copying->coded, frame);
     }
     return gpume_exit_of_writer(status);
 }
@@ -199,10 +685,10 @@ static enum gpume_exit complete_vectors(void *client)
     struct copying *copying = client;
     int status = copying->writer ? gpume_vectors_writer_finish(copying->writer) : GPUME_OK;
     if (status == GPUME_OK && copying->drawing.sink) {
-        status = gpume_drawing_finish(&copying->drawing);
+        status = copying->drawing.sink->ops->finish(copying->drawing.sink);
     }
     if (status == GPUME_OK && copying->reporting.sink) {
-        status = gpume_reporting_finish(&copying->reporting);
+        status = finish_reporting(&copying->reporting, copying->job.source);
     }
     return status ? gpume_exit_of_writer(status) : gpume_job_complete(&copying->job);
 }
@@ -236,9 +722,12 @@ enum gpume_exit gpume_coded_write(const struct gpume_coded_options *options)
             .set = {.alone = true, .together = true}}};
     const enum gpume_exit result = gpume_job_run(&copying.job, &work, &copying);
     gpume_vectors_writer_close(&copying.writer);
-    gpume_drawing_close(&copying.drawing);
-    gpume_reporting_close(&copying.reporting);
-    gpume_coded_grid_finish(&copying.grid);
+    close_drawing(&copying.drawing);
+    close_reporting(&copying.reporting);
+    free(copying.grid.blocks);
+    for (uint32_t i = 0; i < copying.plane_count; i++) {
+        free(copying.planes[i].data);
+    }
     gpume_coded_finish(&copying.coded);
     gpume_job_close(&copying.job);
     return result;
