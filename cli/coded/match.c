@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "coded/match.h"
 
+#include "base/grid.h"
+
 #include <stdlib.h>
 
 #define BEFORE 2 /* samples that the longest filter takes to the left of a block, or above it */
@@ -14,30 +16,17 @@ struct match_patch {
     int32_t peak;
 };
 
-static int64_t inside(int64_t at, uint32_t length)
-{
-    return at < 0 ? 0 : at >= length ? (int64_t)length - 1 : at;
-}
-
 /* Samples of a row; those outside the picture are the nearest ones in it. */
 static void take_row(
     const struct gpume_plane *plane, int64_t x, int64_t y, uint32_t count, int32_t *to)
 {
-    const uint8_t *line = (const uint8_t *)plane->data + inside(y, plane->height) * plane->stride;
+    const uint8_t *line =
+        (const uint8_t *)plane->data + gpume_nearest(y, plane->height) * plane->stride;
     const uint16_t *wide = (const uint16_t *)(const void *)line;
     const bool whole = x >= 0 && x + count <= plane->width;
     for (uint32_t i = 0; i < count; i++) {
-        const int64_t column = whole ? x + i : inside(x + i, plane->width);
+        const int64_t column = whole ? x + i : gpume_nearest(x + i, plane->width);
         to[i] = plane->bits > 8 ? wide[column] : line[column];
-    }
-}
-
-static void fetch_patch(struct match_patch *patch, const struct gpume_plane *plane, int64_t x,
-    int64_t y, uint32_t w, uint32_t h)
-{
-    patch->peak = (1 << plane->bits) - 1;
-    for (uint32_t j = 0; j < h + BEFORE + AFTER; j++) {
-        take_row(plane, x - BEFORE, y + j - BEFORE, w + BEFORE + AFTER, patch->at[j]);
     }
 }
 
@@ -125,8 +114,12 @@ void gpume_match_predict(const struct gpume_plane *reference, const struct gpume
     struct match_patch patch;
     const uint32_t fx = (uint32_t)dx & 3, fy = (uint32_t)dy & 3;
     const bool bilinear = interpolation == GPUME_INTERPOLATION_BILINEAR;
-    fetch_patch(&patch, reference, (int64_t)block->x + (dx - (int32_t)fx) / 4,
-        (int64_t)block->y + (dy - (int32_t)fy) / 4, block->w, block->h);
+    const int64_t x = (int64_t)block->x + (dx - (int32_t)fx) / 4 - BEFORE;
+    const int64_t y = (int64_t)block->y + (dy - (int32_t)fy) / 4 - BEFORE;
+    patch.peak = (1 << reference->bits) - 1;
+    for (uint32_t j = 0; j < block->h + BEFORE + AFTER; j++) {
+        take_row(reference, x, y + j, block->w + BEFORE + AFTER, patch.at[j]);
+    }
     if (!bilinear && fx > 0) {
         filter_across(&patch, block->w, block->h);
     }

@@ -189,22 +189,16 @@ static void draw_side(struct gpume_versus *versus, const struct gpume_match_bloc
     }
 }
 
-static struct gpume_versus_side *compared_side(struct gpume_versus_block *block, bool exact)
-{
-    return exact ? &block->exact : &block->coded;
-}
-
-static void count_bits(struct gpume_versus *versus, bool exact)
+static void count_bits(struct gpume_versus *versus, size_t side)
 {
     clear_maps(versus);
     for (size_t i = 0; i < versus->frame.count; i++) {
         struct gpume_versus_block *block = &versus->frame.blocks[i];
-        draw_side(versus, &block->place, compared_side(block, exact));
+        draw_side(versus, &block->place, &block->sides[side]);
     }
     for (size_t i = 0; i < versus->frame.count; i++) {
         struct gpume_versus_block *block = &versus->frame.blocks[i];
-        compared_side(block, exact)->bits =
-            bits_of(versus, &block->place, compared_side(block, exact));
+        block->sides[side].bits = bits_of(versus, &block->place, &block->sides[side]);
     }
 }
 
@@ -356,7 +350,7 @@ static bool take_block(struct gpume_versus *versus, const struct gpume_coded *co
     if (!find_references(versus, coded, to, has)) {
         return false;
     }
-    to->coded = choose_way(versus, to, coded_ways, COUNT(coded_ways), 0);
+    to->sides[0] = choose_way(versus, to, coded_ways, COUNT(coded_ways), 0);
     return true;
 }
 
@@ -424,9 +418,9 @@ void gpume_versus_end(struct gpume_versus *versus)
     clear_maps(versus);
     for (size_t i = 0; i < versus->frame.count; i++) {
         struct gpume_versus_block *block = &versus->frame.blocks[i];
-        block->exact = choose_way(versus, block, exact_ways, COUNT(exact_ways), versus->lambda);
-        draw_side(versus, &block->place, &block->exact);
+        block->sides[1] = choose_way(versus, block, exact_ways, COUNT(exact_ways), versus->lambda);
+        draw_side(versus, &block->place, &block->sides[1]);
     }
-    count_bits(versus, false);
-    count_bits(versus, true);
+    count_bits(versus, 0);
+    count_bits(versus, 1);
 }

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One frame's blocks: how the vectors of the stream predict them, how the best vectors do, and what
- * either cost in bits. The stream does not name its references: of those that come into question,
- * a block is taken to use the one that its vector predicts it from best; and of the vectors that
- * the decoder gives a block with two, the one or the mean of both that predicts it best. Best
- * vectors of a mean are the best of those pairs that consist of the stream's vectors and those that
- * a search for one alone finds.
+ * A comparison with a stream's vectors, frame by frame: how the vectors of the stream predict its
+ * blocks, how the best vectors do, and what either cost in bits. The stream does not name its
+ * references: of those that come into question, a block is taken to use the one that its vector
+ * predicts it from best; and of the vectors that the decoder gives a block with two, the one or the
+ * mean of both that predicts it best. Best vectors of a mean are the best of those pairs that
+ * consist of the stream's vectors and those that a search for one alone finds.
  */
 #ifndef GPUME_CLI_CODED_VERSUS_H
 #define GPUME_CLI_CODED_VERSUS_H
 
 #include "coded/coded.h"
 #include "coded/match.h"
+#include "files/out.h"
 
 #define GPUME_VERSUS_PLANES 48u /* frames that are kept: 16 references may be spread so far */
 #define GPUME_VERSUS_REACH 16u  /* frames from a pair that is searched to the newest one */
@@ -34,7 +35,7 @@ struct gpume_versus_block {
     struct gpume_versus_vectors {
         int32_t dx[2], dy[2];
     } given, found;
-    struct gpume_versus_side coded, exact;
+    struct gpume_versus_side sides[2]; /* as coded, and with the best vectors */
 };
 
 struct gpume_versus_frame {
@@ -76,5 +77,70 @@ void gpume_versus_take(struct gpume_versus *versus, const struct gpume_field *fi
 
 /* All have been taken: measures the blocks as they could be, and counts bits. */
 void gpume_versus_end(struct gpume_versus *versus);
+
+/* --- the files: a table of blocks, a table of frames, and a page that shows both */
+
+/* Sums over blocks: as coded, and with the best vectors. */
+struct gpume_versus_sums {
+    uint64_t blocks, pixels;
+    struct gpume_match_sums match[2];
+    uint64_t bits[2];
+    uint64_t better, equal, worse; /* blocks by the best vectors' SAD */
+};
+
+/* A row of the table of frames. */
+struct gpume_versus_row {
+    uint64_t frame;
+    int64_t time_us;
+    char type;
+    uint64_t left_out;
+    struct gpume_versus_sums sums;
+};
+
+/* A block of a frame. */
+struct gpume_versus_listed {
+    uint64_t frame;
+    struct gpume_versus_block block;
+};
+
+#define GPUME_VERSUS_LISTED 20u
+
+struct gpume_versus_rows {
+    struct gpume_versus_row *rows;
+    size_t count, capacity;
+    uint32_t bits;               /* of a sample; the caller sets it and the next two */
+    uint32_t window_x, window_y; /* pixels */
+    uint64_t left_out;
+    uint64_t interlaced; /* frames; the caller counts them */
+    uint64_t at_border;  /* blocks whose best vector touches the window's border */
+    uint64_t outside;    /* blocks whose vector in the stream leads out of the window */
+    struct gpume_versus_sums all, shapes[GPUME_CODED_SHAPES], both; /* both: means of two */
+    /* The blocks whose SAD the best vectors lower most, by how much; the first of equals. */
+    struct gpume_versus_listed worst[GPUME_VERSUS_LISTED];
+    size_t worst_count;
+};
+
+/* Adds a frame that has been compared. GPUME_NOMEM, logged. */
+int gpume_versus_rows_add(struct gpume_versus_rows *rows, const struct gpume_versus_frame *frame);
+void gpume_versus_rows_finish(struct gpume_versus_rows *rows);
+
+/* side: 0 as coded, 1 with the best vectors. */
+double gpume_versus_psnr(uint32_t bits, const struct gpume_versus_sums *sums, size_t side);
+
+/* How much less the best vectors' SAD is: "3.9 % less", or "more". */
+void gpume_versus_say_gain(const struct gpume_versus_sums *sums, char *text, size_t bytes);
+
+void gpume_versus_write_head(struct gpume_out *out);
+void gpume_versus_write_blocks(struct gpume_out *out, const struct gpume_versus_frame *frame);
+void gpume_versus_write_frames(struct gpume_out *out, const struct gpume_versus_rows *rows);
+
+/* What the page says of the run besides. */
+struct gpume_versus_run {
+    const char *input, *codec;
+    const struct gpume_params *params;
+};
+
+void gpume_versus_write_page(struct gpume_out *out, const struct gpume_versus_rows *rows,
+    const struct gpume_versus_run *run);
 
 #endif

@@ -6,7 +6,7 @@
 #include "estimate/modes.h"
 
 #include "base/status.h"
-#include "coded/versus_table.h"
+#include "coded/versus.h"
 #include "estimate/estimate.h"
 #include "files/text_file.h"
 #include "host.h"

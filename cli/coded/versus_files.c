@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The page: one file without scripts, whose charts are drawings in it. */
-#include "coded/versus_table.h"
+/* Adds up the blocks of a comparison, and writes its files. */
+#include "coded/versus.h"
 
 #include "base/params.h"
+#include "console.h"
 #include "files/html.h"
 #include "files/table.h"
 #include "files/text_file.h"
@@ -11,11 +12,240 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define POINTS_MAX 1000u /* of a curve: more than a chart has pixels */
 #define CHART_W 960.0
 #define CHART_H 180.0
+
+/* --- sums */
+
+static void add_block(struct gpume_versus_sums *sums, const struct gpume_versus_block *block)
+{
+    const uint64_t coded = block->sides[0].sums.sad, exact = block->sides[1].sums.sad;
+    sums->blocks++;
+    sums->pixels += block->place.w * block->place.h;
+    for (size_t i = 0; i < 2; i++) {
+        const struct gpume_versus_side *side = &block->sides[i];
+        sums->match[i].sad += side->sums.sad;
+        sums->match[i].sse += side->sums.sse;
+        sums->bits[i] += side->bits;
+    }
+    sums->better += exact < coded;
+    sums->equal += exact == coded;
+    sums->worse += exact > coded;
+}
+
+/* How far a block's vectors lead in relation to the window: the largest of what they are in either
+ * direction. Negative: within it; 0: to its border. */
+static int32_t beyond(const struct gpume_versus_rows *rows, const struct gpume_versus_side *side)
+{
+    const int32_t window[2] = {GPUME_VECTORS_UNITS * (int32_t)rows->window_x,
+        GPUME_VECTORS_UNITS * (int32_t)rows->window_y};
+    int32_t most = INT32_MIN;
+    for (size_t k = 0; k < 2; k++) {
+        const int32_t x = abs(side->dx[k]) - window[0], y = abs(side->dy[k]) - window[1];
+        most = x > most ? x : most;
+        most = y > most ? y : most;
+    }
+    return most;
+}
+
+static int64_t block_loss(const struct gpume_versus_block *block)
+{
+    return (int64_t)block->sides[0].sums.sad - (int64_t)block->sides[1].sums.sad;
+}
+
+static void list_block(
+    struct gpume_versus_rows *rows, uint64_t frame, const struct gpume_versus_block *block)
+{
+    const bool full = rows->worst_count == GPUME_VERSUS_LISTED;
+    const int64_t loss = block_loss(block);
+    size_t at = full ? GPUME_VERSUS_LISTED - 1 : rows->worst_count;
+    if (loss <= 0 || (full && block_loss(&rows->worst[at].block) >= loss)) {
+        return;
+    }
+    rows->worst_count += !full;
+    for (; at > 0 && block_loss(&rows->worst[at - 1].block) < loss; at--) {
+        rows->worst[at] = rows->worst[at - 1];
+    }
+    rows->worst[at] = (struct gpume_versus_listed){frame, *block};
+}
+
+int gpume_versus_rows_add(struct gpume_versus_rows *rows, const struct gpume_versus_frame *frame)
+{
+    if (rows->count == rows->capacity) {
+        const size_t capacity = rows->capacity > 0 ? 2 * rows->capacity : 1024;
+        struct gpume_versus_row *more = realloc(rows->rows, capacity * sizeof(*more));
+        if (!more) {
+            return gpume_refuse(GPUME_NOMEM, "out of memory for the table of frames");
+        }
+        rows->rows = more;
+        rows->capacity = capacity;
+    }
+    struct gpume_versus_row *row = &rows->rows[rows->count++];
+    *row = (struct gpume_versus_row){.frame = frame->frame,
+        .time_us = frame->time_us,
+        .type = frame->type,
+        .left_out = frame->left_out};
+    rows->left_out += frame->left_out;
+    for (size_t i = 0; i < frame->count; i++) {
+        const struct gpume_versus_block *block = &frame->blocks[i];
+        add_block(&row->sums, block);
+        add_block(&rows->all, block);
+        add_block(&rows->shapes[block->shape], block);
+        if (block->sides[0].refs[0] != GPUME_VERSUS_NONE &&
+            block->sides[0].refs[1] != GPUME_VERSUS_NONE) {
+            add_block(&rows->both, block);
+        }
+        list_block(rows, frame->frame, block);
+        rows->at_border += beyond(rows, &block->sides[1]) == 0;
+        rows->outside += beyond(rows, &block->sides[0]) > 0;
+    }
+    return GPUME_OK;
+}
+
+void gpume_versus_rows_finish(struct gpume_versus_rows *rows)
+{
+    free(rows->rows);
+    *rows = (struct gpume_versus_rows){0};
+}
+
+double gpume_versus_psnr(uint32_t bits, const struct gpume_versus_sums *sums, size_t side)
+{
+    return gpume_psnr(bits, sums->pixels, sums->match[side].sse);
+}
+
+/* In percent. */
+static double gain_of(const struct gpume_versus_sums *sums)
+{
+    const double coded = (double)sums->match[0].sad, exact = (double)sums->match[1].sad;
+    return coded > 0 ? 100 * (coded - exact) / coded : 0;
+}
+
+void gpume_versus_say_gain(const struct gpume_versus_sums *sums, char *text, size_t bytes)
+{
+    const double gain = gain_of(sums);
+    snprintf(text, bytes, "%.1f %% %s", fabs(gain), gain < 0 ? "more" : "less");
+}
+
+/* --- tables */
+
+struct block_cells {
+    uint64_t frame;
+    char type;
+    uint32_t x, y, w, h;
+    struct side_cells {
+        struct {
+            uint64_t ref;
+            char dx[16], dy[16]; /* empty without ref */
+        } match[2];
+        uint64_t sad;
+        uint32_t bits;
+    } sides[2];
+};
+
+#define BLOCK struct block_cells
+#define SIDE(before, i)                                                                            \
+    {GPUME_COLUMN(before "ref", BLOCK, sides[i].match[0].ref)},                                    \
+        {GPUME_COLUMN(before "dx", BLOCK, sides[i].match[0].dx)},                                  \
+        {GPUME_COLUMN(before "dy", BLOCK, sides[i].match[0].dy)},                                  \
+        {GPUME_COLUMN(before "ref2", BLOCK, sides[i].match[1].ref), .unknown = GPUME_IF_MISSING},  \
+        {GPUME_COLUMN(before "dx2", BLOCK, sides[i].match[1].dx)},                                 \
+        {GPUME_COLUMN(before "dy2", BLOCK, sides[i].match[1].dy)},                                 \
+        {GPUME_COLUMN(before "sad", BLOCK, sides[i].sad)},                                         \
+    {                                                                                              \
+        GPUME_COLUMN(before "bits", BLOCK, sides[i].bits)                                          \
+    }
+static const struct gpume_column cells[] = {
+    {GPUME_COLUMN("frame", BLOCK, frame)},
+    {GPUME_COLUMN("type", BLOCK, type)},
+    {GPUME_COLUMN("x", BLOCK, x)},
+    {GPUME_COLUMN("y", BLOCK, y)},
+    {GPUME_COLUMN("w", BLOCK, w)},
+    {GPUME_COLUMN("h", BLOCK, h)},
+    SIDE("", 0),
+    SIDE("exact_", 1),
+};
+static const struct gpume_table cells_table = {GPUME_TABLE(cells, BLOCK)};
+
+void gpume_versus_write_head(struct gpume_out *out)
+{
+    gpume_table_csv_head(&cells_table, out);
+}
+
+/* A side with one vector has it in the first match. */
+static struct side_cells cells_of(const struct gpume_versus_side *side)
+{
+    struct side_cells found = {.sad = side->sums.sad, .bits = side->bits};
+    size_t count = 0;
+    found.match[1].ref = GPUME_MISSING;
+    for (size_t k = 0; k < 2; k++) {
+        if (side->refs[k] != GPUME_VERSUS_NONE) {
+            found.match[count].ref = side->refs[k];
+            snprintf(found.match[count].dx, sizeof(found.match[count].dx), "%.8g",
+                (double)side->dx[k] / GPUME_VECTORS_UNITS);
+            snprintf(found.match[count].dy, sizeof(found.match[count].dy), "%.8g",
+                (double)side->dy[k] / GPUME_VECTORS_UNITS);
+            count++;
+        }
+    }
+    return found;
+}
+
+void gpume_versus_write_blocks(struct gpume_out *out, const struct gpume_versus_frame *frame)
+{
+    for (size_t i = 0; i < frame->count; i++) {
+        const struct gpume_versus_block *block = &frame->blocks[i];
+        const BLOCK row = {.frame = frame->frame,
+            .type = frame->type,
+            .x = block->place.x,
+            .y = block->place.y,
+            .w = block->place.w,
+            .h = block->place.h,
+            .sides = {cells_of(&block->sides[0]), cells_of(&block->sides[1])}};
+        gpume_table_csv(&cells_table, &row, 1, out);
+    }
+}
+
+struct frame_row {
+    struct gpume_versus_row frame;
+    double psnr[2];
+};
+
+static const struct gpume_column columns[] = {
+    {GPUME_COLUMN("frame", struct frame_row, frame.frame)},
+    {GPUME_COLUMN("time", struct frame_row, frame.time_us)},
+    {GPUME_COLUMN("type", struct frame_row, frame.type)},
+    {GPUME_COLUMN("blocks", struct frame_row, frame.sums.blocks)},
+    {GPUME_COLUMN("left_out", struct frame_row, frame.left_out)},
+    {GPUME_COLUMN("pixels", struct frame_row, frame.sums.pixels)},
+    {GPUME_COLUMN("better", struct frame_row, frame.sums.better)},
+    {GPUME_COLUMN("equal", struct frame_row, frame.sums.equal)},
+    {GPUME_COLUMN("worse", struct frame_row, frame.sums.worse)},
+    {GPUME_COLUMN("sad", struct frame_row, frame.sums.match[0].sad)},
+    {GPUME_COLUMN("exact_sad", struct frame_row, frame.sums.match[1].sad)},
+    {GPUME_COLUMN("psnr", struct frame_row, psnr[0]), .decimals = 3},
+    {GPUME_COLUMN("exact_psnr", struct frame_row, psnr[1]), .decimals = 3},
+    {GPUME_COLUMN("bits", struct frame_row, frame.sums.bits[0])},
+    {GPUME_COLUMN("exact_bits", struct frame_row, frame.sums.bits[1])},
+};
+
+void gpume_versus_write_frames(struct gpume_out *out, const struct gpume_versus_rows *rows)
+{
+    const struct gpume_table table = {GPUME_TABLE(columns, struct frame_row)};
+    gpume_table_csv_head(&table, out);
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct gpume_versus_sums *sums = &rows->rows[i].sums;
+        const struct frame_row row = {.frame = rows->rows[i],
+            .psnr = {
+                gpume_versus_psnr(rows->bits, sums, 0), gpume_versus_psnr(rows->bits, sums, 1)}};
+        gpume_table_csv(&table, &row, 1, out);
+    }
+}
+
+/* --- the page: one file without scripts, whose charts are drawings in it */
 
 /* Decimals have a point in every locale, since the program keeps that of C. */
 static double per(uint64_t sum, uint64_t count)
@@ -44,8 +274,6 @@ static void put_cards(struct gpume_out *out, const struct gpume_versus_rows *row
         "<div><dt>Blocks compared</dt><dd>%" PRIu64 "</dd>in %zu frames</div>\n</dl>\n",
         per(all->bits[0], all->blocks), per(all->bits[1], all->blocks), all->blocks, rows->count);
 }
-
-/* --- charts */
 
 enum quantity { SAD_PER_PIXEL, BITS_PER_BLOCK };
 
@@ -118,8 +346,6 @@ static void put_chart(struct gpume_out *out, const struct gpume_versus_rows *row
         rows->rows[0].frame, CHART_W, rows->rows[rows->count - 1].frame);
 }
 
-/* --- tables */
-
 struct sums_row {
     char name[64];
     uint64_t blocks, better, equal, worse;
@@ -156,7 +382,7 @@ static void put_sums(struct gpume_out *out, const struct gpume_table *table, uin
         .better = sums->better,
         .equal = sums->equal,
         .worse = sums->worse,
-        .less = gpume_versus_gain(sums)};
+        .less = gain_of(sums)};
     for (size_t i = 0; i < 2; i++) {
         row.sad[i] = per(sums->match[i].sad, sums->pixels);
         row.psnr[i] = gpume_versus_psnr(bits, sums, i);
@@ -265,14 +491,13 @@ static void put_blocks(struct gpume_out *out, const struct gpume_versus_rows *ro
     for (size_t i = 0; i < rows->worst_count; i++) {
         const struct gpume_versus_block *block = &rows->worst[i].block;
         const struct gpume_match_block *place = &block->place;
-        const struct gpume_versus_side *const sides[2] = {&block->coded, &block->exact};
         struct block_row row = {.frame = rows->worst[i].frame};
         snprintf(row.place, sizeof(row.place), "%" PRIu32 ", %" PRIu32, place->x, place->y);
         snprintf(row.size, sizeof(row.size), "%" PRIu32 "x%" PRIu32, place->w, place->h);
         for (size_t k = 0; k < 2; k++) {
-            write_vectors(row.vectors[k], sizeof(row.vectors[k]), sides[k]);
-            row.sad[k] = sides[k]->sums.sad;
-            row.bits[k] = sides[k]->bits;
+            write_vectors(row.vectors[k], sizeof(row.vectors[k]), &block->sides[k]);
+            row.sad[k] = block->sides[k].sums.sad;
+            row.bits[k] = block->sides[k].bits;
         }
         gpume_table_html(&block_table, &row, NULL, out);
     }
