@@ -8,10 +8,9 @@
 #include "estimate/estimate.h"
 
 #include "base/clock.h"
-#include "estimate/checkpoint.h"
+#include "base/status.h"
 #include "estimate/frames.h"
 #include "estimate/modes.h"
-#include "estimate/predictor.h"
 #include "host.h"
 #include "job.h"
 #include "library_log.h"
@@ -117,18 +116,6 @@ static enum gpume_exit plan_run(void *client)
     return GPUME_EXIT_DONE;
 }
 
-static enum gpume_exit open_predictor(struct estimate *estimate)
-{
-    const char *path = estimate->options->search.predictor.file;
-    struct gpume_params *params = &estimate->run.params;
-    if (!path) {
-        return GPUME_EXIT_DONE;
-    }
-    params->predict = gpume_predictor_give;
-    params->predict_opaque = &estimate->predictor;
-    return gpume_exit_of_reader(gpume_predictor_open(&estimate->predictor, path, params));
-}
-
 static int take_source_colour(void *source, uint64_t frame, struct gpume_plane *rgb)
 {
     return gpume_source_take_colour(source, frame, rgb);
@@ -187,14 +174,12 @@ static void describe_run(struct estimate *estimate)
     estimate->summary = (struct gpume_summary){.run = &estimate->run};
 }
 
-/* Prepares to resume the run after the last frame pair that its outputs hold. */
-static enum gpume_exit resume(struct estimate *estimate)
+/* With --resume, prepares to go on after the last frame pair that the outputs hold. */
+static enum gpume_exit open_checkpoint(struct estimate *estimate)
 {
-    enum gpume_exit result = gpume_checkpoint_init(&estimate->checkpoint, &estimate->job,
-        &estimate->summary, estimate->is_steady ? &estimate->input : NULL);
-    result = result ? result
-                    : gpume_checkpoint_resume(&estimate->checkpoint, &estimate->summary,
-                          gpume_prefilter_option_sum(&estimate->prefilter));
+    const enum gpume_exit result = gpume_checkpoint_open(&estimate->checkpoint, &estimate->job,
+        &estimate->summary, estimate->is_steady ? &estimate->input : NULL,
+        gpume_prefilter_option_sum(&estimate->prefilter));
     estimate->before = estimate->summary;
     estimate->window = gpume_run_window_make(estimate->options, &estimate->before);
     estimate->run.params.first_frame = estimate->window.first_frame;
@@ -232,8 +217,12 @@ static enum gpume_exit prepare_run(void *client)
         describe_run(estimate);
         result = check_depth(estimate);
     }
-    result = result ? result : open_predictor(estimate);
-    result = result ? result : resume(estimate);
+    const char *predictor = options->search.predictor.file;
+    if (result == GPUME_EXIT_DONE && predictor) {
+        result = gpume_exit_of_reader(
+            gpume_predictor_open(&estimate->predictor, predictor, &estimate->run.params));
+    }
+    result = result ? result : open_checkpoint(estimate);
     result = result ? result : gpume_job_open_engine(&estimate->job, &estimate->run.params);
     if (result == GPUME_EXIT_DONE && options->compat_ffmpeg &&
         options->asked_block != estimate->run.params.block) {
@@ -394,14 +383,6 @@ static int note_read(struct feed *feed, int status, uint64_t before)
     return status;
 }
 
-static int skip_frames(struct feed *feed)
-{
-    const uint64_t before = gpume_clock_ns();
-    const int status = note_read(feed, gpume_source_skip(feed->source, feed->skip), before);
-    feed->sent = feed->read;
-    return status;
-}
-
 static int send_frame(struct feed *feed)
 {
     gpume_frame *frame = NULL;
@@ -426,7 +407,9 @@ static int send_all(struct feed *feed)
 {
     int status = GPUME_OK;
     if (feed->skip > 0) {
-        status = skip_frames(feed);
+        const uint64_t before = gpume_clock_ns();
+        status = note_read(feed, gpume_source_skip(feed->source, feed->skip), before);
+        feed->sent = feed->read;
     }
     for (uint64_t i = 0; (feed->count == 0 || i < feed->count) && status == GPUME_OK; i++) {
         status = send_frame(feed);
@@ -552,15 +535,6 @@ static int take_target_field(struct target_stream *stream, const struct gpume_fi
     return status;
 }
 
-static void finish_target_stream(struct target_stream *stream)
-{
-    gpume_field_release(&stream->past);
-    free(stream->vectors);
-    free(stream->costs);
-    free(stream->ranks);
-    *stream = (struct target_stream){0};
-}
-
 /* Adds the times of this run to those of the runs that it resumes. */
 static void sum_times(struct estimate *estimate)
 {
@@ -626,17 +600,12 @@ static int receive_all(struct estimate *estimate)
         const int ended = end_target(&stream);
         status = ended == GPUME_OK ? GPUME_EOF : ended;
     }
-    finish_target_stream(&stream);
+    gpume_field_release(&stream.past);
+    free(stream.vectors);
+    free(stream.costs);
+    free(stream.ranks);
     const int let_go = gpume_sinks_let_go(estimate->job.sinks, estimate->job.output_count);
     return status == GPUME_EOF && let_go != GPUME_OK ? let_go : status;
-}
-
-/* The frames that the feed will send, as far as is known; 0: unknown. */
-static uint64_t expected_frames(const struct estimate *estimate)
-{
-    const uint64_t known = estimate->job.info.frames, skip = estimate->window.first_frame;
-    const uint64_t most = estimate->window.send, rest = known > skip ? known - skip : 0;
-    return most > 0 && (rest == 0 || most < rest) ? most : rest;
 }
 
 static enum gpume_exit refuse_short_input(const struct gpume_estimate_options *options,
@@ -677,7 +646,9 @@ static enum gpume_exit transfer(void *client)
         .known = estimate->window.known,
     };
     gpume_progress_init(&estimate->job.progress, &options->common, estimate->run.expected);
-    (void)gpume_expect(estimate->job.ctx, expected_frames(estimate));
+    const uint64_t known = estimate->job.info.frames, skip = estimate->window.first_frame;
+    const uint64_t most = estimate->window.send, rest = known > skip ? known - skip : 0;
+    (void)gpume_expect(estimate->job.ctx, most > 0 && (rest == 0 || most < rest) ? most : rest);
     struct feed *feed = &estimate->feed;
     if (pthread_create(&feed->thread, NULL, feed_main, feed) != 0) {
         (void)gpume_log_no_thread(&gpume_console);
@@ -729,35 +700,28 @@ static enum gpume_exit transfer(void *client)
 /* --- the end */
 
 /* Completes all outputs before any of them gets its name, so that a full disk leaves none. */
-static enum gpume_exit finish_outputs(struct estimate *estimate)
+static enum gpume_exit finish_outputs(struct estimate *estimate, bool partial)
 {
     uint64_t before = gpume_clock_ns();
+    int status;
+    GPUME_TRY(gpume_checkpoint_begin_end(&estimate->checkpoint, partial));
     for (size_t i = 0; i < estimate->job.output_count; i++) {
         /* Before each: report and summary, which contain these times, come last. */
         const uint64_t now = gpume_clock_ns();
         estimate->summary.write_ns += now - before;
         estimate->summary.whole_ns = estimate->before.whole_ns + now - estimate->start_ns;
         before = now;
-        if (estimate->job.sinks[i]->ops->finish(estimate->job.sinks[i]) != GPUME_OK) {
-            return GPUME_EXIT_FAILED;
-        }
+        GPUME_TRY(estimate->job.sinks[i]->ops->finish(estimate->job.sinks[i]));
     }
-    return gpume_out_set_name(&estimate->job.set, &estimate->run.log) == GPUME_OK
-               ? GPUME_EXIT_DONE
-               : GPUME_EXIT_FAILED;
+    GPUME_TRY(gpume_out_set_name(&estimate->job.set, &estimate->run.log));
+    GPUME_TRY(gpume_checkpoint_end(&estimate->checkpoint, partial));
+fail:
+    return status == GPUME_OK ? GPUME_EXIT_DONE : GPUME_EXIT_FAILED;
 }
 
 static enum gpume_exit complete_run(void *client)
 {
-    struct estimate *estimate = client;
-    if (gpume_checkpoint_begin_end(&estimate->checkpoint) != GPUME_OK) {
-        return GPUME_EXIT_FAILED;
-    }
-    const enum gpume_exit result = finish_outputs(estimate);
-    if (result == GPUME_EXIT_DONE) {
-        gpume_checkpoint_complete(&estimate->checkpoint);
-    }
-    return result;
+    return finish_outputs(client, false);
 }
 
 /* Gives the outputs of an interrupted run the names of partial results. */
@@ -768,9 +732,7 @@ static enum gpume_exit leave_partial(struct estimate *estimate)
         return gpume_refuse(GPUME_EXIT_FAILED,
             "interrupted before the first frame pair was done; unfinished outputs were removed");
     }
-    if (gpume_checkpoint_begin_partial(&estimate->checkpoint) != GPUME_OK ||
-        finish_outputs(estimate) != GPUME_EXIT_DONE ||
-        gpume_checkpoint_end_partial(&estimate->checkpoint) != GPUME_OK) {
+    if (finish_outputs(estimate, true) != GPUME_EXIT_DONE) {
         return GPUME_EXIT_FAILED;
     }
     const char *rest =

@@ -3,7 +3,7 @@
  * What --resume needs to continue a run: what identifies the run, its sums so far, and the
  * temporary files of its outputs with the number of valid bytes in each. One thread.
  *
- * About once a second, between two fields, cli/estimate/checkpoint drains all outputs and saves the
+ * About once a second, between two fields, cli/estimate/outputs.c drains all outputs and saves the
  * state, and once more before the outputs get their names, with a note that they may have them. A
  * state is replaced as a whole, ends with a checksum over all of it, and names no byte that was not
  * written before. --resume compares the job with its own and the files with what they were: a file
