@@ -297,7 +297,6 @@ static void *load_drivers(void *opaque)
 
 enum gpume_exit gpume_job_open_video(struct gpume_cli_job *job, bool ahead)
 {
-    const struct gpume_params *params = job->params;
     /* Opening a video and loading drivers take tens of milliseconds each, so they overlap. */
     pthread_t loader;
     const bool loading =
@@ -316,8 +315,8 @@ enum gpume_exit gpume_job_open_video(struct gpume_cli_job *job, bool ahead)
     if (!ahead) {
         return GPUME_EXIT_DONE;
     }
-    (void)gpume_source_choice_divide(job->choice, params, job->source, job->frames_max,
-        params->backend != GPUME_BACKEND_CPU, UINT64_MAX);
+    (void)gpume_source_share(&job->wanted, job->source, job->frames_max,
+        job->params->backend != GPUME_BACKEND_CPU, UINT64_MAX);
     return start_reading(job);
 }
 

@@ -54,11 +54,11 @@ struct gpume_job_output {
 /* The client sets the first members, the others start as zero. */
 struct gpume_cli_job {
     const struct gpume_common_options *common;
-    const struct gpume_source_choice *choice; /* NULL: the job reads no video */
-    const struct gpume_params *params;        /* with a video: threads, memory_max, backend */
-    uint64_t frames_max;                      /* to read; 0: all */
-    const char *output;                       /* without `plan`: a file; NULL: standard output */
-    struct gpume_out_set set;                 /* overwrite follows -y */
+    const struct gpume_source_options *choice; /* NULL: the job reads no video */
+    const struct gpume_params *params;         /* with a video: threads, memory_max, backend */
+    uint64_t frames_max;                       /* to read; 0: all */
+    const char *output;                        /* without `plan`: a file; NULL: standard output */
+    struct gpume_out_set set;                  /* overwrite follows -y */
 
     /* Set by plan. */
     struct gpume_source_options wanted; /* made from the options; colour and such may be added */

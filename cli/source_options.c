@@ -19,49 +19,40 @@
 #define HEAD_BYTES 1024u                    /* that formats of vectors are recognised by */
 #define DECODER_BYTES (UINT64_C(512) << 20) /* for the frames of a decoder that wait */
 
-int gpume_source_choice_check(
-    const struct gpume_common_options *common, const struct gpume_source_choice *choice)
+int gpume_source_options_check(
+    const struct gpume_common_options *common, const struct gpume_source_options *asked)
 {
-    if (choice->pictures && common->input_count < 2) {
+    if (asked->pictures && common->input_count < 2) {
         return gpume_refuse(GPUME_INVALID, "--pictures: needs two inputs; leave it out for one");
     }
     return gpume_check_streams(common, "pictures");
 }
 
 /* At most, as asked or chosen by processors and GPUs. */
-static uint32_t decoders_of(
-    const struct gpume_source_choice *choice, const struct gpume_params *params, uint32_t gpus)
+static uint32_t decoders_of(const struct gpume_source_options *options, uint32_t gpus)
 {
-    return choice->decoders > 0 ? choice->decoders
-                                : gpume_source_decoders(params->threads, choice->hwaccel, gpus);
+    return options->decoders > 0 ? options->decoders
+                                 : gpume_source_decoders(options->threads, options->hwaccel, gpus);
 }
 
 struct gpume_source_options gpume_source_options_make(const struct gpume_common_options *common,
-    const struct gpume_source_choice *choice, const struct gpume_params *params)
+    const struct gpume_source_options *asked, const struct gpume_params *params)
 {
-    return (struct gpume_source_options){
-        .paths = {common->inputs[0], common->inputs[1]},
-        .path_count = common->input_count,
-        .pictures = choice->pictures,
-        .filter = choice->filter,
-        .stream = choice->stream,
-        .threads = params->threads,
-        .hwaccel = choice->hwaccel,
-        .divisible = decoders_of(choice, params, 1) > 1,
-        .trust = {.network = choice->allow_network,
-            .files = choice->allow_files,
-            .max_pixels = choice->max_pixels,
-            .max_memory = params->memory_max},
-        .log = gpume_console,
-    };
+    struct gpume_source_options options = *asked;
+    memcpy(options.paths, common->inputs, sizeof(options.paths));
+    options.path_count = common->input_count;
+    options.threads = params->threads;
+    options.divisible = decoders_of(&options, 1) > 1;
+    options.trust.max_memory = params->memory_max;
+    options.log = gpume_console;
+    return options;
 }
 
-uint32_t gpume_source_choice_divide(const struct gpume_source_choice *choice,
-    const struct gpume_params *params, struct gpume_source *source, uint64_t frames, uint32_t gpus,
-    uint64_t memory)
+uint32_t gpume_source_share(const struct gpume_source_options *options, struct gpume_source *source,
+    uint64_t frames, uint32_t gpus, uint64_t memory)
 {
-    const bool asked = choice->decoders > 0;
-    const uint32_t decoders = asked || gpus > 0 ? decoders_of(choice, params, gpus) : 1;
+    const bool asked = options->decoders > 0;
+    const uint32_t decoders = asked || gpus > 0 ? decoders_of(options, gpus) : 1;
     const uint64_t most = gpume_host_memory_allowed() / 8, usual = decoders * DECODER_BYTES;
     struct gpume_division division = {
         .decoders = decoders,

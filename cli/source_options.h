@@ -6,32 +6,20 @@
 #include "media/source.h"
 #include "options/common.h"
 
-/* Strings point into argv. */
-struct gpume_source_choice {
-    const char *filter;              /* NULL: none */
-    int stream;                      /* -1: the best */
-    const char *hwaccel;             /* NULL: none */
-    uint32_t decoders;               /* 0: auto */
-    bool pictures;                   /* see struct gpume_source_options */
-    bool allow_network, allow_files; /* see struct gpume_trust */
-    uint64_t max_pixels;             /* 0: not given */
-};
-
 /* Whether the inputs, one video or two pictures, go together and with the options. */
-int gpume_source_choice_check(
-    const struct gpume_common_options *common, const struct gpume_source_choice *choice);
+int gpume_source_options_check(
+    const struct gpume_common_options *common, const struct gpume_source_options *asked);
 
-/* The options as gpume_source_open takes them, without colour. params: threads, memory_max. */
+/* What the rows have set, completed for gpume_source_open. params: threads, memory_max. */
 struct gpume_source_options gpume_source_options_make(const struct gpume_common_options *common,
-    const struct gpume_source_choice *choice, const struct gpume_params *params);
+    const struct gpume_source_options *asked, const struct gpume_params *params);
 
 /* Lets several decoders share the source, which was opened with these options, and notes it in the
  * log. frames: that will be read, 0: all; gpus: that search, so that decoding limits the speed and
  * is worth the memory, 0: none does; memory: bytes that are left for it. Returns how many decoders
  * there may be. */
-uint32_t gpume_source_choice_divide(const struct gpume_source_choice *choice,
-    const struct gpume_params *params, struct gpume_source *source, uint64_t frames, uint32_t gpus,
-    uint64_t memory);
+uint32_t gpume_source_share(const struct gpume_source_options *options, struct gpume_source *source,
+    uint64_t frames, uint32_t gpus, uint64_t memory);
 
 /* GPUME_FORMAT after one line: an input is what gpume has written, a file of vectors or the folder
  * of a run, of which FFmpeg could only say that it does not know it. */
@@ -55,7 +43,7 @@ enum gpume_exit gpume_refuse_short_source(const struct gpume_source_info *info, 
 struct gpume_video_options {
     struct gpume_common_options common;
     struct gpume_params params; /* only backend, device and threads are used */
-    struct gpume_source_choice source;
+    struct gpume_source_options source;
     uint64_t frames;    /* to read at most; 0: all */
     const char *output; /* NULL: standard output */
 };

@@ -17,7 +17,7 @@ struct gpume_bench_options {
     struct gpume_shape_list shapes; /* the parameters follow these */
     struct gpume_distance_list distances;
     double lambda; /* negative: not given */
-    struct gpume_source_choice source;
+    struct gpume_source_options source;
     uint32_t frames; /* frame pairs per input or clip; 0: not given */
     double seconds;  /* for each row of the table */
     bool sort, reduce, decoders;

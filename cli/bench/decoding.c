@@ -66,15 +66,14 @@ static int read_all(
 static int measure_decoders(struct decoding_job *job, uint32_t decoders, bool *possible)
 {
     const struct gpume_bench_options *options = job->options;
-    struct gpume_source_choice choice = options->source;
+    struct gpume_source_options asked = options->source;
     struct gpume_source *source = NULL;
-    choice.decoders = decoders;
+    asked.decoders = decoders;
     const struct gpume_source_options wanted =
-        gpume_source_options_make(&options->common, &choice, &options->params);
+        gpume_source_options_make(&options->common, &asked, &options->params);
     int status = gpume_source_open_inputs(&source, &wanted, &job->info);
     if (status == GPUME_OK) {
-        const uint32_t used =
-            gpume_source_choice_divide(&choice, &options->params, source, 0, 1, UINT64_MAX);
+        const uint32_t used = gpume_source_share(&wanted, source, 0, 1, UINT64_MAX);
         struct decoding_row *row = &job->rows[job->count];
         *row = (struct decoding_row){.decoders = decoders};
         *possible = used == decoders;

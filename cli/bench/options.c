@@ -64,9 +64,9 @@ static struct gpume_option table[] = {
     {GPUME_OPTION_PICTURES(OPTIONS, source.pictures), .uses = INPUT},
     {GPUME_OPTION_VF(OPTIONS, source.filter), .uses = INPUT},
     {GPUME_OPTION_STREAM(OPTIONS, source.stream), .uses = INPUT | DECODING},
-    {GPUME_OPTION_ALLOW_NETWORK(OPTIONS, source.allow_network), .uses = INPUT | DECODING},
-    {GPUME_OPTION_ALLOW_FILES(OPTIONS, source.allow_files), .uses = INPUT | DECODING},
-    {GPUME_OPTION_MAX_PIXELS(OPTIONS, source.max_pixels), .uses = INPUT | DECODING},
+    {GPUME_OPTION_ALLOW_NETWORK(OPTIONS, source.trust.network), .uses = INPUT | DECODING},
+    {GPUME_OPTION_ALLOW_FILES(OPTIONS, source.trust.files), .uses = INPUT | DECODING},
+    {GPUME_OPTION_MAX_PIXELS(OPTIONS, source.trust.max_pixels), .uses = INPUT | DECODING},
     {GPUME_OPTION_MAX_MEMORY(OPTIONS, params.memory_max),
         .help = "let each engine use at most this much memory, not counting frames, e.g. 500M or "
                 "2GiB (default: no limit)",
@@ -167,7 +167,7 @@ static int check_bench(void *opaque, const struct gpume_line *line)
             "--device %s: 'gpume bench --%s' uses one device; name it", options->params.devices,
             options->sort ? "sort" : "reduce");
     }
-    int status = gpume_source_choice_check(&options->common, &options->source);
+    int status = gpume_source_options_check(&options->common, &options->source);
     status = status ? status : gpume_check_engine(&options->params);
     return status ? status : apply_search(options);
 }

@@ -12,7 +12,7 @@ struct gpume_vectors_format;
 struct gpume_coded_options {
     struct gpume_common_options common;
     struct gpume_params params; /* only threads and memory_max are used */
-    struct gpume_source_choice source;
+    struct gpume_source_options source;
     uint64_t frames;                       /* at most; 0: all */
     const char *output, *overlay, *report; /* all NULL: standard output */
     uint32_t report_pictures;              /* most frames with all pictures in a report */

@@ -32,7 +32,7 @@ struct compare_options {
     const char *map;    /* NULL: not given */
     const char *video;  /* below the map, in the page; NULL: none */
     const char *report; /* NULL: not given */
-    struct gpume_source_choice source;
+    struct gpume_source_options source;
     enum gpume_overlay_key key;
     struct gpume_truth_options truth;
     uint32_t block;      /* 0: not given */
@@ -130,7 +130,7 @@ struct compare_ground {
 /* width, height: pixels that blocks cover, which the video must have; then those of the video,
  * which the map takes, since blocks may leave edges out. */
 static enum gpume_exit open_ground(struct compare_ground **result,
-    const struct gpume_common_options *common, const struct gpume_source_choice *choice,
+    const struct gpume_common_options *common, const struct gpume_source_options *choice,
     const char *path, uint32_t *width, uint32_t *height)
 {
     struct compare_ground *ground = calloc(1, sizeof(*ground));

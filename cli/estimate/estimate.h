@@ -53,7 +53,7 @@ struct gpume_estimate_options {
     struct gpume_common_options common;
     struct gpume_params params;        /* without size and depth, which the input decides */
     struct gpume_search_choice search; /* the parameters follow it */
-    struct gpume_source_choice source;
+    struct gpume_source_options source;
     enum gpume_fields fields;
     struct gpume_place start_at; /* --start as given */
     int64_t duration_us;         /* --duration; 0: not given */

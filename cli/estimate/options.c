@@ -312,7 +312,7 @@ static int check_estimate_options(void *opaque, const struct gpume_line *line)
     struct gpume_estimate_options *options = opaque;
     options->start = options->start_at.frame;
     options->report_pictures_asked = gpume_line_has(line, "report-pictures");
-    int status = gpume_source_choice_check(&options->common, &options->source);
+    int status = gpume_source_options_check(&options->common, &options->source);
     gpume_take_device_list(&options->params);
     status = status ? status : gpume_check_engine(&options->params);
     if (status == GPUME_OK && options->from_stream) {

@@ -316,18 +316,16 @@ static struct devices count_devices(gpume *ctx)
 }
 
 /* What --max-memory leaves is for decoders. engine: its memory is planned by now. */
-static void divide_input(const struct gpume_estimate_options *options, gpume *ctx,
-    const struct gpume_info *engine, struct gpume_source *source)
+static void divide_input(const struct gpume_cli_job *job, const struct gpume_info *engine)
 {
-    const struct gpume_params *params = &options->params;
-    const struct devices devices = count_devices(ctx);
-    const uint64_t taken = engine->host_bytes + engine->device_bytes +
-                           (devices.unopened > 0 /* their shares */
-                                   ? params->memory_max / devices.count * devices.unopened
-                                   : 0);
-    const uint64_t left = params->memory_max > taken ? params->memory_max - taken : 0;
-    (void)gpume_source_choice_divide(&options->source, params, source, options->frames,
-        devices.gpus, params->memory_max > 0 ? left : UINT64_MAX);
+    const uint64_t most = job->params->memory_max;
+    const struct devices devices = count_devices(job->ctx);
+    const uint64_t taken =
+        engine->host_bytes + engine->device_bytes +
+        (devices.unopened > 0 ? most / devices.count * devices.unopened : 0); /* their shares */
+    const uint64_t left = most > taken ? most - taken : 0;
+    (void)gpume_source_share(
+        &job->wanted, job->source, job->frames_max, devices.gpus, most > 0 ? left : UINT64_MAX);
 }
 
 static enum gpume_exit open_sinks(void *client)
@@ -341,7 +339,7 @@ static enum gpume_exit open_sinks(void *client)
     gpume_console_info("%s: %s; search %s; %.1f MiB of host memory, %.1f MiB of device memory",
         info.backend, info.device, info.search, (double)info.host_bytes / 1048576,
         (double)info.device_bytes / 1048576);
-    divide_input(estimate->options, job->ctx, &info, job->source);
+    divide_input(job, &info);
     warn_of_interlaced(&job->info);
     warn_of_driver(&estimate->run.params, &info);
     warn_of_size(job, &estimate->run);

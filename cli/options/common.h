@@ -133,12 +133,12 @@ extern const char *const gpume_choices_shell[];
             "refuse pictures with more pixels, e.g. 9M (default: 268435456, or twice that for "    \
             "uncompressed Y4M)"
 
-/* What input may be and reach; m: a struct gpume_source_choice. */
+/* What input may be and reach; m: a struct gpume_source_options. */
 #define GPUME_OPTIONS_TRUST(s, m)                                                                  \
-    {GPUME_OPTION_ALLOW_NETWORK(s, m.allow_network)},                                              \
-        {GPUME_OPTION_ALLOW_FILES(s, m.allow_files)},                                              \
+    {GPUME_OPTION_ALLOW_NETWORK(s, m.trust.network)},                                              \
+        {GPUME_OPTION_ALLOW_FILES(s, m.trust.files)},                                              \
     {                                                                                              \
-        GPUME_OPTION_MAX_PIXELS(s, m.max_pixels)                                                   \
+        GPUME_OPTION_MAX_PIXELS(s, m.trust.max_pixels)                                             \
     }
 
 #define GPUME_OPTION_MAX_MEMORY(s, m)                                                              \

@@ -75,7 +75,7 @@ static size_t make_chunks(const struct gpume_keyframes *keyframes, const struct 
 
 struct plan_options {
     struct gpume_common_options common;
-    struct gpume_source_choice source;
+    struct gpume_source_options source;
     uint32_t chunks; /* 0: not given */
     enum gpume_direction direction;
     struct gpume_distance_list distances;

@@ -33,6 +33,7 @@ struct gpume_source_options {
     bool colour;           /* keep frames for gpume_source_take_colour */
     uint64_t colour_first; /* from this index on */
     bool divisible;        /* allows gpume_source_divide */
+    uint32_t decoders;     /* for that, at most; 0 = as many as suit */
     bool motion;           /* of one video, without filter and hwaccel: see gpume_source_motion */
     const struct gpume_decoder *decoder; /* NULL: the one that the inputs need */
     struct gpume_log log;

@@ -65,7 +65,7 @@ static void check_estimate(
     FUZZ_REQUIRE(params->ref_distance >= 1 && params->ref_distance <= GPUME_DISTANCE_MAX);
     FUZZ_REQUIRE(params->threads <= 1024);
     FUZZ_REQUIRE(params->memory_max <= UINT64_C(1) << 50);
-    FUZZ_REQUIRE(options->source.max_pixels <= UINT64_C(1) << 29);
+    FUZZ_REQUIRE(options->source.trust.max_pixels <= UINT64_C(1) << 29);
     if (options->prefilter.file) {
         static double weights[GPUME_PREFILTER_SIDE_MAX * GPUME_PREFILTER_SIDE_MAX];
         options->prefilter.file = fuzz_file(kernel, bytes);
