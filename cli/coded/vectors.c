@@ -4,7 +4,7 @@
  * gpume INPUT --from-stream. They go to a file, are drawn on the frames, and are reported on.
  * gpume-vectors(1) says what decoders export. Main thread only.
  */
-#include "coded/vectors.h"
+#include "estimate/modes.h"
 
 #include "base/clock.h"
 #include "base/grid.h"
@@ -152,14 +152,15 @@ static int make_layers(struct drawing *drawing)
                : gpume_log_nomem(&gpume_console, drawing->path);
 }
 
-static int open_drawing(
-    struct drawing *drawing, struct gpume_cli_job *job, const struct gpume_coded_options *options)
+static int open_drawing(struct drawing *drawing, struct gpume_cli_job *job,
+    const struct gpume_estimate_options *options)
 {
     int status;
     const struct gpume_source_info *info = &job->info;
     drawing->path = options->overlay;
     drawing->run = (struct gpume_run){
-        .request.input = info->label,
+        .asked = &options->asked,
+        .input = info->label,
         .params = {.width = info->width,
             .height = info->height,
             .bits = info->bits,
@@ -168,12 +169,8 @@ static int open_drawing(
             .subpel = GPUME_VECTORS_UNITS,
             .shape_count = GPUME_CODED_SHAPES,
             .partition = true},
-        .block_w = gpume_coded_shapes[0].width,
-        .block_h = gpume_coded_shapes[0].height,
         .video = info,
-        .look = options->look,
-        .colours.take = take_shown_colour,
-        .colours.source = job->source,
+        .colours = {take_shown_colour, job->source},
         .set = &job->set,
         .log = gpume_console,
     };
@@ -255,6 +252,7 @@ struct reporting {
     const char *path;
     const struct gpume_plane *planes; /* of the frames read last: REPORTED_PLANES */
     struct gpume_plane predicted;
+    struct gpume_run_request asked; /* what the report says of it */
     struct gpume_run run;
     struct gpume_summary summary;
     struct gpume_sink *sink;
@@ -296,7 +294,7 @@ fail:
 
 /* planes: REPORTED_PLANES, by number of the frame, which outlive the report. */
 static int open_reporting(struct reporting *reporting, struct gpume_cli_job *job,
-    const struct gpume_coded_options *options, const struct gpume_plane *planes)
+    const struct gpume_estimate_options *options, const struct gpume_plane *planes)
 {
     const struct gpume_source_info *info = &job->info;
     struct gpume_summary *summary = &reporting->summary;
@@ -304,20 +302,18 @@ static int open_reporting(struct reporting *reporting, struct gpume_cli_job *job
     reporting->path = options->report;
     reporting->planes = planes;
     reporting->start_ns = gpume_clock_ns();
-    GPUME_TRY(make_report_layer(reporting, options->block, info));
+    GPUME_TRY(make_report_layer(reporting, options->side, info));
+    reporting->asked = (struct gpume_run_request){.source.stream = -1,
+        .from_stream = true,
+        .gain = 1,
+        .gamma = 1,
+        .report_pictures = options->asked.report_pictures};
     reporting->run = (struct gpume_run){
-        .request.input = info->label,
-        .block_w = options->block,
-        .block_h = options->block,
-        .request.from_stream = true,
+        .asked = &reporting->asked,
+        .input = info->label,
         .expected = info->frames,
-        .request.stream = -1,
         .video = info,
-        .pictures.gain = 1,
-        .pictures.gamma = 1,
-        .colours.take = take_shown_colour,
-        .colours.source = job->source,
-        .report.pictures = options->report_pictures,
+        .colours = {take_shown_colour, job->source},
         .set = &job->set,
         .summary = summary,
         .log = gpume_console,
@@ -327,7 +323,7 @@ static int open_reporting(struct reporting *reporting, struct gpume_cli_job *job
     params->width = info->width;
     params->height = info->height;
     params->bits = info->bits;
-    params->block = options->block;
+    params->block = options->side;
     params->window_x = params->window_y = REPORTED_LONGEST;
     params->subpel = GPUME_VECTORS_UNITS;
     params->interpolation =
@@ -494,7 +490,7 @@ static void close_reporting(struct reporting *reporting)
 
 struct copying {
     struct gpume_cli_job job;
-    const struct gpume_coded_options *options;
+    const struct gpume_estimate_options *options;
     const char *output; /* NULL: only others are written */
     const struct gpume_vectors_format *format;
     struct gpume_coded coded;
@@ -512,28 +508,29 @@ struct copying {
 static unsigned columns_of(const struct copying *copying)
 {
     return GPUME_VECTORS_REF | GPUME_VECTORS_TIME |
-           (copying->options->block > 0 ? 0u : (unsigned)GPUME_VECTORS_REF2);
+           (copying->options->side > 0 ? 0u : (unsigned)GPUME_VECTORS_REF2);
 }
 
 static enum gpume_exit plan_vectors(void *client)
 {
     struct copying *copying = client;
     struct gpume_cli_job *job = &copying->job;
-    const struct gpume_coded_options *options = copying->options;
+    const struct gpume_estimate_options *options = copying->options;
     int status = GPUME_OK;
     copying->output =
-        options->output || options->overlay || options->report ? options->output : "-";
-    if (options->report && options->block == 0) {
+        options->vectors || options->overlay || options->report ? options->vectors : "-";
+    if (options->report && options->side == 0) {
         return gpume_refuse(GPUME_EXIT_USAGE, "--report: needs --block N");
     }
     if (copying->output) {
-        const struct gpume_name_vectors vectors = {columns_of(copying), options->block > 0};
-        copying->format = gpume_name_vectors_format(options->format, copying->output, vectors);
+        const struct gpume_name_vectors vectors = {columns_of(copying), options->side > 0};
+        copying->format =
+            gpume_name_vectors_format(options->asked.format, copying->output, vectors);
         if (!copying->format) {
             return GPUME_EXIT_USAGE;
         }
         job->shape.format = copying->format;
-        job->shape.both = options->block == 0;
+        job->shape.both = options->side == 0;
         status = gpume_job_add(job, gpume_sink_vectors(copying->format), copying->output);
     }
     if (status == GPUME_OK && options->overlay) {
@@ -560,7 +557,7 @@ static enum gpume_exit open_pictures(void *client)
 {
     struct copying *copying = client;
     struct gpume_cli_job *job = &copying->job;
-    const struct gpume_coded_options *options = copying->options;
+    const struct gpume_estimate_options *options = copying->options;
     int status = GPUME_OK;
     copying->plane_count = options->report ? REPORTED_PLANES : options->overlay ? 1 : 0;
     for (uint32_t i = 0; i < copying->plane_count; i++) {
@@ -585,7 +582,7 @@ fail:
 static int open_writer(struct copying *copying, const struct gpume_coded_frame *frame)
 {
     struct gpume_cli_job *job = &copying->job;
-    const uint32_t block = copying->options->block;
+    const uint32_t block = copying->options->side;
     const struct gpume_vectors_info info = {
         .columns = columns_of(copying),
         .width = job->info.width,
@@ -610,7 +607,7 @@ static int open_writer(struct copying *copying, const struct gpume_coded_frame *
 
 static int write_blocks(struct copying *copying, const struct gpume_coded_frame *frame)
 {
-    const bool grid = copying->options->block > 0;
+    const bool grid = copying->options->side > 0;
     int status = copying->writer ? GPUME_OK : open_writer(copying, frame);
     if (status != GPUME_OK) {
         return status;
@@ -707,7 +704,7 @@ static enum gpume_exit conclude_vectors(void *client, FILE *stream)
     return GPUME_EXIT_DONE;
 }
 
-enum gpume_exit gpume_coded_write(const struct gpume_coded_options *options)
+enum gpume_exit gpume_from_stream_run(const struct gpume_estimate_options *options)
 {
     static const struct gpume_job_work work = {.plan = plan_vectors,
         .open = open_pictures,
@@ -716,9 +713,9 @@ enum gpume_exit gpume_coded_write(const struct gpume_coded_options *options)
         .conclude = conclude_vectors};
     struct copying copying = {.options = options,
         .job = {.common = &options->common,
-            .choice = &options->source,
+            .choice = &options->asked.source,
             .params = &options->params,
-            .frames_max = options->frames,
+            .frames_max = options->asked.frames,
             .set = {.alone = true, .together = true}}};
     const enum gpume_exit result = gpume_job_run(&copying.job, &work, &copying);
     gpume_vectors_writer_close(&copying.writer);
@@ -735,55 +732,55 @@ enum gpume_exit gpume_coded_write(const struct gpume_coded_options *options)
 
 static enum gpume_exit run_vectors(const void *options)
 {
-    return gpume_coded_write(options);
+    return gpume_from_stream_run(options);
 }
 
 static void set_vectors_defaults(void *opaque)
 {
-    struct gpume_coded_options *options = opaque;
+    struct gpume_estimate_options *options = opaque;
     gpume_params_default(&options->params);
-    options->source.stream = -1;
-    options->report_pictures = 26;
-    options->look.scale = 1;
+    options->asked.source.stream = -1;
+    options->asked.report_pictures = 26;
+    options->asked.look.scale = 1;
 }
 
 static int check_vectors_options(void *options, const struct gpume_line *line)
 {
-    return gpume_check_look(&((const struct gpume_coded_options *)options)->look, line);
+    return gpume_check_look(&((const struct gpume_estimate_options *)options)->asked.look, line);
 }
 
-#define OPTIONS struct gpume_coded_options
+#define OPTIONS struct gpume_estimate_options
 
 static const char *const styles[] = {"arrows", "flow", NULL};
 
 static struct gpume_option table[] = {
     {.heading = "Vectors"},
-    {GPUME_OPTION_SIDE(OPTIONS, block),
+    {GPUME_OPTION_SIDE(OPTIONS, side),
         .help = "write one vector per square of this side, a multiple of 4 from 4 to 128: the past "
                 "vector of the block that covers its middle, (0,0) where there is none (default: "
                 "blocks as coded)"},
     {.heading = "Input"},
-    {GPUME_OPTION_VIDEO_FRAMES(OPTIONS, frames)},
-    {GPUME_OPTION_STREAM(OPTIONS, source.stream)},
-    GPUME_OPTIONS_TRUST(OPTIONS, source),
+    {GPUME_OPTION_VIDEO_FRAMES(OPTIONS, asked.frames)},
+    {GPUME_OPTION_STREAM(OPTIONS, asked.source.stream)},
+    GPUME_OPTIONS_TRUST(OPTIONS, asked.source),
     {GPUME_OPTION_THREADS(OPTIONS, params.threads)},
     {GPUME_OPTION_TIMEOUT, .help = "give up after this time (default: no limit)"},
     {.heading = "Output"},
-    {GPUME_ROW_FILE("output", "FILE", OPTIONS, output), .letter = 'o',
+    {GPUME_ROW_FILE("output", "FILE", OPTIONS, vectors), .letter = 'o',
         .help = "write to this file: .csv .jsonl (also .csv.gz or .zst) .npy, with --block also "
                 ".npz .mvf and flow%d.flo "
                 "(default: standard output)"},
-    {GPUME_ROW("format", "FORMAT", format, OPTIONS, format),
+    {GPUME_ROW("format", "FORMAT", format, OPTIONS, asked.format),
         .help = "format of the output, whatever its name: csv, jsonl (also csv.gz or .zst), npy, "
                 "extract_mvs, mv-extractor, npz, mvf or flo (default: by its extension; csv for "
                 "standard output)"},
     {GPUME_ROW_FILE("overlay", "FILE", OPTIONS, overlay),
         .help = "draw the vectors on the frames in colour: .y4m .mkv .nut .mp4, - for standard "
                 "output, or a pattern (.png .ppm .bmp .jpg); without -o nothing else is written"},
-    {GPUME_ROW_CHOICE("overlay-style", "arrows|flow", OPTIONS, look.style, styles),
+    {GPUME_ROW_CHOICE("overlay-style", "arrows|flow", OPTIONS, asked.look.style, styles),
         .help = "arrows, or blocks tinted by direction and length (default arrows)",
         .needs = "overlay"},
-    GPUME_OPTIONS_LOOK(OPTIONS, look),
+    GPUME_OPTIONS_LOOK(OPTIONS, asked.look),
     {GPUME_ROW_FILE("report", "FILE", OPTIONS, report),
         .help = "report on the vectors: .html (interactive, with charts and pictures), .json or "
                 ".csv; without -o nothing else is written",
@@ -800,7 +797,7 @@ const struct gpume_command gpume_vectors_command = {
     .about = "Writes the motion vectors that the encoder of a video chose, without any search: "
              "blocks of several sizes, past and future references, quarter pixels. FFmpeg's "
              "decoders export them for H.264, MPEG-1, MPEG-2, MPEG-4, H.263 and their relatives.",
-    GPUME_COMMAND_OPTIONS(table, struct gpume_coded_options),
+    GPUME_COMMAND_OPTIONS(table, struct gpume_estimate_options),
     GPUME_COMMAND_ONE_VIDEO,
     .catches_signals = true,
     .set_defaults = set_vectors_defaults,

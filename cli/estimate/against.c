@@ -66,14 +66,13 @@ int gpume_against_check(struct gpume_estimate_options *options, const struct gpu
     if (gpume_check_mode(line, &against_stream) != GPUME_OK) {
         return GPUME_INVALID;
     }
-    if (options->common.input_count == 2 || options->search.predictor.file) {
+    if (options->common.input_count == 2 || options->asked.predictor.file) {
         return gpume_refuse(
-            GPUME_INVALID, options->search.predictor.file
+            GPUME_INVALID, options->asked.predictor.file
                                ? "--against-stream: needs --predictor zero or median, not a file"
                                : "--against-stream: needs one video, not two pictures");
     }
-    if (gpume_line_has(line, "passes") &&
-        options->search.predictor.kind != GPUME_PREDICTOR_MEDIAN) {
+    if (gpume_line_has(line, "passes") && options->asked.predictor.kind != GPUME_PREDICTOR_MEDIAN) {
         return gpume_refuse(GPUME_INVALID, "--passes: needs --predictor median");
     }
     if (!gpume_line_has(line, "window")) {
@@ -227,7 +226,7 @@ static enum gpume_exit compare_coded_frame(
     void *client, const struct gpume_coded_frame *frame, bool *enough)
 {
     struct against *against = client;
-    const uint64_t most = against->options->frames;
+    const uint64_t most = against->options->asked.frames;
     against->predicted += frame->type != 'I';
     if (frame->count == 0) {
         return against->rows.count == 0 && against->predicted >= GPUME_CODED_SILENT
@@ -319,7 +318,7 @@ enum gpume_exit gpume_against_run(const struct gpume_estimate_options *options)
     };
     struct against against = {.options = options,
         .job = {.common = &options->common,
-            .choice = &options->source,
+            .choice = &options->asked.source,
             .params = &options->params,
             .set = {.own = true, .alone = true, .together = true}}};
     const enum gpume_exit result = gpume_job_run(&against.job, &work, &against);

@@ -16,8 +16,6 @@
 
 #include <stdatomic.h>
 
-struct gpume_vectors_format;
-
 /* What a field of an interlaced video is searched in. */
 enum gpume_fields {
     GPUME_FIELDS_NONE,    /* whole frames are searched */
@@ -25,24 +23,10 @@ enum gpume_fields {
     GPUME_FIELDS_NEAREST, /* the fields nearest in time */
 };
 
-/* The value of --predictor. file points into argv; NULL: not a file. */
-struct gpume_predictor_option {
-    enum gpume_predictor kind;
-    const char *file;
-};
-
-/* The value of --prefilter. Strings point into argv. */
-struct gpume_prefilter_option {
-    const char *text; /* as given; NULL: none */
-    const char *file; /* a kernel to be read; NULL: not a kernel */
-    struct gpume_prefilter filter;
-};
-
 struct gpume_search_choice {
     struct gpume_shape_list shapes;
     struct gpume_distance_list distances;
     double lambda, qp; /* negative: not given */
-    struct gpume_predictor_option predictor;
 };
 
 extern const struct gpume_option_type gpume_type_predictor; /* a struct gpume_predictor_option */
@@ -53,28 +37,16 @@ struct gpume_estimate_options {
     struct gpume_common_options common;
     struct gpume_params params;        /* without size and depth, which the input decides */
     struct gpume_search_choice search; /* the parameters follow it */
-    struct gpume_source_options source;
+    struct gpume_run_request asked;
     enum gpume_fields fields;
     struct gpume_place start_at; /* --start as given */
     int64_t duration_us;         /* --duration; 0: not given */
-    uint64_t start;              /* index of the first target frame */
-    uint64_t frames;             /* targets; 0: to the end of the input */
-    struct gpume_prefilter_option prefilter;
-    bool from_stream;     /* take the vectors that the input holds */
-    bool against_stream;  /* compare with the vectors that the input holds */
-    bool compat_ffmpeg;   /* produce the vectors of mestimate=method=esa */
-    uint32_t asked_block; /* --block as given; compat_ffmpeg rounds up params.block */
-    const char *output;   /* folder */
-    const char *vectors, *predicted, *residual, *difference, *overlay, *report, *report_dir;
-    const struct gpume_vectors_format *format; /* of vectors; NULL: by the ending of the name */
-    bool residual_signed;
-    double gain, gamma;
-    struct gpume_overlay_look look; /* of the overlay */
-    uint32_t report_pictures;
-    bool report_pictures_asked;    /* not the default */
-    uint32_t surface_x, surface_y; /* a pixel of the block */
-    bool with_surface;
+    bool against_stream;         /* compare with the vectors that the input holds */
+    uint32_t asked_block;        /* --block as given; compat_ffmpeg rounds up params.block */
+    uint32_t side;               /* of squares, for the vectors of a stream; 0: blocks as coded */
     bool resume;
+    const char *output; /* folder */
+    const char *vectors, *predicted, *residual, *difference, *overlay, *report, *report_dir;
 };
 
 /* The first frame that has a reference, or the one asked for. */
@@ -82,7 +54,7 @@ static inline uint64_t gpume_estimate_first_target(const struct gpume_estimate_o
 {
     const bool past = options->params.direction == GPUME_DIRECTION_PAST;
     const uint64_t distance = past ? options->params.ref_distance : 0; /* the nearest */
-    return options->start > distance ? options->start : distance;
+    return options->asked.start > distance ? options->asked.start : distance;
 }
 
 /* --- files that options name */
@@ -171,7 +143,8 @@ void gpume_checkpoint_finish(struct gpume_checkpoint *checkpoint);
 
 /* --- the run */
 
-/* The run of the command; signals have been started. */
-enum gpume_exit gpume_estimate_run(const void *options);
+/* The run of the command; signals have been started. Reads the prefilter's kernel into the options.
+ */
+enum gpume_exit gpume_estimate_run(struct gpume_estimate_options *options);
 
 #endif

@@ -60,15 +60,16 @@ struct gpume_run_window gpume_run_window_make(
     const uint64_t ahead = gpume_run_window_ahead(params);
     const uint64_t target =
         done->targets > 0 ? done->last_field + 1 : gpume_estimate_first_target(options);
-    const uint64_t left = length(done->targets, options->frames);
+    const uint64_t left = length(done->targets, options->asked.frames);
     struct gpume_run_window window = {.first_frame = length(back, target),
         .first_target = target,
         .target_count = left,
         .known = done->frames};
-    if (options->frames > 0 && left == 0) { /* all frame pairs are complete; the outputs are not */
+    if (options->asked.frames > 0 &&
+        left == 0) { /* all frame pairs are complete; the outputs are not */
         window.first_target = UINT64_MAX;
         window.send = window.known - window.first_frame;
-    } else if (options->frames > 0) {
+    } else if (options->asked.frames > 0) {
         window.send = target + left + ahead - window.first_frame;
     }
     return window;
@@ -100,11 +101,12 @@ uint64_t gpume_run_window_expect(const struct gpume_estimate_options *options, u
 {
     const struct gpume_params *params = &options->params;
     const uint64_t first = gpume_estimate_first_target(options);
-    const uint64_t frames = known > first ? known : options->frames > 0 ? UINT64_MAX : 0;
+    const uint64_t frames = known > first ? known : options->asked.frames > 0 ? UINT64_MAX : 0;
     const struct targets targets = {.first = first,
         .frames = frames,
-        .end = gpume_min_u64(frames, options->frames ? first + options->frames : UINT64_MAX)};
-    const bool past = params->direction != GPUME_DIRECTION_FUTURE && !options->compat_ffmpeg;
+        .end = gpume_min_u64(
+            frames, options->asked.frames ? first + options->asked.frames : UINT64_MAX)};
+    const bool past = params->direction != GPUME_DIRECTION_FUTURE && !options->asked.compat_ffmpeg;
     const bool future = params->direction != GPUME_DIRECTION_PAST;
     const uint32_t *distances, count = distances_of(params, &distances);
     uint64_t fields = 0;
@@ -118,7 +120,7 @@ uint64_t gpume_run_window_expect(const struct gpume_estimate_options *options, u
         fields += past ? count_past(&targets, distances[i]) : 0;
         fields += future ? count_future(&targets, distances[i]) : 0;
     }
-    return options->compat_ffmpeg ? 2 * fields : fields;
+    return options->asked.compat_ffmpeg ? 2 * fields : fields;
 }
 
 uint64_t gpume_run_window_least(const struct gpume_estimate_options *options)
@@ -127,8 +129,8 @@ uint64_t gpume_run_window_least(const struct gpume_estimate_options *options)
     const uint64_t start = gpume_estimate_first_target(options);
     const bool past_too = options->params.direction != GPUME_DIRECTION_FUTURE;
     /* With both directions the past reference comes first, unless no target has one. */
-    const bool has_past = options->frames == 0 || start + options->frames > distance;
-    const bool future = !past_too || options->compat_ffmpeg || !has_past;
+    const bool has_past = options->asked.frames == 0 || start + options->asked.frames > distance;
+    const bool future = !past_too || options->asked.compat_ffmpeg || !has_past;
     return 1 + (future ? start + distance : gpume_max_u64(start, distance));
 }
 
@@ -209,7 +211,7 @@ void gpume_fields_caution(
     const struct gpume_estimate_options *options, const struct gpume_source_info *input)
 {
     if (options->fields != GPUME_FIELDS_NONE && input->progressive &&
-        options->common.verbosity >= 0 && strcmp(options->source.filter, separate) == 0) {
+        options->common.verbosity >= 0 && strcmp(options->asked.source.filter, separate) == 0) {
         gpume_console_warning("%s: says that it is progressive, so the two fields of a frame are "
                               "of the same time; leave out --fields, or if it is interlaced, add "
                               "--vf setfield=tff or setfield=bff",
@@ -249,13 +251,13 @@ static enum gpume_exit set_range(
         return gpume_refuse(GPUME_EXIT_INPUT,
             "%s: ends before the time that --start names; give an earlier one", input);
     }
-    options->start = first;
+    options->asked.start = first;
     const uint64_t target = gpume_estimate_first_target(options);
     if (end <= target) {
         return gpume_refuse(GPUME_EXIT_INPUT,
             "%s: no target frame lies within --duration; give a longer one", input);
     }
-    options->frames = end == GPUME_FIND_NONE ? options->frames : end - target;
+    options->asked.frames = end == GPUME_FIND_NONE ? options->asked.frames : end - target;
     return GPUME_EXIT_DONE;
 }
 
@@ -277,7 +279,7 @@ enum gpume_exit gpume_estimate_find_times(struct gpume_estimate_options *options
         return GPUME_EXIT_DONE;
     }
     struct gpume_source_options wanted =
-        gpume_source_options_make(&options->common, &options->source, &options->params);
+        gpume_source_options_make(&options->common, &options->asked.source, &options->params);
     wanted.log = (struct gpume_log){.fn = log_without_warnings};
     const int status = gpume_find_frames(&wanted, times, frames, options->duration_us > 0 ? 2 : 1);
     return status == GPUME_OK ? set_range(options, frames[0], frames[1])

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "estimate/modes.h"
 
-#include "coded/vectors.h"
 #include "console.h"
 #include "options/checks.h"
 #include "options/line.h"
@@ -91,7 +90,7 @@ int gpume_compat_check(const struct gpume_estimate_options *options, const struc
         return refuse_compat(
             "--ref-distance", "the filter's references are the neighbouring frames");
     }
-    if (options->prefilter.text) {
+    if (options->asked.prefilter.text) {
         return refuse_compat("--prefilter", "the filter searches unfiltered frames");
     }
     return GPUME_OK;
@@ -112,7 +111,7 @@ void gpume_compat_apply(struct gpume_estimate_options *options)
 char *gpume_compat_graph(const struct gpume_estimate_options *options)
 {
     const unsigned block = options->params.block;
-    const char *filter = options->source.filter;
+    const char *filter = options->asked.source.filter;
     const size_t bytes = (filter ? strlen(filter) : 0) + 256;
     char *graph = malloc(bytes);
     if (graph) {
@@ -149,7 +148,7 @@ enum gpume_exit gpume_compat_check_input(
     return GPUME_EXIT_DONE;
 }
 
-/* --- --from-stream: the same work as gpume vectors does, under the options of gpume INPUT */
+/* --- --from-stream */
 
 static const struct gpume_mode from_stream = {
     .option = "from-stream",
@@ -159,9 +158,9 @@ static const struct gpume_mode from_stream = {
         "min-length", "flow-max", "dim", "scale", "report", "overwrite", NULL},
 };
 
-int gpume_from_stream_check(
-    const struct gpume_estimate_options *options, const struct gpume_line *line)
+int gpume_from_stream_check(struct gpume_estimate_options *options, const struct gpume_line *line)
 {
+    const struct gpume_shape_list *shapes = &options->search.shapes;
     if (gpume_check_mode(line, &from_stream) != GPUME_OK) {
         return GPUME_INVALID;
     }
@@ -172,32 +171,14 @@ int gpume_from_stream_check(
         return gpume_refuse(
             GPUME_INVALID, "--from-stream: needs --vectors FILE, --overlay FILE or --report FILE");
     }
-    if (options->search.shapes.count > 1 ||
-        (options->search.shapes.count == 1 &&
-            options->search.shapes.shapes[0].width != options->search.shapes.shapes[0].height)) {
+    if (shapes->count > 1 || shapes->shapes[0].width != shapes->shapes[0].height) {
         return gpume_refuse(GPUME_INVALID, "--block: must be one side with --from-stream");
     }
-    if (options->look.style != GPUME_OVERLAY_ARROWS && options->look.style != GPUME_OVERLAY_FLOW) {
+    options->side = shapes->shapes[0].width;
+    if (options->asked.look.style != GPUME_OVERLAY_ARROWS &&
+        options->asked.look.style != GPUME_OVERLAY_FLOW) {
         return gpume_refuse(
             GPUME_INVALID, "--overlay-style: must be arrows or flow with --from-stream");
     }
-    return gpume_check_look(&options->look, line);
-}
-
-enum gpume_exit gpume_from_stream_run(const struct gpume_estimate_options *options)
-{
-    const struct gpume_shape_list *shapes = &options->search.shapes;
-    const struct gpume_coded_options coded = {
-        .common = options->common,
-        .params = options->params,
-        .source = options->source,
-        .output = options->vectors,
-        .overlay = options->overlay,
-        .report = options->report,
-        .report_pictures = options->report_pictures,
-        .format = options->format,
-        .block = shapes->count > 0 ? shapes->shapes[0].width : 0,
-        .look = options->look,
-    };
-    return gpume_coded_write(&coded);
+    return gpume_check_look(&options->asked.look, line);
 }

@@ -26,11 +26,10 @@ char *gpume_compat_graph(const struct gpume_estimate_options *options);
 enum gpume_exit gpume_compat_check_input(
     const struct gpume_estimate_options *options, const struct gpume_source_info *info);
 
-/* --from-stream: the vectors that a coded video holds, in place of a search. */
+/* --from-stream: the vectors that a coded video holds, in place of a search (coded/vectors.c). */
 
 /* Refuses options that have no meaning without a search. GPUME_INVALID after one line. */
-int gpume_from_stream_check(
-    const struct gpume_estimate_options *options, const struct gpume_line *line);
+int gpume_from_stream_check(struct gpume_estimate_options *options, const struct gpume_line *line);
 
 enum gpume_exit gpume_from_stream_run(const struct gpume_estimate_options *options);
 

@@ -34,7 +34,7 @@ static struct gpume_option table[] = {
     {GPUME_OPTION_LAMBDA(OPTIONS, search.lambda)},
     {GPUME_ROW_REAL("qp", "Q", OPTIONS, search.qp, 0, 71),
         .help = "set --lambda to 2^((Q - 12) / 6), 0 to 71", .excludes = "lambda"},
-    {GPUME_ROW_PARAM(OPTIONS, search.predictor, predictor), .type = &gpume_type_predictor,
+    {GPUME_ROW_PARAM(OPTIONS, asked.predictor, predictor), .type = &gpume_type_predictor,
         .complete = GPUME_COMPLETE_FILES, .reads = true},
     {GPUME_ROW_PARAM(OPTIONS, params.passes, passes)},
     {GPUME_ROW_PARAM(OPTIONS, search.distances, distances), .type = &gpume_type_distances},
@@ -44,34 +44,35 @@ static struct gpume_option table[] = {
     {GPUME_ROW_PARAM(OPTIONS, params.confidence, confidence)},
     {GPUME_ROW_PARAM(OPTIONS, params.direction, direction), .choices = gpume_names_direction,
         .brief = "frames to search in (default past)"},
-    {GPUME_ROW_CHOICE("compat", "ffmpeg", OPTIONS, compat_ffmpeg, compats), .stored = 1,
+    {GPUME_ROW_CHOICE("compat", "ffmpeg", OPTIONS, asked.compat_ffmpeg, compats), .stored = 1,
         .help = "produce exactly the vectors that FFmpeg's mestimate=method=esa produces"},
     {GPUME_ROW_FLAG("against-stream", OPTIONS, against_stream),
         .help = "compare the vectors that a coded video holds with the best ones in the same "
                 "frames: writes tables and a page to the output folder"},
-    {GPUME_ROW_FLAG("from-stream", OPTIONS, from_stream),
+    {GPUME_ROW_FLAG("from-stream", OPTIONS, asked.from_stream),
         .help = "write or draw the vectors that a coded video holds, without a search, as 'gpume "
                 "vectors' does; needs --vectors, --overlay or --report"},
-    {GPUME_ROW_PARAM(OPTIONS, prefilter, prefilter), .type = &gpume_type_prefilter, .reads = true},
+    {GPUME_ROW_PARAM(OPTIONS, asked.prefilter, prefilter), .type = &gpume_type_prefilter,
+        .reads = true},
     {.heading = "Input"},
     {GPUME_ROW("start", "N|TIME", place, OPTIONS, start_at), .max = UINT32_MAX,
         .help = "index of the first target frame, counted from 0, or its time from the first "
                 "frame, such as 1:23.4 or 12.5s (default: the first that has a reference)"},
-    {GPUME_ROW_NUMBER("frames", OPTIONS, frames, 1, UINT32_MAX),
+    {GPUME_ROW_NUMBER("frames", OPTIONS, asked.frames, 1, UINT32_MAX),
         .help = "number of target frames (default: all)",
         .brief = "number of target frames (default: all)"},
     {GPUME_ROW("duration", "TIME", duration, OPTIONS, duration_us), .excludes = "frames",
         .help = "take target frames for this long, such as 10s or 1:30, from the time of --start "
                 "or from the first frame"},
-    {GPUME_OPTION_PICTURES(OPTIONS, source.pictures)},
-    {GPUME_OPTION_VF(OPTIONS, source.filter)},
+    {GPUME_OPTION_PICTURES(OPTIONS, asked.source.pictures)},
+    {GPUME_OPTION_VF(OPTIONS, asked.source.filter)},
     {GPUME_ROW_CHOICE("fields", "none|same|nearest", OPTIONS, fields, gpume_fields_names),
         .help = "search the fields of interlaced video, each in the nearest field of the same "
                 "parity or in the nearest of all (default none: whole frames)"},
-    {GPUME_OPTION_STREAM(OPTIONS, source.stream)},
-    {GPUME_OPTION_HWACCEL(OPTIONS, source.hwaccel)},
-    {GPUME_OPTION_DECODERS(OPTIONS, source.decoders)},
-    GPUME_OPTIONS_TRUST(OPTIONS, source),
+    {GPUME_OPTION_STREAM(OPTIONS, asked.source.stream)},
+    {GPUME_OPTION_HWACCEL(OPTIONS, asked.source.hwaccel)},
+    {GPUME_OPTION_DECODERS(OPTIONS, asked.source.decoders)},
+    GPUME_OPTIONS_TRUST(OPTIONS, asked.source),
     {GPUME_OPTION_MAX_MEMORY(OPTIONS, params.memory_max)},
     {GPUME_OPTION_TIMEOUT,
         .help =
@@ -86,7 +87,7 @@ static struct gpume_option table[] = {
             "write vectors to this file only: .csv .jsonl (also .csv.gz or .zst) .npy .npz .mvf "
             ".hash, a pattern such as flow%d.flo, or - for standard output",
         .brief = "write vectors to this file only, or to -"},
-    {GPUME_ROW("format", "FORMAT", format, OPTIONS, format),
+    {GPUME_ROW("format", "FORMAT", format, OPTIONS, asked.format),
         .help = "format of --vectors, whatever its name: csv, jsonl (also csv.gz or .zst), npy, "
                 "npz, mvf, extract_mvs, mv-extractor, flo or hash (default: by its extension; csv "
                 "for -)",
@@ -99,34 +100,35 @@ static struct gpume_option table[] = {
     {GPUME_ROW_FILE("residual", "FILE", OPTIONS, residual),
         .help = "target minus predicted frames, in the same formats as --predicted",
         .brief = "target minus predicted frames"},
-    {GPUME_ROW_CHOICE("residual-mode", "absolute|signed", OPTIONS, residual_signed, residual_modes),
+    {GPUME_ROW_CHOICE(
+         "residual-mode", "absolute|signed", OPTIONS, asked.residual_signed, residual_modes),
         .help = "absolute values, or signed values around middle gray (default absolute)"},
     {GPUME_ROW_FILE("difference", "FILE", OPTIONS, difference),
         .help =
             "absolute difference between target and reference, in the same formats as --predicted"},
-    {GPUME_ROW_REAL("gain", "G", OPTIONS, gain, 0.001, 65535),
+    {GPUME_ROW_REAL("gain", "G", OPTIONS, asked.gain, 0.001, 65535),
         .help = "multiply --residual and --difference by G (default 1)"},
-    {GPUME_ROW_REAL("gamma", "G", OPTIONS, gamma, 0.01, 100),
+    {GPUME_ROW_REAL("gamma", "G", OPTIONS, asked.gamma, 0.01, 100),
         .help = "after --gain, replace each value v by v^(1/G) on a scale from 0 to 1, which "
                 "brightens dark values if G is above 1 (default 1)"},
     {GPUME_ROW_FILE("overlay", "FILE", OPTIONS, overlay),
         .help = "target frames in colour with their motion drawn on top: .y4m .mkv .nut .mp4, - "
                 "for standard output, or a pattern (.png .ppm .bmp .jpg)",
         .brief = "target frames with their motion drawn on top"},
-    {GPUME_ROW_CHOICE("overlay-style", "STYLE", OPTIONS, look.style, overlay_styles),
+    {GPUME_ROW_CHOICE("overlay-style", "STYLE", OPTIONS, asked.look.style, overlay_styles),
         .help = "arrows, flow, cost, blocks or confidence (default arrows)", .needs = "overlay"},
-    GPUME_OPTIONS_LOOK(OPTIONS, look),
+    GPUME_OPTIONS_LOOK(OPTIONS, asked.look),
     {GPUME_ROW_FILE("report", "FILE", OPTIONS, report),
         .help = "report on the run: .html (interactive, with charts and pictures), .json or .csv",
         .brief = "report on the run: .html, .json or .csv"},
     {GPUME_ROW_FILE("report-dir", "DIR", OPTIONS, report_dir),
         .help = "the HTML report as a folder: DIR/index.html, and all pictures of every frame pair "
                 "in files that it loads when they are looked at"},
-    {GPUME_ROW_NUMBER("report-pictures", OPTIONS, report_pictures, 0, 1000),
+    {GPUME_ROW_NUMBER("report-pictures", OPTIONS, asked.report_pictures, 0, 1000),
         .help =
             "most frame pairs to show with all pictures in the HTML report, 0 to 1000; fewer if "
             "the page would exceed 20 MB (default 26)"},
-    {GPUME_ROW("surface", "X,Y", pixel, OPTIONS, surface_x), .max = UINT32_MAX,
+    {GPUME_ROW("surface", "X,Y", pixel, OPTIONS, asked.surface_x), .max = UINT32_MAX,
         .help = "write the cost of every displacement of the window for the block that holds pixel "
                 "(X,Y) to surface_X_Y.csv, in the output folder if -o names one"},
     {GPUME_OPTION_OVERWRITE, .help = "replace existing outputs",
@@ -152,10 +154,10 @@ static void set_estimate_defaults(void *opaque)
     struct gpume_estimate_options *options = opaque;
     gpume_params_default(&options->params);
     options->search.lambda = options->search.qp = -1;
-    options->source.stream = -1;
-    options->gain = options->gamma = 1;
-    options->look.scale = 1;
-    options->report_pictures = 26;
+    options->asked.source.stream = -1;
+    options->asked.gain = options->asked.gamma = 1;
+    options->asked.look.scale = 1;
+    options->asked.report_pictures = 26;
 }
 
 /* Replaced before the run, by a function that reads the file. */
@@ -206,14 +208,16 @@ static int check_used(const struct gpume_line *line, const struct gpume_params *
     return GPUME_OK;
 }
 
-static int apply_search_choice(const struct gpume_search_choice *choice,
-    const struct gpume_line *line, struct gpume_params *params)
+static int apply_search_choice(
+    struct gpume_estimate_options *options, const struct gpume_line *line)
 {
+    const struct gpume_search_choice *choice = &options->search;
+    struct gpume_params *params = &options->params;
     gpume_shape_list_apply(&choice->shapes, params);
     gpume_distance_list_apply(&choice->distances, params);
     gpume_lambda_apply(choice->lambda, choice->qp, params);
-    params->predictor = choice->predictor.kind;
-    params->predict = choice->predictor.file ? predict_nothing : NULL;
+    params->predictor = options->asked.predictor.kind;
+    params->predict = options->asked.predictor.file ? predict_nothing : NULL;
     if (gpume_line_has(line, "predictor") && !params->rate) {
         return gpume_refuse(GPUME_INVALID, "--predictor: needs --lambda L or --qp Q");
     }
@@ -252,7 +256,7 @@ static int check_both(
 static int check_direction(
     const struct gpume_estimate_options *options, const struct gpume_line *line)
 {
-    const char *which = options->compat_ffmpeg                              ? "--compat ffmpeg"
+    const char *which = options->asked.compat_ffmpeg                        ? "--compat ffmpeg"
                         : options->params.best_reference                    ? NULL
                         : options->params.direction == GPUME_DIRECTION_BOTH ? "--direction both"
                         : options->params.distance_count > 1 ? "--ref-distance with a list"
@@ -278,31 +282,32 @@ static int check_pictures(
     if (gpume_line_has(line, "report-pictures") && (!end || strcmp(end, ".html") != 0)) {
         return gpume_refuse(GPUME_INVALID, "--report-pictures: needs --report FILE.html");
     }
-    if (gpume_line_has(line, "overlay-style") && options->look.style == GPUME_OVERLAY_CONFIDENCE &&
-        !options->params.confidence) {
+    if (gpume_line_has(line, "overlay-style") &&
+        options->asked.look.style == GPUME_OVERLAY_CONFIDENCE && !options->params.confidence) {
         return gpume_refuse(GPUME_INVALID, "--overlay-style confidence: needs --confidence");
     }
-    if (gpume_check_look(&options->look, line) != GPUME_OK) {
+    if (gpume_check_look(&options->asked.look, line) != GPUME_OK) {
         return GPUME_INVALID;
     }
-    if (options->residual_signed && !options->residual) {
+    if (options->asked.residual_signed && !options->residual) {
         return gpume_refuse(GPUME_INVALID, "--residual-mode signed: needs --residual FILE");
     }
-    if ((options->gain != 1 || options->gamma != 1) && !options->residual && !options->difference) {
+    if ((options->asked.gain != 1 || options->asked.gamma != 1) && !options->residual &&
+        !options->difference) {
         return gpume_refuse(GPUME_INVALID, "--%s: needs --residual FILE or --difference FILE",
-            options->gain != 1 ? "gain" : "gamma");
+            options->asked.gain != 1 ? "gain" : "gamma");
     }
     return GPUME_OK;
 }
 
 static int check_surface(struct gpume_estimate_options *options, const struct gpume_line *line)
 {
-    options->with_surface = gpume_line_has(line, "surface");
+    options->asked.with_surface = gpume_line_has(line, "surface");
     const char *other = gpume_line_has(line, "prefilter") ? "prefilter"
                         : options->params.bidirectional   ? "bidirectional"
                         : options->params.best_reference  ? "best-reference"
                                                           : NULL;
-    return options->with_surface && other
+    return options->asked.with_surface && other
                ? gpume_refuse(GPUME_INVALID, "--surface: cannot be combined with --%s", other)
                : GPUME_OK;
 }
@@ -310,31 +315,31 @@ static int check_surface(struct gpume_estimate_options *options, const struct gp
 static int check_estimate_options(void *opaque, const struct gpume_line *line)
 {
     struct gpume_estimate_options *options = opaque;
-    options->start = options->start_at.frame;
-    options->report_pictures_asked = gpume_line_has(line, "report-pictures");
-    int status = gpume_source_options_check(&options->common, &options->source);
+    options->asked.start = options->start_at.frame;
+    options->asked.report_pictures_asked = gpume_line_has(line, "report-pictures");
+    int status = gpume_source_options_check(&options->common, &options->asked.source);
     gpume_take_device_list(&options->params);
     status = status ? status : gpume_check_engine(&options->params);
-    if (status == GPUME_OK && options->from_stream) {
+    if (status == GPUME_OK && options->asked.from_stream) {
         return gpume_from_stream_check(options, line);
     }
     if (status == GPUME_OK && options->against_stream) {
         status = gpume_against_check(options, line);
     }
     status = status ? status : gpume_fields_check(options, line);
-    status = status ? status : apply_search_choice(&options->search, line, &options->params);
+    status = status ? status : apply_search_choice(options, line);
     if (status != GPUME_OK || options->against_stream) {
         return status;
     }
     status = check_direction(options, line);
-    if (status == GPUME_OK && options->compat_ffmpeg) {
+    if (status == GPUME_OK && options->asked.compat_ffmpeg) {
         status = gpume_compat_check(options, line);
     }
     status = status ? status : check_used(line, &options->params);
     status = status ? status : check_pictures(options, line);
     status = status ? status : check_surface(options, line);
     status = status ? status : gpume_estimate_check_times(options);
-    if (status == GPUME_OK && options->compat_ffmpeg) {
+    if (status == GPUME_OK && options->asked.compat_ffmpeg) {
         gpume_compat_apply(options);
     }
     return status;
@@ -345,17 +350,17 @@ static enum gpume_exit run_estimate(const void *opaque)
     struct gpume_estimate_options options = *(const struct gpume_estimate_options *)opaque;
     char *graph = NULL;
     if (options.fields != GPUME_FIELDS_NONE) {
-        graph = gpume_fields_graph(options.source.filter);
+        graph = gpume_fields_graph(options.asked.source.filter);
         if (!graph) {
             return gpume_refuse(GPUME_EXIT_FAILED, "out of memory");
         }
-        options.source.filter = graph;
+        options.asked.source.filter = graph;
     }
     enum gpume_exit result = gpume_estimate_find_times(&options);
-    result = result                   ? result
-             : options.from_stream    ? gpume_from_stream_run(&options)
-             : options.against_stream ? gpume_against_run(&options)
-                                      : gpume_estimate_run(&options);
+    result = result                      ? result
+             : options.asked.from_stream ? gpume_from_stream_run(&options)
+             : options.against_stream    ? gpume_against_run(&options)
+                                         : gpume_estimate_run(&options);
     free(graph);
     return result;
 }

@@ -113,8 +113,8 @@ static int make_list(struct gpume_cli_job *job, const struct gpume_estimate_opti
         return list_against(job, options);
     }
     if (options->vectors) {
-        const struct gpume_vectors_format *format =
-            gpume_name_vectors_format(options->format, options->vectors, gpume_name_any_vectors);
+        const struct gpume_vectors_format *format = gpume_name_vectors_format(
+            options->asked.format, options->vectors, gpume_name_any_vectors);
         job->shape.format = format;
         GPUME_TRY(format ? GPUME_OK : GPUME_INVALID);
         GPUME_TRY(gpume_job_add(job, gpume_sink_vectors(format), options->vectors));
@@ -123,17 +123,17 @@ static int make_list(struct gpume_cli_job *job, const struct gpume_estimate_opti
     GPUME_TRY(add_named(job, &gpume_sink_residual, options->residual));
     GPUME_TRY(add_named(job, &gpume_sink_difference, options->difference));
     GPUME_TRY(add_named(job, &gpume_sink_overlay, options->overlay));
-    const bool others = options->report || options->report_dir || options->with_surface;
+    const bool others = options->report || options->report_dir || options->asked.with_surface;
     const bool standard = options->output || (job->output_count == 0 && !others);
     if (standard) {
         GPUME_TRY(name_folder(job, options));
         GPUME_TRY(gpume_job_add_standard(job, &gpume_sink_vectors_csv, "vectors.csv"));
         GPUME_TRY(gpume_job_add_standard(job, &gpume_sink_frames_csv, "frames.csv"));
     }
-    if (options->with_surface) {
+    if (options->asked.with_surface) {
         char name[48];
-        snprintf(name, sizeof(name), "surface_%" PRIu32 "_%" PRIu32 ".csv", options->surface_x,
-            options->surface_y);
+        snprintf(name, sizeof(name), "surface_%" PRIu32 "_%" PRIu32 ".csv",
+            options->asked.surface_x, options->asked.surface_y);
         GPUME_TRY(
             (job->folder ? gpume_job_add_standard : gpume_job_add)(job, &gpume_sink_surface, name));
     }
@@ -167,7 +167,7 @@ enum gpume_exit gpume_estimate_plan(
     if (status != GPUME_OK) {
         return status == GPUME_INVALID ? GPUME_EXIT_USAGE : GPUME_EXIT_FAILED;
     }
-    job->shape.single = options->common.input_count == 2 || options->frames == 1;
+    job->shape.single = options->common.input_count == 2 || options->asked.frames == 1;
     job->shape.both = !params->best_reference &&
                       (params->direction == GPUME_DIRECTION_BOTH || params->distance_count > 1);
     job->leaves_partial = true;
@@ -256,7 +256,7 @@ static enum gpume_exit resume_run(
         gpume_console_info("--resume: %" PRIu64
                            " frame pairs are done, the last for frame %" PRIu64,
             summary->all.fields, summary->last_field);
-        if (!gpume_run_identity_is_certain(summary->run->request.input)) {
+        if (!gpume_run_identity_is_certain(summary->run->input)) {
             gpume_console_warning(
                 "--resume: standard input cannot be identified; it must be the same "
                 "video, from its beginning");

@@ -46,13 +46,12 @@ struct feed {
 
 struct estimate {
     struct gpume_cli_job job;
-    const struct gpume_estimate_options *options;
+    struct gpume_estimate_options *options;
     struct gpume_run_input input; /* its identity when it was opened */
     bool is_steady;               /* it did not change while it was being opened */
     struct gpume_run run;
     struct feed feed;
-    struct gpume_prefilter_option prefilter;
-    double weights[GPUME_PREFILTER_SIDE_MAX * GPUME_PREFILTER_SIDE_MAX]; /* of its kernel */
+    double weights[GPUME_PREFILTER_SIDE_MAX * GPUME_PREFILTER_SIDE_MAX]; /* of a prefilter */
     char *graph;                                                         /* of --compat */
     struct gpume_predictor_source predictor;                             /* path NULL: none */
     struct gpume_summary summary;
@@ -79,7 +78,7 @@ static void look_at_input(
     struct gpume_run_input *input, const struct gpume_estimate_options *options)
 {
     gpume_run_input_look(
-        input, input_name(options), reference_name(options), options->search.predictor.file);
+        input, input_name(options), reference_name(options), options->asked.predictor.file);
 }
 
 /* What is wrong with the outputs or a kernel ends the run before any work. With validation the
@@ -95,11 +94,11 @@ static enum gpume_exit plan_run(void *client)
     if (result != GPUME_EXIT_DONE) {
         return result;
     }
-    estimate->prefilter = options->prefilter;
-    if (gpume_prefilter_option_read(&estimate->prefilter, estimate->weights) != GPUME_OK) {
+    if (gpume_prefilter_option_read(&estimate->options->asked.prefilter, estimate->weights) !=
+        GPUME_OK) {
         return GPUME_EXIT_INPUT;
     }
-    if (options->compat_ffmpeg) {
+    if (options->asked.compat_ffmpeg) {
         estimate->graph = gpume_compat_graph(options);
         if (!estimate->graph) {
             return gpume_refuse(GPUME_EXIT_FAILED, "out of memory");
@@ -124,52 +123,33 @@ static int take_source_colour(void *source, uint64_t frame, struct gpume_plane *
 static void describe_run(struct estimate *estimate)
 {
     const struct gpume_estimate_options *options = estimate->options;
+    const struct gpume_cli_job *job = &estimate->job;
     struct gpume_params params = options->params;
-    params.width = estimate->job.info.width;
-    params.height = estimate->job.info.height;
-    params.bits = estimate->job.info.bits;
+    params.width = job->info.width;
+    params.height = job->info.height;
+    params.bits = job->info.bits;
     params.log = gpume_library_log;
     params.cache_dir = gpume_host_cache_folder();
-    params.prefilter = estimate->prefilter.text ? &estimate->prefilter.filter : NULL;
-    for (size_t i = 0; i < estimate->job.output_count; i++) {
-        const struct gpume_sink_ops *ops = estimate->job.outputs[i].ops;
+    params.prefilter = options->asked.prefilter.text ? &options->asked.prefilter.filter : NULL;
+    for (size_t i = 0; i < job->output_count; i++) {
+        const struct gpume_sink_ops *ops = job->outputs[i].ops;
         params.want_predicted = params.want_predicted || ops->want_predicted;
         params.want_frames = params.want_frames || ops->want_frames;
     }
     estimate->run = (struct gpume_run){
-        .request.input = input_name(options),
-        .request.reference = reference_name(options),
+        .asked = &options->asked,
+        .input = input_name(options),
+        .reference = reference_name(options),
         .params = params,
-        .block_w = params.shape_count > 0 ? params.shapes[0].width : params.block,
-        .block_h = params.shape_count > 0 ? params.shapes[0].height : params.block,
-        .request.start = options->start,
-        .request.frames = options->frames,
-        .request.prefilter = estimate->prefilter.text,
-        .request.predictor = options->search.predictor.file,
-        .request.compat = options->compat_ffmpeg ? "ffmpeg" : NULL,
-        .vectors.fields_last =
-            !options->compat_ffmpeg, /* whose first one is of the command's own */
         .expected = gpume_run_window_expect(
-            options, options->common.input_count == 2 ? 2 : estimate->job.info.frames),
-        .request.filter = options->source.filter,
-        .request.stream = options->source.stream,
-        .request.hwaccel = options->source.hwaccel,
-        .video = &estimate->job.info,
-        .pictures.residual_signed = options->residual_signed,
-        .pictures.gain = options->gain,
-        .pictures.gamma = options->gamma,
-        .look = options->look,
-        .vectors.format = estimate->job.shape.format,
-        .report.pictures = options->report_pictures,
-        .report.pictures_asked = options->report_pictures_asked,
-        .surface.shown = options->with_surface,
-        .surface.x = options->surface_x,
-        .surface.y = options->surface_y,
-        .colours.take = take_source_colour,
-        .colours.source = estimate->job.source,
+            options, options->common.input_count == 2 ? 2 : job->info.frames),
         .set = &estimate->job.set,
         .summary = &estimate->summary,
         .log = gpume_console,
+        .video = &job->info,
+        .colours = {take_source_colour, job->source},
+        .format = job->shape.format,
+        .fields_last = !options->asked.compat_ffmpeg, /* whose first one is of the command's own */
     };
     estimate->summary = (struct gpume_summary){.run = &estimate->run};
 }
@@ -179,7 +159,7 @@ static enum gpume_exit open_checkpoint(struct estimate *estimate)
 {
     const enum gpume_exit result = gpume_checkpoint_open(&estimate->checkpoint, &estimate->job,
         &estimate->summary, estimate->is_steady ? &estimate->input : NULL,
-        gpume_prefilter_option_sum(&estimate->prefilter));
+        gpume_prefilter_option_sum(&estimate->options->asked.prefilter));
     estimate->before = estimate->summary;
     estimate->window = gpume_run_window_make(estimate->options, &estimate->before);
     estimate->run.params.first_frame = estimate->window.first_frame;
@@ -212,19 +192,19 @@ static enum gpume_exit prepare_run(void *client)
     gpume_fields_caution(options, info);
     gpume_fields_stretch(options->fields, info);
     enum gpume_exit result =
-        options->compat_ffmpeg ? gpume_compat_check_input(options, info) : GPUME_EXIT_DONE;
+        options->asked.compat_ffmpeg ? gpume_compat_check_input(options, info) : GPUME_EXIT_DONE;
     if (result == GPUME_EXIT_DONE) {
         describe_run(estimate);
         result = check_depth(estimate);
     }
-    const char *predictor = options->search.predictor.file;
+    const char *predictor = options->asked.predictor.file;
     if (result == GPUME_EXIT_DONE && predictor) {
         result = gpume_exit_of_reader(
             gpume_predictor_open(&estimate->predictor, predictor, &estimate->run.params));
     }
     result = result ? result : open_checkpoint(estimate);
     result = result ? result : gpume_job_open_engine(&estimate->job, &estimate->run.params);
-    if (result == GPUME_EXIT_DONE && options->compat_ffmpeg &&
+    if (result == GPUME_EXIT_DONE && options->asked.compat_ffmpeg &&
         options->asked_block != estimate->run.params.block) {
         gpume_console_warning("--block %" PRIu32 ": --compat ffmpeg makes it %" PRIu32
                               ", the next power of two, as mestimate does",
@@ -578,7 +558,7 @@ static int receive_all(struct estimate *estimate)
     int status = GPUME_OK;
     struct target_stream stream = {
         .both = params->direction == GPUME_DIRECTION_BOTH && !params->best_reference && !several,
-        .compat = estimate->options->compat_ffmpeg,
+        .compat = estimate->options->asked.compat_ffmpeg,
         .deliver = deliver,
         .is_whole = is_whole,
         .opaque = estimate,
@@ -611,8 +591,8 @@ static enum gpume_exit refuse_short_input(const struct gpume_estimate_options *o
 {
     char start[32] = "", distance[32] = "", causes[96];
     const uint64_t needed = gpume_run_window_least(options);
-    if (options->start > 0) {
-        snprintf(start, sizeof(start), ", --start %" PRIu64, options->start);
+    if (options->asked.start > 0) {
+        snprintf(start, sizeof(start), ", --start %" PRIu64, options->asked.start);
     }
     if (options->params.ref_distance > 1) {
         snprintf(
@@ -620,15 +600,15 @@ static enum gpume_exit refuse_short_input(const struct gpume_estimate_options *o
     }
     struct gpume_estimate_options past = *options;
     past.params.direction = GPUME_DIRECTION_PAST;
-    past.compat_ffmpeg = false;
+    past.asked.compat_ffmpeg = false;
     const bool turned = gpume_run_window_least(&past) < needed;
     const bool future = options->params.direction == GPUME_DIRECTION_FUTURE;
     snprintf(causes, sizeof(causes), "%s%s%s", start, distance,
-        !turned                  ? ""
-        : options->compat_ffmpeg ? ", --compat ffmpeg"
-        : future                 ? ", --direction future"
-                                 : ", --direction both");
-    return gpume_refuse_short_source(info, options->source.filter, found, needed, causes);
+        !turned                        ? ""
+        : options->asked.compat_ffmpeg ? ", --compat ffmpeg"
+        : future                       ? ", --direction future"
+                                       : ", --direction both");
+    return gpume_refuse_short_source(info, options->asked.source.filter, found, needed, causes);
 }
 
 /* Runs both threads, from the first frame to the last motion field. */
@@ -688,9 +668,9 @@ static enum gpume_exit transfer(void *client)
     if (estimate->summary.all.fields == 0) {
         return refuse_short_input(options, &estimate->job.info, counts.delivered);
     }
-    if (estimate->summary.targets < options->frames) {
+    if (estimate->summary.targets < options->asked.frames) {
         gpume_console_warning("--frames %" PRIu64 ": the input ends after %" PRIu64,
-            options->frames, estimate->summary.targets);
+            options->asked.frames, estimate->summary.targets);
     }
     return GPUME_EXIT_DONE;
 }
@@ -790,7 +770,7 @@ static enum gpume_exit conclude_run(void *client, FILE *stream)
     return GPUME_EXIT_DONE;
 }
 
-enum gpume_exit gpume_estimate_run(const void *opaque)
+enum gpume_exit gpume_estimate_run(struct gpume_estimate_options *options)
 {
     static const struct gpume_job_work work = {
         .plan = plan_run,
@@ -801,12 +781,11 @@ enum gpume_exit gpume_estimate_run(const void *opaque)
         .conclude = conclude_run,
         .abandon = abandon,
     };
-    const struct gpume_estimate_options *options = opaque;
     struct estimate estimate = {.options = options,
         .job = {.common = &options->common,
-            .choice = &options->source,
+            .choice = &options->asked.source,
             .params = &options->params,
-            .frames_max = options->frames}};
+            .frames_max = options->asked.frames}};
     const enum gpume_exit result = gpume_job_run(&estimate.job, &work, &estimate);
     gpume_checkpoint_finish(&estimate.checkpoint);
     gpume_job_close(&estimate.job);

@@ -25,8 +25,8 @@ void gpume_report_gallery_init(
         .bits = run->params.bits,
         .with_crops = with_crops,
         .params = run->params,
-        .asked_x = run->surface.x,
-        .asked_y = run->surface.y,
+        .asked_x = run->asked->surface_x,
+        .asked_y = run->asked->surface_y,
     };
     const struct gpume_params *p = &run->params;
     const uint32_t columns = 2 * p->window_x * p->subpel + 1,
@@ -37,7 +37,7 @@ void gpume_report_gallery_init(
         gallery->step = (larger + CELLS_MAX - 1) / CELLS_MAX;
         gallery->cells_x = (columns + gallery->step - 1) / gallery->step;
         gallery->cells_y = (rows + gallery->step - 1) / gallery->step;
-        gallery->with_asked = run->surface.shown;
+        gallery->with_asked = run->asked->with_surface;
     }
 }
 

@@ -46,7 +46,7 @@ struct gpume_report_gallery {
     struct gpume_params params;
     uint32_t step, cells_x, cells_y;
     uint32_t *costs; /* of every displacement */
-    /* Of the block that run->surface names: of each field its frame, the block's x and y, and the
+    /* Of the block that --surface names: of each field its frame, the block's x and y, and the
      * cells. */
     bool with_asked;
     uint32_t asked_x, asked_y; /* a pixel of the block */

@@ -412,7 +412,7 @@ fail:
 static int html_open(struct gpume_sink *sink)
 {
     struct report *self = (struct report *)sink;
-    const uint32_t pictures = sink->run->report.pictures;
+    const uint32_t pictures = sink->run->asked->report_pictures;
     int status;
     GPUME_TRY(open_report(self, true));
     self->with_pictures = pictures > 0;
@@ -518,7 +518,7 @@ static void warn_of_room(const struct report *self)
 {
     const struct gpume_run *run = self->sink.run;
     const uint64_t wanted = gpume_min_u64(self->picks.pictures, self->picks.fields);
-    if (run->report.pictures_asked && self->picks.count < wanted) {
+    if (run->asked->report_pictures_asked && self->picks.count < wanted) {
         gpume_log_write(&run->log, GPUME_LOG_WARNING,
             "%s: has all pictures of %zu frame pairs, since those of %" PRIu64
             " would take more than %.0f MB; --report-dir keeps all",

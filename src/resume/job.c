@@ -144,14 +144,14 @@ static void put_settings(struct gpume_json *json, const struct gpume_run_state *
     const struct gpume_run *run = state->summary->run;
     gpume_json_begin(json, "settings");
     gpume_run_put_number(json, "prefilter weights", state->weights);
-    gpume_json_count(json, "overlay-style", (uint64_t)run->look.style);
-    gpume_json_count(json, "overlay-key", (uint64_t)run->look.key);
-    gpume_json_text(json, "format", run->vectors.format ? run->vectors.format->name : NULL);
-    gpume_json_count(json, "scale", run->look.scale);
-    gpume_json_count(json, "arrow-length", (uint64_t)run->look.arrow_length);
-    gpume_json_count(json, "dim", run->look.dim);
-    gpume_json_real(json, "min-length", run->look.min_length, 6);
-    gpume_json_real(json, "flow-max", run->look.flow_max, 6);
+    gpume_json_count(json, "overlay-style", (uint64_t)run->asked->look.style);
+    gpume_json_count(json, "overlay-key", (uint64_t)run->asked->look.key);
+    gpume_json_text(json, "format", run->format ? run->format->name : NULL);
+    gpume_json_count(json, "scale", run->asked->look.scale);
+    gpume_json_count(json, "arrow-length", (uint64_t)run->asked->look.arrow_length);
+    gpume_json_count(json, "dim", run->asked->look.dim);
+    gpume_json_real(json, "min-length", run->asked->look.min_length, 6);
+    gpume_json_real(json, "flow-max", run->asked->look.flow_max, 6);
     gpume_json_end(json);
 }
 

@@ -215,7 +215,7 @@ static size_t references_of(const struct gpume_run *run, const struct gpume_summ
     const struct gpume_params *params = &run->params;
     const bool several = params->distance_count > 0;
     size_t count = 0;
-    if (run->request.compat && target == 0) {
+    if (run->asked->compat_ffmpeg && target == 0) {
         refs[count++] = 0; /* FFmpeg searches the first frame in itself */
     }
     for (uint32_t i = 0; i < (several ? params->distance_count : 1); i++) {

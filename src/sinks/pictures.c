@@ -67,7 +67,7 @@ static int make_table(struct pictures *self, const struct gpume_run *run, bool i
     }
     const int64_t peak = self->peak;
     for (int64_t d = -peak; d <= peak; d++) {
-        self->table[peak + d] = shown(d, bits, is_signed, run->pictures.gain, run->pictures.gamma);
+        self->table[peak + d] = shown(d, bits, is_signed, run->asked->gain, run->asked->gamma);
     }
     return GPUME_OK;
 }
@@ -103,7 +103,7 @@ static int open_with_table(struct gpume_sink *sink, bool is_signed)
 
 static int residual_open(struct gpume_sink *sink)
 {
-    return open_with_table(sink, sink->run->pictures.residual_signed);
+    return open_with_table(sink, sink->run->asked->residual_signed);
 }
 
 static int difference_open(struct gpume_sink *sink)
@@ -232,7 +232,7 @@ static int overlay_check(
 /* The block that marks must fit into: the run's, or the smallest that a partition can choose. */
 static struct gpume_block_size smallest_block(const struct gpume_run *run)
 {
-    struct gpume_block_size size = {run->block_w, run->block_h};
+    struct gpume_block_size size = gpume_run_block(run);
     for (uint32_t i = 0; run->params.partition && i < run->params.shape_count; i++) {
         const struct gpume_block_size shape = run->params.shapes[i];
         size.width = shape.width < size.width ? shape.width : size.width;
@@ -254,7 +254,7 @@ static int make_overlay(struct overlay_sink *self)
         .parts = run->params.partition,
         .window_x = run->params.window_x,
         .window_y = run->params.window_y,
-        .look = run->look,
+        .look = run->asked->look,
     };
     const int status = gpume_overlay_create(&self->overlay, &options);
     if (status == GPUME_INVALID) {
@@ -274,8 +274,9 @@ static int overlay_open(struct gpume_sink *sink)
     if (status == GPUME_NOMEM) {
         return gpume_log_nomem(&sink->run->log, sink->path);
     }
-    return status == GPUME_OK ? open_picture(sink, &self->picture, true, sink->run->look.scale)
-                              : status;
+    return status == GPUME_OK
+               ? open_picture(sink, &self->picture, true, sink->run->asked->look.scale)
+               : status;
 }
 
 static int overlay_field(struct gpume_sink *sink, const struct gpume_field *field)

@@ -15,32 +15,44 @@
 #include "files/out.h"
 #include "files/out_set.h"
 #include "gpume/gpume.h"
+#include "media/video.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-struct gpume_source_info;
 struct gpume_summary;
 struct gpume_vectors_format;
 
-/* What was asked for: for summary.json, and for --resume, which compares it. */
-struct gpume_run_request {
-    const char *input;      /* as the user named it */
-    const char *reference;  /* the first of two still pictures; NULL: input is a video */
-    uint64_t start, frames; /* frames 0: to the end of the input */
-    const char *prefilter;  /* NULL: none */
-    const char *predictor;  /* file of vectors; NULL: none */
-    const char *compat;     /* the program whose vectors are reproduced; NULL: none */
-    bool from_stream;       /* the vectors are those of the input's encoder */
-    const char *filter;     /* NULL: none */
-    int stream;             /* -1: best */
-    const char *hwaccel;    /* NULL: none */
+/* The value of --prefilter. Strings point into argv. */
+struct gpume_prefilter_option {
+    const char *text; /* as given; NULL: none */
+    const char *file; /* a kernel to be read; NULL: not a kernel */
+    struct gpume_prefilter filter;
 };
 
-/* For sinks of pictures and video. */
-struct gpume_run_pictures {
+/* The value of --predictor. file points into argv; NULL: not a file. */
+struct gpume_predictor_option {
+    enum gpume_predictor kind;
+    const char *file;
+};
+
+/* What the user asked of a run, besides its parameters: rows of options write it, sinks follow it,
+ * and summary.json and --resume record it. */
+struct gpume_run_request {
+    struct gpume_source_options source;
+    uint64_t start, frames; /* targets; frames 0: to the end of the input */
+    struct gpume_prefilter_option prefilter;
+    struct gpume_predictor_option predictor;
+    bool compat_ffmpeg;                        /* produce the vectors of mestimate=method=esa */
+    bool from_stream;                          /* take the vectors that the input holds */
+    const struct gpume_vectors_format *format; /* of a file; NULL: by the ending of its name */
     bool residual_signed;
     double gain, gamma; /* of residual and difference pictures; default 1, 1 */
+    struct gpume_overlay_look look;
+    uint32_t report_pictures;      /* most fields with pictures */
+    bool report_pictures_asked;    /* not the default: a warning tells if there is no room */
+    uint32_t surface_x, surface_y; /* a pixel of the block whose costs are shown */
+    bool with_surface;
 };
 
 /* For sinks that want_colour. take returns a frame as R, G, B bytes, valid until the next call.
@@ -51,40 +63,29 @@ struct gpume_run_colours {
     void *source;
 };
 
-struct gpume_run_report {
-    uint32_t pictures;   /* most fields with pictures */
-    bool pictures_asked; /* by the user, whom a warning tells if there is no room for them */
-};
-
-/* The block whose costs are shown. */
-struct gpume_run_surface {
-    bool shown;
-    uint32_t x, y; /* a pixel of it */
-};
-
-struct gpume_run_vectors {
-    const struct gpume_vectors_format *format;
-    bool fields_last; /* gpume_field_ref can keep every field */
-};
-
-/* What the outputs of a run share, then what those of one kind need. Strings and summary outlive
- * the sinks. */
+/* What the outputs of a run share. What is pointed to outlives the sinks. */
 struct gpume_run {
-    struct gpume_params params;          /* as the context was opened */
-    uint32_t block_w, block_h;           /* pixels, of the layer that outputs show */
-    uint64_t expected;                   /* number of fields, by the container; 0: unknown */
-    struct gpume_out_set *set;           /* for gpume_out_open_in */
+    const struct gpume_run_request *asked;
+    const char *input;          /* as the user named it */
+    const char *reference;      /* the first of two still pictures; NULL: input is a video */
+    struct gpume_params params; /* as the context was opened */
+    uint64_t expected;          /* number of fields, by the container; 0: unknown */
+    struct gpume_out_set *set;  /* for gpume_out_open_in */
     const struct gpume_summary *summary; /* complete when a sink's finish is called */
     struct gpume_log log;
     const struct gpume_source_info *video; /* what is known of the input */
-    struct gpume_run_request request;
-    struct gpume_run_pictures pictures;
     struct gpume_run_colours colours;
-    struct gpume_overlay_look look; /* of overlays */
-    struct gpume_run_report report;
-    struct gpume_run_surface surface;
-    struct gpume_run_vectors vectors;
+    const struct gpume_vectors_format *format; /* for gpume_sink_vectors */
+    bool fields_last;                          /* gpume_field_ref can keep every field */
 };
+
+/* Of the layer that outputs show, in pixels. */
+static inline struct gpume_block_size gpume_run_block(const struct gpume_run *run)
+{
+    const struct gpume_params *params = &run->params;
+    const struct gpume_block_size square = {params->block, params->block};
+    return params->shape_count > 0 ? params->shapes[0] : square;
+}
 
 struct gpume_sink;
 
@@ -162,7 +163,7 @@ void gpume_sink_close(struct gpume_sink **sink);
 
 extern const struct gpume_sink_ops gpume_sink_vectors_csv; /* the standard file */
 
-/* The sink for a format; its run->vectors.format must be the same. */
+/* The sink for a format; its run->format must be the same. */
 const struct gpume_sink_ops *gpume_sink_vectors(const struct gpume_vectors_format *format);
 
 extern const struct gpume_sink_ops gpume_sink_frames_csv;

@@ -415,7 +415,7 @@ void gpume_summary_print(const struct gpume_summary *summary, bool verbose, FILE
     const double candidates =
         (double)blocks * (double)summary->candidates * (double)summary->all.fields;
     fprintf(stream, "input        ");
-    gpume_visible_put(summary->run->request.input, stream);
+    gpume_visible_put(summary->run->input, stream);
     fprintf(stream, ": %" PRIu32 " x %" PRIu32 " pixels, %" PRIu32 " bits, ", params->width,
         params->height, params->bits);
     print_count(stream, summary->delivered, "frame");
@@ -430,9 +430,9 @@ void gpume_summary_print(const struct gpume_summary *summary, bool verbose, FILE
     print_count(stream, summary->candidates, "candidate");
     fprintf(stream, " per block\n");
     print_search(params, stream);
-    if (summary->run->request.prefilter) {
+    if (summary->run->asked->prefilter.text) {
         fprintf(stream, "prefilter    ");
-        gpume_visible_put(summary->run->request.prefilter, stream);
+        gpume_visible_put(summary->run->asked->prefilter.text, stream);
         fprintf(stream, ": for the search only; statistics use the original frames\n");
     }
     if (params->direction != GPUME_DIRECTION_PAST) {

@@ -61,9 +61,9 @@ static void put_source(struct gpume_json *json, const struct gpume_summary *summ
     char rate[32];
     const bool known = video->rate_num > 0 && video->rate_den > 0;
     snprintf(rate, sizeof(rate), "%" PRIu32 "/%" PRIu32, video->rate_num, video->rate_den);
-    put_file(json, "name", run->request.input);
-    if (run->request.reference) {
-        put_file(json, "reference", run->request.reference);
+    put_file(json, "name", run->input);
+    if (run->reference) {
+        put_file(json, "reference", run->reference);
     }
     gpume_json_text(json, "codec", video->codec);
     gpume_json_text(json, "decoder", video->decoder);
@@ -148,7 +148,7 @@ static void put_search(struct gpume_json *json, const struct gpume_run *run)
         if (param == GPUME_PARAM(lambda)) {
             gpume_json_real(json, param->option, params->lambda / 256.0, 8);
         } else if (params->predictor == GPUME_PREDICTOR_GIVEN && param == GPUME_PARAM(predictor)) {
-            put_file(json, param->option, run->request.predictor);
+            put_file(json, param->option, run->asked->predictor.file);
         } else {
             put_param(json, param, params);
         }
@@ -167,22 +167,23 @@ static void put_parameters(struct gpume_json *json, const struct gpume_run *run)
     put_param(json, GPUME_PARAM(edge), params);
     put_param(json, GPUME_PARAM(metric), params);
     put_search(json, run);
-    if (run->request.from_stream) {
+    if (run->asked->from_stream) {
         gpume_json_truth(json, "from-stream", true);
     }
     put_distances(json, params);
     put_param(json, GPUME_PARAM(direction), params);
-    gpume_json_text(json, "compat", run->request.compat ? run->request.compat : "none");
-    put_file(json, "prefilter", run->request.prefilter);
-    gpume_json_count(json, "start", run->request.start);
-    gpume_json_count_or_null(json, "frames", run->request.frames > 0, run->request.frames);
-    gpume_json_text(json, "vf", run->request.filter);
+    gpume_json_text(json, "compat", run->asked->compat_ffmpeg ? "ffmpeg" : "none");
+    put_file(json, "prefilter", run->asked->prefilter.text);
+    gpume_json_count(json, "start", run->asked->start);
+    gpume_json_count_or_null(json, "frames", run->asked->frames > 0, run->asked->frames);
+    gpume_json_text(json, "vf", run->asked->source.filter);
     gpume_json_count_or_null(
-        json, "stream", run->request.stream >= 0, (uint64_t)run->request.stream);
-    gpume_json_text(json, "hwaccel", run->request.hwaccel ? run->request.hwaccel : "none");
-    gpume_json_text(json, "residual-mode", run->pictures.residual_signed ? "signed" : "absolute");
-    gpume_json_real(json, "gain", run->pictures.gain, 6);
-    gpume_json_real(json, "gamma", run->pictures.gamma, 6);
+        json, "stream", run->asked->source.stream >= 0, (uint64_t)run->asked->source.stream);
+    gpume_json_text(
+        json, "hwaccel", run->asked->source.hwaccel ? run->asked->source.hwaccel : "none");
+    gpume_json_text(json, "residual-mode", run->asked->residual_signed ? "signed" : "absolute");
+    gpume_json_real(json, "gain", run->asked->gain, 6);
+    gpume_json_real(json, "gamma", run->asked->gamma, 6);
     put_param(json, GPUME_PARAM(backend), params);
     gpume_json_text(json, "device", params->devices ? params->devices : params->device);
     gpume_json_count_or_null(json, "threads", params->threads > 0, params->threads);
@@ -241,14 +242,14 @@ static void put_contents(struct gpume_json *json, const struct gpume_run *run)
 {
     char text[GPUME_CONTENT_BYTES];
     const struct gpume_prefilter *filter = run->params.prefilter;
-    if (run->request.start == 0 && run->request.frames == 0) {
+    if (run->asked->start == 0 && run->asked->frames == 0) {
         return;
     }
     gpume_json_begin(json, "contents");
-    gpume_content_of_input(run->request.input, text);
+    gpume_content_of_input(run->input, text);
     gpume_json_text(json, "input", text[0] ? text : NULL);
-    if (run->request.predictor) {
-        gpume_content_of_input(run->request.predictor, text);
+    if (run->asked->predictor.file) {
+        gpume_content_of_input(run->asked->predictor.file, text);
         gpume_json_text(json, "predictor", text[0] ? text : NULL);
     }
     if (filter && filter->kind == GPUME_PREFILTER_KERNEL) {

@@ -132,11 +132,11 @@ static int surface_open(struct gpume_sink *sink)
     const struct gpume_run *run = sink->run;
     const struct gpume_params *params = &run->params;
     int status;
-    if (run->surface.x >= params->width || run->surface.y >= params->height) {
+    if (run->asked->surface_x >= params->width || run->asked->surface_y >= params->height) {
         return gpume_log_fail(&run->log, GPUME_INVALID,
             "--surface %" PRIu32 ",%" PRIu32 ": the picture has %" PRIu32 " x %" PRIu32
             " pixels, counted from 0; name one of them",
-            run->surface.x, run->surface.y, params->width, params->height);
+            run->asked->surface_x, run->asked->surface_y, params->width, params->height);
     }
     self->costs =
         malloc((2 * (size_t)params->window_x * params->subpel + 1) *
@@ -181,7 +181,7 @@ static int surface_field(struct gpume_sink *sink, const struct gpume_field *fiel
     const struct surface_sink *self = (struct surface_sink *)sink;
     const struct gpume_params *params = &sink->run->params;
     const struct gpume_shown shown =
-        gpume_shown_holding(field, sink->run->surface.x, sink->run->surface.y);
+        gpume_shown_holding(field, sink->run->asked->surface_x, sink->run->asked->surface_y);
     const struct gpume_block_size shape = {shown.layer->block_w, shown.layer->block_h};
     const uint32_t right = params->width - shown.x, below = params->height - shown.y;
     char head[120];

@@ -47,8 +47,8 @@ static int open_as(struct gpume_sink *sink, const struct gpume_vectors_format *f
         .columns = columns_of(&run->params),
         .width = run->params.width,
         .height = run->params.height,
-        .block_w = one ? run->block_w : 0,
-        .block_h = one ? run->block_h : 0,
+        .block_w = one ? gpume_run_block(run).width : 0,
+        .block_h = one ? gpume_run_block(run).height : 0,
         .units = run->params.subpel,
         .joined = run->params.best_reference,
         .overlaps = run->params.shape_count > 1 && !run->params.partition,
@@ -59,7 +59,7 @@ static int open_as(struct gpume_sink *sink, const struct gpume_vectors_format *f
         .window_y = run->params.window_y,
         .edge = run->params.edge,
         .metric = gpume_cost_metric(&run->params),
-        .prefilter = run->request.prefilter,
+        .prefilter = run->asked->prefilter.text,
     };
     const struct gpume_vectors_output output = {
         .path = sink->path,
@@ -82,8 +82,8 @@ static int vectors_field(struct gpume_sink *sink, const struct gpume_field *fiel
         .count = gpume_vectors_blocks(field),
         .width = self->info.width,
         .height = self->info.height,
-        .results = self->sink.run->vectors.fields_last ? gpume_field_ref(field) : field,
-        .release = self->sink.run->vectors.fields_last ? gpume_field_release : NULL,
+        .results = self->sink.run->fields_last ? gpume_field_ref(field) : field,
+        .release = self->sink.run->fields_last ? gpume_field_release : NULL,
     };
     return gpume_vectors_writer_field(self->writer, &vectors);
 }
@@ -169,7 +169,7 @@ const struct gpume_sink_ops *gpume_sink_vectors(const struct gpume_vectors_forma
 
 static int vectors_open(struct gpume_sink *sink)
 {
-    return open_as(sink, sink->run->vectors.format);
+    return open_as(sink, sink->run->format);
 }
 
 #define VECTORS_OPS                                                                                \

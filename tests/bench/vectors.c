@@ -51,7 +51,9 @@ static int measure(
     const struct gpume_vectors_format *format, uint32_t threads, uint64_t fields, const char *path)
 {
     struct gpume_out_set outputs = {.overwrite = true};
-    struct gpume_run run = {.set = &outputs, .vectors.format = format, .log = {tell, NULL}};
+    const struct gpume_run_request asked = {0};
+    struct gpume_run run = {
+        .asked = &asked, .set = &outputs, .format = format, .log = {tell, NULL}};
     const struct gpume_layer layer = {.block_w = BLOCK,
         .block_h = BLOCK,
         .blocks_x = COLUMNS,
@@ -65,9 +67,9 @@ static int measure(
     gpume_params_default(&run.params);
     run.params.width = WIDTH;
     run.params.height = HEIGHT;
-    run.block_w = run.block_h = BLOCK;
+    run.params.block = BLOCK;
     run.params.threads = 4 * threads; /* processors: the sink takes a quarter of them */
-    int status = gpume_sink_open(&sink, gpume_sink_vectors(run.vectors.format), path, &run);
+    int status = gpume_sink_open(&sink, gpume_sink_vectors(run.format), path, &run);
     const double wall = seconds(CLOCK_MONOTONIC), cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
     for (uint64_t i = 0; i < fields && status == GPUME_OK; i++) {
         field.frame = 100;

@@ -65,12 +65,12 @@ static void check_estimate(
     FUZZ_REQUIRE(params->ref_distance >= 1 && params->ref_distance <= GPUME_DISTANCE_MAX);
     FUZZ_REQUIRE(params->threads <= 1024);
     FUZZ_REQUIRE(params->memory_max <= UINT64_C(1) << 50);
-    FUZZ_REQUIRE(options->source.trust.max_pixels <= UINT64_C(1) << 29);
-    if (options->prefilter.file) {
+    FUZZ_REQUIRE(options->asked.source.trust.max_pixels <= UINT64_C(1) << 29);
+    if (options->asked.prefilter.file) {
         static double weights[GPUME_PREFILTER_SIDE_MAX * GPUME_PREFILTER_SIDE_MAX];
-        options->prefilter.file = fuzz_file(kernel, bytes);
-        if (gpume_prefilter_option_read(&options->prefilter, weights) == GPUME_OK) {
-            const struct gpume_prefilter *filter = &options->prefilter.filter;
+        options->asked.prefilter.file = fuzz_file(kernel, bytes);
+        if (gpume_prefilter_option_read(&options->asked.prefilter, weights) == GPUME_OK) {
+            const struct gpume_prefilter *filter = &options->asked.prefilter.filter;
             FUZZ_REQUIRE(filter->width % 2 == 1 && filter->width <= GPUME_PREFILTER_SIDE_MAX);
             FUZZ_REQUIRE(filter->height % 2 == 1 && filter->height <= GPUME_PREFILTER_SIDE_MAX);
         }

@@ -42,12 +42,13 @@ struct saved_run {
 
 static void fill(struct saved_run *saved, bool marked)
 {
+    static const struct gpume_run_request asked = {.source.stream = -1};
     static const struct gpume_source_info video = {.codec = "rawvideo"};
     *saved = (struct saved_run){
-        .run = {.request.input = "in.y4m",
+        .run = {.asked = &asked,
+            .input = "in.y4m",
             .video = &video,
-            .params = {.block = 8, .device = "0"},
-            .request.stream = -1},
+            .params = {.block = 8, .device = "0"}},
         .input = {.name = "1:2:", .files = UINT64_MAX},
         .summary = {.run = &saved->run, .targets = 3, .last_field = 3},
         .output = {.name = "vectors", .path = output_path, .marked = marked},

@@ -20,7 +20,8 @@ static const uint32_t costs[1], ranks[1];
 
 static struct gpume_run make_run(uint64_t expected)
 {
-    struct gpume_run run = {.expected = expected};
+    static const struct gpume_run_request asked;
+    struct gpume_run run = {.asked = &asked, .expected = expected};
     gpume_params_default(&run.params);
     run.params.width = SIDE;
     run.params.height = SIDE;

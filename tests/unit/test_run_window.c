@@ -50,17 +50,17 @@ static void test_known(void)
 /* All fields are complete: the same frames are read again, to check that they still exist. */
 static void test_nothing_left(void)
 {
-    options.frames = 8;
+    options.asked.frames = 8;
     struct gpume_run_window window = make(GPUME_DIRECTION_PAST, 3, 3, 10, 11);
     REQUIRE_EQUAL(window.first_frame + window.send, 11);
     REQUIRE(window.send > 0 && window.first_target == UINT64_MAX);
     window = make(GPUME_DIRECTION_FUTURE, 3, 0, 7, 11);
     REQUIRE_EQUAL(window.first_frame + window.send, 11);
-    options.frames = 9; /* one is */
+    options.asked.frames = 9; /* one is */
     window = make(GPUME_DIRECTION_PAST, 3, 3, 10, 11);
     REQUIRE_EQUAL(window.first_frame + window.send, 12);
     REQUIRE_EQUAL(window.first_target, 11);
-    options.frames = 0;
+    options.asked.frames = 0;
 }
 
 static uint64_t expect(enum gpume_direction direction, bool joins, uint64_t frames)
@@ -98,10 +98,10 @@ static void test_lists(void)
     struct gpume_run_window window = make(GPUME_DIRECTION_BOTH, 2, 0, 9, 15);
     REQUIRE_EQUAL(window.first_target, 10);
     REQUIRE_EQUAL(window.first_frame, 5);
-    options.frames = 12;
+    options.asked.frames = 12;
     window = gpume_run_window_make(&options, &done);
     REQUIRE_EQUAL(window.first_frame + window.send, 12 + 5);
-    options.frames = 0;
+    options.asked.frames = 0;
     options.params.distance_count = 0;
 }
 

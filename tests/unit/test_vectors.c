@@ -84,11 +84,12 @@ static void free_field(struct made *made)
 static int open_sink(
     struct gpume_sink **sink, const char *path, const struct table *table, uint32_t processors)
 {
+    static const struct gpume_run_request asked;
     static struct gpume_run run;
-    run = (struct gpume_run){.vectors.format = format, .log = counting_log};
+    run = (struct gpume_run){.asked = &asked, .format = format, .log = counting_log};
     run.params.width = table->width;
     run.params.height = table->height;
-    run.block_w = run.block_h = table->block;
+    run.params.block = table->block;
     run.params.threads = processors;
     return gpume_sink_open(sink, ops, path, &run);
 }
