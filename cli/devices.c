@@ -7,19 +7,15 @@
 #include "base/params.h"
 #include "base/status.h"
 #include "commands.h"
-#include "console.h"
 #include "files/table.h"
 #include "host.h"
-#include "options/common.h"
+#include "job.h"
 
 #include <stdio.h>
 
 /* More than any machine has; a warning says if some are not shown. */
 #define DEVICES_MAX 64
 #define SEARCHES_MAX 32 /* more than any build has */
-
-/* Raise it by one when a key of the JSON object is removed or changes its meaning. */
-#define FORMAT 1
 
 #define GIB 1073741824.0
 
@@ -88,8 +84,9 @@ static const char *use_of(const struct gpume_device *device)
     return "yes, with --device";
 }
 
-static void put_cpu(struct gpume_json *json, const struct machine *machine)
+static void put_devices_json(const void *client, struct gpume_json *json)
 {
+    const struct machine *machine = client;
     gpume_json_begin(json, "cpu");
     gpume_json_text(json, "name", machine->cpu);
     gpume_json_count(json, "processors", machine->processors);
@@ -97,16 +94,8 @@ static void put_cpu(struct gpume_json *json, const struct machine *machine)
         json, "memory_bytes", machine->memory_bytes > 0, machine->memory_bytes);
     gpume_json_truth(json, "automatic", machine->cpu_automatic);
     gpume_json_end(json);
-}
-
-static int write_devices(const struct machine *machine)
-{
-    struct gpume_json json;
-    GPUME_CHECK(gpume_json_start(&json, FORMAT, &gpume_console));
-    put_cpu(&json, machine);
-    gpume_table_json(&device_table, "devices", machine->devices, machine->device_count, &json);
-    gpume_table_json(&search_table, "searches", machine->searches, machine->search_count, &json);
-    return gpume_json_finish(&json);
+    gpume_table_json(&device_table, "devices", machine->devices, machine->device_count, json);
+    gpume_table_json(&search_table, "searches", machine->searches, machine->search_count, json);
 }
 
 /* --backend auto takes the CPU engine if it takes none of them. */
@@ -160,12 +149,11 @@ static void list_search_rows(
     }
 }
 
-static enum gpume_exit run_devices(const void *opaque)
+static enum gpume_exit list_machine(void *client)
 {
-    const struct gpume_common_options *options = opaque;
     static struct gpume_device devices[DEVICES_MAX];
     static struct gpume_search_info searches[SEARCHES_MAX];
-    static struct machine machine; /* large */
+    struct machine *machine = client;
     uint32_t count = 0;
     const int status = gpume_list_devices(devices, DEVICES_MAX, &count);
     if (status != GPUME_OK) {
@@ -177,23 +165,36 @@ static enum gpume_exit run_devices(const void *opaque)
             "%u devices; only the first %d are shown", (unsigned)count, DEVICES_MAX);
         count = DEVICES_MAX;
     }
-    list_device_rows(&machine, devices, count);
-    add_host(&machine);
+    list_device_rows(machine, devices, count);
+    add_host(machine);
     if (gpume_list_searches(NULL, searches, SEARCHES_MAX, &count) == GPUME_OK) {
-        list_search_rows(&machine, searches, count);
+        list_search_rows(machine, searches, count);
     }
-    if (options->form == GPUME_FORM_JSON) {
-        return write_devices(&machine) ? GPUME_EXIT_FAILED : GPUME_EXIT_DONE;
-    }
+    return GPUME_EXIT_DONE;
+}
+
+static void print_devices(const void *client)
+{
+    const struct machine *machine = client;
     const char *bold = gpume_console_bold(stdout), *plain = gpume_console_plain(stdout);
-    if (machine.device_count == 0) {
+    if (machine->device_count == 0) {
         printf("No Vulkan device.\n");
     }
     gpume_table_print(
-        &device_table, machine.devices, machine.device_count + 1, stdout, bold, plain);
+        &device_table, machine->devices, machine->device_count + 1, stdout, bold, plain);
     printf("\n");
-    gpume_table_print(&search_table, machine.searches, machine.search_count, stdout, bold, plain);
-    return GPUME_EXIT_DONE;
+    gpume_table_print(&search_table, machine->searches, machine->search_count, stdout, bold, plain);
+}
+
+static enum gpume_exit run_devices(const void *options)
+{
+    static const struct gpume_job_work work = {
+        .run = list_machine, .print = print_devices, .put_json = put_devices_json, .format = 1};
+    static struct machine machine; /* large */
+    struct gpume_cli_job job = {.common = options};
+    const enum gpume_exit result = gpume_job_run(&job, &work, &machine);
+    gpume_job_close(&job);
+    return result;
 }
 
 static struct gpume_option table[] = {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "job.h"
 
+#include "base/status.h"
 #include "files/path.h"
 #include "files/pattern.h"
 #include "files/remedy.h"
@@ -334,7 +335,9 @@ enum gpume_exit gpume_job_read(struct gpume_cli_job *job, gpume_job_take_fn take
     const struct gpume_plane *plane;
     int64_t time_us;
     int taken = GPUME_OK;
-    gpume_signals_attach(job->ctx, job->source);
+    if (!job->unguarded) {
+        gpume_signals_attach(job->ctx, job->source);
+    }
     while (
         taken == GPUME_OK && !gpume_signals_caught() && next_frame(job->ahead, &plane, &time_us)) {
         job->frames++;
@@ -342,7 +345,9 @@ enum gpume_exit gpume_job_read(struct gpume_cli_job *job, gpume_job_take_fn take
         gpume_progress_step(&job->progress, job->frames, (double)NAN);
     }
     const int status = stop_reading(job->ahead);
-    gpume_signals_keep();
+    if (!job->unguarded) {
+        gpume_signals_keep();
+    }
     gpume_progress_finish(&job->progress, job->frames);
     if (status == GPUME_OK) {
         gpume_source_warn(job->source); /* the end of the input was not reached */
@@ -421,16 +426,19 @@ enum gpume_exit gpume_job_complete(struct gpume_cli_job *job)
 static enum gpume_exit begin(
     struct gpume_cli_job *job, const struct gpume_job_work *work, void *client)
 {
+    enum gpume_exit result = GPUME_EXIT_DONE;
     job->set.overwrite = job->common->overwrite;
     if (job->choice) {
         job->wanted = gpume_source_options_make(job->common, job->choice, job->params);
         job->inputs = job->common->inputs;
         job->input_count = job->common->input_count;
     }
-    enum gpume_exit result =
-        work->plan
-            ? work->plan(client)
-            : gpume_exit_of_writer(gpume_job_add(job, NULL, job->output ? job->output : "-"));
+    if (work->plan) {
+        result = work->plan(client);
+    } else if (!work->print) {
+        result = gpume_exit_of_writer(gpume_job_add(job, NULL, job->output ? job->output : "-"));
+    }
+    job->unguarded = job->unguarded || (work->print && job->output_count == 0);
     result = result ? result : gpume_job_check(job);
     result = result || !job->choice ? result : gpume_job_open_video(job, work->take);
     return result || !work->prepare ? result : work->prepare(client);
@@ -444,6 +452,12 @@ static enum gpume_exit do_work(
     for (size_t i = 0; i < job->output_count && result == GPUME_EXIT_DONE; i++) {
         result = job->outputs[i].ops ? result : gpume_job_open_output(job, i);
     }
+    if (result == GPUME_EXIT_DONE && work->print && job->common->form == GPUME_FORM_CSV) {
+        if (job->unguarded) {
+            gpume_signals_end();
+        }
+        result = gpume_exit_of_writer(gpume_out_open(&job->csv, "-", true, &gpume_console));
+    }
     result = result || !work->open ? result : work->open(client);
     if (result != GPUME_EXIT_DONE) {
         return result;
@@ -453,6 +467,37 @@ static enum gpume_exit do_work(
                          : GPUME_EXIT_DONE;
     result = result || !work->finish ? result : work->finish(client);
     return work->abandon ? result : gpume_job_result(result);
+}
+
+static int print_answer(
+    struct gpume_cli_job *job, const struct gpume_job_work *work, const void *client)
+{
+    struct gpume_json json = {0};
+    if (job->csv) {
+        if (work->put_csv) {
+            work->put_csv(client, job->csv);
+        }
+        return gpume_out_finish(job->csv);
+    }
+    if (!work->print) {
+        return GPUME_OK;
+    }
+    if (job->common->form != GPUME_FORM_JSON) {
+        if (!work->optional || job->common->verbosity >= 0) {
+            work->print(client);
+        }
+        return gpume_console_flush_output(work->optional ? "the table" : NULL) ? GPUME_OK
+                                                                               : GPUME_IO;
+    }
+    GPUME_CHECK(gpume_out_open(&json.out, "-", true, &gpume_console));
+    gpume_json_begin(&json, NULL);
+    gpume_json_count(&json, "format", work->format);
+    gpume_json_text(&json, "gpume", gpume_version());
+    work->put_json(client, &json);
+    gpume_json_end(&json);
+    const int status = gpume_out_finish(json.out);
+    gpume_out_close(&json.out);
+    return status;
 }
 
 /* The summary, and the names of what was written. */
@@ -494,6 +539,7 @@ enum gpume_exit gpume_job_run(
         return begun && work->abandon ? work->abandon(client, result) : result;
     }
     result = work->complete ? work->complete(client) : gpume_job_complete(job);
+    result = result ? result : gpume_exit_of_writer(print_answer(job, work, client));
     return result ? result : conclude_job(job, work, client);
 }
 
@@ -503,6 +549,7 @@ void gpume_job_close(struct gpume_cli_job *job)
         gpume_sink_close(&job->sinks[i]);
         gpume_out_close(&job->outputs[i].out);
     }
+    gpume_out_close(&job->csv);
     remove_folder(job);
     gpume_close(&job->ctx);
     if (job->ahead) {

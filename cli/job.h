@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One job: what every command does that reads a video or writes outputs. A client names its outputs
- * and gives functions, most of which it can leave out; the job calls them in this order:
+ * One job: what every command does that reads a video, writes outputs or prints an answer. A client
+ * names its outputs and gives functions, most of which it can leave out; the job calls them in this
+ * order:
  *
  *                                            function   a signal or the end of --timeout
  *   1. the outputs are named, then checked   plan       ends the program: nothing was begun
@@ -11,7 +12,9 @@
  *   5. frames are read                       take, run  ends the video; after 10 s the engine, too
  *   6. the rest is written                   finish     is noted
  *   7. outputs are completed, then named     complete   changes nothing
- *   8. the closing summary is printed        conclude   changes nothing
+ *   8. the answer is printed on standard     print,     changes nothing
+ *      output, as a table, JSON or CSV       put_...
+ *   9. the closing summary is printed        conclude   changes nothing
  *
  * The first step that fails ends the job, after one line on standard error. Outputs have temporary
  * names until step 7, so a job that fails leaves none, unless `abandon` keeps what is complete.
@@ -25,7 +28,9 @@
  *
  * Everything runs on the main thread, but frames of step 5 are decoded by another one, a few ahead,
  * from step 2 on: while the client opens what takes them, and while it works. A client with `run`
- * reads the source on its own. Signals and --timeout are taken by a third thread (signals.h).
+ * reads the source on its own. Signals and --timeout are taken by a third thread (signals.h). A
+ * client with an answer and no outputs has nothing to clean up: signals end the program until step
+ * 7.
  */
 #ifndef GPUME_CLI_JOB_H
 #define GPUME_CLI_JOB_H
@@ -33,7 +38,7 @@
 #include "console.h"
 #include "encode/lookahead.h"
 #include "exit.h"
-#include "files/out.h"
+#include "files/json.h"
 #include "files/out_set.h"
 #include "sinks/sink.h"
 #include "source_options.h"
@@ -69,7 +74,7 @@ struct gpume_cli_job {
     bool keeps;                         /* outputs that exist may be those to be continued */
     const char *const *inputs;          /* by default those of the command line */
     uint32_t input_count;
-    bool unguarded; /* signals end the program in steps 4 to 6, too: there is nothing to clean up */
+    bool unguarded; /* signals end the program in steps 4 to 6, too */
 
     struct gpume_job_output outputs[GPUME_JOB_OUTPUTS_MAX];
     size_t output_count;
@@ -82,8 +87,9 @@ struct gpume_cli_job {
 
     struct gpume_source *source; /* from step 2 on */
     struct gpume_source_info info;
-    gpume *ctx;      /* an engine that step 5 may wait for; closed after it */
-    uint64_t frames; /* taken so far */
+    gpume *ctx;            /* an engine that step 5 may wait for; closed after it */
+    uint64_t frames;       /* taken so far */
+    struct gpume_out *csv; /* from step 4 to 8: standard output, of an answer with --csv */
     struct gpume_progress progress;
     struct gpume_job_ahead *ahead;
 };
@@ -114,6 +120,12 @@ struct gpume_job_work {
     enum gpume_exit (*run)(void *client); /* without take */
     enum gpume_exit (*finish)(void *client);
     enum gpume_exit (*complete)(void *client); /* NULL: gpume_job_complete */
+    /* The answer. put_csv: NULL: rows are added to job->csv on the way. */
+    void (*print)(const void *client);
+    bool optional; /* -q omits what `print` prints */
+    void (*put_csv)(const void *client, struct gpume_out *out);
+    void (*put_json)(const void *client, struct gpume_json *json); /* members of the object */
+    uint64_t format; /* its number: one more when a key is removed or changes its meaning */
     /* stream: for a summary, which the names of outputs follow; NULL: none is wanted. */
     enum gpume_exit (*conclude)(void *client, FILE *stream);
     /* Steps 4 to 6 failed, which has been logged, or were interrupted, which has not. Returns the

@@ -12,12 +12,10 @@
 #include "files/out.h"
 #include "files/path.h"
 #include "files/text_file.h"
-#include "job.h"
 #include "names.h"
 #include "options/checks.h"
 #include "options/look.h"
 #include "signals.h"
-#include "source_options.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -26,18 +24,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-struct compare_options {
-    struct gpume_common_options common;
-    const char *map;    /* NULL: not given */
-    const char *video;  /* below the map, in the page; NULL: none */
-    const char *report; /* NULL: not given */
-    struct gpume_source_options source;
-    enum gpume_overlay_key key;
-    struct gpume_truth_options truth;
-    uint32_t block;      /* 0: not given */
-    uint64_t memory_max; /* bytes; 0: no limit */
-};
 
 /* --- one of the two runs: its files, and the motion field just read */
 
@@ -197,13 +183,12 @@ static void close_ground(struct compare_ground **pointer)
 
 struct comparing {
     struct gpume_cli_job job;
-    const struct compare_options *options;
+    const struct gpume_compare_options *options;
     struct compare_side sides[2];
     struct gpume_comparison comparison;
     struct gpume_compare_map *map;      /* NULL: no --map */
     struct compare_ground *ground;      /* NULL: no --video */
     struct gpume_plane rgb;             /* the frame of `last`, with --video */
-    struct gpume_out *csv;              /* NULL: no --csv */
     struct gpume_comparison_page *page; /* NULL: no --report */
     uint32_t width, height;             /* pixels: the area that all blocks cover */
     uint64_t last;                      /* frame of the last field that both have */
@@ -253,8 +238,8 @@ static int compare_field(struct comparing *comparing, struct gpume_read_statisti
     status = status ? status
                     : gpume_comparison_add(
                           &comparing->comparison, a, b, statistics, &field, &gpume_console);
-    if (status == GPUME_OK && comparing->csv) {
-        gpume_comparison_csv_row(comparing->csv, &field);
+    if (status == GPUME_OK && comparing->job.csv) {
+        gpume_comparison_csv_row(comparing->job.csv, &field);
     }
     return status || !comparing->page ? status
                                       : gpume_comparison_page_add(comparing->page, &field, a, b,
@@ -371,7 +356,7 @@ static enum gpume_exit rehearse(struct comparing *comparing)
 static int open_map(struct comparing *comparing)
 {
     unsigned num = 0, den = 0;
-    const struct compare_options *options = comparing->options;
+    const struct gpume_compare_options *options = comparing->options;
     const struct gpume_read_settings *settings = comparing->comparison.settings;
     const char *a = gpume_read_settings_find(&settings[0], "input frame_rate");
     const char *b = gpume_read_settings_find(&settings[1], "input frame_rate");
@@ -394,7 +379,7 @@ static int open_map(struct comparing *comparing)
 static enum gpume_exit open_comparison_outputs(void *client)
 {
     struct comparing *comparing = client;
-    const struct compare_options *options = comparing->options;
+    const struct gpume_compare_options *options = comparing->options;
     const enum gpume_exit result =
         options->video ? open_ground(&comparing->ground, &options->common, &options->source,
                              options->video, &comparing->width, &comparing->height)
@@ -407,8 +392,8 @@ static enum gpume_exit open_comparison_outputs(void *client)
                  ? status
                  : gpume_comparison_page_open(&comparing->page, options->report,
                        options->common.overwrite, &gpume_console);
-    if (status == GPUME_OK && options->common.form == GPUME_FORM_CSV) {
-        status = gpume_comparison_csv_open(&comparing->csv, &gpume_console);
+    if (comparing->job.csv) {
+        gpume_comparison_csv_head(comparing->job.csv);
     }
     return gpume_exit_of_writer(status);
 }
@@ -434,7 +419,6 @@ static void warn_of_statistics(const struct comparing *comparing)
 static enum gpume_exit complete(void *client)
 {
     struct comparing *comparing = client;
-    const struct compare_options *options = comparing->options;
     warn_of_statistics(comparing);
     if (comparing->map && gpume_compare_map_finish(comparing->map) != GPUME_OK) {
         return GPUME_EXIT_FAILED;
@@ -443,16 +427,17 @@ static enum gpume_exit complete(void *client)
         gpume_comparison_page_finish(comparing->page, &comparing->comparison) != GPUME_OK) {
         return GPUME_EXIT_FAILED;
     }
-    int status = GPUME_OK;
-    if (comparing->csv) {
-        status = gpume_out_finish(comparing->csv);
-    } else if (options->common.form == GPUME_FORM_JSON) {
-        status = gpume_comparison_write_json(&comparing->comparison, &gpume_console);
-    } else if (options->common.verbosity >= 0) {
-        gpume_compare_print_table(&comparing->comparison);
-        return gpume_console_flush_output("the table") ? GPUME_EXIT_DONE : GPUME_EXIT_FAILED;
-    }
-    return status ? GPUME_EXIT_FAILED : GPUME_EXIT_DONE;
+    return GPUME_EXIT_DONE;
+}
+
+static void print_comparison(const void *client)
+{
+    gpume_compare_print_table(&((const struct comparing *)client)->comparison);
+}
+
+static void put_comparison_json(const void *client, struct gpume_json *json)
+{
+    gpume_comparison_put_json(&((const struct comparing *)client)->comparison, json);
 }
 
 /* Reports the difference and chooses the exit status. */
@@ -516,27 +501,23 @@ static enum gpume_exit plan_comparison(void *client)
 {
     struct comparing *comparing = client;
     struct gpume_cli_job *job = &comparing->job;
-    const struct compare_options *options = comparing->options;
+    const struct gpume_compare_options *options = comparing->options;
     int status = options->map ? gpume_job_add(job, &map_ops, options->map) : GPUME_OK;
     status = status || !options->report ? status : gpume_job_add(job, &page_ops, options->report);
     job->inputs = options->common.inputs;
     job->input_count = 2;
-    job->unguarded = job->output_count == 0;
     return gpume_exit_of_writer(status);
 }
 
 static enum gpume_exit prepare(void *client)
 {
     struct comparing *comparing = client;
-    const struct compare_options *options = comparing->options;
+    const struct gpume_compare_options *options = comparing->options;
     enum gpume_exit result = options->map || options->video ? rehearse(comparing) : GPUME_EXIT_DONE;
     result = result ? result : name_sides(comparing);
     result = result ? result : open_sides(comparing);
     for (size_t i = 0; i < 2 && result == GPUME_EXIT_DONE; i++) {
         read_side_settings(&comparing->sides[i], &comparing->comparison.settings[i]);
-    }
-    if (comparing->job.unguarded && options->common.form == GPUME_FORM_CSV) {
-        gpume_signals_end();
     }
     return result;
 }
@@ -548,24 +529,26 @@ static enum gpume_exit run_compare(const void *opaque)
         .open = open_comparison_outputs,
         .run = compare_fields,
         .complete = complete,
+        .print = print_comparison,
+        .optional = true,
+        .put_json = put_comparison_json,
+        .format = GPUME_COMPARISON_FORMAT,
         .conclude = conclude_comparison};
-    const struct compare_options *options = opaque;
-    if (options->truth.path) {
-        return gpume_compare_truth(
-            &options->common, &options->truth, options->block, options->memory_max);
+    const struct gpume_compare_options *options = opaque;
+    if (options->truth) {
+        return gpume_compare_truth(options);
     }
     struct comparing comparing = {.options = options, .job.common = &options->common};
     const enum gpume_exit result = gpume_job_run(&comparing.job, &work, &comparing);
     close_sides(&comparing);
     gpume_compare_map_destroy(&comparing.map);
     close_ground(&comparing.ground);
-    gpume_out_close(&comparing.csv);
     gpume_comparison_page_close(&comparing.page);
     gpume_job_close(&comparing.job);
     return result;
 }
 
-#define OPTIONS struct compare_options
+#define OPTIONS struct gpume_compare_options
 
 static struct gpume_option table[] = {
     {.heading = "Comparing"},
@@ -583,10 +566,10 @@ static struct gpume_option table[] = {
     {GPUME_ROW_FILE("report", "FILE", OPTIONS, report),
         .help = "write a page, .html, with both runs side by side: vectors, costs and differences "
                 "of every block"},
-    {GPUME_ROW_FILE("truth", "FILE", OPTIONS, truth.path), .reads = true,
+    {GPUME_ROW_FILE("truth", "FILE", OPTIONS, truth), .reads = true,
         .help = "measure one run against true flow: a Middlebury .flo or KITTI .png file, or a "
                 "pattern such as flow%04d.flo"},
-    {GPUME_ROW_NUMBER("truth-start", OPTIONS, truth.start, 0, 1000000000),
+    {GPUME_ROW_NUMBER("truth-start", OPTIONS, truth_start, 0, 1000000000),
         .help = "number in the pattern of --truth for frame 0 (default 0)", .needs = "truth"},
     {GPUME_OPTION_SIDE(OPTIONS, block), .help = "combine the pixels of .flo files into blocks of "
                                                 "this side, a multiple of 4 from 4 to 128"},
@@ -605,14 +588,14 @@ static struct gpume_option table[] = {
 
 static void set_compare_defaults(void *options)
 {
-    ((struct compare_options *)options)->source.stream = -1;
+    ((struct gpume_compare_options *)options)->source.stream = -1;
 }
 
 static int check_options(void *opaque, const struct gpume_line *line)
 {
-    const struct compare_options *options = opaque;
-    if (options->truth.path) {
-        return gpume_compare_check_truth(&options->common, &options->truth, line);
+    const struct gpume_compare_options *options = opaque;
+    if (options->truth) {
+        return gpume_compare_check_truth(options, line);
     }
     if (options->common.input_count < 2) {
         return gpume_refuse(GPUME_INVALID,
@@ -639,7 +622,7 @@ const struct gpume_command gpume_compare_command = {
     .about = "Compares two runs block by block: output folders of gpume, or files of vectors in "
              "any format that can be read. Exit status 0: all vectors and costs are equal; 5: "
              "some differ. With --truth, measures the errors of one run against true flow.",
-    GPUME_COMMAND_OPTIONS(table, struct compare_options),
+    GPUME_COMMAND_OPTIONS(table, struct gpume_compare_options),
     .operands_min = 1,
     .operands_max = 2,
     .operands = "two runs, folders or files of vectors",

@@ -7,23 +7,25 @@
 #define GPUME_CLI_COMPARE_COMPARE_H
 
 #include "compare/comparison.h"
-#include "exit.h"
-#include "options/common.h"
+#include "job.h"
 
-#include <stdint.h>
-
-struct gpume_truth_options {
-    const char *path; /* NULL: not given. A file, or a pattern with one number or two */
-    uint32_t start;   /* the number of frame 0 in the pattern */
+struct gpume_compare_options {
+    struct gpume_common_options common;
+    const char *map;    /* NULL: not given */
+    const char *video;  /* below the map, in the page; NULL: none */
+    const char *report; /* NULL: not given */
+    struct gpume_source_options source;
+    enum gpume_overlay_key key;
+    const char *truth;    /* NULL: not given. A file, or a pattern with one number or two */
+    uint32_t truth_start; /* the number of frame 0 in the pattern */
+    uint32_t block;       /* 0: not given */
+    uint64_t memory_max;  /* bytes; 0: no limit */
 };
 
 /* gpume compare RUN --truth FILE. GPUME_INVALID after one line: the options do not go together. */
-int gpume_compare_check_truth(const struct gpume_common_options *common,
-    const struct gpume_truth_options *truth, const struct gpume_line *line);
-
-/* Reads inputs[0] and prints to standard output. block, memory_max: as for reading vectors. */
-enum gpume_exit gpume_compare_truth(const struct gpume_common_options *common,
-    const struct gpume_truth_options *truth, uint32_t block, uint64_t memory_max);
+int gpume_compare_check_truth(
+    const struct gpume_compare_options *options, const struct gpume_line *line);
+enum gpume_exit gpume_compare_truth(const struct gpume_compare_options *options);
 
 /* To standard output; the caller checks that it arrived. */
 void gpume_compare_print_table(const struct gpume_comparison *comparison);

@@ -2,40 +2,38 @@
 #include "compare/compare.h"
 
 #include "compare/flow.h"
-#include "console.h"
 #include "files/pattern.h"
 #include "files/table.h"
 #include "files/text_file.h"
 #include "names.h"
 #include "options/checks.h"
-#include "signals.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 struct truth_job {
-    const struct gpume_common_options *common;
-    const struct gpume_truth_options *truth;
+    struct gpume_cli_job job;
+    const struct gpume_compare_options *options;
+    const char *run, *truth; /* as they were named */
     enum gpume_pattern_kind kind;
+    char *name; /* of the file of vectors */
     struct gpume_vectors_reader *reader;
-    struct gpume_out *csv; /* NULL: no --csv */
-    uint64_t fields;       /* compared */
-    uint64_t missing;      /* fields without a file of truth */
-    uint64_t earlier;      /* fields whose reference is earlier, which a pattern has no truth for */
+    uint64_t fields;  /* compared */
+    uint64_t missing; /* fields without a file of truth */
+    uint64_t earlier; /* fields whose reference is earlier, which a pattern has no truth for */
     struct gpume_flow_errors errors;
 };
 
 /* The file for a field. NULL after one line. */
 static char *name_truth(const struct truth_job *job, const struct gpume_vectors_field *field)
 {
-    const uint64_t start = job->truth->start;
+    const uint64_t start = job->options->truth_start;
     const struct gpume_pattern_numbers numbers = {field->frame + start, field->ref + start};
-    char *name = job->kind == GPUME_PATTERN_PAIR
-                     ? gpume_pattern_name_pair(job->truth->path, numbers)
-                     : gpume_pattern_name(job->truth->path, numbers.first);
+    char *name = job->kind == GPUME_PATTERN_PAIR ? gpume_pattern_name_pair(job->truth, numbers)
+                                                 : gpume_pattern_name(job->truth, numbers.first);
     if (!name) {
-        gpume_console_error("%s: out of memory", job->truth->path);
+        gpume_console_error("%s: out of memory", job->truth);
     }
     return name;
 }
@@ -88,7 +86,7 @@ static bool is_turned(const struct truth_job *job, const struct gpume_vectors_fi
 static int measure_truth(
     struct truth_job *job, const struct gpume_vectors_field *field, const char *name)
 {
-    const char *const names[2] = {job->common->inputs[0], name};
+    const char *const names[2] = {job->run, name};
     struct gpume_flow flow;
     struct gpume_flow_errors errors;
     int status = gpume_flow_read(&flow, field, names, &gpume_console);
@@ -104,11 +102,11 @@ static int measure_truth(
     if (status == GPUME_OK) {
         gpume_flow_add(&job->errors, &errors);
         job->fields++;
-        if (job->csv) {
+        if (job->job.csv) {
             ROW row = errors_row(&errors);
             row.frame = field->frame;
             row.ref = field->columns & GPUME_VECTORS_REF ? field->ref : GPUME_MISSING;
-            gpume_table_csv(&field_table, &row, 1, job->csv);
+            gpume_table_csv(&field_table, &row, 1, job->job.csv);
         }
     }
     gpume_flow_finish(&flow);
@@ -122,7 +120,7 @@ static int measure_field(struct truth_job *job, const struct gpume_vectors_field
         return gpume_refuse(GPUME_INVALID,
             "%s has several motion fields, but --truth %s is one; name a pattern such as "
             "flow%%04d.flo",
-            job->common->inputs[0], job->truth->path);
+            job->run, job->truth);
     }
     if (job->kind == GPUME_PATTERN_NUMBERED && has_ref && field->ref < field->frame) {
         job->earlier++;
@@ -139,21 +137,10 @@ static int measure_field(struct truth_job *job, const struct gpume_vectors_field
     return status;
 }
 
-static int measure_fields(struct truth_job *job)
-{
-    const struct gpume_vectors_field *field;
-    int status = gpume_vectors_reader_next(job->reader, &field);
-    while (status == GPUME_OK && field && !gpume_signals_caught()) {
-        status = measure_field(job, field);
-        status = status ? status : gpume_vectors_reader_next(job->reader, &field);
-    }
-    return status;
-}
-
 /* Explains a run of which nothing could be compared. */
 static enum gpume_exit refuse_empty(const struct truth_job *job)
 {
-    const char *run = job->common->inputs[0], *truth = job->truth->path;
+    const char *run = job->run, *truth = job->truth;
     if (job->fields > 0) {
         gpume_console_error("%s: has no true vector at a pixel that has one in %s", truth, run);
     } else if (job->missing == 0) {
@@ -168,19 +155,51 @@ static enum gpume_exit refuse_empty(const struct truth_job *job)
     return GPUME_EXIT_INPUT;
 }
 
+static enum gpume_exit open_truth_run(void *client)
+{
+    struct truth_job *job = client;
+    job->name = gpume_name_vectors_input(job->run);
+    if (!job->name) {
+        return GPUME_EXIT_FAILED;
+    }
+    const struct gpume_vectors_source source = {.path = job->name,
+        .block = job->options->block,
+        .memory_max = job->options->memory_max,
+        .log = gpume_console};
+    return gpume_exit_of_reader(gpume_vectors_reader_open(&job->reader, &source));
+}
+
+static enum gpume_exit measure_fields(void *client)
+{
+    struct truth_job *job = client;
+    const struct gpume_vectors_field *field;
+    if (job->job.csv) {
+        gpume_table_csv_head(&field_table, job->job.csv);
+    }
+    int status = gpume_vectors_reader_next(job->reader, &field);
+    while (status == GPUME_OK && field) {
+        status = measure_field(job, field);
+        status = status ? status : gpume_vectors_reader_next(job->reader, &field);
+    }
+    return status != GPUME_OK        ? gpume_exit_of_reader(status)
+           : job->errors.pixels == 0 ? refuse_empty(job)
+                                     : GPUME_EXIT_DONE;
+}
+
 static double percent_of_pixels(const struct truth_job *job, uint64_t pixels)
 {
     return (double)pixels / (double)job->errors.pixels * 100;
 }
 
-static void print_truth_table(const struct truth_job *job)
+static void print_truth(const void *client)
 {
+    const struct truth_job *job = client;
     const struct gpume_flow_errors *errors = &job->errors;
     const double pixels = (double)errors->pixels;
     printf("run              ");
-    gpume_console_print_name(job->common->inputs[0], stdout);
+    gpume_console_print_name(job->run, stdout);
     printf("\ntruth            ");
-    gpume_console_print_name(job->truth->path, stdout);
+    gpume_console_print_name(job->truth, stdout);
     printf("\ncompared         %" PRIu64 " frame pair%s, %" PRIu64 " pixels with truth\n",
         job->fields, job->fields == 1 ? "" : "s", errors->pixels);
     if (errors->known > errors->pixels) {
@@ -203,79 +222,35 @@ static void print_truth_table(const struct truth_job *job)
         percent_of_pixels(job, errors->outliers), errors->angle_sum / pixels);
 }
 
-static int write_truth_json(const struct truth_job *job)
+static void put_truth_json(const void *client, struct gpume_json *json)
 {
+    const struct truth_job *job = client;
     const ROW row = errors_row(&job->errors);
-    struct gpume_json json;
-    const int status = gpume_json_start(&json, GPUME_COMPARISON_FORMAT, &gpume_console);
-    if (status != GPUME_OK) {
-        return status;
-    }
-    gpume_json_text(&json, "run", job->common->inputs[0]);
-    gpume_json_text(&json, "truth", job->truth->path);
-    gpume_json_count(&json, "fields", job->fields);
-    gpume_json_count(&json, "fields_without_truth", job->missing);
-    gpume_json_count(&json, "fields_with_earlier_reference", job->earlier);
-    gpume_table_json_members(&sums_table, &row, &json);
-    return gpume_json_finish(&json);
+    gpume_json_text(json, "run", job->run);
+    gpume_json_text(json, "truth", job->truth);
+    gpume_json_count(json, "fields", job->fields);
+    gpume_json_count(json, "fields_without_truth", job->missing);
+    gpume_json_count(json, "fields_with_earlier_reference", job->earlier);
+    gpume_table_json_members(&sums_table, &row, json);
 }
 
-static enum gpume_exit print_truth(struct truth_job *job)
+enum gpume_exit gpume_compare_truth(const struct gpume_compare_options *options)
 {
-    if (job->csv) {
-        return gpume_out_finish(job->csv) ? GPUME_EXIT_FAILED : GPUME_EXIT_DONE;
-    }
-    if (job->common->form == GPUME_FORM_JSON) {
-        return write_truth_json(job) ? GPUME_EXIT_FAILED : GPUME_EXIT_DONE;
-    }
-    if (job->common->verbosity >= 0) {
-        print_truth_table(job);
-    }
-    return gpume_console_flush_output("the table") ? GPUME_EXIT_DONE : GPUME_EXIT_FAILED;
-}
-
-static int open_csv(struct truth_job *job)
-{
-    gpume_signals_end();
-    const int status = gpume_out_open(&job->csv, "-", true, &gpume_console);
-    if (status == GPUME_OK) {
-        gpume_table_csv_head(&field_table, job->csv);
-    }
-    return status;
-}
-
-static enum gpume_exit read_and_print(
-    struct truth_job *job, const struct gpume_vectors_source *source)
-{
-    int status = gpume_vectors_reader_open(&job->reader, source);
-    if (status == GPUME_OK && job->common->form == GPUME_FORM_CSV) {
-        status = open_csv(job);
-    }
-    status = status ? status : measure_fields(job);
-    if (status != GPUME_OK) {
-        return gpume_exit_of_reader(status);
-    }
-    if (gpume_signals_caught()) {
-        return GPUME_EXIT_FAILED;
-    }
-    return job->errors.pixels > 0 ? print_truth(job) : refuse_empty(job);
-}
-
-enum gpume_exit gpume_compare_truth(const struct gpume_common_options *common,
-    const struct gpume_truth_options *truth, uint32_t block, uint64_t memory_max)
-{
-    struct truth_job job = {
-        .common = common, .truth = truth, .kind = gpume_pattern_kind(truth->path)};
-    char *name = gpume_name_vectors_input(common->inputs[0]);
-    if (!name) {
-        return GPUME_EXIT_FAILED;
-    }
-    const struct gpume_vectors_source source = {
-        .path = name, .block = block, .memory_max = memory_max, .log = gpume_console};
-    const enum gpume_exit result = read_and_print(&job, &source);
+    static const struct gpume_job_work work = {.prepare = open_truth_run,
+        .run = measure_fields,
+        .print = print_truth,
+        .optional = true,
+        .put_json = put_truth_json,
+        .format = GPUME_COMPARISON_FORMAT};
+    struct truth_job job = {.job.common = &options->common,
+        .options = options,
+        .run = options->common.inputs[0],
+        .truth = options->truth,
+        .kind = gpume_pattern_kind(options->truth)};
+    const enum gpume_exit result = gpume_job_run(&job.job, &work, &job);
     gpume_vectors_reader_close(&job.reader);
-    gpume_out_close(&job.csv);
-    free(name);
+    gpume_job_close(&job.job);
+    free(job.name);
     return result;
 }
 
@@ -285,20 +260,21 @@ static const struct gpume_mode truth_mode = {
     .takes = (const char *const[]){"truth-start", "block", "max-memory", "json", "csv", NULL},
 };
 
-int gpume_compare_check_truth(const struct gpume_common_options *common,
-    const struct gpume_truth_options *truth, const struct gpume_line *line)
+int gpume_compare_check_truth(
+    const struct gpume_compare_options *options, const struct gpume_line *line)
 {
-    if (common->input_count != 1) {
+    const char *truth = options->truth;
+    if (options->common.input_count != 1) {
         return gpume_refuse(
-            GPUME_INVALID, "--truth %s: measures one run; leave one of the two out", truth->path);
+            GPUME_INVALID, "--truth %s: measures one run; leave one of the two out", truth);
     }
-    if (gpume_text_is_special(truth->path)) {
-        return gpume_refuse(GPUME_INVALID, "--truth %s: must be a file", truth->path);
+    if (gpume_text_is_special(truth)) {
+        return gpume_refuse(GPUME_INVALID, "--truth %s: must be a file", truth);
     }
-    if (gpume_pattern_kind(truth->path) == GPUME_PATTERN_WRONG) {
+    if (gpume_pattern_kind(truth) == GPUME_PATTERN_WRONG) {
         return gpume_refuse(GPUME_INVALID,
             "--truth %s: must have at most two numbers such as %%04d, both in its last part",
-            truth->path);
+            truth);
     }
     return gpume_check_mode(line, &truth_mode);
 }

@@ -4,12 +4,10 @@
  * thread only.
  */
 #include "commands.h"
-#include "console.h"
 #include "estimate/frames.h"
-#include "files/json.h"
+#include "files/table.h"
+#include "job.h"
 #include "media/timeline.h"
-#include "options/common.h"
-#include "source_options.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -80,61 +78,61 @@ struct plan_options {
     enum gpume_direction direction;
     struct gpume_distance_list distances;
     enum gpume_fields fields;
-    enum { LINES, JSON } format;
 };
 
 struct plan_job {
+    struct gpume_cli_job job;
     const struct plan_options *options;
     struct gpume_keyframes keyframes;
     uint64_t *starts;
     size_t count;
 };
 
-/* Targets of chunk i; 0: all that remain, however many the decoder delivers. */
-static uint64_t length_of(const struct plan_job *job, size_t i)
+struct range {
+    uint64_t start, frames; /* frames: targets; GPUME_MISSING: all that remain */
+};
+
+static const struct gpume_column range_columns[] = {
+    {GPUME_COLUMN("start", struct range, start)},
+    {GPUME_COLUMN("frames", struct range, frames), .unknown = GPUME_IF_MISSING},
+};
+static const struct gpume_table range_table = {GPUME_TABLE(range_columns, struct range)};
+
+/* A run begins with the first frame that has a reference, also if --start is 0. The last range has
+ * all frames that the decoder delivers, however many. */
+static struct range range_of(const struct plan_job *job, size_t i)
 {
-    return i + 1 < job->count ? job->starts[i + 1] - job->starts[i] : 0;
+    return (struct range){.start = i > 0 ? job->starts[i] : 0,
+        .frames = i + 1 < job->count ? job->starts[i + 1] - job->starts[i] : GPUME_MISSING};
 }
 
-/* A run begins with the first frame that has a reference, also if --start is 0. */
-static uint64_t start_of(const struct plan_job *job, size_t i)
+static void print_ranges(const void *client)
 {
-    return i > 0 ? job->starts[i] : 0;
-}
-
-static void print_ranges(const struct plan_job *job)
-{
+    const struct plan_job *job = client;
     for (size_t i = 0; i < job->count; i++) {
-        printf("--start %" PRIu64, start_of(job, i));
-        if (length_of(job, i) > 0) {
-            printf(" --frames %" PRIu64, length_of(job, i));
+        const struct range range = range_of(job, i);
+        printf("--start %" PRIu64, range.start);
+        if (range.frames != GPUME_MISSING) {
+            printf(" --frames %" PRIu64, range.frames);
         }
         printf("\n");
     }
 }
 
-static enum gpume_exit print_ranges_json(const struct plan_job *job)
+static void put_ranges_json(const void *client, struct gpume_json *json)
 {
-    struct gpume_json json;
-    int status = gpume_json_start(&json, 1, &gpume_console);
-    if (status == GPUME_OK) {
-        gpume_json_begin(&json, "input");
-        gpume_json_text(&json, "name", job->options->common.inputs[0]);
-        gpume_json_count(&json, "frames", job->keyframes.frames);
-        gpume_json_count(&json, "keyframes", job->keyframes.count);
-        gpume_json_end(&json);
-        gpume_json_begin_list(&json, "chunks");
-        for (size_t i = 0; i < job->count; i++) {
-            const uint64_t frames = length_of(job, i);
-            gpume_json_begin(&json, NULL);
-            gpume_json_count(&json, "start", start_of(job, i));
-            gpume_json_count_or_null(&json, "frames", frames > 0, frames);
-            gpume_json_end(&json);
-        }
-        gpume_json_end_list(&json);
-        status = gpume_json_finish(&json);
+    const struct plan_job *job = client;
+    gpume_json_begin(json, "input");
+    gpume_json_text(json, "name", job->options->common.inputs[0]);
+    gpume_json_count(json, "frames", job->keyframes.frames);
+    gpume_json_count(json, "keyframes", job->keyframes.count);
+    gpume_json_end(json);
+    gpume_json_begin_list(json, "chunks");
+    for (size_t i = 0; i < job->count; i++) {
+        const struct range range = range_of(job, i);
+        gpume_table_json(&range_table, NULL, &range, 1, json);
     }
-    return status == GPUME_OK ? GPUME_EXIT_DONE : GPUME_EXIT_FAILED;
+    gpume_json_end_list(json);
 }
 
 static struct chunk_shape shape_of(const struct plan_options *options)
@@ -148,15 +146,6 @@ static struct chunk_shape shape_of(const struct plan_options *options)
     return (struct chunk_shape){
         .nearest = options->direction == GPUME_DIRECTION_PAST ? params.ref_distance : 0,
         .farthest = options->direction == GPUME_DIRECTION_FUTURE ? 0 : farthest};
-}
-
-/* A frame is two fields, which the runs count. */
-static void count_fields(struct gpume_keyframes *keyframes)
-{
-    keyframes->frames *= 2;
-    for (size_t i = 0; i < keyframes->count; i++) {
-        keyframes->at[i] *= 2;
-    }
 }
 
 static enum gpume_exit cut_into_ranges(struct plan_job *job)
@@ -183,39 +172,44 @@ static enum gpume_exit cut_into_ranges(struct plan_job *job)
     return GPUME_EXIT_DONE;
 }
 
-static enum gpume_exit find_and_print(struct plan_job *job)
+static enum gpume_exit find_ranges(void *client)
 {
+    struct plan_job *job = client;
     const struct plan_options *options = job->options;
     const struct gpume_params params = {0};
     const struct gpume_source_options source =
         gpume_source_options_make(&options->common, &options->source, &params);
     int status = gpume_source_check_inputs(&source);
     status = status ? status : gpume_keyframes_find(&job->keyframes, &source);
-    enum gpume_exit result = gpume_source_exit(status);
-    if (options->fields != GPUME_FIELDS_NONE) {
-        count_fields(&job->keyframes);
+    if (status != GPUME_OK) {
+        return gpume_source_exit(status);
     }
-    result = result ? result : cut_into_ranges(job);
-    if (result == GPUME_EXIT_DONE && options->format == JSON) {
-        result = print_ranges_json(job);
-    } else if (result == GPUME_EXIT_DONE) {
-        print_ranges(job);
+    if (options->fields != GPUME_FIELDS_NONE) { /* a frame is two fields, which the runs count */
+        job->keyframes.frames *= 2;
+        for (size_t i = 0; i < job->keyframes.count; i++) {
+            job->keyframes.at[i] *= 2;
+        }
     }
-    return result;
+    return cut_into_ranges(job);
 }
 
-static enum gpume_exit run_plan(const void *options)
+static enum gpume_exit run_plan(const void *opaque)
 {
-    struct plan_job job = {.options = options};
-    const enum gpume_exit result = find_and_print(&job);
-    free(job.keyframes.at);
-    free(job.starts);
+    static const struct gpume_job_work work = {
+        .run = find_ranges, .print = print_ranges, .put_json = put_ranges_json, .format = 1};
+    const struct plan_options *options = opaque;
+    struct plan_job plan = {.options = options, .job.common = &options->common};
+    const enum gpume_exit result = gpume_job_run(&plan.job, &work, &plan);
+    gpume_job_close(&plan.job);
+    free(plan.keyframes.at);
+    free(plan.starts);
     return result;
 }
 
 #define OPTIONS struct plan_options
 
-static const char *const formats[] = {"lines", "json", NULL};
+static const char *const formats[] = {
+    [GPUME_FORM_TABLE] = "lines", [GPUME_FORM_JSON] = "json", NULL};
 
 static struct gpume_option table[] = {
     {.heading = "Plan"},
@@ -227,7 +221,7 @@ static struct gpume_option table[] = {
         .help = "as for the runs (default 1)"},
     {GPUME_ROW_CHOICE("fields", "none|same|nearest", OPTIONS, fields, gpume_fields_names),
         .help = "as for the runs, which then count fields (default none)"},
-    {GPUME_ROW_CHOICE("format", "lines|json", OPTIONS, format, formats),
+    {GPUME_ROW_CHOICE("format", "lines|json", OPTIONS, common.form, formats),
         .help = "lines (the options of one run per line, for a shell) or json (default lines)"},
     {.heading = "Input"},
     {GPUME_OPTION_STREAM(OPTIONS, source.stream)},

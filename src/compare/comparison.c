@@ -284,13 +284,9 @@ static ROW field_row(const struct gpume_compared_field *field)
     return row;
 }
 
-int gpume_comparison_csv_open(struct gpume_out **csv, const struct gpume_log *log)
+void gpume_comparison_csv_head(struct gpume_out *csv)
 {
-    const int status = gpume_out_open(csv, "-", true, log);
-    if (status == GPUME_OK) {
-        gpume_table_csv_head(&csv_table, *csv);
-    }
-    return status;
+    gpume_table_csv_head(&csv_table, csv);
 }
 
 void gpume_comparison_csv_row(struct gpume_out *out, const struct gpume_compared_field *field)
@@ -375,25 +371,18 @@ static void put_worst(struct gpume_json *json, const struct gpume_comparison *co
     gpume_json_end_list(json);
 }
 
-int gpume_comparison_write_json(
-    const struct gpume_comparison *comparison, const struct gpume_log *log)
+void gpume_comparison_put_json(const struct gpume_comparison *comparison, struct gpume_json *json)
 {
-    struct gpume_json json;
-    const int status = gpume_json_start(&json, GPUME_COMPARISON_FORMAT, log);
-    if (status != GPUME_OK) {
-        return status;
-    }
-    gpume_json_truth(&json, "equal", gpume_comparison_equal(comparison));
-    gpume_json_count(&json, "fields", comparison->fields);
-    gpume_json_count(&json, "fields_equal", comparison->equal_fields);
-    gpume_json_count(&json, "references_differ", comparison->refs_differ);
     const struct gpume_table all = {GPUME_TABLE(json_columns, ROW)};
     const ROW row = sums_row(&comparison->blocks);
-    gpume_table_json_members(&all, &row, &json);
-    put_side(&json, comparison, 0);
-    put_side(&json, comparison, 1);
-    put_first(&json, comparison);
-    put_worst(&json, comparison);
-    put_settings(&json, comparison);
-    return gpume_json_finish(&json);
+    gpume_json_truth(json, "equal", gpume_comparison_equal(comparison));
+    gpume_json_count(json, "fields", comparison->fields);
+    gpume_json_count(json, "fields_equal", comparison->equal_fields);
+    gpume_json_count(json, "references_differ", comparison->refs_differ);
+    gpume_table_json_members(&all, &row, json);
+    put_side(json, comparison, 0);
+    put_side(json, comparison, 1);
+    put_first(json, comparison);
+    put_worst(json, comparison);
+    put_settings(json, comparison);
 }

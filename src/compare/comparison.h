@@ -127,13 +127,14 @@ bool gpume_comparison_setting(const struct gpume_comparison *comparison, uint32_
 /* Whether both runs have the same fields, vectors and costs. */
 bool gpume_comparison_equal(const struct gpume_comparison *comparison);
 
-/* A CSV table on standard output, one row per field. gpume_out_finish returns errors of rows. */
-int gpume_comparison_csv_open(struct gpume_out **csv, const struct gpume_log *log);
+/* A CSV table: its head, and one row per field. gpume_out_finish returns errors of rows. */
+void gpume_comparison_csv_head(struct gpume_out *csv);
 void gpume_comparison_csv_row(struct gpume_out *csv, const struct gpume_compared_field *field);
 
-/* Writes to standard output. Errors are logged. */
-int gpume_comparison_write_json(
-    const struct gpume_comparison *comparison, const struct gpume_log *log);
+struct gpume_json;
+
+/* Members of the open object. */
+void gpume_comparison_put_json(const struct gpume_comparison *comparison, struct gpume_json *json);
 
 /* --- pictures and the page */
 
