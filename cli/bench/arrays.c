@@ -11,12 +11,8 @@
 #include "bench/bench.h"
 
 #include "base/status.h"
-#include "bench/rows.h"
 #include "bench/sort_trial.h"
 #include "bench/timing.h"
-#include "commit.h"
-#include "console.h"
-#include "host.h"
 #include "library_log.h"
 
 #include <gpume/compute.h>
@@ -38,11 +34,8 @@ struct array_method {
 };
 
 struct array_places {
-    const struct gpume_bench_options *options;
-    gpume_compute *cpu, *gpu; /* gpu NULL: none */
-    uint64_t budget_ns;       /* for one row of the table */
-    struct gpume_progress progress;
     struct gpume_bench bench;
+    gpume_compute *cpu, *gpu; /* gpu NULL: none */
 };
 
 /* A hash: pseudorandom numbers from consecutive ones. */
@@ -58,39 +51,29 @@ static inline uint32_t noise_of(uint32_t i)
 static struct gpume_bench_row *add_array_row(struct array_places *places,
     const struct array_method *method, const char *work, uint64_t items, uint32_t bits)
 {
-    struct gpume_bench *bench = &places->bench;
-    if (bench->count == GPUME_BENCH_ROWS_MAX) {
-        return NULL;
-    }
-    struct gpume_bench_row *row = &bench->rows[bench->count++];
     const bool cpu = method->compute == places->cpu;
-    *row = (struct gpume_bench_row){.content = work,
-        .engine = cpu ? "cpu" : "vulkan",
-        .threads = cpu ? 1 : 0,
-        .items = items,
-        .item_bits = bits};
-    snprintf(row->search, sizeof(row->search), "%s", method->name);
-    snprintf(row->device, sizeof(row->device), "%s", cpu ? bench->cpu : method->info.device);
-    snprintf(row->driver, sizeof(row->driver), "%s", method->info.driver);
+    struct gpume_bench_row *row = gpume_bench_add_row(
+        &places->bench, method->name, cpu, method->info.device, method->info.driver);
+    if (row) {
+        row->content = work;
+        row->threads = cpu ? 1 : 0;
+        row->items = items;
+        row->item_bits = bits;
+    }
     return row;
 }
 
-/* Shows on the terminal what is measured now. */
-static void show_array(const struct array_places *places, const char *work,
+static void show_array(struct array_places *places, const char *work,
     const struct array_method *method, uint64_t items)
 {
-    char line[128];
-    snprintf(line, sizeof(line), "%s: %s, %" PRIu64 ", %.50s", work, method->name, items,
+    gpume_bench_show(&places->bench, "%s: %s, %" PRIu64 ", %.50s", work, method->name, items,
         method->info.device);
-    if (places->progress.shown) {
-        gpume_console_status(line, places->progress.rewrite);
-    }
 }
 
 /* Whether a work `times` as large would take too long. */
 static bool is_too_slow(const struct array_places *places, double us, double times)
 {
-    return us * 1e3 * times > SLOW * (double)places->budget_ns;
+    return us * 1e3 * times > SLOW * (double)places->bench.budget_ns;
 }
 
 /* --- reductions */
@@ -176,8 +159,8 @@ static int measure_reduction(struct reducing *r, double copy_us, struct reductio
     double us;
     memset(r->results, 0, sizeof(r->results));
     show_array(places, r->work->name, r->method, count);
-    int status = gpume_bench_warm_up(places->budget_ns, reduce_once, r);
-    status = status ? status : gpume_bench_repeat(places->budget_ns, reduce_once, r, &us);
+    int status = gpume_bench_warm_up(places->bench.budget_ns, reduce_once, r);
+    status = status ? status : gpume_bench_repeat(places->bench.budget_ns, reduce_once, r, &us);
     if (status != GPUME_OK) {
         return status;
     }
@@ -209,8 +192,8 @@ static int measure_place(
     GPUME_TRY(gpume_array_create(compute, &r->data, r->bytes));
     GPUME_TRY(gpume_array_create(compute, &r->copy, r->bytes));
     GPUME_TRY(gpume_array_write(r->data, 0, noise, r->bytes));
-    GPUME_TRY(gpume_bench_warm_up(r->places->budget_ns, copy_once, r));
-    GPUME_TRY(gpume_bench_repeat(r->places->budget_ns, copy_once, r, &copy_us));
+    GPUME_TRY(gpume_bench_warm_up(r->places->bench.budget_ns, copy_once, r));
+    GPUME_TRY(gpume_bench_repeat(r->places->bench.budget_ns, copy_once, r, &copy_us));
     for (size_t i = 0; i < WORKS; i++) {
         r->work = &works[i];
         GPUME_TRY(measure_reduction(r, copy_us, &answers[i]));
@@ -338,18 +321,10 @@ static int measure_method(struct sorting *s, struct array_method *method)
     return status;
 }
 
-/* Speed relative to qsort on the same numbers. */
-static void compare_with_qsort(struct gpume_bench *bench, uint32_t first)
-{
-    const bool known = first < bench->count && strcmp(bench->rows[first].search, "qsort") == 0;
-    for (uint32_t i = first; i < bench->count && known; i++) {
-        bench->rows[i].over_core = bench->rows[first].us / bench->rows[i].us;
-    }
-}
-
 static int measure_count(struct sorting *s, struct array_method *methods, uint32_t count)
 {
-    const uint32_t first = s->places->bench.count;
+    struct gpume_bench *bench = &s->places->bench;
+    const uint32_t first = bench->count;
     for (; s->made < count; s->made++) {
         s->keys[s->made] = noise_of((uint32_t)s->made);
     }
@@ -360,7 +335,10 @@ static int measure_count(struct sorting *s, struct array_method *methods, uint32
             status = measure_method(s, &methods[i]);
         }
     }
-    compare_with_qsort(&s->places->bench, first);
+    const bool known = first < bench->count && strcmp(bench->rows[first].search, "qsort") == 0;
+    for (uint32_t i = first; i < bench->count && known; i++) {
+        bench->rows[i].over_core = bench->rows[first].us / bench->rows[i].us;
+    }
     return status;
 }
 
@@ -420,7 +398,7 @@ static int measure_sorts(struct array_places *places)
 {
     const size_t count = COUNT_MAX;
     uint32_t *memory = malloc(7 * count * sizeof(*memory)); /* touched only as far as it is used */
-    struct sorting s = {.places = places, .trial = {.budget_ns = places->budget_ns}};
+    struct sorting s = {.places = places, .trial = {.budget_ns = places->bench.budget_ns}};
     int status;
     if (!memory) {
         return gpume_refuse(GPUME_NOMEM, "bench: out of memory; %zu MiB are needed",
@@ -445,7 +423,7 @@ fail:
 
 static int open_places(struct array_places *places)
 {
-    const struct gpume_params *asked = &places->options->params;
+    const struct gpume_params *asked = &places->bench.options->params;
     struct gpume_compute_params params;
     gpume_compute_params_default(&params);
     params.log = gpume_library_log;
@@ -468,21 +446,23 @@ static int open_places(struct array_places *places)
     return status;
 }
 
+static enum gpume_exit measure_arrays(void *client)
+{
+    struct array_places *places = client;
+    const struct gpume_bench_options *options = places->bench.options;
+    gpume_progress_init(&places->bench.job.progress, &options->common, 0);
+    int status = open_places(places);
+    status = status || !options->sort ? status : measure_sorts(places);
+    status = status || !options->reduce ? status : measure_reductions(places);
+    gpume_console_status(NULL, true);
+    gpume_compute_close(&places->gpu);
+    gpume_compute_close(&places->cpu);
+    return gpume_exit_of_engine(status);
+}
+
 enum gpume_exit gpume_bench_arrays(const struct gpume_bench_options *options)
 {
-    static struct array_places places; /* large */
-    places = (struct array_places){.options = options,
-        .budget_ns = (uint64_t)(options->seconds * 1e9),
-        .bench = {.commit = GPUME_COMMIT, .arrays = true}};
-    gpume_host_cpu(places.bench.cpu);
-    places.bench.processors = gpume_host_processors();
-    gpume_progress_init(&places.progress, &options->common, 0);
-    int status = open_places(&places);
-    status = status || !options->sort ? status : measure_sorts(&places);
-    status = status || !options->reduce ? status : measure_reductions(&places);
-    gpume_console_status(NULL, true);
-    gpume_compute_close(&places.gpu);
-    gpume_compute_close(&places.cpu);
-    status = status ? status : gpume_bench_write(&places.bench, options->common.form);
-    return gpume_exit_of_engine(status);
+    static const struct gpume_job_work work = {.run = measure_arrays};
+    static struct array_places places = {.bench.arrays = true}; /* large */
+    return gpume_bench_run(&places.bench, options, &work);
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "bench/clip.h"
+#include "bench/timing.h"
 
 #include "base/status.h"
 #include "console.h"
-#include "media/source.h"
 
 #include <stdlib.h>
 
@@ -62,7 +61,8 @@ static void fill_frame(struct gpume_plane *plane, enum gpume_bench_content conte
     }
 }
 
-static int add_plane(struct gpume_bench_clip *clip, uint32_t width, uint32_t height, uint32_t bits)
+int gpume_bench_clip_add(
+    struct gpume_bench_clip *clip, uint32_t width, uint32_t height, uint32_t bits)
 {
     const size_t stride = (size_t)width * (bits > 8 ? 2 : 1);
     void *data = calloc(height, stride);
@@ -79,47 +79,10 @@ int gpume_bench_clip_make(struct gpume_bench_clip *clip, enum gpume_bench_conten
     uint32_t width, uint32_t height, uint32_t bits, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
-        GPUME_CHECK(add_plane(clip, width, height, bits));
+        GPUME_CHECK(gpume_bench_clip_add(clip, width, height, bits));
         fill_frame(&clip->planes[i], content, i);
     }
     return GPUME_OK;
-}
-
-static int read_frames(struct gpume_bench_clip *clip, struct gpume_source *source,
-    const struct gpume_source_info *info, uint32_t count)
-{
-    int status = GPUME_OK;
-    while (clip->count < count && status == GPUME_OK) {
-        int64_t time_us;
-        status = add_plane(clip, info->width, info->height, info->bits);
-        if (status != GPUME_OK) {
-            return status;
-        }
-        status = gpume_source_read(source, &clip->planes[clip->count - 1], &time_us);
-        if (status != GPUME_OK) {
-            free(clip->planes[--clip->count].data);
-        }
-    }
-    return status == GPUME_EOF ? GPUME_OK : status;
-}
-
-enum gpume_exit gpume_bench_clip_read(
-    struct gpume_bench_clip *clip, const struct gpume_bench_options *options, uint32_t count)
-{
-    struct gpume_source *source = NULL;
-    struct gpume_source_info info;
-    struct gpume_source_options wanted =
-        gpume_source_options_make(&options->common, &options->source, &options->params);
-    int status = gpume_source_open_inputs(&source, &wanted, &info);
-    status = status ? status : read_frames(clip, source, &info, count);
-    gpume_source_close(&source);
-    if (status != GPUME_OK) {
-        return gpume_source_exit(status);
-    }
-    clip->label = info.label;
-    return clip->count < 2
-               ? gpume_refuse_short_source(&info, options->source.filter, clip->count, 2, "")
-               : GPUME_EXIT_DONE;
 }
 
 void gpume_bench_clip_free(struct gpume_bench_clip *clip)

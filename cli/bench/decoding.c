@@ -7,15 +7,12 @@
 #include "bench/bench.h"
 
 #include "base/clock.h"
-#include "console.h"
 #include "files/table.h"
-#include "host.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
 #define ROWS_MAX 8u /* 1 to 128 decoders */
-#define FORMAT 1
 
 struct decoding_row {
     uint32_t decoders;
@@ -37,22 +34,21 @@ static const struct gpume_table decoding_table = {
     GPUME_TABLE(columns, struct decoding_row), .gap = 1};
 
 struct decoding_job {
+    struct gpume_cli_job job;
     const struct gpume_bench_options *options;
-    struct gpume_source_info info;
     struct decoding_row rows[ROWS_MAX];
     uint32_t count;
 };
 
 /* Reads to the end, or for the time of a row. */
-static int read_all(
-    const struct decoding_job *job, struct gpume_source *source, struct decoding_row *row)
+static int read_all(const struct decoding_job *job, struct decoding_row *row)
 {
     const uint64_t start = gpume_clock_ns(), limit = (uint64_t)(job->options->seconds * 1e9);
     int status = GPUME_OK;
     uint64_t spent = 0;
     while (status == GPUME_OK && spent < limit) {
         int64_t time_us;
-        status = gpume_source_read(source, NULL, &time_us);
+        status = gpume_source_read(job->job.source, NULL, &time_us);
         row->frames += status == GPUME_OK;
         spent = gpume_clock_ns() - start;
     }
@@ -62,84 +58,74 @@ static int read_all(
     return status == GPUME_EOF ? GPUME_OK : status;
 }
 
-/* Adds a row, unless the input cannot have that many decoders. */
-static int measure_decoders(struct decoding_job *job, uint32_t decoders, bool *possible)
+/* Adds rows, as long as the input can have that many decoders. */
+static enum gpume_exit measure_decoders(void *client)
 {
+    struct decoding_job *job = client;
     const struct gpume_bench_options *options = job->options;
-    struct gpume_source_options asked = options->source;
-    struct gpume_source *source = NULL;
-    asked.decoders = decoders;
-    const struct gpume_source_options wanted =
-        gpume_source_options_make(&options->common, &asked, &options->params);
-    int status = gpume_source_open_inputs(&source, &wanted, &job->info);
-    if (status == GPUME_OK) {
-        const uint32_t used = gpume_source_share(&wanted, source, 0, 1, UINT64_MAX);
-        struct decoding_row *row = &job->rows[job->count];
-        *row = (struct decoding_row){.decoders = decoders};
-        *possible = used == decoders;
-        status = *possible ? read_all(job, source, row) : GPUME_OK;
-        job->count += *possible && status == GPUME_OK;
-    }
-    gpume_source_close(&source);
-    return status;
-}
-
-static enum gpume_exit measure_all_decoders(struct decoding_job *job)
-{
-    bool possible = true;
+    struct gpume_source_options choice = options->source;
     const uint32_t processors = gpume_host_processors(), most = processors > 2 ? processors : 2;
-    for (uint32_t decoders = 1; decoders <= most && decoders <= 64 && possible; decoders *= 2) {
-        const int status = measure_decoders(job, decoders, &possible);
-        if (status != GPUME_OK) {
-            return gpume_source_exit(status);
+    enum gpume_exit result = GPUME_EXIT_DONE;
+    bool possible = true;
+    for (uint32_t decoders = 1;
+         decoders <= most && decoders <= 64 && possible && result == GPUME_EXIT_DONE;
+         decoders *= 2) {
+        choice.decoders = decoders;
+        job->job.wanted = gpume_source_options_make(&options->common, &choice, &options->params);
+        result = gpume_job_open_video(&job->job, false);
+        if (result == GPUME_EXIT_DONE) {
+            possible =
+                gpume_source_share(&job->job.wanted, job->job.source, 0, 1, UINT64_MAX) == decoders;
         }
+        if (result == GPUME_EXIT_DONE && possible) {
+            struct decoding_row *row = &job->rows[job->count++];
+            *row = (struct decoding_row){.decoders = decoders};
+            result = gpume_source_exit(read_all(job, row));
+        }
+        gpume_source_close(&job->job.source);
     }
-    return GPUME_EXIT_DONE;
+    return result;
 }
 
-static enum gpume_exit print_decoding_json(const struct decoding_job *job)
+static void put_decoding_json(const void *client, struct gpume_json *json)
 {
-    struct gpume_json json;
-    int status = gpume_json_start(&json, FORMAT, &gpume_console);
-    if (status == GPUME_OK) {
-        gpume_json_text(&json, "input", job->info.label);
-        gpume_json_text(&json, "codec", job->info.codec);
-        gpume_json_count(&json, "width", job->info.width);
-        gpume_json_count(&json, "height", job->info.height);
-        gpume_json_count(&json, "processors", gpume_host_processors());
-        gpume_table_json(&decoding_table, "decoding", job->rows, job->count, &json);
-        status = gpume_json_finish(&json);
-    }
-    return status == GPUME_OK ? GPUME_EXIT_DONE : GPUME_EXIT_FAILED;
+    const struct decoding_job *job = client;
+    const struct gpume_source_info *info = &job->job.info;
+    gpume_json_text(json, "input", info->label);
+    gpume_json_text(json, "codec", info->codec);
+    gpume_json_count(json, "width", info->width);
+    gpume_json_count(json, "height", info->height);
+    gpume_json_count(json, "processors", gpume_host_processors());
+    gpume_table_json(&decoding_table, "decoding", job->rows, job->count, json);
 }
 
-static enum gpume_exit print_decoding_csv(const struct decoding_job *job)
+static void put_decoding_csv(const void *client, struct gpume_out *out)
 {
-    struct gpume_out *out = NULL;
-    int status = gpume_out_open(&out, "-", true, &gpume_console);
-    if (status == GPUME_OK) {
-        gpume_table_csv_head(&decoding_table, out);
-        gpume_table_csv(&decoding_table, job->rows, job->count, out);
-        status = gpume_out_finish(out);
-    }
-    gpume_out_close(&out);
-    return status == GPUME_OK ? GPUME_EXIT_DONE : GPUME_EXIT_FAILED;
+    const struct decoding_job *job = client;
+    gpume_table_csv_head(&decoding_table, out);
+    gpume_table_csv(&decoding_table, job->rows, job->count, out);
+}
+
+static void print_decoding(const void *client)
+{
+    const struct decoding_job *job = client;
+    const struct gpume_source_info *info = &job->job.info;
+    gpume_console_print_name(info->label, stdout);
+    printf(": decoding alone, %s, %" PRIu32 "x%" PRIu32 ", %" PRIu32 " processors\n", info->codec,
+        info->width, info->height, gpume_host_processors());
+    gpume_table_print(&decoding_table, job->rows, job->count, stdout, "", "");
 }
 
 enum gpume_exit gpume_bench_decoding(const struct gpume_bench_options *options)
 {
-    struct decoding_job job = {.options = options};
-    const enum gpume_exit result = measure_all_decoders(&job);
-    if (result != GPUME_EXIT_DONE) {
-        return result;
-    }
-    if (options->common.form != GPUME_FORM_TABLE) {
-        return (options->common.form == GPUME_FORM_JSON ? print_decoding_json : print_decoding_csv)(
-            &job);
-    }
-    gpume_console_print_name(job.info.label, stdout);
-    printf(": decoding alone, %s, %" PRIu32 "x%" PRIu32 ", %" PRIu32 " processors\n",
-        job.info.codec, job.info.width, job.info.height, gpume_host_processors());
-    gpume_table_print(&decoding_table, job.rows, job.count, stdout, "", "");
-    return gpume_console_flush_output("the table") ? GPUME_EXIT_DONE : GPUME_EXIT_FAILED;
+    static const struct gpume_job_work work = {.run = measure_decoders,
+        .print = print_decoding,
+        .put_csv = put_decoding_csv,
+        .put_json = put_decoding_json,
+        .format = 1};
+    struct decoding_job job = {
+        .job = {.common = &options->common, .params = &options->params}, .options = options};
+    const enum gpume_exit result = gpume_job_run(&job.job, &work, &job);
+    gpume_job_close(&job.job);
+    return result;
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "bench/rows.h"
+/*
+ * How gpume bench measures searches and arrays: as one job, whose rows are printed at the end, so
+ * that no time is shown for a wrong result.
+ */
+#include "bench/bench.h"
 
-#include "base/params.h"
-#include "base/status.h"
-#include "console.h"
+#include "commit.h"
 #include "files/table.h"
 
 #include <inttypes.h>
@@ -11,27 +13,24 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Raise it by one when a key of the JSON object is removed or changes its meaning. */
-#define FORMAT 1
-
 #define PLACE_MAX 24 /* columns */
+#define TEXT_BYTES 512
 
 /* --- the work in words */
 
 /* Appends to text, after a separator if there is some already. */
 __attribute__((format(printf, 3, 4))) static void append_words(
-    char text[GPUME_BENCH_TEXT_BYTES], const char *separator, const char *format, ...)
+    char text[TEXT_BYTES], const char *separator, const char *format, ...)
 {
     size_t used = strlen(text);
     va_list args;
-    used += (size_t)snprintf(
-        text + used, GPUME_BENCH_TEXT_BYTES - used, "%s", used > 0 ? separator : "");
+    used += (size_t)snprintf(text + used, TEXT_BYTES - used, "%s", used > 0 ? separator : "");
     va_start(args, format);
-    vsnprintf(text + used, GPUME_BENCH_TEXT_BYTES - used, format, args);
+    vsnprintf(text + used, TEXT_BYTES - used, format, args);
     va_end(args);
 }
 
-static void append_references(const struct gpume_params *params, char text[GPUME_BENCH_TEXT_BYTES])
+static void append_references(const struct gpume_params *params, char text[TEXT_BYTES])
 {
     if (!params->best_reference && params->ref_distance == 1) {
         return;
@@ -47,7 +46,7 @@ static void append_references(const struct gpume_params *params, char text[GPUME
 }
 
 /* What is asked of the search beyond shapes, such as "satd, 1/4 pixel", "" for nothing. */
-static void search_text(const struct gpume_params *params, char text[GPUME_BENCH_TEXT_BYTES])
+static void search_text(const struct gpume_params *params, char text[TEXT_BYTES])
 {
     text[0] = '\0';
     if (params->metric != GPUME_METRIC_SAD) {
@@ -74,6 +73,22 @@ static void search_text(const struct gpume_params *params, char text[GPUME_BENCH
     if (params->candidates > 1) {
         append_words(text, ", ", "%u candidates", params->candidates);
     }
+}
+
+struct work_texts {
+    char shapes[GPUME_SHAPES_TEXT_BYTES], search[TEXT_BYTES], window[32];
+    char work[GPUME_SHAPES_TEXT_BYTES + TEXT_BYTES + 2]; /* shapes and search */
+};
+
+static struct work_texts describe_work(const struct gpume_params *params)
+{
+    struct work_texts texts;
+    gpume_shapes_text(params, texts.shapes);
+    search_text(params, texts.search);
+    snprintf(texts.work, sizeof(texts.work), "%s%s%s", texts.shapes, texts.search[0] ? "; " : "",
+        texts.search);
+    snprintf(texts.window, sizeof(texts.window), "%ux%u", params->window_x, params->window_y);
+    return texts;
 }
 
 /* --- rows and their columns */
@@ -174,14 +189,13 @@ static const struct gpume_column array_columns[] = {
 };
 static const struct gpume_table array_table = {GPUME_TABLE(array_columns, ROW)};
 
-/* block, window: what CSV says of the work; of searches alone. */
-static ROW show_row(
-    const struct gpume_bench *bench, uint32_t i, const char *block, const char *window)
+/* texts: for CSV; NULL: for another form. */
+static ROW show_row(const struct gpume_bench *bench, uint32_t i, const struct work_texts *texts)
 {
     const struct gpume_bench_row *row = &bench->rows[i];
     const struct gpume_params *params = &bench->params;
     ROW shown = {.row = *row,
-        .commit = bench->commit,
+        .commit = GPUME_COMMIT,
         .bits = bench->arrays ? row->item_bits : params->bits,
         .giga = row->per_second / 1e9,
         .mega = row->per_second / 1e6,
@@ -190,8 +204,8 @@ static ROW show_row(
         snprintf(shown.size, sizeof(shown.size), "%" PRIu64, row->items);
         return shown;
     }
-    shown.block = block;
-    shown.window = window;
+    shown.block = texts ? texts->work : NULL;
+    shown.window = texts ? texts->window : NULL;
     shown.elimination = row->elimination ? "on" : "off";
     snprintf(shown.size, sizeof(shown.size), "%ux%u", params->width, params->height);
     snprintf(shown.eliminated, sizeof(shown.eliminated), row->elimination ? "on, %.1f %%" : "off",
@@ -211,20 +225,17 @@ static ROW show_row(
 static void put_work(struct gpume_json *json, const struct gpume_bench *bench)
 {
     const struct gpume_params *params = &bench->params;
-    char window[32], search[GPUME_BENCH_TEXT_BYTES], shapes[GPUME_SHAPES_TEXT_BYTES];
-    gpume_shapes_text(params, shapes);
-    search_text(params, search);
-    snprintf(window, sizeof(window), "%ux%u", params->window_x, params->window_y);
+    const struct work_texts texts = describe_work(params);
     gpume_json_begin(json, "work");
     gpume_json_text(json, "input", bench->input);
     gpume_json_count(json, "width", params->width);
     gpume_json_count(json, "height", params->height);
     gpume_json_count(json, "bits", params->bits);
-    (params->shape_count > 0 ? gpume_json_text : gpume_json_digits)(json, "block", shapes);
-    gpume_json_text(json, "window", window);
+    (params->shape_count > 0 ? gpume_json_text : gpume_json_digits)(json, "block", texts.shapes);
+    gpume_json_text(json, "window", texts.window);
     gpume_json_text(json, "edge", gpume_names_edge[params->edge]);
-    if (search[0]) {
-        gpume_json_text(json, "search", search);
+    if (texts.search[0]) {
+        gpume_json_text(json, "search", texts.search);
     }
     gpume_json_count(json, "fields", bench->fields);
     gpume_json_count(json, "blocks", bench->blocks);
@@ -237,61 +248,43 @@ static void put_work(struct gpume_json *json, const struct gpume_bench *bench)
     gpume_json_end(json);
 }
 
-static int write_rows_json(const struct gpume_bench *bench)
+static void put_rows_json(const void *client, struct gpume_json *json)
 {
-    struct gpume_json json;
-    GPUME_CHECK(gpume_json_start(&json, FORMAT, &gpume_console));
-    gpume_json_text(&json, "commit", bench->commit[0] ? bench->commit : NULL);
-    gpume_json_text(&json, "cpu", bench->cpu);
+    const struct gpume_bench *bench = client;
+    const char *commit = GPUME_COMMIT;
+    gpume_json_text(json, "commit", commit[0] ? commit : NULL);
+    gpume_json_text(json, "cpu", bench->cpu);
     if (!bench->arrays) {
-        gpume_json_count(&json, "processors", bench->processors);
-        put_work(&json, bench);
+        gpume_json_count(json, "processors", gpume_host_processors());
+        put_work(json, bench);
     }
-    gpume_json_begin_list(&json, bench->arrays ? "arrays" : "rows");
+    gpume_json_begin_list(json, bench->arrays ? "arrays" : "rows");
     for (uint32_t i = 0; i < bench->count; i++) {
-        const ROW row = show_row(bench, i, NULL, NULL);
-        gpume_table_json(bench->arrays ? &array_table : &search_table, NULL, &row, 1, &json);
+        const ROW row = show_row(bench, i, NULL);
+        gpume_table_json(bench->arrays ? &array_table : &search_table, NULL, &row, 1, json);
     }
-    gpume_json_end_list(&json);
+    gpume_json_end_list(json);
     if (!bench->arrays) {
-        gpume_json_begin_list(&json, "notes");
+        gpume_json_begin_list(json, "notes");
         for (uint32_t i = 0; i < bench->note_count; i++) {
-            gpume_json_text(&json, NULL, bench->notes[i]);
+            gpume_json_text(json, NULL, bench->notes[i]);
         }
-        gpume_json_end_list(&json);
+        gpume_json_end_list(json);
     }
-    return gpume_json_finish(&json);
 }
 
-static int write_rows_csv(const struct gpume_bench *bench)
+static void put_rows_csv(const void *client, struct gpume_out *out)
 {
-    const struct gpume_params *params = &bench->params;
-    char window[32], shapes[GPUME_SHAPES_TEXT_BYTES], search[GPUME_BENCH_TEXT_BYTES];
-    char work[GPUME_SHAPES_TEXT_BYTES + GPUME_BENCH_TEXT_BYTES + 2];
-    struct gpume_out *out = NULL;
-    int status;
-    gpume_shapes_text(params, shapes);
-    search_text(params, search);
-    snprintf(work, sizeof(work), "%s%s%s", shapes, search[0] ? "; " : "", search);
-    snprintf(window, sizeof(window), "%ux%u", params->window_x, params->window_y);
-    GPUME_TRY(gpume_out_open(&out, "-", true, &gpume_console));
+    const struct gpume_bench *bench = client;
+    const struct work_texts texts = describe_work(&bench->params);
     gpume_table_csv_head(&csv_table, out);
     for (uint32_t i = 0; i < bench->count; i++) {
-        const ROW row = show_row(bench, i, work, window);
+        const ROW row = show_row(bench, i, &texts);
         gpume_table_csv(&csv_table, &row, 1, out);
     }
-    GPUME_TRY(gpume_out_finish(out));
-fail:
-    gpume_out_close(&out);
-    return status;
 }
 
 /* --- for people */
-
-static bool same_device(const struct gpume_bench_row *a, const struct gpume_bench_row *b)
-{
-    return strcmp(a->device, b->device) == 0 && strcmp(a->driver, b->driver) == 0;
-}
 
 /* One line per Vulkan device. */
 static void print_devices(const struct gpume_bench *bench)
@@ -300,7 +293,8 @@ static void print_devices(const struct gpume_bench *bench)
         const struct gpume_bench_row *row = &bench->rows[i];
         bool first = strcmp(row->engine, "vulkan") == 0 || strcmp(row->engine, "several") == 0;
         for (uint32_t j = 0; j < i && first; j++) {
-            first = !same_device(row, &bench->rows[j]);
+            first = strcmp(row->device, bench->rows[j].device) != 0 ||
+                    strcmp(row->driver, bench->rows[j].driver) != 0;
         }
         if (first) {
             printf("device   %s, driver %s\n", row->device, row->driver);
@@ -316,13 +310,10 @@ static void print_work(const struct gpume_bench *bench)
         gpume_console_print_name(bench->input, stdout);
         printf(": ");
     }
-    char shapes[GPUME_SHAPES_TEXT_BYTES], search[GPUME_BENCH_TEXT_BYTES];
-    gpume_shapes_text(params, shapes);
-    search_text(params, search);
-    printf("%" PRIu32 " x %" PRIu32 " pixels, %" PRIu32 " bits, block %s, window %" PRIu32
-           "x%" PRIu32 ", edge %s%s%s\n",
-        params->width, params->height, params->bits, shapes, params->window_x, params->window_y,
-        gpume_names_edge[params->edge], search[0] ? ", " : "", search);
+    const struct work_texts texts = describe_work(params);
+    printf("%" PRIu32 " x %" PRIu32 " pixels, %" PRIu32 " bits, block %s, window %s, edge %s%s%s\n",
+        params->width, params->height, params->bits, texts.shapes, texts.window,
+        gpume_names_edge[params->edge], texts.search[0] ? ", " : "", texts.search);
     printf("         %" PRIu32 " blocks of up to %" PRIu64 " candidates: %.4g G pixel differences "
            "(px) per frame pair\n",
         bench->blocks, bench->candidates, bench->differences / 1e9);
@@ -351,7 +342,7 @@ static void print_rows_of(const struct gpume_bench *bench, uint32_t first)
     size_t count = 0;
     for (uint32_t i = first; i < bench->count; i++) {
         if (is_same_work(&bench->rows[i], work)) {
-            rows[count++] = show_row(bench, i, NULL, NULL);
+            rows[count++] = show_row(bench, i, NULL);
         }
     }
     printf("\n%s", work->content);
@@ -362,13 +353,16 @@ static void print_rows_of(const struct gpume_bench *bench, uint32_t first)
     gpume_table_print(bench->arrays ? &array_table : &search_table, rows, count, stdout, "", "");
 }
 
-static void print_tables(const struct gpume_bench *bench)
+static void print_tables(const void *client)
 {
+    const struct gpume_bench *bench = client;
+    const char *commit = GPUME_COMMIT; /* "": unknown */
+    const uint32_t processors = gpume_host_processors();
     bool partly = false;
-    printf("gpume    %s%s%s%s\n", gpume_version(), bench->commit[0] ? " (" : "", bench->commit,
-        bench->commit[0] ? ")" : "");
-    printf("cpu      %s, %" PRIu32 " processor%s\n", bench->cpu, bench->processors,
-        bench->processors == 1 ? "" : "s");
+    printf("gpume    %s%s%s%s\n", gpume_version(), commit[0] ? " (" : "", commit,
+        commit[0] ? ")" : "");
+    printf("cpu      %s, %" PRIu32 " processor%s\n", bench->cpu, processors,
+        processors == 1 ? "" : "s");
     print_devices(bench);
     if (!bench->arrays) {
         print_work(bench);
@@ -388,11 +382,48 @@ static void print_tables(const struct gpume_bench *bench)
     }
 }
 
-int gpume_bench_write(const struct gpume_bench *bench, enum gpume_form form)
+/* --- the job */
+
+void gpume_bench_show(struct gpume_bench *bench, const char *format, ...)
 {
-    if (form == GPUME_FORM_TABLE) {
-        print_tables(bench);
-        return GPUME_OK;
+    const struct gpume_progress *progress = &bench->job.progress;
+    char line[128];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof(line), format, args);
+    va_end(args);
+    if (progress->shown) {
+        gpume_console_status(line, progress->rewrite);
     }
-    return form == GPUME_FORM_JSON ? write_rows_json(bench) : write_rows_csv(bench);
+}
+
+struct gpume_bench_row *gpume_bench_add_row(
+    struct gpume_bench *bench, const char *search, bool cpu, const char *device, const char *driver)
+{
+    if (bench->count == GPUME_BENCH_ROWS_MAX) {
+        return NULL;
+    }
+    struct gpume_bench_row *row = &bench->rows[bench->count++];
+    *row = (struct gpume_bench_row){.engine = cpu ? "cpu" : "vulkan"};
+    snprintf(row->search, sizeof(row->search), "%s", search);
+    snprintf(row->device, sizeof(row->device), "%s", cpu ? bench->cpu : device);
+    snprintf(row->driver, sizeof(row->driver), "%s", driver);
+    return row;
+}
+
+enum gpume_exit gpume_bench_run(struct gpume_bench *bench,
+    const struct gpume_bench_options *options, const struct gpume_job_work *work)
+{
+    struct gpume_job_work whole = *work;
+    whole.print = print_tables;
+    whole.put_csv = put_rows_csv;
+    whole.put_json = put_rows_json;
+    whole.format = 1;
+    bench->job.common = &options->common;
+    bench->options = options;
+    bench->budget_ns = (uint64_t)(options->seconds * 1e9);
+    gpume_host_cpu(bench->cpu);
+    const enum gpume_exit result = gpume_job_run(&bench->job, &whole, bench);
+    gpume_job_close(&bench->job);
+    return result;
 }

@@ -9,11 +9,7 @@
 
 #include "base/status.h"
 #include "bench/ceiling.h"
-#include "bench/rows.h"
 #include "bench/timing.h"
-#include "commit.h"
-#include "console.h"
-#include "host.h"
 #include "library_log.h"
 #include "options/checks.h"
 
@@ -34,8 +30,6 @@
 struct bench_one {
     const char *engine;         /* "cpu", "vulkan", "ffmpeg", "several" */
     struct gpume_params params; /* of the work, with engine, search, threads and elimination */
-    gpume_bench_once_fn once;
-    gpume_bench_measure_fn measure;
     struct gpume_bench_setup setup;
     double ceiling; /* differences per second; 0: unknown */
 };
@@ -80,27 +74,15 @@ static int list_searches(struct finder *finder, const char *device)
     return status;
 }
 
-/* Whether --backend and --search select it. */
-static bool is_wanted(const struct finder *finder, const struct gpume_search_info *search)
-{
-    const struct gpume_params *asked = &finder->options->params;
-    return (asked->backend == GPUME_BACKEND_AUTO || asked->backend == search->backend) &&
-           (!asked->search || strcmp(asked->search, search->name) == 0);
-}
-
-static bool is_same_text(const char *a, const char *b)
-{
-    return a && b ? strcmp(a, b) == 0 : a == b;
-}
-
 /* Whether the same search is measured under another name. */
 static bool has_setup(const struct bench_setups *setups, const struct gpume_params *params,
     const struct gpume_bench_setup *setup)
 {
     for (uint32_t i = 0; i < setups->count; i++) {
         const struct bench_one *one = &setups->ones[i];
+        const char *device = one->params.device ? one->params.device : "";
         if (strcmp(one->setup.search, setup->search) == 0 &&
-            is_same_text(one->params.device, params->device) &&
+            strcmp(device, params->device ? params->device : "") == 0 &&
             one->params.backend == params->backend && one->params.threads == params->threads &&
             one->params.no_elimination == params->no_elimination) {
             return true;
@@ -143,8 +125,6 @@ static int add_setup(struct finder *finder, const struct gpume_params *params, d
                   : params->backend == GPUME_BACKEND_CPU ? "cpu"
                                                          : "vulkan",
         .params = *params,
-        .once = gpume_bench_once,
-        .measure = gpume_bench_measure,
         .setup = setup,
         .ceiling = ceiling,
     };
@@ -155,7 +135,6 @@ static void add_ffmpeg(struct finder *finder)
 {
     struct gpume_params params = finder->setups->reference;
     const char *obstacle = gpume_bench_ffmpeg_params(&params);
-    params.search = "mestimate";
     if (obstacle) {
         add_note(finder->bench, "FFmpeg's mestimate is not measured: %s", obstacle);
         return;
@@ -163,8 +142,6 @@ static void add_ffmpeg(struct finder *finder)
     finder->setups->ones[finder->setups->count++] = (struct bench_one){
         .engine = "ffmpeg",
         .params = params,
-        .once = gpume_bench_ffmpeg_once,
-        .measure = gpume_bench_ffmpeg_measure,
         .setup = {.device = "FFmpeg"},
     };
 }
@@ -185,14 +162,17 @@ static double find_ceiling(const struct finder *finder, const struct gpume_param
 /* Adds the searches that run on a device or a number of threads, without elimination first. */
 static int add_searches(struct finder *finder, const struct gpume_params *on, double ceiling)
 {
+    const struct gpume_params *asked = &finder->options->params;
     const bool core = on->backend == GPUME_BACKEND_CPU && on->threads == 1;
     for (uint32_t i = 0; i < finder->search_count; i++) {
         const struct gpume_search_info *search = &finder->searches[i];
+        const bool wanted =
+            (asked->backend == GPUME_BACKEND_AUTO || asked->backend == search->backend) &&
+            (!asked->search || strcmp(asked->search, search->name) == 0);
         for (int full = 1; full >= 0; full--) {
             /* The fastest search on one core is the base of all comparisons. */
             const bool base = core && search->automatic && full;
-            if (search->backend != on->backend || !search->available ||
-                !(base || is_wanted(finder, search))) {
+            if (search->backend != on->backend || !search->available || !(base || wanted)) {
                 continue;
             }
             struct gpume_params params = *on;
@@ -309,7 +289,7 @@ static enum gpume_exit find_setups(struct bench_setups *setups,
     static struct finder finder; /* static: the setups point to its names */
     finder = (struct finder){.setups = setups, .options = options, .work = work, .bench = bench};
     const struct gpume_params *asked = &options->params;
-    const uint32_t threads = asked->threads ? asked->threads : bench->processors;
+    const uint32_t threads = asked->threads ? asked->threads : gpume_host_processors();
     setups->reference = *work;
     setups->reference.backend = GPUME_BACKEND_CPU;
     setups->reference.threads = threads;
@@ -351,26 +331,12 @@ struct known_answers {
 };
 
 struct search_job {
-    const struct gpume_bench_options *options;
-    struct gpume_params work;
-    uint64_t budget_ns; /* for one row of the table */
+    struct gpume_bench bench;
     struct gpume_bench_clip clip;
     struct bench_setups setups;
-    struct gpume_bench bench;
     struct known_answers known[HEIGHTS_MAX];
     uint32_t known_count;
-    struct gpume_progress progress;
 };
-
-static void show_search(
-    const struct search_job *job, const char *content, const char *search, const char *device)
-{
-    char line[128];
-    snprintf(line, sizeof(line), "%s: %.30s, %.50s", content, search, device);
-    if (job->progress.shown) {
-        gpume_console_status(line, job->progress.rewrite);
-    }
-}
 
 /* Results of the reference search for this size and edge mode; searched once and kept. */
 static int find_answers(struct search_job *job, const struct gpume_params *params,
@@ -401,13 +367,6 @@ fail:
     return status;
 }
 
-static void forget_answers(struct search_job *job)
-{
-    while (job->known_count > 0) {
-        gpume_bench_answers_finish(&job->known[--job->known_count].answers);
-    }
-}
-
 /* The fewest rows that were compared; 0: none yet. */
 static void lower_rows(uint32_t *rows, uint32_t compared)
 {
@@ -419,10 +378,10 @@ static int check_plain(struct search_job *job, const char *content)
 {
     struct gpume_params params = job->setups.reference;
     params.search = "plain";
-    show_search(job, content, "checking with plain", "cpu");
+    gpume_bench_show(&job->bench, "%s: checking with plain, cpu", content);
     const struct gpume_bench_answers *answers = NULL;
     GPUME_CHECK(gpume_bench_fit(&job->clip, &params, gpume_bench_block_rows(&params),
-        job->budget_ns / gpume_bench_cycle(&job->clip), gpume_bench_once));
+        job->bench.budget_ns / gpume_bench_cycle(&job->clip)));
     GPUME_CHECK(find_answers(job, &params, &answers));
     GPUME_CHECK(gpume_bench_compare(&job->clip, &params, answers));
     lower_rows(&job->bench.plain_rows, params.height);
@@ -452,27 +411,23 @@ static int measure_one(struct search_job *job, const char *content, const struct
     struct gpume_params params = one->params;
     const bool cpu = params.backend == GPUME_BACKEND_CPU;
     const char *search = one->setup.search[0] ? one->setup.search : params.search;
-    show_search(job, content, search, one->setup.device);
+    gpume_bench_show(bench, "%s: %.30s, %.50s", content, search, one->setup.device);
     /* At least two rows of blocks per thread. */
     const uint32_t block = gpume_bench_block_rows(&params);
     const uint32_t rows = cpu ? block * (params.threads > 1 ? 2 * params.threads : 1) : block;
     const struct gpume_bench_answers *answers = NULL;
     struct gpume_bench_time time = {0}; /* what mestimate does not know */
-    GPUME_CHECK(gpume_bench_fit(&job->clip, &params, rows, job->budget_ns / PARTS, one->once));
+    GPUME_CHECK(gpume_bench_fit(&job->clip, &params, rows, bench->budget_ns / PARTS));
     GPUME_CHECK(find_answers(job, &params, &answers));
-    GPUME_CHECK(one->measure(&job->clip, &params, answers, job->budget_ns, &time));
+    GPUME_CHECK(gpume_bench_measure(&job->clip, &params, answers, bench->budget_ns, &time));
     time.search_ns = params.devices ? 0 : time.search_ns; /* the sum over devices: of no use */
-    struct gpume_bench_row *row = &bench->rows[bench->count++]; /* for all setups, two contents */
-    *row = (struct gpume_bench_row){
-        .content = content,
-        .engine = one->engine,
-        .threads = cpu ? params.threads : 0,
-        .elimination = !params.no_elimination,
-        .ceiling = one->ceiling,
-    };
-    snprintf(row->search, sizeof(row->search), "%s", search);
-    snprintf(row->device, sizeof(row->device), "%s", cpu ? bench->cpu : one->setup.device);
-    snprintf(row->driver, sizeof(row->driver), "%s", one->setup.driver);
+    struct gpume_bench_row *row = /* there are enough for all setups of two contents */
+        gpume_bench_add_row(bench, search, cpu, one->setup.device, one->setup.driver);
+    row->content = content;
+    row->engine = one->engine;
+    row->threads = cpu ? params.threads : 0;
+    row->elimination = !params.no_elimination;
+    row->ceiling = one->ceiling;
     fill_times(row, &params, &one->params, &time);
     return GPUME_OK;
 }
@@ -509,7 +464,9 @@ static enum gpume_exit measure_clip(struct search_job *job, const char *content)
     }
     compare_rows(&job->bench, first);
 fail:
-    forget_answers(job);
+    while (job->known_count > 0) {
+        gpume_bench_answers_finish(&job->known[--job->known_count].answers);
+    }
     return gpume_exit_of_engine(status);
 }
 
@@ -518,23 +475,32 @@ static enum gpume_exit prepare_work(
     struct search_job *job, uint32_t width, uint32_t height, uint32_t bits)
 {
     struct gpume_bench *bench = &job->bench;
-    job->work.width = width;
-    job->work.height = height;
-    job->work.bits = bits;
-    bench->params = job->work;
-    bench->blocks = gpume_bench_blocks(&job->work);
-    bench->candidates = (2ull * job->work.window_x + 1) * (2ull * job->work.window_y + 1);
-    bench->differences = gpume_bench_differences(&job->work);
-    return find_setups(&job->setups, job->options, &job->work, bench);
+    struct gpume_params *work = &bench->params;
+    *work = bench->options->params;
+    work->backend = GPUME_BACKEND_AUTO;
+    work->device = work->devices = work->search = NULL;
+    work->log = gpume_library_log;
+    work->cache_dir = gpume_host_cache_folder();
+    work->width = width;
+    work->height = height;
+    work->bits = bits;
+    bench->blocks = gpume_bench_blocks(work);
+    bench->candidates = (2ull * work->window_x + 1) * (2ull * work->window_y + 1);
+    bench->differences = gpume_bench_differences(work);
+    gpume_progress_init(&bench->job.progress, &bench->options->common, 0);
+    return find_setups(&job->setups, bench->options, work, bench);
 }
 
-static enum gpume_exit measure_generated(struct search_job *job, uint32_t frames)
+static enum gpume_exit measure_generated(void *client)
 {
     static const char *const names[] = {"noise", "motion"};
-    const struct gpume_params *asked = &job->options->params;
+    struct search_job *job = client;
+    const struct gpume_params *asked = &job->bench.options->params;
     const uint32_t width = asked->width ? asked->width : 1920;
     const uint32_t height = asked->height ? asked->height : 1080;
+    const uint32_t frames = (uint32_t)job->bench.job.frames_max;
     enum gpume_exit result = prepare_work(job, width, height, asked->bits);
+    job->bench.fields = 2 * (frames - 1);
     for (int i = 0; i < 2 && result == GPUME_EXIT_DONE; i++) {
         const enum gpume_bench_content content = (enum gpume_bench_content)i;
         result = gpume_bench_clip_make(&job->clip, content, width, height, asked->bits, frames)
@@ -542,47 +508,53 @@ static enum gpume_exit measure_generated(struct search_job *job, uint32_t frames
                      : measure_clip(job, names[i]);
         gpume_bench_clip_free(&job->clip);
     }
+    gpume_console_status(NULL, true);
     return result;
 }
 
-static enum gpume_exit measure_input(struct search_job *job, uint32_t frames)
+static int take_input_frame(void *client, const struct gpume_plane *luma, int64_t time_us)
 {
-    enum gpume_exit result = gpume_bench_clip_read(&job->clip, job->options, frames);
-    if (result == GPUME_EXIT_DONE) {
-        const struct gpume_plane *plane = &job->clip.planes[0];
-        job->bench.input = job->options->common.inputs[job->options->common.input_count - 1];
-        job->bench.fields = gpume_bench_cycle(&job->clip);
-        result = prepare_work(job, plane->width, plane->height, plane->bits);
-        if (result == GPUME_EXIT_INPUT) { /* its size */
-            gpume_console_error_about(job->clip.label);
-        }
+    struct gpume_bench_clip *clip = &((struct search_job *)client)->clip;
+    (void)time_us;
+    GPUME_CHECK(gpume_bench_clip_add(clip, luma->width, luma->height, luma->bits));
+    const struct gpume_plane *plane = &clip->planes[clip->count - 1];
+    for (uint32_t y = 0; y < plane->height; y++) {
+        memcpy((uint8_t *)plane->data + (ptrdiff_t)y * plane->stride,
+            (const uint8_t *)luma->data + (ptrdiff_t)y * luma->stride, (size_t)plane->stride);
+    }
+    return GPUME_OK;
+}
+
+static enum gpume_exit measure_input(void *client)
+{
+    struct search_job *job = client;
+    struct gpume_bench *bench = &job->bench;
+    const struct gpume_source_info *info = &bench->job.info;
+    const struct gpume_bench_options *options = bench->options;
+    if (job->clip.count < 2) {
+        return gpume_refuse_short_source(info, options->source.filter, job->clip.count, 2, "");
+    }
+    bench->input = options->common.inputs[options->common.input_count - 1];
+    bench->fields = gpume_bench_cycle(&job->clip);
+    enum gpume_exit result = prepare_work(job, info->width, info->height, info->bits);
+    if (result == GPUME_EXIT_INPUT) { /* its size */
+        gpume_console_error_about(info->label);
     }
     result = result ? result : measure_clip(job, "input");
-    gpume_bench_clip_free(&job->clip);
+    gpume_console_status(NULL, true);
     return result;
 }
 
 enum gpume_exit gpume_bench_search(const struct gpume_bench_options *options)
 {
+    static const struct gpume_job_work generated = {.run = measure_generated},
+                                       read = {.take = take_input_frame, .finish = measure_input};
     static struct search_job job; /* large */
-    job = (struct search_job){.options = options,
-        .work = options->params,
-        .budget_ns = (uint64_t)(options->seconds * 1e9),
-        .bench = {.commit = GPUME_COMMIT}};
-    job.work.backend = GPUME_BACKEND_AUTO;
-    job.work.device = job.work.devices = NULL;
-    job.work.search = NULL;
-    job.work.log = gpume_library_log;
-    job.work.cache_dir = gpume_host_cache_folder();
-    const uint32_t frames = options->frames ? options->frames + 1 : 4;
-    job.bench.fields = 2 * (frames - 1);
-    gpume_host_cpu(job.bench.cpu);
-    job.bench.processors = gpume_host_processors();
-    gpume_progress_init(&job.progress, &options->common, 0);
-    const enum gpume_exit result = options->common.input_count > 0
-                                       ? measure_input(&job, frames)
-                                       : measure_generated(&job, frames);
-    gpume_console_status(NULL, true);
-    return result ? result
-                  : gpume_exit_of_engine(gpume_bench_write(&job.bench, options->common.form));
+    const bool input = options->common.input_count > 0;
+    job.bench.job.choice = input ? &options->source : NULL;
+    job.bench.job.params = &options->params;
+    job.bench.job.frames_max = options->frames ? options->frames + 1 : 4;
+    const enum gpume_exit result = gpume_bench_run(&job.bench, options, input ? &read : &generated);
+    gpume_bench_clip_free(&job.clip);
+    return result;
 }

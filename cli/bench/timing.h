@@ -6,7 +6,49 @@
 #ifndef GPUME_CLI_BENCH_TIMING_H
 #define GPUME_CLI_BENCH_TIMING_H
 
-#include "bench/clip.h"
+#include "gpume/gpume.h"
+
+/* --- the frames, all in memory before the clock starts. They are played forwards and backwards, so
+ * that a few frames give any number of frame pairs, all of neighbouring frames. clip.c makes them.
+ */
+
+#define GPUME_BENCH_FRAMES_MAX 65u
+
+struct gpume_bench_clip {
+    struct gpume_plane planes[GPUME_BENCH_FRAMES_MAX];
+    uint32_t count; /* 2 or more */
+};
+
+enum gpume_bench_content {
+    GPUME_BENCH_NOISE,  /* no candidate can be eliminated */
+    GPUME_BENCH_MOTION, /* moving texture and object, with a little noise */
+};
+
+/* The caller zeroes the clip before and frees it afterwards, also on failure. GPUME_NOMEM is
+ * logged. */
+int gpume_bench_clip_make(struct gpume_bench_clip *clip, enum gpume_bench_content content,
+    uint32_t width, uint32_t height, uint32_t bits, uint32_t count);
+
+/* Adds a frame without samples. */
+int gpume_bench_clip_add(
+    struct gpume_bench_clip *clip, uint32_t width, uint32_t height, uint32_t bits);
+
+void gpume_bench_clip_free(struct gpume_bench_clip *clip);
+
+/* Frames until the clip repeats; also the number of its different frame pairs. */
+static inline uint32_t gpume_bench_cycle(const struct gpume_bench_clip *clip)
+{
+    return 2 * (clip->count - 1);
+}
+
+/* Frame number `index` of the endless clip. */
+static inline const struct gpume_plane *gpume_bench_frame(
+    const struct gpume_bench_clip *clip, uint64_t index)
+{
+    const uint32_t cycle = gpume_bench_cycle(clip);
+    const uint32_t at = (uint32_t)(index % cycle);
+    return &clip->planes[at < clip->count ? at : cycle - at];
+}
 
 /* --- any operation */
 
@@ -69,18 +111,10 @@ struct gpume_bench_setup {
 /* Opens the engine, reads what it reports, and closes it. */
 int gpume_bench_look(const struct gpume_params *params, struct gpume_bench_setup *setup);
 
-/* Measures one frame pair of params.height rows, for gpume_bench_fit. */
-typedef int (*gpume_bench_once_fn)(
-    const struct gpume_bench_clip *clip, const struct gpume_params *params, uint64_t *ns);
-
 /* Sets params->height to the number of rows, whole blocks or the whole picture, that take about
  * budget_ns per frame pair; tries `rows` first. */
 int gpume_bench_fit(const struct gpume_bench_clip *clip, struct gpume_params *params, uint32_t rows,
-    uint64_t budget_ns, gpume_bench_once_fn once);
-
-/* A gpume_bench_once_fn that uses the library. */
-int gpume_bench_once(
-    const struct gpume_bench_clip *clip, const struct gpume_params *params, uint64_t *ns);
+    uint64_t budget_ns);
 
 /* Results for every frame pair of the clip's cycle. The caller finishes them, also on failure. */
 int gpume_bench_solve(const struct gpume_bench_clip *clip, const struct gpume_params *params,
@@ -93,32 +127,21 @@ int gpume_bench_compare(const struct gpume_bench_clip *clip, const struct gpume_
 
 /* Compares frame pairs with the expected results, then repeats for the given time. GPUME_FORMAT: as
  * above. */
-typedef int (*gpume_bench_measure_fn)(const struct gpume_bench_clip *clip,
-    const struct gpume_params *params, const struct gpume_bench_answers *answers,
-    uint64_t budget_ns, struct gpume_bench_time *time);
-
-/* A gpume_bench_measure_fn that uses the library. */
 int gpume_bench_measure(const struct gpume_bench_clip *clip, const struct gpume_params *params,
     const struct gpume_bench_answers *answers, uint64_t budget_ns, struct gpume_bench_time *time);
 
-/* --- FFmpeg's mestimate=method=esa, where it can do the same search */
+/* --- FFmpeg's mestimate=method=esa, where it can do the same search, as one more: params.search is
+ * GPUME_BENCH_MESTIMATE. gpume_bench_fit and gpume_bench_measure take it, the latter for the clip's
+ * second frame and both its neighbours. */
+
+#define GPUME_BENCH_MESTIMATE "mestimate"
 
 /* Restricts the work to what mestimate can do: whole blocks, candidates inside the picture, and one
  * thread. Returns why it cannot do any of it, with *params unchanged; NULL: it can. */
 const char *gpume_bench_ffmpeg_params(struct gpume_params *params);
 
-/* A gpume_bench_once_fn. */
-int gpume_bench_ffmpeg_once(
-    const struct gpume_bench_clip *clip, const struct gpume_params *params, uint64_t *ns);
-
 /* The cost of a vector by its definition. 8-bit planes; the candidate must lie inside. */
 uint32_t gpume_bench_cost(const struct gpume_plane *target, const struct gpume_plane *reference,
     uint32_t block, uint32_t index, struct gpume_vector vector);
-
-/* A gpume_bench_measure_fn, for the clip's second frame and both its neighbours. The filter reports
- * no costs: those of its vectors are computed here. */
-int gpume_bench_ffmpeg_measure(const struct gpume_bench_clip *clip,
-    const struct gpume_params *params, const struct gpume_bench_answers *answers,
-    uint64_t budget_ns, struct gpume_bench_time *time);
 
 #endif

@@ -3,7 +3,6 @@
 
 #include "files/bytes.h"
 #include "files/visible.h"
-#include "gpume/gpume.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -158,24 +157,4 @@ void gpume_json_real(struct gpume_json *json, const char *key, double value, int
 void gpume_json_truth(struct gpume_json *json, const char *key, bool value)
 {
     gpume_json_digits(json, key, value ? "true" : "false");
-}
-
-int gpume_json_start(struct gpume_json *json, uint64_t format, const struct gpume_log *log)
-{
-    *json = (struct gpume_json){0};
-    const int status = gpume_out_open(&json->out, "-", true, log);
-    if (status == GPUME_OK) {
-        gpume_json_begin(json, NULL);
-        gpume_json_count(json, "format", format);
-        gpume_json_text(json, "gpume", gpume_version());
-    }
-    return status;
-}
-
-int gpume_json_finish(struct gpume_json *json)
-{
-    gpume_json_end(json);
-    const int status = gpume_out_finish(json->out);
-    gpume_out_close(&json->out);
-    return status;
 }

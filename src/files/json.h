@@ -23,13 +23,6 @@ struct gpume_json {
     bool flat;   /* it is on one line */
 };
 
-/* Opens standard output and begins a document with the format's number and gpume's version.
- * GPUME_IO, GPUME_NOMEM: nothing is open. */
-int gpume_json_start(struct gpume_json *json, uint64_t format, const struct gpume_log *log);
-
-/* Ends the document and closes standard output. */
-int gpume_json_finish(struct gpume_json *json);
-
 /* Key NULL: the outermost object, or a member of a list. */
 void gpume_json_begin(struct gpume_json *json, const char *key);
 void gpume_json_end(struct gpume_json *json);
