@@ -5,6 +5,7 @@
  * most three frames and two motion fields per search are in memory, and with --report one more pair
  * of frames with its fields. Main thread only.
  */
+#include "methods/methods.h"
 #include "base/clock.h"
 #include "base/status.h"
 #include "commands.h"
@@ -13,8 +14,6 @@
 #include "job.h"
 #include "library_log.h"
 #include "media/ffmpeg.h"
-#include "methods/page.h"
-#include "methods/tally.h"
 #include "names.h"
 #include "signals.h"
 
@@ -39,13 +38,8 @@ static const char *const names[] = {
 
 #define FRAMES 3u
 
-enum {
-    EXACT,
-    FIRST,
-    ROWS = sizeof(names) / sizeof(names[0]),
-    NONE = ROWS - 1,
-    METHODS = NONE - FIRST
-};
+enum { EXACT, FIRST, ROWS = GPUME_METHODS_ROWS, NONE = ROWS - 1, METHODS = NONE - FIRST };
+_Static_assert(sizeof(names) / sizeof(names[0]) == ROWS, "a name for each");
 
 struct methods {
     struct gpume_cli_job job;
@@ -54,9 +48,10 @@ struct methods {
     struct gpume_params params;
     struct gpume_mestimate *filters[METHODS];
     uint32_t blocks;
-    uint8_t *samples; /* of the newest frames, by number modulo FRAMES */
-    struct gpume_plane planes[FRAMES];
-    struct gpume_vector *next; /* exact, of the newest frame into the past */
+    uint8_t *samples;                  /* of all frames, */
+    struct gpume_vector *vectors;      /* and all vectors */
+    struct gpume_plane planes[FRAMES]; /* the newest frames, by number modulo FRAMES */
+    struct gpume_vector *next;         /* exact, of the newest frame into the past */
     /* Of the frame before, by each search, into the past and the future; that of EXACT is exact. */
     struct gpume_vector *found[ROWS];
     struct gpume_tally tallies[ROWS];
@@ -66,26 +61,32 @@ struct methods {
 
 static bool allocate(struct methods *methods)
 {
-    const size_t pixels = (size_t)methods->params.width * methods->params.height;
-    methods->blocks = methods->params.width / methods->params.block *
-                      (methods->params.height / methods->params.block);
-    methods->samples = malloc(FRAMES * pixels);
-    methods->next = calloc(methods->blocks, sizeof(*methods->next));
-    bool done = methods->samples && methods->next;
+    const struct gpume_params *params = &methods->params;
+    struct gpume_worst *worst = &methods->worst;
+    const size_t pixels = (size_t)params->width * params->height;
+    const uint32_t blocks = params->width / params->block * (params->height / params->block);
+    methods->blocks = worst->blocks = blocks;
+    worst->block = params->block;
+    methods->samples = malloc((FRAMES + 2) * pixels);
+    methods->vectors = calloc((3 * ROWS + 1) * (size_t)blocks, sizeof(*methods->vectors));
+    bool done = methods->samples && methods->vectors;
+    struct gpume_vector *at = methods->vectors;
     for (size_t i = 0; i < ROWS && done; i++) {
-        methods->found[i] = calloc(2 * (size_t)methods->blocks, sizeof(*methods->found[i]));
-        done =
-            gpume_tally_init(&methods->tallies[i], methods->params.window_x) && methods->found[i];
+        methods->found[i] = at;
+        worst->vectors[i] = at + 2 * (size_t)blocks;
+        at += 3 * (size_t)blocks;
+        done = gpume_tally_init(&methods->tallies[i], params->window_x);
     }
-    for (uint32_t i = 0; i < FRAMES && done; i++) {
-        methods->planes[i] = (struct gpume_plane){.data = methods->samples + i * pixels,
-            .stride = methods->params.width,
-            .width = methods->params.width,
-            .height = methods->params.height,
+    methods->next = at;
+    for (uint32_t i = 0; i < FRAMES + 2 && done; i++) {
+        struct gpume_plane *plane = i < FRAMES ? &methods->planes[i] : &worst->planes[i - FRAMES];
+        *plane = (struct gpume_plane){.data = methods->samples + i * pixels,
+            .stride = params->width,
+            .width = params->width,
+            .height = params->height,
             .bits = 8};
     }
-    return done && (!methods->page || gpume_worst_init(&methods->worst, &methods->planes[0],
-                                          methods->params.block, ROWS));
+    return done;
 }
 
 static enum gpume_exit open_searches(struct methods *methods)
@@ -108,7 +109,10 @@ static int check_methods_page(
     const char *path, const struct gpume_sink_shape *shape, const struct gpume_log *log)
 {
     (void)shape;
-    return gpume_text_check_named(path, "report", ".html", log);
+    return gpume_name_is_stdout(path)
+               ? gpume_refuse(GPUME_INVALID,
+                     "--report %s: the table goes to standard output; name a file", path)
+               : gpume_text_check_named(path, "report", ".html", log);
 }
 
 static const struct gpume_sink_ops page_ops = {.name = "methods page", .check = check_methods_page};
@@ -124,18 +128,6 @@ static enum gpume_exit plan_methods(void *client)
         gpume_signals_end_with_reader();
     }
     return gpume_exit_of_writer(status);
-}
-
-static enum gpume_exit open_methods_outputs(struct methods *methods)
-{
-    struct gpume_cli_job *job = &methods->job;
-    if (methods->options->report) {
-        const size_t last = job->output_count - 1;
-        const enum gpume_exit result = gpume_job_open_output(job, last);
-        methods->page = job->outputs[last].out;
-        return result;
-    }
-    return GPUME_EXIT_DONE;
 }
 
 static enum gpume_exit open_methods(void *opaque)
@@ -161,7 +153,12 @@ static enum gpume_exit open_methods(void *opaque)
     }
     params->width = params->width / params->block * params->block;
     params->height = params->height / params->block * params->block;
-    const enum gpume_exit result = open_methods_outputs(methods);
+    enum gpume_exit result = GPUME_EXIT_DONE;
+    if (options->report) {
+        const size_t last = methods->job.output_count - 1;
+        result = gpume_job_open_output(&methods->job, last);
+        methods->page = methods->job.outputs[last].out;
+    }
     if (result == GPUME_EXIT_DONE && !allocate(methods)) {
         return gpume_refuse(GPUME_EXIT_FAILED, "%s: out of memory for its vectors", info->label);
     }
@@ -231,15 +228,21 @@ static int add(struct methods *methods, size_t row, uint64_t frame, uint32_t ahe
 /* Keeps the pair for the page if the methods lose more in it than in those before. */
 static void keep_worst(struct methods *methods, uint64_t frame, uint32_t ahead, uint64_t loss)
 {
-    if (!methods->page || !gpume_worst_is_worse(&methods->worst, loss)) {
+    struct gpume_worst *worst = &methods->worst;
+    if (!methods->page || (worst->found && loss <= worst->loss)) {
         return;
     }
+    worst->found = true;
+    worst->loss = loss;
+    worst->target = frame - 1;
+    worst->reference = frame - 2 + 2 * ahead;
     for (size_t row = 0; row < ROWS; row++) {
-        const struct gpume_tally_pair pair = pair_of(methods, row, frame, ahead);
-        gpume_worst_vectors(&methods->worst, row, pair.vectors);
+        memcpy(worst->vectors[row], pair_of(methods, row, frame, ahead).vectors,
+            worst->blocks * sizeof(*worst->vectors[row]));
     }
-    const struct gpume_tally_pair pair = pair_of(methods, EXACT, frame, ahead);
-    gpume_worst_take(&methods->worst, &pair, frame - 1, frame - 2 + 2 * ahead, loss);
+    const size_t pixels = (size_t)methods->params.width * methods->params.height;
+    memcpy(worst->planes[0].data, methods->planes[worst->target % FRAMES].data, pixels);
+    memcpy(worst->planes[1].data, methods->planes[worst->reference % FRAMES].data, pixels);
 }
 
 static int add_all(struct methods *methods, uint64_t frame)
@@ -342,7 +345,6 @@ static enum gpume_exit write_methods_page(const struct methods *methods)
         .window = methods->params.window_x,
         .table = &method_table,
         .rows = methods->rows,
-        .count = ROWS,
         .worst = &methods->worst,
     };
     return gpume_exit_of_writer(gpume_methods_page_write(methods->page, &page));
@@ -399,11 +401,9 @@ static enum gpume_exit run_methods(const void *opaque)
     }
     for (size_t i = 0; i < ROWS; i++) {
         gpume_tally_finish(&methods.tallies[i]);
-        free(methods.found[i]);
     }
-    gpume_worst_finish(&methods.worst);
     free(methods.samples);
-    free(methods.next);
+    free(methods.vectors);
     return result;
 }
 
@@ -415,12 +415,6 @@ static void set_methods_defaults(void *opaque)
     options->window = 7;
 }
 
-static bool names_page(const char *output)
-{
-    const size_t bytes = output ? strlen(output) : 0;
-    return bytes > 5 && strcmp(output + bytes - 5, ".html") == 0;
-}
-
 static int check(void *opaque, const struct gpume_line *line)
 {
     const struct methods_options *options = opaque;
@@ -429,17 +423,11 @@ static int check(void *opaque, const struct gpume_line *line)
             "--block %" PRIu32 ": must be 8, 16, 32, 64 or 128, as FFmpeg's mestimate has it",
             options->block);
     }
-    if (names_page(options->video.output)) {
+    const char *output = options->video.output ? options->video.output : "";
+    const size_t bytes = strlen(output);
+    if (bytes > 5 && strcmp(output + bytes - 5, ".html") == 0) {
         return gpume_refuse(GPUME_INVALID, "--output %s: is a CSV table; --report %s writes a page",
-            options->video.output, options->video.output);
-    }
-    if (options->report && gpume_name_is_stdout(options->report)) {
-        return gpume_refuse(GPUME_INVALID,
-            "--report %s: the table goes to standard output; name a file", options->report);
-    }
-    if (options->report &&
-        gpume_text_check_named(options->report, "report", ".html", &gpume_console) != GPUME_OK) {
-        return GPUME_INVALID;
+            output, output);
     }
     return gpume_video_options_check(opaque, line);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "methods/page.h"
+#include "methods/methods.h"
 
 #include "base/status.h"
 #include "console.h"
@@ -48,7 +48,7 @@ static double round_up(double value)
 static struct scale make_scale(const struct gpume_methods_page *page)
 {
     struct scale scale = {INFINITY, -INFINITY, 0.05};
-    for (size_t i = 0; i < page->count; i++) {
+    for (size_t i = 0; i < GPUME_METHODS_ROWS; i++) {
         const struct gpume_methods_row *row = &page->rows[i];
         if (is_point(row)) {
             const double at = log10(row->ms_per_pair);
@@ -93,7 +93,7 @@ static bool is_crowded(
 {
     double other_x, other_y;
     bool crowded = false;
-    for (size_t k = 0; k < page->count; k++) {
+    for (size_t k = 0; k < GPUME_METHODS_ROWS; k++) {
         if (k != i && is_point(&page->rows[k])) {
             place_point(&page->rows[k], scale, &other_x, &other_y);
             crowded =
@@ -128,7 +128,7 @@ static void put_methods_chart(struct gpume_out *out, const struct gpume_methods_
         "and time of each search\">\n",
         CHART_H + 45);
     put_axes(out, &scale);
-    for (size_t i = 0; i < page->count; i++) {
+    for (size_t i = 0; i < GPUME_METHODS_ROWS; i++) {
         if (is_point(&page->rows[i])) {
             put_point(out, page, &scale, i);
         }
@@ -162,7 +162,7 @@ static uint32_t choose_scale(uint32_t width, uint32_t block)
 
 static bool make_rgb(struct pair_pictures *pictures)
 {
-    const struct gpume_plane *luma = pictures->worst->pair.target;
+    const struct gpume_plane *luma = &pictures->worst->planes[0];
     pictures->rgb = (struct gpume_plane){.data = malloc((size_t)3 * luma->width * luma->height),
         .stride = (ptrdiff_t)3 * luma->width,
         .width = luma->width,
@@ -181,13 +181,13 @@ static bool make_rgb(struct pair_pictures *pictures)
 static int open_overlay(const struct pair_pictures *pictures, uint32_t window,
     enum gpume_overlay_style style, struct gpume_overlay **overlay)
 {
-    const struct gpume_tally_pair *pair = &pictures->worst->pair;
+    const struct gpume_worst *worst = pictures->worst;
     const struct gpume_overlay_options options = {
-        .width = pair->target->width,
-        .height = pair->target->height,
+        .width = worst->planes[0].width,
+        .height = worst->planes[0].height,
         .bits = 8,
-        .block_w = pair->block,
-        .block_h = pair->block,
+        .block_w = worst->block,
+        .block_h = worst->block,
         .window_x = window,
         .window_y = window,
         .look = {.style = style,
@@ -202,10 +202,10 @@ static int open_overlay(const struct pair_pictures *pictures, uint32_t window,
 static int open_pair_pictures(struct pair_pictures *pictures, const struct gpume_worst *worst,
     uint32_t window, const char *label)
 {
-    const struct gpume_tally_pair *pair = &worst->pair;
+    const uint32_t width = worst->planes[0].width;
     *pictures = (struct pair_pictures){.worst = worst,
-        .scale = choose_scale(pair->target->width, pair->block),
-        .coloured = pair->target->width / pair->block > ACROSS_MAX,
+        .scale = choose_scale(width, worst->block),
+        .coloured = width / worst->block > ACROSS_MAX,
         .label = label,
         .costs = calloc(worst->blocks, sizeof(*pictures->costs)),
         .least = calloc(worst->blocks, sizeof(*pictures->least))};
@@ -236,6 +236,7 @@ static void close_pair_pictures(struct pair_pictures *pictures)
     free(pictures->least);
 }
 
+/* An element img. */
 static int put_picture(struct pair_pictures *pictures, struct gpume_overlay *overlay, size_t search,
     const char *what, struct gpume_out *out)
 {
@@ -267,24 +268,6 @@ static int put_picture(struct pair_pictures *pictures, struct gpume_overlay *ove
     return GPUME_OK;
 }
 
-/* An element img of the vectors of a search. */
-static int put_vector_picture(struct pair_pictures *pictures, size_t search, struct gpume_out *out)
-{
-    return put_picture(pictures, pictures->motion, search, "vectors", out);
-}
-
-/* And of what its blocks cost: those of the exact search, number 0, in all, those of others beyond
- * it. */
-static int put_loss_picture(struct pair_pictures *pictures, size_t search, struct gpume_out *out)
-{
-    const struct gpume_tally_pair pair = gpume_worst_pair(pictures->worst, search);
-    gpume_tally_costs(&pair, pictures->costs);
-    for (size_t i = 0; search > 0 && i < pictures->worst->blocks; i++) {
-        pictures->costs[i] -= pictures->least[i];
-    }
-    return put_picture(pictures, pictures->heat, search, search > 0 ? "loss" : "cost", out);
-}
-
 /* What a search found in the pair, in words. */
 static int put_caption(struct gpume_out *out, const struct gpume_methods_page *page, size_t search)
 {
@@ -312,9 +295,15 @@ static int put_caption(struct gpume_out *out, const struct gpume_methods_page *p
 static int put_method(struct gpume_out *out, const struct gpume_methods_page *page,
     struct pair_pictures *pictures, size_t search)
 {
+    const struct gpume_tally_pair pair = gpume_worst_pair(pictures->worst, search);
     GPUME_CHECK(put_caption(out, page, search));
-    GPUME_CHECK(put_vector_picture(pictures, search, out));
-    GPUME_CHECK(put_loss_picture(pictures, search, out));
+    GPUME_CHECK(put_picture(pictures, pictures->motion, search, "vectors", out));
+    /* What its blocks cost: those of the exact search in all, those of others beyond it. */
+    gpume_tally_costs(&pair, pictures->costs);
+    for (size_t i = 0; search > 0 && i < pictures->worst->blocks; i++) {
+        pictures->costs[i] -= pictures->least[i];
+    }
+    GPUME_CHECK(put_picture(pictures, pictures->heat, search, search > 0 ? "loss" : "cost", out));
     gpume_html_put(out, "</div>\n");
     return GPUME_OK;
 }
@@ -341,7 +330,7 @@ static int put_pictures(struct gpume_out *out, const struct gpume_methods_page *
     struct pair_pictures pictures;
     int status = open_pair_pictures(&pictures, page->worst, page->window, page->label);
     put_introduction(out, page->worst, pictures.coloured);
-    for (size_t i = 0; i < page->count && status == GPUME_OK; i++) {
+    for (size_t i = 0; i < GPUME_METHODS_ROWS && status == GPUME_OK; i++) {
         status = put_method(out, page, &pictures, i);
     }
     close_pair_pictures(&pictures);
@@ -358,19 +347,19 @@ static void put_methods_mark(struct gpume_out *out, const char *mark, const void
 {
     const struct writing *writing = opaque;
     const struct gpume_methods_page *page = writing->page;
-    const struct gpume_plane *frame = page->worst->pair.target;
+    const struct gpume_plane *frame = &page->worst->planes[0];
     if (strcmp(mark, "name") == 0) {
         gpume_report_put_name(out, page->input);
     } else if (strcmp(mark, "work") == 0) {
         gpume_html_print(out,
             "%" PRIu64 " frame pairs of %" PRIu32 "x%" PRIu32 " pixels, in blocks of %" PRIu32
             "; vectors of at most %" PRIu32 " pixels in x and in y",
-            page->rows[0].frame_pairs, frame->width, frame->height, page->worst->pair.block,
+            page->rows[0].frame_pairs, frame->width, frame->height, page->worst->block,
             page->window);
     } else {
         gpume_html_put(out, "<h2>All frame pairs</h2>\n");
         gpume_table_html_head(page->table, out);
-        for (size_t i = 0; i < page->count; i++) {
+        for (size_t i = 0; i < GPUME_METHODS_ROWS; i++) {
             gpume_table_html(page->table, &page->rows[i], i == 0 ? "exact" : NULL, out);
         }
         gpume_table_html_end(out);
