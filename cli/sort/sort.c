@@ -11,13 +11,9 @@
 #include "base/status.h"
 #include "bench/sort_trial.h"
 #include "commands.h"
-#include "console.h"
-#include "exit.h"
 #include "files/digits.h"
 #include "files/inputs.h"
 #include "files/little_endian.h"
-#include "files/out.h"
-#include "files/out_set.h"
 #include "files/path.h"
 #include "files/text_file.h"
 #include "gpume/compute.h"
@@ -98,85 +94,29 @@ static size_t make_binary(void *opaque, uint32_t item, char *start)
     return (size_t)(at - (unsigned char *)start);
 }
 
-struct integers_file {
-    const char *path;
-    struct gpume_out_set set;
-    struct gpume_out *out; /* NULL: in_place, and writing has not begun */
-    struct gpume_log log;
-    bool in_place;
-};
-
-static bool is_in_place(const char *path)
-{
-    struct stat info;
-    return gpume_path_descriptor(path) >= 0 ||
-           (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode));
-}
-
-/* Removes an incomplete file. Sets *file to NULL; NULL is fine. */
-static void close_integers_file(struct integers_file **file)
-{
-    if (*file) {
-        gpume_out_close(&(*file)->out);
-        free(*file);
-        *file = NULL;
-    }
-}
-
-/* Reserves the name, so that no other run takes it, and checks that it can be written; call it
- * before any work. A device or a pipe is opened when it is written. After one line in the log:
- * GPUME_INVALID: the file exists and must not be replaced; GPUME_AGAIN: another run is writing it;
- * GPUME_IO: a folder has that name, or no file can be made in its folder. */
-static int open_integers_file(
-    struct integers_file **result, const char *path, bool overwrite, const struct gpume_log *log)
-{
-    int status = GPUME_OK;
-    struct integers_file *file = calloc(1, sizeof(*file));
-    if (!file) {
-        return gpume_log_nomem(log, path);
-    }
-    file->path = path;
-    file->set = (struct gpume_out_set){.overwrite = overwrite, .alone = true, .over_input = true};
-    file->log = *log;
-    file->in_place = is_in_place(path);
-    if (!file->in_place) {
-        GPUME_TRY(gpume_out_open_in(&file->out, &file->set, path, log));
-    }
-    *result = file;
-    return GPUME_OK;
-fail:
-    close_integers_file(&file);
-    return status;
-}
-
-/* Writes the integers; the file gets its name only on GPUME_OK. stop is called regularly: true ends
- * the writing with GPUME_CANCELLED. Other failures are logged. */
-static int write_integers(
-    struct integers_file *file, const struct integers *integers, bool binary, bool (*stop)(void))
+/* Writes the integers and finishes the output. GPUME_CANCELLED after a signal; other failures are
+ * logged. */
+static int write_integers(struct gpume_out *out, const struct integers *integers, bool binary)
 {
     struct integer_making making = {.integers = integers};
     struct gpume_makers *makers =
         integers->count > (uint64_t)ROUND_ITEMS * ITEM_WORDS ? gpume_out_makers(0) : NULL;
     int status = GPUME_OK;
     gpume_digits_init();
-    if (!file->out) {
-        GPUME_TRY(gpume_out_open_in(&file->out, &file->set, file->path, &file->log));
-    }
     while (making.first < integers->count) {
         const uint64_t left = (integers->count - making.first + ITEM_WORDS - 1) / ITEM_WORDS;
         struct gpume_job job = {.make = binary ? make_binary : make_text,
             .opaque = &making,
             .count = left < ROUND_ITEMS ? (uint32_t)left : ROUND_ITEMS};
-        GPUME_TRY(stop() ? GPUME_CANCELLED : GPUME_OK);
+        GPUME_TRY(gpume_signals_caught() ? GPUME_CANCELLED : GPUME_OK);
         GPUME_TRY(gpume_out_add(
-            file->out, makers, &job, ITEM_WORDS * (binary ? 4 : NUMBER_BYTES) + SLACK_BYTES));
+            out, makers, &job, ITEM_WORDS * (binary ? 4 : NUMBER_BYTES) + SLACK_BYTES));
         gpume_makers_wait(makers, &job);
         making.first += (uint64_t)job.count * ITEM_WORDS;
     }
-    GPUME_TRY(stop() ? GPUME_CANCELLED : GPUME_OK);
-    status = gpume_out_finish(file->out);
+    GPUME_TRY(gpume_signals_caught() ? GPUME_CANCELLED : GPUME_OK);
+    status = gpume_out_finish(out);
 fail:
-    gpume_out_close(&file->out);
     gpume_makers_close(&makers);
     return status;
 }
@@ -300,7 +240,6 @@ static enum gpume_exit time_methods(
 struct integer_sort {
     struct gpume_cli_job job;
     const struct gpume_sort_options *options;
-    struct integers_file *file;
     struct gpume_sort_input input; /* sorted in place */
     struct gpume_segment segments[2];
     struct gpume_sort_params params;
@@ -314,8 +253,7 @@ struct integer_sort {
 
 static void remove_output(void *opaque)
 {
-    struct integer_sort *sorting = opaque;
-    close_integers_file(&sorting->file);
+    gpume_out_close(&((struct integer_sort *)opaque)->job.outputs[0].out);
 }
 
 static int check_sorted_name(
@@ -340,23 +278,24 @@ static enum gpume_exit plan_sort(void *client)
         gpume_job_add(&sorting->job, &output_ops, options->output ? options->output : "-"));
 }
 
-/* Reserves the name. A signal ends the program until the integers are written. */
-static enum gpume_exit open_output(struct integer_sort *sorting)
+/* Reserves the name before any work, so that no other run takes it, and checks that it can be
+ * written; a device or a pipe is opened when it is written. A signal ends the program until the
+ * integers are written. */
+static enum gpume_exit reserve_output(struct integer_sort *sorting)
 {
-    switch (open_integers_file(&sorting->file, sorting->job.outputs[0].path,
-        sorting->options->common.overwrite, &gpume_console)) {
-    case GPUME_OK:
-        sorting->job.unguarded = sorting->file->in_place;
-        if (!sorting->job.unguarded) {
-            gpume_signals_set_leave(remove_output, sorting);
-        }
+    struct gpume_cli_job *job = &sorting->job;
+    const char *path = job->outputs[0].path;
+    struct stat info;
+    job->unguarded = gpume_path_descriptor(path) >= 0 ||
+                     (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode));
+    if (job->unguarded) {
         return GPUME_EXIT_DONE;
-    case GPUME_INVALID:
-    case GPUME_AGAIN:
-        return GPUME_EXIT_USAGE;
-    default:
-        return GPUME_EXIT_FAILED;
     }
+    const enum gpume_exit result = gpume_job_open_output(job, 0);
+    if (result == GPUME_EXIT_DONE) {
+        gpume_signals_set_leave(remove_output, sorting);
+    }
+    return result;
 }
 
 static void describe_sort(struct integer_sort *sorting)
@@ -432,14 +371,6 @@ static int sort_words(struct integer_sort *sorting)
     return status;
 }
 
-/* True if the sort failed before it changed the integers. */
-static bool is_unchanged(const struct integer_sort *sorting)
-{
-    struct gpume_compute_times times;
-    gpume_compute_get_times(sorting->compute, &times);
-    return times.from_device_ns == 0;
-}
-
 /* With --backend auto the CPU sorts what the GPU cannot, usually because it is too large. */
 static enum gpume_exit sort_input(struct integer_sort *sorting)
 {
@@ -454,7 +385,10 @@ static enum gpume_exit sort_input(struct integer_sort *sorting)
     status = sort_words(sorting);
     const bool may_change = wanted->backend == GPUME_BACKEND_AUTO && !wanted->device &&
                             !wanted->validate && strcmp(sorting->info.backend, "cpu") != 0;
-    if (may_change && status != GPUME_OK && is_unchanged(sorting)) {
+    struct gpume_compute_times times;
+    gpume_compute_get_times(sorting->compute, &times);
+    const bool unchanged = times.from_device_ns == 0; /* it failed before it wrote the integers */
+    if (may_change && status != GPUME_OK && unchanged) {
         gpume_console_forget_error();
         gpume_console_warning("%s: cannot sort %" PRIu64
                               " integers (%s); sorting on the CPU instead",
@@ -502,7 +436,7 @@ static enum gpume_exit compare_output(struct integer_sort *sorting)
 static enum gpume_exit read_and_sort(void *client)
 {
     struct integer_sort *sorting = client;
-    enum gpume_exit result = open_output(sorting);
+    enum gpume_exit result = reserve_output(sorting);
     result = result ? result : gpume_sort_input_read(&sorting->input, sorting->options);
     if (result == GPUME_EXIT_DONE) {
         describe_sort(sorting);
@@ -531,9 +465,15 @@ static enum gpume_exit write_output(void *client)
     };
     if (sorting->job.unguarded) {
         gpume_signals_end();
+        const enum gpume_exit opened = gpume_job_open_output(&sorting->job, 0);
+        if (opened != GPUME_EXIT_DONE) {
+            return opened;
+        }
     }
-    const int status = write_integers(sorting->file, &integers, !text, gpume_signals_caught);
-    return status == GPUME_INVALID ? GPUME_EXIT_USAGE : gpume_exit_of_engine(status);
+    struct gpume_out **out = &sorting->job.outputs[0].out;
+    const int status = write_integers(*out, &integers, !text);
+    gpume_out_close(out);
+    return gpume_exit_of_engine(status);
 }
 
 static enum gpume_exit conclude_sort(void *client, FILE *stream)
@@ -557,11 +497,10 @@ static enum gpume_exit run_sort(const void *opaque)
         .run = write_output,
         .conclude = conclude_sort};
     const struct gpume_sort_options *options = opaque;
-    struct integer_sort sorting = {
-        .options = options, .job = {.common = &options->common, .set.over_input = true}};
+    struct integer_sort sorting = {.options = options,
+        .job = {.common = &options->common, .set = {.alone = true, .over_input = true}}};
     const enum gpume_exit result = gpume_job_run(&sorting.job, &work, &sorting);
     gpume_signals_set_leave(NULL, NULL);
-    close_integers_file(&sorting.file);
     gpume_compute_close(&sorting.compute);
     gpume_sort_input_finish(&sorting.input);
     gpume_job_close(&sorting.job);
