@@ -94,105 +94,72 @@ static bool is_special_side(const struct compare_side *side)
            (side->names[FRAMES] && gpume_text_is_special(side->names[FRAMES]));
 }
 
-static void close_side(struct compare_side *side)
-{
-    gpume_vectors_reader_close(&side->vectors);
-    gpume_frames_reader_close(&side->frames);
-    for (size_t i = 0; i < SIDE_FILES; i++) {
-        free(side->names[i]);
-    }
-}
+struct comparing {
+    struct gpume_cli_job job; /* its source: the video that both runs searched; NULL: no --video */
+    const struct gpume_compare_options *options;
+    struct compare_side sides[2];
+    struct gpume_comparison comparison;
+    struct gpume_compare_map *map;      /* NULL: no --map */
+    struct gpume_plane luma;            /* of the frame read last, which nobody looks at */
+    struct gpume_plane rgb;             /* the frame of `last`, with --video */
+    uint64_t next;                      /* number of the frame to read */
+    struct gpume_comparison_page *page; /* NULL: no --report */
+    uint32_t width, height;             /* pixels: the area that all blocks cover */
+    uint64_t last;                      /* frame of the last field that both have */
+};
 
 /* --- the video that both runs searched, whose frames lie below a map */
 
-struct compare_ground {
-    const char *path;
-    struct gpume_source *source;
-    struct gpume_source_info info;
-    struct gpume_plane luma; /* of the frame read last, which nobody looks at */
-    uint64_t next;           /* number of the frame to read */
-};
-
-/* width, height: pixels that blocks cover, which the video must have; then those of the video,
- * which the map takes, since blocks may leave edges out. */
-static enum gpume_exit open_ground(struct compare_ground **result,
-    const struct gpume_common_options *common, const struct gpume_source_options *choice,
-    const char *path, uint32_t *width, uint32_t *height)
+/* The map takes the size of its pictures, since blocks may leave edges out. */
+static enum gpume_exit open_ground(struct comparing *comparing)
 {
-    struct compare_ground *ground = calloc(1, sizeof(*ground));
-    if (!ground) {
-        return gpume_refuse(GPUME_EXIT_FAILED, "%s: out of memory", path);
+    static const struct gpume_params params = {0};
+    struct gpume_cli_job *job = &comparing->job;
+    const char *path = comparing->options->video;
+    job->wanted = gpume_source_options_make(
+        &comparing->options->common, &comparing->options->source, &params);
+    job->wanted.paths[0] = path;
+    job->wanted.path_count = 1;
+    job->wanted.colour = true;
+    const enum gpume_exit result = gpume_job_open_video(job, false);
+    if (result != GPUME_EXIT_DONE) {
+        return result;
     }
-    *result = ground;
-    ground->path = path;
-    const struct gpume_params params = {0};
-    struct gpume_source_options wanted = gpume_source_options_make(common, choice, &params);
-    wanted.paths[0] = path;
-    wanted.path_count = 1;
-    wanted.colour = true;
-    const int status = gpume_source_open_inputs(&ground->source, &wanted, &ground->info);
-    if (status != GPUME_OK) {
-        return gpume_source_exit(status);
-    }
-    if (ground->info.width < *width || ground->info.height < *height) {
+    if (job->info.width < comparing->width || job->info.height < comparing->height) {
         return gpume_refuse(GPUME_EXIT_USAGE,
             "--video %s: has pictures of %" PRIu32 "x%" PRIu32 " pixels, but the blocks cover "
             "%" PRIu32 "x%" PRIu32 "; give the video that both runs searched, with their --vf",
-            path, ground->info.width, ground->info.height, *width, *height);
+            path, job->info.width, job->info.height, comparing->width, comparing->height);
     }
-    *width = ground->info.width;
-    *height = ground->info.height;
-    ground->luma = gpume_source_plane(&ground->info);
-    return ground->luma.data ? GPUME_EXIT_DONE
-                             : gpume_refuse(GPUME_EXIT_FAILED, "%s: out of memory", path);
+    comparing->width = job->info.width;
+    comparing->height = job->info.height;
+    comparing->luma = gpume_source_plane(&job->info);
+    return comparing->luma.data ? GPUME_EXIT_DONE
+                                : gpume_refuse(GPUME_EXIT_FAILED, "%s: out of memory", path);
 }
 
-/* A frame as R, G, B bytes, valid until the next call; numbers rise. */
-static enum gpume_exit read_ground(
-    struct compare_ground *ground, uint64_t frame, struct gpume_plane *rgb)
+/* Reads a frame as R, G, B bytes; numbers rise. */
+static enum gpume_exit read_ground(struct comparing *comparing, uint64_t frame)
 {
+    struct gpume_source *source = comparing->job.source;
     int status = GPUME_OK;
-    while (status == GPUME_OK && ground->next <= frame) {
+    while (status == GPUME_OK && comparing->next <= frame) {
         int64_t time_us;
-        const struct gpume_plane *plane = ground->next == frame ? &ground->luma : NULL;
-        status = gpume_source_read(ground->source, plane, &time_us);
-        ground->next++;
+        const struct gpume_plane *plane = comparing->next == frame ? &comparing->luma : NULL;
+        status = gpume_source_read(source, plane, &time_us);
+        comparing->next++;
     }
     if (status == GPUME_EOF) {
         return gpume_refuse(GPUME_EXIT_INPUT,
             "%s: ends before frame %" PRIu64 ", which both runs have; give the video that they "
             "searched, with their --vf",
-            ground->path, frame);
+            comparing->options->video, frame);
     }
-    status = status ? status : gpume_source_take_colour(ground->source, frame, rgb);
+    status = status ? status : gpume_source_take_colour(source, frame, &comparing->rgb);
     return status ? gpume_source_exit(status) : GPUME_EXIT_DONE;
 }
 
-static void close_ground(struct compare_ground **pointer)
-{
-    struct compare_ground *ground = *pointer;
-    if (ground) {
-        gpume_source_close(&ground->source);
-        free(ground->luma.data);
-        free(ground);
-        *pointer = NULL;
-    }
-}
-
 /* --- comparing */
-
-struct comparing {
-    struct gpume_cli_job job;
-    const struct gpume_compare_options *options;
-    struct compare_side sides[2];
-    struct gpume_comparison comparison;
-    struct gpume_compare_map *map;      /* NULL: no --map */
-    struct compare_ground *ground;      /* NULL: no --video */
-    struct gpume_plane rgb;             /* the frame of `last`, with --video */
-    struct gpume_comparison_page *page; /* NULL: no --report */
-    uint32_t width, height;             /* pixels: the area that all blocks cover */
-    uint64_t last;                      /* frame of the last field that both have */
-};
 
 static enum gpume_exit name_sides(struct comparing *comparing)
 {
@@ -218,7 +185,12 @@ static enum gpume_exit open_sides(struct comparing *comparing)
 static void close_sides(struct comparing *comparing)
 {
     for (size_t i = 0; i < 2; i++) {
-        close_side(&comparing->sides[i]);
+        struct compare_side *side = &comparing->sides[i];
+        gpume_vectors_reader_close(&side->vectors);
+        gpume_frames_reader_close(&side->frames);
+        for (size_t k = 0; k < SIDE_FILES; k++) {
+            free(side->names[k]);
+        }
     }
 }
 
@@ -243,7 +215,7 @@ static int compare_field(struct comparing *comparing, struct gpume_read_statisti
     }
     return status || !comparing->page ? status
                                       : gpume_comparison_page_add(comparing->page, &field, a, b,
-                                            comparing->ground ? &comparing->rgb : NULL);
+                                            comparing->job.source ? &comparing->rgb : NULL);
 }
 
 /* Pictures have the time stamps of the first run, if both runs have time stamps. */
@@ -253,7 +225,7 @@ static enum gpume_exit draw_field(
     const bool timed = statistics[0].has_time && statistics[1].has_time;
     const int status =
         gpume_compare_map_draw(comparing->map, comparing->sides[0].field, comparing->sides[1].field,
-            comparing->ground ? &comparing->rgb : NULL, timed ? &statistics[0].time_us : NULL);
+            comparing->job.source ? &comparing->rgb : NULL, timed ? &statistics[0].time_us : NULL);
     return gpume_exit_of_writer(status);
 }
 
@@ -270,8 +242,7 @@ static enum gpume_exit take_both(struct comparing *comparing)
             comparing->comparison.names[0], comparing->comparison.names[1]);
     }
     const enum gpume_exit result =
-        comparing->ground && !again ? read_ground(comparing->ground, field->frame, &comparing->rgb)
-                                    : GPUME_EXIT_DONE;
+        comparing->job.source && !again ? read_ground(comparing, field->frame) : GPUME_EXIT_DONE;
     if (result != GPUME_EXIT_DONE) {
         return result;
     }
@@ -380,22 +351,22 @@ static enum gpume_exit open_comparison_outputs(void *client)
 {
     struct comparing *comparing = client;
     const struct gpume_compare_options *options = comparing->options;
-    const enum gpume_exit result =
-        options->video ? open_ground(&comparing->ground, &options->common, &options->source,
-                             options->video, &comparing->width, &comparing->height)
-                       : GPUME_EXIT_DONE;
-    if (result != GPUME_EXIT_DONE) {
-        return result;
+    enum gpume_exit result = options->video ? open_ground(comparing) : GPUME_EXIT_DONE;
+    if (result == GPUME_EXIT_DONE && options->map) {
+        result = gpume_exit_of_writer(open_map(comparing));
     }
-    int status = options->map ? open_map(comparing) : GPUME_OK;
-    status = status || !options->report
-                 ? status
-                 : gpume_comparison_page_open(&comparing->page, options->report,
-                       options->common.overwrite, &gpume_console);
+    if (result == GPUME_EXIT_DONE && options->report) {
+        const size_t last = comparing->job.output_count - 1;
+        result = gpume_job_open_output(&comparing->job, last);
+        if (result == GPUME_EXIT_DONE) {
+            result = gpume_exit_of_writer(gpume_comparison_page_open(&comparing->page,
+                comparing->job.outputs[last].out, options->report, &gpume_console));
+        }
+    }
     if (comparing->job.csv) {
         gpume_comparison_csv_head(comparing->job.csv);
     }
-    return gpume_exit_of_writer(status);
+    return result;
 }
 
 /* Warns of frame pairs that are missing from the means. */
@@ -542,9 +513,9 @@ static enum gpume_exit run_compare(const void *opaque)
     const enum gpume_exit result = gpume_job_run(&comparing.job, &work, &comparing);
     close_sides(&comparing);
     gpume_compare_map_destroy(&comparing.map);
-    close_ground(&comparing.ground);
     gpume_comparison_page_close(&comparing.page);
     gpume_job_close(&comparing.job);
+    free(comparing.luma.data);
     return result;
 }
 

@@ -14,15 +14,6 @@ static double percent_down(uint64_t part, uint64_t whole)
     return floor((double)part / (double)whole * 10000) / 100;
 }
 
-static void print_run_names(const struct gpume_comparison *comparison)
-{
-    for (size_t i = 0; i < 2; i++) {
-        printf("%c            ", "AB"[i]);
-        gpume_console_print_name(comparison->names[i], stdout);
-        printf("\n");
-    }
-}
-
 static void print_settings(const struct gpume_comparison *comparison)
 {
     uint32_t at = 0;
@@ -222,7 +213,11 @@ static void print_worst(const struct gpume_comparison *comparison)
 
 void gpume_compare_print_table(const struct gpume_comparison *comparison)
 {
-    print_run_names(comparison);
+    for (size_t i = 0; i < 2; i++) {
+        printf("%c            ", "AB"[i]);
+        gpume_console_print_name(comparison->names[i], stdout);
+        printf("\n");
+    }
     print_settings(comparison);
     print_counts(comparison);
     print_first(comparison);

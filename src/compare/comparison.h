@@ -186,9 +186,9 @@ void gpume_compare_map_destroy(struct gpume_compare_map **map);
  */
 struct gpume_comparison_page;
 
-/* path, log: outlive it. */
-int gpume_comparison_page_open(struct gpume_comparison_page **page, const char *path,
-    bool overwrite, const struct gpume_log *log);
+/* out: the open file, which remains the caller's; path: its name. All outlive the page. */
+int gpume_comparison_page_open(struct gpume_comparison_page **page, struct gpume_out *out,
+    const char *path, const struct gpume_log *log);
 
 /* field: what gpume_comparison_add gave for a and b. rgb: the target frame, of one size throughout;
  * NULL: unknown. */
@@ -200,7 +200,7 @@ int gpume_comparison_page_add(struct gpume_comparison_page *page,
 int gpume_comparison_page_finish(
     struct gpume_comparison_page *page, const struct gpume_comparison *comparison);
 
-/* Removes an unfinished file. Sets *page to NULL. NULL is fine. */
+/* Sets *page to NULL. NULL is fine. */
 void gpume_comparison_page_close(struct gpume_comparison_page **page);
 
 #endif

@@ -41,22 +41,19 @@ struct gpume_comparison_page {
     const struct gpume_comparison *comparison; /* when it is written */
 };
 
-int gpume_comparison_page_open(struct gpume_comparison_page **out, const char *path, bool overwrite,
-    const struct gpume_log *log)
+int gpume_comparison_page_open(struct gpume_comparison_page **result, struct gpume_out *out,
+    const char *path, const struct gpume_log *log)
 {
     struct gpume_comparison_page *page = calloc(1, sizeof(*page));
+    *result = page;
     if (!page) {
         return gpume_log_nomem(log, path);
     }
+    page->out = out;
     page->path = path;
     page->log = log;
     page->step = 1;
-    const int status = gpume_out_open(&page->out, path, overwrite, log);
-    if (status != GPUME_OK) {
-        gpume_comparison_page_close(&page);
-    }
-    *out = page;
-    return status;
+    return GPUME_OK;
 }
 
 static void pack_run(struct gpume_bytes *bytes, const struct gpume_vectors_field *field)
@@ -304,7 +301,6 @@ void gpume_comparison_page_close(struct gpume_comparison_page **pointer)
         gpume_bytes_finish(&page->pairs[i].packed);
         gpume_bytes_finish(&page->pairs[i].picture);
     }
-    gpume_out_close(&page->out);
     gpume_report_small_close(&page->pictures);
     free(page->pairs);
     free(page);
