@@ -187,13 +187,6 @@ static void draw_text(cairo_t *cairo, const char *text, double x, double y, doub
 
 /* --- wheels */
 
-static uint32_t premultiplied(struct gpume_colour colour, double alpha)
-{
-    const uint32_t a = (uint32_t)(alpha * 255 + 0.5), r = (uint32_t)(colour.r * alpha + 0.5),
-                   g = (uint32_t)(colour.g * alpha + 0.5), b = (uint32_t)(colour.b * alpha + 0.5);
-    return a << 24 | r << 16 | g << 8 | b;
-}
-
 /* How much of a pixel lies inside a circle, by the distance of its centre from the circle's.
  */
 static double share_inside(double radius, double distance)
@@ -215,9 +208,13 @@ static uint32_t wheel_pixel(enum gpume_overlay_style style, double radius, doubl
         colour = gpume_colour_of_direction(x, y);
         share *= 1 - share_inside(0.42 * radius, distance);
     }
-    return premultiplied((struct gpume_colour){(uint8_t)(colour.r * share + 0.5),
-                             (uint8_t)(colour.g * share + 0.5), (uint8_t)(colour.b * share + 0.5)},
-        share + (1 - share) * ground);
+    const double alpha = share + (1 - share) * ground;
+    const uint8_t bytes[] = {colour.r, colour.g, colour.b};
+    uint32_t pixel = (uint32_t)(alpha * 255 + 0.5);
+    for (int i = 0; i < 3; i++) { /* over black, then premultiplied */
+        pixel = pixel << 8 | (uint32_t)((uint8_t)(bytes[i] * share + 0.5) * alpha + 0.5);
+    }
+    return pixel;
 }
 
 /* Below a wheel: the motion that its rim shows, on dark ground. pixels: of the wheel and the strip.
@@ -302,58 +299,34 @@ static void draw_key_ramp(
     }
 }
 
-static void label_costs(struct ramp *ramp)
-{
-    ramp->title = "cost per pixel";
-    ramp->count = 5;
-    for (int i = 0; i < 5; i++) {
-        ramp->places[i] = i / 4.0;
-        snprintf(ramp->labels[i], sizeof(ramp->labels[i]), "%.0f",
-            GPUME_COLOUR_COST_FULL * ramp->places[i] * ramp->places[i]);
-    }
-}
-
-static void label_confidence(struct ramp *ramp)
-{
-    ramp->title = "% of second cost";
-    ramp->count = 2;
-    ramp->places[1] = 1;
-    snprintf(ramp->labels[0], sizeof(ramp->labels[0]), "0");
-    snprintf(ramp->labels[1], sizeof(ramp->labels[1]), "100");
-}
-
-/* blocks: their number; 0: it differs from frame to frame. */
-static void label_ranks(struct ramp *ramp, uint64_t blocks)
-{
-    ramp->title = "rank by cost";
-    ramp->count = 2;
-    ramp->places[1] = 1;
-    if (blocks > 0) {
-        snprintf(ramp->labels[0], sizeof(ramp->labels[0]), "%" PRIu64, blocks - 1);
-    } else {
-        snprintf(ramp->labels[0], sizeof(ramp->labels[0]), "last");
-    }
-    snprintf(ramp->labels[1], sizeof(ramp->labels[1]), "0");
-}
-
 static uint64_t blocks_of(const struct gpume_overlay_options *options)
 {
     return gpume_div_up(options->width, options->block_w) *
            gpume_div_up(options->height, options->block_h);
 }
 
+static struct ramp ramp_of(const struct gpume_overlay_options *options)
+{
+    struct ramp ramp = {"rank by cost", {"last", "0"}, {0, 1}, 2};
+    if (options->look.style == GPUME_OVERLAY_CONFIDENCE) {
+        return (struct ramp){"% of second cost", {"0", "100"}, {0, 1}, 2};
+    }
+    if (options->look.style == GPUME_OVERLAY_COST) {
+        ramp = (struct ramp){"cost per pixel", .places = {0, 0.25, 0.5, 0.75, 1}, .count = 5};
+        for (int i = 0; i < ramp.count; i++) {
+            snprintf(ramp.labels[i], sizeof(ramp.labels[i]), "%.0f",
+                GPUME_COLOUR_COST_FULL * ramp.places[i] * ramp.places[i]);
+        }
+    } else if (!options->parts) { /* else their number differs from frame to frame */
+        snprintf(ramp.labels[0], sizeof(ramp.labels[0]), "%" PRIu64, blocks_of(options) - 1);
+    }
+    return ramp;
+}
+
 static struct gpume_sprite *make_ramp(
     const struct gpume_overlay_options *options, double side, int margin)
 {
-    const enum gpume_overlay_style style = options->look.style;
-    struct ramp ramp = {.count = 0};
-    if (side >= LABELS_MIN && style == GPUME_OVERLAY_COST) {
-        label_costs(&ramp);
-    } else if (side >= LABELS_MIN && style == GPUME_OVERLAY_CONFIDENCE) {
-        label_confidence(&ramp);
-    } else if (side >= LABELS_MIN) {
-        label_ranks(&ramp, options->parts ? 0 : blocks_of(options));
-    }
+    const struct ramp ramp = side >= LABELS_MIN ? ramp_of(options) : (struct ramp){.count = 0};
     const double pad = side / 24 > 2 ? side / 24 : 2;
     const double label = ramp.count > 0 ? 0.11 * side : 0;
     const double bar = ramp.count > 0 ? 0.26 * side : 0.3 * side;

@@ -142,24 +142,10 @@ static void enlarge_row(uint8_t *to, const uint8_t *from, uint32_t width, uint32
     }
 }
 
-static void turn_gray(uint8_t *row, uint32_t width)
-{
-    for (uint32_t x = 0; x < width; x++) {
-        uint8_t *const p = row + 3 * (size_t)x;
-        p[0] = p[1] = p[2] = gpume_colour_gray(p);
-    }
-}
-
-static void darken(uint8_t *row, uint32_t width, uint32_t percent)
-{
-    for (size_t i = 0; i < 3 * (size_t)width; i++) {
-        row[i] = (uint8_t)((row[i] * (100 - percent) + 50) / 100);
-    }
-}
-
 static void enlarge(const struct gpume_overlay *overlay, const struct gpume_plane *rgb)
 {
-    const uint32_t scale = overlay->options.look.scale;
+    const uint32_t scale = overlay->options.look.scale, dim = overlay->options.look.dim;
+    const bool gray = overlay->options.look.style != GPUME_OVERLAY_ARROWS;
     const struct gpume_plane *const picture = &overlay->picture;
     for (uint32_t y = 0; y < rgb->height; y++) {
         uint8_t *const first = rgb_row(picture, y * scale);
@@ -168,11 +154,12 @@ static void enlarge(const struct gpume_overlay *overlay, const struct gpume_plan
         } else {
             enlarge_row(first, rgb_row(rgb, y), rgb->width, scale);
         }
-        if (overlay->options.look.style != GPUME_OVERLAY_ARROWS) {
-            turn_gray(first, picture->width);
+        for (uint32_t x = 0; gray && x < picture->width; x++) {
+            uint8_t *const p = first + 3 * (size_t)x;
+            p[0] = p[1] = p[2] = gpume_colour_gray(p);
         }
-        if (overlay->options.look.dim > 0) {
-            darken(first, picture->width, overlay->options.look.dim);
+        for (size_t i = 0; dim > 0 && i < 3 * (size_t)picture->width; i++) {
+            first[i] = (uint8_t)((first[i] * (100 - dim) + 50) / 100);
         }
         for (uint32_t i = 1; i < scale; i++) {
             memcpy(rgb_row(picture, y * scale + i), first, 3 * (size_t)picture->width);
@@ -196,18 +183,14 @@ static struct rectangle place_of(
     return place;
 }
 
-/* 1, or -1 for a vector into a later frame of several references: all of them show the motion
- * forward in time. */
-static int sign_of(const struct gpume_field *field, const struct gpume_layer *layer, uint32_t index)
-{
-    return layer->refs && field->refs[layer->refs[index]] > field->frame ? -1 : 1;
-}
-
 /* rank_last: the rank of the cheapest block. */
 static struct look look_of(const struct gpume_overlay *overlay, const struct gpume_field *field,
     const struct gpume_layer *layer, uint32_t index, double rank, double rank_last)
 {
-    const double units = (double)field->vector_units * sign_of(field, layer, index);
+    /* A vector into a later frame of several references turns: all show the motion forward in time.
+     */
+    const bool later = layer->refs && field->refs[layer->refs[index]] > field->frame;
+    const double units = (double)field->vector_units * (later ? -1 : 1);
     return (struct look){
         .place = place_of(overlay, layer, index),
         .dx = layer->vectors[index].dx / units,
@@ -270,28 +253,6 @@ static bool is_short(const struct gpume_overlay *overlay, const struct look *loo
     return hypot(look->dx, look->dy) < overlay->options.look.min_length;
 }
 
-static struct gpume_colour flow_colour(const struct gpume_overlay *overlay, const struct look *look)
-{
-    const double most = overlay->flow_max > 0 ? overlay->flow_max : 1;
-    return gpume_colour_of_motion(-look->dx / most, -look->dy / most);
-}
-
-static struct gpume_colour cost_colour(const struct gpume_overlay *overlay, const struct look *look)
-{
-    const uint32_t scale = overlay->options.look.scale;
-    const double pixels = (double)(look->place.width / scale) * (look->place.height / scale);
-    const double steps = look->cost / pixels / (double)(1u << (overlay->options.bits - 8));
-    return gpume_colour_of_cost(steps);
-}
-
-/* 0 where there is no other candidate. */
-static struct gpume_colour confidence_colour(const struct look *look)
-{
-    const bool alone = look->second == GPUME_NONE;
-    const double close = look->second > 0 ? (double)look->cost / look->second : 1;
-    return gpume_colour_of_heat(alone ? 0 : close);
-}
-
 /* --- marks */
 
 /* The arrow in the middle of a block, for a vector rounded to whole pixels. */
@@ -350,24 +311,32 @@ static int draw_mark(struct gpume_overlay *overlay, const struct look *look)
 
 static int draw_block(struct gpume_overlay *overlay, const struct look *look)
 {
+    const struct rectangle *place = &look->place;
+    const double scale = overlay->options.look.scale;
+    const double most = overlay->flow_max > 0 ? overlay->flow_max : 1;
+    double heat; /* or cost per pixel */
     switch (overlay->options.look.style) {
     case GPUME_OVERLAY_ARROWS:
         return is_short(overlay, look) ? GPUME_OK : draw_mark(overlay, look);
     case GPUME_OVERLAY_FLOW:
-        if (is_short(overlay, look)) {
-            break;
+        if (!is_short(overlay, look)) {
+            tint(overlay, place, gpume_colour_of_motion(-look->dx / most, -look->dy / most));
         }
-        tint(overlay, &look->place, flow_colour(overlay, look));
         break;
     case GPUME_OVERLAY_COST:
-        fill(overlay, &look->place, cost_colour(overlay, look), GPUME_COLOUR_COST_SHARE);
+        heat = look->cost / (place->width / scale * (place->height / scale)) /
+               (double)(1u << (overlay->options.bits - 8));
+        fill(overlay, place, gpume_colour_of_cost(heat), GPUME_COLOUR_COST_SHARE);
         break;
     case GPUME_OVERLAY_BLOCKS:
-        fill(overlay, &look->place, gpume_colour_of_heat(1 - look->rank), RANK_SHARE);
-        draw_edges(overlay, &look->place);
+        fill(overlay, place, gpume_colour_of_heat(1 - look->rank), RANK_SHARE);
+        draw_edges(overlay, place);
         break;
     case GPUME_OVERLAY_CONFIDENCE:
-        fill(overlay, &look->place, confidence_colour(look), GPUME_COLOUR_COST_SHARE);
+        heat = look->second == GPUME_NONE ? 0 /* there is no other candidate */
+               : look->second > 0         ? (double)look->cost / look->second
+                                          : 1;
+        fill(overlay, place, gpume_colour_of_heat(heat), GPUME_COLOUR_COST_SHARE);
         break;
     }
     return GPUME_OK;
