@@ -59,8 +59,9 @@ static int check_job_output(const struct gpume_cli_job *job, struct gpume_job_ou
 {
     const char *path = output->path;
     output->exists = gpume_text_exists(path, gpume_job_is_series(output));
-    const int status = output->ops ? output->ops->check(path, &job->shape, &gpume_console)
-                                   : gpume_text_check_file(path, "output", "", &gpume_console);
+    const int status = output->ops && output->ops->check
+                           ? output->ops->check(path, &job->shape, &gpume_console)
+                           : gpume_text_check_file(path, "output", "", &gpume_console);
     if (status != GPUME_OK ||
         (!job->set.over_input && gpume_name_is_input(job->inputs, job->input_count, path)) ||
         (job->leaves_partial && gpume_text_check_partial(path, &gpume_console) != GPUME_OK)) {
@@ -80,19 +81,16 @@ static int check_job_output(const struct gpume_cli_job *job, struct gpume_job_ou
                : GPUME_OK;
 }
 
-static bool is_device(const char *path)
-{
-    struct stat info;
-    return stat(path, &info) == 0 && (S_ISCHR(info.st_mode) || S_ISBLK(info.st_mode));
-}
-
 static bool is_one(const struct gpume_job_output *a, const struct gpume_job_output *b)
 {
     if (gpume_text_is_stdout(a->path) && gpume_text_is_stdout(b->path)) {
         return gpume_refuse(
             true, "%s: standard output takes one output only; name a file for the other", b->path);
     }
-    return gpume_name_is_same(a->plain, b->plain) && !is_device(b->path) &&
+    struct stat info;
+    const bool is_device =
+        stat(b->path, &info) == 0 && (S_ISCHR(info.st_mode) || S_ISBLK(info.st_mode));
+    return gpume_name_is_same(a->plain, b->plain) && !is_device &&
            gpume_refuse(true, "%s: named for two outputs; give one of them another name", b->path);
 }
 

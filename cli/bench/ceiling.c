@@ -180,13 +180,6 @@ static int open_loop(struct gpu_loop *loop, const char *device, const struct cei
     return gpume_program_create(loop->compute, &loop->program, &program);
 }
 
-static void close_loop(struct gpu_loop *loop)
-{
-    gpume_program_destroy(&loop->program);
-    gpume_array_destroy(&loop->results);
-    (void)gpume_compute_close(&loop->compute);
-}
-
 static int run_gpu(struct gpu_loop *loop, uint64_t *ns)
 {
     const struct ceiling_push push = {.iterations = ITERATIONS, .seed = loop->groups};
@@ -229,7 +222,9 @@ static double measure_kind(const char *device, const struct ceiling_kind *kind)
     per_second = (double)kind->word_samples * loop.groups * GPUME_CEILING_LOCAL * ITERATIONS *
                  GPUME_CEILING_FIXED * GPUME_CEILING_MOVING * 1e9 / (double)ns;
 fail:
-    close_loop(&loop);
+    gpume_program_destroy(&loop.program);
+    gpume_array_destroy(&loop.results);
+    (void)gpume_compute_close(&loop.compute);
     return per_second;
 }
 

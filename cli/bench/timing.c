@@ -538,13 +538,6 @@ int gpume_bench_compare(const struct gpume_bench_clip *clip, const struct gpume_
     return run_cycle(clip, params, NULL, answers);
 }
 
-static double share_eliminated(const struct gpume_stats *start, const struct gpume_stats *end)
-{
-    const double candidates = (double)(end->candidates - start->candidates);
-    const double compared = (double)(end->past_parts - start->past_parts);
-    return candidates > 0 ? 1 - compared / candidates : 0;
-}
-
 /* Rounds until the time is up. */
 static int repeat(
     struct stream *stream, uint64_t fields, uint64_t budget_ns, struct gpume_bench_time *time)
@@ -567,9 +560,11 @@ static int repeat(
         before = after;
         now = then;
     }
+    const double candidates = (double)(after.candidates - first.candidates);
+    const double compared = (double)(after.past_parts - first.past_parts);
     *time = (struct gpume_bench_time){.search_ns = gpume_bench_median(search, rounds),
         .wall_ns = gpume_bench_median(wall, rounds),
-        .eliminated = share_eliminated(&first, &after)};
+        .eliminated = candidates > 0 ? 1 - compared / candidates : 0};
     return GPUME_OK;
 }
 

@@ -94,22 +94,15 @@ static int check_merged_name(const struct merge_outputs *outputs, const char *na
                  : GPUME_OK;
 }
 
-static int check_path(
-    const char *path, const struct gpume_sink_shape *shape, const struct gpume_log *log)
-{
-    (void)shape;
-    return gpume_text_check_file(path, "output", "", log);
-}
-
 static bool is_always_series(const char *path)
 {
     (void)path;
     return true;
 }
 
-static const struct gpume_sink_ops merge_file = {.name = "merged file", .check = check_path};
+static const struct gpume_sink_ops merge_file = {.name = "merged file"};
 static const struct gpume_sink_ops merge_series = {
-    .name = "merged files", .check = check_path, .is_series = is_always_series};
+    .name = "merged files", .is_series = is_always_series};
 
 /* Adds an output, a report if so, here and to the job. GPUME_INVALID after one line: its files
  * cannot be joined. */
@@ -331,15 +324,6 @@ static int each_pair(
     return status;
 }
 
-static bool have_series(const struct merging *merging)
-{
-    bool found = false;
-    for (size_t i = 0; i < merging->outputs.count; i++) {
-        found = found || merging->outputs.items[i].series;
-    }
-    return found;
-}
-
 static enum gpume_exit check_files(void *client)
 {
     struct merging *merging = client;
@@ -361,10 +345,11 @@ static enum gpume_exit write_files(void *client)
 {
     struct merging *merging = client;
     int status = join_files(&merging->outputs, &merging->job, &merging->total);
-    if (status == GPUME_OK && have_series(merging)) {
-        status = each_pair(merging, copy_file);
+    bool series = false;
+    for (size_t i = 0; i < merging->outputs.count; i++) {
+        series = series || merging->outputs.items[i].series;
     }
-    return gpume_exit_of_writer(status);
+    return gpume_exit_of_writer(status || !series ? status : each_pair(merging, copy_file));
 }
 
 static enum gpume_exit complete_merge(void *client)
