@@ -287,7 +287,7 @@ static void put_rows_csv(const void *client, struct gpume_out *out)
 /* --- for people */
 
 /* One line per Vulkan device. */
-static void print_devices(const struct gpume_bench *bench)
+static void print_bench_devices(const struct gpume_bench *bench)
 {
     for (uint32_t i = 0; i < bench->count; i++) {
         const struct gpume_bench_row *row = &bench->rows[i];
@@ -363,7 +363,7 @@ static void print_tables(const void *client)
         commit[0] ? ")" : "");
     printf("cpu      %s, %" PRIu32 " processor%s\n", bench->cpu, processors,
         processors == 1 ? "" : "s");
-    print_devices(bench);
+    print_bench_devices(bench);
     if (!bench->arrays) {
         print_work(bench);
     }

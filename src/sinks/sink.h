@@ -101,8 +101,8 @@ struct gpume_sink_ops {
     const char *noun; /* for messages, such as "a report"; NULL: "this format" */
     size_t bytes;     /* of the sink, a struct whose first member is struct gpume_sink */
 
-    /* Before any work. GPUME_INVALID after one line: open would refuse this path. NULL, of an output
-     * that is no sink: any name of a file will do. */
+    /* Before any work. GPUME_INVALID after one line: open would refuse this path. NULL, of an
+     * output that is no sink: any name of a file will do. */
     int (*check)(
         const char *path, const struct gpume_sink_shape *shape, const struct gpume_log *log);
 
