@@ -35,17 +35,25 @@ struct merge_output {
     struct gpume_join_file *files; /* one per part, in their order; NULL: not joined */
 };
 
-/* Starts as zero. */
-struct merge_outputs {
-    struct merge_output items[OUTPUTS_MAX]; /* as in the job */
-    size_t count, parts;
-};
-
 struct merge_options {
     struct gpume_common_options common;
     const char *output;
     const char *vectors, *predicted, *residual, *difference, *overlay, *report;
     bool whole;
+};
+
+struct merging {
+    struct gpume_cli_job job;
+    const struct merge_options *options;
+    struct gpume_merge_part *parts;
+    size_t count;
+    struct merge_output outputs[OUTPUTS_MAX]; /* as in the job */
+    size_t output_count;
+    struct gpume_merge_total total;
+    const struct gpume_merge_part *part;
+    bool any;       /* a frame has come, */
+    uint64_t frame; /* this is the last one, */
+    int (*pair)(struct merging *merging, const char *pattern, uint64_t frame, uint64_t ref);
 };
 
 /* --- the files that all parts have in common, and what becomes of them */
@@ -71,7 +79,7 @@ static const char *lacks(const char *name)
     return NULL;
 }
 
-static int check_merged_name(const struct merge_outputs *outputs, const char *name)
+static int check_merged_name(const struct merging *merging, const char *name)
 {
     const char *remedy = lacks(name);
     if (name[gpume_path_folder(name)] == '\0' || gpume_path_folder(name) > 0 ||
@@ -86,8 +94,8 @@ static int check_merged_name(const struct merge_outputs *outputs, const char *na
             strrchr(name, '.'), remedy);
     }
     bool named = strcmp(name, "summary.json") == 0; /* which is written last, by others */
-    for (size_t i = 0; i < outputs->count; i++) {
-        named = named || strcmp(outputs->items[i].name, name) == 0;
+    for (size_t i = 0; i < merging->output_count; i++) {
+        named = named || strcmp(merging->outputs[i].name, name) == 0;
     }
     return named ? gpume_refuse(GPUME_INVALID,
                        "%s: named for two outputs; the standard files need no option", name)
@@ -106,17 +114,17 @@ static const struct gpume_sink_ops merge_series = {
 
 /* Adds an output, a report if so, here and to the job. GPUME_INVALID after one line: its files
  * cannot be joined. */
-static int add_merged_output(
-    struct merge_outputs *outputs, struct gpume_cli_job *job, const char *name, bool report)
+static int add_merged_output(struct merging *merging, const char *name, bool report)
 {
     const bool series = !report && gpume_pattern_is_numbered(name);
-    GPUME_CHECK(check_merged_name(outputs, name));
-    GPUME_CHECK(gpume_job_add_standard(job, series ? &merge_series : &merge_file, name));
-    outputs->items[outputs->count++] =
+    GPUME_CHECK(check_merged_name(merging, name));
+    GPUME_CHECK(gpume_job_add_standard(&merging->job, series ? &merge_series : &merge_file, name));
+    merging->outputs[merging->output_count++] =
         (struct merge_output){.name = name, .series = series, .report = report};
     return GPUME_OK;
 }
 
+/* GPUME_INVALID after one line: a file of a part is missing, incomplete, or not like the others. */
 static int look_at_parts(
     struct merge_output *output, const struct gpume_merge_part *parts, size_t count)
 {
@@ -135,73 +143,25 @@ static int look_at_parts(
     return GPUME_OK;
 }
 
-/* GPUME_INVALID after one line: a file of a part is missing, incomplete, or not like the others. */
-static int look_at_files(
-    struct merge_outputs *outputs, const struct gpume_merge_part *parts, size_t count)
+static int join_parts(struct merging *merging, size_t index)
 {
-    int status = GPUME_OK;
-    outputs->parts = count;
-    for (size_t i = 0; i < outputs->count && status == GPUME_OK; i++) {
-        status =
-            outputs->items[i].series ? GPUME_OK : look_at_parts(&outputs->items[i], parts, count);
+    struct gpume_cli_job *job = &merging->job;
+    const struct gpume_merge_total *total = &merging->total;
+    const struct merge_output *output = &merging->outputs[index];
+    struct gpume_job_output *to = &job->outputs[index];
+    GPUME_CHECK(gpume_out_open_in(&to->out, &job->set, to->path, &gpume_console));
+    if (output->report) {
+        return gpume_merge_report_write(to->out, output->files, total, &gpume_console);
     }
-    return status;
-}
-
-static int join_bytes(
-    struct gpume_out *out, const struct merge_output *output, const struct gpume_merge_total *total)
-{
-    GPUME_CHECK(gpume_join_head(out, output->files, total->count, &gpume_console));
+    GPUME_CHECK(gpume_join_head(to->out, output->files, total->count, &gpume_console));
     for (size_t i = 0; i < total->count; i++) {
         GPUME_CHECK(
-            gpume_join_append(out, &output->files[i], gpume_signals_caught, &gpume_console));
+            gpume_join_append(to->out, &output->files[i], gpume_signals_caught, &gpume_console));
     }
     return GPUME_OK;
-}
-
-static int join_files(
-    struct merge_outputs *outputs, struct gpume_cli_job *job, const struct gpume_merge_total *total)
-{
-    for (size_t i = 0; i < outputs->count; i++) {
-        const struct merge_output *output = &outputs->items[i];
-        struct gpume_job_output *to = &job->outputs[i];
-        if (output->series) {
-            continue;
-        }
-        GPUME_CHECK(gpume_out_open_in(&to->out, &job->set, to->path, &gpume_console));
-        GPUME_CHECK(output->report
-                        ? gpume_merge_report_write(to->out, output->files, total, &gpume_console)
-                        : join_bytes(to->out, output, total));
-    }
-    return GPUME_OK;
-}
-
-static void finish_merge_outputs(struct merge_outputs *outputs)
-{
-    for (size_t i = 0; i < outputs->count; i++) {
-        struct merge_output *output = &outputs->items[i];
-        for (size_t k = 0; output->files && k < outputs->parts; k++) {
-            gpume_join_finish(&output->files[k]);
-        }
-        free(output->files);
-    }
-    *outputs = (struct merge_outputs){0};
 }
 
 /* --- the merge */
-
-struct merging {
-    struct gpume_cli_job job;
-    const struct merge_options *options;
-    struct gpume_merge_part *parts;
-    size_t count;
-    struct merge_outputs outputs;
-    struct gpume_merge_total total;
-    const struct gpume_merge_part *part;
-    bool any;       /* a frame has come, */
-    uint64_t frame; /* this is the last one, */
-    int (*pair)(struct merging *merging, const char *pattern, uint64_t frame, uint64_t ref);
-};
 
 static enum gpume_exit read_parts(struct merging *merging)
 {
@@ -259,8 +219,7 @@ static int list_outputs(struct merging *merging)
     GPUME_CHECK(check_folder(merging));
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         const bool report = names[i] && names[i] == options->report;
-        GPUME_CHECK(
-            names[i] ? add_merged_output(&merging->outputs, job, names[i], report) : GPUME_OK);
+        GPUME_CHECK(names[i] ? add_merged_output(merging, names[i], report) : GPUME_OK);
     }
     GPUME_CHECK(gpume_job_add_standard(job, &merge_file, "summary.json"));
     job->set.seal = job->outputs[job->output_count - 1].path;
@@ -296,8 +255,8 @@ static int take_pair(void *opaque, uint64_t frame, uint64_t ref)
     struct merging *merging = opaque;
     const bool again = merging->any && merging->frame == frame;
     int status = GPUME_OK;
-    for (size_t i = 0; i < merging->outputs.count && status == GPUME_OK; i++) {
-        const struct merge_output *output = &merging->outputs.items[i];
+    for (size_t i = 0; i < merging->output_count && status == GPUME_OK; i++) {
+        const struct merge_output *output = &merging->outputs[i];
         const bool pair = gpume_pattern_kind(output->name) == GPUME_PATTERN_PAIR;
         if (output->series && (pair || !again)) {
             status = merging->pair(merging, output->name, frame, ref);
@@ -327,7 +286,11 @@ static int each_pair(
 static enum gpume_exit check_files(void *client)
 {
     struct merging *merging = client;
-    const int status = look_at_files(&merging->outputs, merging->parts, merging->count);
+    int status = GPUME_OK;
+    for (size_t i = 0; i < merging->output_count && status == GPUME_OK; i++) {
+        struct merge_output *output = &merging->outputs[i];
+        status = output->series ? GPUME_OK : look_at_parts(output, merging->parts, merging->count);
+    }
     return gpume_exit_of_writer(status ? status : each_pair(merging, check_file));
 }
 
@@ -344,10 +307,11 @@ static enum gpume_exit make_folder(void *client)
 static enum gpume_exit write_files(void *client)
 {
     struct merging *merging = client;
-    int status = join_files(&merging->outputs, &merging->job, &merging->total);
     bool series = false;
-    for (size_t i = 0; i < merging->outputs.count; i++) {
-        series = series || merging->outputs.items[i].series;
+    int status = GPUME_OK;
+    for (size_t i = 0; i < merging->output_count && status == GPUME_OK; i++) {
+        series = series || merging->outputs[i].series;
+        status = merging->outputs[i].series ? GPUME_OK : join_parts(merging, i);
     }
     return gpume_exit_of_writer(status || !series ? status : each_pair(merging, copy_file));
 }
@@ -392,7 +356,13 @@ static enum gpume_exit run_merge(const void *opaque)
     struct merging merging = {.options = options,
         .job = {.common = &options->common, .set = {.alone = true, .together = true}}};
     const enum gpume_exit result = gpume_job_run(&merging.job, &work, &merging);
-    finish_merge_outputs(&merging.outputs);
+    for (size_t i = 0; i < merging.output_count; i++) {
+        struct gpume_join_file *files = merging.outputs[i].files;
+        for (size_t k = 0; files && k < merging.count; k++) {
+            gpume_join_finish(&files[k]);
+        }
+        free(files);
+    }
     gpume_job_close(&merging.job);
     for (size_t i = 0; i < merging.count; i++) {
         gpume_merge_part_finish(&merging.parts[i]);
