@@ -6,28 +6,21 @@ import hashlib
 import json
 import os
 
-from encoders import TREE_SUFFIX, Failure, file_hash, types_of
-
-# What gpume must be told about an encoder's --tune.
-GPUME_TUNES = {
-    "x264": {"psnr": ["--aq-mode", "0"], "default": []},
-    "x265": {"psnr": ["--aq-strength", "0"], "default": []},
-}
-PROBE_TUNES = {"psnr": ["-a", "0"], "default": []}
-
+from encoders import TREE_SUFFIX, TUNES, Failure, file_hash, types_of, words_of
 
 class Analysis:
     """gpume: the words that begin the command's line, the program's path last."""
 
-    def __init__(self, cache, encoder, tune, clip, gpume, probe):
-        self.cache, self.encoder, self.tune, self.clip = cache, encoder, tune, clip
+    def __init__(self, cache, encoder, settings, clip, gpume, probe):
+        self.cache, self.encoder, self.settings, self.clip = cache, encoder, settings, clip
         self.gpume, self.probe = gpume, probe
 
     def probe_run(self, stats, distortion="as_found"):
         """The analysis with the frame types of an encoder's statistics. Returns the path of the
         offsets, rows of the table, and the CPU time."""
         inputs = {"clip.y4m": self.clip, "types": types_file(self.cache, stats)}
-        argv = [self.probe, "-e", self.encoder] + PROBE_TUNES[self.tune] + [
+        tune = [option.replace("--tune", "-u") for option in TUNES[self.settings.tune]]
+        argv = [self.probe, "-e", self.encoder, "-p", self.settings.preset] + tune + [
             "-t", "types", "-v", distortion, "clip.y4m", "out"]
         where, result = self.cache.run("probe " + file_hash(self.probe), argv, inputs)
         with open(os.path.join(where, "out.csv"), newline="") as table:
@@ -44,7 +37,7 @@ class Analysis:
         """One analysis for all rungs (rate, size), with `more` options of gpume alone. Returns the
         files and the options of each second pass, and the CPU time."""
         argv = self.gpume + ["firstpass", "clip.y4m", "--encoder", self.encoder]
-        argv += GPUME_TUNES[self.encoder][self.tune] + options + list(more)
+        argv += words_of(self.settings) + options + list(more)
         for kbps in sorted({kbps for kbps, _ in rungs}):
             argv += ["--bitrate", "%dk" % kbps]
         for size in sorted({size for _, size in rungs}):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Bjontegaard's difference of rates, with monotone cubic interpolation (Fritsch and Carlson 1980)
-of log rate over quality."""
+"""Differences of two curves of rate and quality (Bjontegaard), with monotone cubic interpolation
+(Fritsch and Carlson 1980): of rates at equal quality, and of qualities at equal rate."""
 import math
 
 
@@ -34,18 +34,28 @@ def integral(x, y, low, high):
     return total
 
 
-def bd_rate(reference, test):
-    """In per cent; both are lists of (rate, quality). NaN where the qualities do not overlap."""
-    curves = []
-    for points in (reference, test):
-        points = sorted(points, key=lambda point: point[1])
-        curves.append(([q for _, q in points], [math.log(r) for r, _ in points]))
-    low = max(x[0] for x, _ in curves)
-    high = min(x[-1] for x, _ in curves)
-    if high <= low or any(b <= a for x, _ in curves for a, b in zip(x, x[1:])):
+def mean_difference(curves):
+    """The second curve minus the first, mean over what they have in common. Both are lists of (x, y).
+    NaN where they have nothing in common, or a curve has two points at one x."""
+    (reference, test) = [tuple(zip(*sorted(curve))) for curve in curves]
+    low = max(reference[0][0], test[0][0])
+    high = min(reference[0][-1], test[0][-1])
+    if high <= low or any(b <= a for x, _ in (reference, test) for a, b in zip(x, x[1:])):
         return math.nan
-    areas = [integral(x, y, low, high) for x, y in curves]
-    return 100 * (math.exp((areas[1] - areas[0]) / (high - low)) - 1)
+    return (integral(*test, low, high) - integral(*reference, low, high)) / (high - low)
+
+
+def bd_rate(reference, test):
+    """Of rates at equal quality, in per cent; both are lists of (rate, quality)."""
+    curves = [[(quality, math.log(rate)) for rate, quality in points]
+              for points in (reference, test)]
+    return 100 * math.expm1(mean_difference(curves))
+
+
+def gain(reference, test):
+    """Of qualities at equal rate (mean over the logarithm of rates), in their own unit."""
+    return mean_difference([[(math.log(rate), quality) for rate, quality in points]
+                            for points in (reference, test)])
 
 
 def ssim_db(ssim):

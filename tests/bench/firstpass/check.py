@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Checks the ladder's own parts: the corpus table, BD rates, the decoder's buffer, the fit, statistics
-files, firstpass_probe, firstpass_distorted, and passes.py.
+"""Checks the ladder's own parts: the corpus table, BD rates, measures of quality, the decoder's buffer,
+the fit, statistics files, firstpass_probe, firstpass_distorted, ladder.py with summary.py, and passes.py.
 
 usage: check.py FIRSTPASS_PROBE [FIRSTPASS_DISTORTED]
 """
@@ -10,19 +10,23 @@ import math
 import os
 import queue
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
 
-from bdrate import bd_rate
+from bdrate import bd_rate, gain
 from corpus import ROLES, rows
-from encoders import frames_of
+from encoders import Cache, Failure, frames_of
 from fit import BINS, Frame, fit_type, predict
 from ladder import VBV, options_at
 from passes import PASSES, bitrate_of, ratio, work
+from quality import judge, percentile
+from summary import MEASURES, quality_lines
 from vbv import DELIMITER, lowest_fill, picture_bits
 
-PASSES_PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "passes.py")
+HERE = os.path.dirname(os.path.abspath(__file__))
+PASSES_PROGRAM = os.path.join(HERE, "passes.py")
 WIDTH, HEIGHT, FRAMES = 96, 80, 12
 BLOCKS = (WIDTH // 16) * (HEIGHT // 16)
 TYPES = "IPbPBbbPPbPP"  # in display order, though not one that an encoder would choose
@@ -52,6 +56,109 @@ def check_bd_rate():
     worse = [(r, q - 0.3) for r, q in line]
     check(abs(bd_rate(line, worse) - 100 * (2 ** 0.1 - 1)) < 1e-9, "BD rate of 0.3 dB less")
     check(math.isnan(bd_rate(line, [(r, q + 20) for r, q in line])), "BD rate without overlap")
+    check(math.isnan(bd_rate(line, line[:2] + [(3, line[1][1])])), "BD rate of equal qualities")
+    check(abs(gain(line, worse) + 0.3) < 1e-9, "0.3 dB less at equal rate")
+    check(abs(gain(line, [(2 * r, q) for r, q in line]) + 3) < 1e-9, "the double rate is 3 dB less")
+    check(abs(gain(line, [(r, 34.5 - q) for r, q in line[:2]]) - (34.5 - 2 * 31.5)) < 1e-9,
+          "gain over the rates of both curves, of a quality that falls")
+    check(math.isnan(gain(line, [(100 * r, q) for r, q in line])), "gain without common rates")
+
+
+# Stands in for libvmaf's command: 100 less the mean difference of luma, by frames of 8 bits.
+VMAF = """#!%s
+import json, sys
+def frames(path):
+    with open(path, "rb") as stream:
+        head = stream.readline().split()
+        luma = int(head[1][1:]) * int(head[2][1:])
+        while stream.readline():
+            yield stream.read(luma)
+            stream.read(luma // 2)
+given = dict(zip(sys.argv[1:], sys.argv[2:]))
+scores = [100 - sum(abs(x - y) for x, y in zip(a, b)) / len(a)
+          for a, b in zip(*[list(frames(given[name])) for name in ("-r", "-d")])]
+with open(given["-o"], "w") as out:
+    json.dump({"frames": [{"metrics": {"vmaf": score}} for score in scores]}, out)
+""" % sys.executable
+
+
+def write_vmaf(folder):
+    path = os.path.join(folder, "vmaf")
+    with open(path, "w") as out:
+        out.write(VMAF)
+    os.chmod(path, 0o755)
+    return path
+
+
+def write_frames(path, offsets, flat=None, deep=False):
+    """A frame per offset, which is added to the luma of a texture, or of a flat picture."""
+    with open(path, "wb") as out:
+        out.write(b"YUV4MPEG2 W%d H%d F25:1 C420%s\n" % (WIDTH, HEIGHT, b"p10" if deep else b"jpeg"))
+        for offset in offsets:
+            luma = [offset + (37 * i % 240 if flat is None else flat) for i in range(WIDTH * HEIGHT)]
+            planes = luma + [128] * (WIDTH * HEIGHT // 2)
+            out.write(b"FRAME\n" + (struct.pack("<%dH" % len(planes), *planes) if deep
+                                    else bytes(planes)))
+
+
+def judged(folder, vmaf, source, test, **form):
+    """The measures of frames with these offsets."""
+    paths = [os.path.join(folder, name) for name in ("source.y4m", "test.y4m")]
+    for path, offsets in zip(paths, (source, test)):
+        write_frames(path, offsets, **form)
+    return judge(Cache(os.path.join(folder, "cache")), vmaf, "yuv4mpegpipe", paths[1], paths[0])
+
+
+def check_quality():
+    """Known errors, against figures by hand."""
+    check(percentile([9, 7, 8], 0.5) == 8 and percentile([10, 0], 0.01) == 0.1
+          and percentile(range(201), 0.01) == 2 and percentile([5], 0.01) == 5, "percentiles")
+    if not shutil.which("ffmpeg"):
+        print("no ffmpeg: measures of quality are not checked")
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        def expect(found, wanted):
+            for name, value in wanted.items():
+                check(found[name] is value or abs(found[name] - value) < 1e-4,
+                      "%s is %s, not %s" % (name, found[name], value))
+        vmaf = write_vmaf(folder)
+        zeros = [0] * FRAMES
+        expect(judged(folder, vmaf, zeros, zeros), {
+            "luma": 100, "planes": 100, "ssim": 1, "vmaf": 100, "luma_low": 60, "vmaf_low": 100,
+            "luma_spread": 0})
+        # Errors of 4 and 16, 10 on average; a third of the samples is chroma, without error.
+        expect(judged(folder, vmaf, zeros, [2, 4] * (FRAMES // 2)), {
+            "luma": 10 * math.log10(255 ** 2 / 10), "planes": 10 * math.log10(255 ** 2 / (10 * 2 / 3)),
+            "luma_low": 10 * math.log10(255 ** 2 / 16), "luma_spread": 5 * math.log10(4),
+            "vmaf": 97, "vmaf_low": 96})
+        # SSIM of flat pictures: only means count, and a constant of (0.01 * 255) ** 2.
+        expect(judged(folder, None, zeros, [20] * FRAMES, flat=100), {
+            "ssim": (2 * 100 * 120 + 2.55 ** 2) / (100 ** 2 + 120 ** 2 + 2.55 ** 2),
+            "luma": 10 * math.log10(255 ** 2 / 400), "vmaf": None, "vmaf_low": None})
+        expect(judged(folder, None, zeros, [8] * FRAMES, deep=True), {
+            "luma": 10 * math.log10(1023 ** 2 / 64)})
+        for count in (FRAMES - 1, FRAMES - 2):  # of frames: a decoder gave less
+            try:
+                judged(folder, None, zeros, zeros[:count])
+            except Failure:
+                continue
+            check(False, "a frame that lacks is not noticed")
+
+
+def summary_cells(column, values):
+    rows_given = [dict({measure.column: "" for measure in MEASURES}, variant="all", reference="own",
+                       clip="clip%d" % i, **{column: str(value)}) for i, value in enumerate(values)]
+    return [line[2:] for line in quality_lines({("all",): rows_given}, {})]
+
+
+def check_summary():
+    check(summary_cells("bd_rate_luma", [-3, 0.4, 0.6, -1, "nan"])
+          == [("4", "-0.75", "-0.30", "-3.00 clip0", "+0.60 clip2", "25 %")], "a summary of rates")
+    check(summary_cells("gain_vmaf_low", [1, -0.4, -0.6, -2])
+          == [("4", "-0.50", "-0.50", "+1.00 clip0", "-2.00 clip3", "50 %")], "a summary of points")
+    check(summary_cells("bd_rate_global", [2])
+          == [("1", "(+2.00)", "(+2.00)", "(+2.00 clip0)", "(+2.00 clip0)", "(100 %)")],
+          "a summary of what the encoder says")
 
 
 def check_buffer():
@@ -149,6 +256,78 @@ def check_distorted(command):
         check(len(set(found)) == 3, "distorted vectors give the same offsets")
 
 
+def run_ladder(folder, command, words):
+    """The rows, and what was said."""
+    run = subprocess.run(
+        [sys.executable, "-B", os.path.join(HERE, "ladder.py"), "--clips", folder, "--gpume", command,
+         "--cache", os.path.join(folder, "cache")] + words,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    check(run.returncode == 0, "ladder.py: " + run.stderr)
+    return list(csv.DictReader(run.stdout.splitlines())), run.stderr
+
+
+def cached_files(folder):
+    """Those that are there, not links to others."""
+    paths = [os.path.join(where, name)
+             for where, _, names in os.walk(os.path.join(folder, "cache")) for name in names]
+    return [path for path in paths if not os.path.islink(path)]
+
+
+def check_ladder(command):
+    """A small ladder, by firstpass_distorted with vectors as they were found."""
+    if not shutil.which("ffmpeg") or not shutil.which("x264"):
+        print("no ffmpeg or no x264: ladder.py is not checked")
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        clip = next(row for row in rows() if int(row["height"]) <= 360)
+        subprocess.run(
+            ["ffmpeg", "-nostdin", "-v", "error", "-f", "lavfi", "-i", "testsrc2=s=%sx%s:r=25" % (
+                clip["width"], clip["height"]), "-pix_fmt", "yuv420p", "-frames:v", str(FRAMES),
+             os.path.join(folder, clip["name"] + ".y4m")], check=True)
+        check_variants(*run_ladder(folder, command, [
+            "--names", clip["name"], "--variants", "own,copy,crf,all", "--tune", "default",
+            "--vmaf", write_vmaf(folder)]))
+        frame = int(clip["width"]) * int(clip["height"]) * 3 // 2
+        check(all(os.path.getsize(path) < frame for path in cached_files(folder)),
+              "decoded video is in the cache")
+        shutil.rmtree(os.path.join(folder, "cache"))
+        found, said = run_ladder(folder, command, [
+            "--names", clip["name"], "--variants", "own,all", "--keyint", str(FRAMES // 2),
+            "--preset", "veryfast"])
+        check(all(row["vmaf"] == row["bd_rate_vmaf"] == row["gain_vmaf_low"] == ""
+                  and row["luma"] for row in found), "figures of VMAF without its command")
+        check(said.count("\n") == 1 and "--vmaf" in said, "ladder.py says nothing of VMAF")
+        streams = [path for path in cached_files(folder) if path.endswith("/stream")]
+        check(len(streams) == 12, "encodes of two variants at four rates")
+        for path in streams:
+            with open(path, "rb") as stream:
+                check(stream.read().count(b"\0\0\1\x65") == 2, "key frames of segments")
+
+
+def check_variants(found, said):
+    own, copy, crf, gpume = found
+    compared = [name for name in own if name.startswith(("bd_rate_", "gain_"))]
+    check(said == "" and len(compared) == len(MEASURES), "columns of ladder.py, or a complaint")
+    check(all(row[name] == "0.000" for row in (own, copy) for name in compared),
+          "the same encode is not as good")
+    check(any(crf[name] != "0.000" for name in compared)
+          and any(gpume[name] != "0.000" for name in compared), "other encodes are as good")
+    check(crf["miss_mean"] == crf["miss_signed"] == "", "misses without a rate to meet")
+    for row in found:
+        check(all(len(row[measure].split()) == 4 for measure in ("luma", "vmaf", "luma_spread")),
+              "measures at each rate")
+        check(all(abs(float(rate) - int(target)) <= 0.5 for rate, target in zip(
+            crf["kbps"].split(), row["target"].split())), "rates that a constant quality takes")
+    misses = [100 * (float(rate) / int(target) - 1)
+              for rate, target in zip(gpume["kbps"].split(), gpume["target"].split())]
+    check(abs(float(gpume["miss_signed"]) - sum(misses) / 4) < 0.02
+          and abs(float(gpume["miss_mean"]) - sum(map(abs, misses)) / 4) < 0.02, "misses of rates")
+    for planes, of_encoder in zip(own["planes"].split(), own["global"].split()):
+        # The same without B frames, and nearly so with them.
+        check(abs(float(planes) - float(of_encoder)) < 0.1,
+              "x264's own PSNR is another one: %s %s" % (planes, of_encoder))
+
+
 def check_passes_failures():
     """Whatever passes.py cannot do is said, and at once."""
     tasks, failures = queue.Queue(), []
@@ -193,10 +372,13 @@ if __name__ == "__main__":
     check(len(sys.argv) in (2, 3), "usage: check.py FIRSTPASS_PROBE [FIRSTPASS_DISTORTED]")
     check_corpus()
     check_bd_rate()
+    check_quality()
+    check_summary()
     check_buffer()
     check_fit()
     check_passes_failures()
     check_probe(sys.argv[1])
     for program in sys.argv[2:]:
         check_distorted(program)
+        check_ladder(program)
         check_passes(program)

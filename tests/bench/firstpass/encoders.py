@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Runs x264 and x265 with a cache: command lines, their reports, and the CPU time they took.
 
-Every run is a directory of the cache, named by a hash of the encoder's version, the arguments and
+Every run is a directory of the cache, named by a hash of the program's version, the arguments and
 the contents of all input files. It holds the files that the run wrote, its report and result.json.
 """
+import collections
 import functools
 import hashlib
 import json
@@ -17,32 +18,43 @@ from vbv import lowest_fill, picture_bits
 FRAME_RATE = 25  # of all clips
 LIMIT_SECONDS = 3600
 
-# Options of every run besides rate, pass and statistics. {tune}: see TUNES.
+# Options of every run, besides those of its settings, its rate and its statistics.
 FIXED = {
-    "x264": ["--preset", "medium", "--threads", "1", "--no-progress"],
-    "x265": ["--preset", "medium", "--frame-threads", "1", "--pools", "none", "--no-wpp",
-             "--no-progress"],
+    "x264": ["--threads", "1", "--no-progress", "--psnr"],
+    "x265": ["--frame-threads", "1", "--pools", "none", "--no-wpp", "--no-progress", "--psnr"],
 }
 TUNES = {"psnr": ["--tune", "psnr"], "default": []}
-MEASURE = ["--psnr", "--ssim"]
+PRESETS = {"x264": ["medium", "veryfast", "slow"], "x265": ["medium", "fast", "slow"]}
+KEYINT = 250  # the encoders' default; any other is the length of segments, see words_of
 REPORT = {
     "x264": {
         "kbps": r"encoded \d+ frames, [0-9.]+ fps, ([0-9.]+) kb/s",
-        "psnr": r"PSNR Mean .*Global:([0-9.]+)",
-        "ssim": r"SSIM Mean Y:([0-9.]+)",
+        "global": r"PSNR Mean .*Global:([0-9.]+)",
     },
     "x265": {
         "kbps": r"encoded \d+ frames in .*?, ([0-9.]+) kb/s",
-        "psnr": r"Global PSNR: ([0-9.]+)",
-        "ssim": r"SSIM Mean Y: ([0-9.]+)",
+        "global": r"Global PSNR: ([0-9.]+)",
     },
 }
+DEMUXERS = {"x264": "h264", "x265": "hevc"}  # FFmpeg's, of the streams that they write
 # Appended to the name of the statistics by each encoder.
 TREE_SUFFIX = {"x264": ".mbtree", "x265": ".cutree"}
 
 
+# What both sides of a comparison have in common.
+Settings = collections.namedtuple("Settings", "preset tune keyint")
+
+
 class Failure(Exception):
     pass
+
+
+def words_of(settings):
+    """Options of the encoders, which `gpume firstpass` also takes."""
+    length = str(settings.keyint)
+    return ["--preset", settings.preset] + TUNES[settings.tune] + (
+        [] if settings.keyint == KEYINT
+        else ["--keyint", length, "--min-keyint", length, "--scenecut", "0"])
 
 
 def program_path(name):
@@ -52,7 +64,8 @@ def program_path(name):
 
 @functools.lru_cache(maxsize=None)
 def version(program):
-    run = subprocess.run([program, "--version"], capture_output=True, text=True, check=True)
+    option = "-version" if program == "ffmpeg" else "--version"
+    run = subprocess.run([program, option], capture_output=True, text=True, check=True)
     words = (run.stdout + run.stderr).split()
     return " ".join(words[1:3]) if program == "x264" else words[words.index("version") + 1]
 
@@ -71,6 +84,24 @@ def file_hash(path):
     return hash_of_file(path, status.st_size, status.st_mtime_ns)
 
 
+def y4m_shape(path):
+    """Bits of a sample and number of frames of a 4:2:0 y4m."""
+    with open(path, "rb") as stream:
+        head = stream.readline()
+    fields = {word[:1]: word[1:] for word in head.decode("ascii", "replace").split()[1:]
+              if word[0] != "X"}
+    width, height, chroma = int(fields["W"]), int(fields["H"]), fields.get("C", "420jpeg")
+    deep = re.fullmatch(r"420p(\d+)", chroma)
+    if not deep and chroma not in ("420", "420jpeg", "420mpeg2", "420paldv"):
+        raise Failure("%s: C%s is not 4:2:0" % (path, chroma))
+    samples = width * height + 2 * ((width + 1) // 2) * ((height + 1) // 2)
+    frame = len(b"FRAME\n") + samples * (2 if deep else 1)
+    count, rest = divmod(os.path.getsize(path) - len(head), frame)
+    if rest or not count:
+        raise Failure("%s: not a whole number of frames" % path)
+    return int(deep[1]) if deep else 8, count
+
+
 def resources_of(argv, cwd, log):
     """Runs a command and returns what it used: see resource.getrusage. Any thread."""
     with open(log, "w") as stream:
@@ -86,14 +117,18 @@ def resources_of(argv, cwd, log):
     return used
 
 
+LARGE = ("clip.y4m", "stream")  # inputs that no program changes: they are not copied
+
+
 class Cache:
     def __init__(self, root):
         self.root = root
         os.makedirs(root, exist_ok=True)
 
-    def run(self, program, argv, inputs, salt="", patterns=None):
+    def run(self, program, argv, inputs, salt="", read=None):
         """Runs argv in a directory that holds the inputs ({name: path}); returns the directory and
-        the result ({"user": seconds} and what the patterns find in the report)."""
+        the result: {"user": seconds} and what read(directory) finds in its files. The run's output
+        is in the file log."""
         key = json.dumps([program, salt, argv, sorted((n, file_hash(p)) for n, p in inputs.items())])
         target = os.path.join(self.root, hashlib.sha256(key.encode()).hexdigest()[:24])
         result = os.path.join(target, "result.json")
@@ -104,16 +139,10 @@ class Cache:
         shutil.rmtree(work, ignore_errors=True)
         os.makedirs(work)
         for name, path in inputs.items():
-            (os.symlink if name == "clip.y4m" else shutil.copy)(path, os.path.join(work, name))
-        log = os.path.join(work, "log")
-        found = {"user": resources_of(argv, work, log).ru_utime}
-        with open(log) as stream:
-            report = stream.read()
-        for name, pattern in (patterns or {}).items():
-            values = re.findall(pattern, report)
-            if not values:
-                raise Failure("%s: its report has no %s" % (program, name))
-            found[name] = float(values[-1])
+            (os.symlink if name in LARGE else shutil.copy)(path, os.path.join(work, name))
+        found = {"user": resources_of(argv, work, os.path.join(work, "log")).ru_utime}
+        if read:
+            found.update(read(work))
         with open(os.path.join(work, "result.json"), "w") as stream:
             json.dump(found, stream)
         try:
@@ -124,28 +153,55 @@ class Cache:
             return target, json.load(stream)
 
 
-def first_pass(cache, encoder, clip, kbps, tune, options):
+def encode(cache, encoder, clip, words, inputs, salt="", read=None):
+    """A run of the encoder over the clip."""
+    source = ["clip.y4m"] if encoder == "x264" else ["--input", "clip.y4m"]
+    argv = [encoder] + FIXED[encoder] + ["--output-depth", str(y4m_shape(clip)[0])] + words + source
+    return cache.run(encoder + " " + version(encoder), argv, dict(inputs, **{"clip.y4m": clip}),
+                     salt, read)
+
+
+def report_of(encoder, folder):
+    """Rate and quality as the encoder reports them."""
+    with open(os.path.join(folder, "log")) as stream:
+        report = stream.read()
+    found = {}
+    for name, pattern in REPORT[encoder].items():
+        values = re.findall(pattern, report)
+        if not values:
+            raise Failure("%s: its report has no %s" % (encoder, name))
+        found[name] = float(values[-1])
+    return found
+
+
+def first_pass(cache, encoder, clip, kbps, options):
     """Returns the statistics' path and the CPU time of the encoder's own first pass."""
-    argv = [encoder] + FIXED[encoder] + TUNES[tune] + options + [
-        "--bitrate", str(kbps), "--pass", "1", "--stats", "stats", "-o", "/dev/null"]
-    argv += ["clip.y4m"] if encoder == "x264" else ["--input", "clip.y4m"]
-    where, result = cache.run(encoder + " " + version(encoder), argv, {"clip.y4m": clip})
+    where, result = encode(cache, encoder, clip, options + [
+        "--bitrate", str(kbps), "--pass", "1", "--stats", "stats", "-o", os.devnull], {})
     return os.path.join(where, "stats"), result["user"]
 
 
-def second_pass(cache, encoder, clip, kbps, tune, options, files, salt="", number="2"):
-    """Encodes by the statistics in files ({name in the run: path}). Returns the path of the
-    statistics, which are new ones if number is "3", and rate, quality and CPU time."""
+def coded(cache, encoder, clip, words, inputs, salt=""):
+    """Encodes into the file stream. Returns the directory, and rate, quality and CPU time."""
+    return encode(cache, encoder, clip, words + ["-o", "stream"], inputs, salt,
+                  functools.partial(report_of, encoder))
+
+
+def second_pass(cache, encoder, clip, kbps, options, files, salt="", number="2"):
+    """Encodes by the statistics in files ({name in the run: path}), and writes new ones if number
+    is "3". Returns what coded() does."""
     limited = "--vbv-bufsize" in options
-    argv = [encoder] + FIXED[encoder] + TUNES[tune] + options + MEASURE + [
-        "--bitrate", str(kbps), "--pass", number, "--stats", "stats"]
-    argv += ["--aud", "-o", "stream"] if limited else ["-o", "/dev/null"]
-    argv += ["clip.y4m"] if encoder == "x264" else ["--input", "clip.y4m"]
-    where, result = cache.run(encoder + " " + version(encoder), argv,
-                              dict(files, **{"clip.y4m": clip}), salt, REPORT[encoder])
+    where, result = coded(cache, encoder, clip, options + [
+        "--bitrate", str(kbps), "--pass", number, "--stats", "stats"] + ["--aud"] * limited,
+                          files, salt)
     if limited:
         result["fill"] = stream_fill(os.path.join(where, "stream"), encoder, options)
-    return os.path.join(where, "stats"), result
+    return where, result
+
+
+def single_pass(cache, encoder, clip, crf, options):
+    """Encodes at a constant quality, by the encoder's own lookahead. Returns what coded() does."""
+    return coded(cache, encoder, clip, options + ["--crf", str(crf)], {})
 
 
 def stream_fill(path, encoder, options):

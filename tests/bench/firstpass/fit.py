@@ -30,7 +30,8 @@ from statistics import mean, median
 
 from analysis import Analysis
 from corpus import ROLES, rows as corpus_rows
-from encoders import Cache, Failure, first_pass, frames_of, program_path, second_pass, version
+from encoders import (KEYINT, Cache, Failure, Settings, first_pass, frames_of, program_path,
+                      second_pass, version, words_of)
 from ladder import RATES
 
 FIRST_OCTAVE = -3  # of the bins, each of which is half an octave: src/encode/spectrum.h
@@ -63,16 +64,17 @@ def samples_of(task):
     """For each rate a list of frames."""
     arguments, row = task
     cache, clip = Cache(arguments.cache), os.path.join(arguments.clips, row["name"] + ".y4m")
-    analysis = Analysis(cache, arguments.encoder, arguments.tune, clip, None, arguments.probe)
+    settings = Settings("medium", arguments.tune, KEYINT)
+    words = words_of(settings)
+    analysis = Analysis(cache, arguments.encoder, settings, clip, None, arguments.probe)
     result = []
     for _, step in RATES:
         kbps = max(1, round(int(row["kbps"]) * step))
-        stats, _ = first_pass(cache, arguments.encoder, clip, kbps, arguments.tune, [])
+        stats, _ = first_pass(cache, arguments.encoder, clip, kbps, words)
         files, _ = analysis.tree_under(stats)
         table = analysis.probe_run(stats)[1]
-        coded, _ = second_pass(cache, arguments.encoder, clip, kbps, arguments.tune, [], files,
-                               number="3")
-        frames = frames_of(coded)
+        where, _ = second_pass(cache, arguments.encoder, clip, kbps, words, files, number="3")
+        frames = frames_of(os.path.join(where, "stats"))
         if [int(line["display"]) for line in table] != [frame["in"] for frame in frames]:
             raise Failure(row["name"] + ": the analysis has other frames than the encoder")
         result.append([frame_of(arguments.encoder, *pair) for pair in zip(table, frames)])

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """The ladder: two-pass encodes of the corpus at several bitrates, once by each encoder's own first pass
-and once by that of gpume, compared as BD rates.
+and once by that of gpume, judged by what viewers get and compared as BD rates.
 
-usage: ladder.py --clips DIR [--gpume PATH] [--probe PATH] [--distorted PATH] [options] > results.csv
+usage: ladder.py --clips DIR [--gpume PATH] [--probe PATH] [--distorted PATH] [--vmaf PATH] [options]
+       > results.csv
 
-One row of output per clip and variant. See README.md for the variants.
+One row of output per clip and variant. See README.md for the variants and the measures.
 """
 import argparse
 import concurrent.futures
@@ -14,28 +15,42 @@ import datetime
 import math
 import os
 import platform
+import shutil
 import sys
 
-from bdrate import bd_rate, ssim_db
+from bdrate import bd_rate, gain, ssim_db
 from corpus import ROLES, rows as corpus_rows
-from encoders import (Cache, Failure, first_pass, pass_files, program_path, scaled, second_pass,
-                      version)
+from encoders import (DEMUXERS, KEYINT, PRESETS, TUNES, Cache, Failure, Settings, first_pass,
+                      pass_files, program_path, scaled, second_pass, single_pass, version, words_of)
 from analysis import Analysis
+from quality import judge
 from statistics import mean
 
+# Rates are those that the encoder takes at these constant qualities in one pass.
+CRFS = (20, 26, 32, 38)
 # The rungs: parts of the clip's width and height, and of its rate in corpus.csv.
 RATES = ((1, 0.4), (1, 0.8), (1, 1.6), (1, 3.2))
 SIZES_AND_RATES = ((1, 3.2), (1, 1.6), (0.75, 1.2), (0.5, 0.8), (0.5, 0.4))
 # Limits of the local rate: kbit/s and kbit as parts of the rate.
 VBV = (("--vbv-maxrate", 1.2), ("--vbv-bufsize", 0.5))
-COLUMNS = ["machine", "commit", "encoder", "version", "tune", "clip", "role", "frames", "variant", "reference", "bd_psnr",
-           "bd_ssim", "miss_mean", "miss_max", "first_cpu", "second_cpu", "cpu_ratio", "points", "fill"]
+# What is measured at each rate, with the digits of the table; how two curves of it are compared. Of
+# SSIM, decibels make the curve.
+MEASURES = {
+    "luma": (3, bd_rate), "planes": (3, bd_rate), "ssim": (6, bd_rate), "vmaf": (3, bd_rate),
+    "global": (3, bd_rate), "luma_low": (3, gain), "vmaf_low": (3, gain), "luma_spread": (3, gain),
+}
+COLUMNS = (["machine", "commit", "encoder", "version", "preset", "tune", "keyint", "clip", "role",
+            "frames", "variant", "reference"]
+           + ["%s_%s" % (compare.__name__, name) for name, (_, compare) in MEASURES.items()]
+           + ["miss_mean", "miss_signed", "miss_max", "first_cpu", "second_cpu", "cpu_ratio",
+              "target", "kbps"] + list(MEASURES) + ["fill"])
 
 # Each variant: (encoder's options, how its files are made, the variant that is 0 %).
-OWN, COPY, TREE, ALL, MEASURED, DISTORTED = range(6)
+OWN, COPY, CRF, TREE, ALL, MEASURED, DISTORTED = range(7)
 COMMON = {
     "own": ([], OWN, "own"),
     "copy": ([], COPY, "own"),
+    "crf": ([], CRF, "own"),
     "tree": ([], TREE, "own"),
     "all": ([], ALL, "own"),
     "measured": ([], MEASURED, "own"),
@@ -67,12 +82,17 @@ def options_at(kbps, options):
 
 class Ladder:
     def __init__(self, arguments, row, name):
-        self.arguments, self.row = arguments, row
-        self.encoder, self.tune = arguments.encoder, arguments.tune
+        self.arguments, self.row, self.encoder = arguments, row, arguments.encoder
+        self.settings = Settings(arguments.preset, arguments.tune, arguments.keyint)
+        self.words = words_of(self.settings)
         self.cache = Cache(arguments.cache)
         self.clip = os.path.join(arguments.clips, row["name"] + ".y4m")
-        steps = SIZES_AND_RATES if name.endswith("_five") else RATES
-        self.rates = [max(1, round(int(row["kbps"]) * step)) for _, step in steps]
+        five = name.endswith("_five")
+        steps = SIZES_AND_RATES if five else RATES
+        self.rates = [max(1, round(rate)) for rate in (
+            [result["kbps"] for _, result in self.single_passes()]
+            if arguments.rates == "crf" and not five
+            else [int(row["kbps"]) * step for _, step in steps])]
         self.sizes = [tuple(2 * round(int(row[side]) * part / 2) for side in ("width", "height"))
                       for part, _ in steps]
         self.clips = [self.clip if part == 1 else scaled(self.cache, self.clip, size)
@@ -81,17 +101,20 @@ class Ladder:
 
     def analysis_by(self, command):
         """That of `gpume firstpass`, run as this list of words."""
-        return Analysis(self.cache, self.encoder, self.tune, self.clip, command,
+        return Analysis(self.cache, self.encoder, self.settings, self.clip, command,
                         self.arguments.probe)
 
+    def single_passes(self):
+        return [single_pass(self.cache, self.encoder, self.clip, crf, self.words) for crf in CRFS]
+
     def own_pass(self, kbps, options, clip=None):
-        return first_pass(self.cache, self.encoder, clip or self.clip, kbps, self.tune, options)
+        return first_pass(self.cache, self.encoder, clip or self.clip, kbps, self.words + options)
 
     def own_files(self, options):
         """Per rung: files and options of the second pass. With the CPU time of all first passes."""
         settings = [options_at(kbps, options) for kbps in self.rates]
         passes = [self.own_pass(*rung) for rung in zip(self.rates, settings, self.clips)]
-        return ([(pass_files(self.encoder, stats), words)
+        return ([(pass_files(self.encoder, stats), self.words + words)
                  for (stats, _), words in zip(passes, settings)], sum(cpu for _, cpu in passes))
 
     def all_files(self, options):
@@ -105,16 +128,15 @@ class Ladder:
     def tree_files(self, options, distortion):
         runs = [self.analysis.tree_under(self.own_pass(kbps, options)[0], distortion)
                 for kbps in self.rates]
-        return [(files, options) for files, _ in runs], runs[0][1]
+        return [(files, self.words + options) for files, _ in runs], runs[0][1]
 
     def measured_files(self, options):
         """Those of gpume, with the bits of an encode that used them."""
         runs, cpu = self.all_files(options)
         result = []
         for kbps, (files, extra) in zip(self.rates, runs):
-            stats, _ = second_pass(self.cache, self.encoder, self.clip, kbps, self.tune, extra, files,
-                                   number="3")
-            result.append((dict(files, stats=stats), extra))
+            where, _ = second_pass(self.cache, self.encoder, self.clip, kbps, extra, files, number="3")
+            result.append((dict(files, stats=os.path.join(where, "stats")), extra))
         return result, cpu
 
     def distorted_files(self, options, distortion):
@@ -134,39 +156,62 @@ class Ladder:
             return self.measured_files(options)
         return self.all_files(options)
 
-    def points(self, name):
-        """The results of the second pass of each rung, and the CPU time of what comes before."""
+    def encodes(self, name):
+        """The directory and the result of each rung's last pass, and the CPU time of what comes
+        before."""
         options, kind, _ = VARIANTS[self.encoder][name]
+        if kind == CRF:
+            return self.single_passes(), 0.0
         runs, cpu = self.files(options, kind, name)
         salt = "copy" if kind == COPY else ""  # encodes anew, which shows that they are repeatable
-        return [second_pass(self.cache, self.encoder, clip, kbps, self.tune, extra, files, salt)[1]
+        return [second_pass(self.cache, self.encoder, clip, kbps, extra, files, salt)
                 for kbps, clip, (files, extra) in zip(self.rates, self.clips, runs)], cpu
 
+    def points(self, name):
+        """Rate, measures and CPU time at each rung, and the CPU time of what comes before."""
+        found, cpu = self.encodes(name)
+        return [dict(result, **judge(self.cache, self.arguments.vmaf, DEMUXERS[self.encoder],
+                                     os.path.join(where, "stream"), clip))
+                for clip, (where, result) in zip(self.clips, found)], cpu
+
+    def compared(self, name, base, points):
+        if len(set(self.sizes)) > 1:
+            return math.nan  # qualities of different sizes do not make a curve
+        value = ssim_db if name == "ssim" else float
+        return MEASURES[name][1](*[[(point["kbps"], value(point[name])) for point in side]
+                                   for side in (base, points)])
+
+    def of_measures(self, base, points):
+        """The comparisons and the values; empty what is not measured."""
+        row = {}
+        for name, (digits, compare) in MEASURES.items():
+            if points[0][name] is not None:
+                row["%s_%s" % (compare.__name__, name)] = "%.3f" % self.compared(name, base, points)
+                row[name] = " ".join("%.*f" % (digits, point[name]) for point in points)
+        return row
+
     def variant(self, name):
-        reference = VARIANTS[self.encoder][name][2]
+        _, kind, reference = VARIANTS[self.encoder][name]
         points, first = self.points(name)
         base, base_first = self.points(reference)
-        misses = [100 * abs(p["kbps"] / kbps - 1) for kbps, p in zip(self.rates, points)]
+        misses = [100 * (p["kbps"] / kbps - 1) for kbps, p in zip(self.rates, points)]
         second = sum(p["user"] for p in points)
         base_cpu = base_first + sum(p["user"] for p in base)
-
-        def bd(quality):
-            if len(set(self.sizes)) > 1:
-                return math.nan  # qualities of different sizes do not make a curve
-            return bd_rate(*[[(p["kbps"], quality(p)) for p in side] for side in (base, points)])
-        return {
-            "machine": machine(), "commit": self.arguments.commit, "encoder": self.encoder, "version": version(self.encoder), "tune": self.tune,
+        row = {
+            "machine": machine(), "commit": self.arguments.commit, "encoder": self.encoder,
+            "version": version(self.encoder), **self.settings._asdict(),
             "clip": self.row["name"], "role": self.row["role"], "frames": self.row["frames"],
             "variant": name, "reference": reference,
-            "bd_psnr": "%.3f" % bd(lambda p: p["psnr"]),
-            "bd_ssim": "%.3f" % bd(lambda p: ssim_db(p["ssim"])),
-            "miss_mean": "%.2f" % mean(misses), "miss_max": "%.2f" % max(misses),
             "first_cpu": "%.2f" % first, "second_cpu": "%.2f" % second,
             "cpu_ratio": "%.3f" % ((first + second) / base_cpu),
-            "points": " ".join("%d:%.2f:%.3f:%.6f" % (kbps, p["kbps"], p["psnr"], p["ssim"])
-                               for kbps, p in zip(self.rates, points)),
+            "target": " ".join(map(str, self.rates)),
+            "kbps": " ".join("%.2f" % p["kbps"] for p in points),
             "fill": " ".join("%.1f" % p["fill"] for p in points if "fill" in p),
         }
+        if kind != CRF:  # which has no rate to keep to
+            row.update(miss_mean="%.2f" % mean(map(abs, misses)), miss_signed="%+.2f" % mean(misses),
+                       miss_max="%.2f" % max(map(abs, misses)))
+        return dict(row, **self.of_measures(base, points))
 
 
 def machine():
@@ -184,15 +229,31 @@ def parse():
                         help="the program of the tests")
     parser.add_argument("--distorted", type=program_path, default="firstpass_distorted",
                         help="the command with distorted vectors")
+    parser.add_argument("--vmaf", type=program_path,
+                        help="the command of libvmaf; default: the columns of VMAF stay empty")
     parser.add_argument("--encoder", default="x264", choices=sorted(VARIANTS))
-    parser.add_argument("--tune", default="psnr", choices=["psnr", "default"])
+    parser.add_argument("--preset", default="medium",
+                        choices=sorted(set(sum(PRESETS.values(), []))))
+    parser.add_argument("--tune", default="psnr", choices=sorted(TUNES))
+    parser.add_argument("--keyint", type=int, default=KEYINT,
+                        help="other than %d: segments of that many frames, without other key frames"
+                        % KEYINT)
+    parser.add_argument("--rates", default="crf", choices=["crf", "corpus"],
+                        help="of the encoder at CRF %s, or parts of the clip's in corpus.csv"
+                        % ", ".join(map(str, CRFS)))
     parser.add_argument("--role", default="held", choices=list(ROLES) + ["all"])
     parser.add_argument("--variants", help="names, separated by commas; default: all")
     parser.add_argument("--names", help="clips, separated by commas; default: all of the role")
     parser.add_argument("--commit", default="", help="of gpume, for the table")
     parser.add_argument("--cache", default="/tmp/ladder-cache")
     parser.add_argument("--jobs", type=int, default=1)
-    return parser.parse_args()
+    arguments = parser.parse_args()
+    if arguments.preset not in PRESETS[arguments.encoder]:
+        parser.error("--preset %s: %s takes %s here" % (
+            arguments.preset, arguments.encoder, ", ".join(PRESETS[arguments.encoder])))
+    if arguments.vmaf and not shutil.which(arguments.vmaf):
+        parser.error("--vmaf %s: there is no such program" % arguments.vmaf)
+    return arguments
 
 
 def chosen_rows(arguments):
@@ -213,7 +274,10 @@ def main():
     arguments = parse()
     names = (arguments.variants.split(",") if arguments.variants
              else list(VARIANTS[arguments.encoder]))
-    tasks = [(arguments, row, name) for row in chosen_rows(arguments) for name in names]
+    # Clip by clip of one variant, so that no two workers make the same encodes at once.
+    tasks = [(arguments, row, name) for name in names for row in chosen_rows(arguments)]
+    if not arguments.vmaf:
+        print("ladder.py: without --vmaf the columns of VMAF stay empty", file=sys.stderr)
     out = csv.DictWriter(sys.stdout, COLUMNS, lineterminator="\n")
     out.writeheader()
     failed = False

@@ -170,6 +170,9 @@ static void analyse(struct probe *probe, FILE *in)
                                                     &lookahead->width, &lookahead->height) != 2) {
         die("not y4m", line);
     }
+    if (strstr(line, " C420p1") != NULL) {
+        die("more than 8 bits", line);
+    }
     const size_t luma = (size_t)lookahead->width * lookahead->height;
     const size_t chroma = (size_t)((lookahead->width + 1) / 2) * ((lookahead->height + 1) / 2);
     uint8_t *frame = grow(NULL, luma + 2 * chroma, 1);
@@ -198,7 +201,7 @@ static void parse(int argc, char **argv, struct probe *probe)
     const struct gpume_encoder *encoder = gpume_encoders[0];
     const struct gpume_log silent = {0};
     gpume_encode_options_default(options, encoder);
-    for (int option; (option = getopt(argc, argv, "e:b:a:t:v:")) != -1;) {
+    for (int option; (option = getopt(argc, argv, "e:p:u:b:t:v:")) != -1;) {
         switch (option) {
         case 'e':
             encoder = gpume_encoder_find(optarg);
@@ -207,11 +210,18 @@ static void parse(int argc, char **argv, struct probe *probe)
             }
             gpume_encode_options_default(options, encoder);
             break;
+        case 'p':
+            if (!gpume_encode_options_preset(options, encoder, optarg)) {
+                die("unknown preset", optarg);
+            }
+            break;
+        case 'u':
+            if (!gpume_encode_options_tune(options, optarg)) {
+                die("unknown tuning", optarg);
+            }
+            break;
         case 'b':
             options->b_adapt = (uint32_t)atoi(optarg);
-            break;
-        case 'a':
-            options->aq_strength = atof(optarg);
             break;
         case 't':
             read_types(optarg);
@@ -226,8 +236,8 @@ static void parse(int argc, char **argv, struct probe *probe)
         }
     }
     if (argc - optind != 2) {
-        die("usage", "firstpass_probe [-e ENCODER] [-b B_ADAPT] [-a AQ_STRENGTH] [-t STATISTICS]"
-                     " [-v DISTORTION] CLIP.y4m NAME");
+        die("usage", "firstpass_probe [-e ENCODER] [-p PRESET] [-u TUNE] [-b B_ADAPT]"
+                     " [-t STATISTICS] [-v DISTORTION] CLIP.y4m NAME");
     }
     check(gpume_encode_options_settle(options, 25, 1, &silent), "not such options");
 }

@@ -1,66 +1,107 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Sums up results of ladder.py: one line of Markdown per encoder, tune and variant.
+"""Sums up results of ladder.py as Markdown. The first table has one line per variant and measure: mean,
+median and worst of all clips, and how many of them lose. The second has rates and CPU times.
 
-usage: summary.py [results.csv]
+usage: summary.py results.csv
 """
+import collections
 import csv
 import math
-import os
 import sys
-from statistics import mean
+from statistics import mean, median
 
 LONG_FRAMES = 750  # 30 s, from which on the rate should be met
+KEY = ("encoder", "preset", "tune", "keyint", "role", "variant")
+# sign: 1 where less is better. A clip loses if it is worse by more than `lost`.
+Measure = collections.namedtuple("Measure", "label column unit sign lost")
+MEASURES = (
+    Measure("luma PSNR", "bd_rate_luma", "%", 1, 0.5),
+    Measure("PSNR of all planes", "bd_rate_planes", "%", 1, 0.5),
+    Measure("SSIM", "bd_rate_ssim", "%", 1, 0.5),
+    Measure("VMAF", "bd_rate_vmaf", "%", 1, 0.5),
+    Measure("(global)", "bd_rate_global", "%", 1, 0.5),
+    Measure("luma PSNR, 1st percentile", "gain_luma_low", "dB", -1, 0.1),
+    Measure("VMAF, 1st percentile", "gain_vmaf_low", "points", -1, 0.5),
+    Measure("spread of luma PSNR", "gain_luma_spread", "dB", 1, 0.1),
+)
+# Of ladders of several sizes, whose points are no curve: means of differences at each rung.
+AT_RUNGS = (
+    Measure("luma PSNR at each rung", "luma", "dB", -1, 0.1),
+    Measure("VMAF at each rung", "vmaf", "points", -1, 0.5),
+)
+HEADS = (KEY + ("measure", "clips", "mean", "median", "best", "worst", "lose"),
+         KEY + ("clips", "rate missed by %", "signed", "most", "long clips", "CPU"))
 
 
-def psnrs(row):
-    return [float(point.split(":")[2]) for point in row["points"].split()]
+def clip_of(row, variant):
+    return tuple(row[name] for name in KEY[:-1]) + (row["clip"], variant)
 
 
-def gains(rows):
-    """{(encoder, tune, clip, variant): PSNR above that of the reference, mean of all rungs}."""
-    def key(row, variant):
-        return row["encoder"], row["tune"], row["clip"], variant
-    found = {key(row, row["variant"]): psnrs(row) for row in rows}
-    return {key(row, row["variant"]): mean(ours - theirs for ours, theirs in zip(
-                psnrs(row), found[key(row, row["reference"])]))
-            for row in rows if key(row, row["reference"]) in found}
+def numbers(text):
+    return [float(word) for word in text.split()]
 
 
-def lines(rows):
-    groups, of_rungs = {}, gains(rows)
-    for row in rows:
-        groups.setdefault((row["encoder"], row["tune"], row["role"], row["variant"]), []).append(row)
+def value_of(measure, row, found):
+    """Of a row; NaN if there is none."""
+    if not row[measure.column]:
+        return math.nan
+    if measure not in AT_RUNGS:
+        return float(row[measure.column])
+    base = found.get(clip_of(row, row["reference"]))
+    return mean(ours - theirs for ours, theirs in zip(
+        numbers(row[measure.column]), numbers(base[measure.column]))) if base else math.nan
+
+
+def quality_lines(groups, found):
     for key, group in groups.items():
-        quality = "bd_psnr" if key[1] == "psnr" else "bd_ssim"
-        deltas = sorted((float(row[quality]), row["clip"]) for row in group
-                        if not math.isnan(float(row[quality])))
-        if key[3].endswith("_five"):
-            quality = "dB"
-            deltas = sorted((of_rungs[key[:2] + (row["clip"], key[3])], row["clip"])
-                            for row in group)[::-1]
-        if not deltas:
-            continue
-        long = [row["miss_mean"] for row in group if int(row["frames"]) >= LONG_FRAMES]
-        yield key + (
-            str(len(deltas)), quality, "%+.2f" % mean(delta for delta, _ in deltas),
-            "%+.2f %s" % deltas[0], "%+.2f %s" % deltas[-1],
-            "%.1f" % mean(float(row["miss_mean"]) for row in group),
-            ", ".join(long) or "-",
-            "%.2f" % (sum(float(row["first_cpu"]) + float(row["second_cpu"]) for row in group)
-                      / sum((float(row["first_cpu"]) + float(row["second_cpu"]))
-                            / float(row["cpu_ratio"]) for row in group)))
+        if all(row["reference"] == row["variant"] for row in group):
+            continue  # nothing but zeros
+        for measure in AT_RUNGS if key[-1].endswith("_five") else MEASURES:
+            values = [(value_of(measure, row, found), row["clip"]) for row in group]
+            values = sorted(pair for pair in values if not math.isnan(pair[0]))[::measure.sign]
+            if not values:
+                continue
+            all_values = [value for value, _ in values]
+            lose = sum(measure.sign * value > measure.lost for value in all_values)
+            cells = ["%+.2f" % mean(all_values), "%+.2f" % median(all_values),
+                     "%+.2f %s" % values[0], "%+.2f %s" % values[-1],
+                     "%.0f %%" % (100 * lose / len(values))]
+            if measure.label.startswith("("):
+                cells = ["(%s)" % cell for cell in cells]
+            yield key + ("%s, %s" % (measure.label, measure.unit), str(len(values))) + tuple(cells)
+
+
+def rate_lines(groups):
+    for key, group in groups.items():
+        def of_rates(name, combine, form="%.1f", group=group):
+            values = [float(row[name]) for row in group if row[name]]
+            return form % combine(values) if values else "-"
+        cpu = [float(row["first_cpu"]) + float(row["second_cpu"]) for row in group]
+        own_cpu = [used / float(row["cpu_ratio"]) for used, row in zip(cpu, group)]
+        long = [row["miss_mean"] or "-" for row in group if int(row["frames"]) >= LONG_FRAMES]
+        yield key + (str(len(group)), of_rates("miss_mean", mean),
+                     of_rates("miss_signed", mean, "%+.1f"), of_rates("miss_max", max),
+                     ", ".join(long) or "-", "%.2f" % (sum(cpu) / sum(own_cpu)))
 
 
 def main():
-    path = sys.argv[1] if len(sys.argv) > 1 else os.path.join(
-        os.path.dirname(os.path.abspath(__file__)), "results.csv")
-    with open(path, newline="") as table:
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    with open(sys.argv[1], newline="") as table:
         rows = list(csv.DictReader(table))
-    head = ("encoder", "tune", "role", "variant", "clips", "measure", "mean", "best", "worst",
-            "rate miss %", "of long clips", "CPU")
-    for cells in [head, ["---"] * len(head)] + list(lines(rows)):
-        print("| " + " | ".join(cells) + " |")
+    lacking = [measure.column for measure in MEASURES if rows and measure.column not in rows[0]]
+    if lacking:
+        sys.exit("summary.py: %s: not a table of ladder.py: it has no column %s" % (
+            sys.argv[1], lacking[0]))
+    groups = {}
+    for row in rows:
+        groups.setdefault(tuple(row[name] for name in KEY), []).append(row)
+    found = {clip_of(row, row["variant"]): row for row in rows}
+    for number, lines in enumerate((quality_lines(groups, found), rate_lines(groups))):
+        for cells in [HEADS[number], ["---"] * len(HEADS[number])] + list(lines):
+            print("| " + " | ".join(cells) + " |")
+        print()
 
 
 if __name__ == "__main__":
