@@ -215,7 +215,7 @@ def stream_fill(path, encoder, options):
 def scaled(cache, clip, size):
     """The clip with pictures of another size (width, height)."""
     where, _ = cache.run("scaled", ["ffmpeg", "-nostdin", "-v", "error", "-i", "clip.y4m", "-vf",
-                                    "scale=%d:%d" % size, "-pix_fmt", "yuv420p", "scaled.y4m"],
+                                    "scale=%d:%d" % size, "-strict", "-1", "scaled.y4m"],
                          {"clip.y4m": clip})
     return os.path.join(where, "scaled.y4m")
 

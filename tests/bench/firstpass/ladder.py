@@ -26,6 +26,7 @@ from analysis import Analysis
 from quality import judge
 from statistics import mean
 
+SEALED = "sealed"  # clips that are run by this role alone
 # Rates are those that the encoder takes at these constant qualities in one pass.
 CRFS = (20, 26, 32, 38)
 # The rungs: parts of the clip's width and height, and of its rate in corpus.csv.
@@ -241,7 +242,7 @@ def parse():
     parser.add_argument("--rates", default="crf", choices=["crf", "corpus"],
                         help="of the encoder at CRF %s, or parts of the clip's in corpus.csv"
                         % ", ".join(map(str, CRFS)))
-    parser.add_argument("--role", default="held", choices=list(ROLES) + ["all"])
+    parser.add_argument("--role", default="held", choices=list(ROLES) + ["all", SEALED])
     parser.add_argument("--variants", help="names, separated by commas; default: all")
     parser.add_argument("--names", help="clips, separated by commas; default: all of the role")
     parser.add_argument("--commit", default="", help="of gpume, for the table")
@@ -257,9 +258,15 @@ def parse():
 
 
 def chosen_rows(arguments):
-    names = arguments.names.split(",") if arguments.names else None
-    return [row for row in corpus_rows()
-            if (row["name"] in names if names else arguments.role in (row["role"], "all"))]
+    found = corpus_rows(sealed=True) if arguments.role == SEALED else corpus_rows()
+    if not arguments.names:
+        return [row for row in found if arguments.role in (row["role"], "all")]
+    names = arguments.names.split(",")
+    unknown = set(names) - {row["name"] for row in found}
+    if unknown:
+        sys.exit("ladder.py: --names: not in corpus.csv%s: %s" % (
+            "" if arguments.role == SEALED else ", or sealed", ", ".join(sorted(unknown))))
+    return [row for row in found if row["name"] in names]
 
 
 def work(task):

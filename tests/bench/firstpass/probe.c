@@ -161,7 +161,7 @@ static void check(int status, const char *what)
     }
 }
 
-/* Reads 8-bit 4:2:0 y4m, which corpus.py writes. */
+/* Reads 4:2:0 y4m, which corpus.py writes: 8 bits, or more in two bytes, lower byte first. */
 static void analyse(struct probe *probe, FILE *in)
 {
     struct gpume_lookahead_params *lookahead = &probe->params.lookahead;
@@ -170,11 +170,15 @@ static void analyse(struct probe *probe, FILE *in)
                                                     &lookahead->width, &lookahead->height) != 2) {
         die("not y4m", line);
     }
-    if (strstr(line, " C420p1") != NULL) {
-        die("more than 8 bits", line);
+    uint32_t bits = 8;
+    const char *deep = strstr(line, " C420p1");
+    if (deep != NULL && sscanf(deep, " C420p%" SCNu32, &bits) != 1) {
+        die("not 4:2:0", line);
     }
-    const size_t luma = (size_t)lookahead->width * lookahead->height;
-    const size_t chroma = (size_t)((lookahead->width + 1) / 2) * ((lookahead->height + 1) / 2);
+    const size_t sample = bits > 8 ? 2 : 1;
+    const size_t luma = sample * lookahead->width * lookahead->height;
+    const size_t chroma =
+        sample * ((lookahead->width + 1) / 2) * (size_t)((lookahead->height + 1) / 2);
     uint8_t *frame = grow(NULL, luma + 2 * chroma, 1);
     struct gpume_analysis *analysis = NULL;
     check(gpume_analysis_open(&analysis, &probe->params), "cannot start");
@@ -183,10 +187,10 @@ static void analyse(struct probe *probe, FILE *in)
             die("short frame", line);
         }
         const struct gpume_plane plane = {.data = frame,
-            .stride = lookahead->width,
+            .stride = (ptrdiff_t)(sample * lookahead->width),
             .width = lookahead->width,
             .height = lookahead->height,
-            .bits = 8};
+            .bits = bits};
         check(gpume_analysis_put(analysis, &plane), "cannot analyse");
     }
     check(gpume_analysis_finish(analysis), "cannot finish");
