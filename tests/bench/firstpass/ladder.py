@@ -40,8 +40,8 @@ MEASURES = {
     "luma": (3, bd_rate), "planes": (3, bd_rate), "ssim": (6, bd_rate), "vmaf": (3, bd_rate),
     "global": (3, bd_rate), "luma_low": (3, gain), "vmaf_low": (3, gain), "luma_spread": (3, gain),
 }
-COLUMNS = (["machine", "commit", "encoder", "version", "preset", "tune", "keyint", "clip", "role",
-            "frames", "variant", "reference"]
+COLUMNS = (["machine", "commit", "encoder", "version", "preset", "tune", "keyint", "rates", "clip",
+            "role", "frames", "variant", "reference"]
            + ["%s_%s" % (compare.__name__, name) for name, (_, compare) in MEASURES.items()]
            + ["miss_mean", "miss_signed", "miss_max", "first_cpu", "second_cpu", "cpu_ratio",
               "target", "kbps"] + list(MEASURES) + ["fill"])
@@ -88,11 +88,10 @@ class Ladder:
         self.words = words_of(self.settings)
         self.cache = Cache(arguments.cache)
         self.clip = os.path.join(arguments.clips, row["name"] + ".y4m")
-        five = name.endswith("_five")
-        steps = SIZES_AND_RATES if five else RATES
+        steps, self.source = ((SIZES_AND_RATES, "corpus") if name.endswith("_five")
+                              else (RATES, arguments.rates))
         self.rates = [max(1, round(rate)) for rate in (
-            [result["kbps"] for _, result in self.single_passes()]
-            if arguments.rates == "crf" and not five
+            [result["kbps"] for _, result in self.single_passes()] if self.source == "crf"
             else [int(row["kbps"]) * step for _, step in steps])]
         self.sizes = [tuple(2 * round(int(row[side]) * part / 2) for side in ("width", "height"))
                       for part, _ in steps]
@@ -201,7 +200,7 @@ class Ladder:
         row = {
             "machine": machine(), "commit": self.arguments.commit, "encoder": self.encoder,
             "version": version(self.encoder), **self.settings._asdict(),
-            "clip": self.row["name"], "role": self.row["role"], "frames": self.row["frames"],
+            "rates": self.source, "clip": self.row["name"], "role": self.row["role"], "frames": self.row["frames"],
             "variant": name, "reference": reference,
             "first_cpu": "%.2f" % first, "second_cpu": "%.2f" % second,
             "cpu_ratio": "%.3f" % ((first + second) / base_cpu),
@@ -246,7 +245,7 @@ def parse():
     parser.add_argument("--variants", help="names, separated by commas; default: all")
     parser.add_argument("--names", help="clips, separated by commas; default: all of the role")
     parser.add_argument("--commit", default="", help="of gpume, for the table")
-    parser.add_argument("--cache", default="/tmp/ladder-cache")
+    parser.add_argument("--cache", type=os.path.abspath, default="/tmp/ladder-cache")
     parser.add_argument("--jobs", type=int, default=1)
     arguments = parser.parse_args()
     if arguments.preset not in PRESETS[arguments.encoder]:

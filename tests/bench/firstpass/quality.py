@@ -22,6 +22,16 @@ OF_FRAMES = {"luma": r"lavfi\.psnr\.mse\.y=(\S+)", "planes": r"lavfi\.psnr\.mse_
              "ssim": r"lavfi\.ssim\.Y=(\S+)"}
 
 
+def of_decoded(cache, program, form, stream, clip, tool, read):
+    """What read(directory) finds when the tool has read clip.y4m and, as y4m from its standard input,
+    the decoded stream. Y4m has no formats of full range, in which samples would be converted."""
+    decode = FFMPEG + ["-f", form, "-i", "stream", "-fps_mode", "passthrough", "-strict", "-1",
+                       "-f", "yuv4mpegpipe", "-"]
+    line = "set -o pipefail; %s | %s" % (shlex.join(decode), shlex.join(tool))
+    return cache.run(program, ["bash", "-c", line], {"stream": stream, "clip.y4m": clip},
+                     read=read)[1]
+
+
 def errors_of_frames(cache, form, stream, clip):
     """Lists with a value per frame: mean square errors of luma and of all planes, SSIM of luma."""
     def read(folder):
@@ -31,10 +41,9 @@ def errors_of_frames(cache, form, stream, clip):
         os.remove(path)
         return {name: [float(value) for value in re.findall(pattern, text)]
                 for name, pattern in OF_FRAMES.items()}
-    argv = FFMPEG + ["-noauto_conversion_filters", "-f", form, "-i", "stream", "-i", "clip.y4m",
+    tool = FFMPEG + ["-noauto_conversion_filters", "-f", "yuv4mpegpipe", "-i", "-", "-i", "clip.y4m",
                      "-filter_complex", GRAPH, "-f", "null", "-"]
-    return cache.run("errors " + version("ffmpeg"), argv, {"stream": stream, "clip.y4m": clip},
-                     read=read)[1]
+    return of_decoded(cache, "errors " + version("ffmpeg"), form, stream, clip, tool, read)
 
 
 def vmaf_of_frames(cache, vmaf, form, stream, clip):
@@ -45,13 +54,9 @@ def vmaf_of_frames(cache, vmaf, form, stream, clip):
             frames = json.load(found)["frames"]
         os.remove(path)
         return {"vmaf": [frame["metrics"]["vmaf"] for frame in frames]}
-    decode = FFMPEG + ["-f", form, "-i", "stream", "-fps_mode", "passthrough", "-strict", "-1",
-                       "-f", "yuv4mpegpipe", "-"]
-    measure = [vmaf, "-r", "clip.y4m", "-d", "/dev/stdin", "--model", "version=vmaf_v0.6.1",
-               "--threads", "1", "--json", "-q", "-o", "vmaf.json"]
-    line = "set -o pipefail; %s | %s" % (shlex.join(decode), shlex.join(measure))
-    return cache.run("vmaf " + file_hash(vmaf), ["bash", "-c", line],
-                     {"stream": stream, "clip.y4m": clip}, read=read)[1]["vmaf"]
+    tool = [vmaf, "-r", "clip.y4m", "-d", "/dev/stdin", "--model", "version=vmaf_v0.6.1",
+            "--threads", "1", "--json", "-q", "-o", "vmaf.json"]
+    return of_decoded(cache, "vmaf " + file_hash(vmaf), form, stream, clip, tool, read)["vmaf"]
 
 
 def decibels(error, peak, most):

@@ -12,7 +12,7 @@ import sys
 from statistics import mean, median
 
 LONG_FRAMES = 750  # 30 s, from which on the rate should be met
-KEY = ("encoder", "preset", "tune", "keyint", "role", "variant")
+KEY = ("encoder", "preset", "tune", "keyint", "rates", "role", "variant")
 # sign: 1 where less is better. A clip loses if it is worse by more than `lost`.
 Measure = collections.namedtuple("Measure", "label column unit sign lost")
 MEASURES = (
@@ -90,7 +90,8 @@ def main():
         sys.exit(__doc__)
     with open(sys.argv[1], newline="") as table:
         rows = list(csv.DictReader(table))
-    lacking = [measure.column for measure in MEASURES if rows and measure.column not in rows[0]]
+    lacking = [name for name in KEY + tuple(measure.column for measure in MEASURES)
+               if rows and name not in rows[0]]
     if lacking:
         sys.exit("summary.py: %s: not a table of ladder.py: it has no column %s" % (
             sys.argv[1], lacking[0]))
