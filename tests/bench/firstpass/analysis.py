@@ -8,6 +8,7 @@ import os
 
 from encoders import TREE_SUFFIX, TUNES, Failure, file_hash, types_of, words_of
 
+
 class Analysis:
     """gpume: the words that begin the command's line, the program's path last."""
 

@@ -20,8 +20,8 @@ LIMIT_SECONDS = 3600
 
 # Options of every run, besides those of its settings, its rate and its statistics.
 FIXED = {
-    "x264": ["--threads", "1", "--no-progress", "--psnr"],
-    "x265": ["--frame-threads", "1", "--pools", "none", "--no-wpp", "--no-progress", "--psnr"],
+    "x264": ["--threads", "1", "--no-progress"],
+    "x265": ["--frame-threads", "1", "--pools", "none", "--no-wpp", "--no-progress"],
 }
 TUNES = {"psnr": ["--tune", "psnr"], "default": []}
 PRESETS = {"x264": ["medium", "veryfast", "slow"], "x265": ["medium", "fast", "slow"]}
@@ -183,7 +183,7 @@ def first_pass(cache, encoder, clip, kbps, options):
 
 def coded(cache, encoder, clip, words, inputs, salt=""):
     """Encodes into the file stream. Returns the directory, and rate, quality and CPU time."""
-    return encode(cache, encoder, clip, words + ["-o", "stream"], inputs, salt,
+    return encode(cache, encoder, clip, words + ["--psnr", "-o", "stream"], inputs, salt,
                   functools.partial(report_of, encoder))
 
 

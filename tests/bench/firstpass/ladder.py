@@ -199,8 +199,8 @@ class Ladder:
         base_cpu = base_first + sum(p["user"] for p in base)
         row = {
             "machine": machine(), "commit": self.arguments.commit, "encoder": self.encoder,
-            "version": version(self.encoder), **self.settings._asdict(),
-            "rates": self.source, "clip": self.row["name"], "role": self.row["role"], "frames": self.row["frames"],
+            "version": version(self.encoder), **self.settings._asdict(), "rates": self.source,
+            "clip": self.row["name"], "role": self.row["role"], "frames": self.row["frames"],
             "variant": name, "reference": reference,
             "first_cpu": "%.2f" % first, "second_cpu": "%.2f" % second,
             "cpu_ratio": "%.3f" % ((first + second) / base_cpu),
@@ -251,8 +251,11 @@ def parse():
     if arguments.preset not in PRESETS[arguments.encoder]:
         parser.error("--preset %s: %s takes %s here" % (
             arguments.preset, arguments.encoder, ", ".join(PRESETS[arguments.encoder])))
-    if arguments.vmaf and not shutil.which(arguments.vmaf):
-        parser.error("--vmaf %s: there is no such program" % arguments.vmaf)
+    if arguments.vmaf:
+        found = shutil.which(arguments.vmaf)
+        if not found:
+            parser.error("--vmaf %s: there is no such program" % arguments.vmaf)
+        arguments.vmaf = found
     return arguments
 
 
@@ -280,7 +283,7 @@ def main():
     arguments = parse()
     names = (arguments.variants.split(",") if arguments.variants
              else list(VARIANTS[arguments.encoder]))
-    # Clip by clip of one variant, so that no two workers make the same encodes at once.
+    # All clips of a variant before the next one, so that workers seldom make the same encodes at once.
     tasks = [(arguments, row, name) for name in names for row in chosen_rows(arguments)]
     if not arguments.vmaf:
         print("ladder.py: without --vmaf the columns of VMAF stay empty", file=sys.stderr)
