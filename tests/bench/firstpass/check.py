@@ -5,6 +5,7 @@ the fit, statistics files, firstpass_probe, firstpass_distorted, ladder.py with 
 
 usage: check.py FIRSTPASS_PROBE [FIRSTPASS_DISTORTED]
 """
+import concurrent.futures
 import csv
 import math
 import os
@@ -159,6 +160,21 @@ def check_summary():
     check(summary_cells("bd_rate_global", [2])
           == [("1", "(+2.00)", "(+2.00)", "(+2.00 clip0)", "(+2.00 clip0)", "(100 %)")],
           "a summary of what the encoder says")
+
+
+def check_cache():
+    """What several workers want at once is run once."""
+    with tempfile.TemporaryDirectory() as folder:
+        log = os.path.join(folder, "runs")
+        cache = Cache(os.path.join(folder, "cache"))
+
+        def work_once(_):
+            return cache.run("sh", ["sh", "-c", "echo run >> %s; sleep 1" % log], {},
+                             read=lambda where: {"is": os.path.basename(where)[-5:]})[1]["is"]
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            check(set(pool.map(work_once, range(4))) == {".part"}, "a result of the cache")
+        with open(log) as stream:
+            check(stream.read() == "run\n", "the cache runs the same twice")
 
 
 def check_buffer():
@@ -384,6 +400,7 @@ if __name__ == "__main__":
     check(len(sys.argv) in (2, 3), "usage: check.py FIRSTPASS_PROBE [FIRSTPASS_DISTORTED]")
     check_corpus()
     check_bd_rate()
+    check_cache()
     check_quality()
     check_summary()
     check_buffer()

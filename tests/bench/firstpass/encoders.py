@@ -5,6 +5,7 @@ Every run is a directory of the cache, named by a hash of the program's version,
 the contents of all input files. It holds the files that the run wrote, its report and result.json.
 """
 import collections
+import fcntl
 import functools
 import hashlib
 import json
@@ -132,10 +133,15 @@ class Cache:
         key = json.dumps([program, salt, argv, sorted((n, file_hash(p)) for n, p in inputs.items())])
         target = os.path.join(self.root, hashlib.sha256(key.encode()).hexdigest()[:24])
         result = os.path.join(target, "result.json")
-        if os.path.exists(result):
-            with open(result) as stream:
-                return target, json.load(stream)
-        work = "%s.%d" % (target, os.getpid())
+        with open(target + ".lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # a worker that wants the same run waits for it
+            if not os.path.exists(result):
+                self.make(target, argv, inputs, read)
+        with open(result) as stream:
+            return target, json.load(stream)
+
+    def make(self, target, argv, inputs, read):
+        work = target + ".part"
         shutil.rmtree(work, ignore_errors=True)
         os.makedirs(work)
         for name, path in inputs.items():
@@ -145,12 +151,7 @@ class Cache:
             found.update(read(work))
         with open(os.path.join(work, "result.json"), "w") as stream:
             json.dump(found, stream)
-        try:
-            os.rename(work, target)
-        except OSError:  # another process was faster: its run is the same, but for the time
-            shutil.rmtree(work)
-        with open(result) as stream:
-            return target, json.load(stream)
+        os.rename(work, target)
 
 
 def encode(cache, encoder, clip, words, inputs, salt="", read=None):

@@ -283,7 +283,7 @@ def main():
     arguments = parse()
     names = (arguments.variants.split(",") if arguments.variants
              else list(VARIANTS[arguments.encoder]))
-    # All clips of a variant before the next one, so that workers seldom make the same encodes at once.
+    # All clips of a variant before the next one, so that workers seldom wait for the same encodes.
     tasks = [(arguments, row, name) for name in names for row in chosen_rows(arguments)]
     if not arguments.vmaf:
         print("ladder.py: without --vmaf the columns of VMAF stay empty", file=sys.stderr)
