@@ -5,8 +5,6 @@
 #include "base/args.h"
 #include "base/bands.h"
 #include "base/grid.h"
-#include "base/locked_log.h"
-#include "base/sized.h"
 #include "base/status.h"
 #include "base/workers.h"
 #include "model/options.h"
@@ -204,7 +202,9 @@ int gpume_open(gpume **out, const struct gpume_params *params)
     const struct gpume_log log = GPUME_SIZED_LOG(params);
     struct gpume_params resolved;
     int status = gpume_sized_read(&resolved, sizeof(resolved), params, "gpume_params", &log);
-    status = status == GPUME_OK ? gpume_args_check(resolved.backend, &log) : status;
+    status = status == GPUME_OK
+                 ? gpume_args_check_number(GPUME_PARAM(backend), (unsigned)resolved.backend, &log)
+                 : status;
     if (status != GPUME_OK) {
         return status;
     }

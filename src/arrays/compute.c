@@ -3,9 +3,7 @@
 #include "arrays/backend.h"
 #include "base/args.h"
 #include "base/clock.h"
-#include "base/locked_log.h"
 #include "base/params.h"
-#include "base/sized.h"
 #include "base/status.h"
 
 #include <stdlib.h>
@@ -69,7 +67,9 @@ int gpume_compute_open(gpume_compute **out, const struct gpume_compute_params *p
     const struct gpume_log log = GPUME_SIZED_LOG(params);
     struct gpume_compute_params own;
     int status = gpume_sized_read(&own, sizeof(own), params, "gpume_compute_params", &log);
-    status = status == GPUME_OK ? gpume_args_check(own.backend, &log) : status;
+    status = status == GPUME_OK
+                 ? gpume_args_check_number(GPUME_PARAM(backend), (unsigned)own.backend, &log)
+                 : status;
     if (status != GPUME_OK) {
         return status;
     }

@@ -77,9 +77,6 @@ int gpume_k_sort_create(struct gpume_gpu *gpu, const struct gpume_sort_shape *sh
     const struct gpume_sort_task *only, struct gpume_k_sort *sort);
 int gpume_k_sort_wait(struct gpume_k_sort *sort);
 
-/* Changes whenever a kernel does. */
-uint32_t gpume_k_sort_version(void);
-
 /* Zeroed is fine. */
 void gpume_k_sort_destroy(struct gpume_k_sort *sort);
 

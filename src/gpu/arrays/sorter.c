@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The public sort for callers with a device of their own: checks, then k_sort. */
-#include "base/sized.h"
+#include "base/args.h"
 #include "base/status.h"
 #include "gpu/arrays/sort.h"
 #include "gpu/vk/device.h"
