@@ -132,12 +132,6 @@ int gpume_pipeline_send(struct gpume_pipeline *pipeline, struct gpume_frame **ou
     return status;
 }
 
-/* Locked. */
-static bool has_room(const struct gpume_pipeline *pipeline)
-{
-    return pipeline->queue.waiting < gpume_plan_waiting_max(&pipeline->plan, pipeline->pool);
-}
-
 int gpume_pipeline_request(struct gpume_pipeline *pipeline, const struct gpume_task *task)
 {
     pthread_mutex_lock(&pipeline->monitor.mutex);
@@ -147,7 +141,8 @@ int gpume_pipeline_request(struct gpume_pipeline *pipeline, const struct gpume_t
             "gpume_search: no more searches can be requested after gpume_finish");
         status = GPUME_INVALID;
     }
-    if (status == GPUME_OK && !has_room(pipeline)) {
+    if (status == GPUME_OK &&
+        pipeline->queue.waiting >= gpume_plan_waiting_max(&pipeline->plan, pipeline->pool)) {
         note_demand(pipeline, false);
         status = GPUME_AGAIN;
     }
@@ -848,20 +843,13 @@ void gpume_pipeline_get_stats(struct gpume_pipeline *pipeline, struct gpume_stat
     pthread_mutex_unlock(&pipeline->monitor.mutex);
 }
 
-/* Devices and the standby engine: those of the spares that have no lane, too. Locked. */
-static uint32_t count_lanes(const struct gpume_pipeline *pipeline)
-{
-    uint32_t count = pipeline->lane_count;
-    for (uint32_t i = 0; i < pipeline->spares.count; i++) {
-        count += pipeline->spare_states[i].lane == NULL;
-    }
-    return count;
-}
-
 uint32_t gpume_pipeline_lane_count(struct gpume_pipeline *pipeline)
 {
     pthread_mutex_lock(&pipeline->monitor.mutex);
-    const uint32_t count = count_lanes(pipeline);
+    uint32_t count = pipeline->lane_count; /* of devices and the standby engine */
+    for (uint32_t i = 0; i < pipeline->spares.count; i++) {
+        count += pipeline->spare_states[i].lane == NULL;
+    }
     pthread_mutex_unlock(&pipeline->monitor.mutex);
     return count;
 }

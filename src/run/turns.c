@@ -57,11 +57,6 @@ static bool are_measured(
     return measured;
 }
 
-static bool has_enough(const struct gpume_turn *turn)
-{
-    return turn->submissions >= 2 && turn->in_flight * turn->task_ns > WORK_NS;
-}
-
 /* How many tasks it could take: half of what it may have under way, so that it need not pause in
  * between. The fastest lane, if it has nothing in flight, can always take some. */
 static uint32_t tasks_in_time(const struct gpume_turns *turns, const struct gpume_turn *turn)
@@ -78,7 +73,7 @@ static uint32_t tasks_in_time(const struct gpume_turns *turns, const struct gpum
         const bool first = turn->submissions == 0;
         return turn->task_ns > 0 || first ? (turn->batch + TRIAL - 1) / TRIAL : 0;
     }
-    if (has_enough(turn)) {
+    if (turn->submissions >= 2 && turn->in_flight * turn->task_ns > WORK_NS) { /* enough */
         return 0;
     }
     const double most = most_in_time(turns, turn), left = most - turn->in_flight;
@@ -90,29 +85,21 @@ static uint32_t tasks_in_time(const struct gpume_turns *turns, const struct gpum
     return turn->submissions == 0 && helps(turns, turn);
 }
 
-/* Its thread waits for longer than it takes to give frames to another engine. */
-static bool is_busy(const struct gpume_turn *turn)
-{
-    return turn->collecting && turn->in_flight * turn->task_ns > MOVE_NS;
-}
-
-/* The holder has work, but soon none, and can take all that waits at once: frames come more slowly
- * than it searches them. */
-static bool suffices(const struct gpume_turn *holder, uint32_t waiting)
-{
-    return holder->present && holder->in_flight > 0 && holder->task_ns > 0 &&
-           holder->in_flight * holder->task_ns <= REST_NS && waiting <= holder->batch / 2;
-}
-
 /* Whether lanes other than the holder may take tasks. */
 static bool passes(const struct gpume_turns *turns, uint32_t waiting)
 {
     const struct gpume_turn *holder = &turns->lanes[turns->holder];
+    const uint64_t under_way_ns = holder->in_flight * holder->task_ns;
     const bool frames_alone = holder->present && !turns->took && holder->submissions > 0;
-    if (suffices(holder, waiting)) {
+    /* The holder has work, but soon none, and can take all that waits at once: frames come more
+     * slowly than it searches them. */
+    if (holder->present && under_way_ns > 0 && under_way_ns <= REST_NS &&
+        waiting <= holder->batch / 2) {
         return false;
     }
-    return is_busy(holder) || (!frames_alone && tasks_in_time(turns, holder) == 0);
+    /* Busy: its thread waits for longer than it takes to give frames to another engine. */
+    const bool is_busy = holder->collecting && under_way_ns > MOVE_NS;
+    return is_busy || (!frames_alone && tasks_in_time(turns, holder) == 0);
 }
 
 uint32_t gpume_turns_share(
