@@ -55,7 +55,7 @@ static struct gpume_report_size reduced_size(
 }
 
 /* Adds a row of bytes to the sums. Without aliasing, so that the compiler can vectorize it. */
-static void add_bytes(uint32_t *restrict sums, const uint8_t *restrict from, size_t count)
+static void add_colours(uint32_t *restrict sums, const uint8_t *restrict from, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         sums[i] += from[i];
@@ -89,7 +89,7 @@ static void reduce_colours(const struct gpume_report_size *size, const struct gp
         memset(sums, 0, count * sizeof(*sums));
         for (uint32_t y = top; y < top + rows; y++) {
             const char *from = (const char *)rgb->data + (ptrdiff_t)y * rgb->stride;
-            add_bytes(sums, (const uint8_t *)from, count);
+            add_colours(sums, (const uint8_t *)from, count);
         }
         for (uint32_t colour = 0; colour < 3; colour++) {
             reduce_colour(size, sums, rgb->width, rows, colour, to + 3 * (size_t)row * size->width);
@@ -194,7 +194,14 @@ static const void *row_of(const struct gpume_plane *plane, uint32_t y)
     return (const char *)plane->data + (ptrdiff_t)y * plane->stride;
 }
 
-/* As add_bytes, of other samples. */
+/* Add a row to the sums. Separate loops without aliasing, which the compiler can vectorize. */
+static void add_8(uint32_t *restrict sums, const uint8_t *restrict from, uint32_t width)
+{
+    for (uint32_t x = 0; x < width; x++) {
+        sums[x] += from[x];
+    }
+}
+
 static void add_16(uint32_t *restrict sums, const uint16_t *restrict from, uint32_t width)
 {
     for (uint32_t x = 0; x < width; x++) {
@@ -225,7 +232,7 @@ static void add_row(
     const bool deep = plane->bits > 8;
     if (minus == plane) {
         deep ? add_16(sums, row_of(plane, y), plane->width)
-             : add_bytes(sums, row_of(plane, y), plane->width);
+             : add_8(sums, row_of(plane, y), plane->width);
     } else {
         deep ? add_difference_16(sums, row_of(plane, y), row_of(minus, y), plane->width)
              : add_difference_8(sums, row_of(plane, y), row_of(minus, y), plane->width);
@@ -308,6 +315,14 @@ static void pack_vectors(struct gpume_bytes *bytes, const struct gpume_params *p
     }
 }
 
+static void pack_parts(struct gpume_bytes *bytes, const struct gpume_field *field)
+{
+    for (uint32_t i = 0; i < field->part_count; i++) {
+        gpume_bytes_number(bytes, field->parts[i].layer);
+        gpume_bytes_number(bytes, field->parts[i].block);
+    }
+}
+
 static void pack_seconds(
     struct gpume_bytes *bytes, const struct gpume_field *field, uint64_t blocks)
 {
@@ -338,10 +353,7 @@ static bool pack_lists(struct gpume_bytes lists[GPUME_REPORT_LISTS],
     }
     if (blocks <= GPUME_REPORT_BLOCKS_MAX) {
         pack_vectors(&lists[GPUME_REPORT_VECTORS], params, field, blocks);
-        for (uint32_t i = 0; i < field->part_count; i++) {
-            gpume_bytes_number(&lists[GPUME_REPORT_PARTS], field->parts[i].layer);
-            gpume_bytes_number(&lists[GPUME_REPORT_PARTS], field->parts[i].block);
-        }
+        pack_parts(&lists[GPUME_REPORT_PARTS], field);
         pack_seconds(&lists[GPUME_REPORT_SECONDS], field, blocks);
         pack_references(&lists[GPUME_REPORT_REFERENCES], field, blocks);
     }
