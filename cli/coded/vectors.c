@@ -157,7 +157,7 @@ static int open_drawing(struct drawing *drawing, struct gpume_cli_job *job,
 {
     int status;
     const struct gpume_source_info *info = &job->info;
-    drawing->path = options->overlay;
+    drawing->path = options->files[GPUME_SINK_overlay];
     drawing->run = (struct gpume_run){
         .asked = &options->asked,
         .input = info->label,
@@ -517,8 +517,9 @@ static enum gpume_exit plan_vectors(void *client)
     struct gpume_cli_job *job = &copying->job;
     const struct gpume_estimate_options *options = copying->options;
     int status = GPUME_OK;
-    copying->output =
-        options->vectors || options->overlay || options->report ? options->vectors : "-";
+    copying->output = options->vectors || options->files[GPUME_SINK_overlay] || options->report
+                          ? options->vectors
+                          : "-";
     if (options->report && options->side == 0) {
         return gpume_refuse(GPUME_EXIT_USAGE, "--report: needs --block N");
     }
@@ -533,14 +534,14 @@ static enum gpume_exit plan_vectors(void *client)
         job->shape.both = options->side == 0;
         status = gpume_job_add(job, gpume_sink_vectors(copying->format), copying->output);
     }
-    if (status == GPUME_OK && options->overlay) {
-        status = gpume_job_add(job, &gpume_sink_overlay, options->overlay);
+    if (status == GPUME_OK && options->files[GPUME_SINK_overlay]) {
+        status = gpume_job_add(job, &gpume_sink_overlay, options->files[GPUME_SINK_overlay]);
     }
     if (status == GPUME_OK && options->report) {
         status = gpume_job_add(job, gpume_sink_report(options->report), options->report);
     }
     job->wanted.motion = true;
-    job->wanted.colour = options->overlay || options->report;
+    job->wanted.colour = options->files[GPUME_SINK_overlay] || options->report;
     return gpume_exit_of_writer(status);
 }
 
@@ -559,7 +560,9 @@ static enum gpume_exit open_pictures(void *client)
     struct gpume_cli_job *job = &copying->job;
     const struct gpume_estimate_options *options = copying->options;
     int status = GPUME_OK;
-    copying->plane_count = options->report ? REPORTED_PLANES : options->overlay ? 1 : 0;
+    copying->plane_count = options->report                      ? REPORTED_PLANES
+                           : options->files[GPUME_SINK_overlay] ? 1
+                                                                : 0;
     for (uint32_t i = 0; i < copying->plane_count; i++) {
         copying->planes[i] = gpume_source_plane(&job->info);
         if (!copying->planes[i].data) {
@@ -569,7 +572,7 @@ static enum gpume_exit open_pictures(void *client)
         copying->coded.read = read_shown_frame;
         copying->coded.opaque = copying;
     }
-    if (options->overlay) {
+    if (options->files[GPUME_SINK_overlay]) {
         GPUME_TRY(open_drawing(&copying->drawing, job, options));
     }
     if (options->report) {
@@ -774,7 +777,7 @@ static struct gpume_option table[] = {
         .help = "format of the output, whatever its name: csv, jsonl (also csv.gz or .zst), npy, "
                 "extract_mvs, mv-extractor, npz, mvf or flo (default: by its extension; csv for "
                 "standard output)"},
-    {GPUME_ROW_FILE("overlay", "FILE", OPTIONS, overlay),
+    {GPUME_ROW_FILE("overlay", "FILE", OPTIONS, files[GPUME_SINK_overlay]),
         .help = "draw the vectors on the frames in colour: .y4m .mkv .nut .mp4, - for standard "
                 "output, or a pattern (.png .ppm .bmp .jpg); without -o nothing else is written"},
     {GPUME_ROW_CHOICE("overlay-style", "arrows|flow", OPTIONS, asked.look.style, styles),

@@ -46,7 +46,8 @@ struct gpume_estimate_options {
     uint32_t side;               /* of squares, for the vectors of a stream; 0: blocks as coded */
     bool resume;
     const char *output; /* folder */
-    const char *vectors, *predicted, *residual, *difference, *overlay, *report, *report_dir;
+    const char *vectors, *report, *report_dir;
+    const char *files[GPUME_SINK_COUNT]; /* of gpume_named_sinks */
 };
 
 /* The first frame that has a reference, or the one asked for. */
@@ -90,6 +91,8 @@ int gpume_predictor_open(
 void gpume_predictor_close(struct gpume_predictor_source *source);
 
 /* --- outputs */
+
+extern const struct gpume_sink_ops *const gpume_named_sinks[GPUME_SINK_COUNT];
 
 /* Names the outputs of the job (job.h). GPUME_EXIT_DONE, or the exit status after one line. */
 enum gpume_exit gpume_estimate_plan(

@@ -167,7 +167,7 @@ int gpume_from_stream_check(struct gpume_estimate_options *options, const struct
     if (options->common.input_count == 2) {
         return gpume_refuse(GPUME_INVALID, "--from-stream: needs one video, not two pictures");
     }
-    if (!options->vectors && !options->overlay && !options->report) {
+    if (!options->vectors && !options->files[GPUME_SINK_overlay] && !options->report) {
         return gpume_refuse(
             GPUME_INVALID, "--from-stream: needs --vectors FILE, --overlay FILE or --report FILE");
     }

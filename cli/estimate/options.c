@@ -22,6 +22,8 @@ static const char *const residual_modes[] = {"absolute", "signed", NULL};
 static const char *const overlay_styles[] = {
     "arrows", "flow", "cost", "blocks", "confidence", NULL};
 
+#define SINK_ROW(sink) {GPUME_ROW_FILE(#sink, "FILE", OPTIONS, files[GPUME_SINK_##sink])},
+
 static struct gpume_option table[] = {
     {.heading = "Search"},
     {GPUME_OPTION_BLOCK(OPTIONS, search.shapes),
@@ -92,32 +94,18 @@ static struct gpume_option table[] = {
                 "npz, mvf, extract_mvs, mv-extractor, flo or hash (default: by its extension; csv "
                 "for -)",
         .needs = "vectors"},
-    {GPUME_ROW_FILE("predicted", "FILE", OPTIONS, predicted),
-        .help = "predicted frames, as a video (.y4m .mkv .nut .mp4; on standard output - for Y4M, "
-                "-.nut "
-                "for NUT), or as pictures if the name is a pattern such as p%03d.png (.png .pgm "
-                ".bmp .jpg)"},
-    {GPUME_ROW_FILE("residual", "FILE", OPTIONS, residual),
-        .help = "target minus predicted frames, in the same formats as --predicted",
-        .brief = "target minus predicted frames"},
+    GPUME_SINKS(SINK_ROW){
+        GPUME_ROW_CHOICE("overlay-style", "STYLE", OPTIONS, asked.look.style, overlay_styles),
+        .help = "arrows, flow, cost, blocks or confidence (default arrows)", .needs = "overlay"},
+    GPUME_OPTIONS_LOOK(OPTIONS, asked.look),
     {GPUME_ROW_CHOICE(
          "residual-mode", "absolute|signed", OPTIONS, asked.residual_signed, residual_modes),
         .help = "absolute values, or signed values around middle gray (default absolute)"},
-    {GPUME_ROW_FILE("difference", "FILE", OPTIONS, difference),
-        .help =
-            "absolute difference between target and reference, in the same formats as --predicted"},
     {GPUME_ROW_REAL("gain", "G", OPTIONS, asked.gain, 0.001, 65535),
         .help = "multiply --residual and --difference by G (default 1)"},
     {GPUME_ROW_REAL("gamma", "G", OPTIONS, asked.gamma, 0.01, 100),
         .help = "after --gain, replace each value v by v^(1/G) on a scale from 0 to 1, which "
                 "brightens dark values if G is above 1 (default 1)"},
-    {GPUME_ROW_FILE("overlay", "FILE", OPTIONS, overlay),
-        .help = "target frames in colour with their motion drawn on top: .y4m .mkv .nut .mp4, - "
-                "for standard output, or a pattern (.png .ppm .bmp .jpg)",
-        .brief = "target frames with their motion drawn on top"},
-    {GPUME_ROW_CHOICE("overlay-style", "STYLE", OPTIONS, asked.look.style, overlay_styles),
-        .help = "arrows, flow, cost, blocks or confidence (default arrows)", .needs = "overlay"},
-    GPUME_OPTIONS_LOOK(OPTIONS, asked.look),
     {GPUME_ROW_FILE("report", "FILE", OPTIONS, report),
         .help = "report on the run: .html (interactive, with charts and pictures), .json or .csv",
         .brief = "report on the run: .html, .json or .csv"},
@@ -148,6 +136,18 @@ static struct gpume_option table[] = {
     GPUME_OPTIONS_MESSAGES("print no closing summary and no progress",
         "show the most used options, or with --help all every option"),
 };
+
+static void make_estimate_options(void)
+{
+    const size_t rows = sizeof(table) / sizeof(table[0]);
+    for (size_t i = 0, row = 0; i < GPUME_SINK_COUNT && row < rows; row++) {
+        if (table[row].offset == offsetof(OPTIONS, files) + i * sizeof(char *)) {
+            table[row].help = gpume_named_sinks[i]->help;
+            table[row].brief = gpume_named_sinks[i]->brief;
+            i++;
+        }
+    }
+}
 
 static void set_estimate_defaults(void *opaque)
 {
@@ -225,26 +225,19 @@ static int apply_search_choice(
     return status ? status : gpume_library_check(params);
 }
 
-static bool has_ending(const char *name, const char *ending)
-{
-    const char *end = name ? strrchr(name, '.') : NULL;
-    return end && strcasecmp(end, ending) == 0;
-}
-
 /* Pictures are numbered by target frame, and the HTML report is ordered by frames. */
-static int check_both(
-    const struct gpume_estimate_options *options, const struct gpume_line *line, const char *which)
+static int check_both(const struct gpume_estimate_options *options, const char *which)
 {
-    static const char *const pictures[] = {"predicted", "residual", "difference", "overlay"};
-    for (size_t i = 0; i < sizeof(pictures) / sizeof(pictures[0]); i++) {
-        if (gpume_line_has(line, pictures[i])) {
+    for (size_t i = 0; i < GPUME_SINK_COUNT; i++) {
+        if (options->files[i] && gpume_named_sinks[i]->one_per_frame) {
             return gpume_refuse(GPUME_INVALID,
                 "%s: searches several references per frame, but --%s writes one picture; leave it "
                 "out, add --best-reference, or run once for each reference",
-                which, pictures[i]);
+                which, gpume_named_sinks[i]->name);
         }
     }
-    if (has_ending(options->report, ".html") || options->report_dir) {
+    const char *end = options->report ? strrchr(options->report, '.') : NULL;
+    if ((end && strcasecmp(end, ".html") == 0) || options->report_dir) {
         return gpume_refuse(GPUME_INVALID,
             "%s: cannot be combined with an HTML report; name a .json or .csv report, add "
             "--best-reference, or run once for each reference",
@@ -253,15 +246,14 @@ static int check_both(
     return GPUME_OK;
 }
 
-static int check_direction(
-    const struct gpume_estimate_options *options, const struct gpume_line *line)
+static int check_direction(const struct gpume_estimate_options *options)
 {
     const char *which = options->asked.compat_ffmpeg                        ? "--compat ffmpeg"
                         : options->params.best_reference                    ? NULL
                         : options->params.direction == GPUME_DIRECTION_BOTH ? "--direction both"
                         : options->params.distance_count > 1 ? "--ref-distance with a list"
                                                              : NULL;
-    if (which && check_both(options, line, which) != GPUME_OK) {
+    if (which && check_both(options, which) != GPUME_OK) {
         return GPUME_INVALID;
     }
     if (options->common.input_count == 2 && options->params.direction != GPUME_DIRECTION_PAST) {
@@ -278,6 +270,7 @@ static int check_direction(
 static int check_pictures(
     const struct gpume_estimate_options *options, const struct gpume_line *line)
 {
+    const char *residual = options->files[GPUME_SINK_residual];
     const char *end = options->report ? strrchr(options->report, '.') : NULL;
     if (gpume_line_has(line, "report-pictures") && (!end || strcmp(end, ".html") != 0)) {
         return gpume_refuse(GPUME_INVALID, "--report-pictures: needs --report FILE.html");
@@ -289,11 +282,11 @@ static int check_pictures(
     if (gpume_check_look(&options->asked.look, line) != GPUME_OK) {
         return GPUME_INVALID;
     }
-    if (options->asked.residual_signed && !options->residual) {
+    if (options->asked.residual_signed && !residual) {
         return gpume_refuse(GPUME_INVALID, "--residual-mode signed: needs --residual FILE");
     }
-    if ((options->asked.gain != 1 || options->asked.gamma != 1) && !options->residual &&
-        !options->difference) {
+    if ((options->asked.gain != 1 || options->asked.gamma != 1) && !residual &&
+        !options->files[GPUME_SINK_difference]) {
         return gpume_refuse(GPUME_INVALID, "--%s: needs --residual FILE or --difference FILE",
             options->asked.gain != 1 ? "gain" : "gamma");
     }
@@ -331,7 +324,7 @@ static int check_estimate_options(void *opaque, const struct gpume_line *line)
     if (status != GPUME_OK || options->against_stream) {
         return status;
     }
-    status = check_direction(options, line);
+    status = check_direction(options);
     if (status == GPUME_OK && options->asked.compat_ffmpeg) {
         status = gpume_compat_check(options, line);
     }
@@ -379,6 +372,7 @@ const struct gpume_command gpume_estimate_command = {
     .operands_max = 2,
     .operands = "one video, or two still pictures",
     .catches_signals = true,
+    .make_options = make_estimate_options,
     .set_defaults = set_estimate_defaults,
     .check = check_estimate_options,
     .run = run_estimate,

@@ -26,6 +26,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define ADDRESS(name) &gpume_sink_##name,
+const struct gpume_sink_ops *const gpume_named_sinks[GPUME_SINK_COUNT] = {GPUME_SINKS(ADDRESS)};
+
 /* Removes "%d" and "%03d" from a name. */
 static void remove_number(char *name)
 {
@@ -77,11 +80,6 @@ static char *default_folder(const char *input)
     return strcat(name[0] ? name : strcpy(name, "input"), suffix);
 }
 
-static int add_named(struct gpume_cli_job *job, const struct gpume_sink_ops *ops, const char *path)
-{
-    return path ? gpume_job_add(job, ops, path) : GPUME_OK;
-}
-
 static int name_folder(struct gpume_cli_job *job, const struct gpume_estimate_options *options)
 {
     const char *input = options->common.inputs[options->common.input_count - 1];
@@ -119,10 +117,10 @@ static int make_list(struct gpume_cli_job *job, const struct gpume_estimate_opti
         GPUME_TRY(format ? GPUME_OK : GPUME_INVALID);
         GPUME_TRY(gpume_job_add(job, gpume_sink_vectors(format), options->vectors));
     }
-    GPUME_TRY(add_named(job, &gpume_sink_predicted, options->predicted));
-    GPUME_TRY(add_named(job, &gpume_sink_residual, options->residual));
-    GPUME_TRY(add_named(job, &gpume_sink_difference, options->difference));
-    GPUME_TRY(add_named(job, &gpume_sink_overlay, options->overlay));
+    for (size_t i = 0; i < GPUME_SINK_COUNT; i++) {
+        const char *file = options->files[i];
+        GPUME_TRY(file ? gpume_job_add(job, gpume_named_sinks[i], file) : GPUME_OK);
+    }
     const bool others = options->report || options->report_dir || options->asked.with_surface;
     const bool standard = options->output || (job->output_count == 0 && !others);
     if (standard) {
@@ -138,7 +136,7 @@ static int make_list(struct gpume_cli_job *job, const struct gpume_estimate_opti
             (job->folder ? gpume_job_add_standard : gpume_job_add)(job, &gpume_sink_surface, name));
     }
     if (options->report) {
-        GPUME_TRY(add_named(job, gpume_sink_report(options->report), options->report));
+        GPUME_TRY(gpume_job_add(job, gpume_sink_report(options->report), options->report));
     }
     if (options->report_dir && strcmp(options->report_dir, "-") == 0) {
         return gpume_refuse(GPUME_INVALID, "--report-dir -: takes a folder, not standard output");

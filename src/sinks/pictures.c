@@ -181,11 +181,15 @@ static int pictures_finish(struct gpume_sink *sink)
 #define PICTURE_OPS                                                                                \
     .bytes = sizeof(struct pictures), .check = pictures_check,                                     \
     .can_continue = gpume_picture_can_continue, .is_series = gpume_picture_is_series,              \
-    .finish = pictures_finish, .close = pictures_close
+    .finish = pictures_finish, .close = pictures_close, .one_per_frame = true
 
 const struct gpume_sink_ops gpume_sink_predicted = {
     PICTURE_OPS,
     .name = "predicted",
+    .help =
+        "predicted frames, as a video (.y4m .mkv .nut .mp4; on standard output - for Y4M, -.nut "
+        "for NUT), or as pictures if the name is a pattern such as p%03d.png (.png .pgm .bmp "
+        ".jpg)",
     .open = predicted_open,
     .field = predicted_field,
     .want_predicted = true,
@@ -194,6 +198,8 @@ const struct gpume_sink_ops gpume_sink_predicted = {
 const struct gpume_sink_ops gpume_sink_residual = {
     PICTURE_OPS,
     .name = "residual",
+    .help = "target minus predicted frames, in the same formats as --predicted",
+    .brief = "target minus predicted frames",
     .open = residual_open,
     .field = residual_field,
     .want_predicted = true,
@@ -203,6 +209,7 @@ const struct gpume_sink_ops gpume_sink_residual = {
 const struct gpume_sink_ops gpume_sink_difference = {
     PICTURE_OPS,
     .name = "difference",
+    .help = "absolute difference between target and reference, in the same formats as --predicted",
     .open = difference_open,
     .field = difference_field,
     .want_frames = true,
@@ -302,6 +309,9 @@ static int overlay_finish(struct gpume_sink *sink)
 
 const struct gpume_sink_ops gpume_sink_overlay = {
     .name = "overlay",
+    .help = "target frames in colour with their motion drawn on top: .y4m .mkv .nut .mp4, - for "
+            "standard output, or a pattern (.png .ppm .bmp .jpg)",
+    .brief = "target frames with their motion drawn on top",
     .bytes = sizeof(struct overlay_sink),
     .check = overlay_check,
     .can_continue = gpume_picture_can_continue,
@@ -311,4 +321,5 @@ const struct gpume_sink_ops gpume_sink_overlay = {
     .finish = overlay_finish,
     .close = overlay_close,
     .want_colour = true,
+    .one_per_frame = true,
 };

@@ -97,9 +97,11 @@ struct gpume_sink_shape {
 };
 
 struct gpume_sink_ops {
-    const char *name; /* a run has at most one sink of each name */
-    const char *noun; /* for messages, such as "a report"; NULL: "this format" */
-    size_t bytes;     /* of the sink, a struct whose first member is struct gpume_sink */
+    const char *name;         /* a run has at most one sink of each name */
+    const char *noun;         /* for messages, such as "a report"; NULL: "this format" */
+    const char *help, *brief; /* of the option --NAME FILE, if it is one of GPUME_SINKS; brief: for
+                                 the short help; NULL: not listed there */
+    size_t bytes;             /* of the sink, a struct whose first member is struct gpume_sink */
 
     /* Before any work. GPUME_INVALID after one line: open would refuse this path. NULL, of an
      * output that is no sink: any name of a file will do. */
@@ -135,6 +137,8 @@ struct gpume_sink_ops {
     bool want_predicted, want_frames;
 
     bool want_colour; /* calls run->colours.take */
+
+    bool one_per_frame; /* numbers its pictures by target frame, which must have one field */
 };
 
 /* The first member of every sink. */
@@ -169,10 +173,20 @@ const struct gpume_sink_ops *gpume_sink_vectors(const struct gpume_vectors_forma
 
 extern const struct gpume_sink_ops gpume_sink_frames_csv;
 extern const struct gpume_sink_ops gpume_sink_summary; /* summary.json */
-extern const struct gpume_sink_ops gpume_sink_predicted;
-extern const struct gpume_sink_ops gpume_sink_residual;
-extern const struct gpume_sink_ops gpume_sink_difference;
-extern const struct gpume_sink_ops gpume_sink_overlay;
 extern const struct gpume_sink_ops gpume_sink_surface; /* the costs of one block */
+
+/* The sinks that are named by an option --NAME FILE alone, in the order of the help, in which their
+ * outputs are completed. */
+#define GPUME_SINKS(ROW)                                                                           \
+    ROW(predicted)                                                                                 \
+    ROW(residual)                                                                                  \
+    ROW(difference)                                                                                \
+    ROW(overlay)
+
+#define GPUME_SINK_DECLARE(name) extern const struct gpume_sink_ops gpume_sink_##name;
+GPUME_SINKS(GPUME_SINK_DECLARE)
+
+#define GPUME_SINK_NUMBER(name) GPUME_SINK_##name,
+enum gpume_sink_number { GPUME_SINKS(GPUME_SINK_NUMBER) GPUME_SINK_COUNT };
 
 #endif
