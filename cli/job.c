@@ -59,8 +59,8 @@ static int check_job_output(const struct gpume_cli_job *job, struct gpume_job_ou
 {
     const char *path = output->path;
     output->exists = gpume_text_exists(path, gpume_job_is_series(output));
-    const int status = output->ops && output->ops->check
-                           ? output->ops->check(path, &job->shape, &gpume_console)
+    const int status = output->ops
+                           ? gpume_sink_check(output->ops, path, &job->shape, &gpume_console)
                            : gpume_text_check_file(path, "output", "", &gpume_console);
     if (status != GPUME_OK ||
         (!job->set.over_input && gpume_name_is_input(job->inputs, job->input_count, path)) ||

@@ -30,18 +30,15 @@ static bool is_same_folder(const char *a, const char *b)
     return same;
 }
 
-static bool is_same_plain(const char *a, const char *b)
-{
-    const char *slash_a = strrchr(a, '/'), *slash_b = strrchr(b, '/');
-    return strcmp(a, b) == 0 ||
-           (strcmp(slash_a ? slash_a + 1 : a, slash_b ? slash_b + 1 : b) == 0 &&
-               is_same_folder(a, b));
-}
-
 bool gpume_name_is_same(const char *a, const char *b)
 {
     char *final_a = gpume_path_resolve(a), *final_b = gpume_path_resolve(b);
-    const bool same = is_same_plain(final_a ? final_a : a, final_b ? final_b : b);
+    a = final_a ? final_a : a;
+    b = final_b ? final_b : b;
+    const char *slash_a = strrchr(a, '/'), *slash_b = strrchr(b, '/');
+    const bool same =
+        strcmp(a, b) == 0 ||
+        (strcmp(slash_a ? slash_a + 1 : a, slash_b ? slash_b + 1 : b) == 0 && is_same_folder(a, b));
     free(final_a);
     free(final_b);
     return same;
@@ -75,18 +72,12 @@ static bool is_input_in_series(const char *path)
     return found;
 }
 
-/* True if the output, or one of its numbered files, is a file that is read. */
-static bool is_read(const char *path)
+bool gpume_name_is_input(const char *const *inputs, uint32_t count, const char *path)
 {
     struct stat info;
     const int fd = gpume_path_descriptor(path);
-    return fd >= 0 ? fstat(fd, &info) == 0 && gpume_inputs_have(&info)
-                   : gpume_inputs_have_name(path) || is_input_in_series(path);
-}
-
-bool gpume_name_is_input(const char *const *inputs, uint32_t count, const char *path)
-{
-    bool found = is_read(path);
+    bool found = fd >= 0 ? fstat(fd, &info) == 0 && gpume_inputs_have(&info)
+                         : gpume_inputs_have_name(path) || is_input_in_series(path);
     for (uint32_t i = 0; i < count && !found; i++) {
         const char *file = gpume_path_of_input(inputs[i]);
         found = (gpume_text_is_of_series(file, path) || gpume_text_is_of_series(path, file)) &&

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "coded/coded.h"
 
+#include "base/grow.h"
 #include "base/status.h"
 #include "signals.h"
 
@@ -48,20 +49,6 @@ uint64_t gpume_coded_reference(
 }
 
 /* --- a frame's blocks */
-
-static int reserve_blocks(struct gpume_coded_frame *frame, size_t count)
-{
-    if (count <= frame->capacity) {
-        return GPUME_OK;
-    }
-    struct gpume_vectors_block *blocks = realloc(frame->blocks, count * sizeof(*blocks));
-    if (!blocks) {
-        return gpume_refuse(GPUME_NOMEM, "out of memory for motion vectors");
-    }
-    frame->blocks = blocks;
-    frame->capacity = count;
-    return GPUME_OK;
-}
 
 /* By place, and past before future: candidate holds the order until the references are known. */
 static int compare_blocks(const void *left, const void *right)
@@ -127,10 +114,12 @@ static int take_motion(struct gpume_coded *coded, int64_t time_us)
     const struct gpume_motion *motion = gpume_source_motion(coded->source);
     const uint64_t number = coded->received;
     struct gpume_coded_frame *frame = &coded->queue[number % (GPUME_CODED_AHEAD + 1)];
-    const int status = reserve_blocks(frame, motion->count);
-    if (status != GPUME_OK) {
-        return status;
+    void *blocks =
+        gpume_reserve(frame->blocks, motion->count, &frame->capacity, sizeof(*frame->blocks));
+    if (!blocks && motion->count > 0) {
+        return gpume_refuse(GPUME_NOMEM, "out of memory for motion vectors");
     }
+    frame->blocks = blocks;
     coded->facts[number % GPUME_CODED_FACTS] =
         (struct gpume_coded_fact){motion->coded, motion->reference};
     frame->frame = number;

@@ -2,6 +2,7 @@
 #include "coded/versus.h"
 
 #include "base/grid.h"
+#include "base/grow.h"
 #include "console.h"
 #include "model/rate.h"
 
@@ -354,31 +355,22 @@ static bool take_block(struct gpume_versus *versus, const struct gpume_coded *co
     return true;
 }
 
-static int reserve_compared(struct gpume_versus_frame *frame, size_t count)
-{
-    if (count <= frame->capacity) {
-        return GPUME_OK;
-    }
-    struct gpume_versus_block *blocks = realloc(frame->blocks, count * sizeof(*blocks));
-    if (!blocks) {
-        return gpume_refuse(GPUME_NOMEM, "out of memory for blocks");
-    }
-    frame->blocks = blocks;
-    frame->capacity = count;
-    return GPUME_OK;
-}
-
 int gpume_versus_begin(struct gpume_versus *versus, const struct gpume_coded *coded,
     const struct gpume_coded_frame *from)
 {
     struct gpume_versus_frame *frame = &versus->frame;
-    const int status = reserve_compared(frame, from->count);
+    void *blocks =
+        gpume_reserve(frame->blocks, from->count, &frame->capacity, sizeof(*frame->blocks));
+    if (!blocks && from->count > 0) {
+        return gpume_refuse(GPUME_NOMEM, "out of memory for blocks");
+    }
+    frame->blocks = blocks;
     frame->frame = from->frame;
     frame->time_us = from->time_us;
     frame->type = from->type;
     frame->count = 0;
     frame->left_out = 0;
-    for (size_t i = 0; i < from->count && status == GPUME_OK; i++) {
+    for (size_t i = 0; i < from->count; i++) {
         const struct gpume_vectors_block *block = &from->blocks[i];
         struct gpume_versus_block *to = &frame->blocks[frame->count];
         if (block->x >= versus->width || block->y >= versus->height) {
@@ -390,7 +382,7 @@ int gpume_versus_begin(struct gpume_versus *versus, const struct gpume_coded *co
             frame->left_out++;
         }
     }
-    return status;
+    return GPUME_OK;
 }
 
 /* --- the best vectors */

@@ -2,6 +2,7 @@
 /* Adds up the blocks of a comparison, and writes its files. */
 #include "coded/versus.h"
 
+#include "base/grow.h"
 #include "base/params.h"
 #include "console.h"
 #include "files/html.h"
@@ -75,16 +76,13 @@ static void list_block(
 
 int gpume_versus_rows_add(struct gpume_versus_rows *rows, const struct gpume_versus_frame *frame)
 {
-    if (rows->count == rows->capacity) {
-        const size_t capacity = rows->capacity > 0 ? 2 * rows->capacity : 1024;
-        struct gpume_versus_row *more = realloc(rows->rows, capacity * sizeof(*more));
-        if (!more) {
-            return gpume_refuse(GPUME_NOMEM, "out of memory for the table of frames");
-        }
-        rows->rows = more;
-        rows->capacity = capacity;
+    struct gpume_versus_row *row =
+        gpume_grow(rows->rows, rows->count, &rows->capacity, sizeof(*row));
+    if (!row) {
+        return gpume_refuse(GPUME_NOMEM, "out of memory for the table of frames");
     }
-    struct gpume_versus_row *row = &rows->rows[rows->count++];
+    rows->rows = row;
+    row += rows->count++;
     *row = (struct gpume_versus_row){.frame = frame->frame,
         .time_us = frame->time_us,
         .type = frame->type,

@@ -38,17 +38,10 @@ struct against {
 
 /* --- options */
 
-static int check_against_name(
-    const char *path, const struct gpume_sink_shape *shape, const struct gpume_log *log)
-{
-    (void)shape;
-    return gpume_text_check_file(path, "against", ".csv", log);
-}
-
 const struct gpume_sink_ops gpume_against_outputs[GPUME_AGAINST_OUTPUTS] = {
-    [BLOCKS] = {.name = "against.csv", .check = check_against_name},
-    [FRAMES] = {.name = "against_frames.csv", .check = check_against_name},
-    [PAGE] = {.name = "against.html", .check = check_against_name},
+    [BLOCKS] = {.name = "against.csv", .stem = "against", .ending = ".csv"},
+    [FRAMES] = {.name = "against_frames.csv", .stem = "against", .ending = ".csv"},
+    [PAGE] = {.name = "against.html", .stem = "against", .ending = ".html"},
 };
 
 static const struct gpume_mode against_stream = {

@@ -192,10 +192,18 @@ char *gpume_fields_graph(const char *filter)
     return graph;
 }
 
-void gpume_fields_stretch(enum gpume_fields fields, struct gpume_source_info *info)
+void gpume_fields_describe(
+    const struct gpume_estimate_options *options, struct gpume_source_info *info)
 {
-    if (fields == GPUME_FIELDS_NONE) {
+    if (options->fields == GPUME_FIELDS_NONE) {
         return;
+    }
+    if (info->progressive && options->common.verbosity >= 0 &&
+        strcmp(options->asked.source.filter, separate) == 0) {
+        gpume_console_warning("%s: says that it is progressive, so the two fields of a frame are "
+                              "of the same time; leave out --fields, or if it is interlaced, add "
+                              "--vf setfield=tff or setfield=bff",
+            info->label);
     }
     if (info->aspect_num == 0) {
         info->aspect_num = info->aspect_den = 1;
@@ -204,18 +212,6 @@ void gpume_fields_stretch(enum gpume_fields fields, struct gpume_source_info *in
         info->aspect_num /= 2;
     } else if (info->aspect_den <= INT32_MAX / 2) { /* as FFmpeg's numbers */
         info->aspect_den *= 2;
-    }
-}
-
-void gpume_fields_caution(
-    const struct gpume_estimate_options *options, const struct gpume_source_info *input)
-{
-    if (options->fields != GPUME_FIELDS_NONE && input->progressive &&
-        options->common.verbosity >= 0 && strcmp(options->asked.source.filter, separate) == 0) {
-        gpume_console_warning("%s: says that it is progressive, so the two fields of a frame are "
-                              "of the same time; leave out --fields, or if it is interlaced, add "
-                              "--vf setfield=tff or setfield=bff",
-            input->label);
     }
 }
 

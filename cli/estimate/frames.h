@@ -52,13 +52,11 @@ int gpume_fields_check(struct gpume_estimate_options *options, const struct gpum
 char *gpume_fields_graph(const char *filter);
 
 /* A field has half the lines of a frame, so its pixels are twice as high: makes *info say so.
- * Pixels of frames are square if nothing else is known. */
-void gpume_fields_stretch(enum gpume_fields fields, struct gpume_source_info *info);
-
-/* Warns that --fields divides progressive frames, unless filters of --vf may have made others of
- * them; not with -q. With the graph of above among the options. */
-void gpume_fields_caution(
-    const struct gpume_estimate_options *options, const struct gpume_source_info *input);
+ * Pixels of frames are square if nothing else is known. Warns that --fields divides progressive
+ * frames, unless filters of --vf may have made others of them; not with -q. With the graph of above
+ * among the options. */
+void gpume_fields_describe(
+    const struct gpume_estimate_options *options, struct gpume_source_info *info);
 
 /* --- times */
 

@@ -51,9 +51,9 @@ static int check_compat_search(const struct gpume_params *params)
     return GPUME_OK;
 }
 
-int gpume_compat_check(const struct gpume_estimate_options *options, const struct gpume_line *line)
+int gpume_compat_apply(struct gpume_estimate_options *options, const struct gpume_line *line)
 {
-    const struct gpume_params *params = &options->params;
+    struct gpume_params *params = &options->params;
     if (options->common.input_count == 2) {
         return gpume_refuse(GPUME_INVALID,
             "--compat ffmpeg: the filter takes a video, not two pictures; give a "
@@ -93,18 +93,13 @@ int gpume_compat_check(const struct gpume_estimate_options *options, const struc
     if (options->asked.prefilter.text) {
         return refuse_compat("--prefilter", "the filter searches unfiltered frames");
     }
-    return GPUME_OK;
-}
-
-void gpume_compat_apply(struct gpume_estimate_options *options)
-{
-    struct gpume_params *params = &options->params;
     options->asked_block = params->block;
     for (params->block = BLOCK_MIN; params->block < options->asked_block;) {
         params->block *= 2; /* at most 128, like the option */
     }
     params->edge = GPUME_EDGE_INSIDE;
     params->direction = GPUME_DIRECTION_BOTH;
+    return GPUME_OK;
 }
 
 /* A picture smaller than a block is not cropped; gpume_compat_check_input refuses it. */

@@ -12,11 +12,9 @@
  * bottom edges, compares the first frame with itself, and outputs all frames but the last.
  */
 
-/* Refuses options that contradict it. GPUME_OK, or GPUME_INVALID after one line. */
-int gpume_compat_check(const struct gpume_estimate_options *options, const struct gpume_line *line);
-
-/* Changes the search to the filter's; options->asked_block keeps the block size that was given. */
-void gpume_compat_apply(struct gpume_estimate_options *options);
+/* Refuses options that contradict it, and changes the search to the filter's; options->asked_block
+ * keeps the block size that was given. GPUME_OK, or GPUME_INVALID after one line. */
+int gpume_compat_apply(struct gpume_estimate_options *options, const struct gpume_line *line);
 
 /* The filter graph: that of --vf, then one that crops the picture to whole blocks. The caller frees
  * it; NULL: out of memory. */

@@ -326,16 +326,12 @@ static int check_estimate_options(void *opaque, const struct gpume_line *line)
     }
     status = check_direction(options);
     if (status == GPUME_OK && options->asked.compat_ffmpeg) {
-        status = gpume_compat_check(options, line);
+        status = gpume_compat_apply(options, line);
     }
     status = status ? status : check_used(line, &options->params);
     status = status ? status : check_pictures(options, line);
     status = status ? status : check_surface(options, line);
-    status = status ? status : gpume_estimate_check_times(options);
-    if (status == GPUME_OK && options->asked.compat_ffmpeg) {
-        gpume_compat_apply(options);
-    }
-    return status;
+    return status ? status : gpume_estimate_check_times(options);
 }
 
 static enum gpume_exit run_estimate(const void *opaque)

@@ -189,8 +189,7 @@ static enum gpume_exit prepare_run(void *client)
     struct gpume_run_input after;
     look_at_input(&after, options);
     estimate->is_steady = gpume_run_input_is_same(&estimate->input, &after);
-    gpume_fields_caution(options, info);
-    gpume_fields_stretch(options->fields, info);
+    gpume_fields_describe(options, info);
     enum gpume_exit result =
         options->asked.compat_ffmpeg ? gpume_compat_check_input(options, info) : GPUME_EXIT_DONE;
     if (result == GPUME_EXIT_DONE) {

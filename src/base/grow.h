@@ -20,4 +20,12 @@ static inline void *gpume_grow(void *items, size_t count, size_t *room, size_t b
     return larger;
 }
 
+/* Makes room for this many items. Returns the array as gpume_grow does. */
+static inline void *gpume_reserve(void *items, size_t count, size_t *room, size_t bytes)
+{
+    void *larger = count <= *room ? items : realloc(items, count * bytes);
+    *room = larger && count > *room ? count : *room;
+    return larger;
+}
+
 #endif

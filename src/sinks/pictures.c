@@ -17,14 +17,16 @@ struct pictures {
     struct gpume_sink sink;
     struct gpume_picture *picture;
     uint32_t peak;
-    uint16_t *table;          /* entry peak + d: the sample for a difference d */
-    struct gpume_plane plane; /* the current picture; data is NULL for predicted frames */
+    uint16_t *table;               /* entry peak + d: the sample for a difference d */
+    struct gpume_plane plane;      /* the current picture; data is NULL for predicted frames */
+    struct gpume_overlay *overlay; /* NULL: of other sinks */
 };
 
 static void pictures_close(struct gpume_sink *sink)
 {
     struct pictures *self = (struct pictures *)sink;
     gpume_picture_close(&self->picture);
+    gpume_overlay_destroy(&self->overlay);
     free(self->table);
     free(self->plane.data);
 }
@@ -179,12 +181,13 @@ static int pictures_finish(struct gpume_sink *sink)
 }
 
 #define PICTURE_OPS                                                                                \
-    .bytes = sizeof(struct pictures), .check = pictures_check,                                     \
-    .can_continue = gpume_picture_can_continue, .is_series = gpume_picture_is_series,              \
-    .finish = pictures_finish, .close = pictures_close, .one_per_frame = true
+    .bytes = sizeof(struct pictures), .can_continue = gpume_picture_can_continue,                  \
+    .is_series = gpume_picture_is_series, .finish = pictures_finish, .close = pictures_close,      \
+    .one_per_frame = true
 
 const struct gpume_sink_ops gpume_sink_predicted = {
     PICTURE_OPS,
+    .check = pictures_check,
     .name = "predicted",
     .help =
         "predicted frames, as a video (.y4m .mkv .nut .mp4; on standard output - for Y4M, -.nut "
@@ -197,6 +200,7 @@ const struct gpume_sink_ops gpume_sink_predicted = {
 
 const struct gpume_sink_ops gpume_sink_residual = {
     PICTURE_OPS,
+    .check = pictures_check,
     .name = "residual",
     .help = "target minus predicted frames, in the same formats as --predicted",
     .brief = "target minus predicted frames",
@@ -208,6 +212,7 @@ const struct gpume_sink_ops gpume_sink_residual = {
 
 const struct gpume_sink_ops gpume_sink_difference = {
     PICTURE_OPS,
+    .check = pictures_check,
     .name = "difference",
     .help = "absolute difference between target and reference, in the same formats as --predicted",
     .open = difference_open,
@@ -216,19 +221,6 @@ const struct gpume_sink_ops gpume_sink_difference = {
 };
 
 /* --- the target frames in colour with their motion drawn over them; the run has the colours */
-
-struct overlay_sink {
-    struct gpume_sink sink;
-    struct gpume_picture *picture;
-    struct gpume_overlay *overlay;
-};
-
-static void overlay_close(struct gpume_sink *sink)
-{
-    struct overlay_sink *self = (struct overlay_sink *)sink;
-    gpume_picture_close(&self->picture);
-    gpume_overlay_destroy(&self->overlay);
-}
 
 static int overlay_check(
     const char *path, const struct gpume_sink_shape *shape, const struct gpume_log *log)
@@ -248,7 +240,7 @@ static struct gpume_block_size smallest_block(const struct gpume_run *run)
     return size;
 }
 
-static int make_overlay(struct overlay_sink *self)
+static int make_overlay(struct pictures *self)
 {
     const struct gpume_run *run = self->sink.run;
     const struct gpume_block_size smallest = smallest_block(run);
@@ -276,7 +268,7 @@ static int make_overlay(struct overlay_sink *self)
 
 static int overlay_open(struct gpume_sink *sink)
 {
-    struct overlay_sink *self = (struct overlay_sink *)sink;
+    struct pictures *self = (struct pictures *)sink;
     const int status = make_overlay(self);
     if (status == GPUME_NOMEM) {
         return gpume_log_nomem(&sink->run->log, sink->path);
@@ -289,7 +281,7 @@ static int overlay_open(struct gpume_sink *sink)
 static int overlay_field(struct gpume_sink *sink, const struct gpume_field *field)
 {
     int status = GPUME_OK;
-    struct overlay_sink *self = (struct overlay_sink *)sink;
+    struct pictures *self = (struct pictures *)sink;
     struct gpume_plane rgb, drawn;
     GPUME_TRY(sink->run->colours.take(sink->run->colours.source, field->frame, &rgb));
     status = gpume_overlay_draw(self->overlay, &rgb, field, &drawn);
@@ -302,24 +294,14 @@ fail:
     return status;
 }
 
-static int overlay_finish(struct gpume_sink *sink)
-{
-    return gpume_picture_finish(((struct overlay_sink *)sink)->picture);
-}
-
 const struct gpume_sink_ops gpume_sink_overlay = {
+    PICTURE_OPS,
     .name = "overlay",
     .help = "target frames in colour with their motion drawn on top: .y4m .mkv .nut .mp4, - for "
             "standard output, or a pattern (.png .ppm .bmp .jpg)",
     .brief = "target frames with their motion drawn on top",
-    .bytes = sizeof(struct overlay_sink),
     .check = overlay_check,
-    .can_continue = gpume_picture_can_continue,
-    .is_series = gpume_picture_is_series,
     .open = overlay_open,
     .field = overlay_field,
-    .finish = overlay_finish,
-    .close = overlay_close,
     .want_colour = true,
-    .one_per_frame = true,
 };

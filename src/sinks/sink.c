@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "sinks/sink.h"
 
+#include "files/text_file.h"
+
 #include <stdlib.h>
 
 int gpume_sink_open(struct gpume_sink **sink, const struct gpume_sink_ops *ops, const char *path,
@@ -29,6 +31,14 @@ int gpume_sinks_let_go(struct gpume_sink *const *sinks, size_t count)
         status = status == GPUME_OK ? of_sink : status;
     }
     return status;
+}
+
+int gpume_sink_check(const struct gpume_sink_ops *ops, const char *path,
+    const struct gpume_sink_shape *shape, const struct gpume_log *log)
+{
+    return ops->check    ? ops->check(path, shape, log)
+           : ops->ending ? gpume_text_check(path, ops->stem, ops->ending, log)
+                         : gpume_text_check_file(path, "output", "", log);
 }
 
 bool gpume_sink_is_series(const struct gpume_sink_ops *ops, const char *path)

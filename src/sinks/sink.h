@@ -103,8 +103,10 @@ struct gpume_sink_ops {
                                  the short help; NULL: not listed there */
     size_t bytes;             /* of the sink, a struct whose first member is struct gpume_sink */
 
-    /* Before any work. GPUME_INVALID after one line: open would refuse this path. NULL, of an
-     * output that is no sink: any name of a file will do. */
+    /* Before any work. GPUME_INVALID after one line: open would refuse this path. NULL: the name
+     * must end in `ending`, or be that of standard output; stem: of the example in messages. Both
+     * NULL: any name of a file will do. */
+    const char *stem, *ending;
     int (*check)(
         const char *path, const struct gpume_sink_shape *shape, const struct gpume_log *log);
 
@@ -156,6 +158,10 @@ int gpume_sink_open(struct gpume_sink **sink, const struct gpume_sink_ops *ops, 
 /* Returns when no sink holds a field: the context in which fields lie is closed before outputs are
  * complete. */
 int gpume_sinks_let_go(struct gpume_sink *const *sinks, size_t count);
+
+/* By ops->check, or what stands for it. */
+int gpume_sink_check(const struct gpume_sink_ops *ops, const char *path,
+    const struct gpume_sink_shape *shape, const struct gpume_log *log);
 
 /* Whether the output of this name is a series of files. */
 bool gpume_sink_is_series(const struct gpume_sink_ops *ops, const char *path);

@@ -410,13 +410,6 @@ int gpume_summary_print_json(const struct gpume_summary *summary)
     return status;
 }
 
-static int summary_check(
-    const char *path, const struct gpume_sink_shape *shape, const struct gpume_log *log)
-{
-    (void)shape;
-    return gpume_text_check(path, "summary", ".json", log);
-}
-
 static int summary_open(struct gpume_sink *sink)
 {
     return gpume_out_open_in(&sink->out, sink->run->set, sink->path, &sink->run->log);
@@ -440,7 +433,8 @@ static int summary_finish(struct gpume_sink *sink)
 const struct gpume_sink_ops gpume_sink_summary = {
     .name = "summary.json",
     .bytes = sizeof(struct gpume_sink),
-    .check = summary_check,
+    .stem = "summary",
+    .ending = ".json",
     .can_continue = gpume_text_can_continue,
     .open = summary_open,
     .field = summary_field,

@@ -67,13 +67,6 @@ ROW gpume_frame_row_make(const struct gpume_params *params, const struct gpume_f
     return row;
 }
 
-static int frames_check(
-    const char *path, const struct gpume_sink_shape *shape, const struct gpume_log *log)
-{
-    (void)shape;
-    return gpume_text_check(path, "frames", ".csv", log);
-}
-
 static struct gpume_table table_of(const struct gpume_sink *sink)
 {
     return gpume_frame_table(sink->run->params.confidence ? GPUME_FRAME_BORDER : 0);
@@ -100,7 +93,8 @@ static int frames_field(struct gpume_sink *sink, const struct gpume_field *field
 const struct gpume_sink_ops gpume_sink_frames_csv = {
     .name = "frames.csv",
     .bytes = sizeof(struct gpume_sink),
-    .check = frames_check,
+    .stem = "frames",
+    .ending = ".csv",
     .can_continue = gpume_text_can_continue,
     .open = frames_open,
     .field = frames_field,
@@ -113,13 +107,6 @@ struct surface_sink {
     struct gpume_sink sink;
     uint32_t *costs;
 };
-
-static int surface_check(
-    const char *path, const struct gpume_sink_shape *shape, const struct gpume_log *log)
-{
-    (void)shape;
-    return gpume_text_check(path, "surface", ".csv", log);
-}
 
 static void surface_close(struct gpume_sink *sink)
 {
@@ -198,7 +185,8 @@ const struct gpume_sink_ops gpume_sink_surface = {
     .name = "surface",
     .bytes = sizeof(struct surface_sink),
     .noun = "a cost surface",
-    .check = surface_check,
+    .stem = "surface",
+    .ending = ".csv",
     .open = surface_open,
     .field = surface_field,
     .finish = gpume_sink_finish_out,
