@@ -55,7 +55,7 @@ static struct gpume_option table[] = {
         .help = "write or draw the vectors that a coded video holds, without a search, as 'gpume "
                 "vectors' does; needs --vectors, --overlay or --report"},
     {GPUME_ROW_PARAM(OPTIONS, asked.prefilter, prefilter), .type = &gpume_type_prefilter,
-        .reads = true},
+        .reads = true, .words = "gauss: box: median:3 median:5 bilateral: kernel:"},
     {.heading = "Input"},
     {GPUME_ROW("start", "N|TIME", place, OPTIONS, start_at), .max = UINT32_MAX,
         .help = "index of the first target frame, counted from 0, or its time from the first "

@@ -78,22 +78,11 @@ static bool parse_filter(const struct gpume_option *row, const char *text, void 
     return good;
 }
 
-static void describe_filter(const struct gpume_option *row, char *text, size_t bytes)
-{
-    (void)row;
-    snprintf(text, bytes,
-        "gauss:S (0.3 to 16), box:N (odd, 3 to 31), median:3, median:5, bilateral:S,R (0.3 to 5, "
-        "0.1 to 1000) or kernel:FILE");
-}
-
-static void filter_words(const struct gpume_option *row, char *text, size_t bytes)
-{
-    (void)row;
-    snprintf(text, bytes, "gauss: box: median:3 median:5 bilateral: kernel:");
-}
-
 const struct gpume_option_type gpume_type_prefilter = {
-    sizeof(struct gpume_prefilter_option), parse_filter, describe_filter, filter_words};
+    .bytes = sizeof(struct gpume_prefilter_option),
+    .parse = parse_filter,
+    .permitted = "gauss:S (0.3 to 16), box:N (odd, 3 to 31), median:3, median:5, bilateral:S,R "
+                 "(0.3 to 5, 0.1 to 1000) or kernel:FILE"};
 
 /* The state of reading a kernel's file. */
 struct kernel_reader {
@@ -266,14 +255,8 @@ static bool parse_predictor(const struct gpume_option *row, const char *text, vo
     return true;
 }
 
-static void predictor_words(const struct gpume_option *row, char *text, size_t bytes)
-{
-    (void)row;
-    snprintf(text, bytes, "zero median");
-}
-
 const struct gpume_option_type gpume_type_predictor = {
-    sizeof(struct gpume_predictor_option), parse_predictor, NULL, predictor_words};
+    .bytes = sizeof(struct gpume_predictor_option), .parse = parse_predictor};
 
 #define NOWHERE UINT64_MAX
 

@@ -71,7 +71,7 @@ static void describe_rate(const struct gpume_option *option, char *text, size_t 
 }
 
 static const struct gpume_option_type gpume_type_rates = {
-    sizeof(struct gpume_firstpass_rungs), parse_rate, describe_rate, NULL};
+    .bytes = sizeof(struct gpume_firstpass_rungs), .parse = parse_rate, .describe = describe_rate};
 
 /* Sides are even, for chroma at half resolution. length: of the text that is the size. */
 static bool parse_sides(const char *text, size_t length, struct gpume_firstpass_rung *rung)
@@ -105,7 +105,7 @@ static void describe_size(const struct gpume_option *option, char *text, size_t 
 }
 
 static const struct gpume_option_type gpume_type_sizes = {
-    sizeof(struct gpume_firstpass_rungs), parse_size, describe_size, NULL};
+    .bytes = sizeof(struct gpume_firstpass_rungs), .parse = parse_size, .describe = describe_size};
 
 static bool parse_rung(const struct gpume_option *option, const char *text, void *field)
 {
@@ -124,7 +124,7 @@ static void describe_rung(const struct gpume_option *option, char *text, size_t 
 }
 
 static const struct gpume_option_type gpume_type_rungs = {
-    sizeof(struct gpume_firstpass_rungs), parse_rung, describe_rung, NULL};
+    .bytes = sizeof(struct gpume_firstpass_rungs), .parse = parse_rung, .describe = describe_rung};
 
 /* --- rows that are made from the encoders' tables */
 
@@ -324,9 +324,9 @@ static void describe_encoder_real(const struct gpume_option *option, char *text,
 }
 
 static const struct gpume_option_type gpume_type_encoder_number = {
-    0, parse_encoder_number, describe_encoder_number, NULL};
+    .parse = parse_encoder_number, .describe = describe_encoder_number};
 static const struct gpume_option_type gpume_type_encoder_real = {
-    sizeof(double), parse_encoder_real, describe_encoder_real, NULL};
+    .bytes = sizeof(double), .parse = parse_encoder_real, .describe = describe_encoder_real};
 
 /* By the first encoder that has the option. */
 static struct gpume_option make_row(size_t index)

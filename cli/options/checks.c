@@ -33,11 +33,6 @@ static size_t comma_in(const char *text)
     return at;
 }
 
-static bool is_list(const char *text)
-{
-    return text[comma_in(text)] == ',';
-}
-
 char *gpume_next_device(char **list)
 {
     char *name = *list;
@@ -52,7 +47,7 @@ char *gpume_next_device(char **list)
 void gpume_take_device_list(struct gpume_params *params)
 {
     const char *text = params->device;
-    if (text && (strcmp(text, "all") == 0 || strcmp(text, "cpu") == 0 || is_list(text))) {
+    if (text && (strcmp(text, "all") == 0 || strcmp(text, "cpu") == 0 || text[comma_in(text)])) {
         params->devices = text;
         params->device = NULL;
     }

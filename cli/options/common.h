@@ -81,7 +81,8 @@ extern const char *const gpume_choices_shell[];
 
 /* How two blocks are compared; m: a struct gpume_params, u: .uses. */
 #define GPUME_OPTIONS_COMPARISON(s, m, u)                                                          \
-    {GPUME_ROW_PARAM(s, m.subpel, subpel), .type = &gpume_type_subpel, .uses = u},                 \
+    {GPUME_ROW_PARAM(s, m.subpel, subpel), .type = &gpume_type_subpel, .uses = u,                  \
+        .words = "1 2 4"},                                                                         \
         {GPUME_ROW_PARAM(s, m.interpolation, interpolation), .uses = u},                           \
         {GPUME_ROW_PARAM(s, m.subpel_search, subpel_search), .uses = u},                           \
         {GPUME_ROW_PARAM(s, m.metric, metric), .uses = u},                                         \

@@ -239,11 +239,13 @@ static int refuse_value(const struct gpume_option *option, const char *spelled, 
     char permitted[PERMITTED_BYTES];
     if (option->type->describe) {
         option->type->describe(option, permitted, sizeof(permitted));
-        gpume_console_error("%s %s: must be %s", spelled, text, permitted);
+    } else if (option->type->permitted) {
+        snprintf(permitted, sizeof(permitted), option->type->permitted, option->min, option->max);
     } else {
-        gpume_console_error("%s: its value is empty; give %s %s", spelled, spelled, option->value);
+        return gpume_refuse(
+            GPUME_INVALID, "%s: its value is empty; give %s %s", spelled, spelled, option->value);
     }
-    return GPUME_INVALID;
+    return gpume_refuse(GPUME_INVALID, "%s %s: must be %s", spelled, text, permitted);
 }
 
 /* True if the argument is an option of the command, with or without a value. */
@@ -255,14 +257,6 @@ static bool names_option(const struct gpume_command *command, const char *argume
     return argument[1] == '-'
                ? gpume_command_option(command, argument + 2, strcspn(argument + 2, "=")) != NULL
                : find_letter(command, argument[1]) != NULL;
-}
-
-/* next: the option that stands in the value's place. */
-static int refuse_without_value(
-    const struct gpume_option *option, const char *spelled, const char *next)
-{
-    return gpume_refuse(GPUME_INVALID, "%s needs a value: %s %s; it is followed by the option %s",
-        spelled, spelled, option->value, next);
 }
 
 /* What is read is known before anything is opened, so that no output replaces it. */
@@ -289,7 +283,9 @@ static int take_option(
     }
     if (!option->type->parse(option, text, (char *)line->options + option->offset)) {
         return separate && names_option(line->command, text)
-                   ? refuse_without_value(option, spelled, text)
+                   ? gpume_refuse(GPUME_INVALID,
+                         "%s needs a value: %s %s; it is followed by the option %s", spelled,
+                         spelled, option->value, text)
                    : refuse_value(option, spelled, text);
     }
     line->given[option - line->command->options] = true;

@@ -26,11 +26,14 @@ struct gpume_option_type {
     /* Stores the value in the field. False: the text is not permitted, and nothing was stored. */
     bool (*parse)(const struct gpume_option *option, const char *text, void *field);
 
-    /* What is permitted, to follow "must be". NULL: anything but an empty text. */
+    /* What is permitted, to follow "must be". NULL: see `permitted`. */
     void (*describe)(const struct gpume_option *option, char *text, size_t bytes);
 
     /* Words that a shell offers, separated by blanks. NULL: those of the row. */
     void (*words)(const struct gpume_option *option, char *text, size_t bytes);
+
+    /* The same as describe: a format of the row's min and max. NULL: anything but an empty text. */
+    const char *permitted;
 };
 
 enum gpume_complete {

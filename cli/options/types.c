@@ -91,11 +91,6 @@ static bool parse_number_or_auto(const struct gpume_option *option, const char *
     return parse_whole(option, text, field);
 }
 
-static void describe_number_or_auto(const struct gpume_option *option, char *text, size_t bytes)
-{
-    snprintf(text, bytes, "auto or a whole number from %.0f to %.0f", option->min, option->max);
-}
-
 const char *gpume_parse_real(const char *text, char end, double min, double max, double *real)
 {
     const size_t length = strspn(text, "0123456789.");
@@ -256,35 +251,40 @@ static void formats_words(const struct gpume_option *option, char *text, size_t 
     }
 }
 
-/* Functions that describe what is permitted by the limits of a row. */
-#define DESCRIBE(kind, format)                                                                     \
-    static void describe_##kind(const struct gpume_option *option, char *text, size_t bytes)       \
-    {                                                                                              \
-        snprintf(text, bytes, format, option->min, option->max);                                   \
-    }
-DESCRIBE(real, "a number from %g to %g")
-DESCRIBE(window, "N or XxY, each from %.0f to %.0f, e.g. 16x8")
-DESCRIBE(size, "WxH, each from %.0f to %.0f, e.g. 1920x1080")
-DESCRIBE(pixel, "X,Y, each from %.0f to %.0f, e.g. 320,200")
-DESCRIBE(count, "a whole number from %.0f to %.0f, optionally followed by K or M, e.g. 9M")
-DESCRIBE(bytes, "a whole number from %.0f to %.0f, optionally followed by K, M, G, T, KiB, MiB, "
-                "GiB or TiB, e.g. 500M")
-
 #define TYPE(name) const struct gpume_option_type gpume_type_##name
-TYPE(flag) = {0, parse_flag, NULL, NULL};
-TYPE(number) = {0, parse_whole, describe_whole, NULL};
-TYPE(number_or_auto) = {0, parse_number_or_auto, describe_number_or_auto, NULL};
-TYPE(real) = {sizeof(double), parse_decimal, describe_real, NULL};
-TYPE(window) = {sizeof(uint32_t), parse_pair, describe_window, NULL};
-TYPE(size) = {sizeof(uint32_t), parse_pair, describe_size, NULL};
-TYPE(pixel) = {sizeof(uint32_t), parse_pair, describe_pixel, NULL};
-TYPE(count) = {sizeof(uint64_t), parse_amount, describe_count, NULL};
-TYPE(bytes) = {sizeof(uint64_t), parse_amount, describe_bytes, NULL};
-TYPE(choice) = {0, parse_choice, describe_choices, choices_words};
-TYPE(text) = {sizeof(char *), parse_text, NULL, NULL};
-TYPE(search) = {sizeof(char *), parse_text, NULL, search_words};
-TYPE(format) = {sizeof(void *), parse_format, describe_formats, formats_words};
-TYPE(readable_format) = {sizeof(void *), parse_format, describe_formats, formats_words};
+TYPE(flag) = {.parse = parse_flag};
+TYPE(number) = {.parse = parse_whole, .describe = describe_whole};
+TYPE(number_or_auto) = {
+    .parse = parse_number_or_auto, .permitted = "auto or a whole number from %.0f to %.0f"};
+TYPE(real) = {
+    .bytes = sizeof(double), .parse = parse_decimal, .permitted = "a number from %g to %g"};
+TYPE(window) = {.bytes = sizeof(uint32_t),
+    .parse = parse_pair,
+    .permitted = "N or XxY, each from %.0f to %.0f, e.g. 16x8"};
+TYPE(size) = {.bytes = sizeof(uint32_t),
+    .parse = parse_pair,
+    .permitted = "WxH, each from %.0f to %.0f, e.g. 1920x1080"};
+TYPE(pixel) = {.bytes = sizeof(uint32_t),
+    .parse = parse_pair,
+    .permitted = "X,Y, each from %.0f to %.0f, e.g. 320,200"};
+TYPE(count) = {.bytes = sizeof(uint64_t),
+    .parse = parse_amount,
+    .permitted = "a whole number from %.0f to %.0f, optionally followed by K or M, e.g. 9M"};
+TYPE(bytes) = {.bytes = sizeof(uint64_t),
+    .parse = parse_amount,
+    .permitted = "a whole number from %.0f to %.0f, optionally followed by K, M, G, T, KiB, MiB, "
+                 "GiB or TiB, e.g. 500M"};
+TYPE(choice) = {.parse = parse_choice, .describe = describe_choices, .words = choices_words};
+TYPE(text) = {.bytes = sizeof(char *), .parse = parse_text};
+TYPE(search) = {.bytes = sizeof(char *), .parse = parse_text, .words = search_words};
+TYPE(format) = {.bytes = sizeof(void *),
+    .parse = parse_format,
+    .describe = describe_formats,
+    .words = formats_words};
+TYPE(readable_format) = {.bytes = sizeof(void *),
+    .parse = parse_format,
+    .describe = describe_formats,
+    .words = formats_words};
 
 /* --- places and durations: a time is "[H:]M:S" or "Ss", S with up to six decimals; the letter, or
  * the colon, tells it from a number of frames */
@@ -366,16 +366,11 @@ static bool parse_duration(const struct gpume_option *option, const char *text, 
     return true;
 }
 
-static void describe_duration(const struct gpume_option *option, char *text, size_t bytes)
-{
-    (void)option;
-    snprintf(text, bytes, "a time above 0 such as 1:23.4 or 12.5s");
-}
-
 const struct gpume_option_type gpume_type_place = {
-    sizeof(struct gpume_place), parse_place, describe_frame_or_time, NULL};
-const struct gpume_option_type gpume_type_duration = {
-    sizeof(int64_t), parse_duration, describe_duration, NULL};
+    .bytes = sizeof(struct gpume_place), .parse = parse_place, .describe = describe_frame_or_time};
+const struct gpume_option_type gpume_type_duration = {.bytes = sizeof(int64_t),
+    .parse = parse_duration,
+    .permitted = "a time above 0 such as 1:23.4 or 12.5s"};
 
 /* --- shapes, distances and what else describes a search */
 
@@ -456,15 +451,6 @@ static bool parse_shapes(const struct gpume_option *option, const char *text, vo
     return *text == '\0';
 }
 
-static void describe_shapes(const struct gpume_option *option, char *text, size_t bytes)
-{
-    (void)option;
-    snprintf(text, bytes,
-        "up to %d shapes such as 8, 16x8, 64..8 or 64..8+rect, with commas between them and sides "
-        "that are multiples of 4 from 4 to 128, e.g. 8",
-        GPUME_SHAPES_MAX);
-}
-
 void gpume_shape_list_apply(const struct gpume_shape_list *list, struct gpume_params *params)
 {
     const bool plain = list->count == 1 && list->shapes[0].width == list->shapes[0].height;
@@ -473,15 +459,6 @@ void gpume_shape_list_apply(const struct gpume_shape_list *list, struct gpume_pa
         params->shape_count = plain ? 0 : list->count;
         memcpy(params->shapes, list->shapes, sizeof(params->shapes));
     }
-}
-
-static void insert_distance(struct gpume_distance_list *list, uint32_t distance)
-{
-    uint32_t at = list->count++;
-    for (; at > 0 && list->distances[at - 1] > distance; at--) {
-        list->distances[at] = list->distances[at - 1];
-    }
-    list->distances[at] = distance;
 }
 
 static bool parse_distances(const struct gpume_option *option, const char *text, void *field)
@@ -495,19 +472,15 @@ static bool parse_distances(const struct gpume_option *option, const char *text,
             list.count == GPUME_DISTANCES_MAX) {
             return false;
         }
-        insert_distance(&list, (uint32_t)number);
+        uint32_t at = list.count++;
+        for (; at > 0 && list.distances[at - 1] > number; at--) {
+            list.distances[at] = list.distances[at - 1];
+        }
+        list.distances[at] = (uint32_t)number;
         text += length;
     } while (take_word(&text, ","));
     *(struct gpume_distance_list *)field = list;
     return *text == '\0';
-}
-
-static void describe_distances(const struct gpume_option *option, char *text, size_t bytes)
-{
-    (void)option;
-    snprintf(text, bytes,
-        "a whole number from 1 to %d, or a list of at most %d with commas, e.g. 1,2,4",
-        GPUME_DISTANCE_MAX, GPUME_DISTANCES_MAX);
 }
 
 void gpume_distance_list_apply(const struct gpume_distance_list *list, struct gpume_params *params)
@@ -529,18 +502,6 @@ static bool parse_subpel(const struct gpume_option *option, const char *text, vo
     return true;
 }
 
-static void describe_subpel(const struct gpume_option *option, char *text, size_t bytes)
-{
-    (void)option;
-    snprintf(text, bytes, "1, 2 or 4");
-}
-
-static void subpel_words(const struct gpume_option *option, char *text, size_t bytes)
-{
-    (void)option;
-    snprintf(text, bytes, "1 2 4");
-}
-
 void gpume_lambda_apply(double lambda, double qp, struct gpume_params *params)
 {
     if (lambda >= 0 || qp >= 0) {
@@ -549,12 +510,20 @@ void gpume_lambda_apply(double lambda, double qp, struct gpume_params *params)
     }
 }
 
-const struct gpume_option_type gpume_type_shapes = {
-    sizeof(struct gpume_shape_list), parse_shapes, describe_shapes, NULL};
-const struct gpume_option_type gpume_type_distances = {
-    sizeof(struct gpume_distance_list), parse_distances, describe_distances, NULL};
+#define TEXT(number) #number
+#define NUMBER(macro) TEXT(macro)
+const struct gpume_option_type gpume_type_shapes = {.bytes = sizeof(struct gpume_shape_list),
+    .parse = parse_shapes,
+    .permitted = "up to " NUMBER(
+        GPUME_SHAPES_MAX) " shapes such as 8, 16x8, 64..8 or 64..8+rect, with commas between them "
+                          "and sides that are multiples of 4 from 4 to 128, e.g. 8"};
+const struct gpume_option_type gpume_type_distances = {sizeof(struct gpume_distance_list),
+    parse_distances,
+    .permitted =
+        "a whole number from 1 to " NUMBER(GPUME_DISTANCE_MAX) ", or a list of at most " NUMBER(
+            GPUME_DISTANCES_MAX) " with commas, e.g. 1,2,4"};
 const struct gpume_option_type gpume_type_subpel = {
-    sizeof(uint32_t), parse_subpel, describe_subpel, subpel_words};
+    .bytes = sizeof(uint32_t), .parse = parse_subpel, .permitted = "1, 2 or 4"};
 
 /* --- how overlays look */
 
@@ -568,10 +537,6 @@ static bool parse_flow_max(const struct gpume_option *option, const char *text, 
     return gpume_parse_real(text, '\0', option->min, option->max, pixels) != NULL;
 }
 
-static void describe_flow_max(const struct gpume_option *option, char *text, size_t bytes)
-{
-    snprintf(text, bytes, "auto or a number from %g to %g", option->min, option->max);
-}
-
-const struct gpume_option_type gpume_type_flow_max = {
-    .bytes = sizeof(double), .parse = parse_flow_max, .describe = describe_flow_max};
+const struct gpume_option_type gpume_type_flow_max = {.bytes = sizeof(double),
+    .parse = parse_flow_max,
+    .permitted = "auto or a number from %g to %g"};
