@@ -24,7 +24,7 @@ from ladder import VBV, options_at
 from passes import PASSES, bitrate_of, ratio, work
 from quality import judge, percentile
 from summary import MEASURES, quality_lines
-from vbv import DELIMITER, lowest_fill, picture_bits
+from vbv import DELIMITER, DELIMITER_BYTES, lowest_fill, picture_bits
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PASSES_PROGRAM = os.path.join(HERE, "passes.py")
@@ -178,10 +178,15 @@ def check_cache():
 
 
 def check_buffer():
-    for encoder, delimiter in DELIMITER.items():
-        stream = b"".join(delimiter + bytes([7]) * size for size in (10, 300, 0))
-        check(picture_bits(stream, encoder) == [8 * (4 + size) for size in (10, 300, 0)],
-              "sizes of pictures")
+    # A picture, and parameters or text, for each encoder.
+    units = {"x264": (b"\x00\x00\x01\x41", b"\x00\x00\x00\x01\x67"),
+             "x265": (b"\x00\x00\x01\x02", b"\x00\x00\x00\x01\x40")}
+    for encoder, (picture, other) in units.items():
+        delimiter = DELIMITER[encoder] + bytes([7]) * (DELIMITER_BYTES[encoder] - len(DELIMITER[encoder]))
+        pictures = [picture + bytes([7]) * size for size in (10, 300, 0)]
+        for head in (other + b"\x07" * 40, delimiter + other * 2, delimiter):
+            check(picture_bits(head + delimiter.join(pictures), encoder) ==
+                  [8 * (4 + size) for size in (10, 300, 0)], "sizes of pictures")
     # 100 kbit, 90 of them at the start, and 40 more after each picture.
     check(abs(lowest_fill([50000, 70000, 10000], 25, 1000, 100) - 10) < 1e-9, "fill of a buffer")
     check(abs(lowest_fill([50000, 90000, 10000], 25, 1000, 100) + 10) < 1e-9, "a limit that is broken")
