@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "encode/bits.h"
 
+#include "base/grid.h"
 #include "encode/fixed.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 #define ONE 65536 /* 1 in the fixed-point numbers of this file */
 
@@ -88,4 +92,97 @@ int32_t gpume_qp_of_ratio(double ratio)
     const int64_t fixed = gpume_fixed_from_double(ratio);
     const int64_t log = (int64_t)gpume_fixed_log2((uint64_t)fixed) - gpume_fixed_log2(ONE);
     return (int32_t)(log * 6 * GPUME_QP_ONE / ONE);
+}
+
+/* --- the decoder's buffer */
+
+/* How far back a frame that is too large raises levels, at most. */
+#define REACH 250
+
+/* In tenths of the buffer, as encoders assume: how full it is at first, and how full it should stay
+ * while levels can be raised. */
+#define FULL_AT_FIRST 9
+#define RESERVE 1
+
+bool gpume_bits_plan_init(struct gpume_bits_plan *plan, const struct gpume_bits_buffer *buffer)
+{
+    *plan = (struct gpume_bits_plan){
+        .levels = calloc(buffer->frames, sizeof(*plan->levels)),
+        .sizes = calloc(buffer->frames, sizeof(*plan->sizes)),
+        .left = calloc(buffer->frames, sizeof(*plan->left)),
+    };
+    return plan->levels && plan->sizes && plan->left;
+}
+
+void gpume_bits_plan_free(struct gpume_bits_plan *plan)
+{
+    free(plan->levels);
+    free(plan->sizes);
+    free(plan->left);
+    *plan = (struct gpume_bits_plan){0};
+}
+
+/* What is in the buffer when the frame's time has come. */
+static uint64_t fill_at(
+    const struct gpume_bits_plan *plan, const struct gpume_bits_buffer *buffer, size_t frame)
+{
+    return frame > 0 ? gpume_min_u64(plan->left[frame - 1] + buffer->rate, buffer->size)
+                     : buffer->size / 10 * FULL_AT_FIRST;
+}
+
+/* Takes the frames out of the buffer. Returns the last one of them at whose time it was full, or
+ * the first. */
+static size_t take_frames(
+    struct gpume_bits_plan *plan, const struct gpume_bits_buffer *buffer, size_t first, size_t last)
+{
+    size_t start = first;
+    for (size_t i = first; i <= last; i++) {
+        const uint64_t fill = fill_at(plan, buffer, i);
+        const uint64_t size = buffer->bits(buffer->user, i, plan->levels);
+        start = fill == buffer->size ? i : start;
+        plan->sizes[i] = size;
+        plan->left[i] = fill > size ? fill - size : 0;
+    }
+    return start;
+}
+
+/* Raises the lowest of the frames' levels. Returns whether any could be raised. */
+static bool raise_lowest(
+    struct gpume_bits_plan *plan, const struct gpume_bits_buffer *buffer, size_t first, size_t last)
+{
+    uint8_t lowest = buffer->highest;
+    for (size_t i = first; i <= last; i++) {
+        lowest = plan->levels[i] < lowest ? plan->levels[i] : lowest;
+    }
+    for (size_t i = first; i <= last && lowest < buffer->highest; i++) {
+        plan->levels[i] = plan->levels[i] == lowest ? (uint8_t)(lowest + 1) : plan->levels[i];
+    }
+    return lowest < buffer->highest;
+}
+
+void gpume_bits_plan_at(
+    struct gpume_bits_plan *plan, const struct gpume_bits_buffer *buffer, uint8_t lowest)
+{
+    const uint64_t reserve = buffer->size / 10 * RESERVE;
+    size_t first = 0; /* since when the buffer has not been full */
+    plan->broken = buffer->frames;
+    plan->bits = 0;
+    memset(plan->levels, lowest, buffer->frames);
+    for (size_t i = 0; i < buffer->frames; i++) {
+        first = fill_at(plan, buffer, i) == buffer->size ? i : first;
+        take_frames(plan, buffer, i, i);
+        while (plan->left[i] < reserve) {
+            first = i - first > REACH ? i - REACH : first;
+            if (!raise_lowest(plan, buffer, first, i)) {
+                break;
+            }
+            first = take_frames(plan, buffer, first, i);
+        }
+        if (plan->sizes[i] > fill_at(plan, buffer, i) && plan->broken == buffer->frames) {
+            plan->broken = i;
+        }
+    }
+    for (size_t i = 0; i < buffer->frames; i++) {
+        plan->bits += plan->sizes[i];
+    }
 }

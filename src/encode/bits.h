@@ -23,6 +23,9 @@
 #include "encode/decision.h"
 #include "encode/spectrum.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #define GPUME_QP_ONE 256 /* QPs are in 1/256 */
 
 /* An encoder's numbers. By type of frame, from tests/bench/firstpass/fit.py: 31 clips at 4 rates.
@@ -85,5 +88,37 @@ uint32_t gpume_bits_texture(uint64_t bits, uint64_t bits_less);
 
 /* The QPs by which a ratio of quantizer steps differs, 6 log2(ratio), in 1/256. */
 int32_t gpume_qp_of_ratio(double ratio);
+
+/* --- the decoder's buffer */
+
+/* Plans how coarsely frames are quantized so that the decoder's buffer keeps to its limits. It
+ * fills at the highest rate, and each frame leaves it at once when its time has come. Encoders
+ * plan the same in a second pass, from sizes that hold near the QP for which they are given: these
+ * should be QPs of a plan that already keeps to the buffer, as those of their own first pass are.
+ */
+struct gpume_bits_buffer {
+    size_t frames;       /* at least 1, in coded order */
+    uint64_t size, rate; /* bits that it holds, and that arrive during a frame: below 2^63 */
+    /* The bits of a frame, fewer at higher levels of its own. They may depend on the levels of
+     * frames before it. */
+    uint64_t (*bits)(const void *user, size_t frame, const uint8_t *levels);
+    const void *user;
+    uint8_t highest; /* level */
+};
+
+struct gpume_bits_plan {
+    uint8_t *levels;        /* of all frames */
+    uint64_t bits;          /* of all frames */
+    size_t broken;          /* the first frame too large even at the highest levels; or `frames` */
+    uint64_t *sizes, *left; /* for the plan itself: bits of frames, and what they leave behind */
+};
+
+/* false: no memory. Either way, it is to be freed. */
+bool gpume_bits_plan_init(struct gpume_bits_plan *plan, const struct gpume_bits_buffer *buffer);
+void gpume_bits_plan_free(struct gpume_bits_plan *plan);
+
+/* Plans anew, with no level below `lowest`. */
+void gpume_bits_plan_at(
+    struct gpume_bits_plan *plan, const struct gpume_bits_buffer *buffer, uint8_t lowest);
 
 #endif

@@ -23,9 +23,19 @@
 #define ROUGH_QP (12 * GPUME_QP_ONE)
 #define FRAMES_MAX (UINT32_MAX / 2)
 
+/* QPs of a plan for the decoder's buffer are levels: steps above the lowest QP. */
+#define LEVEL_QP (GPUME_QP_ONE / 2)
+#define STEP_LEVELS (GPUME_STEP_QP / LEVEL_QP)
+/* A plan for the buffer begins this far below the QP of the bitrate at the most. */
+#define LEVELS_BELOW 12
+/* Blocks that stay get QPs that are lower than those of their frames by this much. Where QPs of
+ * blocks end at 51, those of frames go on. */
+#define TREE_QP (10 * GPUME_QP_ONE)
+
 /* What is kept of a frame, in coded order. */
 struct pass_row {
     uint32_t display;
+    uint32_t before, intra;                /* the last I or P frame before it, and I frame */
     uint32_t intra_blocks, skipped_blocks; /* of the frame that was analysed */
     struct gpume_bits_frame bits;
     struct gpume_weight weight;
@@ -59,6 +69,7 @@ struct rate {
     uint64_t bitrate;
     int32_t qp;                 /* of the model, at which the bitrate is reached */
     struct prices prices, less; /* at that QP, and at one that doubles the quantizer's step */
+    uint8_t *levels;            /* of the frames, if the decoder's buffer is limited; or NULL */
     char *path, *tree_path;
     struct gpume_out *stats, *tree; /* tree NULL: there is none */
     struct rate *next;
@@ -66,6 +77,7 @@ struct rate {
 
 struct gpume_pass {
     struct gpume_pass_params params;
+    struct prices *levels; /* at each level, if the decoder's buffer is limited */
     const struct gpume_encoder *encoder;
     struct size *sizes;
     struct rate *rates, **end; /* in the order in which they were added; where the next one goes */
@@ -209,6 +221,11 @@ static void make_record(
 
 /* --- frames */
 
+static bool is_b_frame(const struct pass_row *row)
+{
+    return row->bits.type == GPUME_FRAME_B_REF || row->bits.type == GPUME_FRAME_B;
+}
+
 static int add_row(struct gpume_pass *pass, const struct gpume_decision *decision)
 {
     const struct gpume_pass_params *params = &pass->params;
@@ -219,11 +236,18 @@ static int add_row(struct gpume_pass *pass, const struct gpume_decision *decisio
         return gpume_log_nomem(&params->log, "the statistics of another frame");
     }
     pass->rows = rows;
-    struct pass_row *row = &pass->rows[pass->count++];
-    row->display = (uint32_t)decision->display;
-    row->intra_blocks = decision->intra_blocks;
-    row->skipped_blocks = decision->skipped_blocks;
-    row->weight = decision->weight;
+    struct pass_row *row = &pass->rows[pass->count];
+    const struct pass_row *last = pass->count > 0 ? row - 1 : row;
+    const uint32_t index = pass->count > 0 ? (uint32_t)pass->count - 1 : 0;
+    *row = (struct pass_row){
+        .display = (uint32_t)decision->display,
+        .intra_blocks = decision->intra_blocks,
+        .skipped_blocks = decision->skipped_blocks,
+        .weight = decision->weight,
+    };
+    row->before = is_b_frame(last) ? last->before : index;
+    row->intra = is_b_frame(last) || last->bits.type == GPUME_FRAME_P ? last->intra : index;
+    pass->count++;
     gpume_bits_frame_init(&row->bits, &pass->encoder->bits, decision);
     return GPUME_OK;
 }
@@ -284,11 +308,12 @@ static uint64_t all_bits(const struct gpume_pass *pass, const struct size *size,
     return sum;
 }
 
-/* The bits of all frames at the bitrate, which is below 2^32; UINT64_MAX if there are more. */
-static uint64_t bits_of_rate(const struct gpume_pass *pass, const struct rate *rate)
+/* The bits of all frames at a bitrate, which is below 2^32; UINT64_MAX if there are more. */
+static uint64_t bits_of_rate(
+    const struct gpume_pass *pass, const struct size *size, uint64_t bitrate)
 {
-    const struct gpume_pass_video *video = &rate->size->video;
-    const uint64_t scaled = rate->bitrate * video->rate_den;
+    const struct gpume_pass_video *video = &size->video;
+    const uint64_t scaled = bitrate * video->rate_den;
     const uint64_t whole = scaled / video->rate_num, rest = scaled % video->rate_num;
     const uint64_t more = rest * pass->count / video->rate_num; /* count: at most FRAMES_MAX */
     return whole > (UINT64_MAX - more) / pass->count ? UINT64_MAX : whole * pass->count + more;
@@ -298,7 +323,7 @@ static uint64_t bits_of_rate(const struct gpume_pass *pass, const struct rate *r
  * model is often off by that much. */
 static bool is_out_of_reach(const struct gpume_pass *pass, const struct rate *rate, uint64_t bits)
 {
-    const uint64_t wanted = bits_of_rate(pass, rate);
+    const uint64_t wanted = bits_of_rate(pass, rate->size, rate->bitrate);
     const bool at_end = rate->qp == lowest_qp(pass) || rate->qp == QP_MAX;
     return at_end && (bits / 2 > wanted || wanted / 2 > bits);
 }
@@ -336,10 +361,18 @@ static void warn_of_rate(const struct gpume_pass *pass, const struct rate *rate)
     }
 }
 
+/* The bits of all frames at the bitrate that the encoder keeps to. */
+static uint64_t wanted_bits(const struct gpume_pass *pass, const struct rate *rate)
+{
+    const uint64_t most = 1000 * (uint64_t)pass->params.options->vbv_maxrate;
+    return bits_of_rate(
+        pass, rate->size, most > 0 ? gpume_min_u64(rate->bitrate, most) : rate->bitrate);
+}
+
 /* The lowest QP whose bits are not more than those of the bitrate. */
 static void solve(const struct gpume_pass *pass, struct rate *rate)
 {
-    const uint64_t wanted = bits_of_rate(pass, rate);
+    const uint64_t wanted = wanted_bits(pass, rate);
     int32_t low = lowest_qp(pass), high = QP_MAX;
     while (low < high) {
         const int32_t middle = low + (high - low) / 2;
@@ -355,11 +388,142 @@ static void solve(const struct gpume_pass *pass, struct rate *rate)
     warn_of_rate(pass, rate);
 }
 
+/* --- the decoder's buffer */
+
+static uint8_t highest_level(const struct gpume_pass *pass)
+{
+    const int32_t highest = QP_MAX + (pass->params.options->tree ? TREE_QP : 0);
+    return (uint8_t)((highest - lowest_qp(pass)) / LEVEL_QP);
+}
+
+static int make_levels(struct gpume_pass *pass)
+{
+    const size_t count = (size_t)highest_level(pass) + STEP_LEVELS + 1;
+    pass->levels = calloc(count, sizeof(*pass->levels));
+    if (!pass->levels) {
+        return gpume_log_nomem(&pass->params.log, "the plan of the decoder's buffer");
+    }
+    for (size_t i = 0; i < count; i++) {
+        find_prices(pass, lowest_qp(pass) + (int32_t)i * LEVEL_QP, &pass->levels[i]);
+    }
+    return GPUME_OK;
+}
+
+/* Of a frame at some level where those before it have theirs. A P frame that is finer than its
+ * reference has to code what that one lacks, too: nearly as much as an intra frame takes more. */
+static uint64_t bits_at_level(const struct gpume_pass *pass, const struct size *size, size_t frame,
+    uint32_t level, const uint8_t *levels)
+{
+    const struct pass_row *row = &pass->rows[frame], *intra = &pass->rows[row->intra];
+    const uint32_t before = levels[row->before];
+    const uint64_t bits = pass_row_bits(row, &pass->levels[level], size);
+    if (row->bits.type != GPUME_FRAME_P || before <= level) {
+        return bits;
+    }
+    const uint64_t finer = pass_row_bits(intra, &pass->levels[level], size);
+    const uint64_t coarser = pass_row_bits(intra, &pass->levels[before], size);
+    return bits + (finer > coarser ? (finer - coarser) * 9 / 10 : 0);
+}
+
+struct planned {
+    const struct gpume_pass *pass;
+    const struct size *size;
+};
+
+static uint64_t planned_bits(const void *user, size_t frame, const uint8_t *levels)
+{
+    const struct planned *planned = user;
+    return bits_at_level(planned->pass, planned->size, frame, levels[frame], levels);
+}
+
+/* The lowest levels, but for those that the buffer raises, with not more bits than wanted. */
+static void find_levels(const struct gpume_pass *pass, const struct rate *rate,
+    const struct gpume_bits_buffer *buffer, struct gpume_bits_plan *plan)
+{
+    const uint64_t wanted = wanted_bits(pass, rate);
+    int32_t high = (int32_t)gpume_div_up((uint64_t)(rate->qp - lowest_qp(pass)), LEVEL_QP);
+    int32_t low = high > LEVELS_BELOW ? high - LEVELS_BELOW : 0;
+    while (low < high) {
+        const int32_t middle = low + (high - low) / 2;
+        gpume_bits_plan_at(plan, buffer, (uint8_t)middle);
+        if (plan->bits > wanted) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    gpume_bits_plan_at(plan, buffer, (uint8_t)low);
+}
+
+static void warn_of_buffer(const struct gpume_pass *pass, const struct rate *rate, size_t frame)
+{
+    gpume_log_write(&pass->params.log, GPUME_LOG_WARNING,
+        "%s: %s is unlikely to keep to --vbv-bufsize %" PRIu32
+        " kbit: even at QP 51, frame %" PRIu32
+        " is expected to need more than has arrived; give a larger buffer or a smaller size",
+        rate->path, pass->encoder->name, pass->params.options->vbv_bufsize,
+        pass->rows[frame].display);
+}
+
+/* Finds levels at which the decoder's buffer does not run empty. */
+static int plan_buffer(struct gpume_pass *pass, struct rate *rate)
+{
+    const struct gpume_encode_options *options = pass->params.options;
+    const struct gpume_pass_video *video = &rate->size->video;
+    const uint64_t arriving =
+        1000 * (uint64_t)options->vbv_maxrate * video->rate_den / video->rate_num;
+    const struct planned planned = {pass, rate->size};
+    const struct gpume_bits_buffer buffer = {
+        .frames = pass->count,
+        .size = gpume_max_u64(1000 * (uint64_t)options->vbv_bufsize, arriving), /* as encoders do */
+        .rate = arriving,
+        .bits = planned_bits,
+        .user = &planned,
+        .highest = highest_level(pass),
+    };
+    struct gpume_bits_plan plan;
+    GPUME_CHECK(pass->levels ? GPUME_OK : make_levels(pass));
+    if (!gpume_bits_plan_init(&plan, &buffer)) {
+        gpume_bits_plan_free(&plan);
+        return gpume_log_nomem(&pass->params.log, "the plan of the decoder's buffer");
+    }
+    find_levels(pass, rate, &buffer, &plan);
+    if (plan.broken < pass->count) {
+        warn_of_buffer(pass, rate, plan.broken);
+    }
+    rate->levels = plan.levels;
+    plan.levels = NULL;
+    gpume_bits_plan_free(&plan);
+    return GPUME_OK;
+}
+
 /* --- statistics */
 
 static uint64_t count_squares(uint32_t width, uint32_t height)
 {
     return gpume_div_up(width, GPUME_SQUARE) * gpume_div_up(height, GPUME_SQUARE);
+}
+
+/* A frame's QP, its bits there, and those where the quantizer's step is twice as large. */
+struct sizing {
+    int32_t qp;
+    uint64_t bits, less;
+};
+
+static struct sizing sizing_of(const struct gpume_pass *pass, const struct rate *rate, size_t index)
+{
+    const struct pass_row *row = &pass->rows[index];
+    const uint8_t *levels = rate->levels;
+    if (!levels) {
+        return (struct sizing){type_qp(pass, row->bits.type, rate->qp),
+            pass_row_bits(row, &rate->prices, rate->size),
+            pass_row_bits(row, &rate->less, rate->size)};
+    }
+    const uint32_t level = levels[index];
+    const int32_t qp = lowest_qp(pass) + (int32_t)level * LEVEL_QP;
+    return (struct sizing){type_qp(pass, row->bits.type, qp),
+        bits_at_level(pass, rate->size, index, level, levels),
+        bits_at_level(pass, rate->size, index, level + STEP_LEVELS, levels)};
 }
 
 /* Blocks are counted in the encoded picture: x264 compares intra blocks with all of its blocks. */
@@ -371,18 +535,16 @@ static void fill_frame(const struct gpume_pass *pass, const struct rate *rate, s
     const struct pass_row *row = &pass->rows[index];
     const uint64_t blocks = count_squares(size->video.width, size->video.height);
     const uint64_t analysed = count_squares(params->width, params->height);
-    const int32_t qp = type_qp(pass, row->bits.type, rate->qp);
-    const uint64_t bits = pass_row_bits(row, &rate->prices, size);
-    const uint64_t less = pass_row_bits(row, &rate->less, size);
-    const uint64_t texture = bits * gpume_bits_texture(bits, less) / 256;
+    const struct sizing of = sizing_of(pass, rate, index);
+    const uint64_t texture = of.bits * gpume_bits_texture(of.bits, of.less) / 256;
     const bool weighted = pass->encoder->has_weights && row->bits.type == GPUME_FRAME_P;
     *frame = (struct gpume_pass_frame){
         .display = row->display,
         .coded = index,
         .type = row->bits.type,
-        .qp = qp > 0 ? (qp * 100 + GPUME_QP_ONE / 2) / GPUME_QP_ONE : 0,
+        .qp = of.qp > 0 ? (of.qp * 100 + GPUME_QP_ONE / 2) / GPUME_QP_ONE : 0,
         .texture = texture,
-        .vectors = bits - texture,
+        .vectors = of.bits - texture,
         .intra_blocks = (uint32_t)(row->intra_blocks * blocks / analysed),
         .skipped_blocks = (uint32_t)(row->skipped_blocks * blocks / analysed),
         .weight = weighted ? row->weight : GPUME_WEIGHT_NONE,
@@ -481,6 +643,7 @@ int gpume_pass_finish(struct gpume_pass *pass)
     for (struct rate *rate = pass->rates; rate; rate = rate->next) {
         char line[GPUME_PASS_LINE_BYTES];
         solve(pass, rate);
+        GPUME_CHECK(pass->params.options->vbv_bufsize > 0 ? plan_buffer(pass, rate) : GPUME_OK);
         for (size_t i = 0; i <= pass->count; i++) {
             GPUME_CHECK(gpume_out_write(rate->stats, line, make_line(pass, rate, i, line)));
         }
@@ -508,6 +671,7 @@ void gpume_pass_close(struct gpume_pass **pointer)
         gpume_out_close(&rate->tree);
         free(rate->path);
         free(rate->tree_path);
+        free(rate->levels);
         free(rate);
     }
     while (pass->sizes) {
@@ -517,5 +681,6 @@ void gpume_pass_close(struct gpume_pass **pointer)
         free(size);
     }
     free(pass->rows);
+    free(pass->levels);
     free(pass);
 }

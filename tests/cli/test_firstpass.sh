@@ -38,7 +38,7 @@ expect 0 $first x264 --bitrate 100k --rung 48x40:50k --rung 96x80:100k --rung 48
 only . a.json a-48x40-50k-0.log a-48x40-50k-0.log.mbtree a-96x80-100k-0.log a-96x80-100k-0.log.mbtree clip.y4m
 names a-96x80-100k-0.log 100 --vbv-maxrate 60
 [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "not one warning"
-expect 0 $first x264 --rung 48x40:50k -o b -q
+expect 0 $first x264 --rung 48x40:50k --vbv-maxrate 60 --vbv-bufsize 60 -o b -q
 cmp a-48x40-50k-0.log b-48x40-50k-0.log || fail "a rung alone has other statistics"
 
 # Existing files stay, and nothing is left of a refused run.
@@ -359,5 +359,29 @@ if ffmpeg -hide_banner -encoders 2>/dev/null | grep -q " libx264 "; then
     "$gpume" firstpass cut.y4m --backend cpu --encoder x264 --bitrate 1k -o a --verify >/dev/null 2>"$scratch/err"
     [ $? -eq 1 ] || fail "--verify: libx264 takes 1 kbit/s"
     grep -qF -- '--verify' "$scratch/err" || fail "the option that failed is not named"
+fi
+# The decoder's buffer: a still picture, whose first frame is far larger than what arrives during one. No picture may come too late
+# (x265 does not count its text about itself), and PSNR must be nearly that of x265's own passes. Threads would make x265 guess.
+if have x265; then
+    ffmpeg -nostdin -v error -f lavfi -i mandelbrot=s=256x192:r=25 -vf 'select=lt(n\,1),loop=49:1:0,setpts=N/25/TB' -frames:v 50 \
+        -pix_fmt yuv420p still.y4m || fail "no still picture"
+    limits='--vbv-maxrate 100 --vbv-bufsize 25'
+    # encodes NAME COMMAND: the PSNR is added to the file still.psnr, and a line if the buffer runs empty.
+    encodes() {
+        timeout -s KILL 600 $2 --frame-threads 1 --pools none --no-wpp --psnr --csv "$1.csv" --csv-log-level 2 -o still.hevc \
+            >log 2>&1 </dev/null || fail "$1: $(tail -3 log)"
+        sed -n 's/.*Global PSNR: \([0-9.]*\).*/\1/p' log >>still.psnr
+        awk -F, 'BEGIN { fill = 22500 } $2 ~ /SLICE/ { fill -= $5; if (fill < 0) exit 1; fill += 4000; if (fill > 25000) fill = 25000 }' \
+            "$1.csv" || fail "$1: the buffer runs empty"
+    }
+    x265 --preset medium --tune psnr --bitrate 100 $limits --frame-threads 1 --pools none --no-wpp --pass 1 --stats own.log \
+        --input still.y4m -o still.hevc >log 2>&1 || fail "x265's own first pass: $(tail -3 log)"
+    encodes own "x265 --preset medium --tune psnr --bitrate 100 $limits --pass 2 --stats own.log --input still.y4m"
+    rm -f a*
+    expect 0 firstpass still.y4m --backend cpu --encoder x265 --tune psnr --bitrate 100k $limits -o a
+    encodes gpume "$(sed -n 's/^\(x265 .*\) -o OUTPUT$/\1/p' "$scratch/out")"
+    [ "$(wc -l <still.psnr)" -eq 2 ] || fail "no PSNR: $(cat still.psnr)"
+    paste -s -d ' ' still.psnr | awk '$2 < $1 - 1 { exit 1 }' || fail "a limited buffer: PSNR $(paste -s -d ' ' still.psnr), own first"
+    rm -f still* own* gpume.csv a*
 fi
 echo "$passes second passes"

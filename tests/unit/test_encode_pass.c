@@ -411,6 +411,62 @@ static void test_rates(void)
     unlink("a.cutree");
 }
 
+/* How full a buffer is at the least, in bits, by the sizes in the statistics, and by how much QPs
+ * of P frames differ. */
+static int64_t least_fill(const struct gpume_encode_options *options, double *spread)
+{
+    static char lines[FRAMES + 1][GPUME_PASS_LINE_BYTES];
+    const int64_t size = 1000 * (int64_t)options->vbv_bufsize;
+    int64_t fill = size * 9 / 10, least = size;
+    double low = 100, high = 0;
+    take_stats(lines, FRAMES + 1);
+    for (size_t i = 1; i <= FRAMES; i++) {
+        const char *bits = strstr(lines[i], " tex:"), *q = strstr(lines[i], " q:");
+        unsigned texture = 0, vectors = 0;
+        double qp = 0;
+        REQUIRE(bits && sscanf(bits, " tex:%u mv:%u", &texture, &vectors) == 2);
+        REQUIRE(q && sscanf(q, " q:%lf", &qp) == 1);
+        fill -= (int64_t)texture + vectors;
+        least = fill < least ? fill : least;
+        fill += 40 * (int64_t)options->vbv_maxrate;
+        fill = fill < size ? fill : size;
+        low = strstr(lines[i], "type:P") && qp < low ? qp : low;
+        high = strstr(lines[i], "type:P") && qp > high ? qp : high;
+    }
+    *spread = high - low;
+    return least;
+}
+
+/* The decoder's buffer: sizes are those of QPs at which it never runs empty. */
+static void test_buffer(void)
+{
+    for (size_t encoder = 0; gpume_encoders[encoder]; encoder++) {
+        struct gpume_encode_options options = options_of(gpume_encoders[encoder]);
+        double spread = 0;
+        options.vbv_maxrate = 240;
+        options.vbv_bufsize = 2000; /* holds more than is ever needed */
+        logged.lines = 0;
+        REQUIRE_EQUAL(write_files(&options, 200000, FRAMES, 480, 320), GPUME_OK);
+        REQUIRE(least_fill(&options, &spread) > 200000 && spread == 0);
+        options.vbv_bufsize = 18;
+        REQUIRE_EQUAL(write_files(&options, 200000, FRAMES, 480, 320), GPUME_OK);
+        REQUIRE(least_fill(&options, &spread) >= 1800 && spread >= 0.5);
+        REQUIRE_EQUAL(logged.lines, 0);
+        /* A rate above the highest: that one is kept. */
+        options.vbv_maxrate = 100;
+        REQUIRE_EQUAL(write_files(&options, 200000, FRAMES, 480, 320), GPUME_OK);
+        REQUIRE_EQUAL(logged.lines, 1);
+        REQUIRE(take_stats(NULL, 0) <= 100000 * FRAMES / 25);
+        /* No QP makes frames small enough. */
+        options.vbv_maxrate = options.vbv_bufsize = 1;
+        REQUIRE_EQUAL(write_files(&options, 200000, FRAMES, 4800, 3200), GPUME_OK);
+        REQUIRE(strstr(logged.last, "unlikely to keep to --vbv-bufsize 1 kbit: even at QP 51"));
+    }
+    unlink("a");
+    unlink("a.mbtree");
+    unlink("a.cutree");
+}
+
 static uint64_t grown_bits_at(const struct gpume_bits_frame *frame, int32_t qp, uint32_t growth)
 {
     struct gpume_bits_prices prices;
@@ -641,6 +697,7 @@ int main(void)
     test_files();
     test_sizes();
     test_rates();
+    test_buffer();
     test_model();
     test_model_x265();
     test_weights();
