@@ -70,10 +70,15 @@ struct gpume_encoder {
     uint32_t b_percent;  /* a B frame of this cost takes as many bits as a P frame of cost 100 */
     struct {
         uint32_t intra_eighths; /* its intra costs, in eighths of the lookahead's */
-        double strength;        /* of the offsets, by measurement */
+        double strength[2];     /* of the offsets, by measurement; the second one with psy */
         bool counts_b;          /* the offsets of a P frame count the B frames before it */
     } tree;
-    struct gpume_bits_model bits;
+    struct gpume_bits_model bits[2]; /* the second one with psy */
+    /* What statistics say, of the bits that the model expects, by type of frame. Where a frame
+     * takes more than they say, frames after it have to take less: so it is better to be wrong on
+     * the other side, above all of P frames, of which the model is least certain. By measurement:
+     * tests/bench/firstpass/FINDINGS.md. */
+    uint32_t planned_percent[GPUME_FRAME_B + 1];
 
     /* --- its files of the second pass */
 

@@ -43,6 +43,9 @@ struct gpume_encode_options {
     double qcomp, ipratio, pbratio;
     double ratetol;                    /* 0: the encoder's default */
     uint32_t vbv_maxrate, vbv_bufsize; /* kbit/s and kbit; 0: none */
+    /* It keeps texture at the price of error (psy-rd), and takes more bits for that: by preset and
+     * tuning. */
+    bool psy;
 };
 
 enum gpume_encode_type {

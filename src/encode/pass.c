@@ -56,7 +56,8 @@ struct axis {
 /* What the second passes of one picture size have in common. */
 struct size {
     struct gpume_pass_video video;
-    uint32_t growth; /* of bits, from the frames that were analysed */
+    /* Of bits, from the frames that were analysed to what the statistics say, by type. */
+    uint32_t growth[GPUME_FRAME_B + 1];
     struct axis x, y;
     unsigned char *record; /* the offsets of a frame; NULL: no offsets */
     size_t record_bytes;
@@ -79,6 +80,7 @@ struct gpume_pass {
     struct gpume_pass_params params;
     struct prices *levels; /* at each level, if the decoder's buffer is limited */
     const struct gpume_encoder *encoder;
+    const struct gpume_bits_model *model;
     struct size *sizes;
     struct rate *rates, **end; /* in the order in which they were added; where the next one goes */
     struct pass_row *rows;
@@ -95,6 +97,7 @@ int gpume_pass_open(struct gpume_pass **result, const struct gpume_pass_params *
     pass->params = *params;
     pass->end = &pass->rates;
     pass->encoder = params->options->encoder;
+    pass->model = &pass->encoder->bits[params->options->psy];
     return GPUME_OK;
 }
 
@@ -118,8 +121,11 @@ static struct size *find_size(struct gpume_pass *pass, const struct gpume_pass_v
         return NULL;
     }
     size->video = *video;
-    size->growth = gpume_bits_growth(
+    const uint64_t growth = gpume_bits_growth(
         (uint64_t)video->width * video->height, (uint64_t)params->width * params->height);
+    for (enum gpume_frame_type type = GPUME_FRAME_IDR; type <= GPUME_FRAME_B; type++) {
+        size->growth[type] = (uint32_t)(growth * pass->encoder->planned_percent[type] / 100);
+    }
     size->next = pass->sizes;
     pass->sizes = size;
     if (params->options->tree) {
@@ -248,7 +254,7 @@ static int add_row(struct gpume_pass *pass, const struct gpume_decision *decisio
     row->before = is_b_frame(last) ? last->before : index;
     row->intra = is_b_frame(last) || last->bits.type == GPUME_FRAME_P ? last->intra : index;
     pass->count++;
-    gpume_bits_frame_init(&row->bits, &pass->encoder->bits, decision);
+    gpume_bits_frame_init(&row->bits, pass->model, decision);
     return GPUME_OK;
 }
 
@@ -287,14 +293,15 @@ static void find_prices(const struct gpume_pass *pass, int32_t qp, struct prices
     const int32_t lowest = lowest_qp(pass);
     for (enum gpume_frame_type type = GPUME_FRAME_IDR; type <= GPUME_FRAME_B; type++) {
         gpume_bits_find_prices(
-            &prices->of[type], &pass->encoder->bits, type, type_qp(pass, type, qp) + lowest);
+            &prices->of[type], pass->model, type, type_qp(pass, type, qp) + lowest);
     }
 }
 
 static uint64_t pass_row_bits(
     const struct pass_row *row, const struct prices *prices, const struct size *size)
 {
-    return gpume_bits_at(&row->bits, &prices->of[row->bits.type], size->growth);
+    const enum gpume_frame_type type = row->bits.type;
+    return gpume_bits_at(&row->bits, &prices->of[type], size->growth[type]);
 }
 
 static uint64_t all_bits(const struct gpume_pass *pass, const struct size *size, int32_t qp)

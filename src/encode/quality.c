@@ -216,8 +216,8 @@ int gpume_quality_open(struct gpume_quality **quality, const struct gpume_tree_s
     q->weightb = options->weightb != 0;
     q->counts_b = options->encoder->tree.counts_b;
     q->intra_eighths = options->encoder->tree.intra_eighths;
-    q->strength =
-        gpume_fixed_from_double(5 * (1 - options->qcomp) * options->encoder->tree.strength);
+    q->strength = gpume_fixed_from_double(
+        5 * (1 - options->qcomp) * options->encoder->tree.strength[options->psy]);
     q->step = step;
     q->opaque = opaque;
     for (uint32_t i = 0; i < GPUME_QUALITY_WALKS; i++) {

@@ -411,6 +411,56 @@ static void test_rates(void)
     unlink("a.cutree");
 }
 
+/* The QP that statistics for this bitrate give the first frame. */
+static double qp_of_rate(const struct gpume_encode_options *options, uint64_t bitrate)
+{
+    static char lines[2][GPUME_PASS_LINE_BYTES];
+    REQUIRE_EQUAL(write_files(options, bitrate, FRAMES, 48, 32), GPUME_OK);
+    take_stats(lines, 2);
+    const char *q = strstr(lines[1], " q:");
+    REQUIRE(q != NULL);
+    return q ? strtod(q + 3, NULL) : 0;
+}
+
+/* What keeps texture takes more bits, and statistics may say more than the model expects: both
+ * mean a higher QP. */
+static void test_planned_bits(void)
+{
+    static const struct {
+        const char *encoder, *preset, *tune;
+        bool psy;
+    } cases[] = {
+        {"x264", "faster", NULL, false},
+        {"x264", "fast", NULL, true},
+        {"x264", "medium", "film", true},
+        {"x264", "medium", "psnr", false},
+        {"x264", "slow", "ssim", false},
+        {"x265", "fast", NULL, false},
+        {"x265", "medium", NULL, true},
+        {"x265", "slow", "psnr", false},
+        {"x265", "slow", "ssim", false},
+    };
+    struct gpume_encode_options options;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct gpume_encoder *encoder = gpume_encoder_find(cases[i].encoder);
+        REQUIRE(gpume_encode_options_preset(&options, encoder, cases[i].preset));
+        REQUIRE(!cases[i].tune || gpume_encode_options_tune(&options, cases[i].tune));
+        REQUIRE_EQUAL(options.psy, cases[i].psy);
+    }
+    options = options_of(gpume_encoder_find("x264"));
+    const double with = qp_of_rate(&options, 20000);
+    options.psy = false;
+    const double without = qp_of_rate(&options, 20000);
+    REQUIRE(with > without + 0.3 && with < without + 6);
+    struct gpume_encoder more = *options.encoder;
+    for (size_t i = 0; i <= GPUME_FRAME_B; i++) {
+        more.planned_percent[i] = more.planned_percent[i] * 3 / 2;
+    }
+    options.encoder = &more;
+    REQUIRE(qp_of_rate(&options, 20000) > without + 1);
+    unlink("a.mbtree");
+}
+
 /* How full a buffer is at the least, in bits, by the sizes in the statistics, and by how much QPs
  * of P frames differ. */
 static int64_t least_fill(const struct gpume_encode_options *options, double *spread)
@@ -471,7 +521,7 @@ static uint64_t grown_bits_at(const struct gpume_bits_frame *frame, int32_t qp, 
 {
     struct gpume_bits_prices prices;
     gpume_bits_find_prices(
-        &prices, &gpume_encoder_find("x264")->bits, frame->type, qp * GPUME_QP_ONE);
+        &prices, &gpume_encoder_find("x264")->bits[false], frame->type, qp * GPUME_QP_ONE);
     return gpume_bits_at(frame, &prices, growth);
 }
 
@@ -486,7 +536,7 @@ static void test_model(void)
     struct gpume_bits_frame frame;
     const struct gpume_decision *idr = frame_of(&clip, 0);
     clip.spectrum.details[10] = 0;
-    gpume_bits_frame_init(&frame, &gpume_encoder_find("x264")->bits, idr);
+    gpume_bits_frame_init(&frame, &gpume_encoder_find("x264")->bits[false], idr);
     REQUIRE_EQUAL(gpume_bits_growth(48 * 32, 48 * 32), GPUME_BITS_SAME);
     /* Bin 14 stands for a size of 2^4.25, x = 4.25 + 2.325 - 0.16 * 26 = 2.415 octaves above the
      * threshold: 100 * 4.547 / 3 log2(1 + 2^(3 x)) + 10 * 4.16 log2(1 + 2^x) = 1210.3, and the
@@ -502,13 +552,13 @@ static void test_model(void)
     REQUIRE(bits_at(&frame, 51) >= 24 + header && bits_at(&frame, 51) <= 26 + header);
     clip.decision.coded = 1;
     clip.spectrum.blocks = 18; /* of which a third was looked at */
-    gpume_bits_frame_init(&frame, &gpume_encoder_find("x264")->bits, idr);
+    gpume_bits_frame_init(&frame, &gpume_encoder_find("x264")->bits[false], idr);
     REQUIRE(bits_at(&frame, 26) >= 3629 + 128 && bits_at(&frame, 26) <= 3632 + 128);
     /* 20 bits of vectors at 0.268 */
     const struct gpume_decision *p = frame_of(&clip, 1);
     memset(clip.spectrum.details, 0, sizeof(clip.spectrum.details));
     memset(clip.spectrum.means, 0, sizeof(clip.spectrum.means));
-    gpume_bits_frame_init(&frame, &gpume_encoder_find("x264")->bits, p);
+    gpume_bits_frame_init(&frame, &gpume_encoder_find("x264")->bits[false], p);
     REQUIRE_EQUAL(bits_at(&frame, 26), 128 + 5);
     /* Texture shrinks by 2^1.1, vectors by 2^0.5. */
     REQUIRE_EQUAL(gpume_bits_texture(2000, 1414), 0);
@@ -528,9 +578,9 @@ static void test_model_x265(void)
     const struct gpume_decision *decision = frame_of(&clip, 1);
     clip.spectrum.details[10] = 0;
     clip.spectrum.details[14] = 100;
-    gpume_bits_frame_init(&frame, &gpume_encoder_find("x265")->bits, decision);
+    gpume_bits_frame_init(&frame, &gpume_encoder_find("x265")->bits[false], decision);
     gpume_bits_find_prices(
-        &prices, &gpume_encoder_find("x265")->bits, frame.type, 26 * GPUME_QP_ONE);
+        &prices, &gpume_encoder_find("x265")->bits[false], frame.type, 26 * GPUME_QP_ONE);
     const double expected = 24 + 100 * 4.119 / 3 * log2(1 + exp2(3 * octaves)) +
                             10 * 2.301 * log2(1 + exp2(octaves)) + 20 * 0.127;
     REQUIRE(fabs((double)gpume_bits_at(&frame, &prices, GPUME_BITS_SAME) - expected) < 2);
@@ -540,7 +590,7 @@ static void test_model_x265(void)
     clip.spectrum.sampled = 0;
     memset(clip.spectrum.details, 0, sizeof(clip.spectrum.details));
     memset(clip.spectrum.means, 0, sizeof(clip.spectrum.means));
-    gpume_bits_frame_init(&frame, &gpume_encoder_find("x265")->bits, decision);
+    gpume_bits_frame_init(&frame, &gpume_encoder_find("x265")->bits[false], decision);
     REQUIRE_EQUAL(gpume_bits_at(&frame, &prices, GPUME_BITS_SAME), 24);
     REQUIRE_EQUAL(gpume_bits_texture(2000, 1900), 0); /* less than vectors shrink */
     REQUIRE_EQUAL(gpume_bits_texture(2000, 100), 256);
@@ -697,6 +747,7 @@ int main(void)
     test_files();
     test_sizes();
     test_rates();
+    test_planned_bits();
     test_buffer();
     test_model();
     test_model_x265();

@@ -65,37 +65,39 @@ static const struct gpume_encode_option x264_options[] = {
     {0},
 };
 
-#define PRESET(name, refs, b, adapt, lookahead, p, b_weights, aq, cut, mbtree)                     \
+#define PRESET(name, refs, b, adapt, lookahead, p, b_weights, aq, cut, mbtree, psychovisual)       \
     {                                                                                              \
         .preset = name, .keyint = 250, .scenecut = cut, .bframes = b, .b_adapt = adapt,            \
         .b_pyramid = 2, .weightp = p, .weightb = b_weights, .rc_lookahead = lookahead,             \
         .tree = mbtree, .ref = refs, .aq_mode = aq, .aq_strength = 1.0, .qcomp = 0.6,              \
-        .ipratio = 1.4, .pbratio = 1.3                                                             \
+        .ipratio = 1.4, .pbratio = 1.3, .psy = psychovisual                                        \
     }
 
 /* The two fastest presets have no lookahead, which a second pass refuses. Without mbtree its length
- * changes nothing, but it has to be longer than a run of B frames. */
+ * changes nothing, but it has to be longer than a run of B frames. psy needs --subme 6. */
 static const struct gpume_encode_options x264_presets[] = {
-    PRESET("ultrafast", 1, 0, 0, 20, 0, 0, 0, 0, false),
-    PRESET("superfast", 1, 3, 1, 20, 1, 1, 1, 40, false),
-    PRESET("veryfast", 1, 3, 1, 10, 1, 1, 1, 40, true),
-    PRESET("faster", 2, 3, 1, 20, 1, 1, 1, 40, true),
-    PRESET("fast", 2, 3, 1, 30, 1, 1, 1, 40, true),
-    PRESET("medium", 3, 3, 1, 40, 2, 1, 1, 40, true),
-    PRESET("slow", 5, 3, 1, 50, 2, 1, 1, 40, true),
-    PRESET("slower", 8, 3, 2, 60, 2, 1, 1, 40, true),
-    PRESET("veryslow", 16, 8, 2, 60, 2, 1, 1, 40, true),
-    PRESET("placebo", 16, 16, 2, 60, 2, 1, 1, 40, true),
+    PRESET("ultrafast", 1, 0, 0, 20, 0, 0, 0, 0, false, false),
+    PRESET("superfast", 1, 3, 1, 20, 1, 1, 1, 40, false, false),
+    PRESET("veryfast", 1, 3, 1, 10, 1, 1, 1, 40, true, false),
+    PRESET("faster", 2, 3, 1, 20, 1, 1, 1, 40, true, false),
+    PRESET("fast", 2, 3, 1, 30, 1, 1, 1, 40, true, true),
+    PRESET("medium", 3, 3, 1, 40, 2, 1, 1, 40, true, true),
+    PRESET("slow", 5, 3, 1, 50, 2, 1, 1, 40, true, true),
+    PRESET("slower", 8, 3, 2, 60, 2, 1, 1, 40, true, true),
+    PRESET("veryslow", 16, 8, 2, 60, 2, 1, 1, 40, true, true),
+    PRESET("placebo", 16, 16, 2, 60, 2, 1, 1, 40, true, true),
     {0},
 };
 
 static void x264_tune_psnr(struct gpume_encode_options *options)
 {
+    options->psy = false;
     options->aq_mode = 0;
 }
 
 static void x264_tune_ssim(struct gpume_encode_options *options)
 {
+    options->psy = false;
     options->aq_mode = 2;
 }
 
@@ -255,6 +257,11 @@ static void x264_add_program(
     gpume_argv_add(argv, "%s%s", input[0] == '-' && !is_pipe ? "./" : "", input);
 }
 
+#define HEADER_BITS 128
+/* x264's parameter sets and its message about its options, which are in front of the first frame
+ * unless the container keeps them elsewhere. */
+#define STREAM_BITS 5880
+
 static const char *const x264_own_files[] = {"", ".temp", ".mbtree", ".mbtree.temp", NULL};
 static const char *const x264_y4m_formats[] = {"yuv420p", "yuv422p", "yuv444p", NULL};
 
@@ -270,22 +277,41 @@ const struct gpume_encoder gpume_x264 = {
     .settle = x264_settle,
     .aq = {.root = 8, .centre = 14},
     .b_percent = 120, /* as x264 itself */
-    .tree = {.intra_eighths = 8, .strength = 1.05, .counts_b = true},
+    .tree = {.intra_eighths = 8, .strength = {1.1, 1.4}, .counts_b = true},
     .bits =
         {
-            .of =
-                {
-                    [GPUME_FRAME_IDR] = GPUME_BITS_FITTED(-2.325, 0.1600, 4.547, 4.160, 0),
-                    [GPUME_FRAME_I] = GPUME_BITS_FITTED(-2.325, 0.1600, 4.547, 4.160, 0),
-                    [GPUME_FRAME_P] = GPUME_BITS_FITTED(-2.463, 0.1675, 4.397, 3.904, 0.268),
-                    [GPUME_FRAME_B_REF] = GPUME_BITS_FITTED(-1.755, 0.1427, 4.832, 0.297, 0.431),
-                    [GPUME_FRAME_B] = GPUME_BITS_FITTED(-1.471, 0.1322, 4.997, 0.103, 0.443),
-                },
-            .header = 128,
-            /* x264's parameter sets and its message about its options, which are in front of the
-             * first frame unless the container keeps them elsewhere */
-            .stream = 5880,
+            {
+                .of =
+                    {
+                        [GPUME_FRAME_IDR] = GPUME_BITS_FITTED(-2.325, 0.1600, 4.547, 4.160, 0),
+                        [GPUME_FRAME_I] = GPUME_BITS_FITTED(-2.325, 0.1600, 4.547, 4.160, 0),
+                        [GPUME_FRAME_P] = GPUME_BITS_FITTED(-2.463, 0.1675, 4.397, 3.904, 0.268),
+                        [GPUME_FRAME_B_REF] =
+                            GPUME_BITS_FITTED(-1.755, 0.1427, 4.832, 0.297, 0.431),
+                        [GPUME_FRAME_B] = GPUME_BITS_FITTED(-1.471, 0.1322, 4.997, 0.103, 0.443),
+                    },
+                .header = HEADER_BITS,
+                .stream = STREAM_BITS,
+            },
+            {
+                .of =
+                    {
+                        [GPUME_FRAME_IDR] = GPUME_BITS_FITTED(-2.054, 0.1575, 4.798, 7.662, 0),
+                        [GPUME_FRAME_I] = GPUME_BITS_FITTED(-2.054, 0.1575, 4.798, 7.662, 0),
+                        [GPUME_FRAME_P] = GPUME_BITS_FITTED(-2.562, 0.1644, 4.120, 3.553, 0.668),
+                        [GPUME_FRAME_B_REF] =
+                            GPUME_BITS_FITTED(-1.749, 0.1404, 4.653, 1.740, 0.430),
+                        [GPUME_FRAME_B] = GPUME_BITS_FITTED(-1.506, 0.1368, 5.675, 2.330, 0.416),
+                    },
+                .header = HEADER_BITS,
+                .stream = STREAM_BITS,
+            },
         },
+    .planned_percent = {[GPUME_FRAME_IDR] = 98,
+        [GPUME_FRAME_I] = 98,
+        [GPUME_FRAME_P] = 115,
+        [GPUME_FRAME_B_REF] = 107,
+        [GPUME_FRAME_B] = 107},
     .stats = "-0.log",
     .offsets = ".mbtree",
     .own_files = x264_own_files,

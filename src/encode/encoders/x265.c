@@ -49,36 +49,40 @@ static const struct gpume_encode_option x265_options[] = {
     {0},
 };
 
-#define PRESET(name, refs, b, adapt, lookahead, p, b_weights, aq, cut, cutree)                     \
+#define PRESET(name, refs, b, adapt, lookahead, p, b_weights, aq, cut, cutree, psychovisual)       \
     {                                                                                              \
         .preset = name, .keyint = 250, .scenecut = cut, .bframes = b, .b_adapt = adapt,            \
         .b_pyramid = 1, .weightp = p, .weightb = b_weights, .rc_lookahead = lookahead,             \
         .open_gop = true, .tree = cutree, .ref = refs, .aq_mode = aq,                              \
-        .aq_strength = (aq) == 0 ? 0 : 1.0, .qcomp = 0.6, .ipratio = 1.4, .pbratio = 1.3           \
+        .aq_strength = (aq) == 0 ? 0 : 1.0, .qcomp = 0.6, .ipratio = 1.4, .pbratio = 1.3,          \
+        .psy = psychovisual                                                                        \
     }
 
+/* From medium on modes are chosen by rate and distortion, which psy needs (--rd 3). */
 static const struct gpume_encode_options x265_presets[] = {
-    PRESET("ultrafast", 1, 3, 0, 5, 0, 0, 0, 0, true),
-    PRESET("superfast", 1, 3, 0, 10, 0, 0, 0, 40, true),
-    PRESET("veryfast", 2, 4, 0, 15, 1, 0, 2, 40, true),
-    PRESET("faster", 2, 4, 0, 15, 1, 0, 2, 40, true),
-    PRESET("fast", 3, 4, 0, 15, 1, 0, 2, 40, true),
-    PRESET("medium", 3, 4, 2, 20, 1, 0, 2, 40, true),
-    PRESET("slow", 4, 4, 2, 25, 1, 0, 2, 40, true),
-    PRESET("slower", 5, 8, 2, 40, 1, 1, 2, 40, true),
-    PRESET("veryslow", 5, 8, 2, 40, 1, 1, 2, 40, true),
-    PRESET("placebo", 5, 8, 2, 60, 1, 1, 2, 40, true),
+    PRESET("ultrafast", 1, 3, 0, 5, 0, 0, 0, 0, true, false),
+    PRESET("superfast", 1, 3, 0, 10, 0, 0, 0, 40, true, false),
+    PRESET("veryfast", 2, 4, 0, 15, 1, 0, 2, 40, true, false),
+    PRESET("faster", 2, 4, 0, 15, 1, 0, 2, 40, true, false),
+    PRESET("fast", 3, 4, 0, 15, 1, 0, 2, 40, true, false),
+    PRESET("medium", 3, 4, 2, 20, 1, 0, 2, 40, true, true),
+    PRESET("slow", 4, 4, 2, 25, 1, 0, 2, 40, true, true),
+    PRESET("slower", 5, 8, 2, 40, 1, 1, 2, 40, true, true),
+    PRESET("veryslow", 5, 8, 2, 40, 1, 1, 2, 40, true, true),
+    PRESET("placebo", 5, 8, 2, 60, 1, 1, 2, 40, true, true),
     {0},
 };
 
 static void x265_tune_psnr(struct gpume_encode_options *options)
 {
+    options->psy = false;
     options->aq_mode = 0;
     options->aq_strength = 0;
 }
 
 static void x265_tune_ssim(struct gpume_encode_options *options)
 {
+    options->psy = false;
     options->aq_mode = 2;
 }
 
@@ -213,20 +217,41 @@ const struct gpume_encoder gpume_x265 = {
     .b_percent = 150,
     /* It chooses among more modes: its costs are 0.86 to 0.97 of ours. With offsets much stronger
      * than its own, the last frames of a clip lack bits. */
-    .tree = {.intra_eighths = 7, .strength = 0.9, .counts_b = false},
+    .tree = {.intra_eighths = 7, .strength = {0.9, 0.9}, .counts_b = false},
     .bits =
         {
-            .of =
-                {
-                    [GPUME_FRAME_IDR] = GPUME_BITS_FITTED(-2.208, 0.1526, 4.073, 1.806, 0),
-                    [GPUME_FRAME_I] = GPUME_BITS_FITTED(-2.208, 0.1526, 4.073, 1.806, 0),
-                    [GPUME_FRAME_P] = GPUME_BITS_FITTED(-2.666, 0.1717, 4.119, 2.301, 0.127),
-                    [GPUME_FRAME_B_REF] = GPUME_BITS_FITTED(-1.876, 0.1553, 5.605, 0.000, 0.279),
-                    [GPUME_FRAME_B] = GPUME_BITS_FITTED(-1.131, 0.1412, 8.128, 0.000, 0.164),
-                },
-            .header = 24,
-            .stream = 0, /* it does not count its parameter sets */
+            {
+                .of =
+                    {
+                        [GPUME_FRAME_IDR] = GPUME_BITS_FITTED(-2.208, 0.1526, 4.073, 1.806, 0),
+                        [GPUME_FRAME_I] = GPUME_BITS_FITTED(-2.208, 0.1526, 4.073, 1.806, 0),
+                        [GPUME_FRAME_P] = GPUME_BITS_FITTED(-2.666, 0.1717, 4.119, 2.301, 0.127),
+                        [GPUME_FRAME_B_REF] =
+                            GPUME_BITS_FITTED(-1.876, 0.1553, 5.605, 0.000, 0.279),
+                        [GPUME_FRAME_B] = GPUME_BITS_FITTED(-1.131, 0.1412, 8.128, 0.000, 0.164),
+                    },
+                .header = 24,
+                .stream = 0, /* it does not count its parameter sets */
+            },
+            {
+                .of =
+                    {
+                        [GPUME_FRAME_IDR] = GPUME_BITS_FITTED(-2.208, 0.1526, 4.073, 1.806, 0),
+                        [GPUME_FRAME_I] = GPUME_BITS_FITTED(-2.208, 0.1526, 4.073, 1.806, 0),
+                        [GPUME_FRAME_P] = GPUME_BITS_FITTED(-2.666, 0.1717, 4.119, 2.301, 0.127),
+                        [GPUME_FRAME_B_REF] =
+                            GPUME_BITS_FITTED(-1.876, 0.1553, 5.605, 0.000, 0.279),
+                        [GPUME_FRAME_B] = GPUME_BITS_FITTED(-1.131, 0.1412, 8.128, 0.000, 0.164),
+                    },
+                .header = 24,
+                .stream = 0, /* it does not count its parameter sets */
+            },
         },
+    .planned_percent = {[GPUME_FRAME_IDR] = 100,
+        [GPUME_FRAME_I] = 100,
+        [GPUME_FRAME_P] = 100,
+        [GPUME_FRAME_B_REF] = 100,
+        [GPUME_FRAME_B] = 100},
     .stats = ".log",
     .offsets = ".cutree",
     .own_files = x265_own_files,
