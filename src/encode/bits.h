@@ -100,7 +100,7 @@ int32_t gpume_qp_of_ratio(double ratio);
 struct gpume_bits_buffer {
     size_t frames;       /* at least 1, in coded order */
     uint64_t size, rate; /* bits that it holds, and that arrive during a frame: below 2^63 */
-    /* The bits of a frame, fewer at higher levels of its own. They may depend on the levels of
+    /* The bits of a frame: the higher its level, the fewer. They may also depend on the levels of
      * frames before it. */
     uint64_t (*bits)(const void *user, size_t frame, const uint8_t *levels);
     const void *user;

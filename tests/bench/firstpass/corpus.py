@@ -22,7 +22,7 @@ TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "corpus.csv")
 ROLES = ("fit", "drawn", "held", "later", "judge")
 # Clips of sources of their own that no fit uses and no choice has seen: encoded once, at the end.
 SEALED = "sealed"
-# A clip without a rate of its own gets this many bits for each pixel.
+# A clip without a rate gets this many bits for each pixel.
 NOMINAL = 0.06
 
 
