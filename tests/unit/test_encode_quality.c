@@ -16,6 +16,7 @@ enum { FRAMES_MAX = 64 };
 /* Every frame costs 1000 from itself, and this share of it from any reference. */
 struct video {
     const struct gpume_encoder *encoder;
+    bool psy;
     double share;
     uint64_t cut; /* nothing is predicted from before it; 0: none */
     uint64_t steps;
@@ -68,9 +69,10 @@ struct flow {
 
 static double received(const struct video *video, const int16_t *offsets)
 {
-    /* By qcomp the offset is the logarithm; x264's are a twentieth stronger, x265's a tenth weaker.
-     */
-    const double strength = video->encoder == gpume_encoder_find("x264") ? 1.05 : 0.9;
+    /* By qcomp the offset is the logarithm; x264's are a tenth stronger, with psy by two fifths,
+     * and x265's a tenth weaker. */
+    const bool x264 = video->encoder == gpume_encoder_find("x264");
+    const double strength = !x264 ? 0.9 : video->psy ? 1.4 : 1.1;
     return exp2((video->aq_offset - offsets[0]) / 256.0 / strength) - 1;
 }
 
@@ -94,7 +96,7 @@ static struct flow flow_of(
     struct video *video, const char *letters, uint32_t target, uint32_t weightb)
 {
     const struct gpume_encode_options options = {
-        .encoder = video->encoder, .qcomp = 0.8, .weightb = weightb};
+        .encoder = video->encoder, .qcomp = 0.8, .weightb = weightb, .psy = video->psy};
     const struct gpume_tree_size size = {1, 1};
     enum gpume_frame_type types[FRAMES_MAX];
     struct gpume_quality *quality = NULL;
@@ -126,6 +128,8 @@ static void check_chain(void)
     REQUIRE(near(flow_of(&video, "PP", 0, 0).target, 0.75));
     REQUIRE(near(flow_of(&video, "PPP", 0, 0).target, (0.75 + 1) * 0.75));
     REQUIRE(near(flow_of(&video, "PPPP", 1, 0).target, (0.75 + 1) * 0.75));
+    video.psy = true;
+    REQUIRE(near(flow_of(&video, "PPP", 0, 0).target, (0.75 + 1) * 0.75));
     video.aq_offset = -700; /* counts on top, and changes no proportion */
     REQUIRE(near(flow_of(&video, "PPP", 0, 0).target, (0.75 + 1) * 0.75));
 }
