@@ -28,8 +28,8 @@
 #define STEP_LEVELS (GPUME_STEP_QP / LEVEL_QP)
 /* A plan for the buffer begins this far below the QP of the bitrate at the most. */
 #define LEVELS_BELOW 12
-/* Blocks that stay get QPs that are lower than those of their frames by this much. Where QPs of
- * blocks end at 51, those of frames go on. */
+/* Blocks that stay get QPs that are lower than those of their frames by about this much. Where QPs
+ * of blocks end at 51, those of frames go on. */
 #define TREE_QP (10 * GPUME_QP_ONE)
 
 /* What is kept of a frame, in coded order. */
@@ -124,7 +124,8 @@ static struct size *find_size(struct gpume_pass *pass, const struct gpume_pass_v
     const uint64_t growth = gpume_bits_growth(
         (uint64_t)video->width * video->height, (uint64_t)params->width * params->height);
     for (enum gpume_frame_type type = GPUME_FRAME_IDR; type <= GPUME_FRAME_B; type++) {
-        size->growth[type] = (uint32_t)(growth * pass->encoder->planned_percent[type] / 100);
+        const uint64_t planned = growth * pass->encoder->planned_percent[type] / 100;
+        size->growth[type] = (uint32_t)gpume_min_u64(planned, UINT32_MAX);
     }
     size->next = pass->sizes;
     pass->sizes = size;
@@ -227,11 +228,6 @@ static void make_record(
 
 /* --- frames */
 
-static bool is_b_frame(const struct pass_row *row)
-{
-    return row->bits.type == GPUME_FRAME_B_REF || row->bits.type == GPUME_FRAME_B;
-}
-
 static int add_row(struct gpume_pass *pass, const struct gpume_decision *decision)
 {
     const struct gpume_pass_params *params = &pass->params;
@@ -251,8 +247,9 @@ static int add_row(struct gpume_pass *pass, const struct gpume_decision *decisio
         .skipped_blocks = decision->skipped_blocks,
         .weight = decision->weight,
     };
-    row->before = is_b_frame(last) ? last->before : index;
-    row->intra = is_b_frame(last) || last->bits.type == GPUME_FRAME_P ? last->intra : index;
+    const enum gpume_frame_type before = last->bits.type;
+    row->before = gpume_type_is_b(before) ? last->before : index;
+    row->intra = before == GPUME_FRAME_P || gpume_type_is_b(before) ? last->intra : index;
     pass->count++;
     gpume_bits_frame_init(&row->bits, pass->model, decision);
     return GPUME_OK;
@@ -417,7 +414,8 @@ static int make_levels(struct gpume_pass *pass)
 }
 
 /* Of a frame at some level where those before it have theirs. A P frame that is finer than its
- * reference has to code what that one lacks, too: nearly as much as an intra frame takes more. */
+ * reference has to code what that one lacks, too: nine tenths of what an intra frame would take
+ * more at its level than at the reference's. */
 static uint64_t bits_at_level(const struct gpume_pass *pass, const struct size *size, size_t frame,
     uint32_t level, const uint8_t *levels)
 {
