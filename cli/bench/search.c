@@ -534,6 +534,7 @@ static enum gpume_exit measure_input(void *client)
     if (job->clip.count < 2) {
         return gpume_refuse_short_source(info, options->source.filter, job->clip.count, 2, "");
     }
+    gpume_source_close(&bench->job.source); /* its decoders would work beside what is measured */
     bench->input = options->common.inputs[options->common.input_count - 1];
     bench->fields = gpume_bench_cycle(&job->clip);
     enum gpume_exit result = prepare_work(job, info->width, info->height, info->bits);

@@ -486,6 +486,7 @@ static void close_reporting(struct reporting *reporting)
     free(reporting->costs);
     free(reporting->ranks);
 }
+
 /* --- the job */
 
 struct copying {

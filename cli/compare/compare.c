@@ -9,7 +9,6 @@
 
 #include "base/status.h"
 #include "commands.h"
-#include "files/out.h"
 #include "files/path.h"
 #include "files/text_file.h"
 #include "names.h"
@@ -363,7 +362,7 @@ static enum gpume_exit open_comparison_outputs(void *client)
                 comparing->job.outputs[last].out, options->report, &gpume_console));
         }
     }
-    if (comparing->job.csv) {
+    if (result == GPUME_EXIT_DONE && comparing->job.csv) {
         gpume_comparison_csv_head(comparing->job.csv);
     }
     return result;

@@ -8,7 +8,6 @@
 #include "base/status.h"
 #include "coded/versus.h"
 #include "estimate/estimate.h"
-#include "files/text_file.h"
 #include "host.h"
 #include "job.h"
 #include "library_log.h"

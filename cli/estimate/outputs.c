@@ -324,6 +324,9 @@ static int save(struct gpume_checkpoint *checkpoint, bool partial, bool ending)
 {
     struct gpume_run_state *state = &checkpoint->state;
     int status;
+    state->partial = partial;
+    state->ending = ending;
+    state->synced = false;
     /* Complete files of numbered series get their names, so that the state can count on them. */
     for (size_t i = 0; i < state->output_count; i++) {
         struct gpume_sink *sink = checkpoint->job->sinks[i];
@@ -336,9 +339,6 @@ static int save(struct gpume_checkpoint *checkpoint, bool partial, bool ending)
         GPUME_TRY(status == GPUME_EOF ? GPUME_OK : status);
         output->mark.dated = false;
     }
-    state->partial = partial;
-    state->ending = ending;
-    state->synced = false;
     status = gpume_run_state_write(state, checkpoint->path, &gpume_console);
 fail:
     return status;

@@ -3,7 +3,6 @@
 
 #include "base/grid.h"
 #include "base/grow.h"
-#include "base/status.h"
 #include "files/base64.h"
 #include "files/html.h"
 #include "files/path.h"

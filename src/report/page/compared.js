@@ -11,7 +11,7 @@ const NAMES = ["A", "B"];
 const state = { at: 0, fields: null, full: null, image: null, block: -1, pinned: false, layer: "motion", zoom: 1, x: 0, y: 0, playing: false };
 const stages = [byId("stage-0"), byId("stage-1")];
 
-/* Blocks of a frame pair, as src/report/compared.c packs them: places, then for each run vectors and costs. */
+/* Blocks of a frame pair, as src/compare/page.c packs them: places, then for each run vectors and costs. */
 function readPair(index) {
     const element = byId(`pair-${index}`);
     const numbers = new Numbers(bytesOf(element.textContent));
