@@ -130,34 +130,38 @@ static uint64_t fill_at(
                      : buffer->size / 10 * FULL_AT_FIRST;
 }
 
-/* Takes the frames out of the buffer. Returns the last one of them at whose time it was full, or
- * the first. */
-static size_t take_frames(
-    struct gpume_bits_plan *plan, const struct gpume_bits_buffer *buffer, size_t first, size_t last)
+/* Takes the frames out of the buffer. Returns the last one of them at whose time it was full; or
+ * `full`, if it was at none. */
+static size_t take_frames(struct gpume_bits_plan *plan, const struct gpume_bits_buffer *buffer,
+    size_t first, size_t last, size_t full)
 {
-    size_t start = first;
     for (size_t i = first; i <= last; i++) {
         const uint64_t fill = fill_at(plan, buffer, i);
         const uint64_t size = buffer->bits(buffer->user, i, plan->levels);
-        start = fill == buffer->size ? i : start;
+        full = fill == buffer->size ? i : full;
         plan->sizes[i] = size;
         plan->left[i] = fill > size ? fill - size : 0;
     }
-    return start;
+    return full;
 }
 
-/* Raises the lowest of the frames' levels. Returns whether any could be raised. */
-static bool raise_lowest(
+/* Raises the lowest of the frames' levels. Returns the first frame whose level it was; all before
+ * it stay what they are. `last` + 1: none could be raised. */
+static size_t raise_lowest(
     struct gpume_bits_plan *plan, const struct gpume_bits_buffer *buffer, size_t first, size_t last)
 {
     uint8_t lowest = buffer->highest;
-    for (size_t i = first; i <= last; i++) {
-        lowest = plan->levels[i] < lowest ? plan->levels[i] : lowest;
+    size_t changed = last + 1;
+    for (size_t i = last + 1; i-- > first;) {
+        if (plan->levels[i] <= lowest && plan->levels[i] < buffer->highest) {
+            lowest = plan->levels[i];
+            changed = i;
+        }
     }
-    for (size_t i = first; i <= last && lowest < buffer->highest; i++) {
+    for (size_t i = changed; i <= last; i++) {
         plan->levels[i] = plan->levels[i] == lowest ? (uint8_t)(lowest + 1) : plan->levels[i];
     }
-    return lowest < buffer->highest;
+    return changed;
 }
 
 void gpume_bits_plan_at(
@@ -170,13 +174,11 @@ void gpume_bits_plan_at(
     memset(plan->levels, lowest, buffer->frames);
     for (size_t i = 0; i < buffer->frames; i++) {
         first = fill_at(plan, buffer, i) == buffer->size ? i : first;
-        take_frames(plan, buffer, i, i);
-        while (plan->left[i] < reserve) {
+        take_frames(plan, buffer, i, i, first);
+        for (size_t changed = first; plan->left[i] < reserve && changed <= i;) {
             first = i - first > REACH ? i - REACH : first;
-            if (!raise_lowest(plan, buffer, first, i)) {
-                break;
-            }
-            first = take_frames(plan, buffer, first, i);
+            changed = raise_lowest(plan, buffer, first, i);
+            first = take_frames(plan, buffer, changed, i, first);
         }
         if (plan->sizes[i] > fill_at(plan, buffer, i) && plan->broken == buffer->frames) {
             plan->broken = i;

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { FRAMES = 400, FEW = 6, HIGHEST = 40 };
+enum { FRAMES = 400, FEW = 6, MANY = 100000, HIGHEST = 40 };
 
 static uint64_t seed = 5;
 
@@ -136,11 +136,105 @@ static void test_broken(void)
     gpume_bits_plan_free(&plan);
 }
 
+/* Sizes that also depend on the frame before, as those of P frames do: one that is finer has to
+ * code what that one lacks. Counts its calls. */
+static uint64_t steps;
+
+static uint64_t linked_bits_of(const void *user, size_t frame, const uint8_t *levels)
+{
+    const uint32_t before = frame > 0 ? levels[frame - 1] : 0, level = levels[frame];
+    const uint64_t bits = sizes[frame % FRAMES];
+    (void)user;
+    steps++;
+    return bits * 32 / (32 + 3 * level) + (before > level ? bits * (before - level) / 16 : 0);
+}
+
+/* The plan as the header describes it, which takes all frames out of the buffer anew after every
+ * change. A frame that is too large raises the lowest levels since the buffer was full, but of 250
+ * frames before it at the most. */
+static void plan_plainly(const struct gpume_bits_buffer *buffer, uint8_t lowest, uint8_t *levels)
+{
+    memset(levels, lowest, buffer->frames);
+    for (size_t last = 0; last < buffer->frames; last++) {
+        size_t since = 0, raised = 1;
+        while (raised > 0) {
+            uint64_t fill = buffer->size / 10 * 9, bits = 0;
+            size_t full = since;
+            uint8_t least = buffer->highest;
+            for (size_t i = 0; i <= last; i++) {
+                fill = i > 0 ? (fill > bits ? fill - bits : 0) + buffer->rate : fill;
+                fill = fill < buffer->size ? fill : buffer->size;
+                full = fill == buffer->size && i >= since ? i : full;
+                bits = buffer->bits(NULL, i, levels);
+            }
+            raised = 0;
+            if (fill >= bits + buffer->size / 10) {
+                break;
+            }
+            since = last - full > 250 ? last - 250 : full;
+            for (size_t i = since; i <= last; i++) {
+                least = levels[i] < least ? levels[i] : least;
+            }
+            for (size_t i = since; i <= last && least < buffer->highest; i++) {
+                raised += levels[i] == least ? 1 : 0;
+                levels[i] = levels[i] == least ? (uint8_t)(least + 1) : levels[i];
+            }
+        }
+    }
+}
+
+/* Buffers from wide to tight, of sizes that jump: each plan is the plain one. */
+static void test_plain(void)
+{
+    uint8_t levels[FRAMES];
+    for (uint64_t run = 0; run < 60; run++) {
+        uint64_t sum = 0;
+        for (size_t i = 0; i < FRAMES; i++) {
+            const uint64_t most = i / (20 + 7 * run) % 2 ? 4000 : 1000;
+            sizes[i] = harness_random(&seed) % (harness_random(&seed) % 40 == 0 ? 30000 : most);
+            sum += sizes[i];
+        }
+        const uint64_t rate = sum / FRAMES * (run % 10 + 2) / 10;
+        struct gpume_bits_buffer buffer = buffer_of(FRAMES,
+            rate * (run % 3 == 0      ? 6
+                       : run % 3 == 1 ? 40
+                                      : 300),
+            rate, HIGHEST);
+        struct gpume_bits_plan plan;
+        buffer.bits = linked_bits_of;
+        REQUIRE(gpume_bits_plan_init(&plan, &buffer));
+        gpume_bits_plan_at(&plan, &buffer, (uint8_t)(run % 5));
+        plan_plainly(&buffer, (uint8_t)(run % 5), levels);
+        REQUIRE(memcmp(plan.levels, levels, FRAMES) == 0);
+        gpume_bits_plan_free(&plan);
+    }
+}
+
+/* An hour of frames that take three times what arrives: a frame's size is asked for about as often
+ * as levels rise. */
+static void test_steps(void)
+{
+    struct gpume_bits_buffer buffer = buffer_of(MANY, 25000, 1000, HIGHEST);
+    struct gpume_bits_plan plan;
+    for (size_t i = 0; i < FRAMES; i++) {
+        sizes[i] = i % 50 == 0 ? 20000 : 2000 + harness_random(&seed) % 1400;
+    }
+    buffer.bits = linked_bits_of;
+    REQUIRE(gpume_bits_plan_init(&plan, &buffer));
+    steps = 0;
+    gpume_bits_plan_at(&plan, &buffer, 0);
+    REQUIRE(plan.broken == MANY && highest_of(plan.levels, MANY) >= 15);
+    REQUIRE(steps >= MANY && steps < (uint64_t)MANY * 2 * HIGHEST);
+    gpume_bits_plan_free(&plan);
+}
+
 int main(void)
 {
     test_fits();
     test_keeps();
     test_lowest();
     test_broken();
+    test_plain();
+    test_steps();
     return harness_verdict();
 }
