@@ -200,6 +200,7 @@ static enum gpume_exit open_pass_files(struct firstpass *first)
         .width = first->job.info.width,
         .height = first->job.info.height,
         .set = &first->job.set,
+        .ended = gpume_signals_caught,
         .log = gpume_console,
     };
     int status = add_json(&first->job);
@@ -356,7 +357,7 @@ static enum gpume_exit finish_analysis(void *client)
         gpume_console_info("%s: %" PRIu64 " frames analysed in %.3f s, %.1f per second",
             job->info.label, job->frames, first->seconds, (double)job->frames / first->seconds);
     }
-    return result;
+    return result ? result : gpume_exit_of_writer(gpume_pass_finish(first->pass));
 }
 
 static enum gpume_exit complete_passes(void *client)
@@ -369,8 +370,7 @@ static enum gpume_exit complete_passes(void *client)
         .info = &job->info,
         .frames = job->frames,
     };
-    int status = gpume_pass_finish(first->pass);
-    status = status ? status : gpume_firstpass_report_make(&first->report, &first->encode, &source);
+    int status = gpume_firstpass_report_make(&first->report, &first->encode, &source);
     status = status ? status : gpume_firstpass_report_write(&first->report, job->outputs[0].out);
     return status ? gpume_exit_of_writer(status) : gpume_job_complete(job);
 }

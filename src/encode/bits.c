@@ -164,7 +164,7 @@ static size_t raise_lowest(
     return changed;
 }
 
-void gpume_bits_plan_at(
+bool gpume_bits_plan_at(
     struct gpume_bits_plan *plan, const struct gpume_bits_buffer *buffer, uint8_t lowest)
 {
     const uint64_t reserve = buffer->size / 10 * RESERVE;
@@ -173,6 +173,9 @@ void gpume_bits_plan_at(
     plan->bits = 0;
     memset(plan->levels, lowest, buffer->frames);
     for (size_t i = 0; i < buffer->frames; i++) {
+        if (buffer->ended && buffer->ended()) {
+            return false;
+        }
         first = fill_at(plan, buffer, i) == buffer->size ? i : first;
         take_frames(plan, buffer, i, i, first);
         for (size_t changed = first; plan->left[i] < reserve && changed <= i;) {
@@ -187,4 +190,5 @@ void gpume_bits_plan_at(
     for (size_t i = 0; i < buffer->frames; i++) {
         plan->bits += plan->sizes[i];
     }
+    return true;
 }

@@ -104,7 +104,8 @@ struct gpume_bits_buffer {
      * frames before it. */
     uint64_t (*bits)(const void *user, size_t frame, const uint8_t *levels);
     const void *user;
-    uint8_t highest; /* level */
+    uint8_t highest;     /* level */
+    bool (*ended)(void); /* asked at each frame: whether to give up. NULL: never */
 };
 
 struct gpume_bits_plan {
@@ -118,8 +119,8 @@ struct gpume_bits_plan {
 bool gpume_bits_plan_init(struct gpume_bits_plan *plan, const struct gpume_bits_buffer *buffer);
 void gpume_bits_plan_free(struct gpume_bits_plan *plan);
 
-/* Plans anew, with no level below `lowest`. */
-void gpume_bits_plan_at(
+/* Plans anew, with no level below `lowest`. false: it gave up. */
+bool gpume_bits_plan_at(
     struct gpume_bits_plan *plan, const struct gpume_bits_buffer *buffer, uint8_t lowest);
 
 #endif

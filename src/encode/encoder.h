@@ -77,8 +77,11 @@ struct gpume_encoder {
     /* What statistics say, of the bits that the model expects, by type of frame. Where a frame
      * takes more than they say, frames after it have to take less: so it is better to be wrong on
      * the other side, above all of P frames, of which the model is least certain. By measurement:
-     * tests/bench/firstpass/FINDINGS.md. */
-    uint32_t planned_percent[GPUME_FRAME_B + 1];
+     * tests/bench/firstpass/FINDINGS.md. The second one where the decoder's buffer is limited:
+     * there, a frame that is said to take more than it does leaves a part of the buffer unused,
+     * above all the first one, and the encoder itself keeps a frame that takes more from breaking
+     * it. */
+    uint32_t planned_percent[2][GPUME_FRAME_B + 1];
 
     /* --- its files of the second pass */
 

@@ -21,7 +21,7 @@
  * missed the rate by 15 % where a lower QP was expected (on average, it exceeded it by 10 %), and
  * by 4 to 8 % elsewhere. At 4 and 6 Mbit/s in 480x270, it exceeded it by half. */
 #define ROUGH_QP (12 * GPUME_QP_ONE)
-#define FRAMES_MAX (UINT32_MAX / 2)
+#define FRAMES_MAX (UINT32_MAX / 2) /* so that the products of bits_of_rate fit */
 
 /* QPs of a plan for the decoder's buffer are levels: steps above the lowest QP. */
 #define LEVEL_QP (GPUME_QP_ONE / 2)
@@ -87,6 +87,12 @@ struct gpume_pass {
     size_t count, room;
 };
 
+/* GPUME_CANCELLED: the caller wants it to give up. */
+static int check_ended(const struct gpume_pass *pass)
+{
+    return pass->params.ended && pass->params.ended() ? GPUME_CANCELLED : GPUME_OK;
+}
+
 int gpume_pass_open(struct gpume_pass **result, const struct gpume_pass_params *params)
 {
     struct gpume_pass *pass = calloc(1, sizeof(*pass));
@@ -123,8 +129,9 @@ static struct size *find_size(struct gpume_pass *pass, const struct gpume_pass_v
     size->video = *video;
     const uint64_t growth = gpume_bits_growth(
         (uint64_t)video->width * video->height, (uint64_t)params->width * params->height);
+    const uint32_t *percent = pass->encoder->planned_percent[params->options->vbv_bufsize > 0];
     for (enum gpume_frame_type type = GPUME_FRAME_IDR; type <= GPUME_FRAME_B; type++) {
-        const uint64_t planned = growth * pass->encoder->planned_percent[type] / 100;
+        const uint64_t planned = growth * percent[type] / 100;
         size->growth[type] = (uint32_t)gpume_min_u64(planned, UINT32_MAX);
     }
     size->next = pass->sizes;
@@ -374,12 +381,13 @@ static uint64_t wanted_bits(const struct gpume_pass *pass, const struct rate *ra
 }
 
 /* The lowest QP whose bits are not more than those of the bitrate. */
-static void solve(const struct gpume_pass *pass, struct rate *rate)
+static int solve(const struct gpume_pass *pass, struct rate *rate)
 {
     const uint64_t wanted = wanted_bits(pass, rate);
     int32_t low = lowest_qp(pass), high = QP_MAX;
     while (low < high) {
         const int32_t middle = low + (high - low) / 2;
+        GPUME_CHECK(check_ended(pass));
         if (all_bits(pass, rate->size, middle) > wanted) {
             low = middle + 1;
         } else {
@@ -390,6 +398,7 @@ static void solve(const struct gpume_pass *pass, struct rate *rate)
     find_prices(pass, low, &rate->prices);
     find_prices(pass, low + GPUME_STEP_QP, &rate->less);
     warn_of_rate(pass, rate);
+    return GPUME_OK;
 }
 
 /* --- the decoder's buffer */
@@ -441,23 +450,28 @@ static uint64_t planned_bits(const void *user, size_t frame, const uint8_t *leve
     return bits_at_level(planned->pass, planned->size, frame, levels[frame], levels);
 }
 
-/* The lowest levels, but for those that the buffer raises, with not more bits than wanted. */
-static void find_levels(const struct gpume_pass *pass, const struct rate *rate,
+/* The lowest levels, but for those that the buffer raises, with not more bits than wanted. Levels
+ * that it raises may cost other frames bits, so this may be above the QP of the bitrate. Where even
+ * the highest level takes more, that one: warn_of_rate tells. */
+static int find_levels(const struct gpume_pass *pass, const struct rate *rate,
     const struct gpume_bits_buffer *buffer, struct gpume_bits_plan *plan)
 {
     const uint64_t wanted = wanted_bits(pass, rate);
-    int32_t high = (int32_t)gpume_div_up((uint64_t)(rate->qp - lowest_qp(pass)), LEVEL_QP);
-    int32_t low = high > LEVELS_BELOW ? high - LEVELS_BELOW : 0;
+    const int32_t level = (rate->qp - lowest_qp(pass)) / LEVEL_QP;
+    int32_t low = level > LEVELS_BELOW ? level - LEVELS_BELOW : 0;
+    int32_t high = (QP_MAX - lowest_qp(pass)) / LEVEL_QP;
     while (low < high) {
         const int32_t middle = low + (high - low) / 2;
-        gpume_bits_plan_at(plan, buffer, (uint8_t)middle);
+        if (!gpume_bits_plan_at(plan, buffer, (uint8_t)middle)) {
+            return GPUME_CANCELLED;
+        }
         if (plan->bits > wanted) {
             low = middle + 1;
         } else {
             high = middle;
         }
     }
-    gpume_bits_plan_at(plan, buffer, (uint8_t)low);
+    return gpume_bits_plan_at(plan, buffer, (uint8_t)low) ? GPUME_OK : GPUME_CANCELLED;
 }
 
 static void warn_of_buffer(const struct gpume_pass *pass, const struct rate *rate, size_t frame)
@@ -485,6 +499,7 @@ static int plan_buffer(struct gpume_pass *pass, struct rate *rate)
         .bits = planned_bits,
         .user = &planned,
         .highest = highest_level(pass),
+        .ended = pass->params.ended,
     };
     struct gpume_bits_plan plan;
     GPUME_CHECK(pass->levels ? GPUME_OK : make_levels(pass));
@@ -492,14 +507,16 @@ static int plan_buffer(struct gpume_pass *pass, struct rate *rate)
         gpume_bits_plan_free(&plan);
         return gpume_log_nomem(&pass->params.log, "the plan of the decoder's buffer");
     }
-    find_levels(pass, rate, &buffer, &plan);
-    if (plan.broken < pass->count) {
+    const int status = find_levels(pass, rate, &buffer, &plan);
+    if (status == GPUME_OK && plan.broken < pass->count) {
         warn_of_buffer(pass, rate, plan.broken);
     }
-    rate->levels = plan.levels;
-    plan.levels = NULL;
+    if (status == GPUME_OK) {
+        rate->levels = plan.levels;
+        plan.levels = NULL;
+    }
     gpume_bits_plan_free(&plan);
-    return GPUME_OK;
+    return status;
 }
 
 /* --- statistics */
@@ -588,6 +605,7 @@ static int check_lines(
     char expected[GPUME_PASS_LINE_BYTES], line[GPUME_PASS_LINE_BYTES];
     for (size_t i = 0; i <= pass->count; i++) {
         const size_t bytes = make_line(pass, rate, i, expected);
+        GPUME_CHECK(check_ended(pass));
         GPUME_CHECK(gpume_stream_read(stream, line, bytes));
         if (memcmp(line, expected, bytes) != 0) {
             return GPUME_FORMAT;
@@ -605,6 +623,7 @@ static int check_records(
         if (type == GPUME_FRAME_B) {
             continue;
         }
+        GPUME_CHECK(check_ended(pass));
         GPUME_CHECK(gpume_stream_read(stream, &code, 1));
         GPUME_CHECK(gpume_stream_skip(stream, rate->size->record_bytes - 1));
         if (code != pass->encoder->offset_codes[type]) {
@@ -633,8 +652,8 @@ static int read_back(const struct gpume_pass *pass, const struct rate *rate,
     if (status == GPUME_NOMEM) {
         return gpume_log_nomem(log, path);
     }
-    return status == GPUME_OK
-               ? GPUME_OK
+    return status == GPUME_OK || status == GPUME_CANCELLED
+               ? status
                : gpume_log_fail(log, GPUME_FORMAT,
                      "%s: does not hold what was written to it; check the disk and run it again",
                      path);
@@ -647,9 +666,10 @@ int gpume_pass_finish(struct gpume_pass *pass)
     }
     for (struct rate *rate = pass->rates; rate; rate = rate->next) {
         char line[GPUME_PASS_LINE_BYTES];
-        solve(pass, rate);
+        GPUME_CHECK(solve(pass, rate));
         GPUME_CHECK(pass->params.options->vbv_bufsize > 0 ? plan_buffer(pass, rate) : GPUME_OK);
         for (size_t i = 0; i <= pass->count; i++) {
+            GPUME_CHECK(check_ended(pass));
             GPUME_CHECK(gpume_out_write(rate->stats, line, make_line(pass, rate, i, line)));
         }
         GPUME_CHECK(gpume_out_finish(rate->stats));

@@ -18,6 +18,7 @@ struct gpume_pass_params {
     const struct gpume_encode_options *options; /* settled; kept, not copied */
     uint32_t width, height;                     /* of the frames that were analysed */
     struct gpume_out_set *set;
+    bool (*ended)(void); /* gpume_pass_finish asks it: whether to give up. NULL: never */
     struct gpume_log log;
 };
 
@@ -34,7 +35,7 @@ int gpume_pass_add_frame(struct gpume_pass *pass, const struct gpume_decision *d
 
 /* Writes the statistics, then reads all files back. They get their names from gpume_out_set_name.
  * GPUME_INVALID: no frames. GPUME_FORMAT: a file does not hold what was written. Either was
- * logged. */
+ * logged. GPUME_CANCELLED: it gave up, without a word. */
 int gpume_pass_finish(struct gpume_pass *pass);
 
 void gpume_pass_close(struct gpume_pass **pass);

@@ -201,6 +201,14 @@ static const struct gpume_decision *frame_of(struct clip *clip, uint64_t coded)
     return &clip->decision;
 }
 
+/* Whether to give up: after so many questions. */
+static uint64_t asked, patience = UINT64_MAX;
+
+static bool ended(void)
+{
+    return ++asked > patience;
+}
+
 /* Writes the files "a" and its offsets; width x height: of the encoded picture. */
 static int write_files(const struct gpume_encode_options *options, uint64_t bitrate,
     uint64_t frames, uint32_t width, uint32_t height)
@@ -211,6 +219,7 @@ static int write_files(const struct gpume_encode_options *options, uint64_t bitr
         .width = 48,
         .height = 32,
         .set = &set,
+        .ended = ended,
         .log = counting_log,
     };
     const struct gpume_pass_video video = {width, height, 25, 1};
@@ -454,10 +463,17 @@ static void test_planned_bits(void)
     REQUIRE(with > without + 0.3 && with < without + 6);
     struct gpume_encoder more = *options.encoder;
     for (size_t i = 0; i <= GPUME_FRAME_B; i++) {
-        more.planned_percent[i] = more.planned_percent[i] * 3 / 2;
+        more.planned_percent[0][i] = more.planned_percent[0][i] * 3 / 2;
     }
     options.encoder = &more;
     REQUIRE(qp_of_rate(&options, 20000) > without + 1);
+    /* Where the buffer is limited, they say something else. */
+    options.vbv_maxrate = options.vbv_bufsize = 1000;
+    const double wide = qp_of_rate(&options, 20000);
+    for (size_t i = 0; i <= GPUME_FRAME_B; i++) {
+        more.planned_percent[1][i] = more.planned_percent[1][i] * 3 / 2;
+    }
+    REQUIRE(wide < without + 1 && qp_of_rate(&options, 20000) > wide + 1);
     unlink("a.mbtree");
 }
 
@@ -515,6 +531,55 @@ static void test_buffer(void)
     unlink("a");
     unlink("a.mbtree");
     unlink("a.cutree");
+}
+
+/* Rates that no QP reaches, with a buffer that would hold any frame: one line, and the files. */
+static void test_rates_in_buffer(void)
+{
+    for (size_t encoder = 0; gpume_encoders[encoder]; encoder++) {
+        struct gpume_encode_options options = options_of(gpume_encoders[encoder]);
+        double spread = 0;
+        options.vbv_maxrate = options.vbv_bufsize = 1000000;
+        logged.lines = 0;
+        REQUIRE_EQUAL(write_files(&options, 4000, FRAMES, 480, 320), GPUME_OK);
+        REQUIRE_EQUAL(logged.lines, 1);
+        REQUIRE(strstr(logged.last, "unlikely to keep to 4 kbit/s: even at QP 51"));
+        REQUIRE(has_text("a", "in:4 ", " q:51.00 "));
+        (void)least_fill(&options, &spread);
+        REQUIRE(spread == 0);
+        REQUIRE_EQUAL(write_files(&options, 1000000000, FRAMES, 48, 32), GPUME_OK);
+        REQUIRE_EQUAL(logged.lines, 2);
+        REQUIRE(strstr(logged.last, "unlikely to reach 1000000 kbit/s: even at QP 0"));
+        REQUIRE(has_text("a", "in:4 ", " q:0.00 "));
+    }
+    unlink("a");
+    unlink("a.mbtree");
+    unlink("a.cutree");
+}
+
+/* It gives up as soon as it is asked to, at any time, and leaves nothing. */
+static void test_ended(void)
+{
+    struct gpume_encode_options options = options_of(gpume_encoder_find("x265"));
+    options.vbv_maxrate = 240;
+    options.vbv_bufsize = 18;
+    logged.lines = 0;
+    asked = 0;
+    REQUIRE_EQUAL(write_files(&options, 200000, FRAMES, 480, 320), GPUME_OK);
+    take_stats(NULL, 0);
+    unlink("a.cutree");
+    const uint64_t most = asked;
+    /* of the rate's QP, of plans, of lines written and read */
+    REQUIRE(most > 10 + 5 * FRAMES + 2 * FRAMES);
+    for (patience = 0; patience < most;
+         patience += patience < 20 || most - patience < 20 ? 1 : 13) {
+        asked = 0;
+        REQUIRE_EQUAL(write_files(&options, 200000, FRAMES, 480, 320), GPUME_CANCELLED);
+        REQUIRE_EQUAL(asked, patience + 1);
+        REQUIRE(access("a", F_OK) != 0 && access("a.cutree", F_OK) != 0);
+    }
+    patience = UINT64_MAX;
+    REQUIRE_EQUAL(logged.lines, 0);
 }
 
 static uint64_t grown_bits_at(const struct gpume_bits_frame *frame, int32_t qp, uint32_t growth)
@@ -749,6 +814,8 @@ int main(void)
     test_rates();
     test_planned_bits();
     test_buffer();
+    test_rates_in_buffer();
+    test_ended();
     test_model();
     test_model_x265();
     test_weights();
