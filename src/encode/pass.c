@@ -21,7 +21,13 @@
  * missed the rate by 15 % where a lower QP was expected (on average, it exceeded it by 10 %), and
  * by 4 to 8 % elsewhere. At 4 and 6 Mbit/s in 480x270, it exceeded it by half. */
 #define ROUGH_QP (12 * GPUME_QP_ONE)
-#define FRAMES_MAX (UINT32_MAX / 2) /* so that the products of bits_of_rate fit */
+/* Shorter clips end before an encoder makes up for wrong estimates. On 10 clips at 0.08 bits per
+ * pixel, x264 missed the rate by 8 % in the mean, 21 at the most, with 30 frames, and by 3 %, 6 at
+ * the most, with 60, 90 and 120. */
+#define FRAMES_FEW 50
+/* A frame has less than 2^36 bits: an analysed area and an encoded one of 2^28 pixels at most have
+ * 2^26 coefficients of less than 2^9 bits each. So sums over all frames are below 2^64. */
+#define FRAMES_MAX (UINT32_C(1) << 28)
 
 /* QPs of a plan for the decoder's buffer are levels: steps above the lowest QP. */
 #define LEVEL_QP (GPUME_QP_ONE / 2)
@@ -319,14 +325,15 @@ static uint64_t all_bits(const struct gpume_pass *pass, const struct size *size,
     return sum;
 }
 
-/* The bits of all frames at a bitrate, which is below 2^32; UINT64_MAX if there are more. */
+/* The bits of all frames at a bitrate; UINT64_MAX if there are more. The bitrate and both parts of
+ * the frame rate are below 2^32, so that each product but the last one is below 2^64. */
 static uint64_t bits_of_rate(
     const struct gpume_pass *pass, const struct size *size, uint64_t bitrate)
 {
     const struct gpume_pass_video *video = &size->video;
     const uint64_t scaled = bitrate * video->rate_den;
     const uint64_t whole = scaled / video->rate_num, rest = scaled % video->rate_num;
-    const uint64_t more = rest * pass->count / video->rate_num; /* count: at most FRAMES_MAX */
+    const uint64_t more = rest * pass->count / video->rate_num;
     return whole > (UINT64_MAX - more) / pass->count ? UINT64_MAX : whole * pass->count + more;
 }
 
@@ -659,10 +666,21 @@ static int read_back(const struct gpume_pass *pass, const struct rate *rate,
                      path);
 }
 
+static void warn_of_length(const struct gpume_pass *pass)
+{
+    gpume_log_write(&pass->params.log, GPUME_LOG_WARNING,
+        "%s: %s may miss the bitrate of so short a clip by a tenth or more: it has only %zu "
+        "frames; from %d on, bitrates are met more closely",
+        pass->rates->path, pass->encoder->name, pass->count, FRAMES_FEW);
+}
+
 int gpume_pass_finish(struct gpume_pass *pass)
 {
     if (pass->count == 0) {
         return gpume_log_fail(&pass->params.log, GPUME_INVALID, "there are no frames to encode");
+    }
+    if (pass->count < FRAMES_FEW && pass->rates) {
+        warn_of_length(pass);
     }
     for (struct rate *rate = pass->rates; rate; rate = rate->next) {
         char line[GPUME_PASS_LINE_BYTES];

@@ -3,7 +3,7 @@
 # gpume firstpass: its files, names and refusals; and, where the encoders are, every printed second pass,
 # whose frames must have the planned types. An encoder that hangs is killed.
 . "$(dirname "$0")/common.sh"
-make_clip clip.y4m 96 80 8 24
+make_clip clip.y4m 96 80 8 50
 first="firstpass clip.y4m --backend cpu --encoder"
 
 # Every engine and any number of threads write the same files.
@@ -14,7 +14,7 @@ only . a.json a-48x40-100k-0.log a-48x40-100k-0.log.mbtree a-48x40-2000k-0.log a
 # x264 takes gray for full range.
 [ "$(grep -c '^ffmpeg .*-pix_fmt yuv420p .* - | x264 ' "$scratch/out")" -eq 4 ] || fail "x264 is not fed"
 [ "$(grep -c '^ffmpeg .*scale=48:40 .* - | x264 ' "$scratch/out")" -eq 2 ] || fail "x264 is not fed"
-[ "$(grep -c '^in:' a-96x80-100k-0.log)" -eq 24 ] || fail "not a line for each frame"
+[ "$(grep -c '^in:' a-96x80-100k-0.log)" -eq 50 ] || fail "not a line for each frame"
 cmp -s a-96x80-100k-0.log.mbtree a-96x80-2000k-0.log.mbtree || fail "offsets depend on the bitrate"
 grep -q '^in:0 out:0 type:I ' a-96x80-100k-0.log || fail "the first frame is not an IDR frame"
 # A record is a type and 30 offsets; b frames have none.
@@ -194,6 +194,12 @@ rm -f ./a*
 expect 0 $first x264 --bitrate 2000M --bitrate 1k -o a
 names a-96x80-2000000k-0.log 2000000 a-96x80-1k-0.log
 head -1 "$scratch/err" | grep -qw 2000000 || fail "the warnings are not in the order of the bitrates"
+rm -f ./a*
+
+# A clip too short for the encoder to make up for wrong estimates: one line, however many bitrates.
+expect 0 $first x264 --frames 49 --bitrate 90k --bitrate 100k -o a
+[ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "not one warning of 49 frames"
+names a-96x80-90k-0.log 49 50
 rm -f ./a*
 
 have ffmpeg || { echo "ffmpeg is not here: no second pass was tested"; exit 0; }

@@ -557,6 +557,20 @@ static void test_rates_in_buffer(void)
     unlink("a.cutree");
 }
 
+/* A short clip: one line, whatever else is said. */
+static void test_short(void)
+{
+    const struct gpume_encode_options options = options_of(gpume_encoder_find("x265"));
+    logged.lines = logged.warnings = 0;
+    REQUIRE_EQUAL(write_files(&options, 20000, 50, 48, 32), GPUME_OK);
+    REQUIRE_EQUAL(logged.lines, 0);
+    REQUIRE_EQUAL(write_files(&options, 20000, 49, 48, 32), GPUME_OK);
+    REQUIRE(logged.lines == 1 && logged.warnings == 1);
+    REQUIRE(strstr(logged.last, "a: x265 ") && strstr(logged.last, " only 49 frames"));
+    unlink("a");
+    unlink("a.cutree");
+}
+
 /* It gives up as soon as it is asked to, at any time, and leaves nothing. */
 static void test_ended(void)
 {
@@ -815,6 +829,7 @@ int main(void)
     test_planned_bits();
     test_buffer();
     test_rates_in_buffer();
+    test_short();
     test_ended();
     test_model();
     test_model_x265();
