@@ -45,10 +45,10 @@ struct firstpass {
     struct gpume_firstpass_report report;
 };
 
-/* The nearest side that --size takes. */
-static uint32_t even_side(uint32_t side)
+/* The nearest side that --size and the encoder take. */
+static uint32_t even_side(const struct gpume_encoder *encoder, uint32_t side)
 {
-    return side < GPUME_FIRSTPASS_SIDE_MIN   ? GPUME_FIRSTPASS_SIDE_MIN
+    return side < encoder->side_min          ? encoder->side_min
            : side > GPUME_FIRSTPASS_SIDE_MAX ? GPUME_FIRSTPASS_SIDE_MAX
                                              : (side + 1) & ~1u;
 }
@@ -82,6 +82,50 @@ static bool is_by_time(const char *graph)
     return found;
 }
 
+/* A size or a bitrate that was given; 0: not this one. */
+static enum gpume_exit check_rung(
+    const struct gpume_encoder *encoder, const struct gpume_firstpass_rung *rung)
+{
+    const uint32_t side = rung->width < rung->height ? rung->width : rung->height;
+    const uint64_t kbit = rung->rate / 1000;
+    if (rung->width > 0 && side < encoder->side_min) {
+        return gpume_refuse(GPUME_EXIT_USAGE,
+            "%" PRIu32 "x%" PRIu32 " pixels: %s takes sides of %" PRIu32 " pixels and more",
+            rung->width, rung->height, encoder->name, encoder->side_min);
+    }
+    if (encoder->kbit_max > 0 && kbit > encoder->kbit_max) {
+        return gpume_refuse(GPUME_EXIT_USAGE,
+            "%" PRIu64 " kbit/s: %s takes at most %" PRIu32 " kbit/s", kbit, encoder->name,
+            encoder->kbit_max);
+    }
+    return GPUME_EXIT_DONE;
+}
+
+/* What the encoder does not take, though gpume does. */
+static enum gpume_exit check_encoder(const struct firstpass *first)
+{
+    const struct gpume_encoder *encoder = first->encode.encoder;
+    const struct gpume_source_info *info = &first->job.info;
+    const struct gpume_firstpass_rungs *const lists[] = {
+        &first->options->sizes, &first->options->rates, &first->options->rungs};
+    for (size_t list = 0; list < sizeof(lists) / sizeof(lists[0]); list++) {
+        for (uint32_t i = 0; i < lists[list]->count; i++) {
+            const enum gpume_exit result = check_rung(encoder, &lists[list]->items[i]);
+            if (result != GPUME_EXIT_DONE) {
+                return result;
+            }
+        }
+    }
+    if (encoder->frames_max > 0 &&
+        info->rate_num > (uint64_t)encoder->frames_max * info->rate_den) {
+        return gpume_refuse(GPUME_EXIT_INPUT,
+            "%s: has more than %" PRIu32 " frames per second, the most that %s takes; give --vf "
+            "fps=%" PRIu32,
+            info->label, encoder->frames_max, encoder->name, encoder->frames_max);
+    }
+    return GPUME_EXIT_DONE;
+}
+
 static enum gpume_exit settle_options(struct firstpass *first)
 {
     const struct gpume_source_info *info = &first->job.info;
@@ -99,7 +143,8 @@ static enum gpume_exit settle_options(struct firstpass *first)
         return gpume_refuse(GPUME_EXIT_INPUT,
             "%s: %" PRIu32 "x%" PRIu32 " pixels: %s takes %s; give --size %" PRIu32 "x%" PRIu32,
             info->label, info->width, info->height, first->encode.encoder->name, what,
-            even_side(info->width), even_side(info->height));
+            even_side(first->encode.encoder, info->width),
+            even_side(first->encode.encoder, info->height));
     }
     if (info->interlaced) {
         gpume_console_warning("%s: is interlaced, and is encoded as progressive; --vf "
@@ -111,6 +156,10 @@ static enum gpume_exit settle_options(struct firstpass *first)
                               "other frames in command lines that read no sound; copy the video "
                               "first: ffmpeg -i INPUT -c copy COPY.mkv",
             info->label);
+    }
+    const enum gpume_exit checked = check_encoder(first);
+    if (checked != GPUME_EXIT_DONE) {
+        return checked;
     }
     gpume_spacing_init(&first->spacing, info->rate_num, info->rate_den);
     return gpume_encode_options_settle(

@@ -225,7 +225,9 @@ void gpume_firstpass_report_print(const struct gpume_firstpass_report *report)
             report->frames == 1 ? "" : "s");
         print_argv(&entry->ffmpeg, "\n");
         if (entry->encoder.count > 0) {
-            printf("# the same with %s\n", report->encoder->name);
+            const struct gpume_encoder *encoder = report->encoder;
+            printf("# %s %s\n", entry->ffmpeg.count > 0 ? "the same with" : "with",
+                encoder->program ? encoder->program : encoder->name);
         }
         print_argv(&entry->feed, " | ");
         print_argv(&entry->encoder, "\n");

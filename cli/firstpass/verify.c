@@ -19,6 +19,11 @@ enum gpume_exit gpume_firstpass_verify_check(
     const struct gpume_encode_options *encode, const struct gpume_source_info *info)
 {
     const char *encoder = encode->encoder->library;
+    if (!encoder) {
+        return gpume_refuse(GPUME_EXIT_USAGE,
+            "--verify: encodes with FFmpeg, whose %s reads no statistics; leave it out",
+            encode->encoder->name);
+    }
     if (!gpume_trial_has(encoder)) {
         return gpume_refuse(
             GPUME_EXIT_USAGE, "--verify: this FFmpeg has no %s; leave it out", encoder);

@@ -8,6 +8,7 @@
 #include "base/workers.h"
 #include "encode/aq.h"
 #include "encode/costs.h"
+#include "encode/encoder.h"
 #include "encode/quality.h"
 #include "encode/types.h"
 #include "encode/weights.h"
@@ -223,12 +224,27 @@ static void add_coding(struct walk_group *group, uint64_t frame, uint64_t past, 
         .offsets = found ? found : aq_offsets_of(group->analysis, frame)};
 }
 
+/* The frames between two others, by halves. */
+static void add_halves(struct walk_group *group, uint64_t past, uint64_t future)
+{
+    if (future - past >= 2) {
+        const uint64_t middle = gpume_types_half(past, future);
+        add_coding(group, middle, past, future);
+        add_halves(group, past, middle);
+        add_halves(group, middle, future);
+    }
+}
+
 /* A run in coded order: its end, the reference B frame, all others. */
 static void add_run(struct walk_group *group, uint64_t begin, uint64_t end)
 {
     const enum gpume_frame_type *types = group->types;
     uint64_t middle = end;
     add_coding(group, end, types[end - group->first] <= GPUME_FRAME_I ? end : begin, end);
+    if (group->analysis->params.options.encoder->halves) {
+        add_halves(group, begin, end);
+        return;
+    }
     for (uint64_t frame = begin + 1; frame < end; frame++) {
         if (types[frame - group->first] == GPUME_FRAME_B_REF) {
             middle = frame;

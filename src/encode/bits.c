@@ -45,10 +45,9 @@ static int64_t bend_price(int64_t x, int64_t sharp)
     return (gpume_fixed_log2(power + ONE) - gpume_fixed_log2(ONE)) / sharp;
 }
 
-void gpume_bits_find_prices(struct gpume_bits_prices *prices, const struct gpume_bits_model *model,
-    enum gpume_frame_type type, int32_t qp)
+void gpume_bits_find_prices(
+    struct gpume_bits_prices *prices, const struct gpume_bits_coefficients *of, int32_t qp)
 {
-    const struct gpume_bits_coefficients *of = &model->of[type];
     const int64_t begin = of->threshold + of->step * qp / GPUME_QP_ONE;
     for (int32_t bin = 0; bin < (int32_t)GPUME_SPECTRUM_BINS; bin++) {
         const int64_t size = GPUME_BITS_FIXED(GPUME_SPECTRUM_FIRST + 0.25) + bin * (ONE / 2);

@@ -72,8 +72,8 @@ struct gpume_bits_prices {
     uint32_t means[GPUME_SPECTRUM_BINS], details[GPUME_SPECTRUM_BINS], vectors;
 };
 
-void gpume_bits_find_prices(struct gpume_bits_prices *prices, const struct gpume_bits_model *model,
-    enum gpume_frame_type type, int32_t qp);
+void gpume_bits_find_prices(
+    struct gpume_bits_prices *prices, const struct gpume_bits_coefficients *of, int32_t qp);
 
 /* Of a frame of that type, with the header. */
 uint64_t gpume_bits_at(

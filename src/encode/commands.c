@@ -223,6 +223,9 @@ static void add_ffmpeg_params(struct gpume_argv *argv, const struct gpume_comman
 
 void gpume_command_ffmpeg(struct gpume_argv *argv, const struct gpume_command_params *params)
 {
+    if (!params->options->encoder->library) {
+        return;
+    }
     add_decoding(argv, params);
     if (params->stream >= 0) { /* what ffmpeg adds where no stream is chosen */
         gpume_argv_add_pair(argv, "-map", "0:a?");

@@ -39,7 +39,7 @@ struct gpume_command_params {
     uint64_t bitrate, frames;
 };
 
-/* Second pass by ffmpeg. */
+/* Second pass by ffmpeg; empty if it has none. */
 void gpume_command_ffmpeg(struct gpume_argv *argv, const struct gpume_command_params *params);
 
 /* Second pass by the encoder's program; empty if it cannot read such frames. */

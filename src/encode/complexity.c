@@ -26,7 +26,7 @@ static void add_bits(
     for (uint32_t i = 0; i < GPUME_COMPLEXITY_QPS; i++) {
         const int32_t qp = (int32_t)(gpume_complexity_qps[i] * GPUME_QP_ONE);
         struct gpume_bits_prices prices;
-        gpume_bits_find_prices(&prices, model, type, qp);
+        gpume_bits_find_prices(&prices, &model->of[type], qp);
         sum->bits[i] += gpume_bits_at(&bits, &prices, GPUME_BITS_SAME);
     }
 }

@@ -22,6 +22,7 @@ struct gpume_pass_video {
 
 /* What the statistics say of a frame. */
 struct gpume_pass_frame {
+    const struct gpume_pass_video *video;
     uint64_t display, coded;
     enum gpume_frame_type type;
     int32_t qp;                /* at which it has this many bits, in 1/100 */
@@ -32,6 +33,26 @@ struct gpume_pass_frame {
 
 #define GPUME_PASS_LINE_BYTES 1024
 
+/* Statistics of an encode whose quality follows from the bitrate, frame by frame in display order,
+ * and then of all frames. */
+#define GPUME_KINDS_MAX 6
+struct gpume_fixed_pass {
+    const struct gpume_bits_coefficients *bits; /* by kind of frame, which it tells apart: */
+    uint32_t kinds;                             /* GPUME_KINDS_MAX at most */
+    uint32_t (*kind)(const struct gpume_decision *decision);
+    /* What later frames reuse gets more bits: by kind, the power of the intra cost of the next
+     * frames that no kind with such a power has, by their cost, in 1/65536. */
+    const uint32_t *reuse;
+    uint32_t reuse_frames; /* how many of the next frames */
+    /* The pixels of pictures that the numbers are for. In larger ones, what is left to code takes
+     * fewer bits, by this power of the area, in 1/65536. */
+    uint32_t pixels, shrink;
+    /* The QP of the model, in 1/256. */
+    int32_t (*qp)(const struct gpume_pass_video *video, uint64_t bitrate);
+    size_t (*write_end)(
+        char line[GPUME_PASS_LINE_BYTES], const struct gpume_pass_video *video, uint64_t frames);
+};
+
 struct gpume_tuning {
     const char *name; /* NULL: the end of a list */
     void (*apply)(struct gpume_encode_options *options);
@@ -39,7 +60,8 @@ struct gpume_tuning {
 
 struct gpume_encoder {
     const char *name;    /* of its program, and of the encoder in options, messages and NAME.json */
-    const char *library; /* as FFmpeg calls it */
+    const char *program; /* NULL: the name; for people */
+    const char *library; /* as FFmpeg calls it; NULL: FFmpeg has no second pass that reads files */
 
     /* --- its options */
 
@@ -51,6 +73,8 @@ struct gpume_encoder {
     const struct gpume_tuning *tunings;
     uint32_t bits_max; /* of a sample: 8, 10 or 12 */
     uint32_t side_min; /* the shortest side of a picture, in pixels */
+    /* Per second, at most: kbit and frames; 0: more than gpume takes. */
+    uint32_t kbit_max, frames_max;
 
     /* Refuses what the encoder refuses, after logging one line; silently changes values that the
      * encoder silently changes. Called with all values within limits, min_keyint above 0, and no B
@@ -67,6 +91,7 @@ struct gpume_encoder {
     bool flash_is_run;
     bool cuts_at_first;  /* of several changes that follow each other closely; else at the last */
     bool middle_is_late; /* the reference of an even run of B frames is the later middle one */
+    bool halves;         /* runs of B frames are halved again and again: types.h */
     uint32_t b_percent;  /* a B frame of this cost takes as many bits as a P frame of cost 100 */
     struct {
         uint32_t intra_eighths; /* its intra costs, in eighths of the lookahead's */
@@ -97,6 +122,7 @@ struct gpume_encoder {
     size_t (*write_header)(char line[GPUME_PASS_LINE_BYTES], const struct gpume_pass_video *video,
         const struct gpume_encode_options *options);
     size_t (*write_frame)(char line[GPUME_PASS_LINE_BYTES], const struct gpume_pass_frame *frame);
+    const struct gpume_fixed_pass *fixed; /* NULL: they are of an encode at the bitrate */
 
     bool has_weights; /* frames have weights; otherwise the second pass finds them */
 

@@ -6,6 +6,7 @@
 #include "base/status.h"
 #include "encode/bits.h"
 #include "encode/encoder.h"
+#include "encode/fixed.h"
 #include "encode/half.h"
 #include "files/byte_stream.h"
 #include "files/out.h"
@@ -28,6 +29,7 @@
 /* A frame has less than 2^36 bits: an analysed area and an encoded one of 2^28 pixels at most have
  * 2^26 coefficients of less than 2^9 bits each. So sums over all frames are below 2^64. */
 #define FRAMES_MAX (UINT32_C(1) << 28)
+#define ONE 65536
 
 /* QPs of a plan for the decoder's buffer are levels: steps above the lowest QP. */
 #define LEVEL_QP (GPUME_QP_ONE / 2)
@@ -43,13 +45,16 @@ struct pass_row {
     uint32_t display;
     uint32_t before, intra;                /* the last I or P frame before it, and I frame */
     uint32_t intra_blocks, skipped_blocks; /* of the frame that was analysed */
+    uint32_t kind;                         /* type, or what a fixed pass tells apart instead */
+    uint32_t reuse; /* of a fixed pass: the factor for what later frames reuse, in 1/65536 */
+    uint64_t cost, intra_cost;
     struct gpume_bits_frame bits;
     struct gpume_weight weight;
 };
 
-/* Prices at one QP, by type of frame. */
+/* Prices at one QP, by kind of frame. */
 struct prices {
-    struct gpume_bits_prices of[GPUME_FRAME_B + 1];
+    struct gpume_bits_prices of[GPUME_KINDS_MAX];
 };
 
 /* One axis of the picture. Positions are in units of which a pixel of the analysed frame has `to`
@@ -119,6 +124,17 @@ static struct axis axis_of(uint32_t from, uint32_t to)
         (uint32_t)gpume_div_up(to, GPUME_SQUARE)};
 }
 
+/* What a fixed pass takes of pictures of the analysed size, in 1/65536. */
+static uint32_t shrink_of(const struct gpume_pass *pass)
+{
+    const struct gpume_fixed_pass *fixed = pass->encoder->fixed;
+    if (!fixed) {
+        return ONE;
+    }
+    const int64_t pixels = gpume_fixed_log2((uint64_t)pass->params.width * pass->params.height);
+    return gpume_fixed_exp2((gpume_fixed_log2(fixed->pixels) - pixels) * fixed->shrink / ONE);
+}
+
 /* The size of the second passes for this video; NULL: out of memory. */
 static struct size *find_size(struct gpume_pass *pass, const struct gpume_pass_video *video)
 {
@@ -133,8 +149,9 @@ static struct size *find_size(struct gpume_pass *pass, const struct gpume_pass_v
         return NULL;
     }
     size->video = *video;
-    const uint64_t growth = gpume_bits_growth(
-        (uint64_t)video->width * video->height, (uint64_t)params->width * params->height);
+    const uint64_t growth = gpume_bits_growth((uint64_t)video->width * video->height,
+                                (uint64_t)params->width * params->height) *
+                            (uint64_t)shrink_of(pass) / ONE;
     const uint32_t *percent = pass->encoder->planned_percent[params->options->vbv_bufsize > 0];
     for (enum gpume_frame_type type = GPUME_FRAME_IDR; type <= GPUME_FRAME_B; type++) {
         const uint64_t planned = growth * percent[type] / 100;
@@ -259,6 +276,10 @@ static int add_row(struct gpume_pass *pass, const struct gpume_decision *decisio
         .intra_blocks = decision->intra_blocks,
         .skipped_blocks = decision->skipped_blocks,
         .weight = decision->weight,
+        .kind = pass->encoder->fixed ? pass->encoder->fixed->kind(decision) : decision->type,
+        .reuse = ONE,
+        .cost = decision->cost,
+        .intra_cost = decision->intra_cost,
     };
     const enum gpume_frame_type before = last->bits.type;
     row->before = gpume_type_is_b(before) ? last->before : index;
@@ -300,18 +321,23 @@ static int32_t lowest_qp(const struct gpume_pass *pass)
 /* Prices where P frames have this QP. The model knows samples of 8 bits. */
 static void find_prices(const struct gpume_pass *pass, int32_t qp, struct prices *prices)
 {
+    const struct gpume_fixed_pass *fixed = pass->encoder->fixed;
     const int32_t lowest = lowest_qp(pass);
-    for (enum gpume_frame_type type = GPUME_FRAME_IDR; type <= GPUME_FRAME_B; type++) {
+    for (uint32_t kind = 0; fixed && kind < fixed->kinds; kind++) {
+        gpume_bits_find_prices(&prices->of[kind], &fixed->bits[kind], qp);
+    }
+    for (enum gpume_frame_type type = GPUME_FRAME_IDR; type <= GPUME_FRAME_B && !fixed; type++) {
         gpume_bits_find_prices(
-            &prices->of[type], pass->model, type, type_qp(pass, type, qp) + lowest);
+            &prices->of[type], &pass->model->of[type], type_qp(pass, type, qp) + lowest);
     }
 }
 
 static uint64_t pass_row_bits(
     const struct pass_row *row, const struct prices *prices, const struct size *size)
 {
-    const enum gpume_frame_type type = row->bits.type;
-    return gpume_bits_at(&row->bits, &prices->of[type], size->growth[type]);
+    const uint64_t growth = (uint64_t)size->growth[row->bits.type] * row->reuse / ONE;
+    return gpume_bits_at(
+        &row->bits, &prices->of[row->kind], (uint32_t)gpume_min_u64(growth, UINT32_MAX));
 }
 
 static uint64_t all_bits(const struct gpume_pass *pass, const struct size *size, int32_t qp)
@@ -402,9 +428,12 @@ static int solve(const struct gpume_pass *pass, struct rate *rate)
         }
     }
     rate->qp = low;
-    find_prices(pass, low, &rate->prices);
-    find_prices(pass, low + GPUME_STEP_QP, &rate->less);
     warn_of_rate(pass, rate);
+    if (pass->encoder->fixed) {
+        rate->qp = pass->encoder->fixed->qp(&rate->size->video, rate->bitrate);
+    }
+    find_prices(pass, rate->qp, &rate->prices);
+    find_prices(pass, rate->qp + GPUME_STEP_QP, &rate->less);
     return GPUME_OK;
 }
 
@@ -568,6 +597,7 @@ static void fill_frame(const struct gpume_pass *pass, const struct rate *rate, s
     const uint64_t texture = of.bits * gpume_bits_texture(of.bits, of.less) / 256;
     const bool weighted = pass->encoder->has_weights && row->bits.type == GPUME_FRAME_P;
     *frame = (struct gpume_pass_frame){
+        .video = &size->video,
         .display = row->display,
         .coded = index,
         .type = row->bits.type,
@@ -581,20 +611,68 @@ static void fill_frame(const struct gpume_pass *pass, const struct rate *rate, s
     frame->inter_blocks = (uint32_t)blocks - frame->intra_blocks - frame->skipped_blocks;
 }
 
-/* Part number `index` of the statistics: the beginning, or a frame. Returns its bytes. */
+/* The beginning or the end of the statistics. */
+static size_t make_other_line(
+    const struct gpume_pass *pass, const struct rate *rate, char line[GPUME_PASS_LINE_BYTES])
+{
+    const struct gpume_encoder *encoder = pass->encoder;
+    const struct gpume_pass_video *video = &rate->size->video;
+    return encoder->fixed ? encoder->fixed->write_end(line, video, pass->count)
+                          : encoder->write_header(line, video, pass->params.options);
+}
+
+/* Part number `index` of the statistics, from 0: the beginning, and then frames; or frames, and
+ * then the end. Returns its bytes. */
 static size_t make_line(const struct gpume_pass *pass, const struct rate *rate, size_t index,
     char line[GPUME_PASS_LINE_BYTES])
 {
     const struct gpume_encoder *encoder = pass->encoder;
-    struct gpume_pass_frame frame;
-    if (index > 0) {
-        fill_frame(pass, rate, index - 1, &frame);
+    size_t bytes;
+    if (index == (encoder->fixed ? pass->count : 0)) {
+        bytes = make_other_line(pass, rate, line);
+    } else {
+        struct gpume_pass_frame frame;
+        fill_frame(pass, rate, encoder->fixed ? index : index - 1, &frame);
+        bytes = encoder->write_frame(line, &frame);
     }
-    const size_t bytes =
-        index > 0 ? encoder->write_frame(line, &frame)
-                  : encoder->write_header(line, &rate->size->video, pass->params.options);
     assert(bytes <= GPUME_PASS_LINE_BYTES);
     return bytes;
+}
+
+/* --- a fixed pass */
+
+static int compare_display(const void *a, const void *b)
+{
+    const struct pass_row *left = a, *right = b;
+    return left->display < right->display ? -1 : left->display > right->display;
+}
+
+/* Costs are at most the intra costs, and are taken for a fiftieth of them at the least. */
+static uint32_t reuse_of(const struct gpume_pass *pass, size_t index)
+{
+    const struct gpume_fixed_pass *fixed = pass->encoder->fixed;
+    const uint64_t end = gpume_min_u64(pass->count, index + 1 + fixed->reuse_frames);
+    uint64_t cost = 0, intra = 0;
+    for (size_t i = index + 1; i < end; i++) {
+        const struct pass_row *row = &pass->rows[i];
+        cost += fixed->reuse[row->kind] == 0 ? row->cost : 0;
+        intra += fixed->reuse[row->kind] == 0 ? row->intra_cost : 0;
+    }
+    if (intra == 0) {
+        cost = 3;
+        intra = 10;
+    }
+    const uint64_t most = gpume_max_u64(gpume_min_u64(cost, intra), intra / 50 + 1);
+    const int64_t log = (int64_t)gpume_fixed_log2(intra) - gpume_fixed_log2(most);
+    return gpume_fixed_exp2(log * fixed->reuse[pass->rows[index].kind] / ONE);
+}
+
+static void finish_fixed(struct gpume_pass *pass)
+{
+    qsort(pass->rows, pass->count, sizeof(*pass->rows), compare_display);
+    for (size_t i = 0; i < pass->count; i++) {
+        pass->rows[i].reuse = reuse_of(pass, i);
+    }
 }
 
 /* --- reading back */
@@ -681,6 +759,9 @@ int gpume_pass_finish(struct gpume_pass *pass)
     }
     if (pass->count < FRAMES_FEW && pass->rates) {
         warn_of_length(pass);
+    }
+    if (pass->encoder->fixed) {
+        finish_fixed(pass);
     }
     for (struct rate *rate = pass->rates; rate; rate = rate->next) {
         char line[GPUME_PASS_LINE_BYTES];

@@ -53,6 +53,11 @@ static uint32_t run_middle(const struct gpume_encode_options *options, uint32_t 
     return options->encoder->middle_is_late ? b_frames / 2 : (b_frames - 1) / 2;
 }
 
+uint64_t gpume_types_half(uint64_t past, uint64_t future)
+{
+    return past + (future - past) / 2;
+}
+
 static int add_b_cost(
     const struct gpume_types *types, uint64_t frame, uint64_t past, uint64_t future, uint64_t *sum)
 {
@@ -62,9 +67,27 @@ static int add_b_cost(
     return GPUME_OK;
 }
 
+/* Of all frames between the two, in a pyramid of halves. */
+static int add_half_costs(
+    const struct gpume_types *types, uint64_t past, uint64_t future, uint64_t *sum)
+{
+    if (future - past < 2) {
+        return GPUME_OK;
+    }
+    const uint64_t middle = gpume_types_half(past, future);
+    GPUME_CHECK(add_b_cost(types, middle, past, future, sum));
+    GPUME_CHECK(add_half_costs(types, past, middle, sum));
+    return add_half_costs(types, middle, future, sum);
+}
+
 int gpume_types_run_cost(
     const struct gpume_types *types, uint64_t past, uint64_t next, uint64_t enough, uint64_t *cost)
 {
+    if (types->options.encoder->halves) {
+        *cost = 0;
+        GPUME_CHECK(types->coding_cost(types->opaque, next, past, next, cost));
+        return add_half_costs(types, past, next, cost);
+    }
     const uint32_t middle = run_middle(&types->options, (uint32_t)(next - past - 1));
     const uint64_t reference = middle == UINT32_MAX ? next : past + 1 + middle;
     *cost = 0;
@@ -109,11 +132,33 @@ static int choose_cheapest_runs(const struct gpume_types *types, uint64_t last, 
     return GPUME_OK;
 }
 
+/* Runs of the full length; before the next key frame or the end, of halves of it. */
+static void choose_halved_runs(const struct gpume_types *types, uint64_t last, uint32_t count,
+    enum gpume_frame_type *decisions)
+{
+    const uint64_t key = types->last_key + types->options.keyint;
+    const uint32_t longest = types->options.bframes + 1;
+    for (uint32_t begin = 0, run; begin < count; begin += run) {
+        const uint64_t past = last + begin;
+        const uint64_t most = past + 1 < key ? gpume_min_u64(key - 1 - past, longest) : longest;
+        const uint32_t left = (uint32_t)gpume_min_u64(most, count - begin);
+        for (run = longest; run > left; run /= 2) {
+        }
+        for (uint32_t i = 1; i <= run; i++) {
+            decisions[begin + i - 1] = i == run ? GPUME_FRAME_P : GPUME_FRAME_B;
+        }
+    }
+}
+
 int gpume_types_choose_pattern(const struct gpume_types *types, uint64_t last, uint32_t count,
     enum gpume_frame_type *decisions)
 {
     const struct gpume_encode_options *options = &types->options;
     assert(count <= GPUME_PATTERN_MAX);
+    if (options->encoder->halves) {
+        choose_halved_runs(types, last, count, decisions);
+        return GPUME_OK;
+    }
     if (options->bframes > 0 && options->b_adapt > 0) {
         return choose_cheapest_runs(types, last, count, decisions);
     }
@@ -231,7 +276,11 @@ static void mark_references(
     for (uint32_t i = 0; i < count; i++) {
         if (!gpume_type_is_b(decisions[i])) {
             const uint32_t middle = run_middle(options, i - begin);
-            if (middle != UINT32_MAX) {
+            if (options->encoder->halves) { /* of which every other frame is the last half */
+                for (uint32_t k = begin + 1; k < i; k += 2) {
+                    decisions[k] = GPUME_FRAME_B_REF;
+                }
+            } else if (middle != UINT32_MAX) {
                 decisions[begin + middle] = GPUME_FRAME_B_REF;
             }
             begin = i + 1;

@@ -8,6 +8,8 @@
  * whose greedy choices in encoders do not find where runs of the greatest length had better begin.
  * With b-pyramid a run of two or more B frames has one that the others refer to, near its middle. B
  * frames get fewer bits than P frames of equal cost: their costs count 100 / b_percent (encoder.h).
+ * Encoders of halves have runs of 2^n frames, as long as possible, of which the middle one lies
+ * between the ends, the next two between it and the ends, and so on.
  *
  * Scene cut: predicting the frame from the one before costs at least (1 - bias) times its intra
  * cost. The bias rises with the distance from the last key frame, since an intra frame is more
@@ -51,6 +53,9 @@ void gpume_types_init(struct gpume_types *types, const struct gpume_encode_optio
  * early once it reaches `enough`. */
 int gpume_types_run_cost(
     const struct gpume_types *types, uint64_t past, uint64_t next, uint64_t enough, uint64_t *cost);
+
+/* In an encoder of halves: the frame that is coded next between two others. */
+uint64_t gpume_types_half(uint64_t past, uint64_t future);
 
 /* The pattern of P and B frames of the `count` frames after `last`, without a look at cuts; the
  * last one is a P frame. 0 < count <= GPUME_PATTERN_MAX. */

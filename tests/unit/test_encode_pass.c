@@ -379,12 +379,23 @@ static void test_sizes(void)
     REQUIRE(unlink("a") == 0);
 }
 
+/* How many encoders, the first ones, read text about an encode at the bitrate. The others read
+ * records: see the end. */
+static size_t count_texts(void)
+{
+    size_t count = 0;
+    while (gpume_encoders[count] && !gpume_encoders[count]->fixed) {
+        count++;
+    }
+    return count;
+}
+
 /* The bits of all frames are those of the bitrate, within what a step of 1/256 QP changes. */
 static void test_rates(void)
 {
     static const uint64_t rates[] = {10000, 20000, 30000};
     logged.lines = logged.warnings = 0;
-    for (size_t encoder = 0; gpume_encoders[encoder]; encoder++) {
+    for (size_t encoder = 0; encoder < count_texts(); encoder++) {
         const struct gpume_encode_options options = options_of(gpume_encoders[encoder]);
         for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
             REQUIRE_EQUAL(write_files(&options, rates[i], FRAMES, 48, 32), GPUME_OK);
@@ -506,7 +517,7 @@ static int64_t least_fill(const struct gpume_encode_options *options, double *sp
 /* The decoder's buffer: sizes are those of QPs at which it never runs empty. */
 static void test_buffer(void)
 {
-    for (size_t encoder = 0; gpume_encoders[encoder]; encoder++) {
+    for (size_t encoder = 0; encoder < count_texts(); encoder++) {
         struct gpume_encode_options options = options_of(gpume_encoders[encoder]);
         double spread = 0;
         options.vbv_maxrate = 240;
@@ -600,7 +611,7 @@ static uint64_t grown_bits_at(const struct gpume_bits_frame *frame, int32_t qp, 
 {
     struct gpume_bits_prices prices;
     gpume_bits_find_prices(
-        &prices, &gpume_encoder_find("x264")->bits[false], frame->type, qp * GPUME_QP_ONE);
+        &prices, &gpume_encoder_find("x264")->bits[false].of[frame->type], qp * GPUME_QP_ONE);
     return gpume_bits_at(frame, &prices, growth);
 }
 
@@ -659,7 +670,7 @@ static void test_model_x265(void)
     clip.spectrum.details[14] = 100;
     gpume_bits_frame_init(&frame, &gpume_encoder_find("x265")->bits[false], decision);
     gpume_bits_find_prices(
-        &prices, &gpume_encoder_find("x265")->bits[false], frame.type, 26 * GPUME_QP_ONE);
+        &prices, &gpume_encoder_find("x265")->bits[false].of[frame.type], 26 * GPUME_QP_ONE);
     const double expected = 24 + 100 * 4.119 / 3 * log2(1 + exp2(3 * octaves)) +
                             10 * 2.301 * log2(1 + exp2(octaves)) + 20 * 0.127;
     REQUIRE(fabs((double)gpume_bits_at(&frame, &prices, GPUME_BITS_SAME) - expected) < 2);
@@ -725,7 +736,7 @@ static void test_lines(void)
         .skipped_blocks = 2,
         .weight = {5, 40, -3},
     };
-    for (size_t i = 0; gpume_encoders[i]; i++) {
+    for (size_t i = 0; i < count_texts(); i++) {
         const struct gpume_encode_options options = options_of(gpume_encoders[i]);
         char line[GPUME_PASS_LINE_BYTES];
         REQUIRE_EQUAL(gpume_encoders[i]->write_frame(line, &frame), strlen(lines[i]));
@@ -793,7 +804,7 @@ static void require_found(
 
 static void test_damage(void)
 {
-    for (size_t i = 0; gpume_encoders[i]; i++) {
+    for (size_t i = 0; i < count_texts(); i++) {
         const struct gpume_encode_options options = options_of(gpume_encoders[i]);
         unsigned char text[8192];
         REQUIRE_EQUAL(write_files(&options, 100000, 5, 48, 32), GPUME_OK);
@@ -811,6 +822,225 @@ static void test_damage(void)
         require_found(&options, 1, CHANGED, tree_bytes / 3); /* the type of the second frame */
         require_found(&options, 1, SHORTENED, tree_bytes - 1);
         require_found(&options, 1, EXTENDED, 0);
+    }
+}
+
+/* --- records: SVT-AV1 */
+
+enum { RECORD = 56 };
+
+/* By the layout that gpume-formats(5) gives. */
+static void test_record(void)
+{
+    static const unsigned char expected[RECORD] = {
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0x1c,
+        0x40, /* 7.0 */
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0, /* 0.0 */
+        0x55,
+        0x55,
+        0x55,
+        0x55,
+        0xed,
+        0x74,
+        0x19,
+        0x41, /* 1e7 * 1001 / 24000 */
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0xf0,
+        0x3f, /* 1.0 */
+        7,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0, /* position */
+        0xd2,
+        4,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0, /* 1234 bits */
+        160,
+        160,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+    };
+    static const unsigned char total[RECORD] = {
+        0, 0, 0, 0, 0, 0, 0x18, 0x40, /* 0 + 1 + 2 + 3 */
+        0, 0, 0, 0, 0, 0, 0, 0, 0x55, 0x55, 0x55, 0x55, 0xed, 0x74, 0x39,
+        0x41,                         /* four times as long */
+        0, 0, 0, 0, 0, 0, 0x10, 0x40, /* 4.0 */
+    };
+    const struct gpume_pass_video video = {64, 64, 24000, 1001};
+    const struct gpume_pass_frame frame = {
+        .video = &video, .display = 7, .coded = 2, .qp = 3200, .texture = 1000, .vectors = 234};
+    const struct gpume_encoder *encoder = gpume_encoder_find("svt-av1");
+    char line[GPUME_PASS_LINE_BYTES];
+    REQUIRE_EQUAL(encoder->write_frame(line, &frame), RECORD);
+    REQUIRE(memcmp(line, expected, RECORD) == 0);
+    REQUIRE_EQUAL(encoder->fixed->write_end(line, &video, 4), RECORD);
+    REQUIRE(memcmp(line, total, RECORD) == 0);
+}
+
+/* Frames in coded order of a video that ends with frame 18, with their references and what the
+ * records say of them: a run of 16, one of two, and a frame alone. */
+struct planned_record {
+    uint64_t display, past, future;
+    enum gpume_frame_type type;
+    double threshold, step, details, vectors, reuse; /* of the table in svt_av1.c */
+};
+
+static const struct planned_record records[] = {
+    {0, 0, 0, GPUME_FRAME_IDR, -2.468, 0.1007, 1.468, 0, 0.3147},
+    {16, 0, 16, GPUME_FRAME_P, -1.597, 0.0960, 2.401, 0.338, 0.2022},
+    {8, 0, 16, GPUME_FRAME_B_REF, -1.381, 0.1053, 3.175, 0.227, 0},
+    {4, 0, 8, GPUME_FRAME_B_REF, -0.461, 0.1032, 4.893, 0.207, 0},
+    {2, 0, 4, GPUME_FRAME_B_REF, 0.322, 0.0970, 7.319, 0.177, 0},
+    {1, 0, 2, GPUME_FRAME_B, 1.007, 0.0933, 11.381, 0.137, 0},
+    {3, 2, 4, GPUME_FRAME_B, 1.007, 0.0933, 11.381, 0.137, 0},
+    {6, 4, 8, GPUME_FRAME_B_REF, 0.322, 0.0970, 7.319, 0.177, 0},
+    {5, 4, 6, GPUME_FRAME_B, 1.007, 0.0933, 11.381, 0.137, 0},
+    {7, 6, 8, GPUME_FRAME_B, 1.007, 0.0933, 11.381, 0.137, 0},
+    {12, 8, 16, GPUME_FRAME_B_REF, -0.461, 0.1032, 4.893, 0.207, 0},
+    {10, 8, 12, GPUME_FRAME_B_REF, 0.322, 0.0970, 7.319, 0.177, 0},
+    {9, 8, 10, GPUME_FRAME_B, 1.007, 0.0933, 11.381, 0.137, 0},
+    {11, 10, 12, GPUME_FRAME_B, 1.007, 0.0933, 11.381, 0.137, 0},
+    {14, 12, 16, GPUME_FRAME_B_REF, 0.322, 0.0970, 7.319, 0.177, 0},
+    {13, 12, 14, GPUME_FRAME_B, 1.007, 0.0933, 11.381, 0.137, 0},
+    {15, 14, 16, GPUME_FRAME_B, 1.007, 0.0933, 11.381, 0.137, 0},
+    {18, 16, 18, GPUME_FRAME_P, -1.597, 0.0960, 2.401, 0.338, 0.2022},
+    {17, 16, 18, GPUME_FRAME_B, 1.007, 0.0933, 11.381, 0.137, 0},
+    {19, 18, 19, GPUME_FRAME_P, 1.007, 0.0933, 11.381, 0.137, 0},
+};
+
+enum { RECORDS = sizeof(records) / sizeof(records[0]) };
+
+/* Every frame costs a quarter of its intra cost. */
+static int write_records(uint64_t bitrate)
+{
+    struct gpume_encode_options options = options_of(gpume_encoder_find("svt-av1"));
+    struct gpume_out_set set = {.overwrite = true, .together = true};
+    const struct gpume_pass_params params = {
+        .options = &options, .width = 64, .height = 64, .set = &set, .log = counting_log};
+    const struct gpume_pass_video video = {64, 64, 25, 1};
+    struct gpume_pass *pass = NULL;
+    int status = gpume_pass_open(&pass, &params);
+    status = status ? status : gpume_pass_add(pass, &video, bitrate, "a");
+    for (uint64_t i = 0; i < RECORDS && status == GPUME_OK; i++) {
+        const bool is_key = records[i].type == GPUME_FRAME_IDR;
+        const struct gpume_spectrum spectrum = {.blocks = 16,
+            .sampled = 16,
+            .details = {[14] = (uint16_t)(100 + i)},
+            .vectors = is_key ? 0 : 20 * 65536};
+        const struct gpume_decision decision = {
+            .display = records[i].display,
+            .coded = i,
+            .type = records[i].type,
+            .has_past = !is_key,
+            .has_future = gpume_type_is_b(records[i].type),
+            .past = records[i].past,
+            .future = records[i].future,
+            .weight = GPUME_WEIGHT_NONE,
+            .cost = is_key ? 4000 : 1000,
+            .intra_cost = 4000,
+            .spectrum = &spectrum,
+        };
+        status = gpume_pass_add_frame(pass, &decision);
+    }
+    status = status ? status : gpume_pass_finish(pass);
+    status = status ? status : gpume_out_set_name(&set, &counting_log);
+    gpume_pass_close(&pass);
+    return status;
+}
+
+/* The number of 8 bytes in record number `index`. */
+static uint64_t number_of(const unsigned char *data, uint64_t index, size_t at)
+{
+    uint64_t value = 0;
+    for (size_t i = 8; i-- > 0;) {
+        value = value << 8 | data[index * RECORD + at + i];
+    }
+    return value;
+}
+
+/* Records in display order, with the bits of the formulas of bits.h and encoder.h. */
+static void test_records(void)
+{
+    static unsigned char data[(RECORDS + 2) * RECORD];
+    REQUIRE_EQUAL(write_records(9000), GPUME_OK); /* 5 times 64x64 bits in 60 frames: index 160 */
+    REQUIRE_EQUAL(take("a", data, sizeof(data)), (RECORDS + 1) * RECORD);
+    for (uint64_t i = 0; i < RECORDS; i++) {
+        const struct planned_record *r = &records[i];
+        const double x = -3 + 0.25 + 14 / 2.0 - r->threshold - r->step * 32;
+        const double coded = (100 + (double)i) * r->details * log2(1 + exp2(3 * x)) / 3 +
+                             (r->type == GPUME_FRAME_IDR ? 0 : 20 * r->vectors);
+        const double bits = 144 + (i == 0 ? 216 : 0) +
+                            coded * pow(4, r->reuse) * pow(640 * 360 / (64.0 * 64), 0.18) * 0.96;
+        const double written = (double)number_of(data, r->display, 40);
+        REQUIRE_EQUAL(number_of(data, r->display, 32), r->display);
+        REQUIRE(fabs(written - bits) < 2 + bits / 500);
+        REQUIRE_EQUAL(data[r->display * RECORD + 49], 160);
+    }
+    REQUIRE_EQUAL(number_of(data, RECORDS, 32), 0);
+}
+
+/* The index of a bitrate's quality: that of SVT-AV1 2.3's own first pass at each of these. */
+static void test_record_quality(void)
+{
+    static const struct {
+        uint64_t bitrate;
+        unsigned char index;
+    } cases[] = {{1000, 220}, {1706, 220}, {1707, 200}, {3413, 200}, {3414, 180}, {6826, 180},
+        {6827, 160}, {10239, 160}, {10240, 140}, {13653, 140}, {13654, 120}, {1000000, 120}};
+    static unsigned char data[(RECORDS + 2) * RECORD];
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        REQUIRE_EQUAL(write_records(cases[i].bitrate), GPUME_OK);
+        take("a", data, sizeof(data));
+        REQUIRE_EQUAL(data[49], cases[i].index);
+    }
+}
+
+static void test_damaged_records(void)
+{
+    const long bytes = (RECORDS + 1) * RECORD;
+    for (long at = 0; at <= bytes; at++) {
+        for (enum damage damage = CHANGED; damage <= EXTENDED; damage++) {
+            planned.damage = at < bytes || damage == EXTENDED ? damage : NONE;
+            planned.file = 0;
+            planned.at = at;
+            logged.errors = 0;
+            if (planned.damage != NONE) {
+                REQUIRE_EQUAL(write_records(100000), GPUME_FORMAT);
+                REQUIRE_EQUAL(logged.errors, 1);
+                REQUIRE(access("a", F_OK) != 0);
+            }
+            planned.damage = NONE;
+        }
     }
 }
 
@@ -836,6 +1066,11 @@ int main(void)
     test_weights();
     test_lines();
     test_damage();
+    logged.lines = 0;
+    test_record();
+    test_records();
+    test_record_quality();
+    test_damaged_records();
     REQUIRE(chdir("..") == 0 && rmdir(folder) == 0);
     return harness_verdict();
 }

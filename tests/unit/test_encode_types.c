@@ -449,6 +449,31 @@ static void check_place(uint32_t b_adapt)
     }
 }
 
+/* As the layers of frames in the statistics of SVT-AV1's own first pass (2.3 and 4.2) say, for
+ * videos of these lengths with --keyint 50 and 161. */
+static void check_halves(void)
+{
+#define RUN "bBbBbBbBbBbBbBbP"
+#define RUNS RUN RUN RUN
+    static const struct {
+        uint32_t keyint;
+        const char *expected;
+    } cases[] = {
+        {50, "I" RUNS "PI" RUNS "PI" RUN "bP"},
+        {161, "I" RUNS RUNS RUN "bBbBbBbPbBbP"},
+        {161, "I" RUNS RUNS RUN "bBbPbPP"},
+        {161, "I"},
+    };
+    struct gpume_encode_options options;
+    gpume_encode_options_default(&options, gpume_encoder_find("svt-av1"));
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char scenes[FRAMES_MAX] = "";
+        memset(scenes, 'A', strlen(cases[i].expected));
+        options.keyint = cases[i].keyint;
+        expect(scenes, &options, cases[i].expected);
+    }
+}
+
 /* Two P frames cost less than a B frame and the P frame after it. */
 static int plain_cost(void *opaque, uint64_t frame, uint64_t past, uint64_t future, uint64_t *cost)
 {
@@ -564,6 +589,7 @@ int main(void)
     check_place(1);
     check_place(2);
     check_coding_cost();
+    check_halves();
     check_run();
     check_failure();
     check_windows();

@@ -4,9 +4,10 @@
 
 #include <string.h>
 
-extern const struct gpume_encoder gpume_x264, gpume_x265;
+extern const struct gpume_encoder gpume_x264, gpume_x265, gpume_svt_av1;
 
-const struct gpume_encoder *const gpume_encoders[] = {&gpume_x264, &gpume_x265, NULL};
+const struct gpume_encoder *const gpume_encoders[] = {
+    &gpume_x264, &gpume_x265, &gpume_svt_av1, NULL};
 
 const struct gpume_encoder *gpume_encoder_find(const char *name)
 {

@@ -54,15 +54,16 @@ class Analysis:
                 for rung in rungs], result["user"]
 
     def run_files(self, where, run):
-        suffix = TREE_SUFFIX[self.encoder]
-        return {"stats" + (suffix if name.endswith(suffix) else ""): os.path.join(where, name)
-                for name in run["files"]}
+        suffix = TREE_SUFFIX.get(self.encoder)
+        return {"stats" + (suffix if suffix and name.endswith(suffix) else ""):
+                os.path.join(where, name) for name in run["files"]}
 
     def run_options(self, run):
         """The options of the printed command line, without those that the ladder sets itself."""
         words, result = iter(run["commands"][self.encoder][1:]), []
         for word in words:
-            if word in ("--pass", "--stats", "--bitrate", "--input", "-o", "--output"):
+            if word in ("--pass", "--stats", "--bitrate", "--input", "-o", "--output", "--rc",
+                        "--tbr", "-i", "-b"):
                 next(words)
             elif word not in ("OUTPUT", "-") and not word.endswith("clip.y4m"):
                 result.append(word)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Runs x264 and x265 with a cache: command lines, their reports, and the CPU time they took.
+"""Runs x264, x265 and SVT-AV1 with a cache: command lines, their reports, and the CPU time they took.
 
 Every run is a directory of the cache, named by a hash of the program's version, the arguments and
 the contents of all input files. It holds the files that the run wrote, its report and result.json.
@@ -10,8 +10,10 @@ import functools
 import hashlib
 import json
 import os
+import random
 import re
 import shutil
+import struct
 import subprocess
 
 from vbv import lowest_fill, picture_bits
@@ -23,10 +25,13 @@ LIMIT_SECONDS = 3600
 FIXED = {
     "x264": ["--threads", "1", "--no-progress"],
     "x265": ["--frame-threads", "1", "--pools", "none", "--no-wpp", "--no-progress"],
+    "svt-av1": ["--lp", "1", "--progress", "0"],
 }
-TUNES = {"psnr": ["--tune", "psnr"], "default": []}
-PRESETS = {"x264": ["medium", "veryfast", "slow"], "x265": ["medium", "fast", "slow"]}
-KEYINT = 250  # the encoders' default; any other is the length of segments, see words_of
+PROGRAMS = {"svt-av1": "SvtAv1EncApp"}  # whose names are not those of the encoders
+TUNES = {"psnr": ["--tune", "psnr"], "default": []}  # of SVT-AV1, the default is PSNR
+PRESETS = {"x264": ["medium", "veryfast", "slow"], "x265": ["medium", "fast", "slow"],
+           "svt-av1": ["8", "6", "4"]}
+KEYINT = 250  # x264's and x265's default; any other is the length of segments, see words_of
 REPORT = {
     "x264": {
         "kbps": r"encoded \d+ frames, [0-9.]+ fps, ([0-9.]+) kb/s",
@@ -36,8 +41,9 @@ REPORT = {
         "kbps": r"encoded \d+ frames in .*?, ([0-9.]+) kb/s",
         "global": r"Global PSNR: ([0-9.]+)",
     },
+    "svt-av1": {"kbps": r"fps\s+\d+\s+([0-9.]+) kbps"},
 }
-DEMUXERS = {"x264": "h264", "x265": "hevc"}  # FFmpeg's, of the streams that they write
+DEMUXERS = {"x264": "h264", "x265": "hevc", "svt-av1": "ivf"}  # FFmpeg's, of what they write
 # Appended to the name of the statistics by each encoder.
 TREE_SUFFIX = {"x264": ".mbtree", "x265": ".cutree"}
 
@@ -68,7 +74,8 @@ def version(program):
     option = "-version" if program == "ffmpeg" else "--version"
     run = subprocess.run([program, option], capture_output=True, text=True, check=True)
     words = (run.stdout + run.stderr).split()
-    return " ".join(words[1:3]) if program == "x264" else words[words.index("version") + 1]
+    return (" ".join(words[1:3]) if program == "x264"
+            else words[1] if program == PROGRAMS["svt-av1"] else words[words.index("version") + 1])
 
 
 @functools.lru_cache(maxsize=None)
@@ -156,17 +163,34 @@ class Cache:
 
 def encode(cache, encoder, clip, words, inputs, salt="", read=None):
     """A run of the encoder over the clip."""
-    source = ["clip.y4m"] if encoder == "x264" else ["--input", "clip.y4m"]
-    argv = [encoder] + FIXED[encoder] + ["--output-depth", str(y4m_shape(clip)[0])] + words + source
-    return cache.run(encoder + " " + version(encoder), argv, dict(inputs, **{"clip.y4m": clip}),
+    program = program_of(encoder)
+    argv = [program] + FIXED[encoder] + words
+    if encoder == "svt-av1":
+        argv += ["-i", "clip.y4m"]
+    else:
+        argv += ["--output-depth", str(y4m_shape(clip)[0])]
+        argv += ["clip.y4m"] if encoder == "x264" else ["--input", "clip.y4m"]
+    return cache.run(encoder + " " + version(program), argv, dict(inputs, **{"clip.y4m": clip}),
                      salt, read)
+
+
+def program_of(encoder):
+    return PROGRAMS.get(encoder, encoder)
+
+
+def rate_words(encoder, kbps):
+    return ["--rc", "1", "--tbr", str(kbps)] if encoder == "svt-av1" else ["--bitrate", str(kbps)]
+
+
+def output_words(encoder, path):
+    return ["-b" if encoder == "svt-av1" else "-o", path]
 
 
 def report_of(encoder, folder):
     """Rate and quality as the encoder reports them."""
     with open(os.path.join(folder, "log")) as stream:
         report = stream.read()
-    found = {}
+    found = {"global": None}
     for name, pattern in REPORT[encoder].items():
         values = re.findall(pattern, report)
         if not values:
@@ -177,24 +201,24 @@ def report_of(encoder, folder):
 
 def first_pass(cache, encoder, clip, kbps, options):
     """Returns the statistics' path and the CPU time of the encoder's own first pass."""
-    where, result = encode(cache, encoder, clip, options + [
-        "--bitrate", str(kbps), "--pass", "1", "--stats", "stats", "-o", os.devnull], {})
+    where, result = encode(cache, encoder, clip, options + rate_words(encoder, kbps) + [
+        "--pass", "1", "--stats", "stats"] + output_words(encoder, os.devnull), {})
     return os.path.join(where, "stats"), result["user"]
 
 
 def coded(cache, encoder, clip, words, inputs, salt=""):
     """Encodes into the file stream. Returns the directory, and rate, quality and CPU time."""
-    return encode(cache, encoder, clip, words + ["--psnr", "-o", "stream"], inputs, salt,
-                  functools.partial(report_of, encoder))
+    psnr = ["--psnr"] if "global" in REPORT[encoder] else []
+    return encode(cache, encoder, clip, words + psnr + output_words(encoder, "stream"), inputs,
+                  salt, functools.partial(report_of, encoder))
 
 
 def second_pass(cache, encoder, clip, kbps, options, files, salt="", number="2"):
     """Encodes by the statistics in files ({name in the run: path}), and writes new ones if number
     is "3". Returns what coded() does."""
     limited = "--vbv-bufsize" in options
-    where, result = coded(cache, encoder, clip, options + [
-        "--bitrate", str(kbps), "--pass", number, "--stats", "stats"] + ["--aud"] * limited,
-                          files, salt)
+    where, result = coded(cache, encoder, clip, options + rate_words(encoder, kbps) + [
+        "--pass", number, "--stats", "stats"] + ["--aud"] * limited, files, salt)
     if limited:
         result["fill"] = stream_fill(os.path.join(where, "stream"), encoder, options)
     return where, result
@@ -223,11 +247,37 @@ def scaled(cache, clip, size):
 
 def pass_files(encoder, stats):
     """The files of one pass, by their names in a run."""
-    tree = stats + TREE_SUFFIX[encoder]
+    tree = stats + TREE_SUFFIX.get(encoder, "")
     files = {"stats": stats}
-    if os.path.exists(tree):
+    if tree != stats and os.path.exists(tree):
         files["stats" + TREE_SUFFIX[encoder]] = tree
     return files
+
+
+RECORD = struct.Struct("<ddddQQBBB5x")  # of SVT-AV1's statistics
+BITS = 5  # the place of a frame's bits among its fields
+
+
+def changed_records(cache, stats, change):
+    """SVT-AV1's statistics with the frames' bits all equal ("uniform"), or those of other frames
+    ("shuffled"). Returns the path."""
+    with open(stats, "rb") as stream:
+        *frames, total = map(list, RECORD.iter_unpack(stream.read()))
+    bits = [frame[BITS] for frame in frames]
+    if change == "uniform":
+        bits = [sum(bits) // len(bits)] * len(bits)
+    else:
+        random.Random(1).shuffle(bits)
+    for frame, value in zip(frames, bits):
+        frame[BITS] = value or 8  # none would stand for that of another frame
+    data = b"".join(RECORD.pack(*record) for record in frames + [total])
+    path = os.path.join(cache.root, "records." + hashlib.sha256(data).hexdigest()[:24])
+    if not os.path.exists(path):
+        part = "%s.%d" % (path, os.getpid())
+        with open(part, "wb") as stream:
+            stream.write(data)
+        os.rename(part, path)
+    return path
 
 
 def frames_of(stats):

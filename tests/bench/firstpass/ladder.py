@@ -20,15 +20,16 @@ import sys
 
 from bdrate import bd_rate, gain, ssim_db
 from corpus import ROLES, rows as corpus_rows
-from encoders import (DEMUXERS, KEYINT, PRESETS, TUNES, Cache, Failure, Settings, first_pass,
-                      pass_files, program_path, scaled, second_pass, single_pass, version, words_of)
+from encoders import (DEMUXERS, KEYINT, PRESETS, TUNES, Cache, Failure, Settings,
+                      changed_records, first_pass, pass_files, program_of, program_path, scaled,
+                      second_pass, single_pass, version, words_of)
 from analysis import Analysis
 from quality import judge
 from statistics import mean
 
 SEALED = "sealed"  # clips that are run by this role alone
 # Rates are those that the encoder takes at these constant qualities in one pass.
-CRFS = (20, 26, 32, 38)
+CRFS = {"x264": (20, 26, 32, 38), "x265": (20, 26, 32, 38), "svt-av1": (24, 34, 44, 54)}
 # The rungs: parts of the clip's width and height, and of its rate in corpus.csv.
 RATES = ((1, 0.4), (1, 0.8), (1, 1.6), (1, 3.2))
 SIZES_AND_RATES = ((1, 3.2), (1, 1.6), (0.75, 1.2), (0.5, 0.8), (0.5, 0.4))
@@ -47,7 +48,7 @@ COLUMNS = (["machine", "commit", "encoder", "version", "preset", "tune", "keyint
               "target", "kbps"] + list(MEASURES) + ["fill"])
 
 # Each variant: (encoder's options, how its files are made, the variant that is 0 %).
-OWN, COPY, CRF, TREE, ALL, MEASURED, DISTORTED = range(7)
+OWN, COPY, CRF, TREE, ALL, MEASURED, DISTORTED, CHANGED = range(8)
 COMMON = {
     "own": ([], OWN, "own"),
     "copy": ([], COPY, "own"),
@@ -71,6 +72,10 @@ VARIANTS = {
     "x264": dict(COMMON, no_tree=(["--no-mbtree"], OWN, "own"),
                  own_adapt2=(ADAPT2, OWN, "own_adapt2"), all_adapt2=(ADAPT2, ALL, "own_adapt2")),
     "x265": dict(COMMON, no_tree=(["--no-cutree"], OWN, "own")),
+    # It takes no offsets of gpume. The last ones are controls: its own sizes of frames, but all
+    # equal, or those of other frames.
+    "svt-av1": dict({name: COMMON[name] for name in ("own", "copy", "crf", "all")},
+                    uniform=([], CHANGED, "own"), shuffled=([], CHANGED, "own")),
 }
 
 
@@ -105,7 +110,8 @@ class Ladder:
                         self.arguments.probe)
 
     def single_passes(self):
-        return [single_pass(self.cache, self.encoder, self.clip, crf, self.words) for crf in CRFS]
+        return [single_pass(self.cache, self.encoder, self.clip, crf, self.words)
+                for crf in CRFS[self.encoder]]
 
     def own_pass(self, kbps, options, clip=None):
         return first_pass(self.cache, self.encoder, clip or self.clip, kbps, self.words + options)
@@ -145,9 +151,16 @@ class Ladder:
         return self.analysis_by(command).all_files(
             list(zip(self.rates, self.sizes)), options, ["--backend", "cpu"])
 
+    def changed_files(self, options, name):
+        passes = [self.own_pass(kbps, options) for kbps in self.rates]
+        return ([({"stats": changed_records(self.cache, stats, name)}, self.words + options)
+                 for stats, _ in passes], sum(cpu for _, cpu in passes))
+
     def files(self, options, kind, name):
         if kind in (OWN, COPY):
             return self.own_files(options)
+        if kind == CHANGED:
+            return self.changed_files(options, name)
         if kind == DISTORTED:
             return self.distorted_files(options, name[len("all_"):])
         if kind == TREE:
@@ -199,7 +212,7 @@ class Ladder:
         base_cpu = base_first + sum(p["user"] for p in base)
         row = {
             "machine": machine(), "commit": self.arguments.commit, "encoder": self.encoder,
-            "version": version(self.encoder), **self.settings._asdict(), "rates": self.source,
+            "version": version(program_of(self.encoder)), **self.settings._asdict(), "rates": self.source,
             "clip": self.row["name"], "role": self.row["role"], "frames": self.row["frames"],
             "variant": name, "reference": reference,
             "first_cpu": "%.2f" % first, "second_cpu": "%.2f" % second,
@@ -239,8 +252,8 @@ def parse():
                         help="other than %d: segments of that many frames, without other key frames"
                         % KEYINT)
     parser.add_argument("--rates", default="crf", choices=["crf", "corpus"],
-                        help="of the encoder at CRF %s, or parts of the clip's in corpus.csv"
-                        % ", ".join(map(str, CRFS)))
+                        help="of the encoder at the CRFs of README.md, or parts of the clip's in "
+                        "corpus.csv")
     parser.add_argument("--role", default="held", choices=list(ROLES) + ["all", SEALED])
     parser.add_argument("--variants", help="names, separated by commas; default: all")
     parser.add_argument("--names", help="clips, separated by commas; default: all of the role")
