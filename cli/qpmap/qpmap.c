@@ -77,12 +77,13 @@ static int write_kvazaar(struct qpmap *qpmap, uint32_t columns, uint32_t rows)
     return GPUME_OK;
 }
 
-/* The frame's number and the map in one line. */
-static int write_svt_av1(struct qpmap *qpmap, uint64_t frame, uint32_t count)
+/* The frame's number and the map in one line. Frames keep the quality that SVT-AV1 gives them. */
+static int write_svt_av1(struct qpmap *qpmap, const struct gpume_decision *decision, uint32_t count)
 {
     char head[32];
     gpume_qp_map_limit(qpmap->offsets, count, AV1_LEVELS);
-    snprintf(head, sizeof(head), "%" PRIu64 " ", frame);
+    gpume_qp_map_centre(qpmap->offsets, decision->blocks_x, decision->blocks_y, qpmap->per_square);
+    snprintf(head, sizeof(head), "%" PRIu64 " ", decision->display);
     GPUME_CHECK(gpume_out_text(qpmap->job.outputs[0].out, head));
     return write_numbers(qpmap->job.outputs[0].out, qpmap->offsets, count);
 }
@@ -101,7 +102,7 @@ static int take_decision(void *opaque, const struct gpume_decision *decision)
         qpmap->offsets[i] =
             (int16_t)(av1 ? av1_index(qpmap->offsets[i]) : scale(qpmap->offsets[i], 1));
     }
-    return av1 ? write_svt_av1(qpmap, decision->display, columns * rows)
+    return av1 ? write_svt_av1(qpmap, decision, columns * rows)
                : write_kvazaar(qpmap, columns, rows);
 }
 

@@ -30,6 +30,23 @@ void gpume_qp_map_make(const struct gpume_decision *decision, uint32_t per_squar
     }
 }
 
+void gpume_qp_map_centre(int16_t *values, uint32_t blocks_x, uint32_t blocks_y, uint32_t per_square)
+{
+    int64_t sum = 0;
+    size_t count = 0;
+    for (uint32_t y = 0; y < blocks_y; y += per_square) {
+        for (uint32_t x = 0; x < blocks_x; x += per_square) {
+            const int64_t blocks = (int64_t)gpume_min_u32(per_square, blocks_x - x) *
+                                   gpume_min_u32(per_square, blocks_y - y);
+            sum += blocks * values[count++];
+        }
+    }
+    const int64_t mean = gpume_div_nearest(sum, (int64_t)blocks_x * blocks_y);
+    for (size_t i = 0; i < count; i++) {
+        values[i] = (int16_t)(values[i] - mean);
+    }
+}
+
 void gpume_qp_map_limit(int16_t *values, size_t count, uint32_t levels)
 {
     int32_t least = INT16_MAX, most = INT16_MIN;

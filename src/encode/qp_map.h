@@ -17,6 +17,11 @@ uint32_t gpume_qp_map_squares(uint32_t blocks, uint32_t per_square);
 void gpume_qp_map_make(
     const struct gpume_decision *decision, uint32_t per_square, int16_t *offsets);
 
+/* Subtracts the mean of such values of all squares, weighed by the blocks that they cover, to the
+ * nearest whole number. blocks_x, blocks_y: of the frame. */
+void gpume_qp_map_centre(
+    int16_t *values, uint32_t blocks_x, uint32_t blocks_y, uint32_t per_square);
+
 /* Replaces values so that at most `levels` different ones remain, within their range, which is
  * divided evenly. levels: 2 or more. */
 void gpume_qp_map_limit(int16_t *values, size_t count, uint32_t levels);

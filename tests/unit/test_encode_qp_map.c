@@ -64,9 +64,23 @@ static void check_levels(void)
     REQUIRE(far[1] == INT16_MIN || far[1] == INT16_MAX);
 }
 
+/* By hand: squares of 2 blocks, of which the last column and row cover 1. */
+static void check_centre(void)
+{
+    int16_t values[7] = {-70, -10, 7, 0, 3, -5, 77};
+    /* (4 * -70 + 4 * -10 + 2 * 7 + 2 * 0 + 2 * 3 + 1 * -5) / 15 is -20.3 */
+    static const int16_t expected[7] = {-50, 10, 27, 20, 23, 15, 77};
+    gpume_qp_map_centre(values, 5, 3, 2);
+    REQUIRE(memcmp(values, expected, sizeof(expected)) == 0);
+    int16_t one[1] = {-255};
+    gpume_qp_map_centre(one, 3, 3, 4);
+    REQUIRE_EQUAL(one[0], 0);
+}
+
 int main(void)
 {
     check_means();
+    check_centre();
     check_levels();
     return harness_verdict();
 }
