@@ -2,7 +2,7 @@
 /*
  * The files of any number of second passes of an encoder, each with a picture size and a bitrate:
  * the statistics, a text with a line for each frame, and the QP offsets of all blocks of all frames
- * that others refer to. Offsets are written as they come; of each frame 148 bytes stay in memory,
+ * that others refer to. Offsets are written as they come; of each frame 216 bytes stay in memory,
  * in an array that grows by doubling. Where the decoder's buffer is limited, each second pass adds
  * one byte, and its plan takes 16 more while it is made. All files are read back before they get
  * their names: the statistics are compared with what was to be written, of the offsets only the

@@ -29,6 +29,7 @@ struct decided {
     uint32_t brightened; /* frames whose weight brightens by more than 1/128 a frame */
     uint32_t fail_at;
     bool shares; /* means are weighted by distance */
+    bool halves; /* B frames lie in the middle between their references */
 };
 
 static void add(struct decided *d, uint64_t value)
@@ -47,6 +48,9 @@ static void check_references(const struct decided *d, const struct gpume_decisio
     if (decision->has_past) {
         REQUIRE(decision->past < display && d->seen[decision->past]);
         REQUIRE(d->types[decision->past] != GPUME_FRAME_B);
+    }
+    if (d->halves && is_b) {
+        REQUIRE_EQUAL(decision->past + decision->future, 2 * display);
     }
     if (decision->has_future) {
         REQUIRE(decision->future > display && d->seen[decision->future]);
@@ -233,7 +237,8 @@ static int analyse(const struct gpume_analysis_params *params, const struct part
 
 static struct decided decided_of(struct gpume_analysis_params *params, const struct part *parts)
 {
-    struct decided decided = {.shares = params->options.weightb != 0};
+    struct decided decided = {
+        .shares = params->options.weightb != 0, .halves = params->options.encoder->halves};
     uint32_t frames = 0;
     for (const struct part *part = parts; part->frames > 0; part++) {
         frames += part->frames;
@@ -263,6 +268,22 @@ static void check_scenes(const struct gpume_encoder *encoder)
         if (key) {
             REQUIRE_EQUAL(decided.types[i], x264 || i == 0 ? GPUME_FRAME_IDR : GPUME_FRAME_I);
         }
+    }
+}
+
+/* Pyramids of halves, to the next key frame and to the end; cuts change nothing. */
+static void check_halves(void)
+{
+    const char *const expected = "IbBbBbBbBbBbBbBbPbBbBbBbBbBbBbBbPbBbBbBbP"
+                                 "IbBbBbBbBbBbBbBbPbBbBbBbBbBbBbBbPbBbBbBbP"
+                                 "IbBbPbPP";
+    struct gpume_analysis_params params = make_params(gpume_encoder_find("svt-av1"), NULL);
+    gpume_encode_options_default(&params.options, gpume_encoder_find("svt-av1"));
+    params.options.keyint = 41;
+    const struct decided decided = decided_of(&params, scenes);
+    REQUIRE_EQUAL(decided.count, 90);
+    for (uint32_t i = 0; i < decided.count && i < strlen(expected); i++) {
+        REQUIRE_EQUAL(gpume_frame_letter(decided.types[i]), expected[i]);
     }
 }
 
@@ -379,6 +400,7 @@ int main(int argc, char **argv)
     check_same();
     if (!vulkan) { /* nothing below depends on the engine, and drivers in software take minutes */
         check_scenes(gpume_encoder_find("x265"));
+        check_halves();
         check_still();
         check_short();
         check_aq();

@@ -16,10 +16,12 @@ import subprocess
 import sys
 import tempfile
 
+import fit_svt_av1
 from bdrate import bd_rate, gain
 from corpus import ROLES, rows
-from encoders import Cache, Failure, frames_of
+from encoders import BITS, RECORD, Cache, Failure, changed_records, frames_of
 from fit import BINS, Frame, fit_type, predict
+from fit_svt_av1 import kinds_of
 from ladder import VBV, options_at
 from passes import PASSES, bitrate_of, ratio, work
 from quality import judge, percentile
@@ -205,6 +207,43 @@ def check_fit():
     clips = [[frame._replace(bits=predict(model, frame)) for frame in clip] for clip in frames]
     found = fit_type(clips, "P")
     check(all(abs(a - b) < 1e-3 for a, b in zip(found, model)), "coefficients of the fit")
+
+
+def check_fit_svt_av1():
+    """Kinds of frames, and a model that is found again."""
+    check(kinds_of(20) == ["KEY"] + ["OF_2", "OF_4", "OF_2", "OF_8", "OF_2", "OF_4", "OF_2", "OF_16"]
+          + ["OF_2", "OF_4", "OF_2", "OF_8", "OF_2", "OF_4", "OF_2", "END"] + ["OF_2", "END", "OF_2"],
+          "kinds of SVT-AV1's frames")
+    check([kinds_of(170)[i] for i in (160, 161, 162, 169)] == ["END", "KEY", "OF_2", "END"],
+          "kinds about a key frame")
+    model = (-1.6, 0.1, 2.4, 0.5, 0.3, 0.2)
+    frames = [[fit_svt_av1.Frame("END", 0, 1.2, place / 2, Frame(
+        "END", q, 0, 0, 1.0, [k * place % 7 for k in range(BINS)],
+        [k * place % 5 for k in range(BINS)], 100.0 * (place % 3)))
+               for place in (2, 3, 4, 5, 7)] for q in (24.0, 32.0, 44.0)]
+    clips = [[frame._replace(bits=fit_svt_av1.predict(model, frame)) for frame in clip]
+             for clip in frames]
+    found = fit_svt_av1.fit_kind(clips, "END")
+    check(all(abs(a - b) < 1e-2 for a, b in zip(found, model)), "coefficients of SVT-AV1's fit")
+
+
+def check_changed_records():
+    """Controls: SVT-AV1's statistics with other sizes of frames."""
+    with tempfile.TemporaryDirectory() as folder:
+        records = [(i, 0.0, 4e5, 1.0, i, 80 * i, 99, 160, 0) for i in range(5)]
+        total = (10.0, 0.0, 2e6, 5.0, 0, 0, 0, 0, 0)
+        stats = os.path.join(folder, "stats")
+        with open(stats, "wb") as out:
+            out.write(b"".join(RECORD.pack(*record) for record in records + [total]))
+        for change in ("uniform", "shuffled"):
+            with open(changed_records(Cache(folder), stats, change), "rb") as stream:
+                changed = list(RECORD.iter_unpack(stream.read()))
+            bits = [record[BITS] for record in changed[:-1]]
+            check(changed[-1] == total and [r[:BITS] for r in changed[:-1]]
+                  == [r[:BITS] for r in records], "other fields of changed records")
+            check(bits == [160] * 5 if change == "uniform"
+                  else sorted(bits) == [8, 80, 160, 240, 320] and bits != [8, 80, 160, 240, 320],
+                  "bits of %s records" % change)
 
 
 def write_clip(path):
@@ -410,6 +449,8 @@ if __name__ == "__main__":
     check_summary()
     check_buffer()
     check_fit()
+    check_fit_svt_av1()
+    check_changed_records()
     check_passes_failures()
     check_probe(sys.argv[1])
     for program in sys.argv[2:]:

@@ -116,19 +116,19 @@ def huber(error):
     return error ** 2 if abs(error) < HUBER else (2 * abs(error) - HUBER) * HUBER
 
 
-def loss(model, rows):
+def loss(model, rows, predict=predict):
     return sum(weight * huber(math.log(frame.bits / predict(model, frame)))
                for weight, frame in rows)
 
 
-def derivatives(model, frame, guess):
+def derivatives(model, frame, guess, predict=predict):
     """Of the logarithm of what the model predicts."""
     for i, value in enumerate(model):
         more = model[:i] + (value + DIFFERENCE,) + model[i + 1:]
         yield math.log(predict(more, frame) / guess) / DIFFERENCE
 
 
-def equations(model, rows):
+def equations(model, rows, predict=predict):
     """Of the step to the least squares of a linear model: matrix and vector."""
     n = len(model)
     matrix, vector = [[0.0] * n for _ in range(n)], [0.0] * n
@@ -136,7 +136,7 @@ def equations(model, rows):
         guess = predict(model, frame)
         error = math.log(frame.bits / guess)
         weight /= max(1, abs(error) / HUBER)
-        slopes = list(derivatives(model, frame, guess))
+        slopes = list(derivatives(model, frame, guess, predict))
         for i in range(n):
             vector[i] += weight * slopes[i] * error
             for k in range(n):
@@ -144,16 +144,16 @@ def equations(model, rows):
     return matrix, vector
 
 
-def improved(model, rows, damping):
+def improved(model, rows, damping, predict=predict):
     """A better model and the damping that found it, or None: there is none nearby."""
-    matrix, vector = equations(model, rows)
-    before = loss(model, rows)
+    matrix, vector = equations(model, rows, predict)
+    before = loss(model, rows, predict)
     while damping < 1e6:
         damped = [[value * (1 + damping * (i == k)) + 1e-12 * (i == k)
                    for k, value in enumerate(row)] for i, row in enumerate(matrix)]
         moved = [value + step for value, step in zip(model, solve(damped, vector))]
         new = tuple(moved[:2] + [max(0.0, value) for value in moved[2:]])  # slopes
-        if loss(new, rows) < before:
+        if loss(new, rows, predict) < before:
             return new, damping / 10
         damping *= 10
     return None
