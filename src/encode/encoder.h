@@ -34,7 +34,7 @@ struct gpume_pass_frame {
 #define GPUME_PASS_LINE_BYTES 1024
 
 /* Statistics of an encode whose quality follows from the bitrate, frame by frame in display order,
- * and then of all frames. */
+ * and then of all frames: of AV1, whose encoders count QPs to 63, which are 5/4 of the model's. */
 #define GPUME_KINDS_MAX 6
 struct gpume_fixed_pass {
     const struct gpume_bits_coefficients *bits; /* by kind of frame, which it tells apart: */

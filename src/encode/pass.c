@@ -372,6 +372,13 @@ static bool is_out_of_reach(const struct gpume_pass *pass, const struct rate *ra
     return at_end && (bits / 2 > wanted || wanted / 2 > bits);
 }
 
+/* As the encoder counts, of 63 or 51 at the most. */
+static int own_qp(const struct gpume_pass *pass, int32_t qp)
+{
+    const int32_t quarters = pass->encoder->fixed ? 5 : 4;
+    return (int)(qp * quarters / 4 / GPUME_QP_ONE);
+}
+
 /* Warns of bitrates that the encoder lowers, or will miss by much. */
 static void warn_of_rate(const struct gpume_pass *pass, const struct rate *rate)
 {
@@ -380,7 +387,7 @@ static void warn_of_rate(const struct gpume_pass *pass, const struct rate *rate)
     const char *encoder = pass->encoder->name;
     const uint64_t bits = all_bits(pass, rate->size, rate->qp), kbps = rate->bitrate / 1000;
     const uint64_t expected = bits / pass->count * video->rate_num / video->rate_den / 1000;
-    const int qp = (int)(rate->qp / GPUME_QP_ONE);
+    const int qp = own_qp(pass, rate->qp);
     if (most > 0 && kbps > most) {
         gpume_log_write(&pass->params.log, GPUME_LOG_WARNING,
             "%s: %s lowers %" PRIu64 " kbit/s to --vbv-maxrate, %" PRIu32 " kbit/s", rate->path,
@@ -394,9 +401,9 @@ static void warn_of_rate(const struct gpume_pass *pass, const struct rate *rate)
             expected > 0 ? expected : 1);
     } else if (is_out_of_reach(pass, rate, bits)) {
         gpume_log_write(&pass->params.log, GPUME_LOG_WARNING,
-            "%s: %s is unlikely to keep to %" PRIu64 " kbit/s: even at QP 51 it is expected to "
+            "%s: %s is unlikely to keep to %" PRIu64 " kbit/s: even at QP %d it is expected to "
             "need %" PRIu64 " kbit/s; give a higher bitrate or a smaller size",
-            rate->path, encoder, kbps, expected);
+            rate->path, encoder, kbps, qp, expected);
     } else if (rate->qp < ROUGH_QP) {
         gpume_log_write(&pass->params.log, GPUME_LOG_WARNING,
             "%s: %s may miss %" PRIu64 " kbit/s by a tenth to a half: it is expected to encode at "
