@@ -1000,7 +1000,7 @@ static void test_records(void)
         const double coded = (100 + (double)i) * r->details * log2(1 + exp2(3 * x)) / 3 +
                              (r->type == GPUME_FRAME_IDR ? 0 : 20 * r->vectors);
         const double bits = 144 + (i == 0 ? 216 : 0) +
-                            coded * pow(4, r->reuse) * pow(640 * 360 / (64.0 * 64), 0.18) * 0.92;
+                            coded * pow(4, r->reuse) * pow(640 * 360 / (64.0 * 64), 0.18) * 0.87;
         const double written = (double)number_of(data, r->display, 40);
         REQUIRE_EQUAL(number_of(data, r->display, 32), r->display);
         REQUIRE(fabs(written - bits) < 2 + bits / 500);

@@ -264,6 +264,8 @@ def parse():
     if arguments.preset not in PRESETS[arguments.encoder]:
         parser.error("--preset %s: %s takes %s here" % (
             arguments.preset, arguments.encoder, ", ".join(PRESETS[arguments.encoder])))
+    if arguments.encoder == "svt-av1" and (arguments.keyint != KEYINT or arguments.tune != "default"):
+        parser.error("--encoder svt-av1: takes --tune default and no --keyint here")
     if arguments.vmaf:
         found = shutil.which(arguments.vmaf)
         if not found:
