@@ -36,7 +36,7 @@ struct gpume_bits_model {
         int64_t threshold, step; /* octaves; octaves per QP: these and all below in 1/65536 */
         int64_t details, means;  /* slopes: bits per octave */
         int64_t vectors;         /* bits per bit of spectrum.h */
-    } of[GPUME_FRAME_B + 1];
+    } of[2][GPUME_FRAME_B + 1];  /* the second ones with psy */
 
     /* What the encoder counts of a frame in which nothing is coded, and of the first frame in
      * addition. Where a video begins with black, these are all bits of the first seconds, and x264

@@ -20,13 +20,13 @@ static void add_bits(
         .type = type,
         .spectrum = first ? &frame->intra : &frame->inter,
     };
-    const struct gpume_bits_model *model = &gpume_encoders[0]->bits[false];
+    const struct gpume_bits_model *model = &gpume_encoders[0]->bits;
     struct gpume_bits_frame bits;
     gpume_bits_frame_init(&bits, model, &decision);
     for (uint32_t i = 0; i < GPUME_COMPLEXITY_QPS; i++) {
         const int32_t qp = (int32_t)(gpume_complexity_qps[i] * GPUME_QP_ONE);
         struct gpume_bits_prices prices;
-        gpume_bits_find_prices(&prices, &model->of[type], qp);
+        gpume_bits_find_prices(&prices, &model->of[false][type], qp);
         sum->bits[i] += gpume_bits_at(&bits, &prices, GPUME_BITS_SAME);
     }
 }

@@ -98,7 +98,7 @@ struct gpume_encoder {
         double strength[2];     /* of the offsets, by measurement; the second one with psy */
         bool counts_b;          /* the offsets of a P frame count the B frames before it */
     } tree;
-    struct gpume_bits_model bits[2]; /* the second one with psy */
+    struct gpume_bits_model bits;
     /* What statistics say, of the bits that the model expects, by type of frame. Where a frame
      * takes more than they say, frames after it have to take less: so it is better to be wrong on
      * the other side, above all of P frames, of which the model is least certain. By measurement:

@@ -91,7 +91,7 @@ struct gpume_pass {
     struct gpume_pass_params params;
     struct prices *levels; /* at each level, if the decoder's buffer is limited */
     const struct gpume_encoder *encoder;
-    const struct gpume_bits_model *model;
+    const struct gpume_bits_coefficients *model; /* by type of frame */
     struct size *sizes;
     struct rate *rates, **end; /* in the order in which they were added; where the next one goes */
     struct pass_row *rows;
@@ -114,7 +114,7 @@ int gpume_pass_open(struct gpume_pass **result, const struct gpume_pass_params *
     pass->params = *params;
     pass->end = &pass->rates;
     pass->encoder = params->options->encoder;
-    pass->model = &pass->encoder->bits[params->options->psy];
+    pass->model = pass->encoder->bits.of[params->options->psy];
     return GPUME_OK;
 }
 
@@ -285,7 +285,7 @@ static int add_row(struct gpume_pass *pass, const struct gpume_decision *decisio
     row->before = gpume_type_is_b(before) ? last->before : index;
     row->intra = before == GPUME_FRAME_P || gpume_type_is_b(before) ? last->intra : index;
     pass->count++;
-    gpume_bits_frame_init(&row->bits, pass->model, decision);
+    gpume_bits_frame_init(&row->bits, &pass->encoder->bits, decision);
     return GPUME_OK;
 }
 
@@ -328,7 +328,7 @@ static void find_prices(const struct gpume_pass *pass, int32_t qp, struct prices
     }
     for (enum gpume_frame_type type = GPUME_FRAME_IDR; type <= GPUME_FRAME_B && !fixed; type++) {
         gpume_bits_find_prices(
-            &prices->of[type], &pass->model->of[type], type_qp(pass, type, qp) + lowest);
+            &prices->of[type], &pass->model[type], type_qp(pass, type, qp) + lowest);
     }
 }
 

@@ -611,7 +611,7 @@ static uint64_t grown_bits_at(const struct gpume_bits_frame *frame, int32_t qp, 
 {
     struct gpume_bits_prices prices;
     gpume_bits_find_prices(
-        &prices, &gpume_encoder_find("x264")->bits[false].of[frame->type], qp * GPUME_QP_ONE);
+        &prices, &gpume_encoder_find("x264")->bits.of[false][frame->type], qp * GPUME_QP_ONE);
     return gpume_bits_at(frame, &prices, growth);
 }
 
@@ -626,7 +626,7 @@ static void test_model(void)
     struct gpume_bits_frame frame;
     const struct gpume_decision *idr = frame_of(&clip, 0);
     clip.spectrum.details[10] = 0;
-    gpume_bits_frame_init(&frame, &gpume_encoder_find("x264")->bits[false], idr);
+    gpume_bits_frame_init(&frame, &gpume_encoder_find("x264")->bits, idr);
     REQUIRE_EQUAL(gpume_bits_growth(48 * 32, 48 * 32), GPUME_BITS_SAME);
     /* Bin 14 stands for a size of 2^4.25, x = 4.25 + 2.325 - 0.16 * 26 = 2.415 octaves above the
      * threshold: 100 * 4.547 / 3 log2(1 + 2^(3 x)) + 10 * 4.16 log2(1 + 2^x) = 1210.3, and the
@@ -642,13 +642,13 @@ static void test_model(void)
     REQUIRE(bits_at(&frame, 51) >= 24 + header && bits_at(&frame, 51) <= 26 + header);
     clip.decision.coded = 1;
     clip.spectrum.blocks = 18; /* of which a third was looked at */
-    gpume_bits_frame_init(&frame, &gpume_encoder_find("x264")->bits[false], idr);
+    gpume_bits_frame_init(&frame, &gpume_encoder_find("x264")->bits, idr);
     REQUIRE(bits_at(&frame, 26) >= 3629 + 128 && bits_at(&frame, 26) <= 3632 + 128);
     /* 20 bits of vectors at 0.268 */
     const struct gpume_decision *p = frame_of(&clip, 1);
     memset(clip.spectrum.details, 0, sizeof(clip.spectrum.details));
     memset(clip.spectrum.means, 0, sizeof(clip.spectrum.means));
-    gpume_bits_frame_init(&frame, &gpume_encoder_find("x264")->bits[false], p);
+    gpume_bits_frame_init(&frame, &gpume_encoder_find("x264")->bits, p);
     REQUIRE_EQUAL(bits_at(&frame, 26), 128 + 5);
     /* Texture shrinks by 2^1.1, vectors by 2^0.5. */
     REQUIRE_EQUAL(gpume_bits_texture(2000, 1414), 0);
@@ -668,9 +668,9 @@ static void test_model_x265(void)
     const struct gpume_decision *decision = frame_of(&clip, 1);
     clip.spectrum.details[10] = 0;
     clip.spectrum.details[14] = 100;
-    gpume_bits_frame_init(&frame, &gpume_encoder_find("x265")->bits[false], decision);
+    gpume_bits_frame_init(&frame, &gpume_encoder_find("x265")->bits, decision);
     gpume_bits_find_prices(
-        &prices, &gpume_encoder_find("x265")->bits[false].of[frame.type], 26 * GPUME_QP_ONE);
+        &prices, &gpume_encoder_find("x265")->bits.of[false][frame.type], 26 * GPUME_QP_ONE);
     const double expected = 24 + 100 * 4.119 / 3 * log2(1 + exp2(3 * octaves)) +
                             10 * 2.301 * log2(1 + exp2(octaves)) + 20 * 0.127;
     REQUIRE(fabs((double)gpume_bits_at(&frame, &prices, GPUME_BITS_SAME) - expected) < 2);
@@ -680,7 +680,7 @@ static void test_model_x265(void)
     clip.spectrum.sampled = 0;
     memset(clip.spectrum.details, 0, sizeof(clip.spectrum.details));
     memset(clip.spectrum.means, 0, sizeof(clip.spectrum.means));
-    gpume_bits_frame_init(&frame, &gpume_encoder_find("x265")->bits[false], decision);
+    gpume_bits_frame_init(&frame, &gpume_encoder_find("x265")->bits, decision);
     REQUIRE_EQUAL(gpume_bits_at(&frame, &prices, GPUME_BITS_SAME), 24);
     REQUIRE_EQUAL(gpume_bits_texture(2000, 1900), 0); /* less than vectors shrink */
     REQUIRE_EQUAL(gpume_bits_texture(2000, 100), 256);

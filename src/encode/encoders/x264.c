@@ -280,8 +280,8 @@ const struct gpume_encoder gpume_x264 = {
     .tree = {.intra_eighths = 8, .strength = {1.1, 1.4}, .counts_b = true},
     .bits =
         {
-            {
-                .of =
+            .of =
+                {
                     {
                         [GPUME_FRAME_IDR] = GPUME_BITS_FITTED(-2.325, 0.1600, 4.547, 4.160, 0),
                         [GPUME_FRAME_I] = GPUME_BITS_FITTED(-2.325, 0.1600, 4.547, 4.160, 0),
@@ -290,11 +290,6 @@ const struct gpume_encoder gpume_x264 = {
                             GPUME_BITS_FITTED(-1.755, 0.1427, 4.832, 0.297, 0.431),
                         [GPUME_FRAME_B] = GPUME_BITS_FITTED(-1.471, 0.1322, 4.997, 0.103, 0.443),
                     },
-                .header = HEADER_BITS,
-                .stream = STREAM_BITS,
-            },
-            {
-                .of =
                     {
                         [GPUME_FRAME_IDR] = GPUME_BITS_FITTED(-2.054, 0.1575, 4.798, 7.662, 0),
                         [GPUME_FRAME_I] = GPUME_BITS_FITTED(-2.054, 0.1575, 4.798, 7.662, 0),
@@ -303,9 +298,9 @@ const struct gpume_encoder gpume_x264 = {
                             GPUME_BITS_FITTED(-1.749, 0.1404, 4.653, 1.740, 0.430),
                         [GPUME_FRAME_B] = GPUME_BITS_FITTED(-1.506, 0.1368, 5.675, 2.330, 0.416),
                     },
-                .header = HEADER_BITS,
-                .stream = STREAM_BITS,
-            },
+                },
+            .header = HEADER_BITS,
+            .stream = STREAM_BITS,
         },
     .planned_percent = {{[GPUME_FRAME_IDR] = 98,
                             [GPUME_FRAME_I] = 98,

@@ -220,8 +220,8 @@ const struct gpume_encoder gpume_x265 = {
     .tree = {.intra_eighths = 7, .strength = {0.9, 0.9}, .counts_b = false},
     .bits =
         {
-            {
-                .of =
+            .of =
+                {
                     {
                         [GPUME_FRAME_IDR] = GPUME_BITS_FITTED(-2.208, 0.1526, 4.073, 1.806, 0),
                         [GPUME_FRAME_I] = GPUME_BITS_FITTED(-2.208, 0.1526, 4.073, 1.806, 0),
@@ -230,14 +230,9 @@ const struct gpume_encoder gpume_x265 = {
                             GPUME_BITS_FITTED(-1.876, 0.1553, 5.605, 0.000, 0.279),
                         [GPUME_FRAME_B] = GPUME_BITS_FITTED(-1.131, 0.1412, 8.128, 0.000, 0.164),
                     },
-                .header = 24,
-                .stream = 0, /* it does not count its parameter sets */
-            },
-            {
-                /* With psy, the same coefficients: P frames take 1.14 times as much, and B frames
-                 * 1.05, by 26 clips at 4 rates. */
-                .of =
                     {
+                        /* With psy, the same coefficients: P frames take 1.14 times as much, and B
+                         * frames 1.05, by 26 clips at 4 rates. */
                         [GPUME_FRAME_IDR] = GPUME_BITS_FITTED(-2.208, 0.1526, 4.073, 1.806, 0),
                         [GPUME_FRAME_I] = GPUME_BITS_FITTED(-2.208, 0.1526, 4.073, 1.806, 0),
                         [GPUME_FRAME_P] = GPUME_BITS_FITTED(-2.666, 0.1717, 4.696, 2.623, 0.145),
@@ -245,9 +240,9 @@ const struct gpume_encoder gpume_x265 = {
                             GPUME_BITS_FITTED(-1.876, 0.1553, 5.885, 0.000, 0.293),
                         [GPUME_FRAME_B] = GPUME_BITS_FITTED(-1.131, 0.1412, 8.534, 0.000, 0.172),
                     },
-                .header = 24,
-                .stream = 0, /* it does not count its parameter sets */
-            },
+                },
+            .header = 24,
+            .stream = 0, /* it does not count its parameter sets */
         },
     .planned_percent = {{[GPUME_FRAME_IDR] = 97,
                             [GPUME_FRAME_I] = 97,
