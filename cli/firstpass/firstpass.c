@@ -87,7 +87,7 @@ static enum gpume_exit check_rung(
     const struct gpume_encoder *encoder, const struct gpume_firstpass_rung *rung)
 {
     const uint32_t side = rung->width < rung->height ? rung->width : rung->height;
-    const uint64_t kbit = rung->rate / 1000;
+    const uint64_t kbit = rung->target.goal == GPUME_GOAL_BITRATE ? rung->target.value / 1000 : 0;
     if (rung->width > 0 && side < encoder->side_min) {
         return gpume_refuse(GPUME_EXIT_USAGE,
             "%" PRIu32 "x%" PRIu32 " pixels: %s takes sides of %" PRIu32 " pixels and more",
@@ -107,7 +107,7 @@ static enum gpume_exit check_encoder(const struct firstpass *first)
     const struct gpume_encoder *encoder = first->encode.encoder;
     const struct gpume_source_info *info = &first->job.info;
     const struct gpume_firstpass_rungs *const lists[] = {
-        &first->options->sizes, &first->options->rates, &first->options->rungs};
+        &first->options->sizes, &first->options->targets, &first->options->rungs};
     for (size_t list = 0; list < sizeof(lists) / sizeof(lists[0]); list++) {
         for (uint32_t i = 0; i < lists[list]->count; i++) {
             const enum gpume_exit result = check_rung(encoder, &lists[list]->items[i]);
@@ -138,7 +138,7 @@ static enum gpume_exit settle_options(struct firstpass *first)
             "%s: its frame rate is unknown; set one with --vf fps=25", info->label);
     }
     char what[TAKEN_BYTES];
-    const bool is_coded = first->options->rates.count > 0 && first->options->sizes.count == 0;
+    const bool is_coded = first->options->targets.count > 0 && first->options->sizes.count == 0;
     if (is_coded && !takes_size(first, what)) {
         return gpume_refuse(GPUME_EXIT_INPUT,
             "%s: %" PRIu32 "x%" PRIu32 " pixels: %s takes %s; give --size %" PRIu32 "x%" PRIu32,
@@ -173,14 +173,14 @@ static bool is_added(const struct firstpass *first, const struct gpume_firstpass
     for (size_t i = 0; i < first->report.count; i++) {
         const struct gpume_firstpass_entry *entry = &first->report.entries[i];
         if (entry->video.width == rung->width && entry->video.height == rung->height &&
-            entry->bitrate == rung->rate) {
+            entry->target.goal == rung->target.goal && entry->target.value == rung->target.value) {
             return true;
         }
     }
     return false;
 }
 
-/* Adds a second pass; once, if its size and bitrate are given several times. */
+/* Adds a second pass; once, if its size and target are given several times. */
 static int add_pass(struct firstpass *first, const struct gpume_firstpass_rung *rung)
 {
     const struct gpume_source_info *info = &first->job.info;
@@ -191,26 +191,26 @@ static int add_pass(struct firstpass *first, const struct gpume_firstpass_rung *
         return GPUME_OK;
     }
     GPUME_CHECK(
-        gpume_firstpass_report_add(&first->report, &first->encode, &video, rung->rate, &entry));
+        gpume_firstpass_report_add(&first->report, &first->encode, &video, &rung->target, &entry));
     char *tree =
         gpume_path_join(entry->stats, strlen(entry->stats), first->encode.encoder->offsets);
     if (tree) { /* the killed run may have had one */
         gpume_text_clear(tree, false);
     }
     free(tree);
-    return gpume_pass_add(first->pass, &video, rung->rate, entry->stats);
+    return gpume_pass_add(first->pass, &video, &rung->target, entry->stats);
 }
 
 static int add_passes(struct firstpass *first)
 {
     const struct gpume_source_info *info = &first->job.info;
     const struct gpume_firstpass_options *options = first->options;
-    const struct gpume_firstpass_rung own = {info->width, info->height, 0};
+    const struct gpume_firstpass_rung own = {.width = info->width, .height = info->height};
     const uint32_t sizes = options->sizes.count > 0 ? options->sizes.count : 1;
-    for (uint32_t i = 0; i < sizes * options->rates.count; i++) {
+    for (uint32_t i = 0; i < sizes * options->targets.count; i++) {
         struct gpume_firstpass_rung rung =
-            options->sizes.count > 0 ? options->sizes.items[i / options->rates.count] : own;
-        rung.rate = options->rates.items[i % options->rates.count].rate;
+            options->sizes.count > 0 ? options->sizes.items[i / options->targets.count] : own;
+        rung.target = options->targets.items[i % options->targets.count].target;
         GPUME_CHECK(add_pass(first, &rung));
     }
     for (uint32_t i = 0; i < options->rungs.count; i++) {
@@ -419,6 +419,9 @@ static enum gpume_exit complete_passes(void *client)
         .info = &job->info,
         .frames = job->frames,
     };
+    for (size_t i = 0; i < first->report.count; i++) {
+        first->report.entries[i].bitrate = gpume_pass_bitrate(first->pass, i);
+    }
     int status = gpume_firstpass_report_make(&first->report, &first->encode, &source);
     status = status ? status : gpume_firstpass_report_write(&first->report, job->outputs[0].out);
     return status ? gpume_exit_of_writer(status) : gpume_job_complete(job);

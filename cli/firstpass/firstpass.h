@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * `gpume firstpass`: one analysis of a video, then the files of an encoder's second pass for every
- * bitrate and picture size.
+ * bitrate or quality, and picture size.
  */
 #ifndef GPUME_CLI_FIRSTPASS_FIRSTPASS_H
 #define GPUME_CLI_FIRSTPASS_FIRSTPASS_H
 
 #include "encode/options.h"
+#include "encode/target.h"
 #include "source_options.h"
 
 #define GPUME_FIRSTPASS_MAX 32u                /* items of each list */
@@ -16,10 +17,10 @@
 #define GPUME_FIRSTPASS_SIDE_MAX 16384u
 #define GPUME_FIRSTPASS_PIXELS_MAX 256000000u /* FFmpeg takes a few more */
 
-/* A second pass's size, bitrate, or both. */
+/* A second pass's size, bitrate or quality, or both. */
 struct gpume_firstpass_rung {
     uint32_t width, height;
-    uint64_t rate; /* bits per second */
+    struct gpume_target target;
 };
 
 struct gpume_firstpass_rungs {
@@ -31,8 +32,8 @@ struct gpume_firstpass_rungs {
 struct gpume_firstpass_options {
     struct gpume_video_options video; /* output: the beginning of the files' names */
     int encoder;                      /* in gpume_encoders; -1: not given */
-    struct gpume_firstpass_rungs rates;
-    struct gpume_firstpass_rungs sizes; /* each with every rate; none: the input's */
+    struct gpume_firstpass_rungs targets;
+    struct gpume_firstpass_rungs sizes; /* each with every target; none: the input's */
     struct gpume_firstpass_rungs rungs;
     bool verify;
     int preset, tune; /* words of the table; -1: not given */

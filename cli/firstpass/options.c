@@ -22,6 +22,9 @@
 #define OPTIONS struct gpume_firstpass_options
 #define RATE_MIN UINT64_C(1000)
 #define RATE_MAX UINT64_C(2000000000)
+/* Of --crf and --qp. 0 means lossless to x264, and lower ones are for more than 8 bits. */
+#define QUALITY_MIN 1u
+#define QUALITY_MAX 51u
 
 static const char *const switches[] = {"0", "1", NULL};
 
@@ -59,9 +62,9 @@ static bool keep_rung(struct gpume_firstpass_rungs *list, const struct gpume_fir
 
 static bool parse_rate(const struct gpume_option *option, const char *text, void *field)
 {
-    struct gpume_firstpass_rung rung = {0};
+    struct gpume_firstpass_rung rung = {.target = {.goal = GPUME_GOAL_BITRATE}};
     (void)option;
-    return parse_bits(text, &rung.rate) && keep_rung(field, &rung);
+    return parse_bits(text, &rung.target.value) && keep_rung(field, &rung);
 }
 
 static void describe_rate(const struct gpume_option *option, char *text, size_t bytes)
@@ -72,6 +75,63 @@ static void describe_rate(const struct gpume_option *option, char *text, size_t 
 
 static const struct gpume_option_type gpume_type_rates = {
     .bytes = sizeof(struct gpume_firstpass_rungs), .parse = parse_rate, .describe = describe_rate};
+
+/* A number with up to two decimals, in 1/100. */
+static bool parse_hundredths(const char *text, uint64_t *value)
+{
+    const size_t whole = strspn(text, "0123456789");
+    const char *decimals = text[whole] == '.' ? text + whole + 1 : text + whole;
+    const size_t count = strspn(decimals, "0123456789");
+    if (!gpume_parse_digits(text, whole, QUALITY_MAX, value) || count > 2 || decimals[count] ||
+        (text[whole] == '.' && count == 0)) {
+        return false;
+    }
+    *value *= 100;
+    for (size_t i = 0; i < count; i++) {
+        *value += (uint64_t)(decimals[i] - '0') * (i == 0 ? 10 : 1);
+    }
+    return *value >= 100 * QUALITY_MIN && *value <= 100 * QUALITY_MAX;
+}
+
+static bool parse_quality(const char *text, enum gpume_goal goal, struct gpume_target *target)
+{
+    target->goal = goal;
+    return parse_hundredths(text, &target->value) &&
+           (goal == GPUME_GOAL_CRF || target->value % 100 == 0);
+}
+
+static bool parse_crf(const struct gpume_option *option, const char *text, void *field)
+{
+    struct gpume_firstpass_rung rung = {0};
+    (void)option;
+    return parse_quality(text, GPUME_GOAL_CRF, &rung.target) && keep_rung(field, &rung);
+}
+
+static void describe_crf(const struct gpume_option *option, char *text, size_t bytes)
+{
+    (void)option;
+    snprintf(text, bytes, "a number from %u to %u with at most two decimals, e.g. 24 or 23.5",
+        QUALITY_MIN, QUALITY_MAX);
+}
+
+static const struct gpume_option_type gpume_type_crfs = {
+    .bytes = sizeof(struct gpume_firstpass_rungs), .parse = parse_crf, .describe = describe_crf};
+
+static bool parse_qp(const struct gpume_option *option, const char *text, void *field)
+{
+    struct gpume_firstpass_rung rung = {0};
+    (void)option;
+    return parse_quality(text, GPUME_GOAL_QP, &rung.target) && keep_rung(field, &rung);
+}
+
+static void describe_qp(const struct gpume_option *option, char *text, size_t bytes)
+{
+    (void)option;
+    snprintf(text, bytes, "a whole number from %u to %u", QUALITY_MIN, QUALITY_MAX);
+}
+
+static const struct gpume_option_type gpume_type_qps = {
+    .bytes = sizeof(struct gpume_firstpass_rungs), .parse = parse_qp, .describe = describe_qp};
 
 /* Sides are even, for chroma at half resolution. length: of the text that is the size. */
 static bool parse_sides(const char *text, size_t length, struct gpume_firstpass_rung *rung)
@@ -107,20 +167,34 @@ static void describe_size(const struct gpume_option *option, char *text, size_t 
 static const struct gpume_option_type gpume_type_sizes = {
     .bytes = sizeof(struct gpume_firstpass_rungs), .parse = parse_size, .describe = describe_size};
 
+static bool parse_target(const char *text, struct gpume_target *target)
+{
+    for (enum gpume_goal goal = GPUME_GOAL_CRF; goal <= GPUME_GOAL_QP; goal++) {
+        const char *option = gpume_target_option(goal);
+        const size_t length = strlen(option);
+        if (strncmp(text, option, length) == 0 && text[length] == '=') {
+            return parse_quality(text + length + 1, goal, target);
+        }
+    }
+    target->goal = GPUME_GOAL_BITRATE;
+    return parse_bits(text, &target->value);
+}
+
 static bool parse_rung(const struct gpume_option *option, const char *text, void *field)
 {
     const char *colon = strchr(text, ':');
     struct gpume_firstpass_rung rung;
     (void)option;
     return colon && parse_sides(text, (size_t)(colon - text), &rung) &&
-           parse_bits(colon + 1, &rung.rate) && keep_rung(field, &rung);
+           parse_target(colon + 1, &rung.target) && keep_rung(field, &rung);
 }
 
 static void describe_rung(const struct gpume_option *option, char *text, size_t bytes)
 {
     (void)option;
-    snprintf(
-        text, bytes, "a size and a bitrate as --size and --bitrate take them, e.g. 640x360:600k");
+    snprintf(text, bytes,
+        "a size as --size takes it with a bitrate, crf=N or qp=N, e.g. 640x360:600k or "
+        "640x360:crf=24");
 }
 
 static const struct gpume_option_type gpume_type_rungs = {
@@ -362,13 +436,20 @@ static const struct gpume_option first_rows[] = {
     {.heading = "First pass"},
     {GPUME_ROW_CHOICE("encoder", made_encoder.text, OPTIONS, encoder, made_encoder.words),
         .help = "encoder of the second pass"},
-    {GPUME_ROW("bitrate", "RATE", rates, OPTIONS, rates),
+    {GPUME_ROW("bitrate", "RATE", rates, OPTIONS, targets),
         .help = "bitrate in bits per second, e.g. 345k or 1.5M; repeat it for several"},
+    {GPUME_ROW("crf", "N", crfs, OPTIONS, targets),
+        .help = "constant quality, as the encoder's own --crf, 1 to 51, e.g. 24 or 23.5; repeat it "
+                "for several"},
+    {GPUME_ROW("qp", "N", qps, OPTIONS, targets),
+        .help = "constant QP of P frames, as the encoder's own --qp, 1 to 51; repeat it for "
+                "several"},
     {GPUME_ROW("size", "WxH", sizes, OPTIONS, sizes),
-        .help = "size of the encoded picture; repeat it for several, each with all bitrates "
-                "(default: the input's size, at which the analysis runs in any case)"},
+        .help = "size of the encoded picture; repeat it for several, each with all bitrates and "
+                "qualities (default: the input's size, at which the analysis runs in any case)"},
     {GPUME_ROW("rung", "WxH:RATE", rungs, OPTIONS, rungs),
-        .help = "one picture size with one bitrate, e.g. 640x360:600k; repeat it for a ladder"},
+        .help = "one picture size with one bitrate or quality, e.g. 640x360:600k or "
+                "640x360:crf=24; repeat it for a ladder"},
     {GPUME_ROW_FILE("output", "NAME", OPTIONS, video.output), .letter = 'o',
         .help = "beginning of the names of all files; NAME.json says which second pass reads "
                 "which files"},
@@ -434,6 +515,43 @@ static void firstpass_set_defaults(void *opaque)
     options->encoder = options->preset = options->tune = -1;
 }
 
+static uint32_t count_goal(const struct gpume_firstpass_options *options, enum gpume_goal goal)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < options->targets.count; i++) {
+        count += options->targets.items[i].target.goal == goal;
+    }
+    for (uint32_t i = 0; i < options->rungs.count; i++) {
+        count += options->rungs.items[i].target.goal == goal;
+    }
+    return count;
+}
+
+static int check_qualities(const struct gpume_firstpass_options *options)
+{
+    const struct gpume_encoder *encoder = gpume_encoders[options->encoder];
+    const uint32_t crfs = count_goal(options, GPUME_GOAL_CRF);
+    const uint32_t qps = count_goal(options, GPUME_GOAL_QP);
+    const char *quality = gpume_target_option(crfs > 0 ? GPUME_GOAL_CRF : GPUME_GOAL_QP);
+    if (crfs + qps == 0) {
+        return GPUME_OK;
+    }
+    if (!encoder->has_quality) {
+        return gpume_refuse(GPUME_INVALID,
+            "--%s: second passes of %s keep to a bitrate alone; give --bitrate", quality,
+            encoder->name);
+    }
+    if (qps > 0 && (crfs > 0 || count_goal(options, GPUME_GOAL_BITRATE) > 0)) {
+        return gpume_refuse(GPUME_INVALID,
+            "--qp turns off QP offsets of blocks in the whole run; give %s in another run",
+            crfs > 0 ? "--crf" : "--bitrate");
+    }
+    return options->verify
+               ? gpume_refuse(GPUME_INVALID,
+                     "--verify compares encodes at a bitrate; leave it out with --%s", quality)
+               : GPUME_OK;
+}
+
 /* Replaces what the preset and tuning say of an option by a value that was given. */
 static int set_encode_option(
     struct gpume_encode_options *encode, const union gpume_firstpass_value *value, size_t index)
@@ -489,6 +607,16 @@ static int set_encode_options(
             GPUME_CHECK(set_encode_option(&encode, &options->values[i], i));
         }
     }
+    const uint32_t qps = count_goal(options, GPUME_GOAL_QP);
+    if (qps > 0) {
+        gpume_target_use_qp(&encode);
+    }
+    if ((encode.vbv_maxrate > 0 || encode.vbv_bufsize > 0) &&
+        qps + count_goal(options, GPUME_GOAL_CRF) > 0) {
+        return gpume_refuse(GPUME_INVALID,
+            "--vbv-maxrate and --vbv-bufsize: a constant quality has no limits of the rate; give "
+            "--bitrate with them, or leave them out");
+    }
     options->encode = encode;
     return gpume_encode_options_settle(&encode, 25, 1, &gpume_console);
 }
@@ -520,14 +648,16 @@ static int firstpass_check(void *opaque, const struct gpume_line *line)
     if (options->encoder < 0) {
         return gpume_refuse(GPUME_INVALID, "give --encoder %s", made_encoder.text);
     }
-    if (options->rates.count == 0 && options->sizes.count > 0) {
-        return gpume_refuse(GPUME_INVALID, "--size needs --bitrate; give it, or only --rung");
+    if (options->targets.count == 0 && options->sizes.count > 0) {
+        return gpume_refuse(
+            GPUME_INVALID, "--size needs --bitrate, --crf or --qp; give one, or only --rung");
     }
-    if (options->rates.count == 0 && options->rungs.count == 0) {
+    if (options->targets.count == 0 && options->rungs.count == 0) {
         return gpume_refuse(GPUME_INVALID,
-            "give --bitrate, in bits per second, such as --bitrate 2M, or --rung WxH:RATE");
+            "give --bitrate, in bits per second, such as --bitrate 2M, a quality, such as "
+            "--crf 24, or --rung WxH:RATE");
     }
-    const char *repeated = options->rates.count > GPUME_FIRSTPASS_MAX   ? "bitrate"
+    const char *repeated = options->targets.count > GPUME_FIRSTPASS_MAX ? "bitrate, --crf and --qp"
                            : options->sizes.count > GPUME_FIRSTPASS_MAX ? "size"
                            : options->rungs.count > GPUME_FIRSTPASS_MAX ? "rung"
                                                                         : NULL;
@@ -535,6 +665,7 @@ static int firstpass_check(void *opaque, const struct gpume_line *line)
         return gpume_refuse(GPUME_INVALID, "--%s: give at most %u of them in one command", repeated,
             GPUME_FIRSTPASS_MAX);
     }
+    GPUME_CHECK(check_qualities(options));
     GPUME_CHECK(check_files_name(options->video.output));
     const char *input = options->video.common.inputs[0];
     if (options->verify && gpume_text_is_special(input)) {
@@ -554,9 +685,10 @@ static enum gpume_exit firstpass_run(const void *options)
 const struct gpume_command gpume_firstpass_command = {
     .name = "firstpass",
     .summary = "do the first pass of a two-pass encode",
-    .usage = "firstpass INPUT --encoder NAME --bitrate RATE -o NAME [options]",
+    .usage = "firstpass INPUT --encoder NAME --bitrate RATE | --crf N -o NAME [options]",
     .about = "Analyses a video once and writes the files that an encoder's second pass "
-             "reads, for any number of bitrates and picture sizes. Prints the command lines of "
+             "reads, for any number of bitrates, qualities and picture sizes. Prints the command "
+             "lines of "
              "the second passes: replace OUTPUT in them by the name of the encoded video.",
     GPUME_COMMAND_OPTIONS(table, struct gpume_firstpass_options),
     .make_options = make_table,

@@ -18,21 +18,25 @@ static int refuse_memory(const struct gpume_firstpass_report *report)
     return gpume_refuse(GPUME_NOMEM, "%s: out of memory", report->name);
 }
 
-/* NAME-WIDTHxHEIGHT-RATEk: no two second passes share a name. */
-static char *name_of(const char *name, const struct gpume_pass_video *video, uint64_t bitrate)
+/* NAME-WIDTHxHEIGHT-RATEk, or -crf24: no two second passes share a name. */
+static char *name_of(
+    const char *name, const struct gpume_pass_video *video, const struct gpume_target *target)
 {
+    const bool is_bitrate = target->goal == GPUME_GOAL_BITRATE;
     const size_t bytes = strlen(name) + 64;
-    char *text = malloc(bytes);
+    char *text = malloc(bytes), value[GPUME_TARGET_TEXT_BYTES];
+    gpume_target_text(target, value);
     if (text) {
-        snprintf(text, bytes, "%s-%" PRIu32 "x%" PRIu32 "-%" PRIu64 "k", name, video->width,
-            video->height, bitrate / 1000);
+        snprintf(text, bytes, "%s-%" PRIu32 "x%" PRIu32 "-%s%s%s", name, video->width,
+            video->height, is_bitrate ? "" : gpume_target_option(target->goal), value,
+            is_bitrate ? "k" : "");
     }
     return text;
 }
 
 int gpume_firstpass_report_add(struct gpume_firstpass_report *report,
     const struct gpume_encode_options *options, const struct gpume_pass_video *video,
-    uint64_t bitrate, const struct gpume_firstpass_entry **result)
+    const struct gpume_target *target, const struct gpume_firstpass_entry **result)
 {
     struct gpume_firstpass_entry *entries =
         realloc(report->entries, (report->count + 1) * sizeof(*entries));
@@ -43,7 +47,7 @@ int gpume_firstpass_report_add(struct gpume_firstpass_report *report,
     report->encoder = options->encoder;
     struct gpume_firstpass_entry *entry = &entries[report->count++];
     *entry = (struct gpume_firstpass_entry){
-        .video = *video, .bitrate = bitrate, .name = name_of(report->name, video, bitrate)};
+        .video = *video, .target = *target, .name = name_of(report->name, video, target)};
     *result = entry;
     if (entry->name) {
         entry->stats = gpume_path_join(entry->name, strlen(entry->name), options->encoder->stats);
@@ -52,7 +56,13 @@ int gpume_firstpass_report_add(struct gpume_firstpass_report *report,
         entry->tree =
             gpume_path_join(entry->stats, strlen(entry->stats), options->encoder->offsets);
     }
-    return entry->stats && (entry->tree || !options->tree) ? GPUME_OK : refuse_memory(report);
+    const bool has_qps = options->encoder->qps && target->goal != GPUME_GOAL_BITRATE;
+    if (entry->stats && has_qps) {
+        entry->qps = gpume_path_join(entry->stats, strlen(entry->stats), options->encoder->qps);
+    }
+    return entry->stats && (entry->tree || !options->tree) && (entry->qps || !has_qps)
+               ? GPUME_OK
+               : refuse_memory(report);
 }
 
 /* Y4M as the encoders' programs read it: with a known frame rate. */
@@ -97,7 +107,9 @@ int gpume_firstpass_report_make(struct gpume_firstpass_report *report,
             .pixel_format = info->pixel_format,
             .name = entry->name,
             .stats = entry->stats,
+            .qps = entry->qps,
             .video = entry->video,
+            .target = entry->target,
             .bitrate = entry->bitrate,
             .frames = source->frames,
         };
@@ -128,6 +140,11 @@ static void write_entry(struct gpume_json *json, const struct gpume_firstpass_re
     gpume_json_begin(json, NULL);
     gpume_json_text(json, "encoder", report->encoder->name);
     gpume_json_count(json, "bitrate", entry->bitrate);
+    if (entry->target.goal != GPUME_GOAL_BITRATE) {
+        char value[GPUME_TARGET_TEXT_BYTES];
+        gpume_target_text(&entry->target, value);
+        gpume_json_digits(json, gpume_target_option(entry->target.goal), value);
+    }
     gpume_json_count(json, "width", entry->video.width);
     gpume_json_count(json, "height", entry->video.height);
     gpume_json_count(json, "frames", report->frames);
@@ -135,6 +152,9 @@ static void write_entry(struct gpume_json *json, const struct gpume_firstpass_re
     gpume_json_text(json, NULL, entry->stats);
     if (entry->tree) {
         gpume_json_text(json, NULL, entry->tree);
+    }
+    if (entry->qps) {
+        gpume_json_text(json, NULL, entry->qps);
     }
     gpume_json_end_list(json);
     gpume_json_begin(json, "commands");
@@ -220,14 +240,28 @@ void gpume_firstpass_report_print(const struct gpume_firstpass_report *report)
 {
     for (size_t i = 0; i < report->count; i++) {
         const struct gpume_firstpass_entry *entry = &report->entries[i];
-        printf("# %" PRIu32 "x%" PRIu32 ", %" PRIu64 " kbit/s, %" PRIu64 " frame%s\n",
-            entry->video.width, entry->video.height, entry->bitrate / 1000, report->frames,
-            report->frames == 1 ? "" : "s");
+        const bool same = gpume_command_ffmpeg_keeps(report->encoder, entry->target.goal);
+        char value[GPUME_TARGET_TEXT_BYTES];
+        gpume_target_text(&entry->target, value);
+        printf("# %" PRIu32 "x%" PRIu32 ", ", entry->video.width, entry->video.height);
+        if (entry->target.goal == GPUME_GOAL_BITRATE) {
+            printf("%s kbit/s", value);
+        } else {
+            printf("%s %s, expected to take %" PRIu64 " kbit/s",
+                gpume_target_option(entry->target.goal), value, entry->bitrate / 1000);
+        }
+        printf(", %" PRIu64 " frame%s\n", report->frames, report->frames == 1 ? "" : "s");
+        if (!same) {
+            printf("# %s of ffmpeg reads no QPs of frames: this keeps to the expected bitrate\n",
+                report->encoder->library);
+        }
         print_argv(&entry->ffmpeg, "\n");
         if (entry->encoder.count > 0) {
             const struct gpume_encoder *encoder = report->encoder;
-            printf("# %s %s\n", entry->ffmpeg.count > 0 ? "the same with" : "with",
-                encoder->program ? encoder->program : encoder->name);
+            const char *with = !same                     ? "constant quality with"
+                               : entry->ffmpeg.count > 0 ? "the same with"
+                                                         : "with";
+            printf("# %s %s\n", with, encoder->program ? encoder->program : encoder->name);
         }
         print_argv(&entry->feed, " | ");
         print_argv(&entry->encoder, "\n");
@@ -242,6 +276,7 @@ static void finish_entry(struct gpume_firstpass_entry *entry)
     free(entry->name);
     free(entry->stats);
     free(entry->tree);
+    free(entry->qps);
 }
 
 void gpume_firstpass_report_finish(struct gpume_firstpass_report *report)

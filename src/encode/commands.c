@@ -221,22 +221,42 @@ static void add_ffmpeg_params(struct gpume_argv *argv, const struct gpume_comman
     }
 }
 
+bool gpume_command_ffmpeg_keeps(const struct gpume_encoder *encoder, enum gpume_goal goal)
+{
+    return goal == GPUME_GOAL_BITRATE || !encoder->qps;
+}
+
+/* An option of quality makes an encoder take the QPs of the files, whatever its value. */
+static void add_quality(
+    struct gpume_argv *argv, const char *option, const struct gpume_target *target)
+{
+    char value[GPUME_TARGET_TEXT_BYTES];
+    gpume_target_text(target, value);
+    gpume_argv_add_pair(argv, option, value);
+}
+
 void gpume_command_ffmpeg(struct gpume_argv *argv, const struct gpume_command_params *params)
 {
-    if (!params->options->encoder->library) {
+    const bool is_bitrate = params->target.goal == GPUME_GOAL_BITRATE;
+    const struct gpume_encoder *encoder = params->options->encoder;
+    if (!encoder->library) {
         return;
     }
     add_decoding(argv, params);
     if (params->stream >= 0) { /* what ffmpeg adds where no stream is chosen */
         gpume_argv_add_pair(argv, "-map", "0:a?");
     }
-    gpume_argv_add_pair(argv, "-c:v", params->options->encoder->library);
+    gpume_argv_add_pair(argv, "-c:v", encoder->library);
     gpume_argv_add_pair(argv, "-preset", params->options->preset);
     if (params->options->tune) {
         gpume_argv_add_pair(argv, "-tune", params->options->tune);
     }
-    gpume_argv_add(argv, "-b:v");
-    gpume_argv_add(argv, "%" PRIu64, params->bitrate);
+    if (!is_bitrate && gpume_command_ffmpeg_keeps(encoder, params->target.goal)) {
+        add_quality(argv, "-crf", &params->target);
+    } else {
+        gpume_argv_add(argv, "-b:v");
+        gpume_argv_add(argv, "%" PRIu64, params->bitrate);
+    }
     add_ffmpeg_params(argv, params);
     gpume_argv_add(argv, GPUME_COMMAND_OUTPUT);
 }
@@ -285,8 +305,15 @@ void gpume_command_add_second_pass(
     }
     gpume_argv_add_pair(argv, "--pass", "2");
     gpume_argv_add_pair(argv, "--stats", params->stats);
-    gpume_argv_add(argv, "--bitrate");
-    gpume_argv_add(argv, "%" PRIu64, params->bitrate / 1000);
+    if (params->target.goal != GPUME_GOAL_BITRATE && !params->qps) {
+        add_quality(argv, "--crf", &params->target);
+    } else {
+        gpume_argv_add(argv, "--bitrate");
+        gpume_argv_add(argv, "%" PRIu64, params->bitrate / 1000);
+    }
+    if (params->qps) {
+        gpume_argv_add_pair(argv, "--qpfile", params->qps);
+    }
     for (const struct gpume_encode_option *o = options->encoder->options; o->name; o++) {
         char value[GPUME_ENCODE_TEXT_BYTES];
         if (!gpume_encode_option_is_given(o, options)) {

@@ -34,10 +34,16 @@ struct gpume_command_params {
     bool full_range;                            /* of the input's luma */
     uint32_t width, height, bits;               /* of the frames that were analysed */
     const char *pixel_format;                   /* of the input, by FFmpeg's name */
-    const char *name, *stats; /* of the files, without an ending; of the statistics */
+    const char *name, *stats, *qps; /* files: without an ending; statistics; QPs or NULL */
     struct gpume_pass_video video;
-    uint64_t bitrate, frames;
+    struct gpume_target target;
+    uint64_t bitrate; /* of a quality: expected */
+    uint64_t frames;
 };
+
+/* Whether ffmpeg's second pass keeps to what was asked. If not, it takes the bitrate that the
+ * quality is expected to take. */
+bool gpume_command_ffmpeg_keeps(const struct gpume_encoder *encoder, enum gpume_goal goal);
 
 /* Second pass by ffmpeg; empty if it has none. */
 void gpume_command_ffmpeg(struct gpume_argv *argv, const struct gpume_command_params *params);

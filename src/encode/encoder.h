@@ -10,6 +10,7 @@
 #include "encode/bits.h"
 #include "encode/decision.h"
 #include "encode/options.h"
+#include "encode/target.h"
 
 struct gpume_argv;
 struct gpume_command_params;
@@ -120,7 +121,7 @@ struct gpume_encoder {
      * what follows for each frame in coded order: whole lines, or records without text. Return the
      * bytes. */
     size_t (*write_header)(char line[GPUME_PASS_LINE_BYTES], const struct gpume_pass_video *video,
-        const struct gpume_encode_options *options);
+        const struct gpume_encode_options *options, const struct gpume_target *target);
     size_t (*write_frame)(char line[GPUME_PASS_LINE_BYTES], const struct gpume_pass_frame *frame);
     const struct gpume_fixed_pass *fixed; /* NULL: they are of an encode at the bitrate */
 
@@ -128,6 +129,18 @@ struct gpume_encoder {
 
     /* The QP of a type when the model's QP is 0, in 1/256. */
     int32_t (*qp)(const struct gpume_encode_options *options, enum gpume_frame_type type);
+
+    /* Whether second passes keep to a constant quality. */
+    bool has_quality;
+    /* Suffix of a file with the whole QP of every frame, added to that of the statistics, and its
+     * line of a frame. The program reads it for a constant quality, FFmpeg's library does not.
+     * NULL: both take QPs from the statistics. */
+    const char *qps;
+    size_t (*write_qp)(char line[GPUME_PASS_LINE_BYTES], const struct gpume_pass_frame *frame);
+    /* What is added to the QPs of its own formula for a CRF, so that sizes are those of its own, in
+     * 1/256: without a tree, with one, and with tree and psy. gpume's offsets are stronger. By
+     * measurement: tests/bench/firstpass/README.md. */
+    int32_t crf_qp[3];
 
     /* The byte for each frame type in the file of QP offsets; B frames that are no reference have
      * none. */

@@ -48,6 +48,7 @@ struct pass_row {
     uint32_t kind;                         /* type, or what a fixed pass tells apart instead */
     uint32_t reuse; /* of a fixed pass: the factor for what later frames reuse, in 1/65536 */
     uint64_t cost, intra_cost;
+    int32_t shift; /* of the QP for a CRF, by complexity, in 1/256 */
     struct gpume_bits_frame bits;
     struct gpume_weight weight;
 };
@@ -70,20 +71,29 @@ struct size {
     /* Of bits, from the frames that were analysed to what the statistics say, by type. */
     uint32_t growth[GPUME_FRAME_B + 1];
     struct axis x, y;
-    unsigned char *record; /* the offsets of a frame; NULL: no offsets */
+    int16_t *offsets;      /* of a frame, by square; NULL: no offsets */
+    unsigned char *record; /* of a frame, in the file */
     size_t record_bytes;
     struct size *next;
+};
+
+/* The whole QP of a frame, in 1/100. */
+struct forced {
+    enum gpume_frame_type type;
+    int32_t qp;
 };
 
 /* The files of one second pass. */
 struct rate {
     struct size *size;
-    uint64_t bitrate;
-    int32_t qp;                 /* of the model, at which the bitrate is reached */
+    struct gpume_target target;
+    uint64_t bitrate;           /* of a quality: expected, and known at the end */
+    int32_t qp;                 /* of the model, at which bitrate or quality is reached */
     struct prices prices, less; /* at that QP, and at one that doubles the quantizer's step */
     uint8_t *levels;            /* of the frames, if the decoder's buffer is limited; or NULL */
-    char *path, *tree_path;
-    struct gpume_out *stats, *tree; /* tree NULL: there is none */
+    struct forced *forced;      /* of the frames in displayed order, if QPs have a file; or NULL */
+    char *path, *tree_path, *qps_path;
+    struct gpume_out *stats, *tree, *qps; /* tree, qps NULL: there is none */
     struct rate *next;
 };
 
@@ -96,6 +106,8 @@ struct gpume_pass {
     struct rate *rates, **end; /* in the order in which they were added; where the next one goes */
     struct pass_row *rows;
     size_t count, room;
+    struct gpume_crf_course course;
+    const uint32_t *planned; /* per cent, by type */
 };
 
 /* GPUME_CANCELLED: the caller wants it to give up. */
@@ -114,6 +126,7 @@ int gpume_pass_open(struct gpume_pass **result, const struct gpume_pass_params *
     pass->params = *params;
     pass->end = &pass->rates;
     pass->encoder = params->options->encoder;
+    pass->planned = pass->encoder->planned_percent[params->options->vbv_bufsize > 0];
     pass->model = pass->encoder->bits.of[params->options->psy];
     return GPUME_OK;
 }
@@ -152,9 +165,8 @@ static struct size *find_size(struct gpume_pass *pass, const struct gpume_pass_v
     const uint64_t growth = gpume_bits_growth((uint64_t)video->width * video->height,
                                 (uint64_t)params->width * params->height) *
                             (uint64_t)shrink_of(pass) / ONE;
-    const uint32_t *percent = pass->encoder->planned_percent[params->options->vbv_bufsize > 0];
     for (enum gpume_frame_type type = GPUME_FRAME_IDR; type <= GPUME_FRAME_B; type++) {
-        const uint64_t planned = growth * percent[type] / 100;
+        const uint64_t planned = growth * pass->planned[type] / 100;
         size->growth[type] = (uint32_t)gpume_min_u64(planned, UINT32_MAX);
     }
     size->next = pass->sizes;
@@ -163,15 +175,29 @@ static struct size *find_size(struct gpume_pass *pass, const struct gpume_pass_v
         size->x = axis_of(params->width, video->width);
         size->y = axis_of(params->height, video->height);
         size->record_bytes = 1 + (size_t)size->x.to_count * size->y.to_count * sizeof(int16_t);
+        size->offsets = calloc((size_t)size->x.to_count * size->y.to_count, sizeof(int16_t));
         size->record = malloc(size->record_bytes);
     }
-    return size->record || !params->options->tree ? size : NULL;
+    return (size->record && size->offsets) || !params->options->tree ? size : NULL;
 }
 
-int gpume_pass_add(struct gpume_pass *pass, const struct gpume_pass_video *video, uint64_t bitrate,
-    const char *path)
+static int open_files(struct gpume_pass *pass, struct rate *rate)
 {
     const struct gpume_pass_params *params = &pass->params;
+    GPUME_CHECK(gpume_out_open_in(&rate->stats, params->set, rate->path, &params->log));
+    if (params->options->tree) {
+        GPUME_CHECK(gpume_out_open_in(&rate->tree, params->set, rate->tree_path, &params->log));
+    }
+    return pass->encoder->qps && rate->target.goal != GPUME_GOAL_BITRATE
+               ? gpume_out_open_in(&rate->qps, params->set, rate->qps_path, &params->log)
+               : GPUME_OK;
+}
+
+int gpume_pass_add(struct gpume_pass *pass, const struct gpume_pass_video *video,
+    const struct gpume_target *target, const char *path)
+{
+    const struct gpume_pass_params *params = &pass->params;
+    const char *qps = pass->encoder->qps ? pass->encoder->qps : "";
     struct size *size = find_size(pass, video);
     struct rate *rate = size ? calloc(1, sizeof(*rate)) : NULL;
     if (!rate) {
@@ -180,16 +206,19 @@ int gpume_pass_add(struct gpume_pass *pass, const struct gpume_pass_video *video
     *pass->end = rate;
     pass->end = &rate->next;
     rate->size = size;
-    rate->bitrate = bitrate;
+    rate->target = *target;
+    if (target->goal == GPUME_GOAL_BITRATE) {
+        rate->bitrate = target->value;
+    } else {
+        rate->qp = gpume_target_qp(target, params->options, video->rate_num, video->rate_den);
+    }
     rate->path = strdup(path);
     rate->tree_path = gpume_path_join(path, strlen(path), pass->encoder->offsets);
-    if (!rate->path || !rate->tree_path) {
+    rate->qps_path = gpume_path_join(path, strlen(path), qps);
+    if (!rate->path || !rate->tree_path || !rate->qps_path) {
         return gpume_log_nomem(&params->log, path);
     }
-    GPUME_CHECK(gpume_out_open_in(&rate->stats, params->set, rate->path, &params->log));
-    return params->options->tree
-               ? gpume_out_open_in(&rate->tree, params->set, rate->tree_path, &params->log)
-               : GPUME_OK;
+    return open_files(pass, rate);
 }
 
 /* --- QP offsets: records of the type of a frame, then the offset of each of its squares of 16x16
@@ -235,24 +264,33 @@ static int16_t mean_offset(const struct size *size, const int16_t *offsets,
     return (int16_t)gpume_div_nearest(sum, area);
 }
 
-/* Fills in the record of the frame. If the encoded picture has another size than the analysed
- * frame, each square gets the mean of those that it covers, by area. */
-static void make_record(
-    const struct gpume_encoder *encoder, struct size *size, const struct gpume_decision *decision)
+/* If the encoded picture has another size than the analysed frame, each square gets the mean of
+ * those that it covers, by area. */
+static void find_offsets(struct size *size, const struct gpume_decision *decision)
 {
-    const unsigned high = encoder->offsets_big_endian ? 0 : 1;
-    unsigned char *at = size->record;
+    int16_t *offset = size->offsets;
     assert(decision->blocks_x == size->x.from_count && decision->blocks_y == size->y.from_count);
-    *at++ = encoder->offset_codes[decision->type];
     for (uint32_t y = 0; y < size->y.to_count; y++) {
         const struct covered down = find_covered(&size->y, y);
         for (uint32_t x = 0; x < size->x.to_count; x++) {
             const struct covered across = find_covered(&size->x, x);
-            const uint16_t offset = (uint16_t)mean_offset(size, decision->offsets, &across, &down);
-            at[high] = (unsigned char)(offset >> 8);
-            at[1 - high] = (unsigned char)offset;
-            at += 2;
+            *offset++ = mean_offset(size, decision->offsets, &across, &down);
         }
+    }
+}
+
+/* Fills in the record of a frame. rest: added to every offset. */
+static void make_record(const struct gpume_encoder *encoder, struct size *size,
+    enum gpume_frame_type type, int32_t rest)
+{
+    const unsigned high = encoder->offsets_big_endian ? 0 : 1;
+    const size_t count = (size_t)size->x.to_count * size->y.to_count;
+    unsigned char *at = size->record;
+    *at++ = encoder->offset_codes[type];
+    for (size_t i = 0; i < count; i++, at += 2) {
+        const uint16_t offset = (uint16_t)(size->offsets[i] + rest);
+        at[high] = (unsigned char)(offset >> 8);
+        at[1 - high] = (unsigned char)offset;
     }
 }
 
@@ -280,6 +318,8 @@ static int add_row(struct gpume_pass *pass, const struct gpume_decision *decisio
         .reuse = ONE,
         .cost = decision->cost,
         .intra_cost = decision->intra_cost,
+        .shift =
+            pass->encoder->fixed ? 0 : gpume_crf_shift(&pass->course, params->options, decision),
     };
     const enum gpume_frame_type before = last->bits.type;
     row->before = gpume_type_is_b(before) ? last->before : index;
@@ -289,6 +329,32 @@ static int add_row(struct gpume_pass *pass, const struct gpume_decision *decisio
     return GPUME_OK;
 }
 
+/* --- the QP of a quality */
+
+static int32_t type_qp(const struct gpume_pass *pass, enum gpume_frame_type type, int32_t qp)
+{
+    return qp + pass->encoder->qp(pass->params.options, type);
+}
+
+/* The nearest whole QP. */
+static int32_t whole_qp(int32_t qp)
+{
+    return (int32_t)gpume_div_nearest(qp, GPUME_QP_ONE) * GPUME_QP_ONE;
+}
+
+/* Of a frame of that type, where complexity adds `shift`. As for the encoders, I frames without a
+ * tree are finer than P frames, and QPs that are asked for are whole. */
+static int32_t quality_qp(const struct gpume_pass *pass, const struct rate *rate,
+    enum gpume_frame_type type, int32_t shift)
+{
+    const struct gpume_encode_options *options = pass->params.options;
+    const bool is_intra = type == GPUME_FRAME_IDR || type == GPUME_FRAME_I;
+    const int32_t finer = gpume_qp_of_ratio(options->ipratio);
+    const int32_t qp = is_intra && !options->tree ? type_qp(pass, GPUME_FRAME_P, rate->qp) - finer
+                                                  : type_qp(pass, type, rate->qp);
+    return rate->target.goal == GPUME_GOAL_QP ? whole_qp(qp) : qp + shift;
+}
+
 int gpume_pass_add_frame(struct gpume_pass *pass, const struct gpume_decision *decision)
 {
     GPUME_CHECK(add_row(pass, decision));
@@ -296,20 +362,17 @@ int gpume_pass_add_frame(struct gpume_pass *pass, const struct gpume_decision *d
         return GPUME_OK;
     }
     for (struct size *size = pass->sizes; size; size = size->next) {
-        make_record(pass->encoder, size, decision);
+        find_offsets(size, decision);
     }
     for (struct rate *rate = pass->rates; rate; rate = rate->next) {
+        const int32_t qp = rate->qps ? quality_qp(pass, rate, decision->type, 0) : 0;
+        make_record(pass->encoder, rate->size, decision->type, qp - whole_qp(qp));
         GPUME_CHECK(gpume_out_write(rate->tree, rate->size->record, rate->size->record_bytes));
     }
     return GPUME_OK;
 }
 
 /* --- the QP of a bitrate */
-
-static int32_t type_qp(const struct gpume_pass *pass, enum gpume_frame_type type, int32_t qp)
-{
-    return qp + pass->encoder->qp(pass->params.options, type);
-}
 
 /* The lowest QP of P frames: below 0 where x264 encodes samples of more than 8 bits, which it can
  * quantize more finely. */
@@ -421,7 +484,7 @@ static uint64_t wanted_bits(const struct gpume_pass *pass, const struct rate *ra
 }
 
 /* The lowest QP whose bits are not more than those of the bitrate. */
-static int solve(const struct gpume_pass *pass, struct rate *rate)
+static int find_qp(const struct gpume_pass *pass, struct rate *rate)
 {
     const uint64_t wanted = wanted_bits(pass, rate);
     int32_t low = lowest_qp(pass), high = QP_MAX;
@@ -435,7 +498,16 @@ static int solve(const struct gpume_pass *pass, struct rate *rate)
         }
     }
     rate->qp = low;
-    warn_of_rate(pass, rate);
+    return GPUME_OK;
+}
+
+static int solve(const struct gpume_pass *pass, struct rate *rate)
+{
+    const bool is_bitrate = rate->target.goal == GPUME_GOAL_BITRATE;
+    GPUME_CHECK(is_bitrate ? find_qp(pass, rate) : GPUME_OK);
+    if (is_bitrate) {
+        warn_of_rate(pass, rate);
+    }
     if (pass->encoder->fixed) {
         rate->qp = pass->encoder->fixed->qp(&rate->size->video, rate->bitrate);
     }
@@ -575,10 +647,33 @@ struct sizing {
     uint64_t bits, less;
 };
 
+static int32_t limit_qp(const struct gpume_pass *pass, int32_t qp)
+{
+    const int32_t highest = type_qp(pass, GPUME_FRAME_P, QP_MAX);
+    return qp < 0 ? 0 : qp > highest ? highest : qp;
+}
+
+/* Of a quality. Prices are found for this frame, as complexity may move any frame. */
+static struct sizing sizing_of_quality(
+    const struct gpume_pass *pass, const struct rate *rate, const struct pass_row *row)
+{
+    const enum gpume_frame_type type = row->bits.type;
+    const int32_t qp = limit_qp(pass, quality_qp(pass, rate, type, row->shift));
+    const int32_t of_model = qp + lowest_qp(pass);
+    struct gpume_bits_prices prices, less;
+    gpume_bits_find_prices(&prices, &pass->model[type], of_model);
+    gpume_bits_find_prices(&less, &pass->model[type], of_model + GPUME_STEP_QP);
+    return (struct sizing){qp, gpume_bits_at(&row->bits, &prices, rate->size->growth[type]),
+        gpume_bits_at(&row->bits, &less, rate->size->growth[type])};
+}
+
 static struct sizing sizing_of(const struct gpume_pass *pass, const struct rate *rate, size_t index)
 {
     const struct pass_row *row = &pass->rows[index];
     const uint8_t *levels = rate->levels;
+    if (rate->target.goal != GPUME_GOAL_BITRATE) {
+        return sizing_of_quality(pass, rate, row);
+    }
     if (!levels) {
         return (struct sizing){type_qp(pass, row->bits.type, rate->qp),
             pass_row_bits(row, &rate->prices, rate->size),
@@ -625,7 +720,7 @@ static size_t make_other_line(
     const struct gpume_encoder *encoder = pass->encoder;
     const struct gpume_pass_video *video = &rate->size->video;
     return encoder->fixed ? encoder->fixed->write_end(line, video, pass->count)
-                          : encoder->write_header(line, video, pass->params.options);
+                          : encoder->write_header(line, video, pass->params.options, &rate->target);
 }
 
 /* Part number `index` of the statistics, from 0: the beginning, and then frames; or frames, and
@@ -682,6 +777,55 @@ static void finish_fixed(struct gpume_pass *pass)
     }
 }
 
+/* --- a quality: the bitrate that it takes, and QPs in a file of their own */
+
+/* What the model expects, but for what statistics say beyond that. */
+static uint64_t expected_bitrate(const struct gpume_pass *pass, const struct rate *rate)
+{
+    const struct gpume_pass_video *video = &rate->size->video;
+    uint64_t sum = 0;
+    for (size_t i = 0; i < pass->count; i++) {
+        const uint64_t bits = sizing_of_quality(pass, rate, &pass->rows[i]).bits;
+        sum += bits * 100 / pass->planned[pass->rows[i].bits.type];
+    }
+    const double seconds = (double)pass->count * video->rate_den / video->rate_num;
+    const double kbps = (double)sum / seconds / 1000;
+    return 1000 * (uint64_t)(kbps < 1 ? 1 : kbps > UINT32_MAX ? UINT32_MAX : kbps);
+}
+
+/* Rounds QPs. What a frame without offsets of blocks loses by that, the next such frame gets; that
+ * of all others is in their offsets. */
+static int force_qps(const struct gpume_pass *pass, struct rate *rate)
+{
+    int32_t rest = 0;
+    rate->forced = calloc(pass->count, sizeof(*rate->forced));
+    if (!rate->forced) {
+        return gpume_log_nomem(&pass->params.log, rate->qps_path);
+    }
+    for (size_t i = 0; i < pass->count; i++) {
+        const struct pass_row *row = &pass->rows[i];
+        const enum gpume_frame_type type = row->bits.type;
+        const bool has_offsets = rate->tree && type != GPUME_FRAME_B;
+        const int32_t qp = limit_qp(pass, quality_qp(pass, rate, type, row->shift));
+        const int32_t whole = whole_qp(has_offsets ? qp : qp + rest);
+        rest += has_offsets ? 0 : qp - whole;
+        assert(row->display < pass->count);
+        rate->forced[row->display] = (struct forced){type, limit_qp(pass, whole)};
+    }
+    return GPUME_OK;
+}
+
+static size_t make_qp_line(const struct gpume_pass *pass, const struct rate *rate, size_t display,
+    char line[GPUME_PASS_LINE_BYTES])
+{
+    const struct gpume_pass_frame frame = {
+        .display = display,
+        .type = rate->forced[display].type,
+        .qp = rate->forced[display].qp / GPUME_QP_ONE * 100,
+    };
+    return pass->encoder->write_qp(line, &frame);
+}
+
 /* --- reading back */
 
 static int check_end(struct gpume_stream *stream)
@@ -725,6 +869,20 @@ static int check_records(
     return check_end(stream);
 }
 
+static int check_qps(
+    const struct gpume_pass *pass, const struct rate *rate, struct gpume_stream *stream)
+{
+    char expected[GPUME_PASS_LINE_BYTES], line[GPUME_PASS_LINE_BYTES];
+    for (size_t i = 0; i < pass->count; i++) {
+        const size_t bytes = make_qp_line(pass, rate, i, expected);
+        GPUME_CHECK(gpume_stream_read(stream, line, bytes));
+        if (memcmp(line, expected, bytes) != 0) {
+            return GPUME_FORMAT;
+        }
+    }
+    return check_end(stream);
+}
+
 typedef int (*check_fn)(
     const struct gpume_pass *pass, const struct rate *rate, struct gpume_stream *stream);
 
@@ -759,12 +917,32 @@ static void warn_of_length(const struct gpume_pass *pass)
         pass->rates->path, pass->encoder->name, pass->count, FRAMES_FEW);
 }
 
+static int write_qps(const struct gpume_pass *pass, struct rate *rate)
+{
+    char line[GPUME_PASS_LINE_BYTES];
+    GPUME_CHECK(force_qps(pass, rate));
+    for (size_t i = 0; i < pass->count; i++) {
+        GPUME_CHECK(gpume_out_write(rate->qps, line, make_qp_line(pass, rate, i, line)));
+    }
+    GPUME_CHECK(gpume_out_finish(rate->qps));
+    return read_back(pass, rate, rate->qps, rate->qps_path, check_qps);
+}
+
+uint64_t gpume_pass_bitrate(const struct gpume_pass *pass, size_t index)
+{
+    const struct rate *rate = pass->rates;
+    for (; index > 0; index--) {
+        rate = rate->next;
+    }
+    return rate->bitrate;
+}
+
 int gpume_pass_finish(struct gpume_pass *pass)
 {
     if (pass->count == 0) {
         return gpume_log_fail(&pass->params.log, GPUME_INVALID, "there are no frames to encode");
     }
-    if (pass->count < FRAMES_FEW && pass->rates) {
+    if (pass->count < FRAMES_FEW && pass->rates && !pass->encoder->fixed) {
         warn_of_length(pass);
     }
     if (pass->encoder->fixed) {
@@ -773,6 +951,9 @@ int gpume_pass_finish(struct gpume_pass *pass)
     for (struct rate *rate = pass->rates; rate; rate = rate->next) {
         char line[GPUME_PASS_LINE_BYTES];
         GPUME_CHECK(solve(pass, rate));
+        if (rate->target.goal != GPUME_GOAL_BITRATE) {
+            rate->bitrate = expected_bitrate(pass, rate);
+        }
         GPUME_CHECK(pass->params.options->vbv_bufsize > 0 ? plan_buffer(pass, rate) : GPUME_OK);
         for (size_t i = 0; i <= pass->count; i++) {
             GPUME_CHECK(check_ended(pass));
@@ -784,6 +965,7 @@ int gpume_pass_finish(struct gpume_pass *pass)
             GPUME_CHECK(gpume_out_finish(rate->tree));
             GPUME_CHECK(read_back(pass, rate, rate->tree, rate->tree_path, check_records));
         }
+        GPUME_CHECK(rate->qps ? write_qps(pass, rate) : GPUME_OK);
     }
     return GPUME_OK;
 }
@@ -800,8 +982,11 @@ void gpume_pass_close(struct gpume_pass **pointer)
         pass->rates = rate->next;
         gpume_out_close(&rate->stats);
         gpume_out_close(&rate->tree);
+        gpume_out_close(&rate->qps);
         free(rate->path);
         free(rate->tree_path);
+        free(rate->qps_path);
+        free(rate->forced);
         free(rate->levels);
         free(rate);
     }
@@ -809,6 +994,7 @@ void gpume_pass_close(struct gpume_pass **pointer)
         struct size *size = pass->sizes;
         pass->sizes = size->next;
         free(size->record);
+        free(size->offsets);
         free(size);
     }
     free(pass->rows);

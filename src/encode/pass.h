@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The files of any number of second passes of an encoder, each with a picture size and a bitrate:
- * the statistics, a text with a line for each frame, and the QP offsets of all blocks of all frames
- * that others refer to. Offsets are written as they come; of each frame 216 bytes stay in memory,
+ * The files of any number of second passes of an encoder, each with a picture size and a bitrate or
+ * quality: the statistics, a text with a line for each frame, the QP offsets of all blocks of all
+ * frames that others refer to, and, for a quality, the QPs of frames if the encoder reads them from
+ * a file of their own. Offsets are written as they come; of each frame 216 bytes stay in memory,
  * in an array that grows by doubling. Where the decoder's buffer is limited, each second pass adds
  * one byte, and its plan takes 16 more while it is made. All files are read back before they get
- * their names: the statistics are compared with what was to be written, of the offsets only the
- * types of frames and the length. One thread at a time.
+ * their names: texts are compared with what was to be written, of the offsets only the types of
+ * frames and the length. One thread at a time.
  */
 #ifndef GPUME_ENCODE_PASS_H
 #define GPUME_ENCODE_PASS_H
@@ -27,10 +28,10 @@ struct gpume_pass_params {
 /* Nothing is written yet. Here and below, failures are a negative gpume_status after one line. */
 int gpume_pass_open(struct gpume_pass **pass, const struct gpume_pass_params *params);
 
-/* Adds a second pass, before the first frame. bitrate: in bits per second. path: of the statistics,
- * to which the encoder's suffix is added for the offsets. */
-int gpume_pass_add(struct gpume_pass *pass, const struct gpume_pass_video *video, uint64_t bitrate,
-    const char *path);
+/* Adds a second pass, before the first frame. path: of the statistics, to which the encoder's
+ * suffixes are added for the offsets and the QPs. */
+int gpume_pass_add(struct gpume_pass *pass, const struct gpume_pass_video *video,
+    const struct gpume_target *target, const char *path);
 
 /* The next frame in coded order. */
 int gpume_pass_add_frame(struct gpume_pass *pass, const struct gpume_decision *decision);
@@ -39,6 +40,10 @@ int gpume_pass_add_frame(struct gpume_pass *pass, const struct gpume_decision *d
  * GPUME_INVALID: no frames. GPUME_FORMAT: a file does not hold what was written. Either was
  * logged. GPUME_CANCELLED: it gave up, without a word. */
 int gpume_pass_finish(struct gpume_pass *pass);
+
+/* After gpume_pass_finish: the bits per second of the second pass that was added as number `index`,
+ * from 0, as asked or, for a quality, as expected. */
+uint64_t gpume_pass_bitrate(const struct gpume_pass *pass, size_t index);
 
 void gpume_pass_close(struct gpume_pass **pass);
 

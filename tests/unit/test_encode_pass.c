@@ -225,8 +225,9 @@ static int write_files(const struct gpume_encode_options *options, uint64_t bitr
     const struct gpume_pass_video video = {width, height, 25, 1};
     struct gpume_pass *pass = NULL;
     struct clip clip;
+    const struct gpume_target target = {GPUME_GOAL_BITRATE, bitrate};
     int status = gpume_pass_open(&pass, &params);
-    status = status ? status : gpume_pass_add(pass, &video, bitrate, "a");
+    status = status ? status : gpume_pass_add(pass, &video, &target, "a");
     for (uint64_t i = 0; i < frames && status == GPUME_OK; i++) {
         status = gpume_pass_add_frame(pass, frame_of(&clip, i));
     }
@@ -547,7 +548,7 @@ static void test_buffer(void)
 /* Rates that no QP reaches, with a buffer that would hold any frame: one line, and the files. */
 static void test_rates_in_buffer(void)
 {
-    for (size_t encoder = 0; gpume_encoders[encoder]; encoder++) {
+    for (size_t encoder = 0; encoder < count_texts(); encoder++) {
         struct gpume_encode_options options = options_of(gpume_encoders[encoder]);
         double spread = 0;
         options.vbv_maxrate = options.vbv_bufsize = 1000000;
@@ -738,10 +739,12 @@ static void test_lines(void)
     };
     for (size_t i = 0; i < count_texts(); i++) {
         const struct gpume_encode_options options = options_of(gpume_encoders[i]);
+        const struct gpume_target target = {GPUME_GOAL_BITRATE, 1000};
         char line[GPUME_PASS_LINE_BYTES];
         REQUIRE_EQUAL(gpume_encoders[i]->write_frame(line, &frame), strlen(lines[i]));
         REQUIRE(strcmp(line, lines[i]) == 0);
-        REQUIRE_EQUAL(gpume_encoders[i]->write_header(line, &video, &options), strlen(headers[i]));
+        REQUIRE_EQUAL(
+            gpume_encoders[i]->write_header(line, &video, &options, &target), strlen(headers[i]));
         REQUIRE(strcmp(line, headers[i]) == 0);
     }
 }
@@ -950,7 +953,9 @@ static int write_records(uint64_t bitrate)
     const struct gpume_pass_video video = {64, 64, 25, 1};
     struct gpume_pass *pass = NULL;
     int status = gpume_pass_open(&pass, &params);
-    status = status ? status : gpume_pass_add(pass, &video, bitrate, "a");
+    status = status ? status
+                    : gpume_pass_add(
+                          pass, &video, &(struct gpume_target){GPUME_GOAL_BITRATE, bitrate}, "a");
     for (uint64_t i = 0; i < RECORDS && status == GPUME_OK; i++) {
         const bool is_key = records[i].type == GPUME_FRAME_IDR;
         const struct gpume_spectrum spectrum = {.blocks = 16,

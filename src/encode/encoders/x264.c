@@ -160,8 +160,10 @@ static int x264_settle(struct gpume_encode_options *options, const struct gpume_
 /* --- files */
 
 static size_t x264_write_header(char line[GPUME_PASS_LINE_BYTES],
-    const struct gpume_pass_video *video, const struct gpume_encode_options *options)
+    const struct gpume_pass_video *video, const struct gpume_encode_options *options,
+    const struct gpume_target *target)
 {
+    (void)target;
     snprintf(line, GPUME_PASS_LINE_BYTES,
         "#options: %" PRIu32 "x%" PRIu32 " fps=%" PRIu32 "/%" PRIu32 " timebase=%" PRIu32
         "/%" PRIu32 " bitdepth=%" PRIu32,
@@ -218,6 +220,12 @@ static size_t x264_write_frame(
         frame->display, frame->coded, gpume_frame_letter(frame->type), qp / 100, qp % 100, qp / 100,
         qp % 100, frame->texture, frame->vectors, frame->intra_blocks, frame->inter_blocks,
         frame->skipped_blocks, weight);
+}
+
+static size_t x264_write_qp(char line[GPUME_PASS_LINE_BYTES], const struct gpume_pass_frame *frame)
+{
+    return (size_t)snprintf(line, GPUME_PASS_LINE_BYTES, "%" PRIu64 " %c %" PRId32 "\n",
+        frame->display, gpume_frame_letter(frame->type), frame->qp / 100);
 }
 
 /* With mbtree, the tree takes the place of a higher QP of B frames. QPs of deep samples begin
@@ -319,6 +327,9 @@ const struct gpume_encoder gpume_x264 = {
     .write_frame = x264_write_frame,
     .has_weights = true,
     .qp = x264_qp,
+    .has_quality = true,
+    .qps = ".qpfile",
+    .write_qp = x264_write_qp,
     .offset_codes =
         {[GPUME_FRAME_IDR] = 2, [GPUME_FRAME_I] = 2, [GPUME_FRAME_P] = 0, [GPUME_FRAME_B_REF] = 1},
     .offsets_big_endian = true,

@@ -136,16 +136,20 @@ static int x265_settle(struct gpume_encode_options *options, const struct gpume_
 
 /* --- files */
 
+/* With --crf the second pass keeps to the QPs of the statistics, if their first pass had a
+ * limited buffer: any one. */
 static size_t x265_write_header(char line[GPUME_PASS_LINE_BYTES],
-    const struct gpume_pass_video *video, const struct gpume_encode_options *options)
+    const struct gpume_pass_video *video, const struct gpume_encode_options *options,
+    const struct gpume_target *target)
 {
     snprintf(line, GPUME_PASS_LINE_BYTES,
         "#options: bitdepth=%" PRIu32 " fps=%" PRIu32 "/%" PRIu32 " input-res=%" PRIu32 "x%" PRIu32,
         options->bits, video->rate_num, video->rate_den, video->width, video->height);
     const size_t used = gpume_encode_options_append(line, options, GPUME_ENCODE_WORDS);
-    return used +
-           (size_t)snprintf(line + used, GPUME_PASS_LINE_BYTES - used,
-               " no-intra-refresh no-frame-dup interlace=0\n"); /* x265 wants a blank after words */
+    return used + (size_t)snprintf(line + used, GPUME_PASS_LINE_BYTES - used,
+                      /* x265 wants a blank after words */
+                      " no-intra-refresh no-frame-dup interlace=0%s\n",
+                      target->goal == GPUME_GOAL_BITRATE ? "" : " vbv-maxrate=1");
 }
 
 static size_t x265_write_frame(
@@ -260,6 +264,7 @@ const struct gpume_encoder gpume_x265 = {
     .write_header = x265_write_header,
     .write_frame = x265_write_frame,
     .qp = x265_qp,
+    .has_quality = true,
     .offset_codes =
         {[GPUME_FRAME_IDR] = 2, [GPUME_FRAME_I] = 2, [GPUME_FRAME_P] = 1, [GPUME_FRAME_B_REF] = 0},
     .ffmpeg_params = "x265-params",

@@ -53,18 +53,33 @@ class Analysis:
         return [(self.run_files(where, runs[rung]), self.run_options(runs[rung]))
                 for rung in rungs], result["user"]
 
-    def run_files(self, where, run):
-        suffix = TREE_SUFFIX.get(self.encoder)
-        return {"stats" + (suffix if suffix and name.endswith(suffix) else ""):
-                os.path.join(where, name) for name in run["files"]}
+    def quality_files(self, qualities):
+        """The same for constant qualities, at the size of the clip; the options say the quality."""
+        argv = self.gpume + ["firstpass", "clip.y4m", "--encoder", self.encoder]
+        argv += words_of(self.settings)
+        for crf in qualities:
+            argv += ["--crf", str(crf)]
+        where, result = self.cache.run("gpume " + file_hash(self.gpume[-1]), argv + ["-o", "out"],
+                                       {"clip.y4m": self.clip})
+        with open(os.path.join(where, "out.json")) as stream:
+            runs = {run["crf"]: run for run in json.load(stream)["runs"]}
+        return [(self.run_files(where, runs[crf]), self.run_options(runs[crf], []))
+                for crf in qualities], result["user"]
 
-    def run_options(self, run):
+    def run_files(self, where, run):
+        """By their names in an encode: what follows the name of the statistics is kept."""
+        stats = run["files"][0]
+        return {"stats" + name[len(stats):]: os.path.join(where, name) for name in run["files"]}
+
+    def run_options(self, run, ours=("--bitrate",)):
         """The options of the printed command line, without those that the ladder sets itself."""
         words, result = iter(run["commands"][self.encoder][1:]), []
         for word in words:
-            if word in ("--pass", "--stats", "--bitrate", "--input", "-o", "--output", "--rc",
-                        "--tbr", "-i", "-b"):
+            if word in ("--pass", "--stats", "--input", "-o", "--output", "--rc", "--tbr", "-i", "-b",
+                        *ours):
                 next(words)
+            elif word == "--qpfile":
+                result += [word, "stats" + next(words)[len(run["files"][0]):]]
             elif word not in ("OUTPUT", "-") and not word.endswith("clip.y4m"):
                 result.append(word)
         return result

@@ -224,6 +224,11 @@ def second_pass(cache, encoder, clip, kbps, options, files, salt="", number="2")
     return where, result
 
 
+def quality_pass(cache, encoder, clip, options, files):
+    """A second pass whose options say its quality."""
+    return coded(cache, encoder, clip, options + ["--pass", "2", "--stats", "stats"], files)
+
+
 def single_pass(cache, encoder, clip, crf, options):
     """Encodes at a constant quality, by the encoder's own lookahead. Returns what coded() does."""
     return coded(cache, encoder, clip, options + ["--crf", str(crf)], {})

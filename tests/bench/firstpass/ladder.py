@@ -21,8 +21,8 @@ import sys
 from bdrate import bd_rate, gain, ssim_db
 from corpus import ROLES, rows as corpus_rows
 from encoders import (DEMUXERS, KEYINT, PRESETS, TUNES, Cache, Failure, Settings,
-                      changed_records, first_pass, pass_files, program_of, program_path, scaled,
-                      second_pass, single_pass, version, words_of)
+                      changed_records, first_pass, pass_files, program_of, program_path,
+                      quality_pass, scaled, second_pass, single_pass, version, words_of)
 from analysis import Analysis
 from quality import judge
 from statistics import mean
@@ -33,6 +33,8 @@ CRFS = {"x264": (20, 26, 32, 38), "x265": (20, 26, 32, 38), "svt-av1": (24, 34, 
 # The rungs: parts of the clip's width and height, and of its rate in corpus.csv.
 RATES = ((1, 0.4), (1, 0.8), (1, 1.6), (1, 3.2))
 SIZES_AND_RATES = ((1, 3.2), (1, 1.6), (0.75, 1.2), (0.5, 0.8), (0.5, 0.4))
+# Constant qualities that gpume's files are compared at.
+QUALITIES = (20, 24, 28, 32, 36)
 # Limits of the local rate: kbit/s and kbit as parts of the rate.
 VBV = (("--vbv-maxrate", 1.2), ("--vbv-bufsize", 0.5))
 # What is measured at each rate, with the digits of the table; how two curves of it are compared. Of
@@ -48,7 +50,7 @@ COLUMNS = (["machine", "commit", "encoder", "version", "preset", "tune", "keyint
               "target", "kbps"] + list(MEASURES) + ["fill"])
 
 # Each variant: (encoder's options, how its files are made, the variant that is 0 %).
-OWN, COPY, CRF, TREE, ALL, MEASURED, DISTORTED, CHANGED = range(8)
+OWN, COPY, CRF, TREE, ALL, MEASURED, DISTORTED, CHANGED, OWN_CRF, ALL_CRF = range(10)
 COMMON = {
     "own": ([], OWN, "own"),
     "copy": ([], COPY, "own"),
@@ -66,6 +68,8 @@ COMMON = {
     "all_vbv": (VBV, ALL, "own_vbv"),
     "own_five": ([], OWN, "own_five"),
     "all_five": ([], ALL, "own_five"),
+    "own_crf": ([], OWN_CRF, "own_crf"),
+    "all_crf": ([], ALL_CRF, "own_crf"),
 }
 ADAPT2 = ["--b-adapt", "2"]
 VARIANTS = {
@@ -93,11 +97,12 @@ class Ladder:
         self.words = words_of(self.settings)
         self.cache = Cache(arguments.cache)
         self.clip = os.path.join(arguments.clips, row["name"] + ".y4m")
-        steps, self.source = ((SIZES_AND_RATES, "corpus") if name.endswith("_five")
-                              else (RATES, arguments.rates))
+        five, quality = name.endswith("_five"), name.endswith("_crf")
+        steps = (SIZES_AND_RATES if five else [(1, None) for _ in QUALITIES] if quality else RATES)
+        self.source = "quality" if quality else "corpus" if five else arguments.rates
         self.rates = [max(1, round(rate)) for rate in (
-            [result["kbps"] for _, result in self.single_passes()] if self.source == "crf"
-            else [int(row["kbps"]) * step for _, step in steps])]
+            [int(row["kbps"]) * step for _, step in steps] if self.source == "corpus"
+            else [result["kbps"] for _, result in self.single_passes(QUALITIES if quality else CRFS)])]
         self.sizes = [tuple(2 * round(int(row[side]) * part / 2) for side in ("width", "height"))
                       for part, _ in steps]
         self.clips = [self.clip if part == 1 else scaled(self.cache, self.clip, size)
@@ -109,9 +114,14 @@ class Ladder:
         return Analysis(self.cache, self.encoder, self.settings, self.clip, command,
                         self.arguments.probe)
 
-    def single_passes(self):
-        return [single_pass(self.cache, self.encoder, self.clip, crf, self.words)
-                for crf in CRFS[self.encoder]]
+    def single_passes(self, crfs=None):
+        return [single_pass(self.cache, self.encoder, self.clip, crf, self.words) 
+                for crf in crfs or CRFS[self.encoder]]
+
+    def quality_passes(self):
+        runs, cpu = self.analysis.quality_files(QUALITIES)
+        return [quality_pass(self.cache, self.encoder, self.clip, words, files)
+                for files, words in runs], cpu
 
     def own_pass(self, kbps, options, clip=None):
         return first_pass(self.cache, self.encoder, clip or self.clip, kbps, self.words + options)
@@ -173,8 +183,10 @@ class Ladder:
         """The directory and the result of each rung's last pass, and the CPU time of what comes
         before."""
         options, kind, _ = VARIANTS[self.encoder][name]
-        if kind == CRF:
-            return self.single_passes(), 0.0
+        if kind in (CRF, OWN_CRF):
+            return self.single_passes(CRFS if kind == CRF else QUALITIES), 0.0
+        if kind == ALL_CRF:
+            return self.quality_passes()
         runs, cpu = self.files(options, kind, name)
         salt = "copy" if kind == COPY else ""  # encodes anew, which shows that they are repeatable
         return [second_pass(self.cache, self.encoder, clip, kbps, extra, files, salt)
@@ -221,7 +233,7 @@ class Ladder:
             "kbps": " ".join("%.2f" % p["kbps"] for p in points),
             "fill": " ".join("%.1f" % p["fill"] for p in points if "fill" in p),
         }
-        if kind != CRF:  # which has no rate to keep to
+        if kind not in (CRF, OWN_CRF):  # which have no rate to keep to
             row.update(miss_mean="%.2f" % mean(map(abs, misses)), miss_signed="%+.2f" % mean(misses),
                        miss_max="%.2f" % max(map(abs, misses)))
         return dict(row, **self.of_measures(base, points))

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What is asked of a second pass: a bitrate, or a constant quality on the encoder's own scale. For
+ * a constant quality, the QPs of all frames follow from formulas that x264 and x265 share: with a
+ * tree, all P frames have the same QP, and the tree decides where bits go; without one, the QP
+ * grows with the complexity of the last frames. Fixed-point numbers.
+ */
+#ifndef GPUME_ENCODE_TARGET_H
+#define GPUME_ENCODE_TARGET_H
+
+#include "encode/decision.h"
+#include "encode/options.h"
+
+enum gpume_goal {
+    GPUME_GOAL_BITRATE,
+    GPUME_GOAL_CRF, /* as the encoder's own --crf: size and quality are nearly the same */
+    GPUME_GOAL_QP,  /* as its --qp: whole QPs by type of frame, and no QP offsets of blocks */
+};
+
+struct gpume_target {
+    enum gpume_goal goal;
+    uint64_t value; /* bits per second; of a quality, in 1/100 */
+};
+
+/* The encoder's option for it, without "--". */
+const char *gpume_target_option(enum gpume_goal goal);
+
+/* The value as the encoder's program reads it: kbit/s or, for example, "23.5". */
+#define GPUME_TARGET_TEXT_BYTES 32
+void gpume_target_text(const struct gpume_target *target, char text[GPUME_TARGET_TEXT_BYTES]);
+
+/* What the encoders change for --qp: no tree and no adaptive quantization. Before options are
+ * settled. */
+void gpume_target_use_qp(struct gpume_encode_options *options);
+
+/* The QP of P frames for a constant quality, but for complexity, in 1/256, as if samples had 8
+ * bits. */
+int32_t gpume_target_qp(const struct gpume_target *target,
+    const struct gpume_encode_options *options, uint32_t rate_num, uint32_t rate_den);
+
+/* The complexity of frames, in coded order. Starts as zero. */
+struct gpume_crf_course {
+    uint64_t costs, frames; /* sum of costs, and count, in 1/65536: what is older counts less */
+    int64_t shifts, norm;   /* the same of the shifts of P frames */
+    int32_t last, before;   /* shifts of the last two frames that are not B */
+    bool last_intra, before_intra, began;
+};
+
+/* What the complexity of the next frame adds to its QP for a CRF, in 1/256: nothing with a tree. */
+int32_t gpume_crf_shift(struct gpume_crf_course *course, const struct gpume_encode_options *options,
+    const struct gpume_decision *decision);
+
+#endif
