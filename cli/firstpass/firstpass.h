@@ -20,7 +20,7 @@
 /* A second pass's size, bitrate or quality, or both. */
 struct gpume_firstpass_rung {
     uint32_t width, height;
-    struct gpume_target target;
+    struct gpume_encode_target target;
 };
 
 struct gpume_firstpass_rungs {

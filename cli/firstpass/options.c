@@ -93,7 +93,8 @@ static bool parse_hundredths(const char *text, uint64_t *value)
     return *value >= 100 * QUALITY_MIN && *value <= 100 * QUALITY_MAX;
 }
 
-static bool parse_quality(const char *text, enum gpume_goal goal, struct gpume_target *target)
+static bool parse_quality(
+    const char *text, enum gpume_goal goal, struct gpume_encode_target *target)
 {
     target->goal = goal;
     return parse_hundredths(text, &target->value) &&
@@ -167,7 +168,7 @@ static void describe_size(const struct gpume_option *option, char *text, size_t 
 static const struct gpume_option_type gpume_type_sizes = {
     .bytes = sizeof(struct gpume_firstpass_rungs), .parse = parse_size, .describe = describe_size};
 
-static bool parse_target(const char *text, struct gpume_target *target)
+static bool parse_target(const char *text, struct gpume_encode_target *target)
 {
     for (enum gpume_goal goal = GPUME_GOAL_CRF; goal <= GPUME_GOAL_QP; goal++) {
         const char *option = gpume_target_option(goal);

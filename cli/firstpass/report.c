@@ -19,8 +19,8 @@ static int refuse_memory(const struct gpume_firstpass_report *report)
 }
 
 /* NAME-WIDTHxHEIGHT-RATEk, or -crf24: no two second passes share a name. */
-static char *name_of(
-    const char *name, const struct gpume_pass_video *video, const struct gpume_target *target)
+static char *name_of(const char *name, const struct gpume_pass_video *video,
+    const struct gpume_encode_target *target)
 {
     const bool is_bitrate = target->goal == GPUME_GOAL_BITRATE;
     const size_t bytes = strlen(name) + 64;
@@ -36,7 +36,7 @@ static char *name_of(
 
 int gpume_firstpass_report_add(struct gpume_firstpass_report *report,
     const struct gpume_encode_options *options, const struct gpume_pass_video *video,
-    const struct gpume_target *target, const struct gpume_firstpass_entry **result)
+    const struct gpume_encode_target *target, const struct gpume_firstpass_entry **result)
 {
     struct gpume_firstpass_entry *entries =
         realloc(report->entries, (report->count + 1) * sizeof(*entries));

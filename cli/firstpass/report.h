@@ -12,7 +12,7 @@ struct gpume_out;
 /* One second pass. */
 struct gpume_firstpass_entry {
     struct gpume_pass_video video;
-    struct gpume_target target;
+    struct gpume_encode_target target;
     uint64_t bitrate;         /* of a quality: expected, and known at the end */
     char *name;               /* of its files, without their endings */
     char *stats, *tree, *qps; /* tree, qps NULL: there is none */
@@ -37,7 +37,7 @@ struct gpume_firstpass_source {
 /* Names another second pass. *entry is valid until the next call. */
 int gpume_firstpass_report_add(struct gpume_firstpass_report *report,
     const struct gpume_encode_options *options, const struct gpume_pass_video *video,
-    const struct gpume_target *target, const struct gpume_firstpass_entry **entry);
+    const struct gpume_encode_target *target, const struct gpume_firstpass_entry **entry);
 
 /* Makes the command lines. */
 int gpume_firstpass_report_make(struct gpume_firstpass_report *report,

@@ -200,6 +200,7 @@ static int report_decision(struct gpume_analysis *a, const struct coding *coding
         .blocks_x = gpume_lookahead_blocks_x(a->lookahead),
         .blocks_y = gpume_lookahead_blocks_y(a->lookahead),
         .offsets = coding->offsets,
+        .aq_offsets = aq_offsets_of(a, frame),
         .costs = cost.costs,
         .intra_costs = facts.intra_costs,
         .kinds = cost.kinds,

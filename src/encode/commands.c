@@ -228,7 +228,7 @@ bool gpume_command_ffmpeg_keeps(const struct gpume_encoder *encoder, enum gpume_
 
 /* An option of quality makes an encoder take the QPs of the files, whatever its value. */
 static void add_quality(
-    struct gpume_argv *argv, const char *option, const struct gpume_target *target)
+    struct gpume_argv *argv, const char *option, const struct gpume_encode_target *target)
 {
     char value[GPUME_TARGET_TEXT_BYTES];
     gpume_target_text(target, value);

@@ -36,7 +36,7 @@ struct gpume_command_params {
     const char *pixel_format;                   /* of the input, by FFmpeg's name */
     const char *name, *stats, *qps; /* files: without an ending; statistics; QPs or NULL */
     struct gpume_pass_video video;
-    struct gpume_target target;
+    struct gpume_encode_target target;
     uint64_t bitrate; /* of a quality: expected */
     uint64_t frames;
 };

@@ -80,6 +80,7 @@ struct gpume_decision {
     /* QP offset of each block in 1/256: tree and adaptive quantization together; of a GPUME_FRAME_B
      * adaptive quantization alone. */
     const int16_t *offsets;
+    const int16_t *aq_offsets; /* of these, adaptive quantization alone */
     /* Of the cheapest prediction of each block: SATD at half resolution, of 8-bit samples, with the
      * penalties of costs.h. */
     const uint16_t *costs;

@@ -121,7 +121,7 @@ struct gpume_encoder {
      * what follows for each frame in coded order: whole lines, or records without text. Return the
      * bytes. */
     size_t (*write_header)(char line[GPUME_PASS_LINE_BYTES], const struct gpume_pass_video *video,
-        const struct gpume_encode_options *options, const struct gpume_target *target);
+        const struct gpume_encode_options *options, const struct gpume_encode_target *target);
     size_t (*write_frame)(char line[GPUME_PASS_LINE_BYTES], const struct gpume_pass_frame *frame);
     const struct gpume_fixed_pass *fixed; /* NULL: they are of an encode at the bitrate */
 
@@ -137,10 +137,14 @@ struct gpume_encoder {
      * NULL: both take QPs from the statistics. */
     const char *qps;
     size_t (*write_qp)(char line[GPUME_PASS_LINE_BYTES], const struct gpume_pass_frame *frame);
-    /* What is added to the QPs of its own formula for a CRF, so that sizes are those of its own, in
-     * 1/256: without a tree, with one, and with tree and psy. gpume's offsets are stronger. By
-     * measurement: tests/bench/firstpass/README.md. */
-    int32_t crf_qp[3];
+    /* What makes sizes at a CRF those of its own, by measurement (tests/bench/firstpass/README.md):
+     * an addition to the QPs of its formula, in 1/256, and the mean offset of its own tree, as a
+     * part of that of gpume's tree at strength 1: of `level`, half is missing for every
+     * `half_frames` of lookahead that it lacks. */
+    int32_t (*crf_qp)(const struct gpume_encode_options *options);
+    struct {
+        double level, half_frames;
+    } own_tree;
 
     /* The byte for each frame type in the file of QP offsets; B frames that are no reference have
      * none. */

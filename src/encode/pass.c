@@ -31,6 +31,13 @@
 #define FRAMES_MAX (UINT32_C(1) << 28)
 #define ONE 65536
 
+/* The QP at which bits are found before those of a pass are known. */
+#define USUAL_QP (28 * GPUME_QP_ONE)
+/* Frames on both sides of one from which the level of its tree is taken, and whose offsets are
+ * kept. */
+#define REACH ((size_t)GPUME_HORIZON)
+#define OFFSETS_KEPT (REACH + 1)
+
 /* QPs of a plan for the decoder's buffer are levels: steps above the lowest QP. */
 #define LEVEL_QP (GPUME_QP_ONE / 2)
 #define STEP_LEVELS (GPUME_STEP_QP / LEVEL_QP)
@@ -48,7 +55,9 @@ struct pass_row {
     uint32_t kind;                         /* type, or what a fixed pass tells apart instead */
     uint32_t reuse; /* of a fixed pass: the factor for what later frames reuse, in 1/65536 */
     uint64_t cost, intra_cost;
-    int32_t shift; /* of the QP for a CRF, by complexity, in 1/256 */
+    int32_t shift;       /* of the QP for a CRF, by complexity, in 1/256 */
+    int32_t tree;        /* the mean of the tree's offsets, in 1/256 */
+    uint32_t usual_bits; /* at USUAL_QP */
     struct gpume_bits_frame bits;
     struct gpume_weight weight;
 };
@@ -71,13 +80,13 @@ struct size {
     /* Of bits, from the frames that were analysed to what the statistics say, by type. */
     uint32_t growth[GPUME_FRAME_B + 1];
     struct axis x, y;
-    int16_t *offsets;      /* of a frame, by square; NULL: no offsets */
+    int16_t *offsets;      /* of the last OFFSETS_KEPT frames, by square; NULL: no offsets */
     unsigned char *record; /* of a frame, in the file */
-    size_t record_bytes;
+    size_t squares, record_bytes;
     struct size *next;
 };
 
-/* The whole QP of a frame, in 1/100. */
+/* The QP of a frame, rounded to a whole one. */
 struct forced {
     enum gpume_frame_type type;
     int32_t qp;
@@ -86,10 +95,11 @@ struct forced {
 /* The files of one second pass. */
 struct rate {
     struct size *size;
-    struct gpume_target target;
+    struct gpume_encode_target target;
     uint64_t bitrate;           /* of a quality: expected, and known at the end */
     int32_t qp;                 /* of the model, at which bitrate or quality is reached */
     struct prices prices, less; /* at that QP, and at one that doubles the quantizer's step */
+    int32_t *frame_qps;         /* of all frames, for a quality; or NULL */
     uint8_t *levels;            /* of the frames, if the decoder's buffer is limited; or NULL */
     struct forced *forced;      /* of the frames in displayed order, if QPs have a file; or NULL */
     char *path, *tree_path, *qps_path;
@@ -102,6 +112,7 @@ struct gpume_pass {
     struct prices *levels; /* at each level, if the decoder's buffer is limited */
     const struct gpume_encoder *encoder;
     const struct gpume_bits_coefficients *model; /* by type of frame */
+    struct prices usual;                         /* at USUAL_QP */
     struct size *sizes;
     struct rate *rates, **end; /* in the order in which they were added; where the next one goes */
     struct pass_row *rows;
@@ -128,6 +139,9 @@ int gpume_pass_open(struct gpume_pass **result, const struct gpume_pass_params *
     pass->encoder = params->options->encoder;
     pass->planned = pass->encoder->planned_percent[params->options->vbv_bufsize > 0];
     pass->model = pass->encoder->bits.of[params->options->psy];
+    for (enum gpume_frame_type type = GPUME_FRAME_IDR; type <= GPUME_FRAME_B; type++) {
+        gpume_bits_find_prices(&pass->usual.of[type], &pass->model[type], USUAL_QP);
+    }
     return GPUME_OK;
 }
 
@@ -174,8 +188,9 @@ static struct size *find_size(struct gpume_pass *pass, const struct gpume_pass_v
     if (params->options->tree) {
         size->x = axis_of(params->width, video->width);
         size->y = axis_of(params->height, video->height);
-        size->record_bytes = 1 + (size_t)size->x.to_count * size->y.to_count * sizeof(int16_t);
-        size->offsets = calloc((size_t)size->x.to_count * size->y.to_count, sizeof(int16_t));
+        size->squares = (size_t)size->x.to_count * size->y.to_count;
+        size->record_bytes = 1 + size->squares * sizeof(int16_t);
+        size->offsets = calloc(OFFSETS_KEPT * size->squares, sizeof(int16_t));
         size->record = malloc(size->record_bytes);
     }
     return (size->record && size->offsets) || !params->options->tree ? size : NULL;
@@ -194,7 +209,7 @@ static int open_files(struct gpume_pass *pass, struct rate *rate)
 }
 
 int gpume_pass_add(struct gpume_pass *pass, const struct gpume_pass_video *video,
-    const struct gpume_target *target, const char *path)
+    const struct gpume_encode_target *target, const char *path)
 {
     const struct gpume_pass_params *params = &pass->params;
     const char *qps = pass->encoder->qps ? pass->encoder->qps : "";
@@ -266,9 +281,9 @@ static int16_t mean_offset(const struct size *size, const int16_t *offsets,
 
 /* If the encoded picture has another size than the analysed frame, each square gets the mean of
  * those that it covers, by area. */
-static void find_offsets(struct size *size, const struct gpume_decision *decision)
+static void scale_offsets(struct size *size, const struct gpume_decision *decision)
 {
-    int16_t *offset = size->offsets;
+    int16_t *offset = size->offsets + decision->coded % OFFSETS_KEPT * size->squares;
     assert(decision->blocks_x == size->x.from_count && decision->blocks_y == size->y.from_count);
     for (uint32_t y = 0; y < size->y.to_count; y++) {
         const struct covered down = find_covered(&size->y, y);
@@ -280,21 +295,31 @@ static void find_offsets(struct size *size, const struct gpume_decision *decisio
 }
 
 /* Fills in the record of a frame. rest: added to every offset. */
-static void make_record(const struct gpume_encoder *encoder, struct size *size,
+static void make_record(const struct gpume_encoder *encoder, struct size *size, size_t frame,
     enum gpume_frame_type type, int32_t rest)
 {
     const unsigned high = encoder->offsets_big_endian ? 0 : 1;
-    const size_t count = (size_t)size->x.to_count * size->y.to_count;
+    const int16_t *offsets = size->offsets + frame % OFFSETS_KEPT * size->squares;
     unsigned char *at = size->record;
     *at++ = encoder->offset_codes[type];
-    for (size_t i = 0; i < count; i++, at += 2) {
-        const uint16_t offset = (uint16_t)(size->offsets[i] + rest);
+    for (size_t i = 0; i < size->squares; i++, at += 2) {
+        const uint16_t offset = (uint16_t)(offsets[i] + rest);
         at[high] = (unsigned char)(offset >> 8);
         at[1 - high] = (unsigned char)offset;
     }
 }
 
 /* --- frames */
+
+static int32_t mean_of_tree(const struct gpume_decision *decision)
+{
+    const uint32_t blocks = decision->blocks_x * decision->blocks_y;
+    int64_t sum = 0;
+    for (uint32_t i = 0; i < blocks; i++) {
+        sum += decision->offsets[i] - decision->aq_offsets[i];
+    }
+    return (int32_t)gpume_div_nearest(sum, blocks);
+}
 
 static int add_row(struct gpume_pass *pass, const struct gpume_decision *decision)
 {
@@ -320,12 +345,15 @@ static int add_row(struct gpume_pass *pass, const struct gpume_decision *decisio
         .intra_cost = decision->intra_cost,
         .shift =
             pass->encoder->fixed ? 0 : gpume_crf_shift(&pass->course, params->options, decision),
+        .tree = params->options->tree ? mean_of_tree(decision) : 0,
     };
     const enum gpume_frame_type before = last->bits.type;
     row->before = gpume_type_is_b(before) ? last->before : index;
     row->intra = before == GPUME_FRAME_P || gpume_type_is_b(before) ? last->intra : index;
     pass->count++;
     gpume_bits_frame_init(&row->bits, &pass->encoder->bits, decision);
+    row->usual_bits = (uint32_t)gpume_min_u64(
+        gpume_bits_at(&row->bits, &pass->usual.of[decision->type], GPUME_BITS_SAME), UINT32_MAX);
     return GPUME_OK;
 }
 
@@ -342,32 +370,75 @@ static int32_t whole_qp(int32_t qp)
     return (int32_t)gpume_div_nearest(qp, GPUME_QP_ONE) * GPUME_QP_ONE;
 }
 
-/* Of a frame of that type, where complexity adds `shift`. As for the encoders, I frames without a
- * tree are finer than P frames, and QPs that are asked for are whole. */
-static int32_t quality_qp(const struct gpume_pass *pass, const struct rate *rate,
-    enum gpume_frame_type type, int32_t shift)
+/* How far the tree lowers QPs around a frame: the mean of its offsets, by bits, of REACH frames on
+ * both sides. Of the last frames not all of these may be known, but then there are none. */
+static int32_t level_of_tree(const struct gpume_pass *pass, size_t index)
+{
+    const size_t first = index > REACH ? index - REACH : 0;
+    const size_t end = (size_t)gpume_min_u64(index + REACH + 1, pass->count);
+    int64_t sum = 0, bits = 0;
+    for (size_t i = first; i < end; i++) {
+        const struct pass_row *row = &pass->rows[i];
+        sum += (int64_t)row->usual_bits * row->tree;
+        bits += row->usual_bits;
+    }
+    return bits > 0 ? (int32_t)(sum / bits) : 0;
+}
+
+static int32_t limit_qp(const struct gpume_pass *pass, int32_t qp)
+{
+    const int32_t highest = type_qp(pass, GPUME_FRAME_P, QP_MAX);
+    return qp < 0 ? 0 : qp > highest ? highest : qp;
+}
+
+/* Of a frame whose next REACH frames are known, if there are so many. As for the encoders, I frames
+ * without a tree are finer than P frames, and QPs that are asked for are whole. */
+static int32_t quality_qp(const struct gpume_pass *pass, const struct rate *rate, size_t index)
 {
     const struct gpume_encode_options *options = pass->params.options;
+    const struct pass_row *row = &pass->rows[index];
+    const enum gpume_frame_type type = row->bits.type;
     const bool is_intra = type == GPUME_FRAME_IDR || type == GPUME_FRAME_I;
-    const int32_t finer = gpume_qp_of_ratio(options->ipratio);
-    const int32_t qp = is_intra && !options->tree ? type_qp(pass, GPUME_FRAME_P, rate->qp) - finer
+    const int32_t qp = is_intra && !options->tree ? type_qp(pass, GPUME_FRAME_P, rate->qp) -
+                                                        gpume_qp_of_ratio(options->ipratio)
                                                   : type_qp(pass, type, rate->qp);
-    return rate->target.goal == GPUME_GOAL_QP ? whole_qp(qp) : qp + shift;
+    if (rate->target.goal == GPUME_GOAL_QP) {
+        return limit_qp(pass, whole_qp(qp));
+    }
+    const int32_t tree =
+        options->tree ? level_of_tree(pass, index) * gpume_target_tree_part(options) / 256 : 0;
+    return limit_qp(pass, qp + row->shift - tree);
+}
+
+/* Of a frame that has offsets, they also hold what the whole QP lacks. */
+static int write_offsets(struct gpume_pass *pass, size_t index)
+{
+    const enum gpume_frame_type type = pass->rows[index].bits.type;
+    for (struct rate *rate = pass->rates; rate && type != GPUME_FRAME_B; rate = rate->next) {
+        const int32_t qp = rate->qps ? quality_qp(pass, rate, index) : 0;
+        make_record(pass->encoder, rate->size, index, type, qp - whole_qp(qp));
+        GPUME_CHECK(gpume_out_write(rate->tree, rate->size->record, rate->size->record_bytes));
+    }
+    return GPUME_OK;
 }
 
 int gpume_pass_add_frame(struct gpume_pass *pass, const struct gpume_decision *decision)
 {
     GPUME_CHECK(add_row(pass, decision));
-    if (!pass->params.options->tree || decision->type == GPUME_FRAME_B) {
+    if (!pass->params.options->tree) {
         return GPUME_OK;
     }
     for (struct size *size = pass->sizes; size; size = size->next) {
-        find_offsets(size, decision);
+        scale_offsets(size, decision);
     }
-    for (struct rate *rate = pass->rates; rate; rate = rate->next) {
-        const int32_t qp = rate->qps ? quality_qp(pass, rate, decision->type, 0) : 0;
-        make_record(pass->encoder, rate->size, decision->type, qp - whole_qp(qp));
-        GPUME_CHECK(gpume_out_write(rate->tree, rate->size->record, rate->size->record_bytes));
+    return pass->count > REACH ? write_offsets(pass, pass->count - 1 - REACH) : GPUME_OK;
+}
+
+/* Those of the frames after which too few came. */
+static int write_last_offsets(struct gpume_pass *pass)
+{
+    for (size_t i = pass->count > REACH ? pass->count - REACH : 0; i < pass->count; i++) {
+        GPUME_CHECK(pass->params.options->tree ? write_offsets(pass, i) : GPUME_OK);
     }
     return GPUME_OK;
 }
@@ -503,11 +574,8 @@ static int find_qp(const struct gpume_pass *pass, struct rate *rate)
 
 static int solve(const struct gpume_pass *pass, struct rate *rate)
 {
-    const bool is_bitrate = rate->target.goal == GPUME_GOAL_BITRATE;
-    GPUME_CHECK(is_bitrate ? find_qp(pass, rate) : GPUME_OK);
-    if (is_bitrate) {
-        warn_of_rate(pass, rate);
-    }
+    GPUME_CHECK(find_qp(pass, rate));
+    warn_of_rate(pass, rate);
     if (pass->encoder->fixed) {
         rate->qp = pass->encoder->fixed->qp(&rate->size->video, rate->bitrate);
     }
@@ -647,19 +715,13 @@ struct sizing {
     uint64_t bits, less;
 };
 
-static int32_t limit_qp(const struct gpume_pass *pass, int32_t qp)
-{
-    const int32_t highest = type_qp(pass, GPUME_FRAME_P, QP_MAX);
-    return qp < 0 ? 0 : qp > highest ? highest : qp;
-}
-
 /* Of a quality. Prices are found for this frame, as complexity may move any frame. */
 static struct sizing sizing_of_quality(
-    const struct gpume_pass *pass, const struct rate *rate, const struct pass_row *row)
+    const struct gpume_pass *pass, const struct rate *rate, size_t index)
 {
+    const struct pass_row *row = &pass->rows[index];
     const enum gpume_frame_type type = row->bits.type;
-    const int32_t qp = limit_qp(pass, quality_qp(pass, rate, type, row->shift));
-    const int32_t of_model = qp + lowest_qp(pass);
+    const int32_t qp = rate->frame_qps[index], of_model = qp + lowest_qp(pass);
     struct gpume_bits_prices prices, less;
     gpume_bits_find_prices(&prices, &pass->model[type], of_model);
     gpume_bits_find_prices(&less, &pass->model[type], of_model + GPUME_STEP_QP);
@@ -672,7 +734,7 @@ static struct sizing sizing_of(const struct gpume_pass *pass, const struct rate 
     const struct pass_row *row = &pass->rows[index];
     const uint8_t *levels = rate->levels;
     if (rate->target.goal != GPUME_GOAL_BITRATE) {
-        return sizing_of_quality(pass, rate, row);
+        return sizing_of_quality(pass, rate, index);
     }
     if (!levels) {
         return (struct sizing){type_qp(pass, row->bits.type, rate->qp),
@@ -785,7 +847,7 @@ static uint64_t expected_bitrate(const struct gpume_pass *pass, const struct rat
     const struct gpume_pass_video *video = &rate->size->video;
     uint64_t sum = 0;
     for (size_t i = 0; i < pass->count; i++) {
-        const uint64_t bits = sizing_of_quality(pass, rate, &pass->rows[i]).bits;
+        const uint64_t bits = sizing_of_quality(pass, rate, i).bits;
         sum += bits * 100 / pass->planned[pass->rows[i].bits.type];
     }
     const double seconds = (double)pass->count * video->rate_den / video->rate_num;
@@ -806,13 +868,27 @@ static int force_qps(const struct gpume_pass *pass, struct rate *rate)
         const struct pass_row *row = &pass->rows[i];
         const enum gpume_frame_type type = row->bits.type;
         const bool has_offsets = rate->tree && type != GPUME_FRAME_B;
-        const int32_t qp = limit_qp(pass, quality_qp(pass, rate, type, row->shift));
+        const int32_t qp = rate->frame_qps[i];
         const int32_t whole = whole_qp(has_offsets ? qp : qp + rest);
         rest += has_offsets ? 0 : qp - whole;
         assert(row->display < pass->count);
         rate->forced[row->display] = (struct forced){type, limit_qp(pass, whole)};
     }
     return GPUME_OK;
+}
+
+/* What the files of a quality need. */
+static int settle_quality(const struct gpume_pass *pass, struct rate *rate)
+{
+    rate->frame_qps = calloc(pass->count, sizeof(*rate->frame_qps));
+    if (!rate->frame_qps) {
+        return gpume_log_nomem(&pass->params.log, rate->path);
+    }
+    for (size_t i = 0; i < pass->count; i++) {
+        rate->frame_qps[i] = quality_qp(pass, rate, i);
+    }
+    rate->bitrate = expected_bitrate(pass, rate);
+    return rate->qps ? force_qps(pass, rate) : GPUME_OK;
 }
 
 static size_t make_qp_line(const struct gpume_pass *pass, const struct rate *rate, size_t display,
@@ -920,7 +996,6 @@ static void warn_of_length(const struct gpume_pass *pass)
 static int write_qps(const struct gpume_pass *pass, struct rate *rate)
 {
     char line[GPUME_PASS_LINE_BYTES];
-    GPUME_CHECK(force_qps(pass, rate));
     for (size_t i = 0; i < pass->count; i++) {
         GPUME_CHECK(gpume_out_write(rate->qps, line, make_qp_line(pass, rate, i, line)));
     }
@@ -945,15 +1020,14 @@ int gpume_pass_finish(struct gpume_pass *pass)
     if (pass->count < FRAMES_FEW && pass->rates && !pass->encoder->fixed) {
         warn_of_length(pass);
     }
+    GPUME_CHECK(write_last_offsets(pass));
     if (pass->encoder->fixed) {
         finish_fixed(pass);
     }
     for (struct rate *rate = pass->rates; rate; rate = rate->next) {
         char line[GPUME_PASS_LINE_BYTES];
-        GPUME_CHECK(solve(pass, rate));
-        if (rate->target.goal != GPUME_GOAL_BITRATE) {
-            rate->bitrate = expected_bitrate(pass, rate);
-        }
+        const bool is_bitrate = rate->target.goal == GPUME_GOAL_BITRATE;
+        GPUME_CHECK(is_bitrate ? solve(pass, rate) : settle_quality(pass, rate));
         GPUME_CHECK(pass->params.options->vbv_bufsize > 0 ? plan_buffer(pass, rate) : GPUME_OK);
         for (size_t i = 0; i <= pass->count; i++) {
             GPUME_CHECK(check_ended(pass));
@@ -986,6 +1060,7 @@ void gpume_pass_close(struct gpume_pass **pointer)
         free(rate->path);
         free(rate->tree_path);
         free(rate->qps_path);
+        free(rate->frame_qps);
         free(rate->forced);
         free(rate->levels);
         free(rate);

@@ -31,7 +31,7 @@ int gpume_pass_open(struct gpume_pass **pass, const struct gpume_pass_params *pa
 /* Adds a second pass, before the first frame. path: of the statistics, to which the encoder's
  * suffixes are added for the offsets and the QPs. */
 int gpume_pass_add(struct gpume_pass *pass, const struct gpume_pass_video *video,
-    const struct gpume_target *target, const char *path);
+    const struct gpume_encode_target *target, const char *path);
 
 /* The next frame in coded order. */
 int gpume_pass_add_frame(struct gpume_pass *pass, const struct gpume_decision *decision);

@@ -17,7 +17,7 @@ const char *gpume_target_option(enum gpume_goal goal)
     return options[goal];
 }
 
-void gpume_target_text(const struct gpume_target *target, char text[GPUME_TARGET_TEXT_BYTES])
+void gpume_target_text(const struct gpume_encode_target *target, char text[GPUME_TARGET_TEXT_BYTES])
 {
     const unsigned part = (unsigned)(target->value % 100);
     if (target->goal == GPUME_GOAL_BITRATE) {
@@ -69,7 +69,7 @@ static int32_t duration_qp(
     return qp_of_octaves(options, gpume_fixed_log2(USUAL_MS * UINT64_C(1000)) - (int64_t)log);
 }
 
-int32_t gpume_target_qp(const struct gpume_target *target,
+int32_t gpume_target_qp(const struct gpume_encode_target *target,
     const struct gpume_encode_options *options, uint32_t rate_num, uint32_t rate_den)
 {
     const int32_t asked = (int32_t)(target->value * GPUME_QP_ONE / 100);
@@ -79,7 +79,18 @@ int32_t gpume_target_qp(const struct gpume_target *target,
     const int32_t tree =
         options->tree ? (int32_t)gpume_div_nearest(TREE_QP * expansion(options), ONE) : 0;
     return asked + tree + duration_qp(options, rate_num, rate_den) +
-           options->encoder->crf_qp[options->tree ? 1 + options->psy : 0];
+           options->encoder->crf_qp(options);
+}
+
+int32_t gpume_target_tree_part(const struct gpume_encode_options *options)
+{
+    const struct gpume_encoder *encoder = options->encoder;
+    const int64_t level = gpume_fixed_from_double(encoder->own_tree.level);
+    const int64_t halves =
+        options->rc_lookahead * gpume_fixed_from_double(1 / encoder->own_tree.half_frames);
+    const int64_t own = level * (ONE - (int64_t)gpume_fixed_exp2(-halves)) / ONE;
+    const int64_t strength = gpume_fixed_from_double(encoder->tree.strength[options->psy]);
+    return (int32_t)(256 - own * 256 / strength);
 }
 
 /* The mean of a square, in 1/65536. Encoders leave out those at the edges, which cost more. */

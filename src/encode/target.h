@@ -17,7 +17,7 @@ enum gpume_goal {
     GPUME_GOAL_QP,  /* as its --qp: whole QPs by type of frame, and no QP offsets of blocks */
 };
 
-struct gpume_target {
+struct gpume_encode_target {
     enum gpume_goal goal;
     uint64_t value; /* bits per second; of a quality, in 1/100 */
 };
@@ -27,7 +27,8 @@ const char *gpume_target_option(enum gpume_goal goal);
 
 /* The value as the encoder's program reads it: kbit/s or, for example, "23.5". */
 #define GPUME_TARGET_TEXT_BYTES 32
-void gpume_target_text(const struct gpume_target *target, char text[GPUME_TARGET_TEXT_BYTES]);
+void gpume_target_text(
+    const struct gpume_encode_target *target, char text[GPUME_TARGET_TEXT_BYTES]);
 
 /* What the encoders change for --qp: no tree and no adaptive quantization. Before options are
  * settled. */
@@ -35,8 +36,12 @@ void gpume_target_use_qp(struct gpume_encode_options *options);
 
 /* The QP of P frames for a constant quality, but for complexity, in 1/256, as if samples had 8
  * bits. */
-int32_t gpume_target_qp(const struct gpume_target *target,
+int32_t gpume_target_qp(const struct gpume_encode_target *target,
     const struct gpume_encode_options *options, uint32_t rate_num, uint32_t rate_den);
+
+/* The part of the tree's mean offset that the QPs of a CRF take back, since the encoder's own tree
+ * is weaker: in 1/256. */
+int32_t gpume_target_tree_part(const struct gpume_encode_options *options);
 
 /* The complexity of frames, in coded order. Starts as zero. */
 struct gpume_crf_course {

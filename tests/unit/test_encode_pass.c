@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { FRAMES = 200, BLOCKS = 6 };
+enum { FRAMES = 200, BLOCKS = 6, TREE_OFFSET = 3 * GPUME_QP_ONE };
 
 static struct gpume_encode_options options_of(const struct gpume_encoder *encoder)
 {
@@ -165,7 +165,7 @@ static void test_encoders(void)
 
 /* A video of 48x32 pixels, in coded order: an IDR frame, then P, B_REF and B frames. */
 struct clip {
-    int16_t offsets[BLOCKS];
+    int16_t offsets[BLOCKS], aq_offsets[BLOCKS];
     struct gpume_spectrum spectrum;
     struct gpume_decision decision;
 };
@@ -178,6 +178,7 @@ static const struct gpume_decision *frame_of(struct clip *clip, uint64_t coded)
     const uint64_t group = coded > 0 ? (coded - 1) / 4 : 0, place = (coded + 3) % 4;
     for (int i = 0; i < BLOCKS; i++) {
         clip->offsets[i] = (int16_t)(coded == 0 ? 256 * i : -300 - i);
+        clip->aq_offsets[i] = (int16_t)(clip->offsets[i] + TREE_OFFSET);
     }
     clip->spectrum = (struct gpume_spectrum){
         .blocks = BLOCKS,
@@ -194,6 +195,7 @@ static const struct gpume_decision *frame_of(struct clip *clip, uint64_t coded)
         .blocks_x = 3,
         .blocks_y = 2,
         .offsets = clip->offsets,
+        .aq_offsets = clip->aq_offsets,
         .intra_blocks = coded > 0 ? 2 : BLOCKS,
         .skipped_blocks = coded > 0 ? 1 : 0,
         .spectrum = &clip->spectrum,
@@ -225,7 +227,7 @@ static int write_files(const struct gpume_encode_options *options, uint64_t bitr
     const struct gpume_pass_video video = {width, height, 25, 1};
     struct gpume_pass *pass = NULL;
     struct clip clip;
-    const struct gpume_target target = {GPUME_GOAL_BITRATE, bitrate};
+    const struct gpume_encode_target target = {GPUME_GOAL_BITRATE, bitrate};
     int status = gpume_pass_open(&pass, &params);
     status = status ? status : gpume_pass_add(pass, &video, &target, "a");
     for (uint64_t i = 0; i < frames && status == GPUME_OK; i++) {
@@ -739,7 +741,7 @@ static void test_lines(void)
     };
     for (size_t i = 0; i < count_texts(); i++) {
         const struct gpume_encode_options options = options_of(gpume_encoders[i]);
-        const struct gpume_target target = {GPUME_GOAL_BITRATE, 1000};
+        const struct gpume_encode_target target = {GPUME_GOAL_BITRATE, 1000};
         char line[GPUME_PASS_LINE_BYTES];
         REQUIRE_EQUAL(gpume_encoders[i]->write_frame(line, &frame), strlen(lines[i]));
         REQUIRE(strcmp(line, lines[i]) == 0);
@@ -951,11 +953,10 @@ static int write_records(uint64_t bitrate)
     const struct gpume_pass_params params = {
         .options = &options, .width = 64, .height = 64, .set = &set, .log = counting_log};
     const struct gpume_pass_video video = {64, 64, 25, 1};
+    const struct gpume_encode_target target = {GPUME_GOAL_BITRATE, bitrate};
     struct gpume_pass *pass = NULL;
     int status = gpume_pass_open(&pass, &params);
-    status = status ? status
-                    : gpume_pass_add(
-                          pass, &video, &(struct gpume_target){GPUME_GOAL_BITRATE, bitrate}, "a");
+    status = status ? status : gpume_pass_add(pass, &video, &target, "a");
     for (uint64_t i = 0; i < RECORDS && status == GPUME_OK; i++) {
         const bool is_key = records[i].type == GPUME_FRAME_IDR;
         const struct gpume_spectrum spectrum = {.blocks = 16,

@@ -161,7 +161,7 @@ static int x264_settle(struct gpume_encode_options *options, const struct gpume_
 
 static size_t x264_write_header(char line[GPUME_PASS_LINE_BYTES],
     const struct gpume_pass_video *video, const struct gpume_encode_options *options,
-    const struct gpume_target *target)
+    const struct gpume_encode_target *target)
 {
     (void)target;
     snprintf(line, GPUME_PASS_LINE_BYTES,
@@ -247,6 +247,16 @@ static int32_t x264_qp(const struct gpume_encode_options *options, enum gpume_fr
     }
 }
 
+/* Without a tree, QPs depend on costs, which it finds by SAD instead of SATD if the motion of the
+ * encode is coarse, as with the two fastest presets. */
+static int32_t x264_crf_qp(const struct gpume_encode_options *options)
+{
+    const bool is_coarse = strcmp(options->preset, "superfast") == 0;
+    const bool is_coarsest = strcmp(options->preset, "ultrafast") == 0;
+    const double lower = is_coarse ? 2.4 : is_coarsest ? 1.6 : 0.65;
+    return options->tree ? 0 : -(int32_t)(lower * GPUME_QP_ONE);
+}
+
 /* --- command lines */
 
 static void x264_add_program(
@@ -330,6 +340,8 @@ const struct gpume_encoder gpume_x264 = {
     .has_quality = true,
     .qps = ".qpfile",
     .write_qp = x264_write_qp,
+    .crf_qp = x264_crf_qp,
+    .own_tree = {.level = 0.86, .half_frames = 4.2},
     .offset_codes =
         {[GPUME_FRAME_IDR] = 2, [GPUME_FRAME_I] = 2, [GPUME_FRAME_P] = 0, [GPUME_FRAME_B_REF] = 1},
     .offsets_big_endian = true,
