@@ -97,6 +97,7 @@ struct gpume_encoder {
     struct {
         uint32_t intra_eighths; /* its intra costs, in eighths of the lookahead's */
         double strength[2];     /* of the offsets, by measurement; the second one with psy */
+        double crf_strength[2]; /* the same for a CRF */
         bool counts_b;          /* the offsets of a P frame count the B frames before it */
     } tree;
     struct gpume_bits_model bits;
@@ -138,10 +139,10 @@ struct gpume_encoder {
     const char *qps;
     size_t (*write_qp)(char line[GPUME_PASS_LINE_BYTES], const struct gpume_pass_frame *frame);
     /* What makes sizes at a CRF those of its own, by measurement (tests/bench/firstpass/README.md):
-     * an addition to the QPs of its formula, in 1/256, and the mean offset of its own tree, as a
-     * part of that of gpume's tree at strength 1: of `level`, half is missing for every
-     * `half_frames` of lookahead that it lacks. */
-    int32_t (*crf_qp)(const struct gpume_encode_options *options);
+     * an addition to the QPs of its formula by type of frame (the first I frame counts as P), in
+     * 1/256, and the mean offset of its own tree, as a part of that of gpume's tree at strength 1:
+     * of `level`, half is missing for every `half_frames` of lookahead that it lacks. */
+    int32_t (*crf_qp)(const struct gpume_encode_options *options, enum gpume_frame_type type);
     struct {
         double level, half_frames;
     } own_tree;

@@ -80,7 +80,8 @@ struct size {
     /* Of bits, from the frames that were analysed to what the statistics say, by type. */
     uint32_t growth[GPUME_FRAME_B + 1];
     struct axis x, y;
-    int16_t *offsets;      /* of the last OFFSETS_KEPT frames, by square; NULL: no offsets */
+    /* Of the last OFFSETS_KEPT frames, by square: their offsets, and the tree's part. NULL: none */
+    int16_t *offsets, *trees;
     unsigned char *record; /* of a frame, in the file */
     size_t squares, record_bytes;
     struct size *next;
@@ -191,9 +192,10 @@ static struct size *find_size(struct gpume_pass *pass, const struct gpume_pass_v
         size->squares = (size_t)size->x.to_count * size->y.to_count;
         size->record_bytes = 1 + size->squares * sizeof(int16_t);
         size->offsets = calloc(OFFSETS_KEPT * size->squares, sizeof(int16_t));
+        size->trees = calloc(OFFSETS_KEPT * size->squares, sizeof(int16_t));
         size->record = malloc(size->record_bytes);
     }
-    return (size->record && size->offsets) || !params->options->tree ? size : NULL;
+    return (size->record && size->offsets && size->trees) || !params->options->tree ? size : NULL;
 }
 
 static int open_files(struct gpume_pass *pass, struct rate *rate)
@@ -283,27 +285,32 @@ static int16_t mean_offset(const struct size *size, const int16_t *offsets,
  * those that it covers, by area. */
 static void scale_offsets(struct size *size, const struct gpume_decision *decision)
 {
-    int16_t *offset = size->offsets + decision->coded % OFFSETS_KEPT * size->squares;
+    const size_t first = decision->coded % OFFSETS_KEPT * size->squares;
+    int16_t *offset = size->offsets + first, *tree = size->trees + first;
     assert(decision->blocks_x == size->x.from_count && decision->blocks_y == size->y.from_count);
     for (uint32_t y = 0; y < size->y.to_count; y++) {
         const struct covered down = find_covered(&size->y, y);
         for (uint32_t x = 0; x < size->x.to_count; x++) {
             const struct covered across = find_covered(&size->x, x);
-            *offset++ = mean_offset(size, decision->offsets, &across, &down);
+            *offset = mean_offset(size, decision->offsets, &across, &down);
+            *tree++ = (int16_t)(*offset - mean_offset(size, decision->aq_offsets, &across, &down));
+            offset++;
         }
     }
 }
 
-/* Fills in the record of a frame. rest: added to every offset. */
+/* Fills in the record of a frame. rest: added to every offset. strength: of the tree, in 1/256. */
 static void make_record(const struct gpume_encoder *encoder, struct size *size, size_t frame,
-    enum gpume_frame_type type, int32_t rest)
+    enum gpume_frame_type type, int32_t rest, int32_t strength)
 {
     const unsigned high = encoder->offsets_big_endian ? 0 : 1;
-    const int16_t *offsets = size->offsets + frame % OFFSETS_KEPT * size->squares;
+    const size_t first = frame % OFFSETS_KEPT * size->squares;
+    const int16_t *offsets = size->offsets + first, *trees = size->trees + first;
     unsigned char *at = size->record;
     *at++ = encoder->offset_codes[type];
     for (size_t i = 0; i < size->squares; i++, at += 2) {
-        const uint16_t offset = (uint16_t)(offsets[i] + rest);
+        const int32_t tree = trees[i] * (strength - 256) / 256;
+        const uint16_t offset = (uint16_t)(offsets[i] + tree + rest);
         at[high] = (unsigned char)(offset >> 8);
         at[1 - high] = (unsigned char)offset;
     }
@@ -391,6 +398,14 @@ static int32_t limit_qp(const struct gpume_pass *pass, int32_t qp)
     return qp < 0 ? 0 : qp > highest ? highest : qp;
 }
 
+/* That of the tree for a CRF, as a part of that for a bitrate, in 1/256. */
+static int32_t crf_strength(const struct gpume_pass *pass)
+{
+    const bool psy = pass->params.options->psy;
+    const double *strength = pass->encoder->tree.strength;
+    return (int32_t)(pass->encoder->tree.crf_strength[psy] * 256 / strength[psy] + 0.5);
+}
+
 /* Of a frame whose next REACH frames are known, if there are so many. As for the encoders, I frames
  * without a tree are finer than P frames, and QPs that are asked for are whole. */
 static int32_t quality_qp(const struct gpume_pass *pass, const struct rate *rate, size_t index)
@@ -405,9 +420,11 @@ static int32_t quality_qp(const struct gpume_pass *pass, const struct rate *rate
     if (rate->target.goal == GPUME_GOAL_QP) {
         return limit_qp(pass, whole_qp(qp));
     }
-    const int32_t tree =
-        options->tree ? level_of_tree(pass, index) * gpume_target_tree_part(options) / 256 : 0;
-    return limit_qp(pass, qp + row->shift - tree);
+    const int32_t tree = options->tree ? level_of_tree(pass, index) * crf_strength(pass) / 256 *
+                                             gpume_target_tree_part(options) / 256
+                                       : 0;
+    const int32_t more = pass->encoder->crf_qp(options, index > 0 ? type : GPUME_FRAME_P);
+    return limit_qp(pass, qp + more + row->shift - tree);
 }
 
 /* Of a frame that has offsets, they also hold what the whole QP lacks. */
@@ -416,7 +433,9 @@ static int write_offsets(struct gpume_pass *pass, size_t index)
     const enum gpume_frame_type type = pass->rows[index].bits.type;
     for (struct rate *rate = pass->rates; rate && type != GPUME_FRAME_B; rate = rate->next) {
         const int32_t qp = rate->qps ? quality_qp(pass, rate, index) : 0;
-        make_record(pass->encoder, rate->size, index, type, qp - whole_qp(qp));
+        const bool is_bitrate = rate->target.goal == GPUME_GOAL_BITRATE;
+        make_record(pass->encoder, rate->size, index, type, qp - whole_qp(qp),
+            is_bitrate ? 256 : crf_strength(pass));
         GPUME_CHECK(gpume_out_write(rate->tree, rate->size->record, rate->size->record_bytes));
     }
     return GPUME_OK;
@@ -1070,6 +1089,7 @@ void gpume_pass_close(struct gpume_pass **pointer)
         pass->sizes = size->next;
         free(size->record);
         free(size->offsets);
+        free(size->trees);
         free(size);
     }
     free(pass->rows);

@@ -78,8 +78,7 @@ int32_t gpume_target_qp(const struct gpume_encode_target *target,
     }
     const int32_t tree =
         options->tree ? (int32_t)gpume_div_nearest(TREE_QP * expansion(options), ONE) : 0;
-    return asked + tree + duration_qp(options, rate_num, rate_den) +
-           options->encoder->crf_qp(options);
+    return asked + tree + duration_qp(options, rate_num, rate_den);
 }
 
 int32_t gpume_target_tree_part(const struct gpume_encode_options *options)
@@ -89,7 +88,7 @@ int32_t gpume_target_tree_part(const struct gpume_encode_options *options)
     const int64_t halves =
         options->rc_lookahead * gpume_fixed_from_double(1 / encoder->own_tree.half_frames);
     const int64_t own = level * (ONE - (int64_t)gpume_fixed_exp2(-halves)) / ONE;
-    const int64_t strength = gpume_fixed_from_double(encoder->tree.strength[options->psy]);
+    const int64_t strength = gpume_fixed_from_double(encoder->tree.crf_strength[options->psy]);
     return (int32_t)(256 - own * 256 / strength);
 }
 

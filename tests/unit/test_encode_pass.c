@@ -166,6 +166,7 @@ static void test_encoders(void)
 /* A video of 48x32 pixels, in coded order: an IDR frame, then P, B_REF and B frames. */
 struct clip {
     int16_t offsets[BLOCKS], aq_offsets[BLOCKS];
+    uint16_t costs[BLOCKS];
     struct gpume_spectrum spectrum;
     struct gpume_decision decision;
 };
@@ -179,6 +180,7 @@ static const struct gpume_decision *frame_of(struct clip *clip, uint64_t coded)
     for (int i = 0; i < BLOCKS; i++) {
         clip->offsets[i] = (int16_t)(coded == 0 ? 256 * i : -300 - i);
         clip->aq_offsets[i] = (int16_t)(clip->offsets[i] + TREE_OFFSET);
+        clip->costs[i] = 100;
     }
     clip->spectrum = (struct gpume_spectrum){
         .blocks = BLOCKS,
@@ -196,6 +198,7 @@ static const struct gpume_decision *frame_of(struct clip *clip, uint64_t coded)
         .blocks_y = 2,
         .offsets = clip->offsets,
         .aq_offsets = clip->aq_offsets,
+        .costs = clip->costs,
         .intra_blocks = coded > 0 ? 2 : BLOCKS,
         .skipped_blocks = coded > 0 ? 1 : 0,
         .spectrum = &clip->spectrum,
@@ -211,9 +214,11 @@ static bool ended(void)
     return ++asked > patience;
 }
 
-/* Writes the files "a" and its offsets; width x height: of the encoded picture. */
-static int write_files(const struct gpume_encode_options *options, uint64_t bitrate,
-    uint64_t frames, uint32_t width, uint32_t height)
+static uint64_t written_bitrate; /* of the last files */
+
+/* Writes the files "a", its offsets and its QPs; width x height: of the encoded picture. */
+static int write_target(const struct gpume_encode_options *options,
+    const struct gpume_encode_target *target, uint64_t frames, uint32_t width, uint32_t height)
 {
     struct gpume_out_set set = {.overwrite = true, .together = true};
     const struct gpume_pass_params params = {
@@ -227,16 +232,23 @@ static int write_files(const struct gpume_encode_options *options, uint64_t bitr
     const struct gpume_pass_video video = {width, height, 25, 1};
     struct gpume_pass *pass = NULL;
     struct clip clip;
-    const struct gpume_encode_target target = {GPUME_GOAL_BITRATE, bitrate};
     int status = gpume_pass_open(&pass, &params);
-    status = status ? status : gpume_pass_add(pass, &video, &target, "a");
+    status = status ? status : gpume_pass_add(pass, &video, target, "a");
     for (uint64_t i = 0; i < frames && status == GPUME_OK; i++) {
         status = gpume_pass_add_frame(pass, frame_of(&clip, i));
     }
     status = status ? status : gpume_pass_finish(pass);
     status = status ? status : gpume_out_set_name(&set, &counting_log);
+    written_bitrate = status == GPUME_OK ? gpume_pass_bitrate(pass, 0) : 0;
     gpume_pass_close(&pass);
     return status;
+}
+
+static int write_files(const struct gpume_encode_options *options, uint64_t bitrate,
+    uint64_t frames, uint32_t width, uint32_t height)
+{
+    const struct gpume_encode_target target = {GPUME_GOAL_BITRATE, bitrate};
+    return write_target(options, &target, frames, width, height);
 }
 
 /* The bytes of a file that it removes. */
@@ -751,6 +763,177 @@ static void test_lines(void)
     }
 }
 
+/* --- constant quality */
+
+static void require_qp(const struct gpume_encode_options *options, uint64_t crf, uint32_t rate_num,
+    uint32_t rate_den, double expected)
+{
+    const struct gpume_encode_target target = {GPUME_GOAL_CRF, crf};
+    const double qp = gpume_target_qp(&target, options, rate_num, rate_den) / 256.0;
+    REQUIRE(fabs(qp - expected) < 0.01);
+    if (fabs(qp - expected) >= 0.01) {
+        printf("CRF %g at %u/%u: QP %g, not %g\n", (double)crf / 100, rate_num, rate_den, qp,
+            expected);
+    }
+}
+
+/* QPs of P frames as x264 and x265 write them into their statistics with --crf, with a tree. */
+static void test_targets(void)
+{
+    static const struct {
+        struct gpume_encode_target target;
+        const char *text;
+    } texts[] = {
+        {{GPUME_GOAL_CRF, 2400}, "24"},
+        {{GPUME_GOAL_CRF, 2350}, "23.5"},
+        {{GPUME_GOAL_CRF, 2305}, "23.05"},
+        {{GPUME_GOAL_QP, 1000}, "10"},
+        {{GPUME_GOAL_BITRATE, 345000}, "345"},
+    };
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        char text[GPUME_TARGET_TEXT_BYTES];
+        gpume_target_text(&texts[i].target, text);
+        REQUIRE(strcmp(text, texts[i].text) == 0);
+    }
+    for (size_t i = 0; gpume_encoders[i]; i++) {
+        struct gpume_encode_options options = options_of(gpume_encoders[i]);
+        require_qp(&options, 2400, 25, 1, 29.40);
+        require_qp(&options, 3200, 25, 1, 37.40);
+        require_qp(&options, 2375, 25, 1, 29.15);
+        require_qp(&options, 2400, 50, 1, 31.80);
+        require_qp(&options, 2400, 24000, 1001, 29.40 + 2.4 * log2(24000 / 1001.0 / 25));
+        require_qp(&options, 2400, 1000, 1, 29.40 + 4.8); /* no shorter than 1/100 s */
+        require_qp(&options, 2400, 1, 2, 29.40 - 2.4 * log2(25));
+        options.qcomp = 0.8;
+        require_qp(&options, 2400, 25, 1, 26.70);
+        gpume_target_use_qp(&options);
+        REQUIRE(!options.tree && options.aq_mode == 0);
+    }
+    /* of mean offsets: 1 - 0.86 (1 - 2^(-40/4.2)) / 1.4, and 1 - 0.93 (1 - 2^(-20/4.9)) / 0.7 */
+    struct gpume_encode_options options = options_of(gpume_encoder_find("x264"));
+    REQUIRE(abs(gpume_target_tree_part(&options) - 99) <= 1);
+    options = options_of(gpume_encoder_find("x265"));
+    REQUIRE(abs(gpume_target_tree_part(&options) + 64) <= 1);
+}
+
+/* Without a tree, by hand: sums of costs halve from frame to frame, and the QP rises by 2.4 when
+ * they double. Of 3x3 squares only the middle one counts. */
+static void test_complexity(void)
+{
+    static const struct {
+        enum gpume_frame_type type;
+        uint16_t cost; /* for each of 9 squares */
+        double shift;
+    } frames[] = {
+        {GPUME_FRAME_IDR, 240, 0}, {GPUME_FRAME_P, 120, 0.9961}, /* 240 / 1.5 = 160, to 120 */
+        {GPUME_FRAME_B_REF, 500, 0.9961},                        /* the I frame does not count */
+        {GPUME_FRAME_P, 120, 0.4624},                            /* 240 / 1.75 */
+        {GPUME_FRAME_B, 500, 0.7292},
+        {GPUME_FRAME_I, 500, 0.7224},   /* (0.95 * 0.9961 + 0.4624) / 1.95 */
+        {GPUME_FRAME_IDR, 500, 0.7224}, /* and stays */
+    };
+    struct gpume_crf_course course = {0};
+    struct gpume_encode_options options = options_of(gpume_encoder_find("x264"));
+    uint16_t costs[9];
+    options.tree = false;
+    for (size_t i = 0; i < sizeof(frames) / sizeof(frames[0]); i++) {
+        for (size_t k = 0; k < 9; k++) {
+            costs[k] = k == 4 ? (uint16_t)(9 * frames[i].cost) : 60000;
+        }
+        const struct gpume_decision decision = {
+            .type = frames[i].type, .blocks_x = 3, .blocks_y = 3, .costs = costs};
+        const double shift = gpume_crf_shift(&course, &options, &decision) / 256.0;
+        REQUIRE(fabs(shift - frames[i].shift) < 0.02);
+        if (fabs(shift - frames[i].shift) >= 0.02) {
+            printf("frame %zu: shift %g, not %g\n", i, shift, frames[i].shift);
+        }
+    }
+    options.tree = true;
+    const struct gpume_decision decision = {.type = GPUME_FRAME_P};
+    REQUIRE_EQUAL(gpume_crf_shift(&course, &options, &decision), 0);
+}
+
+/* The QPs of an IDR, P, B reference and two B frames, in coded order, in the statistics. */
+static void require_qps(const double expected[5])
+{
+    static char lines[6][GPUME_PASS_LINE_BYTES];
+    take_stats(lines, 6);
+    for (size_t i = 0; i < 5; i++) {
+        const char *q = strstr(lines[i + 1], " q:");
+        REQUIRE(q && fabs(strtod(q + 3, NULL) - expected[i]) < 0.03);
+        if (!q || fabs(strtod(q + 3, NULL) - expected[i]) >= 0.03) {
+            printf("frame %zu: %s, not %g\n", i, lines[i + 1], expected[i]);
+        }
+    }
+}
+
+static int big_endian(const unsigned char *at)
+{
+    const int value = at[0] << 8 | at[1];
+    return value < 32768 ? value : value - 65536;
+}
+
+static void require_text(const char *path, const char *expected)
+{
+    unsigned char text[1024] = "";
+    take(path, text, sizeof(text) - 1);
+    REQUIRE(strcmp((char *)text, expected) == 0);
+}
+
+/* The tree lowers QPs of all frames by 3, of which x264's QPs take back 0.387. With x265, it lowers
+ * them by 3 * 0.7 / 0.9, and QPs add a quarter to that. */
+static void test_quality(void)
+{
+    const struct gpume_encode_target crf = {GPUME_GOAL_CRF, 2400}, qp = {GPUME_GOAL_QP, 2400};
+    struct gpume_encode_options options = options_of(gpume_encoder_find("x264"));
+    unsigned char tree[64];
+    REQUIRE_EQUAL(write_target(&options, &crf, 5, 48, 32), GPUME_OK);
+    REQUIRE(written_bitrate > 10000 && written_bitrate < 1000000);
+    require_qps((const double[]){27.65, 30.56, 30.56, 30.56, 30.56});
+    /* What is lost of 30.56 and 27.65 is in the offsets; of frames without, the next one gets it.
+     */
+    require_text("a.qpfile", "0 I 28\n1 b 31\n2 B 31\n3 b 30\n4 P 31\n");
+    REQUIRE_EQUAL(take("a.mbtree", tree, sizeof(tree)), 3 * 13);
+    REQUIRE(abs(big_endian(tree + 3) - (256 - 90)) <= 4);
+    REQUIRE(abs(big_endian(tree + 14) - (-300 - 113)) <= 4);
+    REQUIRE(abs(big_endian(tree + 27) - (-300 - 113)) <= 4);
+    options.bits = 10;
+    REQUIRE_EQUAL(write_target(&options, &crf, 5, 48, 32), GPUME_OK);
+    require_qps((const double[]){39.65, 42.56, 42.56, 42.56, 42.56});
+    require_text("a.qpfile", "0 I 40\n1 b 43\n2 B 43\n3 b 42\n4 P 43\n");
+    for (size_t i = 0; gpume_encoders[i]; i++) {
+        options = options_of(gpume_encoders[i]);
+        gpume_target_use_qp(&options);
+        REQUIRE_EQUAL(write_target(&options, &qp, 5, 48, 32), GPUME_OK);
+        require_qps((const double[]){21, 24, 25, 26, 26});
+    }
+    require_text("a.qpfile", "0 I 21\n1 b 26\n2 B 25\n3 b 26\n4 P 24\n");
+    options = options_of(gpume_encoder_find("x265"));
+    REQUIRE_EQUAL(write_target(&options, &crf, 5, 48, 32), GPUME_OK);
+    REQUIRE(has_text("a", "#options: ", " interlace=0 vbv-maxrate=1\n"));
+    require_qps((const double[]){28.82, 28.82, 29.95, 31.09, 31.09});
+    REQUIRE_EQUAL(take("a.cutree", tree, sizeof(tree)), 3 * 13);
+    REQUIRE(tree[13] == 1 && tree[15] == 0xff && abs(tree[14] - 256 + 129) <= 2); /* -300 + 171 */
+    unlink("a.mbtree");
+}
+
+/* Offsets wait for later frames, and come in their order. */
+static void test_long_tree(void)
+{
+    const struct gpume_encode_options options = options_of(gpume_encoder_find("x264"));
+    static unsigned char tree[4096];
+    for (uint64_t frames = 1; frames <= 121; frames += frames == 57 ? 4 : 56) {
+        REQUIRE_EQUAL(write_files(&options, 100000, frames, 48, 32), GPUME_OK);
+        const size_t records = 1 + (frames - 1) / 2;
+        REQUIRE_EQUAL(take("a.mbtree", tree, sizeof(tree)), records * 13);
+        for (size_t i = 0; i < records; i++) {
+            REQUIRE_EQUAL(tree[13 * i], i == 0 ? 2 : (i + 1) % 2);
+            REQUIRE_EQUAL(big_endian(tree + 13 * i + 3), i == 0 ? 256 : -301);
+        }
+    }
+    unlink("a");
+}
+
 /* --- files that are not what was written */
 
 enum damage { NONE, CHANGED, SHORTENED, EXTENDED };
@@ -791,20 +974,30 @@ const char *__wrap_gpume_out_place(const struct gpume_out *out)
     return path;
 }
 
-static void require_found(
-    const struct gpume_encode_options *options, int file, enum damage damage, long at)
+static void require_found_in(const struct gpume_encode_options *options,
+    const struct gpume_encode_target *target, int file, enum damage damage, long at)
 {
     const bool x264 = options->encoder == gpume_encoder_find("x264");
-    const char *path = file == 0 ? "a: " : x264 ? "a.mbtree: " : "a.cutree: ";
+    const char *path = file == 0   ? "a: "
+                       : file == 2 ? "a.qpfile: "
+                       : x264      ? "a.mbtree: "
+                                   : "a.cutree: ";
     planned.damage = damage;
     planned.file = file;
     planned.at = at;
     logged.errors = 0;
-    REQUIRE_EQUAL(write_files(options, 100000, 5, 48, 32), GPUME_FORMAT);
+    REQUIRE_EQUAL(write_target(options, target, 5, 48, 32), GPUME_FORMAT);
     REQUIRE_EQUAL(logged.errors, 1);
     REQUIRE(begins(logged.last, path));
     REQUIRE(access("a", F_OK) != 0);
     planned.damage = NONE;
+}
+
+static void require_found(
+    const struct gpume_encode_options *options, int file, enum damage damage, long at)
+{
+    const struct gpume_encode_target target = {GPUME_GOAL_BITRATE, 100000};
+    require_found_in(options, &target, file, damage, at);
 }
 
 static void test_damage(void)
@@ -828,6 +1021,11 @@ static void test_damage(void)
         require_found(&options, 1, SHORTENED, tree_bytes - 1);
         require_found(&options, 1, EXTENDED, 0);
     }
+    const struct gpume_encode_options options = options_of(gpume_encoder_find("x264"));
+    const struct gpume_encode_target crf = {GPUME_GOAL_CRF, 2400};
+    require_found_in(&options, &crf, 2, CHANGED, 5);
+    require_found_in(&options, &crf, 2, SHORTENED, 34);
+    require_found_in(&options, &crf, 2, EXTENDED, 0);
 }
 
 /* --- records: SVT-AV1 */
@@ -1077,6 +1275,10 @@ int main(void)
     test_model_x265();
     test_weights();
     test_lines();
+    test_targets();
+    test_complexity();
+    test_quality();
+    test_long_tree();
     test_damage();
     logged.lines = 0;
     test_record();

@@ -249,11 +249,12 @@ static int32_t x264_qp(const struct gpume_encode_options *options, enum gpume_fr
 
 /* Without a tree, QPs depend on costs, which it finds by SAD instead of SATD if the motion of the
  * encode is coarse, as with the two fastest presets. */
-static int32_t x264_crf_qp(const struct gpume_encode_options *options)
+static int32_t x264_crf_qp(const struct gpume_encode_options *options, enum gpume_frame_type type)
 {
     const bool is_coarse = strcmp(options->preset, "superfast") == 0;
     const bool is_coarsest = strcmp(options->preset, "ultrafast") == 0;
     const double lower = is_coarse ? 2.4 : is_coarsest ? 1.6 : 0.65;
+    (void)type;
     return options->tree ? 0 : -(int32_t)(lower * GPUME_QP_ONE);
 }
 
@@ -295,7 +296,10 @@ const struct gpume_encoder gpume_x264 = {
     .settle = x264_settle,
     .aq = {.root = 8, .centre = 14},
     .b_percent = 120, /* as x264 itself */
-    .tree = {.intra_eighths = 8, .strength = {1.1, 1.4}, .counts_b = true},
+    .tree = {.intra_eighths = 8,
+        .strength = {1.1, 1.4},
+        .crf_strength = {1.1, 1.4},
+        .counts_b = true},
     .bits =
         {
             .of =
