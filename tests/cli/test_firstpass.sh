@@ -41,6 +41,36 @@ names a-96x80-100k-0.log 100 --vbv-maxrate 60
 expect 0 $first x264 --rung 48x40:50k --vbv-maxrate 60 --vbv-bufsize 60 -o b -q
 cmp a-48x40-50k-0.log b-48x40-50k-0.log || fail "a rung alone has other statistics"
 
+# Constant qualities: their names, their files, and what the command lines say; the decoder's buffer goes with bitrates alone.
+rm -f ./a* ./b* ./*.log* ./*.json
+expect 0 $first x264 --crf 24 --bitrate 100k --crf 23.50 --crf 24.0 --rung 48x40:crf=30.25 -o a
+only . a.json a-96x80-100k-0.log a-96x80-100k-0.log.mbtree a-96x80-crf24-0.log a-96x80-crf24-0.log.mbtree a-96x80-crf24-0.log.qpfile \
+    a-96x80-crf23.5-0.log a-96x80-crf23.5-0.log.mbtree a-96x80-crf23.5-0.log.qpfile \
+    a-48x40-crf30.25-0.log a-48x40-crf30.25-0.log.mbtree a-48x40-crf30.25-0.log.qpfile clip.y4m
+[ "$(grep -c '^# 96x80, crf 24, expected to take [0-9]* kbit/s, 24 frames$' "$scratch/out")" = 1 ] || fail "what crf 24 takes"
+[ "$(grep -c '^# libx264 of ffmpeg reads no QPs' "$scratch/out")" = 3 ] || fail "no word of what ffmpeg's libx264 cannot do"
+[ "$(grep -c ' | x264 .*--bitrate [0-9]* --qpfile a-[0-9x]*-crf[0-9.]*-0.log.qpfile ' "$scratch/out")" = 3 ] || fail "x264 reads no QPs"
+! grep -q -e ' --crf' -e ' -crf' "$scratch/out" || fail "x264 would not make a second pass"
+[ "$(cut -d ' ' -f 1 a-96x80-crf24-0.log.qpfile | paste -s -d ' ')" = "$(seq 0 23 | paste -s -d ' ')" ] || fail "not the QPs of all frames in order"
+# The bitrate of ffmpeg's line, of the program's, and of the JSON file is the expected one.
+kbps=$(sed -n 's/^# 96x80, crf 24, expected to take \([0-9]*\) .*/\1/p' "$scratch/out")
+[ "$(grep -c -e "-b:v ${kbps}000 .*crf24" -e "--bitrate $kbps .*crf24" -e '-crf24-0.log.qpfile"' "$scratch/out")" = 2 ] || fail "not $kbps kbit/s"
+python3 -c "
+import json
+runs = json.load(open('a.json'))['runs']
+assert [run.get('crf') for run in runs] == [24, None, 23.5, 30.25], runs
+assert runs[0]['bitrate'] == ${kbps}000 and runs[0]['files'][2].endswith('.qpfile') and len(runs[1]['files']) == 2, runs" || fail "a.json"
+expect 0 $first x265 --crf 24 -o b
+only . a.json a-* b.json b-96x80-crf24.log b-96x80-crf24.log.cutree clip.y4m
+head -1 b-96x80-crf24.log | grep -q ' vbv-maxrate=1$' || fail "x265 would refuse --crf"
+[ "$(grep -c -e '-c:v libx265 -preset medium -crf 24 ' -e ' | x265 .* --crf 24 ' "$scratch/out")" = 2 ] || fail "x265 gets no --crf"
+rm -f ./a* ./b*
+expect 0 $first x264 --qp 24 -o a
+only . a.json a-96x80-qp24-0.log a-96x80-qp24-0.log.qpfile clip.y4m
+[ "$(cut -d ' ' -f 2,3 a-*.qpfile | sort -u | paste -s -d ,)" = 'B 25,I 21,P 24,b 26' ] || fail "--qp 24: $(sort -u a-*.qpfile)"
+grep -q ' --no-mbtree .*--aq-mode 0 ' "$scratch/out" || fail "--qp with offsets of blocks"
+rm -f ./a*
+
 # Existing files stay, and nothing is left of a refused run.
 rm -f ./*.log* ./*.json
 expect 0 $first x265 --bitrate 100k -o a
@@ -98,6 +128,18 @@ refuses 2 '--rc-lookahead 3' '--bframes 3' '--rc-lookahead 4' -- firstpass clip.
 refuses 2 '--min-keyint 5' '--keyint 2' -- firstpass clip.y4m --encoder x264 --bitrate 1M --keyint 2 --min-keyint 5 -o r
 refuses 2 --vbv-bufsize --vbv-maxrate -- firstpass clip.y4m --encoder x264 --bitrate 1M --vbv-bufsize 500 -o r
 refuses 2 --vbv-maxrate --vbv-bufsize -- firstpass clip.y4m --encoder x264 --bitrate 1M --vbv-maxrate 500 -o r
+for crf in 0 0.99 51.01 52 24.123 24. .5 -1 1e1 x ''; do
+    refuses 2 --crf "$crf" -- firstpass clip.y4m --encoder x264 --crf="$crf" -o r
+done
+refuses 2 --qp 24.5 51 -- firstpass clip.y4m --encoder x264 --qp 24.5 -o r
+refuses 2 --rung crf=52 -- firstpass clip.y4m --encoder x264 --rung 64x64:crf=52 -o r
+refuses 2 --rung qp=1.5 -- firstpass clip.y4m --encoder x264 --rung 64x64:qp=1.5 -o r
+refuses 2 --vbv-maxrate --vbv-bufsize --bitrate -- firstpass clip.y4m --encoder x265 --crf 24 --vbv-maxrate 500 --vbv-bufsize 500 -o r
+refuses 2 --vbv-maxrate --vbv-bufsize --bitrate -- firstpass clip.y4m --encoder x264 --bitrate 1M --rung 64x64:crf=24 --vbv-maxrate 500 --vbv-bufsize 500 -o r
+refuses 2 --qp --crf -- firstpass clip.y4m --encoder x264 --qp 24 --crf 24 -o r
+refuses 2 --qp --bitrate -- firstpass clip.y4m --encoder x264 --rung 64x64:qp=24 --bitrate 1M -o r
+refuses 2 --verify --crf -- firstpass clip.y4m --encoder x265 --crf 24 --verify -o r
+refuses 2 --crf 32 -- firstpass clip.y4m --encoder x264 --bitrate 1M $(printf -- '--crf %s ' $(seq 10 41)) -o r
 refuses 2 --output-depth x264 8 10 -- firstpass clip.y4m --encoder x264 --bitrate 1M --output-depth 12 -o r
 refuses 3 nothing.y4m -- firstpass nothing.y4m --encoder x264 --bitrate 1M -o r
 # What the program x265 does not read has no command line for it.
@@ -233,17 +275,18 @@ runs() {
         sed '/^$/d' >types
     cmp -s planned types || fail "$1: $(tr -d '\n' <types), planned $(tr -d '\n' <planned)"
     size=$(ffprobe -v error -select_streams v -show_entries stream=width,height -of csv=p=0:s=x "out.$2")
-    ls a*-"$size"-150k* >/dev/null 2>&1 || fail "$1: encodes $size"
+    ls a*-"$size"-* >/dev/null 2>&1 || fail "$1: encodes $size"
     passes=$((passes + 1))
 }
 
-# second CLIP ENCODER OPTION...: the printed second passes of one bitrate. x265 reads no small Y4M.
+# second CLIP ENCODER OPTION...: the printed second passes of one bitrate, or of what `asked` says. x265 reads no small Y4M.
+asked='--bitrate 150k'
 second() {
     clip=$1
     encoder=$2
     shift 2
     rm -f a*
-    expect 0 firstpass "$clip" --backend cpu --encoder $encoder --bitrate 150k -o "a:b'c d" "$@"
+    expect 0 firstpass "$clip" --backend cpu --encoder $encoder $asked -o "a:b'c d" "$@"
     cp "$scratch/out" printed
     sed -n 's/^in:\([0-9]*\) .*type:\(.\).*/\1 \2/p' "a:b'c d"-*.log | sort -n | sed 's/.* //' | tr ib IB >planned
     if ffmpeg -hide_banner -encoders 2>/dev/null | grep -q " lib$encoder "; then
@@ -253,6 +296,37 @@ second() {
         runs "$(grep "$encoder .* -o OUTPUT" printed)" $encoder
     fi
 }
+
+# same_size ENCODER QUALITY CLIP OPTION...: the program's printed line makes a file of the same size as its own --crf or --qp.
+same_size() {
+    encoder=$1
+    quality=$2
+    clip=$3
+    shift 3
+    rm -f q* own.bin ours.bin
+    expect 0 firstpass "$clip" --backend cpu --encoder $encoder --$quality -o "q'u" "$@"
+    grep "$encoder .* -o OUTPUT" "$scratch/out" | sed 's/OUTPUT/ours.bin/' >line
+    timeout -s KILL 600 sh ./line >log 2>&1 </dev/null || fail "$encoder --$quality: $(tail -3 log)"
+    input=$([ $encoder = x264 ] || echo --input)
+    timeout -s KILL 600 $encoder $(echo "$@" | sed 's/--\([a-z]*tree\) 0/--no-\1/') --$quality $input "$clip" -o own.bin >own.log 2>&1 \
+        </dev/null || fail "own --$quality: $(tail -3 own.log)"
+    stat -c %s own.bin ours.bin | paste -s -d ' ' | awk '{ exit !($2 > 0.8 * $1 && $2 < 1.2 * $1) }' ||
+        fail "$encoder --$quality $*: $(stat -c %s ours.bin) bytes, own $(stat -c %s own.bin)"
+    passes=$((passes + 1))
+}
+ffmpeg -nostdin -v error -f lavfi -i mandelbrot=s=192x144:r=25:start_scale=0.6:end_scale=0.1:end_pts=60 -frames:v 60 -pix_fmt yuv420p \
+    zoom.y4m || fail "no zoom"
+ffmpeg -nostdin -v error -i zoom.y4m -frames:v 20 -strict -1 -pix_fmt yuv420p10le deep.y4m || fail "no deep zoom"
+for encoder in x264 x265; do
+    have $encoder || continue
+    for quality in 'crf 22' 'crf 31.5' 'qp 30'; do
+        same_size $encoder "$quality" zoom.y4m
+    done
+    same_size $encoder 'crf 26' zoom.y4m --preset veryfast --tune psnr
+    same_size $encoder 'crf 26' zoom.y4m --$([ $encoder = x264 ] && echo mbtree || echo cutree) 0
+    same_size $encoder 'crf 26' deep.y4m --output-depth 10
+done
+rm -f q* own.* ours.bin zoom.y4m deep.y4m
 
 have ffprobe || { echo "ffprobe is not here: no second pass was tested"; exit 0; }
 # Motion, a cut, and a fade; the last clip has 10 bits.
@@ -333,6 +407,20 @@ for encoder in x264 x265; do
     second cut.y4m $encoder --vf '[in]hflip[out]' --size 96x64
     second full.mp4 $encoder
     second cut.y4m $encoder --frames 1
+    # At a constant quality: whatever the name, the streams and the length, a line ends and has all frames.
+    asked='--crf 28'
+    second cut.y4m $encoder
+    second cut.y4m $encoder --bframes 8 --b-adapt 2 --open-gop 1 --keyint 20
+    second cut.y4m $encoder --keyint 1
+    second cut.y4m $encoder --size 96x64 --frames 20 --vf hflip
+    second "it's:deep.mkv" $encoder
+    second two.mkv $encoder --frames 12 --stream 1
+    second sound.nut $encoder
+    second cut.y4m $encoder --frames 1
+    asked='--qp 28'
+    second cut.y4m $encoder --bframes 0
+    second two.mkv $encoder --frames 12
+    asked='--bitrate 150k'
 done
 # --timeout in --verify: the files stay, and no rows of encodes that were cut short. No machine does this in a second.
 if ffmpeg -hide_banner -encoders 2>/dev/null | grep -q ' libx265 ' && ! checked; then
