@@ -686,7 +686,7 @@ static enum gpume_exit firstpass_run(const void *options)
 const struct gpume_command gpume_firstpass_command = {
     .name = "firstpass",
     .summary = "do the first pass of a two-pass encode",
-    .usage = "firstpass INPUT --encoder NAME --bitrate RATE | --crf N -o NAME [options]",
+    .usage = "firstpass INPUT --encoder E --bitrate R|--crf N -o NAME [options]",
     .about = "Analyses a video once and writes the files that an encoder's second pass "
              "reads, for any number of bitrates, qualities and picture sizes. Prints the command "
              "lines of "

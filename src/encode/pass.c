@@ -56,7 +56,7 @@ struct pass_row {
     uint32_t reuse; /* of a fixed pass: the factor for what later frames reuse, in 1/65536 */
     uint64_t cost, intra_cost;
     int32_t shift;       /* of the QP for a CRF, by complexity, in 1/256 */
-    int32_t tree;        /* the mean of the tree's offsets, in 1/256 */
+    int32_t tree, level; /* of the tree's offsets: mean, and mean around it */
     uint32_t usual_bits; /* at USUAL_QP */
     struct gpume_bits_frame bits;
     struct gpume_weight weight;
@@ -378,7 +378,7 @@ static int32_t whole_qp(int32_t qp)
 }
 
 /* How far the tree lowers QPs around a frame: the mean of its offsets, by bits, of REACH frames on
- * both sides. Of the last frames not all of these may be known, but then there are none. */
+ * both sides. */
 static int32_t level_of_tree(const struct gpume_pass *pass, size_t index)
 {
     const size_t first = index > REACH ? index - REACH : 0;
@@ -406,31 +406,34 @@ static int32_t crf_strength(const struct gpume_pass *pass)
     return (int32_t)(pass->encoder->tree.crf_strength[psy] * 256 / strength[psy] + 0.5);
 }
 
-/* Of a frame whose next REACH frames are known, if there are so many. As for the encoders, I frames
- * without a tree are finer than P frames, and QPs that are asked for are whole. */
+/* Of a frame whose level is known. As for the encoders, QPs that are asked for are whole, and I
+ * frames without a tree are finer than P frames; of a CRF without P frames only the first one. */
 static int32_t quality_qp(const struct gpume_pass *pass, const struct rate *rate, size_t index)
 {
     const struct gpume_encode_options *options = pass->params.options;
     const struct pass_row *row = &pass->rows[index];
     const enum gpume_frame_type type = row->bits.type;
+    const bool is_qp = rate->target.goal == GPUME_GOAL_QP;
     const bool is_intra = type == GPUME_FRAME_IDR || type == GPUME_FRAME_I;
-    const int32_t qp = is_intra && !options->tree ? type_qp(pass, GPUME_FRAME_P, rate->qp) -
-                                                        gpume_qp_of_ratio(options->ipratio)
+    const bool is_finer = is_qp || index == 0 || options->keyint > 1;
+    const int32_t finer = is_finer ? gpume_qp_of_ratio(options->ipratio) : 0;
+    const int32_t qp = is_intra && !options->tree ? type_qp(pass, GPUME_FRAME_P, rate->qp) - finer
                                                   : type_qp(pass, type, rate->qp);
-    if (rate->target.goal == GPUME_GOAL_QP) {
+    if (is_qp) {
         return limit_qp(pass, whole_qp(qp));
     }
-    const int32_t tree = options->tree ? level_of_tree(pass, index) * crf_strength(pass) / 256 *
-                                             gpume_target_tree_part(options) / 256
-                                       : 0;
+    const int32_t tree =
+        row->level * crf_strength(pass) / 256 * gpume_target_tree_part(options) / 256;
     const int32_t more = pass->encoder->crf_qp(options, index > 0 ? type : GPUME_FRAME_P);
     return limit_qp(pass, qp + more + row->shift - tree);
 }
 
-/* Of a frame that has offsets, they also hold what the whole QP lacks. */
+/* Once the REACH frames after it are known, or the end. A record also holds what a whole QP
+ * lacks. */
 static int write_offsets(struct gpume_pass *pass, size_t index)
 {
     const enum gpume_frame_type type = pass->rows[index].bits.type;
+    pass->rows[index].level = level_of_tree(pass, index);
     for (struct rate *rate = pass->rates; rate && type != GPUME_FRAME_B; rate = rate->next) {
         const int32_t qp = rate->qps ? quality_qp(pass, rate, index) : 0;
         const bool is_bitrate = rate->target.goal == GPUME_GOAL_BITRATE;

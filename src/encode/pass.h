@@ -3,11 +3,11 @@
  * The files of any number of second passes of an encoder, each with a picture size and a bitrate or
  * quality: the statistics, a text with a line for each frame, the QP offsets of all blocks of all
  * frames that others refer to, and, for a quality, the QPs of frames if the encoder reads them from
- * a file of their own. Offsets are written as they come; of each frame 216 bytes stay in memory,
- * in an array that grows by doubling. Where the decoder's buffer is limited, each second pass adds
- * one byte, and its plan takes 16 more while it is made. All files are read back before they get
- * their names: texts are compared with what was to be written, of the offsets only the types of
- * frames and the length. One thread at a time.
+ * a file of their own. The offsets of 60 frames stay in memory, and of each frame 224 bytes, in an
+ * array that grows by doubling. Where the decoder's buffer is limited, each second pass adds one
+ * byte, and its plan takes 16 more while it is made. All files are read back before they get their
+ * names: texts are compared with what was to be written, of the offsets only the types of frames
+ * and the length. One thread at a time.
  */
 #ifndef GPUME_ENCODE_PASS_H
 #define GPUME_ENCODE_PASS_H

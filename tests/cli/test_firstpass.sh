@@ -325,6 +325,7 @@ for encoder in x264 x265; do
     same_size $encoder 'crf 26' zoom.y4m --preset veryfast --tune psnr
     same_size $encoder 'crf 26' zoom.y4m --$([ $encoder = x264 ] && echo mbtree || echo cutree) 0
     same_size $encoder 'crf 26' deep.y4m --output-depth 10
+    same_size $encoder 'crf 34' zoom.y4m --keyint 1
 done
 rm -f q* own.* ours.bin zoom.y4m deep.y4m
 

@@ -22,7 +22,7 @@ from corpus import ROLES, rows
 from encoders import BITS, RECORD, Cache, Failure, changed_records, frames_of
 from fit import BINS, Frame, fit_type, predict
 from fit_svt_av1 import kinds_of
-from ladder import VBV, options_at
+from ladder import QUALITIES, VBV, options_at
 from passes import PASSES, bitrate_of, ratio, work
 from quality import judge, percentile
 from summary import MEASURES, quality_lines
@@ -355,6 +355,9 @@ def check_ladder(command):
         frame = int(clip["width"]) * int(clip["height"]) * 3 // 2
         check(all(os.path.getsize(path) < frame for path in cached_files(folder)),
               "decoded video is in the cache")
+        found, _ = run_ladder(folder, command, [
+            "--names", clip["name"], "--variants", "own_crf,all_crf", "--tune", "default"])
+        check_qualities(*found)
         shutil.rmtree(os.path.join(folder, "cache"))
         write_source(folder, clip, "yuvj420p")  # of full range, which gpume tells the encoder
         found, said = run_ladder(folder, command, [
@@ -368,6 +371,16 @@ def check_ladder(command):
         for path in streams:
             with open(path, "rb") as stream:
                 check(stream.read().count(b"\0\0\1\x65") == 2, "key frames of segments")
+
+
+def check_qualities(own, gpume):
+    rates = [[float(rate) for rate in row["kbps"].split()] for row in (own, gpume)]
+    check(own["bd_rate_luma"] == "0.000" and own["miss_mean"] == "" and own["rates"] == "quality",
+          "the encoder's own constant qualities")
+    check([round(rate) for rate in rates[0]] == [int(rate) for rate in gpume["target"].split()],
+          "the rates of constant qualities")
+    check(len(rates[1]) == len(QUALITIES) and sorted(rates[1], reverse=True) == rates[1]
+          and rates[0] != rates[1], "second passes at constant qualities")
 
 
 def check_variants(found, said):
