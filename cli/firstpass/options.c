@@ -609,6 +609,7 @@ static int set_encode_options(
         }
     }
     const uint32_t qps = count_goal(options, GPUME_GOAL_QP);
+    encode.is_quality = count_goal(options, GPUME_GOAL_BITRATE) == 0;
     if (qps > 0) {
         gpume_target_use_qp(&encode);
     }

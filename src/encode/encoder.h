@@ -94,6 +94,7 @@ struct gpume_encoder {
     bool middle_is_late; /* the reference of an even run of B frames is the later middle one */
     bool halves;         /* runs of B frames are halved again and again: types.h */
     uint32_t b_percent;  /* a B frame of this cost takes as many bits as a P frame of cost 100 */
+    uint32_t crf_b_percent; /* the same where all second passes are of a quality */
     struct {
         uint32_t intra_eighths; /* its intra costs, in eighths of the lookahead's */
         double strength[2];     /* of the offsets, by measurement; the second one with psy */
@@ -141,10 +142,12 @@ struct gpume_encoder {
     /* What makes sizes at a CRF those of its own, by measurement (tests/bench/firstpass/README.md):
      * an addition to the QPs of its formula by type of frame (the first I frame counts as P), in
      * 1/256, and the mean offset of its own tree, as a part of that of gpume's tree at strength 1:
-     * of `level`, half is missing for every `half_frames` of lookahead that it lacks. */
+     * `level`, less a part that is halved by every `half_frames` of lookahead after the first
+     * `skipped`. */
     int32_t (*crf_qp)(const struct gpume_encode_options *options, enum gpume_frame_type type);
     struct {
         double level, half_frames;
+        uint32_t skipped;
     } own_tree;
 
     /* The byte for each frame type in the file of QP offsets; B frames that are no reference have

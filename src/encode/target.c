@@ -85,8 +85,9 @@ int32_t gpume_target_tree_part(const struct gpume_encode_options *options)
 {
     const struct gpume_encoder *encoder = options->encoder;
     const int64_t level = gpume_fixed_from_double(encoder->own_tree.level);
-    const int64_t halves =
-        options->rc_lookahead * gpume_fixed_from_double(1 / encoder->own_tree.half_frames);
+    const uint32_t skipped = gpume_min_u32(encoder->own_tree.skipped, options->rc_lookahead);
+    const int64_t halves = (options->rc_lookahead - skipped) *
+                           gpume_fixed_from_double(1 / encoder->own_tree.half_frames);
     const int64_t own = level * (ONE - (int64_t)gpume_fixed_exp2(-halves)) / ONE;
     const int64_t strength = gpume_fixed_from_double(encoder->tree.crf_strength[options->psy]);
     return (int32_t)(256 - own * 256 / strength);
