@@ -829,8 +829,8 @@ static void test_complexity(void)
         {GPUME_FRAME_B_REF, 500, 0.9961},                        /* the I frame does not count */
         {GPUME_FRAME_P, 120, 0.4624},                            /* 240 / 1.75 */
         {GPUME_FRAME_B, 500, 0.7292},
-        {GPUME_FRAME_I, 500, 0.7224},   /* (0.95 * 0.9961 + 0.4624) / 1.95 */
-        {GPUME_FRAME_IDR, 500, 0.7224}, /* and stays */
+        {GPUME_FRAME_I, 500, 0.7224}, /* (0.95 * 0.9961 + 0.4624) / 1.95 */
+        {GPUME_FRAME_B, 500, 0.4624}, {GPUME_FRAME_IDR, 500, 0.7224}, /* and stays */
     };
     struct gpume_crf_course course = {0};
     struct gpume_encode_options options = options_of(gpume_encoder_find("x264"));
