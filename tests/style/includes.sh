@@ -24,6 +24,7 @@ src/arrays      base/.*\.h arrays/.*\.h gpume/(gpume|compute)\.h
 src/lib.c       base/.*\.h model/.*\.h run/.*\.h gpu/engine_gpu\.h gpume/gpume\.h version\.h
 src/encode      base/.*\.h files/.*\.h encode/.*\.h gpume/(gpume|compute)\.h [a-z0-9_]+\.inc
 src/encode/kernels/refine.h encode/.*\.h immintrin\.h
+src/encode/kernels/satd.h encode/.*\.h immintrin\.h
 src/media       base/.*\.h files/.*\.h media/.*\.h gpume/gpume\.h lib(avcodec|avfilter|avformat|avutil|swscale)/.*\.h
 src/draw        base/.*\.h draw/.*\.h gpume/gpume\.h cairo\.h
 src/vectors     base/.*\.h files/.*\.h vectors/.*\.h gpume/gpume\.h nettle/sha2\.h zlib\.h

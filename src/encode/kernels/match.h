@@ -89,15 +89,87 @@ static inline struct gpume_rows gpume_mean_rows(
     return rows;
 }
 
+/* --- the same, as SATD begins */
+
+static inline struct gpume_begun gpume_target_begun(
+    const struct gpume_half *half, uint32_t block_x, uint32_t block_y)
+{
+    const struct gpume_places places =
+        gpume_side_by_side(gpume_block_place(half, block_x, block_y));
+    return gpume_load_begun(&places, half->stride);
+}
+
+static inline gpume_samples gpume_match_twice(const struct gpume_near *near, ptrdiff_t y)
+{
+    return gpume_mean(gpume_load_twice(&near->first, y * near->stride),
+        gpume_load_twice(&near->second, y * near->stride));
+}
+
+static inline struct gpume_begun gpume_match_begun(const struct gpume_near *near)
+{
+    struct gpume_begun rows;
+    for (ptrdiff_t y = 0; y < 8; y++) {
+        rows.row[y] = gpume_begin(gpume_match_twice(near, y));
+    }
+    return rows;
+}
+
+#if GPUME_BLOCKS > 1
+
+/* (a * share + b * (GPUME_SHARES - share) + GPUME_SHARES / 2) / GPUME_SHARES, of samples twice.
+ * shares: both, one after the other. */
+static inline gpume_samples gpume_share(gpume_samples a, gpume_samples b, gpume_lanes shares)
+{
+#if GPUME_BLOCKS == 4
+    const __m512i pairs = _mm512_unpacklo_epi8((__m512i)a, (__m512i)b);
+    const __m512i sums = _mm512_add_epi16(
+        _mm512_maddubs_epi16(pairs, (__m512i)shares), _mm512_set1_epi16(GPUME_SHARES / 2));
+    const __m512i means = _mm512_srli_epi16(sums, 6);
+    return (gpume_samples)_mm512_packus_epi16(means, means);
+#else
+    const __m256i pairs = _mm256_unpacklo_epi8((__m256i)a, (__m256i)b);
+    const __m256i sums = _mm256_add_epi16(
+        _mm256_maddubs_epi16(pairs, (__m256i)shares), _mm256_set1_epi16(GPUME_SHARES / 2));
+    const __m256i means = _mm256_srli_epi16(sums, 6);
+    return (gpume_samples)_mm256_packus_epi16(means, means);
+#endif
+}
+
+static inline struct gpume_begun gpume_mean_begun(
+    const struct gpume_near *past, const struct gpume_near *future, uint32_t past_share)
+{
+    const gpume_lanes shares =
+        (gpume_lanes){0} + (int16_t)(past_share | (GPUME_SHARES - past_share) << 8);
+    struct gpume_begun rows;
+    for (ptrdiff_t y = 0; y < 8; y++) {
+        rows.row[y] = gpume_begin(
+            gpume_share(gpume_match_twice(past, y), gpume_match_twice(future, y), shares));
+    }
+    return rows;
+}
+
+#else
+
+static inline struct gpume_begun gpume_mean_begun(
+    const struct gpume_near *past, const struct gpume_near *future, uint32_t past_share)
+{
+    const struct gpume_rows rows = gpume_mean_rows(past, future, past_share);
+    struct gpume_begun begun;
+    memcpy(&begun, &rows, sizeof(begun));
+    return begun;
+}
+
+#endif
+
 static inline void match_satds(const struct gpume_half *half, uint32_t block_y,
     const struct gpume_matches *matches, uint16_t *satds)
 {
     const uint32_t count = half->width / GPUME_HALF_BLOCK;
     for (uint32_t i = 0; i < count; i += GPUME_BLOCKS) {
-        const struct gpume_rows blocks = gpume_target_rows(half, i, block_y);
+        const struct gpume_begun blocks = gpume_target_begun(half, i, block_y);
         const struct gpume_near near = gpume_near_of(matches, i, block_y);
-        const struct gpume_rows match = gpume_match_rows(&near);
-        gpume_store_words(gpume_satd(&blocks, &match), count - i, satds + i);
+        const struct gpume_begun match = gpume_match_begun(&near);
+        gpume_store_words(gpume_satd_of(&blocks, &match), count - i, satds + i);
     }
 }
 
@@ -107,11 +179,11 @@ static inline void mean_satds(const struct gpume_half *half, uint32_t block_y,
 {
     const uint32_t count = half->width / GPUME_HALF_BLOCK;
     for (uint32_t i = 0; i < count; i += GPUME_BLOCKS) {
-        const struct gpume_rows blocks = gpume_target_rows(half, i, block_y);
+        const struct gpume_begun blocks = gpume_target_begun(half, i, block_y);
         const struct gpume_near a = gpume_near_of(past, i, block_y);
         const struct gpume_near b = gpume_near_of(future, i, block_y);
-        const struct gpume_rows mean = gpume_mean_rows(&a, &b, past_share);
-        gpume_store_words(gpume_satd(&blocks, &mean), count - i, satds + i);
+        const struct gpume_begun mean = gpume_mean_begun(&a, &b, past_share);
+        gpume_store_words(gpume_satd_of(&blocks, &mean), count - i, satds + i);
     }
 }
 

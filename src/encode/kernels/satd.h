@@ -13,6 +13,10 @@
 
 #include "encode/kernels/rows.h"
 
+#if GPUME_BLOCKS > 1
+#include <immintrin.h>
+#endif
+
 /* The first steps of the Hadamard transforms of columns of four: those of 1 up to `last` rows. */
 static inline void gpume_transform(struct gpume_rows *rows, uint32_t last)
 {
@@ -67,6 +71,114 @@ static inline gpume_words gpume_satd(const struct gpume_rows *a, const struct gp
         }
     }
     return gpume_sum_lanes(sums);
+}
+
+/* --- the same of samples as they lie in memory, with an x86 processor's first step */
+
+/* Rows of which the first step along x is done: the sums of each block's four pairs of neighbours,
+ * then their differences. Where there is no instruction for that, just rows. */
+struct gpume_begun {
+    gpume_lanes row[8];
+};
+
+#if GPUME_BLOCKS > 1
+
+/* Eight samples of each block, twice. */
+static inline gpume_samples gpume_load_twice(const struct gpume_places *places, ptrdiff_t shift)
+{
+    const uint8_t *const *at = places->at;
+#if GPUME_BLOCKS == 4
+    __m512i all = _mm512_set1_epi64((long long)gpume_load_half(at[0] + shift));
+    all = _mm512_mask_set1_epi64(all, 0x0c, (long long)gpume_load_half(at[1] + shift));
+    all = _mm512_mask_set1_epi64(all, 0x30, (long long)gpume_load_half(at[2] + shift));
+    return (gpume_samples)_mm512_mask_set1_epi64(
+        all, 0xc0, (long long)gpume_load_half(at[3] + shift));
+#else
+    const __m256i first = _mm256_set1_epi64x((long long)gpume_load_half(at[0] + shift));
+    const __m256i second = _mm256_set1_epi64x((long long)gpume_load_half(at[1] + shift));
+    return (gpume_samples)_mm256_blend_epi32(first, second, 0xf0);
+#endif
+}
+
+/* Of eight samples, twice. */
+static inline gpume_lanes gpume_begin(gpume_samples samples)
+{
+#if GPUME_BLOCKS == 4
+    const __m512i signs = _mm512_set4_epi32(-0x00fe00ff, -0x00fe00ff, 0x01010101, 0x01010101);
+    return (gpume_lanes)_mm512_maddubs_epi16((__m512i)samples, signs);
+#else
+    const __m256i signs = _mm256_setr_epi32(0x01010101, 0x01010101, -0x00fe00ff, -0x00fe00ff,
+        0x01010101, 0x01010101, -0x00fe00ff, -0x00fe00ff);
+    return (gpume_lanes)_mm256_maddubs_epi16((__m256i)samples, signs);
+#endif
+}
+
+/* The larger absolute value of each pair of neighbours in two rows. */
+static inline gpume_lanes_unsigned gpume_larger_of_pairs(gpume_lanes a, gpume_lanes b)
+{
+#if GPUME_BLOCKS == 4
+    const __mmask32 odd = 0xaaaaaaaa;
+    const __m512i even_ones =
+        _mm512_mask_blend_epi16(odd, (__m512i)a, _mm512_slli_epi32((__m512i)b, 16));
+    const __m512i odd_ones =
+        _mm512_mask_blend_epi16(odd, _mm512_srli_epi32((__m512i)a, 16), (__m512i)b);
+    return (gpume_lanes_unsigned)_mm512_max_epi16(
+        _mm512_abs_epi16(even_ones), _mm512_abs_epi16(odd_ones));
+#else
+    const __m256i even_ones =
+        _mm256_blend_epi16((__m256i)a, _mm256_slli_epi32((__m256i)b, 16), 0xaa);
+    const __m256i odd_ones =
+        _mm256_blend_epi16(_mm256_srli_epi32((__m256i)a, 16), (__m256i)b, 0xaa);
+    return (gpume_lanes_unsigned)_mm256_max_epi16(
+        _mm256_abs_epi16(even_ones), _mm256_abs_epi16(odd_ones));
+#endif
+}
+
+/* The SATD of each block, in all four words of its place. */
+static inline gpume_words gpume_satd_of(const struct gpume_begun *a, const struct gpume_begun *b)
+{
+    struct gpume_rows rows;
+    for (uint32_t y = 0; y < 8; y++) {
+        rows.row[y] = a->row[y] - b->row[y];
+    }
+    gpume_transform(&rows, 2);
+    gpume_lanes_unsigned sums = {0};
+    for (uint32_t i = 0; i < 8; i += 2) {
+        sums += gpume_larger_of_pairs(rows.row[i], rows.row[i + 1]);
+    }
+    return gpume_sum_lanes(sums);
+}
+
+#else
+
+static inline gpume_samples gpume_load_twice(const struct gpume_places *places, ptrdiff_t shift)
+{
+    return gpume_load_samples(places, shift);
+}
+
+static inline gpume_lanes gpume_begin(gpume_samples samples)
+{
+    return gpume_widen(samples);
+}
+
+static inline gpume_words gpume_satd_of(const struct gpume_begun *a, const struct gpume_begun *b)
+{
+    struct gpume_rows first, second;
+    memcpy(&first, a, sizeof(first));
+    memcpy(&second, b, sizeof(second));
+    return gpume_satd(&first, &second);
+}
+
+#endif
+
+static inline struct gpume_begun gpume_load_begun(
+    const struct gpume_places *places, ptrdiff_t stride)
+{
+    struct gpume_begun rows;
+    for (ptrdiff_t y = 0; y < 8; y++) {
+        rows.row[y] = gpume_begin(gpume_load_twice(places, y * stride));
+    }
+    return rows;
 }
 
 /* Writes a number for each of the first `count` blocks. */
