@@ -185,4 +185,14 @@ export VK_DRIVER_FILES VK_ICD_FILENAMES
 refused 4 --backend -- clip.y4m --backend vulkan
 echo 1 >number
 refused 4 --backend -- sort number --backend vulkan
+
+# Where no GPU has a file, drivers are not even looked for. The loader says what it looks for.
+if ! ls /dev | grep -qE '^(dri|nvidia|nvhost|nvgpu|nvmap|dxg|kgsl|mali|pvr|goldfish)'; then
+    export VK_LOADER_DEBUG=all
+    "$gpume" -q clip.y4m -o asked --backend vulkan 2>asked.err && fail "there is a Vulkan device"
+    "$gpume" -q clip.y4m -o unasked 2>unasked.err || fail "auto needs a GPU"
+    if grep -q manifest asked.err; then
+        grep -q manifest unasked.err && fail "drivers are looked for"
+    fi
+fi
 exit 0
