@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#define _DEFAULT_SOURCE /* madvise */
 #include "base/system.h"
 
 #include <dirent.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#if defined(__linux__) && !defined(MADV_POPULATE_WRITE)
+#define MADV_POPULATE_WRITE 23 /* since Linux 5.14; older ones refuse it */
+#endif
 
 bool gpume_may_have_gpu(void)
 {
@@ -26,4 +34,19 @@ bool gpume_may_have_gpu(void)
     }
 #endif
     return found;
+}
+
+void gpume_touch(void *memory, size_t bytes)
+{
+#if defined(MADV_POPULATE_WRITE)
+    const long page = sysconf(_SC_PAGESIZE);
+    const uintptr_t begin = (uintptr_t)memory, end = begin + bytes;
+    if (page > 0 && bytes >= 4 * (size_t)page) {
+        const uintptr_t mask = (uintptr_t)page - 1, first = begin & ~mask;
+        (void)madvise((void *)first, ((end + mask) & ~mask) - first, MADV_POPULATE_WRITE);
+    }
+#else
+    (void)memory;
+    (void)bytes;
+#endif
 }

@@ -49,9 +49,12 @@ static inline const struct gpume_step *last_search_of(
 static void **allocate_ring(
     const struct gpume_rings *rings, uint64_t frame_bytes, struct gpume_allocations *memory)
 {
+    /* At once, so that what the run does not need is never touched. */
+    const uint64_t bytes = gpume_round_up(frame_bytes + GPUME_SEARCH_SLACK_BYTES, 64);
     void **ring = gpume_allocate(memory, rings->frames, sizeof(*ring));
+    uint8_t *all = gpume_allocate(memory, rings->frames, bytes);
     for (uint32_t i = 0; !memory->failed && i < rings->frames; i++) {
-        ring[i] = gpume_allocate(memory, frame_bytes + GPUME_SEARCH_SLACK_BYTES, 1);
+        ring[i] = all + i * bytes;
     }
     return ring;
 }

@@ -4,6 +4,7 @@
 #include "base/grid.h"
 #include "base/log.h"
 #include "base/status.h"
+#include "base/system.h"
 #include "encode/blocks.h"
 #include "encode/choice.h"
 #include "encode/habits.h"
@@ -37,19 +38,55 @@ struct link {
     uint64_t first, second; /* numbers by which it is found */
 };
 
-struct pool {
-    size_t bytes; /* of a piece */
-    struct link *free;
+/* Pieces are cut from slabs, so that the system is seldom asked for memory. */
+#define SLAB_BYTES ((size_t)256 << 10)
+#define PIECE_ALIGNMENT 64u
+
+struct pool_slab {
+    struct pool_slab *next;
+    _Alignas(PIECE_ALIGNMENT) uint8_t pieces[];
 };
+
+struct pool {
+    size_t bytes; /* of a piece, a multiple of PIECE_ALIGNMENT */
+    struct link *free;
+    struct pool_slab *slabs;
+    uint8_t *fresh; /* pieces of the first slab that were never taken */
+    size_t fresh_count;
+};
+
+static struct pool pool_of(size_t piece_bytes)
+{
+    return (struct pool){.bytes = gpume_round_up(piece_bytes, PIECE_ALIGNMENT)};
+}
+
+static bool add_slab(struct pool *pool)
+{
+    const size_t count = (size_t)gpume_max_u64(SLAB_BYTES / pool->bytes, 1);
+    const size_t bytes = sizeof(struct pool_slab) + count * pool->bytes;
+    struct pool_slab *slab = aligned_alloc(PIECE_ALIGNMENT, bytes);
+    if (!slab) {
+        return false;
+    }
+    gpume_touch(slab, bytes);
+    slab->next = pool->slabs;
+    pool->slabs = slab;
+    pool->fresh = slab->pieces;
+    pool->fresh_count = count;
+    return true;
+}
 
 /* With undefined content. NULL: out of memory. */
 static struct link *pool_take(struct pool *pool)
 {
     struct link *link = pool->free;
-    if (!link) {
-        return malloc(pool->bytes);
+    if (link) {
+        pool->free = link->next;
+    } else if (pool->fresh_count > 0 || add_slab(pool)) {
+        link = (struct link *)(void *)pool->fresh;
+        pool->fresh += pool->bytes;
+        pool->fresh_count--;
     }
-    pool->free = link->next;
     return link;
 }
 
@@ -64,13 +101,13 @@ static void pool_give(struct pool *pool, struct link **list)
     }
 }
 
-/* Frees what has been given back. */
+/* Frees all pieces. */
 static void pool_finish(struct pool *pool)
 {
-    while (pool->free) {
-        struct link *link = pool->free;
-        pool->free = link->next;
-        free(link);
+    while (pool->slabs) {
+        struct pool_slab *slab = pool->slabs;
+        pool->slabs = slab->next;
+        free(slab);
     }
 }
 
@@ -147,13 +184,15 @@ struct gpume_lookahead {
     uint32_t plane_count; /* those in use */
 };
 
-/* When its job is complete. Call with the mutex held. */
-static void give_planes(struct gpume_lookahead *lookahead, struct kept_weighing *weighing)
+/* When nothing reads or writes them any more; NULL is fine. */
+static void give_planes(struct gpume_lookahead *lookahead, struct link **planes)
 {
-    if (weighing->planes) {
-        weighing->planes->next = NULL;
-        pool_give(&lookahead->planes, &weighing->planes);
+    if (*planes) {
+        pthread_mutex_lock(&lookahead->mutex);
+        (*planes)->next = NULL;
+        pool_give(&lookahead->planes, planes);
         lookahead->plane_count--;
+        pthread_mutex_unlock(&lookahead->mutex);
     }
 }
 
@@ -161,12 +200,14 @@ static void give_planes(struct gpume_lookahead *lookahead, struct kept_weighing 
 static void forget_frame(struct gpume_lookahead *lookahead, struct window_frame *frame)
 {
     for (struct link *link = frame->weighings; link; link = link->next) {
-        give_planes(lookahead, (struct kept_weighing *)link);
+        give_planes(lookahead, &((struct kept_weighing *)link)->planes);
     }
+    pthread_mutex_lock(&lookahead->mutex);
     pool_give(&lookahead->pairs, &frame->pairs);
     pool_give(&lookahead->means, &frame->means);
     pool_give(&lookahead->weighings, &frame->weighings);
     pool_give(&lookahead->results, &frame->results);
+    pthread_mutex_unlock(&lookahead->mutex);
 }
 
 /* --- reading frames into half planes */
@@ -227,7 +268,12 @@ void gpume_lookahead_begin_reading(
     assert(l->begun - l->first < l->params.frames_max && l->begun - l->read < l->reading_count);
     struct frame_reading *reading = &l->readings[l->begun % l->reading_count];
     struct gpume_step *step = &reading->step;
-    reading->frame = &l->frames[l->begun++ % l->params.frames_max];
+    reading->frame = &l->frames[l->begun % l->params.frames_max];
+    if (l->begun++ < l->params.frames_max) {
+        const struct gpume_half *half = &reading->frame->half;
+        const ptrdiff_t margin = GPUME_HALF_MARGIN * (half->stride + 1);
+        gpume_touch(half->samples - margin, gpume_half_bytes(l->blocks_x, l->blocks_y));
+    }
     reading->luma = *luma;
     gpume_workers_add(l->split.workers, &step, 1);
 }
@@ -325,14 +371,14 @@ int gpume_lookahead_open(
     l->blocks_x = (uint32_t)gpume_div_up(params->width, GPUME_SQUARE);
     l->blocks_y = (uint32_t)gpume_div_up(params->height, GPUME_SQUARE);
     l->blocks = l->blocks_x * l->blocks_y;
-    l->pairs.bytes = sizeof(struct kept_pair) +
-                     l->blocks * (sizeof(struct gpume_vector) + sizeof(uint16_t)) +
-                     gpume_coarse_count(l->blocks_x, l->blocks_y) * sizeof(struct gpume_vector);
-    l->means.bytes = sizeof(struct kept_mean) + (size_t)l->blocks * 2 * sizeof(uint16_t);
-    l->weighings.bytes = sizeof(struct kept_weighing) + (size_t)l->blocks * 2 * sizeof(uint16_t);
-    l->planes.bytes = sizeof(struct link) + gpume_half_bytes(l->blocks_x, l->blocks_y);
-    l->results.bytes =
-        sizeof(struct kept_result) + l->blocks * (sizeof(uint16_t) + sizeof(uint8_t));
+    l->pairs = pool_of(sizeof(struct kept_pair) +
+                       l->blocks * (sizeof(struct gpume_vector) + sizeof(uint16_t)) +
+                       gpume_coarse_count(l->blocks_x, l->blocks_y) * sizeof(struct gpume_vector));
+    l->means = pool_of(sizeof(struct kept_mean) + (size_t)l->blocks * 2 * sizeof(uint16_t));
+    l->weighings = pool_of(sizeof(struct kept_weighing) + (size_t)l->blocks * 2 * sizeof(uint16_t));
+    l->planes = pool_of(sizeof(struct link) + gpume_half_bytes(l->blocks_x, l->blocks_y));
+    l->results =
+        pool_of(sizeof(struct kept_result) + l->blocks * (sizeof(uint16_t) + sizeof(uint8_t)));
     int status;
     GPUME_TRY(open_searches(l));
     const uint32_t most = gpume_blocks_on_gpu(l->work) ? SPLIT_THREADS : UINT32_MAX;
@@ -559,7 +605,7 @@ static int request_weighing(
     }
     struct kept_weighing *kept = (struct kept_weighing *)take_from(l, &l->weighings);
     if (!kept) {
-        free(planes);
+        give_planes(l, &planes);
         return gpume_log_nomem(&l->log, "a weight of the lookahead");
     }
     uint16_t *costs = (uint16_t *)(void *)(kept + 1);
@@ -707,9 +753,7 @@ void gpume_lookahead_drop(struct gpume_lookahead *lookahead, uint64_t first)
         wait_for_frame(l, frame_at(l, frame), first);
     }
     for (; l->first < first; l->first++) {
-        pthread_mutex_lock(&l->mutex);
         forget_frame(l, frame_at(l, l->first));
-        pthread_mutex_unlock(&l->mutex);
     }
 }
 
@@ -748,9 +792,7 @@ static struct gpume_weight find_weight(struct gpume_lookahead *l, const struct w
         (struct kept_weighing *)find_in_list(l, &target->weighings, match->reference_frame, 0);
     if (kept) {
         gpume_blocks_wait(l->work, &kept->weighing.job);
-        pthread_mutex_lock(&l->mutex);
-        give_planes(l, kept);
-        pthread_mutex_unlock(&l->mutex);
+        give_planes(l, &kept->planes);
     }
     const bool known = kept && kept->weighing.found;
     if (known &&
