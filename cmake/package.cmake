@@ -32,6 +32,10 @@ set(CPACK_DEBIAN_COMMAND_PACKAGE_NAME gpume)
 set(CPACK_DEBIAN_COMMAND_PACKAGE_SECTION video)
 set(CPACK_DEBIAN_COMMAND_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_COMMAND_PACKAGE_DEPENDS ${same_library})
+if(GPUME_LIBAVFILTER_MAJOR) # loaded when it is needed, so dpkg-shlibdeps does not find it
+  string(APPEND CPACK_DEBIAN_COMMAND_PACKAGE_DEPENDS
+    ", libavfilter${GPUME_LIBAVFILTER_MAJOR} | libavfilter-extra${GPUME_LIBAVFILTER_MAJOR}")
+endif()
 set(CPACK_DEBIAN_COMMAND_DESCRIPTION "exact block motion estimation on the GPU
 gpume measures the motion in a video. For every block of every frame it finds
 the best match in another frame by trying every displacement within a window,

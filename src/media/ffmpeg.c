@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include <libavcodec/avcodec.h>
-#include <libavfilter/avfilter.h>
 #include <libavutil/frame.h>
 #include <libavutil/imgutils.h>
 #include <libavutil/motion_vector.h>
@@ -30,7 +29,7 @@
 
 const char *gpume_mestimate_obstacle(const struct gpume_params *params)
 {
-    if (!avfilter_get_by_name("mestimate")) {
+    if (!gpume_filter_exists("mestimate")) {
         return "this FFmpeg has no such filter";
     }
     if (params->bits != 8) {

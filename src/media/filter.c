@@ -9,6 +9,8 @@
 #include "files/inputs.h"
 #include "media/libav.h"
 
+#include <dlfcn.h>
+#include <pthread.h>
 #include <stdlib.h>
 
 #include <libavfilter/avfilter.h>
@@ -20,6 +22,75 @@
 #include <libavutil/opt.h>
 
 #define THREADS_MAX 64
+
+/*
+ * libavfilter brings thirty more libraries, and a third of the time in which the command starts. So
+ * it is loaded when it is needed, if it is a shared library: GPUME_LIBAVFILTER is its name then.
+ */
+#define FILTER_CALLS(CALL)                                                                         \
+    CALL(av_buffersink_get_frame)                                                                  \
+    CALL(av_buffersink_get_frame_rate)                                                             \
+    CALL(av_buffersink_get_time_base)                                                              \
+    CALL(av_buffersrc_add_frame)                                                                   \
+    CALL(av_buffersrc_close)                                                                       \
+    CALL(av_buffersrc_parameters_alloc)                                                            \
+    CALL(av_buffersrc_parameters_set)                                                              \
+    CALL(avfilter_get_by_name)                                                                     \
+    CALL(avfilter_graph_alloc)                                                                     \
+    CALL(avfilter_graph_alloc_filter)                                                              \
+    CALL(avfilter_graph_config)                                                                    \
+    CALL(avfilter_graph_create_filter)                                                             \
+    CALL(avfilter_graph_free)                                                                      \
+    CALL(avfilter_graph_parse_ptr)                                                                 \
+    CALL(avfilter_init_str)                                                                        \
+    CALL(avfilter_inout_alloc)                                                                     \
+    CALL(avfilter_inout_free)
+#define FILTER_MEMBER(name) __typeof__(name) *name;
+#define FILTER_VALUE(name) .name = name,
+#define FILTER_FIND(name) *(void **)&lib.name = dlsym(RTLD_DEFAULT, #name);
+#define FILTER_FOUND(name) &&lib.name
+
+#if defined(GPUME_LIBAVFILTER)
+
+static struct {
+    FILTER_CALLS(FILTER_MEMBER)
+} lib;
+static bool lib_complete;
+
+static void load_lib(void)
+{
+    if (dlopen(GPUME_LIBAVFILTER, RTLD_LAZY | RTLD_GLOBAL)) {
+        FILTER_CALLS(FILTER_FIND)
+        lib_complete = true FILTER_CALLS(FILTER_FOUND);
+    }
+}
+
+static bool has_lib(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, load_lib);
+    return lib_complete;
+}
+
+#else
+
+#define GPUME_LIBAVFILTER "libavfilter"
+
+static const struct {
+    FILTER_CALLS(FILTER_MEMBER)
+} lib = {FILTER_CALLS(FILTER_VALUE)};
+
+static bool has_lib(void)
+{
+    return true;
+}
+
+#endif
+
+bool gpume_filter_exists(const char *name)
+{
+    return has_lib() && lib.avfilter_get_by_name(name);
+}
 
 struct gpume_filter {
     const char *text;
@@ -48,6 +119,11 @@ static int refuse_graph(struct gpume_filter *filter, int error)
 int gpume_filter_open(struct gpume_filter **result, const char *graph,
     const struct gpume_source_info *info, uint32_t threads, const struct gpume_log *log)
 {
+    if (!has_lib()) {
+        return gpume_log_fail(log, GPUME_UNSUPPORTED,
+            "--vf %s: %s cannot be loaded; install it, or leave this option out", graph,
+            GPUME_LIBAVFILTER);
+    }
     struct gpume_filter *filter = calloc(1, sizeof *filter);
     if (!filter) {
         return GPUME_NOMEM;
@@ -74,8 +150,8 @@ int gpume_filter_open(struct gpume_filter **result, const char *graph,
 static int make_source(struct gpume_filter *filter, const AVFrame *frame)
 {
     filter->source =
-        avfilter_graph_alloc_filter(filter->graph, avfilter_get_by_name("buffer"), "in");
-    AVBufferSrcParameters *parameters = av_buffersrc_parameters_alloc();
+        lib.avfilter_graph_alloc_filter(filter->graph, lib.avfilter_get_by_name("buffer"), "in");
+    AVBufferSrcParameters *parameters = lib.av_buffersrc_parameters_alloc();
     if (!filter->source || !parameters) {
         av_free(parameters);
         return AVERROR(ENOMEM);
@@ -90,21 +166,21 @@ static int make_source(struct gpume_filter *filter, const AVFrame *frame)
     parameters->color_space = frame->colorspace;
     parameters->color_range = frame->color_range;
 #endif
-    int error = av_buffersrc_parameters_set(filter->source, parameters);
+    int error = lib.av_buffersrc_parameters_set(filter->source, parameters);
     av_free(parameters);
-    return error < 0 ? error : avfilter_init_str(filter->source, NULL);
+    return error < 0 ? error : lib.avfilter_init_str(filter->source, NULL);
 }
 
 /* Unlabelled ends of the graph are connected to the names "in" and "out". */
 static AVFilterInOut *make_end(AVFilterContext *context, const char *name)
 {
-    AVFilterInOut *end = avfilter_inout_alloc();
+    AVFilterInOut *end = lib.avfilter_inout_alloc();
     if (end) {
         end->name = av_strdup(name);
         end->filter_ctx = context;
     }
     if (end && !end->name) {
-        avfilter_inout_free(&end);
+        lib.avfilter_inout_free(&end);
     }
     return end;
 }
@@ -131,29 +207,30 @@ static int add_inputs(const AVFilterContext *context)
 
 static int build_graph(struct gpume_filter *filter, const AVFrame *frame)
 {
-    avfilter_graph_free(&filter->graph);
+    lib.avfilter_graph_free(&filter->graph);
     gpume_libav_quiet();
-    filter->graph = avfilter_graph_alloc();
+    filter->graph = lib.avfilter_graph_alloc();
     if (!filter->graph) {
         return refuse_graph(filter, AVERROR(ENOMEM));
     }
     const uint32_t threads = filter->threads;
     filter->graph->nb_threads = (int)(threads < THREADS_MAX ? threads : THREADS_MAX);
     int error = make_source(filter, frame);
-    error = error < 0 ? error
-                      : avfilter_graph_create_filter(&filter->sink,
-                            avfilter_get_by_name("buffersink"), "out", NULL, NULL, filter->graph);
+    error = error < 0
+                ? error
+                : lib.avfilter_graph_create_filter(&filter->sink,
+                      lib.avfilter_get_by_name("buffersink"), "out", NULL, NULL, filter->graph);
     if (error < 0) {
         return refuse_graph(filter, error);
     }
     AVFilterInOut *from = make_end(filter->source, "in");
     AVFilterInOut *to = make_end(filter->sink, "out");
-    error = from && to ? avfilter_graph_parse_ptr(filter->graph, filter->text, &to, &from, NULL)
+    error = from && to ? lib.avfilter_graph_parse_ptr(filter->graph, filter->text, &to, &from, NULL)
                        : AVERROR(ENOMEM);
-    avfilter_inout_free(&from);
-    avfilter_inout_free(&to);
+    lib.avfilter_inout_free(&from);
+    lib.avfilter_inout_free(&to);
     if (error >= 0) {
-        error = avfilter_graph_config(filter->graph, NULL);
+        error = lib.avfilter_graph_config(filter->graph, NULL);
     }
     for (unsigned i = 0; i < filter->graph->nb_filters && error >= 0; i++) {
         error = add_inputs(filter->graph->filters[i]);
@@ -185,7 +262,7 @@ static int push_frame(struct gpume_filter *filter, AVFrame *frame)
 {
     gpume_libav_quiet();
     filter->end = frame_end(filter, frame);
-    int error = av_buffersrc_add_frame(filter->source, frame);
+    int error = lib.av_buffersrc_add_frame(filter->source, frame);
     av_frame_unref(frame);
     /* Some graphs, such as trim, end before their input; they drop further frames. */
     return error < 0 && error != AVERROR_EOF ? refuse_graph(filter, error) : GPUME_OK;
@@ -195,14 +272,14 @@ static int push_frame(struct gpume_filter *filter, AVFrame *frame)
 static int finish_graph(struct gpume_filter *filter)
 {
     gpume_libav_quiet();
-    int error = av_buffersrc_close(filter->source, filter->end, AV_BUFFERSRC_FLAG_PUSH);
+    int error = lib.av_buffersrc_close(filter->source, filter->end, AV_BUFFERSRC_FLAG_PUSH);
     return error < 0 && error != AVERROR_EOF ? refuse_graph(filter, error) : GPUME_OK;
 }
 
 /* In microseconds, since the start need not be a multiple of the graph's units. */
 static void restore_time(const struct gpume_filter *filter, AVFrame *frame)
 {
-    frame->time_base = av_buffersink_get_time_base(filter->sink);
+    frame->time_base = lib.av_buffersink_get_time_base(filter->sink);
     if (filter->start != 0 && frame->pts != AV_NOPTS_VALUE) {
         frame->pts = av_sat_add64(av_rescale_q(frame->pts, frame->time_base, AV_TIME_BASE_Q),
             av_rescale_q(filter->start, filter->time_base, AV_TIME_BASE_Q));
@@ -243,7 +320,7 @@ int gpume_filter_pull(struct gpume_filter *filter, AVFrame *frame)
             return filter->ended ? GPUME_EOF : GPUME_AGAIN;
         }
         gpume_libav_quiet();
-        int error = av_buffersink_get_frame(filter->sink, frame);
+        int error = lib.av_buffersink_get_frame(filter->sink, frame);
         if (error >= 0) {
             restore_time(filter, frame);
             return GPUME_OK;
@@ -266,7 +343,7 @@ int gpume_filter_pull(struct gpume_filter *filter, AVFrame *frame)
 
 AVRational gpume_filter_rate(const struct gpume_filter *filter)
 {
-    return av_buffersink_get_frame_rate(filter->sink);
+    return lib.av_buffersink_get_frame_rate(filter->sink);
 }
 
 bool gpume_filter_keeps_width(const struct gpume_filter *filter, const AVFrame *frame)
@@ -281,7 +358,7 @@ void gpume_filter_close(struct gpume_filter **pointer)
         return;
     }
     *pointer = NULL;
-    avfilter_graph_free(&filter->graph);
+    lib.avfilter_graph_free(&filter->graph);
     av_frame_free(&filter->waiting);
     free(filter);
 }

@@ -13,8 +13,12 @@
 struct AVFrame;
 struct gpume_filter;
 
+/* Whether FFmpeg has a filter of this name. */
+bool gpume_filter_exists(const char *name);
+
 /* graph: kept, not copied. info: of the frames pushed; their start is the time 0 in the graph, as
- * the ffmpeg program has it. threads: 0 = all. GPUME_NOMEM. */
+ * the ffmpeg program has it. threads: 0 = all. GPUME_NOMEM.
+ * GPUME_UNSUPPORTED, logged: there is no libavfilter. */
 int gpume_filter_open(struct gpume_filter **filter, const char *graph,
     const struct gpume_source_info *info, uint32_t threads, const struct gpume_log *log);
 

@@ -186,6 +186,9 @@ refused 4 --backend -- clip.y4m --backend vulkan
 echo 1 >number
 refused 4 --backend -- sort number --backend vulkan
 
+# libavfilter, which brings many libraries, is loaded only for filters.
+ldd "$gpume" 2>/dev/null | grep -q libavfilter && fail "libavfilter is always loaded"
+
 # Where no GPU has a file, drivers are not even looked for. The loader says what it looks for.
 if ! ls /dev | grep -qE '^(dri|nvidia|nvhost|nvgpu|nvmap|dxg|kgsl|mali|pvr|goldfish)'; then
     export VK_LOADER_DEBUG=all

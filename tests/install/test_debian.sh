@@ -68,7 +68,7 @@ depends() {
 for package in gpume libgpume-dev python3-gpume; do
     depends $package "libgpume0 \(= $version-1\)"
 done
-depends gpume 'libavfilter[0-9]+ \('
+depends gpume 'libavfilter[0-9]+ '
 depends gpume 'libcairo2 \('
 depends libgpume0 'libvulkan1 \('
 depends libgpume-dev 'libvulkan-dev'
