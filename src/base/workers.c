@@ -25,6 +25,7 @@
 
 #define THREADS_MAX 1024u
 #define SHARE_NS 300000u /* several times what it costs to wake a thread and to fill its cache */
+#define TIMED_EVERY 7u   /* steps; a prime, so that steps of each kind have their turn */
 #define CALLS 2u         /* sleepers that one thread wakes to find work */
 #define CALLS_MAX 8u     /* with those that wait for a step; others wait for the next time */
 
@@ -182,6 +183,14 @@ static bool is_paced(const struct gpume_step *step)
     return step->pace && step->count > 1;
 }
 
+/* Whether it is asked this time: until it is known, and then now and then, since the system's clock
+ * of a thread takes longer to read than a short item. */
+static bool is_timed(const struct gpume_step *step, uint64_t place)
+{
+    return is_paced(step) && (place % TIMED_EVERY == 0 || atomic_load_explicit(&step->pace->item_ns,
+                                                              memory_order_relaxed) == 0);
+}
+
 /* How many threads it is worth. */
 static uint32_t most_of(const struct gpume_step *step)
 {
@@ -195,7 +204,7 @@ static uint32_t most_of(const struct gpume_step *step)
 /* Of a step that is complete. */
 static void note_pace(const struct gpume_step *step)
 {
-    if (is_paced(step)) {
+    if (step->timed) {
         atomic_store_explicit(
             &step->pace->item_ns, step->work_ns / step->count + 1, memory_order_relaxed);
     }
@@ -225,6 +234,7 @@ static void queue_step(struct gpume_workers *workers, struct gpume_step *step)
     step->most = most_of(step);
     step->drained = false;
     step->place = ++workers->places;
+    step->timed = is_timed(step, step->place);
     insert(waits(step) ? &workers->waiting : &workers->ready, step);
 }
 
@@ -296,12 +306,12 @@ static void take_part(
     call(workers, calls);
     unlock(workers, calls);
     const uint64_t start = gpume_clock_ns();
-    const uint64_t work_start = is_paced(step) ? gpume_clock_thread_ns() : 0;
+    const uint64_t work_start = step->timed ? gpume_clock_thread_ns() : 0;
     for (uint32_t i = 0; i < GPUME_WORK_SECTIONS; i++) {
         uint32_t section = (uint32_t)(number * GPUME_WORK_SECTIONS / threads) + i;
         do_section(step, section % GPUME_WORK_SECTIONS);
     }
-    const uint64_t work = is_paced(step) ? gpume_clock_thread_ns() - work_start : 0;
+    const uint64_t work = step->timed ? gpume_clock_thread_ns() - work_start : 0;
     const uint64_t busy = gpume_clock_ns() - start;
     pthread_mutex_lock(&workers->mutex);
     step->busy_ns += busy;

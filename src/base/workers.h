@@ -44,6 +44,7 @@ struct gpume_step {
     uint64_t work_ns;                       /* processor time of all its threads */
     uint32_t members, most;                 /* threads in it, and how many may be */
     bool drained;                           /* every item has been handed out */
+    bool timed;                             /* work_ns is measured */
 };
 
 /* Of this machine, at least 1. */
