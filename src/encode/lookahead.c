@@ -16,6 +16,7 @@
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,15 +41,14 @@ struct link {
 
 /* Pieces are cut from slabs, so that the system is seldom asked for memory. */
 #define SLAB_BYTES ((size_t)256 << 10)
-#define PIECE_ALIGNMENT 64u
 
 struct pool_slab {
     struct pool_slab *next;
-    _Alignas(PIECE_ALIGNMENT) uint8_t pieces[];
+    _Alignas(max_align_t) uint8_t pieces[];
 };
 
 struct pool {
-    size_t bytes; /* of a piece, a multiple of PIECE_ALIGNMENT */
+    size_t bytes; /* of a piece, a multiple of its alignment */
     struct link *free;
     struct pool_slab *slabs;
     uint8_t *fresh; /* pieces of the first slab that were never taken */
@@ -57,14 +57,14 @@ struct pool {
 
 static struct pool pool_of(size_t piece_bytes)
 {
-    return (struct pool){.bytes = gpume_round_up(piece_bytes, PIECE_ALIGNMENT)};
+    return (struct pool){.bytes = gpume_round_up(piece_bytes, _Alignof(max_align_t))};
 }
 
 static bool add_slab(struct pool *pool)
 {
     const size_t count = (size_t)gpume_max_u64(SLAB_BYTES / pool->bytes, 1);
     const size_t bytes = sizeof(struct pool_slab) + count * pool->bytes;
-    struct pool_slab *slab = aligned_alloc(PIECE_ALIGNMENT, bytes);
+    struct pool_slab *slab = malloc(bytes);
     if (!slab) {
         return false;
     }
