@@ -19,8 +19,9 @@
 #define GPUME_BAND_BYTES ((size_t)GPUME_SQUARE * (GPUME_SQUARE + 1))
 #define GPUME_HALF_BLOCK (GPUME_SQUARE / 2)
 /* Samples around a half plane that repeat its edge: more than a vector and the neighbouring sample
- * that interpolation needs can reach, and than kernels read beyond a block or a row. */
-#define GPUME_HALF_MARGIN 32u
+ * that interpolation needs can reach, and than kernels write beyond a row. What they read for
+ * blocks beyond its end, which there are not, may lie in the row below. */
+#define GPUME_HALF_MARGIN 24u
 #define GPUME_HALF_WINDOW 16u /* largest displacement, a multiple of 2 */
 #define GPUME_HALF_PLANES 4u
 
