@@ -126,7 +126,7 @@ static bool has_help(size_t encoder, const char *name)
  * and words for every option, and files that do not share a name. */
 static void test_encoders(void)
 {
-    for (size_t i = 0; i < count_texts(); i++) {
+    for (size_t i = 0; gpume_encoders[i]; i++) {
         const struct gpume_encoder *encoder = gpume_encoders[i];
         struct gpume_encode_options options;
         uint32_t presets = 0;
