@@ -10,7 +10,8 @@
 #define ONE 65536 /* 1 in the fixed-point numbers of this file */
 
 #define SHARP_DETAILS 3
-#define SHARP_MEANS 1
+#define SHARP_MEANS 2
+#define BLOCK_QP (32 * GPUME_QP_ONE)
 #define AREA_EXPONENT GPUME_BITS_FIXED(0.7)
 
 /* How bits shrink when the quantizer's step doubles: the exponents by which encoders scale the
@@ -45,18 +46,30 @@ static int64_t bend_price(int64_t x, int64_t sharp)
     return (gpume_fixed_log2(power + ONE) - gpume_fixed_log2(ONE)) / sharp;
 }
 
+/* 1 / (1 + 2^(-1.5 x)), where x is in 1/ONE. */
+static int64_t part_spent(int64_t x)
+{
+    const int64_t one = ONE, power = gpume_fixed_exp2(-3 * x / 2);
+    return one * one / (one + power);
+}
+
 void gpume_bits_find_prices(
     struct gpume_bits_prices *prices, const struct gpume_bits_coefficients *of, int32_t qp)
 {
     const int64_t begin = of->threshold + of->step * qp / GPUME_QP_ONE;
+    const int64_t steps = (int64_t)ONE * qp / GPUME_STEP_QP;
+    const int64_t steps_of_block = (int64_t)ONE * BLOCK_QP / GPUME_STEP_QP;
     for (int32_t bin = 0; bin < (int32_t)GPUME_SPECTRUM_BINS; bin++) {
         const int64_t size = GPUME_BITS_FIXED(GPUME_SPECTRUM_FIRST + 0.25) + bin * (ONE / 2);
         const int64_t details = bend_price(size - begin, SHARP_DETAILS);
         const int64_t means = bend_price(size - begin, SHARP_MEANS);
         prices->details[bin] = (uint32_t)(of->details * details / ONE);
         prices->means[bin] = (uint32_t)(of->means * means / ONE);
+        const int64_t saved = GPUME_BITS_FIXED(GPUME_SPECTRUM_FIRST_SAVED + 0.25) + bin * (ONE / 2);
+        const int64_t enough = of->saving + steps;
+        prices->vectors[bin] = (uint32_t)(of->vectors * part_spent(saved - enough) / ONE);
     }
-    prices->vectors = (uint32_t)of->vectors;
+    prices->block = (uint32_t)(of->block * gpume_fixed_exp2(steps_of_block - steps) / ONE);
 }
 
 /* Prices are below 2^25: sizes are at most 2^9, so x is at most 9 + 3 + 0.18 * 32 and bits per
@@ -70,10 +83,11 @@ uint64_t gpume_bits_at(
     const struct gpume_spectrum *spectrum = &frame->spectrum;
     const uint64_t sampled = spectrum->sampled > 0 ? spectrum->sampled : 1;
     const uint64_t scale = (uint64_t)spectrum->blocks * growth / sampled;
-    uint64_t sum = (uint64_t)spectrum->vectors * prices->vectors / ONE;
+    uint64_t sum = (uint64_t)spectrum->sampled * prices->block;
     for (uint32_t i = 0; i < GPUME_SPECTRUM_BINS; i++) {
         sum += (uint64_t)spectrum->means[i] * prices->means[i];
         sum += (uint64_t)spectrum->details[i] * prices->details[i];
+        sum += (uint64_t)spectrum->vectors[i] * prices->vectors[i];
     }
     return frame->header + ((sum >> 12) * scale >> 20);
 }

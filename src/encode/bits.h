@@ -11,11 +11,17 @@
  *
  * bits: nearly none below, and above `slope` more for each octave. In theory that is one bit for
  * each of the four coefficients at full resolution for which it stands (Gish and Pierce,
- * "Asymptotically efficient quantizing", 1968). s says how sharp the bend is: 3 for details, and 1
+ * "Asymptotically efficient quantizing", 1968). s says how sharp the bend is: 3 for details, and 2
  * for means, since what changes slowly and is not coded in one frame adds up until it is coded.
- * Then come the bits of vectors, times a factor, and a header. The numbers, for each type of frame,
- * are fitted to encodes of many clips, and are in each encoder's file. Fixed-point numbers, so that
- * every machine writes the same files.
+ *
+ * An encoder spends bits on a vector if they save enough SATD (spectrum.h), and what is enough
+ * doubles with the quantizer's step. A bit that saves 2^v is spent at this rate:
+ *
+ *     1 / (1 + 2^(-1.5 (v - saving - qp / 6)))
+ *
+ * Then come the bits that each block takes, which shrink as the step grows, and a header. The
+ * numbers, for each type of frame, are fitted to encodes of many clips, and are in each encoder's
+ * file. Fixed-point numbers, so that every machine writes the same files.
  */
 #ifndef GPUME_ENCODE_BITS_H
 #define GPUME_ENCODE_BITS_H
@@ -35,7 +41,8 @@ struct gpume_bits_model {
     struct gpume_bits_coefficients {
         int64_t threshold, step; /* octaves; octaves per QP: these and all below in 1/65536 */
         int64_t details, means;  /* slopes: bits per octave */
-        int64_t vectors;         /* bits per bit of spectrum.h */
+        int64_t vectors, saving; /* bits per bit of spectrum.h that is spent; octaves */
+        int64_t block;           /* bits at QP 32 */
     } of[2][GPUME_FRAME_B + 1];  /* the second ones with psy */
 
     /* What the encoder counts of a frame in which nothing is coded, and of the first frame in
@@ -46,10 +53,11 @@ struct gpume_bits_model {
 
 /* A constant as a fixed-point number. */
 #define GPUME_BITS_FIXED(value) ((int64_t)((value)*65536 + ((value) < 0 ? -0.5 : 0.5)))
-#define GPUME_BITS_FITTED(threshold, step, details, means, vectors)                                \
+#define GPUME_FITTED(threshold, step, details, means, vectors, saving, block)                      \
     {                                                                                              \
         GPUME_BITS_FIXED(threshold), GPUME_BITS_FIXED(step), GPUME_BITS_FIXED(details),            \
-            GPUME_BITS_FIXED(means), GPUME_BITS_FIXED(vectors)                                     \
+            GPUME_BITS_FIXED(means), GPUME_BITS_FIXED(vectors), GPUME_BITS_FIXED(saving),          \
+            GPUME_BITS_FIXED(block)                                                                \
     }
 
 /* What the model keeps of a frame. */
@@ -67,9 +75,11 @@ void gpume_bits_frame_init(struct gpume_bits_frame *frame, const struct gpume_bi
 uint32_t gpume_bits_growth(uint64_t area, uint64_t area_analysed);
 #define GPUME_BITS_SAME 65536u /* of equal areas */
 
-/* What a coefficient takes, by its bin, and a bit of vectors, at one QP: in 1/65536 bits. */
+/* What a coefficient takes, by its bin, a bit of vectors, and a block, at one QP: in 1/65536 bits.
+ */
 struct gpume_bits_prices {
-    uint32_t means[GPUME_SPECTRUM_BINS], details[GPUME_SPECTRUM_BINS], vectors;
+    uint32_t means[GPUME_SPECTRUM_BINS], details[GPUME_SPECTRUM_BINS];
+    uint32_t vectors[GPUME_SPECTRUM_BINS], block;
 };
 
 void gpume_bits_find_prices(

@@ -20,7 +20,7 @@ static void add_bits(
         .type = type,
         .spectrum = first ? &frame->intra : &frame->inter,
     };
-    const struct gpume_bits_model *model = &gpume_encoders[0]->bits;
+    const struct gpume_bits_model *model = gpume_encoders[0]->bits;
     struct gpume_bits_frame bits;
     gpume_bits_frame_init(&bits, model, &decision);
     for (uint32_t i = 0; i < GPUME_COMPLEXITY_QPS; i++) {

@@ -59,6 +59,20 @@ struct gpume_tuning {
     void (*apply)(struct gpume_encode_options *options);
 };
 
+/* Without psy, with it, and where the decoder's buffer is limited: there, a frame that is said to
+ * take more than it does leaves a part of the buffer unused, above all the first one, and the
+ * encoder itself keeps a frame that takes more from breaking it. */
+enum gpume_planned {
+    GPUME_PLANNED_PLAIN,
+    GPUME_PLANNED_PSY,
+    GPUME_PLANNED_BUFFER,
+    GPUME_PLANNED_KINDS
+};
+#define GPUME_PLANNED(i, p, b)                                                                     \
+    {                                                                                              \
+        i, i, p, b, b                                                                              \
+    }
+
 struct gpume_encoder {
     const char *name;    /* of its program, and of the encoder in options, messages and NAME.json */
     const char *program; /* NULL: the name; for people */
@@ -101,15 +115,12 @@ struct gpume_encoder {
         double crf_strength[2]; /* the same for a CRF */
         bool counts_b;          /* the offsets of a P frame count the B frames before it */
     } tree;
-    struct gpume_bits_model bits;
+    const struct gpume_bits_model *bits;
     /* What statistics say, of the bits that the model expects, by type of frame. Where a frame
      * takes more than they say, frames after it have to take less: so it is better to be wrong on
      * the other side, above all of P frames, of which the model is least certain. By measurement:
-     * tests/bench/firstpass/FINDINGS.md. The second one where the decoder's buffer is limited:
-     * there, a frame that is said to take more than it does leaves a part of the buffer unused,
-     * above all the first one, and the encoder itself keeps a frame that takes more from breaking
-     * it. */
-    uint32_t planned_percent[2][GPUME_FRAME_B + 1];
+     * tests/bench/firstpass/FINDINGS.md. */
+    uint32_t planned_percent[GPUME_PLANNED_KINDS][GPUME_FRAME_B + 1];
 
     /* --- its files of the second pass */
 

@@ -128,6 +128,13 @@ static int check_ended(const struct gpume_pass *pass)
     return pass->params.ended && pass->params.ended() ? GPUME_CANCELLED : GPUME_OK;
 }
 
+static enum gpume_planned planned_of(const struct gpume_encode_options *options)
+{
+    return options->vbv_bufsize > 0 ? GPUME_PLANNED_BUFFER
+           : options->psy           ? GPUME_PLANNED_PSY
+                                    : GPUME_PLANNED_PLAIN;
+}
+
 int gpume_pass_open(struct gpume_pass **result, const struct gpume_pass_params *params)
 {
     struct gpume_pass *pass = calloc(1, sizeof(*pass));
@@ -138,8 +145,8 @@ int gpume_pass_open(struct gpume_pass **result, const struct gpume_pass_params *
     pass->params = *params;
     pass->end = &pass->rates;
     pass->encoder = params->options->encoder;
-    pass->planned = pass->encoder->planned_percent[params->options->vbv_bufsize > 0];
-    pass->model = pass->encoder->bits.of[params->options->psy];
+    pass->planned = pass->encoder->planned_percent[planned_of(params->options)];
+    pass->model = pass->encoder->bits->of[params->options->psy];
     for (enum gpume_frame_type type = GPUME_FRAME_IDR; type <= GPUME_FRAME_B; type++) {
         gpume_bits_find_prices(&pass->usual.of[type], &pass->model[type], USUAL_QP);
     }
@@ -358,7 +365,7 @@ static int add_row(struct gpume_pass *pass, const struct gpume_decision *decisio
     row->before = gpume_type_is_b(before) ? last->before : index;
     row->intra = before == GPUME_FRAME_P || gpume_type_is_b(before) ? last->intra : index;
     pass->count++;
-    gpume_bits_frame_init(&row->bits, &pass->encoder->bits, decision);
+    gpume_bits_frame_init(&row->bits, pass->encoder->bits, decision);
     row->usual_bits = (uint32_t)gpume_min_u64(
         gpume_bits_at(&row->bits, &pass->usual.of[decision->type], GPUME_BITS_SAME), UINT32_MAX);
     return GPUME_OK;

@@ -11,6 +11,8 @@
 #include <string.h>
 
 #define SIDE GPUME_HALF_BLOCK
+#define BINS ((int32_t)GPUME_SPECTRUM_BINS)
+#define ONE 65536       /* 1 in fixed-point numbers */
 #define PART (SIDE / 2) /* samples across a transform */
 /* In 1/256 octaves: a coefficient that is divided by 4 begins 2 lower, and bin 0 is not octave 0.
  */
@@ -42,33 +44,68 @@ struct sampled_block {
     uint32_t x, y, index;
 };
 
-/* Where one block is predicted from. */
-static struct gpume_near near_of(
-    const struct gpume_matches *matches, const struct sampled_block *block, bool still)
+/* The vectors of a block in the past and the future reference. */
+struct motion {
+    struct gpume_vector past, future;
+};
+
+static bool has_past_vector(enum gpume_source_kind kind)
 {
-    const struct gpume_matches row = {
-        matches->reference, still ? NULL : matches->vectors + (block->index - block->x)};
-    return gpume_near_of(&row, block->x, block->y);
+    return kind == GPUME_FROM_PAST || kind == GPUME_FROM_BOTH;
 }
 
-static struct gpume_rows predict_from_others(
+static bool has_future_vector(enum gpume_source_kind kind)
+{
+    return kind == GPUME_FROM_FUTURE || kind == GPUME_FROM_BOTH;
+}
+
+static enum gpume_source_kind kind_of(
     const struct gpume_predicted *predicted, const struct sampled_block *block)
 {
-    const enum gpume_source_kind kind = (enum gpume_source_kind)predicted->kinds[block->index];
-    const bool still = kind == GPUME_FROM_STILL;
+    return (enum gpume_source_kind)predicted->kinds[block->index];
+}
+
+static struct motion motion_of(
+    const struct gpume_predicted *predicted, const struct sampled_block *block)
+{
+    const enum gpume_source_kind kind = kind_of(predicted, block);
+    struct motion motion = {0};
+    if (has_past_vector(kind)) {
+        motion.past = predicted->past.vectors[block->index];
+    }
+    if (has_future_vector(kind)) {
+        motion.future = predicted->future.vectors[block->index];
+    }
+    return motion;
+}
+
+static struct gpume_near near_of(const struct gpume_matches *matches,
+    const struct sampled_block *block, struct gpume_vector vector)
+{
+    const struct gpume_half *half = matches->reference;
+    struct gpume_near near = {.stride = half->stride};
+    gpume_near_set(&near, 0, half, gpume_block_place(half, block->x, block->y), vector);
+    return near;
+}
+
+/* A block from its references, with these vectors. */
+static struct gpume_rows predict_by(const struct gpume_predicted *predicted,
+    const struct sampled_block *block, const struct motion *motion)
+{
+    const enum gpume_source_kind kind = kind_of(predicted, block);
     if (kind == GPUME_FROM_PAST) {
-        const struct gpume_near past = near_of(&predicted->past, block, still);
+        const struct gpume_near past = near_of(&predicted->past, block, motion->past);
         struct gpume_rows rows = gpume_match_rows(&past);
         for (uint32_t y = 0; y < SIDE; y++) {
             rows.row[y] = gpume_weigh(&predicted->weight, rows.row[y]);
         }
         return rows;
     }
-    const struct gpume_near future = near_of(&predicted->future, block, still);
+    const struct gpume_near future = near_of(&predicted->future, block, motion->future);
     if (kind == GPUME_FROM_FUTURE) {
         return gpume_match_rows(&future);
     }
-    const struct gpume_near past = near_of(&predicted->past, block, still);
+    const struct gpume_near past = near_of(&predicted->past, block, motion->past);
     return gpume_mean_rows(&past, &future, predicted->past_share);
 }
 
@@ -147,9 +184,10 @@ static const int16_t logarithms[256] = {-32768, 11, 267, 413, 523, 604, 669, 725
     2018, 2018, 2018, 2018, 2018, 2030, 2030, 2030, 2030, 2030, 2030, 2030, 2030, 2042, 2042, 2042,
     2042, 2042, 2042, 2042, 2042};
 
-/* Counts by bin; those of coefficients that are 0 come first. */
+/* Counts by bin; those of coefficients that are 0 come first. Bits of vectors, in 1/65536. */
 struct counts {
     uint32_t means[1 + GPUME_SPECTRUM_BINS], details[1 + GPUME_SPECTRUM_BINS];
+    uint32_t vectors[GPUME_SPECTRUM_BINS];
 };
 
 /* The index at which a coefficient counts. shift: added to its logarithm, in 1/256. size: at most
@@ -210,10 +248,10 @@ static uint32_t bits_of_difference(int32_t d)
 
 /* The median of the neighbours to the left, above, and above to the right or left, as in H.264
  * 8.4.1.3; in the first row that to the left. */
-static uint32_t vector_bits(
-    const struct gpume_vector *vectors, uint32_t blocks_x, const struct sampled_block *block)
+static struct gpume_vector expected_vector(
+    const struct gpume_matches *matches, uint32_t blocks_x, const struct sampled_block *block)
 {
-    const struct gpume_vector *here = vectors + block->index;
+    const struct gpume_vector *here = matches->vectors + block->index;
     const struct gpume_vector zero = {0, 0};
     const struct gpume_vector left = block->x > 0 ? here[-1] : zero;
     struct gpume_vector above = left, corner = left;
@@ -223,32 +261,76 @@ static uint32_t vector_bits(
                  : block->x > 0          ? here[-1 - (ptrdiff_t)blocks_x]
                                          : zero;
     }
-    return bits_of_difference(here->dx - median(left.dx, above.dx, corner.dx)) +
-           bits_of_difference(here->dy - median(left.dy, above.dy, corner.dy));
+    return (struct gpume_vector){(int16_t)median(left.dx, above.dx, corner.dx),
+        (int16_t)median(left.dy, above.dy, corner.dy)};
+}
+
+static struct motion expected_motion(
+    const struct gpume_predicted *predicted, const struct sampled_block *block)
+{
+    const uint32_t blocks_x = predicted->target->width / SIDE;
+    const enum gpume_source_kind kind = kind_of(predicted, block);
+    struct motion expected = {0};
+    if (has_past_vector(kind)) {
+        expected.past = expected_vector(&predicted->past, blocks_x, block);
+    }
+    if (has_future_vector(kind)) {
+        expected.future = expected_vector(&predicted->future, blocks_x, block);
+    }
+    return expected;
+}
+
+static uint32_t motion_bits(const struct motion *motion, const struct motion *expected)
+{
+    return bits_of_difference(motion->past.dx - expected->past.dx) +
+           bits_of_difference(motion->past.dy - expected->past.dy) +
+           bits_of_difference(motion->future.dx - expected->future.dx) +
+           bits_of_difference(motion->future.dy - expected->future.dy);
+}
+
+static uint32_t satd_of(const struct gpume_rows *samples, const struct gpume_rows *match)
+{
+    uint16_t satd;
+    gpume_store_words(gpume_satd(samples, match), 1, &satd);
+    return satd;
+}
+
+static void count_vectors(struct counts *counts, const struct gpume_predicted *predicted,
+    const struct sampled_block *block, const struct gpume_rows *samples,
+    const struct gpume_rows *match)
+{
+    const struct motion motion = motion_of(predicted, block), still = {0};
+    const struct motion expected = expected_motion(predicted, block);
+    const uint32_t bits = motion_bits(&motion, &expected);
+    if (bits == 0) {
+        return;
+    }
+    const struct gpume_rows by_expected = predict_by(predicted, block, &expected);
+    const struct gpume_rows by_place = predict_by(predicted, block, &still);
+    const uint32_t other =
+        gpume_min_u32(satd_of(samples, &by_expected), satd_of(samples, &by_place));
+    const uint32_t own = satd_of(samples, match), saved = other > own ? other - own : 0;
+    const int64_t each = (int64_t)gpume_fixed_log2(saved + 2) - gpume_fixed_log2(bits) + 16 * ONE;
+    const int64_t bin = (each - GPUME_SPECTRUM_FIRST_SAVED * ONE) / (ONE / 2);
+    counts->vectors[bin < 0 ? 0 : bin < BINS ? bin : BINS - 1] += bits;
 }
 
 /* --- all of it */
 
 static void measure_block(const struct gpume_predicted *predicted,
-    const struct sampled_block *block, int32_t shift_of_weight, struct counts *counts,
-    uint32_t *vectors)
+    const struct sampled_block *block, int32_t shift_of_weight, struct counts *counts)
 {
     const struct gpume_half *target = predicted->target;
-    const uint32_t blocks_x = target->width / SIDE;
-    const enum gpume_source_kind kind = (enum gpume_source_kind)predicted->kinds[block->index];
+    const enum gpume_source_kind kind = kind_of(predicted, block);
     const int32_t offset = predicted->offsets ? predicted->offsets[block->index] : 0;
     const int32_t shift = (kind == GPUME_FROM_PAST ? shift_of_weight : 0) -
                           (int32_t)gpume_div_nearest(offset, 6) - FIRST_SIZE;
     const struct gpume_rows samples = gpume_target_rows(target, block->x, block->y);
+    const struct motion motion = motion_of(predicted, block);
     const struct gpume_rows match = kind == GPUME_FROM_SELF ? predict_from_self(target, block)
-                                                            : predict_from_others(predicted, block);
+                                                            : predict_by(predicted, block, &motion);
     count(counts, &samples, &match, shift);
-    if (kind == GPUME_FROM_PAST || kind == GPUME_FROM_BOTH) {
-        *vectors += vector_bits(predicted->past.vectors, blocks_x, block);
-    }
-    if (kind == GPUME_FROM_FUTURE || kind == GPUME_FROM_BOTH) {
-        *vectors += vector_bits(predicted->future.vectors, blocks_x, block);
-    }
+    count_vectors(counts, predicted, block, &samples, &match);
 }
 
 void gpume_spectrum_measure(
@@ -265,12 +347,13 @@ void gpume_spectrum_measure(
             const struct sampled_block block = {x, y, y * blocks_x + x};
             spectrum->sampled++;
             if (gpume_coded_cost(predicted->costs[block.index]) > 0) {
-                measure_block(predicted, &block, shift, &counts, &spectrum->vectors);
+                measure_block(predicted, &block, shift, &counts);
             }
         }
     }
     for (uint32_t i = 0; i < GPUME_SPECTRUM_BINS; i++) {
         spectrum->means[i] = (uint16_t)counts.means[1 + i];
         spectrum->details[i] = (uint16_t)counts.details[1 + i];
+        spectrum->vectors[i] = (uint16_t)((counts.vectors[i] + ONE / 2) / ONE);
     }
 }

@@ -18,6 +18,7 @@
  * are in the first and the last bin. */
 #define GPUME_SPECTRUM_BINS 24u
 #define GPUME_SPECTRUM_FIRST (-3) /* octave of bin 0 */
+#define GPUME_SPECTRUM_FIRST_SAVED (-5)
 
 /* Blocks that are looked at, at most: of larger frames a part, another one in each frame. Counts
  * thus fit 16 bits: each block has 64 coefficients. */
@@ -28,9 +29,11 @@ struct gpume_spectrum {
     /* Of the sampled blocks of which something is coded: */
     uint16_t means[GPUME_SPECTRUM_BINS];   /* the first coefficient of each 4x4 samples */
     uint16_t details[GPUME_SPECTRUM_BINS]; /* the other fifteen */
-    /* Sum of log2(1 + 2 |d|) in 1/65536 over both components of the differences d of vectors from
-     * the median of their neighbours, in quarter pixels at half resolution: below 2^32. */
-    uint32_t vectors;
+    /* Bits of vectors: log2(1 + 2 |d|) for both components of the difference d of a vector from the
+     * median of its neighbours, in quarter pixels at half resolution. At most 4 log2(1 + 4 * 64) in
+     * a block. Bin k counts those of blocks in which a bit saves about 2^(k / 2 - 5 + 1/4) of SATD,
+     * from what the block costs where that median, or no motion, predicts it. */
+    uint16_t vectors[GPUME_SPECTRUM_BINS];
 };
 
 /* How the blocks of a frame are predicted. */

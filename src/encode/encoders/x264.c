@@ -284,6 +284,30 @@ static void x264_add_program(
 static const char *const x264_own_files[] = {"", ".temp", ".mbtree", ".mbtree.temp", NULL};
 static const char *const x264_y4m_formats[] = {"yuv420p", "yuv422p", "yuv444p", NULL};
 
+static const struct gpume_bits_model x264_bits = {
+    .of =
+        {
+            {
+                [GPUME_FRAME_IDR] = GPUME_FITTED(-2.309, 0.1551, 4.400, 1.738, 0.000, 0.000, 2.913),
+                [GPUME_FRAME_I] = GPUME_FITTED(-2.309, 0.1551, 4.400, 1.738, 0.000, 0.000, 2.913),
+                [GPUME_FRAME_P] = GPUME_FITTED(-2.596, 0.1606, 3.346, 1.970, 1.899, -3.643, 1.842),
+                [GPUME_FRAME_B_REF] =
+                    GPUME_FITTED(-1.706, 0.1481, 4.753, 0.009, 2.240, -2.454, 0.292),
+                [GPUME_FRAME_B] = GPUME_FITTED(-1.486, 0.1411, 5.042, 0.261, 2.473, -1.915, 0.191),
+            },
+            {
+                [GPUME_FRAME_IDR] = GPUME_FITTED(-2.443, 0.1623, 3.499, 4.870, 0.000, 0.000, 6.372),
+                [GPUME_FRAME_I] = GPUME_FITTED(-2.443, 0.1623, 3.499, 4.870, 0.000, 0.000, 6.372),
+                [GPUME_FRAME_P] = GPUME_FITTED(-1.901, 0.1605, 3.894, 6.674, 3.919, -2.894, 2.707),
+                [GPUME_FRAME_B_REF] =
+                    GPUME_FITTED(-1.594, 0.1431, 4.711, 0.911, 2.099, -3.079, 1.176),
+                [GPUME_FRAME_B] = GPUME_FITTED(-1.528, 0.1330, 4.145, 1.035, 2.268, -2.567, 0.850),
+            },
+        },
+    .header = HEADER_BITS,
+    .stream = STREAM_BITS,
+};
+
 const struct gpume_encoder gpume_x264 = {
     .name = "x264",
     .library = "libx264",
@@ -301,40 +325,10 @@ const struct gpume_encoder gpume_x264 = {
         .strength = {1.1, 1.4},
         .crf_strength = {1.1, 1.4},
         .counts_b = true},
-    .bits =
-        {
-            .of =
-                {
-                    {
-                        [GPUME_FRAME_IDR] = GPUME_BITS_FITTED(-2.325, 0.1600, 4.547, 4.160, 0),
-                        [GPUME_FRAME_I] = GPUME_BITS_FITTED(-2.325, 0.1600, 4.547, 4.160, 0),
-                        [GPUME_FRAME_P] = GPUME_BITS_FITTED(-2.463, 0.1675, 4.397, 3.904, 0.268),
-                        [GPUME_FRAME_B_REF] =
-                            GPUME_BITS_FITTED(-1.755, 0.1427, 4.832, 0.297, 0.431),
-                        [GPUME_FRAME_B] = GPUME_BITS_FITTED(-1.471, 0.1322, 4.997, 0.103, 0.443),
-                    },
-                    {
-                        [GPUME_FRAME_IDR] = GPUME_BITS_FITTED(-2.054, 0.1575, 4.798, 7.662, 0),
-                        [GPUME_FRAME_I] = GPUME_BITS_FITTED(-2.054, 0.1575, 4.798, 7.662, 0),
-                        [GPUME_FRAME_P] = GPUME_BITS_FITTED(-2.562, 0.1644, 4.120, 3.553, 0.668),
-                        [GPUME_FRAME_B_REF] =
-                            GPUME_BITS_FITTED(-1.749, 0.1404, 4.653, 1.740, 0.430),
-                        [GPUME_FRAME_B] = GPUME_BITS_FITTED(-1.506, 0.1368, 5.675, 2.330, 0.416),
-                    },
-                },
-            .header = HEADER_BITS,
-            .stream = STREAM_BITS,
-        },
-    .planned_percent = {{[GPUME_FRAME_IDR] = 98,
-                            [GPUME_FRAME_I] = 98,
-                            [GPUME_FRAME_P] = 115,
-                            [GPUME_FRAME_B_REF] = 107,
-                            [GPUME_FRAME_B] = 107},
-        {[GPUME_FRAME_IDR] = 70,
-            [GPUME_FRAME_I] = 70,
-            [GPUME_FRAME_P] = 100,
-            [GPUME_FRAME_B_REF] = 100,
-            [GPUME_FRAME_B] = 100}},
+    .bits = &x264_bits,
+    .planned_percent = {[GPUME_PLANNED_PLAIN] = GPUME_PLANNED(98, 115, 107),
+        [GPUME_PLANNED_PSY] = GPUME_PLANNED(98, 135, 115),
+        [GPUME_PLANNED_BUFFER] = GPUME_PLANNED(70, 100, 100)},
     .stats = "-0.log",
     .offsets = ".mbtree",
     .own_files = x264_own_files,

@@ -208,6 +208,32 @@ static const char *const x265_own_files[] = {"", ".temp", ".cutree", ".cutree.te
 /* It would keep the chroma of other Y4M, but the second pass needs 4:2:0. */
 static const char *const x265_y4m_formats[] = {"yuv420p", NULL};
 
+static const struct gpume_bits_model x265_bits = {
+    .of =
+        {
+            {
+                [GPUME_FRAME_IDR] =
+                    GPUME_FITTED(-0.965, 0.1271, 5.302, 0.000, 0.000, 0.000, 11.073),
+                [GPUME_FRAME_I] = GPUME_FITTED(-0.965, 0.1271, 5.302, 0.000, 0.000, 0.000, 11.073),
+                [GPUME_FRAME_P] = GPUME_FITTED(-2.517, 0.1576, 3.316, 0.961, 0.767, -3.661, 2.139),
+                [GPUME_FRAME_B_REF] =
+                    GPUME_FITTED(-1.550, 0.1482, 5.217, 3.132, 0.641, -2.500, 0.229),
+                [GPUME_FRAME_B] = GPUME_FITTED(-0.548, 0.1303, 8.027, 5.509, 0.853, -0.435, 0.191),
+            },
+            {
+                [GPUME_FRAME_IDR] =
+                    GPUME_FITTED(-0.965, 0.1271, 5.302, 0.000, 0.000, 0.000, 11.073),
+                [GPUME_FRAME_I] = GPUME_FITTED(-0.965, 0.1271, 5.302, 0.000, 0.000, 0.000, 11.073),
+                [GPUME_FRAME_P] = GPUME_FITTED(-2.517, 0.1576, 3.781, 1.095, 0.874, -3.661, 2.438),
+                [GPUME_FRAME_B_REF] =
+                    GPUME_FITTED(-1.550, 0.1482, 5.478, 3.288, 0.674, -2.500, 0.240),
+                [GPUME_FRAME_B] = GPUME_FITTED(-0.548, 0.1303, 8.428, 5.785, 0.896, -0.435, 0.200),
+            },
+        },
+    .header = 24,
+    .stream = 0, /* it does not count its parameter sets */
+};
+
 const struct gpume_encoder gpume_x265 = {
     .name = "x265",
     .library = "libx265",
@@ -233,42 +259,10 @@ const struct gpume_encoder gpume_x265 = {
         .strength = {0.9, 0.9},
         .crf_strength = {0.7, 0.7},
         .counts_b = false},
-    .bits =
-        {
-            .of =
-                {
-                    {
-                        [GPUME_FRAME_IDR] = GPUME_BITS_FITTED(-2.208, 0.1526, 4.073, 1.806, 0),
-                        [GPUME_FRAME_I] = GPUME_BITS_FITTED(-2.208, 0.1526, 4.073, 1.806, 0),
-                        [GPUME_FRAME_P] = GPUME_BITS_FITTED(-2.666, 0.1717, 4.119, 2.301, 0.127),
-                        [GPUME_FRAME_B_REF] =
-                            GPUME_BITS_FITTED(-1.876, 0.1553, 5.605, 0.000, 0.279),
-                        [GPUME_FRAME_B] = GPUME_BITS_FITTED(-1.131, 0.1412, 8.128, 0.000, 0.164),
-                    },
-                    {
-                        /* With psy, the same coefficients: P frames take 1.14 times as much, and B
-                         * frames 1.05, by 26 clips at 4 rates. */
-                        [GPUME_FRAME_IDR] = GPUME_BITS_FITTED(-2.208, 0.1526, 4.073, 1.806, 0),
-                        [GPUME_FRAME_I] = GPUME_BITS_FITTED(-2.208, 0.1526, 4.073, 1.806, 0),
-                        [GPUME_FRAME_P] = GPUME_BITS_FITTED(-2.666, 0.1717, 4.696, 2.623, 0.145),
-                        [GPUME_FRAME_B_REF] =
-                            GPUME_BITS_FITTED(-1.876, 0.1553, 5.885, 0.000, 0.293),
-                        [GPUME_FRAME_B] = GPUME_BITS_FITTED(-1.131, 0.1412, 8.534, 0.000, 0.172),
-                    },
-                },
-            .header = 24,
-            .stream = 0, /* it does not count its parameter sets */
-        },
-    .planned_percent = {{[GPUME_FRAME_IDR] = 97,
-                            [GPUME_FRAME_I] = 97,
-                            [GPUME_FRAME_P] = 109,
-                            [GPUME_FRAME_B_REF] = 102,
-                            [GPUME_FRAME_B] = 102},
-        {[GPUME_FRAME_IDR] = 80,
-            [GPUME_FRAME_I] = 80,
-            [GPUME_FRAME_P] = 100,
-            [GPUME_FRAME_B_REF] = 100,
-            [GPUME_FRAME_B] = 100}},
+    .bits = &x265_bits,
+    .planned_percent = {[GPUME_PLANNED_PLAIN] = GPUME_PLANNED(97, 109, 102),
+        [GPUME_PLANNED_PSY] = GPUME_PLANNED(97, 109, 102),
+        [GPUME_PLANNED_BUFFER] = GPUME_PLANNED(80, 100, 100)},
     .stats = ".log",
     .offsets = ".cutree",
     .own_files = x265_own_files,

@@ -43,6 +43,16 @@ struct gpume_near {
     ptrdiff_t stride;
 };
 
+/* The match of block number b of those side by side: `place` is where it lies itself. */
+static inline void gpume_near_set(struct gpume_near *near, uint32_t b,
+    const struct gpume_half *half, const uint8_t *place, struct gpume_vector v)
+{
+    near->first.at[b] =
+        place + gpume_half_row(half, v.dy >> 1) + gpume_half_column(half, v.dx >> 1);
+    near->second.at[b] =
+        place + gpume_half_row(half, (v.dy + 1) >> 1) + gpume_half_column(half, (v.dx + 1) >> 1);
+}
+
 /* The matches of blocks from number i of a row on. Those beyond its end are the blocks there. */
 static inline struct gpume_near gpume_near_of(
     const struct gpume_matches *matches, uint32_t i, uint32_t block_y)
@@ -53,10 +63,7 @@ static inline struct gpume_near gpume_near_of(
         const uint8_t *place = gpume_block_place(half, i + b, block_y);
         const bool moves = matches->vectors && i + b < half->width / GPUME_HALF_BLOCK;
         const struct gpume_vector v = moves ? matches->vectors[i + b] : (struct gpume_vector){0};
-        near.first.at[b] =
-            place + gpume_half_row(half, v.dy >> 1) + gpume_half_column(half, v.dx >> 1);
-        near.second.at[b] = place + gpume_half_row(half, (v.dy + 1) >> 1) +
-                            gpume_half_column(half, (v.dx + 1) >> 1);
+        gpume_near_set(&near, b, half, place, v);
     }
     return near;
 }

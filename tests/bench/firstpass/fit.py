@@ -3,11 +3,15 @@
 """Fits the bits model (src/encode/bits.h) to encodes of the corpus:
 
     x = u - threshold - step * q
-    bits = header + scale (details * sum of log2(1 + 2^(3 x)) / 3 + means * sum of log2(1 + 2^x)
-                           + vectors * V)
+    y = v - saving - q / 6
+    bits = header + scale (details * sum of log2(1 + 2^(3 x)) / 3
+                           + means * sum of log2(1 + 2^(2 x)) / 2
+                           + vectors * sum of 1 / (1 + 2^(-1.5 y))
+                           + block * blocks * 2^((32 - q) / 6))
 
-The sums are over the coefficients of gpume's analysis with the encoder's own frame types, u is the
-size of a coefficient in octaves, and V are the bits of vectors; bits and q (QP before tree and
+The first two sums are over the coefficients of gpume's analysis with the encoder's own frame types, u
+is the size of a coefficient in octaves. The third is over the bits of vectors, and v is the logarithm
+of what one of them saves. scale is that of a part of the blocks; bits and q (QP before tree and
 adaptive quantization) are those of a second pass that used the offsets of that analysis, at the
 bitrates of the ladder. Least squares of the logarithms of bits, for each type of frame, by the
 method of Levenberg and Marquardt; a frame weighs as its share of the clip's bits at that rate, so
@@ -35,29 +39,33 @@ from encoders import (KEYINT, Cache, Failure, Settings, first_pass, frames_of, p
 from ladder import RATES
 
 FIRST_OCTAVE = -3  # of the bins, each of which is half an octave: src/encode/spectrum.h
-SHARP_DETAILS, SHARP_MEANS = 3, 1
+FIRST_SAVED = -5  # the same of what bits of vectors save
+SHARP_DETAILS, SHARP_MEANS, SHARP_SAVING = 3, 2, 1.5
+BLOCK_Q = 32
 HEADER = {"x264": 128, "x265": 24}
 STREAM = {"x264": 5880, "x265": 0}  # of the first frame in addition
 BINS = 24
 DIFFERENCE = 1e-4  # for derivatives
 HUBER = 0.3  # of a natural logarithm
 ROUNDS = 200
-START = (-2.5, 0.165, 4.0, 2.0, 0.3)  # threshold, step, details, means, vectors
+START = (-2.5, 0.165, 4.0, 2.0, 0.6, -3.0, 1.0)  # threshold, step, details, means, vectors, saving, block
+SIGNED = (0, 1, 5)  # those of them that may be below 0
 TYPES = ["I", "P", "B", "b"]
 C_TYPES = [("GPUME_FRAME_IDR", "I"), ("GPUME_FRAME_I", "I"), ("GPUME_FRAME_P", "P"),
            ("GPUME_FRAME_B_REF", "B"), ("GPUME_FRAME_B", "b")]
 
 
-Frame = collections.namedtuple("Frame", "kind q bits header scale details means vectors")
+Frame = collections.namedtuple("Frame", "kind q bits header scale sampled details means vectors")
 
 
 def frame_of(encoder, line, coded):
     """A row of the analysis and the frame that was coded."""
-    details, means = ([int(n) for n in line[name].split()] for name in ("details", "means"))
+    details, means, vectors = (
+        [int(n) for n in line[name].split()] for name in ("details", "means", "vectors"))
     return Frame(kind=coded["type"].replace("i", "I"), q=coded["q"], bits=coded["bits"],
                  header=HEADER[encoder] + (STREAM[encoder] if coded["out"] == 0 else 0),
-                 scale=int(line["blocks"]) / int(line["sampled"]), details=details, means=means,
-                 vectors=float(line["vectors"]))
+                 scale=int(line["blocks"]) / int(line["sampled"]), sampled=int(line["sampled"]),
+                 details=details, means=means, vectors=vectors)
 
 
 def samples_of(task):
@@ -104,12 +112,26 @@ def prices(threshold, step, q):
     return [bend(x, SHARP_DETAILS) for x in places], [bend(x, SHARP_MEANS) for x in places]
 
 
+@functools.lru_cache(maxsize=None)
+def parts_spent(saving, q):
+    """Of bits of vectors, by what they save."""
+    places = [FIRST_SAVED + 0.25 + k / 2 - saving - q / 6 for k in range(BINS)]
+    return [1 / (1 + 2 ** (-SHARP_SAVING * x)) for x in places]
+
+
 def predict(model, frame):
-    threshold, step, details, means, vectors = model
+    threshold, step, details, means, vectors, saving, block = model
     of_details, of_means = prices(threshold, step, frame.q)
     return frame.header + frame.scale * (
         details * sum(map(operator.mul, of_details, frame.details)) +
-        means * sum(map(operator.mul, of_means, frame.means)) + vectors * frame.vectors)
+        means * sum(map(operator.mul, of_means, frame.means)) +
+        vectors * sum(map(operator.mul, parts_spent(saving, frame.q), frame.vectors)) +
+        block * frame.sampled * 2 ** ((BLOCK_Q - frame.q) / 6))
+
+
+def forget_prices():
+    prices.cache_clear()
+    parts_spent.cache_clear()
 
 
 def huber(error):
@@ -152,7 +174,7 @@ def improved(model, rows, damping, predict=predict):
         damped = [[value * (1 + damping * (i == k)) + 1e-12 * (i == k)
                    for k, value in enumerate(row)] for i, row in enumerate(matrix)]
         moved = [value + step for value, step in zip(model, solve(damped, vector))]
-        new = tuple(moved[:2] + [max(0.0, value) for value in moved[2:]])  # slopes
+        new = tuple(value if i in SIGNED else max(0.0, value) for i, value in enumerate(moved))
         if loss(new, rows, predict) < before:
             return new, damping / 10
         damping *= 10
@@ -169,10 +191,10 @@ def fit_type(samples, kind):
     for _ in range(ROUNDS):
         found = improved(model, rows, damping)
         if not found or max(abs(a - b) for a, b in zip(found[0], model)) < 1e-5:
-            prices.cache_clear()
+            forget_prices()
             return found[0] if found else model
         model, damping = found
-        prices.cache_clear()
+        forget_prices()
     raise Failure("the fit of %s frames does not settle" % kind)
 
 
@@ -215,12 +237,12 @@ def main():
         clips = list(pool.map(samples_of, [(arguments, row) for row in corpus_rows()]))
     samples = [frames for _, role, rates in clips if role == "fit" for frames in rates]
     model = {kind: fit_type(samples, kind) for kind in TYPES}
-    model["I"] = model["I"][:-1] + (0.0,)  # no vectors
+    model["I"] = model["I"][:4] + (0.0, 0.0) + model["I"][6:]  # no vectors
     report(model, clips)
     print("\n/* %s %s: %d clips at %d rates */" % (
         arguments.encoder, version(arguments.encoder), len(samples) // len(RATES), len(RATES)))
     for name, kind in C_TYPES:
-        print("[%s] = GPUME_BITS_FITTED(%.3f, %.4f, %.3f, %.3f, %.3f)," % ((name,) + model[kind]))
+        print("[%s] = GPUME_FITTED(%.3f, %.4f, %.3f, %.3f, %.3f, %.3f, %.3f)," % ((name,) + model[kind]))
 
 
 if __name__ == "__main__":

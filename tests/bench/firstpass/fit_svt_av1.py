@@ -125,7 +125,7 @@ def fit_kind(samples, kind):
     model, damping = START, 1e-3
     for _ in range(ROUNDS):
         found = fit.improved(model, rows, damping, predict)
-        fit.prices.cache_clear()
+        fit.forget_prices()
         if not found or max(abs(a - b) for a, b in zip(found[0], model)) < 1e-4:
             break
         model, damping = found
@@ -169,8 +169,9 @@ def main():
     print("\n/* SVT-AV1 %s: %d clips at %d qualities */" % (
         version(program_of("svt-av1")), len(samples) // len(BANDS), len(BANDS)))
     for kind in KINDS:
-        values = model[kind][:-2] + (0.0 if kind == "KEY" else model[kind][-2],)
-        print("[%s] = GPUME_BITS_FITTED(%.3f, %.4f, %.3f, %.3f, %.3f)," % ((kind,) + values))
+        values = model[kind][:-1]
+        values = values[:4] + (0.0, 0.0) + values[6:] if kind == "KEY" else values
+        print("[%s] = GPUME_FITTED(%.3f, %.4f, %.3f, %.3f, %.3f, %.3f, %.3f)," % ((kind,) + values))
     for kind in REUSING:
         print("[%s] = %d," % (kind, round(65536 * model[kind][-1])))
 

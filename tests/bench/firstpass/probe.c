@@ -131,10 +131,10 @@ static int decide(void *opaque, const struct gpume_decision *decision)
     const struct probe *probe = opaque;
     const struct gpume_spectrum *spectrum = decision->spectrum;
     const char letter = gpume_frame_letter(decision->type);
-    fprintf(probe->table, "%" PRIu64 ",%" PRIu64 ",%c,%" PRIu64 ",%" PRIu64 ",%u,%u,%u,%u,%.3f,",
+    fprintf(probe->table, "%" PRIu64 ",%" PRIu64 ",%c,%" PRIu64 ",%" PRIu64 ",%u,%u,%u,%u,",
         decision->display, decision->coded, letter, decision->cost, decision->intra_cost,
-        decision->intra_blocks, decision->skipped_blocks, spectrum->blocks, spectrum->sampled,
-        (double)spectrum->vectors / 65536);
+        decision->intra_blocks, decision->skipped_blocks, spectrum->blocks, spectrum->sampled);
+    write_counts(probe->table, spectrum->vectors, ',');
     write_counts(probe->table, spectrum->means, ',');
     write_counts(probe->table, spectrum->details, '\n');
     if (decision->type != GPUME_FRAME_B) {
