@@ -48,7 +48,9 @@ struct firstpass {
 /* The nearest side that --size and the encoder take. */
 static uint32_t even_side(const struct gpume_encoder *encoder, uint32_t side)
 {
-    return side < encoder->side_min          ? encoder->side_min
+    const uint32_t least =
+        encoder->side_min > GPUME_FIRSTPASS_SIDE_MIN ? encoder->side_min : GPUME_FIRSTPASS_SIDE_MIN;
+    return side < least                      ? least
            : side > GPUME_FIRSTPASS_SIDE_MAX ? GPUME_FIRSTPASS_SIDE_MAX
                                              : (side + 1) & ~1u;
 }
