@@ -118,12 +118,11 @@ static enum gpume_exit check_encoder(const struct firstpass *first)
             }
         }
     }
-    if (encoder->frames_max > 0 &&
-        info->rate_num > (uint64_t)encoder->frames_max * info->rate_den) {
+    const uint64_t most = (uint64_t)encoder->frames_max * info->rate_den;
+    if (encoder->frames_max > 0 && (info->rate_num > most || info->rate_num < info->rate_den)) {
         return gpume_refuse(GPUME_EXIT_INPUT,
-            "%s: has more than %" PRIu32 " frames per second, the most that %s takes; give --vf "
-            "fps=%" PRIu32,
-            info->label, encoder->frames_max, encoder->name, encoder->frames_max);
+            "%s: %s takes 1 to %" PRIu32 " frames per second; give --vf fps=%" PRIu32, info->label,
+            encoder->name, encoder->frames_max, info->rate_num > most ? encoder->frames_max : 1);
     }
     return GPUME_EXIT_DONE;
 }

@@ -88,7 +88,8 @@ struct gpume_encoder {
     const struct gpume_tuning *tunings;
     uint32_t bits_max; /* of a sample: 8, 10 or 12 */
     uint32_t side_min; /* the shortest side of a picture, in pixels */
-    /* Per second, at most: kbit and frames; 0: more than gpume takes. */
+    /* Per second, at most: kbit and frames, of which it then takes at least one. 0: more than gpume
+     * takes, and any. */
     uint32_t kbit_max, frames_max;
 
     /* Refuses what the encoder refuses, after logging one line; silently changes values that the

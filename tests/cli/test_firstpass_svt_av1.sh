@@ -34,6 +34,8 @@ refused 2 48x64 64 svt-av1 -- $first --bitrate 1M --size 48x64 -o r
 refused 2 48x64 64 svt-av1 -- $first --rung 48x64:100k -o r
 refused 2 100001 100000 svt-av1 -- $first --bitrate 100.001M -o r
 ffmpeg -nostdin -v error -i clip.y4m -vf setpts=N/300/TB,fps=300 -frames:v 5 fast.y4m || fail "no fast clip"
+ffmpeg -nostdin -v error -i clip.y4m -vf settb=2,setpts=N,fps=1/2 -frames:v 5 slow.y4m || fail "no slow clip"
+refused 3 slow.y4m svt-av1 '1 to 240' fps=1 -- firstpass slow.y4m --backend cpu --encoder svt-av1 --bitrate 1M -o r
 refused 3 fast.y4m 240 svt-av1 fps=240 -- firstpass fast.y4m --backend cpu --encoder svt-av1 --bitrate 1M -o r
 ffmpeg -nostdin -v error -i clip.y4m -vf scale=64:48 -frames:v 3 small.y4m || fail "no small clip"
 refused 3 small.y4m svt-av1 '--size 64x64' -- firstpass small.y4m --backend cpu --encoder svt-av1 --bitrate 1M -o r
