@@ -187,7 +187,7 @@ static const struct gpume_decision *frame_of(struct clip *clip, uint64_t coded)
         .sampled = BLOCKS,
         .details = {[10] = 20, [14] = coded > 0 ? (uint16_t)(20 + coded) : 100},
         .means = {[14] = 10},
-        .vectors = coded > 0 ? 20 * 65536 : 0,
+        .vectors = {[18] = coded > 0 ? 20 : 0},
     };
     clip->decision = (struct gpume_decision){
         .display = coded > 0 ? group * 4 + displays[place] : 0,
@@ -489,7 +489,8 @@ static void test_planned_bits(void)
     REQUIRE(with > without + 0.3 && with < without + 6);
     struct gpume_encoder more = *options.encoder;
     for (size_t i = 0; i <= GPUME_FRAME_B; i++) {
-        more.planned_percent[0][i] = more.planned_percent[0][i] * 3 / 2;
+        more.planned_percent[GPUME_PLANNED_PLAIN][i] =
+            more.planned_percent[GPUME_PLANNED_PLAIN][i] * 3 / 2;
     }
     options.encoder = &more;
     REQUIRE(qp_of_rate(&options, 20000) > without + 1);
@@ -497,7 +498,8 @@ static void test_planned_bits(void)
     options.vbv_maxrate = options.vbv_bufsize = 1000;
     const double wide = qp_of_rate(&options, 20000);
     for (size_t i = 0; i <= GPUME_FRAME_B; i++) {
-        more.planned_percent[1][i] = more.planned_percent[1][i] * 3 / 2;
+        more.planned_percent[GPUME_PLANNED_BUFFER][i] =
+            more.planned_percent[GPUME_PLANNED_BUFFER][i] * 3 / 2;
     }
     REQUIRE(wide < without + 1 && qp_of_rate(&options, 20000) > wide + 1);
     unlink("a.mbtree");
@@ -626,7 +628,7 @@ static uint64_t grown_bits_at(const struct gpume_bits_frame *frame, int32_t qp, 
 {
     struct gpume_bits_prices prices;
     gpume_bits_find_prices(
-        &prices, &gpume_encoder_find("x264")->bits.of[false][frame->type], qp * GPUME_QP_ONE);
+        &prices, &gpume_encoder_find("x264")->bits->of[false][frame->type], qp * GPUME_QP_ONE);
     return gpume_bits_at(frame, &prices, growth);
 }
 
@@ -635,36 +637,58 @@ static uint64_t bits_at(const struct gpume_bits_frame *frame, int32_t qp)
     return grown_bits_at(frame, qp, GPUME_BITS_SAME);
 }
 
+/* The formula of bits.h in floating point, without headers, for a frame of these coefficients of
+ * 2^4.25 and these bits of vectors, each of which saves 2^4.25. */
+struct measured {
+    double details, means, vectors, blocks;
+};
+
+struct numbers {
+    double threshold, step, details, means, vectors, saving, block;
+};
+
+static double formula(const struct numbers *n, const struct measured *m, double qp)
+{
+    const double x = 4.25 - n->threshold - n->step * qp, y = 4.25 - n->saving - qp / 6;
+    return n->details * m->details / 3 * log2(1 + exp2(3 * x)) +
+           n->means * m->means / 2 * log2(1 + exp2(2 * x)) +
+           n->vectors * m->vectors / (1 + exp2(-1.5 * y)) +
+           n->block * m->blocks * exp2((32 - qp) / 6);
+}
+
+static void require_bits(uint64_t bits, double expected)
+{
+    REQUIRE(fabs((double)bits - expected) < 2 + expected / 2000);
+}
+
 static void test_model(void)
 {
+    static const struct numbers intra = {-2.309, 0.1551, 4.400, 1.738, 0, 0, 2.913};
+    static const struct numbers inter = {-2.596, 0.1606, 3.346, 1.970, 1.899, -3.643, 1.842};
+    const struct measured of_idr = {100, 10, 0, BLOCKS}, of_p = {0, 0, 20, BLOCKS};
     struct clip clip;
     struct gpume_bits_frame frame;
     const struct gpume_decision *idr = frame_of(&clip, 0);
     clip.spectrum.details[10] = 0;
-    gpume_bits_frame_init(&frame, &gpume_encoder_find("x264")->bits, idr);
+    gpume_bits_frame_init(&frame, gpume_encoder_find("x264")->bits, idr);
     REQUIRE_EQUAL(gpume_bits_growth(48 * 32, 48 * 32), GPUME_BITS_SAME);
-    /* Bin 14 stands for a size of 2^4.25, x = 4.25 + 2.325 - 0.16 * 26 = 2.415 octaves above the
-     * threshold: 100 * 4.547 / 3 log2(1 + 2^(3 x)) + 10 * 4.16 log2(1 + 2^x) = 1210.3, and the
-     * headers of a first frame. */
-    const uint64_t header = 128 + 5880;
-    const uint64_t bits = bits_at(&frame, 26);
-    REQUIRE(bits >= 1209 + header && bits <= 1211 + header);
-    const uint64_t small = grown_bits_at(&frame, 26, gpume_bits_growth(48 * 16, 48 * 32));
-    REQUIRE(small >= 744 + header && small <= 746 + header); /* 0.5^0.7 */
-    /* 79.4 bits for a QP where all is coded, few where little is */
-    REQUIRE(bits_at(&frame, -12) >= 4215 + header && bits_at(&frame, -12) <= 4217 + header);
-    REQUIRE(bits_at(&frame, 0) >= 3262 + header && bits_at(&frame, 0) <= 3265 + header);
-    REQUIRE(bits_at(&frame, 51) >= 24 + header && bits_at(&frame, 51) <= 26 + header);
+    const double header = 128 + 5880; /* of a first frame */
+    for (int32_t qp = -12; qp <= 51; qp += 3) {
+        require_bits(bits_at(&frame, qp), formula(&intra, &of_idr, qp) + header);
+    }
+    require_bits(grown_bits_at(&frame, 26, gpume_bits_growth(48 * 16, 48 * 32)),
+        formula(&intra, &of_idr, 26) * pow(0.5, 0.7) + header);
     clip.decision.coded = 1;
     clip.spectrum.blocks = 18; /* of which a third was looked at */
-    gpume_bits_frame_init(&frame, &gpume_encoder_find("x264")->bits, idr);
-    REQUIRE(bits_at(&frame, 26) >= 3629 + 128 && bits_at(&frame, 26) <= 3632 + 128);
-    /* 20 bits of vectors at 0.268 */
+    gpume_bits_frame_init(&frame, gpume_encoder_find("x264")->bits, idr);
+    require_bits(bits_at(&frame, 26), 3 * formula(&intra, &of_idr, 26) + 128);
     const struct gpume_decision *p = frame_of(&clip, 1);
     memset(clip.spectrum.details, 0, sizeof(clip.spectrum.details));
     memset(clip.spectrum.means, 0, sizeof(clip.spectrum.means));
-    gpume_bits_frame_init(&frame, &gpume_encoder_find("x264")->bits, p);
-    REQUIRE_EQUAL(bits_at(&frame, 26), 128 + 5);
+    gpume_bits_frame_init(&frame, gpume_encoder_find("x264")->bits, p);
+    for (int32_t qp = -12; qp <= 51; qp += 3) {
+        require_bits(bits_at(&frame, qp), formula(&inter, &of_p, qp) + 128);
+    }
     /* Texture shrinks by 2^1.1, vectors by 2^0.5. */
     REQUIRE_EQUAL(gpume_bits_texture(2000, 1414), 0);
     REQUIRE_EQUAL(gpume_bits_texture(2000, 933), 256);
@@ -672,30 +696,28 @@ static void test_model(void)
     REQUIRE_EQUAL(gpume_qp_of_ratio(1.4), 745); /* 2.912 */
 }
 
-/* The model of x265, by the formula of bits.h in floating point: a P frame at QP 26 with
- * coefficients of 2^4.25, which lie 4.25 + 2.666 - 0.1717 * 26 octaves above the threshold. */
 static void test_model_x265(void)
 {
+    static const struct numbers numbers = {-2.517, 0.1576, 3.316, 0.961, 0.767, -3.661, 2.139};
+    const struct measured measured = {100, 10, 20, BLOCKS};
     struct clip clip;
     struct gpume_bits_frame frame;
     struct gpume_bits_prices prices;
-    const double octaves = 4.25 + 2.666 - 0.1717 * 26;
     const struct gpume_decision *decision = frame_of(&clip, 1);
     clip.spectrum.details[10] = 0;
     clip.spectrum.details[14] = 100;
-    gpume_bits_frame_init(&frame, &gpume_encoder_find("x265")->bits, decision);
+    gpume_bits_frame_init(&frame, gpume_encoder_find("x265")->bits, decision);
     gpume_bits_find_prices(
-        &prices, &gpume_encoder_find("x265")->bits.of[false][frame.type], 26 * GPUME_QP_ONE);
-    const double expected = 24 + 100 * 4.119 / 3 * log2(1 + exp2(3 * octaves)) +
-                            10 * 2.301 * log2(1 + exp2(octaves)) + 20 * 0.127;
-    REQUIRE(fabs((double)gpume_bits_at(&frame, &prices, GPUME_BITS_SAME) - expected) < 2);
+        &prices, &gpume_encoder_find("x265")->bits->of[false][frame.type], 26 * GPUME_QP_ONE);
+    require_bits(
+        gpume_bits_at(&frame, &prices, GPUME_BITS_SAME), formula(&numbers, &measured, 26) + 24);
     /* the first frame has no more of a header, and one of which nothing was looked at has only that
      */
     decision = frame_of(&clip, 0);
     clip.spectrum.sampled = 0;
     memset(clip.spectrum.details, 0, sizeof(clip.spectrum.details));
     memset(clip.spectrum.means, 0, sizeof(clip.spectrum.means));
-    gpume_bits_frame_init(&frame, &gpume_encoder_find("x265")->bits, decision);
+    gpume_bits_frame_init(&frame, gpume_encoder_find("x265")->bits, decision);
     REQUIRE_EQUAL(gpume_bits_at(&frame, &prices, GPUME_BITS_SAME), 24);
     REQUIRE_EQUAL(gpume_bits_texture(2000, 1900), 0); /* less than vectors shrink */
     REQUIRE_EQUAL(gpume_bits_texture(2000, 100), 256);
@@ -1160,7 +1182,7 @@ static int write_records(uint64_t bitrate)
         const struct gpume_spectrum spectrum = {.blocks = 16,
             .sampled = 16,
             .details = {[14] = (uint16_t)(100 + i)},
-            .vectors = is_key ? 0 : 20 * 65536};
+            .vectors = {[18] = is_key ? 0 : 20}};
         const struct gpume_decision decision = {
             .display = records[i].display,
             .coded = i,

@@ -198,11 +198,11 @@ def check_buffer():
 
 def check_fit():
     """A model is found again in the sizes that it predicts."""
-    model = (-2.2, 0.17, 3.6, 2.5, 0.4)
-    frames = [[Frame("P", q, 0, 128, scale, [scale * (k * place % 7) for k in range(BINS)],
-                     [k * place % 5 for k in range(BINS)], 100.0 * (place % 3))
+    model = (-2.2, 0.17, 3.6, 2.5, 0.4, -3.0, 1.5)
+    frames = [[Frame("P", q, 0, 128, scale, 10 * place, [scale * (k * place % 7) for k in range(BINS)],
+                     [k * place % 5 for k in range(BINS)], [k * place % 3 * 9 for k in range(BINS)])
                for place, scale in ((1, 1.0), (2, 2.5), (3, 1.0), (4, 1.5), (5, 4.0))] +
-              [Frame("P", q, 0, 128, 1.0, [0] * BINS, [0] * BINS, 0.0)]  # nothing but a header
+              [Frame("P", q, 0, 128, 1.0, 0, [0] * BINS, [0] * BINS, [0] * BINS)]  # nothing but a header
               for q in (20.0, 26.0, 31.0)]
     clips = [[frame._replace(bits=predict(model, frame)) for frame in clip] for clip in frames]
     found = fit_type(clips, "P")
@@ -216,10 +216,10 @@ def check_fit_svt_av1():
           "kinds of SVT-AV1's frames")
     check([kinds_of(170)[i] for i in (160, 161, 162, 169)] == ["END", "KEY", "OF_2", "END"],
           "kinds about a key frame")
-    model = (-1.6, 0.1, 2.4, 0.5, 0.3, 0.2)
+    model = (-1.6, 0.1, 2.4, 0.5, 0.3, -3.0, 1.5, 0.2)
     frames = [[fit_svt_av1.Frame("END", 0, 1.2, place / 2, Frame(
-        "END", q, 0, 0, 1.0, [k * place % 7 for k in range(BINS)],
-        [k * place % 5 for k in range(BINS)], 100.0 * (place % 3)))
+        "END", q, 0, 0, 1.0, 10 * place, [k * place % 7 for k in range(BINS)],
+        [k * place % 5 for k in range(BINS)], [k * place % 3 * 9 for k in range(BINS)]))
                for place in (2, 3, 4, 5, 7)] for q in (24.0, 32.0, 44.0)]
     clips = [[frame._replace(bits=fit_svt_av1.predict(model, frame)) for frame in clip]
              for clip in frames]
