@@ -174,7 +174,7 @@ static int32_t x265_qp(const struct gpume_encode_options *options, enum gpume_fr
 static int32_t x265_crf_qp(const struct gpume_encode_options *options, enum gpume_frame_type type)
 {
     const bool is_intra = type == GPUME_FRAME_IDR || type == GPUME_FRAME_I;
-    return GPUME_QP_ONE * (!options->tree ? -35 : is_intra ? -155 : -25) / 100;
+    return GPUME_QP_ONE * (!options->tree ? -35 : is_intra ? -204 : -74) / 100;
 }
 
 /* --- command lines */
@@ -271,7 +271,7 @@ const struct gpume_encoder gpume_x265 = {
     .qp = x265_qp,
     .has_quality = true,
     .crf_qp = x265_crf_qp,
-    .own_tree = {.level = 0.949, .half_frames = 4.9, .skipped = 2},
+    .own_tree = {.level = 0.77, .half_frames = 4.9, .skipped = 3},
     .offset_codes =
         {[GPUME_FRAME_IDR] = 2, [GPUME_FRAME_I] = 2, [GPUME_FRAME_P] = 1, [GPUME_FRAME_B_REF] = 0},
     .ffmpeg_params = "x265-params",
