@@ -1137,30 +1137,42 @@ static void test_record(void)
 struct planned_record {
     uint64_t display, past, future;
     enum gpume_frame_type type;
-    double threshold, step, details, vectors, reuse; /* of the table in svt_av1.c */
+    enum { KEY, END, OF_16, OF_8, OF_4, OF_2 } kind;
 };
 
+/* The tables of svt_av1.c. */
+static const struct numbers of_kinds[] = {
+    [KEY] = {-0.447, 0.0571, 2.965, 0.000, 0.000, 0.000, 16.444},
+    [END] = {-1.797, 0.0951, 1.910, 0.657, 2.176, -2.296, 0.000},
+    [OF_16] = {-1.444, 0.1090, 2.782, 0.000, 3.034, -1.889, 0.380},
+    [OF_8] = {-0.810, 0.1135, 3.890, 0.061, 1.441, -2.600, 0.000},
+    [OF_4] = {0.357, 0.0980, 6.525, 1.057, 1.051, -2.330, 0.011},
+    [OF_2] = {1.320, 0.0893, 11.483, 3.229, 1.021, -1.497, 0.026},
+};
+static const double reuse_of_kinds[] = {
+    [KEY] = 14343 / 65536.0, [END] = 16319 / 65536.0, [OF_2] = 0};
+
 static const struct planned_record records[] = {
-    {0, 0, 0, GPUME_FRAME_IDR, -2.065, 0.0956, 1.973, 0, 0.24829},
-    {16, 0, 16, GPUME_FRAME_P, -2.002, 0.0967, 1.909, 0.403, 0.24385},
-    {8, 0, 16, GPUME_FRAME_B_REF, -1.859, 0.1111, 2.551, 0.239, 0},
-    {4, 0, 8, GPUME_FRAME_B_REF, -0.916, 0.1099, 3.772, 0.231, 0},
-    {2, 0, 4, GPUME_FRAME_B_REF, 0.221, 0.0974, 6.523, 0.166, 0},
-    {1, 0, 2, GPUME_FRAME_B, 1.031, 0.0907, 10.768, 0.132, 0},
-    {3, 2, 4, GPUME_FRAME_B, 1.031, 0.0907, 10.768, 0.132, 0},
-    {6, 4, 8, GPUME_FRAME_B_REF, 0.221, 0.0974, 6.523, 0.166, 0},
-    {5, 4, 6, GPUME_FRAME_B, 1.031, 0.0907, 10.768, 0.132, 0},
-    {7, 6, 8, GPUME_FRAME_B, 1.031, 0.0907, 10.768, 0.132, 0},
-    {12, 8, 16, GPUME_FRAME_B_REF, -0.916, 0.1099, 3.772, 0.231, 0},
-    {10, 8, 12, GPUME_FRAME_B_REF, 0.221, 0.0974, 6.523, 0.166, 0},
-    {9, 8, 10, GPUME_FRAME_B, 1.031, 0.0907, 10.768, 0.132, 0},
-    {11, 10, 12, GPUME_FRAME_B, 1.031, 0.0907, 10.768, 0.132, 0},
-    {14, 12, 16, GPUME_FRAME_B_REF, 0.221, 0.0974, 6.523, 0.166, 0},
-    {13, 12, 14, GPUME_FRAME_B, 1.031, 0.0907, 10.768, 0.132, 0},
-    {15, 14, 16, GPUME_FRAME_B, 1.031, 0.0907, 10.768, 0.132, 0},
-    {18, 16, 18, GPUME_FRAME_P, -2.002, 0.0967, 1.909, 0.403, 0.24385},
-    {17, 16, 18, GPUME_FRAME_B, 1.031, 0.0907, 10.768, 0.132, 0},
-    {19, 18, 19, GPUME_FRAME_P, 1.031, 0.0907, 10.768, 0.132, 0},
+    {0, 0, 0, GPUME_FRAME_IDR, KEY},
+    {16, 0, 16, GPUME_FRAME_P, END},
+    {8, 0, 16, GPUME_FRAME_B_REF, OF_16},
+    {4, 0, 8, GPUME_FRAME_B_REF, OF_8},
+    {2, 0, 4, GPUME_FRAME_B_REF, OF_4},
+    {1, 0, 2, GPUME_FRAME_B, OF_2},
+    {3, 2, 4, GPUME_FRAME_B, OF_2},
+    {6, 4, 8, GPUME_FRAME_B_REF, OF_4},
+    {5, 4, 6, GPUME_FRAME_B, OF_2},
+    {7, 6, 8, GPUME_FRAME_B, OF_2},
+    {12, 8, 16, GPUME_FRAME_B_REF, OF_8},
+    {10, 8, 12, GPUME_FRAME_B_REF, OF_4},
+    {9, 8, 10, GPUME_FRAME_B, OF_2},
+    {11, 10, 12, GPUME_FRAME_B, OF_2},
+    {14, 12, 16, GPUME_FRAME_B_REF, OF_4},
+    {13, 12, 14, GPUME_FRAME_B, OF_2},
+    {15, 14, 16, GPUME_FRAME_B, OF_2},
+    {18, 16, 18, GPUME_FRAME_P, END},
+    {17, 16, 18, GPUME_FRAME_B, OF_2},
+    {19, 18, 19, GPUME_FRAME_P, OF_2},
 };
 
 enum { RECORDS = sizeof(records) / sizeof(records[0]) };
@@ -1222,11 +1234,12 @@ static void test_records(void)
     REQUIRE_EQUAL(take("a", data, sizeof(data)), (RECORDS + 1) * RECORD);
     for (uint64_t i = 0; i < RECORDS; i++) {
         const struct planned_record *r = &records[i];
-        const double x = -3 + 0.25 + 14 / 2.0 - r->threshold - r->step * 32;
-        const double coded = (100 + (double)i) * r->details * log2(1 + exp2(3 * x)) / 3 +
-                             (r->type == GPUME_FRAME_IDR ? 0 : 20 * r->vectors);
-        const double bits = 144 + (i == 0 ? 216 : 0) +
-                            coded * pow(4, r->reuse) * pow(640 * 360 / (64.0 * 64), 0.18) * 0.87;
+        const struct measured measured = {
+            100 + (double)i, 0, r->type == GPUME_FRAME_IDR ? 0 : 20, 16};
+        const double coded = formula(&of_kinds[r->kind], &measured, 32);
+        const double bits =
+            144 + (i == 0 ? 216 : 0) +
+            coded * pow(4, reuse_of_kinds[r->kind]) * pow(640 * 360 / (64.0 * 64), 0.18) * 0.87;
         const double written = (double)number_of(data, r->display, 40);
         REQUIRE_EQUAL(number_of(data, r->display, 32), r->display);
         REQUIRE(fabs(written - bits) < 2 + bits / 500);

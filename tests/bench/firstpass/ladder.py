@@ -102,7 +102,7 @@ class Ladder:
         self.source = "quality" if quality else "corpus" if five else arguments.rates
         self.rates = [max(1, round(rate)) for rate in (
             [int(row["kbps"]) * step for _, step in steps] if self.source == "corpus"
-            else [result["kbps"] for _, result in self.single_passes(QUALITIES if quality else CRFS)])]
+            else [result["kbps"] for _, result in self.single_passes(QUALITIES if quality else None)])]
         self.sizes = [tuple(2 * round(int(row[side]) * part / 2) for side in ("width", "height"))
                       for part, _ in steps]
         self.clips = [self.clip if part == 1 else scaled(self.cache, self.clip, size)
@@ -184,7 +184,7 @@ class Ladder:
         before."""
         options, kind, _ = VARIANTS[self.encoder][name]
         if kind in (CRF, OWN_CRF):
-            return self.single_passes(CRFS if kind == CRF else QUALITIES), 0.0
+            return self.single_passes(None if kind == CRF else QUALITIES), 0.0
         if kind == ALL_CRF:
             return self.quality_passes()
         runs, cpu = self.files(options, kind, name)
