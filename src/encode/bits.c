@@ -76,8 +76,8 @@ void gpume_bits_find_prices(
  * and bits per octave are below 11. Of blocks: below 17 bits at QP 32, and 2^(56/6) times as many
  * at QP -24. So the sum of 64,000 coefficients, of 2^16 bits of vectors in each bin and of 1,000
  * blocks is below 2^42. The scale is below 2^32: if all blocks are looked at, it is growth; if not,
- * the frame has 256,000 pixels or more, and the coded picture 2^28 at most. 1/4096 of the sum, times
- * the scale, is below 2^62. */
+ * the frame has 256,000 pixels or more, and the coded picture 2^28 at most. 1/4096 of the sum,
+ * times the scale, is below 2^62. */
 uint64_t gpume_bits_at(
     const struct gpume_bits_frame *frame, const struct gpume_bits_prices *prices, uint32_t growth)
 {

@@ -59,7 +59,7 @@ static bool has_future_vector(enum gpume_source_kind kind)
     return kind == GPUME_FROM_FUTURE || kind == GPUME_FROM_BOTH;
 }
 
-static enum gpume_source_kind kind_of(
+static enum gpume_source_kind source_kind(
     const struct gpume_predicted *predicted, const struct sampled_block *block)
 {
     return (enum gpume_source_kind)predicted->kinds[block->index];
@@ -68,7 +68,7 @@ static enum gpume_source_kind kind_of(
 static struct motion motion_of(
     const struct gpume_predicted *predicted, const struct sampled_block *block)
 {
-    const enum gpume_source_kind kind = kind_of(predicted, block);
+    const enum gpume_source_kind kind = source_kind(predicted, block);
     struct motion motion = {0};
     if (has_past_vector(kind)) {
         motion.past = predicted->past.vectors[block->index];
@@ -92,7 +92,7 @@ static struct gpume_near near_of(const struct gpume_matches *matches,
 static struct gpume_rows predict_by(const struct gpume_predicted *predicted,
     const struct sampled_block *block, const struct motion *motion)
 {
-    const enum gpume_source_kind kind = kind_of(predicted, block);
+    const enum gpume_source_kind kind = source_kind(predicted, block);
     if (kind == GPUME_FROM_PAST) {
         const struct gpume_near past = near_of(&predicted->past, block, motion->past);
         struct gpume_rows rows = gpume_match_rows(&past);
@@ -269,7 +269,7 @@ static struct motion expected_motion(
     const struct gpume_predicted *predicted, const struct sampled_block *block)
 {
     const uint32_t blocks_x = predicted->target->width / SIDE;
-    const enum gpume_source_kind kind = kind_of(predicted, block);
+    const enum gpume_source_kind kind = source_kind(predicted, block);
     struct motion expected = {0};
     if (has_past_vector(kind)) {
         expected.past = expected_vector(&predicted->past, blocks_x, block);
@@ -321,7 +321,7 @@ static void measure_block(const struct gpume_predicted *predicted,
     const struct sampled_block *block, int32_t shift_of_weight, struct counts *counts)
 {
     const struct gpume_half *target = predicted->target;
-    const enum gpume_source_kind kind = kind_of(predicted, block);
+    const enum gpume_source_kind kind = source_kind(predicted, block);
     const int32_t offset = predicted->offsets ? predicted->offsets[block->index] : 0;
     const int32_t shift = (kind == GPUME_FROM_PAST ? shift_of_weight : 0) -
                           (int32_t)gpume_div_nearest(offset, 6) - FIRST_SIZE;
