@@ -84,7 +84,7 @@ uint64_t gpume_bits_at(
     const struct gpume_spectrum *spectrum = &frame->spectrum;
     const uint64_t sampled = spectrum->sampled > 0 ? spectrum->sampled : 1;
     const uint64_t scale = (uint64_t)spectrum->blocks * growth / sampled;
-    uint64_t sum = (uint64_t)spectrum->sampled * prices->block;
+    uint64_t sum = (uint64_t)spectrum->differing * prices->block;
     for (uint32_t i = 0; i < GPUME_SPECTRUM_BINS; i++) {
         sum += (uint64_t)spectrum->means[i] * prices->means[i];
         sum += (uint64_t)spectrum->details[i] * prices->details[i];

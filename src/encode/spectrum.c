@@ -333,6 +333,15 @@ static void measure_block(const struct gpume_predicted *predicted,
     count_vectors(counts, predicted, block, &samples, &match);
 }
 
+static bool differs(const struct gpume_predicted *predicted, const struct sampled_block *block)
+{
+    const struct motion motion = motion_of(predicted, block);
+    const bool moves = (motion.past.dx | motion.past.dy | motion.future.dx | motion.future.dy) != 0;
+    const bool is_intra = source_kind(predicted, block) == GPUME_FROM_SELF;
+    const uint16_t same = is_intra ? gpume_intra_cost(0) : gpume_mean_cost(0, moves);
+    return predicted->costs[block->index] > same;
+}
+
 void gpume_spectrum_measure(
     struct gpume_spectrum *spectrum, const struct gpume_predicted *predicted)
 {
@@ -346,6 +355,7 @@ void gpume_spectrum_measure(
         for (uint32_t x = sampling.x; x < blocks_x; x += sampling.step) {
             const struct sampled_block block = {x, y, y * blocks_x + x};
             spectrum->sampled++;
+            spectrum->differing += differs(predicted, &block);
             if (gpume_coded_cost(predicted->costs[block.index]) > 0) {
                 measure_block(predicted, &block, shift, &counts);
             }

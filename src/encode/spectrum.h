@@ -26,6 +26,7 @@
 
 struct gpume_spectrum {
     uint32_t blocks, sampled; /* of the frame; that were looked at */
+    uint32_t differing;       /* those of them that differ from what predicts them */
     /* Of the sampled blocks of which something is coded: */
     uint16_t means[GPUME_SPECTRUM_BINS];   /* the first coefficient of each 4x4 samples */
     uint16_t details[GPUME_SPECTRUM_BINS]; /* the other fifteen */

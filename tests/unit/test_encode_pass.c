@@ -185,6 +185,7 @@ static const struct gpume_decision *frame_of(struct clip *clip, uint64_t coded)
     clip->spectrum = (struct gpume_spectrum){
         .blocks = BLOCKS,
         .sampled = BLOCKS,
+        .differing = BLOCKS,
         .details = {[10] = 20, [14] = coded > 0 ? (uint16_t)(20 + coded) : 100},
         .means = {[14] = 10},
         .vectors = {[18] = coded > 0 ? 20 : 0},
@@ -714,7 +715,7 @@ static void test_model_x265(void)
     /* the first frame has no more of a header, and one of which nothing was looked at has only that
      */
     decision = frame_of(&clip, 0);
-    clip.spectrum.sampled = 0;
+    clip.spectrum.sampled = clip.spectrum.differing = 0;
     memset(clip.spectrum.details, 0, sizeof(clip.spectrum.details));
     memset(clip.spectrum.means, 0, sizeof(clip.spectrum.means));
     gpume_bits_frame_init(&frame, gpume_encoder_find("x265")->bits, decision);
@@ -1193,6 +1194,7 @@ static int write_records(uint64_t bitrate)
         const bool is_key = records[i].type == GPUME_FRAME_IDR;
         const struct gpume_spectrum spectrum = {.blocks = 16,
             .sampled = 16,
+            .differing = 16,
             .details = {[14] = (uint16_t)(100 + i)},
             .vectors = {[18] = is_key ? 0 : 20}};
         const struct gpume_decision decision = {

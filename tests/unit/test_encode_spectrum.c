@@ -300,6 +300,9 @@ static void check_scene(const struct scene *s)
     const uint32_t blocks = s->target.half.width / 8 * (s->target.half.height / 8);
     gpume_spectrum_measure(&found, &s->predicted);
     for (uint32_t i = 0; i < blocks; i++) {
+        const struct motion m = motion_of(s, i);
+        const bool moves = m.of[0].dx != 0 || m.of[0].dy != 0 || m.of[1].dx != 0 || m.of[1].dy != 0;
+        expected.differing += s->costs[i] > (moves || s->kinds[i] == GPUME_FROM_SELF ? 9 : 4);
         if (s->costs[i] > 12) {
             count_block(&expected, s, i);
             count_vectors(vectors, s, i);
@@ -307,6 +310,7 @@ static void check_scene(const struct scene *s)
     }
     REQUIRE_EQUAL(found.blocks, blocks);
     REQUIRE_EQUAL(found.sampled, blocks);
+    REQUIRE_EQUAL(found.differing, expected.differing);
     check_counts(&found, &expected);
     for (uint32_t i = 0; i < GPUME_SPECTRUM_BINS; i++) {
         REQUIRE(fabs(found.vectors[i] - vectors[i]) < 0.51);

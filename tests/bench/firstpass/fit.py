@@ -7,11 +7,11 @@
     bits = header + scale (details * sum of log2(1 + 2^(3 x)) / 3
                            + means * sum of log2(1 + 2^(2 x)) / 2
                            + vectors * sum of 1 / (1 + 2^(-1.5 y))
-                           + block * blocks * 2^((32 - q) / 6))
+                           + block * differing * 2^((32 - q) / 6))
 
 The first two sums are over the coefficients of gpume's analysis with the encoder's own frame types, u
 is the size of a coefficient in octaves. The third is over the bits of vectors, and v is the logarithm
-of what one of them saves. scale is that of a part of the blocks; bits and q (QP before tree and
+of what one of them saves; differing are the blocks that are not just what predicts them. scale is that of a part of the blocks; bits and q (QP before tree and
 adaptive quantization) are those of a second pass that used the offsets of that analysis, at the
 bitrates of the ladder. Least squares of the logarithms of bits, for each type of frame, by the
 method of Levenberg and Marquardt; a frame weighs as its share of the clip's bits at that rate, so
@@ -55,7 +55,7 @@ C_TYPES = [("GPUME_FRAME_IDR", "I"), ("GPUME_FRAME_I", "I"), ("GPUME_FRAME_P", "
            ("GPUME_FRAME_B_REF", "B"), ("GPUME_FRAME_B", "b")]
 
 
-Frame = collections.namedtuple("Frame", "kind q bits header scale sampled details means vectors")
+Frame = collections.namedtuple("Frame", "kind q bits header scale differing details means vectors")
 
 
 def frame_of(encoder, line, coded):
@@ -64,7 +64,7 @@ def frame_of(encoder, line, coded):
         [int(n) for n in line[name].split()] for name in ("details", "means", "vectors"))
     return Frame(kind=coded["type"].replace("i", "I"), q=coded["q"], bits=coded["bits"],
                  header=HEADER[encoder] + (STREAM[encoder] if coded["out"] == 0 else 0),
-                 scale=int(line["blocks"]) / int(line["sampled"]), sampled=int(line["sampled"]),
+                 scale=int(line["blocks"]) / int(line["sampled"]), differing=int(line["differing"]),
                  details=details, means=means, vectors=vectors)
 
 
@@ -126,7 +126,7 @@ def predict(model, frame):
         details * sum(map(operator.mul, of_details, frame.details)) +
         means * sum(map(operator.mul, of_means, frame.means)) +
         vectors * sum(map(operator.mul, parts_spent(saving, frame.q), frame.vectors)) +
-        block * frame.sampled * 2 ** ((BLOCK_Q - frame.q) / 6))
+        block * frame.differing * 2 ** ((BLOCK_Q - frame.q) / 6))
 
 
 def forget_prices():

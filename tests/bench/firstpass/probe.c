@@ -131,9 +131,10 @@ static int decide(void *opaque, const struct gpume_decision *decision)
     const struct probe *probe = opaque;
     const struct gpume_spectrum *spectrum = decision->spectrum;
     const char letter = gpume_frame_letter(decision->type);
-    fprintf(probe->table, "%" PRIu64 ",%" PRIu64 ",%c,%" PRIu64 ",%" PRIu64 ",%u,%u,%u,%u,",
+    fprintf(probe->table, "%" PRIu64 ",%" PRIu64 ",%c,%" PRIu64 ",%" PRIu64 ",%u,%u,%u,%u,%u,",
         decision->display, decision->coded, letter, decision->cost, decision->intra_cost,
-        decision->intra_blocks, decision->skipped_blocks, spectrum->blocks, spectrum->sampled);
+        decision->intra_blocks, decision->skipped_blocks, spectrum->blocks, spectrum->sampled,
+        spectrum->differing);
     write_counts(probe->table, spectrum->vectors, ',');
     write_counts(probe->table, spectrum->means, ',');
     write_counts(probe->table, spectrum->details, '\n');
@@ -261,7 +262,7 @@ int main(int argc, char **argv)
     probe.params.opaque = &probe;
     probe.params.lookahead.backend = GPUME_BACKEND_CPU;
     fputs("display,coded,type,cost,intra_cost,intra_blocks,skipped_blocks,", probe.table);
-    fputs("blocks,sampled,vectors,means,details\n", probe.table);
+    fputs("blocks,sampled,differing,vectors,means,details\n", probe.table);
     analyse(&probe, in);
     if (fclose(probe.table) != 0 || fclose(probe.offsets) != 0) {
         die("cannot write", name);
