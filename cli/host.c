@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "host.h"
 
+#include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,4 +93,35 @@ const char *gpume_host_cache_folder(void)
         }
     }
     return NULL;
+}
+
+bool gpume_host_may_have_gpu(void)
+{
+    /* Linux has files for each GPU in /dev, whose names begin like this: all drivers that use the
+     * kernel's DRM, NVIDIA and its Tegra, WSL, Adreno, Mali, PowerVR, the Android emulator. */
+    static const char *const names[] = {
+        "dri", "nvidia", "nvhost", "nvgpu", "nvmap", "dxg", "kgsl", "mali", "pvr", "goldfish"};
+    static const char *const variables[] = {"VK_DRIVER_FILES", "VK_ADD_DRIVER_FILES",
+        "VK_ICD_FILENAMES", "VK_INSTANCE_LAYERS", "VK_LOADER_LAYERS_ENABLE"};
+    bool found = false;
+    for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++) {
+        found = found || getenv(variables[i]);
+    }
+#if defined(__linux__)
+    DIR *folder = found ? NULL : opendir("/dev");
+    const struct dirent *entry;
+    found = !folder;
+    while (!found && (entry = readdir(folder))) {
+        for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+            found = found || strncmp(entry->d_name, names[i], strlen(names[i])) == 0;
+        }
+    }
+    if (folder) {
+        closedir(folder);
+    }
+    return found;
+#else
+    (void)names;
+    return true;
+#endif
 }

@@ -5,6 +5,7 @@
 
 #include "gpume/gpume.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define GPUME_HOST_CPU_BYTES 128
@@ -20,6 +21,11 @@ uint64_t gpume_host_memory_allowed(void);
 
 /* Of the Vulkan device of this name; GPUME_DEVICE_OTHER if there is none. */
 enum gpume_device_type gpume_host_device_type(const char *name);
+
+/* Whether this machine may have a GPU, or the environment names drivers or layers of Vulkan. If
+ * not, only software drivers are left, and loading them takes as much processor time as a second of
+ * a small video. */
+bool gpume_host_may_have_gpu(void);
 
 /* The folder for files that make the next start faster, such as compiled pipelines. According to
  * the XDG Base Directory Specification: gpume in $XDG_CACHE_HOME, or in $HOME/.cache; NULL if

@@ -178,9 +178,9 @@ void gpume_video_options_default(void *opaque)
 
 int gpume_video_options_check(void *opaque, const struct gpume_line *line)
 {
-    const struct gpume_video_options *options = opaque;
+    struct gpume_video_options *options = opaque;
     (void)line;
     const int status =
         options->output ? gpume_text_check_name(options->output, &gpume_console) : GPUME_OK;
-    return status ? status : gpume_check_engine(&options->params);
+    return status ? status : gpume_settle_engine(&options->params);
 }

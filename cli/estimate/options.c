@@ -312,7 +312,7 @@ static int check_estimate_options(void *opaque, const struct gpume_line *line)
     options->asked.report_pictures_asked = gpume_line_has(line, "report-pictures");
     int status = gpume_source_options_check(&options->common, &options->asked.source);
     gpume_take_device_list(&options->params);
-    status = status ? status : gpume_check_engine(&options->params);
+    status = status ? status : gpume_settle_engine(&options->params);
     if (status == GPUME_OK && options->asked.from_stream) {
         return gpume_from_stream_check(options, line);
     }

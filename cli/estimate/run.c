@@ -9,7 +9,6 @@
 
 #include "base/clock.h"
 #include "base/status.h"
-#include "base/system.h"
 #include "estimate/frames.h"
 #include "estimate/modes.h"
 #include "host.h"
@@ -110,10 +109,8 @@ static enum gpume_exit plan_run(void *client)
         job->wanted.colour = job->wanted.colour || job->outputs[i].ops->want_colour;
     }
     job->wanted.colour_first = gpume_estimate_first_target(options);
-    const struct gpume_params *params = &options->params;
-    const bool asks = params->backend == GPUME_BACKEND_VULKAN || params->device || params->devices;
-    job->loads_drivers = params->backend != GPUME_BACKEND_CPU && !params->validate &&
-                         !params->search && (asks || gpume_may_have_gpu());
+    job->loads_drivers = options->params.backend != GPUME_BACKEND_CPU &&
+                         !options->params.validate && !options->params.search;
     look_at_input(&estimate->input, options);
     return GPUME_EXIT_DONE;
 }

@@ -3,6 +3,7 @@
 
 #include "base/status.h"
 #include "console.h"
+#include "host.h"
 #include "options/look.h"
 
 #include <stdio.h>
@@ -97,6 +98,16 @@ int gpume_check_mode(const struct gpume_line *line, const struct gpume_mode *mod
                 "--%s: cannot be combined with --%s, which %s; leave one of them out", name,
                 mode->option, mode->does);
         }
+    }
+    return GPUME_OK;
+}
+
+int gpume_settle_engine(struct gpume_params *params)
+{
+    GPUME_CHECK(gpume_check_engine(params));
+    const bool asks = params->device || params->devices || params->search || params->validate;
+    if (params->backend == GPUME_BACKEND_AUTO && !asks && !gpume_host_may_have_gpu()) {
+        params->backend = GPUME_BACKEND_CPU;
     }
     return GPUME_OK;
 }

@@ -17,6 +17,9 @@ char *gpume_next_device(char **list);
  * machine has what they name. */
 int gpume_check_engine(const struct gpume_params *params);
 
+/* The same; then the CPU is chosen where a GPU was not asked for and the machine has none. */
+int gpume_settle_engine(struct gpume_params *params);
+
 /* A mode of a command: an option that makes it do something else. */
 struct gpume_mode {
     const char *option;       /* without "--" */

@@ -548,7 +548,7 @@ static void set_sort_defaults(void *opaque)
 
 static int check_sort_options(void *opaque, const struct gpume_line *line)
 {
-    const struct gpume_sort_options *options = opaque;
+    struct gpume_sort_options *options = opaque;
     (void)line;
     if (options->binary && isatty(STDOUT_FILENO) &&
         (!options->output || gpume_text_is_stdout(options->output))) {
@@ -559,7 +559,7 @@ static int check_sort_options(void *opaque, const struct gpume_line *line)
     if (options->output && gpume_text_check_name(options->output, &gpume_console) != GPUME_OK) {
         return GPUME_INVALID;
     }
-    return gpume_check_engine(&options->params);
+    return gpume_settle_engine(&options->params);
 }
 
 const struct gpume_command gpume_sort_command = {

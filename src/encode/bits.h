@@ -20,8 +20,8 @@
  *     1 / (1 + 2^(-1.5 (v - saving - qp / 6)))
  *
  * Then come bits for each block that differs from what predicts it, which shrink as the step grows,
- * and a header. The numbers, for each type of frame, are fitted to encodes of many clips, and are in
- * each encoder's file. Fixed-point numbers, so that every machine writes the same files.
+ * and a header. The numbers, for each type of frame, are fitted to encodes of many clips, and are
+ * in each encoder's file. Fixed-point numbers, so that every machine writes the same files.
  */
 #ifndef GPUME_ENCODE_BITS_H
 #define GPUME_ENCODE_BITS_H

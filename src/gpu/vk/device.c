@@ -4,7 +4,6 @@
 #include "base/clock.h"
 #include "base/params.h"
 #include "base/status.h"
-#include "base/system.h"
 #include "common/shared.h"
 #include "gpu/vk/kernel.h"
 
@@ -723,10 +722,6 @@ int gpume_gpu_find(struct gpume_gpu *gpu, const struct gpume_log *log, const cha
     *gpu = (struct gpume_gpu){.log = log};
     uint64_t start = gpume_clock_ns();
     int status;
-    if (!software && !wanted && !gpume_may_have_gpu()) {
-        gpume_log_write(log, GPUME_LOG_INFO, "no GPU on this machine");
-        return GPUME_DEVICE;
-    }
     GPUME_TRY(instance_open(gpu, validate, !software && !wanted));
     gpu->instance_ns = gpume_clock_ns() - start;
     GPUME_TRY(select_physical(gpu, wanted, software));
