@@ -1014,12 +1014,19 @@ static int read_back(const struct gpume_pass *pass, const struct rate *rate,
                      path);
 }
 
+/* Of the first second pass that has to keep to a bitrate. */
 static void warn_of_length(const struct gpume_pass *pass)
 {
-    gpume_log_write(&pass->params.log, GPUME_LOG_WARNING,
-        "%s: %s may miss the bitrate of so short a clip by a tenth or more: it has only %zu "
-        "frames; from %d on, bitrates are met more closely",
-        pass->rates->path, pass->encoder->name, pass->count, FRAMES_FEW);
+    const struct rate *rate = pass->rates;
+    while (rate && rate->target.goal != GPUME_GOAL_BITRATE) {
+        rate = rate->next;
+    }
+    if (rate && pass->count < FRAMES_FEW && !pass->encoder->fixed) {
+        gpume_log_write(&pass->params.log, GPUME_LOG_WARNING,
+            "%s: %s may miss the bitrate of so short a clip by a tenth or more: it has only %zu "
+            "frames; from %d on, bitrates are met more closely",
+            rate->path, pass->encoder->name, pass->count, FRAMES_FEW);
+    }
 }
 
 static int write_qps(const struct gpume_pass *pass, struct rate *rate)
@@ -1046,9 +1053,7 @@ int gpume_pass_finish(struct gpume_pass *pass)
     if (pass->count == 0) {
         return gpume_log_fail(&pass->params.log, GPUME_INVALID, "there are no frames to encode");
     }
-    if (pass->count < FRAMES_FEW && pass->rates && !pass->encoder->fixed) {
-        warn_of_length(pass);
-    }
+    warn_of_length(pass);
     GPUME_CHECK(write_last_offsets(pass));
     if (pass->encoder->fixed) {
         finish_fixed(pass);

@@ -596,6 +596,10 @@ static void test_short(void)
     REQUIRE_EQUAL(write_files(&options, 20000, 49, 48, 32), GPUME_OK);
     REQUIRE(logged.lines == 1 && logged.warnings == 1);
     REQUIRE(strstr(logged.last, "a: x265 ") && strstr(logged.last, " only 49 frames"));
+    /* A quality is kept whatever the length. */
+    const struct gpume_encode_target crf = {GPUME_GOAL_CRF, 2400};
+    REQUIRE_EQUAL(write_target(&options, &crf, 49, 48, 32), GPUME_OK);
+    REQUIRE(logged.lines == 1 && logged.warnings == 1);
     unlink("a");
     unlink("a.cutree");
 }
