@@ -23,6 +23,8 @@
 /* Blocks that are looked at, at most: of larger frames a part, another one in each frame. Counts
  * thus fit 16 bits: each block has 64 coefficients. */
 #define GPUME_SPECTRUM_BLOCKS 1000u
+/* Of these, vectors of about so many are looked at, which takes longer: each stands for several. */
+#define GPUME_SPECTRUM_VECTORS 250u
 
 struct gpume_spectrum {
     uint32_t blocks, sampled; /* of the frame; that were looked at */
