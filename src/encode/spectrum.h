@@ -23,7 +23,7 @@
 /* Blocks that are looked at, at most: of larger frames a part, another one in each frame. Counts
  * thus fit 16 bits: each block has 64 coefficients. */
 #define GPUME_SPECTRUM_BLOCKS 1000u
-/* Of these, vectors of about so many are looked at, which takes longer: each stands for several. */
+/* Vectors take longer, so those of about this many are looked at: each stands for several. */
 #define GPUME_SPECTRUM_VECTORS 250u
 
 struct gpume_spectrum {

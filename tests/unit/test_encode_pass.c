@@ -207,7 +207,7 @@ static const struct gpume_decision *frame_of(struct clip *clip, uint64_t coded)
     return &clip->decision;
 }
 
-/* Whether to give up: after so many questions. */
+/* Gives up after `patience` questions. */
 static uint64_t asked, patience = UINT64_MAX;
 
 static bool ended(void)
