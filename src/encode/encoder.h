@@ -151,11 +151,11 @@ struct gpume_encoder {
      * NULL: both take QPs from the statistics. */
     const char *qps;
     size_t (*write_qp)(char line[GPUME_PASS_LINE_BYTES], const struct gpume_pass_frame *frame);
-    /* What makes sizes at a CRF those of its own, by measurement (tests/bench/firstpass/README.md):
-     * an addition to the QPs of its formula by type of frame (the first I frame counts as P), in
-     * 1/256, and the mean offset of its own tree, as a part of that of gpume's tree at strength 1:
-     * `level`, less a part that is halved by every `half_frames` of lookahead after the first
-     * `skipped`. */
+    /* These make files at a CRF as large as the encoder's own, by measurement
+     * (tests/bench/firstpass/README.md). crf_qp is added to the QPs of the formulas, by type of
+     * frame, in 1/256; the first I frame counts as P. own_tree is the mean offset of the encoder's
+     * own tree, as a part of that of gpume's tree at strength 1: `level`, less a part that halves
+     * with every `half_frames` of lookahead after the first `skipped`. */
     int32_t (*crf_qp)(const struct gpume_encode_options *options, enum gpume_frame_type type);
     struct {
         double level, half_frames;

@@ -208,6 +208,8 @@ static const char *const x265_own_files[] = {"", ".temp", ".cutree", ".cutree.te
 /* It would keep the chroma of other Y4M, but the second pass needs 4:2:0. */
 static const char *const x265_y4m_formats[] = {"yuv420p", NULL};
 
+/* Without psy, frames take less by the same parts as with an earlier table: P frames 1/1.14, and B
+ * frames 1/1.05 of what they take with it. */
 static const struct gpume_bits_model x265_bits = {
     .of =
         {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Fits the numbers of SVT-AV1 in src/encode/encoders/svt_av1.c to the statistics of its own first pass,
-at each of the qualities that follow from a bitrate. For each kind of frame:
+"""Finds the numbers in src/encode/encoders/svt_av1.c from the statistics of SVT-AV1's first pass, at
+each of the qualities that follow from a bitrate. For each kind of frame:
 
     bits = header + (pixels / 230400)^-SHRINK (intra / cost)^reuse * what fit.py has
 
