@@ -107,7 +107,6 @@ static enum gpume_exit check_rung(
 static enum gpume_exit check_encoder(const struct firstpass *first)
 {
     const struct gpume_encoder *encoder = first->encode.encoder;
-    const struct gpume_source_info *info = &first->job.info;
     const struct gpume_firstpass_rungs *const lists[] = {
         &first->options->sizes, &first->options->targets, &first->options->rungs};
     for (size_t list = 0; list < sizeof(lists) / sizeof(lists[0]); list++) {
@@ -117,12 +116,6 @@ static enum gpume_exit check_encoder(const struct firstpass *first)
                 return result;
             }
         }
-    }
-    const uint64_t most = (uint64_t)encoder->frames_max * info->rate_den;
-    if (encoder->frames_max > 0 && (info->rate_num > most || info->rate_num < info->rate_den)) {
-        return gpume_refuse(GPUME_EXIT_INPUT,
-            "%s: %s takes 1 to %" PRIu32 " frames per second; give --vf fps=%" PRIu32, info->label,
-            encoder->name, encoder->frames_max, info->rate_num > most ? encoder->frames_max : 1);
     }
     return GPUME_EXIT_DONE;
 }
@@ -297,20 +290,62 @@ static bool ends_with_fps(const char *graph)
     return strncmp(last, "fps", 3) == 0 && !isalnum((unsigned char)last[3]) && last[3] != '_';
 }
 
+/* Whether the encoder takes this rate; if not, it becomes the nearest that the encoder takes. */
+static bool limit_rate(const struct gpume_encoder *encoder, uint32_t *num, uint32_t *den)
+{
+    const bool is_fast = *num > (uint64_t)encoder->frames_max * *den;
+    if (encoder->frames_max == 0 || (!is_fast && *num >= *den)) {
+        return true;
+    }
+    *num = is_fast ? encoder->frames_max : 1;
+    *den = 1;
+    return false;
+}
+
+static bool takes_rate(const struct firstpass *first)
+{
+    uint32_t num = first->job.info.rate_num, den = first->job.info.rate_den;
+    return limit_rate(first->encode.encoder, &num, &den);
+}
+
+/* The rate for --vf: of the frames, as far as they have been read. Containers of frames at uneven
+ * times may name the unit of their times instead, such as 1000/1. */
+static void find_rate(struct firstpass *first, uint32_t *num, uint32_t *den)
+{
+    *num = first->job.info.rate_num;
+    *den = first->job.info.rate_den;
+    (void)gpume_distances_rate(&first->distances, num, den);
+    (void)limit_rate(first->encode.encoder, num, den);
+}
+
+/* A rate that the encoder does not take, once it is known to be that of the frames. */
+static int refuse_rate(struct firstpass *first)
+{
+    const struct gpume_source_info *info = &first->job.info;
+    uint32_t num, den;
+    find_rate(first, &num, &den);
+    return gpume_refuse(GPUME_INVALID,
+        "%s: %s takes 1 to %" PRIu32 " frames per second, not %" PRIu32 "/%" PRIu32
+        "; %s fps=%" PRIu32 "/%" PRIu32,
+        info->label, first->encode.encoder->name, first->encode.encoder->frames_max, info->rate_num,
+        info->rate_den, first->options->video.source.filter ? "end --vf with" : "give --vf", num,
+        den);
+}
+
 static int refuse_time(struct firstpass *first)
 {
     const struct gpume_source_info *info = &first->job.info;
     const char *graph = first->options->video.source.filter;
-    uint32_t num = info->rate_num, den = info->rate_den;
+    uint32_t num, den;
     char before[64] = "";
     if (graph && ends_with_fps(graph)) {
         return gpume_refuse(GPUME_INVALID,
             "%s: frame %" PRIu64 " is not %" PRIu32 "/%" PRIu32
             " of a second after the one before: times jump there, and FFmpeg starts the graph of "
             "--vf anew; encode the parts before and after that place as separate files",
-            info->label, first->uneven, den, num);
+            info->label, first->uneven, info->rate_den, info->rate_num);
     }
-    (void)gpume_distances_rate(&first->distances, &num, &den);
+    find_rate(first, &num, &den);
     if (first->uneven >= MEASURED || first->uneven > first->distances.count / 2) {
         snprintf(
             before, sizeof before, "; --frames %" PRIu64 " encodes those before it", first->uneven);
@@ -365,7 +400,9 @@ static enum gpume_exit check_times(struct firstpass *first)
         gpume_source_options_make(&video->common, &video->source, &video->params);
     struct times times = {.first = first, .spacing = first->spacing};
     if (video->source.filter) {
-        return GPUME_EXIT_DONE;
+        return takes_rate(first) || !ends_with_fps(video->source.filter)
+                   ? GPUME_EXIT_DONE
+                   : gpume_exit_of_engine(refuse_rate(first));
     }
     const int status = gpume_packet_times_read(&source, TIMES_BYTES, take_packet_time, &times);
     if (times.status != GPUME_OK) {
@@ -377,6 +414,9 @@ static enum gpume_exit check_times(struct firstpass *first)
     }
     first->uneven = 0;
     first->distances.count = first->has_times ? first->distances.count : 0;
+    if (first->has_times && !takes_rate(first)) {
+        return gpume_exit_of_engine(refuse_rate(first));
+    }
     return GPUME_EXIT_DONE;
 }
 
@@ -386,7 +426,9 @@ static int analyse_frame(void *opaque, const struct gpume_plane *luma, int64_t t
     bool even;
     GPUME_CHECK(add_time(first, &first->spacing, time_us, &even));
     if (even) {
-        return gpume_analysis_put(first->analysis, luma);
+        return first->spacing.count > MEASURED && !takes_rate(first)
+                   ? refuse_rate(first)
+                   : gpume_analysis_put(first->analysis, luma);
     }
     first->uneven = first->uneven == 0 ? first->spacing.count - 1 : first->uneven;
     const char *graph = first->options->video.source.filter;
@@ -400,6 +442,9 @@ static enum gpume_exit finish_analysis(void *client)
     const struct gpume_cli_job *job = &first->job;
     if (first->uneven > 0) { /* the video ended while it was measured */
         return gpume_exit_of_engine(refuse_time(first));
+    }
+    if (!takes_rate(first)) {
+        return gpume_exit_of_engine(refuse_rate(first));
     }
     const enum gpume_exit result = gpume_exit_of_engine(gpume_analysis_finish(first->analysis));
     first->seconds = (double)(gpume_clock_ns() - first->start_ns) / 1e9;

@@ -8,6 +8,7 @@
 #define SECOND INT64_C(1000000)
 #define DISTANCES_MAX ((size_t)1 << 16) /* three quarters of an hour at 24 frames per second */
 #define DENOMINATOR_MAX 1000u           /* of rates that have no name */
+#define RATE_USUAL 120                  /* more is an exception */
 
 void gpume_spacing_init(struct gpume_spacing *spacing, uint32_t rate_num, uint32_t rate_den)
 {
@@ -71,13 +72,13 @@ static bool is_near(int64_t us, int64_t other)
     return apart <= other / 10 || apart <= SECOND / 1000;
 }
 
-static double mean_rate(const int64_t *us, size_t count)
+static double sum_of(const int64_t *us, size_t count)
 {
     double sum = 0;
     for (size_t i = 0; i < count; i++) {
         sum += (double)us[i];
     }
-    return (double)count * (double)SECOND / sum;
+    return sum;
 }
 
 /* One of 24 and 24000/1001, and the like, is as good as the other for a few frames: then the
@@ -124,8 +125,11 @@ bool gpume_distances_rate(struct gpume_distances *distances, uint32_t *num, uint
         end--;
     }
     const bool ntsc = *den % 1001 == 0;
-    const bool prevails = end - first >= count - count / 4;
-    name_rate(prevails ? mean_rate(us + first, end - first) : mean_rate(us, count), ntsc, num, den);
+    const double all = sum_of(us, count), near = sum_of(us + first, end - first);
+    const bool is_usual = middle >= SECOND / RATE_USUAL;
+    const bool prevails = end - first >= count - count / 4 && (is_usual || near >= all / 2);
+    name_rate((double)SECOND * (prevails ? (double)(end - first) / near : (double)count / all),
+        ntsc, num, den);
     return true;
 }
 

@@ -34,9 +34,10 @@ struct gpume_distances {
 bool gpume_distances_add(struct gpume_distances *distances, int64_t us);
 
 /* The rate for a filter that makes them equal: that of the distance which three quarters of them
- * have, or else of their mean. It is a usual rate, such as 24000/1001, if one is within half a
- * percent, or else a fraction of small numbers. *num / *den: the container's rate, which is
- * replaced. Sorts the distances. False: there are none. */
+ * have, or else of their mean. A distance of less than 1/120 s must also fill half of the time:
+ * frames that come in bursts are close together, but few per second. It is a usual rate, such as
+ * 24000/1001, if one is within half a percent, or else a fraction of small numbers. *num / *den:
+ * the container's rate, which is replaced. Sorts the distances. False: there are none. */
 bool gpume_distances_rate(struct gpume_distances *distances, uint32_t *num, uint32_t *den);
 
 void gpume_distances_finish(struct gpume_distances *distances);

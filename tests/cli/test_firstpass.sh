@@ -403,6 +403,7 @@ for encoder in x264 x265; do
     [ "$(wc -l <planned)" -eq 20 ] || fail "not the last 0.8 s"
     second file:image%04d.png $encoder
     second late.mov $encoder --vf bwdif
+    second uneven.mkv $encoder --vf fps=25/1
     second sound.nut $encoder
     ! ffmpeg -hide_banner -encoders 2>/dev/null | grep -q " lib$encoder " || even_sound
     second cut.y4m $encoder --vf '[in]hflip[out]' --size 96x64

@@ -37,6 +37,19 @@ ffmpeg -nostdin -v error -i clip.y4m -vf setpts=N/300/TB,fps=300 -frames:v 5 fas
 ffmpeg -nostdin -v error -i clip.y4m -vf settb=2,setpts=N,fps=1/2 -frames:v 5 slow.y4m || fail "no slow clip"
 refused 3 slow.y4m svt-av1 '1 to 240' fps=1 -- firstpass slow.y4m --backend cpu --encoder svt-av1 --bitrate 1M -o r
 refused 3 fast.y4m 240 svt-av1 fps=240 -- firstpass fast.y4m --backend cpu --encoder svt-av1 --bitrate 1M -o r
+# A container that names the unit of its times, 1000 per second: the rate to give is that of its frames.
+ffmpeg -nostdin -v error -i clip.y4m -vf "settb=1/1000,setpts='N*33+floor(N/5)*167+3*mod(N*N,4)'" -fps_mode passthrough \
+    -enc_time_base 1:1000 -c:v msmpeg4v3 unit.asf || fail "no clip with times in milliseconds"
+seconds=$(ffprobe -v error -select_streams v -show_entries packet=pts_time -of csv=p=0 unit.asf |
+    awk 'NR == 1 { first = $1 + 0 } { last = $1 + 0 } END { print last - first }')
+for option in "" "--vf hflip"; do
+    refused 3 unit.asf --vf -- firstpass unit.asf --backend cpu --encoder svt-av1 --bitrate 100k $option -o r
+    rate=$(sed -n 's/.*fps=\([0-9/]*\).*/\1/p' "$scratch/err")
+    awk -v rate="$rate" -v seconds="$seconds" 'BEGIN {
+        split(rate, r, "/"); off = r[1] / r[2] * seconds / 39; exit !(off > 0.99 && off < 1.01) }' ||
+        fail "$rate frames per second, not 39 in $seconds s: $(cat "$scratch/err")"
+done
+refused 3 unit.asf 240 fps=240 -- firstpass unit.asf --backend cpu --encoder svt-av1 --bitrate 100k --vf fps=500 -o r
 ffmpeg -nostdin -v error -i clip.y4m -vf scale=64:48 -frames:v 3 small.y4m || fail "no small clip"
 refused 3 small.y4m svt-av1 '--size 64x64' -- firstpass small.y4m --backend cpu --encoder svt-av1 --bitrate 1M -o r
 ! ls | grep -q '^r' || fail "refusals left files"
@@ -81,6 +94,11 @@ second clip.y4m 100 --frames 1
 frames 1 1
 second clip.y4m 100 --frames 17 --size 64x64 --tune vq
 frames 17 1
+second unit.asf 100 --vf "fps=$rate"
+frames "$(ffmpeg -nostdin -v error -i unit.asf -vf "fps=$rate" -f framecrc - | grep -vc '^#')" 1
+ffprobe -v error -select_streams v -show_entries packet=pts_time -of csv=p=0 out.ivf |
+    awk -v seconds="$seconds" '{ last = $1 + 0 } END { exit !(last > seconds - 0.1 && last < seconds + 0.1) }' ||
+    fail "$(cat line): does not take $seconds s"
 ffmpeg -nostdin -v error -i clip.y4m -frames:v 20 -c:v ffv1 -pix_fmt yuv420p10le deep.mkv || fail "no deep clip"
 second deep.mkv 100
 frames 20 1
