@@ -34,6 +34,7 @@ static int prepare_decoding(struct gpume_decoding *decoding, const AVCodec *code
 {
     decoding->oversized = gpume_libav_oversized();
     decoding->first_pts = INT64_MIN;
+    decoding->last_pts = AV_NOPTS_VALUE;
     decoding->codec = avcodec_alloc_context3(codec);
     if (!decoding->codec ||
         avcodec_parameters_to_context(decoding->codec, decoding->packets->stream->codecpar) < 0) {
@@ -155,6 +156,27 @@ static void set_time(struct gpume_decoding *decoding, AVFrame *frame)
     frame->pts = fits ? decoding->known_pts + after : decoding->known_pts;
 }
 
+/* Where the packet of a frame says no duration, the program ffmpeg takes that of the codec's rate
+ * or, since version 6.1, the time since the frame before. Filters such as fps need that of the last
+ * frame. */
+static void set_duration(const struct gpume_decoding *decoding, AVFrame *frame, int64_t before)
+{
+    const struct gpume_packets *packets = decoding->packets;
+    const AVRational own = decoding->codec->framerate;
+    const AVRational rate = own.num > 0 && own.den > 0 ? own : packets->stream->avg_frame_rate;
+    const bool known = rate.num > 0 && rate.den > 0;
+    int64_t duration = known ? av_rescale_q(1, av_inv_q(rate), packets->time_base) : 0;
+    if (LIBAVFORMAT_VERSION_INT >= AV_VERSION_INT(60, 16, 100) && before != AV_NOPTS_VALUE &&
+        before < frame->pts) {
+        duration = av_sat_sub64(frame->pts, before);
+    }
+#if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(57, 30, 100)
+    frame->duration = frame->duration > 0 ? frame->duration : duration;
+#else
+    frame->pkt_duration = frame->pkt_duration > 0 ? frame->pkt_duration : duration;
+#endif
+}
+
 /* Whether the frame is to be delivered. */
 static bool count_frame(struct gpume_decoding *decoding, AVFrame *frame)
 {
@@ -162,6 +184,8 @@ static bool count_frame(struct gpume_decoding *decoding, AVFrame *frame)
         return false;
     }
     set_time(decoding, frame);
+    set_duration(decoding, frame, decoding->last_pts);
+    decoding->last_pts = frame->pts;
     if (frame->pts < decoding->first_pts) {
         return false;
     }
@@ -219,6 +243,7 @@ void gpume_decoding_restart(struct gpume_decoding *decoding, uint64_t number, in
     decoding->draining = false;
     decoding->known_pts = decoding->fields = 0;
     decoding->first_pts = pts;
+    decoding->last_pts = AV_NOPTS_VALUE;
     decoding->delivered = number;
 }
 

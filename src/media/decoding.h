@@ -37,6 +37,7 @@ struct gpume_decoding {
      * frames since then are shown: two each, and those that a frame asks to repeat (pulldown).
      * They are counted, so that rounding errors do not add up. */
     int64_t known_pts, fields;
+    int64_t last_pts;  /* of the frame before */
     int64_t first_pts; /* frames before this time are dropped until one is delivered */
     uint64_t delivered, refused;
     uint64_t damaged;   /* of those delivered */

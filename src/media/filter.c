@@ -255,7 +255,7 @@ static int64_t frame_end(const struct gpume_filter *filter, const AVFrame *frame
     if (duration <= 0 && filter->rate.num > 0) {
         duration = av_rescale_q(1, av_inv_q(filter->rate), filter->time_base);
     }
-    return frame->pts == AV_NOPTS_VALUE ? AV_NOPTS_VALUE : frame->pts + duration;
+    return frame->pts == AV_NOPTS_VALUE ? AV_NOPTS_VALUE : av_sat_add64(frame->pts, duration);
 }
 
 static int push_frame(struct gpume_filter *filter, AVFrame *frame)

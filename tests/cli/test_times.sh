@@ -55,6 +55,17 @@ else
     echo "x264 is not here: no raw H.264 with pulldown"
 fi
 
+# FLV says no durations: how long the last frame lasts is for the program ffmpeg to say.
+if ffmpeg -hide_banner -encoders 2>/dev/null | grep -q ' libx264 '; then
+    ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=s=96x64:r=30 -frames:v 40 -pix_fmt yuv420p -fps_mode passthrough \
+        -enc_time_base 1:1000 -vf "settb=1/1000,setpts='N*33+floor(N/7)*137'" -c:v libx264 -preset ultrafast times.flv || fail "no FLV"
+    ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=s=96x64:r=30 -frames:v 40 -pix_fmt yuv420p -c:v flv even.flv || fail "no FLV"
+    for rate in 10 17 136/7 25 90; do
+        keeps times.flv $rate
+        keeps even.flv $rate
+    done
+fi
+
 # Raw streams have the times that the ffmpeg of this release gives them, and a filter that goes by time takes the same
 # frames: before FFmpeg 6.1 the first frame of raw MPEG-2 came at 1/25 s, from then on at 0.
 for case in "m2v -c:v mpeg2video -g 12 -bf 0" "m2v -c:v mpeg2video -g 12 -bf 2" "mjpeg -c:v mjpeg" \
