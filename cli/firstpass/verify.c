@@ -110,7 +110,7 @@ static enum gpume_exit encode(
     struct gpume_video_options input = verify->options->video;
     char *scaling = NULL;
     if (verify->options->sizes.count > 0 || verify->options->rungs.count > 0) {
-        scaling = gpume_command_scaling(input.source.filter, size->width, size->height);
+        scaling = gpume_command_scaling(input.source.filter, size->width, size->height, false);
         if (!scaling) {
             return gpume_refuse(GPUME_EXIT_FAILED, "--verify: out of memory");
         }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "encode/commands.h"
 
+#include "base/colours.h"
 #include "encode/encoder.h"
 
 #include <inttypes.h>
@@ -77,35 +78,37 @@ static size_t unlabelled_length(const char *graph)
     return label ? (size_t)(label - graph) : length;
 }
 
-char *gpume_command_scaling(const char *filter, uint32_t width, uint32_t height)
+char *gpume_command_scaling(const char *filter, uint32_t width, uint32_t height, bool full_range)
 {
     const char *graph = filter ? filter : "";
     const size_t length = unlabelled_length(graph), bytes = length + 64;
     char *scaling = malloc(bytes);
     if (scaling) {
-        snprintf(scaling, bytes, "%.*s%sscale=%" PRIu32 ":%" PRIu32, (int)length, graph,
-            length > 0 ? "," : "", width, height);
+        snprintf(scaling, bytes, "%.*s%sscale=%" PRIu32 ":%" PRIu32 "%s", (int)length, graph,
+            length > 0 ? "," : "", width, height, full_range ? ":out_range=full" : "");
     }
     return scaling;
 }
 
+static bool keeps_full_range(const struct gpume_command_params *params)
+{
+    return params->full_range && strncmp(params->pixel_format, "yuv", 3) == 0;
+}
+
+/* ffmpeg has a format for full range with 8 bits alone. With more, what it does differs between its
+ * versions, unless it is told. */
 static void add_filter(struct gpume_argv *argv, const struct gpume_command_params *params)
 {
-    if (is_scaled(params)) {
-        char *scaling =
-            gpume_command_scaling(params->filter, params->video.width, params->video.height);
+    const bool is_deep = params->options->bits > 8 && keeps_full_range(params);
+    if (is_scaled(params) || is_deep) {
+        char *scaling = gpume_command_scaling(
+            params->filter, params->video.width, params->video.height, is_deep);
         argv->failed |= !scaling;
         gpume_argv_add_pair(argv, "-vf", scaling ? scaling : "");
         free(scaling);
     } else if (params->filter) {
         gpume_argv_add_pair(argv, "-vf", params->filter);
     }
-}
-
-bool gpume_command_keeps_full_range(const struct gpume_command_params *params)
-{
-    return params->full_range && params->options->bits == 8 &&
-           strncmp(params->pixel_format, "yuv", 3) == 0;
 }
 
 /* ffmpeg up to the codec. No frame is dropped or repeated, so that frames keep their numbers, and
@@ -130,15 +133,97 @@ static void add_decoding(struct gpume_argv *argv, const struct gpume_command_par
     if (params->options->bits > 8) {
         gpume_argv_add(argv, "yuv420p%" PRIu32 "le", params->options->bits);
     } else {
-        gpume_argv_add(argv, gpume_command_keeps_full_range(params) ? "yuvj420p" : "yuv420p");
+        gpume_argv_add(argv, keeps_full_range(params) ? "yuvj420p" : "yuv420p");
+    }
+}
+
+/* A number of parts, of which `one` are 1: as they are, or with five decimals, which are exact. */
+#define NUMBER_BYTES 32
+static void print_parts(uint32_t parts, uint32_t one, bool decimals, char text[NUMBER_BYTES])
+{
+    const uint64_t fraction = (uint64_t)(parts % one) * 100000 / one; /* without a rest */
+    if (decimals) {
+        snprintf(text, NUMBER_BYTES, "%" PRIu32 ".%05" PRIu64, parts / one, fraction);
+    } else {
+        snprintf(text, NUMBER_BYTES, "%" PRIu32, parts);
+    }
+}
+
+/* "G(x,y)B(x,y)R(x,y)WP(x,y)L(max,min)" */
+#define DISPLAY_BYTES 320
+static void print_display(
+    const struct gpume_colours *colours, bool decimals, char text[DISPLAY_BYTES])
+{
+    static const char *const names[GPUME_DISPLAY_POINTS] = {"G", "B", "R", "WP"};
+    char first[NUMBER_BYTES], second[NUMBER_BYTES];
+    size_t used = 0;
+    for (int i = 0; i < GPUME_DISPLAY_POINTS; i++) {
+        print_parts(colours->display[i].x, GPUME_CHROMATICITY_ONE, decimals, first);
+        print_parts(colours->display[i].y, GPUME_CHROMATICITY_ONE, decimals, second);
+        used += (size_t)snprintf(
+            text + used, DISPLAY_BYTES - used, "%s(%s,%s)", names[i], first, second);
+    }
+    print_parts(colours->brightest, GPUME_LUMINANCE_ONE, decimals, first);
+    print_parts(colours->darkest, GPUME_LUMINANCE_ONE, decimals, second);
+    snprintf(text + used, DISPLAY_BYTES - used, "L(%s,%s)", first, second);
+}
+
+static void add_code(
+    struct gpume_argv *argv, const struct gpume_coded_option *option, uint32_t code)
+{
+    if (code >= option->count || (option->words && !option->words[code])) {
+        return;
+    }
+    gpume_argv_add(argv, "--%s", option->name);
+    if (option->words) {
+        gpume_argv_add(argv, "%s", option->words[code]);
+    } else {
+        gpume_argv_add(argv, "%" PRIu32, code);
+    }
+}
+
+/* One that says something: matrix 0 is that of RGB. */
+static void add_said(
+    struct gpume_argv *argv, const struct gpume_coded_option *option, uint32_t code)
+{
+    if (code != 0 && code != GPUME_COLOUR_UNKNOWN) {
+        add_code(argv, option, code);
+    }
+}
+
+void gpume_command_add_colours(struct gpume_argv *argv, const struct gpume_command_params *params)
+{
+    const struct gpume_encoder *encoder = params->options->encoder;
+    const struct gpume_colours *colours = params->colours;
+    const bool is_limited = params->full_range || colours->limited; /* or has become so */
+    char display[DISPLAY_BYTES];
+    add_said(argv, &encoder->colours.primaries, colours->primaries);
+    add_said(argv, &encoder->colours.transfer, colours->transfer);
+    add_said(argv, &encoder->colours.matrix, colours->matrix);
+    add_code(argv, &encoder->colours.range,
+        keeps_full_range(params) ? GPUME_RANGE_FULL
+        : is_limited             ? GPUME_RANGE_LIMITED
+                                 : GPUME_RANGE_UNSAID);
+    if (colours->has_display) {
+        print_display(colours, encoder->colours.has_decimals, display);
+        gpume_argv_add(argv, "--%s", encoder->colours.display);
+        gpume_argv_add(argv, "%s", display);
+    }
+    if (colours->has_light) {
+        gpume_argv_add(argv, "--%s", encoder->colours.light);
+        gpume_argv_add(argv, "%" PRIu32 ",%" PRIu32, colours->light_most, colours->light_average);
     }
 }
 
 #define LIST_BYTES 1024
 
-/* All options as NAME=VALUE:NAME=VALUE... */
-static void list_options(const struct gpume_encode_options *options, char list[LIST_BYTES])
+/* All options as NAME=VALUE:NAME=VALUE..., and of colours what ffmpeg itself does not tell
+ * libraries in all its versions: the light. colours NULL: none. */
+static void list_options(const struct gpume_encode_options *options,
+    const struct gpume_colours *colours, char list[LIST_BYTES])
 {
+    const struct gpume_encoder *encoder = options->encoder;
+    char display[DISPLAY_BYTES];
     size_t used = 0;
     for (const struct gpume_encode_option *o = options->encoder->options; o->name; o++) {
         char value[GPUME_ENCODE_TEXT_BYTES];
@@ -147,6 +232,15 @@ static void list_options(const struct gpume_encode_options *options, char list[L
             used += (size_t)snprintf(
                 list + used, LIST_BYTES - used, "%s%s=%s", used ? ":" : "", o->name, value);
         }
+    }
+    if (colours && colours->has_display) {
+        print_display(colours, encoder->colours.has_decimals, display);
+        used += (size_t)snprintf(
+            list + used, LIST_BYTES - used, ":%s=%s", encoder->colours.display, display);
+    }
+    if (colours && colours->has_light) {
+        snprintf(list + used, LIST_BYTES - used, ":%s=%" PRIu32 ",%" PRIu32, encoder->colours.light,
+            colours->light_most, colours->light_average);
     }
 }
 
@@ -168,13 +262,14 @@ static char *escape(const char *value)
 
 /* "pass=2:stats=..." and all options. For free(); NULL without memory. */
 static char *list_pass(const struct gpume_encode_options *options,
-    const struct gpume_pass_video *video, int pass, const char *stats)
+    const struct gpume_pass_video *video, int pass, const char *stats,
+    const struct gpume_colours *colours)
 {
     char list[LIST_BYTES];
     char *escaped = escape(stats);
     const size_t bytes = escaped ? strlen(escaped) + LIST_BYTES + 64 : 0;
     char *text = escaped ? malloc(bytes) : NULL;
-    list_options(options, list);
+    list_options(options, colours, list);
     if (text) {
         snprintf(text, bytes, "pass=%d:stats=%s:fps=%" PRIu32 "/%" PRIu32 ":%s", pass, escaped,
             video->rate_num, video->rate_den, list);
@@ -187,7 +282,7 @@ char *gpume_command_settings(const struct gpume_encode_options *options,
     const struct gpume_pass_video *video, int pass, const char *stats)
 {
     const struct gpume_encoder *encoder = options->encoder;
-    char *list = list_pass(options, video, pass, stats);
+    char *list = list_pass(options, video, pass, stats, NULL);
     char *escaped = list ? escape(list) : NULL;
     const size_t bytes = escaped ? strlen(escaped) + 64 : 0;
     char *settings = escaped ? malloc(bytes) : NULL;
@@ -209,12 +304,12 @@ static void add_ffmpeg_params(struct gpume_argv *argv, const struct gpume_comman
     gpume_argv_add(argv, "-%s", encoder->ffmpeg_params);
     if (encoder->ffmpeg_passes) {
         char list[LIST_BYTES];
-        list_options(params->options, list);
+        list_options(params->options, params->colours, list);
         gpume_argv_add(argv, "%s", list);
         gpume_argv_add_pair(argv, "-pass", "2");
         gpume_argv_add_pair(argv, "-passlogfile", params->name);
     } else {
-        char *list = list_pass(params->options, &params->video, 2, params->stats);
+        char *list = list_pass(params->options, &params->video, 2, params->stats, params->colours);
         argv->failed |= !list;
         gpume_argv_add(argv, "%s", list ? list : "");
         free(list);
@@ -335,6 +430,7 @@ void gpume_command_add_second_pass(
     gpume_argv_add(argv, "%" PRIu32 "/%" PRIu32, params->video.rate_num, params->video.rate_den);
     gpume_argv_add(argv, "--frames");
     gpume_argv_add(argv, "%" PRIu64, params->frames);
+    gpume_command_add_colours(argv, params);
 }
 
 void gpume_command_encoder(struct gpume_argv *argv, const struct gpume_command_params *params)

@@ -10,6 +10,8 @@
 
 #include "encode/encoder.h"
 
+struct gpume_colours;
+
 /* Stands for the name of the encoded video. */
 #define GPUME_COMMAND_OUTPUT "OUTPUT"
 
@@ -32,6 +34,7 @@ struct gpume_command_params {
     const char *filter;                         /* FFmpeg filter graph; NULL: none */
     int stream;                                 /* among the video streams; -1: the only one */
     bool full_range;                            /* of the input's luma */
+    const struct gpume_colours *colours;        /* of the input */
     uint32_t width, height, bits;               /* of the frames that were analysed */
     const char *pixel_format;                   /* of the input, by FFmpeg's name */
     const char *name, *stats, *qps; /* files: without an ending; statistics; QPs or NULL */
@@ -55,8 +58,9 @@ void gpume_command_encoder(struct gpume_argv *argv, const struct gpume_command_p
  * cannot read such frames. */
 void gpume_command_feed(struct gpume_argv *argv, const struct gpume_command_params *params);
 
-/* A filter graph, NULL: none, followed by scaling. For free(); NULL without memory. */
-char *gpume_command_scaling(const char *filter, uint32_t width, uint32_t height);
+/* A filter graph, NULL: none, followed by scaling, to full range if it is told so. For free(); NULL
+ * without memory. */
+char *gpume_command_scaling(const char *filter, uint32_t width, uint32_t height, bool full_range);
 
 /* The options of one pass for libavcodec, as "NAME-params=..." with everything escaped; stats: path
  * of the statistics. For free(); NULL without memory. */
@@ -73,7 +77,7 @@ void gpume_argv_add_pair(struct gpume_argv *argv, const char *name, const char *
 void gpume_command_add_second_pass(
     struct gpume_argv *argv, const struct gpume_command_params *params);
 
-/* Whether the encoder gets full range. ffmpeg has a format for it with 8 bits alone. */
-bool gpume_command_keeps_full_range(const struct gpume_command_params *params);
+/* The program's options for what the input says of its colours. */
+void gpume_command_add_colours(struct gpume_argv *argv, const struct gpume_command_params *params);
 
 #endif

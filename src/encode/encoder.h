@@ -73,6 +73,21 @@ enum gpume_planned {
         i, i, p, b, b                                                                              \
     }
 
+/* An option whose value is a code below `count`: words by their codes, with NULL for those that it
+ * does not have, or without words the code itself. */
+struct gpume_coded_option {
+    const char *name; /* without "--" */
+    const char *const *words;
+    uint32_t count;
+};
+
+#define GPUME_CODED_OPTION(name, words)                                                            \
+    {                                                                                              \
+        name, words, sizeof(words) / sizeof((words)[0])                                            \
+    }
+
+enum gpume_range { GPUME_RANGE_UNSAID, GPUME_RANGE_LIMITED, GPUME_RANGE_FULL };
+
 struct gpume_encoder {
     const char *name;    /* of its program, and of the encoder in options, messages and NAME.json */
     const char *program; /* NULL: the name; for people */
@@ -168,6 +183,14 @@ struct gpume_encoder {
     bool offsets_big_endian;
 
     /* --- its command lines: commands.h */
+
+    /* How it is told the colours of the source. Codes are those of ITU-T H.273, and of enum
+     * gpume_range. */
+    struct {
+        struct gpume_coded_option primaries, transfer, matrix, range;
+        const char *display, *light; /* options for HDR10 */
+        bool has_decimals;           /* of the display: as they are, rather than in whole parts */
+    } colours;
 
     const char *ffmpeg_params; /* FFmpeg's option for a list of options */
     bool ffmpeg_passes; /* FFmpeg's -pass and -passlogfile; otherwise the list has pass and stats */

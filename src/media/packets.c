@@ -9,6 +9,7 @@
 #include "base/status.h"
 #include "files/path.h"
 #include "files/pattern.h"
+#include "media/colours.h"
 #include "media/libav.h"
 
 #include <errno.h>
@@ -439,6 +440,7 @@ static void learn_facts(struct gpume_packets *packets)
                  format->start_time != AV_NOPTS_VALUE && stream->start_time != AV_NOPTS_VALUE &&
                  av_compare_ts(
                      stream->start_time, stream->time_base, format->start_time, AV_TIME_BASE_Q) > 0;
+    gpume_colours_of_stream(stream, &info->colours);
     info->picture = cover || gpume_input_has_pictures(&packets->input);
     info->list = strcmp(format->iformat->name, "concat") == 0;
     info->progressive = codec->field_order == AV_FIELD_PROGRESSIVE;

@@ -10,6 +10,7 @@
 #include "base/status.h"
 #include "base/workers.h"
 #include "media/coded_picture.h"
+#include "media/colours.h"
 #include "media/filter.h"
 #include "media/hwaccel.h"
 #include "media/input.h"
@@ -483,6 +484,7 @@ static void complete_info(struct gpume_source *source)
     }
     info->converted = !gpume_luma_is_there(frame);
     info->full_range = gpume_luma_full_range(frame);
+    gpume_colours_of_frame(frame, &info->colours);
     info->interlaced = gpume_luma_is_interlaced(frame);
     snprintf(info->pixel_format, sizeof info->pixel_format, "%s", format ? format : "unknown");
     const int threads = source->decoder->describe(

@@ -3,6 +3,7 @@
 #ifndef GPUME_MEDIA_VIDEO_H
 #define GPUME_MEDIA_VIDEO_H
 
+#include "base/colours.h"
 #include "base/log.h"
 
 #include <stdbool.h>
@@ -73,6 +74,7 @@ struct gpume_source_info {
     bool full_range;          /* luma uses 0..peak rather than a range such as 16..235 */
     bool interlaced;          /* the first frame has lines of two fields */
     uint32_t stream, streams; /* number of the video stream that is read, of how many */
+    struct gpume_colours colours;
 };
 
 /* Whether the path is a regular file, which can be opened again. */

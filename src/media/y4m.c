@@ -181,9 +181,10 @@ bool gpume_y4m_parse(const char *line, struct gpume_y4m_header *header)
     header->interlaced = fields[0] != '\0' && strchr("tbm", fields[0]);
     header->progressive = fields[0] == 'p';
     (void)find_word(line, "XCOLORRANGE=", range, sizeof range);
+    header->limited_range = strcmp(range, "LIMITED") == 0;
     header->full_range =
         strcmp(range, "FULL") == 0 ||
-        (strcmp(range, "LIMITED") != 0 && strncmp(header->space, "mono", 4) == 0); /* as luma.c */
+        (!header->limited_range && strncmp(header->space, "mono", 4) == 0); /* as luma.c */
     return read_size(line, "W", &header->width) && read_size(line, "H", &header->height);
 }
 
@@ -489,7 +490,9 @@ static int y4m_next(void *state, AVFrame *frame)
     frame->width = (int)y4m->header.width;
     frame->height = (int)y4m->header.height;
     gpume_luma_set_interlaced(frame, y4m->header.interlaced);
-    frame->color_range = y4m->header.full_range ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG;
+    frame->color_range = y4m->header.full_range      ? AVCOL_RANGE_JPEG
+                         : y4m->header.limited_range ? AVCOL_RANGE_MPEG
+                                                     : AVCOL_RANGE_UNSPECIFIED;
     frame->pts = (int64_t)y4m->delivered++;
     size_t offset = 0;
     for (int i = 0; i < 4 && offset < y4m->read; offset += y4m->planes[i++]) {

@@ -32,8 +32,8 @@ struct gpume_y4m_header {
     char space[32];         /* as stated, truncated to fit; "420jpeg" if not stated */
     uint32_t bits;          /* per sample; 0: unknown colour space, and no format */
     enum AVPixelFormat format;
-    bool full_range;
-    bool interlaced, progressive; /* neither: it does not say */
+    bool limited_range, full_range; /* neither: not said */
+    bool interlaced, progressive;   /* neither: it does not say */
 };
 
 /* line: without its line end. False: not Y4M, or a size is missing or zero; *header is then

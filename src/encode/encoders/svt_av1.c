@@ -178,6 +178,8 @@ static const struct gpume_fixed_pass svt_av1_fixed = {
 
 /* --- command lines */
 
+static const char *const svt_av1_ranges[] = {[GPUME_RANGE_LIMITED] = "0", [GPUME_RANGE_FULL] = "1"};
+
 /* Versions before 2.0 have other records. 1.4.1 would empty the file and crash after 43 frames; but
  * it does not know --startup-mg-size, whose 0 is the default of the others, and so stops at once,
  * naming it. */
@@ -202,9 +204,7 @@ static void svt_av1_add_program(
     gpume_argv_add_pair(argv, "--stats", params->stats);
     gpume_argv_add(argv, "--keyint");
     gpume_argv_add(argv, "%" PRIu32, options->keyint);
-    if (gpume_command_keeps_full_range(params)) {
-        gpume_argv_add_pair(argv, "--color-range", "1");
-    }
+    gpume_command_add_colours(argv, params);
     gpume_argv_add(argv, "-n");
     gpume_argv_add(argv, "%" PRIu64, params->frames);
     gpume_argv_add_pair(argv, "-i", input);
@@ -241,6 +241,13 @@ const struct gpume_encoder gpume_svt_av1 = {
     .write_frame = svt_av1_write_frame,
     .fixed = &svt_av1_fixed,
     .qp = svt_av1_qp,
+    .colours = {.primaries = {.name = "color-primaries", .count = 23},
+        .transfer = {.name = "transfer-characteristics", .count = 19},
+        .matrix = {.name = "matrix-coefficients", .count = 15},
+        .range = GPUME_CODED_OPTION("color-range", svt_av1_ranges),
+        .display = "mastering-display",
+        .light = "content-light",
+        .has_decimals = true},
     .y4m_formats = svt_av1_y4m_formats,
     .add_program = svt_av1_add_program,
 };

@@ -260,14 +260,21 @@ static int32_t x264_crf_qp(const struct gpume_encode_options *options, enum gpum
 
 /* --- command lines */
 
+static const char *const x264_primaries[] = {NULL, "bt709", NULL, NULL, "bt470m", "bt470bg",
+    "smpte170m", "smpte240m", "film", "bt2020", "smpte428", "smpte431", "smpte432"};
+static const char *const x264_transfers[] = {NULL, "bt709", NULL, NULL, "bt470m", "bt470bg",
+    "smpte170m", "smpte240m", "linear", "log100", "log316", "iec61966-2-4", "bt1361e",
+    "iec61966-2-1", "bt2020-10", "bt2020-12", "smpte2084", "smpte428", "arib-std-b67"};
+static const char *const x264_matrices[] = {NULL, "bt709", NULL, NULL, "fcc", "bt470bg",
+    "smpte170m", "smpte240m", "YCgCo", "bt2020nc", "bt2020c", "smpte2085", "chroma-derived-nc",
+    "chroma-derived-c", "ICtCp"};
+static const char *const x264_ranges[] = {[GPUME_RANGE_LIMITED] = "tv", [GPUME_RANGE_FULL] = "pc"};
+
 static void x264_add_program(
     struct gpume_argv *argv, const struct gpume_command_params *params, const char *input)
 {
     const bool is_pipe = strcmp(input, "-") == 0;
     gpume_command_add_second_pass(argv, params);
-    if (gpume_command_keeps_full_range(params)) {
-        gpume_argv_add_pair(argv, "--range", "pc");
-    }
     gpume_argv_add_pair(argv, "--force-cfr", "--no-interlaced");
     if (is_pipe) {
         gpume_argv_add_pair(argv, "--demuxer", "y4m");
@@ -344,6 +351,12 @@ const struct gpume_encoder gpume_x264 = {
     .offset_codes =
         {[GPUME_FRAME_IDR] = 2, [GPUME_FRAME_I] = 2, [GPUME_FRAME_P] = 0, [GPUME_FRAME_B_REF] = 1},
     .offsets_big_endian = true,
+    .colours = {.primaries = GPUME_CODED_OPTION("colorprim", x264_primaries),
+        .transfer = GPUME_CODED_OPTION("transfer", x264_transfers),
+        .matrix = GPUME_CODED_OPTION("colormatrix", x264_matrices),
+        .range = GPUME_CODED_OPTION("range", x264_ranges),
+        .display = "mastering-display",
+        .light = "cll"},
     .ffmpeg_params = "x264-params",
     .ffmpeg_passes = true,
     .y4m_formats = x264_y4m_formats,
