@@ -26,6 +26,9 @@
 
 /* Packets that are read to find uneven times before the analysis: a few seconds of a disk's time */
 #define TIMES_BYTES (UINT64_C(1) << 30)
+/* Frames per second. A single frame cannot show whether more are the unit of times. */
+#define RATE_LIKELY 240u
+#define RATE_ALONE 25u
 /* Frames that are read after the first that is not in its place, to find a rate: ten seconds */
 #define MEASURED 250u
 
@@ -414,6 +417,11 @@ static enum gpume_exit check_times(struct firstpass *first)
     }
     first->uneven = 0;
     first->distances.count = first->has_times ? first->distances.count : 0;
+    struct gpume_source_info *info = &first->job.info;
+    if (times.spacing.count == 1 && info->rate_num > (uint64_t)RATE_LIKELY * info->rate_den) {
+        info->rate_num = RATE_ALONE;
+        info->rate_den = 1;
+    }
     if (first->has_times && !takes_rate(first)) {
         return gpume_exit_of_engine(refuse_rate(first));
     }

@@ -24,6 +24,8 @@ expect 0 $first --bitrate 100k --threads 3 --keyint 33 -o c -q
 cmp a-128x96-100k.stats c-128x96-100k.stats || fail "records depend on the threads or the preset"
 rm -f a* b* c-* c.json
 
+refused 2 --crf svt-av1 --bitrate -- $first --crf 30 -o r
+refused 2 --qp svt-av1 --bitrate -- $first --rung 64x64:qp=30 -o r
 refused 2 --verify svt-av1 -- $first --bitrate 1M --verify -o r
 refused 2 --bframes svt-av1 -- $first --bitrate 1M --bframes 3 -o r
 refused 2 --vbv-maxrate svt-av1 -- $first --bitrate 1M --vbv-maxrate 100 --vbv-bufsize 100 -o r
@@ -48,6 +50,11 @@ for option in "" "--vf hflip"; do
     awk -v rate="$rate" -v seconds="$seconds" 'BEGIN {
         split(rate, r, "/"); off = r[1] / r[2] * seconds / 39; exit !(off > 0.99 && off < 1.01) }' ||
         fail "$rate frames per second, not 39 in $seconds s: $(cat "$scratch/err")"
+done
+for encoder in svt-av1 x264; do # one frame has no rate, but may get a bitrate
+    expect 0 firstpass unit.asf --frames 1 --backend cpu --encoder $encoder --bitrate 100k -o single -y
+    grep -q 'enc_time_base:v 1:25 ' "$scratch/out" || fail "the rate of a single frame: $(cat "$scratch/out")"
+    rm single*
 done
 refused 3 unit.asf 240 fps=240 -- firstpass unit.asf --backend cpu --encoder svt-av1 --bitrate 100k --vf fps=500 -o r
 ffmpeg -nostdin -v error -i clip.y4m -vf scale=64:48 -frames:v 3 small.y4m || fail "no small clip"
