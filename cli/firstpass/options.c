@@ -539,8 +539,9 @@ static int check_qualities(const struct gpume_firstpass_options *options)
     }
     if (!encoder->has_quality) {
         return gpume_refuse(GPUME_INVALID,
-            "--%s: second passes of %s keep to a bitrate alone; give --bitrate", quality,
-            encoder->name);
+            "--%s: %s codes a constant quality in one pass, to which a first pass adds nothing; "
+            "give its program --%s, or give --bitrate here",
+            quality, encoder->name, quality);
     }
     if (qps > 0 && (crfs > 0 || count_goal(options, GPUME_GOAL_BITRATE) > 0)) {
         return gpume_refuse(GPUME_INVALID,
