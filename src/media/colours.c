@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "media/colours.h"
 
-#include <string.h>
-
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
 #include <libavutil/frame.h>
 #include <libavutil/mastering_display_metadata.h>
 #include <libavutil/pixdesc.h>
 
-/* Containers may hold anything: a number that is none, or is too large, makes the rest useless. */
+/* Containers may hold anything: a number that is none, or is too large, makes the rest useless.
+ * Zeros stand for what is not known. */
 static bool set_parts(uint32_t *parts, AVRational value, uint32_t one, uint32_t most)
 {
     const int64_t rounded =
@@ -36,7 +35,8 @@ static void set_display(struct gpume_colours *colours, const AVMasteringDisplayM
     read.has_display =
         data->has_primaries && data->has_luminance &&
         set_parts(&read.brightest, data->max_luminance, GPUME_LUMINANCE_ONE, LUMINANCE_MAX) &&
-        set_parts(&read.darkest, data->min_luminance, GPUME_LUMINANCE_ONE, LUMINANCE_MAX);
+        set_parts(&read.darkest, data->min_luminance, GPUME_LUMINANCE_ONE, LUMINANCE_MAX) &&
+        read.brightest > read.darkest;
     for (int i = 0; i < GPUME_DISPLAY_POINTS; i++) {
         read.has_display = read.has_display &&
                            set_parts(&read.display[i].x, points[i][0], one, one) &&
@@ -49,7 +49,8 @@ static void set_display(struct gpume_colours *colours, const AVMasteringDisplayM
 
 static void set_light(struct gpume_colours *colours, const AVContentLightMetadata *data)
 {
-    colours->has_light = data->MaxCLL <= UINT16_MAX && data->MaxFALL <= UINT16_MAX;
+    colours->has_light = data->MaxCLL <= UINT16_MAX && data->MaxFALL <= UINT16_MAX &&
+                         (data->MaxCLL > 0 || data->MaxFALL > 0);
     colours->light_most = data->MaxCLL;
     colours->light_average = data->MaxFALL;
 }

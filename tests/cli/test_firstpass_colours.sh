@@ -85,22 +85,30 @@ have python3 && ffmpeg -nostdin -v error -f lavfi -i testsrc2=s=128x96:r=25 -fra
     python3 - <<'END' || fail "no MP4 with light"
 import struct
 data = open("plain.mp4", "rb").read()
-more = struct.pack(">I4s8H2I", 32, b"mdcv", 13250, 34500, 7500, 3000, 34000, 16000, 15635, 16450, 10000000, 50)
-more += struct.pack(">I4s2H", 12, b"clli", 1000, 400)
-at, end, places = 0, len(data), []
-for name, skip in ((b"moov", 8), (b"trak", 8), (b"mdia", 8), (b"minf", 8), (b"stbl", 8), (b"stsd", 16), (b"hev1", 0)):
-    while data[at + 4:at + 8] != name:
-        at += struct.unpack(">I", data[at:at + 4])[0]
-        assert at < end
-    size = struct.unpack(">I", data[at:at + 4])[0]
-    places.append((at, size))
-    end = at + size
-    at += skip
-assert data.find(b"mdat") < places[0][0]  # so that the samples stay in their places
-new = bytearray(data[:end] + more + data[end:])
-for at, size in places:
-    new[at:at + 4] = struct.pack(">I", size + len(more))
-open("boxes.mp4", "wb").write(new)
+
+
+def add_boxes(name, luminances, levels):
+    """Writes a file with such boxes."""
+    more = struct.pack(">I4s8H2I", 32, b"mdcv", 13250, 34500, 7500, 3000, 34000, 16000, 15635, 16450, *luminances)
+    more += struct.pack(">I4s2H", 12, b"clli", *levels)
+    at, end, places = 0, len(data), []
+    for box, skip in ((b"moov", 8), (b"trak", 8), (b"mdia", 8), (b"minf", 8), (b"stbl", 8), (b"stsd", 16), (b"hev1", 0)):
+        while data[at + 4:at + 8] != box:
+            at += struct.unpack(">I", data[at:at + 4])[0]
+            assert at < end
+        size = struct.unpack(">I", data[at:at + 4])[0]
+        places.append((at, size))
+        end = at + size
+        at += skip
+    assert data.find(b"mdat") < places[0][0]  # so that the samples stay in their places
+    new = bytearray(data[:end] + more + data[end:])
+    for at, size in places:
+        new[at:at + 4] = struct.pack(">I", size + len(more))
+    open(name, "wb").write(new)
+
+
+add_boxes("boxes.mp4", (10000000, 50), (1000, 400))
+add_boxes("zeros.mp4", (0, 0), (0, 0))
 END
 
 for encoder in x264 x265 svt-av1; do
@@ -143,4 +151,8 @@ for encoder in x264 x265 svt-av1; do
     expect 0 firstpass rgb.mkv --backend cpu --encoder $encoder --bitrate 1M -o a -y
     ! grep -qE -- '--(colormatrix|matrix-coefficients)' "$scratch/out" || fail "the matrix of RGB: $(cat "$scratch/out")"
 done
+if [ -e zeros.mp4 ]; then # not known
+    expect 0 firstpass zeros.mp4 --backend cpu --encoder x265 --bitrate 1M -o a -y
+    ! grep -qE 'master|cll' "$scratch/out" || fail "zeros as light: $(cat "$scratch/out")"
+fi
 [ -e boxes.mp4 ] || echo "python3 is not here: no light in a container alone"
