@@ -263,6 +263,15 @@ static int decide(void *opaque, const struct gpume_decision *decision)
     return gpume_signals_caught() ? GPUME_CANCELLED : gpume_pass_add_frame(first->pass, decision);
 }
 
+static bool has_fidelity(const struct firstpass *first)
+{
+    bool found = false;
+    for (size_t i = 0; i < first->report.count; i++) {
+        found = found || gpume_goal_is_fidelity(first->report.entries[i].target.goal);
+    }
+    return found;
+}
+
 static enum gpume_exit open_passes(void *client)
 {
     struct firstpass *first = client;
@@ -273,6 +282,7 @@ static enum gpume_exit open_passes(void *client)
     const struct gpume_analysis_params params = {
         .lookahead = gpume_job_lookahead(&first->job),
         .options = first->encode,
+        .losses = has_fidelity(first),
         .decide = decide,
         .opaque = first,
     };
@@ -474,7 +484,7 @@ static enum gpume_exit complete_passes(void *client)
         .frames = job->frames,
     };
     for (size_t i = 0; i < first->report.count; i++) {
-        first->report.entries[i].bitrate = gpume_pass_bitrate(first->pass, i);
+        first->report.entries[i].outcome = gpume_pass_outcome(first->pass, i);
     }
     int status = gpume_firstpass_report_make(&first->report, &first->encode, &source);
     status = status ? status : gpume_firstpass_report_write(&first->report, job->outputs[0].out);

@@ -21,10 +21,7 @@
 
 #define OPTIONS struct gpume_firstpass_options
 #define RATE_MIN UINT64_C(1000)
-#define RATE_MAX UINT64_C(2000000000)
-/* Of --crf and --qp. 0 means lossless to x264, and lower ones are for more than 8 bits. */
-#define QUALITY_MIN 1u
-#define QUALITY_MAX 51u
+#define RATE_MAX (1000 * (uint64_t)GPUME_KBITS_MAX)
 
 static const char *const switches[] = {"0", "1", NULL};
 
@@ -76,63 +73,95 @@ static void describe_rate(const struct gpume_option *option, char *text, size_t 
 static const struct gpume_option_type gpume_type_rates = {
     .bytes = sizeof(struct gpume_firstpass_rungs), .parse = parse_rate, .describe = describe_rate};
 
-/* A number with up to two decimals, in 1/100. */
-static bool parse_hundredths(const char *text, uint64_t *value)
+/* What may be asked for beside a bitrate: an option, and a word of --rung. */
+struct goal_row {
+    const char *option;
+    enum gpume_goal goal;
+    int decimals; /* at most; a value is in units of the last one, or of 1/100 */
+    double least, most;
+    const char *what;
+};
+
+static const struct goal_row goals[] = {
+    {"crf", GPUME_GOAL_CRF, 2, GPUME_CRF_MIN, GPUME_CRF_MAX, "e.g. 24 or 23.5"},
+    {"qp", GPUME_GOAL_QP, 0, GPUME_CRF_MIN, GPUME_CRF_MAX, NULL},
+    {"target-psnr", GPUME_GOAL_PSNR, 2, 20, 60, "in dB, e.g. 42 or 41.5"},
+    {"target-ssim", GPUME_GOAL_SSIM, 4, 0.5, 0.9999, "e.g. 0.98"},
+    {"target-size", GPUME_GOAL_SIZE, 0, 1000, 1e12, "of bytes, e.g. 700M or 50000k"},
+};
+
+#define GOALS (sizeof(goals) / sizeof(goals[0]))
+
+/* A decimal number, in units of its last possible digit, or of 1/100 where it is whole. */
+static bool parse_goal_number(const struct goal_row *row, const char *text, uint64_t *value)
 {
     const size_t whole = strspn(text, "0123456789");
-    const char *decimals = text[whole] == '.' ? text + whole + 1 : text + whole;
+    const bool has_point = text[whole] == '.';
+    const char *decimals = text + whole + has_point;
     const size_t count = strspn(decimals, "0123456789");
-    if (!gpume_parse_digits(text, whole, QUALITY_MAX, value) || count > 2 || decimals[count] ||
-        (text[whole] == '.' && count == 0)) {
+    if (!gpume_parse_digits(text, whole, (uint64_t)row->most, value) ||
+        count > (size_t)row->decimals || decimals[count] || (has_point && count == 0)) {
         return false;
     }
-    *value *= 100;
-    for (size_t i = 0; i < count; i++) {
-        *value += (uint64_t)(decimals[i] - '0') * (i == 0 ? 10 : 1);
+    double unit = 1;
+    for (int i = 0; i < row->decimals || (row->decimals == 0 && i < 2); i++) {
+        *value = *value * 10 + ((size_t)i < count ? (uint64_t)(decimals[i] - '0') : 0);
+        unit *= 10;
     }
-    return *value >= 100 * QUALITY_MIN && *value <= 100 * QUALITY_MAX;
+    return (double)*value >= row->least * unit && (double)*value <= row->most * unit;
 }
 
-static bool parse_quality(
-    const char *text, enum gpume_goal goal, struct gpume_encode_target *target)
+/* Bytes, followed by nothing, k or M. */
+static bool parse_bytes(const struct goal_row *row, const char *text, uint64_t *value)
 {
-    target->goal = goal;
-    return parse_hundredths(text, &target->value) &&
-           (goal == GPUME_GOAL_CRF || target->value % 100 == 0);
+    const size_t length = strspn(text, "0123456789");
+    const char *unit = text + length;
+    const uint64_t factor = strcmp(unit, "k") == 0 ? 1000 : strcmp(unit, "M") == 0 ? 1000000 : 1;
+    if ((*unit && factor == 1) ||
+        !gpume_parse_digits(text, length, (uint64_t)row->most / factor, value)) {
+        return false;
+    }
+    *value *= factor;
+    return *value >= (uint64_t)row->least;
 }
 
-static bool parse_crf(const struct gpume_option *option, const char *text, void *field)
+static bool parse_goal_value(
+    const struct goal_row *row, const char *text, struct gpume_encode_target *target)
+{
+    target->goal = row->goal;
+    return row->goal == GPUME_GOAL_SIZE ? parse_bytes(row, text, &target->value)
+                                        : parse_goal_number(row, text, &target->value);
+}
+
+static const struct goal_row *goal_of(const struct gpume_option *option)
+{
+    const struct goal_row *row = goals;
+    while (strcmp(row->option, option->name) != 0) {
+        row++;
+    }
+    return row;
+}
+
+static bool parse_goal(const struct gpume_option *option, const char *text, void *field)
 {
     struct gpume_firstpass_rung rung = {0};
-    (void)option;
-    return parse_quality(text, GPUME_GOAL_CRF, &rung.target) && keep_rung(field, &rung);
+    return parse_goal_value(goal_of(option), text, &rung.target) && keep_rung(field, &rung);
 }
 
-static void describe_crf(const struct gpume_option *option, char *text, size_t bytes)
+static void describe_goal(const struct gpume_option *option, char *text, size_t bytes)
 {
-    (void)option;
-    snprintf(text, bytes, "a number from %u to %u with at most two decimals, e.g. 24 or 23.5",
-        QUALITY_MIN, QUALITY_MAX);
+    const struct goal_row *row = goal_of(option);
+    char decimals[48] = "";
+    if (row->decimals > 0) {
+        snprintf(decimals, sizeof(decimals), " with at most %d decimals", row->decimals);
+    }
+    snprintf(text, bytes, "a %snumber from %.10g to %.10g%s%s%s",
+        row->decimals == 0 ? "whole " : "", row->least, row->most, decimals, row->what ? ", " : "",
+        row->what ? row->what : "");
 }
 
-static const struct gpume_option_type gpume_type_crfs = {
-    .bytes = sizeof(struct gpume_firstpass_rungs), .parse = parse_crf, .describe = describe_crf};
-
-static bool parse_qp(const struct gpume_option *option, const char *text, void *field)
-{
-    struct gpume_firstpass_rung rung = {0};
-    (void)option;
-    return parse_quality(text, GPUME_GOAL_QP, &rung.target) && keep_rung(field, &rung);
-}
-
-static void describe_qp(const struct gpume_option *option, char *text, size_t bytes)
-{
-    (void)option;
-    snprintf(text, bytes, "a whole number from %u to %u", QUALITY_MIN, QUALITY_MAX);
-}
-
-static const struct gpume_option_type gpume_type_qps = {
-    .bytes = sizeof(struct gpume_firstpass_rungs), .parse = parse_qp, .describe = describe_qp};
+static const struct gpume_option_type gpume_type_goals = {
+    .bytes = sizeof(struct gpume_firstpass_rungs), .parse = parse_goal, .describe = describe_goal};
 
 /* Sides are even, for chroma at half resolution. length: of the text that is the size. */
 static bool parse_sides(const char *text, size_t length, struct gpume_firstpass_rung *rung)
@@ -170,11 +199,11 @@ static const struct gpume_option_type gpume_type_sizes = {
 
 static bool parse_target(const char *text, struct gpume_encode_target *target)
 {
-    for (enum gpume_goal goal = GPUME_GOAL_CRF; goal <= GPUME_GOAL_QP; goal++) {
-        const char *option = gpume_target_option(goal);
-        const size_t length = strlen(option);
-        if (strncmp(text, option, length) == 0 && text[length] == '=') {
-            return parse_quality(text + length + 1, goal, target);
+    for (size_t i = 0; i < GOALS; i++) {
+        const char *word = gpume_target_option(goals[i].goal);
+        const size_t length = strlen(word);
+        if (strncmp(text, word, length) == 0 && text[length] == '=') {
+            return parse_goal_value(&goals[i], text + length + 1, target);
         }
     }
     target->goal = GPUME_GOAL_BITRATE;
@@ -194,8 +223,8 @@ static void describe_rung(const struct gpume_option *option, char *text, size_t 
 {
     (void)option;
     snprintf(text, bytes,
-        "a size as --size takes it with a bitrate, crf=N or qp=N, e.g. 640x360:600k or "
-        "640x360:crf=24");
+        "a size as --size takes it with a bitrate, crf=N, qp=N, psnr=N, ssim=N or size=N, e.g. "
+        "640x360:600k or 640x360:crf=24");
 }
 
 static const struct gpume_option_type gpume_type_rungs = {
@@ -439,12 +468,20 @@ static const struct gpume_option first_rows[] = {
         .help = "encoder of the second pass"},
     {GPUME_ROW("bitrate", "RATE", rates, OPTIONS, targets),
         .help = "bitrate in bits per second, e.g. 345k or 1.5M; repeat it for several"},
-    {GPUME_ROW("crf", "N", crfs, OPTIONS, targets),
+    {GPUME_ROW("crf", "N", goals, OPTIONS, targets),
         .help = "constant quality, as the encoder's own --crf, 1 to 51, e.g. 24 or 23.5; repeat it "
                 "for several"},
-    {GPUME_ROW("qp", "N", qps, OPTIONS, targets),
+    {GPUME_ROW("qp", "N", goals, OPTIONS, targets),
         .help = "constant QP of P frames, as the encoder's own --qp, 1 to 51; repeat it for "
                 "several"},
+    {GPUME_ROW("target-psnr", "DB", goals, OPTIONS, targets),
+        .help = "the CRF at which the mean PSNR of luma is expected to be this, 20 to 60 dB; "
+                "repeat it for several"},
+    {GPUME_ROW("target-ssim", "S", goals, OPTIONS, targets),
+        .help = "the same for the mean SSIM of luma, 0.5 to 0.9999; repeat it for several"},
+    {GPUME_ROW("target-size", "BYTES", goals, OPTIONS, targets),
+        .help = "the bitrate at which the encoded video stream has this size, e.g. 700M; repeat "
+                "it for several"},
     {GPUME_ROW("size", "WxH", sizes, OPTIONS, sizes),
         .help = "size of the encoded picture; repeat it for several, each with all bitrates and "
                 "qualities (default: the input's size, at which the analysis runs in any case)"},
@@ -528,13 +565,29 @@ static uint32_t count_goal(const struct gpume_firstpass_options *options, enum g
     return count;
 }
 
+static bool has_quality(const struct gpume_firstpass_options *options)
+{
+    bool found = false;
+    for (size_t i = 0; i < GOALS; i++) {
+        found = found ||
+                (gpume_goal_is_quality(goals[i].goal) && count_goal(options, goals[i].goal) > 0);
+    }
+    return found;
+}
+
 static int check_qualities(const struct gpume_firstpass_options *options)
 {
     const struct gpume_encoder *encoder = gpume_encoders[options->encoder];
-    const uint32_t crfs = count_goal(options, GPUME_GOAL_CRF);
     const uint32_t qps = count_goal(options, GPUME_GOAL_QP);
-    const char *quality = gpume_target_option(crfs > 0 ? GPUME_GOAL_CRF : GPUME_GOAL_QP);
-    if (crfs + qps == 0) {
+    const char *quality = NULL, *other = NULL; /* the first one; what --qp is given with */
+    for (size_t i = 0; i < GOALS; i++) {
+        const bool is_given = count_goal(options, goals[i].goal) > 0;
+        const bool is_quality = is_given && gpume_goal_is_quality(goals[i].goal);
+        quality = is_quality && !quality ? goals[i].option : quality;
+        other = is_given && goals[i].goal != GPUME_GOAL_QP ? goals[i].option : other;
+    }
+    other = count_goal(options, GPUME_GOAL_BITRATE) > 0 ? "bitrate" : other;
+    if (!quality) {
         return GPUME_OK;
     }
     if (!encoder->has_quality) {
@@ -543,10 +596,10 @@ static int check_qualities(const struct gpume_firstpass_options *options)
             "give its program --%s, or give --bitrate here",
             quality, encoder->name, quality);
     }
-    if (qps > 0 && (crfs > 0 || count_goal(options, GPUME_GOAL_BITRATE) > 0)) {
+    if (qps > 0 && other) {
         return gpume_refuse(GPUME_INVALID,
-            "--qp turns off QP offsets of blocks in the whole run; give %s in another run",
-            crfs > 0 ? "--crf" : "--bitrate");
+            "--qp turns off QP offsets of blocks in the whole run; give --%s in another run",
+            other);
     }
     return options->verify
                ? gpume_refuse(GPUME_INVALID,
@@ -610,12 +663,12 @@ static int set_encode_options(
         }
     }
     const uint32_t qps = count_goal(options, GPUME_GOAL_QP);
-    encode.is_quality = count_goal(options, GPUME_GOAL_BITRATE) == 0;
+    encode.is_quality =
+        count_goal(options, GPUME_GOAL_BITRATE) + count_goal(options, GPUME_GOAL_SIZE) == 0;
     if (qps > 0) {
         gpume_target_use_qp(&encode);
     }
-    if ((encode.vbv_maxrate > 0 || encode.vbv_bufsize > 0) &&
-        qps + count_goal(options, GPUME_GOAL_CRF) > 0) {
+    if ((encode.vbv_maxrate > 0 || encode.vbv_bufsize > 0) && has_quality(options)) {
         return gpume_refuse(GPUME_INVALID,
             "--vbv-maxrate and --vbv-bufsize: a constant quality has no limits of the rate; give "
             "--bitrate with them, or leave them out");
@@ -652,15 +705,16 @@ static int firstpass_check(void *opaque, const struct gpume_line *line)
         return gpume_refuse(GPUME_INVALID, "give --encoder %s", made_encoder.text);
     }
     if (options->targets.count == 0 && options->sizes.count > 0) {
-        return gpume_refuse(
-            GPUME_INVALID, "--size needs --bitrate, --crf or --qp; give one, or only --rung");
+        return gpume_refuse(GPUME_INVALID,
+            "--size needs --bitrate, --crf, --qp or a target; give one, or only --rung");
     }
     if (options->targets.count == 0 && options->rungs.count == 0) {
         return gpume_refuse(GPUME_INVALID,
             "give --bitrate, in bits per second, such as --bitrate 2M, a quality, such as "
             "--crf 24, or --rung WxH:RATE");
     }
-    const char *repeated = options->targets.count > GPUME_FIRSTPASS_MAX ? "bitrate, --crf and --qp"
+    const char *repeated = options->targets.count > GPUME_FIRSTPASS_MAX
+                               ? "bitrate, --crf, --qp and targets"
                            : options->sizes.count > GPUME_FIRSTPASS_MAX ? "size"
                            : options->rungs.count > GPUME_FIRSTPASS_MAX ? "rung"
                                                                         : NULL;

@@ -56,7 +56,7 @@ int gpume_firstpass_report_add(struct gpume_firstpass_report *report,
         entry->tree =
             gpume_path_join(entry->stats, strlen(entry->stats), options->encoder->offsets);
     }
-    const bool has_qps = options->encoder->qps && target->goal != GPUME_GOAL_BITRATE;
+    const bool has_qps = options->encoder->qps && gpume_goal_is_quality(target->goal);
     if (entry->stats && has_qps) {
         entry->qps = gpume_path_join(entry->stats, strlen(entry->stats), options->encoder->qps);
     }
@@ -110,8 +110,8 @@ int gpume_firstpass_report_make(struct gpume_firstpass_report *report,
             .stats = entry->stats,
             .qps = entry->qps,
             .video = entry->video,
-            .target = entry->target,
-            .bitrate = entry->bitrate,
+            .target = entry->outcome.target,
+            .bitrate = entry->outcome.bitrate,
             .frames = source->frames,
         };
         gpume_command_ffmpeg(&entry->ffmpeg, &params);
@@ -135,17 +135,38 @@ static void write_argv(struct gpume_json *json, const char *key, const struct gp
     }
 }
 
+/* What was asked, what that takes, and what comes of it. */
+static void write_target(struct gpume_json *json, const struct gpume_firstpass_entry *entry)
+{
+    const struct gpume_pass_outcome *outcome = &entry->outcome;
+    const enum gpume_goal asked = entry->target.goal, goal = outcome->target.goal;
+    char value[GPUME_TARGET_TEXT_BYTES], key[32];
+    if (asked == GPUME_GOAL_SIZE) {
+        gpume_json_count(json, "target_size", entry->target.value);
+    } else if (gpume_goal_is_fidelity(asked)) {
+        gpume_target_text(&entry->target, value);
+        snprintf(key, sizeof(key), "target_%s", gpume_target_option(asked));
+        gpume_json_digits(json, key, value);
+    }
+    if (goal != GPUME_GOAL_BITRATE) {
+        gpume_target_text(&outcome->target, value);
+        gpume_json_digits(json, gpume_target_option(goal), value);
+    }
+    if (outcome->is_measured) {
+        snprintf(value, sizeof(value), "%.2f", outcome->psnr);
+        gpume_json_digits(json, "expected_psnr", value);
+        snprintf(value, sizeof(value), "%.4f", outcome->ssim);
+        gpume_json_digits(json, "expected_ssim", value);
+    }
+}
+
 static void write_entry(struct gpume_json *json, const struct gpume_firstpass_report *report,
     const struct gpume_firstpass_entry *entry)
 {
     gpume_json_begin(json, NULL);
     gpume_json_text(json, "encoder", report->encoder->name);
-    gpume_json_count(json, "bitrate", entry->bitrate);
-    if (entry->target.goal != GPUME_GOAL_BITRATE) {
-        char value[GPUME_TARGET_TEXT_BYTES];
-        gpume_target_text(&entry->target, value);
-        gpume_json_digits(json, gpume_target_option(entry->target.goal), value);
-    }
+    gpume_json_count(json, "bitrate", entry->outcome.bitrate);
+    write_target(json, entry);
     gpume_json_count(json, "width", entry->video.width);
     gpume_json_count(json, "height", entry->video.height);
     gpume_json_count(json, "frames", report->frames);
@@ -237,20 +258,34 @@ static void print_argv(const struct gpume_argv *argv, const char *end)
     fputs(argv->count > 0 ? end : "", stdout);
 }
 
+static void print_target(const struct gpume_firstpass_entry *entry)
+{
+    const struct gpume_pass_outcome *outcome = &entry->outcome;
+    const enum gpume_goal asked = entry->target.goal, goal = outcome->target.goal;
+    char value[GPUME_TARGET_TEXT_BYTES];
+    printf("# %" PRIu32 "x%" PRIu32 ", ", entry->video.width, entry->video.height);
+    if (asked != goal) {
+        gpume_target_text(&entry->target, value);
+        printf("%s %s: ", gpume_target_option(asked), value);
+    }
+    gpume_target_text(&outcome->target, value);
+    if (goal == GPUME_GOAL_BITRATE) {
+        printf("%s kbit/s", value);
+        return;
+    }
+    printf("%s %s, expected to take %" PRIu64 " kbit/s", gpume_target_option(goal), value,
+        outcome->bitrate / 1000);
+    if (outcome->is_measured) {
+        printf(" and to have a PSNR of %.1f dB", outcome->psnr);
+    }
+}
+
 void gpume_firstpass_report_print(const struct gpume_firstpass_report *report)
 {
     for (size_t i = 0; i < report->count; i++) {
         const struct gpume_firstpass_entry *entry = &report->entries[i];
-        const bool same = gpume_command_ffmpeg_keeps(report->encoder, entry->target.goal);
-        char value[GPUME_TARGET_TEXT_BYTES];
-        gpume_target_text(&entry->target, value);
-        printf("# %" PRIu32 "x%" PRIu32 ", ", entry->video.width, entry->video.height);
-        if (entry->target.goal == GPUME_GOAL_BITRATE) {
-            printf("%s kbit/s", value);
-        } else {
-            printf("%s %s, expected to take %" PRIu64 " kbit/s",
-                gpume_target_option(entry->target.goal), value, entry->bitrate / 1000);
-        }
+        const bool same = gpume_command_ffmpeg_keeps(report->encoder, entry->outcome.target.goal);
+        print_target(entry);
         printf(", %" PRIu64 " frame%s\n", report->frames, report->frames == 1 ? "" : "s");
         if (!same) {
             printf("# %s of ffmpeg reads no QPs of frames: this keeps to the expected bitrate\n",

@@ -4,6 +4,7 @@
 #define GPUME_CLI_FIRSTPASS_REPORT_H
 
 #include "encode/commands.h"
+#include "encode/pass.h"
 #include "firstpass/firstpass.h"
 #include "media/source.h"
 
@@ -12,10 +13,10 @@ struct gpume_out;
 /* One second pass. */
 struct gpume_firstpass_entry {
     struct gpume_pass_video video;
-    struct gpume_encode_target target;
-    uint64_t bitrate;         /* of a quality: expected, and known at the end */
-    char *name;               /* of its files, without their endings */
-    char *stats, *tree, *qps; /* tree, qps NULL: there is none */
+    struct gpume_encode_target target; /* as asked */
+    struct gpume_pass_outcome outcome; /* known at the end */
+    char *name;                        /* of its files, without their endings */
+    char *stats, *tree, *qps;          /* tree, qps NULL: there is none */
     struct gpume_argv ffmpeg, encoder, feed;
 };
 

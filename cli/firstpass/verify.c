@@ -54,8 +54,8 @@ static enum gpume_exit write_settings(
     }
     const char *tune = verify->encode->tune;
     const int length = snprintf(settings, SETTINGS_BYTES, "b=%" PRIu64 ":preset=%s%s%s:%s%s",
-        verify->entry->bitrate, verify->encode->preset, tune ? ":tune=" : "", tune ? tune : "",
-        pass == 1 ? "flags=+pass1:" : "", list);
+        verify->entry->outcome.bitrate, verify->encode->preset, tune ? ":tune=" : "",
+        tune ? tune : "", pass == 1 ? "flags=+pass1:" : "", list);
     free(list);
     return length > 0 && length < SETTINGS_BYTES
                ? GPUME_EXIT_DONE
@@ -129,7 +129,7 @@ static void print_measured(const struct verify *verify, const char *name,
     const double seconds = (double)measured->frames * video->rate_den / video->rate_num;
     const uint64_t pixels = (uint64_t)video->width * video->height * measured->frames;
     const double rate = (double)measured->bytes * 8 / seconds;
-    const double wanted = (double)verify->entry->bitrate;
+    const double wanted = (double)verify->entry->outcome.bitrate;
     printf("#   %-15s %9.1f kbit/s %+7.1f %% %8.3f dB %8.2f s + %.2f s\n", name, rate / 1000,
         (rate / wanted - 1) * 100, gpume_psnr(8, pixels, measured->sse), first,
         (double)measured->ns / 1e9);
@@ -167,8 +167,8 @@ static enum gpume_exit verify_entry(struct verify *verify, double seconds)
     if (result == GPUME_EXIT_DONE) {
         printf("# luma of %" PRIu32 "x%" PRIu32 ", %" PRIu64 " kbit/s, %" PRIu64
                " frame%s; time of the first and the second pass\n",
-            verify->entry->video.width, verify->entry->video.height, verify->entry->bitrate / 1000,
-            own.frames, own.frames == 1 ? "" : "s");
+            verify->entry->video.width, verify->entry->video.height,
+            verify->entry->outcome.bitrate / 1000, own.frames, own.frames == 1 ? "" : "s");
         print_measured(verify, "own two passes", &own, (double)first.ns / 1e9);
         print_measured(verify, "with gpume", &ours, seconds);
         printf("#   times are of %s alone; that of gpume's first pass includes decoding\n",

@@ -25,7 +25,8 @@ struct coding {
     enum gpume_frame_type type;
     const int16_t *offsets;
     struct gpume_spectrum spectrum;
-    int status; /* of measuring it */
+    struct gpume_losses losses; /* if params.losses */
+    int status;                 /* of measuring them */
 };
 
 /* Runs whose types are final, and whose offsets one walk of the tree finds. */
@@ -211,6 +212,7 @@ static int report_decision(struct gpume_analysis *a, const struct coding *coding
         .intra_blocks = cost.intra_blocks,
         .skipped_blocks = skipped,
         .spectrum = &coding->spectrum,
+        .losses = a->params.losses ? &coding->losses : NULL,
     };
     return a->params.decide(a->params.opaque, &decision);
 }
@@ -308,7 +310,8 @@ static void measure_coding(void *opaque, uint32_t item)
     struct walk_group *group = opaque;
     struct coding *coding = &group->codings[item];
     coding->status = gpume_lookahead_spectrum(group->analysis->lookahead, coding->frame,
-        coding->past, coding->future, coding->offsets, &coding->spectrum);
+        coding->past, coding->future, coding->offsets, &coding->spectrum,
+        group->analysis->params.losses ? &coding->losses : NULL);
 }
 
 static struct walk_group *last_group(struct gpume_analysis *a)

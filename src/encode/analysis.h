@@ -19,6 +19,7 @@ struct gpume_analysis_params {
     /* distance_max, frames_max, weights, shares and energies are set from the options. */
     struct gpume_lookahead_params lookahead;
     struct gpume_encode_options options;
+    bool losses; /* decisions have them */
     gpume_decision_fn decide;
     void *opaque;
 };

@@ -318,7 +318,7 @@ static void add_ffmpeg_params(struct gpume_argv *argv, const struct gpume_comman
 
 bool gpume_command_ffmpeg_keeps(const struct gpume_encoder *encoder, enum gpume_goal goal)
 {
-    return goal == GPUME_GOAL_BITRATE || !encoder->qps;
+    return !gpume_goal_is_quality(goal) || !encoder->qps;
 }
 
 /* An option of quality makes an encoder take the QPs of the files, whatever its value. */

@@ -68,6 +68,7 @@ static inline uint32_t gpume_past_share(
     return GPUME_SHARES - (uint32_t)((GPUME_SHARES * (frame - past) + distance / 2) / distance);
 }
 
+struct gpume_losses;
 struct gpume_spectrum;
 
 struct gpume_decision {
@@ -92,6 +93,7 @@ struct gpume_decision {
     uint32_t intra_blocks;                                    /* cheapest from their own frame */
     uint32_t skipped_blocks; /* of which nothing is coded, and that are not intra_blocks */
     const struct gpume_spectrum *spectrum; /* what is left to code: spectrum.h */
+    const struct gpume_losses *losses;     /* what is lost: distortion.h; NULL: not measured */
 };
 
 /* Called for every frame in coded order. All arrays are valid during the call alone. A negative

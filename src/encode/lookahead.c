@@ -958,7 +958,8 @@ int gpume_lookahead_find_expected(struct gpume_lookahead *lookahead, uint64_t ne
 }
 
 int gpume_lookahead_spectrum(struct gpume_lookahead *lookahead, uint64_t frame, uint64_t past,
-    uint64_t future, const int16_t *offsets, struct gpume_spectrum *spectrum)
+    uint64_t future, const int16_t *offsets, struct gpume_spectrum *spectrum,
+    struct gpume_losses *losses)
 {
     struct gpume_frame_cost cost;
     GPUME_CHECK(gpume_lookahead_cost(lookahead, frame, past, future, &cost));
@@ -975,5 +976,8 @@ int gpume_lookahead_spectrum(struct gpume_lookahead *lookahead, uint64_t frame, 
         .offsets = offsets,
     };
     gpume_spectrum_measure(spectrum, &predicted);
+    if (losses) {
+        gpume_losses_measure(losses, &predicted);
+    }
     return GPUME_OK;
 }

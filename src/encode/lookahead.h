@@ -15,7 +15,7 @@
 #define GPUME_ENCODE_LOOKAHEAD_H
 
 #include "encode/decision.h"
-#include "encode/spectrum.h"
+#include "encode/distortion.h"
 
 struct gpume_lookahead;
 
@@ -122,9 +122,10 @@ int gpume_lookahead_cost(struct gpume_lookahead *lookahead, uint64_t frame, uint
 int gpume_lookahead_find_expected(struct gpume_lookahead *lookahead, uint64_t newest);
 
 /* What is left to code of the frame by those predictions; it fails where gpume_lookahead_cost does.
- * offsets: of each block's QP, in 1/256; NULL: none. */
+ * offsets: of each block's QP, in 1/256; NULL: none. losses: NULL: not wanted. */
 int gpume_lookahead_spectrum(struct gpume_lookahead *lookahead, uint64_t frame, uint64_t past,
-    uint64_t future, const int16_t *offsets, struct gpume_spectrum *spectrum);
+    uint64_t future, const int16_t *offsets, struct gpume_spectrum *spectrum,
+    struct gpume_losses *losses);
 
 void gpume_lookahead_close(struct gpume_lookahead **lookahead);
 

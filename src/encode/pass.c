@@ -5,9 +5,11 @@
 #include "base/grow.h"
 #include "base/status.h"
 #include "encode/bits.h"
+#include "encode/distortion.h"
 #include "encode/encoder.h"
 #include "encode/fixed.h"
 #include "encode/half.h"
+#include "encode/qp_map.h"
 #include "files/byte_stream.h"
 #include "files/out.h"
 #include "files/path.h"
@@ -67,19 +69,12 @@ struct prices {
     struct gpume_bits_prices of[GPUME_KINDS_MAX];
 };
 
-/* One axis of the picture. Positions are in units of which a pixel of the analysed frame has `to`
- * and a pixel of the encoded picture has `from`. */
-struct axis {
-    uint32_t from, to;             /* pixels of the analysed frame, of the encoded picture */
-    uint32_t from_count, to_count; /* squares */
-};
-
 /* What the second passes of one picture size have in common. */
 struct size {
     struct gpume_pass_video video;
     /* Of bits, from the frames that were analysed to what the statistics say, by type. */
     uint32_t growth[GPUME_FRAME_B + 1];
-    struct axis x, y;
+    struct gpume_map_axis x, y;
     /* Of the last OFFSETS_KEPT frames, by square: their offsets, and the tree's part. NULL: none */
     int16_t *offsets, *trees;
     unsigned char *record; /* of a frame, in the file */
@@ -96,8 +91,10 @@ struct forced {
 /* The files of one second pass. */
 struct rate {
     struct size *size;
-    struct gpume_encode_target target;
-    uint64_t bitrate;           /* of a quality: expected, and known at the end */
+    struct gpume_encode_target target; /* of a size or fidelity: what it takes, from the end on */
+    bool is_quality;
+    uint64_t bitrate;           /* of a size or quality: known at the end */
+    struct gpume_loss mean;     /* of all frames, expected for a quality; 0: not known */
     int32_t qp;                 /* of the model, at which bitrate or quality is reached */
     struct prices prices, less; /* at that QP, and at one that doubles the quantizer's step */
     int32_t *frame_qps;         /* of all frames, for a quality; or NULL */
@@ -118,6 +115,7 @@ struct gpume_pass {
     struct rate *rates, **end; /* in the order in which they were added; where the next one goes */
     struct pass_row *rows;
     size_t count, room;
+    struct gpume_loss_frames losses; /* none, if they are not measured */
     struct gpume_crf_course course;
     const uint32_t *planned; /* per cent, by type */
 };
@@ -151,12 +149,6 @@ int gpume_pass_open(struct gpume_pass **result, const struct gpume_pass_params *
         gpume_bits_find_prices(&pass->usual.of[type], &pass->model[type], USUAL_QP);
     }
     return GPUME_OK;
-}
-
-static struct axis axis_of(uint32_t from, uint32_t to)
-{
-    return (struct axis){from, to, (uint32_t)gpume_div_up(from, GPUME_SQUARE),
-        (uint32_t)gpume_div_up(to, GPUME_SQUARE)};
 }
 
 /* What a fixed pass takes of pictures of the analysed size, in 1/65536. */
@@ -194,8 +186,8 @@ static struct size *find_size(struct gpume_pass *pass, const struct gpume_pass_v
     size->next = pass->sizes;
     pass->sizes = size;
     if (params->options->tree) {
-        size->x = axis_of(params->width, video->width);
-        size->y = axis_of(params->height, video->height);
+        size->x = gpume_map_axis_of(params->width, video->width);
+        size->y = gpume_map_axis_of(params->height, video->height);
         size->squares = (size_t)size->x.to_count * size->y.to_count;
         size->record_bytes = 1 + size->squares * sizeof(int16_t);
         size->offsets = calloc(OFFSETS_KEPT * size->squares, sizeof(int16_t));
@@ -212,9 +204,18 @@ static int open_files(struct gpume_pass *pass, struct rate *rate)
     if (params->options->tree) {
         GPUME_CHECK(gpume_out_open_in(&rate->tree, params->set, rate->tree_path, &params->log));
     }
-    return pass->encoder->qps && rate->target.goal != GPUME_GOAL_BITRATE
+    return pass->encoder->qps && rate->is_quality
                ? gpume_out_open_in(&rate->qps, params->set, rate->qps_path, &params->log)
                : GPUME_OK;
+}
+
+/* Of a fidelity. Its frames have QPs by formulas. */
+static void set_crf(const struct gpume_pass *pass, struct rate *rate, uint32_t hundredths)
+{
+    const struct gpume_pass_video *video = &rate->size->video;
+    rate->target = (struct gpume_encode_target){GPUME_GOAL_CRF, hundredths};
+    rate->qp =
+        gpume_target_qp(&rate->target, pass->params.options, video->rate_num, video->rate_den);
 }
 
 int gpume_pass_add(struct gpume_pass *pass, const struct gpume_pass_video *video,
@@ -231,9 +232,13 @@ int gpume_pass_add(struct gpume_pass *pass, const struct gpume_pass_video *video
     pass->end = &rate->next;
     rate->size = size;
     rate->target = *target;
+    rate->is_quality = gpume_goal_is_quality(target->goal);
     if (target->goal == GPUME_GOAL_BITRATE) {
         rate->bitrate = target->value;
-    } else {
+    } else if (gpume_goal_is_fidelity(target->goal)) {
+        set_crf(pass, rate, 100 * (GPUME_CRF_MIN + GPUME_CRF_MAX) / 2);
+        rate->target = *target;
+    } else if (rate->is_quality) {
         rate->qp = gpume_target_qp(target, params->options, video->rate_num, video->rate_den);
     }
     rate->path = strdup(path);
@@ -248,61 +253,15 @@ int gpume_pass_add(struct gpume_pass *pass, const struct gpume_pass_video *video
 /* --- QP offsets: records of the type of a frame, then the offset of each of its squares of 16x16
  * pixels */
 
-/* The part of an axis that a square of the encoded picture covers, and the squares of the analysed
- * frame in it, from first to last. */
-struct covered {
-    uint64_t begin, end;
-    uint32_t first, last;
-};
-
-static struct covered find_covered(const struct axis *axis, uint32_t square)
-{
-    const uint64_t begin = (uint64_t)square * GPUME_SQUARE * axis->from;
-    const uint64_t end =
-        gpume_min_u64(begin + GPUME_SQUARE * (uint64_t)axis->from, (uint64_t)axis->from * axis->to);
-    const uint64_t step = (uint64_t)GPUME_SQUARE * axis->to;
-    return (struct covered){begin, end, (uint32_t)(begin / step), (uint32_t)((end - 1) / step)};
-}
-
-/* How much of it lies in a square of the analysed frame. */
-static uint64_t overlap(const struct axis *axis, const struct covered *covered, uint32_t square)
-{
-    const uint64_t step = (uint64_t)GPUME_SQUARE * axis->to;
-    const uint64_t begin = square * step, end = gpume_min_u64(begin + step, covered->end);
-    return end - (begin > covered->begin ? begin : covered->begin);
-}
-
-static int16_t mean_offset(const struct size *size, const int16_t *offsets,
-    const struct covered *across, const struct covered *down)
-{
-    const int64_t area = (int64_t)((across->end - across->begin) * (down->end - down->begin));
-    int64_t sum = 0;
-    for (uint32_t y = down->first; y <= down->last; y++) {
-        const int16_t *row = offsets + (size_t)y * size->x.from_count;
-        int64_t row_sum = 0;
-        for (uint32_t x = across->first; x <= across->last; x++) {
-            row_sum += (int64_t)overlap(&size->x, across, x) * row[x];
-        }
-        sum += row_sum * (int64_t)overlap(&size->y, down, y);
-    }
-    return (int16_t)gpume_div_nearest(sum, area);
-}
-
-/* If the encoded picture has another size than the analysed frame, each square gets the mean of
- * those that it covers, by area. */
 static void scale_offsets(struct size *size, const struct gpume_decision *decision)
 {
     const size_t first = decision->coded % OFFSETS_KEPT * size->squares;
-    int16_t *offset = size->offsets + first, *tree = size->trees + first;
+    int16_t *offsets = size->offsets + first, *trees = size->trees + first;
     assert(decision->blocks_x == size->x.from_count && decision->blocks_y == size->y.from_count);
-    for (uint32_t y = 0; y < size->y.to_count; y++) {
-        const struct covered down = find_covered(&size->y, y);
-        for (uint32_t x = 0; x < size->x.to_count; x++) {
-            const struct covered across = find_covered(&size->x, x);
-            *offset = mean_offset(size, decision->offsets, &across, &down);
-            *tree++ = (int16_t)(*offset - mean_offset(size, decision->aq_offsets, &across, &down));
-            offset++;
-        }
+    gpume_qp_map_scale(&size->x, &size->y, decision->offsets, offsets);
+    gpume_qp_map_scale(&size->x, &size->y, decision->aq_offsets, trees);
+    for (size_t i = 0; i < size->squares; i++) {
+        trees[i] = (int16_t)(offsets[i] - trees[i]);
     }
 }
 
@@ -364,6 +323,9 @@ static int add_row(struct gpume_pass *pass, const struct gpume_decision *decisio
     const enum gpume_frame_type before = last->bits.type;
     row->before = gpume_type_is_b(before) ? last->before : index;
     row->intra = before == GPUME_FRAME_P || gpume_type_is_b(before) ? last->intra : index;
+    if (decision->losses && !gpume_loss_frames_add(&pass->losses, decision)) {
+        return gpume_log_nomem(&params->log, "the quality of another frame");
+    }
     pass->count++;
     gpume_bits_frame_init(&row->bits, pass->encoder->bits, decision);
     row->usual_bits = (uint32_t)gpume_min_u64(
@@ -443,9 +405,8 @@ static int write_offsets(struct gpume_pass *pass, size_t index)
     pass->rows[index].level = level_of_tree(pass, index);
     for (struct rate *rate = pass->rates; rate && type != GPUME_FRAME_B; rate = rate->next) {
         const int32_t qp = rate->qps ? quality_qp(pass, rate, index) : 0;
-        const bool is_bitrate = rate->target.goal == GPUME_GOAL_BITRATE;
         make_record(pass->encoder, rate->size, index, type, qp - whole_qp(qp),
-            is_bitrate ? 256 : crf_strength(pass));
+            rate->is_quality ? crf_strength(pass) : 256);
         GPUME_CHECK(gpume_out_write(rate->tree, rate->size->record, rate->size->record_bytes));
     }
     return GPUME_OK;
@@ -762,7 +723,7 @@ static struct sizing sizing_of(const struct gpume_pass *pass, const struct rate 
 {
     const struct pass_row *row = &pass->rows[index];
     const uint8_t *levels = rate->levels;
-    if (rate->target.goal != GPUME_GOAL_BITRATE) {
+    if (rate->is_quality) {
         return sizing_of_quality(pass, rate, index);
     }
     if (!levels) {
@@ -906,16 +867,71 @@ static int force_qps(const struct gpume_pass *pass, struct rate *rate)
     return GPUME_OK;
 }
 
+/* The QPs of all frames, and what they are expected to lose by them. */
+static int find_frame_qps(struct gpume_pass *pass, struct rate *rate)
+{
+    for (size_t i = 0; i < pass->count; i++) {
+        rate->frame_qps[i] = quality_qp(pass, rate, i);
+    }
+    return pass->losses.count == 0 || gpume_loss_frames_mean(&pass->losses, pass->encoder->losses,
+                                          rate->frame_qps, &rate->mean)
+               ? GPUME_OK
+               : gpume_log_nomem(&pass->params.log, "the quality of frames");
+}
+
+/* How much better than asked the mean over all frames is. */
+static double surplus(
+    const struct gpume_pass *pass, const struct rate *rate, const struct gpume_encode_target *asked)
+{
+    const double value = (double)asked->value;
+    return asked->goal == GPUME_GOAL_PSNR
+               ? gpume_loss_psnr(&rate->mean) - value / 100
+               : gpume_loss_ssim(&rate->mean, pass->encoder->losses) - value / 10000;
+}
+
+/* The CRF at which the fidelity is nearest: in hundredths or, where QPs are whole, a whole one, as
+ * offsets are written before it is known. */
+static int find_crf(struct gpume_pass *pass, struct rate *rate)
+{
+    const struct gpume_encode_target asked = rate->target;
+    const uint32_t step = rate->qps ? 100 : 1;
+    const uint32_t least = GPUME_CRF_MIN * 100 / step, most = GPUME_CRF_MAX * 100 / step;
+    uint32_t low = least, high = most;
+    double above = 0, below = 0; /* surplus at low, and at the step after it */
+    while (low < high) {
+        const uint32_t middle = low + (high - low + 1) / 2;
+        set_crf(pass, rate, middle * step);
+        GPUME_CHECK(check_ended(pass));
+        GPUME_CHECK(find_frame_qps(pass, rate));
+        const double more = surplus(pass, rate, &asked);
+        if (more >= 0) {
+            low = middle;
+            above = more;
+        } else {
+            high = middle - 1;
+            below = more;
+        }
+    }
+    set_crf(pass, rate, (above > -below && below < 0 ? low + 1 : low) * step);
+    if (low == least || low == most) {
+        char text[GPUME_TARGET_TEXT_BYTES];
+        gpume_target_text(&asked, text);
+        gpume_log_write(&pass->params.log, GPUME_LOG_WARNING,
+            "%s: %s %s is out of reach: CRF %u is the nearest", rate->path,
+            gpume_target_option(asked.goal), text, (unsigned)(rate->target.value / 100));
+    }
+    return GPUME_OK;
+}
+
 /* What the files of a quality need. */
-static int settle_quality(const struct gpume_pass *pass, struct rate *rate)
+static int settle_quality(struct gpume_pass *pass, struct rate *rate)
 {
     rate->frame_qps = calloc(pass->count, sizeof(*rate->frame_qps));
     if (!rate->frame_qps) {
         return gpume_log_nomem(&pass->params.log, rate->path);
     }
-    for (size_t i = 0; i < pass->count; i++) {
-        rate->frame_qps[i] = quality_qp(pass, rate, i);
-    }
+    GPUME_CHECK(gpume_goal_is_fidelity(rate->target.goal) ? find_crf(pass, rate) : GPUME_OK);
+    GPUME_CHECK(find_frame_qps(pass, rate));
     rate->bitrate = expected_bitrate(pass, rate);
     return rate->qps ? force_qps(pass, rate) : GPUME_OK;
 }
@@ -1018,7 +1034,7 @@ static int read_back(const struct gpume_pass *pass, const struct rate *rate,
 static void warn_of_length(const struct gpume_pass *pass)
 {
     const struct rate *rate = pass->rates;
-    while (rate && rate->target.goal != GPUME_GOAL_BITRATE) {
+    while (rate && rate->is_quality) {
         rate = rate->next;
     }
     if (rate && pass->count < FRAMES_FEW && !pass->encoder->fixed) {
@@ -1039,13 +1055,35 @@ static int write_qps(const struct gpume_pass *pass, struct rate *rate)
     return read_back(pass, rate, rate->qps, rate->qps_path, check_qps);
 }
 
-uint64_t gpume_pass_bitrate(const struct gpume_pass *pass, size_t index)
+struct gpume_pass_outcome gpume_pass_outcome(const struct gpume_pass *pass, size_t index)
 {
     const struct rate *rate = pass->rates;
     for (; index > 0; index--) {
         rate = rate->next;
     }
-    return rate->bitrate;
+    struct gpume_pass_outcome outcome = {.target = rate->target, .bitrate = rate->bitrate};
+    if (rate->mean.error > 0) {
+        outcome.is_measured = true;
+        outcome.psnr = gpume_loss_psnr(&rate->mean);
+        outcome.ssim = gpume_loss_ssim(&rate->mean, pass->encoder->losses);
+    }
+    return outcome;
+}
+
+/* The bitrate of a size, in whole kilobits. */
+static int settle_size(const struct gpume_pass *pass, struct rate *rate)
+{
+    const struct gpume_pass_video *video = &rate->size->video;
+    const double seconds = (double)pass->count * video->rate_den / video->rate_num;
+    const double kbits = (double)rate->target.value * 8 / 1000 / seconds;
+    if (kbits < 1 || kbits > GPUME_KBITS_MAX) {
+        return gpume_log_fail(&pass->params.log, GPUME_INVALID,
+            "%s: %" PRIu64 " bytes for %.3f s are %.3f kbit/s; bitrates are 1 to %u kbit/s",
+            rate->path, rate->target.value, seconds, kbits, GPUME_KBITS_MAX);
+    }
+    rate->bitrate = 1000 * (uint64_t)kbits;
+    rate->target = (struct gpume_encode_target){GPUME_GOAL_BITRATE, rate->bitrate};
+    return GPUME_OK;
 }
 
 int gpume_pass_finish(struct gpume_pass *pass)
@@ -1060,8 +1098,8 @@ int gpume_pass_finish(struct gpume_pass *pass)
     }
     for (struct rate *rate = pass->rates; rate; rate = rate->next) {
         char line[GPUME_PASS_LINE_BYTES];
-        const bool is_bitrate = rate->target.goal == GPUME_GOAL_BITRATE;
-        GPUME_CHECK(is_bitrate ? solve(pass, rate) : settle_quality(pass, rate));
+        GPUME_CHECK(rate->target.goal == GPUME_GOAL_SIZE ? settle_size(pass, rate) : GPUME_OK);
+        GPUME_CHECK(rate->is_quality ? settle_quality(pass, rate) : solve(pass, rate));
         GPUME_CHECK(pass->params.options->vbv_bufsize > 0 ? plan_buffer(pass, rate) : GPUME_OK);
         for (size_t i = 0; i <= pass->count; i++) {
             GPUME_CHECK(check_ended(pass));
@@ -1107,6 +1145,7 @@ void gpume_pass_close(struct gpume_pass **pointer)
         free(size->trees);
         free(size);
     }
+    gpume_loss_frames_free(&pass->losses);
     free(pass->rows);
     free(pass->levels);
     free(pass);

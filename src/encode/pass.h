@@ -4,10 +4,10 @@
  * quality: the statistics, a text with a line for each frame, the QP offsets of all blocks of all
  * frames that others refer to, and, for a quality, the QPs of frames if the encoder reads them from
  * a file of their own. The offsets of 60 frames stay in memory, and of each frame 224 bytes, in an
- * array that grows by doubling. Where the decoder's buffer is limited, each second pass adds one
- * byte, and its plan takes 16 more while it is made. All files are read back before they get their
- * names: texts are compared with what was to be written, of the offsets only the types of frames
- * and the length. One thread at a time.
+ * array that grows by doubling; 688 more where the fidelity to the source is asked for. Where the
+ * decoder's buffer is limited, each second pass adds one byte, and its plan takes 16 more while it
+ * is made. All files are read back before they get their names: texts are compared with what was to
+ * be written, of the offsets only the types of frames and the length. One thread at a time.
  */
 #ifndef GPUME_ENCODE_PASS_H
 #define GPUME_ENCODE_PASS_H
@@ -41,9 +41,17 @@ int gpume_pass_add_frame(struct gpume_pass *pass, const struct gpume_decision *d
  * logged. GPUME_CANCELLED: it gave up, without a word. */
 int gpume_pass_finish(struct gpume_pass *pass);
 
-/* After gpume_pass_finish: the bits per second of the second pass that was added as number `index`,
- * from 0, as asked or, for a quality, as expected. */
-uint64_t gpume_pass_bitrate(const struct gpume_pass *pass, size_t index);
+/* What comes of a second pass. */
+struct gpume_pass_outcome {
+    struct gpume_encode_target
+        target;        /* a bitrate, CRF or QP: of a size or fidelity, that it takes */
+    uint64_t bitrate;  /* as asked or, for a quality, as expected */
+    bool is_measured;  /* these two are known */
+    double psnr, ssim; /* of luma, expected for a quality */
+};
+
+/* After gpume_pass_finish, of the one that was added as number `index`, from 0. */
+struct gpume_pass_outcome gpume_pass_outcome(const struct gpume_pass *pass, size_t index);
 
 void gpume_pass_close(struct gpume_pass **pass);
 

@@ -2,6 +2,7 @@
 #include "encode/qp_map.h"
 
 #include "base/grid.h"
+#include "encode/half.h"
 
 uint32_t gpume_qp_map_squares(uint32_t blocks, uint32_t per_square)
 {
@@ -59,5 +60,60 @@ void gpume_qp_map_limit(int16_t *values, size_t count, uint32_t levels)
     for (size_t i = 0; i < count && step > 1; i++) {
         const int64_t value = least + gpume_div_nearest(values[i] - least, step) * step;
         values[i] = (int16_t)(value < most ? value : most);
+    }
+}
+
+/* --- maps for a picture of another size */
+
+struct gpume_map_axis gpume_map_axis_of(uint32_t from, uint32_t to)
+{
+    return (struct gpume_map_axis){from, to, (uint32_t)gpume_div_up(from, GPUME_SQUARE),
+        (uint32_t)gpume_div_up(to, GPUME_SQUARE)};
+}
+
+/* The part of an axis that a square of the encoded picture covers, and the squares of the analysed
+ * frame in it, from first to last. */
+struct covered {
+    uint64_t begin, end;
+    uint32_t first, last;
+};
+
+static struct covered find_covered(const struct gpume_map_axis *axis, uint32_t square)
+{
+    const uint64_t begin = (uint64_t)square * GPUME_SQUARE * axis->from;
+    const uint64_t end =
+        gpume_min_u64(begin + GPUME_SQUARE * (uint64_t)axis->from, (uint64_t)axis->from * axis->to);
+    const uint64_t step = (uint64_t)GPUME_SQUARE * axis->to;
+    return (struct covered){begin, end, (uint32_t)(begin / step), (uint32_t)((end - 1) / step)};
+}
+
+/* How much of it lies in a square of the analysed frame. */
+static uint64_t overlap(
+    const struct gpume_map_axis *axis, const struct covered *covered, uint32_t square)
+{
+    const uint64_t step = (uint64_t)GPUME_SQUARE * axis->to;
+    const uint64_t begin = square * step, end = gpume_min_u64(begin + step, covered->end);
+    return end - (begin > covered->begin ? begin : covered->begin);
+}
+
+void gpume_qp_map_scale(const struct gpume_map_axis *x, const struct gpume_map_axis *y,
+    const int16_t *from, int16_t *to)
+{
+    for (uint32_t row = 0; row < y->to_count; row++) {
+        const struct covered down = find_covered(y, row);
+        for (uint32_t column = 0; column < x->to_count; column++) {
+            const struct covered across = find_covered(x, column);
+            const uint64_t area = (across.end - across.begin) * (down.end - down.begin);
+            int64_t sum = 0;
+            for (uint32_t j = down.first; j <= down.last; j++) {
+                int64_t row_sum = 0;
+                for (uint32_t i = across.first; i <= across.last; i++) {
+                    row_sum +=
+                        (int64_t)overlap(x, &across, i) * from[(size_t)j * x->from_count + i];
+                }
+                sum += row_sum * (int64_t)overlap(y, &down, j);
+            }
+            *to++ = (int16_t)gpume_div_nearest(sum, (int64_t)area);
+        }
     }
 }

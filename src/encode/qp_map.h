@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * QP offsets of a frame on a coarser grid, for encoders that take such maps. Any thread.
+ * QP offsets of a frame on a coarser grid, for encoders that take such maps, or of a picture of
+ * another size. Any thread.
  */
 #ifndef GPUME_ENCODE_QP_MAP_H
 #define GPUME_ENCODE_QP_MAP_H
@@ -25,5 +26,21 @@ void gpume_qp_map_centre(
 /* Replaces values so that at most `levels` different ones remain, within their range, which is
  * divided evenly. levels: 2 or more. */
 void gpume_qp_map_limit(int16_t *values, size_t count, uint32_t levels);
+
+/* --- maps for a picture of another size */
+
+/* One axis of the picture. Positions are in units of which a pixel of the analysed frame has `to`
+ * and a pixel of the encoded picture has `from`. */
+struct gpume_map_axis {
+    uint32_t from, to;             /* pixels of the analysed frame, of the encoded picture */
+    uint32_t from_count, to_count; /* squares */
+};
+
+struct gpume_map_axis gpume_map_axis_of(uint32_t from, uint32_t to);
+
+/* Each square gets the mean of those that it covers, by area. from: of the frame that was analysed;
+ * to: of the encoded picture. */
+void gpume_qp_map_scale(const struct gpume_map_axis *x, const struct gpume_map_axis *y,
+    const int16_t *from, int16_t *to);
 
 #endif

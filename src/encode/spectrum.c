@@ -22,19 +22,15 @@ _Static_assert(GPUME_BLOCKS == 1, "blocks are measured one at a time");
 
 /* --- which blocks */
 
-struct sampling {
-    uint32_t step, x, y; /* every step-th block along both axes, from these on */
-};
-
 /* Frames that follow each other in a pattern of types must not always get the same part. */
-static struct sampling sampling_of(uint32_t blocks_x, uint32_t blocks_y, uint64_t frame)
+struct gpume_sampling gpume_sampling_of(uint32_t blocks_x, uint32_t blocks_y, uint64_t frame)
 {
     uint32_t step = 1;
     while (gpume_div_up(blocks_x, step) * gpume_div_up(blocks_y, step) > GPUME_SPECTRUM_BLOCKS) {
         step++;
     }
     const uint32_t mixed = (uint32_t)frame * UINT32_C(2654435761) >> 16; /* 2^32 * golden ratio */
-    return (struct sampling){step, mixed % (uint32_t)gpume_min_u64(step, blocks_x),
+    return (struct gpume_sampling){step, mixed % (uint32_t)gpume_min_u64(step, blocks_x),
         mixed / step % (uint32_t)gpume_min_u64(step, blocks_y)};
 }
 
@@ -352,7 +348,7 @@ void gpume_spectrum_measure(
 {
     const struct gpume_half *target = predicted->target;
     const uint32_t blocks_x = target->width / SIDE, blocks_y = target->height / SIDE;
-    const struct sampling sampling = sampling_of(blocks_x, blocks_y, predicted->frame);
+    const struct gpume_sampling sampling = gpume_sampling_of(blocks_x, blocks_y, predicted->frame);
     const int32_t shift = shift_of_weight(predicted);
     const uint32_t most =
         (uint32_t)(gpume_div_up(blocks_x, sampling.step) * gpume_div_up(blocks_y, sampling.step));

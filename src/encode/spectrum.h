@@ -52,6 +52,14 @@ struct gpume_predicted {
     const int16_t *offsets; /* NULL: 0 everywhere */
 };
 
+/* The blocks that are looked at: every step-th along both axes, from these on. Another part in each
+ * frame. */
+struct gpume_sampling {
+    uint32_t step, x, y;
+};
+
+struct gpume_sampling gpume_sampling_of(uint32_t blocks_x, uint32_t blocks_y, uint64_t frame);
+
 void gpume_spectrum_measure(
     struct gpume_spectrum *spectrum, const struct gpume_predicted *predicted);
 

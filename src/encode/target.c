@@ -11,23 +11,53 @@
 
 #define ONE 65536
 
+bool gpume_goal_is_quality(enum gpume_goal goal)
+{
+    return goal != GPUME_GOAL_BITRATE && goal != GPUME_GOAL_SIZE;
+}
+
+bool gpume_goal_is_fidelity(enum gpume_goal goal)
+{
+    return goal == GPUME_GOAL_PSNR || goal == GPUME_GOAL_SSIM;
+}
+
 const char *gpume_target_option(enum gpume_goal goal)
 {
-    static const char *const options[] = {"bitrate", "crf", "qp"};
+    static const char *const options[] = {"bitrate", "crf", "qp", "psnr", "ssim", "size"};
     return options[goal];
+}
+
+/* With as many decimals as it takes, up to `digits`. */
+static void print_decimal(char text[GPUME_TARGET_TEXT_BYTES], uint64_t value, int digits)
+{
+    uint64_t one = 1;
+    for (int i = 0; i < digits; i++) {
+        one *= 10;
+    }
+    uint64_t part = value % one;
+    for (; digits > 0 && part % 10 == 0; digits--) {
+        part /= 10;
+    }
+    const int bytes = snprintf(text, GPUME_TARGET_TEXT_BYTES, "%" PRIu64, value / one);
+    if (digits > 0) {
+        snprintf(
+            text + bytes, GPUME_TARGET_TEXT_BYTES - (size_t)bytes, ".%0*" PRIu64, digits, part);
+    }
 }
 
 void gpume_target_text(const struct gpume_encode_target *target, char text[GPUME_TARGET_TEXT_BYTES])
 {
-    const unsigned part = (unsigned)(target->value % 100);
+    const uint64_t value = target->value;
     if (target->goal == GPUME_GOAL_BITRATE) {
-        snprintf(text, GPUME_TARGET_TEXT_BYTES, "%" PRIu64, target->value / 1000);
+        snprintf(text, GPUME_TARGET_TEXT_BYTES, "%" PRIu64, value / 1000);
+    } else if (target->goal == GPUME_GOAL_SIZE) {
+        const uint64_t unit = value % 1000000 == 0 ? 1000000 : value % 1000 == 0 ? 1000 : 1;
+        snprintf(text, GPUME_TARGET_TEXT_BYTES, "%" PRIu64 "%s", value / unit,
+            unit == 1      ? ""
+            : unit == 1000 ? "k"
+                           : "M");
     } else {
-        snprintf(text, GPUME_TARGET_TEXT_BYTES,
-            part == 0        ? "%" PRIu64
-            : part % 10 == 0 ? "%" PRIu64 ".%u"
-                             : "%" PRIu64 ".%02u",
-            target->value / 100, part % 10 == 0 ? part / 10 : part);
+        print_decimal(text, value, target->goal == GPUME_GOAL_SSIM ? 4 : 2);
     }
 }
 

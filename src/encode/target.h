@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What is asked of a second pass: a bitrate, or a constant quality on the encoder's own scale. For
- * a constant quality, the QPs of all frames follow from formulas that x264 and x265 share: with a
- * tree, all P frames have the same QP, and the tree decides where bits go; without one, the QP
- * grows with the complexity of the last frames. Fixed-point numbers.
+ * What is asked of a second pass: a bitrate, a constant quality on the encoder's own scale, or one
+ * of these by what it leads to: a size, or a fidelity to the source. For a constant quality, the
+ * QPs of all frames follow from formulas that x264 and x265 share: with a tree, all P frames have
+ * the same QP, and the tree decides where bits go; without one, the QP grows with the complexity of
+ * the last frames. Fixed-point numbers.
  */
 #ifndef GPUME_ENCODE_TARGET_H
 #define GPUME_ENCODE_TARGET_H
@@ -13,19 +14,31 @@
 
 enum gpume_goal {
     GPUME_GOAL_BITRATE,
-    GPUME_GOAL_CRF, /* as the encoder's own --crf: size and quality are nearly the same */
-    GPUME_GOAL_QP,  /* as its --qp: whole QPs by type of frame, and no QP offsets of blocks */
+    GPUME_GOAL_CRF,  /* as the encoder's own --crf: size and quality are nearly the same */
+    GPUME_GOAL_QP,   /* as its --qp: whole QPs by type of frame, and no QP offsets of blocks */
+    GPUME_GOAL_PSNR, /* the CRF at which luma is expected to have it */
+    GPUME_GOAL_SSIM,
+    GPUME_GOAL_SIZE, /* the bitrate at which the video stream has it */
 };
+
+/* Limits of a CRF; of a bitrate. */
+#define GPUME_CRF_MIN 1u
+#define GPUME_CRF_MAX 51u
+#define GPUME_KBITS_MAX 2000000u
 
 struct gpume_encode_target {
     enum gpume_goal goal;
-    uint64_t value; /* bits per second; of a quality, in 1/100 */
+    uint64_t value; /* bits per second; bytes; SSIM in 1/10000; others in 1/100 */
 };
 
-/* The encoder's option for it, without "--". */
+bool gpume_goal_is_quality(enum gpume_goal goal); /* constant, by CRF or QP */
+bool gpume_goal_is_fidelity(enum gpume_goal goal);
+
+/* Its name in options: that of the encoder for the first three. */
 const char *gpume_target_option(enum gpume_goal goal);
 
-/* The value as the encoder's program reads it: kbit/s or, for example, "23.5". */
+/* The value as the encoder's program reads it: kbit/s or, for example, "23.5". A size ends with k
+ * or M where it is whole in these. */
 #define GPUME_TARGET_TEXT_BYTES 32
 void gpume_target_text(
     const struct gpume_encode_target *target, char text[GPUME_TARGET_TEXT_BYTES]);

@@ -64,6 +64,37 @@ expect 0 $first x265 --crf 24 -o b
 only . a.json a-* b.json b-96x80-crf24.log b-96x80-crf24.log.cutree clip.y4m
 head -1 b-96x80-crf24.log | grep -q ' vbv-maxrate=1$' || fail "x265 would refuse --crf"
 [ "$(grep -c -e '-c:v libx265 -preset medium -crf 24 ' -e ' | x265 .* --crf 24 ' "$scratch/out")" = 2 ] || fail "x265 gets no --crf"
+# Targets: a quality is expected, and the CRF found; a size is a bitrate. Every quality of the run then has its expected PSNR.
+rm -f ./a* ./b*
+expect 0 $first x265 --target-psnr 40 --target-ssim 0.95 --target-size 25k --crf 24 --rung 48x40:psnr=38.5 --rung 48x40:size=12500 -o b
+only . b.json b-96x80-psnr40.log b-96x80-psnr40.log.cutree b-96x80-ssim0.95.log b-96x80-ssim0.95.log.cutree b-96x80-size25k.log \
+    b-96x80-size25k.log.cutree b-96x80-crf24.log b-96x80-crf24.log.cutree b-48x40-psnr38.5.log b-48x40-psnr38.5.log.cutree \
+    b-48x40-size12500.log b-48x40-size12500.log.cutree clip.y4m
+python3 -c "
+import json
+runs = json.load(open('b.json'))['runs']
+psnr, ssim, size, crf, small, bytes = runs
+assert psnr['target_psnr'] == 40 and abs(psnr['expected_psnr'] - 40) < 0.02 and 1 <= psnr['crf'] <= 51, psnr
+assert ssim['target_ssim'] == 0.95 and abs(ssim['expected_ssim'] - 0.95) < 0.0002, ssim
+assert size['target_size'] == 25000 and size['bitrate'] == 100000 and 'crf' not in size and 'expected_psnr' not in size, size
+assert crf['crf'] == 24 and 30 < crf['expected_psnr'] < 60 and 'target_psnr' not in crf, crf
+assert small['target_psnr'] == 38.5 and bytes['bitrate'] == 50000, (small, bytes)
+for run in psnr, ssim, small:
+    for program in set(run['commands']) & {'x265', 'ffmpeg'}:
+        command = run['commands'][program]
+        at = [i for i, word in enumerate(command) if word in ('--crf', '-crf')]
+        assert len(at) == 1 and float(command[at[0] + 1]) == run['crf'], command" || fail "b.json"
+crf=$(python3 -c "import json; print(json.load(open('b.json'))['runs'][0]['crf'])")
+expect 0 $first x265 --crf "$crf" -o a
+cmp a-96x80-crf"$crf".log b-96x80-psnr40.log || fail "a target has other statistics than its CRF"
+cmp a-96x80-crf"$crf".log.cutree b-96x80-psnr40.log.cutree || fail "a target has other offsets than its CRF"
+rm -f ./a* ./b*
+expect 0 $first x264 --target-psnr 40 -o a
+crf=$(sed -n 's/^# 96x80, psnr 40: crf \([0-9]*\), expected to take [0-9]* kbit.s and to have a PSNR of .*, 50 frames$/\1/p' "$scratch/out")
+expect 0 $first x264 --crf "$crf" -o b
+for file in log log.mbtree log.qpfile; do
+    cmp a-96x80-psnr40-0.$file b-96x80-crf"$crf"-0.$file || fail "$file of a target is not that of CRF $crf"
+done
 rm -f ./a* ./b*
 expect 0 $first x264 --qp 24 -o a
 only . a.json a-96x80-qp24-0.log a-96x80-qp24-0.log.qpfile clip.y4m
@@ -131,6 +162,14 @@ refuses 2 --vbv-maxrate --vbv-bufsize -- firstpass clip.y4m --encoder x264 --bit
 for crf in 0 0.99 51.01 52 24.123 24. .5 -1 1e1 x ''; do
     refuses 2 --crf "$crf" -- firstpass clip.y4m --encoder x264 --crf="$crf" -o r
 done
+for psnr in 19.99 61 40.123 x; do
+    refuses 2 --target-psnr "$psnr" -- firstpass clip.y4m --encoder x264 --target-psnr="$psnr" -o r
+done
+refuses 2 --target-ssim 1 -- firstpass clip.y4m --encoder x264 --target-ssim 1 -o r
+refuses 2 --target-size 0.5M -- firstpass clip.y4m --encoder x264 --target-size 0.5M -o r
+refuses 2 --qp --target-psnr -- firstpass clip.y4m --encoder x264 --qp 24 --target-psnr 40 -o r
+refuses 2 --target-ssim --bitrate -- firstpass clip.y4m --encoder svt-av1 --target-ssim 0.9 -o r
+refuses 2 --vbv-maxrate --vbv-bufsize -- firstpass clip.y4m --encoder x265 --target-psnr 40 --vbv-maxrate 500 --vbv-bufsize 500 -o r
 refuses 2 --qp 24.5 51 -- firstpass clip.y4m --encoder x264 --qp 24.5 -o r
 refuses 2 --rung crf=52 -- firstpass clip.y4m --encoder x264 --rung 64x64:crf=52 -o r
 refuses 2 --rung qp=1.5 -- firstpass clip.y4m --encoder x264 --rung 64x64:qp=1.5 -o r

@@ -5,6 +5,7 @@
  * read back. Works in its own folder below the current one.
  */
 #include "encode/bits.h"
+#include "encode/distortion.h"
 #include "encode/encoder.h"
 #include "encode/options.h"
 #include "encode/pass.h"
@@ -168,8 +169,11 @@ struct clip {
     int16_t offsets[BLOCKS], aq_offsets[BLOCKS];
     uint16_t costs[BLOCKS];
     struct gpume_spectrum spectrum;
+    struct gpume_losses losses;
     struct gpume_decision decision;
 };
+
+static bool has_losses; /* then all frames that others refer to are needed */
 
 static const struct gpume_decision *frame_of(struct clip *clip, uint64_t coded)
 {
@@ -190,8 +194,19 @@ static const struct gpume_decision *frame_of(struct clip *clip, uint64_t coded)
         .means = {[14] = 10},
         .vectors = {[18] = coded > 0 ? 20 : 0},
     };
+    clip->losses = (struct gpume_losses){0};
+    for (uint32_t i = 0; i < GPUME_FIDELITIES * GPUME_LOSS_BINS; i++) { /* as many of each size */
+        const enum gpume_loss_class class = coded > 0 ? GPUME_LOSS_MOVING : GPUME_LOSS_INTRA;
+        clip->losses.shares[i / GPUME_LOSS_BINS][class][i % GPUME_LOSS_BINS] = 1 << 18;
+    }
+    const uint64_t begin = group * 4, display = coded > 0 ? begin + displays[place] : 0;
     clip->decision = (struct gpume_decision){
-        .display = coded > 0 ? group * 4 + displays[place] : 0,
+        .display = display,
+        .has_past = coded > 0,
+        .has_future = coded > 0 && place > 0,
+        .past = display > begin + 2 && place > 1 ? begin + 2 : begin,
+        .future = display < begin + 2 ? begin + 2 : begin + 4,
+        .losses = has_losses ? &clip->losses : NULL,
         .coded = coded,
         .type = coded > 0 ? types[place] : GPUME_FRAME_IDR,
         .weight = {.denominator = 5, .scale = coded == 1 ? 57 : 32, .offset = coded == 1 ? -11 : 0},
@@ -215,7 +230,7 @@ static bool ended(void)
     return ++asked > patience;
 }
 
-static uint64_t written_bitrate; /* of the last files */
+static struct gpume_pass_outcome outcome; /* of the last files */
 
 /* Writes the files "a", its offsets and its QPs; width x height: of the encoded picture. */
 static int write_target(const struct gpume_encode_options *options,
@@ -240,7 +255,7 @@ static int write_target(const struct gpume_encode_options *options,
     }
     status = status ? status : gpume_pass_finish(pass);
     status = status ? status : gpume_out_set_name(&set, &counting_log);
-    written_bitrate = status == GPUME_OK ? gpume_pass_bitrate(pass, 0) : 0;
+    outcome = status == GPUME_OK ? gpume_pass_outcome(pass, 0) : (struct gpume_pass_outcome){0};
     gpume_pass_close(&pass);
     return status;
 }
@@ -804,6 +819,78 @@ static void require_qp(const struct gpume_encode_options *options, uint64_t crf,
     }
 }
 
+static void clear_files(void)
+{
+    static const char *const names[] = {"a", "a.mbtree", "a.cutree", "a.qpfile"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        unlink(names[i]);
+    }
+}
+
+#define WHOLE_FRAMES 101 /* with all groups */
+
+/* What is expected at a CRF. */
+static struct gpume_pass_outcome expected_at(
+    const struct gpume_encode_options *options, uint64_t crf)
+{
+    const struct gpume_encode_target target = {GPUME_GOAL_CRF, crf};
+    REQUIRE_EQUAL(write_target(options, &target, WHOLE_FRAMES, 48, 32), GPUME_OK);
+    clear_files();
+    REQUIRE(outcome.is_measured && outcome.target.goal == GPUME_GOAL_CRF);
+    return outcome;
+}
+
+/* The CRF with the nearest fidelity. */
+static void test_fidelity(void)
+{
+    for (size_t i = 0; i < count_texts(); i++) {
+        const struct gpume_encode_options options = options_of(gpume_encoders[i]);
+        const bool whole = gpume_encoders[i]->qps != NULL;
+        const uint64_t step = whole ? 100 : 1;
+        for (uint64_t value = 3800; value <= 4600; value += 217) {
+            const struct gpume_encode_target target = {GPUME_GOAL_PSNR, value};
+            REQUIRE_EQUAL(write_target(&options, &target, WHOLE_FRAMES, 48, 32), GPUME_OK);
+            clear_files();
+            const struct gpume_pass_outcome found = outcome;
+            const uint64_t crf = found.target.value;
+            const double wanted = (double)value / 100;
+            REQUIRE(found.target.goal == GPUME_GOAL_CRF && crf % step == 0 && crf > 200);
+            REQUIRE(found.is_measured && found.psnr == expected_at(&options, crf).psnr);
+            const double more = expected_at(&options, crf + step).psnr;
+            const double less = expected_at(&options, crf - step).psnr;
+            REQUIRE(less > found.psnr && found.psnr > more);
+            REQUIRE(fabs(found.psnr - wanted) <= fabs(less - wanted));
+            REQUIRE(fabs(found.psnr - wanted) <= fabs(more - wanted));
+        }
+        const struct gpume_encode_target ssim = {GPUME_GOAL_SSIM, 9700};
+        REQUIRE_EQUAL(write_target(&options, &ssim, WHOLE_FRAMES, 48, 32), GPUME_OK);
+        REQUIRE(fabs(outcome.ssim - 0.97) < (whole ? 0.005 : 0.0001));
+        logged.lines = logged.warnings = 0;
+        const struct gpume_encode_target most = {GPUME_GOAL_PSNR, 6000};
+        REQUIRE_EQUAL(write_target(&options, &most, WHOLE_FRAMES, 48, 32), GPUME_OK);
+        REQUIRE(logged.warnings == 1 && strstr(logged.last, "psnr 60 is out of reach: CRF 1 "));
+        REQUIRE(outcome.target.value == 100);
+        clear_files();
+        logged.lines = 0;
+    }
+}
+
+/* 10,000 bytes in 100 frames of 25 per second are 20 kbit/s, rounded down. */
+static void test_size(void)
+{
+    const struct gpume_encode_options options = options_of(gpume_encoder_find("x264"));
+    const struct gpume_encode_target size = {GPUME_GOAL_SIZE, 10124};
+    REQUIRE_EQUAL(write_target(&options, &size, 100, 48, 32), GPUME_OK);
+    REQUIRE(outcome.target.goal == GPUME_GOAL_BITRATE && outcome.target.value == 20000);
+    REQUIRE(outcome.bitrate == 20000 && !outcome.is_measured);
+    clear_files();
+    logged.lines = 0;
+    const struct gpume_encode_target least = {GPUME_GOAL_SIZE, 499};
+    REQUIRE_EQUAL(write_target(&options, &least, 100, 48, 32), GPUME_INVALID);
+    REQUIRE(logged.lines == 1 && strstr(logged.last, "499 bytes for 4.000 s are 0.998 kbit/s"));
+    logged.lines = 0;
+}
+
 /* QPs of P frames as x264 and x265 write them into their statistics with --crf, with a tree. */
 static void test_targets(void)
 {
@@ -816,6 +903,12 @@ static void test_targets(void)
         {{GPUME_GOAL_CRF, 2305}, "23.05"},
         {{GPUME_GOAL_QP, 1000}, "10"},
         {{GPUME_GOAL_BITRATE, 345000}, "345"},
+        {{GPUME_GOAL_PSNR, 4150}, "41.5"},
+        {{GPUME_GOAL_SSIM, 9805}, "0.9805"},
+        {{GPUME_GOAL_SSIM, 9800}, "0.98"},
+        {{GPUME_GOAL_SIZE, 700000000}, "700M"},
+        {{GPUME_GOAL_SIZE, 1234000}, "1234k"},
+        {{GPUME_GOAL_SIZE, 1234567}, "1234567"},
     };
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         char text[GPUME_TARGET_TEXT_BYTES];
@@ -915,7 +1008,7 @@ static void test_quality(void)
     struct gpume_encode_options options = options_of(gpume_encoder_find("x264"));
     unsigned char tree[64];
     REQUIRE_EQUAL(write_target(&options, &crf, 5, 48, 32), GPUME_OK);
-    REQUIRE(written_bitrate > 10000 && written_bitrate < 1000000);
+    REQUIRE(outcome.bitrate > 10000 && outcome.bitrate < 1000000);
     require_qps((const double[]){27.65, 30.56, 30.56, 30.56, 30.56});
     /* What is lost of 30.56 and 27.65 is in the offsets; of frames without, the next one gets it.
      */
@@ -1317,6 +1410,10 @@ int main(void)
     test_weights();
     test_lines();
     test_targets();
+    has_losses = true;
+    test_fidelity();
+    has_losses = false;
+    test_size();
     test_complexity();
     test_quality();
     test_long_tree();

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Spectra against counts from the definitions: one coefficient at a time, in floating point. */
+/* Spectra, and losses by quantization, against counts from the definitions: one coefficient at a
+ * time, in floating point. */
+#include "encode/distortion.h"
 #include "encode/spectrum.h"
 #include "harness.h"
 #include "plain_costs.h"
@@ -417,8 +419,221 @@ static void check_sampling(uint32_t width, uint32_t height, uint32_t every)
     scene_free(&s);
 }
 
+/* --- losses */
+
+static double pixel(const struct plain *plain, int64_t x, int64_t y)
+{
+    return plain_half_at(plain, x, y);
+}
+
+/* A pixel at a vector in quarter half samples, which are half pixels. */
+static double pixel_matched(const struct plain *plain, int64_t x, int64_t y, struct gpume_vector v)
+{
+    const int64_t x0 = x + (int64_t)floor(v.dx / 2.0), y0 = y + (int64_t)floor(v.dy / 2.0);
+    const int64_t x1 = x + (int64_t)ceil(v.dx / 2.0), y1 = y + (int64_t)ceil(v.dy / 2.0);
+    return floor((pixel(plain, x0, y0) + pixel(plain, x1, y0) + pixel(plain, x0, y1) +
+                     pixel(plain, x1, y1) + 2) /
+                 4);
+}
+
+static double pixel_predicted(const struct scene *s, uint32_t index, int64_t x, int64_t y)
+{
+    const enum gpume_source_kind kind = (enum gpume_source_kind)s->kinds[index];
+    const struct motion motion = motion_of(s, index);
+    const double a = pixel_matched(&s->past.plain, x, y, motion.of[0]);
+    const double b = pixel_matched(&s->future.plain, x, y, motion.of[1]);
+    const double share = s->predicted.past_share;
+    return kind == GPUME_FROM_PAST     ? weighted(&s->predicted.weight, (int32_t)a)
+           : kind == GPUME_FROM_FUTURE ? b
+                                       : floor((a * share + b * (64 - share) + 32) / 64);
+}
+
+static void pixels_from_self(const struct plain *plain, int64_t x, int64_t y, double out[16])
+{
+    double mean = 4, least = 1e9;
+    for (int64_t i = 0; i < 4; i++) {
+        mean += pixel(plain, x + i, y - 1) + pixel(plain, x - 1, y + i);
+    }
+    for (int mode = 0; mode < 3; mode++) {
+        double tried[16], sum = 0;
+        for (int64_t i = 0; i < 16; i++) {
+            tried[i] = mode == 0   ? pixel(plain, x + i % 4, y - 1)
+                       : mode == 1 ? pixel(plain, x - 1, y + i / 4)
+                                   : floor(mean / 8);
+            sum += fabs(pixel(plain, x + i % 4, y + i / 4) - tried[i]);
+        }
+        if (sum < least) {
+            least = sum;
+            memcpy(out, tried, sizeof(tried));
+        }
+    }
+}
+
+/* The energies of coefficients of 4x4 samples, with what the mean of two pixels takes away. */
+static void energies_of(const double samples[16], double out[16])
+{
+    static const double basis[4][4] = {
+        {1, 1, 1, 1}, {2, 1, -1, -2}, {1, -1, -1, 1}, {1, -2, 2, -1}};
+    static const double norms[4] = {4, 10, 4, 10};
+    const double pi = acos(-1);
+    for (int v = 0; v < 4; v++) {
+        for (int u = 0; u < 4; u++) {
+            double sum = 0;
+            for (int i = 0; i < 16; i++) {
+                sum += samples[i] * basis[u][i % 4] * basis[v][i / 4];
+            }
+            const double kept = cos(pi * u / 8) * cos(pi * v / 8);
+            out[v * 4 + u] = sum * sum / (norms[u] * norms[v]) / (kept * kept);
+        }
+    }
+}
+
+/* The variance of 8x8 pixels of the source: of details, and of the means of 4x4. */
+static double variance_of(const struct plain *plain, int64_t x0, int64_t y0)
+{
+    double details = 0, means = 0, squares = 0;
+    for (int part = 0; part < 4; part++) {
+        double samples[16], energies[16];
+        for (int64_t i = 0; i < 16; i++) {
+            samples[i] = pixel(plain, x0 + part % 2 * 4 + i % 4, y0 + part / 2 * 4 + i / 4);
+        }
+        energies_of(samples, energies);
+        for (int k = 1; k < 16; k++) {
+            details += energies[k] / 64;
+        }
+        means += sqrt(energies[0]) / 16;
+        squares += energies[0] / 64;
+    }
+    return details + squares - means * means;
+}
+
+typedef double shares_of[GPUME_FIDELITIES][GPUME_LOSS_CLASSES][GPUME_LOSS_BINS];
+
+static void count_losses(const struct scene *s, uint32_t index, shares_of shares)
+{
+    const uint32_t blocks_x = s->target.half.width / 8;
+    const int64_t x0 = index % blocks_x * 16, y0 = index / blocks_x * 16;
+    const struct motion motion = motion_of(s, index);
+    const bool moves = motion.of[0].dx || motion.of[0].dy || motion.of[1].dx || motion.of[1].dy;
+    const double square = exp2(s->offsets[index] / 256.0 / 3);
+    const enum gpume_loss_class class = s->kinds[index] == GPUME_FROM_SELF ? GPUME_LOSS_INTRA
+                                        : moves                            ? GPUME_LOSS_MOVING
+                                                                           : GPUME_LOSS_STILL;
+    for (int64_t part = 0; part < 16; part++) {
+        const int64_t x = x0 + part % 4 * 4, y = y0 + part / 4 * 4;
+        const double variance = variance_of(&s->target.plain, x / 8 * 8, y / 8 * 8);
+        double samples[16], energies[16];
+        if (class == GPUME_LOSS_INTRA) {
+            pixels_from_self(&s->target.plain, x, y, samples);
+        }
+        for (int64_t i = 0; i < 16; i++) {
+            const double by = class == GPUME_LOSS_INTRA
+                                  ? samples[i]
+                                  : pixel_predicted(s, index, x + i % 4, y + i / 4);
+            samples[i] = pixel(&s->target.plain, x + i % 4, y + i / 4) - by;
+        }
+        energies_of(samples, energies);
+        for (int k = 0; k < 16; k++) {
+            const double bin = floor(log2(energies[k] / square + 1e-9) + 4) + 1;
+            const int at = (int)fmin(GPUME_LOSS_BINS - 1, fmax(0, bin));
+            shares[GPUME_FIDELITY_PSNR][class][at] += square;
+            shares[GPUME_FIDELITY_SSIM][class][at] += square * 58.5225 / (2 * variance + 58.5225);
+        }
+    }
+}
+
+static void test_losses(void)
+{
+    static struct scene s;
+    static shares_of expected;
+    struct gpume_losses found;
+    scene_init(&s, 170, 140);
+    s.predicted.weight = (struct gpume_weight){.denominator = 6, .scale = 70, .offset = -3};
+    for (uint32_t i = 0; i < 99; i += 7) { /* some stand still */
+        s.vectors[0][i] = s.vectors[1][i] = (struct gpume_vector){0, 0};
+    }
+    for (uint32_t i = 0; i < 99; i++) {
+        count_losses(&s, i, expected);
+    }
+    gpume_losses_measure(&found, &s.predicted);
+    for (uint32_t i = 0; i < GPUME_FIDELITIES; i++) {
+        for (uint32_t class = 0; class < GPUME_LOSS_CLASSES; class ++) {
+            double all = 0, moved = 0;
+            for (uint32_t bin = 0; bin < GPUME_LOSS_BINS; bin++) {
+                const double right = expected[i][class][bin] / (99 * 256);
+                all += right;
+                moved += fabs(found.shares[i][class][bin] / exp2(GPUME_LOSS_ONE) - right);
+            }
+            /* factors are rounded, so that a few coefficients fall into the bin beside theirs */
+            REQUIRE(all > 0 && moved < 0.01 * all);
+        }
+    }
+    scene_free(&s);
+}
+
+/* The formulas of distortion.h. */
+static double left_of(double energy, double limit, double bend)
+{
+    return energy > 0 ? pow(pow(energy, -bend) + pow(limit, -bend), -1 / bend) : 0;
+}
+
+static void check_loss(enum gpume_loss_class class, uint32_t bin, enum gpume_frame_type type,
+    double qp, const struct gpume_loss *past, const struct gpume_loss *future)
+{
+    const struct gpume_loss_model model = {
+        .limit = {GPUME_LOSS_FIXED(0.1), GPUME_LOSS_FIXED(0.2), GPUME_LOSS_FIXED(0.3)},
+        .bend = {GPUME_LOSS_FIXED(3), GPUME_LOSS_FIXED(1), GPUME_LOSS_FIXED(0.5)},
+        .gain = GPUME_LOSS_FIXED(1.5),
+        .mean = GPUME_LOSS_FIXED(0.75),
+        .floor = GPUME_LOSS_FIXED(0.125),
+        .ssim_power = GPUME_LOSS_FIXED(0.9),
+        .ssim_octaves = GPUME_LOSS_FIXED(-6),
+    };
+    const uint32_t of = class == GPUME_LOSS_INTRA || type < GPUME_FRAME_P ? 0
+                        : type == GPUME_FRAME_P                           ? 1
+                                                                          : 2;
+    const double limits[] = {0.1, 0.2, 0.3}, bends[] = {3, 1, 0.5};
+    struct gpume_losses losses = {0};
+    losses.shares[GPUME_FIDELITY_PSNR][class][bin] = 1u << GPUME_LOSS_ONE;
+    losses.shares[GPUME_FIDELITY_SSIM][class][bin] = 1u << (GPUME_LOSS_ONE - 2);
+    const struct gpume_loss found =
+        gpume_loss_at(&losses, &model, type, (int32_t)(qp * 256), past, future);
+    const double own = bin == 0 ? 0 : exp2(bin - 4.5);
+    const double reference = past && future ? 0.75 * (double)(past->error + future->error) / 131072
+                             : past         ? (double)past->error / 65536
+                             : future       ? (double)future->error / 65536
+                                            : 0;
+    const double energy = class == GPUME_LOSS_INTRA   ? own
+                          : class == GPUME_LOSS_STILL ? 1.5 * own + reference
+                                                      : fmax(reference, 1.5 * own - reference);
+    const double right = left_of(energy, limits[of] * exp2((qp - 4) / 3), bends[of]);
+    REQUIRE(fabs((double)found.error / 65536 - right - 0.125) < 0.005 * right + 0.01);
+    REQUIRE(fabs((double)found.weighted / 65536 - right / 4) < 0.005 * right + 0.01);
+    if (right > 1) {
+        REQUIRE(fabs(gpume_loss_psnr(&found) - 10 * log10(65025 / (right + 0.125))) < 0.05);
+        REQUIRE(fabs(log2(1 - gpume_loss_ssim(&found, &model)) - 0.9 * log2(right / 4) + 6) < 0.02);
+    }
+}
+
+static void test_loss_formulas(void)
+{
+    const struct gpume_loss fine = {.error = 2 * 65536}, coarse = {.error = 50 * 65536};
+    for (uint32_t bin = 0; bin < GPUME_LOSS_BINS; bin += 3) {
+        for (int qp = 4; qp <= 51; qp += 9) {
+            check_loss(GPUME_LOSS_INTRA, bin, GPUME_FRAME_IDR, qp, NULL, NULL);
+            check_loss(GPUME_LOSS_INTRA, bin, GPUME_FRAME_P, qp + 0.5, &fine, NULL);
+            check_loss(GPUME_LOSS_STILL, bin, GPUME_FRAME_P, qp, &coarse, NULL);
+            check_loss(GPUME_LOSS_MOVING, bin, GPUME_FRAME_P, qp, &coarse, NULL);
+            check_loss(GPUME_LOSS_STILL, bin, GPUME_FRAME_B, qp, &fine, &coarse);
+            check_loss(GPUME_LOSS_MOVING, bin, GPUME_FRAME_B_REF, qp, NULL, &fine);
+        }
+    }
+}
+
 int main(void)
 {
+    test_losses();
+    test_loss_formulas();
     test_predictions();
     test_brighter();
     test_vectors();
