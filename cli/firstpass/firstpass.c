@@ -470,6 +470,10 @@ static enum gpume_exit finish_analysis(void *client)
         gpume_console_info("%s: %" PRIu64 " frames analysed in %.3f s, %.1f per second",
             job->info.label, job->frames, first->seconds, (double)job->frames / first->seconds);
     }
+    if (result == GPUME_EXIT_DONE && first->options->per == GPUME_PER_SCENE &&
+        gpume_pass_split(first->pass, NULL, 0) != GPUME_OK) {
+        return GPUME_EXIT_FAILED;
+    }
     return result ? result : gpume_exit_of_writer(gpume_pass_finish(first->pass));
 }
 
@@ -486,6 +490,7 @@ static enum gpume_exit complete_passes(void *client)
     for (size_t i = 0; i < first->report.count; i++) {
         first->report.entries[i].outcome = gpume_pass_outcome(first->pass, i);
     }
+    first->report.pass = first->pass;
     int status = gpume_firstpass_report_make(&first->report, &first->encode, &source);
     status = status ? status : gpume_firstpass_report_write(&first->report, job->outputs[0].out);
     return status ? gpume_exit_of_writer(status) : gpume_job_complete(job);

@@ -462,6 +462,8 @@ static struct gpume_option make_row(size_t index)
 
 /* --- the table */
 
+static const char *const spans[] = {"video", "scene", NULL};
+
 static const struct gpume_option first_rows[] = {
     {.heading = "First pass"},
     {GPUME_ROW_CHOICE("encoder", made_encoder.text, OPTIONS, encoder, made_encoder.words),
@@ -482,6 +484,10 @@ static const struct gpume_option first_rows[] = {
     {GPUME_ROW("target-size", "BYTES", goals, OPTIONS, targets),
         .help = "the bitrate at which the encoded video stream has this size, e.g. 700M; repeat "
                 "it for several"},
+    {GPUME_ROW_CHOICE("per", "video|scene", OPTIONS, per, spans),
+        .help =
+            "what --target-psnr and --target-ssim are of: the whole video, or every scene, from "
+            "each I frame to the next (default video)"},
     {GPUME_ROW("size", "WxH", sizes, OPTIONS, sizes),
         .help = "size of the encoded picture; repeat it for several, each with all bitrates and "
                 "qualities (default: the input's size, at which the analysis runs in any case)"},
@@ -587,6 +593,11 @@ static int check_qualities(const struct gpume_firstpass_options *options)
         other = is_given && goals[i].goal != GPUME_GOAL_QP ? goals[i].option : other;
     }
     other = count_goal(options, GPUME_GOAL_BITRATE) > 0 ? "bitrate" : other;
+    if (options->per == GPUME_PER_SCENE && count_goal(options, GPUME_GOAL_PSNR) == 0 &&
+        count_goal(options, GPUME_GOAL_SSIM) == 0) {
+        return gpume_refuse(
+            GPUME_INVALID, "--per scene: needs --target-psnr or --target-ssim; give one");
+    }
     if (!quality) {
         return GPUME_OK;
     }

@@ -5,6 +5,7 @@
 #include "files/json.h"
 #include "files/path.h"
 #include "files/pattern.h"
+#include "files/table.h"
 #include "files/visible.h"
 
 #include <inttypes.h>
@@ -160,6 +161,47 @@ static void write_target(struct gpume_json *json, const struct gpume_firstpass_e
     }
 }
 
+struct scene_report {
+    uint64_t first_frame, last_frame, bitrate;
+    double crf, psnr, ssim;
+};
+
+static const struct gpume_column scene_columns[] = {
+    {GPUME_COLUMN("first_frame", struct scene_report, first_frame)},
+    {GPUME_COLUMN("last_frame", struct scene_report, last_frame)},
+    {GPUME_COLUMN("crf", struct scene_report, crf), .decimals = 2},
+    {GPUME_COLUMN("expected_bitrate", struct scene_report, bitrate)},
+    {GPUME_COLUMN("expected_psnr", struct scene_report, psnr), .decimals = 2},
+    {GPUME_COLUMN("expected_ssim", struct scene_report, ssim), .decimals = 4},
+};
+static const struct gpume_table scenes = {GPUME_TABLE(scene_columns, struct scene_report)};
+
+/* Of a second pass whose scenes have CRFs of their own. */
+static void write_scenes(struct gpume_json *json, const struct gpume_firstpass_report *report,
+    const struct gpume_firstpass_entry *entry)
+{
+    const size_t index = (size_t)(entry - report->entries);
+    struct gpume_pass_scene scene;
+    for (size_t i = 0; gpume_pass_scene(report->pass, index, i, &scene); i++) {
+        const double seconds = (double)scene.frames * entry->video.rate_den / entry->video.rate_num;
+        const struct scene_report row = {
+            .first_frame = scene.first,
+            .last_frame = scene.first + scene.frames - 1,
+            .bitrate = (uint64_t)((double)scene.bits / seconds),
+            .crf = (double)scene.crf / 100,
+            .psnr = scene.psnr,
+            .ssim = scene.ssim,
+        };
+        if (i == 0) {
+            gpume_json_begin_list(json, "scenes");
+        }
+        gpume_table_json(&scenes, NULL, &row, 1, json);
+    }
+    if (gpume_pass_scene(report->pass, index, 0, &scene)) {
+        gpume_json_end_list(json);
+    }
+}
+
 static void write_entry(struct gpume_json *json, const struct gpume_firstpass_report *report,
     const struct gpume_firstpass_entry *entry)
 {
@@ -167,6 +209,7 @@ static void write_entry(struct gpume_json *json, const struct gpume_firstpass_re
     gpume_json_text(json, "encoder", report->encoder->name);
     gpume_json_count(json, "bitrate", entry->outcome.bitrate);
     write_target(json, entry);
+    write_scenes(json, report, entry);
     gpume_json_count(json, "width", entry->video.width);
     gpume_json_count(json, "height", entry->video.height);
     gpume_json_count(json, "frames", report->frames);
@@ -258,7 +301,7 @@ static void print_argv(const struct gpume_argv *argv, const char *end)
     fputs(argv->count > 0 ? end : "", stdout);
 }
 
-static void print_target(const struct gpume_firstpass_entry *entry)
+static void print_target(const struct gpume_firstpass_entry *entry, bool is_split)
 {
     const struct gpume_pass_outcome *outcome = &entry->outcome;
     const enum gpume_goal asked = entry->target.goal, goal = outcome->target.goal;
@@ -273,8 +316,8 @@ static void print_target(const struct gpume_firstpass_entry *entry)
         printf("%s kbit/s", value);
         return;
     }
-    printf("%s %s, expected to take %" PRIu64 " kbit/s", gpume_target_option(goal), value,
-        outcome->bitrate / 1000);
+    printf("%s%s %s, expected to take %" PRIu64 " kbit/s", is_split ? "mean " : "",
+        gpume_target_option(goal), value, outcome->bitrate / 1000);
     if (outcome->is_measured) {
         printf(" and to have a PSNR of %.1f dB", outcome->psnr);
     }
@@ -285,7 +328,8 @@ void gpume_firstpass_report_print(const struct gpume_firstpass_report *report)
     for (size_t i = 0; i < report->count; i++) {
         const struct gpume_firstpass_entry *entry = &report->entries[i];
         const bool same = gpume_command_ffmpeg_keeps(report->encoder, entry->outcome.target.goal);
-        print_target(entry);
+        struct gpume_pass_scene scene;
+        print_target(entry, gpume_pass_scene(report->pass, i, 0, &scene));
         printf(", %" PRIu64 " frame%s\n", report->frames, report->frames == 1 ? "" : "s");
         if (!same) {
             printf("# %s of ffmpeg reads no QPs of frames: this keeps to the expected bitrate\n",

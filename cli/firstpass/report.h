@@ -27,6 +27,7 @@ struct gpume_firstpass_report {
     size_t count;
     uint64_t frames;
     const struct gpume_encoder *encoder;
+    const struct gpume_pass *pass; /* from report_make on: its scenes are reported */
 };
 
 struct gpume_firstpass_source {

@@ -434,23 +434,28 @@ void gpume_loss_frames_free(struct gpume_loss_frames *frames)
 
 /* There are less than 2^28 frames, with errors below 2^34. */
 bool gpume_loss_frames_mean(struct gpume_loss_frames *frames, const struct gpume_loss_model *model,
-    const int32_t *qps, struct gpume_loss *mean)
+    const int32_t *qps, const struct gpume_loss_range *range, struct gpume_loss *mean)
 {
     struct gpume_loss sum = {0};
+    uint64_t count = 0;
     frames->found = frames->found ? frames->found : calloc(frames->count, sizeof(*frames->found));
     if (!frames->found) {
         return false;
     }
-    for (size_t i = 0; i < frames->count; i++) {
+    for (size_t i = range->begin; i < range->after; i++) {
         const struct gpume_loss_row *row = &frames->rows[i];
         struct gpume_loss *found = frames->found;
+        if (row->display < range->first || row->display >= range->end) {
+            continue;
+        }
         found[row->display] = gpume_loss_at(&row->losses, model, row->type, qps[i],
             row->past != row->display ? &found[row->past] : NULL,
             row->future != row->display ? &found[row->future] : NULL);
         sum.error += found[row->display].error;
         sum.weighted += found[row->display].weighted;
+        count++;
     }
-    *mean = (struct gpume_loss){sum.error / frames->count, sum.weighted / frames->count};
+    *mean = (struct gpume_loss){sum.error / count, sum.weighted / count};
     return true;
 }
 

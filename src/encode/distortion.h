@@ -82,12 +82,19 @@ struct gpume_loss_frames {
 bool gpume_loss_frames_add(struct gpume_loss_frames *frames, const struct gpume_decision *decision);
 void gpume_loss_frames_free(struct gpume_loss_frames *frames);
 
-/* The mean over all frames, of which there is at least one, at these QPs in coded order. false: no
- * memory. */
-bool gpume_loss_frames_mean(struct gpume_loss_frames *frames, const struct gpume_loss_model *model,
-    const int32_t *qps, struct gpume_loss *mean);
+/* Some of the frames: those that are displayed from `first` to before `end`, all of which are coded
+ * as numbers `begin` to before `after`. At least one. */
+struct gpume_loss_range {
+    uint64_t first, end;
+    size_t begin, after;
+};
 
-/* Of the mean over all frames: PSNR in dB and SSIM, as floating-point numbers for people. */
+/* The mean over these frames at these QPs, of all frames in coded order. Other frames that they
+ * refer to are as they were last found. false: no memory. */
+bool gpume_loss_frames_mean(struct gpume_loss_frames *frames, const struct gpume_loss_model *model,
+    const int32_t *qps, const struct gpume_loss_range *range, struct gpume_loss *mean);
+
+/* Of the mean over frames: PSNR in dB and SSIM, as floating-point numbers for people. */
 double gpume_loss_psnr(const struct gpume_loss *mean);
 double gpume_loss_ssim(const struct gpume_loss *mean, const struct gpume_loss_model *model);
 

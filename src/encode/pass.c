@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "encode/pass.h"
+#include "encode/pass_parts.h"
 
 #include "base/grid.h"
 #include "base/grow.h"
@@ -19,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define QP_MAX (51 * GPUME_QP_ONE)
 /* The model is fitted to encodes at QPs of 12 and more. On 77 clips at 0.5 and 1.5 Mbit/s, x264
  * missed the rate by 15 % where a lower QP was expected (on average, it exceeded it by 10 %), and
  * by 4 to 8 % elsewhere. At 4 and 6 Mbit/s in 480x270, it exceeded it by half. */
@@ -48,83 +47,6 @@
 /* Blocks that stay get QPs that are lower than those of their frames by about this much. Where QPs
  * of blocks end at 51, those of frames go on. */
 #define TREE_QP (10 * GPUME_QP_ONE)
-
-/* What is kept of a frame, in coded order. */
-struct pass_row {
-    uint32_t display;
-    uint32_t before, intra;                /* the last I or P frame before it, and I frame */
-    uint32_t intra_blocks, skipped_blocks; /* of the frame that was analysed */
-    uint32_t kind;                         /* type, or what a fixed pass tells apart instead */
-    uint32_t reuse; /* of a fixed pass: the factor for what later frames reuse, in 1/65536 */
-    uint64_t cost, intra_cost;
-    int32_t shift;       /* of the QP for a CRF, by complexity, in 1/256 */
-    int32_t tree, level; /* of the tree's offsets: mean, and mean around it */
-    uint32_t usual_bits; /* at USUAL_QP */
-    struct gpume_bits_frame bits;
-    struct gpume_weight weight;
-};
-
-/* Prices at one QP, by kind of frame. */
-struct prices {
-    struct gpume_bits_prices of[GPUME_KINDS_MAX];
-};
-
-/* What the second passes of one picture size have in common. */
-struct size {
-    struct gpume_pass_video video;
-    /* Of bits, from the frames that were analysed to what the statistics say, by type. */
-    uint32_t growth[GPUME_FRAME_B + 1];
-    struct gpume_map_axis x, y;
-    /* Of the last OFFSETS_KEPT frames, by square: their offsets, and the tree's part. NULL: none */
-    int16_t *offsets, *trees;
-    unsigned char *record; /* of a frame, in the file */
-    size_t squares, record_bytes;
-    struct size *next;
-};
-
-/* The QP of a frame, rounded to a whole one. */
-struct forced {
-    enum gpume_frame_type type;
-    int32_t qp;
-};
-
-/* The files of one second pass. */
-struct rate {
-    struct size *size;
-    struct gpume_encode_target target; /* of a size or fidelity: what it takes, from the end on */
-    bool is_quality;
-    uint64_t bitrate;           /* of a size or quality: known at the end */
-    struct gpume_loss mean;     /* of all frames, expected for a quality; 0: not known */
-    int32_t qp;                 /* of the model, at which bitrate or quality is reached */
-    struct prices prices, less; /* at that QP, and at one that doubles the quantizer's step */
-    int32_t *frame_qps;         /* of all frames, for a quality; or NULL */
-    uint8_t *levels;            /* of the frames, if the decoder's buffer is limited; or NULL */
-    struct forced *forced;      /* of the frames in displayed order, if QPs have a file; or NULL */
-    char *path, *tree_path, *qps_path;
-    struct gpume_out *stats, *tree, *qps; /* tree, qps NULL: there is none */
-    struct rate *next;
-};
-
-struct gpume_pass {
-    struct gpume_pass_params params;
-    struct prices *levels; /* at each level, if the decoder's buffer is limited */
-    const struct gpume_encoder *encoder;
-    const struct gpume_bits_coefficients *model; /* by type of frame */
-    struct prices usual;                         /* at USUAL_QP */
-    struct size *sizes;
-    struct rate *rates, **end; /* in the order in which they were added; where the next one goes */
-    struct pass_row *rows;
-    size_t count, room;
-    struct gpume_loss_frames losses; /* none, if they are not measured */
-    struct gpume_crf_course course;
-    const uint32_t *planned; /* per cent, by type */
-};
-
-/* GPUME_CANCELLED: the caller wants it to give up. */
-static int check_ended(const struct gpume_pass *pass)
-{
-    return pass->params.ended && pass->params.ended() ? GPUME_CANCELLED : GPUME_OK;
-}
 
 static enum gpume_planned planned_of(const struct gpume_encode_options *options)
 {
@@ -163,15 +85,16 @@ static uint32_t shrink_of(const struct gpume_pass *pass)
 }
 
 /* The size of the second passes for this video; NULL: out of memory. */
-static struct size *find_size(struct gpume_pass *pass, const struct gpume_pass_video *video)
+static struct gpume_pass_size *find_size(
+    struct gpume_pass *pass, const struct gpume_pass_video *video)
 {
     const struct gpume_pass_params *params = &pass->params;
-    for (struct size *size = pass->sizes; size; size = size->next) {
+    for (struct gpume_pass_size *size = pass->sizes; size; size = size->next) {
         if (memcmp(&size->video, video, sizeof(*video)) == 0) {
             return size;
         }
     }
-    struct size *size = calloc(1, sizeof(*size));
+    struct gpume_pass_size *size = calloc(1, sizeof(*size));
     if (!size) {
         return NULL;
     }
@@ -197,7 +120,7 @@ static struct size *find_size(struct gpume_pass *pass, const struct gpume_pass_v
     return (size->record && size->offsets && size->trees) || !params->options->tree ? size : NULL;
 }
 
-static int open_files(struct gpume_pass *pass, struct rate *rate)
+static int open_files(struct gpume_pass *pass, struct gpume_pass_rate *rate)
 {
     const struct gpume_pass_params *params = &pass->params;
     GPUME_CHECK(gpume_out_open_in(&rate->stats, params->set, rate->path, &params->log));
@@ -209,24 +132,15 @@ static int open_files(struct gpume_pass *pass, struct rate *rate)
                : GPUME_OK;
 }
 
-/* Of a fidelity. Its frames have QPs by formulas. */
-static void set_crf(const struct gpume_pass *pass, struct rate *rate, uint32_t hundredths)
-{
-    const struct gpume_pass_video *video = &rate->size->video;
-    rate->target = (struct gpume_encode_target){GPUME_GOAL_CRF, hundredths};
-    rate->qp =
-        gpume_target_qp(&rate->target, pass->params.options, video->rate_num, video->rate_den);
-}
-
 int gpume_pass_add(struct gpume_pass *pass, const struct gpume_pass_video *video,
     const struct gpume_encode_target *target, const char *path)
 {
     const struct gpume_pass_params *params = &pass->params;
     const char *qps = pass->encoder->qps ? pass->encoder->qps : "";
-    struct size *size = find_size(pass, video);
-    struct rate *rate = size ? calloc(1, sizeof(*rate)) : NULL;
+    struct gpume_pass_size *size = find_size(pass, video);
+    struct gpume_pass_rate *rate = size ? calloc(1, sizeof(*rate)) : NULL;
     if (!rate) {
-        return gpume_log_nomem(&params->log, path);
+        return gpume_log_nomem(&params->log, "a second pass");
     }
     *pass->end = rate;
     pass->end = &rate->next;
@@ -236,10 +150,13 @@ int gpume_pass_add(struct gpume_pass *pass, const struct gpume_pass_video *video
     if (target->goal == GPUME_GOAL_BITRATE) {
         rate->bitrate = target->value;
     } else if (gpume_goal_is_fidelity(target->goal)) {
-        set_crf(pass, rate, 100 * (GPUME_CRF_MIN + GPUME_CRF_MAX) / 2);
+        gpume_pass_set_crf(pass, rate, 100 * (GPUME_CRF_MIN + GPUME_CRF_MAX) / 2);
         rate->target = *target;
     } else if (rate->is_quality) {
         rate->qp = gpume_target_qp(target, params->options, video->rate_num, video->rate_den);
+    }
+    if (!path) {
+        return GPUME_OK;
     }
     rate->path = strdup(path);
     rate->tree_path = gpume_path_join(path, strlen(path), pass->encoder->offsets);
@@ -253,7 +170,7 @@ int gpume_pass_add(struct gpume_pass *pass, const struct gpume_pass_video *video
 /* --- QP offsets: records of the type of a frame, then the offset of each of its squares of 16x16
  * pixels */
 
-static void scale_offsets(struct size *size, const struct gpume_decision *decision)
+static void scale_offsets(struct gpume_pass_size *size, const struct gpume_decision *decision)
 {
     const size_t first = decision->coded % OFFSETS_KEPT * size->squares;
     int16_t *offsets = size->offsets + first, *trees = size->trees + first;
@@ -266,8 +183,8 @@ static void scale_offsets(struct size *size, const struct gpume_decision *decisi
 }
 
 /* Fills in the record of a frame. rest: added to every offset. strength: of the tree, in 1/256. */
-static void make_record(const struct gpume_encoder *encoder, struct size *size, size_t frame,
-    enum gpume_frame_type type, int32_t rest, int32_t strength)
+static void make_record(const struct gpume_encoder *encoder, struct gpume_pass_size *size,
+    size_t frame, enum gpume_frame_type type, int32_t rest, int32_t strength)
 {
     const unsigned high = encoder->offsets_big_endian ? 0 : 1;
     const size_t first = frame % OFFSETS_KEPT * size->squares;
@@ -297,17 +214,17 @@ static int32_t mean_of_tree(const struct gpume_decision *decision)
 static int add_row(struct gpume_pass *pass, const struct gpume_decision *decision)
 {
     const struct gpume_pass_params *params = &pass->params;
-    struct pass_row *rows = pass->count < FRAMES_MAX
-                                ? gpume_grow(pass->rows, pass->count, &pass->room, sizeof(*rows))
-                                : NULL;
+    struct gpume_pass_row *rows =
+        pass->count < FRAMES_MAX ? gpume_grow(pass->rows, pass->count, &pass->room, sizeof(*rows))
+                                 : NULL;
     if (!rows) {
         return gpume_log_nomem(&params->log, "the statistics of another frame");
     }
     pass->rows = rows;
-    struct pass_row *row = &pass->rows[pass->count];
-    const struct pass_row *last = pass->count > 0 ? row - 1 : row;
+    struct gpume_pass_row *row = &pass->rows[pass->count];
+    const struct gpume_pass_row *last = pass->count > 0 ? row - 1 : row;
     const uint32_t index = pass->count > 0 ? (uint32_t)pass->count - 1 : 0;
-    *row = (struct pass_row){
+    *row = (struct gpume_pass_row){
         .display = (uint32_t)decision->display,
         .intra_blocks = decision->intra_blocks,
         .skipped_blocks = decision->skipped_blocks,
@@ -333,19 +250,6 @@ static int add_row(struct gpume_pass *pass, const struct gpume_decision *decisio
     return GPUME_OK;
 }
 
-/* --- the QP of a quality */
-
-static int32_t type_qp(const struct gpume_pass *pass, enum gpume_frame_type type, int32_t qp)
-{
-    return qp + pass->encoder->qp(pass->params.options, type);
-}
-
-/* The nearest whole QP. */
-static int32_t whole_qp(int32_t qp)
-{
-    return (int32_t)gpume_div_nearest(qp, GPUME_QP_ONE) * GPUME_QP_ONE;
-}
-
 /* How far the tree lowers QPs around a frame: the mean of its offsets, by bits, of REACH frames on
  * both sides. */
 static int32_t level_of_tree(const struct gpume_pass *pass, size_t index)
@@ -354,47 +258,11 @@ static int32_t level_of_tree(const struct gpume_pass *pass, size_t index)
     const size_t end = (size_t)gpume_min_u64(index + REACH + 1, pass->count);
     int64_t sum = 0, bits = 0;
     for (size_t i = first; i < end; i++) {
-        const struct pass_row *row = &pass->rows[i];
+        const struct gpume_pass_row *row = &pass->rows[i];
         sum += (int64_t)row->usual_bits * row->tree;
         bits += row->usual_bits;
     }
     return bits > 0 ? (int32_t)(sum / bits) : 0;
-}
-
-static int32_t limit_qp(const struct gpume_pass *pass, int32_t qp)
-{
-    const int32_t highest = type_qp(pass, GPUME_FRAME_P, QP_MAX);
-    return qp < 0 ? 0 : qp > highest ? highest : qp;
-}
-
-/* That of the tree for a CRF, as a part of that for a bitrate, in 1/256. */
-static int32_t crf_strength(const struct gpume_pass *pass)
-{
-    const bool psy = pass->params.options->psy;
-    const double *strength = pass->encoder->tree.strength;
-    return (int32_t)(pass->encoder->tree.crf_strength[psy] * 256 / strength[psy] + 0.5);
-}
-
-/* Of a frame whose level is known. As for the encoders, QPs that are asked for are whole, and I
- * frames without a tree are finer than P frames; of a CRF without P frames only the first one. */
-static int32_t quality_qp(const struct gpume_pass *pass, const struct rate *rate, size_t index)
-{
-    const struct gpume_encode_options *options = pass->params.options;
-    const struct pass_row *row = &pass->rows[index];
-    const enum gpume_frame_type type = row->bits.type;
-    const bool is_qp = rate->target.goal == GPUME_GOAL_QP;
-    const bool is_intra = type == GPUME_FRAME_IDR || type == GPUME_FRAME_I;
-    const bool is_finer = is_qp || index == 0 || options->keyint > 1;
-    const int32_t finer = is_finer ? gpume_qp_of_ratio(options->ipratio) : 0;
-    const int32_t qp = is_intra && !options->tree ? type_qp(pass, GPUME_FRAME_P, rate->qp) - finer
-                                                  : type_qp(pass, type, rate->qp);
-    if (is_qp) {
-        return limit_qp(pass, whole_qp(qp));
-    }
-    const int32_t tree =
-        row->level * crf_strength(pass) / 256 * gpume_target_tree_part(options) / 256;
-    const int32_t more = pass->encoder->crf_qp(options, index > 0 ? type : GPUME_FRAME_P);
-    return limit_qp(pass, qp + more + row->shift - tree);
 }
 
 /* Once the REACH frames after it are known, or the end. A record also holds what a whole QP
@@ -403,10 +271,14 @@ static int write_offsets(struct gpume_pass *pass, size_t index)
 {
     const enum gpume_frame_type type = pass->rows[index].bits.type;
     pass->rows[index].level = level_of_tree(pass, index);
-    for (struct rate *rate = pass->rates; rate && type != GPUME_FRAME_B; rate = rate->next) {
-        const int32_t qp = rate->qps ? quality_qp(pass, rate, index) : 0;
-        make_record(pass->encoder, rate->size, index, type, qp - whole_qp(qp),
-            rate->is_quality ? crf_strength(pass) : 256);
+    for (struct gpume_pass_rate *rate = pass->rates; rate && type != GPUME_FRAME_B;
+         rate = rate->next) {
+        const int32_t qp = rate->qps ? gpume_pass_quality_qp(pass, rate, index) : 0;
+        if (!rate->tree) {
+            continue;
+        }
+        make_record(pass->encoder, rate->size, index, type, qp - gpume_pass_whole_qp(qp),
+            rate->is_quality ? gpume_pass_crf_strength(pass) : 256);
         GPUME_CHECK(gpume_out_write(rate->tree, rate->size->record, rate->size->record_bytes));
     }
     return GPUME_OK;
@@ -418,7 +290,7 @@ int gpume_pass_add_frame(struct gpume_pass *pass, const struct gpume_decision *d
     if (!pass->params.options->tree) {
         return GPUME_OK;
     }
-    for (struct size *size = pass->sizes; size; size = size->next) {
+    for (struct gpume_pass_size *size = pass->sizes; size; size = size->next) {
         scale_offsets(size, decision);
     }
     return pass->count > REACH ? write_offsets(pass, pass->count - 1 - REACH) : GPUME_OK;
@@ -435,38 +307,32 @@ static int write_last_offsets(struct gpume_pass *pass)
 
 /* --- the QP of a bitrate */
 
-/* The lowest QP of P frames: below 0 where x264 encodes samples of more than 8 bits, which it can
- * quantize more finely. */
-static int32_t lowest_qp(const struct gpume_pass *pass)
-{
-    return -type_qp(pass, GPUME_FRAME_P, 0);
-}
-
 /* Prices where P frames have this QP. The model knows samples of 8 bits. */
-static void find_prices(const struct gpume_pass *pass, int32_t qp, struct prices *prices)
+static void find_prices(const struct gpume_pass *pass, int32_t qp, struct gpume_pass_prices *prices)
 {
     const struct gpume_fixed_pass *fixed = pass->encoder->fixed;
-    const int32_t lowest = lowest_qp(pass);
+    const int32_t lowest = gpume_pass_lowest_qp(pass);
     for (uint32_t kind = 0; fixed && kind < fixed->kinds; kind++) {
         gpume_bits_find_prices(&prices->of[kind], &fixed->bits[kind], qp);
     }
     for (enum gpume_frame_type type = GPUME_FRAME_IDR; type <= GPUME_FRAME_B && !fixed; type++) {
         gpume_bits_find_prices(
-            &prices->of[type], &pass->model[type], type_qp(pass, type, qp) + lowest);
+            &prices->of[type], &pass->model[type], gpume_pass_type_qp(pass, type, qp) + lowest);
     }
 }
 
-static uint64_t pass_row_bits(
-    const struct pass_row *row, const struct prices *prices, const struct size *size)
+static uint64_t pass_row_bits(const struct gpume_pass_row *row,
+    const struct gpume_pass_prices *prices, const struct gpume_pass_size *size)
 {
     const uint64_t growth = (uint64_t)size->growth[row->bits.type] * row->reuse / ONE;
     return gpume_bits_at(
         &row->bits, &prices->of[row->kind], (uint32_t)gpume_min_u64(growth, UINT32_MAX));
 }
 
-static uint64_t all_bits(const struct gpume_pass *pass, const struct size *size, int32_t qp)
+static uint64_t all_bits(
+    const struct gpume_pass *pass, const struct gpume_pass_size *size, int32_t qp)
 {
-    struct prices prices;
+    struct gpume_pass_prices prices;
     uint64_t sum = 0;
     find_prices(pass, qp, &prices);
     for (size_t i = 0; i < pass->count; i++) {
@@ -478,7 +344,7 @@ static uint64_t all_bits(const struct gpume_pass *pass, const struct size *size,
 /* The bits of all frames at a bitrate; UINT64_MAX if there are more. The bitrate and both parts of
  * the frame rate are below 2^32, so that each product but the last one is below 2^64. */
 static uint64_t bits_of_rate(
-    const struct gpume_pass *pass, const struct size *size, uint64_t bitrate)
+    const struct gpume_pass *pass, const struct gpume_pass_size *size, uint64_t bitrate)
 {
     const struct gpume_pass_video *video = &size->video;
     const uint64_t scaled = bitrate * video->rate_den;
@@ -489,10 +355,11 @@ static uint64_t bits_of_rate(
 
 /* Whether the encoder will miss the rate by more than a factor of 2: at the ends of its range the
  * model is often off by that much. */
-static bool is_out_of_reach(const struct gpume_pass *pass, const struct rate *rate, uint64_t bits)
+static bool is_out_of_reach(
+    const struct gpume_pass *pass, const struct gpume_pass_rate *rate, uint64_t bits)
 {
     const uint64_t wanted = bits_of_rate(pass, rate->size, rate->bitrate);
-    const bool at_end = rate->qp == lowest_qp(pass) || rate->qp == QP_MAX;
+    const bool at_end = rate->qp == gpume_pass_lowest_qp(pass) || rate->qp == GPUME_PASS_QP_MAX;
     return at_end && (bits / 2 > wanted || wanted / 2 > bits);
 }
 
@@ -504,7 +371,7 @@ static int own_qp(const struct gpume_pass *pass, int32_t qp)
 }
 
 /* Warns of bitrates that the encoder lowers, or will miss by much. */
-static void warn_of_rate(const struct gpume_pass *pass, const struct rate *rate)
+static void warn_of_rate(const struct gpume_pass *pass, const struct gpume_pass_rate *rate)
 {
     const uint32_t most = pass->params.options->vbv_maxrate;
     const struct gpume_pass_video *video = &rate->size->video;
@@ -517,7 +384,7 @@ static void warn_of_rate(const struct gpume_pass *pass, const struct rate *rate)
             "%s: %s lowers %" PRIu64 " kbit/s to --vbv-maxrate, %" PRIu32 " kbit/s", rate->path,
             encoder, kbps, most);
     }
-    if (is_out_of_reach(pass, rate, bits) && rate->qp < QP_MAX) {
+    if (is_out_of_reach(pass, rate, bits) && rate->qp < GPUME_PASS_QP_MAX) {
         gpume_log_write(&pass->params.log, GPUME_LOG_WARNING,
             "%s: %s is unlikely to reach %" PRIu64 " kbit/s: even at QP %d it is expected to need "
             "%s%" PRIu64 " kbit/s; give a lower bitrate",
@@ -537,7 +404,7 @@ static void warn_of_rate(const struct gpume_pass *pass, const struct rate *rate)
 }
 
 /* The bits of all frames at the bitrate that the encoder keeps to. */
-static uint64_t wanted_bits(const struct gpume_pass *pass, const struct rate *rate)
+static uint64_t wanted_bits(const struct gpume_pass *pass, const struct gpume_pass_rate *rate)
 {
     const uint64_t most = 1000 * (uint64_t)pass->params.options->vbv_maxrate;
     return bits_of_rate(
@@ -545,13 +412,13 @@ static uint64_t wanted_bits(const struct gpume_pass *pass, const struct rate *ra
 }
 
 /* The lowest QP whose bits are not more than those of the bitrate. */
-static int find_qp(const struct gpume_pass *pass, struct rate *rate)
+static int find_qp(const struct gpume_pass *pass, struct gpume_pass_rate *rate)
 {
     const uint64_t wanted = wanted_bits(pass, rate);
-    int32_t low = lowest_qp(pass), high = QP_MAX;
+    int32_t low = gpume_pass_lowest_qp(pass), high = GPUME_PASS_QP_MAX;
     while (low < high) {
         const int32_t middle = low + (high - low) / 2;
-        GPUME_CHECK(check_ended(pass));
+        GPUME_CHECK(gpume_pass_check_ended(pass));
         if (all_bits(pass, rate->size, middle) > wanted) {
             low = middle + 1;
         } else {
@@ -562,7 +429,7 @@ static int find_qp(const struct gpume_pass *pass, struct rate *rate)
     return GPUME_OK;
 }
 
-static int solve(const struct gpume_pass *pass, struct rate *rate)
+static int solve(const struct gpume_pass *pass, struct gpume_pass_rate *rate)
 {
     GPUME_CHECK(find_qp(pass, rate));
     warn_of_rate(pass, rate);
@@ -578,8 +445,8 @@ static int solve(const struct gpume_pass *pass, struct rate *rate)
 
 static uint8_t highest_level(const struct gpume_pass *pass)
 {
-    const int32_t highest = QP_MAX + (pass->params.options->tree ? TREE_QP : 0);
-    return (uint8_t)((highest - lowest_qp(pass)) / LEVEL_QP);
+    const int32_t highest = GPUME_PASS_QP_MAX + (pass->params.options->tree ? TREE_QP : 0);
+    return (uint8_t)((highest - gpume_pass_lowest_qp(pass)) / LEVEL_QP);
 }
 
 static int make_levels(struct gpume_pass *pass)
@@ -590,7 +457,7 @@ static int make_levels(struct gpume_pass *pass)
         return gpume_log_nomem(&pass->params.log, "the plan of the decoder's buffer");
     }
     for (size_t i = 0; i < count; i++) {
-        find_prices(pass, lowest_qp(pass) + (int32_t)i * LEVEL_QP, &pass->levels[i]);
+        find_prices(pass, gpume_pass_lowest_qp(pass) + (int32_t)i * LEVEL_QP, &pass->levels[i]);
     }
     return GPUME_OK;
 }
@@ -598,10 +465,10 @@ static int make_levels(struct gpume_pass *pass)
 /* Of a frame at some level where those before it have theirs. A P frame that is finer than its
  * reference has to code what that one lacks, too: nine tenths of what an intra frame would take
  * more at its level than at the reference's. */
-static uint64_t bits_at_level(const struct gpume_pass *pass, const struct size *size, size_t frame,
-    uint32_t level, const uint8_t *levels)
+static uint64_t bits_at_level(const struct gpume_pass *pass, const struct gpume_pass_size *size,
+    size_t frame, uint32_t level, const uint8_t *levels)
 {
-    const struct pass_row *row = &pass->rows[frame], *intra = &pass->rows[row->intra];
+    const struct gpume_pass_row *row = &pass->rows[frame], *intra = &pass->rows[row->intra];
     const uint32_t before = levels[row->before];
     const uint64_t bits = pass_row_bits(row, &pass->levels[level], size);
     if (row->bits.type != GPUME_FRAME_P || before <= level) {
@@ -614,7 +481,7 @@ static uint64_t bits_at_level(const struct gpume_pass *pass, const struct size *
 
 struct planned {
     const struct gpume_pass *pass;
-    const struct size *size;
+    const struct gpume_pass_size *size;
 };
 
 static uint64_t planned_bits(const void *user, size_t frame, const uint8_t *levels)
@@ -626,13 +493,13 @@ static uint64_t planned_bits(const void *user, size_t frame, const uint8_t *leve
 /* The lowest levels, but for those that the buffer raises, with not more bits than wanted. Levels
  * that it raises may cost other frames bits, so this may be above the QP of the bitrate. Where even
  * the highest level takes more, that one: warn_of_rate tells. */
-static int find_levels(const struct gpume_pass *pass, const struct rate *rate,
+static int find_levels(const struct gpume_pass *pass, const struct gpume_pass_rate *rate,
     const struct gpume_bits_buffer *buffer, struct gpume_bits_plan *plan)
 {
     const uint64_t wanted = wanted_bits(pass, rate);
-    const int32_t level = (rate->qp - lowest_qp(pass)) / LEVEL_QP;
+    const int32_t level = (rate->qp - gpume_pass_lowest_qp(pass)) / LEVEL_QP;
     int32_t low = level > LEVELS_BELOW ? level - LEVELS_BELOW : 0;
-    int32_t high = (QP_MAX - lowest_qp(pass)) / LEVEL_QP;
+    int32_t high = (GPUME_PASS_QP_MAX - gpume_pass_lowest_qp(pass)) / LEVEL_QP;
     while (low < high) {
         const int32_t middle = low + (high - low) / 2;
         if (!gpume_bits_plan_at(plan, buffer, (uint8_t)middle)) {
@@ -647,7 +514,8 @@ static int find_levels(const struct gpume_pass *pass, const struct rate *rate,
     return gpume_bits_plan_at(plan, buffer, (uint8_t)low) ? GPUME_OK : GPUME_CANCELLED;
 }
 
-static void warn_of_buffer(const struct gpume_pass *pass, const struct rate *rate, size_t frame)
+static void warn_of_buffer(
+    const struct gpume_pass *pass, const struct gpume_pass_rate *rate, size_t frame)
 {
     gpume_log_write(&pass->params.log, GPUME_LOG_WARNING,
         "%s: %s is unlikely to keep to --vbv-bufsize %" PRIu32
@@ -658,7 +526,7 @@ static void warn_of_buffer(const struct gpume_pass *pass, const struct rate *rat
 }
 
 /* Finds levels at which the decoder's buffer does not run empty. */
-static int plan_buffer(struct gpume_pass *pass, struct rate *rate)
+static int plan_buffer(struct gpume_pass *pass, struct gpume_pass_rate *rate)
 {
     const struct gpume_encode_options *options = pass->params.options;
     const struct gpume_pass_video *video = &rate->size->video;
@@ -699,55 +567,36 @@ static uint64_t count_squares(uint32_t width, uint32_t height)
     return gpume_div_up(width, GPUME_SQUARE) * gpume_div_up(height, GPUME_SQUARE);
 }
 
-/* A frame's QP, its bits there, and those where the quantizer's step is twice as large. */
-struct sizing {
-    int32_t qp;
-    uint64_t bits, less;
-};
-
-/* Of a quality. Prices are found for this frame, as complexity may move any frame. */
-static struct sizing sizing_of_quality(
-    const struct gpume_pass *pass, const struct rate *rate, size_t index)
+static struct gpume_pass_sizing sizing_of(
+    const struct gpume_pass *pass, const struct gpume_pass_rate *rate, size_t index)
 {
-    const struct pass_row *row = &pass->rows[index];
-    const enum gpume_frame_type type = row->bits.type;
-    const int32_t qp = rate->frame_qps[index], of_model = qp + lowest_qp(pass);
-    struct gpume_bits_prices prices, less;
-    gpume_bits_find_prices(&prices, &pass->model[type], of_model);
-    gpume_bits_find_prices(&less, &pass->model[type], of_model + GPUME_STEP_QP);
-    return (struct sizing){qp, gpume_bits_at(&row->bits, &prices, rate->size->growth[type]),
-        gpume_bits_at(&row->bits, &less, rate->size->growth[type])};
-}
-
-static struct sizing sizing_of(const struct gpume_pass *pass, const struct rate *rate, size_t index)
-{
-    const struct pass_row *row = &pass->rows[index];
+    const struct gpume_pass_row *row = &pass->rows[index];
     const uint8_t *levels = rate->levels;
     if (rate->is_quality) {
-        return sizing_of_quality(pass, rate, index);
+        return gpume_pass_size_frame(pass, rate, index);
     }
     if (!levels) {
-        return (struct sizing){type_qp(pass, row->bits.type, rate->qp),
+        return (struct gpume_pass_sizing){gpume_pass_type_qp(pass, row->bits.type, rate->qp),
             pass_row_bits(row, &rate->prices, rate->size),
             pass_row_bits(row, &rate->less, rate->size)};
     }
     const uint32_t level = levels[index];
-    const int32_t qp = lowest_qp(pass) + (int32_t)level * LEVEL_QP;
-    return (struct sizing){type_qp(pass, row->bits.type, qp),
+    const int32_t qp = gpume_pass_lowest_qp(pass) + (int32_t)level * LEVEL_QP;
+    return (struct gpume_pass_sizing){gpume_pass_type_qp(pass, row->bits.type, qp),
         bits_at_level(pass, rate->size, index, level, levels),
         bits_at_level(pass, rate->size, index, level + STEP_LEVELS, levels)};
 }
 
 /* Blocks are counted in the encoded picture: x264 compares intra blocks with all of its blocks. */
-static void fill_frame(const struct gpume_pass *pass, const struct rate *rate, size_t index,
-    struct gpume_pass_frame *frame)
+static void fill_frame(const struct gpume_pass *pass, const struct gpume_pass_rate *rate,
+    size_t index, struct gpume_pass_frame *frame)
 {
     const struct gpume_pass_params *params = &pass->params;
-    const struct size *size = rate->size;
-    const struct pass_row *row = &pass->rows[index];
+    const struct gpume_pass_size *size = rate->size;
+    const struct gpume_pass_row *row = &pass->rows[index];
     const uint64_t blocks = count_squares(size->video.width, size->video.height);
     const uint64_t analysed = count_squares(params->width, params->height);
-    const struct sizing of = sizing_of(pass, rate, index);
+    const struct gpume_pass_sizing of = sizing_of(pass, rate, index);
     const uint64_t texture = of.bits * gpume_bits_texture(of.bits, of.less) / 256;
     const bool weighted = pass->encoder->has_weights && row->bits.type == GPUME_FRAME_P;
     *frame = (struct gpume_pass_frame){
@@ -766,8 +615,8 @@ static void fill_frame(const struct gpume_pass *pass, const struct rate *rate, s
 }
 
 /* The beginning or the end of the statistics. */
-static size_t make_other_line(
-    const struct gpume_pass *pass, const struct rate *rate, char line[GPUME_PASS_LINE_BYTES])
+static size_t make_other_line(const struct gpume_pass *pass, const struct gpume_pass_rate *rate,
+    char line[GPUME_PASS_LINE_BYTES])
 {
     const struct gpume_encoder *encoder = pass->encoder;
     const struct gpume_pass_video *video = &rate->size->video;
@@ -777,8 +626,8 @@ static size_t make_other_line(
 
 /* Part number `index` of the statistics, from 0: the beginning, and then frames; or frames, and
  * then the end. Returns its bytes. */
-static size_t make_line(const struct gpume_pass *pass, const struct rate *rate, size_t index,
-    char line[GPUME_PASS_LINE_BYTES])
+static size_t make_line(const struct gpume_pass *pass, const struct gpume_pass_rate *rate,
+    size_t index, char line[GPUME_PASS_LINE_BYTES])
 {
     const struct gpume_encoder *encoder = pass->encoder;
     size_t bytes;
@@ -797,7 +646,7 @@ static size_t make_line(const struct gpume_pass *pass, const struct rate *rate, 
 
 static int compare_display(const void *a, const void *b)
 {
-    const struct pass_row *left = a, *right = b;
+    const struct gpume_pass_row *left = a, *right = b;
     return left->display < right->display ? -1 : left->display > right->display;
 }
 
@@ -808,7 +657,7 @@ static uint32_t reuse_of(const struct gpume_pass *pass, size_t index)
     const uint64_t end = gpume_min_u64(pass->count, index + 1 + fixed->reuse_frames);
     uint64_t cost = 0, intra = 0;
     for (size_t i = index + 1; i < end; i++) {
-        const struct pass_row *row = &pass->rows[i];
+        const struct gpume_pass_row *row = &pass->rows[i];
         cost += fixed->reuse[row->kind] == 0 ? row->cost : 0;
         intra += fixed->reuse[row->kind] == 0 ? row->intra_cost : 0;
     }
@@ -829,115 +678,8 @@ static void finish_fixed(struct gpume_pass *pass)
     }
 }
 
-/* --- a quality: the bitrate that it takes, and QPs in a file of their own */
-
-/* What the model expects, but for what statistics say beyond that. */
-static uint64_t expected_bitrate(const struct gpume_pass *pass, const struct rate *rate)
-{
-    const struct gpume_pass_video *video = &rate->size->video;
-    uint64_t sum = 0;
-    for (size_t i = 0; i < pass->count; i++) {
-        const uint64_t bits = sizing_of_quality(pass, rate, i).bits;
-        sum += bits * 100 / pass->planned[pass->rows[i].bits.type];
-    }
-    const double seconds = (double)pass->count * video->rate_den / video->rate_num;
-    const double kbps = (double)sum / seconds / 1000;
-    return 1000 * (uint64_t)(kbps < 1 ? 1 : kbps > UINT32_MAX ? UINT32_MAX : kbps);
-}
-
-/* Rounds QPs. What a frame without offsets of blocks loses by that, the next such frame gets; that
- * of all others is in their offsets. */
-static int force_qps(const struct gpume_pass *pass, struct rate *rate)
-{
-    int32_t rest = 0;
-    rate->forced = calloc(pass->count, sizeof(*rate->forced));
-    if (!rate->forced) {
-        return gpume_log_nomem(&pass->params.log, rate->qps_path);
-    }
-    for (size_t i = 0; i < pass->count; i++) {
-        const struct pass_row *row = &pass->rows[i];
-        const enum gpume_frame_type type = row->bits.type;
-        const bool has_offsets = rate->tree && type != GPUME_FRAME_B;
-        const int32_t qp = rate->frame_qps[i];
-        const int32_t whole = whole_qp(has_offsets ? qp : qp + rest);
-        rest += has_offsets ? 0 : qp - whole;
-        assert(row->display < pass->count);
-        rate->forced[row->display] = (struct forced){type, limit_qp(pass, whole)};
-    }
-    return GPUME_OK;
-}
-
-/* The QPs of all frames, and what they are expected to lose by them. */
-static int find_frame_qps(struct gpume_pass *pass, struct rate *rate)
-{
-    for (size_t i = 0; i < pass->count; i++) {
-        rate->frame_qps[i] = quality_qp(pass, rate, i);
-    }
-    return pass->losses.count == 0 || gpume_loss_frames_mean(&pass->losses, pass->encoder->losses,
-                                          rate->frame_qps, &rate->mean)
-               ? GPUME_OK
-               : gpume_log_nomem(&pass->params.log, "the quality of frames");
-}
-
-/* How much better than asked the mean over all frames is. */
-static double surplus(
-    const struct gpume_pass *pass, const struct rate *rate, const struct gpume_encode_target *asked)
-{
-    const double value = (double)asked->value;
-    return asked->goal == GPUME_GOAL_PSNR
-               ? gpume_loss_psnr(&rate->mean) - value / 100
-               : gpume_loss_ssim(&rate->mean, pass->encoder->losses) - value / 10000;
-}
-
-/* The CRF at which the fidelity is nearest: in hundredths or, where QPs are whole, a whole one, as
- * offsets are written before it is known. */
-static int find_crf(struct gpume_pass *pass, struct rate *rate)
-{
-    const struct gpume_encode_target asked = rate->target;
-    const uint32_t step = rate->qps ? 100 : 1;
-    const uint32_t least = GPUME_CRF_MIN * 100 / step, most = GPUME_CRF_MAX * 100 / step;
-    uint32_t low = least, high = most;
-    double above = 0, below = 0; /* surplus at low, and at the step after it */
-    while (low < high) {
-        const uint32_t middle = low + (high - low + 1) / 2;
-        set_crf(pass, rate, middle * step);
-        GPUME_CHECK(check_ended(pass));
-        GPUME_CHECK(find_frame_qps(pass, rate));
-        const double more = surplus(pass, rate, &asked);
-        if (more >= 0) {
-            low = middle;
-            above = more;
-        } else {
-            high = middle - 1;
-            below = more;
-        }
-    }
-    set_crf(pass, rate, (above > -below && below < 0 ? low + 1 : low) * step);
-    if (low == least || low == most) {
-        char text[GPUME_TARGET_TEXT_BYTES];
-        gpume_target_text(&asked, text);
-        gpume_log_write(&pass->params.log, GPUME_LOG_WARNING,
-            "%s: %s %s is out of reach: CRF %u is the nearest", rate->path,
-            gpume_target_option(asked.goal), text, (unsigned)(rate->target.value / 100));
-    }
-    return GPUME_OK;
-}
-
-/* What the files of a quality need. */
-static int settle_quality(struct gpume_pass *pass, struct rate *rate)
-{
-    rate->frame_qps = calloc(pass->count, sizeof(*rate->frame_qps));
-    if (!rate->frame_qps) {
-        return gpume_log_nomem(&pass->params.log, rate->path);
-    }
-    GPUME_CHECK(gpume_goal_is_fidelity(rate->target.goal) ? find_crf(pass, rate) : GPUME_OK);
-    GPUME_CHECK(find_frame_qps(pass, rate));
-    rate->bitrate = expected_bitrate(pass, rate);
-    return rate->qps ? force_qps(pass, rate) : GPUME_OK;
-}
-
-static size_t make_qp_line(const struct gpume_pass *pass, const struct rate *rate, size_t display,
-    char line[GPUME_PASS_LINE_BYTES])
+static size_t make_qp_line(const struct gpume_pass *pass, const struct gpume_pass_rate *rate,
+    size_t display, char line[GPUME_PASS_LINE_BYTES])
 {
     const struct gpume_pass_frame frame = {
         .display = display,
@@ -957,12 +699,12 @@ static int check_end(struct gpume_stream *stream)
 }
 
 static int check_lines(
-    const struct gpume_pass *pass, const struct rate *rate, struct gpume_stream *stream)
+    const struct gpume_pass *pass, const struct gpume_pass_rate *rate, struct gpume_stream *stream)
 {
     char expected[GPUME_PASS_LINE_BYTES], line[GPUME_PASS_LINE_BYTES];
     for (size_t i = 0; i <= pass->count; i++) {
         const size_t bytes = make_line(pass, rate, i, expected);
-        GPUME_CHECK(check_ended(pass));
+        GPUME_CHECK(gpume_pass_check_ended(pass));
         GPUME_CHECK(gpume_stream_read(stream, line, bytes));
         if (memcmp(line, expected, bytes) != 0) {
             return GPUME_FORMAT;
@@ -972,7 +714,7 @@ static int check_lines(
 }
 
 static int check_records(
-    const struct gpume_pass *pass, const struct rate *rate, struct gpume_stream *stream)
+    const struct gpume_pass *pass, const struct gpume_pass_rate *rate, struct gpume_stream *stream)
 {
     for (size_t i = 0; i < pass->count; i++) {
         const enum gpume_frame_type type = pass->rows[i].bits.type;
@@ -980,7 +722,7 @@ static int check_records(
         if (type == GPUME_FRAME_B) {
             continue;
         }
-        GPUME_CHECK(check_ended(pass));
+        GPUME_CHECK(gpume_pass_check_ended(pass));
         GPUME_CHECK(gpume_stream_read(stream, &code, 1));
         GPUME_CHECK(gpume_stream_skip(stream, rate->size->record_bytes - 1));
         if (code != pass->encoder->offset_codes[type]) {
@@ -991,7 +733,7 @@ static int check_records(
 }
 
 static int check_qps(
-    const struct gpume_pass *pass, const struct rate *rate, struct gpume_stream *stream)
+    const struct gpume_pass *pass, const struct gpume_pass_rate *rate, struct gpume_stream *stream)
 {
     char expected[GPUME_PASS_LINE_BYTES], line[GPUME_PASS_LINE_BYTES];
     for (size_t i = 0; i < pass->count; i++) {
@@ -1005,10 +747,10 @@ static int check_qps(
 }
 
 typedef int (*check_fn)(
-    const struct gpume_pass *pass, const struct rate *rate, struct gpume_stream *stream);
+    const struct gpume_pass *pass, const struct gpume_pass_rate *rate, struct gpume_stream *stream);
 
 /* A device or a pipe cannot be read back. */
-static int read_back(const struct gpume_pass *pass, const struct rate *rate,
+static int read_back(const struct gpume_pass *pass, const struct gpume_pass_rate *rate,
     const struct gpume_out *out, const char *path, check_fn check)
 {
     const char *file = gpume_out_place(out);
@@ -1033,7 +775,7 @@ static int read_back(const struct gpume_pass *pass, const struct rate *rate,
 /* Of the first second pass that has to keep to a bitrate. */
 static void warn_of_length(const struct gpume_pass *pass)
 {
-    const struct rate *rate = pass->rates;
+    const struct gpume_pass_rate *rate = pass->rates;
     while (rate && rate->is_quality) {
         rate = rate->next;
     }
@@ -1045,7 +787,7 @@ static void warn_of_length(const struct gpume_pass *pass)
     }
 }
 
-static int write_qps(const struct gpume_pass *pass, struct rate *rate)
+static int write_qps(const struct gpume_pass *pass, struct gpume_pass_rate *rate)
 {
     char line[GPUME_PASS_LINE_BYTES];
     for (size_t i = 0; i < pass->count; i++) {
@@ -1055,23 +797,8 @@ static int write_qps(const struct gpume_pass *pass, struct rate *rate)
     return read_back(pass, rate, rate->qps, rate->qps_path, check_qps);
 }
 
-struct gpume_pass_outcome gpume_pass_outcome(const struct gpume_pass *pass, size_t index)
-{
-    const struct rate *rate = pass->rates;
-    for (; index > 0; index--) {
-        rate = rate->next;
-    }
-    struct gpume_pass_outcome outcome = {.target = rate->target, .bitrate = rate->bitrate};
-    if (rate->mean.error > 0) {
-        outcome.is_measured = true;
-        outcome.psnr = gpume_loss_psnr(&rate->mean);
-        outcome.ssim = gpume_loss_ssim(&rate->mean, pass->encoder->losses);
-    }
-    return outcome;
-}
-
 /* The bitrate of a size, in whole kilobits. */
-static int settle_size(const struct gpume_pass *pass, struct rate *rate)
+static int settle_size(const struct gpume_pass *pass, struct gpume_pass_rate *rate)
 {
     const struct gpume_pass_video *video = &rate->size->video;
     const double seconds = (double)pass->count * video->rate_den / video->rate_num;
@@ -1096,14 +823,17 @@ int gpume_pass_finish(struct gpume_pass *pass)
     if (pass->encoder->fixed) {
         finish_fixed(pass);
     }
-    for (struct rate *rate = pass->rates; rate; rate = rate->next) {
+    for (struct gpume_pass_rate *rate = pass->rates; rate; rate = rate->next) {
         char line[GPUME_PASS_LINE_BYTES];
         GPUME_CHECK(rate->target.goal == GPUME_GOAL_SIZE ? settle_size(pass, rate) : GPUME_OK);
-        GPUME_CHECK(rate->is_quality ? settle_quality(pass, rate) : solve(pass, rate));
+        GPUME_CHECK(rate->is_quality ? gpume_pass_settle_quality(pass, rate) : solve(pass, rate));
         GPUME_CHECK(pass->params.options->vbv_bufsize > 0 ? plan_buffer(pass, rate) : GPUME_OK);
-        for (size_t i = 0; i <= pass->count; i++) {
-            GPUME_CHECK(check_ended(pass));
+        for (size_t i = 0; i <= pass->count && rate->path; i++) {
+            GPUME_CHECK(gpume_pass_check_ended(pass));
             GPUME_CHECK(gpume_out_write(rate->stats, line, make_line(pass, rate, i, line)));
+        }
+        if (!rate->path) {
+            continue;
         }
         GPUME_CHECK(gpume_out_finish(rate->stats));
         GPUME_CHECK(read_back(pass, rate, rate->stats, rate->path, check_lines));
@@ -1124,7 +854,7 @@ void gpume_pass_close(struct gpume_pass **pointer)
     }
     *pointer = NULL;
     while (pass->rates) {
-        struct rate *rate = pass->rates;
+        struct gpume_pass_rate *rate = pass->rates;
         pass->rates = rate->next;
         gpume_out_close(&rate->stats);
         gpume_out_close(&rate->tree);
@@ -1134,11 +864,12 @@ void gpume_pass_close(struct gpume_pass **pointer)
         free(rate->qps_path);
         free(rate->frame_qps);
         free(rate->forced);
+        free(rate->scenes);
         free(rate->levels);
         free(rate);
     }
     while (pass->sizes) {
-        struct size *size = pass->sizes;
+        struct gpume_pass_size *size = pass->sizes;
         pass->sizes = size->next;
         free(size->record);
         free(size->offsets);
@@ -1146,6 +877,7 @@ void gpume_pass_close(struct gpume_pass **pointer)
         free(size);
     }
     gpume_loss_frames_free(&pass->losses);
+    free(pass->scenes);
     free(pass->rows);
     free(pass->levels);
     free(pass);

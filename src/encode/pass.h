@@ -29,12 +29,17 @@ struct gpume_pass_params {
 int gpume_pass_open(struct gpume_pass **pass, const struct gpume_pass_params *params);
 
 /* Adds a second pass, before the first frame. path: of the statistics, to which the encoder's
- * suffixes are added for the offsets and the QPs. */
+ * suffixes are added for the offsets and the QPs. NULL: no files, only the outcome is wanted. */
 int gpume_pass_add(struct gpume_pass *pass, const struct gpume_pass_video *video,
     const struct gpume_encode_target *target, const char *path);
 
 /* The next frame in coded order. */
 int gpume_pass_add_frame(struct gpume_pass *pass, const struct gpume_decision *decision);
+
+/* Before gpume_pass_finish: gives each scene a CRF of its own where a fidelity is asked for, so
+ * that it has that fidelity itself. firsts: the displayed positions where scenes begin, rising from
+ * 0; copied. NULL: from each I frame to the next. */
+int gpume_pass_split(struct gpume_pass *pass, const uint64_t *firsts, size_t count);
 
 /* Writes the statistics, then reads all files back. They get their names from gpume_out_set_name.
  * GPUME_INVALID: no frames. GPUME_FORMAT: a file does not hold what was written. Either was
@@ -52,6 +57,18 @@ struct gpume_pass_outcome {
 
 /* After gpume_pass_finish, of the one that was added as number `index`, from 0. */
 struct gpume_pass_outcome gpume_pass_outcome(const struct gpume_pass *pass, size_t index);
+
+/* A scene of a second pass, and what is expected of it. */
+struct gpume_pass_scene {
+    uint64_t first, frames; /* displayed positions */
+    uint64_t crf;           /* in 1/100 */
+    double psnr, ssim;
+    uint64_t bits;
+};
+
+/* The same, of a scene of a split pass with a fidelity. False: it has not that many. */
+bool gpume_pass_scene(
+    const struct gpume_pass *pass, size_t index, size_t scene, struct gpume_pass_scene *result);
 
 void gpume_pass_close(struct gpume_pass **pass);
 

@@ -89,6 +89,28 @@ expect 0 $first x265 --crf "$crf" -o a
 cmp a-96x80-crf"$crf".log b-96x80-psnr40.log || fail "a target has other statistics than its CRF"
 cmp a-96x80-crf"$crf".log.cutree b-96x80-psnr40.log.cutree || fail "a target has other offsets than its CRF"
 rm -f ./a* ./b*
+# Per scene: each has the quality, by a CRF of its own, which is in the QPs of its frames.
+ffmpeg -v error -f lavfi -i testsrc2=size=160x96:duration=2 -f lavfi -i mandelbrot=size=160x96:maxiter=60 \
+    -filter_complex '[1:v]trim=duration=2,setpts=PTS-STARTPTS[b];[0:v][b]concat,format=yuv420p' two.y4m
+expect 0 firstpass two.y4m --backend cpu --encoder x265 --target-psnr 38 --per scene --crf 30 -o b
+grep -q '^# 160x96, psnr 38: mean crf [0-9.]*, expected to take' "$scratch/out" || fail "no mean CRF"
+python3 -c "
+import json, re
+runs = json.load(open('b.json'))['runs']
+scenes = runs[0]['scenes']
+assert 'scenes' not in runs[1] and len(scenes) >= 2, runs
+assert [s['first_frame'] for s in scenes[1:]] == [s['last_frame'] + 1 for s in scenes[:-1]], scenes
+assert scenes[0]['first_frame'] == 0 and scenes[-1]['last_frame'] + 1 == runs[0]['frames'], scenes
+assert all(abs(s['expected_psnr'] - 38) < 0.02 and s['expected_bitrate'] > 1000 for s in scenes), scenes
+assert len({s['crf'] for s in scenes}) > 1, scenes
+def qps(name):
+    return {int(m[1]): float(m[2]) for m in (re.match(r'in:(\d+) .*? q:([\d.]+)', line) for line in open(name)) if m}
+split, whole = qps('b-160x96-psnr38.log'), qps('b-160x96-crf30.log')
+for scene in scenes:
+    for frame in range(scene['first_frame'], scene['last_frame'] + 1):
+        assert abs(split[frame] - whole[frame] - (scene['crf'] - 30)) < 0.02, (frame, split[frame], whole[frame], scene)" || fail "scenes of b.json"
+refuses 2 --per --target-psnr -- firstpass clip.y4m --encoder x265 --crf 24 --per scene -o r
+rm -f ./a* ./b* two.y4m
 expect 0 $first x264 --target-psnr 40 -o a
 crf=$(sed -n 's/^# 96x80, psnr 40: crf \([0-9]*\), expected to take [0-9]* kbit.s and to have a PSNR of .*, 50 frames$/\1/p' "$scratch/out")
 expect 0 $first x264 --crf "$crf" -o b

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * What pass.c keeps, and quality_pass.c: the QPs, losses and bits of second passes of a constant
+ * quality. One thread at a time.
+ */
+#ifndef GPUME_ENCODE_PASS_PARTS_H
+#define GPUME_ENCODE_PASS_PARTS_H
+
+#include "base/grid.h"
+#include "base/status.h"
+#include "encode/bits.h"
+#include "encode/distortion.h"
+#include "encode/encoder.h"
+#include "encode/pass.h"
+#include "encode/qp_map.h"
+#include "encode/target.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct gpume_out;
+
+#define GPUME_PASS_QP_MAX (51 * GPUME_QP_ONE)
+
+/* What is kept of a frame, in coded order. */
+struct gpume_pass_row {
+    uint32_t display;
+    uint32_t before, intra;                /* the last I or P frame before it, and I frame */
+    uint32_t intra_blocks, skipped_blocks; /* of the frame that was analysed */
+    uint32_t kind;                         /* type, or what a fixed pass tells apart instead */
+    uint32_t reuse; /* of a fixed pass: the factor for what later frames reuse, in 1/65536 */
+    uint64_t cost, intra_cost;
+    int32_t shift;       /* of the QP for a CRF, by complexity, in 1/256 */
+    int32_t tree, level; /* of the tree's offsets: mean, and mean around it */
+    uint32_t usual_bits; /* at USUAL_QP */
+    struct gpume_bits_frame bits;
+    struct gpume_weight weight;
+};
+
+/* Prices at one QP, by kind of frame. */
+struct gpume_pass_prices {
+    struct gpume_bits_prices of[GPUME_KINDS_MAX];
+};
+
+/* What the second passes of one picture size have in common. */
+struct gpume_pass_size {
+    struct gpume_pass_video video;
+    /* Of bits, from the frames that were analysed to what the statistics say, by type. */
+    uint32_t growth[GPUME_FRAME_B + 1];
+    struct gpume_map_axis x, y;
+    /* Of the last OFFSETS_KEPT frames, by square: their offsets, and the tree's part. NULL: none */
+    int16_t *offsets, *trees;
+    unsigned char *record; /* of a frame, in the file */
+    size_t squares, record_bytes;
+    struct gpume_pass_size *next;
+};
+
+/* The QP of a frame, rounded to a whole one. */
+struct gpume_pass_forced {
+    enum gpume_frame_type type;
+    int32_t qp;
+};
+
+/* A scene of a split pass, and what is expected of it. */
+struct gpume_pass_part {
+    struct gpume_loss_range range;
+    uint64_t crf;
+    struct gpume_loss mean;
+};
+
+/* One second pass. */
+struct gpume_pass_rate {
+    struct gpume_pass_size *size;
+    struct gpume_encode_target target; /* of a size or fidelity: what it takes, from the end on */
+    bool is_quality;
+    uint64_t bitrate;                /* of a size or quality: known at the end */
+    struct gpume_loss mean;          /* of all frames, expected for a quality; 0: not known */
+    int32_t qp;                      /* of the model, at which bitrate or quality is reached */
+    struct gpume_pass_prices prices; /* at that QP */
+    struct gpume_pass_prices less;   /* at one that doubles the quantizer's step */
+    int32_t *frame_qps;              /* of all frames, for a quality; or NULL */
+    uint8_t *levels; /* of the frames, if the decoder's buffer is limited; or NULL */
+    struct gpume_pass_forced *forced;     /* in displayed order, if QPs have a file; or NULL */
+    struct gpume_pass_part *scenes;       /* as many as the pass has, for a fidelity; or NULL */
+    char *path, *tree_path, *qps_path;    /* path NULL: it has no files */
+    struct gpume_out *stats, *tree, *qps; /* tree, qps NULL: there is none */
+    struct gpume_pass_rate *next;
+};
+
+struct gpume_pass {
+    struct gpume_pass_params params;
+    struct gpume_pass_prices *levels; /* at each level, if the decoder's buffer is limited */
+    const struct gpume_encoder *encoder;
+    const struct gpume_bits_coefficients *model; /* by type of frame */
+    struct gpume_pass_prices usual;              /* at USUAL_QP */
+    struct gpume_pass_size *sizes;
+    struct gpume_pass_rate *rates; /* in the order in which they were added */
+    struct gpume_pass_rate **end;  /* where the next one goes */
+    struct gpume_pass_row *rows;
+    size_t count, room;
+    struct gpume_loss_frames losses; /* none, if they are not measured */
+    struct gpume_loss_range *scenes; /* of a split pass; or NULL */
+    size_t scene_count;
+    struct gpume_crf_course course;
+    const uint32_t *planned; /* per cent, by type */
+};
+
+/* A frame's QP, its bits there, and those where the quantizer's step is twice as large. */
+struct gpume_pass_sizing {
+    int32_t qp;
+    uint64_t bits, less;
+};
+
+/* GPUME_CANCELLED: the caller wants it to give up. */
+static inline int gpume_pass_check_ended(const struct gpume_pass *pass)
+{
+    return pass->params.ended && pass->params.ended() ? GPUME_CANCELLED : GPUME_OK;
+}
+
+static inline int32_t gpume_pass_type_qp(
+    const struct gpume_pass *pass, enum gpume_frame_type type, int32_t qp)
+{
+    return qp + pass->encoder->qp(pass->params.options, type);
+}
+
+/* The lowest QP of P frames: below 0 where x264 encodes samples of more than 8 bits, which it can
+ * quantize more finely. */
+static inline int32_t gpume_pass_lowest_qp(const struct gpume_pass *pass)
+{
+    return -gpume_pass_type_qp(pass, GPUME_FRAME_P, 0);
+}
+
+/* The nearest whole QP. */
+static inline int32_t gpume_pass_whole_qp(int32_t qp)
+{
+    return (int32_t)gpume_div_nearest(qp, GPUME_QP_ONE) * GPUME_QP_ONE;
+}
+
+/* --- quality_pass.c */
+
+/* Sets the CRF of a second pass with a fidelity, in 1/100. */
+void gpume_pass_set_crf(
+    const struct gpume_pass *pass, struct gpume_pass_rate *rate, uint32_t hundredths);
+
+/* Of a frame whose level is known, in 1/256. */
+int32_t gpume_pass_quality_qp(
+    const struct gpume_pass *pass, const struct gpume_pass_rate *rate, size_t index);
+
+/* That of the tree for a CRF, as a part of that for a bitrate, in 1/256. */
+int32_t gpume_pass_crf_strength(const struct gpume_pass *pass);
+
+/* When all frames are known: finds the CRF of a fidelity, the QPs of frames, and the bitrate. */
+int gpume_pass_settle_quality(struct gpume_pass *pass, struct gpume_pass_rate *rate);
+
+/* Of a frame of a quality, after that. */
+struct gpume_pass_sizing gpume_pass_size_frame(
+    const struct gpume_pass *pass, const struct gpume_pass_rate *rate, size_t index);
+
+#endif
