@@ -503,7 +503,7 @@ static enum gpume_exit prepare_passes(void *client)
     result = result ? result : check_times(first);
     return result || !first->options->verify
                ? result
-               : gpume_firstpass_verify_check(&first->encode, &first->job.info);
+               : gpume_firstpass_verify_check(first->options, &first->encode, &first->job.info);
 }
 
 enum gpume_exit gpume_firstpass_run(const struct gpume_firstpass_options *options)

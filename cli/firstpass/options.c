@@ -499,8 +499,9 @@ static const struct gpume_option first_rows[] = {
                 "which files"},
     {GPUME_OPTION_OVERWRITE, .help = "replace existing files"},
     {GPUME_ROW_FLAG("verify", OPTIONS, verify),
-        .help = "also encode with these files and with the encoder's own two passes, and print "
-                "rate, PSNR and time of both; use --frames for a piece"},
+        .help = "also encode: at a bitrate with these files and with the encoder's own two passes, "
+                "and print rate, PSNR and time of both; at a quality by the printed command line, "
+                "and print rate, PSNR, SSIM and XPSNR; use --frames for a piece"},
     {.heading = "Options that both passes must have in common"},
     {GPUME_ROW_CHOICE("preset", "NAME", OPTIONS, preset, made_preset.words),
         .help = made_preset.text},
@@ -612,10 +613,7 @@ static int check_qualities(const struct gpume_firstpass_options *options)
             "--qp turns off QP offsets of blocks in the whole run; give --%s in another run",
             other);
     }
-    return options->verify
-               ? gpume_refuse(GPUME_INVALID,
-                     "--verify compares encodes at a bitrate; leave it out with --%s", quality)
-               : GPUME_OK;
+    return GPUME_OK;
 }
 
 /* Replaces what the preset and tuning say of an option by a value that was given. */

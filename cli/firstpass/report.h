@@ -53,11 +53,13 @@ void gpume_firstpass_report_print(const struct gpume_firstpass_report *report);
 
 void gpume_firstpass_report_finish(struct gpume_firstpass_report *report);
 
-/* --- --verify (verify.c): encodes the luma of the analysed frames with libavcodec, once with the
- * encoder's own two passes and once with gpume's files, and prints rate, PSNR and time of both. */
+/* --- --verify (verify.c): for a bitrate, encodes the luma of the analysed frames with libavcodec,
+ * once with the encoder's own two passes and once with gpume's files, and prints rate, PSNR and
+ * time of both. For a quality, runs the printed command line (trial.h), and prints rate, PSNR, SSIM
+ * and XPSNR. */
 
 /* Whether it can be done. If not, one line has been logged. */
-enum gpume_exit gpume_firstpass_verify_check(
+enum gpume_exit gpume_firstpass_verify_check(const struct gpume_firstpass_options *options,
     const struct gpume_encode_options *encode, const struct gpume_source_info *info);
 
 /* seconds: of the analysis. */

@@ -2,6 +2,7 @@
 #include "firstpass/report.h"
 
 #include "encode/encoder.h"
+#include "firstpass/trial.h"
 #include "job.h"
 #include "media/ffmpeg.h"
 #include "signals.h"
@@ -15,7 +16,8 @@
 #define SETTINGS_BYTES 8192
 #define PATH_BYTES 4096
 
-enum gpume_exit gpume_firstpass_verify_check(
+/* Bitrates are verified with FFmpeg's encoder. */
+static enum gpume_exit check_bitrates(
     const struct gpume_encode_options *encode, const struct gpume_source_info *info)
 {
     const char *encoder = encode->encoder->library;
@@ -30,9 +32,30 @@ enum gpume_exit gpume_firstpass_verify_check(
     }
     if (info->bits != 8 || encode->bits != 8) {
         return gpume_refuse(GPUME_EXIT_USAGE,
-            "--verify: takes 8 bits per sample, before and after encoding; leave it out");
+            "--verify: takes 8 bits per sample with --bitrate, before and after encoding; leave it "
+            "out");
     }
     return GPUME_EXIT_DONE;
+}
+
+enum gpume_exit gpume_firstpass_verify_check(const struct gpume_firstpass_options *options,
+    const struct gpume_encode_options *encode, const struct gpume_source_info *info)
+{
+    const struct gpume_firstpass_rungs *lists[] = {&options->targets, &options->rungs};
+    bool has_bitrate = false, has_quality = false;
+    for (size_t list = 0; list < 2; list++) {
+        for (uint32_t i = 0; i < lists[list]->count; i++) {
+            const bool is_bitrate = !gpume_goal_is_quality(lists[list]->items[i].target.goal);
+            has_bitrate |= is_bitrate;
+            has_quality |= !is_bitrate;
+        }
+    }
+    if (has_quality && !gpume_trial_has_program(encode->encoder->name)) {
+        return gpume_refuse(GPUME_EXIT_USAGE,
+            "--verify: the program %s is not installed; install it, or leave out --verify",
+            encode->encoder->name);
+    }
+    return has_bitrate ? check_bitrates(encode, info) : GPUME_EXIT_DONE;
 }
 
 struct verify {
@@ -148,7 +171,34 @@ static void clean(void *opaque)
     (void)rmdir(verify->folder);
 }
 
-static enum gpume_exit verify_entry(struct verify *verify, double seconds)
+/* What the printed command line gives. */
+static enum gpume_exit verify_quality(const struct verify *verify)
+{
+    const struct gpume_firstpass_entry *entry = verify->entry;
+    const struct gpume_trial_pass pass = {
+        .option = "--verify", .video = &verify->options->video, .entry = entry};
+    struct gpume_trial_measured measured;
+    char value[GPUME_TARGET_TEXT_BYTES];
+    const enum gpume_exit result = gpume_trial_run(&pass, &measured);
+    if (result != GPUME_EXIT_DONE) {
+        return result;
+    }
+    const struct gpume_fidelity_scores *scores = &measured.scores;
+    gpume_target_text(&entry->outcome.target, value);
+    printf("# luma of %" PRIu32 "x%" PRIu32 ", %s %s, %" PRIu64
+           " frame%s; rate, how far it is from "
+           "the expected one, PSNR, SSIM, XPSNR\n",
+        entry->video.width, entry->video.height, gpume_target_option(entry->outcome.target.goal),
+        value, scores->frames, scores->frames == 1 ? "" : "s");
+    printf("#   %-15s %9.1f kbit/s %+7.1f %% %8.3f dB %8.5f %8.3f dB\n",
+        verify->encode->encoder->name, measured.bitrate / 1000,
+        (measured.bitrate / (double)entry->outcome.bitrate - 1) * 100, scores->psnr, scores->ssim,
+        scores->xpsnr);
+    return gpume_console_flush_output("the comparison") ? GPUME_EXIT_DONE : GPUME_EXIT_FAILED;
+}
+
+/* Two passes at a bitrate, with both kinds of files. */
+static enum gpume_exit verify_bitrate(struct verify *verify, double seconds)
 {
     struct gpume_trial_result first = {0}, own = {0}, ours = {0};
     const int length =
@@ -188,7 +238,9 @@ enum gpume_exit gpume_firstpass_verify(const struct gpume_firstpass_options *opt
     for (size_t i = 0; i < report->count && result == GPUME_EXIT_DONE; i++) {
         struct verify verify = {
             .options = options, .encode = encode_options, .entry = &report->entries[i]};
-        result = verify_entry(&verify, seconds);
+        result = !gpume_goal_is_quality(verify.entry->target.goal)
+                     ? verify_bitrate(&verify, seconds)
+                     : verify_quality(&verify);
     }
     return result;
 }

@@ -237,7 +237,7 @@ static uint64_t ssim_weight(uint64_t energy)
 }
 
 struct loss_sums {
-    uint64_t of[GPUME_FIDELITIES][GPUME_LOSS_CLASSES][GPUME_LOSS_BINS];
+    uint64_t of[GPUME_LOSS_KINDS][GPUME_LOSS_CLASSES][GPUME_LOSS_BINS];
 };
 
 static enum gpume_loss_class class_of(const struct measured_block *block)
@@ -284,8 +284,8 @@ static void count_block(const struct measured_block *block, struct loss_sums *su
         uint32_t counts[GPUME_LOSS_BINS] = {0};
         count_window(&samples, &predicted, window, factors, counts);
         for (uint32_t bin = 0; bin < GPUME_LOSS_BINS; bin++) {
-            sums->of[GPUME_FIDELITY_PSNR][class][bin] += square * counts[bin];
-            sums->of[GPUME_FIDELITY_SSIM][class][bin] += weight * counts[bin];
+            sums->of[GPUME_LOSS_ERROR][class][bin] += square * counts[bin];
+            sums->of[GPUME_LOSS_SSIM][class][bin] += weight * counts[bin];
         }
     }
 }
@@ -372,14 +372,14 @@ struct gpume_loss gpume_loss_at(const struct gpume_losses *losses,
     const uint32_t of = type <= GPUME_FRAME_I ? 0 : type == GPUME_FRAME_P ? 1 : 2;
     /* the square of the step: 2^((qp - 4) / 3), 2^16 at the most */
     const uint64_t square = gpume_fixed_exp2((int64_t)(qp - 4 * GPUME_QP_ONE) * 256 / 3);
-    uint64_t reference = 0, shares = 0, sums[GPUME_FIDELITIES] = {0};
+    uint64_t reference = 0, shares = 0, sums[GPUME_LOSS_KINDS] = {0};
     if (past && future) {
         reference = (past->error + future->error) / 2 * (uint64_t)model->mean / ONE;
     } else if (past || future) {
         reference = past ? past->error : future->error;
     }
     for (uint32_t i = 0; i < GPUME_LOSS_CLASSES * GPUME_LOSS_BINS; i++) {
-        shares += (&losses->shares[GPUME_FIDELITY_PSNR][0][0])[i];
+        shares += (&losses->shares[GPUME_LOSS_ERROR][0][0])[i];
     }
     reference = (reference << GPUME_LOSS_ONE) / (shares > 0 ? shares : 1);
     for (enum gpume_loss_class class = 0; class < GPUME_LOSS_CLASSES; class ++) {
@@ -391,13 +391,13 @@ struct gpume_loss gpume_loss_at(const struct gpume_losses *losses,
                 class == GPUME_LOSS_INTRA ? own : own * (uint64_t)model->gain / ONE;
             const uint64_t left =
                 bent_least(energy_left(class, gained, reference), limit, model->bend[as]);
-            for (uint32_t i = 0; i < GPUME_FIDELITIES; i++) {
+            for (uint32_t i = 0; i < GPUME_LOSS_KINDS; i++) {
                 sums[i] += losses->shares[i][class][bin] * (left >> 8);
             }
         }
     }
-    return (struct gpume_loss){(sums[GPUME_FIDELITY_PSNR] >> 16) + (uint64_t)model->floor,
-        (sums[GPUME_FIDELITY_SSIM] >> 16)};
+    return (struct gpume_loss){
+        (sums[GPUME_LOSS_ERROR] >> 16) + (uint64_t)model->floor, (sums[GPUME_LOSS_SSIM] >> 16)};
 }
 
 /* --- all frames */

@@ -30,7 +30,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum gpume_fidelity { GPUME_FIDELITY_PSNR, GPUME_FIDELITY_SSIM, GPUME_FIDELITIES };
+enum gpume_loss_kind { GPUME_LOSS_ERROR, GPUME_LOSS_SSIM, GPUME_LOSS_KINDS };
 
 enum gpume_loss_class { GPUME_LOSS_INTRA, GPUME_LOSS_STILL, GPUME_LOSS_MOVING, GPUME_LOSS_CLASSES };
 
@@ -45,7 +45,7 @@ enum gpume_loss_class { GPUME_LOSS_INTRA, GPUME_LOSS_STILL, GPUME_LOSS_MOVING, G
  * step, both beside the frame's. Offsets are at least -51 QP, and at most 51: a share is below
  * 2^17, so that 41 bits would hold it; those of 30 and more are kept as 30. */
 struct gpume_losses {
-    uint32_t shares[GPUME_FIDELITIES][GPUME_LOSS_CLASSES][GPUME_LOSS_BINS];
+    uint32_t shares[GPUME_LOSS_KINDS][GPUME_LOSS_CLASSES][GPUME_LOSS_BINS];
 };
 
 void gpume_losses_measure(struct gpume_losses *losses, const struct gpume_predicted *predicted);

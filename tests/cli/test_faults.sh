@@ -35,6 +35,11 @@ trust="-b 16,8x16 --predictor ../../g/vectors.csv --direction both --best-refere
 sweep "" 3 "1 3" $preload "$gpume" ../../clip.y4m --backend cpu --frames 2 $partition $cost --check -o out
 sweep "" 5 "1 3" $preload "$gpume" ../../clip.y4m --backend cpu --frames 2 $trust $cost -o out --report r.html
 
+# Programs that are started: an encoder, and the ffmpeg that feeds it.
+if have x264 && have ffmpeg; then
+    sweep "" 11 "1 3" $preload "$gpume" firstpass ../../clip.y4m --backend cpu --encoder x264 --crf 30 -o a --verify
+fi
+
 # Commands without a video.
 sweep "" 1 "1 3" $preload "$gpume" sort ../../integers --backend cpu --check -o sorted
 sweep "" 1 "1 3" $preload "$gpume" convert ../../a/vectors.csv v.npy

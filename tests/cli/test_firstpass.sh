@@ -199,7 +199,6 @@ refuses 2 --vbv-maxrate --vbv-bufsize --bitrate -- firstpass clip.y4m --encoder 
 refuses 2 --vbv-maxrate --vbv-bufsize --bitrate -- firstpass clip.y4m --encoder x264 --bitrate 1M --rung 64x64:crf=24 --vbv-maxrate 500 --vbv-bufsize 500 -o r
 refuses 2 --qp --crf -- firstpass clip.y4m --encoder x264 --qp 24 --crf 24 -o r
 refuses 2 --qp --bitrate -- firstpass clip.y4m --encoder x264 --rung 64x64:qp=24 --bitrate 1M -o r
-refuses 2 --verify --crf -- firstpass clip.y4m --encoder x265 --crf 24 --verify -o r
 refuses 2 --crf 32 -- firstpass clip.y4m --encoder x264 --bitrate 1M $(printf -- '--crf %s ' $(seq 10 41)) -o r
 refuses 2 --output-depth x264 8 10 -- firstpass clip.y4m --encoder x264 --bitrate 1M --output-depth 12 -o r
 refuses 3 nothing.y4m -- firstpass nothing.y4m --encoder x264 --bitrate 1M -o r

@@ -21,6 +21,7 @@
 #include <link.h>
 #include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -356,6 +357,12 @@ MAY_FAIL(
     FILE *, fdopen, "open", ENOMEM, NULL, (int fd, const char *mode), (fd, mode), int, const char *)
 MAY_FAIL(DIR *, opendir, "open", EMFILE, NULL, (const char *path), (path), const char *)
 MAY_FAIL(int, dup, "open", EMFILE, -1, (int fd), (fd), int)
+MAY_FAIL(int, pipe2, "open", EMFILE, -1, (int ends[2], int flags), (ends, flags), int *, int)
+MAY_FAIL(int, posix_spawnp, "thread", EAGAIN, EAGAIN,
+    (pid_t * pid, const char *file, const posix_spawn_file_actions_t *actions,
+        const posix_spawnattr_t *attributes, char *const argv[], char *const environment[]),
+    (pid, file, actions, attributes, argv, environment), pid_t *, const char *,
+    const posix_spawn_file_actions_t *, const posix_spawnattr_t *, char *const *, char *const *)
 MAY_FAIL(int, mkdir, "open", ENOSPC, -1, (const char *path, mode_t mode), (path, mode),
     const char *, mode_t)
 MAY_FAIL(ssize_t, read, "read", EIO, -1, (int fd, void *data, size_t bytes), (fd, data, bytes), int,
@@ -433,6 +440,7 @@ static long number_of(const char *name)
 __attribute__((constructor)) static void begin(void)
 {
     fault_runs();
+    (void)unsetenv("LD_PRELOAD"); /* calls of programs that gpume starts are not counted */
     fault_plan_init(&state.plan, getenv("GPUME_FAULT_AT"), getenv("GPUME_FAULT_KIND"));
     state.signal = number_of("GPUME_FAULT_SIGNAL");
     state.term_at = number_of("GPUME_FAULT_TERM_AT");

@@ -63,7 +63,7 @@ awk -F: '
     function is_standard(path) {
         return path ~ ("^(assert|ctype|errno|fenv|float|inttypes|limits|locale|math|setjmp|signal" \
             "|stdalign|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|stdnoreturn|string|time" \
-            "|wchar|dirent|dlfcn|fcntl|fnmatch|glob|libgen|poll|pthread|sched|semaphore|strings|termios" \
+            "|wchar|dirent|dlfcn|fcntl|fnmatch|glob|libgen|poll|pthread|sched|semaphore|spawn|strings|termios" \
             "|unistd|sys/(file|ioctl|mman|resource|select|stat|time|types|wait))\\.h$")
     }
     FILENAME == ARGV[1] {

@@ -195,7 +195,7 @@ static const struct gpume_decision *frame_of(struct clip *clip, uint64_t coded)
         .vectors = {[18] = coded > 0 ? 20 : 0},
     };
     clip->losses = (struct gpume_losses){0};
-    for (uint32_t i = 0; i < GPUME_FIDELITIES * GPUME_LOSS_BINS; i++) { /* as many of each size */
+    for (uint32_t i = 0; i < GPUME_LOSS_KINDS * GPUME_LOSS_BINS; i++) { /* as many of each size */
         const enum gpume_loss_class class = coded > 0 ? GPUME_LOSS_MOVING : GPUME_LOSS_INTRA;
         clip->losses.shares[i / GPUME_LOSS_BINS][class][i % GPUME_LOSS_BINS] = 1 << 18;
     }

@@ -507,7 +507,7 @@ static double variance_of(const struct plain *plain, int64_t x0, int64_t y0)
     return details + squares - means * means;
 }
 
-typedef double shares_of[GPUME_FIDELITIES][GPUME_LOSS_CLASSES][GPUME_LOSS_BINS];
+typedef double shares_of[GPUME_LOSS_KINDS][GPUME_LOSS_CLASSES][GPUME_LOSS_BINS];
 
 static void count_losses(const struct scene *s, uint32_t index, shares_of shares)
 {
@@ -536,8 +536,8 @@ static void count_losses(const struct scene *s, uint32_t index, shares_of shares
         for (int k = 0; k < 16; k++) {
             const double bin = floor(log2(energies[k] / square + 1e-9) + 4) + 1;
             const int at = (int)fmin(GPUME_LOSS_BINS - 1, fmax(0, bin));
-            shares[GPUME_FIDELITY_PSNR][class][at] += square;
-            shares[GPUME_FIDELITY_SSIM][class][at] += square * 58.5225 / (2 * variance + 58.5225);
+            shares[GPUME_LOSS_ERROR][class][at] += square;
+            shares[GPUME_LOSS_SSIM][class][at] += square * 58.5225 / (2 * variance + 58.5225);
         }
     }
 }
@@ -556,7 +556,7 @@ static void test_losses(void)
         count_losses(&s, i, expected);
     }
     gpume_losses_measure(&found, &s.predicted);
-    for (uint32_t i = 0; i < GPUME_FIDELITIES; i++) {
+    for (uint32_t i = 0; i < GPUME_LOSS_KINDS; i++) {
         for (uint32_t class = 0; class < GPUME_LOSS_CLASSES; class ++) {
             double all = 0, moved = 0;
             for (uint32_t bin = 0; bin < GPUME_LOSS_BINS; bin++) {
@@ -594,8 +594,8 @@ static void check_loss(enum gpume_loss_class class, uint32_t bin, enum gpume_fra
                                                                           : 2;
     const double limits[] = {0.1, 0.2, 0.3}, bends[] = {3, 1, 0.5};
     struct gpume_losses losses = {0};
-    losses.shares[GPUME_FIDELITY_PSNR][class][bin] = 1u << GPUME_LOSS_ONE;
-    losses.shares[GPUME_FIDELITY_SSIM][class][bin] = 1u << (GPUME_LOSS_ONE - 2);
+    losses.shares[GPUME_LOSS_ERROR][class][bin] = 1u << GPUME_LOSS_ONE;
+    losses.shares[GPUME_LOSS_SSIM][class][bin] = 1u << (GPUME_LOSS_ONE - 2);
     const struct gpume_loss found =
         gpume_loss_at(&losses, &model, type, (int32_t)(qp * 256), past, future);
     const double own = bin == 0 ? 0 : exp2(bin - 4.5);

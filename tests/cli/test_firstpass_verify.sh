@@ -1,0 +1,191 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# gpume firstpass --verify at a constant quality: what it prints is what FFmpeg's filters say of the very file that the printed command
+# line wrote; programs that are missing, fail, or write other frames; signals; and no file is left behind.
+. "$(dirname "$0")/common.sh"
+have ffmpeg || skip "no ffmpeg"
+have x264 || have x265 || skip "neither x264 nor x265"
+ffmpeg -nostdin -v error -f lavfi -i testsrc2=s=178x100:r=25,noise=alls=12:allf=t -frames:v 12 -pix_fmt yuv420p clip.mkv &&
+    ffmpeg -nostdin -v error -i clip.mkv clip.y4m &&
+    ffmpeg -nostdin -v error -i clip.mkv -vf format=yuv420p10le,noise=alls=40:allf=t -c:v ffv1 deep.mkv &&
+    ffmpeg -nostdin -v error -i clip.mkv -vf scale=out_range=pc,format=yuvj420p -c:v ffv1 full.mkv || fail "no clips"
+path=$PATH
+mkdir bin "$scratch/kept"
+
+# wraps PROGRAM [LINES]: a program of this name first in PATH: the real one, whose output, $out, is kept after the lines.
+wraps() {
+    cat >"bin/$1" <<END
+#!/bin/sh
+out= before=
+for argument; do [ "\$before" != -o ] || out=\$argument; before=\$argument; done
+PATH='$path' $1 "\$@" || exit
+${2:-}
+cp "\$out" '$scratch/kept/encoded'
+END
+    chmod +x "bin/$1"
+}
+
+# replaces PROGRAM LINES: another program of this name.
+replaces() {
+    printf '#!/bin/sh\n%s\n' "$2" >"bin/$1"
+    chmod +x "bin/$1"
+}
+
+# clean: only what was there before, and the files of the second pass.
+clean() {
+    [ -z "$(ls -A | grep -vxE 'clip.mkv|clip.y4m|deep.mkv|full.mkv|bin|long.y4m|(a|v:w)[-.].*')" ] || fail "left behind: $(ls -A)"
+}
+
+# measures WORDS OF LAVFI: what the filter says of luma of the kept file.
+measures() {
+    ffmpeg -nostdin -hide_banner -i decoded.y4m -i source.y4m -lavfi "$1" -f null - 2>&1 | sed -n "s/.*$2\([0-9.inf]*\).*/\1/p" | tail -1
+}
+
+# verified ARGUMENTS: --verify prints what the filters measure in the kept file.
+checks=0
+verified() {
+    rm -f "$scratch/kept/encoded" a-* a.json
+    PATH=$(pwd)/bin:$path
+    export PATH
+    expect 0 firstpass "$@" --backend cpu -o a --verify
+    PATH=$path
+    clean
+    row=$(awk '/^# luma of / { wanted = /^# luma of [0-9]+x[0-9]+, (crf|qp) [0-9.]+, 12 frames; / } /^#   x26[45] / && wanted' "$scratch/out")
+    set -- $(echo "$row" | awk '$4 == "kbit/s" && $6 == "%" && $8 == "dB" && $11 == "dB" { print $3, $5, $7, $9, $10 }')
+    [ $# -eq 5 ] || fail "not one row: $row"
+    # What the encoder got: its own input, or what feeds it.
+    line=$(grep -E '(\| |^)x26[45] ' "$scratch/out" | tail -1)
+    case $line in
+    *' | '*) sh -c "${line% | *} >source.y4m" || fail "${line% | *}" ;;
+    *) cp clip.y4m source.y4m ;;
+    esac
+    format=$(ffprobe -v error -show_entries stream=pix_fmt -of csv=p=0 source.y4m)
+    ffmpeg -nostdin -v error -i "$scratch/kept/encoded" -vf 'setpts=N/25/TB,fps=25' -pix_fmt "$format" -strict -1 -y decoded.y4m ||
+        fail "no decoded video"
+    expected=$(awk -v kbits="$1" -v off="$2" '/expected to take/ { sub(/.*expected to take /, "")
+        print (kbits / (1 + off / 100) - $1) ^ 2 < ($1 * 0.002 + 0.6) ^ 2 }' "$scratch/out")
+    [ "$expected" = 1 ] || fail "expected rate: $1 kbit/s, $2 %"
+    stat -c %s "$scratch/kept/encoded" | awk -v kbits="$1" '{ exit ($1 * 8 * 25 / 12 / 1000 - kbits) ^ 2 > 0.06 ^ 2 }' || fail "rate: $1"
+    measures psnr 'PSNR y:' | awk -v found="$3" '{ exit ($1 - found) ^ 2 > 0.0006 ^ 2 }' || fail "PSNR: $3, not $(measures psnr 'PSNR y:')"
+    measures ssim 'SSIM Y:' | awk -v found="$4" '{ exit ($1 - found) ^ 2 > 0.00006 ^ 2 }' || fail "SSIM: $4, not $(measures ssim 'SSIM Y:')"
+    # FFmpeg 7.1's filter reads other samples where rows of more than 8 bits are padded, as these are.
+    if [ "$format" != "${format%p}" ] && ffmpeg -hide_banner -filters 2>/dev/null | grep -q ' xpsnr '; then
+        ffmpeg -nostdin -hide_banner -i source.y4m -i decoded.y4m -lavfi xpsnr -f null - 2>&1 | sed -n 's/.*XPSNR *y: *\([0-9.]*\).*/\1/p' |
+            awk -v found="$5" '{ exit ($1 - found) ^ 2 > 0.0006 ^ 2 }' || fail "XPSNR: $5"
+    fi
+    rm -f source.y4m decoded.y4m
+    checks=$((checks + 1))
+}
+
+for encoder in x264 x265; do
+    have $encoder || continue
+    wraps $encoder
+    verified clip.mkv --encoder $encoder --crf 24
+    verified clip.y4m --encoder $encoder --qp 30
+    verified clip.mkv --encoder $encoder --crf 30 --size 96x80 --vf '[in]hflip[out] '
+    verified full.mkv --encoder $encoder --crf 24
+    if [ $encoder = x264 ] || x265 --help 2>/dev/null | grep -qF -- '--output-depth 8|10'; then
+        verified clip.mkv --encoder $encoder --crf 24 --output-depth 10
+        verified deep.mkv --encoder $encoder --crf 24
+        verified deep.mkv --encoder $encoder --crf 24 --output-depth 8
+    fi
+    rm bin/$encoder
+done
+
+# Two qualities and a name like a protocol's; a bitrate beside them.
+encoder=x264
+have x264 || encoder=x265
+rm -f a-* a.json
+expect 0 firstpass clip.mkv --backend cpu --encoder $encoder --crf 24 --crf 34 -o v:w --verify
+[ "$(grep -c "^#   $encoder " "$scratch/out")" -eq 2 ] || fail "not two rows"
+clean
+rm -f v:*
+if ffmpeg -hide_banner -encoders 2>/dev/null | grep -q " lib$encoder "; then
+    expect 0 firstpass clip.mkv --backend cpu --encoder $encoder --crf 24 --bitrate 200k -o a --verify
+    [ "$(grep -cE "^#   ($encoder|own two passes|with gpume) " "$scratch/out")" -eq 3 ] || fail "not three rows"
+    rm -f a-* a.json
+fi
+
+# One line for what goes wrong, and the files stay.
+task="firstpass clip.mkv --backend cpu --encoder $encoder --crf 24 -o a --verify -q"
+others=:$path # folders of programs
+# fails STATUS WORD...
+fails() {
+    wanted=$1
+    shift
+    PATH=$(pwd)/bin$others
+    export PATH
+    run $task
+    PATH=$path
+    [ "$status" -eq "$wanted" ] || fail "exit status $status, not $wanted"
+    [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "not one line"
+    [ ! -s "$scratch/out" ] || fail "a row of a trial that failed"
+    for word in --verify "$@"; do
+        grep -qF -- "$word" "$scratch/err" || fail "the line does not name '$word'"
+    done
+    [ "$wanted" -eq 2 ] || [ -e a.json ] || fail "the files are lost"
+    clean
+    rm -f a-* a.json
+}
+replaces $encoder 'printf "one\ntwo\nthree\n  the reason\n\n" >&2; exit 3'
+fails 1 $encoder 'status 3' 'two;three;  the reason'
+grep -q 'one' "$scratch/err" && fail "more than the last lines"
+if env --ignore-signal=CHLD true 2>/dev/null; then # GNU's; shells do not ignore it
+    PATH=$(pwd)/bin:$path env --ignore-signal=CHLD "$gpume" $task >"$scratch/out" 2>"$scratch/err" </dev/null
+    grep -qF 'status 3' "$scratch/err" || fail "the exit status is lost where SIGCHLD is ignored"
+    rm -f a-* a.json
+fi
+replaces $encoder 'kill -9 $$'
+fails 1 $encoder 'signal 9'
+replaces $encoder 'cat >/dev/null'
+fails 1 $encoder nothing
+wraps $encoder 'echo no video >"$out"'
+fails 1 a-178x100-crf24
+wraps $encoder 'cat "$out" "$out" >twice; cat twice >"$out"; rm twice'
+fails 1 $encoder more clip.mkv 12
+replaces $encoder "PATH='$path' exec $encoder \"\$@\" --frames 7"
+fails 1 $encoder fewer clip.mkv 7
+replaces $encoder "PATH='$path' exec $encoder \"\$@\""
+replaces ffmpeg 'echo no frames >&2; exit 4'
+fails 1 ffmpeg 'status 4' 'no frames'
+rm bin/*
+others=
+fails 2 $encoder
+replaces $encoder 'exit 0'
+fails 1 ffmpeg installed
+
+# A signal and --timeout end the programs, also those that do not want to; the second signal does so at once.
+# interrupted SIGNALS LINES: the encoder is these lines.
+interrupted() {
+    replaces $encoder "echo \$\$ >'$scratch/pid'; $2"
+    rm -f "$scratch/pid"
+    PATH=$(pwd)/bin:$path "$gpume" $task >"$scratch/out" 2>"$scratch/err" </dev/null &
+    feeder=$!
+    while [ ! -s "$scratch/pid" ] && kill -0 $feeder 2>/dev/null; do sleep 0.1; done
+    [ -s "$scratch/pid" ] || fail "the encoder is not started"
+    sent=0
+    while kill -0 $feeder 2>/dev/null; do
+        if [ $sent -lt "$1" ]; then
+            kill -TERM $feeder 2>/dev/null
+            sent=$((sent + 1))
+        fi
+        sleep 0.5
+    done
+    wait $feeder
+    status=$?
+    feeder=
+    [ "$status" -eq 1 ] || fail "exit status $status after $1 signals"
+    # An encoder that goes on hangs the test; one that nobody waits for any more may stay as a zombie.
+    while ps -o stat= -p "$(cat "$scratch/pid")" | grep -qv '^Z'; do sleep 0.1; done
+    [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "not one line after a signal"
+    [ -e a.json ] || fail "the files are lost"
+    clean
+    rm -f a-* a.json
+}
+interrupted 1 'exec sleep 1000'
+interrupted 1 'trap "" TERM; while :; do sleep 1; done'
+interrupted 9 'trap "" TERM; while :; do sleep 1; done'
+task="$task --timeout 5"
+interrupted 0 'exec sleep 1000'
+grep -qF -- '--timeout 5' "$scratch/err" || fail "the option that ended the run is not named"
+echo "$checks encodes measured"
