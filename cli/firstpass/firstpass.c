@@ -14,6 +14,7 @@
 #include "files/text_file.h"
 #include "firstpass/report.h"
 #include "firstpass/spacing.h"
+#include "firstpass/trial.h"
 #include "job.h"
 #include "media/timeline.h"
 #include "signals.h"
@@ -477,16 +478,22 @@ static enum gpume_exit finish_analysis(void *client)
     return result ? result : gpume_exit_of_writer(gpume_pass_finish(first->pass));
 }
 
-static enum gpume_exit complete_passes(void *client)
+static struct gpume_firstpass_source source_of(const struct firstpass *first)
 {
-    struct firstpass *first = client;
-    struct gpume_cli_job *job = &first->job;
-    const struct gpume_firstpass_source source = {
+    const struct gpume_cli_job *job = &first->job;
+    return (struct gpume_firstpass_source){
         .input = job->common->inputs[0],
         .filter = job->choice->filter,
         .info = &job->info,
         .frames = job->frames,
     };
+}
+
+static enum gpume_exit complete_passes(void *client)
+{
+    struct firstpass *first = client;
+    struct gpume_cli_job *job = &first->job;
+    const struct gpume_firstpass_source source = source_of(first);
     for (size_t i = 0; i < first->report.count; i++) {
         first->report.entries[i].outcome = gpume_pass_outcome(first->pass, i);
     }
@@ -501,6 +508,13 @@ static enum gpume_exit prepare_passes(void *client)
     struct firstpass *first = client;
     enum gpume_exit result = settle_options(first);
     result = result ? result : check_times(first);
+    const char *program = first->encode.encoder->name;
+    if (result == GPUME_EXIT_DONE && first->options->probes > 0 &&
+        !gpume_trial_has_program(program)) {
+        return gpume_refuse(GPUME_EXIT_USAGE,
+            "--probes: the program %s is not installed; install it, or leave out --probes",
+            program);
+    }
     return result || !first->options->verify
                ? result
                : gpume_firstpass_verify_check(first->options, &first->encode, &first->job.info);
@@ -520,6 +534,11 @@ enum gpume_exit gpume_firstpass_run(const struct gpume_firstpass_options *option
         .report = {.name = options->video.output},
     };
     enum gpume_exit result = gpume_job_run(&first.job, &work, &first);
+    if (result == GPUME_EXIT_DONE && options->probes > 0) {
+        const struct gpume_firstpass_source source = source_of(&first);
+        result = gpume_firstpass_probe(
+            options, &first.encode, &source, first.pass, &first.report, first.job.outputs[0].path);
+    }
     if (result == GPUME_EXIT_DONE && options->video.common.verbosity >= 0) {
         gpume_firstpass_report_print(&first.report);
     }

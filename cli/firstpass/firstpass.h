@@ -36,6 +36,7 @@ struct gpume_firstpass_options {
     struct gpume_firstpass_rungs sizes; /* each with every target; none: the input's */
     struct gpume_firstpass_rungs rungs;
     enum { GPUME_PER_VIDEO, GPUME_PER_SCENE } per; /* what a fidelity is of */
+    uint32_t probes;                               /* encodes by which CRFs are corrected */
     bool verify;
     int preset, tune; /* words of the table; -1: not given */
     union gpume_firstpass_value {

@@ -488,6 +488,9 @@ static const struct gpume_option first_rows[] = {
         .help =
             "what --target-psnr and --target-ssim are of: the whole video, or every scene, from "
             "each I frame to the next (default video)"},
+    {GPUME_ROW_NUMBER("probes", OPTIONS, probes, 0, 8),
+        .help = "encodes, by the encoder's program, after each of which the CRF of a target is "
+                "corrected by what came out (default 0: it is only expected)"},
     {GPUME_ROW("size", "WxH", sizes, OPTIONS, sizes),
         .help = "size of the encoded picture; repeat it for several, each with all bitrates and "
                 "qualities (default: the input's size, at which the analysis runs in any case)"},
@@ -594,10 +597,13 @@ static int check_qualities(const struct gpume_firstpass_options *options)
         other = is_given && goals[i].goal != GPUME_GOAL_QP ? goals[i].option : other;
     }
     other = count_goal(options, GPUME_GOAL_BITRATE) > 0 ? "bitrate" : other;
-    if (options->per == GPUME_PER_SCENE && count_goal(options, GPUME_GOAL_PSNR) == 0 &&
+    const char *needing = options->per == GPUME_PER_SCENE ? "--per scene"
+                          : options->probes > 0           ? "--probes"
+                                                          : NULL;
+    if (needing && count_goal(options, GPUME_GOAL_PSNR) == 0 &&
         count_goal(options, GPUME_GOAL_SSIM) == 0) {
         return gpume_refuse(
-            GPUME_INVALID, "--per scene: needs --target-psnr or --target-ssim; give one");
+            GPUME_INVALID, "%s: needs --target-psnr or --target-ssim; give one", needing);
     }
     if (!quality) {
         return GPUME_OK;
@@ -734,9 +740,10 @@ static int firstpass_check(void *opaque, const struct gpume_line *line)
     GPUME_CHECK(check_qualities(options));
     GPUME_CHECK(check_files_name(options->video.output));
     const char *input = options->video.common.inputs[0];
-    if (options->verify && gpume_text_is_special(input)) {
+    if ((options->verify || options->probes > 0) && gpume_text_is_special(input)) {
         return gpume_refuse(GPUME_INVALID,
-            "--verify: %s cannot be read again by the encodes; give a file, or leave it out",
+            "--%s: %s cannot be read again by the encodes; give a file, or leave it out",
+            options->verify ? "verify" : "probes",
             strcmp(input, "-") == 0 ? "standard input" : input);
     }
     GPUME_CHECK(gpume_video_options_check(opaque, line));

@@ -78,6 +78,14 @@ static bool is_plain_y4m(const char *path)
     return rate && strncmp(head, "YUV4MPEG2 ", 10) == 0 && strncmp(rate, " F0:", 4) != 0;
 }
 
+static void finish_commands(struct gpume_firstpass_entry *entry)
+{
+    gpume_argv_finish(&entry->ffmpeg);
+    gpume_argv_finish(&entry->encoder);
+    gpume_argv_finish(&entry->feed);
+    entry->ffmpeg = entry->encoder = entry->feed = (struct gpume_argv){0};
+}
+
 int gpume_firstpass_report_make(struct gpume_firstpass_report *report,
     const struct gpume_encode_options *options, const struct gpume_firstpass_source *source)
 {
@@ -115,6 +123,7 @@ int gpume_firstpass_report_make(struct gpume_firstpass_report *report,
             .bitrate = entry->outcome.bitrate,
             .frames = source->frames,
         };
+        finish_commands(entry); /* those of a CRF before it was corrected */
         gpume_command_ffmpeg(&entry->ffmpeg, &params);
         gpume_command_encoder(&entry->encoder, &params);
         gpume_command_feed(&entry->feed, &params);
@@ -350,9 +359,7 @@ void gpume_firstpass_report_print(const struct gpume_firstpass_report *report)
 
 static void finish_entry(struct gpume_firstpass_entry *entry)
 {
-    gpume_argv_finish(&entry->ffmpeg);
-    gpume_argv_finish(&entry->encoder);
-    gpume_argv_finish(&entry->feed);
+    finish_commands(entry);
     free(entry->name);
     free(entry->stats);
     free(entry->tree);

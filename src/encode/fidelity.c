@@ -447,6 +447,7 @@ struct gpume_fidelity_scores gpume_fidelity_scores(const struct gpume_fidelity *
     const double peak = (double)((1u << fidelity->params.bits) - 1);
     return (struct gpume_fidelity_scores){
         .frames = fidelity->frames,
+        .bits = fidelity->params.bits,
         .psnr = 10 * log10(peak * peak / (fidelity->mse / frames)),
         .ssim = fidelity->ssim / frames,
         /* where roots are so small, FFmpeg's filter takes the mean of the frames' values */

@@ -33,9 +33,10 @@ struct gpume_fidelity_frame {
 /* Over all frames. */
 struct gpume_fidelity_scores {
     uint64_t frames;
-    double psnr;  /* dB, of the mean squared error of all frames; INFINITY: they are the same */
-    double ssim;  /* the mean of the frames, 1: they are the same */
-    double xpsnr; /* dB; INFINITY: they are the same */
+    uint32_t bits; /* of a sample, as in the parameters */
+    double psnr;   /* dB, of the mean squared error of all frames; INFINITY: they are the same */
+    double ssim;   /* the mean of the frames, 1: they are the same */
+    double xpsnr;  /* dB; INFINITY: they are the same */
 };
 
 /* GPUME_NOMEM, logged. */

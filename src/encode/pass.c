@@ -145,7 +145,7 @@ int gpume_pass_add(struct gpume_pass *pass, const struct gpume_pass_video *video
     *pass->end = rate;
     pass->end = &rate->next;
     rate->size = size;
-    rate->target = *target;
+    rate->target = rate->asked = *target;
     rate->is_quality = gpume_goal_is_quality(target->goal);
     if (target->goal == GPUME_GOAL_BITRATE) {
         rate->bitrate = target->value;
@@ -813,6 +813,17 @@ static int settle_size(const struct gpume_pass *pass, struct gpume_pass_rate *ra
     return GPUME_OK;
 }
 
+static int write_stats(const struct gpume_pass *pass, struct gpume_pass_rate *rate)
+{
+    char line[GPUME_PASS_LINE_BYTES];
+    for (size_t i = 0; i <= pass->count; i++) {
+        GPUME_CHECK(gpume_pass_check_ended(pass));
+        GPUME_CHECK(gpume_out_write(rate->stats, line, make_line(pass, rate, i, line)));
+    }
+    GPUME_CHECK(gpume_out_finish(rate->stats));
+    return read_back(pass, rate, rate->stats, rate->path, check_lines);
+}
+
 int gpume_pass_finish(struct gpume_pass *pass)
 {
     if (pass->count == 0) {
@@ -824,19 +835,10 @@ int gpume_pass_finish(struct gpume_pass *pass)
         finish_fixed(pass);
     }
     for (struct gpume_pass_rate *rate = pass->rates; rate; rate = rate->next) {
-        char line[GPUME_PASS_LINE_BYTES];
         GPUME_CHECK(rate->target.goal == GPUME_GOAL_SIZE ? settle_size(pass, rate) : GPUME_OK);
         GPUME_CHECK(rate->is_quality ? gpume_pass_settle_quality(pass, rate) : solve(pass, rate));
         GPUME_CHECK(pass->params.options->vbv_bufsize > 0 ? plan_buffer(pass, rate) : GPUME_OK);
-        for (size_t i = 0; i <= pass->count && rate->path; i++) {
-            GPUME_CHECK(gpume_pass_check_ended(pass));
-            GPUME_CHECK(gpume_out_write(rate->stats, line, make_line(pass, rate, i, line)));
-        }
-        if (!rate->path) {
-            continue;
-        }
-        GPUME_CHECK(gpume_out_finish(rate->stats));
-        GPUME_CHECK(read_back(pass, rate, rate->stats, rate->path, check_lines));
+        GPUME_CHECK(rate->path ? write_stats(pass, rate) : GPUME_OK);
         if (rate->tree) {
             GPUME_CHECK(gpume_out_finish(rate->tree));
             GPUME_CHECK(read_back(pass, rate, rate->tree, rate->tree_path, check_records));
@@ -844,6 +846,27 @@ int gpume_pass_finish(struct gpume_pass *pass)
         GPUME_CHECK(rate->qps ? write_qps(pass, rate) : GPUME_OK);
     }
     return GPUME_OK;
+}
+
+int gpume_pass_correct(struct gpume_pass *pass, size_t index,
+    const struct gpume_pass_encode *encode, struct gpume_out_set *set, bool *changed)
+{
+    struct gpume_pass_rate *rate = pass->rates;
+    for (; index > 0; index--) {
+        rate = rate->next;
+    }
+    GPUME_CHECK(gpume_pass_settle_again(pass, rate, encode, changed));
+    if (!*changed) {
+        return GPUME_OK;
+    }
+    const struct gpume_log *log = &pass->params.log;
+    const bool has_qps = rate->qps != NULL;
+    gpume_out_close(&rate->stats);
+    gpume_out_close(&rate->qps);
+    GPUME_CHECK(gpume_out_open_in(&rate->stats, set, rate->path, log));
+    GPUME_CHECK(has_qps ? gpume_out_open_in(&rate->qps, set, rate->qps_path, log) : GPUME_OK);
+    GPUME_CHECK(write_stats(pass, rate));
+    return rate->qps ? write_qps(pass, rate) : GPUME_OK;
 }
 
 void gpume_pass_close(struct gpume_pass **pointer)
@@ -864,7 +887,7 @@ void gpume_pass_close(struct gpume_pass **pointer)
         free(rate->qps_path);
         free(rate->frame_qps);
         free(rate->forced);
-        free(rate->scenes);
+        free(rate->parts);
         free(rate->levels);
         free(rate);
     }

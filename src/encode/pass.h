@@ -14,6 +14,7 @@
 
 #include "encode/encoder.h"
 
+struct gpume_fidelity_frame;
 struct gpume_out_set;
 struct gpume_pass;
 
@@ -45,6 +46,18 @@ int gpume_pass_split(struct gpume_pass *pass, const uint64_t *firsts, size_t cou
  * GPUME_INVALID: no frames. GPUME_FORMAT: a file does not hold what was written. Either was
  * logged. GPUME_CANCELLED: it gave up, without a word. */
 int gpume_pass_finish(struct gpume_pass *pass);
+
+/* What an encode with the files of a second pass gave. */
+struct gpume_pass_encode {
+    const struct gpume_fidelity_frame *frames; /* of all frames, in displayed order */
+    uint32_t width, height, bits;              /* of the luma that was compared */
+};
+
+/* After gpume_pass_finish, of a second pass with a fidelity: finds the CRFs anew, so that what was
+ * expected becomes what the encode gave, and writes its files anew to `set`, but for the offsets,
+ * which stay as they are. *changed: false: the CRFs stay, and nothing is written. */
+int gpume_pass_correct(struct gpume_pass *pass, size_t index,
+    const struct gpume_pass_encode *encode, struct gpume_out_set *set, bool *changed);
 
 /* What comes of a second pass. */
 struct gpume_pass_outcome {

@@ -62,11 +62,13 @@ struct gpume_pass_forced {
     int32_t qp;
 };
 
-/* A scene of a split pass, and what is expected of it. */
+/* Frames that share a CRF: all, or those of a scene of a split pass; and what is expected of them.
+ */
 struct gpume_pass_part {
     struct gpume_loss_range range;
     uint64_t crf;
     struct gpume_loss mean;
+    double more; /* how much better encodes were than expected, in dB (gpume_loss_decibels) */
 };
 
 /* One second pass. */
@@ -81,8 +83,10 @@ struct gpume_pass_rate {
     struct gpume_pass_prices less;   /* at one that doubles the quantizer's step */
     int32_t *frame_qps;              /* of all frames, for a quality; or NULL */
     uint8_t *levels; /* of the frames, if the decoder's buffer is limited; or NULL */
-    struct gpume_pass_forced *forced;     /* in displayed order, if QPs have a file; or NULL */
-    struct gpume_pass_part *scenes;       /* as many as the pass has, for a fidelity; or NULL */
+    struct gpume_pass_forced *forced; /* in displayed order, if QPs have a file; or NULL */
+    struct gpume_encode_target asked; /* as it was added */
+    struct gpume_pass_part *parts;    /* for a fidelity: the whole, or all scenes; or NULL */
+    size_t part_count;
     char *path, *tree_path, *qps_path;    /* path NULL: it has no files */
     struct gpume_out *stats, *tree, *qps; /* tree, qps NULL: there is none */
     struct gpume_pass_rate *next;
@@ -152,6 +156,10 @@ int32_t gpume_pass_crf_strength(const struct gpume_pass *pass);
 
 /* When all frames are known: finds the CRF of a fidelity, the QPs of frames, and the bitrate. */
 int gpume_pass_settle_quality(struct gpume_pass *pass, struct gpume_pass_rate *rate);
+
+/* The CRF is found anew by what an encode gave. *changed: whether it is another one. */
+int gpume_pass_settle_again(struct gpume_pass *pass, struct gpume_pass_rate *rate,
+    const struct gpume_pass_encode *encode, bool *changed);
 
 /* Of a frame of a quality, after that. */
 struct gpume_pass_sizing gpume_pass_size_frame(

@@ -6,11 +6,17 @@
 #include "encode/pass_parts.h"
 
 #include "base/log.h"
+#include "encode/fidelity.h"
 #include "encode/fixed.h"
 
 #include <assert.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
+
+/* Frames that are the same count as if they differed by this much. */
+#define ERROR_LEAST 1e-4
+#define SSIM_LEAST 1e-7
 
 /* --- scenes */
 
@@ -58,6 +64,11 @@ int gpume_pass_split(struct gpume_pass *pass, const uint64_t *firsts, size_t cou
         scene->after = i + 1;
     }
     return GPUME_OK;
+}
+
+static struct gpume_loss_range all_frames(const struct gpume_pass *pass)
+{
+    return (struct gpume_loss_range){0, pass->count, 0, pass->count};
 }
 
 /* --- the QP of a quality */
@@ -192,32 +203,39 @@ static int find_loss(struct gpume_pass *pass, const struct gpume_pass_rate *rate
                : gpume_log_nomem(&pass->params.log, "the quality of frames");
 }
 
-/* How much better than asked frames are on average. */
+/* SSIM as decibels, which change with the CRF about as those of PSNR do. */
+static double decibels_of_ssim(double ssim)
+{
+    return -10 * log10(ssim < 1 - SSIM_LEAST ? 1 - ssim : SSIM_LEAST);
+}
+
+/* How much better than asked frames are expected to be on average, in dB. */
 static double surplus(const struct gpume_pass *pass, const struct gpume_loss *mean,
     const struct gpume_encode_target *asked)
 {
     const double value = (double)asked->value;
     return asked->goal == GPUME_GOAL_PSNR
                ? gpume_loss_psnr(mean) - value / 100
-               : gpume_loss_ssim(mean, pass->encoder->losses) - value / 10000;
+               : decibels_of_ssim(gpume_loss_ssim(mean, pass->encoder->losses)) -
+                     decibels_of_ssim(value / 10000);
 }
 
 /* The CRF at which the fidelity of frames is nearest: in hundredths or, where QPs are whole, a
  * whole one, as offsets are written before it is known. */
-static int find_crf(struct gpume_pass *pass, struct gpume_pass_rate *rate,
-    const struct gpume_encode_target *asked, const struct gpume_loss_range *range)
+static int find_crf(
+    struct gpume_pass *pass, struct gpume_pass_rate *rate, struct gpume_pass_part *part)
 {
+    const struct gpume_loss_range *range = &part->range;
     const uint32_t step = pass->encoder->qps ? 100 : 1;
     uint32_t low = GPUME_CRF_MIN * 100 / step, high = GPUME_CRF_MAX * 100 / step;
     double above = 0, below = 0; /* surplus at low, and at the step after it */
-    struct gpume_loss mean = {0};
     while (low < high) {
         const uint32_t middle = low + (high - low + 1) / 2;
         gpume_pass_set_crf(pass, rate, middle * step);
         GPUME_CHECK(gpume_pass_check_ended(pass));
         fill_frame_qps(pass, rate, range);
-        GPUME_CHECK(find_loss(pass, rate, range, &mean));
-        const double more = surplus(pass, &mean, asked);
+        GPUME_CHECK(find_loss(pass, rate, range, &part->mean));
+        const double more = surplus(pass, &part->mean, &rate->asked) + part->more;
         if (more >= 0) {
             low = middle;
             above = more;
@@ -228,61 +246,116 @@ static int find_crf(struct gpume_pass *pass, struct gpume_pass_rate *rate,
     }
     gpume_pass_set_crf(pass, rate, (above > -below && below < 0 ? low + 1 : low) * step);
     fill_frame_qps(pass, rate, range);
-    return GPUME_OK;
+    part->crf = rate->target.value;
+    return find_loss(pass, rate, range, &part->mean);
 }
 
-static void warn_of_reach(const struct gpume_pass *pass, const struct gpume_pass_rate *rate,
-    const struct gpume_encode_target *asked)
+static void warn_of_reach(const struct gpume_pass *pass, const struct gpume_pass_rate *rate)
 {
     char text[GPUME_TARGET_TEXT_BYTES];
     const uint64_t crf = rate->target.value / 100;
     if (crf == GPUME_CRF_MIN || crf == GPUME_CRF_MAX) {
-        gpume_target_text(asked, text);
+        gpume_target_text(&rate->asked, text);
         gpume_log_write(&pass->params.log, GPUME_LOG_WARNING,
-            "%s %s is out of reach: CRF %u is the nearest", gpume_target_option(asked->goal), text,
-            (unsigned)crf);
+            "%s %s is out of reach: CRF %u is the nearest", gpume_target_option(rate->asked.goal),
+            text, (unsigned)crf);
     }
 }
 
-/* Of each scene; the CRF of the whole is their mean. */
+/* Of each part; the CRF of the whole is their mean. */
 static int find_crfs(struct gpume_pass *pass, struct gpume_pass_rate *rate)
 {
-    const struct gpume_encode_target asked = rate->target;
     uint64_t sum = 0;
-    rate->scenes = calloc(pass->scene_count, sizeof(*rate->scenes));
-    if (!rate->scenes) {
-        return gpume_log_nomem(&pass->params.log, "the quality of scenes");
-    }
-    for (size_t i = 0; i < pass->scene_count; i++) {
-        struct gpume_pass_part *scene = &rate->scenes[i];
-        scene->range = pass->scenes[i];
-        GPUME_CHECK(find_crf(pass, rate, &asked, &scene->range));
-        GPUME_CHECK(find_loss(pass, rate, &scene->range, &scene->mean));
-        scene->crf = rate->target.value;
-        sum += scene->crf * (scene->range.end - scene->range.first);
+    for (size_t i = 0; i < rate->part_count; i++) {
+        struct gpume_pass_part *part = &rate->parts[i];
+        GPUME_CHECK(find_crf(pass, rate, part));
+        sum += part->crf * (part->range.end - part->range.first);
     }
     rate->target.value = sum / pass->count;
+    warn_of_reach(pass, rate);
     return GPUME_OK;
 }
 
-/* What the files of a quality need. */
+static int make_parts(const struct gpume_pass *pass, struct gpume_pass_rate *rate)
+{
+    rate->part_count = pass->scenes ? pass->scene_count : 1;
+    rate->parts = calloc(rate->part_count, sizeof(*rate->parts));
+    if (!rate->parts) {
+        return gpume_log_nomem(&pass->params.log, "the quality of scenes");
+    }
+    for (size_t i = 0; i < rate->part_count; i++) {
+        rate->parts[i].range = pass->scenes ? pass->scenes[i] : all_frames(pass);
+    }
+    return GPUME_OK;
+}
+
+/* What follows from the QPs of all frames. */
+static int settle_bits(struct gpume_pass *pass, struct gpume_pass_rate *rate)
+{
+    const struct gpume_loss_range all = all_frames(pass);
+    GPUME_CHECK(find_loss(pass, rate, &all, &rate->mean));
+    rate->bitrate = bitrate_of(rate, expected_bits(pass, rate, &all), pass->count);
+    return rate->qps ? force_qps(pass, rate) : GPUME_OK;
+}
+
 int gpume_pass_settle_quality(struct gpume_pass *pass, struct gpume_pass_rate *rate)
 {
-    const struct gpume_encode_target asked = rate->target;
-    const struct gpume_loss_range all = {0, pass->count, 0, pass->count};
+    const struct gpume_loss_range all = all_frames(pass);
     rate->frame_qps = calloc(pass->count, sizeof(*rate->frame_qps));
     if (!rate->frame_qps) {
         return gpume_log_nomem(&pass->params.log, "the QPs of frames");
     }
-    if (!gpume_goal_is_fidelity(asked.goal)) {
-        fill_frame_qps(pass, rate, &all);
+    if (gpume_goal_is_fidelity(rate->asked.goal)) {
+        GPUME_CHECK(make_parts(pass, rate));
+        GPUME_CHECK(find_crfs(pass, rate));
     } else {
-        GPUME_CHECK(pass->scenes ? find_crfs(pass, rate) : find_crf(pass, rate, &asked, &all));
-        warn_of_reach(pass, rate, &asked);
+        fill_frame_qps(pass, rate, &all);
     }
-    GPUME_CHECK(find_loss(pass, rate, &all, &rate->mean));
-    rate->bitrate = bitrate_of(rate, expected_bits(pass, rate, &all), pass->count);
-    return rate->qps ? force_qps(pass, rate) : GPUME_OK;
+    return settle_bits(pass, rate);
+}
+
+/* How good the frames of a part became, in dB. */
+static double given(const struct gpume_pass_encode *encode, const struct gpume_pass_part *part,
+    enum gpume_goal goal)
+{
+    const uint64_t frames = part->range.end - part->range.first;
+    const double most = (double)((UINT32_C(1) << encode->bits) - 1);
+    double sse = 0, ssim = 0;
+    for (uint64_t i = part->range.first; i < part->range.end; i++) {
+        sse += (double)encode->frames[i].sse;
+        ssim += encode->frames[i].ssim;
+    }
+    const double error = sse / ((double)encode->width * encode->height * (double)frames);
+    return goal == GPUME_GOAL_PSNR
+               ? 10 * log10(most * most / (error > ERROR_LEAST ? error : ERROR_LEAST))
+               : decibels_of_ssim(ssim / (double)frames);
+}
+
+int gpume_pass_settle_again(struct gpume_pass *pass, struct gpume_pass_rate *rate,
+    const struct gpume_pass_encode *encode, bool *changed)
+{
+    const uint64_t before = rate->target.value;
+    const bool is_psnr = rate->asked.goal == GPUME_GOAL_PSNR;
+    bool differs = false;
+    for (size_t i = 0; i < rate->part_count; i++) {
+        struct gpume_pass_part *part = &rate->parts[i];
+        const double expected =
+            is_psnr ? gpume_loss_psnr(&part->mean)
+                    : decibels_of_ssim(gpume_loss_ssim(&part->mean, pass->encoder->losses));
+        const uint64_t crf = part->crf;
+        part->more = given(encode, part, rate->asked.goal) - expected;
+        GPUME_CHECK(find_crf(pass, rate, part));
+        differs = differs || part->crf != crf;
+    }
+    *changed = differs;
+    rate->target.value = before;
+    if (!differs) {
+        return GPUME_OK;
+    }
+    GPUME_CHECK(find_crfs(pass, rate));
+    free(rate->forced);
+    rate->forced = NULL;
+    return settle_bits(pass, rate);
 }
 
 /* --- what comes of it */
@@ -296,14 +369,28 @@ static const struct gpume_pass_rate *rate_at(const struct gpume_pass *pass, size
     return rate;
 }
 
+/* What is expected, with what encodes were better, in dB, by the measure that was asked for. */
+static void expect(const struct gpume_pass *pass, const struct gpume_pass_rate *rate,
+    const struct gpume_loss *mean, double more, double *psnr, double *ssim)
+{
+    const bool is_ssim = rate->asked.goal == GPUME_GOAL_SSIM;
+    *psnr = gpume_loss_psnr(mean) + (is_ssim ? 0 : more);
+    *ssim = gpume_loss_ssim(mean, pass->encoder->losses);
+    *ssim = is_ssim && more != 0 ? 1 - (1 - *ssim) * pow(10, -more / 10) : *ssim;
+}
+
 struct gpume_pass_outcome gpume_pass_outcome(const struct gpume_pass *pass, size_t index)
 {
     const struct gpume_pass_rate *rate = rate_at(pass, index);
     struct gpume_pass_outcome outcome = {.target = rate->target, .bitrate = rate->bitrate};
+    double more = 0;
+    for (size_t i = 0; i < rate->part_count; i++) {
+        const struct gpume_loss_range *range = &rate->parts[i].range;
+        more += rate->parts[i].more * (double)(range->end - range->first) / (double)pass->count;
+    }
     if (rate->mean.error > 0) {
         outcome.is_measured = true;
-        outcome.psnr = gpume_loss_psnr(&rate->mean);
-        outcome.ssim = gpume_loss_ssim(&rate->mean, pass->encoder->losses);
+        expect(pass, rate, &rate->mean, more, &outcome.psnr, &outcome.ssim);
     }
     return outcome;
 }
@@ -312,16 +399,18 @@ bool gpume_pass_scene(
     const struct gpume_pass *pass, size_t index, size_t number, struct gpume_pass_scene *result)
 {
     const struct gpume_pass_rate *rate = rate_at(pass, index);
-    if (!rate->scenes || number >= pass->scene_count) {
+    if (!pass->scenes || number >= rate->part_count) {
         return false;
     }
-    const struct gpume_pass_part *scene = &rate->scenes[number];
+    const struct gpume_pass_part *scene = &rate->parts[number];
+    double psnr, ssim;
+    expect(pass, rate, &scene->mean, scene->more, &psnr, &ssim);
     *result = (struct gpume_pass_scene){
         .first = scene->range.first,
         .frames = scene->range.end - scene->range.first,
         .crf = scene->crf,
-        .psnr = gpume_loss_psnr(&scene->mean),
-        .ssim = gpume_loss_ssim(&scene->mean, pass->encoder->losses),
+        .psnr = psnr,
+        .ssim = ssim,
         .bits = expected_bits(pass, rate, &scene->range),
     };
     return true;

@@ -188,4 +188,38 @@ interrupted 9 'trap "" TERM; while :; do sleep 1; done'
 task="$task --timeout 5"
 interrupted 0 'exec sleep 1000'
 grep -qF -- '--timeout 5' "$scratch/err" || fail "the option that ended the run is not named"
+# --probes: after at most two encodes, the CRF gives what was asked for; new files stand under the old names, and nothing else is left.
+if have x265; then
+    ffmpeg -nostdin -v error -y -f lavfi -i mandelbrot=s=176x144:r=25:start_scale=0.6:end_scale=0.2:end_pts=50 -vf noise=alls=6:allf=t \
+        -frames:v 40 -pix_fmt yuv420p clip.y4m || fail "no clip to probe"
+    for goal in psnr=38 ssim=0.95; do
+        rm -f a-* a.json
+        expect 0 firstpass clip.y4m --backend cpu --encoder x265 --rung 176x144:$goal --bitrate 100k --probes 2 --verify -o a
+        clean
+        awk -v goal=$goal '/^#   x265 / { measured = goal ~ /psnr/ ? $7 : $9 } END { split(goal, of, "=")
+            exit !((measured - of[2]) ^ 2 < (goal ~ /psnr/ ? 0.15 : 0.003) ^ 2) }' "$scratch/out" || fail "$goal: $(grep '^#   x265 ' "$scratch/out")"
+        python3 -c "
+import json
+run = next(r for r in json.load(open('a.json'))['runs'] if 'crf' in r)
+key, value = '$goal'.split('=')
+assert run['target_' + key] == float(value) and abs(run['expected_' + key] - float(value)) < (0.02 if key == 'psnr' else 0.001), run
+command = run['commands']['x265']
+assert float(command[command.index('--crf') + 1]) == run['crf'], run" || fail "a.json after probes"
+    done
+    # The statistics are those of the CRF that is named.
+    crf=$(python3 -c "import json; print(next(r['crf'] for r in json.load(open('a.json'))['runs'] if 'crf' in r))")
+    mv a-176x144-ssim0.95.log "$scratch/kept/probed"
+    rm -f a-* a.json
+    expect 0 firstpass clip.y4m --backend cpu --encoder x265 --crf "$crf" --bitrate 100k -o a
+    cmp a-176x144-crf"$crf".log "$scratch/kept/probed" || fail "the statistics are not those of CRF $crf"
+    rm -f a-* a.json
+    status=0
+    env PATH="$(pwd)/none" "$gpume" firstpass clip.y4m --backend cpu --encoder x265 --target-psnr 40 --probes 1 -o a 2>"$scratch/err" || status=$?
+    { [ $status -eq 2 ] && grep -q 'probes.*x265' "$scratch/err"; } || fail "no word of the missing program"
+    clean
+fi
+expect 2 firstpass clip.y4m --backend cpu --encoder x264 --crf 24 --probes 1 -o a
+grep -q -e '--probes' "$scratch/err" || fail "no word of --probes"
+expect 2 firstpass - --backend cpu --encoder x264 --target-psnr 40 --probes 1 -o a <clip.y4m
+grep -q -e '--probes' "$scratch/err" || fail "no word of --probes"
 echo "$checks encodes measured"
