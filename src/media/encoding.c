@@ -40,6 +40,18 @@ static bool is_jpeg(enum AVPixelFormat format)
     return strncmp(av_get_pix_fmt_name(format), "yuvj", 4) == 0;
 }
 
+/* How its colours are meant, and the order of its fields. */
+static void describe_video(AVCodecContext *codec, const struct gpume_source_info *video)
+{
+    codec->color_primaries = (enum AVColorPrimaries)video->primaries;
+    codec->color_trc = (enum AVColorTransferCharacteristic)video->transfer;
+    codec->colorspace = (enum AVColorSpace)video->matrix;
+    codec->chroma_sample_location = (enum AVChromaLocation)video->chroma_place;
+    codec->field_order = !video->interlaced ? AV_FIELD_PROGRESSIVE
+                         : video->top_first ? AV_FIELD_TT
+                                            : AV_FIELD_BB;
+}
+
 static int try_format(struct gpume_encoding *encode, const AVCodec *encoder,
     const struct gpume_encoding_options *options, enum AVPixelFormat format)
 {
@@ -63,6 +75,9 @@ static int try_format(struct gpume_encoding *encode, const AVCodec *encoder,
         codec->colorspace = AVCOL_SPC_BT709;
         codec->color_primaries = AVCOL_PRI_BT709;
         codec->color_trc = AVCOL_TRC_BT709;
+    }
+    if (options->video) {
+        describe_video(codec, options->video);
     }
     codec->flags |= AV_CODEC_FLAG_BITEXACT; /* equal pictures give equal files */
     if (options->global_header) {
@@ -136,6 +151,7 @@ int gpume_encoding_open(struct gpume_encoding *encode, const struct gpume_encodi
     encode->label = options->label;
     encode->remedy = options->remedy;
     encode->log = options->log;
+    encode->chroma = options->video && options->video->chroma == GPUME_CHROMA_PLANES;
     const AVCodec *encoder = avcodec_find_encoder_by_name(options->encoder);
     if (!encoder) {
         return gpume_log_fail(&encode->log, GPUME_UNSUPPORTED,
@@ -161,18 +177,18 @@ int gpume_encoding_open(struct gpume_encoding *encode, const struct gpume_encodi
     return error < 0 ? gpume_encoding_refuse(encode, "cannot be encoded", error) : GPUME_OK;
 }
 
-/* Fills one row of the frame; columns beyond the plane repeat its last one. */
-static void fill_row(AVFrame *frame, int y, const struct gpume_plane *plane)
+/* Fills one row of a plane of the frame; columns beyond the plane repeat its last one. */
+static void fill_row(AVFrame *frame, int index, int y, int width, const struct gpume_plane *plane)
 {
     const AVPixFmtDescriptor *format = av_pix_fmt_desc_get(frame->format);
     bool big = (format->flags & AV_PIX_FMT_FLAG_BE) != 0;
     bool deep = format->comp[0].depth > 8;
     unsigned shift = !deep && plane->bits > 8 ? plane->bits - 8 : 0;
-    uint8_t *to = frame->data[0] + (ptrdiff_t)y * frame->linesize[0];
+    uint8_t *to = frame->data[index] + (ptrdiff_t)y * frame->linesize[index];
     const uint32_t from = (uint32_t)y < plane->height ? (uint32_t)y : plane->height - 1;
     const uint8_t *row = (const uint8_t *)plane->data + (ptrdiff_t)from * plane->stride;
     const uint16_t *wide = (const uint16_t *)(const void *)row;
-    for (uint32_t x = 0; x < (uint32_t)frame->width; x++) {
+    for (uint32_t x = 0; x < (uint32_t)width; x++) {
         const uint32_t column = x < plane->width ? x : plane->width - 1;
         const uint16_t value =
             (uint16_t)((unsigned)(plane->bits > 8 ? wide[column] : row[column]) >> shift);
@@ -196,11 +212,21 @@ static void fill_luma(AVFrame *frame, const struct gpume_plane *plane)
             frame->width, frame->height);
     }
     for (int y = 0; y < frame->height && !plain; y++) {
-        fill_row(frame, y, plane);
+        fill_row(frame, 0, y, frame->width, plane);
     }
     int rows = AV_CEIL_RSHIFT(frame->height, format->log2_chroma_h);
     for (int i = 1; i < 3 && frame->data[i]; i++) {
         memset(frame->data[i], NEUTRAL, (size_t)rows * (size_t)frame->linesize[i]);
+    }
+}
+
+/* The planes of chroma have the frame's own size. */
+static void fill_chroma(AVFrame *frame, const struct gpume_plane *planes)
+{
+    for (int i = 1; i < 3; i++) {
+        for (uint32_t y = 0; y < planes[i].height; y++) {
+            fill_row(frame, i, (int)y, (int)planes[i].width, &planes[i]);
+        }
     }
 }
 
@@ -222,17 +248,21 @@ static int fill_colours(const struct gpume_encoding *encode, const struct gpume_
     return rows < 0 ? rows : 0;
 }
 
-int gpume_encoding_send(struct gpume_encoding *encode, const struct gpume_plane *plane, int64_t pts)
+int gpume_encoding_send(
+    struct gpume_encoding *encode, const struct gpume_plane *planes, int64_t pts)
 {
-    AVFrame *frame = plane ? encode->frame : NULL;
+    AVFrame *frame = planes ? encode->frame : NULL;
     gpume_libav_quiet();
     int error = frame ? av_frame_make_writable(frame) : 0; /* the encoder may hold the last one */
     if (frame && error >= 0) {
         frame->pts = pts;
         if (encode->rgb) {
-            error = fill_colours(encode, plane);
+            error = fill_colours(encode, planes);
         } else {
-            fill_luma(frame, plane);
+            fill_luma(frame, planes);
+        }
+        if (encode->chroma) {
+            fill_chroma(frame, planes);
         }
     }
     error = error < 0 ? error : avcodec_send_frame(encode->codec, frame);

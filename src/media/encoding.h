@@ -3,7 +3,7 @@
 #ifndef GPUME_MEDIA_ENCODING_H
 #define GPUME_MEDIA_ENCODING_H
 
-#include "base/log.h"
+#include "media/video.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,6 +31,9 @@ struct gpume_encoding_options {
     AVRational time_base;
     AVRational rate;   /* 0/1 unknown */
     AVRational aspect; /* of a pixel; num 0: unknown */
+    /* What the planes are of, chroma included, if that is a video as it was read; only for opening.
+     * NULL: luma alone, or colours of our own. */
+    const struct gpume_source_info *video;
     struct gpume_log log;
 };
 
@@ -38,6 +41,7 @@ struct gpume_encoding {
     struct AVCodecContext *codec;
     struct AVFrame *frame;
     struct AVPacket *packet;     /* the packet from gpume_encoding_receive */
+    bool chroma;                 /* planes of it follow that of luma */
     struct AVFrame *rgb;         /* colours, in the encoder's size; NULL: luma */
     struct SwsContext *from_rgb; /* converts them to the encoder's format */
     const char *label, *remedy;
@@ -49,11 +53,11 @@ struct gpume_encoding {
 int gpume_encoding_open(
     struct gpume_encoding *encode, const struct gpume_encoding_options *options);
 
-/* The plane has the size that the options state. Samples deeper than the encoder's are shifted
- * down; others keep their values. NULL: no more planes. Receive until GPUME_AGAIN before the next
- * call. */
+/* The plane has the size that the options state, as have those of chroma behind it in their way.
+ * Samples deeper than the encoder's are shifted down; others keep their values. NULL: no more.
+ * Receive until GPUME_AGAIN before the next call. */
 int gpume_encoding_send(
-    struct gpume_encoding *encode, const struct gpume_plane *plane, int64_t pts);
+    struct gpume_encoding *encode, const struct gpume_plane *planes, int64_t pts);
 
 /* GPUME_AGAIN, GPUME_EOF, or a packet in encode->packet. */
 int gpume_encoding_receive(struct gpume_encoding *encode);

@@ -107,12 +107,23 @@ bool gpume_luma_is_interlaced(const AVFrame *frame)
 #endif
 }
 
-void gpume_luma_set_interlaced(AVFrame *frame, bool interlaced)
+bool gpume_luma_is_top_first(const AVFrame *frame)
+{
+#ifdef AV_FRAME_FLAG_INTERLACED
+    return (frame->flags & AV_FRAME_FLAG_TOP_FIELD_FIRST) != 0;
+#else
+    return frame->top_field_first != 0;
+#endif
+}
+
+void gpume_luma_set_interlaced(AVFrame *frame, bool interlaced, bool top_first)
 {
 #ifdef AV_FRAME_FLAG_INTERLACED
     frame->flags |= interlaced ? AV_FRAME_FLAG_INTERLACED : 0;
+    frame->flags |= top_first ? AV_FRAME_FLAG_TOP_FIELD_FIRST : 0;
 #else
     frame->interlaced_frame = interlaced;
+    frame->top_field_first = top_first;
 #endif
 }
 
@@ -143,14 +154,15 @@ static void copy_deep_row(
 struct luma_rows {
     const AVFrame *frame;
     const AVPixFmtDescriptor *descriptor;
+    int component; /* 0 luma, 1 and 2 chroma */
     const struct gpume_plane *plane;
     uint16_t *row; /* of any layout that is not the destination's */
 };
 
 /* Whether rows are copied, sample by sample. */
-static bool is_same_layout(const AVPixFmtDescriptor *descriptor)
+static bool is_same_layout(const AVPixFmtDescriptor *descriptor, int component)
 {
-    const AVComponentDescriptor *luma = &descriptor->comp[0];
+    const AVComponentDescriptor *luma = &descriptor->comp[component];
     const bool whole = luma->offset == 0 && !(descriptor->flags & AV_PIX_FMT_FLAG_BITSTREAM);
     const bool native = (descriptor->flags & AV_PIX_FMT_FLAG_BE) == AV_NE(AV_PIX_FMT_FLAG_BE, 0);
     const bool deep = luma->depth > 8 && luma->step == 2 && native &&
@@ -162,7 +174,7 @@ bool gpume_luma_find(const AVFrame *frame, struct gpume_plane *plane)
 {
     const AVPixFmtDescriptor *descriptor = av_pix_fmt_desc_get(frame->format);
     const AVComponentDescriptor *luma = &descriptor->comp[0];
-    if (!frame->buf[0] || !has_luma(descriptor) || !is_same_layout(descriptor) ||
+    if (!frame->buf[0] || !has_luma(descriptor) || !is_same_layout(descriptor, 0) ||
         luma->depth != 8 || plane->bits != 8 || (uint32_t)frame->width != plane->width ||
         (uint32_t)frame->height != plane->height) {
         return false;
@@ -175,7 +187,7 @@ bool gpume_luma_find(const AVFrame *frame, struct gpume_plane *plane)
 static void copy_rows(void *opaque, uint32_t begin, uint32_t end)
 {
     const struct luma_rows *rows = opaque;
-    const AVComponentDescriptor *luma = &rows->descriptor->comp[0];
+    const AVComponentDescriptor *luma = &rows->descriptor->comp[rows->component];
     const ptrdiff_t stride = rows->frame->linesize[luma->plane];
     for (uint32_t y = begin; y < end; y++) {
         uint8_t *to = (uint8_t *)rows->plane->data + (ptrdiff_t)y * rows->plane->stride;
@@ -191,21 +203,23 @@ static void copy_rows(void *opaque, uint32_t begin, uint32_t end)
 
 static void extract_row(const struct luma_rows *rows, uint32_t y)
 {
-    const AVComponentDescriptor *luma = &rows->descriptor->comp[0];
+    const AVComponentDescriptor *luma = &rows->descriptor->comp[rows->component];
     const uint32_t width = rows->plane->width;
     uint8_t *to = (uint8_t *)rows->plane->data + (ptrdiff_t)y * rows->plane->stride;
     uint16_t *samples = luma->depth > 8 ? (uint16_t *)(void *)to : rows->row;
     av_read_image_line2(samples, (const uint8_t **)(void *)(uintptr_t)rows->frame->data,
-        rows->frame->linesize, rows->descriptor, 0, (int)y, 0, (int)width, 0, sizeof *samples);
+        rows->frame->linesize, rows->descriptor, 0, (int)y, rows->component, (int)width, 0,
+        sizeof *samples);
     for (uint32_t x = 0; luma->depth == 8 && x < width; x++) {
         to[x] = (uint8_t)samples[x];
     }
 }
 
-static int move_luma(struct gpume_luma *luma, const AVFrame *frame, const struct gpume_plane *plane)
+static int copy_component(
+    struct gpume_luma *luma, const AVFrame *frame, int component, const struct gpume_plane *plane)
 {
-    struct luma_rows rows = {frame, av_pix_fmt_desc_get(frame->format), plane, NULL};
-    if (is_same_layout(rows.descriptor)) {
+    struct luma_rows rows = {frame, av_pix_fmt_desc_get(frame->format), component, plane, NULL};
+    if (is_same_layout(rows.descriptor, component)) {
         const size_t row_bytes = (size_t)plane->width * (plane->bits > 8 ? 2 : 1);
         gpume_bands_run(&luma->bands, plane->height, row_bytes, copy_rows, &rows);
         return GPUME_OK;
@@ -289,23 +303,16 @@ static int scale(struct gpume_scaler *scaler, const AVFrame *frame, uint32_t wid
 static int resize(struct gpume_luma *luma, const AVFrame *gray, const struct gpume_plane *plane)
 {
     GPUME_CHECK(scale(&luma->resize, gray, plane->width, plane->height, plane->bits));
-    return move_luma(luma, luma->resize.out, plane);
+    return copy_component(luma, luma->resize.out, 0, plane);
 }
 
-int gpume_luma_write(struct gpume_luma *luma, const AVFrame *frame, const struct gpume_plane *plane)
+/* Moves a component, which has this size and depth, and resizes it if the plane has others. */
+static int write_component(struct gpume_luma *luma, const AVFrame *frame, int component,
+    uint32_t width, uint32_t height, const struct gpume_plane *plane)
 {
-    const uint32_t bits = gpume_luma_bits(frame);
-    const uint32_t width = (uint32_t)frame->width, height = (uint32_t)frame->height;
-    const bool same = width == plane->width && height == plane->height && bits == plane->bits;
-    if (bits == 0) {
-        return GPUME_UNSUPPORTED;
-    }
-    if (!has_luma(av_pix_fmt_desc_get(frame->format))) {
-        GPUME_CHECK(scale(&luma->gray, frame, width, height, bits));
-        return same ? move_luma(luma, luma->gray.out, plane) : resize(luma, luma->gray.out, plane);
-    }
-    if (same) {
-        return move_luma(luma, frame, plane);
+    const uint32_t bits = (uint32_t)av_pix_fmt_desc_get(frame->format)->comp[component].depth;
+    if (width == plane->width && height == plane->height && bits == plane->bits) {
+        return copy_component(luma, frame, component, plane);
     }
     GPUME_CHECK(fit_picture(&luma->plain, width, height, gpume_luma_gray_format((int)bits)));
     const struct gpume_plane plain = {
@@ -315,8 +322,52 @@ int gpume_luma_write(struct gpume_luma *luma, const AVFrame *frame, const struct
         .height = height,
         .bits = bits,
     };
-    GPUME_CHECK(move_luma(luma, frame, &plain));
+    GPUME_CHECK(copy_component(luma, frame, component, &plain));
     return resize(luma, luma->plain, plane);
+}
+
+int gpume_luma_write(struct gpume_luma *luma, const AVFrame *frame, const struct gpume_plane *plane)
+{
+    const uint32_t bits = gpume_luma_bits(frame);
+    const uint32_t width = (uint32_t)frame->width, height = (uint32_t)frame->height;
+    if (bits == 0) {
+        return GPUME_UNSUPPORTED;
+    }
+    if (!has_luma(av_pix_fmt_desc_get(frame->format))) {
+        GPUME_CHECK(scale(&luma->gray, frame, width, height, bits));
+        frame = luma->gray.out;
+    }
+    return write_component(luma, frame, 0, width, height, plane);
+}
+
+static void fill_neutral(const struct gpume_plane *plane)
+{
+    for (uint32_t y = 0; y < plane->height; y++) {
+        uint8_t *row = (uint8_t *)plane->data + (ptrdiff_t)y * plane->stride;
+        for (uint32_t x = 0; x < plane->width; x++) {
+            if (plane->bits == 8) {
+                row[x] = 128;
+            } else {
+                ((uint16_t *)(void *)row)[x] = (uint16_t)(1u << (plane->bits - 1));
+            }
+        }
+    }
+}
+
+int gpume_luma_write_chroma(
+    struct gpume_luma *luma, const AVFrame *frame, int component, const struct gpume_plane *plane)
+{
+    const AVPixFmtDescriptor *descriptor = av_pix_fmt_desc_get(frame->format);
+    if (!descriptor || !has_luma(descriptor)) {
+        return GPUME_UNSUPPORTED;
+    }
+    if (descriptor->nb_components < 3) {
+        fill_neutral(plane);
+        return GPUME_OK;
+    }
+    return write_component(luma, frame, component,
+        (uint32_t)AV_CEIL_RSHIFT(frame->width, descriptor->log2_chroma_w),
+        (uint32_t)AV_CEIL_RSHIFT(frame->height, descriptor->log2_chroma_h), plane);
 }
 
 /* --- colours */
@@ -335,6 +386,7 @@ struct gpume_colour_frames {
     AVFifo *queue; /* of struct kept_frame; guarded by the mutex */
     uint64_t first;
 
+    struct gpume_luma chroma; /* what writes it */
     struct gpume_scaler scaler;
     struct gpume_plane rgb;
     uint64_t taken; /* index of the frame in rgb */
@@ -386,6 +438,7 @@ void gpume_colour_frames_destroy(struct gpume_colour_frames **pointer)
     av_frame_free(&last);
     av_fifo_freep2(&colour->queue);
     sws_freeContext(colour->scaler.context);
+    gpume_luma_close(&colour->chroma);
     av_free(colour->rgb.data);
     pthread_mutex_destroy(&colour->mutex);
     free(colour);
@@ -407,20 +460,23 @@ int gpume_colour_frames_keep(
     return done ? GPUME_OK : GPUME_NOMEM;
 }
 
-/* The planar format of the same subsampling and depth. */
-static enum AVPixelFormat planar_format(const AVPixFmtDescriptor *descriptor)
+/* The planar format of a subsampling and a depth, or NONE. */
+static enum AVPixelFormat planar_format(int x, int y, int depth)
 {
     static const char *const spaces[3][2] = {
         {"yuv444p", NULL}, {"yuv422p", "yuv420p"}, {"yuv411p", "yuv410p"}};
-    int x = descriptor->log2_chroma_w, y = descriptor->log2_chroma_h;
-    int depth = descriptor->comp[0].depth;
     const char *space = x < 3 && y < 2 ? spaces[x][y] : NULL;
     char name[32];
-    if (!space || descriptor->nb_components < 3) {
+    if (!space) {
         return AV_PIX_FMT_NONE;
     }
     snprintf(name, sizeof name, depth > 8 ? "%s%dle" : "%s", space, depth);
     return av_get_pix_fmt(name);
+}
+
+enum AVPixelFormat gpume_luma_yuv_format(uint32_t chroma_x, uint32_t chroma_y, uint32_t bits)
+{
+    return planar_format((int)chroma_x, (int)chroma_y, (int)bits);
 }
 
 static int fit_rgb(struct gpume_colour_frames *colour, uint32_t width, uint32_t height)
@@ -473,7 +529,11 @@ int gpume_colour_frames_take(struct gpume_colour_frames *colour, uint64_t index,
         return GPUME_INVALID;
     }
     if (!sws_isSupportedInput(frame->format)) {
-        const enum AVPixelFormat planar = planar_format(av_pix_fmt_desc_get(frame->format));
+        const AVPixFmtDescriptor *is = av_pix_fmt_desc_get(frame->format);
+        const enum AVPixelFormat planar =
+            is->nb_components < 3
+                ? AV_PIX_FMT_NONE
+                : planar_format(is->log2_chroma_w, is->log2_chroma_h, is->comp[0].depth);
         GPUME_TRY(
             planar == AV_PIX_FMT_NONE ? GPUME_UNSUPPORTED : gpume_hwframe_move(frame, planar));
     }
@@ -484,6 +544,18 @@ int gpume_colour_frames_take(struct gpume_colour_frames *colour, uint64_t index,
     colour->taken = index;
     *rgb = colour->rgb;
 fail:
+    av_frame_free(&frame);
+    return status;
+}
+
+int gpume_colour_frames_take_chroma(
+    struct gpume_colour_frames *colour, uint64_t index, const struct gpume_plane *planes)
+{
+    AVFrame *frame = take_kept(colour, index);
+    int status = frame ? GPUME_OK : GPUME_INVALID;
+    for (int i = 0; i < 2 && status == GPUME_OK; i++) {
+        status = gpume_luma_write_chroma(&colour->chroma, frame, i + 1, &planes[i]);
+    }
     av_frame_free(&frame);
     return status;
 }

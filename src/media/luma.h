@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Extracts a decoded frame's luma: plane 0 of YUV and gray, unchanged; other formats are converted
- * to gray. A frame whose size or depth differs from the destination's is scaled (bicubic). One
- * thread.
+ * to gray; and the chroma of YUV, unchanged. A frame whose size or depth differs from the
+ * destination's is scaled (bicubic). One thread.
  */
 #ifndef GPUME_MEDIA_LUMA_H
 #define GPUME_MEDIA_LUMA_H
@@ -30,10 +30,14 @@ bool gpume_luma_full_range(const struct AVFrame *frame);
 
 /* Whether its lines are those of two fields, taken at different times. */
 bool gpume_luma_is_interlaced(const struct AVFrame *frame);
-void gpume_luma_set_interlaced(struct AVFrame *frame, bool interlaced);
+bool gpume_luma_is_top_first(const struct AVFrame *frame);
+void gpume_luma_set_interlaced(struct AVFrame *frame, bool interlaced, bool top_first);
 
 /* The shallowest gray format that holds samples of this depth. */
 enum AVPixelFormat gpume_luma_gray_format(int bits);
+
+/* That of luma and chroma, in planes; chroma_x, chroma_y: see struct gpume_source_info. */
+enum AVPixelFormat gpume_luma_yuv_format(uint32_t chroma_x, uint32_t chroma_y, uint32_t bits);
 
 /* A swscale context and the conversion for which it was created. Zeroed: none yet. */
 struct gpume_scaler {
@@ -60,9 +64,15 @@ int gpume_luma_write(
  * *plane lies and returns true. */
 bool gpume_luma_find(const struct AVFrame *frame, struct gpume_plane *plane);
 
+/* The same for chroma, 1 or 2. That of a gray frame is neutral. GPUME_UNSUPPORTED: a format that is
+ * converted to gray; not logged. */
+int gpume_luma_write_chroma(struct gpume_luma *luma, const struct AVFrame *frame, int component,
+    const struct gpume_plane *plane);
+
 void gpume_luma_close(struct gpume_luma *luma);
 
-/* --- colours: frames that were delivered as luma are kept, and converted to R, G, B on request.
+/* --- colours: frames that were delivered as luma are kept; on request they are converted to R, G,
+ * B, or their chroma is taken.
  * One thread keeps frames and another may take them; the taking thread calls all other functions.
  */
 
@@ -81,6 +91,11 @@ int gpume_colour_frames_keep(
  * frame), GPUME_UNSUPPORTED (its format cannot be converted). */
 int gpume_colour_frames_take(struct gpume_colour_frames *colour, uint64_t index, uint32_t width,
     uint32_t height, struct gpume_plane *rgb);
+
+/* Writes the chroma of a kept frame, which is dropped with all before it, into two planes. Not
+ * logged: GPUME_INVALID (no such frame); others as of gpume_luma_write_chroma. */
+int gpume_colour_frames_take_chroma(
+    struct gpume_colour_frames *colour, uint64_t index, const struct gpume_plane *planes);
 
 /* NULL is fine. Sets *colour to NULL. */
 void gpume_colour_frames_destroy(struct gpume_colour_frames **colour);

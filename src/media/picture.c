@@ -72,7 +72,8 @@ struct gpume_picture {
     struct gpume_out *out;   /* NULL: numbered stills */
     struct gpume_out *claim; /* on the names of numbered stills */
     struct gpume_encoding encoding;
-    uint8_t *row; /* of Y4M */
+    uint8_t *row;    /* of Y4M */
+    uint32_t planes; /* of a complete video */
     /* Of a video. Frames keep the times that the caller gives, but each is at least one tick after
      * the previous one. */
     AVFormatContext *muxer;
@@ -143,6 +144,18 @@ int gpume_picture_check_name(
     }
     const int status = gpume_text_check_file(path, "name%05d", ".png", log);
     return status ? status : gpume_log_fail(log, GPUME_INVALID, "%s: %s", path, what);
+}
+
+int gpume_picture_check_video(const char *path, const struct gpume_log *log)
+{
+    const struct picture_format *format = picture_format_of(path);
+    if (!format || format->kind == STILLS || (format->kind == VIDEO && format->settings)) {
+        const int status = gpume_text_check_file(path, "name", ".y4m", log);
+        return status ? status
+                      : gpume_log_fail(log, GPUME_INVALID,
+                            "%s: is no name of a lossless video; give .y4m .mkv or .nut", path);
+    }
+    return gpume_picture_check_name(path, true, 0, false, log);
 }
 
 bool gpume_picture_can_continue(const char *path)
@@ -242,24 +255,45 @@ fail:
 
 /* --- Y4M */
 
+/* The name of a colour space. Where chroma of 4:2:0 lies can be said of 8 bits only. */
+static void name_y4m_space(const struct gpume_picture_options *options, char *name, size_t bytes)
+{
+    static const char *const gray[17] = {
+        [8] = "mono", [9] = "mono9", [10] = "mono10", [12] = "mono12"};
+    const struct gpume_source_info *video = options->video;
+    const uint32_t bits = options->bits;
+    const char *known = bits <= 16 && gray[bits] ? gray[bits] : "mono16";
+    const char *sides = video->chroma_y ? "420" : video->chroma_x ? "422" : "444";
+    const char *place = !video->chroma_y                              ? ""
+                        : video->chroma_place == AVCHROMA_LOC_LEFT    ? "mpeg2"
+                        : video->chroma_place == AVCHROMA_LOC_TOPLEFT ? "paldv"
+                                                                      : "jpeg";
+    if (options->complete && video->chroma == GPUME_CHROMA_PLANES && bits > 8) {
+        snprintf(name, bytes, "%sp%" PRIu32, sides, bits);
+    } else if (options->complete && video->chroma == GPUME_CHROMA_PLANES) {
+        snprintf(name, bytes, "%s%s", sides, place);
+    } else {
+        snprintf(name, bytes, "%s", options->colour ? "444" : known);
+    }
+}
+
 int gpume_y4m_write_head(
     struct gpume_out *out, const struct gpume_picture_options *options, const char *comment)
 {
-    static const char *const spaces[17] = {
-        [8] = "mono", [9] = "mono9", [10] = "mono10", [12] = "mono12"};
-    const char *gray = options->bits <= 16 ? spaces[options->bits] : NULL;
     const struct gpume_source_info *video = options->video;
     const bool known = video->rate_num > 0 && video->rate_den > 0;
+    const bool fields = options->complete && video->interlaced;
     const AVRational aspect = stated_aspect(video);
-    char line[200];
+    char line[200], space[16];
+    name_y4m_space(options, space, sizeof(space));
     const int bytes = snprintf(line, sizeof(line),
-        "YUV4MPEG2 W%" PRIu32 " H%" PRIu32 " F%" PRIu32 ":%" PRIu32 " Ip A%" PRIu32 ":%" PRIu32
+        "YUV4MPEG2 W%" PRIu32 " H%" PRIu32 " F%" PRIu32 ":%" PRIu32 " I%c A%" PRIu32 ":%" PRIu32
         " C%s XCOLORRANGE=%s%s\n",
         options->width, options->height, known ? video->rate_num : 25, known ? video->rate_den : 1,
-        (uint32_t)aspect.num, (uint32_t)aspect.den,
-        options->colour ? "444"
-        : gray          ? gray
-                        : "mono16",
+        !fields            ? 'p'
+        : video->top_first ? 't'
+                           : 'b',
+        (uint32_t)aspect.num, (uint32_t)aspect.den, space,
         video->full_range && !options->colour ? "FULL" : "LIMITED", comment);
     return gpume_out_write(out, line, (size_t)bytes);
 }
@@ -394,10 +428,14 @@ static int open_video_encoder(struct gpume_picture *picture)
         .time_base = {1, format->ticks},
         .rate = {known ? (int)video->rate_num : 0, known ? (int)video->rate_den : 1},
         .aspect = stated_aspect(video),
+        .video = options->complete ? video : NULL,
         .log = options->log,
     };
     if (lossless && options->colour) {
         encoding.formats[0] = AV_PIX_FMT_0RGB32;
+    } else if (lossless && options->complete && video->chroma == GPUME_CHROMA_PLANES) {
+        encoding.formats[0] =
+            gpume_luma_yuv_format(video->chroma_x, video->chroma_y, options->bits);
     } else if (lossless) {
         encoding.formats[0] = gpume_luma_gray_format((int)options->bits);
         encoding.formats[1] = AV_PIX_FMT_GRAY16;
@@ -474,7 +512,7 @@ static int write_packets(struct gpume_picture *picture)
 }
 
 static int write_video(
-    struct gpume_picture *picture, const struct gpume_plane *plane, int64_t time_us)
+    struct gpume_picture *picture, const struct gpume_plane *planes, int64_t time_us)
 {
     int64_t pts = av_rescale_q(time_us, AV_TIME_BASE_Q, picture->encoding.codec->time_base);
     if (picture->any && pts <= picture->last_pts) {
@@ -482,7 +520,7 @@ static int write_video(
     }
     picture->any = true;
     picture->last_pts = pts;
-    GPUME_CHECK(gpume_encoding_send(&picture->encoding, plane, pts));
+    GPUME_CHECK(gpume_encoding_send(&picture->encoding, planes, pts));
     const int status = write_packets(picture);
     return status == GPUME_AGAIN ? GPUME_OK : status;
 }
@@ -518,6 +556,7 @@ int gpume_picture_open(struct gpume_picture **result, const struct gpume_picture
         return gpume_log_nomem(&options->log, options->path);
     }
     picture->options = *options;
+    picture->planes = options->complete && options->video->chroma == GPUME_CHROMA_PLANES ? 3 : 1;
     picture->format = picture_format_of(options->path);
     const int status = picture->format->kind == STILLS  ? open_stills(picture)
                        : picture->format->kind == VIDEO ? open_video(picture)
@@ -539,6 +578,19 @@ int gpume_picture_write(
     GPUME_CHECK(gpume_out_text(picture->out, "FRAME\n"));
     return picture->options.colour ? write_y4m_colours(picture, plane)
                                    : gpume_y4m_write_luma(picture->out, plane, picture->row);
+}
+
+int gpume_picture_write_planes(
+    struct gpume_picture *picture, const struct gpume_plane *planes, int64_t time_us)
+{
+    if (picture->format->kind != Y4M) {
+        return write_video(picture, planes, time_us);
+    }
+    int status = gpume_out_text(picture->out, "FRAME\n");
+    for (uint32_t i = 0; i < picture->planes && status == GPUME_OK; i++) {
+        status = gpume_y4m_write_luma(picture->out, &planes[i], picture->row);
+    }
+    return status;
 }
 
 int gpume_picture_finish(struct gpume_picture *picture)

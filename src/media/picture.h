@@ -2,11 +2,11 @@
 /*
  * Pictures: files of them, stills in memory, and PNG of 16 bits, which is read.
  *
- * gpume_picture writes luma planes, or colours of 8 bits, as numbered stills (.png .pgm .ppm .bmp
- * .jpg, name with %d) or as a video (.y4m, .mkv and .nut = FFV1, .mp4 = H.264; standard output,
- * pipes and devices get Y4M unless their name says otherwise). Lossless formats hold the exact
- * sample values, unscaled in 16-bit formats; .y4m has no RGB, so colours are stored as YUV 4:4:4.
- * Outputs appear under their final names only when complete.
+ * gpume_picture writes luma planes, luma with chroma (videos only), or colours of 8 bits, as
+ * numbered stills (.png .pgm .ppm .bmp .jpg, name with %d) or as a video (.y4m, .mkv and .nut =
+ * FFV1, .mp4 = H.264; standard output, pipes and devices get Y4M unless their name says otherwise).
+ * Lossless formats hold the exact sample values, unscaled in 16-bit formats; .y4m has no RGB, so
+ * colours are stored as YUV 4:4:4. Outputs appear under their final names only when complete.
  */
 #ifndef GPUME_MEDIA_PICTURE_H
 #define GPUME_MEDIA_PICTURE_H
@@ -23,6 +23,9 @@ struct gpume_picture_options {
     const char *path; /* kept, not copied */
     uint32_t width, height, bits;
     bool colour; /* planes hold R, G, B byte triples; bits is 8, their range is full */
+    /* Planes are those of *video, gray or with GPUME_CHROMA_PLANES, with its fields and its meaning
+     * of colours: gpume_picture_write_planes. */
+    bool complete;
     const struct gpume_source_info *video; /* rate, shape of a pixel, range; only for opening */
     struct gpume_out_set *set; /* numbered stills are completed one by one, and never partial */
     struct gpume_log log;
@@ -33,6 +36,9 @@ struct gpume_picture_options {
  * yet known. colour: as in the options. */
 int gpume_picture_check_name(
     const char *path, bool single, uint32_t bits, bool colour, const struct gpume_log *log);
+
+/* The same for a complete video (struct gpume_picture_options): .y4m, .mkv or .nut. */
+int gpume_picture_check_video(const char *path, const struct gpume_log *log);
 
 /* Whether the video can be resumed: .y4m can; an encoder's state would be lost. */
 bool gpume_picture_can_continue(const char *path);
@@ -45,6 +51,10 @@ int gpume_picture_open(struct gpume_picture **picture, const struct gpume_pictur
 /* index: the number in the picture's name. time_us: presentation time, which increases. */
 int gpume_picture_write(struct gpume_picture *picture, const struct gpume_plane *plane,
     uint64_t index, int64_t time_us);
+
+/* The same for all planes of a complete video. */
+int gpume_picture_write_planes(
+    struct gpume_picture *picture, const struct gpume_plane *planes, int64_t time_us);
 
 /* Completes the file. Numbered stills are complete already. */
 int gpume_picture_finish(struct gpume_picture *picture);

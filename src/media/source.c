@@ -41,7 +41,7 @@ struct gpume_source {
     struct gpume_source_info info;
     struct gpume_filter *filter;
     struct gpume_luma luma;
-    struct gpume_colour_frames *colour; /* NULL: not requested */
+    struct gpume_colour_frames *colour; /* NULL: neither colours nor chroma are requested */
     struct gpume_motion_taker motion;   /* of the frame read last */
     AVFrame *frame;                     /* the first one, until it is read */
     bool has_frame, ended, warned;
@@ -111,7 +111,7 @@ static int open_path(struct gpume_source *source, struct gpume_source_info *info
         .input = source->path_index,
         .copy_threads = source->luma.bands.threads,
         .hwaccel = source->hwaccel,
-        .whole = wanted->filter || wanted->colour, /* filters see chroma and the format */
+        .whole = wanted->filter || wanted->colour || wanted->chroma,
         .divisible = wanted->divisible && is_one_file(source),
         .first = source->decodes[0],
         .cancel = &source->cancelled,
@@ -472,6 +472,24 @@ static void settle_rate(struct gpume_source *source)
     info->rate_den = (uint32_t)rate.den;
 }
 
+/* What the first frame says of colours. */
+static void describe_colours(struct gpume_source_info *info, const AVFrame *frame)
+{
+    const AVPixFmtDescriptor *format = av_pix_fmt_desc_get(frame->format);
+    const bool alpha = (format->flags & AV_PIX_FMT_FLAG_ALPHA) != 0;
+    const bool usual = format->log2_chroma_w <= 1 && format->log2_chroma_h <= format->log2_chroma_w;
+    info->chroma = info->converted || alpha    ? GPUME_CHROMA_OTHER
+                   : format->nb_components < 3 ? GPUME_CHROMA_NONE
+                   : usual                     ? GPUME_CHROMA_PLANES
+                                               : GPUME_CHROMA_OTHER;
+    info->chroma_x = format->log2_chroma_w;
+    info->chroma_y = format->log2_chroma_h;
+    info->chroma_place = (int)frame->chroma_location;
+    info->primaries = (int)frame->color_primaries;
+    info->transfer = (int)frame->color_trc;
+    info->matrix = (int)frame->colorspace;
+}
+
 /* Completes the facts with what the first frame shows. */
 static void complete_info(struct gpume_source *source)
 {
@@ -486,6 +504,8 @@ static void complete_info(struct gpume_source *source)
     info->full_range = gpume_luma_full_range(frame);
     gpume_colours_of_frame(frame, &info->colours);
     info->interlaced = gpume_luma_is_interlaced(frame);
+    info->top_first = gpume_luma_is_top_first(frame);
+    describe_colours(info, frame);
     snprintf(info->pixel_format, sizeof info->pixel_format, "%s", format ? format : "unknown");
     const int threads = source->decoder->describe(
         source->decodes[source->path_index], info->decoder, sizeof info->decoder);
@@ -532,7 +552,7 @@ int gpume_source_open(struct gpume_source **result, const struct gpume_source_op
     atomic_init(&source->cancelled, false);
     source->options = *options;
     choose_decoder(source);
-    if (options->colour) {
+    if (options->colour || options->chroma) {
         GPUME_TRY(gpume_colour_frames_create(&source->colour, options->colour_first));
     }
     GPUME_TRY(gpume_hwaccel_open(&source->hwaccel, options->hwaccel, &source->options.log));
@@ -664,6 +684,19 @@ int gpume_source_take_colour(struct gpume_source *source, uint64_t index, struct
             source->options.paths[0], index);
     }
     return status;
+}
+
+int gpume_source_take_chroma(
+    struct gpume_source *source, uint64_t index, const struct gpume_plane *planes)
+{
+    const int status = gpume_colour_frames_take_chroma(source->colour, index, planes);
+    return status == GPUME_OK
+               ? status
+               : gpume_log_fail(&source->options.log, status, "%s: frame %" PRIu64 ": %s",
+                     source->options.paths[0], index,
+                     status == GPUME_NOMEM ? "out of memory for its chroma"
+                                           : "has no chroma, unlike the first; convert the file to "
+                                             "one pixel format");
 }
 
 void gpume_source_cancel(struct gpume_source *source)

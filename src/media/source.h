@@ -83,6 +83,12 @@ void gpume_source_warn(struct gpume_source *source);
  * that cannot be converted). */
 int gpume_source_take_colour(struct gpume_source *source, uint64_t index, struct gpume_plane *rgb);
 
+/* Writes the two planes of chroma of a frame that was read into a plane, unchanged, in the depth of
+ * luma. With options.chroma, of a video with GPUME_CHROMA_PLANES. index: as for
+ * gpume_source_take_colour, as are the failures and threads. */
+int gpume_source_take_chroma(
+    struct gpume_source *source, uint64_t index, const struct gpume_plane *planes);
+
 /* Makes a blocking read return GPUME_CANCELLED soon. Any thread. */
 void gpume_source_cancel(struct gpume_source *source);
 

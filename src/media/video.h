@@ -31,6 +31,7 @@ struct gpume_source_options {
     uint32_t threads;    /* for decoding; 0 = all */
     const char *hwaccel; /* decode on video hardware: TYPE[:DEVICE], "auto"; NULL = "none" */
     struct gpume_trust trust;
+    bool chroma;           /* keep frames for gpume_source_take_chroma */
     bool colour;           /* keep frames for gpume_source_take_colour */
     uint64_t colour_first; /* from this index on */
     bool divisible;        /* allows gpume_source_divide */
@@ -52,6 +53,13 @@ struct gpume_division {
     uint32_t frames;  /* that may wait */
 };
 
+/* Which chroma a video has beside its luma. */
+enum gpume_chroma {
+    GPUME_CHROMA_NONE,   /* it is gray */
+    GPUME_CHROMA_PLANES, /* two components, each side of which is that of luma or half of it */
+    GPUME_CHROMA_OTHER,  /* another kind, with transparency, or other colours */
+};
+
 /* The facts about a video. Whoever opens its file fills in what the file says; the source completes
  * them with the first frame, and they describe what it delivers. */
 struct gpume_source_info {
@@ -68,11 +76,17 @@ struct gpume_source_info {
     int64_t start_us;                /* where the container's time begins, for all streams */
     bool late;                       /* the ffmpeg program may count from the stream's own start */
     bool picture;                    /* a still picture, or several in a row, rather than a video */
-    bool list;                /* its data are in other files, which it names: FFmpeg's concat */
-    bool progressive;         /* before filters, according to the container or the codec */
-    bool converted;           /* luma was converted from other colours */
-    bool full_range;          /* luma uses 0..peak rather than a range such as 16..235 */
-    bool interlaced;          /* the first frame has lines of two fields */
+    bool list;        /* its data are in other files, which it names: FFmpeg's concat */
+    bool progressive; /* before filters, according to the container or the codec */
+    bool converted;   /* luma was converted from other colours */
+    bool full_range;  /* luma uses 0..peak rather than a range such as 16..235 */
+    bool interlaced;  /* the first frame has lines of two fields */
+    bool top_first;   /* and its upper line belongs to the first of them */
+    enum gpume_chroma chroma;
+    uint32_t chroma_x, chroma_y; /* 1: half as many samples in this direction; else 0 */
+    /* In FFmpeg's numbering, which is that of ITU-T H.273: where 4:2:0 has its chroma, and how
+     * colours are meant. */
+    int chroma_place, primaries, transfer, matrix;
     uint32_t stream, streams; /* number of the video stream that is read, of how many */
     struct gpume_colours colours;
 };

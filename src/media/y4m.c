@@ -64,16 +64,17 @@ static const struct y4m_space {
     const char *name;
     const char *deep; /* between the name and a depth above 8 bits; NULL: 8 bits only */
     const char *pixel_format;
+    enum AVChromaLocation place;
 } spaces[] = {
-    {"mono", "", "gray"},
-    {"420", "p", "yuv420p"},
-    {"420jpeg", NULL, "yuv420p"},
-    {"420mpeg2", NULL, "yuv420p"},
-    {"420paldv", NULL, "yuv420p"},
-    {"422", "p", "yuv422p"},
-    {"444", "p", "yuv444p"},
-    {"444alpha", NULL, "yuva444p"},
-    {"411", NULL, "yuv411p"},
+    {"mono", "", "gray", AVCHROMA_LOC_UNSPECIFIED},
+    {"420", "p", "yuv420p", AVCHROMA_LOC_UNSPECIFIED},
+    {"420jpeg", NULL, "yuv420p", AVCHROMA_LOC_CENTER},
+    {"420mpeg2", NULL, "yuv420p", AVCHROMA_LOC_LEFT},
+    {"420paldv", NULL, "yuv420p", AVCHROMA_LOC_TOPLEFT},
+    {"422", "p", "yuv422p", AVCHROMA_LOC_UNSPECIFIED},
+    {"444", "p", "yuv444p", AVCHROMA_LOC_UNSPECIFIED},
+    {"444alpha", NULL, "yuva444p", AVCHROMA_LOC_UNSPECIFIED},
+    {"411", NULL, "yuv411p", AVCHROMA_LOC_UNSPECIFIED},
 };
 
 /* Copies what follows the prefix in the last such word. False, and nothing is copied: no such word.
@@ -157,6 +158,7 @@ static void read_space(struct gpume_y4m_header *header)
         if (header->format == AV_PIX_FMT_NONE &&
             strncasecmp(header->space, spaces[i].name, length) == 0) {
             header->format = y4m_format_of(&spaces[i], header->space + length);
+            header->place = spaces[i].place;
         }
     }
     const AVPixFmtDescriptor *format = av_pix_fmt_desc_get(header->format);
@@ -179,6 +181,7 @@ bool gpume_y4m_parse(const char *line, struct gpume_y4m_header *header)
     read_space(header);
     (void)find_word(line, "I", fields, sizeof fields);
     header->interlaced = fields[0] != '\0' && strchr("tbm", fields[0]);
+    header->top_first = fields[0] == 't';
     header->progressive = fields[0] == 'p';
     (void)find_word(line, "XCOLORRANGE=", range, sizeof range);
     header->limited_range = strcmp(range, "LIMITED") == 0;
@@ -489,7 +492,8 @@ static int y4m_next(void *state, AVFrame *frame)
     frame->format = y4m->header.format;
     frame->width = (int)y4m->header.width;
     frame->height = (int)y4m->header.height;
-    gpume_luma_set_interlaced(frame, y4m->header.interlaced);
+    gpume_luma_set_interlaced(frame, y4m->header.interlaced, y4m->header.top_first);
+    frame->chroma_location = y4m->header.place;
     frame->color_range = y4m->header.full_range      ? AVCOL_RANGE_JPEG
                          : y4m->header.limited_range ? AVCOL_RANGE_MPEG
                                                      : AVCOL_RANGE_UNSPECIFIED;

@@ -34,6 +34,8 @@ struct gpume_y4m_header {
     enum AVPixelFormat format;
     bool limited_range, full_range; /* neither: not said */
     bool interlaced, progressive;   /* neither: it does not say */
+    bool top_first;
+    enum AVChromaLocation place; /* of chroma in 4:2:0 */
 };
 
 /* line: without its line end. False: not Y4M, or a size is missing or zero; *header is then

@@ -126,7 +126,7 @@ static void check_properties(void)
         other->format = i == 4 ? AV_PIX_FMT_YUVJ420P : other->format;
         other->colorspace = i == 5 ? AVCOL_SPC_BT470BG : other->colorspace;
         other->color_range = i == 6 ? AVCOL_RANGE_JPEG : other->color_range;
-        gpume_luma_set_interlaced(other, i == 7);
+        gpume_luma_set_interlaced(other, i == 7, false);
         REQUIRE(gpume_frames_are_alike(one, other) == (i == 0));
         REQUIRE(gpume_frames_are_alike(other, one) == (i == 0));
         av_frame_free(&other);
