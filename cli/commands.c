@@ -18,6 +18,7 @@
     X(firstpass)                                                                                   \
     X(scenes)                                                                                      \
     X(complexity)                                                                                  \
+    X(filter)                                                                                      \
     X(methods)                                                                                     \
     X(qpmap)                                                                                       \
     X(plan)                                                                                        \

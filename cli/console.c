@@ -178,6 +178,15 @@ void gpume_console_log(void *opaque, enum gpume_log_level level, const char *lin
 
 const struct gpume_log gpume_console = {.fn = gpume_console_log};
 
+static void log_without_warnings(void *opaque, enum gpume_log_level level, const char *line)
+{
+    if (level != GPUME_LOG_WARNING) {
+        gpume_console_log(opaque, level, line);
+    }
+}
+
+const struct gpume_log gpume_console_errors = {.fn = log_without_warnings};
+
 void gpume_console_print(enum gpume_log_level level, const char *format, ...)
 {
     char line[LINE_BYTES];

@@ -45,7 +45,10 @@ void gpume_console_error_about(const char *subject);
 /* A gpume_log_fn. opaque: not NULL for lines of the library. */
 void gpume_console_log(void *opaque, enum gpume_log_level level, const char *line);
 
-extern const struct gpume_log gpume_console; /* the same as a target */
+extern const struct gpume_log gpume_console;
+
+/* The same without warnings: for an input that is read again, which gives them again. */
+extern const struct gpume_log gpume_console_errors; /* the same as a target */
 
 /* Drops the kept error if it is the library's, or prints it with -v: the program has recovered, for
  * example by using the CPU instead of a GPU. An error of another thread, such as one that reads

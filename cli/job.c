@@ -12,6 +12,7 @@
 #include "signals.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -307,7 +308,18 @@ enum gpume_exit gpume_job_open_video(struct gpume_cli_job *job, bool ahead)
     if (status != GPUME_OK) {
         return gpume_source_exit(status);
     }
-    const uint64_t all = job->info.frames, most = job->frames_max;
+    const int skipped = job->skip > 0 ? gpume_source_skip(job->source, job->skip) : GPUME_OK;
+    if (skipped == GPUME_EOF) {
+        return gpume_refuse(GPUME_EXIT_INPUT,
+            "%s: has no frame %" PRIu64 ", with which --start "
+            "begins; give a lower one",
+            job->info.label, job->skip);
+    }
+    if (skipped != GPUME_OK) {
+        return gpume_source_exit(skipped);
+    }
+    const uint64_t all = job->info.frames > job->skip ? job->info.frames - job->skip : 0;
+    const uint64_t most = job->frames_max;
     gpume_progress_init(
         &job->progress, job->common, most > 0 && (all == 0 || most < all) ? most : all);
     job->progress.unit = "frames";

@@ -61,6 +61,7 @@ struct gpume_cli_job {
     const struct gpume_common_options *common;
     const struct gpume_source_options *choice; /* NULL: the job reads no video */
     const struct gpume_params *params;         /* with a video: threads, memory_max, backend */
+    uint64_t skip;                             /* frames that are dropped before the first read */
     uint64_t frames_max;                       /* to read; 0: all */
     const char *output;                        /* without `plan`: a file; NULL: standard output */
     struct gpume_out_set set;                  /* overwrite follows -y */

@@ -257,14 +257,6 @@ static enum gpume_exit set_range(
     return GPUME_EXIT_DONE;
 }
 
-/* The run reads the input again and gives the same warnings. */
-static void log_without_warnings(void *opaque, enum gpume_log_level level, const char *line)
-{
-    if (level != GPUME_LOG_WARNING) {
-        gpume_console_log(opaque, level, line);
-    }
-}
-
 /* A signal ends the program here: no output was begun. */
 enum gpume_exit gpume_estimate_find_times(struct gpume_estimate_options *options)
 {
@@ -276,7 +268,7 @@ enum gpume_exit gpume_estimate_find_times(struct gpume_estimate_options *options
     }
     struct gpume_source_options wanted =
         gpume_source_options_make(&options->common, &options->asked.source, &options->params);
-    wanted.log = (struct gpume_log){.fn = log_without_warnings};
+    wanted.log = gpume_console_errors;
     const int status = gpume_find_frames(&wanted, times, frames, options->duration_us > 0 ? 2 : 1);
     return status == GPUME_OK ? set_range(options, frames[0], frames[1])
                               : gpume_source_exit(status);

@@ -81,6 +81,7 @@ for status in 2 0; do
         prints $command "$evil.y4m" -o "$evil.csv" $y
         [ -z "$command" ] || [ "$status" -eq $status ] || fail "$command: exit status $status"
     done
+    prints filter "$evil.y4m" -o "$evil.filtered.y4m" $([ $status -eq 2 ] || echo -y) --backend cpu
     prints convert "${evil}a" "$evil.csv" $y -v
     prints compare "${evil}a" "${evil}b" --report "$evil.html" $y -v
     prints compare "${evil}a" "${evil}b" --csv

@@ -90,7 +90,7 @@ for output in "--vectors run/../run/vectors.csv" "-o run"; do
 done
 # -.nut is video; a table is not.
 echo 3 1 2 >integers
-for command in "scenes clip.y4m" "complexity clip.y4m" "qpmap clip.y4m" "methods clip.y4m" "luma clip.y4m" "sort integers"; do
+for command in "scenes clip.y4m" "complexity clip.y4m" "qpmap clip.y4m" "methods clip.y4m" "luma clip.y4m" "filter clip.y4m" "sort integers"; do
     # shellcheck disable=SC2086 # several words
     refused 2 -.nut -- $command -o -.nut
 done

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The noise of a plane, from values of its blocks. */
+#ifndef GPUME_FILTER_NOISE_H
+#define GPUME_FILTER_NOISE_H
+
+#include <stdint.h>
+
+/* A rectangle of 16-bit samples within a plane. */
+struct gpume_patch {
+    const uint16_t *plane;
+    uint32_t plane_w, plane_h;
+    uint32_t x, y, w, h;
+    uint32_t shift; /* to work samples */
+};
+
+/* The values of blocks: `response` is 0 for a flat one. */
+struct gpume_noise_values {
+    uint64_t *responses, *residuals; /* of the blocks that are not flat; put in order */
+    uint32_t count, flat;
+    uint32_t samples; /* of a block */
+};
+
+/* s of gpume-filter(1), which lies wholly within the plane. */
+uint64_t gpume_noise_response(const struct gpume_patch *patch);
+
+/* v: of the differences from another plane of the same size. */
+uint64_t gpume_noise_residual(const struct gpume_patch *patch, const uint16_t *prediction);
+
+/* V. */
+uint64_t gpume_noise_variance(struct gpume_noise_values *values, uint32_t bits);
+
+/* V of a sigma in 1/100 of a step of 8 bits. */
+uint64_t gpume_noise_of_sigma(uint32_t sigma, uint32_t bits);
+
+#endif

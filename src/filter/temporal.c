@@ -1,0 +1,690 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Pictures wait in a ring of 16-bit samples until all that refer to them are filtered. The fields
+ * of the next picture leave its predictions: luma as the search predicted it, vectors for chroma.
+ * Filtering is three steps over the rows of blocks, which threads share, with decisions for the
+ * whole picture between them:
+ *
+ *     look     predicts chroma and measures noise    -> the variance of each plane
+ *     fit      corrects the light, rejects blocks    -> which references are used
+ *     average  the weighted means
+ */
+#include "filter/temporal.h"
+
+#include "base/grid.h"
+#include "base/status.h"
+#include "base/workers.h"
+#include "filter/loops.h"
+#include "filter/noise.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PREDICTIONS_MAX (2 * GPUME_TEMPORAL_RADIUS_MAX)
+#define BLOCK 16u
+#define VECTOR_UNITS 4 /* of a pixel */
+#define FIT 16u        /* a block fits if its mean square difference is up to this many variances */
+#define FIT_FLOOR                                                                                  \
+    UINT64_C(4096)     /* beyond that, which a search by fractions of a pixel leaves: 16           \
+                          squared steps of 8 bits, in 1/256 */
+#define LIGHT_STEPS 16 /* of 8 bits, that the light of a block may change by */
+#define TAPS 4
+
+/* One plane of a picture or of a prediction. */
+struct layer {
+    uint16_t *samples; /* rows without gaps */
+    uint32_t width, height, block_w, block_h;
+};
+
+struct prediction {
+    bool there, used;
+    uint64_t reference;
+    struct gpume_vector *vectors;
+    struct layer layers[GPUME_TEMPORAL_PLANES];
+    uint8_t *rejected;   /* per plane and block */
+    atomic_uint fitting; /* blocks of luma */
+};
+
+/* What a thread needs for a row of blocks. */
+struct scratch {
+    atomic_bool taken;
+    int32_t *columns;         /* width + 2 REACH */
+    uint16_t *gains;          /* width */
+    uint32_t *sums, *weights; /* BLOCK rows of width */
+};
+
+struct gpume_temporal {
+    struct gpume_temporal_params params;
+    uint32_t planes, blocks_x, blocks_y, shift;
+    uint64_t put, done; /* pictures; `done` is the number of the next to be filtered */
+    uint32_t ring;      /* pictures that there is room for */
+    struct layer (*pictures)[GPUME_TEMPORAL_PLANES];
+    struct prediction predictions[PREDICTIONS_MAX]; /* by distance, the past before the future */
+    struct layer means[GPUME_TEMPORAL_PLANES];
+    struct gpume_plane results[GPUME_TEMPORAL_PLANES];
+    uint8_t *bytes[GPUME_TEMPORAL_PLANES]; /* of results of 8 bits */
+    struct gpume_noise_values values[GPUME_TEMPORAL_PLANES];
+    uint64_t *response, *residual; /* per plane and block */
+    const struct gpume_loops *loops;
+    struct gpume_workers *workers;
+    struct scratch *scratches;
+    uint32_t scratch_count;
+    /* of the picture that is being filtered */
+    bool measures;
+    uint32_t strength;
+    uint64_t variance[GPUME_TEMPORAL_PLANES];
+    struct gpume_loops_curve curves[GPUME_TEMPORAL_PLANES];
+};
+
+/* --- memory */
+
+static bool open_layer(
+    struct layer *layer, const struct gpume_temporal_params *params, uint32_t plane)
+{
+    const uint32_t x = plane > 0 ? params->shift_x : 0, y = plane > 0 ? params->shift_y : 0;
+    *layer = (struct layer){
+        .width = (params->width + (1u << x) - 1) >> x,
+        .height = (params->height + (1u << y) - 1) >> y,
+        .block_w = BLOCK >> x,
+        .block_h = BLOCK >> y,
+    };
+    layer->samples = malloc((size_t)layer->width * layer->height * sizeof *layer->samples);
+    return layer->samples != NULL;
+}
+
+static bool open_predictions(struct gpume_temporal *temporal)
+{
+    const size_t blocks = (size_t)temporal->blocks_x * temporal->blocks_y;
+    bool complete = true;
+    for (uint32_t i = 0; i < 2 * temporal->params.radius && complete; i++) {
+        struct prediction *prediction = &temporal->predictions[i];
+        prediction->vectors = malloc(blocks * sizeof *prediction->vectors);
+        prediction->rejected = malloc(blocks * temporal->planes);
+        complete = prediction->vectors && prediction->rejected;
+        for (uint32_t p = 0; p < temporal->planes && complete; p++) {
+            complete = open_layer(&prediction->layers[p], &temporal->params, p);
+        }
+    }
+    return complete;
+}
+
+static bool open_scratch(struct scratch *scratch, uint32_t width)
+{
+    scratch->columns = malloc((width + 2 * GPUME_LOOPS_REACH) * sizeof *scratch->columns);
+    scratch->gains = malloc(width * sizeof *scratch->gains);
+    scratch->sums = malloc((size_t)width * BLOCK * sizeof *scratch->sums);
+    scratch->weights = malloc((size_t)width * BLOCK * sizeof *scratch->weights);
+    return scratch->columns && scratch->gains && scratch->sums && scratch->weights;
+}
+
+static bool open_results(struct gpume_temporal *temporal)
+{
+    const size_t blocks = (size_t)temporal->blocks_x * temporal->blocks_y;
+    const uint32_t bits = temporal->params.bits;
+    bool complete = true;
+    for (uint32_t p = 0; p < temporal->planes && complete; p++) {
+        struct layer *means = &temporal->means[p];
+        struct gpume_noise_values *values = &temporal->values[p];
+        complete = open_layer(means, &temporal->params, p);
+        temporal->bytes[p] = malloc((size_t)means->width * means->height);
+        values->responses = malloc(blocks * sizeof *values->responses);
+        values->residuals = malloc(blocks * sizeof *values->residuals);
+        values->samples = means->block_w * means->block_h;
+        complete = complete && temporal->bytes[p] && values->responses && values->residuals;
+        temporal->results[p] = (struct gpume_plane){
+            .data = bits > 8 ? (void *)means->samples : temporal->bytes[p],
+            .stride = (ptrdiff_t)means->width * (bits > 8 ? 2 : 1),
+            .width = means->width,
+            .height = means->height,
+            .bits = bits,
+        };
+    }
+    temporal->response = malloc(blocks * temporal->planes * sizeof *temporal->response);
+    temporal->residual = malloc(blocks * temporal->planes * sizeof *temporal->residual);
+    return complete && temporal->response && temporal->residual;
+}
+
+static bool open_memory(struct gpume_temporal *temporal)
+{
+    bool complete = open_predictions(temporal) && open_results(temporal);
+    temporal->pictures = calloc(temporal->ring, sizeof *temporal->pictures);
+    complete = complete && temporal->pictures;
+    for (uint32_t i = 0; i < temporal->ring && complete; i++) {
+        for (uint32_t p = 0; p < temporal->planes && complete; p++) {
+            complete = open_layer(&temporal->pictures[i][p], &temporal->params, p);
+        }
+    }
+    temporal->scratch_count = gpume_workers_count(temporal->workers);
+    temporal->scratches = calloc(temporal->scratch_count, sizeof *temporal->scratches);
+    complete = complete && temporal->scratches;
+    for (uint32_t i = 0; i < temporal->scratch_count && complete; i++) {
+        complete = open_scratch(&temporal->scratches[i], temporal->params.width);
+    }
+    return complete;
+}
+
+int gpume_temporal_open(struct gpume_temporal **result, const struct gpume_temporal_params *params)
+{
+    int status = GPUME_OK;
+    struct gpume_temporal *temporal = calloc(1, sizeof *temporal);
+    if (!temporal) {
+        return GPUME_NOMEM;
+    }
+    temporal->params = *params;
+    temporal->planes = params->chroma ? GPUME_TEMPORAL_PLANES : 1;
+    temporal->blocks_x = (uint32_t)gpume_div_up(params->width, BLOCK);
+    temporal->blocks_y = (uint32_t)gpume_div_up(params->height, BLOCK);
+    temporal->shift = params->bits > 10 ? params->bits - 10 : 0;
+    temporal->ring = 2 * params->radius + 1 + GPUME_TEMPORAL_AHEAD;
+    temporal->loops = gpume_loops();
+    GPUME_TRY(gpume_workers_create(&temporal->workers, params->threads));
+    GPUME_TRY(open_memory(temporal) ? GPUME_OK : GPUME_NOMEM);
+    *result = temporal;
+    return GPUME_OK;
+fail:
+    gpume_temporal_close(&temporal);
+    return status;
+}
+
+void gpume_temporal_close(struct gpume_temporal **pointer)
+{
+    struct gpume_temporal *temporal = *pointer;
+    if (!temporal) {
+        return;
+    }
+    *pointer = NULL;
+    gpume_workers_destroy(&temporal->workers);
+    for (uint32_t i = 0; i < PREDICTIONS_MAX; i++) {
+        free(temporal->predictions[i].vectors);
+        free(temporal->predictions[i].rejected);
+    }
+    for (uint32_t p = 0; p < GPUME_TEMPORAL_PLANES; p++) {
+        for (uint32_t i = 0; i < PREDICTIONS_MAX; i++) {
+            free(temporal->predictions[i].layers[p].samples);
+        }
+        for (uint32_t i = 0; i < temporal->ring && temporal->pictures; i++) {
+            free(temporal->pictures[i][p].samples);
+        }
+        free(temporal->means[p].samples);
+        free(temporal->bytes[p]);
+        free(temporal->values[p].responses);
+        free(temporal->values[p].residuals);
+    }
+    for (uint32_t i = 0; i < temporal->scratch_count && temporal->scratches; i++) {
+        free(temporal->scratches[i].columns);
+        free(temporal->scratches[i].gains);
+        free(temporal->scratches[i].sums);
+        free(temporal->scratches[i].weights);
+    }
+    free(temporal->scratches);
+    free(temporal->pictures);
+    free(temporal->response);
+    free(temporal->residual);
+    free(temporal);
+}
+
+/* --- pictures and fields in */
+
+void gpume_temporal_search(const struct gpume_temporal_params *params, struct gpume_params *search,
+    struct gpume_prefilter *prefilter)
+{
+    *prefilter = (struct gpume_prefilter){
+        .size = sizeof *prefilter, .kind = GPUME_PREFILTER_GAUSS, .sigma = 0.6};
+    search->width = params->width;
+    search->height = params->height;
+    search->bits = params->bits;
+    search->block = BLOCK;
+    search->window_x = params->window_x;
+    search->window_y = params->window_y;
+    search->subpel = VECTOR_UNITS;
+    search->direction = GPUME_DIRECTION_BOTH;
+    search->distance_count = params->radius;
+    for (uint32_t i = 0; i < params->radius; i++) {
+        search->distances[i] = i + 1;
+    }
+    search->prefilter = prefilter;
+    search->want_predicted = true;
+}
+
+static struct layer *picture_at(const struct gpume_temporal *temporal, uint64_t number)
+{
+    return temporal->pictures[number % temporal->ring];
+}
+
+bool gpume_temporal_has_room(const struct gpume_temporal *temporal)
+{
+    const uint32_t radius = temporal->params.radius;
+    const uint64_t oldest = temporal->done > radius ? temporal->done - radius : 0;
+    return temporal->put - oldest < temporal->ring;
+}
+
+static void copy_plane(struct layer *to, const struct gpume_plane *from)
+{
+    for (uint32_t y = 0; y < to->height; y++) {
+        const uint8_t *row = (const uint8_t *)from->data + (ptrdiff_t)y * from->stride;
+        uint16_t *samples = to->samples + (size_t)y * to->width;
+        if (from->bits > 8) {
+            memcpy(samples, row, to->width * sizeof *samples);
+            continue;
+        }
+        for (uint32_t x = 0; x < to->width; x++) {
+            samples[x] = row[x];
+        }
+    }
+}
+
+void gpume_temporal_put(struct gpume_temporal *temporal, const struct gpume_plane *planes)
+{
+    struct layer *picture = picture_at(temporal, temporal->put++);
+    for (uint32_t p = 0; p < temporal->planes; p++) {
+        copy_plane(&picture[p], &planes[p]);
+    }
+}
+
+void gpume_temporal_add(struct gpume_temporal *temporal, const struct gpume_field *field)
+{
+    const bool future = field->ref > field->frame;
+    const uint64_t distance = future ? field->ref - field->frame : field->frame - field->ref;
+    struct prediction *prediction = &temporal->predictions[2 * (distance - 1) + future];
+    prediction->there = true;
+    prediction->reference = field->ref;
+    memcpy(prediction->vectors, field->vectors,
+        (size_t)temporal->blocks_x * temporal->blocks_y * sizeof *prediction->vectors);
+    copy_plane(&prediction->layers[0], &field->predicted);
+}
+
+/* --- blocks */
+
+struct place {
+    size_t block;        /* index */
+    uint32_t x, y, w, h; /* of its visible samples in a plane */
+};
+
+/* False: the edge of the picture cuts the block. */
+static bool find_place(const struct gpume_temporal *temporal, const struct layer *layer,
+    uint32_t bx, uint32_t by, struct place *place)
+{
+    place->block = (size_t)by * temporal->blocks_x + bx;
+    place->x = bx * layer->block_w;
+    place->y = by * layer->block_h;
+    place->w = gpume_min_u32(layer->block_w, layer->width - place->x);
+    place->h = gpume_min_u32(layer->block_h, layer->height - place->y);
+    return place->w == layer->block_w && place->h == layer->block_h;
+}
+
+/* ITU-T H.265, 8.5.3.3.3.2: by eighths of a sample. */
+static const int32_t chroma_taps[8][TAPS] = {
+    {0, 64, 0, 0},
+    {-2, 58, 10, -2},
+    {-4, 54, 16, -2},
+    {-6, 46, 28, -4},
+    {-4, 36, 36, -4},
+    {-4, 28, 46, -6},
+    {-2, 16, 54, -4},
+    {-2, 10, 58, -2},
+};
+
+/* Predicts a block of a plane of chroma; (dx,dy): eighths of a sample. */
+static void predict_block(const struct layer *from, const struct layer *to,
+    const struct place *place, int32_t dx, int32_t dy, uint32_t bits)
+{
+    uint16_t around[BLOCK + TAPS - 1][BLOCK + TAPS - 1];
+    int32_t across[BLOCK + TAPS - 1][BLOCK];
+    const int32_t *taps_x = chroma_taps[dx & 7], *taps_y = chroma_taps[dy & 7];
+    const int64_t left = (int64_t)place->x + (dx >> 3) - 1, top = (int64_t)place->y + (dy >> 3) - 1;
+    const int32_t peak = (int32_t)(1u << bits) - 1;
+    const bool inside = left >= 0 && left + place->w + TAPS - 1 <= from->width;
+    for (uint32_t y = 0; y < place->h + TAPS - 1; y++) {
+        const uint16_t *row =
+            from->samples + (size_t)gpume_nearest(top + y, from->height) * from->width;
+        for (uint32_t x = 0; x < place->w + TAPS - 1; x++) {
+            around[y][x] = row[inside ? left + x : gpume_nearest(left + x, from->width)];
+        }
+        for (uint32_t x = 0; x < place->w; x++) {
+            across[y][x] = taps_x[0] * around[y][x] + taps_x[1] * around[y][x + 1] +
+                           taps_x[2] * around[y][x + 2] + taps_x[3] * around[y][x + 3];
+        }
+    }
+    for (uint32_t y = 0; y < place->h; y++) {
+        uint16_t *row = to->samples + (size_t)(place->y + y) * to->width + place->x;
+        for (uint32_t x = 0; x < place->w; x++) {
+            const int32_t sum = taps_y[0] * across[y][x] + taps_y[1] * across[y + 1][x] +
+                                taps_y[2] * across[y + 2][x] + taps_y[3] * across[y + 3][x];
+            const int32_t value = (sum + 2048) >> 12;
+            row[x] = (uint16_t)(value < 0 ? 0 : value > peak ? peak : value);
+        }
+    }
+}
+
+static void predict_chroma(
+    struct gpume_temporal *temporal, const struct prediction *prediction, uint32_t bx, uint32_t by)
+{
+    const struct gpume_temporal_params *params = &temporal->params;
+    const struct gpume_vector vector = prediction->vectors[(size_t)by * temporal->blocks_x + bx];
+    for (uint32_t p = 1; p < temporal->planes; p++) {
+        struct place place;
+        (void)find_place(temporal, &prediction->layers[p], bx, by, &place);
+        predict_block(&picture_at(temporal, prediction->reference)[p], &prediction->layers[p],
+            &place, vector.dx * (1 << (1 - params->shift_x)),
+            vector.dy * (1 << (1 - params->shift_y)), params->bits);
+    }
+}
+
+/* The values of a block that the noise is measured by; a response of UINT64_MAX: it is cut. */
+static void measure_block(struct gpume_temporal *temporal, uint32_t plane, uint32_t bx, uint32_t by)
+{
+    const struct layer *layer = &picture_at(temporal, temporal->done)[plane];
+    struct place place;
+    const bool whole = find_place(temporal, layer, bx, by, &place);
+    const size_t at = (size_t)plane * temporal->blocks_x * temporal->blocks_y + place.block;
+    const struct gpume_patch patch = {layer->samples, layer->width, layer->height, place.x, place.y,
+        place.w, place.h, temporal->shift};
+    temporal->response[at] = whole ? gpume_noise_response(&patch) : UINT64_MAX;
+    temporal->residual[at] = UINT64_MAX;
+    for (uint32_t i = 0; i < 2 && whole; i++) {
+        const struct prediction *prediction = &temporal->predictions[i];
+        if (prediction->there) {
+            temporal->residual[at] = gpume_min_u64(temporal->residual[at],
+                gpume_noise_residual(&patch, prediction->layers[plane].samples));
+        }
+    }
+}
+
+static void look_at_row(void *opaque, uint32_t by)
+{
+    struct gpume_temporal *temporal = opaque;
+    for (uint32_t bx = 0; bx < temporal->blocks_x; bx++) {
+        for (uint32_t i = 0; i < 2 * temporal->params.radius; i++) {
+            if (temporal->predictions[i].there) {
+                predict_chroma(temporal, &temporal->predictions[i], bx, by);
+            }
+        }
+        for (uint32_t p = 0; p < temporal->planes && temporal->measures; p++) {
+            measure_block(temporal, p, bx, by);
+        }
+    }
+}
+
+/* --- what is used */
+
+/* Adds what the light has changed by to a block of a prediction. False: too much. */
+static bool correct_light(const struct gpume_temporal *temporal, uint32_t plane,
+    const struct prediction *prediction, const struct place *place)
+{
+    const struct layer *to = &prediction->layers[plane];
+    const struct layer *picture = &picture_at(temporal, temporal->done)[plane];
+    const int64_t count = (int64_t)place->w * place->h;
+    const uint64_t variance = temporal->variance[plane] << 2 * temporal->shift;
+    int64_t sum = 0;
+    for (uint32_t y = place->y; y < place->y + place->h; y++) {
+        const size_t at = (size_t)y * to->width + place->x;
+        int32_t row = 0;
+        for (uint32_t x = 0; x < place->w; x++) {
+            row += picture->samples[at + x] - to->samples[at + x];
+        }
+        sum += row;
+    }
+    if (256 * (uint64_t)(sum * sum) <= 18 * (uint64_t)count * variance) {
+        return true;
+    }
+    const int32_t change = (int32_t)gpume_div_nearest(sum, count);
+    const int32_t peak = (int32_t)(1u << temporal->params.bits) - 1;
+    if (abs(change) > LIGHT_STEPS << (temporal->params.bits - 8)) {
+        return false;
+    }
+    for (uint32_t y = place->y; y < place->y + place->h; y++) {
+        uint16_t *row = to->samples + (size_t)y * to->width + place->x;
+        for (uint32_t x = 0; x < place->w; x++) {
+            const int32_t value = row[x] + change;
+            row[x] = (uint16_t)(value < 0 ? 0 : value > peak ? peak : value);
+        }
+    }
+    return true;
+}
+
+static bool block_fits(const struct gpume_temporal *temporal, const struct prediction *prediction,
+    const struct place *place)
+{
+    const struct layer *luma = &prediction->layers[0];
+    const struct layer *picture = picture_at(temporal, temporal->done);
+    const uint64_t count = (uint64_t)place->w * place->h;
+    uint64_t sum = 0;
+    for (uint32_t y = place->y; y < place->y + place->h; y++) {
+        const size_t at = (size_t)y * luma->width + place->x;
+        uint32_t row = 0;
+        for (uint32_t x = 0; x < place->w; x++) {
+            const int32_t e = (picture->samples[at + x] >> temporal->shift) -
+                              (luma->samples[at + x] >> temporal->shift);
+            row += (uint32_t)(e * e);
+        }
+        sum += row;
+    }
+    const uint32_t work = gpume_min_u32(temporal->params.bits, 10);
+    return 256 * sum <= count * (FIT * temporal->variance[0] + (FIT_FLOOR << 2 * (work - 8)));
+}
+
+static bool reaches_edge(const struct gpume_temporal *temporal, struct gpume_vector vector)
+{
+    return abs(vector.dx) >= (int)temporal->params.window_x * VECTOR_UNITS ||
+           abs(vector.dy) >= (int)temporal->params.window_y * VECTOR_UNITS;
+}
+
+static void fit_block(
+    struct gpume_temporal *temporal, struct prediction *prediction, uint32_t bx, uint32_t by)
+{
+    const size_t blocks = (size_t)temporal->blocks_x * temporal->blocks_y;
+    bool fits = false;
+    for (uint32_t p = 0; p < temporal->planes; p++) {
+        struct place place;
+        (void)find_place(temporal, &prediction->layers[p], bx, by, &place);
+        const bool lit = correct_light(temporal, p, prediction, &place);
+        if (p == 0) {
+            fits = lit && !reaches_edge(temporal, prediction->vectors[place.block]) &&
+                   block_fits(temporal, prediction, &place);
+        }
+        prediction->rejected[p * blocks + place.block] = !fits || !lit;
+    }
+    atomic_fetch_add(&prediction->fitting, fits);
+}
+
+static void fit_row(void *opaque, uint32_t by)
+{
+    struct gpume_temporal *temporal = opaque;
+    for (uint32_t i = 0; i < 2 * temporal->params.radius; i++) {
+        for (uint32_t bx = 0; bx < temporal->blocks_x && temporal->predictions[i].there; bx++) {
+            fit_block(temporal, &temporal->predictions[i], bx, by);
+        }
+    }
+}
+
+/* --- the means */
+
+static struct scratch *take_scratch(struct gpume_temporal *temporal)
+{
+    uint32_t i = 0;
+    while (atomic_exchange(&temporal->scratches[i].taken, true)) {
+        i = (i + 1) % temporal->scratch_count; /* one is free: there is one per thread */
+    }
+    return &temporal->scratches[i];
+}
+
+/* Moves the columns from the row above to row y; each is a sum over five rows. */
+static void slide_to(const struct gpume_temporal *temporal, const struct layer *picture,
+    const struct layer *prediction, int64_t y, int32_t *columns)
+{
+    const size_t in =
+        (size_t)gpume_nearest(y + GPUME_LOOPS_REACH, picture->height) * picture->width;
+    const size_t out =
+        (size_t)gpume_nearest(y - GPUME_LOOPS_REACH - 1, picture->height) * picture->width;
+    temporal->loops->slide(columns + GPUME_LOOPS_REACH, picture->samples + in,
+        prediction->samples + in, picture->samples + out, prediction->samples + out, picture->width,
+        temporal->shift);
+}
+
+static void add_prediction(struct gpume_temporal *temporal, uint32_t plane,
+    const struct prediction *prediction, uint32_t by, const struct scratch *scratch)
+{
+    const struct layer *picture = &picture_at(temporal, temporal->done)[plane];
+    const struct layer *from = &prediction->layers[plane];
+    const uint32_t width = picture->width, top = by * picture->block_h;
+    const uint32_t end = gpume_min_u32(top + picture->block_h, picture->height);
+    const uint8_t *rejected =
+        prediction->rejected + ((size_t)plane * temporal->blocks_y + by) * temporal->blocks_x;
+    int32_t *columns = scratch->columns;
+    for (uint32_t x = 0; x < width; x++) {
+        scratch->gains[x] = (uint16_t)(rejected[x / picture->block_w] ? 0 : temporal->strength);
+    }
+    /* The columns of the row above `top`: picture rows that are the same differ by nothing. */
+    memset(columns, 0, (width + 2 * GPUME_LOOPS_REACH) * sizeof *columns);
+    for (uint32_t i = 0; i < 2 * GPUME_LOOPS_REACH + 1; i++) {
+        const size_t row =
+            (size_t)gpume_nearest((int64_t)top - 1 - GPUME_LOOPS_REACH + i, picture->height) *
+            width;
+        temporal->loops->slide(columns + GPUME_LOOPS_REACH, picture->samples + row,
+            from->samples + row, picture->samples, picture->samples, width, temporal->shift);
+    }
+    for (uint32_t y = top; y < end; y++) {
+        const size_t at = (size_t)(y - top) * width;
+        slide_to(temporal, picture, from, y, columns);
+        for (uint32_t i = 0; i < GPUME_LOOPS_REACH; i++) {
+            columns[i] = columns[GPUME_LOOPS_REACH];
+            columns[GPUME_LOOPS_REACH + width + i] = columns[GPUME_LOOPS_REACH + width - 1];
+        }
+        temporal->loops->weigh(columns, from->samples + (size_t)y * width, scratch->gains, width,
+            &temporal->curves[plane], scratch->sums + at, scratch->weights + at);
+    }
+}
+
+static void average_plane(
+    struct gpume_temporal *temporal, uint32_t plane, uint32_t by, const struct scratch *scratch)
+{
+    const struct layer *picture = &picture_at(temporal, temporal->done)[plane];
+    const uint32_t top = by * picture->block_h;
+    const size_t count =
+        (size_t)gpume_min_u32(picture->block_h, picture->height - top) * picture->width;
+    const uint16_t *samples = picture->samples + (size_t)top * picture->width;
+    uint16_t *means = temporal->means[plane].samples + (size_t)top * picture->width;
+    if (temporal->curves[plane].scale == 0) {
+        memcpy(means, samples, count * sizeof *means);
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        scratch->sums[i] = GPUME_LOOPS_OWN * samples[i];
+        scratch->weights[i] = GPUME_LOOPS_OWN;
+    }
+    for (uint32_t i = 0; i < 2 * temporal->params.radius; i++) {
+        if (temporal->predictions[i].used) {
+            add_prediction(temporal, plane, &temporal->predictions[i], by, scratch);
+        }
+    }
+    temporal->loops->divide(scratch->sums, scratch->weights, means, (uint32_t)count);
+}
+
+static void average_row(void *opaque, uint32_t by)
+{
+    struct gpume_temporal *temporal = opaque;
+    struct scratch *scratch = take_scratch(temporal);
+    for (uint32_t p = 0; p < temporal->planes; p++) {
+        average_plane(temporal, p, by, scratch);
+    }
+    atomic_store(&scratch->taken, false);
+}
+
+/* --- a picture */
+
+/* Gathers the values of blocks that are not flat, and decides the variance. */
+static uint64_t measure_plane(struct gpume_temporal *temporal, uint32_t plane)
+{
+    const size_t blocks = (size_t)temporal->blocks_x * temporal->blocks_y;
+    struct gpume_noise_values *values = &temporal->values[plane];
+    values->count = values->flat = 0;
+    if (!temporal->predictions[0].there && !temporal->predictions[1].there) {
+        return 0;
+    }
+    for (size_t i = plane * blocks; i < (plane + 1) * blocks; i++) {
+        if (temporal->response[i] == 0) {
+            values->flat++;
+        } else if (temporal->response[i] != UINT64_MAX) {
+            values->responses[values->count] = temporal->response[i];
+            values->residuals[values->count++] = temporal->residual[i];
+        }
+    }
+    return gpume_noise_variance(values, temporal->params.bits);
+}
+
+/* scale 0: the plane is not changed. */
+static struct gpume_loops_curve curve_of(uint64_t variance)
+{
+    const int32_t lo = (int32_t)(75 * variance >> 9), hi = (int32_t)(375 * variance >> 9);
+    return (struct gpume_loops_curve){lo, hi, hi > lo ? (1 << 24) / (hi - lo) : 0};
+}
+
+static bool decide_curves(
+    struct gpume_temporal *temporal, const struct gpume_temporal_choice *choice)
+{
+    bool any = false;
+    for (uint32_t p = 0; p < temporal->planes; p++) {
+        temporal->variance[p] = choice->measure
+                                    ? measure_plane(temporal, p)
+                                    : gpume_noise_of_sigma(choice->sigma, temporal->params.bits);
+        temporal->curves[p] = curve_of(temporal->variance[p]);
+        any = any || temporal->curves[p].scale > 0;
+    }
+    return any;
+}
+
+/* A reference that hardly fits, and those beyond it, belong to another scene. */
+static uint32_t decide_references(struct gpume_temporal *temporal)
+{
+    const uint64_t blocks = (uint64_t)temporal->blocks_x * temporal->blocks_y;
+    bool open[2] = {true, true}; /* the past, the future */
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < 2 * temporal->params.radius; i++) {
+        struct prediction *prediction = &temporal->predictions[i];
+        open[i % 2] = open[i % 2] && prediction->there &&
+                      2 * (uint64_t)atomic_load(&prediction->fitting) >= blocks;
+        prediction->used = open[i % 2];
+        count += prediction->used;
+    }
+    return count;
+}
+
+static void give_bytes(struct gpume_temporal *temporal)
+{
+    for (uint32_t p = 0; p < temporal->planes && temporal->params.bits == 8; p++) {
+        const struct layer *means = &temporal->means[p];
+        for (size_t i = 0; i < (size_t)means->width * means->height; i++) {
+            temporal->bytes[p][i] = (uint8_t)means->samples[i];
+        }
+    }
+}
+
+void gpume_temporal_filter(struct gpume_temporal *temporal,
+    const struct gpume_temporal_choice *choice, const struct gpume_plane **planes,
+    struct gpume_temporal_facts *facts)
+{
+    *facts = (struct gpume_temporal_facts){0};
+    temporal->strength = choice->strength;
+    temporal->measures = choice->measure && choice->strength > 0;
+    for (uint32_t i = 0; i < PREDICTIONS_MAX; i++) {
+        temporal->predictions[i].used = false;
+        atomic_store(&temporal->predictions[i].fitting, 0);
+    }
+    memset(temporal->curves, 0, sizeof temporal->curves);
+    if (choice->strength > 0) {
+        gpume_workers_run(temporal->workers, look_at_row, temporal, temporal->blocks_y);
+        if (decide_curves(temporal, choice)) {
+            gpume_workers_run(temporal->workers, fit_row, temporal, temporal->blocks_y);
+            facts->references = decide_references(temporal);
+        }
+        memcpy(facts->variance, temporal->variance, sizeof facts->variance);
+    }
+    gpume_workers_run(temporal->workers, average_row, temporal, temporal->blocks_y);
+    give_bytes(temporal);
+    for (uint32_t i = 0; i < PREDICTIONS_MAX; i++) {
+        temporal->predictions[i].there = false;
+    }
+    temporal->done++;
+    *planes = temporal->results;
+}

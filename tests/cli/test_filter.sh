@@ -1,0 +1,191 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# gpume filter: every sample as gpume-filter(1) defines it (tests/support/filter_oracle.c), in all formats and depths;
+# what must not change; outputs; and what it refuses.
+. "$(dirname "$0")/common.sh"
+
+have ffmpeg || skip "no ffmpeg"
+filter_oracle=${GPUME_FILTER_ORACLE:-}
+if [ -z "$filter_oracle" ]; then
+    filter_oracle=$scratch/filter_oracle
+    ${CC:-cc} -std=c11 -O2 -o "$filter_oracle" "$here/../support/filter_oracle.c" || fail "the oracle cannot be compiled"
+fi
+
+# clip NAME FORMAT SIZE FRAMES [FILTERS]: a moving picture with noise, as Y4M. The frames are put together here, because
+# FFmpeg 5.1 writes too few bytes of chroma where a side is odd and samples are deep.
+clip() {
+    ffmpeg -nostdin -v error -y -f lavfi -i "mandelbrot=s=96x64:rate=25:start_scale=1:end_scale=0.2" \
+        -vf "${5:-null},format=yuv444p,noise=alls=16:all_seed=7:allf=t,format=yuv444p16le,gblur=sigma=0.3,crop=${3%x*}:${3#*x}:0:0:1,format=$2" \
+        -frames:v "$4" -f rawvideo raw || fail "no clip of $2"
+    case $2 in
+    gray) space=mono ;;
+    gray*) space=mono${2#gray} ;;
+    yuv420p) space=420jpeg ;;
+    *) space=${2#yuv} ;;
+    esac
+    space=${space%le}
+    case $space in *p) space=${space%p} ;; esac
+    [ "$(($(wc -c <raw) % $4))" -eq 0 ] || fail "$1: not $4 frames"
+    bytes=$(($(wc -c <raw) / $4))
+    echo "YUV4MPEG2 W${3%x*} H${3#*x} F25:1 Ip A1:1 C$space" >"$1.y4m"
+    frame=0
+    while [ $frame -lt "$4" ]; do
+        echo FRAME
+        tail -c +$((frame * bytes + 1)) raw | head -c $bytes
+        frame=$((frame + 1))
+    done >>"$1.y4m"
+}
+
+# agrees NAME RADIUS WINDOW STRENGTH/32 SIGMA*100 OPTIONS...: NAME.y4m is filtered as by the oracle, with these options.
+agrees() {
+    name=$1 radius=$2 window=$3 strength=$4 sigma=$5
+    shift 5
+    distances=$(seq -s , 1 "$radius")
+    "$filter_oracle" pictures "$name.y4m" >pictures.y4m || fail "$name: no pictures"
+    expect 0 pictures.y4m -b 16 -w "$window" --prefilter gauss:0.6 --subpel 4 --direction both --ref-distance "$distances" \
+        --vectors vectors.csv --backend cpu -y -q
+    "$filter_oracle" filter "$name.y4m" vectors.csv "$radius" "$window" "$strength" "$sigma" >wanted 2>variances ||
+        fail "$name: the oracle failed"
+    expect 0 filter "$name.y4m" -o filtered.y4m --radius "$radius" -w "$window" --backend "$engine" -y "$@"
+    "$filter_oracle" samples filtered.y4m >found || fail "$name: no Y4M"
+    cmp -s wanted found || fail "$name: $(cmp wanted found 2>&1), filtered with $*"
+}
+
+# changes NAME: the last output of `agrees` is not its input.
+changes() {
+    "$filter_oracle" samples "$1.y4m" | cmp -s - found && fail "$1: nothing was filtered"
+}
+
+# All formats, odd sizes included.
+for format in gray yuv420p yuv422p yuv444p gray10le yuv420p10le yuv422p12le yuv444p10le yuv420p16le; do
+    clip $format $format 75x53 7
+    case $format in
+    *le) agrees $format 2 5 64 400 --strength 2 --noise 4 ;;
+    *) agrees $format 4 5 32 -1 ;;
+    esac
+    changes $format
+done
+clip even yuv420p 96x64 6
+for threads in 1 3; do
+    agrees even 4 16 32 -1 --threads $threads
+done
+agrees even 1 3 11 1234 --strength 0.34 --noise 12.34
+clip even10 yuv420p10le 96x64 6
+agrees even10 4 16 32 -1
+changes even10
+for size in 16x16 17x33 8x8 1x1; do
+    clip tiny yuv420p $size 4
+    agrees tiny 4 2 64 1000 --strength 2 --noise 10
+done
+
+# Both engines; with Vulkan there is one more.
+if [ "$engine" = cpu ] && have_vulkan; then
+    expect 0 filter even.y4m -o cpu.y4m --backend cpu
+    expect 0 filter even.y4m -o vulkan.y4m --backend vulkan
+    cmp cpu.y4m vulkan.y4m || fail "engines differ"
+fi
+
+# Repeated frames stay equal, and are written as often as they came.
+clip repeats yuv420p 64x48 5 loop=2:1:1,loop=1:1:4
+agrees repeats 4 5 32 -1
+changes repeats
+clip still yuv420p 64x48 1
+ffmpeg -nostdin -v error -y -i still.y4m -vf loop=600:1 stills.y4m
+expect 0 filter stills.y4m -o same.y4m --backend "$engine" --noise 10
+[ "$(wc -c <same.y4m)" -eq "$(($(head -1 same.y4m | wc -c) + 601 * (64 * 48 * 3 / 2 + 6)))" ] || fail "not 601 frames"
+"$filter_oracle" samples still.y4m >one
+tail -c +$(($(head -1 same.y4m | wc -c) + 7)) same.y4m | head -c $((64 * 48 * 3 / 2)) >found
+"$filter_oracle" samples still.y4m | od -An -v -tu2 -w2 | tr -d ' ' >a
+od -An -v -tu1 -w1 found | tr -d ' ' >b
+cmp -s a b || fail "a still picture was changed"
+
+# No noise, nothing to do: the samples are the input's.
+ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=s=96x64:r=25 -frames:v 6 -pix_fmt yuv444p clean.y4m
+for options in "" "--strength 0" "--noise 0"; do
+    name=clean
+    [ -z "$options" ] || name=even
+    expect 0 filter $name.y4m -o unchanged.y4m -y --backend "$engine" $options
+    "$filter_oracle" samples $name.y4m >a
+    "$filter_oracle" samples unchanged.y4m >b
+    cmp -s a b || fail "$name $options: changed"
+done
+
+# Across a change of scene nothing is taken: each scene is filtered as if it were alone.
+clip before yuv420p 96x64 4
+clip after yuv420p 96x64 4 negate,hflip,vflip
+ffmpeg -nostdin -v error -y -i before.y4m -i after.y4m -filter_complex concat both.y4m
+for name in before after both; do
+    expect 0 filter $name.y4m -o $name.out.y4m --backend "$engine" --noise 3
+    "$filter_oracle" samples $name.out.y4m >$name.samples
+done
+cat before.samples after.samples | cmp -s - both.samples || fail "a change of scene leaks"
+
+# Light that changes: a fade is filtered, and its means stay.
+clip fade yuv420p 96x64 6 fade=out:0:12
+agrees fade 4 5 32 300 --noise 3
+changes fade
+
+# What Y4M says of the input is kept, and FFV1 holds the same samples.
+ffmpeg -nostdin -v error -y -i even.y4m -vf setsar=4/3,setfield=tff -color_range pc -colorspace bt709 -color_trc bt709 \
+    -color_primaries bt709 -chroma_sample_location topleft -c:v ffv1 said.mkv
+expect 0 filter said.mkv -o said.y4m --backend "$engine"
+head -1 said.y4m | grep -q '^YUV4MPEG2 W96 H64 F25:1 I. A4:3 C420paldv XCOLORRANGE=FULL$' || fail "the head: $(head -1 said.y4m)"
+"$filter_oracle" samples said.y4m >a
+for ending in mkv nut; do
+    expect 0 filter said.mkv -o out.$ending --backend "$engine"
+    ffmpeg -nostdin -v error -y -i out.$ending -f rawvideo -pix_fmt yuv420p b || fail "$ending cannot be read"
+    od -An -v -tu1 -w1 b | tr -d ' ' >c
+    od -An -v -tu2 -w2 a | tr -d ' ' | cmp -s - c || fail "$ending has other samples"
+done
+expect 0 filter even10.y4m -o out10.mkv --backend "$engine"
+expect 0 filter even10.y4m --backend "$engine"
+mv "$scratch/out" out10.y4m
+ffmpeg -nostdin -v error -y -i out10.mkv -strict -1 out10.again.y4m
+"$filter_oracle" samples out10.y4m >a
+"$filter_oracle" samples out10.again.y4m | cmp -s - a || fail "10 bits in FFV1"
+if have ffprobe; then
+    ffprobe -v error -show_entries stream=color_range,color_space,color_transfer,color_primaries,chroma_location -of csv=p=0 \
+        out.mkv >tags
+    [ "$(cat tags)" = pc,bt709,bt709,bt709,topleft ] || fail "colours of FFV1: $(cat tags)"
+fi
+
+# Layouts that are no planes, and a range of frames.
+ffmpeg -nostdin -v error -y -i even.y4m -vf format=nv12 -c:v rawvideo nv12.nut
+expect 0 filter nv12.nut -o a.y4m --backend "$engine"
+expect 0 filter even.y4m -o b.y4m --backend "$engine"
+tail -n +2 a.y4m >a
+tail -n +2 b.y4m | cmp -s - a || fail "nv12 and planes differ"
+expect 0 filter even.y4m --start 2 --frames 3 -o part.y4m --backend "$engine"
+expect 0 filter even.y4m --vf trim=start_frame=2:end_frame=5 -o trimmed.y4m --backend "$engine"
+cmp -s part.y4m trimmed.y4m || fail "--start, --frames"
+expect 0 filter even.y4m --start 0.08s --duration 0.12s -o timed.y4m --backend "$engine"
+cmp -s part.y4m timed.y4m || fail "--start and --duration as times"
+
+# A cut input is filtered as far as it goes.
+head -c $(($(wc -c <even.y4m) - 100)) even.y4m >cut.y4m
+expect 0 filter cut.y4m -o cut.out.y4m --backend "$engine"
+expect 0 filter even.y4m --frames 5 -o five.y4m --backend "$engine"
+cmp -s cut.out.y4m five.y4m || fail "a cut input"
+
+# What is refused.
+refused 2 --strength -- filter even.y4m --strength 2.5 -o x.y4m
+refused 2 --noise -- filter even.y4m --noise much -o x.y4m
+refused 2 --noise -- filter even.y4m --noise 51 -o x.y4m
+refused 2 --radius -- filter even.y4m --radius 5 -o x.y4m
+refused 2 -w -- filter even.y4m -w 0 -o x.y4m
+refused 2 --resume -- filter even.y4m --resume -o x.y4m
+refused 2 x.png -- filter even.y4m -o x.png
+refused 2 x.mp4 -- filter even.y4m -o x.mp4
+refused 2 five.y4m -- filter even.y4m -o five.y4m
+refused 2 even.y4m -- filter even.y4m -o even.y4m -y
+refused 2 --duration -- filter even.y4m --start 2 --duration 1s -o x.y4m
+refused 3 --start -- filter even.y4m --start 100 -o x.y4m
+refused 3 --start -- filter even.y4m --start 100s -o x.y4m
+refused 3 absent.mkv -- filter absent.mkv -o x.y4m
+ffmpeg -nostdin -v error -y -i even.y4m -vf format=gbrp -c:v ffv1 rgb.mkv
+refused 3 rgb.mkv --vf -- filter rgb.mkv -o x.y4m
+ffmpeg -nostdin -v error -y -i even.y4m -vf format=yuva420p -c:v ffv1 alpha.mkv
+refused 3 alpha.mkv yuva420p -- filter alpha.mkv -o x.y4m
+expect 0 filter rgb.mkv --vf format=yuv444p -o rgb.y4m --backend "$engine"
+[ ! -e x.y4m ] || fail "a refused run left a file"
+[ -z "$(ls -A | grep tmp)" ] || fail "temporary files are left"

@@ -1,0 +1,582 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * gpume filter once more, written from gpume-filter(1) alone, with plain loops and 64-bit integers.
+ *
+ *   filter_oracle pictures CLIP                    CLIP without its repeated frames, as Y4M
+ *   filter_oracle samples CLIP                     the samples of CLIP, in 16 bits
+ *   filter_oracle filter CLIP VECTORS RADIUS WINDOW STRENGTH SIGMA
+ *                                                  the filtered samples of CLIP, in 16 bits
+ *
+ * VECTORS: vectors.csv of the search that gpume-filter(1) names, of `pictures`. STRENGTH: in 1/32.
+ * SIGMA: in 1/100, or -1: auto. CLIP: Y4M of 8 to 16 bits, gray, 4:2:0, 4:2:2 or 4:4:4. Exits with
+ * 1 on any trouble.
+ */
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FRAMES_MAX 64
+#define RADIUS_MAX 4
+
+static char head[400];
+static int width, height, bits, sx, sy, planes, radius, window, k, c;
+static int pw[3], ph[3];
+static uint16_t *frames[FRAMES_MAX][3];
+static int frame_count, picture_of[FRAMES_MAX], first_of[FRAMES_MAX], picture_count;
+
+static struct vector {
+    bool there;
+    int dx, dy;
+} * vectors; /* picture, reference index, block */
+static int across, down;
+
+static void die(const char *why)
+{
+    fprintf(stderr, "filter_oracle: %s\n", why);
+    exit(1);
+}
+
+static void *need(size_t bytes)
+{
+    void *memory = calloc(bytes > 0 ? bytes : 1, 1);
+    if (!memory) {
+        die("out of memory");
+    }
+    return memory;
+}
+
+static int number_after(const char *text, const char *what)
+{
+    const char *at = strstr(text, what);
+    return at ? atoi(at + strlen(what)) : 0;
+}
+
+static void read_head(FILE *file)
+{
+    if (!fgets(head, sizeof(head), file)) {
+        die("no Y4M");
+    }
+    width = number_after(head, " W");
+    height = number_after(head, " H");
+    const char *space = strstr(head, " C");
+    if (width <= 0 || height <= 0 || !space) {
+        die("no size or colour space");
+    }
+    planes = strncmp(space, " Cmono", 6) == 0 ? 1 : 3;
+    sx = strncmp(space, " C444", 5) != 0 && planes == 3;
+    sy = strncmp(space, " C420", 5) == 0;
+    if (planes == 1) {
+        bits = atoi(space + 6) > 0 ? atoi(space + 6) : 8;
+    } else {
+        bits = space[5] == 'p' && space[6] >= '0' && space[6] <= '9' ? atoi(space + 6) : 8;
+    }
+    for (int p = 0; p < planes; p++) {
+        pw[p] = p > 0 ? (width + sx) >> sx : width;
+        ph[p] = p > 0 ? (height + sy) >> sy : height;
+    }
+    k = bits > 10 ? bits - 10 : 0;
+    c = bits - k;
+    across = (width + 15) / 16;
+    down = (height + 15) / 16;
+}
+
+static uint16_t *read_plane(FILE *file, int p)
+{
+    const size_t count = (size_t)pw[p] * (size_t)ph[p];
+    uint16_t *plane = need(count * 2);
+    for (size_t i = 0; i < count; i++) {
+        const int low = fgetc(file), high = bits > 8 ? fgetc(file) : 0;
+        if (low == EOF || high == EOF) {
+            die("a frame is cut");
+        }
+        plane[i] = (uint16_t)(low | high << 8);
+    }
+    return plane;
+}
+
+static bool is_same(int a, int b)
+{
+    for (int p = 0; p < planes; p++) {
+        if (memcmp(frames[a][p], frames[b][p], (size_t)pw[p] * (size_t)ph[p] * 2) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void read_clip(const char *path)
+{
+    char line[400];
+    FILE *file = fopen(path, "rb");
+    if (!file) {
+        die("the clip cannot be opened");
+    }
+    read_head(file);
+    while (fgets(line, sizeof(line), file)) {
+        if (frame_count == FRAMES_MAX) {
+            die("too many frames");
+        }
+        for (int p = 0; p < planes; p++) {
+            frames[frame_count][p] = read_plane(file, p);
+        }
+        if (frame_count == 0 || !is_same(frame_count - 1, frame_count)) {
+            first_of[picture_count++] = frame_count;
+        }
+        picture_of[frame_count++] = picture_count - 1;
+    }
+    fclose(file);
+}
+
+static void put_samples(const uint16_t *plane, int p, bool wide)
+{
+    for (int i = 0; i < pw[p] * ph[p]; i++) {
+        putchar(plane[i] & 255);
+        if (wide) {
+            putchar(plane[i] >> 8);
+        }
+    }
+}
+
+/* --- what the manual defines */
+
+static int64_t sample(const uint16_t *plane, int p, int x, int y)
+{
+    x = x < 0 ? 0 : x >= pw[p] ? pw[p] - 1 : x;
+    y = y < 0 ? 0 : y >= ph[p] ? ph[p] - 1 : y;
+    return plane[y * pw[p] + x];
+}
+
+static int64_t limited(int64_t value)
+{
+    const int64_t peak = (INT64_C(1) << bits) - 1;
+    return value < 0 ? 0 : value > peak ? peak : value;
+}
+
+/* H.264, 8.4.2.2.1, by the names of its figure 8-4. */
+static int64_t six(const uint16_t *plane, int x, int y, bool down_wards)
+{
+    static const int taps[6] = {1, -5, 20, 20, -5, 1};
+    int64_t sum = 0;
+    for (int i = 0; i < 6; i++) {
+        sum +=
+            taps[i] * sample(plane, 0, x + (down_wards ? 0 : i - 2), y + (down_wards ? i - 2 : 0));
+    }
+    return sum;
+}
+
+static int64_t half_b(const uint16_t *plane, int x, int y)
+{
+    return limited((six(plane, x, y, false) + 16) >> 5);
+}
+
+static int64_t half_h(const uint16_t *plane, int x, int y)
+{
+    return limited((six(plane, x, y, true) + 16) >> 5);
+}
+
+static int64_t half_j(const uint16_t *plane, int x, int y)
+{
+    static const int taps[6] = {1, -5, 20, 20, -5, 1};
+    int64_t sum = 0;
+    for (int i = 0; i < 6; i++) {
+        sum += taps[i] * six(plane, x, y + i - 2, false);
+    }
+    return limited((sum + 512) >> 10);
+}
+
+static int64_t luma_at(const uint16_t *plane, int x4, int y4)
+{
+    const int x = x4 >> 2, y = y4 >> 2, fx = x4 & 3, fy = y4 & 3;
+    const int64_t g = sample(plane, 0, x, y), b = half_b(plane, x, y), h = half_h(plane, x, y);
+    const int64_t m = half_h(plane, x + 1, y), s = half_b(plane, x, y + 1);
+    const int64_t j = half_j(plane, x, y);
+    const int64_t right = sample(plane, 0, x + 1, y), below = sample(plane, 0, x, y + 1);
+    switch (fy * 4 + fx) {
+    case 0:
+        return g;
+    case 1:
+        return (g + b + 1) >> 1;
+    case 2:
+        return b;
+    case 3:
+        return (right + b + 1) >> 1;
+    case 4:
+        return (g + h + 1) >> 1;
+    case 5:
+        return (b + h + 1) >> 1;
+    case 6:
+        return (b + j + 1) >> 1;
+    case 7:
+        return (b + m + 1) >> 1;
+    case 8:
+        return h;
+    case 9:
+        return (h + j + 1) >> 1;
+    case 10:
+        return j;
+    case 11:
+        return (j + m + 1) >> 1;
+    case 12:
+        return (below + h + 1) >> 1;
+    case 13:
+        return (h + s + 1) >> 1;
+    case 14:
+        return (j + s + 1) >> 1;
+    default:
+        return (s + m + 1) >> 1;
+    }
+}
+
+static int64_t chroma_at(const uint16_t *plane, int p, int x8, int y8)
+{
+    static const int taps[8][4] = {{0, 64, 0, 0}, {-2, 58, 10, -2}, {-4, 54, 16, -2},
+        {-6, 46, 28, -4}, {-4, 36, 36, -4}, {-4, 28, 46, -6}, {-2, 16, 54, -4}, {-2, 10, 58, -2}};
+    int64_t sum = 0;
+    for (int j = -1; j <= 2; j++) {
+        for (int i = -1; i <= 2; i++) {
+            sum += taps[x8 & 7][i + 1] * taps[y8 & 7][j + 1] *
+                   sample(plane, p, (x8 >> 3) + i, (y8 >> 3) + j);
+        }
+    }
+    return limited((sum + 2048) >> 12);
+}
+
+struct guess {
+    bool there, used;
+    uint16_t *plane[3];
+    bool *rejected[3]; /* per block */
+};
+
+static struct guess guesses[2 * RADIUS_MAX]; /* by distance, the past first */
+
+static struct vector *vector_of(int t, int i, int block)
+{
+    return &vectors[((size_t)t * 2 * RADIUS_MAX + (size_t)i) * (size_t)(across * down) +
+                    (size_t)block];
+}
+
+static int block_of(int p, int x, int y)
+{
+    return ((p > 0 ? y << sy : y) / 16) * across + (p > 0 ? x << sx : x) / 16;
+}
+
+static void guess_picture(int t, int i)
+{
+    struct guess *guess = &guesses[i];
+    const int reference = i % 2 ? t + i / 2 + 1 : t - i / 2 - 1;
+    guess->there = reference >= 0 && reference < picture_count && i / 2 < radius;
+    guess->used = false;
+    for (int p = 0; p < planes && guess->there; p++) {
+        const uint16_t *from = frames[first_of[reference]][p];
+        free(guess->plane[p]);
+        free(guess->rejected[p]);
+        guess->plane[p] = need((size_t)pw[p] * (size_t)ph[p] * 2);
+        guess->rejected[p] = need((size_t)(across * down) * sizeof(bool));
+        for (int y = 0; y < ph[p]; y++) {
+            for (int x = 0; x < pw[p]; x++) {
+                const struct vector *v = vector_of(t, i, block_of(p, x, y));
+                if (!v->there) {
+                    die("a vector is missing");
+                }
+                guess->plane[p][y * pw[p] + x] =
+                    (uint16_t)(p == 0 ? luma_at(from, 4 * x + v->dx, 4 * y + v->dy)
+                                      : chroma_at(from, p, 8 * x + v->dx * (sx ? 1 : 2),
+                                            8 * y + v->dy * (sy ? 1 : 2)));
+            }
+        }
+    }
+}
+
+/* The rectangle of a block in a plane. */
+struct area {
+    int x, y, w, h;
+    bool whole;
+};
+
+static struct area area_of(int p, int block)
+{
+    const int bw = p > 0 ? 16 >> sx : 16, bh = p > 0 ? 16 >> sy : 16;
+    struct area area = {block % across * bw, block / across * bh, bw, bh, true};
+    if (area.x + bw > pw[p]) {
+        area.w = pw[p] - area.x;
+        area.whole = false;
+    }
+    if (area.y + bh > ph[p]) {
+        area.h = ph[p] - area.y;
+        area.whole = false;
+    }
+    return area;
+}
+
+static int64_t response_of(const uint16_t *plane, int p, struct area area)
+{
+    static const int mask[3][3] = {{1, -2, 1}, {-2, 4, -2}, {1, -2, 1}};
+    int64_t all = 0;
+    for (int y = area.y; y < area.y + area.h; y++) {
+        for (int x = area.x; x < area.x + area.w; x++) {
+            int64_t sum = 0;
+            for (int j = 0; j < 3; j++) {
+                for (int i = 0; i < 3; i++) {
+                    sum += mask[j][i] * (sample(plane, p, x + i - 1, y + j - 1) >> k);
+                }
+            }
+            all += sum < 0 ? -sum : sum;
+        }
+    }
+    return all;
+}
+
+static int64_t residual_of(const uint16_t *a, const uint16_t *b, int p, struct area area)
+{
+    int64_t s = 0, q = 0, n = area.w * area.h;
+    for (int y = area.y; y < area.y + area.h; y++) {
+        for (int x = area.x; x < area.x + area.w; x++) {
+            const int64_t d = (sample(a, p, x, y) >> k) - (sample(b, p, x, y) >> k);
+            s += d;
+            q += d * d;
+        }
+    }
+    return 128 * (n * q - s * s) / (n * n);
+}
+
+static int rising(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static int64_t four_to(int power)
+{
+    return INT64_C(1) << 2 * power;
+}
+
+static int64_t variance_of_sigma(int64_t sigma)
+{
+    return (256 * sigma * sigma * four_to(c - 8) + 5000) / 10000;
+}
+
+static int64_t measured(int t, int p)
+{
+    const uint16_t *plane = frames[first_of[t]][p];
+    int64_t *responses = need((size_t)(across * down) * sizeof(int64_t));
+    int64_t *residuals = need((size_t)(across * down) * sizeof(int64_t));
+    int count = 0, flat = 0;
+    for (int b = 0; b < across * down; b++) {
+        const struct area area = area_of(p, b);
+        if (!area.whole) {
+            continue;
+        }
+        const int64_t s = response_of(plane, p, area);
+        if (s == 0) {
+            flat++;
+            continue;
+        }
+        int64_t least = INT64_MAX;
+        for (int i = 0; i < 2; i++) {
+            if (guesses[i].there) {
+                const int64_t v = residual_of(plane, guesses[i].plane[p], p, area);
+                least = v < least ? v : least;
+            }
+        }
+        responses[count] = s;
+        residuals[count++] = least;
+    }
+    int64_t variance = 0;
+    if (flat <= count && count > 0 && (guesses[0].there || guesses[1].there)) {
+        const int64_t n = p > 0 ? (16 >> sx) * (16 >> sy) : 256;
+        qsort(responses, (size_t)count, sizeof(int64_t), rising);
+        qsort(residuals, (size_t)count, sizeof(int64_t), rising);
+        const int64_t s = responses[count / 6], v = residuals[count / 4];
+        const int64_t spatial = 11170 * s * s / (1000 * n * n);
+        variance = (v < spatial ? v : spatial) - 21;
+        variance = variance < 0 ? 0 : variance;
+        variance = variance > variance_of_sigma(5000) ? variance_of_sigma(5000) : variance;
+    }
+    free(responses);
+    free(residuals);
+    return variance;
+}
+
+/* Step 2. False: the light has changed too much. */
+static bool adjust(
+    uint16_t *guess, const uint16_t *plane, int p, struct area area, int64_t variance)
+{
+    int64_t s = 0;
+    const int64_t n = area.w * area.h;
+    for (int y = area.y; y < area.y + area.h; y++) {
+        for (int x = area.x; x < area.x + area.w; x++) {
+            s += sample(plane, p, x, y) - sample(guess, p, x, y);
+        }
+    }
+    if (256 * s * s <= 18 * n * (variance << 2 * k)) {
+        return true;
+    }
+    const int64_t size = (2 * (s < 0 ? -s : s) + n) / (2 * n), a = s < 0 ? -size : size;
+    if (size > 16 << (bits - 8)) {
+        return false;
+    }
+    for (int y = area.y; y < area.y + area.h; y++) {
+        for (int x = area.x; x < area.x + area.w; x++) {
+            uint16_t *at = &guess[y * pw[p] + x];
+            *at = (uint16_t)limited(*at + a);
+        }
+    }
+    return true;
+}
+
+static bool fits(const uint16_t *guess, const uint16_t *plane, struct area area, int64_t variance)
+{
+    int64_t sum = 0;
+    for (int y = area.y; y < area.y + area.h; y++) {
+        for (int x = area.x; x < area.x + area.w; x++) {
+            const int64_t e = (sample(plane, 0, x, y) >> k) - (sample(guess, 0, x, y) >> k);
+            sum += e * e;
+        }
+    }
+    return 256 * sum <= area.w * area.h * (16 * variance + 4096 * four_to(c - 8));
+}
+
+static void choose_blocks(int t, const int64_t *variances)
+{
+    bool open[2] = {true, true};
+    for (int i = 0; i < 2 * radius; i++) {
+        struct guess *guess = &guesses[i];
+        int used = 0;
+        for (int b = 0; b < across * down && guess->there; b++) {
+            const struct vector *v = vector_of(t, i, b);
+            const bool border = abs(v->dx) == 4 * window || abs(v->dy) == 4 * window;
+            bool luma = false;
+            for (int p = 0; p < planes; p++) {
+                const uint16_t *plane = frames[first_of[t]][p];
+                const struct area area = area_of(p, b);
+                const bool lit = adjust(guess->plane[p], plane, p, area, variances[p]);
+                if (p == 0) {
+                    luma = lit && !border && fits(guess->plane[0], plane, area, variances[0]);
+                    used += luma;
+                }
+                guess->rejected[p][b] = !luma || !lit;
+            }
+        }
+        open[i % 2] = open[i % 2] && guess->there && 2 * used >= across * down;
+        guess->used = open[i % 2];
+    }
+}
+
+static int64_t mean_at(int t, int p, int x, int y, int64_t variance, int strength)
+{
+    const uint16_t *plane = frames[first_of[t]][p];
+    const int64_t lo = 75 * variance >> 9, hi = 375 * variance >> 9;
+    int64_t sum = 4096 * sample(plane, p, x, y), weights = 4096;
+    for (int i = 0; i < 2 * radius && hi > lo; i++) {
+        const struct guess *guess = &guesses[i];
+        if (!guess->used || guess->rejected[p][block_of(p, x, y)]) {
+            continue;
+        }
+        int64_t d = 0;
+        for (int v = y - 2; v <= y + 2; v++) {
+            for (int u = x - 2; u <= x + 2; u++) {
+                const int64_t e =
+                    (sample(plane, p, u, v) >> k) - (sample(guess->plane[p], p, u, v) >> k);
+                d += e * e;
+            }
+        }
+        const int64_t f = d <= lo ? 256 : d >= hi ? 0 : ((hi - d) * ((1 << 24) / (hi - lo))) >> 16;
+        const int64_t w = ((f * f) >> 10) * strength;
+        sum += w * sample(guess->plane[p], p, x, y);
+        weights += w;
+    }
+    return (sum + weights / 2) / weights;
+}
+
+static void filter_picture(int t, int strength, int sigma, uint16_t **result)
+{
+    int64_t variances[3] = {0};
+    for (int i = 0; i < 2 * RADIUS_MAX; i++) {
+        guess_picture(t, i);
+    }
+    for (int p = 0; p < planes; p++) {
+        variances[p] = sigma < 0 ? measured(t, p) : variance_of_sigma(sigma);
+        fprintf(stderr, "picture %d plane %d: V %" PRId64 "\n", t, p, variances[p]);
+    }
+    choose_blocks(t, variances);
+    for (int p = 0; p < planes; p++) {
+        result[p] = need((size_t)pw[p] * (size_t)ph[p] * 2);
+        for (int y = 0; y < ph[p]; y++) {
+            for (int x = 0; x < pw[p]; x++) {
+                result[p][y * pw[p] + x] = (uint16_t)mean_at(t, p, x, y, variances[p], strength);
+            }
+        }
+    }
+}
+
+/* --- */
+
+/* frame,ref,x,y,w,h,dx,dy,... with vectors in pixels. */
+static void read_vectors(const char *path)
+{
+    char line[400];
+    int frame, ref, x, y;
+    double dx, dy;
+    FILE *file = fopen(path, "r");
+    if (!file || !fgets(line, sizeof(line), file)) {
+        die("no vectors");
+    }
+    vectors =
+        need((size_t)picture_count * 2 * RADIUS_MAX * (size_t)(across * down) * sizeof(*vectors));
+    while (fgets(line, sizeof(line), file)) {
+        if (sscanf(line, "%d,%d,%d,%d,%*d,%*d,%lf,%lf", &frame, &ref, &x, &y, &dx, &dy) != 6) {
+            die("a row of vectors is not understood");
+        }
+        const int distance = abs(frame - ref);
+        if (distance <= RADIUS_MAX && frame < picture_count) {
+            *vector_of(frame, 2 * (distance - 1) + (ref > frame), y / 16 * across + x / 16) =
+                (struct vector){true, (int)(dx * 4), (int)(dy * 4)};
+        }
+    }
+    fclose(file);
+}
+
+static void put_frames(uint16_t *results[][3], bool only_first)
+{
+    for (int i = 0; i < frame_count; i++) {
+        if (only_first && first_of[picture_of[i]] != i) {
+            continue;
+        }
+        if (only_first) {
+            printf("FRAME\n");
+        }
+        for (int p = 0; p < planes; p++) {
+            put_samples(
+                results ? results[picture_of[i]][p] : frames[i][p], p, !only_first || bits > 8);
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 3) {
+        die("usage: see the top of filter_oracle.c");
+    }
+    read_clip(argv[2]);
+    if (strcmp(argv[1], "pictures") == 0) {
+        fputs(head, stdout);
+        put_frames(NULL, true);
+    } else if (strcmp(argv[1], "samples") == 0) {
+        put_frames(NULL, false);
+    } else if (strcmp(argv[1], "filter") == 0 && argc == 8) {
+        static uint16_t *results[FRAMES_MAX][3];
+        radius = atoi(argv[4]);
+        window = atoi(argv[5]);
+        read_vectors(argv[3]);
+        for (int t = 0; t < picture_count; t++) {
+            filter_picture(t, atoi(argv[6]), atoi(argv[7]), results[t]);
+        }
+        put_frames(results, false);
+    } else {
+        die("unknown arguments");
+    }
+    return fflush(stdout) == 0 ? 0 : 1;
+}

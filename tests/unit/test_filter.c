@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* src/filter: the loops of every instruction set give what plain arithmetic on 64 bits gives, at
+ * the largest values, too; and the noise is that of blocks put in order. tests/cli/test_filter.sh
+ * compares whole pictures with an independent program. */
+#include "filter/loops.h"
+#include "filter/noise.h"
+#include "harness.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define COUNT 67u /* no multiple of a vector */
+#define REACH GPUME_LOOPS_REACH
+
+static uint64_t state = 1;
+
+static uint32_t draw(uint32_t below)
+{
+    state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (uint32_t)((state >> 33) % below);
+}
+
+static void fill(uint16_t *samples, uint32_t peak)
+{
+    for (uint32_t x = 0; x < COUNT; x++) {
+        samples[x] = (uint16_t)(draw(4) == 0 ? draw(2) * peak : draw(peak + 1));
+    }
+}
+
+static int64_t squared(uint16_t a, uint16_t b, uint32_t shift)
+{
+    const int64_t e = (int64_t)(a >> shift) - (b >> shift);
+    return e * e;
+}
+
+static void check_slide(const struct gpume_loops *loops, uint32_t bits)
+{
+    uint16_t rows[4][COUNT];
+    int32_t columns[COUNT], before[COUNT];
+    const uint32_t shift = bits > 10 ? bits - 10 : 0;
+    for (uint32_t i = 0; i < 4; i++) {
+        fill(rows[i], (1u << bits) - 1);
+    }
+    for (uint32_t x = 0; x < COUNT; x++) {
+        columns[x] = before[x] = (int32_t)draw(5 * 1023 * 1023);
+    }
+    loops->slide(columns, rows[0], rows[1], rows[2], rows[3], COUNT, shift);
+    for (uint32_t x = 0; x < COUNT; x++) {
+        REQUIRE(columns[x] == before[x] + squared(rows[0][x], rows[1][x], shift) -
+                                  squared(rows[2][x], rows[3][x], shift));
+    }
+}
+
+static void check_weigh(const struct gpume_loops *loops, int64_t variance)
+{
+    int32_t columns[COUNT + 2 * REACH];
+    uint16_t prediction[COUNT], gains[COUNT], means[COUNT];
+    uint32_t sums[COUNT], weights[COUNT];
+    const int64_t lo = 75 * variance >> 9, hi = 375 * variance >> 9;
+    const struct gpume_loops_curve curve = {
+        (int32_t)lo, (int32_t)hi, (int32_t)((1 << 24) / (hi - lo))};
+    fill(prediction, 65535);
+    for (uint32_t x = 0; x < COUNT + 2 * REACH; x++) {
+        const uint32_t most = draw(3) == 0 ? 5 * 1023 * 1023 : (uint32_t)hi / 3 + 1;
+        columns[x] = (int32_t)draw(most < 5 * 1023 * 1023 ? most : 5 * 1023 * 1023);
+    }
+    for (uint32_t x = 0; x < COUNT; x++) {
+        gains[x] = (uint16_t)(draw(4) == 0 ? 0 : draw(65));
+        sums[x] = GPUME_LOOPS_OWN * 65535;
+        weights[x] = GPUME_LOOPS_OWN;
+    }
+    for (uint32_t i = 0; i < 8; i++) { /* as many as there are references */
+        loops->weigh(columns, prediction, gains, COUNT, &curve, sums, weights);
+    }
+    loops->divide(sums, weights, means, COUNT);
+    for (uint32_t x = 0; x < COUNT; x++) {
+        int64_t d = 0;
+        for (uint32_t i = 0; i <= 2 * REACH; i++) {
+            d += columns[x + i];
+        }
+        const int64_t f = d <= lo ? 256 : d >= hi ? 0 : ((hi - d) * ((1 << 24) / (hi - lo))) >> 16;
+        const int64_t w = 8 * ((f * f) >> 10) * gains[x];
+        const int64_t sum = INT64_C(4096) * 65535 + w * prediction[x], all = 4096 + w;
+        REQUIRE(sums[x] == sum && weights[x] == all);
+        REQUIRE(means[x] == (sum + all / 2) / all);
+    }
+}
+
+static int rising(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* values: of which many are the same. */
+static void check_noise(uint32_t count, uint32_t values)
+{
+    uint64_t responses[300], residuals[300], sorted[2][300];
+    for (uint32_t i = 0; i < count; i++) {
+        sorted[0][i] = responses[i] = 1 + draw(values) * 20000 / values;
+        sorted[1][i] = residuals[i] = draw(values) * 10000 / values;
+    }
+    qsort(sorted[0], count, sizeof(uint64_t), rising);
+    qsort(sorted[1], count, sizeof(uint64_t), rising);
+    struct gpume_noise_values noise = {responses, residuals, count, draw(count + 1), 256};
+    const uint64_t s = sorted[0][count / 6], v = sorted[1][count / 4];
+    const uint64_t spatial = 11170 * s * s / (UINT64_C(1000) * 256 * 256);
+    const uint64_t lower = v < spatial ? v : spatial;
+    REQUIRE(gpume_noise_variance(&noise, 10) == (lower > 21 ? lower - 21 : 0));
+    noise.flat = count + 1;
+    REQUIRE(gpume_noise_variance(&noise, 10) == 0);
+}
+
+int main(void)
+{
+    const struct gpume_loops *loops;
+    for (uint32_t i = 0; (loops = gpume_loops_at(i)); i++) {
+        for (uint32_t bits = 8; bits <= 16 && loops->available(); bits++) {
+            check_slide(loops, bits);
+        }
+        for (int64_t variance = 4; variance <= 10240000 && loops->available(); variance *= 3) {
+            check_weigh(loops, variance);
+        }
+        if (loops->available()) {
+            check_weigh(loops, 10240000);
+        }
+    }
+    REQUIRE(gpume_loops()->available());
+    for (uint32_t count = 1; count <= 300; count++) {
+        check_noise(count, 1 + draw(2 * count));
+    }
+    REQUIRE(
+        gpume_noise_of_sigma(5000, 10) == 10240000 && gpume_noise_of_sigma(5000, 16) == 10240000);
+    REQUIRE(gpume_noise_of_sigma(100, 8) == 256 && gpume_noise_of_sigma(50, 8) == 64);
+    return harness_verdict();
+}
