@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""PSNR of samples/gpume-denoise and of FFmpeg's denoisers on clips with Gaussian noise.
+"""PSNR of gpume filter or samples/gpume-denoise, and of FFmpeg's denoisers, on clips with Gaussian noise.
 
-    python3 denoise.py GPUME_DENOISE CLIP... [--sigma 5,10,20] [--frames N] [--options "-r 3"]
+    python3 denoise.py GPUME|GPUME_DENOISE CLIP... [--sigma 5,10,20] [--frames N] [--options "-r 3"]
 
-The luma of each clip's first frames gets noise of a fixed seed, rounded and clipped to 8 bits. gpume-denoise is not told
-how much (--options can tell it); each of FFmpeg's filters is run at several strengths around what suits the noise, and
+The luma of each clip's first frames gets noise of a fixed seed, rounded and clipped to 8 bits. The program is not told
+how much (--options can tell it: SIGMA in them stands for it); each of FFmpeg's filters is run at several strengths around what suits the noise, and
 its best one counts, chosen by the PSNR itself. Prints a table in Markdown: mean PSNR of the frames' luma, in dB.
 Needs ffmpeg and python3-numpy.
 """
@@ -23,6 +23,7 @@ FACTORS = (0.5, 0.75, 1, 1.5, 2, 3)
 FILTERS = {
     "hqdn3d": lambda s: f"hqdn3d={0.5 * s}:0:{0.75 * s}:0",
     "nlmeans": lambda s: f"nlmeans=s={min(max(0.6 * s, 1), 30)}:p=5:r=9",
+    "vaguedenoiser": lambda s: f"vaguedenoiser=threshold={s}:percent=100",
     "atadenoise": lambda s: "atadenoise=0a={0}:0b={1}:s=9".format(min(0.01 * s, 0.3), min(0.03 * s, 5)),
 }
 
@@ -72,7 +73,11 @@ def main():
     parser.add_argument("--options", default="")
     parser.add_argument("--alone", action="store_true", help="leave FFmpeg's filters out")
     arguments = parser.parse_args()
-    names = ["noisy", "gpume-denoise"] + ([] if arguments.alone else list(FILTERS))
+    program = [arguments.program]
+    named = pathlib.Path(arguments.program).name
+    if named == "gpume":
+        program, named = [*program, "filter", "-q"], "gpume filter"
+    names = ["noisy", named] + ([] if arguments.alone else list(FILTERS))
     print("| clip | sigma | " + " | ".join(names) + " |")
     print("|---" * (len(names) + 2) + "|")
     for clip in arguments.clips:
@@ -83,7 +88,9 @@ def main():
             with tempfile.TemporaryDirectory() as folder:
                 source, target = folder + "/noisy.y4m", folder + "/out.y4m"
                 write_y4m(source, noisy)
-                subprocess.run([arguments.program, *arguments.options.split(), source, target], check=True)
+                options = arguments.options.replace("SIGMA", f"{sigma:g}").split()
+                target_option = [target] if len(program) == 1 else ["-o", target]
+                subprocess.run([*program, *options, source, *target_option], check=True)
                 values = [psnr(clean, noisy), psnr(clean, read_y4m(target, clean.shape))]
                 for name in names[2:]:
                     values.append(max(psnr(clean, filtered(source, FILTERS[name](sigma * factor), clean.shape))
