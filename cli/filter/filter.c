@@ -6,8 +6,11 @@
  */
 #include "filter/temporal.h"
 
+#include "base/grow.h"
 #include "base/status.h"
 #include "commands.h"
+#include "encode/analysis.h"
+#include "encode/encoder.h"
 #include "job.h"
 #include "media/picture.h"
 #include "options/types.h"
@@ -19,6 +22,7 @@
 #include <string.h>
 
 #define PLANES GPUME_TEMPORAL_PLANES
+#define QP_MAX 51
 #define RUN_MAX 256u /* frames that are one picture */
 #define RING (2 * GPUME_TEMPORAL_RADIUS_MAX + 1 + GPUME_TEMPORAL_AHEAD)
 
@@ -33,12 +37,16 @@ struct filter_options {
     int64_t duration_us; /* 0: not given */
     double strength;
     struct filter_noise noise;
+    const struct gpume_encoder *encoder; /* NULL: not given */
+    double crf;                          /* 0: not given, as is qp */
+    uint32_t qp;
     uint32_t radius, window_x, window_y;
 };
 
 /* Repeated frames are one picture; each has its time. */
 struct repeats {
     uint32_t count;
+    enum gpume_frame_type type; /* that of the frame which others refer to most */
     int64_t times_us[RUN_MAX];
 };
 
@@ -55,7 +63,16 @@ struct filter {
     uint64_t put, written;           /* pictures */
     double variances;                /* of luma's noise, in squared steps of 8 bits, added up */
     uint64_t references;
+    uint8_t *types; /* of all frames, with --for */
+    size_t type_count, type_room;
 };
+
+/* With --for: what the encoder's quantizer leaves no trace of, at its QP, counts as noise: half of
+ * its usual error. In 1/100 of a step of 8 bits: 100 * 2^(2 (QP - 22) / 15). By measurement. */
+static const uint16_t least_sigmas[QP_MAX + 1] = {13, 14, 16, 17, 19, 21, 23, 25, 27, 30, 33, 36,
+    40, 44, 48, 52, 57, 63, 69, 76, 83, 91, 100, 110, 120, 132, 145, 159, 174, 191, 209, 230, 252,
+    276, 303, 332, 365, 400, 439, 481, 528, 579, 635, 696, 764, 838, 919, 1008, 1106, 1213, 1330,
+    1459};
 
 /* --- fields in, pictures out */
 
@@ -65,7 +82,12 @@ static int write_picture(struct filter *filter)
     const struct gpume_plane *planes;
     const struct repeats *run = &filter->runs[filter->written++ % RING];
     const uint32_t bits = filter->params.bits < 10 ? filter->params.bits : 10;
-    gpume_temporal_filter(filter->temporal, &filter->choice, &planes, &facts);
+    const struct filter_options *options = filter->options;
+    struct gpume_temporal_choice choice = filter->choice;
+    if (options->encoder && run->type != GPUME_FRAME_B) {
+        choice.least = least_sigmas[options->qp ? options->qp : (uint32_t)lround(options->crf)];
+    }
+    gpume_temporal_filter(filter->temporal, &choice, &planes, &facts);
     filter->variances += ldexp((double)facts.variance[0] / 256, -2 * (int)(bits - 8));
     filter->references += facts.references;
     for (uint32_t i = 0; i < run->count; i++) {
@@ -101,7 +123,7 @@ static int send_picture(struct filter *filter, const struct gpume_plane *planes,
     }
     GPUME_CHECK(status);
     gpume_temporal_put(filter->temporal, planes);
-    filter->runs[filter->put++ % RING] = (struct repeats){.count = 0};
+    filter->runs[filter->put++ % RING] = (struct repeats){.type = GPUME_FRAME_B};
     return GPUME_OK;
 }
 
@@ -134,6 +156,9 @@ static int take_filter_frame(void *client, const struct gpume_plane *luma, int64
     if (!is_repeated(filter, planes) || run->count == RUN_MAX) {
         GPUME_CHECK(send_picture(filter, planes, time_us));
         run = &filter->runs[(filter->put + RING - 1) % RING];
+    }
+    if (job->frames <= filter->type_count && filter->types[job->frames - 1] < run->type) {
+        run->type = (enum gpume_frame_type)filter->types[job->frames - 1];
     }
     run->times_us[run->count++] = time_us;
     memcpy(filter->last, planes, sizeof(planes));
@@ -205,6 +230,67 @@ static enum gpume_exit plan_filter(void *client)
                   : gpume_exit_of_writer(gpume_job_add(job, &ops, job->output ? job->output : "-"));
 }
 
+/* --- types of frames, for --for: the input is analysed before it is filtered */
+
+/* Called in coded order. */
+static int take_type(void *opaque, const struct gpume_decision *decision)
+{
+    struct filter *filter = opaque;
+    while (filter->type_count <= decision->display) {
+        uint8_t *types = gpume_grow(filter->types, filter->type_count, &filter->type_room, 1);
+        if (!types) {
+            return gpume_refuse(GPUME_NOMEM, "out of memory for the types of frames");
+        }
+        filter->types = types;
+        filter->types[filter->type_count++] = GPUME_FRAME_B;
+    }
+    filter->types[decision->display] = (uint8_t)decision->type;
+    return GPUME_OK;
+}
+
+static int analyse_filter_frame(void *opaque, const struct gpume_plane *luma, int64_t time_us)
+{
+    (void)time_us;
+    return gpume_analysis_put(*(struct gpume_analysis **)opaque, luma);
+}
+
+/* As `gpume firstpass --qp` has them: without QP offsets, which are not needed. */
+static enum gpume_exit find_types(struct filter *filter)
+{
+    const struct filter_options *options = filter->options;
+    const struct gpume_source_info *info = &filter->job.info;
+    const bool has_rate = info->rate_num > 0 && info->rate_den > 0;
+    struct gpume_analysis *analysis = NULL;
+    struct gpume_cli_job job = gpume_job_of(&options->video);
+    job.wanted = filter->job.wanted;
+    job.wanted.chroma = false;
+    job.wanted.log = gpume_console_errors;
+    job.skip = filter->job.skip;
+    job.frames_max = filter->job.frames_max;
+    job.unguarded = true;
+    enum gpume_exit result = gpume_job_open_video(&job, true);
+    struct gpume_analysis_params params = {
+        .lookahead = gpume_job_lookahead(&job), .decide = take_type, .opaque = filter};
+    gpume_encode_options_default(&params.options, options->encoder);
+    params.options.is_quality = true;
+    params.options.bits = info->bits > 8 ? 10 : 8;
+    gpume_target_use_qp(&params.options);
+    if (result == GPUME_EXIT_DONE &&
+        gpume_encode_options_settle(&params.options, has_rate ? info->rate_num : 25,
+            has_rate ? info->rate_den : 1, &gpume_console) != GPUME_OK) {
+        result = GPUME_EXIT_USAGE;
+    }
+    if (result == GPUME_EXIT_DONE) {
+        const int status = gpume_analysis_open(&analysis, &params);
+        result = gpume_job_opened(&job, status, status ? NULL : gpume_analysis_engine(analysis));
+    }
+    result = result ? result : gpume_job_read(&job, analyse_filter_frame, &analysis);
+    result = result ? result : gpume_exit_of_engine(gpume_analysis_finish(analysis));
+    gpume_analysis_close(&analysis);
+    gpume_job_close(&job);
+    return result;
+}
+
 static bool open_chroma(struct filter *filter)
 {
     struct gpume_source_info half = filter->job.info;
@@ -261,9 +347,10 @@ static enum gpume_exit prepare_filter(void *client)
     struct gpume_params search = options->video.params;
     struct gpume_prefilter blur;
     gpume_temporal_search(&filter->params, &search, &blur);
-    const bool idle =
-        filter->choice.strength == 0 || (!filter->choice.measure && filter->choice.sigma == 0);
-    return idle ? GPUME_EXIT_DONE : gpume_job_open_engine(&filter->job, &search);
+    const bool idle = filter->choice.strength == 0 ||
+                      (!filter->choice.measure && filter->choice.sigma == 0 && !options->encoder);
+    const enum gpume_exit result = options->encoder && !idle ? find_types(filter) : GPUME_EXIT_DONE;
+    return idle || result ? result : gpume_job_open_engine(&filter->job, &search);
 }
 
 static enum gpume_exit open_filter(void *client)
@@ -321,6 +408,7 @@ static enum gpume_exit run_filter(const void *opaque)
     for (uint32_t i = 0; i < 4; i++) {
         free(filter->chroma[i / 2][i % 2].data);
     }
+    free(filter->types);
     free(filter);
     return result;
 }
@@ -343,6 +431,22 @@ static const struct gpume_option_type type_noise = {.bytes = sizeof(struct filte
     .parse = parse_noise,
     .permitted = "auto, or a number from 0 to 50"};
 
+/* One of which a quality may be asked. */
+static bool parse_encoder(const struct gpume_option *row, const char *text, void *field)
+{
+    const struct gpume_encoder *encoder = gpume_encoder_find(text);
+    (void)row;
+    if (!encoder || !encoder->has_quality) {
+        return false;
+    }
+    *(const struct gpume_encoder **)field = encoder;
+    return true;
+}
+
+static const struct gpume_option_type type_encoder = {.bytes = sizeof(const struct gpume_encoder *),
+    .parse = parse_encoder,
+    .permitted = "x264 or x265"};
+
 static struct gpume_option table[] = {
     {.heading = "Filter"},
     {GPUME_ROW_REAL("strength", "S", OPTIONS, strength, 0, 2),
@@ -356,6 +460,18 @@ static struct gpume_option table[] = {
         .words = "auto 2 5 10",
         .help = "standard deviation of the noise, in steps of 8 bits, 0 to 50 (default auto: "
                 "measured in every frame)"},
+    {.name = "for",
+        .value = "x264|x265",
+        .type = &type_encoder,
+        GPUME_FIELD(OPTIONS, encoder),
+        .words = "x264 x265",
+        .help =
+            "encoder of the output: frames that others refer to are also freed of what it would "
+            "not keep at this --crf or --qp"},
+    {GPUME_ROW_REAL("crf", "N", OPTIONS, crf, 1, QP_MAX), .needs = "for", .excludes = "qp",
+        .help = "the encoder's --crf, 1 to 51"},
+    {GPUME_ROW_NUMBER("qp", OPTIONS, qp, 1, QP_MAX), .needs = "for",
+        .help = "the encoder's --qp, 1 to 51"},
     {GPUME_ROW_NUMBER("radius", OPTIONS, radius, 1, GPUME_TEMPORAL_RADIUS_MAX),
         .help = "frames before and after each one that are used, 1 to 4 (default 4)"},
     {GPUME_ROW("window", "N|XxY", window, OPTIONS, window_x), .letter = 'w', .min = 1, .max = 128,
@@ -394,8 +510,8 @@ static void set_filter_defaults(void *opaque)
 static int check_filter_options(void *opaque, const struct gpume_line *line)
 {
     const struct filter_options *options = opaque;
-    if ((options->start.is_time || options->duration_us > 0) &&
-        !gpume_input_is_file(options->video.common.inputs[0])) {
+    const bool is_file = gpume_input_is_file(options->video.common.inputs[0]);
+    if ((options->start.is_time || options->duration_us > 0) && !is_file) {
         return gpume_refuse(GPUME_INVALID,
             "--%s: a time needs a video file, which is read twice; give --start and --frames as "
             "numbers of frames",
@@ -404,6 +520,14 @@ static int check_filter_options(void *opaque, const struct gpume_line *line)
     if (options->duration_us > 0 && !options->start.is_time && options->start.frame > 0) {
         return gpume_refuse(GPUME_INVALID,
             "--duration: needs a --start that is a time, too, or none; or give --frames");
+    }
+    if (options->encoder && options->crf <= 0 && options->qp == 0) {
+        return gpume_refuse(
+            GPUME_INVALID, "--for: needs the encoder's quality; give its --crf or --qp");
+    }
+    if (options->encoder && !is_file) {
+        return gpume_refuse(GPUME_INVALID,
+            "--for: needs a video file, which is read twice; leave it out for other inputs");
     }
     return gpume_video_options_check(opaque, line);
 }

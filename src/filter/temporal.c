@@ -625,9 +625,10 @@ static bool decide_curves(
 {
     bool any = false;
     for (uint32_t p = 0; p < temporal->planes; p++) {
-        temporal->variance[p] = choice->measure
-                                    ? measure_plane(temporal, p)
-                                    : gpume_noise_of_sigma(choice->sigma, temporal->params.bits);
+        const uint32_t bits = temporal->params.bits;
+        temporal->variance[p] = gpume_max_u64(gpume_noise_of_sigma(choice->least, bits),
+            choice->measure ? measure_plane(temporal, p)
+                            : gpume_noise_of_sigma(choice->sigma, bits));
         temporal->curves[p] = curve_of(temporal->variance[p]);
         any = any || temporal->curves[p].scale > 0;
     }

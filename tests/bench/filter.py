@@ -3,10 +3,10 @@
 """What `gpume filter` saves an encoder, measured against the unfiltered source.
 
     python3 filter.py GPUME CLIP... [--encoder x264,x265] [--crf 22,27,32,37] [--frames N] [--sigma 0,4]
-                      [--vf GRAPH] [--options "--strength 1"]
+                      [--vf GRAPH] [--aware] [--options "--strength 1"]
 
 The first frames of each clip, with Gaussian noise of a fixed seed added to all planes if sigma is above 0, are encoded as
-they are and filtered, at each CRF, with preset medium and tune psnr. Prints, in Markdown, the difference of bitrates at
+they are and filtered, at each CRF, with preset medium and tune psnr. --aware: the filter knows the encoder and the CRF. Prints, in Markdown, the difference of bitrates at
 equal PSNR of luma and at equal SSIM of luma (Bjontegaard, both of the decoded video against the source before the filter,
 noise included), and the bytes and the PSNR at the first CRF. Needs ffmpeg, the encoders' programs and python3-numpy.
 """
@@ -52,10 +52,11 @@ def quality(coded, source):
     return psnr, ssim_db(float(re.search(r"SSIM Y:([0-9.]+)", log.stderr).group(1)))
 
 
-def curve(encoder, source, original, crfs, folder):
-    """(bytes, PSNR, SSIM) for each CRF."""
+def curve(encoder, crfs, folder, original, make):
+    """(bytes, PSNR, SSIM) for each CRF, of the video that make(crf) names."""
     points = []
     for crf in crfs:
+        source = make(crf)
         coded = f"{folder}/coded.{'264' if encoder == 'x264' else 'hevc'}"
         subprocess.run([*ENCODERS[encoder], "--crf", crf, "-o", coded, source], check=True, stdout=subprocess.DEVNULL,
                        stderr=subprocess.DEVNULL)
@@ -72,6 +73,7 @@ def main():
     parser.add_argument("--frames", type=int, default=40)
     parser.add_argument("--sigma", default="0")
     parser.add_argument("--vf", default="")
+    parser.add_argument("--aware", action="store_true")
     parser.add_argument("--options", default="")
     arguments = parser.parse_args()
     print("| clip | sigma | encoder | PSNR-BD | SSIM-BD | bytes, PSNR at the first CRF |\n" + "|---" * 6 + "|")
@@ -80,11 +82,19 @@ def main():
             with tempfile.TemporaryDirectory() as folder:
                 source, target = folder + "/source.y4m", folder + "/filtered.y4m"
                 make_source(clip, arguments.frames, arguments.vf, float(sigma), source)
-                subprocess.run([arguments.gpume, "filter", source, "-o", target, "-q", *arguments.options.split()],
-                               check=True)
+
+                def filtered(crf=None, encoder=None):
+                    aware = ["--for", encoder, "--crf", crf] if crf else []
+                    subprocess.run([arguments.gpume, "filter", source, "-o", target, "-q", "-y", *aware,
+                                    *arguments.options.split()], check=True)
+                    return target
+
+                filtered()
                 for encoder in arguments.encoder.split(","):
-                    plain, other = (curve(encoder, path, source, arguments.crf.split(","), folder)
-                                    for path in (source, target))
+                    crfs = arguments.crf.split(",")
+                    plain = curve(encoder, crfs, folder, source, lambda crf: source)
+                    other = curve(encoder, crfs, folder, source,
+                                  (lambda crf: filtered(crf, encoder)) if arguments.aware else lambda crf: target)
                     rates = [bd_rate([(p[0], p[i]) for p in plain], [(p[0], p[i]) for p in other]) for i in (1, 2)]
                     print(f"| {pathlib.Path(clip).name} | {sigma} | {encoder} | {rates[0]:+.2f} % | {rates[1]:+.2f} % | "
                           f"{100 * (other[0][0] / plain[0][0] - 1):+.1f} %, {other[0][1] - plain[0][1]:+.2f} dB |",

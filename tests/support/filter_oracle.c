@@ -4,12 +4,12 @@
  *
  *   filter_oracle pictures CLIP                    CLIP without its repeated frames, as Y4M
  *   filter_oracle samples CLIP                     the samples of CLIP, in 16 bits
- *   filter_oracle filter CLIP VECTORS RADIUS WINDOW STRENGTH SIGMA
+ *   filter_oracle filter CLIP VECTORS RADIUS WINDOW STRENGTH SIGMA [LEAST TYPES]
  *                                                  the filtered samples of CLIP, in 16 bits
  *
  * VECTORS: vectors.csv of the search that gpume-filter(1) names, of `pictures`. STRENGTH: in 1/32.
- * SIGMA: in 1/100, or -1: auto. CLIP: Y4M of 8 to 16 bits, gray, 4:2:0, 4:2:2 or 4:4:4. Exits with
- * 1 on any trouble.
+ * SIGMA: in 1/100, or -1: auto. LEAST: the same, of frames whose letter in TYPES is not b. CLIP:
+ * Y4M of 8 to 16 bits, gray, 4:2:0, 4:2:2 or 4:4:4. Exits with 1 on any trouble.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -491,7 +491,7 @@ static int64_t mean_at(int t, int p, int x, int y, int64_t variance, int strengt
     return (sum + weights / 2) / weights;
 }
 
-static void filter_picture(int t, int strength, int sigma, uint16_t **result)
+static void filter_picture(int t, int strength, int sigma, int least, uint16_t **result)
 {
     int64_t variances[3] = {0};
     for (int i = 0; i < 2 * RADIUS_MAX; i++) {
@@ -499,6 +499,9 @@ static void filter_picture(int t, int strength, int sigma, uint16_t **result)
     }
     for (int p = 0; p < planes; p++) {
         variances[p] = sigma < 0 ? measured(t, p) : variance_of_sigma(sigma);
+        if (variance_of_sigma(least) > variances[p]) {
+            variances[p] = variance_of_sigma(least);
+        }
         fprintf(stderr, "picture %d plane %d: V %" PRId64 "\n", t, p, variances[p]);
     }
     choose_blocks(t, variances);
@@ -566,13 +569,18 @@ int main(int argc, char **argv)
         put_frames(NULL, true);
     } else if (strcmp(argv[1], "samples") == 0) {
         put_frames(NULL, false);
-    } else if (strcmp(argv[1], "filter") == 0 && argc == 8) {
+    } else if (strcmp(argv[1], "filter") == 0 && (argc == 8 || argc == 10)) {
         static uint16_t *results[FRAMES_MAX][3];
         radius = atoi(argv[4]);
         window = atoi(argv[5]);
         read_vectors(argv[3]);
         for (int t = 0; t < picture_count; t++) {
-            filter_picture(t, atoi(argv[6]), atoi(argv[7]), results[t]);
+            bool referred = false;
+            for (int i = 0; i < frame_count && argc == 10; i++) {
+                referred = referred || (picture_of[i] == t && argv[9][i] != 'b');
+            }
+            filter_picture(
+                t, atoi(argv[6]), atoi(argv[7]), referred ? atoi(argv[8]) : 0, results[t]);
         }
         put_frames(results, false);
     } else {
