@@ -11,7 +11,9 @@
 #include "commands.h"
 #include "encode/analysis.h"
 #include "encode/encoder.h"
+#include "host.h"
 #include "job.h"
+#include "library_log.h"
 #include "media/picture.h"
 #include "options/types.h"
 
@@ -346,6 +348,8 @@ static enum gpume_exit prepare_filter(void *client)
     }
     struct gpume_params search = options->video.params;
     struct gpume_prefilter blur;
+    search.log = gpume_library_log;
+    search.cache_dir = gpume_host_cache_folder();
     gpume_temporal_search(&filter->params, &search, &blur);
     const bool idle = filter->choice.strength == 0 ||
                       (!filter->choice.measure && filter->choice.sigma == 0 && !options->encoder);

@@ -24,6 +24,8 @@ sweep "" 3 "1 3" $preload "$gpume" ../../clip.avi -q --from-stream -b 16 --vecto
 sweep "" 3 "1 3" $preload "$gpume" ../../clip.avi -q --against-stream --backend cpu --threads 1 -w 1 --frames 3 -o out
 sweep + 5 "1 3" $preload "$gpume" ../../clip.avi -q --against-stream --backend cpu --threads 1 -w 1 --frames 3 -o out
 sweep "" 2 "1 3" $preload "$gpume" luma ../../clip.avi -q -o l.y4m
+sweep "" 5 "1 3" $preload "$gpume" filter ../../clip.avi --backend cpu --threads 2 -q -o f.y4m --noise 5
+sweep "" 7 "1 3" $preload "$gpume" filter ../../clip.avi --backend cpu --threads 2 -q -o f.mkv --start 0.04s --for x264 --qp 30
 sweep "" 1 "1 3" $preload "$gpume" plan ../../clip.avi --chunks 2 -q
 sweep "" 1 "1 3" $preload "$gpume" ../../clip.y4m --backend cpu -q --start 0.12s --duration 0.1s --vectors v.npz
 sweep "" 5 "1 3" $preload "$gpume" ../../clip.avi --backend cpu -q --fields same -b 16 --frames 2 -o out
