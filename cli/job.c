@@ -295,6 +295,17 @@ static void *load_drivers(void *opaque)
     return NULL;
 }
 
+static enum gpume_exit skip_frames(struct gpume_cli_job *job)
+{
+    const int status = job->skip > 0 ? gpume_source_skip(job->source, job->skip) : GPUME_OK;
+    if (status != GPUME_EOF) {
+        return gpume_source_exit(status);
+    }
+    return gpume_refuse(GPUME_EXIT_INPUT,
+        "%s: has no frame %" PRIu64 ", with which --start begins; give a lower one",
+        job->info.label, job->skip);
+}
+
 enum gpume_exit gpume_job_open_video(struct gpume_cli_job *job, bool ahead)
 {
     /* Opening a video and loading drivers take tens of milliseconds each, so they overlap. */
@@ -308,27 +319,17 @@ enum gpume_exit gpume_job_open_video(struct gpume_cli_job *job, bool ahead)
     if (status != GPUME_OK) {
         return gpume_source_exit(status);
     }
-    const int skipped = job->skip > 0 ? gpume_source_skip(job->source, job->skip) : GPUME_OK;
-    if (skipped == GPUME_EOF) {
-        return gpume_refuse(GPUME_EXIT_INPUT,
-            "%s: has no frame %" PRIu64 ", with which --start "
-            "begins; give a lower one",
-            job->info.label, job->skip);
-    }
-    if (skipped != GPUME_OK) {
-        return gpume_source_exit(skipped);
-    }
     const uint64_t all = job->info.frames > job->skip ? job->info.frames - job->skip : 0;
     const uint64_t most = job->frames_max;
     gpume_progress_init(
         &job->progress, job->common, most > 0 && (all == 0 || most < all) ? most : all);
     job->progress.unit = "frames";
-    if (!ahead) {
-        return GPUME_EXIT_DONE;
+    if (ahead) {
+        (void)gpume_source_share(&job->wanted, job->source, job->frames_max,
+            job->params->backend != GPUME_BACKEND_CPU, UINT64_MAX);
     }
-    (void)gpume_source_share(&job->wanted, job->source, job->frames_max,
-        job->params->backend != GPUME_BACKEND_CPU, UINT64_MAX);
-    return start_reading(job);
+    const enum gpume_exit result = skip_frames(job);
+    return result || !ahead ? result : start_reading(job);
 }
 
 enum gpume_exit gpume_job_result(enum gpume_exit result)

@@ -215,6 +215,10 @@ static enum gpume_exit find_range(struct filter *filter)
             "%s: ends before the time that --start names; give an earlier one",
             job->common->inputs[0]);
     }
+    if (frames[1] == frames[0]) {
+        return gpume_refuse(GPUME_EXIT_INPUT,
+            "%s: no frame lies within --duration; give a longer one", job->common->inputs[0]);
+    }
     job->skip = frames[0];
     job->frames_max = frames[1] == GPUME_FIND_NONE ? job->frames_max : frames[1] - frames[0];
     return GPUME_EXIT_DONE;

@@ -295,7 +295,8 @@ static int deliver(struct gpume_source *source, const AVFrame *frame, struct gpu
     if (status == GPUME_UNSUPPORTED) {
         return refuse_format(source, frame);
     }
-    if (status == GPUME_OK && to && source->colour) {
+    const bool is_wanted = source->options.colour || info->chroma == GPUME_CHROMA_PLANES;
+    if (status == GPUME_OK && to && source->colour && is_wanted) {
         status = gpume_colour_frames_keep(source->colour, source->counts.delivered, frame);
     }
     source->counts.delivered += status == GPUME_OK;

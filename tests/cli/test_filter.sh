@@ -179,6 +179,27 @@ cmp -s part.y4m trimmed.y4m || fail "--start, --frames"
 expect 0 filter even.y4m --start 0.08s --duration 0.12s -o timed.y4m --backend "$engine"
 cmp -s part.y4m timed.y4m || fail "--start and --duration as times"
 
+refused 3 --duration -- filter even.y4m --start 0.01s --duration 0.01s -o x.y4m
+if ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=s=64x48,noise=alls=20:allf=t:all_seed=1 -frames:v 60 -pix_fmt yuv420p \
+    -c:v libx264 -g 12 -bf 2 coded.mp4 2>/dev/null; then
+    expect 0 filter coded.mp4 --start 31 --frames 20 -o one.y4m --backend "$engine" --decoders 1
+    expect 0 filter coded.mp4 --start 31 --frames 20 -o two.y4m --backend "$engine" --decoders 2
+    expect 0 filter coded.mp4 --vf trim=start_frame=31:end_frame=51 -o cut.y4m --backend "$engine"
+    cmp -s one.y4m two.y4m && cmp -s one.y4m cut.y4m || fail "decoders, or where decoding begins, change frames"
+fi
+
+# Memory does not grow with the frames, gray or not.
+if [ -n "$oracle" ] && ! checked; then
+    for format in gray yuv420p; do
+        for frames in 40 240; do
+            ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=s=640x360 -frames:v $frames -pix_fmt $format -c:v ffv1 long.mkv
+            "$oracle" memory "$gpume" filter long.mkv --strength 0 --threads 1 -q -o long.y4m -y >memory.$frames || fail "$format: memory"
+        done
+        grew=$(($(cat memory.240) - $(cat memory.40)))
+        [ $grew -lt 20000 ] || fail "$format: 200 frames take $grew KiB more"
+    done
+fi
+
 # A cut input is filtered as far as it goes.
 head -c $(($(wc -c <even.y4m) - 100)) even.y4m >cut.y4m
 expect 0 filter cut.y4m -o cut.out.y4m --backend "$engine"
