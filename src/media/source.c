@@ -691,13 +691,15 @@ int gpume_source_take_chroma(
     struct gpume_source *source, uint64_t index, const struct gpume_plane *planes)
 {
     const int status = gpume_colour_frames_take_chroma(source->colour, index, planes);
-    return status == GPUME_OK
-               ? status
-               : gpume_log_fail(&source->options.log, status, "%s: frame %" PRIu64 ": %s",
-                     source->options.paths[0], index,
-                     status == GPUME_NOMEM ? "out of memory for its chroma"
-                                           : "has no chroma, unlike the first; convert the file to "
-                                             "one pixel format");
+    if (status == GPUME_OK || status == GPUME_NOMEM) {
+        return status == GPUME_OK ? status
+                                  : gpume_log_nomem(&source->options.log, source->options.paths[0]);
+    }
+    return gpume_log_fail(&source->options.log, GPUME_INVALID,
+        "%s: frame %" PRIu64
+        " has other colours than the first, and no chroma; convert the file to "
+        "one pixel format",
+        source->options.paths[0], index);
 }
 
 void gpume_source_cancel(struct gpume_source *source)

@@ -84,8 +84,9 @@ void gpume_source_warn(struct gpume_source *source);
 int gpume_source_take_colour(struct gpume_source *source, uint64_t index, struct gpume_plane *rgb);
 
 /* Writes the two planes of chroma of a frame that was read into a plane, unchanged, in the depth of
- * luma. With options.chroma, of a video with GPUME_CHROMA_PLANES. index: as for
- * gpume_source_take_colour, as are the failures and threads. */
+ * luma. With options.chroma, of a video with GPUME_CHROMA_PLANES. index and threads: as for
+ * gpume_source_take_colour. Failures are logged: GPUME_NOMEM, GPUME_INVALID (a frame of other
+ * colours, or none of this index). */
 int gpume_source_take_chroma(
     struct gpume_source *source, uint64_t index, const struct gpume_plane *planes);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Frames kept for their colours: which ones are available, and layouts that swscale cannot read. */
+/* Frames kept for their colours: which ones are available, layouts that swscale cannot read, and
+ * chroma out of any layout. */
 #include "harness.h"
 #include "media/luma.h"
 
@@ -85,8 +86,48 @@ static void check_queue(void)
     gpume_colour_frames_destroy(&colour);
 }
 
+/* Chroma is the samples that were put into the frame. status: of taking it. */
+static void check_chroma(enum AVPixelFormat format, int status)
+{
+    static uint16_t samples[2][WIDTH * HEIGHT];
+    const AVPixFmtDescriptor *descriptor = av_pix_fmt_desc_get(format);
+    const int depth = descriptor->comp[0].depth;
+    const bool gray = descriptor->nb_components < 3;
+    const uint32_t width = (uint32_t)AV_CEIL_RSHIFT(WIDTH, descriptor->log2_chroma_w);
+    const uint32_t height = (uint32_t)AV_CEIL_RSHIFT(HEIGHT, descriptor->log2_chroma_h);
+    struct gpume_colour_frames *colour = NULL;
+    struct gpume_plane planes[2];
+    for (int i = 0; i < 2; i++) {
+        planes[i] = (struct gpume_plane){
+            samples[i], (ptrdiff_t)width * (depth > 8 ? 2 : 1), width, height, (uint32_t)depth};
+    }
+    REQUIRE_EQUAL(gpume_colour_frames_create(&colour, 0), GPUME_OK);
+    for (unsigned i = 0; i < 3; i++) {
+        AVFrame *frame = make_frame(format, i);
+        REQUIRE_EQUAL(gpume_colour_frames_keep(colour, i, frame), GPUME_OK);
+        av_frame_free(&frame);
+    }
+    REQUIRE_EQUAL(gpume_colour_frames_take_chroma(colour, 1, planes), status);
+    for (uint32_t i = 0; i < 2 * width * height && status == GPUME_OK; i++) {
+        const uint32_t c = i / (width * height), at = i % (width * height);
+        const uint32_t put = (1 + (c + 1) * 77 + at / width * 31 + at % width * 9) % 200 + 20;
+        const uint32_t wanted = (gray ? 128 : put) << (depth - 8);
+        REQUIRE_EQUAL(depth > 8 ? samples[c][at] : ((uint8_t *)samples[c])[at], wanted);
+    }
+    REQUIRE_EQUAL(gpume_colour_frames_take_chroma(colour, 0, planes), GPUME_INVALID);
+    gpume_colour_frames_destroy(&colour);
+}
+
 int main(void)
 {
+    static const enum AVPixelFormat layouts[] = {AV_PIX_FMT_YUV420P, AV_PIX_FMT_YUV444P,
+        AV_PIX_FMT_NV12, AV_PIX_FMT_NV21, AV_PIX_FMT_YUYV422, AV_PIX_FMT_UYVY422, AV_PIX_FMT_P010LE,
+        AV_PIX_FMT_P010BE, AV_PIX_FMT_YUV422P10BE, AV_PIX_FMT_YUV420P12LE, AV_PIX_FMT_YUV444P16LE,
+        AV_PIX_FMT_GRAY8, AV_PIX_FMT_GRAY12LE};
+    for (size_t i = 0; i < sizeof layouts / sizeof layouts[0]; i++) {
+        check_chroma(layouts[i], GPUME_OK);
+    }
+    check_chroma(AV_PIX_FMT_GBRP, GPUME_UNSUPPORTED);
     check_queue();
     check_layout(AV_PIX_FMT_NV16, AV_PIX_FMT_YUV422P);
     check_layout(AV_PIX_FMT_NV20LE, AV_PIX_FMT_YUV422P10LE);
