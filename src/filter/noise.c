@@ -103,9 +103,9 @@ uint64_t gpume_noise_variance(struct gpume_noise_values *values, uint32_t bits)
     }
     const uint64_t samples = values->samples,
                    most = gpume_noise_of_sigma(100 * GPUME_TEMPORAL_SIGMA_MAX, bits);
-    const uint64_t response = value_at(values->responses, count, count / 6);
+    const uint64_t response = value_at(values->responses, count, count / 12);
     const uint64_t spatial = 11170 * response * response / (1000 * samples * samples);
-    const uint64_t residual = value_at(values->residuals, count, count / 4);
+    const uint64_t residual = value_at(values->residuals, count, count / 8);
     const uint64_t lower = spatial < residual ? spatial : residual;
     const uint64_t variance = lower > ROUNDING ? lower - ROUNDING : 0;
     return variance < most ? variance : most;

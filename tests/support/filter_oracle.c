@@ -389,7 +389,7 @@ static int64_t measured(int t, int p)
         const int64_t n = p > 0 ? (16 >> sx) * (16 >> sy) : 256;
         qsort(responses, (size_t)count, sizeof(int64_t), rising);
         qsort(residuals, (size_t)count, sizeof(int64_t), rising);
-        const int64_t s = responses[count / 6], v = residuals[count / 4];
+        const int64_t s = responses[count / 12], v = residuals[count / 8];
         const int64_t spatial = 11170 * s * s / (1000 * n * n);
         variance = (v < spatial ? v : spatial) - 21;
         variance = variance < 0 ? 0 : variance;

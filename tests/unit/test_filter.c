@@ -103,7 +103,7 @@ static void check_noise(uint32_t count, uint32_t values)
     qsort(sorted[0], count, sizeof(uint64_t), rising);
     qsort(sorted[1], count, sizeof(uint64_t), rising);
     struct gpume_noise_values noise = {responses, residuals, count, draw(count + 1), 256};
-    const uint64_t s = sorted[0][count / 6], v = sorted[1][count / 4];
+    const uint64_t s = sorted[0][count / 12], v = sorted[1][count / 8];
     const uint64_t spatial = 11170 * s * s / (UINT64_C(1000) * 256 * 256);
     const uint64_t lower = v < spatial ? v : spatial;
     REQUIRE(gpume_noise_variance(&noise, 10) == (lower > 21 ? lower - 21 : 0));
