@@ -310,21 +310,35 @@ static bool open_chroma(struct filter *filter)
     return complete;
 }
 
-static enum gpume_exit prepare_filter(void *client)
+/* Whether all its planes can be filtered and written. */
+static enum gpume_exit check_filter_input(const struct gpume_source_info *info)
 {
-    struct filter *filter = client;
-    const struct filter_options *options = filter->options;
-    const struct gpume_source_info *info = &filter->job.info;
     if (info->chroma == GPUME_CHROMA_OTHER) {
         return gpume_refuse(GPUME_EXIT_INPUT,
             "%s: pixel format %s is not filtered; only gray, 4:2:0, 4:2:2 and 4:4:4 without "
             "transparency are; convert it, with --vf format=yuv444p for example",
             info->label, info->pixel_format);
     }
+    if (info->chroma == GPUME_CHROMA_NONE && info->bits == 14) { /* would be read as 16 bits */
+        return gpume_refuse(GPUME_EXIT_INPUT,
+            "%s: gray of 14 bits has no name in Y4M; convert it, with --vf format=gray16",
+            info->label);
+    }
     if (info->interlaced) {
         gpume_console_warning("%s: is interlaced, and is filtered as whole frames of two fields; "
                               "--vf bwdif makes progressive ones",
             info->label);
+    }
+    return GPUME_EXIT_DONE;
+}
+
+static enum gpume_exit prepare_filter(void *client)
+{
+    struct filter *filter = client;
+    const struct filter_options *options = filter->options;
+    const struct gpume_source_info *info = &filter->job.info;
+    if (check_filter_input(info) != GPUME_EXIT_DONE) {
+        return GPUME_EXIT_INPUT;
     }
     filter->params = (struct gpume_temporal_params){
         .width = info->width,

@@ -229,6 +229,8 @@ refused 3 --start -- filter even.y4m --start 100s -o x.y4m
 refused 3 absent.mkv -- filter absent.mkv -o x.y4m
 ffmpeg -nostdin -v error -y -i even.y4m -vf format=gbrp -c:v ffv1 rgb.mkv
 refused 3 rgb.mkv --vf -- filter rgb.mkv -o x.y4m
+ffmpeg -nostdin -v error -y -i even.y4m -vf format=gray14le -c:v rawvideo gray14.nut
+refused 3 gray14.nut --vf -- filter gray14.nut -o x.y4m
 ffmpeg -nostdin -v error -y -i even.y4m -vf format=yuva420p -c:v ffv1 alpha.mkv
 refused 3 alpha.mkv yuva420p -- filter alpha.mkv -o x.y4m
 expect 0 filter rgb.mkv --vf format=yuv444p -o rgb.y4m --backend "$engine"
