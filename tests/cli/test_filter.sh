@@ -235,4 +235,19 @@ ffmpeg -nostdin -v error -y -i even.y4m -vf format=yuva420p -c:v ffv1 alpha.mkv
 refused 3 alpha.mkv yuva420p -- filter alpha.mkv -o x.y4m
 expect 0 filter rgb.mkv --vf format=yuv444p -o rgb.y4m --backend "$engine"
 [ ! -e x.y4m ] || fail "a refused run left a file"
+
+# A signal: one line, and nothing is left.
+if env --default-signal=INT true 2>/dev/null; then
+    make_clip clip.y4m 64 48 8 30
+    feed 20
+    launch INT filter slow -o x.y4m --noise 5
+    wait_for has_temporary x.y4m
+    kill -s INT $pid
+    wait $pid
+    [ $? -eq 1 ] || fail "a signal: another exit status than 1"
+    [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "a signal: not one line"
+    says interrupted
+    drain
+    [ ! -e x.y4m ] || fail "an interrupted run left a file"
+fi
 [ -z "$(ls -A | grep tmp)" ] || fail "temporary files are left"

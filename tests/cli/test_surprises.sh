@@ -195,6 +195,7 @@ ends_with_reader() {
 awk 'BEGIN { for (i = 0; i < 60000; i++) print i }' >integers
 ends_with_reader long.y4m --backend cpu -b 4 -w 1 --vectors -
 ends_with_reader luma long.y4m
+ends_with_reader filter long.y4m --backend cpu -w 1 --noise 3
 ends_with_reader long.y4m --backend cpu -w 1 --predicted -
 ends_with_reader sort integers --backend cpu
 ! have ffmpeg || ends_with_reader long.y4m --backend cpu -w 1 --overlay -
