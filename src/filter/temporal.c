@@ -25,9 +25,6 @@
 #define BLOCK 16u
 #define VECTOR_UNITS 4 /* of a pixel */
 #define FIT 16u        /* a block fits if its mean square difference is up to this many variances */
-#define FIT_FLOOR                                                                                  \
-    UINT64_C(4096)     /* beyond that, which a search by fractions of a pixel leaves: 16           \
-                          squared steps of 8 bits, in 1/256 */
 #define LIGHT_STEPS 16 /* of 8 bits, that the light of a block may change by */
 #define TAPS 4
 
@@ -42,8 +39,9 @@ struct prediction {
     uint64_t reference;
     struct gpume_vector *vectors;
     struct layer layers[GPUME_TEMPORAL_PLANES];
-    uint8_t *rejected;   /* per plane and block */
-    atomic_uint fitting; /* blocks of luma */
+    uint8_t *rejected;           /* per plane and block */
+    atomic_uint fitting;         /* blocks of luma */
+    atomic_uint_fast64_t unlike; /* differences of luma beyond noise, in 1/256 */
 };
 
 /* What a thread needs for a row of blocks. */
@@ -60,12 +58,15 @@ struct gpume_temporal {
     uint64_t put, done; /* pictures; `done` is the number of the next to be filtered */
     uint32_t ring;      /* pictures that there is room for */
     struct layer (*pictures)[GPUME_TEMPORAL_PLANES];
+    bool *begins;                                   /* of the same pictures: it begins a scene */
     struct prediction predictions[PREDICTIONS_MAX]; /* by distance, the past before the future */
     struct layer means[GPUME_TEMPORAL_PLANES];
     struct gpume_plane results[GPUME_TEMPORAL_PLANES];
     uint8_t *bytes[GPUME_TEMPORAL_PLANES]; /* of results of 8 bits */
     struct gpume_noise_values values[GPUME_TEMPORAL_PLANES];
     uint64_t *response, *residual; /* per plane and block */
+    uint64_t *texture;             /* per block of luma: B */
+    atomic_uint_fast64_t allowed;  /* twice what a reference may differ by beyond noise */
     const struct gpume_loops *loops;
     struct gpume_workers *workers;
     struct scratch *scratches;
@@ -142,14 +143,16 @@ static bool open_results(struct gpume_temporal *temporal)
     }
     temporal->response = malloc(blocks * temporal->planes * sizeof *temporal->response);
     temporal->residual = malloc(blocks * temporal->planes * sizeof *temporal->residual);
-    return complete && temporal->response && temporal->residual;
+    temporal->texture = malloc(blocks * sizeof *temporal->texture);
+    return complete && temporal->response && temporal->residual && temporal->texture;
 }
 
 static bool open_memory(struct gpume_temporal *temporal)
 {
     bool complete = open_predictions(temporal) && open_results(temporal);
     temporal->pictures = calloc(temporal->ring, sizeof *temporal->pictures);
-    complete = complete && temporal->pictures;
+    temporal->begins = calloc(temporal->ring, sizeof *temporal->begins);
+    complete = complete && temporal->pictures && temporal->begins;
     for (uint32_t i = 0; i < temporal->ring && complete; i++) {
         for (uint32_t p = 0; p < temporal->planes && complete; p++) {
             complete = open_layer(&temporal->pictures[i][p], &temporal->params, p);
@@ -219,8 +222,10 @@ void gpume_temporal_close(struct gpume_temporal **pointer)
     }
     free(temporal->scratches);
     free(temporal->pictures);
+    free(temporal->begins);
     free(temporal->response);
     free(temporal->residual);
+    free(temporal->texture);
     free(temporal);
 }
 
@@ -391,10 +396,29 @@ static void measure_block(struct gpume_temporal *temporal, uint32_t plane, uint3
     }
 }
 
+/* B: the count of samples times the sum of their squared differences from their mean. */
+static void find_texture(struct gpume_temporal *temporal, uint32_t bx, uint32_t by)
+{
+    const struct layer *luma = picture_at(temporal, temporal->done);
+    struct place place;
+    (void)find_place(temporal, luma, bx, by, &place);
+    uint64_t sum = 0, squares = 0;
+    for (uint32_t y = place.y; y < place.y + place.h; y++) {
+        const uint16_t *row = luma->samples + (size_t)y * luma->width + place.x;
+        for (uint32_t x = 0; x < place.w; x++) {
+            const uint32_t sample = row[x] >> temporal->shift;
+            sum += sample;
+            squares += sample * sample;
+        }
+    }
+    temporal->texture[place.block] = (uint64_t)place.w * place.h * squares - sum * sum;
+}
+
 static void look_at_row(void *opaque, uint32_t by)
 {
     struct gpume_temporal *temporal = opaque;
     for (uint32_t bx = 0; bx < temporal->blocks_x; bx++) {
+        find_texture(temporal, bx, by);
         for (uint32_t i = 0; i < 2 * temporal->params.radius; i++) {
             if (temporal->predictions[i].there) {
                 predict_chroma(temporal, &temporal->predictions[i], bx, by);
@@ -443,12 +467,12 @@ static bool correct_light(const struct gpume_temporal *temporal, uint32_t plane,
     return true;
 }
 
-static bool block_fits(const struct gpume_temporal *temporal, const struct prediction *prediction,
-    const struct place *place)
+/* The sum of squared differences of a block of luma. */
+static uint64_t compare_block(const struct gpume_temporal *temporal,
+    const struct prediction *prediction, const struct place *place)
 {
     const struct layer *luma = &prediction->layers[0];
     const struct layer *picture = picture_at(temporal, temporal->done);
-    const uint64_t count = (uint64_t)place->w * place->h;
     uint64_t sum = 0;
     for (uint32_t y = place->y; y < place->y + place->h; y++) {
         const size_t at = (size_t)y * luma->width + place->x;
@@ -460,8 +484,25 @@ static bool block_fits(const struct gpume_temporal *temporal, const struct predi
         }
         sum += row;
     }
-    const uint32_t work = gpume_min_u32(temporal->params.bits, 10);
-    return 256 * sum <= count * (FIT * temporal->variance[0] + (FIT_FLOOR << 2 * (work - 8)));
+    return sum;
+}
+
+/* 16 squared steps of 8 bits, in 1/256 of squared work samples. */
+static uint64_t sixteen_steps(const struct gpume_temporal *temporal)
+{
+    return UINT64_C(4096) << 2 * (gpume_min_u32(temporal->params.bits, 10) - 8);
+}
+
+/* Adds the texture of a block, and what differences of a reference may be besides. */
+static void add_texture(struct gpume_temporal *temporal, uint32_t bx, uint32_t by)
+{
+    struct place place;
+    (void)find_place(temporal, picture_at(temporal, temporal->done), bx, by, &place);
+    const uint64_t count = (uint64_t)place.w * place.h, variance = temporal->variance[0];
+    const uint64_t texture = 256 * temporal->texture[place.block] / count;
+    const uint64_t noise = 2 * count * variance;
+    atomic_fetch_add(&temporal->allowed,
+        (texture > noise ? texture - noise : 0) + count * (variance + sixteen_steps(temporal)));
 }
 
 static bool reaches_edge(const struct gpume_temporal *temporal, struct gpume_vector vector)
@@ -475,22 +516,31 @@ static void fit_block(
 {
     const size_t blocks = (size_t)temporal->blocks_x * temporal->blocks_y;
     bool fits = false;
+    uint64_t unlike = 0;
     for (uint32_t p = 0; p < temporal->planes; p++) {
         struct place place;
         (void)find_place(temporal, &prediction->layers[p], bx, by, &place);
         const bool lit = correct_light(temporal, p, prediction, &place);
         if (p == 0) {
+            const uint64_t sum = compare_block(temporal, prediction, &place);
+            const uint64_t count = (uint64_t)place.w * place.h, variance = temporal->variance[0];
             fits = lit && !reaches_edge(temporal, prediction->vectors[place.block]) &&
-                   block_fits(temporal, prediction, &place);
+                   256 * sum <= count * (FIT * variance + sixteen_steps(temporal));
+            const uint64_t noise = 4 * count * variance;
+            unlike = 256 * sum > noise ? 256 * sum - noise : 0;
         }
         prediction->rejected[p * blocks + place.block] = !fits || !lit;
     }
     atomic_fetch_add(&prediction->fitting, fits);
+    atomic_fetch_add(&prediction->unlike, unlike);
 }
 
 static void fit_row(void *opaque, uint32_t by)
 {
     struct gpume_temporal *temporal = opaque;
+    for (uint32_t bx = 0; bx < temporal->blocks_x; bx++) {
+        add_texture(temporal, bx, by);
+    }
     for (uint32_t i = 0; i < 2 * temporal->params.radius; i++) {
         for (uint32_t bx = 0; bx < temporal->blocks_x && temporal->predictions[i].there; bx++) {
             fit_block(temporal, &temporal->predictions[i], bx, by);
@@ -635,19 +685,29 @@ static bool decide_curves(
     return any;
 }
 
-/* A reference that hardly fits, and those beyond it, belong to another scene. */
+/* Whether a picture is of another scene than the one before it is known of the past, so only the
+ * nearest picture has to be like this one there. Of the future each has to be. */
+static bool is_open(const struct gpume_temporal *temporal, uint32_t i)
+{
+    const struct prediction *prediction = &temporal->predictions[i];
+    const uint64_t blocks = (uint64_t)temporal->blocks_x * temporal->blocks_y;
+    const bool past = i % 2 == 0;
+    return prediction->there && 2 * (uint64_t)atomic_load(&prediction->fitting) >= blocks &&
+           (past && i > 0
+                   ? !temporal->begins[(prediction->reference + 1) % temporal->ring]
+                   : 2 * atomic_load(&prediction->unlike) <= atomic_load(&temporal->allowed));
+}
+
 static uint32_t decide_references(struct gpume_temporal *temporal)
 {
-    const uint64_t blocks = (uint64_t)temporal->blocks_x * temporal->blocks_y;
     bool open[2] = {true, true}; /* the past, the future */
     uint32_t count = 0;
     for (uint32_t i = 0; i < 2 * temporal->params.radius; i++) {
-        struct prediction *prediction = &temporal->predictions[i];
-        open[i % 2] = open[i % 2] && prediction->there &&
-                      2 * (uint64_t)atomic_load(&prediction->fitting) >= blocks;
-        prediction->used = open[i % 2];
-        count += prediction->used;
+        open[i % 2] = open[i % 2] && is_open(temporal, i);
+        temporal->predictions[i].used = open[i % 2];
+        count += open[i % 2];
     }
+    temporal->begins[temporal->done % temporal->ring] = !temporal->predictions[0].used;
     return count;
 }
 
@@ -671,14 +731,16 @@ void gpume_temporal_filter(struct gpume_temporal *temporal,
     for (uint32_t i = 0; i < PREDICTIONS_MAX; i++) {
         temporal->predictions[i].used = false;
         atomic_store(&temporal->predictions[i].fitting, 0);
+        atomic_store(&temporal->predictions[i].unlike, 0);
     }
     memset(temporal->curves, 0, sizeof temporal->curves);
+    atomic_store(&temporal->allowed, 0);
     if (choice->strength > 0) {
         gpume_workers_run(temporal->workers, look_at_row, temporal, temporal->blocks_y);
-        if (decide_curves(temporal, choice)) {
-            gpume_workers_run(temporal->workers, fit_row, temporal, temporal->blocks_y);
-            facts->references = decide_references(temporal);
-        }
+        const bool any = decide_curves(temporal, choice);
+        gpume_workers_run(temporal->workers, fit_row, temporal, temporal->blocks_y);
+        const uint32_t references = decide_references(temporal);
+        facts->references = any ? references : 0;
         memcpy(facts->variance, temporal->variance, sizeof facts->variance);
     }
     gpume_workers_run(temporal->workers, average_row, temporal, temporal->blocks_y);

@@ -439,12 +439,40 @@ static bool fits(const uint16_t *guess, const uint16_t *plane, struct area area,
     return 256 * sum <= area.w * area.h * (16 * variance + 4096 * four_to(c - 8));
 }
 
+static int64_t positive(int64_t value)
+{
+    return value > 0 ? value : 0;
+}
+
+/* Adds to R and T of the manual what a block of luma gives. */
+static void add_likeness(const uint16_t *guess, const uint16_t *plane, struct area area,
+    int64_t variance, int64_t *r, int64_t *t)
+{
+    const int64_t n = area.w * area.h;
+    int64_t sum = 0, squares = 0, differences = 0;
+    for (int y = area.y; y < area.y + area.h; y++) {
+        for (int x = area.x; x < area.x + area.w; x++) {
+            const int64_t u = sample(plane, 0, x, y) >> k;
+            const int64_t e = u - (sample(guess, 0, x, y) >> k);
+            sum += u;
+            squares += u * u;
+            differences += e * e;
+        }
+    }
+    const int64_t b = n * squares - sum * sum;
+    *r += positive(256 * differences - 4 * n * variance);
+    *t += positive(256 * b / n - 2 * n * variance) + n * (variance + 4096 * four_to(c - 8));
+}
+
+static bool begins[FRAMES_MAX]; /* a scene */
+
 static void choose_blocks(int t, const int64_t *variances)
 {
     bool open[2] = {true, true};
     for (int i = 0; i < 2 * radius; i++) {
         struct guess *guess = &guesses[i];
         int used = 0;
+        int64_t r = 0, texture = 0;
         for (int b = 0; b < across * down && guess->there; b++) {
             const struct vector *v = vector_of(t, i, b);
             const bool border = abs(v->dx) == 4 * window || abs(v->dy) == 4 * window;
@@ -456,13 +484,16 @@ static void choose_blocks(int t, const int64_t *variances)
                 if (p == 0) {
                     luma = lit && !border && fits(guess->plane[0], plane, area, variances[0]);
                     used += luma;
+                    add_likeness(guess->plane[0], plane, area, variances[0], &r, &texture);
                 }
                 guess->rejected[p][b] = !luma || !lit;
             }
         }
-        open[i % 2] = open[i % 2] && guess->there && 2 * used >= across * down;
+        const bool like = i % 2 == 0 && i > 0 ? !begins[t - i / 2] : 2 * r <= texture;
+        open[i % 2] = open[i % 2] && guess->there && 2 * used >= across * down && like;
         guess->used = open[i % 2];
     }
+    begins[t] = !guesses[0].used;
 }
 
 static int64_t mean_at(int t, int p, int x, int y, int64_t variance, int strength)
