@@ -489,8 +489,8 @@ static void choose_blocks(int t, const int64_t *variances)
                 guess->rejected[p][b] = !luma || !lit;
             }
         }
-        const bool like = i % 2 == 0 && i > 0 ? !begins[t - i / 2] : 2 * r <= texture;
-        open[i % 2] = open[i % 2] && guess->there && 2 * used >= across * down && like;
+        open[i % 2] = open[i % 2] && guess->there && 2 * used >= across * down &&
+                      (i % 2 == 0 && i > 0 ? !begins[t - i / 2] : 2 * r <= texture);
         guess->used = open[i % 2];
     }
     begins[t] = !guesses[0].used;
