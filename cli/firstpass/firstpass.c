@@ -47,6 +47,7 @@ struct firstpass {
     double seconds; /* that the analysis took */
     struct gpume_pass *pass;
     struct gpume_firstpass_report report;
+    struct gpume_out_set corrected; /* files after --probes */
 };
 
 /* The nearest side that --size and the encoder take. */
@@ -536,8 +537,13 @@ enum gpume_exit gpume_firstpass_run(const struct gpume_firstpass_options *option
     enum gpume_exit result = gpume_job_run(&first.job, &work, &first);
     if (result == GPUME_EXIT_DONE && options->probes > 0) {
         const struct gpume_firstpass_source source = source_of(&first);
+        first.corrected = (struct gpume_out_set){.overwrite = true,
+            .own = true,
+            .together = true,
+            .over_input = true,
+            .seal = first.job.outputs[0].path};
         result = gpume_firstpass_probe(
-            options, &first.encode, &source, first.pass, &first.report, first.job.outputs[0].path);
+            options, &first.encode, &source, first.pass, &first.report, &first.corrected);
     }
     if (result == GPUME_EXIT_DONE && options->video.common.verbosity >= 0) {
         gpume_firstpass_report_print(&first.report);

@@ -20,7 +20,7 @@ struct probe {
     struct gpume_pass *pass;
     struct gpume_firstpass_report *report;
     struct gpume_fidelity_frame *frames;
-    struct gpume_out_set set;
+    struct gpume_out_set *set;
 };
 
 static void tell(const struct gpume_firstpass_entry *entry,
@@ -56,7 +56,7 @@ static enum gpume_exit probe_entry(struct probe *probe, size_t index, bool *any)
     const struct gpume_pass_encode encode = {
         probe->frames, entry->video.width, entry->video.height, measured.scores.bits};
     bool changed = false;
-    const int status = gpume_pass_correct(probe->pass, index, &encode, &probe->set, &changed);
+    const int status = gpume_pass_correct(probe->pass, index, &encode, probe->set, &changed);
     if (status != GPUME_OK) {
         return gpume_exit_of_writer(status);
     }
@@ -69,23 +69,24 @@ static enum gpume_exit probe_entry(struct probe *probe, size_t index, bool *any)
 
 /* Writes the report, and gives the new files their names. */
 static enum gpume_exit replace_files(struct probe *probe, const struct gpume_encode_options *encode,
-    const struct gpume_firstpass_source *source, const char *json)
+    const struct gpume_firstpass_source *source)
 {
+    const char *json = probe->set->seal;
     struct gpume_out *out = NULL;
     int status = gpume_firstpass_report_make(probe->report, encode, source);
-    status = status ? status : gpume_out_open_in(&out, &probe->set, json, &gpume_console);
+    status = status ? status : gpume_out_open_in(&out, probe->set, json, &gpume_console);
     status = status ? status : gpume_firstpass_report_write(probe->report, out);
     status = status ? status : gpume_out_finish(out);
-    status = status ? status : gpume_out_set_name(&probe->set, &gpume_console);
+    status = status ? status : gpume_out_set_name(probe->set, &gpume_console);
     gpume_out_close(&out);
     return status ? gpume_exit_of_writer(status) : GPUME_EXIT_DONE;
 }
 
 enum gpume_exit gpume_firstpass_probe(const struct gpume_firstpass_options *options,
     const struct gpume_encode_options *encode, const struct gpume_firstpass_source *source,
-    struct gpume_pass *pass, struct gpume_firstpass_report *report, const char *json)
+    struct gpume_pass *pass, struct gpume_firstpass_report *report, struct gpume_out_set *set)
 {
-    struct probe probe = {.options = options, .pass = pass, .report = report};
+    struct probe probe = {.options = options, .pass = pass, .report = report, .set = set};
     enum gpume_exit result = GPUME_EXIT_DONE;
     bool any = true;
     probe.frames = calloc(report->frames, sizeof(*probe.frames));
@@ -95,8 +96,6 @@ enum gpume_exit gpume_firstpass_probe(const struct gpume_firstpass_options *opti
     gpume_signals_keep();
     gpume_signals_end(); /* the files are complete, what is printed is not */
     for (uint32_t round = 0; round < options->probes && any && result == GPUME_EXIT_DONE; round++) {
-        probe.set = (struct gpume_out_set){
-            .overwrite = true, .own = true, .together = true, .over_input = true, .seal = json};
         any = false;
         for (size_t i = 0; i < report->count && result == GPUME_EXIT_DONE; i++) {
             if (gpume_goal_is_fidelity(report->entries[i].target.goal)) {
@@ -104,7 +103,7 @@ enum gpume_exit gpume_firstpass_probe(const struct gpume_firstpass_options *opti
             }
         }
         if (any && result == GPUME_EXIT_DONE) {
-            result = replace_files(&probe, encode, source, json);
+            result = replace_files(&probe, encode, source);
         }
     }
     free(probe.frames);

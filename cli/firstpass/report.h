@@ -9,6 +9,7 @@
 #include "media/source.h"
 
 struct gpume_out;
+struct gpume_out_set;
 
 /* One second pass. */
 struct gpume_firstpass_entry {
@@ -54,11 +55,12 @@ void gpume_firstpass_report_print(const struct gpume_firstpass_report *report);
 void gpume_firstpass_report_finish(struct gpume_firstpass_report *report);
 
 /* Encodes by the encoder's program with the files of each fidelity, and corrects its CRFs by what
- * came out, up to options->probes times; files and command lines are then new, and so is the file
- * of the report, `json`. The files have their names. */
+ * came out, up to options->probes times; files and command lines are then new, and so is that of
+ * the report, the seal of the set, which replaces files and outlives the pass. The files have their
+ * names. */
 enum gpume_exit gpume_firstpass_probe(const struct gpume_firstpass_options *options,
     const struct gpume_encode_options *encode, const struct gpume_firstpass_source *source,
-    struct gpume_pass *pass, struct gpume_firstpass_report *report, const char *json);
+    struct gpume_pass *pass, struct gpume_firstpass_report *report, struct gpume_out_set *set);
 
 /* --- --verify (verify.c): for a bitrate, encodes the luma of the analysed frames with libavcodec,
  * once with the encoder's own two passes and once with gpume's files, and prints rate, PSNR and
