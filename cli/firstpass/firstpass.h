@@ -6,12 +6,10 @@
 #ifndef GPUME_CLI_FIRSTPASS_FIRSTPASS_H
 #define GPUME_CLI_FIRSTPASS_FIRSTPASS_H
 
-#include "encode/options.h"
-#include "encode/target.h"
+#include "encoder_options.h"
 #include "source_options.h"
 
-#define GPUME_FIRSTPASS_MAX 32u                /* items of each list */
-#define GPUME_FIRSTPASS_ENCODER_OPTIONS_MAX 48 /* names, of all encoders together */
+#define GPUME_FIRSTPASS_MAX 32u /* items of each list */
 /* Of --size, and what the encoders take. */
 #define GPUME_FIRSTPASS_SIDE_MIN 16u
 #define GPUME_FIRSTPASS_SIDE_MAX 16384u
@@ -42,8 +40,8 @@ struct gpume_firstpass_options {
     union gpume_firstpass_value {
         uint64_t number; /* also of a word, or 0 or 1 */
         double real;
-    } values[GPUME_FIRSTPASS_ENCODER_OPTIONS_MAX]; /* those given of the encoders' options */
-    struct gpume_encode_options encode;            /* min_keyint 0, bits 0: not given */
+    } values[GPUME_ENCODER_ROWS_MAX];   /* those given of the encoders' options */
+    struct gpume_encode_options encode; /* min_keyint 0, bits 0: not given */
 };
 
 enum gpume_exit gpume_firstpass_run(const struct gpume_firstpass_options *options);

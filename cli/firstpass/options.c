@@ -10,12 +10,12 @@
 #include "commands.h"
 #include "console.h"
 #include "encode/encoder.h"
+#include "encoder_options.h"
 #include "files/text_file.h"
 #include "options/line.h"
 
 #include <assert.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -73,95 +73,16 @@ static void describe_rate(const struct gpume_option *option, char *text, size_t 
 static const struct gpume_option_type gpume_type_rates = {
     .bytes = sizeof(struct gpume_firstpass_rungs), .parse = parse_rate, .describe = describe_rate};
 
-/* What may be asked for beside a bitrate: an option, and a word of --rung. */
-struct goal_row {
-    const char *option;
-    enum gpume_goal goal;
-    int decimals; /* at most; a value is in units of the last one, or of 1/100 */
-    double least, most;
-    const char *what;
-};
-
-static const struct goal_row goals[] = {
-    {"crf", GPUME_GOAL_CRF, 2, GPUME_CRF_MIN, GPUME_CRF_MAX, "e.g. 24 or 23.5"},
-    {"qp", GPUME_GOAL_QP, 0, GPUME_CRF_MIN, GPUME_CRF_MAX, NULL},
-    {"target-psnr", GPUME_GOAL_PSNR, 2, 20, 60, "in dB, e.g. 42 or 41.5"},
-    {"target-ssim", GPUME_GOAL_SSIM, 4, 0.5, 0.9999, "e.g. 0.98"},
-    {"target-size", GPUME_GOAL_SIZE, 0, 1000, 1e12, "of bytes, e.g. 700M or 50000k"},
-};
-
-#define GOALS (sizeof(goals) / sizeof(goals[0]))
-
-/* A decimal number, in units of its last possible digit, or of 1/100 where it is whole. */
-static bool parse_goal_number(const struct goal_row *row, const char *text, uint64_t *value)
-{
-    const size_t whole = strspn(text, "0123456789");
-    const bool has_point = text[whole] == '.';
-    const char *decimals = text + whole + has_point;
-    const size_t count = strspn(decimals, "0123456789");
-    if (!gpume_parse_digits(text, whole, (uint64_t)row->most, value) ||
-        count > (size_t)row->decimals || decimals[count] || (has_point && count == 0)) {
-        return false;
-    }
-    double unit = 1;
-    for (int i = 0; i < row->decimals || (row->decimals == 0 && i < 2); i++) {
-        *value = *value * 10 + ((size_t)i < count ? (uint64_t)(decimals[i] - '0') : 0);
-        unit *= 10;
-    }
-    return (double)*value >= row->least * unit && (double)*value <= row->most * unit;
-}
-
-/* Bytes, followed by nothing, k or M. */
-static bool parse_bytes(const struct goal_row *row, const char *text, uint64_t *value)
-{
-    const size_t length = strspn(text, "0123456789");
-    const char *unit = text + length;
-    const uint64_t factor = strcmp(unit, "k") == 0 ? 1000 : strcmp(unit, "M") == 0 ? 1000000 : 1;
-    if ((*unit && factor == 1) ||
-        !gpume_parse_digits(text, length, (uint64_t)row->most / factor, value)) {
-        return false;
-    }
-    *value *= factor;
-    return *value >= (uint64_t)row->least;
-}
-
-static bool parse_goal_value(
-    const struct goal_row *row, const char *text, struct gpume_encode_target *target)
-{
-    target->goal = row->goal;
-    return row->goal == GPUME_GOAL_SIZE ? parse_bytes(row, text, &target->value)
-                                        : parse_goal_number(row, text, &target->value);
-}
-
-static const struct goal_row *goal_of(const struct gpume_option *option)
-{
-    const struct goal_row *row = goals;
-    while (strcmp(row->option, option->name) != 0) {
-        row++;
-    }
-    return row;
-}
-
 static bool parse_goal(const struct gpume_option *option, const char *text, void *field)
 {
     struct gpume_firstpass_rung rung = {0};
-    return parse_goal_value(goal_of(option), text, &rung.target) && keep_rung(field, &rung);
-}
-
-static void describe_goal(const struct gpume_option *option, char *text, size_t bytes)
-{
-    const struct goal_row *row = goal_of(option);
-    char decimals[48] = "";
-    if (row->decimals > 0) {
-        snprintf(decimals, sizeof(decimals), " with at most %d decimals", row->decimals);
-    }
-    snprintf(text, bytes, "a %snumber from %.10g to %.10g%s%s%s",
-        row->decimals == 0 ? "whole " : "", row->least, row->most, decimals, row->what ? ", " : "",
-        row->what ? row->what : "");
+    return gpume_goal_parse(gpume_goal_of(option), text, &rung.target) && keep_rung(field, &rung);
 }
 
 static const struct gpume_option_type gpume_type_goals = {
-    .bytes = sizeof(struct gpume_firstpass_rungs), .parse = parse_goal, .describe = describe_goal};
+    .bytes = sizeof(struct gpume_firstpass_rungs),
+    .parse = parse_goal,
+    .describe = gpume_goal_describe};
 
 /* Sides are even, for chroma at half resolution. length: of the text that is the size. */
 static bool parse_sides(const char *text, size_t length, struct gpume_firstpass_rung *rung)
@@ -199,11 +120,11 @@ static const struct gpume_option_type gpume_type_sizes = {
 
 static bool parse_target(const char *text, struct gpume_encode_target *target)
 {
-    for (size_t i = 0; i < GOALS; i++) {
-        const char *word = gpume_target_option(goals[i].goal);
+    for (size_t i = 0; i < GPUME_GOAL_ROWS; i++) {
+        const char *word = gpume_target_option(gpume_goal_rows[i].goal);
         const size_t length = strlen(word);
         if (strncmp(text, word, length) == 0 && text[length] == '=') {
-            return parse_goal_value(&goals[i], text + length + 1, target);
+            return gpume_goal_parse(&gpume_goal_rows[i], text + length + 1, target);
         }
     }
     target->goal = GPUME_GOAL_BITRATE;
@@ -232,178 +153,6 @@ static const struct gpume_option_type gpume_type_rungs = {
 
 /* --- rows that are made from the encoders' tables */
 
-#define ENCODERS_MAX 8
-#define HELP_BYTES 512
-#define LIMITS_BYTES 128
-#define WORDS_MAX 32
-
-/* What an encoder takes of an option, and its default. */
-struct taken {
-    const char *encoder;
-    char limits[LIMITS_BYTES], otherwise[48];
-};
-
-/* An option that encoders have. */
-struct made {
-    const char *name, *help;
-    const char *words[WORDS_MAX + 1]; /* of all encoders, each once, then NULL; or none */
-    struct taken taken[ENCODERS_MAX];
-    size_t count; /* encoders that have it */
-    char text[HELP_BYTES];
-};
-
-/* Those of the encoders' tables, in an order that is that of every encoder; and four more. */
-static struct made made[GPUME_FIRSTPASS_ENCODER_OPTIONS_MAX];
-static size_t made_count;
-static struct made made_encoder;
-static struct made made_preset = {.help = "the encoder's preset, which sets the options below"};
-static struct made made_tune = {.help = "the encoder's tuning, which sets some of them"};
-static struct made made_depth = {.help = "bits per sample of the encoded video"};
-
-GPUME_PRINTF(3, 4)
-static void append_text(char *text, size_t bytes, const char *format, ...)
-{
-    const size_t used = strlen(text);
-    va_list values;
-    va_start(values, format);
-    vsnprintf(text + used, bytes - used, format, values);
-    va_end(values);
-}
-
-static struct taken *add_taken(
-    struct made *row, const struct gpume_encoder *encoder, const char *otherwise)
-{
-    assert(row->count < ENCODERS_MAX);
-    struct taken *taken = &row->taken[row->count++];
-    *taken = (struct taken){.encoder = encoder->name};
-    append_text(taken->otherwise, sizeof(taken->otherwise), "%s", otherwise);
-    return taken;
-}
-
-static void add_word(struct made *row, struct taken *taken, const char *word)
-{
-    size_t i = 0;
-    append_text(taken->limits, LIMITS_BYTES, "%s%s", taken->limits[0] ? ", " : "", word);
-    while (row->words[i] && strcmp(row->words[i], word) != 0) {
-        i++;
-    }
-    assert(i < WORDS_MAX);
-    row->words[i] = word;
-}
-
-static struct made *find_made(const char *name)
-{
-    for (size_t i = 0; i < made_count; i++) {
-        if (strcmp(made[i].name, name) == 0) {
-            return &made[i];
-        }
-    }
-    return NULL;
-}
-
-/* The row of an encoder's option, which is added before those that follow it in the encoder. */
-static struct made *add_made(const struct gpume_encode_option *option)
-{
-    struct made *row = NULL;
-    for (const struct gpume_encode_option *next = option; next->name && !row; next++) {
-        row = find_made(next->name);
-    }
-    if (row && strcmp(row->name, option->name) == 0) {
-        return row;
-    }
-    row = row ? row : &made[made_count];
-    assert(made_count < GPUME_FIRSTPASS_ENCODER_OPTIONS_MAX);
-    memmove(row + 1, row, (size_t)(&made[made_count++] - row) * sizeof(*row));
-    *row = (struct made){.name = option->name};
-    return row;
-}
-
-static void add_option(
-    const struct gpume_encoder *encoder, const struct gpume_encode_option *option)
-{
-    struct made *row = add_made(option);
-    struct gpume_encode_options medium;
-    gpume_encode_options_default(&medium, encoder);
-    const double value = gpume_encode_option_value(option, &medium);
-    const bool is_bit = option->type != GPUME_ENCODE_REAL && option->max == option->min + 1;
-    char number[32];
-    snprintf(number, sizeof(number), "%.10g", value);
-    struct taken *taken = add_taken(row, encoder,
-        option->words                ? option->words[(size_t)value]
-        : value == 0 && option->zero ? option->zero
-                                     : number);
-    row->help = row->help ? row->help : option->help;
-    for (size_t i = 0; option->words && option->words[i]; i++) {
-        add_word(row, taken, option->words[i]);
-    }
-    if (!option->words) {
-        append_text(taken->limits, LIMITS_BYTES, "%.10g %s %.10g", option->min,
-            is_bit ? "or" : "to", option->max);
-    }
-}
-
-static void add_encoder(const struct gpume_encoder *encoder)
-{
-    add_word(&made_encoder, add_taken(&made_encoder, encoder, ""), encoder->name);
-    append_text(
-        made_encoder.text, HELP_BYTES, "%s%s", made_encoder.text[0] ? "|" : "", encoder->name);
-    struct taken *taken = add_taken(&made_preset, encoder, encoder->preset);
-    for (const struct gpume_encode_options *p = encoder->presets; p->preset; p++) {
-        add_word(&made_preset, taken, p->preset);
-    }
-    taken = add_taken(&made_tune, encoder, "none");
-    for (const struct gpume_tuning *t = encoder->tunings; t->name; t++) {
-        add_word(&made_tune, taken, t->name);
-    }
-    taken = add_taken(&made_depth, encoder, "8, or 10 for deeper input");
-    append_text(taken->limits, LIMITS_BYTES, "8");
-    for (uint32_t bits = 10; bits <= encoder->bits_max; bits += 2) {
-        append_text(taken->limits, LIMITS_BYTES, "%s%" PRIu32,
-            bits + 2 > encoder->bits_max ? " or " : ", ", bits);
-    }
-    for (const struct gpume_encode_option *o = encoder->options; o->name; o++) {
-        add_option(encoder, o);
-    }
-}
-
-/* Of all encoders that have the option. */
-static void append_limits(char *text, size_t bytes, const struct made *row)
-{
-    bool same = true;
-    for (size_t i = 1; i < row->count; i++) {
-        same = same && strcmp(row->taken[i].limits, row->taken[0].limits) == 0;
-    }
-    for (size_t i = 0; i < (same ? 1 : row->count); i++) {
-        append_text(text, bytes, "%s%s%s%s", i > 0 ? "; " : "", same ? "" : row->taken[i].encoder,
-            same ? "" : ": ", row->taken[i].limits);
-    }
-}
-
-static void make_help(struct made *row)
-{
-    char limits[HELP_BYTES] = "";
-    bool same = true;
-    for (size_t i = 1; i < row->count; i++) {
-        same = same && strcmp(row->taken[i].otherwise, row->taken[0].otherwise) == 0;
-    }
-    for (size_t i = 0; gpume_encoders[row->count] && i < row->count; i++) {
-        append_text(
-            row->text, HELP_BYTES, "%s%s", row->taken[i].encoder, i + 1 < row->count ? ", " : ": ");
-    }
-    append_limits(limits, sizeof(limits), row);
-    append_text(row->text, HELP_BYTES, "%s", row->help);
-    if (strcmp(limits, "0 or 1") != 0) {
-        append_text(row->text, HELP_BYTES, ", %s", limits);
-    }
-    append_text(
-        row->text, HELP_BYTES, " (default%s", strchr(row->taken[0].otherwise, ' ') ? ":" : "");
-    for (size_t i = 0; i < (same ? 1 : row->count); i++) {
-        append_text(row->text, HELP_BYTES, "%s%s%s %s", i > 0 ? "," : "", same ? "" : " ",
-            same ? "" : row->taken[i].encoder, row->taken[i].otherwise);
-    }
-    append_text(row->text, HELP_BYTES, ")");
-}
-
 /* Limits are checked when the encoder is known. */
 static bool parse_encoder_number(const struct gpume_option *option, const char *text, void *field)
 {
@@ -418,13 +167,13 @@ static bool parse_encoder_real(const struct gpume_option *option, const char *te
 static void describe_encoder_number(const struct gpume_option *option, char *text, size_t bytes)
 {
     snprintf(text, bytes, "a whole number, ");
-    append_limits(text, bytes, find_made(option->name));
+    gpume_encoder_row_limits(text, bytes, gpume_encoder_row_find(option->name));
 }
 
 static void describe_encoder_real(const struct gpume_option *option, char *text, size_t bytes)
 {
     snprintf(text, bytes, "a number, ");
-    append_limits(text, bytes, find_made(option->name));
+    gpume_encoder_row_limits(text, bytes, gpume_encoder_row_find(option->name));
 }
 
 static const struct gpume_option_type gpume_type_encoder_number = {
@@ -435,7 +184,7 @@ static const struct gpume_option_type gpume_type_encoder_real = {
 /* By the first encoder that has the option. */
 static struct gpume_option make_row(size_t index)
 {
-    const struct made *row = &made[index];
+    const struct gpume_encoder_row *row = &gpume_encoder_rows[index];
     const struct gpume_encode_option *option =
         gpume_encode_option_find(gpume_encoder_find(row->taken[0].encoder), row->name);
     const bool is_real = option->type == GPUME_ENCODE_REAL;
@@ -466,7 +215,8 @@ static const char *const spans[] = {"video", "scene", NULL};
 
 static const struct gpume_option first_rows[] = {
     {.heading = "First pass"},
-    {GPUME_ROW_CHOICE("encoder", made_encoder.text, OPTIONS, encoder, made_encoder.words),
+    {GPUME_ROW_CHOICE(
+         "encoder", gpume_encoder_names.text, OPTIONS, encoder, gpume_encoder_names.words),
         .help = "encoder of the second pass"},
     {GPUME_ROW("bitrate", "RATE", rates, OPTIONS, targets),
         .help = "bitrate in bits per second, e.g. 345k or 1.5M; repeat it for several"},
@@ -506,14 +256,15 @@ static const struct gpume_option first_rows[] = {
                 "and print rate, PSNR and time of both; at a quality by the printed command line, "
                 "and print rate, PSNR, SSIM and XPSNR; use --frames for a piece"},
     {.heading = "Options that both passes must have in common"},
-    {GPUME_ROW_CHOICE("preset", "NAME", OPTIONS, preset, made_preset.words),
-        .help = made_preset.text},
-    {GPUME_ROW_CHOICE("tune", "NAME", OPTIONS, tune, made_tune.words), .help = made_tune.text},
+    {GPUME_ROW_CHOICE("preset", "NAME", OPTIONS, preset, gpume_encoder_presets.words),
+        .help = gpume_encoder_presets.text},
+    {GPUME_ROW_CHOICE("tune", "NAME", OPTIONS, tune, gpume_encoder_tunes.words),
+        .help = gpume_encoder_tunes.text},
 };
 
 static const struct gpume_option last_rows[] = {
     {GPUME_ROW_NUMBER("output-depth", OPTIONS, encode.bits, 8, 12), .step = 2,
-        .help = made_depth.text},
+        .help = gpume_encoder_depths.text},
     {.heading = "Input"},
     {GPUME_OPTION_VF(OPTIONS, video.source.filter)},
     {GPUME_OPTION_STREAM(OPTIONS, video.source.stream)},
@@ -536,22 +287,13 @@ static void make_table(void)
 {
     const size_t firsts = sizeof(first_rows) / sizeof(first_rows[0]);
     const size_t lasts = sizeof(last_rows) / sizeof(last_rows[0]);
-    if (made_count > 0) {
-        return;
-    }
-    for (size_t i = 0; gpume_encoders[i]; i++) {
-        add_encoder(gpume_encoders[i]);
-    }
-    make_help(&made_preset);
-    make_help(&made_tune);
-    make_help(&made_depth);
-    assert(firsts + made_count + lasts <= GPUME_OPTIONS_MAX);
+    gpume_encoder_rows_make();
+    assert(firsts + gpume_encoder_row_count + lasts <= GPUME_OPTIONS_MAX);
     memcpy(table, first_rows, sizeof(first_rows));
-    for (size_t i = 0; i < made_count; i++) {
-        make_help(&made[i]);
+    for (size_t i = 0; i < gpume_encoder_row_count; i++) {
         table[firsts + i] = make_row(i);
     }
-    memcpy(table + firsts + made_count, last_rows, sizeof(last_rows));
+    memcpy(table + firsts + gpume_encoder_row_count, last_rows, sizeof(last_rows));
 }
 
 /* --- checks */
@@ -578,9 +320,9 @@ static uint32_t count_goal(const struct gpume_firstpass_options *options, enum g
 static bool has_quality(const struct gpume_firstpass_options *options)
 {
     bool found = false;
-    for (size_t i = 0; i < GOALS; i++) {
-        found = found ||
-                (gpume_goal_is_quality(goals[i].goal) && count_goal(options, goals[i].goal) > 0);
+    for (size_t i = 0; i < GPUME_GOAL_ROWS; i++) {
+        found = found || (gpume_goal_is_quality(gpume_goal_rows[i].goal) &&
+                             count_goal(options, gpume_goal_rows[i].goal) > 0);
     }
     return found;
 }
@@ -590,11 +332,12 @@ static int check_qualities(const struct gpume_firstpass_options *options)
     const struct gpume_encoder *encoder = gpume_encoders[options->encoder];
     const uint32_t qps = count_goal(options, GPUME_GOAL_QP);
     const char *quality = NULL, *other = NULL; /* the first one; what --qp is given with */
-    for (size_t i = 0; i < GOALS; i++) {
-        const bool is_given = count_goal(options, goals[i].goal) > 0;
-        const bool is_quality = is_given && gpume_goal_is_quality(goals[i].goal);
-        quality = is_quality && !quality ? goals[i].option : quality;
-        other = is_given && goals[i].goal != GPUME_GOAL_QP ? goals[i].option : other;
+    for (size_t i = 0; i < GPUME_GOAL_ROWS; i++) {
+        const bool is_given = count_goal(options, gpume_goal_rows[i].goal) > 0;
+        const bool is_quality = is_given && gpume_goal_is_quality(gpume_goal_rows[i].goal);
+        quality = is_quality && !quality ? gpume_goal_rows[i].option : quality;
+        other = is_given && gpume_goal_rows[i].goal != GPUME_GOAL_QP ? gpume_goal_rows[i].option
+                                                                     : other;
     }
     other = count_goal(options, GPUME_GOAL_BITRATE) > 0 ? "bitrate" : other;
     const char *needing = options->per == GPUME_PER_SCENE ? "--per scene"
@@ -626,7 +369,7 @@ static int check_qualities(const struct gpume_firstpass_options *options)
 static int set_encode_option(
     struct gpume_encode_options *encode, const union gpume_firstpass_value *value, size_t index)
 {
-    const struct made *row = &made[index];
+    const struct gpume_encoder_row *row = &gpume_encoder_rows[index];
     const struct gpume_encode_option *option = gpume_encode_option_find(encode->encoder, row->name);
     if (!option) {
         return gpume_refuse(
@@ -657,23 +400,14 @@ static int set_encode_options(
 {
     const struct gpume_encoder *encoder = gpume_encoders[options->encoder];
     struct gpume_encode_options encode;
-    const char *preset =
-        options->preset >= 0 ? made_preset.words[options->preset] : encoder->preset;
-    if (!gpume_encode_options_preset(&encode, encoder, preset)) {
-        return gpume_refuse(GPUME_INVALID, "--preset %s: %s has no such preset; leave it out",
-            preset, encoder->name);
-    }
-    if (options->tune >= 0 && !gpume_encode_options_tune(&encode, made_tune.words[options->tune])) {
-        return gpume_refuse(GPUME_INVALID, "--tune %s: %s has no such tuning; leave it out",
-            made_tune.words[options->tune], encoder->name);
-    }
+    GPUME_CHECK(gpume_encoder_choose(&encode, encoder, options->preset, options->tune));
     encode.bits = options->encode.bits;
     if (encode.bits > encoder->bits_max) {
         return gpume_refuse(GPUME_INVALID, "--output-depth %" PRIu32 ": %s takes %s", encode.bits,
-            encoder->name, made_depth.taken[options->encoder].limits);
+            encoder->name, gpume_encoder_depths.taken[options->encoder].limits);
     }
-    for (size_t i = 0; i < made_count; i++) {
-        if (gpume_line_has(line, made[i].name)) {
+    for (size_t i = 0; i < gpume_encoder_row_count; i++) {
+        if (gpume_line_has(line, gpume_encoder_rows[i].name)) {
             GPUME_CHECK(set_encode_option(&encode, &options->values[i], i));
         }
     }
@@ -717,7 +451,7 @@ static int firstpass_check(void *opaque, const struct gpume_line *line)
 {
     struct gpume_firstpass_options *options = opaque;
     if (options->encoder < 0) {
-        return gpume_refuse(GPUME_INVALID, "give --encoder %s", made_encoder.text);
+        return gpume_refuse(GPUME_INVALID, "give --encoder %s", gpume_encoder_names.text);
     }
     if (options->targets.count == 0 && options->sizes.count > 0) {
         return gpume_refuse(GPUME_INVALID,

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "encoder_options.h"
+
+#include "base/status.h"
+#include "console.h"
+#include "encode/encoder.h"
+#include "options/types.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* --- goals */
+
+const struct gpume_goal_row gpume_goal_rows[GPUME_GOAL_ROWS] = {
+    {"crf", GPUME_GOAL_CRF, 2, GPUME_CRF_MIN, GPUME_CRF_MAX, "e.g. 24 or 23.5"},
+    {"qp", GPUME_GOAL_QP, 0, GPUME_CRF_MIN, GPUME_CRF_MAX, NULL},
+    {"target-psnr", GPUME_GOAL_PSNR, 2, 20, 60, "in dB, e.g. 42 or 41.5"},
+    {"target-ssim", GPUME_GOAL_SSIM, 4, 0.5, 0.9999, "e.g. 0.98"},
+    {"target-size", GPUME_GOAL_SIZE, 0, 1000, 1e12, "of bytes, e.g. 700M or 50000k"},
+};
+
+/* A decimal number, in units of its last possible digit, or of 1/100 where it is whole. */
+static bool parse_goal_number(const struct gpume_goal_row *row, const char *text, uint64_t *value)
+{
+    const size_t whole = strspn(text, "0123456789");
+    const bool has_point = text[whole] == '.';
+    const char *decimals = text + whole + has_point;
+    const size_t count = strspn(decimals, "0123456789");
+    if (!gpume_parse_digits(text, whole, (uint64_t)row->most, value) ||
+        count > (size_t)row->decimals || decimals[count] || (has_point && count == 0)) {
+        return false;
+    }
+    double unit = 1;
+    for (int i = 0; i < row->decimals || (row->decimals == 0 && i < 2); i++) {
+        *value = *value * 10 + ((size_t)i < count ? (uint64_t)(decimals[i] - '0') : 0);
+        unit *= 10;
+    }
+    return (double)*value >= row->least * unit && (double)*value <= row->most * unit;
+}
+
+/* Bytes, followed by nothing, k or M. */
+static bool parse_bytes(const struct gpume_goal_row *row, const char *text, uint64_t *value)
+{
+    const size_t length = strspn(text, "0123456789");
+    const char *unit = text + length;
+    const uint64_t factor = strcmp(unit, "k") == 0 ? 1000 : strcmp(unit, "M") == 0 ? 1000000 : 1;
+    if ((*unit && factor == 1) ||
+        !gpume_parse_digits(text, length, (uint64_t)row->most / factor, value)) {
+        return false;
+    }
+    *value *= factor;
+    return *value >= (uint64_t)row->least;
+}
+
+bool gpume_goal_parse(
+    const struct gpume_goal_row *row, const char *text, struct gpume_encode_target *target)
+{
+    target->goal = row->goal;
+    return row->goal == GPUME_GOAL_SIZE ? parse_bytes(row, text, &target->value)
+                                        : parse_goal_number(row, text, &target->value);
+}
+
+const struct gpume_goal_row *gpume_goal_of(const struct gpume_option *option)
+{
+    const struct gpume_goal_row *row = gpume_goal_rows;
+    while (strcmp(row->option, option->name) != 0) {
+        row++;
+    }
+    return row;
+}
+
+void gpume_goal_describe(const struct gpume_option *option, char *text, size_t bytes)
+{
+    const struct gpume_goal_row *row = gpume_goal_of(option);
+    char decimals[48] = "";
+    if (row->decimals > 0) {
+        snprintf(decimals, sizeof(decimals), " with at most %d decimals", row->decimals);
+    }
+    snprintf(text, bytes, "a %snumber from %.10g to %.10g%s%s%s",
+        row->decimals == 0 ? "whole " : "", row->least, row->most, decimals, row->what ? ", " : "",
+        row->what ? row->what : "");
+}
+
+/* --- rows that are made from the encoders' tables */
+
+struct gpume_encoder_row gpume_encoder_rows[GPUME_ENCODER_ROWS_MAX];
+size_t gpume_encoder_row_count;
+struct gpume_encoder_row gpume_encoder_names;
+struct gpume_encoder_row gpume_encoder_presets = {
+    .help = "the encoder's preset, which sets the options below"};
+struct gpume_encoder_row gpume_encoder_tunes = {
+    .help = "the encoder's tuning, which sets some of them"};
+struct gpume_encoder_row gpume_encoder_depths = {.help = "bits per sample of the encoded video"};
+
+GPUME_PRINTF(3, 4)
+static void append_text(char *text, size_t bytes, const char *format, ...)
+{
+    const size_t used = strlen(text);
+    va_list values;
+    va_start(values, format);
+    vsnprintf(text + used, bytes - used, format, values);
+    va_end(values);
+}
+
+static struct gpume_encoder_taken *add_taken(
+    struct gpume_encoder_row *row, const struct gpume_encoder *encoder, const char *otherwise)
+{
+    assert(row->count < GPUME_ENCODERS_MAX);
+    struct gpume_encoder_taken *taken = &row->taken[row->count++];
+    *taken = (struct gpume_encoder_taken){.encoder = encoder->name};
+    append_text(taken->otherwise, sizeof(taken->otherwise), "%s", otherwise);
+    return taken;
+}
+
+static void add_word(
+    struct gpume_encoder_row *row, struct gpume_encoder_taken *taken, const char *word)
+{
+    size_t i = 0;
+    append_text(
+        taken->limits, GPUME_ENCODER_LIMITS_BYTES, "%s%s", taken->limits[0] ? ", " : "", word);
+    while (row->words[i] && strcmp(row->words[i], word) != 0) {
+        i++;
+    }
+    assert(i < GPUME_ENCODER_WORDS_MAX);
+    row->words[i] = word;
+}
+
+struct gpume_encoder_row *gpume_encoder_row_find(const char *name)
+{
+    for (size_t i = 0; i < gpume_encoder_row_count; i++) {
+        if (strcmp(gpume_encoder_rows[i].name, name) == 0) {
+            return &gpume_encoder_rows[i];
+        }
+    }
+    return NULL;
+}
+
+/* The row of an encoder's option, which is added before those that follow it in the encoder. */
+static struct gpume_encoder_row *add_made(const struct gpume_encode_option *option)
+{
+    struct gpume_encoder_row *row = NULL;
+    for (const struct gpume_encode_option *next = option; next->name && !row; next++) {
+        row = gpume_encoder_row_find(next->name);
+    }
+    if (row && strcmp(row->name, option->name) == 0) {
+        return row;
+    }
+    row = row ? row : &gpume_encoder_rows[gpume_encoder_row_count];
+    assert(gpume_encoder_row_count < GPUME_ENCODER_ROWS_MAX);
+    memmove(row + 1, row,
+        (size_t)(&gpume_encoder_rows[gpume_encoder_row_count++] - row) * sizeof(*row));
+    *row = (struct gpume_encoder_row){.name = option->name};
+    return row;
+}
+
+static void add_option(
+    const struct gpume_encoder *encoder, const struct gpume_encode_option *option)
+{
+    struct gpume_encoder_row *row = add_made(option);
+    struct gpume_encode_options medium;
+    gpume_encode_options_default(&medium, encoder);
+    const double value = gpume_encode_option_value(option, &medium);
+    const bool is_bit = option->type != GPUME_ENCODE_REAL && option->max == option->min + 1;
+    char number[32];
+    snprintf(number, sizeof(number), "%.10g", value);
+    struct gpume_encoder_taken *taken = add_taken(row, encoder,
+        option->words                ? option->words[(size_t)value]
+        : value == 0 && option->zero ? option->zero
+                                     : number);
+    row->help = row->help ? row->help : option->help;
+    for (size_t i = 0; option->words && option->words[i]; i++) {
+        add_word(row, taken, option->words[i]);
+    }
+    if (!option->words) {
+        append_text(taken->limits, GPUME_ENCODER_LIMITS_BYTES, "%.10g %s %.10g", option->min,
+            is_bit ? "or" : "to", option->max);
+    }
+}
+
+static void add_encoder(const struct gpume_encoder *encoder)
+{
+    add_word(&gpume_encoder_names, add_taken(&gpume_encoder_names, encoder, ""), encoder->name);
+    append_text(gpume_encoder_names.text, GPUME_ENCODER_HELP_BYTES, "%s%s",
+        gpume_encoder_names.text[0] ? "|" : "", encoder->name);
+    struct gpume_encoder_taken *taken = add_taken(&gpume_encoder_presets, encoder, encoder->preset);
+    for (const struct gpume_encode_options *p = encoder->presets; p->preset; p++) {
+        add_word(&gpume_encoder_presets, taken, p->preset);
+    }
+    taken = add_taken(&gpume_encoder_tunes, encoder, "none");
+    for (const struct gpume_tuning *t = encoder->tunings; t->name; t++) {
+        add_word(&gpume_encoder_tunes, taken, t->name);
+    }
+    taken = add_taken(&gpume_encoder_depths, encoder, "8, or 10 for deeper input");
+    append_text(taken->limits, GPUME_ENCODER_LIMITS_BYTES, "8");
+    for (uint32_t bits = 10; bits <= encoder->bits_max; bits += 2) {
+        append_text(taken->limits, GPUME_ENCODER_LIMITS_BYTES, "%s%" PRIu32,
+            bits + 2 > encoder->bits_max ? " or " : ", ", bits);
+    }
+    for (const struct gpume_encode_option *o = encoder->options; o->name; o++) {
+        add_option(encoder, o);
+    }
+}
+
+/* Of all encoders that have the option. */
+void gpume_encoder_row_limits(char *text, size_t bytes, const struct gpume_encoder_row *row)
+{
+    bool same = true;
+    for (size_t i = 1; i < row->count; i++) {
+        same = same && strcmp(row->taken[i].limits, row->taken[0].limits) == 0;
+    }
+    for (size_t i = 0; i < (same ? 1 : row->count); i++) {
+        append_text(text, bytes, "%s%s%s%s", i > 0 ? "; " : "", same ? "" : row->taken[i].encoder,
+            same ? "" : ": ", row->taken[i].limits);
+    }
+}
+
+static void make_help(struct gpume_encoder_row *row)
+{
+    char limits[GPUME_ENCODER_HELP_BYTES] = "";
+    bool same = true;
+    for (size_t i = 1; i < row->count; i++) {
+        same = same && strcmp(row->taken[i].otherwise, row->taken[0].otherwise) == 0;
+    }
+    for (size_t i = 0; gpume_encoders[row->count] && i < row->count; i++) {
+        append_text(row->text, GPUME_ENCODER_HELP_BYTES, "%s%s", row->taken[i].encoder,
+            i + 1 < row->count ? ", " : ": ");
+    }
+    gpume_encoder_row_limits(limits, sizeof(limits), row);
+    append_text(row->text, GPUME_ENCODER_HELP_BYTES, "%s", row->help);
+    if (strcmp(limits, "0 or 1") != 0) {
+        append_text(row->text, GPUME_ENCODER_HELP_BYTES, ", %s", limits);
+    }
+    append_text(row->text, GPUME_ENCODER_HELP_BYTES, " (default%s",
+        strchr(row->taken[0].otherwise, ' ') ? ":" : "");
+    for (size_t i = 0; i < (same ? 1 : row->count); i++) {
+        append_text(row->text, GPUME_ENCODER_HELP_BYTES, "%s%s%s %s", i > 0 ? "," : "",
+            same ? "" : " ", same ? "" : row->taken[i].encoder, row->taken[i].otherwise);
+    }
+    append_text(row->text, GPUME_ENCODER_HELP_BYTES, ")");
+}
+
+void gpume_encoder_rows_make(void)
+{
+    if (gpume_encoder_row_count > 0) {
+        return;
+    }
+    for (size_t i = 0; gpume_encoders[i]; i++) {
+        add_encoder(gpume_encoders[i]);
+    }
+    make_help(&gpume_encoder_presets);
+    make_help(&gpume_encoder_tunes);
+    make_help(&gpume_encoder_depths);
+    for (size_t i = 0; i < gpume_encoder_row_count; i++) {
+        make_help(&gpume_encoder_rows[i]);
+    }
+}
+
+int gpume_encoder_choose(
+    struct gpume_encode_options *options, const struct gpume_encoder *encoder, int preset, int tune)
+{
+    const char *word = preset >= 0 ? gpume_encoder_presets.words[preset] : encoder->preset;
+    if (!gpume_encode_options_preset(options, encoder, word)) {
+        return gpume_refuse(
+            GPUME_INVALID, "--preset %s: %s has no such preset; leave it out", word, encoder->name);
+    }
+    if (tune >= 0 && !gpume_encode_options_tune(options, gpume_encoder_tunes.words[tune])) {
+        return gpume_refuse(GPUME_INVALID, "--tune %s: %s has no such tuning; leave it out",
+            gpume_encoder_tunes.words[tune], encoder->name);
+    }
+    return GPUME_OK;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Options that commands for encoders have in common: what is asked of an encode beside a bitrate,
+ * and rows that are made from the encoders' tables, one for each name that an encoder has. Main
+ * thread only.
+ */
+#ifndef GPUME_CLI_ENCODER_OPTIONS_H
+#define GPUME_CLI_ENCODER_OPTIONS_H
+
+#include "encode/options.h"
+#include "encode/target.h"
+#include "options/option.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What may be asked for beside a bitrate: an option, and a word of --rung. */
+struct gpume_goal_row {
+    const char *option;
+    enum gpume_goal goal;
+    int decimals; /* at most; a value is in units of the last one, or of 1/100 */
+    double least, most;
+    const char *what;
+};
+
+#define GPUME_GOAL_ROWS 5
+extern const struct gpume_goal_row gpume_goal_rows[GPUME_GOAL_ROWS];
+
+/* The row of an option, which has one. */
+const struct gpume_goal_row *gpume_goal_of(const struct gpume_option *option);
+
+/* False: not a value of this row. */
+bool gpume_goal_parse(
+    const struct gpume_goal_row *row, const char *text, struct gpume_encode_target *target);
+
+/* For gpume_option_type.describe. */
+void gpume_goal_describe(const struct gpume_option *option, char *text, size_t bytes);
+
+#define GPUME_ENCODERS_MAX 8
+#define GPUME_ENCODER_ROWS_MAX 48 /* names of options, of all encoders together */
+#define GPUME_ENCODER_HELP_BYTES 512
+#define GPUME_ENCODER_LIMITS_BYTES 128
+#define GPUME_ENCODER_WORDS_MAX 32
+
+/* What an encoder takes of an option, and its default. */
+struct gpume_encoder_taken {
+    const char *encoder;
+    char limits[GPUME_ENCODER_LIMITS_BYTES], otherwise[48];
+};
+
+/* An option that encoders have. */
+struct gpume_encoder_row {
+    const char *name, *help;
+    /* of all encoders, each once, then NULL; or none */
+    const char *words[GPUME_ENCODER_WORDS_MAX + 1];
+    struct gpume_encoder_taken taken[GPUME_ENCODERS_MAX];
+    size_t count; /* encoders that have it */
+    char text[GPUME_ENCODER_HELP_BYTES];
+};
+
+/* Those of the encoders' tables, in an order that is that of every encoder; and four more. */
+extern struct gpume_encoder_row gpume_encoder_rows[GPUME_ENCODER_ROWS_MAX];
+extern size_t gpume_encoder_row_count;
+extern struct gpume_encoder_row gpume_encoder_names, gpume_encoder_presets, gpume_encoder_tunes,
+    gpume_encoder_depths;
+
+/* Makes them, once. */
+void gpume_encoder_rows_make(void);
+
+/* NULL: no encoder has such an option. */
+struct gpume_encoder_row *gpume_encoder_row_find(const char *name);
+
+/* What the encoders take of it. */
+void gpume_encoder_row_limits(char *text, size_t bytes, const struct gpume_encoder_row *row);
+
+/* The encoder's options with a preset and a tuning: words of their rows, or -1 for the default.
+ * GPUME_INVALID after one line. */
+int gpume_encoder_choose(struct gpume_encode_options *options, const struct gpume_encoder *encoder,
+    int preset, int tune);
+
+#endif
