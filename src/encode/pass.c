@@ -146,10 +146,11 @@ int gpume_pass_add(struct gpume_pass *pass, const struct gpume_pass_video *video
     pass->end = &rate->next;
     rate->size = size;
     rate->target = rate->asked = *target;
-    rate->is_quality = gpume_goal_is_quality(target->goal);
+    rate->is_quality = params->chunks || gpume_goal_is_quality(target->goal);
+    assert(!params->chunks || !path);
     if (target->goal == GPUME_GOAL_BITRATE) {
         rate->bitrate = target->value;
-    } else if (gpume_goal_is_fidelity(target->goal)) {
+    } else if (rate->is_quality && gpume_goal_leads_to_crf(target->goal)) {
         gpume_pass_set_crf(pass, rate, 100 * (GPUME_CRF_MIN + GPUME_CRF_MAX) / 2);
         rate->target = *target;
     } else if (rate->is_quality) {
@@ -835,7 +836,8 @@ int gpume_pass_finish(struct gpume_pass *pass)
         finish_fixed(pass);
     }
     for (struct gpume_pass_rate *rate = pass->rates; rate; rate = rate->next) {
-        GPUME_CHECK(rate->target.goal == GPUME_GOAL_SIZE ? settle_size(pass, rate) : GPUME_OK);
+        const bool is_size = rate->target.goal == GPUME_GOAL_SIZE && !rate->is_quality;
+        GPUME_CHECK(is_size ? settle_size(pass, rate) : GPUME_OK);
         GPUME_CHECK(rate->is_quality ? gpume_pass_settle_quality(pass, rate) : solve(pass, rate));
         GPUME_CHECK(pass->params.options->vbv_bufsize > 0 ? plan_buffer(pass, rate) : GPUME_OK);
         GPUME_CHECK(rate->path ? write_stats(pass, rate) : GPUME_OK);

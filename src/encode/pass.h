@@ -22,6 +22,9 @@ struct gpume_pass_params {
     const struct gpume_encode_options *options; /* settled; kept, not copied */
     uint32_t width, height;                     /* of the frames that were analysed */
     struct gpume_out_set *set;
+    /* For encodes of the scenes by the encoder's own --crf, without files: a CRF is found for a
+     * size, too, and may be a fraction where QPs in files are whole. All paths are NULL. */
+    bool chunks;
     bool (*ended)(void); /* gpume_pass_finish asks it: whether to give up. NULL: never */
     struct gpume_log log;
 };

@@ -66,6 +66,7 @@ struct gpume_pass_forced {
  */
 struct gpume_pass_part {
     struct gpume_loss_range range;
+    uint32_t least, most; /* the CRF is one of these, in 1/100 */
     uint64_t crf;
     struct gpume_loss mean;
     double more; /* how much better encodes were than expected, in dB (gpume_loss_decibels) */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Second passes of a constant quality. QPs of frames follow from a CRF or a QP. Of a fidelity, the
- * CRF is found: of all frames, or of the frames of each scene.
+ * CRF is found: of all frames, or of the frames of each scene; of a size, that of all frames.
  */
 #include "encode/pass_parts.h"
 
@@ -138,16 +138,18 @@ struct gpume_pass_sizing gpume_pass_size_frame(
 
 /* --- a quality: the bitrate that it takes, and QPs in a file of their own */
 
-/* Of frames: what the model expects, but for what statistics say beyond that. */
+/* Of frames: what the model expects, but for what statistics say beyond that. With psy they say
+ * more, but as much more is taken. */
 static uint64_t expected_bits(const struct gpume_pass *pass, const struct gpume_pass_rate *rate,
     const struct gpume_loss_range *range)
 {
+    const uint32_t *planned = pass->encoder->planned_percent[GPUME_PLANNED_PLAIN];
     uint64_t sum = 0;
     for (size_t i = range->begin; i < range->after; i++) {
         const struct gpume_pass_row *row = &pass->rows[i];
         const bool is_in = row->display >= range->first && row->display < range->end;
         const uint64_t bits = is_in ? gpume_pass_size_frame(pass, rate, i).bits : 0;
-        sum += bits * 100 / pass->planned[row->bits.type];
+        sum += bits * 100 / planned[row->bits.type];
     }
     return sum;
 }
@@ -209,33 +211,49 @@ static double decibels_of_ssim(double ssim)
     return -10 * log10(ssim < 1 - SSIM_LEAST ? 1 - ssim : SSIM_LEAST);
 }
 
-/* How much better than asked frames are expected to be on average, in dB. */
-static double surplus(const struct gpume_pass *pass, const struct gpume_loss *mean,
-    const struct gpume_encode_target *asked)
+/* How much better than asked frames are expected to be on average, in dB, or how much larger all of
+ * them, in bytes. */
+static int find_surplus(struct gpume_pass *pass, const struct gpume_pass_rate *rate,
+    struct gpume_pass_part *part, double *surplus)
 {
+    const struct gpume_encode_target *asked = &rate->asked;
     const double value = (double)asked->value;
-    return asked->goal == GPUME_GOAL_PSNR
-               ? gpume_loss_psnr(mean) - value / 100
-               : decibels_of_ssim(gpume_loss_ssim(mean, pass->encoder->losses)) -
-                     decibels_of_ssim(value / 10000);
+    if (asked->goal == GPUME_GOAL_SIZE) {
+        *surplus = (double)expected_bits(pass, rate, &part->range) / 8 - value;
+        return GPUME_OK;
+    }
+    GPUME_CHECK(find_loss(pass, rate, &part->range, &part->mean));
+    *surplus = asked->goal == GPUME_GOAL_PSNR
+                   ? gpume_loss_psnr(&part->mean) - value / 100
+                   : decibels_of_ssim(gpume_loss_ssim(&part->mean, pass->encoder->losses)) -
+                         decibels_of_ssim(value / 10000);
+    *surplus += part->more;
+    return GPUME_OK;
 }
 
-/* The CRF at which the fidelity of frames is nearest: in hundredths or, where QPs are whole, a
- * whole one, as offsets are written before it is known. */
+/* The highest CRF that is found. The prediction of a fidelity was compared with encodes up to here;
+ * beyond, it is far too high where hardly anything changes from frame to frame. */
+static uint32_t highest_crf(const struct gpume_encode_target *asked)
+{
+    return gpume_goal_is_fidelity(asked->goal) ? 40 : GPUME_CRF_MAX;
+}
+
+/* The CRF at which the fidelity or the size of frames is nearest: in hundredths or, where QPs in
+ * files are whole, a whole one, as offsets are written before it is known. */
 static int find_crf(
     struct gpume_pass *pass, struct gpume_pass_rate *rate, struct gpume_pass_part *part)
 {
     const struct gpume_loss_range *range = &part->range;
-    const uint32_t step = pass->encoder->qps ? 100 : 1;
-    uint32_t low = GPUME_CRF_MIN * 100 / step, high = GPUME_CRF_MAX * 100 / step;
+    const uint32_t step = pass->encoder->qps && !pass->params.chunks ? 100 : 1;
+    uint32_t low = part->least / step, high = part->most / step;
     double above = 0, below = 0; /* surplus at low, and at the step after it */
     while (low < high) {
+        double more;
         const uint32_t middle = low + (high - low + 1) / 2;
         gpume_pass_set_crf(pass, rate, middle * step);
         GPUME_CHECK(gpume_pass_check_ended(pass));
         fill_frame_qps(pass, rate, range);
-        GPUME_CHECK(find_loss(pass, rate, range, &part->mean));
-        const double more = surplus(pass, &part->mean, &rate->asked) + part->more;
+        GPUME_CHECK(find_surplus(pass, rate, part, &more));
         if (more >= 0) {
             low = middle;
             above = more;
@@ -254,11 +272,15 @@ static void warn_of_reach(const struct gpume_pass *pass, const struct gpume_pass
 {
     char text[GPUME_TARGET_TEXT_BYTES];
     const uint64_t crf = rate->target.value / 100;
-    if (crf == GPUME_CRF_MIN || crf == GPUME_CRF_MAX) {
-        gpume_target_text(&rate->asked, text);
+    const struct gpume_encode_target *asked = &rate->asked;
+    const bool is_better = gpume_goal_is_fidelity(asked->goal) && crf == highest_crf(asked);
+    if (crf == GPUME_CRF_MIN || crf == highest_crf(asked)) {
+        gpume_target_text(asked, text);
         gpume_log_write(&pass->params.log, GPUME_LOG_WARNING,
-            "%s %s is out of reach: CRF %u is the nearest", gpume_target_option(rate->asked.goal),
-            text, (unsigned)crf);
+            is_better
+                ? "%s %s: CRF %u is likely to be better, but beyond it nothing can be expected"
+                : "%s %s is out of reach: CRF %u is the nearest",
+            gpume_target_option(asked->goal), text, (unsigned)crf);
     }
 }
 
@@ -272,19 +294,23 @@ static int find_crfs(struct gpume_pass *pass, struct gpume_pass_rate *rate)
         sum += part->crf * (part->range.end - part->range.first);
     }
     rate->target.value = sum / pass->count;
-    warn_of_reach(pass, rate);
     return GPUME_OK;
 }
 
 static int make_parts(const struct gpume_pass *pass, struct gpume_pass_rate *rate)
 {
-    rate->part_count = pass->scenes ? pass->scene_count : 1;
+    const bool is_split = pass->scenes && gpume_goal_is_fidelity(rate->asked.goal);
+    rate->part_count = is_split ? pass->scene_count : 1;
     rate->parts = calloc(rate->part_count, sizeof(*rate->parts));
     if (!rate->parts) {
         return gpume_log_nomem(&pass->params.log, "the quality of scenes");
     }
     for (size_t i = 0; i < rate->part_count; i++) {
-        rate->parts[i].range = pass->scenes ? pass->scenes[i] : all_frames(pass);
+        rate->parts[i] = (struct gpume_pass_part){
+            .range = is_split ? pass->scenes[i] : all_frames(pass),
+            .least = 100 * GPUME_CRF_MIN,
+            .most = 100 * highest_crf(&rate->asked),
+        };
     }
     return GPUME_OK;
 }
@@ -305,9 +331,10 @@ int gpume_pass_settle_quality(struct gpume_pass *pass, struct gpume_pass_rate *r
     if (!rate->frame_qps) {
         return gpume_log_nomem(&pass->params.log, "the QPs of frames");
     }
-    if (gpume_goal_is_fidelity(rate->asked.goal)) {
+    if (gpume_goal_leads_to_crf(rate->asked.goal)) {
         GPUME_CHECK(make_parts(pass, rate));
         GPUME_CHECK(find_crfs(pass, rate));
+        warn_of_reach(pass, rate);
     } else {
         fill_frame_qps(pass, rate, &all);
     }
@@ -331,26 +358,32 @@ static double given(const struct gpume_pass_encode *encode, const struct gpume_p
                : decibels_of_ssim(ssim / (double)frames);
 }
 
+/* A CRF may move by as much as PSNR does at the least, a third of a dB for one: where the
+ * prediction hardly changes with the CRF, it would go from one end to the other. */
+static void set_limits(struct gpume_pass_part *part, double missed)
+{
+    const double most = fabs(missed) * 300 + 1, crf = (double)part->crf;
+    part->least = (uint32_t)(crf - most > 100 * GPUME_CRF_MIN ? crf - most : 100 * GPUME_CRF_MIN);
+    part->most = (uint32_t)(crf + most < 100 * GPUME_CRF_MAX ? crf + most : 100 * GPUME_CRF_MAX);
+}
+
 int gpume_pass_settle_again(struct gpume_pass *pass, struct gpume_pass_rate *rate,
     const struct gpume_pass_encode *encode, bool *changed)
 {
-    const uint64_t before = rate->target.value;
     const bool is_psnr = rate->asked.goal == GPUME_GOAL_PSNR;
-    bool differs = false;
+    const double value = (double)rate->asked.value;
+    const double wanted = is_psnr ? value / 100 : decibels_of_ssim(value / 10000);
+    *changed = false;
     for (size_t i = 0; i < rate->part_count; i++) {
         struct gpume_pass_part *part = &rate->parts[i];
-        const double expected =
-            is_psnr ? gpume_loss_psnr(&part->mean)
-                    : decibels_of_ssim(gpume_loss_ssim(&part->mean, pass->encoder->losses));
-        const uint64_t crf = part->crf;
-        part->more = given(encode, part, rate->asked.goal) - expected;
+        const uint64_t before = part->crf;
+        const double got = given(encode, part, rate->asked.goal);
+        part->more =
+            got - (is_psnr ? gpume_loss_psnr(&part->mean)
+                           : decibels_of_ssim(gpume_loss_ssim(&part->mean, pass->encoder->losses)));
+        set_limits(part, got - wanted);
         GPUME_CHECK(find_crf(pass, rate, part));
-        differs = differs || part->crf != crf;
-    }
-    *changed = differs;
-    rate->target.value = before;
-    if (!differs) {
-        return GPUME_OK;
+        *changed = *changed || part->crf != before;
     }
     GPUME_CHECK(find_crfs(pass, rate));
     free(rate->forced);
@@ -399,7 +432,8 @@ bool gpume_pass_scene(
     const struct gpume_pass *pass, size_t index, size_t number, struct gpume_pass_scene *result)
 {
     const struct gpume_pass_rate *rate = rate_at(pass, index);
-    if (!pass->scenes || number >= rate->part_count) {
+    const bool is_split = pass->scenes && gpume_goal_is_fidelity(rate->asked.goal);
+    if (!is_split || number >= rate->part_count) {
         return false;
     }
     const struct gpume_pass_part *scene = &rate->parts[number];

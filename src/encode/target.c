@@ -21,6 +21,11 @@ bool gpume_goal_is_fidelity(enum gpume_goal goal)
     return goal == GPUME_GOAL_PSNR || goal == GPUME_GOAL_SSIM;
 }
 
+bool gpume_goal_leads_to_crf(enum gpume_goal goal)
+{
+    return gpume_goal_is_fidelity(goal) || goal == GPUME_GOAL_SIZE;
+}
+
 const char *gpume_target_option(enum gpume_goal goal)
 {
     static const char *const options[] = {"bitrate", "crf", "qp", "psnr", "ssim", "size"};

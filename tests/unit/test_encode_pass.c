@@ -232,6 +232,8 @@ static bool ended(void)
 
 static struct gpume_pass_outcome outcome; /* of the last files */
 
+static bool chunks; /* instead of files */
+
 /* Writes the files "a", its offsets and its QPs; width x height: of the encoded picture. */
 static int write_target(const struct gpume_encode_options *options,
     const struct gpume_encode_target *target, uint64_t frames, uint32_t width, uint32_t height)
@@ -242,6 +244,7 @@ static int write_target(const struct gpume_encode_options *options,
         .width = 48,
         .height = 32,
         .set = &set,
+        .chunks = chunks,
         .ended = ended,
         .log = counting_log,
     };
@@ -249,7 +252,7 @@ static int write_target(const struct gpume_encode_options *options,
     struct gpume_pass *pass = NULL;
     struct clip clip;
     int status = gpume_pass_open(&pass, &params);
-    status = status ? status : gpume_pass_add(pass, &video, target, "a");
+    status = status ? status : gpume_pass_add(pass, &video, target, chunks ? NULL : "a");
     for (uint64_t i = 0; i < frames && status == GPUME_OK; i++) {
         status = gpume_pass_add_frame(pass, frame_of(&clip, i));
     }
@@ -845,7 +848,7 @@ static void test_fidelity(void)
 {
     for (size_t i = 0; i < count_texts(); i++) {
         const struct gpume_encode_options options = options_of(gpume_encoders[i]);
-        const bool whole = gpume_encoders[i]->qps != NULL;
+        const bool whole = gpume_encoders[i]->qps != NULL && !chunks;
         const uint64_t step = whole ? 100 : 1;
         for (uint64_t value = 3800; value <= 4600; value += 217) {
             const struct gpume_encode_target target = {GPUME_GOAL_PSNR, value};
@@ -889,6 +892,32 @@ static void test_size(void)
     REQUIRE_EQUAL(write_target(&options, &least, 100, 48, 32), GPUME_INVALID);
     REQUIRE(logged.lines == 1 && strstr(logged.last, "499 bytes for 4.000 s are 0.998 kbit/s"));
     logged.lines = 0;
+}
+
+/* Of chunks, a size is that of one CRF: what such encodes are expected to take, in whole kilobits
+ * per second, and no CRF that differs by a hundredth is nearer. */
+static void test_size_of_chunks(void)
+{
+    for (size_t i = 0; i < count_texts(); i++) {
+        const struct gpume_encode_options options = options_of(gpume_encoders[i]);
+        for (uint64_t bytes = 8000; bytes <= 24000; bytes += 4000) {
+            const struct gpume_encode_target target = {GPUME_GOAL_SIZE, bytes};
+            REQUIRE_EQUAL(write_target(&options, &target, WHOLE_FRAMES, 48, 32), GPUME_OK);
+            const struct gpume_pass_outcome found = outcome;
+            const double wanted = (double)bytes * 8 * 25 / WHOLE_FRAMES;
+            REQUIRE(found.target.goal == GPUME_GOAL_CRF && found.bitrate % 1000 == 0);
+            REQUIRE(fabs((double)found.bitrate - wanted) < 1000 + 0.002 * wanted);
+            REQUIRE_EQUAL(expected_at(&options, found.target.value).bitrate, found.bitrate);
+            REQUIRE(
+                expected_at(&options, found.target.value - 1).bitrate + 1000 > (uint64_t)wanted);
+            REQUIRE(expected_at(&options, found.target.value + 1).bitrate < (uint64_t)wanted);
+        }
+        logged.lines = logged.warnings = 0;
+        const struct gpume_encode_target least = {GPUME_GOAL_SIZE, 1};
+        REQUIRE_EQUAL(write_target(&options, &least, WHOLE_FRAMES, 48, 32), GPUME_OK);
+        REQUIRE(logged.warnings == 1 && strstr(logged.last, "size 1 is out of reach: CRF 51 "));
+        logged.lines = 0;
+    }
 }
 
 /* QPs of P frames as x264 and x265 write them into their statistics with --crf, with a tree. */
@@ -1412,6 +1441,10 @@ int main(void)
     test_targets();
     has_losses = true;
     test_fidelity();
+    chunks = true;
+    test_fidelity();
+    test_size_of_chunks();
+    chunks = false;
     has_losses = false;
     test_size();
     test_complexity();
