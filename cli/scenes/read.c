@@ -2,6 +2,7 @@
 #include "scenes/read.h"
 
 #include "base/grow.h"
+#include "base/status.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -48,6 +49,7 @@ static int take_scene_frame(void *opaque, const struct gpume_plane *luma, int64_
     }
     list->times_us = grown;
     list->times_us[list->frames++] = time_us;
+    GPUME_CHECK(list->chunks ? gpume_chunks_put(list->chunks, luma, time_us) : GPUME_OK);
     return gpume_scenes_put(reading->scenes, luma);
 }
 
@@ -64,6 +66,13 @@ static enum gpume_exit open_scenes(void *opaque)
         .take = reading->wants_facts ? take_facts : NULL,
         .opaque = reading,
     };
+    if (reading->options->chunks.encoder >= 0) {
+        const enum gpume_exit result =
+            gpume_chunks_open(&reading->list.chunks, &reading->options->chunks, &reading->job);
+        if (result != GPUME_EXIT_DONE) {
+            return result;
+        }
+    }
     const int status = gpume_scenes_open(&reading->scenes, &wanted);
     return gpume_job_opened(
         &reading->job, status, status ? NULL : gpume_scenes_engine(reading->scenes));
@@ -182,6 +191,10 @@ static enum gpume_exit finish_scenes(void *opaque)
     reading->list.frame_us = last_frame_us(reading);
     enum gpume_exit result = gpume_exit_of_engine(gpume_scenes_finish(reading->scenes, &changes));
     result = result ? result : choose_changes(reading, changes);
+    if (result == GPUME_EXIT_DONE && reading->list.chunks) {
+        result = gpume_chunks_finish(
+            reading->list.chunks, reading->list.starts, reading->list.start_count);
+    }
     if (result == GPUME_EXIT_DONE) {
         reading->write(reading->job.outputs[0].out, &reading->list, reading->options);
     }
@@ -213,6 +226,9 @@ static enum gpume_exit conclude_scenes(void *client, FILE *stream)
         }
     }
     putc('\n', stream);
+    if (list->chunks) {
+        gpume_chunks_print(list->chunks, stream);
+    }
     return GPUME_EXIT_DONE;
 }
 
@@ -229,6 +245,7 @@ enum gpume_exit gpume_scene_run(
         .write = write};
     const enum gpume_exit result = gpume_job_run(&reading.job, &work, &reading);
     gpume_scenes_close(&reading.scenes);
+    gpume_chunks_close(&reading.list.chunks);
     gpume_job_close(&reading.job);
     free(reading.list.times_us);
     free(reading.list.facts);
@@ -242,6 +259,7 @@ void gpume_scene_options_default(void *opaque)
     struct gpume_scene_options *options = opaque;
     gpume_video_options_default(&options->video);
     options->confidence = 0.5;
+    gpume_chunk_options_default(&options->chunks);
 }
 
 int gpume_scene_options_check(void *opaque, const struct gpume_line *line)

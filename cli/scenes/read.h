@@ -9,6 +9,7 @@
 #include "encode/scenes.h"
 #include "job.h"
 #include "options/types.h"
+#include "scenes/chunks.h"
 
 /* Starts as zero. */
 struct gpume_scene_list {
@@ -22,6 +23,7 @@ struct gpume_scene_list {
     size_t change_count;
     uint64_t *starts; /* first frames of scenes; the first is 0 */
     size_t start_count;
+    struct gpume_chunks *chunks; /* of these scenes; NULL: none are wanted */
 };
 
 /* The frame after the last one of a scene. */
@@ -39,6 +41,7 @@ struct gpume_scene_options {
     double confidence; /* the least of a change */
     /* Of scenes. Zero: not given. */
     struct gpume_place length_min, length_max;
+    struct gpume_chunk_options chunks;
 };
 
 /* shortest: what the help says beside the default of --min-length. */

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* gpume scenes: the changes of scene of a video in several formats, which gpume-scenes(1)
  * describes. */
+#include "base/status.h"
 #include "commands.h"
+#include "encode/encoder.h"
+#include "encoder_options.h"
 #include "files/table.h"
 #include "files/text_file.h"
+#include "scenes/chunks.h"
 #include "scenes/read.h"
 
 #include <inttypes.h>
@@ -95,6 +99,37 @@ static void write_scenes_json(struct gpume_out *out, const struct gpume_scene_li
     (void)gpume_out_text(out, "\n");
 }
 
+/* Chunks are never shorter than they are here; Av1an needs a number. It is its own default. */
+#define AV1AN_MIN_SCENE_LEN 24
+
+/* Av1an reads a file only if these members are there, but for those that are null; it takes the
+ * parameters in place of its own --video-params. */
+static void write_override(struct gpume_json *json, const struct gpume_chunks *chunks, size_t scene)
+{
+    static const char *const unset[] = {"photon_noise", "photon_noise_height", "photon_noise_width",
+        "extra_splits_len", "target_quality"};
+    const struct gpume_encode_options *encode = gpume_chunks_encode(chunks);
+    char crf[GPUME_TARGET_TEXT_BYTES], depth[16];
+    gpume_chunks_crf(chunks, scene, crf);
+    snprintf(depth, sizeof(depth), "%" PRIu32, encode->bits);
+    const char *const params[] = {"--preset", encode->preset, "--output-depth", depth, "--crf", crf,
+        encode->tune ? "--tune" : NULL, encode->tune, NULL};
+    gpume_json_begin(json, "zone_overrides");
+    gpume_json_text(json, "encoder", encode->encoder->name);
+    gpume_json_count(json, "passes", 1);
+    gpume_json_begin_list(json, "video_params");
+    for (size_t i = 0; params[i]; i++) {
+        gpume_json_text(json, NULL, params[i]);
+    }
+    gpume_json_end_list(json);
+    gpume_json_truth(json, "chroma_noise", false);
+    gpume_json_count(json, "min_scene_len", AV1AN_MIN_SCENE_LEN);
+    for (size_t i = 0; i < sizeof(unset) / sizeof(unset[0]); i++) {
+        gpume_json_text(json, unset[i], NULL);
+    }
+    gpume_json_end(json);
+}
+
 static void write_av1an_list(
     struct gpume_json *json, const char *key, const struct gpume_scene_list *list)
 {
@@ -103,7 +138,11 @@ static void write_av1an_list(
         gpume_json_begin(json, NULL);
         gpume_json_count(json, "start_frame", list->starts[i]);
         gpume_json_count(json, "end_frame", gpume_scene_end(list, i));
-        gpume_json_text(json, "zone_overrides", NULL);
+        if (list->chunks) {
+            write_override(json, list->chunks, i);
+        } else {
+            gpume_json_text(json, "zone_overrides", NULL);
+        }
         gpume_json_end(json);
     }
     gpume_json_end_list(json);
@@ -171,6 +210,14 @@ static enum gpume_exit run_scenes(const void *options)
     return gpume_scene_run(options, false, write_scene_list);
 }
 
+static int check_chunks(struct scenes_options *options, const struct gpume_line *line)
+{
+    if (options->format != AV1AN && gpume_line_has(line, "encoder")) {
+        return gpume_refuse(GPUME_INVALID, "--encoder: needs --format av1an");
+    }
+    return gpume_chunk_options_check(&options->scene.chunks);
+}
+
 /* A chunk of less than a second is not worth an encoder's start. */
 static int check_scenes_options(void *opaque, const struct gpume_line *line)
 {
@@ -178,6 +225,7 @@ static int check_scenes_options(void *opaque, const struct gpume_line *line)
     if (options->format == AV1AN && !gpume_line_has(line, "min-length")) {
         options->scene.length_min = (struct gpume_place){.is_time = true, .us = 1000000};
     }
+    GPUME_CHECK(check_chunks(options, line));
     return gpume_scene_options_check(opaque, line);
 }
 
@@ -185,9 +233,27 @@ static int check_scenes_options(void *opaque, const struct gpume_line *line)
 
 static const char *const formats[] = {"csv", "json", "av1an", "qpfile", "keyframes", NULL};
 
+#define ROW_GOAL(option, value, text)                                                              \
+    {                                                                                              \
+        GPUME_ROW(option, value, chunk_goal, OPTIONS, scene.chunks), .needs = "encoder",           \
+                                                                     .help = text                  \
+    }
+
 static struct gpume_option table[] = {
     {.heading = "Scenes"},
     GPUME_OPTIONS_SCENES(OPTIONS, scene, ", with --format av1an 1s"),
+    {.heading = "Quality of chunks, with --format av1an"},
+    {GPUME_ROW("encoder", "x264|x265", chunk_encoder, OPTIONS, scene.chunks.encoder),
+        .help = "give each scene the options of this encoder, with the CRF for one of these:"},
+    ROW_GOAL("target-psnr", "DB", "a mean PSNR of luma in every scene, 20 to 60 dB"),
+    ROW_GOAL("target-ssim", "S", "a mean SSIM of luma in every scene, 0.5 to 0.9999"),
+    ROW_GOAL("target-size", "BYTES",
+        "about this size of all chunks together, e.g. 700M, with the same CRF for all"),
+    ROW_GOAL("crf", "N", "the same CRF for all, 1 to 51, e.g. 24 or 23.5"),
+    {GPUME_ROW_CHOICE("preset", "NAME", OPTIONS, scene.chunks.preset, gpume_encoder_presets.words),
+        .needs = "encoder", .help = "the encoder's preset (default medium)"},
+    {GPUME_ROW_CHOICE("tune", "NAME", OPTIONS, scene.chunks.tune, gpume_encoder_tunes.words),
+        .needs = "encoder", .help = "the encoder's tuning (default none)"},
     GPUME_OPTIONS_VIDEO(OPTIONS, scene.video),
     {GPUME_ROW_CHOICE("format", "FORMAT", OPTIONS, format, formats),
         .help = "csv (all changes), json (changes and scenes), av1an (for its --scenes), qpfile "
@@ -199,12 +265,14 @@ static struct gpume_option table[] = {
 const struct gpume_command gpume_scenes_command = {
     .name = "scenes",
     .summary = "find the changes of scene in a video",
-    .usage = "scenes INPUT [-o FILE] [options]",
+    .usage = "scenes INPUT [-o FILE] [options]\n"
+             "scenes INPUT --format av1an --encoder E --target-psnr DB [options]",
     .about =
         "Finds cuts, dissolves, fades and wipes in a video by what it would cost to predict its "
         "frames from each other. INPUT is a video, a numbered pattern (frame%03d.png), or - "
         "for standard input.",
     GPUME_COMMAND_OPTIONS(table, struct scenes_options),
+    .make_options = gpume_encoder_rows_make,
     GPUME_COMMAND_ONE_VIDEO,
     .catches_signals = true,
     .set_defaults = gpume_scene_options_default,
