@@ -99,8 +99,8 @@ int gpume_chunk_options_check(struct gpume_chunk_options *options)
     }
     if (options->targets != 1) {
         return gpume_refuse(GPUME_INVALID,
-            "--encoder: give one of --target-psnr, --target-ssim, --target-size and --crf%s",
-            options->targets > 1 ? ", and once" : "");
+            "--encoder: give %s of --target-psnr, --target-ssim, --target-size and --crf",
+            options->targets > 1 ? "only one" : "one");
     }
     GPUME_CHECK(gpume_encoder_choose(
         &options->encode, gpume_encoders[options->encoder], options->preset, options->tune));

@@ -122,9 +122,9 @@ for option in '--target-psnr 38' '--target-ssim 0.95' '--target-size 100k' '--cr
 done
 refused 2 --encoder --target-psnr --crf -- scenes two.y4m --format av1an --encoder x265 -o r
 refused 2 --encoder -- scenes two.y4m --format av1an --encoder x265 --crf 24 --target-psnr 38 -o r
-says 'and once'
+says 'give only one of'
 refused 2 --encoder -- scenes two.y4m --format av1an --encoder x265 --crf 24 --crf 24 -o r
-says 'and once'
+says 'give only one of'
 refused 2 --encoder --format -- scenes two.y4m --encoder x265 --crf 24 -o r
 refused 2 --encoder --format -- scenes two.y4m --format json --encoder x265 --target-psnr 38 -o r
 refused 2 --preset -- scenes two.y4m --format av1an --encoder x265 --crf 24 --preset 7 -o r

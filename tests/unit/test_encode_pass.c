@@ -873,6 +873,11 @@ static void test_fidelity(void)
         REQUIRE_EQUAL(write_target(&options, &most, WHOLE_FRAMES, 48, 32), GPUME_OK);
         REQUIRE(logged.warnings == 1 && strstr(logged.last, "psnr 60 is out of reach: CRF 1 "));
         REQUIRE(outcome.target.value == 100);
+        logged.lines = logged.warnings = 0;
+        const struct gpume_encode_target least = {GPUME_GOAL_PSNR, 2000};
+        REQUIRE_EQUAL(write_target(&options, &least, WHOLE_FRAMES, 48, 32), GPUME_OK);
+        REQUIRE(logged.warnings == 1 && strstr(logged.last, "psnr 20: CRF 40 is likely to be "));
+        REQUIRE(outcome.target.value == 4000);
         clear_files();
         logged.lines = 0;
     }
@@ -892,6 +897,35 @@ static void test_size(void)
     REQUIRE_EQUAL(write_target(&options, &least, 100, 48, 32), GPUME_INVALID);
     REQUIRE(logged.lines == 1 && strstr(logged.last, "499 bytes for 4.000 s are 0.998 kbit/s"));
     logged.lines = 0;
+}
+
+/* The bitrate of a quality: bits of the statistics, but for what they say beyond what is expected
+ * without psy. */
+static void test_expected_bitrate(void)
+{
+    static const double planned[][3] = {{0.98, 1.15, 1.07}, {0.97, 1.09, 1.02}}; /* I, P, B */
+    const struct gpume_encode_target crf = {GPUME_GOAL_CRF, 2000};
+    for (size_t i = 0; i < count_texts(); i++) {
+        const struct gpume_encode_options options = options_of(gpume_encoders[i]);
+        static char lines[WHOLE_FRAMES + 2][GPUME_PASS_LINE_BYTES];
+        double sum = 0;
+        REQUIRE(options.psy);
+        REQUIRE_EQUAL(write_target(&options, &crf, WHOLE_FRAMES, 48, 32), GPUME_OK);
+        REQUIRE(take_stats(lines, WHOLE_FRAMES + 1) > 0);
+        clear_files();
+        for (size_t frame = 1; frame <= WHOLE_FRAMES; frame++) {
+            const char *type = strstr(lines[frame], " type:"),
+                       *bits = strstr(lines[frame], " tex:");
+            unsigned texture = 0, vectors = 0;
+            REQUIRE(type && bits && sscanf(bits, " tex:%u mv:%u", &texture, &vectors) == 2);
+            const int kind = type && type[6] == 'P'                       ? 1
+                             : type && (type[6] == 'B' || type[6] == 'b') ? 2
+                                                                          : 0;
+            sum += (texture + vectors) / planned[i][kind];
+        }
+        const double bitrate = sum * 25 / WHOLE_FRAMES;
+        REQUIRE(fabs(bitrate - (double)outcome.bitrate) < 1000 + bitrate / 100);
+    }
 }
 
 /* Of chunks, a size is that of one CRF: what such encodes are expected to take, in whole kilobits
@@ -1439,6 +1473,7 @@ int main(void)
     test_weights();
     test_lines();
     test_targets();
+    test_expected_bitrate();
     has_losses = true;
     test_fidelity();
     chunks = true;
