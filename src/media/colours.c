@@ -107,9 +107,9 @@ void gpume_colours_of_frame(const AVFrame *frame, struct gpume_colours *colours)
     const AVFrameSideData *display =
         av_frame_get_side_data(frame, AV_FRAME_DATA_MASTERING_DISPLAY_METADATA);
     const AVFrameSideData *light = av_frame_get_side_data(frame, AV_FRAME_DATA_CONTENT_LIGHT_LEVEL);
-    set_code(&colours->primaries, frame->color_primaries);
-    set_code(&colours->transfer, frame->color_trc);
-    set_code(&colours->matrix, frame->colorspace);
+    set_code(&colours->primaries, (int)frame->color_primaries);
+    set_code(&colours->transfer, (int)frame->color_trc);
+    set_code(&colours->matrix, (int)frame->colorspace);
     colours->limited = frame->color_range == AVCOL_RANGE_MPEG ||
                        (colours->limited && frame->color_range == AVCOL_RANGE_UNSPECIFIED);
     if (!format || format->flags & AV_PIX_FMT_FLAG_RGB) {
