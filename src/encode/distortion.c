@@ -434,7 +434,7 @@ void gpume_loss_frames_free(struct gpume_loss_frames *frames)
 
 /* There are less than 2^28 frames, with errors below 2^34. */
 bool gpume_loss_frames_mean(struct gpume_loss_frames *frames, const struct gpume_loss_model *model,
-    const int32_t *qps, const struct gpume_loss_range *range, struct gpume_loss *mean)
+    const int32_t *qps, int32_t more, const struct gpume_loss_range *range, struct gpume_loss *mean)
 {
     struct gpume_loss sum = {0};
     uint64_t count = 0;
@@ -448,7 +448,7 @@ bool gpume_loss_frames_mean(struct gpume_loss_frames *frames, const struct gpume
         if (row->display < range->first || row->display >= range->end) {
             continue;
         }
-        found[row->display] = gpume_loss_at(&row->losses, model, row->type, qps[i],
+        found[row->display] = gpume_loss_at(&row->losses, model, row->type, qps[i] + more,
             row->past != row->display ? &found[row->past] : NULL,
             row->future != row->display ? &found[row->future] : NULL);
         sum.error += found[row->display].error;
@@ -457,6 +457,12 @@ bool gpume_loss_frames_mean(struct gpume_loss_frames *frames, const struct gpume
     }
     *mean = (struct gpume_loss){sum.error / count, sum.weighted / count};
     return true;
+}
+
+uint32_t gpume_loss_growth(uint64_t area, uint64_t area_analysed)
+{
+    const int64_t octaves = (int64_t)gpume_fixed_log2(area_analysed) - gpume_fixed_log2(area);
+    return gpume_fixed_exp2(octaves * 26 / 100);
 }
 
 double gpume_loss_psnr(const struct gpume_loss *mean)

@@ -89,10 +89,16 @@ struct gpume_loss_range {
     size_t begin, after;
 };
 
-/* The mean over these frames at these QPs, of all frames in coded order. Other frames that they
- * refer to are as they were last found. false: no memory. */
+/* The mean over these frames at these QPs, of all frames in coded order, to which `more` is added.
+ * Other frames that they refer to are as they were last found. false: no memory. */
 bool gpume_loss_frames_mean(struct gpume_loss_frames *frames, const struct gpume_loss_model *model,
-    const int32_t *qps, const struct gpume_loss_range *range, struct gpume_loss *mean);
+    const int32_t *qps, int32_t more, const struct gpume_loss_range *range,
+    struct gpume_loss *mean);
+
+/* How many times as much a coded picture of one area loses as one of the area that was analysed, in
+ * 1/65536: the smaller the picture, the finer its details. By the 0.26th power of the area: of 16
+ * clips, x264 and x265 lost 0.8, 1.5 and 2.4 dB more at 3/4, 1/2 and 1/4 of both sides. */
+uint32_t gpume_loss_growth(uint64_t area, uint64_t area_analysed);
 
 /* Of the mean over frames: PSNR in dB and SSIM, as floating-point numbers for people. */
 double gpume_loss_psnr(const struct gpume_loss *mean);

@@ -106,6 +106,8 @@ static struct gpume_pass_size *find_size(
         const uint64_t planned = growth * pass->planned[type] / 100;
         size->growth[type] = (uint32_t)gpume_min_u64(planned, UINT32_MAX);
     }
+    size->loss_growth = gpume_loss_growth(
+        (uint64_t)video->width * video->height, (uint64_t)params->width * params->height);
     size->next = pass->sizes;
     pass->sizes = size;
     if (params->options->tree) {

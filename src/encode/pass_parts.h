@@ -48,6 +48,7 @@ struct gpume_pass_size {
     struct gpume_pass_video video;
     /* Of bits, from the frames that were analysed to what the statistics say, by type. */
     uint32_t growth[GPUME_FRAME_B + 1];
+    uint32_t loss_growth; /* of what is lost, in 1/65536 */
     struct gpume_map_axis x, y;
     /* Of the last OFFSETS_KEPT frames, by square: their offsets, and the tree's part. NULL: none */
     int16_t *offsets, *trees;

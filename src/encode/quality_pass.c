@@ -199,10 +199,16 @@ static void fill_frame_qps(const struct gpume_pass *pass, struct gpume_pass_rate
 static int find_loss(struct gpume_pass *pass, const struct gpume_pass_rate *rate,
     const struct gpume_loss_range *range, struct gpume_loss *mean)
 {
-    return pass->losses.count == 0 || gpume_loss_frames_mean(&pass->losses, pass->encoder->losses,
-                                          rate->frame_qps, range, mean)
-               ? GPUME_OK
-               : gpume_log_nomem(&pass->params.log, "the quality of frames");
+    if (pass->losses.count == 0) {
+        return GPUME_OK;
+    }
+    if (!gpume_loss_frames_mean(&pass->losses, pass->encoder->losses, rate->frame_qps,
+            gpume_pass_lowest_qp(pass), range, mean)) {
+        return gpume_log_nomem(&pass->params.log, "the quality of frames");
+    }
+    mean->error = mean->error * rate->size->loss_growth / 65536;
+    mean->weighted = mean->weighted * rate->size->loss_growth / 65536;
+    return GPUME_OK;
 }
 
 /* SSIM as decibels, which change with the CRF about as those of PSNR do. */
