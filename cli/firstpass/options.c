@@ -239,14 +239,15 @@ static const struct gpume_option first_rows[] = {
             "what --target-psnr and --target-ssim are of: the whole video, or every scene, from "
             "each I frame to the next (default video)"},
     {GPUME_ROW_NUMBER("probes", OPTIONS, probes, 0, 8),
-        .help = "encodes, by the encoder's program, after each of which the CRF of a target is "
-                "corrected by what came out (default 0: it is only expected)"},
+        .help =
+            "encode the whole video up to N times by the encoder's program, and correct the CRF "
+            "of a target by what came out (default 0: the CRF is only expected to fit)"},
     {GPUME_ROW("size", "WxH", sizes, OPTIONS, sizes),
         .help = "size of the encoded picture; repeat it for several, each with all bitrates and "
                 "qualities (default: the input's size, at which the analysis runs in any case)"},
     {GPUME_ROW("rung", "WxH:RATE", rungs, OPTIONS, rungs),
-        .help = "one picture size with one bitrate or quality, e.g. 640x360:600k or "
-                "640x360:crf=24; repeat it for a ladder"},
+        .help = "one picture size with one bitrate, quality or target, e.g. 640x360:600k, "
+                "640x360:crf=24 or 640x360:psnr=42; repeat it for a ladder"},
     {GPUME_ROW_FILE("output", "NAME", OPTIONS, video.output), .letter = 'o',
         .help = "beginning of the names of all files; NAME.json says which second pass reads "
                 "which files"},
@@ -354,8 +355,8 @@ static int check_qualities(const struct gpume_firstpass_options *options)
     if (!encoder->has_quality) {
         return gpume_refuse(GPUME_INVALID,
             "--%s: %s codes a constant quality in one pass, to which a first pass adds nothing; "
-            "give its program --%s, or give --bitrate here",
-            quality, encoder->name, quality);
+            "give its program --crf, or give --bitrate here",
+            quality, encoder->name);
     }
     if (qps > 0 && other) {
         return gpume_refuse(GPUME_INVALID,
@@ -460,7 +461,7 @@ static int firstpass_check(void *opaque, const struct gpume_line *line)
     if (options->targets.count == 0 && options->rungs.count == 0) {
         return gpume_refuse(GPUME_INVALID,
             "give --bitrate, in bits per second, such as --bitrate 2M, a quality, such as "
-            "--crf 24, or --rung WxH:RATE");
+            "--crf 24, a target, such as --target-psnr 42, or --rung WxH:RATE");
     }
     const char *repeated = options->targets.count > GPUME_FIRSTPASS_MAX
                                ? "bitrate, --crf, --qp and targets"

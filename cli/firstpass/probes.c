@@ -38,7 +38,8 @@ static void tell(const struct gpume_firstpass_entry *entry,
         changed ? ", so it is now " : "", changed ? next : "");
 }
 
-static enum gpume_exit probe_entry(struct probe *probe, size_t index, bool *any)
+/* *moved: to another CRF; *dirty: the report says other things. */
+static enum gpume_exit probe_entry(struct probe *probe, size_t index, bool *moved, bool *dirty)
 {
     struct gpume_firstpass_entry *entry = &probe->report->entries[index];
     const struct gpume_trial_pass trial = {
@@ -54,7 +55,12 @@ static enum gpume_exit probe_entry(struct probe *probe, size_t index, bool *any)
         return result;
     }
     const struct gpume_pass_encode encode = {
-        probe->frames, entry->video.width, entry->video.height, measured.scores.bits};
+        .frames = probe->frames,
+        .width = entry->video.width,
+        .height = entry->video.height,
+        .bits = measured.scores.bits,
+        .bytes = measured.bytes,
+    };
     bool changed = false;
     const int status = gpume_pass_correct(probe->pass, index, &encode, probe->set, &changed);
     if (status != GPUME_OK) {
@@ -62,8 +68,9 @@ static enum gpume_exit probe_entry(struct probe *probe, size_t index, bool *any)
     }
     const struct gpume_pass_outcome now = gpume_pass_outcome(probe->pass, index);
     tell(entry, &measured.scores, &now, changed);
+    *moved = *moved || changed;
+    *dirty = *dirty || changed || entry->outcome.bitrate != now.bitrate;
     entry->outcome = now;
-    *any = *any || changed;
     return GPUME_EXIT_DONE;
 }
 
@@ -88,23 +95,29 @@ enum gpume_exit gpume_firstpass_probe(const struct gpume_firstpass_options *opti
 {
     struct probe probe = {.options = options, .pass = pass, .report = report, .set = set};
     enum gpume_exit result = GPUME_EXIT_DONE;
-    bool any = true;
+    bool moved = true;
     probe.frames = calloc(report->frames, sizeof(*probe.frames));
     if (!probe.frames) {
         return gpume_refuse(GPUME_EXIT_FAILED, "--probes: out of memory");
     }
     gpume_signals_keep();
     gpume_signals_end(); /* the files are complete, what is printed is not */
-    for (uint32_t round = 0; round < options->probes && any && result == GPUME_EXIT_DONE; round++) {
-        any = false;
+    for (uint32_t round = 0; round < options->probes && moved && result == GPUME_EXIT_DONE;
+         round++) {
+        bool dirty = false;
+        moved = false;
         for (size_t i = 0; i < report->count && result == GPUME_EXIT_DONE; i++) {
             if (gpume_goal_is_fidelity(report->entries[i].target.goal)) {
-                result = probe_entry(&probe, i, &any);
+                result = probe_entry(&probe, i, &moved, &dirty);
             }
         }
-        if (any && result == GPUME_EXIT_DONE) {
+        if (dirty && result == GPUME_EXIT_DONE) {
             result = replace_files(&probe, encode, source);
         }
+    }
+    if (result != GPUME_EXIT_DONE) {
+        gpume_console_warning(
+            "%s.json and its files stand as they were before the last encode", report->name);
     }
     free(probe.frames);
     return result;

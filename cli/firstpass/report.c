@@ -327,7 +327,9 @@ static void print_target(const struct gpume_firstpass_entry *entry, bool is_spli
     }
     printf("%s%s %s, expected to take %" PRIu64 " kbit/s", is_split ? "mean " : "",
         gpume_target_option(goal), value, outcome->bitrate / 1000);
-    if (outcome->is_measured) {
+    if (outcome->is_measured && asked == GPUME_GOAL_SSIM) {
+        printf(" and to have an SSIM of %.4f", outcome->ssim);
+    } else if (outcome->is_measured) {
         printf(" and to have a PSNR of %.1f dB", outcome->psnr);
     }
 }

@@ -15,7 +15,9 @@
 #include "files/path.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -276,7 +278,8 @@ static int write_offsets(struct gpume_pass *pass, size_t index)
     pass->rows[index].level = level_of_tree(pass, index);
     for (struct gpume_pass_rate *rate = pass->rates; rate && type != GPUME_FRAME_B;
          rate = rate->next) {
-        const int32_t qp = rate->qps ? gpume_pass_quality_qp(pass, rate, index) : 0;
+        const bool is_known = rate->qps && !gpume_goal_is_fidelity(rate->asked.goal);
+        const int32_t qp = is_known ? gpume_pass_quality_qp(pass, rate, index) : 0;
         if (!rate->tree) {
             continue;
         }
@@ -816,6 +819,88 @@ static int settle_size(const struct gpume_pass *pass, struct gpume_pass_rate *ra
     return GPUME_OK;
 }
 
+/* --- offsets of a fidelity, whose CRF is known when they have been written */
+
+static void add_to_record(
+    const struct gpume_encoder *encoder, unsigned char *record, size_t bytes, int32_t more)
+{
+    const unsigned high = encoder->offsets_big_endian ? 0 : 1;
+    for (unsigned char *at = record + 1; at < record + bytes; at += 2) {
+        const uint16_t offset = (uint16_t)(at[high] << 8 | at[1 - high]);
+        const uint16_t sum = (uint16_t)(offset + more);
+        at[high] = (unsigned char)(sum >> 8);
+        at[1 - high] = (unsigned char)sum;
+    }
+}
+
+/* Adds what whole QPs lack to the records of a file, which nobody else has seen. */
+static int add_rests(const struct gpume_pass *pass, struct gpume_pass_rate *rate, FILE *file)
+{
+    const size_t bytes = rate->size->record_bytes;
+    long at = 0;
+    for (size_t i = 0; i < pass->count; i++) {
+        const int32_t qp = rate->frame_qps[i], rest = qp - gpume_pass_whole_qp(qp);
+        if (pass->rows[i].bits.type == GPUME_FRAME_B) {
+            continue;
+        }
+        GPUME_CHECK(gpume_pass_check_ended(pass));
+        if (fseek(file, at, SEEK_SET) != 0 || fread(rate->size->record, bytes, 1, file) != 1) {
+            return GPUME_IO;
+        }
+        add_to_record(pass->encoder, rate->size->record, bytes, rest - rate->added[i]);
+        if (fseek(file, at, SEEK_SET) != 0 || fwrite(rate->size->record, bytes, 1, file) != 1) {
+            return GPUME_IO;
+        }
+        rate->added[i] = (int16_t)rest;
+        at += (long)bytes;
+    }
+    return fflush(file) == 0 ? GPUME_OK : GPUME_IO;
+}
+
+/* Whether its QPs are whole in a file of their own, and known only now. */
+static bool has_rests(const struct gpume_pass_rate *rate)
+{
+    return rate->qps && rate->tree && !rate->is_whole && gpume_goal_is_fidelity(rate->asked.goal);
+}
+
+static int complete_offsets(const struct gpume_pass *pass, struct gpume_pass_rate *rate)
+{
+    const struct gpume_log *log = &pass->params.log;
+    rate->added = rate->added ? rate->added : calloc(pass->count, sizeof(*rate->added));
+    if (!rate->added) {
+        return gpume_log_nomem(log, rate->tree_path);
+    }
+    FILE *file = fopen(gpume_out_place(rate->tree), "r+b");
+    const int status = file ? add_rests(pass, rate, file) : GPUME_IO;
+    const bool closed = file && fclose(file) == 0;
+    if (status == GPUME_CANCELLED || (status == GPUME_OK && closed)) {
+        return status;
+    }
+    return gpume_log_fail(log, GPUME_IO, "%s: cannot be completed: %s; check the disk",
+        rate->tree_path, strerror(errno));
+}
+
+/* A copy of the file, which has its name, as another output of that name. */
+static int copy_offsets(
+    const struct gpume_pass *pass, struct gpume_pass_rate *rate, struct gpume_out_set *set)
+{
+    const struct gpume_log *log = &pass->params.log;
+    struct gpume_stream *stream = NULL;
+    gpume_out_close(&rate->tree);
+    int status = gpume_stream_open(&stream, rate->tree_path, log);
+    status = status ? status : gpume_out_open_in(&rate->tree, set, rate->tree_path, log);
+    for (size_t i = 0; i < pass->count && status == GPUME_OK; i++) {
+        if (pass->rows[i].bits.type != GPUME_FRAME_B) {
+            status = gpume_stream_read(stream, rate->size->record, rate->size->record_bytes);
+            status =
+                status ? status
+                       : gpume_out_write(rate->tree, rate->size->record, rate->size->record_bytes);
+        }
+    }
+    gpume_stream_close(&stream);
+    return status ? status : gpume_out_finish(rate->tree);
+}
+
 static int write_stats(const struct gpume_pass *pass, struct gpume_pass_rate *rate)
 {
     char line[GPUME_PASS_LINE_BYTES];
@@ -838,13 +923,16 @@ int gpume_pass_finish(struct gpume_pass *pass)
         finish_fixed(pass);
     }
     for (struct gpume_pass_rate *rate = pass->rates; rate; rate = rate->next) {
+        GPUME_CHECK(rate->tree ? gpume_out_finish(rate->tree) : GPUME_OK);
+        rate->is_whole = gpume_goal_is_fidelity(rate->asked.goal) && rate->qps && rate->tree &&
+                         !gpume_out_place(rate->tree);
         const bool is_size = rate->target.goal == GPUME_GOAL_SIZE && !rate->is_quality;
         GPUME_CHECK(is_size ? settle_size(pass, rate) : GPUME_OK);
         GPUME_CHECK(rate->is_quality ? gpume_pass_settle_quality(pass, rate) : solve(pass, rate));
         GPUME_CHECK(pass->params.options->vbv_bufsize > 0 ? plan_buffer(pass, rate) : GPUME_OK);
         GPUME_CHECK(rate->path ? write_stats(pass, rate) : GPUME_OK);
         if (rate->tree) {
-            GPUME_CHECK(gpume_out_finish(rate->tree));
+            GPUME_CHECK(has_rests(rate) ? complete_offsets(pass, rate) : GPUME_OK);
             GPUME_CHECK(read_back(pass, rate, rate->tree, rate->tree_path, check_records));
         }
         GPUME_CHECK(rate->qps ? write_qps(pass, rate) : GPUME_OK);
@@ -870,6 +958,11 @@ int gpume_pass_correct(struct gpume_pass *pass, size_t index,
     GPUME_CHECK(gpume_out_open_in(&rate->stats, set, rate->path, log));
     GPUME_CHECK(has_qps ? gpume_out_open_in(&rate->qps, set, rate->qps_path, log) : GPUME_OK);
     GPUME_CHECK(write_stats(pass, rate));
+    if (has_rests(rate)) {
+        GPUME_CHECK(copy_offsets(pass, rate, set));
+        GPUME_CHECK(complete_offsets(pass, rate));
+        GPUME_CHECK(read_back(pass, rate, rate->tree, rate->tree_path, check_records));
+    }
     return rate->qps ? write_qps(pass, rate) : GPUME_OK;
 }
 
@@ -892,6 +985,7 @@ void gpume_pass_close(struct gpume_pass **pointer)
         free(rate->frame_qps);
         free(rate->forced);
         free(rate->parts);
+        free(rate->added);
         free(rate->levels);
         free(rate);
     }

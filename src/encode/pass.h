@@ -23,7 +23,7 @@ struct gpume_pass_params {
     uint32_t width, height;                     /* of the frames that were analysed */
     struct gpume_out_set *set;
     /* For encodes of the scenes by the encoder's own --crf, without files: a CRF is found for a
-     * size, too, and may be a fraction where QPs in files are whole. All paths are NULL. */
+     * size, too. All paths are NULL. */
     bool chunks;
     bool (*ended)(void); /* gpume_pass_finish asks it: whether to give up. NULL: never */
     struct gpume_log log;
@@ -54,11 +54,12 @@ int gpume_pass_finish(struct gpume_pass *pass);
 struct gpume_pass_encode {
     const struct gpume_fidelity_frame *frames; /* of all frames, in displayed order */
     uint32_t width, height, bits;              /* of the luma that was compared */
+    uint64_t bytes;                            /* of the encoded video */
 };
 
 /* After gpume_pass_finish, of a second pass with a fidelity: finds the CRFs anew, so that what was
- * expected becomes what the encode gave, and writes its files anew to `set`, but for the offsets,
- * which stay as they are. *changed: false: the CRFs stay, and nothing is written. */
+ * expected becomes what the encode gave, and writes its files anew to `set`, but for offsets that
+ * stay as they are. *changed: false: the CRFs stay, and nothing is written. */
 int gpume_pass_correct(struct gpume_pass *pass, size_t index,
     const struct gpume_pass_encode *encode, struct gpume_out_set *set, bool *changed);
 

@@ -89,6 +89,9 @@ struct gpume_pass_rate {
     struct gpume_encode_target asked; /* as it was added */
     struct gpume_pass_part *parts;    /* for a fidelity: the whole, or all scenes; or NULL */
     size_t part_count;
+    double larger;  /* how many times as many bits an encode took as were expected; 0: not known */
+    bool is_whole;  /* CRFs are whole: what QPs lack by that cannot be added to the offsets */
+    int16_t *added; /* by frame: what was added to its offsets, in 1/256; or NULL */
     char *path, *tree_path, *qps_path;    /* path NULL: it has no files */
     struct gpume_out *stats, *tree, *qps; /* tree, qps NULL: there is none */
     struct gpume_pass_rate *next;

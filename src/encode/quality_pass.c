@@ -244,13 +244,12 @@ static uint32_t highest_crf(const struct gpume_encode_target *asked)
     return gpume_goal_is_fidelity(asked->goal) ? 40 : GPUME_CRF_MAX;
 }
 
-/* The CRF at which the fidelity or the size of frames is nearest: in hundredths or, where QPs in
- * files are whole, a whole one, as offsets are written before it is known. */
+/* The CRF at which the fidelity or the size of frames is nearest. */
 static int find_crf(
     struct gpume_pass *pass, struct gpume_pass_rate *rate, struct gpume_pass_part *part)
 {
     const struct gpume_loss_range *range = &part->range;
-    const uint32_t step = pass->encoder->qps && !pass->params.chunks ? 100 : 1;
+    const uint32_t step = rate->is_whole ? 100 : 1;
     uint32_t low = part->least / step, high = part->most / step;
     double above = 0, below = 0; /* surplus at low, and at the step after it */
     while (low < high) {
@@ -284,7 +283,8 @@ static void warn_of_reach(const struct gpume_pass *pass, const struct gpume_pass
         gpume_target_text(asked, text);
         gpume_log_write(&pass->params.log, GPUME_LOG_WARNING,
             is_better
-                ? "%s %s: CRF %u is likely to be better, but beyond it nothing can be expected"
+                ? "%s %s: takes CRF %u, the highest without an encode, and is likely to get better "
+                  "quality than that"
                 : "%s %s is out of reach: CRF %u is the nearest",
             gpume_target_option(asked->goal), text, (unsigned)crf);
     }
@@ -326,7 +326,9 @@ static int settle_bits(struct gpume_pass *pass, struct gpume_pass_rate *rate)
 {
     const struct gpume_loss_range all = all_frames(pass);
     GPUME_CHECK(find_loss(pass, rate, &all, &rate->mean));
-    rate->bitrate = bitrate_of(rate, expected_bits(pass, rate, &all), pass->count);
+    const double bits = (double)expected_bits(pass, rate, &all);
+    rate->bitrate =
+        bitrate_of(rate, (uint64_t)(rate->larger > 0 ? bits * rate->larger : bits), pass->count);
     return rate->qps ? force_qps(pass, rate) : GPUME_OK;
 }
 
@@ -379,6 +381,9 @@ int gpume_pass_settle_again(struct gpume_pass *pass, struct gpume_pass_rate *rat
     const bool is_psnr = rate->asked.goal == GPUME_GOAL_PSNR;
     const double value = (double)rate->asked.value;
     const double wanted = is_psnr ? value / 100 : decibels_of_ssim(value / 10000);
+    const struct gpume_loss_range all = all_frames(pass);
+    const uint64_t bits = expected_bits(pass, rate, &all);
+    rate->larger = (double)encode->bytes * 8 / (double)(bits > 0 ? bits : 1);
     *changed = false;
     for (size_t i = 0; i < rate->part_count; i++) {
         struct gpume_pass_part *part = &rate->parts[i];

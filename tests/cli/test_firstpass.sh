@@ -112,7 +112,7 @@ for scene in scenes:
 refuses 2 --per --target-psnr -- firstpass clip.y4m --encoder x265 --crf 24 --per scene -o r
 rm -f ./a* ./b* two.y4m
 expect 0 $first x264 --target-psnr 40 -o a
-crf=$(sed -n 's/^# 96x80, psnr 40: crf \([0-9]*\), expected to take [0-9]* kbit.s and to have a PSNR of .*, 50 frames$/\1/p' "$scratch/out")
+crf=$(sed -n 's/^# 96x80, psnr 40: crf \([0-9.]*\), expected to take [0-9]* kbit.s and to have a PSNR of .*, 50 frames$/\1/p' "$scratch/out")
 expect 0 $first x264 --crf "$crf" -o b
 for file in log log.mbtree log.qpfile; do
     cmp a-96x80-psnr40-0.$file b-96x80-crf"$crf"-0.$file || fail "$file of a target is not that of CRF $crf"
