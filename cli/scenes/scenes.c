@@ -103,7 +103,7 @@ static void write_scenes_json(struct gpume_out *out, const struct gpume_scene_li
 #define AV1AN_MIN_SCENE_LEN 24
 
 /* Av1an reads a file only if these members are there, but for those that are null; it takes the
- * parameters in place of its own --video-params. */
+ * parameters instead of its own --video-params. */
 static void write_override(struct gpume_json *json, const struct gpume_chunks *chunks, size_t scene)
 {
     static const char *const unset[] = {"photon_noise", "photon_noise_height", "photon_noise_width",

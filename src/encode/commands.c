@@ -137,7 +137,8 @@ static void add_decoding(struct gpume_argv *argv, const struct gpume_command_par
     }
 }
 
-/* A number of parts, of which `one` are 1: as they are, or with five decimals, which are exact. */
+/* A number of parts, of which `one` are 1: as a whole number of parts, or with five decimals, which
+ * are exact. */
 #define NUMBER_BYTES 32
 static void print_parts(uint32_t parts, uint32_t one, bool decimals, char text[NUMBER_BYTES])
 {

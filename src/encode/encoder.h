@@ -191,7 +191,7 @@ struct gpume_encoder {
     struct {
         struct gpume_coded_option primaries, transfer, matrix, range;
         const char *display, *light; /* options for HDR10 */
-        bool has_decimals;           /* of the display: as they are, rather than in whole parts */
+        bool has_decimals;           /* of the display, with decimals instead of in whole parts */
     } colours;
 
     const char *ffmpeg_params; /* FFmpeg's option for a list of options */
@@ -217,6 +217,12 @@ extern const struct gpume_encoder *const gpume_encoders[];
 const struct gpume_encoder *gpume_encoder_find(const char *name);
 
 /* --- for the files in encoders/ */
+
+/* Names of codes of ITU-T H.273, as x264 and x265 spell them; NULL: none. */
+#define GPUME_COLOUR_PRIMARIES 13
+#define GPUME_COLOUR_TRANSFERS 19
+extern const char *const gpume_colour_primaries[GPUME_COLOUR_PRIMARIES];
+extern const char *const gpume_colour_transfers[GPUME_COLOUR_TRANSFERS];
 
 enum gpume_encode_spelling {
     GPUME_ENCODE_UNDERSCORES, /* b_pyramid=1 */

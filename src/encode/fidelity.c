@@ -33,7 +33,7 @@ struct gpume_fidelity {
     struct block_grid grid;
     uint64_t frames;
     double mse, ssim;        /* sums over the frames */
-    double distances, xpsnr; /* likewise: roots of weighted errors, and values of the frames */
+    double distances, xpsnr; /* the same: roots of weighted errors, and values of the frames */
 };
 
 static bool open_samples(struct samples *samples, uint32_t width, uint32_t height)

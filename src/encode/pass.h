@@ -40,7 +40,7 @@ int gpume_pass_add(struct gpume_pass *pass, const struct gpume_pass_video *video
 /* The next frame in coded order. */
 int gpume_pass_add_frame(struct gpume_pass *pass, const struct gpume_decision *decision);
 
-/* Before gpume_pass_finish: gives each scene a CRF of its own where a fidelity is asked for, so
+/* Before gpume_pass_finish: gives each scene its own CRF where a fidelity is asked for, so
  * that it has that fidelity itself. firsts: the displayed positions where scenes begin, rising from
  * 0; copied. NULL: from each I frame to the next. */
 int gpume_pass_split(struct gpume_pass *pass, const uint64_t *firsts, size_t count);
@@ -58,8 +58,8 @@ struct gpume_pass_encode {
 };
 
 /* After gpume_pass_finish, of a second pass with a fidelity: finds the CRFs anew, so that what was
- * expected becomes what the encode gave, and writes its files anew to `set`, but for offsets that
- * stay as they are. *changed: false: the CRFs stay, and nothing is written. */
+ * expected becomes what the encode gave, and writes those of its files anew to `set` that change.
+ * *changed: false: the CRFs are the same, and nothing is written. */
 int gpume_pass_correct(struct gpume_pass *pass, size_t index,
     const struct gpume_pass_encode *encode, struct gpume_out_set *set, bool *changed);
 

@@ -290,13 +290,17 @@ static void warn_of_reach(const struct gpume_pass *pass, const struct gpume_pass
     }
 }
 
-/* Of each part; the CRF of the whole is their mean. */
-static int find_crfs(struct gpume_pass *pass, struct gpume_pass_rate *rate)
+/* Of each part; the CRF of the whole is their mean. *changed: whether a part has another one than
+ * before. */
+static int find_crfs(struct gpume_pass *pass, struct gpume_pass_rate *rate, bool *changed)
 {
     uint64_t sum = 0;
+    *changed = false;
     for (size_t i = 0; i < rate->part_count; i++) {
         struct gpume_pass_part *part = &rate->parts[i];
+        const uint64_t before = part->crf;
         GPUME_CHECK(find_crf(pass, rate, part));
+        *changed = *changed || part->crf != before;
         sum += part->crf * (part->range.end - part->range.first);
     }
     rate->target.value = sum / pass->count;
@@ -340,8 +344,9 @@ int gpume_pass_settle_quality(struct gpume_pass *pass, struct gpume_pass_rate *r
         return gpume_log_nomem(&pass->params.log, "the QPs of frames");
     }
     if (gpume_goal_leads_to_crf(rate->asked.goal)) {
+        bool changed;
         GPUME_CHECK(make_parts(pass, rate));
-        GPUME_CHECK(find_crfs(pass, rate));
+        GPUME_CHECK(find_crfs(pass, rate, &changed));
         warn_of_reach(pass, rate);
     } else {
         fill_frame_qps(pass, rate, &all);
@@ -384,19 +389,15 @@ int gpume_pass_settle_again(struct gpume_pass *pass, struct gpume_pass_rate *rat
     const struct gpume_loss_range all = all_frames(pass);
     const uint64_t bits = expected_bits(pass, rate, &all);
     rate->larger = (double)encode->bytes * 8 / (double)(bits > 0 ? bits : 1);
-    *changed = false;
     for (size_t i = 0; i < rate->part_count; i++) {
         struct gpume_pass_part *part = &rate->parts[i];
-        const uint64_t before = part->crf;
         const double got = given(encode, part, rate->asked.goal);
         part->more =
             got - (is_psnr ? gpume_loss_psnr(&part->mean)
                            : decibels_of_ssim(gpume_loss_ssim(&part->mean, pass->encoder->losses)));
         set_limits(part, got - wanted);
-        GPUME_CHECK(find_crf(pass, rate, part));
-        *changed = *changed || part->crf != before;
     }
-    GPUME_CHECK(find_crfs(pass, rate));
+    GPUME_CHECK(find_crfs(pass, rate, changed));
     free(rate->forced);
     rate->forced = NULL;
     return settle_bits(pass, rate);

@@ -260,11 +260,6 @@ static int32_t x264_crf_qp(const struct gpume_encode_options *options, enum gpum
 
 /* --- command lines */
 
-static const char *const x264_primaries[] = {NULL, "bt709", NULL, NULL, "bt470m", "bt470bg",
-    "smpte170m", "smpte240m", "film", "bt2020", "smpte428", "smpte431", "smpte432"};
-static const char *const x264_transfers[] = {NULL, "bt709", NULL, NULL, "bt470m", "bt470bg",
-    "smpte170m", "smpte240m", "linear", "log100", "log316", "iec61966-2-4", "bt1361e",
-    "iec61966-2-1", "bt2020-10", "bt2020-12", "smpte2084", "smpte428", "arib-std-b67"};
 static const char *const x264_matrices[] = {NULL, "bt709", NULL, NULL, "fcc", "bt470bg",
     "smpte170m", "smpte240m", "YCgCo", "bt2020nc", "bt2020c", "smpte2085", "chroma-derived-nc",
     "chroma-derived-c", "ICtCp"};
@@ -364,8 +359,8 @@ const struct gpume_encoder gpume_x264 = {
     .offset_codes =
         {[GPUME_FRAME_IDR] = 2, [GPUME_FRAME_I] = 2, [GPUME_FRAME_P] = 0, [GPUME_FRAME_B_REF] = 1},
     .offsets_big_endian = true,
-    .colours = {.primaries = GPUME_CODED_OPTION("colorprim", x264_primaries),
-        .transfer = GPUME_CODED_OPTION("transfer", x264_transfers),
+    .colours = {.primaries = GPUME_CODED_OPTION("colorprim", gpume_colour_primaries),
+        .transfer = GPUME_CODED_OPTION("transfer", gpume_colour_transfers),
         .matrix = GPUME_CODED_OPTION("colormatrix", x264_matrices),
         .range = GPUME_CODED_OPTION("range", x264_ranges),
         .display = "mastering-display",

@@ -192,11 +192,6 @@ static bool x265_program_reads(const struct gpume_pass_video *video)
            video->rate_num <= (uint64_t)RATE_MAX * video->rate_den;
 }
 
-static const char *const x265_primaries[] = {NULL, "bt709", NULL, NULL, "bt470m", "bt470bg",
-    "smpte170m", "smpte240m", "film", "bt2020", "smpte428", "smpte431", "smpte432"};
-static const char *const x265_transfers[] = {NULL, "bt709", NULL, NULL, "bt470m", "bt470bg",
-    "smpte170m", "smpte240m", "linear", "log100", "log316", "iec61966-2-4", "bt1361e",
-    "iec61966-2-1", "bt2020-10", "bt2020-12", "smpte2084", "smpte428", "arib-std-b67"};
 static const char *const x265_matrices[] = {NULL, "bt709", NULL, NULL, "fcc", "bt470bg",
     "smpte170m", "smpte240m", "ycgco", "bt2020nc", "bt2020c", "smpte2085", "chroma-derived-nc",
     "chroma-derived-c", "ictcp"};
@@ -297,8 +292,8 @@ const struct gpume_encoder gpume_x265 = {
     .own_tree = {.level = 0.77, .half_frames = 4.9, .skipped = 3},
     .offset_codes =
         {[GPUME_FRAME_IDR] = 2, [GPUME_FRAME_I] = 2, [GPUME_FRAME_P] = 1, [GPUME_FRAME_B_REF] = 0},
-    .colours = {.primaries = GPUME_CODED_OPTION("colorprim", x265_primaries),
-        .transfer = GPUME_CODED_OPTION("transfer", x265_transfers),
+    .colours = {.primaries = GPUME_CODED_OPTION("colorprim", gpume_colour_primaries),
+        .transfer = GPUME_CODED_OPTION("transfer", gpume_colour_transfers),
         .matrix = GPUME_CODED_OPTION("colormatrix", x265_matrices),
         .range = GPUME_CODED_OPTION("range", x265_ranges),
         .display = "master-display",
