@@ -26,6 +26,10 @@ const char *gpume_name_result(const char *path);
  * itself. To be freed; NULL after one line. */
 char *gpume_name_vectors_input(const char *input);
 
+/* GPUME_INVALID, after one line: the name of an output folder ends as that of a file does, and
+ * there is no such folder, so the option for that file was meant. */
+int gpume_name_check_folder(const char *path);
+
 /* What the vectors to be written have: enum gpume_vectors_column, and one size of blocks that form
  * a grid. */
 struct gpume_name_vectors {

@@ -56,7 +56,7 @@ int gpume_video_options_check(void *options, const struct gpume_line *line);
  * gpume_video_options. */
 #define GPUME_OPTION_VIDEO_FRAMES(s, m)                                                            \
     GPUME_ROW_NUMBER("frames", s, m, 1, UINT32_MAX),                                               \
-        .help = "read no more frames than this (default: all)"
+        .help = "take no more frames than this (default: all)"
 #define GPUME_OPTIONS_VIDEO(s, m)                                                                  \
     {.heading = "Input"}, {GPUME_OPTION_VF(s, m.source.filter)},                                   \
         {GPUME_OPTION_STREAM(s, m.source.stream)}, {GPUME_OPTION_HWACCEL(s, m.source.hwaccel)},    \

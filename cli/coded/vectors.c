@@ -31,6 +31,7 @@
 #define DRAWN_LONGEST 32
 /* Vectors are reported as far as this, in pixels: four times as far as most encoders search. */
 #define REPORTED_LONGEST 128
+#define REPORTED_SIDE 16u   /* of a square, unless --block says otherwise */
 #define REPORTED_PLANES 48u /* frames that are kept: those read ahead, and references */
 
 static int take_shown_colour(void *source, uint64_t frame, struct gpume_plane *rgb)
@@ -302,7 +303,8 @@ static int open_reporting(struct reporting *reporting, struct gpume_cli_job *job
     reporting->path = options->report;
     reporting->planes = planes;
     reporting->start_ns = gpume_clock_ns();
-    GPUME_TRY(make_report_layer(reporting, options->side, info));
+    GPUME_TRY(
+        make_report_layer(reporting, options->side > 0 ? options->side : REPORTED_SIDE, info));
     reporting->asked = (struct gpume_run_request){.source.stream = -1,
         .from_stream = true,
         .gain = 1,
@@ -323,7 +325,7 @@ static int open_reporting(struct reporting *reporting, struct gpume_cli_job *job
     params->width = info->width;
     params->height = info->height;
     params->bits = info->bits;
-    params->block = options->side;
+    params->block = reporting->grid.side;
     params->window_x = params->window_y = REPORTED_LONGEST;
     params->subpel = GPUME_VECTORS_UNITS;
     params->interpolation =
@@ -521,9 +523,6 @@ static enum gpume_exit plan_vectors(void *client)
     copying->output = options->vectors || options->files[GPUME_SINK_overlay] || options->report
                           ? options->vectors
                           : "-";
-    if (options->report && options->side == 0) {
-        return gpume_refuse(GPUME_EXIT_USAGE, "--report: needs --block N");
-    }
     if (copying->output) {
         const struct gpume_name_vectors vectors = {columns_of(copying), options->side > 0};
         copying->format =
@@ -779,7 +778,8 @@ static struct gpume_option table[] = {
                 "extract_mvs, mv-extractor, npz, mvf or flo (default: by its extension; csv for "
                 "standard output)"},
     {GPUME_ROW_FILE("overlay", "FILE", OPTIONS, files[GPUME_SINK_overlay]),
-        .help = "draw the vectors on the frames in colour: .y4m .mkv .nut .mp4, - for standard "
+        .help = "draw the vectors on the frames in colour: .y4m .mkv .nut .mp4 .webm .gif, - for "
+                "standard "
                 "output, or a pattern (.png .ppm .bmp .jpg); without -o nothing else is written"},
     {GPUME_ROW_CHOICE("overlay-style", "arrows|flow", OPTIONS, asked.look.style, styles),
         .help = "arrows, or blocks tinted by direction and length (default arrows)",
@@ -787,8 +787,7 @@ static struct gpume_option table[] = {
     GPUME_OPTIONS_LOOK(OPTIONS, asked.look),
     {GPUME_ROW_FILE("report", "FILE", OPTIONS, report),
         .help = "report on the vectors: .html (interactive, with charts and pictures), .json or "
-                ".csv; without -o nothing else is written",
-        .needs = "block"},
+                ".csv; without -o nothing else is written"},
     {GPUME_OPTION_OVERWRITE, .help = "replace existing outputs"},
     {.heading = "Messages"},
     GPUME_OPTIONS_MESSAGES("print no closing summary and no progress", "show this help"),

@@ -523,7 +523,8 @@ static enum gpume_exit run_compare(const void *opaque)
 static struct gpume_option table[] = {
     {.heading = "Comparing"},
     {GPUME_ROW_FILE("map", "FILE", OPTIONS, map),
-        .help = "draw where A and B differ: .y4m .mkv .mp4, or a pattern such as map%03d.png (.png "
+        .help = "draw where A and B differ: .y4m .mkv .mp4 .webm .gif, or a pattern such as "
+                "map%03d.png (.png "
                 ".ppm .bmp .jpg)"},
     {GPUME_ROW_FILE("video", "FILE", OPTIONS, video), .reads = true,
         .help = "show the frames of this video, which both runs searched, below the map and in the "

@@ -234,6 +234,10 @@ static enum gpume_exit compare_all(void *client)
 {
     struct against *against = client;
     struct gpume_cli_job *job = &against->job;
+    const uint64_t most = against->options->asked.frames;
+    if (most > 0 && (job->progress.total == 0 || most < job->progress.total)) {
+        job->progress.total = most + 1; /* the first frame has no vectors */
+    }
     against->coded.read = read_measured_frame;
     against->coded.opaque = against;
     const enum gpume_exit result =

@@ -358,7 +358,7 @@ const struct gpume_command gpume_estimate_command = {
     .name = "estimate",
     .summary = "Exact block motion estimation: for every block of a frame, exhaustive search finds "
                "the best match in another frame, on the GPU or the CPU.",
-    .usage = "INPUT [options]\nREFERENCE TARGET [options]",
+    .usage = "INPUT [-o DIR] [options]\nREFERENCE TARGET [-o DIR] [options]",
     .about =
         "Exact block motion estimation: for every block of each frame, gpume finds the best match "
         "in a window of another frame by exhaustive search. INPUT is a video, a numbered pattern "

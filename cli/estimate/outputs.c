@@ -87,6 +87,7 @@ static int name_folder(struct gpume_cli_job *job, const struct gpume_estimate_op
         return gpume_refuse(GPUME_INVALID,
             "-o -: takes a folder, not standard output; --vectors - writes vectors there");
     }
+    GPUME_CHECK(options->output ? gpume_name_check_folder(options->output) : GPUME_OK);
     job->folder =
         options->output ? strdup(options->output) : default_folder(gpume_path_of_input(input));
     return job->folder ? GPUME_OK : gpume_refuse(GPUME_NOMEM, "out of memory");

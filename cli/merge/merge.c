@@ -14,6 +14,7 @@
 #include "merge/part.h"
 #include "merge/report.h"
 #include "merge/total.h"
+#include "names.h"
 #include "options/common.h"
 #include "signals.h"
 
@@ -67,6 +68,8 @@ static const char *lacks(const char *name)
         {".mkv", "write .y4m in the parts, and encode the merged file"},
         {".nut", "write .y4m in the parts, and encode the merged file"},
         {".mp4", "write .y4m in the parts, and encode the merged file"},
+        {".webm", "write .y4m in the parts, and encode the merged file"},
+        {".gif", "write .y4m in the parts, and encode the merged file"},
         {".npz", "write .mvf in the parts, and convert the merged file with 'gpume convert'"},
         {".html", "name a .csv or .json report in the parts"},
     };
@@ -212,6 +215,7 @@ static int list_outputs(struct merging *merging)
         options->difference, options->overlay, options->report,
         parts_have(merging, "vectors.csv") ? "vectors.csv" : NULL, "frames.csv"};
     struct gpume_cli_job *job = &merging->job;
+    GPUME_CHECK(gpume_name_check_folder(options->output));
     job->folder = strdup(options->output);
     if (!job->folder) {
         return gpume_refuse(GPUME_NOMEM, "out of memory");

@@ -394,6 +394,8 @@ static enum gpume_exit run_methods(const void *opaque)
         .conclude = conclude_methods};
     const struct methods_options *options = opaque;
     struct methods methods = {.options = options, .job = gpume_job_of(&options->video)};
+    /* Those that are searched, and their neighbours at both ends. */
+    methods.job.frames_max = options->video.frames > 0 ? options->video.frames + 2 : 0;
     const enum gpume_exit result = gpume_job_run(&methods.job, &work, &methods);
     gpume_job_close(&methods.job);
     for (size_t i = 0; i < METHODS; i++) {

@@ -41,7 +41,8 @@ struct picture_format {
     const char *extension;
     enum { STILLS, VIDEO, Y4M } kind;
     const char *encoder, *settings;
-    enum AVPixelFormat gray, deep, colour; /* of stills; deep: above 8 bits; NONE: it has none */
+    enum AVPixelFormat gray, deep, colour; /* deep: above 8 bits; NONE: it has none, or, of a
+                                              lossless video, it depends on the frames */
     const char *muxer;                     /* of videos */
     int ticks;                             /* per second, of the times in a video */
 };
@@ -61,7 +62,11 @@ static const struct picture_format formats[] = {
     {".jpeg", STILLS, JPEG, AV_PIX_FMT_YUVJ420P, AV_PIX_FMT_YUVJ420P, AV_PIX_FMT_YUVJ444P, NULL, 0},
     {".mkv", VIDEO, "ffv1", NULL, NONE, NONE, NONE, "matroska", 1000}, /* Matroska's own unit */
     {".nut", VIDEO, "ffv1", NULL, NONE, NONE, NONE, "nut", 1000000},
-    {".mp4", VIDEO, "libx264", "preset=veryfast:crf=18", NONE, NONE, NONE, "mp4", 1000000},
+    {".mp4", VIDEO, "libx264", "preset=veryfast:crf=18", AV_PIX_FMT_YUV420P, NONE,
+        AV_PIX_FMT_YUV420P, "mp4", 1000000},
+    {".webm", VIDEO, "libvpx-vp9", "deadline=realtime:cpu-used=5:crf=20:b=0", AV_PIX_FMT_YUV420P,
+        NONE, AV_PIX_FMT_YUV420P, "webm", 1000},
+    {".gif", VIDEO, "gif", "", AV_PIX_FMT_GRAY8, NONE, AV_PIX_FMT_RGB8, "gif", 100},
     {".y4m", Y4M, NULL, NULL, NONE, NONE, NONE, NULL, 0},
 };
 
@@ -108,9 +113,9 @@ static const char *name_fault(const char *path, bool single, uint32_t bits, bool
     const enum gpume_pattern_kind pattern = gpume_pattern_kind(path);
     if (!format) {
         return colour ? "unknown picture format; give .png .ppm .bmp .jpg with %d in the name, "
-                        "or .y4m .mkv .nut .mp4"
+                        "or .y4m .mkv .nut .mp4 .webm .gif"
                       : "unknown picture format; give .png .pgm .bmp .jpg with %d in the name, "
-                        "or .y4m .mkv .nut .mp4";
+                        "or .y4m .mkv .nut .mp4 .webm .gif";
     }
     const bool still = format->kind == STILLS;
     if (still && (colour ? format->colour : format->gray) == NONE) {
@@ -418,10 +423,10 @@ static int open_video_encoder(struct gpume_picture *picture)
         .encoder = format->encoder,
         .settings = lossless ? settings : format->settings,
         .remedy = lossless ? "use .y4m" : "use .mkv",
-        .formats = {AV_PIX_FMT_YUV420P, NONE},
+        .formats = {options->colour ? format->colour : format->gray, NONE},
         .width = options->width,
         .height = options->height,
-        .pad = !lossless,
+        .pad = format->colour == AV_PIX_FMT_YUV420P,
         .colour = options->colour,
         .full_range = options->colour ? lossless : video->full_range,
         .global_header = true, /* all containers need it */

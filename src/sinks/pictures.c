@@ -189,10 +189,10 @@ const struct gpume_sink_ops gpume_sink_predicted = {
     PICTURE_OPS,
     .check = pictures_check,
     .name = "predicted",
-    .help =
-        "predicted frames, as a video (.y4m .mkv .nut .mp4; on standard output - for Y4M, -.nut "
-        "for NUT), or as pictures if the name is a pattern such as p%03d.png (.png .pgm .bmp "
-        ".jpg)",
+    .help = "predicted frames, as a video (.y4m .mkv .nut .mp4 .webm .gif; on standard output - "
+            "for Y4M, -.nut "
+            "for NUT), or as pictures if the name is a pattern such as p%03d.png (.png .pgm .bmp "
+            ".jpg)",
     .open = predicted_open,
     .field = predicted_field,
     .want_predicted = true,
@@ -297,7 +297,8 @@ fail:
 const struct gpume_sink_ops gpume_sink_overlay = {
     PICTURE_OPS,
     .name = "overlay",
-    .help = "target frames in colour with their motion drawn on top: .y4m .mkv .nut .mp4, - for "
+    .help = "target frames in colour with their motion drawn on top: .y4m .mkv .nut .mp4 .webm "
+            ".gif, - for "
             "standard output, or a pattern (.png .ppm .bmp .jpg)",
     .brief = "target frames with their motion drawn on top",
     .check = overlay_check,

@@ -51,8 +51,6 @@ awk -F, 'FILENAME ~ /past/ { before[$1 "," $2] = $3 "," $6 "," $8; next }
     FNR > 1 && $1 in coded { rows++; if (coded[$1] != $7) { print "after: " $0 " not " coded[$1]; exit 1 } }
     END { print rows " rows"; exit rows < 5 }' past/frames.csv p/against_frames.csv report.csv >wrong ||
     fail "the report: $(cat wrong)"
-refused 2 --report --block -- vectors mpeg2.mkv --report x.html
-refused 2 --report --block -- mpeg2.mkv --from-stream --report x.html
 
 # sums FOLDER: the table of frames is the sum of the table of blocks, and nothing is worse than as coded
 sums() {

@@ -74,6 +74,8 @@ refused 3 clip.y4m -- methods clip.y4m --backend "$engine" -b 64
 make_clip deep.y4m 80 56 10 4
 refused 3 --vf format=gray -- methods deep.y4m --backend "$engine"
 expect 0 methods deep.y4m --backend "$engine" --vf format=gray
+expect 0 methods clip.y4m --backend "$engine" --frames 2 # and their neighbours
+grep -q '^4 frame pairs of 80x48 (2 frames,' "$scratch/out" || fail "--frames 2"
 make_clip short.y4m 80 56 8 2
 refused 3 short.y4m -- methods short.y4m --backend "$engine" -o short.csv --report short.html
 [ ! -e short.csv ] && [ ! -e short.html ] || fail "a table or page of two frames"

@@ -168,6 +168,18 @@ for i in 0 1 2; do
     [ ! -e absent ] || fail "a dangling link under a temporary name was followed"
     [ -f trap/vectors.csv ] && [ ! -L trap/vectors.csv ] || fail "the output is a link"
 done
+# A folder that is named like a file: the option for that file was meant, unless there is such a folder.
+for name in v.csv v.csv.gz v.NPY v.jsonl page.html film.mkv; do
+    expect 2 clip.y4m --backend "$engine" -o "$name"
+    says "$name"
+    [ ! -e "$name" ] || fail "$name was made"
+done
+says --overlay
+expect 2 merge trap -o all.csv
+says '--vectors all.csv'
+mkdir v.csv
+expect 0 clip.y4m --backend "$engine" -o v.csv
+[ -f v.csv/vectors.csv ] || fail "a folder that is there was not taken"
 # Final names: existing files are refused, even a dangling link.
 rm -rf trap
 mkdir trap

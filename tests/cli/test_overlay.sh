@@ -104,7 +104,7 @@ cmp o.y4m "$scratch/out" || fail "--overlay - is not the .y4m"
 # Lossy colours are close to the pictures' in smooth parts; a wrong matrix or range gives less than 30 dB.
 clip soft.nut -vf gblur=12 -pix_fmt rgb24 -c:v rawvideo
 expect 0 -q soft.nut --backend "$engine" -b 128 -w 0 --frames 1 --overlay soft.png
-for name in near.y4m near.mp4 near.jpg near.mkv; do
+for name in near.y4m near.mp4 near.webm near.jpg near.mkv; do
     expect 0 -q soft.nut --backend "$engine" -b 128 -w 0 --frames 1 --overlay $name
     ffmpeg -nostdin -v error -i $name -i soft.png -f null - \
         -lavfi '[0]format=gbrp[a];[1]format=gbrp[b];[a][b]psnr=f=psnr' || fail "$name cannot be read"
@@ -167,6 +167,8 @@ expect 0 -q yuv420p.nut --backend "$engine" --start 3 --ref-distance 2 --overlay
 expect 0 -q yuv420p.nut --backend "$engine" --vf crop=1:1:exact=1 --overlay one.mkv
 expect 0 -q yuv420p.nut --backend "$engine" --vf crop=5:3:exact=1 --overlay odd.mp4
 [ "$(stream odd.mp4 width,height,nb_read_frames)" = 6,4,3 ] || fail "odd.mp4"
+expect 0 -q yuv420p.nut --backend "$engine" --vf crop=5:3:exact=1 --overlay odd.gif
+[ "$(stream odd.gif width,height,nb_read_frames)" = 5,3,3 ] || fail "odd.gif"
 
 # With other outputs, and refusals.
 expect 0 -q yuv420p.nut --backend "$engine" --overlay with%d.png -o folder

@@ -163,6 +163,9 @@ expect 0 pan.avi --from-stream -b 16 --vectors - --format csv
 cmp -s "$scratch/out" grid.csv || fail "--from-stream: grid"
 expect 0 pan.avi --from-stream --overlay 'f%d.png' --overlay-key off
 cmp -s f4.png o4.png || fail "--from-stream: overlay"
+expect 0 vectors pan.avi --report squares.csv
+expect 0 vectors pan.avi --report squares16.csv -b 16
+cmp -s squares.csv squares16.csv || fail "the squares of --report"
 for options in "" "-o x" "--vectors x.csv -w 9" "--vectors x.csv --report-pictures 3" "--vectors x.csv -b 16,8" \
     "--vectors x.csv --max-memory 1G"; do
     refused 2 --from-stream -- pan.avi --from-stream $options
