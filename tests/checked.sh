@@ -3,15 +3,17 @@
 # Tests under a checker: builds BUILD for it and has ctest run there. A report of any process that a test starts
 # fails the run, even if the test redirects standard error; reports are in BUILD/reports.
 #     sh tests/checked.sh address build-asan             AddressSanitizer and UBSan, by clang
+#     sh tests/checked.sh memory build-msan              MemorySanitizer, by clang: the library alone, since other libraries are
+#                                                        not built for it
 #     sh tests/checked.sh thread build-tsan              ThreadSanitizer; no Vulkan, whose drivers are not built for it
 #     sh tests/checked.sh valgrind build-valgrind -j 8   errors and leaks; no Vulkan: hours
 # Left out under each: that memory stays flat (cli-long), and calls that fail (cli-faults), because checkers use their
 # own allocators. Tests that need Vulkan run under address alone, and only with ASAN_OPTIONS=detect_leaks=0. The kernel
 # tests are left out under valgrind.
 # CMAKE_OPTIONS has options of cmake for the build, TARGETS what the tests need of it; without TARGETS all is built.
-# Usage: checked.sh address|thread|valgrind BUILD [OPTION OF CTEST...]
+# Usage: checked.sh address|memory|thread|valgrind BUILD [OPTION OF CTEST...]
 set -eu
-usage="usage: checked.sh address|thread|valgrind BUILD [OPTION OF CTEST...]"
+usage="usage: checked.sh address|memory|thread|valgrind BUILD [OPTION OF CTEST...]"
 checker=${1:?$usage}
 build=${2:?$usage}
 shift 2
@@ -43,6 +45,13 @@ address)
     *) without_vulkan ;; # drivers leak
     esac
     export ASAN_OPTIONS="log_path=$reports/asan:${ASAN_OPTIONS:-}"
+    ;;
+memory)
+    prepare -DCMAKE_BUILD_TYPE=Debug "-DCMAKE_C_FLAGS_DEBUG=-O1 -fsanitize-ignorelist=$here/msan.ignore" \
+        -DCMAKE_C_COMPILER=clang -DGPUME_SANITIZE=memory -DGPUME_TOOL=OFF
+    outside="$outside|kernel" # all of the search is in unit, too
+    without_vulkan
+    export MSAN_OPTIONS="log_path=$reports/msan:${MSAN_OPTIONS:-}"
     ;;
 thread)
     prepare $checked -DGPUME_SANITIZE=thread

@@ -66,8 +66,9 @@ static int plan_for_device(const struct gpume_gpu *gpu, const struct gpume_param
         .batch_work = most_work(gpu->properties.deviceType),
         .fast_references = true,
     };
-    if (caps.window_bytes < range && gpume_plan_make(params, &caps, &silent, plan) == GPUME_OK &&
-        !plan->general) {
+    *plan = (struct gpume_plan){0}; /* as it stays if the next call fails */
+    const int fits = gpume_plan_make(params, &caps, &silent, plan);
+    if (caps.window_bytes < range && fits == GPUME_OK && !plan->general) {
         return GPUME_OK;
     }
     /* The general search binds uploads alone; its sums and ranges take up to three times what its
