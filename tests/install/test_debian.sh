@@ -35,8 +35,9 @@ cd "$scratch/packages"
 tar -c --exclude="gpume-$version/debian" "gpume-$version" | xz -1 >"gpume_$version.orig.tar.xz"
 (cd "gpume-$version" && DEB_BUILD_OPTIONS="nocheck noopt parallel=$(nproc)" GPUME_CONFIGURE="-DGPUME_COMPILED_SHADERS=$build/shaders" \
     dpkg-buildpackage -us -uc -d) >"$scratch/log" 2>&1 || fail "dpkg-buildpackage"
-# A first upload to Debian closes a bug, whose number does not exist yet; what is not optimized has no fortified functions.
-lintian --allow-root --pedantic --suppress-tags initial-upload-closes-no-bugs,hardening-no-fortify-functions -EI "gpume_$version-1_"*.changes \
+# A first upload to Debian closes a bug, whose number does not exist yet; lintian of Debian 12 knows older standards only; what is
+# not optimized has no fortified functions.
+lintian --allow-root --pedantic --suppress-tags initial-upload-closes-no-bugs,newer-standards-version,hardening-no-fortify-functions -EI "gpume_$version-1_"*.changes \
     >"$scratch/log" 2>&1 || fail "lintian"
 ! grep -v '^X: ' "$scratch/log" || fail "lintian"
 architecture=$(dpkg --print-architecture)
