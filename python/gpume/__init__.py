@@ -22,7 +22,10 @@ from typing import TYPE_CHECKING
 from ._compute import Compute, Minimum, argsort, reduce, sort, sort_pairs
 from ._context import Context, Info, search
 from ._devices import Device, SearchInfo, devices, searches
+from ._field import Field
+from ._flow import FlowErrors, endpoint_error, from_flo, to_flo
 from ._library import version
+from ._load import Run, load
 from ._options import Options
 from ._pair import Layer, Pair, Sums
 from ._video import Frames, Video
@@ -34,9 +37,11 @@ from .errors import (
 # Without open, which `from gpume import *` must not put in the place of Python's own.
 __all__ = [
     "CancelledError", "Compute", "Context", "Device", "DeviceError", "DeviceLostError",
-    "FormatError", "Frames", "GpumeError", "Info", "InputOutputError", "InvalidError", "Layer",
-    "Minimum", "NoMemoryError", "Options", "Pair", "SearchInfo", "Sums", "UnsupportedError",
-    "Video", "argsort", "devices", "reduce", "search", "searches", "sort", "sort_pairs", "version"]
+    "Field", "FlowErrors", "FormatError", "Frames", "GpumeError", "Info", "InputOutputError",
+    "InvalidError", "Layer", "Minimum", "NoMemoryError", "Options", "Pair", "Run",
+    "SearchInfo", "Sums", "UnsupportedError", "Video", "argsort", "devices", "endpoint_error",
+    "from_flo", "load", "reduce", "search", "searches", "sort", "sort_pairs", "to_flo",
+    "version"]
 
 if TYPE_CHECKING:
     __version__: str

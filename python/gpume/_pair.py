@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import _abi
+from ._field import COLUMNS, Motion, columns_of
 from ._library import library
 from ._memory import copy_of, samples_of
 
@@ -86,7 +87,7 @@ class Layer:
 
 
 @dataclass(frozen=True, eq=False)
-class Pair:
+class Pair(Motion):
     """What was found for a target frame and its reference, or all its references.
 
     All arrays are copies that belong to the caller: they stay valid after the context is closed.
@@ -165,97 +166,75 @@ class Pair:
         return library().gpume_psnr(self.bits_per_sample, self.shape[0] * self.shape[1], sse)
 
     def table(self) -> np.ndarray:
-        """One row per block of every shape, or with partition per chosen block, in the order of
-        vectors.csv: a structured array with x, y, w, h (the part of the block inside the frame, in
-        pixels), dx, dy, cost, rank and layer; and bits, ref, ref2, dx2, dy2 as far as the run has
-        them. `block_w` and `block_h` are the shape."""
+        """The rows that the command would write to vectors.csv, in its order, as a structured
+        array with its columns, which gpume-formats(5) explains: frame, ref, x, y, w, h, dx, dy,
+        cost and rank always; and as far as the options ask for them shape (of several), bits, ref2,
+        dx2, dy2, candidate, second, ties, texture and return.
+
+        Whole numbers are int64, vectors and return are as `vectors`, shape is text such as "16x8".
+        What is empty in the file is -1, and dx2 and dy2 beside it are 0.
+        """
         parts = self.parts if self.parts is not None else np.concatenate(
             [self._whole(number) for number in range(len(self.layers))])
-        columns = [
-            ("frame", "i8"), ("ref", "i8"), ("x", "i4"), ("y", "i4"), ("w", "i4"), ("h", "i4"),
-            ("dx", self.vectors.dtype), ("dy", self.vectors.dtype), ("cost", "i8"),
-            ("rank", "i8"), ("layer", "i4"), ("block_w", "i4"), ("block_h", "i4")]
-        more = [name for name in ("bits", "refs2", "vectors2")
-                if getattr(self.layers[0], name) is not None]
-        kinds = {"bits": [("bits", "i8")], "refs2": [("ref2", "i8")],
-                 "vectors2": [("dx2", self.vectors.dtype), ("dy2", self.vectors.dtype)]}
-        table = np.zeros(len(parts), columns + [kind for name in more for kind in kinds[name]])
+        first = self.layers[0]
+        count = len(first.candidate_vectors)
+        names = list(COLUMNS)[:10]
+        for name, wanted in (
+                ("shape", len(self.layers) > 1), ("bits", first.bits is not None),
+                ("ref2 dx2 dy2", first.refs2 is not None), ("candidate", count > 1),
+                ("second ties texture", first.second is not None),
+                ("return", first.returns is not None)):
+            names += name.split() if wanted else []
+        # A row of this for each block, with its candidates side by side.
+        table = np.zeros((len(parts), count), columns_of(names, self.vectors.dtype))
         table["frame"], table["ref"] = self.frame, self.ref
-        table["layer"], table["rank"] = parts[:, 0], parts[:, 2]
+        table["rank"] = parts[:, 2:]
+        if count > 1:
+            table["candidate"] = np.arange(count)
         for number, layer in enumerate(self.layers):
-            self._fill(table, parts[:, 0] == number, layer, parts[:, 1])
-        return table
+            of = parts[:, 0] == number
+            table[of] = self._filled(table[of], layer, parts[of, 1])
+        there = table["cost"] >= 0
+        there[:, 0] = True
+        return table[there]
 
     def _whole(self, number: int) -> np.ndarray:
         """All blocks of a layer, as `parts` has them."""
         ranks = self.layers[number].ranks.ravel()
         return np.column_stack([np.full(ranks.size, number), np.arange(ranks.size), ranks])
 
-    def _fill(self, table: np.ndarray, of: np.ndarray, layer: Layer, blocks: np.ndarray) -> None:
-        row, col = np.divmod(blocks[of], layer.cols)
+    def _filled(self, table: np.ndarray, layer: Layer, blocks: np.ndarray) -> np.ndarray:
+        """The rows of a layer's blocks, with what the layer says of them."""
+        row, col = np.divmod(blocks, layer.cols)
         width, height = layer.block
-        table["x"][of], table["y"][of] = col * width, row * height
-        table["w"][of] = np.minimum(width, self.shape[1] - col * width)
-        table["h"][of] = np.minimum(height, self.shape[0] - row * height)
-        table["block_w"][of], table["block_h"][of] = width, height
-        table["dx"][of], table["dy"][of] = layer.vectors[row, col].T
-        table["cost"][of] = layer.costs[row, col]
-        for name, column in (("bits", "bits"), ("refs", "ref"), ("refs2", "ref2")):
-            if getattr(layer, name) is not None:
-                table[column][of] = getattr(layer, name)[row, col]
+        x, y = col * width, row * height
+        of_blocks = {
+            "x": x, "y": y, "w": np.minimum(width, self.shape[1] - x),
+            "h": np.minimum(height, self.shape[0] - y), "shape": f"{width}x{height}",
+            "ref": layer.refs, "ref2": layer.refs2, "second": layer.second, "ties": layer.ties,
+            "texture": layer.texture, "return": layer.returns}
         if layer.vectors2 is not None:
-            table["dx2"][of], table["dy2"][of] = layer.vectors2[row, col].T
-
-    def _chosen(self) -> np.ndarray:
-        """The rows of the table that cover the frame once."""
-        table = self.table()
-        return table if self.parts is not None else table[table["layer"] == 0]
+            of_blocks["dx2"], of_blocks["dy2"] = np.moveaxis(layer.vectors2, -1, 0)
+        for name, values in of_blocks.items():
+            if values is not None and name in table.dtype.names:
+                grid = np.ndim(values) == 2
+                table[name] = values[row, col][:, None] if grid else np.reshape(values, (-1, 1))
+        for name, values in (
+                ("dx", layer.candidate_vectors[..., 0]), ("dy", layer.candidate_vectors[..., 1]),
+                ("cost", layer.candidate_costs), ("bits", layer.candidate_bits)):
+            if values is not None:
+                table[name] = values[:, row, col].T
+        return table
 
     def flow(self) -> np.ndarray:
-        """(height, width, 2), float32: (dx, dy) in pixels at every pixel of the target, the vector
-        of its block; with partition, of its chosen block.
+        """As Motion.flow, faster for whole grids."""
+        if self.parts is not None:
+            return super().flow()
+        width, height = self.block
+        dense = self.vectors.repeat(height, 0).repeat(width, 1)
+        return dense[:self.shape[0], :self.shape[1]].astype(np.float32)
 
-        The layout and the sense of OpenCV's dense flow, such as
-        ``cv2.calcOpticalFlowFarneback(target, reference, ...)``: target[y, x] is found at
-        reference[y + dy, x + dx].
-        """
-        if self.parts is None:
-            width, height = self.block
-            dense = self.vectors.repeat(height, 0).repeat(width, 1)
-            return dense[:self.shape[0], :self.shape[1]].astype(np.float32)
-        flow = np.empty((*self.shape, 2), np.float32)
-        for row in self._chosen():
-            x, y, w, h = (int(row[name]) for name in "xywh")
-            flow[y:y + h, x:x + w] = row["dx"], row["dy"]
-        return flow
-
-    def mv_extractor(self) -> np.ndarray:
-        """(N, 10), int32: one row per block in the layout of mv-extractor and of FFmpeg's
-        AVMotionVector: source, w, h, src_x, src_y, dst_x, dst_y, motion_x, motion_y, motion_scale.
-
-        source is -1 if the reference is an earlier frame and 1 if it is a later one; dst is the
-        middle of the block, src that of its match, rounded towards dst; motion is in units of
-        1/motion_scale pixel. A block with two matches has two rows.
-        """
-        blocks = self._chosen()
-        matches = [self._motion(blocks, blocks["ref"], blocks["dx"], blocks["dy"])]
-        order = np.arange(len(blocks))
-        if "ref2" in blocks.dtype.names:
-            two = blocks["ref2"] >= 0
-            second = blocks[two]
-            matches.append(self._motion(second, second["ref2"], second["dx2"], second["dy2"]))
-            order = np.concatenate([order, order[two]])
-        return np.concatenate(matches)[np.argsort(order, kind="stable")]
-
-    def _motion(self, blocks: np.ndarray, ref: np.ndarray, dx: np.ndarray,
-                dy: np.ndarray) -> np.ndarray:
-        dst_x, dst_y = blocks["x"] + blocks["w"] // 2, blocks["y"] + blocks["h"] // 2
-        scale = self.subpel
-        rows = np.column_stack([
-            np.where(ref > self.frame, 1, -1), blocks["w"], blocks["h"], dst_x + np.trunc(dx),
-            dst_y + np.trunc(dy), dst_x, dst_y, dx * scale, dy * scale,
-            np.full(len(blocks), scale)])
-        return rows.astype(np.int32)
+    flow.__doc__ = Motion.flow.__doc__
 
 
 def _numbers(address: int | None, shape: tuple[int, ...]) -> Any:

@@ -12,7 +12,6 @@ import itertools
 import logging
 import os
 import re
-import shutil
 import subprocess
 import tempfile
 import weakref
@@ -20,40 +19,16 @@ from typing import IO, TYPE_CHECKING, Any, Iterator, Mapping, cast
 
 import numpy as np
 
+from ._command import FLAGS, SWITCHES, command_path, exception_of, find_command, lines_of
 from ._context import Context
 from ._options import Options
 from ._pair import Pair
-from .errors import GpumeError, UnsupportedError, error_of
+from .errors import GpumeError, UnsupportedError
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-# By exit status: wrong options, an input that cannot be used, no device.
-_STATUSES = {2: -3, 3: -6, 4: -8}
 _LINE_MAX = 1024
-# As the command takes them.
-_SWITCHES = {
-    "vf": "--vf", "stream": "--stream", "hwaccel": "--hwaccel", "decode_threads": "--threads",
-    "timeout": "--timeout", "max_pixels": "--max-pixels"}
-_FLAGS = {"allow_network": "--allow-network", "allow_files": "--allow-files"}
-_KEYWORDS = {switch: name for name, switch in {**_SWITCHES, **_FLAGS}.items()}
-
-
-def _in_python(line: str) -> str:
-    """A line of the command, with the names of keywords in place of its options."""
-    words = re.sub(r"(?<!\S)--[a-z-]+", lambda found: _KEYWORDS.get(found[0], found[0]), line)
-    return words.removeprefix("gpume: ").removeprefix("warning: ")
-
-
-def _command() -> str:
-    named = os.environ.get("GPUME_COMMAND")
-    found = shutil.which(named or "gpume")
-    if not found:
-        advice = ("correct the environment variable GPUME_COMMAND" if named else
-                  "install it, or set the environment variable GPUME_COMMAND to its path")
-        raise UnsupportedError(
-            f"the command {named or 'gpume'}, which decodes video, is not found; {advice}")
-    return found
 
 
 def _stop(process: subprocess.Popen, output: IO[bytes], errors: IO[bytes], owner: int) -> None:
@@ -94,10 +69,10 @@ class Frames:
                  "timeout": timeout, "max_pixels": max_pixels}
         arguments = [
             word for name, value in given.items() if value is not None
-            for word in (_SWITCHES[name], str(value))]
-        arguments += [_FLAGS[name] for name, on in (
+            for word in (SWITCHES[name], str(value))]
+        arguments += [FLAGS[name] for name, on in (
             ("allow_network", allow_network), ("allow_files", allow_files)) if on]
-        words = [_command(), "luma", "--no-progress", *arguments, "--", os.fspath(path)]
+        words = [command_path("decodes video"), "luma", "--no-progress", *arguments, "--", os.fspath(path)]
         errors = self._errors = tempfile.TemporaryFile()
         try:
             self._process = subprocess.Popen(
@@ -123,7 +98,7 @@ class Frames:
         found = re.fullmatch(r"YUV4MPEG2 W(\d+) H(\d+) F(\d+):(\d+) .* XBITS=(\d+)\n", line)
         if not found:
             raise UnsupportedError(
-                f"{_command()} writes no frames; install the gpume of this package")
+                f"{find_command()} writes no frames; install the gpume of this package")
         self.width, self.height, numerator, denominator, self.bits = map(int, found.groups())
         self.rate = numerator / denominator
 
@@ -131,13 +106,11 @@ class Frames:
         """The process has ended its output: raises what it says if it failed, logs it if not."""
         status = self._process.wait()
         self._errors.seek(0)
-        lines = self._errors.read().decode(errors="replace").splitlines()
+        errors = self._errors.read()
         self.close()
-        said = [_in_python(line) for line in lines]
         if status != 0:
-            words = "; ".join(said) or f"the command that decodes ended with status {status}"
-            raise error_of(_STATUSES.get(status, -5), words)
-        for line in said:
+            raise exception_of(status, errors)
+        for line in lines_of(errors):
             logging.getLogger("gpume").warning(line)
 
     def __iter__(self) -> Iterator[tuple[np.ndarray, float]]:
