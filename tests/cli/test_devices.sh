@@ -38,6 +38,20 @@ expect 2 devices --csv
 refused 2 --quiet -- devices --quiet
 refused 2 -q --quiet -- devices -q
 
+# Without a Vulkan loader the CPU remains, and what needs the loader says so.
+mkdir no-loader
+: >no-loader/libvulkan.so.1
+without_loader() {
+    LD_LIBRARY_PATH=$PWD/no-loader${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} expect "$@"
+}
+without_loader 0 devices
+grep -q '^No Vulkan device' "$scratch/out" || fail "a device without a loader"
+without_loader 0 clip.y4m --backend cpu --vectors without.csv
+without_loader 4 clip.y4m --backend vulkan --vectors without-vulkan.csv
+says "libvulkan.so.1, cannot be loaded"
+says "use --backend cpu"
+[ ! -e without-vulkan.csv ] || fail "vectors without a device"
+
 # The closing summary equals summary.json, apart from times.
 expect 0 clip.y4m --backend "$engine"
 grep -Eq '^mean SAD  *[0-9.]+  *[0-9.]+  per pixel, of 255$' "$scratch/out" || fail "no SAD in the closing summary"

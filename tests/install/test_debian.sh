@@ -61,7 +61,7 @@ done
 depends python3-gpume "libgpume0 \(>= $version\)"
 depends gpume 'libavfilter[0-9]+ '
 depends gpume 'libcairo2 \('
-depends libgpume0 'libvulkan1 \('
+depends libgpume0 'libvulkan1'
 depends libgpume-dev 'libvulkan-dev'
 depends python3-gpume 'python3-numpy'
 

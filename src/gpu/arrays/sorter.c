@@ -46,6 +46,10 @@ int gpume_sorter_create(gpume_sorter **out, const struct gpume_vulkan *vulkan)
     if (!own.physical || !own.device) {
         return GPUME_INVALID;
     }
+    if (!gpume_vk_load()) {
+        return gpume_log_fail(
+            &log, GPUME_UNSUPPORTED, "the Vulkan loader, libvulkan.so.1, cannot be loaded");
+    }
     struct gpume_sorter *sorter = calloc(1, sizeof(*sorter));
     if (!sorter) {
         return gpume_log_nomem(&log, "a sorter");

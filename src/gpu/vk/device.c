@@ -8,10 +8,43 @@
 #include "gpu/vk/kernel.h"
 
 #include <ctype.h>
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* --- the loader */
+
+struct gpume_vk gpume_vk;
+
+static bool loader_is_open;
+
+/* memcpy, as C has no cast from data to functions. */
+static bool find_function(void *loader, const char *name, void *function)
+{
+    void *found = dlsym(loader, name);
+    memcpy(function, &found, sizeof(found));
+    return found;
+}
+
+/* It stays for the life of the process, as do the drivers that it loads. */
+static void open_loader(void)
+{
+    void *loader = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL);
+    loader_is_open = loader;
+#define FIND(name)                                                                                 \
+    loader_is_open = loader_is_open && find_function(loader, "vk" #name, &gpume_vk.name);
+    GPUME_VK_FUNCTIONS(FIND)
+#undef FIND
+}
+
+bool gpume_vk_load(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, open_loader);
+    return loader_is_open;
+}
 
 /* --- results */
 
@@ -222,6 +255,13 @@ static int share_instance(struct gpume_gpu *gpu, VkResult *result)
  * error. */
 static int instance_open(struct gpume_gpu *gpu, bool validate, bool quiet)
 {
+    if (!gpume_vk_load()) {
+        gpume_log_tell(gpu->log, quiet ? GPUME_LOG_INFO : GPUME_LOG_ERROR,
+            gpume_about_two(NULL, NULL, GPUME_PARAM(backend), "cpu"),
+            "the Vulkan loader, libvulkan.so.1, cannot be loaded; install it (on Debian: apt "
+            "install libvulkan1), or use");
+        return GPUME_DEVICE;
+    }
     if (validate && !layer_present(validation_layer)) {
         return gpume_log_refuse(gpu->log, GPUME_UNSUPPORTED,
             gpume_about(GPUME_PARAM(validate), NULL),
