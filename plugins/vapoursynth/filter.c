@@ -230,7 +230,10 @@ void *gpume_filter_begin(const char *name, size_t bytes, gpume_filter_attach att
     filter->vi = vsapi->getVideoInfo(filter->node);
     gpume_params_default(&filter->params);
     if (gpume_api_version() != GPUME_API_VERSION) {
-        gpume_filter_fail(filter, "libgpume is not the version that this plugin was built for");
+        gpume_filter_fail(filter,
+            "libgpume has API version %u, and this plugin was built for %d; install both of one "
+            "version of gpume",
+            (unsigned)gpume_api_version(), GPUME_API_VERSION);
     }
     check_clip(filter);
     read_common(filter, backward);

@@ -42,14 +42,14 @@ def _load() -> ctypes.CDLL:
 
 @functools.lru_cache(maxsize=None)
 def library() -> ctypes.CDLL:
-    """The library. Raises ImportError if it is not found, or older than this package."""
+    """The library. Raises ImportError if it is not found, or of another API version."""
     loaded = _load()
     try:
         version = ctypes.CFUNCTYPE(ctypes.c_uint32)(("gpume_api_version", loaded))()
-        if version < _abi.API_VERSION:
+        if version != _abi.API_VERSION:
             raise ImportError(
-                f"{loaded._name} has API version {version}, and this package needs "
-                f"{_abi.API_VERSION} or newer; install the libgpume that belongs to it")
+                f"{loaded._name} has API version {version}, and this package is for "
+                f"{_abi.API_VERSION}; install libgpume and the package of one version of gpume")
         _abi.declare(loaded)
     except AttributeError as error:
         raise ImportError(f"{loaded._name} is not the libgpume of this package: {error}") from None

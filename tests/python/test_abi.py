@@ -7,6 +7,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -132,6 +133,34 @@ class Abi(unittest.TestCase):
         self.assertEqual(options - set(Options.__annotations__), set())
         self.assertEqual(
             set(Options.__annotations__) - options, {"qp", "block", "ref_distance"} - options)
+
+    def test_other_libraries(self):
+        """One clear line for a library of another version, for one that is none, and for none."""
+        with tempfile.TemporaryDirectory() as folder:
+            def made(name, text):
+                path = os.path.join(folder, name)
+                subprocess.run([*COMPILER, "-shared", "-fPIC", "-xc", "-", "-o", path],
+                               input=text, text=True, check=True)
+                return path
+
+            version = "unsigned gpume_api_version(void) { return %d; }"
+            no_library = os.path.join(folder, "absent.so")
+            for path, words in (
+                    (made("old.so", version % (_abi.API_VERSION - 1)),
+                     f"has API version {_abi.API_VERSION - 1}, and this package is for {_abi.API_VERSION};"),
+                    (made("new.so", version % (_abi.API_VERSION + 1)),
+                     f"has API version {_abi.API_VERSION + 1}, and this package is for {_abi.API_VERSION};"),
+                    (made("part.so", version % _abi.API_VERSION), "is not the libgpume of this package: "),
+                    (made("other.so", "int other;"), "is not the libgpume of this package: "),
+                    (no_library, "cannot be loaded: ")):
+                for call in ("version()", "devices()", "Context(16, 16)", "__version__"):
+                    done = subprocess.run(
+                        [sys.executable, "-c", f"import gpume; gpume.{call}"], capture_output=True, text=True,
+                        env={**os.environ, "GPUME_LIBRARY": path})
+                    last = done.stderr.splitlines()[-1]
+                    self.assertEqual(done.returncode, 1)
+                    self.assertRegex(last, "^ImportError: .*" + words)
+                    self.assertIn(path, last)
 
     def test_library(self):
         """The library that was found is of this version."""
