@@ -14,8 +14,9 @@ Vectors point from a block of the target to its match in the reference: predicte
 reference[y + dy, x + dx], x to the right and y downwards. All results are exact and the same on
 every device. Every array that this package returns is the caller's own.
 
-The library is looked for at the path in the environment variable GPUME_LIBRARY, then where the
-system has its libraries; the command that decodes video at that in GPUME_COMMAND, then in PATH.
+The library is looked for at the path in the environment variable GPUME_LIBRARY, then in the package,
+as wheels have it, then where the system has its libraries; the command that decodes video at that in
+GPUME_COMMAND, then in PATH.
 """
 from typing import TYPE_CHECKING
 

@@ -23,14 +23,20 @@ def find_command() -> str | None:
     return shutil.which(os.environ.get("GPUME_COMMAND") or "gpume")
 
 
+def missing_command(purpose: str, otherwise: str = "") -> UnsupportedError:
+    """The error that the command is not found, which says what it is needed for."""
+    named = os.environ.get("GPUME_COMMAND")
+    advice = ("correct the environment variable GPUME_COMMAND" if named else
+              "install it, or set the environment variable GPUME_COMMAND to its path")
+    return UnsupportedError(", ".join(filter(None, (
+        f"the command {named or 'gpume'}, which {purpose}, is not found; {advice}", otherwise))))
+
+
 def command_path(purpose: str) -> str:
-    """The command's path. UnsupportedError if it is not found, which says what it is needed for."""
-    found, named = find_command(), os.environ.get("GPUME_COMMAND")
+    """The command's path. UnsupportedError if it is not found."""
+    found = find_command()
     if not found:
-        advice = ("correct the environment variable GPUME_COMMAND" if named else
-                  "install it, or set the environment variable GPUME_COMMAND to its path")
-        raise UnsupportedError(
-            f"the command {named or 'gpume'}, which {purpose}, is not found; {advice}")
+        raise missing_command(purpose)
     return found
 
 

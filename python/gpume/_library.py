@@ -30,7 +30,8 @@ _levels = {
 
 def _load() -> ctypes.CDLL:
     named = os.environ.get("GPUME_LIBRARY")
-    found = named or ctypes.util.find_library("gpume") or "libgpume.so.0"
+    inside = os.path.join(os.path.dirname(__file__), "libgpume.so")  # of a wheel
+    found = named or os.path.exists(inside) and inside or ctypes.util.find_library("gpume") or "libgpume.so.0"
     try:
         return ctypes.CDLL(found)
     except OSError as error:

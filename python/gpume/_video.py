@@ -3,7 +3,8 @@
 
 The command runs as a separate process, which has several advantages over decoding in this one:
 the package needs no compiler; frames are sample for sample those that the command searches; and a
-damaged or malicious video can end no more than that process.
+damaged or malicious video can end no more than that process. Where the command is not installed,
+PyAV decodes in this one.
 """
 from __future__ import annotations
 
@@ -23,6 +24,7 @@ from ._command import FLAGS, SWITCHES, command_path, exception_of, find_command,
 from ._context import Context
 from ._options import Options
 from ._pair import Pair
+from ._pyav import Decoder
 from .errors import GpumeError, UnsupportedError
 
 if TYPE_CHECKING:
@@ -67,12 +69,22 @@ class Frames:
             allow_files: bool = False) -> None:
         given = {"vf": vf, "stream": stream, "hwaccel": hwaccel, "decode_threads": decode_threads,
                  "timeout": timeout, "max_pixels": max_pixels}
+        self._owner = os.getpid()
+        self._decoded: Iterator[tuple[np.ndarray, float]] | None = None
+        if not find_command() and not os.environ.get("GPUME_COMMAND"):
+            decoder = Decoder(path, **given, allow_network=allow_network, allow_files=allow_files)
+            self.width, self.height = decoder.width, decoder.height
+            self.bits, self.rate = decoder.bits, decoder.rate
+            self._decoded = iter(decoder)
+            self._finalizer = weakref.finalize(self, decoder.close)
+            return
         arguments = [
             word for name, value in given.items() if value is not None
             for word in (SWITCHES[name], str(value))]
         arguments += [FLAGS[name] for name, on in (
             ("allow_network", allow_network), ("allow_files", allow_files)) if on]
-        words = [command_path("decodes video"), "luma", "--no-progress", *arguments, "--", os.fspath(path)]
+        words = [command_path("decodes video"), "luma", "--no-progress", *arguments, "--",
+                 os.fspath(path)]
         errors = self._errors = tempfile.TemporaryFile()
         try:
             self._process = subprocess.Popen(
@@ -82,7 +94,6 @@ class Frames:
             errors.close()
             raise
         self._output = cast(io.BufferedReader, self._process.stdout)
-        self._owner = os.getpid()
         self._finalizer = weakref.finalize(
             self, _stop, self._process, self._output, errors, self._owner)
         try:
@@ -122,6 +133,8 @@ class Frames:
                              " is a child; open the video here")
         if not self._finalizer.alive:
             raise StopIteration
+        if self._decoded:
+            return next(self._decoded)
         line = self._output.readline(_LINE_MAX)
         if not line:
             self._end()
@@ -198,6 +211,9 @@ def open(
     hwaccel, timeout, max_pixels, allow_network and allow_files are options of the command that
     decodes, see gpume-luma(1), and so is decode_threads, its option threads. All others are in
     :class:`gpume.Options`.
+
+    Without the command, PyAV decodes if it is installed: files alone, luma planes alone, and of the
+    keywords above stream, decode_threads (default 1) and max_pixels.
 
     The result is an iterator of pairs by rising target frame, and a context manager, which ends
     the decoding if the loop is left early. An input that cannot be used raises FormatError in the

@@ -40,13 +40,39 @@ END_OF_PROGRAM
 }
 
 : >"$scratch/log"
-if "$python" -c 'import setuptools, pip' 2>/dev/null; then
-    cp -R "$source/python" "$scratch/source"
-    "$python" -m pip install -q --no-build-isolation --no-index --no-deps --disable-pip-version-check \
-        --target "$scratch/pip" "$scratch/source" >"$scratch/log" 2>&1 || fail "pip install"
-    works "$scratch/pip"
+# In a virtual environment, whose pip has neither an index nor, isolated as it builds, setuptools.
+if "$python" -m venv --system-site-packages "$scratch/venv" >"$scratch/log" 2>&1; then
+    before=$(ls -A "$source/python")
+    PIP_NO_INDEX=1 "$scratch/venv/bin/pip" install -q --disable-pip-version-check "$source/python" \
+        >"$scratch/log" 2>&1 || fail "pip install"
+    works "$(echo "$scratch"/venv/lib/python3*/site-packages)"
+    [ "$(ls -A "$source/python")" = "$before" ] || fail "pip install left files in the source tree"
+    PIP_NO_INDEX=1 "$scratch/venv/bin/pip" uninstall -q -y gpume >"$scratch/log" 2>&1 || fail "pip uninstall"
+    PIP_NO_INDEX=1 "$scratch/venv/bin/pip" install -q --disable-pip-version-check -e "$source/python" \
+        >"$scratch/log" 2>&1 || fail "pip install -e"
+    (cd "$scratch" && "$scratch/venv/bin/python" -B -c 'import gpume; print(gpume.__file__)') >"$scratch/log" 2>&1
+    grep -qxF "$source/python/gpume/__init__.py" "$scratch/log" || fail "pip install -e: another package"
+
+    # A wheel with libgpume inside finds no other one, and asks for no library that a manylinux tag does not allow.
+    "$python" -B "$source/python/make_wheel.py" -o "$scratch/wheels" --library "$GPUME_LIBRARY" >"$scratch/log" 2>&1 ||
+        fail "make_wheel.py"
+    wheel=$(cat "$scratch/log")
+    version=$(sed -n 's/^version = "\(.*\)"$/\1/p' "$source/python/pyproject.toml")
+    newest=$(objdump -T "$GPUME_LIBRARY" | sed -n 's/.*GLIBC_2\.\([0-9]*\).*/\1/p' | sort -n | tail -1)
+    [ "$wheel" = "$scratch/wheels/gpume-$version-py3-none-manylinux_2_${newest}_$(uname -m).whl" ] || fail "its name"
+    objdump -p "$GPUME_LIBRARY" | sed -n 's/^ *NEEDED *//p' | grep -vE '^(lib(c|m)\.so\.6|ld-linux.*)$' >"$scratch/log" &&
+        fail "libgpume needs these"
+    PIP_NO_INDEX=1 "$scratch/venv/bin/pip" install -q --disable-pip-version-check --force-reinstall --no-deps "$wheel" \
+        >"$scratch/log" 2>&1 || fail "pip install of the wheel"
+    (
+        unset GPUME_LIBRARY
+        works "$(echo "$scratch"/venv/lib/python3*/site-packages)"
+    )
+    cp "$wheel" "$scratch/first.whl"
+    "$python" -B "$source/python/make_wheel.py" -o "$scratch/wheels" --library "$GPUME_LIBRARY" >"$scratch/log" 2>&1
+    cmp "$wheel" "$scratch/first.whl" || fail "the same wheel has other bytes"
 else
-    echo "not installed by pip: python3-pip or python3-setuptools is not here"
+    echo "not installed by pip: python3-venv is not here"
 fi
 
 cmake -S "$source" -B "$scratch/build" -DGPUME_PYTHON=ON -DGPUME_TOOL=OFF -DGPUME_TESTS=OFF \

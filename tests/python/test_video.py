@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import unittest.mock
 import warnings
 
 import gpume
@@ -277,6 +278,69 @@ print(len(list(frames)), len(list(video)))
                 self.assertEqual((done.returncode, done.stderr), (0, ""))
                 count = len(list(gpume.Frames(CLIPS[0])))
                 self.assertEqual(done.stdout, f"{count - 1} {count - 1}\n")
+
+    def test_pyav(self):
+        """Without the command: the frames and times that it gives, or what is missing."""
+        clips = [GOLDEN.parent.parent / "samples/bunny.mp4"] + CLIPS[:1]
+        for codec, pixels in (("libx264", "yuv420p10le"), ("ffv1", "gray"), ("ffv1", "bgr0")):
+            clip = self.folder / f"{codec}-{pixels}.mkv"
+            made = subprocess.run(
+                ["ffmpeg", "-nostdin", "-v", "error", "-y", "-f", "lavfi", "-i", "testsrc2=s=118x70:r=25",
+                 "-frames:v", "9", "-pix_fmt", pixels, "-c:v", codec, clip], capture_output=True) if FFMPEG else None
+            clips += [clip] if made and made.returncode == 0 else []
+        wanted = [list(gpume.Frames(clip)) for clip in clips]
+        pairs = list(gpume.open(clips[0], backend="cpu", target_count=4))
+        for name, value in (("PATH", "/nonexistent"), ("GPUME_COMMAND", "")):
+            self.addCleanup(os.environ.__setitem__, name, os.environ[name])
+            os.environ[name] = value
+        with unittest.mock.patch.dict(sys.modules, {"av": None}):
+            with self.assertRaisesRegex(gpume.UnsupportedError, "command gpume, .* is not found.*or install PyAV"):
+                gpume.open(clips[0])
+        try:
+            import av  # noqa: F401
+        except ImportError as error:
+            print(f"{error}: not tested with PyAV", flush=True)
+            return
+        for clip, frames in zip(clips, wanted):
+            with self.subTest(clip=clip.name):
+                if "bgr0" in clip.name:
+                    self.assertRaisesRegex(gpume.UnsupportedError, "no plane of luma", gpume.Frames, clip)
+                    continue
+                with gpume.Frames(clip) as found:
+                    for (frame, time), (other, other_time) in zip(found, frames, strict=True):
+                        np.testing.assert_array_equal(frame, other)
+                        self.assertEqual(frame.dtype, other.dtype)
+                        self.assertAlmostEqual(time, other_time, 6)
+        found = list(gpume.open(clips[0], backend="cpu", target_count=4))
+        for pair, other in zip(found, pairs, strict=True):
+            np.testing.assert_array_equal(pair.table(), other.table())
+        text = self.folder / "text.mp4"
+        text.write_text("no video")
+        listing = self.folder / "list.m3u8"
+        listing.write_text(f"#EXTM3U\n#EXTINF:2,\n{clips[0]}\n#EXT-X-ENDLIST\n")
+        for error, words, source, more in (
+                (gpume.FormatError, "No such file", self.folder / "absent.mp4", {}),
+                (gpume.FormatError, "text.mp4: not a video", text, {}),
+                (gpume.FormatError, "list.m3u8: not a video", listing, {}),
+                (gpume.FormatError, "No such file", "http://127.0.0.1:9/x.mp4", {}),
+                (gpume.FormatError, "more pixels than max_pixels 16", clips[0], dict(max_pixels=16)),
+                (gpume.InvalidError, "no video stream 7", clips[0], dict(stream=7)),
+                (gpume.UnsupportedError, "vf needs the command", clips[0], dict(vf="hflip"))):
+            with self.subTest(words), self.assertRaisesRegex(error, words):
+                gpume.Frames(source, **more)
+        with gpume.Frames(clips[0]) as frames:
+            next(frames)
+            child = os.fork()
+            if child == 0:
+                try:
+                    next(frames)
+                except ValueError:
+                    frames.close()
+                    os._exit(0)
+                os._exit(1)
+            self.assertEqual(os.waitpid(child, 0)[1], 0)
+            next(frames)
+        self.assertRaises(StopIteration, next, frames)
 
     def test_no_process(self):
         """A decoder that cannot be started leaves nothing open."""
