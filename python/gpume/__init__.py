@@ -14,14 +14,15 @@ Vectors point from a block of the target to its match in the reference: predicte
 reference[y + dy, x + dx], x to the right and y downwards. All results are exact and the same on
 every device. Every array that this package returns is the caller's own.
 
-The library is looked for at the path in the environment variable GPUME_LIBRARY, then in the package,
-as wheels have it, then where the system has its libraries; the command that decodes video at that in
-GPUME_COMMAND, then in PATH.
+The library is looked for at the path in the environment variable GPUME_LIBRARY, then in the
+package, as wheels have it, then where the system has its libraries; the command that decodes video
+at that in GPUME_COMMAND, then in PATH.
 """
 from typing import TYPE_CHECKING
 
 from ._compute import Compute, Minimum, argsort, reduce, sort, sort_pairs
 from ._context import Context, Info, search
+from ._dense import DenseFlow, dense_flow
 from ._devices import Device, SearchInfo, devices, searches
 from ._field import Field
 from ._flow import FlowErrors, endpoint_error, from_flo, to_flo
@@ -37,12 +38,12 @@ from .errors import (
 
 # Without open, which `from gpume import *` must not put in the place of Python's own.
 __all__ = [
-    "CancelledError", "Compute", "Context", "Device", "DeviceError", "DeviceLostError",
-    "Field", "FlowErrors", "FormatError", "Frames", "GpumeError", "Info", "InputOutputError",
-    "InvalidError", "Layer", "Minimum", "NoMemoryError", "Options", "Pair", "Run",
-    "SearchInfo", "Sums", "UnsupportedError", "Video", "argsort", "devices", "endpoint_error",
-    "from_flo", "load", "reduce", "search", "searches", "sort", "sort_pairs", "to_flo",
-    "version"]
+    "CancelledError", "Compute", "Context", "DenseFlow", "Device", "DeviceError",
+    "DeviceLostError", "Field", "FlowErrors", "FormatError", "Frames", "GpumeError", "Info",
+    "InputOutputError", "InvalidError", "Layer", "Minimum", "NoMemoryError", "Options",
+    "Pair", "Run", "SearchInfo", "Sums", "UnsupportedError", "Video", "argsort", "dense_flow",
+    "devices", "endpoint_error", "from_flo", "load", "reduce", "search", "searches", "sort",
+    "sort_pairs", "to_flo", "version"]
 
 if TYPE_CHECKING:
     __version__: str

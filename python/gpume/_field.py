@@ -64,7 +64,7 @@ class Motion:
         return flow
 
     def to_flo(self, path: str | os.PathLike[str]) -> None:
-        """Writes flow() as a Middlebury .flo file, as the command does. Replaces an existing file."""
+        """Writes flow() as a Middlebury .flo file, as the command does. Replaces a file."""
         to_flo(self.flow(), path)
 
     def endpoint_error(self, truth: Any) -> FlowErrors:
@@ -135,7 +135,8 @@ class Field(Motion):
         y, x = (np.unique(rows[name]) for name in "yx")
         if len(rows) != len(y) * len(x) or (rows["y"] != y.repeat(len(x))).any() or (
                 rows["x"] != np.tile(x, len(y))).any():
-            raise ValueError(f"the blocks of frame {self.frame} form no grid; use table() or flow()")
+            raise ValueError(
+                f"the blocks of frame {self.frame} form no grid; use table() or flow()")
         for name in names:
             if name not in rows.dtype.names:
                 raise ValueError(f"the file has no column {name}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Dense flow: Middlebury's files, and errors against true flow as `gpume compare --truth` has them."""
+"""Middlebury's files of flow, and errors against true flow as `gpume compare --truth` has them."""
 from __future__ import annotations
 
 import os

@@ -31,9 +31,9 @@ _levels = {
 def _load() -> ctypes.CDLL:
     named = os.environ.get("GPUME_LIBRARY")
     inside = os.path.join(os.path.dirname(__file__), "libgpume.so")  # of a wheel
-    found = named or os.path.exists(inside) and inside or ctypes.util.find_library("gpume") or "libgpume.so.0"
+    found = named or (os.path.exists(inside) and inside) or ctypes.util.find_library("gpume")
     try:
-        return ctypes.CDLL(found)
+        return ctypes.CDLL(found or "libgpume.so.0")
     except OSError as error:
         advice = (
             "correct the environment variable GPUME_LIBRARY" if named else

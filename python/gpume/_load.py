@@ -207,13 +207,15 @@ class Run:
 
     def _units(self) -> int:
         """The fewest units per pixel that hold all vectors."""
+        rows = self._rows
         parts = np.concatenate([
-            self._rows[name] for name in ("dx", "dy", "dx2", "dy2") if name in self._rows.dtype.names])
+            rows[name] for name in ("dx", "dy", "dx2", "dy2") if name in rows.dtype.names])
         return next((units for units in (1, 2) if not (parts * units % 1).any()), 4)
 
     def __repr__(self) -> str:
         height, width = self.shape
-        return f"<Run: {len(self)} motion fields of {width}x{height} pixels; {len(self._rows)} rows>"
+        return (f"<Run: {len(self)} motion fields of {width}x{height} pixels; "
+                f"{len(self._rows)} rows>")
 
     def table(self) -> np.ndarray:
         """The rows of all motion fields, in the order of the file, with the columns and types of

@@ -27,7 +27,8 @@ class Decoder:
         try:
             import av
         except ImportError:
-            raise missing_command("decodes video", "or install PyAV (python3-av, pip install av)") from None
+            raise missing_command(
+                "decodes video", "or install PyAV (python3-av, pip install av)") from None
         for name, value in others.items():
             if value:
                 raise UnsupportedError(
@@ -48,16 +49,18 @@ class Decoder:
             self._stream = videos[stream or 0]
             # Without threads, which a child by fork() would not have and yet wait for.
             self._stream.codec_context.thread_count = decode_threads or 1
-            self.width, self.height = self._stream.codec_context.width, self._stream.codec_context.height
+            self.width = self._stream.codec_context.width
+            self.height = self._stream.codec_context.height
             self.rate = float(self._stream.average_rate or Fraction(25))
             if self.width * self.height > (max_pixels or _MAX_PIXELS):
-                raise FormatError(f"{self._path}: {self.width}x{self.height} pixels, more pixels than "
-                                  f"max_pixels {max_pixels or _MAX_PIXELS}")
+                raise FormatError(
+                    f"{self._path}: {self.width}x{self.height} pixels, more pixels than max_pixels "
+                    f"{max_pixels or _MAX_PIXELS}")
             self._format = self._stream.codec_context.format
             if not self._format or not _LUMA_FIRST.fullmatch(self._format.name):
                 raise UnsupportedError(
-                    f"{self._path}: pixels of the format {self._format and self._format.name} have no plane "
-                    "of luma; the command gpume, which is not found, converts them")
+                    f"{self._path}: pixels of the format {self._format and self._format.name} have "
+                    "no plane of luma; the command gpume, which is not found, converts them")
             self.bits = self._format.components[0].bits
         except BaseException as error:
             self.close()
@@ -73,8 +76,10 @@ class Decoder:
                 if (frame.width, frame.height, frame.format.name) != (
                         self.width, self.height, self._format.name):
                     raise UnsupportedError(
-                        f"{self._path}: frames change their size or format, which needs the command gpume")
-                rows = np.frombuffer(plane, sample).reshape(-1, plane.line_size // sample.itemsize)
+                        f"{self._path}: frames change their size or format, which needs the "
+                        "command gpume")
+                rows = np.frombuffer(plane, sample)
+                rows = rows.reshape(-1, plane.line_size // sample.itemsize)
                 luma = rows[:self.height, :self.width].astype(sample.newbyteorder("="))
                 yield luma, float(frame.time or 0)
         except self._errors as error:
