@@ -290,6 +290,15 @@ void gpume_report_gallery_put_surfaces(
     gpume_json_end(json);
 }
 
+uint64_t gpume_report_gallery_surface_bytes(const struct gpume_report_gallery *gallery)
+{
+    uint64_t bytes = gpume_base64_length(gallery->asked.count);
+    for (size_t i = 0; i < gallery->count; i++) {
+        bytes += gpume_base64_length(gallery->blocks[i].surface.count);
+    }
+    return bytes;
+}
+
 void gpume_report_gallery_finish(struct gpume_report_gallery *gallery)
 {
     for (size_t i = 0; i < gallery->count; i++) {

@@ -68,6 +68,9 @@ void gpume_report_gallery_put(const struct gpume_report_gallery *gallery, struct
 void gpume_report_gallery_put_surfaces(
     const struct gpume_report_gallery *gallery, struct gpume_json *json);
 
+/* What all surfaces take in the page. */
+uint64_t gpume_report_gallery_surface_bytes(const struct gpume_report_gallery *gallery);
+
 void gpume_report_gallery_finish(struct gpume_report_gallery *gallery);
 
 #endif

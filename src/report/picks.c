@@ -13,6 +13,10 @@
 #define NEIGHBOURS_MIN 16u
 #define GROUPS 64u
 
+/* The liveliest field is taken as this one, in place of the second of the worst order. So one
+ * picture is of the first field, two are of the worst as well, and spread ones are as many. */
+#define LIVELIEST 4u
+
 /* A key below which at least `wanted` of the first `numbers` fields lie, and few more. The number
  * of keys below a limit differs from its expectation by less than 1 + log2(numbers) / 4, the
  * discrepancy of the golden ratio. */
@@ -39,8 +43,8 @@ int gpume_report_picks_init(struct gpume_report_picks *picks, const char *label,
         /* If the container knows the length, few pictures are encoded only to be dropped. */
         .key_end = key_below(pictures, run->expected),
     };
-    /* One more per order until it is trimmed, and the leader of the group. */
-    picks->picks = calloc(picks->spread_max + picks->worst_max + 3, sizeof(*picks->picks));
+    /* One more per order until it is trimmed, the leader of the group, and the liveliest. */
+    picks->picks = calloc(picks->spread_max + picks->worst_max + 4, sizeof(*picks->picks));
     if (!picks->picks) {
         return gpume_log_nomem(&run->log, label);
     }
@@ -122,6 +126,20 @@ static int make_pick(struct gpume_report_picks *picks, struct gpume_report_draft
     return status;
 }
 
+/* The liveliest field becomes a pick, if it is not one already. */
+static int close_liveliest(struct gpume_report_picks *picks)
+{
+    for (size_t i = 0; picks->lively.full && i < picks->count; i++) {
+        if (picks->picks[i].set.rating.frame == picks->lively.rating.frame) {
+            picks->picks[i].reasons |= GPUME_REPORT_LIVELIEST;
+            picks->lively.full = false;
+        }
+    }
+    return picks->lively.full
+               ? make_pick(picks, &picks->lively, picks->lively_index, GPUME_REPORT_LIVELIEST)
+               : GPUME_OK;
+}
+
 /* The index of the leader of the group, or count if it has not been encoded. */
 static size_t find_leader(const struct gpume_report_picks *picks)
 {
@@ -163,10 +181,14 @@ static bool leads(const struct gpume_report_picks *picks, const struct gpume_rep
 }
 
 int gpume_report_picks_add(
-    struct gpume_report_picks *picks, const struct gpume_field *field, bool cut)
+    struct gpume_report_picks *picks, const struct gpume_field *field, bool cut, bool liveliest)
 {
     int status = GPUME_OK;
     const uint64_t index = picks->fields++;
+    if (liveliest && picks->pictures >= LIVELIEST) {
+        GPUME_TRY(gpume_report_draft_take(&picks->lively, picks->encoder, field, cut));
+        picks->lively_index = index;
+    }
     if (index % picks->neighbours == 0) {
         GPUME_TRY(close_group(picks));
     }
@@ -221,7 +243,9 @@ static size_t choose(struct gpume_report_picks *picks, uint64_t bytes_max)
     size_t chosen = 0;
     enum gpume_report_reason order = GPUME_REPORT_SPREAD;
     while (chosen < picks->count && chosen < picks->pictures) {
-        size_t next = find_first(picks, chosen, order);
+        size_t next = chosen + 1 == LIVELIEST ? find_first(picks, chosen, GPUME_REPORT_LIVELIEST)
+                                              : picks->count;
+        next = next < picks->count ? next : find_first(picks, chosen, order);
         next = next < picks->count ? next : find_first(picks, chosen, GPUME_REPORT_SPREAD);
         next = next < picks->count ? next : find_first(picks, chosen, GPUME_REPORT_WORST);
         bytes += gpume_report_set_bytes(&picks->picks[next].set);
@@ -243,7 +267,8 @@ static int by_frame(const void *a, const void *b)
 
 int gpume_report_picks_complete(struct gpume_report_picks *picks, uint64_t bytes_max)
 {
-    const int status = close_group(picks);
+    int status = close_group(picks);
+    status = status ? status : close_liveliest(picks);
     const size_t chosen = choose(picks, bytes_max);
     while (picks->count > chosen) {
         drop(picks, picks->count - 1, picks->picks[picks->count - 1].reasons);
@@ -260,6 +285,7 @@ void gpume_report_picks_finish(struct gpume_report_picks *picks)
     free(picks->picks);
     gpume_report_draft_finish(&picks->draft);
     gpume_report_draft_finish(&picks->spare);
+    gpume_report_draft_finish(&picks->lively);
     gpume_report_encoder_close(&picks->encoder);
     *picks = (struct gpume_report_picks){0};
 }

@@ -11,8 +11,8 @@
  * - worst: the worst field of each group of neighbours. A possible scene cut is worse than any
  * other field; otherwise the larger sse_after is worse.
  *
- * Fields are taken from the two orders alternately until the number or the bytes are used up. One
- * thread.
+ * Fields are taken from the two orders alternately until the number or the bytes are used up. The
+ * fourth is the liveliest one (set.h), with which the page opens. One thread.
  */
 #ifndef GPUME_REPORT_PICKS_H
 #define GPUME_REPORT_PICKS_H
@@ -27,6 +27,7 @@ enum gpume_report_reason {
     GPUME_REPORT_SPREAD = 1,
     GPUME_REPORT_WORST = 2,
     GPUME_REPORT_LEADS = 4, /* the worst so far of a group that is not complete */
+    GPUME_REPORT_LIVELIEST = 8,
 };
 
 struct gpume_report_pick {
@@ -50,6 +51,8 @@ struct gpume_report_picks {
     struct gpume_report_draft draft; /* if full: the leader of its group, not encoded yet */
     uint64_t draft_index;            /* index of its field */
     struct gpume_report_draft spare;
+    struct gpume_report_draft lively; /* if full: the liveliest field so far */
+    uint64_t lively_index;            /* index of its field */
 };
 
 /* pictures: the largest number of fields with pictures, 1 or more. Failures are logged. Release
@@ -57,8 +60,9 @@ struct gpume_report_picks {
 int gpume_report_picks_init(struct gpume_report_picks *picks, const char *label,
     const struct gpume_run *run, uint32_t pictures, uint64_t bytes_max);
 
+/* liveliest: of the fields until now. */
 int gpume_report_picks_add(
-    struct gpume_report_picks *picks, const struct gpume_field *field, bool cut);
+    struct gpume_report_picks *picks, const struct gpume_field *field, bool cut, bool liveliest);
 
 /* No more fields will come. Drops pictures until the number wanted and bytes_max are kept. */
 int gpume_report_picks_complete(struct gpume_report_picks *picks, uint64_t bytes_max);

@@ -508,6 +508,85 @@ uint64_t gpume_report_set_bytes(const struct gpume_report_set *set)
     return bytes;
 }
 
+/* --- the liveliest frame pair */
+
+/* Copies one byte of each sample of a plane: the lower one or, after a shift by 8, the upper. */
+static unsigned char *copy_bytes(unsigned char *to, const struct gpume_plane *plane, unsigned shift)
+{
+    for (uint32_t y = 0; y < plane->height; y++) {
+        const void *row = row_of(plane, y);
+        for (uint32_t x = 0; x < plane->width; x++) {
+            *to++ = plane->bits > 8 ? (unsigned char)(((const uint16_t *)row)[x] >> shift)
+                                    : ((const uint8_t *)row)[x];
+        }
+    }
+    return to;
+}
+
+int gpume_report_lively_add(struct gpume_report_lively *lively, const struct gpume_field *field,
+    bool cut, bool with_samples, bool *taken)
+{
+    const struct gpume_plane *const planes[] = {&field->target, &field->reference};
+    const uint64_t before = field->sums.sad_before, after = field->sums.sad_after;
+    const uint64_t gain = before > after ? before - after : 0;
+    *taken = !cut && gain > lively->gain;
+    if (!*taken) {
+        return GPUME_OK;
+    }
+    const bool deep = field->target.bits > 8;
+    if (with_samples && !lively->samples) {
+        lively->samples =
+            malloc((size_t)field->target.width * field->target.height * (deep ? 4 : 2));
+    }
+    if (with_samples && !lively->samples) {
+        return GPUME_NOMEM;
+    }
+    unsigned char *to = lively->samples;
+    for (unsigned i = deep ? 0 : 2; to && i < 4; i++) {
+        to = copy_bytes(to, planes[i % 2], i < 2 ? 8 : 0);
+    }
+    lively->full = true;
+    lively->frame = field->frame;
+    lively->gain = gain;
+    return GPUME_OK;
+}
+
+int gpume_report_lively_complete(struct gpume_report_lively *lively,
+    const struct gpume_params *params, uint64_t bytes_max, const char *label,
+    const struct gpume_log *log)
+{
+    const struct gpume_plane plane = {
+        .data = lively->samples,
+        .stride = params->width,
+        .width = params->width,
+        .height = params->height * (params->bits > 8 ? 4 : 2),
+        .bits = 8,
+    };
+    struct gpume_still *still = NULL;
+    const unsigned char *data;
+    size_t bytes;
+    int status;
+    if (!lively->samples || !lively->full) {
+        return GPUME_OK;
+    }
+    GPUME_TRY(gpume_still_open(&still, label, plane.width, plane.height, false, true, log));
+    GPUME_TRY(gpume_still_encode(still, &plane, &data, &bytes));
+    if (gpume_base64_length(bytes) <= bytes_max) {
+        gpume_bytes_put(&lively->file, data, bytes);
+    }
+    GPUME_TRY(lively->file.failed ? gpume_log_nomem(log, label) : GPUME_OK);
+fail:
+    gpume_still_close(&still);
+    return status;
+}
+
+void gpume_report_lively_finish(struct gpume_report_lively *lively)
+{
+    free(lively->samples);
+    gpume_bytes_finish(&lively->file);
+    *lively = (struct gpume_report_lively){0};
+}
+
 /* --- small pictures in colour alone */
 
 struct gpume_report_small {

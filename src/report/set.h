@@ -105,6 +105,33 @@ void gpume_report_set_put(const struct gpume_report_set *set, struct gpume_json 
 /* Bytes of the set in the page. */
 uint64_t gpume_report_set_bytes(const struct gpume_report_set *set);
 
+/* --- the liveliest frame pair: the one in which the search gains most, apart from possible scene
+ * cuts, with its luma sample for sample, so that the page can compute the cost surface of each of
+ * its blocks */
+
+struct gpume_report_lively {
+    bool full;      /* there is such a pair */
+    uint64_t frame; /* of the target */
+    uint64_t gain;  /* SAD before the search less the one after it; above 0 */
+    /* The planes one below the other: target and reference or, above 8 bits, the upper and then the
+     * lower byte of both. NULL: not wanted. */
+    unsigned char *samples;
+    struct gpume_bytes file; /* all of them as one PNG; empty: not wanted, or too large */
+};
+
+/* Whether the field is the liveliest so far; then it is taken. Of equals the first stays.
+ * with_samples: the same for all fields of a run. GPUME_NOMEM is not logged. */
+int gpume_report_lively_add(struct gpume_report_lively *lively, const struct gpume_field *field,
+    bool cut, bool with_samples, bool *taken);
+
+/* No more fields will come: encodes the samples, unless that takes more than bytes_max in the page.
+ * Failures are logged. label: in messages. */
+int gpume_report_lively_complete(struct gpume_report_lively *lively,
+    const struct gpume_params *params, uint64_t bytes_max, const char *label,
+    const struct gpume_log *log);
+
+void gpume_report_lively_finish(struct gpume_report_lively *lively);
+
 /* --- small pictures in colour alone: reduced by a whole factor, each sample is the mean of a
  * square */
 

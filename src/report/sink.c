@@ -36,9 +36,13 @@
 /* The largest size of what the page plays: some 150 frame pairs of 1080p in blocks of 16 x 16. */
 #define FILM_BYTES ((uint64_t)8000000)
 
-/* An upper bound of markup, style, scripts, gallery and histogram. Of the gallery, 24 surfaces of
- * 129 x 129 costs of 24 bits take 2.2 MB. */
-#define FIXED_BYTES ((uint64_t)4000000)
+/* An upper bound of markup, style, scripts, histogram, and the gallery without its surfaces. */
+#define FIXED_BYTES ((uint64_t)1800000)
+
+/* The largest size of the liveliest pair's samples: enough for 1080p of 8 bits without much grain.
+ */
+#define SAMPLES_BYTES ((uint64_t)6000000)
+
 #define SUFFIX ".js" /* of a file of one frame pair */
 
 /*
@@ -61,6 +65,7 @@ struct report {
     struct gpume_report_cuts cuts;
     struct gpume_report_histogram histogram;
     struct gpume_report_gallery gallery;
+    struct gpume_report_lively lively;
     struct gpume_json json; /* .json */
     /* .html */
     struct gpume_bytes fields;
@@ -209,7 +214,8 @@ static void pack_statistics(struct gpume_bytes *fields,
 static uint64_t page_room(const struct report *self)
 {
     const uint64_t taken = FIXED_BYTES + gpume_base64_length(self->fields.count) +
-                           gpume_base64_length(self->gallery.asked.count);
+                           gpume_report_gallery_surface_bytes(&self->gallery) +
+                           gpume_base64_length(self->lively.file.count);
     return taken < PAGE_BYTES ? PAGE_BYTES - taken : 0;
 }
 
@@ -267,6 +273,11 @@ static void put_pictures(struct gpume_json *json, const struct report *self)
     gpume_json_count(json, "rows", gallery->rows);
     gpume_json_end(json);
     gpume_report_gallery_put_surfaces(gallery, json);
+    gpume_json_begin(json, "lively");
+    gpume_json_truth(json, "full", self->lively.full);
+    gpume_json_count(json, "frame", self->lively.frame);
+    gpume_json_truth(json, "samples", self->lively.file.count > 0);
+    gpume_json_end(json);
     gpume_json_count(json, "blocks_x", self->sink.run->summary->blocks_x);
     gpume_json_count(json, "blocks_y", self->sink.run->summary->blocks_y);
     gpume_json_count(json, "window_x", self->sink.run->params.window_x);
@@ -320,6 +331,8 @@ static void put_run_data(struct gpume_out *out, const char *mark, const void *op
     gpume_json_end(&json);
     gpume_html_put(out, "</script>\n<script type=\"text/plain\" id=\"fields\">");
     gpume_base64_write(out, self->fields.data, self->fields.count);
+    gpume_html_put(out, "</script>\n<script type=\"text/plain\" id=\"samples\">");
+    gpume_base64_write(out, self->lively.file.data, self->lively.file.count);
     gpume_html_put(out, "</script>\n");
     for (size_t i = 0; i < self->picks.count; i++) {
         put_set(out, &self->picks.picks[i].set, "set");
@@ -383,6 +396,7 @@ static void report_close(struct gpume_sink *sink)
     struct report *self = (struct report *)sink;
     gpume_report_histogram_finish(&self->histogram);
     gpume_report_gallery_finish(&self->gallery);
+    gpume_report_lively_finish(&self->lively);
     gpume_report_picks_finish(&self->picks);
     gpume_report_film_finish(&self->film);
     gpume_out_close(&sink->out); /* it keeps the folder from being empty */
@@ -462,14 +476,24 @@ static int csv_open(struct gpume_sink *sink)
     return status;
 }
 
+/* The page computes surfaces of whole pixels, where the gallery has surfaces, too. */
+static bool wants_samples(const struct report *self)
+{
+    return (self->with_pictures || self->files.encoder) && self->gallery.step > 0 &&
+           self->sink.run->params.subpel == 1;
+}
+
 static int html_field(struct gpume_sink *sink, const struct gpume_field *field)
 {
     struct report *self = (struct report *)sink;
     struct gpume_report_statistics statistics;
+    bool liveliest = false;
     int status;
     gpume_report_measure(&statistics, &self->cuts, &self->histogram, field);
     pack_statistics(&self->fields, &statistics, field, &self->time_us);
-    if (self->fields.failed || gpume_report_gallery_add(&self->gallery, field) != GPUME_OK) {
+    if (self->fields.failed || gpume_report_gallery_add(&self->gallery, field) != GPUME_OK ||
+        gpume_report_lively_add(
+            &self->lively, field, statistics.cut, wants_samples(self), &liveliest) != GPUME_OK) {
         return refuse_report_memory(self);
     }
     if (sink->run->colours.take) { /* drop the colours of earlier frames */
@@ -480,7 +504,7 @@ static int html_field(struct gpume_sink *sink, const struct gpume_field *field)
     }
     if (self->with_pictures) {
         GPUME_TRY(gpume_report_film_add(&self->film, field));
-        GPUME_TRY(gpume_report_picks_add(&self->picks, field, statistics.cut));
+        GPUME_TRY(gpume_report_picks_add(&self->picks, field, statistics.cut, liveliest));
     }
     status = GPUME_OK;
 fail:
@@ -529,8 +553,9 @@ static void warn_of_room(const struct report *self)
 static int html_finish(struct gpume_sink *sink)
 {
     struct report *self = (struct report *)sink;
-    int status = GPUME_OK;
-    if (self->with_pictures) {
+    int status = gpume_report_lively_complete(
+        &self->lively, &sink->run->params, SAMPLES_BYTES, sink->path, &sink->run->log);
+    if (self->with_pictures && status == GPUME_OK) {
         const uint64_t room = page_room(self);
         gpume_report_film_complete(&self->film, room / 2);
         status =

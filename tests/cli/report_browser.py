@@ -3,6 +3,7 @@
 with the tables of the same runs.
 
 Usage: report_browser.py CLIP HOSTILE_NAME NO_PICTURES LONG EQUAL FOUND_AGAIN PARTITION CONFIDENCE REFERENCES FOLDER NARROW
+       DEEP WIDE
 """
 import csv
 import json
@@ -138,7 +139,7 @@ def check_address(browser, run):
     browser.wait("return document.body.dataset.frame === '9' && document.getElementById('block').dataset.y === '8'", "the address leads nowhere")
     for odd in ("#frame=99999999999", "#frame=-1&block=1,1", "#frame=x&layer=script", "#block=1000,1000", "#%00=&&=="):
         browser.open(run.page, odd)
-        same(f"frame of {odd}", check_field(browser, run), "1")
+        same(f"frame of {odd}", check_field(browser, run), liveliest(run))
 
 
 def motion_words(dx, dy):
@@ -299,11 +300,48 @@ def check_confidence(browser, run):
     heats = browser.script("return [...view.vectors.cost.keys()].map((block) => confidenceHeat(block))")
     for i, row in enumerate(blocks):
         second = float(row["second"] or "inf")
-        want = int(row["cost"]) / second if second > 0 else 1
+        want = 1 - int(row["cost"]) / second if second > 0 else 0
         hold(f"confidence of block {i}: {heats[i]}, not {want}", abs(heats[i] - want) < 1e-9)
         browser.script("pickBlock(arguments[0])", i)
         same("second cost", browser.dataset("block")["second"], row["second"] or "Infinity")
-    hold("the key of confidence is hidden", not browser.script("return document.getElementById('key-confidence').hidden"))
+    said = browser.script("return document.getElementById('key-confidence').innerText.split(/\\s+/)")
+    same("key of confidence", said[:6] + said[-5:], ["unsure", "0", "25", "50", "75", "100", "than", "the", "second", "best", "match)"])
+
+
+def check_flow_key(browser, run):
+    """The key of flow says the length of each opacity, in pixels."""
+    browser.open(run.page, "#layer=flow")
+    lengths = sorted((int(row["dx"]) ** 2 + int(row["dy"]) ** 2) ** 0.5 for row in run.vectors if (row["dx"], row["dy"]) != ("0", "0"))
+    longest = max(1, lengths[-(-98 * len(lengths) // 100) - 1])
+    marks = browser.script("return [...document.querySelectorAll('#key-flow b span')].map((e) => Number(e.textContent))")
+    hold(f"marks {marks}, longest {longest}", len(marks) == 5 and all(abs(mark - share * longest) < 0.006
+                                                                      for mark, share in zip(marks, (0, 0.25, 0.5, 0.75, 1))))
+    opacity = browser.script("const all = byId('key-flow').querySelectorAll('canvas')[1];"
+                             "const line = all.getContext('2d').getImageData(0, 5, all.width, 1).data;"
+                             "return [0, 0.1, 0.5, 1].map((x) => [...line.slice(4 * Math.floor(x * (all.width - 1))).slice(0, 4)])")
+    colour = browser.script("return [...directionBytes(1, 0)]")
+    for share, found in zip((0, 0.1, 0.5, 1), opacity):
+        want = [128 + browser.script("return flowOpacity(arguments[0])", share) * (part - 128) for part in colour]
+        hold(f"key of flow at {share}: {found}, not {want}", all(abs(a - b) < 6 for a, b in zip(found, want)))
+
+
+def check_missing(browser, run):
+    """Layers that a frame lacks are named, with --report-dir, and what follows does not move."""
+    sets = browser.script("return data.sets.map((set) => set.frame)")
+    places = set()
+    for frame in (sets[0], next(frame for frame in range(1, 40) if frame not in sets)):
+        browser.open(run.page, f"#frame={frame}")
+        off = browser.script("return PICTURES.map(([name]) => name).filter((name) => byId(`tab-${name}`).disabled)")
+        said = browser.script("return byId('missing').textContent.trim()")
+        places.add(browser.script("return byId('keys').getBoundingClientRect().top"))
+        if frame in sets:
+            same("missing layers", (off, said), ([], ""))
+            continue
+        same("missing layers", off, ["predicted", "difference", "residual"])
+        hold(said, said.startswith("No predicted, difference, residual of this frame: ") and f"{len(sets)} of {len(run.frames)}" in said
+             and "--report-dir" in said)
+        same("why a tab is off", browser.script("return byId('tab-residual').title"), said.split(": ")[1])
+    same("places below", len(places), 1)
 
 
 def check_references(browser, run):
@@ -424,36 +462,111 @@ def check_layers(browser):
 
 
 def check_full_screen(browser, run):
+    """The picture of 100 x 76 pixels takes the screen, whatever its shape, less the rows of layers and controls."""
+    for width, height, rows_of_controls in ((1280, 800, 140), (1920, 1080, 140), (390, 844, None)):
+        browser.shape(width, height)
+        browser.open(run.page)
+        before = browser.script("return document.getElementById('stage').clientHeight")
+        browser.click("#full")
+        browser.wait("return document.fullscreenElement !== null", "no full screen")
+        browser.rest_of_frame()
+        found = browser.script("const e = document.getElementById('stage'); return [e.clientWidth, e.clientHeight]")
+        if rows_of_controls:
+            hold("more than the screen", browser.script("return document.getElementById('screen').scrollHeight <= window.innerHeight"))
+            hold(f"{found} of {width} x {height}", found[1] >= height - rows_of_controls)
+        else:
+            hold(f"{found} of {width} x {height}", found[0] >= width - 20)
+        hold("the picture does not grow", found[1] >= before)
+        browser.point("#stage", 0.3, 0.3)
+        hold("no word of the block", browser.script("return document.getElementById('brief').textContent.includes('at (24, 16)')"))
+        browser.click("#full")
+        browser.wait("return document.fullscreenElement === null", "full screen does not end")
     browser.shape(1200, 800)
-    browser.open(run.page)
-    before = browser.script("return document.getElementById('stage').clientHeight")
-    browser.click("#full")
-    browser.wait("return document.fullscreenElement !== null", "no full screen")
-    browser.rest_of_frame()
-    hold("more than the screen", browser.script("return document.getElementById('screen').scrollHeight <= window.innerHeight"))
-    hold("the picture does not grow", browser.script("return document.getElementById('stage').clientHeight") >= before)
-    browser.click("#full")
-    browser.wait("return document.fullscreenElement === null", "full screen does not end")
+
+
+def samples_of(clip):
+    """Luma of the frames of a gray Y4M of 8 bits, as rows of bytes."""
+    with open(clip, "rb") as file:
+        head, *frames = file.read().split(b"FRAME\n")
+    width, height = (int(word[1:]) for word in head.split()[1:3])
+    return [[frame[y * width:(y + 1) * width] for y in range(height)] for frame in frames]
+
+
+def sad_surface(target, reference, x, y, side, window):
+    """Every cost, from first principles."""
+    bottom, right = len(target), len(target[0])
+    near = lambda at, count: max(0, min(count - 1, at))
+    block = [(row, column) for row in range(y, min(y + side, bottom)) for column in range(x, min(x + side, right))]
+    return [sum(abs(target[row][column] - reference[near(row + dy, bottom)][near(column + dx, right)]) for row, column in block)
+            for dy in range(-window, window + 1) for dx in range(-window, window + 1)]
+
+
+def surface_of(browser, frame, x, y):
+    """What the page shows of a block."""
+    browser.script("pinBlock(blockAt(arguments[0], arguments[1]))", x, y)
+    browser.script("return showSurface()")
+    return browser.dataset("surface"), browser.script("return shownSurface && [...shownSurface.costs]")
 
 
 def check_surface(browser, run):
-    """Those of the costliest blocks are exact; others, of lossless pictures, too, though they are called estimates."""
+    """Those of the costliest blocks and of all blocks of the liveliest pair are exact; of others there is none."""
     browser.open(run.page)
+    frame = browser.script("return document.body.dataset.frame")
+    frames = samples_of(f"{run.page[:-5]}.y4m")
+    for x, y in ((0, 0), (48, 40), (96, 72), (56, 16)):
+        shown, costs = surface_of(browser, frame, x, y)
+        want = sad_surface(frames[int(frame)], frames[int(frame) - 1], x, y, 8, 5)
+        same(f"costs of ({x}, {y})", costs, want)
+        same("surface", (shown["exact"], shown["least"], shown["most"], shown["columns"]), ("true", str(min(want)), str(max(want)), "11"))
+        same("the ring", costs[browser.script("const [x, y] = cellOf(view.vectors.dx[view.block], view.vectors.dy[view.block]);"
+                                              "return y * data.surfaces.columns + x")], min(costs))
+    words = browser.script("const said = []; const before = CanvasRenderingContext2D.prototype.fillText;"
+                           "CanvasRenderingContext2D.prototype.fillText = function (text) { said.push(text); };"
+                           "drawSurface(shownSurface, view.block); CanvasRenderingContext2D.prototype.fillText = before; return said")
+    hold(f"axes and scale: {words}", {"dx, pixels", "dy, pixels", "-5", "0", "5", "cost", str(min(costs))} <= {word.replace(",", "") if word[0].isdigit() else word for word in words})
     browser.click("#gallery button")
-    browser.wait("return document.querySelector('#surface figure') !== null", "no surface")
-    shown = browser.script("return {...document.querySelector('#surface figure').dataset}")
-    same("surface", (shown["exact"], shown["least"], shown["columns"]), ("true", browser.dataset("block")["cost"], "11"))
-    frame = browser.script("return String(data.sets[1].frame)")
-    browser.choose("sets", frame)
-    browser.wait("return document.getElementById('stage').dataset.frame === arguments[0]", "no pictures", frame)
-    known = browser.script("return data.costliest.filter((one) => one.frame === Number(arguments[0])).map((one) => `${one.x},${one.y}`)", frame)
-    for x, y in (place for place in ((0, 0), (48, 40), (96, 72)) if f"{place[0]},{place[1]}" not in known):
-        browser.script("pinBlock(blockAt(arguments[0], arguments[1]))", x, y)
-        browser.wait("const f = document.querySelector('#surface figure'); return f !== null && f.dataset.exact === 'false' &&"
-                     "f.dataset.least === document.getElementById('block').dataset.cost", f"no surface of ({x}, {y})")
-    browser.point("#surface canvas", 0.5, 0.5)
-    said = browser.script("return document.querySelector('#surface .hint').textContent")
-    hold(said, said.startswith("(0, 0): about "))
+    browser.wait("return document.getElementById('surface').dataset.exact === 'true'", "no surface")
+    same("least", browser.dataset("surface")["least"], browser.dataset("block")["cost"])
+    kept = browser.script("return data.costliest.map((one) => `${one.frame},${one.x},${one.y}`)")
+    other = next(name for name in map(str, sorted(map(int, run.frames))) if name != frame and f"{name},48,40" not in kept)
+    browser.choose("slider", str(int(other) - 1))
+    browser.wait("return document.getElementById('stage').dataset.frame === arguments[0]", "no pictures", other)
+    shown, costs = surface_of(browser, other, 48, 40)
+    same("a surface without data", (shown["exact"], costs), ("false", None))
+    said = browser.script("return document.getElementById('surface-note').textContent")
+    hold(said, "--surface 48,40" in said)
+    browser.click("#go-lively")
+    same("the liveliest frame", browser.script("return document.body.dataset.frame"), frame)
+
+
+def check_layout(browser, run):
+    """Pointing at blocks and costs moves nothing."""
+    browser.open(run.page)
+    place = "return JSON.stringify([...document.querySelectorAll('#surface, #surface-map, #surface-note, #keys, #statistics, #cards')].map((e) => e.getBoundingClientRect().top + scrollY))"
+    before = browser.script(place)
+    for x, y in ((0.1, 0.1), (0.5, 0.5), (0.9, 0.4), (0.6, 0.99)):
+        browser.point("#stage", x, y)
+        same(f"places after pointing at ({x}, {y})", browser.script(place), before)
+    browser.point("#surface-map", 0.5, 0.3)
+    said = browser.script("return document.getElementById('surface-read').textContent")
+    hold(f"'{said}' is no cost", said.startswith("(") and ": cost " in said)
+    same("places after pointing at the surface", browser.script(place), before)
+
+
+def check_computed(browser, run, pixel):
+    """The page computes the costs that --surface writes."""
+    browser.open(run.page)
+    frame = browser.script("return document.body.dataset.frame")
+    table = [row for row in rows(f"{run.page[:-5]}/surface_{pixel[0]}_{pixel[1]}.csv") if row["frame"] == frame and row["cost"]]
+    costs = browser.script("return readSamples().then((planes) => computeCosts(blockAt(arguments[0], arguments[1]), planes))", *pixel)
+    x, y = (run.summary["parameters"]["window"].split("x") * 2)[:2]
+    wide = 2 * int(x) + 1
+    found = {(i % wide - int(x), i // wide - int(y)): cost for i, cost in enumerate(costs) if cost is not None}
+    same(f"costs of {run.page}", found, {(int(row["dx"]), int(row["dy"])): int(row["cost"]) for row in table})
+    hold(f"hardly any costs of {run.page}", len(set(found.values())) > 20)
+    browser.script("pinBlock(blockAt(arguments[0], arguments[1]))", 8, 8)
+    same("the least cell", browser.script("return surfaceOf(view.block).then(({ costs, columns }) => { const [x, y] = cellOf(view.vectors.dx[view.block],"
+                                          "view.vectors.dy[view.block]); return costs[y * columns + x]; })"), int(browser.dataset("block")["cost"]))
 
 
 def check_asked(browser, run):
@@ -462,10 +575,15 @@ def check_asked(browser, run):
     for frame in sorted(run.frames, key=int)[:3]:
         costs = [int(row["cost"]) for row in table if row["frame"] == frame]
         browser.open(run.page, f"#frame={frame}&block=7,3")
-        browser.wait("return document.querySelector('#surface figure') !== null", "no surface")
-        shown = browser.script("return {...document.querySelector('#surface figure').dataset}")
-        same("surface", (shown["exact"], shown["least"], shown["most"]), ("true", str(min(costs)), str(max(costs))))
-        same("costs", browser.script("return [...exactSurface(view.block).costs]"), costs)
+        browser.wait("return document.getElementById('surface').dataset.exact === 'true'", "no surface")
+        shown = browser.dataset("surface")
+        same("surface", (shown["least"], shown["most"]), (str(min(costs)), str(max(costs))))
+        same("costs", browser.script("return [...keptCosts(view.block)]"), costs)
+
+
+def liveliest(run):
+    """The frame in which the search gains most; the first of equal ones."""
+    return max(run.frames.values(), key=lambda row: (int(row["sad_before"]) - int(row["sad_after"]), -int(row["frame"])))["frame"]
 
 
 def check_clip(browser, run, width, height, dark):
@@ -473,7 +591,7 @@ def check_clip(browser, run, width, height, dark):
     browser.open(run.page)
     hold(f"wider than {width} pixels",
          browser.script("return document.documentElement.scrollWidth <= arguments[0]", width))
-    same("first frame", check_field(browser, run), "1")
+    same("first frame", check_field(browser, run), liveliest(run))
     same("first layer", browser.script("return document.querySelector('[aria-selected=true]').id"), "tab-overlay")
     hold("the picture has no colour", browser.script(
         "const c = document.getElementById('stage'); const all = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;"
@@ -499,7 +617,7 @@ def check_clip(browser, run, width, height, dark):
 
 
 def main():
-    clip, evil, none, long, equal, found, parts, trust, several, folder, narrow = map(Run, sys.argv[1:12])
+    clip, evil, none, long, equal, found, parts, trust, several, folder, narrow, deep, wide = map(Run, sys.argv[1:14])
     browser = Browser()
     try:
         for width, height, dark in ((390, 844, False), (1600, 1000, True)):
@@ -521,8 +639,13 @@ def main():
         check_address(browser, clip)
         check_folder(browser, folder)
         check_compared(browser, clip, narrow)
+        check_flow_key(browser, clip)
+        check_missing(browser, clip)
         check_full_screen(browser, clip)
         check_surface(browser, clip)
+        check_layout(browser, clip)
+        for run, pixel in ((trust, (60, 30)), (deep, (40, 75)), (wide, (99, 2))):
+            check_computed(browser, run, pixel)
         check_asked(browser, trust)
         seconds = browser.open(long.page)
         check_keys(browser, long)

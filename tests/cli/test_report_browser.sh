@@ -37,7 +37,11 @@ expect 0 -q clip.y4m --backend "$engine" -w 5 --report several.html -o several -
 expect 0 -q clip.y4m --backend "$engine" -w 5 --report-dir folder --frames 6
 expect 0 -q clip.y4m --backend "$engine" -w 5 -o folder --frames 6
 expect 0 -q clip.y4m --backend "$engine" -w 2 --edge inside -o narrow
+make_clip deep.y4m 100 76 10 4
+expect 0 -q deep.y4m --backend "$engine" -w 4x3 -b 12 --edge inside --metric satd --report deep.html -o deep --surface 40,75
+# Cells of a surface are squares of four displacements.
+expect 0 -q clip.y4m --backend "$engine" -w 70x6 -b 8 --metric ssd --report wide.html -o wide --surface 99,2
 run compare -q clip narrow --report compared.html
 run compare -q clip narrow --report seen.html --video clip.y4m
 [ "$status" -eq 5 ] || fail "runs that differ: exit status $status"
-"$python" -B "$here/report_browser.py" clip evil none long equal found parts trust several folder narrow || fail "see above"
+"$python" -B "$here/report_browser.py" clip evil none long equal found parts trust several folder narrow deep wide || fail "see above"

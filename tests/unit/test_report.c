@@ -86,7 +86,7 @@ static struct found pick(
         if (room < UINT64_MAX) {
             fill_samples(i);
         }
-        REQUIRE_EQUAL(gpume_report_picks_add(&picks, &field, false), GPUME_OK);
+        REQUIRE_EQUAL(gpume_report_picks_add(&picks, &field, false, false), GPUME_OK);
     }
     REQUIRE_EQUAL(gpume_report_picks_complete(&picks, room), GPUME_OK);
     uint64_t last = 0;
@@ -174,7 +174,7 @@ static void test_less_room(void)
     memset(samples, 0, sizeof(samples));
     for (unsigned i = 0; i < 200; i++) {
         const struct gpume_field field = make_field(i, i);
-        REQUIRE_EQUAL(gpume_report_picks_add(&picks, &field, i == 77), GPUME_OK);
+        REQUIRE_EQUAL(gpume_report_picks_add(&picks, &field, i == 77, false), GPUME_OK);
     }
     for (uint64_t room = 8000; room > 0; room /= 2) {
         uint64_t bytes = 0;
@@ -188,6 +188,49 @@ static void test_less_room(void)
         REQUIRE(cut || room < 2000);
     }
     gpume_report_picks_finish(&picks);
+}
+
+/* The liveliest field is the first in which the search gains most, cuts aside; it gets a picture as
+ * the fourth. */
+static void test_liveliest(void)
+{
+    for (uint32_t pictures = 1; pictures < 7; pictures++) {
+        struct gpume_report_picks picks;
+        struct gpume_report_lively lively = {0};
+        const struct gpume_run run = make_run(300);
+        bool found = false, whole = false;
+        REQUIRE_EQUAL(
+            gpume_report_picks_init(&picks, "test", &run, pictures, UINT64_MAX), GPUME_OK);
+        for (unsigned i = 0; i < 300; i++) {
+            struct gpume_field field = make_field(i, 50);
+            bool taken;
+            field.sums.sad_before = i == 41 || i == 43 ? 90 : i == 99 ? 400 : 50 + i % 37;
+            fill_samples(i);
+            REQUIRE_EQUAL(
+                gpume_report_lively_add(&lively, &field, i == 99, true, &taken), GPUME_OK);
+            REQUIRE_EQUAL(gpume_report_picks_add(&picks, &field, i == 99, taken), GPUME_OK);
+        }
+        REQUIRE(lively.full && lively.frame == 41 && lively.gain == 40);
+        fill_samples(41);
+        REQUIRE(memcmp(lively.samples, samples, sizeof(samples)) == 0);
+        REQUIRE(memcmp(lively.samples + sizeof(samples), samples, sizeof(samples)) == 0);
+        REQUIRE_EQUAL(gpume_report_picks_complete(&picks, UINT64_MAX), GPUME_OK);
+        for (size_t i = 0; i < picks.count; i++) {
+            found = found || picks.picks[i].set.rating.frame == 41;
+        }
+        REQUIRE_EQUAL(picks.count, pictures);
+        REQUIRE_EQUAL(found, pictures >= 4);
+        for (uint64_t room = 1; room <= 100000; room *= 100000) {
+            gpume_bytes_finish(&lively.file);
+            REQUIRE_EQUAL(
+                gpume_report_lively_complete(&lively, &run.params, room, "test", &run.log),
+                GPUME_OK);
+            whole = lively.file.count > 0;
+            REQUIRE_EQUAL(whole, room > 1);
+        }
+        gpume_report_lively_finish(&lively);
+        gpume_report_picks_finish(&picks);
+    }
 }
 
 /* Every field or, if space is short, every second, fourth... from the first on. */
@@ -389,6 +432,7 @@ static void test_lists(void)
 int main(void)
 {
     test_picks();
+    test_liveliest();
     test_counts();
     test_room();
     test_less_room();

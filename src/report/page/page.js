@@ -130,13 +130,23 @@ async function selectBlock(index, block) {
     scrollToPair();
 }
 
-/* Goes where the page's address leads; without a frame in it, to the first one that has pictures. */
+/* The frame pair to begin with: of those with pictures the one in which the search gains most, which moves; at a cut
+ * vectors mean little. The first, if nothing moves. */
+function liveliestShown() {
+    const gainOfPair = ({ frame }) => {
+        const i = frame - data.first_field;
+        return fields.cut[i] ? 0 : fields.sadBefore[i] - fields.sadAfter[i];
+    };
+    return shown.reduce((best, set) => gainOfPair(set) > gainOfPair(best) ? set : best);
+}
+
+/* Goes where the page's address leads; without a frame in it, to the liveliest one. */
 async function followAddress() {
     const { index, block, layer } = readAddress();
     if (layer) {
         chooseMain(layer);
     }
-    await select(index !== null ? index : shown.length > 0 ? shown[0].frame - data.first_field : 0);
+    await select(index !== null ? index : shown.length > 0 ? liveliestShown().frame - data.first_field : 0);
     if (block && view.frame === fields.frame[current]) {
         pinBlock(blockAt(block.x, block.y));
         follow(view.block);
@@ -157,6 +167,7 @@ function listenToPage(clicked) {
         makeCharts(clicked);
         drawHistogram();
         drawViewer();
+        drawSurface(shownSurface, view.block);
     });
 }
 
@@ -173,6 +184,7 @@ function start() {
     });
     makeCharts(clicked);
     openViewer();
+    openSurface();
     openPlayer(select);
     listenToPage(clicked);
     followAddress().then(() => { document.body.dataset.ready = "yes"; });

@@ -126,10 +126,11 @@ function costHeat(block) {
     return Math.sqrt(view.vectors.cost[block] / (w * h * data.colours.cost_full * 2 ** (data.input.bits - 8)));
 }
 
-/* As in --overlay. Without a second match, whose cost is infinite: 0. */
+/* As in --overlay: by how much the best match is cheaper than the second best one. Without a second match, whose cost is
+ * infinite: 1. */
 function confidenceHeat(block) {
     const { cost, second } = view.vectors;
-    return second[block] > 0 ? cost[block] / second[block] : 1;
+    return second[block] > 0 ? 1 - cost[block] / second[block] : 0;
 }
 
 /* By area: the logarithm spreads squares by halves evenly. */
@@ -176,11 +177,13 @@ const LONGEST = (() => {
     return Math.max(1, found ? found[0] : 0);
 })();
 
-/* Hue by direction, opacity by length; what does not move is transparent. */
+/* Opacity of flow by the length of a motion, as a share of LONGEST; what does not move is transparent. */
+const flowOpacity = (share) => share > 0 ? 0.25 + 0.65 * Math.sqrt(Math.min(1, share)) : 0;
+
+/* Hue by direction, opacity by length. */
 function flowColour(block) {
     const [dx, dy] = forwardVector(block);
-    const strength = Math.min(1, Math.hypot(dx, dy) / LONGEST);
-    return strength > 0 ? [...directionBytes(-dx, -dy), Math.round(255 * (0.25 + 0.65 * Math.sqrt(strength)))] : [0, 0, 0, 0];
+    return [...directionBytes(-dx, -dy), Math.round(255 * flowOpacity(Math.hypot(dx, dy) / LONGEST))];
 }
 
 /* Is any of the rectangle in view? */

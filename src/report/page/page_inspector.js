@@ -43,6 +43,9 @@ function blockWords(block) {
 
 function showBlock() {
     const box = byId("block");
+    if (data.surfaces.step > 0) {
+        showSurface();
+    }
     if (view.block < 0 || !view.vectors) {
         return;
     }
@@ -63,8 +66,8 @@ function showBlock() {
         box.dataset.second = second[i];
         items.push(item("second best match", Number.isFinite(second[i]) ? `cost ${whole(second[i])}` : "none"));
     }
+    byId("brief").textContent = `Block ${w} x ${h} at (${x}, ${y}) ${blockMotion(i)}; vector (${dx[i]}, ${dy[i]}), cost ${whole(cost[i])}`;
     box.replaceChildren(blockWords(i), make("p", { className: "numbers" }, ...items));
-    showSurface();
 }
 
 function pinBlock(index) {

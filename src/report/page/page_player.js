@@ -141,7 +141,7 @@ function openPlayer(select) {
     byId("full").addEventListener("click", toggleFull);
     byId("pair").addEventListener("keydown", playerKey);
     document.addEventListener("fullscreenchange", () => {
-        byId("full").textContent = document.fullscreenElement ? "Leave full screen" : "Full screen";
+        byId("full").textContent = document.fullscreenElement ? "Leave" : "Full screen";
         drawViewer();
     });
 }

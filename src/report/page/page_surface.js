@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The cost surface of the selected block: its cost for every displacement of the window. Those of the
- * costliest blocks, and of the block that --surface names, are in the page, by the run's metric; others are
- * estimated from the page's pictures when the block is chosen.
+ * The cost surface of the selected block: its cost for every displacement of the window, by the run's metric and
+ * without the price of vectors. All costs are exact. Those of the costliest blocks, and of the block that --surface
+ * names, are in the page; those of the liveliest frame pair's blocks are computed from its samples, which are in the
+ * page too. Of other blocks there is no surface.
  *
- * surfaceOf(block)          the surface, or null; estimates only with pinned blocks
- * surfaceFigure(surface)    an element that shows it
+ * surfaceOf(block)    a promise of it, or of null
+ * showSurface()       shows that of the selected block; its place keeps its size
  */
 
 const readCosts = (numbers) => Float64Array.from({ length: data.surfaces.columns * data.surfaces.rows }, () => (numbers.next() || NaN) - 1);
@@ -24,143 +25,294 @@ function askedFor() {
     return asked;
 }
 
-/* {costs, columns, rows, left, top, step, exact}: costs in raster order, NaN where there is no candidate; (left, top) is
- * the displacement of the first one, and step the way to the next, in pixels. */
-function exactSurface(block) {
-    const { step, columns, rows } = data.surfaces;
+/* Costs in raster order, NaN where there is no candidate. */
+function keptCosts(block) {
     const { x, y } = rectangle(block);
     const isHere = (one) => one.frame === view.frame && one.x === x && one.y === y;
     const found = data.costliest.find(isHere);
-    const costs = found && found.surface ? readCosts(new Numbers(bytesOf(found.surface))) : (askedFor().find(isHere) || {}).costs;
-    return costs ? { costs, columns, rows, left: -data.window_x, top: -data.window_y, step: step / data.units, exact: true } : null;
+    return found && found.surface ? readCosts(new Numbers(bytesOf(found.surface))) : (askedFor().find(isHere) || {}).costs;
 }
 
-/* The luma of a part of a picture, in pixels of the video; beyond the edge the nearest pixel is repeated. */
-function lumaOf({ image, scale }, left, top, width, height) {
-    const canvas = make("canvas", { width: Math.min(WIDTH, width + 2 * scale), height: Math.min(HEIGHT, height + 2 * scale) });
+/* Of the liveliest pair, see src/report/set.h: one array of samples for the target and one for the reference. */
+let samples = null;
+async function readSamples() {
+    const image = new Image();
+    image.src = `data:image/png;base64,${byId("samples").textContent}`;
+    await image.decode();
+    const canvas = make("canvas", { width: image.width, height: image.height });
     const context = canvas.getContext("2d", { willReadFrequently: true });
-    const x = Math.max(0, Math.min(WIDTH - canvas.width, left));
-    const y = Math.max(0, Math.min(HEIGHT - canvas.height, top));
-    context.imageSmoothingEnabled = scale > 1;
-    context.drawImage(image, x / scale, y / scale, canvas.width / scale, canvas.height / scale, 0, 0, canvas.width, canvas.height);
-    const all = context.getImageData(0, 0, canvas.width, canvas.height).data;
-    const luma = new Float32Array(width * height);
-    const near = (at, count) => Math.max(0, Math.min(count - 1, at));
-    for (let row = 0; row < height; row++) {
-        for (let column = 0; column < width; column++) {
-            const at = 4 * (near(top + row - y, canvas.height) * canvas.width + near(left + column - x, canvas.width));
-            luma[row * width + column] = 0.299 * all[at] + 0.587 * all[at + 1] + 0.114 * all[at + 2];
-        }
-    }
-    return luma;
+    context.drawImage(image, 0, 0);
+    const all = context.getImageData(0, 0, image.width, image.height).data;
+    const size = WIDTH * HEIGHT;
+    const deep = data.input.bits > 8;
+    return [0, 1].map((plane) => Uint16Array.from({ length: size }, (unused, i) => {
+        const at = plane * size + i;
+        return deep ? 256 * all[4 * at] + all[4 * (at + 2 * size)] : all[4 * at];
+    }));
 }
 
-const WORK = 3e7; /* comparisons of pixels that do not make the page wait */
-
-function estimate(block, target, reference) {
-    const { x, y, w, h } = rectangle(block);
-    const { window_x: reachX, window_y: reachY } = data;
-    const step = Math.max(1, Math.ceil(Math.sqrt((2 * reachX + 1) * (2 * reachY + 1) * w * h / WORK)));
-    const [columns, rows] = [Math.floor(2 * reachX / step) + 1, Math.floor(2 * reachY / step) + 1];
-    const wide = w + 2 * reachX;
-    const from = lumaOf(target, x, y, w, h);
-    const to = lumaOf(reference, x - reachX, y - reachY, wide, h + 2 * reachY);
-    const square = data.parameters.metric === "ssd";
-    const costs = new Float64Array(columns * rows);
-    for (let i = 0; i < costs.length; i++) {
-        const at = Math.floor(i / columns) * step * wide + i % columns * step;
-        for (let row = 0; row < h; row++) {
-            for (let column = 0; column < w; column++) {
-                const difference = Math.abs(from[row * w + column] - to[at + row * wide + column]);
-                costs[i] += square ? difference * difference : difference;
+/* Sums of absolute values of a square's Hadamard transform; values: side x side, and overwritten. */
+function hadamard(values, side) {
+    for (const [stride, step] of [[1, side], [side, 1]]) {
+        for (let line = 0; line < side; line++) {
+            for (let half = 1; half < side; half *= 2) {
+                for (let i = 0; i < side; i++) {
+                    if ((i & half) === 0) {
+                        const a = line * step + i * stride, b = a + half * stride;
+                        [values[a], values[b]] = [values[a] + values[b], values[a] - values[b]];
+                    }
+                }
             }
         }
     }
-    return { costs, columns, rows, left: -reachX, top: -reachY, step, exact: false };
+    return values.reduce((sum, value) => sum + Math.abs(value), 0);
 }
 
-async function surfaceOf(block) {
-    const found = exactSurface(block);
-    const reference = referenceOf(block);
-    if (found || !view.pinned || data.parameters.prefilter || (!hasPicture(view.frame, "reference") && !entryOf(reference))) {
-        return found;
+/* By tiles from the block's corner, whose side follows the shape; what lies outside the picture is 0. */
+function satd(differences, w, h, shape) {
+    const side = shape.w % 8 === 0 && shape.h % 8 === 0 ? 8 : 4;
+    let sum = 0;
+    for (let top = 0; top < h; top += side) {
+        for (let left = 0; left < w; left += side) {
+            const tile = Array.from({ length: side * side }, (unused, i) => {
+                const x = left + i % side, y = top + Math.floor(i / side);
+                return x < w && y < h ? differences[y * w + x] : 0;
+            });
+            sum += side === 8 ? (hadamard(tile, 8) + 2) >> 2 : (hadamard(tile, 4) + 1) >> 1;
+        }
     }
-    const { frame } = view;
-    const nearest = reference === nearestReference(frame);
-    const pictures = await Promise.all([loadPicture(frame, "target"),
-        nearest && hasPicture(frame, "reference") ? loadPicture(frame, "reference") : loadPicture(reference, "target")]);
-    return frame === view.frame && block === view.block && pictures[1] ? estimate(block, ...pictures) : null;
+    return sum;
 }
 
-/* Where a displacement lies on the canvas. */
-const SURFACE_SIDE = 252;
-const cellSide = ({ columns, rows }) => SURFACE_SIDE / Math.max(columns, rows);
+const METRIC_SUMS = {
+    sad: (differences) => differences.reduce((sum, value) => sum + Math.abs(value), 0),
+    ssd: (differences) => differences.reduce((sum, value) => sum + value * value, 0),
+    satd,
+};
 
-function drawSurface(canvas, surface, block, range) {
-    const { costs, columns, rows, left, top, step } = surface;
-    const side = cellSide(surface);
-    const small = make("canvas", { width: columns, height: rows });
-    const image = new ImageData(columns, rows);
-    const [least, most] = range;
-    costs.forEach((cost, i) => image.data.set(Number.isNaN(cost) ? [128, 128, 128, 60]
-        : [...heatBytes(most > least ? Math.sqrt((cost - least) / (most - least)) : 0), 255], 4 * i));
-    small.getContext("2d").putImageData(image, 0, 0);
-    const context = resize(canvas, columns * side, rows * side);
-    context.imageSmoothingEnabled = false;
-    context.drawImage(small, 0, 0, columns * side, rows * side);
-    const at = (dx, dy) => [((dx - left) / step + 0.5) * side, ((dy - top) / step + 0.5) * side];
-    const ring = (place, radius, dash) => {
-        for (const [stroke, width] of [["rgb(0 0 0)", 4], ["rgb(255 255 255)", 1.75]]) {
-            context.beginPath();
-            context.setLineDash(dash);
-            context.arc(...place, radius, 0, 2 * Math.PI);
-            context.strokeStyle = stroke;
-            context.lineWidth = width;
-            context.stroke();
+/* The cost of every displacement, as gpume_surface of gpume.h defines it. */
+function computeCosts(block, [target, reference]) {
+    const { x, y, w, h } = rectangle(block);
+    const { window_x: reachX, window_y: reachY } = data;
+    const shape = SHAPES[view.vectors.shape[block]];
+    const inside = data.parameters.edge === "inside";
+    const sum = METRIC_SUMS[data.parameters.metric];
+    const differences = new Float64Array(w * h);
+    const costs = [];
+    for (let dy = -reachY; dy <= reachY; dy++) {
+        for (let dx = -reachX; dx <= reachX; dx++) {
+            const out = x + dx < 0 || y + dy < 0 || x + dx + w > WIDTH || y + dy + h > HEIGHT;
+            for (let row = 0; row < h; row++) {
+                const from = (y + row) * WIDTH + x;
+                const to = Math.max(0, Math.min(HEIGHT - 1, y + row + dy)) * WIDTH;
+                for (let column = 0; column < w; column++) {
+                    differences[row * w + column] = target[from + column] -
+                        reference[to + Math.max(0, Math.min(WIDTH - 1, x + column + dx))];
+                }
+            }
+            costs.push(out && inside ? NaN : sum(differences, w, h, shape));
         }
-    };
-    ring(at(0, 0), 3, []);
-    ring(at(view.vectors.dx[block], view.vectors.dy[block]), 8, []);
+    }
+    return costs;
 }
 
-function surfaceFigure(surface) {
-    const block = view.block;
-    const { costs, columns, rows, left, top, step, exact } = surface;
-    const known = costs.filter((cost) => !Number.isNaN(cost));
-    const range = [known.reduce((a, b) => Math.min(a, b), Infinity), known.reduce((a, b) => Math.max(a, b), 0)];
-    const canvas = make("canvas", { role: "img", "aria-label": "cost of every displacement of the window" });
-    const words = make("p", { className: "hint" });
-    const price = data.parameters.lambda === undefined ? "" : ", without the price of vectors";
-    const { x, y } = rectangle(block);
-    const source = exact ? [`The costs are those of the search${price}.`]
-        : ["Estimated from this page\u2019s compressed pictures" + (data.parameters.metric === "satd" ? " by absolute differences" : "") +
-            ", so the least cost may lie beside the vector. For exact costs, run gpume with ",
-        make("span", { className: "option" }, `--surface ${x},${y}`), "."];
-    const explain = () => words.replaceChildren(`Every displacement of the window, from dark (cost ${whole(range[0])}) to light ` +
-        `(${whole(range[1])}). Large ring: the vector; small ring: no motion. `, ...source);
-    explain();
-    canvas.addEventListener("pointermove", (event) => {
-        const box = canvas.getBoundingClientRect();
-        const side = cellSide(surface);
-        const [column, row] = [Math.floor((event.clientX - box.left) / side), Math.floor((event.clientY - box.top) / side)];
-        const cost = costs[row * columns + column];
-        if (column >= 0 && row >= 0 && column < columns && row < rows) {
-            words.textContent = `(${plain(left + column * step, 3)}, ${plain(top + row * step, 3)}): ` +
-                (Number.isNaN(cost) ? "no candidate" : `${exact ? "" : "about "}${whole(cost)}`);
-        }
+/* Each cell is the least cost of step x step displacements, as in the surfaces of the page. */
+function poolCosts(costs) {
+    const { step, columns, rows } = data.surfaces;
+    const wide = 2 * data.window_x + 1;
+    const cells = new Float64Array(columns * rows).fill(NaN);
+    costs.forEach((cost, i) => {
+        const cell = Math.floor(Math.floor(i / wide) / step) * columns + Math.floor(i % wide / step);
+        cells[cell] = cells[cell] <= cost ? cells[cell] : Number.isNaN(cost) ? cells[cell] : cost;
     });
-    canvas.addEventListener("pointerleave", explain);
-    drawSurface(canvas, surface, block, range);
-    const [least, most] = range.map(Math.round);
-    return make("figure", { className: "surface", dataset: { exact, least, most, columns, rows } },
-        make("figcaption", {}, make("strong", {}, "Cost surface")), canvas, words);
+    return cells;
 }
 
+const WORK = 1e8; /* comparisons of pixels that do not make the page wait for long */
+
+/* A browser that protects against fingerprints may change samples: then the costs are not those of the run. */
+async function computedCosts(block) {
+    const { w, h } = rectangle(block);
+    const work = (2 * data.window_x + 1) * (2 * data.window_y + 1) * w * h;
+    if (!data.lively.samples || view.frame !== data.lively.frame || work > WORK || !METRIC_SUMS[data.parameters.metric]) {
+        return null;
+    }
+    samples = samples || readSamples();
+    const costs = computeCosts(block, await samples);
+    const { dx, dy, cost } = view.vectors;
+    const found = costs[(dy[block] + data.window_y) * (2 * data.window_x + 1) + dx[block] + data.window_x];
+    const priced = data.parameters.lambda !== undefined;
+    return found === cost[block] || (priced && found <= cost[block]) ? poolCosts(costs) : null;
+}
+
+/* {costs, columns, rows, left, top, step}: (left, top) is the displacement of the first one, and step the way to the
+ * next cell, in pixels. */
+async function surfaceOf(block) {
+    const { step, columns, rows } = data.surfaces;
+    const costs = step > 0 && (keptCosts(block) || await computedCosts(block));
+    return costs ? { costs, columns, rows, left: -data.window_x, top: -data.window_y, step: step / data.units } : null;
+}
+
+/* The drawing, in CSS pixels: a square of SIDE with its axes, and a scale below. */
+const SURFACE = { side: 208, left: 46, top: 6, width: 282, height: 306, scale: 268 };
+const cellSide = () => SURFACE.side / Math.max(data.surfaces.columns, data.surfaces.rows);
+
+/* The cell of a displacement. */
+function cellOf(dx, dy) {
+    const { step } = data.surfaces;
+    const along = (at, window) => Math.floor(Math.round((at + window) * data.units) / step);
+    return [along(dx, data.window_x), along(dy, data.window_y)];
+}
+
+function drawAxes(context, shown) {
+    const { left, top } = SURFACE;
+    const side = cellSide();
+    const [width, height] = [data.surfaces.columns * side, data.surfaces.rows * side];
+    const ticks = (window) => window === 0 ? [0] : window < 4 ? [-window, 0, window]
+        : [-window, -Math.round(window / 2), 0, Math.round(window / 2), window];
+    context.strokeStyle = context.fillStyle = colour("muted");
+    context.lineWidth = 1;
+    context.strokeRect(left - 0.5, top - 0.5, width + 1, height + 1);
+    context.font = "12px system-ui, sans-serif";
+    context.textAlign = "center";
+    context.textBaseline = "top";
+    for (const dx of ticks(data.window_x)) {
+        const x = left + (cellOf(dx, 0)[0] + 0.5) * side;
+        context.fillRect(x - 0.5, top + height, 1, 5);
+        context.fillText(String(dx), x, top + height + 7);
+    }
+    context.fillText("dx, pixels", left + width / 2, top + height + 22);
+    context.textAlign = "right";
+    context.textBaseline = "middle";
+    for (const dy of ticks(data.window_y)) {
+        const y = top + (cellOf(0, dy)[1] + 0.5) * side;
+        context.fillRect(left - 5, y - 0.5, 5, 1);
+        context.fillText(String(dy), left - 7, y);
+    }
+    context.save();
+    context.translate(8, top + height / 2);
+    context.rotate(-Math.PI / 2);
+    context.textAlign = "center";
+    context.fillText("dy, pixels", 0, 0);
+    context.restore();
+    if (shown) {
+        context.textBaseline = "top";
+        for (const [align, share] of [["left", 0], ["center", 0.5], ["right", 1]]) { // of a square-root scale
+            context.textAlign = align;
+            context.fillText(whole(shown.least + share * share * (shown.most - shown.least)), left + share * SURFACE.side, SURFACE.scale + 14);
+        }
+        context.textAlign = "right";
+        context.fillText("cost", left - 7, SURFACE.scale - 1);
+        for (let x = 0; x < SURFACE.side; x++) {
+            context.fillStyle = heat(x / (SURFACE.side - 1));
+            context.fillRect(left + x, SURFACE.scale, 1.5, 10);
+        }
+    }
+}
+
+/* A ring that is seen on any colour. */
+function drawRing(context, [column, row], radius) {
+    const side = cellSide();
+    for (const [stroke, width] of [["rgb(0 0 0)", 4], ["rgb(255 255 255)", 1.75]]) {
+        context.beginPath();
+        context.arc(SURFACE.left + (column + 0.5) * side, SURFACE.top + (row + 0.5) * side, radius, 0, 2 * Math.PI);
+        context.strokeStyle = stroke;
+        context.lineWidth = width;
+        context.stroke();
+    }
+}
+
+function drawSurface(surface, block) {
+    const canvas = byId("surface-map");
+    const context = resize(canvas, SURFACE.width, SURFACE.height);
+    const side = cellSide();
+    context.fillStyle = colour("empty");
+    context.fillRect(SURFACE.left, SURFACE.top, data.surfaces.columns * side, data.surfaces.rows * side);
+    if (surface) {
+        const { costs, columns, rows, least, most } = surface;
+        const small = make("canvas", { width: columns, height: rows });
+        const image = new ImageData(columns, rows);
+        costs.forEach((cost, i) => image.data.set(Number.isNaN(cost) ? [128, 128, 128, 60]
+            : [...heatBytes(most > least ? Math.sqrt((cost - least) / (most - least)) : 0), 255], 4 * i));
+        small.getContext("2d").putImageData(image, 0, 0);
+        context.imageSmoothingEnabled = false;
+        context.drawImage(small, SURFACE.left, SURFACE.top, columns * side, rows * side);
+        drawRing(context, cellOf(0, 0), 3);
+        drawRing(context, cellOf(view.vectors.dx[block], view.vectors.dy[block]), 8);
+    }
+    drawAxes(context, surface);
+}
+
+/* What the surface shows, or why there is none. */
+function surfaceWords(surface, block) {
+    const price = data.parameters.lambda === undefined ? "" : " Costs are without the price of vectors.";
+    if (surface) {
+        return [`Large ring: the vector; small ring: no motion. Gray: no candidate.${price}`];
+    }
+    if (block < 0) {
+        return ["What every displacement of the window costs, of the block that you choose."];
+    }
+    const { x, y } = rectangle(block);
+    const here = data.lively.samples && view.frame === data.lively.frame;
+    const words = ["This page does not hold the costs of this block. Run gpume with ",
+        make("span", { className: "option" }, `--surface ${x},${y}`), " for them"];
+    if (data.lively.samples && !here && hasPicture(data.lively.frame, "colour")) {
+        const button = make("button", { type: "button", id: "go-lively" }, `${FRAME} ${data.lively.frame}`);
+        button.addEventListener("click", () => player.select(data.lively.frame - data.first_field));
+        words.push(", or see any block of ", button);
+    }
+    return [...words, "."];
+}
+
+/* Says the cost under the pointer, in a line of its own. */
+function readSurface(event) {
+    const box = byId("surface-map").getBoundingClientRect();
+    const side = cellSide();
+    const column = Math.floor((event.clientX - box.left - SURFACE.left) / side);
+    const row = Math.floor((event.clientY - box.top - SURFACE.top) / side);
+    const surface = shownSurface;
+    if (!surface || column < 0 || row < 0 || column >= surface.columns || row >= surface.rows) {
+        byId("surface-read").textContent = "\u00a0";
+        return;
+    }
+    const cost = surface.costs[row * surface.columns + column];
+    const at = (start, k, window) => {
+        const first = start + k * surface.step;
+        const last = Math.min(window, first + (data.surfaces.step - 1) / data.units);
+        return last > first ? `${plain(first, 2)} to ${plain(last, 2)}` : plain(first, 2);
+    };
+    byId("surface-read").textContent = `(${at(surface.left, column, data.window_x)}, ${at(surface.top, row, data.window_y)}): ` +
+        (Number.isNaN(cost) ? "no candidate" : `cost ${whole(cost)}`);
+}
+
+let shownSurface = null;
 let surfaceAsked = null; /* the latest question; answers to earlier ones are dropped */
 async function showSurface() {
-    const asked = surfaceAsked = {};
-    const surface = view.block >= 0 && view.vectors && !player.playing ? await surfaceOf(view.block) : null;
-    if (asked === surfaceAsked) {
-        byId("surface").replaceChildren(...surface ? [surfaceFigure(surface)] : []);
+    const question = surfaceAsked = {};
+    const block = view.vectors ? view.block : -1;
+    const { frame } = view;
+    const found = block >= 0 && !player.playing ? await surfaceOf(block) : null;
+    if (question !== surfaceAsked || frame !== view.frame) {
+        return;
+    }
+    const known = found ? found.costs.filter((cost) => !Number.isNaN(cost)) : [];
+    shownSurface = found && { ...found, least: known.reduce((a, b) => Math.min(a, b)), most: known.reduce((a, b) => Math.max(a, b)) };
+    const figure = byId("surface");
+    for (const key of ["least", "most", "columns", "rows"]) {
+        figure.dataset[key] = shownSurface ? shownSurface[key] : "";
+    }
+    figure.dataset.exact = Boolean(shownSurface);
+    drawSurface(shownSurface, block);
+    byId("surface-note").replaceChildren(...surfaceWords(shownSurface, block));
+}
+
+function openSurface() {
+    const canvas = byId("surface-map");
+    byId("surface").hidden = data.surfaces.step === 0;
+    canvas.addEventListener("pointermove", readSurface);
+    canvas.addEventListener("pointerdown", readSurface);
+    canvas.addEventListener("pointerleave", () => { byId("surface-read").textContent = "\u00a0"; });
+    if (data.surfaces.step > 0) {
+        showSurface();
     }
 }

@@ -13,7 +13,7 @@ const PICTURES = [
     ["overlay", "Motion", "how each block moved " + (data.parameters["best-reference"] ? "forward in time"
         : "since the reference, which is opposite to its vector")
         + (data.parameters.partition ? "; outlines of the blocks that the partition chose" : "")],
-    ["flow", "Flow", `direction of motion as hue, speed as opacity, full from ${plain(LONGEST, 2)} pixels on`],
+    ["flow", "Flow", `direction of motion as hue, speed as opacity; what is not tinted does not move`],
     ["target", "Target", "the frame whose blocks are matched"],
     ["reference", "Reference", "the frame that is searched for matches"],
     ["predicted", "Predicted", "the target, assembled from matching blocks of the reference"],
@@ -21,8 +21,8 @@ const PICTURES = [
     ["residual", "Residual", `|target - predicted|, gamma ${data.gamma}`],
     ["cost", "Cost map", `cost per pixel, from dark (0) to light (${data.colours.cost_full} of 256 gray levels or more); `
         + "square-root colour scale"],
-    ["confidence", "Confidence", "how close the second best match comes, as best cost / second cost, from dark "
-        + "(0: the best match is much better, or the only one) to light (1: the second best match is as good)"],
+    ["confidence", "Confidence", "by how much the best match is cheaper than the second best one. Light: the vector is sure, "
+        + "for all others cost much more; dark: another one costs nearly the same, so the vector may be wrong"],
     ["sizes", "Block sizes", "the blocks that the partition chose, from dark (smallest) to light (largest)"],
     ["fractions", "Fractions", "where vectors lead to whole pixels, halves or quarters"],
 ].filter(([name]) => ({ confidence: Boolean(data.parameters.confidence), sizes: Boolean(data.parameters.partition),
@@ -80,6 +80,7 @@ async function showPictures(frame) {
     for (const [name] of PICTURES) {
         byId(`tab-${name}`).disabled = DRAWN.includes(name) ? !view.vectors : !hasPicture(frame, name);
     }
+    showMissing();
     byId("stage").dataset.frame = frame;
     showBlock();
     drawViewer();
@@ -196,12 +197,27 @@ function drawNames(context, split) {
     }
 }
 
-function fitStage() {
-    const full = document.fullscreenElement !== null;
+/* The room of the picture, in CSS pixels, when the page fills the screen; places the side where the picture leaves room. */
+const SIDE = { width: 312, height: 320 };
+function fillScreen() {
+    const { classList } = document.querySelector(".sides");
+    classList.remove("beside");
+    classList.add("without");
     const panel = byId("stage-panel");
-    const around = byId("film").offsetHeight - panel.offsetHeight + byId("head").offsetHeight + 40;
-    const height = full ? window.innerHeight - around : Math.max(320, 0.72 * window.innerHeight);
-    const scale = Math.min(panel.clientWidth / WIDTH, Math.max(120, height) / HEIGHT, 24);
+    const width = panel.clientWidth;
+    const height = window.innerHeight - byId("head").offsetHeight - byId("film").offsetHeight + panel.offsetHeight - 20;
+    const scale = Math.min(width / WIDTH, height / HEIGHT);
+    const beside = width - scale * WIDTH >= SIDE.width;
+    classList.toggle("beside", beside);
+    classList.toggle("without", !beside && height - scale * HEIGHT < SIDE.height);
+    return [beside ? width - SIDE.width : width, height];
+}
+
+function fitStage() {
+    const panel = byId("stage-panel");
+    const [width, height] = document.fullscreenElement !== null ? fillScreen()
+        : [panel.clientWidth, Math.max(320, 0.72 * window.innerHeight)];
+    const scale = Math.min(width / WIDTH, Math.max(120, height) / HEIGHT, 24);
     view.screenWidth = Math.max(1, WIDTH * scale);
     view.screenHeight = Math.max(1, HEIGHT * scale);
 }
@@ -308,16 +324,31 @@ function makeTabs() {
     });
 }
 
+/* The opacity of flow by length, over a picture's mean gray. */
+const FLOW_MARKS = [0, 0.25, 0.5, 0.75, 1];
+function flowRamp(width) {
+    const canvas = make("canvas", { className: "ramp" });
+    const context = resize(canvas, width, 12);
+    context.fillStyle = "rgb(128 128 128)";
+    context.fillRect(0, 0, width, 12);
+    for (let x = 0; x < width; x++) {
+        context.globalAlpha = flowOpacity(x / (width - 1));
+        context.fillStyle = direction(1, 0);
+        context.fillRect(x, 0, 1, 12);
+    }
+    return canvas;
+}
+
 /* The keys to the colours of the drawn pictures. */
 function makeKeys() {
     const full = data.colours.cost_full;
     const steps = [0, 0.25, 0.5, 0.75, 1];
-    const marked = (numbers) => make("span", {}, ramp(180), make("b", {}, ...numbers.map((number) => make("span", {}, plain(number, 2)))));
+    const marked = (numbers, colours = ramp(180)) => make("span", {}, colours, make("b", {}, ...numbers.map((number) => make("span", {}, plain(number, 2)))));
     const keys = {
         overlay: [wheel(34), "direction of motion"],
-        flow: [wheel(34), "direction of motion"],
+        flow: [wheel(34), "direction", marked(FLOW_MARKS.map((share) => share * LONGEST), flowRamp(180)), "pixels per frame pair, or more"],
         cost: [marked(steps.map((place) => full * place * place)), "gray levels (of 256) per pixel"],
-        confidence: [marked(steps), "cost of the best match / cost of the second best"],
+        confidence: ["unsure", marked(steps.map((place) => 100 * place)), "sure (% cheaper than the second best match)"],
         sizes: [marked(SHOWN.filter(({ w, h }) => w === h).map(({ w }) => w).sort((a, b) => a - b)),
             "side of a square block, in pixels"],
         fractions: ["whole pixel", "half", "quarter"].slice(0, data.units === 4 ? 3 : 2).map((word, kind) => {
@@ -329,11 +360,22 @@ function makeKeys() {
     byId("keys").append(...DRAWN.map((name) => make("span", { id: `key-${name}` }, ...keys[name])));
 }
 
+/* Says why layers cannot be chosen. Its place stays, so that nothing moves while frames play. */
+function showMissing() {
+    const missing = PICTURES.filter(([name]) => byId(`tab-${name}`).disabled).map(([, title]) => title);
+    const whole = shown.filter((set) => !set.film).length;
+    const why = `This page has all pictures of ${whole} of ${fields.count} frame pairs only; --report-dir keeps those of all.`;
+    for (const [name] of PICTURES) {
+        byId(`tab-${name}`).title = byId(`tab-${name}`).disabled ? why : "";
+    }
+    byId("missing").textContent = missing.length > 0 ? `No ${missing.join(", ").toLowerCase()} of this ${FRAME}: ${why}` : "\u00a0";
+}
+
 function showKeys() {
     for (const name of DRAWN) {
         byId(`key-${name}`).hidden = view.main !== name && view.other !== name;
     }
-    byId("key-flow").hidden ||= !byId("key-overlay").hidden;
+    byId("key-overlay").hidden ||= !byId("key-flow").hidden; /* which says the direction, too */
     byId("keys").hidden = [...byId("keys").children].every((key) => key.hidden);
 }
 
@@ -354,6 +396,7 @@ function openViewer() {
         view.gain = Number(event.target.value);
         drawViewer();
     });
+    byId("missing").hidden = shown.every((set) => !set.film);
     listenToInput(byId("stage"));
     chooseMain(view.main);
 }
