@@ -309,7 +309,7 @@ static struct ramp ramp_of(const struct gpume_overlay_options *options)
 {
     struct ramp ramp = {"rank by cost", {"last", "0"}, {0, 1}, 2};
     if (options->look.style == GPUME_OVERLAY_CONFIDENCE) {
-        return (struct ramp){"% of second cost", {"0", "100"}, {0, 1}, 2};
+        return (struct ramp){"confidence", {"unsure", "sure"}, {0, 1}, 2};
     }
     if (options->look.style == GPUME_OVERLAY_COST) {
         ramp = (struct ramp){"cost per pixel", .places = {0, 0.25, 0.5, 0.75, 1}, .count = 5};

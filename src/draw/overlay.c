@@ -333,9 +333,9 @@ static int draw_block(struct gpume_overlay *overlay, const struct look *look)
         draw_edges(overlay, place);
         break;
     case GPUME_OVERLAY_CONFIDENCE:
-        heat = look->second == GPUME_NONE ? 0 /* there is no other candidate */
-               : look->second > 0         ? (double)look->cost / look->second
-                                          : 1;
+        heat = look->second == GPUME_NONE ? 1 /* there is no other candidate */
+               : look->second > 0         ? 1 - (double)look->cost / look->second
+                                          : 0;
         fill(overlay, place, gpume_colour_of_heat(heat), GPUME_COLOUR_COST_SHARE);
         break;
     }

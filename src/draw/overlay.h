@@ -19,8 +19,9 @@ enum gpume_overlay_style {
     GPUME_OVERLAY_FLOW,   /* blocks tinted by the Middlebury colour wheel, over the frame in gray */
     GPUME_OVERLAY_COST,   /* each block's cost per pixel as heat, over the frame in gray */
     GPUME_OVERLAY_BLOCKS, /* outlines of blocks, shaded by rank, over the frame in gray */
-    /* How close the second best match comes, as heat, over the frame in gray: dark where the best
-     * one is alone, light where another does as well. For fields with confidence. */
+    /* By how much the best match is cheaper than the second best one, as heat, over the frame in
+     * gray: light where the vector is sure, dark where another does as well. For fields with
+     * confidence. */
     GPUME_OVERLAY_CONFIDENCE,
 };
 

@@ -267,7 +267,7 @@ static void check_parts(void)
     free_scene(&scene);
 }
 
-/* Dark where the best match is alone or much better, light where another is as good. */
+/* Light where the best match is alone or much better, dark where another is as good. */
 static void check_confidence(void)
 {
     const uint32_t second[3] = {GPUME_NONE, 1000, 100};
@@ -276,8 +276,8 @@ static void check_confidence(void)
     scene.layer.second = second;
     scene.costs[0] = scene.costs[1] = scene.costs[2] = 100;
     uint8_t *bytes = draw(&scene, &picture);
-    REQUIRE(at(&picture, 4, 4)[0] < at(&picture, 12, 4)[0]);
-    REQUIRE(at(&picture, 12, 4)[0] + 50 < at(&picture, 20, 4)[0]);
+    REQUIRE(at(&picture, 4, 4)[1] > at(&picture, 12, 4)[1]);
+    REQUIRE(at(&picture, 12, 4)[1] > at(&picture, 20, 4)[1] + 50);
     free(bytes);
     free_scene(&scene);
 }
