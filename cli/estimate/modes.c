@@ -150,7 +150,8 @@ static const struct gpume_mode from_stream = {
     .does = "writes vectors without a search",
     .takes = (const char *const[]){"block", "stream", "allow-network", "allow-files", "max-pixels",
         "threads", "vectors", "format", "overlay", "overlay-style", "overlay-key", "arrow-length",
-        "min-length", "flow-max", "dim", "scale", "report", "overwrite", NULL},
+        "arrow-spacing", "arrow-width", "min-length", "flow-max", "dim", "scale", "report",
+        "overwrite", NULL},
 };
 
 int gpume_from_stream_check(struct gpume_estimate_options *options, const struct gpume_line *line)

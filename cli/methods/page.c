@@ -193,6 +193,7 @@ static int open_overlay(const struct pair_pictures *pictures, uint32_t window,
         .look = {.style = style,
             .key = style == GPUME_OVERLAY_COST ? GPUME_OVERLAY_KEY_OFF : GPUME_OVERLAY_KEY_AUTO,
             .scale = pictures->scale,
+            .arrow_spacing = 1,
             .dim = style == GPUME_OVERLAY_ARROWS ? DIM : 0,
             .flow_max = GPUME_OVERLAY_FLOW_AUTO},
     };

@@ -155,6 +155,8 @@ int gpume_check_look(const struct gpume_overlay_look *look, const struct gpume_l
         bool of_use[GPUME_OVERLAY_CONFIDENCE + 1];
     } rows[] = {
         {"arrow-length", "arrows", {[GPUME_OVERLAY_ARROWS] = true}},
+        {"arrow-spacing", "arrows", {[GPUME_OVERLAY_ARROWS] = true}},
+        {"arrow-width", "arrows", {[GPUME_OVERLAY_ARROWS] = true}},
         {"flow-max", "flow", {[GPUME_OVERLAY_FLOW] = true}},
         {"min-length", "arrows or flow",
             {[GPUME_OVERLAY_ARROWS] = true, [GPUME_OVERLAY_FLOW] = true}},

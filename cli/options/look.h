@@ -21,6 +21,15 @@ extern const char *const gpume_look_lengths[];
             .help = "true: arrows as long as the motion, from where the content was to where it "  \
                     "is; fit: arrows that stay inside their blocks (default fit)",                 \
             .needs = "overlay"},                                                                   \
+        {GPUME_ROW_NUMBER("arrow-spacing", s, m.arrow_spacing, 1, 1024),                           \
+            .help =                                                                                \
+                "pixels of the overlay between arrows, at least, 1 to 1024; of smaller blocks "    \
+                "several share their mean (default: 1/27 of the shorter side, 20 or more)",        \
+            .needs = "overlay"},                                                                   \
+        {GPUME_ROW_REAL("arrow-width", "N", s, m.arrow_width, 0.5, 64),                            \
+            .help = "width of arrows in pixels of the overlay, 0.5 to 64 (default: by their "      \
+                    "spacing)",                                                                    \
+            .needs = "overlay"},                                                                   \
         {GPUME_ROW_REAL("min-length", "N", s, m.min_length, 0, 1024),                              \
             .help = "draw no vectors shorter than N pixels, 0 to 1024 (default 0)",                \
             .needs = "overlay"},                                                                   \

@@ -8,10 +8,6 @@
 
 static const double pi = 3.14159265358979323846;
 
-/* Least perceived lightness of an arrow's colour, 0 to 255: with a black outline it then stands out
- * from dark and from bright ground. */
-static const double light_enough = 120;
-
 static uint8_t byte_of(double value)
 {
     return (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : value + 0.5);
@@ -62,17 +58,31 @@ struct gpume_colour gpume_colour_of_motion(double x, double y)
 
 struct gpume_colour gpume_colour_of_direction(double x, double y)
 {
-    double hue[3];
+    /* OKLCH (Ottosson, "A perceptual color space for image processing", 2020) in sRGB: lightness
+     * 0.76, hues 29, 39, ... 379 degrees, and the largest chroma up to 0.2 that sRGB has. Red
+     * points to the right, and hues go on clockwise, as on the wheel of flow. */
+    static const uint8_t hues[36][3] = {{0xff, 0x8b, 0x7b}, {0xff, 0x8d, 0x67}, {0xff, 0x8f, 0x4e},
+        {0xff, 0x91, 0x1e}, {0xf4, 0x9a, 0x00}, {0xe6, 0xa3, 0x00}, {0xd9, 0xaa, 0x00},
+        {0xca, 0xb1, 0x00}, {0xba, 0xb8, 0x00}, {0xa6, 0xc0, 0x00}, {0x88, 0xc8, 0x08},
+        {0x65, 0xce, 0x43}, {0x2e, 0xd2, 0x64}, {0x00, 0xd1, 0x87}, {0x00, 0xcf, 0xa0},
+        {0x00, 0xcd, 0xb3}, {0x00, 0xcb, 0xc2}, {0x00, 0xc9, 0xd0}, {0x00, 0xc7, 0xde},
+        {0x00, 0xc5, 0xec}, {0x00, 0xc2, 0xfc}, {0x4d, 0xbc, 0xff}, {0x6c, 0xb7, 0xff},
+        {0x81, 0xb2, 0xff}, {0x91, 0xad, 0xff}, {0xa0, 0xa8, 0xff}, {0xaf, 0xa2, 0xff},
+        {0xbe, 0x9b, 0xff}, {0xcf, 0x91, 0xff}, {0xe5, 0x82, 0xff}, {0xf4, 0x7c, 0xee},
+        {0xff, 0x77, 0xda}, {0xff, 0x7e, 0xc2}, {0xff, 0x83, 0xaf}, {0xff, 0x86, 0x9d},
+        {0xff, 0x89, 0x8d}};
+    const size_t count = COUNT(hues);
     if (x == 0 && y == 0) {
         return (struct gpume_colour){245, 245, 245};
     }
-    wheel(x, y, hue);
-    const double light = 0.30 * hue[0] + 0.59 * hue[1] + 0.11 * hue[2];
-    const double white = light < light_enough ? (light_enough - light) / (255 - light) : 0;
+    const double position = (atan2(y, x) / (2 * pi) + 1) * (double)count; /* 0.5 to 1.5 rounds */
+    const uint8_t *from = hues[(size_t)position % count],
+                  *to = hues[((size_t)position + 1) % count];
+    const double share = position - floor(position);
     return (struct gpume_colour){
-        byte_of(hue[0] + white * (255 - hue[0])),
-        byte_of(hue[1] + white * (255 - hue[1])),
-        byte_of(hue[2] + white * (255 - hue[2])),
+        byte_of(from[0] + share * (to[0] - from[0])),
+        byte_of(from[1] + share * (to[1] - from[1])),
+        byte_of(from[2] + share * (to[2] - from[2])),
     };
 }
 

@@ -16,7 +16,8 @@ struct gpume_colour {
  */
 struct gpume_colour gpume_colour_of_motion(double x, double y);
 
-/* The hue of a direction, light enough for a dark picture. (0,0): near white. */
+/* The hue of a direction. All have the same lightness, 0.76 in OKLCH, so that no direction stands
+ * out or drowns: with a dark rim they are readable over any picture. (0,0): near white. */
 struct gpume_colour gpume_colour_of_direction(double x, double y);
 
 /* The colour of a cost per pixel, scaled to 8-bit samples: heat by the square root, which spreads

@@ -5,6 +5,7 @@
  * different vectors.
  */
 #include "draw/overlay.h"
+#include "base/grid.h"
 #include "base/status.h"
 #include "draw/legend.h"
 #include "draw/sprite.h"
@@ -32,16 +33,27 @@ static const double flow_scales[] = {
 
 struct gpume_overlay {
     struct gpume_overlay_options options;
-    uint32_t cell;   /* the smaller side of the smallest block, in pixels of the picture */
-    double longest;  /* vector in the window */
-    double flow_max; /* pixels that flow shows in full colour */
+    uint32_t cell;       /* the smaller side of the smallest block, in pixels of the picture */
+    uint32_t spacing;    /* of arrows, at least */
+    uint32_t arrow_cell; /* that of the smallest blocks' arrows */
+    double longest;      /* vector in the window */
+    double flow_max;     /* pixels that flow shows in full colour */
     struct gpume_plane picture;
     struct gpume_sprite *key, *dot;
     struct gpume_sprite **arrows; /* by dy and dx in whole pixels; NULL: not drawn yet */
     size_t arrow_count, kept_bytes;
+    struct arrow_group *groups; /* of the field that is drawn, by layer and in raster order */
+    size_t group_room;
 };
 
-/* A block's position in the picture. */
+/* Blocks of one shape that share an arrow, which is their mean. */
+struct arrow_group {
+    double dx, dy; /* sums, in pixels */
+    uint32_t count;
+    uint32_t left, top, right, bottom; /* of the visible parts, in pixels of the picture */
+};
+
+/* A position in the picture. */
 struct rectangle {
     uint32_t x, y, width, height;
 };
@@ -77,6 +89,7 @@ void gpume_overlay_destroy(struct gpume_overlay **pointer)
     *pointer = NULL;
     forget_arrows(overlay);
     free(overlay->arrows);
+    free(overlay->groups);
     free(overlay->dot);
     free(overlay->key);
     free(overlay->picture.data);
@@ -86,7 +99,11 @@ void gpume_overlay_destroy(struct gpume_overlay **pointer)
 static int make_marks(struct gpume_overlay *overlay)
 {
     const struct gpume_overlay_options *options = &overlay->options;
-    overlay->dot = gpume_sprite_dot(overlay->cell);
+    const uint32_t shorter = gpume_min_u32(overlay->picture.width, overlay->picture.height);
+    overlay->spacing = options->look.arrow_spacing > 0 ? options->look.arrow_spacing
+                                                       : GPUME_OVERLAY_SPACING(shorter);
+    overlay->arrow_cell = overlay->cell * (uint32_t)gpume_div_up(overlay->spacing, overlay->cell);
+    overlay->dot = gpume_sprite_dot(overlay->arrow_cell);
     overlay->arrow_count =
         (2 * (size_t)options->window_x + 1) * (2 * (size_t)options->window_y + 1);
     overlay->arrows = calloc(overlay->arrow_count, sizeof(struct gpume_sprite *));
@@ -262,8 +279,9 @@ static int make_arrow(struct gpume_overlay *overlay, int32_t dx, int32_t dy, siz
         forget_arrows(overlay);
     }
     /* Most vectors are short; the root spreads their lengths. */
-    struct gpume_sprite *arrow = gpume_sprite_arrow(overlay->cell, -dx, -dy,
-        sqrt(hypot(dx, dy) / overlay->longest), gpume_colour_of_direction(-dx, -dy));
+    struct gpume_sprite *arrow =
+        gpume_sprite_arrow(overlay->arrow_cell, overlay->options.look.arrow_width, -dx, -dy,
+            sqrt(hypot(dx, dy) / overlay->longest), gpume_colour_of_direction(-dx, -dy));
     if (!arrow) {
         return GPUME_NOMEM;
     }
@@ -279,13 +297,14 @@ static void draw_true_arrow(struct gpume_overlay *overlay, const struct look *lo
         .y = look->place.y + look->place.height / 2.0,
         .dx = -look->dx * overlay->options.look.scale,
         .dy = -look->dy * overlay->options.look.scale,
-        .cell = overlay->cell,
+        .cell = overlay->arrow_cell,
+        .width = overlay->options.look.arrow_width,
         .colour = gpume_colour_of_direction(-look->dx, -look->dy),
     };
     gpume_arrow_put(&arrow, &overlay->picture);
 }
 
-/* Draws the mark in the middle of the block's visible part. */
+/* Draws the mark in the middle of a place. */
 static int draw_mark(struct gpume_overlay *overlay, const struct look *look)
 {
     const struct gpume_overlay_options *options = &overlay->options;
@@ -309,7 +328,7 @@ static int draw_mark(struct gpume_overlay *overlay, const struct look *look)
     return GPUME_OK;
 }
 
-static int draw_block(struct gpume_overlay *overlay, const struct look *look)
+static void draw_block(struct gpume_overlay *overlay, const struct look *look)
 {
     const struct rectangle *place = &look->place;
     const double scale = overlay->options.look.scale;
@@ -317,7 +336,7 @@ static int draw_block(struct gpume_overlay *overlay, const struct look *look)
     double heat; /* or cost per pixel */
     switch (overlay->options.look.style) {
     case GPUME_OVERLAY_ARROWS:
-        return is_short(overlay, look) ? GPUME_OK : draw_mark(overlay, look);
+        break; /* draw_arrows */
     case GPUME_OVERLAY_FLOW:
         if (!is_short(overlay, look)) {
             tint(overlay, place, gpume_colour_of_motion(-look->dx / most, -look->dy / most));
@@ -339,7 +358,6 @@ static int draw_block(struct gpume_overlay *overlay, const struct look *look)
         fill(overlay, place, gpume_colour_of_heat(heat), GPUME_COLOUR_COST_SHARE);
         break;
     }
-    return GPUME_OK;
 }
 
 /* --- the blocks of a field */
@@ -402,6 +420,102 @@ static int scale_flow(struct gpume_overlay *overlay, double flow_max)
     return GPUME_OK;
 }
 
+/* --- arrows, of one block or of the mean of several */
+
+/* How many blocks of the layer, across and down, share an arrow. */
+static uint32_t group_side(const struct gpume_overlay *overlay, const struct gpume_layer *layer)
+{
+    const uint32_t side = gpume_min_u32(layer->block_w, layer->block_h);
+    return (uint32_t)gpume_div_up(overlay->spacing, (uint64_t)side * overlay->options.look.scale);
+}
+
+/* The number of groups of a layer, in a row and in all. */
+static size_t groups_of(
+    const struct gpume_overlay *overlay, const struct gpume_layer *layer, size_t *across)
+{
+    const uint32_t side = group_side(overlay, layer);
+    *across = (size_t)gpume_div_up(layer->blocks_x, side);
+    return *across * (size_t)gpume_div_up(layer->blocks_y, side);
+}
+
+static uint32_t shown_layers(const struct gpume_field *field)
+{
+    return field->part_count > 0 ? field->layer_count : 1;
+}
+
+/* Empty groups for all layers. GPUME_NOMEM. */
+static int clear_groups(
+    struct gpume_overlay *overlay, const struct gpume_field *field, size_t *count)
+{
+    size_t across;
+    *count = 0;
+    for (uint32_t i = 0; i < shown_layers(field); i++) {
+        *count += field->layers[i] ? groups_of(overlay, field->layers[i], &across) : 0;
+    }
+    if (*count > overlay->group_room) {
+        free(overlay->groups);
+        overlay->groups = malloc(*count * sizeof(*overlay->groups));
+        overlay->group_room = overlay->groups ? *count : 0;
+    }
+    for (size_t i = 0; overlay->groups && i < *count; i++) {
+        overlay->groups[i] = (struct arrow_group){.left = UINT32_MAX, .top = UINT32_MAX};
+    }
+    return overlay->groups || *count == 0 ? GPUME_OK : GPUME_NOMEM;
+}
+
+static void add_to_group(struct arrow_group *group, const struct look *look)
+{
+    const struct rectangle *place = &look->place;
+    group->dx += look->dx;
+    group->dy += look->dy;
+    group->count++;
+    group->left = gpume_min_u32(group->left, place->x);
+    group->top = gpume_min_u32(group->top, place->y);
+    group->right = gpume_max_u32(group->right, place->x + place->width);
+    group->bottom = gpume_max_u32(group->bottom, place->y + place->height);
+}
+
+static void fill_groups(struct gpume_overlay *overlay, const struct gpume_field *field)
+{
+    const uint32_t count = count_of(field);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t shape = field->part_count > 0 ? field->parts[i].layer : 0;
+        const struct gpume_layer *layer = field->layers[shape];
+        const uint32_t index = field->part_count > 0 ? field->parts[i].block : i;
+        const struct look look = look_at(overlay, field, i);
+        const uint32_t side = group_side(overlay, layer);
+        size_t across, first = 0;
+        for (uint32_t k = 0; k < shape; k++) {
+            first += groups_of(overlay, field->layers[k], &across);
+        }
+        (void)groups_of(overlay, layer, &across);
+        const size_t at = index / layer->blocks_x / side * across + index % layer->blocks_x / side;
+        add_to_group(&overlay->groups[first + at], &look);
+    }
+}
+
+static int draw_arrows(struct gpume_overlay *overlay, const struct gpume_field *field)
+{
+    size_t count;
+    int status = clear_groups(overlay, field, &count);
+    if (status == GPUME_OK) {
+        fill_groups(overlay, field);
+    }
+    for (size_t i = 0; i < count && status == GPUME_OK; i++) {
+        const struct arrow_group *group = &overlay->groups[i];
+        const struct look look = {
+            .place = {group->left, group->top, group->right - group->left,
+                group->bottom - group->top},
+            .dx = group->count > 0 ? group->dx / group->count : 0,
+            .dy = group->count > 0 ? group->dy / group->count : 0,
+        };
+        if (group->count > 0 && !is_short(overlay, &look)) {
+            status = draw_mark(overlay, &look);
+        }
+    }
+    return status;
+}
+
 int gpume_overlay_draw(struct gpume_overlay *overlay, const struct gpume_plane *rgb,
     const struct gpume_field *field, struct gpume_plane *picture)
 {
@@ -411,11 +525,13 @@ int gpume_overlay_draw(struct gpume_overlay *overlay, const struct gpume_plane *
     if (overlay->options.look.flow_max == GPUME_OVERLAY_FLOW_AUTO) {
         GPUME_TRY(scale_flow(overlay, flow_max_of(overlay, field)));
     }
-    for (uint32_t i = 0; status == GPUME_OK && i < count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         const struct look look = look_at(overlay, field, i);
-        status = draw_block(overlay, &look);
+        draw_block(overlay, &look);
     }
-    GPUME_TRY(status);
+    if (overlay->options.look.style == GPUME_OVERLAY_ARROWS) {
+        GPUME_TRY(draw_arrows(overlay, field));
+    }
     gpume_sprite_put(
         overlay->key, &overlay->picture, overlay->picture.width, overlay->picture.height);
     *picture = overlay->picture;

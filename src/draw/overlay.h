@@ -15,7 +15,8 @@
 #include <stdint.h>
 
 enum gpume_overlay_style {
-    GPUME_OVERLAY_ARROWS, /* one arrow per block, coloured by direction; a dot for (0,0) */
+    /* One arrow per block, or per square of blocks, coloured by direction; a dot for (0,0). */
+    GPUME_OVERLAY_ARROWS,
     GPUME_OVERLAY_FLOW,   /* blocks tinted by the Middlebury colour wheel, over the frame in gray */
     GPUME_OVERLAY_COST,   /* each block's cost per pixel as heat, over the frame in gray */
     GPUME_OVERLAY_BLOCKS, /* outlines of blocks, shaded by rank, over the frame in gray */
@@ -37,14 +38,21 @@ enum gpume_overlay_length { GPUME_OVERLAY_FIT, GPUME_OVERLAY_TRUE };
 
 #define GPUME_OVERLAY_FLOW_AUTO (-1.0)
 
+/* Pixels between arrows that can be told apart on a screen, in a picture of that shorter side. */
+#define GPUME_OVERLAY_SPACING(side) ((side) / 27 > 20 ? (side) / 27 : 20)
+
 /* What users choose. Zeroes but for scale are the defaults. */
 struct gpume_overlay_look {
     enum gpume_overlay_style style;
     enum gpume_overlay_key key;
     uint32_t scale; /* 1 to GPUME_OVERLAY_SCALE_MAX: side of the square that shows a pixel */
     enum gpume_overlay_length arrow_length;
-    uint32_t dim;      /* percent by which the frame is darkened */
-    double min_length; /* pixels: shorter vectors have neither mark nor tint */
+    /* Pixels of the picture from one arrow to the next, at least: where blocks are smaller, an
+     * arrow is the mean of the fewest k x k blocks of one shape. 0: GPUME_OVERLAY_SPACING. */
+    uint32_t arrow_spacing;
+    double arrow_width; /* pixels of the picture, of a shaft; 0: by the spacing */
+    uint32_t dim;       /* percent by which the frame is darkened */
+    double min_length;  /* pixels: shorter vectors have neither mark nor tint */
     /* Motion in pixels that flow shows in full colour. 0: the longest in the window. AUTO: the
      * least of 4, 6, 8, 12, 16, 24, ... that is not exceeded in 90 percent of the area. */
     double flow_max;

@@ -116,16 +116,16 @@ static void draw_outline(cairo_t *cairo, const struct sprite_shape *shape)
 }
 
 /* The arrow for a cell of that many pixels; length is from 0 to 1. */
-static struct sprite_shape shape_in(double cell, double length)
+static struct sprite_shape shape_in(double cell, double width, double length)
 {
-    const double rim = clamp(0.4 + 0.022 * cell, 0.4, 4);
+    const double rim = width > 0 ? clamp(0.4 * width, 0.5, 4) : clamp(0.4 + 0.022 * cell, 0.4, 4);
     const double span = cell - 2 * rim;
     const double longest = 0.9 * span; /* leaves a gap between arrows in a line */
     const double shortest = clamp(0.62 - 0.009 * cell, 0.33, 0.6) * span;
     struct sprite_shape shape = {
         .rim = rim,
         .length = shortest + (longest - shortest) * clamp(length, 0, 1),
-        .shaft = clamp(1 + 0.05 * cell, 1.2, 14),
+        .shaft = width > 0 ? width : clamp(1 + 0.05 * cell, 1.2, 14),
     };
     shape.tail = 0.55 * shape.shaft;
     shape.head = clamp(0.2 * span + shape.shaft, 1.5, 0.62 * shape.length);
@@ -163,10 +163,11 @@ static void set_colour(
 }
 
 struct gpume_sprite *gpume_sprite_arrow(
-    double cell, double x, double y, double length, struct gpume_colour colour)
+    double cell, double width, double x, double y, double length, struct gpume_colour colour)
 {
-    const bool tiny = cell < TINY;
-    const struct sprite_shape shape = tiny ? tiny_shape_in(cell, length) : shape_in(cell, length);
+    const bool tiny = cell < TINY && width == 0;
+    const struct sprite_shape shape =
+        tiny ? tiny_shape_in(cell, length) : shape_in(cell, width, length);
     const int reach = (int)ceil(shape.length / 2 + shape.head_width / 2 + shape.rim) + 2;
     cairo_t *cairo = begin_drawing(reach, cell);
     if (!cairo) {
@@ -253,9 +254,9 @@ struct arrow_shape {
     double dot;           /* radius of a dot at the tip; 0: there is none */
 };
 
-static struct arrow_shape arrow_shape_of(double length, double cell)
+static struct arrow_shape arrow_shape_of(double length, double cell, double wanted)
 {
-    const double width = clamp(0.45 + 0.05 * cell, 0.9, 5);
+    const double width = wanted > 0 ? wanted : clamp(0.45 + 0.05 * cell, 0.9, 5);
     struct arrow_shape shape = {
         .length = length,
         .shaft = width / 2,
@@ -331,7 +332,7 @@ void gpume_arrow_put(const struct gpume_arrow *arrow, const struct gpume_plane *
 {
     const double length = sqrt(arrow->dx * arrow->dx + arrow->dy * arrow->dy);
     const double along_x = arrow->dx / length, along_y = arrow->dy / length;
-    const struct arrow_shape shape = arrow_shape_of(length, arrow->cell);
+    const struct arrow_shape shape = arrow_shape_of(length, arrow->cell, arrow->width);
     const double reach = fmax(fmax(shape.shaft, shape.half), shape.dot) + RIM + 1;
     const double tail = arrow->y - arrow->dy;
     const struct span rows =

@@ -24,10 +24,10 @@ struct gpume_sprite {
 size_t gpume_sprite_bytes(const struct gpume_sprite *sprite);
 
 /* An arrow with its middle at the origin, pointing to (x,y), which is not (0,0), for a cell of that
- * many pixels. length: from 0 to 1, the longest that fits. NULL: out of memory. Free with free().
- */
+ * many pixels. length: from 0 to 1, the longest that fits. width: pixels, of the shaft; 0: by the
+ * cell. NULL: out of memory. Free with free(). */
 struct gpume_sprite *gpume_sprite_arrow(
-    double cell, double x, double y, double length, struct gpume_colour colour);
+    double cell, double width, double x, double y, double length, struct gpume_colour colour);
 
 /* The mark of a block with the vector (0,0). */
 struct gpume_sprite *gpume_sprite_dot(double cell);
@@ -52,6 +52,7 @@ struct gpume_arrow {
     double x, y;   /* its tip, in pixels of the picture */
     double dx, dy; /* from its tail to its tip; not (0,0) */
     double cell;   /* pixels from one arrow to the next: decides how bold it is */
+    double width;  /* pixels, of the shaft; 0: by the cell */
     struct gpume_colour colour;
 };
 

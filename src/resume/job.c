@@ -149,6 +149,8 @@ static void put_settings(struct gpume_json *json, const struct gpume_run_state *
     gpume_json_text(json, "format", run->format ? run->format->name : NULL);
     gpume_json_count(json, "scale", run->asked->look.scale);
     gpume_json_count(json, "arrow-length", (uint64_t)run->asked->look.arrow_length);
+    gpume_json_count(json, "arrow-spacing", run->asked->look.arrow_spacing);
+    gpume_json_real(json, "arrow-width", run->asked->look.arrow_width, 6);
     gpume_json_count(json, "dim", run->asked->look.dim);
     gpume_json_real(json, "min-length", run->asked->look.min_length, 6);
     gpume_json_real(json, "flow-max", run->asked->look.flow_max, 6);

@@ -57,6 +57,7 @@ middle() {
 }
 for style in arrows flow; do
     marks="-q -y -b 16 -w 2x0 --backend $engine --overlay-key off --overlay-style $style"
+    [ $style != arrows ] || marks="$marks --arrow-spacing 1"
     # shellcheck disable=SC2086 # several options
     {
         expect 0 m0.pgm m1.pgm $marks --overlay past.ppm
@@ -116,7 +117,7 @@ done
 expect 0 -q yuv420p.nut --backend "$engine" -b 16 --overlay look.ppm --frames 1
 expect 0 -q yuv420p.nut --backend "$engine" -b 16 --overlay same.ppm --frames 1 --arrow-length fit --dim 0 --min-length 0
 cmp look.ppm same.ppm || fail "fit, 0 and 0 are not the defaults"
-for options in '--arrow-length true' '--dim 50' '--min-length 2.5'; do
+for options in '--arrow-length true' '--dim 50' '--min-length 2.5' '--arrow-spacing 1' '--arrow-width 6'; do
     # shellcheck disable=SC2086 # two words
     expect 0 -qy yuv420p.nut --backend "$engine" -b 16 --overlay other.ppm --frames 1 $options
     ! cmp -s look.ppm other.ppm || fail "$options changes nothing"
@@ -129,6 +130,9 @@ cmp flow3.ppm alone3.ppm || fail "--flow-max auto depends on the frames before"
 refused 2 --flow-max --overlay-style -- yuv420p.nut --overlay x.mkv --flow-max 4
 refused 2 --min-length --overlay-style -- yuv420p.nut --overlay x.mkv --overlay-style cost --min-length 4
 refused 2 --arrow-length --overlay-style -- yuv420p.nut --overlay x.mkv --overlay-style flow --arrow-length true
+refused 2 --arrow-spacing --overlay-style -- yuv420p.nut --overlay x.mkv --overlay-style flow --arrow-spacing 9
+refused 2 --arrow-width --overlay-style -- yuv420p.nut --overlay x.mkv --overlay-style cost --arrow-width 9
+refused 2 --arrow-spacing 1025 -- yuv420p.nut --overlay x.mkv --arrow-spacing 1025
 refused 2 --flow-max 0 0.25 1024 -- yuv420p.nut --overlay x.mkv --overlay-style flow --flow-max 0
 refused 2 --dim 101 -- yuv420p.nut --overlay x.mkv --dim 101
 refused 2 --dim --overlay -- yuv420p.nut --dim 50

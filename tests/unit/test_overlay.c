@@ -36,7 +36,8 @@ static struct scene make_scene(
             .block_h = block,
             .window_x = 16,
             .window_y = 8,
-            .look = {.style = style, .scale = scale, .key = GPUME_OVERLAY_KEY_OFF}},
+            .look =
+                {.style = style, .scale = scale, .key = GPUME_OVERLAY_KEY_OFF, .arrow_spacing = 1}},
         .rgb = {.data = malloc((size_t)3 * width * height),
             .stride = (ptrdiff_t)3 * width,
             .width = width,
@@ -161,6 +162,104 @@ static void check_arrows(void)
             REQUIRE(block < 60 || ahead > behind);
             free(bytes);
         }
+        free_scene(&scene);
+    }
+}
+
+static double linear(uint8_t value)
+{
+    const double v = value / 255.0;
+    return v <= 0.04045 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4);
+}
+
+/* The lightness of OKLab, by its definition, and the angle of its hue in degrees. */
+static double lightness_of(struct gpume_colour colour, double *hue)
+{
+    const double r = linear(colour.r), g = linear(colour.g), b = linear(colour.b);
+    const double l = cbrt(0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b);
+    const double m = cbrt(0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * b);
+    const double s = cbrt(0.0883024619 * r + 0.2817188376 * g + 0.6299787005 * b);
+    *hue = atan2(0.0259040371 * l + 0.7827717662 * m - 0.8086757660 * s,
+               1.9779984951 * l - 2.4285922050 * m + 0.4505937099 * s) *
+           180 / 3.14159265358979323846;
+    return 0.2104542553 * l + 0.7936177850 * m - 0.0040720468 * s;
+}
+
+/* All directions are equally light, and each turn of them is as large a turn of the hue. */
+static void check_directions(void)
+{
+    for (int degrees = 0; degrees < 360; degrees++) {
+        const double angle = degrees * 3.14159265358979323846 / 180;
+        double hue;
+        const double light =
+            lightness_of(gpume_colour_of_direction(3 * cos(angle), 3 * sin(angle)), &hue);
+        const double off = fmod(hue - 29 - degrees + 1260, 360) - 180;
+        REQUIRE(fabs(light - 0.76) < 0.01);
+        REQUIRE(fabs(off) < 4);
+    }
+    REQUIRE(is_colour((uint8_t[]){255, 139, 123}, gpume_colour_of_direction(1, -0.0), 0));
+}
+
+/* Whether two scenes give the same picture. */
+static void require_same(const struct scene *a, const struct scene *b)
+{
+    struct gpume_plane left, right;
+    uint8_t *const lefts = draw(a, &left), *const rights = draw(b, &right);
+    REQUIRE(memcmp(lefts, rights, (size_t)left.stride * left.height) == 0);
+    free(lefts);
+    free(rights);
+}
+
+/* The arrow of several blocks is that of one block of their size which has their mean. */
+static void check_groups(void)
+{
+    static const struct gpume_vector small[] = {
+        {4, 0}, {8, 0}, {-3, 1}, {4, 4}, {8, 4}, {-5, 3}, {0, 1}, {0, -1}, {-7, 7}};
+    struct scene blocks = make_scene(24, 24, 8, 1, GPUME_OVERLAY_ARROWS);
+    struct scene means = make_scene(24, 24, 16, 1, GPUME_OVERLAY_ARROWS);
+    memcpy(blocks.vectors, small, sizeof(small));
+    blocks.options.look.arrow_spacing = 16;
+    means.vectors[0] = (struct gpume_vector){6, 2};
+    means.vectors[1] = (struct gpume_vector){-4, 2};
+    means.vectors[2] = (struct gpume_vector){0, 0};
+    means.vectors[3] = (struct gpume_vector){-7, 7};
+    require_same(&blocks, &means);
+    blocks.options.look.arrow_length = means.options.look.arrow_length = GPUME_OVERLAY_TRUE;
+    blocks.options.look.arrow_width = means.options.look.arrow_width = 3;
+    require_same(&blocks, &means);
+    free_scene(&blocks);
+    free_scene(&means);
+    /* By default those of 1080p have 48 pixels. */
+    blocks = make_scene(1920, 1080, 16, 1, GPUME_OVERLAY_ARROWS);
+    means = make_scene(1920, 1080, 48, 1, GPUME_OVERLAY_ARROWS);
+    blocks.options.look.arrow_spacing = 0;
+    for (size_t i = 0; i < means.blocks; i++) {
+        means.vectors[i] = (struct gpume_vector){(int16_t)(i % 33 - 16), (int16_t)(i % 17 - 8)};
+    }
+    for (size_t i = 0; i < blocks.blocks; i++) {
+        blocks.vectors[i] = means.vectors[i / 120 / 3 * 40 + i % 120 / 3];
+    }
+    require_same(&blocks, &means);
+    free_scene(&blocks);
+    free_scene(&means);
+}
+
+/* A shaft is as wide as asked for: counted across the rear of an arrow to the right. */
+static void check_width(void)
+{
+    for (int width = 4; width <= 12; width += 4) {
+        struct gpume_plane picture;
+        struct scene scene = make_scene(64, 64, 64, 1, GPUME_OVERLAY_ARROWS);
+        const struct gpume_colour right = gpume_colour_of_direction(1, 0);
+        int count = 0;
+        scene.vectors[0] = (struct gpume_vector){-16, 0};
+        scene.options.look.arrow_width = width;
+        uint8_t *bytes = draw(&scene, &picture);
+        for (uint32_t y = 0; y < 64; y++) {
+            count += is_colour(at(&picture, 20, y), right, 40);
+        }
+        REQUIRE(count <= width + 1 && 2 * count >= width); /* it narrows towards the tail */
+        free(bytes);
         free_scene(&scene);
     }
 }
@@ -517,6 +616,9 @@ int main(void)
     check_fractions();
     check_parts();
     check_confidence();
+    check_directions();
+    check_groups();
+    check_width();
     check_sizes();
     check_rectangles();
     check_true_arrows();
