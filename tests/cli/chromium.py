@@ -128,6 +128,19 @@ class Browser:
         self.mouse("mouseWheel", left, top, deltaX=0, deltaY=turn)
         self.rest_of_frame()
 
+    def fingers(self, on):
+        """Whether the device has a touch screen, and nothing else to point with."""
+        self.command("Emulation.setTouchEmulationEnabled", enabled=on, maxTouchPoints=5 if on else 1)
+
+    def touch(self, selector, *moves):
+        """Fingers that go down, move and go up: for each moment the places of all of them, as shares of an element's box."""
+        places = [[dict(zip("xy", self.place(selector, *finger)), id=i) for i, finger in enumerate(fingers)] for fingers in moves]
+        self.command("Input.dispatchTouchEvent", type="touchStart", touchPoints=places[0])
+        for points in places[1:]:
+            self.command("Input.dispatchTouchEvent", type="touchMove", touchPoints=points)
+        self.command("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+        self.rest_of_frame()
+
     def click(self, selector):
         self.point(selector, 0.5, 0.5, click=True)
 

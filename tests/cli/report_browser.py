@@ -83,7 +83,17 @@ def check_charts(browser, run):
         browser.point(f"#charts figure:nth-child({chart}) .u-over", 0.25 * chart - 0.1, 0.4, click=True)
         frame = int(check_field(browser, run))
         share = (frame - 1) / (len(run.frames) - 1)
-        hold(f"chart {chart} opened field {frame}", abs(share - (0.25 * chart - 0.1)) < 0.03)
+        hold(f"chart {chart} opened field {frame}", abs(share - (0.25 * chart - 0.1)) < 0.04)
+        hold("a click leaves the picture off the screen", browser.script(
+            "const b = document.getElementById('stage').getBoundingClientRect();"
+            "return b.top > -1 && b.bottom <= innerHeight + 1 && (b.top + b.bottom) / 2 < innerHeight"))
+    words = browser.script("const said = []; const before = CanvasRenderingContext2D.prototype.fillText;"
+                           "CanvasRenderingContext2D.prototype.fillText = function (text) { said.push(text); };"
+                           "charts.forEach((u) => u.redraw()); return new Promise((done) => setTimeout(() => {"
+                           "CanvasRenderingContext2D.prototype.fillText = before; done(said); }, 100))")
+    same("axes", sorted(word for word in words if word in ("frame", "SAD", "dB", "pixels", "%")), sorted(4 * ["frame"] + ["SAD", "dB", "pixels", "%"]))
+    same("marks", browser.script("return document.getElementById('marks').innerText.trim()").split("\n")[-1].strip().split(" (")[0].split("pair ")[-1],
+         "has all pictures in this page")
 
 
 def check_steps(browser, run):
@@ -461,6 +471,52 @@ def check_layers(browser):
     browser.click("#play")
 
 
+SMALL_TARGETS = """return [...document.querySelectorAll('button, select, input, label:has(input[type=checkbox])')]
+    .filter((e) => e.offsetHeight > 0 && e.type !== 'checkbox')
+    .filter((e) => e.offsetHeight < 44 || e.offsetWidth < 44).map((e) => `${e.tagName} ${e.id} ${e.offsetWidth} x ${e.offsetHeight}`)"""
+
+
+def check_help(browser):
+    said = browser.script("return document.body.innerText")
+    for word in ("wheel", "Keys", "Point at", "Click a chart"):
+        hold(f"'{word}' on a touch screen", word not in said)
+    hold("no word of fingers", "Two fingers zoom" in said and "Tap a block" in said)
+    same("targets smaller than a finger", browser.script(SMALL_TARGETS), [])
+    hold("wider than the phone", browser.script("return document.documentElement.scrollWidth <= 390"))
+
+
+def check_touch(browser, run):
+    """On a phone a tap chooses a block, two fingers zoom, and nothing speaks of mice and keys."""
+    browser.fingers(True)
+    browser.shape(390, 844)
+    browser.open(run.page)
+    check_help(browser)
+    frame = browser.script("return document.body.dataset.frame")
+    browser.touch("#stage", [(0.5, 0.5)])
+    same("tapped", (check_block(browser, run, frame), browser.dataset("block")["pinned"]), ((48, 32), "true"))
+    browser.touch("#stage", [(0.4, 0.5), (0.6, 0.5)], [(0.3, 0.5), (0.7, 0.5)], [(0.2, 0.5), (0.8, 0.5)])
+    zoom = float(browser.dataset("stage")["zoom"])
+    hold(f"two fingers: zoom {zoom}", 2.5 < zoom < 3.5)
+    middle = browser.script("return [view.x + WIDTH / view.zoom / 2, view.y + HEIGHT / view.zoom / 2]")
+    hold(f"what was between the fingers has moved: {middle}", abs(middle[0] - 50) < 3 and abs(middle[1] - 38) < 3)
+    same("block after a pinch", (check_block(browser, run, frame), browser.dataset("block")["pinned"]), ((48, 32), "true"))
+    browser.touch("#stage", [(0.5, 0.5)], [(0.7, 0.5)])
+    hold("one finger does not move the picture", browser.script("return view.x + WIDTH / view.zoom / 2") < middle[0] - 3)
+    same("block after a drag", check_block(browser, run, frame), (48, 32))
+    browser.touch("#stage", [(0.2, 0.5), (0.8, 0.5)], [(0.45, 0.5), (0.55, 0.5)])
+    same("zoom", browser.dataset("stage")["zoom"], "1")
+    browser.touch("#histogram", [(0.6, 0.4)])
+    hold("no bin", "dx" in browser.dataset("bin"))
+    browser.open("compared.html")
+    check_help(browser)
+    browser.touch("#stage-1", [(0.5, 0.5)])
+    same("tapped", [browser.dataset("block")[key] for key in "xy"], ["48", "32"])
+    browser.touch("#stage-0", [(0.4, 0.5), (0.6, 0.5)], [(0.3, 0.5), (0.7, 0.5)])
+    hold("two fingers do not zoom", 1.5 < browser.script("return state.zoom") < 2.5)
+    same("block after a pinch", browser.dataset("block")["x"], "48")
+    browser.fingers(False)
+
+
 def check_full_screen(browser, run):
     """The picture of 100 x 76 pixels takes the screen, whatever its shape, less the rows of layers and controls."""
     for width, height, rows_of_controls in ((1280, 800, 140), (1920, 1080, 140), (390, 844, None)):
@@ -639,6 +695,7 @@ def main():
         check_address(browser, clip)
         check_folder(browser, folder)
         check_compared(browser, clip, narrow)
+        check_touch(browser, clip)
         check_flow_key(browser, clip)
         check_missing(browser, clip)
         check_full_screen(browser, clip)

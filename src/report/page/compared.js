@@ -145,6 +145,7 @@ function draw() {
         const width = canvas.parentElement.clientWidth;
         const side = Math.min(width, 0.7 * window.innerHeight * WIDTH / HEIGHT);
         resize(canvas, side, side * HEIGHT / WIDTH);
+        canvas.style.touchAction = state.zoom > 1 ? "none" : "pan-y"; // one finger scrolls, or moves what is enlarged
         drawField(run, state.full);
     });
 }
@@ -321,30 +322,39 @@ function moveTo(x, y) {
 
 function listen(canvas) {
     let drag = null;
-    let far = 0;
+    let from = null;
     const place = (event) => {
         const box = canvas.getBoundingClientRect();
         return { x: state.x + (event.clientX - box.left) / screenScale(), y: state.y + (event.clientY - box.top) / screenScale() };
     };
+    const isPinch = listenToPinch(canvas, (factor, before, after) => {
+        const { x, y } = place(before);
+        state.zoom = Math.max(1, Math.min(32, state.zoom * factor));
+        const to = place(after);
+        moveTo(state.x + x - to.x, state.y + y - to.y);
+        draw();
+    });
     canvas.addEventListener("pointerdown", (event) => {
         drag = place(event);
-        far = 0;
+        from = event;
         canvas.setPointerCapture(event.pointerId);
     });
     canvas.addEventListener("pointermove", (event) => {
         const { x, y } = place(event);
-        far += Math.abs(event.movementX) + Math.abs(event.movementY);
+        if (isPinch()) {
+            return;
+        }
         if (drag && state.zoom > 1) {
             moveTo(state.x + drag.x - x, state.y + drag.y - y);
             draw();
-        } else if (!state.pinned) {
+        } else if (!state.pinned && event.pointerType !== "touch") {
             pick(blockAt(x, y), false);
         }
     });
     canvas.addEventListener("pointerup", (event) => {
         const { x, y } = place(event);
         const at = blockAt(x, y);
-        if (drag && far < 5) {
+        if (drag && !isPinch() && isTap(from, event)) {
             pick(at, !(state.pinned && at === state.block));
             address();
         }

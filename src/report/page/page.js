@@ -74,6 +74,15 @@ function scrollToPair() {
     byId("pair").focus({ preventScroll: true });
 }
 
+/* Scrolls to the frame pair, if less than half of its picture is on screen. */
+function showPair() {
+    const box = byId("film").getBoundingClientRect();
+    const seen = Math.min(box.bottom, window.innerHeight) - Math.max(box.top, 0);
+    if (seen < Math.min(box.height, window.innerHeight) / 2) {
+        scrollToPair();
+    }
+}
+
 function chartKey(event) {
     const far = Math.max(1, Math.round(fields.count / 20));
     const to = { ArrowLeft: current - 1, ArrowRight: current + 1, PageUp: current - far, PageDown: current + far,
@@ -98,7 +107,7 @@ function makeCuts() {
     const list = make("p", { className: "chips" });
     for (const index of cutIndexes.slice(0, most)) {
         const button = make("button", { type: "button", dataset: { cut: fields.frame[index] } }, String(fields.frame[index]));
-        button.addEventListener("click", () => select(index));
+        button.addEventListener("click", () => select(index).then(showPair));
         list.append(button, " ");
     }
     if (found > most) {
@@ -172,8 +181,9 @@ function listenToPage(clicked) {
 }
 
 function start() {
-    const clicked = (index) => { select(index); };
+    const clicked = (index) => select(index).then(showPair);
     makeSets();
+    makeMarks();
     makeParts(selectBlock);
     makeCuts();
     logarithmic = hasPeaks();

@@ -16,15 +16,31 @@ let syncing = false; /* the other charts are following a zoom */
 const fromZero = (u, min, max) => [0, max > 0 ? 1.05 * max : 1];
 
 const CHARTS = [
-    { title: "SAD", unit: "sum of absolute differences", text: short, range: fromZero,
+    { title: "SAD", unit: "sum of absolute differences", axis: "SAD", text: short, range: fromZero,
         lines: [["before", "sadBefore", whole], ["after", "sadAfter", whole]] },
-    { title: "PSNR", unit: "in dB; gaps where it is infinite", text: (v) => plain(v, 1),
+    { title: "PSNR", unit: "in dB; gaps where it is infinite", axis: "dB", text: (v) => plain(v, 1),
         lines: [["before", "psnrBefore", (v) => fixed(v, 3)], ["after", "psnrAfter", (v) => fixed(v, 3)]] },
-    { title: "Vector length", unit: "in pixels", text: (v) => plain(v, 1), range: fromZero,
+    { title: "Vector length", unit: "in pixels", axis: "pixels", text: (v) => plain(v, 1), range: fromZero,
         lines: [["largest", "largest", (v) => fixed(v, 3)], ["mean", "mean", (v) => fixed(v, 3)]] },
-    { title: "Zero vectors", unit: "percentage of blocks", text: (v) => plain(v, 1), range: () => [0, 104],
+    { title: "Zero vectors", unit: "percentage of blocks", axis: "%", text: (v) => plain(v, 1), range: () => [0, 104],
         lines: [["zero", "zeroShare", (v) => fixed(v, 2)]] },
 ];
+
+/* Frames with pictures or, if all have some, those with all pictures. */
+const ticked = () => shown.length < fields.count ? shown : data.sets;
+
+/* What drawMarks draws, in words. */
+function makeMarks() {
+    const mark = (kind, text) => make("span", {}, make("span", { className: `mark ${kind}` }), ` ${text}`);
+    const { length } = ticked();
+    byId("marks").append(mark("selected", "selected frame pair"));
+    if (length > 0) {
+        byId("marks").append(mark("tick", `${shown.length < fields.count ? "has pictures" : "has all pictures"} in this page (${whole(length)} of ${whole(fields.count)})`));
+    }
+    if (cutIndexes.length > 0) {
+        byId("marks").append(mark("cut", "possible scene cut"));
+    }
+}
 
 /* Possible scene cuts as dashed lines, frames with pictures as ticks at the bottom, the marked frame
  * as a solid line. */
@@ -50,7 +66,7 @@ function drawMarks(u) {
             line(x, top, top + height, colour("cut"), [4, 4], 1);
         }
     }
-    for (const set of shown.length < fields.count ? shown : data.sets) {
+    for (const set of ticked()) {
         const x = at(set.frame);
         if (seen(x)) {
             line(x, top + height - 6 * ratio, top + height, colour("text"), [], 2);
@@ -137,19 +153,22 @@ for (let power = 1; power < 1e12; power *= 10) {
     WHOLE_STEPS.push(power, 2 * power, 5 * power);
 }
 
+const chartHeight = (width) => width < 500 ? 190 : 220;
+
 function chartOptions(chart, width) {
     const axis = { stroke: () => colour("muted"), grid: { stroke: () => colour("line"), width: 1 },
-        ticks: { stroke: () => colour("line"), width: 1 }, font: "12px system-ui, sans-serif" };
+        ticks: { stroke: () => colour("line"), width: 1 }, font: "12px system-ui, sans-serif",
+        labelFont: "12px system-ui, sans-serif", labelSize: 18, labelGap: 2 };
     const single = chart.lines.length === 1;
     const powers = chart.title === "SAD" && logarithmic;
     return {
         width,
-        height: width < 500 ? 170 : 200,
+        height: chartHeight(width),
         cursor: { sync: { key: "fields" }, y: false, drag: { x: true, y: false, dist: 8 }, points: { size: 7 } },
         select: { show: true },
         scales: { x: { time: false, range: rangeOfFields },
             y: powers ? { distr: 3 } : { range: chart.range } },
-        axes: [{ ...axis, size: 30, incrs: WHOLE_STEPS }, { ...axis, size: 52, ...(powers ? { splits: powersOfTen, filter: (u, at) => at } : {}),
+        axes: [{ ...axis, size: 30, incrs: WHOLE_STEPS, label: FRAME }, { ...axis, size: 52, label: chart.axis, ...(powers ? { splits: powersOfTen, filter: (u, at) => at } : {}),
             values: (u, ticks) => ticks.map((tick) => tick === null ? "" : chart.text(tick)) }],
         series: [{ label: "frame", value: (u, value) => value === null ? "" : String(value) },
             ...chart.lines.map(([name, column, text], i) => series(name, column, text, single ? 1 : i))],
@@ -210,7 +229,7 @@ function makeCharts(onSelect) {
 function resizeCharts() {
     const width = chartWidth();
     for (const u of charts) {
-        u.setSize({ width, height: width < 500 ? 170 : 200 });
+        u.setSize({ width, height: chartHeight(width) });
     }
 }
 

@@ -61,9 +61,9 @@ function moveDivider(share) {
     drawViewer();
 }
 
-const GRIP = 12; /* CSS pixels on either side of the divider */
+const GRIP = { mouse: 12, touch: 22 }; /* CSS pixels on either side of the divider */
 const onDivider = (event, box) => view.other !== "none" &&
-    Math.abs(event.clientX - box.left - view.screenWidth * view.divider) <= GRIP;
+    Math.abs(event.clientX - box.left - view.screenWidth * view.divider) <= (GRIP[event.pointerType] || GRIP.mouse);
 
 /* Where the pointer is, in pixels of the video. */
 function placeOf(event, box) {
@@ -72,33 +72,46 @@ function placeOf(event, box) {
 
 const blockUnder = ({ x, y }) => x >= 0 && y >= 0 && x < WIDTH && y < HEIGHT ? blockAt(x, y) : -1;
 
-/* Pointing at a block shows it and a click keeps it; dragging moves the divider, or the picture if it is enlarged. */
+/* Two fingers enlarge the picture and move it: what was between them stays there. */
+function pinch(factor, before, after) {
+    const box = byId("stage").getBoundingClientRect();
+    const from = placeOf(before, box);
+    view.zoom = Math.max(1, Math.min(32, view.zoom * factor));
+    const to = placeOf(after, box);
+    moveView(view.x + from.x - to.x, view.y + from.y - to.y);
+    drawViewer();
+}
+
+/* Pointing at a block shows it and a click or tap keeps it; dragging moves the divider, or the picture if it is enlarged. */
 function listenToPointer(canvas) {
     let drag = null; /* { divider } or { x, y }, where it began */
-    let far = 0;     /* CSS pixels that the pointer has moved since it went down */
+    let from = null; /* the event with which the pointer went down */
+    const isPinch = listenToPinch(canvas, pinch);
     canvas.addEventListener("pointerdown", (event) => {
         const box = canvas.getBoundingClientRect();
         drag = onDivider(event, box) ? { divider: true } : placeOf(event, box);
-        far = 0;
+        from = event;
         canvas.setPointerCapture(event.pointerId);
     });
     canvas.addEventListener("pointermove", (event) => {
         const box = canvas.getBoundingClientRect();
         const place = placeOf(event, box);
-        far += Math.abs(event.movementX) + Math.abs(event.movementY);
+        if (isPinch()) {
+            return;
+        }
         canvas.style.cursor = onDivider(event, box) ? "ew-resize" : view.zoom > 1 && drag ? "grabbing" : "crosshair";
         if (drag && drag.divider) {
             moveDivider((event.clientX - box.left) / view.screenWidth);
         } else if (drag && view.zoom > 1) {
             moveView(view.x + drag.x - place.x, view.y + drag.y - place.y);
             drawViewer();
-        } else if (!view.pinned && blockUnder(place) >= 0) {
+        } else if (!view.pinned && event.pointerType !== "touch" && blockUnder(place) >= 0) {
             pickBlock(blockUnder(place));
         }
     });
     canvas.addEventListener("pointerup", (event) => {
         const at = blockUnder(placeOf(event, canvas.getBoundingClientRect()));
-        if (drag && !drag.divider && far < 5 && at >= 0) {
+        if (drag && !drag.divider && !isPinch() && isTap(from, event) && at >= 0) {
             view.pinned && at === view.block ? unpin() : pinBlock(at);
         }
     });

@@ -142,14 +142,16 @@ function pickBin(x, y) {
 function makeHistogram() {
     const canvas = byId("histogram");
     readHistogram();
-    canvas.addEventListener("pointermove", (event) => {
+    const point = (event) => {
         const box = canvas.getBoundingClientRect();
         const x = Math.floor((event.clientX - box.left - bins.left) / bins.cell) - bins.x;
         const y = Math.floor((event.clientY - box.top - bins.top) / bins.cell) - bins.y;
         if (Math.abs(x) <= bins.x && Math.abs(y) <= bins.y) {
             pickBin(x, y);
         }
-    });
+    };
+    canvas.addEventListener("pointermove", point);
+    canvas.addEventListener("pointerdown", point);
     canvas.addEventListener("keydown", (event) => {
         const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
         if (step) {
