@@ -25,6 +25,11 @@
 
 #define WINDOW_MAX 256
 
+/* Frame pairs of which the exact search is timed as the filter's methods run: on one thread, in C
+ * without vector instructions. That tries every candidate in full, so its time does not depend on
+ * the content. */
+#define PLAIN_PAIRS 4u
+
 struct methods_options {
     struct gpume_video_options video;
     const char *report; /* NULL: not given */
@@ -46,6 +51,9 @@ struct methods {
     const struct methods_options *options;
     struct gpume_out *page; /* NULL: not wanted */
     struct gpume_params params;
+    gpume *plain;                  /* searches the first frames as the filter's methods do */
+    struct gpume_tally plain_time; /* its ns and pairs */
+    char engine[192];
     struct gpume_mestimate *filters[METHODS];
     uint32_t blocks;
     uint8_t *samples;                  /* of all frames, */
@@ -96,7 +104,17 @@ static enum gpume_exit open_searches(struct methods *methods)
     if (status == GPUME_OK) {
         gpume_get_info(methods->job.ctx, &info);
     }
+    snprintf(methods->engine, sizeof(methods->engine), "%s, %s", info.device ? info.device : "",
+        info.search ? info.search : "");
     enum gpume_exit result = gpume_job_opened(&methods->job, status, info.device);
+    struct gpume_params plain = methods->params;
+    plain.backend = GPUME_BACKEND_CPU;
+    plain.device = plain.devices = NULL;
+    plain.threads = 1;
+    plain.search = "plain";
+    if (result == GPUME_EXIT_DONE && gpume_open(&methods->plain, &plain) != GPUME_OK) {
+        result = GPUME_EXIT_FAILED;
+    }
     for (size_t i = 0; i < METHODS && result == GPUME_EXIT_DONE; i++) {
         const int failed =
             gpume_mestimate_open(&methods->filters[i], &methods->params, names[FIRST + i]);
@@ -166,15 +184,33 @@ static enum gpume_exit open_methods(void *opaque)
 }
 
 /* Searches one frame in another and copies the vectors. */
-static int search_exactly(
-    struct methods *methods, uint64_t target, uint64_t reference, struct gpume_vector *vectors)
+static int search_exactly(gpume *ctx, const struct methods *methods, uint64_t target,
+    uint64_t reference, struct gpume_vector *vectors)
 {
     const struct gpume_task task = {.size = sizeof(task), .target = target, .reference = reference};
     const struct gpume_field *field;
-    GPUME_CHECK(gpume_search(methods->job.ctx, &task));
-    GPUME_CHECK(gpume_receive(methods->job.ctx, &field, GPUME_WAIT));
+    GPUME_CHECK(gpume_search(ctx, &task));
+    GPUME_CHECK(gpume_receive(ctx, &field, GPUME_WAIT));
     memcpy(vectors, field->vectors, methods->blocks * sizeof(*vectors));
     gpume_field_release(&field);
+    return GPUME_OK;
+}
+
+/* The newest frame in the one before, timed. The vectors are those of the exact search. */
+static int take_plain(struct methods *methods, uint64_t frame, int64_t time_us)
+{
+    if (methods->plain_time.pairs == PLAIN_PAIRS) {
+        return GPUME_OK;
+    }
+    const uint64_t start = gpume_clock_ns();
+    GPUME_CHECK(gpume_send_plane(methods->plain, &methods->planes[frame % FRAMES], time_us));
+    if (frame > 0) {
+        GPUME_CHECK(
+            search_exactly(methods->plain, methods, frame, frame - 1, methods->found[NONE]));
+        methods->plain_time.pairs++;
+        methods->plain_time.ns += gpume_clock_ns() - start;
+        memset(methods->found[NONE], 0, methods->blocks * sizeof(*methods->found[NONE]));
+    }
     return GPUME_OK;
 }
 
@@ -185,9 +221,9 @@ static int take_exact(struct methods *methods, uint64_t frame, int64_t time_us)
     GPUME_CHECK(gpume_send_plane(methods->job.ctx, &methods->planes[frame % FRAMES], time_us));
     if (frame > 0) {
         memcpy(methods->found[EXACT], methods->next, methods->blocks * sizeof(*methods->next));
-        GPUME_CHECK(search_exactly(methods, frame, frame - 1, methods->next));
-        GPUME_CHECK(
-            search_exactly(methods, frame - 1, frame, methods->found[EXACT] + methods->blocks));
+        GPUME_CHECK(search_exactly(methods->job.ctx, methods, frame, frame - 1, methods->next));
+        GPUME_CHECK(search_exactly(
+            methods->job.ctx, methods, frame - 1, frame, methods->found[EXACT] + methods->blocks));
     }
     if (frame > 1) {
         methods->tallies[EXACT].ns += gpume_clock_ns() - start;
@@ -270,6 +306,7 @@ static int take_frame(void *opaque, const struct gpume_plane *luma, int64_t time
             (const uint8_t *)luma->data + (ptrdiff_t)y * luma->stride, plane->width);
     }
     GPUME_CHECK(take_exact(methods, frame, time_us));
+    GPUME_CHECK(take_plain(methods, frame, time_us));
     for (size_t row = FIRST; row < NONE; row++) {
         GPUME_CHECK(gpume_mestimate_next(
             methods->filters[row - FIRST], plane, methods->found[row], &methods->tallies[row].ns));
@@ -300,6 +337,8 @@ static const struct gpume_column columns[] = {
     {GPUME_COLUMN("as_good", ROW, as_good)},
     {GPUME_COLUMN("ms_per_pair", ROW, ms_per_pair), .decimals = 3, .unknown = GPUME_IF_MISSING,
         .title = "ms/pair", .width = 10, .shown = 2, .heading = "ms per pair"},
+    {GPUME_COLUMN("ms_plain", ROW, ms_plain), .decimals = 3, .unknown = GPUME_IF_MISSING,
+        .title = "plain C", .width = 8, .shown = 2, .heading = "ms, one thread of plain C"},
 };
 static const struct gpume_table method_table = {GPUME_TABLE(columns, ROW), .gap = 1};
 
@@ -317,6 +356,7 @@ static void fill_rows(struct methods *methods)
         const double psnr = gpume_psnr(8, tally->pixels, tally->sse);
         const double best = gpume_psnr(8, exact->pixels, exact->sse);
         const bool has_loss = exact->sse > 0 && tally->sse > 0;
+        const struct gpume_tally *plain = i == EXACT ? &methods->plain_time : tally;
         methods->rows[i] = (ROW){
             .method = names[i],
             .frame_pairs = tally->pairs,
@@ -333,6 +373,7 @@ static void fill_rows(struct methods *methods)
             .same = 100 * per_unit(tally->equal, tally->blocks),
             .good = 100 * per_unit(tally->as_good, tally->blocks),
             .ms_per_pair = tally->ns > 0 ? per_unit(tally->ns, tally->pairs) / 1e6 : (double)NAN,
+            .ms_plain = plain->ns > 0 ? per_unit(plain->ns, plain->pairs) / 1e6 : (double)NAN,
         };
     }
 }
@@ -342,6 +383,7 @@ static enum gpume_exit write_methods_page(const struct methods *methods)
     const struct gpume_methods_page page = {
         .input = methods->job.info.label,
         .label = methods->options->report,
+        .engine = methods->engine,
         .window = methods->params.window_x,
         .table = &method_table,
         .rows = methods->rows,
@@ -398,6 +440,7 @@ static enum gpume_exit run_methods(const void *opaque)
     methods.job.frames_max = options->video.frames > 0 ? options->video.frames + 2 : 0;
     const enum gpume_exit result = gpume_job_run(&methods.job, &work, &methods);
     gpume_job_close(&methods.job);
+    (void)gpume_close(&methods.plain);
     for (size_t i = 0; i < METHODS; i++) {
         gpume_mestimate_close(&methods.filters[i]);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * gpume methods: methods.c searches, tally.c adds up what the vectors of a search are worth, and
- * page.c writes the page of --report, one file without scripts. Main thread only.
+ * page.c writes the page of --report. Main thread only.
  */
 #ifndef GPUME_CLI_METHODS_METHODS_H
 #define GPUME_CLI_METHODS_METHODS_H
@@ -73,10 +73,12 @@ struct gpume_methods_row {
     double loss;        /* dB, 0 or less as a rule; NAN where a prediction has no error */
     double same, good;  /* percent: vectors_equal and as_good */
     double ms_per_pair; /* NAN: not measured */
+    double ms_plain;    /* on one thread, without vector instructions; NAN: not measured */
 };
 
 struct gpume_methods_page {
     const char *input, *label; /* label: the page's name, for messages */
+    const char *engine;        /* of the exact search: "2 threads, avx512" */
     uint32_t window;
     const struct gpume_table *table;
     const struct gpume_methods_row *rows; /* GPUME_METHODS_ROWS */
