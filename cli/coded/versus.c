@@ -416,3 +416,21 @@ void gpume_versus_end(struct gpume_versus *versus)
     count_bits(versus, 0);
     count_bits(versus, 1);
 }
+
+void gpume_versus_predict(struct gpume_versus *versus, const struct gpume_versus_block *block,
+    size_t side, struct gpume_match_samples *samples)
+{
+    const struct gpume_versus_side *way = &block->sides[side];
+    const bool uses[2] = {way->refs[0] != GPUME_VERSUS_NONE, way->refs[1] != GPUME_VERSUS_NONE};
+    for (size_t k = 0; k < 2; k++) {
+        struct gpume_match_samples part;
+        if (!uses[k]) {
+            continue;
+        }
+        gpume_match_predict(gpume_versus_plane(versus, way->refs[k]), &block->place, way->dx[k],
+            way->dy[k], versus->interpolation, k > 0 && uses[0] ? &part : samples);
+        if (k > 0 && uses[0]) {
+            gpume_match_mean(&block->place, samples, &part);
+        }
+    }
+}

@@ -97,10 +97,19 @@ struct gpume_versus_row {
     struct gpume_versus_sums sums;
 };
 
-/* A block of a frame. */
+/* The block as the vectors of a side predict it: those of the frame that has been measured. */
+void gpume_versus_predict(struct gpume_versus *versus, const struct gpume_versus_block *block,
+    size_t side, struct gpume_match_samples *samples);
+
+#define GPUME_VERSUS_CROP 48u /* pixels across and down, unless the picture is smaller */
+
+/* A block of a frame, and what lies around it in the target frame: the block itself, as coded, and
+ * with the best vectors; width x height samples each, of which the upper 8 bits are kept. */
 struct gpume_versus_listed {
     uint64_t frame;
     struct gpume_versus_block block;
+    uint32_t left, top, width, height;
+    unsigned char crops[3][GPUME_VERSUS_CROP * GPUME_VERSUS_CROP];
 };
 
 #define GPUME_VERSUS_LISTED 20u
@@ -120,8 +129,8 @@ struct gpume_versus_rows {
     size_t worst_count;
 };
 
-/* Adds a frame that has been compared. GPUME_NOMEM, logged. */
-int gpume_versus_rows_add(struct gpume_versus_rows *rows, const struct gpume_versus_frame *frame);
+/* Adds the frame that has been compared. GPUME_NOMEM, logged. */
+int gpume_versus_rows_add(struct gpume_versus_rows *rows, struct gpume_versus *versus);
 void gpume_versus_rows_finish(struct gpume_versus_rows *rows);
 
 /* side: 0 as coded, 1 with the best vectors. */
@@ -140,7 +149,8 @@ struct gpume_versus_run {
     const struct gpume_params *params;
 };
 
-void gpume_versus_write_page(struct gpume_out *out, const struct gpume_versus_rows *rows,
-    const struct gpume_versus_run *run);
+/* label: the page, for messages. Failures of its pictures are logged. */
+int gpume_versus_write_page(struct gpume_out *out, const char *label,
+    const struct gpume_versus_rows *rows, const struct gpume_versus_run *run);
 
 #endif

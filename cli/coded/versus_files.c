@@ -2,12 +2,15 @@
 /* Adds up the blocks of a comparison, and writes its files. */
 #include "coded/versus.h"
 
+#include "base/grid.h"
 #include "base/grow.h"
 #include "base/params.h"
 #include "console.h"
+#include "files/base64.h"
 #include "files/html.h"
 #include "files/table.h"
 #include "files/text_file.h"
+#include "media/picture.h"
 #include "report/shell.h"
 
 #include <inttypes.h>
@@ -58,8 +61,48 @@ static int64_t block_loss(const struct gpume_versus_block *block)
     return (int64_t)block->sides[0].sums.sad - (int64_t)block->sides[1].sums.sad;
 }
 
-static void list_block(
-    struct gpume_versus_rows *rows, uint64_t frame, const struct gpume_versus_block *block)
+/* Where a crop starts whose middle is that of the block, moved to lie inside the picture. */
+static uint32_t crop_start(uint32_t at, uint32_t side, uint32_t crop, uint32_t whole)
+{
+    const uint32_t middle = at + side / 2, start = middle > crop / 2 ? middle - crop / 2 : 0;
+    return gpume_min_u32(start, whole - crop);
+}
+
+static unsigned char upper_bits(uint32_t sample, uint32_t bits)
+{
+    return (unsigned char)gpume_min_u32(sample >> (bits - 8), 255);
+}
+
+static void take_crops(struct gpume_versus_listed *listed, struct gpume_versus *versus)
+{
+    const struct gpume_plane *target = gpume_versus_plane(versus, listed->frame);
+    const struct gpume_match_block *place = &listed->block.place;
+    struct gpume_match_samples predicted[2];
+    listed->width = gpume_min_u32(GPUME_VERSUS_CROP, target->width);
+    listed->height = gpume_min_u32(GPUME_VERSUS_CROP, target->height);
+    listed->left = crop_start(place->x, place->w, listed->width, target->width);
+    listed->top = crop_start(place->y, place->h, listed->height, target->height);
+    gpume_versus_predict(versus, &listed->block, 0, &predicted[0]);
+    gpume_versus_predict(versus, &listed->block, 1, &predicted[1]);
+    for (uint32_t i = 0; i < listed->width * listed->height; i++) {
+        const uint32_t x = listed->left + i % listed->width, y = listed->top + i / listed->width;
+        const void *row = (const char *)target->data + (ptrdiff_t)y * target->stride;
+        const uint32_t sample =
+            target->bits > 8 ? ((const uint16_t *)row)[x] : ((const uint8_t *)row)[x];
+        const uint32_t column = x - place->x, line = y - place->y; /* large outside the block */
+        const bool within = column < place->w && line < place->h;
+        listed->crops[0][i] = upper_bits(sample, target->bits);
+        for (size_t side = 0; side < 2; side++) {
+            listed->crops[side + 1][i] =
+                within ? upper_bits((uint32_t)predicted[side].values[line * place->w + column],
+                             target->bits)
+                       : listed->crops[0][i];
+        }
+    }
+}
+
+static void list_block(struct gpume_versus_rows *rows, struct gpume_versus *versus,
+    const struct gpume_versus_block *block)
 {
     const bool full = rows->worst_count == GPUME_VERSUS_LISTED;
     const int64_t loss = block_loss(block);
@@ -71,11 +114,14 @@ static void list_block(
     for (; at > 0 && block_loss(&rows->worst[at - 1].block) < loss; at--) {
         rows->worst[at] = rows->worst[at - 1];
     }
-    rows->worst[at] = (struct gpume_versus_listed){frame, *block};
+    rows->worst[at].frame = versus->frame.frame;
+    rows->worst[at].block = *block;
+    take_crops(&rows->worst[at], versus);
 }
 
-int gpume_versus_rows_add(struct gpume_versus_rows *rows, const struct gpume_versus_frame *frame)
+int gpume_versus_rows_add(struct gpume_versus_rows *rows, struct gpume_versus *versus)
 {
+    const struct gpume_versus_frame *frame = &versus->frame;
     struct gpume_versus_row *row =
         gpume_grow(rows->rows, rows->count, &rows->capacity, sizeof(*row));
     if (!row) {
@@ -97,7 +143,7 @@ int gpume_versus_rows_add(struct gpume_versus_rows *rows, const struct gpume_ver
             block->sides[0].refs[1] != GPUME_VERSUS_NONE) {
             add_block(&rows->both, block);
         }
-        list_block(rows, frame->frame, block);
+        list_block(rows, versus, block);
         rows->at_border += beyond(rows, &block->sides[1]) == 0;
         rows->outside += beyond(rows, &block->sides[0]) > 0;
     }
@@ -502,6 +548,70 @@ static void put_blocks(struct gpume_out *out, const struct gpume_versus_rows *ro
     gpume_table_html_end(out);
 }
 
+#define STRIP_GAP 4u /* pixels between crops */
+#define STRIP_WIDTH (3 * GPUME_VERSUS_CROP + 2 * STRIP_GAP)
+
+/* The crops side by side; a line of black and white dots lies around each block. */
+static void fill_strip(const struct gpume_versus_listed *listed, unsigned char *strip)
+{
+    const struct gpume_match_block *place = &listed->block.place;
+    memset(strip, 255, (size_t)STRIP_WIDTH * GPUME_VERSUS_CROP);
+    for (uint32_t i = 0; i < 3 * listed->width * listed->height; i++) {
+        const uint32_t k = i / (listed->width * listed->height);
+        const uint32_t x = i % listed->width, y = i / listed->width % listed->height;
+        const uint32_t right = listed->left + x + 1 - place->x,
+                       below = listed->top + y + 1 - place->y;
+        const bool near = right <= place->w + 1 && below <= place->h + 1;
+        const bool edge = right == 0 || below == 0 || right > place->w || below > place->h;
+        strip[(size_t)y * STRIP_WIDTH + k * (GPUME_VERSUS_CROP + STRIP_GAP) + x] =
+            near && edge ? ((x + y) % 2 ? 255 : 0)
+                         : listed->crops[k][i % (listed->width * listed->height)];
+    }
+}
+
+static int put_block_pictures(
+    struct gpume_out *out, const struct gpume_versus_rows *rows, const char *label)
+{
+    static unsigned char strip[STRIP_WIDTH * GPUME_VERSUS_CROP];
+    const struct gpume_plane plane = {.data = strip,
+        .stride = STRIP_WIDTH,
+        .width = STRIP_WIDTH,
+        .height = GPUME_VERSUS_CROP,
+        .bits = 8};
+    struct gpume_still *still = NULL;
+    int status =
+        gpume_still_open(&still, label, plane.width, plane.height, false, true, &gpume_console);
+    gpume_html_put(out,
+        "<p class=\"note\">From left to right: the block in its frame, <span class=\"coded\">as "
+        "coded</span>, and <span class=\"exact\">with the best vectors</span>. Around it lies the "
+        "frame in all three, so a prediction that fits shows no seam.</p>\n<div "
+        "class=\"strips\">\n");
+    for (size_t i = 0; i < rows->worst_count && status == GPUME_OK; i++) {
+        const struct gpume_versus_listed *listed = &rows->worst[i];
+        const struct gpume_match_block *place = &listed->block.place;
+        const unsigned char *data;
+        size_t bytes;
+        fill_strip(listed, strip);
+        status = gpume_still_encode(still, &plane, &data, &bytes);
+        if (status == GPUME_OK) {
+            gpume_html_print(out,
+                "<figure><img width=\"%u\" height=\"%u\" alt=\"the block, as coded, with the best "
+                "vectors\" src=\"data:image/png;base64,",
+                3 * STRIP_WIDTH, 3 * GPUME_VERSUS_CROP);
+            gpume_base64_write(out, data, bytes);
+            gpume_html_print(out,
+                "\"><figcaption>frame %" PRIu64 ", (%" PRIu32 ", %" PRIu32
+                "): SAD <span class=\"coded\">%" PRIu64 "</span> &rarr; <span "
+                "class=\"exact\">%" PRIu64 "</span></figcaption></figure>\n",
+                listed->frame, place->x, place->y, listed->block.sides[0].sums.sad,
+                listed->block.sides[1].sums.sad);
+        }
+    }
+    gpume_html_put(out, "</div>\n");
+    gpume_still_close(&still);
+    return status;
+}
+
 static void put_notes(
     struct gpume_out *out, const struct gpume_versus_rows *rows, const struct gpume_versus_run *run)
 {
@@ -545,6 +655,8 @@ static void put_notes(
 struct versus_page {
     const struct gpume_versus_rows *rows;
     const struct gpume_versus_run *run;
+    const char *label;
+    int *status;
 };
 
 static void put_mark(struct gpume_out *out, const char *mark, const void *opaque)
@@ -563,16 +675,19 @@ static void put_mark(struct gpume_out *out, const char *mark, const void *opaque
         put_worst(out, rows);
         if (rows->worst_count > 0) {
             put_blocks(out, rows);
+            *page->status = put_block_pictures(out, rows, page->label);
         }
         put_notes(out, rows, page->run);
     }
 }
 
-void gpume_versus_write_page(
-    struct gpume_out *out, const struct gpume_versus_rows *rows, const struct gpume_versus_run *run)
+int gpume_versus_write_page(struct gpume_out *out, const char *label,
+    const struct gpume_versus_rows *rows, const struct gpume_versus_run *run)
 {
-    const struct versus_page page = {rows, run};
+    int status = GPUME_OK;
+    const struct versus_page page = {rows, run, label, &status};
     const struct gpume_report_shell shell = {
         .assets = &gpume_report_assets_versus, .put = put_mark, .opaque = &page};
     gpume_report_shell_write(&shell, out);
+    return status;
 }

@@ -209,7 +209,7 @@ static enum gpume_exit compare_frame(struct against *against, const struct gpume
     GPUME_TRY(search_references(against));
     gpume_versus_end(&against->versus);
     gpume_versus_write_blocks(against->job.outputs[BLOCKS].out, &against->versus.frame);
-    GPUME_TRY(gpume_versus_rows_add(&against->rows, &against->versus.frame));
+    GPUME_TRY(gpume_versus_rows_add(&against->rows, &against->versus));
 fail:
     return gpume_exit_of_engine(status);
 }
@@ -256,8 +256,9 @@ static enum gpume_exit complete_against(void *client)
     const struct gpume_versus_run run = {
         .input = job->common->inputs[0], .codec = job->info.codec, .params = &against->params};
     gpume_versus_write_frames(job->outputs[FRAMES].out, &against->rows);
-    gpume_versus_write_page(job->outputs[PAGE].out, &against->rows, &run);
-    return gpume_job_complete(job);
+    const int status = gpume_versus_write_page(
+        job->outputs[PAGE].out, job->outputs[PAGE].path, &against->rows, &run);
+    return status == GPUME_OK ? gpume_job_complete(job) : gpume_exit_of_writer(status);
 }
 
 static void print_summary(const struct against *against, FILE *stream)

@@ -158,7 +158,49 @@ cp mpeg2.mkv 'a<b>&.mkv'
 expect 0 'a<b>&.mkv' --against-stream --backend "$engine" --frames 3
 grep -q '<h1>a&#60;b&#62;&#38;.mkv</h1>' 'a<b>&.gpume/against.html' || fail "page: name"
 grep -q '</html>' 'a<b>&.gpume/against.html' || fail "page: end"
-! grep -qE '<script|http:|https:|/tmp/|nan|inf<' 'a<b>&.gpume/against.html' || fail "page: content"
+! sed 's/data:image[^"]*//g' 'a<b>&.gpume/against.html' | grep -qE '<script|http:|https:|/tmp/|nan|inf<' || fail "page: content"
+
+# Its pictures: the block in its frame, as coded and with the best vectors. The differences of the latter from the first
+# are the SADs that stand beside them, sample by sample.
+have python3 || exit 0
+python3 - 'a<b>&.gpume/against.html' <<'END' || fail "pictures of the blocks"
+import base64, re, sys, zlib
+page = open(sys.argv[1], encoding="utf-8").read()
+figures = re.findall(r'<figure><img.*?base64,([^"]*)"><figcaption>frame (\d+), \((\d+), (\d+)\): SAD <span class="coded">(\d+)</span> '
+                     r'&rarr; <span class="exact">(\d+)</span>', page)
+rows = re.findall(r"<tr><td>(\d+)</td><td>(\d+), (\d+)</td><td>(\d+)x(\d+)</td>", page)
+assert figures and len(figures) == len(rows), (len(figures), len(rows))
+
+def samples(text):
+    data = base64.b64decode(text)
+    width, height, depth, kind = int.from_bytes(data[16:20], "big"), int.from_bytes(data[20:24], "big"), data[24], data[25]
+    assert (width, height, depth, kind) == (152, 48, 8, 0)
+    body, at = b"", 8
+    while at < len(data):
+        size = int.from_bytes(data[at:at + 4], "big")
+        body += data[at + 8:at + 8 + size] if data[at + 4:at + 8] == b"IDAT" else b""
+        at += size + 12
+    raw, rows, above = zlib.decompress(body), [], bytes(width)
+    for y in range(height):
+        kind, line = raw[y * (width + 1)], bytearray(raw[y * (width + 1) + 1:(y + 1) * (width + 1)])
+        for x in range(width):
+            a, b, c = line[x - 1] if x else 0, above[x], above[x - 1] if x else 0
+            near = min((abs(b - c), 0, a), (abs(a - c), 1, b), (abs(a + b - 2 * c), 2, c))[2]
+            line[x] = (line[x] + (0, a, b, (a + b) // 2, near)[kind]) & 255
+        rows.append(line)
+        above = line
+    return rows
+
+for (text, frame, x, y, coded, exact), (frame2, x2, y2, w, h) in zip(figures, rows):
+    assert (frame, x, y) == (frame2, x2, y2)
+    picture = samples(text)
+    x, y, w, h = map(int, (x, y, w, h))
+    # Where the crop begins: the block in its middle, within a picture of 176 x 88.
+    left, top = (max(0, min(at + side // 2 - 24, whole - 48)) for at, side, whole in ((x, w, 176), (y, h, 88)))
+    for k, want in ((1, coded), (2, exact)):
+        sad = sum(abs(picture[y - top + j][x - left + i] - picture[y - top + j][52 * k + x - left + i]) for j in range(h) for i in range(w))
+        assert sad == int(want), (frame, x, y, k, sad, want)
+END
 [ "$(wc -l <'a<b>&.gpume/against_frames.csv')" -eq 4 ] || fail "--frames"
 
 refused 2 two/against.csv -- mpeg2.mkv --against-stream -o two
