@@ -29,7 +29,7 @@
 
 const char *gpume_mestimate_obstacle(const struct gpume_params *params)
 {
-    if (!gpume_filter_exists("mestimate")) {
+    if (!gpume_graph_exists("mestimate")) {
         return "this FFmpeg has no such filter";
     }
     if (params->bits != 8) {
@@ -87,7 +87,7 @@ static int take_vectors(const struct gpume_log *log, const AVFrame *frame, uint3
 struct gpume_mestimate {
     const struct gpume_params *params;
     char graph[80];
-    struct gpume_filter *filter;
+    struct gpume_graph *filter;
     struct gpume_log log;
     AVFrame *pushed, *result;
     int64_t taken; /* frames */
@@ -110,7 +110,7 @@ int gpume_mestimate_open(
     const struct gpume_source_info info = {
         .time_num = 1, .time_den = 25, .rate_den = 1}; /* rate: unknown */
     GPUME_TRY(self->pushed && self->result ? GPUME_OK : GPUME_NOMEM);
-    GPUME_TRY(gpume_filter_open(&self->filter, self->graph, &info, 1, &log));
+    GPUME_TRY(gpume_graph_open(&self->filter, self->graph, &info, 1, &log));
     *filter = self;
     return GPUME_OK;
 fail:
@@ -126,12 +126,12 @@ int gpume_mestimate_next(struct gpume_mestimate *self, const struct gpume_plane 
     int status;
     GPUME_TRY(copy_plane(params, frame, self->pushed));
     self->pushed->pts = self->taken++;
-    GPUME_TRY(gpume_filter_push(self->filter, self->pushed));
+    GPUME_TRY(gpume_graph_push(self->filter, self->pushed));
     if (self->taken == 1) {
         return GPUME_OK;
     }
     av_frame_unref(self->result);
-    GPUME_TRY(gpume_filter_pull(self->filter, self->result));
+    GPUME_TRY(gpume_graph_pull(self->filter, self->result));
     if (self->taken > 2) {
         *ns += gpume_clock_ns() - start;
         const uint32_t blocks =
@@ -147,7 +147,7 @@ void gpume_mestimate_close(struct gpume_mestimate **filter)
     if (*filter) {
         av_frame_free(&(*filter)->pushed);
         av_frame_free(&(*filter)->result);
-        gpume_filter_close(&(*filter)->filter);
+        gpume_graph_close(&(*filter)->filter);
         free(*filter);
         *filter = NULL;
     }

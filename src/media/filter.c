@@ -87,12 +87,12 @@ static bool has_lib(void)
 
 #endif
 
-bool gpume_filter_exists(const char *name)
+bool gpume_graph_exists(const char *name)
 {
     return has_lib() && lib.avfilter_get_by_name(name);
 }
 
-struct gpume_filter {
+struct gpume_graph {
     const char *text;
     uint32_t threads;
     AVRational time_base, rate; /* of the frames pushed; rate 0/1: unknown */
@@ -106,7 +106,7 @@ struct gpume_filter {
     bool ended;                /* no more frames will come */
 };
 
-static int refuse_graph(struct gpume_filter *filter, int error)
+static int refuse_graph(struct gpume_graph *filter, int error)
 {
     if (error == AVERROR(ENOMEM)) {
         return GPUME_NOMEM; /* logged by source.c */
@@ -116,7 +116,7 @@ static int refuse_graph(struct gpume_filter *filter, int error)
         gpume_libav_reason(error));
 }
 
-int gpume_filter_open(struct gpume_filter **result, const char *graph,
+int gpume_graph_open(struct gpume_graph **result, const char *graph,
     const struct gpume_source_info *info, uint32_t threads, const struct gpume_log *log)
 {
     if (!has_lib()) {
@@ -124,11 +124,11 @@ int gpume_filter_open(struct gpume_filter **result, const char *graph,
             "--vf %s: %s cannot be loaded; install it, or leave this option out", graph,
             GPUME_LIBAVFILTER);
     }
-    struct gpume_filter *filter = calloc(1, sizeof *filter);
+    struct gpume_graph *filter = calloc(1, sizeof *filter);
     if (!filter) {
         return GPUME_NOMEM;
     }
-    *filter = (struct gpume_filter){
+    *filter = (struct gpume_graph){
         .text = graph,
         .threads = threads,
         .time_base = {info->time_num, info->time_den},
@@ -140,14 +140,14 @@ int gpume_filter_open(struct gpume_filter **result, const char *graph,
         .waiting = av_frame_alloc(),
     };
     if (!filter->waiting) {
-        gpume_filter_close(&filter);
+        gpume_graph_close(&filter);
         return GPUME_NOMEM;
     }
     *result = filter;
     return GPUME_OK;
 }
 
-static int make_source(struct gpume_filter *filter, const AVFrame *frame)
+static int make_source(struct gpume_graph *filter, const AVFrame *frame)
 {
     filter->source =
         lib.avfilter_graph_alloc_filter(filter->graph, lib.avfilter_get_by_name("buffer"), "in");
@@ -205,7 +205,7 @@ static int add_inputs(const AVFilterContext *context)
     return error;
 }
 
-static int build_graph(struct gpume_filter *filter, const AVFrame *frame)
+static int build_graph(struct gpume_graph *filter, const AVFrame *frame)
 {
     lib.avfilter_graph_free(&filter->graph);
     gpume_libav_quiet();
@@ -245,7 +245,7 @@ static int build_graph(struct gpume_filter *filter, const AVFrame *frame)
 }
 
 /* When the next frame is due: filters such as fps need the duration of the last one. */
-static int64_t frame_end(const struct gpume_filter *filter, const AVFrame *frame)
+static int64_t frame_end(const struct gpume_graph *filter, const AVFrame *frame)
 {
 #if LIBAVUTIL_VERSION_INT >= AV_VERSION_INT(57, 30, 100)
     int64_t duration = frame->duration;
@@ -258,7 +258,7 @@ static int64_t frame_end(const struct gpume_filter *filter, const AVFrame *frame
     return frame->pts == AV_NOPTS_VALUE ? AV_NOPTS_VALUE : av_sat_add64(frame->pts, duration);
 }
 
-static int push_frame(struct gpume_filter *filter, AVFrame *frame)
+static int push_frame(struct gpume_graph *filter, AVFrame *frame)
 {
     gpume_libav_quiet();
     filter->end = frame_end(filter, frame);
@@ -269,7 +269,7 @@ static int push_frame(struct gpume_filter *filter, AVFrame *frame)
 }
 
 /* Signals the end of the input to the graph. */
-static int finish_graph(struct gpume_filter *filter)
+static int finish_graph(struct gpume_graph *filter)
 {
     gpume_libav_quiet();
     int error = lib.av_buffersrc_close(filter->source, filter->end, AV_BUFFERSRC_FLAG_PUSH);
@@ -277,7 +277,7 @@ static int finish_graph(struct gpume_filter *filter)
 }
 
 /* In microseconds, since the start need not be a multiple of the graph's units. */
-static void restore_time(const struct gpume_filter *filter, AVFrame *frame)
+static void restore_time(const struct gpume_graph *filter, AVFrame *frame)
 {
     frame->time_base = lib.av_buffersink_get_time_base(filter->sink);
     if (filter->start != 0 && frame->pts != AV_NOPTS_VALUE) {
@@ -287,7 +287,7 @@ static void restore_time(const struct gpume_filter *filter, AVFrame *frame)
     }
 }
 
-int gpume_filter_push(struct gpume_filter *filter, AVFrame *frame)
+int gpume_graph_push(struct gpume_graph *filter, AVFrame *frame)
 {
     if (!frame) {
         filter->ended = true;
@@ -313,7 +313,7 @@ int gpume_filter_push(struct gpume_filter *filter, AVFrame *frame)
     return status;
 }
 
-int gpume_filter_pull(struct gpume_filter *filter, AVFrame *frame)
+int gpume_graph_pull(struct gpume_graph *filter, AVFrame *frame)
 {
     for (;;) {
         if (!filter->graph) {
@@ -341,19 +341,19 @@ int gpume_filter_pull(struct gpume_filter *filter, AVFrame *frame)
     }
 }
 
-AVRational gpume_filter_rate(const struct gpume_filter *filter)
+AVRational gpume_graph_rate(const struct gpume_graph *filter)
 {
     return lib.av_buffersink_get_frame_rate(filter->sink);
 }
 
-bool gpume_filter_keeps_width(const struct gpume_filter *filter, const AVFrame *frame)
+bool gpume_graph_keeps_width(const struct gpume_graph *filter, const AVFrame *frame)
 {
     return frame->width == filter->width;
 }
 
-void gpume_filter_close(struct gpume_filter **pointer)
+void gpume_graph_close(struct gpume_graph **pointer)
 {
-    struct gpume_filter *filter = *pointer;
+    struct gpume_graph *filter = *pointer;
     if (!filter) {
         return;
     }

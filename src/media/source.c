@@ -39,7 +39,7 @@ struct gpume_source {
     AVFrame *stills[2]; /* the frames of two inputs, until they are read; NULL: one input */
     struct gpume_division division; /* of the one input */
     struct gpume_source_info info;
-    struct gpume_filter *filter;
+    struct gpume_graph *filter;
     struct gpume_luma luma;
     struct gpume_colour_frames *colour; /* NULL: neither colours nor chroma are requested */
     struct gpume_motion_taker motion;   /* of the frame read last */
@@ -224,13 +224,13 @@ static int next_frame(struct gpume_source *source, AVFrame *frame)
         if (atomic_load(&source->cancelled)) {
             return GPUME_CANCELLED;
         }
-        int status = gpume_filter_pull(source->filter, frame);
+        int status = gpume_graph_pull(source->filter, frame);
         if (status != GPUME_AGAIN) {
             return status;
         }
         status = decode_frame(source, frame);
         GPUME_CHECK(status == GPUME_EOF ? GPUME_OK : status);
-        GPUME_CHECK(gpume_filter_push(source->filter, status == GPUME_OK ? frame : NULL));
+        GPUME_CHECK(gpume_graph_push(source->filter, status == GPUME_OK ? frame : NULL));
     }
 }
 
@@ -443,7 +443,7 @@ static void settle_aspect(struct gpume_source *source)
     const bool is_own = own.num > 0 && own.den > 0;
     const bool is_whole =
         info->aspect_num > 0 &&
-        (!source->filter || (!is_own && gpume_filter_keeps_width(source->filter, frame)));
+        (!source->filter || (!is_own && gpume_graph_keeps_width(source->filter, frame)));
     const AVRational said =
         is_whole ? (AVRational){(int)info->aspect_num, (int)info->aspect_den} : own;
     AVRational aspect = {0, 1};
@@ -458,7 +458,7 @@ static void settle_aspect(struct gpume_source *source)
 static void settle_rate(struct gpume_source *source)
 {
     struct gpume_source_info *info = &source->info;
-    const AVRational rate = gpume_filter_rate(source->filter);
+    const AVRational rate = gpume_graph_rate(source->filter);
     const AVRational before = {(int)info->rate_num, (int)info->rate_den}; /* 0/1: unknown */
     if (rate.num <= 0 || rate.den <= 0) {
         return;
@@ -561,7 +561,7 @@ int gpume_source_open(struct gpume_source **result, const struct gpume_source_op
     GPUME_TRY(source->frame ? GPUME_OK : GPUME_NOMEM);
     GPUME_TRY(open_paths(source));
     if (options->filter) {
-        GPUME_TRY(gpume_filter_open(
+        GPUME_TRY(gpume_graph_open(
             &source->filter, options->filter, &source->info, options->threads, &options->log));
     }
     GPUME_TRY(first_frame(source));
@@ -725,7 +725,7 @@ void gpume_source_close(struct gpume_source **pointer)
         av_frame_free(&source->stills[i]);
     }
     gpume_hwaccel_close(&source->hwaccel);
-    gpume_filter_close(&source->filter);
+    gpume_graph_close(&source->filter);
     gpume_luma_close(&source->luma);
     gpume_motion_finish(&source->motion);
     av_frame_free(&source->frame);
