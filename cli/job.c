@@ -347,7 +347,7 @@ enum gpume_exit gpume_job_read(struct gpume_cli_job *job, gpume_job_take_fn take
     int64_t time_us;
     int taken = GPUME_OK;
     if (!job->unguarded) {
-        gpume_signals_attach(job->ctx, job->source);
+        gpume_signals_attach(job->ctx, job->filter, job->source);
     }
     while (
         taken == GPUME_OK && !gpume_signals_caught() && next_frame(job->ahead, &plane, &time_us)) {
@@ -538,14 +538,14 @@ enum gpume_exit gpume_job_run(
     enum gpume_exit result = begin(job, work, client);
     const bool begun = result == GPUME_EXIT_DONE;
     if (begun && !job->unguarded) {
-        gpume_signals_attach(job->ctx, job->source);
+        gpume_signals_attach(job->ctx, job->filter, job->source);
     }
     result = begun ? do_work(job, work, client) : result;
     gpume_signals_detach(); /* also after a failure, whose line may have to wait for its reader */
     /* Closing may report messages of the validation layer. */
-    if (gpume_close(&job->ctx) != GPUME_OK && result == GPUME_EXIT_DONE) {
-        result = GPUME_EXIT_FAILED;
-    }
+    const bool sound =
+        gpume_close(&job->ctx) == GPUME_OK && gpume_filter_close(&job->filter) == GPUME_OK;
+    result = sound || result ? result : GPUME_EXIT_FAILED;
     if (result != GPUME_EXIT_DONE) {
         return begun && work->abandon ? work->abandon(client, result) : result;
     }
@@ -563,6 +563,7 @@ void gpume_job_close(struct gpume_cli_job *job)
     gpume_out_close(&job->csv);
     remove_folder(job);
     gpume_close(&job->ctx);
+    gpume_filter_close(&job->filter);
     if (job->ahead) {
         (void)stop_reading(job->ahead);
     }

@@ -40,6 +40,7 @@
 #include "exit.h"
 #include "files/json.h"
 #include "files/out_set.h"
+#include "gpume/filter.h"
 #include "sinks/sink.h"
 #include "source_options.h"
 
@@ -89,6 +90,7 @@ struct gpume_cli_job {
     struct gpume_source *source; /* from step 2 on */
     struct gpume_source_info info;
     gpume *ctx;            /* an engine that step 5 may wait for; closed after it */
+    gpume_filter *filter;  /* the same */
     uint64_t frames;       /* taken so far */
     struct gpume_out *csv; /* from step 4 to 8: standard output, of an answer with --csv */
     struct gpume_progress progress;

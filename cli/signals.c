@@ -30,6 +30,7 @@ static struct {
     bool begun;   /* output has begun that cannot be removed */
     double limit; /* seconds: --timeout */
     gpume *ctx;
+    gpume_filter *filter;
     struct gpume_source *source;
     void (*leave)(void *opaque);
     void *leave_opaque;
@@ -146,6 +147,7 @@ static void give_up(void)
     pthread_mutex_lock(&signals.mutex);
     if (signals.attached && signals.source) {
         gpume_cancel(signals.ctx);
+        gpume_filter_cancel(signals.filter);
     }
     pthread_mutex_unlock(&signals.mutex);
 }
@@ -205,6 +207,7 @@ static void expire(void)
     if (signals.attached) {
         if (signals.source) {
             gpume_cancel(signals.ctx);
+            gpume_filter_cancel(signals.filter);
             gpume_source_cancel(signals.source);
         }
     } else if (!signals.detached) {
@@ -317,10 +320,11 @@ bool gpume_signals_start(bool catches, double limit)
     return true;
 }
 
-void gpume_signals_attach(gpume *ctx, struct gpume_source *source)
+void gpume_signals_attach(gpume *ctx, gpume_filter *filter, struct gpume_source *source)
 {
     pthread_mutex_lock(&signals.mutex);
     signals.ctx = ctx;
+    signals.filter = filter;
     signals.source = source;
     signals.attached = true;
     signals.caught |= signals.late;
@@ -337,7 +341,7 @@ void gpume_signals_set_leave(void (*function)(void *opaque), void *opaque)
 
 void gpume_signals_keep(void)
 {
-    gpume_signals_attach(NULL, NULL);
+    gpume_signals_attach(NULL, NULL, NULL);
 }
 
 void gpume_signals_end(void)

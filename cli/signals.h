@@ -10,7 +10,7 @@
 #ifndef GPUME_CLI_SIGNALS_H
 #define GPUME_CLI_SIGNALS_H
 
-#include "gpume/gpume.h"
+#include "gpume/filter.h"
 #include "media/source.h"
 
 #include <stdbool.h>
@@ -20,9 +20,9 @@
  * limit: seconds; 0: none. False after one line: no thread can be started. */
 bool gpume_signals_start(bool catches, double limit);
 
-/* From now on a signal ends the source, and cancels the context if that does not suffice. Before
- * this call a signal ends the program, since there is nothing to clean up. */
-void gpume_signals_attach(gpume *ctx, struct gpume_source *source);
+/* From now on a signal ends the source, and cancels the context and the filter if that does not
+ * suffice. Before this call a signal ends the program, since there is nothing to clean up. */
+void gpume_signals_attach(gpume *ctx, gpume_filter *filter, struct gpume_source *source);
 
 /* A function to call before a signal or --timeout ends the program. It runs on another thread,
  * and none of the functions here returns afterwards. NULL: none. */

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * gpume filter: every picture is searched in its neighbours, then averaged with what they predict
- * (src/filter/temporal.h). Main thread only: it sends a frame, and receives fields when it can send
- * no more; a picture is filtered and written when the first field of the next one comes.
+ * gpume filter: frames in, filtered frames out (gpume/filter.h). Main thread only: it sends a
+ * frame, and receives and writes one when it can send no more.
  */
-#include "filter/temporal.h"
+#include "gpume/filter.h"
 
 #include "base/grow.h"
 #include "base/status.h"
@@ -23,10 +22,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PLANES GPUME_TEMPORAL_PLANES
+#define PLANES GPUME_FILTER_PLANES
 #define QP_MAX 51
-#define RUN_MAX 256u /* frames that are one picture */
-#define RING (2 * GPUME_TEMPORAL_RADIUS_MAX + 1 + GPUME_TEMPORAL_AHEAD)
 
 struct filter_noise {
     bool given;
@@ -45,25 +42,13 @@ struct filter_options {
     uint32_t radius, window_x, window_y;
 };
 
-/* Repeated frames are one picture; each has its time. */
-struct repeats {
-    uint32_t count;
-    enum gpume_frame_type type; /* that of the frame which others refer to most */
-    int64_t times_us[RUN_MAX];
-};
-
 struct filter {
     struct gpume_cli_job job;
     const struct filter_options *options;
-    struct gpume_temporal_params params;
-    struct gpume_temporal_choice choice;
-    struct gpume_temporal *temporal;
     struct gpume_picture *picture;
-    struct gpume_plane chroma[2][2]; /* of the last frame, and of the one before it */
-    struct gpume_plane last[PLANES]; /* frame */
-    struct repeats runs[RING];       /* of pictures that are not written yet */
-    uint64_t put, written;           /* pictures */
-    double variances;                /* of luma's noise, in squared steps of 8 bits, added up */
+    struct gpume_plane chroma[2];
+    uint64_t pictures; /* frames but those that repeat the one before them */
+    double variances;  /* of luma's noise, in squared steps of 8 bits, added up */
     uint64_t references;
     uint8_t *types; /* of all frames, with --for */
     size_t type_count, type_room;
@@ -76,112 +61,60 @@ static const uint16_t least_sigmas[QP_MAX + 1] = {13, 14, 16, 17, 19, 21, 23, 25
     276, 303, 332, 365, 400, 439, 481, 528, 579, 635, 696, 764, 838, 919, 1008, 1106, 1213, 1330,
     1459};
 
-/* --- fields in, pictures out */
+/* --- frames in, frames out */
 
-static int write_picture(struct filter *filter)
+/* Writes the next filtered frame. */
+static int write_frame(struct filter *filter)
 {
-    struct gpume_temporal_facts facts;
-    const struct gpume_plane *planes;
-    const struct repeats *run = &filter->runs[filter->written++ % RING];
-    const uint32_t bits = filter->params.bits < 10 ? filter->params.bits : 10;
+    struct gpume_filter_result result = {.size = sizeof(result)};
+    GPUME_CHECK(gpume_filter_receive(filter->job.filter, &result));
+    if (!result.repeats) {
+        filter->pictures++;
+        filter->variances += result.sigma[0] * result.sigma[0];
+        filter->references += result.references;
+    }
+    return gpume_picture_write_planes(filter->picture, result.planes, result.time_us);
+}
+
+/* Of the frame that was read last. */
+static double least_sigma(const struct filter *filter)
+{
     const struct filter_options *options = filter->options;
-    struct gpume_temporal_choice choice = filter->choice;
-    if (options->encoder && run->type != GPUME_FRAME_B) {
-        choice.least = least_sigmas[options->qp ? options->qp : (uint32_t)lround(options->crf)];
-    }
-    gpume_temporal_filter(filter->temporal, &choice, &planes, &facts);
-    filter->variances += ldexp((double)facts.variance[0] / 256, -2 * (int)(bits - 8));
-    filter->references += facts.references;
-    for (uint32_t i = 0; i < run->count; i++) {
-        GPUME_CHECK(gpume_picture_write_planes(filter->picture, planes, run->times_us[i]));
-    }
-    return GPUME_OK;
-}
-
-/* Takes a field, if there is one. */
-static int receive_field(struct filter *filter)
-{
-    const struct gpume_field *field = NULL;
-    int status = gpume_receive(filter->job.ctx, &field, 0);
-    while (status == GPUME_OK && filter->written < field->frame) {
-        status = write_picture(filter);
-    }
-    if (status == GPUME_OK) {
-        gpume_temporal_add(filter->temporal, field);
-    }
-    gpume_field_release(&field);
-    return status;
-}
-
-static int send_picture(struct filter *filter, const struct gpume_plane *planes, int64_t time_us)
-{
-    while (!gpume_temporal_has_room(filter->temporal)) {
-        GPUME_CHECK(filter->job.ctx ? receive_field(filter) : write_picture(filter));
-    }
-    int status = GPUME_OK;
-    while (filter->job.ctx &&
-           (status = gpume_send_plane(filter->job.ctx, planes, time_us)) == GPUME_AGAIN) {
-        GPUME_CHECK(receive_field(filter));
-    }
-    GPUME_CHECK(status);
-    gpume_temporal_put(filter->temporal, planes);
-    filter->runs[filter->put++ % RING] = (struct repeats){.type = GPUME_FRAME_B};
-    return GPUME_OK;
-}
-
-static bool is_repeated(const struct filter *filter, const struct gpume_plane *planes)
-{
-    bool same = filter->put > 0;
-    for (uint32_t p = 0; p < (filter->params.chroma ? PLANES : 1) && same; p++) {
-        const struct gpume_plane *a = &planes[p], *b = &filter->last[p];
-        const size_t bytes = (size_t)a->width * (a->bits > 8 ? 2 : 1);
-        for (uint32_t y = 0; y < a->height && same; y++) {
-            same = memcmp((const uint8_t *)a->data + (ptrdiff_t)y * a->stride,
-                       (const uint8_t *)b->data + (ptrdiff_t)y * b->stride, bytes) == 0;
-        }
-    }
-    return same;
+    const size_t index = filter->job.frames - 1;
+    const bool referred = index < filter->type_count && filter->types[index] != GPUME_FRAME_B;
+    return referred
+               ? least_sigmas[options->qp ? options->qp : (uint32_t)lround(options->crf)] / 100.0
+               : 0;
 }
 
 static int take_filter_frame(void *client, const struct gpume_plane *luma, int64_t time_us)
 {
     struct filter *filter = client;
     struct gpume_cli_job *job = &filter->job;
-    struct gpume_plane planes[PLANES] = {*luma};
-    if (filter->params.chroma) {
-        const struct gpume_plane *chroma = filter->chroma[job->frames % 2];
-        GPUME_CHECK(gpume_source_take_chroma(job->source, job->skip + job->frames - 1, chroma));
-        planes[1] = chroma[0];
-        planes[2] = chroma[1];
+    struct gpume_filter_frame frame = {.size = sizeof(frame),
+        .planes = {*luma, filter->chroma[0], filter->chroma[1]},
+        .time_us = time_us,
+        .least_sigma = least_sigma(filter)};
+    int status = GPUME_OK;
+    if (job->info.chroma == GPUME_CHROMA_PLANES) {
+        GPUME_CHECK(
+            gpume_source_take_chroma(job->source, job->skip + job->frames - 1, filter->chroma));
     }
-    struct repeats *run = &filter->runs[(filter->put + RING - 1) % RING];
-    if (!is_repeated(filter, planes) || run->count == RUN_MAX) {
-        GPUME_CHECK(send_picture(filter, planes, time_us));
-        run = &filter->runs[(filter->put + RING - 1) % RING];
+    while ((status = gpume_filter_send(job->filter, &frame)) == GPUME_AGAIN) {
+        GPUME_CHECK(write_frame(filter));
     }
-    if (job->frames <= filter->type_count && filter->types[job->frames - 1] < run->type) {
-        run->type = (enum gpume_frame_type)filter->types[job->frames - 1];
-    }
-    run->times_us[run->count++] = time_us;
-    memcpy(filter->last, planes, sizeof(planes));
-    return GPUME_OK;
+    return status;
 }
 
 static enum gpume_exit finish_filter(void *client)
 {
     struct filter *filter = client;
-    int status = filter->job.ctx ? gpume_finish(filter->job.ctx) : GPUME_EOF;
+    int status = gpume_filter_finish(filter->job.filter);
     while (status == GPUME_OK) {
-        status = receive_field(filter);
+        status = write_frame(filter);
     }
-    if (status != GPUME_EOF) {
-        return gpume_exit_of_engine(status);
-    }
-    status = GPUME_OK;
-    while (status == GPUME_OK && filter->written < filter->put) {
-        status = write_picture(filter);
-    }
-    return gpume_exit_of_writer(status ? status : gpume_picture_finish(filter->picture));
+    return status == GPUME_EOF ? gpume_exit_of_writer(gpume_picture_finish(filter->picture))
+                               : gpume_exit_of_engine(status);
 }
 
 /* --- opening */
@@ -303,9 +236,9 @@ static bool open_chroma(struct filter *filter)
     half.width = (half.width + half.chroma_x) >> half.chroma_x;
     half.height = (half.height + half.chroma_y) >> half.chroma_y;
     bool complete = true;
-    for (uint32_t i = 0; i < 4 && filter->params.chroma; i++) {
-        filter->chroma[i / 2][i % 2] = gpume_source_plane(&half);
-        complete = complete && filter->chroma[i / 2][i % 2].data;
+    for (uint32_t i = 0; i < 2 && half.chroma == GPUME_CHROMA_PLANES; i++) {
+        filter->chroma[i] = gpume_source_plane(&half);
+        complete = complete && filter->chroma[i].data;
     }
     return complete;
 }
@@ -332,47 +265,59 @@ static enum gpume_exit check_filter_input(const struct gpume_source_info *info)
     return GPUME_EXIT_DONE;
 }
 
+static struct gpume_filter_params filter_params(const struct filter *filter)
+{
+    const struct filter_options *options = filter->options;
+    const struct gpume_params *engine = &options->video.params;
+    const struct gpume_source_info *info = &filter->job.info;
+    /* Without noise there is nothing to do, unless frames get some for an encoder. */
+    const bool idle = options->noise.given && options->noise.sigma <= 0 && !options->encoder;
+    struct gpume_filter_params params;
+    gpume_filter_params_default(&params);
+    params.width = info->width;
+    params.height = info->height;
+    params.bits = info->bits;
+    params.plane_count = info->chroma == GPUME_CHROMA_PLANES ? PLANES : 1;
+    params.chroma_x = info->chroma_x;
+    params.chroma_y = info->chroma_y;
+    params.strength = idle ? 0 : options->strength;
+    params.sigma = options->noise.given ? options->noise.sigma : GPUME_FILTER_MEASURE;
+    params.radius = options->radius;
+    params.window_x = options->window_x;
+    params.window_y = options->window_y;
+    params.metric = engine->metric;
+    params.backend = engine->backend;
+    params.device = engine->device;
+    params.devices = engine->devices;
+    params.threads = engine->threads;
+    params.memory_max = engine->memory_max;
+    params.validate = engine->validate;
+    params.cache_dir = gpume_host_cache_folder();
+    params.log = gpume_library_log;
+    return params;
+}
+
 static enum gpume_exit prepare_filter(void *client)
 {
     struct filter *filter = client;
-    const struct filter_options *options = filter->options;
     const struct gpume_source_info *info = &filter->job.info;
     if (check_filter_input(info) != GPUME_EXIT_DONE) {
         return GPUME_EXIT_INPUT;
     }
-    filter->params = (struct gpume_temporal_params){
-        .width = info->width,
-        .height = info->height,
-        .bits = info->bits,
-        .chroma = info->chroma == GPUME_CHROMA_PLANES,
-        .shift_x = info->chroma_x,
-        .shift_y = info->chroma_y,
-        .radius = options->radius,
-        .window_x = options->window_x,
-        .window_y = options->window_y,
-        .threads = options->video.params.threads,
-    };
-    filter->choice = (struct gpume_temporal_choice){
-        .strength = (uint32_t)lround(options->strength * 32),
-        .measure = !options->noise.given,
-        .sigma = (uint32_t)lround(options->noise.sigma * 100),
-    };
-    const int status = gpume_temporal_open(&filter->temporal, &filter->params);
-    if (status == GPUME_AGAIN) {
-        return gpume_exit_of_engine(gpume_log_no_thread(&gpume_console));
-    }
-    if (status != GPUME_OK || !open_chroma(filter)) {
+    if (!open_chroma(filter)) {
         return gpume_refuse(GPUME_EXIT_FAILED, "%s: out of memory for filtering", info->label);
     }
-    struct gpume_params search = options->video.params;
-    struct gpume_prefilter blur;
-    search.log = gpume_library_log;
-    search.cache_dir = gpume_host_cache_folder();
-    gpume_temporal_search(&filter->params, &search, &blur);
-    const bool idle = filter->choice.strength == 0 ||
-                      (!filter->choice.measure && filter->choice.sigma == 0 && !options->encoder);
-    const enum gpume_exit result = options->encoder && !idle ? find_types(filter) : GPUME_EXIT_DONE;
-    return idle || result ? result : gpume_job_open_engine(&filter->job, &search);
+    const struct gpume_filter_params params = filter_params(filter);
+    if (filter->options->encoder && params.strength * 64 >= 1) {
+        const enum gpume_exit result = find_types(filter);
+        if (result != GPUME_EXIT_DONE) {
+            return result;
+        }
+    }
+    struct gpume_filter_info running = {.size = sizeof(running)};
+    const int status = gpume_filter_open(&filter->job.filter, &params);
+    (void)gpume_filter_info_fill(filter->job.filter, &running);
+    return gpume_job_opened(&filter->job, status, status ? NULL : running.device);
 }
 
 static enum gpume_exit open_filter(void *client)
@@ -380,9 +325,9 @@ static enum gpume_exit open_filter(void *client)
     struct filter *filter = client;
     const struct gpume_picture_options options = {
         .path = filter->job.outputs[0].path,
-        .width = filter->params.width,
-        .height = filter->params.height,
-        .bits = filter->params.bits,
+        .width = filter->job.info.width,
+        .height = filter->job.info.height,
+        .bits = filter->job.info.bits,
         .complete = true,
         .video = &filter->job.info,
         .set = &filter->job.set,
@@ -395,7 +340,7 @@ static enum gpume_exit conclude_filter(void *client, FILE *stream)
 {
     const struct filter *filter = client;
     const struct gpume_cli_job *job = &filter->job;
-    const double pictures = filter->written > 0 ? (double)filter->written : 1;
+    const double pictures = filter->pictures > 0 ? (double)filter->pictures : 1;
     if (stream) {
         fprintf(stream,
             "filtered     %" PRIu64 " frame%s of %" PRIu32 "x%" PRIu32 ", %" PRIu32 " bits\n"
@@ -417,7 +362,7 @@ static enum gpume_exit run_filter(const void *opaque)
         .finish = finish_filter,
         .conclude = conclude_filter};
     const struct filter_options *options = opaque;
-    struct filter *filter = calloc(1, sizeof(*filter)); /* the runs are large */
+    struct filter *filter = calloc(1, sizeof(*filter));
     if (!filter) {
         return gpume_refuse(GPUME_EXIT_FAILED, "out of memory");
     }
@@ -426,10 +371,8 @@ static enum gpume_exit run_filter(const void *opaque)
     const enum gpume_exit result = gpume_job_run(&filter->job, &work, filter);
     gpume_picture_close(&filter->picture);
     gpume_job_close(&filter->job);
-    gpume_temporal_close(&filter->temporal);
-    for (uint32_t i = 0; i < 4; i++) {
-        free(filter->chroma[i / 2][i % 2].data);
-    }
+    free(filter->chroma[0].data);
+    free(filter->chroma[1].data);
     free(filter->types);
     free(filter);
     return result;
@@ -478,7 +421,7 @@ static struct gpume_option table[] = {
         .type = &type_noise,
         GPUME_FIELD(OPTIONS, noise),
         .min = 0,
-        .max = GPUME_TEMPORAL_SIGMA_MAX,
+        .max = (uint32_t)GPUME_FILTER_SIGMA_MAX,
         .words = "auto 2 5 10",
         .help = "standard deviation of the noise, in steps of 8 bits, 0 to 50 (default auto: "
                 "measured in every frame)"},
@@ -494,7 +437,7 @@ static struct gpume_option table[] = {
         .help = "the encoder's --crf, 1 to 51"},
     {GPUME_ROW_NUMBER("qp", OPTIONS, qp, 1, QP_MAX), .needs = "for",
         .help = "the encoder's --qp, 1 to 51"},
-    {GPUME_ROW_NUMBER("radius", OPTIONS, radius, 1, GPUME_TEMPORAL_RADIUS_MAX),
+    {GPUME_ROW_NUMBER("radius", OPTIONS, radius, 1, GPUME_FILTER_RADIUS_MAX),
         .help = "frames before and after each one that are used, 1 to 4 (default 4)"},
     {GPUME_ROW("window", "N|XxY", window, OPTIONS, window_x), .letter = 'w', .min = 1, .max = 128,
         .help = "largest displacement in pixels, 1 to 128 (default 16)"},
@@ -525,7 +468,7 @@ static void set_filter_defaults(void *opaque)
     struct filter_options *options = opaque;
     gpume_video_options_default(&options->video);
     options->strength = 1;
-    options->radius = GPUME_TEMPORAL_RADIUS_MAX;
+    options->radius = GPUME_FILTER_RADIUS_MAX;
     options->window_x = options->window_y = 16;
 }
 

@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The temporal filter of gpume-filter(1), which defines every sample: pictures and their motion
- * fields in, filtered pictures out. One thread calls; the rows of a picture are shared by several.
+ * fields in, filtered pictures out. The same table of functions is there for the processor and for
+ * a device that runs kernels; both give the same bytes. One thread calls:
  *
- *     gpume_temporal_search       the parameters of the search whose fields it takes
- *     gpume_temporal_put          every picture, in order, while there is room
- *     gpume_temporal_add          every field of the next picture to be filtered
- *     gpume_temporal_filter       that picture; then the fields of the one after it may be added
+ *     put      every picture, in order: up to GPUME_TEMPORAL_AHEAD more than fields need
+ *     add      every field of the next picture to be started
+ *     start    that picture; then the fields of the one after it may be added
+ *     take     the oldest picture that was started and not taken
  *
  * All memory is allocated when it is opened.
  */
 #ifndef GPUME_FILTER_TEMPORAL_H
 #define GPUME_FILTER_TEMPORAL_H
 
+#include "base/log.h"
 #include "gpume/gpume.h"
 
 #define GPUME_TEMPORAL_RADIUS_MAX 4u
 #define GPUME_TEMPORAL_PLANES 3u
 #define GPUME_TEMPORAL_SIGMA_MAX 50u /* steps of 8 bits */
 #define GPUME_TEMPORAL_AHEAD 8u      /* pictures that there is room for beyond those in use */
-
-struct gpume_temporal;
+#define GPUME_TEMPORAL_BLOCK 16u
+#define GPUME_TEMPORAL_UNITS 4 /* of vectors in a pixel */
 
 struct gpume_temporal_params {
     uint32_t width, height, bits; /* of luma; all planes have its depth */
@@ -29,6 +31,9 @@ struct gpume_temporal_params {
     uint32_t radius;
     uint32_t window_x, window_y; /* pixels */
     uint32_t threads;            /* 0: one per processor */
+    enum gpume_backend backend;  /* of the device, as are those below */
+    const char *device, *cache_dir;
+    bool validate;
 };
 
 /* How strongly a picture is filtered. */
@@ -39,37 +44,60 @@ struct gpume_temporal_choice {
     uint32_t least;    /* the same: noise counts as this much, if it is less */
 };
 
-/* What was found and done. */
-struct gpume_temporal_facts {
+/* A filtered picture. */
+struct gpume_temporal_picture {
+    const struct gpume_plane *planes;         /* valid until the next start or take */
     uint64_t variance[GPUME_TEMPORAL_PLANES]; /* V */
     uint32_t references;                      /* that were used */
 };
 
-/* GPUME_NOMEM; GPUME_AGAIN: no more threads can be started. */
-int gpume_temporal_open(
-    struct gpume_temporal **temporal, const struct gpume_temporal_params *params);
+struct gpume_temporal_ops {
+    bool predicts;  /* from vectors alone; else fields need params.want_predicted */
+    uint32_t ahead; /* pictures that may be started and not taken */
+    /* GPUME_UNSUPPORTED, not logged: there is no such device, or it does not suit; use another
+     * table. */
+    int (*open)(
+        void **state, const struct gpume_temporal_params *params, const struct gpume_log *log);
+    /* Copies the planes, which have the sizes and bits of the parameters. */
+    void (*put)(void *state, const struct gpume_plane *planes);
+    /* Whether all samples are those of the picture that was put last. */
+    bool (*repeats)(const void *state, const struct gpume_plane *planes);
+    /* Copies what it needs of a field. */
+    void (*add)(void *state, const struct gpume_field *field);
+    int (*start)(void *state, const struct gpume_temporal_choice *choice);
+    int (*take)(void *state, struct gpume_temporal_picture *picture);
+    /* GPUME_OK, or the failure that closing brought to light. */
+    int (*close)(void *state);
+};
 
-/* Sets the members of *search that decide the fields; prefilter: memory for it, which outlives
- * gpume_open. */
-void gpume_temporal_search(const struct gpume_temporal_params *params, struct gpume_params *search,
-    struct gpume_prefilter *prefilter);
+extern const struct gpume_temporal_ops gpume_temporal_host, gpume_temporal_device;
 
-/* Whether another picture may be put. There is room for those after the next one to be filtered
- * that its fields need, and for GPUME_TEMPORAL_AHEAD more. */
-bool gpume_temporal_has_room(const struct gpume_temporal *temporal);
+/* Of a plane, in samples. */
+static inline uint32_t gpume_temporal_width(
+    const struct gpume_temporal_params *params, uint32_t plane)
+{
+    const uint32_t shift = plane > 0 ? params->shift_x : 0;
+    return (params->width + (1u << shift) - 1) >> shift;
+}
 
-/* Copies a picture: its planes in the sizes and bits of the parameters. */
-void gpume_temporal_put(struct gpume_temporal *temporal, const struct gpume_plane *planes);
+static inline uint32_t gpume_temporal_height(
+    const struct gpume_temporal_params *params, uint32_t plane)
+{
+    const uint32_t shift = plane > 0 ? params->shift_y : 0;
+    return (params->height + (1u << shift) - 1) >> shift;
+}
 
-/* Copies what it needs of a field, whose target is the next picture to be filtered. */
-void gpume_temporal_add(struct gpume_temporal *temporal, const struct gpume_field *field);
+static inline const uint8_t *gpume_temporal_row(const struct gpume_plane *plane, uint32_t y)
+{
+    return (const uint8_t *)plane->data + (ptrdiff_t)y * plane->stride;
+}
 
-/* Filters the next picture. *planes: its planes, which are valid until the next call. */
-void gpume_temporal_filter(struct gpume_temporal *temporal,
-    const struct gpume_temporal_choice *choice, const struct gpume_plane **planes,
-    struct gpume_temporal_facts *facts);
-
-/* NULL is fine. Sets *temporal to NULL. */
-void gpume_temporal_close(struct gpume_temporal **temporal);
+/* Among those of a picture by distance, the past before the future. */
+static inline uint32_t gpume_temporal_index(const struct gpume_field *field)
+{
+    const bool future = field->ref > field->frame;
+    const uint64_t distance = future ? field->ref - field->frame : field->frame - field->ref;
+    return (uint32_t)(2 * (distance - 1) + future);
+}
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Pictures wait in a ring of 16-bit samples until all that refer to them are filtered. The fields
- * of the next picture leave its predictions: luma as the search predicted it, vectors for chroma.
- * Filtering is three steps over the rows of blocks, which threads share, with decisions for the
- * whole picture between them:
+ * The temporal filter on the processor. Pictures wait in a ring of 16-bit samples until all that
+ * refer to them are filtered. The fields of the next picture leave its predictions: luma as the
+ * search predicted it, vectors for chroma. Filtering is three steps over the rows of blocks, which
+ * threads share, with decisions for the whole picture between them:
  *
  *     look     predicts chroma and measures noise    -> the variance of each plane
  *     fit      corrects the light, rejects blocks    -> which references are used
@@ -22,8 +22,7 @@
 #include <string.h>
 
 #define PREDICTIONS_MAX (2 * GPUME_TEMPORAL_RADIUS_MAX)
-#define BLOCK 16u
-#define VECTOR_UNITS 4 /* of a pixel */
+#define BLOCK GPUME_TEMPORAL_BLOCK
 #define FIT 16u        /* a block fits if its mean square difference is up to this many variances */
 #define LIGHT_STEPS 16 /* of 8 bits, that the light of a block may change by */
 #define TAPS 4
@@ -52,7 +51,7 @@ struct scratch {
     uint32_t *sums, *weights; /* BLOCK rows of width */
 };
 
-struct gpume_temporal {
+struct host {
     struct gpume_temporal_params params;
     uint32_t planes, blocks_x, blocks_y, shift;
     uint64_t put, done; /* pictures; `done` is the number of the next to be filtered */
@@ -73,7 +72,7 @@ struct gpume_temporal {
     uint32_t scratch_count;
     /* of the picture that is being filtered */
     bool measures;
-    uint32_t strength;
+    uint32_t strength, references;
     uint64_t variance[GPUME_TEMPORAL_PLANES];
     struct gpume_loops_curve curves[GPUME_TEMPORAL_PLANES];
 };
@@ -83,18 +82,17 @@ struct gpume_temporal {
 static bool open_layer(
     struct layer *layer, const struct gpume_temporal_params *params, uint32_t plane)
 {
-    const uint32_t x = plane > 0 ? params->shift_x : 0, y = plane > 0 ? params->shift_y : 0;
     *layer = (struct layer){
-        .width = (params->width + (1u << x) - 1) >> x,
-        .height = (params->height + (1u << y) - 1) >> y,
-        .block_w = BLOCK >> x,
-        .block_h = BLOCK >> y,
+        .width = gpume_temporal_width(params, plane),
+        .height = gpume_temporal_height(params, plane),
+        .block_w = BLOCK >> (plane > 0 ? params->shift_x : 0),
+        .block_h = BLOCK >> (plane > 0 ? params->shift_y : 0),
     };
     layer->samples = malloc((size_t)layer->width * layer->height * sizeof *layer->samples);
     return layer->samples != NULL;
 }
 
-static bool open_predictions(struct gpume_temporal *temporal)
+static bool open_predictions(struct host *temporal)
 {
     const size_t blocks = (size_t)temporal->blocks_x * temporal->blocks_y;
     bool complete = true;
@@ -119,7 +117,7 @@ static bool open_scratch(struct scratch *scratch, uint32_t width)
     return scratch->columns && scratch->gains && scratch->sums && scratch->weights;
 }
 
-static bool open_results(struct gpume_temporal *temporal)
+static bool open_results(struct host *temporal)
 {
     const size_t blocks = (size_t)temporal->blocks_x * temporal->blocks_y;
     const uint32_t bits = temporal->params.bits;
@@ -147,7 +145,7 @@ static bool open_results(struct gpume_temporal *temporal)
     return complete && temporal->response && temporal->residual && temporal->texture;
 }
 
-static bool open_memory(struct gpume_temporal *temporal)
+static bool open_memory(struct host *temporal)
 {
     bool complete = open_predictions(temporal) && open_results(temporal);
     temporal->pictures = calloc(temporal->ring, sizeof *temporal->pictures);
@@ -167,12 +165,15 @@ static bool open_memory(struct gpume_temporal *temporal)
     return complete;
 }
 
-int gpume_temporal_open(struct gpume_temporal **result, const struct gpume_temporal_params *params)
+static int host_close(void *opaque);
+
+static int host_open(
+    void **state, const struct gpume_temporal_params *params, const struct gpume_log *log)
 {
     int status = GPUME_OK;
-    struct gpume_temporal *temporal = calloc(1, sizeof *temporal);
+    struct host *temporal = calloc(1, sizeof *temporal);
     if (!temporal) {
-        return GPUME_NOMEM;
+        return gpume_log_nomem(log, "the filter");
     }
     temporal->params = *params;
     temporal->planes = params->chroma ? GPUME_TEMPORAL_PLANES : 1;
@@ -181,22 +182,19 @@ int gpume_temporal_open(struct gpume_temporal **result, const struct gpume_tempo
     temporal->shift = params->bits > 10 ? params->bits - 10 : 0;
     temporal->ring = 2 * params->radius + 1 + GPUME_TEMPORAL_AHEAD;
     temporal->loops = gpume_loops();
-    GPUME_TRY(gpume_workers_create(&temporal->workers, params->threads));
+    status = gpume_workers_create(&temporal->workers, params->threads);
+    GPUME_TRY(status == GPUME_AGAIN ? gpume_log_no_thread(log) : status);
     GPUME_TRY(open_memory(temporal) ? GPUME_OK : GPUME_NOMEM);
-    *result = temporal;
+    *state = temporal;
     return GPUME_OK;
 fail:
-    gpume_temporal_close(&temporal);
-    return status;
+    (void)host_close(temporal);
+    return status == GPUME_NOMEM ? gpume_log_nomem(log, "filtering") : status;
 }
 
-void gpume_temporal_close(struct gpume_temporal **pointer)
+static int host_close(void *opaque)
 {
-    struct gpume_temporal *temporal = *pointer;
-    if (!temporal) {
-        return;
-    }
-    *pointer = NULL;
+    struct host *temporal = opaque;
     gpume_workers_destroy(&temporal->workers);
     for (uint32_t i = 0; i < PREDICTIONS_MAX; i++) {
         free(temporal->predictions[i].vectors);
@@ -227,47 +225,20 @@ void gpume_temporal_close(struct gpume_temporal **pointer)
     free(temporal->residual);
     free(temporal->texture);
     free(temporal);
+    return GPUME_OK;
 }
 
 /* --- pictures and fields in */
 
-void gpume_temporal_search(const struct gpume_temporal_params *params, struct gpume_params *search,
-    struct gpume_prefilter *prefilter)
-{
-    *prefilter = (struct gpume_prefilter){
-        .size = sizeof *prefilter, .kind = GPUME_PREFILTER_GAUSS, .sigma = 0.6};
-    search->width = params->width;
-    search->height = params->height;
-    search->bits = params->bits;
-    search->block = BLOCK;
-    search->window_x = params->window_x;
-    search->window_y = params->window_y;
-    search->subpel = VECTOR_UNITS;
-    search->direction = GPUME_DIRECTION_BOTH;
-    search->distance_count = params->radius;
-    for (uint32_t i = 0; i < params->radius; i++) {
-        search->distances[i] = i + 1;
-    }
-    search->prefilter = prefilter;
-    search->want_predicted = true;
-}
-
-static struct layer *picture_at(const struct gpume_temporal *temporal, uint64_t number)
+static struct layer *picture_at(const struct host *temporal, uint64_t number)
 {
     return temporal->pictures[number % temporal->ring];
-}
-
-bool gpume_temporal_has_room(const struct gpume_temporal *temporal)
-{
-    const uint32_t radius = temporal->params.radius;
-    const uint64_t oldest = temporal->done > radius ? temporal->done - radius : 0;
-    return temporal->put - oldest < temporal->ring;
 }
 
 static void copy_plane(struct layer *to, const struct gpume_plane *from)
 {
     for (uint32_t y = 0; y < to->height; y++) {
-        const uint8_t *row = (const uint8_t *)from->data + (ptrdiff_t)y * from->stride;
+        const uint8_t *row = gpume_temporal_row(from, y);
         uint16_t *samples = to->samples + (size_t)y * to->width;
         if (from->bits > 8) {
             memcpy(samples, row, to->width * sizeof *samples);
@@ -279,19 +250,45 @@ static void copy_plane(struct layer *to, const struct gpume_plane *from)
     }
 }
 
-void gpume_temporal_put(struct gpume_temporal *temporal, const struct gpume_plane *planes)
+static void host_put(void *opaque, const struct gpume_plane *planes)
 {
+    struct host *temporal = opaque;
     struct layer *picture = picture_at(temporal, temporal->put++);
     for (uint32_t p = 0; p < temporal->planes; p++) {
         copy_plane(&picture[p], &planes[p]);
     }
 }
 
-void gpume_temporal_add(struct gpume_temporal *temporal, const struct gpume_field *field)
+static bool row_repeats(const uint16_t *last, const uint8_t *row, uint32_t width, uint32_t bits)
 {
-    const bool future = field->ref > field->frame;
-    const uint64_t distance = future ? field->ref - field->frame : field->frame - field->ref;
-    struct prediction *prediction = &temporal->predictions[2 * (distance - 1) + future];
+    if (bits > 8) {
+        return memcmp(last, row, width * sizeof *last) == 0;
+    }
+    uint32_t x = 0;
+    while (x < width && last[x] == row[x]) {
+        x++;
+    }
+    return x == width;
+}
+
+static bool host_repeats(const void *opaque, const struct gpume_plane *planes)
+{
+    const struct host *temporal = opaque;
+    const struct layer *last = picture_at(temporal, temporal->put - 1);
+    bool same = true;
+    for (uint32_t p = 0; p < temporal->planes && same; p++) {
+        for (uint32_t y = 0; y < last[p].height && same; y++) {
+            same = row_repeats(last[p].samples + (size_t)y * last[p].width,
+                gpume_temporal_row(&planes[p], y), last[p].width, temporal->params.bits);
+        }
+    }
+    return same;
+}
+
+static void host_add(void *opaque, const struct gpume_field *field)
+{
+    struct host *temporal = opaque;
+    struct prediction *prediction = &temporal->predictions[gpume_temporal_index(field)];
     prediction->there = true;
     prediction->reference = field->ref;
     memcpy(prediction->vectors, field->vectors,
@@ -307,8 +304,8 @@ struct place {
 };
 
 /* False: the edge of the picture cuts the block. */
-static bool find_place(const struct gpume_temporal *temporal, const struct layer *layer,
-    uint32_t bx, uint32_t by, struct place *place)
+static bool find_place(const struct host *temporal, const struct layer *layer, uint32_t bx,
+    uint32_t by, struct place *place)
 {
     place->block = (size_t)by * temporal->blocks_x + bx;
     place->x = bx * layer->block_w;
@@ -363,7 +360,7 @@ static void predict_block(const struct layer *from, const struct layer *to,
 }
 
 static void predict_chroma(
-    struct gpume_temporal *temporal, const struct prediction *prediction, uint32_t bx, uint32_t by)
+    struct host *temporal, const struct prediction *prediction, uint32_t bx, uint32_t by)
 {
     const struct gpume_temporal_params *params = &temporal->params;
     const struct gpume_vector vector = prediction->vectors[(size_t)by * temporal->blocks_x + bx];
@@ -377,7 +374,7 @@ static void predict_chroma(
 }
 
 /* The values of a block that the noise is measured by; a response of UINT64_MAX: it is cut. */
-static void measure_block(struct gpume_temporal *temporal, uint32_t plane, uint32_t bx, uint32_t by)
+static void measure_block(struct host *temporal, uint32_t plane, uint32_t bx, uint32_t by)
 {
     const struct layer *layer = &picture_at(temporal, temporal->done)[plane];
     struct place place;
@@ -397,7 +394,7 @@ static void measure_block(struct gpume_temporal *temporal, uint32_t plane, uint3
 }
 
 /* B: the count of samples times the sum of their squared differences from their mean. */
-static void find_texture(struct gpume_temporal *temporal, uint32_t bx, uint32_t by)
+static void find_texture(struct host *temporal, uint32_t bx, uint32_t by)
 {
     const struct layer *luma = picture_at(temporal, temporal->done);
     struct place place;
@@ -416,7 +413,7 @@ static void find_texture(struct gpume_temporal *temporal, uint32_t bx, uint32_t 
 
 static void look_at_row(void *opaque, uint32_t by)
 {
-    struct gpume_temporal *temporal = opaque;
+    struct host *temporal = opaque;
     for (uint32_t bx = 0; bx < temporal->blocks_x; bx++) {
         find_texture(temporal, bx, by);
         for (uint32_t i = 0; i < 2 * temporal->params.radius; i++) {
@@ -433,7 +430,7 @@ static void look_at_row(void *opaque, uint32_t by)
 /* --- what is used */
 
 /* Adds what the light has changed by to a block of a prediction. False: too much. */
-static bool correct_light(const struct gpume_temporal *temporal, uint32_t plane,
+static bool correct_light(const struct host *temporal, uint32_t plane,
     const struct prediction *prediction, const struct place *place)
 {
     const struct layer *to = &prediction->layers[plane];
@@ -468,8 +465,8 @@ static bool correct_light(const struct gpume_temporal *temporal, uint32_t plane,
 }
 
 /* The sum of squared differences of a block of luma. */
-static uint64_t compare_block(const struct gpume_temporal *temporal,
-    const struct prediction *prediction, const struct place *place)
+static uint64_t compare_block(
+    const struct host *temporal, const struct prediction *prediction, const struct place *place)
 {
     const struct layer *luma = &prediction->layers[0];
     const struct layer *picture = picture_at(temporal, temporal->done);
@@ -488,13 +485,13 @@ static uint64_t compare_block(const struct gpume_temporal *temporal,
 }
 
 /* 16 squared steps of 8 bits, in 1/256 of squared work samples. */
-static uint64_t sixteen_steps(const struct gpume_temporal *temporal)
+static uint64_t sixteen_steps(const struct host *temporal)
 {
     return UINT64_C(4096) << 2 * (gpume_min_u32(temporal->params.bits, 10) - 8);
 }
 
 /* Adds the texture of a block, and what differences of a reference may be besides. */
-static void add_texture(struct gpume_temporal *temporal, uint32_t bx, uint32_t by)
+static void add_texture(struct host *temporal, uint32_t bx, uint32_t by)
 {
     struct place place;
     (void)find_place(temporal, picture_at(temporal, temporal->done), bx, by, &place);
@@ -505,14 +502,14 @@ static void add_texture(struct gpume_temporal *temporal, uint32_t bx, uint32_t b
         (texture > noise ? texture - noise : 0) + count * (variance + sixteen_steps(temporal)));
 }
 
-static bool reaches_edge(const struct gpume_temporal *temporal, struct gpume_vector vector)
+static bool reaches_edge(const struct host *temporal, struct gpume_vector vector)
 {
-    return abs(vector.dx) >= (int)temporal->params.window_x * VECTOR_UNITS ||
-           abs(vector.dy) >= (int)temporal->params.window_y * VECTOR_UNITS;
+    return abs(vector.dx) >= (int)temporal->params.window_x * GPUME_TEMPORAL_UNITS ||
+           abs(vector.dy) >= (int)temporal->params.window_y * GPUME_TEMPORAL_UNITS;
 }
 
 static void fit_block(
-    struct gpume_temporal *temporal, struct prediction *prediction, uint32_t bx, uint32_t by)
+    struct host *temporal, struct prediction *prediction, uint32_t bx, uint32_t by)
 {
     const size_t blocks = (size_t)temporal->blocks_x * temporal->blocks_y;
     bool fits = false;
@@ -537,7 +534,7 @@ static void fit_block(
 
 static void fit_row(void *opaque, uint32_t by)
 {
-    struct gpume_temporal *temporal = opaque;
+    struct host *temporal = opaque;
     for (uint32_t bx = 0; bx < temporal->blocks_x; bx++) {
         add_texture(temporal, bx, by);
     }
@@ -550,7 +547,7 @@ static void fit_row(void *opaque, uint32_t by)
 
 /* --- the means */
 
-static struct scratch *take_scratch(struct gpume_temporal *temporal)
+static struct scratch *take_scratch(struct host *temporal)
 {
     uint32_t i = 0;
     while (atomic_exchange(&temporal->scratches[i].taken, true)) {
@@ -560,7 +557,7 @@ static struct scratch *take_scratch(struct gpume_temporal *temporal)
 }
 
 /* Moves the columns from the row above to row y; each is a sum over five rows. */
-static void slide_to(const struct gpume_temporal *temporal, const struct layer *picture,
+static void slide_to(const struct host *temporal, const struct layer *picture,
     const struct layer *prediction, int64_t y, int32_t *columns)
 {
     const size_t in =
@@ -572,7 +569,7 @@ static void slide_to(const struct gpume_temporal *temporal, const struct layer *
         temporal->shift);
 }
 
-static void add_prediction(struct gpume_temporal *temporal, uint32_t plane,
+static void add_prediction(struct host *temporal, uint32_t plane,
     const struct prediction *prediction, uint32_t by, const struct scratch *scratch)
 {
     const struct layer *picture = &picture_at(temporal, temporal->done)[plane];
@@ -607,7 +604,7 @@ static void add_prediction(struct gpume_temporal *temporal, uint32_t plane,
 }
 
 static void average_plane(
-    struct gpume_temporal *temporal, uint32_t plane, uint32_t by, const struct scratch *scratch)
+    struct host *temporal, uint32_t plane, uint32_t by, const struct scratch *scratch)
 {
     const struct layer *picture = &picture_at(temporal, temporal->done)[plane];
     const uint32_t top = by * picture->block_h;
@@ -633,7 +630,7 @@ static void average_plane(
 
 static void average_row(void *opaque, uint32_t by)
 {
-    struct gpume_temporal *temporal = opaque;
+    struct host *temporal = opaque;
     struct scratch *scratch = take_scratch(temporal);
     for (uint32_t p = 0; p < temporal->planes; p++) {
         average_plane(temporal, p, by, scratch);
@@ -644,7 +641,7 @@ static void average_row(void *opaque, uint32_t by)
 /* --- a picture */
 
 /* Gathers the values of blocks that are not flat, and decides the variance. */
-static uint64_t measure_plane(struct gpume_temporal *temporal, uint32_t plane)
+static uint64_t measure_plane(struct host *temporal, uint32_t plane)
 {
     const size_t blocks = (size_t)temporal->blocks_x * temporal->blocks_y;
     struct gpume_noise_values *values = &temporal->values[plane];
@@ -670,8 +667,7 @@ static struct gpume_loops_curve curve_of(uint64_t variance)
     return (struct gpume_loops_curve){lo, hi, hi > lo ? (1 << 24) / (hi - lo) : 0};
 }
 
-static bool decide_curves(
-    struct gpume_temporal *temporal, const struct gpume_temporal_choice *choice)
+static bool decide_curves(struct host *temporal, const struct gpume_temporal_choice *choice)
 {
     bool any = false;
     for (uint32_t p = 0; p < temporal->planes; p++) {
@@ -687,7 +683,7 @@ static bool decide_curves(
 
 /* Whether a picture is of another scene than the one before it is known of the past, so only the
  * nearest picture has to be like this one there. Of the future each has to be. */
-static bool is_open(const struct gpume_temporal *temporal, uint32_t i)
+static bool is_open(const struct host *temporal, uint32_t i)
 {
     const struct prediction *prediction = &temporal->predictions[i];
     const uint64_t blocks = (uint64_t)temporal->blocks_x * temporal->blocks_y;
@@ -698,7 +694,7 @@ static bool is_open(const struct gpume_temporal *temporal, uint32_t i)
                    : 2 * atomic_load(&prediction->unlike) <= atomic_load(&temporal->allowed));
 }
 
-static uint32_t decide_references(struct gpume_temporal *temporal)
+static uint32_t decide_references(struct host *temporal)
 {
     bool open[2] = {true, true}; /* the past, the future */
     uint32_t count = 0;
@@ -711,7 +707,7 @@ static uint32_t decide_references(struct gpume_temporal *temporal)
     return count;
 }
 
-static void give_bytes(struct gpume_temporal *temporal)
+static void give_bytes(struct host *temporal)
 {
     for (uint32_t p = 0; p < temporal->planes && temporal->params.bits == 8; p++) {
         const struct layer *means = &temporal->means[p];
@@ -721,27 +717,26 @@ static void give_bytes(struct gpume_temporal *temporal)
     }
 }
 
-void gpume_temporal_filter(struct gpume_temporal *temporal,
-    const struct gpume_temporal_choice *choice, const struct gpume_plane **planes,
-    struct gpume_temporal_facts *facts)
+static int host_start(void *opaque, const struct gpume_temporal_choice *choice)
 {
-    *facts = (struct gpume_temporal_facts){0};
+    struct host *temporal = opaque;
     temporal->strength = choice->strength;
     temporal->measures = choice->measure && choice->strength > 0;
+    temporal->references = 0;
     for (uint32_t i = 0; i < PREDICTIONS_MAX; i++) {
         temporal->predictions[i].used = false;
         atomic_store(&temporal->predictions[i].fitting, 0);
         atomic_store(&temporal->predictions[i].unlike, 0);
     }
     memset(temporal->curves, 0, sizeof temporal->curves);
+    memset(temporal->variance, 0, sizeof temporal->variance);
     atomic_store(&temporal->allowed, 0);
     if (choice->strength > 0) {
         gpume_workers_run(temporal->workers, look_at_row, temporal, temporal->blocks_y);
         const bool any = decide_curves(temporal, choice);
         gpume_workers_run(temporal->workers, fit_row, temporal, temporal->blocks_y);
         const uint32_t references = decide_references(temporal);
-        facts->references = any ? references : 0;
-        memcpy(facts->variance, temporal->variance, sizeof facts->variance);
+        temporal->references = any ? references : 0;
     }
     gpume_workers_run(temporal->workers, average_row, temporal, temporal->blocks_y);
     give_bytes(temporal);
@@ -749,5 +744,25 @@ void gpume_temporal_filter(struct gpume_temporal *temporal,
         temporal->predictions[i].there = false;
     }
     temporal->done++;
-    *planes = temporal->results;
+    return GPUME_OK;
 }
+
+static int host_take(void *opaque, struct gpume_temporal_picture *picture)
+{
+    const struct host *temporal = opaque;
+    *picture = (struct gpume_temporal_picture){
+        .planes = temporal->results, .references = temporal->references};
+    memcpy(picture->variance, temporal->variance, sizeof picture->variance);
+    return GPUME_OK;
+}
+
+const struct gpume_temporal_ops gpume_temporal_host = {
+    .ahead = 1,
+    .open = host_open,
+    .put = host_put,
+    .repeats = host_repeats,
+    .add = host_add,
+    .start = host_start,
+    .take = host_take,
+    .close = host_close,
+};

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The noise of each plane, and how weights follow from it.
+ *
+ * Grid: one workgroup per plane; x = plane. Shared memory: 260 words. Reads tables of BLOCKS,
+ * writes the state.
+ */
+#version 450
+#extension GL_GOOGLE_include_directive : require
+#include "temporal/shared.h"
+#include "temporal/temporal.glsl"
+
+layout(local_size_x = GPUME_TEMPORAL_GATHER) in;
+
+layout(std430, binding = 0) readonly buffer Blocks { uint blocks[]; };
+layout(std430, binding = 1) buffer State { gpume_temporal_state state; };
+
+const uint ROUNDING = 21u; /* 256 / 12: the variance of rounding to whole steps */
+const uint DIGITS = 256u;
+
+shared uint bins[DIGITS];
+shared uint flat_blocks, others, prefix, rank;
+
+uint response_of(uint block)
+{
+    return blocks[word_of(GPUME_TEMPORAL_RESPONSE + gl_WorkGroupID.x, block)];
+}
+
+bool is_measured(uint block)
+{
+    uint response = response_of(block);
+    return response != 0u && response != GPUME_TEMPORAL_CUT;
+}
+
+void count_blocks(uint lane)
+{
+    if (lane == 0u) {
+        flat_blocks = others = 0u;
+    }
+    barrier();
+    for (uint i = lane; i < block_count(); i += GPUME_TEMPORAL_GATHER) {
+        if (response_of(i) == 0u) {
+            atomicAdd(flat_blocks, 1u);
+        } else if (is_measured(i)) {
+            atomicAdd(others, 1u);
+        }
+    }
+    barrier();
+}
+
+/* The bin that holds the value of index `rank`, which then counts within the bin. */
+void choose_digit()
+{
+    uint digit = 0u;
+    while (rank >= bins[digit]) {
+        rank -= bins[digit++];
+    }
+    prefix = prefix << 8u | digit;
+}
+
+/* The value of this index in rising order, of those of the measured blocks in a table: digit by
+ * digit, from the highest on. */
+uint value_at(uint lane, uint table, uint index)
+{
+    barrier();
+    if (lane == 0u) {
+        prefix = 0u;
+        rank = index;
+    }
+    for (int shift = 24; shift >= 0; shift -= 8) {
+        bins[lane] = 0u;
+        barrier();
+        for (uint i = lane; i < block_count(); i += GPUME_TEMPORAL_GATHER) {
+            uint value = blocks[word_of(table + gl_WorkGroupID.x, i)];
+            if (is_measured(i) && (shift == 24 || value >> shift + 8 == prefix)) {
+                atomicAdd(bins[value >> shift & 0xffu], 1u);
+            }
+        }
+        barrier();
+        if (lane == 0u) {
+            choose_digit();
+        }
+        barrier();
+    }
+    return prefix;
+}
+
+/* n: the samples of a block. */
+uint variance_of(uint response, uint residual, uint n)
+{
+    uvec2 spatial = divided(times(product(response, response), 11170u), 1000u);
+    spatial = right(spatial, 2u * findMSB(n));
+    uint lower = spatial.y > 0u ? residual : min(spatial.x, residual);
+    return min(lower > ROUNDING ? lower - ROUNDING : 0u, pc.most);
+}
+
+gpume_temporal_curve curve_of(uint variance)
+{
+    gpume_temporal_curve curve;
+    curve.variance = variance;
+    curve.lo = int(75u * variance >> 9u);
+    curve.hi = int(375u * variance >> 9u); /* 375 V < 2^32 */
+    curve.scale = curve.hi > curve.lo ? (1 << 24) / (curve.hi - curve.lo) : 0;
+    return curve;
+}
+
+void main()
+{
+    uint lane = gl_LocalInvocationIndex, variance = pc.given;
+    if (pc.measure == 1u) {
+        variance = 0u;
+        count_blocks(lane);
+        uint count = others;
+        if (count > 0u && flat_blocks <= count && (pc.there & 3u) != 0u) {
+            uint response = value_at(lane, GPUME_TEMPORAL_RESPONSE, count / 12u);
+            uint residual = value_at(lane, GPUME_TEMPORAL_RESIDUAL, count / 8u);
+            bool luma = gl_WorkGroupID.x == 0u;
+            variance = variance_of(response, residual,
+                block_width(luma ? 0u : pc.shift_x) * block_width(luma ? 0u : pc.shift_y));
+        }
+    }
+    if (lane == 0u) {
+        state.curves[gl_WorkGroupID.x] = curve_of(max(variance, pc.least));
+    }
+}

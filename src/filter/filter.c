@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The public functions of gpume/filter.h: pictures go to a search and to the temporal filter,
+ * fields from one to the other. A picture is started when the first field of the next one has come,
+ * or no more will come. Results are taken when as many pictures are under way as the filter can
+ * keep, or when nothing else is left to do.
+ */
+#include "gpume/filter.h"
+
+#include "base/args.h"
+#include "base/grid.h"
+#include "base/status.h"
+#include "filter/temporal.h"
+
+#include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PLANES GPUME_FILTER_PLANES
+#define RUN_MAX 256u /* frames that are one picture */
+#define RING_MAX (2 * GPUME_TEMPORAL_RADIUS_MAX + 1 + GPUME_TEMPORAL_AHEAD)
+#define RUNS (RING_MAX + 8) /* pictures of which not all results have been received */
+
+_Static_assert(PLANES == GPUME_TEMPORAL_PLANES, "as many planes");
+_Static_assert(GPUME_FILTER_RADIUS_MAX == GPUME_TEMPORAL_RADIUS_MAX, "the same limit");
+_Static_assert(GPUME_FILTER_SIGMA_MAX == (double)GPUME_TEMPORAL_SIGMA_MAX, "the same limit");
+
+/* Repeated frames are one picture; each has its time. */
+struct repeats {
+    uint32_t count;
+    uint32_t least; /* 1/100 of a step: the largest of these frames */
+    int64_t times_us[RUN_MAX];
+};
+
+struct gpume_filter {
+    struct gpume_locked_log locked;
+    const struct gpume_log *log;
+    struct gpume_filter_params params;
+    struct gpume_temporal_choice choice;
+    const struct gpume_temporal_ops *ops;
+    void *temporal;
+    gpume *search; /* NULL: frames are not changed */
+    struct repeats *runs;
+    uint64_t put, started, taken; /* pictures */
+    uint64_t given;               /* frames */
+    uint32_t shown;               /* of the picture taken last: results that were given */
+    struct gpume_temporal_picture picture;
+    bool finished;
+    bool refused; /* the last frame, for want of room */
+    int status;   /* the first failure */
+    atomic_bool cancelled;
+};
+
+/* --- parameters */
+
+int gpume_filter_params_fill(struct gpume_filter_params *params)
+{
+    static const struct gpume_filter_params defaults = {.bits = 8,
+        .plane_count = PLANES,
+        .chroma_x = 1,
+        .chroma_y = 1,
+        .strength = 1,
+        .sigma = GPUME_FILTER_MEASURE,
+        .radius = GPUME_FILTER_RADIUS_MAX,
+        .window_x = 16,
+        .window_y = 16};
+    return params ? gpume_sized_write(params, &defaults, sizeof(defaults)) : GPUME_INVALID;
+}
+
+static int check_number(const char *name, double value, double least, double most, const char *also,
+    const struct gpume_log *log)
+{
+    return value >= least && value <= most /* no NaN */
+               ? GPUME_OK
+               : gpume_log_fail(log, GPUME_INVALID, "%s %g: must be from %g to %g%s", name, value,
+                     least, most, also);
+}
+
+static int check_params(const struct gpume_filter_params *p, const struct gpume_log *log)
+{
+    const double window = GPUME_FILTER_WINDOW_MAX;
+    GPUME_CHECK(gpume_args_check_number(GPUME_PARAM(width), p->width, log));
+    GPUME_CHECK(gpume_args_check_number(GPUME_PARAM(height), p->height, log));
+    GPUME_CHECK(gpume_args_check_number(GPUME_PARAM(bits), p->bits, log));
+    GPUME_CHECK(gpume_args_check_number(GPUME_PARAM(metric), (unsigned)p->metric, log));
+    GPUME_CHECK(gpume_args_check_number(GPUME_PARAM(backend), (unsigned)p->backend, log));
+    if (p->plane_count != 1 && p->plane_count != PLANES) {
+        return gpume_log_fail(
+            log, GPUME_INVALID, "plane_count %u: must be 1 or %u", p->plane_count, PLANES);
+    }
+    GPUME_CHECK(check_number("chroma_x", p->chroma_x, 0, 1, "", log));
+    GPUME_CHECK(check_number("chroma_y", p->chroma_y, 0, 1, "", log));
+    GPUME_CHECK(check_number("strength", p->strength, 0, GPUME_FILTER_STRENGTH_MAX, "", log));
+    if (p->sigma != GPUME_FILTER_MEASURE) {
+        GPUME_CHECK(check_number(
+            "sigma", p->sigma, 0, GPUME_FILTER_SIGMA_MAX, ", or GPUME_FILTER_MEASURE", log));
+    }
+    GPUME_CHECK(check_number("radius", p->radius, 1, GPUME_FILTER_RADIUS_MAX, "", log));
+    GPUME_CHECK(check_number("window_x", p->window_x, 1, window, "", log));
+    GPUME_CHECK(check_number("window_y", p->window_y, 1, window, "", log));
+    return p->device && p->devices
+               ? gpume_log_fail(log, GPUME_INVALID, "device, devices: give one of them")
+               : GPUME_OK;
+}
+
+static uint32_t hundredths(double sigma)
+{
+    return (uint32_t)lround(100 * sigma);
+}
+
+/* --- open, close */
+
+/* The first of a list of devices: one before a space belongs to a name. NULL: none. */
+static char *first_of(const char *devices)
+{
+    size_t length = 0;
+    while (devices[length] && (devices[length] != ',' || devices[length + 1] == ' ')) {
+        length++;
+    }
+    return strndup(devices, length);
+}
+
+/* Whether only a GPU will do: that is how gpume_open reads these parameters. */
+static bool wants_gpu(const struct gpume_filter_params *p)
+{
+    return p->backend == GPUME_BACKEND_VULKAN || p->device || p->validate;
+}
+
+/* On a device, or else on the processor. */
+static int open_on(struct gpume_filter *filter, const struct gpume_temporal_params *params)
+{
+    filter->ops = &gpume_temporal_device;
+    int status = filter->ops->open(&filter->temporal, params, filter->log);
+    if (status == GPUME_UNSUPPORTED ||
+        (gpume_status_is_of_gpu(status) && !wants_gpu(&filter->params))) {
+        filter->ops = &gpume_temporal_host;
+        status = filter->ops->open(&filter->temporal, params, filter->log);
+    }
+    return status;
+}
+
+static int open_temporal(struct gpume_filter *filter, bool idle)
+{
+    const struct gpume_filter_params *p = &filter->params;
+    char *first = p->devices ? first_of(p->devices) : NULL;
+    if (p->devices && !first) {
+        return gpume_log_nomem(filter->log, "the name of a device");
+    }
+    const struct gpume_temporal_params params = {
+        .width = p->width,
+        .height = p->height,
+        .bits = p->bits,
+        .chroma = p->plane_count > 1,
+        .shift_x = p->chroma_x,
+        .shift_y = p->chroma_y,
+        .radius = p->radius,
+        .window_x = p->window_x,
+        .window_y = p->window_y,
+        .threads = p->threads,
+        .backend = idle || (first && strcmp(first, "cpu") == 0) ? GPUME_BACKEND_CPU : p->backend,
+        .device = first && strcmp(first, "all") != 0 ? first : p->device,
+        .cache_dir = p->cache_dir,
+        .validate = p->validate,
+    };
+    const int status = open_on(filter, &params);
+    free(first);
+    return status;
+}
+
+static int open_search(struct gpume_filter *filter)
+{
+    const struct gpume_filter_params *p = &filter->params;
+    const struct gpume_prefilter blur = {
+        .size = sizeof blur, .kind = GPUME_PREFILTER_GAUSS, .sigma = 0.6};
+    struct gpume_params search;
+    gpume_params_default(&search);
+    search.width = p->width;
+    search.height = p->height;
+    search.bits = p->bits;
+    search.block = GPUME_TEMPORAL_BLOCK;
+    search.window_x = p->window_x;
+    search.window_y = p->window_y;
+    search.metric = p->metric;
+    search.subpel = GPUME_TEMPORAL_UNITS;
+    search.direction = GPUME_DIRECTION_BOTH;
+    search.distance_count = p->radius;
+    for (uint32_t i = 0; i < p->radius; i++) {
+        search.distances[i] = i + 1;
+    }
+    search.prefilter = &blur;
+    search.want_predicted = !filter->ops->predicts;
+    search.backend = p->backend;
+    search.device = p->device;
+    search.devices = p->devices;
+    search.threads = p->threads;
+    search.memory_max = p->memory_max;
+    search.cache_dir = p->cache_dir;
+    search.validate = p->validate;
+    search.log = filter->log->fn;
+    search.log_opaque = filter->log->opaque;
+    GPUME_CHECK(gpume_open(&filter->search, &search));
+    return p->validate ? gpume_open_devices(filter->search) : GPUME_OK; /* all that is there */
+}
+
+int gpume_filter_open(gpume_filter **out, const struct gpume_filter_params *params)
+{
+    if (!out || !params) {
+        return GPUME_INVALID;
+    }
+    const struct gpume_log log = GPUME_SIZED_LOG(params);
+    struct gpume_filter_params own;
+    GPUME_CHECK(gpume_sized_read(&own, sizeof(own), params, "gpume_filter_params", &log));
+    GPUME_CHECK(check_params(&own, &log));
+    struct gpume_filter *filter = calloc(1, sizeof(*filter));
+    if (!filter) {
+        return gpume_log_nomem(&log, "a filter");
+    }
+    int status;
+    gpume_locked_log_init(&filter->locked, log.fn, log.opaque);
+    filter->log = &filter->locked.log;
+    filter->params = own;
+    filter->choice = (struct gpume_temporal_choice){
+        .strength = (uint32_t)lround(own.strength * 32),
+        .measure = own.sigma == GPUME_FILTER_MEASURE,
+        .sigma = own.sigma == GPUME_FILTER_MEASURE ? 0 : hundredths(own.sigma),
+    };
+    const bool idle = filter->choice.strength == 0;
+    filter->runs = calloc(RUNS, sizeof(*filter->runs));
+    GPUME_TRY(filter->runs ? GPUME_OK : gpume_log_nomem(filter->log, "a filter"));
+    GPUME_TRY(open_temporal(filter, idle));
+    GPUME_TRY(idle ? GPUME_OK : open_search(filter));
+    *out = filter;
+    return GPUME_OK;
+fail:
+    (void)gpume_filter_close(&filter);
+    return status;
+}
+
+int gpume_filter_close(gpume_filter **pointer)
+{
+    gpume_filter *filter = pointer ? *pointer : NULL;
+    if (!filter) {
+        return GPUME_OK;
+    }
+    *pointer = NULL;
+    const int of_search = gpume_close(&filter->search);
+    const int of_means = filter->temporal ? filter->ops->close(filter->temporal) : GPUME_OK;
+    gpume_locked_log_finish(&filter->locked);
+    free(filter->runs);
+    free(filter);
+    return of_means ? of_means : of_search;
+}
+
+/* --- frames in */
+
+static struct repeats *run_at(const struct gpume_filter *filter, uint64_t picture)
+{
+    return &filter->runs[picture % RUNS];
+}
+
+static int check_plane(
+    const struct gpume_filter *filter, uint32_t index, const struct gpume_plane *plane)
+{
+    const struct gpume_filter_params *p = &filter->params;
+    const uint32_t x = index > 0 ? p->chroma_x : 0, y = index > 0 ? p->chroma_y : 0;
+    const uint32_t width = (p->width + x) >> x, height = (p->height + y) >> y;
+    const size_t row_bytes = (size_t)width * (p->bits > 8 ? 2 : 1);
+    const size_t stride = plane->stride < 0 ? 0 - (size_t)plane->stride : (size_t)plane->stride;
+    const bool fits = plane->data && plane->width == width && plane->height == height &&
+                      plane->bits == p->bits && (stride >= row_bytes || height == 1);
+    return fits ? GPUME_OK
+                : gpume_log_fail(filter->log, GPUME_INVALID,
+                      "plane %u of %ux%u, %u bits, stride %td%s was sent to a filter that wants "
+                      "%ux%u, %u bits",
+                      index, plane->width, plane->height, plane->bits, plane->stride,
+                      plane->data ? "" : ", without data", width, height, p->bits);
+}
+
+static int check_frame(const struct gpume_filter *filter, const struct gpume_filter_frame *frame)
+{
+    if (filter->finished) {
+        return gpume_log_fail(
+            filter->log, GPUME_INVALID, "a frame was sent after gpume_filter_finish");
+    }
+    for (uint32_t p = 0; p < filter->params.plane_count; p++) {
+        GPUME_CHECK(check_plane(filter, p, &frame->planes[p]));
+    }
+    return check_number(
+        "least_sigma", frame->least_sigma, 0, GPUME_FILTER_SIGMA_MAX, "", filter->log);
+}
+
+/* For those after the next one to be started that its fields need, and some more. */
+static bool has_room(const struct gpume_filter *filter)
+{
+    const uint32_t radius = filter->params.radius;
+    const uint64_t oldest = filter->started > radius ? filter->started - radius : 0;
+    return filter->put - oldest < 2 * radius + 1 + GPUME_TEMPORAL_AHEAD;
+}
+
+static int put_picture(struct gpume_filter *filter, const struct gpume_filter_frame *frame)
+{
+    if (!has_room(filter)) {
+        return GPUME_AGAIN;
+    }
+    if (filter->search) {
+        GPUME_CHECK(gpume_send_plane(filter->search, &frame->planes[0], frame->time_us));
+    }
+    filter->ops->put(filter->temporal, frame->planes);
+    struct repeats *run = run_at(filter, filter->put++);
+    run->count = run->least = 0;
+    return GPUME_OK;
+}
+
+/* The filter's status, or that which it fails with now. */
+static int settle(struct gpume_filter *filter, int status)
+{
+    if (filter->status == GPUME_OK && atomic_load(&filter->cancelled)) {
+        filter->status = GPUME_CANCELLED;
+    }
+    if (filter->status == GPUME_OK && status != GPUME_OK && status != GPUME_AGAIN &&
+        status != GPUME_EOF) {
+        filter->status = status;
+    }
+    return filter->status ? filter->status : status;
+}
+
+int gpume_filter_send(gpume_filter *filter, const struct gpume_filter_frame *frame)
+{
+    struct gpume_filter_frame own;
+    if (!filter || !frame) {
+        return GPUME_INVALID;
+    }
+    GPUME_CHECK(settle(filter, GPUME_OK));
+    GPUME_CHECK(gpume_sized_read(&own, sizeof(own), frame, "gpume_filter_frame", filter->log));
+    GPUME_CHECK(check_frame(filter, &own));
+    const bool repeats = filter->put > 0 && run_at(filter, filter->put - 1)->count < RUN_MAX &&
+                         filter->ops->repeats(filter->temporal, own.planes);
+    const int status = settle(filter, repeats ? GPUME_OK : put_picture(filter, &own));
+    filter->refused = status == GPUME_AGAIN;
+    if (status == GPUME_OK) {
+        struct repeats *run = run_at(filter, filter->put - 1);
+        const uint32_t least = hundredths(own.least_sigma);
+        run->least = least > run->least ? least : run->least;
+        run->times_us[run->count++] = own.time_us;
+    }
+    return status;
+}
+
+int gpume_filter_finish(gpume_filter *filter)
+{
+    if (!filter) {
+        return GPUME_INVALID;
+    }
+    GPUME_CHECK(settle(filter, GPUME_OK));
+    filter->finished = true;
+    return settle(filter, filter->search ? gpume_finish(filter->search) : GPUME_OK);
+}
+
+/* --- pictures out */
+
+static int start_picture(struct gpume_filter *filter)
+{
+    struct gpume_temporal_choice choice = filter->choice;
+    choice.least = run_at(filter, filter->started++)->least;
+    return filter->ops->start(filter->temporal, &choice);
+}
+
+/* Adds the next field, and starts the picture before its target. Without a search starts the next
+ * picture whose frames have all come. GPUME_AGAIN; GPUME_EOF: all are started. */
+static int advance(struct gpume_filter *filter)
+{
+    const struct gpume_field *field = NULL;
+    int status = !filter->search ? GPUME_EOF : gpume_receive(filter->search, &field, 0);
+    if (status == GPUME_OK) {
+        status = filter->started < field->frame ? start_picture(filter) : GPUME_OK;
+        if (status == GPUME_OK) {
+            filter->ops->add(filter->temporal, field);
+        }
+        gpume_field_release(&field);
+    } else if (status == GPUME_EOF) {
+        const bool complete = filter->started + 1 < filter->put || filter->finished;
+        status = filter->started == filter->put ? (filter->finished ? GPUME_EOF : GPUME_AGAIN)
+                 : complete                     ? start_picture(filter)
+                                                : GPUME_AGAIN;
+    }
+    return status;
+}
+
+/* Takes the next picture that is filtered. */
+static int take_picture(struct gpume_filter *filter)
+{
+    int status = GPUME_OK;
+    while (status == GPUME_OK && filter->started - filter->taken < filter->ops->ahead) {
+        status = advance(filter);
+    }
+    const bool rest = status == GPUME_EOF || (status == GPUME_AGAIN && filter->refused);
+    if (status != GPUME_OK && !(rest && filter->started > filter->taken)) {
+        return status;
+    }
+    filter->taken++;
+    filter->shown = 0;
+    return filter->ops->take(filter->temporal, &filter->picture);
+}
+
+/* A standard deviation in steps of 8 bits. */
+static double sigma_of(const struct gpume_filter *filter, uint64_t variance)
+{
+    const uint32_t bits = gpume_min_u32(filter->params.bits, 10);
+    return sqrt(ldexp((double)variance / 256, -2 * (int)(bits - 8)));
+}
+
+int gpume_filter_receive(gpume_filter *filter, struct gpume_filter_result *result)
+{
+    if (!filter || !result || result->size < sizeof(result->size)) {
+        return GPUME_INVALID;
+    }
+    GPUME_CHECK(settle(filter, GPUME_OK));
+    if (filter->taken == 0 || filter->shown == run_at(filter, filter->taken - 1)->count) {
+        GPUME_CHECK(settle(filter, take_picture(filter)));
+    }
+    struct gpume_filter_result own = {
+        .frame = filter->given++,
+        .time_us = run_at(filter, filter->taken - 1)->times_us[filter->shown],
+        .references = filter->picture.references,
+        .repeats = filter->shown > 0,
+    };
+    for (uint32_t p = 0; p < filter->params.plane_count; p++) {
+        own.planes[p] = filter->picture.planes[p];
+        own.sigma[p] = sigma_of(filter, filter->picture.variance[p]);
+    }
+    filter->shown++;
+    return gpume_sized_write(result, &own, sizeof(own));
+}
+
+void gpume_filter_cancel(gpume_filter *filter)
+{
+    if (filter) {
+        atomic_store(&filter->cancelled, true);
+        gpume_cancel(filter->search);
+    }
+}
+
+int gpume_filter_info_fill(gpume_filter *filter, struct gpume_filter_info *info)
+{
+    struct gpume_info search = {.backend = "", .device = "", .driver = ""};
+    struct gpume_stats stats = {0};
+    if (!filter || !info) {
+        return GPUME_INVALID;
+    }
+    if (filter->search) {
+        gpume_get_info(filter->search, &search);
+        gpume_get_stats(filter->search, &stats);
+    }
+    const struct gpume_filter_info own = {
+        .backend = search.backend,
+        .device = search.device,
+        .driver = search.driver,
+        .means_on_device = filter->ops == &gpume_temporal_device,
+        .fields = stats.fields,
+    };
+    return gpume_sized_write(info, &own, sizeof(own));
+}
