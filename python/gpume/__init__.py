@@ -10,6 +10,9 @@
     pair.vectors        # (rows, cols, 2): (dx, dy) in pixels, from each block to its match
     pair.costs          # (rows, cols)
 
+    for frame in gpume.filter(frames):                              # frames without their noise
+        print(frame.shape)
+
 Vectors point from a block of the target to its match in the reference: predicted[y, x] =
 reference[y + dy, x + dx], x to the right and y downwards. All results are exact and the same on
 every device. Every array that this package returns is the caller's own.
@@ -25,6 +28,7 @@ from ._context import Context, Info, search
 from ._dense import DenseFlow, dense_flow
 from ._devices import Device, SearchInfo, devices, searches
 from ._field import Field
+from ._filter import filter as filter
 from ._flow import FlowErrors, endpoint_error, from_flo, to_flo
 from ._library import version
 from ._load import Run, load
@@ -36,7 +40,7 @@ from .errors import (
     CancelledError, DeviceError, DeviceLostError, FormatError, GpumeError, InputOutputError,
     InvalidError, NoMemoryError, UnsupportedError)
 
-# Without open, which `from gpume import *` must not put in the place of Python's own.
+# Without open and filter, which `from gpume import *` must not put in the place of Python's own.
 __all__ = [
     "CancelledError", "Compute", "Context", "DenseFlow", "Device", "DeviceError",
     "DeviceLostError", "Field", "FlowErrors", "FormatError", "Frames", "GpumeError", "Info",

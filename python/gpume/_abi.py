@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""The C API as ctypes sees it: structs, constants and functions of gpume.h and compute.h.
+"""The C API as ctypes sees it: structs, constants and functions of gpume.h, filter.h and compute.h.
 
 Members have the names and the order of the headers. tests/python/test_abi.py compares every
 struct, member, constant and function with the headers, so that they cannot drift apart.
@@ -12,7 +12,7 @@ from ctypes import (
     c_ssize_t, c_uint32, c_uint64, c_void_p)
 from typing import TYPE_CHECKING
 
-API_VERSION = 6
+API_VERSION = 7
 
 BLOCK_MIN = 4
 SIDE_MAX = 1048576
@@ -32,6 +32,12 @@ WAIT = 1
 STAGES_MAX = 16
 REDUCE_MAX = 1 << 32
 HISTOGRAM_MAX = 65536
+FILTER_PLANES = 3
+FILTER_RADIUS_MAX = 4
+FILTER_WINDOW_MAX = 128
+FILTER_STRENGTH_MAX = 2.0
+FILTER_SIGMA_MAX = 50.0
+FILTER_MEASURE = -1.0
 
 # By the name of the C enum, each with the names of its values without the common beginning.
 ENUMS = {
@@ -227,6 +233,36 @@ class Minimum(ctypes.Structure):
     _fields_ = [("index", c_uint64), ("value", c_uint32)]
 
 
+class FilterParams(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t), ("width", c_uint32), ("height", c_uint32), ("bits", c_uint32),
+        ("plane_count", c_uint32), ("chroma_x", c_uint32), ("chroma_y", c_uint32),
+        ("strength", c_double), ("sigma", c_double), ("radius", c_uint32),
+        ("window_x", c_uint32), ("window_y", c_uint32), ("metric", c_int), ("backend", c_int),
+        ("device", c_char_p), ("devices", c_char_p), ("threads", c_uint32),
+        ("memory_max", c_uint64), ("cache_dir", c_char_p), ("validate", c_bool), ("log", LogFn),
+        ("log_opaque", c_void_p)]
+
+
+class FilterFrame(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t), ("planes", Plane * FILTER_PLANES), ("time_us", c_int64),
+        ("least_sigma", c_double)]
+
+
+class FilterResult(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t), ("frame", c_uint64), ("time_us", c_int64),
+        ("planes", Plane * FILTER_PLANES), ("sigma", c_double * FILTER_PLANES),
+        ("references", c_uint32), ("repeats", c_bool)]
+
+
+class FilterInfo(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t), ("backend", c_char_p), ("device", c_char_p), ("driver", c_char_p),
+        ("means_on_device", c_bool), ("fields", c_uint64)]
+
+
 # By the name of the C struct.
 STRUCTS = {
     "gpume_vector": Vector, "gpume_plane": Plane, "gpume_block_size": BlockSize,
@@ -236,7 +272,9 @@ STRUCTS = {
     "gpume_info": Info, "gpume_stage": Stage, "gpume_stats": Stats, "gpume_device": Device,
     "gpume_search_info": SearchInfo, "gpume_compute_params": ComputeParams,
     "gpume_compute_info": ComputeInfo, "gpume_segment": Segment,
-    "gpume_sort_params": SortParams, "gpume_minimum": Minimum}
+    "gpume_sort_params": SortParams, "gpume_minimum": Minimum,
+    "gpume_filter_params": FilterParams, "gpume_filter_frame": FilterFrame,
+    "gpume_filter_result": FilterResult, "gpume_filter_info": FilterInfo}
 
 _handle = POINTER(c_void_p)  # a pointer to a handle, which the function sets
 _field = POINTER(POINTER(Field))
@@ -278,6 +316,14 @@ FUNCTIONS = {
     "gpume_sum": (c_int, *_compute_data, POINTER(c_uint64)),
     "gpume_minimum": (c_int, *_compute_data, POINTER(Minimum)),
     "gpume_histogram": (c_int, *_compute_data, c_uint32, c_uint32, POINTER(c_uint64)),
+    "gpume_filter_params_fill": (c_int, POINTER(FilterParams)),
+    "gpume_filter_open": (c_int, _handle, POINTER(FilterParams)),
+    "gpume_filter_close": (c_int, _handle),
+    "gpume_filter_send": (c_int, c_void_p, POINTER(FilterFrame)),
+    "gpume_filter_finish": (c_int, c_void_p),
+    "gpume_filter_receive": (c_int, c_void_p, POINTER(FilterResult)),
+    "gpume_filter_cancel": (None, c_void_p),
+    "gpume_filter_info_fill": (c_int, c_void_p, POINTER(FilterInfo)),
 }
 
 

@@ -16,7 +16,7 @@ from gpume._library import library, table
 from gpume._options import Options
 
 HEADERS = pathlib.Path(os.environ["GPUME_HEADERS"])
-FILES = ["gpume/prefilter.h", "gpume/params.h", "gpume/gpume.h", "gpume/compute.h"]
+FILES = ["gpume/prefilter.h", "gpume/params.h", "gpume/gpume.h", "gpume/filter.h", "gpume/compute.h"]
 COMPILER = shlex.split(os.environ.get("CC", "")) or ["cc"]
 # What the package does not use: what stays on a device, and these.
 ON_DEVICE = re.compile(r"(gpume|GPUME)_(array|program|batch|PROGRAM|BATCH)_")
@@ -44,7 +44,7 @@ class Abi(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             program = pathlib.Path(folder, "measure")
             program.with_suffix(".c").write_text(
-                "#include <gpume/compute.h>\n#include <stddef.h>\n#include <stdio.h>\n"
+                "#include <gpume/compute.h>\n#include <gpume/filter.h>\n#include <stddef.h>\n#include <stdio.h>\n"
                 f"int main(void)\n{{\n{lines}    return 0;\n}}\n")
             subprocess.run(
                 [*COMPILER, "-std=c11", "-I", HEADERS, "-o", program, program.with_suffix(".c")],

@@ -81,8 +81,8 @@ extern "C" {
 #define GPUME_API
 #endif
 
-/* Grows by one whenever this header changes what a caller can rely on. */
-#define GPUME_API_VERSION 6
+/* Grows by one whenever these headers change what a caller can rely on. */
+#define GPUME_API_VERSION 7
 
 enum gpume_status {
     GPUME_OK = 0,
