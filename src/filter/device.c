@@ -36,7 +36,9 @@
 #include "temporal_references.inc"
 
 #define PLANES GPUME_TEMPORAL_PLANES
-#define PASSAGES 4u /* the last one gathers vectors, or keeps the result that was taken */
+#define PASSAGES                                                                                   \
+    (GPUME_TEMPORAL_STARTED_MAX +                                                                  \
+        1) /* the last one gathers vectors, or keeps the result that was taken */
 #define NEW_MAX (GPUME_TEMPORAL_RADIUS_MAX + 1) /* pictures that a batch copies */
 
 _Static_assert(sizeof(struct gpume_vector) == sizeof(uint32_t), "a word is a vector");
@@ -90,6 +92,8 @@ struct passage {
     gpume_batch *batch;
     gpume_array *vectors, *facts;
     struct gpume_vector *vector_memory;
+    uint32_t there; /* bit i: reference i is */
+    struct gpume_temporal_choice choice;
     const struct gpume_temporal_state *state; /* up to `begins`: in `facts` */
     struct host_picture result;
 };
@@ -109,10 +113,9 @@ struct device {
     uint32_t waiting;           /* pictures in host memory: */
     struct host_picture *hosts; /* those that are put, until they are copied */
     struct passage passages[PASSAGES];
-    uint64_t put, copied, started, taken; /* pictures */
-    uint32_t there;                       /* bit i: a field of the next picture has come */
-    uint64_t numbers[GPUME_TEMPORAL_REFERENCES];
-    struct gpume_plane shown[PLANES]; /* of the picture that was taken last */
+    uint64_t put, copied, started, taken;   /* pictures */
+    struct gpume_plane shown[PLANES];       /* of the picture that was taken last, */
+    uint32_t begins[GPUME_TEMPORAL_BEGINS]; /* and what was known then of scenes */
 };
 
 /* --- open, close */
@@ -302,6 +305,19 @@ static uint8_t *row_of(
     return picture->samples + layout->offset + (size_t)y * layout->stride * 4 * d->sample_bytes;
 }
 
+static void show_plane(const struct device *d, const struct host_picture *picture, uint32_t plane,
+    struct gpume_plane *shown)
+{
+    const struct plane_layout *layout = &d->layouts[plane];
+    *shown = (struct gpume_plane){
+        .data = picture->samples + layout->offset,
+        .stride = (ptrdiff_t)layout->stride * 4 * (ptrdiff_t)d->sample_bytes,
+        .width = layout->width,
+        .height = layout->height,
+        .bits = d->params.bits,
+    };
+}
+
 static void device_put(void *state, const struct gpume_plane *planes)
 {
     struct device *d = state;
@@ -328,15 +344,21 @@ static bool device_repeats(const void *state, const struct gpume_plane *planes)
     return same;
 }
 
+/* The passage of the next picture to be started. */
+static struct passage *next_passage(struct device *d)
+{
+    return &d->passages[d->started % PASSAGES];
+}
+
 static void device_add(void *state, const struct gpume_field *field)
 {
     struct device *d = state;
+    struct passage *passage = next_passage(d);
     const uint32_t index = gpume_temporal_index(field);
     const size_t blocks = (size_t)d->blocks_x * d->blocks_y;
-    memcpy(d->passages[d->started % PASSAGES].vector_memory + index * blocks, field->vectors,
+    memcpy(passage->vector_memory + index * blocks, field->vectors,
         blocks * sizeof(struct gpume_vector));
-    d->there |= 1u << index;
-    d->numbers[index] = field->ref;
+    passage->there |= 1u << index;
 }
 
 /* --- a picture */
@@ -357,10 +379,17 @@ static int copy_pictures(struct device *d, const struct passage *passage)
     return GPUME_OK;
 }
 
+/* Reference i of a picture, which has it. */
+static uint64_t reference_of(uint64_t picture, uint32_t i)
+{
+    return i % 2 == 0 ? picture - i / 2 - 1 : picture + i / 2 + 1;
+}
+
 /* What a kernel is told of a plane. */
 static struct gpume_temporal_push push_of(
-    const struct device *d, uint32_t plane, const struct gpume_temporal_choice *choice)
+    const struct device *d, const struct passage *passage, uint32_t plane)
 {
+    const struct gpume_temporal_choice *choice = &passage->choice;
     const struct gpume_temporal_params *params = &d->params;
     const struct plane_layout *layout = &d->layouts[plane];
     struct gpume_temporal_push push = {
@@ -377,7 +406,7 @@ static struct gpume_temporal_push push_of(
         .limit_x = params->window_x * GPUME_TEMPORAL_UNITS,
         .limit_y = params->window_y * GPUME_TEMPORAL_UNITS,
         .place = (uint32_t)(d->started % d->ring),
-        .there = d->there,
+        .there = passage->there,
         .references = d->references,
         .number = (uint32_t)(d->started % GPUME_TEMPORAL_BEGINS),
         .strength = choice->strength,
@@ -387,7 +416,9 @@ static struct gpume_temporal_push push_of(
         .most = (uint32_t)gpume_noise_of_sigma(100 * GPUME_TEMPORAL_SIGMA_MAX, params->bits),
     };
     for (uint32_t i = 0; i < d->references; i++) {
-        push.places[i / 4] |= (uint32_t)(d->numbers[i] % d->ring) << 8 * (i % 4);
+        const bool there = passage->there >> i & 1;
+        const uint64_t place = there ? reference_of(d->started, i) % d->ring : 0;
+        push.places[i / 4] |= (uint32_t)place << 8 * (i % 4);
     }
     return push;
 }
@@ -427,13 +458,12 @@ static int run_planes(const struct device *d, const struct passage *passage, enu
     return GPUME_OK;
 }
 
-static int run_kernels(const struct device *d, const struct passage *passage,
-    const struct gpume_temporal_choice *choice)
+static int run_kernels(const struct device *d, const struct passage *passage)
 {
     const uint32_t each[] = {d->planes, 1, 1}, one[] = {1, 1, 1};
     struct gpume_temporal_push pushes[PLANES];
     for (uint32_t p = 0; p < d->planes; p++) {
-        pushes[p] = push_of(d, p, choice);
+        pushes[p] = push_of(d, passage, p);
     }
     GPUME_CHECK(run_planes(d, passage, PREDICT, pushes, false, d->references));
     GPUME_CHECK(run_planes(d, passage, MEASURE, pushes, true, 1));
@@ -457,47 +487,91 @@ static int copy_results(const struct device *d, const struct passage *passage)
 static int device_start(void *state, const struct gpume_temporal_choice *choice)
 {
     struct device *d = state;
-    struct passage *passage = &d->passages[d->started % PASSAGES];
+    struct passage *passage = next_passage(d);
+    passage->choice = *choice;
     GPUME_CHECK(copy_pictures(d, passage));
     GPUME_CHECK(
         gpume_batch_copy(passage->batch, d->vectors, 0, passage->vectors, 0, vector_bytes(d)));
-    GPUME_CHECK(run_kernels(d, passage, choice));
+    GPUME_CHECK(run_kernels(d, passage));
     GPUME_CHECK(copy_results(d, passage));
     GPUME_CHECK(gpume_batch_submit(passage->batch));
     d->started++;
-    d->there = 0;
+    next_passage(d)->there = 0;
     return GPUME_OK;
 }
 
 static int device_take(void *state, struct gpume_temporal_picture *picture)
 {
     struct device *d = state;
-    const struct passage *passage = &d->passages[d->taken++ % PASSAGES];
+    const struct passage *passage = &d->passages[d->taken % PASSAGES];
     GPUME_CHECK(gpume_batch_wait(passage->batch));
+    d->taken++;
     *picture =
         (struct gpume_temporal_picture){.planes = d->shown, .references = passage->state->count};
+    memcpy(d->begins, passage->state->begins, sizeof(d->begins));
     for (uint32_t p = 0; p < d->planes; p++) {
-        const struct plane_layout *layout = &d->layouts[p];
         picture->variance[p] = passage->state->curves[p].variance;
-        d->shown[p] = (struct gpume_plane){
-            .data = passage->result.samples + layout->offset,
-            .stride = (ptrdiff_t)layout->stride * 4 * (ptrdiff_t)d->sample_bytes,
-            .width = layout->width,
-            .height = layout->height,
-            .bits = d->params.bits,
-        };
+        show_plane(d, &passage->result, p, &d->shown[p]);
     }
+    return GPUME_OK;
+}
+
+/* --- a failure */
+
+static void give_pictures(const struct device *d, const struct gpume_temporal_ops *ops, void *heir)
+{
+    const uint64_t radius = d->params.radius, from = d->taken > radius ? d->taken - radius : 0;
+    for (uint64_t number = from; number < d->put; number++) {
+        struct gpume_plane planes[PLANES];
+        for (uint32_t p = 0; p < d->planes; p++) {
+            show_plane(d, &d->hosts[number % d->waiting], p, &planes[p]);
+        }
+        ops->put(heir, planes);
+    }
+}
+
+static void give_fields(
+    const struct device *d, uint64_t picture, const struct gpume_temporal_ops *ops, void *heir)
+{
+    const struct passage *passage = &d->passages[picture % PASSAGES];
+    const size_t blocks = (size_t)d->blocks_x * d->blocks_y;
+    for (uint32_t i = 0; i < d->references; i++) {
+        if (passage->there >> i & 1) {
+            const struct gpume_field field = {.frame = picture,
+                .ref = reference_of(picture, i),
+                .vectors = passage->vector_memory + i * blocks};
+            ops->add(heir, &field);
+        }
+    }
+}
+
+static int device_hand_over(void *state, const struct gpume_temporal_ops *ops, void *heir)
+{
+    const struct device *d = state;
+    const uint64_t radius = d->params.radius, from = d->taken > radius ? d->taken - radius : 0;
+    bool begins[GPUME_TEMPORAL_RADIUS_MAX] = {false};
+    for (uint32_t i = 0; i < GPUME_TEMPORAL_RADIUS_MAX && i < d->taken; i++) {
+        begins[i] = d->begins[(d->taken - 1 - i) % GPUME_TEMPORAL_BEGINS];
+    }
+    ops->begin(heir, from, d->taken, begins);
+    give_pictures(d, ops, heir);
+    for (uint64_t picture = d->taken; picture < d->started; picture++) {
+        give_fields(d, picture, ops, heir);
+        GPUME_CHECK(ops->start(heir, &d->passages[picture % PASSAGES].choice));
+    }
+    give_fields(d, d->started, ops, heir);
     return GPUME_OK;
 }
 
 const struct gpume_temporal_ops gpume_temporal_device = {
     .predicts = true,
-    .ahead = PASSAGES - 1,
+    .ahead = GPUME_TEMPORAL_STARTED_MAX,
     .open = device_open,
     .put = device_put,
     .repeats = device_repeats,
     .add = device_add,
     .start = device_start,
     .take = device_take,
+    .hand_over = device_hand_over,
     .close = device_close,
 };

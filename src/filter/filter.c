@@ -36,6 +36,7 @@ struct repeats {
 struct gpume_filter {
     struct gpume_locked_log locked;
     const struct gpume_log *log;
+    struct gpume_log lenient; /* the same, but errors are warnings: the processor can go on */
     struct gpume_filter_params params;
     struct gpume_temporal_choice choice;
     const struct gpume_temporal_ops *ops;
@@ -127,27 +128,32 @@ static bool wants_gpu(const struct gpume_filter_params *p)
     return p->backend == GPUME_BACKEND_VULKAN || p->device || p->validate;
 }
 
+static void write_warning(void *opaque, enum gpume_log_level level, const char *line)
+{
+    const struct gpume_filter *filter = opaque;
+    const enum gpume_log_level shown = level == GPUME_LOG_ERROR ? GPUME_LOG_WARNING : level;
+    if (filter->ops == &gpume_temporal_device) { /* not while it is closed after it failed */
+        gpume_log_write(filter->log, shown, "%s", line);
+    }
+}
+
 /* On a device, or else on the processor. */
 static int open_on(struct gpume_filter *filter, const struct gpume_temporal_params *params)
 {
+    const bool strict = wants_gpu(&filter->params);
     filter->ops = &gpume_temporal_device;
-    int status = filter->ops->open(&filter->temporal, params, filter->log);
-    if (status == GPUME_UNSUPPORTED ||
-        (gpume_status_is_of_gpu(status) && !wants_gpu(&filter->params))) {
+    int status =
+        filter->ops->open(&filter->temporal, params, strict ? filter->log : &filter->lenient);
+    if (status == GPUME_UNSUPPORTED || (gpume_status_is_of_gpu(status) && !strict)) {
         filter->ops = &gpume_temporal_host;
         status = filter->ops->open(&filter->temporal, params, filter->log);
     }
     return status;
 }
 
-static int open_temporal(struct gpume_filter *filter, bool idle)
+static struct gpume_temporal_params temporal_params(const struct gpume_filter_params *p)
 {
-    const struct gpume_filter_params *p = &filter->params;
-    char *first = p->devices ? first_of(p->devices) : NULL;
-    if (p->devices && !first) {
-        return gpume_log_nomem(filter->log, "the name of a device");
-    }
-    const struct gpume_temporal_params params = {
+    return (struct gpume_temporal_params){
         .width = p->width,
         .height = p->height,
         .bits = p->bits,
@@ -158,11 +164,27 @@ static int open_temporal(struct gpume_filter *filter, bool idle)
         .window_x = p->window_x,
         .window_y = p->window_y,
         .threads = p->threads,
-        .backend = idle || (first && strcmp(first, "cpu") == 0) ? GPUME_BACKEND_CPU : p->backend,
-        .device = first && strcmp(first, "all") != 0 ? first : p->device,
+        .backend = p->backend,
+        .device = p->device,
         .cache_dir = p->cache_dir,
         .validate = p->validate,
     };
+}
+
+static int open_temporal(struct gpume_filter *filter, bool idle)
+{
+    const struct gpume_filter_params *p = &filter->params;
+    struct gpume_temporal_params params = temporal_params(p);
+    char *first = p->devices ? first_of(p->devices) : NULL;
+    if (p->devices && !first) {
+        return gpume_log_nomem(filter->log, "the name of a device");
+    }
+    if (idle || (first && strcmp(first, "cpu") == 0)) {
+        params.backend = GPUME_BACKEND_CPU;
+    } else if (first && strcmp(first, "all") != 0) {
+        params.backend = GPUME_BACKEND_VULKAN;
+        params.device = first;
+    }
     const int status = open_on(filter, &params);
     free(first);
     return status;
@@ -219,6 +241,7 @@ int gpume_filter_open(gpume_filter **out, const struct gpume_filter_params *para
     int status;
     gpume_locked_log_init(&filter->locked, log.fn, log.opaque);
     filter->log = &filter->locked.log;
+    filter->lenient = (struct gpume_log){write_warning, filter};
     filter->params = own;
     filter->choice = (struct gpume_temporal_choice){
         .strength = (uint32_t)lround(own.strength * 32),
@@ -359,11 +382,36 @@ int gpume_filter_finish(gpume_filter *filter)
 
 /* --- pictures out */
 
+/* The processor goes on with what a GPU has begun, if that has failed as a GPU does and any engine
+ * will do. Returns the status of the failure if not. */
+static int take_over(struct gpume_filter *filter, int status)
+{
+    const struct gpume_temporal_ops *heir = &gpume_temporal_host, *failed = filter->ops;
+    void *state = NULL, *old = filter->temporal;
+    if (!filter->ops->hand_over || !gpume_status_is_of_gpu(status) || wants_gpu(&filter->params)) {
+        return status;
+    }
+    const struct gpume_temporal_params params = temporal_params(&filter->params);
+    GPUME_CHECK(heir->open(&state, &params, filter->log));
+    status = failed->hand_over(old, heir, state);
+    gpume_log_write(filter->log, GPUME_LOG_WARNING,
+        "going on with means of the CPU from frame %llu", (unsigned long long)filter->given);
+    filter->ops = heir;
+    filter->temporal = state;
+    (void)failed->close(old);
+    return status;
+}
+
 static int start_picture(struct gpume_filter *filter)
 {
     struct gpume_temporal_choice choice = filter->choice;
-    choice.least = run_at(filter, filter->started++)->least;
-    return filter->ops->start(filter->temporal, &choice);
+    choice.least = run_at(filter, filter->started)->least;
+    int status = filter->ops->start(filter->temporal, &choice);
+    if (status != GPUME_OK && (status = take_over(filter, status)) == GPUME_OK) {
+        status = filter->ops->start(filter->temporal, &choice);
+    }
+    filter->started += status == GPUME_OK;
+    return status;
 }
 
 /* Adds the next field, and starts the picture before its target. Without a search starts the next
@@ -398,9 +446,13 @@ static int take_picture(struct gpume_filter *filter)
     if (status != GPUME_OK && !(rest && filter->started > filter->taken)) {
         return status;
     }
-    filter->taken++;
+    status = filter->ops->take(filter->temporal, &filter->picture);
+    if (status != GPUME_OK && (status = take_over(filter, status)) == GPUME_OK) {
+        status = filter->ops->take(filter->temporal, &filter->picture);
+    }
+    filter->taken += status == GPUME_OK;
     filter->shown = 0;
-    return filter->ops->take(filter->temporal, &filter->picture);
+    return status;
 }
 
 /* A standard deviation in steps of 8 bits. */

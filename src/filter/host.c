@@ -23,9 +23,15 @@
 
 #define PREDICTIONS_MAX (2 * GPUME_TEMPORAL_RADIUS_MAX)
 #define BLOCK GPUME_TEMPORAL_BLOCK
-#define FIT 16u        /* a block fits if its mean square difference is up to this many variances */
+#define FIT 16u /* a block fits if its mean square difference is up to this many variances */
+#define AHEAD GPUME_TEMPORAL_STARTED_MAX
+#define RESULTS (AHEAD + 1)
 #define LIGHT_STEPS 16 /* of 8 bits, that the light of a block may change by */
 #define TAPS 4
+#define LUMA_TAPS 6
+#define AROUND                                                                                     \
+    (BLOCK + LUMA_TAPS) /* samples that a block is predicted from, a half further, too             \
+                         */
 
 /* One plane of a picture or of a prediction. */
 struct layer {
@@ -35,12 +41,22 @@ struct layer {
 
 struct prediction {
     bool there, used;
+    bool has_luma; /* the search has predicted it */
     uint64_t reference;
     struct gpume_vector *vectors;
     struct layer layers[GPUME_TEMPORAL_PLANES];
     uint8_t *rejected;           /* per plane and block */
     atomic_uint fitting;         /* blocks of luma */
     atomic_uint_fast64_t unlike; /* differences of luma beyond noise, in 1/256 */
+};
+
+/* A filtered picture. */
+struct result {
+    struct layer means[GPUME_TEMPORAL_PLANES];
+    struct gpume_plane planes[GPUME_TEMPORAL_PLANES];
+    uint8_t *bytes[GPUME_TEMPORAL_PLANES]; /* of 8 bits */
+    uint64_t variance[GPUME_TEMPORAL_PLANES];
+    uint32_t references;
 };
 
 /* What a thread needs for a row of blocks. */
@@ -54,14 +70,12 @@ struct scratch {
 struct host {
     struct gpume_temporal_params params;
     uint32_t planes, blocks_x, blocks_y, shift;
-    uint64_t put, done; /* pictures; `done` is the number of the next to be filtered */
-    uint32_t ring;      /* pictures that there is room for */
+    uint64_t put, done, taken; /* pictures; `done` is the number of the next to be filtered */
+    uint32_t ring;             /* pictures that there is room for */
     struct layer (*pictures)[GPUME_TEMPORAL_PLANES];
     bool *begins;                                   /* of the same pictures: it begins a scene */
     struct prediction predictions[PREDICTIONS_MAX]; /* by distance, the past before the future */
-    struct layer means[GPUME_TEMPORAL_PLANES];
-    struct gpume_plane results[GPUME_TEMPORAL_PLANES];
-    uint8_t *bytes[GPUME_TEMPORAL_PLANES]; /* of results of 8 bits */
+    struct result results[RESULTS];                 /* of picture i at i % RESULTS */
     struct gpume_noise_values values[GPUME_TEMPORAL_PLANES];
     uint64_t *response, *residual; /* per plane and block */
     uint64_t *texture;             /* per block of luma: B */
@@ -72,7 +86,7 @@ struct host {
     uint32_t scratch_count;
     /* of the picture that is being filtered */
     bool measures;
-    uint32_t strength, references;
+    uint32_t strength;
     uint64_t variance[GPUME_TEMPORAL_PLANES];
     struct gpume_loops_curve curves[GPUME_TEMPORAL_PLANES];
 };
@@ -117,27 +131,37 @@ static bool open_scratch(struct scratch *scratch, uint32_t width)
     return scratch->columns && scratch->gains && scratch->sums && scratch->weights;
 }
 
-static bool open_results(struct host *temporal)
+static bool open_result(struct host *temporal, struct result *result)
 {
-    const size_t blocks = (size_t)temporal->blocks_x * temporal->blocks_y;
     const uint32_t bits = temporal->params.bits;
     bool complete = true;
     for (uint32_t p = 0; p < temporal->planes && complete; p++) {
-        struct layer *means = &temporal->means[p];
-        struct gpume_noise_values *values = &temporal->values[p];
+        struct layer *means = &result->means[p];
         complete = open_layer(means, &temporal->params, p);
-        temporal->bytes[p] = malloc((size_t)means->width * means->height);
-        values->responses = malloc(blocks * sizeof *values->responses);
-        values->residuals = malloc(blocks * sizeof *values->residuals);
-        values->samples = means->block_w * means->block_h;
-        complete = complete && temporal->bytes[p] && values->responses && values->residuals;
-        temporal->results[p] = (struct gpume_plane){
-            .data = bits > 8 ? (void *)means->samples : temporal->bytes[p],
+        result->bytes[p] = malloc((size_t)means->width * means->height);
+        complete = complete && result->bytes[p];
+        result->planes[p] = (struct gpume_plane){
+            .data = bits > 8 ? (void *)means->samples : result->bytes[p],
             .stride = (ptrdiff_t)means->width * (bits > 8 ? 2 : 1),
             .width = means->width,
             .height = means->height,
             .bits = bits,
         };
+    }
+    return complete;
+}
+
+static bool open_values(struct host *temporal)
+{
+    const size_t blocks = (size_t)temporal->blocks_x * temporal->blocks_y;
+    bool complete = true;
+    for (uint32_t p = 0; p < temporal->planes; p++) {
+        struct gpume_noise_values *values = &temporal->values[p];
+        values->responses = malloc(blocks * sizeof *values->responses);
+        values->residuals = malloc(blocks * sizeof *values->residuals);
+        values->samples =
+            temporal->results[0].means[p].block_w * temporal->results[0].means[p].block_h;
+        complete = complete && values->responses && values->residuals;
     }
     temporal->response = malloc(blocks * temporal->planes * sizeof *temporal->response);
     temporal->residual = malloc(blocks * temporal->planes * sizeof *temporal->residual);
@@ -147,7 +171,11 @@ static bool open_results(struct host *temporal)
 
 static bool open_memory(struct host *temporal)
 {
-    bool complete = open_predictions(temporal) && open_results(temporal);
+    bool complete = open_predictions(temporal);
+    for (uint32_t i = 0; i < RESULTS && complete; i++) {
+        complete = open_result(temporal, &temporal->results[i]);
+    }
+    complete = complete && open_values(temporal);
     temporal->pictures = calloc(temporal->ring, sizeof *temporal->pictures);
     temporal->begins = calloc(temporal->ring, sizeof *temporal->begins);
     complete = complete && temporal->pictures && temporal->begins;
@@ -180,7 +208,7 @@ static int host_open(
     temporal->blocks_x = (uint32_t)gpume_div_up(params->width, BLOCK);
     temporal->blocks_y = (uint32_t)gpume_div_up(params->height, BLOCK);
     temporal->shift = params->bits > 10 ? params->bits - 10 : 0;
-    temporal->ring = 2 * params->radius + 1 + GPUME_TEMPORAL_AHEAD;
+    temporal->ring = 2 * params->radius + 1 + GPUME_TEMPORAL_AHEAD + AHEAD;
     temporal->loops = gpume_loops();
     status = gpume_workers_create(&temporal->workers, params->threads);
     GPUME_TRY(status == GPUME_AGAIN ? gpume_log_no_thread(log) : status);
@@ -207,8 +235,10 @@ static int host_close(void *opaque)
         for (uint32_t i = 0; i < temporal->ring && temporal->pictures; i++) {
             free(temporal->pictures[i][p].samples);
         }
-        free(temporal->means[p].samples);
-        free(temporal->bytes[p]);
+        for (uint32_t i = 0; i < RESULTS; i++) {
+            free(temporal->results[i].means[p].samples);
+            free(temporal->results[i].bytes[p]);
+        }
         free(temporal->values[p].responses);
         free(temporal->values[p].residuals);
     }
@@ -293,7 +323,20 @@ static void host_add(void *opaque, const struct gpume_field *field)
     prediction->reference = field->ref;
     memcpy(prediction->vectors, field->vectors,
         (size_t)temporal->blocks_x * temporal->blocks_y * sizeof *prediction->vectors);
-    copy_plane(&prediction->layers[0], &field->predicted);
+    prediction->has_luma = field->predicted.data != NULL;
+    if (prediction->has_luma) {
+        copy_plane(&prediction->layers[0], &field->predicted);
+    }
+}
+
+static void host_begin(void *opaque, uint64_t first, uint64_t next, const bool *begins)
+{
+    struct host *temporal = opaque;
+    temporal->put = first;
+    temporal->done = temporal->taken = next;
+    for (uint32_t i = 0; i < GPUME_TEMPORAL_RADIUS_MAX && i < next; i++) {
+        temporal->begins[(next - 1 - i) % temporal->ring] = begins[i];
+    }
 }
 
 /* --- blocks */
@@ -359,6 +402,70 @@ static void predict_block(const struct layer *from, const struct layer *to,
     }
 }
 
+/* Samples of a block of luma from those around it, moved by halves, 0 to 2 on each axis: H.264
+ * 8.4.2.2.1. */
+static void predict_halves(uint16_t around[AROUND][AROUND], const int32_t halves[2], int32_t peak,
+    uint16_t out[BLOCK][BLOCK])
+{
+    const bool across = halves[0] & 1, down = halves[1] & 1;
+    const int32_t shift = 5 * across + 5 * down, rounding = shift ? 1 << (shift - 1) : 0;
+    int32_t rows[BLOCK + LUMA_TAPS - 1][BLOCK];
+    for (uint32_t y = 0; y < BLOCK + LUMA_TAPS - 1; y++) {
+        const uint16_t *row = &around[y + (uint32_t)halves[1] / 2][halves[0] / 2];
+        for (uint32_t x = 0; x < BLOCK; x++) {
+            const int32_t sum = row[x] + row[x + 5] - 5 * (row[x + 1] + row[x + 4]) +
+                                20 * (row[x + 2] + row[x + 3]);
+            rows[y][x] = across ? sum : row[x + 2];
+        }
+    }
+    for (uint32_t y = 0; y < BLOCK; y++) {
+        for (uint32_t x = 0; x < BLOCK; x++) {
+            const int32_t sum = rows[y][x] + rows[y + 5][x] -
+                                5 * (rows[y + 1][x] + rows[y + 4][x]) +
+                                20 * (rows[y + 2][x] + rows[y + 3][x]);
+            const int32_t value = ((down ? sum : rows[y + 2][x]) + rounding) >> shift;
+            out[y][x] = (uint16_t)(value < 0 ? 0 : value > peak ? peak : value);
+        }
+    }
+}
+
+/* What lies between two halves is their mean; between four, that of those which lie half a sample
+ * away from a whole one in x and in y. */
+static void predict_luma(
+    struct host *temporal, const struct prediction *prediction, uint32_t bx, uint32_t by)
+{
+    uint16_t around[AROUND][AROUND], one[BLOCK][BLOCK], other[BLOCK][BLOCK];
+    const struct gpume_vector v = prediction->vectors[(size_t)by * temporal->blocks_x + bx];
+    const struct layer *from = &picture_at(temporal, prediction->reference)[0];
+    const struct layer *to = &prediction->layers[0];
+    const int32_t peak = (int32_t)(1u << temporal->params.bits) - 1, fx = v.dx & 3, fy = v.dy & 3;
+    int32_t a[2] = {fx / 2, fy / 2}, b[2] = {(fx + 1) / 2, (fy + 1) / 2};
+    struct place place;
+    (void)find_place(temporal, to, bx, by, &place);
+    const int64_t left = (int64_t)place.x + (v.dx >> 2) - 2,
+                  top = (int64_t)place.y + (v.dy >> 2) - 2;
+    for (uint32_t y = 0; y < AROUND; y++) {
+        const uint16_t *row =
+            from->samples + (size_t)gpume_nearest(top + y, from->height) * from->width;
+        for (uint32_t x = 0; x < AROUND; x++) {
+            around[y][x] = row[gpume_nearest(left + x, from->width)];
+        }
+    }
+    if (fx % 2 == 1 && fy % 2 == 1) {
+        a[0] = b[1] = 1;
+        a[1] = fy == 3 ? 2 : 0;
+        b[0] = fx == 3 ? 2 : 0;
+    }
+    predict_halves(around, a, peak, one);
+    predict_halves(around, b, peak, other);
+    for (uint32_t y = 0; y < place.h; y++) {
+        uint16_t *row = to->samples + (size_t)(place.y + y) * to->width + place.x;
+        for (uint32_t x = 0; x < place.w; x++) {
+            row[x] = (uint16_t)((one[y][x] + other[y][x] + 1) >> 1);
+        }
+    }
+}
+
 static void predict_chroma(
     struct host *temporal, const struct prediction *prediction, uint32_t bx, uint32_t by)
 {
@@ -417,8 +524,12 @@ static void look_at_row(void *opaque, uint32_t by)
     for (uint32_t bx = 0; bx < temporal->blocks_x; bx++) {
         find_texture(temporal, bx, by);
         for (uint32_t i = 0; i < 2 * temporal->params.radius; i++) {
-            if (temporal->predictions[i].there) {
-                predict_chroma(temporal, &temporal->predictions[i], bx, by);
+            const struct prediction *prediction = &temporal->predictions[i];
+            if (prediction->there && !prediction->has_luma) {
+                predict_luma(temporal, prediction, bx, by);
+            }
+            if (prediction->there) {
+                predict_chroma(temporal, prediction, bx, by);
             }
         }
         for (uint32_t p = 0; p < temporal->planes && temporal->measures; p++) {
@@ -547,6 +658,12 @@ static void fit_row(void *opaque, uint32_t by)
 
 /* --- the means */
 
+/* Of the picture that is being filtered. */
+static struct result *result_of(struct host *temporal)
+{
+    return &temporal->results[temporal->done % RESULTS];
+}
+
 static struct scratch *take_scratch(struct host *temporal)
 {
     uint32_t i = 0;
@@ -611,7 +728,7 @@ static void average_plane(
     const size_t count =
         (size_t)gpume_min_u32(picture->block_h, picture->height - top) * picture->width;
     const uint16_t *samples = picture->samples + (size_t)top * picture->width;
-    uint16_t *means = temporal->means[plane].samples + (size_t)top * picture->width;
+    uint16_t *means = result_of(temporal)->means[plane].samples + (size_t)top * picture->width;
     if (temporal->curves[plane].scale == 0) {
         memcpy(means, samples, count * sizeof *means);
         return;
@@ -709,10 +826,11 @@ static uint32_t decide_references(struct host *temporal)
 
 static void give_bytes(struct host *temporal)
 {
+    struct result *result = result_of(temporal);
     for (uint32_t p = 0; p < temporal->planes && temporal->params.bits == 8; p++) {
-        const struct layer *means = &temporal->means[p];
+        const struct layer *means = &result->means[p];
         for (size_t i = 0; i < (size_t)means->width * means->height; i++) {
-            temporal->bytes[p][i] = (uint8_t)means->samples[i];
+            result->bytes[p][i] = (uint8_t)means->samples[i];
         }
     }
 }
@@ -722,7 +840,8 @@ static int host_start(void *opaque, const struct gpume_temporal_choice *choice)
     struct host *temporal = opaque;
     temporal->strength = choice->strength;
     temporal->measures = choice->measure && choice->strength > 0;
-    temporal->references = 0;
+    struct result *result = result_of(temporal);
+    result->references = 0;
     for (uint32_t i = 0; i < PREDICTIONS_MAX; i++) {
         temporal->predictions[i].used = false;
         atomic_store(&temporal->predictions[i].fitting, 0);
@@ -736,10 +855,11 @@ static int host_start(void *opaque, const struct gpume_temporal_choice *choice)
         const bool any = decide_curves(temporal, choice);
         gpume_workers_run(temporal->workers, fit_row, temporal, temporal->blocks_y);
         const uint32_t references = decide_references(temporal);
-        temporal->references = any ? references : 0;
+        result->references = any ? references : 0;
     }
     gpume_workers_run(temporal->workers, average_row, temporal, temporal->blocks_y);
     give_bytes(temporal);
+    memcpy(result->variance, temporal->variance, sizeof result->variance);
     for (uint32_t i = 0; i < PREDICTIONS_MAX; i++) {
         temporal->predictions[i].there = false;
     }
@@ -749,16 +869,18 @@ static int host_start(void *opaque, const struct gpume_temporal_choice *choice)
 
 static int host_take(void *opaque, struct gpume_temporal_picture *picture)
 {
-    const struct host *temporal = opaque;
-    *picture = (struct gpume_temporal_picture){
-        .planes = temporal->results, .references = temporal->references};
-    memcpy(picture->variance, temporal->variance, sizeof picture->variance);
+    struct host *temporal = opaque;
+    const struct result *result = &temporal->results[temporal->taken++ % RESULTS];
+    *picture =
+        (struct gpume_temporal_picture){.planes = result->planes, .references = result->references};
+    memcpy(picture->variance, result->variance, sizeof picture->variance);
     return GPUME_OK;
 }
 
 const struct gpume_temporal_ops gpume_temporal_host = {
     .ahead = 1,
     .open = host_open,
+    .begin = host_begin,
     .put = host_put,
     .repeats = host_repeats,
     .add = host_add,

@@ -19,8 +19,9 @@
 
 #define GPUME_TEMPORAL_RADIUS_MAX 4u
 #define GPUME_TEMPORAL_PLANES 3u
-#define GPUME_TEMPORAL_SIGMA_MAX 50u /* steps of 8 bits */
-#define GPUME_TEMPORAL_AHEAD 8u      /* pictures that there is room for beyond those in use */
+#define GPUME_TEMPORAL_SIGMA_MAX 50u  /* steps of 8 bits */
+#define GPUME_TEMPORAL_AHEAD 8u       /* pictures that there is room for beyond those in use */
+#define GPUME_TEMPORAL_STARTED_MAX 3u /* pictures that are started and not taken */
 #define GPUME_TEMPORAL_BLOCK 16u
 #define GPUME_TEMPORAL_UNITS 4 /* of vectors in a pixel */
 
@@ -52,12 +53,18 @@ struct gpume_temporal_picture {
 };
 
 struct gpume_temporal_ops {
-    bool predicts;  /* from vectors alone; else fields need params.want_predicted */
-    uint32_t ahead; /* pictures that may be started and not taken */
+    bool predicts; /* luma as fast as the search does: params.want_predicted is of no use */
+    /* Pictures that may be started and not taken, so that it is never idle; all tables permit up to
+     * GPUME_TEMPORAL_STARTED_MAX. */
+    uint32_t ahead;
     /* GPUME_UNSUPPORTED, not logged: there is no such device, or it does not suit; use another
      * table. */
     int (*open)(
         void **state, const struct gpume_temporal_params *params, const struct gpume_log *log);
+    /* Before all others, of one that takes over: `put` counts pictures from `first` on, the others
+     * from `next` on. begins: of the picture before `next`, and of those before that: whether they
+     * begin a scene. NULL: it cannot. */
+    void (*begin)(void *state, uint64_t first, uint64_t next, const bool *begins);
     /* Copies the planes, which have the sizes and bits of the parameters. */
     void (*put)(void *state, const struct gpume_plane *planes);
     /* Whether all samples are those of the picture that was put last. */
@@ -66,6 +73,9 @@ struct gpume_temporal_ops {
     void (*add)(void *state, const struct gpume_field *field);
     int (*start)(void *state, const struct gpume_temporal_choice *choice);
     int (*take)(void *state, struct gpume_temporal_picture *picture);
+    /* After a failure: gives another one all that it needs from the next picture to be taken on,
+     * and starts there what was started. NULL: it does not fail. */
+    int (*hand_over)(void *state, const struct gpume_temporal_ops *ops, void *heir);
     /* GPUME_OK, or the failure that closing brought to light. */
     int (*close)(void *state);
 };

@@ -45,6 +45,20 @@ compare --ref-distance 3 --check
 calls="3"
 compare --prefilter median:3 -w 3
 
+# gpume filter: vectors and means.
+expect 0 filter clip.y4m -o want.y4m --backend cpu --noise 10 --strength 2
+lose 0 filter clip.y4m -o got.y4m --noise 10 --strength 2 # compiles the kernels
+cmp want.y4m got.y4m || fail "filter: not as on the CPU"
+for at in 1 6 15 28; do
+    lose $at filter clip.y4m -y -o got.y4m --noise 10 --strength 2
+    [ "$status" -eq 0 ] || fail "filter, lost at call $at: exit status $status: $(cat "$scratch/err")"
+    grep -q 'device lost' "$scratch/err" || fail "filter, lost at call $at: no warning"
+    cmp want.y4m got.y4m || fail "filter, lost at call $at: not as on the CPU"
+    cat "$scratch/err" >>lines
+done
+grep -q 'means of the CPU from frame 0' lines && grep -q 'means of the CPU from frame [1-9]' lines ||
+    fail "filter: the CPU did not take over at the beginning and later"
+
 # If the GPU was requested by name, or validation elsewhere, there is no fallback.
 mkdir none
 cd none || exit 1
@@ -52,6 +66,8 @@ lose 2 ../clip.y4m --backend vulkan -o o --predicted p.y4m
 [ "$status" -eq 1 ] || fail "--backend vulkan: exit status $status"
 [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "--backend vulkan: not one line"
 says "device lost"
+lose 9 filter ../clip.y4m --backend vulkan -o o.y4m
+[ "$status" -eq 1 ] || fail "filter --backend vulkan: exit status $status"
 lose 2 ../clip.y4m --device llvmpipe -o o --predicted p.y4m
 [ "$status" -ne 0 ] || fail "--device: exit status 0"
 only .

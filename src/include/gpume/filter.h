@@ -22,8 +22,8 @@
  * same filter.
  *
  * Errors: as in gpume.h: GPUME_OK or a negative gpume_status, logged once through params.log. After
- * a failure of its work a filter can only be closed. A GPU that fails ends the filter: there is no
- * other one that takes over.
+ * a failure of its work a filter can only be closed. If a GPU fails, the CPU goes on where
+ * GPUME_BACKEND_AUTO lets it (params.h), with a warning and the same results.
  *
  * Structs that may grow begin with `size`, as in gpume.h. The inline functions set it; for
  * gpume_filter_frame and gpume_filter_result write {.size = sizeof(struct ...)}.
