@@ -7,7 +7,7 @@
  */
 #include "analyse.h"
 
-#include "filter.h"
+#include "function.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -58,7 +58,7 @@ struct axis {
 };
 
 struct analyse {
-    struct gpume_filter filter;
+    struct gpume_function function;
     struct axis x, y;
     struct description description;
 };
@@ -79,7 +79,7 @@ static int moved_by(const struct axis *axis, int phase)
 
 static uint8_t *vector_at(const struct analyse *analyse, int x, int y)
 {
-    return (uint8_t *)analyse->filter.scratch + sizeof(struct head) +
+    return (uint8_t *)analyse->function.scratch + sizeof(struct head) +
            (size_t)(y * analyse->x.count + x) * sizeof(struct vector);
 }
 
@@ -89,7 +89,7 @@ static struct vector vector_of(
 {
     const size_t at = (size_t)row * layer->blocks_x + (size_t)column;
     const uint64_t bits = layer->bits ? layer->bits[at] : 0;
-    const uint64_t price = (bits * analyse->filter.params.lambda + 128) >> 8;
+    const uint64_t price = (bits * analyse->function.params.lambda + 128) >> 8;
     return (struct vector){.x = layer->vectors[at].dx,
         .y = layer->vectors[at].dy,
         .sad = (int64_t)(layer->costs[at] - price)};
@@ -117,9 +117,9 @@ static struct gpume_pairs_frame frame_of(
     const struct analyse *analyse, int n, const VSFrame *frame, int phase_x, int phase_y)
 {
     const struct axis *x = &analyse->x, *y = &analyse->y;
-    const VSAPI *vsapi = analyse->filter.vsapi;
+    const VSAPI *vsapi = analyse->function.vsapi;
     const ptrdiff_t stride = vsapi->getStride(frame, 0);
-    const int sample = analyse->filter.vi->format.bytesPerSample;
+    const int sample = analyse->function.vi->format.bytesPerSample;
     const uint8_t *luma = vsapi->getReadPtr(frame, 0) + y->padding * stride + x->padding * sample;
     const int phase = phase_y * x->phases + phase_x;
     return (struct gpume_pairs_frame){
@@ -128,21 +128,22 @@ static struct gpume_pairs_frame frame_of(
             .stride = stride,
             .width = (uint32_t)x->size,
             .height = (uint32_t)y->size,
-            .bits = analyse->filter.params.bits},
+            .bits = analyse->function.params.bits},
         .left = (uint32_t)moved_by(x, phase_x),
         .top = (uint32_t)moved_by(y, phase_y)};
 }
 
 static int search(struct analyse *analyse, int n, const VSFrame *target, const VSFrame *reference)
 {
-    struct gpume_filter *filter = &analyse->filter;
+    struct gpume_function *function = &analyse->function;
     int status = GPUME_OK;
     for (int i = 0; i < analyse->x.phases * analyse->y.phases && status == GPUME_OK; i++) {
         const struct gpume_field *field = NULL;
         const int x = i % analyse->x.phases, y = i / analyse->x.phases;
         const struct gpume_pairs_frame to = frame_of(analyse, n, target, x, y);
-        const struct gpume_pairs_frame from = frame_of(analyse, n + filter->delta, reference, x, y);
-        status = gpume_pairs_search(&filter->pairs, &to, &from, &field);
+        const struct gpume_pairs_frame from =
+            frame_of(analyse, n + function->delta, reference, x, y);
+        status = gpume_pairs_search(&function->pairs, &to, &from, &field);
         if (status == GPUME_OK) {
             take_blocks(analyse, field, x, y);
             gpume_field_release(&field);
@@ -155,7 +156,7 @@ static int search(struct analyse *analyse, int n, const VSFrame *target, const V
 static void take_none(const struct analyse *analyse)
 {
     const int64_t pixels = (int64_t)analyse->x.block * analyse->y.block;
-    const struct vector none = {.sad = pixels << analyse->filter.params.bits};
+    const struct vector none = {.sad = pixels << analyse->function.params.bits};
     for (int i = 0; i < analyse->y.count; i++) {
         for (int k = 0; k < analyse->x.count; k++) {
             memcpy(vector_at(analyse, k, i), &none, sizeof none);
@@ -163,26 +164,26 @@ static void take_none(const struct analyse *analyse)
     }
 }
 
-static int attach(struct gpume_filter *filter, int n, const VSFrame *target,
+static int attach(struct gpume_function *function, int n, const VSFrame *target,
     const VSFrame *reference, VSMap *properties)
 {
-    struct analyse *analyse = (struct analyse *)filter;
+    struct analyse *analyse = (struct analyse *)function;
     const size_t vectors =
         (size_t)analyse->x.count * (size_t)analyse->y.count * sizeof(struct vector);
     const struct head head = {.bytes = (int32_t)(sizeof head + vectors),
         .valid = reference != NULL,
         .level_bytes = (int32_t)(sizeof head.level_bytes + vectors)};
     int status = GPUME_OK;
-    memcpy(filter->scratch, &head, sizeof head);
+    memcpy(function->scratch, &head, sizeof head);
     if (reference) {
         status = search(analyse, n, target, reference);
     } else {
         take_none(analyse);
     }
     if (status == GPUME_OK) {
-        filter->vsapi->mapSetData(properties, "MVTools_MVAnalysisData",
+        function->vsapi->mapSetData(properties, "MVTools_MVAnalysisData",
             (const char *)&analyse->description, sizeof analyse->description, dtBinary, maReplace);
-        filter->vsapi->mapSetData(properties, "MVTools_vectors", (const char *)filter->scratch,
+        function->vsapi->mapSetData(properties, "MVTools_vectors", (const char *)function->scratch,
             head.bytes, dtBinary, maReplace);
     }
     return status;
@@ -192,38 +193,39 @@ static int attach(struct gpume_filter *filter, int n, const VSFrame *target,
 
 /* The property Super_NAME of the first frame of a super clip, from min to max. */
 static int super_property(
-    struct gpume_filter *filter, const VSFrame *first, const char *name, int min, int max)
+    struct gpume_function *function, const VSFrame *first, const char *name, int min, int max)
 {
-    const VSMap *properties = filter->vsapi->getFramePropertiesRO(first);
+    const VSMap *properties = function->vsapi->getFramePropertiesRO(first);
     int missing = 0;
-    const int64_t value = filter->vsapi->mapGetInt(properties, name, 0, &missing);
+    const int64_t value = function->vsapi->mapGetInt(properties, name, 0, &missing);
     if (missing) {
-        gpume_filter_fail(filter, "super is no clip that mv.Super made, or lacks its first frame");
+        gpume_function_fail(
+            function, "super is no clip that mv.Super made, or lacks its first frame");
     } else if (value < min || value > max) {
-        gpume_filter_fail(
-            filter, "super's property %s is %lld, which cannot be true", name, (long long)value);
+        gpume_function_fail(
+            function, "super's property %s is %lld, which cannot be true", name, (long long)value);
     }
     return (int)value;
 }
 
 static void read_super(struct analyse *analyse)
 {
-    struct gpume_filter *filter = &analyse->filter;
-    const int width = filter->vi->width, height = filter->vi->height;
+    struct gpume_function *function = &analyse->function;
+    const int width = function->vi->width, height = function->vi->height;
     char text[256] = "";
-    const VSFrame *first = filter->vsapi->getFrame(0, filter->node, text, sizeof text);
+    const VSFrame *first = function->vsapi->getFrame(0, function->node, text, sizeof text);
     if (!first) {
-        gpume_filter_fail(filter, "the super clip has no first frame: %s", text);
+        gpume_function_fail(function, "the super clip has no first frame: %s", text);
         return;
     }
     struct axis *x = &analyse->x, *y = &analyse->y;
-    x->padding = super_property(filter, first, "Super_hpad", 0, (width - 1) / 2);
-    y->padding = super_property(filter, first, "Super_vpad", 0, (height - 1) / 2);
-    const int rows = filter->error[0] ? 0 : height - 2 * y->padding;
-    y->size = super_property(filter, first, "Super_height", 1, rows);
-    filter->params.subpel = (uint32_t)super_property(filter, first, "Super_pel", 1, 4);
-    x->size = filter->error[0] ? 0 : width - 2 * x->padding;
-    filter->vsapi->freeFrame(first);
+    x->padding = super_property(function, first, "Super_hpad", 0, (width - 1) / 2);
+    y->padding = super_property(function, first, "Super_vpad", 0, (height - 1) / 2);
+    const int rows = function->error[0] ? 0 : height - 2 * y->padding;
+    y->size = super_property(function, first, "Super_height", 1, rows);
+    function->params.subpel = (uint32_t)super_property(function, first, "Super_pel", 1, 4);
+    x->size = function->error[0] ? 0 : width - 2 * x->padding;
+    function->vsapi->freeFrame(first);
 }
 
 static int common_divisor(int a, int b)
@@ -241,13 +243,16 @@ static void lay_out(struct analyse *analyse, struct axis *axis, const char *name
     axis->phases = block / axis->unit;
     axis->count = (axis->size - overlap) / axis->step;
     if (axis->phases > 4) {
-        gpume_filter_fail(&analyse->filter, "%s is %d; it must be 0, a quarter or half of %s, %d",
-            names[1], overlap, names[0], block);
+        gpume_function_fail(&analyse->function,
+            "%s is %d; it must be 0, a quarter or half of %s, %d", names[1], overlap, names[0],
+            block);
     } else if (overlap % (1 << subsampling) != 0) {
-        gpume_filter_fail(&analyse->filter, "%s is %d; it must be a multiple of %d for this format",
-            names[1], overlap, 1 << subsampling);
+        gpume_function_fail(&analyse->function,
+            "%s is %d; it must be a multiple of %d for this format", names[1], overlap,
+            1 << subsampling);
     } else if (axis->size < block) {
-        gpume_filter_fail(&analyse->filter, "%s is %d, more than the picture has", names[0], block);
+        gpume_function_fail(
+            &analyse->function, "%s is %d, more than the picture has", names[0], block);
     }
 }
 
@@ -255,18 +260,18 @@ static void read_blocks(struct analyse *analyse)
 {
     static const uint8_t sizes[][2] = {{4, 4}, {8, 4}, {8, 8}, {16, 8}, {16, 16}, {32, 16},
         {32, 32}, {64, 32}, {64, 64}, {128, 64}, {128, 128}};
-    struct gpume_filter *filter = &analyse->filter;
-    const VSVideoFormat *format = &filter->vi->format;
-    const int width = gpume_filter_int(filter, "blksize", 4, GPUME_BLOCK_MAX, 8);
-    const int height = gpume_filter_int(filter, "blksizev", 2, GPUME_BLOCK_MAX, width);
-    const int overlap_x = gpume_filter_int(filter, "overlap", 0, width / 2, 0);
-    const int overlap_y = gpume_filter_int(filter, "overlapv", 0, height / 2, overlap_x);
+    struct gpume_function *function = &analyse->function;
+    const VSVideoFormat *format = &function->vi->format;
+    const int width = gpume_function_int(function, "blksize", 4, GPUME_BLOCK_MAX, 8);
+    const int height = gpume_function_int(function, "blksizev", 2, GPUME_BLOCK_MAX, width);
+    const int overlap_x = gpume_function_int(function, "overlap", 0, width / 2, 0);
+    const int overlap_y = gpume_function_int(function, "overlapv", 0, height / 2, overlap_x);
     bool known = false;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         known = known || (sizes[i][0] == width && sizes[i][1] == height);
     }
     if (!known) {
-        gpume_filter_fail(filter,
+        gpume_function_fail(function,
             "blksize x blksizev is %dx%d; it must be 4x4, 8x4, 8x8, 16x8, 16x16, 32x16, 32x32, "
             "64x32, 64x64, 128x64 or 128x128",
             width, height);
@@ -282,7 +287,7 @@ static void read_blocks(struct analyse *analyse)
 static uint32_t window_in(struct analyse *analyse, const struct axis *axis, uint32_t window)
 {
     if (window > (uint32_t)axis->padding) {
-        gpume_filter_fail(&analyse->filter,
+        gpume_function_fail(&analyse->function,
             "window is %u, more than the padding of the super clip, %d; give mv.Super hpad=%u and "
             "vpad=%u",
             window, axis->padding, window, window);
@@ -292,13 +297,13 @@ static uint32_t window_in(struct analyse *analyse, const struct axis *axis, uint
 
 static void read_search(struct analyse *analyse)
 {
-    struct gpume_filter *filter = &analyse->filter;
-    struct gpume_params *params = &filter->params;
+    struct gpume_function *function = &analyse->function;
+    struct gpume_params *params = &function->params;
     const int least =
         analyse->x.padding < analyse->y.padding ? analyse->x.padding : analyse->y.padding;
     uint32_t window[2];
-    gpume_filter_pair(
-        filter, "window", 0, GPUME_WINDOW_MAX, least < WINDOW ? least : WINDOW, window);
+    gpume_function_pair(
+        function, "window", 0, GPUME_WINDOW_MAX, least < WINDOW ? least : WINDOW, window);
     params->window_x = window_in(analyse, &analyse->x, window[0]);
     params->window_y = window_in(analyse, &analyse->y, window[1]);
     params->shape_count = 1;
@@ -307,21 +312,21 @@ static void read_search(struct analyse *analyse)
     /* Room for the picture in all its phases. */
     params->width = (uint32_t)(analyse->x.size + analyse->x.block - analyse->x.unit);
     params->height = (uint32_t)(analyse->y.size + analyse->y.block - analyse->y.unit);
-    gpume_filter_price(filter);
+    gpume_function_price(function);
 }
 
 static void describe(struct analyse *analyse)
 {
-    const struct gpume_filter *filter = &analyse->filter;
-    const VSVideoFormat *format = &filter->vi->format;
+    const struct gpume_function *function = &analyse->function;
+    const VSVideoFormat *format = &function->vi->format;
     analyse->description = (struct description){.version = VERSION,
         .block_w = analyse->x.block,
         .block_h = analyse->y.block,
-        .pel = (int32_t)filter->params.subpel,
+        .pel = (int32_t)function->params.subpel,
         .levels = 1,
-        .delta = abs(filter->delta),
-        .backward = filter->delta > 0,
-        .flags = filter->delta > 0 ? FLAG_BACKWARD : 0,
+        .delta = abs(function->delta),
+        .backward = function->delta > 0,
+        .flags = function->delta > 0 ? FLAG_BACKWARD : 0,
         .width = analyse->x.size,
         .height = analyse->y.size,
         .overlap_x = analyse->x.block - analyse->x.step,
@@ -339,25 +344,25 @@ void VS_CC gpume_analyse_create(
     const VSMap *in, VSMap *out, void *user, VSCore *core, const VSAPI *vsapi)
 {
     (void)user;
-    struct analyse *analyse = gpume_filter_begin(
+    struct analyse *analyse = gpume_function_begin(
         "Analyse", sizeof *analyse, attach, "super", "isb", in, out, core, vsapi);
     if (!analyse) {
         return;
     }
-    struct gpume_filter *filter = &analyse->filter;
+    struct gpume_function *function = &analyse->function;
     read_super(analyse);
-    if (!filter->error[0]) {
+    if (!function->error[0]) {
         read_blocks(analyse);
     }
-    if (!filter->error[0]) {
+    if (!function->error[0]) {
         read_search(analyse);
         describe(analyse);
-        filter->scratch =
+        function->scratch =
             malloc(sizeof(struct head) +
                    (size_t)analyse->x.count * (size_t)analyse->y.count * sizeof(struct vector));
-        if (!filter->scratch) {
-            gpume_filter_fail(filter, "out of memory");
+        if (!function->scratch) {
+            gpume_function_fail(function, "out of memory");
         }
     }
-    gpume_filter_end(filter, (uint32_t)(analyse->x.phases * analyse->y.phases), out);
+    gpume_function_end(function, (uint32_t)(analyse->x.phases * analyse->y.phases), out);
 }

@@ -1,333 +1,354 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * gpume.Filter. A filter of the library takes frames in order, so this keeps one that has had the
+ * frames of the clip up to `sent`, and the frames that it has given last. A frame that lies before
+ * those or far ahead of them needs another filter. That begins where the picture begins that lies
+ * `radius` pictures before it: then the frame is the same as if the clip had been read from its
+ * first frame.
+ *
+ * Frames are made one at a time (fmFrameState). For each, frames of the clip are requested in
+ * rounds, until it is there.
+ */
 #include "filter.h"
 
-#include <limits.h>
-#include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
+#include "function.h"
+
+#include <gpume/filter.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Frames beyond those of one pair that stay in the search, since VapourSynth's threads ask for
- * frames in nearly, not exactly, their order. */
-#define MORE_FRAMES 3
+#define ROUND 8       /* frames that are requested at a time */
+#define AHEAD_MAX 64  /* frames to the next one, beyond which another filter is opened */
+#define KEPT 32       /* frames that were given last; VapourSynth's threads ask for some of them */
+#define SENT_MAX 8192 /* frames that a filter has had and not given */
 
-/* Where pairs are farther apart, both frames are sent for each. */
-#define DELTA_HELD_MAX 8
+struct filter {
+    struct gpume_function function;
+    struct gpume_filter_params params;
+    gpume_filter *filter; /* NULL: none is open */
+    int sent, given;      /* it has had the frames up to the one, and given those up to the other */
+    bool finished;        /* it has had the last one */
+    VSMap *properties[SENT_MAX];
+    const VSFrame *kept[KEPT]; /* of frame i at i % KEPT */
+    int names[KEPT];
+    uint16_t *limited; /* the samples of a frame, where they could exceed their depth */
+    /* Of the frame that is being made: frames that were requested and are there. */
+    int first, end;
+};
 
-/* --- messages */
+/* --- frames of the clip */
 
-/* The library's line with the names of arguments: those of its parameters, but for the price. */
-static void word_line(const char *line, char *text, size_t bytes)
+static void request(struct filter *filter, int first, int end, VSFrameContext *context)
 {
-    const struct gpume_message *message = gpume_log_message();
-    if (!message) {
-        snprintf(text, bytes, "%s", line);
-        return;
+    for (int n = first; n < end; n++) {
+        filter->function.vsapi->requestFrameFilter(n, filter->function.node, context);
     }
-    const struct gpume_param *both[] = {message->param, message->other};
-    const char *names[2], *values[] = {message->value, message->other_value};
-    for (int i = 0; i < 2; i++) {
-        names[i] = !both[i] ? "" : strcmp(both[i]->name, "lambda") == 0 ? "price" : both[i]->name;
-        values[i] = both[i] && values[i] ? values[i] : "";
-    }
-    snprintf(text, bytes, "%s%s%s%s%s%s%s%s%s%s", names[0], values[0][0] ? " " : "", values[0],
-        names[0][0] ? ": " : "", message->text, names[1][0] ? " " : "", names[1],
-        values[1][0] ? " " : "", values[1], message->rest ? message->rest : "");
+    filter->first = first < filter->first ? first : filter->first;
+    filter->end = end > filter->end ? end : filter->end;
 }
 
-/* Called from threads of the library. */
-static void take_line(void *opaque, enum gpume_log_level level, const char *line)
+static bool is_same(const struct filter *filter, int a, int b, VSFrameContext *context)
 {
-    struct gpume_filter *filter = opaque;
-    if (level > GPUME_LOG_WARNING) {
-        return;
+    const VSAPI *vsapi = filter->function.vsapi;
+    const VSFrame *one = vsapi->getFrameFilter(a, filter->function.node, context);
+    const VSFrame *other = vsapi->getFrameFilter(b, filter->function.node, context);
+    bool same = true;
+    for (int p = 0; p < (int)filter->params.plane_count && same; p++) {
+        const uint8_t *x = vsapi->getReadPtr(one, p), *y = vsapi->getReadPtr(other, p);
+        const size_t bytes = (size_t)vsapi->getFrameWidth(one, p) *
+                             (size_t)filter->function.vi->format.bytesPerSample;
+        for (int row = 0; row < vsapi->getFrameHeight(one, p) && same; row++) {
+            same = memcmp(x + row * vsapi->getStride(one, p), y + row * vsapi->getStride(other, p),
+                       bytes) == 0;
+        }
     }
-    pthread_mutex_lock(&filter->lock);
-    char *text = level == GPUME_LOG_WARNING ? filter->warning : filter->logged;
-    const int length = snprintf(text, sizeof filter->logged, "%s: ", filter->name);
-    word_line(line, text + length, sizeof filter->logged - (size_t)length);
-    pthread_mutex_unlock(&filter->lock);
+    vsapi->freeFrame(one);
+    vsapi->freeFrame(other);
+    return same;
 }
 
-/* On a thread of VapourSynth: its Python waits for a lock in there, which whoever waits for a
- * thread of the library may have. */
-static void pass_warning_on(struct gpume_filter *filter)
+/* Where a filter has to begin for frame n, or -1: more frames before it have to be requested. */
+static int beginning_for(const struct filter *filter, int n, VSFrameContext *context)
 {
-    char text[sizeof filter->warning];
-    pthread_mutex_lock(&filter->lock);
-    memcpy(text, filter->warning, sizeof text);
-    filter->warning[0] = '\0';
-    pthread_mutex_unlock(&filter->lock);
-    if (text[0]) {
-        filter->vsapi->logMessage(mtWarning, text, filter->core);
-    }
-}
-
-/* What to say about a call that failed. */
-static void describe(struct gpume_filter *filter, int status, char *text, size_t bytes)
-{
-    pthread_mutex_lock(&filter->lock);
-    if (filter->logged[0]) {
-        snprintf(text, bytes, "%s", filter->logged);
-    } else {
-        snprintf(text, bytes, "%s: %s", filter->name, gpume_status_text(status));
-    }
-    pthread_mutex_unlock(&filter->lock);
-}
-
-void gpume_filter_fail(struct gpume_filter *filter, const char *format, ...)
-{
-    if (filter->error[0]) {
-        return;
-    }
-    const size_t length =
-        (size_t)snprintf(filter->error, sizeof filter->error, "%s: ", filter->name);
-    va_list values;
-    va_start(values, format);
-    vsnprintf(filter->error + length, sizeof filter->error - length, format, values);
-    va_end(values);
-}
-
-/* --- arguments */
-
-const struct gpume_param *gpume_filter_param(size_t offset)
-{
-    const struct gpume_param *param;
-    uint32_t index = 0;
-    while ((param = gpume_param_at(index)) && param->offset != offset) {
-        index++;
-    }
-    return param;
-}
-
-static int entry(struct gpume_filter *filter, const char *key, int i, int min, int max, int other)
-{
-    int missing = 0;
-    const int64_t value = filter->vsapi->mapGetInt(filter->in, key, i, &missing);
-    if (missing) {
-        return other;
-    }
-    if (value < min || value > max) {
-        gpume_filter_fail(
-            filter, "%s is %lld; it must be from %d to %d", key, (long long)value, min, max);
-        return other;
-    }
-    return (int)value;
-}
-
-int gpume_filter_int(struct gpume_filter *filter, const char *key, int min, int max, int other)
-{
-    return entry(filter, key, 0, min, max, other);
-}
-
-void gpume_filter_pair(
-    struct gpume_filter *filter, const char *key, int min, int max, int other, uint32_t pair[2])
-{
-    if (filter->vsapi->mapNumElements(filter->in, key) > 2) {
-        gpume_filter_fail(filter, "%s has more than two numbers", key);
-    }
-    const int x = entry(filter, key, 0, min, max, other);
-    pair[0] = (uint32_t)x;
-    pair[1] = (uint32_t)entry(filter, key, 1, min, max, x);
-}
-
-int gpume_filter_choice(struct gpume_filter *filter, const char *key, const char *const *choices)
-{
-    int missing = 0;
-    const char *value = filter->vsapi->mapGetData(filter->in, key, 0, &missing);
-    char list[128] = "";
-    for (int i = 0; !missing && choices[i]; i++) {
-        if (strcmp(value, choices[i]) == 0) {
+    uint32_t changes = 0;
+    for (int i = n; i > filter->first; i--) {
+        changes += !is_same(filter, i - 1, i, context);
+        if (changes > filter->params.radius) {
             return i;
         }
-        snprintf(
-            list + strlen(list), sizeof list - strlen(list), "%s\"%s\"", i ? ", " : "", choices[i]);
     }
-    if (!missing) {
-        gpume_filter_fail(filter, "%s is \"%.80s\"; it must be one of %s", key, value, list);
-    }
-    return 0;
+    return filter->first > 0 ? -1 : 0;
 }
 
-void gpume_filter_price(struct gpume_filter *filter)
+/* A plane of the frame; limited to the depth, at *room, where samples could exceed it. */
+static struct gpume_plane plane_of(
+    const struct filter *filter, const VSFrame *frame, int index, uint16_t **room)
 {
-    static const char *const predictors[] = {"zero", "median", NULL};
-    int missing = 0;
-    const double price = filter->vsapi->mapGetFloat(filter->in, "price", 0, &missing);
-    const int predictor = gpume_filter_choice(filter, "predictor", predictors);
-    if (missing) {
-        if (predictor != 0) {
-            gpume_filter_fail(filter, "predictor has no effect without price; give both");
+    const VSAPI *vsapi = filter->function.vsapi;
+    struct gpume_plane plane = {.data = (void *)vsapi->getReadPtr(frame, index),
+        .stride = vsapi->getStride(frame, index),
+        .width = (uint32_t)vsapi->getFrameWidth(frame, index),
+        .height = (uint32_t)vsapi->getFrameHeight(frame, index),
+        .bits = filter->params.bits};
+    if (!filter->limited) {
+        return plane;
+    }
+    const uint16_t peak = (uint16_t)((1u << plane.bits) - 1);
+    uint16_t *to = *room;
+    for (uint32_t y = 0; y < plane.height; y++) {
+        const uint16_t *from =
+            (const uint16_t *)((const uint8_t *)plane.data + (ptrdiff_t)y * plane.stride);
+        for (uint32_t x = 0; x < plane.width; x++) {
+            *(*room)++ = from[x] < peak ? from[x] : peak;
         }
-        return;
     }
-    if (!(price >= 0 && price <= GPUME_LAMBDA_MAX / 256)) {
-        gpume_filter_fail(
-            filter, "price is %g; it must be from 0 to %d", price, GPUME_LAMBDA_MAX / 256);
-        return;
-    }
-    filter->params.predictor = (enum gpume_predictor)predictor;
-    filter->params.rate = true;
-    filter->params.lambda = (uint32_t)lrint(price * 256);
+    plane.data = to;
+    plane.stride = (ptrdiff_t)(plane.width * sizeof *to);
+    return plane;
 }
 
-/* The folder that the command uses, so that kernels are compiled once for both. */
-static const char *cache_folder(char *folder, size_t bytes)
+static int send_frame(struct filter *filter, VSFrameContext *context)
 {
-    const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-    if (cache && cache[0] == '/') {
-        snprintf(folder, bytes, "%s/gpume", cache);
-    } else if (home && home[0] == '/') {
-        snprintf(folder, bytes, "%s/.cache/gpume", home);
-    } else {
-        return NULL;
+    const VSAPI *vsapi = filter->function.vsapi;
+    const VSFrame *frame = vsapi->getFrameFilter(filter->sent, filter->function.node, context);
+    struct gpume_filter_frame sent = {.size = sizeof sent};
+    uint16_t *room = filter->limited;
+    for (uint32_t p = 0; p < filter->params.plane_count; p++) {
+        sent.planes[p] = plane_of(filter, frame, (int)p, &room);
     }
-    return folder;
+    const int status = filter->sent - filter->given < SENT_MAX
+                           ? gpume_filter_send(filter->filter, &sent)
+                           : GPUME_NOMEM;
+    if (status == GPUME_OK) {
+        VSMap *properties = vsapi->createMap();
+        vsapi->copyMap(vsapi->getFramePropertiesRO(frame), properties);
+        filter->properties[filter->sent++ % SENT_MAX] = properties;
+    }
+    vsapi->freeFrame(frame);
+    return status;
 }
 
-static void check_clip(struct gpume_filter *filter)
+/* --- frames of this filter */
+
+static void drop_kept(struct filter *filter)
 {
-    const VSVideoFormat *format = &filter->vi->format;
-    if (filter->vi->width == 0 || format->colorFamily == cfUndefined) {
-        gpume_filter_fail(filter, "the clip's size or format changes from frame to frame");
-    } else if (format->colorFamily == cfRGB) {
-        gpume_filter_fail(filter, "the clip is RGB; convert it to YUV or Gray");
-    } else if (format->sampleType != stInteger || format->bitsPerSample > 16) {
-        gpume_filter_fail(
-            filter, "the clip's samples are not integers of 8 to 16 bits; convert them");
+    for (int i = 0; i < KEPT; i++) {
+        filter->function.vsapi->freeFrame(filter->kept[i]);
+        filter->kept[i] = NULL;
     }
 }
 
-static void read_common(struct gpume_filter *filter, const char *backward)
+static void close_filter(struct filter *filter)
 {
-    int missing = 0;
-    const int delta = gpume_filter_int(filter, "delta", 1, INT_MAX / 2, 1);
-    filter->delta = gpume_filter_int(filter, backward, 0, 1, 0) ? delta : -delta;
-    filter->params.devices = filter->vsapi->mapGetData(filter->in, "devices", 0, &missing);
-    filter->params.threads = (uint32_t)gpume_filter_int(filter, "threads", 0, 4096, 0);
-    filter->params.bits = (uint32_t)filter->vi->format.bitsPerSample;
-    filter->params.log = take_line;
-    filter->params.log_opaque = filter;
+    for (; filter->given < filter->sent; filter->given++) {
+        filter->function.vsapi->freeMap(filter->properties[filter->given % SENT_MAX]);
+    }
+    gpume_filter_close(&filter->filter);
+    drop_kept(filter);
 }
 
-void *gpume_filter_begin(const char *name, size_t bytes, gpume_filter_attach attach,
-    const char *clip, const char *backward, const VSMap *in, VSMap *out, VSCore *core,
-    const VSAPI *vsapi)
+static int open_filter(struct filter *filter, int begin)
 {
-    struct gpume_filter *filter = calloc(1, bytes);
-    if (!filter || pthread_mutex_init(&filter->lock, NULL) != 0) {
-        free(filter);
-        vsapi->mapSetError(out, "gpume: out of memory");
-        return NULL;
-    }
-    filter->name = name;
-    filter->attach = attach;
-    filter->vsapi = vsapi;
-    filter->core = core;
-    filter->in = in;
-    filter->node = vsapi->mapGetNode(in, clip, 0, NULL);
-    filter->vi = vsapi->getVideoInfo(filter->node);
-    gpume_params_default(&filter->params);
-    if (gpume_api_version() != GPUME_API_VERSION) {
-        gpume_filter_fail(filter,
-            "libgpume has API version %u, and this plugin was built for %d; install both of one "
-            "version of gpume",
-            (unsigned)gpume_api_version(), GPUME_API_VERSION);
-    }
-    check_clip(filter);
-    read_common(filter, backward);
-    return filter;
+    char folder[4096];
+    close_filter(filter);
+    filter->sent = filter->given = begin;
+    filter->finished = false;
+    filter->params.cache_dir = gpume_function_cache(folder, sizeof folder);
+    const int status = gpume_filter_open(&filter->filter, &filter->params);
+    filter->params.cache_dir = NULL;
+    return status;
 }
 
-/* --- frames */
-
-/* -1: the clip has no such frame. */
-static int reference_of(const struct gpume_filter *filter, int n)
+/* Receives a frame and keeps it. */
+static int receive_frame(struct filter *filter)
 {
-    const int64_t reference = (int64_t)n + filter->delta;
-    return reference >= 0 && reference < filter->vi->numFrames ? (int)reference : -1;
-}
-
-static const VSFrame *give_frame(struct gpume_filter *filter, int n, VSFrameContext *context)
-{
-    const VSAPI *vsapi = filter->vsapi;
-    const int reference = reference_of(filter, n);
-    const VSFrame *target = vsapi->getFrameFilter(n, filter->node, context);
-    const VSFrame *other =
-        reference < 0 ? NULL : vsapi->getFrameFilter(reference, filter->node, context);
-    VSFrame *copy = vsapi->copyFrame(target, filter->core);
-    const int status = filter->attach(filter, n, target, other, vsapi->getFramePropertiesRW(copy));
-    pass_warning_on(filter);
-    vsapi->freeFrame(target);
-    if (other) {
-        vsapi->freeFrame(other);
-    }
+    const VSAPI *vsapi = filter->function.vsapi;
+    struct gpume_filter_result result = {.size = sizeof result};
+    const int status = gpume_filter_receive(filter->filter, &result);
     if (status != GPUME_OK) {
-        char text[sizeof filter->logged];
-        describe(filter, status, text, sizeof text);
-        vsapi->setFilterError(text, context);
-        vsapi->freeFrame(copy);
-        return NULL;
+        return status;
     }
-    return copy;
+    const VSVideoInfo *vi = filter->function.vi;
+    VSFrame *frame =
+        vsapi->newVideoFrame(&vi->format, vi->width, vi->height, NULL, filter->function.core);
+    VSMap *properties = filter->properties[filter->given % SENT_MAX];
+    vsapi->copyMap(properties, vsapi->getFramePropertiesRW(frame));
+    vsapi->freeMap(properties);
+    for (uint32_t p = 0; p < filter->params.plane_count; p++) {
+        const struct gpume_plane *plane = &result.planes[p];
+        uint8_t *to = vsapi->getWritePtr(frame, (int)p);
+        for (uint32_t y = 0; y < plane->height; y++) {
+            memcpy(to + (ptrdiff_t)y * vsapi->getStride(frame, (int)p),
+                (const uint8_t *)plane->data + (ptrdiff_t)y * plane->stride,
+                plane->width * (size_t)vi->format.bytesPerSample);
+        }
+    }
+    const int place = filter->given % KEPT;
+    vsapi->freeFrame(filter->kept[place]);
+    filter->kept[place] = frame;
+    filter->names[place] = filter->given++;
+    return GPUME_OK;
+}
+
+static const VSFrame *kept_frame(const struct filter *filter, int n)
+{
+    const VSFrame *frame = filter->names[n % KEPT] == n ? filter->kept[n % KEPT] : NULL;
+    return frame ? filter->function.vsapi->addFrameRef(frame) : NULL;
+}
+
+/* Goes on until frame n is kept. GPUME_AGAIN: frames have been requested, which come first. */
+static int make_frame(struct filter *filter, int n, VSFrameContext *context)
+{
+    const int count = filter->function.vi->numFrames;
+    int status = GPUME_OK;
+    if (!filter->filter || n < filter->given || n > filter->given + AHEAD_MAX) {
+        const int begin = beginning_for(filter, n, context);
+        if (begin < 0) {
+            const int first = filter->first < ROUND ? 0 : filter->first - ROUND;
+            request(filter, first, filter->first, context);
+            return GPUME_AGAIN;
+        }
+        status = open_filter(filter, begin);
+        filter->first = begin;
+    }
+    while (status == GPUME_OK && filter->given <= n) {
+        if (!filter->finished && filter->sent == count) {
+            status = gpume_filter_finish(filter->filter);
+            filter->finished = status == GPUME_OK;
+        } else if (!filter->finished && filter->sent >= filter->end) {
+            const int end = filter->sent + ROUND < count ? filter->sent + ROUND : count;
+            request(filter, filter->sent, end, context);
+            return GPUME_AGAIN;
+        } else {
+            status = filter->finished ? GPUME_AGAIN : send_frame(filter, context);
+            status = status == GPUME_AGAIN ? receive_frame(filter) : status;
+            status = status == GPUME_AGAIN ? GPUME_OK : status; /* now it can be sent */
+        }
+    }
+    return status;
 }
 
 static const VSFrame *VS_CC get_frame(int n, int reason, void *instance, void **frame_data,
     VSFrameContext *context, VSCore *core, const VSAPI *vsapi)
 {
-    struct gpume_filter *filter = instance;
+    struct filter *filter = instance;
     (void)frame_data;
     (void)core;
     if (reason == arInitial) {
-        const int reference = reference_of(filter, n);
-        if (reference >= 0) {
-            vsapi->requestFrameFilter(reference, filter->node, context);
+        filter->first = filter->end = n + 1;
+        if (filter->filter && n >= filter->given && n <= filter->given + AHEAD_MAX) {
+            filter->first = filter->end = filter->sent; /* it goes on */
         }
-        vsapi->requestFrameFilter(n, filter->node, context);
-        return NULL;
     }
-    return reason == arAllFramesReady ? give_frame(filter, n, context) : NULL;
+    const VSFrame *frame = reason == arError ? NULL : kept_frame(filter, n);
+    if (frame || reason == arError) {
+        return frame;
+    }
+    const int status = make_frame(filter, n, context);
+    gpume_function_pass_warning_on(&filter->function);
+    if (status != GPUME_OK && status != GPUME_AGAIN) {
+        char text[sizeof filter->function.logged];
+        gpume_function_describe(&filter->function, status, text, sizeof text);
+        vsapi->setFilterError(text, context);
+        close_filter(filter);
+    }
+    return status == GPUME_OK ? kept_frame(filter, n) : NULL;
 }
+
+/* --- creating, destroying */
 
 static void VS_CC destroy(void *instance, VSCore *core, const VSAPI *vsapi)
 {
-    struct gpume_filter *filter = instance;
+    struct filter *filter = instance;
     (void)core;
-    gpume_pairs_close(&filter->pairs);
-    vsapi->freeNode(filter->node);
-    free(filter->scratch);
-    pthread_mutex_destroy(&filter->lock);
-    free(filter);
+    (void)vsapi;
+    close_filter(filter);
+    free(filter->limited);
+    free((char *)filter->params.devices);
+    gpume_function_destroy(&filter->function);
 }
 
-static void open_search(struct gpume_filter *filter, uint32_t per_frame)
+static double real(struct filter *filter, const char *key, double most, double other)
 {
-    char folder[4096];
-    const int distance = abs(filter->delta);
-    const int frames = (distance < DELTA_HELD_MAX ? distance : DELTA_HELD_MAX) + 1 + MORE_FRAMES;
-    const uint32_t held = (uint32_t)frames * per_frame;
-    filter->params.cache_dir = cache_folder(folder, sizeof folder);
-    const int status = gpume_pairs_open(
-        &filter->pairs, &filter->params, held < GPUME_PAIRS_HELD_MAX ? held : GPUME_PAIRS_HELD_MAX);
+    int missing = 0;
+    const double value = filter->function.vsapi->mapGetFloat(filter->function.in, key, 0, &missing);
+    if (!missing && !(value >= 0 && value <= most)) {
+        gpume_function_fail(
+            &filter->function, "%s is %g; it must be from 0 to %g", key, value, most);
+    }
+    return missing ? other : value;
+}
+
+static void read_arguments(struct filter *filter)
+{
+    struct gpume_function *function = &filter->function;
+    struct gpume_filter_params *params = &filter->params;
+    const VSVideoFormat *format = &function->vi->format;
+    const char *devices = function->params.devices;
+    uint32_t window[2];
+    gpume_filter_params_default(params);
+    gpume_function_pair(function, "window", 1, GPUME_FILTER_WINDOW_MAX, 16, window);
+    params->width = (uint32_t)function->vi->width;
+    params->height = (uint32_t)function->vi->height;
+    params->bits = function->params.bits;
+    params->plane_count = (uint32_t)format->numPlanes;
+    params->chroma_x = (uint32_t)format->subSamplingW;
+    params->chroma_y = (uint32_t)format->subSamplingH;
+    params->strength = real(filter, "strength", GPUME_FILTER_STRENGTH_MAX, 1);
+    params->sigma = real(filter, "noise", GPUME_FILTER_SIGMA_MAX, GPUME_FILTER_MEASURE);
+    params->radius =
+        (uint32_t)gpume_function_int(function, "radius", 1, GPUME_FILTER_RADIUS_MAX, 4);
+    params->window_x = window[0];
+    params->window_y = window[1];
+    params->metric = (enum gpume_metric)gpume_function_choice(
+        function, "metric", GPUME_FUNCTION_PARAM(metric)->choices);
+    params->devices = devices ? strdup(devices) : NULL;
+    params->threads = function->params.threads;
+    params->log = function->params.log;
+    params->log_opaque = function;
+    if (format->numPlanes > 1 && (format->subSamplingW > 1 || format->subSamplingH > 1)) {
+        gpume_function_fail(function, "the clip's chroma has a quarter of luma's samples in a row "
+                                      "or column; convert it to 4:2:0, 4:2:2 or 4:4:4");
+    }
+}
+
+/* Opens the filter for the first frame, which finds what is wrong with the arguments. */
+static void open_first(struct filter *filter)
+{
+    struct gpume_function *function = &filter->function;
+    const uint32_t bits = filter->params.bits;
+    const size_t samples =
+        (size_t)filter->params.width * filter->params.height * filter->params.plane_count;
+    filter->limited = bits > 8 && bits < 16 ? malloc(samples * sizeof *filter->limited) : NULL;
+    int status = bits > 8 && bits < 16 && !filter->limited ? GPUME_NOMEM : GPUME_OK;
+    status = status ? status : open_filter(filter, 0);
     if (status != GPUME_OK) {
-        describe(filter, status, filter->error, sizeof filter->error);
+        gpume_function_describe(function, status, function->error, sizeof function->error);
     }
 }
 
-void gpume_filter_end(struct gpume_filter *filter, uint32_t per_frame, VSMap *out)
+void VS_CC gpume_filter_create(
+    const VSMap *in, VSMap *out, void *user, VSCore *core, const VSAPI *vsapi)
 {
-    if (!filter->error[0]) {
-        open_search(filter, per_frame);
-    }
-    filter->in = NULL;
-    filter->params.devices = filter->params.cache_dir = NULL; /* were the caller's */
-    if (filter->error[0]) {
-        filter->vsapi->mapSetError(out, filter->error);
-        destroy(filter, filter->core, filter->vsapi);
+    (void)user;
+    struct filter *filter = gpume_function_begin(
+        "Filter", sizeof *filter, NULL, "clip", "backward", in, out, core, vsapi);
+    if (!filter) {
         return;
     }
-    const VSFilterDependency dependency = {filter->node, rpGeneral};
-    filter->vsapi->createVideoFilter(out, filter->name, filter->vi, get_frame, destroy,
-        fmParallelRequests, &dependency, 1, filter, filter->core);
+    struct gpume_function *function = &filter->function;
+    read_arguments(filter);
+    if (!function->error[0]) {
+        open_first(filter);
+    }
+    function->in = NULL;
+    function->params.devices = NULL; /* was the caller's */
+    if (function->error[0]) {
+        vsapi->mapSetError(out, function->error);
+        destroy(filter, core, vsapi);
+        return;
+    }
+    const VSFilterDependency dependency = {function->node, rpGeneral};
+    vsapi->createVideoFilter(out, function->name, function->vi, get_frame, destroy, fmFrameState,
+        &dependency, 1, filter, core);
 }

@@ -1,75 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * What all filters share. A filter gives the frames of its clip; it searches frame n in frame
- * n + delta and attaches what it finds to a copy of frame n.
- *
- * A filter is created in four steps: gpume_filter_begin; reading arguments, where the first error
- * is kept and the rest goes on; the parameters that follow from them; gpume_filter_end, which
- * reports the error or creates the filter. From then on VapourSynth owns it and calls `attach`, one
- * call at a time, from any thread.
- */
+/* gpume.Filter: a clip without its noise. README.md describes it. */
 #ifndef GPUME_PLUGINS_VAPOURSYNTH_FILTER_H
 #define GPUME_PLUGINS_VAPOURSYNTH_FILTER_H
 
-#include "pairs.h"
-
 #include <VapourSynth4.h>
-#include <pthread.h>
 
-struct gpume_filter;
+#define GPUME_FILTER_ARGUMENTS                                                                     \
+    "clip:vnode;strength:float:opt;noise:float:opt;radius:int:opt;window:int[]:opt;"               \
+    "metric:data:opt;devices:data:opt;threads:int:opt;"
 
-/* Attaches properties to frame n. reference is NULL where the clip has no such frame. Returns a
- * gpume_status. */
-typedef int (*gpume_filter_attach)(struct gpume_filter *filter, int n, const VSFrame *target,
-    const VSFrame *reference, VSMap *properties);
-
-struct gpume_filter {
-    const char *name; /* of the function, for messages */
-    gpume_filter_attach attach;
-    const VSAPI *vsapi;
-    VSCore *core;
-    VSNode *node;
-    const VSVideoInfo *vi;
-    const VSMap *in; /* the arguments, until gpume_filter_end */
-    int delta;       /* from a frame to its reference */
-    struct gpume_params params;
-    struct gpume_pairs pairs;
-    void *scratch;   /* the function's own, freed with the filter */
-    char error[512]; /* the first error of the arguments, or "" */
-    pthread_mutex_t lock;
-    char logged[512], warning[512]; /* guarded by lock: the library's last ones, or "" */
-};
-
-/* Allocates a filter of `bytes` bytes, which begins with a struct gpume_filter, for the clip that
- * the argument `clip` names; reads the arguments delta, devices and threads, and `backward` under
- * the name given. NULL: out of memory, which is reported. */
-void *gpume_filter_begin(const char *name, size_t bytes, gpume_filter_attach attach,
-    const char *clip, const char *backward, const VSMap *in, VSMap *out, VSCore *core,
-    const VSAPI *vsapi);
-
-/* Opens the search for pictures of params.width x params.height, of which it keeps `per_frame` for
- * each frame of the clip, and creates the filter; or reports the error and destroys it. */
-void gpume_filter_end(struct gpume_filter *filter, uint32_t per_frame, VSMap *out);
-
-/* Keeps the error, if it is the first. */
-void gpume_filter_fail(struct gpume_filter *filter, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-/* The library's row of the parameter at this offset: its limits and choices. */
-const struct gpume_param *gpume_filter_param(size_t offset);
-#define GPUME_FILTER_PARAM(member) gpume_filter_param(offsetof(struct gpume_params, member))
-
-/* An argument that is a whole number from min to max; `other` where there is none. */
-int gpume_filter_int(struct gpume_filter *filter, const char *key, int min, int max, int other);
-
-/* An argument that is one such number, for x and y, or two. */
-void gpume_filter_pair(
-    struct gpume_filter *filter, const char *key, int min, int max, int other, uint32_t pair[2]);
-
-/* The place of an argument in a list that ends with NULL; 0 where there is none. */
-int gpume_filter_choice(struct gpume_filter *filter, const char *key, const char *const *choices);
-
-/* The arguments price and predictor. */
-void gpume_filter_price(struct gpume_filter *filter);
+void VS_CC gpume_filter_create(
+    const VSMap *in, VSMap *out, void *user, VSCore *core, const VSAPI *vsapi);
 
 #endif

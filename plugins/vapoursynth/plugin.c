@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The entry of the VapourSynth plugin. README.md describes its functions. */
 #include "analyse.h"
+#include "filter.h"
 #include "vectors.h"
 
 VS_EXTERNAL_API(void) VapourSynthPluginInit2(VSPlugin *plugin, const VSPLUGINAPI *vspapi);
@@ -14,4 +15,6 @@ VS_EXTERNAL_API(void) VapourSynthPluginInit2(VSPlugin *plugin, const VSPLUGINAPI
         "Vectors", GPUME_VECTORS_ARGUMENTS, "clip:vnode;", gpume_vectors_create, NULL, plugin);
     vspapi->registerFunction(
         "Analyse", GPUME_ANALYSE_ARGUMENTS, "clip:vnode;", gpume_analyse_create, NULL, plugin);
+    vspapi->registerFunction(
+        "Filter", GPUME_FILTER_ARGUMENTS, "clip:vnode;", gpume_filter_create, NULL, plugin);
 }
