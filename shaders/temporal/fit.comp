@@ -67,8 +67,8 @@ bool reaches_edge(uint block, uint reference)
 void main()
 {
     uint lane = gl_LocalInvocationIndex, reference = gl_WorkGroupID.z;
-    if ((pc.there >> reference & 1u) == 0u) {
-        return; /* all of the workgroup */
+    if ((pc.there >> reference & 1u) == 0u) { /* uniform: z is the reference */
+        return;
     }
     Place place = place_of(gl_WorkGroupID.xy, lane);
     uint n = place.size.x * place.size.y, at = reference * plane_quads() + quad_of(place);

@@ -111,6 +111,7 @@ void main()
         variance = 0u;
         count_blocks(lane);
         uint count = others;
+        /* uniform: the numbers of blocks are read between barriers */
         if (count > 0u && flat_blocks <= count && (pc.there & 3u) != 0u) {
             uint response = value_at(lane, GPUME_TEMPORAL_RESPONSE, count / 12u);
             uint residual = value_at(lane, GPUME_TEMPORAL_RESIDUAL, count / 8u);

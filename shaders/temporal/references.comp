@@ -86,7 +86,7 @@ void main()
     bool open[2] = bool[2](true, true); /* the past, the future */
     for (uint i = 0u; i < pc.references; i++) {
         bool fits = false;
-        if ((pc.there >> i & 1u) == 1u) {
+        if ((pc.there >> i & 1u) == 1u) { /* uniform: so is i */
             uint fitting;
             uvec2 least = left(unlike(lane, i, fitting), 1u);
             /* Whether a picture is of another scene than the one before it is known of the past. */
