@@ -103,7 +103,7 @@ static=
 case $library in
 *.a) static=--static ;;
 esac
-programs="two_buffers sort_numbers gpume-denoise"
+programs="clean_frames two_buffers sort_numbers gpume-denoise"
 left_out=
 if pkg-config --exists libavformat libavcodec libavutil; then
     programs="$programs motion_energy hardest_blocks partition roi"
@@ -521,6 +521,8 @@ for way in make cmake; do
     grep -q '( *-5, *+3) *0' "$scratch/log" ||
         fail "$way: two_buffers does not print the vector"
     : >"$scratch/log"
+    quietly "$way: clean_frames" "$scratch/$way/clean_frames"
+    [ "$("$scratch/$way/clean_frames" | grep -c 'filtered 3[7-9]\.')" -eq 12 ] || fail "$way: clean_frames does not filter 12 frames"
     sorts "$way"
     denoises "$way"
     energy=$scratch/$way/motion_energy
