@@ -297,12 +297,24 @@ static struct gpume_filter_params filter_params(const struct filter *filter)
     return params;
 }
 
+/* Whether the search can use the metric, at this depth. */
+static enum gpume_exit check_filter_search(const struct filter *filter)
+{
+    struct gpume_params search = filter->options->video.params;
+    search.bits = filter->job.info.bits;
+    search.block = 16;
+    return gpume_library_check(&search) == GPUME_OK ? GPUME_EXIT_DONE : GPUME_EXIT_USAGE;
+}
+
 static enum gpume_exit prepare_filter(void *client)
 {
     struct filter *filter = client;
     const struct gpume_source_info *info = &filter->job.info;
     if (check_filter_input(info) != GPUME_EXIT_DONE) {
         return GPUME_EXIT_INPUT;
+    }
+    if (check_filter_search(filter) != GPUME_EXIT_DONE) {
+        return GPUME_EXIT_USAGE;
     }
     if (!open_chroma(filter)) {
         return gpume_refuse(GPUME_EXIT_FAILED, "%s: out of memory for filtering", info->label);
@@ -317,7 +329,8 @@ static enum gpume_exit prepare_filter(void *client)
     struct gpume_filter_info running = {.size = sizeof(running)};
     const int status = gpume_filter_open(&filter->job.filter, &params);
     (void)gpume_filter_info_fill(filter->job.filter, &running);
-    return gpume_job_opened(&filter->job, status, status ? NULL : running.device);
+    const char *engine = status ? NULL : running.device[0] ? running.device : "none";
+    return gpume_job_opened(&filter->job, status, engine);
 }
 
 static enum gpume_exit open_filter(void *client)

@@ -46,6 +46,10 @@ _Static_assert(GPUME_TEMPORAL_BLOCK == GPUME_TEMPORAL_SIDE, "blocks are of the s
 _Static_assert(2 * GPUME_TEMPORAL_RADIUS_MAX == GPUME_TEMPORAL_REFERENCES, "all have a place");
 _Static_assert(GPUME_TEMPORAL_BEGINS > GPUME_TEMPORAL_RADIUS_MAX, "scenes are remembered");
 
+_Static_assert(
+    9 * (GPUME_TEMPORAL_BLOCKS_MAX / GPUME_TEMPORAL_GATHER) + 9 * 256 < GPUME_ITERATIONS_MAX,
+    "drivers may end longer loops");
+
 enum step { PREDICT, MEASURE, NOISE, FIT, REFERENCES, AVERAGE, STEPS };
 
 /* The kernels: for 8-bit samples, and for others where they differ; their arrays by binding. */
@@ -206,12 +210,12 @@ static int create_passage(const struct device *d, struct passage *passage)
     return create_host_picture(d, &passage->result);
 }
 
-static int create_all(struct device *d)
+static int create_all(struct device *d, const struct gpume_log *log)
 {
     GPUME_CHECK(create_programs(d));
     GPUME_CHECK(create_arrays(d));
     d->hosts = calloc(d->waiting, sizeof(*d->hosts));
-    GPUME_CHECK(d->hosts ? GPUME_OK : GPUME_NOMEM);
+    GPUME_CHECK(d->hosts ? GPUME_OK : gpume_log_nomem(log, "filtering"));
     for (uint32_t i = 0; i < d->waiting; i++) {
         GPUME_CHECK(create_host_picture(d, &d->hosts[i]));
     }
@@ -287,7 +291,7 @@ static int device_open(
     lay_out(d);
     int status;
     GPUME_TRY(open_compute(d, log));
-    GPUME_TRY(create_all(d));
+    GPUME_TRY(create_all(d, log));
     *state = d;
     return GPUME_OK;
 fail:

@@ -211,13 +211,17 @@ static int host_open(
     temporal->ring = 2 * params->radius + 1 + GPUME_TEMPORAL_AHEAD + AHEAD;
     temporal->loops = gpume_loops();
     status = gpume_workers_create(&temporal->workers, params->threads);
-    GPUME_TRY(status == GPUME_AGAIN ? gpume_log_no_thread(log) : status);
-    GPUME_TRY(open_memory(temporal) ? GPUME_OK : GPUME_NOMEM);
+    if (status == GPUME_AGAIN) {
+        status = gpume_log_no_thread(log);
+    } else if (status != GPUME_OK || !open_memory(temporal)) {
+        status = gpume_log_nomem(log, "filtering");
+    }
+    if (status != GPUME_OK) {
+        (void)host_close(temporal);
+        return status;
+    }
     *state = temporal;
     return GPUME_OK;
-fail:
-    (void)host_close(temporal);
-    return status == GPUME_NOMEM ? gpume_log_nomem(log, "filtering") : status;
 }
 
 static int host_close(void *opaque)

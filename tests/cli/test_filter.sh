@@ -220,6 +220,7 @@ refused 2 --strength -- filter even.y4m --strength 2.5 -o x.y4m
 refused 2 --noise -- filter even.y4m --noise much -o x.y4m
 refused 2 --noise -- filter even.y4m --noise 51 -o x.y4m
 refused 2 --radius -- filter even.y4m --radius 5 -o x.y4m
+refused 2 --metric -- filter yuv420p16le.y4m --metric ssd -o x.y4m # costs of more than 32 bits
 refused 2 -w -- filter even.y4m -w 0 -o x.y4m
 refused 2 --for svt-av1 -- filter even.y4m --for svt-av1 --crf 30 -o x.y4m
 refused 2 --for --crf -- filter even.y4m --for x264 -o x.y4m
