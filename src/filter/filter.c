@@ -37,7 +37,8 @@ struct gpume_filter {
     struct gpume_locked_log locked;
     const struct gpume_log *log;
     struct gpume_log lenient; /* the same, but errors are warnings: the processor can go on */
-    struct gpume_filter_params params;
+    struct gpume_filter_params params; /* without its strings, once it is open */
+    bool strict;                       /* only a GPU will do */
     struct gpume_temporal_choice choice;
     const struct gpume_temporal_ops *ops;
     void *temporal;
@@ -140,11 +141,10 @@ static void write_warning(void *opaque, enum gpume_log_level level, const char *
 /* On a device, or else on the processor. */
 static int open_on(struct gpume_filter *filter, const struct gpume_temporal_params *params)
 {
-    const bool strict = wants_gpu(&filter->params);
+    const struct gpume_log *log = filter->strict ? filter->log : &filter->lenient;
     filter->ops = &gpume_temporal_device;
-    int status =
-        filter->ops->open(&filter->temporal, params, strict ? filter->log : &filter->lenient);
-    if (status == GPUME_UNSUPPORTED || (gpume_status_is_of_gpu(status) && !strict)) {
+    int status = filter->ops->open(&filter->temporal, params, log);
+    if (status == GPUME_UNSUPPORTED || (gpume_status_is_of_gpu(status) && !filter->strict)) {
         filter->ops = &gpume_temporal_host;
         status = filter->ops->open(&filter->temporal, params, filter->log);
     }
@@ -243,6 +243,7 @@ int gpume_filter_open(gpume_filter **out, const struct gpume_filter_params *para
     filter->log = &filter->locked.log;
     filter->lenient = (struct gpume_log){write_warning, filter};
     filter->params = own;
+    filter->strict = wants_gpu(&own);
     filter->choice = (struct gpume_temporal_choice){
         .strength = (uint32_t)lround(own.strength * 32),
         .measure = own.sigma == GPUME_FILTER_MEASURE,
@@ -253,6 +254,7 @@ int gpume_filter_open(gpume_filter **out, const struct gpume_filter_params *para
     GPUME_TRY(filter->runs ? GPUME_OK : gpume_log_nomem(filter->log, "a filter"));
     GPUME_TRY(open_temporal(filter, idle));
     GPUME_TRY(idle ? GPUME_OK : open_search(filter));
+    filter->params.device = filter->params.devices = filter->params.cache_dir = NULL;
     *out = filter;
     return GPUME_OK;
 fail:
@@ -388,7 +390,7 @@ static int take_over(struct gpume_filter *filter, int status)
 {
     const struct gpume_temporal_ops *heir = &gpume_temporal_host, *failed = filter->ops;
     void *state = NULL, *old = filter->temporal;
-    if (!filter->ops->hand_over || !gpume_status_is_of_gpu(status) || wants_gpu(&filter->params)) {
+    if (!filter->ops->hand_over || !gpume_status_is_of_gpu(status) || filter->strict) {
         return status;
     }
     const struct gpume_temporal_params params = temporal_params(&filter->params);
