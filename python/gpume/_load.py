@@ -7,6 +7,8 @@ import io
 import json
 import os
 import subprocess
+import zipfile
+import zlib
 from pathlib import Path
 from typing import Any, Iterator
 
@@ -14,18 +16,22 @@ import numpy as np
 
 from ._command import command_path, exception_of
 from ._field import COLUMNS, Field, columns_of
-from .errors import FormatError
+from .errors import FormatError, GpumeError
 
 _VECTORS = ("vectors.csv", "vectors.csv.gz", "vectors.csv.zst")
 _PLACES = ("frame", "x", "y", "w", "h", "dx", "dy")
 _CELL = "U64"
+_SIDE_MAX = 1048576
 
 
 def _text_table(data: bytes, dtype_of: Any) -> np.ndarray:
     """A table with a line of names, and the type that a function gives each of them. Empty cells
     become -1."""
     head, _, body = data.partition(b"\n")
-    names = head.decode().strip().split(",")
+    names = [name.strip() for name in head.decode().split(",")]
+    body = body.replace(b"\r\n", b"\n")
+    if not body.endswith(b"\n" if body else b""):
+        raise ValueError("the last line has no end")
     if not body:
         return np.empty(0, [(name, dtype_of(name)) for name in names])
     if b",," in body or b",\n" in body:
@@ -101,7 +107,7 @@ def _rows_of(path: Path) -> tuple[np.ndarray, dict[str, Any]]:
         with path.open("rb") as file:
             data = file.read(8)
         if data[:2] == b"PK":
-            with np.load(path, allow_pickle=False) as archive:
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
                 return _read_npz(archive, os.fspath(path))
         if data[:2] == b"\x1f\x8b":
             with gzip.open(path) as file:
@@ -128,6 +134,10 @@ def _as_columns(table: np.ndarray, fine: bool, name: str) -> np.ndarray:
     rows = np.zeros(len(table), columns_of(names, np.float32 if floats else np.int32))
     for column in names:
         rows[column] = table[column]
+    sides = [rows[side] for side in ("x", "y", "w", "h")]
+    if any((side < least).any() or (side > _SIDE_MAX).any()
+           for side, least in zip(sides, (0, 0, 1, 1))):
+        raise FormatError(f"{name}: has blocks at places that no picture has")
     if "ref2" in names:
         rows["dx2"][rows["ref2"] < 0] = rows["dy2"][rows["ref2"] < 0] = 0
     return rows
@@ -166,7 +176,16 @@ class Run:
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        given = Path(path)
+        try:
+            self._read(Path(path))
+        except GpumeError:
+            raise
+        except (ValueError, TypeError, LookupError, OSError, EOFError, zipfile.BadZipFile,
+                zlib.error) as error:  # of what reads JSON, text, NumPy's files, gzip and ZIP
+            raise FormatError(
+                f"{os.fspath(path)}: is damaged or no file of gpume: {error}") from error
+
+    def _read(self, given: Path) -> None:
         self.summary: dict[str, Any] | None = None
         self.frames: np.ndarray | None = None
         vectors = given
@@ -174,9 +193,8 @@ class Run:
         if given.is_dir():
             vectors = self._read_folder(given)
         table, said = _rows_of(vectors)
-        if self.summary:
-            parameters = self.summary["parameters"]
-            said["subpel"] = parameters.get("subpel") or 1
+        if self.summary and "subpel" in self.summary["parameters"]:
+            said["subpel"] = int(self.summary["parameters"]["subpel"])
         self._rows = _as_columns(table, said.get("subpel", 1) > 1, os.fspath(vectors))
         rows = self._rows
         self.subpel: int = said.get("subpel") or self._units()
@@ -245,7 +263,8 @@ def load(path: str | os.PathLike[str]) -> Run:
     path: the output folder of a run, or a file of vectors in any format that gpume-formats(5)
     describes, except hash; a name with %d stands for the files of a format that has one file per
     frame. .csv, .csv.gz, .npy and .npz are read here; all others, such as .mvf and .csv.zst, by the
-    command `gpume convert`. All rows are held in memory. A file that cannot be used raises
-    FormatError, and one that is absent FileNotFoundError or, in the command's words, FormatError.
+    command `gpume convert`. A file of text does not say which fractions were searched, only the
+    vectors found: dx is int32 where all are whole. All rows are held in memory. A file that cannot
+    be used, or is absent, raises FormatError.
     """
     return Run(path)

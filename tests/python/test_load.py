@@ -156,6 +156,31 @@ class Loads(Folder):
                 ("noise", "noise"), ("absent.csv", "absent.csv")):
             with self.subTest(name), self.assertRaisesRegex(gpume.FormatError, words):
                 gpume.load(self.folder / name)
+        self.estimate("-o", "run")
+        for ending in ("csv", "csv.gz", "csv.zst", "npy", "npz", "mvf", "jsonl"):
+            path = self.folder / f"whole.{ending}"
+            self.estimate("--vectors", path.name)
+            data = path.read_bytes()
+            wanted = gpume.load(path).table()
+            for at in range(0, len(data), max(1, len(data) // 9)):
+                path.write_bytes(data[:at])
+                with self.subTest(ending, at=at):
+                    try:  # whole rows of text are no damage
+                        self.assertLess(len(gpume.load(path).table()), len(wanted))
+                    except gpume.FormatError as error:
+                        self.assertIn(path.name, str(error))
+        text = (self.folder / "run/vectors.csv").read_text()
+        for wrong in (text.replace("\n1,0,0,0", "\n1,0,-8,0", 1), text.replace("\n1,", "\nx,", 1),
+                      text.replace("\n1,0,", "\n1,0,0,", 1), text.replace(",8,8,", ",0,8,", 1)):
+            (self.folder / "run/vectors.csv").write_text(wrong)
+            with self.subTest(wrong[:80]):
+                self.assertNotEqual(wrong, text)
+                self.assertRaises(gpume.FormatError, gpume.load, self.folder / "run")
+        (self.folder / "run/vectors.csv").write_text(text.replace("\n", "\r\n"))
+        self.assertEqual(len(gpume.load(self.folder / "run").table()), text.count("\n") - 1)
+        for wrong in ("", "{", "[1]", '{"format": 1}', '{"parameters": {"subpel": "x"}}'):
+            (self.folder / "run/summary.json").write_text(wrong)
+            self.assertRaises(gpume.FormatError, gpume.load, self.folder / "run")
         (empty / "vectors.csv.partial").write_text("")
         with self.assertRaisesRegex(gpume.FormatError, "--resume"):
             gpume.load(empty)
