@@ -36,16 +36,21 @@ _REFUSED = (
 def _box(values: np.ndarray, side: int) -> np.ndarray:
     """Sums of side x side values, with zeros around."""
     for axis in (0, 1):
-        padding = [(0, 0)] * values.ndim
-        padding[axis] = (side // 2 + 1, side // 2)
-        sums = np.pad(values, padding).cumsum(axis)
-        size = values.shape[axis]
-        values = np.take(sums, range(side, side + size), axis) - np.take(sums, range(size), axis)
+        around = np.zeros((side // 2, *values.shape[1:]))
+        padded = np.concatenate([around, values, around])
+        sums = padded[:len(values)].copy()
+        for i in range(1, side):
+            sums += padded[i:i + len(values)]
+        values = sums.swapaxes(0, 1)
     return values
 
 
 def _mean(values: np.ndarray, side: int) -> np.ndarray:
-    return _box(values, side) / _box(np.ones_like(values), side)
+    """Means of those of side x side values that there are."""
+    rows, columns = (
+        1 + np.minimum(np.arange(n), side // 2) + np.minimum(np.arange(n)[::-1], side // 2)
+        for n in values.shape)
+    return _box(values, side) / np.outer(rows, columns)
 
 
 def _blurred(values: np.ndarray, side: int) -> np.ndarray:
