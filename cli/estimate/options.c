@@ -20,7 +20,7 @@
 static const char *const compats[] = {"ffmpeg", NULL};
 static const char *const residual_modes[] = {"absolute", "signed", NULL};
 static const char *const overlay_styles[] = {
-    "arrows", "flow", "cost", "blocks", "confidence", NULL};
+    "arrows", "flow", "cost", "blocks", "confidence", "return", NULL};
 
 #define SINK_ROW(sink) {GPUME_ROW_FILE(#sink, "FILE", OPTIONS, files[GPUME_SINK_##sink])},
 
@@ -96,7 +96,8 @@ static struct gpume_option table[] = {
         .needs = "vectors"},
     GPUME_SINKS(SINK_ROW){
         GPUME_ROW_CHOICE("overlay-style", "STYLE", OPTIONS, asked.look.style, overlay_styles),
-        .help = "arrows, flow, cost, blocks or confidence (default arrows)", .needs = "overlay"},
+        .help = "arrows, flow, cost, blocks, confidence or return (default arrows)",
+        .needs = "overlay"},
     GPUME_OPTIONS_LOOK(OPTIONS, asked.look),
     {GPUME_ROW_CHOICE(
          "residual-mode", "absolute|signed", OPTIONS, asked.residual_signed, residual_modes),
@@ -225,11 +226,20 @@ static int apply_search_choice(
     return status ? status : gpume_library_check(params);
 }
 
+/* Whether the overlay needs both directions of a distance, and draws the pairs with past
+ * references. */
+static bool shows_return(const struct gpume_estimate_options *options)
+{
+    return options->asked.look.style == GPUME_OVERLAY_RETURN &&
+           options->params.distance_count <= 1 && options->params.direction == GPUME_DIRECTION_BOTH;
+}
+
 /* Pictures are numbered by target frame, and the HTML report is ordered by frames. */
 static int check_both(const struct gpume_estimate_options *options, const char *which)
 {
     for (size_t i = 0; i < GPUME_SINK_COUNT; i++) {
-        if (options->files[i] && gpume_named_sinks[i]->one_per_frame) {
+        if (options->files[i] && gpume_named_sinks[i]->one_per_frame &&
+            !(i == GPUME_SINK_overlay && shows_return(options))) {
             return gpume_refuse(GPUME_INVALID,
                 "%s: searches several references per frame, but --%s writes one picture; leave it "
                 "out, add --best-reference, or run once for each reference",
@@ -248,10 +258,13 @@ static int check_both(const struct gpume_estimate_options *options, const char *
 
 static int check_direction(const struct gpume_estimate_options *options)
 {
-    const char *which = options->asked.compat_ffmpeg                        ? "--compat ffmpeg"
-                        : options->params.best_reference                    ? NULL
-                        : options->params.direction == GPUME_DIRECTION_BOTH ? "--direction both"
+    const bool both = options->params.direction == GPUME_DIRECTION_BOTH;
+    const bool returns = options->asked.look.style == GPUME_OVERLAY_RETURN; /* needs both */
+    const char *which = options->asked.compat_ffmpeg         ? "--compat ffmpeg"
+                        : options->params.best_reference     ? NULL
+                        : both && !returns                   ? "--direction both"
                         : options->params.distance_count > 1 ? "--ref-distance with a list"
+                        : both                               ? "--direction both"
                                                              : NULL;
     if (which && check_both(options, which) != GPUME_OK) {
         return GPUME_INVALID;
@@ -278,6 +291,11 @@ static int check_pictures(
     if (gpume_line_has(line, "overlay-style") &&
         options->asked.look.style == GPUME_OVERLAY_CONFIDENCE && !options->params.confidence) {
         return gpume_refuse(GPUME_INVALID, "--overlay-style confidence: needs --confidence");
+    }
+    if (options->asked.look.style == GPUME_OVERLAY_RETURN &&
+        (!options->params.confidence || options->params.direction != GPUME_DIRECTION_BOTH)) {
+        return gpume_refuse(
+            GPUME_INVALID, "--overlay-style return: needs --confidence and --direction both");
     }
     if (gpume_check_look(&options->asked.look, line) != GPUME_OK) {
         return GPUME_INVALID;

@@ -152,7 +152,7 @@ int gpume_check_look(const struct gpume_overlay_look *look, const struct gpume_l
 {
     static const struct {
         const char *option, *styles;
-        bool of_use[GPUME_OVERLAY_CONFIDENCE + 1];
+        bool of_use[GPUME_OVERLAY_RETURN + 1];
     } rows[] = {
         {"arrow-length", "arrows", {[GPUME_OVERLAY_ARROWS] = true}},
         {"arrow-spacing", "arrows", {[GPUME_OVERLAY_ARROWS] = true}},

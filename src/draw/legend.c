@@ -311,11 +311,14 @@ static struct ramp ramp_of(const struct gpume_overlay_options *options)
     if (options->look.style == GPUME_OVERLAY_CONFIDENCE) {
         return (struct ramp){"confidence", {"unsure", "sure"}, {0, 1}, 2};
     }
-    if (options->look.style == GPUME_OVERLAY_COST) {
-        ramp = (struct ramp){"cost per pixel", .places = {0, 0.25, 0.5, 0.75, 1}, .count = 5};
+    if (options->look.style == GPUME_OVERLAY_COST || options->look.style == GPUME_OVERLAY_RETURN) {
+        const bool cost = options->look.style == GPUME_OVERLAY_COST;
+        const double full = cost ? GPUME_COLOUR_COST_FULL : GPUME_OVERLAY_RETURN_FULL;
+        ramp = (struct ramp){cost ? "cost per pixel" : "return, pixels",
+            .places = {0, 0.25, 0.5, 0.75, 1}, .count = 5};
         for (int i = 0; i < ramp.count; i++) {
             snprintf(ramp.labels[i], sizeof(ramp.labels[i]), "%.0f",
-                GPUME_COLOUR_COST_FULL * ramp.places[i] * ramp.places[i]);
+                full * ramp.places[i] * ramp.places[i]);
         }
     } else if (!options->parts) { /* else their number differs from frame to frame */
         snprintf(ramp.labels[0], sizeof(ramp.labels[0]), "%" PRIu64, blocks_of(options) - 1);

@@ -64,6 +64,7 @@ struct look {
     double dx, dy; /* pixels: the content moved by (-dx,-dy) */
     uint32_t cost, second;
     double rank; /* from 0, the costliest, to 1 */
+    double away; /* of the reverse vector, pixels; 0 if that is not known */
 };
 
 static uint8_t *rgb_row(const struct gpume_plane *plane, uint32_t y)
@@ -215,6 +216,9 @@ static struct look look_of(const struct gpume_overlay *overlay, const struct gpu
         .cost = layer->costs[index],
         .second = layer->second ? layer->second[index] : GPUME_NONE,
         .rank = rank_last > 0 ? rank / rank_last : 0,
+        .away = layer->returns && layer->returns[index] != GPUME_NONE
+                    ? (double)layer->returns[index] / field->vector_units
+                    : 0,
     };
 }
 
@@ -356,6 +360,11 @@ static void draw_block(struct gpume_overlay *overlay, const struct look *look)
                : look->second > 0         ? 1 - (double)look->cost / look->second
                                           : 0;
         fill(overlay, place, gpume_colour_of_heat(heat), GPUME_COLOUR_COST_SHARE);
+        break;
+    case GPUME_OVERLAY_RETURN:
+        heat = sqrt(look->away / GPUME_OVERLAY_RETURN_FULL);
+        fill(overlay, place, gpume_colour_of_heat(heat),
+            look->away > GPUME_OVERLAY_RETURN_SMALL ? GPUME_COLOUR_COST_SHARE : 0);
         break;
     }
 }

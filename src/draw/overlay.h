@@ -24,7 +24,17 @@ enum gpume_overlay_style {
      * gray: light where the vector is sure, dark where another does as well. For fields with
      * confidence. */
     GPUME_OVERLAY_CONFIDENCE,
+    /* How far, in pixels, the reverse vector at the match leads away from the block, as heat, where
+     * that is more than GPUME_OVERLAY_RETURN_SMALL; elsewhere the frame in gray. For fields with
+     * returns. */
+    GPUME_OVERLAY_RETURN,
 };
+
+/* Pixels. What the search finds one way and again the other way is as close as this; farther off,
+ * the content is hidden in one of the frames, or a vector is wrong. From FULL on the colour is the
+ * lightest. */
+#define GPUME_OVERLAY_RETURN_SMALL 1.0
+#define GPUME_OVERLAY_RETURN_FULL 16.0
 
 #define GPUME_OVERLAY_SCALE_MAX 16u
 #define GPUME_OVERLAY_PIXELS_MAX (UINT64_C(1) << 29) /* of an enlarged picture */

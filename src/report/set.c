@@ -28,7 +28,7 @@ static const uint64_t lossless_limits[SIZES] = {1 << 16, COLOUR_LOSSLESS}; /* pi
 static const char *const picture_names[GPUME_REPORT_PICTURES] = {
     "colour", "reference", "target", "predicted", "difference", "residual"};
 static const char *const list_names[GPUME_REPORT_LISTS] = {
-    "vectors", "parts", "seconds", "references"};
+    "vectors", "parts", "seconds", "references", "returns"};
 
 struct gpume_report_encoder {
     const char *label;
@@ -343,6 +343,16 @@ static void pack_references(
     }
 }
 
+static void pack_returns(
+    struct gpume_bytes *bytes, const struct gpume_field *field, uint64_t blocks)
+{
+    for (uint64_t i = 0; field->layers[0]->returns && i < blocks; i++) {
+        const struct gpume_shown shown = gpume_shown_at(field, i);
+        const uint32_t away = shown.layer->returns[shown.index];
+        gpume_bytes_number(bytes, away == GPUME_NONE ? 0 : (uint64_t)away + 1);
+    }
+}
+
 static bool pack_lists(struct gpume_bytes lists[GPUME_REPORT_LISTS],
     const struct gpume_params *params, const struct gpume_field *field)
 {
@@ -356,6 +366,7 @@ static bool pack_lists(struct gpume_bytes lists[GPUME_REPORT_LISTS],
         pack_parts(&lists[GPUME_REPORT_PARTS], field);
         pack_seconds(&lists[GPUME_REPORT_SECONDS], field, blocks);
         pack_references(&lists[GPUME_REPORT_REFERENCES], field, blocks);
+        pack_returns(&lists[GPUME_REPORT_RETURNS], field, blocks);
     }
     for (size_t i = 0; i < GPUME_REPORT_LISTS; i++) {
         failed = failed || lists[i].failed;

@@ -37,6 +37,9 @@ enum gpume_report_list {
     /* With several references: for every block how many frames its reference comes after the
      * target, signed. */
     GPUME_REPORT_REFERENCES,
+    /* With confidence in both directions: for every block 1 + how far the reverse vector leads
+     * away, in units, or 0. */
+    GPUME_REPORT_RETURNS,
     GPUME_REPORT_LISTS,
 };
 

@@ -2,6 +2,7 @@
 #include "report/shell.h"
 
 #include "draw/colours.h"
+#include "draw/overlay.h"
 #include "files/base64.h"
 #include "files/html.h"
 #include "files/path.h"
@@ -142,6 +143,8 @@ void gpume_report_put_colours(struct gpume_json *json)
     gpume_json_base64(json, "heat", (const unsigned char *)heat, sizeof(heat));
     gpume_json_base64(json, "directions", (const unsigned char *)directions, sizeof(directions));
     gpume_json_count(json, "cost_full", GPUME_COLOUR_COST_FULL);
+    gpume_json_real(json, "return_small", GPUME_OVERLAY_RETURN_SMALL, 3);
+    gpume_json_real(json, "return_full", GPUME_OVERLAY_RETURN_FULL, 3);
     gpume_json_real(json, "cost_share", GPUME_COLOUR_COST_SHARE / 256.0, 4);
     gpume_json_end(json);
 }

@@ -283,6 +283,9 @@ static void put_pictures(struct gpume_json *json, const struct report *self)
     gpume_json_count(json, "window_x", self->sink.run->params.window_x);
     gpume_json_count(json, "window_y", self->sink.run->params.window_y);
     gpume_json_count(json, "units", self->sink.run->params.subpel);
+    gpume_json_truth(json, "returns",
+        self->sink.run->params.confidence &&
+            self->sink.run->params.direction == GPUME_DIRECTION_BOTH);
     gpume_json_truth(json, "files", self->files.encoder != NULL);
     gpume_json_count(json, "scale", whole ? gpume_report_encoder_scale(whole) : 1);
     gpume_json_text(json, "type", whole ? type_of(whole) : NULL);

@@ -283,6 +283,10 @@ static int overlay_field(struct gpume_sink *sink, const struct gpume_field *fiel
     int status = GPUME_OK;
     struct pictures *self = (struct pictures *)sink;
     struct gpume_plane rgb, drawn;
+    if (sink->run->asked->look.style == GPUME_OVERLAY_RETURN && !sink->run->params.best_reference &&
+        field->ref > field->frame) {
+        return GPUME_OK; /* of a target's two pairs, the one with the past reference is drawn */
+    }
     GPUME_TRY(sink->run->colours.take(sink->run->colours.source, field->frame, &rgb));
     status = gpume_overlay_draw(self->overlay, &rgb, field, &drawn);
     if (status != GPUME_OK) {

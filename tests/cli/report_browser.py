@@ -369,6 +369,19 @@ def check_references(browser, run):
         same("reference", browser.dataset("block")["ref"], row["ref"])
 
 
+def check_return(browser, run):
+    """The layer of return tints the blocks that do not lead back, and the block says how far."""
+    browser.open(run.page, "#frame=4&layer=return")
+    blocks = [row for row in run.vectors if row["frame"] == "4"]
+    tinted = browser.script("return [...view.vectors.cost.keys()].map((block) => returnColour(block)[3] > 0)")
+    same("tinted blocks", tinted, [bool(row["return"]) and float(row["return"]) > 1 for row in blocks])
+    hold("all blocks lead back, or none", len(set(tinted)) == 2)
+    for i, row in enumerate(blocks[:20]):
+        browser.script("pickBlock(arguments[0])", i)
+        same("return", browser.dataset("block")["return"], row["return"] or "NaN")
+    same("key", browser.script("return [...document.querySelectorAll('#key-return b span')].map((e) => e.textContent)"), ["0", "1", "4", "9", "16"])
+
+
 def check_histogram(browser, run):
     counts = {}
     for row in run.vectors:
@@ -692,6 +705,7 @@ def main():
         for run, check in ((parts, check_partition), (trust, check_confidence), (several, check_references)):
             browser.open(run.page)
             check(browser, run)
+        check_return(browser, several)
         check_address(browser, clip)
         check_folder(browser, folder)
         check_compared(browser, clip, narrow)

@@ -137,6 +137,28 @@ refused 2 --flow-max 0 0.25 1024 -- yuv420p.nut --overlay x.mkv --overlay-style 
 refused 2 --dim 101 -- yuv420p.nut --overlay x.mkv --dim 101
 refused 2 --dim --overlay -- yuv420p.nut --dim 50
 
+# What is not found again the other way: one picture per target, of the pair with the past frame, with tints where the
+# table has a return of more than a pixel.
+expect 0 -q yuv420p.nut --backend "$engine" -b 8 --direction both --confidence --overlay-style return --overlay-key off \
+    --overlay return%d.ppm --vectors return.csv
+only . $(ls | grep -v '^return[0-9]') return1.ppm return2.ppm return3.ppm
+! have python3 || python3 - <<'END' || fail "--overlay-style return: other blocks than those of the table"
+import csv
+for frame in ("1", "2", "3"):
+    data = open(f"return{frame}.ppm", "rb").read()[-160 * 96 * 3:]
+    found = set()
+    for row in csv.DictReader(open("return.csv")):
+        if row["frame"] == frame and int(row["ref"]) < int(frame):
+            at = 3 * ((int(row["y"]) + 4) * 160 + int(row["x"]) + 4)
+            tinted = len(set(data[at:at + 3])) > 1
+            assert tinted == (float(row["return"] or 0) > 1), row
+            found.add(tinted)
+    assert len(found) == 2, frame
+END
+refused 2 return --confidence --direction -- yuv420p.nut --overlay x.mkv --overlay-style return --direction both
+refused 2 return --confidence --direction -- yuv420p.nut --overlay x.mkv --overlay-style return --confidence
+refused 2 --ref-distance --overlay -- yuv420p.nut --overlay x.mkv --overlay-style return --confidence --direction both --ref-distance 1,2
+
 # Enlarged frames are squares of their pixels.
 expect 0 -q rgb24.nut --backend "$engine" -b 128 -w 0 --frames 1 --scale 2 --overlay twice.png
 corners twice.png >got

@@ -33,7 +33,7 @@ make_clip long.y4m 16 8 8 10001
 expect 0 -q long.y4m --backend "$engine" --report long.html -o long
 expect 0 -q clip.y4m --backend "$engine" -w 5 --report parts.html -o parts -b 32..8+rect --partition --subpel 4 --lambda 8
 expect 0 -q clip.y4m --backend "$engine" -w 5 --report trust.html -o trust --confidence --surface 60,30
-expect 0 -q clip.y4m --backend "$engine" -w 5 --report several.html -o several --frames 6 --direction both --ref-distance 1,2 --best-reference
+expect 0 -q clip.y4m --backend "$engine" -w 5 --report several.html -o several --frames 6 --direction both --ref-distance 1,2 --best-reference --confidence
 expect 0 -q clip.y4m --backend "$engine" -w 5 --report-dir folder --frames 6
 expect 0 -q clip.y4m --backend "$engine" -w 5 -o folder --frames 6
 expect 0 -q clip.y4m --backend "$engine" -w 2 --edge inside -o narrow

@@ -166,6 +166,23 @@ static void check_arrows(void)
     }
 }
 
+/* Gray where the reverse vector leads back, or is unknown; lighter the farther it leads away. */
+static void check_return(void)
+{
+    const uint32_t returns[4] = {4, GPUME_NONE, 5, 64}; /* quarter pixels: the first is one pixel */
+    struct gpume_plane picture;
+    struct scene scene = make_scene(32, 8, 8, 1, GPUME_OVERLAY_RETURN);
+    scene.units = 4;
+    scene.layer.returns = returns;
+    uint8_t *bytes = draw(&scene, &picture);
+    const struct gpume_colour gray = {100, 100, 100};
+    REQUIRE(is_colour(at(&picture, 4, 4), gray, 1) && is_colour(at(&picture, 12, 4), gray, 1));
+    REQUIRE(!is_colour(at(&picture, 20, 4), gray, 5));
+    REQUIRE(at(&picture, 28, 4)[0] > at(&picture, 20, 4)[0] + 50);
+    free(bytes);
+    free_scene(&scene);
+}
+
 static double linear(uint8_t value)
 {
     const double v = value / 255.0;
@@ -386,10 +403,10 @@ static void check_sizes(void)
 {
     static const uint32_t sizes[][2] = {{1, 1}, {3, 5}, {16, 16}, {130, 9}, {9, 130}, {300, 200}};
     static const uint32_t blocks[] = {4, 8, 20, 64, 128};
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]) * 5 * 5 * 2; i++) {
-        const uint32_t *const size = sizes[i / 50];
-        const enum gpume_overlay_style style = (enum gpume_overlay_style)(i / 2 % 5);
-        struct scene scene = make_scene(size[0], size[1], blocks[i / 10 % 5], i % 2 ? 3 : 1, style);
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]) * 6 * 5 * 2; i++) {
+        const uint32_t *const size = sizes[i / 60];
+        const enum gpume_overlay_style style = (enum gpume_overlay_style)(i / 2 % 6);
+        struct scene scene = make_scene(size[0], size[1], blocks[i / 12 % 5], i % 2 ? 3 : 1, style);
         struct gpume_plane picture;
         scene.options.look.key = GPUME_OVERLAY_KEY_ON;
         fill_field(&scene, i + 1);
@@ -616,6 +633,7 @@ int main(void)
     check_fractions();
     check_parts();
     check_confidence();
+    check_return();
     check_directions();
     check_groups();
     check_width();

@@ -55,7 +55,7 @@ function readVectors(set) {
         return null;
     }
     const found = { shape, place, dx: new Float32Array(count), dy: new Float32Array(count), cost: new Float64Array(count),
-        second: new Float64Array(count), distance: new Int32Array(count), rank: null };
+        second: new Float64Array(count), away: new Float64Array(count).fill(NaN), distance: new Int32Array(count), rank: null };
     for (let i = 0; i < count; i++) {
         let index = 0;
         for (let k = width - 1; k >= 0; k--) {
@@ -71,6 +71,10 @@ function readVectors(set) {
     if (set.seconds) {
         const seconds = new Numbers(bytesOf(set.seconds));
         found.second.forEach((unused, i) => { found.second[i] = (seconds.next() || Infinity) - 1; });
+    }
+    if (set.returns) {
+        const returns = new Numbers(bytesOf(set.returns));
+        found.away.forEach((unused, i) => { found.away[i] = ((returns.next() || NaN) - 1) / data.units; });
     }
     if (set.references) {
         const distances = new Numbers(bytesOf(set.references));
@@ -133,6 +137,12 @@ function confidenceHeat(block) {
     return second[block] > 0 ? 1 - cost[block] / second[block] : 0;
 }
 
+/* As in --overlay: only where what is found one way is not found again the other way. */
+function returnColour(block) {
+    const away = view.vectors.away[block];
+    return [...heatBytes(Math.sqrt(away / data.colours.return_full)), away > data.colours.return_small ? 255 : 0];
+}
+
 /* By area: the logarithm spreads squares by halves evenly. */
 function sizeHeat(block) {
     const areas = SHOWN.map(({ w, h }) => Math.log(w * h));
@@ -159,7 +169,8 @@ function takeVectors(set) {
 
 /* The map of a layer, drawn when it is first seen. */
 function mapOf(name) {
-    const makers = { cost: () => heatCanvas(costHeat), confidence: () => heatCanvas(confidenceHeat), flow: () => cellCanvas(flowColour),
+    const makers = { cost: () => heatCanvas(costHeat), confidence: () => heatCanvas(confidenceHeat),
+        return: () => cellCanvas(returnColour), flow: () => cellCanvas(flowColour),
         sizes: () => heatCanvas(sizeHeat), fractions: () => cellCanvas((block) => [...FRACTIONS[fractionOf(block)], 255]) };
     if (view.vectors && makers[name] && !view.maps[name]) {
         view.maps[name] = makers[name]();

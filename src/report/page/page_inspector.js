@@ -67,6 +67,11 @@ function showBlock() {
         items.push(item("second best match", Number.isFinite(second[i]) ? `cost ${whole(second[i])}` : "none"));
     }
     byId("brief").textContent = `Block ${w} x ${h} at (${x}, ${y}) ${blockMotion(i)}; vector (${dx[i]}, ${dy[i]}), cost ${whole(cost[i])}`;
+    if (data.returns) {
+        const away = view.vectors.away[i];
+        box.dataset.return = away;
+        items.push(item("return", Number.isNaN(away) ? "none" : `${plain(away, 2)} px`));
+    }
     box.replaceChildren(blockWords(i), make("p", { className: "numbers" }, ...items));
 }
 

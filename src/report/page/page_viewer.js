@@ -23,12 +23,14 @@ const PICTURES = [
         + "square-root colour scale"],
     ["confidence", "Confidence", "by how much the best match is cheaper than the second best one. Light: the vector is sure, "
         + "for all others cost much more; dark: another one costs nearly the same, so the vector may be wrong"],
+    ["return", "Return", `how far the vector back from the match leads away from the block; not tinted up to ${data.colours.return_small} pixel. `
+        + "Tinted blocks are hidden in one of the frames, or their vector is wrong"],
     ["sizes", "Block sizes", "the blocks that the partition chose, from dark (smallest) to light (largest)"],
     ["fractions", "Fractions", "where vectors lead to whole pixels, halves or quarters"],
-].filter(([name]) => ({ confidence: Boolean(data.parameters.confidence), sizes: Boolean(data.parameters.partition),
+].filter(([name]) => ({ confidence: Boolean(data.parameters.confidence), return: data.returns, sizes: Boolean(data.parameters.partition),
     fractions: data.units > 1 })[name] ?? true);
 /* Pictures that are drawn from the vectors, over another picture. */
-const OVER = { overlay: "colour", flow: "colour", cost: "target", confidence: "target", sizes: "target", fractions: "target" };
+const OVER = { overlay: "colour", flow: "colour", cost: "target", confidence: "target", return: "target", sizes: "target", fractions: "target" };
 const DRAWN = Object.keys(OVER).filter((name) => PICTURES.some((picture) => picture[0] === name));
 
 /* Positions and sizes are in pixels of the video, unless they are named screen...: CSS pixels. */
@@ -349,6 +351,7 @@ function makeKeys() {
         flow: [wheel(34), "direction", marked(FLOW_MARKS.map((share) => share * LONGEST), flowRamp(180)), "pixels per frame pair, or more"],
         cost: [marked(steps.map((place) => full * place * place)), "gray levels (of 256) per pixel"],
         confidence: ["unsure", marked(steps.map((place) => 100 * place)), "sure (% cheaper than the second best match)"],
+        return: [marked(steps.map((place) => data.colours.return_full * place * place)), "pixels, or more"],
         sizes: [marked(SHOWN.filter(({ w, h }) => w === h).map(({ w }) => w).sort((a, b) => a - b)),
             "side of a square block, in pixels"],
         fractions: ["whole pixel", "half", "quarter"].slice(0, data.units === 4 ? 3 : 2).map((word, kind) => {
