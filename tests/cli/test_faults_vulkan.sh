@@ -28,6 +28,9 @@ sweep "" 5 "1 4" $faulty "$gpume" devices
 sweep "" 17 "1 4" $faulty "$gpume" sort ../../integers --backend vulkan --check -o sorted
 sweep "" 3 1 $lost $faulty "$gpume" sort ../../integers --backend vulkan --check -o sorted
 sweep "" 1 "1 4" $waits $faulty "$gpume" sort ../../integers --backend vulkan --check -o sorted
+filter="filter ../../long.y4m --backend vulkan --noise 5 -o f.y4m"
+sweep "" 97 "1 4" $faulty "$gpume" $filter
+sweep "" 3 1 $lost $faulty "$gpume" $filter
 sweep "" 211 "1 4" $faulty "$gpume" bench --reduce --backend vulkan --seconds 0.001
 
 # With --backend auto the CPU takes over, unless a part of the result has already been returned.
