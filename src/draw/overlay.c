@@ -438,10 +438,13 @@ static uint32_t group_side(const struct gpume_overlay *overlay, const struct gpu
     return (uint32_t)gpume_div_up(overlay->spacing, (uint64_t)side * overlay->options.look.scale);
 }
 
-/* The number of groups of a layer, in a row and in all. */
+/* The number of groups of a layer, in a row and in all. NULL has none. */
 static size_t groups_of(
     const struct gpume_overlay *overlay, const struct gpume_layer *layer, size_t *across)
 {
+    if (!layer) {
+        return 0;
+    }
     const uint32_t side = group_side(overlay, layer);
     *across = (size_t)gpume_div_up(layer->blocks_x, side);
     return *across * (size_t)gpume_div_up(layer->blocks_y, side);
@@ -459,7 +462,7 @@ static int clear_groups(
     size_t across;
     *count = 0;
     for (uint32_t i = 0; i < shown_layers(field); i++) {
-        *count += field->layers[i] ? groups_of(overlay, field->layers[i], &across) : 0;
+        *count += groups_of(overlay, field->layers[i], &across);
     }
     if (*count > overlay->group_room) {
         free(overlay->groups);

@@ -479,11 +479,14 @@ static int csv_open(struct gpume_sink *sink)
     return status;
 }
 
-/* The page computes surfaces of whole pixels, where the gallery has surfaces, too. */
+/* The page computes surfaces of whole pixels, where the gallery has surfaces, too. Samples that a
+ * PNG would have to reduce to less than a quarter are not tried. */
 static bool wants_samples(const struct report *self)
 {
+    const struct gpume_params *params = &self->sink.run->params;
+    const uint64_t bytes = (uint64_t)params->width * params->height * (params->bits > 8 ? 4 : 2);
     return (self->with_pictures || self->files.encoder) && self->gallery.step > 0 &&
-           self->sink.run->params.subpel == 1;
+           params->subpel == 1 && bytes <= 4 * SAMPLES_BYTES;
 }
 
 static int html_field(struct gpume_sink *sink, const struct gpume_field *field)

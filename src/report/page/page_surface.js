@@ -137,8 +137,12 @@ async function computedCosts(block) {
     if (!data.lively.samples || view.frame !== data.lively.frame || work > WORK || !METRIC_SUMS[data.parameters.metric]) {
         return null;
     }
-    samples = samples || readSamples();
-    const costs = computeCosts(block, await samples);
+    samples = samples || readSamples().catch(() => null); /* a browser may not decode so large a picture */
+    const planes = await samples;
+    if (!planes) {
+        return null;
+    }
+    const costs = computeCosts(block, planes);
     const { dx, dy, cost } = view.vectors;
     const found = costs[(dy[block] + data.window_y) * (2 * data.window_x + 1) + dx[block] + data.window_x];
     const priced = data.parameters.lambda !== undefined;
