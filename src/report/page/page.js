@@ -176,7 +176,7 @@ function listenToPage(clicked) {
         makeCharts(clicked);
         drawHistogram();
         drawViewer();
-        drawSurface(shownSurface, view.block);
+        showSurface();
     });
 }
 

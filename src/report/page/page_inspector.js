@@ -43,9 +43,7 @@ function blockWords(block) {
 
 function showBlock() {
     const box = byId("block");
-    if (data.surfaces.step > 0) {
-        showSurface();
-    }
+    showSurface();
     if (view.block < 0 || !view.vectors) {
         return;
     }

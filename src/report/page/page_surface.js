@@ -9,6 +9,9 @@
  * showSurface()       shows that of the selected block; its place keeps its size
  */
 
+/* The vectors of a stream were not searched for. */
+const HAS_SURFACES = data.surfaces.step > 0 && !data.parameters["from-stream"];
+
 const readCosts = (numbers) => Float64Array.from({ length: data.surfaces.columns * data.surfaces.rows }, () => (numbers.next() || NaN) - 1);
 
 /* {frame, x, y, costs} of the block that --surface names, read when first asked for. */
@@ -153,7 +156,7 @@ async function computedCosts(block) {
  * next cell, in pixels. */
 async function surfaceOf(block) {
     const { step, columns, rows } = data.surfaces;
-    const costs = step > 0 && (keptCosts(block) || await computedCosts(block));
+    const costs = HAS_SURFACES && (keptCosts(block) || await computedCosts(block));
     return costs ? { costs, columns, rows, left: -data.window_x, top: -data.window_y, step: step / data.units } : null;
 }
 
@@ -292,6 +295,9 @@ function readSurface(event) {
 let shownSurface = null;
 let surfaceAsked = null; /* the latest question; answers to earlier ones are dropped */
 async function showSurface() {
+    if (!HAS_SURFACES) {
+        return;
+    }
     const question = surfaceAsked = {};
     const block = view.vectors ? view.block : -1;
     const { frame } = view;
@@ -312,11 +318,9 @@ async function showSurface() {
 
 function openSurface() {
     const canvas = byId("surface-map");
-    byId("surface").hidden = data.surfaces.step === 0;
+    byId("surface").hidden = !HAS_SURFACES;
     canvas.addEventListener("pointermove", readSurface);
     canvas.addEventListener("pointerdown", readSurface);
     canvas.addEventListener("pointerleave", () => { byId("surface-read").textContent = "\u00a0"; });
-    if (data.surfaces.step > 0) {
-        showSurface();
-    }
+    showSurface();
 }
