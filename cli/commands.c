@@ -19,6 +19,7 @@
     X(scenes)                                                                                      \
     X(complexity)                                                                                  \
     X(filter)                                                                                      \
+    X(grain)                                                                                       \
     X(methods)                                                                                     \
     X(qpmap)                                                                                       \
     X(plan)                                                                                        \

@@ -3,55 +3,59 @@
  * gpume filter: frames in, filtered frames out (gpume/filter.h). Main thread only: it sends a
  * frame, and receives and writes one when it can send no more.
  */
-#include "gpume/filter.h"
+#include "filter/filter.h"
 
 #include "base/grow.h"
 #include "base/status.h"
 #include "commands.h"
 #include "encode/analysis.h"
 #include "encode/encoder.h"
+#include "encode/pass.h"
+#include "files/text_file.h"
+#include "firstpass/spacing.h"
+#include "gpume/filter.h"
 #include "host.h"
 #include "job.h"
 #include "library_log.h"
 #include "media/picture.h"
+#include "names.h"
 #include "options/types.h"
+#include "signals.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define PLANES GPUME_FILTER_PLANES
 #define QP_MAX 51
-
-struct filter_noise {
-    bool given;
-    double sigma;
-};
-
-struct filter_options {
-    struct gpume_video_options video;
-    struct gpume_place start;
-    int64_t duration_us; /* 0: not given */
-    double strength;
-    struct filter_noise noise;
-    const struct gpume_encoder *encoder; /* NULL: not given */
-    double crf;                          /* 0: not given, as is qp */
-    uint32_t qp;
-    uint32_t radius, window_x, window_y;
-};
+#define QUALITY_MAX 63 /* of SVT-AV1 */
+#define RING 24u       /* pictures, more than a filter has under way */
 
 struct filter {
     struct gpume_cli_job job;
-    const struct filter_options *options;
+    const struct gpume_filter_options *options;
     struct gpume_picture *picture;
+    struct gpume_filter_report *report;
+    const struct gpume_filter_taker *taker; /* NULL: the video is written */
+    void *client;
     struct gpume_plane chroma[2];
-    uint64_t pictures; /* frames but those that repeat the one before them */
+    /* For the taker or the report: pictures, and the first frame of each, that are not filtered
+     * yet. Frames that repeat the one before them are the same picture. */
+    struct gpume_plane sources[RING][PLANES];
+    uint64_t firsts[RING];
+    uint64_t kept, used;
+    uint64_t pictures; /* that were filtered */
     double variances;  /* of luma's noise, in squared steps of 8 bits, added up */
     uint64_t references;
     uint8_t *types; /* of all frames, with --for */
     size_t type_count, type_room;
+    struct gpume_spacing spacing; /* of frames, for an output without times */
+    uint64_t uneven;              /* the first frame that is not in its place; 0: none */
+    uint32_t qp;                  /* with --for: of least_sigmas */
+    struct gpume_pass *pass;      /* with --bitrate, while the input is analysed */
 };
 
 /* With --for: what the encoder's quantizer leaves no trace of, at its QP, counts as noise: half of
@@ -63,7 +67,28 @@ static const uint16_t least_sigmas[QP_MAX + 1] = {13, 14, 16, 17, 19, 21, 23, 25
 
 /* --- frames in, frames out */
 
-/* Writes the next filtered frame. */
+/* The planes of a filtered frame before it was filtered. */
+static const struct gpume_plane *unfiltered(struct filter *filter, uint64_t frame)
+{
+    while (filter->used + 1 < filter->kept && filter->firsts[(filter->used + 1) % RING] <= frame) {
+        filter->used++;
+    }
+    return filter->sources[filter->used % RING];
+}
+
+/* Shows the next filtered picture to the taker or the report. */
+static int show_picture(struct filter *filter, const struct gpume_filter_result *result)
+{
+    const struct gpume_plane *source = unfiltered(filter, result->frame);
+    if (filter->taker) {
+        return filter->taker->take(filter->client, source, result->planes, result->time_us);
+    }
+    const int status = gpume_filter_report_add(
+        filter->report, source, result->planes, result->sigma[0], result->references);
+    return status == GPUME_OK ? status : gpume_log_nomem(&gpume_console, filter->options->report);
+}
+
+/* Receives the next filtered frame and writes it. */
 static int write_frame(struct filter *filter)
 {
     struct gpume_filter_result result = {.size = sizeof(result)};
@@ -72,38 +97,115 @@ static int write_frame(struct filter *filter)
         filter->pictures++;
         filter->variances += result.sigma[0] * result.sigma[0];
         filter->references += result.references;
+        GPUME_CHECK(filter->taker || filter->report ? show_picture(filter, &result) : GPUME_OK);
     }
-    return gpume_picture_write_planes(filter->picture, result.planes, result.time_us);
+    if (filter->report) {
+        gpume_filter_report_count(filter->report);
+    }
+    return filter->taker
+               ? GPUME_OK
+               : gpume_picture_write_planes(filter->picture, result.planes, result.time_us);
 }
 
 /* Of the frame that was read last. */
 static double least_sigma(const struct filter *filter)
 {
-    const struct filter_options *options = filter->options;
     const size_t index = filter->job.frames - 1;
     const bool referred = index < filter->type_count && filter->types[index] != GPUME_FRAME_B;
-    return referred
-               ? least_sigmas[options->qp ? options->qp : (uint32_t)lround(options->crf)] / 100.0
-               : 0;
+    return referred ? least_sigmas[filter->qp] / 100.0 : 0;
+}
+
+static size_t row_bytes(const struct gpume_plane *plane)
+{
+    return (size_t)plane->width * (plane->bits > 8 ? 2 : 1);
+}
+
+static bool is_equal(const struct gpume_plane *a, const struct gpume_plane *b)
+{
+    bool same = true;
+    for (uint32_t y = 0; y < a->height && same; y++) {
+        same = memcmp((const uint8_t *)a->data + (ptrdiff_t)y * a->stride,
+                   (const uint8_t *)b->data + (ptrdiff_t)y * b->stride, row_bytes(a)) == 0;
+    }
+    return same;
+}
+
+/* Keeps the frame that was read last, unless it repeats the one before it. */
+static void keep_source(struct filter *filter, const struct gpume_plane *planes, uint32_t count)
+{
+    const struct gpume_plane *last = filter->sources[(filter->kept + RING - 1) % RING];
+    bool repeats = filter->kept > 0;
+    for (uint32_t p = 0; p < count && repeats; p++) {
+        repeats = is_equal(&planes[p], &last[p]);
+    }
+    if (repeats) {
+        return;
+    }
+    for (uint32_t p = 0; p < count; p++) {
+        const struct gpume_plane *to = &filter->sources[filter->kept % RING][p];
+        for (uint32_t y = 0; y < to->height; y++) {
+            memcpy((uint8_t *)to->data + (ptrdiff_t)y * to->stride,
+                (const uint8_t *)planes[p].data + (ptrdiff_t)y * planes[p].stride, row_bytes(to));
+        }
+    }
+    filter->firsts[filter->kept++ % RING] = filter->job.frames - 1;
 }
 
 static int take_filter_frame(void *client, const struct gpume_plane *luma, int64_t time_us)
 {
     struct filter *filter = client;
     struct gpume_cli_job *job = &filter->job;
+    const bool chroma = job->info.chroma == GPUME_CHROMA_PLANES;
     struct gpume_filter_frame frame = {.size = sizeof(frame),
         .planes = {*luma, filter->chroma[0], filter->chroma[1]},
         .time_us = time_us,
         .least_sigma = least_sigma(filter)};
     int status = GPUME_OK;
-    if (job->info.chroma == GPUME_CHROMA_PLANES) {
+    if (chroma) {
         GPUME_CHECK(
             gpume_source_take_chroma(job->source, job->skip + job->frames - 1, filter->chroma));
+    }
+    if (filter->taker || filter->report) {
+        keep_source(filter, frame.planes, chroma ? PLANES : 1);
+    }
+    if (filter->taker && filter->taker->guess && !filter->options->noise.given) {
+        frame.sigma = filter->taker->guess(filter->client, frame.planes) / 100.0;
+    }
+    if (filter->spacing.num > 0 && !gpume_spacing_add(&filter->spacing, time_us) &&
+        filter->uneven == 0) {
+        filter->uneven = job->skip + job->frames - 1;
     }
     while ((status = gpume_filter_send(job->filter, &frame)) == GPUME_AGAIN) {
         GPUME_CHECK(write_frame(filter));
     }
     return status;
+}
+
+/* What the output does not say of the video. */
+static void warn_of_output(const struct filter *filter)
+{
+    const struct gpume_source_info *info = &filter->job.info;
+    const char *path = filter->job.outputs[0].path, *ending = strrchr(path, '.');
+    if (filter->uneven > 0) {
+        gpume_console_warning("%s: frame %" PRIu64 " is not where %" PRIu32 "/%" PRIu32
+                              " frames per second have it, and Y4M has no times; write .mkv, which "
+                              "keeps them",
+            info->label, filter->uneven, info->rate_num, info->rate_den);
+    }
+    if (info->rotation != 0 && !filter->options->video.source.filter) {
+        gpume_console_warning("%s: is to be turned by %d degrees before it is shown, which the "
+                              "output does not say; turn it with --vf %s",
+            info->label, info->rotation,
+            info->rotation == 90    ? "transpose=clock"
+            : info->rotation == 270 ? "transpose=cclock"
+            : info->rotation == 180 ? "hflip,vflip"
+                                    : "rotate");
+    }
+    if (info->full_range && ending && strcasecmp(ending, ".nut") == 0) {
+        gpume_console_warning("%s: NUT does not say that samples have the full range; state it "
+                              "where the video is read, or write .mkv",
+            path);
+    }
 }
 
 static enum gpume_exit finish_filter(void *client)
@@ -113,8 +215,19 @@ static enum gpume_exit finish_filter(void *client)
     while (status == GPUME_OK) {
         status = write_frame(filter);
     }
-    return status == GPUME_EOF ? gpume_exit_of_writer(gpume_picture_finish(filter->picture))
-                               : gpume_exit_of_engine(status);
+    if (status != GPUME_EOF) {
+        return gpume_exit_of_engine(status);
+    }
+    status = GPUME_OK;
+    if (filter->taker) {
+        return filter->taker->finish(filter->client);
+    }
+    warn_of_output(filter);
+    if (filter->report) {
+        const struct gpume_job_output *output = &filter->job.outputs[1];
+        status = gpume_filter_report_write(filter->report, output->out, output->path);
+    }
+    return gpume_exit_of_writer(status ? status : gpume_picture_finish(filter->picture));
 }
 
 /* --- opening */
@@ -126,11 +239,9 @@ static int check_filter_output(
     return gpume_picture_check_video(path, log);
 }
 
-/* A time is found by reading the input once; it is opened again for the job. */
-static enum gpume_exit find_range(struct filter *filter)
+enum gpume_exit gpume_filter_find_range(
+    const struct gpume_filter_options *options, struct gpume_cli_job *job)
 {
-    const struct filter_options *options = filter->options;
-    struct gpume_cli_job *job = &filter->job;
     const int64_t begin = options->start.is_time ? options->start.us : 0;
     const int64_t times[2] = {begin, begin + options->duration_us};
     uint64_t frames[2] = {options->start.frame, GPUME_FIND_NONE};
@@ -157,16 +268,31 @@ static enum gpume_exit find_range(struct filter *filter)
     return GPUME_EXIT_DONE;
 }
 
+static int check_filter_page(
+    const char *path, const struct gpume_sink_shape *shape, const struct gpume_log *log)
+{
+    (void)shape;
+    return gpume_name_is_stdout(path)
+               ? gpume_refuse(GPUME_INVALID, "--report %s: a page needs a file; name one", path)
+               : gpume_text_check_named(path, "report", ".html", log);
+}
+
 static enum gpume_exit plan_filter(void *client)
 {
     static const struct gpume_sink_ops ops = {
         .noun = "a filtered video", .check = check_filter_output};
+    static const struct gpume_sink_ops page_ops = {.noun = "a report", .check = check_filter_page};
     struct filter *filter = client;
     struct gpume_cli_job *job = &filter->job;
     job->wanted.chroma = true;
-    const enum gpume_exit result = find_range(filter);
-    return result ? result
-                  : gpume_exit_of_writer(gpume_job_add(job, &ops, job->output ? job->output : "-"));
+    const enum gpume_exit result = gpume_filter_find_range(filter->options, job);
+    int status =
+        result ? GPUME_OK
+               : gpume_job_add(job, filter->taker ? NULL : &ops, job->output ? job->output : "-");
+    if (status == GPUME_OK && filter->options->report) {
+        status = gpume_job_add(job, &page_ops, filter->options->report);
+    }
+    return result ? result : gpume_exit_of_writer(status);
 }
 
 /* --- types of frames, for --for: the input is analysed before it is filtered */
@@ -184,7 +310,7 @@ static int take_type(void *opaque, const struct gpume_decision *decision)
         filter->types[filter->type_count++] = GPUME_FRAME_B;
     }
     filter->types[decision->display] = (uint8_t)decision->type;
-    return GPUME_OK;
+    return filter->pass ? gpume_pass_add_frame(filter->pass, decision) : GPUME_OK;
 }
 
 static int analyse_filter_frame(void *opaque, const struct gpume_plane *luma, int64_t time_us)
@@ -193,10 +319,70 @@ static int analyse_filter_frame(void *opaque, const struct gpume_plane *luma, in
     return gpume_analysis_put(*(struct gpume_analysis **)opaque, luma);
 }
 
-/* As `gpume firstpass --qp` has them: without QP offsets, which are not needed. */
+/* The QP that a quality stands for. AV1's quantizers have indices from 0 to 255, which SVT-AV1
+ * chooses by fours; the highest is as coarse as QP 51. */
+static uint32_t qp_of_quality(const struct gpume_encoder *encoder, uint32_t quality)
+{
+    static const uint32_t indices_per_qp = 5;
+    return encoder->has_quality ? quality : (4 * quality + indices_per_qp / 2) / indices_per_qp;
+}
+
+/* For --bitrate: decisions go to a pass without files, which finds the CRF. */
+static int open_crf_search(struct filter *filter, const struct gpume_encode_options *encode)
+{
+    const struct gpume_source_info *info = &filter->job.info;
+    const struct gpume_pass_params params = {
+        .options = encode,
+        .width = info->width,
+        .height = info->height,
+        .chunks = true,
+        .ended = gpume_signals_caught,
+        .log = gpume_console,
+    };
+    const struct gpume_pass_video video = {
+        info->width, info->height, info->rate_num, info->rate_den};
+    const struct gpume_encode_target target = {
+        GPUME_GOAL_BITRATE, 1000 * (uint64_t)filter->options->kbits};
+    GPUME_CHECK(gpume_pass_open(&filter->pass, &params));
+    return gpume_pass_add(filter->pass, &video, &target, NULL);
+}
+
+/* What the encoder has to know or take, for a bitrate to say something. */
+static enum gpume_exit check_crf_search(const struct filter *filter)
+{
+    const struct gpume_source_info *info = &filter->job.info;
+    const struct gpume_encoder *encoder = filter->options->encoder;
+    if (info->rate_num == 0 || info->rate_den == 0) {
+        return gpume_refuse(GPUME_EXIT_INPUT,
+            "%s: its frame rate is unknown, on which --bitrate depends; set one with --vf fps=25",
+            info->label);
+    }
+    if ((info->width | info->height) & 1 || info->width < encoder->side_min ||
+        info->height < encoder->side_min) {
+        return gpume_refuse(GPUME_EXIT_INPUT,
+            "%s: %" PRIu32 "x%" PRIu32 " pixels: --bitrate takes even sides of %" PRIu32
+            " pixels and more, as %s does; change them with --vf scale, or give --crf",
+            info->label, info->width, info->height, encoder->side_min, encoder->name);
+    }
+    return GPUME_EXIT_DONE;
+}
+
+static enum gpume_exit finish_crf_search(struct filter *filter)
+{
+    const int status = gpume_pass_finish(filter->pass);
+    if (status == GPUME_OK) {
+        const struct gpume_encode_target found = gpume_pass_outcome(filter->pass, 0).target;
+        filter->qp = (uint32_t)((found.value + 50) / 100);
+        gpume_console_info("--bitrate: about CRF %" PRIu32, filter->qp);
+    }
+    gpume_pass_close(&filter->pass);
+    return gpume_exit_of_writer(status);
+}
+
+/* As `gpume firstpass --qp` has them, without QP offsets; these are needed for a CRF. */
 static enum gpume_exit find_types(struct filter *filter)
 {
-    const struct filter_options *options = filter->options;
+    const struct gpume_filter_options *options = filter->options;
     const struct gpume_source_info *info = &filter->job.info;
     const bool has_rate = info->rate_num > 0 && info->rate_den > 0;
     struct gpume_analysis *analysis = NULL;
@@ -207,17 +393,23 @@ static enum gpume_exit find_types(struct filter *filter)
     job.skip = filter->job.skip;
     job.frames_max = filter->job.frames_max;
     job.unguarded = true;
-    enum gpume_exit result = gpume_job_open_video(&job, true);
+    enum gpume_exit result = options->kbits > 0 ? check_crf_search(filter) : GPUME_EXIT_DONE;
+    result = result ? result : gpume_job_open_video(&job, true);
     struct gpume_analysis_params params = {
         .lookahead = gpume_job_lookahead(&job), .decide = take_type, .opaque = filter};
     gpume_encode_options_default(&params.options, options->encoder);
-    params.options.is_quality = true;
+    params.options.is_quality = options->encoder->has_quality;
     params.options.bits = info->bits > 8 ? 10 : 8;
-    gpume_target_use_qp(&params.options);
+    if (options->kbits == 0) {
+        gpume_target_use_qp(&params.options);
+    }
     if (result == GPUME_EXIT_DONE &&
         gpume_encode_options_settle(&params.options, has_rate ? info->rate_num : 25,
             has_rate ? info->rate_den : 1, &gpume_console) != GPUME_OK) {
         result = GPUME_EXIT_USAGE;
+    }
+    if (result == GPUME_EXIT_DONE && options->kbits > 0) {
+        result = gpume_exit_of_writer(open_crf_search(filter, &params.options));
     }
     if (result == GPUME_EXIT_DONE) {
         const int status = gpume_analysis_open(&analysis, &params);
@@ -225,26 +417,41 @@ static enum gpume_exit find_types(struct filter *filter)
     }
     result = result ? result : gpume_job_read(&job, analyse_filter_frame, &analysis);
     result = result ? result : gpume_exit_of_engine(gpume_analysis_finish(analysis));
+    result = result || !filter->pass ? result : finish_crf_search(filter);
+    gpume_pass_close(&filter->pass);
     gpume_analysis_close(&analysis);
     gpume_job_close(&job);
     return result;
 }
 
-static bool open_chroma(struct filter *filter)
+struct gpume_plane gpume_filter_chroma_plane(const struct gpume_source_info *info)
 {
-    struct gpume_source_info half = filter->job.info;
+    struct gpume_source_info half = *info;
     half.width = (half.width + half.chroma_x) >> half.chroma_x;
     half.height = (half.height + half.chroma_y) >> half.chroma_y;
+    return gpume_source_plane(&half);
+}
+
+static bool open_planes(struct filter *filter)
+{
+    const struct gpume_source_info *info = &filter->job.info;
     bool complete = true;
-    for (uint32_t i = 0; i < 2 && half.chroma == GPUME_CHROMA_PLANES; i++) {
-        filter->chroma[i] = gpume_source_plane(&half);
+    const uint32_t planes = info->chroma == GPUME_CHROMA_PLANES ? PLANES : 1;
+    for (uint32_t i = 0; i + 1 < planes; i++) {
+        filter->chroma[i] = gpume_filter_chroma_plane(info);
         complete = complete && filter->chroma[i].data;
+    }
+    for (uint32_t i = 0; i < RING && (filter->taker || filter->options->report); i++) {
+        for (uint32_t p = 0; p < planes; p++) {
+            filter->sources[i][p] =
+                p > 0 ? gpume_filter_chroma_plane(info) : gpume_source_plane(info);
+            complete = complete && filter->sources[i][p].data;
+        }
     }
     return complete;
 }
 
-/* Whether all its planes can be filtered and written. */
-static enum gpume_exit check_filter_input(const struct gpume_source_info *info)
+enum gpume_exit gpume_filter_check_input(const struct gpume_source_info *info)
 {
     if (info->chroma == GPUME_CHROMA_OTHER) {
         return gpume_refuse(GPUME_EXIT_INPUT,
@@ -267,7 +474,7 @@ static enum gpume_exit check_filter_input(const struct gpume_source_info *info)
 
 static struct gpume_filter_params filter_params(const struct filter *filter)
 {
-    const struct filter_options *options = filter->options;
+    const struct gpume_filter_options *options = filter->options;
     const struct gpume_params *engine = &options->video.params;
     const struct gpume_source_info *info = &filter->job.info;
     /* Without noise there is nothing to do, unless frames get some for an encoder. */
@@ -309,18 +516,23 @@ static enum gpume_exit check_filter_search(const struct filter *filter)
 static enum gpume_exit prepare_filter(void *client)
 {
     struct filter *filter = client;
+    const struct gpume_filter_options *options = filter->options;
     const struct gpume_source_info *info = &filter->job.info;
-    if (check_filter_input(info) != GPUME_EXIT_DONE) {
+    if (gpume_filter_check_input(info) != GPUME_EXIT_DONE) {
         return GPUME_EXIT_INPUT;
     }
     if (check_filter_search(filter) != GPUME_EXIT_DONE) {
         return GPUME_EXIT_USAGE;
     }
-    if (!open_chroma(filter)) {
+    if (!open_planes(filter)) {
         return gpume_refuse(GPUME_EXIT_FAILED, "%s: out of memory for filtering", info->label);
     }
     const struct gpume_filter_params params = filter_params(filter);
-    if (filter->options->encoder && params.strength * 64 >= 1) {
+    if (options->encoder) {
+        filter->qp = qp_of_quality(
+            options->encoder, options->qp ? options->qp : (uint32_t)lround(options->crf));
+    }
+    if (options->encoder && params.strength * 64 >= 1) {
         const enum gpume_exit result = find_types(filter);
         if (result != GPUME_EXIT_DONE) {
             return result;
@@ -336,6 +548,9 @@ static enum gpume_exit prepare_filter(void *client)
 static enum gpume_exit open_filter(void *client)
 {
     struct filter *filter = client;
+    if (filter->taker) {
+        return filter->taker->open(filter->client, &filter->job);
+    }
     const struct gpume_picture_options options = {
         .path = filter->job.outputs[0].path,
         .width = filter->job.info.width,
@@ -346,6 +561,20 @@ static enum gpume_exit open_filter(void *client)
         .set = &filter->job.set,
         .log = gpume_console,
     };
+    if (filter->options->report) {
+        filter->report = gpume_filter_report_open(&filter->job.info, filter->job.skip);
+        const enum gpume_exit result =
+            filter->report
+                ? gpume_job_open_output(&filter->job, 1)
+                : gpume_exit_of_writer(gpume_log_nomem(&gpume_console, filter->options->report));
+        if (result != GPUME_EXIT_DONE) {
+            return result;
+        }
+    }
+    if (gpume_picture_is_timeless(options.path) && options.video->rate_den > 0 &&
+        options.video->rate_num > 0) {
+        gpume_spacing_init(&filter->spacing, options.video->rate_num, options.video->rate_den);
+    }
     return gpume_exit_of_writer(gpume_picture_open(&filter->picture, &options));
 }
 
@@ -362,11 +591,15 @@ static enum gpume_exit conclude_filter(void *client, FILE *stream)
             job->frames, job->frames == 1 ? "" : "s", job->info.width, job->info.height,
             job->info.bits, sqrt(filter->variances / pictures),
             (double)filter->references / pictures);
+        if (filter->taker) {
+            filter->taker->conclude(filter->client, stream);
+        }
     }
     return GPUME_EXIT_DONE;
 }
 
-static enum gpume_exit run_filter(const void *opaque)
+enum gpume_exit gpume_filter_run(const struct gpume_filter_options *options,
+    const struct gpume_filter_taker *taker, void *client)
 {
     static const struct gpume_job_work work = {.plan = plan_filter,
         .prepare = prepare_filter,
@@ -374,47 +607,56 @@ static enum gpume_exit run_filter(const void *opaque)
         .take = take_filter_frame,
         .finish = finish_filter,
         .conclude = conclude_filter};
-    const struct filter_options *options = opaque;
     struct filter *filter = calloc(1, sizeof(*filter));
     if (!filter) {
         return gpume_refuse(GPUME_EXIT_FAILED, "out of memory");
     }
     filter->options = options;
+    filter->taker = taker;
+    filter->client = client;
     filter->job = gpume_job_of(&options->video);
     const enum gpume_exit result = gpume_job_run(&filter->job, &work, filter);
     gpume_picture_close(&filter->picture);
+    gpume_filter_report_close(&filter->report);
     gpume_job_close(&filter->job);
     free(filter->chroma[0].data);
     free(filter->chroma[1].data);
+    for (uint32_t i = 0; i < RING * PLANES; i++) {
+        free(filter->sources[i / PLANES][i % PLANES].data);
+    }
     free(filter->types);
     free(filter);
     return result;
 }
 
+static enum gpume_exit run_filter(const void *options)
+{
+    return gpume_filter_run(options, NULL, NULL);
+}
+
 /* --- options */
 
-#define OPTIONS struct filter_options
+#define OPTIONS struct gpume_filter_options
 
 static bool parse_noise(const struct gpume_option *row, const char *text, void *field)
 {
-    struct filter_noise noise = {.given = strcmp(text, "auto") != 0};
+    struct gpume_filter_noise noise = {.given = strcmp(text, "auto") != 0};
     if (noise.given && !gpume_parse_real(text, '\0', row->min, row->max, &noise.sigma)) {
         return false;
     }
-    *(struct filter_noise *)field = noise;
+    *(struct gpume_filter_noise *)field = noise;
     return true;
 }
 
-static const struct gpume_option_type type_noise = {.bytes = sizeof(struct filter_noise),
+const struct gpume_option_type gpume_type_noise = {.bytes = sizeof(struct gpume_filter_noise),
     .parse = parse_noise,
     .permitted = "auto, or a number from 0 to 50"};
 
-/* One of which a quality may be asked. */
 static bool parse_encoder(const struct gpume_option *row, const char *text, void *field)
 {
     const struct gpume_encoder *encoder = gpume_encoder_find(text);
     (void)row;
-    if (!encoder || !encoder->has_quality) {
+    if (!encoder) {
         return false;
     }
     *(const struct gpume_encoder **)field = encoder;
@@ -423,7 +665,7 @@ static bool parse_encoder(const struct gpume_option *row, const char *text, void
 
 static const struct gpume_option_type type_encoder = {.bytes = sizeof(const struct gpume_encoder *),
     .parse = parse_encoder,
-    .permitted = "x264 or x265"};
+    .permitted = "x264, x265 or svt-av1"};
 
 static struct gpume_option table[] = {
     {.heading = "Filter"},
@@ -431,7 +673,7 @@ static struct gpume_option table[] = {
         .help = "how much of other frames is taken, 0 (nothing) to 2 (default 1)"},
     {.name = "noise",
         .value = "auto|SIGMA",
-        .type = &type_noise,
+        .type = &gpume_type_noise,
         GPUME_FIELD(OPTIONS, noise),
         .min = 0,
         .max = (uint32_t)GPUME_FILTER_SIGMA_MAX,
@@ -439,17 +681,20 @@ static struct gpume_option table[] = {
         .help = "standard deviation of the noise, in steps of 8 bits, 0 to 50 (default auto: "
                 "measured in every frame)"},
     {.name = "for",
-        .value = "x264|x265",
+        .value = "x264|x265|svt-av1",
         .type = &type_encoder,
         GPUME_FIELD(OPTIONS, encoder),
-        .words = "x264 x265",
+        .words = "x264 x265 svt-av1",
         .help =
             "encoder of the output: frames that others refer to are also freed of what it would "
-            "not keep at this --crf or --qp"},
-    {GPUME_ROW_REAL("crf", "N", OPTIONS, crf, 1, QP_MAX), .needs = "for", .excludes = "qp",
-        .help = "the encoder's --crf, 1 to 51"},
-    {GPUME_ROW_NUMBER("qp", OPTIONS, qp, 1, QP_MAX), .needs = "for",
-        .help = "the encoder's --qp, 1 to 51"},
+            "not keep at this --crf, --qp or --bitrate"},
+    {GPUME_ROW_REAL("crf", "N", OPTIONS, crf, 1, QUALITY_MAX), .needs = "for", .excludes = "qp",
+        .help = "the encoder's --crf, 1 to 51, of SVT-AV1 to 63"},
+    {GPUME_ROW_NUMBER("qp", OPTIONS, qp, 1, QUALITY_MAX), .needs = "for", .excludes = "bitrate",
+        .help = "the encoder's --qp, 1 to 51, of SVT-AV1 to 63"},
+    {GPUME_ROW("bitrate", "KBITS", number, OPTIONS, kbits), .min = 1, .max = GPUME_KBITS_MAX,
+        .needs = "for", .excludes = "crf",
+        .help = "the encoder's --bitrate, in kbit/s; x264 and x265 only"},
     {GPUME_ROW_NUMBER("radius", OPTIONS, radius, 1, GPUME_FILTER_RADIUS_MAX),
         .help = "frames before and after each one that are used, 1 to 4 (default 4)"},
     {GPUME_ROW("window", "N|XxY", window, OPTIONS, window_x), .letter = 'w', .min = 1, .max = 128,
@@ -473,21 +718,24 @@ static struct gpume_option table[] = {
     {GPUME_ROW_FILE("output", "FILE", OPTIONS, video.output), .letter = 'o',
         .help = "write to this file: .y4m, or .mkv or .nut with FFV1 (default: standard output, as "
                 "Y4M)"},
+    {GPUME_ROW_FILE("report", "FILE", OPTIONS, report),
+        .help = "write an HTML page for people: the noise of every frame, and what was changed in "
+                "some of them"},
     GPUME_OPTIONS_VIDEO_LAST(OPTIONS, video),
 };
 
-static void set_filter_defaults(void *opaque)
+void gpume_filter_options_default(void *opaque)
 {
-    struct filter_options *options = opaque;
+    struct gpume_filter_options *options = opaque;
     gpume_video_options_default(&options->video);
     options->strength = 1;
     options->radius = GPUME_FILTER_RADIUS_MAX;
     options->window_x = options->window_y = 16;
 }
 
-static int check_filter_options(void *opaque, const struct gpume_line *line)
+int gpume_filter_options_check(void *opaque, const struct gpume_line *line)
 {
-    const struct filter_options *options = opaque;
+    const struct gpume_filter_options *options = opaque;
     const bool is_file = gpume_input_is_file(options->video.common.inputs[0]);
     if ((options->start.is_time || options->duration_us > 0) && !is_file) {
         return gpume_refuse(GPUME_INVALID,
@@ -499,9 +747,19 @@ static int check_filter_options(void *opaque, const struct gpume_line *line)
         return gpume_refuse(GPUME_INVALID,
             "--duration: needs a --start that is a time, too, or none; or give --frames");
     }
-    if (options->encoder && options->crf <= 0 && options->qp == 0) {
+    if (options->encoder && options->crf <= 0 && options->qp == 0 && options->kbits == 0) {
         return gpume_refuse(
-            GPUME_INVALID, "--for: needs the encoder's quality; give its --crf or --qp");
+            GPUME_INVALID, "--for: needs the encoder's quality; give its --crf, --qp or --bitrate");
+    }
+    if (options->encoder && options->encoder->has_quality &&
+        (options->crf > QP_MAX || options->qp > QP_MAX)) {
+        return gpume_refuse(GPUME_INVALID, "--%s: must be a number from 1 to 51 for %s",
+            options->qp > 0 ? "qp" : "crf", options->encoder->name);
+    }
+    if (options->kbits > 0 && !options->encoder->has_quality) {
+        return gpume_refuse(GPUME_INVALID,
+            "--bitrate: not known for %s; give the --crf that comes near it",
+            options->encoder->name);
     }
     if (options->encoder && !is_file) {
         return gpume_refuse(GPUME_INVALID,
@@ -517,10 +775,10 @@ const struct gpume_command gpume_filter_command = {
     .about = "Averages every frame with its neighbours along the motion between them, as far as "
              "they fit, by the noise that it finds. Encoders then need fewer bits; a clean video "
              "stays as it is.",
-    GPUME_COMMAND_OPTIONS(table, struct filter_options),
+    GPUME_COMMAND_OPTIONS(table, struct gpume_filter_options),
     GPUME_COMMAND_ONE_VIDEO,
     .catches_signals = true,
-    .set_defaults = set_filter_defaults,
-    .check = check_filter_options,
+    .set_defaults = gpume_filter_options_default,
+    .check = gpume_filter_options_check,
     .run = run_filter,
 };

@@ -247,7 +247,7 @@ class FilterParams(ctypes.Structure):
 class FilterFrame(ctypes.Structure):
     _fields_ = [
         ("size", c_size_t), ("planes", Plane * FILTER_PLANES), ("time_us", c_int64),
-        ("least_sigma", c_double)]
+        ("least_sigma", c_double), ("sigma", c_double)]
 
 
 class FilterResult(ctypes.Structure):

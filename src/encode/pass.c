@@ -152,7 +152,7 @@ int gpume_pass_add(struct gpume_pass *pass, const struct gpume_pass_video *video
     rate->target = rate->asked = *target;
     rate->is_quality = params->chunks || gpume_goal_is_quality(target->goal);
     assert(!params->chunks || !path);
-    if (target->goal == GPUME_GOAL_BITRATE) {
+    if (target->goal == GPUME_GOAL_BITRATE && !rate->is_quality) {
         rate->bitrate = target->value;
     } else if (rate->is_quality && gpume_goal_leads_to_crf(target->goal)) {
         gpume_pass_set_crf(pass, rate, 100 * (GPUME_CRF_MIN + GPUME_CRF_MAX) / 2);

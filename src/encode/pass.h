@@ -23,7 +23,7 @@ struct gpume_pass_params {
     uint32_t width, height;                     /* of the frames that were analysed */
     struct gpume_out_set *set;
     /* For encodes of the scenes by the encoder's own --crf, without files: a CRF is found for a
-     * size, too. All paths are NULL. */
+     * size or a bitrate, too. All paths are NULL. */
     bool chunks;
     bool (*ended)(void); /* gpume_pass_finish asks it: whether to give up. NULL: never */
     struct gpume_log log;

@@ -228,6 +228,12 @@ static int find_surplus(struct gpume_pass *pass, const struct gpume_pass_rate *r
         *surplus = (double)expected_bits(pass, rate, &part->range) / 8 - value;
         return GPUME_OK;
     }
+    if (asked->goal == GPUME_GOAL_BITRATE) {
+        const struct gpume_pass_video *video = &rate->size->video;
+        const double seconds = (double)pass->count * video->rate_den / video->rate_num;
+        *surplus = ((double)expected_bits(pass, rate, &part->range) - value * seconds) / 8;
+        return GPUME_OK;
+    }
     GPUME_CHECK(find_loss(pass, rate, &part->range, &part->mean));
     *surplus = asked->goal == GPUME_GOAL_PSNR
                    ? gpume_loss_psnr(&part->mean) - value / 100

@@ -23,7 +23,7 @@ bool gpume_goal_is_fidelity(enum gpume_goal goal)
 
 bool gpume_goal_leads_to_crf(enum gpume_goal goal)
 {
-    return gpume_goal_is_fidelity(goal) || goal == GPUME_GOAL_SIZE;
+    return goal != GPUME_GOAL_CRF && goal != GPUME_GOAL_QP;
 }
 
 const char *gpume_target_option(enum gpume_goal goal)

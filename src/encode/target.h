@@ -33,7 +33,7 @@ struct gpume_encode_target {
 
 bool gpume_goal_is_quality(enum gpume_goal goal); /* constant, by CRF or QP */
 bool gpume_goal_is_fidelity(enum gpume_goal goal);
-bool gpume_goal_leads_to_crf(enum gpume_goal goal); /* that, or a size, by its CRF */
+bool gpume_goal_leads_to_crf(enum gpume_goal goal); /* that, a size or a bitrate, by its CRF */
 
 /* Its name in options: that of the encoder for the first three. */
 const char *gpume_target_option(enum gpume_goal goal);

@@ -30,6 +30,7 @@ _Static_assert(GPUME_FILTER_SIGMA_MAX == (double)GPUME_TEMPORAL_SIGMA_MAX, "the 
 struct repeats {
     uint32_t count;
     uint32_t least; /* 1/100 of a step: the largest of these frames */
+    uint32_t sigma; /* the same, of the first one; 0: as params say */
     int64_t times_us[RUN_MAX];
 };
 
@@ -311,6 +312,7 @@ static int check_frame(const struct gpume_filter *filter, const struct gpume_fil
     for (uint32_t p = 0; p < filter->params.plane_count; p++) {
         GPUME_CHECK(check_plane(filter, p, &frame->planes[p]));
     }
+    GPUME_CHECK(check_number("sigma", frame->sigma, 0, GPUME_FILTER_SIGMA_MAX, "", filter->log));
     return check_number(
         "least_sigma", frame->least_sigma, 0, GPUME_FILTER_SIGMA_MAX, "", filter->log);
 }
@@ -334,6 +336,7 @@ static int put_picture(struct gpume_filter *filter, const struct gpume_filter_fr
     filter->ops->put(filter->temporal, frame->planes);
     struct repeats *run = run_at(filter, filter->put++);
     run->count = run->least = 0;
+    run->sigma = hundredths(frame->sigma);
     return GPUME_OK;
 }
 
@@ -407,7 +410,12 @@ static int take_over(struct gpume_filter *filter, int status)
 static int start_picture(struct gpume_filter *filter)
 {
     struct gpume_temporal_choice choice = filter->choice;
-    choice.least = run_at(filter, filter->started)->least;
+    const struct repeats *run = run_at(filter, filter->started);
+    choice.least = run->least;
+    if (run->sigma > 0) {
+        choice.measure = false;
+        choice.sigma = run->sigma;
+    }
     int status = filter->ops->start(filter->temporal, &choice);
     if (status != GPUME_OK && (status = take_over(filter, status)) == GPUME_OK) {
         status = filter->ops->start(filter->temporal, &choice);

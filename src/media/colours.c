@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "media/colours.h"
 
+#include <math.h>
+#include <string.h>
+
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
+#include <libavutil/display.h>
 #include <libavutil/frame.h>
 #include <libavutil/mastering_display_metadata.h>
 #include <libavutil/pixdesc.h>
@@ -87,6 +91,60 @@ void gpume_colours_of_stream(const AVStream *stream, struct gpume_colours *colou
     if (light) {
         set_light(colours, light);
     }
+}
+
+/* NULL: out of memory. */
+static void *add_data(AVStream *stream, enum AVPacketSideDataType type, size_t bytes)
+{
+    void *data;
+#if LIBAVCODEC_VERSION_INT >= AV_VERSION_INT(60, 31, 102)
+    AVPacketSideData *added = av_packet_side_data_new(
+        &stream->codecpar->coded_side_data, &stream->codecpar->nb_coded_side_data, type, bytes, 0);
+    data = added ? added->data : NULL;
+#else
+    data = av_stream_new_side_data(stream, type, bytes);
+#endif
+    return data ? memset(data, 0, bytes) : NULL;
+}
+
+int gpume_colours_to_stream(const struct gpume_colours *colours, AVStream *stream)
+{
+    if (colours->has_display) {
+        static const int places[] = {GPUME_DISPLAY_RED, GPUME_DISPLAY_GREEN, GPUME_DISPLAY_BLUE};
+        AVMasteringDisplayMetadata *display =
+            add_data(stream, AV_PKT_DATA_MASTERING_DISPLAY_METADATA, sizeof(*display));
+        if (!display) {
+            return AVERROR(ENOMEM);
+        }
+        const int one = (int)GPUME_CHROMATICITY_ONE, light = (int)GPUME_LUMINANCE_ONE;
+        for (int i = 0; i < 4; i++) {
+            const int place = i < 3 ? places[i] : GPUME_DISPLAY_WHITE;
+            AVRational *to = i < 3 ? display->display_primaries[i] : display->white_point;
+            to[0] = (AVRational){(int)colours->display[place].x, one};
+            to[1] = (AVRational){(int)colours->display[place].y, one};
+        }
+        display->max_luminance = (AVRational){(int)colours->brightest, light};
+        display->min_luminance = (AVRational){(int)colours->darkest, light};
+        display->has_primaries = display->has_luminance = 1;
+    }
+    if (colours->has_light) {
+        AVContentLightMetadata *data =
+            add_data(stream, AV_PKT_DATA_CONTENT_LIGHT_LEVEL, sizeof(*data));
+        if (!data) {
+            return AVERROR(ENOMEM);
+        }
+        data->MaxCLL = colours->light_most;
+        data->MaxFALL = colours->light_average;
+    }
+    return 0;
+}
+
+int gpume_rotation_of_stream(const AVStream *stream)
+{
+    const int32_t *matrix = find_data(stream, AV_PKT_DATA_DISPLAYMATRIX, 9 * sizeof(*matrix));
+    const double turned = matrix ? -av_display_rotation_get(matrix) : 0; /* may be no number */
+    const int degrees = turned >= -360 && turned <= 360 ? (int)lround(turned) : 0;
+    return (degrees + 360) % 360;
 }
 
 /* Filters that map tones, and change the transfer, may leave the data of light in frames. */

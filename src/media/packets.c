@@ -441,6 +441,7 @@ static void learn_facts(struct gpume_packets *packets)
                  av_compare_ts(
                      stream->start_time, stream->time_base, format->start_time, AV_TIME_BASE_Q) > 0;
     gpume_colours_of_stream(stream, &info->colours);
+    info->rotation = gpume_rotation_of_stream(stream);
     info->picture = cover || gpume_input_has_pictures(&packets->input);
     info->list = strcmp(format->iformat->name, "concat") == 0;
     info->progressive = codec->field_order == AV_FIELD_PROGRESSIVE;

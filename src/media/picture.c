@@ -12,6 +12,7 @@
 #include "files/out.h"
 #include "files/pattern.h"
 #include "files/text_file.h"
+#include "media/colours.h"
 #include "media/encoding.h"
 #include "media/libav.h"
 #include "media/luma.h"
@@ -167,6 +168,12 @@ bool gpume_picture_can_continue(const char *path)
 {
     const struct picture_format *format = picture_format_of(path);
     return format && format->kind == Y4M && gpume_text_can_continue(path);
+}
+
+bool gpume_picture_is_timeless(const char *path)
+{
+    const struct picture_format *format = picture_format_of(path);
+    return format && format->kind == Y4M;
 }
 
 bool gpume_picture_is_series(const char *path)
@@ -492,6 +499,9 @@ static int open_video(struct gpume_picture *picture)
     picture->muxer->flags |= AVFMT_FLAG_BITEXACT; /* equal pictures give equal files */
     gpume_libav_quiet();
     error = avcodec_parameters_from_context(stream->codecpar, codec);
+    if (error >= 0 && options->complete) {
+        error = gpume_colours_to_stream(&options->video->colours, stream);
+    }
     if (error >= 0) {
         error = avformat_write_header(picture->muxer, NULL);
     }

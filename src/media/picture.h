@@ -43,6 +43,9 @@ int gpume_picture_check_video(const char *path, const struct gpume_log *log);
 /* Whether the video can be resumed: .y4m can; an encoder's state would be lost. */
 bool gpume_picture_can_continue(const char *path);
 
+/* Whether it is a video that states no times of frames, as Y4M does. */
+bool gpume_picture_is_timeless(const char *path);
+
 /* Whether the output consists of stills, one file each. */
 bool gpume_picture_is_series(const char *path);
 

@@ -89,6 +89,7 @@ struct gpume_source_info {
     int chroma_place, primaries, transfer, matrix;
     uint32_t stream, streams; /* number of the video stream that is read, of how many */
     struct gpume_colours colours;
+    int rotation; /* degrees, clockwise, before it is shown; frames are not turned by it */
 };
 
 /* Whether the path is a regular file, which can be opened again. */

@@ -99,9 +99,26 @@ for encoder in x264 x265; do
     agrees types 4 16 32 100 --for $encoder --crf 31.6 --noise 1
     rm pass*
 done
+# SVT-AV1: of two frames, one is referred to; CRF 45 is as coarse as QP 36.
+clip halved yuv420p 64x64 33
+types=
+for frame in $(seq 0 32); do types=$types$([ $((frame % 2)) -eq 0 ] && echo P || echo b); done
+least="365 $types"
+agrees halved 2 16 32 -1 --for svt-av1 --crf 45
+expect 0 filter halved.y4m --for svt-av1 --qp 45 --radius 2 -o other.y4m -y --backend "$engine"
+cmp -s other.y4m filtered.y4m || fail "--qp of SVT-AV1 is no --crf"
+# A bitrate stands for the CRF that gpume scenes finds for this size.
 least=
-expect 0 filter types.y4m -o plain.y4m --backend "$engine"
-cmp -s plain.y4m filtered.y4m && fail "--for changes nothing"
+for encoder in x264 x265; do
+    expect 0 scenes types.y4m --format av1an --encoder $encoder --target-size 3500 --backend "$engine"
+    crf=$(tr -d '\n ' <"$scratch/out" | sed -n 's/.*"--crf","\([0-9.]*\)".*/\1/p')
+    [ -n "$crf" ] || fail "$encoder: no CRF for a size"
+    expect 0 filter types.y4m --for $encoder --crf "$crf" -o crf.y4m -y --backend "$engine"
+    expect 0 filter types.y4m --for $encoder --bitrate 50 -o bitrate.y4m -y --backend "$engine"
+    cmp -s crf.y4m bitrate.y4m || fail "$encoder: 50 kbit/s are not CRF $crf"
+done
+expect 0 filter halved.y4m --radius 2 -o plain.y4m --backend "$engine"
+cmp -s plain.y4m other.y4m && fail "--for changes nothing"
 
 # Repeated frames stay equal, and are written as often as they came.
 clip repeats yuv420p 64x48 5 loop=2:1:1,loop=1:1:4
@@ -176,6 +193,39 @@ if have ffprobe; then
     [ "$(cat tags)" = pc,bt709,bt709,bt709,topleft ] || fail "colours of FFV1: $(cat tags)"
 fi
 
+# HDR10 is kept in .mkv, where FFmpeg can make it.
+if have ffprobe && ffmpeg -nostdin -v error -y -i even10.y4m -c:v libx265 -x265-params \
+    "log-level=0:colorprim=bt2020:transfer=smpte2084:colormatrix=bt2020nc:master-display=G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,50):max-cll=1000,400" \
+    hdr.mkv 2>/dev/null; then
+    expect 0 filter hdr.mkv -o hdr.out.mkv --backend "$engine"
+    for name in hdr hdr.out; do
+        ffprobe -v error -read_intervals %+#1 -show_frames -show_streams $name.mkv |
+            grep -E '^(red_|green_|blue_|white_|min_lum|max_lum|max_content|max_average)' | sort -u |
+            awk -F '[=/]' '{ printf "%s %.5f\n", $1, ($3 > 0 ? $2 / $3 : $2) }' | sort -u >$name.light
+    done
+    [ "$(wc -l <hdr.light)" -eq 12 ] || fail "no HDR10 data in the input"
+    cmp -s hdr.light hdr.out.light || fail "HDR10: $(diff hdr.light hdr.out.light | head -3)"
+fi
+
+# What an output cannot say is warned of.
+ffmpeg -nostdin -v error -y -i even.y4m -vf 'settb=1/1000,setpts=40*N+100*gt(N\,3)' -fps_mode passthrough -enc_time_base 1:1000 -c:v ffv1 \
+    uneven.mkv || fail "no uneven times"
+expect 0 filter uneven.mkv -o uneven.y4m --backend "$engine"
+says "frame 4 is not where"
+expect 0 filter uneven.mkv -o even.times.mkv --backend "$engine"
+[ ! -s "$scratch/err" ] || fail "a warning, though .mkv has times"
+expect 0 filter said.mkv -o said.nut --backend "$engine" -y
+says "said.nut"
+ffmpeg -nostdin -v error -y -i even.y4m -c:v ffv1 -metadata:s:v rotate=90 turned.mov 2>/dev/null
+ffmpeg -nostdin -v error -y -display_rotation -90 -i even.y4m -c:v ffv1 turned.mov 2>/dev/null
+if have ffprobe && ffprobe -v error -show_streams turned.mov | grep -q '^rotation=-90'; then
+    expect 0 filter turned.mov -o turned.y4m --backend "$engine"
+    says "turned by 90 degrees"
+    says "transpose=clock"
+    expect 0 filter turned.mov --vf transpose=clock -o turned.y4m -y --backend "$engine"
+    [ ! -s "$scratch/err" ] || fail "a warning, though it was turned"
+fi
+
 # Layouts that are no planes, and a range of frames.
 ffmpeg -nostdin -v error -y -i even.y4m -vf format=nv12 -c:v rawvideo nv12.nut
 expect 0 filter nv12.nut -o a.y4m --backend "$engine"
@@ -215,6 +265,37 @@ expect 0 filter cut.y4m -o cut.out.y4m --backend "$engine"
 expect 0 filter even.y4m --frames 5 -o five.y4m --backend "$engine"
 cmp -s cut.out.y4m five.y4m || fail "a cut input"
 
+# The page: its figures, and pictures of a small video, which are whole frames.
+expect 0 filter even.y4m --start 1 -o shown.y4m --report page.html --backend "$engine"
+"$filter_oracle" samples even.y4m | od -An -v -tu2 -w2 | tail -n +$((96 * 64 * 3 / 2 + 1)) >before
+"$filter_oracle" samples shown.y4m | od -An -v -tu2 -w2 >after
+paste before after | awk '(NR - 1) % 9216 < 6144 { d = $1 - $2; s += d < 0 ? -d : d; n++ } END { printf "%.2f\n", s / n }' >wanted
+grep -q "<dt>Mean change of luma</dt><dd>$(cat wanted)</dd>" page.html || fail "the page has another mean change than $(cat wanted)"
+grep -q '">frame 1</text>' page.html || fail "the chart begins with another frame"
+sed -n 's/.*<h3>Frame \([0-9]*\)<.*/\1/p' page.html >shown
+[ "$(wc -l <shown)" -ge 2 ] || fail "fewer than two frames are shown"
+grep -o '<img alt="[^"]*" width="96" height="64" src="data:image/png;base64,[^"]*' page.html >images
+[ "$(wc -l <images)" -eq $((3 * $(wc -l <shown))) ] || fail "not three pictures per frame"
+shown=0
+while read -r number; do
+    for kind in 1 2 3; do
+        sed -n $((3 * shown + kind))p images | sed 's/.*base64,//' | base64 -d >image.png || fail "no base64"
+        ffmpeg -nostdin -v error -y -i image.png -f rawvideo -pix_fmt gray image.raw || fail "no PNG"
+        od -An -v -tu1 -w1 image.raw | tr -d ' ' >image.$kind
+    done
+    first=$(((number - 1) * 9216 + 1))
+    sed -n "$first,$((first + 6143))p" before | tr -d ' ' | cmp -s - image.1 || fail "frame $number: another picture before"
+    sed -n "$first,$((first + 6143))p" after | tr -d ' ' | cmp -s - image.2 || fail "frame $number: another picture after"
+    paste image.1 image.2 image.3 | awk '{ v = 128 + 8 * ($2 - $1); v = v < 0 ? 0 : v > 255 ? 255 : v; if (v != $3) exit 1 }' ||
+        fail "frame $number: another difference"
+    shown=$((shown + 1))
+done <shown
+expect 0 filter even10.y4m --report page10.html --backend "$engine"
+cmp -s "$scratch/out" out10.y4m || fail "--report changes the output"
+refused 2 page.txt .html -- filter even.y4m -o x.y4m --report page.txt
+refused 2 --report -- filter even.y4m -o x.y4m --report -
+refused 2 page.html -- filter even.y4m -o x.y4m --report page.html
+
 # What is refused.
 refused 2 --strength -- filter even.y4m --strength 2.5 -o x.y4m
 refused 2 --noise -- filter even.y4m --noise much -o x.y4m
@@ -222,7 +303,13 @@ refused 2 --noise -- filter even.y4m --noise 51 -o x.y4m
 refused 2 --radius -- filter even.y4m --radius 5 -o x.y4m
 refused 2 --metric -- filter yuv420p16le.y4m --metric ssd -o x.y4m # costs of more than 32 bits
 refused 2 -w -- filter even.y4m -w 0 -o x.y4m
-refused 2 --for svt-av1 -- filter even.y4m --for svt-av1 --crf 30 -o x.y4m
+refused 2 --for vp9 -- filter even.y4m --for vp9 --crf 30 -o x.y4m
+refused 2 --crf 63 -- filter even.y4m --for svt-av1 --crf 64 -o x.y4m
+refused 2 --bitrate svt-av1 -- filter even.y4m --for svt-av1 --bitrate 500 -o x.y4m
+refused 2 --bitrate --crf -- filter even.y4m --for x264 --bitrate 500 --crf 30 -o x.y4m
+refused 2 --bitrate --for -- filter even.y4m --bitrate 500 -o x.y4m
+refused 3 yuv420p.y4m --bitrate -- filter yuv420p.y4m --for x264 --bitrate 500 -o x.y4m
+refused 2 --bitrate 0 -- filter even.y4m --for x264 --bitrate 0 -o x.y4m
 refused 2 --for --crf -- filter even.y4m --for x264 -o x.y4m
 refused 2 --crf --for -- filter even.y4m --crf 30 -o x.y4m
 refused 2 --crf --qp -- filter even.y4m --for x264 --crf 30 --qp 30 -o x.y4m

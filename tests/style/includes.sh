@@ -25,6 +25,7 @@ src/lib.c       base/.*\.h model/.*\.h run/.*\.h gpu/engine_gpu\.h gpume/gpume\.
 src/encode      base/.*\.h files/.*\.h encode/.*\.h gpume/(gpume|compute)\.h [a-z0-9_]+\.inc
 src/encode/kernels/refine.h encode/.*\.h immintrin\.h
 src/encode/kernels/satd.h encode/.*\.h immintrin\.h
+src/grain       base/.*\.h grain/.*\.h gpume/gpume\.h
 src/filter      base/.*\.h filter/.*\.h gpume/(gpume|compute|filter)\.h temporal/shared\.h [a-z0-9_]+\.inc
 src/media       base/.*\.h files/.*\.h media/.*\.h gpume/gpume\.h lib(avcodec|avfilter|avformat|avutil|swscale)/.*\.h
 src/draw        base/.*\.h draw/.*\.h gpume/gpume\.h cairo\.h
@@ -37,7 +38,7 @@ src/merge       base/.*\.h files/.*\.h merge/.*\.h report/statistics\.h sinks/.*
 src/include     gpume/(gpume|params|prefilter)\.h
 src/include/gpume/avframe.h gpume/gpume\.h libavutil/.*\.h
 src/include/gpume/vulkan.h gpume/compute\.h vulkan/vulkan_core\.h
-cli             [a-z0-9_]+\.(h|inc) (options|estimate|bench|coded|compare|convert|sort|firstpass|scenes|complexity|qpmap|luma|plan|merge|methods|base|files|encode|resume|sinks|report|vectors)/[a-z0-9_]+\.h gpume/(gpume|compute|filter)\.h draw/overlay\.h model/(plan|rate)\.h media/(ffmpeg|picture|source|timeline)\.h
+cli             [a-z0-9_]+\.(h|inc) (options|estimate|bench|coded|compare|convert|sort|filter|firstpass|grain|scenes|complexity|qpmap|luma|plan|merge|methods|base|files|encode|resume|sinks|report|vectors)/[a-z0-9_]+\.h gpume/(gpume|compute|filter)\.h draw/overlay\.h model/(plan|rate)\.h media/(ffmpeg|picture|source|timeline)\.h
 cli/bench/ceiling.comp bench/ceiling_shape\.h (common|search)/[a-z0-9_]+\.glsl
 shaders         (arrays|common|encode|general|search|surfaces|temporal)/[a-z0-9_]+\.(glsl|h) model/(order|rate)\.h
 samples         [a-z0-9_]+\.(h|inc) gpume/(avframe|compute|filter|gpume)\.h lib(avcodec|avfilter|avformat|avutil)/.*\.h

@@ -103,6 +103,10 @@ struct gpume_filter_frame {
     /* Noise counts as at least this much, in steps of 8-bit samples, 0 to 50, rounded to 1/100. Of
      * frames that are the same picture the largest value counts. */
     double least_sigma;
+    /* The standard deviation of the noise of this picture, in place of params.sigma, 0 to 50,
+     * rounded to 1/100; 0: as params say. Of frames that are the same picture the first one's
+     * counts. */
+    double sigma;
 };
 
 /* [alone] Sends a copy of the frame. GPUME_AGAIN: receive a result first, then send the same frame

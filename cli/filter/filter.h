@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The job of gpume filter, for commands that take its pictures in place of a video, and its page.
+ */
+#ifndef GPUME_CLI_FILTER_FILTER_H
+#define GPUME_CLI_FILTER_FILTER_H
+
+#include "job.h"
+#include "source_options.h"
+
+struct gpume_encoder;
+
+struct gpume_filter_noise {
+    bool given;
+    double sigma;
+};
+
+extern const struct gpume_option_type gpume_type_noise; /* a struct gpume_filter_noise */
+
+struct gpume_filter_options {
+    struct gpume_video_options video;
+    struct gpume_place start;
+    int64_t duration_us; /* 0: not given */
+    double strength;
+    struct gpume_filter_noise noise;
+    const struct gpume_encoder *encoder; /* NULL: not given */
+    double crf;                          /* 0: not given, as is qp */
+    uint32_t qp, kbits;
+    uint32_t radius, window_x, window_y;
+    const char *report; /* NULL: not given */
+};
+
+/* For set_defaults and check. */
+void gpume_filter_options_default(void *options);
+int gpume_filter_options_check(void *options, const struct gpume_line *line);
+
+/* Takes pictures before and after they are filtered. The job's only output is the taker's: a file
+ * of any name. Functions are those of struct gpume_job_work. */
+struct gpume_filter_taker {
+    enum gpume_exit (*open)(void *client, const struct gpume_cli_job *job);
+    /* The noise of a picture in 1/100 of a step of 8 bits, for --noise auto. NULL: it is measured
+     * as for a video. */
+    uint32_t (*guess)(void *client, const struct gpume_plane *picture);
+    /* A negative gpume_status, logged, ends the job. */
+    int (*take)(void *client, const struct gpume_plane *picture, const struct gpume_plane *filtered,
+        int64_t time_us);
+    enum gpume_exit (*finish)(void *client);
+    void (*conclude)(const void *client, FILE *stream);
+};
+
+/* taker: NULL: the video is written. */
+enum gpume_exit gpume_filter_run(const struct gpume_filter_options *options,
+    const struct gpume_filter_taker *taker, void *client);
+
+/* GPUME_EXIT_INPUT after one line: not all planes of the video can be filtered. */
+enum gpume_exit gpume_filter_check_input(const struct gpume_source_info *info);
+
+/* Where --start and --duration lie: job->skip and job->frames_max. A time is found by reading the
+ * input once; it is opened again for the job. */
+enum gpume_exit gpume_filter_find_range(
+    const struct gpume_filter_options *options, struct gpume_cli_job *job);
+
+/* The two planes of chroma beside luma of this video; .data is NULL if there is no memory. */
+struct gpume_plane gpume_filter_chroma_plane(const struct gpume_source_info *info);
+
+/* --- the page of --report: what was changed, and by how much */
+
+struct gpume_filter_report;
+
+/* NULL: out of memory. info: of the video, as it is read; it outlives the report. first: number of
+ * the first frame. */
+struct gpume_filter_report *gpume_filter_report_open(
+    const struct gpume_source_info *info, uint64_t first);
+
+/* A picture before and after it is filtered: planes of luma. noise: its standard deviation, in
+ * steps of 8 bits. references: that were used. GPUME_NOMEM. */
+int gpume_filter_report_add(struct gpume_filter_report *report, const struct gpume_plane *before,
+    const struct gpume_plane *after, double noise, uint32_t references);
+
+/* Counts a frame of the picture that was added last: itself, or one that repeats it. */
+void gpume_filter_report_count(struct gpume_filter_report *report);
+
+/* Failures are logged, with this name of the page, or are those of `out`. */
+int gpume_filter_report_write(
+    struct gpume_filter_report *report, struct gpume_out *out, const char *label);
+
+/* NULL is fine. Sets *report to NULL. */
+void gpume_filter_report_close(struct gpume_filter_report **report);
+
+#endif
