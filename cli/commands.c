@@ -18,6 +18,7 @@
     X(firstpass)                                                                                   \
     X(scenes)                                                                                      \
     X(complexity)                                                                                  \
+    X(ladder)                                                                                      \
     X(filter)                                                                                      \
     X(grain)                                                                                       \
     X(methods)                                                                                     \

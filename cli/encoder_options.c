@@ -20,18 +20,30 @@ const struct gpume_goal_row gpume_goal_rows[GPUME_GOAL_ROWS] = {
     {"target-psnr", GPUME_GOAL_PSNR, 2, 20, 60, "in dB, e.g. 42 or 41.5"},
     {"target-ssim", GPUME_GOAL_SSIM, 4, 0.5, 0.9999, "e.g. 0.98"},
     {"target-size", GPUME_GOAL_SIZE, 0, 1000, 1e12,
-        "of bytes, k for thousands or M for millions of them, e.g. 700M"},
+        "of bytes, k for thousands or M for millions of them, e.g. 700M or 1.5M"},
 };
+
+/* How many digits stand in front of a decimal point, or of the end; the whole part may be missing
+ * where decimals follow. *value: that part. */
+static bool parse_whole_part(const char *text, uint64_t most, size_t *digits, uint64_t *value)
+{
+    const size_t length = *digits = strspn(text, "0123456789");
+    *value = 0;
+    return length == 0 ? text[0] == '.' && text[1] >= '0' && text[1] <= '9'
+                       : gpume_parse_digits(text, length, most, value);
+}
 
 /* A decimal number, in units of its last possible digit, or of 1/100 where it is whole. */
 static bool parse_goal_number(const struct gpume_goal_row *row, const char *text, uint64_t *value)
 {
-    const size_t whole = strspn(text, "0123456789");
+    size_t whole;
+    if (!parse_whole_part(text, (uint64_t)row->most, &whole, value)) {
+        return false;
+    }
     const bool has_point = text[whole] == '.';
     const char *decimals = text + whole + has_point;
     const size_t count = strspn(decimals, "0123456789");
-    if (!gpume_parse_digits(text, whole, (uint64_t)row->most, value) ||
-        count > (size_t)row->decimals || decimals[count] || (has_point && count == 0)) {
+    if (count > (size_t)row->decimals || decimals[count] || (has_point && count == 0)) {
         return false;
     }
     double unit = 1;
@@ -42,18 +54,31 @@ static bool parse_goal_number(const struct gpume_goal_row *row, const char *text
     return (double)*value >= row->least * unit && (double)*value <= row->most * unit;
 }
 
-/* Bytes, followed by nothing, k or M. */
-static bool parse_bytes(const struct gpume_goal_row *row, const char *text, uint64_t *value)
+/* A decimal number, followed by nothing, k or M, up to `most`. Not by way of a double: 0.9M is
+ * 900000. */
+static bool parse_thousands(const char *text, uint64_t most, uint64_t *number)
 {
-    const size_t length = strspn(text, "0123456789");
-    const char *unit = text + length;
-    const uint64_t factor = strcmp(unit, "k") == 0 ? 1000 : strcmp(unit, "M") == 0 ? 1000000 : 1;
-    if ((*unit && factor == 1) ||
-        !gpume_parse_digits(text, length, (uint64_t)row->most / factor, value)) {
+    const size_t length = strspn(text, "0123456789.");
+    const char *unit = text + length, *point = memchr(text, '.', length);
+    uint64_t factor = strcmp(unit, "k") == 0 ? 1000 : strcmp(unit, "M") == 0 ? 1000000 : 1;
+    size_t whole;
+    if ((*unit && factor == 1) || !parse_whole_part(text, most / factor, &whole, number)) {
         return false;
     }
-    *value *= factor;
-    return *value >= (uint64_t)row->least;
+    *number *= factor;
+    for (const char *at = point ? point + 1 : unit; at < unit; at++) {
+        if (*at == '.' || (*at != '0' && factor < 10)) {
+            return false; /* a second point, or less than one */
+        }
+        factor /= 10;
+        *number += factor * (uint64_t)(*at - '0');
+    }
+    return *number <= most;
+}
+
+static bool parse_bytes(const struct gpume_goal_row *row, const char *text, uint64_t *value)
+{
+    return parse_thousands(text, (uint64_t)row->most, value) && *value >= (uint64_t)row->least;
 }
 
 bool gpume_goal_parse(
@@ -84,6 +109,80 @@ void gpume_goal_describe(const struct gpume_option *option, char *text, size_t b
         row->decimals == 0 ? "whole " : "", row->least, row->most, decimals, row->what ? ", " : "",
         row->what ? row->what : "");
 }
+
+/* --- bitrates */
+
+#define RATE_MIN UINT64_C(1000)
+#define RATE_MAX (1000 * (uint64_t)GPUME_KBITS_MAX)
+
+/* Encoders count whole kilobits. */
+bool gpume_bitrate_parse(const char *text, uint64_t *bits)
+{
+    return parse_thousands(text, RATE_MAX, bits) && *bits >= RATE_MIN && *bits % 1000 == 0;
+}
+
+void gpume_bitrate_describe(const struct gpume_option *option, char *text, size_t bytes)
+{
+    (void)option;
+    snprintf(text, bytes, "bits per second in whole kilobits from 1k to 2000M, e.g. 345k or 1.5M");
+}
+
+static bool parse_bitrate(const struct gpume_option *option, const char *text, void *field)
+{
+    (void)option;
+    return gpume_bitrate_parse(text, field);
+}
+
+const struct gpume_option_type gpume_type_bitrate = {
+    .bytes = sizeof(uint64_t), .parse = parse_bitrate, .describe = gpume_bitrate_describe};
+
+/* --- encoders of which it is known what they make of a CRF */
+
+static bool is_known(const struct gpume_encoder *encoder)
+{
+    return encoder->has_quality && encoder->losses;
+}
+
+static bool parse_known_encoder(const struct gpume_option *option, const char *text, void *field)
+{
+    (void)option;
+    for (int i = 0; gpume_encoders[i]; i++) {
+        if (is_known(gpume_encoders[i]) && strcmp(gpume_encoders[i]->name, text) == 0) {
+            *(int *)field = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void list_known_encoders(char *text, size_t bytes, const char *separator)
+{
+    text[0] = '\0';
+    for (size_t i = 0; gpume_encoders[i]; i++) {
+        if (is_known(gpume_encoders[i])) {
+            const size_t used = strlen(text);
+            snprintf(text + used, bytes - used, "%s%s", used > 0 ? separator : "",
+                gpume_encoders[i]->name);
+        }
+    }
+}
+
+static void describe_known_encoder(const struct gpume_option *option, char *text, size_t bytes)
+{
+    (void)option;
+    list_known_encoders(text, bytes, " or ");
+}
+
+static void known_encoder_words(const struct gpume_option *option, char *text, size_t bytes)
+{
+    (void)option;
+    list_known_encoders(text, bytes, " ");
+}
+
+const struct gpume_option_type gpume_type_known_encoder = {.bytes = sizeof(int),
+    .parse = parse_known_encoder,
+    .describe = describe_known_encoder,
+    .words = known_encoder_words};
 
 /* --- rows that are made from the encoders' tables */
 
@@ -259,17 +358,46 @@ void gpume_encoder_rows_make(void)
     }
 }
 
-int gpume_encoder_choose(
-    struct gpume_encode_options *options, const struct gpume_encoder *encoder, int preset, int tune)
+static bool parse_encoder_word(const struct gpume_option *option, const char *text, void *field)
 {
-    const char *word = preset >= 0 ? gpume_encoder_presets.words[preset] : encoder->preset;
-    if (!gpume_encode_options_preset(options, encoder, word)) {
-        return gpume_refuse(
-            GPUME_INVALID, "--preset %s: %s has no such preset; leave it out", word, encoder->name);
+    (void)option;
+    *(const char **)field = text;
+    return *text != '\0';
+}
+
+static void encoder_words(const struct gpume_option *option, char *text, size_t bytes)
+{
+    text[0] = '\0';
+    for (size_t i = 0; option->choices[i]; i++) {
+        append_text(text, bytes, "%s%s", i > 0 ? " " : "", option->choices[i]);
     }
-    if (tune >= 0 && !gpume_encode_options_tune(options, gpume_encoder_tunes.words[tune])) {
-        return gpume_refuse(GPUME_INVALID, "--tune %s: %s has no such tuning; leave it out",
-            gpume_encoder_tunes.words[tune], encoder->name);
+}
+
+const struct gpume_option_type gpume_type_encoder_word = {
+    .bytes = sizeof(const char *), .parse = parse_encoder_word, .words = encoder_words};
+
+/* A word that the encoder does not have, of an option whose row this is. */
+static int refuse_encoder_word(const struct gpume_encoder_row *row, const char *option,
+    const struct gpume_encoder *encoder, const char *word)
+{
+    size_t i = 0;
+    while (strcmp(row->taken[i].encoder, encoder->name) != 0) {
+        i++;
     }
-    return GPUME_OK;
+    return row->taken[i].limits[0] ? gpume_refuse(GPUME_INVALID,
+                                         "--%s %s: %s has %s; give one of these, or leave it out",
+                                         option, word, encoder->name, row->taken[i].limits)
+                                   : gpume_refuse(GPUME_INVALID, "--%s: %s has none; leave it out",
+                                         option, encoder->name);
+}
+
+int gpume_encoder_choose(struct gpume_encode_options *options, const struct gpume_encoder *encoder,
+    const char *preset, const char *tune)
+{
+    if (!gpume_encode_options_preset(options, encoder, preset ? preset : encoder->preset)) {
+        return refuse_encoder_word(&gpume_encoder_presets, "preset", encoder, preset);
+    }
+    return !tune || gpume_encode_options_tune(options, tune)
+               ? GPUME_OK
+               : refuse_encoder_word(&gpume_encoder_tunes, "tune", encoder, tune);
 }

@@ -36,6 +36,14 @@ bool gpume_goal_parse(
 /* For gpume_option_type.describe. */
 void gpume_goal_describe(const struct gpume_option *option, char *text, size_t bytes);
 
+/* Whole kilobits per second: a decimal number, followed by nothing, k or M. */
+bool gpume_bitrate_parse(const char *text, uint64_t *bits);
+void gpume_bitrate_describe(const struct gpume_option *option, char *text, size_t bytes);
+extern const struct gpume_option_type gpume_type_bitrate; /* a uint64_t */
+
+/* An index in gpume_encoders, of an encoder of which it is known what it makes of a CRF: an int. */
+extern const struct gpume_option_type gpume_type_known_encoder;
+
 #define GPUME_ENCODERS_MAX 8
 #define GPUME_ENCODER_ROWS_MAX 48 /* names of options, of all encoders together */
 #define GPUME_ENCODER_HELP_BYTES 512
@@ -73,9 +81,13 @@ struct gpume_encoder_row *gpume_encoder_row_find(const char *name);
 /* What the encoders take of it. */
 void gpume_encoder_row_limits(char *text, size_t bytes, const struct gpume_encoder_row *row);
 
-/* The encoder's options with a preset and a tuning: words of their rows, or -1 for the default.
+/* A preset or a tuning: a const char *, which only the encoder can judge, and that may be named
+ * last. The row's choices are those of all encoders. */
+extern const struct gpume_option_type gpume_type_encoder_word;
+
+/* The encoder's options with a preset and a tuning, of which either may be NULL: the default.
  * GPUME_INVALID after one line. */
 int gpume_encoder_choose(struct gpume_encode_options *options, const struct gpume_encoder *encoder,
-    int preset, int tune);
+    const char *preset, const char *tune);
 
 #endif

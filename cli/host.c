@@ -95,6 +95,18 @@ const char *gpume_host_cache_folder(void)
     return NULL;
 }
 
+char *gpume_host_temporary(const char *what)
+{
+    const char *folder = getenv("TMPDIR");
+    folder = folder && folder[0] == '/' ? folder : "/tmp";
+    const size_t bytes = strlen(folder) + strlen(what) + 16;
+    char *name = malloc(bytes);
+    if (name) {
+        snprintf(name, bytes, "%s/gpume-%s", folder, what);
+    }
+    return name;
+}
+
 bool gpume_host_may_have_gpu(void)
 {
     /* Linux has files for each GPU in /dev, whose names begin like this: all drivers that use the

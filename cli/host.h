@@ -32,4 +32,8 @@ bool gpume_host_may_have_gpu(void);
  * neither is set to an absolute path. Main thread only; valid until the next call. */
 const char *gpume_host_cache_folder(void);
 
+/* The beginning of the names of temporary files that have nothing to lie beside: gpume-WHAT in
+ * $TMPDIR, if that is an absolute path, or in /tmp. For free(); NULL without memory. */
+char *gpume_host_temporary(const char *what);
+
 #endif

@@ -26,6 +26,10 @@ struct gpume_firstpass_rungs {
     uint32_t count;
 };
 
+/* Types of options that may be repeated, of a whole struct gpume_firstpass_rungs: sizes, and what
+ * is asked for beside a bitrate. */
+extern const struct gpume_option_type gpume_type_sizes, gpume_type_goals;
+
 /* Strings point into argv. */
 struct gpume_firstpass_options {
     struct gpume_video_options video; /* output: the beginning of the files' names */
@@ -36,7 +40,7 @@ struct gpume_firstpass_options {
     enum { GPUME_PER_VIDEO, GPUME_PER_SCENE } per; /* what a fidelity is of */
     uint32_t probes;                               /* encodes by which CRFs are corrected */
     bool verify;
-    int preset, tune; /* words of the table; -1: not given */
+    const char *preset, *tune; /* NULL: not given */
     union gpume_firstpass_value {
         uint64_t number; /* also of a word, or 0 or 1 */
         double real;

@@ -20,34 +20,10 @@
 #include <string.h>
 
 #define OPTIONS struct gpume_firstpass_options
-#define RATE_MIN UINT64_C(1000)
-#define RATE_MAX (1000 * (uint64_t)GPUME_KBITS_MAX)
 
 static const char *const switches[] = {"0", "1", NULL};
 
 /* --- values of gpume's own options */
-
-/* A decimal number, followed by nothing, k or M. Not by way of a double: 0.9M is 900000. Encoders
- * count whole kilobits. */
-static bool parse_bits(const char *text, uint64_t *bits)
-{
-    const size_t length = strspn(text, "0123456789.");
-    const char *unit = text + length, *point = memchr(text, '.', length);
-    uint64_t factor = strcmp(unit, "k") == 0 ? 1000 : strcmp(unit, "M") == 0 ? 1000000 : 1;
-    const size_t whole = point ? (size_t)(point - text) : length;
-    if ((*unit && factor == 1) || !gpume_parse_digits(text, whole, RATE_MAX / factor, bits)) {
-        return false;
-    }
-    *bits *= factor;
-    for (const char *at = point ? point + 1 : unit; at < unit; at++) {
-        if (*at == '.' || (*at != '0' && factor < 10)) {
-            return false; /* a second point, or less than a bit */
-        }
-        factor /= 10;
-        *bits += factor * (uint64_t)(*at - '0');
-    }
-    return *bits >= RATE_MIN && *bits <= RATE_MAX && *bits % 1000 == 0;
-}
 
 static bool keep_rung(struct gpume_firstpass_rungs *list, const struct gpume_firstpass_rung *rung)
 {
@@ -61,17 +37,13 @@ static bool parse_rate(const struct gpume_option *option, const char *text, void
 {
     struct gpume_firstpass_rung rung = {.target = {.goal = GPUME_GOAL_BITRATE}};
     (void)option;
-    return parse_bits(text, &rung.target.value) && keep_rung(field, &rung);
-}
-
-static void describe_rate(const struct gpume_option *option, char *text, size_t bytes)
-{
-    (void)option;
-    snprintf(text, bytes, "bits per second in whole kilobits from 1k to 2000M, e.g. 345k or 1.5M");
+    return gpume_bitrate_parse(text, &rung.target.value) && keep_rung(field, &rung);
 }
 
 static const struct gpume_option_type gpume_type_rates = {
-    .bytes = sizeof(struct gpume_firstpass_rungs), .parse = parse_rate, .describe = describe_rate};
+    .bytes = sizeof(struct gpume_firstpass_rungs),
+    .parse = parse_rate,
+    .describe = gpume_bitrate_describe};
 
 static bool parse_goal(const struct gpume_option *option, const char *text, void *field)
 {
@@ -79,8 +51,7 @@ static bool parse_goal(const struct gpume_option *option, const char *text, void
     return gpume_goal_parse(gpume_goal_of(option), text, &rung.target) && keep_rung(field, &rung);
 }
 
-static const struct gpume_option_type gpume_type_goals = {
-    .bytes = sizeof(struct gpume_firstpass_rungs),
+const struct gpume_option_type gpume_type_goals = {.bytes = sizeof(struct gpume_firstpass_rungs),
     .parse = parse_goal,
     .describe = gpume_goal_describe};
 
@@ -115,7 +86,7 @@ static void describe_size(const struct gpume_option *option, char *text, size_t 
         GPUME_FIRSTPASS_SIDE_MIN, GPUME_FIRSTPASS_SIDE_MAX, GPUME_FIRSTPASS_PIXELS_MAX / 1000000);
 }
 
-static const struct gpume_option_type gpume_type_sizes = {
+const struct gpume_option_type gpume_type_sizes = {
     .bytes = sizeof(struct gpume_firstpass_rungs), .parse = parse_size, .describe = describe_size};
 
 static bool parse_target(const char *text, struct gpume_encode_target *target)
@@ -128,7 +99,7 @@ static bool parse_target(const char *text, struct gpume_encode_target *target)
         }
     }
     target->goal = GPUME_GOAL_BITRATE;
-    return parse_bits(text, &target->value);
+    return gpume_bitrate_parse(text, &target->value);
 }
 
 static bool parse_rung(const struct gpume_option *option, const char *text, void *field)
@@ -257,9 +228,9 @@ static const struct gpume_option first_rows[] = {
                 "and print rate, PSNR and time of both; at a quality by the printed command line, "
                 "and print rate, PSNR, SSIM and XPSNR; use --frames for a piece"},
     {.heading = "Options that both passes must have in common"},
-    {GPUME_ROW_CHOICE("preset", "NAME", OPTIONS, preset, gpume_encoder_presets.words),
-        .help = gpume_encoder_presets.text},
-    {GPUME_ROW_CHOICE("tune", "NAME", OPTIONS, tune, gpume_encoder_tunes.words),
+    {GPUME_ROW("preset", "NAME", encoder_word, OPTIONS, preset),
+        .choices = gpume_encoder_presets.words, .help = gpume_encoder_presets.text},
+    {GPUME_ROW("tune", "NAME", encoder_word, OPTIONS, tune), .choices = gpume_encoder_tunes.words,
         .help = gpume_encoder_tunes.text},
 };
 
@@ -303,7 +274,7 @@ static void firstpass_set_defaults(void *opaque)
 {
     struct gpume_firstpass_options *options = opaque;
     gpume_video_options_default(&options->video);
-    options->encoder = options->preset = options->tune = -1;
+    options->encoder = -1;
 }
 
 static uint32_t count_goal(const struct gpume_firstpass_options *options, enum gpume_goal goal)

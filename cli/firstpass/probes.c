@@ -13,6 +13,7 @@
 #include "signals.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 struct probe {
@@ -89,6 +90,43 @@ static enum gpume_exit replace_files(struct probe *probe, const struct gpume_enc
     return status ? gpume_exit_of_writer(status) : GPUME_EXIT_DONE;
 }
 
+#define NAMES_BYTES 1024
+
+/* The files of the round that failed were dropped: which ones stand, and how often their CRFs were
+ * corrected. */
+static void warn_of_failure(const struct probe *probe, uint32_t rounds)
+{
+    char names[NAMES_BYTES] = "";
+    size_t used = 0, left = 0;
+    for (size_t i = 0; i < probe->report->count; i++) {
+        const struct gpume_firstpass_entry *entry = &probe->report->entries[i];
+        if (!gpume_goal_is_fidelity(entry->target.goal)) {
+            continue;
+        }
+        const int length =
+            snprintf(names + used, sizeof(names) - used, "%s%s", used > 0 ? ", " : "", entry->name);
+        if (length > 0 && (size_t)length < sizeof(names) - used) {
+            used += (size_t)length;
+        } else {
+            names[used] = '\0';
+            left++;
+        }
+    }
+    char more[32] = "";
+    if (left > 0) {
+        snprintf(more, sizeof(more), " and %zu more", left);
+    }
+    if (rounds == 0) {
+        gpume_console_warning(
+            "%s%s: these files are complete, but their CRFs are not corrected by an encode", names,
+            more);
+    } else {
+        gpume_console_warning("%s%s: the CRFs of these files are corrected by %" PRIu32
+                              " encode%s each, not by the last one",
+            names, more, rounds, rounds == 1 ? "" : "s");
+    }
+}
+
 enum gpume_exit gpume_firstpass_probe(const struct gpume_firstpass_options *options,
     const struct gpume_encode_options *encode, const struct gpume_firstpass_source *source,
     struct gpume_pass *pass, struct gpume_firstpass_report *report, struct gpume_out_set *set)
@@ -102,8 +140,8 @@ enum gpume_exit gpume_firstpass_probe(const struct gpume_firstpass_options *opti
     }
     gpume_signals_keep();
     gpume_signals_end(); /* the files are complete, what is printed is not */
-    for (uint32_t round = 0; round < options->probes && moved && result == GPUME_EXIT_DONE;
-         round++) {
+    uint32_t round = 0;
+    for (; round < options->probes && moved && result == GPUME_EXIT_DONE; round++) {
         bool dirty = false;
         moved = false;
         for (size_t i = 0; i < report->count && result == GPUME_EXIT_DONE; i++) {
@@ -116,8 +154,7 @@ enum gpume_exit gpume_firstpass_probe(const struct gpume_firstpass_options *opti
         }
     }
     if (result != GPUME_EXIT_DONE) {
-        gpume_console_warning(
-            "%s.json and its files stand as they were before the last encode", report->name);
+        warn_of_failure(&probe, round - 1);
     }
     free(probe.frames);
     return result;

@@ -382,8 +382,12 @@ static enum gpume_exit open_encoded(
     struct trial_comparison *comparison, const struct gpume_source_info *source)
 {
     const struct gpume_trial_pass *pass = comparison->trial->pass;
+    char scaling[64];
+    snprintf(scaling, sizeof(scaling), "scale=%" PRIu32 ":%" PRIu32 ":flags=bicubic", source->width,
+        source->height);
     const struct gpume_source_options options = {.paths = {running.output},
         .path_count = 1,
+        .filter = pass->restored ? scaling : NULL,
         .stream = -1,
         .threads = pass->video->params.threads,
         .log = gpume_console};
@@ -422,10 +426,12 @@ static enum gpume_exit compare_frames(
                                 : GPUME_EXIT_FAILED;
 }
 
-/* What the feed makes of the source, for a second reading. For free(); *failed: without memory. */
+/* What the feed makes of the source, for a second reading; if the encoded video is restored, but
+ * for scaling. For free(); *failed: without memory. */
 static char *make_graph(const struct gpume_trial_pass *pass, bool *failed)
 {
     const struct gpume_argv *feed = &pass->entry->feed;
+    const struct gpume_source_info *restored = pass->restored;
     const char *format = NULL, *filter = NULL;
     for (size_t i = 0; i + 1 < feed->count; i++) {
         format = strcmp(feed->items[i], "-pix_fmt") == 0 ? feed->items[i + 1] : format;
@@ -435,11 +441,16 @@ static char *make_graph(const struct gpume_trial_pass *pass, bool *failed)
     if (!format) { /* the encoder reads the source itself */
         return NULL;
     }
+    char *own = restored ? gpume_command_scaling(
+                               pass->video->source.filter, restored->width, restored->height, false)
+                         : NULL; /* to the size that it has: nothing */
+    filter = restored ? own : filter;
     const size_t bytes = (filter ? strlen(filter) : 0) + strlen(format) + 16;
-    char *graph = malloc(bytes);
+    char *graph = filter || !restored ? malloc(bytes) : NULL;
     if (graph) {
         snprintf(graph, bytes, "%s%sformat=%s", filter ? filter : "", filter ? "," : "", format);
     }
+    free(own);
     *failed = !graph;
     return graph;
 }

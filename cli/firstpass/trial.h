@@ -21,6 +21,9 @@ struct gpume_trial_pass {
     const struct gpume_firstpass_entry *entry; /* with its command lines */
     struct gpume_fidelity_frame *frames;       /* gets the first of them; NULL: none are wanted */
     uint64_t frames_max;                       /* for which it has room */
+    /* The source, to whose size the encoded video is scaled and compared there; NULL: they are
+     * compared as they were encoded. */
+    const struct gpume_source_info *restored;
 };
 
 struct gpume_trial_measured {

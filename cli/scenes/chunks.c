@@ -29,42 +29,17 @@ struct gpume_chunks {
 
 void gpume_chunk_options_default(struct gpume_chunk_options *options)
 {
-    options->encoder = options->preset = options->tune = -1;
-}
-
-/* Whether it is known what the encoder makes of a CRF. */
-static bool is_known(const struct gpume_encoder *encoder)
-{
-    return encoder->has_quality && encoder->losses;
+    options->encoder = -1;
 }
 
 static bool parse_chunk_encoder(const struct gpume_option *option, const char *text, void *field)
 {
-    (void)option;
-    for (int i = 0; gpume_encoders[i]; i++) {
-        if (is_known(gpume_encoders[i]) && strcmp(gpume_encoders[i]->name, text) == 0) {
-            *(int *)field = i;
-            return true;
-        }
-    }
-    return false;
-}
-
-static void list_encoders(char *text, size_t bytes, const char *separator)
-{
-    size_t used = 0;
-    for (size_t i = 0; gpume_encoders[i]; i++) {
-        if (is_known(gpume_encoders[i]) && used < bytes) {
-            used += (size_t)snprintf(text + used, bytes - used, "%s%s", used > 0 ? separator : "",
-                gpume_encoders[i]->name);
-        }
-    }
+    return gpume_type_known_encoder.parse(option, text, field);
 }
 
 static void describe_chunk_encoder(const struct gpume_option *option, char *text, size_t bytes)
 {
-    (void)option;
-    list_encoders(text, bytes, " or ");
+    gpume_type_known_encoder.describe(option, text, bytes);
     const size_t used = strlen(text);
     snprintf(text + used, bytes - used,
         "; for another one leave it out and give Av1an its own --target-quality");
@@ -72,8 +47,7 @@ static void describe_chunk_encoder(const struct gpume_option *option, char *text
 
 static void chunk_encoder_words(const struct gpume_option *option, char *text, size_t bytes)
 {
-    (void)option;
-    list_encoders(text, bytes, " ");
+    gpume_type_known_encoder.words(option, text, bytes);
 }
 
 const struct gpume_option_type gpume_type_chunk_encoder = {.bytes = sizeof(int),

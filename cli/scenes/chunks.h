@@ -13,7 +13,8 @@
 struct gpume_line;
 
 struct gpume_chunk_options {
-    int encoder, preset, tune; /* encoder in gpume_encoders; -1: not given */
+    int encoder;               /* in gpume_encoders; -1: not given */
+    const char *preset, *tune; /* NULL: not given */
     struct gpume_encode_target target;
     uint32_t targets;                   /* that were given */
     struct gpume_encode_options encode; /* by gpume_chunk_options_check, not settled */

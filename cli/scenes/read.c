@@ -207,10 +207,14 @@ static enum gpume_exit conclude_scenes(void *client, FILE *stream)
         const char *one, *more;
     } names[] = {{"cut", "cuts"}, {"fade-in", "fade-ins"}, {"fade-out", "fade-outs"},
         {"dissolve", "dissolves"}, {"wipe", "wipes"}};
-    const struct gpume_scene_list *list = &((const struct scene_reading *)client)->list;
+    const struct scene_reading *reading = client;
+    const struct gpume_scene_list *list = &reading->list;
     size_t counts[sizeof(names) / sizeof(names[0])] = {0};
     const char *separator = ": ";
-    if (!stream) {
+    if (!stream) { /* what is expected of chunks is said where the list itself is printed, too */
+        if (list->chunks && reading->job.common->verbosity == 0) {
+            gpume_chunks_print(list->chunks, stderr);
+        }
         return GPUME_EXIT_DONE;
     }
     for (size_t i = 0; i < list->change_count; i++) {

@@ -335,7 +335,7 @@ void gpume_command_ffmpeg(struct gpume_argv *argv, const struct gpume_command_pa
 {
     const bool is_bitrate = params->target.goal == GPUME_GOAL_BITRATE;
     const struct gpume_encoder *encoder = params->options->encoder;
-    if (!encoder->library) {
+    if (!encoder->library || !params->stats) {
         return;
     }
     add_decoding(argv, params);
@@ -399,8 +399,10 @@ void gpume_command_add_second_pass(
     if (options->tune) {
         gpume_argv_add_pair(argv, "--tune", options->tune);
     }
-    gpume_argv_add_pair(argv, "--pass", "2");
-    gpume_argv_add_pair(argv, "--stats", params->stats);
+    if (params->stats) {
+        gpume_argv_add_pair(argv, "--pass", "2");
+        gpume_argv_add_pair(argv, "--stats", params->stats);
+    }
     if (params->target.goal != GPUME_GOAL_BITRATE && !params->qps) {
         add_quality(argv, "--crf", &params->target);
     } else {

@@ -37,7 +37,9 @@ struct gpume_command_params {
     const struct gpume_colours *colours;        /* of the input */
     uint32_t width, height, bits;               /* of the frames that were analysed */
     const char *pixel_format;                   /* of the input, by FFmpeg's name */
-    const char *name, *stats, *qps; /* files: without an ending; statistics; QPs or NULL */
+    /* Files: without an ending; statistics; QPs or NULL. stats NULL: the program's own single pass
+     * at a CRF, and none by ffmpeg. */
+    const char *name, *stats, *qps;
     struct gpume_pass_video video;
     struct gpume_encode_target target;
     uint64_t bitrate; /* of a quality: expected */

@@ -364,14 +364,23 @@ static uint64_t energy_left(enum gpume_loss_class class, uint64_t own, uint64_t 
                                        : reference;
 }
 
-/* Products are of shares below 2^30 and energies below 2^33, less 8 bits; there are 84 of them. */
+/* The square of the quantizer's step, 2^((qp - 4) / 3), in 1/65536: 2^19 at the most, at QP 61. */
+static uint64_t square_of_step(int32_t qp)
+{
+    const int64_t exponent = (int64_t)(qp - 4 * GPUME_QP_ONE) * 256 / 3;
+    const int64_t most = 19 * ONE;
+    return exponent < 16 * ONE
+               ? gpume_fixed_exp2(exponent)
+               : (uint64_t)gpume_fixed_exp2((exponent < most ? exponent : most) - 4 * ONE) << 4;
+}
+
+/* Products are of shares below 2^30 and energies below 2^35, less 8 bits; there are 84 of them. */
 struct gpume_loss gpume_loss_at(const struct gpume_losses *losses,
     const struct gpume_loss_model *model, enum gpume_frame_type type, int32_t qp,
     const struct gpume_loss *past, const struct gpume_loss *future)
 {
     const uint32_t of = type <= GPUME_FRAME_I ? 0 : type == GPUME_FRAME_P ? 1 : 2;
-    /* the square of the step: 2^((qp - 4) / 3), 2^16 at the most */
-    const uint64_t square = gpume_fixed_exp2((int64_t)(qp - 4 * GPUME_QP_ONE) * 256 / 3);
+    const uint64_t square = square_of_step(qp);
     uint64_t reference = 0, shares = 0, sums[GPUME_LOSS_KINDS] = {0};
     if (past && future) {
         reference = (past->error + future->error) / 2 * (uint64_t)model->mean / ONE;

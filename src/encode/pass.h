@@ -68,6 +68,7 @@ struct gpume_pass_outcome {
     struct gpume_encode_target
         target;        /* a bitrate, CRF or QP: of a size or fidelity, that it takes */
     uint64_t bitrate;  /* as asked or, for a quality, as expected */
+    uint64_t bits;     /* of a quality: of the whole video, as expected */
     bool is_measured;  /* these two are known */
     double psnr, ssim; /* of luma, expected for a quality */
 };

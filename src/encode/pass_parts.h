@@ -79,6 +79,7 @@ struct gpume_pass_rate {
     struct gpume_encode_target target; /* of a size or fidelity: what it takes, from the end on */
     bool is_quality;
     uint64_t bitrate;                /* of a size or quality: known at the end */
+    uint64_t bits;                   /* of a quality: of all frames, the same */
     struct gpume_loss mean;          /* of all frames, expected for a quality; 0: not known */
     int32_t qp;                      /* of the model, at which bitrate or quality is reached */
     struct gpume_pass_prices prices; /* at that QP */

@@ -73,9 +73,14 @@ static struct gpume_loss_range all_frames(const struct gpume_pass *pass)
 
 /* --- the QP of a quality */
 
+/* Of frames that the encoder codes by its own CRF, whose blocks get lower ones. Losses are found up
+ * to here. */
+#define FRAME_QP_MAX (61 * GPUME_QP_ONE)
+
 static int32_t limit_qp(const struct gpume_pass *pass, int32_t qp)
 {
-    const int32_t highest = gpume_pass_type_qp(pass, GPUME_FRAME_P, GPUME_PASS_QP_MAX);
+    const int32_t highest = gpume_pass_type_qp(
+        pass, GPUME_FRAME_P, pass->params.chunks ? FRAME_QP_MAX : GPUME_PASS_QP_MAX);
     return qp < 0 ? 0 : qp > highest ? highest : qp;
 }
 
@@ -337,8 +342,8 @@ static int settle_bits(struct gpume_pass *pass, struct gpume_pass_rate *rate)
     const struct gpume_loss_range all = all_frames(pass);
     GPUME_CHECK(find_loss(pass, rate, &all, &rate->mean));
     const double bits = (double)expected_bits(pass, rate, &all);
-    rate->bitrate =
-        bitrate_of(rate, (uint64_t)(rate->larger > 0 ? bits * rate->larger : bits), pass->count);
+    rate->bits = (uint64_t)(rate->larger > 0 ? bits * rate->larger : bits);
+    rate->bitrate = bitrate_of(rate, rate->bits, pass->count);
     return rate->qps ? force_qps(pass, rate) : GPUME_OK;
 }
 
@@ -433,7 +438,8 @@ static void expect(const struct gpume_pass *pass, const struct gpume_pass_rate *
 struct gpume_pass_outcome gpume_pass_outcome(const struct gpume_pass *pass, size_t index)
 {
     const struct gpume_pass_rate *rate = rate_at(pass, index);
-    struct gpume_pass_outcome outcome = {.target = rate->target, .bitrate = rate->bitrate};
+    struct gpume_pass_outcome outcome = {
+        .target = rate->target, .bitrate = rate->bitrate, .bits = rate->bits};
     double more = 0;
     for (size_t i = 0; i < rate->part_count; i++) {
         const struct gpume_loss_range *range = &rate->parts[i].range;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* FFmpeg's own searches and encoders, run to compare them with what gpume does. One thread each. */
+/* FFmpeg's own searches and encoders, run to compare them with what gpume does, and its scaler, to
+ * learn what it loses. One thread each. */
 #ifndef GPUME_MEDIA_FFMPEG_H
 #define GPUME_MEDIA_FFMPEG_H
 
@@ -70,5 +71,21 @@ int gpume_trial_put(struct gpume_trial *trial, const struct gpume_plane *plane);
 int gpume_trial_finish(struct gpume_trial *trial, struct gpume_trial_result *result);
 
 void gpume_trial_close(struct gpume_trial **trial);
+
+/* --- what luma loses when it is scaled down and up again by the default scaler, as by the filter
+ * scale=W:H:flags=bicubic (rescale.c) */
+
+struct gpume_rescale;
+
+/* bits: of a sample. to_...: the size between. GPUME_NOMEM; GPUME_UNSUPPORTED: swscale does not
+ * scale to that size. Either was logged. */
+int gpume_rescale_open(struct gpume_rescale **rescale, uint32_t width, uint32_t height,
+    uint32_t bits, uint32_t to_width, uint32_t to_height, const struct gpume_log *log);
+
+/* The sum of squared errors, of samples of 8 bits, in 1/65536. */
+uint64_t gpume_rescale_error(struct gpume_rescale *rescale, const struct gpume_plane *luma);
+
+/* NULL is fine. */
+void gpume_rescale_close(struct gpume_rescale **rescale);
 
 #endif

@@ -22,9 +22,10 @@ struct gpume_report_assets {
     const struct gpume_report_asset *styles, *scripts;
 };
 
-/* --report; gpume compare, methods, filter and --against-stream. */
+/* --report; gpume compare, methods, filter, ladder and --against-stream. */
 extern const struct gpume_report_assets gpume_report_assets_run, gpume_report_assets_compared,
-    gpume_report_assets_methods, gpume_report_assets_filter, gpume_report_assets_versus;
+    gpume_report_assets_methods, gpume_report_assets_filter, gpume_report_assets_ladder,
+    gpume_report_assets_versus;
 
 struct gpume_report_shell {
     const struct gpume_report_assets *assets;

@@ -124,6 +124,20 @@ only . a.json a-96x80-qp24-0.log a-96x80-qp24-0.log.qpfile clip.y4m
 grep -q ' --no-mbtree .*--aq-mode 0 ' "$scratch/out" || fail "--qp with offsets of blocks"
 rm -f ./a*
 
+# Decimals with and without digits before and after the point
+expect 0 $first x265 --target-ssim .96 --target-size 1.5k --target-size .05M --bitrate .1M -o a
+python3 -c "
+import json
+runs = json.load(open('a.json'))['runs']
+assert [run.get('target_ssim') for run in runs] == [0.96, None, None, None], runs
+assert [run.get('target_size') for run in runs] == [None, 1500, 50000, None], runs
+assert runs[3]['bitrate'] == 100000, runs" || fail "decimals"
+rm -f ./a*
+for wrong in '--target-ssim .' '--target-ssim .96.' '--target-size 1.2345k' '--target-size .k' '--target-size 1.5.k' '--target-size 99.5' '--bitrate .' '--bitrate .0001M'; do
+    # shellcheck disable=SC2086
+    refused 2 $wrong -- $first x265 $wrong -o a
+done
+
 # Existing files stay, and nothing is left of a refused run.
 rm -f ./*.log* ./*.json
 expect 0 $first x265 --bitrate 100k -o a
@@ -188,7 +202,7 @@ for psnr in 19.99 61 40.123 x; do
     refuses 2 --target-psnr "$psnr" -- firstpass clip.y4m --encoder x264 --target-psnr="$psnr" -o r
 done
 refuses 2 --target-ssim 1 -- firstpass clip.y4m --encoder x264 --target-ssim 1 -o r
-refuses 2 --target-size 0.5M -- firstpass clip.y4m --encoder x264 --target-size 0.5M -o r
+refuses 2 --target-size 0.0005k -- firstpass clip.y4m --encoder x264 --target-size 0.0005k -o r
 refuses 2 --qp --target-psnr -- firstpass clip.y4m --encoder x264 --qp 24 --target-psnr 40 -o r
 refuses 2 --target-ssim --bitrate -- firstpass clip.y4m --encoder svt-av1 --target-ssim 0.9 -o r
 refuses 2 --vbv-maxrate --vbv-bufsize -- firstpass clip.y4m --encoder x265 --target-psnr 40 --vbv-maxrate 500 --vbv-bufsize 500 -o r

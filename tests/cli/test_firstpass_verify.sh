@@ -219,6 +219,17 @@ assert float(command[command.index('--crf') + 1]) == run['crf'], run" || fail "a
     status=0
     env PATH="$(pwd)/none" "$gpume" firstpass clip.y4m --backend cpu --encoder x265 --target-psnr 40 --probes 1 -o a 2>"$scratch/err" || status=$?
     { [ $status -eq 2 ] && grep -q 'probes.*x265' "$scratch/err"; } || fail "no word of the missing program"
+    # a probe that fails: the files are kept, and named, with exit status 1
+    replaces x265 'echo broken >&2; exit 3'
+    PATH=$(pwd)/bin:$path
+    run firstpass clip.y4m --backend cpu --encoder x265 --target-psnr 40 --crf 24 --target-ssim 0.9 --probes 2 -o a
+    PATH=$path
+    rm bin/x265
+    [ "$status" -eq 1 ] || fail "a probe that fails: exit status $status"
+    grep -q '^gpume: --probes: x265 failed with status 3; .*broken' "$scratch/err" || fail "no word of the failed probe"
+    grep -q '^gpume: warning: a-176x144-psnr40, a-176x144-ssim0.9: ' "$scratch/err" || fail "no word of the files that are not corrected"
+    { [ -s a.json ] && [ -s a-176x144-psnr40.log ] && [ -s a-176x144-ssim0.9.log.cutree ]; } || fail "a probe that fails: files are lost"
+    rm -f a-* a.json
     clean
 fi
 expect 2 firstpass clip.y4m --backend cpu --encoder x264 --crf 24 --probes 1 -o a

@@ -75,4 +75,11 @@ compare x264 --preset superfast --tune animation
 # What is given stands above both.
 expect 0 firstpass small.y4m --encoder x264 --backend cpu --bitrate 60k -o n -y --ref 2 --tune animation --preset slow --aq-mode 3
 grep -q '^ffmpeg .*bframes=5:.*ref=2:aq-mode=3:' "$scratch/out" || fail "options do not stand above the preset"
-refused 2 --preset -- firstpass small.y4m --encoder x264 --bitrate 60k -o n --preset quick
+refused 2 --preset quick x264 -- firstpass small.y4m --encoder x264 --bitrate 60k -o n --preset quick
+# What the encoder has instead, wherever it is named, and nothing that another one has
+refused 2 --preset quick x264 -- firstpass small.y4m --preset quick --bitrate 60k -o n --encoder x264
+{ grep -q veryfast "$scratch/err" && ! grep -q 13 "$scratch/err"; } || fail "not the presets of x264"
+refused 2 --preset fast svt-av1 -- firstpass small.y4m --encoder svt-av1 --bitrate 60k -o n --preset fast
+{ grep -q 13 "$scratch/err" && ! grep -q veryfast "$scratch/err"; } || fail "not the presets of SVT-AV1"
+refused 2 --tune film x265 -- firstpass small.y4m --encoder x265 --bitrate 60k -o n --tune film
+{ grep -q grain "$scratch/err" && ! grep -q stillimage "$scratch/err"; } || fail "not the tunings of x265"

@@ -322,6 +322,15 @@ static const struct gpume_loss_model losses = {
     .ssim_octaves = GPUME_LOSS_FIXED(-6.57),
 };
 
+static const struct gpume_ladder_model x264_ladder = {.rate = 0.1,
+    .rate_rise = 0.0075,
+    .rate_own = 0.0068,
+    .error = 0.27,
+    .error_smaller = 0.34,
+    .error_rise = 0.0037,
+    .error_level = 0.22,
+    .carried = 0.033};
+
 const struct gpume_encoder gpume_x264 = {
     .name = "x264",
     .library = "libx264",
@@ -341,6 +350,7 @@ const struct gpume_encoder gpume_x264 = {
         .counts_b = true},
     .bits = &x264_bits,
     .losses = &losses,
+    .ladder = &x264_ladder,
     .planned_percent = {[GPUME_PLANNED_PLAIN] = GPUME_PLANNED(98, 115, 107),
         [GPUME_PLANNED_PSY] = GPUME_PLANNED(98, 135, 115),
         [GPUME_PLANNED_BUFFER] = GPUME_PLANNED(70, 100, 100)},

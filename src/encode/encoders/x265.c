@@ -251,6 +251,15 @@ static const struct gpume_loss_model losses = {
     .ssim_octaves = GPUME_LOSS_FIXED(-6.748),
 };
 
+static const struct gpume_ladder_model x265_ladder = {.rate = 0.12,
+    .rate_rise = -0.012,
+    .rate_own = -0.0007,
+    .error = -0.13,
+    .error_smaller = 0.145,
+    .error_rise = 0.0074,
+    .error_level = 0.046,
+    .carried = 0.048};
+
 const struct gpume_encoder gpume_x265 = {
     .name = "x265",
     .library = "libx265",
@@ -278,6 +287,7 @@ const struct gpume_encoder gpume_x265 = {
         .counts_b = false},
     .bits = &x265_bits,
     .losses = &losses,
+    .ladder = &x265_ladder,
     .planned_percent = {[GPUME_PLANNED_PLAIN] = GPUME_PLANNED(97, 109, 102),
         [GPUME_PLANNED_PSY] = GPUME_PLANNED(97, 109, 102),
         [GPUME_PLANNED_BUFFER] = GPUME_PLANNED(80, 100, 100)},
