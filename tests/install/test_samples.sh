@@ -77,8 +77,9 @@ export LD_LIBRARY_PATH
 version=$(sed -n 's/^ *project(gpume VERSION \([0-9.]*\).*/\1/p' "$source/CMakeLists.txt")
 if [ "$(cached GPUME_TOOL)" != OFF ]; then
     [ -x "$prefix/bin/gpume" ] || fail "bin/gpume is not installed"
-    for page in gpume gpume-bench gpume-compare gpume-complexity gpume-convert gpume-filter gpume-firstpass gpume-grain gpume-ladder gpume-luma gpume-methods gpume-qpmap gpume-scenes gpume-sort gpume-vectors; do
-        [ "$(only_file $page.1)" = "$prefix/share/man/man1/$page.1" ] || fail "$page.1 is misplaced"
+    for page in "$source"/man/*.1; do
+        page=$(basename "$page")
+        [ "$(only_file "$page")" = "$prefix/share/man/man1/$page" ] || fail "$page is misplaced"
     done
     said=$("$prefix/bin/gpume" --version) || fail "the installed gpume --version does not run"
     [ "$said" = "gpume $version" ] || fail "gpume --version says '$said', not 'gpume $version'"
