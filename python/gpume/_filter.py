@@ -21,11 +21,12 @@ def _planes_of(frame: Planes, bits: int | None) -> tuple[list[np.ndarray], int]:
     planes = list(frame) if isinstance(frame, (tuple, list)) else [frame]
     if len(planes) not in (1, _abi.FILTER_PLANES):
         raise ValueError(f"a frame has {len(planes)} planes; it must be luma alone, or luma and two"
-                         " planes of chroma")
+                         " planes of chroma; of gpume.Frames, which gives (array, time), pass the array")
     found = [as_luma(plane, bits) for plane in planes]
     if len({used for _, used in found}) > 1:
         raise TypeError("the planes of a frame have samples of different types")
-    return [np.ascontiguousarray(plane) for plane, _ in found], found[0][1]
+    native = [np.ascontiguousarray(plane, plane.dtype.newbyteorder("=")) for plane, _ in found]
+    return native, found[0][1]
 
 
 def _subsampling(luma: tuple[int, ...], chroma: tuple[int, ...]) -> tuple[int, int]:
@@ -80,7 +81,7 @@ def filter(
     filtered: _Filter | None = None
     try:
         for frame in frames:
-            planes, used = _planes_of(frame, bits)
+            planes, used = _planes_of(frame, bits if filtered is None else filtered.bits)
             if filtered is None:
                 params = _params_of(planes, used, strength, noise, radius, window)
                 params.metric = choice_of("metric", metric, table()["metric"].choices)
@@ -128,7 +129,7 @@ class _Filter:
         log = Log()
         params.log = log.callback
         params.keep = log.callback  # until the filter is closed
-        self._count, self._bits = params.plane_count, params.bits
+        self._count, self.bits = params.plane_count, params.bits
         self._several = several  # frames are tuples
         self.handle = Handle(
             "gpume_filter_open", "gpume_filter_close", params, log, "gpume_filter_cancel")
@@ -141,7 +142,7 @@ class _Filter:
         for i, plane in enumerate(planes):
             height, width = plane.shape
             frame.planes[i] = _abi.Plane(
-                plane.ctypes.data, plane.strides[0], width, height, self._bits)
+                plane.ctypes.data, plane.strides[0], width, height, self.bits)
         status = self.handle.call("gpume_filter_send", ctypes.byref(frame))
         return self.handle.log.check(status) == _abi.OK
 

@@ -38,6 +38,9 @@ def samples_of(plane: _abi.Plane) -> np.ndarray | None:
 
 def as_luma(frame: object, bits: int | None) -> tuple[np.ndarray, int]:
     """A frame as a two-dimensional array of 8 or 16 bits per sample, and the bits in use."""
+    if isinstance(frame, (tuple, str)):
+        raise TypeError(f"a frame is an array (height, width) of luma, and this one is a {type(frame).__name__}; "
+                        "gpume.Frames reads a video, and gives (array, time)")
     luma = np.asarray(frame)
     if luma.ndim != 2:
         raise ValueError(

@@ -92,6 +92,16 @@ class Filtered(unittest.TestCase):
             np.testing.assert_array_equal(a, b)
             self.assertTrue(a.flags.writeable)
 
+    def test_order_of_bytes(self):
+        """Samples of either order of bytes are the same samples."""
+        for shifts in (None, (1, 1)):
+            frames = clip((20, 24), 6, 12, shifts)
+            swapped = [tuple(p.astype(">u2") for p in f) if shifts else f.astype(">u2") for f in frames]
+            found = list(gpume.filter(swapped, bits=12, noise=5, backend="cpu"))
+            for a, b in zip(gpume.filter(frames, bits=12, noise=5, backend="cpu"), found, strict=True):
+                for x, y in zip(planes_of(a), planes_of(b), strict=True):
+                    np.testing.assert_array_equal(x, y)
+
     def test_left_early(self):
         results = gpume.filter(clip((20, 24), 40, 8, None), backend="cpu")
         next(results)
@@ -112,6 +122,9 @@ class Filtered(unittest.TestCase):
                 (ValueError, "plane 2 of 8x7", [(luma, chroma, chroma[:7])], {}),
                 (ValueError, "a frame has 1 planes, and the first one 3", [(luma, chroma, chroma), luma], {}),
                 (TypeError, "different types", [(luma, chroma, chroma.astype("u2"))], {}),
+                (TypeError, "frames of 8 bits have samples", [luma, luma.astype("u2")], {}),
+                (TypeError, "frames of 16 bits have samples", [luma.astype("u2"), luma], {}),
+                (ValueError, "of gpume.Frames", [(luma, 0.5)], {}),
                 (ValueError, "plane 0 of 8x8", [luma, chroma], {})):
             with self.assertRaisesRegex(error, words):
                 list(gpume.filter(frames, backend="cpu", **keywords))

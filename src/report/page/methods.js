@@ -32,9 +32,9 @@ class Walk {
         this.points.push({ x: 0, y: 0, cost: this.cost, best: [0, 0] });
     }
 
-    /* Looks at the places of a pattern around (x, y); true if one is better than the best. */
-    look(pattern, step = 1) {
-        const [x, y] = [this.x, this.y];
+    /* Looks at the places of a pattern, around the best unless told otherwise; true if one is better than the best. */
+    look(pattern, step = 1, [x, y] = [this.x, this.y]) {
+        const before = this.cost;
         for (const [dx, dy] of pattern) {
             const cost = costAt(x + dx * step, y + dy * step);
             if (Number.isNaN(cost)) {
@@ -45,7 +45,7 @@ class Walk {
             }
             this.points.push({ x: x + dx * step, y: y + dy * step, cost, best: [this.x, this.y] });
         }
-        return this.x !== x || this.y !== y;
+        return this.cost < before;
     }
 }
 
@@ -63,11 +63,7 @@ const WALKS = {
     },
     ntss(walk) {
         walk.look(SQUARE, HALF);
-        const far = [walk.x, walk.y];
-        [walk.x, walk.y] = [0, 0]; /* near the beginning, too; the best cost stays */
-        if (!walk.look(SQUARE)) {
-            [walk.x, walk.y] = far;
-        }
+        walk.look(SQUARE, 1, [0, 0]); /* near the beginning, too */
         if (walk.x === 0 && walk.y === 0) {
             return;
         }
