@@ -184,3 +184,17 @@ int gpume_video_options_check(void *opaque, const struct gpume_line *line)
         options->output ? gpume_text_check_name(options->output, &gpume_console) : GPUME_OK;
     return status ? status : gpume_settle_engine(&options->params);
 }
+
+void gpume_source_warn_of_rotation(const struct gpume_source_info *info, const char *which)
+{
+    if (info->rotation != 0) {
+        gpume_console_warning(
+            "%s: is to be turned by %d degrees before it is shown, which %s; turn "
+            "it with --vf %s",
+            info->label, info->rotation, which,
+            info->rotation == 90    ? "transpose=clock"
+            : info->rotation == 270 ? "transpose=cclock"
+            : info->rotation == 180 ? "hflip,vflip"
+                                    : "rotate");
+    }
+}

@@ -49,6 +49,9 @@ struct gpume_video_options {
 };
 
 /* For set_defaults and check. */
+/* A warning, if the video asks to be turned before it is shown. which: what "which" does not do. */
+void gpume_source_warn_of_rotation(const struct gpume_source_info *info, const char *which);
+
 void gpume_video_options_default(void *options);
 int gpume_video_options_check(void *options, const struct gpume_line *line);
 

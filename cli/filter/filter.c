@@ -192,14 +192,8 @@ static void warn_of_output(const struct filter *filter)
                               "keeps them",
             info->label, filter->uneven, info->rate_num, info->rate_den);
     }
-    if (info->rotation != 0 && !filter->options->video.source.filter) {
-        gpume_console_warning("%s: is to be turned by %d degrees before it is shown, which the "
-                              "output does not say; turn it with --vf %s",
-            info->label, info->rotation,
-            info->rotation == 90    ? "transpose=clock"
-            : info->rotation == 270 ? "transpose=cclock"
-            : info->rotation == 180 ? "hflip,vflip"
-                                    : "rotate");
+    if (!filter->options->video.source.filter) {
+        gpume_source_warn_of_rotation(info, "the output does not say");
     }
     if (info->full_range && ending && strcasecmp(ending, ".nut") == 0) {
         gpume_console_warning("%s: NUT does not say that samples have the full range; state it "

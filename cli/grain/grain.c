@@ -19,6 +19,7 @@
 
 #define PLANES GPUME_GRAIN_PLANES
 #define TICKS_PER_US 10 /* of tables */
+#define STEPS_MOST 40.0 /* of 8 bits: heavier grain hides the picture */
 #define BLOCKS_FEW 256u /* with as many, strengths are within some percent */
 #define SEED_FIRST 7391u
 #define SEED_STEP 3381u
@@ -98,6 +99,7 @@ static enum gpume_exit finish_grain(void *client)
         return gpume_refuse(GPUME_EXIT_FAILED, "%s: out of memory for its grain", grain->label);
     }
     uint64_t blocks = 0;
+    double heaviest = 0;
     int status = gpume_out_text(grain->out, GPUME_GRAIN_HEAD);
     for (size_t i = 0; i < grain->count && status == GPUME_OK; i++) {
         const struct gpume_grain_segment *segment = &grain->segments[i];
@@ -107,6 +109,12 @@ static enum gpume_exit finish_grain(void *client)
             (SEED_FIRST + (uint32_t)i * SEED_STEP) & 0xffff, text);
         status = gpume_out_text(grain->out, text);
         blocks += segment->blocks;
+        heaviest = segment->deviation > heaviest ? segment->deviation : heaviest;
+    }
+    if (status == GPUME_OK && heaviest > STEPS_MOST && grain->clean) {
+        gpume_console_warning(
+            "%s: differs from %s by %.0f steps of 8 bits; is it the same video, frame by frame?",
+            grain->clean_info.label, grain->label, heaviest);
     }
     if (status == GPUME_OK && blocks == 0) {
         gpume_console_warning("%s: no grain was found, so the table makes none", grain->label);
@@ -224,6 +232,26 @@ static int take_grain_frame(void *client, const struct gpume_plane *luma, int64_
     return put_grain_pair(grain, picture, clean, time_us);
 }
 
+/* Both have as many frames, unless fewer were asked for. */
+static enum gpume_exit finish_pair(void *client)
+{
+    struct grain *grain = client;
+    int64_t ignored_us;
+    if (grain->job.frames_max == 0 || grain->job.frames < grain->job.frames_max) {
+        const int status = gpume_source_read(grain->clean, grain->planes[0], &ignored_us);
+        if (status == GPUME_OK) {
+            return gpume_refuse(GPUME_EXIT_INPUT,
+                "%s: has more frames than %s, which has %" PRIu64
+                "; both must be the same video, or read as many with --frames",
+                grain->clean_info.label, grain->job.info.label, grain->job.frames);
+        }
+        if (status != GPUME_EOF) {
+            return gpume_source_exit(status);
+        }
+    }
+    return finish_grain(grain);
+}
+
 static enum gpume_exit conclude_pair(void *client, FILE *stream)
 {
     const struct grain *grain = client;
@@ -241,7 +269,7 @@ static enum gpume_exit compare_with_filtered(struct grain *grain)
         .prepare = prepare_grain,
         .open = open_table,
         .take = take_grain_frame,
-        .finish = finish_grain,
+        .finish = finish_pair,
         .conclude = conclude_pair};
     grain->job = gpume_job_of(&grain->options->filter.video);
     const enum gpume_exit result = gpume_job_run(&grain->job, &work, grain);

@@ -72,13 +72,13 @@ static const struct gpume_column rung_columns[] = {
     {GPUME_COLUMN("measured_bitrate", ROW, measured_bitrate), .decimals = 0, .only = VERIFIED},
     {GPUME_COLUMN("measured_psnr", ROW, measured_psnr), .decimals = 3, .only = VERIFIED},
     {GPUME_COLUMN(NULL, ROW, measured_kbit), .title = "encoded", .width = 9,
-        .style = GPUME_STYLE_FACTOR, .only = VERIFIED},
+        .heading = "encoded, kbit/s", .style = GPUME_STYLE_FACTOR, .only = VERIFIED},
     {GPUME_COLUMN(NULL, ROW, bitrate_off), .title = "off", .shown = 1, .unit = " %",
-        .style = GPUME_STYLE_SIGNED, .only = VERIFIED},
+        .heading = "off, %", .style = GPUME_STYLE_SIGNED, .only = VERIFIED},
     {GPUME_COLUMN(NULL, ROW, measured_psnr), .title = "encoded", .shown = 2, .unit = " dB",
-        .only = VERIFIED},
+        .heading = "encoded, dB", .only = VERIFIED},
     {GPUME_COLUMN(NULL, ROW, psnr_off), .title = "off", .shown = 2, .unit = " dB",
-        .style = GPUME_STYLE_SIGNED, .only = VERIFIED},
+        .heading = "off, dB", .style = GPUME_STYLE_SIGNED, .only = VERIFIED},
 };
 #undef ROW
 

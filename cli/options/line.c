@@ -281,6 +281,12 @@ static int take_option(
         }
         text = cursor->argv[++cursor->at];
     }
+    const char *const *before = (const void *)((const char *)line->options + option->offset);
+    if (line->given[option - line->command->options] && option->type == &gpume_type_text &&
+        option->complete == GPUME_COMPLETE_FILES && strcmp(*before, text) != 0) {
+        return gpume_refuse(GPUME_INVALID, "%s %s: takes one file, and was given %s before",
+            spelled, text, *before);
+    }
     if (!option->type->parse(option, text, (char *)line->options + option->offset)) {
         return separate && names_option(line->command, text)
                    ? gpume_refuse(GPUME_INVALID,

@@ -222,6 +222,8 @@ if have ffprobe && ffprobe -v error -show_streams turned.mov | grep -q '^rotatio
     expect 0 filter turned.mov -o turned.y4m --backend "$engine"
     says "turned by 90 degrees"
     says "transpose=clock"
+    expect 0 turned.mov --frames 1 --overlay turned.png --backend "$engine"
+    says "transpose=clock"
     expect 0 filter turned.mov --vf transpose=clock -o turned.y4m -y --backend "$engine"
     [ ! -s "$scratch/err" ] || fail "a warning, though it was turned"
 fi

@@ -109,6 +109,10 @@ says "only 18 flat blocks"
 expect 0 grain base.y4m base.y4m -o none.tbl
 says "no grain"
 
+ffmpeg -nostdin -v error -y -i base.y4m -vf lutyuv=y=255-val foreign.y4m
+expect 0 grain base.y4m foreign.y4m -o foreign.tbl
+says "is it the same video"
+
 # A part of the video, whose filtered frames begin there, too.
 expect 0 filter noisy.y4m --start 3 --frames 5 -o part.y4m --noise 6 --strength 2 --backend "$engine"
 expect 0 grain noisy.y4m part.y4m --start 3 --frames 5 -o part.tbl
@@ -137,6 +141,7 @@ ffmpeg -nostdin -v error -y -i base.y4m -pix_fmt yuv444p other.y4m
 refused 3 other.y4m -- grain noisy.y4m other.y4m -o x.tbl
 ffmpeg -nostdin -v error -y -i base.y4m -frames:v 5 short.y4m
 refused 3 short.y4m -- grain noisy.y4m short.y4m -o x.tbl
+refused 3 base.y4m short.y4m -- grain short.y4m base.y4m -o x.tbl
 ffmpeg -nostdin -v error -y -i base.y4m -vf format=gbrp -c:v ffv1 rgb.mkv
 refused 3 rgb.mkv -- grain rgb.mkv rgb.mkv -o x.tbl
 [ ! -e x.tbl ] || fail "a refused run left a file"

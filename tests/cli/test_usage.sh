@@ -189,6 +189,10 @@ refused 4 --backend -- sort number --backend vulkan
 # libavfilter, which brings many libraries, is loaded only for filters.
 ldd "$gpume" 2>/dev/null | grep -q libavfilter && fail "libavfilter is always loaded"
 
+# A second file for one output would take the place of the first, which nobody wants.
+refused 2 two.mkv one.mkv -- clip.y4m --backend cpu --overlay one.mkv --overlay two.mkv
+[ ! -e one.mkv ] && [ ! -e two.mkv ] || fail "an output of a refused line"
+
 # Where no GPU has a file, drivers are not even looked for. The loader says what it looks for.
 if ! ls /dev | grep -qE '^(dri|nvidia|nvhost|nvgpu|nvmap|dxg|kgsl|mali|pvr|goldfish)'; then
     unset VK_DRIVER_FILES VK_ICD_FILENAMES VK_ADD_DRIVER_FILES VK_INSTANCE_LAYERS VK_LOADER_LAYERS_ENABLE
