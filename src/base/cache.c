@@ -2,16 +2,11 @@
 #include "base/cache.h"
 
 #include "base/checksum.h"
+#include "base/os.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define PATH_BYTES 4096 /* longer paths have no entries */
 
@@ -39,14 +34,12 @@ static bool path_of(const struct gpume_cache *cache, const char *name, char path
 }
 
 /* The bytes behind a header that fits them; NULL if there is no such thing. */
-static void *read_entry(FILE *file, const char *name, size_t *bytes)
+static void *read_entry(FILE *file, uint64_t file_bytes, const char *name, size_t *bytes)
 {
-    struct stat info;
     struct header header;
-    if (fstat(fileno(file), &info) != 0 || !S_ISREG(info.st_mode) ||
+    if (file_bytes > sizeof(header) + GPUME_CACHE_BYTES_MAX ||
         fread(&header, sizeof(header), 1, file) != 1 || header.magic != magic ||
-        header.bytes > GPUME_CACHE_BYTES_MAX ||
-        (uint64_t)info.st_size != sizeof(header) + header.bytes) {
+        header.bytes > GPUME_CACHE_BYTES_MAX || file_bytes != sizeof(header) + header.bytes) {
         return NULL;
     }
     size_t length = (size_t)header.bytes;
@@ -63,17 +56,13 @@ static void *read_entry(FILE *file, const char *name, size_t *bytes)
 bool gpume_cache_load(const struct gpume_cache *cache, const char *name, void **data, size_t *bytes)
 {
     char path[PATH_BYTES];
-    if (!path_of(cache, name, path)) {
+    uint64_t file_bytes;
+    FILE *file = path_of(cache, name, path) ? gpume_os_open(path, &file_bytes) : NULL;
+    if (!file) {
         return false;
     }
-    /* Whatever lies there, opening it must not wait. */
-    int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    if (fd < 0) {
-        return false;
-    }
-    FILE *file = fdopen(fd, "rb");
-    void *entry = file ? read_entry(file, name, bytes) : NULL;
-    (void)(file ? fclose(file) : close(fd));
+    void *entry = read_entry(file, file_bytes, name, bytes);
+    (void)fclose(file);
     if (!entry) {
         gpume_log_write(cache->log, GPUME_LOG_DEBUG, "cache: %s is damaged, ignored", path);
         return false;
@@ -86,31 +75,14 @@ bool gpume_cache_load(const struct gpume_cache *cache, const char *name, void **
 static void make_folder(const char *folder)
 {
     char parent[PATH_BYTES];
-    const char *slash = strrchr(folder, '/');
-    if (mkdir(folder, 0700) == 0 || errno != ENOENT || !slash || slash == folder) {
+    const char *slash = gpume_os_separator(folder);
+    if (gpume_os_make_folder(folder) || errno != ENOENT || !slash || slash == folder) {
         return; /* whether it is there now shows when it is written to */
     }
     snprintf(parent, sizeof(parent), "%.*s", (int)(slash - folder), folder);
-    if (mkdir(parent, 0700) == 0) {
-        (void)mkdir(folder, 0700);
+    if (gpume_os_make_folder(parent)) {
+        (void)gpume_os_make_folder(folder);
     }
-}
-
-/* Opens the temporary and locks it; -1 if that fails or another process is writing it. The lock is
- * of use only while the temporary still has its name: its writer may just have renamed it. */
-static int open_temporary(const char *temporary)
-{
-    struct stat opened, named;
-    int fd = open(temporary, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
-    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0 && fstat(fd, &opened) == 0 &&
-        lstat(temporary, &named) == 0 && opened.st_ino == named.st_ino &&
-        opened.st_dev == named.st_dev && S_ISREG(opened.st_mode) && ftruncate(fd, 0) == 0) {
-        return fd;
-    }
-    if (fd >= 0) {
-        close(fd);
-    }
-    return -1;
 }
 
 /* Writes the whole entry beside its final name, then renames it. */
@@ -119,30 +91,28 @@ static bool write_entry(
 {
     char temporary[PATH_BYTES + 4];
     snprintf(temporary, sizeof(temporary), "%s.new", path);
-    const int fd = open_temporary(temporary);
-    if (fd < 0) {
+    FILE *file = gpume_os_create(temporary);
+    if (!file) {
         return false;
     }
-    FILE *file = fdopen(fd, "wb");
-    const bool stored = file && fwrite(header, sizeof(*header), 1, file) == 1 &&
+    const bool stored = fwrite(header, sizeof(*header), 1, file) == 1 &&
                         fwrite(data, 1, bytes, file) == bytes && fflush(file) == 0 &&
-                        rename(temporary, path) == 0;
+                        gpume_os_rename(temporary, path);
     if (!stored) {
-        unlink(temporary);
+        gpume_os_remove(temporary);
     }
-    return (file ? fclose(file) : close(fd)) == 0 && stored;
+    return fclose(file) == 0 && stored;
 }
 
 bool gpume_cache_store(
     const struct gpume_cache *cache, const char *name, const void *data, size_t bytes)
 {
     char path[PATH_BYTES];
-    struct stat info;
     if (bytes > GPUME_CACHE_BYTES_MAX || !path_of(cache, name, path)) {
         return false;
     }
     make_folder(cache->folder);
-    if (lstat(path, &info) == 0 && !S_ISREG(info.st_mode)) {
+    if (gpume_os_is_other(path)) {
         gpume_log_write(cache->log, GPUME_LOG_DEBUG, "cache: %s is not a file, not replaced", path);
         return false;
     }

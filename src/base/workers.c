@@ -16,12 +16,12 @@
 
 #include "base/clock.h"
 #include "base/grid.h"
+#include "base/os.h"
 #include "gpume/gpume.h"
 
 #include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #define THREADS_MAX 1024u
 #define SHARE_NS 300000u /* several times what it costs to wake a thread and to fill its cache */
@@ -356,8 +356,7 @@ static void *thread_main(void *opaque)
 
 uint32_t gpume_workers_processors(void)
 {
-    long count = sysconf(_SC_NPROCESSORS_ONLN);
-    return count < 1 ? 1 : (uint32_t)count;
+    return gpume_os_processors();
 }
 
 int gpume_workers_create(struct gpume_workers **out, uint32_t threads)

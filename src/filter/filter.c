@@ -121,7 +121,12 @@ static char *first_of(const char *devices)
     while (devices[length] && (devices[length] != ',' || devices[length + 1] == ' ')) {
         length++;
     }
-    return strndup(devices, length);
+    char *first = malloc(length + 1);
+    if (first) {
+        memcpy(first, devices, length);
+        first[length] = 0;
+    }
+    return first;
 }
 
 /* Whether only a GPU will do: that is how gpume_open reads these parameters. */

@@ -21,6 +21,7 @@ src/run         base/.*\.h model/.*\.h frame/.*\.h run/.*\.h arrays/host_sort\.h
 src/cpu         base/.*\.h model/.*\.h frame/.*\.h cpu/.*\.h arrays/host_sort\.h gpume/gpume\.h immintrin\.h arm_neon\.h
 src/gpu         base/.*\.h model/.*\.h frame/.*\.h gpu/.*\.h arrays/(backend|host_sort)\.h gpume/(gpume|vulkan)\.h (common|general)/shared\.h [a-z0-9_]+\.inc vulkan/.*\.h
 src/arrays      base/.*\.h arrays/.*\.h gpume/(gpume|compute)\.h
+src/base/os_windows.c base/.*\.h io\.h windows\.h
 src/lib.c       base/.*\.h model/.*\.h run/.*\.h gpu/engine_gpu\.h gpume/gpume\.h version\.h
 src/encode      base/.*\.h files/.*\.h encode/.*\.h gpume/(gpume|compute)\.h [a-z0-9_]+\.inc
 src/encode/kernels/refine.h encode/.*\.h immintrin\.h

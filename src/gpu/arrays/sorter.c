@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The public sort for callers with a device of their own: checks, then k_sort. */
 #include "base/args.h"
+#include "base/os.h"
 #include "base/status.h"
 #include "gpu/arrays/sort.h"
 #include "gpu/vk/device.h"
@@ -48,7 +49,7 @@ int gpume_sorter_create(gpume_sorter **out, const struct gpume_vulkan *vulkan)
     }
     if (!gpume_vk_load()) {
         return gpume_log_fail(
-            &log, GPUME_UNSUPPORTED, "the Vulkan loader, libvulkan.so.1, cannot be loaded");
+            &log, GPUME_UNSUPPORTED, "the Vulkan loader, %s, cannot be loaded", gpume_os_vulkan);
     }
     struct gpume_sorter *sorter = calloc(1, sizeof(*sorter));
     if (!sorter) {

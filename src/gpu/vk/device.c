@@ -2,13 +2,13 @@
 #include "gpu/vk/device.h"
 
 #include "base/clock.h"
+#include "base/os.h"
 #include "base/params.h"
 #include "base/status.h"
 #include "common/shared.h"
 #include "gpu/vk/kernel.h"
 
 #include <ctype.h>
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,21 +20,13 @@ struct gpume_vk gpume_vk;
 
 static bool loader_is_open;
 
-/* memcpy, as C has no cast from data to functions. */
-static bool find_function(void *loader, const char *name, void *function)
-{
-    void *found = dlsym(loader, name);
-    memcpy(function, &found, sizeof(found));
-    return found;
-}
-
 /* It stays for the life of the process, as do the drivers that it loads. */
 static void open_loader(void)
 {
-    void *loader = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL);
+    void *loader = gpume_os_load(gpume_os_vulkan);
     loader_is_open = loader;
 #define FIND(name)                                                                                 \
-    loader_is_open = loader_is_open && find_function(loader, "vk" #name, &gpume_vk.name);
+    loader_is_open = loader_is_open && gpume_os_find(loader, "vk" #name, &gpume_vk.name);
     GPUME_VK_FUNCTIONS(FIND)
 #undef FIND
 }
@@ -258,8 +250,8 @@ static int instance_open(struct gpume_gpu *gpu, bool validate, bool quiet)
     if (!gpume_vk_load()) {
         gpume_log_tell(gpu->log, quiet ? GPUME_LOG_INFO : GPUME_LOG_ERROR,
             gpume_about_two(NULL, NULL, GPUME_PARAM(backend), "cpu"),
-            "the Vulkan loader, libvulkan.so.1, cannot be loaded; install it (on Debian: apt "
-            "install libvulkan1), or use");
+            "the Vulkan loader, %s, cannot be loaded; install it (%s), or use", gpume_os_vulkan,
+            gpume_os_vulkan_package);
         return GPUME_DEVICE;
     }
     if (validate && !layer_present(validation_layer)) {
