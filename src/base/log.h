@@ -13,7 +13,9 @@ struct gpume_log {
     void *opaque;
 };
 
-#if defined(__GNUC__)
+#if defined(__MINGW32__) && !defined(__clang__)
+#define GPUME_PRINTF(string, first) __attribute__((format(gnu_printf, string, first)))
+#elif defined(__GNUC__)
 #define GPUME_PRINTF(string, first) __attribute__((format(printf, string, first)))
 #else
 #define GPUME_PRINTF(string, first)

@@ -75,7 +75,9 @@
 extern "C" {
 #endif
 
-#if defined(__GNUC__)
+#if defined(_WIN32) && defined(GPUME_BUILDS_DLL) /* programs that use it need nothing */
+#define GPUME_API __declspec(dllexport)
+#elif defined(__GNUC__) && !defined(_WIN32)
 #define GPUME_API __attribute__((visibility("default")))
 #else
 #define GPUME_API

@@ -168,7 +168,8 @@ struct gpume_params {
     /* Folder for files that make the next gpume_open faster, such as compiled pipelines, and what
      * was found out about drivers: their fastest search, and that they sort rightly. It is
      * created, readable by the user alone, if it does not exist. NULL: nothing is kept. Errors in
-     * using it are logged at debug level and do not fail the call. Read by gpume_open only. */
+     * using it are logged at debug level and do not fail the call. Read by gpume_open only. On
+     * Windows its name is UTF-8, and who may read it follows from the folder that it is in. */
     const char *cache_dir;
     const struct gpume_prefilter *prefilter; /* copied by gpume_open; default NULL: none */
     /* Which frames are targets: target_count of them from index first_target on. The other frames
