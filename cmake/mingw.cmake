@@ -5,7 +5,8 @@ set(CMAKE_SYSTEM_PROCESSOR x86_64)
 set(CMAKE_C_COMPILER x86_64-w64-mingw32-gcc)
 set(CMAKE_RC_COMPILER x86_64-w64-mingw32-windres)
 find_program(CMAKE_CROSSCOMPILING_EMULATOR NAMES wine64 wine PATHS /usr/lib/wine)
-# GCC keeps vectors of 32 bytes on a stack that Windows aligns to 16: no instruction may rely on it (GCC's bug 54412).
+# GCC may keep vectors of 32 bytes on a stack that Windows aligns to 16 (its bug 54412). Debian's has a patch against that;
+# with this the assembler helps others.
 set(CMAKE_C_FLAGS_INIT -Wa,-muse-unaligned-vector-move)
 # Programs and libraries run on a Windows without MinGW.
 set(CMAKE_EXE_LINKER_FLAGS_INIT -static)
