@@ -61,8 +61,8 @@ refused 2 old/vectors.csv -- clip.y4m --vectors old/vectors.csv -o old -y
 refused 2 vectors.csv -- clip.y4m --vectors ./old/../old/vectors.csv -o old -y
 ln -s clip.y4m link.csv
 refused 2 link.csv -- clip.y4m --vectors link.csv -y
-refused 1 clip.y4m -- clip.y4m --backend "$engine" -o clip.y4m
-expect 1 clip.y4m --backend "$engine" -o new/clip/x -o clip.y4m/sub
+refused 2 clip.y4m -- clip.y4m --backend "$engine" -o clip.y4m
+expect 1 clip.y4m --backend "$engine" -o clip.y4m/sub
 refused 1 nowhere/v.csv -- clip.y4m --backend "$engine" --vectors nowhere/v.csv
 long=$(printf '%0300d' 0)
 expect 1 clip.y4m --backend "$engine" -o "fresh/$long"
