@@ -24,7 +24,7 @@
 
 _Static_assert(PLANES == GPUME_TEMPORAL_PLANES, "as many planes");
 _Static_assert(GPUME_FILTER_RADIUS_MAX == GPUME_TEMPORAL_RADIUS_MAX, "the same limit");
-_Static_assert(GPUME_FILTER_SIGMA_MAX == (double)GPUME_TEMPORAL_SIGMA_MAX, "the same limit");
+_Static_assert((uint32_t)GPUME_FILTER_SIGMA_MAX == GPUME_TEMPORAL_SIGMA_MAX, "the same limit");
 
 /* Repeated frames are one picture; each has its time. */
 struct repeats {
