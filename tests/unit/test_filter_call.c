@@ -69,7 +69,7 @@ static uint32_t sample_of(const struct filter_case *c, uint32_t frame, uint32_t 
     int value = texture((int)x * scale + 7 * at, (int)y * scale - 3 * at,
                     (frame >= 5 && c->content == MOVING ? 3 : 0) + plane)
                 << (c->bits - 8);
-    value += ((int)(drawn % 33) - 16) << (c->bits - 8);
+    value += ((int)(drawn % 33) - 16) * (1 << (c->bits - 8));
     value -= frame == 6 && c->content == MOVING ? 5 << (c->bits - 8) : 0;
     return (uint32_t)(value < 0 ? 0 : value > peak ? peak : value);
 }

@@ -165,7 +165,7 @@ static void test_nested(void)
 /* Every option of the table is in the help of the command. */
 static void test_help(const char *program)
 {
-    static char help[65536];
+    static char help[1 << 20];
     char command[4096], option[64];
     snprintf(command, sizeof(command), "'%s' --help all", program);
     FILE *stream = popen(command, "r");
