@@ -76,7 +76,7 @@ struct chart_point {
     double ms, loss;
 };
 
-/* The exact search twice: as the methods run, and as it does by itself. */
+/* The exact search twice: under the conditions of the methods, and at its full speed. */
 struct chart_points {
     struct chart_point all[GPUME_METHODS_ROWS + 1];
     size_t count;
@@ -193,7 +193,7 @@ static void put_methods_chart(struct gpume_out *out, const struct gpume_methods_
         "<h2>PSNR relative to the exact search, and time per frame pair</h2>\n"
         "<p class=\"note\">All on one thread, in C without vector instructions. The exact search "
         "is "
-        "there a second time as it runs by itself.</p>\n"
+        "there a second time at its full speed.</p>\n"
         "<div class=\"chart\"><svg viewBox=\"-70 -20 1020 %.0f\" role=\"img\" aria-label=\"PSNR "
         "and time of each search\">\n",
         CHART_H + 45);

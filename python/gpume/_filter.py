@@ -150,7 +150,7 @@ class _Filter:
         self.handle.log.check(self.handle.call("gpume_filter_finish"))
 
     def receive(self, most: int | None) -> Iterator:
-        """Up to so many results, or all that there are."""
+        """At most this many results; None: all of them."""
         receive = library().gpume_filter_receive
         while most is None or most > 0:
             result = _abi.FilterResult(size=ctypes.sizeof(_abi.FilterResult))
