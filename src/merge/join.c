@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "merge/join.h"
+#include "merge/merge.h"
 
 #include "base/status.h"
 #include "files/csv_reader.h"
@@ -9,7 +9,7 @@
 #include "files/pattern.h"
 #include "files/remedy.h"
 #include "files/text_file.h"
-#include "vectors/formats/npy_header.h"
+#include "vectors/formats/npy.h"
 #include "vectors/reader.h"
 
 #include <errno.h>

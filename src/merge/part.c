@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "merge/part.h"
+#include "merge/merge.h"
 
 #include "base/status.h"
 #include "files/json_reader.h"

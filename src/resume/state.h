@@ -44,10 +44,6 @@ void gpume_run_input_look(
 
 bool gpume_run_input_is_same(const struct gpume_run_input *a, const struct gpume_run_input *b);
 
-/* The folder's inode number and the last part, with links followed as files/out.h does, or the path
- * if there is no such folder. */
-void gpume_run_identity_of_output(const char *path, char identity[GPUME_RUN_IDENTITY_BYTES]);
-
 /* Whether the input can be told from others: standard input only if it is a file. */
 bool gpume_run_identity_is_certain(const char *input);
 
@@ -93,20 +89,5 @@ int gpume_run_state_read(struct gpume_run_state *state, struct gpume_summary *su
 /* Removes, beside each output, the states of ended runs that had one of the same outputs, other
  * than `path`, this run's own. */
 void gpume_run_state_supersede(const struct gpume_run_state *state, const char *path);
-
-/* --- what identifies a run (job.c): version, input, parameters and outputs. For state.c. */
-
-/* Writes the members of the job into an object that has been begun. */
-void gpume_run_job_put(const struct gpume_run_state *state, struct gpume_json *json);
-
-/* GPUME_INVALID after one line: the saved state `was` is that of another job. GPUME_NOMEM. */
-int gpume_run_job_check(
-    const struct gpume_run_state *state, const json_t *was, const struct gpume_log *log);
-
-/* Whether the saved state `other` has one of these outputs. */
-bool gpume_run_job_shares_output(const struct gpume_run_state *state, const json_t *other);
-
-/* A 64-bit number is a string of its digits: JSON readers have at most 63 bits. */
-void gpume_run_put_number(struct gpume_json *json, const char *key, uint64_t value);
 
 #endif

@@ -32,7 +32,7 @@ struct gpume_psnr_sum {
 /* Sums over fields. */
 struct gpume_statistics {
     uint64_t fields;
-    uint64_t blocks, border; /* see sinks/border.h */
+    uint64_t blocks, border; /* border: see below */
     struct gpume_total zero, sad_before, sad_after, sse_before, sse_after;
     struct gpume_psnr_sum psnr_before, psnr_after;
 };
@@ -71,6 +71,10 @@ struct gpume_summary {
         whole_ns; /* whole: from requesting the first frame to writing the last field */
     uint64_t delivered, refused, scaled; /* frames of the input */
 };
+
+/* How many of the blocks that are shown have a vector with |dx| = window x > 0 or |dy| = window y >
+ * 0. */
+uint64_t gpume_border_count(const struct gpume_field *field, const struct gpume_params *params);
 
 void gpume_summary_set_engine(struct gpume_summary *summary, const struct gpume_info *info);
 

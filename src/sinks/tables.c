@@ -6,10 +6,10 @@
 #include "base/status.h"
 #include "files/out.h"
 #include "files/text_file.h"
-#include "sinks/border.h"
 #include "sinks/frame_row.h"
 #include "sinks/shown.h"
 #include "sinks/sink.h"
+#include "sinks/summary.h"
 
 #include <inttypes.h>
 #include <stdio.h>

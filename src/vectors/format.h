@@ -147,11 +147,6 @@ const struct gpume_vectors_format *gpume_vectors_format_of(const char *path);
 const struct gpume_vectors_format *gpume_vectors_format_probe(
     const unsigned char *head, size_t bytes);
 
-/* What the field of a target, if it is a list, has that the format cannot hold in a file whose
- * header has been decided; NULL: nothing. */
-const char *gpume_vectors_format_excess(
-    const struct gpume_vectors_format *format, const struct gpume_vectors_target *target);
-
 /* All formats, in the order in which gpume_vectors_format_probe asks whose a file is. */
 #define GPUME_VECTORS_FORMATS(ROW)                                                                 \
     ROW(csv)                                                                                       \

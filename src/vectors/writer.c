@@ -552,6 +552,21 @@ fail:
     return status;
 }
 
+/* What the field of a target, if it is a list, has that the format cannot hold in a file whose
+ * header has been decided; NULL: nothing. */
+static const char *excess_of(
+    const struct gpume_vectors_format *format, const struct gpume_vectors_target *target)
+{
+    const uint32_t units = target->info->units;
+    if (!target->field->blocks) {
+        return NULL;
+    }
+    if (format->fixed_units && gpume_vectors_units(target->field, units) > units) {
+        return "smaller fractions of a pixel than the frames before it";
+    }
+    return format->writer->excess ? format->writer->excess(target) : NULL;
+}
+
 /* Refuses a field that the format cannot hold, and else makes the output ready for it. */
 static int prepare(struct gpume_vectors_writer *writer, const struct gpume_vectors_field *field)
 {
@@ -564,7 +579,7 @@ static int prepare(struct gpume_vectors_writer *writer, const struct gpume_vecto
         return refuse_output(writer, GPUME_INVALID, what);
     }
     writer->target.field = field;
-    const char *more = gpume_vectors_format_excess(writer->format, &writer->target);
+    const char *more = excess_of(writer->format, &writer->target);
     if (more) {
         snprintf(what, sizeof(what),
             "frame %" PRIu64 " has %s, which %s cannot hold; choose csv or jsonl", field->frame,

@@ -6,9 +6,7 @@
  */
 #include "fuzz.h"
 #include "gpume/gpume.h"
-#include "merge/join.h"
-#include "merge/report.h"
-#include "merge/total.h"
+#include "merge/merge.h"
 
 #include <inttypes.h>
 

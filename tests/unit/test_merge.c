@@ -8,9 +8,7 @@
 #include "files/out.h"
 #include "harness.h"
 #include "logged.h"
-#include "merge/join.h"
-#include "merge/report.h"
-#include "merge/total.h"
+#include "merge/merge.h"
 #include "sinks/summary.h"
 
 #include <inttypes.h>

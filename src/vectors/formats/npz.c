@@ -9,7 +9,7 @@
 #include "files/out.h"
 #include "files/remedy.h"
 #include "vectors/block_row.h"
-#include "vectors/formats/npy_header.h"
+#include "vectors/formats/npy.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -3,8 +3,8 @@
  * The header of a .npy file, as NumPy's numpy.lib.format describes it: magic, version, length, and
  * a Python dictionary of type, order and shape.
  */
-#ifndef GPUME_VECTORS_FORMATS_NPY_HEADER_H
-#define GPUME_VECTORS_FORMATS_NPY_HEADER_H
+#ifndef GPUME_VECTORS_FORMATS_NPY_H
+#define GPUME_VECTORS_FORMATS_NPY_H
 
 #include "files/byte_stream.h"
 
@@ -46,19 +46,8 @@ unsigned char *gpume_npy_put_pixels(unsigned char *at, const char *type, int64_t
  * more than two dimensions. */
 int gpume_npy_read(struct gpume_stream *stream, struct gpume_npy *npy);
 
-/* The member of that name, or NULL. */
-const struct gpume_npy_column *gpume_npy_find(const struct gpume_npy *npy, const char *name);
-
 /* Reads a column of an item. False: not an integer, or it does not fit an int64_t. */
 bool gpume_npy_int(
     const struct gpume_npy_column *column, const unsigned char *item, int64_t *value);
-
-/* The same for a number times `scale`, which must be an integer. */
-bool gpume_npy_scaled(
-    const struct gpume_npy_column *column, const unsigned char *item, int scale, int64_t *value);
-
-/* Reads a column with text. False: it holds numbers. */
-bool gpume_npy_text(const struct gpume_npy_column *column, const unsigned char *item,
-    char text[GPUME_NPY_TEXT_BYTES_MAX + 1]);
 
 #endif
