@@ -7,7 +7,6 @@
 #include "base/grid.h"
 #include "base/status.h"
 #include "base/workers.h"
-#include "model/options.h"
 #include "model/plan.h"
 #include "run/engines.h"
 #include "run/pipeline.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The table of parameters: a row for each member of struct gpume_params. Who reads it: the checks
- * of ranges (model/options.c), the library's messages, summary.json, --resume and merge, the
+ * of ranges (model/plan.c), the library's messages, summary.json, --resume and merge, the
  * command's rows and help, and through gpume_param_at the Python package and the plugin.
  */
 #ifndef GPUME_BASE_PARAMS_H

@@ -7,7 +7,7 @@
 #include "base/grid.h"
 #include "base/status.h"
 #include "cpu/general/matcher.h"
-#include "model/options.h"
+#include "model/plan.h"
 
 #include <stdlib.h>
 

@@ -12,7 +12,7 @@
 #include "base/grid.h"
 #include "base/status.h"
 #include "base/workers.h"
-#include "frame/stats.h"
+#include "frame/field.h"
 #include "gpu/plan_gpu.h"
 #include "gpu/tune/choice.h"
 #include "gpu/tune/pruning.h"

@@ -20,8 +20,8 @@
  */
 #ifndef GPUME_MODEL_PLAN_H
 #define GPUME_MODEL_PLAN_H
-
 #include "base/log.h"
+#include "gpume/gpume.h"
 #include "model/prefilter.h"
 
 #define GPUME_BATCH_MAX 64u /* fields in one submission */
@@ -214,5 +214,11 @@ int gpume_plan_check_memory(
  * GPUME_UNSUPPORTED: caps do not allow it. Both are logged. */
 int gpume_plan_make(const struct gpume_params *params, const struct gpume_caps *caps,
     const struct gpume_log *log, struct gpume_plan *plan);
+
+/* Puts the defaults where 0 stands for them. */
+void gpume_options_complete(struct gpume_params *params);
+
+/* Of complete parameters. GPUME_INVALID, logged. */
+int gpume_options_check(const struct gpume_params *params, const struct gpume_log *log);
 
 #endif

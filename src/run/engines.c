@@ -298,7 +298,7 @@ static size_t entry_length(const char *text)
     return length;
 }
 
-/* For a list without empty entries (model/options.h). GPUME_DEVICE: there is no such device, or no
+/* For a list without empty entries (model/plan.h). GPUME_DEVICE: there is no such device, or no
  * GPU for "all". GPUME_INVALID: too many. Both are logged. */
 static int resolve_list(const char *text, const struct gpume_log *log, struct device_list *list)
 {

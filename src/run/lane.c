@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/grid.h"
 #include "base/status.h"
-#include "frame/stats.h"
+#include "frame/field.h"
 #include "run/checker.h"
 
 #include <stdlib.h>

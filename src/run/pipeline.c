@@ -5,7 +5,7 @@
 #include "base/params.h"
 #include "base/status.h"
 #include "base/workers.h"
-#include "frame/stats.h"
+#include "frame/field.h"
 #include "run/checker.h"
 #include "run/derived.h"
 #include "run/engines.h"

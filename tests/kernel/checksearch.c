@@ -8,7 +8,7 @@
 #include "arrays/host_sort.h"
 #include "base/clock.h"
 #include "brute.h"
-#include "cpu/measure.h"
+#include "cpu/cpu.h"
 #include "cpu/prefilter.h"
 #include "cpu/search/search.h"
 #include "harness.h"

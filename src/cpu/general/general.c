@@ -5,7 +5,6 @@
 #include "base/status.h"
 #include "cpu/cpu.h"
 #include "cpu/general/matcher.h"
-#include "cpu/measure.h"
 #include "model/partition.h"
 #include "model/rate.h"
 

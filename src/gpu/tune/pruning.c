@@ -3,7 +3,7 @@
 
 #include "base/grid.h"
 #include "common/shared.h"
-#include "frame/stats.h"
+#include "frame/field.h"
 
 #define SUM_MAX 2047u /* half floats hold these, their differences and small sums of them */
 #define EACH_MAX 10u  /* groups of candidates whose bounds an invocation keeps in registers */
