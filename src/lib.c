@@ -3,7 +3,6 @@
  * The public functions: check arguments, choose the engine, call the pipeline.
  */
 #include "base/args.h"
-#include "base/bands.h"
 #include "base/grid.h"
 #include "base/status.h"
 #include "base/workers.h"

@@ -69,7 +69,6 @@ struct gpume_compute_ops {
     int (*batch_wait)(void *state, void *batch, uint64_t *run_ns);
 };
 
-extern const struct gpume_compute_ops gpume_compute_cpu;
 extern const struct gpume_compute_ops gpume_compute_gpu;
 
 static inline uint32_t gpume_element_bytes(enum gpume_element element)

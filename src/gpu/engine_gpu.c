@@ -7,7 +7,6 @@
  */
 #include "gpu/engine_gpu.h"
 
-#include "base/bands.h"
 #include "base/clock.h"
 #include "base/grid.h"
 #include "base/status.h"

@@ -7,7 +7,7 @@
 #ifndef GPUME_MEDIA_LUMA_H
 #define GPUME_MEDIA_LUMA_H
 
-#include "base/bands.h"
+#include "base/workers.h"
 #include "gpume/gpume.h"
 
 #include <stdbool.h>

@@ -6,8 +6,8 @@
  */
 #include "media/y4m.h"
 
-#include "base/bands.h"
 #include "base/status.h"
+#include "base/workers.h"
 #include "media/input.h"
 #include "media/luma.h"
 #include "media/packets.h"

@@ -7,7 +7,7 @@
 #define GPUME_RUN_ENGINES_H
 
 #include "frame/engine.h"
-#include "run/request.h"
+#include "run/queue.h"
 
 #include <stdbool.h>
 

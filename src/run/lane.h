@@ -15,7 +15,6 @@
 #ifndef GPUME_RUN_LANE_H
 #define GPUME_RUN_LANE_H
 
-#include "base/fifo.h"
 #include "frame/engine.h"
 #include "run/derived.h"
 #include "run/queue.h"

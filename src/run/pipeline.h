@@ -11,7 +11,7 @@
  *      +---- last reference to the frame dropped
  *
  * A run of several devices begins with one. The others get lanes when those that are open do not
- * keep up with the sender (demand.h): a thread opens one after the other.
+ * keep up with the sender (turns.h): a thread opens one after the other.
  *
  * The tasks of a lane whose GPU fails go back to the queue, for the other lanes. If there is none,
  * the next device gets a lane, and after the last one the standby engine.
@@ -19,9 +19,9 @@
 #ifndef GPUME_RUN_PIPELINE_H
 #define GPUME_RUN_PIPELINE_H
 
-#include "run/demand.h"
 #include "run/engines.h"
 #include "run/lane.h"
+#include "run/turns.h"
 
 /* A device that is not open yet, or was not to be opened. */
 struct gpume_spare_state {

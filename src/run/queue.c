@@ -2,9 +2,50 @@
 #include "run/queue.h"
 
 #include "base/grid.h"
+#include "gpume/gpume.h"
 
 #include <assert.h>
 #include <stdlib.h>
+
+int gpume_fifo_init(struct gpume_fifo *fifo, uint32_t capacity)
+{
+    void **items = calloc(capacity, sizeof(*items));
+    if (!items) {
+        return GPUME_NOMEM;
+    }
+    *fifo = (struct gpume_fifo){.items = items, .capacity = capacity};
+    return GPUME_OK;
+}
+
+void gpume_fifo_finish(struct gpume_fifo *fifo)
+{
+    free(fifo->items);
+    *fifo = (struct gpume_fifo){0};
+}
+
+void gpume_fifo_push(struct gpume_fifo *fifo, void *item)
+{
+    assert(fifo->count < fifo->capacity);
+    fifo->items[(fifo->head + fifo->count) % fifo->capacity] = item;
+    fifo->count++;
+}
+
+void *gpume_fifo_pop(struct gpume_fifo *fifo)
+{
+    if (fifo->count == 0) {
+        return NULL;
+    }
+    void *item = fifo->items[fifo->head];
+    fifo->head = (fifo->head + 1) % fifo->capacity;
+    fifo->count--;
+    return item;
+}
+
+void *gpume_fifo_at(const struct gpume_fifo *fifo, uint32_t index)
+{
+    assert(index < fifo->count);
+    return fifo->items[(fifo->head + index) % fifo->capacity];
+}
 
 _Static_assert(sizeof(struct gpume_queue_entry) <= GPUME_QUEUED_BYTES, "as planned");
 
@@ -67,7 +108,9 @@ struct gpume_frame *gpume_history_take(struct gpume_history *history, uint64_t s
     return frame;
 }
 
-void gpume_history_attach(const struct gpume_history *history, struct gpume_field_box *box)
+/* Fills in the time of the field's target, and the target and the first reference where fields
+ * carry them. */
+static void history_attach(const struct gpume_history *history, struct gpume_field_box *box)
 {
     const uint64_t target = box->task.target % history->ring;
     box->field.time_us = history->times_us[target];
@@ -157,7 +200,7 @@ void gpume_queue_take(struct gpume_queue *queue, struct gpume_field_box *box)
     box->task = entry->request.task;
     box->hidden = entry->request.hidden;
     box->number = entry->request.number;
-    gpume_history_attach(&queue->history, box);
+    history_attach(&queue->history, box);
     entry->waits = false;
     queue->waiting--;
     while (queue->next < queue->end && !entry_at(queue, queue->next)->waits) {

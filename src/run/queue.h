@@ -14,7 +14,18 @@
 #define GPUME_RUN_QUEUE_H
 
 #include "frame/field.h"
-#include "run/request.h"
+
+#include <stdint.h>
+
+/* A task on its way from the schedule to an engine. */
+struct gpume_request {
+    struct gpume_task task; /* frames by sequence number */
+    /* Its field serves the next one alone and is not delivered: the task is the reverse of one of
+     * that field's frame pairs (derived.h). */
+    bool hidden;
+    uint64_t number; /* its place in the order of all tasks */
+    uint64_t frames; /* how many were sent before it; the engine gets no later frame before it */
+};
 
 /*
  * The frames that have been sent: those that no lane has taken yet, and their times. Where tasks
@@ -46,10 +57,6 @@ void gpume_history_add(struct gpume_history *history, struct gpume_frame *frame)
 /* A reference to a frame for a lane: to the next one, or, where frames are kept, to any that has
  * not been forgotten. */
 struct gpume_frame *gpume_history_take(struct gpume_history *history, uint64_t sequence);
-
-/* Fills in the time of the field's target, and the target and the first reference where fields
- * carry them. */
-void gpume_history_attach(const struct gpume_history *history, struct gpume_field_box *box);
 
 /* A frame before this one, with the reference to it; NULL: none is kept. */
 struct gpume_frame *gpume_history_forget(struct gpume_history *history, uint64_t oldest);
@@ -106,5 +113,26 @@ struct gpume_field_box *gpume_queue_deliver(struct gpume_queue *queue);
 /* The oldest frame that a task may still look at, one that has not been delivered or one yet to
  * come. */
 uint64_t gpume_queue_oldest_frame(const struct gpume_queue *queue);
+
+/* --- a ring of pointers with a capacity fixed at the start. The owner sizes it for everything that
+ * can exist, so pushing cannot fail. */
+
+struct gpume_fifo {
+    void **items;
+    uint32_t capacity, head, count;
+};
+
+/* GPUME_NOMEM on failure. */
+int gpume_fifo_init(struct gpume_fifo *fifo, uint32_t capacity);
+
+void gpume_fifo_finish(struct gpume_fifo *fifo);
+
+void gpume_fifo_push(struct gpume_fifo *fifo, void *item);
+
+/* NULL when empty. */
+void *gpume_fifo_pop(struct gpume_fifo *fifo);
+
+/* The item that `index` calls of pop would come before; index < count. */
+void *gpume_fifo_at(const struct gpume_fifo *fifo, uint32_t index);
 
 #endif

@@ -34,7 +34,7 @@
 #define GPUME_RUN_SCHEDULE_H
 
 #include "model/plan.h"
-#include "run/request.h"
+#include "run/queue.h"
 
 struct gpume_schedule {
     enum gpume_direction direction;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* base: the pointer ring, the parallel loop, numbered names, the size arithmetic, and the tie rule
  * of motion. */
-#include "base/bands.h"
-#include "base/fifo.h"
 #include "base/grid.h"
 #include "base/log.h"
 #include "base/workers.h"
@@ -11,6 +9,7 @@
 #include "harness.h"
 #include "logged.h"
 #include "model/order.h"
+#include "run/queue.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -41,8 +41,4 @@ bool gpume_general_wanted(const struct gpume_stage_setup *setup);
 struct gpume_general_push gpume_general_push_make(
     const struct gpume_work *work, const struct gpume_shape *layer);
 
-/* Side of a box whose sums bound candidates: 8, where that leaves four boxes in each block; SATD's
- * tiles need 4. */
-uint32_t gpume_boxes_side(const struct gpume_plan *plan);
-
 #endif
