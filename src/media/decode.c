@@ -6,12 +6,11 @@
 #include "media/decode.h"
 
 #include "base/status.h"
+#include "media/coded_picture.h"
 #include "media/decoding.h"
 #include "media/hwaccel.h"
 #include "media/input.h"
-#include "media/motion.h"
 #include "media/packets.h"
-#include "media/segments/buffers.h"
 #include "media/segments/segments.h"
 #include "media/timeline.h"
 

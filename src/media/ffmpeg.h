@@ -73,7 +73,7 @@ int gpume_trial_finish(struct gpume_trial *trial, struct gpume_trial_result *res
 void gpume_trial_close(struct gpume_trial **trial);
 
 /* --- what luma loses when it is scaled down and up again by the default scaler, as by the filter
- * scale=W:H:flags=bicubic (rescale.c) */
+ * scale=W:H:flags=bicubic */
 
 struct gpume_rescale;
 

@@ -9,8 +9,8 @@
 
 #include "base/grid.h"
 #include "base/status.h"
+#include "media/decoding.h"
 #include "media/libav.h"
-#include "media/segments/buffers.h"
 
 #include <pthread.h>
 #include <stdint.h>

@@ -11,13 +11,13 @@
 #include "base/workers.h"
 #include "media/coded_picture.h"
 #include "media/colours.h"
+#include "media/decode.h"
 #include "media/filter.h"
 #include "media/hwaccel.h"
 #include "media/input.h"
 #include "media/luma.h"
 #include "media/segments/segments.h"
 #include "media/timeline.h"
-#include "media/y4m.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 #define GPUME_MEDIA_SOURCE_H
 
 #include "base/log.h"
-#include "media/motion.h"
+#include "media/coded_picture.h"
 #include "media/video.h"
 
 #include <stdbool.h>

@@ -4,7 +4,7 @@
  * line, luma and chroma, which is skipped unless whole frames are wanted. Only regular files: the
  * header is read before FFmpeg may open the file, and a pipe can be read only once.
  */
-#include "media/y4m.h"
+#include "media/decode.h"
 
 #include "base/status.h"
 #include "base/workers.h"

@@ -5,8 +5,8 @@
  */
 #include "fuzz.h"
 #include "gpume/gpume.h"
+#include "media/decode.h"
 #include "media/source.h"
-#include "media/y4m.h"
 
 #define PIXELS_HELD ((uint64_t)1 << 20) /* larger frames are skipped */
 #define FRAMES_READ 6u

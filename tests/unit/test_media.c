@@ -8,9 +8,9 @@
 #include "files/text_file.h"
 #include "harness.h"
 #include "logged.h"
+#include "media/decode.h"
 #include "media/picture.h"
 #include "media/source.h"
-#include "media/y4m.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -7,7 +7,6 @@
 #include "media/decode.h"
 #include "media/input.h"
 #include "media/timeline.h"
-#include "media/y4m.h"
 
 #include <string.h>
 

@@ -6,9 +6,9 @@
  */
 #include "base/status.h"
 #include "harness.h"
+#include "media/decoding.h"
 #include "media/luma.h"
 #include "media/packets.h"
-#include "media/segments/buffers.h"
 #include "media/segments/cutter.h"
 #include "media/segments/segments.h"
 #include "media/timeline.h"
