@@ -2,7 +2,7 @@
 /*
  * `gpume bench`: times the engines of this machine side by side on the same work, and compares
  * their results. search.c does so for the search, arrays.c for arrays (--sort, --reduce), and
- * rows.c prints what they have measured; decoding.c times decoders. Main thread only.
+ * rows.c prints what they have measured; options.c times decoders. Main thread only.
  *
  * Statistics that are not known are 0 here, "-" in the table, null in JSON and empty in CSV.
  * Searches and arrays have the same columns in CSV, so that one file can hold all. Of arrays, size
@@ -85,9 +85,8 @@ void gpume_bench_show(struct gpume_bench *bench, const char *format, ...)
 struct gpume_bench_row *gpume_bench_add_row(struct gpume_bench *bench, const char *search, bool cpu,
     const char *device, const char *driver);
 
-/* The three commands. GPUME_EXIT_MISMATCH: two engines disagree. */
+/* The commands of search.c and arrays.c. GPUME_EXIT_MISMATCH: two engines disagree. */
 enum gpume_exit gpume_bench_search(const struct gpume_bench_options *options);
-enum gpume_exit gpume_bench_decoding(const struct gpume_bench_options *options);
 enum gpume_exit gpume_bench_arrays(const struct gpume_bench_options *options);
 
 #endif

@@ -9,7 +9,8 @@
 #include "gpume/gpume.h"
 
 /* --- the frames, all in memory before the clock starts. They are played forwards and backwards, so
- * that a few frames give any number of frame pairs, all of neighbouring frames. clip.c makes them.
+ * that a few frames give any number of frame pairs, all of neighbouring frames. timing.c makes
+ * them.
  */
 
 #define GPUME_BENCH_FRAMES_MAX 65u

@@ -5,7 +5,6 @@
  * most three frames and two motion fields per search are in memory, and with --report one more pair
  * of frames with its fields. Main thread only.
  */
-#include "methods/methods.h"
 #include "base/clock.h"
 #include "base/status.h"
 #include "commands.h"
@@ -14,6 +13,7 @@
 #include "job.h"
 #include "library_log.h"
 #include "media/ffmpeg.h"
+#include "methods/searches.h"
 #include "names.h"
 #include "signals.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * gpume methods: methods.c searches, tally.c adds up what the vectors of a search are worth, and
- * page.c writes the page of --report. Main thread only.
+ * gpume methods: what the searches of methods.c have found, and page.c adds up and shows on the
+ * page of --report. Main thread only.
  */
-#ifndef GPUME_CLI_METHODS_METHODS_H
-#define GPUME_CLI_METHODS_METHODS_H
+#ifndef GPUME_CLI_METHODS_SEARCHES_H
+#define GPUME_CLI_METHODS_SEARCHES_H
 
 #include "files/table.h"
 #include "gpume/gpume.h"
@@ -38,9 +38,6 @@ void gpume_tally_add(struct gpume_tally *tally, const struct gpume_tally_pair *p
 
 /* Whether every vector leads to a place inside the reference, at most `window` away. */
 bool gpume_tally_fits(const struct gpume_tally_pair *pair, uint32_t window);
-
-/* The SAD of every block. */
-void gpume_tally_costs(const struct gpume_tally_pair *pair, uint32_t *costs);
 
 /* Entropy of the differences, in x and y together: bits per vector. */
 double gpume_tally_bits(const struct gpume_tally *tally);
