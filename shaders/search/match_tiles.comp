@@ -9,7 +9,7 @@
  * items: an item is one block at one dx and the CHUNK neighbouring dy of a chunk. The invocation
  * holds one unit of UNIT x UNIT target samples in registers at a time, loads each row of the
  * reference once, and compares it with the unit at every dy of the chunk. The host picks these
- * sizes (gpu/tune/tile.h) so that no invocation loops more than GPUME_ITERATIONS_MAX times.
+ * sizes (gpu/tune/choice.h) so that no invocation loops more than GPUME_ITERATIONS_MAX times.
  *
  * If the picture's edge cuts a block to a size that is not a whole number of units,
  * match_quads.comp searches that block instead.

@@ -8,7 +8,6 @@
 #include "base/grid.h"
 #include "base/status.h"
 #include "draw/legend.h"
-#include "draw/sprite.h"
 
 #include <assert.h>
 #include <math.h>

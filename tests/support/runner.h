@@ -5,7 +5,7 @@
 #ifndef GPUME_TESTS_RUNNER_H
 #define GPUME_TESTS_RUNNER_H
 
-#include "gpu/tune/tile.h"
+#include "gpu/tune/choice.h"
 #include "model/plan.h"
 #include "synth.h"
 

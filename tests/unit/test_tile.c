@@ -4,7 +4,7 @@
  * them. `test_tile --print` prints the choices.
  */
 #include "common/shared.h"
-#include "gpu/tune/tile.h"
+#include "gpu/tune/choice.h"
 #include "harness.h"
 #include "plans.h"
 

@@ -27,12 +27,6 @@ struct gpume_matcher gpume_matcher_make(const struct gpume_plan *plan,
     const struct gpume_general_kernels *kernels, const struct gpume_shape *layer, uint32_t index,
     const void *target, const void *reference);
 
-/* Prepares to skip candidates by the sums of their boxes; those of both frames are of boxes of
- * gpume_bound_boxes(layer), or NULL. bound: outlives the matcher. Blocks that the picture's edge
- * cuts are not bounded. */
-void gpume_matcher_bound(struct gpume_matcher *matcher, const struct gpume_shape *layer,
-    const void *target_sums, const void *reference_sums, struct gpume_bound *bound);
-
 /* Where the match of a vector begins. */
 const void *gpume_matcher_match(const struct gpume_matcher *matcher, int32_t dx, int32_t dy);
 
@@ -40,23 +34,8 @@ const void *gpume_matcher_match(const struct gpume_matcher *matcher, int32_t dx,
 uint32_t gpume_matcher_distortion(const struct gpume_matcher *matcher, enum gpume_metric metric,
     const void *match, uint32_t limit);
 
-/* R of a vector; 0 without params.rate. */
-uint32_t gpume_matcher_bits(const struct gpume_matcher *matcher, int32_t dx, int32_t dy);
-
 struct gpume_matcher_counts {
     uint64_t tried, compared; /* candidates, and those that sums of boxes did not exclude */
 };
-
-/* Finds `count` candidates, of which those that do not exist have cost GPUME_NONE, and how many
- * other candidates cost as much as the first, before refinement. seeds: vectors that are likely to
- * be good; they affect speed only. Adds to counts. */
-uint32_t gpume_matcher_search(const struct gpume_matcher *matcher, const struct gpume_vector *seeds,
-    uint32_t seed_count, struct gpume_candidate *found, uint32_t count,
-    struct gpume_matcher_counts *counts);
-
-/* The fraction of least cost by gpume_cost_metric near a whole-pixel vector, whose cost is by
- * params.metric. */
-struct gpume_candidate gpume_matcher_refine(
-    const struct gpume_matcher *matcher, struct gpume_candidate whole);
 
 #endif

@@ -146,7 +146,7 @@ static void quads_record(const struct gpume_work *work, const struct gpume_stage
     }
 }
 
-/* --- tiles of blocks: see match_tiles.comp, and tile.h for their shape */
+/* --- tiles of blocks: see match_tiles.comp, and choice.h for their shape */
 
 _Static_assert(sizeof(struct gpume_tile_push) <= 128, "every device has 128 bytes");
 _Static_assert(sizeof(struct gpume_tile_push) == 16 * 4, "words without gaps, as GLSL lays them");

@@ -6,7 +6,7 @@
 #ifndef GPUME_GPU_TUNE_PRUNING_H
 #define GPUME_GPU_TUNE_PRUNING_H
 
-#include "gpu/work.h"
+#include "gpu/stages/stage.h"
 #include "model/plan.h"
 
 enum gpume_prune_kind {
