@@ -5,7 +5,6 @@
  * engine always works.
  */
 #include "base/params.h"
-#include "commands.h"
 #include "files/table.h"
 #include "host.h"
 #include "job.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "encoder_options.h"
 
-#include "base/status.h"
 #include "console.h"
 #include "encode/encoder.h"
 #include "options/types.h"

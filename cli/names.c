@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "names.h"
 
-#include "base/status.h"
 #include "console.h"
 #include "files/inputs.h"
 #include "files/path.h"

@@ -17,7 +17,6 @@
 
 #include <gpume/compute.h>
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

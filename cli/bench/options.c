@@ -2,12 +2,10 @@
 /* The options of `gpume bench`, and which kind of work each of them is for. */
 #include "base/clock.h"
 #include "bench/bench.h"
-#include "commands.h"
 #include "console.h"
 #include "files/table.h"
 #include "library_log.h"
 #include "options/checks.h"
-#include "options/line.h"
 
 #include <inttypes.h>
 #include <stdio.h>

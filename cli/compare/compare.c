@@ -7,8 +7,6 @@
  */
 #include "compare/compare.h"
 
-#include "base/status.h"
-#include "commands.h"
 #include "files/path.h"
 #include "files/text_file.h"
 #include "names.h"

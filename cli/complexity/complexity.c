@@ -3,7 +3,6 @@
  * describes the columns. */
 #include "encode/complexity.h"
 
-#include "commands.h"
 #include "files/table.h"
 #include "scenes/read.h"
 

@@ -4,7 +4,6 @@
  * from costs if the target format holds ranks and the source has none; nothing else is invented.
  * Main thread only.
  */
-#include "commands.h"
 #include "files/text_file.h"
 #include "job.h"
 #include "names.h"

@@ -4,7 +4,6 @@
  * comments, which its readers skip: the bits of a sample, and the times of frames. The Python
  * package reads video through this command. Main thread only.
  */
-#include "commands.h"
 #include "job.h"
 #include "media/picture.h"
 

@@ -5,7 +5,6 @@
  * has its name then. Main thread only.
  */
 #include "base/status.h"
-#include "commands.h"
 #include "files/path.h"
 #include "files/pattern.h"
 #include "files/text_file.h"

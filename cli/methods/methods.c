@@ -7,7 +7,6 @@
  */
 #include "base/clock.h"
 #include "base/status.h"
-#include "commands.h"
 #include "files/text_file.h"
 #include "host.h"
 #include "job.h"

@@ -3,7 +3,6 @@
  * gpume plan: ranges of target frames for runs on several machines, which `gpume merge` joins. Main
  * thread only.
  */
-#include "commands.h"
 #include "estimate/frames.h"
 #include "files/table.h"
 #include "job.h"

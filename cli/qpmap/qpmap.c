@@ -7,7 +7,6 @@
  */
 #include "base/grid.h"
 #include "base/status.h"
-#include "commands.h"
 #include "encode/analysis.h"
 #include "encode/encoder.h"
 #include "encode/half.h"

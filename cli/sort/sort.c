@@ -10,7 +10,6 @@
 #include "base/params.h"
 #include "base/status.h"
 #include "bench/sort_trial.h"
-#include "commands.h"
 #include "files/digits.h"
 #include "files/inputs.h"
 #include "files/little_endian.h"
@@ -21,7 +20,6 @@
 #include "job.h"
 #include "library_log.h"
 #include "options/checks.h"
-#include "options/line.h"
 #include "signals.h"
 
 #include <inttypes.h>

@@ -2,7 +2,6 @@
 #include "arrays/host_sort.h"
 #include "base/clock.h"
 #include "base/grid.h"
-#include "base/status.h"
 #include "cpu/cpu.h"
 #include "cpu/prefilter.h"
 

@@ -8,7 +8,6 @@
 #include "files/path.h"
 #include "files/pattern.h"
 #include "files/remedy.h"
-#include "files/text_file.h"
 #include "vectors/formats/npy.h"
 #include "vectors/reader.h"
 

@@ -6,7 +6,6 @@
 #include "files/out_set.h"
 #include "files/path.h"
 #include "files/remedy.h"
-#include "files/text_file.h"
 #include "sinks/summary.h"
 
 #include <errno.h>

@@ -2,7 +2,6 @@
 /* The general search of a task, as steps: see cpu.h. */
 #include "arrays/host_sort.h"
 #include "base/grid.h"
-#include "base/status.h"
 #include "cpu/cpu.h"
 #include "cpu/general/matcher.h"
 #include "model/partition.h"

@@ -2,7 +2,6 @@
 #include "gpu/stages/stage.h"
 
 #include "base/grid.h"
-#include "base/status.h"
 
 #include <assert.h>
 #include <stdlib.h>
