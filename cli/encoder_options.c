@@ -75,17 +75,14 @@ static bool parse_thousands(const char *text, uint64_t most, uint64_t *number)
     return *number <= most;
 }
 
-static bool parse_bytes(const struct gpume_goal_row *row, const char *text, uint64_t *value)
-{
-    return parse_thousands(text, (uint64_t)row->most, value) && *value >= (uint64_t)row->least;
-}
-
 bool gpume_goal_parse(
     const struct gpume_goal_row *row, const char *text, struct gpume_encode_target *target)
 {
     target->goal = row->goal;
-    return row->goal == GPUME_GOAL_SIZE ? parse_bytes(row, text, &target->value)
-                                        : parse_goal_number(row, text, &target->value);
+    return row->goal == GPUME_GOAL_SIZE
+               ? parse_thousands(text, (uint64_t)row->most, &target->value) &&
+                     target->value >= (uint64_t)row->least
+               : parse_goal_number(row, text, &target->value);
 }
 
 const struct gpume_goal_row *gpume_goal_of(const struct gpume_option *option)

@@ -182,15 +182,6 @@ static const struct {
     {"No motion (none)", "every vector is (0,0)."},
 };
 
-static void put_searches(struct gpume_out *out)
-{
-    gpume_html_put(out, "<dl class=\"searches\">\n");
-    for (size_t i = 0; i < GPUME_METHODS_ROWS; i++) {
-        gpume_html_print(out, "<dt>%s</dt><dd>%s</dd>\n", searches[i].title, searches[i].how);
-    }
-    gpume_html_put(out, "</dl>\n");
-}
-
 /* --- the chart: what a search loses, and how long it takes */
 
 struct scale {
@@ -698,7 +689,11 @@ static void put_methods_mark(struct gpume_out *out, const char *mark, const void
             gpume_table_html(page->table, &page->rows[i], i == 0 ? "exact" : NULL, out);
         }
         gpume_table_html_end(out);
-        put_searches(out);
+        gpume_html_put(out, "<dl class=\"searches\">\n");
+        for (size_t i = 0; i < GPUME_METHODS_ROWS; i++) {
+            gpume_html_print(out, "<dt>%s</dt><dd>%s</dd>\n", searches[i].title, searches[i].how);
+        }
+        gpume_html_put(out, "</dl>\n");
         put_methods_chart(out, page);
     } else if (strcmp(mark, "walk") == 0) {
         introduce_walks(out, page, writing->block);

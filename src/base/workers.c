@@ -96,16 +96,6 @@ static void unlock(struct gpume_workers *workers, struct calls *calls)
     calls->count = 0;
 }
 
-/* How many threads ready steps have room for. */
-static uint64_t room_of(const struct gpume_workers *workers)
-{
-    uint64_t room = 0;
-    for (const struct gpume_step *step = workers->ready; step; step = step->next) {
-        room += step->most - step->members;
-    }
-    return room;
-}
-
 /* Wakes sleepers if there is more to do than those can who have been called. */
 static void call(struct gpume_workers *workers, struct calls *calls)
 {
@@ -113,7 +103,10 @@ static void call(struct gpume_workers *workers, struct calls *calls)
     if (!workers->ready || !*link) {
         return;
     }
-    uint64_t room = room_of(workers);
+    uint64_t room = 0; /* for threads, in ready steps */
+    for (const struct gpume_step *step = workers->ready; step; step = step->next) {
+        room += step->most - step->members;
+    }
     const uint32_t most = gpume_min_u32(calls->count + CALLS, CALLS_MAX);
     while (calls->count < most && *link && room > workers->called) {
         if (may_take(workers, *link, workers->ready)) {
@@ -183,14 +176,6 @@ static bool is_paced(const struct gpume_step *step)
     return step->pace && step->count > 1;
 }
 
-/* Whether it is asked this time: until it is known, and then now and then, since the system's clock
- * of a thread takes longer to read than a short item. */
-static bool is_timed(const struct gpume_step *step, uint64_t place)
-{
-    return is_paced(step) && (place % TIMED_EVERY == 0 || atomic_load_explicit(&step->pace->item_ns,
-                                                              memory_order_relaxed) == 0);
-}
-
 /* How many threads it is worth. */
 static uint32_t most_of(const struct gpume_step *step)
 {
@@ -199,15 +184,6 @@ static uint32_t most_of(const struct gpume_step *step)
     const uint64_t share = step->pace && step->pace->share_ns ? step->pace->share_ns : SHARE_NS;
     const uint64_t shares = known == 0 ? step->count : known * step->count / share;
     return (uint32_t)gpume_max_u64(1, gpume_min_u64(shares, step->count));
-}
-
-/* Of a step that is complete. */
-static void note_pace(const struct gpume_step *step)
-{
-    if (step->timed) {
-        atomic_store_explicit(
-            &step->pace->item_ns, step->work_ns / step->count + 1, memory_order_relaxed);
-    }
 }
 
 static bool waits(const struct gpume_step *step)
@@ -234,7 +210,11 @@ static void queue_step(struct gpume_workers *workers, struct gpume_step *step)
     step->most = most_of(step);
     step->drained = false;
     step->place = ++workers->places;
-    step->timed = is_timed(step, step->place);
+    /* Asked until it is known, and then now and then, since the system's clock of a thread takes
+     * longer to read than a short item. */
+    step->timed = is_paced(step) &&
+                  (step->place % TIMED_EVERY == 0 ||
+                      atomic_load_explicit(&step->pace->item_ns, memory_order_relaxed) == 0);
     insert(waits(step) ? &workers->waiting : &workers->ready, step);
 }
 
@@ -321,7 +301,10 @@ static void take_part(
     }
     step->drained = true;
     if (--step->members == 0) {
-        note_pace(step);
+        if (step->timed) {
+            atomic_store_explicit(
+                &step->pace->item_ns, step->work_ns / step->count + 1, memory_order_relaxed);
+        }
         end_step(workers, step, calls);
     }
 }

@@ -42,14 +42,6 @@ void *gpume_allocate(struct gpume_allocations *memory, uint64_t count, uint64_t 
     return block;
 }
 
-static void free_all(struct gpume_allocations *memory)
-{
-    for (size_t i = 0; i < memory->count; i++) {
-        free(memory->blocks[i]);
-    }
-    free(memory->blocks);
-}
-
 /* --- the engine */
 
 #define WIDE 1024u /* candidates per block from which elimination nearly always wins */
@@ -481,7 +473,10 @@ static int cpu_close(void **engine)
     }
     *engine = NULL;
     gpume_workers_destroy(&cpu->workers);
-    free_all(&cpu->memory);
+    for (size_t i = 0; i < cpu->memory.count; i++) {
+        free(cpu->memory.blocks[i]);
+    }
+    free(cpu->memory.blocks);
     free(cpu);
     return GPUME_OK;
 }

@@ -449,18 +449,13 @@ static size_t groups_of(
     return *across * (size_t)gpume_div_up(layer->blocks_y, side);
 }
 
-static uint32_t shown_layers(const struct gpume_field *field)
-{
-    return field->part_count > 0 ? field->layer_count : 1;
-}
-
 /* Empty groups for all layers. GPUME_NOMEM. */
 static int clear_groups(
     struct gpume_overlay *overlay, const struct gpume_field *field, size_t *count)
 {
     size_t across;
     *count = 0;
-    for (uint32_t i = 0; i < shown_layers(field); i++) {
+    for (uint32_t i = 0; i < (field->part_count > 0 ? field->layer_count : 1); i++) {
         *count += groups_of(overlay, field->layers[i], &across);
     }
     if (*count > overlay->group_room) {

@@ -9,11 +9,6 @@
 
 #define CELLS_MAX 256u /* of a row */
 
-static bool is_blank(char letter)
-{
-    return letter == ' ' || letter == '\t';
-}
-
 /* Splits a line at the commas outside quotes, and removes the quotes and the blanks around cells.
  */
 static size_t split(char *line, char *cells[CELLS_MAX])
@@ -33,7 +28,7 @@ static size_t split(char *line, char *cells[CELLS_MAX])
             } else {
                 at += quoted && *at == '"';
                 *to++ = *at;
-                filled = quoted || !is_blank(*at) ? to : filled;
+                filled = quoted || (*at != ' ' && *at != '\t') ? to : filled;
             }
         }
         const bool more = *at == ',';

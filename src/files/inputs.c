@@ -94,12 +94,6 @@ static int add(const struct stat *info, bool several)
     return status;
 }
 
-static int add_descriptor(int fd)
-{
-    struct stat info;
-    return fstat(fd, &info) == 0 ? add(&info, false) : GPUME_OK;
-}
-
 /* The files of a folder that match the pattern; NULL: all. */
 static int add_files(const char *folder, const char *pattern)
 {
@@ -176,7 +170,7 @@ int gpume_inputs_add(const char *name)
     struct stat info;
     const char *path = gpume_path_of_input(name), *colon = strchr(name, ':');
     if (strcmp(name, "-") == 0 || strcmp(name, "pipe:") == 0 || strcmp(name, "pipe:0") == 0) {
-        return add_descriptor(STDIN_FILENO);
+        return fstat(STDIN_FILENO, &info) == 0 ? add(&info, false) : GPUME_OK;
     }
     if (stat(path, &info) == 0) {
         return S_ISDIR(info.st_mode) ? add_run(path) : add(&info, false);

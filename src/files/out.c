@@ -631,16 +631,6 @@ static int open_again(struct gpume_out *out, const struct gpume_out_mark *mark)
     return GPUME_OK;
 }
 
-/* At the end of the list: outputs get their names in the order in which they were opened. */
-static void enter_set(struct gpume_out *out)
-{
-    struct gpume_out **at = &out->set->first;
-    while (*at) {
-        at = &(*at)->next;
-    }
-    *at = out;
-}
-
 static int check_alone(const struct gpume_out *out)
 {
     if (is_taken(out)) {
@@ -672,7 +662,11 @@ static int open_regular(struct gpume_out *out, const char *path, const struct st
     if (status != GPUME_OK) {
         return status;
     }
-    enter_set(out);
+    struct gpume_out **at = &out->set->first;
+    while (*at) { /* outputs get their names in the order in which they were opened */
+        at = &(*at)->next;
+    }
+    *at = out;
     status = check_alone(out);
     if (status != GPUME_OK && !mark) {
         (void)unlink(out->temp); /* it is empty */

@@ -167,14 +167,6 @@ static struct slot *take_slot(struct gpume_packer *packer)
     return slot;
 }
 
-static void give_slot(struct gpume_packer *packer, struct slot *slot)
-{
-    pthread_mutex_lock(&packer->mutex);
-    slot->busy = false;
-    pthread_cond_signal(&packer->released);
-    pthread_mutex_unlock(&packer->mutex);
-}
-
 size_t gpume_packer_make(void *opaque, uint32_t item, char *at)
 {
     const struct gpume_packed *packed = opaque;
@@ -183,7 +175,10 @@ size_t gpume_packer_make(void *opaque, uint32_t item, char *at)
     const size_t text = packed->make(packed->opaque, item, slot->text);
     assert(text <= packer->bytes_max);
     const size_t bytes = packer->codec->pack(slot, text, at, packer->bound);
-    give_slot(packer, slot);
+    pthread_mutex_lock(&packer->mutex);
+    slot->busy = false;
+    pthread_cond_signal(&packer->released);
+    pthread_mutex_unlock(&packer->mutex);
     if (bytes == 0) {
         atomic_store(&packer->failed, true);
     }

@@ -33,12 +33,6 @@ static size_t conversion(const char *text, int *width)
     return text[at] == 'd' && digits <= WIDTH_MAX ? at + 1 : 0;
 }
 
-/* Whether there is anything but digits between two numbers. If not, 1 and 11 look like 11 and 1. */
-static bool is_separated(const char *from, const char *end)
-{
-    return from + strspn(from, "0123456789") < end;
-}
-
 enum gpume_pattern_kind gpume_pattern_kind(const char *path)
 {
     const char *slash = strrchr(path, '/'), *first_end = NULL;
@@ -49,7 +43,8 @@ enum gpume_pattern_kind gpume_pattern_kind(const char *path)
         if (bytes == 0 || (width >= 0 && slash && at < slash)) {
             return GPUME_PATTERN_WRONG;
         }
-        if (width >= 0 && first_end && !is_separated(first_end, at)) {
+        /* Without anything but digits between two numbers, 1 and 11 look like 11 and 1. */
+        if (width >= 0 && first_end && first_end + strspn(first_end, "0123456789") >= at) {
             return GPUME_PATTERN_WRONG;
         }
         numbers += width >= 0;

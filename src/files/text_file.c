@@ -15,17 +15,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Descriptors by name, devices and pipes, which files/out.h writes in place. */
-static bool is_special(const char *path, const struct stat *info)
-{
-    return gpume_path_descriptor(path) >= 0 || S_ISCHR(info->st_mode) || S_ISFIFO(info->st_mode) ||
-           S_ISSOCK(info->st_mode) || S_ISBLK(info->st_mode);
-}
-
 bool gpume_text_is_special(const char *path)
 {
     struct stat info;
-    return gpume_text_is_stdout(path) || (stat(path, &info) == 0 && is_special(path, &info));
+    return gpume_text_is_stdout(path) ||
+           (stat(path, &info) == 0 &&
+               (gpume_path_descriptor(path) >= 0 || S_ISCHR(info.st_mode) ||
+                   S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode) || S_ISBLK(info.st_mode)));
 }
 
 int gpume_text_check_name(const char *path, const struct gpume_log *log)

@@ -226,15 +226,6 @@ struct gpume_makers {
     pthread_t threads[];
 };
 
-static void make_item(const struct gpume_job *job, uint32_t item)
-{
-    unsigned char *at = NULL;
-    if (gpume_writer_claim(job->writer, job->first + item, &at) == 0) {
-        const size_t bytes = job->make(job->opaque, item, (char *)at);
-        gpume_writer_commit(job->writer, job->first + item, bytes);
-    }
-}
-
 /* Makes the next item of all jobs. Called with the mutex held; releases it meanwhile. */
 static void make_next(struct gpume_makers *makers)
 {
@@ -245,7 +236,11 @@ static void make_next(struct gpume_makers *makers)
         makers->last = makers->first ? makers->last : &makers->first;
     }
     pthread_mutex_unlock(&makers->mutex);
-    make_item(job, item);
+    unsigned char *at = NULL;
+    if (gpume_writer_claim(job->writer, job->first + item, &at) == 0) {
+        const size_t bytes = job->make(job->opaque, item, (char *)at);
+        gpume_writer_commit(job->writer, job->first + item, bytes);
+    }
     pthread_mutex_lock(&makers->mutex);
     if (job->left == 1 && job->done) {
         pthread_mutex_unlock(&makers->mutex);

@@ -220,16 +220,6 @@ static void fill_luma(AVFrame *frame, const struct gpume_plane *plane)
     }
 }
 
-/* The planes of chroma have the frame's own size. */
-static void fill_chroma(AVFrame *frame, const struct gpume_plane *planes)
-{
-    for (int i = 1; i < 3; i++) {
-        for (uint32_t y = 0; y < planes[i].height; y++) {
-            fill_row(frame, i, (int)y, (int)planes[i].width, &planes[i]);
-        }
-    }
-}
-
 /* Columns and rows beyond the plane repeat its last ones. */
 static int fill_colours(const struct gpume_encoding *encode, const struct gpume_plane *plane)
 {
@@ -261,8 +251,10 @@ int gpume_encoding_send(
         } else {
             fill_luma(frame, planes);
         }
-        if (encode->chroma) {
-            fill_chroma(frame, planes);
+        for (int i = 1; encode->chroma && i < 3; i++) { /* of the frame's own size */
+            for (uint32_t y = 0; y < planes[i].height; y++) {
+                fill_row(frame, i, (int)y, (int)planes[i].width, &planes[i]);
+            }
         }
     }
     error = error < 0 ? error : avcodec_send_frame(encode->codec, frame);

@@ -179,15 +179,6 @@ struct pending {
     int64_t first;
 };
 
-static void insert_time(struct pending *pending, int64_t time)
-{
-    size_t at = pending->count++;
-    for (; at > 0 && pending->times[at - 1] > time; at--) {
-        pending->times[at] = pending->times[at - 1];
-    }
-    pending->times[at] = time;
-}
-
 /* Gives the earliest times, until no more than this many wait. */
 static bool give_times(
     struct pending *pending, size_t left, gpume_packet_time_fn take, void *opaque)
@@ -232,7 +223,12 @@ static int read_times(struct gpume_packets *packets, AVPacket *packet, uint64_t 
             wanted = give_times(&pending, 0, take, opaque);
         }
         if (is_shown(&pending, packet)) {
-            insert_time(&pending, av_rescale_q(packet->pts, base, AV_TIME_BASE_Q));
+            const int64_t time = av_rescale_q(packet->pts, base, AV_TIME_BASE_Q);
+            size_t at = pending.count++;
+            for (; at > 0 && pending.times[at - 1] > time; at--) {
+                pending.times[at] = pending.times[at - 1];
+            }
+            pending.times[at] = time;
         }
         wanted = wanted && give_times(&pending, GPUME_SHOW_DELAY_MAX, take, opaque);
     }

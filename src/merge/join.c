@@ -175,18 +175,14 @@ static int npy_length(struct gpume_join_file *file, int fd, const struct gpume_l
                : refuse_part(file->path, "has another number of rows than its head says", log);
 }
 
-static uint32_t big_endian32(const unsigned char *at)
-{
-    return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
-}
-
 /* Chunks of a length, a name, their data and a checksum, of which the last is IEND. */
 static bool png_fits(int fd, uint64_t bytes)
 {
     unsigned char chunk[8];
     uint64_t at = 8;
     while (at < bytes && read_all(fd, chunk, sizeof(chunk), at)) {
-        at += 12 + (uint64_t)big_endian32(chunk);
+        at += 12 + ((uint64_t)chunk[0] << 24 | (uint64_t)chunk[1] << 16 | (uint64_t)chunk[2] << 8 |
+                       chunk[3]);
         if (memcmp(chunk + 4, "IEND", 4) == 0) {
             return at == bytes;
         }

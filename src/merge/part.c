@@ -100,18 +100,16 @@ static const char *text_of(const json_t *object, const char *key)
     return text ? text : "";
 }
 
-/* Distances are a number or a list such as "1,2,4", the nearest first. */
-static uint64_t nearest(const json_t *parameters)
-{
-    const json_t *distances = json_object_get(parameters, "ref-distance");
-    return json_is_string(distances) ? strtoull(json_string_value(distances), NULL, 10)
-                                     : gpume_merge_part_count(parameters, "ref-distance");
-}
-
 /* Without --start a run begins with the first frame that has a reference. */
 static uint64_t first_target(const json_t *parameters)
 {
-    return strcmp(text_of(parameters, "direction"), "past") == 0 ? nearest(parameters) : 0;
+    const json_t *distances = json_object_get(parameters, "ref-distance");
+    if (strcmp(text_of(parameters, "direction"), "past") != 0) {
+        return 0;
+    }
+    /* A number, or a list such as "1,2,4", the nearest first. */
+    return json_is_string(distances) ? strtoull(json_string_value(distances), NULL, 10)
+                                     : gpume_merge_part_count(parameters, "ref-distance");
 }
 
 /* The frames that were asked for. */

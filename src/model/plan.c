@@ -62,15 +62,6 @@ fail:
     return status;
 }
 
-static int check_shapes(const struct gpume_params *p, const struct gpume_log *log)
-{
-    int status = p->shape_count == 0 ? check_side(p->block, log) : GPUME_OK;
-    for (uint32_t i = 0; status == GPUME_OK && i < p->shape_count; i++) {
-        status = check_shape(p, log, i);
-    }
-    return status;
-}
-
 static bool has_shape(const struct gpume_params *p, uint32_t width, uint32_t height)
 {
     bool found = false;
@@ -277,7 +268,10 @@ int gpume_options_check(const struct gpume_params *params, const struct gpume_lo
 {
     int status;
     GPUME_TRY(check_ranges(params, log));
-    GPUME_TRY(check_shapes(params, log));
+    GPUME_TRY(params->shape_count == 0 ? check_side(params->block, log) : GPUME_OK);
+    for (uint32_t i = 0; i < params->shape_count; i++) {
+        GPUME_TRY(check_shape(params, log, i));
+    }
     GPUME_TRY(check_fractions(params, log));
     GPUME_TRY(check_metrics(params, log));
     GPUME_TRY(check_rate(params, log));
@@ -442,15 +436,6 @@ static uint32_t references_of(const struct gpume_plan *plan)
     }
 }
 
-/* While one field waits and the receiver keeps another, a third submission must be possible: a run
- * with little memory rather searches twice. The same on every engine of a run. */
-static bool are_mutual(const struct gpume_plan *plan)
-{
-    const struct gpume_params *p = &plan->params;
-    return plan->returns && !p->best_reference && plan->distance_count == 1 &&
-           plan->distances[0] == 1 && p->memory_max == 0;
-}
-
 /* A frame completes the references of one target at most. */
 static uint32_t requests_of(const struct gpume_plan *plan)
 {
@@ -464,12 +449,6 @@ static uint32_t requests_of(const struct gpume_plan *plan)
     return plan->returns ? tasks + pairs : tasks;
 }
 
-/* Tasks that the caller makes may have far fewer references than they could. */
-static bool searches_fast_references(const struct gpume_plan *plan, const struct gpume_caps *caps)
-{
-    return caps->fast_references && plan->params.direction != GPUME_DIRECTION_MANUAL;
-}
-
 /* What is searched, beyond blocks and windows. */
 static void plan_search(struct gpume_plan *plan, const struct gpume_caps *caps)
 {
@@ -480,27 +459,24 @@ static void plan_search(struct gpume_plan *plan, const struct gpume_caps *caps)
     sort_distances(plan);
     plan->references = references_of(plan);
     plan->returns = p->confidence && p->direction == GPUME_DIRECTION_BOTH;
-    plan->mutual = are_mutual(plan);
+    /* While one field waits and the receiver keeps another, a third submission must be possible: a
+     * run with little memory rather searches twice. The same on every engine of a run. */
+    plan->mutual = plan->returns && !p->best_reference && plan->distance_count == 1 &&
+                   plan->distances[0] == 1 && p->memory_max == 0;
     plan->requests = requests_of(plan);
     bool one_by_sad = p->metric == GPUME_METRIC_SAD && !p->rate && !p->partition && plan->kept == 1;
     bool full = p->subpel_search == GPUME_SUBPEL_FULL;
     plan->general = p->subpel > 1 || p->best_reference || !one_by_sad;
-    plan->fast_pixels = plan->general && one_by_sad && !(p->subpel > 1 && full) &&
-                        (!p->best_reference || searches_fast_references(plan, caps));
+    plan->fast_pixels =
+        plan->general && one_by_sad && !(p->subpel > 1 && full) &&
+        (!p->best_reference ||
+            /* tasks that the caller makes may have far fewer references than they could */
+            (caps->fast_references && p->direction != GPUME_DIRECTION_MANUAL));
     for (uint32_t i = 0; i < plan->layer_count; i++) {
         struct gpume_shape *layer = &plan->layers[i];
         layer->cost_bits = gpume_plan_searches_fast(plan) ? layer->cost_bits : 32;
         plan->sweep_candidates += layer_candidates(p, layer, full ? plan->units : 1);
     }
-}
-
-static void plan_surfaces(struct gpume_plan *plan)
-{
-    bool filters = plan->params.prefilter != NULL;
-    plan->has_surface[GPUME_SURFACE_SOURCE] = true;
-    plan->has_surface[GPUME_SURFACE_FILTERED] = filters;
-    plan->searched = filters ? GPUME_SURFACE_FILTERED : GPUME_SURFACE_SOURCE;
-    plan->measured = GPUME_SURFACE_SOURCE;
 }
 
 static void plan_layout(struct gpume_plan *plan, const struct gpume_caps *caps)
@@ -717,7 +693,10 @@ int gpume_plan_make(const struct gpume_params *params, const struct gpume_caps *
     if (params->prefilter) {
         GPUME_TRY(gpume_prefilter_make(params->prefilter, params->bits, log, &plan.prefilter));
     }
-    plan_surfaces(&plan);
+    plan.has_surface[GPUME_SURFACE_SOURCE] = true;
+    plan.has_surface[GPUME_SURFACE_FILTERED] = params->prefilter != NULL;
+    plan.searched = params->prefilter ? GPUME_SURFACE_FILTERED : GPUME_SURFACE_SOURCE;
+    plan.measured = GPUME_SURFACE_SOURCE;
     GPUME_TRY(plan_blocks(&plan, log));
     plan_search(&plan, caps);
     plan_layout(&plan, caps);

@@ -110,15 +110,6 @@ static void make_gauss(double sigma, uint32_t bits, struct gpume_prefilter_table
     t->divisor = 1u << (32 - bits);
 }
 
-static void make_box(uint32_t side, struct gpume_prefilter_tables *t)
-{
-    t->radius_x = t->radius_y = side / 2;
-    for (uint32_t i = 0; i < side; i++) {
-        t->weights[i] = 1;
-    }
-    t->divisor = side * side;
-}
-
 static void make_bilateral(
     const struct gpume_prefilter *f, uint32_t bits, struct gpume_prefilter_tables *t)
 {
@@ -211,7 +202,11 @@ int gpume_prefilter_make(const struct gpume_prefilter *f, uint32_t bits,
         make_gauss(f->sigma, bits, tables);
         break;
     case GPUME_PREFILTER_BOX:
-        make_box(f->width, tables);
+        tables->radius_x = tables->radius_y = f->width / 2;
+        for (uint32_t i = 0; i < f->width; i++) {
+            tables->weights[i] = 1;
+        }
+        tables->divisor = f->width * f->width;
         break;
     case GPUME_PREFILTER_MEDIAN:
         tables->radius_x = tables->radius_y = f->width / 2;

@@ -75,15 +75,6 @@ static void put_input_identity(const char *input, char identity[GPUME_RUN_IDENTI
     }
 }
 
-/* The folder's inode number and the last part, with links followed as files/out.h does, or the path
- * if there is no such folder. */
-static void put_output_identity(const char *path, char identity[GPUME_RUN_IDENTITY_BYTES])
-{
-    char *final = gpume_path_resolve(path);
-    put_place_identity(identity, final ? final : path);
-    free(final);
-}
-
 /* Without the device number, which may change when the machine is restarted. */
 static uint64_t add_file(uint64_t sum, const struct stat *file)
 {
@@ -184,7 +175,9 @@ static void put_job(const struct gpume_run_state *state, struct gpume_json *json
     gpume_json_begin_list(json, "outputs");
     for (size_t i = 0; i < state->output_count; i++) {
         const struct gpume_run_state_output *output = &state->outputs[i];
-        put_output_identity(output->path, identity);
+        char *final = gpume_path_resolve(output->path); /* links are followed as files/out.h does */
+        put_place_identity(identity, final ? final : output->path);
+        free(final);
         gpume_json_begin(json, NULL);
         gpume_json_text(json, "name", output->name);
         gpume_json_text(json, "path", output->path);

@@ -209,13 +209,6 @@ static uint32_t middle_of_match(
     return middle < 0 ? 0 : (uint32_t)gpume_min_u64((uint64_t)middle / (2 * units), size - 1);
 }
 
-static uint32_t vector_distance(struct gpume_vector forward, struct gpume_vector backward)
-{
-    const uint32_t x = (uint32_t)abs(forward.dx + backward.dx);
-    const uint32_t y = (uint32_t)abs(forward.dy + backward.dy);
-    return x > y ? x : y;
-}
-
 /* reverse: the vectors of the reverse pairs. */
 static uint32_t return_of_block(const struct gpume_returns *returns,
     const struct gpume_vector *reverse, const struct gpume_results *results,
@@ -231,8 +224,10 @@ static uint32_t return_of_block(const struct gpume_returns *returns,
         params->height, forward.dy, plan->units);
     const struct gpume_shape *grid = params->partition ? finest_layer(returns) : layer;
     reverse += (size_t)reference * returns->kept + (params->partition ? 0 : layer->first);
-    return vector_distance(
-        forward, reverse[y / grid->block_h * grid->blocks_x + x / grid->block_w]);
+    const struct gpume_vector backward =
+        reverse[y / grid->block_h * grid->blocks_x + x / grid->block_w];
+    return gpume_max_u32(
+        (uint32_t)abs(forward.dx + backward.dx), (uint32_t)abs(forward.dy + backward.dy));
 }
 
 static void fill_returns(const struct gpume_returns *returns, const struct gpume_vector *reverse,

@@ -362,16 +362,6 @@ static int take_over(struct gpume_pipeline *pipeline, const struct gpume_reason 
     return GPUME_OK;
 }
 
-/* Locked. */
-static bool has_other_lanes(const struct gpume_pipeline *pipeline)
-{
-    bool found = false;
-    for (uint32_t i = 0; i < pipeline->lane_count; i++) {
-        found |= !pipeline->lanes[i]->failed;
-    }
-    return found;
-}
-
 static void announce_loss(const struct gpume_pipeline *pipeline, const struct gpume_lane *lane,
     const struct gpume_reason *reason)
 {
@@ -426,7 +416,10 @@ static void on_failure(void *opaque, struct gpume_lane *lane, int status)
     if (pipeline->status != GPUME_OK) {
         return;
     }
-    const bool others = has_other_lanes(pipeline);
+    bool others = false;
+    for (uint32_t i = 0; i < pipeline->lane_count; i++) {
+        others |= !pipeline->lanes[i]->failed;
+    }
     if (others || pipeline->spares_tried < pipeline->spares.count) {
         announce_loss(pipeline, lane, reason);
     }

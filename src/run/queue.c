@@ -231,22 +231,17 @@ struct gpume_field_box *gpume_queue_deliver(struct gpume_queue *queue)
     return box;
 }
 
-static uint64_t oldest_of(const struct gpume_task *task)
-{
-    uint64_t oldest = gpume_min_u64(task->target, task->reference);
-    for (uint32_t i = 0; i < task->more_count; i++) {
-        oldest = gpume_min_u64(oldest, task->more[i]);
-    }
-    return oldest;
-}
-
 /* A task yet to come looks back `reach` frames from the newest one at most. */
 uint64_t gpume_queue_oldest_frame(const struct gpume_queue *queue)
 {
     const struct gpume_history *history = &queue->history;
     uint64_t oldest = history->next - gpume_min_u64(history->next, queue->reach);
     for (uint64_t i = queue->delivered; history->keeps && i < queue->end; i++) {
-        oldest = gpume_min_u64(oldest, oldest_of(&entry_at(queue, i)->request.task));
+        const struct gpume_task *task = &entry_at(queue, i)->request.task;
+        oldest = gpume_min_u64(oldest, gpume_min_u64(task->target, task->reference));
+        for (uint32_t k = 0; k < task->more_count; k++) {
+            oldest = gpume_min_u64(oldest, task->more[k]);
+        }
     }
     return oldest;
 }

@@ -77,13 +77,6 @@ static bool reverse_is_near(const struct gpume_schedule *schedule, const struct 
                                           : schedule->mutual && task->reference < schedule->end;
 }
 
-/* Sets the task to the reverse of one of its frame pairs. */
-static void reverse(struct gpume_task *task, uint32_t pair)
-{
-    const uint64_t reference = pair == 0 ? task->reference : task->more[pair - 1];
-    *task = (struct gpume_task){.target = reference, .reference = task->target};
-}
-
 bool gpume_schedule_next(void *opaque, uint64_t frames, bool ended, struct gpume_request *request)
 {
     struct gpume_schedule *schedule = opaque;
@@ -103,7 +96,9 @@ bool gpume_schedule_next(void *opaque, uint64_t frames, bool ended, struct gpume
         request->hidden = schedule->returns && answer == EXISTS &&
                           schedule->hidden <= task->more_count && !reverse_is_near(schedule, task);
         if (request->hidden) {
-            reverse(task, schedule->hidden++);
+            const uint32_t pair = schedule->hidden++;
+            const uint64_t reference = pair == 0 ? task->reference : task->more[pair - 1];
+            *task = (struct gpume_task){.target = reference, .reference = task->target};
             return true;
         }
         schedule->hidden = 0;

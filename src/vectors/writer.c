@@ -234,13 +234,6 @@ static int field_jobs_wait(struct field_jobs *jobs, uint64_t *bytes)
     return jobs->packer && gpume_packer_failed(jobs->packer) ? GPUME_NOMEM : GPUME_OK;
 }
 
-/* The outputs are closed. */
-static void field_jobs_close(struct field_jobs *jobs)
-{
-    gpume_makers_close(&jobs->makers);
-    gpume_packer_destroy(&jobs->packer);
-}
-
 /* --- files and arrays */
 
 struct gpume_vectors_writer {
@@ -637,7 +630,8 @@ void gpume_vectors_writer_close(struct gpume_vectors_writer **writer)
         if (self->spool) {
             (void)fclose(self->spool);
         }
-        field_jobs_close(&self->jobs);
+        gpume_makers_close(&self->jobs.makers);
+        gpume_packer_destroy(&self->jobs.packer);
         if (self->is_open && self->format->writer->close) {
             self->format->writer->close(&self->target);
         }

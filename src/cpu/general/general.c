@@ -348,15 +348,6 @@ static uint32_t matcher_search(const struct gpume_matcher *matcher,
     return ties;
 }
 
-/* The fraction of least cost by gpume_cost_metric near a whole-pixel vector, whose cost is by
- * params.metric. */
-static struct gpume_candidate matcher_refine(
-    const struct gpume_matcher *matcher, struct gpume_candidate whole)
-{
-    const struct sweep empty = sweep_of(matcher);
-    return refine_best(&empty, whole);
-}
-
 /* --- predictors */
 
 static int16_t median_of_three(int16_t a, int16_t b, int16_t c)
@@ -804,7 +795,8 @@ static void refine_item(void *opaque, uint32_t item)
         const struct gpume_vector whole = general->whole_vectors[at];
         const struct gpume_matcher matcher = gpume_matcher_make(general->plan,
             general->kernels->general, layer, index, general->searched, pair->searched);
-        struct gpume_candidate best = matcher_refine(&matcher,
+        const struct sweep empty = sweep_of(&matcher);
+        struct gpume_candidate best = refine_best(&empty,
             (struct gpume_candidate){general->whole_costs[at], whole.dx * units, whole.dy * units});
         pair->vectors[at] = (struct gpume_vector){(int16_t)best.dx, (int16_t)best.dy};
         pair->costs[at] = best.cost;

@@ -125,14 +125,6 @@ static uint64_t pack_place(const struct gpume_vectors_block *block)
            (uint64_t)(block->h - 1u) << (2 * SIDE_BITS + EDGE_BITS);
 }
 
-static unsigned char *put_second_match(
-    const struct gpume_vectors_block *block, int32_t divisor, unsigned char *at)
-{
-    at = gpume_le_put64(at, block->ref2);
-    at = gpume_le_put16(at, (uint16_t)(block->dx2 / divisor));
-    return gpume_le_put16(at, (uint16_t)(block->dy2 / divisor));
-}
-
 /* The members that version 3 adds. */
 static unsigned char *mvf_put_further(
     unsigned known, int32_t divisor, const struct gpume_vectors_block *block, unsigned char *at)
@@ -143,7 +135,11 @@ static unsigned char *mvf_put_further(
         at = gpume_le_put16(gpume_le_put16(at, block->shape_w), block->shape_h);
     }
     at = known & GPUME_VECTORS_BITS ? gpume_le_put32(at, block->bits) : at;
-    at = known & GPUME_VECTORS_REF2 ? put_second_match(block, divisor, at) : at;
+    if (known & GPUME_VECTORS_REF2) {
+        at = gpume_le_put64(at, block->ref2);
+        at = gpume_le_put16(at, (uint16_t)(block->dx2 / divisor));
+        at = gpume_le_put16(at, (uint16_t)(block->dy2 / divisor));
+    }
     at = known & GPUME_VECTORS_CANDIDATE ? gpume_le_put32(at, block->candidate) : at;
     at = known & GPUME_VECTORS_SECOND ? gpume_le_put32(at, block->second) : at;
     at = known & GPUME_VECTORS_TIES ? gpume_le_put32(at, block->ties) : at;
