@@ -7,7 +7,7 @@
 #include "console.h"
 
 #include "base/clock.h"
-#include "files/visible.h"
+#include "files/path.h"
 #include "files/writer.h"
 
 #include <errno.h>

@@ -39,11 +39,13 @@
 #include "encode/lookahead.h"
 #include "exit.h"
 #include "files/json.h"
-#include "files/out_set.h"
+#include "files/out.h"
 #include "gpume/filter.h"
 #include "sinks/sink.h"
 #include "source_options.h"
 
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #define GPUME_JOB_HELD 4u /* frames that are valid: the last one taken, and those before it */
@@ -184,5 +186,38 @@ struct gpume_lookahead_params gpume_job_lookahead(const struct gpume_cli_job *jo
 /* Call it after opening an analysis or a context. Logs the engine, which -v shows; with
  * GPUME_INVALID, the error names the video. Returns the exit status. */
 enum gpume_exit gpume_job_opened(const struct gpume_cli_job *job, int status, const char *engine);
+
+struct gpume_vectors_format;
+
+/* --- names of outputs */
+
+/* True of a name of standard output, or of the pipe behind it. */
+bool gpume_name_is_stdout(const char *path);
+
+/* What a run's frames.csv or summary.json is, by its first bytes; NULL: another file. */
+const char *gpume_name_result(const char *path);
+
+/* The file of vectors that an input stands for: vectors.csv in the folder of a run, else the input
+ * itself. To be freed; NULL after one line. */
+char *gpume_name_vectors_input(const char *input);
+
+/* GPUME_INVALID, after one line: the name of an output folder ends as that of a file does, and
+ * there is no such folder, so the option for that file was meant. */
+int gpume_name_check_folder(const char *path);
+
+/* What the vectors to be written have: enum gpume_vectors_column, and one size of blocks that form
+ * a grid. */
+struct gpume_name_vectors {
+    unsigned columns;
+    bool grid;
+};
+
+extern const struct gpume_name_vectors gpume_name_any_vectors; /* all that formats need */
+
+/* The format asked for; otherwise that of the name's ending, or csv for standard output, devices
+ * and pipes. NULL after one line: the name does not tell, or the format needs what the vectors do
+ * not have. */
+const struct gpume_vectors_format *gpume_name_vectors_format(
+    const struct gpume_vectors_format *asked, const char *path, struct gpume_name_vectors vectors);
 
 #endif

@@ -5,7 +5,7 @@
 #include "files/path.h"
 #include "files/text_file.h"
 #include "host.h"
-#include "names.h"
+#include "job.h"
 #include "options/checks.h"
 #include "vectors/format.h"
 

@@ -13,7 +13,6 @@
 #include "coded/match.h"
 #include "commands.h"
 #include "job.h"
-#include "names.h"
 #include "options/common.h"
 #include "options/look.h"
 #include "report/report.h"

@@ -9,7 +9,7 @@
 
 #include "files/path.h"
 #include "files/text_file.h"
-#include "names.h"
+#include "job.h"
 #include "options/checks.h"
 #include "options/look.h"
 #include "signals.h"

@@ -5,7 +5,7 @@
 #include "files/pattern.h"
 #include "files/table.h"
 #include "files/text_file.h"
-#include "names.h"
+#include "job.h"
 #include "options/checks.h"
 
 #include <inttypes.h>

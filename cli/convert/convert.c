@@ -6,7 +6,6 @@
  */
 #include "files/text_file.h"
 #include "job.h"
-#include "names.h"
 #include "options/common.h"
 #include "signals.h"
 #include "vectors/format.h"

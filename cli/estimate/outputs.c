@@ -10,12 +10,11 @@
 #include "base/status.h"
 #include "console.h"
 #include "estimate/modes.h"
-#include "files/out_set.h"
+#include "files/out.h"
 #include "files/path.h"
 #include "files/pattern.h"
 #include "files/text_file.h"
 #include "job.h"
-#include "names.h"
 #include "report/report.h"
 #include "resume/state.h"
 

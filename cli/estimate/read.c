@@ -9,7 +9,7 @@
 #include "base/grid.h"
 #include "base/grow.h"
 #include "console.h"
-#include "files/remedy.h"
+#include "files/path.h"
 #include "vectors/reader.h"
 
 #include <errno.h>

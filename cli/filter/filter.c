@@ -18,7 +18,6 @@
 #include "job.h"
 #include "library_log.h"
 #include "media/picture.h"
-#include "names.h"
 #include "options/types.h"
 #include "signals.h"
 

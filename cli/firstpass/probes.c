@@ -6,7 +6,6 @@
  */
 #include "encode/pass.h"
 #include "files/out.h"
-#include "files/out_set.h"
 #include "firstpass/report.h"
 #include "firstpass/trial.h"
 #include "job.h"

@@ -6,7 +6,6 @@
 #include "files/path.h"
 #include "files/pattern.h"
 #include "files/table.h"
-#include "files/visible.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -4,13 +4,12 @@
  * before anything is written, but for the lengths of tables, which are counted on the way; no file
  * has its name then. Main thread only.
  */
+#include "merge/merge.h"
 #include "base/status.h"
 #include "files/path.h"
 #include "files/pattern.h"
 #include "files/text_file.h"
 #include "job.h"
-#include "merge/merge.h"
-#include "names.h"
 #include "options/common.h"
 #include "signals.h"
 

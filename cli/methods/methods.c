@@ -13,7 +13,6 @@
 #include "library_log.h"
 #include "media/ffmpeg.h"
 #include "methods/searches.h"
-#include "names.h"
 #include "signals.h"
 
 #include <inttypes.h>

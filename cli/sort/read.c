@@ -8,7 +8,7 @@
 
 #include "console.h"
 #include "files/little_endian.h"
-#include "files/remedy.h"
+#include "files/path.h"
 #include "files/text_file.h"
 
 #include <errno.h>

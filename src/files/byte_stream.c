@@ -5,7 +5,7 @@
  */
 #include "files/byte_stream.h"
 
-#include "files/remedy.h"
+#include "files/path.h"
 #include "files/text_file.h"
 
 #include "base/status.h"

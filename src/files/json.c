@@ -2,7 +2,7 @@
 #include "files/json.h"
 
 #include "files/bytes.h"
-#include "files/visible.h"
+#include "files/path.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -5,8 +5,10 @@
 #define GPUME_FILES_PATH_H
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 /* The first bytes of a folder's name, followed by the name; NULL without memory. */
 char *gpume_path_join(const char *folder, size_t folder_bytes, const char *name);
@@ -50,5 +52,33 @@ int gpume_path_descriptor(const char *path);
 
 /* A file in a folder. For free(); NULL without memory. */
 char *gpume_path_in_folder(const char *folder, const char *name);
+
+/* --- names as a terminal may see them. They may contain line ends and sequences that control
+ * terminals: C0 and DEL, and C1, which are two bytes in UTF-8, or one that is part of no character.
+ */
+
+/* Bytes of the UTF-8 character that the text begins with; 0: they are none. */
+size_t gpume_visible_utf8(const unsigned char *text);
+
+/* Bytes of the control character that the text begins with; 0: it begins with another. *bytes: of
+ * that one. */
+size_t gpume_visible_control(const char *text, size_t *bytes);
+
+/* Replaces each control character by '?', in place. */
+void gpume_visible_clean(char *text);
+
+/* Writes the text in that form. */
+void gpume_visible_put(const char *text, FILE *stream);
+
+/* --- what to do where a file cannot be opened, for the end of a message */
+
+/* For errors that say nothing about the file; otherwise what the caller advises. */
+static inline const char *gpume_remedy(int error, const char *otherwise)
+{
+    return error == EMFILE   ? "raise the limit on open files (ulimit -n)"
+           : error == ENFILE ? "the system has no more open files; end other programs"
+           : error == ENOMEM ? "free some memory"
+                             : otherwise;
+}
 
 #endif

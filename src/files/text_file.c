@@ -2,7 +2,7 @@
 #include "files/text_file.h"
 
 #include "files/inputs.h"
-#include "files/out_set.h"
+#include "files/out.h"
 #include "files/path.h"
 #include "files/pattern.h"
 #include "files/temporary.h"

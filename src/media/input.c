@@ -10,7 +10,6 @@
 #include "files/inputs.h"
 #include "files/path.h"
 #include "files/pattern.h"
-#include "files/remedy.h"
 #include "gpume/gpume.h"
 #include "media/libav.h"
 

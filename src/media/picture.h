@@ -11,7 +11,7 @@
 #ifndef GPUME_MEDIA_PICTURE_H
 #define GPUME_MEDIA_PICTURE_H
 
-#include "files/out_set.h"
+#include "files/out.h"
 #include "media/video.h"
 
 #include <stddef.h>

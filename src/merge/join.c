@@ -7,7 +7,6 @@
 #include "files/pack.h"
 #include "files/path.h"
 #include "files/pattern.h"
-#include "files/remedy.h"
 #include "vectors/formats/npy.h"
 #include "vectors/reader.h"
 

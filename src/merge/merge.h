@@ -8,7 +8,6 @@
 
 #include "base/log.h"
 #include "files/out.h"
-#include "files/out_set.h"
 #include "files/pack.h"
 #include "sinks/summary.h"
 
@@ -152,8 +151,9 @@ int gpume_merge_total_add(struct gpume_merge_total *total, const struct gpume_me
 /* Writes summary.json, after the last row. */
 void gpume_merge_total_write(const struct gpume_merge_total *total, struct gpume_out *out);
 
-/* Joins reports in .csv and .json; files: one per part of the total, which is complete. GPUME_INVALID after one line: a report is
- * damaged, or has another number of rows than its part. */
+/* Joins reports in .csv and .json; files: one per part of the total, which is complete.
+ * GPUME_INVALID after one line: a report is damaged, or has another number of rows than its part.
+ */
 int gpume_merge_report_write(struct gpume_out *out, const struct gpume_join_file *files,
     const struct gpume_merge_total *total, const struct gpume_log *log);
 

@@ -3,9 +3,8 @@
 
 #include "base/status.h"
 #include "files/json_reader.h"
-#include "files/out_set.h"
+#include "files/out.h"
 #include "files/path.h"
-#include "files/remedy.h"
 #include "sinks/summary.h"
 
 #include <errno.h>

@@ -15,7 +15,7 @@
 #define GPUME_RESUME_STATE_H
 
 #include "base/log.h"
-#include "files/out_set.h"
+#include "files/out.h"
 #include "sinks/summary.h"
 
 #include <jansson.h>

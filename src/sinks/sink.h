@@ -13,7 +13,6 @@
 #include "base/log.h"
 #include "draw/overlay.h"
 #include "files/out.h"
-#include "files/out_set.h"
 #include "gpume/gpume.h"
 #include "media/video.h"
 

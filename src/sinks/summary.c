@@ -8,8 +8,8 @@
 #include "base/params.h"
 #include "files/inputs.h"
 #include "files/json.h"
+#include "files/path.h"
 #include "files/text_file.h"
-#include "files/visible.h"
 #include "media/video.h"
 #include "sinks/shown.h"
 

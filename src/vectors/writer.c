@@ -10,8 +10,8 @@
 #include "files/digits.h"
 #include "files/out.h"
 #include "files/pack.h"
+#include "files/path.h"
 #include "files/pattern.h"
-#include "files/remedy.h"
 #include "files/text_file.h"
 #include "vectors/format.h"
 

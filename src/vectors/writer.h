@@ -9,7 +9,7 @@
 #define GPUME_VECTORS_WRITER_H
 
 #include "base/log.h"
-#include "files/out_set.h"
+#include "files/out.h"
 #include "vectors/vectors.h"
 
 struct gpume_vectors_format;

@@ -9,7 +9,7 @@
 #include "encode/encoder.h"
 #include "encode/options.h"
 #include "encode/pass.h"
-#include "files/out_set.h"
+#include "files/out.h"
 #include "harness.h"
 #include "logged.h"
 

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * files/inputs: what is read is never replaced or removed, under whatever name; files/out: one file
- * under two names is no two outputs; files/visible: what a terminal would obey. Works in its own
+ * under two names is no two outputs; files/path: what a terminal would obey. Works in its own
  * folder below the current one.
  */
 #include "files/inputs.h"
 #include "files/out.h"
-#include "files/out_set.h"
+#include "files/path.h"
 #include "files/temporary.h"
-#include "files/visible.h"
 #include "harness.h"
 #include "logged.h"
 

@@ -8,7 +8,6 @@
  */
 #define _GNU_SOURCE /* RTLD_NEXT */
 #include "files/out.h"
-#include "files/out_set.h"
 #include "harness.h"
 #include "logged.h"
 

@@ -4,7 +4,6 @@
  * beyond 4 GiB, and which temporaries are removed. Works in its own folder below the current one.
  */
 #include "files/out.h"
-#include "files/out_set.h"
 #include "files/path.h"
 #include "files/pattern.h"
 #include "harness.h"

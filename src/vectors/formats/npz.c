@@ -7,7 +7,7 @@
 #include "base/status.h"
 #include "files/little_endian.h"
 #include "files/out.h"
-#include "files/remedy.h"
+#include "files/path.h"
 #include "vectors/block_row.h"
 #include "vectors/formats/npy.h"
 
