@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "cpu/prefilter.h"
-
 #include "base/grid.h"
+#include "cpu/cpu.h"
 
 #include <string.h>
 

@@ -3,7 +3,6 @@
 #include "base/clock.h"
 #include "base/grid.h"
 #include "cpu/cpu.h"
-#include "cpu/prefilter.h"
 
 #include <string.h>
 

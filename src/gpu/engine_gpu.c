@@ -12,7 +12,7 @@
 #include "base/status.h"
 #include "base/workers.h"
 #include "frame/field.h"
-#include "gpu/general/general.h"
+#include "gpu/stages/stage.h"
 #include "gpu/tune/choice.h"
 #include "gpu/tune/pruning.h"
 #include "gpu/vk/device.h"

@@ -9,7 +9,6 @@
 #include "base/clock.h"
 #include "brute.h"
 #include "cpu/cpu.h"
-#include "cpu/prefilter.h"
 #include "cpu/search/search.h"
 #include "harness.h"
 #include "synth.h"

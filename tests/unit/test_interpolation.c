@@ -12,8 +12,8 @@
  *
  * Skips without the encoders libx264 and libx265.
  */
+#include "cpu/cpu.h"
 #include "cpu/general/kernels.h"
-#include "cpu/prefilter.h"
 #include "harness.h"
 #include "model/plan.h"
 

@@ -9,7 +9,6 @@
 #include "media/decode.h"
 #include "media/luma.h"
 #include "media/packets.h"
-#include "media/segments/cutter.h"
 #include "media/segments/segments.h"
 #include "media/timeline.h"
 

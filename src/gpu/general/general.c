@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Stages of the general search: sums of boxes, where its kernels find everything, the passes over a
  * layer, the search for means, and what is chosen from what was found. */
-#include "gpu/general/general.h"
+#include "gpu/stages/stage.h"
 
 #include "base/grid.h"
 #include "base/status.h"

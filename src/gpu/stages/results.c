@@ -5,7 +5,6 @@
 #include "base/grid.h"
 #include "base/status.h"
 #include "gpu/arrays/sort.h"
-#include "gpu/general/general.h"
 #include "gpu/stages/stage.h"
 #include "model/partition.h"
 

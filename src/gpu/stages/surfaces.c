@@ -2,7 +2,7 @@
 /* The stages that make the surfaces of frames. */
 #include "base/grid.h"
 #include "base/status.h"
-#include "gpu/general/general.h"
+#include "gpu/stages/stage.h"
 
 #include <stddef.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include "base/params.h"
 #include "base/status.h"
 #include "common/shared.h"
-#include "gpu/vk/kernel.h"
+#include "gpu/vk/slot.h"
 
 #include <ctype.h>
 #include <pthread.h>

@@ -1,14 +1,105 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One submission: a command buffer, the descriptor sets, timestamps and uniform block it uses, and
- * the value that the timeline semaphore reaches when it is done. begin -> bind, dispatch, copy,
- * barriers -> submit -> wait; then it may begin again. Recording allocates nothing from the system.
+ * Buffers, kernels, and what uses them.
+ *
+ * A slot is one submission: a command buffer, the descriptor sets, timestamps and uniform block it
+ * uses, and the value that the timeline semaphore reaches when it is done. begin -> bind, dispatch,
+ * copy, barriers -> submit -> wait; then it may begin again. Recording allocates nothing from the
+ * system.
  */
 #ifndef GPUME_GPU_VK_SLOT_H
 #define GPUME_GPU_VK_SLOT_H
 
-#include "gpu/vk/buffer.h"
-#include "gpu/vk/kernel.h"
+#include "gpu/vk/gpu.h"
+
+/* --- buffers, all of which are made when an engine opens. Equal ones share their memory: an NVIDIA
+ * H200 (driver 580) takes 1 ms to free each allocation that the host sees. */
+
+enum gpume_buffer_kind {
+    GPUME_BUFFER_DEVICE,   /* device-local, not mapped */
+    GPUME_BUFFER_UPLOAD,   /* the host writes, kernels read or it is copied from */
+    GPUME_BUFFER_READBACK, /* copied to, the host reads */
+    GPUME_BUFFER_STAGING,  /* copied to and from, the host reads and writes */
+    GPUME_BUFFER_SHARED,   /* the same, and kernels read and write it */
+    GPUME_BUFFER_UNIFORM,  /* the host writes, kernels see a uniform block; on the device if it can
+                            */
+};
+
+struct gpume_buffer {
+    VkBuffer buffer;
+    VkDeviceMemory memory; /* NULL: that of a buffer before it */
+    VkDeviceSize bytes;
+    void *mapped;            /* of host-visible kinds, for the buffer's whole life; coherent */
+    VkDeviceAddress address; /* of DEVICE and SHARED where gpu->addresses, else 0 */
+};
+
+/* A part of a buffer as a kernel sees it. */
+struct gpume_view {
+    VkBuffer buffer;
+    VkDeviceSize offset, bytes;
+};
+
+/* Creates all of them, or none and leaves `buffers` zeroed, which they must be before. GPUME_DEVICE
+ * with the numbers in the log when memory runs out. */
+int gpume_buffers_create(struct gpume_gpu *gpu, enum gpume_buffer_kind kind, VkDeviceSize bytes,
+    uint32_t count, struct gpume_buffer *buffers);
+
+/* As many as were created together; zeroed is fine. */
+void gpume_buffers_destroy(struct gpume_gpu *gpu, uint32_t count, struct gpume_buffer *buffers);
+
+static inline int gpume_buffer_create(struct gpume_gpu *gpu, enum gpume_buffer_kind kind,
+    VkDeviceSize bytes, struct gpume_buffer *buffer)
+{
+    return gpume_buffers_create(gpu, kind, bytes, 1, buffer);
+}
+
+static inline void gpume_buffer_destroy(struct gpume_gpu *gpu, struct gpume_buffer *buffer)
+{
+    gpume_buffers_destroy(gpu, 1, buffer);
+}
+
+struct gpume_view gpume_buffer_view(const struct gpume_buffer *buffer);
+
+/* --- kernels: one compute pipeline, that is its SPIR-V, specialised, with storage buffers at
+ * bindings 0 .. buffer_count - 1 of set 0, or none, perhaps the slot's uniform block, and one block
+ * of push constants */
+
+#define GPUME_KERNEL_BUFFERS_MAX 8u
+#define GPUME_KERNEL_UNIFORM_BINDING GPUME_KERNEL_BUFFERS_MAX
+#define GPUME_KERNEL_BINDINGS_MAX (GPUME_KERNEL_BUFFERS_MAX + 1u)
+#define GPUME_KERNEL_CONSTANTS_MAX 64u
+
+struct gpume_kernel {
+    VkDescriptorSetLayout set_layout;
+    VkPipelineLayout layout;
+    VkPipeline pipeline;
+    uint32_t buffer_count, push_bytes;
+    bool uniform;                     /* it reads the slot's uniform block */
+    struct gpume_kernel_build *build; /* until gpume_kernel_wait */
+};
+
+struct gpume_kernel_info {
+    const uint32_t *words;
+    size_t bytes;
+    uint32_t buffer_count, push_bytes;
+    bool uniform;              /* the slot's uniform block is at GPUME_KERNEL_UNIFORM_BINDING */
+    const char *entry;         /* NULL: main */
+    const uint32_t *constants; /* by id, from 0 without gaps */
+    uint32_t constant_count;   /* at most GPUME_KERNEL_CONSTANTS_MAX */
+    uint32_t subgroup;         /* every subgroup is full and has this many invocations; 0: any */
+};
+
+/* Begins; the pipeline is compiled in its own thread while the caller continues. */
+int gpume_kernel_create(
+    struct gpume_gpu *gpu, const struct gpume_kernel_info *info, struct gpume_kernel *kernel);
+
+/* Waits until the kernel can be used. Zeroed is fine. */
+int gpume_kernel_wait(struct gpume_gpu *gpu, struct gpume_kernel *kernel);
+
+/* Zeroed is fine. */
+void gpume_kernel_destroy(struct gpume_gpu *gpu, struct gpume_kernel *kernel);
+
+/* --- slots */
 
 /* Rows of the statistics, in the order of the work. */
 enum gpume_gpu_row {

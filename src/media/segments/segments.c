@@ -16,7 +16,6 @@
 #include "base/status.h"
 #include "media/luma.h"
 #include "media/packets.h"
-#include "media/segments/cutter.h"
 #include "media/timeline.h"
 
 #include <inttypes.h>
