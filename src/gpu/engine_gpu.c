@@ -16,7 +16,6 @@
 #include "gpu/tune/choice.h"
 #include "gpu/tune/pruning.h"
 #include "gpu/vk/device.h"
-#include "gpu/vk/device_cache.h"
 
 #include <stdlib.h>
 #include <string.h>

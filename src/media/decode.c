@@ -13,7 +13,7 @@
 #include "media/hwaccel.h"
 #include "media/input.h"
 #include "media/packets.h"
-#include "media/segments/segments.h"
+#include "media/segments.h"
 #include "media/timeline.h"
 
 #include <inttypes.h>

@@ -41,7 +41,7 @@ struct gpume_source_options {
     struct gpume_log log;
 };
 
-/* How several decoders share a video: see media/segments/segments.h. */
+/* How several decoders share a video: see media/segments.h. */
 struct gpume_division {
     uint32_t decoders; /* at most; 1: it is not divided */
     uint64_t bytes;    /* of memory that all but the first, and frames that wait, may take */

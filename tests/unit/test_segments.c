@@ -9,7 +9,7 @@
 #include "media/decode.h"
 #include "media/luma.h"
 #include "media/packets.h"
-#include "media/segments/segments.h"
+#include "media/segments.h"
 #include "media/timeline.h"
 
 #include <string.h>

@@ -8,7 +8,7 @@
 #include "harness.h"
 #include "logged.h"
 #include "media/packets.h"
-#include "media/segments/segments.h"
+#include "media/segments.h"
 #include "media/timeline.h"
 
 #include <string.h>

@@ -9,7 +9,6 @@
 #include "common/shared.h"
 #include "gpu/arrays/sort.h"
 #include "gpu/vk/device.h"
-#include "gpu/vk/device_cache.h"
 #include "gpu/vk/slot.h"
 
 #include <stdlib.h>

@@ -10,7 +10,6 @@
 #include "base/status.h"
 #include "common/shared.h"
 #include "gpu/vk/device.h"
-#include "gpu/vk/device_cache.h"
 #include "gpu/vk/slot.h"
 #include "gpume/vulkan.h"
 #include "sort_chunk.inc"

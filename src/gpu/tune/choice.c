@@ -8,7 +8,6 @@
 #include "gpu/engine_gpu.h"
 #include "gpu/stages/stage.h"
 #include "gpu/vk/device.h"
-#include "gpu/vk/device_cache.h"
 
 #include <stdio.h>
 #include <stdlib.h>

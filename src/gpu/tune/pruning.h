@@ -51,12 +51,6 @@ static inline bool gpume_prune_supports(
            layer->blocks_x <= GPUME_PRUNE_BLOCKS_MAX && layer->blocks_y <= GPUME_PRUNE_BLOCKS_MAX;
 }
 
-/* Candidates of a block from which something was gained where it was measured: on an NVIDIA H200,
- * and on a processor that takes the part of a GPU. There gpume_prune_policy goes by what it
- * measures. */
-uint64_t gpume_prune_candidates_min(
-    const struct gpume_plan *plan, const struct gpume_shape *layer, bool processor);
-
 struct gpume_prune_shape gpume_prune_shape_make(
     const struct gpume_plan *plan, const struct gpume_shape *layer);
 

@@ -10,8 +10,8 @@
  * Frames wait where libav has put them, up to a number that is planned. Those of early segments
  * may fill more of it than those of later ones.
  */
-#ifndef GPUME_MEDIA_SEGMENTS_SEGMENTS_H
-#define GPUME_MEDIA_SEGMENTS_SEGMENTS_H
+#ifndef GPUME_MEDIA_SEGMENTS_H
+#define GPUME_MEDIA_SEGMENTS_H
 
 #include "media/decode.h"
 #include "media/packets.h"

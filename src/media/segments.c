@@ -10,7 +10,7 @@
  * always free, the second can always deliver the few frames that the earliest compares, and the
  * packets between them are all that has to be kept.
  */
-#include "media/segments/segments.h"
+#include "media/segments.h"
 
 #include "base/grid.h"
 #include "base/status.h"
