@@ -102,30 +102,6 @@ static bool name_is_input(const char *const *inputs, uint32_t count, const char 
                         strcmp(path, "-") == 0 ? "standard output" : path);
 }
 
-const char *gpume_name_result(const char *path)
-{
-    static const struct {
-        const char *head, *what;
-    } results[] = {
-        {"frame,ref,time,blocks,zero,sad_before,", "the table of a run's frame pairs"},
-        {"{\n  \"format\": 1,\n  \"gpume\": \"", "the summary of a run"},
-    };
-    char head[64] = "";
-    struct stat info;
-    FILE *file = stat(path, &info) == 0 && S_ISREG(info.st_mode) ? fopen(path, "rb") : NULL;
-    if (!file) {
-        return NULL;
-    }
-    (void)fread(head, 1, sizeof(head) - 1, file);
-    fclose(file);
-    for (size_t i = 0; i < sizeof results / sizeof results[0]; i++) {
-        if (strncmp(head, results[i].head, strlen(results[i].head)) == 0) {
-            return results[i].what;
-        }
-    }
-    return NULL;
-}
-
 char *gpume_name_vectors_input(const char *input)
 {
     struct stat info;

@@ -194,9 +194,6 @@ struct gpume_vectors_format;
 /* True of a name of standard output, or of the pipe behind it. */
 bool gpume_name_is_stdout(const char *path);
 
-/* What a run's frames.csv or summary.json is, by its first bytes; NULL: another file. */
-const char *gpume_name_result(const char *path);
-
 /* The file of vectors that an input stands for: vectors.csv in the folder of a run, else the input
  * itself. To be freed; NULL after one line. */
 char *gpume_name_vectors_input(const char *input);

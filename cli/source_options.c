@@ -108,6 +108,30 @@ static const struct gpume_vectors_format *vectors_in(const char *input)
     return (found->begins && found->reader) || found == named ? found : NULL;
 }
 
+const char *gpume_name_result(const char *path)
+{
+    static const struct {
+        const char *head, *what;
+    } results[] = {
+        {"frame,ref,time,blocks,zero,sad_before,", "the table of a run's frame pairs"},
+        {"{\n  \"format\": 1,\n  \"gpume\": \"", "the summary of a run"},
+    };
+    char head[64] = "";
+    struct stat info;
+    FILE *file = stat(path, &info) == 0 && S_ISREG(info.st_mode) ? fopen(path, "rb") : NULL;
+    if (!file) {
+        return NULL;
+    }
+    (void)fread(head, 1, sizeof(head) - 1, file);
+    fclose(file);
+    for (size_t i = 0; i < sizeof results / sizeof results[0]; i++) {
+        if (strncmp(head, results[i].head, strlen(results[i].head)) == 0) {
+            return results[i].what;
+        }
+    }
+    return NULL;
+}
+
 int gpume_source_check_inputs(const struct gpume_source_options *options)
 {
     for (uint32_t i = 0; i < options->path_count && i < 2; i++) {

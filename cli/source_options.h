@@ -76,4 +76,7 @@ int gpume_video_options_check(void *options, const struct gpume_line *line);
         GPUME_OPTIONS_ENGINE(s, m.params), {.heading = "Messages"},                                \
         GPUME_OPTIONS_MESSAGES("print no closing summary and no progress", "show this help")
 
+/* What a run's frames.csv or summary.json is, by its first bytes; NULL: another file. */
+const char *gpume_name_result(const char *path);
+
 #endif

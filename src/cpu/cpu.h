@@ -26,6 +26,8 @@ struct gpume_allocations {
 /* Zeroed memory, or NULL after a failure. */
 void *gpume_allocate(struct gpume_allocations *memory, uint64_t count, uint64_t size);
 
+void gpume_free_all(struct gpume_allocations *memory);
+
 /* --- rings: the surfaces of the last frames, a ring for each surface that the plan has. A frame
  * has the same place in all of them. */
 
@@ -257,23 +259,6 @@ struct gpume_probe gpume_steps_probe(const struct gpume_steps *steps, uint32_t l
  * search must be available on this processor. */
 int gpume_engine_cpu_open(void **engine, const struct gpume_params *params,
     const struct gpume_log *log, struct gpume_plan *plan, const struct gpume_search *search);
-
-/* --- the predicted frame and the sums of differences before and after prediction, part by part of
- * a block row */
-
-/* Adds one to the other. */
-void gpume_measure_add(struct gpume_sums *to, const struct gpume_sums *from);
-
-/* Adds the differences of `count` samples, at most GPUME_DIFFERENCES_MAX, to all sums but `zero`.
- */
-void gpume_measure_run(const struct gpume_search *search, uint32_t sample_bytes, const void *target,
-    const void *reference, const void *predicted, uint32_t count, struct gpume_sums *sums);
-
-/* Sums of a span. vectors: of the whole layer; predicted: the start of a whole plane with
- * plan.plane_stride, or NULL. Spans may be measured in parallel. */
-struct gpume_sums gpume_measure_span(const struct gpume_search *search,
-    const struct gpume_search_field *field, const struct gpume_span *span,
-    const struct gpume_vector *vectors, void *predicted);
 
 /* --- the surfaces of the CPU engine, row by row: padded frames (model/plan.h), rows of the picture
  * with their edge samples repeated outwards, and the filtered surface that is made of one */

@@ -9,7 +9,7 @@
 
 #include "base/grid.h"
 #include "base/status.h"
-#include "media/decode.h"
+#include "media/buffers.h"
 #include "media/libav.h"
 
 #include <pthread.h>

@@ -13,7 +13,7 @@
 #ifndef GPUME_MEDIA_SEGMENTS_H
 #define GPUME_MEDIA_SEGMENTS_H
 
-#include "media/decode.h"
+#include "media/decoding.h"
 #include "media/packets.h"
 
 #include <pthread.h>
@@ -27,7 +27,7 @@ struct gpume_segments;
 struct gpume_segments_options {
     struct gpume_division division;
     struct gpume_decoding *first; /* takes the packets that follow; may have delivered frames */
-    /* Opens another decoder like it, whose owner has set what decode.h says, with this many
+    /* Opens another decoder like it, whose owner has set what decoding.h says, with this many
      * threads. Any thread; after a failure there are fewer. */
     int (*open)(void *opaque, struct gpume_decoding *another, uint32_t threads);
     void *opaque;         /* for open */

@@ -6,7 +6,7 @@
  */
 #include "base/status.h"
 #include "harness.h"
-#include "media/decode.h"
+#include "media/buffers.h"
 #include "media/luma.h"
 #include "media/packets.h"
 #include "media/segments.h"

@@ -4,10 +4,6 @@
 #include "base/status.h"
 #include "gpu/stages/stage.h"
 
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "fractions16.inc"
 #include "fractions8.inc"
 #include "prefilter_bilateral16.inc"
@@ -22,6 +18,10 @@
 #include "prefilter_median5_8.inc"
 #include "upload16.inc"
 #include "upload8.inc"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* Padded frames of a surface. */
 static void need_surface(

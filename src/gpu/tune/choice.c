@@ -5,7 +5,7 @@
 #include "base/grid.h"
 #include "base/status.h"
 #include "common/shared.h"
-#include "gpu/engine_gpu.h"
+#include "gpu/plan_gpu.h"
 #include "gpu/stages/stage.h"
 #include "gpu/vk/device.h"
 

@@ -3,8 +3,8 @@
  * The shape of pruning (successive elimination) for a layer, and the policy that decides which
  * submissions are pruned. Pure arithmetic; results are the same whatever it decides.
  */
-#ifndef GPUME_GPU_TUNE_PRUNING_H
-#define GPUME_GPU_TUNE_PRUNING_H
+#ifndef GPUME_GPU_STAGES_PRUNE_H
+#define GPUME_GPU_STAGES_PRUNE_H
 
 #include "gpu/stages/stage.h"
 #include "model/plan.h"
