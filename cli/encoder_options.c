@@ -180,6 +180,41 @@ const struct gpume_option_type gpume_type_known_encoder = {.bytes = sizeof(int),
     .describe = describe_known_encoder,
     .words = known_encoder_words};
 
+/* --- the video that is to be encoded */
+
+enum gpume_exit gpume_encoder_check_rate(const struct gpume_source_info *info, const char *why)
+{
+    return info->rate_num > 0 && info->rate_den > 0
+               ? GPUME_EXIT_DONE
+               : gpume_refuse(GPUME_EXIT_INPUT,
+                     "%s: its frame rate is unknown, on which %s; set one with --vf fps=25",
+                     info->label, why);
+}
+
+enum gpume_exit gpume_encoder_check_video(const struct gpume_encoder *encoder,
+    const struct gpume_source_info *info, const char *why, const char *remedy)
+{
+    const enum gpume_exit checked = gpume_encoder_check_rate(info, why);
+    const bool is_odd = (info->width | info->height) & 1;
+    if (checked == GPUME_EXIT_DONE &&
+        (is_odd || info->width < encoder->side_min || info->height < encoder->side_min)) {
+        return gpume_refuse(GPUME_EXIT_INPUT,
+            "%s: %" PRIu32 "x%" PRIu32 " pixels: %s takes even sides of %" PRIu32
+            " pixels and more; change them with --vf scale%s",
+            info->label, info->width, info->height, encoder->name, encoder->side_min, remedy);
+    }
+    return checked;
+}
+
+void gpume_encoder_warn_of_fields(const struct gpume_source_info *info)
+{
+    if (info->interlaced) {
+        gpume_console_warning("%s: is interlaced, and is encoded as progressive; --vf "
+                              "bwdif=send_frame deinterlaces it",
+            info->label);
+    }
+}
+
 /* --- rows that are made from the encoders' tables */
 
 struct gpume_encoder_row gpume_encoder_rows[GPUME_ENCODER_ROWS_MAX];

@@ -9,6 +9,8 @@
 
 #include "encode/options.h"
 #include "encode/target.h"
+#include "exit.h"
+#include "media/source.h"
 #include "options/option.h"
 
 #include <stdbool.h>
@@ -84,6 +86,18 @@ void gpume_encoder_row_limits(char *text, size_t bytes, const struct gpume_encod
 /* A preset or a tuning: a const char *, which only the encoder can judge, and that may be named
  * last. The row's choices are those of all encoders. */
 extern const struct gpume_option_type gpume_type_encoder_word;
+
+/* --- the video that is to be encoded. Here and below, failures have been logged. */
+
+/* Its frame rate must be known. why: what depends on it, as "a CRF depends". */
+enum gpume_exit gpume_encoder_check_rate(const struct gpume_source_info *info, const char *why);
+
+/* The same; and whether the encoder takes its size. remedy: after "change them with --vf scale". */
+enum gpume_exit gpume_encoder_check_video(const struct gpume_encoder *encoder,
+    const struct gpume_source_info *info, const char *why, const char *remedy);
+
+/* Interlaced video is encoded as if it were progressive. */
+void gpume_encoder_warn_of_fields(const struct gpume_source_info *info);
 
 /* The encoder's options with a preset and a tuning, of which either may be NULL: the default.
  * GPUME_INVALID after one line. */

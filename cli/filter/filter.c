@@ -11,6 +11,7 @@
 #include "encode/analysis.h"
 #include "encode/encoder.h"
 #include "encode/pass.h"
+#include "encoder_options.h"
 #include "files/text_file.h"
 #include "firstpass/spacing.h"
 #include "gpume/filter.h"
@@ -343,21 +344,8 @@ static int open_crf_search(struct filter *filter, const struct gpume_encode_opti
 /* What the encoder has to know or take, for a bitrate to say something. */
 static enum gpume_exit check_crf_search(const struct filter *filter)
 {
-    const struct gpume_source_info *info = &filter->job.info;
-    const struct gpume_encoder *encoder = filter->options->encoder;
-    if (info->rate_num == 0 || info->rate_den == 0) {
-        return gpume_refuse(GPUME_EXIT_INPUT,
-            "%s: its frame rate is unknown, on which --bitrate depends; set one with --vf fps=25",
-            info->label);
-    }
-    if ((info->width | info->height) & 1 || info->width < encoder->side_min ||
-        info->height < encoder->side_min) {
-        return gpume_refuse(GPUME_EXIT_INPUT,
-            "%s: %" PRIu32 "x%" PRIu32 " pixels: --bitrate takes even sides of %" PRIu32
-            " pixels and more, as %s does; change them with --vf scale, or give --crf",
-            info->label, info->width, info->height, encoder->side_min, encoder->name);
-    }
-    return GPUME_EXIT_DONE;
+    return gpume_encoder_check_video(filter->options->encoder, &filter->job.info,
+        "--bitrate depends", ", or give --crf in place of --bitrate");
 }
 
 static enum gpume_exit finish_crf_search(struct filter *filter)

@@ -132,9 +132,9 @@ static enum gpume_exit settle_options(struct firstpass *first)
     if (first->encode.bits == 0) {
         first->encode.bits = info->bits > 8 ? 10 : 8;
     }
-    if (info->rate_num == 0 || info->rate_den == 0) {
-        return gpume_refuse(GPUME_EXIT_INPUT,
-            "%s: its frame rate is unknown; set one with --vf fps=25", info->label);
+    const enum gpume_exit rated = gpume_encoder_check_rate(info, "both passes depend");
+    if (rated != GPUME_EXIT_DONE) {
+        return rated;
     }
     char what[TAKEN_BYTES];
     const bool is_coded = first->options->targets.count > 0 && first->options->sizes.count == 0;
@@ -145,11 +145,7 @@ static enum gpume_exit settle_options(struct firstpass *first)
             even_side(first->encode.encoder, info->width),
             even_side(first->encode.encoder, info->height));
     }
-    if (info->interlaced) {
-        gpume_console_warning("%s: is interlaced, and is encoded as progressive; --vf "
-                              "bwdif=send_frame deinterlaces it",
-            info->label);
-    }
+    gpume_encoder_warn_of_fields(info);
     if (info->late && is_by_time(first->options->video.source.filter)) {
         gpume_console_warning("%s: another stream begins before the video, so --vf may choose "
                               "other frames in command lines that read no sound; copy the video "

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #define CRF_BOTTOM                                                                                 \
     34 /* of the smallest size at the lower end of the ladder, unless it is given                  \
@@ -142,18 +143,35 @@ static void find_ends(const struct gpume_ladder *ladder, double *top, double *bo
 static void propose_rungs(struct gpume_ladder *ladder)
 {
     double top, bottom;
+    char range[80] = "no curve has two points";
+    if (ladder->hull_count > 0) {
+        snprintf(range, sizeof(range), "the curves go from %.3g to %.4g kbit/s",
+            ladder->hull[0].from / 1000, ladder->hull[ladder->hull_count - 1].to / 1000);
+    }
     find_ends(ladder, &top, &bottom);
     const uint32_t count = bottom < top ? ladder->options->rungs : 1;
+    uint32_t beyond = 0, same = 0; /* rungs that are left out */
     for (uint32_t i = 0; i < count; i++) {
         const double part = count > 1 ? (double)i / (count - 1) : 0;
-        const double bitrate = top * pow(bottom / top, part);
-        ladder->rung_count += make_rung(ladder, bitrate, &ladder->rungs[ladder->rung_count]);
+        struct gpume_ladder_rung_row *rung = &ladder->rungs[ladder->rung_count];
+        if (!make_rung(ladder, top * pow(bottom / top, part), rung)) {
+            beyond++;
+        } else if (ladder->rung_count > 0 && strcmp(rung[-1].rung, rung->rung) == 0) {
+            same++;
+        } else {
+            ladder->rung_count++;
+        }
     }
-    if (ladder->rung_count < count) {
-        gpume_console_warning("%zu of %" PRIu32 " rungs are left out: the curves go from %.3g to "
-                              "%.4g kbit/s; give --min-bitrate and --max-bitrate, or more --crf",
-            count - ladder->rung_count, count, ladder->hull[0].from / 1000,
-            ladder->hull[ladder->hull_count - 1].to / 1000);
+    if (beyond > 0) {
+        gpume_console_warning("%" PRIu32 " of %" PRIu32 " rungs are left out: %s; give "
+                              "--min-bitrate and --max-bitrate, or more --crf",
+            beyond, count, range);
+    }
+    if (same > 0) {
+        gpume_console_warning("%" PRIu32 " of %" PRIu32 " rungs are left out: they have the size "
+                              "and the CRF of another; give fewer --rungs, or --min-bitrate and "
+                              "--max-bitrate farther apart",
+            same, count);
     }
 }
 

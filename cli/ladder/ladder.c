@@ -178,11 +178,18 @@ static enum gpume_exit prepare_ladder(void *client)
     const struct gpume_source_info *info = &ladder->job.info;
     ladder->encode = ladder->options->encode;
     ladder->encode.bits = info->bits > 8 ? 10 : 8;
-    if (info->rate_num == 0 || info->rate_den == 0) {
-        return gpume_refuse(GPUME_EXIT_INPUT,
-            "%s: its frame rate is unknown, on which bitrates depend; set one with --vf fps=25",
-            info->label);
+    const uint32_t least = ladder->encode.encoder->side_min;
+    const enum gpume_exit rated = gpume_encoder_check_rate(info, "bitrates depend");
+    if (rated != GPUME_EXIT_DONE) {
+        return rated;
     }
+    if (info->width < least || info->height < least) {
+        return gpume_refuse(GPUME_EXIT_INPUT,
+            "%s: %" PRIu32 "x%" PRIu32 " pixels: %s takes sides of %" PRIu32
+            " pixels and more; enlarge the pictures with --vf scale",
+            info->label, info->width, info->height, ladder->encode.encoder->name, least);
+    }
+    gpume_encoder_warn_of_fields(info);
     gpume_spacing_init(&run->spacing, info->rate_num, info->rate_den);
     choose_crfs(ladder);
     if (gpume_encode_options_settle(

@@ -109,18 +109,10 @@ static int open_pass(struct gpume_chunks *chunks, const struct gpume_source_info
 static enum gpume_exit open_analysis(struct gpume_chunks *chunks, const struct gpume_cli_job *job)
 {
     const struct gpume_source_info *info = &job->info;
-    const struct gpume_encoder *encoder = chunks->encode.encoder;
-    if (info->rate_num == 0 || info->rate_den == 0) {
-        return gpume_refuse(GPUME_EXIT_INPUT,
-            "%s: its frame rate is unknown, on which a CRF depends; set one with --vf fps=25",
-            info->label);
-    }
-    if ((info->width | info->height) & 1 || info->width < encoder->side_min ||
-        info->height < encoder->side_min) {
-        return gpume_refuse(GPUME_EXIT_INPUT,
-            "%s: %" PRIu32 "x%" PRIu32 " pixels: %s takes even sides of %" PRIu32
-            " pixels and more; change them with --vf scale, here and in Av1an",
-            info->label, info->width, info->height, encoder->name, encoder->side_min);
+    const enum gpume_exit checked = gpume_encoder_check_video(
+        chunks->encode.encoder, info, "a CRF depends", ", here and in Av1an");
+    if (checked != GPUME_EXIT_DONE) {
+        return checked;
     }
     if (gpume_encode_options_settle(
             &chunks->encode, info->rate_num, info->rate_den, &gpume_console)) {

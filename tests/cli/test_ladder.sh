@@ -106,6 +106,16 @@ python3 -c "
 import json
 assert [r['bitrate'] for r in json.load(open('$scratch/out'))['rungs']] == [100000]" || fail "one bitrate is not one rung"
 
+# Rungs that are so close that they get the same CRF are one, too.
+ladder --min-bitrate 100k --max-bitrate 101k --rungs 6 -o same.json
+python3 -c "
+import json
+rungs = [r['rung'] for r in json.load(open('same.json'))['rungs']]
+assert 1 <= len(rungs) < 6 and len(rungs) == len(set(rungs)), rungs" || fail "two rungs are the same"
+grep -q '^gpume: warning: [1-5] of 6 rungs are left out: they have the size and the CRF of another' "$scratch/err" ||
+    fail "no word of rungs that are the same"
+rm same.json
+
 # firstpass takes the rungs as they are.
 # shellcheck disable=SC2046
 expect 0 firstpass clip.y4m --encoder x264 $(cat last) -o rungs --backend "$engine"
@@ -183,6 +193,21 @@ import json
 rung = json.load(open('$scratch/out'))['rungs'][0]
 assert 10 < rung['measured_psnr'] < 60, rung" || fail "--vf with a label"
 fi
+
+# Interlaced video gives a warning. Too small a picture is named as it is, and so is one frame of nothing.
+ffmpeg -nostdin -v error -f lavfi -i testsrc2=size=128x96:duration=0.4 -vf setfield=tff,format=yuv420p -c:v mpeg2video -flags +ilme+ildct \
+    fields.mpg || fail "no fields.mpg"
+ladder_of() {
+    expect 0 ladder "$1" --backend "$engine"
+}
+ladder_of fields.mpg
+grep -q '^gpume: warning: fields.mpg: is interlaced' "$scratch/err" || fail "no word of fields"
+printf 'YUV4MPEG2 W1 H1 F25:1 C420jpeg\nFRAME\nabc' >dot.y4m
+refused 3 dot.y4m 1x1 -- ladder dot.y4m --backend "$engine"
+says 'enlarge the pictures'
+refused 3 dot.y4m 1x1 -- ladder dot.y4m --backend "$engine" --size 16x16
+ffmpeg -nostdin -v error -f lavfi -i color=black:size=64x48 -frames:v 1 -pix_fmt yuv420p black.y4m || fail "no black.y4m"
+ladder_of black.y4m
 
 # What is refused, by name
 refused 2 --size 322x180 320x180 -- ladder clip.y4m --size 322x180
