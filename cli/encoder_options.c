@@ -18,6 +18,7 @@ const struct gpume_goal_row gpume_goal_rows[GPUME_GOAL_ROWS] = {
     {"qp", GPUME_GOAL_QP, 0, GPUME_CRF_MIN, GPUME_CRF_MAX, NULL},
     {"target-psnr", GPUME_GOAL_PSNR, 2, 20, 60, "in dB, e.g. 42 or 41.5"},
     {"target-ssim", GPUME_GOAL_SSIM, 4, 0.5, 0.9999, "e.g. 0.98"},
+    {"target-xpsnr", GPUME_GOAL_XPSNR, 2, 20, 60, "in dB, e.g. 40 or 38.5"},
     {"target-size", GPUME_GOAL_SIZE, 0, 1000, 1e12,
         "of bytes, k for thousands or M for millions of them, e.g. 700M or 1.5M"},
 };

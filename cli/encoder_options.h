@@ -25,7 +25,7 @@ struct gpume_goal_row {
     const char *what;
 };
 
-#define GPUME_GOAL_ROWS 5
+#define GPUME_GOAL_ROWS 6
 extern const struct gpume_goal_row gpume_goal_rows[GPUME_GOAL_ROWS];
 
 /* The row of an option, which has one. */

@@ -261,11 +261,12 @@ static int decide(void *opaque, const struct gpume_decision *decision)
     return gpume_signals_caught() ? GPUME_CANCELLED : gpume_pass_add_frame(first->pass, decision);
 }
 
-static bool has_fidelity(const struct firstpass *first)
+/* Whether one of these is asked for. */
+static bool has_goal(const struct firstpass *first, bool (*is_one)(enum gpume_goal goal))
 {
     bool found = false;
     for (size_t i = 0; i < first->report.count; i++) {
-        found = found || gpume_goal_is_fidelity(first->report.entries[i].target.goal);
+        found = found || is_one(first->report.entries[i].target.goal);
     }
     return found;
 }
@@ -280,7 +281,10 @@ static enum gpume_exit open_passes(void *client)
     const struct gpume_analysis_params params = {
         .lookahead = gpume_job_lookahead(&first->job),
         .options = first->encode,
-        .losses = has_fidelity(first),
+        .losses = has_goal(first, gpume_goal_is_fidelity),
+        .xpsnr = has_goal(first, gpume_goal_is_weighed),
+        .rate_num = first->job.info.rate_num,
+        .rate_den = first->job.info.rate_den,
         .decide = decide,
         .opaque = first,
     };

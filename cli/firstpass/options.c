@@ -115,7 +115,8 @@ static void describe_rung(const struct gpume_option *option, char *text, size_t 
 {
     (void)option;
     snprintf(text, bytes,
-        "a size as --size takes it with a bitrate, crf=N, qp=N, psnr=N, ssim=N or size=N, e.g. "
+        "a size as --size takes it with a bitrate, crf=N, qp=N, psnr=N, ssim=N, xpsnr=N or size=N, "
+        "e.g. "
         "640x360:600k or 640x360:crf=24");
 }
 
@@ -202,13 +203,15 @@ static const struct gpume_option first_rows[] = {
                 "repeat it for several"},
     {GPUME_ROW("target-ssim", "S", goals, OPTIONS, targets),
         .help = "the same for the mean SSIM of luma, 0.5 to 0.9999; repeat it for several"},
+    {GPUME_ROW("target-xpsnr", "DB", goals, OPTIONS, targets),
+        .help = "the same for the XPSNR of luma, by which errors count less where the source is "
+                "rough or moves, 20 to 60 dB; repeat it for several"},
     {GPUME_ROW("target-size", "BYTES", goals, OPTIONS, targets),
         .help = "the bitrate at which the encoded video stream has this size, e.g. 700M; repeat "
                 "it for several"},
     {GPUME_ROW_CHOICE("per", "video|scene", OPTIONS, per, spans),
-        .help =
-            "what --target-psnr and --target-ssim are of: the whole video, or every scene, from "
-            "each I frame to the next (default video)"},
+        .help = "what --target-psnr, --target-ssim and --target-xpsnr are of: the whole video, or "
+                "every scene, from each I frame to the next (default video)"},
     {GPUME_ROW_NUMBER("probes", OPTIONS, probes, 0, 8),
         .help =
             "encode the whole video up to N times by the encoder's program, and correct the CRF "
@@ -304,9 +307,11 @@ static int check_qualities(const struct gpume_firstpass_options *options)
     const struct gpume_encoder *encoder = gpume_encoders[options->encoder];
     const uint32_t qps = count_goal(options, GPUME_GOAL_QP);
     const char *quality = NULL, *other = NULL; /* the first one; what --qp is given with */
+    bool has_fidelity = false;
     for (size_t i = 0; i < GPUME_GOAL_ROWS; i++) {
         const bool is_given = count_goal(options, gpume_goal_rows[i].goal) > 0;
         const bool is_quality = is_given && gpume_goal_is_quality(gpume_goal_rows[i].goal);
+        has_fidelity |= is_given && gpume_goal_is_fidelity(gpume_goal_rows[i].goal);
         quality = is_quality && !quality ? gpume_goal_rows[i].option : quality;
         other = is_given && gpume_goal_rows[i].goal != GPUME_GOAL_QP ? gpume_goal_rows[i].option
                                                                      : other;
@@ -315,10 +320,9 @@ static int check_qualities(const struct gpume_firstpass_options *options)
     const char *needing = options->per == GPUME_PER_SCENE ? "--per scene"
                           : options->probes > 0           ? "--probes"
                                                           : NULL;
-    if (needing && count_goal(options, GPUME_GOAL_PSNR) == 0 &&
-        count_goal(options, GPUME_GOAL_SSIM) == 0) {
-        return gpume_refuse(
-            GPUME_INVALID, "%s: needs --target-psnr or --target-ssim; give one", needing);
+    if (needing && !has_fidelity) {
+        return gpume_refuse(GPUME_INVALID,
+            "%s: needs --target-psnr, --target-ssim or --target-xpsnr; give one", needing);
     }
     if (!quality) {
         return GPUME_OK;

@@ -27,14 +27,14 @@ static void tell(const struct gpume_firstpass_entry *entry,
     const struct gpume_fidelity_scores *scores, const struct gpume_pass_outcome *now, bool changed)
 {
     const struct gpume_pass_outcome *outcome = &entry->outcome;
-    const bool is_psnr = entry->target.goal == GPUME_GOAL_PSNR;
+    const struct gpume_measure *measure = gpume_measure_of(entry->target.goal);
     char asked[GPUME_TARGET_TEXT_BYTES], crf[GPUME_TARGET_TEXT_BYTES],
         next[GPUME_TARGET_TEXT_BYTES];
     gpume_target_text(&entry->target, asked);
     gpume_target_text(&outcome->target, crf);
     gpume_target_text(&now->target, next);
     gpume_console_info("%s %s: CRF %s gave %.*f%s%s", gpume_target_option(entry->target.goal),
-        asked, crf, is_psnr ? 2 : 4, is_psnr ? scores->psnr : scores->ssim,
+        asked, crf, measure->decimals, gpume_measure_score(measure, scores),
         changed ? ", so it is now " : "", changed ? next : "");
 }
 

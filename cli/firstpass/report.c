@@ -8,6 +8,7 @@
 #include "files/table.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -161,17 +162,19 @@ static void write_target(struct gpume_json *json, const struct gpume_firstpass_e
         gpume_target_text(&outcome->target, value);
         gpume_json_digits(json, gpume_target_option(goal), value);
     }
-    if (outcome->is_measured) {
-        snprintf(value, sizeof(value), "%.2f", outcome->psnr);
-        gpume_json_digits(json, "expected_psnr", value);
-        snprintf(value, sizeof(value), "%.4f", outcome->ssim);
-        gpume_json_digits(json, "expected_ssim", value);
+    for (size_t i = 0; outcome->is_measured && i < GPUME_MEASURES; i++) {
+        if (!isnan(outcome->expected[i])) {
+            snprintf(key, sizeof(key), "expected_%s", gpume_measures[i].name);
+            snprintf(
+                value, sizeof(value), "%.*f", gpume_measures[i].decimals, outcome->expected[i]);
+            gpume_json_digits(json, key, value);
+        }
     }
 }
 
 struct scene_report {
     uint64_t first_frame, last_frame, bitrate;
-    double crf, psnr, ssim;
+    double crf, psnr, ssim, xpsnr;
 };
 
 static const struct gpume_column scene_columns[] = {
@@ -181,6 +184,7 @@ static const struct gpume_column scene_columns[] = {
     {GPUME_COLUMN("expected_bitrate", struct scene_report, bitrate)},
     {GPUME_COLUMN("expected_psnr", struct scene_report, psnr), .decimals = 2},
     {GPUME_COLUMN("expected_ssim", struct scene_report, ssim), .decimals = 4},
+    {GPUME_COLUMN("expected_xpsnr", struct scene_report, xpsnr), .decimals = 2},
 };
 static const struct gpume_table scenes = {GPUME_TABLE(scene_columns, struct scene_report)};
 
@@ -197,8 +201,9 @@ static void write_scenes(struct gpume_json *json, const struct gpume_firstpass_r
             .last_frame = scene.first + scene.frames - 1,
             .bitrate = (uint64_t)((double)scene.bits / seconds),
             .crf = (double)scene.crf / 100,
-            .psnr = scene.psnr,
-            .ssim = scene.ssim,
+            .psnr = scene.expected[GPUME_MEASURE_PSNR],
+            .ssim = scene.expected[GPUME_MEASURE_SSIM],
+            .xpsnr = scene.expected[GPUME_MEASURE_XPSNR],
         };
         if (i == 0) {
             gpume_json_begin_list(json, "scenes");
@@ -326,10 +331,11 @@ static void print_target(const struct gpume_firstpass_entry *entry, bool is_spli
     }
     printf("%s%s %s, expected to take %" PRIu64 " kbit/s", is_split ? "mean " : "",
         gpume_target_option(goal), value, outcome->bitrate / 1000);
-    if (outcome->is_measured && asked == GPUME_GOAL_SSIM) {
-        printf(" and to have an SSIM of %.4f", outcome->ssim);
-    } else if (outcome->is_measured) {
-        printf(" and to have a PSNR of %.1f dB", outcome->psnr);
+    if (outcome->is_measured) {
+        const struct gpume_measure *measure = gpume_measure_of(asked);
+        measure = measure ? measure : &gpume_measures[GPUME_MEASURE_PSNR];
+        printf(" and to have %s %s of %.*f%s", measure->article, measure->people, measure->digits,
+            outcome->expected[measure - gpume_measures], measure->unit);
     }
 }
 

@@ -293,7 +293,7 @@ static void take_expected(struct ladder_run *run)
             size->expected[k] = (struct gpume_ladder_encode){
                 .crf = (double)ladder->crfs[k] / 100,
                 .bitrate = fmax((double)outcome.bits, 1) / seconds,
-                .error = 255.0 * 255.0 / pow(10, outcome.psnr / 10),
+                .error = 255.0 * 255.0 / pow(10, outcome.expected[GPUME_MEASURE_PSNR] / 10),
             };
         }
         size->facts = (struct gpume_ladder_facts){

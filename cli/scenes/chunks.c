@@ -9,6 +9,7 @@
 #include "signals.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,7 +74,8 @@ int gpume_chunk_options_check(struct gpume_chunk_options *options)
     }
     if (options->targets != 1) {
         return gpume_refuse(GPUME_INVALID,
-            "--encoder: give %s of --target-psnr, --target-ssim, --target-size and --crf",
+            "--encoder: give %s of --target-psnr, --target-ssim, --target-xpsnr, --target-size and "
+            "--crf",
             options->targets > 1 ? "only one" : "one");
     }
     GPUME_CHECK(gpume_encoder_choose(
@@ -127,6 +129,9 @@ static enum gpume_exit open_analysis(struct gpume_chunks *chunks, const struct g
         .lookahead = gpume_job_lookahead(job),
         .options = chunks->encode,
         .losses = true,
+        .xpsnr = gpume_goal_is_weighed(chunks->target.goal),
+        .rate_num = info->rate_num,
+        .rate_den = info->rate_den,
         .decide = add_decision,
         .opaque = chunks,
     };
@@ -230,8 +235,15 @@ void gpume_chunks_print(const struct gpume_chunks *chunks, FILE *stream)
     if (chunks->pass) {
         const struct gpume_pass_outcome outcome = gpume_pass_outcome(chunks->pass, 0);
         const double megabytes = (double)outcome.bitrate * chunks->seconds / 8e6;
-        fprintf(stream, "; expected: %.*f MB, %" PRIu64 " kbit/s, PSNR %.1f dB, SSIM %.4f",
-            megabytes < 10 ? 3 : 1, megabytes, outcome.bitrate / 1000, outcome.psnr, outcome.ssim);
+        fprintf(stream, "; expected: %.*f MB, %" PRIu64 " kbit/s", megabytes < 10 ? 3 : 1,
+            megabytes, outcome.bitrate / 1000);
+        for (size_t i = 0; i < GPUME_MEASURES; i++) {
+            const struct gpume_measure *measure = &gpume_measures[i];
+            if (!isnan(outcome.expected[i])) {
+                fprintf(stream, ", %s %.*f%s", measure->people, measure->digits,
+                    outcome.expected[i], measure->unit);
+            }
+        }
     }
     putc('\n', stream);
 }

@@ -247,6 +247,7 @@ static struct gpume_option table[] = {
         .help = "give each scene the options of this encoder, with the CRF for one of these:"},
     ROW_GOAL("target-psnr", "DB", "a mean PSNR of luma in every scene, 20 to 60 dB"),
     ROW_GOAL("target-ssim", "S", "a mean SSIM of luma in every scene, 0.5 to 0.9999"),
+    ROW_GOAL("target-xpsnr", "DB", "an XPSNR of luma in every scene, 20 to 60 dB"),
     ROW_GOAL("target-size", "BYTES",
         "about this size of all chunks together, e.g. 700M, with the same CRF for all"),
     ROW_GOAL("crf", "N", "the same CRF for all, 1 to 51, e.g. 24 or 23.5"),

@@ -12,6 +12,7 @@
 #include "encode/quality.h"
 #include "encode/types.h"
 #include "encode/weights.h"
+#include "encode/xpsnr.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -73,10 +74,13 @@ struct gpume_analysis {
     struct gpume_quality *quality; /* NULL without the tree */
     struct gpume_workers *workers; /* for groups */
     uint32_t blocks, window, frames_max;
-    uint32_t lag;          /* frames that are put after one before its costs are found */
-    int16_t *aq_offsets;   /* of the frames before `offset_end`: position % frames_max */
-    uint32_t *information; /* the same, of those before `informed` */
-    uint64_t begun;        /* frames whose reading has begun */
+    uint32_t lag;              /* frames that are put after one before its costs are found */
+    int16_t *aq_offsets;       /* of the frames before `offset_end`: position % frames_max */
+    uint32_t *information;     /* the same, of those before `informed` */
+    struct gpume_xpsnr *xpsnr; /* from the first frame on, if params.xpsnr */
+    uint32_t *xpsnr_weights;   /* the same, of those that were begun: xpsnr_blocks of each */
+    uint32_t xpsnr_blocks;
+    uint64_t begun; /* frames whose reading has begun */
     uint64_t offset_end, informed;
     uint64_t seen;                          /* `costed` when the decider last looked */
     uint64_t coded;                         /* frames that params.decide was called for */
@@ -305,13 +309,32 @@ static void follow_walk(void *opaque, uint32_t item)
     gpume_quality_follow(group->analysis->quality, group->walk);
 }
 
+/* XPSNR's weights of a frame that is kept; NULL: not wanted. */
+static const struct gpume_loss_weights *xpsnr_weights_of(
+    const struct gpume_analysis *a, uint64_t frame, struct gpume_loss_weights *weights)
+{
+    const struct gpume_xpsnr *xpsnr = a->xpsnr;
+    if (!xpsnr) {
+        return NULL;
+    }
+    *weights = (struct gpume_loss_weights){
+        .of = a->xpsnr_weights + frame % a->frames_max * a->xpsnr_blocks,
+        .side = xpsnr->side,
+        .columns = xpsnr->columns,
+        .rows = xpsnr->rows,
+    };
+    return weights;
+}
+
 static void measure_coding(void *opaque, uint32_t item)
 {
     struct walk_group *group = opaque;
+    const struct gpume_analysis *a = group->analysis;
     struct coding *coding = &group->codings[item];
-    coding->status = gpume_lookahead_spectrum(group->analysis->lookahead, coding->frame,
-        coding->past, coding->future, coding->offsets, &coding->spectrum,
-        group->analysis->params.losses ? &coding->losses : NULL);
+    struct gpume_loss_weights weights;
+    coding->status = gpume_lookahead_spectrum(a->lookahead, coding->frame, coding->past,
+        coding->future, coding->offsets, &coding->spectrum,
+        a->params.losses ? &coding->losses : NULL, xpsnr_weights_of(a, coding->frame, &weights));
 }
 
 static struct walk_group *last_group(struct gpume_analysis *a)
@@ -640,6 +663,8 @@ void gpume_analysis_close(struct gpume_analysis **analysis)
     gpume_workers_destroy(&a->workers);
     gpume_quality_close(&a->quality);
     gpume_lookahead_close(&a->lookahead);
+    gpume_xpsnr_close(&a->xpsnr);
+    free(a->xpsnr_weights);
     free(a->information);
     free(a->aq_offsets);
     pthread_cond_destroy(&a->changed);
@@ -690,10 +715,40 @@ static int go_on(struct gpume_analysis *a)
     return GPUME_OK;
 }
 
+static int open_xpsnr(struct gpume_analysis *a, uint32_t bits)
+{
+    const struct gpume_analysis_params *params = &a->params;
+    const struct gpume_xpsnr_params of_source = {params->lookahead.width, params->lookahead.height,
+        bits, params->rate_num, params->rate_den};
+    int status = gpume_xpsnr_open(&a->xpsnr, &of_source);
+    if (status == GPUME_OK) {
+        a->xpsnr_blocks = gpume_max_u32(a->xpsnr->columns * a->xpsnr->rows, 1);
+        a->xpsnr_weights =
+            calloc((size_t)a->frames_max * a->xpsnr_blocks, sizeof(*a->xpsnr_weights));
+        status = a->xpsnr_weights ? GPUME_OK : GPUME_NOMEM;
+    }
+    return status ? gpume_log_nomem(&a->log, "the weights of XPSNR") : GPUME_OK;
+}
+
+/* Of the next frame, for which there is room. */
+static int weigh_frame(struct gpume_analysis *a, const struct gpume_plane *luma)
+{
+    if (!a->params.xpsnr) {
+        return GPUME_OK;
+    }
+    if (!a->xpsnr) {
+        GPUME_CHECK(open_xpsnr(a, luma->bits));
+    }
+    gpume_xpsnr_take(a->xpsnr, luma);
+    gpume_xpsnr_parts(a->xpsnr, a->xpsnr_weights + a->begun % a->frames_max * a->xpsnr_blocks);
+    return GPUME_OK;
+}
+
 int gpume_analysis_put(struct gpume_analysis *analysis, const struct gpume_plane *luma)
 {
     struct gpume_analysis *a = analysis;
     GPUME_CHECK(wait_for_room(a));
+    GPUME_CHECK(weigh_frame(a, luma));
     gpume_lookahead_begin_reading(a->lookahead, luma);
     a->begun++;
     if (a->begun - a->read == gpume_lookahead_readings(a->lookahead)) {

@@ -19,7 +19,9 @@ struct gpume_analysis_params {
     /* distance_max, frames_max, weights, shares and energies are set from the options. */
     struct gpume_lookahead_params lookahead;
     struct gpume_encode_options options;
-    bool losses; /* decisions have them */
+    bool losses;                 /* decisions have them */
+    bool xpsnr;                  /* and by XPSNR's weights, too */
+    uint32_t rate_num, rate_den; /* frames per second, on which these depend */
     gpume_decision_fn decide;
     void *opaque;
 };

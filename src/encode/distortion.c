@@ -6,6 +6,7 @@
 #include "encode/bits.h"
 #include "encode/fixed.h"
 #include "encode/weights.h"
+#include "encode/xpsnr.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -238,6 +239,7 @@ static uint64_t ssim_weight(uint64_t energy)
 
 struct loss_sums {
     uint64_t of[GPUME_LOSS_KINDS][GPUME_LOSS_CLASSES][GPUME_LOSS_BINS];
+    uint64_t weight, windows; /* XPSNR's, in 1/65536; counted */
 };
 
 static enum gpume_loss_class class_of(const struct measured_block *block)
@@ -266,7 +268,21 @@ static void count_window(const struct pixels *samples, const struct pixels *pred
     }
 }
 
-static void count_block(const struct measured_block *block, struct loss_sums *sums)
+/* What a window counts for XPSNR, in 1/65536. Pictures are enlarged to whole blocks of 16. */
+static uint64_t xpsnr_weight(
+    const struct gpume_loss_weights *weights, const struct measured_block *block, int32_t window)
+{
+    if (!weights || weights->side == 0) {
+        return weights ? weights->of[0] : 0;
+    }
+    const uint32_t x = (uint32_t)(block->x + window % 2 * SIDE / 2 + SIDE / 4) / weights->side;
+    const uint32_t y = (uint32_t)(block->y + window / 2 * SIDE / 2 + SIDE / 4) / weights->side;
+    return weights->of[gpume_min_u32(y, weights->rows - 1) * weights->columns +
+                       gpume_min_u32(x, weights->columns - 1)];
+}
+
+static void count_block(const struct measured_block *block,
+    const struct gpume_loss_weights *weights, struct loss_sums *sums)
 {
     const int16_t *offsets = block->predicted->offsets;
     const int32_t offset = offsets ? offsets[block->index] : 0;
@@ -280,12 +296,17 @@ static void count_block(const struct measured_block *block, struct loss_sums *su
     find_energies(&samples, energies);
     find_factors(gpume_fixed_exp2(-(int64_t)offset * 256 / 3), factors);
     for (int32_t window = 0; window < WINDOWS; window++) {
-        const uint64_t weight = square * ssim_weight(energies[window]) / ONE;
+        const uint64_t weight = xpsnr_weight(weights, block, window);
+        const uint64_t squares[GPUME_LOSS_KINDS] = {
+            square, square * ssim_weight(energies[window]) / ONE, square * weight / ONE};
         uint32_t counts[GPUME_LOSS_BINS] = {0};
+        sums->weight += weight;
+        sums->windows++;
         count_window(&samples, &predicted, window, factors, counts);
         for (uint32_t bin = 0; bin < GPUME_LOSS_BINS; bin++) {
-            sums->of[GPUME_LOSS_ERROR][class][bin] += square * counts[bin];
-            sums->of[GPUME_LOSS_SSIM][class][bin] += weight * counts[bin];
+            for (uint32_t kind = 0; kind < GPUME_LOSS_KINDS; kind++) {
+                sums->of[kind][class][bin] += squares[kind] * counts[bin];
+            }
         }
     }
 }
@@ -298,7 +319,8 @@ static struct gpume_vector used_vector(
 
 /* A square's step is at most 2^8.5 of the frame's, and there are at most 1000 * 256 coefficients:
  * sums are below 2^51. */
-void gpume_losses_measure(struct gpume_losses *losses, const struct gpume_predicted *predicted)
+void gpume_losses_measure(struct gpume_losses *losses, const struct gpume_predicted *predicted,
+    const struct gpume_loss_weights *weights)
 {
     const struct gpume_half *target = predicted->target;
     const uint32_t blocks_x = target->width / GPUME_HALF_BLOCK;
@@ -326,11 +348,12 @@ void gpume_losses_measure(struct gpume_losses *losses, const struct gpume_predic
                 .past = used_vector(&predicted->past, index, both || kind == GPUME_FROM_PAST),
                 .future = used_vector(&predicted->future, index, both || kind == GPUME_FROM_FUTURE),
             };
-            count_block(&block, &sums);
+            count_block(&block, weights, &sums);
             count += GPUME_SQUARE * GPUME_SQUARE;
         }
     }
-    for (uint32_t i = 0; i < sizeof(sums) / sizeof(uint64_t); i++) {
+    losses->weight = (uint32_t)((sums.weight << 8) / gpume_max_u64(sums.windows, 1));
+    for (uint32_t i = 0; i < sizeof(sums.of) / sizeof(uint64_t); i++) {
         const uint64_t mean = (&sums.of[0][0][0])[i] * 256 / (count > 0 ? count : 1);
         (&losses->shares[0][0][0])[i] = (uint32_t)gpume_min_u64(mean, LOSS_SHARE_MAX);
     }
@@ -374,39 +397,87 @@ static uint64_t square_of_step(int32_t qp)
                : (uint64_t)gpume_fixed_exp2((exponent < most ? exponent : most) - 4 * ONE) << 4;
 }
 
-/* Products are of shares below 2^30 and energies below 2^35, less 8 bits; there are 84 of them. */
+/* What the samples of a frame count on average for a kind of loss, in 1/2^24. */
+static uint64_t weight_of(enum gpume_loss_kind kind, uint32_t weight)
+{
+    return kind == GPUME_LOSS_XPSNR ? weight : UINT64_C(1) << GPUME_LOSS_ONE;
+}
+
+/* The mean error of a reference, by weight. Errors are below 2^34 times the weight. */
+static uint64_t error_of(const struct gpume_loss *reference, enum gpume_loss_kind kind)
+{
+    return (reference->of[kind] << GPUME_LOSS_ONE) / weight_of(kind, reference->weight);
+}
+
+/* The same of all references, beside the mean step of the frame's blocks. */
+static uint64_t reference_error(const struct gpume_losses *losses,
+    const struct gpume_loss_model *model, enum gpume_loss_kind kind, const struct gpume_loss *past,
+    const struct gpume_loss *future)
+{
+    uint64_t error = 0, shares = 0;
+    if (past && future) {
+        error = (error_of(past, kind) + error_of(future, kind)) / 2 * (uint64_t)model->mean / ONE;
+    } else if (past || future) {
+        error = error_of(past ? past : future, kind);
+    }
+    for (uint32_t i = 0; i < GPUME_LOSS_CLASSES * GPUME_LOSS_BINS; i++) {
+        shares += (&losses->shares[kind][0][0])[i];
+    }
+    return error * weight_of(kind, losses->weight) / (shares > 0 ? shares : 1);
+}
+
+struct loss_step {
+    const struct gpume_losses *losses;
+    const struct gpume_loss_model *model;
+    uint32_t type;   /* in the model */
+    uint64_t square; /* of the quantizer's step */
+};
+
+/* What is left of kinds `first` to `last`. Products are of shares below 2^30 and energies below
+ * 2^35, less 8 bits; there are 84 of them. */
+static void find_left(const struct loss_step *step, uint64_t reference, enum gpume_loss_kind first,
+    enum gpume_loss_kind last, struct gpume_loss *loss)
+{
+    uint64_t sums[GPUME_LOSS_KINDS] = {0};
+    for (enum gpume_loss_class class = 0; class < GPUME_LOSS_CLASSES; class ++) {
+        const uint32_t as = class == GPUME_LOSS_INTRA ? 0 : step->type;
+        const uint64_t limit = step->square * (uint64_t)step->model->limit[as] / ONE;
+        for (uint32_t bin = 0; bin < GPUME_LOSS_BINS; bin++) {
+            const uint64_t own = energy_of_bin(bin);
+            const uint64_t gained =
+                class == GPUME_LOSS_INTRA ? own : own * (uint64_t)step->model->gain / ONE;
+            const uint64_t left =
+                bent_least(energy_left(class, gained, reference), limit, step->model->bend[as]);
+            for (enum gpume_loss_kind kind = first; kind <= last; kind++) {
+                sums[kind] += step->losses->shares[kind][class][bin] * (left >> 8);
+            }
+        }
+    }
+    for (enum gpume_loss_kind kind = first; kind <= last; kind++) {
+        loss->of[kind] = sums[kind] >> 16;
+    }
+}
+
+/* The floor of SSIM is in its fit. */
 struct gpume_loss gpume_loss_at(const struct gpume_losses *losses,
     const struct gpume_loss_model *model, enum gpume_frame_type type, int32_t qp,
     const struct gpume_loss *past, const struct gpume_loss *future)
 {
-    const uint32_t of = type <= GPUME_FRAME_I ? 0 : type == GPUME_FRAME_P ? 1 : 2;
-    const uint64_t square = square_of_step(qp);
-    uint64_t reference = 0, shares = 0, sums[GPUME_LOSS_KINDS] = {0};
-    if (past && future) {
-        reference = (past->error + future->error) / 2 * (uint64_t)model->mean / ONE;
-    } else if (past || future) {
-        reference = past ? past->error : future->error;
+    const struct loss_step step = {losses, model,
+        type <= GPUME_FRAME_I   ? 0
+        : type == GPUME_FRAME_P ? 1
+                                : 2,
+        square_of_step(qp)};
+    struct gpume_loss loss = {.weight = losses->weight};
+    find_left(&step, reference_error(losses, model, GPUME_LOSS_ERROR, past, future),
+        GPUME_LOSS_ERROR, GPUME_LOSS_SSIM, &loss);
+    loss.of[GPUME_LOSS_ERROR] += (uint64_t)model->floor;
+    if (losses->weight > 0) {
+        find_left(&step, reference_error(losses, model, GPUME_LOSS_XPSNR, past, future),
+            GPUME_LOSS_XPSNR, GPUME_LOSS_XPSNR, &loss);
+        loss.of[GPUME_LOSS_XPSNR] += ((uint64_t)model->floor * losses->weight) >> GPUME_LOSS_ONE;
     }
-    for (uint32_t i = 0; i < GPUME_LOSS_CLASSES * GPUME_LOSS_BINS; i++) {
-        shares += (&losses->shares[GPUME_LOSS_ERROR][0][0])[i];
-    }
-    reference = (reference << GPUME_LOSS_ONE) / (shares > 0 ? shares : 1);
-    for (enum gpume_loss_class class = 0; class < GPUME_LOSS_CLASSES; class ++) {
-        const uint32_t as = class == GPUME_LOSS_INTRA ? 0 : of;
-        const uint64_t limit = square * (uint64_t)model->limit[as] / ONE;
-        for (uint32_t bin = 0; bin < GPUME_LOSS_BINS; bin++) {
-            const uint64_t own = energy_of_bin(bin);
-            const uint64_t gained =
-                class == GPUME_LOSS_INTRA ? own : own * (uint64_t)model->gain / ONE;
-            const uint64_t left =
-                bent_least(energy_left(class, gained, reference), limit, model->bend[as]);
-            for (uint32_t i = 0; i < GPUME_LOSS_KINDS; i++) {
-                sums[i] += losses->shares[i][class][bin] * (left >> 8);
-            }
-        }
-    }
-    return (struct gpume_loss){
-        (sums[GPUME_LOSS_ERROR] >> 16) + (uint64_t)model->floor, (sums[GPUME_LOSS_SSIM] >> 16)};
+    return loss;
 }
 
 /* --- all frames */
@@ -441,7 +512,8 @@ void gpume_loss_frames_free(struct gpume_loss_frames *frames)
     free(frames->found);
 }
 
-/* There are less than 2^28 frames, with errors below 2^34. */
+/* There are less than 2^28 frames, with errors below 2^34. Roots are below 2^31. */
+#define ROOT_BITS 28
 bool gpume_loss_frames_mean(struct gpume_loss_frames *frames, const struct gpume_loss_model *model,
     const int32_t *qps, int32_t more, const struct gpume_loss_range *range, struct gpume_loss *mean)
 {
@@ -460,11 +532,15 @@ bool gpume_loss_frames_mean(struct gpume_loss_frames *frames, const struct gpume
         found[row->display] = gpume_loss_at(&row->losses, model, row->type, qps[i] + more,
             row->past != row->display ? &found[row->past] : NULL,
             row->future != row->display ? &found[row->future] : NULL);
-        sum.error += found[row->display].error;
-        sum.weighted += found[row->display].weighted;
+        sum.of[GPUME_LOSS_ERROR] += found[row->display].of[GPUME_LOSS_ERROR];
+        sum.of[GPUME_LOSS_SSIM] += found[row->display].of[GPUME_LOSS_SSIM];
+        sum.of[GPUME_LOSS_XPSNR] +=
+            gpume_fixed_root(found[row->display].of[GPUME_LOSS_XPSNR] << ROOT_BITS);
         count++;
     }
-    *mean = (struct gpume_loss){sum.error / count, sum.weighted / count};
+    const uint64_t root = sum.of[GPUME_LOSS_XPSNR] / count;
+    *mean = (struct gpume_loss){.of = {sum.of[GPUME_LOSS_ERROR] / count,
+                                    sum.of[GPUME_LOSS_SSIM] / count, root * root >> ROOT_BITS}};
     return true;
 }
 
@@ -476,12 +552,21 @@ uint32_t gpume_loss_growth(uint64_t area, uint64_t area_analysed)
 
 double gpume_loss_psnr(const struct gpume_loss *mean)
 {
-    const double error = (double)gpume_max_u64(mean->error, 1) / ONE;
+    const double error = (double)gpume_max_u64(mean->of[GPUME_LOSS_ERROR], 1) / ONE;
     return 10 * log10(255.0 * 255.0 / error);
 }
 
 double gpume_loss_ssim(const struct gpume_loss *mean, const struct gpume_loss_model *model)
 {
-    const int64_t octaves = gpume_fixed_log2(gpume_max_u64(mean->weighted, 1)) - INT64_C(16) * ONE;
+    const int64_t octaves =
+        gpume_fixed_log2(gpume_max_u64(mean->of[GPUME_LOSS_SSIM], 1)) - INT64_C(16) * ONE;
     return 1 - exp2((double)(model->ssim_power * octaves / ONE + model->ssim_octaves) / ONE);
+}
+
+double gpume_loss_xpsnr(
+    const struct gpume_loss *mean, const struct gpume_loss_model *model, uint64_t pixels)
+{
+    const double error = (double)mean->of[GPUME_LOSS_XPSNR] / ONE * gpume_xpsnr_factor(pixels);
+    const double own = error > 0 ? 10 * log10(255.0 * 255.0 / error) : (double)NAN;
+    return ((double)model->xpsnr_power * own + (double)model->xpsnr_decibels) / ONE;
 }

@@ -15,12 +15,13 @@
  * each time, and loses anew; what stands still does not, but for its noise, which the prediction
  * lacks where the references lost it: e = g u^2 + r where it stands, and the larger of r and
  * g u^2 - r where it moves, for a coefficient of size u. The error of a mean of two references is
- * m times the mean of theirs.
+ * m times the mean of theirs. For XPSNR, r is a mean by weights, too: what weighs much is flat, and
+ * refers to what is flat.
  *
  * For SSIM, each 8x8 pixels count by 1 / (2 v + C2), v the variance of the source: 1 - SSIM of a
  * window is nearly its error by that (Wang et al., "Image quality assessment", 2004, for equal
- * means). The numbers are fitted to encodes, and stand in each encoder's file. Fixed-point numbers.
- * Any thread.
+ * means). For XPSNR they count by the weight of the block in which their middle lies (xpsnr.h). The
+ * numbers are fitted to encodes, and stand in each encoder's file. Fixed-point numbers. Any thread.
  */
 #ifndef GPUME_ENCODE_DISTORTION_H
 #define GPUME_ENCODE_DISTORTION_H
@@ -30,7 +31,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum gpume_loss_kind { GPUME_LOSS_ERROR, GPUME_LOSS_SSIM, GPUME_LOSS_KINDS };
+enum gpume_loss_kind { GPUME_LOSS_ERROR, GPUME_LOSS_SSIM, GPUME_LOSS_XPSNR, GPUME_LOSS_KINDS };
 
 enum gpume_loss_class { GPUME_LOSS_INTRA, GPUME_LOSS_STILL, GPUME_LOSS_MOVING, GPUME_LOSS_CLASSES };
 
@@ -46,23 +47,35 @@ enum gpume_loss_class { GPUME_LOSS_INTRA, GPUME_LOSS_STILL, GPUME_LOSS_MOVING, G
  * 2^17, so that 41 bits would hold it; those of 30 and more are kept as 30. */
 struct gpume_losses {
     uint32_t shares[GPUME_LOSS_KINDS][GPUME_LOSS_CLASSES][GPUME_LOSS_BINS];
+    uint32_t weight; /* XPSNR's, the mean, in 1/2^24; 0: not wanted */
 };
 
-void gpume_losses_measure(struct gpume_losses *losses, const struct gpume_predicted *predicted);
+/* XPSNR's weights of a frame: of blocks in raster order, in 1/65536 (gpume_xpsnr_parts). */
+struct gpume_loss_weights {
+    const uint32_t *of;
+    uint32_t side, columns, rows; /* of a block in pixels; of blocks */
+};
+
+/* weights: NULL: XPSNR is not wanted, and nothing is lost by it. */
+void gpume_losses_measure(struct gpume_losses *losses, const struct gpume_predicted *predicted,
+    const struct gpume_loss_weights *weights);
 
 /* An encoder's numbers, in 1/65536; by type of frame: I, P, B. */
 struct gpume_loss_model {
     int64_t limit[3], bend[3];        /* c; p */
     int64_t gain, mean, floor;        /* g; m; the error that even the lowest QP leaves */
     int64_t ssim_power, ssim_octaves; /* log2(1 - SSIM) = power * log2(weighted error) + octaves */
+    int64_t xpsnr_power, xpsnr_decibels; /* XPSNR = power * that of the weighted error + decibels */
 };
 
 #define GPUME_LOSS_FIXED(value) ((int64_t)((value)*65536 + ((value) < 0 ? -0.5 : 0.5)))
 
-/* Of a frame, or the mean over frames: errors of a sample of 8 bits, in 1/65536. */
+/* Of a frame, or the mean over frames: errors of a sample of 8 bits, in 1/65536. By kind: the mean
+ * squared error; the same, each window by C2 / (2 v + C2); by XPSNR's weight. Of the last, the mean
+ * over frames is the square of the mean of their roots. */
 struct gpume_loss {
-    uint64_t error;    /* mean squared error */
-    uint64_t weighted; /* the same, each window by C2 / (2 v + C2) */
+    uint64_t of[GPUME_LOSS_KINDS];
+    uint32_t weight; /* of a frame: as in its losses */
 };
 
 /* Of a frame of this type at a QP in 1/256. past, future: the errors of its references; NULL where
@@ -100,8 +113,11 @@ bool gpume_loss_frames_mean(struct gpume_loss_frames *frames, const struct gpume
  * clips, x264 and x265 lost 0.8, 1.5 and 2.4 dB more at 3/4, 1/2 and 1/4 of both sides. */
 uint32_t gpume_loss_growth(uint64_t area, uint64_t area_analysed);
 
-/* Of the mean over frames: PSNR in dB and SSIM, as floating-point numbers for people. */
+/* Of the mean over frames: PSNR in dB, SSIM, and XPSNR in dB, as floating-point numbers for people.
+ * pixels: of the pictures that were analysed. NAN: the weights were not wanted. */
 double gpume_loss_psnr(const struct gpume_loss *mean);
 double gpume_loss_ssim(const struct gpume_loss *mean, const struct gpume_loss_model *model);
+double gpume_loss_xpsnr(
+    const struct gpume_loss *mean, const struct gpume_loss_model *model, uint64_t pixels);
 
 #endif

@@ -1,66 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "encode/fidelity.h"
 
+#include "base/grid.h"
+#include "encode/xpsnr.h"
+
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
-
-/* A plane of samples, with its last row and column repeated once: where sides are odd, filters of
- * XPSNR reach beyond them. */
-struct samples {
-    uint16_t *data;
-    size_t stride; /* samples */
-};
 
 enum { SUMS = 4 }; /* of samples of the source and of the decoded frame, of squares, of products */
 
-/* XPSNR's blocks. */
-struct block_grid {
-    uint32_t side, columns, rows; /* side: a multiple of 4; 0: the picture is too small for any */
-    bool is_large;                /* the activity is that of 2x2 samples */
-    bool second;                  /* differences between frames are of the second order */
-    double scale;                 /* of weighted errors */
-    double least;                 /* activity */
-    double *errors, *weights;     /* by block */
-};
-
 struct gpume_fidelity {
     struct gpume_fidelity_params params;
-    struct samples source, before, before2, decoded; /* before: source frames, at first zero */
-    uint32_t *sums;                                  /* SUMS rows: of 4 samples of each column */
-    double *cells; /* 2 * SUMS rows: of 4x4 samples, of two rows of cells in turn */
-    struct block_grid grid;
+    struct gpume_xpsnr *source; /* its samples and weights */
+    struct gpume_samples decoded;
+    uint32_t *sums; /* SUMS rows: of 4 samples of each column */
+    double *cells;  /* 2 * SUMS rows: of 4x4 samples, of two rows of cells in turn */
     uint64_t frames;
     double mse, ssim;        /* sums over the frames */
     double distances, xpsnr; /* the same: roots of weighted errors, and values of the frames */
 };
-
-static bool open_samples(struct samples *samples, uint32_t width, uint32_t height)
-{
-    samples->stride = (size_t)width + 1;
-    samples->data = calloc(samples->stride * ((size_t)height + 1), sizeof(*samples->data));
-    return samples->data != NULL;
-}
-
-static void take_samples(struct samples *samples, const struct gpume_plane *plane)
-{
-    const size_t width = plane->width, row_bytes = samples->stride * sizeof(*samples->data);
-    uint16_t *to = samples->data;
-    for (uint32_t y = 0; y < plane->height; y++, to += samples->stride) {
-        const void *from = (const char *)plane->data + (ptrdiff_t)y * plane->stride;
-        if (plane->bits > 8) {
-            memcpy(to, from, width * sizeof(*to));
-        } else {
-            const uint8_t *bytes = from;
-            for (size_t x = 0; x < width; x++) {
-                to[x] = bytes[x];
-            }
-        }
-        to[width] = to[width - 1];
-    }
-    memcpy(to, to - samples->stride, row_bytes);
-}
 
 /* --- SSIM: of windows of 8x8 samples, every 4 samples in both directions */
 
@@ -142,13 +101,14 @@ static double compare_structure(struct gpume_fidelity *fidelity)
     /* FFmpeg's constants: whole numbers */
     const double limit1 = floor(.01 * .01 * peak * peak * 64 + .5);
     const double limit2 = floor(.03 * .03 * peak * peak * 64 * 63 + .5);
-    const size_t stride = fidelity->source.stride;
+    const struct gpume_samples *source = &fidelity->source->source;
+    const size_t stride = source->stride;
     double total = 0, *cells = fidelity->cells, *above = cells + (size_t)SUMS * columns;
     if (columns < 2 || rows < 2) {
         return (double)NAN;
     }
     for (uint32_t row = 0; row < rows; row++) {
-        const uint16_t *a = fidelity->source.data + (size_t)4 * row * stride;
+        const uint16_t *a = source->data + (size_t)4 * row * stride;
         const uint16_t *b = fidelity->decoded.data + (size_t)4 * row * stride;
         if (bits > 14) {
             sum_deep_cells(a, b, stride, cells, columns);
@@ -164,19 +124,20 @@ static double compare_structure(struct gpume_fidelity *fidelity)
     return total / ((double)(columns - 1) * (rows - 1));
 }
 
-/* --- XPSNR */
+/* --- errors of blocks */
 
-struct extent {
-    uint32_t begin, end;
-};
-
-static uint64_t sum_errors(
-    const uint16_t *a, const uint16_t *b, size_t stride, struct extent x, struct extent y)
+/* Of the rectangle from (left, top), which the picture's edges may cut. */
+static uint64_t sum_errors(const struct gpume_fidelity *fidelity, uint32_t left, uint32_t top,
+    uint32_t width, uint32_t height)
 {
+    const struct gpume_samples *source = &fidelity->source->source;
+    const uint32_t right = gpume_min_u32(left + width, fidelity->params.width);
+    const uint32_t bottom = gpume_min_u32(top + height, fidelity->params.height);
     uint64_t sum = 0;
-    for (uint32_t row = y.begin; row < y.end; row++) {
-        const uint16_t *p = a + row * stride, *q = b + row * stride;
-        for (uint32_t i = x.begin; i < x.end; i++) {
+    for (uint32_t row = top; row < bottom; row++) {
+        const uint16_t *p = source->data + row * source->stride;
+        const uint16_t *q = fidelity->decoded.data + row * fidelity->decoded.stride;
+        for (uint32_t i = left; i < right; i++) {
             const int32_t difference = (int32_t)p[i] - q[i];
             sum += (uint32_t)difference * (uint32_t)difference;
         }
@@ -184,179 +145,24 @@ static uint64_t sum_errors(
     return sum;
 }
 
-/* How much samples differ from their eight neighbours. */
-static uint64_t sum_spatial(const struct samples *source, struct extent x, struct extent y)
-{
-    uint64_t sum = 0;
-    for (uint32_t row = y.begin; row < y.end; row++) {
-        const uint16_t *o = source->data + row * source->stride;
-        const uint16_t *above = o - source->stride, *below = o + source->stride;
-        uint32_t line = 0; /* at most 2 * 12 * 2^16 per sample, and blocks are at most 2048 wide */
-        for (uint32_t i = x.begin; i < x.end; i++) {
-            const int32_t sides = o[i - 1] + o[i + 1] + above[i] + below[i];
-            const int32_t corners = above[i - 1] + above[i + 1] + below[i - 1] + below[i + 1];
-            line += (uint32_t)abs(12 * o[i] - 2 * sides - corners);
-        }
-        sum += line;
-    }
-    return sum;
-}
-
-static inline int32_t pair(const uint16_t *row)
-{
-    return row[0] + row[1];
-}
-
-/* The same of every 2x2 samples and those around them: 6x6 without the corners. */
-static uint64_t sum_spatial_large(const struct samples *source, struct extent x, struct extent y)
-{
-    const size_t stride = source->stride;
-    uint64_t sum = 0;
-    for (uint32_t row = y.begin; row < y.end; row += 2) {
-        const uint16_t *r0 = source->data + (row - 2) * stride, *r1 = r0 + stride,
-                       *r2 = r1 + stride, *r3 = r2 + stride, *r4 = r3 + stride, *r5 = r4 + stride;
-        for (uint32_t i = x.begin; i < x.end; i += 2) {
-            const int32_t inner = pair(r2 + i) + pair(r3 + i);
-            const int32_t sides =
-                pair(r1 + i) + pair(r4 + i) + r2[i - 1] + r2[i + 2] + r3[i - 1] + r3[i + 2];
-            const int32_t corners = r1[i - 1] + r1[i + 2] + r4[i - 1] + r4[i + 2];
-            const int32_t rim = r0[i - 1] + pair(r0 + i) + r0[i + 2] + r5[i - 1] + pair(r5 + i) +
-                                r5[i + 2] + r1[i - 2] + r2[i - 2] + r3[i - 2] + r4[i - 2] +
-                                r1[i + 3] + r2[i + 3] + r3[i + 3] + r4[i + 3];
-            sum += (uint32_t)abs(12 * inner - 3 * sides - 2 * corners - rim);
-        }
-    }
-    return sum;
-}
-
-/* How much samples differ from those of the frame before, or how much that difference differs from
- * the one before. */
-static uint64_t sum_temporal(
-    const struct gpume_fidelity *fidelity, struct extent x, struct extent y)
-{
-    const size_t stride = fidelity->source.stride;
-    uint64_t sum = 0;
-    for (uint32_t row = y.begin; row < y.end; row++) {
-        const uint16_t *o = fidelity->source.data + row * stride;
-        const uint16_t *m1 = fidelity->before.data + row * stride;
-        const uint16_t *m2 = fidelity->before2.data + row * stride;
-        uint32_t line = 0;
-        if (fidelity->grid.second) {
-            for (uint32_t i = x.begin; i < x.end; i++) {
-                line += (uint32_t)abs(o[i] - 2 * m1[i] + m2[i]);
-            }
-        } else {
-            for (uint32_t i = x.begin; i < x.end; i++) {
-                line += (uint32_t)abs(o[i] - m1[i]);
-            }
-        }
-        sum += line;
-    }
-    return sum;
-}
-
-/* The same of every 2x2 samples. */
-static uint64_t sum_temporal_large(
-    const struct gpume_fidelity *fidelity, struct extent x, struct extent y)
-{
-    const size_t stride = fidelity->source.stride;
-    const int32_t again = fidelity->grid.second ? 1 : 0;
-    uint64_t sum = 0;
-    for (uint32_t row = y.begin; row < y.end; row += 2) {
-        const uint16_t *o = fidelity->source.data + row * stride;
-        const uint16_t *m1 = fidelity->before.data + row * stride;
-        const uint16_t *m2 = fidelity->before2.data + row * stride;
-        for (uint32_t i = x.begin; i < x.end; i += 2) {
-            const int32_t now = pair(o + i) + pair(o + stride + i);
-            const int32_t last = pair(m1 + i) + pair(m1 + stride + i);
-            const int32_t older = pair(m2 + i) + pair(m2 + stride + i);
-            sum += (uint32_t)abs(now - last - again * (last - older));
-        }
-    }
-    return sum;
-}
-
-/* The weight of a block: the inverse of its activity. The filter leaves out a border of the
- * picture. A block that lies in that border has the weight 1, and in large pictures those at an
- * edge that have at most 12 columns left no spatial activity: so it is in FFmpeg's filter. */
-static double weigh_block(const struct gpume_fidelity *fidelity, struct extent x, struct extent y)
-{
-    const uint32_t width = fidelity->params.width, height = fidelity->params.height;
-    const bool is_large = fidelity->grid.is_large;
-    const uint32_t border = is_large ? 2 : 1;
-    const struct extent inner_x = {
-        x.begin > 0 ? x.begin : border, x.end < width ? x.end : width - border};
-    const struct extent inner_y = {
-        y.begin > 0 ? y.begin : border, y.end < height ? y.end : height - border};
-    if (inner_x.end <= inner_x.begin || inner_y.end <= inner_y.begin) {
-        return 1;
-    }
-    const uint32_t inner_width = inner_x.end - inner_x.begin;
-    uint64_t spatial = 0;
-    if (!is_large) {
-        spatial = sum_spatial(&fidelity->source, inner_x, inner_y);
-    } else if (inner_x.end - x.begin > 12) {
-        spatial = sum_spatial_large(&fidelity->source, inner_x, inner_y);
-    }
-    const uint64_t temporal =
-        2 * (is_large ? sum_temporal_large(fidelity, x, y) : sum_temporal(fidelity, x, y));
-    const double activity =
-        (double)spatial / ((double)inner_width * (inner_y.end - inner_y.begin)) +
-        (double)temporal / ((double)(x.end - x.begin) * (y.end - y.begin));
-    return 1 / (activity > fidelity->grid.least ? activity : fidelity->grid.least);
-}
-
-/* In small pictures no block has a larger weight than the larger one of its neighbours, on either
- * side and above. Called when the weight of block i is known; reduces that of the block before. */
-static void smooth_weight(const struct block_grid *grid, uint32_t i)
-{
-    double *weights = grid->weights;
-    const uint32_t columns = grid->columns, column = i % columns;
-    double most = column == 0  ? (i > 1 ? weights[i - 2] : 0)
-                  : column > 1 ? fmax(weights[i - 2], weights[i])
-                               : weights[i];
-    if (i > columns) {
-        most = fmax(most, weights[i - 1 - columns]);
-    }
-    if (i > 0 && weights[i - 1] > most) {
-        weights[i - 1] = most;
-    }
-    if (i + 1 == columns * grid->rows && i > columns) {
-        most = fmax(weights[i - 1], weights[i - columns]);
-        weights[i] = weights[i] > most ? most : weights[i];
-    }
-}
-
-/* Finds the sum of squared errors, and returns the weighted sum. */
+/* Finds the sum of squared errors, and returns the sum that XPSNR weights. */
 static uint64_t compare_blocks(struct gpume_fidelity *fidelity, uint64_t *sse)
 {
-    const uint32_t width = fidelity->params.width, height = fidelity->params.height;
-    const struct block_grid *grid = &fidelity->grid;
-    const uint16_t *a = fidelity->source.data, *b = fidelity->decoded.data;
-    const size_t stride = fidelity->source.stride;
-    const bool smooths = (uint64_t)width * height <= 640 * 480;
-    if (grid->side == 0) {
-        *sse = sum_errors(a, b, stride, (struct extent){0, width}, (struct extent){0, height});
+    const struct gpume_xpsnr *xpsnr = fidelity->source;
+    const uint32_t side = xpsnr->side;
+    double sum = 0;
+    *sse = 0;
+    if (side == 0) {
+        *sse = sum_errors(fidelity, 0, 0, fidelity->params.width, fidelity->params.height);
         return *sse;
     }
-    *sse = 0;
-    for (uint32_t i = 0; i < grid->columns * grid->rows; i++) {
-        const uint32_t left = i % grid->columns * grid->side, top = i / grid->columns * grid->side;
-        const struct extent x = {left, left + grid->side < width ? left + grid->side : width};
-        const struct extent y = {top, top + grid->side < height ? top + grid->side : height};
-        const uint64_t error = sum_errors(a, b, stride, x, y);
+    for (uint32_t i = 0; i < xpsnr->columns * xpsnr->rows; i++) {
+        const uint64_t error =
+            sum_errors(fidelity, i % xpsnr->columns * side, i / xpsnr->columns * side, side, side);
         *sse += error;
-        grid->errors[i] = (double)error;
-        grid->weights[i] = weigh_block(fidelity, x, y);
-        if (smooths) {
-            smooth_weight(grid, i);
-        }
+        sum += (double)error * xpsnr->weights[i];
     }
-    double sum = 0;
-    for (uint32_t i = 0; i < grid->columns * grid->rows; i++) {
-        sum += grid->errors[i] * grid->weights[i];
-    }
-    return (uint64_t)(sum * grid->scale + 0.5);
+    return (uint64_t)(sum * xpsnr->scale + 0.5);
 }
 
 /* In dB, of the root of the weighted errors of a frame. */
@@ -369,38 +175,17 @@ static double xpsnr_of(const struct gpume_fidelity *fidelity, double root)
 
 /* --- a comparison */
 
-static bool open_grid(struct block_grid *grid, const struct gpume_fidelity_params *params)
-{
-    const double pixels = (double)params->width * params->height;
-    const double ratio = pixels / (3840.0 * 2160.0);
-    *grid = (struct block_grid){
-        .side = 4 * (uint32_t)(32 * sqrt(ratio) + 0.5),
-        .is_large = pixels > 2048 * 1152,
-        .second = params->rate_den > 0 && params->rate_num / params->rate_den >= 32,
-        .scale = sqrt(16 * ldexp(1, 2 * (int)params->bits - 9) / sqrt(fmax(0.00001, ratio))),
-        .least = (double)(1u << (params->bits - 6)),
-    };
-    if (grid->side == 0) {
-        return true;
-    }
-    grid->columns = (params->width + grid->side - 1) / grid->side;
-    grid->rows = (params->height + grid->side - 1) / grid->side;
-    const size_t blocks = (size_t)grid->columns * grid->rows;
-    grid->errors = calloc(blocks, sizeof(*grid->errors));
-    grid->weights = calloc(blocks, sizeof(*grid->weights));
-    return grid->errors && grid->weights;
-}
-
 static bool open_memory(struct gpume_fidelity *fidelity)
 {
-    const uint32_t width = fidelity->params.width, height = fidelity->params.height;
+    const struct gpume_fidelity_params *params = &fidelity->params;
+    const uint32_t width = params->width, height = params->height;
+    const struct gpume_xpsnr_params of_source = {
+        width, height, params->bits, params->rate_num, params->rate_den};
     fidelity->sums = calloc((size_t)SUMS * width, sizeof(*fidelity->sums));
     fidelity->cells = calloc((size_t)SUMS * 2 * (width / 4 + 1), sizeof(*fidelity->cells));
-    return fidelity->sums && fidelity->cells && open_samples(&fidelity->source, width, height) &&
-           open_samples(&fidelity->before, width, height) &&
-           open_samples(&fidelity->before2, width, height) &&
-           open_samples(&fidelity->decoded, width, height) &&
-           open_grid(&fidelity->grid, &fidelity->params);
+    return fidelity->sums && fidelity->cells &&
+           gpume_xpsnr_open(&fidelity->source, &of_source) == GPUME_OK &&
+           gpume_samples_open(&fidelity->decoded, width, height);
 }
 
 int gpume_fidelity_open(struct gpume_fidelity **result, const struct gpume_fidelity_params *params)
@@ -422,8 +207,8 @@ void gpume_fidelity_add(struct gpume_fidelity *fidelity, const struct gpume_plan
 {
     const double pixels = (double)fidelity->params.width * fidelity->params.height;
     struct gpume_fidelity_frame frame;
-    take_samples(&fidelity->source, source);
-    take_samples(&fidelity->decoded, decoded);
+    gpume_xpsnr_take(fidelity->source, source);
+    gpume_samples_take(&fidelity->decoded, decoded);
     frame.wsse = compare_blocks(fidelity, &frame.sse);
     frame.ssim = compare_structure(fidelity);
     const double root = sqrt((double)frame.wsse);
@@ -432,10 +217,6 @@ void gpume_fidelity_add(struct gpume_fidelity *fidelity, const struct gpume_plan
     fidelity->ssim += frame.ssim;
     fidelity->distances += root;
     fidelity->xpsnr += root >= 1 ? xpsnr_of(fidelity, root) : (double)INFINITY;
-    const struct samples oldest = fidelity->before2;
-    fidelity->before2 = fidelity->before;
-    fidelity->before = fidelity->source;
-    fidelity->source = oldest;
     if (result) {
         *result = frame;
     }
@@ -464,13 +245,9 @@ void gpume_fidelity_close(struct gpume_fidelity **pointer)
         return;
     }
     *pointer = NULL;
-    free(fidelity->source.data);
-    free(fidelity->before.data);
-    free(fidelity->before2.data);
+    gpume_xpsnr_close(&fidelity->source);
     free(fidelity->decoded.data);
     free(fidelity->sums);
     free(fidelity->cells);
-    free(fidelity->grid.errors);
-    free(fidelity->grid.weights);
     free(fidelity);
 }

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * How close decoded luma is to the luma of the source: PSNR, SSIM and XPSNR, as FFmpeg's filters of
- * these names state them in their last lines. Frames are compared one by one, in the order of
- * presentation. A comparison belongs to one thread at a time.
- *
- * XPSNR (C. Helmrich and others, "XPSNR: a low-complexity extension of the perceptually weighted
- * peak signal-to-noise ratio for high-resolution video quality assessment", ICASSP 2020) weights
- * the errors of a block by the inverse of its activity, which is found in the source alone: how
- * much its samples differ from their neighbours, and from those of the frames before.
+ * How close decoded luma is to the luma of the source: PSNR, SSIM and XPSNR (xpsnr.h), as FFmpeg's
+ * filters of these names state them in their last lines. Frames are compared one by one, in the
+ * order of presentation. A comparison belongs to one thread at a time.
  */
 #ifndef GPUME_ENCODE_FIDELITY_H
 #define GPUME_ENCODE_FIDELITY_H
@@ -18,9 +13,7 @@ struct gpume_fidelity;
 
 struct gpume_fidelity_params {
     uint32_t width, height, bits; /* of both; bits: 8 to 16 */
-    /* Frames per second. XPSNR compares a frame with one frame before it, from 32 per second on
-     * with two. rate_den 0: unknown, which counts as few. */
-    uint32_t rate_num, rate_den;
+    uint32_t rate_num, rate_den;  /* frames per second, for XPSNR; rate_den 0: unknown */
     struct gpume_log log;
 };
 

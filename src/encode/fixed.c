@@ -64,6 +64,17 @@ uint32_t gpume_fixed_exp2(int64_t exponent)
     return result > UINT32_MAX ? UINT32_MAX : (uint32_t)result;
 }
 
+uint64_t gpume_fixed_root(uint64_t value)
+{
+    uint64_t result = 0;
+    for (uint64_t bit = UINT64_C(1) << 31; bit > 0; bit >>= 1) {
+        if ((result + bit) * (result + bit) <= value) {
+            result += bit;
+        }
+    }
+    return result;
+}
+
 int64_t gpume_fixed_from_double(double value)
 {
     const double scaled = value * 65536.0;

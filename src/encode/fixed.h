@@ -15,6 +15,9 @@ int32_t gpume_fixed_log2(uint64_t value);
  * UINT32_MAX. */
 uint32_t gpume_fixed_exp2(int64_t exponent);
 
+/* floor(sqrt(value)) */
+uint64_t gpume_fixed_root(uint64_t value);
+
 /* value in 1/65536, rounded; |value| < 2^31. */
 int64_t gpume_fixed_from_double(double value);
 

@@ -959,7 +959,7 @@ int gpume_lookahead_find_expected(struct gpume_lookahead *lookahead, uint64_t ne
 
 int gpume_lookahead_spectrum(struct gpume_lookahead *lookahead, uint64_t frame, uint64_t past,
     uint64_t future, const int16_t *offsets, struct gpume_spectrum *spectrum,
-    struct gpume_losses *losses)
+    struct gpume_losses *losses, const struct gpume_loss_weights *weights)
 {
     struct gpume_frame_cost cost;
     GPUME_CHECK(gpume_lookahead_cost(lookahead, frame, past, future, &cost));
@@ -977,7 +977,7 @@ int gpume_lookahead_spectrum(struct gpume_lookahead *lookahead, uint64_t frame, 
     };
     gpume_spectrum_measure(spectrum, &predicted);
     if (losses) {
-        gpume_losses_measure(losses, &predicted);
+        gpume_losses_measure(losses, &predicted, weights);
     }
     return GPUME_OK;
 }

@@ -122,10 +122,11 @@ int gpume_lookahead_cost(struct gpume_lookahead *lookahead, uint64_t frame, uint
 int gpume_lookahead_find_expected(struct gpume_lookahead *lookahead, uint64_t newest);
 
 /* What is left to code of the frame by those predictions; it fails where gpume_lookahead_cost does.
- * offsets: of each block's QP, in 1/256; NULL: none. losses: NULL: not wanted. */
+ * offsets: of each block's QP, in 1/256; NULL: none. losses: NULL: not wanted;
+ * weights: those of XPSNR for them; NULL: none. */
 int gpume_lookahead_spectrum(struct gpume_lookahead *lookahead, uint64_t frame, uint64_t past,
     uint64_t future, const int16_t *offsets, struct gpume_spectrum *spectrum,
-    struct gpume_losses *losses);
+    struct gpume_losses *losses, const struct gpume_loss_weights *weights);
 
 void gpume_lookahead_close(struct gpume_lookahead **lookahead);
 

@@ -4,7 +4,7 @@
  * quality: the statistics, a text with a line for each frame, the QP offsets of all blocks of all
  * frames that others refer to, and, for a quality, the QPs of frames if the encoder reads them from
  * a file of their own. The offsets of 60 frames stay in memory, and of each frame 224 bytes, in an
- * array that grows by doubling; 688 more where the fidelity to the source is asked for. Where the
+ * array that grows by doubling; 1,024 more where the fidelity to the source is asked for. Where the
  * decoder's buffer is limited, each second pass adds one byte, and its plan takes 16 more while it
  * is made. All files are read back before they get their names: texts are compared with what was to
  * be written, of the offsets only the types of frames and the length. One thread at a time.
@@ -13,8 +13,8 @@
 #define GPUME_ENCODE_PASS_H
 
 #include "encode/encoder.h"
+#include "encode/measures.h"
 
-struct gpume_fidelity_frame;
 struct gpume_out_set;
 struct gpume_pass;
 
@@ -66,11 +66,11 @@ int gpume_pass_correct(struct gpume_pass *pass, size_t index,
 /* What comes of a second pass. */
 struct gpume_pass_outcome {
     struct gpume_encode_target
-        target;        /* a bitrate, CRF or QP: of a size or fidelity, that it takes */
-    uint64_t bitrate;  /* as asked or, for a quality, as expected */
-    uint64_t bits;     /* of a quality: of the whole video, as expected */
-    bool is_measured;  /* these two are known */
-    double psnr, ssim; /* of luma, expected for a quality */
+        target;       /* a bitrate, CRF or QP: of a size or fidelity, that it takes */
+    uint64_t bitrate; /* as asked or, for a quality, as expected */
+    uint64_t bits;    /* of a quality: of the whole video, as expected */
+    bool is_measured; /* this is known: */
+    double expected[GPUME_MEASURES]; /* of luma, for a quality; NAN: not measured */
 };
 
 /* After gpume_pass_finish, of the one that was added as number `index`, from 0. */
@@ -80,7 +80,7 @@ struct gpume_pass_outcome gpume_pass_outcome(const struct gpume_pass *pass, size
 struct gpume_pass_scene {
     uint64_t first, frames; /* displayed positions */
     uint64_t crf;           /* in 1/100 */
-    double psnr, ssim;
+    double expected[GPUME_MEASURES];
     uint64_t bits;
 };
 

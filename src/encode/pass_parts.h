@@ -70,7 +70,7 @@ struct gpume_pass_part {
     uint32_t least, most; /* the CRF is one of these, in 1/100 */
     uint64_t crf;
     struct gpume_loss mean;
-    double more; /* how much better encodes were than expected, in dB (gpume_loss_decibels) */
+    double more; /* how much better encodes were than expected, in dB (measures.h) */
 };
 
 /* One second pass. */

@@ -6,17 +6,13 @@
 #include "encode/pass_parts.h"
 
 #include "base/log.h"
-#include "encode/fidelity.h"
 #include "encode/fixed.h"
+#include "encode/measures.h"
 
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-
-/* Frames that are the same count as if they differed by this much. */
-#define ERROR_LEAST 1e-4
-#define SSIM_LEAST 1e-7
 
 /* --- scenes */
 
@@ -211,15 +207,17 @@ static int find_loss(struct gpume_pass *pass, const struct gpume_pass_rate *rate
             gpume_pass_lowest_qp(pass), range, mean)) {
         return gpume_log_nomem(&pass->params.log, "the quality of frames");
     }
-    mean->error = mean->error * rate->size->loss_growth / 65536;
-    mean->weighted = mean->weighted * rate->size->loss_growth / 65536;
+    for (uint32_t kind = 0; kind < GPUME_LOSS_KINDS; kind++) {
+        mean->of[kind] = mean->of[kind] * rate->size->loss_growth / 65536;
+    }
     return GPUME_OK;
 }
 
-/* SSIM as decibels, which change with the CRF about as those of PSNR do. */
-static double decibels_of_ssim(double ssim)
+static double expected_decibels(const struct gpume_pass *pass, const struct gpume_measure *measure,
+    const struct gpume_loss *mean)
 {
-    return -10 * log10(ssim < 1 - SSIM_LEAST ? 1 - ssim : SSIM_LEAST);
+    const uint64_t pixels = (uint64_t)pass->params.width * pass->params.height;
+    return measure->decibels(measure->expected(mean, pass->encoder->losses, pixels));
 }
 
 /* How much better than asked frames are expected to be on average, in dB, or how much larger all of
@@ -240,11 +238,9 @@ static int find_surplus(struct gpume_pass *pass, const struct gpume_pass_rate *r
         return GPUME_OK;
     }
     GPUME_CHECK(find_loss(pass, rate, &part->range, &part->mean));
-    *surplus = asked->goal == GPUME_GOAL_PSNR
-                   ? gpume_loss_psnr(&part->mean) - value / 100
-                   : decibels_of_ssim(gpume_loss_ssim(&part->mean, pass->encoder->losses)) -
-                         decibels_of_ssim(value / 10000);
-    *surplus += part->more;
+    const struct gpume_measure *measure = gpume_measure_of(asked->goal);
+    *surplus = expected_decibels(pass, measure, &part->mean) + part->more -
+               measure->decibels(gpume_measure_wanted(measure, asked));
     return GPUME_OK;
 }
 
@@ -367,19 +363,11 @@ int gpume_pass_settle_quality(struct gpume_pass *pass, struct gpume_pass_rate *r
 
 /* How good the frames of a part became, in dB. */
 static double given(const struct gpume_pass_encode *encode, const struct gpume_pass_part *part,
-    enum gpume_goal goal)
+    const struct gpume_measure *measure)
 {
-    const uint64_t frames = part->range.end - part->range.first;
-    const double most = (double)((UINT32_C(1) << encode->bits) - 1);
-    double sse = 0, ssim = 0;
-    for (uint64_t i = part->range.first; i < part->range.end; i++) {
-        sse += (double)encode->frames[i].sse;
-        ssim += encode->frames[i].ssim;
-    }
-    const double error = sse / ((double)encode->width * encode->height * (double)frames);
-    return goal == GPUME_GOAL_PSNR
-               ? 10 * log10(most * most / (error > ERROR_LEAST ? error : ERROR_LEAST))
-               : decibels_of_ssim(ssim / (double)frames);
+    const struct gpume_measured_frames frames = {encode->frames + part->range.first,
+        part->range.end - part->range.first, encode->width, encode->height, encode->bits};
+    return measure->decibels(measure->given(&frames));
 }
 
 /* A CRF may move by as much as PSNR does at the least, a third of a dB for one: where the
@@ -394,18 +382,15 @@ static void set_limits(struct gpume_pass_part *part, double missed)
 int gpume_pass_settle_again(struct gpume_pass *pass, struct gpume_pass_rate *rate,
     const struct gpume_pass_encode *encode, bool *changed)
 {
-    const bool is_psnr = rate->asked.goal == GPUME_GOAL_PSNR;
-    const double value = (double)rate->asked.value;
-    const double wanted = is_psnr ? value / 100 : decibels_of_ssim(value / 10000);
+    const struct gpume_measure *measure = gpume_measure_of(rate->asked.goal);
+    const double wanted = measure->decibels(gpume_measure_wanted(measure, &rate->asked));
     const struct gpume_loss_range all = all_frames(pass);
     const uint64_t bits = expected_bits(pass, rate, &all);
     rate->larger = (double)encode->bytes * 8 / (double)(bits > 0 ? bits : 1);
     for (size_t i = 0; i < rate->part_count; i++) {
         struct gpume_pass_part *part = &rate->parts[i];
-        const double got = given(encode, part, rate->asked.goal);
-        part->more =
-            got - (is_psnr ? gpume_loss_psnr(&part->mean)
-                           : decibels_of_ssim(gpume_loss_ssim(&part->mean, pass->encoder->losses)));
+        const double got = given(encode, part, measure);
+        part->more = got - expected_decibels(pass, measure, &part->mean);
         set_limits(part, got - wanted);
     }
     GPUME_CHECK(find_crfs(pass, rate, changed));
@@ -427,12 +412,13 @@ static const struct gpume_pass_rate *rate_at(const struct gpume_pass *pass, size
 
 /* What is expected, with what encodes were better, in dB, by the measure that was asked for. */
 static void expect(const struct gpume_pass *pass, const struct gpume_pass_rate *rate,
-    const struct gpume_loss *mean, double more, double *psnr, double *ssim)
+    const struct gpume_loss *mean, double more, double expected[GPUME_MEASURES])
 {
-    const bool is_ssim = rate->asked.goal == GPUME_GOAL_SSIM;
-    *psnr = gpume_loss_psnr(mean) + (is_ssim ? 0 : more);
-    *ssim = gpume_loss_ssim(mean, pass->encoder->losses);
-    *ssim = is_ssim && more != 0 ? 1 - (1 - *ssim) * pow(10, -more / 10) : *ssim;
+    for (size_t i = 0; i < GPUME_MEASURES; i++) {
+        const struct gpume_measure *measure = &gpume_measures[i];
+        const double own = expected_decibels(pass, measure, mean);
+        expected[i] = measure->of_decibels(measure->goal == rate->asked.goal ? own + more : own);
+    }
 }
 
 struct gpume_pass_outcome gpume_pass_outcome(const struct gpume_pass *pass, size_t index)
@@ -445,9 +431,9 @@ struct gpume_pass_outcome gpume_pass_outcome(const struct gpume_pass *pass, size
         const struct gpume_loss_range *range = &rate->parts[i].range;
         more += rate->parts[i].more * (double)(range->end - range->first) / (double)pass->count;
     }
-    if (rate->mean.error > 0) {
+    if (rate->mean.of[GPUME_LOSS_ERROR] > 0) {
         outcome.is_measured = true;
-        expect(pass, rate, &rate->mean, more, &outcome.psnr, &outcome.ssim);
+        expect(pass, rate, &rate->mean, more, outcome.expected);
     }
     return outcome;
 }
@@ -461,15 +447,12 @@ bool gpume_pass_scene(
         return false;
     }
     const struct gpume_pass_part *scene = &rate->parts[number];
-    double psnr, ssim;
-    expect(pass, rate, &scene->mean, scene->more, &psnr, &ssim);
     *result = (struct gpume_pass_scene){
         .first = scene->range.first,
         .frames = scene->range.end - scene->range.first,
         .crf = scene->crf,
-        .psnr = psnr,
-        .ssim = ssim,
         .bits = expected_bits(pass, rate, &scene->range),
     };
+    expect(pass, rate, &scene->mean, scene->more, result->expected);
     return true;
 }

@@ -364,8 +364,10 @@ static int describe_frame(struct gpume_scenes *scenes, const struct gpume_frame_
     if (scenes->params.take) {
         const uint64_t at = frame->frame;
         struct gpume_lookahead *lookahead = scenes->lookahead;
-        GPUME_CHECK(gpume_lookahead_spectrum(lookahead, at, at, at, NULL, &frame->intra, NULL));
-        GPUME_CHECK(gpume_lookahead_spectrum(lookahead, at, past, at, NULL, &frame->inter, NULL));
+        GPUME_CHECK(
+            gpume_lookahead_spectrum(lookahead, at, at, at, NULL, &frame->intra, NULL, NULL));
+        GPUME_CHECK(
+            gpume_lookahead_spectrum(lookahead, at, past, at, NULL, &frame->inter, NULL, NULL));
     }
     return frame->frame > 0 ? find_ratio(scenes, past, frame->frame, &fact->ratio) : GPUME_OK;
 }

@@ -5,9 +5,11 @@
 #include "encode/bits.h"
 #include "encode/encoder.h"
 #include "encode/fixed.h"
+#include "encode/measures.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #define ONE 65536
 
@@ -18,7 +20,13 @@ bool gpume_goal_is_quality(enum gpume_goal goal)
 
 bool gpume_goal_is_fidelity(enum gpume_goal goal)
 {
-    return goal == GPUME_GOAL_PSNR || goal == GPUME_GOAL_SSIM;
+    return gpume_measure_of(goal) != NULL;
+}
+
+bool gpume_goal_is_weighed(enum gpume_goal goal)
+{
+    const struct gpume_measure *measure = gpume_measure_of(goal);
+    return measure && measure->weighs;
 }
 
 bool gpume_goal_leads_to_crf(enum gpume_goal goal)
@@ -28,8 +36,12 @@ bool gpume_goal_leads_to_crf(enum gpume_goal goal)
 
 const char *gpume_target_option(enum gpume_goal goal)
 {
-    static const char *const options[] = {"bitrate", "crf", "qp", "psnr", "ssim", "size"};
-    return options[goal];
+    static const char *const options[] = {[GPUME_GOAL_BITRATE] = "bitrate",
+        [GPUME_GOAL_CRF] = "crf",
+        [GPUME_GOAL_QP] = "qp",
+        [GPUME_GOAL_SIZE] = "size"};
+    const struct gpume_measure *measure = gpume_measure_of(goal);
+    return measure ? measure->name : options[goal];
 }
 
 /* With as many decimals as it takes, up to `digits`. */
@@ -39,14 +51,12 @@ static void print_decimal(char text[GPUME_TARGET_TEXT_BYTES], uint64_t value, in
     for (int i = 0; i < digits; i++) {
         one *= 10;
     }
-    uint64_t part = value % one;
-    for (; digits > 0 && part % 10 == 0; digits--) {
-        part /= 10;
-    }
-    const int bytes = snprintf(text, GPUME_TARGET_TEXT_BYTES, "%" PRIu64, value / one);
-    if (digits > 0) {
-        snprintf(
-            text + bytes, GPUME_TARGET_TEXT_BYTES - (size_t)bytes, ".%0*" PRIu64, digits, part);
+    int bytes = snprintf(text, GPUME_TARGET_TEXT_BYTES, "%" PRIu64, value / one);
+    for (uint64_t part = value % one; part > 0 && bytes + 2 < GPUME_TARGET_TEXT_BYTES;) {
+        one /= 10;
+        bytes += snprintf(text + bytes, GPUME_TARGET_TEXT_BYTES - (size_t)bytes, "%s%" PRIu64,
+            strchr(text, '.') ? "" : ".", part / one);
+        part %= one;
     }
 }
 
@@ -62,7 +72,8 @@ void gpume_target_text(const struct gpume_encode_target *target, char text[GPUME
             : unit == 1000 ? "k"
                            : "M");
     } else {
-        print_decimal(text, value, target->goal == GPUME_GOAL_SSIM ? 4 : 2);
+        const struct gpume_measure *measure = gpume_measure_of(target->goal);
+        print_decimal(text, value, measure ? measure->decimals : 2);
     }
 }
 

@@ -18,6 +18,7 @@ enum gpume_goal {
     GPUME_GOAL_QP,   /* as its --qp: whole QPs by type of frame, and no QP offsets of blocks */
     GPUME_GOAL_PSNR, /* the CRF at which luma is expected to have it */
     GPUME_GOAL_SSIM,
+    GPUME_GOAL_XPSNR,
     GPUME_GOAL_SIZE, /* the bitrate at which the video stream has it */
 };
 
@@ -33,6 +34,7 @@ struct gpume_encode_target {
 
 bool gpume_goal_is_quality(enum gpume_goal goal); /* constant, by CRF or QP */
 bool gpume_goal_is_fidelity(enum gpume_goal goal);
+bool gpume_goal_is_weighed(enum gpume_goal goal);   /* for which the analysis finds weights */
 bool gpume_goal_leads_to_crf(enum gpume_goal goal); /* that, a size or a bitrate, by its CRF */
 
 /* Its name in options: that of the encoder for the first three. */

@@ -3,6 +3,7 @@
 
 #include "base/grid.h"
 #include "encode/costs.h"
+#include "encode/fixed.h"
 #include "encode/kernels/kernels.h"
 
 #include <stdatomic.h>
@@ -48,18 +49,6 @@ struct gpume_luma_stats gpume_luma_stats(
         .sum = sum, .energy = sums->squares - (sum * mean + rest * mean + rest * rest / count)};
 }
 
-/* floor(sqrt(value)), by bits */
-static uint64_t square_root(uint64_t value)
-{
-    uint64_t result = 0;
-    for (uint64_t bit = UINT64_C(1) << 31; bit > 0; bit >>= 1) {
-        if ((result + bit) * (result + bit) <= value) {
-            result += bit;
-        }
-    }
-    return result;
-}
-
 /* 128 sqrt(target / reference), rounded to nearest; SCALE_MAX << DENOMINATOR_MAX at most. */
 static uint32_t scale_of(uint64_t target, uint64_t reference)
 {
@@ -69,7 +58,7 @@ static uint32_t scale_of(uint64_t target, uint64_t reference)
     }
     /* 2^16 * ratio in integers: energies are below 2^48 for every picture that is accepted. The
      * root of 4 * 128^2 * ratio is twice the scale. */
-    const uint64_t twice = square_root((target << 16) / reference);
+    const uint64_t twice = gpume_fixed_root((target << 16) / reference);
     const uint64_t scale = (twice + 1) / 2;
     return (uint32_t)(scale < limit ? scale : limit);
 }

@@ -89,6 +89,21 @@ expect 0 $first x265 --crf "$crf" -o a
 cmp a-96x80-crf"$crf".log b-96x80-psnr40.log || fail "a target has other statistics than its CRF"
 cmp a-96x80-crf"$crf".log.cutree b-96x80-psnr40.log.cutree || fail "a target has other offsets than its CRF"
 rm -f ./a* ./b*
+# XPSNR: the same; only a run that asks for it says what is expected of it.
+expect 0 $first x265 --target-xpsnr 38 --crf 24 --rung 96x80:xpsnr=36.5 -o b
+grep -q '^# 96x80, xpsnr 38: crf [0-9.]*, expected to take .* and to have an XPSNR of 38.0 dB, ' "$scratch/out" || fail "no XPSNR"
+python3 -c "
+import json
+runs = json.load(open('b.json'))['runs']
+assert [run.get('target_xpsnr') for run in runs] == [38, None, 36.5], runs
+assert abs(runs[0]['expected_xpsnr'] - 38) < 0.02 and abs(runs[2]['expected_xpsnr'] - 36.5) < 0.02, runs
+assert runs[0]['crf'] < runs[2]['crf'] and 20 < runs[1]['expected_xpsnr'] < 60, runs
+assert all('expected_psnr' in run for run in runs) and runs[0]['files'][0] == 'b-96x80-xpsnr38.log', runs" || fail "b.json: XPSNR"
+for threads in 1 3; do
+    expect 0 $first x265 --target-xpsnr 38 --threads $threads -o a -y
+    cmp a-96x80-xpsnr38.log b-96x80-xpsnr38.log || fail "XPSNR: $threads threads give other statistics"
+done
+rm -f ./a* ./b*
 # Per scene: each has the quality, by a CRF of its own, which is in the QPs of its frames.
 ffmpeg -v error -f lavfi -i testsrc2=size=160x96:duration=2 -f lavfi -i mandelbrot=size=160x96:maxiter=60 \
     -filter_complex '[1:v]trim=duration=2,setpts=PTS-STARTPTS[b];[0:v][b]concat,format=yuv420p' two.y4m
@@ -201,6 +216,7 @@ done
 for psnr in 19.99 61 40.123 x; do
     refuses 2 --target-psnr "$psnr" -- firstpass clip.y4m --encoder x264 --target-psnr="$psnr" -o r
 done
+refuses 2 --target-xpsnr 61 -- firstpass clip.y4m --encoder x264 --target-xpsnr 61 -o r
 refuses 2 --target-ssim 1 -- firstpass clip.y4m --encoder x264 --target-ssim 1 -o r
 refuses 2 --target-size 0.0005k -- firstpass clip.y4m --encoder x264 --target-size 0.0005k -o r
 refuses 2 --qp --target-psnr -- firstpass clip.y4m --encoder x264 --qp 24 --target-psnr 40 -o r

@@ -192,17 +192,17 @@ grep -qF -- '--timeout 5' "$scratch/err" || fail "the option that ended the run 
 if have x265; then
     ffmpeg -nostdin -v error -y -f lavfi -i mandelbrot=s=176x144:r=25:start_scale=0.6:end_scale=0.2:end_pts=50 -vf noise=alls=6:allf=t \
         -frames:v 40 -pix_fmt yuv420p clip.y4m || fail "no clip to probe"
-    for goal in psnr=38 ssim=0.95; do
+    for goal in psnr=38 xpsnr=36 ssim=0.95; do
         rm -f a-* a.json
         expect 0 firstpass clip.y4m --backend cpu --encoder x265 --rung 176x144:$goal --bitrate 100k --probes 2 --verify -o a
         clean
-        awk -v goal=$goal '/^#   x265 / { measured = goal ~ /psnr/ ? $7 : $9 } END { split(goal, of, "=")
+        awk -v goal=$goal '/^#   x265 / { measured = goal ~ /^psnr/ ? $7 : goal ~ /^x/ ? $10 : $9 } END { split(goal, of, "=")
             exit !((measured - of[2]) ^ 2 < (goal ~ /psnr/ ? 0.15 : 0.003) ^ 2) }' "$scratch/out" || fail "$goal: $(grep '^#   x265 ' "$scratch/out")"
         python3 -c "
 import json
 run = next(r for r in json.load(open('a.json'))['runs'] if 'crf' in r)
 key, value = '$goal'.split('=')
-assert run['target_' + key] == float(value) and abs(run['expected_' + key] - float(value)) < (0.02 if key == 'psnr' else 0.001), run
+assert run['target_' + key] == float(value) and abs(run['expected_' + key] - float(value)) < (0.02 if 'psnr' in key else 0.001), run
 command = run['commands']['x265']
 assert float(command[command.index('--crf') + 1]) == run['crf'], run" || fail "a.json after probes"
     done

@@ -59,7 +59,7 @@ assert all(s['zone_overrides'] is None for s in json.load(open('a.json'))['scene
 firstpass() {
     expect 0 firstpass two.y4m --backend "$engine" "$@" -o b -y
 }
-for target in '--target-psnr 38' '--target-ssim 0.95'; do
+for target in '--target-psnr 38' '--target-xpsnr 36' '--target-ssim 0.95'; do
     for encoder in x265 x264; do
         chunks --encoder $encoder $target
         cp "$scratch/out" summary
@@ -122,7 +122,7 @@ refused 2 svt-av1 -- scenes two.y4m --format av1an --encoder svt-av1 --target-ps
 says 'x264 or x265'
 refused 2 aom -- scenes two.y4m --format av1an --encoder aom --crf 38 -o r
 says 'x264 or x265'
-for option in '--target-psnr 38' '--target-ssim 0.95' '--target-size 100k' '--crf 24' '--preset slow' '--tune grain'; do
+for option in '--target-psnr 38' '--target-ssim 0.95' '--target-xpsnr 36' '--target-size 100k' '--crf 24' '--preset slow' '--tune grain'; do
     refused 2 "${option% *}" --encoder -- scenes two.y4m --format av1an $option -o r
 done
 refused 2 --encoder --target-psnr --crf -- scenes two.y4m --format av1an --encoder x265 -o r

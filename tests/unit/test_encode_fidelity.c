@@ -9,6 +9,7 @@
  *     ffmpeg -i N-source.y4m -i N-decoded.y4m -lavfi xpsnr -f null -
  */
 #include "encode/fidelity.h"
+#include "encode/xpsnr.h"
 #include "harness.h"
 
 #include <inttypes.h>
@@ -264,6 +265,46 @@ static void check_depths(void)
     REQUIRE(fabs(xpsnr[0] - xpsnr[1]) < 0.001);
 }
 
+/* The parts by which errors are expected to count are the weights of the measure, which FFmpeg's
+ * values above confirm, in every size and depth. */
+static void check_parts(uint32_t width, uint32_t height, uint32_t bits)
+{
+    const struct gpume_fidelity_params params = {width, height, bits, 50, 1, {0}};
+    const struct gpume_xpsnr_params of_source = {width, height, bits, 50, 1};
+    struct gpume_plane source = new_plane(width, height, bits);
+    struct gpume_plane decoded = new_plane(width, height, bits);
+    struct gpume_fidelity *fidelity = NULL;
+    struct gpume_xpsnr *xpsnr = NULL;
+    struct gpume_fidelity_frame found;
+    uint64_t random = width + bits;
+    REQUIRE_EQUAL(gpume_fidelity_open(&fidelity, &params), GPUME_OK);
+    REQUIRE_EQUAL(gpume_xpsnr_open(&xpsnr, &of_source), GPUME_OK);
+    const uint32_t side = xpsnr->side > 0 ? xpsnr->side : width + height;
+    const uint32_t columns = xpsnr->side > 0 ? xpsnr->columns : 1;
+    uint32_t *parts = calloc((size_t)columns * (height / side + 1), sizeof(*parts));
+    for (uint32_t frame = 0; frame < FRAMES; frame++) {
+        double sum = 0;
+        make_frame(&source, &decoded, frame, &random);
+        gpume_fidelity_add(fidelity, &source, &decoded, &found);
+        gpume_xpsnr_take(xpsnr, &source);
+        gpume_xpsnr_parts(xpsnr, parts);
+        for (uint32_t i = 0; i < width * height; i++) {
+            const uint32_t x = i % width, y = i / width;
+            const double error =
+                (double)get_sample(&source, x, y) - (double)get_sample(&decoded, x, y);
+            sum += error * error * parts[y / side * columns + x / side] / 65536;
+        }
+        sum *= gpume_xpsnr_factor((uint64_t)width * height);
+        require_close((double)found.wsse, sum, 0.01 * sum + 1, "weighted errors", &params);
+    }
+    gpume_fidelity_close(&fidelity);
+    gpume_xpsnr_close(&xpsnr);
+    REQUIRE(!xpsnr);
+    free(parts);
+    free(source.data);
+    free(decoded.data);
+}
+
 static void check_ends(void)
 {
     const struct gpume_fidelity_params params = {64, 48, 8, 25, 1, {0}};
@@ -296,6 +337,9 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
         for (uint32_t bits = 8; bits <= 16; bits++) {
             check_definitions(sizes[i][0], sizes[i][1], bits);
+            if (sizes[i][0] > 64 || sizes[i][0] < 8) { /* without blocks of a border alone */
+                check_parts(sizes[i][0], sizes[i][1], bits);
+            }
         }
     }
     check_depths();

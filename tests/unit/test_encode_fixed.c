@@ -9,6 +9,17 @@
 #include <math.h>
 #include <stdlib.h>
 
+static void check_root(void)
+{
+    static const uint64_t roots[] = {0, 1, 2, 3, 255, 65535, 65536, 3037000500, UINT32_MAX};
+    for (size_t i = 0; i < sizeof(roots) / sizeof(*roots); i++) {
+        const uint64_t square = roots[i] * roots[i];
+        REQUIRE_EQUAL(gpume_fixed_root(square), roots[i]);
+        REQUIRE_EQUAL(gpume_fixed_root(square + 2 * roots[i]), roots[i]);
+        REQUIRE(roots[i] == 0 || gpume_fixed_root(square - 1) == roots[i] - 1);
+    }
+}
+
 static void check_log2(void)
 {
     for (uint32_t bit = 0; bit < 64; bit++) {
@@ -127,6 +138,7 @@ static void check_aq_off(void)
 
 int main(void)
 {
+    check_root();
     check_log2();
     check_exp2();
     check_rounding();

@@ -194,7 +194,7 @@ static const struct gpume_decision *frame_of(struct clip *clip, uint64_t coded)
         .means = {[14] = 10},
         .vectors = {[18] = coded > 0 ? 20 : 0},
     };
-    clip->losses = (struct gpume_losses){0};
+    clip->losses = (struct gpume_losses){.weight = 1 << 22};
     for (uint32_t i = 0; i < GPUME_LOSS_KINDS * GPUME_LOSS_BINS; i++) { /* as many of each size */
         const enum gpume_loss_class class = coded > 0 ? GPUME_LOSS_MOVING : GPUME_LOSS_INTRA;
         clip->losses.shares[i / GPUME_LOSS_BINS][class][i % GPUME_LOSS_BINS] = 1 << 18;
@@ -856,36 +856,48 @@ static void test_expected(void)
         struct gpume_encode_options options = options_of(gpume_encoders[i]);
         const struct gpume_pass_outcome own = expected_at(&options, 2600);
         const struct gpume_pass_outcome large = expected_of(&options, 2600, 96, 64);
-        REQUIRE(fabs(large.psnr - own.psnr - 0.26 * 10 * log10(4)) < 0.02);
-        REQUIRE(large.ssim > own.ssim);
+        REQUIRE(fabs(large.expected[GPUME_MEASURE_PSNR] - own.expected[GPUME_MEASURE_PSNR] -
+                     0.26 * 10 * log10(4)) < 0.02);
+        REQUIRE(large.expected[GPUME_MEASURE_SSIM] > own.expected[GPUME_MEASURE_SSIM]);
         options.bits = 10;
-        REQUIRE(fabs(expected_at(&options, 2600).psnr - own.psnr) < 0.02);
+        REQUIRE(fabs(expected_at(&options, 2600).expected[GPUME_MEASURE_PSNR] -
+                     own.expected[GPUME_MEASURE_PSNR]) < 0.02);
     }
 }
 
-/* The CRF with the nearest fidelity. */
+/* The CRF at which the measure, as decibels, is nearest to what is asked. */
+static void check_nearest(const struct gpume_encode_options *options, enum gpume_measure_kind kind,
+    const struct gpume_encode_target *target)
+{
+    const struct gpume_measure *measure = &gpume_measures[kind];
+    REQUIRE_EQUAL(write_target(options, target, WHOLE_FRAMES, 48, 32), GPUME_OK);
+    clear_files();
+    const struct gpume_pass_outcome found = outcome;
+    const uint64_t crf = found.target.value;
+    REQUIRE(found.target.goal == GPUME_GOAL_CRF && crf > 200 && found.is_measured);
+    const double is = measure->decibels(found.expected[kind]);
+    const double more = measure->decibels(expected_at(options, crf + 1).expected[kind]);
+    const double less = measure->decibels(expected_at(options, crf - 1).expected[kind]);
+    const double wanted = measure->decibels(gpume_measure_wanted(measure, target));
+    REQUIRE(found.expected[kind] == expected_at(options, crf).expected[kind]);
+    REQUIRE(less > is && is > more);
+    REQUIRE(fabs(is - wanted) <= fabs(less - wanted) && fabs(is - wanted) <= fabs(more - wanted));
+}
+
 static void test_fidelity(void)
 {
     for (size_t i = 0; i < count_texts(); i++) {
         const struct gpume_encode_options options = options_of(gpume_encoders[i]);
         for (uint64_t value = 3800; value <= 4600; value += 217) {
-            const struct gpume_encode_target target = {GPUME_GOAL_PSNR, value};
-            REQUIRE_EQUAL(write_target(&options, &target, WHOLE_FRAMES, 48, 32), GPUME_OK);
-            clear_files();
-            const struct gpume_pass_outcome found = outcome;
-            const uint64_t crf = found.target.value;
-            const double wanted = (double)value / 100;
-            REQUIRE(found.target.goal == GPUME_GOAL_CRF && crf > 200);
-            REQUIRE(found.is_measured && found.psnr == expected_at(&options, crf).psnr);
-            const double more = expected_at(&options, crf + 1).psnr;
-            const double less = expected_at(&options, crf - 1).psnr;
-            REQUIRE(less > found.psnr && found.psnr > more);
-            REQUIRE(fabs(found.psnr - wanted) <= fabs(less - wanted));
-            REQUIRE(fabs(found.psnr - wanted) <= fabs(more - wanted));
+            check_nearest(&options, GPUME_MEASURE_PSNR,
+                &(struct gpume_encode_target){GPUME_GOAL_PSNR, value});
         }
-        const struct gpume_encode_target ssim = {GPUME_GOAL_SSIM, 9700};
-        REQUIRE_EQUAL(write_target(&options, &ssim, WHOLE_FRAMES, 48, 32), GPUME_OK);
-        REQUIRE(fabs(outcome.ssim - 0.97) < (0.0001));
+        check_nearest(
+            &options, GPUME_MEASURE_SSIM, &(struct gpume_encode_target){GPUME_GOAL_SSIM, 9700});
+        for (uint64_t value = 3000; value <= 3700; value += 233) {
+            check_nearest(&options, GPUME_MEASURE_XPSNR,
+                &(struct gpume_encode_target){GPUME_GOAL_XPSNR, value});
+        }
         logged.lines = logged.warnings = 0;
         const struct gpume_encode_target most = {GPUME_GOAL_PSNR, 6000};
         REQUIRE_EQUAL(write_target(&options, &most, WHOLE_FRAMES, 48, 32), GPUME_OK);
@@ -986,6 +998,7 @@ static void test_targets(void)
         {{GPUME_GOAL_BITRATE, 345000}, "345"},
         {{GPUME_GOAL_PSNR, 4150}, "41.5"},
         {{GPUME_GOAL_SSIM, 9805}, "0.9805"},
+        {{GPUME_GOAL_XPSNR, 3805}, "38.05"},
         {{GPUME_GOAL_SSIM, 9800}, "0.98"},
         {{GPUME_GOAL_SIZE, 700000000}, "700M"},
         {{GPUME_GOAL_SIZE, 1234000}, "1234k"},

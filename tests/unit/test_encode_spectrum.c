@@ -509,6 +509,16 @@ static double variance_of(const struct plain *plain, int64_t x0, int64_t y0)
 
 typedef double shares_of[GPUME_LOSS_KINDS][GPUME_LOSS_CLASSES][GPUME_LOSS_BINS];
 
+/* Of blocks that do not fit those of 16 pixels, and end before the picture does. */
+enum { WEIGHT_SIDE = 20, WEIGHT_COLUMNS = 8, WEIGHT_ROWS = 6 };
+
+static double weight_at(int64_t x, int64_t y)
+{
+    const int64_t column = x / WEIGHT_SIDE, row = y / WEIGHT_SIDE;
+    return 1.0 / (double)(1 + (row < WEIGHT_ROWS ? row : WEIGHT_ROWS - 1) * WEIGHT_COLUMNS +
+                          (column < WEIGHT_COLUMNS ? column : WEIGHT_COLUMNS - 1));
+}
+
 static void count_losses(const struct scene *s, uint32_t index, shares_of shares)
 {
     const uint32_t blocks_x = s->target.half.width / 8;
@@ -538,6 +548,7 @@ static void count_losses(const struct scene *s, uint32_t index, shares_of shares
             const int at = (int)fmin(GPUME_LOSS_BINS - 1, fmax(0, bin));
             shares[GPUME_LOSS_ERROR][class][at] += square;
             shares[GPUME_LOSS_SSIM][class][at] += square * 58.5225 / (2 * variance + 58.5225);
+            shares[GPUME_LOSS_XPSNR][class][at] += square * weight_at(x / 8 * 8 + 4, y / 8 * 8 + 4);
         }
     }
 }
@@ -555,7 +566,12 @@ static void test_losses(void)
     for (uint32_t i = 0; i < 99; i++) {
         count_losses(&s, i, expected);
     }
-    gpume_losses_measure(&found, &s.predicted);
+    uint32_t weights[WEIGHT_COLUMNS * WEIGHT_ROWS];
+    for (uint32_t i = 0; i < WEIGHT_COLUMNS * WEIGHT_ROWS; i++) {
+        weights[i] = 65536 / (1 + i);
+    }
+    gpume_losses_measure(&found, &s.predicted,
+        &(struct gpume_loss_weights){weights, WEIGHT_SIDE, WEIGHT_COLUMNS, WEIGHT_ROWS});
     for (uint32_t i = 0; i < GPUME_LOSS_KINDS; i++) {
         for (uint32_t class = 0; class < GPUME_LOSS_CLASSES; class ++) {
             double all = 0, moved = 0;
@@ -567,6 +583,17 @@ static void test_losses(void)
             /* factors are rounded, so that a few coefficients fall into the bin beside theirs */
             REQUIRE(all > 0 && moved < 0.01 * all);
         }
+    }
+    /* without blocks, errors count as for PSNR; without weights, not at all */
+    const uint32_t one = 65536;
+    gpume_losses_measure(&found, &s.predicted, &(struct gpume_loss_weights){.of = &one});
+    REQUIRE(memcmp(found.shares[GPUME_LOSS_XPSNR], found.shares[GPUME_LOSS_ERROR],
+                sizeof(found.shares[0])) == 0);
+    REQUIRE_EQUAL(found.weight, 1u << GPUME_LOSS_ONE);
+    gpume_losses_measure(&found, &s.predicted, NULL);
+    REQUIRE_EQUAL(found.weight, 0);
+    for (uint32_t i = 0; i < GPUME_LOSS_CLASSES * GPUME_LOSS_BINS; i++) {
+        REQUIRE_EQUAL((&found.shares[GPUME_LOSS_XPSNR][0][0])[i], 0);
     }
     scene_free(&s);
 }
@@ -588,6 +615,8 @@ static void check_loss(enum gpume_loss_class class, uint32_t bin, enum gpume_fra
         .floor = GPUME_LOSS_FIXED(0.125),
         .ssim_power = GPUME_LOSS_FIXED(0.9),
         .ssim_octaves = GPUME_LOSS_FIXED(-6),
+        .xpsnr_power = GPUME_LOSS_FIXED(0.75),
+        .xpsnr_decibels = GPUME_LOSS_FIXED(3),
     };
     const uint32_t of = class == GPUME_LOSS_INTRA || type < GPUME_FRAME_P ? 0
                         : type == GPUME_FRAME_P                           ? 1
@@ -596,20 +625,31 @@ static void check_loss(enum gpume_loss_class class, uint32_t bin, enum gpume_fra
     struct gpume_losses losses = {0};
     losses.shares[GPUME_LOSS_ERROR][class][bin] = 1u << GPUME_LOSS_ONE;
     losses.shares[GPUME_LOSS_SSIM][class][bin] = 1u << (GPUME_LOSS_ONE - 2);
+    losses.shares[GPUME_LOSS_XPSNR][class][bin] = 1u << (GPUME_LOSS_ONE - 3);
+    losses.weight = 1u << (GPUME_LOSS_ONE - 3);
     const struct gpume_loss found =
         gpume_loss_at(&losses, &model, type, (int32_t)(qp * 256), past, future);
     const double own = bin == 0 ? 0 : exp2(bin - 4.5);
-    const double reference = past && future ? 0.75 * (double)(past->error + future->error) / 131072
-                             : past         ? (double)past->error / 65536
-                             : future       ? (double)future->error / 65536
+    const double reference = past && future ? 0.75 * (double)(past->of[0] + future->of[0]) / 131072
+                             : past         ? (double)past->of[0] / 65536
+                             : future       ? (double)future->of[0] / 65536
                                             : 0;
     const double energy = class == GPUME_LOSS_INTRA   ? own
                           : class == GPUME_LOSS_STILL ? 1.5 * own + reference
                                                       : fmax(reference, 1.5 * own - reference);
     const double right = left_of(energy, limits[of] * exp2((qp - 4) / 3), bends[of]);
-    REQUIRE(fabs((double)found.error / 65536 - right - 0.125) < 0.005 * right + 0.01);
-    REQUIRE(fabs((double)found.weighted / 65536 - right / 4) < 0.005 * right + 0.01);
+    REQUIRE(
+        fabs((double)found.of[GPUME_LOSS_ERROR] / 65536 - right - 0.125) < 0.005 * right + 0.01);
+    REQUIRE(fabs((double)found.of[GPUME_LOSS_SSIM] / 65536 - right / 4) < 0.005 * right + 0.01);
+    REQUIRE(fabs((double)found.of[GPUME_LOSS_XPSNR] / 65536 - (right + 0.125) / 8) <
+            0.005 * right + 0.01);
     if (right > 1) {
+        /* sqrt(16 * 2^7 / sqrt(pixels / (3840 * 2160))), by the least activity, 4 */
+        const double xpsnr = 10 * log10(65025 * 8 / (right + 0.125));
+        const double factor = sqrt(2048 * 4) / 4;
+        REQUIRE(fabs(gpume_loss_xpsnr(&found, &model, 960 * 540) -
+                     0.75 * (xpsnr - 10 * log10(factor)) - 3) < 0.05);
+        REQUIRE(fabs(gpume_loss_xpsnr(&found, &model, 16 * 16) - 0.75 * xpsnr - 3) < 0.05);
         REQUIRE(fabs(gpume_loss_psnr(&found) - 10 * log10(65025 / (right + 0.125))) < 0.05);
         REQUIRE(fabs(log2(1 - gpume_loss_ssim(&found, &model)) - 0.9 * log2(right / 4) + 6) < 0.02);
     }
@@ -617,7 +657,8 @@ static void check_loss(enum gpume_loss_class class, uint32_t bin, enum gpume_fra
 
 static void test_loss_formulas(void)
 {
-    const struct gpume_loss fine = {.error = 2 * 65536}, coarse = {.error = 50 * 65536};
+    const struct gpume_loss fine = {{2 * 65536, 0, 2 * 16384}, 1 << 22},
+                            coarse = {{50 * 65536, 0, 50 * 4096}, 1 << 20};
     for (uint32_t bin = 0; bin < GPUME_LOSS_BINS; bin += 3) {
         for (int qp = 4; qp <= 51; qp += 9) {
             check_loss(GPUME_LOSS_INTRA, bin, GPUME_FRAME_IDR, qp, NULL, NULL);

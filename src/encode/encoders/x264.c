@@ -320,6 +320,8 @@ static const struct gpume_loss_model losses = {
     .floor = GPUME_LOSS_FIXED(.0228),
     .ssim_power = GPUME_LOSS_FIXED(.865),
     .ssim_octaves = GPUME_LOSS_FIXED(-6.57),
+    .xpsnr_power = GPUME_LOSS_FIXED(.947),
+    .xpsnr_decibels = GPUME_LOSS_FIXED(3.16),
 };
 
 static const struct gpume_ladder_model x264_ladder = {.rate = 0.1,

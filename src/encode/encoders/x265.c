@@ -249,6 +249,8 @@ static const struct gpume_loss_model losses = {
     .floor = GPUME_LOSS_FIXED(0),
     .ssim_power = GPUME_LOSS_FIXED(.851),
     .ssim_octaves = GPUME_LOSS_FIXED(-6.748),
+    .xpsnr_power = GPUME_LOSS_FIXED(.921),
+    .xpsnr_decibels = GPUME_LOSS_FIXED(3.97),
 };
 
 static const struct gpume_ladder_model x265_ladder = {.rate = 0.12,
