@@ -97,7 +97,11 @@ const struct gpume_goal_row *gpume_goal_of(const struct gpume_option *option)
 
 void gpume_goal_describe(const struct gpume_option *option, char *text, size_t bytes)
 {
-    const struct gpume_goal_row *row = gpume_goal_of(option);
+    gpume_goal_describe_row(gpume_goal_of(option), text, bytes);
+}
+
+void gpume_goal_describe_row(const struct gpume_goal_row *row, char *text, size_t bytes)
+{
     char decimals[48] = "";
     if (row->decimals > 0) {
         snprintf(decimals, sizeof(decimals), " with at most %d decimals", row->decimals);
@@ -192,17 +196,17 @@ enum gpume_exit gpume_encoder_check_rate(const struct gpume_source_info *info, c
                      info->label, why);
 }
 
-enum gpume_exit gpume_encoder_check_video(const struct gpume_encoder *encoder,
+enum gpume_exit gpume_encoder_check_video(const char *name, uint32_t side_min,
     const struct gpume_source_info *info, const char *why, const char *remedy)
 {
     const enum gpume_exit checked = gpume_encoder_check_rate(info, why);
     const bool is_odd = (info->width | info->height) & 1;
     if (checked == GPUME_EXIT_DONE &&
-        (is_odd || info->width < encoder->side_min || info->height < encoder->side_min)) {
+        (is_odd || info->width < side_min || info->height < side_min)) {
         return gpume_refuse(GPUME_EXIT_INPUT,
             "%s: %" PRIu32 "x%" PRIu32 " pixels: %s takes even sides of %" PRIu32
             " pixels and more; change them with --vf scale%s",
-            info->label, info->width, info->height, encoder->name, encoder->side_min, remedy);
+            info->label, info->width, info->height, name, side_min, remedy);
     }
     return checked;
 }

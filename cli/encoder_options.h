@@ -35,8 +35,9 @@ const struct gpume_goal_row *gpume_goal_of(const struct gpume_option *option);
 bool gpume_goal_parse(
     const struct gpume_goal_row *row, const char *text, struct gpume_encode_target *target);
 
-/* For gpume_option_type.describe. */
+/* For gpume_option_type.describe: of the option's row, or of another. */
 void gpume_goal_describe(const struct gpume_option *option, char *text, size_t bytes);
+void gpume_goal_describe_row(const struct gpume_goal_row *row, char *text, size_t bytes);
 
 /* Whole kilobits per second: a decimal number, followed by nothing, k or M. */
 bool gpume_bitrate_parse(const char *text, uint64_t *bits);
@@ -92,8 +93,9 @@ extern const struct gpume_option_type gpume_type_encoder_word;
 /* Its frame rate must be known. why: what depends on it, as "a CRF depends". */
 enum gpume_exit gpume_encoder_check_rate(const struct gpume_source_info *info, const char *why);
 
-/* The same; and whether the encoder takes its size. remedy: after "change them with --vf scale". */
-enum gpume_exit gpume_encoder_check_video(const struct gpume_encoder *encoder,
+/* The same; and its sides must be even, and at least this long for the encoder of this name.
+ * remedy: after "change them with --vf scale". */
+enum gpume_exit gpume_encoder_check_video(const char *name, uint32_t side_min,
     const struct gpume_source_info *info, const char *why, const char *remedy);
 
 /* Interlaced video is encoded as if it were progressive. */

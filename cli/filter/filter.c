@@ -344,7 +344,8 @@ static int open_crf_search(struct filter *filter, const struct gpume_encode_opti
 /* What the encoder has to know or take, for a bitrate to say something. */
 static enum gpume_exit check_crf_search(const struct filter *filter)
 {
-    return gpume_encoder_check_video(filter->options->encoder, &filter->job.info,
+    const struct gpume_encoder *encoder = filter->options->encoder;
+    return gpume_encoder_check_video(encoder->name, encoder->side_min, &filter->job.info,
         "--bitrate depends", ", or give --crf in place of --bitrate");
 }
 

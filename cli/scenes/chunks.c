@@ -15,13 +15,16 @@
 #include <string.h>
 
 struct gpume_chunks {
+    const struct gpume_chunk_encoder *encoder;
     struct gpume_encode_target target;
-    struct gpume_encode_options encode; /* settled, where there is an analysis */
+    const char *preset, *tune;
+    struct gpume_encode_options encode; /* of the model: settled, where there is an analysis */
     const char *label;
     struct gpume_spacing spacing;
     uint64_t uneven;                 /* the first frame that is not where it should be; 0: none */
     struct gpume_analysis *analysis; /* NULL: the CRF was given */
     struct gpume_pass *pass;
+    uint64_t crf; /* of all scenes, for a size of an encoder with a model */
     size_t count; /* of scenes */
     double seconds;
 };
@@ -35,12 +38,33 @@ void gpume_chunk_options_default(struct gpume_chunk_options *options)
 
 static bool parse_chunk_encoder(const struct gpume_option *option, const char *text, void *field)
 {
-    return gpume_type_known_encoder.parse(option, text, field);
+    (void)option;
+    for (int i = 0; i < GPUME_CHUNK_ENCODERS; i++) {
+        if (strcmp(gpume_chunk_encoders[i].name, text) == 0) {
+            *(int *)field = i;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void list_words(char *text, size_t bytes, const char *between, const char *last)
+{
+    text[0] = '\0';
+    for (size_t i = 0; i < GPUME_CHUNK_ENCODERS; i++) {
+        const size_t used = strlen(text);
+        snprintf(text + used, bytes - used, "%s%s",
+            i == 0                         ? ""
+            : i + 1 < GPUME_CHUNK_ENCODERS ? between
+                                           : last,
+            gpume_chunk_encoders[i].name);
+    }
 }
 
 static void describe_chunk_encoder(const struct gpume_option *option, char *text, size_t bytes)
 {
-    gpume_type_known_encoder.describe(option, text, bytes);
+    (void)option;
+    list_words(text, bytes, ", ", " or ");
     const size_t used = strlen(text);
     snprintf(text + used, bytes - used,
         "; for another one leave it out and give Av1an its own --target-quality");
@@ -48,7 +72,8 @@ static void describe_chunk_encoder(const struct gpume_option *option, char *text
 
 static void chunk_encoder_words(const struct gpume_option *option, char *text, size_t bytes)
 {
-    gpume_type_known_encoder.words(option, text, bytes);
+    (void)option;
+    list_words(text, bytes, " ", " ");
 }
 
 const struct gpume_option_type gpume_type_chunk_encoder = {.bytes = sizeof(int),
@@ -56,16 +81,65 @@ const struct gpume_option_type gpume_type_chunk_encoder = {.bytes = sizeof(int),
     .describe = describe_chunk_encoder,
     .words = chunk_encoder_words};
 
+/* The encoder may be named last: its own limit is checked then. */
+static const struct gpume_goal_row *chunk_goal_of(const struct gpume_option *option)
+{
+    static const struct gpume_goal_row crf = {
+        "crf", GPUME_GOAL_CRF, 2, GPUME_CRF_MIN, 63, "e.g. 24 or 23.5"};
+    const struct gpume_goal_row *row = gpume_goal_of(option);
+    return row->goal == GPUME_GOAL_CRF ? &crf : row;
+}
+
 static bool parse_chunk_goal(const struct gpume_option *option, const char *text, void *field)
 {
     struct gpume_chunk_options *options = field;
     options->targets++;
-    return gpume_goal_parse(gpume_goal_of(option), text, &options->target);
+    return gpume_goal_parse(chunk_goal_of(option), text, &options->target);
+}
+
+static void describe_chunk_goal(const struct gpume_option *option, char *text, size_t bytes)
+{
+    gpume_goal_describe_row(chunk_goal_of(option), text, bytes);
 }
 
 const struct gpume_option_type gpume_type_chunk_goal = {.bytes = sizeof(struct gpume_chunk_options),
     .parse = parse_chunk_goal,
-    .describe = gpume_goal_describe};
+    .describe = describe_chunk_goal};
+
+/* A CRF that the encoder does not take, or what is not known of it. */
+static int check_chunk_target(
+    const struct gpume_chunk_encoder *encoder, const struct gpume_encode_target *target)
+{
+    char text[GPUME_TARGET_TEXT_BYTES];
+    gpume_target_text(target, text);
+    if (target->goal == GPUME_GOAL_CRF &&
+        (target->value > 100 * encoder->crf_max || (encoder->presets && target->value % 100 > 0))) {
+        return gpume_refuse(GPUME_INVALID, "--crf %s: %s takes %s from 1 to %u", text,
+            encoder->name, encoder->presets ? "whole numbers" : "numbers", encoder->crf_max);
+    }
+    if (encoder->presets && gpume_goal_is_weighed(target->goal)) {
+        return gpume_refuse(GPUME_INVALID,
+            "--target-xpsnr: it is not known what a CRF of %s gives; give --target-psnr or "
+            "--target-ssim",
+            encoder->name);
+    }
+    return GPUME_OK;
+}
+
+/* Where the presets are those of the encoder's own program: whether they have this one. */
+static int check_preset(
+    const struct gpume_chunk_encoder *encoder, const char *preset, const char *tune)
+{
+    size_t i = 0;
+    while (preset && encoder->presets[i] && strcmp(encoder->presets[i], preset) != 0) {
+        i++;
+    }
+    return tune ? gpume_refuse(GPUME_INVALID, "--tune: is for x264 and x265; leave it out")
+           : encoder->presets[i]
+               ? GPUME_OK
+               : gpume_refuse(GPUME_INVALID, "--preset %s: %s has 0 to %s; give one of these",
+                     preset, encoder->name, encoder->presets[0]);
+}
 
 int gpume_chunk_options_check(struct gpume_chunk_options *options)
 {
@@ -78,8 +152,12 @@ int gpume_chunk_options_check(struct gpume_chunk_options *options)
             "--crf",
             options->targets > 1 ? "only one" : "one");
     }
-    GPUME_CHECK(gpume_encoder_choose(
-        &options->encode, gpume_encoders[options->encoder], options->preset, options->tune));
+    const struct gpume_chunk_encoder *encoder = &gpume_chunk_encoders[options->encoder];
+    const bool has_presets = encoder->presets != NULL;
+    GPUME_CHECK(check_chunk_target(encoder, &options->target));
+    GPUME_CHECK(has_presets ? check_preset(encoder, options->preset, options->tune) : GPUME_OK);
+    GPUME_CHECK(gpume_encoder_choose(&options->encode, gpume_encoder_find(encoder->model),
+        has_presets ? NULL : options->preset, options->tune));
     options->encode.is_quality = true;
     return GPUME_OK;
 }
@@ -92,27 +170,47 @@ static int add_decision(void *opaque, const struct gpume_decision *decision)
     return gpume_signals_caught() ? GPUME_CANCELLED : gpume_pass_add_frame(chunks->pass, decision);
 }
 
+/* Whether the size is found among all CRFs: their bits beside those of the model differ. */
+static bool tries_crfs(const struct gpume_chunks *chunks)
+{
+    return chunks->encoder->presets && chunks->target.goal == GPUME_GOAL_SIZE;
+}
+
 static int open_pass(struct gpume_chunks *chunks, const struct gpume_source_info *info)
 {
+    const struct gpume_chunk_encoder *encoder = chunks->encoder;
+    const bool has_model = encoder->presets != NULL;
     const struct gpume_pass_params params = {
         .options = &chunks->encode,
         .width = info->width,
         .height = info->height,
         .chunks = true,
+        .crf_least = has_model ? gpume_chunk_model_crf(encoder, 1) : 0,
+        .crf_most = has_model ? gpume_chunk_model_crf(encoder, encoder->crf_max) : 0,
         .ended = gpume_signals_caught,
         .log = gpume_console,
     };
     const struct gpume_pass_video video = {
         info->width, info->height, info->rate_num, info->rate_den};
     GPUME_CHECK(gpume_pass_open(&chunks->pass, &params));
-    return gpume_pass_add(chunks->pass, &video, &chunks->target, NULL);
+    if (!tries_crfs(chunks)) {
+        return gpume_pass_add(chunks->pass, &video, &chunks->target, NULL);
+    }
+    for (unsigned crf = 1; crf <= encoder->crf_max; crf++) {
+        const struct gpume_encode_target target = {
+            GPUME_GOAL_CRF, gpume_chunk_model_crf(encoder, crf)};
+        GPUME_CHECK(gpume_pass_add(chunks->pass, &video, &target, NULL));
+    }
+    return GPUME_OK;
 }
 
 static enum gpume_exit open_analysis(struct gpume_chunks *chunks, const struct gpume_cli_job *job)
 {
     const struct gpume_source_info *info = &job->info;
-    const enum gpume_exit checked = gpume_encoder_check_video(
-        chunks->encode.encoder, info, "a CRF depends", ", here and in Av1an");
+    const uint32_t own_min = chunks->encode.encoder->side_min;
+    const enum gpume_exit checked = gpume_encoder_check_video(chunks->encoder->name,
+        own_min > chunks->encoder->side_min ? own_min : chunks->encoder->side_min, info,
+        "a CRF depends", ", here and in Av1an");
     if (checked != GPUME_EXIT_DONE) {
         return checked;
     }
@@ -146,8 +244,14 @@ enum gpume_exit gpume_chunks_open(struct gpume_chunks **pointer,
     if (!chunks) {
         return gpume_refuse(GPUME_EXIT_FAILED, "%s: out of memory", job->info.label);
     }
+    chunks->encoder = &gpume_chunk_encoders[options->encoder];
     chunks->target = options->target;
     chunks->encode = options->encode;
+    const bool has_model = chunks->encoder->presets != NULL;
+    chunks->preset = !has_model        ? chunks->encode.preset
+                     : options->preset ? options->preset
+                                       : chunks->encoder->preset;
+    chunks->tune = chunks->encode.tune;
     chunks->encode.bits = job->info.bits > 8 ? 10 : 8;
     chunks->label = job->info.label;
     return chunks->target.goal == GPUME_GOAL_CRF ? GPUME_EXIT_DONE : open_analysis(chunks, job);
@@ -175,6 +279,80 @@ static void warn_of_times(const struct gpume_chunks *chunks)
     }
 }
 
+/* --- what comes of it */
+
+static double all_bits(const struct gpume_chunks *chunks, size_t index, uint64_t crf)
+{
+    const double bits = (double)gpume_pass_outcome(chunks->pass, index).bits;
+    return chunks->encoder->presets ? bits * gpume_chunk_bits(chunks->encoder, crf) : bits;
+}
+
+/* The CRF at which all scenes are nearest to the size. */
+static void choose_crf(struct gpume_chunks *chunks)
+{
+    const double wanted = 8 * (double)chunks->target.value;
+    double nearest = 0;
+    for (unsigned crf = 1; crf <= chunks->encoder->crf_max; crf++) {
+        const double bits = all_bits(chunks, crf - 1, 100 * crf);
+        const double off = bits > wanted ? bits / wanted : wanted / fmax(bits, 1);
+        if (crf == 1 || off < nearest) {
+            chunks->crf = 100 * crf;
+            nearest = off;
+        }
+    }
+}
+
+/* In 1/100. */
+static uint64_t crf_of(const struct gpume_chunks *chunks, size_t scene)
+{
+    struct gpume_pass_scene found;
+    if (!chunks->pass || chunks->crf > 0) {
+        return chunks->pass ? chunks->crf : chunks->target.value;
+    }
+    const uint64_t crf = gpume_pass_scene(chunks->pass, 0, scene, &found)
+                             ? found.crf
+                             : gpume_pass_outcome(chunks->pass, 0).target.value;
+    return gpume_chunk_crf(chunks->encoder, crf);
+}
+
+/* Of all scenes. */
+static double expected_bits(const struct gpume_chunks *chunks)
+{
+    struct gpume_pass_scene found;
+    double sum = 0;
+    if (chunks->crf > 0) {
+        return all_bits(chunks, (size_t)(chunks->crf / 100 - 1), chunks->crf);
+    }
+    if (!gpume_pass_scene(chunks->pass, 0, 0, &found)) {
+        return all_bits(chunks, 0, crf_of(chunks, 0));
+    }
+    for (size_t i = 0; gpume_pass_scene(chunks->pass, 0, i, &found); i++) {
+        const double factor =
+            chunks->encoder->presets ? gpume_chunk_bits(chunks->encoder, crf_of(chunks, i)) : 1;
+        sum += (double)found.bits * factor;
+    }
+    return sum;
+}
+
+/* The pass knows only the model's CRFs. */
+static void warn_of_chunk_reach(const struct gpume_chunks *chunks)
+{
+    char text[GPUME_TARGET_TEXT_BYTES];
+    size_t lowest = 0, highest = 0;
+    for (size_t i = 0; i < chunks->count; i++) {
+        lowest += crf_of(chunks, i) == 100;
+        highest += crf_of(chunks, i) == 100 * chunks->encoder->crf_max;
+    }
+    if (chunks->encoder->presets && lowest + highest > 0) {
+        gpume_target_text(&chunks->target, text);
+        gpume_console_warning(
+            "--target-%s %s: %zu of %zu scenes take CRF %u, the %s, and may miss it",
+            gpume_target_option(chunks->target.goal), text, highest > 0 ? highest : lowest,
+            chunks->count, highest > 0 ? chunks->encoder->crf_max : 1,
+            highest > 0 ? "highest" : "lowest");
+    }
+}
+
 enum gpume_exit gpume_chunks_finish(
     struct gpume_chunks *chunks, const uint64_t *starts, size_t count)
 {
@@ -191,31 +369,74 @@ enum gpume_exit gpume_chunks_finish(
     }
     int status = gpume_pass_split(chunks->pass, starts, count);
     status = status ? status : gpume_pass_finish(chunks->pass);
+    if (status == GPUME_OK && tries_crfs(chunks)) {
+        choose_crf(chunks);
+    }
+    if (status == GPUME_OK) {
+        warn_of_chunk_reach(chunks);
+    }
     return gpume_exit_of_writer(status);
 }
 
-/* --- what comes of it */
-
-const struct gpume_encode_options *gpume_chunks_encode(const struct gpume_chunks *chunks)
+const struct gpume_chunk_encoder *gpume_chunks_encoder(const struct gpume_chunks *chunks)
 {
-    return &chunks->encode;
+    return chunks->encoder;
 }
 
-/* In 1/100. */
-static uint64_t crf_of(const struct gpume_chunks *chunks, size_t scene)
-{
-    struct gpume_pass_scene found;
-    return !chunks->pass ? chunks->target.value
-           : gpume_pass_scene(chunks->pass, 0, scene, &found)
-               ? found.crf
-               : gpume_pass_outcome(chunks->pass, 0).target.value;
-}
-
-void gpume_chunks_crf(
+static void print_crf(
     const struct gpume_chunks *chunks, size_t scene, char text[GPUME_TARGET_TEXT_BYTES])
 {
     const struct gpume_encode_target target = {GPUME_GOAL_CRF, crf_of(chunks, scene)};
     gpume_target_text(&target, text);
+}
+
+bool gpume_chunks_param(const struct gpume_chunks *chunks, size_t scene, size_t index,
+    char text[GPUME_CHUNK_PARAM_BYTES])
+{
+    const struct gpume_chunk_word *words = chunks->encoder->words;
+    char part[GPUME_TARGET_TEXT_BYTES] = "";
+    size_t count = 0;
+    while (words[count].text) {
+        count++;
+    }
+    if (index >= count) {
+        snprintf(text, GPUME_CHUNK_PARAM_BYTES, "%s",
+            !chunks->tune   ? ""
+            : index > count ? chunks->tune
+                            : "--tune");
+        return chunks->tune && index < count + 2;
+    }
+    switch (words[index].part) {
+    case GPUME_CHUNK_PRESET:
+        snprintf(part, sizeof(part), "%s", chunks->preset);
+        break;
+    case GPUME_CHUNK_DEPTH:
+        snprintf(part, sizeof(part), "%" PRIu32, chunks->encode.bits);
+        break;
+    case GPUME_CHUNK_CRF:
+        print_crf(chunks, scene, part);
+        break;
+    default:
+        break;
+    }
+    snprintf(text, GPUME_CHUNK_PARAM_BYTES, "%s%s", words[index].text, part);
+    return true;
+}
+
+static void print_expected(const struct gpume_chunks *chunks, FILE *stream)
+{
+    const size_t index = chunks->crf > 0 ? (size_t)(chunks->crf / 100 - 1) : 0;
+    const struct gpume_pass_outcome outcome = gpume_pass_outcome(chunks->pass, index);
+    const double bits = expected_bits(chunks), megabytes = bits / 8e6;
+    fprintf(stream, "; expected: %.*f MB, %.0f kbit/s", megabytes < 10 ? 3 : 1, megabytes,
+        floor(bits / chunks->seconds / 1000));
+    for (size_t i = 0; i < GPUME_MEASURES; i++) {
+        const struct gpume_measure *measure = &gpume_measures[i];
+        if (!isnan(outcome.expected[i])) {
+            fprintf(stream, ", %s %.*f%s", measure->people, measure->digits, outcome.expected[i],
+                measure->unit);
+        }
+    }
 }
 
 void gpume_chunks_print(const struct gpume_chunks *chunks, FILE *stream)
@@ -226,24 +447,14 @@ void gpume_chunks_print(const struct gpume_chunks *chunks, FILE *stream)
         finest = crf_of(chunks, i) < crf_of(chunks, finest) ? i : finest;
         coarsest = crf_of(chunks, i) > crf_of(chunks, coarsest) ? i : coarsest;
     }
-    gpume_chunks_crf(chunks, finest, text);
-    fprintf(stream, "chunks       %s, CRF %s", chunks->encode.encoder->name, text);
+    print_crf(chunks, finest, text);
+    fprintf(stream, "chunks       %s, CRF %s", chunks->encoder->name, text);
     if (crf_of(chunks, coarsest) > crf_of(chunks, finest)) {
-        gpume_chunks_crf(chunks, coarsest, text);
+        print_crf(chunks, coarsest, text);
         fprintf(stream, " to %s", text);
     }
     if (chunks->pass) {
-        const struct gpume_pass_outcome outcome = gpume_pass_outcome(chunks->pass, 0);
-        const double megabytes = (double)outcome.bitrate * chunks->seconds / 8e6;
-        fprintf(stream, "; expected: %.*f MB, %" PRIu64 " kbit/s", megabytes < 10 ? 3 : 1,
-            megabytes, outcome.bitrate / 1000);
-        for (size_t i = 0; i < GPUME_MEASURES; i++) {
-            const struct gpume_measure *measure = &gpume_measures[i];
-            if (!isnan(outcome.expected[i])) {
-                fprintf(stream, ", %s %.*f%s", measure->people, measure->digits,
-                    outcome.expected[i], measure->unit);
-            }
-        }
+        print_expected(chunks, stream);
     }
     putc('\n', stream);
 }

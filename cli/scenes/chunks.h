@@ -9,11 +9,12 @@
 
 #include "encoder_options.h"
 #include "job.h"
+#include "scenes/chunk_encoders.h"
 
 struct gpume_line;
 
 struct gpume_chunk_options {
-    int encoder;               /* in gpume_encoders; -1: not given */
+    int encoder;               /* in gpume_chunk_encoders; -1: not given */
     const char *preset, *tune; /* NULL: not given */
     struct gpume_encode_target target;
     uint32_t targets;                   /* that were given */
@@ -44,10 +45,11 @@ int gpume_chunks_put(struct gpume_chunks *chunks, const struct gpume_plane *luma
 enum gpume_exit gpume_chunks_finish(
     struct gpume_chunks *chunks, const uint64_t *starts, size_t count);
 
-/* The encoder's options, and the CRF of a scene as it reads it. */
-const struct gpume_encode_options *gpume_chunks_encode(const struct gpume_chunks *chunks);
-void gpume_chunks_crf(
-    const struct gpume_chunks *chunks, size_t scene, char text[GPUME_TARGET_TEXT_BYTES]);
+/* The encoder, and a parameter of a scene, as it reads it. False: it has not that many. */
+#define GPUME_CHUNK_PARAM_BYTES 64
+const struct gpume_chunk_encoder *gpume_chunks_encoder(const struct gpume_chunks *chunks);
+bool gpume_chunks_param(const struct gpume_chunks *chunks, size_t scene, size_t index,
+    char text[GPUME_CHUNK_PARAM_BYTES]);
 
 /* A line of the closing summary. */
 void gpume_chunks_print(const struct gpume_chunks *chunks, FILE *stream);

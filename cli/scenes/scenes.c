@@ -7,6 +7,7 @@
 #include "encoder_options.h"
 #include "files/table.h"
 #include "files/text_file.h"
+#include "scenes/chunk_encoders.h"
 #include "scenes/chunks.h"
 #include "scenes/read.h"
 
@@ -108,18 +109,13 @@ static void write_override(struct gpume_json *json, const struct gpume_chunks *c
 {
     static const char *const unset[] = {"photon_noise", "photon_noise_height", "photon_noise_width",
         "extra_splits_len", "target_quality"};
-    const struct gpume_encode_options *encode = gpume_chunks_encode(chunks);
-    char crf[GPUME_TARGET_TEXT_BYTES], depth[16];
-    gpume_chunks_crf(chunks, scene, crf);
-    snprintf(depth, sizeof(depth), "%" PRIu32, encode->bits);
-    const char *const params[] = {"--preset", encode->preset, "--output-depth", depth, "--crf", crf,
-        encode->tune ? "--tune" : NULL, encode->tune, NULL};
+    char param[GPUME_CHUNK_PARAM_BYTES];
     gpume_json_begin(json, "zone_overrides");
-    gpume_json_text(json, "encoder", encode->encoder->name);
+    gpume_json_text(json, "encoder", gpume_chunks_encoder(chunks)->av1an);
     gpume_json_count(json, "passes", 1);
     gpume_json_begin_list(json, "video_params");
-    for (size_t i = 0; params[i]; i++) {
-        gpume_json_text(json, NULL, params[i]);
+    for (size_t i = 0; gpume_chunks_param(chunks, scene, i, param); i++) {
+        gpume_json_text(json, NULL, param);
     }
     gpume_json_end_list(json);
     gpume_json_truth(json, "chroma_noise", false);
@@ -243,20 +239,22 @@ static struct gpume_option table[] = {
     {.heading = "Scenes"},
     GPUME_OPTIONS_SCENES(OPTIONS, scene, ", with --format av1an 1s"),
     {.heading = "Quality of chunks, with --format av1an"},
-    {GPUME_ROW("encoder", "x264|x265", chunk_encoder, OPTIONS, scene.chunks.encoder),
-        .help = "give each scene the options of this encoder, with the CRF for one of these:"},
+    {GPUME_ROW("encoder", "NAME", chunk_encoder, OPTIONS, scene.chunks.encoder),
+        .help = "x264, x265, svt-av1 or aom: give each scene the options of this encoder, with the "
+                "CRF for one of these:"},
     ROW_GOAL("target-psnr", "DB", "a mean PSNR of luma in every scene, 20 to 60 dB"),
     ROW_GOAL("target-ssim", "S", "a mean SSIM of luma in every scene, 0.5 to 0.9999"),
     ROW_GOAL("target-xpsnr", "DB", "an XPSNR of luma in every scene, 20 to 60 dB"),
     ROW_GOAL("target-size", "BYTES",
         "about this size of all chunks together, e.g. 700M, with the same CRF for all"),
-    ROW_GOAL("crf", "N", "the same CRF for all, 1 to 51, e.g. 24 or 23.5"),
+    ROW_GOAL(
+        "crf", "N", "the same CRF for all, 1 to 51, e.g. 24 or 23.5; svt-av1, aom: 1 to 63, whole"),
     {GPUME_ROW("preset", "NAME", encoder_word, OPTIONS, scene.chunks.preset),
         .choices = gpume_encoder_presets.words, .needs = "encoder",
-        .help = "the encoder's preset (default medium)"},
+        .help = "the encoder's preset, or aom's --cpu-used (default medium; svt-av1: 8, aom: 6)"},
     {GPUME_ROW("tune", "NAME", encoder_word, OPTIONS, scene.chunks.tune),
         .choices = gpume_encoder_tunes.words, .needs = "encoder",
-        .help = "the encoder's tuning (default none)"},
+        .help = "the tuning of x264 or x265 (default none)"},
     GPUME_OPTIONS_VIDEO(OPTIONS, scene.video),
     {GPUME_ROW_CHOICE("format", "FORMAT", OPTIONS, format, formats),
         .help = "csv (all changes), json (changes and scenes), av1an (for its --scenes), qpfile "

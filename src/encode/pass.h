@@ -25,6 +25,9 @@ struct gpume_pass_params {
     /* For encodes of the scenes by the encoder's own --crf, without files: a CRF is found for a
      * size or a bitrate, too. All paths are NULL. */
     bool chunks;
+    /* A CRF is found between these, in 1/100, without a word where one of them is the nearest; 0:
+     * between those of the encoder. */
+    uint32_t crf_least, crf_most;
     bool (*ended)(void); /* gpume_pass_finish asks it: whether to give up. NULL: never */
     struct gpume_log log;
 };

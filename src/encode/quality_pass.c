@@ -286,7 +286,8 @@ static void warn_of_reach(const struct gpume_pass *pass, const struct gpume_pass
     const uint64_t crf = rate->target.value / 100;
     const struct gpume_encode_target *asked = &rate->asked;
     const bool is_better = gpume_goal_is_fidelity(asked->goal) && crf == highest_crf(asked);
-    if (crf == GPUME_CRF_MIN || crf == highest_crf(asked)) {
+    const bool is_silent = pass->params.crf_most > 0;
+    if (!is_silent && (crf == GPUME_CRF_MIN || crf == highest_crf(asked))) {
         gpume_target_text(asked, text);
         gpume_log_write(&pass->params.log, GPUME_LOG_WARNING,
             is_better
@@ -316,6 +317,7 @@ static int find_crfs(struct gpume_pass *pass, struct gpume_pass_rate *rate, bool
 
 static int make_parts(const struct gpume_pass *pass, struct gpume_pass_rate *rate)
 {
+    const struct gpume_pass_params *params = &pass->params;
     const bool is_split = pass->scenes && gpume_goal_is_fidelity(rate->asked.goal);
     rate->part_count = is_split ? pass->scene_count : 1;
     rate->parts = calloc(rate->part_count, sizeof(*rate->parts));
@@ -325,8 +327,8 @@ static int make_parts(const struct gpume_pass *pass, struct gpume_pass_rate *rat
     for (size_t i = 0; i < rate->part_count; i++) {
         rate->parts[i] = (struct gpume_pass_part){
             .range = is_split ? pass->scenes[i] : all_frames(pass),
-            .least = 100 * GPUME_CRF_MIN,
-            .most = 100 * highest_crf(&rate->asked),
+            .least = params->crf_least > 0 ? params->crf_least : 100 * GPUME_CRF_MIN,
+            .most = params->crf_most > 0 ? params->crf_most : 100 * highest_crf(&rate->asked),
         };
     }
     return GPUME_OK;

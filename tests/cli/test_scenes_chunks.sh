@@ -92,6 +92,59 @@ bitrate = json.load(open('b.json'))['runs'][0]['bitrate']
 assert abs(bitrate * 4 / 8 - 100000) < 1000, bitrate" "$encoder: a size"
 done
 
+# AV1: as Av1an's files name the encoders. A better quality has a lower CRF, a scene that needs less a higher one, a larger
+# size a lower one; CRFs are whole.
+for encoder in svt-av1 aom; do
+    name=--crf
+    [ $encoder = svt-av1 ] || name=--cq-level=
+    for target in '--target-psnr 36' '--target-psnr 42' '--target-ssim 0.95' '--target-size 40k' '--target-size 160k' '--crf 33'; do
+        # shellcheck disable=SC2086
+        chunks --encoder $encoder $target
+        python3 - "$name" <<'END' >>"$encoder.txt" || fail "a.json: $encoder $target"
+import json
+import sys
+scenes = json.load(open('a.json'))['scenes']
+assert [s['zone_overrides']['encoder'] for s in scenes] == [sys.argv[1] == '--crf' and 'svt_av1' or 'aom'] * 2, scenes
+found = [' '.join(s['zone_overrides']['video_params']).replace('=', ' ').split() for s in scenes]
+print(*[int(words[words.index(sys.argv[1].strip('=')) + 1]) for words in found])
+END
+    done
+    python3 -c "
+rows = [[int(word) for word in line.split()] for line in open('$encoder.txt')]
+fine = rows[1]
+assert all(1 <= crf <= 63 for row in rows for crf in row), rows
+assert all(a > b for a, b in zip(rows[0], rows[1])) and rows[1][0] != rows[1][1], rows
+assert rows[3][0] == rows[3][1] > rows[4][0] == rows[4][1] and rows[5] == [33, 33], rows" || fail "$encoder: $(cat "$encoder.txt")"
+    rm "$encoder.txt"
+done
+chunks --encoder aom --preset 4 --crf 60
+python3 -c "
+import json
+scene = json.load(open('a.json'))['scenes'][1]['zone_overrides']
+assert scene['video_params'] == ['--cpu-used=4', '--end-usage=q', '--cq-level=60'], scene" || fail "a.json: aom"
+chunks --encoder svt-av1 --target-psnr 60
+grep -q '^gpume: warning: --target-psnr 60: [12] of 2 scenes take CRF 1, the lowest' "$scratch/err" || fail "no word of the lowest CRF"
+params_of() {
+    python3 -c "
+import json
+print(' '.join(json.load(open('a.json'))['scenes'][1]['zone_overrides']['video_params']))"
+}
+chunks --encoder svt-av1 --preset 6 --crf 40
+params=$(params_of)
+[ "$params" = '--preset 6 --rc 0 --crf 40' ] || fail "a.json: svt-av1: $params"
+if have SvtAv1EncApp; then
+    # shellcheck disable=SC2086
+    timeout -s KILL 600 SvtAv1EncApp -i two.y4m -n 3 $params -b coded >/dev/null 2>&1 || fail "SVT-AV1 refuses $params"
+    rm coded
+fi
+if have aomenc; then
+    chunks --encoder aom --crf 40
+    params=$(params_of)
+    # shellcheck disable=SC2086
+    timeout -s KILL 600 aomenc --passes=1 $params --limit=3 --ivf -o coded two.y4m >/dev/null 2>&1 || fail "aomenc refuses $params"
+    rm coded
+fi
+
 # The encoders take what Av1an gives them.
 for encoder in x264 x265; do
     if have $encoder; then
@@ -118,10 +171,16 @@ refused 3 odd.mkv 159x95 -- scenes odd.mkv --backend "$engine" --format av1an --
 says 'even sides'
 expect 0 scenes odd.mkv --backend "$engine" --format av1an --encoder x264 --crf 24 -q
 
-refused 2 svt-av1 -- scenes two.y4m --format av1an --encoder svt-av1 --target-psnr 38 -o r
-says 'x264 or x265'
-refused 2 aom -- scenes two.y4m --format av1an --encoder aom --crf 38 -o r
-says 'x264 or x265'
+refused 3 odd.mkv 159x95 aom -- scenes odd.mkv --backend "$engine" --format av1an --encoder aom --target-psnr 38 -o r
+refused 2 rav1e -- scenes two.y4m --format av1an --encoder rav1e --target-psnr 38 -o r
+says 'x264, x265, svt-av1 or aom'
+refused 2 --crf 52 x264 -- scenes two.y4m --format av1an --encoder x264 --crf 52 -o r
+refused 2 --crf 64 -- scenes two.y4m --format av1an --encoder aom --crf 64 -o r
+refused 2 --crf 30.5 svt-av1 -- scenes two.y4m --format av1an --encoder svt-av1 --crf 30.5 -o r
+says 'whole numbers'
+refused 2 --target-xpsnr aom -- scenes two.y4m --format av1an --encoder aom --target-xpsnr 38 -o r
+refused 2 --tune -- scenes two.y4m --format av1an --encoder svt-av1 --crf 30 --tune vq -o r
+refused 2 --preset 7 aom -- scenes two.y4m --format av1an --encoder aom --crf 30 --preset 7 -o r
 for option in '--target-psnr 38' '--target-ssim 0.95' '--target-xpsnr 36' '--target-size 100k' '--crf 24' '--preset slow' '--tune grain'; do
     refused 2 "${option% *}" --encoder -- scenes two.y4m --format av1an $option -o r
 done
