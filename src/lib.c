@@ -372,6 +372,11 @@ int gpume_search(gpume *ctx, const struct gpume_task *task)
             (unsigned long long)ctx->searchable, (unsigned long long)ctx->params.first_frame,
             (long long)(ctx->params.first_frame + ctx->sent_count) - 1);
     }
+    const struct gpume_params *p = &ctx->params;
+    if (p->best_reference || p->partition || p->confidence || p->check ||
+        p->predictor == GPUME_PREDICTOR_MEDIAN) {
+        own.wanted = NULL;
+    }
     return gpume_pipeline_request(ctx->pipeline, &own);
 }
 

@@ -370,12 +370,13 @@ static uint32_t predict_part(struct reporting *reporting, const struct gpume_fie
     const struct gpume_match_block *part, const struct gpume_vectors_block *square,
     struct gpume_sums *sums)
 {
-    struct gpume_match_samples samples;
+    struct gpume_match_samples own, samples;
     const enum gpume_interpolation filter = reporting->run.params.interpolation;
+    gpume_match_take(&field->target, part, &own);
     gpume_match_predict(&field->reference, part, 0, 0, filter, &samples);
-    const struct gpume_match_sums before = gpume_match_measure(&field->target, part, &samples);
+    const struct gpume_match_sums before = gpume_match_measure(part, &own, &samples);
     gpume_match_predict(&field->reference, part, square->dx, square->dy, filter, &samples);
-    const struct gpume_match_sums after = gpume_match_measure(&field->target, part, &samples);
+    const struct gpume_match_sums after = gpume_match_measure(part, &own, &samples);
     put_samples(&reporting->predicted, part, &samples);
     sums->sad_before += before.sad;
     sums->sse_before += before.sse;

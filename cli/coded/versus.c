@@ -65,13 +65,6 @@ static void predict_block(struct gpume_versus *versus, const struct gpume_versus
         gpume_versus_plane(versus, ref), &block->place, dx, dy, versus->interpolation, samples);
 }
 
-static struct gpume_match_sums measure_coded_block(struct gpume_versus *versus,
-    const struct gpume_versus_block *block, const struct gpume_match_samples *samples)
-{
-    return gpume_match_measure(
-        gpume_versus_plane(versus, versus->frame.frame), &block->place, samples);
-}
-
 /* Which vector into the past and into the future a way to predict takes. */
 enum vector { NONE, GIVEN, FOUND };
 struct way {
@@ -87,26 +80,41 @@ static const struct gpume_versus_vectors *vectors_of(
     return which == GIVEN ? &block->given : &block->found;
 }
 
+/* What the vectors predict, each computed when a way first takes it. */
+struct predictions {
+    bool made[2][FOUND + 1];
+    struct gpume_match_samples samples[2][FOUND + 1];
+};
+
+static const struct gpume_match_samples *predict(struct gpume_versus *versus,
+    const struct gpume_versus_block *block, struct predictions *all, size_t k, enum vector which)
+{
+    const struct gpume_versus_vectors *vectors = vectors_of(block, which);
+    struct gpume_match_samples *samples = &all->samples[k][which];
+    if (!all->made[k][which]) {
+        predict_block(versus, block, block->candidates[k], vectors->dx[k], vectors->dy[k], samples);
+        all->made[k][which] = true;
+    }
+    return samples;
+}
+
 /* Predicts the block in this way. False: it lacks a reference. */
 static bool follow(struct gpume_versus *versus, const struct gpume_versus_block *block,
-    const struct way *way, struct gpume_match_samples *samples)
+    const struct way *way, struct predictions *all, struct gpume_match_samples *samples)
 {
-    struct gpume_match_samples parts[2];
-    size_t count = 0;
+    const struct gpume_match_samples *parts[2] = {NULL, NULL};
     for (size_t k = 0; k < 2; k++) {
         if (way->vectors[k] != NONE) {
-            const struct gpume_versus_vectors *vectors = vectors_of(block, way->vectors[k]);
             if (block->candidates[k] == GPUME_VERSUS_NONE) {
                 return false;
             }
-            predict_block(versus, block, block->candidates[k], vectors->dx[k], vectors->dy[k],
-                &parts[count++]);
+            parts[k] = predict(versus, block, all, k, way->vectors[k]);
         }
     }
-    if (count == 2) {
-        gpume_match_mean(&block->place, &parts[0], &parts[1]);
+    *samples = parts[0] ? *parts[0] : *parts[1];
+    if (parts[0] && parts[1]) {
+        gpume_match_mean(&block->place, samples, parts[1]);
     }
-    *samples = parts[0];
     return true;
 }
 
@@ -224,15 +232,19 @@ static struct gpume_versus_side side_in(
 static struct gpume_versus_side choose_way(struct gpume_versus *versus,
     const struct gpume_versus_block *block, const struct way *ways, size_t count, uint32_t lambda)
 {
+    struct gpume_match_samples own;
+    struct predictions predictions; /* not cleared */
     struct gpume_versus_side best = {.sums.sad = UINT64_MAX};
     uint64_t least = UINT64_MAX;
+    memset(predictions.made, 0, sizeof(predictions.made));
+    gpume_match_take(gpume_versus_plane(versus, versus->frame.frame), &block->place, &own);
     for (size_t i = 0; i < count; i++) {
         struct gpume_match_samples samples;
-        if (!follow(versus, block, &ways[i], &samples)) {
+        if (!follow(versus, block, &ways[i], &predictions, &samples)) {
             continue;
         }
         const struct gpume_versus_side side =
-            side_in(block, &ways[i], measure_coded_block(versus, block, &samples));
+            side_in(block, &ways[i], gpume_match_measure(&block->place, &own, &samples));
         const uint32_t bits = lambda > 0 ? bits_of(versus, &block->place, &side) : 0;
         const uint64_t cost = side.sums.sad + gpume_rate_cost(lambda, bits);
         if (cost < least) {
@@ -277,17 +289,17 @@ static void guess(struct gpume_versus *versus, const struct gpume_coded *coded,
     }
 }
 
-/* Keeps a frame of one list, or of each, if they predict the block better than all before. */
-static void try_guess(struct gpume_versus *versus, struct gpume_versus_block *block,
+/* Keeps a frame of one list, or of each, if they predict the block better than all before. own: its
+ * samples. */
+static void try_guess(struct gpume_versus_block *block, const struct gpume_match_samples *own,
     const struct guesses guesses[2], const uint32_t at[2], const bool uses[2], uint64_t *least)
 {
-    struct gpume_match_samples samples = guesses[!uses[0]].samples[at[!uses[0]]];
-    if (uses[0] && uses[1]) {
-        gpume_match_mean(&block->place, &samples, &guesses[1].samples[at[1]]);
-    }
-    const struct gpume_match_sums sums = measure_coded_block(versus, block, &samples);
-    if (sums.sad < *least) {
-        *least = sums.sad;
+    const struct gpume_match_samples *past = &guesses[0].samples[at[0]];
+    const struct gpume_match_samples *future = &guesses[1].samples[at[1]];
+    const uint64_t sad = gpume_match_sad(
+        &block->place, own, uses[0] ? past : future, uses[0] && uses[1] ? future : NULL, *least);
+    if (sad < *least) {
+        *least = sad;
         for (size_t k = 0; k < 2; k++) {
             block->candidates[k] = uses[k] ? guesses[k].refs[at[k]] : block->candidates[k];
         }
@@ -300,7 +312,8 @@ static void try_guess(struct gpume_versus *versus, struct gpume_versus_block *bl
 static bool find_references(struct gpume_versus *versus, const struct gpume_coded *coded,
     struct gpume_versus_block *block, const bool has[2])
 {
-    struct guesses guesses[2];
+    struct guesses guesses[2]; /* not cleared */
+    struct gpume_match_samples own;
     uint64_t least = UINT64_MAX;
     for (size_t k = 0; k < 2; k++) {
         guesses[k].count = 0;
@@ -312,13 +325,14 @@ static bool find_references(struct gpume_versus *versus, const struct gpume_code
         }
         block->candidates[k] = has[k] ? guesses[k].refs[0] : GPUME_VERSUS_NONE;
     }
+    gpume_match_take(gpume_versus_plane(versus, versus->frame.frame), &block->place, &own);
     for (uint32_t i = 0; i < guesses[0].count; i++) {
-        try_guess(versus, block, guesses, (uint32_t[]){i, 0}, (bool[]){true, false}, &least);
+        try_guess(block, &own, guesses, (uint32_t[]){i, 0}, (bool[]){true, false}, &least);
     }
     for (uint32_t j = 0; j < guesses[1].count; j++) {
-        try_guess(versus, block, guesses, (uint32_t[]){0, j}, (bool[]){false, true}, &least);
+        try_guess(block, &own, guesses, (uint32_t[]){0, j}, (bool[]){false, true}, &least);
         for (uint32_t i = 0; i < guesses[0].count; i++) {
-            try_guess(versus, block, guesses, (uint32_t[]){i, j}, (bool[]){true, true}, &least);
+            try_guess(block, &own, guesses, (uint32_t[]){i, j}, (bool[]){true, true}, &least);
         }
     }
     for (size_t k = 0; k < 2; k++) {

@@ -18,6 +18,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define WINDOW 32u    /* pixels, if none is given: twice as far as most encoders search */
@@ -33,6 +34,9 @@ struct against {
     struct gpume_versus versus;
     struct gpume_versus_rows rows;
     uint64_t predicted; /* frames read so far that are not I */
+    /* Which blocks need the search in each reference of a frame; see struct gpume_task. */
+    unsigned char *wanted[PAIRS_MAX];
+    size_t firsts[GPUME_CODED_SHAPES + 1]; /* of each shape in it; the last: bytes */
 };
 
 /* --- options */
@@ -106,15 +110,38 @@ static void describe_against_search(struct against *against)
     against->rows.window_y = params->window_y;
 }
 
+/* Blocks of a shape in a row of them. */
+static size_t across(const struct against *against, size_t shape)
+{
+    return (against->params.width - 1) / gpume_coded_shapes[shape].width + 1;
+}
+
+static int allocate_wanted(struct against *against)
+{
+    bool made = true;
+    for (size_t i = 0; i < GPUME_CODED_SHAPES; i++) {
+        const size_t rows = (against->params.height - 1) / gpume_coded_shapes[i].height + 1;
+        against->firsts[i + 1] = against->firsts[i] + rows * across(against, i);
+    }
+    for (size_t i = 0; i < PAIRS_MAX; i++) {
+        against->wanted[i] = malloc(against->firsts[GPUME_CODED_SHAPES]);
+        made = made && against->wanted[i];
+    }
+    return made ? GPUME_OK
+                : gpume_refuse(GPUME_NOMEM, "%s: out of memory", against->job.info.label);
+}
+
 static enum gpume_exit open_search(void *client)
 {
     struct against *against = client;
     struct gpume_cli_job *job = &against->job;
     describe_against_search(against);
     const enum gpume_exit result = gpume_job_open_engine(job, &against->params);
-    return result ? result
-                  : gpume_exit_of_engine(
-                        gpume_versus_init(&against->versus, &job->info, &against->params));
+    int status = result ? GPUME_OK : allocate_wanted(against);
+    if (result == GPUME_EXIT_DONE && status == GPUME_OK) {
+        status = gpume_versus_init(&against->versus, &job->info, &against->params);
+    }
+    return result ? result : gpume_exit_of_engine(status);
 }
 
 static enum gpume_exit open_files(void *client)
@@ -174,6 +201,24 @@ static size_t list_references(const struct gpume_versus_frame *frame, uint64_t r
     return count;
 }
 
+/* The blocks that are taken to refer to the frame. */
+static unsigned char *want_blocks(const struct against *against, size_t index, uint64_t ref)
+{
+    const struct gpume_versus_frame *frame = &against->versus.frame;
+    unsigned char *wanted = against->wanted[index];
+    memset(wanted, 0, against->firsts[GPUME_CODED_SHAPES]);
+    for (size_t i = 0; i < frame->count; i++) {
+        const struct gpume_versus_block *block = &frame->blocks[i];
+        const struct gpume_block_size *shape = &gpume_coded_shapes[block->shape];
+        if (block->candidates[0] == ref || block->candidates[1] == ref) {
+            wanted[against->firsts[block->shape] +
+                   block->place.y / shape->height * across(against, block->shape) +
+                   block->place.x / shape->width] = 1;
+        }
+    }
+    return wanted;
+}
+
 static int search_references(struct against *against)
 {
     uint64_t refs[PAIRS_MAX];
@@ -181,8 +226,10 @@ static int search_references(struct against *against)
     const size_t count = list_references(frame, refs);
     int status = GPUME_OK;
     for (size_t i = 0; i < count; i++) {
-        const struct gpume_task task = {
-            .size = sizeof(task), .target = frame->frame, .reference = refs[i]};
+        const struct gpume_task task = {.size = sizeof(task),
+            .target = frame->frame,
+            .reference = refs[i],
+            .wanted = want_blocks(against, i, refs[i])};
         GPUME_TRY(gpume_search(against->job.ctx, &task));
     }
     for (size_t i = 0; i < count; i++) {
@@ -322,6 +369,9 @@ enum gpume_exit gpume_against_run(const struct gpume_estimate_options *options)
     gpume_job_close(&against.job);
     gpume_coded_finish(&against.coded);
     gpume_versus_finish(&against.versus);
+    for (size_t i = 0; i < PAIRS_MAX; i++) {
+        free(against.wanted[i]);
+    }
     gpume_versus_rows_finish(&against.rows);
     return result;
 }

@@ -139,7 +139,8 @@ class Message(ctypes.Structure):
 class Task(ctypes.Structure):
     _fields_ = [
         ("size", c_size_t), ("target", c_uint64), ("reference", c_uint64), ("tag", c_uint64),
-        ("more_count", c_uint32), ("more", c_uint64 * (REFERENCES_MAX - 1))]
+        ("more_count", c_uint32), ("more", c_uint64 * (REFERENCES_MAX - 1)),
+        ("wanted", c_void_p)]
 
 
 class Sums(ctypes.Structure):

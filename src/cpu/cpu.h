@@ -108,6 +108,7 @@ struct gpume_general {
     const void *box_sums[GPUME_RING_BOXES];
     atomic_uint_fast64_t tried, compared; /* candidates in all, and those not excluded by sums */
     const struct gpume_vector *given;     /* predictors; NULL: none */
+    const unsigned char *wanted;          /* by block of all layers; NULL: all */
     struct gpume_pair pairs[GPUME_REFERENCES_MAX];
     uint32_t pair_count;
 
@@ -193,6 +194,7 @@ struct gpume_layer_steps {
     struct gpume_layer_boxes boxes; /* those of the scratch memory that this layer uses */
     struct gpume_search_field searched, measured; /* the surfaces that the plan names */
     struct gpume_policy_choice choice;
+    const unsigned char *wanted; /* by block of the layer; NULL: all */
     struct gpume_vector *vectors;
     uint32_t *costs, *ranks;
     void *predicted; /* NULL: not wanted */

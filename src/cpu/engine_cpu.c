@@ -216,6 +216,7 @@ static struct gpume_steps *prepare_search(
         bool uses_boxes = gpume_policy_needs_boxes(&layer->choice);
         layer->searched.target = gpume_rings_at(&cpu->rings, plan->searched, task->target);
         layer->searched.reference = gpume_rings_at(&cpu->rings, plan->searched, task->reference);
+        layer->wanted = task->wanted ? task->wanted + plan->layers[i].first : NULL;
         layer->searched.boxes = uses_boxes ? &layer->boxes : NULL;
         layer->searched.hints = uses_boxes && hints ? hints->layers[i].vectors : NULL;
         layer->measured.target = gpume_rings_at(&cpu->rings, plan->measured, task->target);

@@ -150,6 +150,23 @@ static struct gpume_span span_of(const struct gpume_layer_steps *layer, uint32_t
     return span;
 }
 
+/* The next blocks of a span that are wanted, after those of `run`. False: there are none. */
+static bool next_run(
+    const struct gpume_layer_steps *layer, const struct gpume_span *span, struct gpume_span *run)
+{
+    const size_t row = (size_t)span->row * layer->searched.layer->blocks_x;
+    const unsigned char *wanted = layer->wanted ? layer->wanted + row : NULL;
+    run->first = run->end;
+    while (run->first < span->end && wanted && !wanted[run->first]) {
+        run->first++;
+    }
+    run->end = wanted ? run->first : span->end;
+    while (run->end < span->end && wanted[run->end]) {
+        run->end++;
+    }
+    return run->first < span->end;
+}
+
 static void search_span_item(void *opaque, uint32_t index)
 {
     struct gpume_layer_steps *layer = opaque;
@@ -164,7 +181,10 @@ static void search_span_item(void *opaque, uint32_t index)
     }
     item->counts = (struct gpume_search_counts){0};
     uint64_t start = layer->choice.probing ? gpume_clock_thread_ns() : 0;
-    layer->shared->search->span(&field, &span, layer->vectors, layer->costs, &item->counts);
+    for (struct gpume_span run = {.row = span.row, .end = span.first};
+         next_run(layer, &span, &run);) {
+        layer->shared->search->span(&field, &run, layer->vectors, layer->costs, &item->counts);
+    }
     item->probe_ns = layer->choice.probing ? gpume_clock_thread_ns() - start : 0;
 }
 

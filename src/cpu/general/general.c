@@ -738,6 +738,12 @@ static void predict_rows(void *opaque, uint32_t item)
     }
 }
 
+/* Whether the results of a block are needed. */
+static bool is_wanted(const struct gpume_general *general, uint32_t block)
+{
+    return !general->wanted || general->wanted[block];
+}
+
 /* count: candidates of each block. */
 static void search_row(struct gpume_general *general, uint32_t item, uint32_t count)
 {
@@ -752,6 +758,9 @@ static void search_row(struct gpume_general *general, uint32_t item, uint32_t co
     uint32_t boxes = gpume_bound_boxes(layer);
     for (uint32_t x = 0; x < layer->blocks_x && !gpume_is_cancelled(general->cancelled); x++) {
         uint32_t index = row * layer->blocks_x + x, at = layer->first + index;
+        if (!is_wanted(general, at)) {
+            continue;
+        }
         struct gpume_candidate found[GPUME_CANDIDATES_MAX];
         struct gpume_matcher matcher = matcher_of(general, layer, index, pair);
         matcher_bound(&matcher, layer, general->box_sums[boxes], pair->box_sums[boxes], &bound);
@@ -792,6 +801,9 @@ static void refine_item(void *opaque, uint32_t item)
     const struct gpume_shape *layer = find_row(general->plan, &row);
     for (uint32_t x = 0; x < layer->blocks_x && !gpume_is_cancelled(general->cancelled); x++) {
         uint32_t index = row * layer->blocks_x + x, at = layer->first + index;
+        if (!is_wanted(general, at)) {
+            continue;
+        }
         const struct gpume_vector whole = general->whole_vectors[at];
         const struct gpume_matcher matcher = gpume_matcher_make(general->plan,
             general->kernels->general, layer, index, general->searched, pair->searched);
@@ -809,7 +821,10 @@ static void choose_item(void *opaque, uint32_t item)
     uint32_t row = item;
     const struct gpume_shape *layer = find_row(general->plan, &row);
     for (uint32_t x = 0; x < layer->blocks_x && !gpume_is_cancelled(general->cancelled); x++) {
-        choose_block(general, layer, row * layer->blocks_x + x);
+        const uint32_t index = row * layer->blocks_x + x;
+        if (is_wanted(general, layer->first + index)) {
+            choose_block(general, layer, index);
+        }
     }
 }
 
@@ -949,6 +964,7 @@ void gpume_general_start(struct gpume_general *general, const struct gpume_rings
     general->searched = gpume_rings_at(rings, plan->searched, box->task.target);
     general->measured = gpume_rings_at(rings, plan->measured, box->task.target);
     general->given = box->predictors;
+    general->wanted = box->task.wanted;
     general->tried = general->compared = 0;
     for (uint32_t i = 0; i < GPUME_RING_BOXES; i++) {
         general->box_sums[i] = gpume_rings_sums(rings, i, box->task.target);
