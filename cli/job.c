@@ -724,7 +724,8 @@ enum gpume_exit gpume_job_run(
         gpume_signals_attach(job->ctx, job->filter, job->source);
     }
     result = begun ? do_work(job, work, client) : result;
-    gpume_signals_detach(); /* also after a failure, whose line may have to wait for its reader */
+    /* Also after a failure, whose line may have to wait for its reader. */
+    gpume_signals_detach(result == GPUME_EXIT_DONE);
     /* Closing may report messages of the validation layer. */
     const bool sound =
         gpume_close(&job->ctx) == GPUME_OK && gpume_filter_close(&job->filter) == GPUME_OK;

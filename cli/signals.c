@@ -25,10 +25,11 @@ static struct {
     pthread_t thread;
     sigset_t taken; /* the signals to wait for: those not ignored */
     bool started, attached, detached, caught, overdue, expired, stopping;
-    bool late;    /* one came while detached: caught if the run goes on */
-    bool forced;  /* the next one ends the program, after `leave` */
-    bool begun;   /* output has begun that cannot be removed */
-    double limit; /* seconds: --timeout */
+    bool late;       /* one came while detached: caught if the run goes on */
+    bool forced;     /* the next one ends the program, after `leave` */
+    bool completing; /* detached, and outputs are being completed */
+    bool begun;      /* output has begun that cannot be removed */
+    double limit;    /* seconds: --timeout */
     gpume *ctx;
     gpume_filter *filter;
     struct gpume_source *source;
@@ -77,6 +78,10 @@ static void cancel_run(void)
         }
     } else if (signals.detached) {
         signals.late = true;
+        if (signals.completing) {
+            gpume_console_warning("interrupted, but all frames are done: the outputs are being "
+                                  "completed; a second interrupt ends the program at once");
+        }
     } else {
         gpume_console_error(signals.begun ? "interrupted; the output is not complete"
                                           : "interrupted before any output was begun");
@@ -349,11 +354,12 @@ void gpume_signals_end(void)
     raise_flag(&signals.begun);
 }
 
-void gpume_signals_detach(void)
+void gpume_signals_detach(bool completing)
 {
     pthread_mutex_lock(&signals.mutex);
     signals.attached = false;
     signals.detached = true;
+    signals.completing = completing;
     pthread_mutex_unlock(&signals.mutex);
 }
 

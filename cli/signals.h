@@ -34,8 +34,9 @@ void gpume_signals_keep(void);
 /* Output has begun that cannot be removed, such as on a pipe: messages say so. */
 void gpume_signals_end(void);
 
-/* From now on a signal changes nothing: the outputs are being completed. */
-void gpume_signals_detach(void);
+/* From now on a signal changes nothing. completing: the outputs are being completed, which may take
+ * seconds; a signal says so. */
+void gpume_signals_detach(bool completing);
 
 /* True if the run was interrupted by a signal, or its time has run out. */
 bool gpume_signals_caught(void);

@@ -73,6 +73,7 @@ for number in 15 2; do
     stalled stdout,stderr $number convert table.csv -
     # Closing summaries and command lines.
     stalled stdout $number clip.y4m --backend cpu --vectors w.csv --frames 3 -y
+    grep -q 'interrupted.*completed' "$scratch/err" || fail "interrupted at the end: $(cat "$scratch/err")"
     stalled stdout $number luma clip.y4m -o l.y4m -y
     stalled stdout $number firstpass clip.y4m --encoder x264 --bitrate 100k --backend cpu -o st -y --frames 5
     # One line that says what is wrong.
