@@ -196,12 +196,32 @@ static int add_pass(struct firstpass *first, const struct gpume_firstpass_rung *
     return gpume_pass_add(first->pass, &video, &rung->target, entry->stats);
 }
 
+/* A target that is given twice is meant to be another one, unless a rung has it by chance. */
+static void warn_of_repeats(const struct gpume_firstpass_rungs *targets)
+{
+    for (uint32_t i = 1; i < targets->count; i++) {
+        const struct gpume_encode_target *one = &targets->items[i].target;
+        bool repeats = false;
+        for (uint32_t k = 0; k < i; k++) {
+            const struct gpume_encode_target *other = &targets->items[k].target;
+            repeats = repeats || (one->goal == other->goal && one->value == other->value);
+        }
+        if (repeats) {
+            char value[GPUME_TARGET_TEXT_BYTES];
+            gpume_target_text(one, value);
+            gpume_console_warning("%s %s: is given more than once, and written once",
+                gpume_target_option(one->goal), value);
+        }
+    }
+}
+
 static int add_passes(struct firstpass *first)
 {
     const struct gpume_source_info *info = &first->job.info;
     const struct gpume_firstpass_options *options = first->options;
     const struct gpume_firstpass_rung own = {.width = info->width, .height = info->height};
     const uint32_t sizes = options->sizes.count > 0 ? options->sizes.count : 1;
+    warn_of_repeats(&options->targets);
     for (uint32_t i = 0; i < sizes * options->targets.count; i++) {
         struct gpume_firstpass_rung rung =
             options->sizes.count > 0 ? options->sizes.items[i / options->targets.count] : own;

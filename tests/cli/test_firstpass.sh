@@ -44,6 +44,7 @@ cmp a-48x40-50k-0.log b-48x40-50k-0.log || fail "a rung alone has other statisti
 # Constant qualities: their names, their files, and what the command lines say; the decoder's buffer goes with bitrates alone.
 rm -f ./a* ./b* ./*.log* ./*.json
 expect 0 $first x264 --crf 24 --bitrate 100k --crf 23.50 --crf 24.0 --rung 48x40:crf=30.25 -o a
+grep -q 'warning: crf 24: .*more than once' "$scratch/err" || fail "a repeated CRF is not mentioned"
 only . a.json a-96x80-100k-0.log a-96x80-100k-0.log.mbtree a-96x80-crf24-0.log a-96x80-crf24-0.log.mbtree a-96x80-crf24-0.log.qpfile \
     a-96x80-crf23.5-0.log a-96x80-crf23.5-0.log.mbtree a-96x80-crf23.5-0.log.qpfile \
     a-48x40-crf30.25-0.log a-48x40-crf30.25-0.log.mbtree a-48x40-crf30.25-0.log.qpfile clip.y4m
