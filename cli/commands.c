@@ -21,6 +21,7 @@
     X(ladder)                                                                                      \
     X(filter)                                                                                      \
     X(grain)                                                                                       \
+    X(flow)                                                                                        \
     X(methods)                                                                                     \
     X(qpmap)                                                                                       \
     X(plan)                                                                                        \

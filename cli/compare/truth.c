@@ -164,6 +164,7 @@ static enum gpume_exit open_truth_run(void *client)
     }
     const struct gpume_vectors_source source = {.path = job->name,
         .block = job->options->block,
+        .fine = true,
         .memory_max = job->options->memory_max,
         .log = gpume_console};
     return gpume_exit_of_reader(gpume_vectors_reader_open(&job->reader, &source));

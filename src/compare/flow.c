@@ -197,9 +197,8 @@ static void measure_pixel(struct gpume_flow_errors *errors, struct gpume_flow_ve
 
 /* taken: which pixels have a vector. False: one of this block's has another already. */
 static bool measure_block(struct gpume_flow_errors *errors, const struct gpume_flow *flow,
-    const struct gpume_vectors_block *block, bool *taken)
+    const struct gpume_vectors_block *block, int32_t scale, bool *taken)
 {
-    const int32_t scale = GPUME_FLOW_ONE / GPUME_VECTORS_UNITS;
     const struct gpume_flow_vector found = {block->dx * scale, block->dy * scale};
     for (uint32_t y = block->y; y < block->y + block->h; y++) {
         const struct gpume_flow_vector *line = flow->vectors + (size_t)y * flow->width;
@@ -222,6 +221,7 @@ int gpume_flow_measure(struct gpume_flow_errors *errors, const struct gpume_flow
 {
     const size_t pixels = (size_t)flow->width * flow->height;
     bool *taken = calloc(pixels, sizeof(*taken)), apart = true;
+    const int32_t scale = GPUME_FLOW_ONE / (field->fine ? GPUME_VECTORS_FINE : GPUME_VECTORS_UNITS);
     *errors = (struct gpume_flow_errors){0};
     if (!taken) {
         return gpume_log_nomem(log, run);
@@ -231,7 +231,7 @@ int gpume_flow_measure(struct gpume_flow_errors *errors, const struct gpume_flow
     }
     for (size_t i = 0; i < field->count && apart; i++) {
         const struct gpume_vectors_block *block = &field->blocks[i];
-        apart = block->candidate > 0 || measure_block(errors, flow, block, taken);
+        apart = block->candidate > 0 || measure_block(errors, flow, block, scale, taken);
     }
     free(taken);
     return apart ? GPUME_OK

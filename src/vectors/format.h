@@ -84,6 +84,7 @@ struct gpume_vectors_input {
     void *state;                    /* state_bytes, zeroed for each file */
     struct gpume_vectors_info info; /* open sets columns and what else the file states */
     uint32_t block;                 /* see struct gpume_vectors_source */
+    bool fine;                      /* the same */
     uint64_t frame, ref;            /* from the file's name, in formats with one file per frame */
     bool has_ref;                   /* the name states the reference */
 };

@@ -144,6 +144,7 @@ static int check_columns(struct gpume_vectors_reader *reader)
     }
     reader->has_first = true;
     reader->field.columns = columns;
+    reader->field.fine = reader->source.fine && reader->format == &gpume_vectors_flo;
     return GPUME_OK;
 }
 
@@ -398,6 +399,7 @@ int gpume_vectors_reader_open(
     self->format = source->format;
     self->input.log = source->log;
     self->input.block = source->block;
+    self->input.fine = source->fine;
     self->input.frame = 1; /* if the name has no number: the first that can have a reference */
     GPUME_TRY(find_files(self));
     GPUME_TRY(read_row(self));

@@ -19,6 +19,7 @@ struct gpume_vectors_source {
     const char *path;
     const struct gpume_vectors_format *format; /* NULL: recognised by the first bytes */
     uint32_t block;      /* in formats with one vector per pixel: side of the blocks; 0: 1 */
+    bool fine;           /* vectors of .flo files may have any fraction: see gpume_vectors_field */
     uint64_t memory_max; /* for blocks, sizeof(struct gpume_vectors_block) each; 0: no limit */
     struct gpume_log log;
 };

@@ -59,12 +59,15 @@ struct gpume_vectors_block {
 };
 
 /* Read-only, valid until the next call of its owner. */
+#define GPUME_VECTORS_FINE 32768
+
 struct gpume_vectors_field {
     uint64_t frame;
     uint64_t ref; /* of the first block; blocks may differ */
     int64_t time_us;
-    unsigned columns;                         /* known: enum gpume_vectors_column */
-    size_t count;                             /* of blocks, 1 or more */
+    unsigned columns; /* known: enum gpume_vectors_column */
+    bool fine;        /* vectors of the list are in 1/GPUME_VECTORS_FINE pixel, rounded to that */
+    size_t count;     /* of blocks, 1 or more */
     uint32_t width, height;                   /* of the picture, as far as blocks cover it */
     const struct gpume_vectors_block *blocks; /* in the order of the file; NULL: */
     const struct gpume_field *results;        /* every block of every layer, or the parts */

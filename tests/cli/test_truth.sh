@@ -66,6 +66,20 @@ value known 256
 make far.flo 32 16 far
 refused 3 far.flo 16384 -- compare zero.csv --truth far.flo
 
+# Dense flow in place of a run: vectors of any fraction, against itself and against another; with numbers in its name;
+# the rest of a block of --block has to agree.
+make dense.flo 32 16 dense
+make dense1.flo 32 16 dense
+expect 0 compare dense.flo --truth dense.flo --json
+for row in "pixels 512" "epe 0.000000" "epe_max 0.000000"; do value $row; done
+expect 0 compare dense.flo --truth three.flo --json
+value epe "$(awk 'BEGIN { for (y = 0; y < 16; y++) for (x = 0; x < 32; x++)
+    sum += sqrt((x / 1024 - 0.5) ^ 2 + (y / 2048 - 4) ^ 2); printf "%.6f", sum / 512 }')"
+expect 0 compare "dense%d.flo" --truth dense%d.flo --json
+value pixels 512
+refused 3 dense.flo "(1,0)" -- compare dense.flo --truth three.flo --block 8
+refused 3 dense.flo 0.25 -- compare dense.flo zero.csv
+
 # A damaged size takes no memory; what follows the last vector is no flow.
 { head -c 4 three.flo; printf '\140\352\0\0\140\352\0\0'; tail -c +13 three.flo; } >huge.flo
 refused 3 32x16 huge.flo 60000x60000 -- compare zero.csv --truth huge.flo

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """gpume.dense_flow: pixel by pixel as python/README.md defines it, and how close it comes to true flow."""
 import math
+import os
+import pathlib
+import subprocess
+import tempfile
 import unittest
 
 import gpume
@@ -159,6 +163,23 @@ class Dense(unittest.TestCase):
             self.assertRaisesRegex(ValueError, "shape", dense.flow, frames[0][1:], frames[1])
             dense.flow(*frames[:2])
         self.assertRaisesRegex(ValueError, "closed", dense.flow, *frames[:2])
+
+    @unittest.skipUnless(os.environ.get("GPUME_COMMAND"), "the command is not built")
+    def test_command(self):
+        """gpume flow computes the same, rounded to 1/1024 pixel."""
+        with tempfile.TemporaryDirectory() as folder:
+            for bits, block, step in ((8, 16, 8), (10, 8, 2), (8, 4, 4)):
+                frames = pictures((46, 75), bits=bits, seed=bits + step, count=2)
+                clip, flow = pathlib.Path(folder, "clip.y4m"), pathlib.Path(folder, "flow.flo")
+                head = f"YUV4MPEG2 W75 H46 F25:1 Cmono{bits if bits > 8 else ''}\n"
+                clip.write_bytes(head.encode() + b"".join(b"FRAME\n" + frame.tobytes() for frame in frames))
+                subprocess.run(
+                    [os.environ["GPUME_COMMAND"], "flow", clip, "-o", flow, "-y", "-q", "--backend", "cpu", "-w", "9",
+                     "-b", str(block), "--step", str(step)], check=True)
+                wanted = gpume.dense_flow(
+                    *frames, bits=bits, block=block, step=step, window=9, backend="cpu")
+                self.assertGreater(np.abs(wanted).max(), 1)
+                np.testing.assert_allclose(gpume.from_flo(flow), wanted, rtol=0, atol=0.51 / 1024)
 
     def test_refused(self):
         frame = np.zeros((32, 32), np.uint8)

@@ -23,6 +23,8 @@ def vector(kind, x, y, width):
         return None
     if kind == "far":
         return (20000.0, 0.0)
+    if kind == "dense":
+        return (x / 1024 + 2.5, y / 2048)
     return (3.0, 4.0)
 
 

@@ -94,7 +94,7 @@ static const struct gpume_vectors_writer_ops writer = {
     .close = flo_close,
 };
 
-/* A vector in units of GPUME_VECTORS_UNITS; dx is INT32_MIN if it is unknown. */
+/* A vector in the units of the input; dx is INT32_MIN if it is unknown. */
 struct pixel {
     int32_t dx, dy;
 };
@@ -137,7 +137,7 @@ fail:
     return status;
 }
 
-static bool take_pixel(const unsigned char *at, struct pixel *pixel)
+static bool take_pixel(const unsigned char *at, bool fine, struct pixel *pixel)
 {
     const float u = gpume_le_get_float(at), v = gpume_le_get_float(at + 4);
     if (fabsf(u) > UNKNOWN || fabsf(v) > UNKNOWN) {
@@ -147,6 +147,11 @@ static bool take_pixel(const unsigned char *at, struct pixel *pixel)
     /* NaN fails these comparisons. */
     if (!(u >= INT16_MIN && u <= INT16_MAX && v >= INT16_MIN && v <= INT16_MAX)) {
         return false;
+    }
+    if (fine) { /* at most 2^15 pixels of 2^15 units each */
+        *pixel = (struct pixel){(int32_t)lrint((double)u * GPUME_VECTORS_FINE),
+            (int32_t)lrint((double)v * GPUME_VECTORS_FINE)};
+        return true;
     }
     const float dx = GPUME_VECTORS_UNITS * u, dy = GPUME_VECTORS_UNITS * v;
     *pixel = (struct pixel){(int32_t)dx, (int32_t)dy};
@@ -164,11 +169,12 @@ static int read_strip(struct gpume_vectors_input *input)
         GPUME_TRY(gpume_stream_read(input->stream, self->line, (size_t)self->width * PIXEL_BYTES));
         for (uint32_t x = 0; x < self->width; x++) {
             struct pixel pixel, *whole = &self->strip[x / self->block];
-            if (!take_pixel(self->line + (size_t)x * PIXEL_BYTES, &pixel)) {
+            if (!take_pixel(self->line + (size_t)x * PIXEL_BYTES, input->fine, &pixel)) {
                 return gpume_stream_refuse(input->stream,
                     "the vector of the pixel at (%" PRIu32 ",%" PRIu32
-                    ") does not consist of multiples of 0.25 from %d to %d",
-                    x, self->y + i, INT16_MIN, INT16_MAX);
+                    ") does not consist of %s from %d to %d",
+                    x, self->y + i, input->fine ? "numbers" : "multiples of 0.25", INT16_MIN,
+                    INT16_MAX);
             }
             if (i == 0 && x % self->block == 0) {
                 *whole = pixel;
