@@ -50,7 +50,8 @@ struct filter {
     uint64_t pictures; /* that were filtered */
     double variances;  /* of luma's noise, in squared steps of 8 bits, added up */
     uint64_t references;
-    uint8_t *types; /* of all frames, with --for */
+    uint64_t replaced; /* samples of luma in spots */
+    uint8_t *types;    /* of all frames, with --for */
     size_t type_count, type_room;
     struct gpume_spacing spacing; /* of frames, for an output without times */
     uint64_t uneven;              /* the first frame that is not in its place; 0: none */
@@ -97,6 +98,7 @@ static int write_frame(struct filter *filter)
         filter->pictures++;
         filter->variances += result.sigma[0] * result.sigma[0];
         filter->references += result.references;
+        filter->replaced += result.replaced;
         GPUME_CHECK(filter->taker || filter->report ? show_picture(filter, &result) : GPUME_OK);
     }
     if (filter->report) {
@@ -433,7 +435,8 @@ static bool open_planes(struct filter *filter)
     return complete;
 }
 
-enum gpume_exit gpume_filter_check_input(const struct gpume_source_info *info)
+enum gpume_exit gpume_filter_check_input(
+    const struct gpume_source_info *info, enum gpume_filter_lines fields)
 {
     if (info->chroma == GPUME_CHROMA_OTHER) {
         return gpume_refuse(GPUME_EXIT_INPUT,
@@ -441,14 +444,26 @@ enum gpume_exit gpume_filter_check_input(const struct gpume_source_info *info)
             "transparency are; convert it, with --vf format=yuv444p for example",
             info->label, info->pixel_format);
     }
+    if (info->lost_alpha) {
+        return gpume_refuse(GPUME_EXIT_INPUT,
+            "%s: has transparency, which would be lost; to filter the video without it, add --vf "
+            "format=%s",
+            info->label, info->pixel_format);
+    }
     if (info->chroma == GPUME_CHROMA_NONE && info->bits == 14) { /* would be read as 16 bits */
         return gpume_refuse(GPUME_EXIT_INPUT,
             "%s: gray of 14 bits has no name in Y4M; convert it, with --vf format=gray16",
             info->label);
     }
-    if (info->interlaced) {
+    if (info->interlaced && fields == GPUME_FILTER_WHOLE) {
         gpume_console_warning("%s: is interlaced, and is filtered as whole frames of two fields; "
-                              "--vf bwdif makes progressive ones",
+                              "--fields same filters field by field, and --vf bwdif makes "
+                              "progressive frames",
+            info->label);
+    }
+    if (info->progressive && fields == GPUME_FILTER_FIELDS) {
+        gpume_console_warning("%s: says that it is progressive, so half of the lines are left out "
+                              "where motion is looked for; leave out --fields",
             info->label);
     }
     return GPUME_EXIT_DONE;
@@ -475,6 +490,8 @@ static struct gpume_filter_params filter_params(const struct filter *filter)
     params.window_x = options->window_x;
     params.window_y = options->window_y;
     params.metric = engine->metric;
+    params.despot = options->despot;
+    params.fields = options->fields == GPUME_FILTER_FIELDS;
     params.backend = engine->backend;
     params.device = engine->device;
     params.devices = engine->devices;
@@ -500,7 +517,7 @@ static enum gpume_exit prepare_filter(void *client)
     struct filter *filter = client;
     const struct gpume_filter_options *options = filter->options;
     const struct gpume_source_info *info = &filter->job.info;
-    if (gpume_filter_check_input(info) != GPUME_EXIT_DONE) {
+    if (gpume_filter_check_input(info, options->fields) != GPUME_EXIT_DONE) {
         return GPUME_EXIT_INPUT;
     }
     if (check_filter_search(filter) != GPUME_EXIT_DONE) {
@@ -510,6 +527,10 @@ static enum gpume_exit prepare_filter(void *client)
         return gpume_refuse(GPUME_EXIT_FAILED, "%s: out of memory for filtering", info->label);
     }
     const struct gpume_filter_params params = filter_params(filter);
+    if (params.strength * 64 < 1 && (options->encoder || options->noise.sigma > 0)) {
+        gpume_console_warning("--strength %g: no noise is removed, so --%s has no effect",
+            options->strength, options->encoder ? "for" : "noise");
+    }
     if (options->encoder) {
         filter->qp = qp_of_quality(
             options->encoder, options->qp ? options->qp : (uint32_t)lround(options->crf));
@@ -573,6 +594,10 @@ static enum gpume_exit conclude_filter(void *client, FILE *stream)
             job->frames, job->frames == 1 ? "" : "s", job->info.width, job->info.height,
             job->info.bits, sqrt(filter->variances / pictures),
             (double)filter->references / pictures);
+        if (filter->options->despot) {
+            fprintf(stream, "spots        %.1f pixels per frame were replaced\n",
+                (double)filter->replaced / pictures);
+        }
         if (filter->taker) {
             filter->taker->conclude(filter->client, stream);
         }
@@ -649,6 +674,8 @@ static const struct gpume_option_type type_encoder = {.bytes = sizeof(const stru
     .parse = parse_encoder,
     .permitted = "x264, x265 or svt-av1"};
 
+static const char *const fields_names[] = {"none", "same", NULL};
+
 static struct gpume_option table[] = {
     {.heading = "Filter"},
     {GPUME_ROW_REAL("strength", "S", OPTIONS, strength, 0, 2),
@@ -682,6 +709,11 @@ static struct gpume_option table[] = {
     {GPUME_ROW("window", "N|XxY", window, OPTIONS, window_x), .letter = 'w', .min = 1, .max = 128,
         .help = "largest displacement in pixels, 1 to 128 (default 16)"},
     {GPUME_ROW_PARAM(OPTIONS, video.params.metric, metric)},
+    {GPUME_ROW_FLAG("despot", OPTIONS, despot),
+        .help = "remove dirt first: spots that the frames before and after contradict"},
+    {GPUME_ROW_CHOICE("fields", "none|same", OPTIONS, fields, fields_names),
+        .help = "filter the fields of interlaced video, each with those of the same parity "
+                "(default none: whole frames)"},
     {.heading = "Input"},
     {GPUME_ROW("start", "N|TIME", place, OPTIONS, start), .max = UINT32_MAX,
         .help = "index of the first frame, counted from 0, or its time from the first frame, such "
@@ -742,6 +774,11 @@ int gpume_filter_options_check(void *opaque, const struct gpume_line *line)
         return gpume_refuse(GPUME_INVALID,
             "--bitrate: not known for %s; give the --crf that comes near it",
             options->encoder->name);
+    }
+    if (options->encoder && options->fields != GPUME_FILTER_WHOLE) {
+        return gpume_refuse(GPUME_INVALID,
+            "--for: its types of frames are those of progressive video; leave out --fields, or add "
+            "--vf bwdif instead");
     }
     if (options->encoder && !is_file) {
         return gpume_refuse(GPUME_INVALID,

@@ -26,6 +26,8 @@ struct gpume_filter_options {
     double crf;                          /* 0: not given, as is qp */
     uint32_t qp, kbits;
     uint32_t radius, window_x, window_y;
+    bool despot;
+    enum gpume_filter_lines { GPUME_FILTER_WHOLE, GPUME_FILTER_FIELDS } fields;
     const char *report; /* NULL: not given */
 };
 
@@ -51,8 +53,10 @@ struct gpume_filter_taker {
 enum gpume_exit gpume_filter_run(const struct gpume_filter_options *options,
     const struct gpume_filter_taker *taker, void *client);
 
-/* GPUME_EXIT_INPUT after one line: not all planes of the video can be filtered. */
-enum gpume_exit gpume_filter_check_input(const struct gpume_source_info *info);
+/* GPUME_EXIT_INPUT after one line: not all planes of the video can be filtered. Warns if its fields
+ * are not what is to be filtered. */
+enum gpume_exit gpume_filter_check_input(
+    const struct gpume_source_info *info, enum gpume_filter_lines fields);
 
 /* Where --start and --duration lie: job->skip and job->frames_max. A time is found by reading the
  * input once; it is opened again for the job. */

@@ -173,7 +173,7 @@ static enum gpume_exit check_pair(const struct grain *grain)
             "%s: has the pixel format %s, %s %s; both must have the same", b->label,
             b->pixel_format, a->label, a->pixel_format);
     }
-    return gpume_filter_check_input(a);
+    return gpume_filter_check_input(a, GPUME_FILTER_WHOLE);
 }
 
 static enum gpume_exit prepare_grain(void *client)

@@ -67,13 +67,14 @@ static bool is_same(const struct filter *filter, int a, int b, VSFrameContext *c
     return same;
 }
 
-/* Where a filter has to begin for frame n, or -1: more frames before it have to be requested. */
+/* Where a filter has to begin for frame n, or -1: more frames before it have to be requested. To
+ * find spots in the first one that counts, another one before it is needed. */
 static int beginning_for(const struct filter *filter, int n, VSFrameContext *context)
 {
     uint32_t changes = 0;
     for (int i = n; i > filter->first; i--) {
         changes += !is_same(filter, i - 1, i, context);
-        if (changes > filter->params.radius) {
+        if (changes > filter->params.radius + filter->params.despot) {
             return i;
         }
     }
@@ -302,6 +303,8 @@ static void read_arguments(struct filter *filter)
     params->window_y = window[1];
     params->metric = (enum gpume_metric)gpume_function_choice(
         function, "metric", GPUME_FUNCTION_PARAM(metric)->choices);
+    params->despot = gpume_function_int(function, "despot", 0, 1, 0) == 1;
+    params->fields = gpume_function_int(function, "fields", 0, 1, 0) == 1;
     params->devices = devices ? strdup(devices) : NULL;
     params->threads = function->params.threads;
     params->log = function->params.log;

@@ -242,7 +242,7 @@ class FilterParams(ctypes.Structure):
         ("window_x", c_uint32), ("window_y", c_uint32), ("metric", c_int), ("backend", c_int),
         ("device", c_char_p), ("devices", c_char_p), ("threads", c_uint32),
         ("memory_max", c_uint64), ("cache_dir", c_char_p), ("validate", c_bool), ("log", LogFn),
-        ("log_opaque", c_void_p)]
+        ("log_opaque", c_void_p), ("despot", c_bool), ("fields", c_bool)]
 
 
 class FilterFrame(ctypes.Structure):
@@ -255,7 +255,7 @@ class FilterResult(ctypes.Structure):
     _fields_ = [
         ("size", c_size_t), ("frame", c_uint64), ("time_us", c_int64),
         ("planes", Plane * FILTER_PLANES), ("sigma", c_double * FILTER_PLANES),
-        ("references", c_uint32), ("repeats", c_bool)]
+        ("references", c_uint32), ("repeats", c_bool), ("replaced", c_uint64)]
 
 
 class FilterInfo(ctypes.Structure):

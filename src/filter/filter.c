@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The public functions of gpume/filter.h: pictures go to a search and to the temporal filter,
- * fields from one to the other. A picture is started when the first field of the next one has come,
- * or no more will come. Results are taken when as many pictures are under way as the filter can
- * keep, or when nothing else is left to do.
+ * motion fields from one to the other; before that, spots are removed if that is wanted. Of
+ * interlaced frames, two such filters have a field each. A picture is
+ * started when the first field of the next one has come, or no more will come. Results are taken
+ * when as many pictures are under way as the filter can keep, or when nothing else is left to do.
  */
 #include "gpume/filter.h"
 
@@ -29,12 +30,14 @@ _Static_assert((uint32_t)GPUME_FILTER_SIGMA_MAX == GPUME_TEMPORAL_SIGMA_MAX, "th
 /* Repeated frames are one picture; each has its time. */
 struct repeats {
     uint32_t count;
-    uint32_t least; /* 1/100 of a step: the largest of these frames */
-    uint32_t sigma; /* the same, of the first one; 0: as params say */
+    uint32_t least;    /* 1/100 of a step: the largest of these frames */
+    uint32_t sigma;    /* the same, of the first one; 0: as params say */
+    uint64_t replaced; /* samples of spots */
     int64_t times_us[RUN_MAX];
 };
 
 struct gpume_filter {
+    struct gpume_filter_fields *fields; /* they do the work, and most of what follows is not used */
     struct gpume_locked_log locked;
     const struct gpume_log *log;
     struct gpume_log lenient; /* the same, but errors are warnings: the processor can go on */
@@ -43,15 +46,18 @@ struct gpume_filter {
     struct gpume_temporal_choice choice;
     const struct gpume_temporal_ops *ops;
     void *temporal;
-    gpume *search; /* NULL: frames are not changed */
+    gpume *search; /* NULL: there are no means */
+    gpume *spot_search;
+    struct gpume_spots *spots; /* NULL: they stay */
     struct repeats *runs;
-    uint64_t put, started, taken; /* pictures */
+    uint64_t sent;                /* pictures; one of them may be with `spots`, the others are */
+    uint64_t put, started, taken; /* .. put */
     uint64_t given;               /* frames */
     uint32_t shown;               /* of the picture taken last: results that were given */
     struct gpume_temporal_picture picture;
-    bool finished;
-    bool refused; /* the last frame, for want of room */
-    int status;   /* the first failure */
+    bool finished, complete; /* no more frames come; all pictures are put */
+    bool refused;            /* the last frame, for want of room */
+    int status;              /* the first failure */
     atomic_bool cancelled;
 };
 
@@ -196,7 +202,8 @@ static int open_temporal(struct gpume_filter *filter, bool idle)
     return status;
 }
 
-static int open_search(struct gpume_filter *filter)
+static int open_search(const struct gpume_filter *filter, uint32_t block, uint32_t radius,
+    bool want_predicted, gpume **opened)
 {
     const struct gpume_filter_params *p = &filter->params;
     const struct gpume_prefilter blur = {
@@ -206,18 +213,18 @@ static int open_search(struct gpume_filter *filter)
     search.width = p->width;
     search.height = p->height;
     search.bits = p->bits;
-    search.block = GPUME_TEMPORAL_BLOCK;
+    search.block = block;
     search.window_x = p->window_x;
     search.window_y = p->window_y;
     search.metric = p->metric;
     search.subpel = GPUME_TEMPORAL_UNITS;
     search.direction = GPUME_DIRECTION_BOTH;
-    search.distance_count = p->radius;
-    for (uint32_t i = 0; i < p->radius; i++) {
+    search.distance_count = radius;
+    for (uint32_t i = 0; i < radius; i++) {
         search.distances[i] = i + 1;
     }
     search.prefilter = &blur;
-    search.want_predicted = !filter->ops->predicts;
+    search.want_predicted = want_predicted;
     search.backend = p->backend;
     search.device = p->device;
     search.devices = p->devices;
@@ -227,8 +234,14 @@ static int open_search(struct gpume_filter *filter)
     search.validate = p->validate;
     search.log = filter->log->fn;
     search.log_opaque = filter->log->opaque;
-    GPUME_CHECK(gpume_open(&filter->search, &search));
-    return p->validate ? gpume_open_devices(filter->search) : GPUME_OK; /* all that is there */
+    GPUME_CHECK(gpume_open(opened, &search));
+    return p->validate ? gpume_open_devices(*opened) : GPUME_OK; /* all that is there */
+}
+
+static int open_spots(struct gpume_filter *filter)
+{
+    GPUME_CHECK(open_search(filter, GPUME_SPOTS_BLOCK, 1, true, &filter->spot_search));
+    return gpume_spots_open(&filter->spots, &filter->params, filter->spot_search, filter->log);
 }
 
 int gpume_filter_open(gpume_filter **out, const struct gpume_filter_params *params)
@@ -256,10 +269,18 @@ int gpume_filter_open(gpume_filter **out, const struct gpume_filter_params *para
         .sigma = own.sigma == GPUME_FILTER_MEASURE ? 0 : hundredths(own.sigma),
     };
     const bool idle = filter->choice.strength == 0;
+    if (own.fields) {
+        GPUME_TRY(gpume_filter_fields_open(&filter->fields, &own, filter->log));
+        *out = filter;
+        return GPUME_OK;
+    }
     filter->runs = calloc(RUNS, sizeof(*filter->runs));
     GPUME_TRY(filter->runs ? GPUME_OK : gpume_log_nomem(filter->log, "a filter"));
     GPUME_TRY(open_temporal(filter, idle));
-    GPUME_TRY(idle ? GPUME_OK : open_search(filter));
+    GPUME_TRY(idle ? GPUME_OK
+                   : open_search(filter, GPUME_TEMPORAL_BLOCK, own.radius, !filter->ops->predicts,
+                         &filter->search));
+    GPUME_TRY(own.despot ? open_spots(filter) : GPUME_OK);
     filter->params.device = filter->params.devices = filter->params.cache_dir = NULL;
     *out = filter;
     return GPUME_OK;
@@ -275,12 +296,15 @@ int gpume_filter_close(gpume_filter **pointer)
         return GPUME_OK;
     }
     *pointer = NULL;
-    const int of_search = gpume_close(&filter->search);
+    const int of_fields = gpume_filter_fields_close(&filter->fields);
+    const int of_search = gpume_close(&filter->search),
+              of_spots = gpume_close(&filter->spot_search);
     const int of_means = filter->temporal ? filter->ops->close(filter->temporal) : GPUME_OK;
     gpume_locked_log_finish(&filter->locked);
+    gpume_spots_close(&filter->spots);
     free(filter->runs);
     free(filter);
-    return of_means ? of_means : of_search;
+    return of_fields ? of_fields : of_means ? of_means : of_search ? of_search : of_spots;
 }
 
 /* --- frames in */
@@ -327,22 +351,62 @@ static bool has_room(const struct gpume_filter *filter)
 {
     const uint32_t radius = filter->params.radius;
     const uint64_t oldest = filter->started > radius ? filter->started - radius : 0;
-    return filter->put - oldest < 2 * radius + 1 + GPUME_TEMPORAL_AHEAD;
+    return filter->sent - oldest < 2 * radius + 1 + GPUME_TEMPORAL_AHEAD;
 }
 
-static int put_picture(struct gpume_filter *filter, const struct gpume_filter_frame *frame)
+static int put_picture(
+    struct gpume_filter *filter, const struct gpume_plane *planes, int64_t time_us)
+{
+    if (filter->search) {
+        GPUME_CHECK(gpume_send_plane(filter->search, &planes[0], time_us));
+    }
+    filter->ops->put(filter->temporal, planes);
+    filter->put++;
+    return GPUME_OK;
+}
+
+/* Puts the picture that is free of spots, if one is ready. */
+static int put_clean_picture(struct gpume_filter *filter)
+{
+    const struct gpume_spots_picture *clean = gpume_spots_ready(filter->spots);
+    if (clean) {
+        run_at(filter, filter->put)->replaced = clean->replaced;
+        GPUME_CHECK(put_picture(filter, clean->planes, clean->time_us));
+        gpume_spots_pass(filter->spots);
+    }
+    return GPUME_OK;
+}
+
+static int take_in_picture(struct gpume_filter *filter, const struct gpume_filter_frame *frame)
 {
     if (!has_room(filter)) {
         return GPUME_AGAIN;
     }
-    if (filter->search) {
-        GPUME_CHECK(gpume_send_plane(filter->search, &frame->planes[0], frame->time_us));
+    if (filter->spots) {
+        GPUME_CHECK(put_clean_picture(filter));
+        GPUME_CHECK(gpume_spots_put(filter->spots, frame->planes, frame->time_us));
+    } else {
+        GPUME_CHECK(put_picture(filter, frame->planes, frame->time_us));
     }
-    filter->ops->put(filter->temporal, frame->planes);
-    struct repeats *run = run_at(filter, filter->put++);
+    struct repeats *run = run_at(filter, filter->sent++);
     run->count = run->least = 0;
+    run->replaced = 0;
     run->sigma = hundredths(frame->sigma);
     return GPUME_OK;
+}
+
+/* Puts what is left when no more frames come. GPUME_AGAIN: fields have to be received first. */
+static int complete(struct gpume_filter *filter)
+{
+    if (filter->spots) {
+        GPUME_CHECK(put_clean_picture(filter));
+        if (filter->put < filter->sent) {
+            gpume_spots_finish(filter->spots);
+            GPUME_CHECK(put_clean_picture(filter));
+        }
+    }
+    filter->complete = true;
+    return filter->search ? gpume_finish(filter->search) : GPUME_OK;
 }
 
 /* The filter's status, or that which it fails with now. */
@@ -358,6 +422,32 @@ static int settle(struct gpume_filter *filter, int status)
     return filter->status ? filter->status : status;
 }
 
+bool gpume_filter_repeats(const gpume_filter *filter, const struct gpume_plane *planes)
+{
+    return filter->sent > 0 && run_at(filter, filter->sent - 1)->count < RUN_MAX &&
+           (filter->spots ? gpume_spots_repeats(filter->spots, planes)
+                          : filter->ops->repeats(filter->temporal, planes));
+}
+
+int gpume_filter_send_known(
+    gpume_filter *filter, const struct gpume_filter_frame *frame, bool repeats)
+{
+    const int status = settle(filter, repeats ? GPUME_OK : take_in_picture(filter, frame));
+    filter->refused = status == GPUME_AGAIN;
+    if (status == GPUME_OK) {
+        struct repeats *run = run_at(filter, filter->sent - 1);
+        const uint32_t least = hundredths(frame->least_sigma);
+        run->least = least > run->least ? least : run->least;
+        run->times_us[run->count++] = frame->time_us;
+    }
+    return status;
+}
+
+void gpume_filter_refuse(gpume_filter *filter)
+{
+    filter->refused = true;
+}
+
 int gpume_filter_send(gpume_filter *filter, const struct gpume_filter_frame *frame)
 {
     struct gpume_filter_frame own;
@@ -367,17 +457,9 @@ int gpume_filter_send(gpume_filter *filter, const struct gpume_filter_frame *fra
     GPUME_CHECK(settle(filter, GPUME_OK));
     GPUME_CHECK(gpume_sized_read(&own, sizeof(own), frame, "gpume_filter_frame", filter->log));
     GPUME_CHECK(check_frame(filter, &own));
-    const bool repeats = filter->put > 0 && run_at(filter, filter->put - 1)->count < RUN_MAX &&
-                         filter->ops->repeats(filter->temporal, own.planes);
-    const int status = settle(filter, repeats ? GPUME_OK : put_picture(filter, &own));
-    filter->refused = status == GPUME_AGAIN;
-    if (status == GPUME_OK) {
-        struct repeats *run = run_at(filter, filter->put - 1);
-        const uint32_t least = hundredths(own.least_sigma);
-        run->least = least > run->least ? least : run->least;
-        run->times_us[run->count++] = own.time_us;
-    }
-    return status;
+    return filter->fields
+               ? settle(filter, gpume_filter_fields_send(filter->fields, &own))
+               : gpume_filter_send_known(filter, &own, gpume_filter_repeats(filter, own.planes));
 }
 
 int gpume_filter_finish(gpume_filter *filter)
@@ -387,7 +469,9 @@ int gpume_filter_finish(gpume_filter *filter)
     }
     GPUME_CHECK(settle(filter, GPUME_OK));
     filter->finished = true;
-    return settle(filter, filter->search ? gpume_finish(filter->search) : GPUME_OK);
+    const int status =
+        filter->fields ? gpume_filter_fields_finish(filter->fields) : complete(filter);
+    return settle(filter, status == GPUME_AGAIN ? GPUME_OK : status);
 }
 
 /* --- pictures out */
@@ -434,7 +518,11 @@ static int start_picture(struct gpume_filter *filter)
 static int advance(struct gpume_filter *filter)
 {
     const struct gpume_field *field = NULL;
-    int status = !filter->search ? GPUME_EOF : gpume_receive(filter->search, &field, 0);
+    int status = filter->finished && !filter->complete ? complete(filter) : GPUME_OK;
+    if (status != GPUME_OK && status != GPUME_AGAIN) {
+        return status;
+    }
+    status = !filter->search ? GPUME_EOF : gpume_receive(filter->search, &field, 0);
     if (status == GPUME_OK) {
         status = filter->started < field->frame ? start_picture(filter) : GPUME_OK;
         if (status == GPUME_OK) {
@@ -442,10 +530,10 @@ static int advance(struct gpume_filter *filter)
         }
         gpume_field_release(&field);
     } else if (status == GPUME_EOF) {
-        const bool complete = filter->started + 1 < filter->put || filter->finished;
-        status = filter->started == filter->put ? (filter->finished ? GPUME_EOF : GPUME_AGAIN)
-                 : complete                     ? start_picture(filter)
-                                                : GPUME_AGAIN;
+        const bool done = filter->complete;
+        status = filter->started == filter->put              ? (done ? GPUME_EOF : GPUME_AGAIN)
+                 : filter->started + 1 < filter->put || done ? start_picture(filter)
+                                                             : GPUME_AGAIN;
     }
     return status;
 }
@@ -483,6 +571,11 @@ int gpume_filter_receive(gpume_filter *filter, struct gpume_filter_result *resul
         return GPUME_INVALID;
     }
     GPUME_CHECK(settle(filter, GPUME_OK));
+    if (filter->fields) {
+        struct gpume_filter_result woven;
+        GPUME_CHECK(settle(filter, gpume_filter_fields_receive(filter->fields, &woven)));
+        return gpume_sized_write(result, &woven, sizeof(woven));
+    }
     if (filter->taken == 0 || filter->shown == run_at(filter, filter->taken - 1)->count) {
         GPUME_CHECK(settle(filter, take_picture(filter)));
     }
@@ -490,6 +583,7 @@ int gpume_filter_receive(gpume_filter *filter, struct gpume_filter_result *resul
         .frame = filter->given++,
         .time_us = run_at(filter, filter->taken - 1)->times_us[filter->shown],
         .references = filter->picture.references,
+        .replaced = run_at(filter, filter->taken - 1)->replaced,
         .repeats = filter->shown > 0,
     };
     for (uint32_t p = 0; p < filter->params.plane_count; p++) {
@@ -504,7 +598,9 @@ void gpume_filter_cancel(gpume_filter *filter)
 {
     if (filter) {
         atomic_store(&filter->cancelled, true);
+        gpume_filter_fields_cancel(filter->fields);
         gpume_cancel(filter->search);
+        gpume_cancel(filter->spot_search);
     }
 }
 
@@ -515,9 +611,14 @@ int gpume_filter_info_fill(gpume_filter *filter, struct gpume_filter_info *info)
     if (!filter || !info) {
         return GPUME_INVALID;
     }
-    if (filter->search) {
-        gpume_get_info(filter->search, &search);
-        gpume_get_stats(filter->search, &stats);
+    if (filter->fields) {
+        struct gpume_filter_info of_fields;
+        gpume_filter_fields_info(filter->fields, &of_fields);
+        return gpume_sized_write(info, &of_fields, sizeof(of_fields));
+    }
+    if (filter->search || filter->spot_search) {
+        gpume_get_info(filter->search ? filter->search : filter->spot_search, &search);
+        gpume_get_stats(filter->search ? filter->search : filter->spot_search, &stats);
     }
     const struct gpume_filter_info own = {
         .backend = search.backend,

@@ -14,6 +14,7 @@
 #include "base/grid.h"
 #include "base/status.h"
 #include "base/workers.h"
+#include "filter/chroma_taps.h"
 #include "filter/loops.h"
 #include "filter/noise.h"
 
@@ -27,7 +28,7 @@
 #define AHEAD GPUME_TEMPORAL_STARTED_MAX
 #define RESULTS (AHEAD + 1)
 #define LIGHT_STEPS 16 /* of 8 bits, that the light of a block may change by */
-#define TAPS 4
+#define TAPS GPUME_CHROMA_TAPS
 #define LUMA_TAPS 6
 #define AROUND                                                                                     \
     (BLOCK + LUMA_TAPS) /* samples that a block is predicted from, a half further, too             \
@@ -362,25 +363,13 @@ static bool find_place(const struct host *temporal, const struct layer *layer, u
     return place->w == layer->block_w && place->h == layer->block_h;
 }
 
-/* ITU-T H.265, 8.5.3.3.3.2: by eighths of a sample. */
-static const int32_t chroma_taps[8][TAPS] = {
-    {0, 64, 0, 0},
-    {-2, 58, 10, -2},
-    {-4, 54, 16, -2},
-    {-6, 46, 28, -4},
-    {-4, 36, 36, -4},
-    {-4, 28, 46, -6},
-    {-2, 16, 54, -4},
-    {-2, 10, 58, -2},
-};
-
 /* Predicts a block of a plane of chroma; (dx,dy): eighths of a sample. */
 static void predict_block(const struct layer *from, const struct layer *to,
     const struct place *place, int32_t dx, int32_t dy, uint32_t bits)
 {
     uint16_t around[BLOCK + TAPS - 1][BLOCK + TAPS - 1];
     int32_t across[BLOCK + TAPS - 1][BLOCK];
-    const int32_t *taps_x = chroma_taps[dx & 7], *taps_y = chroma_taps[dy & 7];
+    const int32_t *taps_x = gpume_chroma_taps[dx & 7], *taps_y = gpume_chroma_taps[dy & 7];
     const int64_t left = (int64_t)place->x + (dx >> 3) - 1, top = (int64_t)place->y + (dy >> 3) - 1;
     const int32_t peak = (int32_t)(1u << bits) - 1;
     const bool inside = left >= 0 && left + place->w + TAPS - 1 <= from->width;

@@ -15,6 +15,7 @@
 #define GPUME_FILTER_TEMPORAL_H
 
 #include "base/log.h"
+#include "gpume/filter.h"
 #include "gpume/gpume.h"
 
 #define GPUME_TEMPORAL_RADIUS_MAX 4u
@@ -109,5 +110,71 @@ static inline uint32_t gpume_temporal_index(const struct gpume_field *field)
     const uint64_t distance = future ? field->ref - field->frame : field->frame - field->ref;
     return (uint32_t)(2 * (distance - 1) + future);
 }
+
+/* --- spots: pictures in, clean pictures out, one later, as the same manual page defines. The
+ * processor does that, along the motion that a search of their own finds. One thread calls. */
+
+struct gpume_spots;
+
+/* Of the blocks of its search, which a spot does not lead astray. */
+#define GPUME_SPOTS_BLOCK 32u
+
+/* params: that were checked. search: in the pictures next to each, with predicted frames; no other
+ * one uses it until it is closed. GPUME_NOMEM, logged. */
+int gpume_spots_open(struct gpume_spots **spots, const struct gpume_filter_params *params,
+    gpume *search, const struct gpume_log *log);
+
+/* NULL is fine. Sets *spots to NULL. */
+void gpume_spots_close(struct gpume_spots **spots);
+
+/* Whether all samples are those of the picture that was put last. */
+bool gpume_spots_repeats(const struct gpume_spots *spots, const struct gpume_plane *planes);
+
+/* Copies the next picture, and cleans the one before it. Not while one is ready. */
+int gpume_spots_put(struct gpume_spots *spots, const struct gpume_plane *planes, int64_t time_us);
+
+/* No more will come: the last one is ready. Not while another is. */
+void gpume_spots_finish(struct gpume_spots *spots);
+
+/* A clean picture. */
+struct gpume_spots_picture {
+    const struct gpume_plane *planes;
+    int64_t time_us;
+    uint64_t replaced; /* samples of luma */
+};
+
+/* The one that is ready, until gpume_spots_pass; NULL: none is. */
+const struct gpume_spots_picture *gpume_spots_ready(const struct gpume_spots *spots);
+void gpume_spots_pass(struct gpume_spots *spots);
+
+/* --- fields of interlaced frames: they go to a filter each, and are woven again. Functions are
+ * those of gpume/filter.h. */
+
+struct gpume_filter_fields;
+
+/* params: that were checked. Failures are logged. */
+int gpume_filter_fields_open(struct gpume_filter_fields **fields,
+    const struct gpume_filter_params *params, const struct gpume_log *log);
+int gpume_filter_fields_close(struct gpume_filter_fields **fields);
+int gpume_filter_fields_send(
+    struct gpume_filter_fields *fields, const struct gpume_filter_frame *frame);
+int gpume_filter_fields_finish(struct gpume_filter_fields *fields);
+int gpume_filter_fields_receive(
+    struct gpume_filter_fields *fields, struct gpume_filter_result *result);
+/* NULL is fine. */
+void gpume_filter_fields_cancel(struct gpume_filter_fields *fields);
+void gpume_filter_fields_info(struct gpume_filter_fields *fields, struct gpume_filter_info *info);
+
+/* Of the filter of one field: */
+
+/* Whether a frame, which suits the filter, is the same picture as the one that was sent last. */
+bool gpume_filter_repeats(const gpume_filter *filter, const struct gpume_plane *planes);
+
+/* gpume_filter_send of such a frame. */
+int gpume_filter_send_known(
+    gpume_filter *filter, const struct gpume_filter_frame *frame, bool repeats);
+
+/* As if it had refused a frame for want of room: it gives what it has begun. */
+void gpume_filter_refuse(gpume_filter *filter);
 
 #endif

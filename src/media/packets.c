@@ -444,6 +444,8 @@ static void learn_facts(struct gpume_packets *packets)
     info->rotation = gpume_rotation_of_stream(stream);
     info->picture = cover || gpume_input_has_pictures(&packets->input);
     info->list = strcmp(format->iformat->name, "concat") == 0;
+    const AVDictionaryEntry *alpha = av_dict_get(stream->metadata, "alpha_mode", NULL, 0);
+    info->lost_alpha = alpha && strcmp(alpha->value, "0") != 0;
     info->progressive = codec->field_order == AV_FIELD_PROGRESSIVE;
     if (strcmp(format->iformat->name, "yuv4mpegpipe") == 0) {
         const int bytes = av_image_get_buffer_size(

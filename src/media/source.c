@@ -507,6 +507,7 @@ static void complete_info(struct gpume_source *source)
     info->interlaced = gpume_luma_is_interlaced(frame);
     info->top_first = gpume_luma_is_top_first(frame);
     describe_colours(info, frame);
+    info->lost_alpha = info->lost_alpha && !source->filter && info->chroma != GPUME_CHROMA_OTHER;
     snprintf(info->pixel_format, sizeof info->pixel_format, "%s", format ? format : "unknown");
     const int threads = source->decoder->describe(
         source->decodes[source->path_index], info->decoder, sizeof info->decoder);

@@ -82,6 +82,7 @@ struct gpume_source_info {
     bool full_range;  /* luma uses 0..peak rather than a range such as 16..235 */
     bool interlaced;  /* the first frame has lines of two fields */
     bool top_first;   /* and its upper line belongs to the first of them */
+    bool lost_alpha;  /* the file has transparency, as WebM does, that the decoder leaves out */
     enum gpume_chroma chroma;
     uint32_t chroma_x, chroma_y; /* 1: half as many samples in this direction; else 0 */
     /* In FFmpeg's numbering, which is that of ITU-T H.273: where 4:2:0 has its chroma, and how

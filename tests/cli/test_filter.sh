@@ -80,6 +80,50 @@ for size in 16x16 17x33 8x8 1x1; do
     agrees tiny 4 2 64 1000 --strength 2 --noise 10
 done
 
+# Spots: every sample as the oracle has it, in all formats; the filter gets what is left.
+# dirty NAME: adds dark and bright boxes to frames of NAME.y4m.
+dirty() {
+    boxes=
+    for frame in $(seq 0 6); do
+        for spot in 1 2 3; do
+            x=$(((frame * 29 + spot * 37) % 60)) y=$(((frame * 13 + spot * 19) % 40))
+            boxes=$boxes,drawbox=x=$x:y=$y:w=$((2 + (frame + spot) % 5)):h=$((2 + frame % 4)):t=fill:c=$([ $spot -eq 2 ] && echo black || echo white):enable=eq\(n\\,$frame\)
+        done
+    done
+    echo "${boxes#,}"
+}
+# despots NAME OPTIONS...: NAME.y4m without spots is what the oracle gives.
+despots() {
+    name=$1
+    shift
+    "$filter_oracle" pictures "$name.y4m" >pictures.y4m || fail "$name: no pictures"
+    expect 0 pictures.y4m -b 32 -w 16 --prefilter gauss:0.6 --subpel 4 --direction both --vectors vectors.csv --backend cpu -y -q
+    "$filter_oracle" despot "$name.y4m" vectors.csv >wanted || fail "$name: the oracle failed"
+    expect 0 filter "$name.y4m" --despot --strength 0 -o clean.y4m --backend "$engine" -y "$@"
+    "$filter_oracle" samples clean.y4m >found || fail "$name: no Y4M"
+    cmp -s wanted found || fail "$name: $(cmp wanted found 2>&1), without spots"
+}
+for format in gray yuv420p yuv422p yuv444p yuv420p10le yuv422p12le yuv420p16le; do
+    clip spots $format 75x53 7 "$(dirty)"
+    despots spots
+    changes spots
+done
+clip spots yuv420p 96x64 7 "loop=1:1:3,$(dirty)"
+despots spots --threads 3
+changes spots
+expect 0 filter clean.y4m --radius 2 -o wanted.y4m --backend "$engine" -y
+expect 0 filter spots.y4m --radius 2 --despot -o both.y4m --backend "$engine" -y
+grep -q '^spots  *[0-9.]* pixels per frame were replaced$' "$scratch/out" || fail "no count of spots"
+cmp -s both.y4m wanted.y4m || fail "--despot is not what comes first"
+for size in 16x16 8x8 1x1; do
+    clip tiny yuv420p $size 4
+    despots tiny
+done
+clip one yuv420p 48x32 1
+expect 0 filter one.y4m --despot --strength 0 -o clean.y4m -y --backend "$engine"
+tail -n +2 one.y4m >a
+tail -n +2 clean.y4m | cmp -s - a || fail "one frame alone was changed"
+
 # Both engines; with Vulkan there is one more.
 if [ "$engine" = cpu ] && have_vulkan; then
     expect 0 filter even.y4m -o cpu.y4m --backend cpu
@@ -163,6 +207,15 @@ for gray in no yes; do
     box=drawbox=w=58:h=64:color=gray:t=fill
 done
 agrees both 4 5 32 800 --noise 8
+clip before yuv420p 96x64 4 "$(dirty)"
+clip after yuv420p 96x64 4 "negate,hflip,vflip,$(dirty)"
+ffmpeg -nostdin -v error -y -i before.y4m -i after.y4m -filter_complex concat both.y4m
+for name in before after both; do
+    despots $name
+    mv found $name.samples
+done
+cat before.samples after.samples | cmp -s - both.samples || fail "a change of scene leaks into spots"
+"$filter_oracle" samples both.y4m | cmp -s - both.samples && fail "no spot was found beside a change of scene"
 
 # Light that changes: a fade is filtered, and its means stay.
 clip fade yuv420p 96x64 6 fade=out:0:12
@@ -298,6 +351,45 @@ refused 2 page.txt .html -- filter even.y4m -o x.y4m --report page.txt
 refused 2 --report -- filter even.y4m -o x.y4m --report -
 refused 2 page.html -- filter even.y4m -o x.y4m --report page.html
 
+# Fields: each is filtered as if its lines were a video.
+clip whole yuv420p 96x64 12
+ffmpeg -nostdin -v error -y -i whole.y4m -vf tinterlace=interleave_top,setfield=tff,format=yuv420p interlaced.y4m
+# part NAME PARITY: the fields of a video.
+part() {
+    ffmpeg -nostdin -v error -y -i "$1.y4m" -vf "setfield=tff,separatefields,select=eq(mod(n\\,2)\\,$2),setfield=prog" -f yuv4mpegpipe part.y4m
+}
+for options in "--noise 5" "--despot --strength 0 -w 8x4"; do
+    # shellcheck disable=SC2086 # words
+    expect 0 filter interlaced.y4m --fields same -o woven.y4m -y --backend "$engine" $options
+    head -1 woven.y4m | grep -q ' It ' || fail "the order of fields is lost: $(head -1 woven.y4m)"
+    for parity in 0 1; do
+        part interlaced $parity
+        # shellcheck disable=SC2086
+        expect 0 filter part.y4m -o field.y4m -y --backend "$engine" $options
+        "$filter_oracle" samples field.y4m >wanted
+        part woven $parity
+        "$filter_oracle" samples part.y4m | cmp -s - wanted || fail "field $parity, $options: not filtered alone"
+    done
+done
+expect 0 filter interlaced.y4m -o frames.y4m --backend "$engine" -y
+says "--fields"
+expect 0 filter whole.y4m --fields same --frames 2 -o frames.y4m --backend "$engine" -y
+says "progressive"
+# A last line of even number has no partner: the other field's last line stands for it.
+clip odd gray 75x53 6
+ffmpeg -nostdin -v error -y -i odd.y4m -vf 'split[a][b];[b]crop=75:1:0:51[c];[a][c]vstack' even54.y4m
+for name in odd even54; do
+    expect 0 filter $name.y4m --fields same -o $name.out.y4m --backend "$engine" -q -y
+    ffmpeg -nostdin -v error -y -i $name.out.y4m -vf crop=75:53:0:0 -f rawvideo $name.raw
+done
+cmp -s odd.raw even54.raw || fail "the last line of an odd height"
+for size in 1x1 5x2 8x3 33x6; do
+    clip tiny yuv420p $size 3
+    expect 0 filter tiny.y4m --fields same --noise 5 -o tiny.out.y4m --backend "$engine" -q -y
+    [ "$(wc -c <tiny.out.y4m)" -gt 0 ] && [ "$(tail -n +2 tiny.out.y4m | wc -c)" -eq "$(tail -n +2 tiny.y4m | wc -c)" ] || fail "$size: another size"
+done
+refused 2 --for --fields -- filter interlaced.y4m --fields same --for x264 --crf 24 -o x.y4m
+
 # What is refused.
 refused 2 --strength -- filter even.y4m --strength 2.5 -o x.y4m
 refused 2 --noise -- filter even.y4m --noise much -o x.y4m
@@ -332,6 +424,13 @@ ffmpeg -nostdin -v error -y -i even.y4m -vf format=gray14le -c:v rawvideo gray14
 refused 3 gray14.nut --vf -- filter gray14.nut -o x.y4m
 ffmpeg -nostdin -v error -y -i even.y4m -vf format=yuva420p -c:v ffv1 alpha.mkv
 refused 3 alpha.mkv yuva420p -- filter alpha.mkv -o x.y4m
+if ffmpeg -nostdin -v error -y -i even.y4m -vf format=yuva420p -c:v libvpx-vp9 -auto-alt-ref 0 alpha.webm 2>/dev/null; then
+    refused 3 alpha.webm --vf -- filter alpha.webm -o x.y4m
+    expect 0 filter alpha.webm --vf format=yuv420p -o opaque.y4m --backend "$engine"
+fi
+expect 0 filter even.y4m --strength 0 --noise 20 -o idle.y4m --backend "$engine"
+says "--strength 0"
+says "--noise"
 expect 0 filter rgb.mkv --vf format=yuv444p -o rgb.y4m --backend "$engine"
 [ ! -e x.y4m ] || fail "a refused run left a file"
 

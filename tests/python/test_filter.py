@@ -75,6 +75,19 @@ class Filtered(unittest.TestCase):
         self.check((40, 50), 10, (1, 0), ["--noise", "3.5", "--metric", "ssd"], noise=3.5, metric="ssd")
         self.check((31, 33), 16, (0, 0), ["--noise", "3", "-w", "4", "--radius", "1"], noise=3, window=4, radius=1)
 
+    def test_spots(self):
+        frames = clip((40, 48), 5, 8, None)
+        for frame in frames:
+            frame //= 2
+        dirty = [frame.copy() for frame in frames]
+        dirty[2][10:14, 20:25] = 255
+        wanted = self.command(dirty, 8, None, "--despot", "--strength", "0")
+        for engine in ENGINES:
+            found = list(gpume.filter(dirty, despot=True, strength=0, **options(engine)))
+            for frame, planes in zip(found, wanted, strict=True):
+                np.testing.assert_array_equal(frame, planes[0])
+            self.assertLess(found[2][10:14, 20:25].max(), 255)
+
     def test_few_frames(self):
         frames = clip((20, 24), 3, 8, None)
         for count in range(4):

@@ -6,10 +6,11 @@
  *   filter_oracle samples CLIP                     the samples of CLIP, in 16 bits
  *   filter_oracle filter CLIP VECTORS RADIUS WINDOW STRENGTH SIGMA [LEAST TYPES]
  *                                                  the filtered samples of CLIP, in 16 bits
+ *   filter_oracle despot CLIP VECTORS              the samples of CLIP without spots, in 16 bits
  *
- * VECTORS: vectors.csv of the search that gpume-filter(1) names, of `pictures`. STRENGTH: in 1/32.
- * SIGMA: in 1/100, or -1: auto. LEAST: the same, of frames whose letter in TYPES is not b. CLIP:
- * Y4M of 8 to 16 bits, gray, 4:2:0, 4:2:2 or 4:4:4. Exits with 1 on any trouble.
+ * VECTORS: vectors.csv of the search that gpume-filter(1) names for it, of `pictures`. STRENGTH: in
+ * 1/32. SIGMA: in 1/100, or -1: auto. LEAST: the same, of frames whose letter in TYPES is not b.
+ * CLIP: Y4M of 8 to 16 bits, gray, 4:2:0, 4:2:2 or 4:4:4. Exits with 1 on any trouble.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -30,8 +31,8 @@ static int frame_count, picture_of[FRAMES_MAX], first_of[FRAMES_MAX], picture_co
 static struct vector {
     bool there;
     int dx, dy;
-} * vectors; /* picture, reference index, block */
-static int across, down;
+} * vectors;                        /* picture, reference index, block */
+static int side = 16, across, down; /* of a block; blocks */
 
 static void die(const char *why)
 {
@@ -79,8 +80,6 @@ static void read_head(FILE *file)
     }
     k = bits > 10 ? bits - 10 : 0;
     c = bits - k;
-    across = (width + 15) / 16;
-    down = (height + 15) / 16;
 }
 
 static uint16_t *read_plane(FILE *file, int p)
@@ -260,7 +259,7 @@ static struct vector *vector_of(int t, int i, int block)
 
 static int block_of(int p, int x, int y)
 {
-    return ((p > 0 ? y << sy : y) / 16) * across + (p > 0 ? x << sx : x) / 16;
+    return ((p > 0 ? y << sy : y) / side) * across + (p > 0 ? x << sx : x) / side;
 }
 
 static void guess_picture(int t, int i)
@@ -546,6 +545,230 @@ static void filter_picture(int t, int strength, int sigma, int least, uint16_t *
     }
 }
 
+/* --- spots */
+
+static int64_t work(const uint16_t *plane, int x, int y)
+{
+    return sample(plane, 0, x, y) >> k;
+}
+
+static int64_t away(int64_t a, int64_t b)
+{
+    return a < b ? b - a : a - b;
+}
+
+static int64_t cell_at(const uint16_t *plane, int x, int y)
+{
+    int64_t sum = 0;
+    for (int i = 0; i < 64; i++) {
+        sum += work(plane, x * 8 + i % 8, y * 8 + i / 8);
+    }
+    return sum;
+}
+
+static bool same_scene(const uint16_t *own, const uint16_t *guess)
+{
+    const int cells = width / 8 * (height / 8);
+    int64_t sum = 0, r = 0, t = 0;
+    for (int i = 0; i < cells; i++) {
+        sum += cell_at(own, i % (width / 8), i / (width / 8));
+    }
+    for (int i = 0; i < cells; i++) {
+        const int x = i % (width / 8), y = i / (width / 8);
+        const int64_t a = cell_at(own, x, y), b = cell_at(guess, x, y), m = sum / cells;
+        r += away(a, b);
+        t += away(a, m);
+    }
+    return 8 * r <= t + 16 * cells * (INT64_C(64) << (c - 8));
+}
+
+/* The larger difference of a sample from its two predictions. */
+static int64_t e_at(const uint16_t *own, int x, int y)
+{
+    const int64_t past = away(work(own, x, y), work(guesses[0].plane[0], x, y));
+    const int64_t future = away(work(own, x, y), work(guesses[1].plane[0], x, y));
+    return past > future ? past : future;
+}
+
+static int64_t usual_e(const uint16_t *own)
+{
+    for (int64_t e = 0;; e++) {
+        int64_t count = 0;
+        for (int i = 0; i < width * height; i++) {
+            count += e_at(own, i % width, i / width) >> (c - 8) <= e;
+        }
+        if (2 * count > (int64_t)width * height) {
+            return e;
+        }
+    }
+}
+
+/* 0, or a weak sample: 1 bright, -1 dark; twice that: a strong one. */
+static int mark_of(const uint16_t *own, int x, int y, int64_t usual)
+{
+    const uint16_t *past = guesses[0].plane[0], *future = guesses[1].plane[0];
+    const int64_t u = work(own, x, y), a = work(past, x, y), b = work(future, x, y);
+    const int64_t step = INT64_C(1) << (c - 8);
+    int64_t sum = 0, count = 0, lowest = INT64_MAX, highest = 0;
+    for (int v = y / 16 * 16; v < y / 16 * 16 + 16 && v < height; v++) {
+        for (int w = x / 16 * 16; w < x / 16 * 16 + 16 && w < width; w++) {
+            sum += away(work(past, w, v), work(future, w, v));
+            count++;
+        }
+    }
+    if (away(a, b) > (32 + usual) * step || sum > count * (24 + usual) * step) {
+        return 0;
+    }
+    for (int i = 0; i < 18; i++) {
+        const int64_t other = work(i < 9 ? past : future, x + i % 3 - 1, y + i / 3 % 3 - 1);
+        lowest = other < lowest ? other : lowest;
+        highest = other > highest ? other : highest;
+    }
+    if (u - a > (6 + usual / 2) * step && u - b > (6 + usual / 2) * step) {
+        return u - highest > (14 + usual) * step ? 2 : 1;
+    }
+    if (a - u > (6 + usual / 2) * step && b - u > (6 + usual / 2) * step) {
+        return lowest - u > (14 + usual) * step ? -2 : -1;
+    }
+    return 0;
+}
+
+static int64_t contrast_of(const uint16_t *own, int x, int y)
+{
+    return away(work(own, x, y),
+        (work(guesses[0].plane[0], x, y) + work(guesses[1].plane[0], x, y) + 1) / 2);
+}
+
+static int sign_of(int mark)
+{
+    return (mark > 0) - (mark < 0);
+}
+
+/* A region has a number in `regions`, the lowest index of its samples plus one: the numbers of
+ * those that touch are made equal until nothing changes. */
+static void number_regions(const int *marks, int *regions)
+{
+    bool changed = true;
+    for (int i = 0; i < width * height; i++) {
+        regions[i] = marks[i] ? i + 1 : 0;
+    }
+    while (changed) {
+        changed = false;
+        for (int i = 0; i < width * height; i++) {
+            for (int j = 0; j < 9 && marks[i]; j++) {
+                const int x = i % width + j % 3 - 1, y = i / width + j / 3 - 1, n = y * width + x;
+                if (x >= 0 && y >= 0 && x < width && y < height &&
+                    sign_of(marks[n]) == sign_of(marks[i]) && regions[n] < regions[i]) {
+                    regions[i] = regions[n];
+                    changed = true;
+                }
+            }
+        }
+    }
+}
+
+static bool near_sign(const int *marks, int x, int y, int sign)
+{
+    for (int j = 0; j < 9; j++) {
+        const int u = x + j % 3 - 1, v = y + j / 3 - 1;
+        if (u >= 0 && v >= 0 && u < width && v < height && sign_of(marks[v * width + u]) == sign) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether the region of this number is a spot. */
+static bool is_spot(int t, const int *marks, const int *regions, int number, int64_t usual)
+{
+    const uint16_t *own = frames[first_of[t]][0];
+    const int sign = sign_of(marks[number - 1]);
+    int left = width, right = 0, top = height, bottom = 0, area = 0, strong = 0;
+    int64_t contrast = 0, ring = 0, samples = 0, box = 0;
+    for (int i = 0; i < width * height; i++) {
+        if (regions[i] == number) {
+            const int x = i % width, y = i / width;
+            left = x < left ? x : left;
+            right = x > right ? x : right;
+            top = y < top ? y : top;
+            bottom = y > bottom ? y : bottom;
+            area++;
+            strong += abs(marks[i]) == 2;
+            contrast += contrast_of(own, x, y);
+        }
+    }
+    for (int y = top - 2; y <= bottom + 2; y++) {
+        for (int x = left - 2; x <= right + 2; x++) {
+            const bool inside = x >= 0 && y >= 0 && x < width && y < height;
+            if (inside && !near_sign(marks, x, y, sign)) {
+                ring += e_at(own, x, y);
+                samples++;
+            }
+            if (inside && x >= left - 1 && x <= right + 1 && y >= top - 1 && y <= bottom + 1) {
+                box += contrast_of(own, x, y);
+            }
+        }
+    }
+    if (right - left >= 32 || bottom - top >= 32 || strong < 2 || samples == 0 ||
+        4 * area * (ring - samples * usual * (INT64_C(1) << (c - 8))) > contrast * samples) {
+        return false;
+    }
+    for (int j = 0; j < 2 * 33 * 33; j++) {
+        const uint16_t *other = frames[first_of[j % 2 ? t + 1 : t - 1]][0];
+        const int dx = j / 2 % 33 - 16, dy = j / 66 - 16;
+        int64_t sum = 0;
+        for (int y = top - 1; y <= bottom + 1; y++) {
+            for (int x = left - 1; x <= right + 1; x++) {
+                sum += x >= 0 && y >= 0 && x < width && y < height
+                           ? away(work(own, x, y), work(other, x + dx, y + dy))
+                           : 0;
+            }
+        }
+        if (3 * sum < 2 * box) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void despot_picture(int t, uint16_t **result)
+{
+    const uint16_t *own = frames[first_of[t]][0];
+    const size_t samples = (size_t)width * (size_t)height;
+    for (int p = 0; p < planes; p++) {
+        const size_t bytes = (size_t)pw[p] * (size_t)ph[p] * 2;
+        result[p] = need(bytes);
+        memcpy(result[p], frames[first_of[t]][p], bytes);
+    }
+    guess_picture(t, 0);
+    guess_picture(t, 1);
+    if (!guesses[0].there || !guesses[1].there || !same_scene(own, guesses[0].plane[0]) ||
+        !same_scene(own, guesses[1].plane[0])) {
+        return;
+    }
+    int *marks = need(samples * sizeof *marks), *regions = need(samples * sizeof *regions);
+    bool *spots = need(samples + 1);
+    const int64_t usual = usual_e(own);
+    for (int i = 0; i < width * height; i++) {
+        marks[i] = mark_of(own, i % width, i / width, usual);
+    }
+    number_regions(marks, regions);
+    for (int i = 0; i < width * height; i++) { /* a region's number is that of its first sample */
+        spots[i + 1] = regions[i] == i + 1 && is_spot(t, marks, regions, i + 1, usual);
+    }
+    for (int i = 0; i < width * height; i++) {
+        for (int p = 0; p < planes && spots[regions[i]]; p++) {
+            const int x = i % width >> (p ? sx : 0), y = i / width >> (p ? sy : 0);
+            result[p][y * pw[p] + x] = (uint16_t)((sample(guesses[0].plane[p], p, x, y) +
+                                                      sample(guesses[1].plane[p], p, x, y) + 1) /
+                                                  2);
+        }
+    }
+    free(marks);
+    free(regions);
+    free(spots);
+}
+
 /* --- */
 
 /* frame,ref,x,y,w,h,dx,dy,... with vectors in pixels. */
@@ -566,7 +789,7 @@ static void read_vectors(const char *path)
         }
         const int distance = abs(frame - ref);
         if (distance <= RADIUS_MAX && frame < picture_count) {
-            *vector_of(frame, 2 * (distance - 1) + (ref > frame), y / 16 * across + x / 16) =
+            *vector_of(frame, 2 * (distance - 1) + (ref > frame), y / side * across + x / side) =
                 (struct vector){true, (int)(dx * 4), (int)(dy * 4)};
         }
     }
@@ -594,7 +817,10 @@ int main(int argc, char **argv)
     if (argc < 3) {
         die("usage: see the top of filter_oracle.c");
     }
+    side = strcmp(argv[1], "despot") == 0 ? 32 : 16;
     read_clip(argv[2]);
+    across = (width + side - 1) / side;
+    down = (height + side - 1) / side;
     if (strcmp(argv[1], "pictures") == 0) {
         fputs(head, stdout);
         put_frames(NULL, true);
@@ -612,6 +838,14 @@ int main(int argc, char **argv)
             }
             filter_picture(
                 t, atoi(argv[6]), atoi(argv[7]), referred ? atoi(argv[8]) : 0, results[t]);
+        }
+        put_frames(results, false);
+    } else if (strcmp(argv[1], "despot") == 0 && argc == 4) {
+        static uint16_t *results[FRAMES_MAX][3];
+        radius = 1;
+        read_vectors(argv[3]);
+        for (int t = 0; t < picture_count; t++) {
+            despot_picture(t, results[t]);
         }
         put_frames(results, false);
     } else {

@@ -24,7 +24,7 @@ static bool validate;
 static const char *oracle;
 static char folder[] = "/tmp/gpume-filter-XXXXXX";
 
-enum content { MOVING, EXTREME, STILL };
+enum content { MOVING, EXTREME, STILL, DIRTY /* and --despot */ };
 
 struct filter_case {
     const char *space; /* in Y4M */
@@ -66,10 +66,17 @@ static uint32_t sample_of(const struct filter_case *c, uint32_t frame, uint32_t 
         const bool high = (hash(x, y, plane) > 127) != (drawn % 10 == 0);
         return high ? (uint32_t)peak - drawn / 16 % 2 : drawn / 16 % 2;
     }
+    const uint32_t cell = hash(x * (uint32_t)scale / 32, y * (uint32_t)scale / 32, frame + 50);
+    if (c->content == DIRTY && cell < 5 && x * (uint32_t)scale / 4 % 8 < 3 + cell % 4) {
+        return cell % 2 ? (uint32_t)peak : 0;
+    }
     int value = texture((int)x * scale + 7 * at, (int)y * scale - 3 * at,
                     (frame >= 5 && c->content == MOVING ? 3 : 0) + plane)
                 << (c->bits - 8);
-    value += ((int)(drawn % 33) - 16) * (1 << (c->bits - 8));
+    if (c->content == DIRTY) { /* nothing there looks like a spot */
+        value = value / 2 + (64 << (c->bits - 8));
+    }
+    value += ((int)(drawn % 33) - 16) * (1 << (c->bits - 8)) / (c->content == DIRTY ? 4 : 1);
     value -= frame == 6 && c->content == MOVING ? 5 << (c->bits - 8) : 0;
     return (uint32_t)(value < 0 ? 0 : value > peak ? peak : value);
 }
@@ -143,7 +150,7 @@ static void write_vectors(const struct filter_case *c)
     params.width = c->width;
     params.height = c->height;
     params.bits = c->bits;
-    params.block = 16;
+    params.block = c->content == DIRTY ? 32 : 16;
     params.window_x = params.window_y = c->window;
     params.prefilter = &blur;
     params.subpel = 4;
@@ -164,8 +171,8 @@ static void write_vectors(const struct filter_case *c)
         while (gpume_receive(ctx, &field, 0) == GPUME_OK) {
             for (uint32_t b = 0; b < field->blocks_x * field->blocks_y; b++) {
                 fprintf(file, "%d,%d,%u,%u,16,16,%g,%g\n", (int)field->frame, (int)field->ref,
-                    b % field->blocks_x * 16, b / field->blocks_x * 16, field->vectors[b].dx / 4.0,
-                    field->vectors[b].dy / 4.0);
+                    b % field->blocks_x * params.block, b / field->blocks_x * params.block,
+                    field->vectors[b].dx / 4.0, field->vectors[b].dy / 4.0);
             }
             gpume_field_release(&field);
         }
@@ -178,6 +185,12 @@ static void write_vectors(const struct filter_case *c)
 static FILE *ask_oracle(const struct filter_case *c)
 {
     char command[400];
+    if (c->content == DIRTY) {
+        snprintf(command, sizeof(command), "cd %s && '%s' despot clip.y4m vectors.csv >wanted",
+            folder, oracle);
+        REQUIRE_EQUAL(system(command), 0);
+        return open_file("wanted", "rb");
+    }
     snprintf(command, sizeof(command),
         "cd %s && '%s' filter clip.y4m vectors.csv %u %u %u %d%s >wanted 2>variances", folder,
         oracle, c->radius, c->window, c->strength, c->sigma, c->least ? " 252 PbPbPbPb" : "");
@@ -199,6 +212,7 @@ static struct gpume_filter_params params_of(const struct filter_case *c)
     params.window_x = params.window_y = c->window;
     params.strength = c->strength / 32.0;
     params.sigma = c->sigma < 0 ? GPUME_FILTER_MEASURE : c->sigma / 100.0;
+    params.despot = c->content == DIRTY;
     params.backend = backend;
     params.validate = validate;
     params.cache_dir = getenv("GPUME_TEST_CACHE");
@@ -234,7 +248,9 @@ static int receive_all(const struct filter_case *c, gpume_filter *filter, FILE *
         REQUIRE_EQUAL(result.time_us, 1000 * *count + 7);
         REQUIRE_EQUAL(result.repeats, *count == 3);
         REQUIRE(c->sigma < 0 || result.sigma[0] >= c->sigma / 100.0 - 0.05);
+        const uint64_t before = wrong[1];
         compare_result(c, &result, wanted, &wrong[0], &wrong[1]);
+        REQUIRE_EQUAL(c->content == DIRTY && wrong[1] > before, result.replaced > 0);
         ++*count;
     }
     return status;
@@ -273,8 +289,9 @@ static void run_case(const struct filter_case *c, bool eager)
     REQUIRE_EQUAL(count, FRAMES);
     REQUIRE_EQUAL(fgetc(wanted), EOF);
     REQUIRE_EQUAL(wrong[0], 0);
-    REQUIRE((c->strength == 0) == (wrong[1] == 0));
-    if (wrong[0] > 0 || (c->strength == 0) != (wrong[1] == 0)) {
+    const bool changes = c->strength > 0 || c->content == DIRTY;
+    REQUIRE_EQUAL(changes, wrong[1] > 0);
+    if (wrong[0] > 0 || changes != (wrong[1] > 0)) {
         fprintf(stderr, "C%s %ux%u radius %u window %u strength %u sigma %d\n", c->space, c->width,
             c->height, c->radius, c->window, c->strength, c->sigma);
     }
@@ -347,6 +364,8 @@ static const struct filter_case cases[] = {
     {"420jpeg", 17, 1, 8, 3, 1, 1, MOVING, 2, 3, 64, 1000, false},
     {"420jpeg", 1, 1, 8, 3, 1, 1, MOVING, 4, 2, 64, 2000, false},
     {"420jpeg", 48, 32, 8, 3, 1, 1, MOVING, 4, 4, 0, -1, false},
+    {"420jpeg", 95, 73, 8, 3, 1, 1, DIRTY, 1, 8, 0, -1, false},
+    {"422p12", 98, 90, 12, 3, 1, 0, DIRTY, 1, 16, 0, -1, false},
 };
 
 int main(int argc, char **argv)

@@ -72,6 +72,12 @@ struct gpume_filter_params {
     bool validate;
     gpume_log_fn log; /* may be NULL */
     void *log_opaque;
+    /* Before all else, dirt is removed: spots that both neighbours of a frame contradict, and agree
+     * about, are replaced from them. The processor decides and replaces. Default false. */
+    bool despot;
+    /* Frames are interlaced: of their even lines and their odd lines, each is filtered with those
+     * of other frames, and window_y counts lines of a field. Default false. */
+    bool fields;
 };
 
 /* [free] Fills in the defaults of the first params->size bytes. GPUME_INVALID: size is 0. */
@@ -129,6 +135,7 @@ struct gpume_filter_result {
     double sigma[GPUME_FILTER_PLANES];
     uint32_t references; /* frames that were used */
     bool repeats;        /* the same picture as the frame before it */
+    uint64_t replaced;   /* samples of luma in spots, with params.despot */
 };
 
 /* [alone] The next result. Waits while one is under way and the filter has room for no more frames,
