@@ -53,9 +53,9 @@ static enum gpume_exit run_command(const struct gpume_line *line)
 
 static enum gpume_exit run_line(struct gpume_line *line, int argc, char **argv)
 {
-    if (gpume_api_version() != GPUME_API_VERSION) {
+    if (gpume_api_version() < GPUME_API_VERSION) {
         return gpume_refuse(GPUME_EXIT_FAILED,
-            "this program needs version %u of the gpume library's API, but found version %u; "
+            "this program needs version %u or later of the gpume library's API, not version %u; "
             "install the two together",
             (unsigned)GPUME_API_VERSION, (unsigned)gpume_api_version());
     }

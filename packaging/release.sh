@@ -14,7 +14,10 @@ cd "$here/.."
 commit=$(git rev-parse --verify --quiet "$1^{commit}") || { echo "$0: $1: no commit of this repository" >&2; exit 1; }
 version=$(git show "$commit:CMakeLists.txt" | sed -n 's/^ *project(gpume VERSION \([0-9.]*\).*/\1/p')
 case $1 in
-v*) [ "$1" = "v$version" ] || { echo "$0: $1: CMakeLists.txt says $version" >&2; exit 1; } ;;
+v*)
+    [ "$1" = "v$version" ] || { echo "$0: $1: CMakeLists.txt says $version" >&2; exit 1; }
+    git show "$commit:CHANGELOG.md" | grep -q "^## $version - [0-9]" || { echo "$0: $1: CHANGELOG.md has no date for $version" >&2; exit 1; }
+    ;;
 esac
 name=gpume-$version
 git -c tar.umask=0022 archive --format=tar --prefix="$name/" "$commit" | gzip -9n >"$folder/$name.tar.gz"

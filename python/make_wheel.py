@@ -143,7 +143,7 @@ def main():
                     ["--build", build, "--parallel", str(os.cpu_count())],
                     ["--install", build, "--component", "library", "--prefix", f"{scratch}/prefix", "--strip"]):
                 subprocess.run(["cmake", *command], check=True, stdout=sys.stderr)
-            library = pathlib.Path(scratch, "prefix/lib/libgpume.so.0").resolve()
+            library = pathlib.Path(scratch, "prefix/lib/libgpume.so.1").resolve()
         data = library.read_bytes()
     pathlib.Path(given.output).mkdir(parents=True, exist_ok=True)
     files = {**_package(), "gpume/libgpume.so": data}

@@ -303,8 +303,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: codecview [-y] INPUT OUTPUT.y4m [BLOCK [WINDOW [LAMBDA]]]\n");
         return 2;
     }
-    if (gpume_api_version() != GPUME_API_VERSION) {
-        fail("libgpume", "not the version that this program was built for");
+    if (gpume_api_version() < GPUME_API_VERSION) {
+        fail("libgpume", "older than the version that this program was built for");
         return 1;
     }
     drawing.path = argv[2];

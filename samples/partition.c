@@ -203,8 +203,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: partition INPUT [LAMBDA [WINDOW]]\n");
         return 2;
     }
-    if (gpume_api_version() != GPUME_API_VERSION) {
-        fail("libgpume", "not the version that this program was built for");
+    if (gpume_api_version() < GPUME_API_VERSION) {
+        fail("libgpume", "older than the version that this program was built for");
         return 1;
     }
     int result = video_open(&video, argv[1]);

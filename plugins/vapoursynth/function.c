@@ -232,9 +232,9 @@ void *gpume_function_begin(const char *name, size_t bytes, gpume_function_attach
     function->node = vsapi->mapGetNode(in, clip, 0, NULL);
     function->vi = vsapi->getVideoInfo(function->node);
     gpume_params_default(&function->params);
-    if (gpume_api_version() != GPUME_API_VERSION) {
+    if (gpume_api_version() < GPUME_API_VERSION) {
         gpume_function_fail(function,
-            "libgpume has API version %u, and this plugin was built for %d; install both of one "
+            "libgpume has API version %u, and this plugin needs %d or later; install both of one "
             "version of gpume",
             (unsigned)gpume_api_version(), GPUME_API_VERSION);
     }

@@ -33,7 +33,7 @@ def _load() -> ctypes.CDLL:
     inside = os.path.join(os.path.dirname(__file__), "libgpume.so")  # of a wheel
     found = named or (os.path.exists(inside) and inside) or ctypes.util.find_library("gpume")
     try:
-        return ctypes.CDLL(found or "libgpume.so.0")
+        return ctypes.CDLL(found or "libgpume.so.1")
     except OSError as error:
         advice = (
             "correct the environment variable GPUME_LIBRARY" if named else
@@ -43,14 +43,14 @@ def _load() -> ctypes.CDLL:
 
 @functools.lru_cache(maxsize=None)
 def library() -> ctypes.CDLL:
-    """The library. Raises ImportError if it is not found, or of another API version."""
+    """The library. Raises ImportError if it is not found, or of an older API version."""
     loaded = _load()
     try:
         version = ctypes.CFUNCTYPE(ctypes.c_uint32)(("gpume_api_version", loaded))()
-        if version != _abi.API_VERSION:
+        if version < _abi.API_VERSION:
             raise ImportError(
-                f"{loaded._name} has API version {version}, and this package is for "
-                f"{_abi.API_VERSION}; install libgpume and the package of one version of gpume")
+                f"{loaded._name} has API version {version}, and this package needs "
+                f"{_abi.API_VERSION} or later; install libgpume and the package of one version of gpume")
         _abi.declare(loaded)
     except AttributeError as error:
         raise ImportError(f"{loaded._name} is not the libgpume of this package: {error}") from None
@@ -206,5 +206,5 @@ def _close(name: str, cancel: str | None, pointer: ctypes.c_void_p, calls: dict[
 
 
 def version() -> str:
-    """The version of the installed libgpume, such as "0.1.0"."""
+    """The version of the installed libgpume, such as "1.0.0"."""
     return library().gpume_version().decode()

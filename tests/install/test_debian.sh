@@ -41,7 +41,7 @@ lintian --allow-root --pedantic --suppress-tags initial-upload-closes-no-bugs,ne
     >"$scratch/log" 2>&1 || fail "lintian"
 ! grep -v '^X: ' "$scratch/log" || fail "lintian"
 architecture=$(dpkg --print-architecture)
-for package in gpume libgpume0 libgpume-dev python3-gpume; do
+for package in gpume libgpume1 libgpume-dev python3-gpume; do
     case $package in
     python3-*) mv "${package}_$version-1_all.deb" "$scratch/$package.deb" ;;
     *) mv "${package}_$version-1_$architecture.deb" "$scratch/$package.deb" ;;
@@ -56,12 +56,12 @@ depends() {
     grep -qE "(^|, )$2" "$scratch/log" || fail "$1 does not depend on $2:"
 }
 for package in gpume libgpume-dev; do
-    depends $package "libgpume0 \(= $version-1\)"
+    depends $package "libgpume1 \(= $version-1\)"
 done
-depends python3-gpume "libgpume0 \(>= $version\)"
+depends python3-gpume "libgpume1 \(>= $version\)"
 depends gpume 'libavfilter[0-9]+ '
 depends gpume 'libcairo2 \('
-depends libgpume0 'libvulkan1'
+depends libgpume1 'libvulkan1'
 depends libgpume-dev 'libvulkan-dev'
 depends python3-gpume 'python3-numpy'
 
@@ -77,8 +77,8 @@ else
     done
 fi
 : >"$scratch/log"
-library=$(cd "$root" && find usr/lib -name libgpume.so.0)
-[ -L "$root/$library" ] && [ -f "$root/$library" ] || fail "no libgpume.so.0"
+library=$(cd "$root" && find usr/lib -name libgpume.so.1)
+[ -L "$root/$library" ] && [ -f "$root/$library" ] || fail "no libgpume.so.1"
 for page in "$source"/man/*.[1-9]; do
     name=$(basename "$page")
     gzip -dc "$root/usr/share/man/man${name##*.}/$name.gz" | cmp -s - "$page" || fail "the manual page $name"
@@ -102,7 +102,7 @@ export PKG_CONFIG_LIBDIR
 # shellcheck disable=SC2046 # words
 "$(cached CMAKE_C_COMPILER)" -std=c11 -Wall -Werror -o "$scratch/program" "$source/samples/sort_numbers.c" \
     $(pkg-config --cflags --libs gpume) >"$scratch/log" 2>&1 || fail "a program cannot be compiled"
-ldd "$scratch/program" | grep -q "libgpume.so.0 => $root/" || fail "the program has another library"
+ldd "$scratch/program" | grep -q "libgpume.so.1 => $root/" || fail "the program has another library"
 [ "$(echo 30 4 5 | "$scratch/program" | tr '\n' ' ')" = "4 5 30 " ] || fail "the program"
 if python3 -c 'import numpy' 2>/dev/null; then
     PYTHONPATH=$root/usr/lib/python3/dist-packages python3 -B - >"$scratch/log" 2>&1 <<'END' || fail "import gpume"

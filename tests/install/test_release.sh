@@ -38,5 +38,18 @@ for relation in document["relationships"]:
     assert relation["spdxElementId"] in names and relation["relatedSpdxElement"] in names, relation
 END
 ! sh "$source/packaging/release.sh" v9.9.9 "$scratch/c" 2>/dev/null || fail "a tag that does not exist"
+# A tag needs the date of its version.
+version=$(basename "$scratch/a"/gpume-*.tar.gz .tar.gz)
+version=${version#gpume-}
+for day in unreleased 2026-12-01; do
+    sed -i.old "s/^## $version - .*/## $version - $day/" "$scratch/clone/CHANGELOG.md"
+    git -C "$scratch/clone" -c user.name=a -c user.email=a@b -c commit.gpgsign=false commit -q -a --allow-empty -m "docs: $day"
+    git -C "$scratch/clone" tag -f "v$version" >/dev/null
+    if sh "$scratch/clone/packaging/release.sh" "v$version" "$scratch/d" 2>/dev/null; then
+        [ $day != unreleased ] || fail "a tag without a date"
+    else
+        [ $day = unreleased ] || fail "a tag with a date"
+    fi
+done
 ! sh "$source/packaging/release.sh" 2>/dev/null || fail "no arguments"
 echo ok

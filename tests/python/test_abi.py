@@ -147,9 +147,8 @@ class Abi(unittest.TestCase):
             no_library = os.path.join(folder, "absent.so")
             for path, words in (
                     (made("old.so", version % (_abi.API_VERSION - 1)),
-                     f"has API version {_abi.API_VERSION - 1}, and this package is for {_abi.API_VERSION};"),
-                    (made("new.so", version % (_abi.API_VERSION + 1)),
-                     f"has API version {_abi.API_VERSION + 1}, and this package is for {_abi.API_VERSION};"),
+                     f"has API version {_abi.API_VERSION - 1}, and this package needs {_abi.API_VERSION} or later;"),
+                    (made("new.so", version % (_abi.API_VERSION + 1)), "is not the libgpume of this package: "),
                     (made("part.so", version % _abi.API_VERSION), "is not the libgpume of this package: "),
                     (made("other.so", "int other;"), "is not the libgpume of this package: "),
                     (no_library, "cannot be loaded: ")):

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# The shared library exports the functions that the public headers declare, all of them and nothing else; every
-# symbol that one object file of ours shows to another begins with gpume_.
+# The shared library exports the functions that the public headers declare, all of them and nothing else, and so says
+# debian/libgpume1.symbols; every symbol that one object file of ours shows to another begins with gpume_.
 # Usage: symbols.sh SOURCE_DIR BUILD_DIR
 set -eu
 LC_ALL=C
@@ -36,6 +36,13 @@ if [ -e "$library" ]; then
     [ -s "$scratch/declared" ] || { echo "the public headers declare nothing"; status=1; }
     comm -23 "$scratch/exported" "$scratch/declared" >"$scratch/extra"
     comm -13 "$scratch/exported" "$scratch/declared" >"$scratch/missing"
+    sed -n 's/^ \([a-z0-9_]*\)@.*/\1/p' "$source"/debian/libgpume*.symbols | sort >"$scratch/listed"
+    comm -3 "$scratch/exported" "$scratch/listed" >"$scratch/unlike"
+    if [ -s "$scratch/unlike" ]; then
+        echo "libgpume.so exports (left), and debian/libgpume*.symbols lists (right) alone:"
+        cat "$scratch/unlike"
+        status=1
+    fi
     if [ -s "$scratch/extra" ]; then
         sed 's/$/: exported by libgpume.so, not declared in gpume/*.h/' "$scratch/extra"
         status=1

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The plugin with a libgpume of another API version, which this program plays by its own
+ * The plugin with a libgpume of an older API version, which this program plays by its own
  * gpume_api_version: every function of the plugin fails with one line that names both versions.
  * Plays VapourSynth, too, so it needs no more than its header. Usage: plugin_version PLUGIN.so
  */
@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define OTHER (GPUME_API_VERSION + 1)
+#define OTHER (GPUME_API_VERSION - 1)
 
 static int functions, failures;
 
@@ -112,7 +112,7 @@ static int VS_CC call_function(const char *name, const char *arguments, const ch
     (void)arguments, (void)returns, (void)plugin;
     create(NULL, (VSMap *)said, data, NULL, &vsapi);
     snprintf(wanted, sizeof(wanted),
-        "%s: libgpume has API version %d, and this plugin was built for %d; install both of one "
+        "%s: libgpume has API version %d, and this plugin needs %d or later; install both of one "
         "version of gpume",
         name, OTHER, GPUME_API_VERSION);
     functions++;

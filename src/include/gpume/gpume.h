@@ -83,7 +83,9 @@ extern "C" {
 #define GPUME_API
 #endif
 
-/* Grows by one whenever these headers change what a caller can rely on. */
+/* Grows by one with every addition to these headers, apart from the package version. Nothing that
+ * they say is taken away within one soname (libgpume.so.1), so a program needs a library whose
+ * gpume_api_version() is at least the GPUME_API_VERSION of its headers. */
 #define GPUME_API_VERSION 7
 
 enum gpume_status {
@@ -103,10 +105,10 @@ enum gpume_status {
 /* [free] A short English name such as "out of memory". Never NULL. */
 GPUME_API const char *gpume_status_text(int status);
 
-/* [free] The API version that the library was built with; compare with GPUME_API_VERSION. */
+/* [free] The API version that the library was built with; must be GPUME_API_VERSION or more. */
 GPUME_API uint32_t gpume_api_version(void);
 
-/* [free] The package version, such as "0.1.0". */
+/* [free] The package version, such as "1.0.0". */
 GPUME_API const char *gpume_version(void);
 
 /* [free] Fills in the defaults of the first params->size bytes. GPUME_INVALID: size is 0. */
