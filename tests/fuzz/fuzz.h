@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Helpers of the fuzz targets. A target is a function LLVMFuzzerTestOneInput: with GPUME_FUZZ
+ * Helpers of the fuzz targets. A target is a function FUZZ_TARGET: with GPUME_FUZZ
  * libFuzzer calls it, otherwise replay.c does, with the files of its corpus. It aborts if a promise
  * is broken; sanitizers detect the rest.
  */
 #ifndef GPUME_TESTS_FUZZ_H
 #define GPUME_TESTS_FUZZ_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -15,9 +16,36 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
+#ifdef FUZZ_FAILING /* failing.c calls the target */
+#define FUZZ_TARGET fuzz_target
+/* With failing.c: whether an allocation has failed for this input, */
+bool fuzz_starved(void);
+/* and that none fails, until it is called with false: what is done is the test's own. */
+void fuzz_feed(bool always);
+/* A target's own memory is always there. */
+void *__real_malloc(size_t bytes);
+char *__real_strdup(const char *text);
+#define malloc __real_malloc
+#define strdup __real_strdup
+#else
+#define FUZZ_TARGET LLVMFuzzerTestOneInput
+static inline bool fuzz_starved(void)
+{
+    return false;
+}
+static inline void fuzz_feed(bool always)
+{
+    (void)always;
+}
+#endif
 
-#define FUZZ_REQUIRE(condition)                                                                    \
+int FUZZ_TARGET(const uint8_t *data, size_t bytes);
+
+/* A promise that holds where memory does not run out, */
+#define FUZZ_REQUIRE(condition) FUZZ_ALWAYS((condition) || fuzz_starved())
+
+/* and one that always does. */
+#define FUZZ_ALWAYS(condition)                                                                     \
     do {                                                                                           \
         if (!(condition)) {                                                                        \
             fprintf(stderr, "%s:%d: %s is not so\n", __FILE__, __LINE__, #condition);              \

@@ -17,7 +17,7 @@ const char *__tsan_default_options(void)
     return "allocator_may_return_null=1";
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+int FUZZ_TARGET(const uint8_t *data, size_t bytes)
 {
     struct fuzz_bytes from = {data, bytes};
     const uint8_t kind = fuzz_u8(&from);

@@ -73,6 +73,9 @@ static void copy_again(gpume_compute *compute, gpume_array *to, uint64_t to_offs
 {
     gpume_batch *batch = NULL;
     FUZZ_REQUIRE(gpume_batch_create(compute, &batch, 1) == GPUME_OK);
+    if (!batch) {
+        return;
+    }
     FUZZ_REQUIRE(gpume_batch_copy(batch, to, to_offset, from, from_offset, bytes) == expected);
     FUZZ_REQUIRE(gpume_batch_submit(batch) == GPUME_OK);
     FUZZ_REQUIRE(gpume_batch_submit(batch) == GPUME_INVALID);
@@ -198,7 +201,10 @@ void fuzz_compute(struct fuzz_bytes *from)
     gpume_compute_params_default(&params);
     params.backend = GPUME_BACKEND_CPU;
     FUZZ_REQUIRE(gpume_compute_open(&session.compute, &params) == GPUME_OK);
-    while (from->left > 0) {
+    if (!session.compute) {
+        return;
+    }
+    while (from->left > 0 && !fuzz_starved()) {
         const uint8_t what = fuzz_u8(from) % 8;
         const size_t i = fuzz_u8(from) % ARRAYS_MAX;
         if (what == 0) {

@@ -186,34 +186,36 @@ static void use_frame(struct session *session, struct fuzz_bytes *from)
 
 static void check_brute(const struct session *session, const struct gpume_field *field)
 {
+    fuzz_feed(true);
     struct brute brute =
         brute_field(&session->params, &session->sent[field->frame], &session->sent[field->ref]);
-    FUZZ_REQUIRE(brute.blocks == field->blocks_x * field->blocks_y);
+    FUZZ_ALWAYS(brute.blocks == field->blocks_x * field->blocks_y);
     for (uint32_t i = 0; i < brute.blocks; i++) {
-        FUZZ_REQUIRE(brute.dx[i] == field->vectors[i].dx && brute.dy[i] == field->vectors[i].dy);
-        FUZZ_REQUIRE(brute.costs[i] == field->costs[i] && brute.ranks[i] == field->ranks[i]);
+        FUZZ_ALWAYS(brute.dx[i] == field->vectors[i].dx && brute.dy[i] == field->vectors[i].dy);
+        FUZZ_ALWAYS(brute.costs[i] == field->costs[i] && brute.ranks[i] == field->ranks[i]);
     }
-    FUZZ_REQUIRE(brute.zero == field->sums.zero);
-    FUZZ_REQUIRE(brute.sad_before == field->sums.sad_before);
-    FUZZ_REQUIRE(brute.sse_after == field->sums.sse_after);
+    FUZZ_ALWAYS(brute.zero == field->sums.zero);
+    FUZZ_ALWAYS(brute.sad_before == field->sums.sad_before);
+    FUZZ_ALWAYS(brute.sse_after == field->sums.sse_after);
     brute_free(&brute);
+    fuzz_feed(false);
 }
 
 static void check_field(struct session *session, const struct gpume_field *field)
 {
     const struct gpume_params *params = &session->params;
-    FUZZ_REQUIRE(field->frame < session->sent_count && field->ref < session->sent_count);
-    FUZZ_REQUIRE(field->checked == field->matched);
-    FUZZ_REQUIRE((field->predicted.data != NULL) == params->want_predicted);
-    FUZZ_REQUIRE((field->target.data != NULL) == params->want_frames);
+    FUZZ_ALWAYS(field->frame < session->sent_count && field->ref < session->sent_count);
+    FUZZ_ALWAYS(field->checked == field->matched);
+    FUZZ_ALWAYS((field->predicted.data != NULL) == params->want_predicted);
+    FUZZ_ALWAYS((field->target.data != NULL) == params->want_frames);
     if (session->general) {
-        FUZZ_REQUIRE(field->frame >= session->newest);
+        FUZZ_ALWAYS(field->frame >= session->newest);
         session->newest = field->frame;
         fuzz_check_search(params, field);
         return;
     }
-    FUZZ_REQUIRE(field->frame == params->ref_distance + session->received_count - UINT64_C(1));
-    FUZZ_REQUIRE(field->ref == field->frame - params->ref_distance);
+    FUZZ_ALWAYS(field->frame == params->ref_distance + session->received_count - UINT64_C(1));
+    FUZZ_ALWAYS(field->ref == field->frame - params->ref_distance);
     if (!params->prefilter) { /* with one, params.check compares with another search */
         check_brute(session, field);
     }
@@ -321,7 +323,8 @@ void fuzz_motion(struct fuzz_bytes *from, bool general)
     }
     const int status = gpume_open(&session.ctx, &session.params);
     FUZZ_REQUIRE(status == GPUME_OK || status == GPUME_INVALID);
-    FUZZ_REQUIRE((status == GPUME_OK) == (session.ctx != NULL));
+    FUZZ_ALWAYS((status == GPUME_OK) == (session.ctx != NULL));
+    FUZZ_ALWAYS(status == GPUME_OK || status == GPUME_INVALID || status == GPUME_NOMEM);
     if (status == GPUME_OK) {
         session.predictor.blocks = fuzz_count_blocks(&session.params);
         while (from->left > 0) {

@@ -95,7 +95,7 @@ static void check_line(const struct gpume_line *line, const uint8_t *kernel, siz
     }
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+int FUZZ_TARGET(const uint8_t *data, size_t bytes)
 {
     static char text[TEXT_MAX + 1];
     static char program[] = "gpume";
@@ -123,6 +123,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     struct gpume_line line;
     const int status = gpume_line_parse(&line, argc, argv);
     FUZZ_REQUIRE(status == GPUME_OK || status == GPUME_INVALID);
+    FUZZ_ALWAYS(status == GPUME_OK || status == GPUME_INVALID || status == GPUME_NOMEM);
     if (status == GPUME_OK) {
         check_line(&line, kernel, kernel_bytes);
     }

@@ -129,7 +129,7 @@ static void check_plan(const struct gpume_plan *plan, const struct gpume_caps *c
     }
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+int FUZZ_TARGET(const uint8_t *data, size_t bytes)
 {
     struct fuzz_bytes from = {data, bytes};
     static struct gpume_plan plan; /* as large as a stack's page */

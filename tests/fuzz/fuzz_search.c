@@ -98,30 +98,30 @@ uint32_t fuzz_count_blocks(const struct gpume_params *params)
 static void check_vector(
     const struct gpume_params *params, const struct gpume_field *field, struct gpume_vector vector)
 {
-    FUZZ_REQUIRE(abs(vector.dx) <= (int)(params->window_x * field->vector_units));
-    FUZZ_REQUIRE(abs(vector.dy) <= (int)(params->window_y * field->vector_units));
+    FUZZ_ALWAYS(abs(vector.dx) <= (int)(params->window_x * field->vector_units));
+    FUZZ_ALWAYS(abs(vector.dy) <= (int)(params->window_y * field->vector_units));
 }
 
 static void check_candidates(const struct gpume_params *params, const struct gpume_field *field,
     const struct gpume_layer *layer, uint32_t block)
 {
     const uint32_t count = params->candidates > 0 ? params->candidates : 1;
-    FUZZ_REQUIRE(layer->costs[block] != GPUME_NONE);
+    FUZZ_ALWAYS(layer->costs[block] != GPUME_NONE);
     for (uint32_t k = 0; k < count; k++) {
         const uint32_t at = k * layer->candidate_stride + block;
         check_vector(params, field, layer->vectors[at]);
-        FUZZ_REQUIRE(k == 0 || field->vector_units > 1 ||
-                     layer->costs[at] >= layer->costs[at - layer->candidate_stride]);
-        FUZZ_REQUIRE(k != 1 || !layer->second || layer->second[block] == layer->costs[at]);
+        FUZZ_ALWAYS(k == 0 || field->vector_units > 1 ||
+                    layer->costs[at] >= layer->costs[at - layer->candidate_stride]);
+        FUZZ_ALWAYS(k != 1 || !layer->second || layer->second[block] == layer->costs[at]);
     }
 }
 
 static void check_references(const struct gpume_field *field, uint32_t past, uint32_t future)
 {
-    FUZZ_REQUIRE(past < field->ref_count);
+    FUZZ_ALWAYS(past < field->ref_count);
     if (future != GPUME_NONE) {
-        FUZZ_REQUIRE(future < field->ref_count);
-        FUZZ_REQUIRE(field->refs[past] < field->frame && field->refs[future] > field->frame);
+        FUZZ_ALWAYS(future < field->ref_count);
+        FUZZ_ALWAYS(field->refs[past] < field->frame && field->refs[future] > field->frame);
     }
 }
 
@@ -130,23 +130,23 @@ static void check_layer(const struct gpume_params *params, const struct gpume_fi
 {
     const uint32_t blocks = layer->blocks_x * layer->blocks_y;
     uint64_t ranks = 0;
-    FUZZ_REQUIRE((layer->bits != NULL) == params->rate);
-    FUZZ_REQUIRE((layer->second != NULL) == params->confidence);
-    FUZZ_REQUIRE((layer->ties != NULL) == params->confidence);
-    FUZZ_REQUIRE((layer->texture != NULL) == params->confidence);
-    FUZZ_REQUIRE((layer->returns != NULL) ==
-                 (params->confidence && params->direction == GPUME_DIRECTION_BOTH));
-    FUZZ_REQUIRE((layer->refs != NULL) == (params->best_reference || params->bidirectional));
-    FUZZ_REQUIRE((layer->refs2 != NULL) == params->bidirectional);
+    FUZZ_ALWAYS((layer->bits != NULL) == params->rate);
+    FUZZ_ALWAYS((layer->second != NULL) == params->confidence);
+    FUZZ_ALWAYS((layer->ties != NULL) == params->confidence);
+    FUZZ_ALWAYS((layer->texture != NULL) == params->confidence);
+    FUZZ_ALWAYS((layer->returns != NULL) ==
+                (params->confidence && params->direction == GPUME_DIRECTION_BOTH));
+    FUZZ_ALWAYS((layer->refs != NULL) == (params->best_reference || params->bidirectional));
+    FUZZ_ALWAYS((layer->refs2 != NULL) == params->bidirectional);
     for (uint32_t i = 0; i < blocks; i++) {
         check_candidates(params, field, layer, i);
         if (layer->refs) {
             check_references(field, layer->refs[i], layer->refs2 ? layer->refs2[i] : GPUME_NONE);
         }
-        FUZZ_REQUIRE(layer->ranks[i] < blocks);
+        FUZZ_ALWAYS(layer->ranks[i] < blocks);
         ranks += layer->ranks[i];
     }
-    FUZZ_REQUIRE(ranks == (uint64_t)blocks * (blocks - 1) / 2);
+    FUZZ_ALWAYS(ranks == (uint64_t)blocks * (blocks - 1) / 2);
 }
 
 /* The parts cover every pixel once. */
@@ -155,9 +155,9 @@ static void check_parts(const struct gpume_params *params, const struct gpume_fi
     uint64_t covered = 0, ranks = 0;
     for (uint32_t i = 0; i < field->part_count; i++) {
         const struct gpume_part *part = &field->parts[i];
-        FUZZ_REQUIRE(part->layer < field->layer_count);
+        FUZZ_ALWAYS(part->layer < field->layer_count);
         const struct gpume_layer *layer = field->layers[part->layer];
-        FUZZ_REQUIRE(part->block < layer->blocks_x * layer->blocks_y);
+        FUZZ_ALWAYS(part->block < layer->blocks_x * layer->blocks_y);
         const uint32_t x = part->block % layer->blocks_x * layer->block_w;
         const uint32_t y = part->block / layer->blocks_x * layer->block_h;
         const uint32_t right = params->width - x, down = params->height - y;
@@ -165,21 +165,21 @@ static void check_parts(const struct gpume_params *params, const struct gpume_fi
                    (down < layer->block_h ? down : layer->block_h);
         ranks += part->rank;
     }
-    FUZZ_REQUIRE(covered == (uint64_t)params->width * params->height);
-    FUZZ_REQUIRE(ranks == (uint64_t)field->part_count * (field->part_count - 1) / 2);
+    FUZZ_ALWAYS(covered == (uint64_t)params->width * params->height);
+    FUZZ_ALWAYS(ranks == (uint64_t)field->part_count * (field->part_count - 1) / 2);
 }
 
 void fuzz_check_search(const struct gpume_params *params, const struct gpume_field *field)
 {
-    FUZZ_REQUIRE(field->vector_units == (params->subpel > 0 ? params->subpel : 1));
-    FUZZ_REQUIRE(field->layer_count == (params->shape_count > 0 ? params->shape_count : 1));
-    FUZZ_REQUIRE(field->refs[0] == field->ref && field->ref_count >= 1);
+    FUZZ_ALWAYS(field->vector_units == (params->subpel > 0 ? params->subpel : 1));
+    FUZZ_ALWAYS(field->layer_count == (params->shape_count > 0 ? params->shape_count : 1));
+    FUZZ_ALWAYS(field->refs[0] == field->ref && field->ref_count >= 1);
     for (uint32_t i = 0; i < field->layer_count; i++) {
         check_layer(params, field, field->layers[i]);
     }
     if (params->partition) {
         check_parts(params, field);
     } else {
-        FUZZ_REQUIRE(!field->parts);
+        FUZZ_ALWAYS(!field->parts);
     }
 }

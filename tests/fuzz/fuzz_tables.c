@@ -21,15 +21,15 @@ static const struct gpume_log silent;
 static void check_field(const struct gpume_vectors_field *field, uint64_t frame, uint64_t ref)
 {
     const uint32_t side = GPUME_READ_SIDE_MAX + GPUME_READ_BLOCK_MAX;
-    FUZZ_REQUIRE(field->count >= 1 && field->blocks);
-    FUZZ_REQUIRE(field->frame > frame || (field->frame == frame && field->ref != ref));
-    FUZZ_REQUIRE(field->width <= side && field->height <= side);
+    FUZZ_ALWAYS(field->count >= 1 && field->blocks);
+    FUZZ_ALWAYS(field->frame > frame || (field->frame == frame && field->ref != ref));
+    FUZZ_ALWAYS(field->width <= side && field->height <= side);
     for (size_t i = 0; i < field->count; i++) {
         const struct gpume_vectors_block *block = &field->blocks[i];
-        FUZZ_REQUIRE(block->w >= 1 && block->h >= 1);
-        FUZZ_REQUIRE(block->w <= GPUME_READ_BLOCK_MAX && block->h <= GPUME_READ_BLOCK_MAX);
-        FUZZ_REQUIRE(block->x + block->w <= field->width);
-        FUZZ_REQUIRE(block->y + block->h <= field->height);
+        FUZZ_ALWAYS(block->w >= 1 && block->h >= 1);
+        FUZZ_ALWAYS(block->w <= GPUME_READ_BLOCK_MAX && block->h <= GPUME_READ_BLOCK_MAX);
+        FUZZ_ALWAYS(block->x + block->w <= field->width);
+        FUZZ_ALWAYS(block->y + block->h <= field->height);
     }
 }
 
@@ -143,7 +143,7 @@ static void read_table(const uint8_t *data, size_t bytes)
     gpume_stream_close(&stream);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+int FUZZ_TARGET(const uint8_t *data, size_t bytes)
 {
     struct fuzz_bytes from = {data, bytes};
     const uint8_t kind = fuzz_u8(&from);

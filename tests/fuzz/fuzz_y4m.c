@@ -54,7 +54,7 @@ static void read_frames(struct gpume_source *source, const struct gpume_source_i
     free(plane.data);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+int FUZZ_TARGET(const uint8_t *data, size_t bytes)
 {
     struct gpume_source *source = NULL;
     struct gpume_source_info info;
@@ -74,7 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
         read_frames(source, &info);
         gpume_source_close(&source);
     } else {
-        FUZZ_REQUIRE(!source);
+        FUZZ_ALWAYS(!source);
     }
     return 0;
 }

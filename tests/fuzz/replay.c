@@ -7,6 +7,8 @@
 
 #include <dirent.h>
 
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
+
 #define INPUT_BYTES_MAX ((size_t)1024 * 1024)
 
 static uint8_t bytes[INPUT_BYTES_MAX];
