@@ -24,8 +24,10 @@ for target in "$@"; do
         work=$build/fuzz/$program
         mkdir -p "$work" "$corpus/$target"
         sh "$here/dictionary.sh" "$target" >"$work.dict"
+        dict=
+        [ ! -s "$work.dict" ] || dict=-dict=$work.dict # libFuzzer refuses an empty one
         echo "== $program"
-        nice -n 19 "$fuzzer" -max_total_time="$seconds" -max_len="$longest" -timeout=20 -print_final_stats=1 -dict="$work.dict" \
+        nice -n 19 "$fuzzer" -max_total_time="$seconds" -max_len="$longest" -timeout=20 -print_final_stats=1 ${dict:+"$dict"} \
             -artifact_prefix="$work-" "$work" "$corpus/$target" >"$work.log" 2>&1 || found=1
         grep -E '^stat::|cov:.*DONE|is not so|ERROR|runtime error' "$work.log" | tail -8
     done
