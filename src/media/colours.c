@@ -61,7 +61,7 @@ static void set_light(struct gpume_colours *colours, const AVContentLightMetadat
 
 static const void *find_data(const AVStream *stream, enum AVPacketSideDataType type, size_t least)
 {
-#if LIBAVCODEC_VERSION_INT >= AV_VERSION_INT(60, 31, 102)
+#if LIBAVCODEC_VERSION_INT >= AV_VERSION_INT(60, 30, 100)
     const AVPacketSideData *data = av_packet_side_data_get(
         stream->codecpar->coded_side_data, stream->codecpar->nb_coded_side_data, type);
     return data && data->size >= least ? data->data : NULL;
@@ -97,7 +97,7 @@ void gpume_colours_of_stream(const AVStream *stream, struct gpume_colours *colou
 static void *add_data(AVStream *stream, enum AVPacketSideDataType type, size_t bytes)
 {
     void *data;
-#if LIBAVCODEC_VERSION_INT >= AV_VERSION_INT(60, 31, 102)
+#if LIBAVCODEC_VERSION_INT >= AV_VERSION_INT(60, 30, 100)
     AVPacketSideData *added = av_packet_side_data_new(
         &stream->codecpar->coded_side_data, &stream->codecpar->nb_coded_side_data, type, bytes, 0);
     data = added ? added->data : NULL;
