@@ -7,9 +7,9 @@
 #ifndef GPUME_CLI_SCENES_CHUNKS_H
 #define GPUME_CLI_SCENES_CHUNKS_H
 
+#include "encode/chunk_encoders.h"
 #include "encoder_options.h"
 #include "job.h"
-#include "scenes/chunk_encoders.h"
 
 struct gpume_line;
 

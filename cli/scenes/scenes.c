@@ -3,11 +3,11 @@
  * describes. */
 #include "base/status.h"
 #include "commands.h"
+#include "encode/chunk_encoders.h"
 #include "encode/encoder.h"
 #include "encoder_options.h"
 #include "files/table.h"
 #include "files/text_file.h"
-#include "scenes/chunk_encoders.h"
 #include "scenes/chunks.h"
 #include "scenes/read.h"
 

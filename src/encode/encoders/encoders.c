@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The table of encoders. A new one is a file in this folder, its declaration and its row. */
+/* The tables of encoders. A new one is a file in this folder, its declaration and its row; where it
+ * encodes chunks, another row at the end. */
 #include "encode/encoder.h"
 
+#include "encode/chunk_encoders.h"
+
+#include <math.h>
 #include <string.h>
 
 extern const struct gpume_encoder gpume_x264, gpume_x265, gpume_svt_av1;
@@ -25,3 +29,86 @@ const char *const gpume_colour_primaries[GPUME_COLOUR_PRIMARIES] = {NULL, "bt709
 const char *const gpume_colour_transfers[GPUME_COLOUR_TRANSFERS] = {NULL, "bt709", NULL, NULL,
     "bt470m", "bt470bg", "smpte170m", "smpte240m", "linear", "log100", "log316", "iec61966-2-4",
     "bt1361e", "iec61966-2-1", "bt2020-10", "bt2020-12", "smpte2084", "smpte428", "arib-std-b67"};
+
+/* --- encoders of chunks (chunk_encoders.h) */
+
+static const struct gpume_chunk_word x26x_words[] = {
+    {"--preset", GPUME_CHUNK_WORD},
+    {"", GPUME_CHUNK_PRESET},
+    {"--output-depth", GPUME_CHUNK_WORD},
+    {"", GPUME_CHUNK_DEPTH},
+    {"--crf", GPUME_CHUNK_WORD},
+    {"", GPUME_CHUNK_CRF},
+    {0},
+};
+
+static const struct gpume_chunk_word svt_av1_words[] = {
+    {"--preset", GPUME_CHUNK_WORD},
+    {"", GPUME_CHUNK_PRESET},
+    {"--rc", GPUME_CHUNK_WORD},
+    {"0", GPUME_CHUNK_WORD},
+    {"--crf", GPUME_CHUNK_WORD},
+    {"", GPUME_CHUNK_CRF},
+    {0},
+};
+
+static const struct gpume_chunk_word aom_words[] = {
+    {"--cpu-used=", GPUME_CHUNK_PRESET},
+    {"--end-usage=q", GPUME_CHUNK_WORD},
+    {"--cq-level=", GPUME_CHUNK_CRF},
+    {0},
+};
+
+static const char *const svt_av1_presets[] = {
+    "13", "12", "11", "10", "9", "8", "7", "6", "5", "4", "3", "2", "1", "0", NULL};
+static const char *const aom_presets[] = {"6", "5", "4", "3", "2", "1", "0", NULL};
+
+/* The numbers are fitted to encodes with these presets, which tests/bench/firstpass/README.md
+ * lists. */
+const struct gpume_chunk_encoder gpume_chunk_encoders[GPUME_CHUNK_ENCODERS] = {
+    {.name = "x264", .av1an = "x264", .model = "x264", .words = x26x_words, .crf_max = 51},
+    {.name = "x265", .av1an = "x265", .model = "x265", .words = x26x_words, .crf_max = 51},
+    {.name = "svt-av1",
+        .av1an = "svt_av1",
+        .model = "x265",
+        .words = svt_av1_words,
+        .crf_max = 63,
+        .presets = svt_av1_presets,
+        .preset = "8",
+        .side_min = 64,
+        .first = 11.53,
+        .step = 0.3724,
+        .bits = 0.004,
+        .bits_step = -0.0085},
+    {.name = "aom",
+        .av1an = "aom",
+        .model = "x265",
+        .words = aom_words,
+        .crf_max = 63,
+        .presets = aom_presets,
+        .preset = "6",
+        .first = 11.46,
+        .step = 0.3716,
+        .bits = 0.307,
+        .bits_step = -0.01576},
+};
+
+unsigned gpume_chunk_model_crf(const struct gpume_chunk_encoder *encoder, unsigned crf)
+{
+    return encoder->presets ? (unsigned)lround(100 * (encoder->first + encoder->step * crf))
+                            : 100 * crf;
+}
+
+uint64_t gpume_chunk_crf(const struct gpume_chunk_encoder *encoder, uint64_t model_crf)
+{
+    if (!encoder->presets) {
+        return model_crf;
+    }
+    const double crf = round(((double)model_crf / 100 - encoder->first) / encoder->step);
+    return 100 * (uint64_t)fmin(fmax(crf, 1), encoder->crf_max);
+}
+
+double gpume_chunk_bits(const struct gpume_chunk_encoder *encoder, uint64_t crf)
+{
+    return exp(encoder->bits + encoder->bits_step * (double)crf / 100);
+}

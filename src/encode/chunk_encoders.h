@@ -4,8 +4,8 @@
  * their CRFs. Of x264 and x265 gpume knows what a CRF gives. Of encoders of AV1 it is known which
  * CRF of x265 gives the same quality, by encodes: a line, and how many times as many bits it takes.
  */
-#ifndef GPUME_CLI_SCENES_CHUNK_ENCODERS_H
-#define GPUME_CLI_SCENES_CHUNK_ENCODERS_H
+#ifndef GPUME_ENCODE_CHUNK_ENCODERS_H
+#define GPUME_ENCODE_CHUNK_ENCODERS_H
 
 #include "encode/options.h"
 #include "encode/target.h"
