@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Which share of each room's lines and branches tests reach: builds FOLDER with gcc's counters, has ctest run there, and prints a
 # table. Needs gcovr. The GPU's part needs a driver, such as llvmpipe.
+# TARGETS has what the tests need of the build; without it all is built.
 # Usage: coverage.sh FOLDER [OPTION OF CTEST...], such as: coverage.sh build-coverage -L 'unit|fuzz|golden'
 set -eu
 folder=${1:?usage: coverage.sh FOLDER [OPTION OF CTEST...]}
@@ -9,7 +10,7 @@ shift
 here=$(cd "$(dirname "$0")" && pwd)
 command -v gcovr >/dev/null || { echo "coverage.sh: install gcovr" >&2; exit 1; }
 cmake -S "$here/.." -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS=--coverage ${CMAKE_OPTIONS:-} >/dev/null
-ninja -C "$folder" >"$folder/log" || { tail -30 "$folder/log"; exit 1; }
+ninja -C "$folder" ${TARGETS:-} >"$folder/log" || { tail -30 "$folder/log"; exit 1; }
 ctest --test-dir "$folder" -LE 'style|install|bench' "$@" >"$folder/tests" || tail -20 "$folder/tests"
 gcovr -r "$here/.." "$folder" --filter "$here/../(src|cli)/" --json-summary "$folder/coverage.json" >/dev/null 2>&1
 python3 - "$folder/coverage.json" <<'END'
