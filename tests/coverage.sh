@@ -11,7 +11,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 command -v gcovr >/dev/null || { echo "coverage.sh: install gcovr" >&2; exit 1; }
 cmake -S "$here/.." -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS=--coverage ${CMAKE_OPTIONS:-} >/dev/null
 ninja -C "$folder" ${TARGETS:-} >"$folder/log" || { tail -30 "$folder/log"; exit 1; }
-ctest --test-dir "$folder" -LE 'style|install|bench' "$@" >"$folder/tests" || tail -20 "$folder/tests"
+ctest --test-dir "$folder" -LE 'style|install|bench' "$@" >"$folder/tests.log" || tail -20 "$folder/tests.log"
 gcovr -r "$here/.." "$folder" --filter "$here/../(src|cli)/" --json-summary "$folder/coverage.json" >/dev/null 2>&1
 python3 - "$folder/coverage.json" <<'END'
 import collections
