@@ -40,6 +40,7 @@ struct filter {
     struct gpume_picture *picture;
     struct gpume_filter_report *report;
     const struct gpume_filter_taker *taker; /* NULL: the video is written */
+    gpume_job_take_fn put;                  /* of a stage: where frames go instead */
     void *client;
     struct gpume_plane chroma[2];
     /* For the taker or the report: pictures, and the first frame of each, that are not filtered
@@ -104,7 +105,8 @@ static int write_frame(struct filter *filter)
     if (filter->report) {
         gpume_filter_report_count(filter->report);
     }
-    return filter->taker
+    return filter->put ? filter->put(filter->client, &result.planes[0], result.time_us)
+           : filter->taker
                ? GPUME_OK
                : gpume_picture_write_planes(filter->picture, result.planes, result.time_us);
 }
@@ -204,17 +206,23 @@ static void warn_of_output(const struct filter *filter)
     }
 }
 
-static enum gpume_exit finish_filter(void *client)
+/* Writes all that are left. */
+static int drain_filter(struct filter *filter)
 {
-    struct filter *filter = client;
     int status = gpume_filter_finish(filter->job.filter);
     while (status == GPUME_OK) {
         status = write_frame(filter);
     }
-    if (status != GPUME_EOF) {
+    return status == GPUME_EOF ? GPUME_OK : status;
+}
+
+static enum gpume_exit finish_filter(void *client)
+{
+    struct filter *filter = client;
+    int status = drain_filter(filter);
+    if (status != GPUME_OK) {
         return gpume_exit_of_engine(status);
     }
-    status = GPUME_OK;
     if (filter->taker) {
         return filter->taker->finish(filter->client);
     }
@@ -323,6 +331,17 @@ static uint32_t qp_of_quality(const struct gpume_encoder *encoder, uint32_t qual
     return encoder->has_quality ? quality : (4 * quality + indices_per_qp / 2) / indices_per_qp;
 }
 
+/* Of the picture that the encoder codes. */
+static uint32_t coded_width(const struct filter *filter)
+{
+    return filter->options->coded_width ? filter->options->coded_width : filter->job.info.width;
+}
+
+static uint32_t coded_height(const struct filter *filter)
+{
+    return filter->options->coded_height ? filter->options->coded_height : filter->job.info.height;
+}
+
 /* For --bitrate: decisions go to a pass without files, which finds the CRF. */
 static int open_crf_search(struct filter *filter, const struct gpume_encode_options *encode)
 {
@@ -336,7 +355,7 @@ static int open_crf_search(struct filter *filter, const struct gpume_encode_opti
         .log = gpume_console,
     };
     const struct gpume_pass_video video = {
-        info->width, info->height, info->rate_num, info->rate_den};
+        coded_width(filter), coded_height(filter), info->rate_num, info->rate_den};
     const struct gpume_encode_target target = {
         GPUME_GOAL_BITRATE, 1000 * (uint64_t)filter->options->kbits};
     GPUME_CHECK(gpume_pass_open(&filter->pass, &params));
@@ -347,8 +366,11 @@ static int open_crf_search(struct filter *filter, const struct gpume_encode_opti
 static enum gpume_exit check_crf_search(const struct filter *filter)
 {
     const struct gpume_encoder *encoder = filter->options->encoder;
-    return gpume_encoder_check_video(encoder->name, encoder->side_min, &filter->job.info,
-        "--bitrate depends", ", or give --crf in place of --bitrate");
+    struct gpume_source_info coded = filter->job.info;
+    coded.width = coded_width(filter);
+    coded.height = coded_height(filter);
+    return gpume_encoder_check_video(encoder->name, encoder->side_min, &coded, "--bitrate depends",
+        ", name the coded size with --size, or give --crf in place of --bitrate");
 }
 
 static enum gpume_exit finish_crf_search(struct filter *filter)
@@ -605,6 +627,17 @@ static enum gpume_exit conclude_filter(void *client, FILE *stream)
     return GPUME_EXIT_DONE;
 }
 
+static void free_filter(struct filter *filter)
+{
+    free(filter->chroma[0].data);
+    free(filter->chroma[1].data);
+    for (uint32_t i = 0; i < RING * PLANES; i++) {
+        free(filter->sources[i / PLANES][i % PLANES].data);
+    }
+    free(filter->types);
+    free(filter);
+}
+
 enum gpume_exit gpume_filter_run(const struct gpume_filter_options *options,
     const struct gpume_filter_taker *taker, void *client)
 {
@@ -626,14 +659,47 @@ enum gpume_exit gpume_filter_run(const struct gpume_filter_options *options,
     gpume_picture_close(&filter->picture);
     gpume_filter_report_close(&filter->report);
     gpume_job_close(&filter->job);
-    free(filter->chroma[0].data);
-    free(filter->chroma[1].data);
-    for (uint32_t i = 0; i < RING * PLANES; i++) {
-        free(filter->sources[i / PLANES][i % PLANES].data);
-    }
-    free(filter->types);
-    free(filter);
+    free_filter(filter);
     return result;
+}
+
+/* --- as a stage of another job */
+
+enum gpume_exit gpume_filter_stage_open(gpume_filter_stage **stage,
+    const struct gpume_filter_options *options, struct gpume_cli_job *job, gpume_job_take_fn put,
+    void *client)
+{
+    struct filter *filter = *stage = calloc(1, sizeof(*filter));
+    if (!filter) {
+        return gpume_refuse(GPUME_EXIT_FAILED, "out of memory");
+    }
+    filter->options = options;
+    filter->put = put;
+    filter->client = client;
+    filter->job = *job; /* what it has remains its own */
+    const enum gpume_exit result = prepare_filter(filter);
+    job->filter = filter->job.filter;
+    return result;
+}
+
+int gpume_filter_stage_put(
+    gpume_filter_stage *stage, uint64_t frame, const struct gpume_plane *luma, int64_t time_us)
+{
+    stage->job.frames = frame + 1;
+    return take_filter_frame(stage, luma, time_us);
+}
+
+int gpume_filter_stage_finish(gpume_filter_stage *stage)
+{
+    return drain_filter(stage);
+}
+
+void gpume_filter_stage_close(gpume_filter_stage **stage)
+{
+    if (*stage) {
+        free_filter(*stage);
+    }
+    *stage = NULL;
 }
 
 static enum gpume_exit run_filter(const void *options)
@@ -704,6 +770,10 @@ static struct gpume_option table[] = {
     {GPUME_ROW("bitrate", "KBITS", number, OPTIONS, kbits), .min = 1, .max = GPUME_KBITS_MAX,
         .needs = "for", .excludes = "crf",
         .help = "the encoder's --bitrate, in kbit/s; x264 and x265 only"},
+    {GPUME_ROW("size", "WxH", size, OPTIONS, coded_width), .min = 16, .max = 16384,
+        .needs = "bitrate",
+        .help = "size of the pictures that have this bitrate, if the encoder gets them scaled "
+                "(default: that of the input)"},
     {GPUME_ROW_NUMBER("radius", OPTIONS, radius, 1, GPUME_FILTER_RADIUS_MAX),
         .help = "frames before and after each one that are used, 1 to 4 (default 4)"},
     {GPUME_ROW("window", "N|XxY", window, OPTIONS, window_x), .letter = 'w', .min = 1, .max = 128,
@@ -727,6 +797,7 @@ static struct gpume_option table[] = {
     {GPUME_OPTION_HWACCEL(OPTIONS, video.source.hwaccel)},
     {GPUME_OPTION_DECODERS(OPTIONS, video.source.decoders)},
     GPUME_OPTIONS_TRUST(OPTIONS, video.source),
+    {GPUME_OPTION_MAX_MEMORY(OPTIONS, video.params.memory_max)},
     {GPUME_OPTION_TIMEOUT, .help = "give up after this time (default: no limit)"},
     {.heading = "Output"},
     {GPUME_ROW_FILE("output", "FILE", OPTIONS, video.output), .letter = 'o',

@@ -25,6 +25,7 @@ struct gpume_filter_options {
     const struct gpume_encoder *encoder; /* NULL: not given */
     double crf;                          /* 0: not given, as is qp */
     uint32_t qp, kbits;
+    uint32_t coded_width, coded_height; /* that kbits are for; 0: those of the video */
     uint32_t radius, window_x, window_y;
     bool despot;
     enum gpume_filter_lines { GPUME_FILTER_WHOLE, GPUME_FILTER_FIELDS } fields;
@@ -52,6 +53,26 @@ struct gpume_filter_taker {
 /* taker: NULL: the video is written. */
 enum gpume_exit gpume_filter_run(const struct gpume_filter_options *options,
     const struct gpume_filter_taker *taker, void *client);
+
+/* --- as a stage of another job, which reads the video, with wanted.chroma */
+
+typedef struct filter gpume_filter_stage;
+
+/* Call it in `prepare`: with options->encoder the video is read once for itself. Every filtered
+ * luma, those of repeated frames, too, goes to `put`, which may use it until it returns. The job
+ * cancels and closes job->filter. Close the stage after any result. */
+enum gpume_exit gpume_filter_stage_open(gpume_filter_stage **stage,
+    const struct gpume_filter_options *options, struct gpume_cli_job *job, gpume_job_take_fn put,
+    void *client);
+
+/* The next frame that the job takes, its number counted from 0 on. Here and below: a negative
+ * gpume_status, logged. */
+int gpume_filter_stage_put(
+    gpume_filter_stage *stage, uint64_t frame, const struct gpume_plane *luma, int64_t time_us);
+int gpume_filter_stage_finish(gpume_filter_stage *stage);
+
+/* NULL is fine. */
+void gpume_filter_stage_close(gpume_filter_stage **stage);
 
 /* GPUME_EXIT_INPUT after one line: not all planes of the video can be filtered. Warns if its fields
  * are not what is to be filtered. */

@@ -76,7 +76,7 @@ uvec4 weight_of(ivec4 d, gpume_temporal_curve curve)
 {
     ivec4 between = (curve.hi - clamp(d, ivec4(curve.lo), ivec4(curve.hi))) * curve.scale >> 16;
     ivec4 f = mix(between, ivec4(256), lessThanEqual(d, ivec4(curve.lo)));
-    return uvec4(f * f >> 10) * pc.strength;
+    return uvec4(f * f >> 10) * curve.strength;
 }
 
 void main()

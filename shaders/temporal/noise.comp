@@ -94,13 +94,17 @@ uint variance_of(uint response, uint residual, uint n)
     return min(lower > ROUNDING ? lower - ROUNDING : 0u, pc.most);
 }
 
-gpume_temporal_curve curve_of(uint variance)
+/* found: V before `least`. */
+gpume_temporal_curve curve_of(uint found)
 {
     gpume_temporal_curve curve;
+    uint variance = max(found, pc.least);
     curve.variance = variance;
     curve.lo = int(75u * variance >> 9u);
     curve.hi = int(375u * variance >> 9u); /* 375 V < 2^32 */
     curve.scale = curve.hi > curve.lo ? (1 << 24) / (curve.hi - curve.lo) : 0;
+    /* at most 64 * 2^25 */
+    curve.strength = variance > 0u ? pc.strength * (variance + found) / (2u * variance) : 0u;
     return curve;
 }
 
@@ -121,6 +125,6 @@ void main()
         }
     }
     if (lane == 0u) {
-        state.curves[gl_WorkGroupID.x] = curve_of(max(variance, pc.least));
+        state.curves[gl_WorkGroupID.x] = curve_of(variance);
     }
 }

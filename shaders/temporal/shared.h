@@ -54,7 +54,8 @@ typedef struct gpume_temporal_push gpume_temporal_push;
 struct gpume_temporal_curve {
     GPUME_U32 variance; /* V */
     GPUME_I32 lo, hi;
-    GPUME_I32 scale; /* 0: the plane is not changed */
+    GPUME_I32 scale;    /* 0: the plane is not changed */
+    GPUME_U32 strength; /* S' */
 };
 
 /* Up to `begins` it is about one picture. */

@@ -55,6 +55,7 @@ int gpume_filter_fields_open(struct gpume_filter_fields **out,
     fields->params = *params;
     half.height = (params->height + 1) / 2;
     half.fields = false;
+    half.memory_max = params->memory_max > 0 ? gpume_max_u64(params->memory_max / FIELDS, 1) : 0;
     half.log = log->fn;
     half.log_opaque = log->opaque;
     bool complete = true;

@@ -13,8 +13,10 @@
 #include "base/status.h"
 #include "filter/temporal.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -244,6 +246,30 @@ static int open_spots(struct gpume_filter *filter)
     return gpume_spots_open(&filter->spots, &filter->params, filter->spot_search, filter->log);
 }
 
+static int check_memory(const struct gpume_filter *filter)
+{
+    const struct gpume_filter_params *p = &filter->params;
+    const struct gpume_temporal_params params = temporal_params(p);
+    const gpume *const searches[] = {filter->search, filter->spot_search};
+    uint64_t bytes = gpume_temporal_host_bytes(&params);
+    char allowed[24];
+    for (uint32_t i = 0; i < 2; i++) {
+        struct gpume_info info = {0};
+        if (searches[i]) {
+            gpume_get_info(searches[i], &info);
+        }
+        bytes += info.host_bytes + info.device_bytes;
+    }
+    snprintf(allowed, sizeof(allowed), "%" PRIu64, p->memory_max);
+    return p->memory_max == 0 || bytes <= p->memory_max
+               ? GPUME_OK
+               : gpume_log_refuse(filter->log, GPUME_INVALID,
+                     gpume_about(GPUME_PARAM(memory_max), allowed),
+                     "filtering %ux%u pixels with radius %u needs %" PRIu64
+                     " bytes of memory; raise it or use smaller pictures",
+                     p->width, p->height, p->radius, bytes);
+}
+
 int gpume_filter_open(gpume_filter **out, const struct gpume_filter_params *params)
 {
     if (!out || !params) {
@@ -281,6 +307,7 @@ int gpume_filter_open(gpume_filter **out, const struct gpume_filter_params *para
                    : open_search(filter, GPUME_TEMPORAL_BLOCK, own.radius, !filter->ops->predicts,
                          &filter->search));
     GPUME_TRY(own.despot ? open_spots(filter) : GPUME_OK);
+    GPUME_TRY(check_memory(filter));
     filter->params.device = filter->params.devices = filter->params.cache_dir = NULL;
     *out = filter;
     return GPUME_OK;

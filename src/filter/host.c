@@ -87,8 +87,8 @@ struct host {
     uint32_t scratch_count;
     /* of the picture that is being filtered */
     bool measures;
-    uint32_t strength;
     uint64_t variance[GPUME_TEMPORAL_PLANES];
+    uint32_t strengths[GPUME_TEMPORAL_PLANES];
     struct gpume_loops_curve curves[GPUME_TEMPORAL_PLANES];
 };
 
@@ -194,6 +194,26 @@ static bool open_memory(struct host *temporal)
     return complete;
 }
 
+static uint32_t ring_of(const struct gpume_temporal_params *params)
+{
+    return 2 * params->radius + 1 + GPUME_TEMPORAL_AHEAD + AHEAD;
+}
+
+uint64_t gpume_temporal_host_bytes(const struct gpume_temporal_params *params)
+{
+    const uint64_t planes = params->chroma ? GPUME_TEMPORAL_PLANES : 1;
+    const uint64_t blocks =
+        gpume_div_up(params->width, BLOCK) * gpume_div_up(params->height, BLOCK);
+    const uint64_t layers = 2 * params->radius + RESULTS + ring_of(params);
+    uint64_t samples = 0;
+    for (uint32_t p = 0; p < planes; p++) {
+        samples += (uint64_t)gpume_temporal_width(params, p) * gpume_temporal_height(params, p);
+    }
+    return samples * (layers * sizeof(uint16_t) + RESULTS) +
+           blocks * (2 * params->radius * (sizeof(struct gpume_vector) + planes) +
+                        (4 * planes + 1) * sizeof(uint64_t));
+}
+
 static int host_close(void *opaque);
 
 static int host_open(
@@ -209,7 +229,7 @@ static int host_open(
     temporal->blocks_x = (uint32_t)gpume_div_up(params->width, BLOCK);
     temporal->blocks_y = (uint32_t)gpume_div_up(params->height, BLOCK);
     temporal->shift = params->bits > 10 ? params->bits - 10 : 0;
-    temporal->ring = 2 * params->radius + 1 + GPUME_TEMPORAL_AHEAD + AHEAD;
+    temporal->ring = ring_of(params);
     temporal->loops = gpume_loops();
     status = gpume_workers_create(&temporal->workers, params->threads);
     if (status == GPUME_AGAIN) {
@@ -690,7 +710,8 @@ static void add_prediction(struct host *temporal, uint32_t plane,
         prediction->rejected + ((size_t)plane * temporal->blocks_y + by) * temporal->blocks_x;
     int32_t *columns = scratch->columns;
     for (uint32_t x = 0; x < width; x++) {
-        scratch->gains[x] = (uint16_t)(rejected[x / picture->block_w] ? 0 : temporal->strength);
+        scratch->gains[x] =
+            (uint16_t)(rejected[x / picture->block_w] ? 0 : temporal->strengths[plane]);
     }
     /* The columns of the row above `top`: picture rows that are the same differ by nothing. */
     memset(columns, 0, (width + 2 * GPUME_LOOPS_REACH) * sizeof *columns);
@@ -782,10 +803,15 @@ static bool decide_curves(struct host *temporal, const struct gpume_temporal_cho
     bool any = false;
     for (uint32_t p = 0; p < temporal->planes; p++) {
         const uint32_t bits = temporal->params.bits;
-        temporal->variance[p] = gpume_max_u64(gpume_noise_of_sigma(choice->least, bits),
-            choice->measure ? measure_plane(temporal, p)
-                            : gpume_noise_of_sigma(choice->sigma, bits));
-        temporal->curves[p] = curve_of(temporal->variance[p]);
+        const uint64_t found = choice->measure ? measure_plane(temporal, p)
+                                               : gpume_noise_of_sigma(choice->sigma, bits);
+        const uint64_t variance = gpume_max_u64(gpume_noise_of_sigma(choice->least, bits), found);
+        temporal->variance[p] = variance;
+        temporal->curves[p] = curve_of(variance);
+        if (variance > 0) {
+            temporal->strengths[p] =
+                (uint32_t)(choice->strength * (variance + found) / (2 * variance));
+        }
         any = any || temporal->curves[p].scale > 0;
     }
     return any;
@@ -831,7 +857,6 @@ static void give_bytes(struct host *temporal)
 static int host_start(void *opaque, const struct gpume_temporal_choice *choice)
 {
     struct host *temporal = opaque;
-    temporal->strength = choice->strength;
     temporal->measures = choice->measure && choice->strength > 0;
     struct result *result = result_of(temporal);
     result->references = 0;

@@ -83,6 +83,9 @@ struct gpume_temporal_ops {
 
 extern const struct gpume_temporal_ops gpume_temporal_host, gpume_temporal_device;
 
+/* What the processor's allocates; a device needs about as much. */
+uint64_t gpume_temporal_host_bytes(const struct gpume_temporal_params *params);
+
 /* Of a plane, in samples. */
 static inline uint32_t gpume_temporal_width(
     const struct gpume_temporal_params *params, uint32_t plane)

@@ -523,14 +523,17 @@ static int64_t mean_at(int t, int p, int x, int y, int64_t variance, int strengt
 
 static void filter_picture(int t, int strength, int sigma, int least, uint16_t **result)
 {
-    int64_t variances[3] = {0};
+    int64_t variances[3] = {0}, strengths[3] = {0};
     for (int i = 0; i < 2 * RADIUS_MAX; i++) {
         guess_picture(t, i);
     }
     for (int p = 0; p < planes; p++) {
         variances[p] = sigma < 0 ? measured(t, p) : variance_of_sigma(sigma);
-        if (variance_of_sigma(least) > variances[p]) {
+        strengths[p] = strength;
+        if (variance_of_sigma(least) > variances[p]) { /* up to half of it is lost */
+            const int64_t noise = variances[p];
             variances[p] = variance_of_sigma(least);
+            strengths[p] = strength * (variances[p] + noise) / (2 * variances[p]);
         }
         fprintf(stderr, "picture %d plane %d: V %" PRId64 "\n", t, p, variances[p]);
     }
@@ -539,7 +542,8 @@ static void filter_picture(int t, int strength, int sigma, int least, uint16_t *
         result[p] = need((size_t)pw[p] * (size_t)ph[p] * 2);
         for (int y = 0; y < ph[p]; y++) {
             for (int x = 0; x < pw[p]; x++) {
-                result[p][y * pw[p] + x] = (uint16_t)mean_at(t, p, x, y, variances[p], strength);
+                result[p][y * pw[p] + x] =
+                    (uint16_t)mean_at(t, p, x, y, variances[p], (int)strengths[p]);
             }
         }
     }

@@ -67,7 +67,7 @@ struct gpume_filter_params {
     enum gpume_backend backend;
     const char *device, *devices;
     uint32_t threads;
-    uint64_t memory_max; /* of the search */
+    uint64_t memory_max; /* of the search and the means */
     const char *cache_dir;
     bool validate;
     gpume_log_fn log; /* may be NULL */
