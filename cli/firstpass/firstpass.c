@@ -42,6 +42,8 @@ struct firstpass {
     double after;    /* seconds from the frame before to it */
     bool has_times;  /* distances: of the packets, or else of the frames that were read */
     struct gpume_distances distances;
+    struct gpume_filter_options filter; /* with --filter */
+    gpume_filter_stage *stage;
     struct gpume_analysis *analysis;
     uint64_t start_ns;
     double seconds; /* that the analysis took */
@@ -237,7 +239,8 @@ static int add_passes(struct firstpass *first)
 /* The names of the files depend on the size of the video, and are checked when they are opened. */
 static enum gpume_exit plan_passes(void *client)
 {
-    (void)client;
+    struct firstpass *first = client;
+    first->job.wanted.chroma = first->options->strength > 0;
     return GPUME_EXIT_DONE;
 }
 
@@ -298,7 +301,7 @@ static enum gpume_exit open_passes(void *client)
     if (opened != GPUME_EXIT_DONE) {
         return opened;
     }
-    const struct gpume_analysis_params params = {
+    struct gpume_analysis_params params = {
         .lookahead = gpume_job_lookahead(&first->job),
         .options = first->encode,
         .losses = has_goal(first, gpume_goal_is_fidelity),
@@ -308,6 +311,7 @@ static enum gpume_exit open_passes(void *client)
         .decide = decide,
         .opaque = first,
     };
+    params.lookahead.lent = first->stage ? 0 : params.lookahead.lent;
     const int status = gpume_analysis_open(&first->analysis, &params);
     first->start_ns = gpume_clock_ns();
     return gpume_job_opened(
@@ -476,10 +480,21 @@ static int analyse_frame(void *opaque, const struct gpume_plane *luma, int64_t t
     return measured || (graph && ends_with_fps(graph)) ? refuse_time(first) : GPUME_OK;
 }
 
+static int take_first_frame(void *opaque, const struct gpume_plane *luma, int64_t time_us)
+{
+    struct firstpass *first = opaque;
+    return first->stage ? gpume_filter_stage_put(first->stage, first->job.frames - 1, luma, time_us)
+                        : analyse_frame(first, luma, time_us);
+}
+
 static enum gpume_exit finish_analysis(void *client)
 {
     struct firstpass *first = client;
     const struct gpume_cli_job *job = &first->job;
+    const int drained = first->stage ? gpume_filter_stage_finish(first->stage) : GPUME_OK;
+    if (drained != GPUME_OK) {
+        return gpume_exit_of_engine(drained);
+    }
     if (first->uneven > 0) { /* the video ended while it was measured */
         return gpume_exit_of_engine(refuse_time(first));
     }
@@ -507,6 +522,7 @@ static struct gpume_firstpass_source source_of(const struct firstpass *first)
         .filter = job->choice->filter,
         .info = &job->info,
         .frames = job->frames,
+        .filtered = first->stage ? &first->filter : NULL,
     };
 }
 
@@ -536,9 +552,15 @@ static enum gpume_exit prepare_passes(void *client)
             "--probes: the program %s is not installed; install it, or leave out --probes",
             program);
     }
-    return result || !first->options->verify
-               ? result
-               : gpume_firstpass_verify_check(first->options, &first->encode, &first->job.info);
+    if (result == GPUME_EXIT_DONE && first->options->verify) {
+        result = gpume_firstpass_verify_check(first->options, &first->encode, &first->job.info);
+    }
+    if (result == GPUME_EXIT_DONE && first->options->strength > 0) {
+        first->filter = gpume_firstpass_filter_options(first->options);
+        result = gpume_filter_stage_open(
+            &first->stage, &first->filter, &first->job, analyse_frame, first);
+    }
+    return result;
 }
 
 enum gpume_exit gpume_firstpass_run(const struct gpume_firstpass_options *options)
@@ -546,7 +568,7 @@ enum gpume_exit gpume_firstpass_run(const struct gpume_firstpass_options *option
     static const struct gpume_job_work work = {.plan = plan_passes,
         .prepare = prepare_passes,
         .open = open_passes,
-        .take = analyse_frame,
+        .take = take_first_frame,
         .finish = finish_analysis,
         .complete = complete_passes};
     struct firstpass first = {
@@ -575,6 +597,7 @@ enum gpume_exit gpume_firstpass_run(const struct gpume_firstpass_options *option
         result = gpume_firstpass_verify(options, &first.encode, &first.report, first.seconds);
     }
     gpume_distances_finish(&first.distances);
+    gpume_filter_stage_close(&first.stage);
     gpume_analysis_close(&first.analysis);
     gpume_pass_close(&first.pass);
     gpume_firstpass_report_finish(&first.report);

@@ -7,6 +7,7 @@
 #define GPUME_CLI_FIRSTPASS_FIRSTPASS_H
 
 #include "encoder_options.h"
+#include "filter/filter.h"
 #include "source_options.h"
 
 #define GPUME_FIRSTPASS_MAX 32u /* items of each list */
@@ -40,6 +41,7 @@ struct gpume_firstpass_options {
     enum { GPUME_PER_VIDEO, GPUME_PER_SCENE } per; /* what a fidelity is of */
     uint32_t probes;                               /* encodes by which CRFs are corrected */
     bool verify;
+    double strength;           /* of the filter before the encoder; 0: none */
     const char *preset, *tune; /* NULL: not given */
     union gpume_firstpass_value {
         uint64_t number; /* also of a word, or 0 or 1 */
@@ -47,6 +49,19 @@ struct gpume_firstpass_options {
     } values[GPUME_ENCODER_ROWS_MAX];   /* those given of the encoders' options */
     struct gpume_encode_options encode; /* min_keyint 0, bits 0: not given */
 };
+
+/* --- the filter before the encoder (filtered.c) */
+
+struct gpume_argv;
+
+/* What gpume filter is given: with --filter, for the finest quality of the run, or else the highest
+ * bitrate. */
+struct gpume_filter_options gpume_firstpass_filter_options(
+    const struct gpume_firstpass_options *options);
+
+/* The command line of that, which writes to standard output. */
+void gpume_firstpass_filter_command(
+    const struct gpume_filter_options *options, struct gpume_argv *argv);
 
 enum gpume_exit gpume_firstpass_run(const struct gpume_firstpass_options *options);
 

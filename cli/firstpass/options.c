@@ -226,6 +226,11 @@ static const struct gpume_option first_rows[] = {
         .help = "beginning of the names of all files; NAME.json says which second pass reads "
                 "which files"},
     {GPUME_OPTION_OVERWRITE, .help = "replace existing files"},
+    {GPUME_ROW_REAL("filter", "S", OPTIONS, strength, 0.05, 2), .excludes = "verify",
+        .help =
+            "analyse what gpume filter makes of the video with this --strength, 1 is usual, for "
+            "the finest quality of the run or else the highest bitrate; the command lines begin "
+            "with that filter"},
     {GPUME_ROW_FLAG("verify", OPTIONS, verify),
         .help = "also encode: at a bitrate with these files and with the encoder's own two passes, "
                 "and print rate, PSNR and time of both; at a quality by the printed command line, "
@@ -455,6 +460,15 @@ static int firstpass_check(void *opaque, const struct gpume_line *line)
             "--%s: %s cannot be read again by the encodes; give a file, or leave it out",
             options->verify ? "verify" : "probes",
             strcmp(input, "-") == 0 ? "standard input" : input);
+    }
+    if (options->strength > 0 && options->probes > 0) {
+        return gpume_refuse(GPUME_INVALID,
+            "--probes: compares encodes with the video itself, not with what --filter makes of it; "
+            "leave out one of them");
+    }
+    if (options->strength > 0 && !gpume_input_is_file(input)) {
+        return gpume_refuse(GPUME_INVALID,
+            "--filter: needs a video file, which is read twice; leave it out for other inputs");
     }
     GPUME_CHECK(gpume_video_options_check(opaque, line));
     return set_encode_options(options, line);

@@ -14,6 +14,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#define FORMAT_BYTES 32
+#define COLOURS_BYTES 96
+
 static int refuse_memory(const struct gpume_firstpass_report *report)
 {
     return gpume_refuse(GPUME_NOMEM, "%s: out of memory", report->name);
@@ -86,6 +89,37 @@ static void finish_commands(struct gpume_firstpass_entry *entry)
     entry->ffmpeg = entry->encoder = entry->feed = (struct gpume_argv){0};
 }
 
+/* FFmpeg's name of the format of what gpume filter writes. */
+static const char *piped_format(const struct gpume_source_info *info, char text[FORMAT_BYTES])
+{
+    static const char *const chroma[2][2] = {{"444", ""}, {"422", "420"}};
+    if (info->chroma == GPUME_CHROMA_NONE) {
+        return "gray";
+    }
+    const char *end = info->bits > 8 ? "le" : "";
+    snprintf(text, FORMAT_BYTES, "yuv%sp%.0" PRIu32 "%s", chroma[info->chroma_x][info->chroma_y],
+        info->bits > 8 ? info->bits : 0, end);
+    return text;
+}
+
+/* What the filter's Y4M does not say of colours, for FFmpeg. NULL: nothing is known. */
+static const char *piped_colours(const struct gpume_colours *colours, char text[COLOURS_BYTES])
+{
+    const struct {
+        const char *name;
+        uint32_t code;
+    } rows[] = {{"color_primaries", colours->primaries}, {"color_trc", colours->transfer},
+        {"colorspace", colours->matrix}};
+    size_t used = 0;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (rows[i].code != 0 && rows[i].code != GPUME_COLOUR_UNKNOWN) {
+            used += (size_t)snprintf(text + used, COLOURS_BYTES - used, "%s%s=%" PRIu32,
+                used > 0 ? ":" : "setparams=", rows[i].name, rows[i].code);
+        }
+    }
+    return used > 0 ? text : NULL;
+}
+
 int gpume_firstpass_report_make(struct gpume_firstpass_report *report,
     const struct gpume_encode_options *options, const struct gpume_firstpass_source *source)
 {
@@ -97,24 +131,31 @@ int gpume_firstpass_report_make(struct gpume_firstpass_report *report,
     if (!is_file) {
         (void)gpume_pattern_find_input(source->input, &first_number);
     }
+    char format[FORMAT_BYTES], colours[COLOURS_BYTES];
+    const bool piped = source->filtered != NULL;
+    gpume_argv_finish(&report->filter);
+    if (piped) {
+        gpume_firstpass_filter_command(source->filtered, &report->filter);
+    }
     report->frames = source->frames;
     for (size_t i = 0; i < report->count; i++) {
         struct gpume_firstpass_entry *entry = &report->entries[i];
         const struct gpume_command_params params = {
             .options = options,
-            .input = source->input,
-            .is_file = is_file,
+            .input = piped ? "-" : source->input,
+            .piped = piped,
+            .is_file = is_file && !piped,
             .is_y4m = is_y4m,
-            .is_list = info->list,
-            .first_number = first_number,
-            .filter = source->filter,
-            .stream = info->streams > 1 ? (int)info->stream : -1,
+            .is_list = info->list && !piped,
+            .first_number = piped ? 0 : first_number,
+            .filter = piped ? piped_colours(&info->colours, colours) : source->filter,
+            .stream = info->streams > 1 && !piped ? (int)info->stream : -1,
             .full_range = info->full_range,
             .colours = &info->colours,
             .width = info->width,
             .height = info->height,
             .bits = info->bits,
-            .pixel_format = info->pixel_format,
+            .pixel_format = piped ? piped_format(info, format) : info->pixel_format,
             .name = entry->name,
             .stats = entry->stats,
             .qps = entry->qps,
@@ -127,7 +168,8 @@ int gpume_firstpass_report_make(struct gpume_firstpass_report *report,
         gpume_command_ffmpeg(&entry->ffmpeg, &params);
         gpume_command_encoder(&entry->encoder, &params);
         gpume_command_feed(&entry->feed, &params);
-        if (entry->ffmpeg.failed || entry->encoder.failed || entry->feed.failed) {
+        if (entry->ffmpeg.failed || entry->encoder.failed || entry->feed.failed ||
+            report->filter.failed) {
             return refuse_memory(report);
         }
     }
@@ -236,6 +278,7 @@ static void write_entry(struct gpume_json *json, const struct gpume_firstpass_re
     }
     gpume_json_end_list(json);
     gpume_json_begin(json, "commands");
+    write_argv(json, "filter", &report->filter);
     write_argv(json, "ffmpeg", &entry->ffmpeg);
     write_argv(json, report->encoder->name, &entry->encoder);
     write_argv(json, "feed", &entry->feed);
@@ -351,7 +394,10 @@ void gpume_firstpass_report_print(const struct gpume_firstpass_report *report)
             printf("# %s of ffmpeg reads no QPs of frames: this keeps to the expected bitrate\n",
                 report->encoder->library);
         }
-        print_argv(&entry->ffmpeg, "\n");
+        if (entry->ffmpeg.count > 0) {
+            print_argv(&report->filter, " | ");
+            print_argv(&entry->ffmpeg, "\n");
+        }
         if (entry->encoder.count > 0) {
             const struct gpume_encoder *encoder = report->encoder;
             const char *with = !same                     ? "constant quality with"
@@ -359,8 +405,11 @@ void gpume_firstpass_report_print(const struct gpume_firstpass_report *report)
                                                          : "with";
             printf("# %s %s\n", with, encoder->program ? encoder->program : encoder->name);
         }
-        print_argv(&entry->feed, " | ");
-        print_argv(&entry->encoder, "\n");
+        if (entry->encoder.count > 0) {
+            print_argv(&report->filter, " | ");
+            print_argv(&entry->feed, " | ");
+            print_argv(&entry->encoder, "\n");
+        }
     }
 }
 
@@ -379,4 +428,5 @@ void gpume_firstpass_report_finish(struct gpume_firstpass_report *report)
         finish_entry(&report->entries[i]);
     }
     free(report->entries);
+    gpume_argv_finish(&report->filter);
 }

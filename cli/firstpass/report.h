@@ -28,6 +28,7 @@ struct gpume_firstpass_report {
     size_t count;
     uint64_t frames;
     const struct gpume_encoder *encoder;
+    struct gpume_argv filter;      /* in front of all others; empty: none */
     const struct gpume_pass *pass; /* from report_make on: its scenes are reported */
 };
 
@@ -35,6 +36,7 @@ struct gpume_firstpass_source {
     const char *input, *filter; /* filter NULL: none */
     const struct gpume_source_info *info;
     uint64_t frames;
+    const struct gpume_filter_options *filtered; /* NULL: the encoder gets the video itself */
 };
 
 /* Names another second pass. *entry is valid until the next call. */

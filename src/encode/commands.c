@@ -367,9 +367,10 @@ static bool reads_input(const struct gpume_command_params *params)
     while (*format && strncmp(params->pixel_format, *format, strlen(*format)) != 0) {
         format++;
     }
-    return params->is_y4m && dot && strcmp(dot, ".y4m") == 0 && !params->filter &&
-           !is_scaled(params) && params->bits == params->options->bits &&
-           !strchr(params->input, '%') && *format;
+    const bool is_named = params->is_y4m && dot && strcmp(dot, ".y4m") == 0 && !params->filter &&
+                          !strchr(params->input, '%');
+    return (params->piped || is_named) && !is_scaled(params) &&
+           params->bits == params->options->bits && *format;
 }
 
 static bool program_reads(const struct gpume_command_params *params)

@@ -27,6 +27,7 @@ void gpume_argv_finish(struct gpume_argv *argv);
 struct gpume_command_params {
     const struct gpume_encode_options *options; /* settled */
     const char *input;                          /* as gpume reads it */
+    bool piped;                                 /* it is Y4M that another program makes of it */
     bool is_file;                               /* there is a file of that name */
     bool is_y4m;                                /* a Y4M file that says its frame rate */
     bool is_list;                               /* FFmpeg's concat: it names other files */

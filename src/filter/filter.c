@@ -250,7 +250,7 @@ static int check_memory(const struct gpume_filter *filter)
 {
     const struct gpume_filter_params *p = &filter->params;
     const struct gpume_temporal_params params = temporal_params(p);
-    const gpume *const searches[] = {filter->search, filter->spot_search};
+    gpume *const searches[] = {filter->search, filter->spot_search};
     uint64_t bytes = gpume_temporal_host_bytes(&params);
     char allowed[24];
     for (uint32_t i = 0; i < 2; i++) {

@@ -1,0 +1,95 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+# gpume firstpass --filter: its files are those of a first pass over what gpume filter writes, byte for byte; the printed lines, run by
+# a shell, give the encoder exactly these frames; and what is refused.
+. "$(dirname "$0")/common.sh"
+have ffmpeg && have ffprobe || skip "no ffmpeg"
+name="a 'b.mkv"
+ffmpeg -nostdin -v error -f lavfi -i testsrc2=s=130x98:r=25,noise=alls=12:allf=t:all_seed=3 -frames:v 20 -vf "loop=2:1:7,setpts=N/25/TB" -pix_fmt yuv420p \
+    -color_primaries bt709 -colorspace smpte170m -c:v ffv1 "$name" &&
+    ffmpeg -nostdin -v error -i "$name" -vf format=yuv422p10le,noise=alls=40:allf=t:all_seed=4 -frames:v 9 -c:v ffv1 deep.mkv &&
+    ffmpeg -nostdin -v error -i "$name" -vf scale=out_range=pc,format=yuvj420p -frames:v 9 -c:v ffv1 full.mkv || fail "no clips"
+mkdir bin
+ln -s "$gpume" bin/gpume
+PATH=$(pwd)/bin:$PATH
+
+# filtered WANTED INPUT OPTIONS... -- OF_THE_INPUT...: the filter is told WANTED; the last options are those that it gets, too.
+filtered() {
+    told=$1 input=$2
+    shift 2
+    encode=
+    while [ "$1" != -- ]; do
+        encode="$encode $1"
+        shift
+    done
+    shift
+    rm -f one-* one.json two-* two.json filtered.y4m
+    expect 0 firstpass "$input" --backend "$engine" --filter 0.5 -o one "$@" $encode
+    cp "$scratch/out" printed
+    line=$(grep -v '^#' printed | grep -E "\| (x26[45]|SvtAv1EncApp) " | head -1)
+    [ -n "$line" ] || fail "no line of an encoder"
+    filter=${line%% | *}
+    case $filter in
+    *"$told --strength 0.5"*" -o -") ;;
+    *) fail "not $told: $filter" ;;
+    esac
+    sh -c "$filter --backend $engine" >filtered.y4m 2>"$scratch/err" || fail "$filter"
+    expect 0 firstpass filtered.y4m --backend "$engine" -o two $encode
+    for file in one-*; do
+        cmp -s "$file" "two-${file#one-}" || fail "$encode: $file is not that of the filtered video"
+    done
+    [ "$(ls one-* | wc -l)" -eq "$(ls two-* | wc -l)" ] || fail "$encode: other files"
+    case $line in
+    *' | SvtAv1EncApp '*) ;; # older versions do not know the line's options
+    *) ! have "$encoder" || encodes "$line" ;;
+    esac
+}
+
+# encodes LINE: all frames come out, as the encoder makes them of the filtered video by the other run's line.
+encoded=0
+encodes() {
+    frames=$(ffprobe -v error -count_frames -show_entries stream=nb_read_frames -of csv=p=0 filtered.y4m)
+    sh -c "$(echo "$1" | sed 's/OUTPUT/coded.one/')" >"$scratch/err" 2>&1 || fail "$1"
+    [ "$(ffprobe -v error -count_frames -show_entries stream=nb_read_frames -of csv=p=0 coded.one)" -eq "$frames" ] || fail "not $frames frames: $1"
+    encoded=$((encoded + 1))
+}
+
+for encoder in x264 x265; do
+    filtered "'a '\\''b.mkv' --for $encoder --crf 26.5" "$name" --encoder $encoder --crf 30 --crf 26.5 --bitrate 60k -- --frames 15
+    filtered "--for $encoder --qp 30" "$name" --encoder $encoder --qp 30 -- --vf "crop=96:64,hflip"
+    filtered "--for $encoder --bitrate 80 --size 96x80" "$name" --encoder $encoder --rung 96x80:80k --rung 96x64:40k --
+done
+encoder=x264
+filtered "--for x264 --bitrate 90" "$name" --encoder x264 --bitrate 60k --bitrate 90k --
+filtered "mkv'" "$name" --encoder x264 --target-psnr 38 --
+filtered "--crf 30" deep.mkv --encoder x264 --crf 30 --
+filtered "--crf 30" full.mkv --encoder x264 --crf 30 --
+filtered "mkv'" "$name" --encoder svt-av1 --bitrate 90k --
+
+# It is a list of its own in NAME.json, and FFmpeg is told of colours that Y4M does not name.
+expect 0 firstpass "$name" --backend "$engine" --filter 1 -o one -y --encoder x264 --crf 30
+python3 - <<'END' || fail "one.json"
+import json
+commands = json.load(open("one.json"))["runs"][0]["commands"]
+assert commands["filter"][:5] == ["gpume", "filter", "a 'b.mkv", "--for", "x264"], commands
+assert commands["ffmpeg"][commands["ffmpeg"].index("-vf") + 1] == "setparams=color_primaries=1:colorspace=6", commands
+assert "feed" not in commands, commands
+END
+if ffmpeg -hide_banner -encoders 2>/dev/null | grep -q ' libx264 '; then
+    line=$(grep -v '^#' "$scratch/out" | head -1)
+    sh -c "$(echo "$line" | sed 's/OUTPUT/coded.mkv/')" 2>"$scratch/err" || fail "$line"
+    [ "$(ffprobe -v error -count_frames -show_entries stream=nb_read_frames,color_space,color_primaries -of csv=p=0 coded.mkv)" = smpte170m,bt709,20 ] ||
+        fail "by ffmpeg: $(ffprobe -v error -count_frames -show_entries stream=nb_read_frames,color_space,color_primaries -of csv=p=0 coded.mkv)"
+fi
+
+# What is refused.
+task="firstpass full.mkv --encoder x264 -o no"
+refused 2 --filter -- $task --crf 30 --filter 0
+refused 2 --filter -- $task --crf 30 --filter 2.1
+refused 2 --filter --verify -- $task --crf 30 --filter 1 --verify
+refused 2 --filter --probes -- $task --target-psnr 40 --filter 1 --probes 1
+refused 2 --filter -- firstpass - --encoder x264 -o no --crf 30 --filter 1
+ffmpeg -nostdin -v error -i full.mkv -vf format=gbrp -c:v ffv1 rgb.mkv
+refused 3 rgb.mkv --vf -- firstpass rgb.mkv --encoder x264 -o no --crf 30 --filter 1
+[ -z "$(ls no* 2>/dev/null)" ] || fail "a refused run left files"
+echo "$encoded encodes"
