@@ -9,10 +9,10 @@
  * machines and numbers of threads give the same bytes. The main thread shares rows and strips of
  * columns with others.
  */
-#include "base/workers.h"
 #include "base/grid.h"
 #include "base/os.h"
 #include "base/status.h"
+#include "base/workers.h"
 #include "commands.h"
 #include "console.h"
 #include "files/little_endian.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * gpume ladder: what is known of a video's sizes when it has been analysed. ladder.c finds it,
- * output.c and page.c write it. Main thread only.
+ * output.c writes it. Main thread only.
  */
 #ifndef GPUME_CLI_LADDER_LADDER_H
 #define GPUME_CLI_LADDER_LADDER_H
@@ -133,17 +133,7 @@ void gpume_ladder_put_json(const void *client, struct gpume_json *json);
 /* By the ending of its name. */
 int gpume_ladder_write(const struct gpume_ladder *ladder, const char *name, struct gpume_out *out);
 
-extern const struct gpume_table gpume_ladder_hull_table;
-struct gpume_table gpume_ladder_rungs_table(const struct gpume_ladder *ladder);
-
-/* The name of the encoder. */
-const char *gpume_ladder_encoder(const struct gpume_ladder *ladder);
-
 /* Whether outputs may have this ending: .csv, .json, .html. */
 bool gpume_ladder_knows(const char *name);
-
-/* --- page.c */
-
-void gpume_ladder_write_page(const struct gpume_ladder *ladder, struct gpume_out *out);
 
 #endif
