@@ -364,11 +364,12 @@ int gpume_search(gpume *ctx, const struct gpume_task *task)
             gpume_about(GPUME_PARAM(best_reference), NULL),
             "is needed for several references of one gpume_search");
     }
+    const uint64_t target = own.target, reference = own.reference;
     if (!find_frames(ctx, &own)) {
         return gpume_log_fail(ctx->log, GPUME_INVALID,
             "gpume_search: target %llu, reference %llu: must be among the newest %llu of the "
             "frames %llu to %lld that have been sent (the largest distance + 1)",
-            (unsigned long long)task->target, (unsigned long long)task->reference,
+            (unsigned long long)target, (unsigned long long)reference,
             (unsigned long long)ctx->searchable, (unsigned long long)ctx->params.first_frame,
             (long long)(ctx->params.first_frame + ctx->sent_count) - 1);
     }

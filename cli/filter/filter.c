@@ -479,8 +479,8 @@ enum gpume_exit gpume_filter_check_input(
     }
     if (info->interlaced && fields == GPUME_FILTER_WHOLE) {
         gpume_console_warning("%s: is interlaced, and is filtered as whole frames of two fields; "
-                              "--fields same filters field by field, and --vf bwdif makes "
-                              "progressive frames",
+                              "--vf bwdif=send_frame makes progressive frames, and gpume filter "
+                              "--fields same, without --for, filters field by field",
             info->label);
     }
     if (info->progressive && fields == GPUME_FILTER_FIELDS) {
@@ -849,7 +849,7 @@ int gpume_filter_options_check(void *opaque, const struct gpume_line *line)
     if (options->encoder && options->fields != GPUME_FILTER_WHOLE) {
         return gpume_refuse(GPUME_INVALID,
             "--for: its types of frames are those of progressive video; leave out --fields, or add "
-            "--vf bwdif instead");
+            "--vf bwdif=send_frame instead");
     }
     if (options->encoder && !is_file) {
         return gpume_refuse(GPUME_INVALID,

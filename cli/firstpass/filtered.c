@@ -13,6 +13,12 @@
 #include <math.h>
 #include <string.h>
 
+/* 0: the size of the input, which is the largest. */
+static uint64_t area_of(uint32_t width, uint32_t height)
+{
+    return width > 0 ? (uint64_t)width * height : UINT64_MAX;
+}
+
 /* Makes the filter's options suit a second pass, if that is finer than those before it. */
 static void suit(struct gpume_filter_options *filter, const struct gpume_firstpass_rung *rung)
 {
@@ -25,8 +31,11 @@ static void suit(struct gpume_filter_options *filter, const struct gpume_firstpa
         filter->qp =
             gpume_min_u32(filter->qp > 0 ? filter->qp : GPUME_CRF_MAX, (uint32_t)(value / 100));
         break;
-    case GPUME_GOAL_BITRATE:
-        if (value / 1000 > filter->kbits) {
+    case GPUME_GOAL_BITRATE: /* of equal ones, that of the smallest size is the finest */
+        if (value / 1000 > filter->kbits ||
+            (value / 1000 == filter->kbits &&
+                area_of(rung->width, rung->height) <
+                    area_of(filter->coded_width, filter->coded_height))) {
             filter->kbits = (uint32_t)(value / 1000);
             filter->coded_width = rung->width;
             filter->coded_height = rung->height;
@@ -94,7 +103,7 @@ void gpume_firstpass_filter_command(
         add_quality(options, argv);
     }
     gpume_argv_add(argv, "--strength");
-    gpume_argv_add(argv, "%g", options->strength);
+    gpume_argv_add(argv, "%.9g", options->strength);
     if (source->filter) {
         gpume_argv_add_pair(argv, "--vf", source->filter);
     }

@@ -307,6 +307,22 @@ static bool has_quality(const struct gpume_firstpass_options *options)
     return found;
 }
 
+/* What is filtered suits one kind of second passes. */
+static int check_filter(const struct gpume_firstpass_options *options)
+{
+    const uint32_t crfs = count_goal(options, GPUME_GOAL_CRF),
+                   qps = count_goal(options, GPUME_GOAL_QP),
+                   rates = count_goal(options, GPUME_GOAL_BITRATE);
+    const uint32_t all = options->targets.count + options->rungs.count;
+    const bool is_mixed = crfs + qps + rates > 0 && crfs != all && qps != all && rates != all;
+    return options->strength > 0 && is_mixed
+               ? gpume_refuse(GPUME_INVALID,
+                     "--filter: no filtered video suits qualities, bitrates and targets at the "
+                     "same "
+                     "time; give those of one kind, and the others in a run of their own")
+               : GPUME_OK;
+}
+
 static int check_qualities(const struct gpume_firstpass_options *options)
 {
     const struct gpume_encoder *encoder = gpume_encoders[options->encoder];
@@ -453,6 +469,7 @@ static int firstpass_check(void *opaque, const struct gpume_line *line)
             GPUME_FIRSTPASS_MAX);
     }
     GPUME_CHECK(check_qualities(options));
+    GPUME_CHECK(check_filter(options));
     GPUME_CHECK(check_files_name(options->video.output));
     const char *input = options->video.common.inputs[0];
     if ((options->verify || options->probes > 0) && gpume_text_is_special(input)) {

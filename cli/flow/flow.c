@@ -607,6 +607,11 @@ static enum gpume_exit prepare_flow(void *client)
     struct flow *flow = client;
     const struct gpume_source_info *info = &flow->job.info;
     describe_flow_search(flow);
+    if (info->interlaced) {
+        gpume_console_warning("%s: is interlaced, and flow is found between whole frames of two "
+                              "fields; --vf bwdif=send_frame deinterlaces it",
+            info->label);
+    }
     flow->dense = (struct dense){.width = info->width,
         .height = info->height,
         .bits = info->bits,
@@ -826,7 +831,8 @@ static int check_flow(void *opaque, const struct gpume_line *line)
         return gpume_refuse(
             GPUME_INVALID, "give -o, a pattern for one file per frame pair, such as flow%%04d.flo");
     }
-    if (block % step != 0 || block / step * (block / step) > GRIDS_MAX) {
+    const uint32_t across = block % step == 0 ? block / step : 0;
+    if (across != 1 && across != 2 && across != 4) {
         return gpume_refuse(GPUME_INVALID,
             "--step %" PRIu32 ": must be %" PRIu32 ", %" PRIu32 " or %" PRIu32
             " with blocks of %" PRIu32,

@@ -251,6 +251,13 @@ enum gpume_exit gpume_chunks_open(struct gpume_chunks **pointer,
     chunks->preset = !has_model        ? chunks->encode.preset
                      : options->preset ? options->preset
                                        : chunks->encoder->preset;
+    if (has_model && strcmp(chunks->preset, chunks->encoder->preset) != 0 &&
+        chunks->target.goal != GPUME_GOAL_CRF) {
+        gpume_console_warning(
+            "--preset %s: what a CRF of %s gives is known for preset %s alone, so "
+            "quality and size will differ from what is expected",
+            chunks->preset, chunks->encoder->name, chunks->encoder->preset);
+    }
     chunks->tune = chunks->encode.tune;
     chunks->encode.bits = job->info.bits > 8 ? 10 : 8;
     chunks->label = job->info.label;
@@ -345,11 +352,10 @@ static void warn_of_chunk_reach(const struct gpume_chunks *chunks)
     }
     if (chunks->encoder->presets && lowest + highest > 0) {
         gpume_target_text(&chunks->target, text);
-        gpume_console_warning(
-            "--target-%s %s: %zu of %zu scenes take CRF %u, the %s, and may miss it",
-            gpume_target_option(chunks->target.goal), text, highest > 0 ? highest : lowest,
-            chunks->count, highest > 0 ? chunks->encoder->crf_max : 1,
-            highest > 0 ? "highest" : "lowest");
+        gpume_console_warning("--target-%s %s: of %zu scenes %zu take CRF 1, the lowest, and %zu "
+                              "CRF %u, the highest; these may miss it",
+            gpume_target_option(chunks->target.goal), text, chunks->count, lowest, highest,
+            chunks->encoder->crf_max);
     }
 }
 

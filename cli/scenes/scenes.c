@@ -239,9 +239,8 @@ static struct gpume_option table[] = {
     {.heading = "Scenes"},
     GPUME_OPTIONS_SCENES(OPTIONS, scene, ", with --format av1an 1s"),
     {.heading = "Quality of chunks, with --format av1an"},
-    {GPUME_ROW("encoder", "NAME", chunk_encoder, OPTIONS, scene.chunks.encoder),
-        .help = "x264, x265, svt-av1 or aom: give each scene the options of this encoder, with the "
-                "CRF for one of these:"},
+    {GPUME_ROW("encoder", "x264|x265|svt-av1|aom", chunk_encoder, OPTIONS, scene.chunks.encoder),
+        .help = "give each scene the options of this encoder, with the CRF for one of these:"},
     ROW_GOAL("target-psnr", "DB", "a mean PSNR of luma in every scene, 20 to 60 dB"),
     ROW_GOAL("target-ssim", "S", "a mean SSIM of luma in every scene, 0.5 to 0.9999"),
     ROW_GOAL("target-xpsnr", "DB", "an XPSNR of luma in every scene, 20 to 60 dB"),

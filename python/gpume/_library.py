@@ -5,7 +5,6 @@ from __future__ import annotations
 import concurrent.futures
 import contextlib
 import ctypes
-import ctypes.util
 import functools
 import logging
 import os
@@ -31,9 +30,10 @@ _levels = {
 def _load() -> ctypes.CDLL:
     named = os.environ.get("GPUME_LIBRARY")
     inside = os.path.join(os.path.dirname(__file__), "libgpume.so")  # of a wheel
-    found = named or (os.path.exists(inside) and inside) or ctypes.util.find_library("gpume")
+    # Never another soname than that whose layouts _abi.py has.
+    found = named or (os.path.exists(inside) and inside) or "libgpume.so.1"
     try:
-        return ctypes.CDLL(found or "libgpume.so.1")
+        return ctypes.CDLL(found)
     except OSError as error:
         advice = (
             "correct the environment variable GPUME_LIBRARY" if named else

@@ -213,6 +213,9 @@ static struct gpume_steps *prepare_search(
     for (uint32_t i = 0; i < plan->layer_count; i++) {
         struct gpume_layer_steps *layer = &steps->layers[i];
         layer->choice = gpume_policy_next(&cpu->policies[i]);
+        if (task->wanted) { /* what few blocks take says nothing of the others */
+            layer->choice.probing = false;
+        }
         bool uses_boxes = gpume_policy_needs_boxes(&layer->choice);
         layer->searched.target = gpume_rings_at(&cpu->rings, plan->searched, task->target);
         layer->searched.reference = gpume_rings_at(&cpu->rings, plan->searched, task->reference);

@@ -536,11 +536,13 @@ bool gpume_loss_frames_mean(struct gpume_loss_frames *frames, const struct gpume
         sum.of[GPUME_LOSS_SSIM] += found[row->display].of[GPUME_LOSS_SSIM];
         sum.of[GPUME_LOSS_XPSNR] +=
             gpume_fixed_root(found[row->display].of[GPUME_LOSS_XPSNR] << ROOT_BITS);
+        sum.weight = gpume_max_u32(sum.weight, found[row->display].weight);
         count++;
     }
     const uint64_t root = sum.of[GPUME_LOSS_XPSNR] / count;
     *mean = (struct gpume_loss){.of = {sum.of[GPUME_LOSS_ERROR] / count,
-                                    sum.of[GPUME_LOSS_SSIM] / count, root * root >> ROOT_BITS}};
+                                    sum.of[GPUME_LOSS_SSIM] / count, root * root >> ROOT_BITS},
+        .weight = sum.weight};
     return true;
 }
 
@@ -566,7 +568,11 @@ double gpume_loss_ssim(const struct gpume_loss *mean, const struct gpume_loss_mo
 double gpume_loss_xpsnr(
     const struct gpume_loss *mean, const struct gpume_loss_model *model, uint64_t pixels)
 {
-    const double error = (double)mean->of[GPUME_LOSS_XPSNR] / ONE * gpume_xpsnr_factor(pixels);
-    const double own = error > 0 ? 10 * log10(255.0 * 255.0 / error) : (double)NAN;
+    if (mean->weight == 0) {
+        return (double)NAN; /* it was not wanted */
+    }
+    const double error =
+        (double)gpume_max_u64(mean->of[GPUME_LOSS_XPSNR], 1) / ONE * gpume_xpsnr_factor(pixels);
+    const double own = 10 * log10(255.0 * 255.0 / error);
     return ((double)model->xpsnr_power * own + (double)model->xpsnr_decibels) / ONE;
 }

@@ -75,7 +75,7 @@ struct gpume_loss_model {
  * over frames is the square of the mean of their roots. */
 struct gpume_loss {
     uint64_t of[GPUME_LOSS_KINDS];
-    uint32_t weight; /* of a frame: as in its losses */
+    uint32_t weight; /* of a frame: as in its losses; of a mean: the largest */
 };
 
 /* Of a frame of this type at a QP in 1/256. past, future: the errors of its references; NULL where

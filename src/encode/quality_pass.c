@@ -429,6 +429,9 @@ struct gpume_pass_outcome gpume_pass_outcome(const struct gpume_pass *pass, size
     struct gpume_pass_outcome outcome = {
         .target = rate->target, .bitrate = rate->bitrate, .bits = rate->bits};
     double more = 0;
+    for (size_t i = 0; i < GPUME_MEASURES; i++) {
+        outcome.expected[i] = (double)NAN;
+    }
     for (size_t i = 0; i < rate->part_count; i++) {
         const struct gpume_loss_range *range = &rate->parts[i].range;
         more += rate->parts[i].more * (double)(range->end - range->first) / (double)pass->count;

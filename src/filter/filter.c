@@ -266,7 +266,8 @@ static int check_memory(const struct gpume_filter *filter)
                : gpume_log_refuse(filter->log, GPUME_INVALID,
                      gpume_about(GPUME_PARAM(memory_max), allowed),
                      "filtering %ux%u pixels with radius %u needs %" PRIu64
-                     " bytes of memory; raise it or use smaller pictures",
+                     " bytes of memory (with fields, each of the two); raise it or use smaller "
+                     "pictures",
                      p->width, p->height, p->radius, bytes);
 }
 

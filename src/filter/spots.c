@@ -270,7 +270,7 @@ static uint32_t usual_error(const struct gpume_spots *spots)
     const size_t count = (size_t)spots->params.width * spots->params.height;
     size_t levels[LEVELS] = {0}, sum;
     for (size_t i = 0; i < count; i++) {
-        levels[error_at(spots, i) >> spots->steps]++;
+        levels[gpume_min_u32(error_at(spots, i) >> spots->steps, LEVELS - 1)]++;
     }
     uint32_t error = 0;
     for (sum = levels[0]; 2 * sum <= count; sum += levels[error]) {

@@ -55,7 +55,7 @@ encodes() {
 }
 
 for encoder in x264 x265; do
-    filtered "'a '\\''b.mkv' --for $encoder --crf 26.5" "$name" --encoder $encoder --crf 30 --crf 26.5 --bitrate 60k -- --frames 15
+    filtered "'a '\\''b.mkv' --for $encoder --crf 26.5" "$name" --encoder $encoder --crf 30 --crf 26.5 -- --frames 15
     filtered "--for $encoder --qp 30" "$name" --encoder $encoder --qp 30 -- --vf "crop=96:64,hflip"
     filtered "--for $encoder --bitrate 80 --size 96x80" "$name" --encoder $encoder --rung 96x80:80k --rung 96x64:40k --
 done
@@ -84,6 +84,7 @@ fi
 
 # What is refused.
 task="firstpass full.mkv --encoder x264 -o no"
+refused 2 --filter -- $task --crf 30 --bitrate 60k --filter 1
 refused 2 --filter -- $task --crf 30 --filter 0
 refused 2 --filter -- $task --crf 30 --filter 2.1
 refused 2 --filter --verify -- $task --crf 30 --filter 1 --verify

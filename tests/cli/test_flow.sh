@@ -70,6 +70,7 @@ refused 2 x.png -- flow clip.y4m -o x.png
 flow 1.pgm 2.pgm -o -
 cmp -s "$scratch/out" ab.flo || fail "standard output"
 refused 2 --step 5 -- flow clip.y4m -o x%d.flo --step 5
+refused 2 --step 4 -- flow clip.y4m -o x%d.flo -b 12 --step 4
 refused 2 --step 1 -- flow clip.y4m -o x%d.flo --step 1
 refused 2 --direction -- flow 1.pgm 2.pgm -o x.flo --direction future
 refused 3 still.y4m -- flow still.y4m -o x%d.flo

@@ -185,8 +185,8 @@ struct gpume_task {
     /* For speed: a byte for each block of the field, in the order of its layers and their blocks;
      * 0: its results are not needed. They are unspecified then, and so are all ranks and sums, and
      * the predicted frame. NULL: all blocks are needed. Stays unchanged until the field has been
-     * received. Has no effect with params.best_reference, partition, confidence or check, or the
-     * predictor median. */
+     * received, or the context is closed. Has no effect with params.best_reference, partition,
+     * confidence or check, or the predictor median. */
     const unsigned char *wanted;
 };
 

@@ -172,9 +172,9 @@ static int read_strip(struct gpume_vectors_input *input)
             if (!take_pixel(self->line + (size_t)x * PIXEL_BYTES, input->fine, &pixel)) {
                 return gpume_stream_refuse(input->stream,
                     "the vector of the pixel at (%" PRIu32 ",%" PRIu32
-                    ") does not consist of %s from %d to %d",
+                    ") does not consist of %s from %d to %d%s",
                     x, self->y + i, input->fine ? "numbers" : "multiples of 0.25", INT16_MIN,
-                    INT16_MAX);
+                    INT16_MAX, input->fine ? "" : "; dense flow is compared with --truth alone");
             }
             if (i == 0 && x % self->block == 0) {
                 *whole = pixel;

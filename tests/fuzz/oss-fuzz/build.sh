@@ -13,7 +13,8 @@ fuzz=$source/tests/fuzz
 
 # shellcheck disable=SC2086 # words
 cmake -S "$source" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=None -DBUILD_SHARED_LIBS=OFF -DGPUME_FUZZ=ON -DGPUME_TESTS=ON \
-    -DGPUME_FUZZING_ENGINE="$LIB_FUZZING_ENGINE" -DCMAKE_BUILD_RPATH_USE_ORIGIN=OFF "-DCMAKE_BUILD_RPATH=\$ORIGIN/lib" ${CMAKE_OPTIONS:-}
+    -DGPUME_FUZZING_ENGINE="$LIB_FUZZING_ENGINE" -DCMAKE_BUILD_RPATH_USE_ORIGIN=OFF "-DCMAKE_BUILD_RPATH=\$ORIGIN/lib" \
+    -DCMAKE_EXE_LINKER_FLAGS=-Wl,--disable-new-dtags ${CMAKE_OPTIONS:-}
 ninja -C "$build" fuzz
 
 mkdir -p "$OUT/lib"
@@ -23,7 +24,7 @@ for program in "$build"/tests/fuzz/fuzz_*; do
     # What a bare system has not: all but the C library's.
     ldd "$program" | sed -n 's/.* => \(\/[^ ]*\) .*/\1/p' | grep -vE '/(lib(c|m|dl|rt|pthread|resolv|gcc_s)|ld-linux.*)\.so' |
         while read -r library; do
-            cp -n "$library" "$OUT/lib/"
+            [ -e "$OUT/lib/$(basename "$library")" ] || cp "$library" "$OUT/lib/"
         done
     name=$(basename "$program")
     target=${name#fuzz_}
