@@ -344,18 +344,23 @@ static double expected_bits(const struct gpume_chunks *chunks)
 /* The pass knows only the model's CRFs. */
 static void warn_of_chunk_reach(const struct gpume_chunks *chunks)
 {
+    const struct {
+        uint32_t crf;
+        const char *word;
+    } ends[] = {{1, "lowest"}, {chunks->encoder->crf_max, "highest"}};
     char text[GPUME_TARGET_TEXT_BYTES];
-    size_t lowest = 0, highest = 0;
-    for (size_t i = 0; i < chunks->count; i++) {
-        lowest += crf_of(chunks, i) == 100;
-        highest += crf_of(chunks, i) == 100 * chunks->encoder->crf_max;
-    }
-    if (chunks->encoder->presets && lowest + highest > 0) {
-        gpume_target_text(&chunks->target, text);
-        gpume_console_warning("--target-%s %s: of %zu scenes %zu take CRF 1, the lowest, and %zu "
-                              "CRF %u, the highest; these may miss it",
-            gpume_target_option(chunks->target.goal), text, chunks->count, lowest, highest,
-            chunks->encoder->crf_max);
+    gpume_target_text(&chunks->target, text);
+    for (size_t k = 0; k < 2 && chunks->encoder->presets; k++) {
+        size_t count = 0;
+        for (size_t i = 0; i < chunks->count; i++) {
+            count += crf_of(chunks, i) == 100 * ends[k].crf;
+        }
+        if (count > 0) {
+            gpume_console_warning("--target-%s %s: %zu of %zu scenes take CRF %" PRIu32
+                                  ", the %s, and may miss it",
+                gpume_target_option(chunks->target.goal), text, count, chunks->count, ends[k].crf,
+                ends[k].word);
+        }
     }
 }
 
