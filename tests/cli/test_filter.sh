@@ -296,7 +296,7 @@ cmp -s part.y4m timed.y4m || fail "--start and --duration as times"
 refused 3 --duration -- filter even.y4m --start 0.01s --duration 0.01s -o x.y4m
 if ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=s=64x48,noise=alls=20:allf=t:all_seed=1 -frames:v 60 -pix_fmt yuv420p \
     -c:v libx264 -g 12 -bf 2 coded.mp4 2>/dev/null; then
-    expect 0 filter coded.mp4 --start 31 --frames 20 -o one.y4m --backend "$engine" --decoders 1
+    expect 0 filter coded.mp4 --start 31 --frames 20 -o one.y4m -y --backend "$engine" --decoders 1
     expect 0 filter coded.mp4 --start 31 --frames 20 -o two.y4m --backend "$engine" --decoders 2
     expect 0 filter coded.mp4 --vf trim=start_frame=31:end_frame=51 -o cut.y4m --backend "$engine"
     cmp -s one.y4m two.y4m && cmp -s one.y4m cut.y4m || fail "decoders, or where decoding begins, change frames"
