@@ -69,7 +69,7 @@ static void filter_across(struct match_patch *patch)
 }
 
 /* The pixels of the block, moved by whole ones; and the samples that the standard calls b, h and j,
- * to the right of, below, and in the middle of each pixel, likewise. */
+ * to the right of, below, and in the middle of each pixel. */
 
 static void take_pixels(
     const struct match_patch *patch, uint32_t right, uint32_t below, int32_t *to)

@@ -349,7 +349,7 @@ void gpume_trial_close(struct gpume_trial **pointer)
 /* The same values on every processor */
 #define FLAGS (SWS_BICUBIC | SWS_ACCURATE_RND | SWS_BITEXACT)
 
-/* A picture of its own. */
+/* A scaled picture, whose samples are allocated. */
 struct scaled {
     uint8_t *samples;
     int stride; /* bytes */
