@@ -7,8 +7,8 @@
 #include "console.h"
 
 #include "base/clock.h"
+#include "files/out.h"
 #include "files/path.h"
-#include "files/writer.h"
 
 #include <errno.h>
 #include <fcntl.h>

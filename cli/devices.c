@@ -5,7 +5,7 @@
  * engine always works.
  */
 #include "base/params.h"
-#include "files/table.h"
+#include "files/forms.h"
 #include "host.h"
 #include "job.h"
 

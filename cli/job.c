@@ -3,10 +3,8 @@
 
 #include "base/status.h"
 #include "console.h"
-#include "files/inputs.h"
+#include "files/out.h"
 #include "files/path.h"
-#include "files/pattern.h"
-#include "files/text_file.h"
 #include "host.h"
 #include "library_log.h"
 #include "signals.h"
@@ -85,7 +83,7 @@ static bool is_input_in_series(const char *path)
     return found;
 }
 
-/* True, after one line, if the output is also a file that is read (files/inputs.h), or a picture of
+/* True, after one line, if the output is also a file that is read (files/out.h), or a picture of
  * one of the numbered inputs, whether it exists or not. */
 static bool name_is_input(const char *const *inputs, uint32_t count, const char *path)
 {

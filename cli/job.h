@@ -38,7 +38,7 @@
 #include "console.h"
 #include "encode/lookahead.h"
 #include "exit.h"
-#include "files/json.h"
+#include "files/forms.h"
 #include "files/out.h"
 #include "gpume/filter.h"
 #include "sinks/sink.h"

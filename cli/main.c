@@ -6,7 +6,7 @@
  */
 #include "commands.h"
 #include "console.h"
-#include "files/inputs.h"
+#include "files/out.h"
 #include "options/help.h"
 #include "options/line.h"
 #include "signals.h"

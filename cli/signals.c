@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "console.h"
 #include "exit.h"
-#include "files/writer.h"
+#include "files/out.h"
 
 #include <pthread.h>
 #include <signal.h>

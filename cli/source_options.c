@@ -3,7 +3,6 @@
 
 #include "console.h"
 #include "files/path.h"
-#include "files/text_file.h"
 #include "host.h"
 #include "job.h"
 #include "options/checks.h"

@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "bench/bench.h"
 #include "console.h"
-#include "files/table.h"
+#include "files/forms.h"
 #include "library_log.h"
 #include "options/checks.h"
 

@@ -6,7 +6,7 @@
 #include "bench/bench.h"
 
 #include "commit.h"
-#include "files/table.h"
+#include "files/forms.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -6,10 +6,8 @@
 #include "base/grow.h"
 #include "base/params.h"
 #include "console.h"
-#include "files/base64.h"
-#include "files/html.h"
-#include "files/table.h"
-#include "files/text_file.h"
+#include "files/forms.h"
+#include "files/path.h"
 #include "media/picture.h"
 #include "report/shell.h"
 

@@ -8,7 +8,6 @@
 #include "compare/compare.h"
 
 #include "files/path.h"
-#include "files/text_file.h"
 #include "job.h"
 #include "options/checks.h"
 #include "options/look.h"

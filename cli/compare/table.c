@@ -2,7 +2,7 @@
 #include "compare/compare.h"
 
 #include "console.h"
-#include "files/table.h"
+#include "files/forms.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -2,9 +2,8 @@
 #include "compare/compare.h"
 
 #include "compare/flow.h"
-#include "files/pattern.h"
-#include "files/table.h"
-#include "files/text_file.h"
+#include "files/forms.h"
+#include "files/path.h"
 #include "job.h"
 #include "options/checks.h"
 

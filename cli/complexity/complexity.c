@@ -3,7 +3,7 @@
  * describes the columns. */
 #include "encode/complexity.h"
 
-#include "files/table.h"
+#include "files/forms.h"
 #include "scenes/read.h"
 
 struct complexity_options {

@@ -4,7 +4,7 @@
  * from costs if the target format holds ranks and the source has none; nothing else is invented.
  * Main thread only.
  */
-#include "files/text_file.h"
+#include "files/path.h"
 #include "job.h"
 #include "options/common.h"
 #include "signals.h"

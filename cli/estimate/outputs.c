@@ -12,8 +12,6 @@
 #include "estimate/modes.h"
 #include "files/out.h"
 #include "files/path.h"
-#include "files/pattern.h"
-#include "files/text_file.h"
 #include "job.h"
 #include "report/report.h"
 #include "resume/state.h"

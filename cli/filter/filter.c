@@ -12,7 +12,7 @@
 #include "encode/encoder.h"
 #include "encode/pass.h"
 #include "encoder_options.h"
-#include "files/text_file.h"
+#include "files/path.h"
 #include "firstpass/spacing.h"
 #include "gpume/filter.h"
 #include "host.h"

@@ -9,8 +9,7 @@
 #include "base/grow.h"
 #include "base/status.h"
 #include "console.h"
-#include "files/base64.h"
-#include "files/html.h"
+#include "files/forms.h"
 #include "media/picture.h"
 #include "report/shell.h"
 

@@ -11,7 +11,6 @@
 #include "encode/analysis.h"
 #include "encode/pass.h"
 #include "files/path.h"
-#include "files/text_file.h"
 #include "firstpass/report.h"
 #include "firstpass/spacing.h"
 #include "firstpass/trial.h"

@@ -11,7 +11,7 @@
 #include "console.h"
 #include "encode/encoder.h"
 #include "encoder_options.h"
-#include "files/text_file.h"
+#include "files/path.h"
 #include "options/line.h"
 
 #include <assert.h>

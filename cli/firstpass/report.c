@@ -2,10 +2,8 @@
 #include "firstpass/report.h"
 
 #include "console.h"
-#include "files/json.h"
+#include "files/forms.h"
 #include "files/path.h"
-#include "files/pattern.h"
-#include "files/table.h"
 
 #include <inttypes.h>
 #include <math.h>

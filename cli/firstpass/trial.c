@@ -4,7 +4,7 @@
 
 #include "base/clock.h"
 #include "base/status.h"
-#include "files/temporary.h"
+#include "files/out.h"
 #include "job.h"
 #include "signals.h"
 

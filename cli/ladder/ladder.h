@@ -9,7 +9,7 @@
 #include "encode/ladder.h"
 #include "encode/options.h"
 #include "encode/target.h"
-#include "files/table.h"
+#include "files/forms.h"
 #include "firstpass/firstpass.h"
 #include "job.h"
 

@@ -2,8 +2,7 @@
 /* What gpume ladder puts out: tables, the page with curves, and the files of either. */
 #include "base/status.h"
 #include "encode/encoder.h"
-#include "files/html.h"
-#include "files/table.h"
+#include "files/forms.h"
 #include "ladder/ladder.h"
 #include "report/shell.h"
 

@@ -7,8 +7,6 @@
 #include "merge/merge.h"
 #include "base/status.h"
 #include "files/path.h"
-#include "files/pattern.h"
-#include "files/text_file.h"
 #include "job.h"
 #include "options/common.h"
 #include "signals.h"

@@ -7,7 +7,7 @@
  */
 #include "base/clock.h"
 #include "base/status.h"
-#include "files/text_file.h"
+#include "files/path.h"
 #include "host.h"
 #include "job.h"
 #include "library_log.h"

@@ -6,7 +6,7 @@
 #ifndef GPUME_CLI_METHODS_SEARCHES_H
 #define GPUME_CLI_METHODS_SEARCHES_H
 
-#include "files/table.h"
+#include "files/forms.h"
 #include "gpume/gpume.h"
 
 #define GPUME_METHODS_ROWS 11u /* searches: the exact one, methods, and none at last */

@@ -9,7 +9,7 @@
 #include "base/status.h"
 #include "commands.h"
 #include "console.h"
-#include "files/inputs.h"
+#include "files/out.h"
 
 #include <assert.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * thread only.
  */
 #include "estimate/frames.h"
-#include "files/table.h"
+#include "files/forms.h"
 #include "job.h"
 #include "media/timeline.h"
 

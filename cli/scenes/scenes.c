@@ -6,8 +6,8 @@
 #include "encode/chunk_encoders.h"
 #include "encode/encoder.h"
 #include "encoder_options.h"
-#include "files/table.h"
-#include "files/text_file.h"
+#include "files/forms.h"
+#include "files/path.h"
 #include "scenes/chunks.h"
 #include "scenes/read.h"
 

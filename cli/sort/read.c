@@ -7,9 +7,8 @@
 #include "sort/read.h"
 
 #include "console.h"
-#include "files/little_endian.h"
+#include "files/bytes.h"
 #include "files/path.h"
-#include "files/text_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -10,11 +10,9 @@
 #include "base/params.h"
 #include "base/status.h"
 #include "bench/sort_trial.h"
-#include "files/digits.h"
-#include "files/inputs.h"
-#include "files/little_endian.h"
+#include "files/bytes.h"
+#include "files/out.h"
 #include "files/path.h"
-#include "files/text_file.h"
 #include "gpume/compute.h"
 #include "host.h"
 #include "job.h"
@@ -38,7 +36,7 @@
 #define ROUND_ITEMS 32u
 
 #define NUMBER_BYTES 12u /* "-2147483648" and the line's end */
-#define SLACK_BYTES 16u  /* see digits.h */
+#define SLACK_BYTES 16u  /* see bytes.h */
 _Static_assert(ITEM_WORDS *NUMBER_BYTES + SLACK_BYTES <= GPUME_OUT_ITEM_BYTES, "an item fits");
 
 /* 32-bit words: one part holds negative numbers in two's complement, the rest unsigned ones. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "compare/comparison.h"
 
-#include "files/table.h"
+#include "files/forms.h"
 
 #include <inttypes.h>
 #include <math.h>

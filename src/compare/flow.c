@@ -3,7 +3,7 @@
 
 #include "base/status.h"
 #include "files/byte_stream.h"
-#include "files/little_endian.h"
+#include "files/bytes.h"
 #include "media/picture.h"
 
 #include <inttypes.h>

@@ -3,8 +3,7 @@
 
 #include "base/grid.h"
 #include "base/grow.h"
-#include "files/base64.h"
-#include "files/html.h"
+#include "files/forms.h"
 #include "files/path.h"
 #include "report/set.h"
 #include "report/shell.h"

@@ -2,7 +2,7 @@
 #include "compare/comparison.h"
 
 #include "base/status.h"
-#include "files/csv_reader.h"
+#include "files/byte_stream.h"
 #include "files/json_reader.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A new or replaced regular file is written as a temporary (files/temporary.h) in the folder of the
+ * A new or replaced regular file is written as a temporary (claims.c) in the folder of the
  * final file and renamed; a symbolic link to a file stays and its target is replaced; a replaced
  * file's permissions are kept. Whatever exists and is not a regular file (device, FIFO), "-", and
  * the descriptor files (/dev/stdout, /dev/fd/N) are written in place. The program must ignore
@@ -13,12 +13,7 @@
 
 #include "base/grid.h"
 #include "base/status.h"
-#include "files/inputs.h"
 #include "files/path.h"
-#include "files/pattern.h"
-#include "files/temporary.h"
-#include "files/text_file.h"
-#include "files/writer.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -2,11 +2,16 @@
 #include "files/path.h"
 
 #include "base/checksum.h"
+#include "base/grow.h"
+#include "files/out.h"
+
+#include "gpume/gpume.h"
 
 #include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -220,5 +225,361 @@ void gpume_visible_put(const char *text, FILE *stream)
         } else {
             fwrite(text, 1, bytes, stream);
         }
+    }
+}
+
+#define WIDTH_MAX 64 /* digits in %0Nd; more is a typing error */
+
+/* The length of the conversion at text, or 0 if there is none. width: of %d or %0Nd; -1: it is %%.
+ */
+static size_t conversion(const char *text, int *width)
+{
+    if (text[1] == '%') {
+        *width = -1;
+        return 2;
+    }
+    size_t at = 1;
+    int digits = 0;
+    if (text[at] == '0') {
+        while (text[at] >= '0' && text[at] <= '9' && digits <= WIDTH_MAX) {
+            digits = digits * 10 + (text[at] - '0');
+            at++;
+        }
+    }
+    *width = digits;
+    return text[at] == 'd' && digits <= WIDTH_MAX ? at + 1 : 0;
+}
+
+enum gpume_pattern_kind gpume_pattern_kind(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *first_end = NULL;
+    unsigned numbers = 0;
+    for (const char *at = strchr(path, '%'); at; at = strchr(at, '%')) {
+        int width = 0;
+        size_t bytes = conversion(at, &width);
+        if (bytes == 0 || (width >= 0 && slash && at < slash)) {
+            return GPUME_PATTERN_WRONG;
+        }
+        /* Without anything but digits between two numbers, 1 and 11 look like 11 and 1. */
+        if (width >= 0 && first_end && first_end + strspn(first_end, "0123456789") >= at) {
+            return GPUME_PATTERN_WRONG;
+        }
+        numbers += width >= 0;
+        at += bytes;
+        first_end = width >= 0 ? at : first_end;
+    }
+    static const enum gpume_pattern_kind kinds[] = {
+        GPUME_PATTERN_PLAIN, GPUME_PATTERN_NUMBERED, GPUME_PATTERN_PAIR};
+    return numbers > 2 ? GPUME_PATTERN_WRONG : kinds[numbers];
+}
+
+bool gpume_pattern_is_numbered(const char *path)
+{
+    const enum gpume_pattern_kind kind = gpume_pattern_kind(path);
+    return kind == GPUME_PATTERN_NUMBERED || kind == GPUME_PATTERN_PAIR;
+}
+
+char *gpume_pattern_name(const char *path, uint64_t number)
+{
+    return gpume_pattern_name_pair(path, (struct gpume_pattern_numbers){number, 0});
+}
+
+char *gpume_pattern_name_pair(const char *path, struct gpume_pattern_numbers numbers)
+{
+    size_t room = strlen(path) + 2 * (WIDTH_MAX + 24);
+    char *name = malloc(room);
+    size_t fill = 0;
+    uint64_t number = numbers.first;
+    while (name && *path != '\0') {
+        int width = -1;
+        size_t bytes = *path == '%' ? conversion(path, &width) : 0;
+        if (bytes > 0 && width >= 0) {
+            fill += (size_t)snprintf(name + fill, room - fill, "%0*" PRIu64, width, number);
+            number = numbers.second;
+        } else {
+            name[fill++] = *path; /* also the one percent sign of "%%" */
+        }
+        path += bytes > 0 ? bytes : 1;
+    }
+    if (name) {
+        name[fill] = '\0';
+    }
+    return name;
+}
+
+char *gpume_pattern_plain(const char *path)
+{
+    char *copy = strdup(path);
+    for (char *at = copy; at && (at = strchr(at, '%')) != NULL; at++) {
+        char *end = at + 1 + strspn(at + 1, "0123456789");
+        if (*end == 'd') {
+            memmove(at + 1, end, strlen(end) + 1);
+        } else if (at[1] == '%') {
+            at++;
+        }
+    }
+    return copy;
+}
+
+char *gpume_pattern_series(const char *path)
+{
+    char *plain = gpume_pattern_plain(path);
+    char *name =
+        plain ? gpume_pattern_name(path, 0) : NULL; /* replaces "%%" in the folder's name */
+    char *series =
+        name ? gpume_path_join(name, gpume_path_folder(name), plain + gpume_path_folder(plain))
+             : NULL;
+    free(name);
+    free(plain);
+    return series;
+}
+
+bool gpume_pattern_matches(
+    const char *pattern, const char *name, struct gpume_pattern_numbers *numbers)
+{
+    uint64_t *number = &numbers->first;
+    numbers->second = 0;
+    while (*pattern != '\0') {
+        int width = -1;
+        size_t bytes = *pattern == '%' ? conversion(pattern, &width) : 0;
+        if (bytes > 0 && width >= 0) {
+            size_t digits = strspn(name, "0123456789");
+            if (digits == 0 || digits < (size_t)width || digits > 19 + (size_t)width ||
+                (name[0] == '0' && digits > 1 && digits > (size_t)width)) {
+                return false;
+            }
+            *number = strtoull(name, NULL, 10);
+            number = &numbers->second;
+            name += digits;
+        } else if (*name++ != *pattern) {
+            return false;
+        }
+        pattern += bytes > 0 ? bytes : 1;
+    }
+    return *name == '\0';
+}
+
+static int by_numbers(const void *left, const void *right)
+{
+    const struct gpume_pattern_numbers *a = left, *b = right;
+    if (a->first != b->first) {
+        return a->first < b->first ? -1 : 1;
+    }
+    return a->second < b->second ? -1 : a->second > b->second;
+}
+
+bool gpume_pattern_find_input(const char *input, uint64_t *lowest)
+{
+    return gpume_pattern_kind(input) == GPUME_PATTERN_NUMBERED &&
+           gpume_pattern_find(gpume_path_of_input(input), lowest);
+}
+
+int gpume_pattern_list(const char *path, struct gpume_pattern_numbers **numbers, size_t *count)
+{
+    const char *base = path + gpume_path_folder(path);
+    struct gpume_pattern_numbers *found = NULL, one;
+    size_t filled = 0, room = 0;
+    char *series = gpume_pattern_series(path);
+    DIR *dir = series ? gpume_path_open_folder(series) : NULL;
+    free(series);
+    for (struct dirent *entry = dir ? readdir(dir) : NULL; entry; entry = readdir(dir)) {
+        if (!gpume_pattern_matches(base, entry->d_name, &one)) {
+            continue;
+        }
+        struct gpume_pattern_numbers *larger = gpume_grow(found, filled, &room, sizeof(*found));
+        if (!larger) {
+            free(found);
+            (void)closedir(dir);
+            return GPUME_NOMEM;
+        }
+        found = larger;
+        found[filled++] = one;
+    }
+    if (dir) {
+        (void)closedir(dir);
+    }
+    if (filled > 0) {
+        qsort(found, filled, sizeof(*found), by_numbers);
+    }
+    *numbers = found;
+    *count = filled;
+    return GPUME_OK;
+}
+
+bool gpume_pattern_find(const char *path, uint64_t *lowest)
+{
+    struct gpume_pattern_numbers *numbers = NULL;
+    size_t count = 0;
+    const bool found = gpume_pattern_list(path, &numbers, &count) == GPUME_OK && count > 0;
+    if (found) {
+        *lowest = numbers[0].first;
+    }
+    free(numbers);
+    return found;
+}
+
+bool gpume_text_is_special(const char *path)
+{
+    struct stat info;
+    return gpume_text_is_stdout(path) ||
+           (stat(path, &info) == 0 &&
+               (gpume_path_descriptor(path) >= 0 || S_ISCHR(info.st_mode) ||
+                   S_ISFIFO(info.st_mode) || S_ISSOCK(info.st_mode) || S_ISBLK(info.st_mode)));
+}
+
+int gpume_text_check_name(const char *path, const struct gpume_log *log)
+{
+    return strcmp(path, "-.nut") != 0
+               ? GPUME_OK
+               : gpume_log_fail(log, GPUME_INVALID,
+                     "%s: stands for video on standard output; give - for standard output", path);
+}
+
+int gpume_text_refuse_existing(const char *path, const struct gpume_log *log)
+{
+    return gpume_log_fail(
+        log, GPUME_INVALID, "%s: exists already; replace it with -y or write elsewhere", path);
+}
+
+int gpume_text_refuse_folder(
+    const char *path, const char *stem, const char *extension, const struct gpume_log *log)
+{
+    int length = (int)strlen(path);
+    while (length > 1 && path[length - 1] == '/') {
+        length--;
+    }
+    return stem ? gpume_log_fail(log, GPUME_INVALID,
+                      "%s: is a folder; name a file, such as %.*s/%s%s", path, length, path, stem,
+                      extension)
+                : gpume_log_fail(log, GPUME_INVALID, "%s: is a folder; name a file", path);
+}
+
+int gpume_text_check_file(
+    const char *path, const char *stem, const char *extension, const struct gpume_log *log)
+{
+    struct stat info;
+    const int status = gpume_text_check_name(path, log);
+    return status == GPUME_OK && strcmp(path, "-") != 0 && stat(path, &info) == 0 &&
+                   S_ISDIR(info.st_mode)
+               ? gpume_text_refuse_folder(path, stem, extension, log)
+               : status;
+}
+
+/* otherwise: what the name may be instead of one with the extension. */
+static int check_extension(const char *path, const char *stem, const char *extension,
+    const char *otherwise, const struct gpume_log *log)
+{
+    const size_t length = strlen(path), tail = strlen(extension);
+    const int status = gpume_text_check_file(path, stem, extension, log);
+    if (status != GPUME_OK || gpume_text_is_special(path) ||
+        (length > tail && strcmp(path + length - tail, extension) == 0)) {
+        return status;
+    }
+    return gpume_log_fail(
+        log, GPUME_INVALID, "%s: the name must end in %s%s", path, extension, otherwise);
+}
+
+int gpume_text_check(
+    const char *path, const char *stem, const char *extension, const struct gpume_log *log)
+{
+    return check_extension(path, stem, extension, ", or be - for standard output", log);
+}
+
+int gpume_text_check_named(
+    const char *path, const char *stem, const char *extension, const struct gpume_log *log)
+{
+    return check_extension(path, stem, extension, "", log);
+}
+
+bool gpume_text_is_stdout(const char *path)
+{
+    return gpume_path_descriptor(path) == STDOUT_FILENO;
+}
+
+/* Whether both patterns give the same names to large numbers. */
+static bool is_alike(const char *a, const char *b)
+{
+    char *plain_a = gpume_pattern_plain(a), *plain_b = gpume_pattern_plain(b);
+    const bool alike = plain_a && plain_b && strcmp(plain_a, plain_b) == 0;
+    free(plain_a);
+    free(plain_b);
+    return alike;
+}
+
+bool gpume_text_is_of_series(const char *numbered, const char *path)
+{
+    const char *last = numbered + gpume_path_folder(numbered),
+               *other = path + gpume_path_folder(path);
+    struct gpume_pattern_numbers numbers;
+    return gpume_pattern_is_numbered(numbered) &&
+           (is_alike(last, other) || gpume_pattern_matches(last, other, &numbers));
+}
+
+bool gpume_text_exists(const char *path, bool series)
+{
+    struct stat info;
+    uint64_t lowest;
+    if (series && gpume_pattern_is_numbered(path)) {
+        return gpume_pattern_find(path, &lowest);
+    }
+    char *name = series ? gpume_pattern_name(path, 0) : NULL;
+    path = name ? name : path;
+    const bool exists = gpume_path_descriptor(path) < 0 &&
+                        (stat(path, &info) == 0 ? S_ISREG(info.st_mode) : lstat(path, &info) == 0);
+    free(name);
+    return exists;
+}
+
+bool gpume_text_can_continue(const char *path)
+{
+    struct stat info;
+    return gpume_path_descriptor(path) < 0 && (stat(path, &info) != 0 || S_ISREG(info.st_mode));
+}
+
+/* For free(); NULL without memory. */
+static char *partial_name(const char *path)
+{
+    char *final = gpume_path_resolve(path);
+    char *partial = final ? gpume_path_with_suffix(final, GPUME_OUT_PARTIAL) : NULL;
+    free(final);
+    return partial;
+}
+
+int gpume_text_check_partial(const char *path, const struct gpume_log *log)
+{
+    struct stat info;
+    char *partial = gpume_text_is_special(path) ? NULL : partial_name(path);
+    bool blocked = partial && lstat(partial, &info) == 0 && S_ISDIR(info.st_mode);
+    if (blocked) {
+        gpume_log_write(log, GPUME_LOG_ERROR,
+            "%s: is a folder, but an interrupted run leaves its results under this name; move it "
+            "away or choose another name",
+            partial);
+    } else if (partial && gpume_inputs_have_name(partial)) {
+        blocked = true;
+        gpume_log_write(log, GPUME_LOG_ERROR,
+            "%s: is the input, but an interrupted run leaves its results under this name; give the "
+            "output another name",
+            partial);
+    }
+    free(partial);
+    return blocked ? GPUME_INVALID : GPUME_OK;
+}
+
+void gpume_text_remove_partial(const char *path)
+{
+    char *partial = partial_name(path);
+    if (partial && !gpume_inputs_have_name(partial)) {
+        (void)unlink(partial);
+    }
+    free(partial);
+}
+
+void gpume_text_clear(const char *path, bool series)
+{
+    if (series) {
+        gpume_temporary_clear_series(path);
+    } else if (gpume_text_can_continue(path)) {
+        gpume_temporary_clear(path, NULL, NULL);
     }
 }

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* File names: joined, split, and followed through links. Strings that are returned are for free().
+/*
+ * Names of files: joined, split and followed through links; numbered names, "frame%03d.png"; and
+ * what is checked of an output's name before any work. Strings that are returned are for free().
  */
 #ifndef GPUME_FILES_PATH_H
 #define GPUME_FILES_PATH_H
+
+#include "base/log.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 /* The first bytes of a folder's name, followed by the name; NULL without memory. */
@@ -80,5 +85,105 @@ static inline const char *gpume_remedy(int error, const char *otherwise)
            : error == ENOMEM ? "free some memory"
                              : otherwise;
 }
+
+/*
+ * --- Numbered file names, "folder/frame%03d.png": one %d or %0Nd in the last part of the path, or
+ * two that are not separated by digits alone; %% is a percent sign.
+ */
+
+enum gpume_pattern_kind {
+    GPUME_PATTERN_PLAIN,    /* no number in it */
+    GPUME_PATTERN_NUMBERED, /* one number, in the last part */
+    GPUME_PATTERN_PAIR,     /* two */
+    GPUME_PATTERN_WRONG,    /* more, two that are ambiguous, one in the folder, or another % */
+};
+
+struct gpume_pattern_numbers {
+    uint64_t first, second; /* second: 0 unless it is a pair */
+};
+
+enum gpume_pattern_kind gpume_pattern_kind(const char *path);
+
+/* Whether it has one number or two. */
+bool gpume_pattern_is_numbered(const char *path);
+
+/* The name of one file: %d becomes the number, %% a percent sign. NULL: out of memory. */
+char *gpume_pattern_name(const char *path, uint64_t number);
+
+/* The name of one file of a pair. */
+char *gpume_pattern_name_pair(const char *path, struct gpume_pattern_numbers numbers);
+
+/* The pattern without widths, "frame%d.png" for "frame%03d.png": both give the same names to large
+ * numbers. NULL: out of memory. */
+char *gpume_pattern_plain(const char *path);
+
+/* A name for the series: the pattern without widths, in its folder. NULL: out of memory. */
+char *gpume_pattern_series(const char *path);
+
+/* Whether it is a name that the pattern gives, and for which numbers. Both are without the folder.
+ */
+bool gpume_pattern_matches(
+    const char *pattern, const char *name, struct gpume_pattern_numbers *numbers);
+
+/* Finds the lowest first number of the files that match. False: there is none. */
+bool gpume_pattern_find(const char *path, uint64_t *lowest);
+
+/* The same for an input, which is a file's name if it is no pattern, and may begin with "file:".
+ * False: it is no pattern with one number, or nothing matches. */
+bool gpume_pattern_find_input(const char *input, uint64_t *lowest);
+
+/* The numbers of all files that match, in rising order, for free(). GPUME_NOMEM, not logged. */
+int gpume_pattern_list(const char *path, struct gpume_pattern_numbers **numbers, size_t *count);
+
+/* --- Output names, checked before any work, and numbers as text that does not depend on the
+ * locale. */
+
+/* Accepts "-", a device, a pipe, or a name with the extension (".csv"). Otherwise GPUME_INVALID
+ * after one line. stem: of the example in it. */
+int gpume_text_check(
+    const char *path, const char *stem, const char *extension, const struct gpume_log *log);
+
+/* The same where standard output is not offered: the caller refuses it. */
+int gpume_text_check_named(
+    const char *path, const char *stem, const char *extension, const struct gpume_log *log);
+
+/* Refuses the name of video on standard output, for outputs that are none. */
+int gpume_text_check_name(const char *path, const struct gpume_log *log);
+
+/* Refuses a folder as well. */
+int gpume_text_check_file(
+    const char *path, const char *stem, const char *extension, const struct gpume_log *log);
+
+/* Log one line and return GPUME_INVALID: a file exists that must not be replaced; a name is that of
+ * a folder. stem, extension: of the file in it that the message suggests; NULL: none. */
+int gpume_text_refuse_existing(const char *path, const struct gpume_log *log);
+int gpume_text_refuse_folder(
+    const char *path, const char *stem, const char *extension, const struct gpume_log *log);
+
+/* Whether it is "-", a device or a pipe. */
+bool gpume_text_is_special(const char *path);
+
+/* Whether it is a name of standard output: "-", /dev/stdout, /dev/fd/1. */
+bool gpume_text_is_stdout(const char *path);
+
+/* Whether the path's last part is a name of the numbered series, or the series' own. */
+bool gpume_text_is_of_series(const char *numbered, const char *path);
+
+/* Whether there is a file of this name, or a dangling link. series: a numbered name, for which any
+ * of its files counts, or one picture's, in which %% is a percent sign. */
+bool gpume_text_exists(const char *path, bool series);
+
+/* Whether it is a file, or will be one. */
+bool gpume_text_can_continue(const char *path);
+
+/* GPUME_INVALID after one line: a folder or an input has the name that a partial result would get.
+ */
+int gpume_text_check_partial(const char *path, const struct gpume_log *log);
+
+/* Removes the partial result of this output. */
+void gpume_text_remove_partial(const char *path);
+
+/* Removes the temporary files of killed runs; nothing if path is a device or a pipe. */
+void gpume_text_clear(const char *path, bool series);
 
 #endif

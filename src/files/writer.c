@@ -4,7 +4,7 @@
  * page cache takes as long as formatting them, so both run in parallel. More threads that write
  * would gain nothing: Linux lets one at a time write to a file (tests/bench/TRIED.md).
  */
-#include "files/writer.h"
+#include "files/out.h"
 
 #include <errno.h>
 #include <limits.h>

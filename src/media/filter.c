@@ -6,7 +6,7 @@
 #include "media/filter.h"
 
 #include "base/status.h"
-#include "files/inputs.h"
+#include "files/out.h"
 #include "media/libav.h"
 
 #include <dlfcn.h>

@@ -7,9 +7,8 @@
 #include "media/input.h"
 
 #include "base/status.h"
-#include "files/inputs.h"
+#include "files/out.h"
 #include "files/path.h"
-#include "files/pattern.h"
 #include "gpume/gpume.h"
 #include "media/libav.h"
 

@@ -8,7 +8,6 @@
 
 #include "base/status.h"
 #include "files/path.h"
-#include "files/pattern.h"
 #include "media/colours.h"
 #include "media/libav.h"
 

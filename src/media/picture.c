@@ -8,10 +8,9 @@
 
 #include "base/status.h"
 #include "files/byte_stream.h"
-#include "files/little_endian.h"
+#include "files/bytes.h"
 #include "files/out.h"
-#include "files/pattern.h"
-#include "files/text_file.h"
+#include "files/path.h"
 #include "media/colours.h"
 #include "media/encoding.h"
 #include "media/libav.h"

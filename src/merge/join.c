@@ -2,11 +2,10 @@
 #include "merge/merge.h"
 
 #include "base/status.h"
-#include "files/csv_reader.h"
-#include "files/little_endian.h"
+#include "files/byte_stream.h"
+#include "files/bytes.h"
 #include "files/pack.h"
 #include "files/path.h"
-#include "files/pattern.h"
 #include "vectors/formats/npy.h"
 #include "vectors/reader.h"
 

@@ -9,7 +9,6 @@
 #include "base/params.h"
 #include "base/status.h"
 #include "files/byte_stream.h"
-#include "files/csv_reader.h"
 #include "report/statistics.h"
 
 #include <inttypes.h>

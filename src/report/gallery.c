@@ -2,7 +2,7 @@
 #include "report/gallery.h"
 
 #include "base/grid.h"
-#include "files/base64.h"
+#include "report/shell.h"
 #include "sinks/shown.h"
 
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #define GPUME_REPORT_GALLERY_H
 
 #include "files/bytes.h"
-#include "files/json.h"
+#include "files/forms.h"
 #include "sinks/sink.h"
 
 #include <stddef.h>

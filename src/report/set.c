@@ -7,8 +7,8 @@
 
 #include "base/grid.h"
 #include "base/status.h"
-#include "files/base64.h"
 #include "media/picture.h"
+#include "report/shell.h"
 #include "sinks/shown.h"
 
 #include <math.h>

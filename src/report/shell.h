@@ -6,7 +6,7 @@
 #ifndef GPUME_REPORT_SHELL_H
 #define GPUME_REPORT_SHELL_H
 
-#include "files/json.h"
+#include "files/forms.h"
 
 /* A file of src/report/page; cmake/embed.cmake generates the constants of each page. */
 struct gpume_report_asset {
@@ -44,5 +44,17 @@ void gpume_report_put_name(struct gpume_out *out, const char *path);
 
 /* The colours of --overlay, with which pages draw. */
 void gpume_report_put_colours(struct gpume_json *json);
+
+/* Characters of count bytes. */
+static inline uint64_t gpume_base64_length(uint64_t count)
+{
+    return (count + 2) / 3 * 4;
+}
+
+void gpume_base64_write(struct gpume_out *out, const unsigned char *data, size_t count);
+
+/* As a string; json has an output. */
+void gpume_json_base64(
+    struct gpume_json *json, const char *key, const unsigned char *data, size_t count);
 
 #endif

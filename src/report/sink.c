@@ -7,11 +7,9 @@
  */
 #include "base/grid.h"
 #include "base/status.h"
-#include "files/base64.h"
-#include "files/html.h"
+#include "files/forms.h"
+#include "files/out.h"
 #include "files/path.h"
-#include "files/temporary.h"
-#include "files/text_file.h"
 #include "report/gallery.h"
 #include "report/picks.h"
 #include "report/report.h"

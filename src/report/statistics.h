@@ -6,7 +6,7 @@
 #ifndef GPUME_REPORT_STATISTICS_H
 #define GPUME_REPORT_STATISTICS_H
 
-#include "files/json.h"
+#include "files/forms.h"
 #include "sinks/frame_row.h"
 #include "sinks/sink.h"
 

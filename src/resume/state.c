@@ -10,11 +10,10 @@
 #include "base/checksum.h"
 #include "base/status.h"
 #include "files/bytes.h"
-#include "files/json.h"
+#include "files/forms.h"
 #include "files/json_reader.h"
 #include "files/out.h"
 #include "files/path.h"
-#include "files/pattern.h"
 #include "sinks/summary.h"
 #include "vectors/format.h"
 

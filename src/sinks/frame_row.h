@@ -3,7 +3,7 @@
 #ifndef GPUME_SINKS_FRAME_ROW_H
 #define GPUME_SINKS_FRAME_ROW_H
 
-#include "files/table.h"
+#include "files/forms.h"
 #include "gpume/gpume.h"
 
 struct gpume_frame_row {

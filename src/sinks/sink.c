@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "sinks/sink.h"
 
-#include "files/text_file.h"
+#include "files/path.h"
 
 #include <stdlib.h>
 

@@ -6,10 +6,9 @@
 
 #include "base/grid.h"
 #include "base/params.h"
-#include "files/inputs.h"
-#include "files/json.h"
+#include "files/forms.h"
+#include "files/out.h"
 #include "files/path.h"
-#include "files/text_file.h"
 #include "media/video.h"
 #include "sinks/shown.h"
 

@@ -7,7 +7,7 @@
 #ifndef GPUME_SINKS_SUMMARY_H
 #define GPUME_SINKS_SUMMARY_H
 
-#include "files/json.h"
+#include "files/forms.h"
 #include "gpume/gpume.h"
 #include "sinks/sink.h"
 

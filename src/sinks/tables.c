@@ -5,7 +5,7 @@
  */
 #include "base/status.h"
 #include "files/out.h"
-#include "files/text_file.h"
+#include "files/path.h"
 #include "sinks/frame_row.h"
 #include "sinks/shown.h"
 #include "sinks/sink.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Vectors, in any format of vectors/format.h. */
-#include "files/pattern.h"
-#include "files/text_file.h"
+#include "files/path.h"
 #include "sinks/sink.h"
 #include "vectors/format.h"
 #include "vectors/writer.h"

@@ -4,7 +4,7 @@
 #ifndef GPUME_VECTORS_BLOCK_ROW_H
 #define GPUME_VECTORS_BLOCK_ROW_H
 
-#include "files/digits.h"
+#include "files/bytes.h"
 #include "vectors/format.h"
 
 enum gpume_block_column {

@@ -8,7 +8,7 @@
 
 #include "base/status.h"
 #include "files/pack.h"
-#include "files/pattern.h"
+#include "files/path.h"
 #include "vectors/format.h"
 
 #include <inttypes.h>

@@ -13,7 +13,7 @@
 struct gpume_vectors_format;
 struct gpume_vectors_reader;
 
-/* path: "-" is standard input; may be a pattern (files/pattern.h) in formats with one file per
+/* path: "-" is standard input; may be a pattern (files/path.h) in formats with one file per
  * frame or field. */
 struct gpume_vectors_source {
     const char *path;

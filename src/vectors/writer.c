@@ -7,12 +7,10 @@
 #include "vectors/writer.h"
 
 #include "base/status.h"
-#include "files/digits.h"
+#include "files/bytes.h"
 #include "files/out.h"
 #include "files/pack.h"
 #include "files/path.h"
-#include "files/pattern.h"
-#include "files/text_file.h"
 #include "vectors/format.h"
 
 #include <errno.h>

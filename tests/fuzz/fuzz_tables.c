@@ -6,7 +6,7 @@
  */
 #include "compare/comparison.h"
 #include "compare/flow.h"
-#include "files/csv_reader.h"
+#include "files/byte_stream.h"
 #include "fuzz.h"
 #include "vectors/format.h"
 #include "vectors/reader.h"

@@ -14,7 +14,7 @@ trap 'rm -rf "$scratch"' EXIT
 # except shaders may include headers of the C library and of POSIX.
 cat >"$scratch/rooms" <<'END'
 src/base        base/.*\.h gpume/gpume\.h
-src/files       base/.*\.h files/.*\.h gpume/gpume\.h jansson\.h nettle/base64\.h zlib\.h zstd(_errors)?\.h
+src/files       base/.*\.h files/.*\.h gpume/gpume\.h jansson\.h zlib\.h zstd(_errors)?\.h
 src/model       base/.*\.h model/.*\.h gpume/gpume\.h
 src/frame       base/.*\.h model/.*\.h frame/.*\.h gpume/gpume\.h
 src/run         base/.*\.h model/.*\.h frame/.*\.h run/.*\.h arrays/host_sort\.h gpume/gpume\.h
@@ -32,7 +32,7 @@ src/media       base/.*\.h files/.*\.h media/.*\.h gpume/gpume\.h lib(avcodec|av
 src/draw        base/.*\.h draw/.*\.h gpume/gpume\.h cairo\.h
 src/vectors     base/.*\.h files/.*\.h vectors/.*\.h gpume/gpume\.h nettle/sha2\.h zlib\.h
 src/sinks       base/.*\.h files/.*\.h sinks/.*\.h vectors/.*\.h draw/(colours|overlay)\.h media/(picture|video)\.h gpume/gpume\.h
-src/report      base/.*\.h files/.*\.h report/.*\.h sinks/.*\.h vectors/.*\.h draw/(colours|overlay)\.h media/picture\.h gpume/gpume\.h
+src/report      base/.*\.h files/.*\.h report/.*\.h sinks/.*\.h vectors/.*\.h draw/(colours|overlay)\.h media/picture\.h gpume/gpume\.h nettle/base64\.h
 src/resume      base/.*\.h files/.*\.h resume/.*\.h sinks/.*\.h vectors/format\.h gpume/gpume\.h jansson\.h
 src/compare     base/.*\.h files/.*\.h compare/.*\.h report/(set|shell)\.h sinks/.*\.h vectors/.*\.h draw/(colours|legend|overlay|sprite)\.h media/picture\.h gpume/gpume\.h jansson\.h
 src/merge       base/.*\.h files/.*\.h merge/.*\.h report/statistics\.h sinks/.*\.h vectors/(reader|formats/npy)\.h gpume/gpume\.h jansson\.h

@@ -4,7 +4,7 @@
 #include "base/grid.h"
 #include "base/log.h"
 #include "base/workers.h"
-#include "files/pattern.h"
+#include "files/path.h"
 #include "gpume/gpume.h"
 #include "harness.h"
 #include "logged.h"

@@ -4,10 +4,8 @@
  * under two names is no two outputs; files/path: what a terminal would obey. Works in its own
  * folder below the current one.
  */
-#include "files/inputs.h"
 #include "files/out.h"
 #include "files/path.h"
-#include "files/temporary.h"
 #include "harness.h"
 #include "logged.h"
 

@@ -5,7 +5,6 @@
  * written. Works in its own folder below the current one.
  */
 #include "files/out.h"
-#include "files/writer.h"
 #include "harness.h"
 #include "logged.h"
 

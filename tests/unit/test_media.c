@@ -4,8 +4,8 @@
  * and scaling of two stills; filters; refusals in one line; Y4M read without FFmpeg, both small and
  * too large for FFmpeg. Works in its own folder below the current one.
  */
-#include "files/inputs.h"
-#include "files/text_file.h"
+#include "files/out.h"
+#include "files/path.h"
 #include "harness.h"
 #include "logged.h"
 #include "media/decode.h"

@@ -4,7 +4,7 @@
  * files that are cut, too long, or whose heads lie. Works in its own folder below the current one.
  */
 #include "base/params.h"
-#include "files/little_endian.h"
+#include "files/bytes.h"
 #include "files/out.h"
 #include "harness.h"
 #include "logged.h"

@@ -5,7 +5,6 @@
  */
 #include "files/out.h"
 #include "files/path.h"
-#include "files/pattern.h"
 #include "harness.h"
 #include "logged.h"
 

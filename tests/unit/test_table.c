@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* One list of columns in every form: what is known and unknown, quoted, escaped, and aligned. */
-#include "files/table.h"
+#include "files/forms.h"
 #include "harness.h"
 
 #include <math.h>

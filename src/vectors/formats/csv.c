@@ -5,8 +5,8 @@
  * a field or a row of blocks is formatted once.
  */
 #include "base/status.h"
-#include "files/csv_reader.h"
-#include "files/digits.h"
+#include "files/byte_stream.h"
+#include "files/bytes.h"
 #include "vectors/block_row.h"
 
 #include <inttypes.h>

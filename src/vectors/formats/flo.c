@@ -5,7 +5,7 @@
  * its block, from this frame to its reference.
  */
 #include "base/status.h"
-#include "files/little_endian.h"
+#include "files/bytes.h"
 #include "vectors/format.h"
 
 #include <inttypes.h>

@@ -7,7 +7,7 @@
  * run asks for.
  */
 #include "base/params.h"
-#include "files/little_endian.h"
+#include "files/bytes.h"
 #include "vectors/block_row.h"
 
 #include <inttypes.h>

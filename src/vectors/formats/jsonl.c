@@ -5,7 +5,7 @@
  * millions of such lines.
  */
 #include "base/status.h"
-#include "files/digits.h"
+#include "files/bytes.h"
 #include "vectors/block_row.h"
 
 #include <inttypes.h>

@@ -7,9 +7,7 @@
  */
 #include "base/status.h"
 #include "files/byte_stream.h"
-#include "files/csv_reader.h"
-#include "files/digits.h"
-#include "files/little_endian.h"
+#include "files/bytes.h"
 #include "vectors/format.h"
 #include "vectors/formats/npy.h"
 

@@ -7,7 +7,7 @@
  * versions append.
  */
 #include "base/status.h"
-#include "files/little_endian.h"
+#include "files/bytes.h"
 #include "vectors/format.h"
 
 #include <inttypes.h>

@@ -3,7 +3,7 @@
 #include "vectors/formats/npy.h"
 
 #include "base/status.h"
-#include "files/little_endian.h"
+#include "files/bytes.h"
 #include "vectors/block_row.h"
 #include "vectors/vectors.h"
 

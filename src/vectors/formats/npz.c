@@ -5,7 +5,7 @@
  * at the end; so every array grows in an unnamed temporary file and is copied then.
  */
 #include "base/status.h"
-#include "files/little_endian.h"
+#include "files/bytes.h"
 #include "files/out.h"
 #include "files/path.h"
 #include "vectors/block_row.h"

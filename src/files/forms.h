@@ -1,18 +1,75 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Tables. The columns are listed once, as members of the struct that holds a row; CSV, JSON, rows
- * of HTML and aligned text for people are written from that list. Errors of outputs are sticky, so
- * they are checked once, at the end. One thread.
+ * The forms in which gpume writes text: JSON, HTML, and tables, whose columns are listed once and
+ * become CSV, JSON, HTML or aligned text for people. Errors of outputs are sticky, so they are
+ * checked once, at the end. One thread.
  */
-#ifndef GPUME_FILES_TABLE_H
-#define GPUME_FILES_TABLE_H
+#ifndef GPUME_FILES_FORMS_H
+#define GPUME_FILES_FORMS_H
 
-#include "files/json.h"
+#include "files/out.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+
+/*
+ * --- Writes indented JSON to an output or a buffer. Errors of both are sticky, so they are checked
+ * once, at the end. One thread.
+ */
+
+struct gpume_bytes;
+
+/* Starts as zero, except for out or text, and embedded. */
+struct gpume_json {
+    struct gpume_out *out;
+    struct gpume_bytes *text; /* instead of out, if not NULL */
+    bool embedded;            /* in a page of HTML: '<' is escaped, which could end the element */
+    unsigned depth;
+    bool filled; /* the innermost object or list has a member */
+    bool flat;   /* it is on one line */
+};
+
+/* Key NULL: the outermost object, or a member of a list. */
+void gpume_json_begin(struct gpume_json *json, const char *key);
+void gpume_json_end(struct gpume_json *json);
+
+void gpume_json_begin_list(struct gpume_json *json, const char *key);
+void gpume_json_end_list(struct gpume_json *json);
+
+/* NULL becomes null. Bytes that are not UTF-8 become the replacement character. */
+void gpume_json_text(struct gpume_json *json, const char *key, const char *value);
+
+/* null unless known. */
+void gpume_json_count_or_null(struct gpume_json *json, const char *key, bool known, uint64_t value);
+
+void gpume_json_count(struct gpume_json *json, const char *key, uint64_t value);
+
+/* Infinity becomes null. */
+void gpume_json_real(struct gpume_json *json, const char *key, double value, int decimals);
+
+void gpume_json_truth(struct gpume_json *json, const char *key, bool value);
+
+/* A value in JSON syntax. */
+void gpume_json_digits(struct gpume_json *json, const char *key, const char *digits);
+
+/* --- Markup in an output, whose failures are sticky. One thread. */
+
+void gpume_html_put(struct gpume_out *out, const char *markup);
+
+/* At most GPUME_HTML_BYTES, or it is cut. */
+#define GPUME_HTML_BYTES 2048u
+void gpume_html_print(struct gpume_out *out, const char *format, ...) GPUME_PRINTF(2, 3);
+
+/* Text from outside, such as a name; bytes that are not printable become '?'. */
+void gpume_html_escaped(struct gpume_out *out, const char *text);
+
+/*
+ * --- Tables. The columns are listed once, as members of the struct that holds a row; CSV, JSON,
+ * rows of HTML and aligned text for people are written from that list. Errors of outputs are
+ * sticky, so they are checked once, at the end. One thread.
+ */
 
 /* The type of a cell is that of the row's member. */
 enum gpume_cell {
@@ -112,5 +169,13 @@ void gpume_table_html_end(struct gpume_out *out);
 #define GPUME_TABLE_SHOWN_MAX 16u /* columns for people */
 void gpume_table_print(const struct gpume_table *table, const void *rows, size_t count,
     FILE *stream, const char *before, const char *after);
+
+/* --- numbers as text that does not depend on the locale */
+
+/* Seconds with six decimals. */
+void gpume_text_time(char *text, size_t bytes, int64_t time_us);
+
+/* Three decimals, or "inf". */
+void gpume_text_psnr(char *text, size_t bytes, double psnr);
 
 #endif

@@ -1,12 +1,211 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "files/table.h"
+#include "files/forms.h"
 
-#include "files/html.h"
-#include "files/text_file.h"
+#include "files/bytes.h"
+#include "files/path.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
+
+void gpume_text_time(char *text, size_t bytes, int64_t time_us)
+{
+    /* Unsigned, so that the smallest int64_t has a magnitude too. */
+    const uint64_t size = time_us < 0 ? 0 - (uint64_t)time_us : (uint64_t)time_us;
+    snprintf(text, bytes, "%s%" PRIu64 ".%06" PRIu64, time_us < 0 ? "-" : "", size / 1000000,
+        size % 1000000);
+}
+
+void gpume_text_psnr(char *text, size_t bytes, double psnr)
+{
+    if (isinf(psnr)) {
+        snprintf(text, bytes, "inf");
+    } else {
+        snprintf(text, bytes, "%.3f", psnr);
+    }
+}
+
+static void put_text(struct gpume_json *json, const char *text)
+{
+    if (json->text) {
+        gpume_bytes_put(json->text, text, strlen(text));
+    } else {
+        (void)gpume_out_text(json->out, text);
+    }
+}
+
+/* File names are bytes, so a string may not be UTF-8. */
+static void put_string(struct gpume_json *json, const char *string)
+{
+    const unsigned char *at = (const unsigned char *)string;
+    put_text(json, "\"");
+    while (*at) {
+        char text[8] = {0};
+        const size_t length = gpume_visible_utf8(at);
+        if (length == 0) {
+            snprintf(text, sizeof(text), "\\ufffd");
+        } else if (*at == '"' || *at == '\\') {
+            snprintf(text, sizeof(text), "\\%c", *at);
+        } else if (*at < 0x20 || *at == 0x7f || (*at == '<' && json->embedded)) {
+            snprintf(text, sizeof(text), "\\u%04x", *at);
+        } else {
+            memcpy(text, at, length);
+        }
+        put_text(json, text);
+        at += length ? length : 1;
+    }
+    put_text(json, "\"");
+}
+
+static void put_line_start(struct gpume_json *json)
+{
+    put_text(json, "\n");
+    for (unsigned i = 0; i < json->depth; i++) {
+        put_text(json, "  ");
+    }
+}
+
+/* Begins a member; in a list key is NULL. */
+static void put_key(struct gpume_json *json, const char *key)
+{
+    if (json->filled) {
+        put_text(json, ",");
+    }
+    if (json->flat) {
+        put_text(json, json->filled ? " " : "");
+    } else if (json->depth > 0) {
+        put_line_start(json);
+    }
+    if (key) {
+        put_string(json, key);
+        put_text(json, ": ");
+    }
+    json->filled = true;
+}
+
+static void begin_nested(struct gpume_json *json, const char *key, const char *bracket)
+{
+    put_key(json, key);
+    put_text(json, bracket);
+    json->depth++;
+    json->filled = false;
+}
+
+static void end_nested(struct gpume_json *json, const char *bracket)
+{
+    json->depth--;
+    if (!json->flat) {
+        put_line_start(json);
+    }
+    json->flat = false;
+    put_text(json, bracket);
+    put_text(json, json->depth == 0 ? "\n" : "");
+    json->filled = true;
+}
+
+void gpume_json_begin(struct gpume_json *json, const char *key)
+{
+    begin_nested(json, key, "{");
+}
+
+void gpume_json_end(struct gpume_json *json)
+{
+    end_nested(json, "}");
+}
+
+/* An object on one line, a member of the list that is open. It holds neither objects nor lists. */
+static void json_begin_line(struct gpume_json *json)
+{
+    gpume_json_begin(json, NULL);
+    json->flat = true;
+}
+
+void gpume_json_begin_list(struct gpume_json *json, const char *key)
+{
+    begin_nested(json, key, "[");
+}
+
+void gpume_json_end_list(struct gpume_json *json)
+{
+    end_nested(json, "]");
+}
+
+void gpume_json_text(struct gpume_json *json, const char *key, const char *value)
+{
+    put_key(json, key);
+    if (value) {
+        put_string(json, value);
+    } else {
+        put_text(json, "null");
+    }
+}
+
+void gpume_json_digits(struct gpume_json *json, const char *key, const char *digits)
+{
+    put_key(json, key);
+    put_text(json, digits);
+}
+
+void gpume_json_count(struct gpume_json *json, const char *key, uint64_t value)
+{
+    char digits[32];
+    snprintf(digits, sizeof(digits), "%" PRIu64, value);
+    gpume_json_digits(json, key, digits);
+}
+
+void gpume_json_count_or_null(struct gpume_json *json, const char *key, bool known, uint64_t value)
+{
+    if (known) {
+        gpume_json_count(json, key, value);
+    } else {
+        gpume_json_text(json, key, NULL);
+    }
+}
+
+void gpume_json_real(struct gpume_json *json, const char *key, double value, int decimals)
+{
+    char digits[64] = "null";
+    if (isfinite(value)) {
+        snprintf(digits, sizeof(digits), "%.*f", decimals, value);
+    }
+    gpume_json_digits(json, key, digits);
+}
+
+void gpume_json_truth(struct gpume_json *json, const char *key, bool value)
+{
+    gpume_json_digits(json, key, value ? "true" : "false");
+}
+
+void gpume_html_put(struct gpume_out *out, const char *markup)
+{
+    (void)gpume_out_text(out, markup);
+}
+
+void gpume_html_print(struct gpume_out *out, const char *format, ...)
+{
+    char line[GPUME_HTML_BYTES];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(line, sizeof(line), format, arguments);
+    va_end(arguments);
+    gpume_html_put(out, line);
+}
+
+void gpume_html_escaped(struct gpume_out *out, const char *text)
+{
+    char entity[8];
+    for (; *text; text++) {
+        const unsigned char c = (unsigned char)*text;
+        if (strchr("<>&\"'", c)) {
+            snprintf(entity, sizeof(entity), "&#%u;", c);
+        } else {
+            snprintf(entity, sizeof(entity), "%c", c < 0x20 || c == 0x7f ? '?' : c);
+        }
+        gpume_html_put(out, entity);
+    }
+}
 
 #define CELL_BYTES 352 /* the largest double without an exponent has 309 digits */
 
@@ -181,7 +380,7 @@ void gpume_table_json(const struct gpume_table *table, const char *key, const vo
 void gpume_table_json_line(
     const struct gpume_table *table, const void *row, struct gpume_json *json)
 {
-    gpume_json_begin_line(json);
+    json_begin_line(json);
     gpume_table_json_members(table, row, json);
     gpume_json_end(json);
 }
