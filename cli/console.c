@@ -6,7 +6,7 @@
  */
 #include "console.h"
 
-#include "base/clock.h"
+#include "base/os.h"
 #include "files/out.h"
 #include "files/path.h"
 

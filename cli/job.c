@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "job.h"
 
-#include "base/status.h"
+#include "base/base.h"
 #include "console.h"
 #include "files/out.h"
 #include "files/path.h"

@@ -6,8 +6,8 @@
  */
 #include "signals.h"
 
-#include "base/clock.h"
 #include "base/log.h"
+#include "base/os.h"
 #include "console.h"
 #include "exit.h"
 #include "files/out.h"

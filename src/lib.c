@@ -2,9 +2,8 @@
 /*
  * The public functions: check arguments, choose the engine, call the pipeline.
  */
-#include "base/args.h"
-#include "base/grid.h"
-#include "base/status.h"
+#include "base/base.h"
+#include "base/params.h"
 #include "base/workers.h"
 #include "model/plan.h"
 #include "run/engines.h"

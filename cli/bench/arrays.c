@@ -10,7 +10,7 @@
  */
 #include "bench/bench.h"
 
-#include "base/status.h"
+#include "base/base.h"
 #include "bench/sort_trial.h"
 #include "bench/timing.h"
 #include "library_log.h"

@@ -5,8 +5,8 @@
  */
 #include "bench/ceiling.h"
 
-#include "base/clock.h"
-#include "base/status.h"
+#include "base/base.h"
+#include "base/os.h"
 #include "base/workers.h"
 #include "bench/ceiling_shape.h"
 #include "gpume/compute.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The options of `gpume bench`, and which kind of work each of them is for. */
-#include "base/clock.h"
+#include "base/os.h"
 #include "bench/bench.h"
 #include "console.h"
 #include "files/forms.h"

@@ -5,6 +5,7 @@
  */
 #include "bench/bench.h"
 
+#include "base/params.h"
 #include "commit.h"
 #include "files/forms.h"
 

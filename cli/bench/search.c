@@ -7,7 +7,7 @@
  */
 #include "bench/bench.h"
 
-#include "base/status.h"
+#include "base/base.h"
 #include "bench/ceiling.h"
 #include "bench/timing.h"
 #include "library_log.h"

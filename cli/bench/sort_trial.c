@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "bench/sort_trial.h"
 
-#include "base/clock.h"
-#include "base/status.h"
+#include "base/base.h"
+#include "base/os.h"
 #include "bench/timing.h"
 #include "console.h"
 

@@ -6,9 +6,8 @@
  */
 #include "bench/timing.h"
 
-#include "base/clock.h"
-#include "base/grid.h"
-#include "base/status.h"
+#include "base/base.h"
+#include "base/os.h"
 #include "console.h"
 #include "media/ffmpeg.h"
 #include "model/plan.h"

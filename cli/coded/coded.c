@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "coded/coded.h"
 
-#include "base/grow.h"
-#include "base/status.h"
+#include "base/base.h"
 #include "signals.h"
 
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "coded/match.h"
 
-#include "base/grid.h"
+#include "base/base.h"
 
 #include <stdlib.h>
 #include <string.h>

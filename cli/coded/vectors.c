@@ -6,9 +6,8 @@
  */
 #include "estimate/modes.h"
 
-#include "base/clock.h"
-#include "base/grid.h"
-#include "base/status.h"
+#include "base/base.h"
+#include "base/os.h"
 #include "coded/coded.h"
 #include "coded/match.h"
 #include "commands.h"

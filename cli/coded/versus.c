@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "coded/versus.h"
 
-#include "base/grid.h"
-#include "base/grow.h"
+#include "base/base.h"
 #include "console.h"
 #include "model/rate.h"
 

@@ -2,8 +2,7 @@
 /* Adds up the blocks of a comparison, and writes its files. */
 #include "coded/versus.h"
 
-#include "base/grid.h"
-#include "base/grow.h"
+#include "base/base.h"
 #include "base/params.h"
 #include "console.h"
 #include "files/forms.h"

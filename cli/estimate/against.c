@@ -5,7 +5,7 @@
  */
 #include "estimate/modes.h"
 
-#include "base/status.h"
+#include "base/base.h"
 #include "coded/versus.h"
 #include "estimate/estimate.h"
 #include "host.h"

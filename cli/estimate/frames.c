@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "estimate/frames.h"
 
-#include "base/grid.h"
+#include "base/base.h"
 #include "console.h"
 #include "estimate/estimate.h"
 #include "media/source.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The options of motion estimation, and which of them go together. */
+#include "base/params.h"
 #include "commands.h"
 #include "console.h"
 #include "estimate/estimate.h"

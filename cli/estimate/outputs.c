@@ -6,8 +6,8 @@
  */
 #include "estimate/estimate.h"
 
-#include "base/clock.h"
-#include "base/status.h"
+#include "base/base.h"
+#include "base/os.h"
 #include "console.h"
 #include "estimate/modes.h"
 #include "files/out.h"

@@ -5,9 +5,7 @@
  */
 #include "estimate/estimate.h"
 
-#include "base/checksum.h"
-#include "base/grid.h"
-#include "base/grow.h"
+#include "base/base.h"
 #include "console.h"
 #include "files/path.h"
 #include "vectors/reader.h"

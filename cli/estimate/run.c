@@ -7,8 +7,8 @@
  */
 #include "estimate/estimate.h"
 
-#include "base/clock.h"
-#include "base/status.h"
+#include "base/base.h"
+#include "base/os.h"
 #include "estimate/frames.h"
 #include "estimate/modes.h"
 #include "host.h"

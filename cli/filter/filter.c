@@ -5,8 +5,7 @@
  */
 #include "filter/filter.h"
 
-#include "base/grow.h"
-#include "base/status.h"
+#include "base/base.h"
 #include "commands.h"
 #include "encode/analysis.h"
 #include "encode/encoder.h"

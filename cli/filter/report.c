@@ -6,8 +6,7 @@
  */
 #include "filter/filter.h"
 
-#include "base/grow.h"
-#include "base/status.h"
+#include "base/base.h"
 #include "console.h"
 #include "files/forms.h"
 #include "media/picture.h"

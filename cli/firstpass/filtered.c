@@ -4,7 +4,7 @@
  * lines begin with it. One filtered video serves all second passes, so it suits the finest of them:
  * what that would not keep, the others would not either.
  */
-#include "base/grid.h"
+#include "base/base.h"
 #include "encode/commands.h"
 #include "encode/encoder.h"
 #include "firstpass/firstpass.h"

@@ -6,8 +6,8 @@
  */
 #include "firstpass/firstpass.h"
 
-#include "base/clock.h"
-#include "base/status.h"
+#include "base/base.h"
+#include "base/os.h"
 #include "encode/analysis.h"
 #include "encode/pass.h"
 #include "files/path.h"

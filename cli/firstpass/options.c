@@ -6,7 +6,7 @@
  */
 #include "firstpass/firstpass.h"
 
-#include "base/status.h"
+#include "base/base.h"
 #include "commands.h"
 #include "console.h"
 #include "encode/encoder.h"

@@ -2,8 +2,8 @@
 #define _GNU_SOURCE /* pipe2, environ */
 #include "firstpass/trial.h"
 
-#include "base/clock.h"
-#include "base/status.h"
+#include "base/base.h"
+#include "base/os.h"
 #include "files/out.h"
 #include "job.h"
 #include "signals.h"

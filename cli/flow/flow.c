@@ -9,9 +9,8 @@
  * machines and numbers of threads give the same bytes. The main thread shares rows and strips of
  * columns with others.
  */
-#include "base/grid.h"
+#include "base/base.h"
 #include "base/os.h"
-#include "base/status.h"
 #include "base/workers.h"
 #include "commands.h"
 #include "console.h"

@@ -6,7 +6,7 @@
  */
 #include "grain/grain.h"
 
-#include "base/status.h"
+#include "base/base.h"
 #include "commands.h"
 #include "filter/filter.h"
 #include "gpume/filter.h"

@@ -6,7 +6,7 @@
  */
 #include "ladder/ladder.h"
 
-#include "base/status.h"
+#include "base/base.h"
 #include "commands.h"
 #include "encode/analysis.h"
 #include "encode/encoder.h"

@@ -5,7 +5,7 @@
  * has its name then. Main thread only.
  */
 #include "merge/merge.h"
-#include "base/status.h"
+#include "base/base.h"
 #include "files/path.h"
 #include "job.h"
 #include "options/common.h"

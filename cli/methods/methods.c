@@ -5,8 +5,8 @@
  * most three frames and two motion fields per search are in memory, and with --report one more pair
  * of frames with its fields. Main thread only.
  */
-#include "base/clock.h"
-#include "base/status.h"
+#include "base/base.h"
+#include "base/os.h"
 #include "files/path.h"
 #include "host.h"
 #include "job.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "base/status.h"
+#include "base/base.h"
 #include "console.h"
 #include "draw/overlay.h"
 #include "files/bytes.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "options/checks.h"
 
-#include "base/status.h"
+#include "base/base.h"
 #include "console.h"
 #include "host.h"
 #include "options/look.h"

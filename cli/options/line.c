@@ -6,7 +6,7 @@
  */
 #include "options/line.h"
 
-#include "base/status.h"
+#include "base/base.h"
 #include "commands.h"
 #include "console.h"
 #include "files/out.h"

@@ -3,6 +3,7 @@
  * gpume plan: ranges of target frames for runs on several machines, which `gpume merge` joins. Main
  * thread only.
  */
+#include "base/params.h"
 #include "estimate/frames.h"
 #include "files/forms.h"
 #include "job.h"

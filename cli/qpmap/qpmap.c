@@ -5,8 +5,7 @@
  * structure of B frames; so the maps come in display order. Main thread only, but maps are written
  * by the one that decides (encode/analysis.h).
  */
-#include "base/grid.h"
-#include "base/status.h"
+#include "base/base.h"
 #include "encode/analysis.h"
 #include "encode/encoder.h"
 #include "encode/half.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "scenes/chunks.h"
 
-#include "base/status.h"
+#include "base/base.h"
 #include "encode/analysis.h"
 #include "encode/encoder.h"
 #include "encode/pass.h"

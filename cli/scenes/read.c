@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "scenes/read.h"
 
-#include "base/grow.h"
-#include "base/status.h"
+#include "base/base.h"
 
 #include <inttypes.h>
 #include <stdio.h>

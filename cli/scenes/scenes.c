@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* gpume scenes: the changes of scene of a video in several formats, which gpume-scenes(1)
  * describes. */
-#include "base/status.h"
+#include "base/base.h"
 #include "commands.h"
 #include "encode/chunk_encoders.h"
 #include "encode/encoder.h"

@@ -6,9 +6,9 @@
  */
 #include "sort/read.h"
 
-#include "base/clock.h"
+#include "base/base.h"
+#include "base/os.h"
 #include "base/params.h"
-#include "base/status.h"
 #include "bench/sort_trial.h"
 #include "files/bytes.h"
 #include "files/out.h"

@@ -2,10 +2,9 @@
 /* The public functions of compute.h: arguments, and the backend that does the work. */
 #include "arrays/backend.h"
 #include "arrays/host_sort.h"
-#include "base/args.h"
-#include "base/clock.h"
+#include "base/base.h"
+#include "base/os.h"
 #include "base/params.h"
-#include "base/status.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/cache.h"
 
-#include "base/checksum.h"
+#include "base/base.h"
 #include "base/os.h"
 
 #include <errno.h>

@@ -6,7 +6,9 @@
 #ifndef GPUME_BASE_LOG_H
 #define GPUME_BASE_LOG_H
 
-#include "base/params.h"
+#include "gpume/gpume.h"
+
+#include <pthread.h>
 
 struct gpume_log {
     gpume_log_fn fn; /* NULL: silent */
@@ -64,5 +66,18 @@ int gpume_log_nomem(const struct gpume_log *log, const char *what);
 
 /* Logs that no thread can be started. Returns GPUME_NOMEM. */
 int gpume_log_no_thread(const struct gpume_log *log);
+
+/* --- a caller's log callback, wrapped so that it never runs in two threads at once */
+
+struct gpume_locked_log {
+    struct gpume_log log; /* what others write to; points into this */
+    gpume_log_fn fn;
+    void *opaque;
+    pthread_mutex_t mutex;
+};
+
+/* It must stay where it is until finish. fn may be NULL. */
+void gpume_locked_log_init(struct gpume_locked_log *locked, gpume_log_fn fn, void *opaque);
+void gpume_locked_log_finish(struct gpume_locked_log *locked);
 
 #endif

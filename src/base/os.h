@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the library asks of the system besides C11 and pthread: os_posix.c, or os_windows.c, which
- * also have the clocks of clock.h. Names of files are UTF-8. A function that fails sets errno. Any
- * thread.
+ * What the library asks of the system besides C11 and pthread: os_posix.c, or os_windows.c. Names
+ * of files are UTF-8. A function that fails sets errno. Any thread.
  */
 #ifndef GPUME_BASE_OS_H
 #define GPUME_BASE_OS_H
@@ -50,5 +49,13 @@ void *gpume_os_load(const char *name);
 /* Writes the address of a function into the pointer to functions that `function` points to. False:
  * the library is NULL or has no such function. */
 bool gpume_os_find(void *library, const char *name, void *function);
+
+/* --- Time in nanoseconds. */
+
+/* Monotonic wall time. */
+uint64_t gpume_clock_ns(void);
+
+/* Processor time of the calling thread: what others do on the machine does not count. */
+uint64_t gpume_clock_thread_ns(void);
 
 #endif

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "base/clock.h"
 #include "base/os.h"
 
 #include <dlfcn.h>
@@ -16,7 +15,7 @@ uint32_t gpume_os_processors(void)
     return count < 1 ? 1 : (uint32_t)count;
 }
 
-/* --- clock.h */
+/* --- time */
 
 static uint64_t read_clock(clockid_t clock)
 {

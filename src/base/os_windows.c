@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "base/clock.h"
 #include "base/os.h"
 
 #include <errno.h>
@@ -14,7 +13,7 @@ uint32_t gpume_os_processors(void)
     return count < 1 ? 1 : (uint32_t)count;
 }
 
-/* --- clock.h */
+/* --- time */
 
 uint64_t gpume_clock_ns(void)
 {

@@ -14,8 +14,7 @@
  */
 #include "base/workers.h"
 
-#include "base/clock.h"
-#include "base/grid.h"
+#include "base/base.h"
 #include "base/os.h"
 #include "gpume/gpume.h"
 

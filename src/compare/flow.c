@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "compare/flow.h"
 
-#include "base/status.h"
+#include "base/base.h"
 #include "files/byte_stream.h"
 #include "files/bytes.h"
 #include "media/picture.h"

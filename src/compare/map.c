@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "compare/comparison.h"
 
-#include "base/status.h"
+#include "base/base.h"
 #include "draw/legend.h"
 #include "media/picture.h"
 

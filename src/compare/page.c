@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "compare/comparison.h"
 
-#include "base/grid.h"
-#include "base/grow.h"
+#include "base/base.h"
 #include "files/forms.h"
 #include "files/path.h"
 #include "report/set.h"

@@ -6,8 +6,7 @@
  * pipeline's thread. The same engine with the plain search is what --check compares with.
  */
 #include "arrays/host_sort.h"
-#include "base/grid.h"
-#include "base/status.h"
+#include "base/base.h"
 #include "cpu/cpu.h"
 #include "frame/engine.h"
 #include "frame/field.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "base/grid.h"
+#include "base/base.h"
 #include "cpu/cpu.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "arrays/host_sort.h"
-#include "base/clock.h"
-#include "base/grid.h"
+#include "base/base.h"
+#include "base/os.h"
 #include "cpu/cpu.h"
 
 #include <string.h>

@@ -3,9 +3,8 @@
  * gpume_surface. The block is taken as a picture whose padding holds what lies around it, so that
  * the general search's kernels find every match where they look for it. Any thread.
  */
-#include "base/args.h"
-#include "base/grid.h"
-#include "base/status.h"
+#include "base/base.h"
+#include "base/params.h"
 #include "cpu/general/matcher.h"
 #include "model/plan.h"
 

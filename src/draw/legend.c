@@ -6,7 +6,7 @@
  */
 #include "draw/legend.h"
 
-#include "base/grid.h"
+#include "base/base.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -5,8 +5,7 @@
  * different vectors.
  */
 #include "draw/overlay.h"
-#include "base/grid.h"
-#include "base/status.h"
+#include "base/base.h"
 #include "draw/legend.h"
 
 #include <assert.h>

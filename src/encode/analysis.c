@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "encode/analysis.h"
 
-#include "base/clock.h"
-#include "base/grid.h"
+#include "base/base.h"
 #include "base/log.h"
-#include "base/status.h"
+#include "base/os.h"
 #include "base/workers.h"
 #include "encode/aq.h"
 #include "encode/costs.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "encode/blocks.h"
 
-#include "base/clock.h"
+#include "base/base.h"
 #include "base/log.h"
-#include "base/status.h"
+#include "base/os.h"
 #include "encode/costs.h"
 #include "encode/device.h"
 #include "encode/weights.h"

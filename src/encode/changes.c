@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "encode/changes.h"
 
-#include "base/grow.h"
+#include "base/base.h"
 
 #include <gpume/gpume.h>
 

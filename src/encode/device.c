@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "encode/device.h"
 
-#include "base/grid.h"
+#include "base/base.h"
 #include "base/log.h"
-#include "base/status.h"
 #include "encode/costs.h"
 #include "encode/decision.h"
 #include "encode/shared.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "encode/distortion.h"
 
-#include "base/grid.h"
-#include "base/grow.h"
+#include "base/base.h"
 #include "encode/bits.h"
 #include "encode/fixed.h"
 #include "encode/weights.h"

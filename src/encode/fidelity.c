@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "encode/fidelity.h"
 
-#include "base/grid.h"
+#include "base/base.h"
 #include "encode/xpsnr.h"
 
 #include <math.h>

@@ -6,7 +6,7 @@
  */
 #include "encode/fixed.h"
 
-#include "base/grid.h"
+#include "base/base.h"
 
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "encode/half.h"
 
-#include "base/grid.h"
+#include "base/base.h"
 #include "encode/kernels/kernels.h"
 
 #include <string.h>

@@ -2,9 +2,8 @@
 #define _DEFAULT_SOURCE /* madvise */
 #include "encode/lookahead.h"
 
-#include "base/grid.h"
+#include "base/base.h"
 #include "base/log.h"
-#include "base/status.h"
 #include "encode/blocks.h"
 #include "encode/choice.h"
 #include "encode/habits.h"

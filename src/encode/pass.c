@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "encode/pass_parts.h"
 
-#include "base/grid.h"
-#include "base/grow.h"
-#include "base/status.h"
+#include "base/base.h"
 #include "encode/bits.h"
 #include "encode/distortion.h"
 #include "encode/encoder.h"

@@ -6,8 +6,7 @@
 #ifndef GPUME_ENCODE_PASS_PARTS_H
 #define GPUME_ENCODE_PASS_PARTS_H
 
-#include "base/grid.h"
-#include "base/status.h"
+#include "base/base.h"
 #include "encode/bits.h"
 #include "encode/distortion.h"
 #include "encode/encoder.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "encode/qp_map.h"
 
-#include "base/grid.h"
+#include "base/base.h"
 #include "encode/half.h"
 
 uint32_t gpume_qp_map_squares(uint32_t blocks, uint32_t per_square)

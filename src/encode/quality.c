@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "encode/quality.h"
 
-#include "base/status.h"
+#include "base/base.h"
 #include "encode/encoder.h"
 #include "encode/fixed.h"
 

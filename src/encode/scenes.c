@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "encode/scenes.h"
 
+#include "base/base.h"
 #include "base/log.h"
-#include "base/status.h"
 #include "base/workers.h"
 #include "encode/costs.h"
 #include "encode/gradual.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "encode/spectrum.h"
 
-#include "base/grid.h"
+#include "base/base.h"
 #include "encode/fixed.h"
 #include "encode/kernels/band.h"
 #include "encode/kernels/match.h"

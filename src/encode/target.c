@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "encode/target.h"
 
-#include "base/grid.h"
+#include "base/base.h"
 #include "encode/bits.h"
 #include "encode/encoder.h"
 #include "encode/fixed.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "encode/types.h"
 
-#include "base/grid.h"
-#include "base/status.h"
+#include "base/base.h"
 #include "encode/encoder.h"
 
 #include <assert.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "encode/weights.h"
 
-#include "base/grid.h"
+#include "base/base.h"
 #include "encode/costs.h"
 #include "encode/fixed.h"
 #include "encode/kernels/kernels.h"

@@ -6,7 +6,7 @@
  */
 #include "files/byte_stream.h"
 
-#include "base/status.h"
+#include "base/base.h"
 #include "files/path.h"
 
 #include <assert.h>

@@ -3,8 +3,7 @@
  * that live. */
 #include "files/out.h"
 
-#include "base/checksum.h"
-#include "base/grow.h"
+#include "base/base.h"
 #include "files/path.h"
 
 #include "gpume/gpume.h"

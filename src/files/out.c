@@ -11,8 +11,7 @@
  */
 #include "files/out.h"
 
-#include "base/grid.h"
-#include "base/status.h"
+#include "base/base.h"
 #include "files/path.h"
 
 #include <assert.h>

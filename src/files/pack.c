@@ -2,8 +2,7 @@
 /* Each thread that packs takes a slot: the memory of a text, and a compressor. */
 #include "files/pack.h"
 
-#include "base/grid.h"
-#include "base/status.h"
+#include "base/base.h"
 #include "gpume/gpume.h"
 
 #include <assert.h>

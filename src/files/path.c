@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "files/path.h"
 
-#include "base/checksum.h"
-#include "base/grow.h"
+#include "base/base.h"
 #include "files/out.h"
 
 #include "gpume/gpume.h"

@@ -14,8 +14,7 @@
  * Batches run one after the other, so they share all arrays on the device. A picture takes the
  * place of another one in the ring there when no later batch needs that.
  */
-#include "base/grid.h"
-#include "base/status.h"
+#include "base/base.h"
 #include "filter/noise.h"
 #include "filter/temporal.h"
 #include "gpume/compute.h"

@@ -3,8 +3,7 @@
  * The field of the even lines and that of the odd ones are copied, sent, received and woven in
  * turn. Both filters have the same numbers of frames and pictures, so neither waits for long.
  */
-#include "base/grid.h"
-#include "base/status.h"
+#include "base/base.h"
 #include "filter/temporal.h"
 
 #include <math.h>

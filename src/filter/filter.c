@@ -8,9 +8,8 @@
  */
 #include "gpume/filter.h"
 
-#include "base/args.h"
-#include "base/grid.h"
-#include "base/status.h"
+#include "base/base.h"
+#include "base/params.h"
 #include "filter/temporal.h"
 
 #include <inttypes.h>

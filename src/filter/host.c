@@ -11,8 +11,7 @@
  */
 #include "filter/temporal.h"
 
-#include "base/grid.h"
-#include "base/status.h"
+#include "base/base.h"
 #include "base/workers.h"
 #include "filter/chroma_taps.h"
 #include "filter/loops.h"

@@ -7,7 +7,7 @@
  */
 #include "filter/noise.h"
 
-#include "base/grid.h"
+#include "base/base.h"
 #include "filter/temporal.h"
 
 #include <stdbool.h>

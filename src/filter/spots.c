@@ -10,8 +10,7 @@
  *              what surrounds it fits no better, or it is found elsewhere in a neighbour
  *     replace  by the mean of both predictions, luma and the chroma beside it
  */
-#include "base/grid.h"
-#include "base/status.h"
+#include "base/base.h"
 #include "filter/chroma_taps.h"
 #include "filter/temporal.h"
 

@@ -7,9 +7,8 @@
  */
 #include "gpu/engine_gpu.h"
 
-#include "base/clock.h"
-#include "base/grid.h"
-#include "base/status.h"
+#include "base/base.h"
+#include "base/os.h"
 #include "base/workers.h"
 #include "frame/field.h"
 #include "gpu/plan_gpu.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "gpu/plan_gpu.h"
 
-#include "base/grid.h"
-#include "base/status.h"
+#include "base/base.h"
 #include "gpu/stages/prune.h"
 #include "gpu/stages/stage.h"
 

@@ -10,8 +10,7 @@
  */
 #include "grain/grain.h"
 
-#include "base/grow.h"
-#include "base/status.h"
+#include "base/base.h"
 #include "base/workers.h"
 #include "grain/model.h"
 

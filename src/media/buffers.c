@@ -2,7 +2,7 @@
 #define _DEFAULT_SOURCE /* madvise */
 #include "media/buffers.h"
 
-#include "base/status.h"
+#include "base/base.h"
 
 #include <pthread.h>
 #include <stdint.h>

@@ -6,8 +6,7 @@
  */
 #include "media/coded_picture.h"
 
-#include "base/checksum.h"
-#include "base/status.h"
+#include "base/base.h"
 #include "media/libav.h"
 #include "media/luma.h"
 

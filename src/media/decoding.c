@@ -5,7 +5,7 @@
  */
 #include "media/decoding.h"
 
-#include "base/status.h"
+#include "base/base.h"
 #include "media/buffers.h"
 #include "media/coded_picture.h"
 #include "media/hwaccel.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "media/ffmpeg.h"
 
-#include "base/clock.h"
-#include "base/status.h"
+#include "base/base.h"
+#include "base/os.h"
 #include "media/encoding.h"
 #include "media/filter.h"
 

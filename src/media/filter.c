@@ -5,7 +5,7 @@
  */
 #include "media/filter.h"
 
-#include "base/status.h"
+#include "base/base.h"
 #include "files/out.h"
 #include "media/libav.h"
 

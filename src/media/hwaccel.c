@@ -7,8 +7,7 @@
  */
 #include "media/hwaccel.h"
 
-#include "base/grid.h"
-#include "base/status.h"
+#include "base/base.h"
 #include "media/buffers.h"
 #include "media/libav.h"
 

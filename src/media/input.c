@@ -6,7 +6,7 @@
  */
 #include "media/input.h"
 
-#include "base/status.h"
+#include "base/base.h"
 #include "files/out.h"
 #include "files/path.h"
 #include "gpume/gpume.h"

@@ -7,7 +7,7 @@
  */
 #include "media/luma.h"
 
-#include "base/status.h"
+#include "base/base.h"
 #include "media/hwaccel.h"
 
 #include <pthread.h>

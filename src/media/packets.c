@@ -6,7 +6,7 @@
  */
 #include "media/packets.h"
 
-#include "base/status.h"
+#include "base/base.h"
 #include "files/path.h"
 #include "media/colours.h"
 #include "media/libav.h"

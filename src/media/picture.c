@@ -6,7 +6,7 @@
  */
 #include "media/picture.h"
 
-#include "base/status.h"
+#include "base/base.h"
 #include "files/byte_stream.h"
 #include "files/bytes.h"
 #include "files/out.h"

@@ -12,8 +12,7 @@
  */
 #include "media/segments.h"
 
-#include "base/grid.h"
-#include "base/status.h"
+#include "base/base.h"
 #include "media/luma.h"
 #include "media/packets.h"
 #include "media/timeline.h"

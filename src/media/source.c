@@ -6,8 +6,7 @@
  */
 #include "media/source.h"
 
-#include "base/grid.h"
-#include "base/status.h"
+#include "base/base.h"
 #include "base/workers.h"
 #include "media/coded_picture.h"
 #include "media/colours.h"

@@ -10,8 +10,7 @@
  */
 #include "media/timeline.h"
 
-#include "base/grow.h"
-#include "base/status.h"
+#include "base/base.h"
 #include "media/coded_picture.h"
 #include "media/input.h"
 #include "media/packets.h"

@@ -6,7 +6,7 @@
  */
 #include "media/decode.h"
 
-#include "base/status.h"
+#include "base/base.h"
 #include "base/workers.h"
 #include "media/input.h"
 #include "media/luma.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "merge/merge.h"
 
-#include "base/status.h"
+#include "base/base.h"
 #include "files/json_reader.h"
 #include "files/out.h"
 #include "files/path.h"

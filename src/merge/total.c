@@ -6,8 +6,8 @@
  */
 #include "merge/merge.h"
 
+#include "base/base.h"
 #include "base/params.h"
-#include "base/status.h"
 #include "files/byte_stream.h"
 #include "report/statistics.h"
 

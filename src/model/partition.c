@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "model/partition.h"
 
-#include "base/grid.h"
+#include "base/base.h"
 #include "model/rate.h"
 
 #define BITS_WHOLE 1u

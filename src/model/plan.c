@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "model/plan.h"
 
-#include "base/args.h"
-#include "base/grid.h"
-#include "base/status.h"
+#include "base/base.h"
+#include "base/params.h"
 #include "model/cost.h"
 #include "model/rate.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "model/prefilter.h"
 
-#include "base/grid.h"
+#include "base/base.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "report/gallery.h"
 
-#include "base/grid.h"
+#include "base/base.h"
 #include "report/shell.h"
 #include "sinks/shown.h"
 

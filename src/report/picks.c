@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "report/picks.h"
 
-#include "base/grow.h"
-#include "base/status.h"
+#include "base/base.h"
 
 #include <stdlib.h>
 

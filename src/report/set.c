@@ -5,8 +5,7 @@
  */
 #include "report/set.h"
 
-#include "base/grid.h"
-#include "base/status.h"
+#include "base/base.h"
 #include "media/picture.h"
 #include "report/shell.h"
 #include "sinks/shown.h"

@@ -5,8 +5,7 @@
  * page keeps about thirty bytes per field and pictures of a bounded size until the end. Called by
  * the thread that receives fields.
  */
-#include "base/grid.h"
-#include "base/status.h"
+#include "base/base.h"
 #include "files/forms.h"
 #include "files/out.h"
 #include "files/path.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "report/statistics.h"
 
-#include "base/grid.h"
+#include "base/base.h"
 #include "sinks/shown.h"
 
 #include <inttypes.h>

@@ -7,8 +7,7 @@
  */
 #include "resume/state.h"
 
-#include "base/checksum.h"
-#include "base/status.h"
+#include "base/base.h"
 #include "files/bytes.h"
 #include "files/forms.h"
 #include "files/json_reader.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "run/checker.h"
 
-#include "base/grid.h"
-#include "base/status.h"
+#include "base/base.h"
 #include "frame/engine.h"
 
 #include <assert.h>

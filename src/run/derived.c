@@ -2,7 +2,7 @@
 #include "run/derived.h"
 
 #include "arrays/host_sort.h"
-#include "base/grid.h"
+#include "base/base.h"
 
 #include <stdlib.h>
 #include <string.h>

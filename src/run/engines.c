@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "run/engines.h"
 
-#include "base/args.h"
-#include "base/clock.h"
+#include "base/base.h"
+#include "base/os.h"
 #include "base/params.h"
-#include "base/status.h"
 #include "base/workers.h"
 
 #include <ctype.h>

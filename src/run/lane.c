@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "run/lane.h"
 
-#include "base/clock.h"
-#include "base/grid.h"
-#include "base/status.h"
+#include "base/base.h"
+#include "base/os.h"
 #include "frame/field.h"
 #include "run/checker.h"
 

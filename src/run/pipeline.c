@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "run/pipeline.h"
 
-#include "base/clock.h"
+#include "base/base.h"
+#include "base/os.h"
 #include "base/params.h"
-#include "base/status.h"
 #include "base/workers.h"
 #include "frame/field.h"
 #include "run/checker.h"

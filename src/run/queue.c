@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "run/queue.h"
 
-#include "base/grid.h"
+#include "base/base.h"
 #include "gpume/gpume.h"
 
 #include <assert.h>

@@ -4,7 +4,7 @@
  * target - predicted, absolute or signed. Called by the thread that receives fields. A table made
  * at opening maps differences of samples to samples, with gain, clipping and gamma, rounded once.
  */
-#include "base/status.h"
+#include "base/base.h"
 #include "draw/overlay.h"
 #include "media/picture.h"
 #include "sinks/sink.h"

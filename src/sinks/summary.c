@@ -4,7 +4,7 @@
  */
 #include "sinks/summary.h"
 
-#include "base/grid.h"
+#include "base/base.h"
 #include "base/params.h"
 #include "files/forms.h"
 #include "files/out.h"

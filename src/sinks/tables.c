@@ -3,7 +3,7 @@
  * Tables: frames.csv, with one row of sums per field, and the costs of every displacement of one
  * block. Called by the thread that receives fields.
  */
-#include "base/status.h"
+#include "base/base.h"
 #include "files/out.h"
 #include "files/path.h"
 #include "sinks/frame_row.h"

@@ -6,7 +6,7 @@
  */
 #include "vectors/reader.h"
 
-#include "base/status.h"
+#include "base/base.h"
 #include "files/pack.h"
 #include "files/path.h"
 #include "vectors/format.h"

@@ -6,7 +6,7 @@
  */
 #include "vectors/writer.h"
 
-#include "base/status.h"
+#include "base/base.h"
 #include "files/bytes.h"
 #include "files/out.h"
 #include "files/pack.h"

@@ -11,7 +11,7 @@
  * which is smaller if other programs run. Then the total time of the engine's threads in each step,
  * in the round with the least processor time; waiting for a processor counts as part of the step.
  */
-#include "base/clock.h"
+#include "base/os.h"
 #include "harness.h"
 #include "processors.h"
 #include "synth.h"

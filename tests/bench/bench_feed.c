@@ -5,7 +5,7 @@
  * FILE holds raw 8-bit luma frames, of which 16 are sent in turn; without it, a pan. Prints frame
  * pairs per second, the best of three rounds of a second, for 1, 2, 4, 8 copying threads.
  */
-#include "base/clock.h"
+#include "base/os.h"
 #include "harness.h"
 #include "synth.h"
 

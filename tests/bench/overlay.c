@@ -8,7 +8,7 @@
  * Prints the thread's processor time in milliseconds per frame.
  */
 #include "draw/overlay.h"
-#include "base/clock.h"
+#include "base/os.h"
 #include "media/luma.h"
 
 #include <stdio.h>

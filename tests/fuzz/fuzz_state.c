@@ -4,7 +4,7 @@
  * list of edits to a valid state; bit 1: that state has a temporary file; bit 2: its checksum is
  * corrected.
  */
-#include "base/checksum.h"
+#include "base/base.h"
 #include "fuzz.h"
 #include "media/video.h"
 #include "resume/state.h"

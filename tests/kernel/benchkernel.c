@@ -7,7 +7,7 @@
  * another frame size. --luma FILE, after that, reads consecutive frames of 8-bit luma instead of
  * noise, and uses box sums; the time is then the mean of all submissions but the first two.
  */
-#include "base/clock.h"
+#include "base/os.h"
 #include "gpu/engine_gpu.h"
 #include "harness.h"
 #include "synth.h"

@@ -6,7 +6,7 @@
  * second.
  */
 #include "arrays/host_sort.h"
-#include "base/clock.h"
+#include "base/os.h"
 #include "brute.h"
 #include "cpu/cpu.h"
 #include "cpu/search/search.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "sortrig.h"
 
-#include "base/status.h"
+#include "base/base.h"
 #include "gpu/vk/device.h"
 #include "gpume/vulkan.h"
 

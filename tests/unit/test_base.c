@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* base: the pointer ring, the parallel loop, numbered names, the size arithmetic, and the tie rule
  * of motion. */
-#include "base/grid.h"
+#include "base/base.h"
 #include "base/log.h"
 #include "base/workers.h"
 #include "files/path.h"

@@ -4,7 +4,7 @@
  * searches are compared with those that an x86-64 Linux gave, where other tests compare the same
  * results with independent searches.
  */
-#include "base/checksum.h"
+#include "base/base.h"
 #include "gpume/gpume.h"
 #include "harness.h"
 #include "logged.h"

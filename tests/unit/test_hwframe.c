@@ -4,7 +4,7 @@
  * depth and visible part, and on request the same planes. The test makes them from software frames;
  * in tests/cli/test_hwaccel.sh they come from a device.
  */
-#include "base/status.h"
+#include "base/base.h"
 #include "harness.h"
 #include "media/hwaccel.h"
 #include "media/luma.h"

@@ -4,7 +4,7 @@
  * the middle of a call until something has happened elsewhere. If it does not happen, the wait
  * fails after a minute, and so does the run.
  */
-#include "base/clock.h"
+#include "base/os.h"
 #include "harness.h"
 #include "plans.h"
 #include "run/pipeline.h"

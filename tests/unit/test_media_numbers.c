@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* media: the header of Y4M files, word by word; times of frames; where their order begins anew;
  * limits, exact to the last unit. */
-#include "base/status.h"
+#include "base/base.h"
 #include "harness.h"
 #include "logged.h"
 #include "media/decode.h"

@@ -2,7 +2,6 @@
 /* What base/os.h promises, on every system; and base/cache over it. Files lie in a folder that it
  * makes in the current one. */
 #include "base/cache.h"
-#include "base/clock.h"
 #include "base/os.h"
 #include "harness.h"
 #include "logged.h"

@@ -4,7 +4,7 @@
  * the frames that wait, their memory, and how many decoders there are. MPEG-2 packets are written
  * by hand.
  */
-#include "base/status.h"
+#include "base/base.h"
 #include "harness.h"
 #include "media/buffers.h"
 #include "media/luma.h"

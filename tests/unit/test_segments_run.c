@@ -4,7 +4,7 @@
  * The video is MPEG-2 with open groups of twelve pictures; the test changes what decoders deliver.
  * Works in its own folder below the current one.
  */
-#include "base/status.h"
+#include "base/base.h"
 #include "harness.h"
 #include "logged.h"
 #include "media/packets.h"

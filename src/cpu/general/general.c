@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The general search of a task, as steps: see cpu.h. */
 #include "arrays/host_sort.h"
-#include "base/grid.h"
+#include "base/base.h"
 #include "cpu/cpu.h"
 #include "cpu/general/matcher.h"
 #include "model/partition.h"

@@ -6,7 +6,7 @@
 #ifndef GPUME_CPU_GENERAL_PLAIN_H
 #define GPUME_CPU_GENERAL_PLAIN_H
 
-#include "base/grid.h"
+#include "base/base.h"
 #include "cpu/general/kernels.h"
 
 #include <string.h>

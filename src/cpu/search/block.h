@@ -6,7 +6,7 @@
 #ifndef GPUME_CPU_SEARCH_BLOCK_H
 #define GPUME_CPU_SEARCH_BLOCK_H
 
-#include "base/grid.h"
+#include "base/base.h"
 #include "cpu/search/search.h"
 #include "model/order.h"
 

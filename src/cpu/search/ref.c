@@ -3,7 +3,7 @@
  * The plain search and the plain kernels of the general search: loops over all candidates that
  * define the right answer.
  */
-#include "base/grid.h"
+#include "base/base.h"
 #include "cpu/general/plain.h"
 #include "cpu/search/search.h"
 #include "model/cost.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cpu/search/search.h"
 
-#include "base/grid.h"
+#include "base/base.h"
 
 #include <string.h>
 

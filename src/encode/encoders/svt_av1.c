@@ -8,7 +8,7 @@
  * frames, and their frames. So the statistics are what the model expects of such an encode. The
  * second pass also takes their sum for what its lowest quality would take, and so needs it right.
  */
-#include "base/grid.h"
+#include "base/base.h"
 #include "encode/commands.h"
 #include "encode/encoder.h"
 

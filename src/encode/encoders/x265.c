@@ -4,7 +4,7 @@
  * the first line of its statistics (tests/cli/test_presets.sh compares them), and its files as it
  * writes and reads them: gpume-formats(5).
  */
-#include "base/status.h"
+#include "base/base.h"
 #include "encode/commands.h"
 #include "encode/encoder.h"
 

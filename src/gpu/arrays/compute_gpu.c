@@ -2,10 +2,9 @@
 /* Arrays in device memory, worked on one submission at a time; batches are submitted ahead. */
 #include "arrays/backend.h"
 #include "arrays/host_sort.h"
+#include "base/base.h"
 #include "base/cache.h"
-#include "base/clock.h"
-#include "base/grid.h"
-#include "base/status.h"
+#include "base/os.h"
 #include "common/shared.h"
 #include "gpu/arrays/sort.h"
 #include "gpu/vk/device.h"

@@ -3,8 +3,7 @@
  * layer, the search for means, and what is chosen from what was found. */
 #include "gpu/stages/stage.h"
 
-#include "base/grid.h"
-#include "base/status.h"
+#include "base/base.h"
 #include "model/partition.h"
 
 #include "boxes16.inc"

@@ -5,7 +5,7 @@
  * those that the picture's edge cuts to sizes that tiles do not take. The two write different
  * blocks, so no barrier lies between them.
  */
-#include "base/grid.h"
+#include "base/base.h"
 #include "gpu/stages/stage.h"
 #include "gpu/tune/choice.h"
 

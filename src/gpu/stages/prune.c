@@ -2,7 +2,7 @@
 /* The stages of successive elimination: block sums, and the forms of pruning by them. */
 #include "gpu/stages/prune.h"
 
-#include "base/grid.h"
+#include "base/base.h"
 #include "common/shared.h"
 #include "frame/field.h"
 #include "gpu/stages/stage.h"

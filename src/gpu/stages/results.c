@@ -2,8 +2,7 @@
 /* The stages at the end of a submission: what predictions leave, as sums of the differences before
  * and after; ranks; and the host's copy of all results. */
 #include "arrays/host_sort.h"
-#include "base/grid.h"
-#include "base/status.h"
+#include "base/base.h"
 #include "gpu/arrays/sort.h"
 #include "gpu/stages/stage.h"
 #include "model/partition.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "gpu/stages/stage.h"
 
-#include "base/grid.h"
+#include "base/base.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The stages that make the surfaces of frames. */
-#include "base/grid.h"
-#include "base/status.h"
+#include "base/base.h"
 #include "gpu/stages/stage.h"
 
 #include "fractions16.inc"

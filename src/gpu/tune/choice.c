@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "gpu/tune/choice.h"
 
-#include "base/clock.h"
-#include "base/grid.h"
-#include "base/status.h"
+#include "base/base.h"
+#include "base/os.h"
+#include "base/params.h"
 #include "common/shared.h"
 #include "gpu/plan_gpu.h"
 #include "gpu/stages/stage.h"

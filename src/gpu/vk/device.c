@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "gpu/vk/device.h"
 
-#include "base/clock.h"
-#include "base/grid.h"
+#include "base/base.h"
 #include "base/os.h"
 #include "base/params.h"
-#include "base/status.h"
 #include "common/shared.h"
 #include "gpu/vk/slot.h"
 

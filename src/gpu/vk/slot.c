@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "gpu/vk/slot.h"
 
-#include "base/grid.h"
-#include "base/status.h"
+#include "base/base.h"
+#include "base/params.h"
 #include "common/shared.h"
 #include "gpu/vk/device.h"
 

@@ -4,7 +4,7 @@
  * copied with a fixed size, each overwriting the excess of the one before; text that repeats within
  * a field or a row of blocks is formatted once.
  */
-#include "base/status.h"
+#include "base/base.h"
 #include "files/byte_stream.h"
 #include "files/bytes.h"
 #include "vectors/block_row.h"

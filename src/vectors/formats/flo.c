@@ -4,7 +4,7 @@
  * optical flow", 2011; its flow-code's README): one vector of two floats per pixel, the vector of
  * its block, from this frame to its reference.
  */
-#include "base/status.h"
+#include "base/base.h"
 #include "files/bytes.h"
 #include "vectors/format.h"
 

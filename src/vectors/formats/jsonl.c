@@ -4,7 +4,7 @@
  * accepts the keys in any order and ignores others. It has its own parser because a file has
  * millions of such lines.
  */
-#include "base/status.h"
+#include "base/base.h"
 #include "files/bytes.h"
 #include "vectors/block_row.h"
 

@@ -5,7 +5,7 @@
  * scale, rounded towards 0; the sign is the same as ours. Centres are rounded down: dst = position
  * + length / 2.
  */
-#include "base/status.h"
+#include "base/base.h"
 #include "files/byte_stream.h"
 #include "files/bytes.h"
 #include "vectors/format.h"

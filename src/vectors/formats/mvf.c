@@ -6,7 +6,8 @@
  * their own length and that of the data, so that readers can skip fields and members that later
  * versions append.
  */
-#include "base/status.h"
+#include "base/base.h"
+#include "base/params.h"
 #include "files/bytes.h"
 #include "vectors/format.h"
 

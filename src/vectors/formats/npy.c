@@ -2,7 +2,7 @@
 /* .npy: one array of all blocks; its structured type has the columns of vectors.csv as members. */
 #include "vectors/formats/npy.h"
 
-#include "base/status.h"
+#include "base/base.h"
 #include "files/bytes.h"
 #include "vectors/block_row.h"
 #include "vectors/vectors.h"

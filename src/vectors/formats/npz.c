@@ -4,7 +4,7 @@
  * frames x rows x columns. An array must stand in one piece, and the number of frames is known only
  * at the end; so every array grows in an unnamed temporary file and is copied then.
  */
-#include "base/status.h"
+#include "base/base.h"
 #include "files/bytes.h"
 #include "files/out.h"
 #include "files/path.h"
