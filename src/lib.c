@@ -6,9 +6,8 @@
 #include "base/params.h"
 #include "base/workers.h"
 #include "model/plan.h"
-#include "run/engines.h"
 #include "run/pipeline.h"
-#include "run/schedule.h"
+#include "run/queue.h"
 #include "version.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 
 #include "base/base.h"
 #include "console.h"
-#include "model/rate.h"
+#include "model/cost.h"
 
 #include <stdlib.h>
 #include <string.h>

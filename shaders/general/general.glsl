@@ -5,8 +5,7 @@
  */
 #include "general/shared.h"
 #include "common/common.glsl"
-#include "model/order.h"
-#include "model/rate.h"
+#include "model/cost.h"
 
 layout(constant_id = GPUME_SPEC_BLOCK_W) const int BLOCK_W = 8;
 layout(constant_id = GPUME_SPEC_BLOCK_H) const int BLOCK_H = 8;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The decision of model/partition.h for every root in every task, and a map of it: for each
+ * The decision of model/plan.h for every root in every task, and a map of it: for each
  * smallest square the block that covers it. From the smallest squares up, an invocation decides
  * about a square; then each smallest square walks down from the root until a square is not divided
  * into quarters.

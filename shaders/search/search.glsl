@@ -3,7 +3,7 @@
  * What the search kernels share: the plan's constants, the tie rule as a number, which candidates
  * count, and vectors as they are stored. Include after common.glsl.
  */
-#include "model/order.h"
+#include "model/cost.h"
 
 layout(constant_id = GPUME_SPEC_BLOCK_W) const uint BLOCK_W = 8;
 layout(constant_id = GPUME_SPEC_BLOCK_H) const uint BLOCK_H = 8;

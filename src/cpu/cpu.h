@@ -8,7 +8,7 @@
 
 #include "base/workers.h"
 #include "cpu/search/search.h"
-#include "frame/field.h"
+#include "frame/frame.h"
 #include "model/plan.h"
 
 #include <stdint.h>

@@ -8,8 +8,7 @@
 #include "arrays/host_sort.h"
 #include "base/base.h"
 #include "cpu/cpu.h"
-#include "frame/engine.h"
-#include "frame/field.h"
+#include "frame/frame.h"
 
 #include <stdio.h>
 #include <stdlib.h>

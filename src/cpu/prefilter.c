@@ -44,7 +44,7 @@ void gpume_pad_row(
  *
  * A row is made in runs of neighbouring samples, each from lines of 16-bit samples on the stack, so
  * that 8 and 16 bits share the same plain loops for the compiler's vectors. That 32 bits hold the
- * sums is proved where the weights are made (model/prefilter.h) or below.
+ * sums is proved where the weights are made (model/plan.h) or below.
  */
 #define RUN 256u  /* samples of a run, a multiple of LANES; its lines stay in the first cache */
 #define LANES 16u /* samples that the median sorts side by side */

@@ -10,7 +10,7 @@
 #include "base/base.h"
 #include "base/os.h"
 #include "base/workers.h"
-#include "frame/field.h"
+#include "frame/frame.h"
 #include "gpu/plan_gpu.h"
 #include "gpu/stages/prune.h"
 #include "gpu/tune/choice.h"

@@ -4,7 +4,7 @@
 #ifndef GPUME_GPU_ENGINE_GPU_H
 #define GPUME_GPU_ENGINE_GPU_H
 
-#include "frame/engine.h"
+#include "frame/frame.h"
 #include "gpu/tune/choice.h"
 
 struct gpume_engine_gpu_rules {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "model/partition.h"
+#include "model/plan.h"
 
 #include "base/base.h"
-#include "model/rate.h"
+#include "model/cost.h"
 
 #define BITS_WHOLE 1u
 #define BITS_HALVES 3u

@@ -4,7 +4,6 @@
 #include "base/base.h"
 #include "base/params.h"
 #include "model/cost.h"
-#include "model/rate.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -20,16 +20,47 @@
  */
 #ifndef GPUME_MODEL_PLAN_H
 #define GPUME_MODEL_PLAN_H
+
 #include "base/log.h"
+
 #include "gpume/gpume.h"
-#include "model/prefilter.h"
+
+/*
+ * --- A filter's parameters in, whole numbers out: what both engines compute with. Doubles are used
+ * here and nowhere behind. gpume.h has the definition of every kind.
+ */
+
+#define GPUME_PREFILTER_RADIUS_MAX 48u /* rows and columns: three sigmas of 16 */
+#define GPUME_PREFILTER_WEIGHTS (31u * 31u)
+#define GPUME_PREFILTER_STEPS 1024u /* differences that BILATERAL tells apart */
+
+/* Of the range tables' bits, those that a product with a spatial weight loses. */
+#define GPUME_PREFILTER_PRODUCT_SHIFT 8u
+
+struct gpume_prefilter_tables {
+    enum gpume_prefilter_kind kind;
+    uint32_t radius_x, radius_y; /* pixels */
+    uint32_t peak;               /* 2^bits - 1 */
+    uint32_t shift;   /* GAUSS, BOX: bits cut off the columns' sums. BILATERAL: off differences */
+    uint32_t divisor; /* GAUSS, BOX: of the rows' sums. KERNEL: of the sum */
+    /* GAUSS, BOX: 2 radius + 1 for columns and rows alike. BILATERAL, KERNEL: (2 radius_x + 1) *
+     * (2 radius_y + 1) in raster order. */
+    int32_t weights[GPUME_PREFILTER_WEIGHTS];
+    int32_t likeness[GPUME_PREFILTER_STEPS]; /* BILATERAL: by difference >> shift */
+};
+
+/* GPUME_INVALID, logged, if a member that the kind looks at is out of range. */
+int gpume_prefilter_make(const struct gpume_prefilter *filter, uint32_t bits,
+    const struct gpume_log *log, struct gpume_prefilter_tables *tables);
+
+/* --- The plan. */
 
 #define GPUME_BATCH_MAX 64u /* fields in one submission */
 #define GPUME_SLOTS_MAX 16u /* submissions under way */
 #define GPUME_LAYERS_MAX GPUME_SHAPES_MAX
 #define GPUME_MEAN_ROUNDS 4u /* in which the two matches of a mean are searched anew, at most */
 
-/* Host memory of a task in the queue, and of a field without its arrays, which frame/field.c and
+/* Host memory of a task in the queue, and of a field without its arrays, which frame/frame.c and
  * run/queue.c keep to. */
 #define GPUME_QUEUED_BYTES (sizeof(struct gpume_task) + 48)
 #define GPUME_FIELD_BYTES (sizeof(struct gpume_field) + sizeof(struct gpume_task) + 512)
@@ -131,7 +162,7 @@ struct gpume_plan {
                                                 caller's and not followed after opening */
 };
 
-/* True if the CPU engine takes over when the last GPU fails during the run (run/engines.h): the
+/* True if the CPU engine takes over when the last GPU fails during the run (run/pipeline.h): the
  * caller has not asked for a particular search or for one device. Engines of a list get both
  * params.device and params.devices. */
 static inline bool gpume_plan_stands_by(const struct gpume_params *params)
@@ -220,5 +251,50 @@ void gpume_options_complete(struct gpume_params *params);
 
 /* Of complete parameters. GPUME_INVALID, logged. */
 int gpume_options_check(const struct gpume_params *params, const struct gpume_log *log);
+
+/*
+ * --- Which blocks cover the picture at the least price (params.partition). A tree of squares
+ * stands on every block of the largest square: a square stays whole, is cut into two halves, or
+ * into four quarters, which are squares of the next level. J, in 1/256, is
+ *
+ *      whole     256 D + lambda (R + 1)
+ *      halves    the sum of both, 256 D + lambda R, + lambda * 3
+ *      quarters  the sum of all four J + lambda
+ *
+ * with D = cost - rounded rate, and without the lambda for a smallest square. The least J wins;
+ * among equals whole, then halves one above the other, side by side, then quarters. What lies
+ * wholly outside the picture adds nothing. Pure arithmetic.
+ */
+
+#define GPUME_PARTITION_LEVELS 6u /* sides from 128 down to 4, by halves */
+
+/* Squares of one side: indices of the plan's layers. */
+struct gpume_partition_level {
+    uint32_t side;
+    uint32_t whole;
+    uint32_t above;  /* halves one above the other, side x side / 2; GPUME_NONE: there are none */
+    uint32_t beside; /* halves side by side, side / 2 x side */
+};
+
+/* Levels from the largest square to the smallest, which has no halves. */
+struct gpume_partition {
+    struct gpume_partition_level levels[GPUME_PARTITION_LEVELS];
+    uint32_t level_count;
+};
+
+/* Of a plan with params.partition. */
+struct gpume_partition gpume_partition_of(const struct gpume_plan *plan);
+
+/* The layer of the smallest squares, of which every chosen block consists. */
+static inline const struct gpume_shape *gpume_partition_smallest(const struct gpume_plan *plan)
+{
+    const struct gpume_partition partition = gpume_partition_of(plan);
+    return &plan->layers[partition.levels[partition.level_count - 1].whole];
+}
+
+/* Of one block of the largest square, the `root`: sets chosen[i] = 1 for the blocks that cover it.
+ * Arrays hold the blocks of all layers; chosen is zeroed before. Roots share no block. */
+void gpume_partition_choose(const struct gpume_plan *plan, const struct gpume_partition *partition,
+    const uint32_t *costs, const uint32_t *bits, uint32_t root, uint32_t *chosen);
 
 #endif

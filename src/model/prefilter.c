@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "model/prefilter.h"
+#include "model/plan.h"
 
 #include "base/base.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "run/engines.h"
+#include "run/pipeline.h"
 
 #include "base/base.h"
 #include "base/os.h"
@@ -54,7 +54,8 @@ void gpume_reason_init(struct gpume_reason *reason, const struct gpume_log *to)
     *reason = (struct gpume_reason){.log = {reason_pass_on, reason}, .to = to};
 }
 
-void gpume_reason_arm(struct gpume_reason *reason)
+/* The engine is open: from here on, the reason why its last call failed. */
+static void reason_arm(struct gpume_reason *reason)
 {
     reason->armed = true;
     reason->text[0] = '\0';
@@ -96,7 +97,8 @@ static int own_params_copy_prefilter(
     return GPUME_OK;
 }
 
-int gpume_own_params_init(struct gpume_own_params *own, const struct gpume_params *params)
+/* The struct is zeroed before. GPUME_NOMEM, not logged. Call finish after a failure too. */
+static int own_params_init(struct gpume_own_params *own, const struct gpume_params *params)
 {
     own->params = *params;
     const char **const texts[GPUME_OWN_TEXTS] = {
@@ -110,7 +112,7 @@ int gpume_own_params_init(struct gpume_own_params *own, const struct gpume_param
     return params->prefilter ? own_params_copy_prefilter(own, params->prefilter) : GPUME_OK;
 }
 
-void gpume_own_params_finish(struct gpume_own_params *own)
+static void own_params_finish(struct gpume_own_params *own)
 {
     free(own->weights);
     for (uint32_t i = 0; i < GPUME_OWN_TEXTS; i++) {
@@ -138,7 +140,7 @@ int gpume_standby_create(
     on_cpu.backend = GPUME_BACKEND_CPU;
     on_cpu.device = on_cpu.devices = on_cpu.cache_dir = NULL;
     on_cpu.memory_max = 0; /* comes on top of what was allowed for the first */
-    if (gpume_own_params_init(&standby->own, &on_cpu) != GPUME_OK) {
+    if (own_params_init(&standby->own, &on_cpu) != GPUME_OK) {
         gpume_standby_destroy(&standby);
         return gpume_log_nomem(log, "the standby engine");
     }
@@ -149,7 +151,7 @@ int gpume_standby_create(
 void gpume_standby_destroy(struct gpume_standby **standby)
 {
     if (*standby) {
-        gpume_own_params_finish(&(*standby)->own);
+        own_params_finish(&(*standby)->own);
         free(*standby);
         *standby = NULL;
     }
@@ -339,7 +341,7 @@ static int open_into(const struct gpume_params *params, struct gpume_reason *rea
         status = engine->ops->open(&engine->opaque, &smaller, log, plan);
     }
     if (status == GPUME_OK && reason) {
-        gpume_reason_arm(reason);
+        reason_arm(reason);
     }
     return status;
 }
@@ -431,7 +433,7 @@ struct opener {
 static void close_opener(void *opaque)
 {
     struct opener *opener = opaque;
-    gpume_own_params_finish(&opener->own);
+    own_params_finish(&opener->own);
     free(opener);
 }
 
@@ -520,7 +522,7 @@ static int open_listed(const struct gpume_params *params, const struct device_li
 {
     const struct gpume_log *log = engines->parts.log;
     struct opener *opener = calloc(1, sizeof(*opener));
-    if (!opener || gpume_own_params_init(&opener->own, params) != GPUME_OK) {
+    if (!opener || own_params_init(&opener->own, params) != GPUME_OK) {
         if (opener) {
             close_opener(opener);
         }

@@ -3,8 +3,7 @@
 
 #include "base/base.h"
 #include "base/os.h"
-#include "frame/field.h"
-#include "run/checker.h"
+#include "frame/frame.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,85 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* A lane, and what it adds to the results of its engine (results.c). */
+#ifndef GPUME_RUN_LANE_H
+#define GPUME_RUN_LANE_H
+
+#include "frame/frame.h"
+#include "model/plan.h"
+#include "run/queue.h"
+
+#include <pthread.h>
+
+/* --- What a field has besides the results of an engine, and which follows from these alone: the
+ * blocks of a partition, and how far reverse vectors lead away. */
+
+/* The list of the blocks that params.partition chose: the field's `parts`, from the flags that an
+ * engine gives (gpume_results.chosen), with their ranks. */
+struct gpume_parts {
+    const struct gpume_plan *plan;
+    struct gpume_partition partition;
+    uint32_t *scratch;
+};
+
+/* For a plan with params.partition, which outlives the struct; the struct is zeroed before.
+ * GPUME_NOMEM. Call finish after a failure too. */
+int gpume_parts_init(struct gpume_parts *parts, const struct gpume_plan *plan);
+void gpume_parts_finish(struct gpume_parts *parts);
+
+/* Fills in box->parts, and part_count and parts of its field. */
+void gpume_parts_list(const struct gpume_parts *parts, struct gpume_field_box *box);
+
 /*
- * A lane: one engine, the thread that drives it, and its slots. It takes frames and tasks from the
- * queue that all lanes share, when it has a free slot and its turn has come (turns.h), and
+ * The last stage of a field with plan.returns. The vectors of a frame pair (t,r) lead from blocks
+ * of t to their matches in r; those of the reverse pair (r,t) lead back. For each block of t the
+ * field says how far the vector at its match misses the block (struct gpume_layer, returns).
+ *
+ * The schedule has a reverse pair searched as a hidden task just before the task that needs it, in
+ * the order of that task's references, unless it has come as an earlier task or is the next one
+ * (queue.h). The stage takes all fields in the order of their tasks: it copies the vectors of a
+ * hidden one, so that its slot is free at once, and completes the others. Of a future pair it keeps
+ * the vectors until the past pair that needs them. No field waits for another than the next one,
+ * and what is found for a target depends neither on the targets around it nor on which of them are
+ * wanted.
+ */
+#define GPUME_RETURNS_DONE 2u /* fields that are done at once, at most */
+
+struct gpume_returns;
+
+/* For a plan with `returns`. GPUME_NOMEM, not logged. */
+int gpume_returns_open(struct gpume_returns **returns, const struct gpume_plan *plan);
+
+/* The fields of all lanes in the order of their tasks, one at a time; the results of each are
+ * complete. Gives those that are done, in their order, and returns how many: they have their
+ * returns, unless they are hidden. */
+uint32_t gpume_returns_take(struct gpume_returns *returns, struct gpume_field_box *box,
+    struct gpume_field_box *done[GPUME_RETURNS_DONE]);
+
+/* NULL is fine. Sets *returns to NULL. */
+void gpume_returns_close(struct gpume_returns **returns);
+
+/*
+ * --- params.check: every task is searched a second time by the plain CPU search, on the same
+ * frames, and the results are compared. In the lane's thread, one task at a time.
+ */
+
+struct gpume_checker;
+
+int gpume_checker_open(
+    struct gpume_checker **checker, const struct gpume_params *params, const struct gpume_log *log);
+
+/* Takes every submission in order, as the engine has completed it, and sets `checked` and `matched`
+ * of its fields: a block matches if its vector and cost are those of the plain search. */
+int gpume_checker_batch(struct gpume_checker *checker, const struct gpume_submission *batch);
+
+/* Makes a check under way return GPUME_CANCELLED soon. From any thread. */
+void gpume_checker_cancel(struct gpume_checker *checker);
+
+/* NULL is fine. Sets *checker to NULL. */
+void gpume_checker_close(struct gpume_checker **checker);
+
+/*
+ * --- A lane: one engine, the thread that drives it, and its slots. It takes frames and tasks from
+ * the queue that all lanes share, when it has a free slot and its turn has come (queue.h), and
  * completes fields through the client's `complete`. A slot becomes free when all of its fields have
  * been released.
  *
@@ -12,17 +90,7 @@
  * Functions marked "locked" must be called with the monitor's mutex held. The lane's thread
  * acquires the mutex for itself and releases it while the engine works.
  */
-#ifndef GPUME_RUN_LANE_H
-#define GPUME_RUN_LANE_H
 
-#include "frame/engine.h"
-#include "run/derived.h"
-#include "run/queue.h"
-#include "run/turns.h"
-
-#include <pthread.h>
-
-struct gpume_checker;
 struct gpume_lane;
 
 /* One mutex guards everything that lanes and their pipeline share. Waking a thread costs more than

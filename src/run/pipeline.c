@@ -5,10 +5,7 @@
 #include "base/os.h"
 #include "base/params.h"
 #include "base/workers.h"
-#include "frame/field.h"
-#include "run/checker.h"
-#include "run/derived.h"
-#include "run/engines.h"
+#include "frame/frame.h"
 #include "run/lane.h"
 
 #include <stdio.h>

@@ -1,6 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* The tasks of a run: what all lanes take them from, which ones a sequence of frames brings, and
+ * which lane takes the next ones. Not thread-safe: the monitor's mutex guards all of it. */
+#ifndef GPUME_RUN_QUEUE_H
+#define GPUME_RUN_QUEUE_H
+
+#include "frame/frame.h"
+#include "model/plan.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
 /*
- * What all lanes take their work from: the frames that have been sent, and every task from its
+ * --- What all lanes take their work from: the frames that have been sent, and every task from its
  * request to the delivery of its field. Lanes take tasks in order and complete them in any order;
  * fields are delivered in order. The tasks of a lane that fails wait again, before all others.
  *
@@ -10,18 +21,12 @@
  *
  * Not thread-safe: the monitor's mutex guards it.
  */
-#ifndef GPUME_RUN_QUEUE_H
-#define GPUME_RUN_QUEUE_H
-
-#include "frame/field.h"
-
-#include <stdint.h>
 
 /* A task on its way from the schedule to an engine. */
 struct gpume_request {
     struct gpume_task task; /* frames by sequence number */
     /* Its field serves the next one alone and is not delivered: the task is the reverse of one of
-     * that field's frame pairs (derived.h). */
+     * that field's frame pairs (lane.h). */
     bool hidden;
     uint64_t number; /* its place in the order of all tasks */
     uint64_t frames; /* how many were sent before it; the engine gets no later frame before it */
@@ -134,5 +139,146 @@ void *gpume_fifo_pop(struct gpume_fifo *fifo);
 
 /* The item that `index` calls of pop would come before; index < count. */
 void *gpume_fifo_at(const struct gpume_fifo *fifo, uint32_t index);
+
+/*
+ * --- The tasks of a sequence of frames: by rising target; for one target by rising distance; at
+ * one distance the past reference before the future one. With params.best_reference a target has
+ * one task with all its references in that order. With several distances, all tasks of a target
+ * come together, so that a run which ends early can tell which targets are complete. A task comes
+ * as soon as its frames have been sent and all tasks before it have come. At distance d alone frame
+ * m brings
+ *
+ *      past                  (m, m - d)
+ *      future                (m - d, m)
+ *      both                  (m - d, m), then (m - d + 1, m - 2d + 1)
+ *      both, best reference  (m - d, m - 2d and m)
+ *
+ * as (target, reference), as far as these frames exist. Where later frames may still be a target's
+ * references, its tasks wait until it is known that none follows.
+ *
+ * With plan.returns the reverse of every frame pair of a task comes just before the task, as hidden
+ * tasks in the order of its references, unless it is itself a task near by. Without
+ * params.best_reference
+ *
+ * - the reverse of a past pair is a future pair, which has come already if its target is in range;
+ * - the reverse of a future pair is the past pair of a later target. At distance 1 alone
+ *   (plan.mutual) it is the very next task, if that target is in range. Otherwise it comes twice,
+ *   hidden and then for itself: else one of both fields would have to stay in its slot until the
+ *   targets that lie between have been delivered, and there are not as many slots.
+ *
+ * With params.best_reference all of them are searched: a field has the best of its task's pairs,
+ * not what each of them gives.
+ *
+ * The only file below the public API that knows directions.
+ */
+
+struct gpume_schedule {
+    enum gpume_direction direction;
+    bool joins;                                              /* one task per target */
+    bool returns;                                            /* hidden tasks as well */
+    bool mutual;                                             /* of the plan */
+    uint32_t distances[GPUME_DISTANCES_MAX], distance_count; /* rising */
+    uint64_t first, target, end; /* targets: the first; of the next task, at the earliest; one past
+                                    the last */
+    uint32_t turn;   /* of the target's possible references: past and future by rising distance */
+    uint32_t hidden; /* hidden tasks of the next task that have come */
+};
+
+struct gpume_schedule gpume_schedule_make(const struct gpume_plan *plan);
+
+/* As gpume_task_source.next; opaque: the schedule. */
+bool gpume_schedule_next(void *opaque, uint64_t frames, bool ended, struct gpume_request *request);
+
+/*
+ * --- Which lane takes the next submission from the queue. One lane after the other has the turn.
+ * It keeps it while it has a free slot, so that few frames go to more than one engine, and until it
+ * has taken a task, so that its frames have not gone there for nothing. While it waits long for its
+ * engine, any other one may take what comes. Where frames come slowly, the others rest.
+ *
+ * Fields are delivered in order, so that the others wait for a slow lane once their slots are full.
+ * It takes only as many tasks as make the run faster even so, by the measured speed of all lanes,
+ * and few until all have been measured. One lane alone takes as many as its engine can.
+ *
+ * Not thread-safe: the monitor's mutex guards it.
+ */
+
+#define GPUME_LANES_MAX 33u /* the devices of a list, and the standby engine */
+
+/* What is known of a lane. */
+struct gpume_turn {
+    bool present;         /* it takes part */
+    uint32_t room;        /* tasks that its slots hold */
+    uint32_t batch;       /* tasks in a submission, at most */
+    uint32_t free_slots;  /* that hold nothing */
+    uint32_t in_flight;   /* tasks that the engine has */
+    uint32_t submissions; /* that the engine has */
+    uint64_t task_ns;     /* measured time per task; 0: not measured yet */
+    uint64_t worked_ns;   /* in all */
+    bool collecting;      /* its thread waits for the engine, and takes nothing meanwhile */
+};
+
+struct gpume_turns {
+    struct gpume_turn lanes[GPUME_LANES_MAX];
+    uint32_t count;
+    uint32_t holder;
+    bool took;    /* the holder has taken a task */
+    bool blocked; /* the holder is still asking for predictors */
+};
+
+/* A new lane, not present yet. */
+struct gpume_turn *gpume_turns_add(struct gpume_turns *turns, uint32_t slots, uint32_t batch);
+
+/* How many of the tasks that wait, if `waiting` do, or of those that come with the next frames this
+ * lane may take now; 0: it is not its turn. */
+uint32_t gpume_turns_share(
+    const struct gpume_turns *turns, const struct gpume_turn *turn, uint32_t waiting);
+
+/* The lane takes a submission of `tasks` tasks, which uses up a free slot. */
+void gpume_turns_take(struct gpume_turns *turns, struct gpume_turn *turn, uint32_t tasks);
+
+/* A submission of `tasks` tasks is complete; the engine worked on it alone for `ns`. */
+void gpume_turns_complete(struct gpume_turn *turn, uint32_t tasks, uint64_t ns);
+
+/*
+ * --- whether the lanes keep up with the source, and how many more devices would have work. Opening
+ * a device takes time, during which it also keeps others waiting, so one is opened only when
+ *
+ * - while the engines were busy, the source has waited for free frames for at least a quarter of
+ * the time that opening takes;
+ * - by the measured speeds the source would keep another engine busy for a good part of its time;
+ * - what is left to do, where that is known, takes several times as long as opening.
+ *
+ * Where a receiver is slow, the source waits too, but the engines are not at work.
+ */
+
+struct gpume_demand {
+    uint64_t open_ns;          /* what opening a device takes */
+    uint64_t since_ns;         /* when measuring began; 0: it has not */
+    uint64_t waited_ns;        /* by the source since then, without the present wait */
+    uint64_t waiting_since_ns; /* 0: it does not wait */
+    /* What had been done when measuring began. */
+    uint64_t worked_ns, fields;
+};
+
+/* What has been done since the run began, and is left to do. */
+struct gpume_demand_facts {
+    uint32_t lanes;     /* at work */
+    uint64_t worked_ns; /* engine time of all lanes */
+    uint64_t fields;    /* that have been delivered */
+    uint64_t left;      /* fields yet to come; UINT64_MAX: unknown */
+};
+
+/* The source finds no free frame. */
+void gpume_demand_wait(struct gpume_demand *demand, uint64_t now_ns);
+
+/* The source has got a free frame. */
+void gpume_demand_resume(struct gpume_demand *demand, uint64_t now_ns);
+
+/* A device has been opened, or given up: what was measured before does not count any more. */
+void gpume_demand_restart(struct gpume_demand *demand);
+
+/* How many devices should be opened beyond those that are open. */
+uint32_t gpume_demand_more(
+    struct gpume_demand *demand, uint64_t now_ns, const struct gpume_demand_facts *facts);
 
 #endif

@@ -39,9 +39,9 @@ src/merge       base/.*\.h files/.*\.h merge/.*\.h report/statistics\.h sinks/.*
 src/include     gpume/(gpume|params|prefilter)\.h
 src/include/gpume/avframe.h gpume/gpume\.h libavutil/.*\.h
 src/include/gpume/vulkan.h gpume/compute\.h vulkan/vulkan_core\.h
-cli             [a-z0-9_]+\.(h|inc) (options|estimate|bench|coded|compare|convert|sort|filter|firstpass|grain|scenes|complexity|qpmap|luma|plan|merge|methods|ladder|base|files|encode|resume|sinks|report|vectors)/[a-z0-9_]+\.h gpume/(gpume|compute|filter)\.h draw/overlay\.h model/(plan|rate)\.h media/(ffmpeg|picture|source|timeline)\.h
+cli             [a-z0-9_]+\.(h|inc) (options|estimate|bench|coded|compare|convert|sort|filter|firstpass|grain|scenes|complexity|qpmap|luma|plan|merge|methods|ladder|base|files|encode|resume|sinks|report|vectors)/[a-z0-9_]+\.h gpume/(gpume|compute|filter)\.h draw/overlay\.h model/(cost|plan)\.h media/(ffmpeg|picture|source|timeline)\.h
 cli/bench/ceiling.comp bench/ceiling_shape\.h (common|search)/[a-z0-9_]+\.glsl
-shaders         (arrays|common|encode|general|search|surfaces|temporal)/[a-z0-9_]+\.(glsl|h) model/(order|rate)\.h
+shaders         (arrays|common|encode|general|search|surfaces|temporal)/[a-z0-9_]+\.(glsl|h) model/cost\.h
 samples         [a-z0-9_]+\.(h|inc) gpume/(avframe|compute|filter|gpume)\.h lib(avcodec|avfilter|avformat|avutil)/.*\.h
 plugins/vapoursynth [a-z0-9_]+\.h gpume/(gpume|filter)\.h VapourSynth4\.h
 END

@@ -4,7 +4,7 @@
 #include "brute.h"
 #include "gpu/engine_gpu.h"
 #include "run/pipeline.h"
-#include "run/schedule.h"
+#include "run/queue.h"
 
 #include <stdio.h>
 #include <stdlib.h>

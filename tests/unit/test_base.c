@@ -8,7 +8,7 @@
 #include "gpume/gpume.h"
 #include "harness.h"
 #include "logged.h"
-#include "model/order.h"
+#include "model/cost.h"
 #include "run/queue.h"
 
 #include <pthread.h>

@@ -4,7 +4,7 @@
  * predictors that the field has; any entry of any array that differs makes its block differ.
  */
 #include "harness.h"
-#include "run/checker.h"
+#include "run/lane.h"
 #include "synth.h"
 
 #include <stddef.h>

@@ -6,7 +6,7 @@
  * the end of the run is the limit.
  */
 #include "harness.h"
-#include "run/turns.h"
+#include "run/queue.h"
 
 #define MS 1000000u
 #define OPEN_NS (400u * MS)

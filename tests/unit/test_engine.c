@@ -7,7 +7,7 @@
 #include "brute.h"
 #include "cpu/cpu.h"
 #include "cpu/search/search.h"
-#include "frame/engine.h"
+#include "frame/frame.h"
 #include "gpume/gpume.h"
 #include "harness.h"
 #include "model/cost.h"

@@ -6,7 +6,7 @@
  * values of two options with few plans. Usage: test_engines [--validate [FIRST LAST]]: the cases
  * with these numbers in place of the chosen ones
  */
-#include "frame/engine.h"
+#include "frame/frame.h"
 #include "harness.h"
 #include "pairwise.h"
 #include "synth.h"

@@ -8,7 +8,7 @@
 #include "harness.h"
 #include "plans.h"
 #include "run/pipeline.h"
-#include "run/schedule.h"
+#include "run/queue.h"
 
 #include <sched.h>
 #include <stdatomic.h>

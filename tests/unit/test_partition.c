@@ -4,7 +4,7 @@
  * way to cut a root.
  */
 #include "harness.h"
-#include "model/partition.h"
+#include "model/plan.h"
 #include "plans.h"
 
 #include <stdlib.h>

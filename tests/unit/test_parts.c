@@ -5,7 +5,7 @@
  */
 #include "harness.h"
 #include "plans.h"
-#include "run/derived.h"
+#include "run/lane.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -12,7 +12,6 @@
 #include "plans.h"
 #include "run/pipeline.h"
 #include "run/queue.h"
-#include "run/schedule.h"
 
 #include <sched.h>
 #include <stdlib.h>

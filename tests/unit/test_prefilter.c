@@ -2,7 +2,7 @@
 /* The integer weights of filters: exact sums, symmetry, bounds, and refusals. */
 #include "harness.h"
 #include "logged.h"
-#include "model/prefilter.h"
+#include "model/plan.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
  */
 #include "harness.h"
 #include "plans.h"
-#include "run/schedule.h"
+#include "run/queue.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,9 +6,8 @@
  * Usage: test_takeover [STRIDE]: only every STRIDE-th call fails (1).
  */
 #include "harness.h"
-#include "run/engines.h"
 #include "run/pipeline.h"
-#include "run/schedule.h"
+#include "run/queue.h"
 #include "synth.h"
 
 #include <stdlib.h>

@@ -8,7 +8,7 @@
  * otherwise all lanes but one rest.
  */
 #include "harness.h"
-#include "run/turns.h"
+#include "run/queue.h"
 
 #include <string.h>
 

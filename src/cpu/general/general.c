@@ -4,8 +4,8 @@
 #include "base/base.h"
 #include "cpu/cpu.h"
 #include "cpu/general/matcher.h"
-#include "model/partition.h"
-#include "model/rate.h"
+#include "model/cost.h"
+#include "model/plan.h"
 
 #include <string.h>
 

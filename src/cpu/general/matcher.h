@@ -7,7 +7,7 @@
 #define GPUME_CPU_GENERAL_MATCHER_H
 
 #include "cpu/general/kernels.h"
-#include "model/order.h"
+#include "model/cost.h"
 
 /* A block to search, and where. */
 struct gpume_matcher {

@@ -8,7 +8,7 @@
 
 #include "base/base.h"
 #include "cpu/search/search.h"
-#include "model/order.h"
+#include "model/cost.h"
 
 struct gpume_block {
     const void *target, *reference; /* the block's first sample; the same place in the reference */

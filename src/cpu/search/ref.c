@@ -7,7 +7,6 @@
 #include "cpu/general/plain.h"
 #include "cpu/search/search.h"
 #include "model/cost.h"
-#include "model/order.h"
 
 /* The place of a block: the sample offset of its upper left corner in a padded frame, and its
  * visible size. */

@@ -6,7 +6,7 @@
  * only after the processor has been asked.
  *
  * Candidates run in the order of the tie rule and only a smaller cost replaces the best; or every
- * dx keeps its own best, and these are compared by model/order.h in the end. Edge modes are a
+ * dx keeps its own best, and these are compared by model/cost.h in the end. Edge modes are a
  * rectangle of candidates. Elimination bounds a candidate's cost from below by box sums of the
  * reference. Vectors of neighbouring blocks and of an earlier, similar task only decide how early
  * candidates are dropped; a few work items every 32 fields are timed the other way, and what is

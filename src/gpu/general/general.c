@@ -4,7 +4,7 @@
 #include "gpu/stages/stage.h"
 
 #include "base/base.h"
-#include "model/partition.h"
+#include "model/plan.h"
 
 #include "boxes16.inc"
 #include "boxes8.inc"

@@ -4,7 +4,7 @@
 
 #include "base/base.h"
 #include "common/shared.h"
-#include "frame/field.h"
+#include "frame/frame.h"
 #include "gpu/stages/stage.h"
 
 #include "block_sums16.inc"

@@ -5,7 +5,7 @@
 #include "base/base.h"
 #include "gpu/arrays/sort.h"
 #include "gpu/stages/stage.h"
-#include "model/partition.h"
+#include "model/plan.h"
 
 #include "measure16.inc"
 #include "measure8.inc"

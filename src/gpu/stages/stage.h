@@ -22,7 +22,7 @@
 #define GPUME_GPU_STAGES_STAGE_H
 
 #include "common/shared.h"
-#include "frame/engine.h"
+#include "frame/frame.h"
 #include "general/shared.h"
 #include "gpu/vk/slot.h"
 #include "model/plan.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "frame/field.h"
+#include "frame/frame.h"
 
 #include <assert.h>
 #include <stdlib.h>
