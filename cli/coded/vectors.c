@@ -17,7 +17,7 @@
 #include "report/report.h"
 #include "sinks/summary.h"
 #include "vectors/format.h"
-#include "vectors/writer.h"
+#include "vectors/vectors.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -9,8 +9,7 @@
 #include "options/common.h"
 #include "signals.h"
 #include "vectors/format.h"
-#include "vectors/reader.h"
-#include "vectors/writer.h"
+#include "vectors/vectors.h"
 
 #include <inttypes.h>
 #include <stdio.h>

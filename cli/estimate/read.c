@@ -8,7 +8,7 @@
 #include "base/base.h"
 #include "console.h"
 #include "files/path.h"
-#include "vectors/reader.h"
+#include "vectors/vectors.h"
 
 #include <errno.h>
 #include <inttypes.h>

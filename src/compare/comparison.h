@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "draw/overlay.h"
 #include "files/out.h"
-#include "vectors/reader.h"
+#include "vectors/vectors.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,7 +4,7 @@
 #include "base/base.h"
 #include "files/forms.h"
 #include "files/path.h"
-#include "report/set.h"
+#include "report/report.h"
 #include "report/shell.h"
 
 #include <inttypes.h>

@@ -6,8 +6,8 @@
 #include "files/bytes.h"
 #include "files/pack.h"
 #include "files/path.h"
-#include "vectors/formats/npy.h"
-#include "vectors/reader.h"
+#include "vectors/format.h"
+#include "vectors/vectors.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -530,7 +530,7 @@ static bool is_cut(const struct gpume_merge_part *part, const struct gpume_vecto
     return cut;
 }
 
-/* Every candidate of a block has a row. Failures are logged, as those of vectors/reader.h. */
+/* Every candidate of a block has a row. Failures are logged, as those of vectors/vectors.h. */
 static int count_candidates(struct block_counts *found, const char *path,
     const struct gpume_merge_part *part, const struct gpume_log *log)
 {

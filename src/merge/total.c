@@ -9,7 +9,7 @@
 #include "base/base.h"
 #include "base/params.h"
 #include "files/byte_stream.h"
-#include "report/statistics.h"
+#include "report/report.h"
 
 #include <inttypes.h>
 #include <math.h>

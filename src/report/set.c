@@ -3,12 +3,12 @@
  * Pictures are reduced by a whole factor: each sample is the mean of a square, of which the upper 8
  * bits are kept. Small pictures become PNG, others JPEG.
  */
-#include "report/set.h"
+#include "report/report.h"
 
 #include "base/base.h"
 #include "media/picture.h"
 #include "report/shell.h"
-#include "sinks/shown.h"
+#include "sinks/summary.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -10,7 +10,6 @@
 #include "files/out.h"
 #include "files/path.h"
 #include "media/video.h"
-#include "sinks/shown.h"
 
 #include <inttypes.h>
 #include <limits.h>

@@ -1,19 +1,91 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The summary of a run: adds up its fields, then writes summary.json and the closing lines for
- * people. One thread. The caller fills in the struct in three steps: before the first field, with
- * every field, and after the last one.
- */
+/* What is added up of a run: the blocks that count, a row for each field, and the summary. One
+ * thread. */
 #ifndef GPUME_SINKS_SUMMARY_H
 #define GPUME_SINKS_SUMMARY_H
 
 #include "files/forms.h"
-#include "gpume/gpume.h"
 #include "sinks/sink.h"
 
+#include "gpume/gpume.h"
+
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+
+/* --- The blocks of a field that statistics and pictures show: the parts of a partition, else the
+ * first layer. */
+
+struct gpume_shown {
+    const struct gpume_layer *layer;
+    size_t index; /* in the layer */
+    uint32_t x, y, rank;
+};
+
+static inline uint64_t gpume_shown_count(const struct gpume_field *field)
+{
+    const struct gpume_layer *first = field->layers[0];
+    return field->part_count > 0 ? field->part_count : (uint64_t)first->blocks_x * first->blocks_y;
+}
+
+/* The block at this place in the order of the output. */
+static inline struct gpume_shown gpume_shown_at(const struct gpume_field *field, uint64_t i)
+{
+    const struct gpume_part *part = field->part_count > 0 ? &field->parts[i] : NULL;
+    struct gpume_shown shown = {
+        .layer = field->layers[part ? part->layer : 0], .index = part ? part->block : (size_t)i};
+    shown.x = (uint32_t)(shown.index % shown.layer->blocks_x) * shown.layer->block_w;
+    shown.y = (uint32_t)(shown.index / shown.layer->blocks_x) * shown.layer->block_h;
+    shown.rank = part ? part->rank : shown.layer->ranks[shown.index];
+    return shown;
+}
+
+/* The block that holds a pixel of the picture. */
+static inline struct gpume_shown gpume_shown_holding(
+    const struct gpume_field *field, uint32_t x, uint32_t y)
+{
+    const uint64_t count = gpume_shown_count(field);
+    struct gpume_shown shown = gpume_shown_at(field, 0);
+    for (uint64_t i = 0; i < count; i++) {
+        shown = gpume_shown_at(field, i);
+        if (x >= shown.x && y >= shown.y && x - shown.x < shown.layer->block_w &&
+            y - shown.y < shown.layer->block_h) {
+            break;
+        }
+    }
+    return shown;
+}
+
+/* --- A field's row of frames.csv, with which a row of the report begins, too. */
+
+struct gpume_frame_row {
+    uint64_t frame, ref, blocks, zero, sad_before, sad_after, sse_before, sse_after;
+    int64_t time;
+    double psnr_before, psnr_after;
+    /* With GPUME_FRAME_BORDER: blocks whose vectors lead to the window's border. */
+    uint64_t border;
+    double border_share;
+    /* With GPUME_FRAME_REPORT, of which gpume_frame_row_make fills in nothing. */
+    double dx_mean, dy_mean, length_mean, length_max; /* pixels */
+    uint32_t cost_max;
+    bool cut;
+};
+
+/* Kinds of the table: bits. */
+enum { GPUME_FRAME_BORDER = 1, GPUME_FRAME_REPORT = 2 };
+
+/* The border comes with params->confidence. */
+struct gpume_table gpume_frame_table(unsigned kind);
+
+struct gpume_frame_row gpume_frame_row_make(
+    const struct gpume_params *params, const struct gpume_field *field);
+
+/*
+ * --- The summary of a run: adds up its fields, then writes summary.json and the closing lines for
+ * people. One thread. The caller fills in the struct in three steps: before the first field, with
+ * every field, and after the last one.
+ */
 
 /* Raise it by one when a key of summary.json is removed or changes its meaning. */
 #define GPUME_SUMMARY_FORMAT 1

@@ -6,8 +6,6 @@
 #include "base/base.h"
 #include "files/out.h"
 #include "files/path.h"
-#include "sinks/frame_row.h"
-#include "sinks/shown.h"
 #include "sinks/sink.h"
 #include "sinks/summary.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Vectors, in any format of vectors/format.h. */
+#include "vectors/vectors.h"
 #include "files/path.h"
 #include "sinks/sink.h"
 #include "vectors/format.h"
-#include "vectors/writer.h"
 
 #include <unistd.h>
 

@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The table of formats, one per file of src/vectors/formats: functions that turn blocks into bytes
- * and bytes into blocks. writer.h and reader.h deal with files, threads, order and limits.
- * man/gpume-formats.5 specifies every byte.
+ * and bytes into blocks; and what several formats share: rows of named columns, and the header of
+ * .npy files. vectors.h has the files, threads, order and limits. man/gpume-formats.5 specifies
+ * every byte.
  */
 #ifndef GPUME_VECTORS_FORMAT_H
 #define GPUME_VECTORS_FORMAT_H
 
 #include "base/log.h"
 #include "files/byte_stream.h"
+#include "files/bytes.h"
 #include "files/out.h"
 #include "files/pack.h"
 #include "vectors/vectors.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 /* Largest header of a file, or of a field. */
 #define GPUME_VECTORS_HEAD_BYTES 4096u
@@ -166,5 +172,121 @@ const struct gpume_vectors_format *gpume_vectors_format_probe(
 
 #define GPUME_VECTORS_DECLARE(name) extern const struct gpume_vectors_format gpume_vectors_##name;
 GPUME_VECTORS_FORMATS(GPUME_VECTORS_DECLARE)
+
+/* --- A match of a block as a row of named columns, which vectors.csv, .jsonl and .npy have in
+ * common.
+ */
+
+enum gpume_block_column {
+    GPUME_BLOCK_FRAME,
+    GPUME_BLOCK_REF,
+    GPUME_BLOCK_X,
+    GPUME_BLOCK_Y,
+    GPUME_BLOCK_W,
+    GPUME_BLOCK_H,
+    GPUME_BLOCK_DX,
+    GPUME_BLOCK_DY,
+    GPUME_BLOCK_COST,
+    GPUME_BLOCK_RANK,
+    GPUME_BLOCK_SHAPE, /* from here on, written only where a run asks for it */
+    GPUME_BLOCK_BITS,
+    GPUME_BLOCK_REF2,
+    GPUME_BLOCK_DX2,
+    GPUME_BLOCK_DY2,
+    GPUME_BLOCK_CANDIDATE,
+    GPUME_BLOCK_SECOND,
+    GPUME_BLOCK_TIES,
+    GPUME_BLOCK_TEXTURE,
+    GPUME_BLOCK_RETURN,
+    GPUME_BLOCK_COLUMNS,
+};
+
+/* What a number in a column means, and how text spells it. */
+enum gpume_block_type {
+    GPUME_BLOCK_NUMBER,
+    GPUME_BLOCK_PIXELS,  /* in units of GPUME_VECTORS_UNITS; decimals in shortest form */
+    GPUME_BLOCK_OUTLINE, /* width << 16 | height; 16x8 */
+};
+
+#define GPUME_BLOCK_EMPTY INT64_MIN /* no value, where a column is optional */
+
+struct gpume_block_column_kind {
+    const char *name;
+    unsigned flag; /* of enum gpume_vectors_column; 0: every file has this column */
+    enum gpume_block_type type;
+    bool optional;    /* cells may be empty */
+    int64_t min, max; /* accepted from files */
+};
+
+extern const struct gpume_block_column_kind gpume_block_columns[GPUME_BLOCK_COLUMNS];
+
+/* Longest text of all columns from SHAPE on, with a comma after each. */
+#define GPUME_BLOCK_FURTHER_BYTES 136u
+
+/* Whether files with these columns of enum gpume_vectors_column have it. */
+static inline bool gpume_block_has(unsigned columns, enum gpume_block_column column)
+{
+    const unsigned flag = gpume_block_columns[column].flag;
+    return (columns & flag) == flag;
+}
+
+/* The number in a column from SHAPE on. */
+int64_t gpume_block_number(const struct gpume_vectors_block *block, enum gpume_block_column column);
+
+/* Writes a number that is not empty, and returns its end; may touch 7 bytes after it. */
+char *gpume_block_put(char *at, enum gpume_block_type type, int64_t number);
+
+/* The reverse: parses the text up to its end, or up to a character in ",} \t\"". Returns where it
+ * stopped, or NULL: it is no number, or out of the column's range. */
+const char *gpume_block_parse(enum gpume_block_column column, const char *text, int64_t *number);
+
+/* What the column's text may be, to follow "not ". */
+void gpume_block_describe(enum gpume_block_column column, char *text, size_t bytes);
+
+/* Sets all values to what a file without these columns means: 0, or empty if optional. */
+void gpume_block_clear(int64_t values[GPUME_BLOCK_COLUMNS]);
+
+/* The block with these values, which are within the limits. */
+struct gpume_vectors_row gpume_block_row(const int64_t values[GPUME_BLOCK_COLUMNS]);
+
+/*
+ * --- The header of a .npy file, as NumPy's numpy.lib.format describes it: magic, version, length,
+ * and a Python dictionary of type, order and shape.
+ */
+
+#define GPUME_NPY_MAGIC "\x93NUMPY"
+#define GPUME_NPY_MAGIC_BYTES 6u
+#define GPUME_NPY_COLUMNS_MAX 64u
+#define GPUME_NPY_NAME_BYTES 32u
+#define GPUME_NPY_TEXT_BYTES_MAX 9u   /* of a column with text */
+#define GPUME_NPY_ITEM_BYTES_MAX 576u /* 64 columns of 9 bytes */
+
+/* A member of a structured type; a plain type has one member without a name. */
+struct gpume_npy_column {
+    char name[GPUME_NPY_NAME_BYTES];
+    char kind;     /* 'i', 'u', 'f', or 'S' for text */
+    uint8_t bytes; /* 1, 2, 4 or 8; of text: 1 to 9 */
+    size_t offset; /* in the item */
+};
+
+struct gpume_npy {
+    struct gpume_npy_column columns[GPUME_NPY_COLUMNS_MAX];
+    size_t count;
+    size_t item_bytes;
+    uint32_t dimensions; /* 1 or 2 */
+    uint64_t shape[2];
+};
+
+/* Writes a header of exactly `total` bytes, a multiple of 64. descr: the type in Python's notation.
+ * shape: a tuple in that notation, too, such as "(4, 10)". */
+void gpume_npy_head(char *at, size_t total, const char *descr, const char *shape);
+
+/* Reads the header. Refuses types other than little-endian numbers, tables in Fortran order, and
+ * more than two dimensions. */
+int gpume_npy_read(struct gpume_stream *stream, struct gpume_npy *npy);
+
+/* Reads a column of an item. False: not an integer, or it does not fit an int64_t. */
+bool gpume_npy_int(
+    const struct gpume_npy_column *column, const unsigned char *item, int64_t *value);
 
 #endif

@@ -4,7 +4,7 @@
  * several arrays in sequence, and a pattern names several files: either is read as one sequence of
  * fields.
  */
-#include "vectors/reader.h"
+#include "vectors/vectors.h"
 
 #include "base/base.h"
 #include "files/pack.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "vectors/vectors.h"
 
-#include "vectors/block_row.h"
 #include "vectors/format.h"
 
 #include <inttypes.h>
@@ -326,7 +325,7 @@ void gpume_vectors_ranker_destroy(struct gpume_vectors_ranker **ranker)
     }
 }
 
-/* --- rows: block_row.h */
+/* --- rows of named columns */
 
 #define PIXELS(value) (GPUME_VECTORS_UNITS * (int64_t)(value))
 #define VECTOR .type = GPUME_BLOCK_PIXELS, .min = PIXELS(INT16_MIN), .max = PIXELS(INT16_MAX)

@@ -2,13 +2,15 @@
 /*
  * src/vectors reads and writes files of motion vectors, one field at a time.
  *
- * This header defines fields independently of file formats: what readers return and writers accept.
- * A field is either a list of blocks, each with its position and size, or the results of a search.
+ * Fields are defined independently of file formats: what readers return and writers accept. A field
+ * is either a list of blocks, each with its position and size, or the results of a search.
  */
 #ifndef GPUME_VECTORS_VECTORS_H
 #define GPUME_VECTORS_VECTORS_H
 
 #include "base/log.h"
+#include "files/out.h"
+
 #include "gpume/gpume.h"
 
 #include <stdbool.h>
@@ -160,5 +162,89 @@ int gpume_vectors_ranker_apply(struct gpume_vectors_ranker *ranker,
 
 /* Sets *ranker to NULL. NULL is fine. */
 void gpume_vectors_ranker_destroy(struct gpume_vectors_ranker **ranker);
+
+/*
+ * --- Reads a file of vectors, written by this program or another, field by field. It holds one
+ * field in memory, or all fields of a frame in formats whose blocks may come in any order. An error
+ * in the file is one line in the log, with the file and the position. One thread per reader.
+ */
+
+struct gpume_vectors_format;
+struct gpume_vectors_reader;
+
+/* path: "-" is standard input; may be a pattern (files/path.h) in formats with one file per
+ * frame or field. */
+struct gpume_vectors_source {
+    const char *path;
+    const struct gpume_vectors_format *format; /* NULL: recognised by the first bytes */
+    uint32_t block;      /* in formats with one vector per pixel: side of the blocks; 0: 1 */
+    bool fine;           /* vectors of .flo files may have any fraction: see gpume_vectors_field */
+    uint64_t memory_max; /* for blocks, sizeof(struct gpume_vectors_block) each; 0: no limit */
+    struct gpume_log log;
+};
+
+/* GPUME_IO: cannot be read; GPUME_INVALID: not such a file, or without vectors; GPUME_NOMEM. */
+int gpume_vectors_reader_open(
+    struct gpume_vectors_reader **reader, const struct gpume_vectors_source *source);
+
+/* The next field, as a list of blocks; NULL after the last. Fields come by rising frame. A frame
+ * has one for each reference, or one whose blocks differ in their references. Blocks are at most
+ * GPUME_READ_BLOCK_MAX wide and high and lie inside a picture whose sides are GPUME_READ_SIDE_MAX +
+ * GPUME_READ_BLOCK_MAX. */
+int gpume_vectors_reader_next(
+    struct gpume_vectors_reader *reader, const struct gpume_vectors_field **field);
+
+/* What the file states; with a grid only if it states one. Valid until the reader is closed. */
+const struct gpume_vectors_info *gpume_vectors_reader_info(
+    const struct gpume_vectors_reader *reader);
+
+const struct gpume_vectors_format *gpume_vectors_reader_format(
+    const struct gpume_vectors_reader *reader);
+
+/* Sets *reader to NULL. NULL is fine. */
+void gpume_vectors_reader_close(struct gpume_vectors_reader **reader);
+
+/*
+ * --- Writes fields of vectors to one file in any format, or to one file per frame. On machines
+ * with many processors a few threads of the writer format the rows of several fields at once; this
+ * does not change the output. All calls for one writer come from one thread. Errors are logged, in
+ * one line.
+ */
+
+struct gpume_vectors_format;
+struct gpume_vectors_writer;
+
+struct gpume_vectors_output {
+    const char *path; /* see files/out.h; may be a pattern in formats with one file per frame */
+    const struct gpume_vectors_format *format;
+    struct gpume_out_set *set; /* of the run; outlives the writer */
+    uint32_t processors;       /* that the run may use; 0: all */
+    struct gpume_log log;
+};
+
+/* info: what all fields share; columns that the format lacks are ignored. GPUME_INVALID: the format
+ * needs more than is known. GPUME_UNSUPPORTED: unsuitable name. */
+int gpume_vectors_writer_open(struct gpume_vectors_writer **writer,
+    const struct gpume_vectors_output *output, const struct gpume_vectors_info *info);
+
+/* Fields come by rising frame and, within a frame, one for each reference. A field with `release`
+ * is released in any case, perhaps after the call; errors may be returned by a later one.
+ * GPUME_INVALID: the format cannot hold this field. GPUME_UNSUPPORTED: the name does not tell its
+ * file from another's.
+ */
+int gpume_vectors_writer_field(
+    struct gpume_vectors_writer *writer, const struct gpume_vectors_field *field);
+
+/* Returns when all fields that it has got are released. */
+int gpume_vectors_writer_wait(struct gpume_vectors_writer *writer);
+
+/* All fields of the current frame have come: completes its file if each frame has its own. */
+int gpume_vectors_writer_settle(struct gpume_vectors_writer *writer);
+
+/* Completes the output: on GPUME_OK all files have their final names. */
+int gpume_vectors_writer_finish(struct gpume_vectors_writer *writer);
+
+/* Removes an unfinished file. Sets *writer to NULL. NULL is fine. */
+void gpume_vectors_writer_close(struct gpume_vectors_writer **writer);
 
 #endif

@@ -4,7 +4,7 @@
  * rows is written first with 0 and rewritten when the number is known; if the output cannot seek,
  * an unnamed temporary file holds the array until then.
  */
-#include "vectors/writer.h"
+#include "vectors/vectors.h"
 
 #include "base/base.h"
 #include "files/bytes.h"

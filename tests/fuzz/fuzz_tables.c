@@ -9,8 +9,7 @@
 #include "files/byte_stream.h"
 #include "fuzz.h"
 #include "vectors/format.h"
-#include "vectors/reader.h"
-#include "vectors/writer.h"
+#include "vectors/vectors.h"
 
 #define FORMATS_MAX 16u /* vectors: first bytes below; others select other readers */
 #define FLOW 31u

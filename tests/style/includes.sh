@@ -34,8 +34,8 @@ src/vectors     base/.*\.h files/.*\.h vectors/.*\.h gpume/gpume\.h nettle/sha2\
 src/sinks       base/.*\.h files/.*\.h sinks/.*\.h vectors/.*\.h draw/(colours|overlay)\.h media/(picture|video)\.h gpume/gpume\.h
 src/report      base/.*\.h files/.*\.h report/.*\.h sinks/.*\.h vectors/.*\.h draw/(colours|overlay)\.h media/picture\.h gpume/gpume\.h nettle/base64\.h
 src/resume      base/.*\.h files/.*\.h resume/.*\.h sinks/.*\.h vectors/format\.h gpume/gpume\.h jansson\.h
-src/compare     base/.*\.h files/.*\.h compare/.*\.h report/(set|shell)\.h sinks/.*\.h vectors/.*\.h draw/(colours|legend|overlay|sprite)\.h media/picture\.h gpume/gpume\.h jansson\.h
-src/merge       base/.*\.h files/.*\.h merge/.*\.h report/statistics\.h sinks/.*\.h vectors/(reader|formats/npy)\.h gpume/gpume\.h jansson\.h
+src/compare     base/.*\.h files/.*\.h compare/.*\.h report/(report|shell)\.h sinks/.*\.h vectors/.*\.h draw/(colours|legend|overlay|sprite)\.h media/picture\.h gpume/gpume\.h jansson\.h
+src/merge       base/.*\.h files/.*\.h merge/.*\.h report/report\.h sinks/.*\.h vectors/(format|vectors)\.h gpume/gpume\.h jansson\.h
 src/include     gpume/(gpume|params|prefilter)\.h
 src/include/gpume/avframe.h gpume/gpume\.h libavutil/.*\.h
 src/include/gpume/vulkan.h gpume/compute\.h vulkan/vulkan_core\.h

@@ -8,8 +8,7 @@
 #include "harness.h"
 #include "logged.h"
 #include "vectors/format.h"
-#include "vectors/reader.h"
-#include "vectors/writer.h"
+#include "vectors/vectors.h"
 
 #include <dirent.h>
 #include <stdatomic.h>

@@ -5,9 +5,7 @@
  */
 #include "files/bytes.h"
 #include "harness.h"
-#include "report/gallery.h"
-#include "report/picks.h"
-#include "report/statistics.h"
+#include "report/report.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -41,7 +41,7 @@ function readPlaces(parts) {
     return { shape: Uint8Array.from(pairs, ([shape]) => shape), place: Uint32Array.from(pairs, ([, place]) => place) };
 }
 
-/* Unpacks the lists of src/report/set.h. */
+/* Unpacks the lists of src/report/report.h. */
 function readVectors(set) {
     const { shape, place } = readPlaces(set.parts);
     const count = shape.length;

@@ -36,7 +36,7 @@ function keptCosts(block) {
     return found && found.surface ? readCosts(new Numbers(bytesOf(found.surface))) : (askedFor().find(isHere) || {}).costs;
 }
 
-/* Of the liveliest pair, see src/report/set.h: one array of samples for the target and one for the reference. */
+/* Of the liveliest pair, see src/report/report.h: one array of samples for the target and one for the reference. */
 let samples = null;
 async function readSamples() {
     const image = new Image();

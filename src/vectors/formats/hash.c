@@ -8,7 +8,7 @@
  */
 #include "base/params.h"
 #include "files/bytes.h"
-#include "vectors/block_row.h"
+#include "vectors/format.h"
 
 #include <inttypes.h>
 #include <nettle/sha2.h>

@@ -9,7 +9,6 @@
 #include "files/byte_stream.h"
 #include "files/bytes.h"
 #include "vectors/format.h"
-#include "vectors/formats/npy.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
