@@ -5,7 +5,6 @@
 #include "console.h"
 #include "estimate/estimate.h"
 #include "media/source.h"
-#include "media/timeline.h"
 #include "options/option.h"
 
 #include <stdlib.h>

@@ -15,7 +15,7 @@
 #include "firstpass/spacing.h"
 #include "firstpass/trial.h"
 #include "job.h"
-#include "media/timeline.h"
+#include "media/source.h"
 #include "signals.h"
 
 #include <ctype.h>

@@ -7,7 +7,7 @@
 #include "estimate/frames.h"
 #include "files/forms.h"
 #include "job.h"
-#include "media/timeline.h"
+#include "media/source.h"
 
 #include <inttypes.h>
 #include <stdio.h>

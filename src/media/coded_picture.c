@@ -4,7 +4,7 @@
  * units) of a packet are walked here for what FFmpeg's parsers do not tell: how many pictures
  * begin, and whether the first is a clean point to start at. The parser reads the rest.
  */
-#include "media/coded_picture.h"
+#include "media/packets.h"
 
 #include "base/base.h"
 #include "media/libav.h"

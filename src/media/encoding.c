@@ -5,7 +5,6 @@
  * colours: to BT.709 where the encoder states its matrix, and to BT.601 in JPEG, which supports no
  * other.
  */
-#include "media/encoding.h"
 #include "media/libav.h"
 
 #include <inttypes.h>

@@ -3,8 +3,7 @@
 
 #include "base/base.h"
 #include "base/os.h"
-#include "media/encoding.h"
-#include "media/filter.h"
+#include "media/libav.h"
 
 #include <stdio.h>
 #include <stdlib.h>

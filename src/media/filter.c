@@ -3,11 +3,10 @@
  * buffersrc -> the user's graph -> buffersink. A frame whose size or format the graph was not built
  * for waits while the graph is drained; then a new graph is built for it, so that no frame is lost.
  */
-#include "media/filter.h"
+#include "media/libav.h"
 
 #include "base/base.h"
 #include "files/out.h"
-#include "media/libav.h"
 
 #include <dlfcn.h>
 #include <pthread.h>

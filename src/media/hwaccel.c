@@ -5,10 +5,9 @@
  * calls it again without the device's format if setting that up failed. It may do so on a thread of
  * its own, hence the mutex. decode.c then starts over in software.
  */
-#include "media/hwaccel.h"
+#include "media/decode.h"
 
 #include "base/base.h"
-#include "media/buffers.h"
 #include "media/libav.h"
 
 #include <pthread.h>

@@ -4,7 +4,7 @@
  * read through poll() so that a cancelled run does not wait for data, and seekable if it is a file.
  * libavformat interprets any other path: numbered pictures, URLs.
  */
-#include "media/input.h"
+#include "media/packets.h"
 
 #include "base/base.h"
 #include "files/out.h"

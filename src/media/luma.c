@@ -8,7 +8,7 @@
 #include "media/luma.h"
 
 #include "base/base.h"
-#include "media/hwaccel.h"
+#include "media/decode.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -354,7 +354,9 @@ static void fill_neutral(const struct gpume_plane *plane)
     }
 }
 
-int gpume_luma_write_chroma(
+/* Writes chroma, 1 or 2, into a plane. That of a gray frame is neutral. GPUME_UNSUPPORTED: a format
+ * that is converted to gray; not logged. */
+static int luma_write_chroma(
     struct gpume_luma *luma, const AVFrame *frame, int component, const struct gpume_plane *plane)
 {
     const AVPixFmtDescriptor *descriptor = av_pix_fmt_desc_get(frame->format);
@@ -554,7 +556,7 @@ int gpume_colour_frames_take_chroma(
     AVFrame *frame = take_kept(colour, index);
     int status = frame ? GPUME_OK : GPUME_INVALID;
     for (int i = 0; i < 2 && status == GPUME_OK; i++) {
-        status = gpume_luma_write_chroma(&colour->chroma, frame, i + 1, &planes[i]);
+        status = luma_write_chroma(&colour->chroma, frame, i + 1, &planes[i]);
     }
     av_frame_free(&frame);
     return status;

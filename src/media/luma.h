@@ -64,11 +64,6 @@ int gpume_luma_write(
  * *plane lies and returns true. */
 bool gpume_luma_find(const struct AVFrame *frame, struct gpume_plane *plane);
 
-/* The same for chroma, 1 or 2. That of a gray frame is neutral. GPUME_UNSUPPORTED: a format that is
- * converted to gray; not logged. */
-int gpume_luma_write_chroma(struct gpume_luma *luma, const struct AVFrame *frame, int component,
-    const struct gpume_plane *plane);
-
 void gpume_luma_close(struct gpume_luma *luma);
 
 /* --- colours: frames that were delivered as luma are kept; on request they are converted to R, G,
@@ -93,7 +88,7 @@ int gpume_colour_frames_take(struct gpume_colour_frames *colour, uint64_t index,
     uint32_t height, struct gpume_plane *rgb);
 
 /* Writes the chroma of a kept frame, which is dropped with all before it, into two planes. Not
- * logged: GPUME_INVALID (no such frame); others as of gpume_luma_write_chroma. */
+ * logged: GPUME_INVALID (no such frame), GPUME_UNSUPPORTED (a format that is converted to gray). */
 int gpume_colour_frames_take_chroma(
     struct gpume_colour_frames *colour, uint64_t index, const struct gpume_plane *planes);
 

@@ -8,7 +8,6 @@
 
 #include "base/base.h"
 #include "files/path.h"
-#include "media/colours.h"
 #include "media/libav.h"
 
 #include <errno.h>

@@ -11,8 +11,6 @@
 #include "files/bytes.h"
 #include "files/out.h"
 #include "files/path.h"
-#include "media/colours.h"
-#include "media/encoding.h"
 #include "media/libav.h"
 #include "media/luma.h"
 

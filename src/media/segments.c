@@ -10,12 +10,12 @@
  * always free, the second can always deliver the few frames that the earliest compares, and the
  * packets between them are all that has to be kept.
  */
-#include "media/segments.h"
+#include "media/decode.h"
 
 #include "base/base.h"
 #include "media/luma.h"
 #include "media/packets.h"
-#include "media/timeline.h"
+#include "media/source.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

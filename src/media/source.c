@@ -8,15 +8,10 @@
 
 #include "base/base.h"
 #include "base/workers.h"
-#include "media/coded_picture.h"
-#include "media/colours.h"
 #include "media/decode.h"
-#include "media/filter.h"
-#include "media/hwaccel.h"
-#include "media/input.h"
+#include "media/libav.h"
 #include "media/luma.h"
-#include "media/segments.h"
-#include "media/timeline.h"
+#include "media/packets.h"
 
 #include <inttypes.h>
 #include <stdio.h>

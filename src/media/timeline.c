@@ -8,11 +8,9 @@
  * again later in the input (files joined by cat, times that wrap), and containers seek by time. So
  * packets are read in their order, and those that the decoder will need are kept.
  */
-#include "media/timeline.h"
+#include "media/source.h"
 
 #include "base/base.h"
-#include "media/coded_picture.h"
-#include "media/input.h"
 #include "media/packets.h"
 
 #include <inttypes.h>

@@ -41,7 +41,7 @@ struct gpume_source_options {
     struct gpume_log log;
 };
 
-/* How several decoders share a video: see media/segments.h. */
+/* How several decoders share a video: see media/decode.h. */
 struct gpume_division {
     uint32_t decoders; /* at most; 1: it is not divided */
     uint64_t bytes;    /* of memory that all but the first, and frames that wait, may take */
@@ -95,5 +95,31 @@ struct gpume_source_info {
 
 /* Whether the path is a regular file, which can be opened again. */
 bool gpume_input_is_file(const char *path);
+
+/*
+ * --- the motion vectors of a coded stream, as FFmpeg's decoders export them: H.264, MPEG-1,
+ * MPEG-2, MPEG-4, H.263 and their relatives. FFmpeg says of each vector whether it belongs to the
+ * first list of references, which are usually past frames, or to the second; it does not name the
+ * frame. So this also tells what narrows that down: a frame's place in coding order, and whether
+ * other frames may refer to it. One thread.
+ */
+
+struct gpume_motion_vector {
+    int32_t x, y;   /* upper left corner of the block, pixels; may lie outside the picture */
+    uint16_t w, h;  /* of the block as coded, pixels */
+    int32_t dx, dy; /* quarter pixels, with the sign of gpume.h */
+    int32_t source; /* -k: its k-th reference in the past; k: in the future */
+};
+
+/* Of one frame. Intra blocks have no vector, and blocks that predict from two frames have two. */
+struct gpume_motion {
+    char type;       /* how the frame is coded: I, P or B; '?': unknown */
+    bool reference;  /* other frames may be predicted from it */
+    bool interlaced; /* the places and vectors of blocks of one field are those of its own lines */
+    uint64_t coded;  /* place in coding order */
+    uint32_t units;  /* in which the stream counts, in a pixel: 1, 2 or 4; 0: no vectors */
+    size_t count;
+    const struct gpume_motion_vector *vectors;
+};
 
 #endif

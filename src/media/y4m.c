@@ -8,7 +8,6 @@
 
 #include "base/base.h"
 #include "base/workers.h"
-#include "media/input.h"
 #include "media/luma.h"
 #include "media/packets.h"
 

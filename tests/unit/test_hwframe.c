@@ -6,7 +6,7 @@
  */
 #include "base/base.h"
 #include "harness.h"
-#include "media/hwaccel.h"
+#include "media/decode.h"
 #include "media/luma.h"
 
 #include <stdlib.h>

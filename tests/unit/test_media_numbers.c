@@ -5,8 +5,8 @@
 #include "harness.h"
 #include "logged.h"
 #include "media/decode.h"
-#include "media/input.h"
-#include "media/timeline.h"
+#include "media/packets.h"
+#include "media/source.h"
 
 #include <string.h>
 

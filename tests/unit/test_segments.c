@@ -6,11 +6,10 @@
  */
 #include "base/base.h"
 #include "harness.h"
-#include "media/buffers.h"
+#include "media/decode.h"
 #include "media/luma.h"
 #include "media/packets.h"
-#include "media/segments.h"
-#include "media/timeline.h"
+#include "media/source.h"
 
 #include <string.h>
 

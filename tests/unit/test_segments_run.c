@@ -7,9 +7,9 @@
 #include "base/base.h"
 #include "harness.h"
 #include "logged.h"
+#include "media/decode.h"
 #include "media/packets.h"
-#include "media/segments.h"
-#include "media/timeline.h"
+#include "media/source.h"
 
 #include <string.h>
 #include <unistd.h>
