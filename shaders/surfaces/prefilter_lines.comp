@@ -4,7 +4,7 @@
  * quads of one row and of those beside them, and each invocation adds up those around its quad.
  *
  * Shared memory: 4 (64 + 24) words. The bounds of the sums are proven in
- * src/cpu/prefilter.c: columns' sums fit 16 bits (GAUSS) or 21 (BOX), rows' sums 32.
+ * src/cpu/steps.c: columns' sums fit 16 bits (GAUSS) or 21 (BOX), rows' sums 32.
  */
 #version 450
 #extension GL_GOOGLE_include_directive : require

@@ -26,8 +26,6 @@ struct gpume_allocations {
 /* Zeroed memory, or NULL after a failure. */
 void *gpume_allocate(struct gpume_allocations *memory, uint64_t count, uint64_t size);
 
-void gpume_free_all(struct gpume_allocations *memory);
-
 /* --- rings: the surfaces of the last frames, a ring for each surface that the plan has. A frame
  * has the same place in all of them. */
 
@@ -269,11 +267,5 @@ int gpume_engine_cpu_open(void **engine, const struct gpume_params *params,
  * and last row. Rows may be filled in parallel. */
 void gpume_pad_row(
     const struct gpume_plan *plan, const struct gpume_plane *plane, void *padded, uint32_t row);
-
-/* Makes row y < height of the filtered surface with its ends repeated outwards, and with the first
- * and last rows those above and below the picture. padded: the complete source surface. Rows may be
- * made in parallel. */
-void gpume_prefilter_row(
-    const struct gpume_plan *plan, const void *padded, void *filtered, uint32_t y);
 
 #endif

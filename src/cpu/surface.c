@@ -5,7 +5,7 @@
  */
 #include "base/base.h"
 #include "base/params.h"
-#include "cpu/general/matcher.h"
+#include "cpu/general/general.h"
 #include "model/plan.h"
 
 #include <stdlib.h>

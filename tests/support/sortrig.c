@@ -2,7 +2,7 @@
 #include "sortrig.h"
 
 #include "base/base.h"
-#include "gpu/vk/device.h"
+#include "gpu/vk/gpu.h"
 #include "gpume/vulkan.h"
 
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #define GPUME_TESTS_SORTRIG_H
 
 #include "gpu/arrays/sort.h"
-#include "gpu/vk/slot.h"
+#include "gpu/vk/gpu.h"
 
 #define SORTRIG_GUARD 64u /* words before and after */
 #define SORTRIG_POISON 0xcdcdcdcdu

@@ -4,7 +4,7 @@
  * trials is cached. Needs a Vulkan device, which is treated as hardware.
  */
 #include "gpu/tune/choice.h"
-#include "gpu/vk/device.h"
+#include "gpu/vk/gpu.h"
 #include "harness.h"
 #include "vulkan_probe.h"
 

@@ -13,7 +13,7 @@
  * Skips without the encoders libx264 and libx265.
  */
 #include "cpu/cpu.h"
-#include "cpu/general/kernels.h"
+#include "cpu/general/general.h"
 #include "harness.h"
 #include "model/plan.h"
 

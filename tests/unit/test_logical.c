@@ -3,7 +3,7 @@
  * Contexts share a logical device, unless they validate or it is lost; and two of them compute
  * at the same time, each in a thread, while others are opened and closed.
  */
-#include "gpu/vk/device.h"
+#include "gpu/vk/gpu.h"
 #include "gpume/compute.h"
 #include "harness.h"
 #include "vulkan_probe.h"

@@ -2,7 +2,7 @@
 /* gpu/tune/pruning: shapes respect their limits for every plan, and the policy follows the
  * measured times. */
 #include "common/shared.h"
-#include "gpu/stages/prune.h"
+#include "gpu/stages/stage.h"
 #include "harness.h"
 #include "plans.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* gpu/stages/results: a field's sums use a workgroup count that follows the number of samples, and
  * no invocation's 32-bit sum overflows. gpu/plan_gpu: kernels bind what the device allows. */
-#include "gpu/plan_gpu.h"
+#include "gpu/engine_gpu.h"
 #include "gpu/stages/stage.h"
 #include "harness.h"
 #include "plans.h"

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The general search of a task, as steps: see cpu.h. */
+#include "cpu/general/general.h"
 #include "arrays/host_sort.h"
 #include "base/base.h"
 #include "cpu/cpu.h"
-#include "cpu/general/matcher.h"
 #include "model/cost.h"
 #include "model/plan.h"
 
 #include <string.h>
 
-/* --- one block in one reference: matcher.h */
+/* --- one block in one reference */
 
 /* A sweep over the candidates of a block. */
 struct sweep {

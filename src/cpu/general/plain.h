@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The kernels of kernels.h as plain loops for the compiler's vectors. Each file that includes this
+ * The kernels of general.h as plain loops for the compiler's vectors. Each file that includes this
  * compiles them for its own instruction set.
  */
 #ifndef GPUME_CPU_GENERAL_PLAIN_H
 #define GPUME_CPU_GENERAL_PLAIN_H
 
 #include "base/base.h"
-#include "cpu/general/kernels.h"
+#include "cpu/general/general.h"
 
 #include <string.h>
 

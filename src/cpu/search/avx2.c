@@ -3,7 +3,7 @@
  * The search with AVX2. Every lane is a dx and keeps its smallest cost and the first dy that has
  * it; the tie rule decides between lanes.
  */
-#include "cpu/search/lanes16_avx2.h"
+#include "cpu/search/lanes_avx2.h"
 #include "cpu/search/x86.h"
 
 static inline struct gpume_candidate match_narrow(

@@ -154,7 +154,7 @@ static inline void fill_pairs16(
 }
 
 /* Costs of 1 or PAIRS pairs of dy from row `first` of the chunk on, by the formula in
- * lanes16_avx2.h. */
+ * lanes_avx2.h. */
 static inline void costs_of_pairs16(__m512i sums[PAIRS], const struct part16 *part,
     const struct chunk16_pairs *chunk, int32_t first, int32_t width, int32_t pairs)
 {

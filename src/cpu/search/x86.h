@@ -6,7 +6,6 @@
 #ifndef GPUME_CPU_SEARCH_X86_H
 #define GPUME_CPU_SEARCH_X86_H
 
-#include "cpu/search/lanes16_avx2.h"
 #include "cpu/search/lanes_avx2.h"
 
 #if defined(__AVX2__)

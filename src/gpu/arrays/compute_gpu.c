@@ -7,8 +7,7 @@
 #include "base/os.h"
 #include "common/shared.h"
 #include "gpu/arrays/sort.h"
-#include "gpu/vk/device.h"
-#include "gpu/vk/slot.h"
+#include "gpu/vk/gpu.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -15,7 +15,7 @@
 
 #include "arrays/backend.h"
 #include "base/cache.h"
-#include "gpu/vk/slot.h"
+#include "gpu/vk/gpu.h"
 
 #define GPUME_SORT_COUNT_MAX (UINT32_C(1) << 30) /* keys */
 

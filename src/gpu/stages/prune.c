@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The stages of successive elimination: block sums, and the forms of pruning by them. */
-#include "gpu/stages/prune.h"
+#include "gpu/stages/stage.h"
 
 #include "base/base.h"
 #include "common/shared.h"
 #include "frame/frame.h"
-#include "gpu/stages/stage.h"
 
 #include "block_sums16.inc"
 #include "block_sums8.inc"
@@ -25,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- the choice among the forms: prune.h */
+/* --- the choice among the forms */
 
 #define SUM_MAX 2047u /* half floats hold these, their differences and small sums of them */
 #define EACH_MAX 10u  /* groups of candidates whose bounds an invocation keeps in registers */

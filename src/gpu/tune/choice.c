@@ -5,9 +5,9 @@
 #include "base/os.h"
 #include "base/params.h"
 #include "common/shared.h"
-#include "gpu/plan_gpu.h"
+#include "gpu/engine_gpu.h"
 #include "gpu/stages/stage.h"
-#include "gpu/vk/device.h"
+#include "gpu/vk/gpu.h"
 
 #include <stdio.h>
 #include <stdlib.h>

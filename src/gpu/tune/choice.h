@@ -6,7 +6,7 @@
 #ifndef GPUME_GPU_TUNE_CHOICE_H
 #define GPUME_GPU_TUNE_CHOICE_H
 
-#include "gpu/vk/device.h"
+#include "gpu/vk/gpu.h"
 #include "model/plan.h"
 
 /* --- the shape of match_tiles.comp's work for a layer and a device: pure arithmetic. What fits is

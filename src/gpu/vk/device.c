@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "gpu/vk/device.h"
+#include "gpu/vk/gpu.h"
 
 #include "base/base.h"
 #include "base/os.h"
 #include "base/params.h"
 #include "common/shared.h"
-#include "gpu/vk/slot.h"
 
 #include <ctype.h>
 #include <pthread.h>

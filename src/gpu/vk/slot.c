@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "gpu/vk/slot.h"
+#include "gpu/vk/gpu.h"
 
 #include "base/base.h"
 #include "base/params.h"
 #include "common/shared.h"
-#include "gpu/vk/device.h"
 
 #include <assert.h>
 #include <pthread.h>
