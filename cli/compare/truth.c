@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "compare/compare.h"
 
-#include "compare/flow.h"
+#include "compare/comparison.h"
 #include "files/forms.h"
 #include "files/path.h"
 #include "job.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "compare/flow.h"
+#include "compare/comparison.h"
 
 #include "base/base.h"
 #include "files/byte_stream.h"

@@ -12,7 +12,6 @@
 
 #include "base/base.h"
 #include "base/workers.h"
-#include "grain/model.h"
 
 #include <math.h>
 #include <stdlib.h>

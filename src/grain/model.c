@@ -9,7 +9,7 @@
  *
  * Every sum has a fixed order.
  */
-#include "grain/model.h"
+#include "grain/grain.h"
 
 #include <math.h>
 #include <stdbool.h>

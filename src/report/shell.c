@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "report/shell.h"
 
-#include "draw/colours.h"
+#include "draw/legend.h"
 #include "draw/overlay.h"
 #include "files/forms.h"
 #include "files/path.h"

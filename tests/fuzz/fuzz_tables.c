@@ -5,7 +5,6 @@
  * bounds of their headers, and every writer must accept it.
  */
 #include "compare/comparison.h"
-#include "compare/flow.h"
 #include "files/byte_stream.h"
 #include "fuzz.h"
 #include "vectors/format.h"

@@ -31,10 +31,10 @@ src/filter      base/.*\.h filter/.*\.h gpume/(gpume|compute|filter)\.h temporal
 src/media       base/.*\.h files/.*\.h media/.*\.h gpume/gpume\.h lib(avcodec|avfilter|avformat|avutil|swscale)/.*\.h
 src/draw        base/.*\.h draw/.*\.h gpume/gpume\.h cairo\.h
 src/vectors     base/.*\.h files/.*\.h vectors/.*\.h gpume/gpume\.h nettle/sha2\.h zlib\.h
-src/sinks       base/.*\.h files/.*\.h sinks/.*\.h vectors/.*\.h draw/(colours|overlay)\.h media/(picture|video)\.h gpume/gpume\.h
-src/report      base/.*\.h files/.*\.h report/.*\.h sinks/.*\.h vectors/.*\.h draw/(colours|overlay)\.h media/picture\.h gpume/gpume\.h nettle/base64\.h
+src/sinks       base/.*\.h files/.*\.h sinks/.*\.h vectors/.*\.h draw/(legend|overlay)\.h media/(picture|video)\.h gpume/gpume\.h
+src/report      base/.*\.h files/.*\.h report/.*\.h sinks/.*\.h vectors/.*\.h draw/(legend|overlay)\.h media/picture\.h gpume/gpume\.h nettle/base64\.h
 src/resume      base/.*\.h files/.*\.h resume/.*\.h sinks/.*\.h vectors/format\.h gpume/gpume\.h jansson\.h
-src/compare     base/.*\.h files/.*\.h compare/.*\.h report/(report|shell)\.h sinks/.*\.h vectors/.*\.h draw/(colours|legend|overlay|sprite)\.h media/picture\.h gpume/gpume\.h jansson\.h
+src/compare     base/.*\.h files/.*\.h compare/.*\.h report/(report|shell)\.h sinks/.*\.h vectors/.*\.h draw/(legend|overlay)\.h media/picture\.h gpume/gpume\.h jansson\.h
 src/merge       base/.*\.h files/.*\.h merge/.*\.h report/report\.h sinks/.*\.h vectors/(format|vectors)\.h gpume/gpume\.h jansson\.h
 src/include     gpume/(gpume|params|prefilter)\.h
 src/include/gpume/avframe.h gpume/gpume\.h libavutil/.*\.h

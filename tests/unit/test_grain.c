@@ -2,7 +2,7 @@
 /* src/grain/grain.c: grain that is made here, by the model of AV1, is found again: its strength by
  * intensity within 10 %, its coefficients within 0.1. tests/cli/test_grain.sh does the same with
  * grain that libaom and dav1d make. */
-#include "grain/model.h"
+#include "grain/grain.h"
 #include "harness.h"
 
 #include <math.h>

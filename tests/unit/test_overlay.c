@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Overlays of synthetic fields: colours, positions, sizes from one pixel, and the same bytes every
  * time. */
-#include "draw/colours.h"
 #include "draw/legend.h"
 #include "draw/overlay.h"
 #include "harness.h"

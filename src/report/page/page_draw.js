@@ -10,7 +10,7 @@
  * resize(canvas, w, h)   sets a canvas to w x h CSS pixels; returns a context that draws in CSS pixels
  */
 
-/* Tables of src/draw/colours.h, three bytes per colour. */
+/* Tables of src/draw/legend.h, three bytes per colour. */
 const HEAT = bytesOf(data.colours.heat);
 const DIRECTIONS = bytesOf(data.colours.directions);
 
