@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The list of commands, and the command `help`, which needs that list. */
-#include "commands.h"
+#include "options/option.h"
 
 #include "console.h"
 #include "options/common.h"
-#include "options/help.h"
 
 #include <string.h>
 

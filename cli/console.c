@@ -118,7 +118,8 @@ static void erase_status(void)
     }
 }
 
-bool gpume_console_rewrites(FILE *stream)
+/* True if a line of the stream can be overwritten in place. */
+static bool console_rewrites(FILE *stream)
 {
     const char *terminal = getenv("TERM");
     return isatty(fileno(stream)) == 1 && !(terminal && strcmp(terminal, "dumb") == 0);
@@ -128,8 +129,7 @@ bool gpume_console_rewrites(FILE *stream)
 static bool takes_colour(FILE *stream)
 {
     const char *terminal = getenv("TERM"), *no_colour = getenv("NO_COLOR");
-    return terminal && terminal[0] && !(no_colour && no_colour[0]) &&
-           gpume_console_rewrites(stream);
+    return terminal && terminal[0] && !(no_colour && no_colour[0]) && console_rewrites(stream);
 }
 
 const char *gpume_console_bold(FILE *stream)
@@ -209,7 +209,8 @@ void gpume_console_error_about(const char *subject)
     pthread_mutex_unlock(&console.mutex);
 }
 
-int gpume_console_columns(void)
+/* Columns of the terminal on standard error; 80 if unknown. */
+static int console_columns(void)
 {
     struct winsize size;
     const bool known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
@@ -225,7 +226,7 @@ void gpume_console_status(const char *text, bool rewrite)
         erase_status();
     } else if (rewrite) {
         /* Padding overwrites the rest of a longer line; a line must not wrap. */
-        const int most = gpume_console_columns() - 1;
+        const int most = console_columns() - 1;
         const int padded = console.status_width < most ? console.status_width : most;
         const int length = (int)strlen(text);
         const int width = length < most ? length : most;
@@ -313,7 +314,7 @@ void gpume_progress_init(
         (options->progress == GPUME_PROGRESS_AUTO && terminal && options->verbosity >= 0);
     *progress = (struct gpume_progress){
         .shown = wanted,
-        .rewrite = gpume_console_rewrites(stderr),
+        .rewrite = console_rewrites(stderr),
         .total = total,
         .unit = "frame pairs",
         .psnr = (double)NAN,
@@ -326,7 +327,7 @@ static void append_part(
     const struct gpume_progress *progress, char line[PROGRESS_BYTES], const char *part)
 {
     const size_t used = strlen(line), length = strlen(part);
-    const size_t room = progress->rewrite ? (size_t)gpume_console_columns() : PROGRESS_BYTES;
+    const size_t room = progress->rewrite ? (size_t)console_columns() : PROGRESS_BYTES;
     if (used + length < room && used + length < PROGRESS_BYTES) {
         memcpy(line + used, part, length + 1);
     }
@@ -398,4 +399,55 @@ void gpume_progress_finish(struct gpume_progress *progress, uint64_t done)
         draw_progress(progress, done, gpume_clock_ns());
     }
     progress->shown = false;
+}
+
+#define LINE_BYTES 2048
+
+static void append(char *line, const char *before, const char *text)
+{
+    const size_t used = strlen(line);
+    if (text) {
+        snprintf(line + used, LINE_BYTES - used, "%s%s", before, text);
+    }
+}
+
+/* "--window 600"; "bits 16" where no option sets the parameter. */
+static void append_option(
+    char *line, const char *before, const struct gpume_param *param, const char *value)
+{
+    append(line, before, param->option ? "--" : "");
+    append(line, "", param->option ? param->option : param->name);
+    append(line, " ", value);
+}
+
+void gpume_library_log(void *opaque, enum gpume_log_level level, const char *line)
+{
+    const struct gpume_message *message = gpume_log_message();
+    char text[LINE_BYTES] = "";
+    (void)opaque;
+    if (!message) {
+        gpume_console_log(text, level, line);
+        return;
+    }
+    if (message->param) {
+        append_option(text, "", message->param, message->value);
+        append(text, "", ": ");
+    }
+    append(text, "", message->text);
+    if (message->other) {
+        append_option(text, " ", message->other, message->other_value);
+    }
+    append(text, "", message->rest);
+    const char *option = message->param ? message->param->option : NULL;
+    if (option && message->value && strcmp(option, "device") == 0) {
+        append(text, "; ", "'gpume devices' lists them");
+    }
+    gpume_console_log(text, level, text);
+}
+
+int gpume_library_check(const struct gpume_params *params)
+{
+    struct gpume_params checked = *params;
+    checked.log = gpume_library_log;
+    return gpume_params_check(&checked);
 }

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Standard error and standard output. A failed run prints one line, the first error, which is kept
- * until the end; errors that follow from it are not printed. Warnings are printed at once. Any
- * thread.
+ * until the end; errors that follow from it are not printed. Warnings are printed at once. Messages
+ * of the library get the names of options. Any thread.
  */
 #ifndef GPUME_CLI_CONSOLE_H
 #define GPUME_CLI_CONSOLE_H
 
 #include "base/log.h"
 #include "options/common.h"
+
+#include "gpume/gpume.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -59,9 +61,6 @@ void gpume_console_forget_error(void);
  * of the terminal; otherwise prints a new line. */
 void gpume_console_status(const char *text, bool rewrite);
 
-/* Columns of the terminal on standard error; 80 if unknown. */
-int gpume_console_columns(void);
-
 /* Prints the kept error, if any. The last call of every failed run. */
 void gpume_console_flush_error(void);
 
@@ -69,9 +68,6 @@ void gpume_console_flush_error(void);
  * colours, and NO_COLOR is not set. */
 const char *gpume_console_bold(FILE *stream);
 const char *gpume_console_plain(FILE *stream);
-
-/* True if a line of the stream can be overwritten in place. */
-bool gpume_console_rewrites(FILE *stream);
 
 /* Prints a file name with control characters replaced by '?'. */
 void gpume_console_print_name(const char *name, FILE *stream);
@@ -102,5 +98,17 @@ void gpume_progress_init(
 void gpume_progress_step(struct gpume_progress *progress, uint64_t done, double psnr);
 
 void gpume_progress_finish(struct gpume_progress *progress, uint64_t done);
+
+/*
+ * --- The library's messages, for users of the command: the library names its parameters, the user
+ * knows the options that set them.
+ */
+
+/* A gpume_log_fn for parameters of the library: passes the line to gpume_console_log, with the
+ * names of options where it names parameters. opaque is not used. */
+void gpume_library_log(void *opaque, enum gpume_log_level level, const char *line);
+
+/* gpume_params_check, whose message goes to gpume_library_log. */
+int gpume_library_check(const struct gpume_params *params);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "console.h"
 #include "encode/encoder.h"
-#include "options/types.h"
+#include "options/option.h"
 
 #include <assert.h>
 #include <inttypes.h>

@@ -9,7 +9,6 @@
 
 #include "encode/options.h"
 #include "encode/target.h"
-#include "exit.h"
 #include "media/source.h"
 #include "options/option.h"
 

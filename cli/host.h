@@ -15,8 +15,7 @@ void gpume_host_cpu(char name[GPUME_HOST_CPU_BYTES]);
 
 uint32_t gpume_host_processors(void);
 
-/* Bytes; 0: unknown. The second: what a container allows of it. */
-uint64_t gpume_host_memory(void);
+/* Bytes, as far as a container allows; 0: unknown. */
 uint64_t gpume_host_memory_allowed(void);
 
 /* Of the Vulkan device of this name; GPUME_DEVICE_OTHER if there is none. */

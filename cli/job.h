@@ -1,8 +1,148 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+/* What commands do with signals, with the options of a video, and with a whole job: names, video,
+ * outputs and answers. */
+#ifndef GPUME_CLI_JOB_H
+#define GPUME_CLI_JOB_H
+
+#include "console.h"
+#include "encode/lookahead.h"
+#include "files/forms.h"
+#include "files/out.h"
+#include "media/source.h"
+#include "options/common.h"
+#include "options/option.h"
+#include "sinks/sink.h"
+
+#include "gpume/filter.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
 /*
- * One job: what every command does that reads a video, writes outputs or prints an answer. A client
- * names its outputs and gives functions, most of which it can leave out; the job calls them in this
- * order:
+ * --- SIGINT, SIGTERM and SIGHUP. The first one ends the run in order: it keeps the motion fields
+ * that arrive within a second, or waits up to ten seconds for the current one. The second ends the
+ * program at once. SIGPIPE and SIGXFSZ are ignored and show as failed writes.
+ *
+ * --timeout: when the time is up, the run ends like after a signal, but at once. If it has not
+ * ended ten seconds later, whatever it waits for, the program ends.
+ */
+
+/* Starts the thread that waits for signals and for the time limit. Call it before other threads
+ * start. catches: blocks the signals in all threads; otherwise they keep their default action.
+ * limit: seconds; 0: none. False after one line: no thread can be started. */
+bool gpume_signals_start(bool catches, double limit);
+
+/* From now on a signal ends the source, and cancels the context and the filter if that does not
+ * suffice. Before this call a signal ends the program, since there is nothing to clean up. */
+void gpume_signals_attach(gpume *ctx, gpume_filter *filter, struct gpume_source *source);
+
+/* A function to call before a signal or --timeout ends the program. It runs on another thread,
+ * and none of the functions here returns afterwards. NULL: none. */
+void gpume_signals_set_leave(void (*leave)(void *opaque), void *opaque);
+
+/* From now on a signal is only noted, for gpume_signals_caught. */
+void gpume_signals_keep(void);
+
+/* Output has begun that cannot be removed, such as on a pipe: messages say so. */
+void gpume_signals_end(void);
+
+/* From now on a signal changes nothing. completing: the outputs are being completed, which may take
+ * seconds; a signal says so. */
+void gpume_signals_detach(bool completing);
+
+/* True if the run was interrupted by a signal, or its time has run out. */
+bool gpume_signals_caught(void);
+
+/* Says that the run was interrupted, which the caller has noticed, unless --timeout has said why.
+ */
+void gpume_signals_say_interrupted(void);
+
+/* True if that was at least a second ago. The current frame pair is the last one then. */
+bool gpume_signals_overdue(void);
+
+/* Nothing but standard output is written: from now on the program ends with its reader, without a
+ * word, as others in a pipeline do. */
+void gpume_signals_end_with_reader(void);
+
+void gpume_signals_stop(void);
+
+/* --- Options that say how to read a video, for the commands that do. */
+
+/* Whether the inputs, one video or two pictures, go together and with the options. */
+int gpume_source_options_check(
+    const struct gpume_common_options *common, const struct gpume_source_options *asked);
+
+/* What the rows have set, completed for gpume_source_open. params: threads, memory_max. */
+struct gpume_source_options gpume_source_options_make(const struct gpume_common_options *common,
+    const struct gpume_source_options *asked, const struct gpume_params *params);
+
+/* Lets several decoders share the source, which was opened with these options, and notes it in the
+ * log. frames: that will be read, 0: all; gpus: that search, so that decoding limits the speed and
+ * is worth the memory, 0: none does; memory: bytes that are left for it. Returns how many decoders
+ * there may be. */
+uint32_t gpume_source_share(const struct gpume_source_options *options, struct gpume_source *source,
+    uint64_t frames, uint32_t gpus, uint64_t memory);
+
+/* GPUME_FORMAT after one line: an input is what gpume has written, a file of vectors or the folder
+ * of a run, of which FFmpeg could only say that it does not know it. */
+int gpume_source_check_inputs(const struct gpume_source_options *options);
+
+/* gpume_source_open after this check. */
+int gpume_source_open_inputs(struct gpume_source **source,
+    const struct gpume_source_options *options, struct gpume_source_info *info);
+
+/* The exit status for a failure to open or to read. */
+enum gpume_exit gpume_source_exit(int status);
+
+/* The input ended after `found` frames, but the first frame pair needs more. causes: the options
+ * that ask for more than two, with ", " before each; "": none. */
+enum gpume_exit gpume_refuse_short_source(const struct gpume_source_info *info, const char *filter,
+    uint64_t found, uint64_t needed, const char *causes);
+
+/* --- the options that commands which analyse a video have in common; their job is in job.h */
+
+/* The first member of a command's options. */
+struct gpume_video_options {
+    struct gpume_common_options common;
+    struct gpume_params params; /* only backend, device and threads are used */
+    struct gpume_source_options source;
+    uint64_t frames;    /* to read at most; 0: all */
+    const char *output; /* NULL: standard output */
+};
+
+/* For set_defaults and check. */
+/* A warning, if the video asks to be turned before it is shown. which: what "which" does not do. */
+void gpume_source_warn_of_rotation(const struct gpume_source_info *info, const char *which);
+
+void gpume_video_options_default(void *options);
+int gpume_video_options_check(void *options, const struct gpume_line *line);
+
+/* Rows of tables, in this order; a command's own rows for the output come between. m: a struct
+ * gpume_video_options. */
+#define GPUME_OPTION_VIDEO_FRAMES(s, m)                                                            \
+    GPUME_ROW_NUMBER("frames", s, m, 1, UINT32_MAX),                                               \
+        .help = "take no more frames than this (default: all)"
+#define GPUME_OPTIONS_VIDEO(s, m)                                                                  \
+    {.heading = "Input"}, {GPUME_OPTION_VF(s, m.source.filter)},                                   \
+        {GPUME_OPTION_STREAM(s, m.source.stream)}, {GPUME_OPTION_HWACCEL(s, m.source.hwaccel)},    \
+        {GPUME_OPTION_DECODERS(s, m.source.decoders)}, GPUME_OPTIONS_TRUST(s, m.source),           \
+        {GPUME_OPTION_VIDEO_FRAMES(s, m.frames)},                                                  \
+        {GPUME_OPTION_TIMEOUT, .help = "give up after this time (default: no limit)"},             \
+        {.heading = "Output"},                                                                     \
+    {                                                                                              \
+        GPUME_ROW_FILE("output", "FILE", s, m.output),                                             \
+            .letter = 'o', .help = "write to this file (default: standard output)"                 \
+    }
+#define GPUME_OPTIONS_VIDEO_LAST(s, m)                                                             \
+    {GPUME_OPTION_OVERWRITE, .help = "replace an existing output"}, {.heading = "Engine"},         \
+        GPUME_OPTIONS_ENGINE(s, m.params), {.heading = "Messages"},                                \
+        GPUME_OPTIONS_MESSAGES("print no closing summary and no progress", "show this help")
+
+/*
+ * --- One job: what every command does that reads a video, writes outputs or prints an answer. A
+ * client names its outputs and gives functions, most of which it can leave out; the job calls them
+ * in this order:
  *
  *                                            function   a signal or the end of --timeout
  *   1. the outputs are named, then checked   plan       ends the program: nothing was begun
@@ -28,25 +168,10 @@
  *
  * Everything runs on the main thread, but frames of step 5 are decoded by another one, a few ahead,
  * from step 2 on: while the client opens what takes them, and while it works. A client with `run`
- * reads the source on its own. Signals and --timeout are taken by a third thread (signals.h). A
+ * reads the source on its own. Signals and --timeout are taken by a third thread (signals.c). A
  * client with an answer and no outputs has nothing to clean up: signals end the program until step
  * 7.
  */
-#ifndef GPUME_CLI_JOB_H
-#define GPUME_CLI_JOB_H
-
-#include "console.h"
-#include "encode/lookahead.h"
-#include "exit.h"
-#include "files/forms.h"
-#include "files/out.h"
-#include "gpume/filter.h"
-#include "sinks/sink.h"
-#include "source_options.h"
-
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
 
 #define GPUME_JOB_HELD 4u /* frames that are valid: the last one taken, and those before it */
 #define GPUME_JOB_OUTPUTS_MAX 12u

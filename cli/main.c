@@ -4,12 +4,11 @@
  * standard error. At the top of this folder is what several commands share; each command has its
  * own file or folder.
  */
-#include "commands.h"
 #include "console.h"
 #include "files/out.h"
-#include "options/help.h"
-#include "options/line.h"
-#include "signals.h"
+#include "job.h"
+#include "options/common.h"
+#include "options/option.h"
 
 #include <stdio.h>
 

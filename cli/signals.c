@@ -4,13 +4,13 @@
  * be async-signal-safe. A signal that the parent process has set to be ignored (nohup, a background
  * job) stays ignored.
  */
-#include "signals.h"
+#include "job.h"
 
 #include "base/log.h"
 #include "base/os.h"
 #include "console.h"
-#include "exit.h"
 #include "files/out.h"
+#include "options/option.h"
 
 #include <pthread.h>
 #include <signal.h>

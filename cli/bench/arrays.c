@@ -13,7 +13,7 @@
 #include "base/base.h"
 #include "bench/sort_trial.h"
 #include "bench/timing.h"
-#include "library_log.h"
+#include "console.h"
 
 #include <gpume/compute.h>
 #include <inttypes.h>

@@ -4,8 +4,7 @@
 #include "bench/bench.h"
 #include "console.h"
 #include "files/forms.h"
-#include "library_log.h"
-#include "options/checks.h"
+#include "options/common.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -10,8 +10,8 @@
 #include "base/base.h"
 #include "bench/ceiling.h"
 #include "bench/timing.h"
-#include "library_log.h"
-#include "options/checks.h"
+#include "console.h"
+#include "options/common.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #include "coded/coded.h"
 
 #include "base/base.h"
-#include "signals.h"
+#include "job.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -178,7 +178,8 @@ static int read_coded_frame(struct gpume_coded *coded)
     return status == GPUME_OK ? take_motion(coded, time_us) : coded->ended ? GPUME_OK : status;
 }
 
-int gpume_coded_next(struct gpume_coded *coded, const struct gpume_coded_frame **result)
+/* The next frame, also if it has no blocks; NULL after the last. Valid until the next call. */
+static int coded_next(struct gpume_coded *coded, const struct gpume_coded_frame **result)
 {
     int status = GPUME_OK;
     struct gpume_coded_frame *frame = &coded->queue[coded->returned % (GPUME_CODED_AHEAD + 1)];
@@ -202,7 +203,7 @@ enum gpume_exit gpume_coded_run(
     const struct gpume_coded_frame *frame = NULL;
     bool enough = false;
     coded->source = job->source;
-    int status = gpume_coded_next(coded, &frame);
+    int status = coded_next(coded, &frame);
     while (status == GPUME_OK && result == GPUME_EXIT_DONE && frame) {
         job->frames++;
         gpume_progress_step(&job->progress, job->frames, (double)NAN);
@@ -210,7 +211,7 @@ enum gpume_exit gpume_coded_run(
         if (result != GPUME_EXIT_DONE || enough) {
             break;
         }
-        status = gpume_coded_next(coded, &frame);
+        status = coded_next(coded, &frame);
     }
     gpume_progress_finish(&job->progress, job->frames);
     return gpume_signals_caught() ? GPUME_EXIT_FAILED : result ? result : gpume_source_exit(status);

@@ -52,9 +52,6 @@ struct gpume_coded {
     bool ended;
 };
 
-/* The next frame, also if it has no blocks; NULL after the last. Valid until the next call. */
-int gpume_coded_next(struct gpume_coded *coded, const struct gpume_coded_frame **frame);
-
 /* Takes a frame, which is valid until it returns. *enough: no more are wanted. */
 typedef enum gpume_exit (*gpume_coded_take_fn)(
     void *client, const struct gpume_coded_frame *frame, bool *enough);

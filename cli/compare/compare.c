@@ -9,9 +9,7 @@
 
 #include "files/path.h"
 #include "job.h"
-#include "options/checks.h"
-#include "options/look.h"
-#include "signals.h"
+#include "options/common.h"
 
 #include <errno.h>
 #include <inttypes.h>

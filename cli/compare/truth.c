@@ -5,7 +5,7 @@
 #include "files/forms.h"
 #include "files/path.h"
 #include "job.h"
-#include "options/checks.h"
+#include "options/common.h"
 
 #include <inttypes.h>
 #include <stdio.h>

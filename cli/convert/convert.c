@@ -7,7 +7,6 @@
 #include "files/path.h"
 #include "job.h"
 #include "options/common.h"
-#include "signals.h"
 #include "vectors/format.h"
 #include "vectors/vectors.h"
 

@@ -7,13 +7,11 @@
 
 #include "base/base.h"
 #include "coded/versus.h"
+#include "console.h"
 #include "estimate/estimate.h"
 #include "host.h"
 #include "job.h"
-#include "library_log.h"
-#include "options/checks.h"
-#include "options/line.h"
-#include "signals.h"
+#include "options/common.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -9,10 +9,9 @@
 #define GPUME_CLI_ESTIMATE_ESTIMATE_H
 
 #include "job.h"
-#include "options/types.h"
+#include "options/option.h"
 #include "resume/state.h"
 #include "sinks/sink.h"
-#include "source_options.h"
 
 #include <stdatomic.h>
 

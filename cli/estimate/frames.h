@@ -7,7 +7,7 @@
 #define GPUME_CLI_ESTIMATE_FRAMES_H
 
 #include "estimate/estimate.h"
-#include "options/types.h"
+#include "options/option.h"
 #include "sinks/summary.h"
 
 struct gpume_source_info;

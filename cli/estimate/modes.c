@@ -2,9 +2,7 @@
 #include "estimate/modes.h"
 
 #include "console.h"
-#include "options/checks.h"
-#include "options/line.h"
-#include "options/look.h"
+#include "options/common.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The options of motion estimation, and which of them go together. */
 #include "base/params.h"
-#include "commands.h"
 #include "console.h"
 #include "estimate/estimate.h"
 #include "estimate/frames.h"
 #include "estimate/modes.h"
 #include "job.h"
-#include "library_log.h"
-#include "options/checks.h"
-#include "options/line.h"
-#include "options/look.h"
+#include "options/common.h"
+#include "options/option.h"
 
 #include <stdlib.h>
 #include <string.h>

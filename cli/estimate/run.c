@@ -9,12 +9,11 @@
 
 #include "base/base.h"
 #include "base/os.h"
+#include "console.h"
 #include "estimate/frames.h"
 #include "estimate/modes.h"
 #include "host.h"
 #include "job.h"
-#include "library_log.h"
-#include "signals.h"
 #include "sinks/summary.h"
 #include "vectors/format.h"
 

@@ -6,7 +6,7 @@
 #include "filter/filter.h"
 
 #include "base/base.h"
-#include "commands.h"
+#include "console.h"
 #include "encode/analysis.h"
 #include "encode/encoder.h"
 #include "encode/pass.h"
@@ -16,10 +16,8 @@
 #include "gpume/filter.h"
 #include "host.h"
 #include "job.h"
-#include "library_log.h"
 #include "media/picture.h"
-#include "options/types.h"
-#include "signals.h"
+#include "options/option.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -5,7 +5,6 @@
 #define GPUME_CLI_FILTER_FILTER_H
 
 #include "job.h"
-#include "source_options.h"
 
 struct gpume_encoder;
 

@@ -16,7 +16,6 @@
 #include "firstpass/trial.h"
 #include "job.h"
 #include "media/source.h"
-#include "signals.h"
 
 #include <ctype.h>
 #include <inttypes.h>

@@ -8,7 +8,7 @@
 
 #include "encoder_options.h"
 #include "filter/filter.h"
-#include "source_options.h"
+#include "job.h"
 
 #define GPUME_FIRSTPASS_MAX 32u /* items of each list */
 /* Of --size, and what the encoders take. */

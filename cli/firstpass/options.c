@@ -7,12 +7,12 @@
 #include "firstpass/firstpass.h"
 
 #include "base/base.h"
-#include "commands.h"
 #include "console.h"
 #include "encode/encoder.h"
 #include "encoder_options.h"
 #include "files/path.h"
-#include "options/line.h"
+#include "options/common.h"
+#include "options/option.h"
 
 #include <assert.h>
 #include <inttypes.h>

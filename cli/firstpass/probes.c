@@ -9,7 +9,6 @@
 #include "firstpass/report.h"
 #include "firstpass/trial.h"
 #include "job.h"
-#include "signals.h"
 
 #include <inttypes.h>
 #include <stdio.h>

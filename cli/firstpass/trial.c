@@ -6,7 +6,6 @@
 #include "base/os.h"
 #include "files/out.h"
 #include "job.h"
-#include "signals.h"
 
 #include <ctype.h>
 #include <errno.h>

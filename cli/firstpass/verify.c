@@ -5,7 +5,6 @@
 #include "firstpass/trial.h"
 #include "job.h"
 #include "media/ffmpeg.h"
-#include "signals.h"
 
 #include <inttypes.h>
 #include <stdio.h>

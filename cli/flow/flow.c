@@ -12,13 +12,12 @@
 #include "base/base.h"
 #include "base/os.h"
 #include "base/workers.h"
-#include "commands.h"
 #include "console.h"
 #include "files/bytes.h"
 #include "files/path.h"
 #include "host.h"
 #include "job.h"
-#include "library_log.h"
+#include "options/option.h"
 
 #include <inttypes.h>
 #include <math.h>

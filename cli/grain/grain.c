@@ -7,10 +7,9 @@
 #include "grain/grain.h"
 
 #include "base/base.h"
-#include "commands.h"
 #include "filter/filter.h"
 #include "gpume/filter.h"
-#include "options/types.h"
+#include "options/option.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -7,15 +7,15 @@
 #include "ladder/ladder.h"
 
 #include "base/base.h"
-#include "commands.h"
 #include "encode/analysis.h"
 #include "encode/encoder.h"
 #include "encode/pass.h"
 #include "encoder_options.h"
 #include "files/path.h"
 #include "firstpass/spacing.h"
+#include "job.h"
 #include "media/ffmpeg.h"
-#include "signals.h"
+#include "options/option.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -8,8 +8,8 @@
 #include "firstpass/report.h"
 #include "firstpass/trial.h"
 #include "host.h"
+#include "job.h"
 #include "ladder/ladder.h"
-#include "signals.h"
 
 #include <inttypes.h>
 #include <math.h>

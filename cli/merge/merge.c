@@ -9,7 +9,6 @@
 #include "files/path.h"
 #include "job.h"
 #include "options/common.h"
-#include "signals.h"
 
 #include <inttypes.h>
 #include <stdbool.h>

@@ -7,13 +7,12 @@
  */
 #include "base/base.h"
 #include "base/os.h"
+#include "console.h"
 #include "files/path.h"
 #include "host.h"
 #include "job.h"
-#include "library_log.h"
 #include "media/ffmpeg.h"
 #include "methods/searches.h"
-#include "signals.h"
 
 #include <inttypes.h>
 #include <math.h>

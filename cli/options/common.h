@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The fields that every command has, and rows that several tables share. */
+/* What commands use of the command line: fields and rows that several have in common, the parser,
+ * checks, and the help. */
 #ifndef GPUME_CLI_OPTIONS_COMMON_H
 #define GPUME_CLI_OPTIONS_COMMON_H
 
 #include "base/params.h"
 #include "options/option.h"
-#include "options/types.h"
+#include "sinks/sink.h"
+
+/* --- The fields that every command has, and rows that several tables share. */
 
 /* What to do in place of running the command. */
 enum gpume_line_request {
@@ -204,5 +207,102 @@ extern const char *const gpume_choices_shell[];
 #define GPUME_OPTIONS_MESSAGES(quiet_help, help_text)                                              \
     {GPUME_OPTION_QUIET, .help = quiet_help}, {GPUME_OPTION_VERBOSE}, {GPUME_OPTION_PROGRESS},     \
         {GPUME_OPTION_NO_PROGRESS}, GPUME_OPTIONS_LAST(help_text)
+
+/* --- The options that say how overlays look, for the commands that draw them. */
+
+extern const struct gpume_option_type gpume_type_flow_max; /* a double: a number, or auto */
+
+extern const char *const gpume_look_keys[];
+extern const char *const gpume_look_lengths[];
+
+/* Rows, all but --overlay-style, whose names differ; m: a struct gpume_overlay_look. */
+#define GPUME_OPTIONS_LOOK(s, m)                                                                   \
+    {GPUME_ROW_CHOICE("overlay-key", "auto|on|off", s, m.key, gpume_look_keys),                    \
+        .help = "draw a colour key in a corner; auto: only if it covers little of the picture "    \
+                "(default auto)",                                                                  \
+        .needs = "overlay"},                                                                       \
+        {GPUME_ROW_CHOICE("arrow-length", "true|fit", s, m.arrow_length, gpume_look_lengths),      \
+            .help = "true: arrows as long as the motion, from where the content was to where it "  \
+                    "is; fit: arrows that stay inside their blocks (default fit)",                 \
+            .needs = "overlay"},                                                                   \
+        {GPUME_ROW_NUMBER("arrow-spacing", s, m.arrow_spacing, 1, 1024),                           \
+            .help =                                                                                \
+                "pixels of the overlay between arrows, at least, 1 to 1024; of smaller blocks "    \
+                "several share their mean (default: 1/27 of the shorter side, 20 or more)",        \
+            .needs = "overlay"},                                                                   \
+        {GPUME_ROW_REAL("arrow-width", "N", s, m.arrow_width, 0.5, 64),                            \
+            .help = "width of arrows in pixels of the overlay, 0.5 to 64 (default: by their "      \
+                    "spacing)",                                                                    \
+            .needs = "overlay"},                                                                   \
+        {GPUME_ROW_REAL("min-length", "N", s, m.min_length, 0, 1024),                              \
+            .help = "draw no vectors shorter than N pixels, 0 to 1024 (default 0)",                \
+            .needs = "overlay"},                                                                   \
+        {GPUME_ROW("flow-max", "N|auto", flow_max, s, m.flow_max), .min = 0.25, .max = 1024,       \
+            .help = "motion in pixels that flow shows in full colour, 0.25 to 1024; auto: by the " \
+                    "frame (default: the longest vector in the window)",                           \
+            .needs = "overlay", .words = "auto"},                                                  \
+        {GPUME_ROW_NUMBER("dim", s, m.dim, 0, 100),                                                \
+            .help = "darken the frame below the drawing by N percent, 0 to 100 (default 0)",       \
+            .needs = "overlay"},                                                                   \
+    {                                                                                              \
+        GPUME_ROW_NUMBER("scale", s, m.scale, 1, GPUME_OVERLAY_SCALE_MAX),                         \
+            .help = "enlarge overlays, 1 to 16 times (default 1)", .needs = "overlay"              \
+    }
+
+/* Refuses what changes nothing in this style; GPUME_INVALID after one line. */
+int gpume_check_look(const struct gpume_overlay_look *look, const struct gpume_line *line);
+
+/* --- Parses the command line. Main thread only. */
+
+/* GPUME_OK, or another status after one line through gpume_console_error. Release with
+ * gpume_line_finish in either case. */
+int gpume_line_parse(struct gpume_line *line, int argc, char **argv);
+
+void gpume_line_finish(struct gpume_line *line);
+
+/* --- Checks that several commands share. GPUME_OK, or GPUME_INVALID after one line through
+ * gpume_console_error. */
+
+/* Where --device names several devices, their list becomes params.devices: all, cpu, or a list
+ * that is not the name of one device. */
+void gpume_take_device_list(struct gpume_params *params);
+
+/* The next name of such a list, which it cuts off; NULL: there is none. */
+char *gpume_next_device(char **list);
+
+/* backend, device, validate and search of the parameters. The library says later whether the
+ * machine has what they name. */
+int gpume_check_engine(const struct gpume_params *params);
+
+/* The same; then the CPU is chosen where a GPU was not asked for and the machine has none. */
+int gpume_settle_engine(struct gpume_params *params);
+
+/* A mode of a command: an option that makes it do something else. */
+struct gpume_mode {
+    const char *option;       /* without "--" */
+    const char *does;         /* for messages: "--NAME cannot be combined with it, which ..." */
+    const char *const *takes; /* the options that have a meaning beside it, then NULL; those of
+                                 messages and --timeout always have */
+};
+
+/* Refuses all other options that were given. */
+int gpume_check_mode(const struct gpume_line *line, const struct gpume_mode *mode);
+
+/* Two inputs must not read one pipe, under whatever names: each would get a part of it. what: what
+ * the inputs are, in plural. */
+int gpume_check_streams(const struct gpume_common_options *common, const char *what);
+
+/* --- Help and completion, made from the tables of the commands. Standard output; the caller checks
+ * that it arrived. Main thread only. */
+
+/* One of the commands: the most used options of the first, all options of another. */
+void gpume_help_print(
+    const struct gpume_command *const *commands, const struct gpume_command *command);
+
+/* Every option of every command. */
+void gpume_help_print_all(const struct gpume_command *const *commands);
+
+/* The script by which a shell completes command lines: GPUME_REQUEST_BASH, _ZSH or _FISH. */
+void gpume_completion_print(enum gpume_line_request shell);
 
 #endif

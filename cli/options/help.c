@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "options/help.h"
+#include "options/common.h"
 
-#include "commands.h"
+#include "options/option.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,21 +1,90 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The parser, driven by the tables of the commands. The command is the first operand if that is a
- * command's name, wherever options stand. Abbreviations are refused, and every refusal is one line
- * that names the option, its value and what is permitted.
+ * The command line: rows that tables share or other tables complete, the parser, and checks of
+ * options against each other. The parser is driven by the tables of the commands. The command is
+ * the first operand if that is a command's name, wherever options stand. Abbreviations are refused,
+ * and every refusal is one line that names the option, its value and what is permitted.
  */
-#include "options/line.h"
+#include "options/common.h"
 
 #include "base/base.h"
-#include "commands.h"
+#include "base/params.h"
 #include "console.h"
 #include "files/out.h"
+#include "host.h"
+#include "options/option.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+static void complete_row(struct gpume_option *row)
+{
+    static const struct gpume_option_type *const types[] = {
+        [GPUME_PARAM_NUMBER] = &gpume_type_number,
+        [GPUME_PARAM_FLAG] = &gpume_type_flag,
+        [GPUME_PARAM_CHOICE] = &gpume_type_choice,
+        [GPUME_PARAM_TEXT] = &gpume_type_text,
+    };
+    const struct gpume_param *param = gpume_param_of(row->param);
+    row->name = param->option;
+    row->value = row->value ? row->value : param->option_value;
+    row->help = row->help ? row->help : param->help;
+    row->type = row->type ? row->type : types[param->type];
+    row->choices = row->choices ? row->choices : param->choices;
+    row->min = row->max > 0 ? row->min : (double)param->least;
+    row->max = row->max > 0 ? row->max : (double)param->most;
+}
+
+/* Makes the rows of all commands that are made from other tables. Call it first. */
+static void options_complete_rows(void)
+{
+    for (size_t c = 0; gpume_commands[c]; c++) {
+        if (gpume_commands[c]->make_options) {
+            gpume_commands[c]->make_options();
+        }
+        for (size_t i = 0; i < gpume_commands[c]->option_count; i++) {
+            struct gpume_option *row = &gpume_commands[c]->options[i];
+            if (row->param > 0) {
+                complete_row(row);
+            }
+        }
+    }
+}
+
+/* The option of this name, which has `length` bytes; NULL: the command has none. */
+static const struct gpume_option *command_option(
+    const struct gpume_command *command, const char *name, size_t length)
+{
+    for (size_t i = 0; i < command->option_count; i++) {
+        const struct gpume_option *option = &command->options[i];
+        if (option->name && strlen(option->name) == length &&
+            strncmp(option->name, name, length) == 0) {
+            return option;
+        }
+    }
+    return NULL;
+}
+
+bool gpume_line_has(const struct gpume_line *line, const char *name)
+{
+    const struct gpume_option *option = command_option(line->command, name, strlen(name));
+    return option && line->given[option - line->command->options];
+}
+
+const struct gpume_option *gpume_line_unused(const struct gpume_line *line, unsigned uses)
+{
+    for (size_t i = 0; i < line->command->option_count; i++) {
+        const struct gpume_option *option = &line->command->options[i];
+        if (line->given[i] && option->uses && !(option->uses & uses)) {
+            return option;
+        }
+    }
+    return NULL;
+}
 
 #define PERMITTED_BYTES 256
 
@@ -44,7 +113,7 @@ static bool takes_next(const char *argument)
     for (size_t c = 0; gpume_commands[c]; c++) {
         const struct gpume_option *option = NULL;
         if (argument[1] == '-') {
-            option = gpume_command_option(gpume_commands[c], argument + 2, strlen(argument + 2));
+            option = command_option(gpume_commands[c], argument + 2, strlen(argument + 2));
             if (option && option->value) {
                 return true;
             }
@@ -135,7 +204,7 @@ static const struct gpume_option *find_nearest(
 static const struct gpume_command *const *next_owner(
     const struct gpume_command *const *command, const char *name, size_t length)
 {
-    while (*command && !gpume_command_option(*command, name, length)) {
+    while (*command && !command_option(*command, name, length)) {
         command++;
     }
     return *command ? command : NULL;
@@ -179,7 +248,7 @@ static const struct gpume_option *find_negated(
     const struct gpume_command *command, const char *name, size_t length)
 {
     const struct gpume_option *option = length > 3 && strncmp(name, "no-", 3) == 0
-                                            ? gpume_command_option(command, name + 3, length - 3)
+                                            ? command_option(command, name + 3, length - 3)
                                             : NULL;
     return option && option->choices && strcmp(option->choices[0], "0") == 0 ? option : NULL;
 }
@@ -255,7 +324,7 @@ static bool names_option(const struct gpume_command *command, const char *argume
         return false;
     }
     return argument[1] == '-'
-               ? gpume_command_option(command, argument + 2, strcspn(argument + 2, "=")) != NULL
+               ? command_option(command, argument + 2, strcspn(argument + 2, "=")) != NULL
                : find_letter(command, argument[1]) != NULL;
 }
 
@@ -303,7 +372,7 @@ static int take_long(struct cursor *cursor, const char *argument)
     const char *name = argument + 2;
     const char *equals = strchr(name, '=');
     const size_t length = equals ? (size_t)(equals - name) : strlen(name);
-    const struct gpume_option *option = gpume_command_option(cursor->line->command, name, length);
+    const struct gpume_option *option = command_option(cursor->line->command, name, length);
     if (!option) {
         GPUME_CHECK(check_file_name(argument));
         return refuse_unknown(cursor->line->command, name, length);
@@ -327,7 +396,7 @@ static int check_hyphens(const struct gpume_command *command, const char *argume
     if (find_negated(command, name, length)) {
         return refuse_unknown(command, name, length);
     }
-    if (!gpume_command_option(command, name, length)) {
+    if (!command_option(command, name, length)) {
         return GPUME_OK;
     }
     GPUME_CHECK(check_file_name(argument));
@@ -435,7 +504,7 @@ static int check_rows(const struct gpume_line *line)
         const struct gpume_option *option = &command->options[i];
         if (line->given[i] && option->needs && !gpume_line_has(line, option->needs)) {
             return gpume_refuse(GPUME_INVALID, "--%s: needs --%s %s", option->name, option->needs,
-                gpume_command_option(command, option->needs, strlen(option->needs))->value);
+                command_option(command, option->needs, strlen(option->needs))->value);
         }
         if (line->given[i] && option->excludes && gpume_line_has(line, option->excludes)) {
             return gpume_refuse(GPUME_INVALID,
@@ -460,7 +529,7 @@ static int check_line(const struct gpume_line *line)
 
 int gpume_line_parse(struct gpume_line *line, int argc, char **argv)
 {
-    gpume_options_complete_rows();
+    options_complete_rows();
     struct cursor cursor = {.line = line, .argv = argv, .argc = argc, .at = 1};
     *line = (struct gpume_line){.command = find_command(&cursor)};
     assert(line->command->option_count <= GPUME_OPTIONS_MAX);
@@ -494,3 +563,164 @@ void gpume_line_finish(struct gpume_line *line)
     free(line->options);
     *line = (struct gpume_line){0};
 }
+
+#define SEARCHES_MAX 32u /* more than any build has */
+
+/* Refuses options that concern GPUs if `option` with `value` selects the CPU engine. */
+static int refuse_gpu(const struct gpume_params *params, const char *option, const char *value)
+{
+    const bool named = params->device || params->devices;
+    if (!named && !params->validate) {
+        return GPUME_OK;
+    }
+    return gpume_refuse(GPUME_INVALID, "--%s: has no effect with --%s %s; leave one of them out",
+        named ? "device" : "validate", option, value);
+}
+
+/* The first comma between two names, which may contain one before a space. */
+static size_t comma_in(const char *text)
+{
+    size_t at = strcspn(text, ",");
+    while (text[at] && text[at + 1] == ' ') {
+        at += 1 + strcspn(text + at + 1, ",");
+    }
+    return at;
+}
+
+char *gpume_next_device(char **list)
+{
+    char *name = *list;
+    if (name) {
+        char *comma = name + comma_in(name);
+        *list = *comma ? comma + 1 : NULL;
+        *comma = '\0';
+    }
+    return name;
+}
+
+void gpume_take_device_list(struct gpume_params *params)
+{
+    const char *text = params->device;
+    if (text && (strcmp(text, "all") == 0 || strcmp(text, "cpu") == 0 || text[comma_in(text)])) {
+        params->devices = text;
+        params->device = NULL;
+    }
+}
+
+static int check_search(const struct gpume_params *params)
+{
+    static struct gpume_search_info searches[SEARCHES_MAX];
+    uint32_t count = 0;
+    char names[256] = "";
+    if (gpume_list_searches(NULL, searches, SEARCHES_MAX, &count) != GPUME_OK) {
+        return GPUME_OK;
+    }
+    for (uint32_t i = 0; i < count && i < SEARCHES_MAX; i++) {
+        const enum gpume_backend backend = searches[i].backend;
+        if (params->backend != GPUME_BACKEND_AUTO && params->backend != backend) {
+            continue;
+        }
+        if (strcmp(params->search, searches[i].name) == 0) {
+            return backend == GPUME_BACKEND_CPU ? refuse_gpu(params, "search", params->search)
+                                                : GPUME_OK;
+        }
+        const size_t used = strlen(names);
+        snprintf(names + used, sizeof(names) - used, "%s%s", used ? " or " : "", searches[i].name);
+    }
+    return gpume_refuse(GPUME_INVALID, "--search %s: must be %s; 'gpume devices' lists them",
+        params->search, names);
+}
+
+static bool is_among(const char *const *names, const char *name)
+{
+    while (*names && strcmp(*names, name) != 0) {
+        names++;
+    }
+    return *names != NULL;
+}
+
+int gpume_check_mode(const struct gpume_line *line, const struct gpume_mode *mode)
+{
+    static const char *const always[] = {
+        "timeout", "quiet", "verbose", "progress", "no-progress", NULL};
+    for (size_t i = 0; i < line->command->option_count; i++) {
+        const char *name = line->command->options[i].name;
+        if (line->given[i] && strcmp(name, mode->option) != 0 && !is_among(mode->takes, name) &&
+            !is_among(always, name)) {
+            return gpume_refuse(GPUME_INVALID,
+                "--%s: cannot be combined with --%s, which %s; leave one of them out", name,
+                mode->option, mode->does);
+        }
+    }
+    return GPUME_OK;
+}
+
+int gpume_settle_engine(struct gpume_params *params)
+{
+    GPUME_CHECK(gpume_check_engine(params));
+    const bool asks = params->device || params->devices || params->search || params->validate;
+    if (params->backend == GPUME_BACKEND_AUTO && !asks && !gpume_host_may_have_gpu()) {
+        params->backend = GPUME_BACKEND_CPU;
+    }
+    return GPUME_OK;
+}
+
+int gpume_check_engine(const struct gpume_params *params)
+{
+    if (params->search) {
+        GPUME_CHECK(check_search(params));
+    }
+    return params->backend == GPUME_BACKEND_CPU ? refuse_gpu(params, "backend", "cpu") : GPUME_OK;
+}
+
+static bool is_stream(const char *name, struct stat *info)
+{
+    const int failed = strcmp(name, "-") == 0 ? fstat(STDIN_FILENO, info) : stat(name, info);
+    return failed == 0 && (S_ISFIFO(info->st_mode) || S_ISSOCK(info->st_mode));
+}
+
+int gpume_check_streams(const struct gpume_common_options *common, const char *what)
+{
+    struct stat a, b;
+    const char *const *names = common->inputs;
+    if (common->input_count < 2) {
+        return GPUME_OK;
+    }
+    if (strcmp(names[0], "-") == 0 && strcmp(names[1], "-") == 0) {
+        return gpume_refuse(
+            GPUME_INVALID, "-: standard input can be one of the two %s, not both", what);
+    }
+    if (is_stream(names[0], &a) && is_stream(names[1], &b) && a.st_dev == b.st_dev &&
+        a.st_ino == b.st_ino) {
+        return gpume_refuse(
+            GPUME_INVALID, "%s: a pipe can be one of the two %s, not both", names[1], what);
+    }
+    return GPUME_OK;
+}
+
+const char *const gpume_look_keys[] = {"auto", "on", "off", NULL};
+const char *const gpume_look_lengths[] = {"fit", "true", NULL};
+
+int gpume_check_look(const struct gpume_overlay_look *look, const struct gpume_line *line)
+{
+    static const struct {
+        const char *option, *styles;
+        bool of_use[GPUME_OVERLAY_RETURN + 1];
+    } rows[] = {
+        {"arrow-length", "arrows", {[GPUME_OVERLAY_ARROWS] = true}},
+        {"arrow-spacing", "arrows", {[GPUME_OVERLAY_ARROWS] = true}},
+        {"arrow-width", "arrows", {[GPUME_OVERLAY_ARROWS] = true}},
+        {"flow-max", "flow", {[GPUME_OVERLAY_FLOW] = true}},
+        {"min-length", "arrows or flow",
+            {[GPUME_OVERLAY_ARROWS] = true, [GPUME_OVERLAY_FLOW] = true}},
+    };
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (gpume_line_has(line, rows[i].option) && !rows[i].of_use[look->style]) {
+            return gpume_refuse(GPUME_INVALID, "--%s: changes nothing without --overlay-style %s",
+                rows[i].option, rows[i].styles);
+        }
+    }
+    return GPUME_OK;
+}
+
+const char *const gpume_choices_shell[] = {"bash", "zsh", "fish", NULL};

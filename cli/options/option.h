@@ -9,17 +9,63 @@
 #ifndef GPUME_CLI_OPTIONS_OPTION_H
 #define GPUME_CLI_OPTIONS_OPTION_H
 
-#include "exit.h"
+#include "gpume/gpume.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+/* --- Exit statuses; scripts rely on them. */
+
+enum gpume_exit {
+    GPUME_EXIT_DONE = 0,
+    GPUME_EXIT_FAILED = 1,
+    GPUME_EXIT_USAGE = 2,
+    GPUME_EXIT_INPUT = 3,
+    GPUME_EXIT_DEVICE = 4,
+    GPUME_EXIT_MISMATCH = 5,
+};
+
+/* The exit status for a failure of an engine, */
+static inline enum gpume_exit gpume_exit_of_engine(int status)
+{
+    switch (status) {
+    case GPUME_OK:
+        return GPUME_EXIT_DONE;
+    case GPUME_INVALID: /* the options have been checked: it is the input */
+        return GPUME_EXIT_INPUT;
+    case GPUME_DEVICE:
+    case GPUME_UNSUPPORTED:
+        return GPUME_EXIT_DEVICE;
+    case GPUME_FORMAT: /* two engines disagree */
+        return GPUME_EXIT_MISMATCH;
+    default:
+        return GPUME_EXIT_FAILED;
+    }
+}
+
+/* of reading a file, */
+static inline enum gpume_exit gpume_exit_of_reader(int status)
+{
+    return status == GPUME_OK      ? GPUME_EXIT_DONE
+           : status == GPUME_NOMEM ? GPUME_EXIT_FAILED
+                                   : GPUME_EXIT_INPUT;
+}
+
+/* and of writing one: its format cannot hold the input, or another run is writing it. */
+static inline enum gpume_exit gpume_exit_of_writer(int status)
+{
+    return status == GPUME_OK                                     ? GPUME_EXIT_DONE
+           : status == GPUME_INVALID                              ? GPUME_EXIT_INPUT
+           : status == GPUME_UNSUPPORTED || status == GPUME_AGAIN ? GPUME_EXIT_USAGE
+                                                                  : GPUME_EXIT_FAILED;
+}
+
 struct gpume_option;
 struct gpume_line;
 struct gpume_common_options;
 
-/* How to read one type of value. types.h lists them. */
+/* How to read one type of value. Types are listed below. */
 struct gpume_option_type {
     size_t bytes; /* size of the field; 0: an integer of any size */
 
@@ -96,19 +142,12 @@ struct gpume_command {
     enum gpume_exit (*run)(const void *options);
 };
 
-/* Makes the rows of all commands that are made from other tables. Call it first. */
-void gpume_options_complete_rows(void);
-
 /* Initialisers of a command: its table and its struct; */
 #define GPUME_COMMAND_OPTIONS(table, type)                                                         \
     .options = table, .option_count = sizeof(table) / sizeof((table)[0]), .bytes = sizeof(type)
 
 /* operands that are one video. */
 #define GPUME_COMMAND_ONE_VIDEO .operands_min = 1, .operands_max = 1, .operands = "one video"
-
-/* The option of this name, which has `length` bytes; NULL: the command has none. */
-const struct gpume_option *gpume_command_option(
-    const struct gpume_command *command, const char *name, size_t length);
 
 #define GPUME_OPTIONS_MAX 96u /* rows of a command's table */
 
@@ -125,5 +164,71 @@ bool gpume_line_has(const struct gpume_line *line, const char *name);
 /* The first option given that is of no use: its row names uses, but none of these. NULL: there is
  * none. */
 const struct gpume_option *gpume_line_unused(const struct gpume_line *line, unsigned uses);
+
+/* --- The types of values. A type of one option alone may lie beside its command. */
+
+extern const struct gpume_option_type gpume_type_flag;           /* stores `stored`, or 1 */
+extern const struct gpume_option_type gpume_type_number;         /* a whole number; limits, step */
+extern const struct gpume_option_type gpume_type_number_or_auto; /* the same; auto is 0 */
+extern const struct gpume_option_type gpume_type_real;           /* a double; limits */
+extern const struct gpume_option_type gpume_type_window; /* two uint32_t: N or XxY; limits */
+extern const struct gpume_option_type gpume_type_size;   /* two uint32_t: WxH; limits */
+extern const struct gpume_option_type gpume_type_pixel;  /* two uint32_t: X,Y; limits */
+extern const struct gpume_option_type gpume_type_count;  /* a uint64_t with K or M; limits */
+extern const struct gpume_option_type gpume_type_bytes;  /* the same, also G, T, KiB ... */
+extern const struct gpume_option_type gpume_type_choice; /* an enum, `stored` its first value */
+extern const struct gpume_option_type gpume_type_text;   /* a string, not empty */
+extern const struct gpume_option_type gpume_type_search; /* a string: a search implementation */
+extern const struct gpume_option_type gpume_type_format; /* a struct gpume_vectors_format * */
+extern const struct gpume_option_type gpume_type_readable_format; /* ... that can be read */
+
+/* Parses `length` digits, a number up to max, which is at most 2^50. */
+bool gpume_parse_digits(const char *text, size_t length, uint64_t max, uint64_t *number);
+
+/* Parses digits with at most one point, followed by `end`; strtod would take signs, exponents,
+ * hexadecimals and words too. Returns the end, or NULL: malformed or out of range. */
+const char *gpume_parse_real(const char *text, char end, double min, double max, double *real);
+
+/* A frame's number or a time; of a length, the number of frames or the duration. */
+struct gpume_place {
+    bool is_time;
+    uint64_t frame; /* if it is no time */
+    int64_t us;     /* if it is one: microseconds */
+};
+
+extern const struct gpume_option_type gpume_type_place;    /* a struct gpume_place; limits */
+extern const struct gpume_option_type gpume_type_duration; /* an int64_t: microseconds, above 0 */
+
+/* As given, such as "16x8,8" or "64..8+rect"; a shape may be named twice. */
+struct gpume_shape_list {
+    struct gpume_block_size shapes[GPUME_SHAPES_MAX];
+    uint32_t count; /* 0: not given */
+};
+
+struct gpume_distance_list {
+    uint32_t distances[GPUME_DISTANCES_MAX]; /* rising; a distance may be given twice */
+    uint32_t count;                          /* 0: not given */
+};
+
+extern const struct gpume_option_type gpume_type_shapes;    /* a struct gpume_shape_list */
+extern const struct gpume_option_type gpume_type_distances; /* a struct gpume_distance_list */
+extern const struct gpume_option_type gpume_type_subpel;    /* a uint32_t: 1, 2 or 4 */
+
+/* Sets the members of *params that say which shapes are searched. */
+void gpume_shape_list_apply(const struct gpume_shape_list *list, struct gpume_params *params);
+
+/* The same for distances; params->ref_distance is the nearest one. */
+void gpume_distance_list_apply(const struct gpume_distance_list *list, struct gpume_params *params);
+
+/* The price of vectors: --lambda or --qp, of which the other one is negative. */
+void gpume_lambda_apply(double lambda, double qp, struct gpume_params *params);
+
+/* --- The list of commands. Each, gpume_NAME_command, is defined beside the code that runs it. */
+
+/* The first is motion estimation, which needs no name on the command line. Ends with NULL. */
+extern const struct gpume_command *const gpume_commands[];
+
+/* NULL: no such command. */
+const struct gpume_command *gpume_command_named(const char *name);
 
 #endif

@@ -3,9 +3,9 @@
  * Values are read strictly: no signs, blanks, exponents or abbreviations, and no value out of range
  * is changed to fit.
  */
-#include "options/types.h"
+#include "options/option.h"
 
-#include "options/look.h"
+#include "options/common.h"
 #include "vectors/format.h"
 
 #include <math.h>

@@ -11,7 +11,6 @@
 #include "encode/half.h"
 #include "encode/qp_map.h"
 #include "job.h"
-#include "signals.h"
 
 #include <inttypes.h>
 #include <stdio.h>

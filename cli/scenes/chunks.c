@@ -6,7 +6,7 @@
 #include "encode/encoder.h"
 #include "encode/pass.h"
 #include "firstpass/spacing.h"
-#include "signals.h"
+#include "job.h"
 
 #include <inttypes.h>
 #include <math.h>

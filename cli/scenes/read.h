@@ -8,7 +8,7 @@
 
 #include "encode/scenes.h"
 #include "job.h"
-#include "options/types.h"
+#include "options/option.h"
 #include "scenes/chunks.h"
 
 /* Starts as zero. */

@@ -2,12 +2,12 @@
 /* gpume scenes: the changes of scene of a video in several formats, which gpume-scenes(1)
  * describes. */
 #include "base/base.h"
-#include "commands.h"
 #include "encode/chunk_encoders.h"
 #include "encode/encoder.h"
 #include "encoder_options.h"
 #include "files/forms.h"
 #include "files/path.h"
+#include "options/option.h"
 #include "scenes/chunks.h"
 #include "scenes/read.h"
 

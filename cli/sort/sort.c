@@ -10,15 +10,14 @@
 #include "base/os.h"
 #include "base/params.h"
 #include "bench/sort_trial.h"
+#include "console.h"
 #include "files/bytes.h"
 #include "files/out.h"
 #include "files/path.h"
 #include "gpume/compute.h"
 #include "host.h"
 #include "job.h"
-#include "library_log.h"
-#include "options/checks.h"
-#include "signals.h"
+#include "options/common.h"
 
 #include <inttypes.h>
 #include <stdio.h>

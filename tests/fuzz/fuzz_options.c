@@ -4,12 +4,12 @@
  * of --prefilter kernel:FILE. No default output name may leave the current folder, and no printed
  * name may contain control characters. Only the kernel file is opened.
  */
-#include "commands.h"
 #include "console.h"
 #include "estimate/estimate.h"
 #include "fuzz.h"
 #include "job.h"
-#include "options/line.h"
+#include "options/common.h"
+#include "options/option.h"
 
 #include <ctype.h>
 
