@@ -16,6 +16,8 @@
 #include "host.h"
 #include "job.h"
 
+#include "gpume/gpume.h"
+
 /* Strings point into argv. */
 struct gpume_bench_options {
     struct gpume_common_options common;
@@ -88,5 +90,24 @@ struct gpume_bench_row *gpume_bench_add_row(struct gpume_bench *bench, const cha
 /* The commands of search.c and arrays.c. GPUME_EXIT_MISMATCH: two engines disagree. */
 enum gpume_exit gpume_bench_search(const struct gpume_bench_options *options);
 enum gpume_exit gpume_bench_arrays(const struct gpume_bench_options *options);
+
+/*
+ * --- The rate that no search on a device can exceed without elimination: `gpume bench` gives every
+ * search's rate as a share of it.
+ */
+
+/* Differences of 8-bit samples per second in a loop that only executes the instructions with which
+ * this search compares samples, on values in registers. device, threads: as in gpume_params. 0: not
+ * known, not available on this machine, or the measurement failed. Takes some tenths of a second;
+ * any thread. */
+double gpume_bench_ceiling(
+    const struct gpume_search_info *search, const char *device, uint32_t threads);
+
+#if defined(__x86_64__)
+/* Loops for searches on the CPU: return the number of differences. Ask the processor first whether
+ * it has the instructions. */
+uint64_t gpume_bench_loop_avx2(uint64_t rounds);
+uint64_t gpume_bench_loop_avx512(uint64_t rounds);
+#endif
 
 #endif

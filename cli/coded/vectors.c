@@ -4,12 +4,11 @@
  * gpume INPUT --from-stream. They go to a file, are drawn on the frames, and are reported on.
  * gpume-vectors(1) says what decoders export. Main thread only.
  */
-#include "estimate/modes.h"
+#include "estimate/estimate.h"
 
 #include "base/base.h"
 #include "base/os.h"
 #include "coded/coded.h"
-#include "coded/match.h"
 #include "job.h"
 #include "options/common.h"
 #include "options/option.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "coded/versus.h"
+#include "coded/coded.h"
 
 #include "base/base.h"
 #include "console.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Adds up the blocks of a comparison, and writes its files. */
-#include "coded/versus.h"
+#include "coded/coded.h"
 
 #include "base/base.h"
 #include "base/params.h"

@@ -3,21 +3,525 @@
  * gpume compare: reads both runs side by side, with one field of each in memory; fields that only
  * one run has are counted and skipped. Prints the table at the end, rows of --csv on the way. With
  * --map or --video, files are compared once in advance, to learn the picture size and find what
- * cannot be drawn before anything is written. Main thread only.
+ * cannot be drawn before anything is written. With --truth, one run is measured against true flow.
+ * Main thread only.
  */
-#include "compare/compare.h"
-
+#include "compare/comparison.h"
+#include "console.h"
+#include "files/forms.h"
 #include "files/path.h"
 #include "job.h"
 #include "options/common.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+struct compare_options {
+    struct gpume_common_options common;
+    const char *map;    /* NULL: not given */
+    const char *video;  /* below the map, in the page; NULL: none */
+    const char *report; /* NULL: not given */
+    struct gpume_source_options source;
+    enum gpume_overlay_key key;
+    const char *truth;    /* NULL: not given. A file, or a pattern with one number or two */
+    uint32_t truth_start; /* the number of frame 0 in the pattern */
+    uint32_t block;       /* 0: not given */
+    uint64_t memory_max;  /* bytes; 0: no limit */
+};
+
+/* --- the table of a comparison */
+
+/* Percentages are rounded down: 100 % means all. */
+static double percent_down(uint64_t part, uint64_t whole)
+{
+    return floor((double)part / (double)whole * 10000) / 100;
+}
+
+static void print_settings(const struct gpume_comparison *comparison)
+{
+    uint32_t at = 0;
+    const char *name, *values[2], *title = "made with";
+    while (gpume_comparison_setting(comparison, &at, &name, values)) {
+        printf("%-13s", title);
+        gpume_console_print_name(name, stdout);
+        for (size_t i = 0; i < 2; i++) {
+            printf("%s", i ? ", B " : ": A ");
+            gpume_console_print_name(values[i] ? values[i] : "-", stdout);
+        }
+        printf("\n");
+        title = "";
+    }
+}
+
+static void print_counts(const struct gpume_comparison *comparison)
+{
+    const struct gpume_compared *blocks = &comparison->blocks;
+    const uint64_t all = blocks->blocks;
+    printf("compared     %" PRIu64 " frame pair%s, %" PRIu64 " block%s\n", comparison->fields,
+        comparison->fields == 1 ? "" : "s", all, all == 1 ? "" : "s");
+    for (size_t i = 0; i < 2; i++) {
+        if (comparison->only[i] > 0) {
+            printf("only in %c    %" PRIu64 " frame pair%s, not compared\n", "AB"[i],
+                comparison -> only[i], comparison -> only[i] == 1 ? "" : "s");
+        }
+    }
+    if (comparison->refs_differ > 0) {
+        printf("references   differ in %" PRIu64 " frame pair%s\n", comparison->refs_differ,
+            comparison->refs_differ == 1 ? "" : "s");
+    }
+    printf("vectors      %" PRIu64 " of %" PRIu64 " equal (%.2f %%)", blocks->vectors_equal, all,
+        percent_down(blocks->vectors_equal, all));
+    if (blocks->vectors_equal < all) {
+        printf(", %.3f pixels apart on average, %.3f at most", blocks->distance_sum / (double)all,
+            blocks->distance_max);
+    }
+    if (!blocks->has_costs) {
+        printf("\ncosts        not compared, %s has any\n", comparison->has_costs[0]   ? "only A"
+                                                            : comparison->has_costs[1] ? "only B"
+                                                                                       : "neither");
+    } else {
+        printf("\ncosts        %" PRIu64 " of %" PRIu64 " equal (%.2f %%)", blocks->costs_equal,
+            all, percent_down(blocks->costs_equal, all));
+        if (blocks->costs_equal < all) {
+            printf(", at most %" PRIu64 " apart", blocks->cost_difference_max);
+        }
+        printf("\nboth         %" PRIu64 " of %" PRIu64 " equal (%.2f %%)\n", blocks->both_equal,
+            all, percent_down(blocks->both_equal, all));
+    }
+    printf("frame pairs  %" PRIu64 " of %" PRIu64 " equal in all blocks\n",
+        comparison->equal_fields, comparison->fields);
+}
+
+#define FRAME_BYTES 64
+
+/* Tells the two fields of a frame apart. */
+static void name_field(char name[FRAME_BYTES], uint64_t frame, uint64_t ref)
+{
+    if (ref > frame) {
+        snprintf(name, FRAME_BYTES, "frame %" PRIu64 " to %" PRIu64, frame, ref);
+    } else {
+        snprintf(name, FRAME_BYTES, "frame %" PRIu64, frame);
+    }
+}
+
+static double pixels(int32_t value)
+{
+    return (double)value / GPUME_VECTORS_UNITS;
+}
+
+static void print_first(const struct gpume_comparison *comparison)
+{
+    if (comparison->has_first) {
+        const struct gpume_vectors_block *a = &comparison->first[0], *b = &comparison->first[1];
+        char name[FRAME_BYTES], costs[2][32] = {"", ""};
+        name_field(name, comparison->first_frame, comparison->first_ref);
+        for (size_t i = 0; i < 2 && comparison->blocks.has_costs; i++) {
+            snprintf(costs[i], sizeof(costs[i]), " at cost %" PRIu32, comparison->first[i].cost);
+        }
+        printf("first        %s, block at (%" PRIu32 ",%" PRIu32 "): A (%g,%g)%s, B (%g,%g)%s\n",
+            name, a->x, a->y, pixels(a->dx), pixels(a->dy), costs[0], pixels(b->dx), pixels(b->dy),
+            costs[1]);
+    }
+}
+
+struct statistics_row {
+    const char *name;
+    char cells[3][48]; /* of A, of B, and how much more B has */
+};
+
+static const struct gpume_column statistics_columns[] = {
+    {GPUME_COLUMN(NULL, struct statistics_row, name), .title = "", .width = 22},
+    {GPUME_COLUMN(NULL, struct statistics_row, cells[0]), .title = "A", .width = 16, .right = true},
+    {GPUME_COLUMN(NULL, struct statistics_row, cells[1]), .title = "B", .width = 16, .right = true},
+    {GPUME_COLUMN(NULL, struct statistics_row, cells[2]), .title = "B - A", .width = 16,
+        .right = true},
+};
+static const struct gpume_table statistics_table = {
+    GPUME_TABLE(statistics_columns, struct statistics_row)};
+
+/* NAN: unknown. */
+static struct statistics_row pair_row(const char *name, double a, double b, int decimals)
+{
+    struct statistics_row row = {.name = name};
+    const double values[3] = {a, b, isfinite(a) && isfinite(b) ? b - a : (double)NAN};
+    for (size_t i = 0; i < 3; i++) {
+        snprintf(row.cells[i], sizeof(row.cells[i]),
+            isnan(values[i]) ? "-"
+            : i == 2         ? "%+.*f"
+                             : "%.*f",
+            decimals, values[i]);
+    }
+    return row;
+}
+
+static double mean_of(double sum, uint64_t count)
+{
+    return count > 0 ? sum / (double)count : (double)NAN;
+}
+
+/* Infinite if every frame is predicted exactly. */
+static double mean_psnr(const struct gpume_compared_statistics *statistics)
+{
+    return statistics->psnr_finite == 0 && statistics->fields > 0
+               ? (double)INFINITY
+               : mean_of(statistics->psnr_sum, statistics->psnr_finite);
+}
+
+static void print_statistics(const struct gpume_comparison *comparison)
+{
+    const struct gpume_compared *blocks = &comparison->blocks;
+    const struct gpume_compared_statistics *a = &comparison->statistics[0], *b = a + 1;
+    const double fields = (double)comparison->fields;
+    struct statistics_row rows[8];
+    size_t count = 0;
+    if (blocks->has_costs) {
+        rows[count++] = pair_row("cost per frame pair", (double)blocks->costs[0] / fields,
+            (double)blocks->costs[1] / fields, 1);
+        rows[count++] =
+            pair_row("cheaper blocks", (double)blocks->cheaper[0], (double)blocks->cheaper[1], 0);
+    }
+    rows[count++] = pair_row("zero vectors", (double)blocks->zero[0], (double)blocks->zero[1], 0);
+    if (a->fields > 0 || b->fields > 0) {
+        rows[count++] = pair_row("SAD per pair, before", mean_of(a->sad_before, a->fields),
+            mean_of(b->sad_before, b->fields), 1);
+        rows[count++] = pair_row("SAD per pair, after", mean_of(a->sad_after, a->fields),
+            mean_of(b->sad_after, b->fields), 1);
+        rows[count++] = pair_row("SAD per pixel, before", mean_of(a->sad_before, a->pixels),
+            mean_of(b->sad_before, b->pixels), 3);
+        rows[count++] = pair_row("SAD per pixel, after", mean_of(a->sad_after, a->pixels),
+            mean_of(b->sad_after, b->pixels), 3);
+        rows[count++] = pair_row("mean PSNR after, dB", mean_psnr(a), mean_psnr(b), 3);
+    }
+    printf("\n");
+    gpume_table_print(&statistics_table, rows, count, stdout, gpume_console_bold(stdout),
+        gpume_console_plain(stdout));
+}
+
+struct worst_row {
+    char name[FRAME_BYTES];
+    uint64_t blocks, cheaper[2];
+    double share, pixels;
+};
+
+static const struct gpume_column worst_columns[] = {
+    {GPUME_COLUMN(NULL, struct worst_row, name), .title = "most unequal"},
+    {GPUME_COLUMN(NULL, struct worst_row, blocks), .title = "blocks", .width = 10},
+    {GPUME_COLUMN(NULL, struct worst_row, share), .title = "share", .width = 8, .shown = 2,
+        .unit = " %"},
+    {GPUME_COLUMN(NULL, struct worst_row, cheaper[0]), .title = "A cheaper", .width = 10},
+    {GPUME_COLUMN(NULL, struct worst_row, cheaper[1]), .title = "B cheaper", .width = 10},
+    {GPUME_COLUMN(NULL, struct worst_row, pixels), .title = "pixels at most", .shown = 3},
+};
+static const struct gpume_table worst_table = {GPUME_TABLE(worst_columns, struct worst_row)};
+
+static void print_worst(const struct gpume_comparison *comparison)
+{
+    struct worst_row rows[GPUME_COMPARISON_WORST];
+    for (uint32_t i = 0; i < comparison->worst_count; i++) {
+        const struct gpume_compared_field *field = &comparison->worst[i];
+        const struct gpume_compared *blocks = &field->blocks;
+        const uint64_t unequal = blocks->blocks - blocks->both_equal;
+        rows[i] = (struct worst_row){.blocks = unequal,
+            .cheaper = {blocks->cheaper[0], blocks->cheaper[1]},
+            .share = percent_down(unequal, blocks->blocks),
+            .pixels = blocks->distance_max};
+        name_field(rows[i].name, field->frame, field->ref[0]);
+    }
+    if (comparison->worst_count > 0) {
+        printf("\n");
+        gpume_table_print(&worst_table, rows, comparison->worst_count, stdout,
+            gpume_console_bold(stdout), gpume_console_plain(stdout));
+    }
+}
+
+static void compare_print_table(const struct gpume_comparison *comparison)
+{
+    for (size_t i = 0; i < 2; i++) {
+        printf("%c            ", "AB"[i]);
+        gpume_console_print_name(comparison->names[i], stdout);
+        printf("\n");
+    }
+    print_settings(comparison);
+    print_counts(comparison);
+    print_first(comparison);
+    print_statistics(comparison);
+    print_worst(comparison);
+}
+
+/* --- RUN --truth FILE: one run against true flow */
+
+struct truth_job {
+    struct gpume_cli_job job;
+    const struct compare_options *options;
+    const char *run, *truth; /* as they were named */
+    enum gpume_pattern_kind kind;
+    char *name; /* of the file of vectors */
+    struct gpume_vectors_reader *reader;
+    uint64_t fields;  /* compared */
+    uint64_t missing; /* fields without a file of truth */
+    uint64_t earlier; /* fields whose reference is earlier, which a pattern has no truth for */
+    struct gpume_flow_errors errors;
+};
+
+/* The file for a field. NULL after one line. */
+static char *name_truth(const struct truth_job *job, const struct gpume_vectors_field *field)
+{
+    const uint64_t start = job->options->truth_start;
+    const struct gpume_pattern_numbers numbers = {field->frame + start, field->ref + start};
+    char *name = job->kind == GPUME_PATTERN_PAIR ? gpume_pattern_name_pair(job->truth, numbers)
+                                                 : gpume_pattern_name(job->truth, numbers.first);
+    if (!name) {
+        gpume_console_error("%s: out of memory", job->truth);
+    }
+    return name;
+}
+
+struct truth_row {
+    uint64_t frame, ref;
+    struct gpume_flow_errors errors;
+    double epe, angle;
+};
+
+enum { FIELD = 1 };
+
+#define ROW struct truth_row
+static const struct gpume_column columns[] = {
+    {GPUME_COLUMN("frame", ROW, frame), .only = FIELD},
+    {GPUME_COLUMN("ref", ROW, ref), .only = FIELD, .unknown = GPUME_IF_MISSING},
+    {GPUME_COLUMN("known", ROW, errors.known)},
+    {GPUME_COLUMN("pixels", ROW, errors.pixels)},
+    {GPUME_COLUMN("epe", ROW, epe), .decimals = 6},
+    {GPUME_COLUMN("epe_max", ROW, errors.distance_max), .decimals = 6},
+    {GPUME_COLUMN("above_1", ROW, errors.above[0])},
+    {GPUME_COLUMN("above_3", ROW, errors.above[1])},
+    {GPUME_COLUMN("above_5", ROW, errors.above[2])},
+    {GPUME_COLUMN("outliers", ROW, errors.outliers)},
+    {GPUME_COLUMN("angle", ROW, angle), .decimals = 6},
+};
+static const struct gpume_table field_table = {GPUME_TABLE(columns, ROW), .kind = FIELD};
+static const struct gpume_table sums_table = {GPUME_TABLE(columns, ROW)};
+
+static ROW errors_row(const struct gpume_flow_errors *errors)
+{
+    const double pixels = errors->pixels > 0 ? (double)errors->pixels : 1;
+    return (ROW){.errors = *errors,
+        .epe = errors->distance_sum / pixels,
+        .angle = errors->angle_sum / pixels};
+}
+
+/* Two pictures in their natural order: the first is the reference, and all vectors lead to it, but
+ * the flow leads to the second. Numbers of frames do not tell, since the other order has the same.
+ * Vectors that lead the way of the flow fit it better than their opposites do, even where most are
+ * wrong. */
+static bool is_turned(const struct truth_job *job, const struct gpume_vectors_field *field,
+    const struct gpume_flow_errors *errors)
+{
+    const bool is_later = (field->columns & GPUME_VECTORS_REF) && field->ref > field->frame;
+    return job->kind == GPUME_PATTERN_PLAIN && !is_later &&
+           errors->distance_sum > errors->opposite_sum * 4 / 3;
+}
+
+static int measure_truth(
+    struct truth_job *job, const struct gpume_vectors_field *field, const char *name)
+{
+    const char *const names[2] = {job->run, name};
+    struct gpume_flow flow;
+    struct gpume_flow_errors errors;
+    int status = gpume_flow_read(&flow, field, names, &gpume_console);
+    status = status ? status : gpume_flow_measure(&errors, &flow, field, names[0], &gpume_console);
+    if (status == GPUME_OK && is_turned(job, field, &errors)) {
+        status = gpume_refuse(GPUME_INVALID,
+            "%s: its vectors lead from the second picture to the first, but the flow of %s leads "
+            "from the first to the second; search again with the second one as the reference: "
+            "gpume "
+            "SECOND FIRST",
+            names[0], name);
+    }
+    if (status == GPUME_OK) {
+        gpume_flow_add(&job->errors, &errors);
+        job->fields++;
+        if (job->job.csv) {
+            ROW row = errors_row(&errors);
+            row.frame = field->frame;
+            row.ref = field->columns & GPUME_VECTORS_REF ? field->ref : GPUME_MISSING;
+            gpume_table_csv(&field_table, &row, 1, job->job.csv);
+        }
+    }
+    gpume_flow_finish(&flow);
+    return status;
+}
+
+static int measure_field(struct truth_job *job, const struct gpume_vectors_field *field)
+{
+    const bool has_ref = field->columns & GPUME_VECTORS_REF;
+    if (job->kind == GPUME_PATTERN_PLAIN && job->fields > 0) {
+        return gpume_refuse(GPUME_INVALID,
+            "%s has several motion fields, but --truth %s is one; name a pattern such as "
+            "flow%%04d.flo",
+            job->run, job->truth);
+    }
+    if (job->kind == GPUME_PATTERN_NUMBERED && has_ref && field->ref < field->frame) {
+        job->earlier++;
+        return GPUME_OK;
+    }
+    char *name = name_truth(job, field);
+    if (!name) {
+        return GPUME_NOMEM;
+    }
+    const bool missing = job->kind != GPUME_PATTERN_PLAIN && !gpume_text_exists(name, false);
+    job->missing += missing;
+    const int status = missing ? GPUME_OK : measure_truth(job, field, name);
+    free(name);
+    return status;
+}
+
+/* Explains a run of which nothing could be compared. */
+static enum gpume_exit refuse_empty(const struct truth_job *job)
+{
+    const char *run = job->run, *truth = job->truth;
+    if (job->fields > 0) {
+        gpume_console_error("%s: has no true vector at a pixel that has one in %s", truth, run);
+    } else if (job->missing == 0) {
+        gpume_console_error("%s: its vectors lead to earlier frames, but the flow of %s leads to "
+                            "the next one; search with --direction future",
+            run, truth);
+    } else {
+        gpume_console_error("%s: there is no such file for any of %" PRIu64
+                            " frame pairs of %s; --truth-start N gives the number of frame 0",
+            truth, job->missing, run);
+    }
+    return GPUME_EXIT_INPUT;
+}
+
+static enum gpume_exit open_truth_run(void *client)
+{
+    struct truth_job *job = client;
+    job->name = gpume_name_vectors_input(job->run);
+    if (!job->name) {
+        return GPUME_EXIT_FAILED;
+    }
+    const struct gpume_vectors_source source = {.path = job->name,
+        .block = job->options->block,
+        .fine = true,
+        .memory_max = job->options->memory_max,
+        .log = gpume_console};
+    return gpume_exit_of_reader(gpume_vectors_reader_open(&job->reader, &source));
+}
+
+static enum gpume_exit measure_fields(void *client)
+{
+    struct truth_job *job = client;
+    const struct gpume_vectors_field *field;
+    if (job->job.csv) {
+        gpume_table_csv_head(&field_table, job->job.csv);
+    }
+    int status = gpume_vectors_reader_next(job->reader, &field);
+    while (status == GPUME_OK && field) {
+        status = measure_field(job, field);
+        status = status ? status : gpume_vectors_reader_next(job->reader, &field);
+    }
+    return status != GPUME_OK        ? gpume_exit_of_reader(status)
+           : job->errors.pixels == 0 ? refuse_empty(job)
+                                     : GPUME_EXIT_DONE;
+}
+
+static double percent_of_pixels(const struct truth_job *job, uint64_t pixels)
+{
+    return (double)pixels / (double)job->errors.pixels * 100;
+}
+
+static void print_truth(const void *client)
+{
+    const struct truth_job *job = client;
+    const struct gpume_flow_errors *errors = &job->errors;
+    const double pixels = (double)errors->pixels;
+    printf("run              ");
+    gpume_console_print_name(job->run, stdout);
+    printf("\ntruth            ");
+    gpume_console_print_name(job->truth, stdout);
+    printf("\ncompared         %" PRIu64 " frame pair%s, %" PRIu64 " pixels with truth\n",
+        job->fields, job->fields == 1 ? "" : "s", errors->pixels);
+    if (errors->known > errors->pixels) {
+        printf("without vectors  %" PRIu64 " more pixels with truth\n",
+            errors->known - errors->pixels);
+    }
+    if (job->missing > 0 || job->earlier > 0) {
+        printf("not compared     %" PRIu64 " frame pairs without truth, %" PRIu64
+               " with an earlier reference\n",
+            job->missing, job->earlier);
+    }
+    printf("end-point error  %.3f pixels on average, %.3f at most\n", errors->distance_sum / pixels,
+        errors->distance_max);
+    for (uint32_t i = 0; i < GPUME_FLOW_LIMITS; i++) {
+        printf("  above %u px     %6.2f %%\n", (unsigned)gpume_flow_limits[i],
+            percent_of_pixels(job, errors->above[i]));
+    }
+    printf("Fl outliers      %6.2f %%  (above 3 px and 5 %% of the true length)\n"
+           "angular error    %.3f degrees on average\n",
+        percent_of_pixels(job, errors->outliers), errors->angle_sum / pixels);
+}
+
+static void put_truth_json(const void *client, struct gpume_json *json)
+{
+    const struct truth_job *job = client;
+    const ROW row = errors_row(&job->errors);
+    gpume_json_text(json, "run", job->run);
+    gpume_json_text(json, "truth", job->truth);
+    gpume_json_count(json, "fields", job->fields);
+    gpume_json_count(json, "fields_without_truth", job->missing);
+    gpume_json_count(json, "fields_with_earlier_reference", job->earlier);
+    gpume_table_json_members(&sums_table, &row, json);
+}
+
+static enum gpume_exit compare_truth(const struct compare_options *options)
+{
+    static const struct gpume_job_work work = {.prepare = open_truth_run,
+        .run = measure_fields,
+        .print = print_truth,
+        .optional = true,
+        .put_json = put_truth_json,
+        .format = GPUME_COMPARISON_FORMAT};
+    struct truth_job job = {.job.common = &options->common,
+        .options = options,
+        .run = options->common.inputs[0],
+        .truth = options->truth,
+        .kind = gpume_pattern_kind(options->truth)};
+    const enum gpume_exit result = gpume_job_run(&job.job, &work, &job);
+    gpume_vectors_reader_close(&job.reader);
+    gpume_job_close(&job.job);
+    free(job.name);
+    return result;
+}
+
+static const struct gpume_mode truth_mode = {
+    .option = "truth",
+    .does = "prints numbers only",
+    .takes = (const char *const[]){"truth-start", "block", "max-memory", "json", "csv", NULL},
+};
+
+static int compare_check_truth(const struct compare_options *options, const struct gpume_line *line)
+{
+    const char *truth = options->truth;
+    if (options->common.input_count != 1) {
+        return gpume_refuse(
+            GPUME_INVALID, "--truth %s: measures one run; leave one of the two out", truth);
+    }
+    if (gpume_text_is_special(truth)) {
+        return gpume_refuse(GPUME_INVALID, "--truth %s: must be a file", truth);
+    }
+    if (gpume_pattern_kind(truth) == GPUME_PATTERN_WRONG) {
+        return gpume_refuse(GPUME_INVALID,
+            "--truth %s: must have at most two numbers such as %%04d, both in its last part",
+            truth);
+    }
+    return gpume_check_mode(line, &truth_mode);
+}
 
 /* --- one of the two runs: its files, and the motion field just read */
 
@@ -90,7 +594,7 @@ static bool is_special_side(const struct compare_side *side)
 
 struct comparing {
     struct gpume_cli_job job; /* its source: the video that both runs searched; NULL: no --video */
-    const struct gpume_compare_options *options;
+    const struct compare_options *options;
     struct compare_side sides[2];
     struct gpume_comparison comparison;
     struct gpume_compare_map *map;      /* NULL: no --map */
@@ -321,7 +825,7 @@ static enum gpume_exit rehearse(struct comparing *comparing)
 static int open_map(struct comparing *comparing)
 {
     unsigned num = 0, den = 0;
-    const struct gpume_compare_options *options = comparing->options;
+    const struct compare_options *options = comparing->options;
     const struct gpume_read_settings *settings = comparing->comparison.settings;
     const char *a = gpume_read_settings_find(&settings[0], "input frame_rate");
     const char *b = gpume_read_settings_find(&settings[1], "input frame_rate");
@@ -344,7 +848,7 @@ static int open_map(struct comparing *comparing)
 static enum gpume_exit open_comparison_outputs(void *client)
 {
     struct comparing *comparing = client;
-    const struct gpume_compare_options *options = comparing->options;
+    const struct compare_options *options = comparing->options;
     enum gpume_exit result = options->video ? open_ground(comparing) : GPUME_EXIT_DONE;
     if (result == GPUME_EXIT_DONE && options->map) {
         result = gpume_exit_of_writer(open_map(comparing));
@@ -397,7 +901,7 @@ static enum gpume_exit complete(void *client)
 
 static void print_comparison(const void *client)
 {
-    gpume_compare_print_table(&((const struct comparing *)client)->comparison);
+    compare_print_table(&((const struct comparing *)client)->comparison);
 }
 
 static void put_comparison_json(const void *client, struct gpume_json *json)
@@ -466,7 +970,7 @@ static enum gpume_exit plan_comparison(void *client)
 {
     struct comparing *comparing = client;
     struct gpume_cli_job *job = &comparing->job;
-    const struct gpume_compare_options *options = comparing->options;
+    const struct compare_options *options = comparing->options;
     int status = options->map ? gpume_job_add(job, &map_ops, options->map) : GPUME_OK;
     status = status || !options->report ? status : gpume_job_add(job, &page_ops, options->report);
     job->inputs = options->common.inputs;
@@ -477,7 +981,7 @@ static enum gpume_exit plan_comparison(void *client)
 static enum gpume_exit prepare(void *client)
 {
     struct comparing *comparing = client;
-    const struct gpume_compare_options *options = comparing->options;
+    const struct compare_options *options = comparing->options;
     enum gpume_exit result = options->map || options->video ? rehearse(comparing) : GPUME_EXIT_DONE;
     result = result ? result : name_sides(comparing);
     result = result ? result : open_sides(comparing);
@@ -499,9 +1003,9 @@ static enum gpume_exit run_compare(const void *opaque)
         .put_json = put_comparison_json,
         .format = GPUME_COMPARISON_FORMAT,
         .conclude = conclude_comparison};
-    const struct gpume_compare_options *options = opaque;
+    const struct compare_options *options = opaque;
     if (options->truth) {
-        return gpume_compare_truth(options);
+        return compare_truth(options);
     }
     struct comparing comparing = {.options = options, .job.common = &options->common};
     const enum gpume_exit result = gpume_job_run(&comparing.job, &work, &comparing);
@@ -513,7 +1017,7 @@ static enum gpume_exit run_compare(const void *opaque)
     return result;
 }
 
-#define OPTIONS struct gpume_compare_options
+#define OPTIONS struct compare_options
 
 static struct gpume_option table[] = {
     {.heading = "Comparing"},
@@ -554,14 +1058,14 @@ static struct gpume_option table[] = {
 
 static void set_compare_defaults(void *options)
 {
-    ((struct gpume_compare_options *)options)->source.stream = -1;
+    ((struct compare_options *)options)->source.stream = -1;
 }
 
 static int check_options(void *opaque, const struct gpume_line *line)
 {
-    const struct gpume_compare_options *options = opaque;
+    const struct compare_options *options = opaque;
     if (options->truth) {
-        return gpume_compare_check_truth(options, line);
+        return compare_check_truth(options, line);
     }
     if (options->common.input_count < 2) {
         return gpume_refuse(GPUME_INVALID,
@@ -588,7 +1092,7 @@ const struct gpume_command gpume_compare_command = {
     .about = "Compares two runs block by block: output folders of gpume, or files of vectors in "
              "any format that can be read. Exit status 0: all vectors and costs are equal; 5: "
              "some differ. With --truth, measures the errors of one run against true flow.",
-    GPUME_COMMAND_OPTIONS(table, struct gpume_compare_options),
+    GPUME_COMMAND_OPTIONS(table, struct compare_options),
     .operands_min = 1,
     .operands_max = 2,
     .operands = "two runs, folders or files of vectors",

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Motion estimation: from an input, through the library, to output files. This folder has the
- * options (options.c), the frames that they mean (frames.c), files that some of them name (read.c),
- * the outputs with their checkpoints for --resume (outputs.c), the run (run.c), and other modes
- * (modes.c, against.c). Main thread only.
+ * options and the frames that they mean (options.c), files that some of them name (read.c), the
+ * outputs with their checkpoints for --resume (outputs.c), the run (run.c), and other modes
+ * (modes.c). Main thread only.
  */
 #ifndef GPUME_CLI_ESTIMATE_ESTIMATE_H
 #define GPUME_CLI_ESTIMATE_ESTIMATE_H
 
 #include "job.h"
+#include "media/source.h"
 #include "options/option.h"
 #include "resume/state.h"
 #include "sinks/sink.h"
+#include "sinks/summary.h"
 
 #include <stdatomic.h>
 
@@ -148,5 +150,95 @@ void gpume_checkpoint_finish(struct gpume_checkpoint *checkpoint);
 /* The run of the command; signals have been started. Reads the prefilter's kernel into the options.
  */
 enum gpume_exit gpume_estimate_run(struct gpume_estimate_options *options);
+
+/*
+ * --- Which frames a run reads, and which of them are targets: --start, --frames, --duration and
+ * --fields. Main thread only.
+ */
+
+struct gpume_source_info;
+
+struct gpume_run_window {
+    uint64_t first_frame;  /* the first frame to send */
+    uint64_t send;         /* number of frames to send; 0: to the end of the input */
+    uint64_t first_target; /* see struct gpume_params */
+    uint64_t target_count;
+    uint64_t known; /* frames that the input must have, since an earlier run read them */
+};
+
+/* done: the summary of the runs that this one resumes; zero: none. */
+struct gpume_run_window gpume_run_window_make(
+    const struct gpume_estimate_options *options, const struct gpume_summary *done);
+
+/* Frame pairs of the whole run, for an input of that many frames. 0: unknown. */
+uint64_t gpume_run_window_expect(const struct gpume_estimate_options *options, uint64_t frames);
+
+/* How many frames after its target a frame pair may need. */
+uint64_t gpume_run_window_ahead(const struct gpume_params *params);
+
+/* True if no further field of its target can follow. */
+bool gpume_run_window_ends(const struct gpume_params *params, const struct gpume_field *field);
+
+/* Frames that the first frame pair needs. */
+uint64_t gpume_run_window_least(const struct gpume_estimate_options *options);
+
+/* --- fields of interlaced video: the frames of the run are fields */
+
+/* Their names as values of an option. */
+extern const char *const gpume_fields_names[];
+
+/* Makes the distances count fields. GPUME_INVALID after one line: one is too long. */
+int gpume_fields_count(enum gpume_fields fields, struct gpume_distance_list *list);
+
+/* A field has half the lines of a frame, so its pixels are twice as high: makes *info say so.
+ * Pixels of frames are square if nothing else is known. Warns that --fields divides progressive
+ * frames, unless filters of --vf may have made others of them; not with -q. With the graph of above
+ * among the options. */
+void gpume_fields_describe(
+    const struct gpume_estimate_options *options, struct gpume_source_info *info);
+
+/* --- times */
+
+/* --- What gpume INPUT does in place of a plain search. Main thread only. */
+
+/*
+ * --compat ffmpeg: the vectors of FFmpeg's mestimate=method=esa. That filter searches both
+ * directions with blocks whose side is a power of two, ignores partial blocks at the right and
+ * bottom edges, compares the first frame with itself, and outputs all frames but the last.
+ */
+
+/* Refuses options that contradict it, and changes the search to the filter's; options->asked_block
+ * keeps the block size that was given. GPUME_OK, or GPUME_INVALID after one line. */
+int gpume_compat_apply(struct gpume_estimate_options *options, const struct gpume_line *line);
+
+/* The filter graph: that of --vf, then one that crops the picture to whole blocks. The caller frees
+ * it; NULL: out of memory. */
+char *gpume_compat_graph(const struct gpume_estimate_options *options);
+
+/* Refuses input that mestimate would not take unconverted. */
+enum gpume_exit gpume_compat_check_input(
+    const struct gpume_estimate_options *options, const struct gpume_source_info *info);
+
+/* --from-stream: the vectors that a coded video holds, in place of a search (coded/vectors.c). */
+
+/* Refuses options that have no meaning without a search. GPUME_INVALID after one line. */
+int gpume_from_stream_check(struct gpume_estimate_options *options, const struct gpume_line *line);
+
+enum gpume_exit gpume_from_stream_run(const struct gpume_estimate_options *options);
+
+/*
+ * --against-stream: for every block of a coded video, the best match that exhaustive search finds
+ * in the frame that the encoder took, beside the vector that the encoder chose (modes.c).
+ */
+
+/* The outputs: tables of blocks and of frames, and the page. */
+#define GPUME_AGAINST_OUTPUTS 3u
+extern const struct gpume_sink_ops gpume_against_outputs[GPUME_AGAINST_OUTPUTS];
+
+/* Refuses options that have no meaning here, and sets the defaults of those that have others.
+ * GPUME_INVALID after one line. */
+int gpume_against_check(struct gpume_estimate_options *options, const struct gpume_line *line);
+
+enum gpume_exit gpume_against_run(const struct gpume_estimate_options *options);
 
 #endif

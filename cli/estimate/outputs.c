@@ -9,7 +9,6 @@
 #include "base/base.h"
 #include "base/os.h"
 #include "console.h"
-#include "estimate/modes.h"
 #include "files/out.h"
 #include "files/path.h"
 #include "job.h"

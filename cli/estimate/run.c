@@ -10,8 +10,6 @@
 #include "base/base.h"
 #include "base/os.h"
 #include "console.h"
-#include "estimate/frames.h"
-#include "estimate/modes.h"
 #include "host.h"
 #include "job.h"
 #include "sinks/summary.h"

@@ -4,7 +4,7 @@
  * thread only.
  */
 #include "base/params.h"
-#include "estimate/frames.h"
+#include "estimate/estimate.h"
 #include "files/forms.h"
 #include "job.h"
 #include "media/source.h"

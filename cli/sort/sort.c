@@ -9,7 +9,7 @@
 #include "base/base.h"
 #include "base/os.h"
 #include "base/params.h"
-#include "bench/sort_trial.h"
+#include "bench/timing.h"
 #include "console.h"
 #include "files/bytes.h"
 #include "files/out.h"

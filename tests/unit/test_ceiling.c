@@ -3,7 +3,7 @@
  * test_ceiling [cpu|vulkan]: every available search has a ceiling, except CPU searches without a
  * loop for it; no other search has one. Each loop counts its differences.
  */
-#include "bench/ceiling.h"
+#include "bench/bench.h"
 #include "harness.h"
 #include "vulkan_probe.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* cli/run_window: which frames a run reads, how many frame pairs it has, and where it resumes. */
-#include "estimate/frames.h"
+#include "estimate/estimate.h"
 #include "harness.h"
 
 static struct gpume_estimate_options options;
