@@ -36,18 +36,9 @@ void gpume_match_predict(const struct gpume_plane *reference, const struct gpume
     int32_t dx, int32_t dy, enum gpume_interpolation interpolation,
     struct gpume_match_samples *samples);
 
-/* Replaces a by the mean of both, (a + b + 1) >> 1. */
-void gpume_match_mean(const struct gpume_match_block *block, struct gpume_match_samples *a,
-    const struct gpume_match_samples *b);
-
 /* The block's own samples. */
 void gpume_match_take(const struct gpume_plane *plane, const struct gpume_match_block *block,
     struct gpume_match_samples *samples);
-
-/* How a differs from b; c: from the mean of b and c; or NULL. A sum that reaches the limit may be
- * less than the whole. */
-uint64_t gpume_match_sad(const struct gpume_match_block *block, const struct gpume_match_samples *a,
-    const struct gpume_match_samples *b, const struct gpume_match_samples *c, uint64_t limit);
 
 struct gpume_match_sums gpume_match_measure(const struct gpume_match_block *block,
     const struct gpume_match_samples *a, const struct gpume_match_samples *b);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the filters before the search share: where a padded frame's samples are, and where those of
- * the filtered plane go. gpume.h defines the filters, src/model/prefilter.c makes their numbers.
+ * the filtered plane go. gpume.h defines the filters, src/model/plan.c makes their numbers.
  *
  * Grid: one invocation per quad of the plane; x = quad of a row, y = row of the part. Reads a
  * padded frame and the tables, writes the plane. Samples to the right of the picture do not count.

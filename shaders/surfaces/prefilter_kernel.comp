@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * KERNEL: a weighted sum of the samples around, 961 at most. No shared memory. Sums stay within 31
- * bits and a sign: src/model/prefilter.c chooses the weights so.
+ * bits and a sign: src/model/plan.c chooses the weights so.
  */
 #version 450
 #extension GL_GOOGLE_include_directive : require

@@ -804,7 +804,8 @@ fail:
     return status;
 }
 
-int gpume_join_copy(struct gpume_out *out, const char *path, const struct gpume_log *log)
+/* The whole file, as it is. */
+static int join_copy(struct gpume_out *out, const char *path, const struct gpume_log *log)
 {
     struct counter counter = {0};
     return copy_body(out, path, 0, &counter, NULL, log);
@@ -844,7 +845,7 @@ int gpume_merge_series_copy(const struct gpume_merge_part *part, const char *pat
     char *to = from ? series_name(folder, pattern, frame, ref, log) : NULL;
     GPUME_TRY(to ? GPUME_OK : GPUME_NOMEM);
     GPUME_TRY(gpume_out_open_one(&out, set, to, log));
-    GPUME_TRY(gpume_join_copy(out, from, log));
+    GPUME_TRY(join_copy(out, from, log));
     GPUME_TRY(gpume_out_finish(out));
 fail:
     gpume_out_close(&out);

@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* --- part.c: a part is the folder of such a run, known by its summary.json */
+/* --- a part is the folder of such a run, known by its summary.json */
 
 /* Starts as zero. */
 struct gpume_merge_part {
@@ -43,9 +43,6 @@ void gpume_merge_part_finish(struct gpume_merge_part *part);
  * whole: they must also begin and end as the run without --start and --frames does. */
 int gpume_merge_parts_check(
     struct gpume_merge_part *parts, size_t count, bool whole, const struct gpume_log *log);
-
-/* A count in the object, 0 if it has none. */
-uint64_t gpume_merge_part_count(const json_t *object, const char *key);
 
 /* The path of a file of the part, for free(); NULL after one line: out of memory. */
 char *gpume_merge_part_path(
@@ -108,9 +105,6 @@ int gpume_join_head(struct gpume_out *out, const struct gpume_join_file *files, 
 int gpume_join_append(struct gpume_out *out, const struct gpume_join_file *file,
     bool (*ended)(void), const struct gpume_log *log);
 
-/* The whole file, as it is. */
-int gpume_join_copy(struct gpume_out *out, const char *path, const struct gpume_log *log);
-
 /* --- numbered files of a part: one for each frame, or for each frame and its reference */
 
 /* GPUME_INVALID after one line: the file of this frame pair is missing or not whole. */
@@ -126,7 +120,7 @@ int gpume_merge_series_copy(const struct gpume_merge_part *part, const char *pat
  * after one line. */
 int gpume_merge_length_still(const char *path, const struct gpume_log *log);
 
-/* --- total.c: the summary of all parts: exact sums, from the rows of their frames.csv, and the
+/* --- the summary of all parts: exact sums, from the rows of their frames.csv, and the
  * sums of their times */
 
 struct gpume_merge_total {
