@@ -349,6 +349,21 @@ static const char *option_of_file(const char *path)
     return gpume_vectors_format_of(path) ? "--vectors" : NULL;
 }
 
+bool gpume_name_is_known(const char *path)
+{
+    return option_of_file(path) != NULL;
+}
+
+int gpume_name_check_kind(const char *path, const char *kind, const char *ending)
+{
+    const char *dot = path ? strrchr(path, '.') : NULL;
+    return dot && strcasecmp(dot, ending) != 0 && gpume_name_is_known(path)
+               ? gpume_refuse(GPUME_INVALID,
+                     "--output %s: is %s, which its ending does not say; name it %.*s%s", path,
+                     kind, (int)(dot - path), path, ending)
+               : GPUME_OK;
+}
+
 int gpume_name_check_folder(const char *path)
 {
     struct stat info;

@@ -132,8 +132,8 @@ static struct gpume_option table[] = {
     {.heading = "Scenes"},
     GPUME_OPTIONS_SCENES(OPTIONS, scene, ""),
     GPUME_OPTIONS_VIDEO(OPTIONS, scene.video),
-    {GPUME_ROW_CHOICE("format", "csv|json", OPTIONS, format, formats),
-        .help = "format of the output (default csv)"},
+    {GPUME_ROW_CHOICE("format", "csv|json", OPTIONS, format, formats), .follows = "output",
+        .help = "format of the output (default: by the name of the output, else csv)"},
     GPUME_OPTIONS_VIDEO_LAST(OPTIONS, scene.video),
 };
 

@@ -4,6 +4,7 @@
  * comments, which its readers skip: the bits of a sample, and the times of frames. The Python
  * package reads video through this command. Main thread only.
  */
+#include "base/base.h"
 #include "job.h"
 #include "media/picture.h"
 
@@ -78,6 +79,7 @@ static int check_luma_options(void *opaque, const struct gpume_line *line)
         return gpume_refuse(GPUME_INVALID,
             "frames are not for terminals: name a file with -o, or pipe them to a program");
     }
+    GPUME_CHECK(gpume_name_check_kind(options->output, "Y4M", ".y4m"));
     return gpume_video_options_check(opaque, line);
 }
 

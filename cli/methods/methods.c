@@ -471,6 +471,7 @@ static int check(void *opaque, const struct gpume_line *line)
         return gpume_refuse(GPUME_INVALID, "--output %s: is a CSV table; --report %s writes a page",
             output, output);
     }
+    GPUME_CHECK(gpume_name_check_kind(options->video.output, "CSV", ".csv"));
     return gpume_video_options_check(opaque, line);
 }
 

@@ -12,12 +12,14 @@
 #include "console.h"
 #include "files/out.h"
 #include "host.h"
+#include "job.h"
 #include "options/option.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -496,6 +498,31 @@ static int take_argument(struct cursor *cursor)
     return argument[1] == '-' ? take_long(cursor, argument) : take_short(cursor, argument);
 }
 
+/* Sets a choice that was not given by the ending of the file's name, which may have any but that of
+ * another kind of file. */
+static int follow_name(const struct gpume_line *line, const struct gpume_option *option)
+{
+    const struct gpume_option *named =
+        command_option(line->command, option->follows, strlen(option->follows));
+    const char *path = *(const char *const *)(const void *)((char *)line->options + named->offset);
+    const char *dot = path ? strrchr(path, '.') : NULL;
+    char permitted[PERMITTED_BYTES];
+    for (size_t i = 0; dot && option->choices[i]; i++) {
+        if (strcasecmp(dot + 1, option->choices[i]) == 0) {
+            (void)option->type->parse(
+                option, option->choices[i], (char *)line->options + option->offset);
+            return GPUME_OK;
+        }
+    }
+    if (!path || !gpume_name_is_known(path)) {
+        return GPUME_OK;
+    }
+    option->type->describe(option, permitted, sizeof(permitted));
+    return gpume_refuse(GPUME_INVALID,
+        "--%s %s: ends in none of the formats %s; give another name, or --%s", named->name, path,
+        permitted, option->name);
+}
+
 /* Checks the options that depend on each other, as the rows say. */
 static int check_rows(const struct gpume_line *line)
 {
@@ -510,6 +537,9 @@ static int check_rows(const struct gpume_line *line)
             return gpume_refuse(GPUME_INVALID,
                 "--%s: cannot be combined with --%s; leave one of them out", option->name,
                 option->excludes);
+        }
+        if (!line->given[i] && option->follows) {
+            GPUME_CHECK(follow_name(line, option));
         }
     }
     return GPUME_OK;

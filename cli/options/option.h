@@ -106,6 +106,8 @@ struct gpume_option {
     const char *brief;          /* for the short help; NULL: not listed there */
     const char *needs;          /* name of an option without which this one does nothing */
     const char *excludes;       /* name of an option that cannot go with this one */
+    const char *follows;        /* name of an option: a choice that is not given is the one that the
+                                   name of that file ends in */
     unsigned uses;              /* bits: see gpume_line_unused; 0: always of use */
     bool reads;                 /* its value may be the name of a file that is read */
     enum gpume_complete complete;

@@ -212,6 +212,8 @@ static int check_qpmap_options(void *opaque, const struct gpume_line *line)
         return gpume_refuse(
             GPUME_INVALID, "--side %" PRIu32 ": must be 64 with --format svt-av1", options->side);
     }
+    GPUME_CHECK(gpume_name_check_kind(options->video.output, "a map of QP offsets",
+        options->format == SVT_AV1 ? ".map" : ".roi"));
     return gpume_video_options_check(opaque, line);
 }
 

@@ -255,10 +255,10 @@ static struct gpume_option table[] = {
         .choices = gpume_encoder_tunes.words, .needs = "encoder",
         .help = "the tuning of x264 or x265 (default none)"},
     GPUME_OPTIONS_VIDEO(OPTIONS, scene.video),
-    {GPUME_ROW_CHOICE("format", "FORMAT", OPTIONS, format, formats),
+    {GPUME_ROW_CHOICE("format", "FORMAT", OPTIONS, format, formats), .follows = "output",
         .help = "csv (all changes), json (changes and scenes), av1an (for its --scenes), qpfile "
                 "(for the --qpfile of encoders) or keyframes (for FFmpeg's -force_key_frames) "
-                "(default csv)"},
+                "(default: by the name of the output, else csv)"},
     GPUME_OPTIONS_VIDEO_LAST(OPTIONS, scene.video),
 };
 

@@ -44,7 +44,10 @@ awk -F, 'FNR == 1 { next }
     frames.csv scenes.csv || fail "scenes are not the sums of their frames"
 awk -F, 'NR == 2 { a = $12 } NR == 3 { exit !($12 > 50 * a) }' scenes.csv || fail "noise is not larger"
 
+complexity -o frames.json -q
+refused 2 --output frames.jsonl --format -- complexity clip.mkv -o frames.jsonl
 complexity --format json --threads 2
+cmp "$scratch/out" frames.json || fail "the name .json is not JSON"
 tr -d ' \n' <"$scratch/out" >packed
 grep -q '^{"format":1,"scenes":\[{"first_frame":0,"last_frame":19,"time":0.000000,"luma":' packed || fail "json: scenes"
 grep -q ',"frames":15,"seconds":0.600000}\],"frames":' packed || fail "json: durations"

@@ -37,13 +37,16 @@ refused() {
 for name in clip.y4m ./clip.y4m hard.y4m soft.y4m folder/../clip.y4m; do
     for input in - hard.y4m soft.y4m /dev/stdin; do
         refused clip.y4m "$input" --backend cpu --predicted "$name"
-        refused clip.y4m scenes "$input" --backend cpu -o "$name"
+        refused clip.y4m scenes "$input" --backend cpu --format csv -o "$name"
         refused clip.y4m luma "$input" -o "$name"
     done
 done
-refused clip.y4m complexity - -o clip.y4m --backend cpu
-refused clip.y4m qpmap - -o clip.y4m --backend cpu
-refused clip.y4m methods - -o clip.y4m --backend cpu
+refused clip.y4m complexity - --format csv -o clip.y4m --backend cpu
+ln clip.y4m clip.csv
+ln clip.y4m clip
+refused clip.y4m qpmap - -o clip --backend cpu
+refused clip.y4m methods - -o clip.csv --backend cpu
+rm clip.csv clip
 refused clip.y4m - --overlay clip.y4m --backend cpu
 refused clip.y4m vectors - --overlay clip.y4m
 refused clip.y4m - --vectors clip.y4m --format csv --backend cpu
@@ -81,8 +84,8 @@ refused /dev/null compare v.csv v.csv --video clip.y4m --map soft.y4m
 printf 'ffconcat version 1.0\n  file kept/clip.y4m\nfile '"'so'ft.y4m"'\n' >list.ffconcat
 for name in clip.y4m hard.y4m; do
     refused /dev/null list.ffconcat --allow-files --backend cpu --predicted $name
-    refused /dev/null scenes list.ffconcat --allow-files --backend cpu -o $name
-    refused /dev/null scenes list.ffconcat --allow-files --backend cpu -o list.ffconcat
+    refused /dev/null scenes list.ffconcat --allow-files --backend cpu --format csv -o $name
+    refused /dev/null scenes list.ffconcat --allow-files --backend cpu --format csv -o list.ffconcat
 done
 
 # Files that a graph of filters opens, which are known once there is a graph.
@@ -91,7 +94,7 @@ printf '0.0 hue h 1;\n' >commands
 for graph in 'movie=p3.png[a];[in][a]overlay' "movie=filename=file\\\\:p%d.png,hflip[a];[in][a]overlay" \
     'split[a][b];movie=q3.png,nullsink;[a][b]overlay'; do
     refused /dev/null small.y4m --vf "$graph" --backend cpu --vectors p3.png --format csv
-    refused /dev/null scenes small.y4m --vf "$graph" --backend cpu -o q3.png
+    refused /dev/null scenes small.y4m --vf "$graph" --backend cpu --format csv -o q3.png
 done
 refused /dev/null luma small.y4m --vf 'movie=soft.y4m[a];[in][a]overlay' -o clip.y4m
 refused /dev/null small.y4m --vf sendcmd=f=commands,hue --backend cpu --vectors commands --format csv
@@ -127,7 +130,7 @@ left() {
 for input in - .new.y4m.gpume-1-0.tmp; do
     left clip.y4m new.y4m "$input" --predicted new.y4m -y --backend cpu
     left clip.y4m new.y4m luma "$input" -o new.y4m -y
-    left clip.y4m new.y4m scenes "$input" -o new.y4m -y --backend cpu
+    left clip.y4m new.y4m scenes "$input" --format csv -o new.y4m -y --backend cpu
 done
 for input in - .new.mvf.gpume-1-0.tmp; do
     left v.csv new.mvf convert "$input" new.mvf -y

@@ -54,6 +54,20 @@ grep -q '^{"format":1,"frames":45,"changes":\[{"frame":20,"time":0.800000,"kind"
     fail "json: changes"
 grep -q '"scenes":\[{"first_frame":0,"last_frame":19,"time":0.000000},{"first_frame":20,' packed || fail "json: scenes"
 
+# The name says the format, unless --format does; a name of another kind says none.
+for format in csv json qpfile keyframes; do
+    scenes --format $format -o - && cp "$scratch/out" wanted
+    scenes -o named.$format -q && cmp wanted named.$format || fail "named.$format"
+done
+scenes -o named.JSON -q && cmp named.json named.JSON || fail "named.JSON"
+scenes -o named.txt -q && cmp named.csv named.txt || fail "named.txt"
+scenes --format csv -o named.html -q && cmp named.csv named.html || fail "named.html"
+for name in scenes.html scenes.csv.gz scenes.mp4; do
+    refused 2 --output $name --format -- scenes clip.mkv -o $name
+    [ ! -e $name ] || fail "$name was written"
+done
+rm named.* wanted
+
 # Encoders put key frames where the files say, and with their own detection off nowhere else.
 keys() {
     ffprobe -v error -select_streams v -show_entries packet=flags -of csv=p=0 "$1" |

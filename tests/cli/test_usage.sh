@@ -189,6 +189,14 @@ refused 4 --backend -- sort number --backend vulkan
 # libavfilter, which brings many libraries, is loaded only for filters.
 ldd "$gpume" 2>/dev/null | grep -q libavfilter && fail "libavfilter is always loaded"
 
+# What is written would not be what the name says.
+for name in x.mp4 x.json x.csv.gz; do
+    for command in luma qpmap grain methods; do
+        refused 2 --output $name -- $command clip.y4m -o $name
+    done
+done
+refused 2 --output x.html --report -- methods clip.y4m -o x.html
+
 # A second file for one output would take the place of the first, which nobody wants.
 refused 2 two.mkv one.mkv -- clip.y4m --backend cpu --overlay one.mkv --overlay two.mkv
 [ ! -e one.mkv ] && [ ! -e two.mkv ] || fail "an output of a refused line"
