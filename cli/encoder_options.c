@@ -20,7 +20,7 @@ const struct gpume_goal_row gpume_goal_rows[GPUME_GOAL_ROWS] = {
     {"target-ssim", GPUME_GOAL_SSIM, 4, 0.5, 0.9999, "e.g. 0.98"},
     {"target-xpsnr", GPUME_GOAL_XPSNR, 2, 20, 60, "in dB, e.g. 40 or 38.5"},
     {"target-size", GPUME_GOAL_SIZE, 0, 1000, 1e12,
-        "of bytes, k for thousands or M for millions of them, e.g. 700M or 1.5M"},
+        "of bytes, or of thousands, millions or billions with k, M or G, e.g. 700M or 1.5G"},
 };
 
 /* How many digits stand in front of a decimal point, or of the end; the whole part may be missing
@@ -54,13 +54,16 @@ static bool parse_goal_number(const struct gpume_goal_row *row, const char *text
     return (double)*value >= row->least * unit && (double)*value <= row->most * unit;
 }
 
-/* A decimal number, followed by nothing, k or M, up to `most`. Not by way of a double: 0.9M is
+/* A decimal number, followed by nothing, k, M or G, up to `most`. Not by way of a double: 0.9M is
  * 900000. */
 static bool parse_thousands(const char *text, uint64_t most, uint64_t *number)
 {
     const size_t length = strspn(text, "0123456789.");
     const char *unit = text + length, *point = memchr(text, '.', length);
-    uint64_t factor = strcmp(unit, "k") == 0 ? 1000 : strcmp(unit, "M") == 0 ? 1000000 : 1;
+    uint64_t factor = strcmp(unit, "k") == 0 || strcmp(unit, "K") == 0 ? 1000
+                      : strcmp(unit, "M") == 0                         ? 1000000
+                      : strcmp(unit, "G") == 0                         ? 1000000000
+                                                                       : 1;
     size_t whole;
     if ((*unit && factor == 1) || !parse_whole_part(text, most / factor, &whole, number)) {
         return false;
@@ -106,7 +109,7 @@ void gpume_goal_describe_row(const struct gpume_goal_row *row, char *text, size_
     if (row->decimals > 0) {
         snprintf(decimals, sizeof(decimals), " with at most %d decimals", row->decimals);
     }
-    snprintf(text, bytes, "a %snumber from %.10g to %.10g%s%s%s",
+    snprintf(text, bytes, "a %snumber from %.13g to %.13g%s%s%s",
         row->decimals == 0 ? "whole " : "", row->least, row->most, decimals, row->what ? ", " : "",
         row->what ? row->what : "");
 }

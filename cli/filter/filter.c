@@ -765,7 +765,7 @@ static struct gpume_option table[] = {
     {GPUME_ROW_NUMBER("qp", OPTIONS, qp, 1, QUALITY_MAX), .needs = "for", .excludes = "bitrate",
         .help = "the encoder's --qp, 1 to 51, of SVT-AV1 to 63"},
     {GPUME_ROW("bitrate", "KBITS", number, OPTIONS, kbits), .min = 1, .max = GPUME_KBITS_MAX,
-        .needs = "for", .excludes = "crf",
+        .unit = "kbit/s", .needs = "for", .excludes = "crf",
         .help = "the encoder's --bitrate, in kbit/s; x264 and x265 only"},
     {GPUME_ROW("size", "WxH", size, OPTIONS, coded_width), .min = 16, .max = 16384,
         .needs = "bitrate",

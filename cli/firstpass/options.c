@@ -174,6 +174,7 @@ static struct gpume_option make_row(size_t index)
         .bytes = sizeof(union gpume_firstpass_value),
         .min = is_real && option->optional ? 0.001 : 0, /* 0 stands for none */
         .max = UINT32_MAX,
+        .unit = option->unit,
         .choices = option->words ? row->words
                    : is_switch   ? switches
                                  : NULL,

@@ -150,7 +150,8 @@ extern const char *const gpume_choices_shell[];
                                        .max = 1125899906842624.0
 
 #define GPUME_OPTION_TIMEOUT                                                                       \
-    GPUME_ROW_REAL("timeout", "SECONDS", struct gpume_common_options, timeout, 0.001, 604800)
+    GPUME_ROW_REAL("timeout", "SECONDS", struct gpume_common_options, timeout, 0.001, 604800),     \
+        .unit = "seconds"
 
 #define GPUME_OPTION_OVERWRITE GPUME_ROW_COMMON("overwrite", overwrite, 1), .letter = 'y'
 

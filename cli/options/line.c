@@ -316,7 +316,8 @@ static int refuse_value(const struct gpume_option *option, const char *spelled, 
         return gpume_refuse(
             GPUME_INVALID, "%s: its value is empty; give %s %s", spelled, spelled, option->value);
     }
-    return gpume_refuse(GPUME_INVALID, "%s %s: must be %s", spelled, text, permitted);
+    return gpume_refuse(GPUME_INVALID, "%s %s: must be %s%s%s", spelled, text, permitted,
+        option->unit ? ", in " : "", option->unit ? option->unit : "");
 }
 
 /* True if the argument is an option of the command, with or without a value. */

@@ -100,6 +100,7 @@ struct gpume_option {
     size_t offset, bytes;       /* the field in the command's struct: GPUME_FIELD */
     int stored;                 /* what a flag stores, or the value of a choice's first name */
     double min, max;            /* limits of a number */
+    const char *unit;           /* of a number, for messages; NULL: none, or its help says it */
     unsigned step;              /* a number must be a multiple of it; 0: any */
     const char *const *choices; /* names of an enum's values, then NULL */
     const char *help;           /* one paragraph; help.c breaks it into lines */

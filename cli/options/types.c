@@ -138,7 +138,9 @@ static bool parse_amount(const struct gpume_option *option, const char *text, vo
 {
     static const char prefixes[] = "KMGT";
     const size_t digits = strspn(text, "0123456789");
-    const char *prefix = text[digits] ? strchr(prefixes, text[digits]) : NULL;
+    const char *prefix = text[digits] == 'k' ? prefixes
+                         : text[digits] != 0 ? strchr(prefixes, text[digits])
+                                             : NULL;
     const char *rest = prefix ? text + digits + 1 : text + digits;
     const bool by_1024 = option->type == &gpume_type_bytes && prefix && strcmp(rest, "iB") == 0;
     const uint64_t max = (uint64_t)option->max;

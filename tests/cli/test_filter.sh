@@ -416,6 +416,7 @@ refused 2 --bitrate svt-av1 -- filter even.y4m --for svt-av1 --bitrate 500 -o x.
 refused 2 --bitrate --crf -- filter even.y4m --for x264 --bitrate 500 --crf 30 -o x.y4m
 refused 2 --bitrate --for -- filter even.y4m --bitrate 500 -o x.y4m
 refused 3 yuv420p.y4m --bitrate -- filter yuv420p.y4m --for x264 --bitrate 500 -o x.y4m
+refused 2 --bitrate 500k kbit/s -- filter even.y4m --for x264 --bitrate 500k -o x.y4m
 refused 2 --bitrate 0 -- filter even.y4m --for x264 --bitrate 0 -o x.y4m
 refused 2 --for --crf -- filter even.y4m --for x264 -o x.y4m
 refused 2 --crf --for -- filter even.y4m --crf 30 -o x.y4m

@@ -13,7 +13,7 @@ over() {
 }
 
 # Numbers: with and without units.
-for bad in 0 -1 1.5 '' 9k 9B 9KB 9Ki x 99999999999999999999 1KiB 1KiBx 600M 1G; do
+for bad in 0 -1 1.5 '' 9kk 9B 9KB 9Ki x 99999999999999999999 1KiB 1KiBx 600M 1G; do
     expect 2 clip.y4m --max-pixels "$bad"
 done
 names --max-pixels 9M
