@@ -376,7 +376,8 @@ static enum gpume_exit finish_crf_search(struct filter *filter)
     if (status == GPUME_OK) {
         const struct gpume_encode_target found = gpume_pass_outcome(filter->pass, 0).target;
         filter->qp = (uint32_t)((found.value + 50) / 100);
-        gpume_console_info("--bitrate: about CRF %" PRIu32, filter->qp);
+        gpume_console_info("--bitrate: %" PRIu32 " kbit/s are about CRF %" PRIu32,
+            filter->options->kbits, filter->qp);
     }
     gpume_pass_close(&filter->pass);
     return gpume_exit_of_writer(status);

@@ -207,10 +207,9 @@ static void warn_of_repeats(const struct gpume_firstpass_rungs *targets)
             repeats = repeats || (one->goal == other->goal && one->value == other->value);
         }
         if (repeats) {
-            char value[GPUME_TARGET_TEXT_BYTES];
-            gpume_target_text(one, value);
-            gpume_console_warning("%s %s: is given more than once, and written once",
-                gpume_target_option(one->goal), value);
+            char text[GPUME_TARGET_SENTENCE_BYTES];
+            gpume_target_sentence(one, text);
+            gpume_console_warning("%s is asked for more than once, and written once", text);
         }
     }
 }

@@ -27,14 +27,14 @@ static void tell(const struct gpume_firstpass_entry *entry,
 {
     const struct gpume_pass_outcome *outcome = &entry->outcome;
     const struct gpume_measure *measure = gpume_measure_of(entry->target.goal);
-    char asked[GPUME_TARGET_TEXT_BYTES], crf[GPUME_TARGET_TEXT_BYTES],
+    char asked[GPUME_TARGET_SENTENCE_BYTES], crf[GPUME_TARGET_TEXT_BYTES],
         next[GPUME_TARGET_TEXT_BYTES];
-    gpume_target_text(&entry->target, asked);
+    gpume_target_sentence(&entry->target, asked);
     gpume_target_text(&outcome->target, crf);
     gpume_target_text(&now->target, next);
-    gpume_console_info("%s %s: CRF %s gave %.*f%s%s", gpume_target_option(entry->target.goal),
-        asked, crf, measure->decimals, gpume_measure_score(measure, scores),
-        changed ? ", so it is now " : "", changed ? next : "");
+    gpume_console_info("%s: CRF %s gave %.*f%s%s%s", asked, crf, measure->decimals,
+        gpume_measure_score(measure, scores), measure->unit, changed ? ", so it is now " : "",
+        changed ? next : "");
 }
 
 /* *moved: to another CRF; *dirty: the report says other things. */

@@ -347,19 +347,18 @@ static void warn_of_chunk_reach(const struct gpume_chunks *chunks)
     const struct {
         uint32_t crf;
         const char *word;
-    } ends[] = {{1, "lowest"}, {chunks->encoder->crf_max, "highest"}};
-    char text[GPUME_TARGET_TEXT_BYTES];
-    gpume_target_text(&chunks->target, text);
+    } ends[] = {{1, "finest"}, {chunks->encoder->crf_max, "coarsest"}};
+    char text[GPUME_TARGET_SENTENCE_BYTES];
+    gpume_target_sentence(&chunks->target, text);
     for (size_t k = 0; k < 2 && chunks->encoder->presets; k++) {
         size_t count = 0;
         for (size_t i = 0; i < chunks->count; i++) {
             count += crf_of(chunks, i) == 100 * ends[k].crf;
         }
         if (count > 0) {
-            gpume_console_warning("--target-%s %s: %zu of %zu scenes take CRF %" PRIu32
-                                  ", the %s, and may miss it",
-                gpume_target_option(chunks->target.goal), text, count, chunks->count, ends[k].crf,
-                ends[k].word);
+            gpume_console_warning("%s may be missed in %zu of %zu scenes: CRF %" PRIu32
+                                  ", the %s, is taken",
+                text, count, chunks->count, ends[k].crf, ends[k].word);
         }
     }
 }

@@ -12,6 +12,7 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* --- scenes */
@@ -280,21 +281,31 @@ static int find_crf(
     return find_loss(pass, rate, range, &part->mean);
 }
 
+/* Where a part has the finest or the coarsest CRF, which may be far from what was asked. */
 static void warn_of_reach(const struct gpume_pass *pass, const struct gpume_pass_rate *rate)
 {
-    char text[GPUME_TARGET_TEXT_BYTES];
-    const uint64_t crf = rate->target.value / 100;
     const struct gpume_encode_target *asked = &rate->asked;
-    const bool is_better = gpume_goal_is_fidelity(asked->goal) && crf == highest_crf(asked);
-    const bool is_silent = pass->params.crf_most > 0;
-    if (!is_silent && (crf == GPUME_CRF_MIN || crf == highest_crf(asked))) {
-        gpume_target_text(asked, text);
-        gpume_log_write(&pass->params.log, GPUME_LOG_WARNING,
-            is_better
-                ? "%s %s: takes CRF %u, the highest without an encode, and is likely to get better "
-                  "quality than that"
-                : "%s %s is out of reach: CRF %u is the nearest",
-            gpume_target_option(asked->goal), text, (unsigned)crf);
+    const bool is_fidelity = gpume_goal_is_fidelity(asked->goal);
+    const uint32_t ends[] = {GPUME_CRF_MIN, highest_crf(asked)};
+    const char *const is[] = {is_fidelity ? "cannot be reached" : "is more than can be used",
+        is_fidelity ? "is likely to be exceeded" : "is too little"};
+    const char *const why[] = {"the finest",
+        is_fidelity ? "the coarsest that is chosen without an encode" : "the coarsest"};
+    char text[GPUME_TARGET_SENTENCE_BYTES], where[64] = "";
+    gpume_target_sentence(asked, text);
+    for (size_t end = 0; end < 2 && pass->params.crf_most == 0; end++) {
+        size_t count = 0;
+        for (size_t i = 0; i < rate->part_count; i++) {
+            count += rate->parts[i].crf == 100 * ends[end];
+        }
+        if (rate->part_count > 1) {
+            snprintf(where, sizeof(where), " in %zu of %zu scenes", count, rate->part_count);
+        }
+        if (count > 0) {
+            gpume_log_write(&pass->params.log, GPUME_LOG_WARNING,
+                "%s %s%s: CRF %" PRIu32 ", %s, is taken", text, is[end], where, ends[end],
+                why[end]);
+        }
     }
 }
 

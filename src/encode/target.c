@@ -77,6 +77,29 @@ void gpume_target_text(const struct gpume_encode_target *target, char text[GPUME
     }
 }
 
+void gpume_target_sentence(
+    const struct gpume_encode_target *target, char text[GPUME_TARGET_SENTENCE_BYTES])
+{
+    static const struct {
+        const char *before, *after;
+    } words[] = {[GPUME_GOAL_BITRATE] = {"", " kbit/s"},
+        [GPUME_GOAL_CRF] = {"CRF ", ""},
+        [GPUME_GOAL_QP] = {"QP ", ""},
+        [GPUME_GOAL_SIZE] = {"a size of ", "B"}};
+    const struct gpume_measure *measure = gpume_measure_of(target->goal);
+    char value[GPUME_TARGET_TEXT_BYTES];
+    gpume_target_text(target, value);
+    if (measure) {
+        snprintf(text, GPUME_TARGET_SENTENCE_BYTES, "%s %s of %s%s", measure->article,
+            measure->people, value, measure->unit);
+    } else {
+        const char *after = words[target->goal].after;
+        const bool is_bytes = target->goal == GPUME_GOAL_SIZE && target->value % 1000 != 0;
+        snprintf(text, GPUME_TARGET_SENTENCE_BYTES, "%s%s%s", words[target->goal].before, value,
+            is_bytes ? " bytes" : after);
+    }
+}
+
 void gpume_target_use_qp(struct gpume_encode_options *options)
 {
     options->tree = false;

@@ -46,6 +46,11 @@ const char *gpume_target_option(enum gpume_goal goal);
 void gpume_target_text(
     const struct gpume_encode_target *target, char text[GPUME_TARGET_TEXT_BYTES]);
 
+/* The same in a sentence: "500 kbit/s", "CRF 23.5", "an XPSNR of 42 dB", "a size of 700MB". */
+#define GPUME_TARGET_SENTENCE_BYTES 64
+void gpume_target_sentence(
+    const struct gpume_encode_target *target, char text[GPUME_TARGET_SENTENCE_BYTES]);
+
 /* What the encoders change for --qp: no tree and no adaptive quantization. Before options are
  * settled. */
 void gpume_target_use_qp(struct gpume_encode_options *options);

@@ -44,7 +44,7 @@ cmp a-48x40-50k-0.log b-48x40-50k-0.log || fail "a rung alone has other statisti
 # Constant qualities: their names, their files, and what the command lines say; the decoder's buffer goes with bitrates alone.
 rm -f ./a* ./b* ./*.log* ./*.json
 expect 0 $first x264 --crf 24 --bitrate 100k --crf 23.50 --crf 24.0 --rung 48x40:crf=30.25 -o a
-grep -q 'warning: crf 24: .*more than once' "$scratch/err" || fail "a repeated CRF is not mentioned"
+grep -q 'warning: CRF 24 .*more than once' "$scratch/err" || fail "a repeated CRF is not mentioned"
 only . a.json a-96x80-100k-0.log a-96x80-100k-0.log.mbtree a-96x80-crf24-0.log a-96x80-crf24-0.log.mbtree a-96x80-crf24-0.log.qpfile \
     a-96x80-crf23.5-0.log a-96x80-crf23.5-0.log.mbtree a-96x80-crf23.5-0.log.qpfile \
     a-48x40-crf30.25-0.log a-48x40-crf30.25-0.log.mbtree a-48x40-crf30.25-0.log.qpfile clip.y4m
@@ -103,6 +103,20 @@ assert all('expected_psnr' in run for run in runs) and runs[0]['files'][0] == 'b
 for threads in 1 3; do
     expect 0 $first x265 --target-xpsnr 38 --threads $threads -o a -y
     cmp a-96x80-xpsnr38.log b-96x80-xpsnr38.log || fail "XPSNR: $threads threads give other statistics"
+done
+rm -f ./a* ./b*
+# What lies beyond any CRF is said in words, and what an end just reaches is not.
+for target in "xpsnr 59:an XPSNR of 59 dB:CRF 1" "ssim 0.9999:an SSIM of 0.9999:CRF 1"; do
+    words=${target#*:}
+    expect 0 $first x264 --target-${target%%:*} -o a -y
+    names "${words%:*}" "${words#*:}"
+done
+refused 2 --vbv-maxrate 500k kbit/s -- $first x264 --crf 24 --vbv-maxrate 500k -o a
+refused 2 --timeout 0 -- $first x264 --crf 24 --timeout 0 -o a
+for size in 0.4G 400M 400000k 400000K; do
+    expect 0 $first x265 --target-size $size -q -o a -y
+    [ -f a-96x80-size400M.log ] || fail "--target-size $size"
+    rm a-96x80-size400M.log
 done
 rm -f ./a* ./b*
 # Per scene: each has the quality, by a CRF of its own, which is in the QPs of its frames.

@@ -123,7 +123,7 @@ import json
 scene = json.load(open('a.json'))['scenes'][1]['zone_overrides']
 assert scene['video_params'] == ['--cpu-used=4', '--end-usage=q', '--cq-level=60'], scene" || fail "a.json: aom"
 chunks --encoder svt-av1 --target-psnr 60
-grep -q '^gpume: warning: --target-psnr 60: [12] of 2 scenes take CRF 1, the lowest' "$scratch/err" || fail "no word of the lowest CRF"
+grep -q '^gpume: warning: a PSNR of 60 dB may be missed in [12] of 2 scenes: CRF 1, the finest' "$scratch/err" || fail "no word of the finest CRF"
 params_of() {
     python3 -c "
 import json

@@ -901,12 +901,14 @@ static void test_fidelity(void)
         logged.lines = logged.warnings = 0;
         const struct gpume_encode_target most = {GPUME_GOAL_PSNR, 6000};
         REQUIRE_EQUAL(write_target(&options, &most, WHOLE_FRAMES, 48, 32), GPUME_OK);
-        REQUIRE(logged.warnings == 1 && strstr(logged.last, "psnr 60 is out of reach: CRF 1 "));
+        REQUIRE(logged.warnings == 1 && strstr(logged.last, "a PSNR of 60 dB ") &&
+                strstr(logged.last, " CRF 1,"));
         REQUIRE(outcome.target.value == 100);
         logged.lines = logged.warnings = 0;
         const struct gpume_encode_target least = {GPUME_GOAL_PSNR, 2000};
         REQUIRE_EQUAL(write_target(&options, &least, WHOLE_FRAMES, 48, 32), GPUME_OK);
-        REQUIRE(logged.warnings == 1 && strstr(logged.last, "psnr 20: takes CRF 40, the highest "));
+        REQUIRE(logged.warnings == 1 && strstr(logged.last, "a PSNR of 20 dB ") &&
+                strstr(logged.last, " CRF 40,"));
         REQUIRE(outcome.target.value == 4000);
         clear_files();
         logged.lines = 0;
@@ -979,7 +981,8 @@ static void test_size_of_chunks(void)
         logged.lines = logged.warnings = 0;
         const struct gpume_encode_target least = {GPUME_GOAL_SIZE, 1};
         REQUIRE_EQUAL(write_target(&options, &least, WHOLE_FRAMES, 48, 32), GPUME_OK);
-        REQUIRE(logged.warnings == 1 && strstr(logged.last, "size 1 is out of reach: CRF 51 "));
+        REQUIRE(logged.warnings == 1 && strstr(logged.last, "a size of 1 bytes ") &&
+                strstr(logged.last, " CRF 51,"));
         logged.lines = 0;
     }
 }
@@ -989,25 +992,27 @@ static void test_targets(void)
 {
     static const struct {
         struct gpume_encode_target target;
-        const char *text;
+        const char *text, *sentence;
     } texts[] = {
-        {{GPUME_GOAL_CRF, 2400}, "24"},
-        {{GPUME_GOAL_CRF, 2350}, "23.5"},
-        {{GPUME_GOAL_CRF, 2305}, "23.05"},
-        {{GPUME_GOAL_QP, 1000}, "10"},
-        {{GPUME_GOAL_BITRATE, 345000}, "345"},
-        {{GPUME_GOAL_PSNR, 4150}, "41.5"},
-        {{GPUME_GOAL_SSIM, 9805}, "0.9805"},
-        {{GPUME_GOAL_XPSNR, 3805}, "38.05"},
-        {{GPUME_GOAL_SSIM, 9800}, "0.98"},
-        {{GPUME_GOAL_SIZE, 700000000}, "700M"},
-        {{GPUME_GOAL_SIZE, 1234000}, "1234k"},
-        {{GPUME_GOAL_SIZE, 1234567}, "1234567"},
+        {{GPUME_GOAL_CRF, 2400}, "24", "CRF 24"},
+        {{GPUME_GOAL_CRF, 2350}, "23.5", "CRF 23.5"},
+        {{GPUME_GOAL_CRF, 2305}, "23.05", "CRF 23.05"},
+        {{GPUME_GOAL_QP, 1000}, "10", "QP 10"},
+        {{GPUME_GOAL_BITRATE, 345000}, "345", "345 kbit/s"},
+        {{GPUME_GOAL_PSNR, 4150}, "41.5", "a PSNR of 41.5 dB"},
+        {{GPUME_GOAL_SSIM, 9805}, "0.9805", "an SSIM of 0.9805"},
+        {{GPUME_GOAL_XPSNR, 3805}, "38.05", "an XPSNR of 38.05 dB"},
+        {{GPUME_GOAL_SSIM, 9800}, "0.98", "an SSIM of 0.98"},
+        {{GPUME_GOAL_SIZE, 700000000}, "700M", "a size of 700MB"},
+        {{GPUME_GOAL_SIZE, 1234000}, "1234k", "a size of 1234kB"},
+        {{GPUME_GOAL_SIZE, 1234567}, "1234567", "a size of 1234567 bytes"},
     };
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-        char text[GPUME_TARGET_TEXT_BYTES];
+        char text[GPUME_TARGET_TEXT_BYTES], sentence[GPUME_TARGET_SENTENCE_BYTES];
         gpume_target_text(&texts[i].target, text);
         REQUIRE(strcmp(text, texts[i].text) == 0);
+        gpume_target_sentence(&texts[i].target, sentence);
+        REQUIRE(strcmp(sentence, texts[i].sentence) == 0);
     }
     for (size_t i = 0; i < count_texts(); i++) {
         struct gpume_encode_options options = options_of(gpume_encoders[i]);
