@@ -198,6 +198,23 @@ enum gpume_exit gpume_refuse_short_source(const struct gpume_source_info *info, 
         any ? "ask for less, or give a longer video" : "give a longer video, or two pictures");
 }
 
+int gpume_range_check(
+    const struct gpume_common_options *common, const struct gpume_frame_range *range)
+{
+    const bool has_time = range->start.is_time || range->duration_us > 0;
+    if (has_time && (common->input_count > 1 || !gpume_input_is_file(common->inputs[0]))) {
+        return gpume_refuse(GPUME_INVALID,
+            "--%s: a time needs one video file, which is read twice; give --start and --frames as "
+            "numbers of frames",
+            range->start.is_time ? "start" : "duration");
+    }
+    if (range->duration_us > 0 && !range->start.is_time && range->start.frame > 0) {
+        return gpume_refuse(GPUME_INVALID,
+            "--duration: needs a --start that is a time, too, or none; or give --frames");
+    }
+    return GPUME_OK;
+}
+
 void gpume_video_options_default(void *opaque)
 {
     struct gpume_video_options *options = opaque;
@@ -696,6 +713,35 @@ static void *load_drivers(void *opaque)
     (void)opaque;
     (void)gpume_list_devices(NULL, 0, &count);
     return NULL;
+}
+
+enum gpume_exit gpume_job_find_range(
+    struct gpume_cli_job *job, const struct gpume_frame_range *range)
+{
+    const int64_t begin = range->start.is_time ? range->start.us : 0;
+    const int64_t times[2] = {begin, begin + range->duration_us};
+    uint64_t frames[2] = {range->start.frame, GPUME_FIND_NONE};
+    if (range->start.is_time || range->duration_us > 0) {
+        struct gpume_source_options wanted = job->wanted;
+        wanted.log = gpume_console_errors;
+        const int status =
+            gpume_find_frames(&wanted, times, frames, range->duration_us > 0 ? 2 : 1);
+        if (status != GPUME_OK) {
+            return gpume_source_exit(status);
+        }
+    }
+    if (frames[0] == GPUME_FIND_NONE) {
+        return gpume_refuse(GPUME_EXIT_INPUT,
+            "%s: ends before the time that --start names; give an earlier one",
+            job->common->inputs[0]);
+    }
+    if (frames[1] == frames[0]) {
+        return gpume_refuse(GPUME_EXIT_INPUT,
+            "%s: no frame lies within --duration; give a longer one", job->common->inputs[0]);
+    }
+    job->skip = frames[0];
+    job->frames_max = frames[1] == GPUME_FIND_NONE ? job->frames_max : frames[1] - frames[0];
+    return GPUME_EXIT_DONE;
 }
 
 static enum gpume_exit skip_frames(struct gpume_cli_job *job)

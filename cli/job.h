@@ -111,6 +111,17 @@ struct gpume_video_options {
     const char *output; /* NULL: standard output */
 };
 
+/* Which frames of a video are read, for commands whose rows have --start and --duration, too. */
+struct gpume_frame_range {
+    struct gpume_place start; /* the first */
+    int64_t duration_us;      /* 0: not given */
+};
+
+/* GPUME_INVALID after one line: a time where there is no file to find it in, or --duration after a
+ * number of frames. */
+int gpume_range_check(
+    const struct gpume_common_options *common, const struct gpume_frame_range *range);
+
 /* For set_defaults and check. */
 /* A warning, if the video asks to be turned before it is shown. which: what "which" does not do. */
 void gpume_source_warn_of_rotation(const struct gpume_source_info *info, const char *which);
@@ -123,6 +134,18 @@ int gpume_video_options_check(void *options, const struct gpume_line *line);
 #define GPUME_OPTION_VIDEO_FRAMES(s, m)                                                            \
     GPUME_ROW_NUMBER("frames", s, m, 1, UINT32_MAX),                                               \
         .help = "take no more frames than this (default: all)"
+/* The same with --start and --duration; r: a struct gpume_frame_range. */
+#define GPUME_OPTIONS_RANGE(s, r, m)                                                               \
+    {GPUME_ROW("start", "N|TIME", place, s, r.start), .max = UINT32_MAX,                           \
+        .help = "index of the first frame, counted from 0, or its time from the first frame, "     \
+                "such as 1:23.4 or 12.5s (default 0)"},                                            \
+        {GPUME_OPTION_VIDEO_FRAMES(s, m.frames)},                                                  \
+    {                                                                                              \
+        GPUME_ROW("duration", "TIME", duration, s, r.duration_us),                                 \
+            .excludes = "frames",                                                                  \
+            .help = "read frames for this long, such as 10s or 1:30, from the time of --start or " \
+                    "from the first frame"                                                         \
+    }
 #define GPUME_OPTIONS_VIDEO(s, m)                                                                  \
     {.heading = "Input"}, {GPUME_OPTION_VF(s, m.source.filter)},                                   \
         {GPUME_OPTION_STREAM(s, m.source.stream)}, {GPUME_OPTION_HWACCEL(s, m.source.hwaccel)},    \
@@ -299,6 +322,11 @@ enum gpume_exit gpume_job_complete(struct gpume_cli_job *job);
 
 /* GPUME_EXIT_FAILED, after one line, if a signal or --timeout came; otherwise the result. */
 enum gpume_exit gpume_job_result(enum gpume_exit result);
+
+/* Where --start and --duration lie: job->skip and job->frames_max. A time is found by reading the
+ * input once, as job->wanted says; it is opened again for the job. */
+enum gpume_exit gpume_job_find_range(
+    struct gpume_cli_job *job, const struct gpume_frame_range *range);
 
 /* Steps 2 and 5 alone, for one that reads a video in the middle of a job. The second does not call
  * `take` again after a signal, and then returns GPUME_EXIT_FAILED after one line. */

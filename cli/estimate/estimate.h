@@ -40,11 +40,10 @@ struct gpume_estimate_options {
     struct gpume_search_choice search; /* the parameters follow it */
     struct gpume_run_request asked;
     enum gpume_fields fields;
-    struct gpume_place start_at; /* --start as given */
-    int64_t duration_us;         /* --duration; 0: not given */
-    bool against_stream;         /* compare with the vectors that the input holds */
-    uint32_t asked_block;        /* --block as given; compat_ffmpeg rounds up params.block */
-    uint32_t side;               /* of squares, for the vectors of a stream; 0: blocks as coded */
+    struct gpume_frame_range range; /* as given; asked.start and asked.frames follow from it */
+    bool against_stream;            /* compare with the vectors that the input holds */
+    uint32_t asked_block;           /* --block as given; compat_ffmpeg rounds up params.block */
+    uint32_t side; /* of squares, for the vectors of a stream; 0: blocks as coded */
     bool resume;
     const char *output; /* folder */
     const char *vectors, *report, *report_dir;

@@ -224,25 +224,7 @@ void gpume_fields_describe(
 
 static bool has_times(const struct gpume_estimate_options *options)
 {
-    return options->start_at.is_time || options->duration_us > 0;
-}
-
-/* Checks that they go together with the input and with each other. GPUME_OK, or GPUME_INVALID after
- * one line. */
-static int estimate_check_times(const struct gpume_estimate_options *options)
-{
-    if (has_times(options) &&
-        (options->common.input_count > 1 || !gpume_input_is_file(options->common.inputs[0]))) {
-        return gpume_refuse(GPUME_INVALID,
-            "--%s: a time needs one video file, which is read twice; give --start and --frames as "
-            "numbers of frames",
-            options->start_at.is_time ? "start" : "duration");
-    }
-    if (options->duration_us > 0 && !options->start_at.is_time && options->start_at.frame > 0) {
-        return gpume_refuse(GPUME_INVALID,
-            "--duration: needs a --start that is a time, too, or none; or give --frames");
-    }
-    return GPUME_OK;
+    return options->range.start.is_time || options->range.duration_us > 0;
 }
 
 /* The targets are the frames from first to end - 1. */
@@ -267,8 +249,8 @@ static enum gpume_exit set_range(
 /* A signal ends the program here: no output was begun. */
 static enum gpume_exit estimate_find_times(struct gpume_estimate_options *options)
 {
-    const int64_t begin = options->start_at.is_time ? options->start_at.us : 0;
-    const int64_t times[2] = {begin, begin + options->duration_us};
+    const int64_t begin = options->range.start.is_time ? options->range.start.us : 0;
+    const int64_t times[2] = {begin, begin + options->range.duration_us};
     uint64_t frames[2] = {0, GPUME_FIND_NONE};
     if (!has_times(options)) {
         return GPUME_EXIT_DONE;
@@ -276,7 +258,8 @@ static enum gpume_exit estimate_find_times(struct gpume_estimate_options *option
     struct gpume_source_options wanted =
         gpume_source_options_make(&options->common, &options->asked.source, &options->params);
     wanted.log = gpume_console_errors;
-    const int status = gpume_find_frames(&wanted, times, frames, options->duration_us > 0 ? 2 : 1);
+    const int status =
+        gpume_find_frames(&wanted, times, frames, options->range.duration_us > 0 ? 2 : 1);
     return status == GPUME_OK ? set_range(options, frames[0], frames[1])
                               : gpume_source_exit(status);
 }
@@ -323,13 +306,13 @@ static struct gpume_option table[] = {
     {GPUME_ROW_PARAM(OPTIONS, asked.prefilter, prefilter), .type = &gpume_type_prefilter,
         .reads = true, .words = "gauss: box: median:3 median:5 bilateral: kernel:"},
     {.heading = "Input"},
-    {GPUME_ROW("start", "N|TIME", place, OPTIONS, start_at), .max = UINT32_MAX,
+    {GPUME_ROW("start", "N|TIME", place, OPTIONS, range.start), .max = UINT32_MAX,
         .help = "index of the first target frame, counted from 0, or its time from the first "
                 "frame, such as 1:23.4 or 12.5s (default: the first that has a reference)"},
     {GPUME_ROW_NUMBER("frames", OPTIONS, asked.frames, 1, UINT32_MAX),
         .help = "number of target frames (default: all)",
         .brief = "number of target frames (default: all)"},
-    {GPUME_ROW("duration", "TIME", duration, OPTIONS, duration_us), .excludes = "frames",
+    {GPUME_ROW("duration", "TIME", duration, OPTIONS, range.duration_us), .excludes = "frames",
         .help = "take target frames for this long, such as 10s or 1:30, from the time of --start "
                 "or from the first frame"},
     {GPUME_OPTION_PICTURES(OPTIONS, asked.source.pictures)},
@@ -592,7 +575,7 @@ static int check_surface(struct gpume_estimate_options *options, const struct gp
 static int check_estimate_options(void *opaque, const struct gpume_line *line)
 {
     struct gpume_estimate_options *options = opaque;
-    options->asked.start = options->start_at.frame;
+    options->asked.start = options->range.start.frame;
     options->asked.report_pictures_asked = gpume_line_has(line, "report-pictures");
     int status = gpume_source_options_check(&options->common, &options->asked.source);
     gpume_take_device_list(&options->params);
@@ -615,7 +598,7 @@ static int check_estimate_options(void *opaque, const struct gpume_line *line)
     status = status ? status : check_used(line, &options->params);
     status = status ? status : check_pictures(options, line);
     status = status ? status : check_surface(options, line);
-    return status ? status : estimate_check_times(options);
+    return status ? status : gpume_range_check(&options->common, &options->range);
 }
 
 static enum gpume_exit run_estimate(const void *opaque)

@@ -240,35 +240,6 @@ static int check_filter_output(
     return gpume_picture_check_video(path, log);
 }
 
-enum gpume_exit gpume_filter_find_range(
-    const struct gpume_filter_options *options, struct gpume_cli_job *job)
-{
-    const int64_t begin = options->start.is_time ? options->start.us : 0;
-    const int64_t times[2] = {begin, begin + options->duration_us};
-    uint64_t frames[2] = {options->start.frame, GPUME_FIND_NONE};
-    if (options->start.is_time || options->duration_us > 0) {
-        struct gpume_source_options wanted = job->wanted;
-        wanted.log = gpume_console_errors;
-        const int status =
-            gpume_find_frames(&wanted, times, frames, options->duration_us > 0 ? 2 : 1);
-        if (status != GPUME_OK) {
-            return gpume_source_exit(status);
-        }
-    }
-    if (frames[0] == GPUME_FIND_NONE) {
-        return gpume_refuse(GPUME_EXIT_INPUT,
-            "%s: ends before the time that --start names; give an earlier one",
-            job->common->inputs[0]);
-    }
-    if (frames[1] == frames[0]) {
-        return gpume_refuse(GPUME_EXIT_INPUT,
-            "%s: no frame lies within --duration; give a longer one", job->common->inputs[0]);
-    }
-    job->skip = frames[0];
-    job->frames_max = frames[1] == GPUME_FIND_NONE ? job->frames_max : frames[1] - frames[0];
-    return GPUME_EXIT_DONE;
-}
-
 static int check_filter_page(
     const char *path, const struct gpume_sink_shape *shape, const struct gpume_log *log)
 {
@@ -286,7 +257,7 @@ static enum gpume_exit plan_filter(void *client)
     struct filter *filter = client;
     struct gpume_cli_job *job = &filter->job;
     job->wanted.chroma = true;
-    const enum gpume_exit result = gpume_filter_find_range(filter->options, job);
+    const enum gpume_exit result = gpume_job_find_range(job, &filter->options->range);
     int status =
         result ? GPUME_OK
                : gpume_job_add(job, filter->taker ? NULL : &ops, job->output ? job->output : "-");
@@ -783,13 +754,7 @@ static struct gpume_option table[] = {
         .help = "filter the fields of interlaced video, each with those of the same parity "
                 "(default none: whole frames)"},
     {.heading = "Input"},
-    {GPUME_ROW("start", "N|TIME", place, OPTIONS, start), .max = UINT32_MAX,
-        .help = "index of the first frame, counted from 0, or its time from the first frame, such "
-                "as 1:23.4 or 12.5s (default 0)"},
-    {GPUME_OPTION_VIDEO_FRAMES(OPTIONS, video.frames)},
-    {GPUME_ROW("duration", "TIME", duration, OPTIONS, duration_us), .excludes = "frames",
-        .help = "read frames for this long, such as 10s or 1:30, from the time of --start or from "
-                "the first frame"},
+    GPUME_OPTIONS_RANGE(OPTIONS, range, video),
     {GPUME_OPTION_VF(OPTIONS, video.source.filter)},
     {GPUME_OPTION_STREAM(OPTIONS, video.source.stream)},
     {GPUME_OPTION_HWACCEL(OPTIONS, video.source.hwaccel)},
@@ -820,16 +785,7 @@ int gpume_filter_options_check(void *opaque, const struct gpume_line *line)
 {
     const struct gpume_filter_options *options = opaque;
     const bool is_file = gpume_input_is_file(options->video.common.inputs[0]);
-    if ((options->start.is_time || options->duration_us > 0) && !is_file) {
-        return gpume_refuse(GPUME_INVALID,
-            "--%s: a time needs a video file, which is read twice; give --start and --frames as "
-            "numbers of frames",
-            options->start.is_time ? "start" : "duration");
-    }
-    if (options->duration_us > 0 && !options->start.is_time && options->start.frame > 0) {
-        return gpume_refuse(GPUME_INVALID,
-            "--duration: needs a --start that is a time, too, or none; or give --frames");
-    }
+    GPUME_CHECK(gpume_range_check(&options->video.common, &options->range));
     if (options->encoder && options->crf <= 0 && options->qp == 0 && options->kbits == 0) {
         return gpume_refuse(
             GPUME_INVALID, "--for: needs the encoder's quality; give its --crf, --qp or --bitrate");

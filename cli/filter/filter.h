@@ -17,8 +17,7 @@ extern const struct gpume_option_type gpume_type_noise; /* a struct gpume_filter
 
 struct gpume_filter_options {
     struct gpume_video_options video;
-    struct gpume_place start;
-    int64_t duration_us; /* 0: not given */
+    struct gpume_frame_range range;
     double strength;
     struct gpume_filter_noise noise;
     const struct gpume_encoder *encoder; /* NULL: not given */
@@ -77,11 +76,6 @@ void gpume_filter_stage_close(gpume_filter_stage **stage);
  * are not what is to be filtered. */
 enum gpume_exit gpume_filter_check_input(
     const struct gpume_source_info *info, enum gpume_filter_lines fields);
-
-/* Where --start and --duration lie: job->skip and job->frames_max. A time is found by reading the
- * input once; it is opened again for the job. */
-enum gpume_exit gpume_filter_find_range(
-    const struct gpume_filter_options *options, struct gpume_cli_job *job);
 
 /* The two planes of chroma beside luma of this video; .data is NULL if there is no memory. */
 struct gpume_plane gpume_filter_chroma_plane(const struct gpume_source_info *info);

@@ -152,7 +152,7 @@ static enum gpume_exit plan_grain(void *client)
     struct gpume_cli_job *job = &grain->job;
     job->wanted.path_count = 1;
     job->wanted.chroma = true;
-    const enum gpume_exit result = gpume_filter_find_range(&grain->options->filter, job);
+    const enum gpume_exit result = gpume_job_find_range(job, &grain->options->filter.range);
     return result ? result
                   : gpume_exit_of_writer(gpume_job_add(job, NULL, job->output ? job->output : "-"));
 }
@@ -326,13 +326,7 @@ static struct gpume_option table[] = {
         .help = "largest displacement in pixels, 1 to 128 (default 16)"},
     {GPUME_ROW_PARAM(OPTIONS, filter.video.params.metric, metric), .uses = USED_BY_FILTER},
     {.heading = "Input"},
-    {GPUME_ROW("start", "N|TIME", place, OPTIONS, filter.start), .max = UINT32_MAX,
-        .help = "index of the first frame, counted from 0, or its time from the first frame, such "
-                "as 1:23.4 or 12.5s (default 0)"},
-    {GPUME_OPTION_VIDEO_FRAMES(OPTIONS, filter.video.frames)},
-    {GPUME_ROW("duration", "TIME", duration, OPTIONS, filter.duration_us), .excludes = "frames",
-        .help = "read frames for this long, such as 10s or 1:30, from the time of --start or from "
-                "the first frame"},
+    GPUME_OPTIONS_RANGE(OPTIONS, filter.range, filter.video),
     {GPUME_OPTION_VF(OPTIONS, filter.video.source.filter)},
     {GPUME_OPTION_STREAM(OPTIONS, filter.video.source.stream)},
     {GPUME_OPTION_HWACCEL(OPTIONS, filter.video.source.hwaccel)},
