@@ -498,7 +498,7 @@ static int check_job_output(const struct gpume_cli_job *job, struct gpume_job_ou
                                         : "this format");
     }
     return output->exists && !job->common->overwrite && !job->keeps
-               ? gpume_text_refuse_existing(path, &gpume_console)
+               ? gpume_text_refuse_existing(path, gpume_job_is_series(output), &gpume_console)
                : GPUME_OK;
 }
 

@@ -696,7 +696,7 @@ static int open_file(struct gpume_out *out, const char *path)
     }
     struct stat link; /* a dangling link counts as an existing file */
     if (!out->set->overwrite && (exists || lstat(path, &link) == 0)) {
-        return gpume_text_refuse_existing(out->label, &out->log);
+        return gpume_text_refuse_existing(out->label, false, &out->log);
     }
     return open_regular(out, path, regular ? &st : NULL);
 }

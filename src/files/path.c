@@ -434,10 +434,20 @@ int gpume_text_check_name(const char *path, const struct gpume_log *log)
                      "%s: stands for video on standard output; give - for standard output", path);
 }
 
-int gpume_text_refuse_existing(const char *path, const struct gpume_log *log)
+int gpume_text_refuse_existing(const char *path, bool series, const struct gpume_log *log)
 {
-    return gpume_log_fail(
-        log, GPUME_INVALID, "%s: exists already; replace it with -y or write elsewhere", path);
+    struct gpume_pattern_numbers *numbers = NULL;
+    size_t count = 0;
+    if (series && gpume_pattern_is_numbered(path)) {
+        (void)gpume_pattern_list(path, &numbers, &count); /* without memory: the pattern is named */
+    }
+    char *first = count > 0 ? gpume_pattern_name_pair(path, numbers[0]) : NULL;
+    const int status = gpume_log_fail(log, GPUME_INVALID,
+        "%s: exists already; replace %s with -y or write elsewhere", first ? first : path,
+        first ? "such files" : "it");
+    free(first);
+    free(numbers);
+    return status;
 }
 
 int gpume_text_refuse_folder(

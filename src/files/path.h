@@ -154,9 +154,10 @@ int gpume_text_check_name(const char *path, const struct gpume_log *log);
 int gpume_text_check_file(
     const char *path, const char *stem, const char *extension, const struct gpume_log *log);
 
-/* Log one line and return GPUME_INVALID: a file exists that must not be replaced; a name is that of
- * a folder. stem, extension: of the file in it that the message suggests; NULL: none. */
-int gpume_text_refuse_existing(const char *path, const struct gpume_log *log);
+/* Log one line and return GPUME_INVALID: a file exists that must not be replaced, of a series the
+ * first; a name is that of a folder. series: as for gpume_text_exists. stem, extension: of the file
+ * in it that the message suggests; NULL: none. */
+int gpume_text_refuse_existing(const char *path, bool series, const struct gpume_log *log);
 int gpume_text_refuse_folder(
     const char *path, const char *stem, const char *extension, const struct gpume_log *log);
 

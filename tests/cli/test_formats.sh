@@ -400,7 +400,7 @@ refused 2 --format xml -- convert run.csv x.csv --format xml
 refused 2 --from hash -- convert run.hash x.csv --from hash
 refused 2 run.csv -- convert run.csv run.csv -y
 refused 2 run -- convert run.csv run.npy
-refused 2 run -- convert run.csv 'run%d.flo'
+refused 2 run1.flo -- convert run.csv 'run%d.flo'
 expect 2 convert run.csv x.csv --vectors y.csv
 refused 2 --vectors -- clip.y4m --format npy
 refused 2 x.bin .csv .jsonl -- clip.y4m --vectors x.bin

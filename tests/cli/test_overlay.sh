@@ -199,7 +199,7 @@ expect 0 -q yuv420p.nut --backend "$engine" --vf crop=5:3:exact=1 --overlay odd.
 # With other outputs, and refusals.
 expect 0 -q yuv420p.nut --backend "$engine" --overlay with%d.png -o folder
 only folder vectors.csv frames.csv summary.json
-refused 2 with%d.png -- yuv420p.nut --overlay with%d.png
+refused 2 with1.png -- yuv420p.nut --overlay with%d.png
 refused 2 pgm -- yuv420p.nut --overlay o%d.pgm
 refused 2 ppm -- yuv420p.nut --predicted o%d.ppm
 refused 2 plain.png -- yuv420p.nut --overlay plain.png

@@ -66,7 +66,7 @@ done
 # Numbered by target frame; existing ones are refused; a still needs no number.
 expect 0 -q clip.y4m --backend "$engine" --start 2 --predicted 'n%04d.png'
 [ -e n0002.png ] || fail "pictures are numbered by their target frame"
-refused 2 n%04d.png -- clip.y4m --backend "$engine" --start 2 --predicted 'n%04d.png'
+refused 2 n0002.png -- clip.y4m --backend "$engine" --start 2 --predicted 'n%04d.png'
 refused 2 plain.png -- clip.y4m --backend "$engine" --predicted plain.png
 expect 0 -q clip.y4m --backend "$engine" --frames 1 --predicted plain.png
 expect 0 -q plain.png plain.png --backend "$engine" --difference black.pgm
