@@ -54,6 +54,9 @@ void gpume_signals_detach(bool completing);
 /* True if the run was interrupted by a signal, or its time has run out. */
 bool gpume_signals_caught(void);
 
+/* What an interrupted run leaves, in place of "unfinished outputs were removed". */
+void gpume_signals_set_left(const char *text);
+
 /* Says that the run was interrupted, which the caller has noticed, unless --timeout has said why.
  */
 void gpume_signals_say_interrupted(void);

@@ -14,11 +14,14 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <time.h>
 #include <unistd.h>
 
 /* Wakes the waiting thread after `stopping` is set; otherwise ignored. */
 #define STOP_SIGNAL SIGUSR1
+
+#define LEFT_BYTES 128
 
 static struct {
     pthread_mutex_t mutex;
@@ -35,6 +38,7 @@ static struct {
     struct gpume_source *source;
     void (*leave)(void *opaque);
     void *leave_opaque;
+    char left[LEFT_BYTES]; /* "": outputs that were removed */
 } signals = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 static void raise_flag(bool *flag)
@@ -62,8 +66,9 @@ static void call_leave(void)
 
 static void say_removed(void)
 {
-    gpume_console_error(signals.begun ? "interrupted; the output is not complete"
-                                      : "interrupted; unfinished outputs were removed");
+    gpume_console_error("interrupted; %s", signals.begun     ? "the output is not complete"
+                                           : signals.left[0] ? signals.left
+                                                             : "unfinished outputs were removed");
 }
 
 static void cancel_run(void)
@@ -341,6 +346,13 @@ void gpume_signals_set_leave(void (*function)(void *opaque), void *opaque)
     pthread_mutex_lock(&signals.mutex);
     signals.leave = function;
     signals.leave_opaque = opaque;
+    pthread_mutex_unlock(&signals.mutex);
+}
+
+void gpume_signals_set_left(const char *text)
+{
+    pthread_mutex_lock(&signals.mutex);
+    snprintf(signals.left, sizeof(signals.left), "%s", text);
     pthread_mutex_unlock(&signals.mutex);
 }
 

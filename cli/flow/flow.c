@@ -535,6 +535,7 @@ static void complete_flow(struct dense *dense, const double **u, const double **
 
 struct flow_options {
     struct gpume_video_options video;
+    struct gpume_frame_range range;
     uint32_t block, window, step; /* step 0: half of the block */
     enum gpume_direction direction;
 };
@@ -549,6 +550,7 @@ struct flow {
     bool numbered;                /* one file per frame pair */
     struct gpume_out *claim;      /* of them; NULL: they may be shared */
     unsigned char *line;          /* a row of a file */
+    bool several;                 /* frame pairs for one file */
     uint64_t pairs;
     double length_sum; /* of all vectors, pixels */
 };
@@ -574,7 +576,9 @@ static const struct gpume_sink_ops flow_ops = {
 static enum gpume_exit plan_flow(void *client)
 {
     struct flow *flow = client;
-    return gpume_exit_of_writer(gpume_job_add(&flow->job, &flow_ops, flow->job.output));
+    const enum gpume_exit result = gpume_job_find_range(&flow->job, &flow->options->range);
+    return result ? result
+                  : gpume_exit_of_writer(gpume_job_add(&flow->job, &flow_ops, flow->job.output));
 }
 
 static void describe_flow_search(struct flow *flow)
@@ -723,6 +727,17 @@ static int write_pixels(struct flow *flow, struct gpume_out *out)
     return status;
 }
 
+/* The files of the frame pairs so far have their names, and stay. */
+static void say_where_to_go_on(const struct flow *flow)
+{
+    char text[128];
+    snprintf(text, sizeof(text),
+        "the files of %" PRIu64 " frame pair%s are complete; to go on, add --start %" PRIu64 " -y",
+        flow->pairs, flow->pairs == 1 ? "" : "s", flow->job.skip + flow->pairs);
+    gpume_signals_set_left(text);
+}
+
+/* Frames are counted from --start. */
 static int write_flow(struct flow *flow, uint64_t frame, uint64_t ref)
 {
     struct gpume_cli_job *job = &flow->job;
@@ -733,7 +748,8 @@ static int write_flow(struct flow *flow, uint64_t frame, uint64_t ref)
     if (!flow->numbered) {
         return write_pixels(flow, job->outputs[0].out);
     }
-    name = gpume_pattern_name_pair(path, (struct gpume_pattern_numbers){frame, ref});
+    name = gpume_pattern_name_pair(
+        path, (struct gpume_pattern_numbers){job->skip + frame, job->skip + ref});
     GPUME_TRY(name ? gpume_out_open_one(&one, &job->set, name, &gpume_console)
                    : gpume_log_nomem(&gpume_console, path));
     GPUME_TRY(write_pixels(flow, one));
@@ -753,10 +769,11 @@ static int take_flow_frame(void *client, const struct gpume_plane *plane, int64_
     GPUME_TRY(send_grids(flow, plane));
     if (flow->previous.data) {
         const uint64_t newest = flow->job.frames - 1;
-        if (!flow->numbered && flow->pairs > 0) {
+        flow->several = !flow->numbered && flow->pairs > 0;
+        if (flow->several) {
             return gpume_refuse(GPUME_INVALID,
                 "--output %s: is one file, but %s has several frame pairs; name a pattern such as "
-                "flow%%04d.flo, or give --frames 2",
+                "flow%%04d.flo, or add --frames 2",
                 flow->job.outputs[0].path, flow->job.info.label);
         }
         begin_pair(
@@ -764,6 +781,9 @@ static int take_flow_frame(void *client, const struct gpume_plane *plane, int64_
         GPUME_TRY(search_grids(flow));
         GPUME_TRY(write_flow(flow, future ? newest - 1 : newest, future ? newest : newest - 1));
         flow->pairs++;
+        if (flow->numbered) {
+            say_where_to_go_on(flow);
+        }
     }
     flow->previous = *plane; /* is valid for three more frames */
 fail:
@@ -773,9 +793,26 @@ fail:
 static enum gpume_exit finish_flow(void *client)
 {
     const struct flow *flow = client;
-    return flow->pairs > 0 ? GPUME_EXIT_DONE
-                           : gpume_refuse_short_source(&flow->job.info,
-                                 flow->options->video.source.filter, flow->job.frames, 2, "");
+    const struct gpume_cli_job *job = &flow->job;
+    char start[48] = "";
+    if (flow->pairs > 0) {
+        return GPUME_EXIT_DONE;
+    }
+    if (flow->options->range.duration_us > 0) {
+        return gpume_refuse(GPUME_EXIT_INPUT,
+            "%s: no two frames lie within --duration; give a longer one", job->info.label);
+    }
+    if (job->skip > 0) {
+        snprintf(start, sizeof(start), ", --start %" PRIu64, job->skip);
+    }
+    return gpume_refuse_short_source(&job->info, flow->options->video.source.filter,
+        job->skip + job->frames, job->skip + 2, start);
+}
+
+static enum gpume_exit abandon_flow(void *client, enum gpume_exit result)
+{
+    const struct flow *flow = client;
+    return flow->several ? GPUME_EXIT_USAGE : gpume_job_result(result);
 }
 
 static enum gpume_exit conclude_flow(void *client, FILE *stream)
@@ -799,7 +836,8 @@ static enum gpume_exit run_flow(const void *opaque)
         .open = open_flow,
         .take = take_flow_frame,
         .finish = finish_flow,
-        .conclude = conclude_flow};
+        .conclude = conclude_flow,
+        .abandon = abandon_flow};
     const struct flow_options *options = opaque;
     struct flow flow = {.options = options, .job = gpume_job_of(&options->video)};
     const enum gpume_exit result = gpume_job_run(&flow.job, &work, &flow);
@@ -811,6 +849,15 @@ static enum gpume_exit run_flow(const void *opaque)
 }
 
 /* --- options */
+
+static bool parse_step(const struct gpume_option *option, const char *text, void *field)
+{
+    return gpume_type_number.parse(option, text, field);
+}
+
+/* Which steps there are is checked when the block is known. */
+static const struct gpume_option_type gpume_type_step = {.parse = parse_step,
+    .permitted = "the side of a block in pixels, a half or a quarter of it, e.g. 4"};
 
 static void set_flow_defaults(void *opaque)
 {
@@ -828,6 +875,9 @@ static int check_flow(void *opaque, const struct gpume_line *line)
         return gpume_refuse(
             GPUME_INVALID, "give -o, a pattern for one file per frame pair, such as flow%%04d.flo");
     }
+    if (options->video.frames == 1) {
+        return gpume_refuse(GPUME_INVALID, "--frames 1: a frame pair needs two; give 2 or more");
+    }
     const uint32_t across = block % step == 0 ? block / step : 0;
     if (across != 1 && across != 2 && across != 4) {
         return gpume_refuse(GPUME_INVALID,
@@ -839,6 +889,7 @@ static int check_flow(void *opaque, const struct gpume_line *line)
         return gpume_refuse(GPUME_INVALID,
             "--direction future: two pictures have one direction; swap them instead");
     }
+    GPUME_CHECK(gpume_range_check(&options->video.common, &options->range));
     GPUME_CHECK(gpume_source_options_check(&options->video.common, &options->video.source));
     return gpume_video_options_check(opaque, line);
 }
@@ -853,18 +904,18 @@ static struct gpume_option table[] = {
         .help = "side of the blocks: 4 to 128, a multiple of 4 (default 16)"},
     {GPUME_ROW_NUMBER("window", OPTIONS, window, 0, GPUME_WINDOW_MAX), .letter = 'w',
         .help = "largest displacement in pixels, 0 to 512 (default 16)"},
-    {GPUME_ROW_NUMBER("step", OPTIONS, step, 1, GPUME_BLOCK_MAX),
+    {GPUME_ROW("step", "N", step, OPTIONS, step), .min = 1, .max = GPUME_BLOCK_MAX,
         .help = "distance of overlapping blocks: the side of a block, a half (default) or a "
                 "quarter of it"},
     {GPUME_ROW_CHOICE("direction", "past|future", OPTIONS, direction, directions),
         .help = "search every frame in the one before it or in the one after it (default past)"},
     {.heading = "Input"},
+    GPUME_OPTIONS_RANGE(OPTIONS, range, video),
     {GPUME_OPTION_VF(OPTIONS, video.source.filter)},
     {GPUME_OPTION_STREAM(OPTIONS, video.source.stream)},
     {GPUME_OPTION_HWACCEL(OPTIONS, video.source.hwaccel)},
     {GPUME_OPTION_DECODERS(OPTIONS, video.source.decoders)},
     GPUME_OPTIONS_TRUST(OPTIONS, video.source),
-    {GPUME_OPTION_VIDEO_FRAMES(OPTIONS, video.frames)},
     {GPUME_OPTION_TIMEOUT, .help = "give up after this time (default: no limit)"},
     {.heading = "Output"},
     {GPUME_ROW_FILE("output", "FILE", OPTIONS, video.output), .letter = 'o',

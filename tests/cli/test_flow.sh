@@ -63,15 +63,52 @@ for size in 1x1 1x40 40x3; do
 done
 
 refused 2 -o -- flow clip.y4m
-refused 3 x.flo -- flow clip.y4m -o x.flo
+refused 2 x.flo flow%04d.flo --frames -- flow clip.y4m -o x.flo
 [ ! -e x.flo ] || fail "a refused run left its file"
-refused 2 past%d.flo -- flow clip.y4m -o past%d.flo
+refused 2 past1.flo -- flow clip.y4m -o past%d.flo
 refused 2 x.png -- flow clip.y4m -o x.png
 flow 1.pgm 2.pgm -o -
 cmp -s "$scratch/out" ab.flo || fail "standard output"
+refused 2 --step quarter 4 -- flow clip.y4m -o x%d.flo --step quarter
+refused 2 --frames 1 -- flow clip.y4m -o x%d.flo --frames 1
 refused 2 --step 5 -- flow clip.y4m -o x%d.flo --step 5
 refused 2 --step 4 -- flow clip.y4m -o x%d.flo -b 12 --step 4
 refused 2 --step 1 -- flow clip.y4m -o x%d.flo --step 1
 refused 2 --direction -- flow 1.pgm 2.pgm -o x.flo --direction future
 refused 3 still.y4m -- flow still.y4m -o x%d.flo
 refused 3 none.mp4 -- flow none.mp4 -o x%d.flo
+
+# From any frame on, by number or time: the same files.
+for range in "--start 1" "--start 0.04s" "--start 1 --frames 3" "--start 0.04s --duration 0.12s"; do
+    # shellcheck disable=SC2086 # several words
+    flow clip.y4m $range -o part%d.flo
+    [ ! -e part1.flo ] || fail "$range: begins too early"
+    for i in 2 3; do cmp -s past$i.flo part$i.flo || fail "$range: other flow, or no part$i.flo"; done
+    rm part*.flo
+done
+flow clip.y4m --start 1 --frames 2 --direction future -o part%d-%d.flo
+cmp -s both01-2.flo part1-2.flo || fail "--start with --direction future: other flow"
+only . clip.y4m past?.flo both0?-?.flo part1-2.flo still.y4m twice.y4m ?.pgm ??.flo small1.flo *x*.flo
+refused 3 clip.y4m --start 3 -- flow clip.y4m --start 3 -o x%d.flo
+refused 3 clip.y4m --start 4 -- flow clip.y4m --start 4 -o x%d.flo
+refused 3 clip.y4m --duration -- flow clip.y4m --duration 0.04s -o x%d.flo
+refused 2 --duration --start -- flow clip.y4m --start 1 --duration 1s -o x%d.flo
+refused 2 --start -- flow 1.pgm 2.pgm --start 1s -o x.flo
+
+# An interrupted run says where to go on, and with what it says the files are those of a whole run.
+mkdir interrupted && cd interrupted || exit 1
+make_clip clip.y4m 64 48 8 5
+flow clip.y4m -o whole%d.flo
+feed 3
+launch INT flow slow -o part%d.flo
+await part2.flo
+kill -INT "$pid"
+wait "$pid"
+[ $? -eq 1 ] || fail "not interrupted"
+drain
+rest=$(sed -n 's/.*; to go on, add \(--start [12] -y\)$/\1/p' "$scratch/err")
+[ -n "$rest" ] || fail "no word of how to go on"
+# shellcheck disable=SC2086 # several words
+flow clip.y4m -o part%d.flo $rest
+for i in 1 2 3 4; do cmp -s whole$i.flo part$i.flo || fail "part$i.flo is not that of a whole run"; done
+only . clip.y4m part?.flo whole?.flo
