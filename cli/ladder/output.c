@@ -100,6 +100,8 @@ void gpume_ladder_put_csv(const void *client, struct gpume_out *out)
     gpume_table_csv(&points, ladder->rows, ladder->row_count, out);
 }
 
+#define WORDS_BYTES 96
+
 static const char *encoder_name(const struct gpume_ladder *ladder)
 {
     return ladder->encode.encoder->name;
@@ -121,12 +123,24 @@ void gpume_ladder_put_json(const void *client, struct gpume_json *json)
     gpume_table_json(&rungs, "rungs", ladder->rungs, ladder->rung_count, json);
 }
 
+/* What `gpume firstpass` is to be given beside the rungs. */
+static const char *words_before_rungs(const struct gpume_ladder *ladder, char text[WORDS_BYTES])
+{
+    const struct gpume_encode_options *encode = &ladder->encode;
+    const bool is_usual = strcmp(encode->preset, encode->encoder->preset) == 0;
+    snprintf(text, WORDS_BYTES, "--encoder %s%s%s%s%s", encoder_name(ladder),
+        is_usual ? "" : " --preset ", is_usual ? "" : encode->preset,
+        encode->tune ? " --tune " : "", encode->tune ? encode->tune : "");
+    return text;
+}
+
 void gpume_ladder_print(const void *client)
 {
     const struct gpume_ladder *ladder = client;
     const struct gpume_source_info *info = &ladder->job.info;
     const struct gpume_encode_options *encode = &ladder->encode;
     const struct gpume_table rungs = rungs_table(ladder);
+    char words[WORDS_BYTES];
     const char *bold = gpume_console_bold(stdout), *plain = gpume_console_plain(stdout);
     printf("%" PRIu64 " frames, %s %s%s%s; PSNR of luma at %" PRIu32 "x%" PRIu32
            ", smaller pictures scaled up by FFmpeg's bicubic filter\n\n",
@@ -136,8 +150,9 @@ void gpume_ladder_print(const void *client)
     putchar('\n');
     gpume_table_print(&rungs, ladder->rungs, ladder->rung_count, stdout, bold, plain);
     putchar('\n');
+    fputs(ladder->rung_count > 0 ? words_before_rungs(ladder, words) : "", stdout);
     for (size_t i = 0; i < ladder->rung_count; i++) {
-        printf("%s--rung %s", i > 0 ? " " : "", ladder->rungs[i].rung);
+        printf(" --rung %s", ladder->rungs[i].rung);
     }
     puts(ladder->rung_count > 0 ? "" : "no size has the bitrates of the ladder");
 }
@@ -318,7 +333,9 @@ static void put_ladder_mark(struct gpume_out *out, const char *mark, const void 
         put_curves(out, ladder);
         put_table(out, "The best sizes", &hull, ladder->hull, ladder->hull_count);
         put_table(out, "The ladder", &rungs, ladder->rungs, ladder->rung_count);
-        gpume_html_put(out, "<pre>");
+        char words[WORDS_BYTES];
+        gpume_html_print(
+            out, "<pre>%s\n", ladder->rung_count > 0 ? words_before_rungs(ladder, words) : "");
         for (size_t i = 0; i < ladder->rung_count; i++) {
             gpume_html_print(out, "--rung %s\n", ladder->rungs[i].rung);
         }

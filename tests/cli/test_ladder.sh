@@ -85,7 +85,7 @@ assert data['encodes'] == 0 and len(data['rungs']) == 5
 assert len(data['points']) == 3 * len(range(18, 52, 3)), data['points']" || fail "a.json: the default"
 grep -q '<polyline class="hull' a.html || fail "no curve in the page"
 sed -n '$p' "$scratch/out" >last
-grep -q '^--rung 320x180:crf=22.0 --rung ' last || fail "no line of rungs"
+grep -q '^--encoder x264 --rung 320x180:crf=22.0 --rung ' last || fail "no line of rungs"
 ladder --json --rungs 5
 python3 -c "
 import json
@@ -118,7 +118,7 @@ rm same.json
 
 # firstpass takes the rungs as they are.
 # shellcheck disable=SC2046
-expect 0 firstpass clip.y4m --encoder x264 $(cat last) -o rungs --backend "$engine"
+expect 0 firstpass clip.y4m $(cat last) -o rungs --backend "$engine"
 
 # What scaling loses, of every eighth frame, and other sizes, CRFs and bitrates.
 sizes='--size 160x180 --size 320x180 --size 214x120'
@@ -132,6 +132,7 @@ data = json.load(open('a.json'))
 assert [round(r['bitrate']) for r in data['rungs']] == [120000, 60000, 30000], data['rungs']
 assert [p['crf'] for p in data['points'][:6]] == [45, 40, 35, 30, 25, 20.5], data['points']
 assert data['encoder'] == 'x265' and data['preset'] == 'fast'" || fail "a.json: sizes and bitrates"
+grep -q '^--encoder x265 --preset fast --rung ' "$scratch/out" || fail "no line of the preset"
 for size in 160x180 214x120; do
     ffmpeg -nostdin -hide_banner -i clip.y4m -filter_complex \
         "select='not(mod(n,8))',split[a][b];[a]scale=${size%x*}:${size#*x}:flags=bicubic,scale=320:180:flags=bicubic[c];[c][b]psnr" \
