@@ -53,7 +53,11 @@ static int check_topic(void *opaque, const struct gpume_line *line)
     const char *topic = options->inputs[0];
     (void)line;
     if (topic && strcmp(topic, "all") != 0 && !gpume_command_named(topic)) {
-        return gpume_refuse(GPUME_INVALID, "%s: not a command; 'gpume help' lists them", topic);
+        const struct gpume_command *near = gpume_command_near(topic);
+        return near ? gpume_refuse(GPUME_INVALID,
+                          "%s: not a command; did you mean 'gpume help %s'?", topic, near->name)
+                    : gpume_refuse(
+                          GPUME_INVALID, "%s: not a command; 'gpume help' lists them", topic);
     }
     return GPUME_OK;
 }

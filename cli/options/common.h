@@ -259,6 +259,9 @@ int gpume_check_look(const struct gpume_overlay_look *look, const struct gpume_l
  * gpume_line_finish in either case. */
 int gpume_line_parse(struct gpume_line *line, int argc, char **argv);
 
+/* The command whose name is nearly this word, if it was meant; NULL: none is. */
+const struct gpume_command *gpume_command_near(const char *word);
+
 void gpume_line_finish(struct gpume_line *line);
 
 /* --- Checks that several commands share. GPUME_OK, or GPUME_INVALID after one line through

@@ -158,45 +158,73 @@ static const char *program(const struct gpume_command *command)
     return text;
 }
 
-/* Levenshtein's distance between two names; long words are far from everything. */
+#define WORD_BYTES 32u /* longer words are far from everything */
+
+/* How many letters are missing, too many, wrong, or swapped with the next. */
 static unsigned distance(const char *a, size_t length, const char *b)
 {
-    unsigned row[32];
+    unsigned rows[3][WORD_BYTES] = {{0}};
     const size_t width = strlen(b);
-    if (width >= 32 || length >= 32) {
-        return 32;
+    if (width >= WORD_BYTES || length >= WORD_BYTES) {
+        return WORD_BYTES;
     }
     for (unsigned j = 0; j <= width; j++) {
-        row[j] = j;
+        rows[0][j] = j;
     }
     for (unsigned i = 1; i <= length; i++) {
-        unsigned diagonal = row[0];
+        unsigned *row = rows[i % 3];
+        const unsigned *before = rows[(i + 2) % 3], *second = rows[(i + 1) % 3];
         row[0] = i;
         for (size_t j = 1; j <= width; j++) {
-            const unsigned replaced = diagonal + (a[i - 1] != b[j - 1]);
-            const unsigned moved = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-            diagonal = row[j];
-            row[j] = replaced < moved ? replaced : moved;
+            const unsigned replaced = before[j - 1] + (a[i - 1] != b[j - 1]);
+            const unsigned moved = gpume_min_u32(before[j], row[j - 1]) + 1;
+            const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+            row[j] = gpume_min_u32(replaced, moved);
+            row[j] = swapped ? gpume_min_u32(row[j], second[j - 2] + 1) : row[j];
         }
     }
-    return row[width];
+    return rows[length % 3][width];
+}
+
+/* True if the name is nearer to the word than *best, which it then becomes: the beginning of a name
+ * is near. *best starts as what is too far. */
+static bool is_nearer(const char *word, size_t length, const char *name, unsigned *best)
+{
+    const bool begins = length >= 3 && strncmp(name, word, length) == 0;
+    const unsigned apart = begins ? 1 : distance(word, length, name);
+    const bool nearer = apart < *best;
+    *best = nearer ? apart : *best;
+    return nearer;
+}
+
+/* From here on a name is too far from a word to be meant. */
+static unsigned too_far(size_t length)
+{
+    return length > 3 ? 3 : 2;
 }
 
 static const struct gpume_option *find_nearest(
     const struct gpume_command *command, const char *name, size_t length)
 {
     const struct gpume_option *nearest = NULL;
-    unsigned best = length > 3 ? 3 : 2;
+    unsigned best = too_far(length);
     for (size_t i = 0; i < command->option_count; i++) {
         const struct gpume_option *option = &command->options[i];
-        if (!option->name) {
-            continue;
-        }
-        const bool begins = length >= 3 && strncmp(option->name, name, length) == 0;
-        const unsigned apart = begins ? 1 : distance(name, length, option->name);
-        if (apart < best) {
-            best = apart;
+        if (option->name && is_nearer(name, length, option->name, &best)) {
             nearest = option;
+        }
+    }
+    return nearest;
+}
+
+const struct gpume_command *gpume_command_near(const char *word)
+{
+    const struct gpume_command *nearest = NULL;
+    const size_t length = strlen(word);
+    unsigned best = too_far(length);
+    for (size_t i = 1; gpume_commands[i]; i++) {
+        if (is_nearer(word, length, gpume_commands[i]->name, &best)) {
+            nearest = gpume_commands[i];
         }
     }
     return nearest;
@@ -446,15 +474,11 @@ static int check_second_value(const struct cursor *cursor, const char *name)
 static int check_command(const struct cursor *cursor, const char *name)
 {
     const bool may_be = cursor->command_at == 0 && !cursor->options_end;
-    for (size_t i = 1; gpume_commands[i] && may_be; i++) {
-        const char *other = gpume_commands[i]->name;
-        const size_t length = strlen(name);
-        if (length >= 4 && distance(name, length, other) <= 1 && access(name, F_OK) != 0) {
-            return gpume_refuse(GPUME_INVALID,
-                "%s: no such file or command; did you mean 'gpume %s'?", name, other);
-        }
-    }
-    return GPUME_OK;
+    const struct gpume_command *near = may_be ? gpume_command_near(name) : NULL;
+    return near && access(name, F_OK) != 0
+               ? gpume_refuse(GPUME_INVALID,
+                     "%s: no such file or command; did you mean 'gpume %s'?", name, near->name)
+               : GPUME_OK;
 }
 
 static int take_operand(struct cursor *cursor, const char *name)

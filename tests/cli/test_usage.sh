@@ -189,6 +189,17 @@ refused 4 --backend -- sort number --backend vulkan
 # libavfilter, which brings many libraries, is loaded only for filters.
 ldd "$gpume" 2>/dev/null | grep -q libavfilter && fail "libavfilter is always loaded"
 
+# A command that was misspelt is no video: letters are swapped, missing or wrong, or it is the beginning of a name.
+for word in flwo:flow lader:ladder filtre:filter firstpas:firstpass complexty:complexity dev:devices lum:luma; do
+    refused 2 ${word%:*} "'gpume ${word#*:}'" -- ${word%:*} clip.y4m
+    refused 2 ${word%:*} "'gpume help ${word#*:}'" -- help ${word%:*}
+    cp clip.y4m ${word%:*}
+    refused 2 --output -- ${word%:*} --output
+    rm ${word%:*}
+done
+refused 3 clip -- clip
+refused 2 --bakcend --backend -- clip.y4m --bakcend cpu
+
 # What is written would not be what the name says.
 for name in x.mp4 x.json x.csv.gz; do
     for command in luma qpmap grain methods; do
