@@ -261,7 +261,7 @@ static void add_host(struct machine *machine)
     machine->processors = gpume_host_processors();
     machine->memory_bytes = host_memory();
     snprintf(machine->threads, sizeof(machine->threads), "%u thread%s",
-        (unsigned)machine->processors, machine->processors == 1 ? "" : "s");
+        (unsigned)machine->processors, gpume_plural(machine->processors));
     machine->devices[machine->device_count] = (struct device_row){.index = GPUME_MISSING,
         .name = machine->cpu,
         .type = "cpu",

@@ -69,7 +69,7 @@ uint32_t gpume_source_share(const struct gpume_source_options *options, struct g
     if (decoders > 1) {
         gpume_source_divide(source, &division);
         gpume_console_info("%" PRIu32 " decoder%s; %.1f MiB of memory for frames that wait",
-            division.decoders, division.decoders == 1 ? "" : "s", (double)division.bytes / 1048576);
+            division.decoders, gpume_plural(division.decoders), (double)division.bytes / 1048576);
     }
     return decoders > 1 ? division.decoders : 1;
 }
@@ -192,7 +192,7 @@ enum gpume_exit gpume_refuse_short_source(const struct gpume_source_info *info, 
     const bool any = causes[0] != '\0';
     return gpume_refuse(GPUME_EXIT_INPUT,
         "%s: has %" PRIu64 " frame%s%s%s; %s%s%s needs %" PRIu64 ": %s", info->label, found,
-        found == 1 ? "" : "s", filter ? " after --vf " : "", filter ? filter : "",
+        gpume_plural(found), filter ? " after --vf " : "", filter ? filter : "",
         any ? "the first frame pair (" : "a frame pair", any ? causes + 2 : "", any ? ")" : "",
         needed,
         any ? "ask for less, or give a longer video" : "give a longer video, or two pictures");

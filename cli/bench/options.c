@@ -108,8 +108,8 @@ static void print_decoding(const void *client)
     const struct decoding_job *job = client;
     const struct gpume_source_info *info = &job->job.info;
     gpume_console_print_name(info->label, stdout);
-    printf(": decoding alone, %s, %" PRIu32 "x%" PRIu32 ", %" PRIu32 " processors\n", info->codec,
-        info->width, info->height, gpume_host_processors());
+    printf(": decoding alone, %s, %" PRIu32 "x%" PRIu32 ", %" PRIu32 " processor%s\n", info->codec,
+        info->width, info->height, gpume_host_processors(), gpume_plural(gpume_host_processors()));
     gpume_table_print(&decoding_table, job->rows, job->count, stdout, "", "");
 }
 

@@ -65,7 +65,8 @@ static void search_text(const struct gpume_params *params, char text[TEXT_BYTES]
         append_words(text, ", ", "lambda %g", params->lambda / 256.0);
     }
     if (params->predictor == GPUME_PREDICTOR_MEDIAN) {
-        append_words(text, ", ", "median in %u passes", params->passes);
+        append_words(
+            text, ", ", "median in %u pass%s", params->passes, params->passes == 1 ? "" : "es");
     }
     if (params->partition) {
         append_words(text, ", ", "partition");
@@ -214,7 +215,7 @@ static ROW show_row(const struct gpume_bench *bench, uint32_t i, const struct wo
     snprintf(shown.mark, sizeof(shown.mark), "%s", row->whole ? "" : "~");
     if (row->threads > 0) {
         snprintf(shown.place, sizeof(shown.place), "%" PRIu32 " thread%s", row->threads,
-            row->threads == 1 ? "" : "s");
+            gpume_plural(row->threads));
     } else {
         snprintf(shown.place, sizeof(shown.place), "%.*s", PLACE_MAX, row->device);
     }
@@ -315,12 +316,15 @@ static void print_work(const struct gpume_bench *bench)
     printf("%" PRIu32 " x %" PRIu32 " pixels, %" PRIu32 " bits, block %s, window %s, edge %s%s%s\n",
         params->width, params->height, params->bits, texts.shapes, texts.window,
         gpume_names_edge[params->edge], texts.search[0] ? ", " : "", texts.search);
-    printf("         %" PRIu32 " blocks of up to %" PRIu64 " candidates: %.4g G pixel differences "
+    printf("         %" PRIu32 " block%s of up to %" PRIu64
+           " candidate%s: %.4g G pixel differences "
            "(px) per frame pair\n",
-        bench->blocks, bench->candidates, bench->differences / 1e9);
-    printf("agreed   every vector and cost of %" PRIu32 " frame pairs; with plain on %" PRIu32
-           " of %" PRIu32 " rows",
-        bench->fields, bench->plain_rows, params->height);
+        bench->blocks, gpume_plural(bench->blocks), bench->candidates,
+        gpume_plural(bench->candidates), bench->differences / 1e9);
+    printf("agreed   every vector and cost of %" PRIu32 " frame pair%s; with plain on %" PRIu32
+           " of %" PRIu32 " row%s",
+        bench->fields, gpume_plural(bench->fields), bench->plain_rows, params->height,
+        gpume_plural(params->height));
     if (bench->mestimate_rows > 0) {
         printf(", with mestimate on %" PRIu32, bench->mestimate_rows);
     }
@@ -362,8 +366,8 @@ static void print_tables(const void *client)
     bool partly = false;
     printf("gpume    %s%s%s%s\n", gpume_version(), commit[0] ? " (" : "", commit,
         commit[0] ? ")" : "");
-    printf("cpu      %s, %" PRIu32 " processor%s\n", bench->cpu, processors,
-        processors == 1 ? "" : "s");
+    printf(
+        "cpu      %s, %" PRIu32 " processor%s\n", bench->cpu, processors, gpume_plural(processors));
     print_bench_devices(bench);
     if (!bench->arrays) {
         print_work(bench);

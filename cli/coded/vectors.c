@@ -468,9 +468,10 @@ static int finish_reporting(struct reporting *reporting, struct gpume_source *so
     summary->scaled = counts.scaled;
     summary->whole_ns = gpume_clock_ns() - reporting->start_ns;
     if (reporting->shortened > 0) {
-        gpume_console_warning("%s: %" PRIu64 " parts of vectors are longer than %d pixels, and "
-                              "shown as long as that",
-            reporting->path, reporting->shortened, REPORTED_LONGEST);
+        gpume_console_warning("%s: %" PRIu64 " part%s of vectors longer than %d pixels shown "
+                              "as long as that",
+            reporting->path, reporting->shortened, gpume_plural(reporting->shortened),
+            REPORTED_LONGEST);
     }
     return reporting->sink->ops->finish(reporting->sink);
 }
@@ -696,10 +697,11 @@ static enum gpume_exit conclude_vectors(void *client, FILE *stream)
     gpume_coded_warn_interlaced(&copying->job.info, copying->interlaced);
     if (stream) {
         fprintf(stream,
-            "coded        %" PRIu64 " blocks with %" PRIu64 " vectors in %" PRIu64
-            " frames: %" PRIu64 " I, %" PRIu64 " P, %" PRIu64 " B\n",
-            copying->blocks, copying->vectors, copying->job.frames, copying->intra, copying->others,
-            copying->future);
+            "coded        %" PRIu64 " block%s with %" PRIu64 " vector%s in %" PRIu64
+            " frame%s: %" PRIu64 " I, %" PRIu64 " P, %" PRIu64 " B\n",
+            copying->blocks, gpume_plural(copying->blocks), copying->vectors,
+            gpume_plural(copying->vectors), copying->job.frames, gpume_plural(copying->job.frames),
+            copying->intra, copying->others, copying->future);
     }
     return GPUME_EXIT_DONE;
 }

@@ -312,8 +312,9 @@ static void put_cards(struct gpume_out *out, const struct gpume_versus_rows *row
     gpume_html_print(out,
         "<div><dt>Bits per block for vectors</dt><dd><span class=\"coded\">%.2f</span> &rarr; "
         "<span class=\"exact\">%.2f</span></dd></div>\n"
-        "<div><dt>Blocks compared</dt><dd>%" PRIu64 "</dd>in %zu frames</div>\n</dl>\n",
-        per(all->bits[0], all->blocks), per(all->bits[1], all->blocks), all->blocks, rows->count);
+        "<div><dt>Blocks compared</dt><dd>%" PRIu64 "</dd>in %zu frame%s</div>\n</dl>\n",
+        per(all->bits[0], all->blocks), per(all->bits[1], all->blocks), all->blocks, rows->count,
+        gpume_plural(rows->count));
 }
 
 enum quantity { SAD_PER_PIXEL, BITS_PER_BLOCK };
@@ -641,10 +642,10 @@ static void put_notes(
         GPUME_VERSUS_TRIED, rows->left_out, rows->outside);
     if (rows->interlaced > 0) {
         gpume_html_print(out,
-            "<p class=\"note\">%" PRIu64 " frames are interlaced. Where a block was coded as lines "
+            "<p class=\"note\">%" PRIu64 " frame%s interlaced. Where a block was coded as lines "
             "of one field, its place and vector are those in that field, and its figures here "
             "are wrong.</p>\n",
-            rows->interlaced);
+            rows->interlaced, rows->interlaced == 1 ? " is" : "s are");
     }
 }
 

@@ -64,16 +64,16 @@ static void print_counts(const struct gpume_comparison *comparison)
     const struct gpume_compared *blocks = &comparison->blocks;
     const uint64_t all = blocks->blocks;
     printf("compared     %" PRIu64 " frame pair%s, %" PRIu64 " block%s\n", comparison->fields,
-        comparison->fields == 1 ? "" : "s", all, all == 1 ? "" : "s");
+        gpume_plural(comparison->fields), all, gpume_plural(all));
     for (size_t i = 0; i < 2; i++) {
         if (comparison->only[i] > 0) {
             printf("only in %c    %" PRIu64 " frame pair%s, not compared\n", "AB"[i],
-                comparison -> only[i], comparison -> only[i] == 1 ? "" : "s");
+                comparison -> only[i], gpume_plural(comparison->only[i]));
         }
     }
     if (comparison->refs_differ > 0) {
         printf("references   differ in %" PRIu64 " frame pair%s\n", comparison->refs_differ,
-            comparison->refs_differ == 1 ? "" : "s");
+            gpume_plural(comparison->refs_differ));
     }
     printf("vectors      %" PRIu64 " of %" PRIu64 " equal (%.2f %%)", blocks->vectors_equal, all,
         percent_down(blocks->vectors_equal, all));
@@ -393,8 +393,8 @@ static enum gpume_exit refuse_empty(const struct truth_job *job)
             run, truth);
     } else {
         gpume_console_error("%s: there is no such file for any of %" PRIu64
-                            " frame pairs of %s; --truth-start N gives the number of frame 0",
-            truth, job->missing, run);
+                            " frame pair%s of %s; --truth-start N gives the number of frame 0",
+            truth, job->missing, gpume_plural(job->missing), run);
     }
     return GPUME_EXIT_INPUT;
 }
@@ -445,16 +445,16 @@ static void print_truth(const void *client)
     gpume_console_print_name(job->run, stdout);
     printf("\ntruth            ");
     gpume_console_print_name(job->truth, stdout);
-    printf("\ncompared         %" PRIu64 " frame pair%s, %" PRIu64 " pixels with truth\n",
-        job->fields, job->fields == 1 ? "" : "s", errors->pixels);
+    printf("\ncompared         %" PRIu64 " frame pair%s, %" PRIu64 " pixel%s with truth\n",
+        job->fields, gpume_plural(job->fields), errors->pixels, gpume_plural(errors->pixels));
     if (errors->known > errors->pixels) {
-        printf("without vectors  %" PRIu64 " more pixels with truth\n",
-            errors->known - errors->pixels);
+        printf("without vectors  %" PRIu64 " more pixel%s with truth\n",
+            errors->known - errors->pixels, gpume_plural(errors->known - errors->pixels));
     }
     if (job->missing > 0 || job->earlier > 0) {
-        printf("not compared     %" PRIu64 " frame pairs without truth, %" PRIu64
+        printf("not compared     %" PRIu64 " frame pair%s without truth, %" PRIu64
                " with an earlier reference\n",
-            job->missing, job->earlier);
+            job->missing, gpume_plural(job->missing), job->earlier);
     }
     printf("end-point error  %.3f pixels on average, %.3f at most\n", errors->distance_sum / pixels,
         errors->distance_max);
@@ -879,8 +879,9 @@ static void warn_of_statistics(const struct comparing *comparing)
         }
         if (comparison->unknown[i] > 0) {
             gpume_console_warning("%s: frames.csv has no row for %" PRIu64 " of %" PRIu64
-                                  " frame pairs; the means of SAD and PSNR do not include them",
-                comparison->names[i], comparison->unknown[i], comparison->fields);
+                                  " frame pair%s; the means of SAD and PSNR do not include them",
+                comparison->names[i], comparison->unknown[i], comparison->fields,
+                gpume_plural(comparison->fields));
         }
     }
 }
@@ -919,19 +920,21 @@ static enum gpume_exit conclude_comparison(void *client, FILE *stream)
     if (gpume_comparison_equal(comparison)) {
         return GPUME_EXIT_DONE;
     }
+    const uint64_t only = comparison->only[0] + comparison->only[1];
     if (comparing->options->common.verbosity >= 0 && !blocks->has_costs &&
         blocks->both_equal < blocks->blocks) {
-        gpume_console_error("%s and %s differ: %" PRIu64 " vectors of %" PRIu64 " blocks",
+        gpume_console_error("%s and %s differ: in the vectors of %" PRIu64 " of %" PRIu64
+                            " block%s",
             comparison->names[0], comparison->names[1], blocks->blocks - blocks->vectors_equal,
-            blocks->blocks);
+            blocks->blocks, gpume_plural(blocks->blocks));
     } else if (comparing->options->common.verbosity >= 0 && blocks->both_equal < blocks->blocks) {
-        gpume_console_error("%s and %s differ: %" PRIu64 " vectors and %" PRIu64
-                            " costs of %" PRIu64 " blocks",
+        gpume_console_error("%s and %s differ: in the vectors of %" PRIu64
+                            " and the costs of %" PRIu64 " of %" PRIu64 " block%s",
             comparison->names[0], comparison->names[1], blocks->blocks - blocks->vectors_equal,
-            blocks->blocks - blocks->costs_equal, blocks->blocks);
+            blocks->blocks - blocks->costs_equal, blocks->blocks, gpume_plural(blocks->blocks));
     } else if (comparing->options->common.verbosity >= 0) {
-        gpume_console_error("%s and %s differ: %" PRIu64 " frame pairs are in only one of them",
-            comparison->names[0], comparison->names[1], comparison->only[0] + comparison->only[1]);
+        gpume_console_error("%s and %s differ: only one of them has %" PRIu64 " frame pair%s",
+            comparison->names[0], comparison->names[1], only, gpume_plural(only));
     }
     return GPUME_EXIT_MISMATCH;
 }

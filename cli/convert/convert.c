@@ -224,8 +224,8 @@ static enum gpume_exit conclude_convert(void *client, FILE *stream)
     warn_of_dropped(convert, gpume_vectors_reader_info(convert->reader)->columns);
     if (stream) {
         fprintf(stream, "converted    %" PRIu64 " frame pair%s, %" PRIu64 " block%s: %s to %s\n",
-            convert->fields, convert->fields == 1 ? "" : "s", convert->blocks,
-            convert->blocks == 1 ? "" : "s", gpume_vectors_reader_format(convert->reader)->name,
+            convert->fields, gpume_plural(convert->fields), convert->blocks,
+            gpume_plural(convert->blocks), gpume_vectors_reader_format(convert->reader)->name,
             convert->format->name);
     }
     return GPUME_EXIT_DONE;

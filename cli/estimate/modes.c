@@ -479,8 +479,8 @@ static void print_summary(const struct against *against, FILE *stream)
     const double blocks = all->blocks > 0 ? (double)all->blocks : 1;
     const double pixels = all->pixels > 0 ? (double)all->pixels : 1;
     char gain[32];
-    fprintf(
-        stream, "compared     %" PRIu64 " blocks of %zu frames", all->blocks, against->rows.count);
+    fprintf(stream, "compared     %" PRIu64 " block%s of %zu frame%s", all->blocks,
+        gpume_plural(all->blocks), against->rows.count, gpume_plural(against->rows.count));
     if (against->rows.left_out > 0) {
         fprintf(stream, "; %" PRIu64 " left out", against->rows.left_out);
     }
@@ -501,9 +501,9 @@ static enum gpume_exit conclude_against(void *client, FILE *stream)
     const uint64_t blocks = against->rows.all.blocks;
     gpume_coded_warn_interlaced(&job->info, against->rows.interlaced);
     if (against->rows.outside > 0) {
-        gpume_console_warning("%s: %" PRIu64 " of its %" PRIu64 " blocks have vectors that lead "
+        gpume_console_warning("%s: %" PRIu64 " of its %" PRIu64 " block%s with vectors that lead "
                               "out of the window; a wider --window may find better ones for them",
-            job->info.label, against->rows.outside, blocks);
+            job->info.label, against->rows.outside, blocks, gpume_plural(blocks));
     } else if (100 * against->rows.at_border > blocks) {
         gpume_console_warning("%.1f %% of the best vectors touch the border of the window; a wider "
                               "--window may find better ones",

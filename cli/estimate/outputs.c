@@ -248,9 +248,8 @@ static enum gpume_exit resume_run(
         return begin_anew(checkpoint->job);
     }
     if (status == GPUME_OK) {
-        gpume_console_info("--resume: %" PRIu64
-                           " frame pairs are done, the last for frame %" PRIu64,
-            summary->all.fields, summary->last_field);
+        gpume_console_info("--resume: %" PRIu64 " frame pair%s done, the last for frame %" PRIu64,
+            summary->all.fields, gpume_plural(summary->all.fields), summary->last_field);
         if (!gpume_run_identity_is_certain(summary->run->input)) {
             gpume_console_warning(
                 "--resume: standard input cannot be identified; it must be the same "

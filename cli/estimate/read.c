@@ -143,7 +143,7 @@ static int take_line(struct kernel_reader *reader, char *line)
     if (reader->height > 0 && reader->count != reader->width) {
         return gpume_refuse(GPUME_FORMAT,
             "%s:%u: has %u number%s, but the rows above have %u; pad with 0", reader->path,
-            reader->line, reader->count, reader->count == 1 ? "" : "s", reader->width);
+            reader->line, reader->count, gpume_plural(reader->count), reader->width);
     }
     reader->width = reader->count;
     reader->height++;
@@ -186,10 +186,11 @@ static int check_kernel(const struct kernel_reader *reader)
     }
     if (reader->width % 2 == 0 || reader->height % 2 == 0) {
         return gpume_refuse(GPUME_FORMAT,
-            "%s: has %u row%s of %u numbers, but both must be odd so that there is a center; add a "
+            "%s: has %u row%s of %u number%s, but both must be odd so that there is a center; add "
+            "a "
             "%s of 0",
-            reader->path, reader->height, reader->height == 1 ? "" : "s", reader->width,
-            reader->width % 2 == 0 ? "column" : "row");
+            reader->path, reader->height, gpume_plural(reader->height), reader->width,
+            gpume_plural(reader->width), reader->width % 2 == 0 ? "column" : "row");
     }
     if (!any) {
         return gpume_refuse(

@@ -262,9 +262,10 @@ static void warn_of_size(const struct gpume_cli_job *job, const struct gpume_run
                                 output->ops == gpume_sink_vectors(&gpume_vectors_csv));
         if (is_csv && strcmp(output->path, "-") != 0 && rows * CSV_BYTES >= LARGE_BYTES) {
             gpume_console_warning("%s: will take about %.0f GB for %" PRIu64
-                                  " frame pairs; as .csv.zst, or vectors and costs alone as .mvf, "
+                                  " frame pair%s; as .csv.zst, or vectors and costs alone as .mvf, "
                                   "about %.0f GB",
-                output->path, rows * CSV_BYTES / 1e9, run->expected, rows * SMALL_BYTES / 1e9);
+                output->path, rows * CSV_BYTES / 1e9, run->expected, gpume_plural(run->expected),
+                rows * SMALL_BYTES / 1e9);
             return;
         }
     }
@@ -718,15 +719,16 @@ static enum gpume_exit leave_partial(struct estimate *estimate)
             ? "files with their results end in .partial, and --resume continues after them"
             : "files with their results end in .partial";
     return gpume_refuse(GPUME_EXIT_FAILED, "interrupted after %" PRIu64 " frame pair%s; %s", fields,
-        fields == 1 ? "" : "s", rest);
+        gpume_plural(fields), rest);
 }
 
 /* --resume with an input that is certainly another: all outputs stay under their names. */
 static enum gpume_exit refuse_input(struct estimate *estimate)
 {
-    gpume_console_error("--resume: %s ends after %" PRIu64 " frame%s, but %" PRIu64
-                        " were read before; give the same video, or start anew without --resume",
-        estimate->job.info.label, estimate->feed.read, estimate->feed.read == 1 ? "" : "s",
+    gpume_console_error(
+        "--resume: %s ends after %" PRIu64 " frame%s, but %" PRIu64
+        " of it were read before; give the same video, or start anew without --resume",
+        estimate->job.info.label, estimate->feed.read, gpume_plural(estimate->feed.read),
         estimate->window.known);
     return gpume_checkpoint_give_back(&estimate->checkpoint) == GPUME_OK ? GPUME_EXIT_INPUT
                                                                          : GPUME_EXIT_FAILED;

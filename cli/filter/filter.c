@@ -582,7 +582,7 @@ static enum gpume_exit conclude_filter(void *client, FILE *stream)
             "filtered     %" PRIu64 " frame%s of %" PRIu32 "x%" PRIu32 ", %" PRIu32 " bits\n"
             "noise        %.2f steps of 8 bits (luma, root of the mean square)\n"
             "references   %.2f per frame were used\n",
-            job->frames, job->frames == 1 ? "" : "s", job->info.width, job->info.height,
+            job->frames, gpume_plural(job->frames), job->info.width, job->info.height,
             job->info.bits, sqrt(filter->variances / pictures),
             (double)filter->references / pictures);
         if (filter->options->despot) {

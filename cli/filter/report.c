@@ -352,7 +352,7 @@ static int put_kept(struct gpume_still *still, const struct gpume_filter_report 
         "</h3>\n<p>Noise %.2f, mean change %.2f, %.1f %% of blocks changed, %" PRIu32
         " other frame%s used</p>\n<div class=\"three\">",
         report->first + kept->frame, kept->row.noise, kept->row.change, 100 * kept->row.share,
-        kept->row.references, kept->row.references == 1 ? "" : "s");
+        kept->row.references, gpume_plural(kept->row.references));
     int status = put_part(still, report, kept->before, "before", out);
     status = status ? status : put_part(still, report, kept->after, "after", out);
     status = status ? status : put_part(still, report, difference, "difference, 8 times", out);
@@ -420,8 +420,8 @@ static void put_filter_mark(struct gpume_out *out, const char *mark, const void 
     } else if (strcmp(mark, "work") == 0) {
         gpume_html_print(out,
             "%" PRIu64 " frame%s of %" PRIu32 "x%" PRIu32 " pixels, %" PRIu32 " bits",
-            report->frames, report->frames == 1 ? "" : "s", report->info->width,
-            report->info->height, report->info->bits);
+            report->frames, gpume_plural(report->frames), report->info->width, report->info->height,
+            report->info->bits);
     } else if (report->count > 0) {
         put_totals(report, out);
         gpume_html_put(out, "<h2>The <span class=\"coded\">noise</span> of each frame, and the "

@@ -501,8 +501,9 @@ static enum gpume_exit finish_analysis(void *client)
     const enum gpume_exit result = gpume_exit_of_engine(gpume_analysis_finish(first->analysis));
     first->seconds = (double)(gpume_clock_ns() - first->start_ns) / 1e9;
     if (result == GPUME_EXIT_DONE) {
-        gpume_console_info("%s: %" PRIu64 " frames analysed in %.3f s, %.1f per second",
-            job->info.label, job->frames, first->seconds, (double)job->frames / first->seconds);
+        gpume_console_info("%s: %" PRIu64 " frame%s analysed in %.3f s, %.1f per second",
+            job->info.label, job->frames, gpume_plural(job->frames), first->seconds,
+            (double)job->frames / first->seconds);
     }
     if (result == GPUME_EXIT_DONE && first->options->per == GPUME_PER_SCENE &&
         gpume_pass_split(first->pass, NULL, 0) != GPUME_OK) {

@@ -121,7 +121,7 @@ static void warn_of_failure(const struct probe *probe, uint32_t rounds)
     } else {
         gpume_console_warning("%s%s: the CRFs of these files are corrected by %" PRIu32
                               " encode%s each, not by the last one",
-            names, more, rounds, rounds == 1 ? "" : "s");
+            names, more, rounds, gpume_plural(rounds));
     }
 }
 

@@ -387,7 +387,7 @@ void gpume_firstpass_report_print(const struct gpume_firstpass_report *report)
         const bool same = gpume_command_ffmpeg_keeps(report->encoder, entry->outcome.target.goal);
         struct gpume_pass_scene scene;
         print_target(entry, gpume_pass_scene(report->pass, i, 0, &scene));
-        printf(", %" PRIu64 " frame%s\n", report->frames, report->frames == 1 ? "" : "s");
+        printf(", %" PRIu64 " frame%s\n", report->frames, gpume_plural(report->frames));
         if (!same) {
             printf("# %s of ffmpeg reads no QPs of frames: this keeps to the expected bitrate\n",
                 report->encoder->library);

@@ -188,7 +188,7 @@ static enum gpume_exit verify_quality(const struct verify *verify)
            " frame%s; rate, how far it is from "
            "the expected one, PSNR, SSIM, XPSNR\n",
         entry->video.width, entry->video.height, gpume_target_option(entry->outcome.target.goal),
-        value, scores->frames, scores->frames == 1 ? "" : "s");
+        value, scores->frames, gpume_plural(scores->frames));
     printf("#   %-15s %9.1f kbit/s %+7.1f %% %8.3f dB %8.5f %8.3f dB\n",
         verify->encode->encoder->name, measured.bitrate / 1000,
         (measured.bitrate / (double)entry->outcome.bitrate - 1) * 100, scores->psnr, scores->ssim,
@@ -217,7 +217,7 @@ static enum gpume_exit verify_bitrate(struct verify *verify, double seconds)
         printf("# luma of %" PRIu32 "x%" PRIu32 ", %" PRIu64 " kbit/s, %" PRIu64
                " frame%s; time of the first and the second pass\n",
             verify->entry->video.width, verify->entry->video.height,
-            verify->entry->outcome.bitrate / 1000, own.frames, own.frames == 1 ? "" : "s");
+            verify->entry->outcome.bitrate / 1000, own.frames, gpume_plural(own.frames));
         print_measured(verify, "own two passes", &own, (double)first.ns / 1e9);
         print_measured(verify, "with gpume", &ours, seconds);
         printf("#   times are of %s alone; that of gpume's first pass includes decoding\n",

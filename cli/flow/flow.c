@@ -733,7 +733,7 @@ static void say_where_to_go_on(const struct flow *flow)
     char text[128];
     snprintf(text, sizeof(text),
         "the files of %" PRIu64 " frame pair%s are complete; to go on, add --start %" PRIu64 " -y",
-        flow->pairs, flow->pairs == 1 ? "" : "s", flow->job.skip + flow->pairs);
+        flow->pairs, gpume_plural(flow->pairs), flow->job.skip + flow->pairs);
     gpume_signals_set_left(text);
 }
 
@@ -823,7 +823,7 @@ static enum gpume_exit conclude_flow(void *client, FILE *stream)
         fprintf(stream,
             "flow         %" PRIu64 " frame pair%s of %" PRIu32 "x%" PRIu32
             ", %.3f pixels on average\n",
-            flow->pairs, flow->pairs == 1 ? "" : "s", flow->dense.width, flow->dense.height,
+            flow->pairs, gpume_plural(flow->pairs), flow->dense.width, flow->dense.height,
             flow->length_sum / pixels / (double)flow->pairs);
     }
     return GPUME_EXIT_DONE;

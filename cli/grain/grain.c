@@ -121,7 +121,7 @@ static enum gpume_exit finish_grain(void *client)
         gpume_console_warning("%s: only %" PRIu64
                               " flat block%s of 32x32 pixels show grain, so the "
                               "table may be far off; a longer part of the video has more",
-            grain->label, blocks, blocks == 1 ? "" : "s");
+            grain->label, blocks, gpume_plural(blocks));
     }
     return gpume_exit_of_writer(status);
 }
@@ -140,7 +140,7 @@ static void conclude_grain(const void *client, FILE *stream)
         "grain        %.2f steps of 8 bits (luma, root of the mean square), from %" PRIu64
         " flat block%s\n"
         "segments     %zu\n",
-        blocks > 0 ? sqrt(variance / (double)blocks) : 0, blocks, blocks == 1 ? "" : "s",
+        blocks > 0 ? sqrt(variance / (double)blocks) : 0, blocks, gpume_plural(blocks),
         grain->count);
 }
 
@@ -219,8 +219,9 @@ static int take_grain_frame(void *client, const struct gpume_plane *luma, int64_
     const int status = gpume_source_read(grain->clean, clean, &ignored_us);
     if (status == GPUME_EOF) {
         return gpume_refuse(GPUME_INVALID,
-            "%s: ends after %" PRIu64 " frames, before %s; read as many with --frames",
-            grain->clean_info.label, job->frames - 1, job->info.label);
+            "%s: ends after %" PRIu64 " frame%s, before %s; read as many with --frames",
+            grain->clean_info.label, job->frames - 1, gpume_plural(job->frames - 1),
+            job->info.label);
     }
     GPUME_CHECK(status);
     struct gpume_plane picture[PLANES] = {*luma, own[1], own[2]};
@@ -256,7 +257,7 @@ static enum gpume_exit conclude_pair(void *client, FILE *stream)
     const struct grain *grain = client;
     if (stream) {
         fprintf(stream, "compared     %" PRIu64 " frame%s\n", grain->job.frames,
-            grain->job.frames == 1 ? "" : "s");
+            gpume_plural(grain->job.frames));
         conclude_grain(grain, stream);
     }
     return GPUME_EXIT_DONE;

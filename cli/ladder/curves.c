@@ -163,15 +163,15 @@ static void propose_rungs(struct gpume_ladder *ladder)
         }
     }
     if (beyond > 0) {
-        gpume_console_warning("%" PRIu32 " of %" PRIu32 " rungs are left out: %s; give "
+        gpume_console_warning("%" PRIu32 " of %" PRIu32 " rung%s left out: %s; give "
                               "--min-bitrate and --max-bitrate, or more --crf",
-            beyond, count, range);
+            beyond, count, gpume_plural(count), range);
     }
     if (same > 0) {
-        gpume_console_warning("%" PRIu32 " of %" PRIu32 " rungs are left out: they have the size "
+        gpume_console_warning("%" PRIu32 " of %" PRIu32 " rung%s left out, with the size "
                               "and the CRF of another; give fewer --rungs, or --min-bitrate and "
                               "--max-bitrate farther apart",
-            same, count);
+            same, count, gpume_plural(count));
     }
 }
 

@@ -142,10 +142,10 @@ void gpume_ladder_print(const void *client)
     const struct gpume_table rungs = rungs_table(ladder);
     char words[WORDS_BYTES];
     const char *bold = gpume_console_bold(stdout), *plain = gpume_console_plain(stdout);
-    printf("%" PRIu64 " frames, %s %s%s%s; PSNR of luma at %" PRIu32 "x%" PRIu32
+    printf("%" PRIu64 " frame%s, %s %s%s%s; PSNR of luma at %" PRIu32 "x%" PRIu32
            ", smaller pictures scaled up by FFmpeg's bicubic filter\n\n",
-        ladder->job.frames, encoder_name(ladder), encode->preset, encode->tune ? " " : "",
-        encode->tune ? encode->tune : "", info->width, info->height);
+        ladder->job.frames, gpume_plural(ladder->job.frames), encoder_name(ladder), encode->preset,
+        encode->tune ? " " : "", encode->tune ? encode->tune : "", info->width, info->height);
     gpume_table_print(&hull, ladder->hull, ladder->hull_count, stdout, bold, plain);
     putchar('\n');
     gpume_table_print(&rungs, ladder->rungs, ladder->rung_count, stdout, bold, plain);
@@ -320,14 +320,14 @@ static void put_ladder_mark(struct gpume_out *out, const char *mark, const void 
         gpume_report_put_name(out, ladder->job.info.label);
     } else if (strcmp(mark, "work") == 0) {
         gpume_html_print(out,
-            "%" PRIu64 " frames of %" PRIu32 "x%" PRIu32 " pixels, %s with the preset %s%s%s; ",
-            ladder->job.frames, ladder->job.info.width, ladder->job.info.height,
-            encoder_name(ladder), encode->preset, encode->tune ? " and the tuning " : "",
-            encode->tune ? encode->tune : "");
+            "%" PRIu64 " frame%s of %" PRIu32 "x%" PRIu32 " pixels, %s with the preset %s%s%s; ",
+            ladder->job.frames, gpume_plural(ladder->job.frames), ladder->job.info.width,
+            ladder->job.info.height, encoder_name(ladder), encode->preset,
+            encode->tune ? " and the tuning " : "", encode->tune ? encode->tune : "");
         gpume_html_print(out,
-            ladder->encodes > 0 ? "expected, and corrected by %" PRIu32 " encodes"
+            ladder->encodes > 0 ? "expected, and corrected by %" PRIu32 " encode%s"
                                 : "expected, without an encode",
-            ladder->encodes);
+            ladder->encodes, gpume_plural(ladder->encodes));
     } else {
         const struct gpume_table rungs = rungs_table(ladder);
         put_curves(out, ladder);

@@ -55,7 +55,7 @@ static enum gpume_exit conclude_luma(void *client, FILE *stream)
     if (stream) {
         fprintf(stream,
             "luma         %" PRIu64 " frame%s of %" PRIu32 "x%" PRIu32 ", %" PRIu32 " bits\n",
-            job->frames, job->frames == 1 ? "" : "s", job->info.width, job->info.height,
+            job->frames, gpume_plural(job->frames), job->info.width, job->info.height,
             job->info.bits);
     }
     return GPUME_EXIT_DONE;

@@ -332,8 +332,8 @@ static enum gpume_exit conclude_merge(void *client, FILE *stream)
         fprintf(stream,
             "merged       %zu part%s, %" PRIu64 " frame pair%s of frames %" PRIu64 " to %" PRIu64
             "\n",
-            merging->count, merging->count == 1 ? "" : "s", summary->all.fields,
-            summary->all.fields == 1 ? "" : "s", summary->first_field, summary->last_field);
+            merging->count, gpume_plural(merging->count), summary->all.fields,
+            gpume_plural(summary->all.fields), summary->first_field, summary->last_field);
     }
     return GPUME_EXIT_DONE;
 }

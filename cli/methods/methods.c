@@ -396,7 +396,7 @@ static enum gpume_exit finish(void *opaque)
         return gpume_refuse(GPUME_EXIT_INPUT,
             "%s: has %" PRIu64 " frame%s; at least three are needed, to search the second in both "
             "its neighbours",
-            methods->job.info.label, methods->job.frames, methods->job.frames == 1 ? "" : "s");
+            methods->job.info.label, methods->job.frames, gpume_plural(methods->job.frames));
     }
     fill_rows(methods);
     if (methods->job.output) {
@@ -414,11 +414,12 @@ static enum gpume_exit conclude_methods(void *client, FILE *stream)
         return GPUME_EXIT_DONE;
     }
     fprintf(stream,
-        "%" PRIu64 " frame pairs of %" PRIu32 "x%" PRIu32 " (%" PRIu64
-        " frame%s with the one before and the one after), %" PRIu32 " blocks each, window %" PRIu32
+        "%" PRIu64 " frame pair%s of %" PRIu32 "x%" PRIu32 " (%" PRIu64
+        " frame%s with the one before and the one after), %" PRIu32 " block%s each, window %" PRIu32
         "\n",
-        pairs, methods->params.width, methods->params.height, pairs / 2,
-        pairs == 2 ? "" : "s, each", methods->blocks, methods->params.window_x);
+        pairs, gpume_plural(pairs), methods->params.width, methods->params.height, pairs / 2,
+        pairs == 2 ? "" : "s, each", methods->blocks, gpume_plural(methods->blocks),
+        methods->params.window_x);
     gpume_table_print(&method_table, methods->rows, ROWS, stream, gpume_console_bold(stream),
         gpume_console_plain(stream));
     return GPUME_EXIT_DONE;

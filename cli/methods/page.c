@@ -591,9 +591,9 @@ static int put_caption(
         search == 0 ? " class=\"exact\"" : "", searches[search].title, psnr,
         tally.sse > 0 ? " dB" : "", gpume_tally_bits(&tally));
     if (search > 0) {
-        gpume_html_print(out,
-            "; %" PRIu64 " of %" PRIu64 " vectors differ, and %" PRIu64 " blocks lose",
-            tally.blocks - tally.equal, tally.blocks, tally.blocks - tally.as_good);
+        gpume_html_print(out, "; of %" PRIu64 " vector%s, %" PRIu64 " differ, and %" PRIu64 " lose",
+            tally.blocks, gpume_plural(tally.blocks), tally.blocks - tally.equal,
+            tally.blocks - tally.as_good);
     }
     gpume_html_put(out, "</p>\n");
     *differ = tally.blocks - tally.equal;
@@ -677,10 +677,10 @@ static void put_methods_mark(struct gpume_out *out, const char *mark, const void
         gpume_report_put_name(out, page->input);
     } else if (strcmp(mark, "work") == 0) {
         gpume_html_print(out,
-            "%" PRIu64 " frame pairs of %" PRIu32 "x%" PRIu32 " pixels, in blocks of %" PRIu32
+            "%" PRIu64 " frame pair%s of %" PRIu32 "x%" PRIu32 " pixels, in blocks of %" PRIu32
             "; vectors of at most %" PRIu32 " pixels in x and in y",
-            page->rows[0].frame_pairs, frame->width, frame->height, page->worst->block,
-            page->window);
+            page->rows[0].frame_pairs, gpume_plural(page->rows[0].frame_pairs), frame->width,
+            frame->height, page->worst->block, page->window);
     } else if (strcmp(mark, "table") == 0) {
         gpume_html_put(out, "<h2>All frame pairs</h2>\n");
         gpume_table_html_head(page->table, out);

@@ -162,12 +162,12 @@ static enum gpume_exit cut_into_ranges(struct plan_job *job)
         return gpume_refuse(GPUME_EXIT_INPUT,
             "%s: has %" PRIu64 " %s%s, too few for a frame pair%s; give a longer video", name,
             job->keyframes.frames, options->fields == GPUME_FIELDS_NONE ? "frame" : "field",
-            job->keyframes.frames == 1 ? "" : "s",
+            gpume_plural(job->keyframes.frames),
             options->distances.count > 0 ? " with this --ref-distance" : "");
     }
     if (job->count < options->chunks && options->common.verbosity >= 0) {
         gpume_console_warning("--chunks %" PRIu32 ": %s has key frames for only %zu range%s",
-            options->chunks, name, job->count, job->count == 1 ? "" : "s");
+            options->chunks, name, job->count, gpume_plural(job->count));
     }
     return GPUME_EXIT_DONE;
 }

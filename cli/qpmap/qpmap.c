@@ -155,7 +155,7 @@ static enum gpume_exit conclude_qpmap(void *client, FILE *stream)
     const struct gpume_cli_job *job = &((const struct qpmap *)client)->job;
     if (stream) {
         fprintf(stream, "maps         of %" PRIu64 " frame%s\n", job->frames,
-            job->frames == 1 ? "" : "s");
+            gpume_plural(job->frames));
     }
     return GPUME_EXIT_DONE;
 }

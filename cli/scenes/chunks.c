@@ -356,9 +356,9 @@ static void warn_of_chunk_reach(const struct gpume_chunks *chunks)
             count += crf_of(chunks, i) == 100 * ends[k].crf;
         }
         if (count > 0) {
-            gpume_console_warning("%s may be missed in %zu of %zu scenes: CRF %" PRIu32
+            gpume_console_warning("%s may be missed in %zu of %zu scene%s: CRF %" PRIu32
                                   ", the %s, is taken",
-                text, count, chunks->count, ends[k].crf, ends[k].word);
+                text, count, chunks->count, gpume_plural(chunks->count), ends[k].crf, ends[k].word);
         }
     }
 }

@@ -20,7 +20,8 @@ struct scene_reading {
 
 static int refuse_frame(const struct gpume_scene_list *list)
 {
-    return gpume_refuse(GPUME_NOMEM, "out of memory after %" PRIu64 " frames", list->frames);
+    return gpume_refuse(GPUME_NOMEM, "out of memory after %" PRIu64 " frame%s", list->frames,
+        gpume_plural(list->frames));
 }
 
 static int take_facts(void *opaque, const struct gpume_scene_frame *facts)
@@ -220,7 +221,7 @@ static enum gpume_exit conclude_scenes(void *client, FILE *stream)
         counts[list->changes[i].kind]++;
     }
     fprintf(stream, "scenes       %zu in %" PRIu64 " frame%s", list->start_count, list->frames,
-        list->frames == 1 ? "" : "s");
+        gpume_plural(list->frames));
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (counts[i] > 0) {
             fprintf(stream, "%s%zu %s", separator, counts[i],

@@ -23,6 +23,12 @@ struct gpume_log {
 #define GPUME_PRINTF(string, first)
 #endif
 
+/* What follows a noun in a message: "1 frame", "2 frames". */
+static inline const char *gpume_plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
 /* As thread-safe as the callback. Lines over 1 KiB are truncated. */
 void gpume_log_write(const struct gpume_log *log, enum gpume_log_level level, const char *format,
     ...) GPUME_PRINTF(3, 4);

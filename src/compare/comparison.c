@@ -284,8 +284,8 @@ static int check_grids(const struct gpume_comparison *comparison,
         return gpume_log_fail(log, GPUME_INVALID,
             "frame %" PRIu64 ": %s has %zu block%s, %s has %zu; only runs on the same grid of "
             "blocks can be compared",
-            a->frame, comparison->names[0], a->count, a->count == 1 ? "" : "s",
-            comparison->names[1], b->count);
+            a->frame, comparison->names[0], a->count, gpume_plural(a->count), comparison->names[1],
+            b->count);
     }
     return GPUME_OK;
 }

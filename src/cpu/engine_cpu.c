@@ -522,7 +522,7 @@ int gpume_engine_cpu_open(void **engine, const struct gpume_params *params,
         goto fail;
     }
     snprintf(cpu->device, sizeof(cpu->device), "%u thread%s", gpume_workers_count(cpu->workers),
-        gpume_workers_count(cpu->workers) == 1 ? "" : "s");
+        gpume_plural(gpume_workers_count(cpu->workers)));
     *plan = cpu->shared.plan;
     *engine = cpu;
     return GPUME_OK;

@@ -795,7 +795,7 @@ static void add_count(char *list, size_t bytes, const char *text, uint64_t count
     const size_t used = strlen(list);
     if (count > 0) {
         snprintf(list + used, bytes - used, "%s%s %" PRIu64 " %s%s", used > 0 ? ", " : "", text,
-            count, noun, count == 1 ? "" : "s");
+            count, noun, gpume_plural(count));
     }
 }
 
@@ -831,7 +831,7 @@ static int lavf_no_frame(const void *state)
             "%s: no frame of its %s video could be decoded: the decoder refused %" PRIu64
             " packet%s as damaged, incomplete or of an unsupported kind; check the file",
             decode->packets.label, codec, decode->decoding.refused,
-            decode->decoding.refused == 1 ? "" : "s");
+            gpume_plural(decode->decoding.refused));
     }
     return gpume_cut_refuse(&packets->cut, decode->packets.label, codec,
         packets->failed ? gpume_input_remedy(&packets->input, "check the file") : "check the file",

@@ -116,7 +116,7 @@ void gpume_cut_warn(const struct gpume_cut *cut, const char *label, uint64_t tak
     } else if (cut->reason[0]) {
         gpume_log_write(log, GPUME_LOG_WARNING,
             "%s: reading breaks off after %" PRIu64 "%s frame%s: %s; only that part is used", label,
-            decoded, of, decoded == 1 && !of[0] ? "" : "s", cut->reason);
+            decoded, of, of[0] ? gpume_plural(promised) : gpume_plural(decoded), cut->reason);
     }
 }
 
@@ -379,8 +379,8 @@ static int choose_stream(struct gpume_packets *packets)
     }
     if (count == 0) {
         return gpume_log_fail(&packets->options->log, GPUME_FORMAT,
-            "%s: no video stream in it (%s, %u other streams); %s", packets->label,
-            format->iformat->name, format->nb_streams,
+            "%s: no video stream in it (%s, %u other stream%s); %s", packets->label,
+            format->iformat->name, format->nb_streams, gpume_plural(format->nb_streams),
             gpume_input_remedy(&packets->input, "give a file with video"));
     }
     if (!chosen && wanted >= 0) {

@@ -506,7 +506,7 @@ static void complete_info(struct gpume_source *source)
     const int threads = source->decoder->describe(
         source->decodes[source->path_index], info->decoder, sizeof info->decoder);
     gpume_log_write(&source->options.log, GPUME_LOG_INFO, "%s: decoder %s, %d thread%s",
-        label_of(source), info->decoder, threads, threads == 1 ? "" : "s");
+        label_of(source), info->decoder, threads, gpume_plural((uint64_t)threads));
 }
 
 /* Decodes the first frame and keeps it. */

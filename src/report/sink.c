@@ -685,9 +685,10 @@ static void warn_of_room(const struct report *self)
     const uint64_t wanted = gpume_min_u64(self->picks.pictures, self->picks.fields);
     if (run->asked->report_pictures_asked && self->picks.count < wanted) {
         gpume_log_write(&run->log, GPUME_LOG_WARNING,
-            "%s: has all pictures of %zu frame pairs, since those of %" PRIu64
+            "%s: has all pictures of %zu frame pair%s, since those of %" PRIu64
             " would take more than %.0f MB; --report-dir keeps all",
-            self->sink.path, self->picks.count, wanted, (double)PAGE_BYTES / 1e6);
+            self->sink.path, self->picks.count, gpume_plural(self->picks.count), wanted,
+            (double)PAGE_BYTES / 1e6);
     }
 }
 

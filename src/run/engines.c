@@ -476,7 +476,7 @@ static void keep_spares(struct gpume_spares *spares, struct opener *opener, uint
         spare->backend = on_cpu ? "cpu" : "vulkan";
         if (on_cpu) {
             snprintf(spare->device, sizeof(spare->device), "%u thread%s", threads,
-                threads == 1 ? "" : "s");
+                gpume_plural(threads));
         } else {
             snprintf(
                 spare->device, sizeof(spare->device), "%s", opener->list.names[opener->first + i]);

@@ -170,7 +170,7 @@ static void print_lanes(const struct gpume_summary *summary, FILE *stream)
     for (uint32_t i = 0; i < summary->lane_count; i++) {
         const struct gpume_summary_lane *lane = &summary->lanes[i];
         fprintf(stream, "             %s: %s: %" PRIu64 " frame pair%s, busy %.0f %%%s\n",
-            lane->backend, lane->device, lane->fields, lane->fields == 1 ? "" : "s",
+            lane->backend, lane->device, lane->fields, gpume_plural(lane->fields),
             100 * (double)lane->busy_ns / whole,
             lane->failed     ? "; failed"
             : lane->unopened ? "; not needed"
@@ -381,7 +381,7 @@ void gpume_summary_busy_line(const struct gpume_summary *summary, char *text, si
 /* "1 block", "2 blocks". */
 static void print_count(FILE *stream, uint64_t count, const char *one)
 {
-    fprintf(stream, "%" PRIu64 " %s%s", count, one, count == 1 ? "" : "s");
+    fprintf(stream, "%" PRIu64 " %s%s", count, one, gpume_plural(count));
 }
 
 /* name: heading if there are two directions; else "". */
@@ -434,7 +434,7 @@ static void print_trouble(const struct gpume_summary *summary, FILE *stream)
 {
     if (summary->refused > 0) {
         fprintf(stream, "refused      %" PRIu64 " damaged packet%s skipped\n", summary->refused,
-            summary->refused == 1 ? "" : "s");
+            gpume_plural(summary->refused));
     }
     if (summary->scaled > 0) {
         fprintf(stream, "scaled       ");
@@ -488,7 +488,7 @@ static void print_references(const struct gpume_params *params, FILE *stream)
         fprintf(stream, "%" PRIu32, params->ref_distance);
     }
     fprintf(stream, " frame%s away%s\n",
-        params->distance_count == 0 && params->ref_distance == 1 ? "" : "s",
+        gpume_plural(params->distance_count > 0 ? 2 : params->ref_distance),
         params->bidirectional    ? "; the best for each block, or the mean of two"
         : params->best_reference ? "; the best for each block"
                                  : "");

@@ -222,3 +222,27 @@ if have_vulkan && ! "$gpume" devices --json | grep -Eq '"type": "(discrete|integ
     expect 0 clip.y4m --search quads --backend vulkan -w 1 -o soft -y -q
     [ ! -s "$scratch/err" ] || fail "a warning although Vulkan was asked for"
 fi
+
+# One frame, one frame pair and one block are not "1 frames".
+mkdir one && cd one || exit 1
+make_clip one.y4m 16 16 8 1
+make_clip two.y4m 16 16 8 2
+singular() {
+    run "$@"
+    ! cat "$scratch/out" "$scratch/err" | grep -E '(^|[ (])1 (more |other |key )*(frame|frame pair|block|vector|candidate|row|pixel|scene|rung|part|thread|processor|range|encode)s( |$|[,;:.)])' >said ||
+        fail "gpume $*: says $(head -1 said)"
+}
+for command in "two.y4m -b 16 -o run -vy" "two.y4m -b 16 -o run -vy --lambda 1 --predictor median --passes 1" "scenes one.y4m -o s.csv" \
+    "complexity one.y4m -o c.csv" "ladder one.y4m" "ladder one.y4m --rungs 1 --max-bitrate 90M" "filter one.y4m -o f.y4m -v" \
+    "qpmap one.y4m -o q.roi" "luma one.y4m -o l.y4m" "methods two.y4m -b 16" "grain one.y4m" "flow two.y4m -o f%d.flo" \
+    "flow one.y4m -o g%d.flo" "firstpass one.y4m --encoder x264 --crf 20 -o p -v" "two.y4m -o run2 --duration 0.02s" \
+    "scenes two.y4m --format av1an --encoder svt-av1 --target-psnr 60 -o s.json"; do
+    # shellcheck disable=SC2086 # several words
+    singular $command --backend cpu --threads 1
+done
+for command in "plan one.y4m --chunks 3" "plan two.y4m --chunks 3" "convert run run.npy" "compare run run" "merge run -o merged" \
+    "devices"; do
+    # shellcheck disable=SC2086 # several words
+    singular $command
+done
+singular bench --size 16x16 -b 16 --seconds 0.01 --backend cpu --threads 1

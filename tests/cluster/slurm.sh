@@ -128,7 +128,7 @@ interrupted() {
     scontrol update jobid="${array}_0" starttime=now
     wait_for ended "$merge"
     [ "$(state "$merge")" = COMPLETED ] || { cat out.parts/*.log >&2; fail "the merge is $(state "$merge")"; }
-    grep -q 'frame pairs are done, the last for frame' out.parts/part-0.log
+    grep -q 'frame pairs\? done, the last for frame' out.parts/part-0.log
 }
 # If the task was over before it was killed, the machine is fast, or was busy elsewhere: more frames.
 frames=150
