@@ -249,7 +249,8 @@ static bool refuse_foreign(
 {
     char owners[256] = "";
     const struct gpume_command *const *owner = next_owner(gpume_commands, name, length);
-    for (int named = 0; owner; named++) {
+    int named = 0;
+    for (; owner; named++) {
         const struct gpume_command *const *next = next_owner(owner + 1, name, length);
         const size_t used = strlen(owners);
         const char *separator = used == 0 ? "" : next ? ", " : " and ";
@@ -261,8 +262,8 @@ static bool refuse_foreign(
         owner = next;
     }
     if (owners[0]) {
-        gpume_console_error(
-            "%s: not an option of '%s', but of %s", spelled, program(command), owners);
+        gpume_console_error("%s: is no option of '%s'; %s %s it", spelled, program(command), owners,
+            named == 1 ? "has" : "have");
     }
     return owners[0] != '\0';
 }
