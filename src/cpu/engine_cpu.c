@@ -515,6 +515,11 @@ int gpume_engine_cpu_open(void **engine, const struct gpume_params *params,
     if (status == GPUME_OK) {
         status = allocate_engine(cpu);
     }
+    if (status == GPUME_NOMEM && /* of which there was no need to ask */
+        gpume_plan_check_memory(&cpu->shared.plan, cpu->memory.bytes, false, log) != GPUME_OK) {
+        status = GPUME_INVALID;
+        goto fail;
+    }
     if (status != GPUME_OK) {
         gpume_log_write(log, GPUME_LOG_ERROR,
             "out of memory: the CPU engine needs %llu MiB for %ux%u; use fewer threads",

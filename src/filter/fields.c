@@ -54,7 +54,16 @@ int gpume_filter_fields_open(struct gpume_filter_fields **out,
     fields->params = *params;
     half.height = (params->height + 1) / 2;
     half.fields = false;
-    half.memory_max = params->memory_max > 0 ? gpume_max_u64(params->memory_max / FIELDS, 1) : 0;
+    uint64_t needed = 0; /* by a field, which says so if it may have a byte */
+    if (params->memory_max > 0) {
+        gpume_filter *filter = NULL;
+        half.memory_max = 1;
+        half.log = gpume_filter_note_needed;
+        half.log_opaque = &needed;
+        (void)gpume_filter_open(&filter, &half);
+        (void)gpume_filter_close(&filter);
+    }
+    half.memory_max = params->memory_max / FIELDS;
     half.log = log->fn;
     half.log_opaque = log->opaque;
     bool complete = true;
@@ -66,7 +75,8 @@ int gpume_filter_fields_open(struct gpume_filter_fields **out,
             complete = complete && fields->copies[i][p].data;
         }
     }
-    int status = complete ? GPUME_OK : gpume_log_nomem(log, "fields");
+    int status = complete ? gpume_filter_check_memory(params, FIELDS * needed, log)
+                          : gpume_log_nomem(log, "fields");
     for (uint32_t i = 0; i < FIELDS && status == GPUME_OK; i++) {
         status = gpume_filter_open(&fields->filters[i], &half);
     }

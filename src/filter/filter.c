@@ -203,11 +203,11 @@ static int open_temporal(struct gpume_filter *filter, bool idle)
     return status;
 }
 
-static int open_search(const struct gpume_filter *filter, uint32_t block, uint32_t radius,
-    bool want_predicted, gpume **opened)
+static struct gpume_params search_params(
+    const struct gpume_filter *filter, uint32_t block, uint32_t radius, bool want_predicted)
 {
     const struct gpume_filter_params *p = &filter->params;
-    const struct gpume_prefilter blur = {
+    static const struct gpume_prefilter blur = {
         .size = sizeof blur, .kind = GPUME_PREFILTER_GAUSS, .sigma = 0.6};
     struct gpume_params search;
     gpume_params_default(&search);
@@ -230,44 +230,87 @@ static int open_search(const struct gpume_filter *filter, uint32_t block, uint32
     search.device = p->device;
     search.devices = p->devices;
     search.threads = p->threads;
-    search.memory_max = p->memory_max;
     search.cache_dir = p->cache_dir;
     search.validate = p->validate;
     search.log = filter->log->fn;
     search.log_opaque = filter->log->opaque;
-    GPUME_CHECK(gpume_open(opened, &search));
-    return p->validate ? gpume_open_devices(*opened) : GPUME_OK; /* all that is there */
+    return search;
 }
 
-static int open_spots(struct gpume_filter *filter)
+static int open_search(const struct gpume_params *params, gpume **opened)
 {
-    GPUME_CHECK(open_search(filter, GPUME_SPOTS_BLOCK, 1, true, &filter->spot_search));
-    return gpume_spots_open(&filter->spots, &filter->params, filter->spot_search, filter->log);
+    GPUME_CHECK(gpume_open(opened, params));
+    return params->validate ? gpume_open_devices(*opened) : GPUME_OK; /* all that is there */
 }
 
-static int check_memory(const struct gpume_filter *filter)
+void gpume_filter_note_needed(void *opaque, enum gpume_log_level level, const char *line)
 {
-    const struct gpume_filter_params *p = &filter->params;
-    const struct gpume_temporal_params params = temporal_params(p);
-    gpume *const searches[] = {filter->search, filter->spot_search};
-    uint64_t bytes = gpume_temporal_host_bytes(&params);
-    char allowed[24];
-    for (uint32_t i = 0; i < 2; i++) {
-        struct gpume_info info = {0};
-        if (searches[i]) {
-            gpume_get_info(searches[i], &info);
-        }
-        bytes += info.host_bytes + info.device_bytes;
+    const struct gpume_message *message = gpume_log_message();
+    uint64_t *bytes = opaque;
+    (void)level;
+    (void)line;
+    if (message && message->param == GPUME_PARAM(memory_max) && message->other_value) {
+        *bytes = strtoull(message->other_value, NULL, 10);
     }
+}
+
+int gpume_filter_check_memory(
+    const struct gpume_filter_params *p, uint64_t bytes, const struct gpume_log *log)
+{
+    char allowed[24], needed[24];
     snprintf(allowed, sizeof(allowed), "%" PRIu64, p->memory_max);
+    snprintf(needed, sizeof(needed), "%" PRIu64, bytes);
+    struct gpume_message message =
+        gpume_about_two(GPUME_PARAM(memory_max), allowed, GPUME_PARAM(memory_max), needed);
+    message.rest = " or use smaller pictures";
     return p->memory_max == 0 || bytes <= p->memory_max
                ? GPUME_OK
-               : gpume_log_refuse(filter->log, GPUME_INVALID,
-                     gpume_about(GPUME_PARAM(memory_max), allowed),
-                     "filtering %ux%u pixels with radius %u needs %" PRIu64
-                     " bytes of memory (with fields, each of the two); raise it or use smaller "
-                     "pictures",
-                     p->width, p->height, p->radius, bytes);
+               : gpume_log_refuse(log, GPUME_INVALID, message,
+                     "is too little for filtering %ux%u pixels with radius %u; give", p->width,
+                     p->height, p->radius);
+}
+
+/* What a search needs at least, as it says if it may have a byte. 0: it cannot be opened for
+ * another reason. */
+static uint64_t least_of(struct gpume_params search)
+{
+    uint64_t bytes = 0;
+    gpume *opened = NULL;
+    search.memory_max = 1;
+    search.log = gpume_filter_note_needed;
+    search.log_opaque = &bytes;
+    (void)gpume_open(&opened, &search);
+    (void)gpume_close(&opened);
+    return bytes;
+}
+
+/* The search of spots has what the other one leaves, which is told to leave enough. */
+static int open_searches(struct gpume_filter *filter, bool idle)
+{
+    const struct gpume_filter_params *p = &filter->params;
+    const struct gpume_temporal_params means = temporal_params(p);
+    struct gpume_params search =
+        search_params(filter, GPUME_TEMPORAL_BLOCK, p->radius, !filter->ops->predicts);
+    struct gpume_params spots = search_params(filter, GPUME_SPOTS_BLOCK, 1, true);
+    struct gpume_info info = {0};
+    if (p->memory_max > 0) {
+        const uint64_t of_spots = p->despot ? least_of(spots) : 0;
+        const uint64_t others = gpume_temporal_host_bytes(&means) + of_spots;
+        GPUME_CHECK(
+            gpume_filter_check_memory(p, others + (idle ? 0 : least_of(search)), filter->log));
+        search.memory_max = p->memory_max - others;
+        spots.memory_max = search.memory_max + of_spots;
+    }
+    GPUME_CHECK(idle ? GPUME_OK : open_search(&search, &filter->search));
+    if (!p->despot) {
+        return GPUME_OK;
+    }
+    if (filter->search && p->memory_max > 0) {
+        gpume_get_info(filter->search, &info);
+        spots.memory_max -= info.host_bytes + info.device_bytes;
+    }
+    GPUME_CHECK(open_search(&spots, &filter->spot_search));
+    return gpume_spots_open(&filter->spots, p, filter->spot_search, filter->log);
 }
 
 int gpume_filter_open(gpume_filter **out, const struct gpume_filter_params *params)
@@ -303,11 +346,7 @@ int gpume_filter_open(gpume_filter **out, const struct gpume_filter_params *para
     filter->runs = calloc(RUNS, sizeof(*filter->runs));
     GPUME_TRY(filter->runs ? GPUME_OK : gpume_log_nomem(filter->log, "a filter"));
     GPUME_TRY(open_temporal(filter, idle));
-    GPUME_TRY(idle ? GPUME_OK
-                   : open_search(filter, GPUME_TEMPORAL_BLOCK, own.radius, !filter->ops->predicts,
-                         &filter->search));
-    GPUME_TRY(own.despot ? open_spots(filter) : GPUME_OK);
-    GPUME_TRY(check_memory(filter));
+    GPUME_TRY(open_searches(filter, idle));
     filter->params.device = filter->params.devices = filter->params.cache_dir = NULL;
     *out = filter;
     return GPUME_OK;

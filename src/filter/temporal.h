@@ -168,6 +168,14 @@ int gpume_filter_fields_receive(
 void gpume_filter_fields_cancel(struct gpume_filter_fields *fields);
 void gpume_filter_fields_info(struct gpume_filter_fields *fields, struct gpume_filter_info *info);
 
+/* A log function, whose opaque is a uint64_t: the bytes with which a refused memory_max would have
+ * been enough. */
+void gpume_filter_note_needed(void *opaque, enum gpume_log_level level, const char *line);
+
+/* GPUME_INVALID, logged: that is more than memory_max. */
+int gpume_filter_check_memory(
+    const struct gpume_filter_params *params, uint64_t bytes, const struct gpume_log *log);
+
 /* Of the filter of one field: */
 
 /* Whether a frame, which suits the filter, is the same picture as the one that was sent last. */

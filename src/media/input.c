@@ -592,9 +592,9 @@ int gpume_limits_check_bytes(const struct gpume_trust *trust, const char *label,
         return GPUME_OK;
     }
     return gpume_log_fail(log, GPUME_UNSUPPORTED,
-        "%s: at least %" PRIu64 " bytes of memory are needed for decoding%s, --max-memory allows "
+        "%s: decoding%s alone takes at least %" PRIu64 " bytes of memory, --max-memory allows "
         "%" PRIu64 "; raise it or give smaller pictures",
-        label, bytes, inputs > 1 ? " both inputs" : "", trust->max_memory);
+        label, inputs > 1 ? " both inputs" : "", bytes, trust->max_memory);
 }
 
 int gpume_limits_refuse(const struct gpume_trust *trust, const char *label, uint64_t frames,

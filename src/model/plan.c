@@ -875,17 +875,19 @@ static int plan_bands(
     return GPUME_OK;
 }
 
-static int refuse_memory(
-    const struct gpume_plan *plan, uint64_t bytes, const char *how, const struct gpume_log *log)
+/* The refusal names what would do as a value of the parameter. */
+static int refuse_memory(const struct gpume_plan *plan, uint64_t bytes, const struct gpume_log *log)
 {
     const struct gpume_params *p = &plan->params;
-    char allowed[24];
+    char allowed[24], needed[24];
     snprintf(allowed, sizeof(allowed), "%" PRIu64, p->memory_max);
-    return gpume_log_refuse(log, GPUME_INVALID, gpume_about(GPUME_PARAM(memory_max), allowed),
-        "%ux%u pixels, window %ux%u and reference distance %u need %s%" PRIu64
-        " bytes of memory; raise it or use smaller pictures",
-        p->width, p->height, p->window_x, p->window_y, plan->distances[plan->distance_count - 1],
-        how, bytes);
+    snprintf(needed, sizeof(needed), "%" PRIu64, bytes);
+    struct gpume_message message =
+        gpume_about_two(GPUME_PARAM(memory_max), allowed, GPUME_PARAM(memory_max), needed);
+    message.rest = " or use smaller pictures";
+    return gpume_log_refuse(log, GPUME_INVALID, message,
+        "is too little for %ux%u pixels, window %ux%u and reference distance %u; give", p->width,
+        p->height, p->window_x, p->window_y, plan->distances[plan->distance_count - 1]);
 }
 
 int gpume_plan_check_memory(
@@ -895,7 +897,7 @@ int gpume_plan_check_memory(
     if (plan->params.memory_max == 0 || bytes <= plan->params.memory_max) {
         return GPUME_OK;
     }
-    return has_boxes ? GPUME_AGAIN : refuse_memory(plan, bytes, "", log);
+    return has_boxes ? GPUME_AGAIN : refuse_memory(plan, bytes, log);
 }
 
 int gpume_plan_make(const struct gpume_params *params, const struct gpume_caps *caps,
@@ -918,9 +920,6 @@ int gpume_plan_make(const struct gpume_params *params, const struct gpume_caps *
     plan_layout(&plan, caps);
     plan_counts(&plan, caps);
     GPUME_TRY(plan_bands(&plan, caps, log));
-    if (!fits(&plan)) { /* one task per submission, counting frames alone */
-        return refuse_memory(&plan, least_bytes(&plan), "at least ", log);
-    }
     *out = plan;
 fail:
     return status;

@@ -237,7 +237,8 @@ static inline struct gpume_plane gpume_plan_plane(const struct gpume_plan *plan,
 }
 
 /* Compares what an engine needs, and plan->run_bytes, with params.memory_max. GPUME_AGAIN: that is
- * more, but without box sums it may be less. GPUME_INVALID, logged: it is more. */
+ * more, but without box sums it may be less. GPUME_INVALID, logged: it is more.
+ * The frames of a plan alone may be more: gpume_plan_make only takes as few of them as it can. */
 int gpume_plan_check_memory(
     const struct gpume_plan *plan, uint64_t bytes, bool has_boxes, const struct gpume_log *log);
 

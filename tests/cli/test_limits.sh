@@ -82,6 +82,8 @@ memory() {
     esac
     over clip.y4m --backend "$engine" "$@" --max-memory $((planned - 1))
     names clip.y4m 64x48 "$planned" --max-memory "$((planned - 1))"
+    over clip.y4m --backend "$engine" "$@" --max-memory 10K
+    names "$planned"
 }
 memory -b 16 -w 16
 memory -b 16,8 -w 3 --partition --lambda 2 --subpel 2

@@ -119,8 +119,13 @@ static void check_plan(const struct gpume_plan *plan, const struct gpume_caps *c
     FUZZ_REQUIRE(ring <= INT64_MAX);
     FUZZ_REQUIRE(!plan->one_window || ring <= caps->window_bytes);
     FUZZ_REQUIRE(plan->run_bytes < UINT64_C(1) << 56);
-    FUZZ_REQUIRE(
-        p->memory_max == 0 || plan->pool * plan->plane_bytes + plan->run_bytes <= p->memory_max);
+    /* An engine compares what it needs; this is a part of that. */
+    const uint64_t frames = plan->pool * plan->plane_bytes;
+    const bool fits = p->memory_max == 0 || frames + plan->run_bytes <= p->memory_max;
+    FUZZ_REQUIRE(gpume_plan_check_memory(plan, frames, false, &(struct gpume_log){0}) ==
+                 (fits ? GPUME_OK : GPUME_INVALID));
+    FUZZ_REQUIRE(gpume_plan_check_memory(plan, frames, true, &(struct gpume_log){0}) ==
+                 (fits ? GPUME_OK : GPUME_AGAIN));
     check_layers(plan);
     check_search(plan);
     check_bands(plan, caps);

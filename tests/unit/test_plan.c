@@ -268,8 +268,10 @@ static void test_options(void)
     params.memory_max =
         plan.pool * plan.plane_bytes + (plan.reach + 1) * plan.surface_bytes + plan.run_bytes;
     REQUIRE_EQUAL(gpume_plan_make(&params, &one, &counting_log, &plan), GPUME_OK);
-    params.memory_max--;
-    REQUIRE_EQUAL(gpume_plan_make(&params, &one, &counting_log, &plan), GPUME_INVALID);
+    const uint64_t bytes = params.memory_max - plan.run_bytes;
+    REQUIRE_EQUAL(gpume_plan_check_memory(&plan, bytes, true, &counting_log), GPUME_OK);
+    REQUIRE_EQUAL(gpume_plan_check_memory(&plan, bytes + 1, true, &counting_log), GPUME_AGAIN);
+    REQUIRE_EQUAL(gpume_plan_check_memory(&plan, bytes + 1, false, &counting_log), GPUME_INVALID);
 }
 
 /* The parts of a split frame cover every block row, and none is larger than allowed. */
