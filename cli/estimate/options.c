@@ -407,7 +407,7 @@ static void set_estimate_defaults(void *opaque)
     options->asked.source.stream = -1;
     options->asked.gain = options->asked.gamma = 1;
     options->asked.look.scale = 1;
-    options->asked.report_pictures = 26;
+    options->asked.report_pictures = 60;
 }
 
 /* Replaced before the run, by a function that reads the file. */

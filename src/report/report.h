@@ -93,6 +93,11 @@ enum gpume_report_picture {
     GPUME_REPORT_PREDICTED,
     GPUME_REPORT_DIFFERENCE,
     GPUME_REPORT_RESIDUAL,
+    /* Lossless and of full size, from which the page makes all others but the one in colour, and
+     * computes the cost surface of any block. Above 8 bits the upper bytes stand above the lower
+     * ones. Where the set of the frame's reference is kept, too, luma follows from it. */
+    GPUME_REPORT_LUMA,   /* of the target */
+    GPUME_REPORT_CHANGE, /* reference less target, modulo 2^8 or 2^16 */
     GPUME_REPORT_PICTURES,
 };
 
@@ -146,8 +151,10 @@ struct gpume_report_set {
 /* What a set holds. */
 enum gpume_report_contents {
     GPUME_REPORT_FILM,  /* the target in colour (luma, if the run has none) and the blocks */
-    GPUME_REPORT_WHOLE, /* all pictures and the blocks; pictures of luma are larger */
+    GPUME_REPORT_WHOLE, /* the same, and luma and change or, if these are not useful or too large,
+                           all other pictures */
     GPUME_REPORT_LARGE, /* the same; all pictures are larger */
+    GPUME_REPORT_ALL,   /* all pictures: those of GPUME_REPORT_WHOLE, luma and change */
 };
 
 /* label and the strings, colours and log target of *run must outlive the encoder. Failures are
@@ -162,6 +169,20 @@ uint32_t gpume_report_encoder_scale(const struct gpume_report_encoder *encoder);
 
 /* Whether it writes PNG rather than JPEG. */
 bool gpume_report_encoder_lossless(const struct gpume_report_encoder *encoder);
+
+/* Whether its sets have luma and change. */
+bool gpume_report_encoder_exact(const struct gpume_report_encoder *encoder);
+
+/* Whether the next sets have luma. */
+void gpume_report_encoder_want_luma(struct gpume_report_encoder *encoder, bool wanted);
+
+/* Whether luma and change of a run's frame pairs are useful, and a plane has at most that many
+ * bytes. */
+bool gpume_report_wants_exact(const struct gpume_run *run, uint64_t bytes_max);
+
+/* Of each eight frames in a chain of references one keeps its luma, so that the page need not
+ * follow the chain for long. */
+bool gpume_report_is_key(const struct gpume_params *params, uint64_t frame);
 
 /* Fills a draft, which is zero or has been used before. */
 int gpume_report_draft_take(struct gpume_report_draft *draft, struct gpume_report_encoder *encoder,
@@ -181,32 +202,17 @@ void gpume_report_set_put(const struct gpume_report_set *set, struct gpume_json 
 /* Bytes of the set in the page. */
 uint64_t gpume_report_set_bytes(const struct gpume_report_set *set);
 
-/* --- the liveliest frame pair: the one in which the search gains most, apart from possible scene
- * cuts, with its luma sample for sample, so that the page can compute the cost surface of each of
- * its blocks */
-
+/* The liveliest frame pair: the one in which the search gains most, apart from possible scene
+ * cuts. */
 struct gpume_report_lively {
     bool full;      /* there is such a pair */
     uint64_t frame; /* of the target */
     uint64_t gain;  /* SAD before the search less the one after it; above 0 */
-    /* The planes one below the other: target and reference or, above 8 bits, the upper and then the
-     * lower byte of both. NULL: not wanted. */
-    unsigned char *samples;
-    struct gpume_bytes file; /* all of them as one PNG; empty: not wanted, or too large */
 };
 
-/* Whether the field is the liveliest so far; then it is taken. Of equals the first stays.
- * with_samples: the same for all fields of a run. GPUME_NOMEM is not logged. */
-int gpume_report_lively_add(struct gpume_report_lively *lively, const struct gpume_field *field,
-    bool cut, bool with_samples, bool *taken);
-
-/* No more fields will come: encodes the samples, unless that takes more than bytes_max in the page.
- * Failures are logged. label: in messages. */
-int gpume_report_lively_complete(struct gpume_report_lively *lively,
-    const struct gpume_params *params, uint64_t bytes_max, const char *label,
-    const struct gpume_log *log);
-
-void gpume_report_lively_finish(struct gpume_report_lively *lively);
+/* Whether the field is the liveliest so far; then it is taken. Of equals the first stays. */
+bool gpume_report_lively_add(
+    struct gpume_report_lively *lively, const struct gpume_field *field, bool cut);
 
 /* --- small pictures in colour alone: reduced by a whole factor, each sample is the mean of a
  * square */
@@ -279,6 +285,10 @@ struct gpume_report_gallery {
     struct gpume_report_block blocks[GPUME_REPORT_GALLERY]; /* by decreasing cost */
 };
 
+/* Whether blocks of the run have cost surfaces: not if the window is so large that they would take
+ * too long, nor where the search measures something else than their costs. */
+bool gpume_report_has_surfaces(const struct gpume_run *run);
+
 void gpume_report_gallery_init(
     struct gpume_report_gallery *gallery, const struct gpume_run *run, bool with_crops);
 
@@ -329,12 +339,14 @@ struct gpume_report_pick {
 
 struct gpume_report_picks {
     struct gpume_report_encoder *encoder;
-    uint64_t bytes_max;           /* in the page, per order */
-    size_t pictures;              /* wanted */
-    size_t spread_max, worst_max; /* kept per order while fields arrive */
-    uint64_t neighbours;          /* fields per group */
-    uint64_t fields;              /* seen */
-    uint64_t key_end;             /* keys from here on are not taken */
+    struct gpume_report_encoder *lively_encoder; /* NULL: the other one */
+    const struct gpume_params *params;           /* of the run */
+    uint64_t bytes_max;                          /* in the page, per order */
+    size_t pictures;                             /* wanted */
+    size_t spread_max, worst_max;                /* kept per order while fields arrive */
+    uint64_t neighbours;                         /* fields per group */
+    uint64_t fields;                             /* seen */
+    uint64_t key_end;                            /* keys from here on are not taken */
     bool has_refused;
     struct gpume_report_rating refused; /* the worst of those dropped from the worst order */
     struct gpume_report_pick *picks;    /* after completion in order of frames */

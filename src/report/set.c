@@ -20,12 +20,19 @@
 
 /* Colours are what the page plays: smaller, so that there is room for many, and of one size, so
  * that they are equally sharp. */
-enum { LUMA, COLOUR, SIZES };
-static const uint32_t side_limits[SIZES] = {1280, COLOUR_SIDE}; /* pixels across or down */
-static const uint64_t lossless_limits[SIZES] = {1 << 16, COLOUR_LOSSLESS}; /* pixels of a picture */
+enum { LUMA, COLOUR, LOSSLESS, SIZES };
+static const uint32_t side_limits[] = {1280, COLOUR_SIDE};            /* pixels across or down */
+static const uint64_t lossless_limits[] = {1 << 16, COLOUR_LOSSLESS}; /* pixels of a picture */
+
+/* Planes of at most so many bytes, before they are encoded, have luma and change: in a page those
+ * of 1080p, of which it holds about seven pairs, and in files beside it those of 4K, of which a
+ * pair takes about 3 MB. */
+#define EXACT_BYTES UINT64_C(2500000)
+#define EXACT_LARGE_BYTES UINT64_C(9000000)
+#define KEYS 8u /* frames in a chain of references, of which one has its luma */
 
 static const char *const picture_names[GPUME_REPORT_PICTURES] = {
-    "colour", "reference", "target", "predicted", "difference", "residual"};
+    "colour", "reference", "target", "predicted", "difference", "residual", "luma", "change"};
 static const char *const list_names[GPUME_REPORT_LISTS] = {
     "vectors", "parts", "seconds", "references", "returns"};
 
@@ -35,6 +42,7 @@ struct gpume_report_encoder {
     struct gpume_log log;
     int (*take_colour)(void *colours, uint64_t frame, struct gpume_plane *rgb); /* may be NULL */
     void *colours;
+    bool exact; /* luma and change are wanted */
     bool wanted[GPUME_REPORT_PICTURES];
     struct gpume_report_size sizes[SIZES];
     struct gpume_still *stills[SIZES]; /* NULL: not needed */
@@ -122,7 +130,7 @@ static struct gpume_report_size size_of(const struct gpume_params *params, size_
 static int open_stills(struct gpume_report_encoder *encoder)
 {
     const bool needed[SIZES] = {
-        encoder->wanted[GPUME_REPORT_TARGET], encoder->wanted[GPUME_REPORT_COLOUR]};
+        encoder->wanted[GPUME_REPORT_TARGET], encoder->wanted[GPUME_REPORT_COLOUR], encoder->exact};
     int status = GPUME_OK;
     for (size_t i = 0; i < SIZES && status == GPUME_OK; i++) {
         const struct gpume_report_size *size = &encoder->sizes[i];
@@ -134,17 +142,48 @@ static int open_stills(struct gpume_report_encoder *encoder)
     return status;
 }
 
-static int fill_encoder(struct gpume_report_encoder *encoder, enum gpume_report_contents contents)
+static uint64_t plane_bytes(const struct gpume_params *params)
+{
+    return (uint64_t)params->width * params->height * (params->bits > 8 ? 2 : 1);
+}
+
+/* The page predicts and measures with whole pixels. */
+bool gpume_report_wants_exact(const struct gpume_run *run, uint64_t bytes_max)
+{
+    const struct gpume_params *p = &run->params;
+    const uint64_t blocks_max = gpume_div_up(p->width, 4) * gpume_div_up(p->height, 4);
+    return gpume_report_has_surfaces(run) && p->subpel == 1 && !run->asked->from_stream &&
+           blocks_max <= GPUME_REPORT_BLOCKS_MAX && plane_bytes(p) <= bytes_max;
+}
+
+bool gpume_report_is_key(const struct gpume_params *params, uint64_t frame)
+{
+    return frame / params->ref_distance % KEYS == 0;
+}
+
+static void choose_pictures(struct gpume_report_encoder *encoder, const struct gpume_run *run,
+    enum gpume_report_contents contents)
+{
+    const bool film = contents == GPUME_REPORT_FILM, all = contents == GPUME_REPORT_ALL;
+    const bool large = contents == GPUME_REPORT_LARGE;
+    encoder->exact =
+        all || (!film && gpume_report_wants_exact(run, large ? EXACT_LARGE_BYTES : EXACT_BYTES));
+    for (size_t i = 0; i < GPUME_REPORT_PICTURES; i++) {
+        encoder->wanted[i] = all || (!film && !encoder->exact);
+    }
+    encoder->wanted[GPUME_REPORT_LUMA] = encoder->wanted[GPUME_REPORT_CHANGE] = encoder->exact;
+    encoder->wanted[GPUME_REPORT_COLOUR] = encoder->take_colour != NULL;
+    encoder->wanted[GPUME_REPORT_TARGET] |= film && !encoder->take_colour;
+    encoder->sizes[COLOUR] = size_of(&run->params, large ? LUMA : COLOUR);
+    encoder->sizes[LUMA] = size_of(&run->params, film ? COLOUR : LUMA);
+    encoder->sizes[LOSSLESS] = (struct gpume_report_size){
+        1, run->params.width, run->params.height * (run->params.bits > 8 ? 2 : 1), true};
+}
+
+static int fill_encoder(struct gpume_report_encoder *encoder)
 {
     const struct gpume_params *params = &encoder->params;
     const uint32_t peak = (1u << params->bits) - 1;
-    for (size_t i = 0; i < GPUME_REPORT_PICTURES; i++) {
-        encoder->wanted[i] = contents != GPUME_REPORT_FILM;
-    }
-    encoder->wanted[GPUME_REPORT_COLOUR] = encoder->take_colour != NULL;
-    encoder->wanted[GPUME_REPORT_TARGET] |= !encoder->take_colour;
-    encoder->sizes[COLOUR] = size_of(params, contents == GPUME_REPORT_LARGE ? LUMA : COLOUR);
-    encoder->sizes[LUMA] = size_of(params, contents == GPUME_REPORT_FILM ? COLOUR : LUMA);
     encoder->gray_of = malloc((size_t)peak + 1);
     encoder->sums = malloc(3 * (size_t)params->width * sizeof(*encoder->sums));
     if (!encoder->gray_of || !encoder->sums) {
@@ -169,7 +208,8 @@ int gpume_report_encoder_open(struct gpume_report_encoder **encoder, const char 
     self->take_colour = run->colours.take;
     self->colours = run->colours.source;
     self->log = run->log;
-    const int status = fill_encoder(self, contents);
+    choose_pictures(self, run, contents);
+    const int status = fill_encoder(self);
     if (status != GPUME_OK) {
         gpume_report_encoder_close(&self);
         return status;
@@ -186,6 +226,16 @@ uint32_t gpume_report_encoder_scale(const struct gpume_report_encoder *encoder)
 bool gpume_report_encoder_lossless(const struct gpume_report_encoder *encoder)
 {
     return encoder->sizes[LUMA].lossless;
+}
+
+bool gpume_report_encoder_exact(const struct gpume_report_encoder *encoder)
+{
+    return encoder->exact;
+}
+
+void gpume_report_encoder_want_luma(struct gpume_report_encoder *encoder, bool wanted)
+{
+    encoder->wanted[GPUME_REPORT_LUMA] = encoder->exact && wanted;
 }
 
 static const void *row_of(const struct gpume_plane *plane, uint32_t y)
@@ -373,6 +423,31 @@ static bool pack_lists(struct gpume_bytes lists[GPUME_REPORT_LISTS],
     return !failed;
 }
 
+/* Each sample less that of another plane (NULL: 0), byte by byte. */
+static void take_bytes(
+    const struct gpume_plane *plane, const struct gpume_plane *minus, unsigned char *to)
+{
+    const size_t size = (size_t)plane->width * plane->height;
+    for (uint32_t y = 0; y < plane->height; y++) {
+        const void *const row = row_of(plane, y), *const less = minus ? row_of(minus, y) : NULL;
+        const uint8_t *const row8 = row, *const less8 = less;
+        const uint16_t *const row16 = row, *const less16 = less;
+        for (uint32_t x = 0; x < plane->width && plane->bits <= 8; x++) {
+            *to++ = (unsigned char)(row8[x] - (less ? less8[x] : 0));
+        }
+        for (uint32_t x = 0; x < plane->width && plane->bits > 8; x++) {
+            const uint32_t value = row16[x] - (less ? (uint32_t)less16[x] : 0);
+            to[size] = (unsigned char)value;
+            *to++ = (unsigned char)(value >> 8);
+        }
+    }
+}
+
+static size_t kind_of(size_t picture)
+{
+    return picture == GPUME_REPORT_COLOUR ? COLOUR : picture >= GPUME_REPORT_LUMA ? LOSSLESS : LUMA;
+}
+
 static int take_pictures(struct gpume_report_draft *draft, struct gpume_report_encoder *encoder,
     const struct gpume_field *field)
 {
@@ -382,10 +457,12 @@ static int take_pictures(struct gpume_report_draft *draft, struct gpume_report_e
         [GPUME_REPORT_PREDICTED] = {&field->predicted, &field->predicted},
         [GPUME_REPORT_DIFFERENCE] = {&field->target, &field->reference},
         [GPUME_REPORT_RESIDUAL] = {&field->target, &field->predicted},
+        [GPUME_REPORT_LUMA] = {&field->target, NULL},
+        [GPUME_REPORT_CHANGE] = {&field->reference, &field->target},
     };
     for (size_t i = 0; i < GPUME_REPORT_PICTURES; i++) {
         struct gpume_plane rgb;
-        const size_t kind = i == GPUME_REPORT_COLOUR ? COLOUR : LUMA;
+        const size_t kind = kind_of(i);
         const struct gpume_report_size *size = &encoder->sizes[kind];
         if (!encoder->wanted[i]) {
             continue;
@@ -397,7 +474,11 @@ static int take_pictures(struct gpume_report_draft *draft, struct gpume_report_e
         if (!draft->samples[i]) {
             return refuse_memory(encoder);
         }
-        if (i != GPUME_REPORT_COLOUR) {
+        if (kind == LOSSLESS) {
+            take_bytes(planes[i][0], planes[i][1], draft->samples[i]);
+            continue;
+        }
+        if (kind == LUMA) {
             reduce(encoder, planes[i][0], planes[i][1], draft->samples[i]);
             continue;
         }
@@ -442,7 +523,7 @@ int gpume_report_set_make(struct gpume_report_set *set, struct gpume_report_enco
     gpume_report_set_finish(set);
     bool failed = false;
     for (size_t i = 0; i < GPUME_REPORT_PICTURES; i++) {
-        const size_t kind = i == GPUME_REPORT_COLOUR ? COLOUR : LUMA;
+        const size_t kind = kind_of(i);
         const struct gpume_report_size *size = &encoder->sizes[kind];
         const unsigned char *data = NULL;
         size_t bytes = 0;
@@ -518,83 +599,16 @@ uint64_t gpume_report_set_bytes(const struct gpume_report_set *set)
     return bytes;
 }
 
-/* --- the liveliest frame pair */
-
-/* Copies one byte of each sample of a plane: the lower one or, after a shift by 8, the upper. */
-static unsigned char *copy_bytes(unsigned char *to, const struct gpume_plane *plane, unsigned shift)
+bool gpume_report_lively_add(
+    struct gpume_report_lively *lively, const struct gpume_field *field, bool cut)
 {
-    for (uint32_t y = 0; y < plane->height; y++) {
-        const void *row = row_of(plane, y);
-        for (uint32_t x = 0; x < plane->width; x++) {
-            *to++ = plane->bits > 8 ? (unsigned char)(((const uint16_t *)row)[x] >> shift)
-                                    : ((const uint8_t *)row)[x];
-        }
-    }
-    return to;
-}
-
-int gpume_report_lively_add(struct gpume_report_lively *lively, const struct gpume_field *field,
-    bool cut, bool with_samples, bool *taken)
-{
-    const struct gpume_plane *const planes[] = {&field->target, &field->reference};
     const uint64_t before = field->sums.sad_before, after = field->sums.sad_after;
     const uint64_t gain = before > after ? before - after : 0;
-    *taken = !cut && gain > lively->gain;
-    if (!*taken) {
-        return GPUME_OK;
+    if (cut || gain <= lively->gain) {
+        return false;
     }
-    const bool deep = field->target.bits > 8;
-    if (with_samples && !lively->samples) {
-        lively->samples =
-            malloc((size_t)field->target.width * field->target.height * (deep ? 4 : 2));
-    }
-    if (with_samples && !lively->samples) {
-        return GPUME_NOMEM;
-    }
-    unsigned char *to = lively->samples;
-    for (unsigned i = deep ? 0 : 2; to && i < 4; i++) {
-        to = copy_bytes(to, planes[i % 2], i < 2 ? 8 : 0);
-    }
-    lively->full = true;
-    lively->frame = field->frame;
-    lively->gain = gain;
-    return GPUME_OK;
-}
-
-int gpume_report_lively_complete(struct gpume_report_lively *lively,
-    const struct gpume_params *params, uint64_t bytes_max, const char *label,
-    const struct gpume_log *log)
-{
-    const struct gpume_plane plane = {
-        .data = lively->samples,
-        .stride = params->width,
-        .width = params->width,
-        .height = params->height * (params->bits > 8 ? 4 : 2),
-        .bits = 8,
-    };
-    struct gpume_still *still = NULL;
-    const unsigned char *data;
-    size_t bytes;
-    int status;
-    if (!lively->samples || !lively->full) {
-        return GPUME_OK;
-    }
-    GPUME_TRY(gpume_still_open(&still, label, plane.width, plane.height, false, true, log));
-    GPUME_TRY(gpume_still_encode(still, &plane, &data, &bytes));
-    if (gpume_base64_length(bytes) <= bytes_max) {
-        gpume_bytes_put(&lively->file, data, bytes);
-    }
-    GPUME_TRY(lively->file.failed ? gpume_log_nomem(log, label) : GPUME_OK);
-fail:
-    gpume_still_close(&still);
-    return status;
-}
-
-void gpume_report_lively_finish(struct gpume_report_lively *lively)
-{
-    free(lively->samples);
-    gpume_bytes_finish(&lively->file);
-    *lively = (struct gpume_report_lively){0};
+    *lively = (struct gpume_report_lively){.full = true, .frame = field->frame, .gain = gain};
+    return true;
 }
 
 /* --- small pictures in colour alone */

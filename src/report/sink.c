@@ -174,10 +174,6 @@ static void report_statistics_put(
 /* An upper bound of markup, style, scripts, histogram, and the gallery without its surfaces. */
 #define FIXED_BYTES ((uint64_t)1800000)
 
-/* The largest size of the liveliest pair's samples: enough for 1080p of 8 bits without much grain.
- */
-#define SAMPLES_BYTES ((uint64_t)6000000)
-
 #define SUFFIX ".js" /* of a file of one frame pair */
 
 /*
@@ -193,6 +189,7 @@ struct report_files {
     struct gpume_report_encoder *encoder;
     struct gpume_report_draft draft;
     struct gpume_report_set set;
+    uint64_t count; /* of files */
 };
 
 struct report {
@@ -291,6 +288,7 @@ fail:
 
 static int add_file(struct report_files *files, const struct gpume_field *field, bool cut)
 {
+    const struct gpume_params *params = &files->run->params;
     int status;
     char name[32];
     snprintf(name, sizeof(name), "%" PRIu64 SUFFIX, field->frame);
@@ -298,6 +296,9 @@ static int add_file(struct report_files *files, const struct gpume_field *field,
     if (!path) {
         GPUME_TRY(gpume_log_nomem(&files->run->log, files->frames));
     }
+    /* The first ones follow from no other. */
+    gpume_report_encoder_want_luma(files->encoder,
+        files->count++ < params->ref_distance || gpume_report_is_key(params, field->frame));
     GPUME_TRY(gpume_report_draft_take(&files->draft, files->encoder, field, cut));
     GPUME_TRY(gpume_report_set_make(&files->set, files->encoder, &files->draft));
     GPUME_TRY(write_set(files, path));
@@ -349,8 +350,7 @@ static void pack_statistics(struct gpume_bytes *fields,
 static uint64_t page_room(const struct report *self)
 {
     const uint64_t taken = FIXED_BYTES + gpume_base64_length(self->fields.count) +
-                           gpume_report_gallery_surface_bytes(&self->gallery) +
-                           gpume_base64_length(self->lively.file.count);
+                           gpume_report_gallery_surface_bytes(&self->gallery);
     return taken < PAGE_BYTES ? PAGE_BYTES - taken : 0;
 }
 
@@ -366,6 +366,7 @@ static void put_set_name(
     gpume_json_count(json, "frame", set->rating.frame);
     gpume_json_text(json, "why", reason);
     gpume_json_truth(json, "vectors", set->lists[GPUME_REPORT_VECTORS].count > 0);
+    gpume_json_truth(json, "exact", set->pictures[GPUME_REPORT_CHANGE].count > 0);
     gpume_json_end(json);
 }
 
@@ -411,7 +412,6 @@ static void put_pictures(struct gpume_json *json, const struct report *self)
     gpume_json_begin(json, "lively");
     gpume_json_truth(json, "full", self->lively.full);
     gpume_json_count(json, "frame", self->lively.frame);
-    gpume_json_truth(json, "samples", self->lively.file.count > 0);
     gpume_json_end(json);
     gpume_json_count(json, "blocks_x", self->sink.run->summary->blocks_x);
     gpume_json_count(json, "blocks_y", self->sink.run->summary->blocks_y);
@@ -422,7 +422,9 @@ static void put_pictures(struct gpume_json *json, const struct report *self)
         self->sink.run->params.confidence &&
             self->sink.run->params.direction == GPUME_DIRECTION_BOTH);
     gpume_json_truth(json, "files", self->files.encoder != NULL);
-    gpume_json_count(json, "scale", whole ? gpume_report_encoder_scale(whole) : 1);
+    const bool exact = whole && gpume_report_encoder_exact(whole);
+    gpume_json_truth(json, "exact", exact);
+    gpume_json_count(json, "scale", whole && !exact ? gpume_report_encoder_scale(whole) : 1);
     gpume_json_text(json, "type", whole ? type_of(whole) : NULL);
     gpume_json_real(json, "gamma", GPUME_REPORT_GAMMA, 1);
     gpume_json_begin_list(json, "sets");
@@ -469,8 +471,6 @@ static void put_run_data(struct gpume_out *out, const char *mark, const void *op
     gpume_json_end(&json);
     gpume_html_put(out, "</script>\n<script type=\"text/plain\" id=\"fields\">");
     gpume_base64_write(out, self->fields.data, self->fields.count);
-    gpume_html_put(out, "</script>\n<script type=\"text/plain\" id=\"samples\">");
-    gpume_base64_write(out, self->lively.file.data, self->lively.file.count);
     gpume_html_put(out, "</script>\n");
     for (size_t i = 0; i < self->picks.count; i++) {
         put_set(out, &self->picks.picks[i].set, "set");
@@ -534,7 +534,6 @@ static void report_close(struct gpume_sink *sink)
     struct report *self = (struct report *)sink;
     gpume_report_histogram_finish(&self->histogram);
     gpume_report_gallery_finish(&self->gallery);
-    gpume_report_lively_finish(&self->lively);
     gpume_report_picks_finish(&self->picks);
     gpume_report_film_finish(&self->film);
     gpume_out_close(&sink->out); /* it keeps the folder from being empty */
@@ -614,29 +613,17 @@ static int csv_open(struct gpume_sink *sink)
     return status;
 }
 
-/* The page computes surfaces of whole pixels, where the gallery has surfaces, too. Samples that a
- * PNG would have to reduce to less than a quarter are not tried. */
-static bool wants_samples(const struct report *self)
-{
-    const struct gpume_params *params = &self->sink.run->params;
-    const uint64_t bytes = (uint64_t)params->width * params->height * (params->bits > 8 ? 4 : 2);
-    return (self->with_pictures || self->files.encoder) && self->gallery.step > 0 &&
-           params->subpel == 1 && bytes <= 4 * SAMPLES_BYTES;
-}
-
 static int html_field(struct gpume_sink *sink, const struct gpume_field *field)
 {
     struct report *self = (struct report *)sink;
     struct gpume_report_statistics statistics;
-    bool liveliest = false;
     int status;
     gpume_report_measure(&statistics, &self->cuts, &self->histogram, field);
     pack_statistics(&self->fields, &statistics, field, &self->time_us);
-    if (self->fields.failed || gpume_report_gallery_add(&self->gallery, field) != GPUME_OK ||
-        gpume_report_lively_add(
-            &self->lively, field, statistics.cut, wants_samples(self), &liveliest) != GPUME_OK) {
+    if (self->fields.failed || gpume_report_gallery_add(&self->gallery, field) != GPUME_OK) {
         return refuse_report_memory(self);
     }
+    const bool liveliest = gpume_report_lively_add(&self->lively, field, statistics.cut);
     if (sink->run->colours.take) { /* drop the colours of earlier frames */
         GPUME_TRY(sink->run->colours.take(sink->run->colours.source, field->frame, NULL));
     }
@@ -695,9 +682,8 @@ static void warn_of_room(const struct report *self)
 static int html_finish(struct gpume_sink *sink)
 {
     struct report *self = (struct report *)sink;
-    int status = gpume_report_lively_complete(
-        &self->lively, &sink->run->params, SAMPLES_BYTES, sink->path, &sink->run->log);
-    if (self->with_pictures && status == GPUME_OK) {
+    int status = GPUME_OK;
+    if (self->with_pictures) {
         const uint64_t room = page_room(self);
         gpume_report_film_complete(&self->film, room / 2);
         status =

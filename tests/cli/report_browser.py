@@ -3,11 +3,12 @@
 with the tables of the same runs.
 
 Usage: report_browser.py CLIP HOSTILE_NAME NO_PICTURES LONG EQUAL FOUND_AGAIN PARTITION CONFIDENCE REFERENCES FOLDER NARROW
-       DEEP WIDE
+       DEEP WIDE FAR AHEAD
 """
 import csv
 import json
 import os
+import random
 import sys
 
 from chromium import Browser
@@ -578,7 +579,7 @@ def surface_of(browser, frame, x, y):
 
 
 def check_surface(browser, run):
-    """Those of the costliest blocks and of all blocks of the liveliest pair are exact; of others there is none."""
+    """Those of pairs with all pictures and of the costliest blocks are exact; of others there is none."""
     browser.open(run.page)
     frame = browser.script("return document.body.dataset.frame")
     frames = samples_of(f"{run.page[:-5]}.y4m")
@@ -597,15 +598,17 @@ def check_surface(browser, run):
     browser.wait("return document.getElementById('surface').dataset.exact === 'true'", "no surface")
     same("least", browser.dataset("surface")["least"], browser.dataset("block")["cost"])
     kept = browser.script("return data.costliest.map((one) => `${one.frame},${one.x},${one.y}`)")
-    other = next(name for name in map(str, sorted(map(int, run.frames))) if name != frame and f"{name},48,40" not in kept)
+    whole = browser.script("return data.sets.map((set) => String(set.frame))")
+    other = next(name for name in map(str, sorted(map(int, run.frames))) if name not in whole and f"{name},48,40" not in kept)
     browser.choose("slider", str(int(other) - 1))
     browser.wait("return document.getElementById('stage').dataset.frame === arguments[0]", "no pictures", other)
     shown, costs = surface_of(browser, other, 48, 40)
     same("a surface without data", (shown["exact"], costs), ("false", None))
     said = browser.script("return document.getElementById('surface-note').textContent")
     hold(said, "--surface 48,40" in said)
-    browser.click("#go-lively")
-    same("the liveliest frame", browser.script("return document.body.dataset.frame"), frame)
+    browser.click("#go-exact")
+    nearest = min(map(int, whole), key=lambda name: (abs(name - int(other)), name))
+    same("the nearest frame with surfaces", browser.script("return document.body.dataset.frame"), str(nearest))
 
 
 def check_layout(browser, run):
@@ -622,12 +625,41 @@ def check_layout(browser, run):
     same("places after pointing at the surface", browser.script(place), before)
 
 
+def check_exact(browser, run, page, clip=None):
+    """Of every pair with all pictures the page has the frames sample for sample, predicts as the run does, and the least cost of
+    any block is that in the table."""
+    browser.open(page)
+    pairs = browser.script("return shown.filter((set) => set.exact).map((set) => set.frame)")
+    hold(f"{page}: hardly any exact pairs", len(pairs) > 2)
+    chance = random.Random(7)
+    frames = samples_of(clip) if clip else None
+    chance.shuffle(pairs)  # so that chains are followed from any frame
+    for frame in pairs:
+        row = run.frames[str(frame)]
+        browser.script("return select(arguments[0] - data.first_field)", frame)
+        sums = browser.script(
+            "return Promise.all([planesOf(arguments[0]), loadSet(arguments[0])]).then(([{ target, reference }, set]) => {"
+            "const apart = (a, b) => a.reduce((sum, value, i) => sum + Math.abs(value - b[i]), 0);"
+            "return [apart(target, reference), apart(target, predict(reference, readVectors(set)))]; })", frame)
+        same(f"{page}: SAD of {frame}", sums, [int(row["sad_before"]), int(row["sad_after"])])
+        if frames:
+            planes = browser.script("return planesOf(arguments[0]).then(({ target, reference }) => [[...target], [...reference]])", frame)
+            same(f"{page}: samples of {frame}", planes, [list(b"".join(frames[int(name)])) for name in (row["frame"], row["ref"])])
+        blocks = [block for block in run.vectors if block["frame"] == str(frame)]
+        for block in chance.sample(blocks, 5):
+            browser.script("pickBlock(blockAt(arguments[0], arguments[1])); return showSurface()", int(block["x"]), int(block["y"]))
+            shown, costs = browser.dataset("surface"), browser.script("return [...shownSurface.costs]")
+            same(f"{page}: surface of {block}", (shown["exact"], shown["least"]), ("true", block["cost"]))
+            same("the ring", costs[browser.script("const [x, y] = cellOf(view.vectors.dx[view.block], view.vectors.dy[view.block]);"
+                                                  "return y * data.surfaces.columns + x")], int(block["cost"]))
+
+
 def check_computed(browser, run, pixel):
     """The page computes the costs that --surface writes."""
     browser.open(run.page)
     frame = browser.script("return document.body.dataset.frame")
     table = [row for row in rows(f"{run.page[:-5]}/surface_{pixel[0]}_{pixel[1]}.csv") if row["frame"] == frame and row["cost"]]
-    costs = browser.script("return readSamples().then((planes) => computeCosts(blockAt(arguments[0], arguments[1]), planes))", *pixel)
+    costs = browser.script("return planesOf(view.frame).then((planes) => computeCosts(blockAt(arguments[0], arguments[1]), planes))", *pixel)
     x, y = (run.summary["parameters"]["window"].split("x") * 2)[:2]
     wide = 2 * int(x) + 1
     found = {(i % wide - int(x), i // wide - int(y)): cost for i, cost in enumerate(costs) if cost is not None}
@@ -686,7 +718,7 @@ def check_clip(browser, run, width, height, dark):
 
 
 def main():
-    clip, evil, none, long, equal, found, parts, trust, several, folder, narrow, deep, wide = map(Run, sys.argv[1:14])
+    clip, evil, none, long, equal, found, parts, trust, several, folder, narrow, deep, wide, far, ahead = map(Run, sys.argv[1:16])
     browser = Browser()
     try:
         for width, height, dark in ((390, 844, False), (1600, 1000, True)):
@@ -714,6 +746,10 @@ def main():
         check_missing(browser, clip)
         check_full_screen(browser, clip)
         check_surface(browser, clip)
+        check_exact(browser, clip, clip.page, "clip.y4m")
+        check_exact(browser, folder, "folder/index.html", "clip.y4m")
+        for run in (far, ahead, deep):
+            check_exact(browser, run, run.page)
         check_layout(browser, clip)
         for run, pixel in ((trust, (60, 30)), (deep, (40, 75)), (wide, (99, 2))):
             check_computed(browser, run, pixel)

@@ -119,11 +119,18 @@ def check_fields(packed, report):
 
 def check_set(data, kind, frame, picture, vectors):
     field = [row for row in vectors if int(row["frame"]) == frame]
-    names = ["colour"] if kind["name"] == "film" else ["colour", "reference", "target", "predicted", "difference", "residual"]
-    same("pictures", [name for name in picture if name != "vectors"], names)
-    for name in names:
-        start = base64.b64decode(picture[name])[:4]
-        same(name, start, b"\x89PNG" if kind["type"] == "image/png" else b"\xff\xd8\xff\xe0")
+    entry = next(one for one in kind["sets"] if one["frame"] == frame)
+    lossless = ["luma", "change"] if entry["exact"] else []
+    if "luma" not in picture and lossless:  # it follows from that of the frame before
+        before = {one["frame"]: one["exact"] for one in kind["sets"]}
+        same("luma", before.get(frame - int(data["parameters"]["ref-distance"])), True)
+        lossless = ["change"]
+    lossy = [] if kind["name"] == "film" or data["exact"] else ["reference", "target", "predicted", "difference", "residual"]
+    same("pictures", [name for name in picture if name != "vectors"], ["colour"] + lossy + lossless)
+    for name in ["colour"] + lossy + lossless:
+        start = base64.b64decode(picture[name])[:3]
+        png = name in lossless or (data["film"] if name == "colour" else kind)["type"] == "image/png"
+        same(name, start, b"\x89PN" if png else b"\xff\xd8\xff")
     packed = base64.b64decode(picture["vectors"])
     columns = 2 * data["window_x"] + 1
     candidates = columns * (2 * data["window_y"] + 1)

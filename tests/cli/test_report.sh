@@ -67,6 +67,12 @@ expect 0 -q big.y4m --backend "$engine" -w 1 --report big.html -y
 [ "$(grep -c 'id="[sf][a-z]*-' big.html)" -ge 10 ] || fail "hardly anything to play where there is room"
 rm big.*
 
+# Frames too large for all pairs to be exact: the liveliest one is.
+make_clip large.y4m 2000 1300 8 6
+report large 4 large.y4m -b 64 -w 1
+[ "$(grep -o '"exact": true' large.html | wc -l)" -eq 1 ] || fail "not one pair with luma"
+rm -r large*
+
 # Equal frames have no error, no costliest block and an infinite PSNR.
 printf 'YUV4MPEG2 W8 H8 F25:1 Cmono\n' >equal.y4m
 for frame in 1 2 3; do

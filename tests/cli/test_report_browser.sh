@@ -41,6 +41,9 @@ make_clip deep.y4m 100 76 10 4
 expect 0 -q deep.y4m --backend "$engine" -w 4x3 -b 12 --edge inside --metric satd --report deep.html -o deep --surface 40,75
 # Cells of a surface are squares of four displacements.
 expect 0 -q clip.y4m --backend "$engine" -w 70x6 -b 8 --metric ssd --report wide.html -o wide --surface 99,2
+# References two frames away, and references after the target.
+expect 0 -q clip.y4m --backend "$engine" -w 5 --ref-distance 2 --start 3 --report far.html -o far
+expect 0 -q clip.y4m --backend "$engine" -w 5 --direction future --report ahead.html -o ahead
 # Vectors of a stream, for which nothing was searched.
 if have ffmpeg && ffmpeg -nostdin -v error -i clip.y4m -pix_fmt yuv420p -c:v mpeg2video -q:v 9 stream.mkv; then
     expect 0 -q stream.mkv --from-stream -b 16 --report stream.html
@@ -48,4 +51,4 @@ fi
 run compare -q clip narrow --report compared.html
 run compare -q clip narrow --report seen.html --video clip.y4m
 [ "$status" -eq 5 ] || fail "runs that differ: exit status $status"
-"$python" -B "$here/report_browser.py" clip evil none long equal found parts trust several folder narrow deep wide || fail "see above"
+"$python" -B "$here/report_browser.py" clip evil none long equal found parts trust several folder narrow deep wide far ahead || fail "see above"

@@ -5,7 +5,7 @@
  *
  * takeVectors(set)       takes over the blocks of a frame pair
  * blockAt(x, y)          index of the block at a pixel; -1 if the frame pair has no vectors
- * rectangle(index)       position and size of a block
+ * rectangle(index)       position and size of a block (of other vectors, if they are given)
  * drawArrows(context)    draws the motion of the blocks in view; returns how many blocks an arrow stands for
  * mapOf(name)            a canvas with one pixel per cell: a layer that colours blocks
  * ranks()                rank of each block
@@ -94,10 +94,10 @@ function ranks() {
     return view.vectors.rank;
 }
 
-function rectangle(index) {
-    const { w, h, columns } = SHAPES[view.vectors.shape[index]];
-    const x = view.vectors.place[index] % columns * w;
-    const y = Math.floor(view.vectors.place[index] / columns) * h;
+function rectangle(index, vectors = view.vectors) {
+    const { w, h, columns } = SHAPES[vectors.shape[index]];
+    const x = vectors.place[index] % columns * w;
+    const y = Math.floor(vectors.place[index] / columns) * h;
     return { x, y, w: Math.min(w, WIDTH - x), h: Math.min(h, HEIGHT - y) };
 }
 

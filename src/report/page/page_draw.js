@@ -49,7 +49,8 @@ function grayCanvas(bytes, width, height) {
     const canvas = make("canvas", { width, height });
     const image = new ImageData(width, height);
     for (let i = 0; i < bytes.length; i++) {
-        image.data.set([bytes[i], bytes[i], bytes[i], 255], 4 * i);
+        image.data.fill(bytes[i], 4 * i, 4 * i + 3);
+        image.data[4 * i + 3] = 255;
     }
     canvas.getContext("2d").putImageData(image, 0, 0);
     return canvas;

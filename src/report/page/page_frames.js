@@ -4,27 +4,29 @@
  *
  * shown                        their list, in the order of frames
  * entryOf(frame)               the entry of a frame in it, or undefined
- * nearestShown(frame)          the entry nearest to a frame; the earlier of two; null if there is none
+ * nearestShown(frame, suits)   the entry nearest to a frame, of those that suit (default: all); the earlier of two; null if
+ *                              there is none
  * loadSet(frame)               the contents of an entry, as a promise
  * loadPicture(frame, name)     a picture of it, as a promise: {image, scale, film}, or null
  * hasPicture(frame, name)      is that picture in the page?
+ * planesOf(frame)              {target, reference}: samples of luma, sample for sample, as a promise; null if the page has none
  */
 
 /* Film: one small picture, in colour, and the blocks. Other sets hold all pictures. */
-const shown = data.files ? Array.from(fields.frame, (frame) => ({ frame, why: "file", film: false }))
+const shown = data.files ? Array.from(fields.frame, (frame) => ({ frame, why: "file", film: false, exact: data.exact }))
     : [...data.sets.map((set) => ({ ...set, film: false })), ...data.film.sets.map((set) => ({ ...set, film: true }))]
         .sort((a, b) => a.frame - b.frame);
 const entries = new Map(shown.map((set) => [set.frame, set]));
 const entryOf = (frame) => entries.get(frame);
 
-function nearestShown(frame) {
-    return shown.reduce((best, set) => best === null ||
+function nearestShown(frame, suits = () => true) {
+    return shown.filter(suits).reduce((best, set) => best === null ||
         Math.abs(set.frame - frame) < Math.abs(best.frame - frame) ? set : best, null);
 }
 
-/* What is decoded stays for a while, so that playing again is smooth. */
-const KEPT = 48;
-const kept = new Map(); /* by frame: { set, pictures: by name }, both promises */
+/* What is decoded stays for a while, so that playing again is smooth: at most 48 frames, and of large ones fewer. */
+const KEPT = Math.max(10, Math.min(48, Math.floor(4e8 / (8 * data.input.width * data.input.height))));
+const kept = new Map(); /* by frame: { set, planes, pictures: by name }, all promises */
 
 function keep(frame) {
     const found = kept.get(frame) || { set: readSet(entryOf(frame)), pictures: new Map() };
@@ -73,6 +75,78 @@ async function decode(frame, name, film) {
     return { image, scale: film ? data.film.scale : data.scale, film };
 }
 
+/* --- luma without loss */
+
+const Samples = data.input.bits > 8 ? Uint16Array : Uint8Array; /* which compute modulo 2^8 or 2^16 */
+
+/* Of a PNG, see src/report/report.h. */
+async function readSamples(base64) {
+    const image = new Image();
+    image.src = `data:image/png;base64,${base64}`;
+    await image.decode();
+    const canvas = make("canvas", { width: image.width, height: image.height });
+    const context = canvas.getContext("2d", { willReadFrequently: true });
+    context.drawImage(image, 0, 0);
+    const all = context.getImageData(0, 0, image.width, image.height).data;
+    const found = new Samples(data.input.width * data.input.height);
+    for (let i = 0; i < found.length; i++) {
+        found[i] = data.input.bits > 8 ? 256 * all[4 * i] + all[4 * (i + found.length)] : all[4 * i];
+    }
+    return found;
+}
+
+/* A set without luma is reached from that of the frame before, in whose pair one of its frames is. */
+async function findPlanes(frame) {
+    const set = await loadSet(frame);
+    if (!set.change) {
+        return null;
+    }
+    const change = await readSamples(set.change);
+    const other = set.luma ? null : await planesOf(frame - Number(data.parameters["ref-distance"]));
+    const isFuture = nearestReference(frame) > frame;
+    const known = set.luma ? await readSamples(set.luma) : isFuture ? other.reference : other.target;
+    const sign = set.luma || isFuture ? 1 : -1; // from the target to the reference, or back
+    const wanted = known.map((value, i) => value + sign * change[i]);
+    return sign > 0 ? { target: known, reference: wanted } : { target: wanted, reference: known };
+}
+
+function planesOf(frame) {
+    const entry = keep(frame);
+    entry.planes = entry.planes || findPlanes(frame);
+    return entry.planes;
+}
+
+/* The prediction by whole-pixel vectors. */
+function predict(reference, vectors) {
+    const found = new Samples(reference.length);
+    const near = (at, count) => Math.max(0, Math.min(count - 1, at));
+    for (let block = 0; block < vectors.cost.length; block++) {
+        const { x, y, w, h } = rectangle(block, vectors);
+        for (let row = y; row < y + h; row++) {
+            const from = near(row + vectors.dy[block], HEIGHT) * WIDTH;
+            for (let column = x; column < x + w; column++) {
+                found[row * WIDTH + column] = reference[from + near(column + vectors.dx[block], WIDTH)];
+            }
+        }
+    }
+    return found;
+}
+
+/* Draws a picture of luma: one of samples, or of the differences between two. */
+async function makePicture(frame, name) {
+    const { target, reference } = await planesOf(frame);
+    const first = name === "reference" ? reference : target;
+    const predicted = name === "predicted" || name === "residual" ? predict(reference, readVectors(await loadSet(frame))) : null;
+    const minus = name === "difference" ? reference : name === "residual" ? predicted : null;
+    const from = name === "predicted" ? predicted : first;
+    const peak = 2 ** data.input.bits - 1;
+    const grays = Uint8Array.from({ length: peak + 1 }, (unused, value) =>
+        minus ? Math.round(255 * (value / peak) ** (1 / data.gamma)) : value >> (data.input.bits - 8));
+    return grayCanvas(Uint8Array.from(from, (value, i) => grays[Math.min(peak, minus ? Math.abs(value - minus[i]) : value)]), WIDTH, HEIGHT);
+}
+
+/* --- pictures */
+
 /* The names under which a set may have a picture, the best first. */
 const NAMES = { colour: ["colour", "target"], target: ["target", "colour"], reference: ["reference"] };
 
@@ -88,6 +162,9 @@ async function findPicture(frame, name) {
     const entry = entryOf(frame);
     const set = await loadSet(frame);
     const found = (NAMES[name] || [name]).find((key) => set[key]);
+    if (set.change && !(name === "colour" && found)) {
+        return { image: await makePicture(frame, name === "colour" ? "target" : name), scale: 1, film: false };
+    }
     if (found) {
         return decode(frame, found, entry.film || found === "colour");
     }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The cost surface of the selected block: its cost for every displacement of the window, by the run's metric and
- * without the price of vectors. All costs are exact. Those of the costliest blocks, and of the block that --surface
- * names, are in the page; those of the liveliest frame pair's blocks are computed from its samples, which are in the
- * page too. Of other blocks there is no surface.
+ * without the price of vectors. All costs are exact. They are computed from the samples of the frame pair, if these are
+ * in the page. Without, those of the costliest blocks, and of the block that --surface names, are in it. Of other blocks
+ * there is no surface.
  *
  * surfaceOf(block)    a promise of it, or of null
  * showSurface()       shows that of the selected block; its place keeps its size
@@ -34,24 +34,6 @@ function keptCosts(block) {
     const isHere = (one) => one.frame === view.frame && one.x === x && one.y === y;
     const found = data.costliest.find(isHere);
     return found && found.surface ? readCosts(new Numbers(bytesOf(found.surface))) : (askedFor().find(isHere) || {}).costs;
-}
-
-/* Of the liveliest pair, see src/report/report.h: one array of samples for the target and one for the reference. */
-let samples = null;
-async function readSamples() {
-    const image = new Image();
-    image.src = `data:image/png;base64,${byId("samples").textContent}`;
-    await image.decode();
-    const canvas = make("canvas", { width: image.width, height: image.height });
-    const context = canvas.getContext("2d", { willReadFrequently: true });
-    context.drawImage(image, 0, 0);
-    const all = context.getImageData(0, 0, image.width, image.height).data;
-    const size = WIDTH * HEIGHT;
-    const deep = data.input.bits > 8;
-    return [0, 1].map((plane) => Uint16Array.from({ length: size }, (unused, i) => {
-        const at = plane * size + i;
-        return deep ? 256 * all[4 * at] + all[4 * (at + 2 * size)] : all[4 * at];
-    }));
 }
 
 /* Sums of absolute values of a square's Hadamard transform; values: side x side, and overwritten. */
@@ -88,19 +70,32 @@ function satd(differences, w, h, shape) {
 }
 
 const METRIC_SUMS = {
-    sad: (differences) => differences.reduce((sum, value) => sum + Math.abs(value), 0),
-    ssd: (differences) => differences.reduce((sum, value) => sum + value * value, 0),
+    sad(differences) {
+        let sum = 0;
+        for (let i = 0; i < differences.length; i++) {
+            sum += Math.abs(differences[i]);
+        }
+        return sum;
+    },
+    ssd(differences) {
+        let sum = 0;
+        for (let i = 0; i < differences.length; i++) {
+            sum += differences[i] * differences[i];
+        }
+        return sum;
+    },
     satd,
 };
 
 /* The cost of every displacement, as gpume_surface of gpume.h defines it. */
-function computeCosts(block, [target, reference]) {
+function computeCosts(block, { target, reference }) {
     const { x, y, w, h } = rectangle(block);
     const { window_x: reachX, window_y: reachY } = data;
     const shape = SHAPES[view.vectors.shape[block]];
     const inside = data.parameters.edge === "inside";
     const sum = METRIC_SUMS[data.parameters.metric];
-    const differences = new Float64Array(w * h);
+    const differences = new Int32Array(w * h);
+    const near = Int32Array.from({ length: w + 2 * reachX }, (unused, i) => Math.max(0, Math.min(WIDTH - 1, x + i - reachX)));
     const costs = [];
     for (let dy = -reachY; dy <= reachY; dy++) {
         for (let dx = -reachX; dx <= reachX; dx++) {
@@ -110,7 +105,7 @@ function computeCosts(block, [target, reference]) {
                 const to = Math.max(0, Math.min(HEIGHT - 1, y + row + dy)) * WIDTH;
                 for (let column = 0; column < w; column++) {
                     differences[row * w + column] = target[from + column] -
-                        reference[to + Math.max(0, Math.min(WIDTH - 1, x + column + dx))];
+                        reference[to + near[column + dx + reachX]];
                 }
             }
             costs.push(out && inside ? NaN : sum(differences, w, h, shape));
@@ -131,22 +126,22 @@ function poolCosts(costs) {
     return cells;
 }
 
-const WORK = 1e8; /* comparisons of pixels that do not make the page wait for long */
+const WORK = 4e8; /* comparisons of pixels that do not make the page wait for long */
 
 /* A browser that protects against fingerprints may change samples: then the costs are not those of the run. */
 async function computedCosts(block) {
     const { w, h } = rectangle(block);
     const work = (2 * data.window_x + 1) * (2 * data.window_y + 1) * w * h;
-    if (!data.lively.samples || view.frame !== data.lively.frame || work > WORK || !METRIC_SUMS[data.parameters.metric]) {
+    const { vectors, frame } = view;
+    if (work > WORK || !METRIC_SUMS[data.parameters.metric]) {
         return null;
     }
-    samples = samples || readSamples().catch(() => null); /* a browser may not decode so large a picture */
-    const planes = await samples;
-    if (!planes) {
+    const planes = await planesOf(frame).catch(() => null); /* a browser may not decode so large a picture */
+    if (!planes || view.vectors !== vectors) {
         return null;
     }
     const costs = computeCosts(block, planes);
-    const { dx, dy, cost } = view.vectors;
+    const { dx, dy, cost } = vectors;
     const found = costs[(dy[block] + data.window_y) * (2 * data.window_x + 1) + dx[block] + data.window_x];
     const priced = data.parameters.lambda !== undefined;
     return found === cost[block] || (priced && found <= cost[block]) ? poolCosts(costs) : null;
@@ -156,7 +151,7 @@ async function computedCosts(block) {
  * next cell, in pixels. */
 async function surfaceOf(block) {
     const { step, columns, rows } = data.surfaces;
-    const costs = HAS_SURFACES && (keptCosts(block) || await computedCosts(block));
+    const costs = HAS_SURFACES && (await computedCosts(block) || keptCosts(block));
     return costs ? { costs, columns, rows, left: -data.window_x, top: -data.window_y, step: step / data.units } : null;
 }
 
@@ -260,12 +255,12 @@ function surfaceWords(surface, block) {
         return ["What every displacement of the window costs, of the block that you choose."];
     }
     const { x, y } = rectangle(block);
-    const here = data.lively.samples && view.frame === data.lively.frame;
     const words = ["This page does not hold the costs of this block. Run gpume with ",
         make("span", { className: "option" }, `--surface ${x},${y}`), " for them"];
-    if (data.lively.samples && !here && hasPicture(data.lively.frame, "colour")) {
-        const button = make("button", { type: "button", id: "go-lively" }, `${FRAME} ${data.lively.frame}`);
-        button.addEventListener("click", () => player.select(data.lively.frame - data.first_field));
+    const exact = nearestShown(view.frame, (set) => set.exact);
+    if (exact && exact.frame !== view.frame) {
+        const button = make("button", { type: "button", id: "go-exact" }, `${FRAME} ${exact.frame}`);
+        button.addEventListener("click", () => player.select(exact.frame - data.first_field));
         words.push(", or see any block of ", button);
     }
     return [...words, "."];
