@@ -293,8 +293,9 @@ bool gpume_console_flush_output(const char *unneeded)
         gpume_console_error("standard output: %s; -q omits %s", strerror(error), unneeded);
     } else {
         gpume_console_error("standard output: %s; %s", strerror(error),
-            error == EPIPE ? "the reader closed the pipe early"
-                           : "free some space or write elsewhere");
+            error == EPIPE   ? "the reader closed the pipe early"
+            : error == EBADF ? "it is closed; write elsewhere"
+                             : "free some space or write elsewhere");
     }
     return false;
 }

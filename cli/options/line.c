@@ -349,13 +349,14 @@ static int refuse_value(const struct gpume_option *option, const char *spelled, 
         option->unit ? ", in " : "", option->unit ? option->unit : "");
 }
 
-/* True if the argument is an option of the command, with or without a value. */
+/* True if the argument is an option of the command, with or without a value, or their end. */
 static bool names_option(const struct gpume_command *command, const char *argument)
 {
     if (!is_option(argument)) {
         return false;
     }
-    return argument[1] == '-'
+    return strcmp(argument, "--") == 0 ? true
+           : argument[1] == '-'
                ? command_option(command, argument + 2, strcspn(argument + 2, "=")) != NULL
                : find_letter(command, argument[1]) != NULL;
 }
@@ -388,12 +389,15 @@ static int take_option(
         return gpume_refuse(GPUME_INVALID, "%s %s: takes one file, and was given %s before",
             spelled, text, *before);
     }
-    if (!option->type->parse(option, text, (char *)line->options + option->offset)) {
-        return separate && names_option(line->command, text)
-                   ? gpume_refuse(GPUME_INVALID,
-                         "%s needs a value: %s %s; it is followed by the option %s", spelled,
-                         spelled, option->value, text)
-                   : refuse_value(option, spelled, text);
+    /* A text may be anything, but hardly an option that stands in the place of a forgotten value.
+     */
+    const bool forgotten = separate && names_option(line->command, text);
+    if ((forgotten && option->type == &gpume_type_text) ||
+        !option->type->parse(option, text, (char *)line->options + option->offset)) {
+        return forgotten ? gpume_refuse(GPUME_INVALID,
+                               "%s needs a value: %s %s; it is followed by the option %s", spelled,
+                               spelled, option->value, text)
+                         : refuse_value(option, spelled, text);
     }
     line->given[option - line->command->options] = true;
     return option->reads ? add_input(line->command, text) : GPUME_OK;
@@ -448,6 +452,10 @@ static int take_short(struct cursor *cursor, const char *argument)
             return refuse_letter(command, *letter);
         }
         const char spelled[] = {'-', *letter, '\0'};
+        if (option->value && letter[1] == '=') {
+            return gpume_refuse(GPUME_INVALID, "%s%s: write %s %s or --%s%s", spelled, letter + 1,
+                spelled, letter + 2, option->name, letter + 1);
+        }
         const int status =
             take_option(cursor, option, spelled, option->value && letter[1] ? letter + 1 : NULL);
         if (status != GPUME_OK || option->value || cursor->line->options->request) {

@@ -188,7 +188,7 @@ refuses 2 --encoder -- firstpass clip.y4m --bitrate 1M -o r
 refuses 2 --bitrate -- firstpass clip.y4m --encoder x264 -o r
 refuses 2 -o -- firstpass clip.y4m --encoder x264 --bitrate 1M
 refuses 2 -o -- firstpass clip.y4m --encoder x264 --bitrate 1M -o -
-refuses 2 -o = -- firstpass clip.y4m --encoder x264 --bitrate 1M -o=r
+refuses 2 --output=r -- firstpass clip.y4m --encoder x264 --bitrate 1M -o=r
 refuses 2 --verify -- firstpass - --encoder x264 --bitrate 1M --verify -o r
 mkfifo pipe
 refuses 2 --verify pipe -- firstpass pipe --encoder x264 --bitrate 1M --verify -o r

@@ -58,7 +58,8 @@ for name in vf hwaccel output vectors predicted residual difference device searc
 done
 
 # A value that was forgotten, so that an option stands in its place; "=" leaves no doubt.
-for line in "--lambda L; --vectors x.npy" "--lambda L; --vectors=x.npy" "--block LIST; -q" "-w N|XxY; -b 8" "--frames N; -yq"; do
+for line in "--lambda L; --vectors x.npy" "--lambda L; --vectors=x.npy" "--block LIST; -q" "-w N|XxY; -b 8" "--frames N; -yq" "-o DIR; -q" "--vectors FILE; --quiet" "--vf GRAPH; --" \
+    "--output DIR; --vectors=x.npy"; do
     option=${line%% *}
     # shellcheck disable=SC2086 # several words
     expect 2 clip.y4m "$option" ${line#*; }
@@ -66,6 +67,8 @@ for line in "--lambda L; --vectors x.npy" "--lambda L; --vectors=x.npy" "--block
     names "$option" "${line%%;*}" "${next%% *}"
 done
 refused 2 --lambda --vectors -- clip.y4m --lambda=--vectors
+refused 2 -o=x -o --output=x -- clip.y4m -o=x
+refused 2 -b=8 -b --block=8 -- clip.y4m -qb=8
 refused 2 --lambda --nothing -- clip.y4m --lambda --nothing
 
 # Short options.
