@@ -411,7 +411,10 @@ static int check_ladder(void *opaque, const struct gpume_line *line)
     }
     if (options->min_bitrate > 0 && options->max_bitrate > 0 &&
         options->min_bitrate > options->max_bitrate) {
-        return gpume_refuse(GPUME_INVALID, "--min-bitrate is more than --max-bitrate");
+        return gpume_refuse(GPUME_INVALID,
+            "--min-bitrate %" PRIu64 "k: is more than --max-bitrate %" PRIu64
+            "k; lower it or raise that",
+            options->min_bitrate / 1000, options->max_bitrate / 1000);
     }
     const char *input = options->video.common.inputs[0];
     if ((options->verify || options->probes > 0) && gpume_text_is_special(input)) {

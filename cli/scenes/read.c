@@ -273,7 +273,7 @@ int gpume_scene_options_check(void *opaque, const struct gpume_line *line)
     if (gpume_line_has(line, "min-length") && gpume_line_has(line, "max-length") &&
         min->is_time == max->is_time &&
         (min->is_time ? min->us > max->us : min->frame > max->frame)) {
-        gpume_console_error("--min-length is more than --max-length");
+        gpume_console_error("--min-length: is more than --max-length; lower it or raise that");
         return GPUME_INVALID;
     }
     return gpume_video_options_check(opaque, line);

@@ -215,7 +215,7 @@ refused 2 --size 322x180 320x180 -- ladder clip.y4m --size 322x180
 refused 2 --size -- ladder clip.y4m --size 31x180
 refused 2 --crf -- ladder clip.y4m --crf 20
 refused 2 --crf 0.5 -- ladder clip.y4m --crf 0.5
-refused 2 --min-bitrate --max-bitrate -- ladder clip.y4m --min-bitrate 2M --max-bitrate 1M
+refused 2 --min-bitrate 2000k --max-bitrate 1000k -- ladder clip.y4m --min-bitrate 2M --max-bitrate 1M
 refused 2 --encoder svt-av1 -- ladder clip.y4m --encoder svt-av1
 refused 2 a.txt -- ladder clip.y4m -o a.txt
 refused 2 a.json -- ladder clip.y4m -o a.json
