@@ -54,7 +54,7 @@ void gpume_signals_detach(bool completing);
 /* True if the run was interrupted by a signal, or its time has run out. */
 bool gpume_signals_caught(void);
 
-/* What an interrupted run leaves, in place of "unfinished outputs were removed". */
+/* What an interrupted run leaves, for its message. */
 void gpume_signals_set_left(const char *text);
 
 /* Says that the run was interrupted, which the caller has noticed, unless --timeout has said why.

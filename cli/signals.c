@@ -66,9 +66,9 @@ static void call_leave(void)
 
 static void say_removed(void)
 {
-    gpume_console_error("interrupted; %s", signals.begun     ? "the output is not complete"
-                                           : signals.left[0] ? signals.left
-                                                             : "unfinished outputs were removed");
+    gpume_console_error("interrupted; %s", signals.left[0] ? signals.left
+                                           : signals.begun ? "the output is not complete"
+                                                           : "unfinished outputs were removed");
 }
 
 static void cancel_run(void)

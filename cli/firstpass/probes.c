@@ -137,7 +137,8 @@ enum gpume_exit gpume_firstpass_probe(const struct gpume_firstpass_options *opti
         return gpume_refuse(GPUME_EXIT_FAILED, "--probes: out of memory");
     }
     gpume_signals_keep();
-    gpume_signals_end(); /* the files are complete, what is printed is not */
+    gpume_signals_end();
+    gpume_signals_set_left("the files are complete, what is printed is not");
     uint32_t round = 0;
     for (; round < options->probes && moved && result == GPUME_EXIT_DONE; round++) {
         bool dirty = false;

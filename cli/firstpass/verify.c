@@ -232,7 +232,8 @@ enum gpume_exit gpume_firstpass_verify(const struct gpume_firstpass_options *opt
     double seconds)
 {
     gpume_signals_keep();
-    gpume_signals_end(); /* the files are complete, what is printed is not */
+    gpume_signals_end();
+    gpume_signals_set_left("the files are complete, what is printed is not");
     enum gpume_exit result = gpume_job_result(GPUME_EXIT_DONE);
     for (size_t i = 0; i < report->count && result == GPUME_EXIT_DONE; i++) {
         struct verify verify = {

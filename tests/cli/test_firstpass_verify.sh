@@ -179,6 +179,7 @@ interrupted() {
     while ps -o stat= -p "$(cat "$scratch/pid")" | grep -qv '^Z'; do sleep 0.1; done
     [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "not one line after a signal"
     [ -e a.json ] || fail "the files are lost"
+    ! grep -q 'output is not complete' "$scratch/err" || fail "files that are complete are called incomplete"
     clean
     rm -f a-* a.json
 }
