@@ -3,7 +3,7 @@
  * What the noise of a plane is measured by, and the texture of luma, for each block.
  *
  * Grid: one workgroup per block; x, y = block. An invocation has a quad of the block; some have
- * none. Shared memory: seven words each. Reads pictures and predictions, writes tables of BLOCKS.
+ * none. Shared memory: six words each. Reads pictures and predictions, writes tables of BLOCKS.
  */
 #version 450
 #extension GL_GOOGLE_include_directive : require
@@ -17,14 +17,24 @@ layout(std430, binding = 0) readonly buffer Pictures { QUAD pictures[]; };
 layout(std430, binding = 1) readonly buffer Predictions { QUAD predictions[]; };
 layout(std430, binding = 2) writeonly buffer Blocks { uint blocks[]; };
 
-const uint RESPONSE = 0u, DIFFERENCE = 1u, SQUARES = 3u, SUM = 5u, TEXTURE = 6u, VALUES = 7u;
+const uint DIFFERENCE = 0u, SQUARES = 2u, OWN_SUM = 4u, OWN_SQUARES = 5u, VALUES = 6u;
+const uint CELL = 8u;
 
 shared uint values[VALUES][GPUME_TEMPORAL_LOCAL];
 
-/* The sums over all invocations, at index 0. */
+/* Where the values of a quad wait: those of cell i of 8x8 samples, which are counted two to a row,
+ * are at 4 j + i. */
+uint slot_of(Place place)
+{
+    uvec2 inside = uvec2(4u * place.at.x, place.at.y) - place.origin;
+    uint quad = inside.y % CELL * 2u + inside.x / 4u % 2u;
+    return 4u * quad + inside.x / CELL + 2u * (inside.y / CELL);
+}
+
+/* The sums over the cells, at index 0 to 3. */
 void add_up(uint lane)
 {
-    for (uint half_way = GPUME_TEMPORAL_LOCAL / 2u; half_way > 0u; half_way /= 2u) {
+    for (uint half_way = GPUME_TEMPORAL_LOCAL / 2u; half_way >= 4u; half_way /= 2u) {
         barrier();
         [[unroll]] for (uint i = 0u; i < VALUES && lane < half_way; i++) {
             values[i][lane] += values[i][lane + half_way];
@@ -33,32 +43,31 @@ void add_up(uint lane)
     barrier();
 }
 
-/* A work sample of the picture; outside, the nearest one. */
-int sample_at(int x, int y)
+/* (n Q - S^2) 2^b / n^2; n is a power of two. */
+uint variance_of(uint squares, uint sum, uint n, uint b)
 {
-    ivec2 at = clamp(ivec2(x, y), ivec2(0), ivec2(pc.width, pc.height) - 1);
-    uint quad = pc.place * plane_quads() + uint(at.y) * pc.stride + uint(at.x >> 2);
-    return unpack(pictures[quad])[at.x & 3] >> work_shift();
+    uvec2 spread = minus(times(uvec2(squares, 0u), n), product(sum, sum));
+    return right(spread, 2u * findMSB(n) - b).x;
 }
 
-/* a - 2b + c of a row. */
-ivec4 bend(ivec2 at, int y)
+/* Over the block. */
+uint total(uint i)
 {
-    int line[6];
-    [[unroll]] for (int i = 0; i < 6; i++) {
-        line[i] = sample_at(at.x + i - 1, at.y + y);
+    return values[i][0] + values[i][1] + values[i][2] + values[i][3];
+}
+
+/* q */
+uint least_cell(Place place)
+{
+    uint least = GPUME_TEMPORAL_CUT;
+    for (uint y = 0u; y < place.size.y / CELL; y++) {
+        for (uint x = 0u; x < place.size.x / CELL; x++) {
+            uint i = 2u * y + x;
+            least = min(least,
+                variance_of(values[OWN_SQUARES][i], values[OWN_SUM][i], CELL * CELL, 8u));
+        }
     }
-    return ivec4(line[0], line[1], line[2], line[3]) -
-           2 * ivec4(line[1], line[2], line[3], line[4]) +
-           ivec4(line[2], line[3], line[4], line[5]);
-}
-
-/* 128 (n Q - S^2) / n^2; n is a power of two. */
-uint residual_of(uint i, uint count)
-{
-    uvec2 scaled = times(uvec2(values[SQUARES + i][0], 0u), count);
-    uint magnitude = uint(abs(int(values[DIFFERENCE + i][0])));
-    return right(minus(scaled, product(magnitude, magnitude)), 2u * findMSB(count) - 7u).x;
+    return least;
 }
 
 void write_plane(Place place)
@@ -66,15 +75,20 @@ void write_plane(Place place)
     uint count = place.size.x * place.size.y, residual = GPUME_TEMPORAL_CUT;
     for (uint i = 0u; i < 2u && place.whole; i++) {
         if ((pc.there >> i & 1u) == 1u) {
-            residual = min(residual, residual_of(i, count));
+            uint sum = uint(abs(int(total(DIFFERENCE + i))));
+            residual = min(residual, variance_of(total(SQUARES + i), sum, count, 7u));
         }
     }
-    blocks[word_of(GPUME_TEMPORAL_RESPONSE + pc.plane, place.block)] =
-        place.whole ? values[RESPONSE][0] : GPUME_TEMPORAL_CUT;
+    uint texture = GPUME_TEMPORAL_CUT;
+    if (place.whole) {
+        texture = variance_of(total(OWN_SQUARES), total(OWN_SUM), count, 8u);
+        blocks[word_of(GPUME_TEMPORAL_CELL + pc.plane, place.block)] = least_cell(place);
+    }
+    blocks[word_of(GPUME_TEMPORAL_TEXTURE + pc.plane, place.block)] = texture;
     blocks[word_of(GPUME_TEMPORAL_RESIDUAL + pc.plane, place.block)] = residual;
     if (pc.plane == 0u) {
-        blocks[word_of(GPUME_TEMPORAL_SUM, place.block)] = values[SUM][0];
-        blocks[word_of(GPUME_TEMPORAL_SQUARES, place.block)] = values[TEXTURE][0];
+        blocks[word_of(GPUME_TEMPORAL_SUM, place.block)] = total(OWN_SUM);
+        blocks[word_of(GPUME_TEMPORAL_SQUARES, place.block)] = total(OWN_SQUARES);
     }
 }
 
@@ -85,23 +99,22 @@ void main()
     [[unroll]] for (uint i = 0u; i < VALUES; i++) {
         values[i][lane] = 0u;
     }
+    barrier();
     if (is_seen(place)) {
+        uint slot = slot_of(place);
         uint shift = work_shift();
-        ivec2 at = ivec2(4u * place.at.x, place.at.y);
         ivec4 own = unpack(pictures[pc.place * plane_quads() + quad_of(place)]) >> shift;
         own *= ivec4(place.seen);
-        uvec4 response = uvec4(abs(bend(at, -1) - 2 * bend(at, 0) + bend(at, 1)));
-        values[RESPONSE][lane] = response.x + response.y + response.z + response.w;
-        values[SUM][lane] = uint(own.x + own.y + own.z + own.w);
+        values[OWN_SUM][slot] = uint(own.x + own.y + own.z + own.w);
         ivec4 squared = own * own;
-        values[TEXTURE][lane] = uint(squared.x + squared.y + squared.z + squared.w);
+        values[OWN_SQUARES][slot] = uint(squared.x + squared.y + squared.z + squared.w);
         [[unroll]] for (uint i = 0u; i < 2u; i++) {
             if ((pc.there >> i & 1u) == 1u) {
                 ivec4 other = unpack(predictions[i * plane_quads() + quad_of(place)]) >> shift;
                 ivec4 d = own - other * ivec4(place.seen);
-                values[DIFFERENCE + i][lane] = uint(d.x + d.y + d.z + d.w);
+                values[DIFFERENCE + i][slot] = uint(d.x + d.y + d.z + d.w);
                 d *= d;
-                values[SQUARES + i][lane] = uint(d.x + d.y + d.z + d.w);
+                values[SQUARES + i][slot] = uint(d.x + d.y + d.z + d.w);
             }
         }
     }

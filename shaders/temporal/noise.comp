@@ -16,20 +16,21 @@ layout(std430, binding = 0) readonly buffer Blocks { uint blocks[]; };
 layout(std430, binding = 1) buffer State { gpume_temporal_state state; };
 
 const uint ROUNDING = 21u; /* 256 / 12: the variance of rounding to whole steps */
+const uint TEXTURE_PART = 32u;
 const uint DIGITS = 256u;
 
 shared uint bins[DIGITS];
 shared uint flat_blocks, others, prefix, rank;
 
-uint response_of(uint block)
+uint texture_of(uint block)
 {
-    return blocks[word_of(GPUME_TEMPORAL_RESPONSE + gl_WorkGroupID.x, block)];
+    return blocks[word_of(GPUME_TEMPORAL_TEXTURE + gl_WorkGroupID.x, block)];
 }
 
 bool is_measured(uint block)
 {
-    uint response = response_of(block);
-    return response != 0u && response != GPUME_TEMPORAL_CUT;
+    uint texture = texture_of(block);
+    return texture != 0u && texture != GPUME_TEMPORAL_CUT;
 }
 
 void count_blocks(uint lane)
@@ -39,7 +40,7 @@ void count_blocks(uint lane)
     }
     barrier();
     for (uint i = lane; i < block_count(); i += GPUME_TEMPORAL_GATHER) {
-        if (response_of(i) == 0u) {
+        if (texture_of(i) == 0u) {
             atomicAdd(flat_blocks, 1u);
         } else if (is_measured(i)) {
             atomicAdd(others, 1u);
@@ -85,13 +86,12 @@ uint value_at(uint lane, uint table, uint index)
     return prefix;
 }
 
-/* n: the samples of a block. */
-uint variance_of(uint response, uint residual, uint n)
+/* cell is below 2^26 */
+uint variance_of(uint texture, uint cell, uint residual)
 {
-    uvec2 spatial = divided(times(product(response, response), 11170u), 1000u);
-    spatial = right(spatial, 2u * findMSB(n));
-    uint lower = spatial.y > 0u ? residual : min(spatial.x, residual);
-    return min(lower > ROUNDING ? lower - ROUNDING : 0u, pc.most);
+    uint part = texture / TEXTURE_PART, lower = min(cell, residual);
+    uint found = lower > part ? 2u * (lower - part) : 0u;
+    return min(found > ROUNDING ? found - ROUNDING : 0u, pc.most);
 }
 
 /* found: V before `least`. */
@@ -117,11 +117,10 @@ void main()
         uint count = others;
         /* uniform: the numbers of blocks are read between barriers */
         if (count > 0u && flat_blocks <= count && (pc.there & 3u) != 0u) {
-            uint response = value_at(lane, GPUME_TEMPORAL_RESPONSE, count / 12u);
+            uint texture = value_at(lane, GPUME_TEMPORAL_TEXTURE, count / 12u);
+            uint cell = value_at(lane, GPUME_TEMPORAL_CELL, count / 12u);
             uint residual = value_at(lane, GPUME_TEMPORAL_RESIDUAL, count / 8u);
-            bool luma = gl_WorkGroupID.x == 0u;
-            variance = variance_of(response, residual,
-                block_width(luma ? 0u : pc.shift_x) * block_width(luma ? 0u : pc.shift_y));
+            variance = variance_of(texture, cell, residual);
         }
     }
     if (lane == 0u) {

@@ -29,17 +29,18 @@
 #define GPUME_TEMPORAL_SIDE 16    /* samples of a side, in luma */
 
 /* Blocks for which the loops of these kernels are short enough: with nine sums of
- * 2^20 / 256 values each, and eight passes over so many. */
+ * 2^20 / 256 values each, and thirteen passes over so many. */
 #define GPUME_TEMPORAL_BLOCKS_MAX (1 << 20)
 
 /* Tables of BLOCKS. */
-#define GPUME_TEMPORAL_RESPONSE 0 /* s; by plane; GPUME_TEMPORAL_CUT: the block is cut */
+#define GPUME_TEMPORAL_TEXTURE 0  /* t; by plane; GPUME_TEMPORAL_CUT: the block is cut */
 #define GPUME_TEMPORAL_RESIDUAL 3 /* v; by plane */
 #define GPUME_TEMPORAL_SUM 6      /* of luma's work samples, */
 #define GPUME_TEMPORAL_SQUARES 7  /* and of their squares */
 #define GPUME_TEMPORAL_UNFIT 8    /* 1: the block is not used; by plane and reference */
 #define GPUME_TEMPORAL_ERRORS 32  /* the sum of e^2 of luma; by reference */
-#define GPUME_TEMPORAL_TABLES 40
+#define GPUME_TEMPORAL_CELL 40    /* q; by plane */
+#define GPUME_TEMPORAL_TABLES 43
 #define GPUME_TEMPORAL_CUT 0xffffffffu
 
 #define GPUME_TEMPORAL_BEGINS 16 /* pictures about which is known whether they begin a scene */

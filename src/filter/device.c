@@ -46,7 +46,7 @@ _Static_assert(2 * GPUME_TEMPORAL_RADIUS_MAX == GPUME_TEMPORAL_REFERENCES, "all 
 _Static_assert(GPUME_TEMPORAL_BEGINS > GPUME_TEMPORAL_RADIUS_MAX, "scenes are remembered");
 
 _Static_assert(
-    9 * (GPUME_TEMPORAL_BLOCKS_MAX / GPUME_TEMPORAL_GATHER) + 9 * 256 < GPUME_ITERATIONS_MAX,
+    13 * (GPUME_TEMPORAL_BLOCKS_MAX / GPUME_TEMPORAL_GATHER) + 13 * 256 < GPUME_ITERATIONS_MAX,
     "drivers may end longer loops");
 
 enum step { PREDICT, MEASURE, NOISE, FIT, REFERENCES, AVERAGE, STEPS };
@@ -470,8 +470,7 @@ static int run_kernels(const struct device *d, const struct passage *passage)
     }
     GPUME_CHECK(run_planes(d, passage, PREDICT, pushes, false, d->references));
     GPUME_CHECK(run_planes(d, passage, MEASURE, pushes, true, 1));
-    GPUME_CHECK(
-        run_step(d, passage, NOISE, &pushes[d->planes - 1], each)); /* the shape of chroma */
+    GPUME_CHECK(run_step(d, passage, NOISE, &pushes[0], each));
     GPUME_CHECK(run_planes(d, passage, FIT, pushes, true, d->references));
     GPUME_CHECK(run_step(d, passage, REFERENCES, &pushes[0], one));
     return run_planes(d, passage, AVERAGE, pushes, false, 1);

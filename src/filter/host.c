@@ -77,9 +77,9 @@ struct host {
     struct prediction predictions[PREDICTIONS_MAX]; /* by distance, the past before the future */
     struct result results[RESULTS];                 /* of picture i at i % RESULTS */
     struct gpume_noise_values values[GPUME_TEMPORAL_PLANES];
-    uint64_t *response, *residual; /* per plane and block */
-    uint64_t *texture;             /* per block of luma: B */
-    atomic_uint_fast64_t allowed;  /* twice what a reference may differ by beyond noise */
+    uint64_t *texture;            /* per plane and block: n Q - S^2, A of luma; */
+    uint64_t *cell, *residual;    /* q and v */
+    atomic_uint_fast64_t allowed; /* twice what a reference may differ by beyond noise */
     const struct gpume_loops *loops;
     struct gpume_workers *workers;
     struct scratch *scratches;
@@ -157,16 +157,15 @@ static bool open_values(struct host *temporal)
     bool complete = true;
     for (uint32_t p = 0; p < temporal->planes; p++) {
         struct gpume_noise_values *values = &temporal->values[p];
-        values->responses = malloc(blocks * sizeof *values->responses);
+        values->textures = malloc(blocks * sizeof *values->textures);
+        values->cells = malloc(blocks * sizeof *values->cells);
         values->residuals = malloc(blocks * sizeof *values->residuals);
-        values->samples =
-            temporal->results[0].means[p].block_w * temporal->results[0].means[p].block_h;
-        complete = complete && values->responses && values->residuals;
+        complete = complete && values->textures && values->cells && values->residuals;
     }
-    temporal->response = malloc(blocks * temporal->planes * sizeof *temporal->response);
+    temporal->texture = malloc(blocks * temporal->planes * sizeof *temporal->texture);
+    temporal->cell = malloc(blocks * temporal->planes * sizeof *temporal->cell);
     temporal->residual = malloc(blocks * temporal->planes * sizeof *temporal->residual);
-    temporal->texture = malloc(blocks * sizeof *temporal->texture);
-    return complete && temporal->response && temporal->residual && temporal->texture;
+    return complete && temporal->texture && temporal->cell && temporal->residual;
 }
 
 static bool open_memory(struct host *temporal)
@@ -210,7 +209,7 @@ uint64_t gpume_temporal_host_bytes(const struct gpume_temporal_params *params)
     }
     return samples * (layers * sizeof(uint16_t) + RESULTS) +
            blocks * (2 * params->radius * (sizeof(struct gpume_vector) + planes) +
-                        (4 * planes + 1) * sizeof(uint64_t));
+                        6 * planes * sizeof(uint64_t));
 }
 
 static int host_close(void *opaque);
@@ -263,7 +262,8 @@ static int host_close(void *opaque)
             free(temporal->results[i].means[p].samples);
             free(temporal->results[i].bytes[p]);
         }
-        free(temporal->values[p].responses);
+        free(temporal->values[p].textures);
+        free(temporal->values[p].cells);
         free(temporal->values[p].residuals);
     }
     for (uint32_t i = 0; i < temporal->scratch_count && temporal->scratches; i++) {
@@ -275,7 +275,7 @@ static int host_close(void *opaque)
     free(temporal->scratches);
     free(temporal->pictures);
     free(temporal->begins);
-    free(temporal->response);
+    free(temporal->cell);
     free(temporal->residual);
     free(temporal->texture);
     free(temporal);
@@ -492,7 +492,8 @@ static void predict_chroma(
     }
 }
 
-/* The values of a block that the noise is measured by; a response of UINT64_MAX: it is cut. */
+/* The values of a block that the noise is measured by; a residual of UINT64_MAX: none, because the
+ * edge of the picture cuts it. */
 static void measure_block(struct host *temporal, uint32_t plane, uint32_t bx, uint32_t by)
 {
     const struct layer *layer = &picture_at(temporal, temporal->done)[plane];
@@ -501,9 +502,13 @@ static void measure_block(struct host *temporal, uint32_t plane, uint32_t bx, ui
     const size_t at = (size_t)plane * temporal->blocks_x * temporal->blocks_y + place.block;
     const struct gpume_patch patch = {layer->samples, layer->width, layer->height, place.x, place.y,
         place.w, place.h, temporal->shift};
-    temporal->response[at] = whole ? gpume_noise_response(&patch) : UINT64_MAX;
+    temporal->texture[at] = gpume_noise_texture(&patch);
     temporal->residual[at] = UINT64_MAX;
-    for (uint32_t i = 0; i < 2 && whole; i++) {
+    if (!whole || !temporal->measures) {
+        return;
+    }
+    temporal->cell[at] = gpume_noise_cell(&patch);
+    for (uint32_t i = 0; i < 2; i++) {
         const struct prediction *prediction = &temporal->predictions[i];
         if (prediction->there) {
             temporal->residual[at] = gpume_min_u64(temporal->residual[at],
@@ -512,29 +517,10 @@ static void measure_block(struct host *temporal, uint32_t plane, uint32_t bx, ui
     }
 }
 
-/* B: the count of samples times the sum of their squared differences from their mean. */
-static void find_texture(struct host *temporal, uint32_t bx, uint32_t by)
-{
-    const struct layer *luma = picture_at(temporal, temporal->done);
-    struct place place;
-    (void)find_place(temporal, luma, bx, by, &place);
-    uint64_t sum = 0, squares = 0;
-    for (uint32_t y = place.y; y < place.y + place.h; y++) {
-        const uint16_t *row = luma->samples + (size_t)y * luma->width + place.x;
-        for (uint32_t x = 0; x < place.w; x++) {
-            const uint32_t sample = row[x] >> temporal->shift;
-            sum += sample;
-            squares += sample * sample;
-        }
-    }
-    temporal->texture[place.block] = (uint64_t)place.w * place.h * squares - sum * sum;
-}
-
 static void look_at_row(void *opaque, uint32_t by)
 {
     struct host *temporal = opaque;
     for (uint32_t bx = 0; bx < temporal->blocks_x; bx++) {
-        find_texture(temporal, bx, by);
         for (uint32_t i = 0; i < 2 * temporal->params.radius; i++) {
             const struct prediction *prediction = &temporal->predictions[i];
             if (prediction->there && !prediction->has_luma) {
@@ -544,7 +530,7 @@ static void look_at_row(void *opaque, uint32_t by)
                 predict_chroma(temporal, prediction, bx, by);
             }
         }
-        for (uint32_t p = 0; p < temporal->planes && temporal->measures; p++) {
+        for (uint32_t p = 0; p < (temporal->measures ? temporal->planes : 1); p++) {
             measure_block(temporal, p, bx, by);
         }
     }
@@ -774,16 +760,20 @@ static void average_row(void *opaque, uint32_t by)
 static uint64_t measure_plane(struct host *temporal, uint32_t plane)
 {
     const size_t blocks = (size_t)temporal->blocks_x * temporal->blocks_y;
+    const struct layer *layer = &picture_at(temporal, temporal->done)[plane];
+    const uint64_t samples = (uint64_t)layer->block_w * layer->block_h;
     struct gpume_noise_values *values = &temporal->values[plane];
     values->count = values->flat = 0;
-    if (!temporal->predictions[0].there && !temporal->predictions[1].there) {
-        return 0;
-    }
     for (size_t i = plane * blocks; i < (plane + 1) * blocks; i++) {
-        if (temporal->response[i] == 0) {
+        const uint64_t texture = 256 * temporal->texture[i] / (samples * samples);
+        if (temporal->residual[i] == UINT64_MAX) { /* it is cut, or there is no prediction */
+            continue;
+        }
+        if (texture == 0) {
             values->flat++;
-        } else if (temporal->response[i] != UINT64_MAX) {
-            values->responses[values->count] = temporal->response[i];
+        } else {
+            values->textures[values->count] = texture;
+            values->cells[values->count] = temporal->cell[i];
             values->residuals[values->count++] = temporal->residual[i];
         }
     }

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Two measurements of the noise, of which the lower one counts: how strongly the flattest blocks
- * respond to a mask that texture hardly excites (Immerkaer, "Fast noise variance estimation", CVIU
- * 64, 1996), and how much the best predicted blocks differ from their predictions. Texture alone
- * raises the first and motion that was not found the second, but seldom both.
+ * How much the best predicted blocks differ from their predictions: noise of two frames, however
+ * coarse it is, since the two are independent. What remains of motion that the search could not
+ * follow exactly grows with the texture, so a part of the texture is subtracted; and noise is no
+ * stronger than all that the flattest cells of blocks have.
  */
 #include "filter/noise.h"
 
 #include "base/base.h"
 #include "filter/temporal.h"
 
-#include <stdbool.h>
-#include <stdlib.h>
-
 #define ROUNDING 21u /* 256 / 12: the variance of rounding to whole steps */
+#define CELL 8u
+#define TEXTURE_PART 32u /* of its variance, that remains of texture whose motion was found */
 
 static uint32_t work_bits(uint32_t bits)
 {
@@ -26,28 +25,18 @@ uint64_t gpume_noise_of_sigma(uint32_t sigma, uint32_t bits)
     return (256 * square + 5000) / 10000;
 }
 
-/* a - 2b + c of a row, at columns beside the plane's edges of the nearest ones. */
-static int32_t bend(const uint16_t *row, uint32_t x, uint32_t width, uint32_t shift)
+uint64_t gpume_noise_texture(const struct gpume_patch *patch)
 {
-    const uint32_t left = x > 0 ? x - 1 : 0, right = x + 1 < width ? x + 1 : x;
-    return (row[left] >> shift) - 2 * (row[x] >> shift) + (row[right] >> shift);
-}
-
-uint64_t gpume_noise_response(const struct gpume_patch *patch)
-{
-    uint64_t sum = 0;
+    uint64_t sum = 0, squares = 0;
     for (uint32_t y = patch->y; y < patch->y + patch->h; y++) {
-        const uint16_t *row = patch->plane + (size_t)y * patch->plane_w;
-        const uint16_t *above = y > 0 ? row - patch->plane_w : row;
-        const uint16_t *below = y + 1 < patch->plane_h ? row + patch->plane_w : row;
-        for (uint32_t x = patch->x; x < patch->x + patch->w; x++) {
-            const int32_t response = bend(above, x, patch->plane_w, patch->shift) -
-                                     2 * bend(row, x, patch->plane_w, patch->shift) +
-                                     bend(below, x, patch->plane_w, patch->shift);
-            sum += (uint64_t)abs(response);
+        const uint16_t *row = patch->plane + (size_t)y * patch->plane_w + patch->x;
+        for (uint32_t x = 0; x < patch->w; x++) {
+            const uint32_t sample = row[x] >> patch->shift;
+            sum += sample;
+            squares += sample * sample;
         }
     }
-    return sum;
+    return (uint64_t)patch->w * patch->h * squares - sum * sum;
 }
 
 uint64_t gpume_noise_residual(const struct gpume_patch *patch, const uint16_t *prediction)
@@ -65,6 +54,21 @@ uint64_t gpume_noise_residual(const struct gpume_patch *patch, const uint16_t *p
         }
     }
     return 128 * (samples * squares - (uint64_t)(sum * sum)) / (samples * samples);
+}
+
+uint64_t gpume_noise_cell(const struct gpume_patch *patch)
+{
+    uint64_t least = UINT64_MAX;
+    for (uint32_t y = 0; y < patch->h; y += CELL) {
+        for (uint32_t x = 0; x < patch->w; x += CELL) {
+            struct gpume_patch cell = *patch;
+            cell.x += x;
+            cell.y += y;
+            cell.w = cell.h = CELL;
+            least = gpume_min_u64(least, gpume_noise_texture(&cell));
+        }
+    }
+    return 256 * least / (CELL * CELL * CELL * CELL);
 }
 
 /* The value of this index in rising order (quickselect; Hoare's partition about the middle one). */
@@ -101,12 +105,12 @@ uint64_t gpume_noise_variance(struct gpume_noise_values *values, uint32_t bits)
     if (count == 0 || values->flat > count) { /* more than half of all */
         return 0;
     }
-    const uint64_t samples = values->samples,
-                   most = gpume_noise_of_sigma(100 * GPUME_TEMPORAL_SIGMA_MAX, bits);
-    const uint64_t response = value_at(values->responses, count, count / 12);
-    const uint64_t spatial = 11170 * response * response / (1000 * samples * samples);
+    const uint64_t most = gpume_noise_of_sigma(100 * GPUME_TEMPORAL_SIGMA_MAX, bits);
+    const uint64_t texture = value_at(values->textures, count, count / 12);
     const uint64_t residual = value_at(values->residuals, count, count / 8);
-    const uint64_t lower = spatial < residual ? spatial : residual;
-    const uint64_t variance = lower > ROUNDING ? lower - ROUNDING : 0;
+    const uint64_t cell = value_at(values->cells, count, count / 12);
+    const uint64_t part = texture / TEXTURE_PART, lower = gpume_min_u64(residual, cell);
+    const uint64_t found = lower > part ? 2 * (lower - part) : 0;
+    const uint64_t variance = found > ROUNDING ? found - ROUNDING : 0;
     return variance < most ? variance : most;
 }

@@ -13,15 +13,17 @@ struct gpume_patch {
     uint32_t shift; /* to work samples */
 };
 
-/* The values of blocks: `response` is 0 for a flat one. */
+/* The values t, q and v of blocks; t is 0 for a flat one. */
 struct gpume_noise_values {
-    uint64_t *responses, *residuals; /* of the blocks that are not flat; put in order */
+    uint64_t *textures, *cells, *residuals; /* of the blocks that are not flat; put in order */
     uint32_t count, flat;
-    uint32_t samples; /* of a block */
 };
 
-/* s of gpume-filter(1), which lies wholly within the plane. */
-uint64_t gpume_noise_response(const struct gpume_patch *patch);
+/* n Q - S^2 of gpume-filter(1), of the work samples themselves: below 2^36. */
+uint64_t gpume_noise_texture(const struct gpume_patch *patch);
+
+/* q: sides are multiples of 8. */
+uint64_t gpume_noise_cell(const struct gpume_patch *patch);
 
 /* v: of the differences from another plane of the same size. */
 uint64_t gpume_noise_residual(const struct gpume_patch *patch, const uint16_t *prediction);

@@ -310,35 +310,33 @@ static struct area area_of(int p, int block)
     return area;
 }
 
-static int64_t response_of(const uint16_t *plane, int p, struct area area)
-{
-    static const int mask[3][3] = {{1, -2, 1}, {-2, 4, -2}, {1, -2, 1}};
-    int64_t all = 0;
-    for (int y = area.y; y < area.y + area.h; y++) {
-        for (int x = area.x; x < area.x + area.w; x++) {
-            int64_t sum = 0;
-            for (int j = 0; j < 3; j++) {
-                for (int i = 0; i < 3; i++) {
-                    sum += mask[j][i] * (sample(plane, p, x + i - 1, y + j - 1) >> k);
-                }
-            }
-            all += sum < 0 ? -sum : sum;
-        }
-    }
-    return all;
-}
-
-static int64_t residual_of(const uint16_t *a, const uint16_t *b, int p, struct area area)
+/* The variance, times this, of the work samples of a block, less those of another plane. */
+static int64_t spread_of(
+    const uint16_t *plane, const uint16_t *other, int p, struct area area, int64_t times)
 {
     int64_t s = 0, q = 0, n = area.w * area.h;
     for (int y = area.y; y < area.y + area.h; y++) {
         for (int x = area.x; x < area.x + area.w; x++) {
-            const int64_t d = (sample(a, p, x, y) >> k) - (sample(b, p, x, y) >> k);
+            const int64_t d =
+                (sample(plane, p, x, y) >> k) - (other ? sample(other, p, x, y) >> k : 0);
             s += d;
             q += d * d;
         }
     }
-    return 128 * (n * q - s * s) / (n * n);
+    return times * (n * q - s * s) / (n * n);
+}
+
+/* q */
+static int64_t cell_of(const uint16_t *plane, int p, struct area area)
+{
+    int64_t least = INT64_MAX;
+    for (int y = area.y; y < area.y + area.h; y += 8) {
+        for (int x = area.x; x < area.x + area.w; x += 8) {
+            const int64_t q = spread_of(plane, NULL, p, (struct area){x, y, 8, 8, true}, 256);
+            least = q < least ? q : least;
+        }
+    }
+    return least;
 }
 
 static int rising(const void *a, const void *b)
@@ -360,7 +358,8 @@ static int64_t variance_of_sigma(int64_t sigma)
 static int64_t measured(int t, int p)
 {
     const uint16_t *plane = frames[first_of[t]][p];
-    int64_t *responses = need((size_t)(across * down) * sizeof(int64_t));
+    int64_t *textures = need((size_t)(across * down) * sizeof(int64_t));
+    int64_t *cells = need((size_t)(across * down) * sizeof(int64_t));
     int64_t *residuals = need((size_t)(across * down) * sizeof(int64_t));
     int count = 0, flat = 0;
     for (int b = 0; b < across * down; b++) {
@@ -368,33 +367,35 @@ static int64_t measured(int t, int p)
         if (!area.whole) {
             continue;
         }
-        const int64_t s = response_of(plane, p, area);
-        if (s == 0) {
+        const int64_t t256 = spread_of(plane, NULL, p, area, 256);
+        if (t256 == 0) {
             flat++;
             continue;
         }
         int64_t least = INT64_MAX;
         for (int i = 0; i < 2; i++) {
             if (guesses[i].there) {
-                const int64_t v = residual_of(plane, guesses[i].plane[p], p, area);
+                const int64_t v = spread_of(plane, guesses[i].plane[p], p, area, 128);
                 least = v < least ? v : least;
             }
         }
-        responses[count] = s;
+        textures[count] = t256;
+        cells[count] = cell_of(plane, p, area);
         residuals[count++] = least;
     }
     int64_t variance = 0;
     if (flat <= count && count > 0 && (guesses[0].there || guesses[1].there)) {
-        const int64_t n = p > 0 ? (16 >> sx) * (16 >> sy) : 256;
-        qsort(responses, (size_t)count, sizeof(int64_t), rising);
+        qsort(textures, (size_t)count, sizeof(int64_t), rising);
+        qsort(cells, (size_t)count, sizeof(int64_t), rising);
         qsort(residuals, (size_t)count, sizeof(int64_t), rising);
-        const int64_t s = responses[count / 12], v = residuals[count / 8];
-        const int64_t spatial = 11170 * s * s / (1000 * n * n);
-        variance = (v < spatial ? v : spatial) - 21;
+        const int64_t texture = textures[count / 12], v = residuals[count / 8];
+        const int64_t q = cells[count / 12], u = v < q ? v : q;
+        variance = u < texture / 32 ? 0 : 2 * (u - texture / 32) - 21;
         variance = variance < 0 ? 0 : variance;
         variance = variance > variance_of_sigma(5000) ? variance_of_sigma(5000) : variance;
     }
-    free(responses);
+    free(textures);
+    free(cells);
     free(residuals);
     return variance;
 }

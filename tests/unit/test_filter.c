@@ -95,20 +95,45 @@ static int rising(const void *a, const void *b)
 /* values: of which many are the same. */
 static void check_noise(uint32_t count, uint32_t values)
 {
-    uint64_t responses[300], residuals[300], sorted[2][300];
+    uint64_t textures[300], cells[300], residuals[300], sorted[3][300];
     for (uint32_t i = 0; i < count; i++) {
-        sorted[0][i] = responses[i] = 1 + draw(values) * 20000 / values;
+        sorted[0][i] = textures[i] = 1 + draw(values) * 200000 / values;
         sorted[1][i] = residuals[i] = draw(values) * 10000 / values;
+        sorted[2][i] = cells[i] = draw(values) * 50000 / values;
     }
     qsort(sorted[0], count, sizeof(uint64_t), rising);
     qsort(sorted[1], count, sizeof(uint64_t), rising);
-    struct gpume_noise_values noise = {responses, residuals, count, draw(count + 1), 256};
-    const uint64_t s = sorted[0][count / 12], v = sorted[1][count / 8];
-    const uint64_t spatial = 11170 * s * s / (UINT64_C(1000) * 256 * 256);
-    const uint64_t lower = v < spatial ? v : spatial;
-    REQUIRE(gpume_noise_variance(&noise, 10) == (lower > 21 ? lower - 21 : 0));
+    qsort(sorted[2], count, sizeof(uint64_t), rising);
+    struct gpume_noise_values noise = {textures, cells, residuals, count, draw(count + 1)};
+    const int64_t t = (int64_t)sorted[0][count / 12], v = (int64_t)sorted[1][count / 8];
+    const int64_t q = (int64_t)sorted[2][count / 12], u = v < q ? v : q,
+                  above = u - t / 32 < 0 ? 0 : u - t / 32;
+    const int64_t variance = 2 * above - 21;
+    REQUIRE(gpume_noise_variance(&noise, 10) == (uint64_t)(variance < 0 ? 0 : variance));
     noise.flat = count + 1;
     REQUIRE(gpume_noise_variance(&noise, 10) == 0);
+}
+
+/* The values of blocks of 16 bits at their largest, and where a plane has nothing else. */
+static void check_blocks(void)
+{
+    uint16_t plane[256], prediction[256];
+    const struct gpume_patch patch = {plane, 16, 16, 0, 0, 16, 16, 6};
+    for (uint32_t i = 0; i < 256; i++) {
+        plane[i] = i % 2 == 0 ? 65535 : 0;
+        prediction[i] = i % 2 == 0 ? 0 : 65535;
+    }
+    REQUIRE(gpume_noise_texture(&patch) ==
+            UINT64_C(256) * 128 * 1023 * 1023 - UINT64_C(128) * 128 * 1023 * 1023);
+    REQUIRE(gpume_noise_cell(&patch) == UINT64_C(64) * 1023 * 1023);
+    REQUIRE(gpume_noise_residual(&patch, prediction) == UINT64_C(128) * 1023 * 1023);
+    REQUIRE(gpume_noise_residual(&patch, plane) == 0);
+    for (uint32_t y = 0; y < 8; y++) { /* one cell is even */
+        memset(&plane[16 * (y + 8) + 8], 0xff, 8 * sizeof(*plane));
+    }
+    REQUIRE(gpume_noise_cell(&patch) == 0 && gpume_noise_texture(&patch) > 0);
+    memset(plane, 0xff, sizeof(plane));
+    REQUIRE(gpume_noise_texture(&patch) == 0);
 }
 
 int main(void)
@@ -126,6 +151,7 @@ int main(void)
         }
     }
     REQUIRE(gpume_loops()->available());
+    check_blocks();
     for (uint32_t count = 1; count <= 300; count++) {
         check_noise(count, 1 + draw(2 * count));
     }
