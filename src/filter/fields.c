@@ -31,16 +31,36 @@ static uint32_t lines_of(const struct gpume_filter_fields *fields, uint32_t plan
     return (luma + shift) >> shift;
 }
 
-static struct gpume_plane new_plane(
+/* Without data. */
+static struct gpume_plane shape_of(
     const struct gpume_filter_fields *fields, uint32_t plane, bool field)
 {
     const uint32_t shift = plane > 0 ? fields->params.chroma_x : 0;
-    struct gpume_plane made = {.width = (fields->params.width + shift) >> shift,
+    struct gpume_plane shape = {.width = (fields->params.width + shift) >> shift,
         .height = lines_of(fields, plane, field),
         .bits = fields->params.bits};
-    made.stride = (ptrdiff_t)made.width * (made.bits > 8 ? 2 : 1);
+    shape.stride = (ptrdiff_t)shape.width * (shape.bits > 8 ? 2 : 1);
+    return shape;
+}
+
+static struct gpume_plane new_plane(
+    const struct gpume_filter_fields *fields, uint32_t plane, bool field)
+{
+    struct gpume_plane made = shape_of(fields, plane, field);
     made.data = malloc((size_t)made.stride * made.height);
     return made;
+}
+
+/* Of all planes that are allocated here. */
+static uint64_t plane_bytes(const struct gpume_filter_fields *fields)
+{
+    uint64_t bytes = 0;
+    for (uint32_t p = 0; p < fields->params.plane_count; p++) {
+        const struct gpume_plane frame = shape_of(fields, p, false),
+                                 field = shape_of(fields, p, true);
+        bytes += (uint64_t)frame.stride * (frame.height + FIELDS * field.height);
+    }
+    return bytes;
 }
 
 int gpume_filter_fields_open(struct gpume_filter_fields **out,
@@ -54,20 +74,26 @@ int gpume_filter_fields_open(struct gpume_filter_fields **out,
     fields->params = *params;
     half.height = (params->height + 1) / 2;
     half.fields = false;
-    uint64_t needed = 0; /* by a field, which says so if it may have a byte */
+    const uint64_t planes = plane_bytes(fields);
+    int status = GPUME_OK;
     if (params->memory_max > 0) {
+        uint64_t needed = 0; /* by a field, which says so if it may have a byte */
         gpume_filter *filter = NULL;
         half.memory_max = 1;
         half.log = gpume_filter_note_needed;
         half.log_opaque = &needed;
         (void)gpume_filter_open(&filter, &half);
         (void)gpume_filter_close(&filter);
+        status = gpume_filter_check_memory(params, planes + FIELDS * needed, log);
+        half.memory_max = (params->memory_max - planes) / FIELDS; /* not used if refused */
     }
-    half.memory_max = params->memory_max / FIELDS;
     half.log = log->fn;
     half.log_opaque = log->opaque;
+    for (uint32_t i = 0; i < FIELDS && status == GPUME_OK; i++) {
+        status = gpume_filter_open(&fields->filters[i], &half);
+    }
     bool complete = true;
-    for (uint32_t p = 0; p < params->plane_count; p++) {
+    for (uint32_t p = 0; p < params->plane_count && status == GPUME_OK; p++) {
         fields->woven[p] = new_plane(fields, p, false);
         complete = complete && fields->woven[p].data;
         for (uint32_t i = 0; i < FIELDS; i++) {
@@ -75,11 +101,7 @@ int gpume_filter_fields_open(struct gpume_filter_fields **out,
             complete = complete && fields->copies[i][p].data;
         }
     }
-    int status = complete ? gpume_filter_check_memory(params, FIELDS * needed, log)
-                          : gpume_log_nomem(log, "fields");
-    for (uint32_t i = 0; i < FIELDS && status == GPUME_OK; i++) {
-        status = gpume_filter_open(&fields->filters[i], &half);
-    }
+    status = complete ? status : gpume_log_nomem(log, "fields");
     if (status != GPUME_OK) {
         (void)gpume_filter_fields_close(&fields);
         return status;

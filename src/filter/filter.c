@@ -43,7 +43,7 @@ struct gpume_filter {
     const struct gpume_log *log;
     struct gpume_log lenient; /* the same, but errors are warnings: the processor can go on */
     struct gpume_filter_params params; /* without its strings, once it is open */
-    bool strict;                       /* only a GPU will do */
+    bool strict; /* only a GPU will do */
     struct gpume_temporal_choice choice;
     const struct gpume_temporal_ops *ops;
     void *temporal;
@@ -284,22 +284,45 @@ static uint64_t least_of(struct gpume_params search)
     return bytes;
 }
 
+/* What the filter needs beside its search. */
+static uint64_t own_bytes(const struct gpume_filter *filter)
+{
+    const struct gpume_filter_params *p = &filter->params;
+    const struct gpume_temporal_params means = temporal_params(p);
+    const uint64_t spots =
+        !p->despot
+            ? 0
+            : gpume_spots_bytes(p) + least_of(search_params(filter, GPUME_SPOTS_BLOCK, 1, true));
+    return gpume_temporal_host_bytes(&means) + spots;
+}
+
+/* Refuses what cannot be enough before anything is allocated: which search there will be is known
+ * later, but this is the one that needs more. */
+static int check_own_memory(const struct gpume_filter *filter, bool idle)
+{
+    const struct gpume_filter_params *p = &filter->params;
+    const uint64_t own = p->memory_max > 0 ? own_bytes(filter) : 0;
+    return own <= p->memory_max ? GPUME_OK
+                                : gpume_filter_check_memory(p,
+                                      own + (idle ? 0
+                                                  : least_of(search_params(filter,
+                                                        GPUME_TEMPORAL_BLOCK, p->radius, true))),
+                                      filter->log);
+}
+
 /* The search of spots has what the other one leaves, which is told to leave enough. */
 static int open_searches(struct gpume_filter *filter, bool idle)
 {
     const struct gpume_filter_params *p = &filter->params;
-    const struct gpume_temporal_params means = temporal_params(p);
     struct gpume_params search =
         search_params(filter, GPUME_TEMPORAL_BLOCK, p->radius, !filter->ops->predicts);
     struct gpume_params spots = search_params(filter, GPUME_SPOTS_BLOCK, 1, true);
     struct gpume_info info = {0};
     if (p->memory_max > 0) {
-        const uint64_t of_spots = p->despot ? least_of(spots) : 0;
-        const uint64_t others = gpume_temporal_host_bytes(&means) + of_spots;
-        GPUME_CHECK(
-            gpume_filter_check_memory(p, others + (idle ? 0 : least_of(search)), filter->log));
-        search.memory_max = p->memory_max - others;
-        spots.memory_max = search.memory_max + of_spots;
+        const uint64_t own = own_bytes(filter);
+        GPUME_CHECK(gpume_filter_check_memory(p, own + (idle ? 0 : least_of(search)), filter->log));
+        search.memory_max = p->memory_max - own;
+        spots.memory_max = search.memory_max + (p->despot ? least_of(spots) : 0);
     }
     GPUME_CHECK(idle ? GPUME_OK : open_search(&search, &filter->search));
     if (!p->despot) {
@@ -343,6 +366,7 @@ int gpume_filter_open(gpume_filter **out, const struct gpume_filter_params *para
         *out = filter;
         return GPUME_OK;
     }
+    GPUME_TRY(check_own_memory(filter, idle));
     filter->runs = calloc(RUNS, sizeof(*filter->runs));
     GPUME_TRY(filter->runs ? GPUME_OK : gpume_log_nomem(filter->log, "a filter"));
     GPUME_TRY(open_temporal(filter, idle));

@@ -132,6 +132,21 @@ static bool open_spot_memory(struct gpume_spots *spots)
     return complete && spots->marks && spots->agrees && spots->region && spots->waiting;
 }
 
+uint64_t gpume_spots_bytes(const struct gpume_filter_params *params)
+{
+    const struct gpume_spots shape = {.params = *params};
+    const uint64_t luma = (uint64_t)params->width * params->height;
+    const uint64_t blocks =
+        gpume_div_up(params->width, BLOCK) * gpume_div_up(params->height, BLOCK);
+    const uint64_t parts = gpume_div_up(params->width, PART) * gpume_div_up(params->height, PART);
+    uint64_t bytes = 0;
+    for (uint32_t p = 0; p < params->plane_count; p++) {
+        bytes += (uint64_t)row_bytes(&shape, p) * samples_down(&shape, p);
+    }
+    return (KEPT + 1) * bytes + luma * ((KEPT + 2) * sizeof(uint16_t) + 1 + 2 * sizeof(uint32_t)) +
+           2 * blocks * sizeof(struct gpume_vector) + parts;
+}
+
 int gpume_spots_open(struct gpume_spots **out, const struct gpume_filter_params *params,
     gpume *search, const struct gpume_log *log)
 {

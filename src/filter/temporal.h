@@ -127,6 +127,9 @@ struct gpume_spots;
 int gpume_spots_open(struct gpume_spots **spots, const struct gpume_filter_params *params,
     gpume *search, const struct gpume_log *log);
 
+/* What it allocates, without the search. */
+uint64_t gpume_spots_bytes(const struct gpume_filter_params *params);
+
 /* NULL is fine. Sets *spots to NULL. */
 void gpume_spots_close(struct gpume_spots **spots);
 

@@ -331,7 +331,28 @@ for options in "" --despot "--despot --strength 0" "--fields same"; do
     # shellcheck disable=SC2086 # several words
     expect 0 $memory -o free.y4m
     cmp -s limited.y4m free.y4m || fail "$options: --max-memory changes the output"
+    case $options in
+    '') without=$needed ;;
+    # At least 4 pictures, 5 copies of luma in 16 bits and 9 bytes per sample beside.
+    --despot) [ $((needed - without)) -ge $((96 * 64 * (6 + 10 + 9))) ] || fail "--despot counts for $((needed - without)) bytes" ;;
+    # A frame and its two fields beside what each field needs.
+    --fields*) [ "$needed" -ge $((2 * 96 * 64 * 3 / 2)) ] || fail "--fields needs $needed bytes" ;;
+    esac
 done
+# It is refused before memory is allocated that there is not.
+if [ "$engine" = cpu ] && ! checked; then
+    ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=s=3840x2160 -frames:v 2 -pix_fmt gray large.y4m
+    (ulimit -v 800000 && "$gpume" filter large.y4m -o x.y4m --backend cpu --threads 1) >"$scratch/out" 2>"$scratch/err" </dev/null
+    [ $? -eq 1 ] && grep -q "out of memory" "$scratch/err" || fail "800 MB are enough, so the next line tests nothing: $(cat "$scratch/err")"
+    for options in "" "--despot" "--fields same"; do
+        # shellcheck disable=SC2086 # words
+        (ulimit -v 800000 && "$gpume" filter large.y4m -o x.y4m --backend cpu --threads 1 --max-memory 400M $options) >"$scratch/out" \
+            2>"$scratch/err" </dev/null
+        [ $? -eq 3 ] || fail "$options: allocated before --max-memory is compared: $(cat "$scratch/err")"
+        says "--max-memory"
+    done
+    rm large.y4m
+fi
 
 # A cut input is filtered as far as it goes.
 head -c $(($(wc -c <even.y4m) - 100)) even.y4m >cut.y4m

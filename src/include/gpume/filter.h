@@ -67,7 +67,9 @@ struct gpume_filter_params {
     enum gpume_backend backend;
     const char *device, *devices;
     uint32_t threads;
-    uint64_t memory_max; /* of the search and the means */
+    /* Of all: searches, means, and what despot and fields need; 0: any. It is compared before the
+     * filter allocates, and again with each search. */
+    uint64_t memory_max;
     const char *cache_dir;
     bool validate;
     gpume_log_fn log; /* may be NULL */
