@@ -48,9 +48,7 @@ struct filter {
     uint64_t pictures; /* that were filtered */
     double variances;  /* of luma's noise, in squared steps of 8 bits, added up */
     uint64_t references;
-    uint64_t replaced; /* samples of luma in spots */
-    uint8_t *types;    /* of all frames, with --for */
-    size_t type_count, type_room;
+    uint64_t replaced;            /* samples of luma in spots */
     struct gpume_spacing spacing; /* of frames, for an output without times */
     uint64_t uneven;              /* the first frame that is not in its place; 0: none */
     uint32_t qp;                  /* with --for: of least_sigmas */
@@ -108,14 +106,6 @@ static int write_frame(struct filter *filter)
                : gpume_picture_write_planes(filter->picture, result.planes, result.time_us);
 }
 
-/* Of the frame that was read last. */
-static double least_sigma(const struct filter *filter)
-{
-    const size_t index = filter->job.frames - 1;
-    const bool referred = index < filter->type_count && filter->types[index] != GPUME_FRAME_B;
-    return referred ? least_sigmas[filter->qp] / 100.0 : 0;
-}
-
 static size_t row_bytes(const struct gpume_plane *plane)
 {
     return (size_t)plane->width * (plane->bits > 8 ? 2 : 1);
@@ -160,7 +150,7 @@ static int take_filter_frame(void *client, const struct gpume_plane *luma, int64
     struct gpume_filter_frame frame = {.size = sizeof(frame),
         .planes = {*luma, filter->chroma[0], filter->chroma[1]},
         .time_us = time_us,
-        .least_sigma = least_sigma(filter)};
+        .least_sigma = filter->options->encoder ? least_sigmas[filter->qp] / 100.0 : 0};
     int status = GPUME_OK;
     if (chroma) {
         GPUME_CHECK(
@@ -267,22 +257,13 @@ static enum gpume_exit plan_filter(void *client)
     return result ? result : gpume_exit_of_writer(status);
 }
 
-/* --- types of frames, for --for: the input is analysed before it is filtered */
+/* --- the CRF of a --bitrate: the input is analysed before it is filtered */
 
 /* Called in coded order. */
-static int take_type(void *opaque, const struct gpume_decision *decision)
+static int take_crf_decision(void *opaque, const struct gpume_decision *decision)
 {
-    struct filter *filter = opaque;
-    while (filter->type_count <= decision->display) {
-        uint8_t *types = gpume_grow(filter->types, filter->type_count, &filter->type_room, 1);
-        if (!types) {
-            return gpume_refuse(GPUME_NOMEM, "out of memory for the types of frames");
-        }
-        filter->types = types;
-        filter->types[filter->type_count++] = GPUME_FRAME_B;
-    }
-    filter->types[decision->display] = (uint8_t)decision->type;
-    return filter->pass ? gpume_pass_add_frame(filter->pass, decision) : GPUME_OK;
+    const struct filter *filter = opaque;
+    return gpume_pass_add_frame(filter->pass, decision);
 }
 
 static int analyse_filter_frame(void *opaque, const struct gpume_plane *luma, int64_t time_us)
@@ -310,7 +291,7 @@ static uint32_t coded_height(const struct filter *filter)
     return filter->options->coded_height ? filter->options->coded_height : filter->job.info.height;
 }
 
-/* For --bitrate: decisions go to a pass without files, which finds the CRF. */
+/* Decisions go to a pass without files, which finds the CRF. */
 static int open_crf_search(struct filter *filter, const struct gpume_encode_options *encode)
 {
     const struct gpume_source_info *info = &filter->job.info;
@@ -354,8 +335,8 @@ static enum gpume_exit finish_crf_search(struct filter *filter)
     return gpume_exit_of_writer(status);
 }
 
-/* As `gpume firstpass --qp` has them, without QP offsets; these are needed for a CRF. */
-static enum gpume_exit find_types(struct filter *filter)
+/* Sets filter->qp. */
+static enum gpume_exit find_crf(struct filter *filter)
 {
     const struct gpume_filter_options *options = filter->options;
     const struct gpume_source_info *info = &filter->job.info;
@@ -368,22 +349,19 @@ static enum gpume_exit find_types(struct filter *filter)
     job.skip = filter->job.skip;
     job.frames_max = filter->job.frames_max;
     job.unguarded = true;
-    enum gpume_exit result = options->kbits > 0 ? check_crf_search(filter) : GPUME_EXIT_DONE;
+    enum gpume_exit result = check_crf_search(filter);
     result = result ? result : gpume_job_open_video(&job, true);
     struct gpume_analysis_params params = {
-        .lookahead = gpume_job_lookahead(&job), .decide = take_type, .opaque = filter};
+        .lookahead = gpume_job_lookahead(&job), .decide = take_crf_decision, .opaque = filter};
     gpume_encode_options_default(&params.options, options->encoder);
     params.options.is_quality = options->encoder->has_quality;
     params.options.bits = info->bits > 8 ? 10 : 8;
-    if (options->kbits == 0) {
-        gpume_target_use_qp(&params.options);
-    }
     if (result == GPUME_EXIT_DONE &&
         gpume_encode_options_settle(&params.options, has_rate ? info->rate_num : 25,
             has_rate ? info->rate_den : 1, &gpume_console) != GPUME_OK) {
         result = GPUME_EXIT_USAGE;
     }
-    if (result == GPUME_EXIT_DONE && options->kbits > 0) {
+    if (result == GPUME_EXIT_DONE) {
         result = gpume_exit_of_writer(open_crf_search(filter, &params.options));
     }
     if (result == GPUME_EXIT_DONE) {
@@ -392,7 +370,7 @@ static enum gpume_exit find_types(struct filter *filter)
     }
     result = result ? result : gpume_job_read(&job, analyse_filter_frame, &analysis);
     result = result ? result : gpume_exit_of_engine(gpume_analysis_finish(analysis));
-    result = result || !filter->pass ? result : finish_crf_search(filter);
+    result = result ? result : finish_crf_search(filter);
     gpume_pass_close(&filter->pass);
     gpume_analysis_close(&analysis);
     gpume_job_close(&job);
@@ -449,7 +427,7 @@ enum gpume_exit gpume_filter_check_input(
     if (info->interlaced && fields == GPUME_FILTER_WHOLE) {
         gpume_console_warning("%s: is interlaced, and is filtered as whole frames of two fields; "
                               "--vf bwdif=send_frame makes progressive frames, and gpume filter "
-                              "--fields same, without --for, filters field by field",
+                              "--fields same filters field by field",
             info->label);
     }
     if (info->progressive && fields == GPUME_FILTER_FIELDS) {
@@ -526,8 +504,8 @@ static enum gpume_exit prepare_filter(void *client)
         filter->qp = qp_of_quality(
             options->encoder, options->qp ? options->qp : (uint32_t)lround(options->crf));
     }
-    if (options->encoder && params.strength * 64 >= 1) {
-        const enum gpume_exit result = find_types(filter);
+    if (options->kbits > 0 && params.strength * 64 >= 1) {
+        const enum gpume_exit result = find_crf(filter);
         if (result != GPUME_EXIT_DONE) {
             return result;
         }
@@ -603,7 +581,6 @@ static void free_filter(struct filter *filter)
     for (uint32_t i = 0; i < RING * PLANES; i++) {
         free(filter->sources[i / PLANES][i % PLANES].data);
     }
-    free(filter->types);
     free(filter);
 }
 
@@ -730,8 +707,8 @@ static struct gpume_option table[] = {
         GPUME_FIELD(OPTIONS, encoder),
         .words = "x264 x265 svt-av1",
         .help =
-            "encoder of the output: frames that others refer to are also freed of what it would "
-            "not keep at this --crf, --qp or --bitrate"},
+            "encoder of the output: frames are also freed of what it would not keep at this --crf, "
+            "--qp or --bitrate"},
     {GPUME_ROW_REAL("crf", "N", OPTIONS, crf, 1, QUALITY_MAX), .needs = "for", .excludes = "qp",
         .help = "the encoder's --crf, 1 to 51, of SVT-AV1 to 63"},
     {GPUME_ROW_NUMBER("qp", OPTIONS, qp, 1, QUALITY_MAX), .needs = "for", .excludes = "bitrate",
@@ -800,14 +777,10 @@ int gpume_filter_options_check(void *opaque, const struct gpume_line *line)
             "--bitrate: not known for %s; give the --crf that comes near it",
             options->encoder->name);
     }
-    if (options->encoder && options->fields != GPUME_FILTER_WHOLE) {
+    if (options->kbits > 0 && !is_file) {
         return gpume_refuse(GPUME_INVALID,
-            "--for: its types of frames are those of progressive video; leave out --fields, or add "
-            "--vf bwdif=send_frame instead");
-    }
-    if (options->encoder && !is_file) {
-        return gpume_refuse(GPUME_INVALID,
-            "--for: needs a video file, which is read twice; leave it out for other inputs");
+            "--bitrate: needs a video file, which is read twice; give the --crf that comes near "
+            "it");
     }
     return gpume_video_options_check(opaque, line);
 }

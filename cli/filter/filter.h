@@ -56,7 +56,7 @@ enum gpume_exit gpume_filter_run(const struct gpume_filter_options *options,
 
 typedef struct filter gpume_filter_stage;
 
-/* Call it in `prepare`: with options->encoder the video is read once for itself. Every filtered
+/* Call it in `prepare`: with options->kbits the video is read once for itself. Every filtered
  * luma, those of repeated frames, too, goes to `put`, which may use it until it returns. The job
  * cancels and closes job->filter. Close the stage after any result. */
 enum gpume_exit gpume_filter_stage_open(gpume_filter_stage **stage,
