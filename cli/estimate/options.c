@@ -483,7 +483,8 @@ static bool shows_return(const struct gpume_estimate_options *options)
            options->params.distance_count <= 1 && options->params.direction == GPUME_DIRECTION_BOTH;
 }
 
-/* Pictures are numbered by target frame, and the HTML report is ordered by frames. */
+/* Pictures are numbered by target frame; the HTML report is ordered by frames, each with one
+ * reference on either side. */
 static int check_both(const struct gpume_estimate_options *options, const char *which)
 {
     for (size_t i = 0; i < GPUME_SINK_COUNT; i++) {
@@ -495,12 +496,14 @@ static int check_both(const struct gpume_estimate_options *options, const char *
                 which, gpume_named_sinks[i]->name);
         }
     }
+    const bool several = options->params.distance_count > 1;
     const char *end = options->report ? strrchr(options->report, '.') : NULL;
-    if ((end && strcasecmp(end, ".html") == 0) || options->report_dir) {
+    if (((end && strcasecmp(end, ".html") == 0) || options->report_dir) &&
+        (several || options->asked.compat_ffmpeg)) {
         return gpume_refuse(GPUME_INVALID,
             "%s: cannot be combined with an HTML report; name a .json or .csv report, add "
-            "--best-reference, or run once for each reference",
-            which);
+            "--best-reference, or run once for each %s",
+            several ? "--ref-distance with a list" : which, several ? "distance" : "reference");
     }
     return GPUME_OK;
 }

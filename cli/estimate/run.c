@@ -132,6 +132,7 @@ static void describe_run(struct estimate *estimate)
         const struct gpume_sink_ops *ops = job->outputs[i].ops;
         params.want_predicted = params.want_predicted || ops->want_predicted;
         params.want_frames = params.want_frames || ops->want_frames;
+        params.want_returns = params.want_returns || (ops->want_returns && !params.best_reference);
     }
     estimate->run = (struct gpume_run){
         .asked = &options->asked,

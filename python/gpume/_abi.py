@@ -119,7 +119,8 @@ class Params(ctypes.Structure):
         ("predict", PredictFn), ("predict_opaque", c_void_p),
         ("distances", c_uint32 * DISTANCES_MAX), ("distance_count", c_uint32),
         ("best_reference", c_bool), ("bidirectional", c_bool), ("candidates", c_uint32),
-        ("confidence", c_bool), ("refine_metric", c_int), ("devices", c_char_p)]
+        ("confidence", c_bool), ("refine_metric", c_int), ("devices", c_char_p),
+        ("want_returns", c_bool)]
 
 
 class Param(ctypes.Structure):

@@ -65,6 +65,7 @@ class Options(TypedDict, total=False):
     validate: Use the Vulkan validation layer; any message makes the run fail.
     predicted: Make predicted frames: pair.predicted. Default True; False is faster.
     keep_frames: Keep the frames: pair.target and pair.reference. Default False.
+    returns: Layers have returns in both directions, also without confidence. Default False.
     first_frame: Index of the first frame. Default 0.
     first_target, target_count: Only these frames are targets: `target_count` frames from the index
         `first_target` on, of them those that have a reference. So with the default 0 as the first,
@@ -103,6 +104,7 @@ class Options(TypedDict, total=False):
     validate: bool
     predicted: bool
     keep_frames: bool
+    returns: bool
     first_frame: int
     first_target: int
     target_count: int

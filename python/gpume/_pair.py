@@ -51,7 +51,7 @@ class Layer:
         first (so it may be the lower one); -1: there is none.
     ties: The same type: how many other candidates cost as much as the best.
     texture: The same type: the sum of absolute differences between neighbouring pixels of the block.
-    returns: With confidence and both directions, else None: how far the reverse vector at the match
+    returns: With confidence or returns, and both directions, else None: how far the reverse vector at the match
         leads away from the block, in pixels. The type of `vectors`.
     """
 

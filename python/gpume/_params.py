@@ -11,7 +11,7 @@ _KEYWORDS = {
     "window_x": "window", "window_y": "window", "shapes": "block", "shape_count": "block",
     "distances": "ref_distance", "distance_count": "ref_distance", "rate": "lambda_",
     "lambda": "lambda_", "no_elimination": "elimination", "want_predicted": "predicted",
-    "want_frames": "keep_frames"}
+    "want_frames": "keep_frames", "want_returns": "returns"}
 
 
 class Param(NamedTuple):

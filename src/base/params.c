@@ -144,6 +144,7 @@ const struct gpume_param gpume_params_table[] = {
     {ROW(cache_dir, TEXT, 1), .speed_only = true},
     {ROW(want_predicted, FLAG, 1)},
     {ROW(want_frames, FLAG, 1)},
+    {ROW(want_returns, FLAG, 7)},
     {ROW(check, FLAG, 1),
         OPTION("check", NULL,
             "search every frame pair again with the reference implementation and compare")},

@@ -674,7 +674,8 @@ static void plan_search(struct gpume_plan *plan, const struct gpume_caps *caps)
     plan->passes = p->predictor == GPUME_PREDICTOR_MEDIAN ? p->passes : 1;
     sort_distances(plan);
     plan->references = references_of(plan);
-    plan->returns = p->confidence && p->direction == GPUME_DIRECTION_BOTH;
+    plan->returns = (p->confidence || (p->want_returns && !p->bidirectional)) &&
+                    p->direction == GPUME_DIRECTION_BOTH;
     /* While one field waits and the receiver keeps another, a third submission must be possible: a
      * run with little memory rather searches twice. The same on every engine of a run. */
     plan->mutual = plan->returns && !p->best_reference && plan->distance_count == 1 &&

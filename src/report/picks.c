@@ -92,6 +92,7 @@ static int take_asked(struct gpume_report_gallery *gallery, const struct gpume_f
 {
     const struct gpume_shown shown = gpume_shown_holding(field, gallery->asked_x, gallery->asked_y);
     gpume_bytes_number(&gallery->asked, field->frame);
+    gpume_bytes_number(&gallery->asked, field->ref > field->frame);
     gpume_bytes_number(&gallery->asked, shown.x);
     gpume_bytes_number(&gallery->asked, shown.y);
     const int status = take_surface(gallery, &gallery->asked, field, &shown);
@@ -335,6 +336,9 @@ void gpume_report_gallery_finish(struct gpume_report_gallery *gallery)
 #define LIVELIEST_PLANE UINT64_C(12000000)
 #define LIVELIEST_BYTES UINT64_C(6000000)
 
+/* The elements of a page around a set, and its entry in the list of sets. */
+#define AROUND_BYTES 320u
+
 /* A key below which at least `wanted` of the first `numbers` fields lie, and few more. The number
  * of keys below a limit differs from its expectation by less than 1 + log2(numbers) / 4, the
  * discrepancy of the golden ratio. */
@@ -351,7 +355,10 @@ static uint64_t key_below(uint64_t wanted, uint64_t numbers)
 int gpume_report_picks_init(struct gpume_report_picks *picks, const char *label,
     const struct gpume_run *run, uint32_t pictures, uint64_t bytes_max)
 {
-    const uint64_t group = run->expected / GROUPS;
+    const uint64_t targets = gpume_report_is_both(&run->params) && run->expected > 0
+                                 ? run->expected / 2 + run->params.ref_distance
+                                 : run->expected;
+    const uint64_t group = targets / GROUPS;
     *picks = (struct gpume_report_picks){
         .params = &run->params,
         .bytes_max = bytes_max,
@@ -360,7 +367,7 @@ int gpume_report_picks_init(struct gpume_report_picks *picks, const char *label,
         .worst_max = pictures / 2,
         .neighbours = group > NEIGHBOURS_MIN ? group : NEIGHBOURS_MIN,
         /* If the container knows the length, few pictures are encoded only to be dropped. */
-        .key_end = key_below(pictures, run->expected),
+        .key_end = key_below(pictures, targets),
     };
     /* One more per order until it is trimmed, the leader of the group, and the liveliest. */
     picks->picks = calloc(picks->spread_max + picks->worst_max + 4, sizeof(*picks->picks));
@@ -475,11 +482,16 @@ static int close_liveliest(struct gpume_report_picks *picks)
         pick->key = picks->lively_index * GOLDEN;
     }
     pick->reasons |= GPUME_REPORT_LIVELIEST;
-    struct gpume_bytes *const luma = &pick->set.pictures[GPUME_REPORT_LUMA], *change = luma + 1;
-    if (picks->lively_encoder &&
-        gpume_base64_length(luma->count) + gpume_base64_length(change->count) > LIVELIEST_BYTES) {
-        gpume_bytes_finish(luma);
-        gpume_bytes_finish(change);
+    uint64_t bytes = 0;
+    for (size_t k = 0; k < GPUME_REPORT_SIDES; k++) {
+        bytes += gpume_base64_length(pick->set.sides[k].pictures[GPUME_REPORT_LUMA].count) +
+                 gpume_base64_length(pick->set.sides[k].pictures[GPUME_REPORT_CHANGE].count);
+    }
+    for (size_t k = 0; k < GPUME_REPORT_SIDES && picks->lively_encoder; k++) {
+        if (bytes > LIVELIEST_BYTES) {
+            gpume_bytes_finish(&pick->set.sides[k].pictures[GPUME_REPORT_LUMA]);
+            gpume_bytes_finish(&pick->set.sides[k].pictures[GPUME_REPORT_CHANGE]);
+        }
     }
     return GPUME_OK;
 }
@@ -558,6 +570,25 @@ fail:
     return status;
 }
 
+int gpume_report_picks_add_second(struct gpume_report_picks *picks, const struct gpume_field *field)
+{
+    int status = GPUME_OK;
+    if (picks->draft.full && picks->draft.rating.frame == field->frame) {
+        GPUME_TRY(gpume_report_draft_add(&picks->draft, picks->encoder, field));
+    }
+    if (picks->lively.full && picks->lively.rating.frame == field->frame) {
+        GPUME_TRY(gpume_report_draft_add(&picks->lively, encoder_of_liveliest(picks), field));
+    }
+    for (size_t i = 0; i < picks->count; i++) {
+        struct gpume_report_set *set = &picks->picks[i].set;
+        if (set->rating.frame == field->frame) {
+            GPUME_TRY(gpume_report_set_add(set, &picks->spare, picks->encoder, field));
+        }
+    }
+fail:
+    return status;
+}
+
 /* The first pick of an order, not before index `from`; count if there is none. */
 static size_t find_first(
     const struct gpume_report_picks *picks, size_t from, enum gpume_report_reason order)
@@ -586,9 +617,9 @@ static uint64_t luma_spared(const struct gpume_report_picks *picks,
     const struct gpume_report_set *before, const struct gpume_report_set *set)
 {
     const bool next = before->rating.frame + picks->params->ref_distance == set->rating.frame;
-    return next && before->pictures[GPUME_REPORT_CHANGE].count > 0 &&
+    return next && before->sides[0].pictures[GPUME_REPORT_CHANGE].count > 0 &&
                    !gpume_report_is_key(picks->params, set->rating.frame)
-               ? gpume_base64_length(set->pictures[GPUME_REPORT_LUMA].count)
+               ? gpume_base64_length(set->sides[0].pictures[GPUME_REPORT_LUMA].count)
                : 0;
 }
 
@@ -610,16 +641,28 @@ static void drop_spared(struct gpume_report_picks *picks)
         for (size_t k = 0; k < picks->count; k++) {
             struct gpume_report_set *set = &picks->picks[i].set;
             if (luma_spared(picks, &picks->picks[k].set, set) > 0) {
-                gpume_bytes_finish(&set->pictures[GPUME_REPORT_LUMA]);
+                gpume_bytes_finish(&set->sides[0].pictures[GPUME_REPORT_LUMA]);
             }
         }
     }
 }
 
-/* Moves the picks that stay to the front and returns their number. */
-static size_t choose(struct gpume_report_picks *picks, uint64_t bytes_max)
+/* What the film's set of that frame takes in the page. */
+static uint64_t film_bytes(const struct gpume_report_film *film, uint64_t frame)
 {
-    uint64_t bytes = 0;
+    for (size_t i = 0; film && i < film->count; i++) {
+        if (film->sets[i].rating.frame == frame) {
+            return gpume_report_set_bytes(&film->sets[i]) + AROUND_BYTES;
+        }
+    }
+    return 0;
+}
+
+/* Moves the picks that stay to the front and returns their number. */
+static size_t choose(
+    struct gpume_report_picks *picks, const struct gpume_report_film *film, uint64_t bytes_max)
+{
+    uint64_t bytes = film ? film->bytes : 0;
     size_t chosen = 0;
     enum gpume_report_reason order = GPUME_REPORT_SPREAD;
     while (chosen < picks->count && chosen < picks->pictures) {
@@ -628,7 +671,9 @@ static size_t choose(struct gpume_report_picks *picks, uint64_t bytes_max)
         next = next < picks->count ? next : find_first(picks, chosen, order);
         next = next < picks->count ? next : find_first(picks, chosen, GPUME_REPORT_SPREAD);
         next = next < picks->count ? next : find_first(picks, chosen, GPUME_REPORT_WORST);
-        bytes += bytes_added(picks, chosen, &picks->picks[next].set); /* modulo 2^64 */
+        const struct gpume_report_set *set = &picks->picks[next].set;
+        bytes += bytes_added(picks, chosen, set); /* modulo 2^64, as is the next */
+        bytes -= film_bytes(film, set->rating.frame);
         if (bytes > bytes_max) {
             break;
         }
@@ -645,11 +690,12 @@ static int by_frame(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
-int gpume_report_picks_complete(struct gpume_report_picks *picks, uint64_t bytes_max)
+int gpume_report_picks_complete(
+    struct gpume_report_picks *picks, const struct gpume_report_film *film, uint64_t bytes_max)
 {
     int status = close_group(picks);
     status = status ? status : close_liveliest(picks);
-    const size_t chosen = choose(picks, bytes_max);
+    const size_t chosen = choose(picks, film, bytes_max);
     while (picks->count > chosen) {
         drop(picks, picks->count - 1, picks->picks[picks->count - 1].reasons);
     }
@@ -673,9 +719,6 @@ void gpume_report_picks_finish(struct gpume_report_picks *picks)
 }
 
 /* --- the film */
-
-/* The elements of a page around a set, and its entry in the list of sets. */
-#define AROUND_BYTES 320u
 
 int gpume_report_film_init(struct gpume_report_film *film, const char *label,
     const struct gpume_run *run, uint64_t bytes_max)
@@ -722,6 +765,19 @@ int gpume_report_film_add(struct gpume_report_film *film, const struct gpume_fie
     film->bytes += gpume_report_set_bytes(&film->sets[film->count++]) + AROUND_BYTES;
     thin_film(film, film->bytes_max);
 fail:
+    return status;
+}
+
+int gpume_report_film_add_second(struct gpume_report_film *film, const struct gpume_field *field)
+{
+    struct gpume_report_set *last = film->count > 0 ? &film->sets[film->count - 1] : NULL;
+    if (!last || last->rating.frame != field->frame) {
+        return GPUME_OK;
+    }
+    film->bytes -= gpume_report_set_bytes(last);
+    const int status = gpume_report_set_add(last, &film->draft, film->encoder, field);
+    film->bytes += gpume_report_set_bytes(last);
+    thin_film(film, film->bytes_max);
     return status;
 }
 

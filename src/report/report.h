@@ -104,6 +104,10 @@ enum gpume_report_picture {
 /* Gamma of difference and residual. */
 #define GPUME_REPORT_GAMMA 1.5
 
+/* A target of GPUME_DIRECTION_BOTH has two fields: that of the past comes first, if there is one,
+ * and that of the future adds its side to the same set. Other runs have the first side alone. */
+enum gpume_report_side { GPUME_REPORT_PAST, GPUME_REPORT_FUTURE, GPUME_REPORT_SIDES };
+
 /* What the page knows about each block, in the order of list_names in set.c. */
 enum gpume_report_list {
     /* For every block the index of its vector in the window, in units and raster order from
@@ -121,6 +125,12 @@ enum gpume_report_list {
     GPUME_REPORT_LISTS,
 };
 
+/* The pictures of a side; those of the target are in the first one. */
+struct gpume_report_side_data {
+    struct gpume_bytes pictures[GPUME_REPORT_PICTURES];
+    struct gpume_bytes lists[GPUME_REPORT_LISTS];
+};
+
 /* Fields with more blocks have no lists in the page. 4096 x 2160 pixels have 552,960 of 4 x 4. */
 #define GPUME_REPORT_BLOCKS_MAX ((uint64_t)600000)
 
@@ -135,17 +145,20 @@ struct gpume_report_rating {
 
 struct gpume_report_draft {
     bool full;
+    bool with[GPUME_REPORT_SIDES]; /* that side is in it */
+    bool with_target;              /* so are the target's own pictures */
     struct gpume_report_rating rating;
-    unsigned char *samples[GPUME_REPORT_PICTURES];
-    struct gpume_bytes lists[GPUME_REPORT_LISTS];
+    struct gpume_report_draft_side {
+        unsigned char *samples[GPUME_REPORT_PICTURES];
+        struct gpume_bytes lists[GPUME_REPORT_LISTS];
+    } sides[GPUME_REPORT_SIDES];
 };
 
 /* Numbers in the lists are written by gpume_bytes_number. All lists are empty if there are more
  * blocks than GPUME_REPORT_BLOCKS_MAX. */
 struct gpume_report_set {
     struct gpume_report_rating rating;
-    struct gpume_bytes pictures[GPUME_REPORT_PICTURES];
-    struct gpume_bytes lists[GPUME_REPORT_LISTS];
+    struct gpume_report_side_data sides[GPUME_REPORT_SIDES];
 };
 
 /* What a set holds. */
@@ -170,6 +183,9 @@ uint32_t gpume_report_encoder_scale(const struct gpume_report_encoder *encoder);
 /* Whether it writes PNG rather than JPEG. */
 bool gpume_report_encoder_lossless(const struct gpume_report_encoder *encoder);
 
+/* Whether targets may have two fields. */
+bool gpume_report_is_both(const struct gpume_params *params);
+
 /* Whether its sets have luma and change. */
 bool gpume_report_encoder_exact(const struct gpume_report_encoder *encoder);
 
@@ -187,6 +203,13 @@ bool gpume_report_is_key(const struct gpume_params *params, uint64_t frame);
 /* Fills a draft, which is zero or has been used before. */
 int gpume_report_draft_take(struct gpume_report_draft *draft, struct gpume_report_encoder *encoder,
     const struct gpume_field *field, bool cut);
+
+/* Adds the second field of a target to its draft, or to its set by way of a draft that is not full.
+ */
+int gpume_report_draft_add(struct gpume_report_draft *draft, struct gpume_report_encoder *encoder,
+    const struct gpume_field *field);
+int gpume_report_set_add(struct gpume_report_set *set, struct gpume_report_draft *draft,
+    struct gpume_report_encoder *encoder, const struct gpume_field *field);
 void gpume_report_draft_finish(struct gpume_report_draft *draft);
 
 /* Encodes a draft, replacing the contents of the set. The draft is empty afterwards. */
@@ -196,7 +219,8 @@ void gpume_report_set_finish(struct gpume_report_set *set);
 
 struct gpume_json;
 
-/* Writes an object: pictures and lists in base 64, by their names. */
+/* Writes an object: pictures and lists in base 64, by their names; those of the second side in an
+ * object "future". */
 void gpume_report_set_put(const struct gpume_report_set *set, struct gpume_json *json);
 
 /* Bytes of the set in the page. */
@@ -276,8 +300,8 @@ struct gpume_report_gallery {
     struct gpume_params params;
     uint32_t step, cells_x, cells_y;
     uint32_t *costs; /* of every displacement */
-    /* Of the block that --surface names: of each field its frame, the block's x and y, and the
-     * cells. */
+    /* Of the block that --surface names: of each field its frame, whether the reference comes
+     * after it, the block's x and y, and the cells. */
     bool with_asked;
     uint32_t asked_x, asked_y; /* a pixel of the block */
     struct gpume_bytes asked;
@@ -367,8 +391,16 @@ int gpume_report_picks_init(struct gpume_report_picks *picks, const char *label,
 int gpume_report_picks_add(
     struct gpume_report_picks *picks, const struct gpume_field *field, bool cut, bool liveliest);
 
-/* No more fields will come. Drops pictures until the number wanted and bytes_max are kept. */
-int gpume_report_picks_complete(struct gpume_report_picks *picks, uint64_t bytes_max);
+/* The second field of a target goes where its first one went. */
+int gpume_report_picks_add_second(
+    struct gpume_report_picks *picks, const struct gpume_field *field);
+
+struct gpume_report_film;
+
+/* No more fields will come. Drops pictures until the number wanted and bytes_max are kept, which is
+ * for the film, too, but not for its sets of the same fields. film: NULL: there is none. */
+int gpume_report_picks_complete(
+    struct gpume_report_picks *picks, const struct gpume_report_film *film, uint64_t bytes_max);
 
 void gpume_report_picks_finish(struct gpume_report_picks *picks);
 
@@ -395,6 +427,8 @@ int gpume_report_film_init(struct gpume_report_film *film, const char *label,
     const struct gpume_run *run, uint64_t bytes_max);
 
 int gpume_report_film_add(struct gpume_report_film *film, const struct gpume_field *field);
+
+int gpume_report_film_add_second(struct gpume_report_film *film, const struct gpume_field *field);
 
 /* No more fields will come. Keeps fewer, if all would take more than bytes_max. */
 void gpume_report_film_complete(struct gpume_report_film *film, uint64_t bytes_max);

@@ -156,6 +156,11 @@ bool gpume_report_wants_exact(const struct gpume_run *run, uint64_t bytes_max)
            blocks_max <= GPUME_REPORT_BLOCKS_MAX && plane_bytes(p) <= bytes_max;
 }
 
+bool gpume_report_is_both(const struct gpume_params *params)
+{
+    return params->direction == GPUME_DIRECTION_BOTH && !params->best_reference;
+}
+
 bool gpume_report_is_key(const struct gpume_params *params, uint64_t frame)
 {
     return frame / params->ref_distance % KEYS == 0;
@@ -448,6 +453,24 @@ static size_t kind_of(size_t picture)
     return picture == GPUME_REPORT_COLOUR ? COLOUR : picture >= GPUME_REPORT_LUMA ? LOSSLESS : LUMA;
 }
 
+static bool is_of_target(size_t picture)
+{
+    return picture == GPUME_REPORT_COLOUR || picture == GPUME_REPORT_TARGET ||
+           picture == GPUME_REPORT_LUMA;
+}
+
+/* Which side the field is, and which one a picture of it belongs to. */
+static size_t side_of(const struct gpume_report_encoder *encoder, const struct gpume_field *field)
+{
+    return gpume_report_is_both(&encoder->params) && field->ref > field->frame ? GPUME_REPORT_FUTURE
+                                                                               : GPUME_REPORT_PAST;
+}
+
+static size_t place_of(size_t side, size_t picture)
+{
+    return is_of_target(picture) ? GPUME_REPORT_PAST : side;
+}
+
 static int take_pictures(struct gpume_report_draft *draft, struct gpume_report_encoder *encoder,
     const struct gpume_field *field)
 {
@@ -464,74 +487,94 @@ static int take_pictures(struct gpume_report_draft *draft, struct gpume_report_e
         struct gpume_plane rgb;
         const size_t kind = kind_of(i);
         const struct gpume_report_size *size = &encoder->sizes[kind];
-        if (!encoder->wanted[i]) {
+        unsigned char **const to = &draft->sides[place_of(side_of(encoder, field), i)].samples[i];
+        if (!encoder->wanted[i] || (is_of_target(i) && !draft->with_target)) {
             continue;
         }
-        if (!draft->samples[i]) {
-            draft->samples[i] =
-                malloc((kind == COLOUR ? 3 : 1) * (size_t)size->width * size->height);
-        }
-        if (!draft->samples[i]) {
+        *to = *to ? *to : malloc((kind == COLOUR ? 3 : 1) * (size_t)size->width * size->height);
+        if (!*to) {
             return refuse_memory(encoder);
         }
         if (kind == LOSSLESS) {
-            take_bytes(planes[i][0], planes[i][1], draft->samples[i]);
+            take_bytes(planes[i][0], planes[i][1], *to);
             continue;
         }
         if (kind == LUMA) {
-            reduce(encoder, planes[i][0], planes[i][1], draft->samples[i]);
+            reduce(encoder, planes[i][0], planes[i][1], *to);
             continue;
         }
         const int status = encoder->take_colour(encoder->colours, field->frame, &rgb);
         if (status != GPUME_OK) {
             return status;
         }
-        reduce_colours(size, &rgb, encoder->sums, draft->samples[i]);
+        reduce_colours(size, &rgb, encoder->sums, *to);
     }
+    return GPUME_OK;
+}
+
+static int take_side(struct gpume_report_draft *draft, struct gpume_report_encoder *encoder,
+    const struct gpume_field *field)
+{
+    const size_t side = side_of(encoder, field);
+    const int status = take_pictures(draft, encoder, field);
+    if (status != GPUME_OK) {
+        return status;
+    }
+    if (!pack_lists(draft->sides[side].lists, &encoder->params, field)) {
+        return refuse_memory(encoder);
+    }
+    draft->with[side] = true;
     return GPUME_OK;
 }
 
 int gpume_report_draft_take(struct gpume_report_draft *draft, struct gpume_report_encoder *encoder,
     const struct gpume_field *field, bool cut)
 {
-    const int status = take_pictures(draft, encoder, field);
-    if (status != GPUME_OK) {
-        return status;
-    }
-    if (!pack_lists(draft->lists, &encoder->params, field)) {
-        return refuse_memory(encoder);
-    }
-    draft->full = true;
+    memset(draft->with, 0, sizeof(draft->with));
+    draft->with_target = true;
     draft->rating = (struct gpume_report_rating){field->frame, cut, field->sums.sse_after};
-    return GPUME_OK;
+    draft->full = true;
+    return take_side(draft, encoder, field);
+}
+
+int gpume_report_draft_add(struct gpume_report_draft *draft, struct gpume_report_encoder *encoder,
+    const struct gpume_field *field)
+{
+    const bool with_target = draft->with_target;
+    draft->with_target = false;
+    const int status = take_side(draft, encoder, field);
+    draft->with_target = with_target;
+    return status;
 }
 
 void gpume_report_draft_finish(struct gpume_report_draft *draft)
 {
-    for (size_t i = 0; i < GPUME_REPORT_PICTURES; i++) {
-        free(draft->samples[i]);
+    for (size_t i = 0; i < GPUME_REPORT_SIDES * GPUME_REPORT_PICTURES; i++) {
+        free(draft->sides[i / GPUME_REPORT_PICTURES].samples[i % GPUME_REPORT_PICTURES]);
     }
-    for (size_t i = 0; i < GPUME_REPORT_LISTS; i++) {
-        gpume_bytes_finish(&draft->lists[i]);
+    for (size_t i = 0; i < GPUME_REPORT_SIDES * GPUME_REPORT_LISTS; i++) {
+        gpume_bytes_finish(&draft->sides[i / GPUME_REPORT_LISTS].lists[i % GPUME_REPORT_LISTS]);
     }
     *draft = (struct gpume_report_draft){0};
 }
 
-int gpume_report_set_make(struct gpume_report_set *set, struct gpume_report_encoder *encoder,
-    struct gpume_report_draft *draft)
+/* Encodes what the draft has of a side. */
+static int make_side(struct gpume_report_side_data *to, struct gpume_report_encoder *encoder,
+    const struct gpume_report_draft *draft, size_t side)
 {
-    gpume_report_set_finish(set);
+    const struct gpume_report_draft_side *from = &draft->sides[side];
     bool failed = false;
     for (size_t i = 0; i < GPUME_REPORT_PICTURES; i++) {
         const size_t kind = kind_of(i);
         const struct gpume_report_size *size = &encoder->sizes[kind];
         const unsigned char *data = NULL;
         size_t bytes = 0;
-        if (!encoder->wanted[i]) {
+        if (!encoder->wanted[i] || place_of(side, i) != side ||
+            !(is_of_target(i) ? draft->with_target : draft->with[side])) {
             continue;
         }
         const struct gpume_plane plane = {
-            .data = draft->samples[i],
+            .data = from->samples[i],
             .stride = (ptrdiff_t)size->width * (kind == COLOUR ? 3 : 1),
             .width = size->width,
             .height = size->height,
@@ -539,64 +582,105 @@ int gpume_report_set_make(struct gpume_report_set *set, struct gpume_report_enco
         };
         const int status = gpume_still_encode(encoder->stills[kind], &plane, &data, &bytes);
         if (status != GPUME_OK) {
-            gpume_report_set_finish(set);
             return status;
         }
-        gpume_bytes_put(&set->pictures[i], data, bytes);
-        failed = failed || set->pictures[i].failed;
+        gpume_bytes_put(&to->pictures[i], data, bytes);
+        failed = failed || to->pictures[i].failed;
     }
-    for (size_t i = 0; i < GPUME_REPORT_LISTS; i++) {
-        gpume_bytes_put(&set->lists[i], draft->lists[i].data, draft->lists[i].count);
-        failed = failed || set->lists[i].failed;
+    for (size_t i = 0; draft->with[side] && i < GPUME_REPORT_LISTS; i++) {
+        gpume_bytes_put(&to->lists[i], from->lists[i].data, from->lists[i].count);
+        failed = failed || to->lists[i].failed;
     }
-    if (failed) {
-        gpume_report_set_finish(set);
-        return refuse_memory(encoder);
+    return failed ? refuse_memory(encoder) : GPUME_OK;
+}
+
+static int make_sides(struct gpume_report_set *set, struct gpume_report_encoder *encoder,
+    struct gpume_report_draft *draft)
+{
+    int status = GPUME_OK;
+    for (size_t i = 0; i < GPUME_REPORT_SIDES && status == GPUME_OK; i++) {
+        status = make_side(&set->sides[i], encoder, draft, i);
     }
-    set->rating = draft->rating;
     draft->full = false;
-    return GPUME_OK;
+    if (status != GPUME_OK) {
+        gpume_report_set_finish(set);
+    }
+    return status;
+}
+
+int gpume_report_set_make(struct gpume_report_set *set, struct gpume_report_encoder *encoder,
+    struct gpume_report_draft *draft)
+{
+    gpume_report_set_finish(set);
+    set->rating = draft->rating;
+    return make_sides(set, encoder, draft);
+}
+
+int gpume_report_set_add(struct gpume_report_set *set, struct gpume_report_draft *draft,
+    struct gpume_report_encoder *encoder, const struct gpume_field *field)
+{
+    memset(draft->with, 0, sizeof(draft->with));
+    draft->with_target = false;
+    const int status = take_side(draft, encoder, field);
+    return status ? status : make_sides(set, encoder, draft);
 }
 
 void gpume_report_set_finish(struct gpume_report_set *set)
 {
-    for (size_t i = 0; i < GPUME_REPORT_PICTURES; i++) {
-        gpume_bytes_finish(&set->pictures[i]);
+    for (size_t i = 0; i < GPUME_REPORT_SIDES * GPUME_REPORT_PICTURES; i++) {
+        gpume_bytes_finish(
+            &set->sides[i / GPUME_REPORT_PICTURES].pictures[i % GPUME_REPORT_PICTURES]);
     }
-    for (size_t i = 0; i < GPUME_REPORT_LISTS; i++) {
-        gpume_bytes_finish(&set->lists[i]);
+    for (size_t i = 0; i < GPUME_REPORT_SIDES * GPUME_REPORT_LISTS; i++) {
+        gpume_bytes_finish(&set->sides[i / GPUME_REPORT_LISTS].lists[i % GPUME_REPORT_LISTS]);
     }
     *set = (struct gpume_report_set){0};
 }
 
-void gpume_report_set_put(const struct gpume_report_set *set, struct gpume_json *json)
+static void put_side(const struct gpume_report_side_data *side, struct gpume_json *json)
 {
-    gpume_json_begin(json, NULL);
     for (size_t i = 0; i < GPUME_REPORT_PICTURES; i++) {
-        const struct gpume_bytes *picture = &set->pictures[i];
+        const struct gpume_bytes *picture = &side->pictures[i];
         if (picture->count > 0) {
             gpume_json_base64(json, picture_names[i], picture->data, picture->count);
         }
     }
     for (size_t i = 0; i < GPUME_REPORT_LISTS; i++) {
-        const struct gpume_bytes *list = &set->lists[i];
+        const struct gpume_bytes *list = &side->lists[i];
         if (list->count > 0 || i == GPUME_REPORT_VECTORS) {
             gpume_json_base64(json, list_names[i], list->data, list->count);
         }
+    }
+}
+
+static uint64_t side_bytes(const struct gpume_report_side_data *side)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < GPUME_REPORT_PICTURES; i++) {
+        bytes += gpume_base64_length(side->pictures[i].count);
+    }
+    for (size_t i = 0; i < GPUME_REPORT_LISTS; i++) {
+        bytes += gpume_base64_length(side->lists[i].count);
+    }
+    return bytes;
+}
+
+void gpume_report_set_put(const struct gpume_report_set *set, struct gpume_json *json)
+{
+    gpume_json_begin(json, NULL);
+    put_side(&set->sides[GPUME_REPORT_PAST], json);
+    if (side_bytes(&set->sides[GPUME_REPORT_FUTURE]) > 0) {
+        gpume_json_begin(json, "future");
+        put_side(&set->sides[GPUME_REPORT_FUTURE], json);
+        gpume_json_end(json);
     }
     gpume_json_end(json);
 }
 
 uint64_t gpume_report_set_bytes(const struct gpume_report_set *set)
 {
-    uint64_t bytes = 0;
-    for (size_t i = 0; i < GPUME_REPORT_PICTURES; i++) {
-        bytes += gpume_base64_length(set->pictures[i].count);
-    }
-    for (size_t i = 0; i < GPUME_REPORT_LISTS; i++) {
-        bytes += gpume_base64_length(set->lists[i].count);
-    }
-    return bytes;
+    return side_bytes(&set->sides[GPUME_REPORT_PAST]) +
+           side_bytes(&set->sides[GPUME_REPORT_FUTURE]);
 }
 
 bool gpume_report_lively_add(

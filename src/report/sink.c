@@ -189,7 +189,7 @@ struct report_files {
     struct gpume_report_encoder *encoder;
     struct gpume_report_draft draft;
     struct gpume_report_set set;
-    uint64_t count; /* of files */
+    uint64_t count; /* of targets */
 };
 
 struct report {
@@ -200,8 +200,12 @@ struct report {
     struct gpume_report_lively lively;
     struct gpume_json json; /* .json */
     /* .html */
-    struct gpume_bytes fields;
-    int64_t time_us;
+    struct report_fields { /* the statistics of a side, see set.h */
+        struct gpume_bytes packed;
+        int64_t time_us; /* of the last one */
+        uint64_t first, count;
+    } fields[GPUME_REPORT_SIDES];
+    uint64_t last; /* target */
     bool with_pictures;
     struct gpume_report_picks picks;
     struct gpume_report_film film;
@@ -286,24 +290,40 @@ fail:
     return status;
 }
 
-static int add_file(struct report_files *files, const struct gpume_field *field, bool cut)
+/* The set of a target is complete when the next target comes. */
+static int complete_file(struct report_files *files)
 {
-    const struct gpume_params *params = &files->run->params;
     int status;
     char name[32];
-    snprintf(name, sizeof(name), "%" PRIu64 SUFFIX, field->frame);
+    if (files->count == 0) {
+        return GPUME_OK;
+    }
+    snprintf(name, sizeof(name), "%" PRIu64 SUFFIX, files->set.rating.frame);
     char *path = gpume_path_in_folder(files->frames, name);
     if (!path) {
         GPUME_TRY(gpume_log_nomem(&files->run->log, files->frames));
     }
+    GPUME_TRY(write_set(files, path));
+fail:
+    free(path);
+    return status;
+}
+
+static int add_to_files(
+    struct report_files *files, const struct gpume_field *field, bool cut, bool second)
+{
+    const struct gpume_params *params = &files->run->params;
+    int status;
+    if (second) {
+        return gpume_report_set_add(&files->set, &files->draft, files->encoder, field);
+    }
+    GPUME_TRY(complete_file(files));
     /* The first ones follow from no other. */
     gpume_report_encoder_want_luma(files->encoder,
         files->count++ < params->ref_distance || gpume_report_is_key(params, field->frame));
     GPUME_TRY(gpume_report_draft_take(&files->draft, files->encoder, field, cut));
     GPUME_TRY(gpume_report_set_make(&files->set, files->encoder, &files->draft));
-    GPUME_TRY(write_set(files, path));
 fail:
-    free(path);
     return status;
 }
 
@@ -325,14 +345,15 @@ static void close_files(struct report_files *files)
 
 /* --- the page: user data is never markup, but JSON or Base64, which the page's scripts read */
 
-/* Appends the statistics of a field. *time_us: the time of the previous one, which it replaces. */
-static void pack_statistics(struct gpume_bytes *fields,
-    const struct gpume_report_statistics *statistics, const struct gpume_field *field,
-    int64_t *time_us)
+/* Appends the statistics of a field. */
+static void pack_statistics(struct report_fields *side,
+    const struct gpume_report_statistics *statistics, const struct gpume_field *field)
 {
+    struct gpume_bytes *const fields = &side->packed;
     const struct gpume_sums *sums = &field->sums;
+    side->first = side->count++ == 0 ? field->frame : side->first;
     /* Times of a malicious input may wrap around. */
-    gpume_bytes_signed(fields, (int64_t)((uint64_t)field->time_us - (uint64_t)*time_us));
+    gpume_bytes_signed(fields, (int64_t)((uint64_t)field->time_us - (uint64_t)side->time_us));
     gpume_bytes_number(fields, sums->zero);
     gpume_bytes_number(fields, sums->sad_before);
     gpume_bytes_number(fields, sums->sad_after);
@@ -343,13 +364,14 @@ static void pack_statistics(struct gpume_bytes *fields,
     gpume_bytes_number(fields, statistics->length_mean_milli);
     gpume_bytes_number(fields, statistics->length_max_squared);
     gpume_bytes_number(fields, 2 * (uint64_t)statistics->cost_max + statistics->cut);
-    *time_us = field->time_us;
+    side->time_us = field->time_us;
 }
 
 /* Bytes of the page that pictures may take. */
 static uint64_t page_room(const struct report *self)
 {
-    const uint64_t taken = FIXED_BYTES + gpume_base64_length(self->fields.count) +
+    const uint64_t taken = FIXED_BYTES + gpume_base64_length(self->fields[0].packed.count) +
+                           gpume_base64_length(self->fields[1].packed.count) +
                            gpume_report_gallery_surface_bytes(&self->gallery);
     return taken < PAGE_BYTES ? PAGE_BYTES - taken : 0;
 }
@@ -359,14 +381,21 @@ static const char *reason_of(const struct gpume_report_pick *pick)
     return pick->set.rating.cut ? "cut" : pick->reasons & GPUME_REPORT_WORST ? "worst" : "even";
 }
 
+static bool set_has(const struct gpume_report_set *set, enum gpume_report_list list)
+{
+    return set->sides[0].lists[list].count > 0 || set->sides[1].lists[list].count > 0;
+}
+
 static void put_set_name(
     struct gpume_json *json, const struct gpume_report_set *set, const char *reason)
 {
     gpume_json_begin(json, NULL);
     gpume_json_count(json, "frame", set->rating.frame);
     gpume_json_text(json, "why", reason);
-    gpume_json_truth(json, "vectors", set->lists[GPUME_REPORT_VECTORS].count > 0);
-    gpume_json_truth(json, "exact", set->pictures[GPUME_REPORT_CHANGE].count > 0);
+    gpume_json_truth(json, "vectors", set_has(set, GPUME_REPORT_VECTORS));
+    gpume_json_truth(json, "exact",
+        set->sides[0].pictures[GPUME_REPORT_CHANGE].count > 0 ||
+            set->sides[1].pictures[GPUME_REPORT_CHANGE].count > 0);
     gpume_json_end(json);
 }
 
@@ -419,8 +448,16 @@ static void put_pictures(struct gpume_json *json, const struct report *self)
     gpume_json_count(json, "window_y", self->sink.run->params.window_y);
     gpume_json_count(json, "units", self->sink.run->params.subpel);
     gpume_json_truth(json, "returns",
-        self->sink.run->params.confidence &&
+        (self->sink.run->params.confidence || self->sink.run->params.want_returns) &&
             self->sink.run->params.direction == GPUME_DIRECTION_BOTH);
+    gpume_json_begin_list(json, "sides");
+    for (size_t i = 0; i < (self->fields[1].count > 0 ? 2 : 1); i++) {
+        gpume_json_begin(json, NULL);
+        gpume_json_count(json, "first", self->fields[i].first);
+        gpume_json_count(json, "count", self->fields[i].count);
+        gpume_json_end(json);
+    }
+    gpume_json_end_list(json);
     gpume_json_truth(json, "files", self->files.encoder != NULL);
     const bool exact = whole && gpume_report_encoder_exact(whole);
     gpume_json_truth(json, "exact", exact);
@@ -469,9 +506,14 @@ static void put_run_data(struct gpume_out *out, const char *mark, const void *op
     gpume_report_put_colours(&json);
     put_pictures(&json, self);
     gpume_json_end(&json);
-    gpume_html_put(out, "</script>\n<script type=\"text/plain\" id=\"fields\">");
-    gpume_base64_write(out, self->fields.data, self->fields.count);
     gpume_html_put(out, "</script>\n");
+    for (size_t i = 0; i < GPUME_REPORT_SIDES; i++) {
+        const struct gpume_bytes *packed = &self->fields[i].packed;
+        gpume_html_print(out, "<script type=\"text/plain\" id=\"%s\">",
+            i == GPUME_REPORT_PAST ? "fields" : "fields-future");
+        gpume_base64_write(out, packed->data, packed->count);
+        gpume_html_put(out, "</script>\n");
+    }
     for (size_t i = 0; i < self->picks.count; i++) {
         put_set(out, &self->picks.picks[i].set, "set");
     }
@@ -538,7 +580,8 @@ static void report_close(struct gpume_sink *sink)
     gpume_report_film_finish(&self->film);
     gpume_out_close(&sink->out); /* it keeps the folder from being empty */
     close_files(&self->files);
-    gpume_bytes_finish(&self->fields);
+    gpume_bytes_finish(&self->fields[0].packed);
+    gpume_bytes_finish(&self->fields[1].packed);
 }
 
 static int refuse_report_memory(const struct report *self)
@@ -568,8 +611,9 @@ static int html_open(struct gpume_sink *sink)
     GPUME_TRY(open_report(self, true));
     self->with_pictures = pictures > 0;
     if (self->with_pictures) {
+        /* More than there will be room for: the luma of neighbours will not be needed. */
         GPUME_TRY(
-            gpume_report_picks_init(&self->picks, sink->path, sink->run, pictures, PAGE_BYTES));
+            gpume_report_picks_init(&self->picks, sink->path, sink->run, pictures, 2 * PAGE_BYTES));
         GPUME_TRY(gpume_report_film_init(&self->film, sink->path, sink->run, FILM_BYTES));
     }
 fail:
@@ -619,18 +663,26 @@ static int html_field(struct gpume_sink *sink, const struct gpume_field *field)
     struct gpume_report_statistics statistics;
     int status;
     gpume_report_measure(&statistics, &self->cuts, &self->histogram, field);
-    pack_statistics(&self->fields, &statistics, field, &self->time_us);
-    if (self->fields.failed || gpume_report_gallery_add(&self->gallery, field) != GPUME_OK) {
+    const bool both = gpume_report_is_both(&sink->run->params);
+    struct report_fields *side = &self->fields[both && field->ref > field->frame];
+    const bool second =
+        side == &self->fields[1] && self->fields[0].count > 0 && self->last == field->frame;
+    self->last = field->frame;
+    pack_statistics(side, &statistics, field);
+    if (side->packed.failed || gpume_report_gallery_add(&self->gallery, field) != GPUME_OK) {
         return refuse_report_memory(self);
     }
-    const bool liveliest = gpume_report_lively_add(&self->lively, field, statistics.cut);
+    const bool liveliest = !second && gpume_report_lively_add(&self->lively, field, statistics.cut);
     if (sink->run->colours.take) { /* drop the colours of earlier frames */
         GPUME_TRY(sink->run->colours.take(sink->run->colours.source, field->frame, NULL));
     }
     if (self->files.encoder) {
-        GPUME_TRY(add_file(&self->files, field, statistics.cut));
+        GPUME_TRY(add_to_files(&self->files, field, statistics.cut, second));
     }
-    if (self->with_pictures) {
+    if (self->with_pictures && second) {
+        GPUME_TRY(gpume_report_film_add_second(&self->film, field));
+        GPUME_TRY(gpume_report_picks_add_second(&self->picks, field));
+    } else if (self->with_pictures) {
         GPUME_TRY(gpume_report_film_add(&self->film, field));
         GPUME_TRY(gpume_report_picks_add(&self->picks, field, statistics.cut, liveliest));
     }
@@ -682,12 +734,11 @@ static void warn_of_room(const struct report *self)
 static int html_finish(struct gpume_sink *sink)
 {
     struct report *self = (struct report *)sink;
-    int status = GPUME_OK;
-    if (self->with_pictures) {
+    int status = self->files.encoder ? complete_file(&self->files) : GPUME_OK;
+    if (self->with_pictures && status == GPUME_OK) {
         const uint64_t room = page_room(self);
         gpume_report_film_complete(&self->film, room / 2);
-        status =
-            gpume_report_picks_complete(&self->picks, room - gpume_min_u64(room, self->film.bytes));
+        status = gpume_report_picks_complete(&self->picks, &self->film, room);
         warn_of_room(self);
     }
     if (status == GPUME_OK) {
@@ -729,6 +780,7 @@ const struct gpume_sink_ops gpume_sink_report_folder = {
     .close = report_close,
     .want_predicted = true,
     .want_frames = true,
+    .want_returns = true,
     .want_colour = true,
 };
 
@@ -739,6 +791,7 @@ static const struct gpume_sink_ops report_html = {
     .finish = html_finish,
     .want_predicted = true,
     .want_frames = true,
+    .want_returns = true,
     .want_colour = true,
 };
 

@@ -136,6 +136,7 @@ struct gpume_sink_ops {
 
     /* Members of gpume_params that this sink needs. */
     bool want_predicted, want_frames;
+    bool want_returns; /* only of both directions, and not with best_reference */
 
     bool want_colour; /* calls run->colours.take */
 

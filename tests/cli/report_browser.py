@@ -654,6 +654,70 @@ def check_exact(browser, run, page, clip=None):
                                                   "return y * data.surfaces.columns + x")], int(block["cost"]))
 
 
+def check_both(browser, page, folder):
+    """A target has a frame pair on either side: vectors, costs, returns, statistics and surfaces of both are in the page, the
+    reference can be changed by list and by key, and nothing moves then."""
+    tables = {}
+    for row in rows(f"{folder}/returns.csv"):
+        tables.setdefault((int(row["frame"]), int(row["ref"]) > int(row["frame"])), []).append(row)
+    figures = {(row["frame"], row["ref"]): row for row in rows(f"{folder}/frames.csv")}
+    chance = random.Random(3)
+    browser.shape(1280, 800)
+    browser.open(page, "#layer=return")
+    hold("no choice of the reference", not browser.script("return byId('toward-label').hidden"))
+    first, last = min(tables)[0], max(tables)[0]
+    wanted = [first, last] + chance.sample(range(first + 1, last), 5)
+    places = set()
+    for frame, after in ((frame, after) for frame in wanted for after in (False, True)):
+        browser.choose("slider", str(frame - first))
+        browser.choose("toward", str(int(after)))
+        shown = after if (frame, after) in tables else not after
+        blocks = tables[frame, shown]
+        browser.wait("return view.frame === arguments[0] && view.side === arguments[1]", "the other side is not shown", frame, int(shown))
+        row = figures[str(frame), blocks[0]["ref"]]
+        said = {key: value["value"] for key, value in browser.script(
+            "return Object.fromEntries([...document.querySelectorAll('#statistics [data-statistic]')].map((e) => [e.dataset.statistic, {...e.dataset}]))").items()}
+        same(f"statistics of {frame}", {key: said[key] for key in ("ref", "time", "sad_before", "sad_after", "psnr_after", "zero")},
+             {key: row[key] for key in ("ref", "time", "sad_before", "sad_after", "psnr_after", "zero")})
+        same("side", browser.script("return byId('toward').value"), str(int(shown)))
+        same("a side that is not there", browser.script("return [...byId('toward').options].map((one) => one.disabled)"),
+             [(frame, False) not in tables, (frame, True) not in tables])
+        away = browser.script("return [...view.vectors.away].map((value) => Number.isNaN(value) ? '' : String(value))")
+        same(f"returns of {frame}, {shown}", away, [block["return"] for block in blocks])
+        forward = browser.script("return [...view.vectors.cost.keys()].map(forwardVector)")
+        sign = -1 if shown else 1
+        same("motion forward in time", forward, [[sign * int(block["dx"]), sign * int(block["dy"])] for block in blocks])
+        for block in chance.sample(blocks, 4):
+            browser.script("pickBlock(blockAt(arguments[0], arguments[1])); return showSurface()", int(block["x"]), int(block["y"]))
+            found = browser.dataset("block")
+            same("block", [found[key] for key in ("ref", "dx", "dy", "cost", "rank")], [block[key] for key in ("ref", "dx", "dy", "cost", "rank")])
+            same("surface", browser.dataset("surface")["least"], block["cost"])
+        places.add(browser.script("return JSON.stringify([...document.querySelectorAll('#stage, #toward, #keys, #surface, #charts, #gallery')]"
+                                  ".map((e) => e.getBoundingClientRect().top + scrollY))"))
+    same(f"places after changing the reference: {places}", len(places), 1)
+    same("names given twice", browser.script("const all = [...document.querySelectorAll('[id]')].map((e) => e.id);"
+                                             "return all.filter((id, i) => all.indexOf(id) < i)"), [])
+    browser.click("#full")
+    browser.wait("return document.fullscreenElement !== null", "no full screen")
+    browser.choose("other", "flow")
+    hold("wider than the screen", browser.script("return byId('screen').scrollWidth <= innerWidth && byId('toward').offsetWidth > 0"))
+    browser.choose("other", "none")
+    browser.click("#full")
+    browser.wait("return document.fullscreenElement === null", "full screen does not end")
+    same("key of return", browser.script("return byId('key-return').hidden"), False)
+    browser.choose("slider", str(wanted[2] - first))
+    browser.choose("toward", "0")
+    browser.press("stage", "r")
+    browser.wait("return view.side === 1", "r does not change the reference")
+    same("address", browser.script("return location.hash"), f"#frame={wanted[2]}&reference=after&layer=return")
+    browser.open(page, f"#frame={wanted[2]}&reference=after&block=1,2")
+    same("side of the address", browser.script("return [view.side, Number(byId('block').dataset.ref) > view.frame]"), [1, True])
+    said = browser.script("return document.querySelector('#block strong').textContent")
+    hold(said, "until frame" in said)
+    browser.click("#gallery button")
+    browser.wait("return byId('block').dataset.cost === byId('gallery').querySelector('button').dataset.cost", "the gallery's block is not shown")
+
+
 def check_computed(browser, run, pixel):
     """The page computes the costs that --surface writes."""
     browser.open(run.page)
@@ -750,6 +814,8 @@ def main():
         check_exact(browser, folder, "folder/index.html", "clip.y4m")
         for run in (far, ahead, deep):
             check_exact(browser, run, run.page)
+        check_both(browser, "both.html", "both")
+        check_both(browser, "apart/index.html", "apart")
         check_layout(browser, clip)
         for run, pixel in ((trust, (60, 30)), (deep, (40, 75)), (wide, (99, 2))):
             check_computed(browser, run, pixel)

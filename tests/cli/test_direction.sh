@@ -141,7 +141,7 @@ expect 3 compare blurred.csv v.csv
 for picture in --predicted --residual --difference --overlay; do
     refused 2 --direction "$picture" -- clip.y4m --direction both $picture p.y4m
 done
-refused 2 --direction --best-reference -- clip.y4m --direction both --report r.html
+refused 2 --ref-distance --best-reference -- clip.y4m --direction both --ref-distance 1,2 --report r.html
 "$oracle" clip 32 32 8 1 1 >one.y4m
 refused 2 --direction future -- one.y4m one.y4m --direction future
 expect 2 one.y4m one.y4m --direction both

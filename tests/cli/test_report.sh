@@ -55,12 +55,12 @@ for pictures in 60 100; do
 done
 
 # However many pictures are asked for, and however badly they are compressed.
-make_clip big.y4m 1280 720 8 30
+make_clip big.y4m 1280 720 8 60
 expect 0 -q big.y4m --backend "$engine" -w 1 --report big.html --report-pictures 1000
 [ "$(wc -c <big.html)" -le 20000000 ] || fail "too large"
 kept=$(grep -c 'id="set-' big.html)
 [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "not one line about the pictures that have no room"
-names big.html "$kept" 29 20 --report-dir
+names big.html "$kept" 59 20 --report-dir
 expect 0 -q big.y4m --backend "$engine" -w 1 --report big.html -y
 [ ! -s "$scratch/err" ] || fail "a warning about a number that nobody asked for"
 [ "$(grep -c 'id="set-' big.html)" -ge 2 ] || fail "hardly any pictures where there is room"
@@ -142,7 +142,14 @@ refused 2 shared/index.html -- clip.y4m --report-dir shared
 expect 0 -qy clip.y4m --backend "$engine" -w 5 --report-dir shared --frames 2
 refused 2 --report-dir clip.y4m -- clip.y4m --report-dir clip.y4m
 refused 1 missing/folder -- clip.y4m --backend "$engine" --report-dir missing/folder
-refused 2 --direction -- clip.y4m --report-dir both --direction both
+refused 2 --ref-distance -- clip.y4m --report-dir both --direction both --ref-distance 1,2
+refused 2 --compat -- clip.y4m --report both.html --compat ffmpeg
+# Both directions: a file for each target, and the same vectors and tables with and without a page.
+expect 0 -q clip.y4m --backend "$engine" -w 5 --report-dir both --direction both -o two
+[ "$(ls both/frames | wc -l)" -eq 9 ] || fail "not a file per target"
+expect 0 -q clip.y4m --backend "$engine" -w 5 --direction both -o plainly
+cmp two/vectors.csv plainly/vectors.csv && cmp two/frames.csv plainly/frames.csv || fail "a page changes vectors"
+rm -r both two plainly
 expect 3 missing.y4m --report-dir never
 [ ! -e never ] || fail "a failed report left its folder"
 expect 0 -q "$PWD/clip.y4m" --backend "$engine" -w 5 --report named.html

@@ -44,6 +44,11 @@ expect 0 -q clip.y4m --backend "$engine" -w 70x6 -b 8 --metric ssd --report wide
 # References two frames away, and references after the target.
 expect 0 -q clip.y4m --backend "$engine" -w 5 --ref-distance 2 --start 3 --report far.html -o far
 expect 0 -q clip.y4m --backend "$engine" -w 5 --direction future --report ahead.html -o ahead
+# References on either side of each target. returns.csv says what the page should say of the reverse vectors.
+expect 0 -q clip.y4m --backend "$engine" -w 5 --direction both --report both.html -o both
+expect 0 -q clip.y4m --backend "$engine" -w 5 --direction both --confidence --vectors both/returns.csv
+expect 0 -q clip.y4m --backend "$engine" -w 5 --direction both --ref-distance 2 --start 1 --frames 9 --surface 60,30 --report-dir apart -o apart
+expect 0 -q clip.y4m --backend "$engine" -w 5 --direction both --ref-distance 2 --start 1 --frames 9 --confidence --vectors apart/returns.csv
 # Vectors of a stream, for which nothing was searched.
 if have ffmpeg && ffmpeg -nostdin -v error -i clip.y4m -pix_fmt yuv420p -c:v mpeg2video -q:v 9 stream.mkv; then
     expect 0 -q stream.mkv --from-stream -b 16 --report stream.html

@@ -86,14 +86,14 @@ static struct found pick(
         }
         REQUIRE_EQUAL(gpume_report_picks_add(&picks, &field, false, false), GPUME_OK);
     }
-    REQUIRE_EQUAL(gpume_report_picks_complete(&picks, room), GPUME_OK);
+    REQUIRE_EQUAL(gpume_report_picks_complete(&picks, NULL, room), GPUME_OK);
     uint64_t last = 0;
     found.sets = picks.count;
     for (size_t i = 0; i < picks.count; i++) {
         const struct gpume_report_set *set = &picks.picks[i].set;
         /* Luma, or a way to it. */
-        REQUIRE(set->pictures[GPUME_REPORT_CHANGE].count > 0);
-        REQUIRE_EQUAL(set->pictures[GPUME_REPORT_LUMA].count > 0,
+        REQUIRE(set->sides[0].pictures[GPUME_REPORT_CHANGE].count > 0);
+        REQUIRE_EQUAL(set->sides[0].pictures[GPUME_REPORT_LUMA].count > 0,
             i == 0 || set->rating.frame != last + 1 || set->rating.frame % 8 == 0);
         REQUIRE(i == 0 || set->rating.frame > last);
         found.first = found.first || set->rating.frame == 0;
@@ -180,7 +180,7 @@ static void test_less_room(void)
     for (uint64_t room = 8000; room > 0; room /= 2) {
         uint64_t bytes = 0;
         bool cut = false;
-        REQUIRE_EQUAL(gpume_report_picks_complete(&picks, room), GPUME_OK);
+        REQUIRE_EQUAL(gpume_report_picks_complete(&picks, NULL, room), GPUME_OK);
         for (size_t i = 0; i < picks.count; i++) {
             bytes += gpume_report_set_bytes(&picks.picks[i].set);
             cut = cut || picks.picks[i].set.rating.frame == 77;
@@ -210,7 +210,7 @@ static void test_liveliest(void)
             REQUIRE_EQUAL(gpume_report_picks_add(&picks, &field, i == 99, taken), GPUME_OK);
         }
         REQUIRE(lively.full && lively.frame == 41 && lively.gain == 40);
-        REQUIRE_EQUAL(gpume_report_picks_complete(&picks, UINT64_MAX), GPUME_OK);
+        REQUIRE_EQUAL(gpume_report_picks_complete(&picks, NULL, UINT64_MAX), GPUME_OK);
         for (size_t i = 0; i < picks.count; i++) {
             found = found || picks.picks[i].set.rating.frame == 41;
         }
@@ -238,9 +238,9 @@ static void test_film(void)
             REQUIRE(film.step == 1 || 4 * film.bytes > room / 2 || film.count == 1);
             for (size_t i = 0; i < film.count; i++) {
                 REQUIRE_EQUAL(film.sets[i].rating.frame, 5 + i * film.step);
-                REQUIRE(film.sets[i].pictures[GPUME_REPORT_TARGET].count > 0);
-                REQUIRE_EQUAL(film.sets[i].pictures[GPUME_REPORT_RESIDUAL].count, 0);
-                REQUIRE(film.sets[i].lists[GPUME_REPORT_VECTORS].count > 0);
+                REQUIRE(film.sets[i].sides[0].pictures[GPUME_REPORT_TARGET].count > 0);
+                REQUIRE_EQUAL(film.sets[i].sides[0].pictures[GPUME_REPORT_RESIDUAL].count, 0);
+                REQUIRE(film.sets[i].sides[0].lists[GPUME_REPORT_VECTORS].count > 0);
             }
             gpume_report_film_finish(&film);
         }
@@ -355,8 +355,8 @@ static void test_gallery(void)
 static void require_list(const struct gpume_report_set *set, enum gpume_report_list list,
     const char *bytes, size_t count)
 {
-    REQUIRE_EQUAL(set->lists[list].count, count);
-    REQUIRE(count == 0 || memcmp(set->lists[list].data, bytes, count) == 0);
+    REQUIRE_EQUAL(set->sides[0].lists[list].count, count);
+    REQUIRE(count == 0 || memcmp(set->sides[0].lists[list].data, bytes, count) == 0);
 }
 
 /* A square of 8 x 8 in two shapes, of which a partition chooses the halves; the window of a pixel

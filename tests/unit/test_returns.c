@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The returns of params.confidence with both directions, against their definition: the vectors of
- * the reverse pairs come from a context that searches each frame pair for itself. A range of
- * targets gives the same fields as the whole. Fields carry their own frames, agree with
- * params.check, and may be kept while others are received. With both engines.
+ * The returns of params.confidence, or want_returns, with both directions, against their
+ * definition: the vectors of the reverse pairs come from a context that searches each frame pair
+ * for itself. A range of targets gives the same fields as the whole. Fields carry their own frames,
+ * agree with params.check, and may be kept while others are received. With both engines.
  */
 #include "gpume/gpume.h"
 #include "harness.h"
@@ -245,7 +245,8 @@ static struct gpume_params params_of(uint32_t number)
     params.height = clip[0].height;
     params.window_x = params.window_y = 3;
     params.direction = GPUME_DIRECTION_BOTH;
-    params.confidence = true;
+    params.confidence = number % 7 < 4;
+    params.want_returns = !params.confidence;
     params.shape_count = 1 + number % 4;
     memcpy(params.shapes, shapes, sizeof(shapes));
     params.subpel = 1u << number % 3;

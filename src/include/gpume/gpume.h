@@ -234,9 +234,9 @@ struct gpume_layer {
      * and target gives, searched for itself, for the block of the same shape, or with
      * params.partition for the part, that holds the middle of the match.
      * returns is NULL unless the direction is GPUME_DIRECTION_BOTH: also with
-     * GPUME_DIRECTION_MANUAL. With it a run takes half as much time again, with
-     * params.best_reference twice the time; at distance 1 alone, with neither best_reference nor
-     * params.memory_max, hardly more. */
+     * GPUME_DIRECTION_MANUAL; params.want_returns gives it alone. With it a run takes half as much
+     * time again, with params.best_reference twice the time; at distance 1 alone, with neither
+     * best_reference nor params.memory_max, hardly more. */
     const uint32_t *second, *ties, *texture, *returns;
 };
 

@@ -121,7 +121,7 @@ struct gpume_vector {
 /* Gives the predictors of one frame pair, in the units of the run: those of all blocks of the first
  * shape in raster order, then those of the next. `vectors` has as many entries. Called from a
  * thread of the context, one call at a time; must not call the context. Pairs come in the order of
- * the fields, those of one field in the order of its references. With params.confidence and
+ * the fields, those of one field in the order of its references. With `returns` (gpume_layer) and
  * GPUME_DIRECTION_BOTH the reverse pairs of a field come before it where they are searched for its
  * sake. When the CPU engine takes over from a GPU, it asks again for the pairs of fields that are
  * under way. A negative gpume_status ends the run with that status. */
@@ -234,6 +234,9 @@ struct gpume_params {
      * and after the last one, with GPUME_BACKEND_AUTO, the CPU engine. memory_max is divided
      * equally. NULL (default): one device, params.device; not both. */
     const char *devices;
+    /* Layers have returns, also without confidence. No effect with bidirectional, nor without
+     * GPUME_DIRECTION_BOTH. */
+    bool want_returns;
 };
 
 /* The metric of the costs in the fields of a run. */

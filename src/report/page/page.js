@@ -58,10 +58,14 @@ function select(index) {
     const i = Math.max(0, Math.min(fields.count - 1, index));
     const frame = fields.frame[i];
     current = i;
+    if (useSide(i)) {
+        makeCharts(clicked);
+    }
     showPlace(i);
     byId("pair-title").textContent = titleOfFrame(frame);
     document.body.dataset.frame = frame;
-    byId("selected").textContent = `${titleOfFrame(frame)}: SAD ${whole(fields.sadBefore[i])} before the search, ` +
+    const reference = BOTH ? `, reference ${nearestReference(frame)}` : "";
+    byId("selected").textContent = `${titleOfFrame(frame)}${reference}: SAD ${whole(fields.sadBefore[i])} before the search, ` +
         `${whole(fields.sadAfter[i])} after; PSNR ${fixed(fields.psnrBefore[i], 3)} dB before, ` +
         `${fixed(fields.psnrAfter[i], 3)} dB after${fields.cut[i] ? "; possible scene cut" : ""}.`;
     showStatistics(i);
@@ -132,6 +136,7 @@ function makeSets() {
 
 /* Selects the frame of a costly block, and the block itself if the frame has pictures. */
 async function selectBlock(index, block) {
+    wantedSide = BOTH && block.ref > block.frame ? 1 : 0;
     await select(index);
     if (view.frame === block.frame && !byId("viewer").hidden) {
         pinBlock(blockAt(block.x, block.y));
@@ -151,7 +156,8 @@ function liveliestShown() {
 
 /* Goes where the page's address leads; without a frame in it, to the liveliest one. */
 async function followAddress() {
-    const { index, block, layer } = readAddress();
+    const { index, block, layer, side: of } = readAddress();
+    wantedSide = of;
     if (layer) {
         chooseMain(layer);
     }
@@ -163,7 +169,7 @@ async function followAddress() {
     }
 }
 
-function listenToPage(clicked) {
+function listenToPage() {
     byId("charts").addEventListener("keydown", chartKey);
     byId("unzoom").addEventListener("click", resetZoom);
     window.addEventListener("hashchange", followAddress);
@@ -180,8 +186,9 @@ function listenToPage(clicked) {
     });
 }
 
+const clicked = (index) => select(index).then(showPair);
+
 function start() {
-    const clicked = (index) => select(index).then(showPair);
     makeSets();
     makeMarks();
     makeParts(selectBlock);
@@ -193,10 +200,11 @@ function start() {
         makeCharts(clicked);
     });
     makeCharts(clicked);
+    byId("block").classList.toggle("longer", BOTH || data.returns || Boolean(data.parameters.confidence));
     openViewer();
     openSurface();
     openPlayer(select);
-    listenToPage(clicked);
+    listenToPage();
     followAddress().then(() => { document.body.dataset.ready = "yes"; });
 }
 

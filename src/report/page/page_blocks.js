@@ -206,7 +206,7 @@ function inView({ x, y, w, h }) {
  * that all of them mean motion forward in time. */
 function forwardVector(block) {
     const { dx, dy, distance } = view.vectors;
-    const sign = distance[block] > 0 ? -1 : 1;
+    const sign = distance[block] > 0 || view.side === 1 ? -1 : 1;
     return [sign * dx[block], sign * dy[block]];
 }
 

@@ -122,21 +122,21 @@ function series(name, column, text, place) {
         width: place === 0 ? 1.5 : 2,
         dash: place === 0 ? [6, 3] : undefined,
         points: { show: fields.count < 60, size: 5, fill: stroke },
-        value: (u, value, line, index) => index === null || index === undefined ? "" : text(fields[column][index]),
+        value: (u, value, line, index) => index === null || index === undefined || !fields.has[index] ? "" : text(fields[column][index]),
     };
 }
 
 /* Would the SAD of a few frame pairs, such as cuts, flatten the rest of the curve? */
 function hasPeaks() {
-    const sorted = Float64Array.from(fields.sadBefore).sort();
-    return sorted[fields.count - 1] > 8 * sorted[Math.floor(0.9 * (fields.count - 1))] && sorted[0] > 0;
+    const sorted = Float64Array.from(fields.sadBefore.filter((value) => value !== null)).sort();
+    return sorted[sorted.length - 1] > 8 * sorted[Math.floor(0.9 * (sorted.length - 1))] && sorted[0] > 0;
 }
 
 /* On a logarithmic axis 0 is drawn as 1; the legend still reads 0. */
 function columnsOf(chart) {
     const rest = chart.lines.map((line) => fields[line[1]]);
     return [fields.frame, ...(chart.title === "SAD" && logarithmic
-        ? rest.map((column) => column.map((value) => Math.max(1, value))) : rest)];
+        ? rest.map((column) => column.map((value) => value === null ? null : Math.max(1, value))) : rest)];
 }
 
 function powersOfTen(u, axis, min, max) {

@@ -6,10 +6,11 @@
  * entryOf(frame)               the entry of a frame in it, or undefined
  * nearestShown(frame, suits)   the entry nearest to a frame, of those that suit (default: all); the earlier of two; null if
  *                              there is none
- * loadSet(frame)               the contents of an entry, as a promise
+ * loadPart(frame, of)          the contents of an entry as a promise: what belongs to its target and to that side
  * loadPicture(frame, name)     a picture of it, as a promise: {image, scale, film}, or null
  * hasPicture(frame, name)      is that picture in the page?
- * planesOf(frame)              {target, reference}: samples of luma, sample for sample, as a promise; null if the page has none
+ * planesOf(frame, of)          {target, reference}: luma of that side, sample for sample, as a promise; null if the page
+ *                              has none
  */
 
 /* Film: one small picture, in colour, and the blocks. Other sets hold all pictures. */
@@ -26,10 +27,10 @@ function nearestShown(frame, suits = () => true) {
 
 /* What is decoded stays for a while, so that playing again is smooth: at most 48 frames, and of large ones fewer. */
 const KEPT = Math.max(10, Math.min(48, Math.floor(4e8 / (8 * data.input.width * data.input.height))));
-const kept = new Map(); /* by frame: { set, planes, pictures: by name }, all promises */
+const kept = new Map(); /* by frame: { set, target, planes: by side, pictures: by side and name }, all promises */
 
 function keep(frame) {
-    const found = kept.get(frame) || { set: readSet(entryOf(frame)), pictures: new Map() };
+    const found = kept.get(frame) || { set: readSet(entryOf(frame)), planes: [], pictures: new Map() };
     kept.delete(frame);
     kept.set(frame, found);
     if (kept.size > KEPT) {
@@ -67,9 +68,14 @@ async function readSet(entry) {
 
 const loadSet = (frame) => keep(frame).set;
 
-async function decode(frame, name, film) {
-    const image = new Image();
+async function loadPart(frame, of = side) {
     const set = await loadSet(frame);
+    const { colour, target, luma, future } = set;
+    return of === 0 ? set : { colour, target, luma, ...future };
+}
+
+async function decode(set, name, film) {
+    const image = new Image();
     image.src = `data:${film ? data.film.type : data.type};base64,${set[name]}`;
     await image.decode();
     return { image, scale: film ? data.film.scale : data.scale, film };
@@ -95,25 +101,39 @@ async function readSamples(base64) {
     return found;
 }
 
-/* A set without luma is reached from that of the frame before, in whose pair one of its frames is. */
-async function findPlanes(frame) {
+/* Without luma the target is the reference, from which it differs by the change, or the reference of an earlier one. */
+async function findTarget(frame) {
     const set = await loadSet(frame);
+    const before = frame - Number(data.parameters["ref-distance"]);
+    if (set.luma) {
+        return readSamples(set.luma);
+    }
+    if (data.parameters.direction === "future") {
+        return (await planesOf(before, 0)).reference;
+    }
+    const [reference, change] = await Promise.all([targetOf(before), readSamples(set.change)]);
+    return reference.map((value, i) => value - change[i]);
+}
+
+function targetOf(frame) {
+    const entry = keep(frame);
+    entry.target = entry.target || findTarget(frame);
+    return entry.target;
+}
+
+async function findPlanes(frame, of) {
+    const set = await loadPart(frame, of);
     if (!set.change) {
         return null;
     }
-    const change = await readSamples(set.change);
-    const other = set.luma ? null : await planesOf(frame - Number(data.parameters["ref-distance"]));
-    const isFuture = nearestReference(frame) > frame;
-    const known = set.luma ? await readSamples(set.luma) : isFuture ? other.reference : other.target;
-    const sign = set.luma || isFuture ? 1 : -1; // from the target to the reference, or back
-    const wanted = known.map((value, i) => value + sign * change[i]);
-    return sign > 0 ? { target: known, reference: wanted } : { target: wanted, reference: known };
+    const [target, change] = await Promise.all([targetOf(frame), readSamples(set.change)]);
+    return { target, reference: target.map((value, i) => value + change[i]) };
 }
 
-function planesOf(frame) {
-    const entry = keep(frame);
-    entry.planes = entry.planes || findPlanes(frame);
-    return entry.planes;
+function planesOf(frame, of = side) {
+    const { planes } = keep(frame);
+    planes[of] = planes[of] || findPlanes(frame, of);
+    return planes[of];
 }
 
 /* The prediction by whole-pixel vectors. */
@@ -133,10 +153,10 @@ function predict(reference, vectors) {
 }
 
 /* Draws a picture of luma: one of samples, or of the differences between two. */
-async function makePicture(frame, name) {
-    const { target, reference } = await planesOf(frame);
+async function makePicture(frame, name, of) {
+    const { target, reference } = await planesOf(frame, of);
     const first = name === "reference" ? reference : target;
-    const predicted = name === "predicted" || name === "residual" ? predict(reference, readVectors(await loadSet(frame))) : null;
+    const predicted = name === "predicted" || name === "residual" ? predict(reference, readVectors(await loadPart(frame, of))) : null;
     const minus = name === "difference" ? reference : name === "residual" ? predicted : null;
     const from = name === "predicted" ? predicted : first;
     const peak = 2 ** data.input.bits - 1;
@@ -151,33 +171,34 @@ async function makePicture(frame, name) {
 const NAMES = { colour: ["colour", "target"], target: ["target", "colour"], reference: ["reference"] };
 
 /* Of several, the first: the nearest one, and the past one if there is one. */
-function nearestReference(frame) {
+function nearestReference(frame, of = side) {
     const { direction, "ref-distance": list } = data.parameters;
     const distance = Number(String(list).split(",")[0]);
-    const future = direction === "future" || (direction === "both" && frame < distance);
+    const future = direction === "future" || (BOTH ? of === 1 : direction === "both" && frame < distance);
     return frame + (future ? distance : -distance);
 }
 
-async function findPicture(frame, name) {
+async function findPicture(frame, name, of) {
     const entry = entryOf(frame);
-    const set = await loadSet(frame);
+    const set = await loadPart(frame, of);
     const found = (NAMES[name] || [name]).find((key) => set[key]);
     if (set.change && !(name === "colour" && found)) {
-        return { image: await makePicture(frame, name === "colour" ? "target" : name), scale: 1, film: false };
+        return { image: await makePicture(frame, name === "colour" ? "target" : name, of), scale: 1, film: false };
     }
     if (found) {
-        return decode(frame, found, entry.film || found === "colour");
+        return decode(set, found, entry.film || found === "colour");
     }
-    const reference = nearestReference(frame);
+    const reference = nearestReference(frame, of);
     return name === "reference" && entryOf(reference) ? loadPicture(reference, "colour") : null;
 }
 
 function loadPicture(frame, name) {
     const { pictures } = keep(frame);
-    if (!pictures.has(name)) {
-        pictures.set(name, findPicture(frame, name));
+    const key = `${side} ${name}`;
+    if (!pictures.has(key)) {
+        pictures.set(key, findPicture(frame, name, side));
     }
-    return pictures.get(name);
+    return pictures.get(key);
 }
 
 function hasPicture(frame, name) {

@@ -56,7 +56,7 @@ function showBlock() {
     const items = [item("block", `${w} x ${h} at (${x}, ${y})`), item("vector", `(${dx[i]}, ${dy[i]})`),
         item("cost", whole(cost[i])), item("per pixel", (cost[i] / (w * h)).toFixed(2)),
         item("rank", `${whole(rank[i])} of ${whole(cost.length)}`)];
-    if (data.parameters["best-reference"]) {
+    if (data.parameters["best-reference"] || BOTH) {
         box.dataset.ref = referenceOf(i);
         items.push(item("reference", `${FRAME} ${box.dataset.ref}`));
     }

@@ -160,6 +160,7 @@ function makeHistogram() {
             pickBin(bins.at ? x + step[0] : 0, bins.at ? y + step[1] : 0);
         }
     });
+    byId("histogram-hint").append(BOTH ? " Vectors of both references." : "");
     byId("scale").append("1 ", ramp(120), ` ${whole(bins.largest)} vectors`);
     drawHistogram();
 }
@@ -215,7 +216,7 @@ function makeGallery(onSelect) {
     for (const block of data.costliest) {
         const size = data.parameters.partition ? `${block.w} x ${block.h} pixels ` : "";
         const details = [`${(block.cost / (block.w * block.h)).toFixed(1)} per pixel`,
-            `frame ${block.frame}, ${size}at (${block.x}, ${block.y})`, `vector (${block.dx}, ${block.dy})`];
+            `frame ${block.frame}${BOTH ? ` (reference ${block.ref})` : ""}, ${size}at (${block.x}, ${block.y})`, `vector (${block.dx}, ${block.dy})`];
         const text = make("span", { className: "words" }, make("strong", {}, `Cost ${whole(block.cost)}`),
             ...details.map((detail) => make("span", {}, detail)));
         const button = make("button", { type: "button", dataset: { frame: block.frame, x: block.x, y: block.y,
@@ -250,8 +251,9 @@ function makeRun() {
     }
     const bytes = Number(byId("bytes").textContent);
     const scale = data.scale > 1 ? `, at ${data.scale === 2 ? "half" : `1/${data.scale}`} resolution` : "";
+    const pairs = BOTH ? `${FRAME}s` : "frame pairs";
     const what = data.files ? `all pictures of every frame pair in the folder \u201cframes\u201d${scale}`
-        : `motion of ${whole(shown.length)} of ${whole(data.fields)} frame pairs, and all pictures of ${whole(data.sets.length)}${scale}`;
+        : `motion of ${whole(shown.length)} of ${whole(fields.count)} ${pairs}, and all pictures of ${whole(data.sets.length)}${scale}`;
     byId("foot").textContent = `Made by gpume ${data.gpume}. ${megabytes(bytes)}; ${what}.`;
 }
 

@@ -5,7 +5,7 @@
  * openPlayer(select)   makes the controls; select(index) shows a frame pair and returns a promise
  * showPlace(index)     shows where the frame pair is
  * keepAddress()        puts what is shown into the page's address
- * readAddress()        {index, block, layer} of the page's address; what it does not say is null
+ * readAddress()        {index, block, side, layer} of the page's address; what it does not say is null
  */
 
 const player = { playing: false, speed: 0.5, select: null };
@@ -67,6 +67,7 @@ function setPlaying(on) {
 
 function showPlace(index) {
     const frame = fields.frame[index];
+    showSide(index);
     byId("slider").value = index;
     byId("slider").setAttribute("aria-valuetext", `frame ${frame}`);
     byId("place").textContent = `${frame} / ${data.last_field}`;
@@ -84,6 +85,9 @@ function keepAddress() {
         const { x, y } = rectangle(view.block);
         parts.push(`block=${x / CELL_W},${y / CELL_H}`);
     }
+    if (side === 1) {
+        parts.push("reference=after");
+    }
     if (view.main !== "overlay") {
         parts.push(`layer=${view.main}`);
     }
@@ -98,6 +102,7 @@ function readAddress() {
     return {
         index: index !== null && index >= 0 && index < fields.count ? index : null,
         block: block && block.x < WIDTH && block.y < HEIGHT ? block : null,
+        side: BOTH && parts.get("reference") === "after" ? 1 : 0,
         layer: PICTURES.some(([name]) => name === parts.get("layer")) ? parts.get("layer") : null,
     };
 }
@@ -113,15 +118,37 @@ function toggleFull() {
 /* Keys of the whole section, unless the element that has the focus uses them itself. */
 function playerKey(event) {
     const own = event.target.closest("select, button, input:not([type=range])");
-    const doing = { " ": () => setPlaying(!player.playing), ",": () => step(-1), ".": () => step(1), f: toggleFull }[event.key];
+    const doing = { " ": () => setPlaying(!player.playing), ",": () => step(-1), ".": () => step(1), f: toggleFull,
+        r: () => BOTH && chooseSide(1 - side) }[event.key];
     if (doing && !event.ctrlKey && !event.altKey && !event.metaKey && !(own && event.key === " ")) {
         event.preventDefault();
         doing();
     }
 }
 
+/* Shows the other frame pair of the target, if it has one; what follows is on the same side. */
+function chooseSide(wanted) {
+    wantedSide = wanted;
+    return player.select(current);
+}
+
+function makeSides() {
+    const distance = Number(data.parameters["ref-distance"]);
+    const away = distance === 1 ? FRAME : `${distance} ${FRAME}s`;
+    byId("toward").append(...["before", "after"].map((word, value) => make("option", { value }, `${away} ${word}`)));
+    byId("toward").addEventListener("change", (event) => chooseSide(Number(event.target.value)));
+    byId("toward-label").hidden = byId("toward-key").hidden = !BOTH;
+    byId("screen").classList.toggle("both", BOTH);
+}
+
+function showSide(index) {
+    byId("toward").value = String(side);
+    [...byId("toward").options].forEach((option, i) => { option.disabled = BOTH && !tables[i].has[index]; });
+}
+
 function openPlayer(select) {
     player.select = select;
+    makeSides();
     const speeds = [["1", "\u00d71"], ["0.5", "\u00d7\u00bd"], ["0.25", "\u00d7\u00bc"], ["0.1", "\u00d71/10"]];
     byId("speed").append(...speeds.map(([value, text]) => make("option", { value }, text)));
     byId("speed").value = String(player.speed);

@@ -22,7 +22,7 @@ function askedFor() {
         const numbers = new Numbers(bytes);
         asked = [];
         while (numbers.at < bytes.length) {
-            asked.push({ frame: numbers.next(), x: numbers.next(), y: numbers.next(), costs: readCosts(numbers) });
+            asked.push({ frame: numbers.next(), side: BOTH ? numbers.next() : 0 * numbers.next(), x: numbers.next(), y: numbers.next(), costs: readCosts(numbers) });
         }
     }
     return asked;
@@ -32,8 +32,8 @@ function askedFor() {
 function keptCosts(block) {
     const { x, y } = rectangle(block);
     const isHere = (one) => one.frame === view.frame && one.x === x && one.y === y;
-    const found = data.costliest.find(isHere);
-    return found && found.surface ? readCosts(new Numbers(bytesOf(found.surface))) : (askedFor().find(isHere) || {}).costs;
+    const found = data.costliest.find((one) => isHere(one) && (!BOTH || (one.ref > one.frame) === (view.side === 1)));
+    return found && found.surface ? readCosts(new Numbers(bytesOf(found.surface))) : (askedFor().find((one) => isHere(one) && one.side === view.side) || {}).costs;
 }
 
 /* Sums of absolute values of a square's Hadamard transform; values: side x side, and overwritten. */
@@ -136,7 +136,7 @@ async function computedCosts(block) {
     if (work > WORK || !METRIC_SUMS[data.parameters.metric]) {
         return null;
     }
-    const planes = await planesOf(frame).catch(() => null); /* a browser may not decode so large a picture */
+    const planes = await planesOf(frame, view.side).catch(() => null); /* a browser may not decode so large a picture */
     if (!planes || view.vectors !== vectors) {
         return null;
     }

@@ -10,7 +10,7 @@
  */
 
 const PICTURES = [
-    ["overlay", "Motion", "how each block moved " + (data.parameters["best-reference"] ? "forward in time"
+    ["overlay", "Motion", "how each block moved " + (data.parameters["best-reference"] || BOTH ? "forward in time"
         : "since the reference, which is opposite to its vector")
         + (data.parameters.partition ? "; outlines of the blocks that the partition chose" : "")],
     ["flow", "Flow", `direction of motion as hue, speed as opacity; what is not tinted does not move`],
@@ -36,6 +36,7 @@ const DRAWN = Object.keys(OVER).filter((name) => PICTURES.some((picture) => pict
 /* Positions and sizes are in pixels of the video, unless they are named screen...: CSS pixels. */
 const view = {
     frame: -1,
+    side: 0,
     images: {},
     vectors: null, /* of the frame pair, see readVectors */
     cells: null,   /* block of each cell, in raster order */
@@ -70,13 +71,14 @@ async function loadPictures(frame) {
 
 async function showPictures(frame) {
     const choice = view.choice = {}; /* the latest; whatever comes from an earlier one is dropped */
-    const [set, images] = await Promise.all([loadSet(frame), loadPictures(frame)]);
+    const of = side;
+    const [set, images] = await Promise.all([loadPart(frame, of), loadPictures(frame)]);
     if (view.choice !== choice) {
         return;
     }
     view.images = images;
-    if (view.frame !== frame) {
-        view.frame = frame;
+    if (view.frame !== frame || view.side !== of) {
+        Object.assign(view, { frame, side: of });
         takeVectors(set);
     }
     for (const [name] of PICTURES) {
