@@ -4,10 +4,12 @@
 #include "bench/bench.h"
 #include "console.h"
 #include "files/forms.h"
+#include "files/path.h"
 #include "options/common.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #define ROWS_MAX 8u /* 1 to 128 decoders */
 
@@ -245,8 +247,14 @@ static int check_decoding(struct gpume_bench_options *options, const struct gpum
                                                ? "--decoders: needs one video; name it"
                                                : "--decoders: takes one video, and no number here");
     }
+    if (gpume_text_is_special(options->common.inputs[0])) {
+        return gpume_refuse(GPUME_INVALID,
+            "--decoders: reads its video several times, and %s can be read once; give a file",
+            strcmp(options->common.inputs[0], "-") == 0 ? "standard input"
+                                                        : options->common.inputs[0]);
+    }
     if (options->sort || options->reduce || unused) {
-        return gpume_refuse(GPUME_INVALID, "--%s: not an option of 'gpume bench --decoders'",
+        return gpume_refuse(GPUME_INVALID, "--%s: is no option of 'gpume bench --decoders'",
             unused          ? unused->name
             : options->sort ? "sort"
                             : "reduce");
@@ -272,8 +280,8 @@ static int check_bench(void *opaque, const struct gpume_line *line)
             options->common.inputs[0], options->sort ? "sort" : "reduce");
     }
     if (unused && arrays) {
-        return gpume_refuse(GPUME_INVALID, "--%s: not an option of 'gpume bench --%s'",
-            unused->name, options->sort ? "sort" : "reduce");
+        return gpume_refuse(GPUME_INVALID, "--%s: is no option of 'gpume bench --%s'", unused->name,
+            options->sort ? "sort" : "reduce");
     }
     if (unused) {
         return gpume_refuse(GPUME_INVALID, "--%s: is for %s", unused->name,

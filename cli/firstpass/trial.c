@@ -534,7 +534,9 @@ enum gpume_exit gpume_trial_run(
     gpume_temporary_clear(entry->name, NULL, NULL);
     const int fd = gpume_temporary_create(entry->name, &id, &running.output);
     if (fd < 0) {
-        return gpume_refuse(GPUME_EXIT_FAILED, "%s: no file can be made beside %s: %s",
+        return gpume_refuse(GPUME_EXIT_FAILED,
+            "%s: no file can be made beside %s: %s; choose another folder, by -o or, for 'gpume "
+            "ladder', by TMPDIR",
             pass->option, entry->name, strerror(errno));
     }
     /* Where it is ignored, as some programs leave it, nothing would be known of how others end. */

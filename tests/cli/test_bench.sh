@@ -153,5 +153,6 @@ expect 2 bench --bits 7
 expect 2 bench --seconds 0
 expect 2 bench --search no
 refused 2 --csv -- clip.y4m --csv
+refused 2 --decoders -- bench - --decoders
 refused 4 'no such device' -- bench --device 'no such device' --size 16x16
 exit 0
