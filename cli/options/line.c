@@ -482,7 +482,7 @@ static int check_second_value(const struct cursor *cursor, const char *name)
 /* Refuses a name that is not a file but is nearly that of a command: "gpume device". */
 static int check_command(const struct cursor *cursor, const char *name)
 {
-    const bool may_be = cursor->command_at == 0 && !cursor->options_end;
+    const bool may_be = cursor->command_at == 0 && !cursor->options_end && !strchr(name, '/');
     const struct gpume_command *near = may_be ? gpume_command_near(name) : NULL;
     return near && access(name, F_OK) != 0
                ? gpume_refuse(GPUME_INVALID,

@@ -32,7 +32,7 @@ killed 1 0 luma clip.y4m -o l.y4m
 killed 1 0 filter clip.y4m -o filtered.y4m --backend cpu
 killed 1 0 scenes clip.y4m -o s.csv --backend cpu
 killed 1 0 complexity clip.y4m -o c.csv --backend cpu
-killed 1 0 qpmap clip.y4m -o q.csv --backend cpu
+killed 1 0 qpmap clip.y4m -o q.roi --backend cpu
 killed 2 0 methods clip.y4m -o m.csv --report m.html --backend cpu
 killed 1 0 sort numbers -o n --backend cpu
 killed 1 0 convert a.csv x.mvf

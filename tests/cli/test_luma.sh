@@ -54,7 +54,7 @@ expect 0 luma .rescued.gpume-5-0.tmp -o rescued
 expect 0 luma clip.mkv --vf crop=16:8
 head -1 "$scratch/out" | grep -a -q '^YUV4MPEG2 W16 H8 ' || fail "--vf"
 expect 2 luma clip.mkv -o file.y4m
-expect 2 luma clip.mkv -o clip.mkv -y
+expect 2 luma file.y4m -o file.y4m -y
 expect 2 luma
 refused 3 absent.mkv -- luma absent.mkv
 echo text >text.mp4

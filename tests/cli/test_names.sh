@@ -106,15 +106,16 @@ done
 rm -r "$evil"*
 
 # Names of outputs are checked before any work: the input, which is not there, comes later. One that is a folder is none.
-mkdir folder.csv
-echo old >old.csv
-for command in scenes complexity qpmap luma methods vectors; do
-    refused 2 old.csv -- $command missing.mkv -o old.csv
-    refused 2 folder.csv -- $command missing.mkv -o folder.csv -y
-    refused 3 missing.mkv -- $command missing.mkv -o old.csv -y
+for kind in scenes:csv complexity:csv qpmap:roi luma:y4m methods:csv vectors:csv; do
+    command=${kind%:*}
+    mkdir folder.${kind#*:}
+    echo old >old.${kind#*:}
+    refused 2 old.${kind#*:} -- $command missing.mkv -o old.${kind#*:}
+    refused 2 folder.${kind#*:} -- $command missing.mkv -o folder.${kind#*:} -y
+    refused 3 missing.mkv -- $command missing.mkv -o old.${kind#*:} -y
+    [ "$(cat old.${kind#*:})" = old ] || fail "an output was replaced by a run that failed"
+    rm -r folder.* old.*
 done
-[ "$(cat old.csv)" = old ] || fail "an output was replaced by a run that failed"
-rm -r folder.csv old.csv
 
 # Lines that print such names can be pasted into a shell that knows $'...', as POSIX has it.
 if have bash && have ffmpeg; then
