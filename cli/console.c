@@ -402,7 +402,7 @@ void gpume_progress_finish(struct gpume_progress *progress, uint64_t done)
     progress->shown = false;
 }
 
-#define LINE_BYTES 2048
+/* --- the library's messages */
 
 static void append(char *line, const char *before, const char *text)
 {

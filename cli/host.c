@@ -13,6 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+/* --- the host */
+
 #define DEVICES_MAX 16u
 
 void gpume_host_cpu(char name[GPUME_HOST_CPU_BYTES])

@@ -20,6 +20,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* --- the options of a video */
+
 #define HEAD_BYTES 1024u                    /* that formats of vectors are recognised by */
 #define DECODER_BYTES (UINT64_C(512) << 20) /* for the frames of a decoder that wait */
 

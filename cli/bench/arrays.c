@@ -21,6 +21,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* --- a trial of sorts */
+
 /* Comparison functions for qsort. */
 #define COMPARE(name, number, first, second)                                                       \
     static int name(const void *a, const void *b)                                                  \

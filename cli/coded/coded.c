@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* --- the match of a block */
+
 #define BEFORE 2 /* samples that the longest filter takes to the left of a block, or above it */
 #define AFTER 4  /* and behind it, with those of the next pixel */
 #define PATCH (GPUME_MATCH_SIDE + BEFORE + AFTER)

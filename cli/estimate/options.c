@@ -264,6 +264,8 @@ static enum gpume_exit estimate_find_times(struct gpume_estimate_options *option
                               : gpume_source_exit(status);
 }
 
+/* --- the options */
+
 #define OPTIONS struct gpume_estimate_options
 
 static const char *const compats[] = {"ffmpeg", NULL};

@@ -23,6 +23,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* --- rows */
+
 static void complete_row(struct gpume_option *row)
 {
     static const struct gpume_option_type *const types[] = {
@@ -87,6 +89,8 @@ const struct gpume_option *gpume_line_unused(const struct gpume_line *line, unsi
     }
     return NULL;
 }
+
+/* --- the parser */
 
 #define PERMITTED_BYTES 256
 
@@ -627,6 +631,8 @@ void gpume_line_finish(struct gpume_line *line)
     free(line->options);
     *line = (struct gpume_line){0};
 }
+
+/* --- checks that several commands share */
 
 #define SEARCHES_MAX 32u /* more than any build has */
 

@@ -97,6 +97,8 @@ int gpume_log_no_thread(const struct gpume_log *log)
         "-v) is reached; use fewer threads or raise the limit");
 }
 
+/* --- a callback that never runs in two threads at once */
+
 static void write_locked(void *opaque, enum gpume_log_level level, const char *line)
 {
     struct gpume_locked_log *locked = opaque;

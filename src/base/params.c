@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+/* --- the table */
+
 const char *const gpume_names_backend[] = {"auto", "vulkan", "cpu", NULL};
 const char *const gpume_names_device_type[] = {
     "other", "integrated", "discrete", "virtual", "software", NULL};
@@ -194,6 +196,8 @@ void gpume_shapes_text(const struct gpume_params *params, char text[GPUME_SHAPES
         }
     }
 }
+
+/* --- what callers hand over */
 
 int gpume_args_check_number(
     const struct gpume_param *param, uint64_t value, const struct gpume_log *log)

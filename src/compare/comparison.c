@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* --- frames.csv */
+
 #define NUMBER_MAX INT64_C(99999999999999999)
 #define SECONDS_MAX 9e12 /* their microseconds fit an int64_t */
 #define PSNR_MAX 1000.0  /* dB; the largest with 16 bits and 2^32 pixels is 193 */
@@ -257,6 +259,8 @@ const char *gpume_read_settings_find(const struct gpume_read_settings *settings,
     }
     return NULL;
 }
+
+/* --- the comparison */
 
 static bool same_place(const struct gpume_vectors_block *a, const struct gpume_vectors_block *b)
 {

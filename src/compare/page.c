@@ -16,6 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* --- the map */
+
 #define PIXELS_MAX (UINT64_C(1) << 29) /* of a picture: 1.5 GiB of memory */
 #define RATE 25u                       /* frames per second if the rate is unknown */
 #define DISTANCE_MAX 64.0              /* pixels at which the colour is lightest */
@@ -276,6 +278,8 @@ void gpume_compare_map_destroy(struct gpume_compare_map **map)
         *map = NULL;
     }
 }
+
+/* --- the page */
 
 /* Of packed blocks and pictures in the page. */
 #define BYTES_MAX ((uint64_t)16000000)

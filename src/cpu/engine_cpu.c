@@ -48,6 +48,8 @@ static void free_all(struct gpume_allocations *memory)
     free(memory->blocks);
 }
 
+/* --- what it holds */
+
 #define WIDE 1024u /* candidates per block from which elimination nearly always wins */
 
 /* The last step queued of each kind; NULL: none. */

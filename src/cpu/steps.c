@@ -348,6 +348,8 @@ static void prefilter_row(
     extend_rows(plan, filtered, y);
 }
 
+/* --- the steps */
+
 /* Rows per work item, so that handing one out costs less than 1 %. Filtering takes much longer. */
 #define PAD_ROWS 16u
 #define FILTER_ROWS 8u

@@ -14,6 +14,8 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
+/* --- colours */
+
 static const double pi = 3.14159265358979323846;
 
 static uint8_t byte_of(double value)

@@ -313,6 +313,8 @@ void gpume_stream_close(struct gpume_stream **stream)
     }
 }
 
+/* --- tables of CSV */
+
 #define CELLS_MAX 256u /* of a row */
 
 /* Splits a line at the commas outside quotes, and removes the quotes and the blanks around cells.

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* --- a buffer that grows */
+
 #define ROOM_FIRST ((size_t)4096)
 
 void gpume_bytes_put(struct gpume_bytes *bytes, const void *data, size_t count)
@@ -57,6 +59,8 @@ void gpume_bytes_finish(struct gpume_bytes *bytes)
     free(bytes->data);
     *bytes = (struct gpume_bytes){0};
 }
+
+/* --- decimal digits */
 
 struct gpume_digits_piece gpume_digits[2][10000];
 

@@ -19,6 +19,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* --- the inputs of this process */
+
 struct identity {
     uint64_t device, number;
 };
@@ -297,6 +299,8 @@ void gpume_content_of_bytes(const void *data, size_t bytes, char text[GPUME_CONT
         .bytes = bytes, .sum = gpume_checksum(GPUME_CHECKSUM_BEGIN, data, bytes)};
     put_content(&content, text);
 }
+
+/* --- temporaries */
 
 #define TEMPS_MAX 10000 /* attempts: a killed run may have had the same process number */
 

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+/* --- times and PSNRs */
+
 void gpume_text_time(char *text, size_t bytes, int64_t time_us)
 {
     /* Unsigned, so that the smallest int64_t has a magnitude too. */
@@ -26,6 +28,8 @@ void gpume_text_psnr(char *text, size_t bytes, double psnr)
         snprintf(text, bytes, "%.3f", psnr);
     }
 }
+
+/* --- JSON */
 
 static void put_text(struct gpume_json *json, const char *text)
 {
@@ -178,6 +182,8 @@ void gpume_json_truth(struct gpume_json *json, const char *key, bool value)
     gpume_json_digits(json, key, value ? "true" : "false");
 }
 
+/* --- HTML */
+
 void gpume_html_put(struct gpume_out *out, const char *markup)
 {
     (void)gpume_out_text(out, markup);
@@ -206,6 +212,8 @@ void gpume_html_escaped(struct gpume_out *out, const char *text)
         gpume_html_put(out, entity);
     }
 }
+
+/* --- tables */
 
 #define CELL_BYTES 352 /* the largest double without an exponent has 309 digits */
 

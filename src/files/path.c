@@ -19,6 +19,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* --- paths */
+
 #define LINKS_MAX 40 /* as many as Linux follows */
 #define SUM_DIGITS 16
 
@@ -162,6 +164,8 @@ char *gpume_path_in_folder(const char *folder, const char *name)
     return path;
 }
 
+/* --- names as a terminal may see them */
+
 size_t gpume_visible_utf8(const unsigned char *text)
 {
     static const struct {
@@ -226,6 +230,8 @@ void gpume_visible_put(const char *text, FILE *stream)
         }
     }
 }
+
+/* --- numbered names */
 
 #define WIDTH_MAX 64 /* digits in %0Nd; more is a typing error */
 
@@ -416,6 +422,8 @@ bool gpume_pattern_find(const char *path, uint64_t *lowest)
     free(numbers);
     return found;
 }
+
+/* --- names of outputs */
 
 bool gpume_text_is_special(const char *path)
 {

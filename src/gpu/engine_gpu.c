@@ -18,6 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* --- the plan for a device */
+
 /* Bound larger, the same buffer was read five times slower on an NVIDIA H200 (driver 580). */
 #define WINDOW_BYTES (128ull << 20)
 
@@ -219,6 +221,8 @@ int gpume_plan_gpu_make(struct gpume_gpu *gpu, const struct gpume_params *params
 fail:
     return status;
 }
+
+/* --- the engine */
 
 #define COPY_THREADS_MAX 4u
 

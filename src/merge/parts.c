@@ -19,6 +19,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* --- parts */
+
 #define COUNT_MAX 9007199254740992.0 /* 2^53: up to it, reals hold every whole number */
 
 static const char summary_name[] = "summary.json";

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* --- the costliest blocks */
+
 #define CROP_MIN 48u /* pixels of the video, to show enough of the surroundings */
 #define SIDE_MAX 72u /* samples of a crop, across and down */
 
@@ -319,6 +321,8 @@ void gpume_report_gallery_finish(struct gpume_report_gallery *gallery)
     gallery->costs = NULL;
     gallery->count = 0;
 }
+
+/* --- the fields that get pictures */
 
 #define GOLDEN UINT64_C(11400714819323198485) /* 2^64 / golden ratio, to the nearest odd number */
 

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* --- Base64 */
+
 #define PART_BYTES 3072u /* a multiple of 3: only the last part is padded */
 
 void gpume_base64_write(struct gpume_out *out, const unsigned char *data, size_t count)
@@ -34,6 +36,8 @@ void gpume_json_base64(
     gpume_base64_write(json->out, data, count);
     (void)gpume_out_text(json->out, "\"");
 }
+
+/* --- the page */
 
 /* Sizes of the colour tables. */
 #define HEAT_STEPS 256u

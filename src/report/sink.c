@@ -24,6 +24,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* --- statistics */
+
 /* Bins on either side of the middle one; each gets a few pixels of the drawing. */
 #define REACH_MAX 64u
 
@@ -162,6 +164,8 @@ static void report_statistics_put(
     row->cost_max = statistics->cost_max;
     row->cut = statistics->cut;
 }
+
+/* --- what is kept of a run */
 
 #define REPORT_FORMAT 1 /* of the .json form; grows like summary.json's */
 

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* --- items in the order in which they came */
+
 int gpume_fifo_init(struct gpume_fifo *fifo, uint32_t capacity)
 {
     void **items = calloc(capacity, sizeof(*items));
@@ -248,6 +250,8 @@ uint64_t gpume_queue_oldest_frame(const struct gpume_queue *queue)
     return oldest;
 }
 
+/* --- the schedule */
+
 struct gpume_schedule gpume_schedule_make(const struct gpume_plan *plan)
 {
     const struct gpume_params *params = &plan->params;
@@ -355,6 +359,8 @@ bool gpume_schedule_next(void *opaque, uint64_t frames, bool ended, struct gpume
     }
     return false;
 }
+
+/* --- whose turn it is */
 
 #define TRIAL 8u /* the part of a submission that a lane takes before it has been measured */
 #define MOVE_NS 1000000u /* about two large frames into another engine's memory */

@@ -290,6 +290,8 @@ uint32_t gpume_returns_take(struct gpume_returns *returns, struct gpume_field_bo
     return complete_returns(returns, box, done);
 }
 
+/* --- params.check */
+
 struct gpume_checker {
     void *engine;
     struct gpume_plan plan;
