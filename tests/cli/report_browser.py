@@ -462,6 +462,14 @@ def check_compared(browser, run, other):
             same("verdict", shown["verdict"], want)
             seen.add(want)
     hold(f"hardly any differences: {seen}", len(seen) > 1)
+    words = browser.script("const said = []; const before = CanvasRenderingContext2D.prototype.fillText;"
+                           "CanvasRenderingContext2D.prototype.fillText = function (text) { said.push(text); };"
+                           "drawChart(); CanvasRenderingContext2D.prototype.fillText = before; return said")
+    hold(f"axes: {words}", {"0 %", "frame", str(frames[0])} <= set(words) and len(words) > 6)
+    width = browser.script("return byId('chart').getBoundingClientRect().width")
+    bar = (width - 52) / len(frames)
+    browser.point("#chart", (52 + 10.5 * bar) / width, 0.5, click=True)
+    browser.wait("return document.body.dataset.frame === arguments[0]", "a click on a bar does not select it", str(frames[10]))
     browser.script("location.hash = '#frame=1&block=2,1&layer=flow'")
     browser.wait("return document.body.dataset.frame === '1' && document.getElementById('block').dataset.x === '16'", "the address leads nowhere")
     check_layers(browser)

@@ -275,29 +275,65 @@ function togglePlay() {
     state.playing ? play() : address();
 }
 
+/* The least of 1, 2, 5, 10, 20... and their tenths that is not below a value. */
+function roundUp(value) {
+    const power = 10 ** Math.floor(Math.log10(value));
+    return [1, 2, 5, 10].map((digit) => digit * power).find((found) => found >= value * (1 - 1e-9));
+}
+
+const CHART = { left: 52, top: 8, height: 140, bottom: 40 }; /* CSS pixels */
+
+/* most: percent. Frames are named at the middle of their bars, at most eight of them. */
+function drawAxes(context, width, most) {
+    const { left, top, height } = CHART;
+    const bar = (width - left) / pairs.length;
+    const step = Math.max(1, roundUp(pairs.length / 8));
+    context.fillStyle = colour("muted");
+    context.font = "12px system-ui, sans-serif";
+    context.textAlign = "right";
+    context.textBaseline = "middle";
+    for (const share of [0, 0.5, 1]) {
+        const y = top + (1 - share) * height;
+        context.fillRect(left - 5, y - 0.5, 5, 1);
+        context.fillText(`${plain(most * share, 3)} %`, left - 8, y);
+    }
+    context.fillRect(left - 1, top, 1, height);
+    context.fillRect(left, top + height, width - left, 1);
+    context.textAlign = "center";
+    context.textBaseline = "top";
+    for (let i = 0; i < pairs.length; i += step) {
+        const x = left + (i + 0.5) * bar;
+        context.fillRect(x - 0.5, top + height, 1, 5);
+        context.fillText(String(pairs[i].frame), Math.min(x, width - 12), top + height + 7);
+    }
+    context.fillText("frame", left + (width - left) / 2, top + height + 23);
+}
+
 function drawChart() {
+    const { left, top, height, bottom } = CHART;
     const canvas = byId("chart");
     const width = Math.max(200, byId("chart-title").clientWidth);
-    const context = resize(canvas, width, 150);
-    const bar = width / pairs.length;
-    const most = Math.max(0.001, ...pairs.map((pair) => pair.differ / pair.blocks));
-    const rise = (count, pair) => 140 * count / pair.blocks / most;
+    const context = resize(canvas, width, top + height + bottom);
+    const bar = (width - left) / pairs.length;
+    const most = Math.min(100, roundUp(Math.max(0.1, ...pairs.map((pair) => 100 * pair.differ / pair.blocks))));
+    const rise = (count, pair) => height * 100 * count / pair.blocks / most;
     pairs.forEach((pair, i) => {
         const room = Math.max(0.7, bar - (bar > 4 ? 1 : 0));
         const part = (count, from, fill) => {
             context.fillStyle = fill;
-            context.fillRect(i * bar, 150 - rise(from + count, pair), room, rise(count, pair));
+            context.fillRect(left + i * bar, top + height - rise(from + count, pair), room, rise(count, pair));
         };
         part(pair.differ, 0, colour("muted"));
         part(pair.cheaper[0], 0, colour("before"));
         part(pair.cheaper[1], pair.cheaper[0], colour("after"));
         if (i === state.at) {
             context.fillStyle = colour("text");
-            context.fillRect(i * bar + bar / 2 - 1, 0, 2, 150);
+            context.fillRect(left + i * bar + bar / 2 - 1, top, 2, height);
         }
     });
+    drawAxes(context, width, most);
     const key = (name, text) => make("span", { className: "key" }, make("span", { className: `swatch swatch-${name}` }), text);
-    byId("legend").replaceChildren(`Full height: ${plain(100 * most, 2)} %. `, key("a", "A has the lower cost"), " ",
+    byId("legend").replaceChildren(key("a", "A has the lower cost"), " ",
         key("b", "B has the lower cost"), " ", key("all", data.costs ? "vectors differ, costs are equal" : "vectors differ"));
 }
 
@@ -433,7 +469,7 @@ function start() {
     byId("layer").addEventListener("change", (event) => { chooseLayer(event.target.value); address(); });
     byId("chart").addEventListener("click", (event) => {
         const box = byId("chart").getBoundingClientRect();
-        select(Math.floor((event.clientX - box.left) / box.width * pairs.length));
+        select(Math.floor((event.clientX - box.left - CHART.left) / (box.width - CHART.left) * pairs.length));
     });
     window.addEventListener("resize", () => { draw(); drawChart(); });
     window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawChart);
