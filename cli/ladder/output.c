@@ -216,7 +216,7 @@ static void put_ladder_axes(struct gpume_out *out, const struct ladder_scale *sc
         if (x >= 0 && x <= CHART_W) {
             gpume_html_print(out,
                 "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"0\" y2=\"%.0f\"/><text x=\"%.1f\" y=\"%.0f\" "
-                "text-anchor=\"middle\">%g%s</text>\n",
+                "text-anchor=\"middle\">%g %sbit/s</text>\n",
                 x, x, CHART_H, x, CHART_H + 21, rate < 1e6 ? rate / 1e3 : rate / 1e6,
                 rate < 1e6 ? "k" : "M");
         }

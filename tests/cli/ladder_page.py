@@ -38,8 +38,8 @@ def check(browser, data):
                                                 "%.1f" % row["crf_from"], "%.1f" % row["crf_to"]])
     axes = browser.script(AXES)
     psnr = line([(float(text[:-3]), y - 4) for text, x, y in axes if text.endswith(" dB")])
-    rate = line([(math.log10(float(text[:-1]) * (1e6 if text[-1] == "M" else 1e3)), x)
-                 for text, x, y in axes if re.fullmatch(r"[0-9.]+[kM]", text)])
+    rate = line([(math.log10(float(text.split()[0]) * (1e6 if "M" in text else 1e3)), x)
+                 for text, x, y in axes if re.fullmatch(r"[0-9.]+ [kM]bit/s", text)])
     points = browser.script(POINTS)
     hold(f"points {points}", len(points) == len(data["rungs"]))
     for (x, y), rung in zip(points, data["rungs"]):
