@@ -47,7 +47,7 @@ struct trial_run {
 /* What has to be ended and removed if the program ends in the middle. A process is waited for with
  * the mutex locked, so its number cannot be another one's when it is ended. */
 static struct {
-    pthread_mutex_t mutex; /* no function of signals.h is called with it: `leave` takes it last */
+    pthread_mutex_t mutex; /* no function of job.h is called with it: `leave` takes it last */
     pid_t pids[PROGRAMS];  /* 0: none */
     char *output;
 } running = {.mutex = PTHREAD_MUTEX_INITIALIZER};
