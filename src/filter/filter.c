@@ -43,7 +43,7 @@ struct gpume_filter {
     const struct gpume_log *log;
     struct gpume_log lenient; /* the same, but errors are warnings: the processor can go on */
     struct gpume_filter_params params; /* without its strings, once it is open */
-    bool strict; /* only a GPU will do */
+    bool strict;                       /* only a GPU will do */
     struct gpume_temporal_choice choice;
     const struct gpume_temporal_ops *ops;
     void *temporal;
