@@ -209,8 +209,9 @@ static int create_passage(const struct device *d, struct passage *passage)
     return create_host_picture(d, &passage->result);
 }
 
-static int create_all(struct device *d, const struct gpume_log *log)
+static int device_prepare(void *state, const struct gpume_log *log)
 {
+    struct device *d = state;
     GPUME_CHECK(create_programs(d));
     GPUME_CHECK(create_arrays(d));
     d->hosts = calloc(d->waiting, sizeof(*d->hosts));
@@ -288,14 +289,13 @@ static int device_open(
     d->ring = 2 * params->radius + 1;
     d->waiting = d->ring + GPUME_TEMPORAL_AHEAD + PASSAGES;
     lay_out(d);
-    int status;
-    GPUME_TRY(open_compute(d, log));
-    GPUME_TRY(create_all(d, log));
+    const int status = open_compute(d, log);
+    if (status != GPUME_OK) {
+        (void)device_close(d);
+        return status;
+    }
     *state = d;
     return GPUME_OK;
-fail:
-    (void)device_close(d);
-    return status;
 }
 
 /* --- pictures and fields in */
@@ -569,6 +569,7 @@ const struct gpume_temporal_ops gpume_temporal_device = {
     .predicts = true,
     .ahead = GPUME_TEMPORAL_STARTED_MAX,
     .open = device_open,
+    .prepare = device_prepare,
     .put = device_put,
     .repeats = device_repeats,
     .add = device_add,

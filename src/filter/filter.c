@@ -47,6 +47,8 @@ struct gpume_filter {
     struct gpume_temporal_choice choice;
     const struct gpume_temporal_ops *ops;
     void *temporal;
+    uint64_t search_max; /* bytes, with memory_max; 0: any */
+    uint64_t spot_search_least;
     gpume *search; /* NULL: there are no means */
     gpume *spot_search;
     struct gpume_spots *spots; /* NULL: they stay */
@@ -151,19 +153,6 @@ static void write_warning(void *opaque, enum gpume_log_level level, const char *
     }
 }
 
-/* On a device, or else on the processor. */
-static int open_on(struct gpume_filter *filter, const struct gpume_temporal_params *params)
-{
-    const struct gpume_log *log = filter->strict ? filter->log : &filter->lenient;
-    filter->ops = &gpume_temporal_device;
-    int status = filter->ops->open(&filter->temporal, params, log);
-    if (status == GPUME_UNSUPPORTED || (gpume_status_is_of_gpu(status) && !filter->strict)) {
-        filter->ops = &gpume_temporal_host;
-        status = filter->ops->open(&filter->temporal, params, filter->log);
-    }
-    return status;
-}
-
 static struct gpume_temporal_params temporal_params(const struct gpume_filter_params *p)
 {
     return (struct gpume_temporal_params){
@@ -182,25 +171,6 @@ static struct gpume_temporal_params temporal_params(const struct gpume_filter_pa
         .cache_dir = p->cache_dir,
         .validate = p->validate,
     };
-}
-
-static int open_temporal(struct gpume_filter *filter, bool idle)
-{
-    const struct gpume_filter_params *p = &filter->params;
-    struct gpume_temporal_params params = temporal_params(p);
-    char *first = p->devices ? first_of(p->devices) : NULL;
-    if (p->devices && !first) {
-        return gpume_log_nomem(filter->log, "the name of a device");
-    }
-    if (idle || (first && strcmp(first, "cpu") == 0)) {
-        params.backend = GPUME_BACKEND_CPU;
-    } else if (first && strcmp(first, "all") != 0) {
-        params.backend = GPUME_BACKEND_VULKAN;
-        params.device = first;
-    }
-    const int status = open_on(filter, &params);
-    free(first);
-    return status;
 }
 
 static struct gpume_params search_params(
@@ -284,33 +254,70 @@ static uint64_t least_of(struct gpume_params search)
     return bytes;
 }
 
-/* What the filter needs beside its search. */
-static uint64_t own_bytes(const struct gpume_filter *filter)
+/* Refuses a memory_max that is too low for the means, the spots and the least that their searches
+ * need. Sets what the searches may have. */
+static int plan_memory(struct gpume_filter *filter, bool idle)
 {
     const struct gpume_filter_params *p = &filter->params;
     const struct gpume_temporal_params means = temporal_params(p);
-    const uint64_t spots =
-        !p->despot
-            ? 0
-            : gpume_spots_bytes(p) + least_of(search_params(filter, GPUME_SPOTS_BLOCK, 1, true));
-    return gpume_temporal_host_bytes(&means) + spots;
+    if (p->memory_max == 0) {
+        return GPUME_OK;
+    }
+    const uint64_t spot_search =
+        p->despot ? least_of(search_params(filter, GPUME_SPOTS_BLOCK, 1, true)) : 0;
+    const uint64_t others =
+        gpume_temporal_host_bytes(&means) + (p->despot ? gpume_spots_bytes(p) : 0) + spot_search;
+    const uint64_t search = idle ? 0
+                                 : least_of(search_params(filter, GPUME_TEMPORAL_BLOCK, p->radius,
+                                       !filter->ops->predicts));
+    GPUME_CHECK(gpume_filter_check_memory(p, others + search, filter->log));
+    filter->search_max = p->memory_max - others;
+    filter->spot_search_least = spot_search;
+    return GPUME_OK;
 }
 
-/* Refuses what cannot be enough before anything is allocated: which search there will be is known
- * later, but this is the one that needs more. */
-static int check_own_memory(const struct gpume_filter *filter, bool idle)
+/* On a device, or else on the processor. */
+static int open_on(
+    struct gpume_filter *filter, const struct gpume_temporal_params *params, bool idle)
+{
+    const struct gpume_log *log = filter->strict ? filter->log : &filter->lenient;
+    filter->ops = &gpume_temporal_device;
+    int status = filter->ops->open(&filter->temporal, params, log);
+    status = status ? status : plan_memory(filter, idle);
+    status = status ? status : filter->ops->prepare(filter->temporal, log);
+    if (status == GPUME_UNSUPPORTED || (gpume_status_is_of_gpu(status) && !filter->strict)) {
+        if (filter->temporal) {
+            (void)filter->ops->close(filter->temporal);
+            filter->temporal = NULL;
+        }
+        filter->ops = &gpume_temporal_host;
+        GPUME_CHECK(filter->ops->open(&filter->temporal, params, filter->log));
+        GPUME_CHECK(plan_memory(filter, idle));
+        status = filter->ops->prepare(filter->temporal, filter->log);
+    }
+    return status;
+}
+
+static int open_temporal(struct gpume_filter *filter, bool idle)
 {
     const struct gpume_filter_params *p = &filter->params;
-    const uint64_t own = p->memory_max > 0 ? own_bytes(filter) : 0;
-    return own <= p->memory_max ? GPUME_OK
-                                : gpume_filter_check_memory(p,
-                                      own + (idle ? 0
-                                                  : least_of(search_params(filter,
-                                                        GPUME_TEMPORAL_BLOCK, p->radius, true))),
-                                      filter->log);
+    struct gpume_temporal_params params = temporal_params(p);
+    char *first = p->devices ? first_of(p->devices) : NULL;
+    if (p->devices && !first) {
+        return gpume_log_nomem(filter->log, "the name of a device");
+    }
+    if (idle || (first && strcmp(first, "cpu") == 0)) {
+        params.backend = GPUME_BACKEND_CPU;
+    } else if (first && strcmp(first, "all") != 0) {
+        params.backend = GPUME_BACKEND_VULKAN;
+        params.device = first;
+    }
+    const int status = open_on(filter, &params, idle);
+    free(first);
+    return status;
 }
 
-/* The search of spots has what the other one leaves, which is told to leave enough. */
+/* The search of spots has what the other one leaves, which leaves enough. */
 static int open_searches(struct gpume_filter *filter, bool idle)
 {
     const struct gpume_filter_params *p = &filter->params;
@@ -318,19 +325,17 @@ static int open_searches(struct gpume_filter *filter, bool idle)
         search_params(filter, GPUME_TEMPORAL_BLOCK, p->radius, !filter->ops->predicts);
     struct gpume_params spots = search_params(filter, GPUME_SPOTS_BLOCK, 1, true);
     struct gpume_info info = {0};
-    if (p->memory_max > 0) {
-        const uint64_t own = own_bytes(filter);
-        GPUME_CHECK(gpume_filter_check_memory(p, own + (idle ? 0 : least_of(search)), filter->log));
-        search.memory_max = p->memory_max - own;
-        spots.memory_max = search.memory_max + (p->despot ? least_of(spots) : 0);
-    }
+    search.memory_max = filter->search_max;
     GPUME_CHECK(idle ? GPUME_OK : open_search(&search, &filter->search));
     if (!p->despot) {
         return GPUME_OK;
     }
-    if (filter->search && p->memory_max > 0) {
-        gpume_get_info(filter->search, &info);
-        spots.memory_max -= info.host_bytes + info.device_bytes;
+    if (p->memory_max > 0) {
+        if (filter->search) {
+            gpume_get_info(filter->search, &info);
+        }
+        spots.memory_max =
+            filter->search_max + filter->spot_search_least - info.host_bytes - info.device_bytes;
     }
     GPUME_CHECK(open_search(&spots, &filter->spot_search));
     return gpume_spots_open(&filter->spots, p, filter->spot_search, filter->log);
@@ -366,7 +371,6 @@ int gpume_filter_open(gpume_filter **out, const struct gpume_filter_params *para
         *out = filter;
         return GPUME_OK;
     }
-    GPUME_TRY(check_own_memory(filter, idle));
     filter->runs = calloc(RUNS, sizeof(*filter->runs));
     GPUME_TRY(filter->runs ? GPUME_OK : gpume_log_nomem(filter->log, "a filter"));
     GPUME_TRY(open_temporal(filter, idle));
@@ -577,6 +581,11 @@ static int take_over(struct gpume_filter *filter, int status)
     }
     const struct gpume_temporal_params params = temporal_params(&filter->params);
     GPUME_CHECK(heir->open(&state, &params, filter->log));
+    const int prepared = heir->prepare(state, filter->log);
+    if (prepared != GPUME_OK) {
+        (void)heir->close(state);
+        return prepared;
+    }
     status = failed->hand_over(old, heir, state);
     gpume_log_write(filter->log, GPUME_LOG_WARNING,
         "going on with means of the CPU from frame %llu", (unsigned long long)filter->given);

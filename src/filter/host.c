@@ -232,7 +232,7 @@ static int host_open(
     status = gpume_workers_create(&temporal->workers, params->threads);
     if (status == GPUME_AGAIN) {
         status = gpume_log_no_thread(log);
-    } else if (status != GPUME_OK || !open_memory(temporal)) {
+    } else if (status != GPUME_OK) {
         status = gpume_log_nomem(log, "filtering");
     }
     if (status != GPUME_OK) {
@@ -241,6 +241,11 @@ static int host_open(
     }
     *state = temporal;
     return GPUME_OK;
+}
+
+static int host_prepare(void *opaque, const struct gpume_log *log)
+{
+    return open_memory(opaque) ? GPUME_OK : gpume_log_nomem(log, "filtering");
 }
 
 static int host_close(void *opaque)
@@ -887,6 +892,7 @@ static int host_take(void *opaque, struct gpume_temporal_picture *picture)
 const struct gpume_temporal_ops gpume_temporal_host = {
     .ahead = 1,
     .open = host_open,
+    .prepare = host_prepare,
     .begin = host_begin,
     .put = host_put,
     .repeats = host_repeats,

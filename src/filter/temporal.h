@@ -9,7 +9,7 @@
  *     start    that picture; then the fields of the one after it may be added
  *     take     the oldest picture that was started and not taken
  *
- * All memory is allocated when it is opened.
+ * All memory is allocated by `prepare`, after `open` has found what it runs on.
  */
 #ifndef GPUME_FILTER_TEMPORAL_H
 #define GPUME_FILTER_TEMPORAL_H
@@ -62,6 +62,7 @@ struct gpume_temporal_ops {
      * table. */
     int (*open)(
         void **state, const struct gpume_temporal_params *params, const struct gpume_log *log);
+    int (*prepare)(void *state, const struct gpume_log *log);
     /* Before all others, of one that takes over: `put` counts pictures from `first` on, the others
      * from `next` on. begins: of the picture before `next`, and of those before that: whether they
      * begin a scene. NULL: it cannot. */

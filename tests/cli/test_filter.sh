@@ -310,29 +310,33 @@ if [ -n "$oracle" ] && ! checked; then
 fi
 
 # --max-memory: a run that needs more is refused, and says how much is enough; with that much it has the same bytes.
-for options in "" --despot "--despot --strength 0" "--fields same"; do
-    # shellcheck disable=SC2086 # several words
-    memory="filter even.y4m $options --backend $engine -y"
-    # shellcheck disable=SC2086 # several words
-    run $memory --max-memory 100K -o x.y4m # --fields warns of progressive video
-    [ "$status" -eq 3 ] || fail "$options: 100K are enough"
-    needed=$(sed -n 's/.*; give --max-memory \([0-9]*\) .*/\1/p' "$scratch/err")
-    [ "${needed:-0}" -gt 100000 ] || fail "$options: no word of the memory that is enough"
-    # shellcheck disable=SC2086 # several words
-    run $memory --max-memory $((needed - 1)) -o x.y4m
-    [ "$status" -eq 3 ] || fail "$options: $needed bytes are more than needed"
-    # shellcheck disable=SC2086 # several words
-    expect 0 $memory --max-memory "$needed" -o limited.y4m
-    # shellcheck disable=SC2086 # several words
-    expect 0 $memory -o free.y4m
-    cmp -s limited.y4m free.y4m || fail "$options: --max-memory changes the output"
-    case $options in
-    '') without=$needed ;;
-    # At least 4 pictures, 5 copies of luma in 16 bits and 9 bytes per sample beside.
-    --despot) [ $((needed - without)) -ge $((96 * 64 * (6 + 10 + 9))) ] || fail "--despot counts for $((needed - without)) bytes" ;;
-    # A frame and its two fields beside what each field needs.
-    --fields*) [ "$needed" -ge $((2 * 96 * 64 * 3 / 2)) ] || fail "--fields needs $needed bytes" ;;
-    esac
+engines=$engine
+[ "$engine" != cpu ] || ! have_vulkan || engines="cpu vulkan" # what the means run on decides whether the search has to predict
+for on in $engines; do
+    for options in "" --despot "--despot --strength 0" "--fields same"; do
+        # shellcheck disable=SC2086 # several words
+        memory="filter even.y4m $options --backend $on -y"
+        # shellcheck disable=SC2086 # several words
+        run $memory --max-memory 100K -o x.y4m # --fields warns of progressive video
+        [ "$status" -eq 3 ] || fail "$options: 100K are enough"
+        needed=$(sed -n 's/.*; give --max-memory \([0-9]*\) .*/\1/p' "$scratch/err")
+        [ "${needed:-0}" -gt 100000 ] || fail "$options: no word of the memory that is enough"
+        # shellcheck disable=SC2086 # several words
+        run $memory --max-memory $((needed - 1)) -o x.y4m
+        [ "$status" -eq 3 ] || fail "$options: $needed bytes are more than needed"
+        # shellcheck disable=SC2086 # several words
+        expect 0 $memory --max-memory "$needed" -o limited.y4m
+        # shellcheck disable=SC2086 # several words
+        expect 0 $memory -o free.y4m
+        cmp -s limited.y4m free.y4m || fail "$options: --max-memory changes the output"
+        case $options in
+        '') without=$needed ;;
+        # At least 4 pictures, 5 copies of luma in 16 bits and 9 bytes per sample beside.
+        --despot) [ $((needed - without)) -ge $((96 * 64 * (6 + 10 + 9))) ] || fail "--despot counts for $((needed - without)) bytes" ;;
+        # A frame and its two fields beside what each field needs.
+        --fields*) [ "$needed" -ge $((2 * 96 * 64 * 3 / 2)) ] || fail "--fields needs $needed bytes" ;;
+        esac
+    done
 done
 # It is refused before memory is allocated that there is not.
 if [ "$engine" = cpu ] && ! checked; then
