@@ -126,7 +126,7 @@ static int find_coding_cost(
     struct gpume_analysis *a = opaque;
     struct gpume_frame_cost found;
     GPUME_CHECK(gpume_lookahead_cost(a->lookahead, frame, past, future, &found));
-    *cost = gpume_weight_coding_cost(&found.weight, frame - past, found.inner_cost);
+    *cost = gpume_weight_coding_cost(&found.weight, frame - past, found.inner_bits);
     return GPUME_OK;
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "encode/choice.h"
 
+#include "encode/costs.h"
+
 #include <string.h>
 
 static void keep_cheaper(uint32_t count, uint16_t *costs, uint8_t *kinds, const uint16_t *others,
@@ -45,16 +47,16 @@ struct gpume_frame_cost gpume_choose(const struct gpume_choice *choice)
         choose_row(choice, blocks_x, y);
         const uint16_t *costs = choice->costs + (size_t)y * blocks_x;
         const uint8_t *kinds = choice->kinds + (size_t)y * blocks_x;
-        uint32_t sum = 0;
+        const bool is_small = blocks_x <= 2 || blocks_y <= 2;
+        const bool is_inner = is_small || (y > 0 && y < blocks_y - 1);
+        const uint32_t edge = is_small ? 0 : 1;
         for (uint32_t x = 0; x < blocks_x; x++) {
-            sum += costs[x];
+            total.cost += costs[x];
             total.intra_blocks += kinds[x] == GPUME_FROM_SELF;
         }
-        total.cost += sum;
-        if (blocks_x <= 2 || blocks_y <= 2) {
-            total.inner_cost += sum;
-        } else if (y > 0 && y < blocks_y - 1) {
-            total.inner_cost += sum - costs[0] - costs[blocks_x - 1];
+        for (uint32_t x = edge; is_inner && x + edge < blocks_x; x++) {
+            total.inner_cost += costs[x];
+            total.inner_bits += gpume_bits_of_cost(costs[x]);
         }
     }
     return total;

@@ -6,6 +6,7 @@
 #ifndef GPUME_ENCODE_COSTS_H
 #define GPUME_ENCODE_COSTS_H
 
+#include "base/base.h"
 #include "encode/half.h"
 
 #include <stdbool.h>
@@ -22,6 +23,18 @@
 static inline uint32_t gpume_coded_cost(uint16_t cost)
 {
     return cost > GPUME_COST_OF_NOTHING ? cost - GPUME_COST_OF_NOTHING : 0;
+}
+
+/* What coding a block takes, by its cost: log2(1 + cost / GPUME_COST_OF_BIT) in 1/1024, linear
+ * between whole powers of two; below 2^14. Beyond what the quantizer drops, a residual of twice the
+ * size takes a bit more for each coefficient, not twice the bits. By sums of costs, a few blocks
+ * that nothing predicts, and that cost the same in any frame, outweigh all others. */
+#define GPUME_COST_OF_BIT 32u
+static inline uint32_t gpume_bits_of_cost(uint16_t cost)
+{
+    const uint32_t value = cost + GPUME_COST_OF_BIT;
+    const uint32_t power = gpume_bit_width(value) - 1; /* 5 to 16 */
+    return (power << 10) + (value << 10 >> power) - 6 * 1024;
 }
 
 /* Of a row of blocks: the cheapest prediction from the samples around each block, by the mean of

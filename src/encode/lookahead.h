@@ -103,9 +103,10 @@ struct gpume_frame_cost {
     /* The same without the blocks at the picture's edge; with them, where it is up to 2 blocks wide
      * or high. */
     uint64_t inner_cost;
-    uint32_t intra_blocks;                    /* that are cheapest from their own frame */
-    const uint16_t *costs;                    /* of each block, the cheapest prediction */
-    const uint8_t *kinds;                     /* enum gpume_source_kind */
+    uint64_t inner_bits;   /* the sum over the same blocks of what coding them takes: costs.h */
+    uint32_t intra_blocks; /* that are cheapest from their own frame */
+    const uint16_t *costs; /* of each block, the cheapest prediction */
+    const uint8_t *kinds;  /* enum gpume_source_kind */
     const struct gpume_vector *past, *future; /* quarter pixels; NULL without such a reference */
     struct gpume_weight weight;               /* of the past reference, where it is the only one */
 };

@@ -2,14 +2,15 @@
 /*
  * Frame types: scene cuts, key frames, and between them patterns of P and B frames.
  *
- * Patterns: where B frames pay, by the sum of the costs of coding them. With b-adapt 0 all runs of
- * B frames have the full length. Otherwise it is the cheapest of all patterns, by dynamic
- * programming over the frame that ends the last run (Viterbi's algorithm): for b-adapt 1, too,
- * whose greedy choices in encoders do not find where runs of the greatest length had better begin.
- * With b-pyramid a run of two or more B frames has one that the others refer to, near its middle. B
- * frames get fewer bits than P frames of equal cost: their costs count 100 / b_percent (encoder.h).
- * Encoders of halves have runs of 2^n frames, as long as possible, of which the middle one lies
- * between the ends, the next two between it and the ends, and so on.
+ * Patterns: where B frames pay, by the sum of what coding all frames takes: bits, which grow with
+ * the logarithm of a block's cost (costs.h). With b-adapt 0 all runs of B frames have the full
+ * length. Otherwise it is the cheapest of all patterns, by dynamic programming over the frame that
+ * ends the last run (Viterbi's algorithm): for b-adapt 1, too, whose greedy choices in encoders do
+ * not find where runs of the greatest length had better begin. With b-pyramid a run of two or more
+ * B frames has one that the others refer to, near its middle. B frames get fewer bits than P frames
+ * of equal cost: their costs count 100 / b_percent (encoder.h). Encoders of halves have runs of 2^n
+ * frames, as long as possible, of which the middle one lies between the ends, the next two between
+ * it and the ends, and so on.
  *
  * Scene cut: predicting the frame from the one before costs at least (1 - bias) times its intra
  * cost. The bias rises with the distance from the last key frame, since an intra frame is more

@@ -98,11 +98,21 @@ static void search_plain(
 }
 
 struct expected {
-    uint64_t cost, inner_cost;
+    uint64_t cost, inner_cost, inner_bits;
     uint32_t intra_blocks;
     uint16_t costs[BLOCKS_MAX];
     uint8_t kinds[BLOCKS_MAX];
 };
+
+/* log2(1 + cost / 32) in 1/1024 by the line between the whole powers of two beside it. */
+static uint64_t plain_bits(uint32_t cost)
+{
+    uint64_t bits = 0, below = 32;
+    for (; cost + 32 >= 2 * below; below *= 2) {
+        bits += 1024;
+    }
+    return bits + 1024 * (cost + 32 - below) / below;
+}
 
 /* past, future: NULL without */
 static struct expected expect(const struct plain *target, const struct plain *past,
@@ -141,7 +151,9 @@ static struct expected expect(const struct plain *target, const struct plain *pa
         e.cost += e.costs[i];
         e.intra_blocks += e.kinds[i] == GPUME_FROM_SELF;
         const bool edge = x == 0 || y == 0 || x == columns - 1 || y == rows - 1;
-        e.inner_cost += columns <= 2 || rows <= 2 || !edge ? e.costs[i] : 0;
+        const bool inner = columns <= 2 || rows <= 2 || !edge;
+        e.inner_cost += inner ? e.costs[i] : 0;
+        e.inner_bits += inner ? plain_bits(e.costs[i]) : 0;
     }
     return e;
 }
@@ -152,6 +164,7 @@ static void compare(
     const size_t blocks = (size_t)(target->width * target->height / 64);
     REQUIRE_EQUAL(cost->cost, e->cost);
     REQUIRE_EQUAL(cost->inner_cost, e->inner_cost);
+    REQUIRE_EQUAL(cost->inner_bits, e->inner_bits);
     REQUIRE_EQUAL(cost->intra_blocks, e->intra_blocks);
     REQUIRE(memcmp(cost->costs, e->costs, blocks * sizeof(*cost->costs)) == 0);
     REQUIRE(memcmp(cost->kinds, e->kinds, blocks) == 0);
