@@ -354,7 +354,6 @@ static enum gpume_exit find_crf(struct filter *filter)
     struct gpume_analysis_params params = {
         .lookahead = gpume_job_lookahead(&job), .decide = take_crf_decision, .opaque = filter};
     gpume_encode_options_default(&params.options, options->encoder);
-    params.options.is_quality = options->encoder->has_quality;
     params.options.bits = info->bits > 8 ? 10 : 8;
     if (result == GPUME_EXIT_DONE &&
         gpume_encode_options_settle(&params.options, has_rate ? info->rate_num : 25,

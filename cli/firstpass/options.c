@@ -410,8 +410,6 @@ static int set_encode_options(
         }
     }
     const uint32_t qps = count_goal(options, GPUME_GOAL_QP);
-    encode.is_quality =
-        count_goal(options, GPUME_GOAL_BITRATE) + count_goal(options, GPUME_GOAL_SIZE) == 0;
     if (qps > 0) {
         gpume_target_use_qp(&encode);
     }

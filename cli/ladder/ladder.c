@@ -425,7 +425,6 @@ static int check_ladder(void *opaque, const struct gpume_line *line)
     }
     GPUME_CHECK(gpume_encoder_choose(
         &options->encode, gpume_encoders[options->encoder], options->preset, options->tune));
-    options->encode.is_quality = true;
     return gpume_video_options_check(opaque, line);
 }
 

@@ -156,10 +156,8 @@ int gpume_chunk_options_check(struct gpume_chunk_options *options)
     const bool has_presets = encoder->presets != NULL;
     GPUME_CHECK(check_chunk_target(encoder, &options->target));
     GPUME_CHECK(has_presets ? check_preset(encoder, options->preset, options->tune) : GPUME_OK);
-    GPUME_CHECK(gpume_encoder_choose(&options->encode, gpume_encoder_find(encoder->model),
-        has_presets ? NULL : options->preset, options->tune));
-    options->encode.is_quality = true;
-    return GPUME_OK;
+    return gpume_encoder_choose(&options->encode, gpume_encoder_find(encoder->model),
+        has_presets ? NULL : options->preset, options->tune);
 }
 
 /* --- the analysis */

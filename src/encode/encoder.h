@@ -126,7 +126,6 @@ struct gpume_encoder {
     bool middle_is_late; /* the reference of an even run of B frames is the later middle one */
     bool halves;         /* runs of B frames are halved again and again: types.h */
     uint32_t b_percent;  /* a B frame of this cost takes as many bits as a P frame of cost 100 */
-    uint32_t crf_b_percent; /* the same where all second passes are of a quality */
     struct {
         uint32_t intra_eighths; /* its intra costs, in eighths of the lookahead's */
         double strength[2];     /* of the offsets, by measurement; the second one with psy */

@@ -46,7 +46,6 @@ struct gpume_encode_options {
     /* It keeps texture at the price of error (psy-rd), and takes more bits for that: by preset and
      * tuning. */
     bool psy;
-    bool is_quality; /* no second pass of the run has a bitrate */
 };
 
 enum gpume_encode_type {

@@ -62,10 +62,7 @@ static int add_b_cost(
 {
     uint64_t cost = 0;
     GPUME_CHECK(types->coding_cost(types->opaque, frame, past, future, &cost));
-    const struct gpume_encode_options *options = &types->options;
-    const uint32_t percent =
-        options->is_quality ? options->encoder->crf_b_percent : options->encoder->b_percent;
-    *sum += cost * 100 / percent;
+    *sum += cost * 100 / types->options.encoder->b_percent;
     return GPUME_OK;
 }
 
