@@ -21,7 +21,7 @@
 /* Wakes the waiting thread after `stopping` is set; otherwise ignored. */
 #define STOP_SIGNAL SIGUSR1
 
-#define LEFT_BYTES 128
+#define LEFT_BYTES 192
 
 static struct {
     pthread_mutex_t mutex;

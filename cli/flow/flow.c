@@ -730,10 +730,18 @@ static int write_pixels(struct flow *flow, struct gpume_out *out)
 /* The files of the frame pairs so far have their names, and stay. */
 static void say_where_to_go_on(const struct flow *flow)
 {
-    char text[128];
-    snprintf(text, sizeof(text),
-        "the files of %" PRIu64 " frame pair%s are complete; to go on, add --start %" PRIu64 " -y",
-        flow->pairs, gpume_plural(flow->pairs), flow->job.skip + flow->pairs);
+    const uint64_t most = flow->job.frames_max;
+    char text[192], frames[40] = "", rest[128] = "";
+    if (most > 0) {
+        snprintf(frames, sizeof(frames), " --frames %" PRIu64, most - flow->pairs);
+    }
+    if (most != flow->pairs + 1) {
+        snprintf(rest, sizeof(rest), "; to go on, add --start %" PRIu64 "%s -y%s",
+            flow->job.skip + flow->pairs, frames,
+            flow->options->range.duration_us > 0 ? ", without --duration" : "");
+    }
+    snprintf(text, sizeof(text), "the files of %" PRIu64 " frame pair%s are complete%s",
+        flow->pairs, gpume_plural(flow->pairs), rest);
     gpume_signals_set_left(text);
 }
 
@@ -798,7 +806,7 @@ static enum gpume_exit finish_flow(void *client)
     if (flow->pairs > 0) {
         return GPUME_EXIT_DONE;
     }
-    if (flow->options->range.duration_us > 0) {
+    if (flow->options->range.duration_us > 0 && job->frames == job->frames_max) {
         return gpume_refuse(GPUME_EXIT_INPUT,
             "%s: no two frames lie within --duration; give a longer one", job->info.label);
     }

@@ -92,6 +92,7 @@ only . clip.y4m past?.flo both0?-?.flo part1-2.flo still.y4m twice.y4m ?.pgm ??.
 refused 3 clip.y4m --start 3 -- flow clip.y4m --start 3 -o x%d.flo
 refused 3 clip.y4m --start 4 -- flow clip.y4m --start 4 -o x%d.flo
 refused 3 clip.y4m --duration -- flow clip.y4m --duration 0.04s -o x%d.flo
+refused 3 clip.y4m '--start 3' -- flow clip.y4m --start 0.12s --duration 1s -o x%d.flo
 refused 2 --duration --start -- flow clip.y4m --start 1 --duration 1s -o x%d.flo
 refused 2 --start -- flow 1.pgm 2.pgm --start 1s -o x.flo
 
@@ -99,16 +100,24 @@ refused 2 --start -- flow 1.pgm 2.pgm --start 1s -o x.flo
 mkdir interrupted && cd interrupted || exit 1
 make_clip clip.y4m 64 48 8 5
 flow clip.y4m -o whole%d.flo
-feed 3
-launch INT flow slow -o part%d.flo
-await part2.flo
-kill -INT "$pid"
-wait "$pid"
-[ $? -eq 1 ] || fail "not interrupted"
-drain
-rest=$(sed -n 's/.*; to go on, add \(--start [12] -y\)$/\1/p' "$scratch/err")
-[ -n "$rest" ] || fail "no word of how to go on"
-# shellcheck disable=SC2086 # several words
-flow clip.y4m -o part%d.flo $rest
-for i in 1 2 3 4; do cmp -s whole$i.flo part$i.flo || fail "part$i.flo is not that of a whole run"; done
+for frames in "" 4; do
+    feed 3
+    # shellcheck disable=SC2086 # none, or two words
+    launch INT flow slow -o part%d.flo ${frames:+--frames $frames}
+    await part2.flo
+    kill -INT "$pid"
+    wait "$pid"
+    [ $? -eq 1 ] || fail "not interrupted"
+    drain
+    rest=$(sed -n "s/.*; to go on, add \\(--start [12]${frames:+ --frames [23]} -y\\)\$/\\1/p" "$scratch/err")
+    [ -n "$rest" ] || fail "no word of how to go on: $(cat "$scratch/err")"
+    # shellcheck disable=SC2086 # several words
+    flow clip.y4m -o part%d.flo $rest
+    for i in 1 2 3 4; do
+        [ $i -lt ${frames:-5} ] || continue
+        cmp -s whole$i.flo part$i.flo || fail "part$i.flo is not that of a whole run"
+    done
+    [ -z "$frames" ] || [ ! -e part4.flo ] || fail "--frames is forgotten"
+    [ -z "$frames" ] && rm part?.flo
+done
 only . clip.y4m part?.flo whole?.flo
