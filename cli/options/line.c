@@ -457,8 +457,10 @@ static int take_short(struct cursor *cursor, const char *argument)
         }
         const char spelled[] = {'-', *letter, '\0'};
         if (option->value && letter[1] == '=') {
-            return gpume_refuse(GPUME_INVALID, "%s%s: write %s %s or --%s%s", spelled, letter + 1,
-                spelled, letter + 2, option->name, letter + 1);
+            return letter[2] == '\0'
+                       ? refuse_value(option, spelled, "")
+                       : gpume_refuse(GPUME_INVALID, "%s%s: write %s %s or --%s%s", spelled,
+                             letter + 1, spelled, letter + 2, option->name, letter + 1);
         }
         const int status =
             take_option(cursor, option, spelled, option->value && letter[1] ? letter + 1 : NULL);

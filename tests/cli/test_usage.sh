@@ -68,6 +68,8 @@ for line in "--lambda L; --vectors x.npy" "--lambda L; --vectors=x.npy" "--block
 done
 refused 2 --lambda --vectors -- clip.y4m --lambda=--vectors
 refused 2 -o=x -o --output=x -- clip.y4m -o=x
+refused 2 -o -- clip.y4m -o=
+! grep -q ': write' "$scratch/err" || fail "-o= is answered by options without a value"
 refused 2 -b=8 -b --block=8 -- clip.y4m -qb=8
 refused 2 --lambda --nothing -- clip.y4m --lambda --nothing
 
