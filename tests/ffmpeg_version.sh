@@ -5,6 +5,7 @@
 # make and pkgconf; nasm, libx264-dev, libx265-dev, libvpx-dev, libtheora-dev and libdav1d-dev are used where they are.
 # Ubuntu 24.04 has FFmpeg 6.1 and GCC 13, which on Debian 13 is the package gcc-13:
 #     CC=gcc-13 sh tests/ffmpeg_version.sh ../ffmpeg-6.1.1 build-ffmpeg-6.1
+# Headers of Vulkan that are newer than FFmpeg need FFMPEG_OPTIONS=--disable-vulkan, as for this pair.
 # FFMPEG_OPTIONS has more options of FFmpeg's configure, CMAKE_OPTIONS of cmake. FOLDER/ffmpeg stays; remove it to build it again.
 # Usage: ffmpeg_version.sh SOURCE FOLDER [OPTION OF CTEST...]
 set -eu
