@@ -5,7 +5,7 @@
 . "$(dirname "$0")/common.sh"
 have ffmpeg && have ffprobe || skip "no ffmpeg"
 name="a 'b.mkv"
-ffmpeg -nostdin -v error -f lavfi -i testsrc2=s=130x98:r=25,noise=alls=12:allf=t:all_seed=3 -frames:v 20 -vf "loop=2:1:7,setpts=N/25/TB" -pix_fmt yuv420p \
+ffmpeg -nostdin -v error -f lavfi -i testsrc2=s=130x98:r=25,noise=alls=12:allf=t:all_seed=3 -frames:v 20 -vf "loop=2:1:7,setpts=N/25/TB,setparams=color_primaries=bt709:colorspace=smpte170m" -pix_fmt yuv420p \
     -color_primaries bt709 -colorspace smpte170m -c:v ffv1 "$name" &&
     ffmpeg -nostdin -v error -i "$name" -vf format=yuv422p10le,noise=alls=40:allf=t:all_seed=4 -frames:v 9 -c:v ffv1 deep.mkv &&
     ffmpeg -nostdin -v error -i "$name" -vf scale=out_range=pc,format=yuvj420p -frames:v 9 -c:v ffv1 full.mkv || fail "no clips"
