@@ -2,7 +2,7 @@
 /*
  * Changes of scene: how certain it is that a scene ends between two frames, from what differs
  * across the boundary and from what usually differs between frames around it; and the list of
- * changes, in the order of their frames. One thread.
+ * changes, in the order of their frames; and gradual changes. One thread.
  */
 #ifndef GPUME_ENCODE_CHANGES_H
 #define GPUME_ENCODE_CHANGES_H
@@ -99,5 +99,44 @@ int gpume_changes_add(struct gpume_changes *changes, const struct gpume_change *
 bool gpume_changes_cover(struct gpume_changes *changes, const struct gpume_change *cut);
 
 void gpume_changes_finish(struct gpume_changes *changes);
+
+/* --- gradual changes: gradual.c */
+
+/* Between the frames before and after the longest change that is found. */
+#define GPUME_GRADUAL_SPAN_MAX 96u
+/* Frames beyond both ends that show whether the change lasts. */
+#define GPUME_GRADUAL_BEYOND 12u
+#define GPUME_GRADUAL_FRAMES (GPUME_GRADUAL_SPAN_MAX + 1 + 2 * GPUME_GRADUAL_BEYOND)
+
+/* Cells in which levels are followed, and regions in which detail is: of a frame. */
+#define GPUME_GRADUAL_X 32u
+#define GPUME_GRADUAL_Y 18u
+#define GPUME_GRADUAL_CELLS (GPUME_GRADUAL_X * GPUME_GRADUAL_Y)
+#define GPUME_GRADUAL_REGIONS_X 16u
+#define GPUME_GRADUAL_REGIONS_Y 9u
+#define GPUME_GRADUAL_REGIONS (GPUME_GRADUAL_REGIONS_X * GPUME_GRADUAL_REGIONS_Y)
+
+struct gpume_gradual {
+    struct gpume_gradual_frame {
+        struct gpume_thumbnail thumbnail;
+        int16_t levels[GPUME_GRADUAL_CELLS];  /* in GPUME_THUMBNAIL_LEVEL */
+        float details[GPUME_GRADUAL_REGIONS]; /* variance within squares of 16x16 pixels */
+    } ring[GPUME_GRADUAL_FRAMES];
+    uint64_t frames; /* put so far */
+};
+
+/* The variances of a frame's squares, times 256, in raster order. */
+struct gpume_energies {
+    const uint32_t *energies;
+    uint32_t blocks_x, blocks_y;
+};
+
+/* Adds the next frame, and every change that may end GPUME_GRADUAL_BEYOND frames before it to the
+ * list, which keeps the larger of two that overlap. Starts as zero. GPUME_NOMEM. */
+int gpume_gradual_put(struct gpume_gradual *gradual, const struct gpume_thumbnail *thumbnail,
+    const struct gpume_energies *energies, struct gpume_changes *changes);
+
+/* No more frames: adds the changes that may end in the last ones. GPUME_NOMEM. */
+int gpume_gradual_finish(struct gpume_gradual *gradual, struct gpume_changes *changes);
 
 #endif

@@ -5,7 +5,6 @@
 #include "base/log.h"
 #include "base/workers.h"
 #include "encode/costs.h"
-#include "encode/gradual.h"
 
 #include <math.h>
 #include <stdbool.h>
