@@ -29,7 +29,7 @@
 #define GPUME_TEMPORAL_SIDE 16    /* samples of a side, in luma */
 
 /* Blocks for which the loops of these kernels are short enough: with nine sums of
- * 2^20 / 256 values each, and thirteen passes over so many. */
+ * 2^20 / 256 values each, and thirteen passes over as many values. */
 #define GPUME_TEMPORAL_BLOCKS_MAX (1 << 20)
 
 /* Tables of BLOCKS. */

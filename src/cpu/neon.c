@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* What 64-bit Arm has of its own: the fast search and kernels of the general one. */
+/* For 64-bit Arm: the fast search, and kernels of the general one. */
 #include "cpu/general/plain.h"
 #include "cpu/search/search.h"
 

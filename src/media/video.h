@@ -115,7 +115,7 @@ struct gpume_motion_vector {
 struct gpume_motion {
     char type;       /* how the frame is coded: I, P or B; '?': unknown */
     bool reference;  /* other frames may be predicted from it */
-    bool interlaced; /* the places and vectors of blocks of one field are those of its own lines */
+    bool interlaced; /* positions and vectors of blocks in one field count its own lines */
     uint64_t coded;  /* place in coding order */
     uint32_t units;  /* in which the stream counts, in a pixel: 1, 2 or 4; 0: no vectors */
     size_t count;

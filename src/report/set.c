@@ -24,9 +24,9 @@ enum { LUMA, COLOUR, LOSSLESS, SIZES };
 static const uint32_t side_limits[] = {1280, COLOUR_SIDE};            /* pixels across or down */
 static const uint64_t lossless_limits[] = {1 << 16, COLOUR_LOSSLESS}; /* pixels of a picture */
 
-/* Planes of at most so many bytes, before they are encoded, have luma and change: in a page those
- * of 1080p, of which it holds about seven pairs, and in files beside it those of 4K, of which a
- * pair takes about 3 MB. */
+/* The largest planes, in bytes before they are encoded, that are stored as luma and change. In a
+ * page that is 1080p, of which it holds about seven pairs; in files beside it 4K, of which a pair
+ * takes about 3 MB. */
 #define EXACT_BYTES UINT64_C(2500000)
 #define EXACT_LARGE_BYTES UINT64_C(9000000)
 #define KEYS 8u /* frames in a chain of references, of which one has its luma */
