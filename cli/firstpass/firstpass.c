@@ -10,6 +10,7 @@
 #include "base/os.h"
 #include "encode/analysis.h"
 #include "encode/pass.h"
+#include "files/out.h"
 #include "files/path.h"
 #include "firstpass/report.h"
 #include "firstpass/spacing.h"

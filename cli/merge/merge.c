@@ -6,6 +6,7 @@
  */
 #include "merge/merge.h"
 #include "base/base.h"
+#include "files/out.h"
 #include "files/path.h"
 #include "job.h"
 #include "options/common.h"

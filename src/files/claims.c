@@ -501,3 +501,53 @@ bool gpume_temporary_has_rival(const char *final, const char *own)
 {
     return visit_folder(final, NULL, NULL, is_rival, own);
 }
+
+/* --- what earlier runs have left */
+
+/* For free(); NULL without memory. */
+static char *partial_name(const char *path)
+{
+    char *final = gpume_path_resolve(path);
+    char *partial = final ? gpume_path_with_suffix(final, GPUME_OUT_PARTIAL) : NULL;
+    free(final);
+    return partial;
+}
+
+int gpume_text_check_partial(const char *path, const struct gpume_log *log)
+{
+    struct stat info;
+    char *partial = gpume_text_is_special(path) ? NULL : partial_name(path);
+    bool blocked = partial && lstat(partial, &info) == 0 && S_ISDIR(info.st_mode);
+    if (blocked) {
+        gpume_log_write(log, GPUME_LOG_ERROR,
+            "%s: is a folder, but an interrupted run leaves its results under this name; move it "
+            "away or choose another name",
+            partial);
+    } else if (partial && gpume_inputs_have_name(partial)) {
+        blocked = true;
+        gpume_log_write(log, GPUME_LOG_ERROR,
+            "%s: is the input, but an interrupted run leaves its results under this name; give the "
+            "output another name",
+            partial);
+    }
+    free(partial);
+    return blocked ? GPUME_INVALID : GPUME_OK;
+}
+
+void gpume_text_remove_partial(const char *path)
+{
+    char *partial = partial_name(path);
+    if (partial && !gpume_inputs_have_name(partial)) {
+        (void)unlink(partial);
+    }
+    free(partial);
+}
+
+void gpume_text_clear(const char *path, bool series)
+{
+    if (series) {
+        gpume_temporary_clear_series(path);
+    } else if (gpume_text_can_continue(path)) {
+        gpume_temporary_clear(path, NULL, NULL);
+    }
+}

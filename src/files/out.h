@@ -94,6 +94,16 @@ bool gpume_temporary_has_rival(const char *final, const char *own);
 /* Removes abandoned temporaries of the files of a numbered series, and of the series itself. */
 void gpume_temporary_clear_series(const char *path);
 
+/* GPUME_INVALID after one line: a folder or an input has the name that a partial result would get.
+ */
+int gpume_text_check_partial(const char *path, const struct gpume_log *log);
+
+/* Removes the partial result of this output. */
+void gpume_text_remove_partial(const char *path);
+
+/* Removes the temporary files of killed runs; nothing if path is a device or a pipe. */
+void gpume_text_clear(const char *path, bool series);
+
 /* --- Threads that make what is written, one that writes it, and whether a write waits for a
  * reader. */
 

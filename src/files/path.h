@@ -177,14 +177,4 @@ bool gpume_text_exists(const char *path, bool series);
 /* Whether it is a file, or will be one. */
 bool gpume_text_can_continue(const char *path);
 
-/* GPUME_INVALID after one line: a folder or an input has the name that a partial result would get.
- */
-int gpume_text_check_partial(const char *path, const struct gpume_log *log);
-
-/* Removes the partial result of this output. */
-void gpume_text_remove_partial(const char *path);
-
-/* Removes the temporary files of killed runs; nothing if path is a device or a pipe. */
-void gpume_text_clear(const char *path, bool series);
-
 #endif
