@@ -6,6 +6,7 @@
 #ifndef GPUME_CPU_CPU_H
 #define GPUME_CPU_CPU_H
 
+#include "base/base.h"
 #include "base/workers.h"
 #include "cpu/search/search.h"
 #include "frame/frame.h"
@@ -24,7 +25,26 @@ struct gpume_allocations {
 };
 
 /* Zeroed memory, or NULL after a failure. */
-void *gpume_allocate(struct gpume_allocations *memory, uint64_t count, uint64_t size);
+static inline void *gpume_allocate(struct gpume_allocations *memory, uint64_t count, uint64_t size)
+{
+    if (memory->failed) {
+        return NULL;
+    }
+    memory->failed = true;                     /* until all is well */
+    if (size > 0 && count > SIZE_MAX / size) { /* 32-bit hosts */
+        return NULL;
+    }
+    memory->bytes += count * size;
+    void **blocks = gpume_grow(memory->blocks, memory->count, &memory->room, sizeof(*blocks));
+    if (!blocks) {
+        return NULL;
+    }
+    memory->blocks = blocks;
+    void *block = calloc((size_t)count, (size_t)size);
+    memory->blocks[memory->count++] = block;
+    memory->failed = !block;
+    return block;
+}
 
 /* --- rings: the surfaces of the last frames, a ring for each surface that the plan has. A frame
  * has the same place in all of them. */

@@ -13,33 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* --- All memory of an engine, which is freed together. */
-
-void *gpume_allocate(struct gpume_allocations *memory, uint64_t count, uint64_t size)
-{
-    if (memory->failed) {
-        return NULL;
-    }
-    memory->failed = true;                     /* until all is well */
-    if (size > 0 && count > SIZE_MAX / size) { /* 32-bit hosts */
-        return NULL;
-    }
-    memory->bytes += count * size;
-    if (memory->count == memory->room) {
-        const size_t room = 2 * memory->room + 64;
-        void **blocks = realloc(memory->blocks, room * sizeof(*blocks));
-        if (!blocks) {
-            return NULL;
-        }
-        memory->blocks = blocks;
-        memory->room = room;
-    }
-    void *block = calloc((size_t)count, (size_t)size);
-    memory->blocks[memory->count++] = block;
-    memory->failed = !block;
-    return block;
-}
-
 static void free_all(struct gpume_allocations *memory)
 {
     for (size_t i = 0; i < memory->count; i++) {
