@@ -15,17 +15,8 @@
 #define CROP_MIN 48u /* pixels of the video, to show enough of the surroundings */
 #define SIDE_MAX 72u /* samples of a crop, across and down */
 
-#define CELLS_MAX 129u            /* of a cost surface, across and down */
-#define ASKED_BYTES 3000000u      /* of surfaces of the block that was asked for */
-#define DISPLACEMENTS_MAX 500000u /* larger windows have no surfaces: they would take too long */
-
-bool gpume_report_has_surfaces(const struct gpume_run *run)
-{
-    const struct gpume_params *p = &run->params;
-    const uint64_t columns = 2 * (uint64_t)p->window_x * p->subpel + 1;
-    const uint64_t rows = 2 * (uint64_t)p->window_y * p->subpel + 1;
-    return columns * rows <= DISPLACEMENTS_MAX && !p->prefilter && !p->best_reference;
-}
+#define CELLS_MAX 129u       /* of a cost surface, across and down */
+#define ASKED_BYTES 3000000u /* of surfaces of the block that was asked for */
 
 void gpume_report_gallery_init(
     struct gpume_report_gallery *gallery, const struct gpume_run *run, bool with_crops)

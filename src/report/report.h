@@ -192,6 +192,10 @@ bool gpume_report_encoder_exact(const struct gpume_report_encoder *encoder);
 /* Whether the next sets have luma. */
 void gpume_report_encoder_want_luma(struct gpume_report_encoder *encoder, bool wanted);
 
+/* Whether blocks of the run have cost surfaces: not if the window is so large that they would take
+ * too long, nor where the search measures something else than their costs. */
+bool gpume_report_has_surfaces(const struct gpume_run *run);
+
 /* Whether luma and change of a run's frame pairs are useful, and a plane has at most that many
  * bytes. */
 bool gpume_report_wants_exact(const struct gpume_run *run, uint64_t bytes_max);
@@ -308,10 +312,6 @@ struct gpume_report_gallery {
     size_t count;
     struct gpume_report_block blocks[GPUME_REPORT_GALLERY]; /* by decreasing cost */
 };
-
-/* Whether blocks of the run have cost surfaces: not if the window is so large that they would take
- * too long, nor where the search measures something else than their costs. */
-bool gpume_report_has_surfaces(const struct gpume_run *run);
 
 void gpume_report_gallery_init(
     struct gpume_report_gallery *gallery, const struct gpume_run *run, bool with_crops);

@@ -29,7 +29,8 @@ static const uint64_t lossless_limits[] = {1 << 16, COLOUR_LOSSLESS}; /* pixels 
  * takes about 3 MB. */
 #define EXACT_BYTES UINT64_C(2500000)
 #define EXACT_LARGE_BYTES UINT64_C(9000000)
-#define KEYS 8u /* frames in a chain of references, of which one has its luma */
+#define DISPLACEMENTS_MAX 500000u /* larger windows have no surfaces: they would take too long */
+#define KEYS 8u                   /* frames in a chain of references, of which one has its luma */
 
 static const char *const picture_names[GPUME_REPORT_PICTURES] = {
     "colour", "reference", "target", "predicted", "difference", "residual", "luma", "change"};
@@ -145,6 +146,14 @@ static int open_stills(struct gpume_report_encoder *encoder)
 static uint64_t plane_bytes(const struct gpume_params *params)
 {
     return (uint64_t)params->width * params->height * (params->bits > 8 ? 2 : 1);
+}
+
+bool gpume_report_has_surfaces(const struct gpume_run *run)
+{
+    const struct gpume_params *p = &run->params;
+    const uint64_t columns = 2 * (uint64_t)p->window_x * p->subpel + 1;
+    const uint64_t rows = 2 * (uint64_t)p->window_y * p->subpel + 1;
+    return columns * rows <= DISPLACEMENTS_MAX && !p->prefilter && !p->best_reference;
 }
 
 /* The page predicts and measures with whole pixels. */
