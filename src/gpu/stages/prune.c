@@ -84,6 +84,18 @@ enum gpume_prune_kind gpume_prune_kind_of(
     return is_of_eights(layer) ? GPUME_PRUNE_WIDE : GPUME_PRUNE_NONE;
 }
 
+bool gpume_prune_supports(const struct gpume_plan *plan, const struct gpume_shape *layer)
+{
+    return gpume_prune_kind_of(plan, layer) != GPUME_PRUNE_NONE &&
+           layer->blocks_x <= GPUME_PRUNE_BLOCKS_MAX && layer->blocks_y <= GPUME_PRUNE_BLOCKS_MAX;
+}
+
+/* Whether the kernel reads the sums of quarters alone, row by row. */
+static bool reads_rows(const struct gpume_plan *plan, const struct gpume_shape *layer)
+{
+    return gpume_prune_kind_of(plan, layer) > GPUME_PRUNE_WIDE;
+}
+
 /* An invocation bounds at most 150 eights of candidates twice and lists its share. The list holds
  * 256, of which 7 places may stay free: in each of at most 64 * 300 / 249 + 1 = 78 rounds it
  * compares four candidates, each in up to four squares of eight rows. That is below 25,000
@@ -281,7 +293,7 @@ static uint32_t prune_sum_rows(const struct gpume_plan *plan)
 /* Kernels that read rows take eights of sums: those of the window, and the one behind them. */
 static uint32_t prune_sum_stride(const struct gpume_plan *plan, const struct gpume_shape *layer)
 {
-    if (!gpume_prune_in_rows(plan, layer)) {
+    if (!reads_rows(plan, layer)) {
         return plan->padded_stride;
     }
     uint64_t window = gpume_round_up(plan->pad_x + plan->params.window_x + 1, 8);
@@ -336,8 +348,7 @@ static void share_part(struct gpume_pruning_layout *pruning, enum gpume_prune_pa
 static bool is_wide(
     const struct gpume_plan *plan, uint32_t layer, const struct gpume_layout *layout)
 {
-    return gpume_pruning_used(&layout->pruning[layer]) &&
-           !gpume_prune_in_rows(plan, &plan->layers[layer]);
+    return gpume_pruning_used(&layout->pruning[layer]) && !reads_rows(plan, &plan->layers[layer]);
 }
 
 /* Quarters of blocks with half its sides are of as many samples as its sixteenths, cut alike. */
@@ -388,7 +399,7 @@ void gpume_prune_plan(const struct gpume_gpu *gpu, bool always, uint64_t window_
         const struct gpume_shape *layer = &plan->layers[i];
         const uint64_t least = always ? 0 : prune_candidates_min(plan, layer, processor);
         VkDeviceSize largest = part_bytes(plan, layer, GPUME_PRUNE_QUARTERS);
-        if (!gpume_prune_in_rows(plan, layer)) {
+        if (!reads_rows(plan, layer)) {
             largest = gpume_max_u64(largest, part_bytes(plan, layer, GPUME_PRUNE_PATCHES));
         }
         if (plan->candidates >= least && gpume_prune_supports(plan, layer) && largest <= most) {
@@ -398,7 +409,7 @@ void gpume_prune_plan(const struct gpume_gpu *gpu, bool always, uint64_t window_
     place_more(plan, layout);
 }
 
-/* Where gpume_prune_in_rows, every part is that of quarters. */
+/* Where the kernel reads_rows, every part is that of quarters. */
 static struct gpume_view view_of_part(const struct gpume_work *work,
     const struct gpume_stage_setup *setup, enum gpume_prune_part part)
 {
@@ -606,7 +617,7 @@ _Static_assert(
 
 static bool wide_wanted(const struct gpume_stage_setup *setup)
 {
-    return prune_wanted(setup) && !gpume_prune_in_rows(setup->plan, gpume_stage_layer(setup));
+    return prune_wanted(setup) && !reads_rows(setup->plan, gpume_stage_layer(setup));
 }
 
 static int wide_create(struct gpume_gpu_stage *stage)
@@ -675,7 +686,7 @@ _Static_assert(
 
 static bool small_wanted(const struct gpume_stage_setup *setup)
 {
-    return prune_wanted(setup) && gpume_prune_in_rows(setup->plan, gpume_stage_layer(setup));
+    return prune_wanted(setup) && reads_rows(setup->plan, gpume_stage_layer(setup));
 }
 
 static bool takes_strips(const struct gpume_stage_setup *setup)

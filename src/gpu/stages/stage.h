@@ -125,7 +125,8 @@ void gpume_memory_destroy(
 /* --- a submission */
 
 /* What pruning reads: sums of quarter blocks and of sixteenths, the least and the largest quarter
- * of every tile of them, and samples in patches. Where gpume_prune_in_rows, the first alone. */
+ * of every tile of them, and samples in patches. Kernels for small windows and small blocks read
+ * the first alone. */
 enum gpume_prune_part {
     GPUME_PRUNE_QUARTERS,
     GPUME_PRUNE_SIXTEENTHS,
@@ -437,19 +438,8 @@ struct gpume_prune_shape {
 enum gpume_prune_kind gpume_prune_kind_of(
     const struct gpume_plan *plan, const struct gpume_shape *layer);
 
-/* Whether the kernel reads the sums of quarters alone, row by row. */
-static inline bool gpume_prune_in_rows(
-    const struct gpume_plan *plan, const struct gpume_shape *layer)
-{
-    return gpume_prune_kind_of(plan, layer) > GPUME_PRUNE_WIDE;
-}
-
-static inline bool gpume_prune_supports(
-    const struct gpume_plan *plan, const struct gpume_shape *layer)
-{
-    return gpume_prune_kind_of(plan, layer) != GPUME_PRUNE_NONE &&
-           layer->blocks_x <= GPUME_PRUNE_BLOCKS_MAX && layer->blocks_y <= GPUME_PRUNE_BLOCKS_MAX;
-}
+/* Whether a kernel suits the layer, and takes as many blocks. */
+bool gpume_prune_supports(const struct gpume_plan *plan, const struct gpume_shape *layer);
 
 struct gpume_prune_shape gpume_prune_shape_make(
     const struct gpume_plan *plan, const struct gpume_shape *layer);
