@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The Vulkan engine: owns the device, the buffers and the slots, and records the stages of one
- * table (gpume_stages) in order. One command buffer, one submission and one timeline value per
+ * table (engine_stages) in order. One command buffer, one submission and one timeline value per
  * batch; frames are uploaded once and read as target and as reference of any task. Called from the
  * pipeline's thread only.
  */
@@ -27,7 +27,8 @@
 #define WORK_INTEGRATED (1ull << 36) /* a tenth of a second of a small one */
 #define WORK_SOFTWARE (1ull << 32)   /* half a second of two processors */
 
-const struct gpume_stage_ops *const gpume_stages[] = {
+/* In the order in which a submission takes them. */
+static const struct gpume_stage_ops *const engine_stages[] = {
     &gpume_stage_upload,
     &gpume_stage_prefilter,
     &gpume_stage_fractions,
@@ -50,7 +51,6 @@ const struct gpume_stage_ops *const gpume_stages[] = {
     &gpume_stage_readback,
     NULL,
 };
-_Static_assert(sizeof(gpume_stages) / sizeof(*gpume_stages) == GPUME_STAGES_COUNT + 1, "counted");
 
 /* Pixel differences of one submission: a run can be ended between submissions only. */
 static uint64_t most_work(VkPhysicalDeviceType type)
@@ -100,74 +100,6 @@ static int plan_for_device(const struct gpume_gpu *gpu, const struct gpume_param
     return status;
 }
 
-static void declare_needs(struct gpume_gpu *gpu, struct gpume_plan_gpu *planned)
-{
-    struct gpume_stage_setup setup = {
-        .gpu = gpu, .plan = &planned->plan, .layout = &planned->layout};
-    for (uint32_t i = 0; i < GPUME_STAGES_COUNT; i++) {
-        const struct gpume_stage_ops *stage = gpume_stages[i];
-        uint32_t layers = stage->of_layers ? planned->plan.layer_count : 1;
-        for (setup.layer = 0; setup.layer < layers; setup.layer++) {
-            if (!stage->wanted || stage->wanted(&setup)) {
-                planned->needs.binds += stage->binds;
-                if (stage->needs) {
-                    stage->needs(&setup, &planned->needs);
-                }
-            }
-        }
-    }
-}
-
-static VkDeviceSize place_arrays(const struct gpume_memory_needs *needs,
-    enum gpume_work_array first, enum gpume_work_array end, struct gpume_array_places *places)
-{
-    VkDeviceSize bytes = 0;
-    for (uint32_t array = first; array < end; array++) {
-        for (uint32_t layer = 0; layer < GPUME_LAYERS_MAX; layer++) {
-            places->offsets[array][layer] = bytes;
-            places->bytes[array][layer] = needs->arrays[array][layer];
-            bytes = gpume_round_up(bytes + needs->arrays[array][layer], GPUME_PART_ALIGN);
-        }
-    }
-    return bytes;
-}
-
-/* Gives arrays their places, and adds the buffers that hold them, for that many slots. */
-static struct gpume_array_places place_memory(struct gpume_memory_needs *needs, uint32_t slots)
-{
-    struct gpume_array_places places;
-    VkDeviceSize results = place_arrays(needs, GPUME_ARRAY_SUMS, GPUME_ARRAY_RESULTS, &places);
-    VkDeviceSize scratch = place_arrays(needs, GPUME_ARRAY_PARTIALS, GPUME_ARRAY_COUNT, &places);
-    gpume_need_buffers(needs, GPUME_MEMORY_RESULTS, GPUME_BUFFER_DEVICE, results, slots);
-    gpume_need_buffers(needs, GPUME_MEMORY_READBACK, GPUME_BUFFER_READBACK, results, slots);
-    gpume_need_buffers(needs, GPUME_MEMORY_SCRATCH, GPUME_BUFFER_DEVICE, scratch, slots);
-    return places;
-}
-
-static struct gpume_memory_bytes bytes_of(const struct gpume_memory_needs *needs)
-{
-    struct gpume_memory_bytes bytes = {0};
-    for (uint32_t i = 0; i < GPUME_MEMORY_PARTS; i++) {
-        const struct gpume_memory_need *need = &needs->parts[i];
-        bool device = need->kind == GPUME_BUFFER_DEVICE;
-        *(device ? &bytes.device : &bytes.host) += need->bytes * need->count;
-    }
-    return bytes;
-}
-
-void gpume_plan_gpu_needs(struct gpume_gpu *gpu, const struct gpume_engine_gpu_rules *rules,
-    uint32_t slots, struct gpume_plan_gpu *planned)
-{
-    planned->layout = (struct gpume_layout){0};
-    planned->needs = (struct gpume_memory_needs){0};
-    if (rules) {
-        gpume_prune_plan(gpu, rules->force_pruning, WINDOW_BYTES, &planned->plan, &planned->layout);
-    }
-    declare_needs(gpu, planned);
-    planned->layout.arrays = place_memory(&planned->needs, slots);
-    planned->bytes = bytes_of(&planned->needs);
-}
-
 /* A quarter of the device's memory stays with others. */
 static bool fits_memory(const struct gpume_gpu *gpu, const struct gpume_plan_gpu *planned)
 {
@@ -201,6 +133,13 @@ static int check_ranges(const struct gpume_gpu *gpu, const struct gpume_plan *pl
         (unsigned long long)range);
 }
 
+/* Whether the plan has sums that bound candidates. */
+static bool plan_prunes(const struct gpume_plan_gpu *planned)
+{
+    const struct gpume_memory_need *parts = planned->needs.parts;
+    return parts[GPUME_MEMORY_BLOCK_SUMS].count > 0 || parts[GPUME_MEMORY_BOXES].count > 0;
+}
+
 int gpume_plan_gpu_make(struct gpume_gpu *gpu, const struct gpume_params *params,
     const struct gpume_engine_gpu_rules *rules, struct gpume_plan_gpu *planned)
 {
@@ -210,13 +149,15 @@ int gpume_plan_gpu_make(struct gpume_gpu *gpu, const struct gpume_params *params
     int status;
     while (!enough) {
         GPUME_TRY(plan_for_device(gpu, params, rules, batch_max, plan));
-        gpume_plan_gpu_needs(gpu, rules, plan->slots, planned);
+        planned->layout = (struct gpume_layout){0};
+        gpume_prune_plan(gpu, rules->force_pruning, WINDOW_BYTES, plan, &planned->layout);
+        gpume_stages_plan(gpu, engine_stages, plan->slots, planned);
         enough =
             plan->batch == 1 || (fits_memory(gpu, planned) && bound_bytes(plan) <= range_of(gpu));
         batch_max = plan->batch - 1;
     }
-    GPUME_TRY(gpume_plan_check_memory(plan, planned->bytes.host + planned->bytes.device,
-        gpume_plan_gpu_prunes(planned), gpu->log));
+    GPUME_TRY(gpume_plan_check_memory(
+        plan, planned->bytes.host + planned->bytes.device, plan_prunes(planned), gpu->log));
     GPUME_TRY(check_ranges(gpu, plan));
 fail:
     return status;
@@ -266,11 +207,12 @@ static int create_stages_of(struct engine *engine, const struct gpume_stage_ops 
 
 static int create_stages(struct engine *engine)
 {
-    uint32_t most = GPUME_STAGES_COUNT * engine->planned.plan.layer_count;
+    const size_t most =
+        sizeof(engine_stages) / sizeof(*engine_stages) * engine->planned.plan.layer_count;
     engine->stages = calloc(most, sizeof(*engine->stages));
     int status = engine->stages ? GPUME_OK : gpume_log_nomem(engine->gpu.log, "stages");
-    for (uint32_t i = 0; status == GPUME_OK && gpume_stages[i]; i++) {
-        status = create_stages_of(engine, gpume_stages[i]);
+    for (uint32_t i = 0; status == GPUME_OK && engine_stages[i]; i++) {
+        status = create_stages_of(engine, engine_stages[i]);
     }
     return status;
 }
@@ -328,7 +270,7 @@ static int open_parts(
 {
     engine->cache = (struct gpume_cache){engine->planned.plan.params.cache_dir, engine->gpu.log};
     gpume_device_cache_open(&engine->gpu, &engine->cache);
-    engine->pruning.possible = gpume_plan_gpu_prunes(&engine->planned);
+    engine->pruning.possible = plan_prunes(&engine->planned);
     engine->pruning.forced = rules->force_pruning;
     int status;
     GPUME_TRY(choose_searches(engine, rules));
@@ -565,7 +507,7 @@ static void engine_get_info(void *opaque, struct gpume_info *info)
     info->search = gpume_plan_searches_fast(&engine->planned.plan)
                        ? engine->choices[0].variant->name
                        : "general";
-    info->eliminates = gpume_plan_gpu_prunes(&engine->planned);
+    info->eliminates = plan_prunes(&engine->planned);
     info->host_bytes = engine->planned.bytes.host;
     info->device_bytes = engine->planned.bytes.device;
 }

@@ -208,6 +208,71 @@ void gpume_stage_destroy(struct gpume_gpu_stage *stage)
     *stage = (struct gpume_gpu_stage){0};
 }
 
+static void declare_needs(struct gpume_gpu *gpu, const struct gpume_stage_ops *const *stages,
+    struct gpume_plan_gpu *planned)
+{
+    struct gpume_stage_setup setup = {
+        .gpu = gpu, .plan = &planned->plan, .layout = &planned->layout};
+    for (; *stages; stages++) {
+        const struct gpume_stage_ops *stage = *stages;
+        uint32_t layers = stage->of_layers ? planned->plan.layer_count : 1;
+        for (setup.layer = 0; setup.layer < layers; setup.layer++) {
+            if (!stage->wanted || stage->wanted(&setup)) {
+                planned->needs.binds += stage->binds;
+                if (stage->needs) {
+                    stage->needs(&setup, &planned->needs);
+                }
+            }
+        }
+    }
+}
+
+static VkDeviceSize place_arrays(const struct gpume_memory_needs *needs,
+    enum gpume_work_array first, enum gpume_work_array end, struct gpume_array_places *places)
+{
+    VkDeviceSize bytes = 0;
+    for (uint32_t array = first; array < end; array++) {
+        for (uint32_t layer = 0; layer < GPUME_LAYERS_MAX; layer++) {
+            places->offsets[array][layer] = bytes;
+            places->bytes[array][layer] = needs->arrays[array][layer];
+            bytes = gpume_round_up(bytes + needs->arrays[array][layer], GPUME_PART_ALIGN);
+        }
+    }
+    return bytes;
+}
+
+/* Gives arrays their places, and adds the buffers that hold them, for that many slots. */
+static struct gpume_array_places place_memory(struct gpume_memory_needs *needs, uint32_t slots)
+{
+    struct gpume_array_places places;
+    VkDeviceSize results = place_arrays(needs, GPUME_ARRAY_SUMS, GPUME_ARRAY_RESULTS, &places);
+    VkDeviceSize scratch = place_arrays(needs, GPUME_ARRAY_PARTIALS, GPUME_ARRAY_COUNT, &places);
+    gpume_need_buffers(needs, GPUME_MEMORY_RESULTS, GPUME_BUFFER_DEVICE, results, slots);
+    gpume_need_buffers(needs, GPUME_MEMORY_READBACK, GPUME_BUFFER_READBACK, results, slots);
+    gpume_need_buffers(needs, GPUME_MEMORY_SCRATCH, GPUME_BUFFER_DEVICE, scratch, slots);
+    return places;
+}
+
+static struct gpume_memory_bytes bytes_of(const struct gpume_memory_needs *needs)
+{
+    struct gpume_memory_bytes bytes = {0};
+    for (uint32_t i = 0; i < GPUME_MEMORY_PARTS; i++) {
+        const struct gpume_memory_need *need = &needs->parts[i];
+        bool device = need->kind == GPUME_BUFFER_DEVICE;
+        *(device ? &bytes.device : &bytes.host) += need->bytes * need->count;
+    }
+    return bytes;
+}
+
+void gpume_stages_plan(struct gpume_gpu *gpu, const struct gpume_stage_ops *const *stages,
+    uint32_t slots, struct gpume_plan_gpu *planned)
+{
+    planned->needs = (struct gpume_memory_needs){0};
+    declare_needs(gpu, stages, planned);
+    planned->layout.arrays = place_memory(&planned->needs, slots);
+    planned->bytes = bytes_of(&planned->needs);
+}
+
 void gpume_stage_constants(
     const struct gpume_stage_setup *setup, uint32_t constants[GPUME_SPEC_COUNT])
 {

@@ -303,6 +303,19 @@ static inline const struct gpume_shape *gpume_stage_layer(const struct gpume_sta
     return &setup->plan->layers[setup->layer];
 }
 
+/* A plan on a device: where everything lies, and the memory that its stages take. */
+struct gpume_plan_gpu {
+    struct gpume_plan plan;
+    struct gpume_layout layout;
+    struct gpume_memory_needs needs;
+    struct gpume_memory_bytes bytes; /* of all needs */
+};
+
+/* Fills in what these stages, up to NULL, need for planned->plan and for the pruning that its
+ * layout has, in that many slots. Nothing is allocated. */
+void gpume_stages_plan(struct gpume_gpu *gpu, const struct gpume_stage_ops *const *stages,
+    uint32_t slots, struct gpume_plan_gpu *planned);
+
 int gpume_stage_create(const struct gpume_stage_ops *ops, const struct gpume_stage_setup *setup,
     struct gpume_gpu_stage *stage);
 int gpume_stage_wait(struct gpume_gpu_stage *stage);

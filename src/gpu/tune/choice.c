@@ -5,7 +5,6 @@
 #include "base/os.h"
 #include "base/params.h"
 #include "common/shared.h"
-#include "gpu/engine_gpu.h"
 #include "gpu/stages/stage.h"
 #include "gpu/vk/gpu.h"
 
@@ -495,9 +494,11 @@ static void fill_noise(const struct gpume_plan *plan, struct gpume_buffer *uploa
 /* Two frames are enough, and nothing is read back. */
 static int create_memory(struct trial *t)
 {
+    static const struct gpume_stage_ops *const stages[] = {
+        &gpume_stage_upload, &gpume_stage_match, NULL};
     const struct gpume_plan *plan = &t->planned.plan;
     struct gpume_memory_needs *needs = &t->planned.needs;
-    gpume_plan_gpu_needs(t->gpu, NULL, 1, &t->planned);
+    gpume_stages_plan(t->gpu, stages, 1, &t->planned);
     needs->parts[GPUME_MEMORY_UPLOADS].count = FRAMES;
     needs->parts[GPUME_MEMORY_READBACK].count = 0;
     int status = gpume_memory_create(t->gpu, needs, &t->memory);
