@@ -133,7 +133,6 @@ bool gpume_y4m_is_large(const struct gpume_y4m_header *header);
  */
 
 struct AVCodecContext;
-struct AVFrame;
 struct gpume_buffers;
 
 /* GPUME_NOMEM. */
@@ -162,8 +161,6 @@ void gpume_buffers_close(struct gpume_buffers **buffers);
 #define GPUME_HWACCEL_DECODERS 4u /* most that gpume_hwaccel_decoders returns, for each device */
 
 struct AVCodec;
-struct AVCodecContext;
-struct gpume_hwaccel;
 
 /* text: TYPE[:DEVICE], "auto", or "none" and NULL, which leave *hwaccel NULL; kept, not copied.
  * GPUME_INVALID: no such type; logged. */
@@ -174,11 +171,6 @@ int gpume_hwaccel_open(
  * label: the name of the input in messages. */
 const struct AVCodec *gpume_hwaccel_choose(
     struct gpume_hwaccel *hwaccel, enum AVCodecID id, const char *label);
-
-/* Prepares a context of that decoder before it is opened. own: opens the device once more for it,
- * since NVIDIA's decoders wait for each other where they share one. Any thread once the first frame
- * has come. GPUME_NOMEM, GPUME_DEVICE. */
-int gpume_hwaccel_attach(struct gpume_hwaccel *hwaccel, struct AVCodecContext *context, bool own);
 
 /* Call this when the first frame has come from the device. */
 void gpume_hwaccel_accept(struct gpume_hwaccel *hwaccel, enum AVCodecID id, const char *label);
@@ -204,10 +196,6 @@ void gpume_hwaccel_close(struct gpume_hwaccel **hwaccel);
  * have returned: the same visible part, depth and samples. Stateless.
  */
 
-struct AVCodecContext;
-struct AVFrame;
-struct gpume_buffers;
-
 /* Replaces a frame of this decoder that is on a device by a copy in memory, which comes from
  * buffers if they are not NULL. whole: convert to exactly the format that a software decoder would
  * return, rather than to any with the same luma. On failure the frame is unchanged. Not logged:
@@ -219,21 +207,10 @@ int gpume_hwframe_download(
  * P016...). */
 int gpume_hwframe_settle(struct AVFrame *frame, enum AVPixelFormat software, bool whole);
 
-/* Moves the samples of a frame in memory to a planar format with the same subsampling, without
- * computing any; of deeper samples the upper bits are kept. Not logged: GPUME_UNSUPPORTED (the
- * formats do not correspond), GPUME_NOMEM; the frame is then unchanged. */
-int gpume_hwframe_move(struct AVFrame *frame, enum AVPixelFormat planar);
-
 /* --- One decoder of FFmpeg: packets in, frames with their times out, and a count of the damage.
  * One thread at a time. */
 
-struct AVCodec;
-struct AVCodecContext;
-struct AVFrame;
 struct AVPacket;
-struct gpume_buffers;
-struct gpume_hwaccel;
-struct gpume_packets;
 
 /* Damage that a decoder has met */
 struct gpume_damage {
@@ -269,6 +246,12 @@ struct gpume_decoding {
 /* Opens software with this many threads, 0 = all. Failures other than GPUME_NOMEM are logged:
  * GPUME_FORMAT, GPUME_AGAIN (threads cannot be started). */
 int gpume_decoding_open(struct gpume_decoding *decoding, uint32_t threads);
+
+/* The same on a device, with the decoder that gpume_hwaccel_choose chose. own: opens the device
+ * once more for it, since NVIDIA's decoders wait for each other where they share one. Any thread
+ * once the first frame has come. Returns libav's error; close follows after one, too. */
+int gpume_decoding_open_device(struct gpume_decoding *decoding, const struct AVCodec *codec,
+    struct gpume_hwaccel *hwaccel, uint32_t threads, bool own);
 
 /* Sends a packet; NULL: there are no more. One that the decoder refuses is counted. GPUME_NOMEM;
  * GPUME_UNSUPPORTED, logged: pictures exceed a limit. */

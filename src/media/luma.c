@@ -8,7 +8,6 @@
 #include "media/luma.h"
 
 #include "base/base.h"
-#include "media/decode.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -481,6 +480,76 @@ enum AVPixelFormat gpume_luma_yuv_format(uint32_t chroma_x, uint32_t chroma_y, u
     return planar_format((int)chroma_x, (int)chroma_y, (int)bits);
 }
 
+/* Whether samples can be moved from one to the other, component by component, without computing
+ * any.
+ */
+static bool movable(const AVPixFmtDescriptor *from, const AVPixFmtDescriptor *to)
+{
+    const uint64_t other = AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL | AV_PIX_FMT_FLAG_BITSTREAM |
+                           AV_PIX_FMT_FLAG_HWACCEL | AV_PIX_FMT_FLAG_FLOAT;
+    bool movable =
+        ((from->flags | to->flags) & other) == 0 && (to->flags & AV_PIX_FMT_FLAG_BE) == 0 &&
+        from->nb_components >= to->nb_components &&
+        (to->nb_components < 3 ||
+            (from->log2_chroma_w == to->log2_chroma_w && from->log2_chroma_h == to->log2_chroma_h));
+    for (int c = 0; c < to->nb_components && movable; c++) {
+        const AVComponentDescriptor *sample = &to->comp[c];
+        movable = sample->plane == c && sample->shift == 0 && sample->offset == 0 &&
+                  sample->step == (sample->depth > 8 ? 2 : 1) &&
+                  from->comp[c].depth >= sample->depth;
+    }
+    return movable;
+}
+
+/* Moves component c; a deeper source holds its samples in the upper bits. */
+static void move_component(const AVFrame *from, AVFrame *to, int c, uint16_t *row)
+{
+    const AVPixFmtDescriptor *source = av_pix_fmt_desc_get(from->format);
+    const AVPixFmtDescriptor *target = av_pix_fmt_desc_get(to->format);
+    const int spare = source->comp[c].depth - target->comp[c].depth;
+    const bool chroma = c == 1 || c == 2;
+    const int width = chroma ? AV_CEIL_RSHIFT(to->width, target->log2_chroma_w) : to->width;
+    const int height = chroma ? AV_CEIL_RSHIFT(to->height, target->log2_chroma_h) : to->height;
+    for (int y = 0; y < height; y++) {
+        uint8_t *data = to->data[c] + (ptrdiff_t)y * to->linesize[c];
+        uint16_t *deep = (uint16_t *)(void *)data;
+        av_read_image_line2(row, (const uint8_t **)(void *)(uintptr_t)from->data, from->linesize,
+            source, 0, y, c, width, 0, sizeof *row);
+        for (int x = 0; x < width; x++) {
+            if (target->comp[c].depth > 8) {
+                deep[x] = (uint16_t)(row[x] >> spare);
+            } else {
+                data[x] = (uint8_t)(row[x] >> spare);
+            }
+        }
+    }
+}
+
+int gpume_frame_to_planar(AVFrame *frame, enum AVPixelFormat planar)
+{
+    int status = GPUME_OK;
+    const AVPixFmtDescriptor *to = av_pix_fmt_desc_get(planar);
+    uint16_t *row = malloc((size_t)frame->width * sizeof *row);
+    AVFrame *moved = av_frame_alloc();
+    GPUME_TRY(row && moved ? GPUME_OK : GPUME_NOMEM);
+    GPUME_TRY(movable(av_pix_fmt_desc_get(frame->format), to) ? GPUME_OK : GPUME_UNSUPPORTED);
+    moved->format = planar;
+    moved->width = frame->width;
+    moved->height = frame->height;
+    GPUME_TRY(av_frame_get_buffer(moved, 0) < 0 || av_frame_copy_props(moved, frame) < 0
+                  ? GPUME_NOMEM
+                  : GPUME_OK);
+    for (int c = 0; c < to->nb_components; c++) {
+        move_component(frame, moved, c, row);
+    }
+    av_frame_unref(frame);
+    av_frame_move_ref(frame, moved);
+fail:
+    av_frame_free(&moved);
+    free(row);
+    return status;
+}
+
 static int fit_rgb(struct gpume_colour_frames *colour, uint32_t width, uint32_t height)
 {
     struct gpume_plane *rgb = &colour->rgb;
@@ -537,7 +606,7 @@ int gpume_colour_frames_take(struct gpume_colour_frames *colour, uint64_t index,
                 ? AV_PIX_FMT_NONE
                 : planar_format(is->log2_chroma_w, is->log2_chroma_h, is->comp[0].depth);
         GPUME_TRY(
-            planar == AV_PIX_FMT_NONE ? GPUME_UNSUPPORTED : gpume_hwframe_move(frame, planar));
+            planar == AV_PIX_FMT_NONE ? GPUME_UNSUPPORTED : gpume_frame_to_planar(frame, planar));
     }
     colour->any = false;
     GPUME_TRY(fit_rgb(colour, width, height));

@@ -39,6 +39,11 @@ enum AVPixelFormat gpume_luma_gray_format(int bits);
 /* That of luma and chroma, in planes; chroma_x, chroma_y: see struct gpume_source_info. */
 enum AVPixelFormat gpume_luma_yuv_format(uint32_t chroma_x, uint32_t chroma_y, uint32_t bits);
 
+/* Moves the samples of a frame in memory to a planar format with the same subsampling, without
+ * computing any; of deeper samples the upper bits are kept. Not logged: GPUME_UNSUPPORTED (the
+ * formats do not correspond), GPUME_NOMEM; the frame is then unchanged. */
+int gpume_frame_to_planar(struct AVFrame *frame, enum AVPixelFormat planar);
+
 /* A swscale context and the conversion for which it was created. Zeroed: none yet. */
 struct gpume_scaler {
     struct SwsContext *context;
