@@ -154,42 +154,38 @@ struct gpume_spots_picture {
 const struct gpume_spots_picture *gpume_spots_ready(const struct gpume_spots *spots);
 void gpume_spots_pass(struct gpume_spots *spots);
 
-/* --- fields of interlaced frames: they go to a filter each, and are woven again. Functions are
- * those of gpume/filter.h. */
+/* --- the filter of progressive pictures, which are whole frames, or the fields of one parity:
+ * searches, the removal of spots and the temporal filter, put together. Functions are those of
+ * gpume/filter.h, for arguments that were checked; what fails once is not called again. */
 
-struct gpume_filter_fields;
+struct gpume_progressive;
 
-/* params: that were checked. Failures are logged. */
-int gpume_filter_fields_open(struct gpume_filter_fields **fields,
+/* log: outlives it. Failures are logged. */
+int gpume_progressive_open(struct gpume_progressive **filter,
     const struct gpume_filter_params *params, const struct gpume_log *log);
-int gpume_filter_fields_close(struct gpume_filter_fields **fields);
-int gpume_filter_fields_send(
-    struct gpume_filter_fields *fields, const struct gpume_filter_frame *frame);
-int gpume_filter_fields_finish(struct gpume_filter_fields *fields);
-int gpume_filter_fields_receive(
-    struct gpume_filter_fields *fields, struct gpume_filter_result *result);
-/* NULL is fine. */
-void gpume_filter_fields_cancel(struct gpume_filter_fields *fields);
-void gpume_filter_fields_info(struct gpume_filter_fields *fields, struct gpume_filter_info *info);
+int gpume_progressive_close(struct gpume_progressive **filter);
 
-/* A log function, whose opaque is a uint64_t: the bytes with which a refused memory_max would have
- * been enough. */
-void gpume_filter_note_needed(void *opaque, enum gpume_log_level level, const char *line);
+/* The least memory_max that it opens with; 0: it cannot be opened for another reason. */
+uint64_t gpume_progressive_least(const struct gpume_filter_params *params);
 
 /* GPUME_INVALID, logged: that is more than memory_max. */
 int gpume_filter_check_memory(
     const struct gpume_filter_params *params, uint64_t bytes, const struct gpume_log *log);
 
-/* Of the filter of one field: */
+/* Whether a frame is the same picture as the one that was sent last. */
+bool gpume_progressive_repeats(
+    const struct gpume_progressive *filter, const struct gpume_plane *planes);
 
-/* Whether a frame, which suits the filter, is the same picture as the one that was sent last. */
-bool gpume_filter_repeats(const gpume_filter *filter, const struct gpume_plane *planes);
-
-/* gpume_filter_send of such a frame. */
-int gpume_filter_send_known(
-    gpume_filter *filter, const struct gpume_filter_frame *frame, bool repeats);
+/* repeats: what the function above says of the frame. */
+int gpume_progressive_send(
+    struct gpume_progressive *filter, const struct gpume_filter_frame *frame, bool repeats);
 
 /* As if it had refused a frame for want of room: it gives what it has begun. */
-void gpume_filter_refuse(gpume_filter *filter);
+void gpume_progressive_refuse(struct gpume_progressive *filter);
+
+int gpume_progressive_finish(struct gpume_progressive *filter);
+int gpume_progressive_receive(struct gpume_progressive *filter, struct gpume_filter_result *result);
+void gpume_progressive_cancel(struct gpume_progressive *filter);
+void gpume_progressive_info(const struct gpume_progressive *filter, struct gpume_filter_info *info);
 
 #endif
