@@ -36,13 +36,14 @@ int sortrig_open(struct sortrig *rig, uint32_t capacity, bool validate, bool sma
     struct gpume_buffer *same[] = {
         &rig->keys, &rig->payload, &rig->keys_before, &rig->payload_before};
     for (int i = 0; i < 4; i++) {
-        GPUME_TRY(gpume_buffer_create(gpu, GPUME_BUFFER_DEVICE, bytes, same[i]));
+        GPUME_TRY(gpume_buffers_create(gpu, GPUME_BUFFER_DEVICE, bytes, 1, same[i]));
     }
-    GPUME_TRY(gpume_buffer_create(gpu, GPUME_BUFFER_DEVICE, TABLE_BYTES, &rig->table));
+    GPUME_TRY(gpume_buffers_create(gpu, GPUME_BUFFER_DEVICE, TABLE_BYTES, 1, &rig->table));
     /* The network needs 12 bytes per key; the radix sort needs 8, and counts for each tile. */
-    GPUME_TRY(gpume_buffer_create(gpu, GPUME_BUFFER_DEVICE, 4 * bytes + (1u << 20), &rig->scratch));
     GPUME_TRY(
-        gpume_buffer_create(gpu, GPUME_BUFFER_STAGING, 2 * bytes + TABLE_BYTES, &rig->staging));
+        gpume_buffers_create(gpu, GPUME_BUFFER_DEVICE, 4 * bytes + (1u << 20), 1, &rig->scratch));
+    GPUME_TRY(
+        gpume_buffers_create(gpu, GPUME_BUFFER_STAGING, 2 * bytes + TABLE_BYTES, 1, &rig->staging));
 fail:
     return status;
 }
@@ -52,7 +53,7 @@ unsigned sortrig_close(struct sortrig *rig)
     struct gpume_buffer *all[] = {&rig->keys, &rig->payload, &rig->keys_before,
         &rig->payload_before, &rig->table, &rig->scratch, &rig->staging};
     for (size_t i = 0; rig->gpu.device && i < sizeof(all) / sizeof(*all); i++) {
-        gpume_buffer_destroy(&rig->gpu, all[i]);
+        gpume_buffers_destroy(&rig->gpu, 1, all[i]);
     }
     if (rig->gpu.device) {
         gpume_slot_destroy(&rig->slot);

@@ -135,8 +135,8 @@ static int grow_buffer(struct gpu_compute *compute, VkDeviceSize bytes, struct g
     if (buffer->bytes >= bytes) {
         return GPUME_OK;
     }
-    gpume_buffer_destroy(&compute->gpu, buffer);
-    return gpume_buffer_create(&compute->gpu, GPUME_BUFFER_DEVICE, bytes, buffer);
+    gpume_buffers_destroy(&compute->gpu, 1, buffer);
+    return gpume_buffers_create(&compute->gpu, GPUME_BUFFER_DEVICE, bytes, 1, buffer);
 }
 
 /* --- reductions: kernels are made when they are first needed */
@@ -354,16 +354,16 @@ static int close_gpu(void *state)
     if (gpu->device) {
         (void)gpume_device_cache_save(gpu, &compute->cache);
         gpume_k_sort_destroy(&compute->sort);
-        gpume_buffer_destroy(gpu, &compute->scratch);
-        gpume_buffer_destroy(gpu, &compute->table);
+        gpume_buffers_destroy(gpu, 1, &compute->scratch);
+        gpume_buffers_destroy(gpu, 1, &compute->table);
         for (uint32_t i = 0; i < REDUCTION_KERNELS; i++) {
             gpume_kernel_destroy(gpu, &compute->reductions[i]);
         }
-        gpume_buffer_destroy(gpu, &compute->partials);
-        gpume_buffer_destroy(gpu, &compute->results);
+        gpume_buffers_destroy(gpu, 1, &compute->partials);
+        gpume_buffers_destroy(gpu, 1, &compute->results);
         for (uint32_t i = 0; i < TRANSFER_LANES; i++) {
             gpume_slot_destroy(&compute->lanes[i].slot);
-            gpume_buffer_destroy(gpu, &compute->lanes[i].staging);
+            gpume_buffers_destroy(gpu, 1, &compute->lanes[i].staging);
         }
         gpume_slot_destroy(&compute->slot);
         gpume_timeline_destroy(gpu, &compute->timeline);
@@ -399,8 +399,8 @@ static int open_gpu(
     GPUME_TRY(gpume_slot_create(gpu, 1, 0, &compute->slot));
     for (uint32_t i = 0; i < TRANSFER_LANES; i++) {
         GPUME_TRY(gpume_slot_create(gpu, 0, 0, &compute->lanes[i].slot));
-        GPUME_TRY(gpume_buffer_create(
-            gpu, GPUME_BUFFER_STAGING, PIECE_BYTES, &compute->lanes[i].staging));
+        GPUME_TRY(gpume_buffers_create(
+            gpu, GPUME_BUFFER_STAGING, PIECE_BYTES, 1, &compute->lanes[i].staging));
     }
     GPUME_TRY(gpume_gpu_verdict(gpu));
     *state = compute;
@@ -436,7 +436,7 @@ static int create_array_buffer(struct gpu_compute *compute, enum gpume_buffer_ki
     uint64_t whole = bytes > UINT64_MAX - QUAD_BYTES
                          ? bytes /* more than any device has */
                          : gpume_div_up(bytes > 0 ? bytes : 1, QUAD_BYTES) * QUAD_BYTES;
-    int status = gpume_buffer_create(&compute->gpu, kind, whole, buffer);
+    int status = gpume_buffers_create(&compute->gpu, kind, whole, 1, buffer);
     if (status != GPUME_OK) {
         free(buffer);
         return status;
@@ -465,7 +465,7 @@ static int create_host_array(void *state, uint64_t bytes, void **memory, void **
 static void destroy_array(void *state, void *memory)
 {
     struct gpu_compute *compute = state;
-    gpume_buffer_destroy(&compute->gpu, memory);
+    gpume_buffers_destroy(&compute->gpu, 1, memory);
     free(memory);
 }
 

@@ -702,8 +702,8 @@ static int check_create(
         words = gpume_max_u64(words, 2ull * tasks[i].count * sizeof(uint32_t));
         scratch = gpume_max_u64(scratch, gpume_k_sort_scratch(check->sort, &tasks[i]));
     }
-    GPUME_TRY(gpume_buffer_create(gpu, GPUME_BUFFER_SHARED, words, &check->words));
-    GPUME_TRY(gpume_buffer_create(gpu, GPUME_BUFFER_DEVICE, scratch, &check->scratch));
+    GPUME_TRY(gpume_buffers_create(gpu, GPUME_BUFFER_SHARED, words, 1, &check->words));
+    GPUME_TRY(gpume_buffers_create(gpu, GPUME_BUFFER_DEVICE, scratch, 1, &check->scratch));
     GPUME_TRY(gpume_timeline_create(gpu, &check->timeline));
     GPUME_TRY(gpume_slot_create(gpu, 1, 0, &check->slot));
 fail:
@@ -721,8 +721,8 @@ static int check_all(const struct gpume_k_sort *sort, const struct gpume_sort_ta
     }
     gpume_slot_destroy(&check.slot);
     gpume_timeline_destroy(sort->gpu, &check.timeline);
-    gpume_buffer_destroy(sort->gpu, &check.scratch);
-    gpume_buffer_destroy(sort->gpu, &check.words);
+    gpume_buffers_destroy(sort->gpu, 1, &check.scratch);
+    gpume_buffers_destroy(sort->gpu, 1, &check.words);
     gpume_log_write(sort->gpu->log, GPUME_LOG_DEBUG, "sort checked in %.1f ms",
         (double)(gpume_clock_ns() - start) / 1e6);
     return status;

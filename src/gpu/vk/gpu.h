@@ -266,17 +266,6 @@ int gpume_buffers_create(struct gpume_gpu *gpu, enum gpume_buffer_kind kind, VkD
 /* As many as were created together; zeroed is fine. */
 void gpume_buffers_destroy(struct gpume_gpu *gpu, uint32_t count, struct gpume_buffer *buffers);
 
-static inline int gpume_buffer_create(struct gpume_gpu *gpu, enum gpume_buffer_kind kind,
-    VkDeviceSize bytes, struct gpume_buffer *buffer)
-{
-    return gpume_buffers_create(gpu, kind, bytes, 1, buffer);
-}
-
-static inline void gpume_buffer_destroy(struct gpume_gpu *gpu, struct gpume_buffer *buffer)
-{
-    gpume_buffers_destroy(gpu, 1, buffer);
-}
-
 struct gpume_view gpume_buffer_view(const struct gpume_buffer *buffer);
 
 /* --- kernels: one compute pipeline, that is its SPIR-V, specialised, with storage buffers at

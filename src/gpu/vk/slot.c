@@ -449,7 +449,8 @@ int gpume_slot_create(
     GPUME_TRY(create_sets(slot, binds_max));
     GPUME_TRY(create_queries(slot));
     if (uniform_bytes > 0) {
-        GPUME_TRY(gpume_buffer_create(gpu, GPUME_BUFFER_UNIFORM, uniform_bytes, &slot->uniforms));
+        GPUME_TRY(
+            gpume_buffers_create(gpu, GPUME_BUFFER_UNIFORM, uniform_bytes, 1, &slot->uniforms));
     }
     return GPUME_OK;
 fail:
@@ -461,7 +462,7 @@ void gpume_slot_destroy(struct gpume_slot *slot)
 {
     if (slot->gpu) {
         VkDevice device = slot->gpu->device;
-        gpume_buffer_destroy(slot->gpu, &slot->uniforms);
+        gpume_buffers_destroy(slot->gpu, 1, &slot->uniforms);
         vkDestroyQueryPool(device, slot->queries, NULL);
         vkDestroyDescriptorPool(device, slot->sets, NULL);
         vkDestroyCommandPool(device, slot->pool, NULL);
