@@ -4,7 +4,7 @@
 
 usage: sizes.py SOURCE_DIR [LIST]
 
-LIST prints what a column counts instead: headers, names, tags, folds, or functions of more than 45 lines.
+LIST prints what a column counts instead: headers, names, tags, circles, folds, or functions of more than 45 lines.
 A room is a folder of src; cli is one. Lines are counted as they stand, comments included. Needs Universal Ctags.
 """
 import collections
@@ -18,7 +18,7 @@ import sys
 # Held: no function and no file may be longer, nothing may be defined twice, and the others may only fall.
 FUNCTION_LINES = 100
 FILE_LINES = 1200
-LIMITS = {"lines": 106700, ".c": 189, ".h": 128, "headers": 0, "names": 0, "tags": 0}
+LIMITS = {"lines": 106690, ".c": 189, ".h": 128, "headers": 0, "names": 0, "tags": 0, "circles": 2}
 FOLD_LINES = 8
 
 root = pathlib.Path(sys.argv[1]).resolve()
@@ -45,7 +45,7 @@ def room_of(path):
     return "cli" if parts[0] == "cli" else "/".join(parts[:2])
 
 
-Function = collections.namedtuple("Function", "path name lines static")
+Function = collections.namedtuple("Function", "path name first lines static")
 functions, places_of_tags = [], collections.defaultdict(set)
 listing = subprocess.run(
     [ctags, "--options=NONE", "--languages=C", "--langmap=C:.c.h.comp.glsl", "--kinds-C=fgsu", "--fields=+neK", "-f", "-", "-L", "-"],
@@ -56,7 +56,7 @@ for row in listing.splitlines():
     kind, first = next(f for f in fields[3:] if ":" not in f), int(extra["line"])
     if kind == "function":
         head = " ".join(text[path].splitlines()[max(0, first - 3):first])
-        functions.append(Function(path, fields[0], int(extra.get("end", first)) - first + 1,
+        functions.append(Function(path, fields[0], first, int(extra.get("end", first)) - first + 1,
                                   bool(re.search(r"\bstatic\b[^;{}]*$", head))))
     elif path in set(house) and not fields[0].startswith("__anon"):
         places_of_tags[fields[0]].add(f"{name(path)}:{first}")
@@ -83,6 +83,34 @@ words = {p: collections.Counter(re.findall(r"\w+", re.sub(r"/\*.*?\*/", "", text
 in_house = [f for f in functions if f.path in words]
 folds = [f for f in in_house if f.static and f.path.suffix == ".c" and f.lines <= FOLD_LINES and words[f.path][f.name] == 2]
 
+# Circles: files that name each other's functions, straight or by way of others. A .c file stands with its header.
+calling = [f for f in in_house if f.path.suffix == ".c" or f.path in headers]  # not those of the installed headers
+homes = {f.name: f.path.with_suffix("") for f in calling
+         if f.name.startswith("gpume_") and (f.path.suffix == ".h" or not f.static)}
+spoken = collections.defaultdict(str, {p.with_suffix(""): text[p] for p in house if p.suffix == ".c"})
+for f in calling:
+    if f.path.suffix == ".h":
+        spoken[f.path.with_suffix("")] += "\n".join(text[f.path].splitlines()[f.first - 1:f.first + f.lines - 1])
+named = {}
+for file, content in spoken.items():
+    code = re.sub(r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\b(?:struct|enum|union)\s+\w+', " ", content, flags=re.S)
+    named[file] = {homes[ident] for ident in set(re.findall(r"\w+", code)) & homes.keys()} - {file}
+
+
+def reached_from(file):
+    """All files whose functions this one names, straight or by way of others."""
+    found, waiting = set(), [file]
+    while waiting:
+        fresh = named[waiting.pop()] - found
+        found |= fresh
+        waiting += fresh
+    return found
+
+
+reached = {file: reached_from(file) for file in named}
+circles = sorted({tuple(sorted(other for other in reached[file] if file in reached[other]))
+                  for file in named if file in reached[file]})
+
 
 def weigh(paths):
     """The columns of the table for these files."""
@@ -100,6 +128,7 @@ def weigh(paths):
         "headers": sum(h in paths for h in few_users),
         "names": sum(room_of(next(iter(ps))) == room_of(next(iter(paths))) for ps in shared.values()),
         "tags": sum(any(place.rsplit(":", 1)[0] in {name(p) for p in paths} for place in places) for places in twice.values()),
+        "circles": sum(any(p.with_suffix("") in circle for p in paths) for circle in circles),
         "folds": sum(f.path in paths for f in folds),
     }
 
@@ -109,6 +138,8 @@ if wanted:
         "headers": lambda: [(name(h), "<-", *map(name, us)) for h, us in few_users.items()],
         "names": lambda: [(room, ident, *sorted(map(name, ps))) for (room, ident), ps in sorted(shared.items())],
         "tags": lambda: [(tag, *sorted(places)) for tag, places in sorted(twice.items())],
+        "circles": lambda: [(name(file), "->", *sorted(name(other) for other in named[file] if other in circle))
+                            for circle in circles for file in circle],
         "folds": lambda: [(name(f.path), f.name, f.lines) for f in folds],
         "functions": lambda: [(f.lines, name(f.path), f.name) for f in sorted(functions, key=lambda f: -f.lines) if f.lines > 45],
     }[wanted]():
@@ -123,6 +154,7 @@ table["all"] = weigh(house)
 table["all"]["names"] = len(shared)
 print("file: median of lines of .c files; function: lines, median/90 of 100/most; seen: functions that other files see, per 1,000 lines;\n"
       "headers: with fewer than two users; names: of static functions, in several files of a room; tags: defined twice;\n"
+      "circles: of files that call each other in a loop; "
       f"folds: static functions with one caller and at most {FOLD_LINES} lines\n")
 print("%-12s" % "" + "".join("%10s" % column for column in table["all"]))
 for room, columns in table.items():
