@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Motion estimation: from an input, through the library, to output files. This folder has the
- * options and the frames that they mean (options.c), files that some of them name (read.c), the
- * outputs with their checkpoints for --resume (outputs.c), the run (run.c), and other modes
- * (modes.c). Main thread only.
+ * options (options.c), the run with the frames that it reads (run.c), other modes (modes.c), the
+ * outputs with their checkpoints for --resume (outputs.c), and files that options name (read.c).
+ * Each file calls those named after it. Main thread only.
  */
 #ifndef GPUME_CLI_ESTIMATE_ESTIMATE_H
 #define GPUME_CLI_ESTIMATE_ESTIMATE_H
@@ -155,8 +155,6 @@ enum gpume_exit gpume_estimate_run(struct gpume_estimate_options *options);
  * --fields. Main thread only.
  */
 
-struct gpume_source_info;
-
 struct gpume_run_window {
     uint64_t first_frame;  /* the first frame to send */
     uint64_t send;         /* number of frames to send; 0: to the end of the input */
@@ -172,14 +170,8 @@ struct gpume_run_window gpume_run_window_make(
 /* Frame pairs of the whole run, for an input of that many frames. 0: unknown. */
 uint64_t gpume_run_window_expect(const struct gpume_estimate_options *options, uint64_t frames);
 
-/* How many frames after its target a frame pair may need. */
-uint64_t gpume_run_window_ahead(const struct gpume_params *params);
-
 /* True if no further field of its target can follow. */
 bool gpume_run_window_ends(const struct gpume_params *params, const struct gpume_field *field);
-
-/* Frames that the first frame pair needs. */
-uint64_t gpume_run_window_least(const struct gpume_estimate_options *options);
 
 /* --- fields of interlaced video: the frames of the run are fields */
 
@@ -189,14 +181,9 @@ extern const char *const gpume_fields_names[];
 /* Makes the distances count fields. GPUME_INVALID after one line: one is too long. */
 int gpume_fields_count(enum gpume_fields fields, struct gpume_distance_list *list);
 
-/* A field has half the lines of a frame, so its pixels are twice as high: makes *info say so.
- * Pixels of frames are square if nothing else is known. Warns that --fields divides progressive
- * frames, unless filters of --vf may have made others of them; not with -q. With the graph of above
- * among the options. */
-void gpume_fields_describe(
-    const struct gpume_estimate_options *options, struct gpume_source_info *info);
-
-/* --- times */
+/* A filter graph, or NULL, and after it the one that separates fields; the caller frees it. NULL:
+ * out of memory. */
+char *gpume_fields_graph(const char *filter);
 
 /* --- What gpume INPUT does in place of a plain search. Main thread only. */
 

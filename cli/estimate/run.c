@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * One run, as a job (job.h). It checks the outputs, then opens the input, the context and the
- * outputs. The source thread sends frames while this one, the main thread, receives motion fields
- * and passes them to the sinks. The outputs get their names after the context has closed without an
- * error; if anything fails before, incomplete outputs are removed.
+ * One run, as a job (job.h): which frames it reads, and what becomes of them. It checks the
+ * outputs, then opens the input, the context and the outputs. The source thread sends frames while
+ * this one, the main thread, receives motion fields and passes them to the sinks. The outputs get
+ * their names after the context has closed without an error; if anything fails before, incomplete
+ * outputs are removed.
  */
 #include "estimate/estimate.h"
 
@@ -58,6 +59,180 @@ struct estimate {
     struct gpume_checkpoint checkpoint;
     bool interrupted;
 };
+
+/* --- which frames are read, and which of them are targets */
+
+static uint64_t length(uint64_t first, uint64_t end)
+{
+    return end > first ? end - first : 0;
+}
+
+/* Distances that the search uses, rising. Returns how many. */
+static uint32_t distances_of(const struct gpume_params *params, const uint32_t **distances)
+{
+    *distances = params->distance_count > 0 ? params->distances : &params->ref_distance;
+    return params->distance_count > 0 ? params->distance_count : 1;
+}
+
+static uint64_t farthest(const struct gpume_params *params)
+{
+    const uint32_t *distances, count = distances_of(params, &distances);
+    return distances[count - 1];
+}
+
+/* How many frames after its target a frame pair may need. */
+static uint64_t frames_ahead(const struct gpume_params *params)
+{
+    return params->direction == GPUME_DIRECTION_PAST ? 0 : farthest(params);
+}
+
+bool gpume_run_window_ends(const struct gpume_params *params, const struct gpume_field *field)
+{
+    const uint32_t *distances, count = distances_of(params, &distances);
+    if (params->best_reference) {
+        return true;
+    }
+    if (params->direction != GPUME_DIRECTION_PAST) {
+        return field->ref == field->frame + distances[count - 1];
+    }
+    uint32_t past = 0;
+    while (past < count && distances[past] <= field->frame) {
+        past++;
+    }
+    return past == 0 || field->ref == field->frame - distances[past - 1];
+}
+
+struct gpume_run_window gpume_run_window_make(
+    const struct gpume_estimate_options *options, const struct gpume_summary *done)
+{
+    const struct gpume_params *params = &options->params;
+    const uint64_t back = params->direction == GPUME_DIRECTION_FUTURE ? 0 : farthest(params);
+    const uint64_t ahead = frames_ahead(params);
+    const uint64_t target =
+        done->targets > 0 ? done->last_field + 1 : gpume_estimate_first_target(options);
+    const uint64_t left = length(done->targets, options->asked.frames);
+    struct gpume_run_window window = {.first_frame = length(back, target),
+        .first_target = target,
+        .target_count = left,
+        .known = done->frames};
+    if (options->asked.frames > 0 &&
+        left == 0) { /* all frame pairs are complete; the outputs are not */
+        window.first_target = UINT64_MAX;
+        window.send = window.known - window.first_frame;
+    } else if (options->asked.frames > 0) {
+        window.send = target + left + ahead - window.first_frame;
+    }
+    return window;
+}
+
+/* Targets from first to end - 1 that have a reference at this distance in an input of `frames`. */
+struct targets {
+    uint64_t first, frames, end;
+};
+
+static uint64_t count_past(const struct targets *targets, uint64_t distance)
+{
+    return length(gpume_max_u64(targets->first, distance), targets->end);
+}
+
+static uint64_t count_future(const struct targets *targets, uint64_t distance)
+{
+    return length(targets->first, gpume_min_u64(targets->end, length(distance, targets->frames)));
+}
+
+/* Those that have either: all but some in the middle of an input shorter than two distances. */
+static uint64_t count_either(const struct targets *targets, uint64_t distance)
+{
+    const uint64_t past = count_past(targets, distance), future = count_future(targets, distance);
+    return gpume_min_u64(past + future, length(targets->first, targets->end));
+}
+
+uint64_t gpume_run_window_expect(const struct gpume_estimate_options *options, uint64_t known)
+{
+    const struct gpume_params *params = &options->params;
+    const uint64_t first = gpume_estimate_first_target(options);
+    const uint64_t frames = known > first ? known : options->asked.frames > 0 ? UINT64_MAX : 0;
+    const struct targets targets = {.first = first,
+        .frames = frames,
+        .end = gpume_min_u64(
+            frames, options->asked.frames ? first + options->asked.frames : UINT64_MAX)};
+    const bool past = params->direction != GPUME_DIRECTION_FUTURE && !options->asked.compat_ffmpeg;
+    const bool future = params->direction != GPUME_DIRECTION_PAST;
+    const uint32_t *distances, count = distances_of(params, &distances);
+    uint64_t fields = 0;
+    if (params->best_reference) {
+        const uint32_t nearest = distances[0];
+        return past && future ? count_either(&targets, nearest)
+               : past         ? count_past(&targets, nearest)
+                              : count_future(&targets, nearest);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        fields += past ? count_past(&targets, distances[i]) : 0;
+        fields += future ? count_future(&targets, distances[i]) : 0;
+    }
+    return options->asked.compat_ffmpeg ? 2 * fields : fields;
+}
+
+/* Frames that the first frame pair needs. */
+static uint64_t least_frames(const struct gpume_estimate_options *options)
+{
+    const uint64_t distance = options->params.ref_distance;
+    const uint64_t start = gpume_estimate_first_target(options);
+    const bool past_too = options->params.direction != GPUME_DIRECTION_FUTURE;
+    /* With both directions the past reference comes first, unless no target has one. */
+    const bool has_past = options->asked.frames == 0 || start + options->asked.frames > distance;
+    const bool future = !past_too || options->asked.compat_ffmpeg || !has_past;
+    return 1 + (future ? start + distance : gpume_max_u64(start, distance));
+}
+
+/* --- fields of interlaced video, which are the frames of the run */
+
+/* A filter of FFmpeg makes two frames of half the height of each frame, in the order of their
+ * times. So the fields of one parity are an even number of such frames apart. */
+/* The filter takes even heights only. */
+static const char separate[] = "crop=iw:2*floor(ih/2):0:0:exact=1,separatefields";
+
+char *gpume_fields_graph(const char *filter)
+{
+    const size_t length = filter ? strlen(filter) + 1 : 0;
+    char *graph = malloc(length + sizeof(separate));
+    if (!graph) {
+        return NULL;
+    }
+    if (filter) {
+        memcpy(graph, filter, length);
+        graph[length - 1] = ',';
+    }
+    memcpy(graph + length, separate, sizeof(separate));
+    return graph;
+}
+
+/* A field has half the lines of a frame, so its pixels are twice as high: makes *info say so.
+ * Pixels of frames are square if nothing else is known. Warns that --fields divides progressive
+ * frames, unless filters of --vf may have made others of them; not with -q. With the graph of above
+ * among the options. */
+static void describe_fields(
+    const struct gpume_estimate_options *options, struct gpume_source_info *info)
+{
+    if (options->fields == GPUME_FIELDS_NONE) {
+        return;
+    }
+    if (info->progressive && options->common.verbosity >= 0 &&
+        strcmp(options->asked.source.filter, separate) == 0) {
+        gpume_console_warning("%s: says that it is progressive, so the two fields of a frame are "
+                              "of the same time; leave out --fields, or if it is interlaced, add "
+                              "--vf setfield=tff or setfield=bff",
+            info->label);
+    }
+    if (info->aspect_num == 0) {
+        info->aspect_num = info->aspect_den = 1;
+    }
+    if (info->aspect_num % 2 == 0) {
+        info->aspect_num /= 2;
+    } else if (info->aspect_den <= INT32_MAX / 2) { /* as FFmpeg's numbers */
+        info->aspect_den *= 2;
+    }
+}
 
 /* --- before the first frame */
 
@@ -187,7 +362,7 @@ static enum gpume_exit prepare_run(void *client)
     struct gpume_run_input after;
     look_at_input(&after, options);
     estimate->is_steady = gpume_run_input_is_same(&estimate->input, &after);
-    gpume_fields_describe(options, info);
+    describe_fields(options, info);
     enum gpume_exit result =
         options->asked.compat_ffmpeg ? gpume_compat_check_input(options, info) : GPUME_EXIT_DONE;
     if (result == GPUME_EXIT_DONE) {
@@ -549,7 +724,7 @@ static bool is_whole(void *opaque, uint64_t target)
 {
     struct estimate *estimate = opaque;
     return !gpume_signals_caught() ||
-           target + gpume_run_window_ahead(&estimate->run.params) < estimate->feed.sent;
+           target + frames_ahead(&estimate->run.params) < estimate->feed.sent;
 }
 
 static int receive_all(struct estimate *estimate)
@@ -591,7 +766,7 @@ static enum gpume_exit refuse_short_input(const struct gpume_estimate_options *o
     const struct gpume_source_info *info, uint64_t found)
 {
     char start[32] = "", distance[32] = "", causes[96];
-    const uint64_t needed = gpume_run_window_least(options);
+    const uint64_t needed = least_frames(options);
     if (options->asked.start > 0) {
         snprintf(start, sizeof(start), ", --start %" PRIu64, options->asked.start);
     }
@@ -602,7 +777,7 @@ static enum gpume_exit refuse_short_input(const struct gpume_estimate_options *o
     struct gpume_estimate_options past = *options;
     past.params.direction = GPUME_DIRECTION_PAST;
     past.asked.compat_ffmpeg = false;
-    const bool turned = gpume_run_window_least(&past) < needed;
+    const bool turned = least_frames(&past) < needed;
     const bool future = options->params.direction == GPUME_DIRECTION_FUTURE;
     snprintf(causes, sizeof(causes), "%s%s%s", start, distance,
         !turned                        ? ""
