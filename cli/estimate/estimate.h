@@ -94,6 +94,10 @@ void gpume_predictor_close(struct gpume_predictor_source *source);
 
 extern const struct gpume_sink_ops *const gpume_named_sinks[GPUME_SINK_COUNT];
 
+/* Names the output folder: job->folder. GPUME_OK, or another status after one line. */
+int gpume_estimate_name_folder(
+    struct gpume_cli_job *job, const struct gpume_estimate_options *options);
+
 /* Names the outputs of the job (job.h). GPUME_EXIT_DONE, or the exit status after one line. */
 enum gpume_exit gpume_estimate_plan(
     struct gpume_cli_job *job, const struct gpume_estimate_options *options);
@@ -214,12 +218,8 @@ enum gpume_exit gpume_from_stream_run(const struct gpume_estimate_options *optio
 
 /*
  * --against-stream: for every block of a coded video, the best match that exhaustive search finds
- * in the frame that the encoder took, beside the vector that the encoder chose (modes.c).
+ * in the frame that the encoder took, beside the vector that the encoder chose.
  */
-
-/* The outputs: tables of blocks and of frames, and the page. */
-#define GPUME_AGAINST_OUTPUTS 3u
-extern const struct gpume_sink_ops gpume_against_outputs[GPUME_AGAINST_OUTPUTS];
 
 /* Refuses options that have no meaning here, and sets the defaults of those that have others.
  * GPUME_INVALID after one line. */

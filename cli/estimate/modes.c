@@ -189,7 +189,7 @@ int gpume_from_stream_check(struct gpume_estimate_options *options, const struct
 #define WINDOW 32u    /* pixels, if none is given: twice as far as most encoders search */
 #define PAIRS_MAX 16u /* of a frame: its references on both sides */
 
-enum { BLOCKS, FRAMES, PAGE };
+enum { BLOCKS, FRAMES, PAGE, OUTPUTS };
 
 struct against {
     struct gpume_cli_job job;
@@ -206,7 +206,8 @@ struct against {
 
 /* --- options */
 
-const struct gpume_sink_ops gpume_against_outputs[GPUME_AGAINST_OUTPUTS] = {
+/* Tables of blocks and of frames, and the page. */
+static const struct gpume_sink_ops against_outputs[] = {
     [BLOCKS] = {.name = "against.csv", .stem = "against", .ending = ".csv"},
     [FRAMES] = {.name = "against_frames.csv", .stem = "against", .ending = ".csv"},
     [PAGE] = {.name = "against.html", .stem = "against", .ending = ".html"},
@@ -248,8 +249,14 @@ int gpume_against_check(struct gpume_estimate_options *options, const struct gpu
 static enum gpume_exit plan_against(void *client)
 {
     struct against *against = client;
-    against->job.wanted.motion = true;
-    return gpume_estimate_plan(&against->job, against->options);
+    struct gpume_cli_job *job = &against->job;
+    job->wanted.motion = true;
+    job->leaves_partial = true;
+    int status = gpume_estimate_name_folder(job, against->options);
+    for (size_t i = 0; i < OUTPUTS && status == GPUME_OK; i++) {
+        status = gpume_job_add_standard(job, &against_outputs[i], against_outputs[i].name);
+    }
+    return status == GPUME_INVALID ? GPUME_EXIT_USAGE : gpume_exit_of_writer(status);
 }
 
 /* H.264 has quarter pixels and its own filters; the others have half pixels, as a rule, and
@@ -313,7 +320,7 @@ static enum gpume_exit open_files(void *client)
 {
     struct against *against = client;
     enum gpume_exit result = gpume_job_make_folder(&against->job);
-    for (size_t i = 0; i < GPUME_AGAINST_OUTPUTS && result == GPUME_EXIT_DONE; i++) {
+    for (size_t i = 0; i < OUTPUTS && result == GPUME_EXIT_DONE; i++) {
         result = gpume_job_open_output(&against->job, i);
     }
     if (result == GPUME_EXIT_DONE) {

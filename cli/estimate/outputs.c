@@ -76,7 +76,8 @@ static char *default_folder(const char *input)
     return strcat(name[0] ? name : strcpy(name, "input"), suffix);
 }
 
-static int name_folder(struct gpume_cli_job *job, const struct gpume_estimate_options *options)
+int gpume_estimate_name_folder(
+    struct gpume_cli_job *job, const struct gpume_estimate_options *options)
 {
     const char *input = options->common.inputs[options->common.input_count - 1];
     if (options->output && strcmp(options->output, "-") == 0) {
@@ -89,24 +90,11 @@ static int name_folder(struct gpume_cli_job *job, const struct gpume_estimate_op
     return job->folder ? GPUME_OK : gpume_refuse(GPUME_NOMEM, "out of memory");
 }
 
-static int list_against(struct gpume_cli_job *job, const struct gpume_estimate_options *options)
-{
-    int status = name_folder(job, options);
-    for (size_t i = 0; i < GPUME_AGAINST_OUTPUTS && status == GPUME_OK; i++) {
-        status =
-            gpume_job_add_standard(job, &gpume_against_outputs[i], gpume_against_outputs[i].name);
-    }
-    return status;
-}
-
 /* In the order in which outputs are completed and get their names. The report comes after those
  * whose times it shows; summary.json comes last, so where it exists all others are complete. */
 static int make_list(struct gpume_cli_job *job, const struct gpume_estimate_options *options)
 {
     int status;
-    if (options->against_stream) {
-        return list_against(job, options);
-    }
     if (options->vectors) {
         const struct gpume_vectors_format *format = gpume_name_vectors_format(
             options->asked.format, options->vectors, gpume_name_any_vectors);
@@ -121,7 +109,7 @@ static int make_list(struct gpume_cli_job *job, const struct gpume_estimate_opti
     const bool others = options->report || options->report_dir || options->asked.with_surface;
     const bool standard = options->output || (job->output_count == 0 && !others);
     if (standard) {
-        GPUME_TRY(name_folder(job, options));
+        GPUME_TRY(gpume_estimate_name_folder(job, options));
         GPUME_TRY(gpume_job_add_standard(job, &gpume_sink_vectors_csv, "vectors.csv"));
         GPUME_TRY(gpume_job_add_standard(job, &gpume_sink_frames_csv, "frames.csv"));
     }
