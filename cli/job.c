@@ -350,50 +350,6 @@ char *gpume_name_vectors_input(const char *input)
     return name;
 }
 
-/* The option that writes a file of this name; NULL: no file of a known kind is named so. */
-static const char *option_of_file(const char *path)
-{
-    static const struct {
-        const char *ending, *option;
-    } files[] = {{".html", "--report"}, {".json", "--report"}, {".mkv", "--overlay"},
-        {".mp4", "--overlay"}, {".mov", "--overlay"}, {".webm", "--overlay"}, {".avi", "--overlay"},
-        {".nut", "--predicted"}, {".y4m", "--predicted"}, {".gif", "--overlay"},
-        {".png", "--overlay"}, {".jpg", "--overlay"}};
-    const char *dot = strrchr(path, '.');
-    for (size_t i = 0; dot && i < sizeof files / sizeof files[0]; i++) {
-        if (strcasecmp(dot, files[i].ending) == 0) {
-            return files[i].option;
-        }
-    }
-    return gpume_vectors_format_of(path) ? "--vectors" : NULL;
-}
-
-bool gpume_name_is_known(const char *path)
-{
-    return option_of_file(path) != NULL;
-}
-
-int gpume_name_check_kind(const char *path, const char *kind, const char *ending)
-{
-    const char *dot = path ? strrchr(path, '.') : NULL;
-    return dot && strcasecmp(dot, ending) != 0 && gpume_name_is_known(path)
-               ? gpume_refuse(GPUME_INVALID,
-                     "--output %s: is %s, which its ending does not say; name it %.*s%s", path,
-                     kind, (int)(dot - path), path, ending)
-               : GPUME_OK;
-}
-
-int gpume_name_check_folder(const char *path)
-{
-    struct stat info;
-    const char *option = option_of_file(path);
-    return option && (stat(path, &info) != 0 || !S_ISDIR(info.st_mode))
-               ? gpume_refuse(GPUME_INVALID,
-                     "-o %s: names a folder for several files; for this file alone, write %s %s",
-                     path, option, path)
-               : GPUME_OK;
-}
-
 const struct gpume_name_vectors gpume_name_any_vectors = {.columns = ~0u, .grid = true};
 
 static bool suits(const struct gpume_vectors_format *format, struct gpume_name_vectors vectors)

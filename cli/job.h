@@ -354,18 +354,6 @@ bool gpume_name_is_stdout(const char *path);
  * itself. To be freed; NULL after one line. */
 char *gpume_name_vectors_input(const char *input);
 
-/* True if the name ends as that of a kind of file that is not for any text: vectors, a page,
- * pictures, video. */
-bool gpume_name_is_known(const char *path);
-
-/* GPUME_INVALID, after one line: the name is known and does not end like this, such as ".y4m".
- * kind: what is written. path: NULL is standard output. */
-int gpume_name_check_kind(const char *path, const char *kind, const char *ending);
-
-/* GPUME_INVALID, after one line: the name of an output folder ends as that of a file does, and
- * there is no such folder, so the option for that file was meant. */
-int gpume_name_check_folder(const char *path);
-
 /* What the vectors to be written have: enum gpume_vectors_column, and one size of blocks that form
  * a grid. */
 struct gpume_name_vectors {

@@ -16,7 +16,7 @@ static enum gpume_exit answer(const struct gpume_line *line)
 {
     switch (line->options->request) {
     case GPUME_REQUEST_HELP_ALL:
-        gpume_help_print_all(gpume_commands);
+        gpume_help_print_all();
         break;
     case GPUME_REQUEST_VERSION:
         printf("gpume %s\n", gpume_version());
@@ -27,7 +27,7 @@ static enum gpume_exit answer(const struct gpume_line *line)
         gpume_completion_print(line->options->request);
         break;
     default:
-        gpume_help_print(gpume_commands, line->command);
+        gpume_help_print(line->command);
         break;
     }
     return GPUME_EXIT_DONE;
@@ -58,7 +58,7 @@ static enum gpume_exit run_line(struct gpume_line *line, int argc, char **argv)
             "install the two together",
             (unsigned)GPUME_API_VERSION, (unsigned)gpume_api_version());
     }
-    const int status = gpume_line_parse(line, argc, argv);
+    const int status = gpume_line_parse(line, gpume_commands, argc, argv);
     if (status != GPUME_OK) {
         return status == GPUME_INVALID ? GPUME_EXIT_USAGE : GPUME_EXIT_FAILED;
     }

@@ -5,6 +5,7 @@
 #include "console.h"
 #include "files/forms.h"
 #include "files/path.h"
+#include "host.h"
 #include "options/common.h"
 
 #include <inttypes.h>

@@ -13,6 +13,7 @@
 #include "bench/ceiling_shape.h"
 #include "bench/timing.h"
 #include "console.h"
+#include "host.h"
 #include "options/common.h"
 
 #include "gpume/compute.h"

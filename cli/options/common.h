@@ -257,29 +257,21 @@ int gpume_check_look(const struct gpume_overlay_look *look, const struct gpume_l
 
 /* GPUME_OK, or another status after one line through gpume_console_error. Release with
  * gpume_line_finish in either case. */
-int gpume_line_parse(struct gpume_line *line, int argc, char **argv);
+int gpume_line_parse(
+    struct gpume_line *line, const struct gpume_command *const *commands, int argc, char **argv);
+
+/* The command of this name, but the first, which needs none; NULL: there is none. */
+const struct gpume_command *gpume_command_named(
+    const struct gpume_command *const *commands, const char *name);
 
 /* The command whose name is nearly this word, if it was meant; NULL: none is. */
-const struct gpume_command *gpume_command_near(const char *word);
+const struct gpume_command *gpume_command_near(
+    const struct gpume_command *const *commands, const char *word);
 
 void gpume_line_finish(struct gpume_line *line);
 
 /* --- Checks that several commands share. GPUME_OK, or GPUME_INVALID after one line through
  * gpume_console_error. */
-
-/* Where --device names several devices, their list becomes params.devices: all, cpu, or a list
- * that is not the name of one device. */
-void gpume_take_device_list(struct gpume_params *params);
-
-/* The next name of such a list, which it cuts off; NULL: there is none. */
-char *gpume_next_device(char **list);
-
-/* backend, device, validate and search of the parameters. The library says later whether the
- * machine has what they name. */
-int gpume_check_engine(const struct gpume_params *params);
-
-/* The same; then the CPU is chosen where a GPU was not asked for and the machine has none. */
-int gpume_settle_engine(struct gpume_params *params);
 
 /* A mode of a command: an option that makes it do something else. */
 struct gpume_mode {
@@ -292,6 +284,14 @@ struct gpume_mode {
 /* Refuses all other options that were given. */
 int gpume_check_mode(const struct gpume_line *line, const struct gpume_mode *mode);
 
+/* Refuses a name that ends as that of another kind of file. kind: what is written. ending: of such
+ * files, such as ".y4m". path: NULL is standard output. */
+int gpume_name_check_kind(const char *path, const char *kind, const char *ending);
+
+/* Refuses the name of an output folder that ends as that of a file does, unless there is such a
+ * folder: the option for that file was meant. */
+int gpume_name_check_folder(const char *path);
+
 /* Two inputs must not read one pipe, under whatever names: each would get a part of it. what: what
  * the inputs are, in plural. */
 int gpume_check_streams(const struct gpume_common_options *common, const char *what);
@@ -300,11 +300,10 @@ int gpume_check_streams(const struct gpume_common_options *common, const char *w
  * that it arrived. Main thread only. */
 
 /* One of the commands: the most used options of the first, all options of another. */
-void gpume_help_print(
-    const struct gpume_command *const *commands, const struct gpume_command *command);
+void gpume_help_print(const struct gpume_command *command);
 
 /* Every option of every command. */
-void gpume_help_print_all(const struct gpume_command *const *commands);
+void gpume_help_print_all(void);
 
 /* The script by which a shell completes command lines: GPUME_REQUEST_BASH, _ZSH or _FISH. */
 void gpume_completion_print(enum gpume_line_request shell);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The command line: rows that tables share or other tables complete, the parser, and checks of
- * options against each other. The parser is driven by the tables of the commands. The command is
- * the first operand if that is a command's name, wherever options stand. Abbreviations are refused,
- * and every refusal is one line that names the option, its value and what is permitted.
+ * options against each other and against names of files. The parser is driven by the tables of the
+ * commands that its caller lists. The command is the first operand if that is a command's name,
+ * wherever options stand. Abbreviations are refused, and every refusal is one line that names the
+ * option, its value and what is permitted.
  */
 #include "options/common.h"
 
@@ -11,9 +12,8 @@
 #include "base/params.h"
 #include "console.h"
 #include "files/out.h"
-#include "host.h"
-#include "job.h"
 #include "options/option.h"
+#include "vectors/format.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -44,14 +44,14 @@ static void complete_row(struct gpume_option *row)
 }
 
 /* Makes the rows of all commands that are made from other tables. Call it first. */
-static void options_complete_rows(void)
+static void options_complete_rows(const struct gpume_command *const *commands)
 {
-    for (size_t c = 0; gpume_commands[c]; c++) {
-        if (gpume_commands[c]->make_options) {
-            gpume_commands[c]->make_options();
+    for (size_t c = 0; commands[c]; c++) {
+        if (commands[c]->make_options) {
+            commands[c]->make_options();
         }
-        for (size_t i = 0; i < gpume_commands[c]->option_count; i++) {
-            struct gpume_option *row = &gpume_commands[c]->options[i];
+        for (size_t i = 0; i < commands[c]->option_count; i++) {
+            struct gpume_option *row = &commands[c]->options[i];
             if (row->param > 0) {
                 complete_row(row);
             }
@@ -114,19 +114,19 @@ static const struct gpume_option *find_letter(const struct gpume_command *comman
 }
 
 /* True if the argument after this one is the value of an option, by any command's table. */
-static bool takes_next(const char *argument)
+static bool takes_next(const struct gpume_command *const *commands, const char *argument)
 {
-    for (size_t c = 0; gpume_commands[c]; c++) {
+    for (size_t c = 0; commands[c]; c++) {
         const struct gpume_option *option = NULL;
         if (argument[1] == '-') {
-            option = command_option(gpume_commands[c], argument + 2, strlen(argument + 2));
+            option = command_option(commands[c], argument + 2, strlen(argument + 2));
             if (option && option->value) {
                 return true;
             }
             continue;
         }
         for (const char *letter = argument + 1; *letter; letter++) {
-            option = find_letter(gpume_commands[c], *letter);
+            option = find_letter(commands[c], *letter);
             if (option && option->value) {
                 return letter[1] == '\0';
             }
@@ -140,24 +140,36 @@ static bool is_option(const char *argument)
     return argument[0] == '-' && argument[1] != '\0';
 }
 
+const struct gpume_command *gpume_command_named(
+    const struct gpume_command *const *commands, const char *name)
+{
+    for (size_t i = 1; commands[i]; i++) {
+        if (strcmp(commands[i]->name, name) == 0) {
+            return commands[i];
+        }
+    }
+    return NULL;
+}
+
 static const struct gpume_command *find_command(struct cursor *cursor)
 {
+    const struct gpume_command *const *commands = cursor->line->commands;
     for (int i = 1; i < cursor->argc && strcmp(cursor->argv[i], "--") != 0; i++) {
         if (!is_option(cursor->argv[i])) {
-            const struct gpume_command *command = gpume_command_named(cursor->argv[i]);
+            const struct gpume_command *command = gpume_command_named(commands, cursor->argv[i]);
             cursor->command_at = command ? i : 0;
-            return command ? command : gpume_commands[0];
+            return command ? command : commands[0];
         }
-        i += takes_next(cursor->argv[i]);
+        i += takes_next(commands, cursor->argv[i]);
     }
-    return gpume_commands[0];
+    return commands[0];
 }
 
 /* "gpume" or "gpume sort", until the next call. */
-static const char *program(const struct gpume_command *command)
+static const char *program(const struct gpume_command *command, const struct gpume_line *line)
 {
     static char text[32];
-    const bool named = command != gpume_commands[0];
+    const bool named = command != line->commands[0];
     snprintf(text, sizeof(text), "gpume%s%s", named ? " " : "", named ? command->name : "");
     return text;
 }
@@ -221,14 +233,15 @@ static const struct gpume_option *find_nearest(
     return nearest;
 }
 
-const struct gpume_command *gpume_command_near(const char *word)
+const struct gpume_command *gpume_command_near(
+    const struct gpume_command *const *commands, const char *word)
 {
     const struct gpume_command *nearest = NULL;
     const size_t length = strlen(word);
     unsigned best = too_far(length);
-    for (size_t i = 1; gpume_commands[i]; i++) {
-        if (is_nearer(word, length, gpume_commands[i]->name, &best)) {
-            nearest = gpume_commands[i];
+    for (size_t i = 1; commands[i]; i++) {
+        if (is_nearer(word, length, commands[i]->name, &best)) {
+            nearest = commands[i];
         }
     }
     return nearest;
@@ -249,10 +262,10 @@ static const struct gpume_command *const *next_owner(
 /* Names the other commands that have the option, if any: the first of many. spelled: the option as
  * the message calls it. */
 static bool refuse_foreign(
-    const struct gpume_command *command, const char *spelled, const char *name, size_t length)
+    const struct gpume_line *line, const char *spelled, const char *name, size_t length)
 {
     char owners[256] = "";
-    const struct gpume_command *const *owner = next_owner(gpume_commands, name, length);
+    const struct gpume_command *const *owner = next_owner(line->commands, name, length);
     int named = 0;
     for (; owner; named++) {
         const struct gpume_command *const *next = next_owner(owner + 1, name, length);
@@ -262,20 +275,20 @@ static bool refuse_foreign(
             snprintf(owners + used, sizeof(owners) - used, " and others");
             break;
         }
-        snprintf(owners + used, sizeof(owners) - used, "%s'%s'", separator, program(*owner));
+        snprintf(owners + used, sizeof(owners) - used, "%s'%s'", separator, program(*owner, line));
         owner = next;
     }
     if (owners[0]) {
-        gpume_console_error("%s: is no option of '%s'; %s %s it", spelled, program(command), owners,
-            named == 1 ? "has" : "have");
+        gpume_console_error("%s: is no option of '%s'; %s %s it", spelled,
+            program(line->command, line), owners, named == 1 ? "has" : "have");
     }
     return owners[0] != '\0';
 }
 
 /* What follows --help to list every option of the command. */
-static const char *help_word(const struct gpume_command *command)
+static const char *help_word(const struct gpume_line *line)
 {
-    return command == gpume_commands[0] ? " all" : "";
+    return line->command == line->commands[0] ? " all" : "";
 }
 
 /* The switch that --no-NAME means, which takes 0 or 1 here; NULL: none. */
@@ -288,8 +301,9 @@ static const struct gpume_option *find_negated(
     return option && option->choices && strcmp(option->choices[0], "0") == 0 ? option : NULL;
 }
 
-static int refuse_unknown(const struct gpume_command *command, const char *name, size_t length)
+static int refuse_unknown(const struct gpume_line *line, const char *name, size_t length)
 {
+    const struct gpume_command *command = line->command;
     const struct gpume_option *nearest = find_negated(command, name, length);
     if (nearest) {
         return gpume_refuse(
@@ -298,34 +312,34 @@ static int refuse_unknown(const struct gpume_command *command, const char *name,
     if (length < 32) {
         char spelled[40];
         snprintf(spelled, sizeof(spelled), "--%.*s", (int)length, name);
-        if (refuse_foreign(command, spelled, name, length)) {
+        if (refuse_foreign(line, spelled, name, length)) {
             return GPUME_INVALID;
         }
     }
     nearest = find_nearest(command, name, length);
     if (nearest) {
         gpume_console_error("unknown option --%.*s; did you mean --%s? '%s --help%s' lists all",
-            (int)length, name, nearest->name, program(command), help_word(command));
+            (int)length, name, nearest->name, program(command, line), help_word(line));
     } else {
         gpume_console_error("unknown option --%.*s; '%s --help%s' lists all",
-            length > 200 ? 200 : (int)length, name, program(command), help_word(command));
+            length > 200 ? 200 : (int)length, name, program(command, line), help_word(line));
     }
     return GPUME_INVALID;
 }
 
-static int refuse_letter(const struct gpume_command *command, char letter)
+static int refuse_letter(const struct gpume_line *line, char letter)
 {
-    for (size_t c = 0; gpume_commands[c]; c++) {
-        const struct gpume_option *option = find_letter(gpume_commands[c], letter);
+    for (size_t c = 0; line->commands[c]; c++) {
+        const struct gpume_option *option = find_letter(line->commands[c], letter);
         if (option) {
             char spelled[40];
             snprintf(spelled, sizeof(spelled), "-%c (--%s)", letter, option->name);
-            (void)refuse_foreign(command, spelled, option->name, strlen(option->name));
+            (void)refuse_foreign(line, spelled, option->name, strlen(option->name));
             return GPUME_INVALID;
         }
     }
     return gpume_refuse(GPUME_INVALID, "unknown option -%c; '%s --help%s' lists all", letter,
-        program(command), help_word(command));
+        program(line->command, line), help_word(line));
 }
 
 /* Refuses an argument that is no option, but the name of a file. */
@@ -383,7 +397,7 @@ static int take_option(
     if (separate) {
         if (cursor->at + 1 >= cursor->argc) {
             return gpume_refuse(GPUME_INVALID, "%s needs a value: %s %s; see '%s --help%s'",
-                spelled, spelled, option->value, program(line->command), help_word(line->command));
+                spelled, spelled, option->value, program(line->command, line), help_word(line));
         }
         text = cursor->argv[++cursor->at];
     }
@@ -415,7 +429,7 @@ static int take_long(struct cursor *cursor, const char *argument)
     const struct gpume_option *option = command_option(cursor->line->command, name, length);
     if (!option) {
         GPUME_CHECK(check_file_name(argument));
-        return refuse_unknown(cursor->line->command, name, length);
+        return refuse_unknown(cursor->line, name, length);
     }
     char spelled[32];
     snprintf(spelled, sizeof(spelled), "--%s", option->name);
@@ -426,17 +440,17 @@ static int take_long(struct cursor *cursor, const char *argument)
 }
 
 /* Refuses "-preset", with one hyphen as ffmpeg has it. "-help" is "-h". */
-static int check_hyphens(const struct gpume_command *command, const char *argument)
+static int check_hyphens(const struct gpume_line *line, const char *argument)
 {
     const char *name = argument + 1;
     const size_t length = strcspn(name, "=");
     if (length < 3 || strcmp(name, "help") == 0) {
         return GPUME_OK;
     }
-    if (find_negated(command, name, length)) {
-        return refuse_unknown(command, name, length);
+    if (find_negated(line->command, name, length)) {
+        return refuse_unknown(line, name, length);
     }
-    if (!command_option(command, name, length)) {
+    if (!command_option(line->command, name, length)) {
         return GPUME_OK;
     }
     GPUME_CHECK(check_file_name(argument));
@@ -448,12 +462,12 @@ static int check_hyphens(const struct gpume_command *command, const char *argume
 static int take_short(struct cursor *cursor, const char *argument)
 {
     const struct gpume_command *command = cursor->line->command;
-    GPUME_CHECK(check_hyphens(command, argument));
+    GPUME_CHECK(check_hyphens(cursor->line, argument));
     for (const char *letter = argument + 1; *letter; letter++) {
         const struct gpume_option *option = find_letter(command, *letter);
         if (!option) {
             GPUME_CHECK(check_file_name(argument));
-            return refuse_letter(command, *letter);
+            return refuse_letter(cursor->line, *letter);
         }
         const char spelled[] = {'-', *letter, '\0'};
         if (option->value && letter[1] == '=') {
@@ -475,7 +489,7 @@ static int take_short(struct cursor *cursor, const char *argument)
 static int check_second_value(const struct cursor *cursor, const char *name)
 {
     const bool follows = cursor->at >= 3 && is_option(cursor->argv[cursor->at - 2]) &&
-                         takes_next(cursor->argv[cursor->at - 2]);
+                         takes_next(cursor->line->commands, cursor->argv[cursor->at - 2]);
     if (!follows || name[strspn(name, "0123456789x.,")] || access(name, F_OK) == 0) {
         return GPUME_OK;
     }
@@ -489,7 +503,8 @@ static int check_second_value(const struct cursor *cursor, const char *name)
 static int check_command(const struct cursor *cursor, const char *name)
 {
     const bool may_be = cursor->command_at == 0 && !cursor->options_end && !strchr(name, '/');
-    const struct gpume_command *near = may_be ? gpume_command_near(name) : NULL;
+    const struct gpume_command *near =
+        may_be ? gpume_command_near(cursor->line->commands, name) : NULL;
     return near && access(name, F_OK) != 0
                ? gpume_refuse(GPUME_INVALID,
                      "%s: no such file or command; did you mean 'gpume %s'?", name, near->name)
@@ -503,12 +518,12 @@ static int take_operand(struct cursor *cursor, const char *name)
     GPUME_CHECK(check_second_value(cursor, name));
     GPUME_CHECK(options->input_count == 0 ? check_command(cursor, name) : GPUME_OK);
     if (name[0] == '\0') {
-        return gpume_refuse(
-            GPUME_INVALID, "an input's name is empty; try '%s --help'", program(command));
+        return gpume_refuse(GPUME_INVALID, "an input's name is empty; try '%s --help'",
+            program(command, cursor->line));
     }
     if (options->input_count == command->operands_max) {
         return gpume_refuse(GPUME_INVALID, "%s: too many inputs; '%s' takes %s", name,
-            program(command), command->operands);
+            program(command, cursor->line), command->operands);
     }
     if (options->operands) {
         options->operands[options->input_count] = name;
@@ -538,6 +553,24 @@ static int take_argument(struct cursor *cursor)
     return argument[1] == '-' ? take_long(cursor, argument) : take_short(cursor, argument);
 }
 
+/* The option that writes a file of this name; NULL: no file of a known kind is named so. */
+static const char *option_of_file(const char *path)
+{
+    static const struct {
+        const char *ending, *option;
+    } files[] = {{".html", "--report"}, {".json", "--report"}, {".mkv", "--overlay"},
+        {".mp4", "--overlay"}, {".mov", "--overlay"}, {".webm", "--overlay"}, {".avi", "--overlay"},
+        {".nut", "--predicted"}, {".y4m", "--predicted"}, {".gif", "--overlay"},
+        {".png", "--overlay"}, {".jpg", "--overlay"}};
+    const char *dot = strrchr(path, '.');
+    for (size_t i = 0; dot && i < sizeof files / sizeof files[0]; i++) {
+        if (strcasecmp(dot, files[i].ending) == 0) {
+            return files[i].option;
+        }
+    }
+    return gpume_vectors_format_of(path) ? "--vectors" : NULL;
+}
+
 /* Sets a choice that was not given by the ending of the file's name, which may have any but that of
  * another kind of file. */
 static int follow_name(const struct gpume_line *line, const struct gpume_option *option)
@@ -554,7 +587,7 @@ static int follow_name(const struct gpume_line *line, const struct gpume_option 
             return GPUME_OK;
         }
     }
-    if (!path || !gpume_name_is_known(path)) {
+    if (!path || !option_of_file(path)) {
         return GPUME_OK;
     }
     option->type->describe(option, permitted, sizeof(permitted));
@@ -590,18 +623,20 @@ static int check_line(const struct gpume_line *line)
     const struct gpume_command *command = line->command;
     if (line->options->input_count < command->operands_min) {
         return gpume_refuse(GPUME_INVALID, "%s; '%s' takes %s; try '%s --help'",
-            line->options->input_count ? "too few inputs" : "no input", program(command),
-            command->operands, program(command));
+            line->options->input_count ? "too few inputs" : "no input", program(command, line),
+            command->operands, program(command, line));
     }
     const int status = check_rows(line);
     return status || !command->check ? status : command->check(line->options, line);
 }
 
-int gpume_line_parse(struct gpume_line *line, int argc, char **argv)
+int gpume_line_parse(
+    struct gpume_line *line, const struct gpume_command *const *commands, int argc, char **argv)
 {
-    options_complete_rows();
+    options_complete_rows(commands);
     struct cursor cursor = {.line = line, .argv = argv, .argc = argc, .at = 1};
-    *line = (struct gpume_line){.command = find_command(&cursor)};
+    *line = (struct gpume_line){.commands = commands};
+    line->command = find_command(&cursor);
     assert(line->command->option_count <= GPUME_OPTIONS_MAX);
     line->options = calloc(1, line->command->bytes);
     if (line->options && line->command->operands_max > 2) {
@@ -636,73 +671,6 @@ void gpume_line_finish(struct gpume_line *line)
 
 /* --- checks that several commands share */
 
-#define SEARCHES_MAX 32u /* more than any build has */
-
-/* Refuses options that concern GPUs if `option` with `value` selects the CPU engine. */
-static int refuse_gpu(const struct gpume_params *params, const char *option, const char *value)
-{
-    const bool named = params->device || params->devices;
-    if (!named && !params->validate) {
-        return GPUME_OK;
-    }
-    return gpume_refuse(GPUME_INVALID, "--%s: has no effect with --%s %s; leave one of them out",
-        named ? "device" : "validate", option, value);
-}
-
-/* The first comma between two names, which may contain one before a space. */
-static size_t comma_in(const char *text)
-{
-    size_t at = strcspn(text, ",");
-    while (text[at] && text[at + 1] == ' ') {
-        at += 1 + strcspn(text + at + 1, ",");
-    }
-    return at;
-}
-
-char *gpume_next_device(char **list)
-{
-    char *name = *list;
-    if (name) {
-        char *comma = name + comma_in(name);
-        *list = *comma ? comma + 1 : NULL;
-        *comma = '\0';
-    }
-    return name;
-}
-
-void gpume_take_device_list(struct gpume_params *params)
-{
-    const char *text = params->device;
-    if (text && (strcmp(text, "all") == 0 || strcmp(text, "cpu") == 0 || text[comma_in(text)])) {
-        params->devices = text;
-        params->device = NULL;
-    }
-}
-
-static int check_search(const struct gpume_params *params)
-{
-    static struct gpume_search_info searches[SEARCHES_MAX];
-    uint32_t count = 0;
-    char names[256] = "";
-    if (gpume_list_searches(NULL, searches, SEARCHES_MAX, &count) != GPUME_OK) {
-        return GPUME_OK;
-    }
-    for (uint32_t i = 0; i < count && i < SEARCHES_MAX; i++) {
-        const enum gpume_backend backend = searches[i].backend;
-        if (params->backend != GPUME_BACKEND_AUTO && params->backend != backend) {
-            continue;
-        }
-        if (strcmp(params->search, searches[i].name) == 0) {
-            return backend == GPUME_BACKEND_CPU ? refuse_gpu(params, "search", params->search)
-                                                : GPUME_OK;
-        }
-        const size_t used = strlen(names);
-        snprintf(names + used, sizeof(names) - used, "%s%s", used ? " or " : "", searches[i].name);
-    }
-    return gpume_refuse(GPUME_INVALID, "--search %s: must be %s; 'gpume devices' lists them",
-        params->search, names);
-}
-
 static bool is_among(const char *const *names, const char *name)
 {
     while (*names && strcmp(*names, name) != 0) {
@@ -727,22 +695,25 @@ int gpume_check_mode(const struct gpume_line *line, const struct gpume_mode *mod
     return GPUME_OK;
 }
 
-int gpume_settle_engine(struct gpume_params *params)
+int gpume_name_check_kind(const char *path, const char *kind, const char *ending)
 {
-    GPUME_CHECK(gpume_check_engine(params));
-    const bool asks = params->device || params->devices || params->search || params->validate;
-    if (params->backend == GPUME_BACKEND_AUTO && !asks && !gpume_host_may_have_gpu()) {
-        params->backend = GPUME_BACKEND_CPU;
-    }
-    return GPUME_OK;
+    const char *dot = path ? strrchr(path, '.') : NULL;
+    return dot && strcasecmp(dot, ending) != 0 && option_of_file(path)
+               ? gpume_refuse(GPUME_INVALID,
+                     "--output %s: is %s, which its ending does not say; name it %.*s%s", path,
+                     kind, (int)(dot - path), path, ending)
+               : GPUME_OK;
 }
 
-int gpume_check_engine(const struct gpume_params *params)
+int gpume_name_check_folder(const char *path)
 {
-    if (params->search) {
-        GPUME_CHECK(check_search(params));
-    }
-    return params->backend == GPUME_BACKEND_CPU ? refuse_gpu(params, "backend", "cpu") : GPUME_OK;
+    struct stat info;
+    const char *option = option_of_file(path);
+    return option && (stat(path, &info) != 0 || !S_ISDIR(info.st_mode))
+               ? gpume_refuse(GPUME_INVALID,
+                     "-o %s: names a folder for several files; for this file alone, write %s %s",
+                     path, option, path)
+               : GPUME_OK;
 }
 
 static bool is_stream(const char *name, struct stat *info)

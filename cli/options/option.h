@@ -2,9 +2,9 @@
 /*
  * The command line, described by tables. Each command has a struct for its options and a table with
  * one row per option: its spelling, the field where its value goes, how to read the value, and its
- * help. The parser (line.c), the help and the shell completion all read these tables, so a new
- * option is a row, a field, and an entry in the man page. A row that sets a parameter of the
- * library names it, and the table of parameters (base/params.h) says the rest.
+ * help. The parser (line.c), the help and the shell completion (commands.c) all read these tables,
+ * so a new option is a row, a field, and an entry in the man page. A row that sets a parameter of
+ * the library names it, and the table of parameters (base/params.h) says the rest.
  */
 #ifndef GPUME_CLI_OPTIONS_OPTION_H
 #define GPUME_CLI_OPTIONS_OPTION_H
@@ -156,6 +156,7 @@ struct gpume_command {
 
 /* The command line as parsed: a command and its options. */
 struct gpume_line {
+    const struct gpume_command *const *commands; /* all there are, as in gpume_commands */
     const struct gpume_command *command;
     struct gpume_common_options *options; /* the command's struct, which begins with these */
     bool given[GPUME_OPTIONS_MAX];        /* by row: the option was on the command line */
@@ -230,8 +231,5 @@ void gpume_lambda_apply(double lambda, double qp, struct gpume_params *params);
 
 /* The first is motion estimation, which needs no name on the command line. Ends with NULL. */
 extern const struct gpume_command *const gpume_commands[];
-
-/* NULL: no such command. */
-const struct gpume_command *gpume_command_named(const char *name);
 
 #endif

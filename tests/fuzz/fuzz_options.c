@@ -121,7 +121,7 @@ int FUZZ_TARGET(const uint8_t *data, size_t bytes)
     setenv("VK_DRIVER_FILES", "/dev/null", 1); /* --search queries the devices */
     setenv("VK_ICD_FILENAMES", "/dev/null", 1);
     struct gpume_line line;
-    const int status = gpume_line_parse(&line, argc, argv);
+    const int status = gpume_line_parse(&line, gpume_commands, argc, argv);
     FUZZ_REQUIRE(status == GPUME_OK || status == GPUME_INVALID);
     FUZZ_ALWAYS(status == GPUME_OK || status == GPUME_INVALID || status == GPUME_NOMEM);
     if (status == GPUME_OK) {
