@@ -571,6 +571,19 @@ static const char *option_of_file(const char *path)
     return gpume_vectors_format_of(path) ? "--vectors" : NULL;
 }
 
+/* True if the name ends as that of a kind of file that is not for any text: what options write, raw
+ * samples, or a compressed file. */
+static bool name_is_known(const char *path)
+{
+    static const char *const others[] = {".yuv", ".raw", ".gz", ".zst", ".xz", ".bz2", ".zip"};
+    const char *dot = strrchr(path, '.');
+    bool known = option_of_file(path) != NULL;
+    for (size_t i = 0; dot && i < sizeof(others) / sizeof(others[0]); i++) {
+        known = known || strcasecmp(dot, others[i]) == 0;
+    }
+    return known;
+}
+
 /* Sets a choice that was not given by the ending of the file's name, which may have any but that of
  * another kind of file. */
 static int follow_name(const struct gpume_line *line, const struct gpume_option *option)
@@ -587,7 +600,7 @@ static int follow_name(const struct gpume_line *line, const struct gpume_option 
             return GPUME_OK;
         }
     }
-    if (!path || !option_of_file(path)) {
+    if (!path || !name_is_known(path)) {
         return GPUME_OK;
     }
     option->type->describe(option, permitted, sizeof(permitted));
@@ -698,11 +711,14 @@ int gpume_check_mode(const struct gpume_line *line, const struct gpume_mode *mod
 int gpume_name_check_kind(const char *path, const char *kind, const char *ending)
 {
     const char *dot = path ? strrchr(path, '.') : NULL;
-    return dot && strcasecmp(dot, ending) != 0 && option_of_file(path)
-               ? gpume_refuse(GPUME_INVALID,
-                     "--output %s: is %s, which its ending does not say; name it %.*s%s", path,
-                     kind, (int)(dot - path), path, ending)
-               : GPUME_OK;
+    if (!dot || strcasecmp(dot, ending) == 0 || !name_is_known(path)) {
+        return GPUME_OK;
+    }
+    const size_t length = (size_t)(dot - path), tail = strlen(ending);
+    const bool has_both = length > tail && strncasecmp(dot - tail, ending, tail) == 0;
+    return gpume_refuse(GPUME_INVALID,
+        "--output %s: is %s, which its ending does not say; name it %.*s%s", path, kind,
+        (int)length, path, has_both ? "" : ending);
 }
 
 int gpume_name_check_folder(const char *path)

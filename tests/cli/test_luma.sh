@@ -55,6 +55,11 @@ expect 0 luma clip.mkv --vf crop=16:8
 head -1 "$scratch/out" | grep -a -q '^YUV4MPEG2 W16 H8 ' || fail "--vf"
 expect 2 luma clip.mkv -o file.y4m
 expect 2 luma file.y4m -o file.y4m -y
+# A name says what is written: it is neither raw nor compressed.
+refused 2 --output b.yuv b.y4m -- luma clip.mkv -o b.yuv
+refused 2 --output b.y4m.gz b.y4m -- luma clip.mkv -o b.y4m.gz
+grep -q 'name it b\.y4m$' "$scratch/err" || fail "the name to give is not said"
+refused 2 --output b.map.zst b.map.y4m -- luma clip.mkv -o b.map.zst
 expect 2 luma
 refused 3 absent.mkv -- luma absent.mkv
 echo text >text.mp4
