@@ -209,6 +209,15 @@ void gpume_console_error_about(const char *subject)
     pthread_mutex_unlock(&console.mutex);
 }
 
+void gpume_console_error_add(const char *more)
+{
+    if (lock()) {
+        const size_t used = strlen(console.error);
+        snprintf(console.error + used, LINE_BYTES - used, "; %s", more);
+        pthread_mutex_unlock(&console.mutex);
+    }
+}
+
 /* Columns of the terminal on standard error; 80 if unknown. */
 static int console_columns(void)
 {

@@ -41,8 +41,9 @@ void gpume_console_print(enum gpume_log_level level, const char *format, ...) GP
 /* Keeps the line as gpume_console_error does. The value is the status, of whichever type. */
 #define gpume_refuse(status, ...) (gpume_console_error(__VA_ARGS__), (status))
 
-/* Prepends a subject to the kept error: "subject: ...". */
+/* Prepends a subject to the kept error: "subject: ...". The second appends to it: "...; more". */
 void gpume_console_error_about(const char *subject);
+void gpume_console_error_add(const char *more);
 
 /* A gpume_log_fn. opaque: not NULL for lines of the library. */
 void gpume_console_log(void *opaque, enum gpume_log_level level, const char *line);

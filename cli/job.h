@@ -57,7 +57,8 @@ bool gpume_signals_caught(void);
 /* What an interrupted run leaves, for its message. */
 void gpume_signals_set_left(const char *text);
 
-/* Says that the run was interrupted, which the caller has noticed, unless --timeout has said why.
+/* Says that the run was interrupted, which the caller has noticed, and what it leaves. After
+ * --timeout, which has said why, it adds only that.
  */
 void gpume_signals_say_interrupted(void);
 

@@ -380,6 +380,8 @@ void gpume_signals_say_interrupted(void)
     pthread_mutex_lock(&signals.mutex);
     if (!signals.expired) {
         say_removed();
+    } else if (signals.left[0]) { /* --timeout has said that the run ended early */
+        gpume_console_error_add(signals.left);
     }
     pthread_mutex_unlock(&signals.mutex);
 }

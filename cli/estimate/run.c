@@ -889,13 +889,15 @@ static enum gpume_exit leave_partial(struct estimate *estimate)
     if (finish_outputs(estimate, true) != GPUME_EXIT_DONE) {
         return GPUME_EXIT_FAILED;
     }
-    const char *rest =
-        estimate->job.output_count == 1 && estimate->job.to_stdout ? "standard output ends there"
-        : estimate->checkpoint.possible
-            ? "files with their results end in .partial, and --resume continues after them"
-            : "files with their results end in .partial";
-    return gpume_refuse(GPUME_EXIT_FAILED, "interrupted after %" PRIu64 " frame pair%s; %s", fields,
-        gpume_plural(fields), rest);
+    char left[160];
+    const bool is_stdout = estimate->job.output_count == 1 && estimate->job.to_stdout;
+    snprintf(left, sizeof(left), "%s of %" PRIu64 " frame pair%s %s%s",
+        is_stdout ? "the output" : "the results", fields, gpume_plural(fields),
+        is_stdout ? "is complete" : "are in files that end in .partial",
+        is_stdout || !estimate->checkpoint.possible ? "" : "; --resume continues after them");
+    gpume_signals_set_left(left);
+    gpume_signals_say_interrupted();
+    return GPUME_EXIT_FAILED;
 }
 
 /* --resume with an input that is certainly another: all outputs stay under their names. */

@@ -120,4 +120,18 @@ for frames in "" 4; do
     [ -z "$frames" ] || [ ! -e part4.flo ] || fail "--frames is forgotten"
     [ -z "$frames" ] && rm part?.flo
 done
+# So does --timeout. The time has to suffice for the frames that are there, and a busy machine may need more.
+rm -f part?.flo
+for seconds in 1 8 64 512; do
+    feed 3
+    "$gpume" flow slow -o part%d.flo --timeout $seconds --backend "$engine" -y >"$scratch/out" 2>"$scratch/err"
+    [ $? -eq 1 ] || fail "--timeout: no exit status 1"
+    drain
+    [ ! -e part2.flo ] || break
+done
+grep -q "^gpume: --timeout $seconds: .*; to go on, add --start 2 -y\$" "$scratch/err" || fail "--timeout: no word of how to go on"
+flow clip.y4m -o part%d.flo --start 2 -y
+for i in 1 2 3 4; do
+    cmp -s whole$i.flo part$i.flo || fail "--timeout: part$i.flo is not that of a whole run"
+done
 only . clip.y4m part?.flo whole?.flo
