@@ -270,11 +270,14 @@ int gpume_scene_options_check(void *opaque, const struct gpume_line *line)
 {
     const struct gpume_scene_options *options = opaque;
     const struct gpume_place *min = &options->length_min, *max = &options->length_max;
+    const double least = min->is_time ? (double)min->us / 1e6 : (double)min->frame;
+    const double most = max->is_time ? (double)max->us / 1e6 : (double)max->frame;
     if (gpume_line_has(line, "min-length") && gpume_line_has(line, "max-length") &&
-        min->is_time == max->is_time &&
-        (min->is_time ? min->us > max->us : min->frame > max->frame)) {
-        gpume_console_error("--min-length: is more than --max-length; lower it or raise that");
-        return GPUME_INVALID;
+        min->is_time == max->is_time && least > most) {
+        const char *unit = min->is_time ? "s" : "";
+        return gpume_refuse(GPUME_INVALID,
+            "--min-length %.10g%s: is more than --max-length %.10g%s; lower it or raise that",
+            least, unit, most, unit);
     }
     return gpume_video_options_check(opaque, line);
 }

@@ -128,6 +128,8 @@ printf '0.000000\n' | cmp - "$scratch/out" || fail "one frame: keyframes"
 rm one.mkv one.json
 
 # What is refused.
+refused 2 '--min-length 100' '--max-length 50' -- scenes clip.mkv --min-length 100 --max-length 50
+refused 2 '--min-length 2.5s' '--max-length 1s' -- scenes clip.mkv --min-length 2.5s --max-length 1s
 expect 2 scenes
 expect 2 scenes clip.mkv clip.mkv
 refused 2 --format mp4 -- scenes clip.mkv --format mp4
