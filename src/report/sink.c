@@ -726,11 +726,13 @@ static void warn_of_room(const struct report *self)
 {
     const struct gpume_run *run = self->sink.run;
     const uint64_t wanted = gpume_min_u64(self->picks.pictures, self->picks.fields);
+    /* With both directions a frame has the pictures of two pairs. */
+    const char *what = gpume_report_is_both(&run->params) ? "frame" : "frame pair";
     if (run->asked->report_pictures_asked && self->picks.count < wanted) {
         gpume_log_write(&run->log, GPUME_LOG_WARNING,
-            "%s: has all pictures of %zu frame pair%s, since those of %" PRIu64
+            "%s: has all pictures of %zu %s%s, since those of %" PRIu64
             " would take more than %.0f MB; --report-dir keeps all",
-            self->sink.path, self->picks.count, gpume_plural(self->picks.count), wanted,
+            self->sink.path, self->picks.count, what, gpume_plural(self->picks.count), wanted,
             (double)PAGE_BYTES / 1e6);
     }
 }

@@ -61,6 +61,9 @@ expect 0 -q big.y4m --backend "$engine" -w 1 --report big.html --report-pictures
 kept=$(grep -c 'id="set-' big.html)
 [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "not one line about the pictures that have no room"
 names big.html "$kept" 59 20 --report-dir
+expect 0 -q big.y4m --backend "$engine" -w 1 --report big.html --report-pictures 1000 --direction both -y
+kept=$(grep -c 'id="set-' big.html)
+says "has all pictures of $kept frames, since those of 60 " # each with both pairs
 expect 0 -q big.y4m --backend "$engine" -w 1 --report big.html -y
 [ ! -s "$scratch/err" ] || fail "a warning about a number that nobody asked for"
 [ "$(grep -c 'id="set-' big.html)" -ge 2 ] || fail "hardly any pictures where there is room"
