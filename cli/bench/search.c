@@ -736,6 +736,22 @@ static enum gpume_exit prepare_work(
     return find_setups(&job->setups, bench->options, work, bench);
 }
 
+/* The frames alone have to fit into the machine's memory; engines take rows of them as fit. */
+static enum gpume_exit check_generated(
+    uint32_t width, uint32_t height, uint32_t bits, uint32_t frames)
+{
+    const uint64_t bytes = (uint64_t)width * height * (bits > 8 ? 2 : 1) * frames;
+    const uint64_t allowed = gpume_host_memory_allowed();
+    const double gib = 1073741824.0;
+    return allowed > 0 && bytes > allowed
+               ? gpume_refuse(GPUME_EXIT_USAGE,
+                     "--size %ux%u: %u generated frames take %.1f GiB, and there are %.1f GiB of "
+                     "memory; give a smaller size or fewer --frames",
+                     (unsigned)width, (unsigned)height, (unsigned)frames, (double)bytes / gib,
+                     (double)allowed / gib)
+               : GPUME_EXIT_DONE;
+}
+
 static enum gpume_exit measure_generated(void *client)
 {
     static const char *const names[] = {"noise", "motion"};
@@ -744,10 +760,12 @@ static enum gpume_exit measure_generated(void *client)
     const uint32_t width = asked->width ? asked->width : 1920;
     const uint32_t height = asked->height ? asked->height : 1080;
     const uint32_t frames = (uint32_t)job->bench.job.frames_max;
-    enum gpume_exit result = prepare_work(job, width, height, asked->bits);
+    enum gpume_exit result = check_generated(width, height, asked->bits, frames);
+    result = result ? result : prepare_work(job, width, height, asked->bits);
     job->bench.fields = 2 * (frames - 1);
     for (int i = 0; i < 2 && result == GPUME_EXIT_DONE; i++) {
         const enum gpume_bench_content content = (enum gpume_bench_content)i;
+        gpume_bench_show(&job->bench, "%s: making %u frames", names[i], (unsigned)frames);
         result = gpume_bench_clip_make(&job->clip, content, width, height, asked->bits, frames)
                      ? GPUME_EXIT_FAILED
                      : measure_clip(job, names[i]);
