@@ -257,7 +257,8 @@ static enum gpume_exit plan_filter(void *client)
     return result ? result : gpume_exit_of_writer(status);
 }
 
-/* --- the CRF of a --bitrate: the input is analysed before it is filtered */
+/* --- the CRF of a --bitrate: the input is analysed before it is filtered; as whole frames also
+ * with --fields, since the encoder gets them, and the CRF found by fields is farther off */
 
 /* Called in coded order. */
 static int take_crf_decision(void *opaque, const struct gpume_decision *decision)
@@ -328,8 +329,9 @@ static enum gpume_exit finish_crf_search(struct filter *filter)
     if (status == GPUME_OK) {
         const struct gpume_encode_target found = gpume_pass_outcome(filter->pass, 0).target;
         filter->qp = (uint32_t)((found.value + 50) / 100);
-        gpume_console_info("--bitrate: %" PRIu32 " kbit/s are about CRF %" PRIu32,
-            filter->options->kbits, filter->qp);
+        const bool fields = filter->options->fields == GPUME_FILTER_FIELDS;
+        gpume_console_info("--bitrate: %" PRIu32 " kbit/s are about CRF %" PRIu32 "%s",
+            filter->options->kbits, filter->qp, fields ? " for whole frames, as encoded" : "");
     }
     gpume_pass_close(&filter->pass);
     return gpume_exit_of_writer(status);

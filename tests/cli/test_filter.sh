@@ -410,6 +410,11 @@ for options in "--noise 5" "--for x264 --crf 30" "--despot --strength 0 -w 8x4";
         "$filter_oracle" samples part.y4m | cmp -s - wanted || fail "field $parity, $options: not filtered alone"
     done
 done
+# The CRF of a bitrate is that of whole frames, which the encoder gets; -v says so.
+expect 0 filter interlaced.y4m --for x264 --bitrate 50 -v -o frames.y4m --backend "$engine" -y
+crf=$(sed -n 's/.*are about CRF \([0-9]*\)$/\1/p' "$scratch/err")
+expect 0 filter interlaced.y4m --fields same --for x264 --bitrate 50 -v -o frames.y4m --backend "$engine" -y
+says "are about CRF ${crf:-unknown} for whole frames"
 expect 0 filter interlaced.y4m -o frames.y4m --backend "$engine" -y
 says "--fields"
 expect 0 filter whole.y4m --fields same --frames 2 -o frames.y4m --backend "$engine" -y
