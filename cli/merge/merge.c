@@ -4,11 +4,11 @@
  * before anything is written, but for the lengths of tables, which are counted on the way; no file
  * has its name then. Main thread only.
  */
-#include "merge/merge.h"
 #include "base/base.h"
 #include "files/out.h"
 #include "files/path.h"
 #include "job.h"
+#include "merge/parts.h"
 #include "options/common.h"
 
 #include <inttypes.h>

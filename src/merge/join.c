@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "merge/merge.h"
+#include "merge/parts.h"
 
 #include "base/base.h"
 #include "files/byte_stream.h"

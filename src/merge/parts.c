@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The runs that are joined: what their summaries say, and what their sums add up to. */
-#include "merge/merge.h"
+#include "merge/parts.h"
 
 #include "base/base.h"
 #include "base/params.h"

@@ -6,7 +6,7 @@
  */
 #include "fuzz.h"
 #include "gpume/gpume.h"
-#include "merge/merge.h"
+#include "merge/parts.h"
 
 #include <inttypes.h>
 

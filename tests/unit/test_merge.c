@@ -8,7 +8,7 @@
 #include "files/out.h"
 #include "harness.h"
 #include "logged.h"
-#include "merge/merge.h"
+#include "merge/parts.h"
 #include "sinks/summary.h"
 
 #include <inttypes.h>

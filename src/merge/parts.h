@@ -3,8 +3,8 @@
  * src/merge joins the files of runs over consecutive ranges of frames to those of one run. Main
  * thread only.
  */
-#ifndef GPUME_MERGE_MERGE_H
-#define GPUME_MERGE_MERGE_H
+#ifndef GPUME_MERGE_PARTS_H
+#define GPUME_MERGE_PARTS_H
 
 #include "base/log.h"
 #include "files/out.h"
