@@ -733,6 +733,7 @@ static enum gpume_exit prepare_work(
     bench->candidates = (2ull * work->window_x + 1) * (2ull * work->window_y + 1);
     bench->differences = gpume_bench_differences(work);
     gpume_progress_init(&bench->job.progress, &bench->options->common, 0);
+    gpume_bench_show(bench, "finding the engines, and the rates that they can reach");
     return find_setups(&job->setups, bench->options, work, bench);
 }
 

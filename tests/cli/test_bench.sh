@@ -144,6 +144,11 @@ expect 2 bench --predictor file.csv --lambda 1
 refused 2 --csv --json -- bench --json --csv
 refused 2 --check -- bench --check
 refused 2 --size -- bench clip.y4m --size 64x64
+# What precedes the measurements is shown, too.
+# shellcheck disable=SC2086 # several options
+expect 0 bench $short --backend cpu --threads 1 --progress
+says "finding the engines"
+says "noise: making 4 frames"
 # 520 GiB of frames, unless this machine holds them.
 memory=$(awk '/^MemTotal:/ { print $2 }' /proc/meminfo 2>/dev/null)
 [ "${memory:-0}" -eq 0 ] || [ "$memory" -ge 500000000 ] ||
