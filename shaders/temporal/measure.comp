@@ -3,7 +3,8 @@
  * What the noise of a plane is measured by, and the texture of luma, for each block.
  *
  * Grid: one workgroup per block; x, y = block. An invocation has a quad of the block; some have
- * none. Shared memory: six words each. Reads pictures and predictions, writes tables of BLOCKS.
+ * none. Shared memory: six words each, and one. Reads pictures and predictions, writes tables of
+ * BLOCKS.
  */
 #version 450
 #extension GL_GOOGLE_include_directive : require
@@ -19,8 +20,10 @@ layout(std430, binding = 2) writeonly buffer Blocks { uint blocks[]; };
 
 const uint DIFFERENCE = 0u, SQUARES = 2u, OWN_SUM = 4u, OWN_SQUARES = 5u, VALUES = 6u;
 const uint CELL = 8u;
+const uint BLACK_MOST = 20u, BLACK_RANGE = 2u; /* steps of 8 bits */
 
 shared uint values[VALUES][GPUME_TEMPORAL_LOCAL];
+shared uint bright; /* of the table GPUME_TEMPORAL_BRIGHT */
 
 /* Where the values of a quad wait: those of cell i of 8x8 samples, which are counted two to a row,
  * are at 4 j + i. */
@@ -29,6 +32,33 @@ uint slot_of(Place place)
     uvec2 inside = uvec2(4u * place.at.x, place.at.y) - place.origin;
     uint quad = inside.y % CELL * 2u + inside.x / 4u % 2u;
     return 4u * quad + inside.x / CELL + 2u * (inside.y / CELL);
+}
+
+uint work_sample(uint x, uint y)
+{
+    uint quad = pc.place * plane_quads() + y * pc.stride + x / 4u;
+    return uint(unpack(pictures[quad])[x % 4u]) >> work_shift();
+}
+
+/* The least work sample of luma that is not black. */
+uint least_bright()
+{
+    uint shift = min(pc.bits, 10u) - 8u;
+    uint darker = min(work_sample(0u, 0u), work_sample(pc.width - 1u, pc.height - 1u));
+    return darker <= BLACK_MOST << shift ? darker + (BLACK_RANGE << shift) + 1u : 0u;
+}
+
+/* Notes where a quad of luma is not black. */
+void find_bright(Place place, ivec4 own)
+{
+    uvec2 inside = uvec2(4u * place.at.x, place.at.y) - place.origin;
+    uint least = least_bright(), columns = 0u;
+    [[unroll]] for (uint i = 0u; i < 4u; i++) {
+        columns |= place.seen[i] && uint(own[i]) >= least ? 1u << inside.x + i : 0u;
+    }
+    if (columns != 0u) {
+        atomicOr(bright, columns | 1u << 16u + inside.y);
+    }
 }
 
 /* The sums over the cells, at index 0 to 3. */
@@ -89,6 +119,7 @@ void write_plane(Place place)
     if (pc.plane == 0u) {
         blocks[word_of(GPUME_TEMPORAL_SUM, place.block)] = total(OWN_SUM);
         blocks[word_of(GPUME_TEMPORAL_SQUARES, place.block)] = total(OWN_SQUARES);
+        blocks[word_of(GPUME_TEMPORAL_BRIGHT, place.block)] = bright;
     }
 }
 
@@ -99,11 +130,17 @@ void main()
     [[unroll]] for (uint i = 0u; i < VALUES; i++) {
         values[i][lane] = 0u;
     }
+    if (lane == 0u) {
+        bright = 0u;
+    }
     barrier();
     if (is_seen(place)) {
         uint slot = slot_of(place);
         uint shift = work_shift();
         ivec4 own = unpack(pictures[pc.place * plane_quads() + quad_of(place)]) >> shift;
+        if (pc.plane == 0u) {
+            find_bright(place, own);
+        }
         own *= ivec4(place.seen);
         values[OWN_SUM][slot] = uint(own.x + own.y + own.z + own.w);
         ivec4 squared = own * own;

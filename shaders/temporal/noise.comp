@@ -2,7 +2,7 @@
 /*
  * The noise of each plane, and how weights follow from it.
  *
- * Grid: one workgroup per plane; x = plane. Shared memory: 260 words. Reads tables of BLOCKS,
+ * Grid: one workgroup per plane; x = plane. Shared memory: 264 words. Reads tables of BLOCKS,
  * writes the state.
  */
 #version 450
@@ -21,16 +21,50 @@ const uint DIGITS = 256u;
 
 shared uint bins[DIGITS];
 shared uint flat_blocks, others, prefix, rank;
+shared uint left_column, top_row, right_column, bottom_row; /* of what is not black in luma */
 
 uint texture_of(uint block)
 {
     return blocks[word_of(GPUME_TEMPORAL_TEXTURE + gl_WorkGroupID.x, block)];
 }
 
+/* Finds the smallest rectangle that holds all of luma that is not black. */
+void find_area(uint lane)
+{
+    uvec2 first = uvec2(0xffffffffu), last = uvec2(0u);
+    if (lane == 0u) {
+        left_column = top_row = 0xffffffffu;
+        right_column = bottom_row = 0u;
+    }
+    barrier();
+    for (uint i = lane; i < block_count(); i += GPUME_TEMPORAL_GATHER) {
+        uint bright = blocks[word_of(GPUME_TEMPORAL_BRIGHT, i)];
+        if (bright != 0u) {
+            uvec2 origin = uvec2(i % pc.blocks_x, i / pc.blocks_x) * GPUME_TEMPORAL_SIDE;
+            uvec2 lines = uvec2(bright & 0xffffu, bright >> 16u);
+            first = min(first, origin + uvec2(findLSB(lines)));
+            last = max(last, origin + uvec2(findMSB(lines)));
+        }
+    }
+    atomicMin(left_column, first.x);
+    atomicMin(top_row, first.y);
+    atomicMax(right_column, last.x);
+    atomicMax(bottom_row, last.y);
+    barrier();
+}
+
+bool is_in_area(uint block)
+{
+    uvec2 first = uvec2(block % pc.blocks_x, block / pc.blocks_x) * GPUME_TEMPORAL_SIDE;
+    uvec2 last = first + (GPUME_TEMPORAL_SIDE - 1);
+    return first.x >= left_column && first.y >= top_row && last.x <= right_column &&
+           last.y <= bottom_row;
+}
+
 bool is_measured(uint block)
 {
     uint texture = texture_of(block);
-    return texture != 0u && texture != GPUME_TEMPORAL_CUT;
+    return texture != 0u && texture != GPUME_TEMPORAL_CUT && is_in_area(block);
 }
 
 void count_blocks(uint lane)
@@ -40,7 +74,7 @@ void count_blocks(uint lane)
     }
     barrier();
     for (uint i = lane; i < block_count(); i += GPUME_TEMPORAL_GATHER) {
-        if (texture_of(i) == 0u) {
+        if (texture_of(i) == 0u && is_in_area(i)) {
             atomicAdd(flat_blocks, 1u);
         } else if (is_measured(i)) {
             atomicAdd(others, 1u);
@@ -113,6 +147,7 @@ void main()
     uint lane = gl_LocalInvocationIndex, variance = pc.given;
     if (pc.measure == 1u) {
         variance = 0u;
+        find_area(lane);
         count_blocks(lane);
         uint count = others;
         /* uniform: the numbers of blocks are read between barriers */

@@ -29,8 +29,8 @@
 #define GPUME_TEMPORAL_SIDE 16    /* samples of a side, in luma */
 
 /* Blocks for which the loops of these kernels are short enough: with nine sums of
- * 2^20 / 256 values each, and thirteen passes over as many values. */
-#define GPUME_TEMPORAL_BLOCKS_MAX (1 << 20)
+ * 3,840 values each, and fourteen passes over as many values. */
+#define GPUME_TEMPORAL_BLOCKS_MAX (3840 * GPUME_TEMPORAL_GATHER)
 
 /* Tables of BLOCKS. */
 #define GPUME_TEMPORAL_TEXTURE 0  /* t; by plane; GPUME_TEMPORAL_CUT: the block is cut */
@@ -40,7 +40,9 @@
 #define GPUME_TEMPORAL_UNFIT 8    /* 1: the block is not used; by plane and reference */
 #define GPUME_TEMPORAL_ERRORS 32  /* the sum of e^2 of luma; by reference */
 #define GPUME_TEMPORAL_CELL 40    /* q; by plane */
-#define GPUME_TEMPORAL_TABLES 43
+/* Bit x, and 16 + y: in the block's column x, row y luma is not all black. */
+#define GPUME_TEMPORAL_BRIGHT 43
+#define GPUME_TEMPORAL_TABLES 44
 #define GPUME_TEMPORAL_CUT 0xffffffffu
 
 #define GPUME_TEMPORAL_BEGINS 16 /* pictures about which is known whether they begin a scene */

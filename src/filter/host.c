@@ -86,6 +86,7 @@ struct host {
     uint32_t scratch_count;
     /* of the picture that is being filtered */
     bool measures;
+    struct gpume_noise_area area;
     uint64_t variance[GPUME_TEMPORAL_PLANES];
     uint32_t strengths[GPUME_TEMPORAL_PLANES];
     struct gpume_loops_curve curves[GPUME_TEMPORAL_PLANES];
@@ -498,7 +499,7 @@ static void predict_chroma(
 }
 
 /* The values of a block that the noise is measured by; a residual of UINT64_MAX: none, because the
- * edge of the picture cuts it. */
+ * edge of the picture cuts it, or there is no prediction. */
 static void measure_block(struct host *temporal, uint32_t plane, uint32_t bx, uint32_t by)
 {
     const struct layer *layer = &picture_at(temporal, temporal->done)[plane];
@@ -761,6 +762,24 @@ static void average_row(void *opaque, uint32_t by)
 
 /* --- a picture */
 
+static struct gpume_noise_area find_area(const struct host *temporal)
+{
+    const struct layer *luma = picture_at(temporal, temporal->done);
+    const struct gpume_patch all = {
+        luma->samples, luma->width, luma->height, 0, 0, luma->width, luma->height, temporal->shift};
+    return gpume_noise_find_area(&all, temporal->params.bits);
+}
+
+/* Whether the luma of a block is measured. */
+static bool is_in_area(const struct host *temporal, size_t block)
+{
+    const struct gpume_noise_area *area = &temporal->area;
+    const uint32_t x = (uint32_t)(block % temporal->blocks_x) * BLOCK,
+                   y = (uint32_t)(block / temporal->blocks_x) * BLOCK;
+    return x >= area->left && x + BLOCK <= area->right && y >= area->top &&
+           y + BLOCK <= area->bottom;
+}
+
 /* Gathers the values of blocks that are not flat, and decides the variance. */
 static uint64_t measure_plane(struct host *temporal, uint32_t plane)
 {
@@ -771,7 +790,7 @@ static uint64_t measure_plane(struct host *temporal, uint32_t plane)
     values->count = values->flat = 0;
     for (size_t i = plane * blocks; i < (plane + 1) * blocks; i++) {
         const uint64_t texture = 256 * temporal->texture[i] / (samples * samples);
-        if (temporal->residual[i] == UINT64_MAX) { /* it is cut, or there is no prediction */
+        if (!is_in_area(temporal, i - plane * blocks) || temporal->residual[i] == UINT64_MAX) {
             continue;
         }
         if (texture == 0) {
@@ -863,6 +882,9 @@ static int host_start(void *opaque, const struct gpume_temporal_choice *choice)
     memset(temporal->variance, 0, sizeof temporal->variance);
     atomic_store(&temporal->allowed, 0);
     if (choice->strength > 0) {
+        if (temporal->measures) {
+            temporal->area = find_area(temporal);
+        }
         gpume_workers_run(temporal->workers, look_at_row, temporal, temporal->blocks_y);
         const bool any = decide_curves(temporal, choice);
         gpume_workers_run(temporal->workers, fit_row, temporal, temporal->blocks_y);

@@ -12,6 +12,8 @@
 
 #define ROUNDING 21u /* 256 / 12: the variance of rounding to whole steps */
 #define CELL 8u
+#define BLACK_MOST 20u   /* steps of 8 bits, of the darker corner of a picture with bars */
+#define BLACK_RANGE 2u   /* the same, that the samples of bars exceed it by */
 #define TEXTURE_PART 32u /* of its variance, that remains of texture whose motion was found */
 
 static uint32_t work_bits(uint32_t bits)
@@ -23,6 +25,33 @@ uint64_t gpume_noise_of_sigma(uint32_t sigma, uint32_t bits)
 {
     const uint64_t square = (uint64_t)sigma * sigma << 2 * (work_bits(bits) - 8);
     return (256 * square + 5000) / 10000;
+}
+
+struct gpume_noise_area gpume_noise_find_area(const struct gpume_patch *luma, uint32_t bits)
+{
+    const uint32_t step = 1u << (work_bits(bits) - 8);
+    const size_t count = (size_t)luma->w * luma->h;
+    const uint32_t darker =
+        gpume_min_u32(luma->plane[0] >> luma->shift, luma->plane[count - 1] >> luma->shift);
+    const uint32_t bright = darker <= BLACK_MOST * step ? darker + BLACK_RANGE * step + 1 : 0;
+    struct gpume_noise_area area = {luma->w, luma->h, 0, 0};
+    for (uint32_t y = 0; y < luma->h; y++) {
+        const uint16_t *row = luma->plane + (size_t)y * luma->w;
+        uint32_t first = 0, end = luma->w;
+        while (first < end && (uint32_t)row[first] >> luma->shift < bright) {
+            first++;
+        }
+        while (end > first && (uint32_t)row[end - 1] >> luma->shift < bright) {
+            end--;
+        }
+        if (first < end) {
+            area.left = gpume_min_u32(area.left, first);
+            area.right = gpume_max_u32(area.right, end);
+            area.top = gpume_min_u32(area.top, y);
+            area.bottom = y + 1;
+        }
+    }
+    return area;
 }
 
 uint64_t gpume_noise_texture(const struct gpume_patch *patch)

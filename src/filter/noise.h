@@ -13,11 +13,19 @@ struct gpume_patch {
     uint32_t shift; /* to work samples */
 };
 
+/* A rectangle of a plane: columns from `left` up to `right`, without it, and rows likewise. */
+struct gpume_noise_area {
+    uint32_t left, top, right, bottom;
+};
+
 /* The values t, q and v of blocks; t is 0 for a flat one. */
 struct gpume_noise_values {
     uint64_t *textures, *cells, *residuals; /* of the blocks that are not flat; put in order */
     uint32_t count, flat;
 };
+
+/* What is measured of a picture, by its luma, which is all of the patch: black bars are not. */
+struct gpume_noise_area gpume_noise_find_area(const struct gpume_patch *luma, uint32_t bits);
 
 /* n Q - S^2 of gpume-filter(1), of the work samples themselves: below 2^36. */
 uint64_t gpume_noise_texture(const struct gpume_patch *patch);

@@ -80,6 +80,21 @@ for size in 16x16 17x33 8x8 1x1; do
     agrees tiny 4 2 64 1000 --strength 2 --noise 10
 done
 
+# Black bars do not hide the noise between them, wherever they end in a block: here eight rows in, and on one side alone.
+for pad in 96:112:0:24 112:88:8:12 96:88:0:24 96:88:0:0 129:97:33:17; do
+    clip bars yuv420p 96x64 6
+    for format in yuv420p yuv422p10le; do
+        ffmpeg -nostdin -v error -y -i bars.y4m -vf "pad=$pad,format=$format" -strict -1 padded.y4m
+        agrees padded 4 16 32 -1
+        grep -q '^picture 2 plane 0: V [1-9][0-9][0-9]' variances || fail "bars of $pad hide the noise: $(grep 'picture 2' variances)"
+    done
+done
+# Where the darker corner is above 20 there are none; a picture that is all black has nothing to measure.
+ffmpeg -nostdin -v error -y -i bars.y4m -vf pad=96:112:0:24:color=0x202020 padded.y4m
+agrees padded 4 16 32 -1
+ffmpeg -nostdin -v error -y -i bars.y4m -vf lutyuv=y=16:u=128:v=128,noise=alls=2:all_seed=7:allf=t padded.y4m
+agrees padded 4 16 32 -1
+
 # Spots: every sample as the oracle has it, in all formats; the filter gets what is left.
 # dirty NAME: adds dark and bright boxes to frames of NAME.y4m.
 dirty() {
@@ -129,6 +144,12 @@ if [ "$engine" = cpu ] && have_vulkan; then
     expect 0 filter even.y4m -o cpu.y4m --backend cpu
     expect 0 filter even.y4m -o vulkan.y4m --backend vulkan
     cmp cpu.y4m vulkan.y4m || fail "engines differ"
+    for pad in 96:112:0:24 129:97:33:17; do
+        ffmpeg -nostdin -v error -y -i bars.y4m -vf pad=$pad padded.y4m
+        expect 0 filter padded.y4m -o cpu.y4m -y --backend cpu
+        expect 0 filter padded.y4m -o vulkan.y4m -y --backend vulkan
+        cmp cpu.y4m vulkan.y4m || fail "engines differ with bars of $pad"
+    done
 fi
 
 # For an encoder: noise counts as at least what it removes, by its quality.

@@ -355,6 +355,27 @@ static int64_t variance_of_sigma(int64_t sigma)
     return (256 * sigma * sigma * four_to(c - 8) + 5000) / 10000;
 }
 
+/* Whether the luma of a block lies between the first and the last line across and down in which
+ * anything is brighter than bars are. */
+static bool is_beyond_bars(const uint16_t *luma, int block)
+{
+    const int64_t a = luma[0] >> k, b = luma[width * height - 1] >> k, darker = a < b ? a : b;
+    const int64_t most = darker > 20 << (c - 8) ? -1 : darker + (2 << (c - 8));
+    const int x0 = block % across * 16, y0 = block / across * 16;
+    bool above = false, below = false, before = false, after = false;
+    for (int y = 0; y < height; y++) {
+        for (int x = 0; x < width; x++) {
+            if (luma[y * width + x] >> k > most) {
+                above = above || y <= y0;
+                below = below || y >= y0 + 15;
+                before = before || x <= x0;
+                after = after || x >= x0 + 15;
+            }
+        }
+    }
+    return above && below && before && after;
+}
+
 static int64_t measured(int t, int p)
 {
     const uint16_t *plane = frames[first_of[t]][p];
@@ -364,7 +385,7 @@ static int64_t measured(int t, int p)
     int count = 0, flat = 0;
     for (int b = 0; b < across * down; b++) {
         const struct area area = area_of(p, b);
-        if (!area.whole) {
+        if (!area.whole || !is_beyond_bars(frames[first_of[t]][0], b)) {
             continue;
         }
         const int64_t t256 = spread_of(plane, NULL, p, area, 256);

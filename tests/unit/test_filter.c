@@ -136,6 +136,29 @@ static void check_blocks(void)
     REQUIRE(gpume_noise_texture(&patch) == 0);
 }
 
+/* bar: of its darkest sample, the others are up to 2 steps brighter. */
+static void check_area(uint32_t bits, uint32_t bar, bool is_bar)
+{
+    enum { WIDTH = 40, HEIGHT = 24, LEFT = 3, TOP = 9, RIGHT = 37, BOTTOM = 23 };
+    uint16_t plane[WIDTH * HEIGHT];
+    const uint32_t shift = bits > 10 ? bits - 10 : 0, step = 1u << (bits - 8);
+    const struct gpume_patch luma = {plane, WIDTH, HEIGHT, 0, 0, WIDTH, HEIGHT, shift};
+    for (uint32_t i = 0; i < WIDTH * HEIGHT; i++) {
+        plane[i] = (uint16_t)((bar + i % 3) * step);
+    }
+    plane[0] = (uint16_t)(bar * step); /* the other corner is 2 steps brighter */
+    plane[WIDTH * HEIGHT - 1] = (uint16_t)((bar + 2) * step);
+    plane[TOP * WIDTH + 20] = plane[12 * WIDTH + LEFT] = plane[13 * WIDTH + RIGHT - 1] =
+        plane[(BOTTOM - 1) * WIDTH + 8] = (uint16_t)((bar + 3) * step);
+    const struct gpume_noise_area area = gpume_noise_find_area(&luma, bits);
+    REQUIRE(area.left == (is_bar ? LEFT : 0) && area.right == (is_bar ? RIGHT : WIDTH));
+    REQUIRE(area.top == (is_bar ? TOP : 0) && area.bottom == (is_bar ? BOTTOM : HEIGHT));
+    plane[TOP * WIDTH + 20] = plane[12 * WIDTH + LEFT] = plane[13 * WIDTH + RIGHT - 1] =
+        plane[(BOTTOM - 1) * WIDTH + 8] = (uint16_t)((bar + 2) * step);
+    const struct gpume_noise_area none = gpume_noise_find_area(&luma, bits);
+    REQUIRE(is_bar == (none.right <= none.left && none.bottom <= none.top));
+}
+
 int main(void)
 {
     const struct gpume_loops *loops;
@@ -152,6 +175,12 @@ int main(void)
     }
     REQUIRE(gpume_loops()->available());
     check_blocks();
+    for (uint32_t bits = 8; bits <= 16; bits++) {
+        check_area(bits, 0, true);
+        check_area(bits, 16, true);
+        check_area(bits, 20, true);
+        check_area(bits, 21, false);
+    }
     for (uint32_t count = 1; count <= 300; count++) {
         check_noise(count, 1 + draw(2 * count));
     }
