@@ -55,8 +55,9 @@ struct filter {
     struct gpume_pass *pass;      /* with --bitrate, while the input is analysed */
 };
 
-/* With --for: what the encoder's quantizer leaves no trace of, at its QP, counts as noise: half of
- * its usual error. In 1/100 of a step of 8 bits: 100 * 2^(2 (QP - 22) / 15). By measurement. */
+/* With --for: noise counts as at least what the encoder's quantizer leaves no trace of, at its QP:
+ * half of its usual error. In 1/100 of a step of 8 bits: 100 * 2^(2 (QP - 22) / 15). By
+ * measurement. */
 static const uint16_t least_sigmas[QP_MAX + 1] = {13, 14, 16, 17, 19, 21, 23, 25, 27, 30, 33, 36,
     40, 44, 48, 52, 57, 63, 69, 76, 83, 91, 100, 110, 120, 132, 145, 159, 174, 191, 209, 230, 252,
     276, 303, 332, 365, 400, 439, 481, 528, 579, 635, 696, 764, 838, 919, 1008, 1106, 1213, 1330,
@@ -444,8 +445,7 @@ static struct gpume_filter_params filter_params(const struct filter *filter)
     const struct gpume_filter_options *options = filter->options;
     const struct gpume_params *engine = &options->video.params;
     const struct gpume_source_info *info = &filter->job.info;
-    /* Without noise there is nothing to do, unless frames get some for an encoder. */
-    const bool idle = options->noise.given && options->noise.sigma <= 0 && !options->encoder;
+    const bool idle = options->noise.given && options->noise.sigma <= 0; /* nothing to remove */
     struct gpume_filter_params params;
     gpume_filter_params_default(&params);
     params.width = info->width;
@@ -498,8 +498,10 @@ static enum gpume_exit prepare_filter(void *client)
     }
     const struct gpume_filter_params params = filter_params(filter);
     if (params.strength * 64 < 1 && (options->encoder || options->noise.sigma > 0)) {
-        gpume_console_warning("--strength %g: no noise is removed, so --%s has no effect",
-            options->strength, options->encoder ? "for" : "noise");
+        const bool weak = options->strength * 64 < 1;
+        gpume_console_warning("--%s %g: no noise is removed, so --%s has no effect",
+            weak ? "strength" : "noise", weak ? options->strength : 0,
+            options->encoder ? "for" : "noise");
     }
     if (options->encoder) {
         filter->qp = qp_of_quality(

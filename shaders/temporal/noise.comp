@@ -132,7 +132,7 @@ uint variance_of(uint texture, uint cell, uint residual)
 gpume_temporal_curve curve_of(uint found)
 {
     gpume_temporal_curve curve;
-    uint variance = max(found, pc.least);
+    uint variance = max(found, min(pc.least, 4u * found)); /* found is below 2^24 */
     curve.variance = variance;
     curve.lo = int(75u * variance >> 9u);
     curve.hi = int(375u * variance >> 9u); /* 375 V < 2^32 */

@@ -818,7 +818,8 @@ static bool decide_curves(struct host *temporal, const struct gpume_temporal_cho
         const uint32_t bits = temporal->params.bits;
         const uint64_t found = choice->measure ? measure_plane(temporal, p)
                                                : gpume_noise_of_sigma(choice->sigma, bits);
-        const uint64_t variance = gpume_max_u64(gpume_noise_of_sigma(choice->least, bits), found);
+        const uint64_t variance =
+            gpume_noise_raise(found, gpume_noise_of_sigma(choice->least, bits));
         temporal->variance[p] = variance;
         temporal->curves[p] = curve_of(variance);
         if (variance > 0) {

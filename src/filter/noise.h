@@ -3,6 +3,8 @@
 #ifndef GPUME_FILTER_NOISE_H
 #define GPUME_FILTER_NOISE_H
 
+#include "base/base.h"
+
 #include <stdint.h>
 
 /* A rectangle of 16-bit samples within a plane. */
@@ -38,6 +40,13 @@ uint64_t gpume_noise_residual(const struct gpume_patch *patch, const uint16_t *p
 
 /* V. */
 uint64_t gpume_noise_variance(struct gpume_noise_values *values, uint32_t bits);
+
+/* V of a picture whose noise is `found`, and counts as at least `least`: but not as more than four
+ * times as much. */
+static inline uint64_t gpume_noise_raise(uint64_t found, uint64_t least)
+{
+    return gpume_max_u64(found, gpume_min_u64(least, 4 * found));
+}
 
 /* V of a sigma in 1/100 of a step of 8 bits. */
 uint64_t gpume_noise_of_sigma(uint32_t sigma, uint32_t bits);

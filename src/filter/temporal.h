@@ -43,7 +43,7 @@ struct gpume_temporal_choice {
     uint32_t strength; /* in 1/32, up to 64 */
     bool measure;      /* the noise; else it is sigma */
     uint32_t sigma;    /* in 1/100 of a step of 8 bits */
-    uint32_t least;    /* the same: noise counts as this much, if it is less */
+    uint32_t least;    /* the same: noise counts as this much, up to twice as much, if it is less */
 };
 
 /* A filtered picture. */

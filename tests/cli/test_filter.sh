@@ -152,11 +152,12 @@ if [ "$engine" = cpu ] && have_vulkan; then
     done
 fi
 
-# For an encoder: noise counts as at least what it removes, by its quality.
+# For an encoder: noise counts as at least what it removes, by its quality, and as twice as strong at most.
 clip types yuv420p 96x64 14 loop=2:1:5
 least="252 PPPPPPPPPPPPPP"
 for encoder in x264 x265; do
     agrees types 4 16 32 -1 --for $encoder --qp 32
+    agrees types 4 16 32 200 --for $encoder --crf 31.6 --noise 2
     agrees types 4 16 32 100 --for $encoder --crf 31.6 --noise 1
 done
 "$gpume" filter - --for x264 --qp 32 --noise 1 -o piped.y4m --backend "$engine" -q <types.y4m || fail "--for a pipe"
@@ -196,7 +197,7 @@ cmp -s a b || fail "a still picture was changed"
 
 # No noise, nothing to do: the samples are the input's.
 ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=s=96x64:r=25 -frames:v 6 -pix_fmt yuv444p clean.y4m
-for options in "" "--strength 0" "--noise 0"; do
+for options in "" "--strength 0" "--noise 0" "--noise 0 --for x264 --crf 40"; do
     name=clean
     [ -z "$options" ] || name=even
     expect 0 filter $name.y4m -o unchanged.y4m -y --backend "$engine" $options

@@ -552,9 +552,10 @@ static void filter_picture(int t, int strength, int sigma, int least, uint16_t *
     for (int p = 0; p < planes; p++) {
         variances[p] = sigma < 0 ? measured(t, p) : variance_of_sigma(sigma);
         strengths[p] = strength;
-        if (variance_of_sigma(least) > variances[p]) { /* up to half of it is lost */
+        if (variance_of_sigma(least) > variances[p] && variances[p] > 0) {
             const int64_t noise = variances[p];
-            variances[p] = variance_of_sigma(least);
+            variances[p] =
+                variance_of_sigma(least) < 4 * noise ? variance_of_sigma(least) : 4 * noise;
             strengths[p] = strength * (variances[p] + noise) / (2 * variances[p]);
         }
         fprintf(stderr, "picture %d plane %d: V %" PRId64 "\n", t, p, variances[p]);

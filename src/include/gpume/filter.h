@@ -57,7 +57,7 @@ struct gpume_filter_params {
      * not changed. */
     double strength;
     /* Standard deviation of the noise in steps of 8-bit samples, 0 to 50, rounded to 1/100; or
-     * GPUME_FILTER_MEASURE, the default. With 0 frames are not changed, except by least_sigma. */
+     * GPUME_FILTER_MEASURE, the default. With 0 frames are not changed. */
     double sigma;
     uint32_t radius;             /* frames before and after each that are used, 1 to 4; default 4 */
     uint32_t window_x, window_y; /* largest displacement in pixels, 1 to 128; default 16 */
@@ -108,8 +108,9 @@ struct gpume_filter_frame {
     size_t size;                                    /* sizeof(struct gpume_filter_frame) */
     struct gpume_plane planes[GPUME_FILTER_PLANES]; /* params.plane_count of them */
     int64_t time_us;                                /* any value; copied to the result */
-    /* Noise counts as at least this much, in steps of 8-bit samples, 0 to 50, rounded to 1/100. Of
-     * frames that are the same picture the largest value counts. */
+    /* Noise counts as at least this much, but not as more than twice what is found or given, in
+     * steps of 8-bit samples, 0 to 50, rounded to 1/100. Of frames that are the same picture the
+     * largest value counts. */
     double least_sigma;
     /* The standard deviation of the noise of this picture, in place of params.sigma, 0 to 50,
      * rounded to 1/100; 0: as params say. Of frames that are the same picture the first one's
