@@ -631,6 +631,11 @@ enum gpume_exit gpume_filter_stage_open(gpume_filter_stage **stage,
     return result;
 }
 
+uint32_t gpume_filter_stage_crf(const gpume_filter_stage *stage)
+{
+    return stage->options->kbits > 0 ? stage->qp : 0;
+}
+
 int gpume_filter_stage_put(
     gpume_filter_stage *stage, uint64_t frame, const struct gpume_plane *luma, int64_t time_us)
 {

@@ -63,6 +63,9 @@ enum gpume_exit gpume_filter_stage_open(gpume_filter_stage **stage,
     const struct gpume_filter_options *options, struct gpume_cli_job *job, gpume_job_take_fn put,
     void *client);
 
+/* The CRF that options->kbits are about, once it is open. 0: that is not known. */
+uint32_t gpume_filter_stage_crf(const gpume_filter_stage *stage);
+
 /* The next frame that the job takes, its number counted from 0 on. Here and below: a negative
  * gpume_status, logged. */
 int gpume_filter_stage_put(

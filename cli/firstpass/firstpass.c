@@ -559,6 +559,12 @@ static enum gpume_exit prepare_passes(void *client)
         result = gpume_filter_stage_open(
             &first->stage, &first->filter, &first->job, analyse_frame, first);
     }
+    const uint32_t crf =
+        result == GPUME_EXIT_DONE && first->stage ? gpume_filter_stage_crf(first->stage) : 0;
+    if (crf > 0) { /* spares the filter of the command lines the analysis that found it */
+        first->filter.crf = crf;
+        first->filter.kbits = first->filter.coded_width = first->filter.coded_height = 0;
+    }
     return result;
 }
 

@@ -16,6 +16,7 @@ PATH=$(pwd)/bin:$PATH
 # filtered WANTED INPUT OPTIONS... -- OF_THE_INPUT...: the filter is told WANTED; the last options are those that it gets, too.
 filtered() {
     told=$1 input=$2
+    [ -n "$told" ] || fail "no CRF: $(cat "$scratch/err")"
     shift 2
     encode=
     while [ "$1" != -- ]; do
@@ -45,6 +46,13 @@ filtered() {
     esac
 }
 
+# crf_of ENCODER OPTIONS...: the filter's options for the CRF that it finds for a bitrate.
+crf_of() {
+    rm -f unused.y4m
+    "$gpume" filter "$name" --backend "$engine" -v --for "$@" -o unused.y4m >"$scratch/err" 2>&1 || fail "no CRF of $*"
+    sed -n "s/.* kbit.s are about CRF \\([0-9]*\\)$/--for $1 --crf \\1/p" "$scratch/err"
+}
+
 # encodes LINE: all frames come out, as the encoder makes them of the filtered video by the other run's line.
 encoded=0
 encodes() {
@@ -57,10 +65,10 @@ encodes() {
 for encoder in x264 x265; do
     filtered "'a '\\''b.mkv' --for $encoder --crf 26.5" "$name" --encoder $encoder --crf 30 --crf 26.5 -- --frames 15
     filtered "--for $encoder --qp 30" "$name" --encoder $encoder --qp 30 -- --vf "crop=96:64,hflip"
-    filtered "--for $encoder --bitrate 80 --size 96x80" "$name" --encoder $encoder --rung 96x80:80k --rung 96x64:40k --
+    filtered "$(crf_of $encoder --bitrate 80 --size 96x80)" "$name" --encoder $encoder --rung 96x80:80k --rung 96x64:40k --
 done
 encoder=x264
-filtered "--for x264 --bitrate 90" "$name" --encoder x264 --bitrate 60k --bitrate 90k --
+filtered "$(crf_of x264 --bitrate 90)" "$name" --encoder x264 --bitrate 60k --bitrate 90k --
 filtered "mkv'" "$name" --encoder x264 --target-psnr 38 --
 filtered "--crf 30" deep.mkv --encoder x264 --crf 30 --
 filtered "--crf 30" full.mkv --encoder x264 --crf 30 --
