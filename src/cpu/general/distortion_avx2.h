@@ -21,7 +21,7 @@ static inline __m128i load16(const uint8_t *at)
     return _mm_loadu_si128((const __m128i *)(const void *)at);
 }
 
-/* --- SAD: 8 columns of four rows at a time */
+/* --- SAD: four rows at a time, 8 columns, or 16 where the width has them */
 
 static inline __m128i load_rows(const uint8_t *at, ptrdiff_t stride)
 {
@@ -37,17 +37,32 @@ static inline __m128i sad_rows(
     return _mm_sad_epu8(load_rows(a, stride), match);
 }
 
+/* The same of 16 columns of one row. */
+static inline __m128i sad_row16(const uint8_t *a, const uint8_t *b, const uint8_t *other)
+{
+    const __m128i match = other ? _mm_avg_epu8(load16(b), load16(other)) : load16(b);
+    return _mm_sad_epu8(load16(a), match);
+}
+
 static inline uint32_t fast_sad8_of(
     const struct gpume_target *t, const uint8_t *match, const uint8_t *other, uint32_t limit)
 {
     const ptrdiff_t stride = t->stride;
+    const uint32_t wide = t->width % 16 == 0 ? t->width : 0;
     uint32_t sum = 0;
     if (t->width % 8 != 0 || t->height % 4 != 0) {
         return sad8_of(t, match, other, limit);
     }
     for (uint32_t y = 0; y < t->height && sum <= limit; y += 4) {
         __m128i sums = _mm_setzero_si128();
-        for (uint32_t x = 0; x < t->width; x += 8) {
+        for (uint32_t x = 0; x < wide; x += 16) {
+            for (ptrdiff_t row = y; row < (ptrdiff_t)y + 4; row++) {
+                ptrdiff_t at = row * stride + x;
+                sums = _mm_add_epi32(sums, sad_row16((const uint8_t *)t->samples + at, match + at,
+                                               other ? other + at : NULL));
+            }
+        }
+        for (uint32_t x = wide; x < t->width; x += 8) {
             for (ptrdiff_t row = y; row < (ptrdiff_t)y + 4; row += 2) {
                 ptrdiff_t at = row * stride + x;
                 sums = _mm_add_epi32(sums, sad_rows((const uint8_t *)t->samples + at, match + at,

@@ -273,6 +273,12 @@ static uint32_t neighbours_of(const struct sweep *sweep, const struct gpume_cand
     return count;
 }
 
+/* Into the caches. address: that may be outside of any array. */
+static inline void fetch(uintptr_t address)
+{
+    __builtin_prefetch((const void *)address);
+}
+
 static void compare_matches(const struct sweep *sweep, const void *const *matches, uint32_t count,
     uint32_t limit, uint32_t *d)
 {
@@ -282,7 +288,11 @@ static void compare_matches(const struct sweep *sweep, const void *const *matche
         several(&matcher->target, matches, count, limit, d);
         return;
     }
+    const size_t row_bytes = matcher->plan->padded_stride * matcher->plan->sample_bytes;
     for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t y = 0; y < matcher->target.height && i + 1 < count; y++) {
+            fetch((uintptr_t)matches[i + 1] + y * row_bytes); /* it may be in another plane */
+        }
         d[i] = gpume_matcher_distortion(matcher, sweep->metric, matches[i], limit);
     }
 }
@@ -662,6 +672,8 @@ static void predict_columns(
         const uint8_t *second = match_of(general, other, x, y, general->vectors2[block]);
         average(to, match, second, columns, bytes == 2);
     } else {
+        /* The next item of this thread is below; each block's match is in another plane. */
+        fetch((uintptr_t)match + CELL * general->plan->padded_stride * bytes);
         memcpy(to, match, (size_t)columns * bytes);
     }
 }
