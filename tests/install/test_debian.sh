@@ -26,14 +26,15 @@ for tool in dpkg dpkg-buildpackage dh dh_python3 lintian readelf pkg-config; do
     command -v $tool >/dev/null 2>&1 || { echo "SKIPPED: $tool is not here"; exit 77; }
 done
 
-# The source with its packaging, and the packages. Not optimized, and with the shaders of this build: half the time.
+# The source with its packaging, and the packages. Not optimized, and with the shaders that this build has: half the time.
 version=$(sed -n 's/^ *project(gpume VERSION \([0-9.]*\).*/\1/p' "$source/CMakeLists.txt")
 [ "$(dpkg-parsechangelog -l "$source/debian/changelog" -S Version)" = "$version-1" ] || fail "debian/changelog has another version"
 mkdir "$scratch/packages" "$scratch/packages/gpume-$version"
 (cd "$source" && tar -c --exclude='./.*' --exclude='./build*' .) | tar -x -C "$scratch/packages/gpume-$version"
 cd "$scratch/packages"
+shaders=$(cached GPUME_COMPILED_SHADERS)
 tar -c --exclude="gpume-$version/debian" "gpume-$version" | xz -1 >"gpume_$version.orig.tar.xz"
-(cd "gpume-$version" && DEB_BUILD_OPTIONS="nocheck noopt parallel=$(nproc)" GPUME_CONFIGURE="-DGPUME_COMPILED_SHADERS=$build/shaders" \
+(cd "gpume-$version" && DEB_BUILD_OPTIONS="nocheck noopt parallel=$(nproc)" GPUME_CONFIGURE="-DGPUME_COMPILED_SHADERS=${shaders:-$build/shaders}" \
     dpkg-buildpackage -us -uc -d) >"$scratch/log" 2>&1 || fail "dpkg-buildpackage"
 # A first upload to Debian closes a bug, whose number does not exist yet; lintian of Debian 12 knows older standards only; what is
 # not optimized has no fortified functions.
