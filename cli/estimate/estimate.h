@@ -58,6 +58,9 @@ static inline uint64_t gpume_estimate_first_target(const struct gpume_estimate_o
     return options->asked.start > distance ? options->asked.start : distance;
 }
 
+/* True if the run writes pictures or a page that has some. */
+bool gpume_estimate_draws(const struct gpume_estimate_options *options);
+
 /* --- files that options name */
 
 /* Reads the kernel's file, if there is one, into option->filter, which then points to weights.

@@ -494,8 +494,8 @@ static enum gpume_exit open_sinks(void *client)
         (double)info.device_bytes / 1048576);
     divide_input(job, &info);
     warn_of_interlaced(&job->info);
-    if (estimate->options->files[GPUME_SINK_overlay] && !estimate->options->asked.source.filter) {
-        gpume_source_warn_of_rotation(&job->info, "the overlay is not");
+    if (gpume_estimate_draws(estimate->options) && !estimate->options->asked.source.filter) {
+        gpume_source_warn_of_rotation(&job->info, "the output's pictures are not");
     }
     warn_of_driver(&estimate->run.params, &info);
     warn_of_size(job, &estimate->run);

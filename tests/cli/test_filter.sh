@@ -292,8 +292,12 @@ if have ffprobe && ffprobe -v error -show_streams turned.mov | grep -q '^rotatio
     expect 0 filter turned.mov -o turned.y4m --backend "$engine"
     says "turned by 90 degrees"
     says "transpose=clock"
-    expect 0 turned.mov --frames 1 --overlay turned.png --backend "$engine"
-    says "transpose=clock"
+    for output in --overlay=turned.png --residual=turned.mkv --report=turned.HTML --report-dir=turned.pages; do
+        expect 0 turned.mov --frames 1 $output --backend "$engine"
+        says "transpose=clock"
+    done
+    expect 0 turned.mov --frames 1 --vectors turned.csv --report turned.json --backend "$engine"
+    [ ! -s "$scratch/err" ] || fail "a warning, though nothing is drawn"
     expect 0 filter turned.mov --vf transpose=clock -o turned.y4m -y --backend "$engine"
     [ ! -s "$scratch/err" ] || fail "a warning, though it was turned"
 fi
