@@ -561,11 +561,11 @@ static enum gpume_exit conclude_filter(void *client, FILE *stream)
     if (stream) {
         fprintf(stream,
             "filtered     %" PRIu64 " frame%s of %" PRIu32 "x%" PRIu32 ", %" PRIu32 " bits\n"
-            "noise        %.2f steps of 8 bits (luma, root of the mean square)\n"
+            "noise        %.2f steps of 8 bits (luma, root of the mean square)%s\n"
             "references   %.2f per frame were used\n",
             job->frames, gpume_plural(job->frames), job->info.width, job->info.height,
             job->info.bits, sqrt(filter->variances / pictures),
-            (double)filter->references / pictures);
+            filter->taker ? ", as the filter assumes" : "", (double)filter->references / pictures);
         if (filter->options->despot) {
             fprintf(stream, "spots        %.1f pixels per frame were replaced\n",
                 (double)filter->replaced / pictures);

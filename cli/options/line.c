@@ -257,6 +257,12 @@ static const struct gpume_command *const *next_owner(
     return *command ? command : NULL;
 }
 
+/* What follows --help to list every option of the command. */
+static const char *help_word(const struct gpume_line *line)
+{
+    return line->command == line->commands[0] ? " all" : "";
+}
+
 #define OWNERS_NAMED 3
 
 /* Names the other commands that have the option, if any: the first of many. spelled: the option as
@@ -279,16 +285,11 @@ static bool refuse_foreign(
         owner = next;
     }
     if (owners[0]) {
-        gpume_console_error("%s: is no option of '%s'; %s %s it", spelled,
-            program(line->command, line), owners, named == 1 ? "has" : "have");
+        gpume_console_error("%s: is no option of '%s'; %s %s it; try '%s --help%s'", spelled,
+            program(line->command, line), owners, named == 1 ? "has" : "have",
+            program(line->command, line), help_word(line));
     }
     return owners[0] != '\0';
-}
-
-/* What follows --help to list every option of the command. */
-static const char *help_word(const struct gpume_line *line)
-{
-    return line->command == line->commands[0] ? " all" : "";
 }
 
 /* The switch that --no-NAME means, which takes 0 or 1 here; NULL: none. */
