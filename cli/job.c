@@ -204,7 +204,7 @@ int gpume_range_check(
     const struct gpume_common_options *common, const struct gpume_frame_range *range)
 {
     const bool has_time = range->start.is_time || range->duration_us > 0;
-    if (has_time && (common->input_count > 1 || !gpume_input_is_file(common->inputs[0]))) {
+    if (has_time && (common->input_count > 1 || gpume_input_is_read_once(common->inputs[0]))) {
         return gpume_refuse(GPUME_INVALID,
             "--%s: a time needs one video file, which is read twice; give --start and --frames as "
             "numbers of frames",

@@ -769,7 +769,6 @@ void gpume_filter_options_default(void *opaque)
 int gpume_filter_options_check(void *opaque, const struct gpume_line *line)
 {
     const struct gpume_filter_options *options = opaque;
-    const bool is_file = gpume_input_is_file(options->video.common.inputs[0]);
     GPUME_CHECK(gpume_range_check(&options->video.common, &options->range));
     if (options->encoder && options->crf <= 0 && options->qp == 0 && options->kbits == 0) {
         return gpume_refuse(
@@ -785,7 +784,7 @@ int gpume_filter_options_check(void *opaque, const struct gpume_line *line)
             "--bitrate: not known for %s; give the --crf that comes near it",
             options->encoder->name);
     }
-    if (options->kbits > 0 && !is_file) {
+    if (options->kbits > 0 && gpume_input_is_read_once(options->video.common.inputs[0])) {
         return gpume_refuse(GPUME_INVALID,
             "--bitrate: needs a video file, which is read twice; give the --crf that comes near "
             "it");

@@ -482,7 +482,7 @@ static int firstpass_check(void *opaque, const struct gpume_line *line)
             "--probes: compares encodes with the video itself, not with what --filter makes of it; "
             "leave out one of them");
     }
-    if (options->strength > 0 && !gpume_input_is_file(input)) {
+    if (options->strength > 0 && gpume_input_is_read_once(input)) {
         return gpume_refuse(GPUME_INVALID,
             "--filter: needs a video file, which is read twice; leave it out for other inputs");
     }

@@ -44,6 +44,16 @@ bool gpume_input_is_file(const char *path)
     return strcmp(path, "-") != 0 && stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
+bool gpume_input_is_read_once(const char *path)
+{
+    struct stat st;
+    if (stat(path, &st) == 0) {
+        return !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+    }
+    return strcmp(path, "-") == 0 || strchr(path, ':') ||
+           gpume_pattern_kind(path) == GPUME_PATTERN_NUMBERED;
+}
+
 const char *gpume_input_remedy(const struct gpume_input *input, const char *otherwise)
 {
     return input->pipe && !input->pipe->seek

@@ -96,6 +96,11 @@ struct gpume_source_info {
 /* Whether the path is a regular file, which can be opened again. */
 bool gpume_input_is_file(const char *path);
 
+/* Whether the input can be opened once only: standard input, a pipe, what is on the network, or
+ * numbered pictures. No for names of nothing and folders, so that opening them says what is wrong.
+ */
+bool gpume_input_is_read_once(const char *path);
+
 /*
  * --- the motion vectors of a coded stream, as FFmpeg's decoders export them: H.264, MPEG-1,
  * MPEG-2, MPEG-4, H.263 and their relatives. FFmpeg says of each vector whether it belongs to the

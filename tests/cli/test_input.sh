@@ -35,6 +35,18 @@ names text.mp4
 head -c 3000 /dev/zero >zero.mp4
 bad zero.mp4
 bad none%03d.png
+# A name that is wrong, or of a folder, is what is wrong, also where an option needs a file that can be read twice.
+mkdir folder.mp4
+for input in none.mp4 folder.mp4; do
+    for options in "--start 1s" "--duration 1s"; do
+        # shellcheck disable=SC2086 # two words
+        refused 3 $input -- $input --backend "$engine" $options
+    done
+    refused 3 $input -- firstpass $input --encoder x264 --crf 24 --filter 1 -o pass
+    refused 3 $input -- filter $input --for x264 --bitrate 300 -o filtered.y4m
+done
+rmdir folder.mp4
+refused 2 --start -- none%03d.png --backend "$engine" --start 1s
 if [ "$(id -u)" -ne 0 ]; then
     cp clip.y4m locked.y4m
     chmod 0 locked.y4m
