@@ -65,6 +65,9 @@ def from_flo(path: str | os.PathLike[str]) -> np.ndarray:
 
 
 def _as_flow(name: str, flow: Any) -> np.ndarray:
+    if isinstance(flow, (str, os.PathLike)):
+        raise TypeError(f"{name}: an array (height, width, 2) is needed, and this is a "
+                        f"{type(flow).__name__}; gpume.from_flo reads a file")
     array = np.asarray(flow, np.float64)
     if array.ndim != 3 or array.shape[2] != 2:
         raise ValueError(f"{name}: an array of the shape {array.shape}, not (height, width, 2)")

@@ -243,6 +243,7 @@ class Flows(Folder):
         self.assertEqual(errors[4:8], (1, 1, 0, 1))
         self.assertTrue(np.isnan(gpume.endpoint_error(flow * np.nan, truth).epe))
         self.assertRaisesRegex(ValueError, "shape", gpume.endpoint_error, flow, truth[:1])
+        self.assertRaisesRegex(TypeError, "truth.*from_flo", gpume.endpoint_error, flow, "true.flo")
 
 
 class DataFrames(Folder):
