@@ -83,9 +83,10 @@ const char *gpume_device_cache_save(const struct gpume_gpu *gpu, const struct gp
     }
     gpume_device_cache_name(gpu, "pipelines", name);
     void *data = malloc(bytes);
+    /* Only what the next run would take: lavapipe (Mesa 26.2) cuts its header to 20 bytes. */
     bool stored = data &&
                   vkGetPipelineCacheData(gpu->device, gpu->pipelines, &bytes, data) == VK_SUCCESS &&
-                  gpume_cache_store(cache, name, data, bytes);
+                  is_ours(gpu, data, bytes) && gpume_cache_store(cache, name, data, bytes);
     free(data);
     return stored ? "compiled, cached now" : "compiled, not cached";
 }
