@@ -35,6 +35,22 @@ static void choose_row(const struct gpume_choice *c, uint32_t count, uint32_t bl
     }
 }
 
+/* What coding block (x, y) takes. */
+static uint32_t bits_of_block(const struct gpume_choice *choice,
+    const struct gpume_frame_cost *cost, uint32_t blocks_x, uint32_t x, uint32_t y)
+{
+    const size_t i = (size_t)y * blocks_x + x;
+    const uint8_t kind = cost->kinds[i];
+    uint32_t vectors = 0; /* below 2^16 */
+    if (choice->vector_part > 0 && (kind == GPUME_FROM_PAST || kind == GPUME_FROM_BOTH)) {
+        vectors += gpume_bits_of_vector(cost->past, blocks_x, x, y);
+    }
+    if (choice->vector_part > 0 && (kind == GPUME_FROM_FUTURE || kind == GPUME_FROM_BOTH)) {
+        vectors += gpume_bits_of_vector(cost->future, blocks_x, x, y);
+    }
+    return gpume_bits_of_cost(cost->costs[i]) + vectors * choice->vector_part / 64;
+}
+
 struct gpume_frame_cost gpume_choose(const struct gpume_choice *choice)
 {
     const uint32_t blocks_x = choice->target->width / GPUME_HALF_BLOCK;
@@ -56,7 +72,7 @@ struct gpume_frame_cost gpume_choose(const struct gpume_choice *choice)
         }
         for (uint32_t x = edge; is_inner && x + edge < blocks_x; x++) {
             total.inner_cost += costs[x];
-            total.inner_bits += gpume_bits_of_cost(costs[x]);
+            total.inner_bits += bits_of_block(choice, &total, blocks_x, x, y);
         }
     }
     return total;

@@ -12,6 +12,7 @@ struct gpume_choice {
     const uint16_t *intra_costs;             /* not considered beside a future reference */
     const struct gpume_match *past, *future; /* NULL: the frame has no such reference */
     const struct gpume_mean *mean;           /* of both; NULL: it has not both */
+    uint32_t vector_part;                    /* bits of vectors in inner_bits, in 1/64 */
     uint16_t *costs;
     uint8_t *kinds; /* both are filled in */
 };

@@ -3,6 +3,9 @@
 
 #include "encode/kernels/kernels.h"
 
+#include <stddef.h>
+#include <stdlib.h>
+
 static uint32_t blocks_of(const struct gpume_half *half)
 {
     return half->width / GPUME_HALF_BLOCK;
@@ -14,6 +17,39 @@ void gpume_intra_costs(const struct gpume_half *half, uint32_t block_y, uint16_t
     for (uint32_t i = 0; i < blocks_of(half); i++) {
         costs[i] = gpume_intra_cost(costs[i]);
     }
+}
+
+static int32_t median(int32_t a, int32_t b, int32_t c)
+{
+    const int32_t low = a < b ? a : b, high = a < b ? b : a;
+    return c < low ? low : c > high ? high : c;
+}
+
+struct gpume_vector gpume_expected_vector(
+    const struct gpume_vector *vectors, uint32_t blocks_x, uint32_t x, uint32_t y)
+{
+    const struct gpume_vector *here = vectors + (size_t)y * blocks_x + x;
+    const struct gpume_vector zero = {0, 0};
+    const struct gpume_vector left = x > 0 ? here[-1] : zero;
+    struct gpume_vector above = left, corner = left;
+    if (y > 0) {
+        above = here[-(ptrdiff_t)blocks_x];
+        corner = x + 1 < blocks_x ? here[1 - (ptrdiff_t)blocks_x]
+                 : x > 0          ? here[-1 - (ptrdiff_t)blocks_x]
+                                  : zero;
+    }
+    return (struct gpume_vector){(int16_t)median(left.dx, above.dx, corner.dx),
+        (int16_t)median(left.dy, above.dy, corner.dy)};
+}
+
+uint32_t gpume_bits_of_vector(
+    const struct gpume_vector *vectors, uint32_t blocks_x, uint32_t x, uint32_t y)
+{
+    const struct gpume_vector expected = gpume_expected_vector(vectors, blocks_x, x, y);
+    const struct gpume_vector *here = vectors + (size_t)y * blocks_x + x;
+    const uint32_t dx = (uint32_t)abs(here->dx - expected.dx);
+    const uint32_t dy = (uint32_t)abs(here->dy - expected.dy);
+    return gpume_rough_log2(1 + 2 * dx) + gpume_rough_log2(1 + 2 * dy);
 }
 
 static struct gpume_vector vector_of(const struct gpume_matches *matches, uint32_t i)

@@ -25,17 +25,33 @@ static inline uint32_t gpume_coded_cost(uint16_t cost)
     return cost > GPUME_COST_OF_NOTHING ? cost - GPUME_COST_OF_NOTHING : 0;
 }
 
-/* What coding a block takes, by its cost: log2(1 + cost / GPUME_COST_OF_BIT) in 1/1024, linear
- * between whole powers of two; below 2^14. Beyond what the quantizer drops, a residual of twice the
- * size takes a bit more for each coefficient, not twice the bits. By sums of costs, a few blocks
- * that nothing predicts, and that cost the same in any frame, outweigh all others. */
+/* log2(value) in 1/1024, linear between whole powers of two. value: 1 to 2^21. */
+static inline uint32_t gpume_rough_log2(uint32_t value)
+{
+    const uint32_t power = gpume_bit_width(value) - 1;
+    return (power << 10) + (value << 10 >> power) - 1024;
+}
+
+/* What coding a block takes, by its cost: log2(1 + cost / GPUME_COST_OF_BIT) in 1/1024; below 2^14.
+ * Beyond what the quantizer drops, a residual of twice the size takes a bit more for each
+ * coefficient, not twice the bits. By sums of costs, a few blocks that nothing predicts, and that
+ * cost the same in any frame, outweigh all others. */
 #define GPUME_COST_OF_BIT 32u
 static inline uint32_t gpume_bits_of_cost(uint16_t cost)
 {
-    const uint32_t value = cost + GPUME_COST_OF_BIT;
-    const uint32_t power = gpume_bit_width(value) - 1; /* 5 to 16 */
-    return (power << 10) + (value << 10 >> power) - 6 * 1024;
+    return gpume_rough_log2(cost + GPUME_COST_OF_BIT) - gpume_rough_log2(GPUME_COST_OF_BIT);
 }
+
+/* The vector that encoders expect of a block: the median of its neighbours to the left, above, and
+ * above to the right or left, as in H.264 8.4.1.3; in the first row that to the left. vectors: of
+ * all blocks. */
+struct gpume_vector gpume_expected_vector(
+    const struct gpume_vector *vectors, uint32_t blocks_x, uint32_t x, uint32_t y);
+
+/* The bits of a block's vector: log2(1 + 2 |d|) for both components of its difference d from the
+ * expected one, in 1/1024; below 2^15. */
+uint32_t gpume_bits_of_vector(
+    const struct gpume_vector *vectors, uint32_t blocks_x, uint32_t x, uint32_t y);
 
 /* Of a row of blocks: the cheapest prediction from the samples around each block, by the mean of
  * the row above and the column to the left, each of them alone, the planar mode of ITU-T

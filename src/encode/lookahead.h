@@ -32,6 +32,7 @@ struct gpume_lookahead_params {
     uint32_t frames_max;    /* kept at once; more than distance_max */
     bool weights;           /* find weights for past references (fades) */
     bool shares;            /* means of two references weigh them by distance */
+    uint32_t vector_part;   /* what bits of vectors count in inner_bits: 1/64 */
     bool energies;          /* compute those that adaptive quantization needs */
     uint32_t lent;          /* how many frames put before the last one still hold their samples */
     enum gpume_backend backend;

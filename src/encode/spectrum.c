@@ -233,34 +233,9 @@ static int32_t shift_of_weight(const struct gpume_predicted *predicted)
 
 /* --- vectors */
 
-static int32_t median(int32_t a, int32_t b, int32_t c)
-{
-    const int32_t low = a < b ? a : b, high = a < b ? b : a;
-    return c < low ? low : c > high ? high : c;
-}
-
 static uint32_t bits_of_difference(int32_t d)
 {
     return (uint32_t)gpume_fixed_log2(1 + 2 * (uint64_t)abs(d));
-}
-
-/* The median of the neighbours to the left, above, and above to the right or left, as in H.264
- * 8.4.1.3; in the first row that to the left. */
-static struct gpume_vector expected_vector(
-    const struct gpume_matches *matches, uint32_t blocks_x, const struct sampled_block *block)
-{
-    const struct gpume_vector *here = matches->vectors + block->index;
-    const struct gpume_vector zero = {0, 0};
-    const struct gpume_vector left = block->x > 0 ? here[-1] : zero;
-    struct gpume_vector above = left, corner = left;
-    if (block->y > 0) {
-        above = here[-(ptrdiff_t)blocks_x];
-        corner = block->x + 1 < blocks_x ? here[1 - (ptrdiff_t)blocks_x]
-                 : block->x > 0          ? here[-1 - (ptrdiff_t)blocks_x]
-                                         : zero;
-    }
-    return (struct gpume_vector){(int16_t)median(left.dx, above.dx, corner.dx),
-        (int16_t)median(left.dy, above.dy, corner.dy)};
 }
 
 static struct motion expected_motion(
@@ -270,10 +245,12 @@ static struct motion expected_motion(
     const enum gpume_source_kind kind = source_kind(predicted, block);
     struct motion expected = {0};
     if (has_past_vector(kind)) {
-        expected.past = expected_vector(&predicted->past, blocks_x, block);
+        expected.past =
+            gpume_expected_vector(predicted->past.vectors, blocks_x, block->x, block->y);
     }
     if (has_future_vector(kind)) {
-        expected.future = expected_vector(&predicted->future, blocks_x, block);
+        expected.future =
+            gpume_expected_vector(predicted->future.vectors, blocks_x, block->x, block->y);
     }
     return expected;
 }

@@ -48,9 +48,12 @@ static void clip_free(struct clip *clip)
     }
 }
 
+#define VECTOR_PART 5
+
 static struct gpume_lookahead_params params_of(const struct clip *clip)
 {
-    return (struct gpume_lookahead_params){.width = clip->frames[0].width,
+    return (struct gpume_lookahead_params){.vector_part = VECTOR_PART,
+        .width = clip->frames[0].width,
         .height = clip->frames[0].height,
         .distance_max = DISTANCE,
         .frames_max = KEPT,
@@ -114,6 +117,42 @@ static uint64_t plain_bits(uint32_t cost)
     return bits + 1024 * (cost + 32 - below) / below;
 }
 
+/* Of three */
+static int32_t plain_middle(int32_t a, int32_t b, int32_t c)
+{
+    const int32_t least = a < b && a < c ? a : b < c ? b : c;
+    const int32_t most = a > b && a > c ? a : b > c ? b : c;
+    return a + b + c - least - most;
+}
+
+/* log2(1 + 2 |d|) by the same lines */
+static uint64_t plain_difference(int32_t value, int32_t expected)
+{
+    const uint64_t d = 2 * (uint64_t)(value > expected ? value - expected : expected - value);
+    uint64_t bits = 0, below = 1;
+    for (; d + 1 >= 2 * below; below *= 2) {
+        bits += 1024;
+    }
+    return bits + 1024 * (d + 1 - below) / below;
+}
+
+/* What the differences take from the middle of the vectors to the left, above, and
+ * above to the right; to the left where nothing is to the right; zero outside. */
+static uint64_t plain_vector_bits(
+    const struct gpume_vector *vectors, int64_t columns, int64_t x, int64_t y)
+{
+    const struct gpume_vector zero = {0, 0}, *here = vectors + y * columns + x;
+    const struct gpume_vector left = x > 0 ? here[-1] : zero;
+    struct gpume_vector above = left, corner = left;
+    if (y > 0) {
+        const int64_t beside = x < columns - 1 ? x + 1 : x - 1;
+        above = vectors[(y - 1) * columns + x];
+        corner = beside < 0 ? zero : vectors[(y - 1) * columns + beside];
+    }
+    return plain_difference(here->dx, plain_middle(left.dx, above.dx, corner.dx)) +
+           plain_difference(here->dy, plain_middle(left.dy, above.dy, corner.dy));
+}
+
 /* past, future: NULL without */
 static struct expected expect(const struct plain *target, const struct plain *past,
     const struct gpume_vector *past_vectors, const struct plain *future,
@@ -153,7 +192,15 @@ static struct expected expect(const struct plain *target, const struct plain *pa
         const bool edge = x == 0 || y == 0 || x == columns - 1 || y == rows - 1;
         const bool inner = columns <= 2 || rows <= 2 || !edge;
         e.inner_cost += inner ? e.costs[i] : 0;
-        e.inner_bits += inner ? plain_bits(e.costs[i]) : 0;
+        const bool both = e.kinds[i] == GPUME_FROM_BOTH;
+        uint64_t vectors = 0;
+        if (both || e.kinds[i] == GPUME_FROM_PAST) {
+            vectors += plain_vector_bits(past_vectors, columns, x, y);
+        }
+        if (both || e.kinds[i] == GPUME_FROM_FUTURE) {
+            vectors += plain_vector_bits(future_vectors, columns, x, y);
+        }
+        e.inner_bits += inner ? plain_bits(e.costs[i]) + vectors * VECTOR_PART / 64 : 0;
     }
     return e;
 }
