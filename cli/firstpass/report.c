@@ -160,6 +160,7 @@ int gpume_firstpass_report_make(struct gpume_firstpass_report *report,
             .video = entry->video,
             .target = entry->outcome.target,
             .bitrate = entry->outcome.bitrate,
+            .has_lone_vectors = entry->outcome.has_lone_vectors,
             .frames = source->frames,
         };
         finish_commands(entry); /* those of a CRF before it was corrected */

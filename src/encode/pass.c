@@ -291,6 +291,7 @@ static int write_offsets(struct gpume_pass *pass, size_t index)
 int gpume_pass_add_frame(struct gpume_pass *pass, const struct gpume_decision *decision)
 {
     GPUME_CHECK(add_row(pass, decision));
+    gpume_pass_count_vectors(pass, decision);
     if (!pass->params.options->tree) {
         return GPUME_OK;
     }

@@ -112,6 +112,9 @@ struct gpume_pass {
     struct gpume_loss_range *scenes; /* of a split pass; or NULL */
     size_t scene_count;
     struct gpume_crf_course course;
+    /* Of all P frames: costs that vectors save which none of their neighbours tells, and intra
+     * costs. Each is less than 2^64: 2^28 frames of 2^20 blocks of less than 2^16. */
+    uint64_t lone_savings, p_costs;
     const uint32_t *planned; /* per cent, by type */
 };
 
@@ -147,6 +150,9 @@ static inline int32_t gpume_pass_whole_qp(int32_t qp)
 }
 
 /* --- quality_pass.c */
+
+/* Adds what the frame's vectors save to lone_savings and p_costs. */
+void gpume_pass_count_vectors(struct gpume_pass *pass, const struct gpume_decision *decision);
 
 /* Sets the CRF of a second pass with a fidelity, in 1/100. */
 void gpume_pass_set_crf(

@@ -173,6 +173,14 @@ struct clip {
     struct gpume_decision decision;
 };
 
+/* Of all P frames. */
+static struct {
+    bool is_known;
+    uint16_t intra_costs[BLOCKS];
+    uint8_t kinds[BLOCKS];
+    struct gpume_vector vectors[BLOCKS];
+} motion;
+
 static bool has_losses; /* then all frames that others refer to are needed */
 
 static const struct gpume_decision *frame_of(struct clip *clip, uint64_t coded)
@@ -215,6 +223,9 @@ static const struct gpume_decision *frame_of(struct clip *clip, uint64_t coded)
         .offsets = clip->offsets,
         .aq_offsets = clip->aq_offsets,
         .costs = clip->costs,
+        .intra_costs = motion.intra_costs,
+        .kinds = motion.kinds,
+        .past_vectors = motion.is_known ? motion.vectors : NULL,
         .intra_blocks = coded > 0 ? 2 : BLOCKS,
         .skipped_blocks = coded > 0 ? 1 : 0,
         .spectrum = &clip->spectrum,
@@ -987,6 +998,50 @@ static void test_size_of_chunks(void)
     }
 }
 
+/* A vector counts that is more than four pixels from none and from those to the
+ * left and above, if it saves more than 1/160 of the intra costs of P frames. The others do not. */
+static void test_lone_vectors(void)
+{
+    static const struct {
+        struct gpume_vector here, left, above;
+        enum gpume_source_kind kind;
+        uint16_t intra; /* of all blocks; costs are 100 */
+        bool is_lone;
+    } cases[] = {
+        {{9, 0}, {0, 0}, {0, 0}, GPUME_FROM_PAST, 600, true},
+        {{0, -9}, {0, 0}, {0, 0}, GPUME_FROM_PAST, 600, true},
+        {{8, 8}, {0, 0}, {0, 0}, GPUME_FROM_PAST, 600, false},
+        {{14, 0}, {6, 0}, {0, 0}, GPUME_FROM_PAST, 600, false},
+        {{14, 0}, {0, 0}, {8, 8}, GPUME_FROM_PAST, 600, false},
+        {{14, 0}, {5, 0}, {0, 8}, GPUME_FROM_PAST, 600, true},
+        {{9, 0}, {0, 0}, {0, 0}, GPUME_FROM_SELF, 600, false},
+        {{9, 0}, {0, 0}, {0, 0}, GPUME_FROM_STILL, 600, false},
+        {{9, 0}, {0, 0}, {0, 0}, GPUME_FROM_PAST, 103, false}, /* 3 of 618 */
+        {{9, 0}, {0, 0}, {0, 0}, GPUME_FROM_PAST, 104, true},  /* 4 of 624 */
+        {{9, 0}, {0, 0}, {0, 0}, GPUME_FROM_PAST, 99, false},
+    };
+    const struct gpume_encode_options options = options_of(gpume_encoder_find("x264"));
+    const struct gpume_encode_target target = {GPUME_GOAL_CRF, 2400};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const uint32_t at = 4, beside = 3, over = 1; /* of 3x2 blocks */
+        memset(&motion, 0, sizeof(motion));
+        motion.is_known = true;
+        for (uint32_t block = 0; block < BLOCKS; block++) {
+            motion.intra_costs[block] = cases[i].intra;
+            motion.kinds[block] = GPUME_FROM_SELF;
+        }
+        motion.kinds[at] = (uint8_t)cases[i].kind;
+        motion.vectors[at] = cases[i].here;
+        motion.vectors[beside] = cases[i].left;
+        motion.vectors[over] = cases[i].above;
+        chunks = true; /* without files */
+        REQUIRE_EQUAL(write_target(&options, &target, WHOLE_FRAMES, 48, 32), GPUME_OK);
+        REQUIRE_EQUAL(outcome.has_lone_vectors, cases[i].is_lone);
+    }
+    memset(&motion, 0, sizeof(motion));
+    chunks = false;
+}
+
 /* QPs of P frames as x264 and x265 write them into their statistics with --crf, with a tree. */
 static void test_targets(void)
 {
@@ -1510,6 +1565,7 @@ int main(void)
     test_lines();
     test_targets();
     test_expected_bitrate();
+    test_lone_vectors();
     has_losses = true;
     test_fidelity();
     test_expected();

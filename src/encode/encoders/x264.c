@@ -264,11 +264,37 @@ static const char *const x264_matrices[] = {NULL, "bt709", NULL, NULL, "fcc", "b
     "chroma-derived-c", "ICtCp"};
 static const char *const x264_ranges[] = {[GPUME_RANGE_LIMITED] = "tv", [GPUME_RANGE_FULL] = "pc"};
 
+/* Its second pass searches without the vectors of a lookahead, unless a decoder's buffer is
+ * limited. This one is too large to fill: it takes eight times the bitrate, and no less than
+ * level 3.2, or 4 for 1920x1080, allows. */
+static uint32_t wide_buffer(const struct gpume_command_params *params)
+{
+    const uint64_t pixels = (uint64_t)params->video.width * params->video.height;
+    const uint64_t least = gpume_max_u64(20000, pixels / 100);
+    const uint64_t kbits = gpume_max_u64(least, params->bitrate / 1000 * 8);
+    return (uint32_t)gpume_min_u64(kbits, VBV_MAX);
+}
+
+/* The bitrate is then more than QPs of their own take, which would rise to keep to it. */
+static void x264_add_second_pass(struct gpume_argv *argv, const struct gpume_command_params *params)
+{
+    struct gpume_command_params wide = *params;
+    const bool looks_ahead = params->qps && params->has_lone_vectors;
+    wide.bitrate = gpume_min_u64(params->bitrate * 4, 1000 * (uint64_t)wide_buffer(params));
+    gpume_command_add_second_pass(argv, looks_ahead ? &wide : params);
+    if (looks_ahead) {
+        gpume_argv_add(argv, "--vbv-maxrate");
+        gpume_argv_add(argv, "%" PRIu32, wide_buffer(params));
+        gpume_argv_add(argv, "--vbv-bufsize");
+        gpume_argv_add(argv, "%" PRIu32, wide_buffer(params));
+    }
+}
+
 static void x264_add_program(
     struct gpume_argv *argv, const struct gpume_command_params *params, const char *input)
 {
     const bool is_pipe = strcmp(input, "-") == 0;
-    gpume_command_add_second_pass(argv, params);
+    x264_add_second_pass(argv, params);
     gpume_argv_add_pair(argv, "--force-cfr", "--no-interlaced");
     if (is_pipe) {
         gpume_argv_add_pair(argv, "--demuxer", "y4m");
