@@ -58,9 +58,6 @@ static inline uint64_t gpume_estimate_first_target(const struct gpume_estimate_o
     return options->asked.start > distance ? options->asked.start : distance;
 }
 
-/* True if the run writes pictures or a page that has some. */
-bool gpume_estimate_draws(const struct gpume_estimate_options *options);
-
 /* --- files that options name */
 
 /* Reads the kernel's file, if there is one, into option->filter, which then points to weights.
@@ -94,6 +91,12 @@ int gpume_predictor_open(
 void gpume_predictor_close(struct gpume_predictor_source *source);
 
 /* --- outputs */
+
+/* True if --report is a page, not its data for programs. */
+bool gpume_estimate_has_page(const struct gpume_estimate_options *options);
+
+/* True if the run writes pictures, or a page that has some. */
+bool gpume_estimate_draws(const struct gpume_estimate_options *options);
 
 extern const struct gpume_sink_ops *const gpume_named_sinks[GPUME_SINK_COUNT];
 

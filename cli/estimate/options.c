@@ -12,7 +12,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 /* --- fields of interlaced video */
 
@@ -319,21 +318,6 @@ static bool shows_return(const struct gpume_estimate_options *options)
            options->params.distance_count <= 1 && options->params.direction == GPUME_DIRECTION_BOTH;
 }
 
-static bool is_page(const char *report)
-{
-    const char *end = report ? strrchr(report, '.') : NULL;
-    return end && strcasecmp(end, ".html") == 0;
-}
-
-bool gpume_estimate_draws(const struct gpume_estimate_options *options)
-{
-    bool draws = is_page(options->report) || options->report_dir;
-    for (size_t i = 0; i < GPUME_SINK_COUNT; i++) {
-        draws = draws || options->files[i];
-    }
-    return draws;
-}
-
 /* Pictures are numbered by target frame; the HTML report is ordered by frames, each with one
  * reference on either side. */
 static int check_both(const struct gpume_estimate_options *options, const char *which)
@@ -348,7 +332,7 @@ static int check_both(const struct gpume_estimate_options *options, const char *
         }
     }
     const bool several = options->params.distance_count > 1;
-    if ((is_page(options->report) || options->report_dir) &&
+    if ((gpume_estimate_has_page(options) || options->report_dir) &&
         (several || options->asked.compat_ffmpeg)) {
         return gpume_refuse(GPUME_INVALID,
             "%s: cannot be combined with an HTML report; name a .json or .csv report, add "
@@ -386,7 +370,7 @@ static int check_pictures(
     const struct gpume_estimate_options *options, const struct gpume_line *line)
 {
     const char *residual = options->files[GPUME_SINK_residual];
-    if (gpume_line_has(line, "report-pictures") && !is_page(options->report)) {
+    if (gpume_line_has(line, "report-pictures") && !gpume_estimate_has_page(options)) {
         return gpume_refuse(GPUME_INVALID, "--report-pictures: needs --report FILE.html");
     }
     if (gpume_line_has(line, "overlay-style") &&

@@ -19,11 +19,27 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define ADDRESS(name) &gpume_sink_##name,
 const struct gpume_sink_ops *const gpume_named_sinks[GPUME_SINK_COUNT] = {GPUME_SINKS(ADDRESS)};
+
+bool gpume_estimate_has_page(const struct gpume_estimate_options *options)
+{
+    const char *end = options->report ? strrchr(options->report, '.') : NULL;
+    return end && strcasecmp(end, ".html") == 0;
+}
+
+bool gpume_estimate_draws(const struct gpume_estimate_options *options)
+{
+    bool draws = gpume_estimate_has_page(options) || options->report_dir;
+    for (size_t i = 0; i < GPUME_SINK_COUNT; i++) {
+        draws = draws || options->files[i];
+    }
+    return draws;
+}
 
 /* Removes "%d" and "%03d" from a name. */
 static void remove_number(char *name)
