@@ -118,6 +118,16 @@ static const char *piped_colours(const struct gpume_colours *colours, char text[
     return used > 0 ? text : NULL;
 }
 
+struct gpume_encode_options gpume_firstpass_second(
+    const struct gpume_encode_options *options, const struct gpume_firstpass_entry *entry)
+{
+    struct gpume_encode_options second = *options;
+    if (entry->outcome.wide_buffer > 0) {
+        second.vbv_maxrate = second.vbv_bufsize = entry->outcome.wide_buffer;
+    }
+    return second;
+}
+
 int gpume_firstpass_report_make(struct gpume_firstpass_report *report,
     const struct gpume_encode_options *options, const struct gpume_firstpass_source *source)
 {
@@ -138,8 +148,9 @@ int gpume_firstpass_report_make(struct gpume_firstpass_report *report,
     report->frames = source->frames;
     for (size_t i = 0; i < report->count; i++) {
         struct gpume_firstpass_entry *entry = &report->entries[i];
+        const struct gpume_encode_options second = gpume_firstpass_second(options, entry);
         const struct gpume_command_params params = {
-            .options = options,
+            .options = &second,
             .input = piped ? "-" : source->input,
             .piped = piped,
             .is_file = is_file && !piped,
@@ -160,7 +171,6 @@ int gpume_firstpass_report_make(struct gpume_firstpass_report *report,
             .video = entry->video,
             .target = entry->outcome.target,
             .bitrate = entry->outcome.bitrate,
-            .has_lone_vectors = entry->outcome.has_lone_vectors,
             .frames = source->frames,
         };
         finish_commands(entry); /* those of a CRF before it was corrected */

@@ -44,6 +44,10 @@ int gpume_firstpass_report_add(struct gpume_firstpass_report *report,
     const struct gpume_encode_options *options, const struct gpume_pass_video *video,
     const struct gpume_encode_target *target, const struct gpume_firstpass_entry **entry);
 
+/* The options of its second pass: those of the analysis, with what its outcome adds. */
+struct gpume_encode_options gpume_firstpass_second(
+    const struct gpume_encode_options *options, const struct gpume_firstpass_entry *entry);
+
 /* Makes the command lines. */
 int gpume_firstpass_report_make(struct gpume_firstpass_report *report,
     const struct gpume_encode_options *options, const struct gpume_firstpass_source *source);

@@ -70,7 +70,11 @@ struct verify {
 static enum gpume_exit write_settings(
     const struct verify *verify, int pass, const char *stats, char settings[SETTINGS_BYTES])
 {
-    char *list = gpume_command_settings(verify->encode, &verify->entry->video, pass, stats);
+    const struct gpume_encode_options second =
+        gpume_firstpass_second(verify->encode, verify->entry);
+    const bool is_own = stats != verify->entry->stats;
+    char *list = gpume_command_settings(
+        is_own ? verify->encode : &second, &verify->entry->video, pass, stats);
     if (!list) {
         return gpume_refuse(GPUME_EXIT_FAILED, "--verify: out of memory");
     }

@@ -43,8 +43,7 @@ struct gpume_command_params {
     const char *name, *stats, *qps;
     struct gpume_pass_video video;
     struct gpume_encode_target target;
-    uint64_t bitrate;      /* of a quality: expected */
-    bool has_lone_vectors; /* see struct gpume_pass_outcome */
+    uint64_t bitrate; /* of a quality: expected */
     uint64_t frames;
 };
 

@@ -211,6 +211,11 @@ struct gpume_encoder {
     /* Whether its program reads such frames at all. NULL: any. */
     bool (*program_reads)(const struct gpume_pass_video *video);
 
+    /* Its second pass searches without the vectors of a lookahead, unless a decoder's buffer is
+     * limited: one that is too wide to fill, in kbit, and its rate in kbit/s. bitrate: per second.
+     * NULL: its second pass needs none. */
+    uint32_t (*wide_buffer)(const struct gpume_pass_video *video, uint64_t bitrate);
+
     /* Its program's second pass; input: a Y4M file, or "-". */
     void (*add_program)(
         struct gpume_argv *argv, const struct gpume_command_params *params, const char *input);

@@ -69,11 +69,11 @@ int gpume_pass_correct(struct gpume_pass *pass, size_t index,
 /* What comes of a second pass. */
 struct gpume_pass_outcome {
     struct gpume_encode_target
-        target;            /* a bitrate, CRF or QP: of a size or fidelity, that it takes */
-    uint64_t bitrate;      /* as asked or, for a quality, as expected */
-    uint64_t bits;         /* of a quality: of the whole video, as expected */
-    bool has_lone_vectors; /* motion that an encoder hardly finds without a lookahead */
-    bool is_measured;      /* this is known: */
+        target;           /* a bitrate, CRF or QP: of a size or fidelity, that it takes */
+    uint64_t bitrate;     /* as asked or, for a quality, as expected */
+    uint64_t bits;        /* of a quality: of the whole video, as expected */
+    uint32_t wide_buffer; /* kbit, and kbit/s: with this limit it looks ahead for vectors; or 0 */
+    bool is_measured;     /* this is known: */
     double expected[GPUME_MEASURES]; /* of luma, for a quality; NAN: not measured */
 };
 

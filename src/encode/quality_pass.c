@@ -448,10 +448,6 @@ void gpume_pass_count_vectors(struct gpume_pass *pass, const struct gpume_decisi
     }
 }
 
-/* Of intra costs. Without a lookahead, x264 takes 1 to 36 % more for the same quality where vectors
- * save more than this: tests/bench/firstpass/README.md. */
-#define LONE_PART 160
-
 /* --- what comes of it */
 
 static const struct gpume_pass_rate *rate_at(const struct gpume_pass *pass, size_t index)
@@ -461,6 +457,22 @@ static const struct gpume_pass_rate *rate_at(const struct gpume_pass *pass, size
         rate = rate->next;
     }
     return rate;
+}
+
+/* Motion that an encoder hardly finds without a lookahead: what vectors save is more than one part
+ * of this many of intra costs. By measurement, tests/bench/firstpass/README.md: a second pass that
+ * looks ahead takes a tenth more time. */
+#define LONE_PART_QUALITY 160
+#define LONE_PART_BITRATE 80
+
+static uint32_t wide_buffer_of(const struct gpume_pass *pass, const struct gpume_pass_rate *rate)
+{
+    const struct gpume_encode_options *options = pass->params.options;
+    const bool is_quality = gpume_goal_is_quality(rate->target.goal);
+    const uint64_t least = pass->p_costs / (is_quality ? LONE_PART_QUALITY : LONE_PART_BITRATE);
+    return options->encoder->wide_buffer && options->vbv_maxrate == 0 && pass->lone_savings > least
+               ? options->encoder->wide_buffer(&rate->size->video, rate->bitrate)
+               : 0;
 }
 
 /* What is expected, with what encodes were better, in dB, by the measure that was asked for. */
@@ -480,7 +492,7 @@ struct gpume_pass_outcome gpume_pass_outcome(const struct gpume_pass *pass, size
     struct gpume_pass_outcome outcome = {.target = rate->target,
         .bitrate = rate->bitrate,
         .bits = rate->bits,
-        .has_lone_vectors = pass->lone_savings > pass->p_costs / LONE_PART};
+        .wide_buffer = wide_buffer_of(pass, rate)};
     double more = 0;
     for (size_t i = 0; i < GPUME_MEASURES; i++) {
         outcome.expected[i] = (double)NAN;

@@ -279,7 +279,7 @@ for wanted in 0 2; do
     [ "$(grep -c 'ratetol' "$scratch/out")" = $wanted ] || fail "$wanted command lines with ratetol"
     expect 0 firstpass clip.y4m --backend cpu --encoder x264 --bitrate 100k --ratetol 0.25 -o d -y
 done
-grep -q ':ratetol=0.25 -pass 2 ' "$scratch/out" && grep -q ' --ratetol 0.25 ' "$scratch/out" || fail "ratetol 0.25"
+grep -q ':ratetol=0.25[: ]' "$scratch/out" && grep -q ' --ratetol 0.25 ' "$scratch/out" || fail "ratetol 0.25"
 rm -f ./d*
 # Frame rates of large numbers: time stamps are even, and rates are reached.
 awk 'BEGIN { for (n = 0; n < 90; n++) { printf "FRAME\n"; for (k = 0; k < 384; k++) printf "%c", 33 + k * (n + 5) % 90 } }' >frames

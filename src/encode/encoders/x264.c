@@ -264,30 +264,24 @@ static const char *const x264_matrices[] = {NULL, "bt709", NULL, NULL, "fcc", "b
     "chroma-derived-c", "ICtCp"};
 static const char *const x264_ranges[] = {[GPUME_RANGE_LIMITED] = "tv", [GPUME_RANGE_FULL] = "pc"};
 
-/* Its second pass searches without the vectors of a lookahead, unless a decoder's buffer is
- * limited. This one is too large to fill: it takes eight times the bitrate, and no less than
- * level 3.2, or 4 for 1920x1080, allows. */
-static uint32_t wide_buffer(const struct gpume_command_params *params)
+/* Eight times the bitrate, and no less than level 3.2, or 4 for 1920x1080, allows. */
+static uint32_t x264_wide_buffer(const struct gpume_pass_video *video, uint64_t bitrate)
 {
-    const uint64_t pixels = (uint64_t)params->video.width * params->video.height;
+    const uint64_t pixels = (uint64_t)video->width * video->height;
     const uint64_t least = gpume_max_u64(20000, pixels / 100);
-    const uint64_t kbits = gpume_max_u64(least, params->bitrate / 1000 * 8);
-    return (uint32_t)gpume_min_u64(kbits, VBV_MAX);
+    return (uint32_t)gpume_min_u64(gpume_max_u64(least, bitrate / 1000 * 8), VBV_MAX);
 }
 
-/* The bitrate is then more than QPs of their own take, which would rise to keep to it. */
+/* With QPs, a buffer is a wide one. The bitrate is then more than they take: x264 would raise them
+ * to keep to it. */
 static void x264_add_second_pass(struct gpume_argv *argv, const struct gpume_command_params *params)
 {
-    struct gpume_command_params wide = *params;
-    const bool looks_ahead = params->qps && params->has_lone_vectors;
-    wide.bitrate = gpume_min_u64(params->bitrate * 4, 1000 * (uint64_t)wide_buffer(params));
-    gpume_command_add_second_pass(argv, looks_ahead ? &wide : params);
-    if (looks_ahead) {
-        gpume_argv_add(argv, "--vbv-maxrate");
-        gpume_argv_add(argv, "%" PRIu32, wide_buffer(params));
-        gpume_argv_add(argv, "--vbv-bufsize");
-        gpume_argv_add(argv, "%" PRIu32, wide_buffer(params));
+    struct gpume_command_params second = *params;
+    if (params->qps && params->options->vbv_maxrate > 0) {
+        const uint64_t most = 1000 * (uint64_t)params->options->vbv_maxrate;
+        second.bitrate = gpume_min_u64(params->bitrate * 4, most);
     }
+    gpume_command_add_second_pass(argv, &second);
 }
 
 static void x264_add_program(
@@ -405,5 +399,6 @@ const struct gpume_encoder gpume_x264 = {
     .ffmpeg_params = "x264-params",
     .ffmpeg_passes = true,
     .y4m_formats = x264_y4m_formats,
+    .wide_buffer = x264_wide_buffer,
     .add_program = x264_add_program,
 };
