@@ -264,12 +264,16 @@ static const char *const x264_matrices[] = {NULL, "bt709", NULL, NULL, "fcc", "b
     "chroma-derived-c", "ICtCp"};
 static const char *const x264_ranges[] = {[GPUME_RANGE_LIMITED] = "tv", [GPUME_RANGE_FULL] = "pc"};
 
-/* Eight times the bitrate, and no less than level 3.2, or 4 for 1920x1080, allows. */
+/* Eight times the bitrate, but no less than level 3.2, or 4 for 1920x1080, allows, and no more than
+ * level 4.1 does, unless that is less than four times the bitrate: x264 writes the level that the
+ * limit needs. */
 static uint32_t x264_wide_buffer(const struct gpume_pass_video *video, uint64_t bitrate)
 {
     const uint64_t pixels = (uint64_t)video->width * video->height;
-    const uint64_t least = gpume_max_u64(20000, pixels / 100);
-    return (uint32_t)gpume_min_u64(gpume_max_u64(least, bitrate / 1000 * 8), VBV_MAX);
+    const uint64_t least = gpume_max_u64(20000, pixels / 100), rate = bitrate / 1000;
+    const uint64_t most = gpume_max_u64(50000, rate * 4);
+    const uint64_t kbits = gpume_min_u64(gpume_max_u64(least, rate * 8), most);
+    return (uint32_t)gpume_min_u64(kbits, VBV_MAX);
 }
 
 /* With QPs, a buffer is a wide one. The bitrate is then more than they take: x264 would raise them
