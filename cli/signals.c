@@ -32,6 +32,7 @@ static struct {
     bool forced;     /* the next one ends the program, after `leave` */
     bool completing; /* detached, and outputs are being completed */
     bool begun;      /* output has begun that cannot be removed */
+    bool told;       /* `left` follows the message of --timeout */
     double limit;    /* seconds: --timeout */
     gpume *ctx;
     gpume_filter *filter;
@@ -380,8 +381,9 @@ void gpume_signals_say_interrupted(void)
     pthread_mutex_lock(&signals.mutex);
     if (!signals.expired) {
         say_removed();
-    } else if (signals.left[0]) { /* --timeout has said that the run ended early */
+    } else if (signals.left[0] && !signals.told) { /* --timeout has said that the run ended early */
         gpume_console_error_add(signals.left);
+        signals.told = true;
     }
     pthread_mutex_unlock(&signals.mutex);
 }
