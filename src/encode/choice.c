@@ -41,7 +41,7 @@ static uint32_t bits_of_block(const struct gpume_choice *choice,
 {
     const size_t i = (size_t)y * blocks_x + x;
     const uint8_t kind = cost->kinds[i];
-    uint32_t vectors = 0; /* below 2^16 */
+    uint32_t vectors = 0; /* below 2^17 */
     if (choice->vector_part > 0 && (kind == GPUME_FROM_PAST || kind == GPUME_FROM_BOTH)) {
         vectors += gpume_bits_of_vector(cost->past, blocks_x, x, y);
     }

@@ -49,7 +49,7 @@ struct gpume_vector gpume_expected_vector(
     const struct gpume_vector *vectors, uint32_t blocks_x, uint32_t x, uint32_t y);
 
 /* The bits of a block's vector: log2(1 + 2 |d|) for both components of its difference d from the
- * expected one, in 1/1024; below 2^15. */
+ * expected one, in 1/1024; below 2^16, since |d| is. */
 uint32_t gpume_bits_of_vector(
     const struct gpume_vector *vectors, uint32_t blocks_x, uint32_t x, uint32_t y);
 

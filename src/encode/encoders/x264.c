@@ -271,7 +271,7 @@ static uint32_t x264_wide_buffer(const struct gpume_pass_video *video, uint64_t 
 {
     const uint64_t pixels = (uint64_t)video->width * video->height;
     const uint64_t least = gpume_max_u64(20000, pixels / 100), rate = bitrate / 1000;
-    const uint64_t most = gpume_max_u64(50000, rate * 4);
+    const uint64_t most = gpume_max_u64(gpume_max_u64(50000, least), rate * 4);
     const uint64_t kbits = gpume_min_u64(gpume_max_u64(least, rate * 8), most);
     return (uint32_t)gpume_min_u64(kbits, VBV_MAX);
 }
