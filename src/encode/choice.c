@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "encode/choice.h"
 
+#include "base/base.h"
 #include "encode/costs.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static void keep_cheaper(uint32_t count, uint16_t *costs, uint8_t *kinds, const uint16_t *others,
@@ -35,20 +37,70 @@ static void choose_row(const struct gpume_choice *c, uint32_t count, uint32_t bl
     }
 }
 
-/* What coding block (x, y) takes. */
-static uint32_t bits_of_block(const struct gpume_choice *choice,
-    const struct gpume_frame_cost *cost, uint32_t blocks_x, uint32_t x, uint32_t y)
+#define GROUP 64u /* blocks */
+
+/* Adds the bits of vectors that blocks of this kind, or predicted from both, have: as by
+ * gpume_bits_of_vector, for blocks in a row that have others on all sides, written so that
+ * compilers take several at a time. */
+static void add_vector_bits(uint32_t bits[GROUP], const struct gpume_vector *vectors,
+    uint32_t blocks_x, const uint8_t *kinds, enum gpume_source_kind kind, uint32_t count)
 {
-    const size_t i = (size_t)y * blocks_x + x;
-    const uint8_t kind = cost->kinds[i];
-    uint32_t vectors = 0; /* below 2^17 */
-    if (choice->vector_part > 0 && (kind == GPUME_FROM_PAST || kind == GPUME_FROM_BOTH)) {
-        vectors += gpume_bits_of_vector(cost->past, blocks_x, x, y);
+    const int16_t *here = &vectors->dx, *left = here - 2;
+    const int16_t *above = here - 2 * (size_t)blocks_x, *corner = above + 2;
+    uint32_t parts[2 * GROUP];
+    for (uint32_t i = 0; i < 2 * count; i++) {
+        const int32_t low = left[i] < above[i] ? left[i] : above[i];
+        const int32_t high = left[i] < above[i] ? above[i] : left[i];
+        const int32_t median = corner[i] < low ? low : corner[i] > high ? high : corner[i];
+        parts[i] = gpume_rough_log2(1 + 2 * (uint32_t)abs(here[i] - median));
     }
-    if (choice->vector_part > 0 && (kind == GPUME_FROM_FUTURE || kind == GPUME_FROM_BOTH)) {
-        vectors += gpume_bits_of_vector(cost->future, blocks_x, x, y);
+    for (uint32_t i = 0; i < count; i++) {
+        const bool has = kinds[i] == kind || kinds[i] == GPUME_FROM_BOTH;
+        bits[i] += has ? parts[2 * i] + parts[2 * i + 1] : 0;
     }
-    return gpume_bits_of_cost(cost->costs[i]) + vectors * choice->vector_part / 64;
+}
+
+/* What the vectors of blocks `first` to `end` - 1 of row y take, none of them at an edge. */
+static uint32_t bits_of_vectors(const struct gpume_frame_cost *cost, uint32_t part,
+    uint32_t blocks_x, uint32_t y, uint32_t first, uint32_t end)
+{
+    uint32_t sum = 0;
+    for (uint32_t x = first; x < end; x += GROUP) {
+        const size_t at = (size_t)y * blocks_x + x;
+        const uint32_t count = gpume_min_u32(end - x, GROUP);
+        uint32_t bits[GROUP] = {0}; /* each below 2^17 */
+        if (cost->past) {
+            add_vector_bits(
+                bits, cost->past + at, blocks_x, cost->kinds + at, GPUME_FROM_PAST, count);
+        }
+        if (cost->future) {
+            add_vector_bits(
+                bits, cost->future + at, blocks_x, cost->kinds + at, GPUME_FROM_FUTURE, count);
+        }
+        for (uint32_t i = 0; i < count; i++) {
+            sum += bits[i] * part / 64;
+        }
+    }
+    return sum;
+}
+
+/* The same of a whole row, with its edges. */
+static uint32_t bits_of_all_vectors(
+    const struct gpume_frame_cost *cost, uint32_t part, uint32_t blocks_x, uint32_t y)
+{
+    uint32_t sum = 0;
+    for (uint32_t x = 0; x < blocks_x; x++) {
+        const uint8_t kind = cost->kinds[(size_t)y * blocks_x + x];
+        uint32_t bits = 0;
+        if (kind == GPUME_FROM_PAST || kind == GPUME_FROM_BOTH) {
+            bits += gpume_bits_of_vector(cost->past, blocks_x, x, y);
+        }
+        if (kind == GPUME_FROM_FUTURE || kind == GPUME_FROM_BOTH) {
+            bits += gpume_bits_of_vector(cost->future, blocks_x, x, y);
+        }
+        sum += bits * part / 64;
+    }
+    return sum;
 }
 
 struct gpume_frame_cost gpume_choose(const struct gpume_choice *choice)
@@ -70,10 +122,20 @@ struct gpume_frame_cost gpume_choose(const struct gpume_choice *choice)
             total.cost += costs[x];
             total.intra_blocks += kinds[x] == GPUME_FROM_SELF;
         }
-        for (uint32_t x = edge; is_inner && x + edge < blocks_x; x++) {
-            total.inner_cost += costs[x];
-            total.inner_bits += bits_of_block(choice, &total, blocks_x, x, y);
+        if (!is_inner) {
+            continue;
         }
+        uint32_t bits = 0; /* less than 2^15 for each of at most 2^16 blocks */
+        for (uint32_t x = edge; x + edge < blocks_x; x++) {
+            total.inner_cost += costs[x];
+            bits += gpume_bits_of_cost(costs[x]);
+        }
+        if (choice->vector_part > 0) {
+            const uint32_t part = choice->vector_part, end = blocks_x - edge;
+            bits += is_small ? bits_of_all_vectors(&total, part, blocks_x, y)
+                             : bits_of_vectors(&total, part, blocks_x, y, edge, end);
+        }
+        total.inner_bits += bits;
     }
     return total;
 }

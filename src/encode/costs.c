@@ -45,8 +45,8 @@ struct gpume_vector gpume_expected_vector(
 uint32_t gpume_bits_of_vector(
     const struct gpume_vector *vectors, uint32_t blocks_x, uint32_t x, uint32_t y)
 {
-    const struct gpume_vector expected = gpume_expected_vector(vectors, blocks_x, x, y);
     const struct gpume_vector *here = vectors + (size_t)y * blocks_x + x;
+    const struct gpume_vector expected = gpume_expected_vector(vectors, blocks_x, x, y);
     const uint32_t dx = (uint32_t)abs(here->dx - expected.dx);
     const uint32_t dy = (uint32_t)abs(here->dy - expected.dy);
     return gpume_rough_log2(1 + 2 * dx) + gpume_rough_log2(1 + 2 * dy);

@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #define GPUME_PENALTY_ANY 4u /* on every cost */
 #define GPUME_PENALTY_INTRA 5u
@@ -25,11 +26,15 @@ static inline uint32_t gpume_coded_cost(uint16_t cost)
     return cost > GPUME_COST_OF_NOTHING ? cost - GPUME_COST_OF_NOTHING : 0;
 }
 
-/* log2(value) in 1/1024, linear between whole powers of two. value: 1 to 2^21. */
+/* log2(value) in 1/1024, linear between whole powers of two. value: 1 to 2^21, which a float holds
+ * exactly: its exponent, 127 more than the power of two, is in front of the fraction, of 23 bits.
+ * So loops need no count of leading zeros, which few instruction sets have for several values. */
 static inline uint32_t gpume_rough_log2(uint32_t value)
 {
-    const uint32_t power = gpume_bit_width(value) - 1;
-    return (power << 10) + (value << 10 >> power) - 1024;
+    const float exact = (float)(int32_t)value;
+    uint32_t bits;
+    memcpy(&bits, &exact, sizeof(bits));
+    return (bits >> 13) - (127u << 10);
 }
 
 /* What coding a block takes, by its cost: log2(1 + cost / GPUME_COST_OF_BIT) in 1/1024; below 2^14.
