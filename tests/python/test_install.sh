@@ -39,14 +39,19 @@ assert pair.vectors[2, 3].tolist() == [2, -3]
 END_OF_PROGRAM
 }
 
+# What is in the folder of the package, without what python itself keeps of modules that it has compiled.
+list_source() {
+    ls -A "$source/python" | grep -vx __pycache__
+}
+
 : >"$scratch/log"
 # In a virtual environment, whose pip has neither an index nor, isolated as it builds, setuptools.
 if "$python" -m venv --system-site-packages "$scratch/venv" >"$scratch/log" 2>&1; then
-    before=$(ls -A "$source/python")
+    before=$(list_source)
     PIP_NO_INDEX=1 "$scratch/venv/bin/pip" install -q --disable-pip-version-check "$source/python" \
         >"$scratch/log" 2>&1 || fail "pip install"
     works "$(echo "$scratch"/venv/lib/python3*/site-packages)"
-    [ "$(ls -A "$source/python")" = "$before" ] || fail "pip install left files in the source tree"
+    [ "$(list_source)" = "$before" ] || fail "pip install left files in the source tree"
     PIP_NO_INDEX=1 "$scratch/venv/bin/pip" uninstall -q -y gpume >"$scratch/log" 2>&1 || fail "pip uninstall"
     PIP_NO_INDEX=1 "$scratch/venv/bin/pip" install -q --disable-pip-version-check -e "$source/python" \
         >"$scratch/log" 2>&1 || fail "pip install -e"
