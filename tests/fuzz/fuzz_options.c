@@ -35,7 +35,7 @@ static void show(const char *name)
     gpume_console_print_name(name, stream);
     fclose(stream);
     FUZZ_REQUIRE(is_clean(shown));
-    FUZZ_REQUIRE(strlen(shown) == strlen(name));
+    FUZZ_REQUIRE(strlen(shown) <= strlen(name)); /* a control character has up to two bytes */
 }
 
 static void check_outputs(const struct gpume_estimate_options *options)
