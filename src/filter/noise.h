@@ -15,7 +15,7 @@ struct gpume_patch {
     uint32_t shift; /* to work samples */
 };
 
-/* A rectangle of a plane: columns from `left` up to `right`, without it, and rows likewise. */
+/* A rectangle of a plane: columns `left` to `right` - 1 of rows `top` to `bottom` - 1. */
 struct gpume_noise_area {
     uint32_t left, top, right, bottom;
 };
