@@ -3,6 +3,7 @@
 
 #include "base/base.h"
 #include "encode/analysis.h"
+#include "encode/commands.h"
 #include "encode/encoder.h"
 #include "encode/pass.h"
 #include "firstpass/spacing.h"
@@ -18,6 +19,7 @@ struct gpume_chunks {
     const struct gpume_chunk_encoder *encoder;
     struct gpume_encode_target target;
     const char *preset, *tune;
+    struct gpume_argv colours;          /* the last parameters */
     struct gpume_encode_options encode; /* of the model: settled, where there is an analysis */
     const char *label;
     struct gpume_spacing spacing;
@@ -259,6 +261,13 @@ enum gpume_exit gpume_chunks_open(struct gpume_chunks **pointer,
     chunks->tune = chunks->encode.tune;
     chunks->encode.bits = job->info.bits > 8 ? 10 : 8;
     chunks->label = job->info.label;
+    gpume_command_add_colours(&chunks->colours, chunks->encoder->colours,
+        &(struct gpume_command_params){.colours = &job->info.colours,
+            .full_range = job->info.full_range,
+            .pixel_format = job->info.pixel_format});
+    if (chunks->colours.failed) {
+        return gpume_refuse(GPUME_EXIT_FAILED, "%s: out of memory", chunks->label);
+    }
     return chunks->target.goal == GPUME_GOAL_CRF ? GPUME_EXIT_DONE : open_analysis(chunks, job);
 }
 
@@ -398,23 +407,22 @@ static void print_crf(
     gpume_target_text(&target, text);
 }
 
-bool gpume_chunks_param(const struct gpume_chunks *chunks, size_t scene, size_t index,
+const char *gpume_chunks_param(const struct gpume_chunks *chunks, size_t scene, size_t index,
     char text[GPUME_CHUNK_PARAM_BYTES])
 {
-    const struct gpume_chunk_word *words = chunks->encoder->words;
+    const char *const tuning[] = {"--tune", chunks->tune};
+    const size_t tunings = chunks->tune ? 2 : 0;
+    const struct gpume_chunk_word *word = chunks->encoder->words;
     char part[GPUME_TARGET_TEXT_BYTES] = "";
-    size_t count = 0;
-    while (words[count].text) {
-        count++;
+    for (; word->text && index > 0; word++) {
+        index--;
     }
-    if (index >= count) {
-        snprintf(text, GPUME_CHUNK_PARAM_BYTES, "%s",
-            !chunks->tune   ? ""
-            : index > count ? chunks->tune
-                            : "--tune");
-        return chunks->tune && index < count + 2;
+    if (!word->text) {
+        return index < tunings                           ? tuning[index]
+               : index - tunings < chunks->colours.count ? chunks->colours.items[index - tunings]
+                                                         : NULL;
     }
-    switch (words[index].part) {
+    switch (word->part) {
     case GPUME_CHUNK_PRESET:
         snprintf(part, sizeof(part), "%s", chunks->preset);
         break;
@@ -427,8 +435,8 @@ bool gpume_chunks_param(const struct gpume_chunks *chunks, size_t scene, size_t 
     default:
         break;
     }
-    snprintf(text, GPUME_CHUNK_PARAM_BYTES, "%s%s", words[index].text, part);
-    return true;
+    snprintf(text, GPUME_CHUNK_PARAM_BYTES, "%s%s", word->text, part);
+    return text;
 }
 
 static void print_expected(const struct gpume_chunks *chunks, FILE *stream)
@@ -473,6 +481,7 @@ void gpume_chunks_close(struct gpume_chunks **pointer)
     if (chunks) {
         gpume_analysis_close(&chunks->analysis);
         gpume_pass_close(&chunks->pass);
+        gpume_argv_finish(&chunks->colours);
         free(chunks);
         *pointer = NULL;
     }

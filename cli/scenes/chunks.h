@@ -45,10 +45,11 @@ int gpume_chunks_put(struct gpume_chunks *chunks, const struct gpume_plane *luma
 enum gpume_exit gpume_chunks_finish(
     struct gpume_chunks *chunks, const uint64_t *starts, size_t count);
 
-/* The encoder, and a parameter of a scene, as it reads it. False: it has not that many. */
+/* The encoder, and a parameter of a scene, as it reads it, perhaps in `text`. NULL: there are not
+ * that many. */
 #define GPUME_CHUNK_PARAM_BYTES 64
 const struct gpume_chunk_encoder *gpume_chunks_encoder(const struct gpume_chunks *chunks);
-bool gpume_chunks_param(const struct gpume_chunks *chunks, size_t scene, size_t index,
+const char *gpume_chunks_param(const struct gpume_chunks *chunks, size_t scene, size_t index,
     char text[GPUME_CHUNK_PARAM_BYTES]);
 
 /* A line of the closing summary. */

@@ -109,12 +109,13 @@ static void write_override(struct gpume_json *json, const struct gpume_chunks *c
 {
     static const char *const unset[] = {"photon_noise", "photon_noise_height", "photon_noise_width",
         "extra_splits_len", "target_quality"};
-    char param[GPUME_CHUNK_PARAM_BYTES];
+    char text[GPUME_CHUNK_PARAM_BYTES];
+    const char *param;
     gpume_json_begin(json, "zone_overrides");
     gpume_json_text(json, "encoder", gpume_chunks_encoder(chunks)->av1an);
     gpume_json_count(json, "passes", 1);
     gpume_json_begin_list(json, "video_params");
-    for (size_t i = 0; gpume_chunks_param(chunks, scene, i, param); i++) {
+    for (size_t i = 0; (param = gpume_chunks_param(chunks, scene, i, text)); i++) {
         gpume_json_text(json, NULL, param);
     }
     gpume_json_end_list(json);

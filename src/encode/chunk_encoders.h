@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct gpume_colour_options;
+
 enum gpume_chunk_part { GPUME_CHUNK_WORD, GPUME_CHUNK_PRESET, GPUME_CHUNK_DEPTH, GPUME_CHUNK_CRF };
 
 /* A parameter: its text, and after it what changes. */
@@ -24,8 +26,9 @@ struct gpume_chunk_word {
 struct gpume_chunk_encoder {
     const char *name, *av1an;             /* in options; in scenes of Av1an */
     const char *model;                    /* gpume's encoder by which it is expected */
-    const struct gpume_chunk_word *words; /* then --tune, if one is given */
-    unsigned crf_max;                     /* the least is 1 */
+    const struct gpume_chunk_word *words; /* then --tune, if one is given, and colours */
+    const struct gpume_colour_options *colours;
+    unsigned crf_max; /* the least is 1 */
     /* The rest is of those that are not their own model. Their CRFs are whole. */
     const char *const *presets; /* then NULL; NULL: those of the model, and its tunings */
     const char *preset;         /* the default */

@@ -169,50 +169,57 @@ static void print_display(
     snprintf(text + used, DISPLAY_BYTES - used, "L(%s,%s)", first, second);
 }
 
-static void add_code(
-    struct gpume_argv *argv, const struct gpume_coded_option *option, uint32_t code)
+static void add_value(struct gpume_argv *argv, const struct gpume_colour_options *options,
+    const char *name, const char *value)
 {
-    if (code >= option->count || (option->words && !option->words[code])) {
-        return;
-    }
-    gpume_argv_add(argv, "--%s", option->name);
-    if (option->words) {
-        gpume_argv_add(argv, "%s", option->words[code]);
+    if (options->joins) {
+        gpume_argv_add(argv, "--%s=%s", name, value);
     } else {
-        gpume_argv_add(argv, "%" PRIu32, code);
+        gpume_argv_add(argv, "--%s", name);
+        gpume_argv_add(argv, "%s", value);
+    }
+}
+
+static void add_code(struct gpume_argv *argv, const struct gpume_colour_options *options,
+    const struct gpume_coded_option *option, uint32_t code)
+{
+    char number[NUMBER_BYTES];
+    if (code < option->count && (!option->words || option->words[code])) {
+        snprintf(number, sizeof(number), "%" PRIu32, code);
+        add_value(argv, options, option->name, option->words ? option->words[code] : number);
     }
 }
 
 /* One that says something: matrix 0 is that of RGB. */
-static void add_said(
-    struct gpume_argv *argv, const struct gpume_coded_option *option, uint32_t code)
+static void add_said(struct gpume_argv *argv, const struct gpume_colour_options *options,
+    const struct gpume_coded_option *option, uint32_t code)
 {
     if (code != 0 && code != GPUME_COLOUR_UNKNOWN) {
-        add_code(argv, option, code);
+        add_code(argv, options, option, code);
     }
 }
 
-void gpume_command_add_colours(struct gpume_argv *argv, const struct gpume_command_params *params)
+void gpume_command_add_colours(struct gpume_argv *argv, const struct gpume_colour_options *options,
+    const struct gpume_command_params *params)
 {
-    const struct gpume_encoder *encoder = params->options->encoder;
     const struct gpume_colours *colours = params->colours;
     const bool is_limited = params->full_range || colours->limited; /* or has become so */
-    char display[DISPLAY_BYTES];
-    add_said(argv, &encoder->colours.primaries, colours->primaries);
-    add_said(argv, &encoder->colours.transfer, colours->transfer);
-    add_said(argv, &encoder->colours.matrix, colours->matrix);
-    add_code(argv, &encoder->colours.range,
+    char text[DISPLAY_BYTES];
+    add_said(argv, options, &options->primaries, colours->primaries);
+    add_said(argv, options, &options->transfer, colours->transfer);
+    add_said(argv, options, &options->matrix, colours->matrix);
+    add_code(argv, options, &options->range,
         keeps_full_range(params) ? GPUME_RANGE_FULL
         : is_limited             ? GPUME_RANGE_LIMITED
                                  : GPUME_RANGE_UNSAID);
-    if (colours->has_display) {
-        print_display(colours, encoder->colours.has_decimals, display);
-        gpume_argv_add(argv, "--%s", encoder->colours.display);
-        gpume_argv_add(argv, "%s", display);
+    if (colours->has_display && options->display) {
+        print_display(colours, options->has_decimals, text);
+        add_value(argv, options, options->display, text);
     }
-    if (colours->has_light) {
-        gpume_argv_add(argv, "--%s", encoder->colours.light);
-        gpume_argv_add(argv, "%" PRIu32 ",%" PRIu32, colours->light_most, colours->light_average);
+    if (colours->has_light && options->light) {
+        snprintf(text, sizeof(text), "%" PRIu32 ",%" PRIu32, colours->light_most,
+            colours->light_average);
+        add_value(argv, options, options->light, text);
     }
 }
 
@@ -434,7 +441,7 @@ void gpume_command_add_second_pass(
     gpume_argv_add(argv, "%" PRIu32 "/%" PRIu32, params->video.rate_num, params->video.rate_den);
     gpume_argv_add(argv, "--frames");
     gpume_argv_add(argv, "%" PRIu64, params->frames);
-    gpume_command_add_colours(argv, params);
+    gpume_command_add_colours(argv, &options->encoder->colours, params);
 }
 
 void gpume_command_encoder(struct gpume_argv *argv, const struct gpume_command_params *params)

@@ -80,7 +80,9 @@ void gpume_argv_add_pair(struct gpume_argv *argv, const char *name, const char *
 void gpume_command_add_second_pass(
     struct gpume_argv *argv, const struct gpume_command_params *params);
 
-/* The program's options for what the input says of its colours. */
-void gpume_command_add_colours(struct gpume_argv *argv, const struct gpume_command_params *params);
+/* A program's options for what the input says of its colours: of the parameters only `colours`,
+ * `full_range` and `pixel_format` are looked at. */
+void gpume_command_add_colours(struct gpume_argv *argv, const struct gpume_colour_options *options,
+    const struct gpume_command_params *params);
 
 #endif

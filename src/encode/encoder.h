@@ -90,6 +90,15 @@ struct gpume_coded_option {
 
 enum gpume_range { GPUME_RANGE_UNSAID, GPUME_RANGE_LIMITED, GPUME_RANGE_FULL };
 
+/* How a program is told the colours of the source. Codes are those of ITU-T H.273, and of enum
+ * gpume_range. */
+struct gpume_colour_options {
+    struct gpume_coded_option primaries, transfer, matrix, range;
+    const char *display, *light; /* options for HDR10; NULL: it has none */
+    bool has_decimals;           /* of the display, with decimals instead of in whole parts */
+    bool joins;                  /* an option and its value are one word: --name=value */
+};
+
 struct gpume_encoder {
     const char *name;    /* of its program, and of the encoder in options, messages and NAME.json */
     const char *program; /* NULL: the name; for people */
@@ -192,13 +201,7 @@ struct gpume_encoder {
 
     /* --- its command lines: commands.h */
 
-    /* How it is told the colours of the source. Codes are those of ITU-T H.273, and of enum
-     * gpume_range. */
-    struct {
-        struct gpume_coded_option primaries, transfer, matrix, range;
-        const char *display, *light; /* options for HDR10 */
-        bool has_decimals;           /* of the display, with decimals instead of in whole parts */
-    } colours;
+    struct gpume_colour_options colours;
 
     const char *ffmpeg_params; /* FFmpeg's option for a list of options */
     bool ffmpeg_passes; /* FFmpeg's -pass and -passlogfile; otherwise the list has pass and stats */

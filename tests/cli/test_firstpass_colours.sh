@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # What the source says of its colours - primaries, transfer, matrix, range and the data of HDR10 - is in the printed lines
-# of gpume firstpass, and in what they encode, as ffprobe or FFmpeg's parser of headers reads it.
+# of gpume firstpass, in the parameters of chunks of gpume scenes, and in what both encode, as ffprobe or FFmpeg's parser of
+# headers reads it.
 . "$(dirname "$0")/common.sh"
 have ffmpeg || skip "ffmpeg is not here"
 have ffprobe || skip "ffprobe is not here"
@@ -151,6 +152,32 @@ for encoder in x264 x265 svt-av1; do
     expect 0 firstpass rgb.mkv --backend cpu --encoder $encoder --bitrate 1M -o a -y
     ! grep -qE -- '--(colormatrix|matrix-coefficients)' "$scratch/out" || fail "the matrix of RGB: $(cat "$scratch/out")"
 done
+# Chunks: a scene's parameters, one per line, with frames of Y4M, which does not say the colours. aomenc has no options of light.
+for pair in x264:x264 x265:x265 svt-av1:SvtAv1EncApp aom:aomenc; do
+    program=${pair#*:}
+    have python3 && have "$program" || continue
+    expect 0 scenes hdr.mkv --backend cpu --format av1an --encoder "${pair%:*}" --crf 30 -o chunks.json -y
+    python3 -c "
+import json
+print(*json.load(open('chunks.json'))['scenes'][0]['zone_overrides']['video_params'], sep='\n')" >params || fail "no params"
+    ffmpeg -nostdin -v error -i hdr.mkv -strict -1 -bitexact -y chunk.y4m || fail "no frames"
+    set --
+    while read -r word; do set -- "$@" "$word"; done <params
+    case $program in
+    x264) set -- "$@" -o chunk.264 chunk.y4m ;;
+    x265) set -- "$@" -o chunk.265 chunk.y4m ;;
+    SvtAv1EncApp) set -- "$@" -i chunk.y4m -b chunk.ivf ;;
+    aomenc) set -- "$@" --passes=1 --ivf -o chunk.ivf chunk.y4m ;;
+    esac
+    paste -s -d ' ' params >line
+    timeout -s KILL 600 "$program" "$@" >log 2>&1 </dev/null || fail "$program $*: $(tail -3 log)"
+    case $program in
+    aomenc) tells chunk.ivf $colours ;;
+    *) tells chunk.[i2]* $colours $display ;;
+    esac
+    rm chunk.[i2]*
+done
+
 if [ -e zeros.mp4 ]; then # not known
     expect 0 firstpass zeros.mp4 --backend cpu --encoder x265 --bitrate 1M -o a -y
     ! grep -qE 'master|cll' "$scratch/out" || fail "zeros as light: $(cat "$scratch/out")"

@@ -63,15 +63,40 @@ static const char *const svt_av1_presets[] = {
     "13", "12", "11", "10", "9", "8", "7", "6", "5", "4", "3", "2", "1", "0", NULL};
 static const char *const aom_presets[] = {"6", "5", "4", "3", "2", "1", "0", NULL};
 
+/* aomenc has no options for the range, which Y4M tells it, nor for HDR10's display and light. */
+static const char *const aom_primaries[] = {NULL, "bt709", NULL, NULL, "bt470m", "bt470bg", "bt601",
+    "smpte240", "film", "bt2020", "xyz", "smpte431", "smpte432"};
+static const char *const aom_transfers[] = {NULL, "bt709", NULL, NULL, "bt470m", "bt470bg", "bt601",
+    "smpte240", "lin", "log100", "log100sq10", "iec61966", "bt1361", "srgb", "bt2020-10bit",
+    "bt2020-12bit", "smpte2084", "smpte428", "hlg"};
+static const char *const aom_matrices[] = {NULL, "bt709", NULL, NULL, "fcc73", "bt470bg", "bt601",
+    "smpte240", "ycgco", "bt2020ncl", "bt2020cl", "smpte2085", "chromncl", "chromcl", "ictcp"};
+static const struct gpume_colour_options aom_colours = {
+    .primaries = GPUME_CODED_OPTION("color-primaries", aom_primaries),
+    .transfer = GPUME_CODED_OPTION("transfer-characteristics", aom_transfers),
+    .matrix = GPUME_CODED_OPTION("matrix-coefficients", aom_matrices),
+    .joins = true};
+
 /* The numbers are fitted to encodes with these presets, which tests/bench/firstpass/README.md
  * lists. */
 const struct gpume_chunk_encoder gpume_chunk_encoders[GPUME_CHUNK_ENCODERS] = {
-    {.name = "x264", .av1an = "x264", .model = "x264", .words = x26x_words, .crf_max = 51},
-    {.name = "x265", .av1an = "x265", .model = "x265", .words = x26x_words, .crf_max = 51},
+    {.name = "x264",
+        .av1an = "x264",
+        .model = "x264",
+        .words = x26x_words,
+        .colours = &gpume_x264.colours,
+        .crf_max = 51},
+    {.name = "x265",
+        .av1an = "x265",
+        .model = "x265",
+        .words = x26x_words,
+        .colours = &gpume_x265.colours,
+        .crf_max = 51},
     {.name = "svt-av1",
         .av1an = "svt_av1",
         .model = "x265",
         .words = svt_av1_words,
+        .colours = &gpume_svt_av1.colours,
         .crf_max = 63,
         .presets = svt_av1_presets,
         .preset = "8",
@@ -84,6 +109,7 @@ const struct gpume_chunk_encoder gpume_chunk_encoders[GPUME_CHUNK_ENCODERS] = {
         .av1an = "aom",
         .model = "x265",
         .words = aom_words,
+        .colours = &aom_colours,
         .crf_max = 63,
         .presets = aom_presets,
         .preset = "6",

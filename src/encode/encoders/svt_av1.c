@@ -204,7 +204,7 @@ static void svt_av1_add_program(
     gpume_argv_add_pair(argv, "--stats", params->stats);
     gpume_argv_add(argv, "--keyint");
     gpume_argv_add(argv, "%" PRIu32, options->keyint);
-    gpume_command_add_colours(argv, params);
+    gpume_command_add_colours(argv, &options->encoder->colours, params);
     gpume_argv_add(argv, "-n");
     gpume_argv_add(argv, "%" PRIu64, params->frames);
     gpume_argv_add_pair(argv, "-i", input);
