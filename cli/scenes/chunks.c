@@ -351,21 +351,26 @@ static double expected_bits(const struct gpume_chunks *chunks)
 /* The pass knows only the model's CRFs. */
 static void warn_of_chunk_reach(const struct gpume_chunks *chunks)
 {
+    const bool is_size = chunks->target.goal == GPUME_GOAL_SIZE; /* of all scenes, with one CRF */
     const struct {
         uint32_t crf;
-        const char *word;
-    } ends[] = {{1, "finest"}, {chunks->encoder->crf_max, "coarsest"}};
-    char text[GPUME_TARGET_SENTENCE_BYTES];
+        const char *word, *is;
+    } ends[] = {{1, "finest", is_size ? "is more than can be used" : "cannot be reached"},
+        {chunks->encoder->crf_max, "coarsest",
+            is_size ? "is too little" : "is likely to be exceeded"}};
+    char text[GPUME_TARGET_SENTENCE_BYTES], where[64] = "";
     gpume_target_sentence(&chunks->target, text);
     for (size_t k = 0; k < 2 && chunks->encoder->presets; k++) {
         size_t count = 0;
         for (size_t i = 0; i < chunks->count; i++) {
             count += crf_of(chunks, i) == 100 * ends[k].crf;
         }
+        if (!is_size && chunks->count > 1) {
+            snprintf(where, sizeof(where), " in %zu of %zu scenes", count, chunks->count);
+        }
         if (count > 0) {
-            gpume_console_warning("%s may be missed in %zu of %zu scene%s: CRF %" PRIu32
-                                  ", the %s, is taken",
-                text, count, chunks->count, gpume_plural(chunks->count), ends[k].crf, ends[k].word);
+            gpume_console_warning("%s %s%s: CRF %" PRIu32 ", the %s, is taken", text, ends[k].is,
+                where, ends[k].crf, ends[k].word);
         }
     }
 }
