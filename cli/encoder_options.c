@@ -20,7 +20,9 @@ const struct gpume_goal_row gpume_goal_rows[GPUME_GOAL_ROWS] = {
     {"target-ssim", GPUME_GOAL_SSIM, 4, 0.5, 0.9999, "e.g. 0.98"},
     {"target-xpsnr", GPUME_GOAL_XPSNR, 2, 20, 60, "in dB, e.g. 40 or 38.5"},
     {"target-size", GPUME_GOAL_SIZE, 0, 1000, 1e12,
-        "of bytes, or of thousands, millions or billions with k, M or G, e.g. 700M or 1.5G"},
+        "bytes from 1000 to 1000G, with k, M or G for thousands, millions or billions, e.g. 700M "
+        "or "
+        "1.5G"},
 };
 
 /* How many digits stand in front of a decimal point, or of the end; the whole part may be missing
@@ -54,16 +56,18 @@ static bool parse_goal_number(const struct gpume_goal_row *row, const char *text
     return (double)*value >= row->least * unit && (double)*value <= row->most * unit;
 }
 
-/* A decimal number, followed by nothing, k, M or G, up to `most`. Not by way of a double: 0.9M is
- * 900000. */
-static bool parse_thousands(const char *text, uint64_t most, uint64_t *number)
+/* A decimal number, followed by nothing, or by k, M or G and perhaps by `name`, up to `most`. Not
+ * by way of a double: 0.9M is 900000. */
+static bool parse_thousands(const char *text, const char *name, uint64_t most, uint64_t *number)
 {
     const size_t length = strspn(text, "0123456789.");
     const char *unit = text + length, *point = memchr(text, '.', length);
-    uint64_t factor = strcmp(unit, "k") == 0 || strcmp(unit, "K") == 0 ? 1000
-                      : strcmp(unit, "M") == 0                         ? 1000000
-                      : strcmp(unit, "G") == 0                         ? 1000000000
-                                                                       : 1;
+    const char *rest = *unit ? unit + 1 : unit;
+    uint64_t factor = *rest && strcmp(rest, name) != 0 ? 1
+                      : *unit == 'k' || *unit == 'K'   ? 1000
+                      : *unit == 'M'                   ? 1000000
+                      : *unit == 'G'                   ? 1000000000
+                                                       : 1;
     size_t whole;
     if ((*unit && factor == 1) || !parse_whole_part(text, most / factor, &whole, number)) {
         return false;
@@ -84,7 +88,7 @@ bool gpume_goal_parse(
 {
     target->goal = row->goal;
     return row->goal == GPUME_GOAL_SIZE
-               ? parse_thousands(text, (uint64_t)row->most, &target->value) &&
+               ? parse_thousands(text, "B", (uint64_t)row->most, &target->value) &&
                      target->value >= (uint64_t)row->least
                : parse_goal_number(row, text, &target->value);
 }
@@ -106,12 +110,15 @@ void gpume_goal_describe(const struct gpume_option *option, char *text, size_t b
 void gpume_goal_describe_row(const struct gpume_goal_row *row, char *text, size_t bytes)
 {
     char decimals[48] = "";
+    if (row->goal == GPUME_GOAL_SIZE) {
+        snprintf(text, bytes, "%s", row->what);
+        return;
+    }
     if (row->decimals > 0) {
         snprintf(decimals, sizeof(decimals), " with at most %d decimals", row->decimals);
     }
-    snprintf(text, bytes, "a %snumber from %.13g to %.13g%s%s%s",
-        row->decimals == 0 ? "whole " : "", row->least, row->most, decimals, row->what ? ", " : "",
-        row->what ? row->what : "");
+    snprintf(text, bytes, "a %snumber from %g to %g%s%s%s", row->decimals == 0 ? "whole " : "",
+        row->least, row->most, decimals, row->what ? ", " : "", row->what ? row->what : "");
 }
 
 /* --- bitrates */
@@ -122,7 +129,7 @@ void gpume_goal_describe_row(const struct gpume_goal_row *row, char *text, size_
 /* Encoders count whole kilobits. */
 bool gpume_bitrate_parse(const char *text, uint64_t *bits)
 {
-    return parse_thousands(text, RATE_MAX, bits) && *bits >= RATE_MIN && *bits % 1000 == 0;
+    return parse_thousands(text, "", RATE_MAX, bits) && *bits >= RATE_MIN && *bits % 1000 == 0;
 }
 
 void gpume_bitrate_describe(const struct gpume_option *option, char *text, size_t bytes)

@@ -324,6 +324,26 @@ static int check_filter(const struct gpume_firstpass_options *options)
                : GPUME_OK;
 }
 
+/* Of an encoder whose second passes keep to no quality. quality: an option that asks for one; NULL:
+ * there is only an option that goes with one. */
+static int refuse_quality(
+    const struct gpume_firstpass_options *options, const char *quality, const char *needing)
+{
+    const char *encoder = gpume_encoders[options->encoder]->name;
+    if (!quality) {
+        return gpume_refuse(GPUME_INVALID,
+            "%s: is for a constant quality, of which %s reads no files; leave it out", needing,
+            encoder);
+    }
+    return gpume_refuse(GPUME_INVALID,
+        "--%s: %s codes a constant quality in one pass, to which a first pass adds nothing; %s, or "
+        "give --bitrate here",
+        quality, encoder,
+        count_goal(options, GPUME_GOAL_PSNR) + count_goal(options, GPUME_GOAL_SSIM) > 0
+            ? "'gpume scenes --format av1an' says which CRF to give its program"
+            : "give its program --crf");
+}
+
 static int check_qualities(const struct gpume_firstpass_options *options)
 {
     const struct gpume_encoder *encoder = gpume_encoders[options->encoder];
@@ -342,18 +362,15 @@ static int check_qualities(const struct gpume_firstpass_options *options)
     const char *needing = options->per == GPUME_PER_SCENE ? "--per scene"
                           : options->probes > 0           ? "--probes"
                                                           : NULL;
+    if (!encoder->has_quality && (quality || needing)) {
+        return refuse_quality(options, quality, needing);
+    }
     if (needing && !has_fidelity) {
         return gpume_refuse(GPUME_INVALID,
             "%s: needs --target-psnr, --target-ssim or --target-xpsnr; give one", needing);
     }
     if (!quality) {
         return GPUME_OK;
-    }
-    if (!encoder->has_quality) {
-        return gpume_refuse(GPUME_INVALID,
-            "--%s: %s codes a constant quality in one pass, to which a first pass adds nothing; "
-            "give its program --crf, or give --bitrate here",
-            quality, encoder->name);
     }
     if (qps > 0 && other) {
         return gpume_refuse(GPUME_INVALID,

@@ -384,6 +384,9 @@ static void warn_of_rate(const struct gpume_pass *pass, const struct gpume_pass_
     const uint64_t bits = all_bits(pass, rate->size, rate->qp), kbps = rate->bitrate / 1000;
     const uint64_t expected = bits / pass->count * video->rate_num / video->rate_den / 1000;
     const int qp = own_qp(pass, rate->qp);
+    const bool is_size = rate->asked.goal == GPUME_GOAL_SIZE;
+    const char *less = is_size ? "a smaller file" : "a lower bitrate";
+    const char *more = is_size ? "a larger file" : "a higher bitrate";
     if (most > 0 && kbps > most) {
         gpume_log_write(&pass->params.log, GPUME_LOG_WARNING,
             "%s: %s lowers %" PRIu64 " kbit/s to --vbv-maxrate, %" PRIu32 " kbit/s", rate->path,
@@ -392,19 +395,19 @@ static void warn_of_rate(const struct gpume_pass *pass, const struct gpume_pass_
     if (is_out_of_reach(pass, rate, bits) && rate->qp < GPUME_PASS_QP_MAX) {
         gpume_log_write(&pass->params.log, GPUME_LOG_WARNING,
             "%s: %s is unlikely to reach %" PRIu64 " kbit/s: even at QP %d it is expected to need "
-            "%s%" PRIu64 " kbit/s; give a lower bitrate",
+            "%s%" PRIu64 " kbit/s; ask for %s",
             rate->path, encoder, kbps, qp, expected > 0 ? "only " : "less than ",
-            expected > 0 ? expected : 1);
+            expected > 0 ? expected : 1, less);
     } else if (is_out_of_reach(pass, rate, bits)) {
         gpume_log_write(&pass->params.log, GPUME_LOG_WARNING,
             "%s: %s is unlikely to keep to %" PRIu64 " kbit/s: even at QP %d it is expected to "
-            "need %" PRIu64 " kbit/s; give a higher bitrate or a smaller size",
-            rate->path, encoder, kbps, qp, expected);
+            "need %" PRIu64 " kbit/s; ask for %s or a smaller picture",
+            rate->path, encoder, kbps, qp, expected, more);
     } else if (rate->qp < ROUGH_QP) {
         gpume_log_write(&pass->params.log, GPUME_LOG_WARNING,
             "%s: %s may miss %" PRIu64 " kbit/s by a tenth to a half: it is expected to encode at "
-            "QP %d, where estimates are rough; a lower bitrate would be met more closely",
-            rate->path, encoder, kbps, qp);
+            "QP %d, where estimates are rough; %s would be met more closely",
+            rate->path, encoder, kbps, qp, less);
     }
 }
 

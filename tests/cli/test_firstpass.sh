@@ -113,11 +113,14 @@ for target in "xpsnr 59:an XPSNR of 59 dB:CRF 1" "ssim 0.9999:an SSIM of 0.9999:
 done
 refused 2 --vbv-maxrate 500k kbit/s -- $first x264 --crf 24 --vbv-maxrate 500k -o a
 refused 2 --timeout 0 -- $first x264 --crf 24 --timeout 0 -o a
-for size in 0.4G 400M 400000k 400000K; do
+for size in 0.4G 400M 400MB 400000k 400000KB; do
     expect 0 $first x265 --target-size $size -q -o a -y
     [ -f a-96x80-size400M.log ] || fail "--target-size $size"
+    says 'ask for a smaller file'
     rm a-96x80-size400M.log
 done
+expect 0 $first x265 --target-size 1k -q -o a -y
+says 'ask for a larger file or a smaller picture'
 rm -f ./a* ./b*
 # Per scene: each has the quality, by a CRF of its own, which is in the QPs of its frames.
 ffmpeg -v error -f lavfi -i testsrc2=size=160x96:duration=2 -f lavfi -i mandelbrot=size=160x96:maxiter=60 \
@@ -162,7 +165,7 @@ assert [run.get('target_ssim') for run in runs] == [0.96, None, None, None], run
 assert [run.get('target_size') for run in runs] == [None, 1500, 50000, None], runs
 assert runs[3]['bitrate'] == 100000, runs" || fail "decimals"
 rm -f ./a*
-for wrong in '--target-ssim .' '--target-ssim .96.' '--target-size 1.2345k' '--target-size .k' '--target-size 1.5.k' '--target-size 99.5' '--bitrate .' '--bitrate .0001M'; do
+for wrong in '--target-ssim .' '--target-ssim .96.' '--target-size 1.2345k' '--target-size .k' '--target-size 1.5.k' '--target-size 99.5' '--target-size 5000B' '--target-size 5MiB' '--bitrate 5MB' '--bitrate .' '--bitrate .0001M'; do
     # shellcheck disable=SC2086
     refused 2 $wrong -- $first x265 $wrong -o a
 done

@@ -26,6 +26,8 @@ rm -f a* b* c-* c.json
 
 refused 2 --crf svt-av1 --bitrate -- $first --crf 30 -o r
 refused 2 --qp svt-av1 --bitrate -- $first --rung 64x64:qp=30 -o r
+refused 2 --target-psnr svt-av1 'gpume scenes --format av1an' -- $first --target-psnr 40 --probes 1 -o r
+refused 2 '--per scene' svt-av1 -- $first --bitrate 1M --per scene -o r
 refused 2 --verify svt-av1 -- $first --bitrate 1M --verify -o r
 refused 2 --bframes svt-av1 -- $first --bitrate 1M --bframes 3 -o r
 refused 2 --vbv-maxrate svt-av1 -- $first --bitrate 1M --vbv-maxrate 100 --vbv-bufsize 100 -o r
