@@ -213,10 +213,12 @@ enum gpume_exit gpume_encoder_check_video(const char *name, uint32_t side_min,
     const bool is_odd = (info->width | info->height) & 1;
     if (checked == GPUME_EXIT_DONE &&
         (is_odd || info->width < side_min || info->height < side_min)) {
+        const uint32_t width = info->width < side_min ? side_min : (info->width + 1) & ~1u;
+        const uint32_t height = info->height < side_min ? side_min : (info->height + 1) & ~1u;
         return gpume_refuse(GPUME_EXIT_INPUT,
             "%s: %" PRIu32 "x%" PRIu32 " pixels: %s takes even sides of %" PRIu32
-            " pixels and more; change them with --vf scale%s",
-            info->label, info->width, info->height, name, side_min, remedy);
+            " pixels and more; give --vf scale=%" PRIu32 ":%" PRIu32 "%s",
+            info->label, info->width, info->height, name, side_min, width, height, remedy);
     }
     return checked;
 }

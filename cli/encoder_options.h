@@ -93,7 +93,7 @@ extern const struct gpume_option_type gpume_type_encoder_word;
 enum gpume_exit gpume_encoder_check_rate(const struct gpume_source_info *info, const char *why);
 
 /* The same; and its sides must be even, and at least this long for the encoder of this name.
- * remedy: after "change them with --vf scale". */
+ * remedy: after "give --vf scale=W:H". */
 enum gpume_exit gpume_encoder_check_video(const char *name, uint32_t side_min,
     const struct gpume_source_info *info, const char *why, const char *remedy);
 

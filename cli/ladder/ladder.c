@@ -46,9 +46,14 @@ struct ladder_run {
 
 /* --- sizes */
 
+/* Of the encoder, and of what firstpass takes, which reads the ladder. */
+static uint32_t least_side(const struct gpume_ladder *ladder)
+{
+    return gpume_max_u32(ladder->encode.encoder->side_min, GPUME_FIRSTPASS_SIDE_MIN);
+}
+
 static int add_size(struct gpume_ladder *ladder, uint32_t width, uint32_t height)
 {
-    const struct gpume_encoder *encoder = ladder->encode.encoder;
     const struct gpume_source_info *info = &ladder->job.info;
     for (size_t i = 0; i < ladder->size_count; i++) {
         if (ladder->sizes[i].width == width && ladder->sizes[i].height == height) {
@@ -60,11 +65,6 @@ static int add_size(struct gpume_ladder *ladder, uint32_t width, uint32_t height
             "--size %" PRIu32 "x%" PRIu32 ": %s has %" PRIu32 "x%" PRIu32
             " pixels; give sizes up to that",
             width, height, info->label, info->width, info->height);
-    }
-    if (width < encoder->side_min || height < encoder->side_min) {
-        return gpume_refuse(GPUME_INVALID,
-            "--size %" PRIu32 "x%" PRIu32 ": %s takes sides of %" PRIu32 " pixels and more", width,
-            height, encoder->name, encoder->side_min);
     }
     ladder->sizes[ladder->size_count++] =
         (struct gpume_ladder_size){.width = width, .height = height};
@@ -90,7 +90,7 @@ static int add_usual_sizes(struct gpume_ladder *ladder)
         const uint32_t height = side_of(info->height, lines, shorter);
         const uint32_t least = width < height ? width : height;
         if ((uint64_t)lines * 100 <= (uint64_t)last * USUAL_PERCENT &&
-            ladder->size_count < USUAL_SIZES && least >= ladder->encode.encoder->side_min) {
+            ladder->size_count < USUAL_SIZES && least >= least_side(ladder)) {
             GPUME_CHECK(add_size(ladder, width, height));
             last = lines;
         }
@@ -178,16 +178,16 @@ static enum gpume_exit prepare_ladder(void *client)
     const struct gpume_source_info *info = &ladder->job.info;
     ladder->encode = ladder->options->encode;
     ladder->encode.bits = info->bits > 8 ? 10 : 8;
-    const uint32_t least = ladder->encode.encoder->side_min;
+    const uint32_t least = least_side(ladder);
     const enum gpume_exit rated = gpume_encoder_check_rate(info, "bitrates depend");
     if (rated != GPUME_EXIT_DONE) {
         return rated;
     }
     if (info->width < least || info->height < least) {
         return gpume_refuse(GPUME_EXIT_INPUT,
-            "%s: %" PRIu32 "x%" PRIu32 " pixels: %s takes sides of %" PRIu32
+            "%s: %" PRIu32 "x%" PRIu32 " pixels: rungs have sides of %" PRIu32
             " pixels and more; enlarge the pictures with --vf scale",
-            info->label, info->width, info->height, ladder->encode.encoder->name, least);
+            info->label, info->width, info->height, least);
     }
     gpume_encoder_warn_of_fields(info);
     gpume_spacing_init(&run->spacing, info->rate_num, info->rate_den);
@@ -274,7 +274,8 @@ static void warn_of_ladder_times(const struct ladder_run *run)
     const struct gpume_spacing *spacing = &run->spacing;
     if (run->uneven > 0) {
         gpume_console_warning("%s: frame %" PRIu64 " is not %" PRIu64 "/%" PRIu64
-                              " s after the one before; bitrates are those of frames that are",
+                              " s after the one before; bitrates are those of frames that are, "
+                              "and 'gpume firstpass' takes no others: give both the same --vf fps",
             run->ladder.job.info.label, run->uneven, spacing->den, spacing->num);
     }
 }

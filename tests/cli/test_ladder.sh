@@ -207,6 +207,15 @@ printf 'YUV4MPEG2 W1 H1 F25:1 C420jpeg\nFRAME\nabc' >dot.y4m
 refused 3 dot.y4m 1x1 -- ladder dot.y4m --backend "$engine"
 says 'enlarge the pictures'
 refused 3 dot.y4m 1x1 -- ladder dot.y4m --backend "$engine" --size 16x16
+# firstpass takes no rungs below 16 pixels, and no frames at uneven times
+ffmpeg -nostdin -v error -f lavfi -i testsrc2=size=64x18:duration=0.4 -vf format=yuv420p flat.y4m &&
+    ffmpeg -nostdin -v error -i flat.y4m -vf crop=64:14 tiny.y4m || fail "no tiny.y4m"
+refused 3 tiny.y4m 64x14 -- ladder tiny.y4m --backend "$engine"
+ladder_of flat.y4m
+! grep -qE -- '--rung [0-9]+x([0-9]|1[0-5]):' "$scratch/out" || fail "rungs that firstpass refuses: $(cat "$scratch/out")"
+ffmpeg -nostdin -v error -i flat.y4m -vf "select='not(eq(n,3))'" -fps_mode passthrough -c:v ffv1 uneven.mkv || fail "no uneven.mkv"
+ladder_of uneven.mkv
+grep -q "^gpume: warning: uneven.mkv: frame 3 .* --vf fps$" "$scratch/err" || fail "no way out of uneven times: $(cat "$scratch/err")"
 ffmpeg -nostdin -v error -f lavfi -i color=black:size=64x48 -frames:v 1 -pix_fmt yuv420p black.y4m || fail "no black.y4m"
 ladder_of black.y4m
 

@@ -174,6 +174,7 @@ says 'frame 7 is not 1/25 s'
 ffmpeg -nostdin -v error -i two.y4m -vf crop=159:95:exact=1,format=yuv444p -frames:v 3 -c:v ffv1 odd.mkv || fail "no odd.mkv"
 refused 3 odd.mkv 159x95 -- scenes odd.mkv --backend "$engine" --format av1an --encoder x264 --target-psnr 38 -o r
 says 'even sides'
+says 'scale=160:96'
 expect 0 scenes odd.mkv --backend "$engine" --format av1an --encoder x264 --crf 24 -q
 
 refused 3 odd.mkv 159x95 aom -- scenes odd.mkv --backend "$engine" --format av1an --encoder aom --target-psnr 38 -o r
