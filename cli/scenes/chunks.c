@@ -22,6 +22,7 @@ struct gpume_chunks {
     struct gpume_argv colours;          /* the last parameters */
     struct gpume_encode_options encode; /* of the model: settled, where there is an analysis */
     const char *label;
+    uint64_t pixels; /* of a picture */
     struct gpume_spacing spacing;
     uint64_t uneven;                 /* the first frame that is not where it should be; 0: none */
     struct gpume_analysis *analysis; /* NULL: the CRF was given */
@@ -121,7 +122,8 @@ static int check_chunk_target(
     }
     if (encoder->presets && gpume_goal_is_weighed(target->goal)) {
         return gpume_refuse(GPUME_INVALID,
-            "--target-xpsnr: it is not known what a CRF of %s gives; give --target-psnr or "
+            "--target-xpsnr: cannot be told of a CRF of %s without an encode; give --target-psnr "
+            "or "
             "--target-ssim",
             encoder->name);
     }
@@ -261,6 +263,7 @@ enum gpume_exit gpume_chunks_open(struct gpume_chunks **pointer,
     chunks->tune = chunks->encode.tune;
     chunks->encode.bits = job->info.bits > 8 ? 10 : 8;
     chunks->label = job->info.label;
+    chunks->pixels = (uint64_t)job->info.width * job->info.height;
     gpume_command_add_colours(&chunks->colours, chunks->encoder->colours,
         &(struct gpume_command_params){.colours = &job->info.colours,
             .full_range = job->info.full_range,
@@ -295,10 +298,17 @@ static void warn_of_times(const struct gpume_chunks *chunks)
 
 /* --- what comes of it */
 
+/* Of the model's bits, at a CRF of the encoder in 1/100. */
+static double own_bits(const struct gpume_chunks *chunks, uint64_t bits, uint64_t crf)
+{
+    return chunks->encoder->presets
+               ? (double)bits * gpume_chunk_bits(chunks->encoder, crf, chunks->pixels)
+               : (double)bits;
+}
+
 static double all_bits(const struct gpume_chunks *chunks, size_t index, uint64_t crf)
 {
-    const double bits = (double)gpume_pass_outcome(chunks->pass, index).bits;
-    return chunks->encoder->presets ? bits * gpume_chunk_bits(chunks->encoder, crf) : bits;
+    return own_bits(chunks, gpume_pass_outcome(chunks->pass, index).bits, crf);
 }
 
 /* The CRF at which all scenes are nearest to the size. */
@@ -341,9 +351,7 @@ static double expected_bits(const struct gpume_chunks *chunks)
         return all_bits(chunks, 0, crf_of(chunks, 0));
     }
     for (size_t i = 0; gpume_pass_scene(chunks->pass, 0, i, &found); i++) {
-        const double factor =
-            chunks->encoder->presets ? gpume_chunk_bits(chunks->encoder, crf_of(chunks, i)) : 1;
-        sum += (double)found.bits * factor;
+        sum += own_bits(chunks, found.bits, crf_of(chunks, i));
     }
     return sum;
 }

@@ -34,7 +34,9 @@ struct gpume_chunk_encoder {
     const char *preset;         /* the default */
     unsigned side_min;          /* if it is more than the model's */
     double first, step;         /* a CRF of N is as good as one of first + step * N */
-    double bits, bits_step;     /* and takes exp(bits + bits_step * N) times as many bits */
+    /* And takes exp(bits + bits_step * N) times as many bits, times this power of the area beside
+     * that of 640x360. */
+    double bits, bits_step, bits_power;
 };
 
 #define GPUME_CHUNK_ENCODERS 4
@@ -47,6 +49,6 @@ unsigned gpume_chunk_model_crf(const struct gpume_chunk_encoder *encoder, unsign
 uint64_t gpume_chunk_crf(const struct gpume_chunk_encoder *encoder, uint64_t model_crf);
 
 /* How many times as many bits as the model it takes at a CRF in 1/100. */
-double gpume_chunk_bits(const struct gpume_chunk_encoder *encoder, uint64_t crf);
+double gpume_chunk_bits(const struct gpume_chunk_encoder *encoder, uint64_t crf, uint64_t pixels);
 
 #endif

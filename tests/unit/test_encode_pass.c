@@ -5,6 +5,7 @@
  * read back. Works in its own folder below the current one.
  */
 #include "encode/bits.h"
+#include "encode/chunk_encoders.h"
 #include "encode/distortion.h"
 #include "encode/encoder.h"
 #include "encode/options.h"
@@ -971,6 +972,21 @@ static void test_expected_bitrate(void)
     }
 }
 
+/* Beside the model, AV1 takes fewer bits at higher CRFs, and SVT-AV1 in larger pictures: by a power
+ * of the area, which counts from 640x360. */
+static void test_bits_of_chunks(void)
+{
+    for (size_t i = 0; i < GPUME_CHUNK_ENCODERS; i++) {
+        const struct gpume_chunk_encoder *encoder = &gpume_chunk_encoders[i];
+        const double small = gpume_chunk_bits(encoder, 3200, 640 * 360),
+                     large = gpume_chunk_bits(encoder, 3200, 1920 * 1080);
+        const bool is_svt = strcmp(encoder->name, "svt-av1") == 0;
+        REQUIRE(fabs(large / small - (is_svt ? 0.8116 : 1)) < 0.0001);
+        REQUIRE(!is_svt || fabs(small - 0.8383) < 0.0001);
+        REQUIRE(!encoder->presets || gpume_chunk_bits(encoder, 4000, 640 * 360) < small);
+    }
+}
+
 /* Of chunks, a size is that of one CRF: what such encodes are expected to take, in whole kilobits
  * per second, and no CRF that differs by a hundredth is nearer. */
 static void test_size_of_chunks(void)
@@ -1572,6 +1588,7 @@ int main(void)
     chunks = true;
     test_fidelity();
     test_size_of_chunks();
+    test_bits_of_chunks();
     chunks = false;
     has_losses = false;
     test_size();

@@ -103,8 +103,9 @@ const struct gpume_chunk_encoder gpume_chunk_encoders[GPUME_CHUNK_ENCODERS] = {
         .side_min = 64,
         .first = 11.53,
         .step = 0.3724,
-        .bits = 0.004,
-        .bits_step = -0.0085},
+        .bits = 0.07,
+        .bits_step = -0.0077,
+        .bits_power = -0.095},
     {.name = "aom",
         .av1an = "aom",
         .model = "x265",
@@ -134,7 +135,8 @@ uint64_t gpume_chunk_crf(const struct gpume_chunk_encoder *encoder, uint64_t mod
     return 100 * (uint64_t)fmin(fmax(crf, 1), encoder->crf_max);
 }
 
-double gpume_chunk_bits(const struct gpume_chunk_encoder *encoder, uint64_t crf)
+double gpume_chunk_bits(const struct gpume_chunk_encoder *encoder, uint64_t crf, uint64_t pixels)
 {
-    return exp(encoder->bits + encoder->bits_step * (double)crf / 100);
+    return exp(encoder->bits + encoder->bits_step * (double)crf / 100) *
+           pow((double)pixels / (640 * 360), encoder->bits_power);
 }
