@@ -34,10 +34,11 @@
 struct filter {
     struct gpume_cli_job job;
     const struct gpume_filter_options *options;
-    struct gpume_picture *picture;
+    struct gpume_picture *picture; /* NULL: the filtered video is not written */
+    const char *path;              /* of it */
     struct gpume_filter_report *report;
-    const struct gpume_filter_taker *taker; /* NULL: the video is written */
-    gpume_job_take_fn put;                  /* of a stage: where frames go instead */
+    const struct gpume_filter_taker *taker; /* NULL: there is none */
+    gpume_job_take_fn put;                  /* of a stage: where frames go; NULL: it is none */
     void *client;
     struct gpume_plane chroma[2];
     /* For the taker or the report: pictures, and the first frame of each, that are not filtered
@@ -86,8 +87,8 @@ static int show_picture(struct filter *filter, const struct gpume_filter_result 
     return status == GPUME_OK ? status : gpume_log_nomem(&gpume_console, filter->options->report);
 }
 
-/* Receives the next filtered frame and writes it. */
-static int write_frame(struct filter *filter)
+/* Receives the next filtered frame and gives it to all that take it. */
+static int pass_frame(struct filter *filter)
 {
     struct gpume_filter_result result = {.size = sizeof(result)};
     GPUME_CHECK(gpume_filter_receive(filter->job.filter, &result));
@@ -101,10 +102,10 @@ static int write_frame(struct filter *filter)
     if (filter->report) {
         gpume_filter_report_count(filter->report);
     }
-    return filter->put ? filter->put(filter->client, &result.planes[0], result.time_us)
-           : filter->taker
-               ? GPUME_OK
-               : gpume_picture_write_planes(filter->picture, result.planes, result.time_us);
+    if (filter->picture) {
+        GPUME_CHECK(gpume_picture_write_planes(filter->picture, result.planes, result.time_us));
+    }
+    return filter->put ? filter->put(filter->client, &result.planes[0], result.time_us) : GPUME_OK;
 }
 
 static size_t row_bytes(const struct gpume_plane *plane)
@@ -168,7 +169,7 @@ static int take_filter_frame(void *client, const struct gpume_plane *luma, int64
         filter->uneven = job->skip + job->frames - 1;
     }
     while ((status = gpume_filter_send(job->filter, &frame)) == GPUME_AGAIN) {
-        GPUME_CHECK(write_frame(filter));
+        GPUME_CHECK(pass_frame(filter));
     }
     return status;
 }
@@ -177,7 +178,7 @@ static int take_filter_frame(void *client, const struct gpume_plane *luma, int64
 static void warn_of_output(const struct filter *filter)
 {
     const struct gpume_source_info *info = &filter->job.info;
-    const char *path = filter->job.outputs[0].path, *ending = strrchr(path, '.');
+    const char *ending = strrchr(filter->path, '.');
     if (filter->uneven > 0) {
         gpume_console_warning("%s: frame %" PRIu64 " is not where %" PRIu32 "/%" PRIu32
                               " frames per second have it, and Y4M has no times; write .mkv, which "
@@ -190,16 +191,16 @@ static void warn_of_output(const struct filter *filter)
     if (info->full_range && ending && strcasecmp(ending, ".nut") == 0) {
         gpume_console_warning("%s: NUT does not say that samples have the full range; state it "
                               "where the video is read, or write .mkv",
-            path);
+            filter->path);
     }
 }
 
-/* Writes all that are left. */
+/* Takes all that are left. */
 static int drain_filter(struct filter *filter)
 {
     int status = gpume_filter_finish(filter->job.filter);
     while (status == GPUME_OK) {
-        status = write_frame(filter);
+        status = pass_frame(filter);
     }
     return status == GPUME_EOF ? GPUME_OK : status;
 }
@@ -224,7 +225,7 @@ static enum gpume_exit finish_filter(void *client)
 
 /* --- opening */
 
-static int check_filter_output(
+int gpume_filter_check_output(
     const char *path, const struct gpume_sink_shape *shape, const struct gpume_log *log)
 {
     (void)shape;
@@ -243,7 +244,7 @@ static int check_filter_page(
 static enum gpume_exit plan_filter(void *client)
 {
     static const struct gpume_sink_ops ops = {
-        .noun = "a filtered video", .check = check_filter_output};
+        .noun = "a filtered video", .check = gpume_filter_check_output};
     static const struct gpume_sink_ops page_ops = {.noun = "a report", .check = check_filter_page};
     struct filter *filter = client;
     struct gpume_cli_job *job = &filter->job;
@@ -520,24 +521,34 @@ static enum gpume_exit prepare_filter(void *client)
     return gpume_job_opened(&filter->job, status, engine);
 }
 
-static enum gpume_exit open_filter(void *client)
+/* Opens the filtered video as an output of the set. */
+static enum gpume_exit open_filtered(
+    struct filter *filter, const char *path, struct gpume_out_set *set)
 {
-    struct filter *filter = client;
-    if (filter->taker) {
-        return filter->taker->open(filter->client, &filter->job);
-    }
     const struct gpume_picture_options options = {
-        .path = filter->job.outputs[0].path,
+        .path = path,
         .width = filter->job.info.width,
         .height = filter->job.info.height,
         .bits = filter->job.info.bits,
         .complete = true,
         .video = &filter->job.info,
-        .set = &filter->job.set,
+        .set = set,
         .log = gpume_console,
     };
+    filter->path = path;
+    return gpume_exit_of_writer(gpume_picture_open(&filter->picture, &options));
+}
+
+static enum gpume_exit open_filter(void *client)
+{
+    struct filter *filter = client;
+    const struct gpume_source_info *info = &filter->job.info;
+    const char *path = filter->job.outputs[0].path;
+    if (filter->taker) {
+        return filter->taker->open(filter->client, &filter->job);
+    }
     if (filter->options->report) {
-        filter->report = gpume_filter_report_open(&filter->job.info, filter->job.skip);
+        filter->report = gpume_filter_report_open(info, filter->job.skip);
         const enum gpume_exit result =
             filter->report
                 ? gpume_job_open_output(&filter->job, 1)
@@ -546,11 +557,10 @@ static enum gpume_exit open_filter(void *client)
             return result;
         }
     }
-    if (gpume_picture_is_timeless(options.path) && options.video->rate_den > 0 &&
-        options.video->rate_num > 0) {
-        gpume_spacing_init(&filter->spacing, options.video->rate_num, options.video->rate_den);
+    if (gpume_picture_is_timeless(path) && info->rate_den > 0 && info->rate_num > 0) {
+        gpume_spacing_init(&filter->spacing, info->rate_num, info->rate_den);
     }
-    return gpume_exit_of_writer(gpume_picture_open(&filter->picture, &options));
+    return open_filtered(filter, path, &filter->job.set);
 }
 
 static enum gpume_exit conclude_filter(void *client, FILE *stream)
@@ -631,6 +641,12 @@ enum gpume_exit gpume_filter_stage_open(gpume_filter_stage **stage,
     return result;
 }
 
+enum gpume_exit gpume_filter_stage_keep(
+    gpume_filter_stage *stage, struct gpume_cli_job *job, size_t output)
+{
+    return open_filtered(stage, job->outputs[output].path, &job->set);
+}
+
 uint32_t gpume_filter_stage_crf(const gpume_filter_stage *stage)
 {
     return stage->options->kbits > 0 ? stage->qp : 0;
@@ -645,12 +661,18 @@ int gpume_filter_stage_put(
 
 int gpume_filter_stage_finish(gpume_filter_stage *stage)
 {
-    return drain_filter(stage);
+    const int status = drain_filter(stage);
+    if (status != GPUME_OK || !stage->picture) {
+        return status;
+    }
+    warn_of_output(stage);
+    return gpume_picture_finish(stage->picture);
 }
 
 void gpume_filter_stage_close(gpume_filter_stage **stage)
 {
     if (*stage) {
+        gpume_picture_close(&(*stage)->picture);
         free_filter(*stage);
     }
     *stage = NULL;

@@ -63,6 +63,15 @@ enum gpume_exit gpume_filter_stage_open(gpume_filter_stage **stage,
     const struct gpume_filter_options *options, struct gpume_cli_job *job, gpume_job_take_fn put,
     void *client);
 
+/* Call it in `open`, if at all: the filtered video is also written to this output of the job, as
+ * gpume filter writes it. It is complete once the stage is finished. */
+enum gpume_exit gpume_filter_stage_keep(
+    gpume_filter_stage *stage, struct gpume_cli_job *job, size_t output);
+
+/* The check of its name, for its ops. */
+int gpume_filter_check_output(
+    const char *path, const struct gpume_sink_shape *shape, const struct gpume_log *log);
+
 /* The CRF that options->kbits are about, once it is open. 0: that is not known. */
 uint32_t gpume_filter_stage_crf(const gpume_filter_stage *stage);
 

@@ -234,15 +234,33 @@ static int add_passes(struct firstpass *first)
     return GPUME_OK;
 }
 
-/* The names of the files depend on the size of the video, and are checked when they are opened. */
-static enum gpume_exit plan_passes(void *client)
+static int check_filtered_name(
+    const char *path, const struct gpume_sink_shape *shape, const struct gpume_log *log)
 {
-    struct firstpass *first = client;
-    first->job.wanted.chroma = first->options->strength > 0;
-    return GPUME_EXIT_DONE;
+    return gpume_text_is_special(path)
+               ? gpume_refuse(GPUME_INVALID,
+                     "--filtered %s: the command lines read it again; name a file", path)
+               : gpume_filter_check_output(path, shape, log);
 }
 
-/* Names the file that is completed last. */
+/* The names of the other files depend on the size of the video, and are checked when they are
+ * opened. */
+static enum gpume_exit plan_passes(void *client)
+{
+    static const struct gpume_sink_ops ops = {
+        .noun = "a filtered video", .check = check_filtered_name};
+    struct firstpass *first = client;
+    const char *filtered = first->options->filtered;
+    first->job.wanted.chroma = first->options->strength > 0;
+    return gpume_exit_of_writer(filtered ? gpume_job_add(&first->job, &ops, filtered) : GPUME_OK);
+}
+
+/* The output that is completed last. */
+static struct gpume_job_output *json_of(struct gpume_cli_job *job)
+{
+    return &job->outputs[job->output_count - 1];
+}
+
 static int add_json(struct gpume_cli_job *job)
 {
     const size_t bytes = strlen(job->output) + sizeof(".json");
@@ -254,7 +272,7 @@ static int add_json(struct gpume_cli_job *job)
     const int status = gpume_job_add(job, NULL, path);
     free(path);
     job->set.alone = true;
-    job->set.seal = job->outputs[0].path;
+    job->set.seal = json_of(job)->path;
     return status;
 }
 
@@ -269,11 +287,17 @@ static enum gpume_exit open_pass_files(struct firstpass *first)
         .log = gpume_console,
     };
     int status = add_json(&first->job);
+    if (status == GPUME_OK && first->options->filtered) {
+        const enum gpume_exit kept = gpume_filter_stage_keep(first->stage, &first->job, 0);
+        if (kept != GPUME_EXIT_DONE) {
+            return kept;
+        }
+    }
     status = status ? status : gpume_pass_open(&first->pass, &params);
     status = status ? status : add_passes(first);
     return status == GPUME_INVALID ? GPUME_EXIT_USAGE
            : status != GPUME_OK    ? gpume_exit_of_writer(status)
-                                   : gpume_job_open_output(&first->job, 0);
+                                : gpume_job_open_output(&first->job, first->job.output_count - 1);
 }
 
 static int decide(void *opaque, const struct gpume_decision *decision)
@@ -522,6 +546,7 @@ static struct gpume_firstpass_source source_of(const struct firstpass *first)
         .info = &job->info,
         .frames = job->frames,
         .filtered = first->stage ? &first->filter : NULL,
+        .kept = first->options->filtered,
     };
 }
 
@@ -535,7 +560,7 @@ static enum gpume_exit complete_passes(void *client)
     }
     first->report.pass = first->pass;
     int status = gpume_firstpass_report_make(&first->report, &first->encode, &source);
-    status = status ? status : gpume_firstpass_report_write(&first->report, job->outputs[0].out);
+    status = status ? status : gpume_firstpass_report_write(&first->report, json_of(job)->out);
     return status ? gpume_exit_of_writer(status) : gpume_job_complete(job);
 }
 
@@ -588,7 +613,7 @@ enum gpume_exit gpume_firstpass_run(const struct gpume_firstpass_options *option
             .own = true,
             .together = true,
             .over_input = true,
-            .seal = first.job.outputs[0].path};
+            .seal = json_of(&first.job)->path};
         result = gpume_firstpass_probe(
             options, &first.encode, &source, first.pass, &first.report, &first.corrected);
     }

@@ -42,6 +42,7 @@ struct gpume_firstpass_options {
     uint32_t probes;                               /* encodes by which CRFs are corrected */
     bool verify;
     double strength;           /* of the filter before the encoder; 0: none */
+    const char *filtered;      /* file of the filtered video; NULL: the encoder's lines filter */
     const char *preset, *tune; /* NULL: not given */
     union gpume_firstpass_value {
         uint64_t number; /* also of a word, or 0 or 1 */

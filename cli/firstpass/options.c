@@ -232,6 +232,9 @@ static const struct gpume_option first_rows[] = {
             "analyse what gpume filter makes of the video with this --strength, 1 is usual, for "
             "the finest quality of the run or else the highest bitrate; the command lines begin "
             "with that filter"},
+    {GPUME_ROW_FILE("filtered", "FILE", OPTIONS, filtered), .needs = "filter",
+        .help = "write the filtered video to this file, which the command lines then read instead "
+                "of filtering again: .y4m, or .mkv or .nut with FFV1"},
     {GPUME_ROW_FLAG("verify", OPTIONS, verify),
         .help = "also encode: at a bitrate with these files and with the encoder's own two passes, "
                 "and print rate, PSNR and time of both; at a quality by the printed command line, "
@@ -342,6 +345,20 @@ static int refuse_quality(
         count_goal(options, GPUME_GOAL_PSNR) + count_goal(options, GPUME_GOAL_SSIM) > 0
             ? "'gpume scenes --format av1an' says which CRF to give its program"
             : "give its program --crf");
+}
+
+/* Of a video that can be read only once. */
+static int check_filtered_stream(const struct gpume_firstpass_options *options)
+{
+    if (gpume_firstpass_filter_options(options).kbits > 0) {
+        return gpume_refuse(
+            GPUME_INVALID, "--filter: at a bitrate the video is read twice; give a file, or --crf");
+    }
+    return options->filtered
+               ? GPUME_OK
+               : gpume_refuse(GPUME_INVALID,
+                     "--filter: the command lines read the video again; give a file, or keep the "
+                     "filtered video for them with --filtered FILE");
 }
 
 static int check_qualities(const struct gpume_firstpass_options *options)
@@ -500,8 +517,7 @@ static int firstpass_check(void *opaque, const struct gpume_line *line)
             "leave out one of them");
     }
     if (options->strength > 0 && gpume_input_is_read_once(input)) {
-        return gpume_refuse(GPUME_INVALID,
-            "--filter: needs a video file, which is read twice; leave it out for other inputs");
+        GPUME_CHECK(check_filtered_stream(options));
     }
     GPUME_CHECK(gpume_video_options_check(opaque, line));
     return set_encode_options(options, line);

@@ -4,6 +4,7 @@
 #include "console.h"
 #include "files/forms.h"
 #include "files/path.h"
+#include "media/picture.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -88,7 +89,7 @@ static void finish_commands(struct gpume_firstpass_entry *entry)
 }
 
 /* FFmpeg's name of the format of what gpume filter writes. */
-static const char *piped_format(const struct gpume_source_info *info, char text[FORMAT_BYTES])
+static const char *filtered_format(const struct gpume_source_info *info, char text[FORMAT_BYTES])
 {
     static const char *const chroma[2][2] = {{"444", ""}, {"422", "420"}};
     if (info->chroma == GPUME_CHROMA_NONE) {
@@ -100,20 +101,24 @@ static const char *piped_format(const struct gpume_source_info *info, char text[
     return text;
 }
 
-/* What the filter's Y4M does not say of colours, for FFmpeg. NULL: nothing is known. */
-static const char *piped_colours(const struct gpume_colours *colours, char text[COLOURS_BYTES])
+/* What formats of the filtered video do not say of colours, for FFmpeg. NULL: nothing is known. */
+static const char *filtered_colours(const struct gpume_source_info *info, char text[COLOURS_BYTES])
 {
     const struct {
         const char *name;
         uint32_t code;
-    } rows[] = {{"color_primaries", colours->primaries}, {"color_trc", colours->transfer},
-        {"colorspace", colours->matrix}};
+    } rows[] = {{"color_primaries", info->colours.primaries}, {"color_trc", info->colours.transfer},
+        {"colorspace", info->colours.matrix}};
     size_t used = 0;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         if (rows[i].code != 0 && rows[i].code != GPUME_COLOUR_UNKNOWN) {
             used += (size_t)snprintf(text + used, COLOURS_BYTES - used, "%s%s=%" PRIu32,
                 used > 0 ? ":" : "setparams=", rows[i].name, rows[i].code);
         }
+    }
+    if (info->full_range) {
+        used += (size_t)snprintf(
+            text + used, COLOURS_BYTES - used, "%srange=pc", used > 0 ? ":" : "setparams=");
     }
     return used > 0 ? text : NULL;
 }
@@ -132,15 +137,17 @@ int gpume_firstpass_report_make(struct gpume_firstpass_report *report,
     const struct gpume_encode_options *options, const struct gpume_firstpass_source *source)
 {
     const struct gpume_source_info *info = source->info;
+    const bool piped = source->filtered && !source->kept;
+    const char *input = piped ? "-" : source->kept ? source->kept : source->input;
     struct stat status;
-    const bool is_file = stat(source->input, &status) == 0;
-    const bool is_y4m = is_file && S_ISREG(status.st_mode) && is_plain_y4m(source->input);
+    const bool is_file = source->kept || (!piped && stat(input, &status) == 0);
+    const bool is_y4m = source->kept ? gpume_picture_is_timeless(input)
+                                     : is_file && S_ISREG(status.st_mode) && is_plain_y4m(input);
     uint64_t first_number = 0;
-    if (!is_file) {
-        (void)gpume_pattern_find_input(source->input, &first_number);
+    if (!is_file && !piped) {
+        (void)gpume_pattern_find_input(input, &first_number);
     }
     char format[FORMAT_BYTES], colours[COLOURS_BYTES];
-    const bool piped = source->filtered != NULL;
     gpume_argv_finish(&report->filter);
     if (piped) {
         gpume_firstpass_filter_command(source->filtered, &report->filter);
@@ -151,20 +158,21 @@ int gpume_firstpass_report_make(struct gpume_firstpass_report *report,
         const struct gpume_encode_options second = gpume_firstpass_second(options, entry);
         const struct gpume_command_params params = {
             .options = &second,
-            .input = piped ? "-" : source->input,
+            .input = input,
             .piped = piped,
-            .is_file = is_file && !piped,
+            .is_file = is_file,
             .is_y4m = is_y4m,
-            .is_list = info->list && !piped,
-            .first_number = piped ? 0 : first_number,
-            .filter = piped ? piped_colours(&info->colours, colours) : source->filter,
-            .stream = info->streams > 1 && !piped ? (int)info->stream : -1,
+            .is_list = info->list && !source->filtered,
+            .first_number = first_number,
+            .filter = source->filtered ? NULL : source->filter,
+            .stated = source->filtered ? filtered_colours(info, colours) : NULL,
+            .stream = info->streams > 1 && !source->filtered ? (int)info->stream : -1,
             .full_range = info->full_range,
             .colours = &info->colours,
             .width = info->width,
             .height = info->height,
             .bits = info->bits,
-            .pixel_format = piped ? piped_format(info, format) : info->pixel_format,
+            .pixel_format = source->filtered ? filtered_format(info, format) : info->pixel_format,
             .name = entry->name,
             .stats = entry->stats,
             .qps = entry->qps,

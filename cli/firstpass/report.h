@@ -37,6 +37,7 @@ struct gpume_firstpass_source {
     const struct gpume_source_info *info;
     uint64_t frames;
     const struct gpume_filter_options *filtered; /* NULL: the encoder gets the video itself */
+    const char *kept; /* file of the filtered video; NULL: the filter is in the command lines */
 };
 
 /* Names another second pass. *entry is valid until the next call. */

@@ -100,14 +100,15 @@ static bool keeps_full_range(const struct gpume_command_params *params)
 static void add_filter(struct gpume_argv *argv, const struct gpume_command_params *params)
 {
     const bool is_deep = params->options->bits > 8 && keeps_full_range(params);
+    const char *filter = params->filter ? params->filter : params->stated;
     if (is_scaled(params) || is_deep) {
-        char *scaling = gpume_command_scaling(
-            params->filter, params->video.width, params->video.height, is_deep);
+        char *scaling =
+            gpume_command_scaling(filter, params->video.width, params->video.height, is_deep);
         argv->failed |= !scaling;
         gpume_argv_add_pair(argv, "-vf", scaling ? scaling : "");
         free(scaling);
-    } else if (params->filter) {
-        gpume_argv_add_pair(argv, "-vf", params->filter);
+    } else if (filter) {
+        gpume_argv_add_pair(argv, "-vf", filter);
     }
 }
 

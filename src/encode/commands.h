@@ -33,6 +33,8 @@ struct gpume_command_params {
     bool is_list;                               /* FFmpeg's concat: it names other files */
     uint64_t first_number;                      /* of numbered pictures */
     const char *filter;                         /* FFmpeg filter graph; NULL: none */
+    const char *stated;                         /* such a graph, instead of that, which says what
+                                                   the input does not say of its colours */
     int stream;                                 /* among the video streams; -1: the only one */
     bool full_range;                            /* of the input's luma */
     const struct gpume_colours *colours;        /* of the input */

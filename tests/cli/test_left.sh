@@ -40,6 +40,7 @@ killed 2 0 convert a.csv f%d.flo # one, and the name of the series
 killed 2 5 compare a.csv b.csv --map d.mkv --report d.html
 killed 3 5 compare a.csv b.csv --map d%d.png --report d.html
 killed 3 0 firstpass clip.y4m --encoder x264 --bitrate 100k -o st --backend cpu
+killed 5 0 firstpass clip.y4m --encoder x264 --crf 30 --filter 1 --filtered kept.y4m -o kept --backend cpu
 killed 3 0 merge part1 part4 -o whole
 killed 6 0 clip.y4m --backend cpu -o all --residual r%d.png --report rep.html
 sample=$here/../../samples/bunny.mp4
