@@ -14,9 +14,12 @@ tune psnr (SVT-AV1: preset 6, tune 1), in all of these ways, of which the first 
     for        filtered for the encoder and the CRF
     mcstf      as they are, with x265's own temporal filter (--mcstf, from 4.0 on)
     no-tf      as they are, without that of SVT-AV1 (--enable-tf 0)
+    noise+no-tf, for+no-tf  filtered by gpume, and not by SVT-AV1
     two        in the encoder's own two passes, at the bitrates that `own` has at the CRFs
     first      in one pass after `gpume firstpass`, at the same bitrates
     filtered   the same with `gpume firstpass --filter 1`
+    kept       the same with --filtered FILE.y4m, so that the filter runs once
+    kept-mkv   the same with --filtered FILE.mkv
 
 Prints, in Markdown, the noise that the filter finds, and for each way the difference of bitrates at equal PSNR, SSIM and (with
 --vmaf, libvmaf's command) VMAF of luma of the decoded video against the source before the filter, noise included (Bjontegaard),
@@ -47,7 +50,7 @@ ENCODERS = {
     "svt-av1": "SvtAv1EncApp --lp 1 --preset 6 --tune 1 {} -i {source} -b {out}",
 }
 ENDINGS = {"x264": "264", "x265": "hevc", "svt-av1": "ivf"}
-WAYS = ("own", "noise", "for", "mcstf", "no-tf", "two", "first", "filtered")
+WAYS = ("own", "noise", "for", "mcstf", "no-tf", "noise+no-tf", "for+no-tf", "two", "first", "filtered", "kept", "kept-mkv")
 environment = dict(os.environ)
 
 
@@ -93,7 +96,7 @@ def add_noise(video, width, height, sigma, camera):
 def make_source(clip, frames, graph, sigma, camera, path):
     """Y4M of 8 bits 4:2:0 at 25 frames per second, with noise."""
     chain = ",".join(filter(None, [graph, "setpts=N/25/TB", "format=yuv420p"]))
-    raw = read("ffmpeg", "-nostdin", "-v", "error", "-i", clip, "-vf", chain, "-r", "25", "-fps_mode", "passthrough", "-frames:v",
+    raw = read("ffmpeg", "-nostdin", "-v", "error", "-i", clip, "-vf", chain, "-r", "25", "-fps_mode", "cfr", "-frames:v",
                str(frames), "-f", "yuv4mpegpipe", "-").stdout
     lines = raw.split(b"\n", 1)
     width, height = (int(re.search(rb" %c(\d+)" % which, lines[0]).group(1)) for which in b"WH")
@@ -149,23 +152,25 @@ class Clip:
         base = f"{self.folder}/{encoder}-{way}-{crf}"
         out, line = f"{base}.{ENDINGS[encoder]}", ENCODERS[encoder]
         source, filtered = self.source, f"{base}.y4m"
-        if way in ("two", "first", "filtered"):
+        if way in WAYS[WAYS.index("two"):]:
             run(line.format(f"--crf {crf}", out=out, source=source))
             kbits = max(1, round(os.path.getsize(out) * 8 * 25 / self.frames / 1000))
             if way == "two":
                 passes = [f"--bitrate {kbits} --pass {number} --stats {base}.stats" for number in (1, 2)]
                 seconds = run(line.format(passes[0], out="/dev/null", source=source)) + run(line.format(passes[1], out=out, source=source))
             else:
-                seconds = self.second_pass(encoder, kbits, out, "--filter 1" if way == "filtered" else "")
+                options = {"first": "", "filtered": "--filter 1", "kept": f"--filter 1 --filtered {filtered}",
+                           "kept-mkv": f"--filter 1 --filtered {base}.mkv"}[way]
+                seconds = self.second_pass(encoder, kbits, out, options)
         else:
             seconds = 0
-            if way in ("noise", "for"):
-                seconds = self.filter(filtered, f"--for {encoder} --crf {crf}" if way == "for" else "")
+            if way[:3] in ("noi", "for"):
+                seconds = self.filter(filtered, f"--for {encoder} --crf {crf}" if way.startswith("for") else "")
                 source = filtered
-            more = {"mcstf": " --mcstf", "no-tf": " --enable-tf 0"}.get(way, "")
+            more = " --mcstf" if way == "mcstf" else " --enable-tf 0" if way.endswith("no-tf") else ""
             seconds += run(line.format(f"--crf {crf}{more}", out=out, source=source))
         result = (os.path.getsize(out), seconds, *quality(out, self.source, self.vmaf))
-        for path in (out, filtered):
+        for path in (out, filtered, base + ".mkv"):
             pathlib.Path(path).unlink(missing_ok=True)
         return result
 
