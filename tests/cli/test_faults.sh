@@ -35,6 +35,9 @@ trust="-b 16,8x16 --predictor ../../g/vectors.csv --direction both --best-refere
 sweep "" 3 "1 3" $preload "$gpume" ../../clip.y4m --backend cpu --frames 2 $partition $cost --check -o out
 sweep "" 5 "1 3" $preload "$gpume" ../../clip.y4m --backend cpu --frames 2 $trust $cost -o out --report r.html
 
+# A filtered video beside the files of a first pass.
+sweep "" 11 "1 3" $preload "$gpume" firstpass ../../clip.y4m --backend cpu --encoder x264 --crf 30 --filter 1 --filtered k.mkv -o a
+
 # Programs that are started: an encoder, and the ffmpeg that feeds it.
 if have x264 && have ffmpeg; then
     sweep "" 11 "1 3" $preload "$gpume" firstpass ../../clip.y4m --backend cpu --encoder x264 --crf 30 -o a --verify
