@@ -144,7 +144,11 @@ struct gpume_encoder {
         uint32_t intra_eighths; /* its intra costs, in eighths of the lookahead's */
         double strength[2];     /* of the offsets, by measurement; the second one with psy */
         double crf_strength[2]; /* the same for a CRF */
-        bool counts_b;          /* the offsets of a P frame count the B frames before it */
+        /* For a CRF, an I frame whose offsets are below -still on average is finer by as much as
+         * they are beyond it: most of it stays in view, for longer than the tree looks ahead. In
+         * QP; 0: never. */
+        uint32_t still;
+        bool counts_b; /* the offsets of a P frame count the B frames before it */
     } tree;
     const struct gpume_bits_model *bits;
     const struct gpume_loss_model *losses;   /* NULL: its quality cannot be expected */

@@ -89,6 +89,19 @@ int32_t gpume_pass_crf_strength(const struct gpume_pass *pass)
     return (int32_t)(pass->encoder->tree.crf_strength[psy] * 256 / strength[psy] + 0.5);
 }
 
+/* How much finer an I frame is whose picture hardly changes. Before a key frame that the tree sees,
+ * its offsets say enough. */
+static int32_t finer_if_still(const struct gpume_pass *pass, const struct gpume_pass_row *row)
+{
+    const struct gpume_encode_options *options = pass->params.options;
+    const int32_t still = (int32_t)pass->encoder->tree.still * GPUME_QP_ONE;
+    const int32_t depth = -row->tree * gpume_pass_crf_strength(pass) / 256;
+    const bool is_own = pass->params.chunks; /* its tree is the encoder's */
+    return still > 0 && depth > still && options->keyint > options->horizon && !is_own
+               ? depth - still
+               : 0;
+}
+
 /* Of a frame whose level is known. As for the encoders, QPs that are asked for are whole, and I
  * frames without a tree are finer than P frames; of a CRF without P frames only the first one. */
 int32_t gpume_pass_quality_qp(
@@ -110,7 +123,8 @@ int32_t gpume_pass_quality_qp(
     const int32_t tree =
         row->level * gpume_pass_crf_strength(pass) / 256 * gpume_target_tree_part(options) / 256;
     const int32_t more = pass->encoder->crf_qp(options, index > 0 ? type : GPUME_FRAME_P);
-    return limit_qp(pass, qp + more + row->shift - tree);
+    const int32_t still = is_intra ? finer_if_still(pass, row) : 0;
+    return limit_qp(pass, qp + more + row->shift - tree - still);
 }
 
 /* Of a fidelity. Its frames have QPs by formulas. */

@@ -65,6 +65,18 @@ expect 0 $first x265 --crf 24 -o b
 only . a.json a-* b.json b-96x80-crf24.log b-96x80-crf24.log.cutree clip.y4m
 head -1 b-96x80-crf24.log | grep -q ' vbv-maxrate=1$' || fail "x265 would refuse --crf"
 [ "$(grep -c -e '-c:v libx265 -preset medium -crf 24 ' -e ' | x265 .* --crf 24 ' "$scratch/out")" = 2 ] || fail "x265 gets no --crf"
+# The I frame of a still picture is finer than P frames, unless the tree sees the next key frame, 60 frames ahead.
+ffmpeg -v error -f lavfi -i mandelbrot=size=96x80 -vf trim=end_frame=1,loop=79:1,format=yuv420p still.y4m
+expect 0 firstpass still.y4m --backend cpu --encoder x265 --crf 24 -o still
+expect 0 firstpass still.y4m --backend cpu --encoder x265 --crf 24 --keyint 60 -o keys
+python3 -c "
+import re
+def finer(name):
+    qps = [(m[1], float(m[2])) for m in (re.match(r'in:.* type:(.) q:([\d.]+)', line) for line in open(name)) if m]
+    return min(qp for kind, qp in qps if kind == 'P') - qps[0][1]
+assert 3 < finer('still-96x80-crf24.log') < 5, finer('still-96x80-crf24.log')
+assert abs(finer('keys-96x80-crf24.log')) < 0.02, finer('keys-96x80-crf24.log')" || fail "QPs of a still picture"
+rm still* keys*
 # Targets: a quality is expected, and the CRF found; a size is a bitrate. Every quality of the run then has its expected PSNR.
 rm -f ./a* ./b*
 expect 0 $first x265 --target-psnr 40 --target-ssim 0.95 --target-size 25k --crf 24 --rung 48x40:psnr=38.5 --rung 48x40:size=12500 -o b

@@ -56,6 +56,7 @@ import json
 assert all(s['zone_overrides'] is None for s in json.load(open('a.json'))['scenes'])" || fail "no encoder has overrides"
 
 # A quality of every scene takes other CRFs, those of firstpass: x264's files have whole ones, chunks the nearest hundredth.
+# With firstpass, x265's I frames are finer where a scene stands still, as half of the first one does; its own --crf has no such rule.
 firstpass() {
     expect 0 firstpass two.y4m --backend "$engine" "$@" -o b -y
 }
@@ -68,7 +69,8 @@ for target in '--target-psnr 38' '--target-xpsnr 36' '--target-ssim 0.95'; do
 parts = json.load(open('b.json'))['runs'][0]['scenes']
 assert [part['first_frame'] for part in parts] == [0, 50], parts
 assert crfs[0] != crfs[1] and any(crf != int(crf) for crf in crfs), crfs
-assert all(abs(crf - part['crf']) <= (0 if '$encoder' == 'x265' else 0.6) for crf, part in zip(crfs, parts)), (crfs, parts)
+most = (0.1, 0) if '$encoder' == 'x265' else (0.6, 0.6)
+assert all(abs(crf - part['crf']) <= most for crf, part, most in zip(crfs, parts, most)), (crfs, parts)
 line = [line for line in open('summary') if line.startswith('chunks ')][0]
 assert ' $encoder, CRF %g to %g; ' % (min(crfs), max(crfs)) in line, (line, crfs)" "$encoder $target"
         chunks --encoder $encoder $target --threads 3

@@ -282,6 +282,7 @@ const struct gpume_encoder gpume_x265 = {
     .tree = {.intra_eighths = 7,
         .strength = {0.9, 0.9},
         .crf_strength = {0.7, 0.7},
+        .still = 5,
         .counts_b = false},
     .bits = &x265_bits,
     .losses = &losses,
