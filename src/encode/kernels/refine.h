@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Quarter-pixel vectors of a row of blocks from coarse ones (costs.h): whole pixels by SAD, then
- * halves and quarters by SATD. Candidates are compared with their block side by side.
+ * halves and quarters by SATD. Candidates are compared with their block side by side. Each step is
+ * done for the whole row, so that processors work on several blocks at a time: within a block, all
+ * that follows waits for the vector that was best.
  */
 #ifndef GPUME_ENCODE_KERNELS_REFINE_H
 #define GPUME_ENCODE_KERNELS_REFINE_H
@@ -25,24 +27,15 @@ static inline uint64_t rank_of(uint32_t difference, int32_t dx, int32_t dy)
            (uint32_t)(dx + LIMIT);
 }
 
-static inline int32_t dx_of(uint64_t rank)
-{
-    return (int32_t)(rank & 0xffff) - LIMIT;
-}
-
-static inline int32_t dy_of(uint64_t rank)
-{
-    return (int32_t)(rank >> 16 & 0xffff) - LIMIT;
-}
-
 static inline struct gpume_vector vector_of(uint64_t rank)
 {
-    return (struct gpume_vector){(int16_t)dx_of(rank), (int16_t)dy_of(rank)};
+    return (struct gpume_vector){(int16_t)((int32_t)(rank & 0xffff) - LIMIT),
+        (int16_t)((int32_t)(rank >> 16 & 0xffff) - LIMIT)};
 }
 
-/* A vector and its neighbours: three by three places from the upper left one on. */
-#define PLACES 9u
-
+/* Candidates around a vector have three by three places, from the upper left one on: 4 is its own.
+ * They are compared as numbers of 16 bits, of which the first least one is best. Where it is found,
+ * its index is in the upper half of a word. */
 static inline int32_t across(uint32_t place)
 {
     return (int32_t)(place % 3) - 1;
@@ -53,63 +46,77 @@ static inline int32_t down(uint32_t place)
     return (int32_t)(place / 3) - 1;
 }
 
-/* The low bits of a candidate, which decide between equal differences: (0,0) comes first, then the
- * places in their order. The highest bit makes one outside the window worse than any inside, as
- * differences are at most 32640 and take the bits from 5 to 19. */
-#define FIRST(place) (place)
-#define LATER(place) (16u | (place))
-#define OUTSIDE (1u << 31)
+/* A candidate beyond the window gets this mark, so that its number is larger than all others. It is
+ * beside a vector at the window's edge: all steps divide the window. */
+#define OUTSIDE 0xffffu
+#define IS_OUTSIDE(edge, place)                                                                    \
+    (((edge) % 3 != 1 && (edge) % 3 == (place) % 3) ||                                             \
+        ((edge) / 3 != 1 && (edge) / 3 == (place) / 3))
+#define MARK(edge, place) (IS_OUTSIDE(edge, place) ? OUTSIDE : 0)
 
-/* Candidates around a vector, in the order in which they are compared. */
-struct candidates {
-    int32_t step; /* quarters of a pixel */
-    uint32_t count;
-    uint32_t places[12];
-    uint32_t usual[12]; /* their low bits, where none is (0,0) or outside the window */
-    uint32_t still[12]; /* around (0,0) */
-};
-
-/* The low bits of all candidates. */
-static inline const uint32_t *orders_of(
-    const struct candidates *candidates, struct gpume_vector vector, uint32_t other[12])
+/* The place beside which the window ends; 4: all places are in it. */
+static inline uint32_t edge_of(struct gpume_vector v)
 {
-    const int32_t x = vector.dx < 0 ? -vector.dx : vector.dx;
-    const int32_t y = vector.dy < 0 ? -vector.dy : vector.dy;
-    const int32_t larger = x > y ? x : y, step = candidates->step;
-    if (larger == 0 || (larger > step && larger + step <= LIMIT)) {
-        return larger == 0 ? candidates->still : candidates->usual;
-    }
-    for (uint32_t i = 0; i < candidates->count; i++) {
-        const uint32_t place = candidates->places[i];
-        const int32_t dx = vector.dx + across(place) * step, dy = vector.dy + down(place) * step;
-        const bool inside = dx >= -LIMIT && dx <= LIMIT && dy >= -LIMIT && dy <= LIMIT;
-        other[i] = !inside ? OUTSIDE : (dx | dy) == 0 ? FIRST(place) : LATER(place);
-    }
-    return other;
+    return 4u + (v.dx == LIMIT) - (v.dx == -LIMIT) + 3u * (v.dy == LIMIT) - 3u * (v.dy == -LIMIT);
 }
 
-/* The better one of `best` and the least of the places around a vector. */
-static inline uint64_t better_of(
-    uint64_t best, uint32_t least, struct gpume_vector vector, int32_t step)
+#if GPUME_BLOCKS == 1
+
+static inline uint32_t least_of(const uint16_t *numbers, uint32_t count)
 {
-    const uint32_t place = least & 15;
-    const uint64_t rank =
-        rank_of(least >> 5, vector.dx + across(place) * step, vector.dy + down(place) * step);
-    return rank < best ? rank : best;
+    uint32_t index = 0;
+    for (uint32_t i = 1; i < count; i++) {
+        index = numbers[i] < numbers[index] ? i : index;
+    }
+    return numbers[index] | index << 16;
 }
+
+#else
+
+static inline uint32_t least_of(__m128i numbers)
+{
+    return (uint32_t)_mm_cvtsi128_si32(_mm_minpos_epu16(numbers));
+}
+
+static inline __m128i load_sixteen(const uint8_t *at)
+{
+    return _mm_loadu_si128((const __m128i *)(const void *)at);
+}
+
+#endif
 
 /* --- whole pixels */
 
-#define STARTS 5u /* vectors that a block begins with */
+#define COLUMNS 4u
 
-/* A vector and its neighbours, by rows, each with one more that fills it up. */
-static const struct candidates around_pixel = {.step = 4,
-    .count = 12,
-    .places = {0, 1, 2, 2, 3, 4, 5, 5, 6, 7, 8, 8},
-    .usual = {LATER(0), LATER(1), LATER(2), LATER(2), LATER(3), LATER(4), LATER(5), LATER(5),
-        LATER(6), LATER(7), LATER(8), LATER(8)},
-    .still = {LATER(0), LATER(1), LATER(2), LATER(2), LATER(3), FIRST(4), LATER(5), LATER(5),
-        LATER(6), LATER(7), LATER(8), LATER(8)}};
+/* SADs of up to 64 * 255 leave two bits below them, for the row from 1 to 3, so that the upper one
+ * of equal candidates in a column is best; 0 is (0,0), which is better than all equal ones. Numbers
+ * are in four columns, of which the second and the last one are the same. */
+#define ROW_MARKS(edge, row, own)                                                                  \
+    (1 + (row)) | MARK(edge, 3 * (row)), (1 + (row)) | MARK(edge, 3 * (row) + 2),                  \
+        (own) | MARK(edge, 3 * (row) + 1), (1 + (row)) | MARK(edge, 3 * (row) + 2)
+#define PIXEL_MARKS(edge, own)                                                                     \
+    {                                                                                              \
+        ROW_MARKS(edge, 0, 1), ROW_MARKS(edge, 1, own), ROW_MARKS(edge, 2, 3)                      \
+    }
+static const uint64_t pixel_marks[][3 * COLUMNS] = {PIXEL_MARKS(0, 2), PIXEL_MARKS(1, 2),
+    PIXEL_MARKS(2, 2), PIXEL_MARKS(3, 2), PIXEL_MARKS(4, 2), PIXEL_MARKS(5, 2), PIXEL_MARKS(6, 2),
+    PIXEL_MARKS(7, 2), PIXEL_MARKS(8, 2), PIXEL_MARKS(4, 0)}; /* by edge; around (0,0) */
+
+static inline const uint64_t *pixel_marks_of(struct gpume_vector v)
+{
+    return pixel_marks[(v.dx | v.dy) == 0 ? 9 : edge_of(v)];
+}
+
+/* The better one of `best` and the least one around a vector. */
+static inline uint64_t better_pixel(uint64_t best, uint32_t least, struct gpume_vector v)
+{
+    const uint32_t mark = least & 3, index = least >> 16;
+    const int32_t column = index > 2 ? 2 : (int32_t)index, moves = -(int32_t)(mark > 0);
+    const uint64_t rank = rank_of((least & 0xffff) >> 2, (v.dx + 4 * (column - 1)) & moves,
+        (v.dy + 4 * ((int32_t)mark - 2)) & moves);
+    return rank < best ? rank : best;
+}
 
 /* A row of eight samples, as it is compared by SAD. */
 #if GPUME_BLOCKS == 1
@@ -136,26 +143,23 @@ static inline struct own_samples load_own(const uint8_t *at, ptrdiff_t stride)
 
 /* The least SAD of a block and the blocks at a place and around it. */
 static inline uint32_t least_sad(
-    const struct own_samples *own, const uint8_t *place, ptrdiff_t stride, const uint32_t *orders)
+    const struct own_samples *own, const uint8_t *place, ptrdiff_t stride, const uint64_t *marks)
 {
-    uint32_t least = UINT32_MAX;
-    for (uint32_t x = 0; x < 3; x++) {
-        const struct gpume_places places = gpume_same_place(place + x - stride - 1);
-        gpume_samples rows[10];
-        for (ptrdiff_t y = 0; y < 10; y++) {
-            rows[y] = gpume_load_samples(&places, y * stride);
+    static const uint8_t column_of[COLUMNS] = {0, 2, 1, 2};
+    uint16_t least[3] = {OUTSIDE, OUTSIDE, OUTSIDE}; /* of columns */
+    for (uint32_t i = 0; i < 3 * COLUMNS; i++) {
+        const uint32_t column = column_of[i % COLUMNS];
+        const struct gpume_places places =
+            gpume_same_place(place + ((ptrdiff_t)(i / COLUMNS) - 1) * stride + column - 1);
+        gpume_lanes_unsigned sums = {0};
+        for (ptrdiff_t y = 0; y < 8; y++) {
+            sums += (gpume_lanes_unsigned)gpume_absolute(
+                gpume_widen(own->row[y]) - gpume_load_lanes(&places, y * stride));
         }
-        for (uint32_t i = 0; i < 3; i++) {
-            gpume_lanes_unsigned sums = {0}; /* at most 8 * 255 */
-            for (uint32_t y = 0; y < 8; y++) {
-                sums += (gpume_lanes_unsigned)gpume_absolute(
-                    gpume_widen(own->row[y]) - gpume_widen(rows[i + y]));
-            }
-            const uint32_t offer = gpume_sum_lanes(sums)[0] << 5 | orders[4 * i + x];
-            least = offer < least ? offer : least;
-        }
+        const uint16_t number = (uint16_t)(gpume_sum_lanes(sums)[0] << 2 | marks[i]);
+        least[column] = number < least[column] ? number : least[column];
     }
-    return least;
+    return least_of(least, 3);
 }
 
 #else
@@ -164,51 +168,38 @@ static inline struct own_samples load_own(const uint8_t *at, ptrdiff_t stride)
 {
     struct own_samples own;
     for (ptrdiff_t y = 0; y < 8; y++) {
-        own.row[y] = _mm256_set1_epi64x((long long)gpume_load_half(at + y * stride));
+        own.row[y] = _mm256_broadcastq_epi64(
+            _mm_loadl_epi64((const __m128i *)(const void *)(at + y * stride)));
     }
     return own;
 }
 
-static inline __m256i load_sixteen(const uint8_t *at)
-{
-    return _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)at));
-}
-
-static inline uint32_t least_word(__m256i words)
-{
-    __m128i least =
-        _mm_min_epu32(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1));
-    least = _mm_min_epu32(least, _mm_shuffle_epi32(least, 0x4e));
-    least = _mm_min_epu32(least, _mm_shuffle_epi32(least, 0xb1));
-    return (uint32_t)_mm_cvtsi128_si32(least);
-}
-
-/* The least SAD of a block and the blocks at a place and around it: three by three, and one of each
- * row twice. */
+/* The least SAD of a block and the blocks at a place and around it. */
 static inline uint32_t least_sad(
-    const struct own_samples *own, const uint8_t *place, ptrdiff_t stride, const uint32_t *orders)
+    const struct own_samples *own, const uint8_t *place, ptrdiff_t stride, const uint64_t *marks)
 {
     const __m256i shifts = _mm256_setr_epi64x(
-        0x0706050403020100, 0x0807060504030201, 0x0908070605040302, 0x0908070605040302);
+        0x0706050403020100, 0x0908070605040302, 0x0807060504030201, 0x0908070605040302);
     __m256i sums[3] = {_mm256_setzero_si256(), _mm256_setzero_si256(), _mm256_setzero_si256()};
     for (ptrdiff_t y = 0; y < 10; y++) {
-        const __m256i row = _mm256_shuffle_epi8(load_sixteen(place + (y - 1) * stride - 1), shifts);
+        const __m256i row = _mm256_shuffle_epi8(
+            _mm256_broadcastsi128_si256(load_sixteen(place + (y - 1) * stride - 1)), shifts);
         for (ptrdiff_t i = 0; i < 3; i++) {
             if (y >= i && y - i < 8) {
                 sums[i] = _mm256_add_epi64(sums[i], _mm256_sad_epu8(own->row[y - i], row));
             }
         }
     }
-    __m256i least = _mm256_set1_epi64x(UINT32_MAX);
+    __m256i least = _mm256_set1_epi64x(-1);
     for (uint32_t i = 0; i < 3; i++) {
-        const __m128i four =
-            _mm_loadu_si128((const __m128i *)(const void *)(orders + (size_t)4 * i));
-        const __m256i offers =
-            _mm256_or_si256(_mm256_slli_epi64(sums[i], 5), _mm256_cvtepu32_epi64(four));
-        least = _mm256_min_epu32(least, offers);
+        const __m256i mark =
+            _mm256_loadu_si256((const __m256i *)(const void *)(marks + (size_t)COLUMNS * i));
+        least = _mm256_min_epu16(least, _mm256_or_si256(_mm256_slli_epi64(sums[i], 2), mark));
     }
-    /* the upper halves are zeros */
-    return least_word(_mm256_or_si256(least, _mm256_slli_epi64(least, 32)));
+    /* Numbers have zeros beside them. */
+    least = _mm256_or_si256(least, _mm256_set1_epi64x(-1 - (int)OUTSIDE));
+    const __m128i odd = _mm_slli_epi64(_mm256_extracti128_si256(least, 1), 16);
+    return least_of(_mm_blend_epi16(_mm256_castsi256_si128(least), odd, 0x22));
 }
 
 #endif
@@ -221,53 +212,30 @@ static inline uint32_t next_coarse(uint32_t block, uint32_t blocks)
     return block % 2 == 0 ? own - (own > 0) : own + (own < last);
 }
 
-/* (0,0) and the vectors of the four coarse blocks nearest to a block, in quarter pixels. A pixel
- * of the quarter plane is two of the half plane, or eight quarters. */
-static inline void find_starts(const struct gpume_half *half, uint32_t block_x, uint32_t block_y,
-    const struct gpume_vector *coarse, struct gpume_vector starts[STARTS])
-{
-    const uint32_t blocks_x = half->width / GPUME_HALF_BLOCK;
-    const uint32_t blocks_y = half->height / GPUME_HALF_BLOCK;
-    const uint32_t columns[2] = {block_x / 2, next_coarse(block_x, blocks_x)};
-    const uint32_t rows[2] = {block_y / 2, next_coarse(block_y, blocks_y)};
-    starts[0] = (struct gpume_vector){0, 0};
-    for (uint32_t i = 0; i < 4; i++) {
-        const struct gpume_vector v = coarse[rows[i / 2] * ((blocks_x + 1) / 2) + columns[i % 2]];
-        starts[1 + i] = (struct gpume_vector){(int16_t)(8 * v.dx), (int16_t)(8 * v.dy)};
-    }
-}
-
-/* Leaves out those that are the same as one before them. Returns how many are left. Without
- * branches, as nobody can predict which these are. */
-static inline uint32_t leave_out_repeated(struct gpume_vector starts[STARTS])
-{
-    uint32_t count = 1;
-    for (uint32_t i = 1; i < STARTS; i++) {
-        const struct gpume_vector v = starts[i];
-        uint32_t known = 0;
-        for (uint32_t k = 0; k < i; k++) { /* those behind `count` have come before, too */
-            known |= (uint32_t)(starts[k].dx == v.dx) & (uint32_t)(starts[k].dy == v.dy);
-        }
-        starts[count] = v;
-        count += 1 - known;
-    }
-    return count;
-}
-
-/* The best vector of the block at a place in the target, beginning with these ones. Nothing is
- * better than an equal block at the same place. */
+/* The best vector of the block at a place in the target among (0,0) and the vectors of the four
+ * coarse blocks nearest to it, with their neighbours. A pixel of the quarter plane is two of the
+ * half plane, or eight quarters. Nothing is better than an equal block at the same place. */
 static inline uint64_t best_whole(const uint8_t *target, const uint8_t *reference, ptrdiff_t stride,
-    struct gpume_vector starts[STARTS])
+    const struct gpume_vector *const coarse[4])
 {
     const struct own_samples own = load_own(target, stride);
-    const uint32_t count = leave_out_repeated(starts);
-    uint64_t best = UINT64_MAX;
-    for (uint32_t i = 0; i < count && best > rank_of(0, 0, 0); i++) {
-        const struct gpume_vector v = starts[i];
-        const uint8_t *place = reference + v.dy / 4 * stride + v.dx / 4;
-        uint32_t other[12];
-        const uint32_t *orders = orders_of(&around_pixel, v, other);
-        best = better_of(best, least_sad(&own, place, stride, orders), v, 4);
+    struct gpume_vector v = {0, 0};
+    uint64_t best =
+        better_pixel(UINT64_MAX, least_sad(&own, reference, stride, pixel_marks_of(v)), v);
+    uint32_t known[5] = {0}; /* vectors that were tried */
+    for (uint32_t i = 0; i < 4 && best > rank_of(0, 0, 0); i++) {
+        uint32_t number;
+        memcpy(&number, coarse[i], sizeof(number));
+        bool is_new = true;
+        for (uint32_t k = 0; k <= i; k++) {
+            is_new = is_new && number != known[k];
+        }
+        known[i + 1] = number;
+        if (is_new) {
+            v = (struct gpume_vector){(int16_t)(8 * coarse[i]->dx), (int16_t)(8 * coarse[i]->dy)};
+            const uint8_t *place = reference + 2 * coarse[i]->dy * stride + 2 * coarse[i]->dx;
+            best = better_pixel(best, least_sad(&own, place, stride, pixel_marks_of(v)), v);
+        }
     }
     return best;
 }
@@ -276,9 +244,15 @@ static inline uint64_t best_whole(const uint8_t *target, const uint8_t *referenc
 static inline void find_whole(const struct gpume_half *half, const struct gpume_half *reference,
     uint32_t block_y, const struct gpume_vector *coarse, struct gpume_vector *vectors)
 {
-    for (uint32_t i = 0; i < half->width / GPUME_HALF_BLOCK; i++) {
-        struct gpume_vector starts[STARTS];
-        find_starts(half, i, block_y, coarse, starts);
+    const uint32_t blocks_x = half->width / GPUME_HALF_BLOCK;
+    const uint32_t blocks_y = half->height / GPUME_HALF_BLOCK;
+    const uint32_t coarse_x = (blocks_x + 1) / 2;
+    const struct gpume_vector *own = coarse + (size_t)(block_y / 2) * coarse_x;
+    const struct gpume_vector *next = coarse + (size_t)next_coarse(block_y, blocks_y) * coarse_x;
+    for (uint32_t i = 0; i < blocks_x; i++) {
+        const uint32_t beside = next_coarse(i, blocks_x);
+        const struct gpume_vector *const starts[4] = {
+            own + i / 2, own + beside, next + i / 2, next + beside};
         vectors[i] = vector_of(best_whole(gpume_block_place(half, i, block_y),
             gpume_block_place(reference, i, block_y), half->stride, starts));
     }
@@ -288,34 +262,10 @@ static inline void find_whole(const struct gpume_half *half, const struct gpume_
 
 /* A block, and its place in the reference. */
 struct target {
-#if GPUME_BLOCKS == 1
-    struct gpume_begun rows;
-#else
-    __m256i rows[8]; /* twice, as SATD begins */
-#endif
+    struct gpume_begun rows; /* the same in all places */
     const struct gpume_half *reference;
     const uint8_t *place;
 };
-
-static const struct candidates half_around = {.step = 2,
-    .count = 8,
-    .places = {0, 6, 3, 1, 2, 8, 5, 7},
-    .usual = {LATER(0), LATER(6), LATER(3), LATER(1), LATER(2), LATER(8), LATER(5), LATER(7)},
-    .still = {LATER(0), LATER(6), LATER(3), LATER(1), LATER(2), LATER(8), LATER(5), LATER(7)}};
-static const struct candidates quarter_around = {.step = 1,
-    .count = 4,
-    .places = {3, 1, 5, 7},
-    .usual = {LATER(3), LATER(1), LATER(5), LATER(7)},
-    .still = {LATER(3), LATER(1), LATER(5), LATER(7)}};
-
-/* Where a vector on half samples leads to, which is given in half samples. */
-static inline const uint8_t *half_place(const struct target *target, int32_t x, int32_t y)
-{
-    return target->place + gpume_half_row(target->reference, y) +
-           gpume_half_column(target->reference, x);
-}
-
-#if GPUME_BLOCKS == 1
 
 static inline struct target target_of(const struct gpume_half *half,
     const struct gpume_half *reference, uint32_t block_x, uint32_t block_y)
@@ -325,190 +275,251 @@ static inline struct target target_of(const struct gpume_half *half,
         gpume_block_place(reference, block_x, block_y)};
 }
 
-static inline uint32_t lesser_satd(
-    uint32_t least, const struct target *target, const struct gpume_begun *match, uint32_t order)
+/* Where a vector on half samples leads to, which is given in half samples. */
+static inline const uint8_t *half_place(const struct target *target, int32_t x, int32_t y)
 {
-    const uint32_t offer = gpume_satd_of(&target->rows, match)[0] << 5 | order;
-    return offer < least ? offer : least;
+    return target->place + gpume_half_row(target->reference, y) +
+           gpume_half_column(target->reference, x);
 }
 
-/* The least SATD around a vector of whole pixels, half a pixel away. */
-static inline uint32_t least_of_halves(
-    const struct target *target, struct gpume_vector vector, const uint32_t *orders)
+/* Numbers of candidates are SATDs, in the order of their places; around halves every other one is
+ * none. None is (0,0). */
+#define AROUND 8u
+#define HALF_MARKS(edge)                                                                           \
+    {                                                                                              \
+        MARK(edge, 0), MARK(edge, 1), MARK(edge, 2), MARK(edge, 3), MARK(edge, 5), MARK(edge, 6),  \
+            MARK(edge, 7), MARK(edge, 8)                                                           \
+    }
+#define QUARTER_MARKS(edge)                                                                        \
+    {                                                                                              \
+        MARK(edge, 1), OUTSIDE, MARK(edge, 3), OUTSIDE, MARK(edge, 5), OUTSIDE, MARK(edge, 7),     \
+            OUTSIDE                                                                                \
+    }
+static const uint8_t half_places[AROUND] = {0, 1, 2, 3, 5, 6, 7, 8};
+static const uint8_t quarter_places[AROUND] = {1, 4, 3, 4, 5, 4, 7, 4};
+static const uint16_t half_marks[][AROUND] = {HALF_MARKS(0), HALF_MARKS(1), HALF_MARKS(2),
+    HALF_MARKS(3), HALF_MARKS(4), HALF_MARKS(5), HALF_MARKS(6), HALF_MARKS(7), HALF_MARKS(8)};
+static const uint16_t quarter_marks[][AROUND] = {QUARTER_MARKS(0), QUARTER_MARKS(1),
+    QUARTER_MARKS(2), QUARTER_MARKS(3), QUARTER_MARKS(4), QUARTER_MARKS(5), QUARTER_MARKS(6),
+    QUARTER_MARKS(7), QUARTER_MARKS(8)};
+
+/* Of the least one around a vector. */
+static inline uint64_t fraction_rank(
+    uint32_t least, struct gpume_vector v, const uint8_t places[AROUND], int32_t step)
 {
-    uint32_t least = UINT32_MAX;
-    for (uint32_t i = 0; i < half_around.count; i++) {
-        const uint32_t place = half_around.places[i];
+    const uint32_t place = places[least >> 16];
+    return rank_of(least & 0xffff, v.dx + across(place) * step, v.dy + down(place) * step);
+}
+
+#if GPUME_BLOCKS == 1
+
+/* The least SATD around a vector of whole pixels, half a pixel away. */
+static inline uint32_t least_of_halves(const struct target *target, struct gpume_vector vector)
+{
+    const uint16_t *marks = half_marks[edge_of(vector)];
+    uint16_t numbers[AROUND];
+    for (uint32_t i = 0; i < AROUND; i++) {
+        const uint32_t place = half_places[i];
         const struct gpume_places at = gpume_same_place(
             half_place(target, vector.dx / 2 + across(place), vector.dy / 2 + down(place)));
         const struct gpume_begun match = gpume_load_begun(&at, target->reference->stride);
-        least = lesser_satd(least, target, &match, orders[i]);
+        numbers[i] = (uint16_t)(gpume_satd_of(&target->rows, &match)[0] | marks[i]);
     }
-    return least;
+    return least_of(numbers, AROUND);
 }
 
 /* The least SATD around a vector on half samples, a quarter of a pixel away, where matches are
  * means of the samples on both sides. */
-static inline uint32_t least_of_quarters(
-    const struct target *target, struct gpume_vector vector, const uint32_t *orders)
+static inline uint32_t least_of_quarters(const struct target *target, struct gpume_vector vector)
 {
+    const uint16_t *marks = quarter_marks[edge_of(vector)];
     const int32_t x = vector.dx / 2, y = vector.dy / 2;
-    uint32_t least = UINT32_MAX;
-    for (uint32_t i = 0; i < quarter_around.count; i++) {
-        const uint32_t place = quarter_around.places[i];
+    uint16_t numbers[AROUND];
+    for (uint32_t i = 0; i < AROUND; i++) {
+        const uint32_t place = quarter_places[i];
         const struct gpume_near near = {gpume_same_place(half_place(target, x, y)),
             gpume_same_place(half_place(target, x + across(place), y + down(place))),
             target->reference->stride};
         const struct gpume_begun match = gpume_match_begun(&near);
-        least = lesser_satd(least, target, &match, orders[i]);
+        numbers[i] = (uint16_t)(gpume_satd_of(&target->rows, &match)[0] | marks[i]);
     }
-    return least;
+    return least_of(numbers, AROUND);
 }
 
 #else
 
-/* The first step of SATD, of eight samples twice. */
-static inline __m256i begin_pair(__m256i samples)
+static inline uint32_t least_satd(__m128i satds, const uint16_t marks[AROUND])
 {
-    const __m256i signs = _mm256_setr_epi32(0x01010101, 0x01010101, -0x00fe00ff, -0x00fe00ff,
-        0x01010101, 0x01010101, -0x00fe00ff, -0x00fe00ff);
-    return _mm256_maddubs_epi16(samples, signs);
+    return least_of(_mm_or_si128(satds, _mm_loadu_si128((const __m128i *)(const void *)marks)));
 }
 
-static inline struct target target_of(const struct gpume_half *half,
-    const struct gpume_half *reference, uint32_t block_x, uint32_t block_y)
+#endif
+#if GPUME_BLOCKS == 4
+
+/* Eight samples from each of two places in a column, twice: upper, upper and one further, lower,
+ * lower and one further. */
+static inline gpume_samples load_corners(const uint8_t *upper, ptrdiff_t stride)
 {
-    const uint8_t *at = gpume_block_place(half, block_x, block_y);
-    struct target target = {
-        .reference = reference, .place = gpume_block_place(reference, block_x, block_y)};
-    for (ptrdiff_t y = 0; y < 8; y++) {
-        target.rows[y] =
-            begin_pair(_mm256_set1_epi64x((long long)gpume_load_half(at + y * half->stride)));
-    }
-    return target;
+    const __m512i shifts = _mm512_set4_epi64(
+        0x0807060504030201, 0x0807060504030201, 0x0706050403020100, 0x0706050403020100);
+    const __m512i both = _mm512_mask_broadcast_i32x4(
+        _mm512_broadcast_i32x4(load_sixteen(upper)), 0xff00, load_sixteen(upper + stride));
+    return (gpume_samples)_mm512_shuffle_epi8(both, shifts);
 }
 
-/* The larger absolute value of each pair of neighbours in two rows. */
-static inline __m256i larger_of_pairs(__m256i a, __m256i b)
+/* Eight samples, twice, from each place of a cross: above, left, one further than that, and below
+ * the first one. */
+static inline gpume_samples load_cross(const uint8_t *above, const uint8_t *left, ptrdiff_t stride)
 {
-    const __m256i even = _mm256_blend_epi16(a, _mm256_slli_epi32(b, 16), 0xaa);
-    const __m256i odd = _mm256_blend_epi16(_mm256_srli_epi32(a, 16), b, 0xaa);
-    return _mm256_max_epi16(_mm256_abs_epi16(even), _mm256_abs_epi16(odd));
+    const __m512i shifts = _mm512_setr_epi64(0x0706050403020100, 0x0706050403020100,
+        0x0706050403020100, 0x0706050403020100, 0x0807060504030201, 0x0807060504030201,
+        0x0706050403020100, 0x0706050403020100);
+    __m512i all = _mm512_broadcast_i32x4(load_sixteen(left));
+    all = _mm512_mask_set1_epi64(all, 0x03, (long long)gpume_load_half(above));
+    all = _mm512_mask_set1_epi64(all, 0xc0, (long long)gpume_load_half(above + stride));
+    return (gpume_samples)_mm512_shuffle_epi8(all, shifts);
 }
 
-/* The SATDs of a block and two matches: four sums each. */
-static inline __m256i satd_pair(const __m256i own[8], const __m256i match[8])
+/* Adds up pairs of the sums in each quarter, whose numbers differ by 4 and then by 2. */
+static inline __m512i add_pairs(__m512i sums)
 {
-    __m256i rows[8];
-    for (uint32_t y = 0; y < 8; y++) {
-        rows[y] = _mm256_sub_epi16(own[y], match[y]);
-    }
-    for (uint32_t step = 1; step <= 2; step *= 2) {
-        for (uint32_t i = 0; i < 8; i++) {
-            if ((i & step) == 0) {
-                const __m256i a = rows[i], b = rows[i + step];
-                rows[i] = _mm256_add_epi16(a, b);
-                rows[i + step] = _mm256_sub_epi16(a, b);
-            }
-        }
-    }
-    __m256i sums = larger_of_pairs(rows[0], rows[1]);
-    for (uint32_t i = 2; i < 8; i += 2) {
-        sums = _mm256_add_epi16(sums, larger_of_pairs(rows[i], rows[i + 1]));
-    }
-    return _mm256_madd_epi16(sums, _mm256_set1_epi16(1));
+    sums = _mm512_add_epi16(sums, _mm512_shuffle_epi32(sums, _MM_PERM_BADC));
+    return _mm512_add_epi16(sums, _mm512_shuffle_epi32(sums, _MM_PERM_CDAB));
 }
+
+/* The first two words of each quarter. */
+static inline __m128i first_words(__m512i sums)
+{
+    const __m512i quarters = _mm512_castsi128_si512(_mm_setr_epi32(0, 4, 8, 12));
+    return _mm512_castsi512_si128(_mm512_permutexvar_epi32(quarters, sums));
+}
+
+/* The least SATD around a vector of whole pixels, half a pixel away. */
+static inline uint32_t least_of_halves(const struct target *target, struct gpume_vector vector)
+{
+    const ptrdiff_t stride = target->reference->stride;
+    const int32_t x = vector.dx / 2, y = vector.dy / 2;
+    const uint8_t *corner = half_place(target, x - 1, y - 1);
+    const uint8_t *left = half_place(target, x - 1, y), *above = half_place(target, x, y - 1);
+    struct gpume_begun corners, cross;
+    for (ptrdiff_t i = 0; i < 8; i++) {
+        corners.row[i] = gpume_begin(load_corners(corner + i * stride, stride));
+        cross.row[i] = gpume_begin(load_cross(above + i * stride, left + i * stride, stride));
+    }
+    const __m512i a = (__m512i)gpume_satd_parts(&target->rows, &corners);
+    const __m512i b = (__m512i)gpume_satd_parts(&target->rows, &cross);
+    const __m512i both = _mm512_add_epi16(_mm512_unpacklo_epi16(a, b), _mm512_unpackhi_epi16(a, b));
+    /* places 0, 1, 2, 3, 6, 5, 8, 7 */
+    const __m128i satds = _mm_shufflehi_epi16(first_words(add_pairs(both)), 0xb1);
+    return least_satd(satds, half_marks[edge_of(vector)]);
+}
+
+/* The least SATD around a vector on half samples, a quarter of a pixel away, where matches are
+ * means of the samples on both sides. */
+static inline uint32_t least_of_quarters(const struct target *target, struct gpume_vector vector)
+{
+    const ptrdiff_t stride = target->reference->stride;
+    const int32_t x = vector.dx / 2, y = vector.dy / 2;
+    const struct gpume_places own = gpume_same_place(half_place(target, x, y));
+    const uint8_t *left = half_place(target, x - 1, y), *above = half_place(target, x, y - 1);
+    struct gpume_begun cross;
+    for (ptrdiff_t i = 0; i < 8; i++) {
+        const gpume_samples other = load_cross(above + i * stride, left + i * stride, stride);
+        cross.row[i] = gpume_begin(gpume_mean(gpume_load_twice(&own, i * stride), other));
+    }
+    const __m512i sums = add_pairs((__m512i)gpume_satd_parts(&target->rows, &cross));
+    return least_satd(first_words(_mm512_add_epi16(sums, _mm512_srli_epi32(sums, 16))),
+        quarter_marks[edge_of(vector)]);
+}
+
+#elif GPUME_BLOCKS == 2
 
 /* Eight samples from a place on, twice, and the eight samples one further. */
-static inline __m256i load_neighbours(const uint8_t *at)
+static inline gpume_samples load_neighbours(const uint8_t *at)
 {
-    return _mm256_shuffle_epi8(
-        load_sixteen(at), _mm256_setr_epi64x(0x0706050403020100, 0x0706050403020100,
-                              0x0807060504030201, 0x0807060504030201));
-}
-
-static inline __m256i load_four_times(const uint8_t *at)
-{
-    return _mm256_set1_epi64x((long long)gpume_load_half(at));
+    const __m256i shifts = _mm256_setr_epi64x(
+        0x0706050403020100, 0x0706050403020100, 0x0807060504030201, 0x0807060504030201);
+    return (gpume_samples)_mm256_shuffle_epi8(
+        _mm256_broadcastsi128_si256(load_sixteen(at)), shifts);
 }
 
 /* Rows of a block and of the one below it by a row, from nine rows. */
-static inline void load_below(__m256i rows[8], const uint8_t *at, ptrdiff_t stride)
+static inline void load_below(gpume_samples rows[8], const uint8_t *at, ptrdiff_t stride)
 {
-    __m256i upper = load_four_times(at);
+    const struct gpume_places places = gpume_same_place(at);
+    gpume_samples upper = gpume_load_twice(&places, 0);
     for (ptrdiff_t y = 0; y < 8; y++) {
-        const __m256i lower = load_four_times(at + (y + 1) * stride);
-        rows[y] = _mm256_blend_epi32(upper, lower, 0xf0);
+        const gpume_samples lower = gpume_load_twice(&places, (y + 1) * stride);
+        rows[y] = (gpume_samples)_mm256_blend_epi32((__m256i)upper, (__m256i)lower, 0xf0);
         upper = lower;
     }
 }
 
+/* The sums of pairs of parts, whose numbers differ by 4, of two vectors in turns. */
+static inline __m256i add_in_turns(gpume_lanes_unsigned a, gpume_lanes_unsigned b)
+{
+    return _mm256_add_epi16(_mm256_unpacklo_epi16((__m256i)a, (__m256i)b),
+        _mm256_unpackhi_epi16((__m256i)a, (__m256i)b));
+}
+
 /* The least SATD around a vector of whole pixels, half a pixel away. */
-static inline uint32_t least_of_halves(
-    const struct target *target, struct gpume_vector vector, const uint32_t *orders)
+static inline uint32_t least_of_halves(const struct target *target, struct gpume_vector vector)
 {
     const ptrdiff_t stride = target->reference->stride;
     const int32_t x = vector.dx / 2, y = vector.dy / 2;
     const uint8_t *corner = half_place(target, x - 1, y - 1);
     const uint8_t *left = half_place(target, x - 1, y);
-    __m256i corners[9], rows[8];
-    for (ptrdiff_t i = 0; i < 9; i++) {
-        corners[i] = begin_pair(load_neighbours(corner + i * stride));
-    }
-    const __m256i upper = satd_pair(target->rows, corners);
-    const __m256i lower = satd_pair(target->rows, corners + 1);
+    struct gpume_begun upper, lower, beside, above;
+    gpume_samples pairs[8];
+    load_below(pairs, half_place(target, x, y - 1), stride);
     for (ptrdiff_t i = 0; i < 8; i++) {
-        rows[i] = begin_pair(load_neighbours(left + i * stride));
+        upper.row[i] = gpume_begin(load_neighbours(corner + i * stride));
+        lower.row[i] = gpume_begin(load_neighbours(corner + (i + 1) * stride));
+        beside.row[i] = gpume_begin(load_neighbours(left + i * stride));
+        above.row[i] = gpume_begin(pairs[i]);
     }
-    const __m256i beside = satd_pair(target->rows, rows);
-    load_below(rows, half_place(target, x, y - 1), stride);
-    for (uint32_t i = 0; i < 8; i++) {
-        rows[i] = begin_pair(rows[i]);
-    }
-    const __m256i above = satd_pair(target->rows, rows);
-    const __m256i satds =
-        _mm256_hadd_epi32(_mm256_hadd_epi32(upper, lower), _mm256_hadd_epi32(beside, above));
-    const __m256i order = _mm256_loadu_si256((const __m256i *)(const void *)orders);
-    return least_word(_mm256_or_si256(_mm256_slli_epi32(satds, 5), order));
+    const __m256i corners = add_in_turns(
+        gpume_satd_parts(&target->rows, &upper), gpume_satd_parts(&target->rows, &lower));
+    const __m256i cross = add_in_turns(
+        gpume_satd_parts(&target->rows, &beside), gpume_satd_parts(&target->rows, &above));
+    __m256i sums = _mm256_add_epi16(
+        _mm256_unpacklo_epi32(corners, cross), _mm256_unpackhi_epi32(corners, cross));
+    sums = _mm256_add_epi16(sums, _mm256_shuffle_epi32(sums, 0x4e));
+    /* places 0, 6, 3, 1 and 2, 8, 5, 7 */
+    const __m128i satds =
+        _mm_unpacklo_epi64(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
+    const __m128i order = _mm_setr_epi8(0, 1, 6, 7, 8, 9, 4, 5, 12, 13, 2, 3, 14, 15, 10, 11);
+    return least_satd(_mm_shuffle_epi8(satds, order), half_marks[edge_of(vector)]);
 }
 
 /* The least SATD around a vector on half samples, a quarter of a pixel away, where matches are
  * means of the samples on both sides. */
-static inline uint32_t least_of_quarters(
-    const struct target *target, struct gpume_vector vector, const uint32_t *orders)
+static inline uint32_t least_of_quarters(const struct target *target, struct gpume_vector vector)
 {
     const ptrdiff_t stride = target->reference->stride;
     const int32_t x = vector.dx / 2, y = vector.dy / 2;
-    const uint8_t *centre = half_place(target, x, y);
+    const struct gpume_places own = gpume_same_place(half_place(target, x, y));
     const uint8_t *left = half_place(target, x - 1, y);
-    __m256i beside[8], above[8];
-    load_below(above, half_place(target, x, y - 1), stride);
+    struct gpume_begun beside, above;
+    gpume_samples pairs[8];
+    load_below(pairs, half_place(target, x, y - 1), stride);
     for (ptrdiff_t i = 0; i < 8; i++) {
-        const __m256i own = load_four_times(centre + i * stride);
-        beside[i] = begin_pair(_mm256_avg_epu8(own, load_neighbours(left + i * stride)));
-        above[i] = begin_pair(_mm256_avg_epu8(own, above[i]));
+        const gpume_samples centre = gpume_load_twice(&own, i * stride);
+        beside.row[i] = gpume_begin(gpume_mean(centre, load_neighbours(left + i * stride)));
+        above.row[i] = gpume_begin(gpume_mean(centre, pairs[i]));
     }
-    const __m256i sums =
-        _mm256_hadd_epi32(satd_pair(target->rows, beside), satd_pair(target->rows, above));
-    const __m256i satds = _mm256_hadd_epi32(sums, sums); /* beside, above, and both again */
-    const __m256i order = _mm256_permute4x64_epi64(
-        _mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)orders)), 0x50);
-    return least_word(_mm256_or_si256(_mm256_slli_epi32(satds, 5), order));
+    __m256i sums = add_in_turns(
+        gpume_satd_parts(&target->rows, &above), gpume_satd_parts(&target->rows, &beside));
+    sums = _mm256_add_epi16(sums, _mm256_shuffle_epi32(sums, 0x4e));
+    sums = _mm256_add_epi16(sums, _mm256_shuffle_epi32(sums, 0xb1));
+    /* places 1, 3, 7, 5 */
+    const __m128i satds =
+        _mm_unpacklo_epi32(_mm256_castsi256_si128(sums), _mm256_extracti128_si256(sums, 1));
+    const __m128i order = _mm_setr_epi8(0, 1, 0, 1, 2, 3, 0, 1, 6, 7, 0, 1, 4, 5, 0, 1);
+    return least_satd(_mm_shuffle_epi8(satds, order), quarter_marks[edge_of(vector)]);
 }
 
 #endif
-
-/* The best of a vector and its eight neighbours half a pixel away, and of that and its four
- * neighbours beside, above and below a quarter away. */
-static inline uint64_t best_fraction(const struct target *target, uint64_t best)
-{
-    uint32_t other[12];
-    struct gpume_vector v = vector_of(best);
-    best = better_of(best, least_of_halves(target, v, orders_of(&half_around, v, other)), v, 2);
-    v = vector_of(best);
-    return better_of(
-        best, least_of_quarters(target, v, orders_of(&quarter_around, v, other)), v, 1);
-}
 
 /* Prefetches a line of each plane that the blocks below will read, if they move like this one:
  * neighbouring blocks fetch other rows of the same lines. Processors prefetch fewer streams by
@@ -529,17 +540,27 @@ static void refine(const struct gpume_half *half, const struct gpume_half *refer
     uint32_t block_y, const struct gpume_vector *coarse, struct gpume_vector *vectors,
     uint16_t *satds)
 {
+    const uint32_t count = half->width / GPUME_HALF_BLOCK;
     find_whole(half, reference, block_y, coarse, vectors);
     match_satds(half, block_y, &(struct gpume_matches){reference, vectors}, satds);
-    for (uint32_t i = 0; i < half->width / GPUME_HALF_BLOCK; i++) {
-        uint64_t best = rank_of(satds[i], vectors[i].dx, vectors[i].dy);
-        if (best > rank_of(0, 0, 0)) {
-            const struct target target = target_of(half, reference, i, block_y);
-            prefetch_below(&target, i, vectors[i]);
-            best = best_fraction(&target, best);
+    for (int32_t step = 2; step > 0; step--) { /* quarters of a pixel */
+        for (uint32_t i = 0; i < count; i++) {
+            const struct gpume_vector v = vectors[i];
+            const uint64_t best = rank_of(satds[i], v.dx, v.dy);
+            if (best > rank_of(0, 0, 0)) {
+                const struct target target = target_of(half, reference, i, block_y);
+                uint64_t rank;
+                if (step == 2) {
+                    prefetch_below(&target, i, v);
+                    rank = fraction_rank(least_of_halves(&target, v), v, half_places, 2);
+                } else {
+                    rank = fraction_rank(least_of_quarters(&target, v), v, quarter_places, 1);
+                }
+                rank = rank < best ? rank : best;
+                vectors[i] = vector_of(rank);
+                satds[i] = (uint16_t)(rank >> 33);
+            }
         }
-        vectors[i] = vector_of(best);
-        satds[i] = (uint16_t)(best >> 33);
     }
 }
 

@@ -118,24 +118,25 @@ static inline gpume_lanes_unsigned gpume_larger_of_pairs(gpume_lanes a, gpume_la
 {
 #if GPUME_BLOCKS == 4
     const __mmask32 odd = 0xaaaaaaaa;
-    const __m512i even_ones =
-        _mm512_mask_blend_epi16(odd, (__m512i)a, _mm512_slli_epi32((__m512i)b, 16));
-    const __m512i odd_ones =
-        _mm512_mask_blend_epi16(odd, _mm512_srli_epi32((__m512i)a, 16), (__m512i)b);
+    const __m512i first = _mm512_mask_blend_epi16(odd, (__m512i)a, (__m512i)b);
+    const __m512i second =
+        _mm512_rol_epi32(_mm512_mask_blend_epi16(odd, (__m512i)b, (__m512i)a), 16);
     return (gpume_lanes_unsigned)_mm512_max_epi16(
-        _mm512_abs_epi16(even_ones), _mm512_abs_epi16(odd_ones));
+        _mm512_abs_epi16(first), _mm512_abs_epi16(second));
 #else
-    const __m256i even_ones =
-        _mm256_blend_epi16((__m256i)a, _mm256_slli_epi32((__m256i)b, 16), 0xaa);
-    const __m256i odd_ones =
-        _mm256_blend_epi16(_mm256_srli_epi32((__m256i)a, 16), (__m256i)b, 0xaa);
+    const __m256i swap = _mm256_setr_epi32(0x01000302, 0x05040706, 0x09080b0a, 0x0d0c0f0e,
+        0x01000302, 0x05040706, 0x09080b0a, 0x0d0c0f0e);
+    const __m256i first = _mm256_blend_epi16((__m256i)a, (__m256i)b, 0xaa);
+    const __m256i second =
+        _mm256_shuffle_epi8(_mm256_blend_epi16((__m256i)b, (__m256i)a, 0xaa), swap);
     return (gpume_lanes_unsigned)_mm256_max_epi16(
-        _mm256_abs_epi16(even_ones), _mm256_abs_epi16(odd_ones));
+        _mm256_abs_epi16(first), _mm256_abs_epi16(second));
 #endif
 }
 
-/* The SATD of each block, in all four words of its place. */
-static inline gpume_words gpume_satd_of(const struct gpume_begun *a, const struct gpume_begun *b)
+/* Eight parts of the SATD of each block. */
+static inline gpume_lanes_unsigned gpume_satd_parts(
+    const struct gpume_begun *a, const struct gpume_begun *b)
 {
     struct gpume_rows rows;
     for (uint32_t y = 0; y < 8; y++) {
@@ -146,7 +147,13 @@ static inline gpume_words gpume_satd_of(const struct gpume_begun *a, const struc
     for (uint32_t i = 0; i < 8; i += 2) {
         sums += gpume_larger_of_pairs(rows.row[i], rows.row[i + 1]);
     }
-    return gpume_sum_lanes(sums);
+    return sums;
+}
+
+/* The SATD of each block, in all four words of its place. */
+static inline gpume_words gpume_satd_of(const struct gpume_begun *a, const struct gpume_begun *b)
+{
+    return gpume_sum_lanes(gpume_satd_parts(a, b));
 }
 
 #else
