@@ -61,7 +61,7 @@ static inline struct gpume_near gpume_near_of(
     struct gpume_near near = {.stride = half->stride};
     for (uint32_t b = 0; b < GPUME_BLOCKS; b++) {
         const uint8_t *place = gpume_block_place(half, i + b, block_y);
-        const bool moves = matches->vectors && i + b < half->width / GPUME_HALF_BLOCK;
+        const bool moves = i + b < half->width / GPUME_HALF_BLOCK;
         const struct gpume_vector v = moves ? matches->vectors[i + b] : (struct gpume_vector){0};
         gpume_near_set(&near, b, half, place, v);
     }
@@ -98,12 +98,16 @@ static inline struct gpume_rows gpume_mean_rows(
 
 /* --- the same, as SATD begins */
 
-static inline struct gpume_begun gpume_target_begun(
+/* Blocks at their own places. */
+static inline struct gpume_begun gpume_begun_at(
     const struct gpume_half *half, uint32_t block_x, uint32_t block_y)
 {
-    const struct gpume_places places =
-        gpume_side_by_side(gpume_block_place(half, block_x, block_y));
-    return gpume_load_begun(&places, half->stride);
+    const uint8_t *at = gpume_block_place(half, block_x, block_y);
+    struct gpume_begun rows;
+    for (ptrdiff_t y = 0; y < 8; y++) {
+        rows.row[y] = gpume_begin(gpume_load_row_twice(at + y * half->stride));
+    }
+    return rows;
 }
 
 static inline gpume_samples gpume_match_twice(const struct gpume_near *near, ptrdiff_t y)
@@ -121,62 +125,82 @@ static inline struct gpume_begun gpume_match_begun(const struct gpume_near *near
     return rows;
 }
 
-#if GPUME_BLOCKS > 1
-
-/* (a * share + b * (GPUME_SHARES - share) + GPUME_SHARES / 2) / GPUME_SHARES, of samples twice.
- * shares: both, one after the other. */
-static inline gpume_samples gpume_share(gpume_samples a, gpume_samples b, gpume_lanes shares)
+/* (a * share + b * (GPUME_SHARES - share) + GPUME_SHARES / 2) / GPUME_SHARES, of samples twice, as
+ * SATD begins. */
+static inline gpume_lanes gpume_begin_mean(gpume_samples a, gpume_samples b, uint32_t share)
 {
+    const int16_t rest = (int16_t)(GPUME_SHARES - share);
 #if GPUME_BLOCKS == 4
+    const __m512i shares = _mm512_set1_epi16((int16_t)(share | (uint32_t)rest << 8));
     const __m512i pairs = _mm512_unpacklo_epi8((__m512i)a, (__m512i)b);
-    const __m512i sums = _mm512_add_epi16(
-        _mm512_maddubs_epi16(pairs, (__m512i)shares), _mm512_set1_epi16(GPUME_SHARES / 2));
+    const __m512i sums =
+        _mm512_add_epi16(_mm512_maddubs_epi16(pairs, shares), _mm512_set1_epi16(GPUME_SHARES / 2));
     const __m512i means = _mm512_srli_epi16(sums, 6);
-    return (gpume_samples)_mm512_packus_epi16(means, means);
-#else
+    return gpume_begin((gpume_samples)_mm512_packus_epi16(means, means));
+#elif GPUME_BLOCKS == 2
+    const __m256i shares = _mm256_set1_epi16((int16_t)(share | (uint32_t)rest << 8));
     const __m256i pairs = _mm256_unpacklo_epi8((__m256i)a, (__m256i)b);
-    const __m256i sums = _mm256_add_epi16(
-        _mm256_maddubs_epi16(pairs, (__m256i)shares), _mm256_set1_epi16(GPUME_SHARES / 2));
+    const __m256i sums =
+        _mm256_add_epi16(_mm256_maddubs_epi16(pairs, shares), _mm256_set1_epi16(GPUME_SHARES / 2));
     const __m256i means = _mm256_srli_epi16(sums, 6);
-    return (gpume_samples)_mm256_packus_epi16(means, means);
+    return gpume_begin((gpume_samples)_mm256_packus_epi16(means, means));
+#else
+    return (gpume_widen(a) * (int16_t)share + gpume_widen(b) * rest +
+               (int16_t)(GPUME_SHARES / 2)) >>
+           6;
 #endif
 }
 
 static inline struct gpume_begun gpume_mean_begun(
     const struct gpume_near *past, const struct gpume_near *future, uint32_t past_share)
 {
-    const gpume_lanes shares =
-        (gpume_lanes){0} + (int16_t)(past_share | (GPUME_SHARES - past_share) << 8);
     struct gpume_begun rows;
     for (ptrdiff_t y = 0; y < 8; y++) {
-        rows.row[y] = gpume_begin(
-            gpume_share(gpume_match_twice(past, y), gpume_match_twice(future, y), shares));
+        rows.row[y] =
+            gpume_begin_mean(gpume_match_twice(past, y), gpume_match_twice(future, y), past_share);
     }
     return rows;
 }
 
-#else
-
-static inline struct gpume_begun gpume_mean_begun(
-    const struct gpume_near *past, const struct gpume_near *future, uint32_t past_share)
+/* Of what lies at the blocks' own places. */
+static inline struct gpume_begun gpume_mean_begun_at(const struct gpume_half *past,
+    const struct gpume_half *future, uint32_t block_x, uint32_t block_y, uint32_t past_share)
 {
-    const struct gpume_rows rows = gpume_mean_rows(past, future, past_share);
-    struct gpume_begun begun;
-    memcpy(&begun, &rows, sizeof(begun));
-    return begun;
+    const uint8_t *a = gpume_block_place(past, block_x, block_y);
+    const uint8_t *b = gpume_block_place(future, block_x, block_y);
+    struct gpume_begun rows;
+    for (ptrdiff_t y = 0; y < 8; y++) {
+        rows.row[y] = gpume_begin_mean(gpume_load_row_twice(a + y * past->stride),
+            gpume_load_row_twice(b + y * future->stride), past_share);
+    }
+    return rows;
 }
-
-#endif
 
 static inline void match_satds(const struct gpume_half *half, uint32_t block_y,
     const struct gpume_matches *matches, uint16_t *satds)
 {
     const uint32_t count = half->width / GPUME_HALF_BLOCK;
     for (uint32_t i = 0; i < count; i += GPUME_BLOCKS) {
-        const struct gpume_begun blocks = gpume_target_begun(half, i, block_y);
-        const struct gpume_near near = gpume_near_of(matches, i, block_y);
-        const struct gpume_begun match = gpume_match_begun(&near);
+        const struct gpume_begun blocks = gpume_begun_at(half, i, block_y);
+        struct gpume_begun match;
+        if (matches->vectors) {
+            const struct gpume_near near = gpume_near_of(matches, i, block_y);
+            match = gpume_match_begun(&near);
+        } else {
+            match = gpume_begun_at(matches->reference, i, block_y);
+        }
         gpume_store_words(gpume_satd_of(&blocks, &match), count - i, satds + i);
+    }
+}
+
+/* Prefetches a row of lines that the blocks below will read, if they move like these, as
+ * prefetch_below does. */
+static inline void gpume_prefetch_matches(const struct gpume_near *near, uint32_t block_x)
+{
+    for (uint32_t b = 0; b < GPUME_BLOCKS; b++) {
+        const ptrdiff_t y = (ptrdiff_t)(GPUME_HALF_BLOCK + (block_x + b) % 8);
+        __builtin_prefetch(near->first.at[b] + y * near->stride);
+        __builtin_prefetch(near->second.at[b] + y * near->stride);
     }
 }
 
@@ -186,10 +210,17 @@ static inline void mean_satds(const struct gpume_half *half, uint32_t block_y,
 {
     const uint32_t count = half->width / GPUME_HALF_BLOCK;
     for (uint32_t i = 0; i < count; i += GPUME_BLOCKS) {
-        const struct gpume_begun blocks = gpume_target_begun(half, i, block_y);
-        const struct gpume_near a = gpume_near_of(past, i, block_y);
-        const struct gpume_near b = gpume_near_of(future, i, block_y);
-        const struct gpume_begun mean = gpume_mean_begun(&a, &b, past_share);
+        const struct gpume_begun blocks = gpume_begun_at(half, i, block_y);
+        struct gpume_begun mean;
+        if (past->vectors) {
+            const struct gpume_near a = gpume_near_of(past, i, block_y);
+            const struct gpume_near b = gpume_near_of(future, i, block_y);
+            gpume_prefetch_matches(&a, i);
+            gpume_prefetch_matches(&b, i);
+            mean = gpume_mean_begun(&a, &b, past_share);
+        } else {
+            mean = gpume_mean_begun_at(past->reference, future->reference, i, block_y, past_share);
+        }
         gpume_store_words(gpume_satd_of(&blocks, &mean), count - i, satds + i);
     }
 }

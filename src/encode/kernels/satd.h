@@ -100,6 +100,19 @@ static inline gpume_samples gpume_load_twice(const struct gpume_places *places, 
 #endif
 }
 
+/* The same of blocks side by side. */
+static inline gpume_samples gpume_load_row_twice(const uint8_t *at)
+{
+#if GPUME_BLOCKS == 4
+    const __m256i row = _mm256_loadu_si256((const __m256i *)(const void *)at);
+    return (gpume_samples)_mm512_permutexvar_epi64(
+        _mm512_setr_epi64(0, 0, 1, 1, 2, 2, 3, 3), _mm512_castsi256_si512(row));
+#else
+    const __m128i row = _mm_loadu_si128((const __m128i *)(const void *)at);
+    return (gpume_samples)_mm256_permute4x64_epi64(_mm256_castsi128_si256(row), 0x50);
+#endif
+}
+
 /* Of eight samples, twice. */
 static inline gpume_lanes gpume_begin(gpume_samples samples)
 {
@@ -161,6 +174,12 @@ static inline gpume_words gpume_satd_of(const struct gpume_begun *a, const struc
 static inline gpume_samples gpume_load_twice(const struct gpume_places *places, ptrdiff_t shift)
 {
     return gpume_load_samples(places, shift);
+}
+
+static inline gpume_samples gpume_load_row_twice(const uint8_t *at)
+{
+    const struct gpume_places place = {{at}};
+    return gpume_load_samples(&place, 0);
 }
 
 static inline gpume_lanes gpume_begin(gpume_samples samples)
