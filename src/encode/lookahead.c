@@ -51,6 +51,24 @@ static void provide_pages(void *memory, size_t bytes)
     (void)bytes;
 #endif
 }
+
+/* Before memory that will all be used is written: it may have large pages, which the system
+ * provides faster and processors find more easily. */
+static void prefer_large_pages(void *memory, size_t bytes)
+{
+#if defined(MADV_HUGEPAGE)
+    const uintptr_t large = (uintptr_t)2 << 20, begin = (uintptr_t)memory;
+    const uintptr_t first = (begin + large - 1) & ~(large - 1),
+                    end = (begin + bytes) & ~(large - 1);
+    if (end > first) {
+        (void)madvise((void *)first, end - first, MADV_HUGEPAGE);
+    }
+#else
+    (void)memory;
+    (void)bytes;
+#endif
+}
+
 /* Frames that are weighted ahead, at most. */
 #define PLANES_MAX 16u
 
@@ -372,6 +390,11 @@ static int allocate(struct gpume_lookahead *l)
             .intra.costs = l->all_intra_costs + (size_t)i * l->blocks,
             .energies = l->all_energies + (size_t)i * l->blocks,
         };
+    }
+    if (!gpume_blocks_on_gpu(l->work)) {
+        const struct gpume_half *half = &l->frames[0].half;
+        prefer_large_pages(half->samples - GPUME_HALF_MARGIN * (half->stride + 1),
+            count * gpume_half_bytes(l->blocks_x, l->blocks_y));
     }
     return GPUME_OK;
 }
