@@ -69,7 +69,11 @@ struct gpume_pass_part {
     uint32_t least, most; /* the CRF is one of these, in 1/100 */
     uint64_t crf;
     struct gpume_loss mean;
-    double more; /* how much better encodes were than expected, in dB (measures.h) */
+    /* The CRF of the last encode, 0: there is none; what it gave, and how much better that was than
+     * expected, in dB (measures.h). By how much this grows with the CRF, where the last two
+     * tell. */
+    uint64_t tried;
+    double gave, more, growth;
 };
 
 /* One second pass. */

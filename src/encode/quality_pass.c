@@ -235,6 +235,12 @@ static double expected_decibels(const struct gpume_pass *pass, const struct gpum
     return measure->decibels(measure->expected(mean, pass->encoder->losses, pixels));
 }
 
+/* At a CRF in 1/100. */
+static double more_of_part(const struct gpume_pass_part *part, uint64_t crf)
+{
+    return part->more + part->growth * ((double)crf - (double)part->tried) / 100;
+}
+
 /* How much better than asked frames are expected to be on average, in dB, or how much larger all of
  * them, in bytes. */
 static int find_surplus(struct gpume_pass *pass, const struct gpume_pass_rate *rate,
@@ -254,7 +260,8 @@ static int find_surplus(struct gpume_pass *pass, const struct gpume_pass_rate *r
     }
     GPUME_CHECK(find_loss(pass, rate, &part->range, &part->mean));
     const struct gpume_measure *measure = gpume_measure_of(asked->goal);
-    *surplus = expected_decibels(pass, measure, &part->mean) + part->more -
+    *surplus = expected_decibels(pass, measure, &part->mean) +
+               more_of_part(part, rate->target.value) -
                measure->decibels(gpume_measure_wanted(measure, asked));
     return GPUME_OK;
 }
@@ -406,6 +413,20 @@ static void set_limits(struct gpume_pass_part *part, double missed)
     part->most = (uint32_t)(crf + most < 100 * GPUME_CRF_MAX ? crf + most : 100 * GPUME_CRF_MAX);
 }
 
+/* Where quality falls faster with the CRF than is expected, a correction by the difference alone
+ * goes too far, each time. Two encodes tell, one better than what is wanted and one worse, unless
+ * their CRFs are too near, as QPs are whole. Beyond them quality may fall in another way. */
+static void learn(struct gpume_pass_part *part, double gave, double expected, double wanted)
+{
+    const double crfs = ((double)part->crf - (double)part->tried) / 100;
+    const bool tells = part->tried > 0 && fabs(crfs) >= 1 && (gave > wanted) == (crfs < 0) &&
+                       (part->gave > wanted) == (crfs > 0);
+    part->growth = tells ? (gave - expected - part->more) / crfs : 0;
+    part->tried = part->crf;
+    part->gave = gave;
+    part->more = gave - expected;
+}
+
 int gpume_pass_settle_again(struct gpume_pass *pass, struct gpume_pass_rate *rate,
     const struct gpume_pass_encode *encode, bool *changed)
 {
@@ -417,7 +438,7 @@ int gpume_pass_settle_again(struct gpume_pass *pass, struct gpume_pass_rate *rat
     for (size_t i = 0; i < rate->part_count; i++) {
         struct gpume_pass_part *part = &rate->parts[i];
         const double got = given(encode, part, measure);
-        part->more = got - expected_decibels(pass, measure, &part->mean);
+        learn(part, got, expected_decibels(pass, measure, &part->mean), wanted);
         set_limits(part, got - wanted);
     }
     GPUME_CHECK(find_crfs(pass, rate, changed));
@@ -513,7 +534,8 @@ struct gpume_pass_outcome gpume_pass_outcome(const struct gpume_pass *pass, size
     }
     for (size_t i = 0; i < rate->part_count; i++) {
         const struct gpume_loss_range *range = &rate->parts[i].range;
-        more += rate->parts[i].more * (double)(range->end - range->first) / (double)pass->count;
+        more += more_of_part(&rate->parts[i], rate->parts[i].crf) *
+                (double)(range->end - range->first) / (double)pass->count;
     }
     if (rate->mean.of[GPUME_LOSS_ERROR] > 0) {
         outcome.is_measured = true;
@@ -537,6 +559,6 @@ bool gpume_pass_scene(
         .crf = scene->crf,
         .bits = expected_bits(pass, rate, &scene->range),
     };
-    expect(pass, rate, &scene->mean, scene->more, result->expected);
+    expect(pass, rate, &scene->mean, more_of_part(scene, scene->crf), result->expected);
     return true;
 }

@@ -927,6 +927,55 @@ static void test_fidelity(void)
     }
 }
 
+/* An encode at the CRF of a pass: 1.5 dB better than 38 dB at `first`, from where its PSNR falls by
+ * `falls` for each CRF. Returns its PSNR. */
+static double try_pass(
+    struct gpume_pass *pass, double first, double falls, struct gpume_out_set *set)
+{
+    struct gpume_fidelity_frame frames[WHOLE_FRAMES] = {{0}};
+    const double crf = (double)gpume_pass_outcome(pass, 0).target.value / 100;
+    const double psnr = 39.5 - falls * (crf - first);
+    bool changed;
+    for (size_t i = 0; i < WHOLE_FRAMES; i++) {
+        frames[i].sse = (uint64_t)(48 * 32 * 255 * 255 / pow(10, psnr / 10));
+    }
+    const struct gpume_pass_encode encode = {frames, 48, 32, 8, 100000};
+    REQUIRE_EQUAL(gpume_pass_correct(pass, 0, &encode, set, &changed), GPUME_OK);
+    REQUIRE_EQUAL(gpume_out_set_name(set, &counting_log), GPUME_OK);
+    return psnr;
+}
+
+/* Two encodes are enough, also where quality falls twice as fast as expected: 0.97 dB per CRF. */
+static void test_corrected(void)
+{
+    const struct gpume_encode_options options = options_of(gpume_encoder_find("x265"));
+    const struct gpume_encode_target target = {GPUME_GOAL_PSNR, 3800};
+    const struct gpume_pass_video video = {48, 32, 25, 1};
+    static const double falls[] = {0.9, 1.2, 1.5, 1.9};
+    for (size_t k = 0; k < sizeof(falls) / sizeof(falls[0]); k++) {
+        struct gpume_out_set set = {.overwrite = true, .together = true}, corrected = set;
+        const struct gpume_pass_params params = {
+            .options = &options, .width = 48, .height = 32, .set = &set, .log = counting_log};
+        struct gpume_pass *pass = NULL;
+        struct clip clip;
+        REQUIRE_EQUAL(gpume_pass_open(&pass, &params), GPUME_OK);
+        REQUIRE_EQUAL(gpume_pass_add(pass, &video, &target, "a"), GPUME_OK);
+        for (uint64_t i = 0; i < WHOLE_FRAMES; i++) {
+            REQUIRE_EQUAL(gpume_pass_add_frame(pass, frame_of(&clip, i)), GPUME_OK);
+        }
+        REQUIRE_EQUAL(gpume_pass_finish(pass), GPUME_OK);
+        REQUIRE_EQUAL(gpume_out_set_name(&set, &counting_log), GPUME_OK);
+        const double first = (double)gpume_pass_outcome(pass, 0).target.value / 100;
+        const double of_first = try_pass(pass, first, falls[k], &corrected);
+        const double of_second = try_pass(pass, first, falls[k], &corrected);
+        const double of_third = try_pass(pass, first, falls[k], &corrected);
+        printf("%.2f dB per CRF: %.2f, %.2f, %.2f dB\n", falls[k], of_first, of_second, of_third);
+        REQUIRE(fabs(of_first - 39.5) < 0.001 && fabs(of_third - 38) < 0.05);
+        gpume_pass_close(&pass);
+    }
+    clear_files();
+}
+
 /* 10,000 bytes in 100 frames of 25 per second are 20 kbit/s, rounded down. */
 static void test_size(void)
 {
@@ -1585,6 +1634,7 @@ int main(void)
     has_losses = true;
     test_fidelity();
     test_expected();
+    test_corrected();
     chunks = true;
     test_fidelity();
     test_size_of_chunks();
