@@ -116,8 +116,9 @@ const struct gpume_chunk_encoder gpume_chunk_encoders[GPUME_CHUNK_ENCODERS] = {
         .preset = "6",
         .first = 11.46,
         .step = 0.3716,
-        .bits = 0.307,
-        .bits_step = -0.01576},
+        .bits = 0.13,
+        .bits_step = -0.0116,
+        .bits_power = -0.1},
 };
 
 unsigned gpume_chunk_model_crf(const struct gpume_chunk_encoder *encoder, unsigned crf)
