@@ -790,8 +790,8 @@ static void warn_of_length(const struct gpume_pass *pass)
     if (rate && pass->count < FRAMES_FEW && !pass->encoder->fixed) {
         gpume_log_write(&pass->params.log, GPUME_LOG_WARNING,
             "%s: %s may miss the bitrate of so short a clip by a tenth or more: it has only %zu "
-            "frames; from %d on, bitrates are met more closely",
-            rate->path, pass->encoder->name, pass->count, FRAMES_FEW);
+            "frame%s; from %d on, bitrates are met more closely",
+            rate->path, pass->encoder->name, pass->count, gpume_plural(pass->count), FRAMES_FEW);
     }
 }
 

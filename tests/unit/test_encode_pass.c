@@ -625,7 +625,10 @@ static void test_short(void)
     REQUIRE_EQUAL(logged.lines, 0);
     REQUIRE_EQUAL(write_files(&options, 20000, 49, 48, 32), GPUME_OK);
     REQUIRE(logged.lines == 1 && logged.warnings == 1);
-    REQUIRE(strstr(logged.last, "a: x265 ") && strstr(logged.last, " only 49 frames"));
+    REQUIRE(strstr(logged.last, "a: x265 ") && strstr(logged.last, " only 49 frames;"));
+    REQUIRE_EQUAL(write_files(&options, 20000, 1, 48, 32), GPUME_OK);
+    REQUIRE(logged.lines == 2 && strstr(logged.last, " only 1 frame;"));
+    logged.lines = logged.warnings = 1;
     /* A quality is kept whatever the length. */
     const struct gpume_encode_target crf = {GPUME_GOAL_CRF, 2400};
     REQUIRE_EQUAL(write_target(&options, &crf, 49, 48, 32), GPUME_OK);
