@@ -148,6 +148,9 @@ struct gpume_encoder {
          * they are beyond it: most of it stays in view, for longer than the tree looks ahead. In
          * QP; 0: never. */
         uint32_t still;
+        /* For a CRF, offsets are halved where this is gpume_pass_noise of the frame, and the part
+         * of them that is left is noise^2 / (noise^2 + that^2). 0: noise does not matter. */
+        uint32_t noise;
         bool counts_b; /* the offsets of a P frame count the B frames before it */
     } tree;
     const struct gpume_bits_model *bits;

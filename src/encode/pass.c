@@ -239,6 +239,7 @@ static int add_row(struct gpume_pass *pass, const struct gpume_decision *decisio
         .shift =
             pass->encoder->fixed ? 0 : gpume_crf_shift(&pass->course, params->options, decision),
         .tree = params->options->tree ? mean_of_tree(decision) : 0,
+        .noise = gpume_pass_noise(decision),
     };
     const enum gpume_frame_type before = last->bits.type;
     row->before = gpume_type_is_b(before) ? last->before : index;
@@ -268,12 +269,28 @@ static int32_t level_of_tree(const struct gpume_pass *pass, size_t index)
     return bits > 0 ? (int32_t)(sum / bits) : 0;
 }
 
+/* The mean of the REACH frames after an I frame. */
+static uint32_t noise_after(const struct gpume_pass *pass, size_t index)
+{
+    const size_t end = (size_t)gpume_min_u64(index + REACH + 1, pass->count);
+    uint64_t sum = 0, frames = 0;
+    for (size_t i = index + 1; i < end; i++) {
+        const bool has_past = pass->rows[i].bits.type > GPUME_FRAME_I;
+        sum += has_past ? pass->rows[i].noise : 0;
+        frames += has_past;
+    }
+    return frames > 0 ? (uint32_t)(sum / frames) : 0;
+}
+
 /* Once the REACH frames after it are known, or the end. A record also holds what a whole QP
  * lacks. */
 static int write_offsets(struct gpume_pass *pass, size_t index)
 {
     const enum gpume_frame_type type = pass->rows[index].bits.type;
     pass->rows[index].level = level_of_tree(pass, index);
+    if (type <= GPUME_FRAME_I) {
+        pass->rows[index].noise = noise_after(pass, index);
+    }
     for (struct gpume_pass_rate *rate = pass->rates; rate && type != GPUME_FRAME_B;
          rate = rate->next) {
         const bool is_known = rate->qps && !gpume_goal_is_fidelity(rate->asked.goal);
@@ -282,7 +299,7 @@ static int write_offsets(struct gpume_pass *pass, size_t index)
             continue;
         }
         make_record(pass->encoder, rate->size, index, type, qp - gpume_pass_whole_qp(qp),
-            rate->is_quality ? gpume_pass_crf_strength(pass) : 256);
+            rate->is_quality ? gpume_pass_crf_strength(pass, index) : 256);
         GPUME_CHECK(gpume_out_write(rate->tree, rate->size->record, rate->size->record_bytes));
     }
     return GPUME_OK;

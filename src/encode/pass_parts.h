@@ -32,6 +32,7 @@ struct gpume_pass_row {
     uint64_t cost, intra_cost;
     int32_t shift;       /* of the QP for a CRF, by complexity, in 1/256 */
     int32_t tree, level; /* of the tree's offsets: mean, and mean around it */
+    uint32_t noise;      /* gpume_pass_noise; of an I frame, the mean of those after it */
     uint32_t usual_bits; /* at USUAL_QP */
     struct gpume_bits_frame bits;
     struct gpume_weight weight;
@@ -166,8 +167,14 @@ void gpume_pass_set_crf(
 int32_t gpume_pass_quality_qp(
     const struct gpume_pass *pass, const struct gpume_pass_rate *rate, size_t index);
 
-/* That of the tree for a CRF, as a part of that for a bitrate, in 1/256. */
-int32_t gpume_pass_crf_strength(const struct gpume_pass *pass);
+/* The strength of the tree in a frame for a CRF, as a part of that for a bitrate, in 1/256. */
+int32_t gpume_pass_crf_strength(const struct gpume_pass *pass, size_t index);
+
+/* The cost that a twentieth of the blocks with a reference and any detail do not exceed, at most
+ * GPUME_PASS_NOISE_MAX. Noise leaves no block of a frame that is easy to predict; motion that is
+ * not found, or light that changes, leaves such blocks. 0: no block has a reference. */
+#define GPUME_PASS_NOISE_MAX 1023u
+uint32_t gpume_pass_noise(const struct gpume_decision *decision);
 
 /* When all frames are known: finds the CRF of a fidelity, the QPs of frames, and the bitrate. */
 int gpume_pass_settle_quality(struct gpume_pass *pass, struct gpume_pass_rate *rate);

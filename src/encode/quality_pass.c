@@ -81,21 +81,50 @@ static int32_t limit_qp(const struct gpume_pass *pass, int32_t qp)
     return qp < 0 ? 0 : qp > highest ? highest : qp;
 }
 
-/* That of the tree for a CRF, as a part of that for a bitrate, in 1/256. */
-int32_t gpume_pass_crf_strength(const struct gpume_pass *pass)
+uint32_t gpume_pass_noise(const struct gpume_decision *decision)
+{
+    const uint32_t blocks = decision->blocks_x * decision->blocks_y;
+    uint32_t counts[GPUME_PASS_NOISE_MAX + 1] = {0}, all = 0, below = 0; /* each at most `blocks` */
+    uint32_t noise = 0;
+    for (uint32_t i = 0; i < blocks; i++) {
+        const bool is_told = decision->kinds[i] != GPUME_FROM_SELF &&
+                             decision->intra_costs[i] > GPUME_COST_OF_NOTHING;
+        counts[gpume_min_u32(decision->costs[i], GPUME_PASS_NOISE_MAX)] += is_told;
+        all += is_told;
+    }
+    while (
+        all > 0 && noise < GPUME_PASS_NOISE_MAX && (below += counts[noise]) * UINT64_C(20) < all) {
+        noise++;
+    }
+    return noise;
+}
+
+/* What a CRF leaves of the tree's offsets, in 1/256. Noise differs from frame to frame, so a frame
+ * that keeps it helps no other one, and it takes many bits. */
+static int32_t part_by_noise(const struct gpume_pass *pass, uint32_t noise)
+{
+    const uint64_t half = pass->encoder->tree.noise; /* squares are below 2^20 */
+    assert(half <= GPUME_PASS_NOISE_MAX && noise <= GPUME_PASS_NOISE_MAX);
+    return half > 0 ? (int32_t)(256 * half * half / (half * half + (uint64_t)noise * noise)) : 256;
+}
+
+int32_t gpume_pass_crf_strength(const struct gpume_pass *pass, size_t index)
 {
     const bool psy = pass->params.options->psy;
     const double *strength = pass->encoder->tree.strength;
-    return (int32_t)(pass->encoder->tree.crf_strength[psy] * 256 / strength[psy] + 0.5);
+    const int32_t all =
+        (int32_t)(pass->encoder->tree.crf_strength[psy] * 256 / strength[psy] + 0.5);
+    return all * part_by_noise(pass, pass->rows[index].noise) / 256;
 }
 
 /* How much finer an I frame is whose picture hardly changes. Before a key frame that the tree sees,
  * its offsets say enough. */
-static int32_t finer_if_still(const struct gpume_pass *pass, const struct gpume_pass_row *row)
+static int32_t finer_if_still(
+    const struct gpume_pass *pass, const struct gpume_pass_row *row, int32_t strength)
 {
     const struct gpume_encode_options *options = pass->params.options;
     const int32_t still = (int32_t)pass->encoder->tree.still * GPUME_QP_ONE;
-    const int32_t depth = -row->tree * gpume_pass_crf_strength(pass) / 256;
+    const int32_t depth = -row->tree * strength / 256;
     const bool is_own = pass->params.chunks; /* its tree is the encoder's */
     return still > 0 && depth > still && options->keyint > options->horizon && !is_own
                ? depth - still
@@ -103,7 +132,8 @@ static int32_t finer_if_still(const struct gpume_pass *pass, const struct gpume_
 }
 
 /* Of a frame whose level is known. As for the encoders, QPs that are asked for are whole, and I
- * frames without a tree are finer than P frames; of a CRF without P frames only the first one. */
+ * frames without a tree are finer than P frames; of a CRF without P frames only the first one. With
+ * a tree, noise leaves the same part of that as of the tree. */
 int32_t gpume_pass_quality_qp(
     const struct gpume_pass *pass, const struct gpume_pass_rate *rate, size_t index)
 {
@@ -114,17 +144,19 @@ int32_t gpume_pass_quality_qp(
     const bool is_intra = type == GPUME_FRAME_IDR || type == GPUME_FRAME_I;
     const bool is_finer = is_qp || index == 0 || options->keyint > 1;
     const int32_t finer = is_finer ? gpume_qp_of_ratio(options->ipratio) : 0;
-    const int32_t qp = is_intra && !options->tree
-                           ? gpume_pass_type_qp(pass, GPUME_FRAME_P, rate->qp) - finer
-                           : gpume_pass_type_qp(pass, type, rate->qp);
+    const int32_t of_p = gpume_pass_type_qp(pass, GPUME_FRAME_P, rate->qp);
+    const int32_t qp =
+        is_intra && !options->tree ? of_p - finer : gpume_pass_type_qp(pass, type, rate->qp);
     if (is_qp) {
         return limit_qp(pass, gpume_pass_whole_qp(qp));
     }
-    const int32_t tree =
-        row->level * gpume_pass_crf_strength(pass) / 256 * gpume_target_tree_part(options) / 256;
+    const int32_t beside_p = is_intra && options->tree ? qp - of_p : 0;
+    const int32_t kept_back = beside_p - beside_p * part_by_noise(pass, row->noise) / 256;
+    const int32_t strength = gpume_pass_crf_strength(pass, index);
+    const int32_t tree = row->level * strength / 256 * gpume_target_tree_part(options) / 256;
     const int32_t more = pass->encoder->crf_qp(options, index > 0 ? type : GPUME_FRAME_P);
-    const int32_t still = is_intra ? finer_if_still(pass, row) : 0;
-    return limit_qp(pass, qp + more + row->shift - tree - still);
+    const int32_t still = is_intra ? finer_if_still(pass, row, strength) : 0;
+    return limit_qp(pass, qp - kept_back + more + row->shift - tree - still);
 }
 
 /* Of a fidelity. Its frames have QPs by formulas. */

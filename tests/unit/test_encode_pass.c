@@ -6,10 +6,12 @@
  */
 #include "encode/bits.h"
 #include "encode/chunk_encoders.h"
+#include "encode/costs.h"
 #include "encode/distortion.h"
 #include "encode/encoder.h"
 #include "encode/options.h"
 #include "encode/pass.h"
+#include "encode/pass_parts.h"
 #include "files/out.h"
 #include "harness.h"
 #include "logged.h"
@@ -1261,6 +1263,75 @@ static void test_quality(void)
     unlink("a.mbtree");
 }
 
+static uint32_t noise_of(uint16_t (*costs)[40], const uint16_t *intra_costs, const uint8_t *kinds)
+{
+    const struct gpume_decision decision = {
+        .blocks_x = 8, .blocks_y = 5, .costs = *costs, .intra_costs = intra_costs, .kinds = kinds};
+    return gpume_pass_noise(&decision);
+}
+
+/* What all blocks but one in twenty cost at the least. */
+static void test_noise(void)
+{
+    uint16_t costs[40], intra_costs[40];
+    uint8_t kinds[40];
+    for (size_t i = 0; i < 40; i++) {
+        costs[i] = i < 2 ? 0 : 250;
+        intra_costs[i] = 1000;
+        kinds[i] = GPUME_FROM_PAST;
+    }
+    REQUIRE_EQUAL(noise_of(&costs, intra_costs, kinds), 0);
+    costs[1] = 60000; /* motion that is not found; and one in forty is too few */
+    REQUIRE_EQUAL(noise_of(&costs, intra_costs, kinds), 250);
+    costs[1] = 0;
+    intra_costs[1] = GPUME_COST_OF_NOTHING; /* a black edge says nothing */
+    REQUIRE_EQUAL(noise_of(&costs, intra_costs, kinds), 250);
+    intra_costs[1] = 1000;
+    kinds[1] = GPUME_FROM_SELF; /* nor does a block without a reference */
+    REQUIRE_EQUAL(noise_of(&costs, intra_costs, kinds), 250);
+    for (size_t i = 0; i < 40; i++) {
+        costs[i] = UINT16_MAX;
+    }
+    REQUIRE_EQUAL(noise_of(&costs, intra_costs, kinds), GPUME_PASS_NOISE_MAX);
+    memset(kinds, GPUME_FROM_SELF, sizeof(kinds));
+    REQUIRE_EQUAL(noise_of(&costs, intra_costs, kinds), 0);
+}
+
+/* The offset of the first P frame's second block, in 1/256. */
+static int offset_of_p(const struct gpume_encode_options *options, enum gpume_goal goal, uint64_t n)
+{
+    static unsigned char tree[4096];
+    const struct gpume_encode_target target = {goal, n};
+    REQUIRE_EQUAL(write_target(options, &target, 5, 48, 32), GPUME_OK);
+    REQUIRE(take("a.mbtree", tree, sizeof(tree)) > 26);
+    return big_endian(tree + 13 + 3);
+}
+
+/* With costs of 100 that are noise, x264's offsets for a CRF are half as large, so QPs make up for
+ * half as much; and an I frame is finer than P frames by half of 2.91. Those of a bitrate stay. */
+static void test_noisy_tree(void)
+{
+    struct gpume_encoder encoder = *gpume_encoder_find("x264");
+    struct gpume_encode_options options = options_of(&encoder);
+    int by_crf[2], by_bitrate[2];
+    for (uint32_t block = 0; block < BLOCKS; block++) {
+        motion.intra_costs[block] = 1000;
+        motion.kinds[block] = GPUME_FROM_PAST;
+    }
+    for (size_t is_noise = 0; is_noise < 2; is_noise++) {
+        const double i = is_noise ? 28.53 : 27.65, p = is_noise ? 29.98 : 30.56;
+        encoder.tree.noise = is_noise ? 100 : 0;
+        by_bitrate[is_noise] = offset_of_p(&options, GPUME_GOAL_BITRATE, 400000);
+        by_crf[is_noise] = offset_of_p(&options, GPUME_GOAL_CRF, 2400);
+        require_qps((const double[]){i, p, p, p, p});
+    }
+    REQUIRE_EQUAL(by_bitrate[1], by_bitrate[0]);
+    const int rest = 107; /* whole QPs of 31 and 30 are 0.44 and 0.02 too high */
+    REQUIRE_EQUAL(by_crf[1] - by_crf[0], TREE_OFFSET / 2 + rest);
+    memset(&motion, 0, sizeof(motion));
+    clear_files();
+}
+
 /* Offsets wait for later frames, and come in their order. */
 static void test_long_tree(void)
 {
@@ -1649,6 +1720,8 @@ int main(void)
     test_size();
     test_complexity();
     test_quality();
+    test_noise();
+    test_noisy_tree();
     test_long_tree();
     test_damage();
     logged.lines = 0;
