@@ -721,7 +721,8 @@ static const char *const fields_names[] = {"none", "same", NULL};
 static struct gpume_option table[] = {
     {.heading = "Filter"},
     {GPUME_ROW_REAL("strength", "S", OPTIONS, strength, 0, 2),
-        .help = "how much of other frames is taken, 0 (nothing) to 2 (default 1)"},
+        .help = "how much of other frames is taken, 0 (nothing) to 2 (default 1; 0.25 with --for "
+                "svt-av1)"},
     {.name = "noise",
         .value = "auto|SIGMA",
         .type = &gpume_type_noise,
@@ -783,14 +784,17 @@ void gpume_filter_options_default(void *opaque)
 {
     struct gpume_filter_options *options = opaque;
     gpume_video_options_default(&options->video);
-    options->strength = 1;
+    options->strength = -1;
     options->radius = GPUME_FILTER_RADIUS_MAX;
     options->window_x = options->window_y = 16;
 }
 
 int gpume_filter_options_check(void *opaque, const struct gpume_line *line)
 {
-    const struct gpume_filter_options *options = opaque;
+    struct gpume_filter_options *options = opaque;
+    if (options->strength < 0) {
+        options->strength = options->encoder ? options->encoder->filter_strength : 1;
+    }
     GPUME_CHECK(gpume_range_check(&options->video.common, &options->range));
     if (options->encoder && options->crf <= 0 && options->qp == 0 && options->kbits == 0) {
         return gpume_refuse(

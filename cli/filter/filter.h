@@ -18,7 +18,7 @@ extern const struct gpume_option_type gpume_type_noise; /* a struct gpume_filter
 struct gpume_filter_options {
     struct gpume_video_options video;
     struct gpume_frame_range range;
-    double strength;
+    double strength; /* below 0, until it is checked: that of the encoder */
     struct gpume_filter_noise noise;
     const struct gpume_encoder *encoder; /* NULL: not given */
     double crf;                          /* 0: not given, as is qp */

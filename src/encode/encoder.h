@@ -154,7 +154,8 @@ struct gpume_encoder {
         bool counts_b; /* the offsets of a P frame count the B frames before it */
     } tree;
     const struct gpume_bits_model *bits;
-    const struct gpume_loss_model *losses;   /* NULL: its quality cannot be expected */
+    const struct gpume_loss_model *losses; /* NULL: its quality cannot be expected */
+    double filter_strength; /* of the temporal filter in front of it, by measurement */
     const struct gpume_ladder_model *ladder; /* of both, at several sizes; NULL: nothing is known */
     /* What statistics say, of the bits that the model expects, by type of frame. Where a frame
      * takes more than they say, frames after it have to take less: so it is better to be wrong on

@@ -235,6 +235,7 @@ const struct gpume_encoder gpume_svt_av1 = {
     .tree = {.intra_eighths = 8, .strength = {1, 1}},
     .planned_percent = {[GPUME_PLANNED_PLAIN] = GPUME_PLANNED(87, 87, 87)},
     .bits = &svt_av1_headers,
+    .filter_strength = 0.25, /* it filters the frames that it needs most itself */
     .stats = ".stats",
     .offsets = ".offsets", /* of which it takes none */
     .own_files = svt_av1_own_files,

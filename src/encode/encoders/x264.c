@@ -376,6 +376,7 @@ const struct gpume_encoder gpume_x264 = {
         .noise = 400},
     .bits = &x264_bits,
     .losses = &losses,
+    .filter_strength = 1,
     .ladder = &x264_ladder,
     .planned_percent = {[GPUME_PLANNED_PLAIN] = GPUME_PLANNED(98, 115, 107),
         [GPUME_PLANNED_PSY] = GPUME_PLANNED(98, 135, 115),

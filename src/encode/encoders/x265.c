@@ -286,6 +286,7 @@ const struct gpume_encoder gpume_x265 = {
         .counts_b = false},
     .bits = &x265_bits,
     .losses = &losses,
+    .filter_strength = 1,
     .ladder = &x265_ladder,
     .planned_percent = {[GPUME_PLANNED_PLAIN] = GPUME_PLANNED(97, 109, 102),
         [GPUME_PLANNED_PSY] = GPUME_PLANNED(97, 109, 102),
