@@ -144,12 +144,12 @@ struct gpume_encoder {
         uint32_t intra_eighths; /* its intra costs, in eighths of the lookahead's */
         double strength[2];     /* of the offsets, by measurement; the second one with psy */
         double crf_strength[2]; /* the same for a CRF */
-        /* For a CRF, an I frame whose offsets are below -still on average is finer by as much as
-         * they are beyond it: most of it stays in view, for longer than the tree looks ahead. In
-         * QP; 0: never. */
+        /* For a CRF: where an I frame's mean offset is below -still, in QP, the frame is finer by
+         * the excess once more, as most of it stays in view for longer than the tree looks ahead.
+         * 0: never. */
         uint32_t still;
-        /* For a CRF, offsets are halved where this is gpume_pass_noise of the frame, and the part
-         * of them that is left is noise^2 / (noise^2 + that^2). 0: noise does not matter. */
+        /* For a CRF: the gpume_pass_noise n of a frame in which offsets are halved. In others,
+         * noise^2 / (noise^2 + n^2) of them is left. 0: noise does not matter. */
         uint32_t noise;
         bool counts_b; /* the offsets of a P frame count the B frames before it */
     } tree;

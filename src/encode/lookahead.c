@@ -52,8 +52,8 @@ static void provide_pages(void *memory, size_t bytes)
 #endif
 }
 
-/* Before memory that will all be used is written: it may have large pages, which the system
- * provides faster and processors find more easily. */
+/* Asks for large pages, which take less time to provide and to find. Call it before the memory is
+ * first written, and only if nearly all of it will be used. */
 static void prefer_large_pages(void *memory, size_t bytes)
 {
 #if defined(MADV_HUGEPAGE)

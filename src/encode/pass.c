@@ -269,17 +269,16 @@ static int32_t level_of_tree(const struct gpume_pass *pass, size_t index)
     return bits > 0 ? (int32_t)(sum / bits) : 0;
 }
 
-/* The mean of the REACH frames after an I frame. */
+/* The mean of the frames after an I frame up to the next one, or of REACH. */
 static uint32_t noise_after(const struct gpume_pass *pass, size_t index)
 {
     const size_t end = (size_t)gpume_min_u64(index + REACH + 1, pass->count);
-    uint64_t sum = 0, frames = 0;
-    for (size_t i = index + 1; i < end; i++) {
-        const bool has_past = pass->rows[i].bits.type > GPUME_FRAME_I;
-        sum += has_past ? pass->rows[i].noise : 0;
-        frames += has_past;
+    uint64_t sum = 0;
+    size_t i = index + 1;
+    for (; i < end && pass->rows[i].bits.type > GPUME_FRAME_I; i++) {
+        sum += pass->rows[i].noise;
     }
-    return frames > 0 ? (uint32_t)(sum / frames) : 0;
+    return i > index + 1 ? (uint32_t)(sum / (i - index - 1)) : 0;
 }
 
 /* Once the REACH frames after it are known, or the end. A record also holds what a whole QP

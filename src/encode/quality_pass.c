@@ -100,11 +100,11 @@ uint32_t gpume_pass_noise(const struct gpume_decision *decision)
 }
 
 /* What a CRF leaves of the tree's offsets, in 1/256. Noise differs from frame to frame, so a frame
- * that keeps it helps no other one, and it takes many bits. */
+ * that keeps it helps no other one, and it takes many bits. Chunks have the encoder's own tree. */
 static int32_t part_by_noise(const struct gpume_pass *pass, uint32_t noise)
 {
-    const uint64_t half = pass->encoder->tree.noise; /* squares are below 2^20 */
-    assert(half <= GPUME_PASS_NOISE_MAX && noise <= GPUME_PASS_NOISE_MAX);
+    const uint64_t half = pass->params.chunks ? 0 : pass->encoder->tree.noise;
+    assert(half <= GPUME_PASS_NOISE_MAX && noise <= GPUME_PASS_NOISE_MAX); /* squares: < 2^20 */
     return half > 0 ? (int32_t)(256 * half * half / (half * half + (uint64_t)noise * noise)) : 256;
 }
 
@@ -340,8 +340,9 @@ static void warn_of_reach(const struct gpume_pass *pass, const struct gpume_pass
     const struct gpume_encode_target *asked = &rate->asked;
     const bool is_fidelity = gpume_goal_is_fidelity(asked->goal);
     const uint32_t ends[] = {GPUME_CRF_MIN, highest_crf(asked)};
-    const char *const is[] = {is_fidelity ? "cannot be reached" : "is more than can be used",
-        is_fidelity ? "is likely to be exceeded" : "is too little"};
+    const char *const is[] = {
+        is_fidelity ? "cannot be reached" : "is larger than the video can use",
+        is_fidelity ? "is likely to be exceeded" : "is too small"};
     const char *const why[] = {"the finest",
         is_fidelity ? "the coarsest that is chosen without an encode" : "the coarsest"};
     char text[GPUME_TARGET_SENTENCE_BYTES], where[64] = "";

@@ -1326,6 +1326,17 @@ static void test_noisy_tree(void)
         require_qps((const double[]){i, p, p, p, p});
     }
     REQUIRE_EQUAL(by_bitrate[1], by_bitrate[0]);
+    chunks = true; /* which have x264's own tree */
+    uint64_t bits[2];
+    for (size_t is_noise = 0; is_noise < 2; is_noise++) {
+        const struct gpume_encode_target target = {GPUME_GOAL_CRF, 2400};
+        encoder.tree.noise = is_noise ? 100 : 0;
+        REQUIRE_EQUAL(write_target(&options, &target, 5, 48, 32), GPUME_OK);
+        bits[is_noise] = outcome.bits;
+    }
+    REQUIRE(bits[0] > 0);
+    REQUIRE_EQUAL(bits[1], bits[0]);
+    chunks = false;
     const int rest = 107; /* whole QPs of 31 and 30 are 0.44 and 0.02 too high */
     REQUIRE_EQUAL(by_crf[1] - by_crf[0], TREE_OFFSET / 2 + rest);
     memset(&motion, 0, sizeof(motion));
