@@ -213,8 +213,10 @@ enum gpume_exit gpume_encoder_check_video(const char *name, uint32_t side_min,
     const bool is_odd = (info->width | info->height) & 1;
     if (checked == GPUME_EXIT_DONE &&
         (is_odd || info->width < side_min || info->height < side_min)) {
-        const uint32_t width = info->width < side_min ? side_min : (info->width + 1) & ~1u;
-        const uint32_t height = info->height < side_min ? side_min : (info->height + 1) & ~1u;
+        const uint64_t least = gpume_min_u32(info->width, info->height); /* the shape is kept */
+        const uint64_t wanted = least < side_min ? side_min : least;
+        const uint32_t width = ((uint32_t)(info->width * wanted / least) + 1) & ~1u;
+        const uint32_t height = ((uint32_t)(info->height * wanted / least) + 1) & ~1u;
         return gpume_refuse(GPUME_EXIT_INPUT,
             "%s: %" PRIu32 "x%" PRIu32 " pixels: %s takes even sides of %" PRIu32
             " pixels and more; give --vf scale=%" PRIu32 ":%" PRIu32 "%s",

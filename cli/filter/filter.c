@@ -665,7 +665,6 @@ int gpume_filter_stage_finish(gpume_filter_stage *stage)
     if (status != GPUME_OK || !stage->picture) {
         return status;
     }
-    warn_of_output(stage);
     return gpume_picture_finish(stage->picture);
 }
 

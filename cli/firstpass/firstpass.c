@@ -239,7 +239,7 @@ static int check_filtered_name(
 {
     return gpume_text_is_special(path)
                ? gpume_refuse(GPUME_INVALID,
-                     "--filtered %s: the command lines read it again; name a file", path)
+                     "--filtered %s: must be a file, since the command lines read it", path)
                : gpume_filter_check_output(path, shape, log);
 }
 

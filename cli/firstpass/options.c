@@ -229,9 +229,8 @@ static const struct gpume_option first_rows[] = {
     {GPUME_OPTION_OVERWRITE, .help = "replace existing files"},
     {GPUME_ROW_REAL("filter", "S", OPTIONS, strength, 0.05, 2), .excludes = "verify",
         .help =
-            "analyse what gpume filter makes of the video with this --strength, 1 is usual, for "
-            "the finest quality of the run or else the highest bitrate; the command lines begin "
-            "with that filter"},
+            "analyse what gpume filter makes of the video with this --strength, usually 1, or 0.25 "
+            "for SVT-AV1, which filters itself; the command lines begin with that filter"},
     {GPUME_ROW_FILE("filtered", "FILE", OPTIONS, filtered), .needs = "filter",
         .help = "write the filtered video to this file, which the command lines then read instead "
                 "of filtering again: .y4m, or .mkv or .nut with FFV1"},
@@ -335,7 +334,7 @@ static int refuse_quality(
     const char *encoder = gpume_encoders[options->encoder]->name;
     if (!quality) {
         return gpume_refuse(GPUME_INVALID,
-            "%s: is for a constant quality, of which %s reads no files; leave it out", needing,
+            "%s: needs a constant quality, for which %s reads no files; leave it out", needing,
             encoder);
     }
     return gpume_refuse(GPUME_INVALID,

@@ -274,8 +274,9 @@ static void warn_of_ladder_times(const struct ladder_run *run)
     const struct gpume_spacing *spacing = &run->spacing;
     if (run->uneven > 0) {
         gpume_console_warning("%s: frame %" PRIu64 " is not %" PRIu64 "/%" PRIu64
-                              " s after the one before; bitrates are those of frames that are, "
-                              "and 'gpume firstpass' takes no others: give both the same --vf fps",
+                              " s after the one before; bitrates are those of evenly spaced "
+                              "frames, which 'gpume firstpass' requires: give both the same --vf "
+                              "fps",
             run->ladder.job.info.label, run->uneven, spacing->den, spacing->num);
     }
 }

@@ -122,8 +122,7 @@ static int check_chunk_target(
     }
     if (encoder->presets && gpume_goal_is_weighed(target->goal)) {
         return gpume_refuse(GPUME_INVALID,
-            "--target-xpsnr: cannot be told of a CRF of %s without an encode; give --target-psnr "
-            "or "
+            "--target-xpsnr: the XPSNR of %s cannot be predicted; give --target-psnr or "
             "--target-ssim",
             encoder->name);
     }
@@ -363,9 +362,9 @@ static void warn_of_chunk_reach(const struct gpume_chunks *chunks)
     const struct {
         uint32_t crf;
         const char *word, *is;
-    } ends[] = {{1, "finest", is_size ? "is more than can be used" : "cannot be reached"},
+    } ends[] = {{1, "finest", is_size ? "is larger than the video can use" : "cannot be reached"},
         {chunks->encoder->crf_max, "coarsest",
-            is_size ? "is too little" : "is likely to be exceeded"}};
+            is_size ? "is too small" : "is likely to be exceeded"}};
     char text[GPUME_TARGET_SENTENCE_BYTES], where[64] = "";
     gpume_target_sentence(&chunks->target, text);
     for (size_t k = 0; k < 2 && chunks->encoder->presets; k++) {

@@ -121,7 +121,6 @@ for video in "$name" full.mkv deep.mkv; do
         rm -f three-* three.json
         if [ $ending = nut ] && [ "$video" = full.mkv ]; then
             expect 0 firstpass "$input" --backend "$engine" --filter 0.5 --filtered kept.nut -o three --encoder x264 --crf 30
-            says kept.nut
             cmp -s kept.nut filtered.nut || fail "$video: kept.nut"
         else
             keeps kept.$ending --encoder x264 --crf 30

@@ -127,7 +127,7 @@ assert scene['video_params'] == ['--cpu-used=4', '--end-usage=q', '--cq-level=60
 chunks --encoder svt-av1 --target-psnr 60
 grep -q '^gpume: warning: a PSNR of 60 dB cannot be reached in [12] of 2 scenes: CRF 1, the finest' "$scratch/err" || fail "no word of the finest CRF"
 for end in 'target-psnr 20:a PSNR of 20 dB is likely to be exceeded in [12] of 2 scenes: CRF 63, the coarsest' \
-    'target-size 1k:a size of 1kB is too little: CRF 63, the coarsest' 'target-size 700M:a size of 700MB is more than can be used: CRF 1, the finest'; do
+    'target-size 1k:a size of 1kB is too small: CRF 63, the coarsest' 'target-size 700M:a size of 700MB is larger than the video can use: CRF 1, the finest'; do
     chunks --encoder svt-av1 --${end%%:*}
     grep -q "^gpume: warning: ${end#*:}, is taken$" "$scratch/err" || fail "not so: $(cat "$scratch/err")"
 done
