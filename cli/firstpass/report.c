@@ -408,7 +408,7 @@ void gpume_firstpass_report_print(const struct gpume_firstpass_report *report)
         print_target(entry, gpume_pass_scene(report->pass, i, 0, &scene));
         printf(", %" PRIu64 " frame%s\n", report->frames, gpume_plural(report->frames));
         if (!same) {
-            printf("# %s of ffmpeg reads no QPs of frames: this keeps to the expected bitrate\n",
+            printf("# %s of ffmpeg reads no QPs of frames: this aims at the expected bitrate\n",
                 report->encoder->library);
         }
         if (entry->ffmpeg.count > 0) {

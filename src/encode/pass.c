@@ -23,6 +23,9 @@
  * missed the rate by 15 % where a lower QP was expected (on average, it exceeded it by 10 %), and
  * by 4 to 8 % elsewhere. At 4 and 6 Mbit/s in 480x270, it exceeded it by half. */
 #define ROUGH_QP (12 * GPUME_QP_ONE)
+/* Where much noise begins to be coded, of which the model expects too little. */
+#define NOISE_QP (30 * GPUME_QP_ONE)
+#define MUCH_NOISE 200u
 /* Shorter clips end before an encoder makes up for wrong estimates. On 10 clips at 0.08 bits per
  * pixel, x264 missed the rate by 8 % in the mean, 21 at the most, with 30 frames, and by 3 %, 6 at
  * the most, with 60, 90 and 120. */
@@ -391,6 +394,16 @@ static int own_qp(const struct gpume_pass *pass, int32_t qp)
     return (int)(qp * quarters / 4 / GPUME_QP_ONE);
 }
 
+/* By the mean of all frames; the sum is below 2^38: 2^28 frames of less than 2^10. */
+static bool is_noisy(const struct gpume_pass *pass)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < pass->count; i++) {
+        sum += pass->rows[i].noise;
+    }
+    return sum >= MUCH_NOISE * (uint64_t)pass->count;
+}
+
 /* Warns of bitrates that the encoder lowers, or will miss by much. */
 static void warn_of_rate(const struct gpume_pass *pass, const struct gpume_pass_rate *rate)
 {
@@ -423,6 +436,11 @@ static void warn_of_rate(const struct gpume_pass *pass, const struct gpume_pass_
         gpume_log_write(&pass->params.log, GPUME_LOG_WARNING,
             "%s: %s may miss %" PRIu64 " kbit/s by a tenth to a half: it is expected to encode at "
             "QP %d, where estimates are rough; %s would be met more closely",
+            rate->path, encoder, kbps, qp, less);
+    } else if (rate->qp < NOISE_QP && !pass->encoder->fixed && is_noisy(pass)) {
+        gpume_log_write(&pass->params.log, GPUME_LOG_WARNING,
+            "%s: %s may exceed %" PRIu64 " kbit/s by up to three quarters: at QP %d it begins to "
+            "keep the noise; remove that with --filter 1, or ask for %s",
             rate->path, encoder, kbps, qp, less);
     }
 }

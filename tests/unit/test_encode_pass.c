@@ -184,6 +184,7 @@ static struct {
     struct gpume_vector vectors[BLOCKS];
 } motion;
 
+static uint16_t cost = 100;
 static bool has_losses; /* then all frames that others refer to are needed */
 
 static const struct gpume_decision *frame_of(struct clip *clip, uint64_t coded)
@@ -195,7 +196,7 @@ static const struct gpume_decision *frame_of(struct clip *clip, uint64_t coded)
     for (int i = 0; i < BLOCKS; i++) {
         clip->offsets[i] = (int16_t)(coded == 0 ? 256 * i : -300 - i);
         clip->aq_offsets[i] = (int16_t)(clip->offsets[i] + TREE_OFFSET);
-        clip->costs[i] = 100;
+        clip->costs[i] = cost;
     }
     clip->spectrum = (struct gpume_spectrum){
         .blocks = BLOCKS,
@@ -1326,6 +1327,13 @@ static void test_noisy_tree(void)
         require_qps((const double[]){i, p, p, p, p});
     }
     REQUIRE_EQUAL(by_bitrate[1], by_bitrate[0]);
+    for (size_t is_noise = 0; is_noise < 2; is_noise++) {
+        cost = is_noise ? 200 : 199;
+        logged.warnings = 0;
+        offset_of_p(&options, GPUME_GOAL_BITRATE, 50000);
+        REQUIRE_EQUAL(logged.warnings, 1 + is_noise); /* it is also short */
+    }
+    cost = 100;
     chunks = true; /* which have x264's own tree */
     uint64_t bits[2];
     for (size_t is_noise = 0; is_noise < 2; is_noise++) {
