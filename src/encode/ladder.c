@@ -188,7 +188,13 @@ size_t gpume_ladder_best(const struct gpume_ladder_curve *curves, size_t count, 
     size_t best = count;
     double most = 0;
     for (size_t i = 0; i < count; i++) {
-        if (gpume_ladder_at(&curves[i], bitrate, &point) && (best == count || point.psnr > most)) {
+        const struct gpume_ladder_point *end = curves[i].points + curves[i].count;
+        if (curves[i].count > 0 && end[-1].bitrate < bitrate) {
+            most = fmax(most, end[-1].psnr); /* to be had for less */
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (gpume_ladder_at(&curves[i], bitrate, &point) && point.psnr > most) {
             best = i;
             most = point.psnr;
         }

@@ -83,8 +83,8 @@ enum gpume_ladder_meeting {
 enum gpume_ladder_meeting gpume_ladder_meet(const struct gpume_ladder_curve *larger,
     const struct gpume_ladder_curve *smaller, double *bitrate);
 
-/* The curve with the best quality at a bitrate; of equal ones the first. `count`: none goes there.
- */
+/* The curve with the best quality at a bitrate; of equal ones the first. `count`: none goes there,
+ * or one that ends at a lower bitrate is better. */
 size_t gpume_ladder_best(const struct gpume_ladder_curve *curves, size_t count, double bitrate);
 
 /* Bitrates from one to another at which a curve is the best. */

@@ -64,7 +64,7 @@ static void test_straight(void)
     REQUIRE(is_near(stretches[1].from, 32) && is_near(stretches[1].to, 65536));
 
     /* better everywhere, and nothing in common */
-    struct gpume_ladder_point above[POINTS], short_one[2] = {{51, 1 << 20, 40}, {48, 1 << 21, 42}};
+    struct gpume_ladder_point above[POINTS], short_one[2] = {{51, 1 << 20, 50}, {48, 1 << 21, 52}};
     fill_straight(above, 40, 3);
     const struct gpume_ladder_curve best = {above, POINTS, 0}, apart = {short_one, 2, 0},
                                     empty = {0};
@@ -81,6 +81,14 @@ static void test_straight(void)
         REQUIRE(gpume_ladder_at(&gap[stretches[i].curve], stretches[i].to, &point));
     }
     REQUIRE_EQUAL(gpume_ladder_stretches(&empty, 1, stretches, 3), 0);
+
+    /* For more bits, 46 dB are no better than those at the end of `flat`, until it has more. */
+    const struct gpume_ladder_point dear[] = {
+        {51, 1 << 15, 40}, {48, 1 << 18, 43}, {45, 1 << 20, 47}};
+    const struct gpume_ladder_curve late[] = {{flat, POINTS, 0}, {dear, 3, 0}};
+    REQUIRE_EQUAL(gpume_ladder_stretches(late, 2, stretches, 3), 2);
+    REQUIRE(is_near(stretches[0].to, 65536) && fabs(log2(stretches[1].from) - 19.5) < 1e-3);
+    REQUIRE_EQUAL(gpume_ladder_best(late, 2, 1 << 18), 2);
 }
 
 static double random_in(uint64_t *state, double from, double to)
@@ -100,6 +108,21 @@ static double slow_psnr(const struct gpume_ladder_curve *curve, double bitrate)
         }
     }
     return -1;
+}
+
+/* CURVES: none, or one that ends before is better. */
+static int slow_best(const struct gpume_ladder_curve curves[CURVES], double bitrate)
+{
+    double most = -1;
+    int best = CURVES;
+    for (int c = 0; c < CURVES; c++) {
+        const struct gpume_ladder_point *end = &curves[c].points[curves[c].count - 1];
+        const bool has_ended = end->bitrate < bitrate;
+        const double psnr = has_ended ? end->psnr : slow_psnr(&curves[c], bitrate);
+        best = psnr > most ? has_ended ? CURVES : c : best;
+        most = fmax(most, psnr);
+    }
+    return best;
 }
 
 static void test_random(void)
@@ -125,14 +148,14 @@ static void test_random(void)
             REQUIRE(stretches[i].from <= stretches[i].to);
             REQUIRE(gpume_ladder_at(&curves[stretches[i].curve], stretches[i].from, &point));
             REQUIRE(gpume_ladder_at(&curves[stretches[i].curve], stretches[i].to, &point));
-            REQUIRE(i == 0 || fabs(stretches[i].from / stretches[i - 1].to - 1) < 1e-3);
             /* away from the ends, whose changes may be closer than the steps */
             const double middle = sqrt(stretches[i].from * stretches[i].to);
-            double most = -1;
-            for (int c = 0; c < CURVES; c++) {
-                most = fmax(most, slow_psnr(&curves[c], middle));
+            REQUIRE_EQUAL(slow_best(curves, middle), stretches[i].curve);
+            if (i > 0 && stretches[i].from / stretches[i - 1].to > 1.001) {
+                const double apart = sqrt(stretches[i].from * stretches[i - 1].to);
+                REQUIRE_EQUAL(slow_best(curves, apart), CURVES);
             }
-            REQUIRE(is_near(slow_psnr(&curves[stretches[i].curve], middle), most));
+            REQUIRE(i == 0 || stretches[i].from > stretches[i - 1].to * 0.999);
         }
         double bitrate;
         const enum gpume_ladder_meeting meeting =
