@@ -266,6 +266,7 @@ enum gpume_exit gpume_chunks_open(struct gpume_chunks **pointer,
     gpume_command_add_colours(&chunks->colours, chunks->encoder->colours,
         &(struct gpume_command_params){.colours = &job->info.colours,
             .full_range = job->info.full_range,
+            .chroma_place = job->info.chroma_x && job->info.chroma_y ? job->info.chroma_place : 0,
             .pixel_format = job->info.pixel_format});
     if (chunks->colours.failed) {
         return gpume_refuse(GPUME_EXIT_FAILED, "%s: out of memory", chunks->label);

@@ -213,6 +213,7 @@ void gpume_command_add_colours(struct gpume_argv *argv, const struct gpume_colou
         keeps_full_range(params) ? GPUME_RANGE_FULL
         : is_limited             ? GPUME_RANGE_LIMITED
                                  : GPUME_RANGE_UNSAID);
+    add_said(argv, options, &options->place, (uint32_t)params->chroma_place);
     if (colours->has_display && options->display) {
         print_display(colours, options->has_decimals, text);
         add_value(argv, options, options->display, text);

@@ -37,6 +37,7 @@ struct gpume_command_params {
                                                    the input does not say of its colours */
     int stream;                                 /* among the video streams; -1: the only one */
     bool full_range;                            /* of the input's luma */
+    int chroma_place;                           /* of 4:2:0; 0: unknown, or it has none */
     const struct gpume_colours *colours;        /* of the input */
     uint32_t width, height, bits;               /* of the frames that were analysed */
     const char *pixel_format;                   /* of the input, by FFmpeg's name */
@@ -83,7 +84,7 @@ void gpume_command_add_second_pass(
     struct gpume_argv *argv, const struct gpume_command_params *params);
 
 /* A program's options for what the input says of its colours: of the parameters only `colours`,
- * `full_range` and `pixel_format` are looked at. */
+ * `full_range`, `chroma_place` and `pixel_format` are looked at. */
 void gpume_command_add_colours(struct gpume_argv *argv, const struct gpume_colour_options *options,
     const struct gpume_command_params *params);
 

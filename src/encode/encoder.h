@@ -88,15 +88,17 @@ struct gpume_coded_option {
         name, words, sizeof(words) / sizeof((words)[0])                                            \
     }
 
+#define GPUME_CHROMA_TOP_LEFT 3
 enum gpume_range { GPUME_RANGE_UNSAID, GPUME_RANGE_LIMITED, GPUME_RANGE_FULL };
 
-/* How a program is told the colours of the source. Codes are those of ITU-T H.273, and of enum
- * gpume_range. */
+/* How a program is told the colours of the source. Codes are those of ITU-T H.273, for the place of
+ * chroma 1 more, and of enum gpume_range. */
 struct gpume_colour_options {
     struct gpume_coded_option primaries, transfer, matrix, range;
-    const char *display, *light; /* options for HDR10; NULL: it has none */
-    bool has_decimals;           /* of the display, with decimals instead of in whole parts */
-    bool joins;                  /* an option and its value are one word: --name=value */
+    struct gpume_coded_option place; /* of chroma, where 4:2:0 has it at the top left */
+    const char *display, *light;     /* options for HDR10; NULL: it has none */
+    bool has_decimals;               /* of the display, with decimals instead of in whole parts */
+    bool joins;                      /* an option and its value are one word: --name=value */
 };
 
 struct gpume_encoder {
@@ -244,6 +246,7 @@ const struct gpume_encoder *gpume_encoder_find(const char *name);
 #define GPUME_COLOUR_PRIMARIES 13
 #define GPUME_COLOUR_TRANSFERS 19
 extern const char *const gpume_colour_primaries[GPUME_COLOUR_PRIMARIES];
+extern const char *const gpume_av1_places[GPUME_CHROMA_TOP_LEFT + 1];
 extern const char *const gpume_colour_transfers[GPUME_COLOUR_TRANSFERS];
 
 enum gpume_encode_spelling {

@@ -11,7 +11,7 @@ ffmpeg -hide_banner -encoders 2>/dev/null | grep -q ' libx265 ' || skip "this ff
 # facts FILE: its format, its colours and its light, in lines that are sorted. Of fractions only the value counts.
 facts() {
     ffprobe -v error -select_streams v -show_frames -show_entries frame -read_intervals '%+#1' "$1" |
-        sed -n '/^color_\|^red_\|^green_\|^blue_\|^white_point_\|^m[a-z]*_luminance\|^max_content\|^max_average/p'
+        sed -n '/^chroma_location\|^color_\|^red_\|^green_\|^blue_\|^white_point_\|^m[a-z]*_luminance\|^max_content\|^max_average/p'
     ffmpeg -nostdin -v trace -i "$1" -frames:v 1 -c copy -bsf:v trace_headers -f null - 2>&1 |
         sed -n 's/.* \(display_primaries_[xy]\)\[\(.\)\] .* = \([0-9]*\)$/\1\2=\3\/50000/p
             s/.* \(white_point_[xy]\) .* = \([0-9]*\)$/\1=\2\/50000/p
@@ -69,9 +69,9 @@ have_svt() {
 
 light='G(13250,34500)B(7500,3000)R(34000,16000)WP(15635,16450)L(10000000,50):max-cll=1000,400'
 ffmpeg -nostdin -v error -f lavfi -i testsrc2=s=128x96:r=25 -frames:v 10 -pix_fmt yuv420p10le -c:v libx265 -preset ultrafast \
-    -x265-params "log-level=none:colorprim=bt2020:transfer=smpte2084:colormatrix=bt2020nc:range=limited:master-display=$light" \
+    -x265-params "log-level=none:colorprim=bt2020:transfer=smpte2084:colormatrix=bt2020nc:range=limited:chromaloc=2:master-display=$light" \
     hdr.mkv || fail "no HDR10"
-colours='color_primaries=bt2020 color_transfer=smpte2084 color_space=bt2020nc color_range=tv'
+colours='color_primaries=bt2020 color_transfer=smpte2084 color_space=bt2020nc color_range=tv chroma_location=topleft'
 display='red_x=0.68 red_y=0.32 green_x=0.265 green_y=0.69 blue_x=0.15 blue_y=0.06 white_point_x=0.3127 white_point_y=0.329
     max_luminance=1000 min_luminance=0.005 max_content=1000 max_average=400'
 dark='max_luminance=no red_x=no max_content=no'
@@ -82,7 +82,7 @@ ffmpeg -nostdin -v error -i hdr.mkv -c copy hdr.ts || fail "no MPEG-TS"
 # The same in a container alone, whose codec says nothing of light: in the MP4 of an encode without it, boxes at the end of
 # the sample's description, with the size of each box around them.
 have python3 && ffmpeg -nostdin -v error -f lavfi -i testsrc2=s=128x96:r=25 -frames:v 10 -pix_fmt yuv420p10le -c:v libx265 \
-    -preset ultrafast -x265-params log-level=none:colorprim=bt2020:transfer=smpte2084:colormatrix=bt2020nc:range=limited plain.mp4 &&
+    -preset ultrafast -x265-params log-level=none:colorprim=bt2020:transfer=smpte2084:colormatrix=bt2020nc:range=limited:chromaloc=2 plain.mp4 &&
     python3 - <<'END' || fail "no MP4 with light"
 import struct
 data = open("plain.mp4", "rb").read()

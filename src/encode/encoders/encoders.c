@@ -64,6 +64,8 @@ static const char *const svt_av1_presets[] = {
 static const char *const aom_presets[] = {"6", "5", "4", "3", "2", "1", "0", NULL};
 
 /* aomenc has no options for the range, which Y4M tells it, nor for HDR10's display and light. */
+const char *const gpume_av1_places[GPUME_CHROMA_TOP_LEFT + 1] = {
+    [GPUME_CHROMA_TOP_LEFT] = "colocated"};
 static const char *const aom_primaries[] = {NULL, "bt709", NULL, NULL, "bt470m", "bt470bg", "bt601",
     "smpte240", "film", "bt2020", "xyz", "smpte431", "smpte432"};
 static const char *const aom_transfers[] = {NULL, "bt709", NULL, NULL, "bt470m", "bt470bg", "bt601",
@@ -75,6 +77,7 @@ static const struct gpume_colour_options aom_colours = {
     .primaries = GPUME_CODED_OPTION("color-primaries", aom_primaries),
     .transfer = GPUME_CODED_OPTION("transfer-characteristics", aom_transfers),
     .matrix = GPUME_CODED_OPTION("matrix-coefficients", aom_matrices),
+    .place = GPUME_CODED_OPTION("chroma-sample-position", gpume_av1_places),
     .joins = true};
 
 /* The numbers are fitted to encodes with these presets, which tests/bench/firstpass/README.md

@@ -246,6 +246,7 @@ const struct gpume_encoder gpume_svt_av1 = {
         .transfer = {.name = "transfer-characteristics", .count = 19},
         .matrix = {.name = "matrix-coefficients", .count = 15},
         .range = GPUME_CODED_OPTION("color-range", svt_av1_ranges),
+        .place = GPUME_CODED_OPTION("chroma-sample-position", gpume_av1_places),
         .display = "mastering-display",
         .light = "content-light",
         .has_decimals = true},

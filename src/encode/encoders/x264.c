@@ -262,6 +262,7 @@ static int32_t x264_crf_qp(const struct gpume_encode_options *options, enum gpum
 static const char *const x264_matrices[] = {NULL, "bt709", NULL, NULL, "fcc", "bt470bg",
     "smpte170m", "smpte240m", "YCgCo", "bt2020nc", "bt2020c", "smpte2085", "chroma-derived-nc",
     "chroma-derived-c", "ICtCp"};
+static const char *const x264_places[] = {[GPUME_CHROMA_TOP_LEFT] = "2"};
 static const char *const x264_ranges[] = {[GPUME_RANGE_LIMITED] = "tv", [GPUME_RANGE_FULL] = "pc"};
 
 /* Eight times the bitrate, but no less than level 3.2, or 4 for 1920x1080, allows, and no more than
@@ -400,6 +401,7 @@ const struct gpume_encoder gpume_x264 = {
         .transfer = GPUME_CODED_OPTION("transfer", gpume_colour_transfers),
         .matrix = GPUME_CODED_OPTION("colormatrix", x264_matrices),
         .range = GPUME_CODED_OPTION("range", x264_ranges),
+        .place = GPUME_CODED_OPTION("chromaloc", x264_places),
         .display = "mastering-display",
         .light = "cll"},
     .ffmpeg_params = "x264-params",

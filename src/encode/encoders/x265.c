@@ -195,6 +195,7 @@ static bool x265_program_reads(const struct gpume_pass_video *video)
 static const char *const x265_matrices[] = {NULL, "bt709", NULL, NULL, "fcc", "bt470bg",
     "smpte170m", "smpte240m", "ycgco", "bt2020nc", "bt2020c", "smpte2085", "chroma-derived-nc",
     "chroma-derived-c", "ictcp"};
+static const char *const x265_places[] = {[GPUME_CHROMA_TOP_LEFT] = "2"};
 static const char *const x265_ranges[] = {
     [GPUME_RANGE_LIMITED] = "limited", [GPUME_RANGE_FULL] = "full"};
 
@@ -306,6 +307,7 @@ const struct gpume_encoder gpume_x265 = {
         .transfer = GPUME_CODED_OPTION("transfer", gpume_colour_transfers),
         .matrix = GPUME_CODED_OPTION("colormatrix", x265_matrices),
         .range = GPUME_CODED_OPTION("range", x265_ranges),
+        .place = GPUME_CODED_OPTION("chromaloc", x265_places),
         .display = "master-display",
         .light = "max-cll"},
     .ffmpeg_params = "x265-params",
