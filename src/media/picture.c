@@ -156,7 +156,7 @@ int gpume_picture_check_video(const char *path, const struct gpume_log *log)
         const int status = gpume_text_check_file(path, "name", ".y4m", log);
         return status ? status
                       : gpume_log_fail(log, GPUME_INVALID,
-                            "%s: is no name of a lossless video; give .y4m, .mkv or .nut", path);
+                            "%s: must end in .y4m, .mkv or .nut, as a lossless video does", path);
     }
     return gpume_picture_check_name(path, true, 0, false, log);
 }
