@@ -166,7 +166,7 @@ cmp -s piped.y4m filtered.y4m || fail "a pipe, or another encoder, changes what 
 clip halved yuv420p 64x64 33
 least="365 $(printf "P%.0s" $(seq 33))"
 agrees halved 2 16 32 -1 --for svt-av1 --crf 45 --strength 1
-# It has a filter of its own, and leaves a quarter to this one.
+# It filters frames itself, so this filter has a quarter of the usual strength.
 agrees halved 2 16 8 -1 --for svt-av1 --crf 45
 expect 0 filter halved.y4m --for svt-av1 --qp 45 --radius 2 -o other.y4m -y --backend "$engine"
 cmp -s other.y4m filtered.y4m || fail "--qp of SVT-AV1 is no --crf"

@@ -62,7 +62,7 @@ static inline uint32_t edge_of(struct gpume_vector v)
 
 #if GPUME_BLOCKS == 1
 
-static inline uint32_t least_of(const uint16_t *numbers, uint32_t count)
+static inline uint32_t least_number(const uint16_t *numbers, uint32_t count)
 {
     uint32_t index = 0;
     for (uint32_t i = 1; i < count; i++) {
@@ -73,7 +73,7 @@ static inline uint32_t least_of(const uint16_t *numbers, uint32_t count)
 
 #else
 
-static inline uint32_t least_of(__m128i numbers)
+static inline uint32_t least_number(__m128i numbers)
 {
     return (uint32_t)_mm_cvtsi128_si32(_mm_minpos_epu16(numbers));
 }
@@ -159,7 +159,7 @@ static inline uint32_t least_sad(
         const uint16_t number = (uint16_t)(gpume_sum_lanes(sums)[0] << 2 | marks[i]);
         least[column] = number < least[column] ? number : least[column];
     }
-    return least_of(least, 3);
+    return least_number(least, 3);
 }
 
 #else
@@ -199,7 +199,7 @@ static inline uint32_t least_sad(
     /* Numbers have zeros beside them. */
     least = _mm256_or_si256(least, _mm256_set1_epi64x(-1 - (int)OUTSIDE));
     const __m128i odd = _mm_slli_epi64(_mm256_extracti128_si256(least, 1), 16);
-    return least_of(_mm_blend_epi16(_mm256_castsi256_si128(least), odd, 0x22));
+    return least_number(_mm_blend_epi16(_mm256_castsi256_si128(least), odd, 0x22));
 }
 
 #endif
@@ -325,7 +325,7 @@ static inline uint32_t least_of_halves(const struct target *target, struct gpume
         const struct gpume_begun match = gpume_load_begun(&at, target->reference->stride);
         numbers[i] = (uint16_t)(gpume_satd_of(&target->rows, &match)[0] | marks[i]);
     }
-    return least_of(numbers, AROUND);
+    return least_number(numbers, AROUND);
 }
 
 /* The least SATD around a vector on half samples, a quarter of a pixel away, where matches are
@@ -343,14 +343,14 @@ static inline uint32_t least_of_quarters(const struct target *target, struct gpu
         const struct gpume_begun match = gpume_match_begun(&near);
         numbers[i] = (uint16_t)(gpume_satd_of(&target->rows, &match)[0] | marks[i]);
     }
-    return least_of(numbers, AROUND);
+    return least_number(numbers, AROUND);
 }
 
 #else
 
 static inline uint32_t least_satd(__m128i satds, const uint16_t marks[AROUND])
 {
-    return least_of(_mm_or_si128(satds, _mm_loadu_si128((const __m128i *)(const void *)marks)));
+    return least_number(_mm_or_si128(satds, _mm_loadu_si128((const __m128i *)(const void *)marks)));
 }
 
 #endif
