@@ -20,9 +20,8 @@ const struct gpume_goal_row gpume_goal_rows[GPUME_GOAL_ROWS] = {
     {"target-ssim", GPUME_GOAL_SSIM, 4, 0.5, 0.9999, "e.g. 0.98"},
     {"target-xpsnr", GPUME_GOAL_XPSNR, 2, 20, 60, "in dB, e.g. 40 or 38.5"},
     {"target-size", GPUME_GOAL_SIZE, 0, 1000, 1e12,
-        "bytes from 1000 to 1000G, with k, M or G for thousands, millions or billions, e.g. 700M "
-        "or "
-        "1.5G"},
+        "a size from 1000 bytes to 1000G, with k, M or G for thousands, millions or billions, "
+        "e.g. 700M or 1.5G"},
 };
 
 /* How many digits stand in front of a decimal point, or of the end; the whole part may be missing

@@ -230,7 +230,8 @@ static const struct gpume_option first_rows[] = {
     {GPUME_ROW_REAL("filter", "S", OPTIONS, strength, 0.05, 2), .excludes = "verify",
         .help =
             "analyse what gpume filter makes of the video with this --strength, usually 1, or 0.25 "
-            "for SVT-AV1, which filters itself; the command lines begin with that filter"},
+            "for SVT-AV1, which filters itself; the command lines begin with that filter, or read "
+            "what --filtered keeps"},
     {GPUME_ROW_FILE("filtered", "FILE", OPTIONS, filtered), .needs = "filter",
         .help = "write the filtered video to this file, which the command lines then read instead "
                 "of filtering again: .y4m, or .mkv or .nut with FFV1"},
@@ -320,9 +321,8 @@ static int check_filter(const struct gpume_firstpass_options *options)
     const bool is_mixed = crfs + qps + rates > 0 && crfs != all && qps != all && rates != all;
     return options->strength > 0 && is_mixed
                ? gpume_refuse(GPUME_INVALID,
-                     "--filter: no filtered video suits qualities, bitrates and targets at the "
-                     "same "
-                     "time; give those of one kind, and the others in a run of their own")
+                     "--filter: no filtered video suits qualities, bitrates and targets at "
+                     "the same time; give those of one kind, and the others in a run of their own")
                : GPUME_OK;
 }
 

@@ -126,9 +126,8 @@ static int check_ranges(const struct gpume_gpu *gpu, const struct gpume_plan *pl
         return GPUME_OK;
     }
     return gpume_log_fail(gpu->log, GPUME_UNSUPPORTED,
-        "a field of %u blocks has results of %llu bytes, %s binds at most %llu; use larger blocks "
-        "or "
-        "the CPU engine",
+        "a field of %u blocks has results of %llu bytes, %s binds at most %llu; use larger "
+        "blocks or the CPU engine",
         plan->blocks, (unsigned long long)bytes, gpu->properties.deviceName,
         (unsigned long long)range);
 }
