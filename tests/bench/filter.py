@@ -7,14 +7,14 @@
 
 The first frames of each clip, with noise of a fixed seed added to all planes if sigma is above 0 (Gaussian; with --camera as that of
 cameras: stronger where it is lighter, alike in neighbouring samples, half as strong in chroma), are encoded with preset medium and
-tune psnr (SVT-AV1: preset 6, tune 1), in all of these ways, of which the first is what the others are compared with:
+tune psnr (SVT-AV1: preset 6, tune 1; VVenC: preset faster, a QP in place of a CRF), in all of these ways, of which the first is what the others are compared with:
 
     own        as they are, at each CRF
     noise      filtered by their noise, at each CRF
     for        filtered for the encoder and the CRF
     mcstf      as they are, with x265's own temporal filter (--mcstf, from 4.0 on)
-    no-tf      as they are, without that of SVT-AV1 (--enable-tf 0)
-    noise+no-tf, for+no-tf  filtered by gpume, and not by SVT-AV1
+    no-tf      as they are, without that of SVT-AV1 (--enable-tf 0) or VVenC (MCTF=0)
+    noise+no-tf, for+no-tf  filtered by gpume, and not by the encoder
     two        in the encoder's own two passes, at the bitrates that `own` has at the CRFs
     first      in one pass after `gpume firstpass`, at the same bitrates
     filtered   the same with `gpume firstpass --filter 1`
@@ -23,8 +23,8 @@ tune psnr (SVT-AV1: preset 6, tune 1), in all of these ways, of which the first 
 
 Prints, in Markdown, the noise that the filter finds, and for each way the difference of bitrates at equal PSNR, SSIM and (with
 --vmaf, libvmaf's command) VMAF of luma of the decoded video against the source before the filter, noise included (Bjontegaard),
-and the processor time of all its commands; then the mean, the worst and the number of clips. Needs ffmpeg, the encoders' programs
-and python3-numpy.
+and the processor time of all its commands; then the mean, the worst and the number of clips. Needs ffmpeg (of VVenC 7.1 or later),
+the encoders' programs and python3-numpy.
 """
 import argparse
 import concurrent.futures
@@ -48,8 +48,11 @@ ENCODERS = {
     "x264": "x264 --quiet --threads 1 --demuxer y4m --preset medium --tune psnr {} -o {out} {source}",
     "x265": X265 + " {} -o {out} {source}",
     "svt-av1": "SvtAv1EncApp --lp 1 --preset 6 --tune 1 {} -i {source} -b {out}",
+    "vvenc": "vvencapp --preset faster --qpa 0 --threads 1 -v 1 {} -i {source} -o {out}",
 }
-ENDINGS = {"x264": "264", "x265": "hevc", "svt-av1": "ivf"}
+ENDINGS = {"x264": "264", "x265": "hevc", "svt-av1": "ivf", "vvenc": "266"}
+QUALITY = {"vvenc": "--additional BIM=0 --qp"} # --crf for the others; BIM, which adapts QPs, needs what MCTF finds
+NO_TF = {"svt-av1": "--enable-tf 0", "vvenc": "--additional BIM=0:MCTF=0"}
 WAYS = ("own", "noise", "for", "mcstf", "no-tf", "noise+no-tf", "for+no-tf", "two", "first", "filtered", "kept", "kept-mkv")
 environment = dict(os.environ)
 
@@ -167,8 +170,8 @@ class Clip:
             if way[:3] in ("noi", "for"):
                 seconds = self.filter(filtered, f"--for {encoder} --crf {crf}" if way.startswith("for") else "")
                 source = filtered
-            more = " --mcstf" if way == "mcstf" else " --enable-tf 0" if way.endswith("no-tf") else ""
-            seconds += run(line.format(f"--crf {crf}{more}", out=out, source=source))
+            more = "--mcstf" if way == "mcstf" else NO_TF[encoder] if way.endswith("no-tf") else ""
+            seconds += run(line.format(f"{QUALITY.get(encoder, '--crf')} {crf} {more}", out=out, source=source))
         result = (os.path.getsize(out), seconds, *quality(out, self.source, self.vmaf))
         for path in (out, filtered, base + ".mkv"):
             pathlib.Path(path).unlink(missing_ok=True)
