@@ -40,7 +40,6 @@
 #define SIGN 3u
 #define SURE 4u
 #define SEEN 8u
-#define SPOT 16u
 
 /* A picture as it came. */
 struct picture {
@@ -68,11 +67,15 @@ struct gpume_spots {
     uint64_t put;   /* pictures; i is at i % KEPT */
     struct picture pictures[KEPT];
     struct guess guesses[2];    /* from the picture before, from that after */
+    uint16_t *cells;            /* sums of the cells of the picture */
+    uint16_t *columns;          /* of a row of cells or parts: what columns of samples add up to */
     uint8_t *marks;             /* of samples of luma */
+    bool *has_sure;             /* of rows: whether one of their samples is sure */
     bool *agrees;               /* of parts */
     uint32_t *region, *waiting; /* samples of a region; those whose neighbours are not seen yet */
     /* of the picture that is cleaned */
     const struct picture *own, *others[2];
+    uint32_t mean;                     /* M */
     uint32_t error;                    /* E */
     struct gpume_plane planes[PLANES]; /* the clean ones */
     struct gpume_spots_picture clean;
@@ -125,11 +128,15 @@ static bool open_spot_memory(struct gpume_spots *spots)
         spots->guesses[i].vectors = malloc(blocks * sizeof(struct gpume_vector));
         complete = complete && spots->guesses[i].luma && spots->guesses[i].vectors;
     }
+    spots->cells = malloc(luma / (CELL * CELL) * sizeof *spots->cells + 1);
+    spots->columns = malloc(spots->params.width * sizeof *spots->columns);
     spots->marks = malloc(luma);
+    spots->has_sure = malloc(spots->params.height * sizeof *spots->has_sure);
     spots->agrees = malloc((size_t)spots->parts_x * spots->parts_y * sizeof *spots->agrees);
     spots->region = malloc(luma * sizeof *spots->region);
     spots->waiting = malloc(luma * sizeof *spots->waiting);
-    return complete && spots->marks && spots->agrees && spots->region && spots->waiting;
+    return complete && spots->cells && spots->columns && spots->marks && spots->has_sure &&
+           spots->agrees && spots->region && spots->waiting;
 }
 
 uint64_t gpume_spots_bytes(const struct gpume_filter_params *params)
@@ -144,7 +151,8 @@ uint64_t gpume_spots_bytes(const struct gpume_filter_params *params)
         bytes += (uint64_t)row_bytes(&shape, p) * samples_down(&shape, p);
     }
     return (KEPT + 1) * bytes + luma * ((KEPT + 2) * sizeof(uint16_t) + 1 + 2 * sizeof(uint32_t)) +
-           2 * blocks * sizeof(struct gpume_vector) + parts;
+           luma / (CELL * CELL) * sizeof(uint16_t) + params->width * sizeof(uint16_t) +
+           params->height + 2 * blocks * sizeof(struct gpume_vector) + parts;
 }
 
 int gpume_spots_open(struct gpume_spots **out, const struct gpume_filter_params *params,
@@ -189,7 +197,10 @@ void gpume_spots_close(struct gpume_spots **pointer)
         free(spots->guesses[i].luma);
         free(spots->guesses[i].vectors);
     }
+    free(spots->cells);
+    free(spots->columns);
     free(spots->marks);
+    free(spots->has_sure);
     free(spots->agrees);
     free(spots->region);
     free(spots->waiting);
@@ -235,36 +246,58 @@ static uint32_t difference(uint32_t a, uint32_t b)
     return a > b ? a - b : b - a;
 }
 
-/* The sum of the work samples of a cell. */
-static uint32_t cell_sum(
-    const struct gpume_spots *spots, const uint16_t *luma, uint32_t x, uint32_t y)
+/* The sums of the columns of a row of cells. */
+static void sum_columns(const struct gpume_spots *spots, const uint16_t *luma, uint32_t row)
 {
-    const uint32_t width = spots->params.width;
-    uint32_t sum = 0; /* at most 64 * 1023 < 2^16 */
-    for (uint32_t i = 0; i < CELL * CELL; i++) {
-        sum += luma[(size_t)(y + i / CELL) * width + x + i % CELL] >> spots->shift;
+    const uint32_t width = spots->params.width, shift = spots->shift;
+    uint16_t *restrict columns = spots->columns; /* at most 8 * 1023 < 2^16 */
+    memset(columns, 0, width * sizeof *columns);
+    for (uint32_t y = row * CELL; y < (row + 1) * CELL; y++) {
+        const uint16_t *restrict samples = luma + (size_t)y * width;
+        for (uint32_t x = 0; x < width; x++) {
+            columns[x] = (uint16_t)(columns[x] + (samples[x] >> shift));
+        }
     }
-    return sum;
 }
 
-/* Whether a prediction is of the same scene, by its cells: below 2^26 of them. Magnitudes count,
- * not squares, of which dirt would have too much. */
+/* The sum of the work samples of a cell whose row has been summed: at most 64 * 1023 < 2^16. */
+static uint16_t cell_sum(const struct gpume_spots *spots, uint32_t cell)
+{
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < CELL; i++) {
+        sum += spots->columns[cell * CELL + i];
+    }
+    return (uint16_t)sum;
+}
+
+/* The sums of the picture's cells, of which there are below 2^26, and their mean. */
+static void sum_cells(struct gpume_spots *spots)
+{
+    const uint32_t across = spots->params.width / CELL, down = spots->params.height / CELL;
+    const uint64_t count = (uint64_t)across * down;
+    uint64_t sum = 0;
+    for (uint32_t y = 0; y < down; y++) {
+        sum_columns(spots, spots->own->luma, y);
+        for (uint32_t x = 0; x < across; x++) {
+            sum += spots->cells[(size_t)y * across + x] = cell_sum(spots, x);
+        }
+    }
+    spots->mean = count > 0 ? (uint32_t)(sum / count) : 0;
+}
+
+/* Whether a prediction is of the same scene, by its cells. Magnitudes count, not squares, of which
+ * dirt would have too much. */
 static bool is_alike(const struct gpume_spots *spots, const struct guess *guess)
 {
     const uint32_t across = spots->params.width / CELL, down = spots->params.height / CELL;
     const uint64_t count = (uint64_t)across * down;
-    uint64_t sum = 0, unlike = 0, texture = 0;
+    uint64_t unlike = 0, texture = 0;
     for (uint32_t y = 0; y < down; y++) {
+        sum_columns(spots, guess->luma, y);
         for (uint32_t x = 0; x < across; x++) {
-            sum += cell_sum(spots, spots->own->luma, x * CELL, y * CELL);
-        }
-    }
-    const uint32_t mean = count > 0 ? (uint32_t)(sum / count) : 0;
-    for (uint32_t y = 0; y < down; y++) {
-        for (uint32_t x = 0; x < across; x++) {
-            const uint32_t own = cell_sum(spots, spots->own->luma, x * CELL, y * CELL);
-            unlike += difference(own, cell_sum(spots, guess->luma, x * CELL, y * CELL));
-            texture += difference(own, mean);
+            const uint32_t own = spots->cells[(size_t)y * across + x];
+            unlike += difference(own, cell_sum(spots, x));
+            texture += difference(own, spots->mean);
         }
     }
     return 8 * unlike <= texture + 16 * count * (CELL * CELL << spots->steps);
@@ -299,20 +332,31 @@ static uint32_t threshold(const struct gpume_spots *spots, uint32_t steps, uint3
     return (steps + error) << spots->steps;
 }
 
-static bool part_agrees(const struct gpume_spots *spots, uint32_t px, uint32_t py)
+/* Says of each of a row of parts whether both predictions agree about it. */
+static void find_agreement(struct gpume_spots *spots, uint32_t row)
 {
-    const uint32_t width = spots->params.width;
-    const uint32_t right = gpume_min_u32(width, (px + 1) * PART);
-    const uint32_t bottom = gpume_min_u32(spots->params.height, (py + 1) * PART);
-    uint32_t sum = 0, count = 0;
-    for (uint32_t y = py * PART; y < bottom; y++) {
-        for (uint32_t x = px * PART; x < right; x++, count++) {
-            const size_t at = (size_t)y * width + x;
-            sum += difference(spots->guesses[0].luma[at] >> spots->shift,
-                spots->guesses[1].luma[at] >> spots->shift);
+    const uint32_t width = spots->params.width, shift = spots->shift;
+    const uint32_t top = row * PART, bottom = gpume_min_u32(spots->params.height, top + PART);
+    uint16_t *restrict columns = spots->columns; /* at most 16 * 1023 < 2^16 */
+    memset(columns, 0, width * sizeof *columns);
+    for (uint32_t y = top; y < bottom; y++) {
+        const uint16_t *restrict before = spots->guesses[0].luma + (size_t)y * width;
+        const uint16_t *restrict after = spots->guesses[1].luma + (size_t)y * width;
+        for (uint32_t x = 0; x < width; x++) {
+            const int32_t apart = (before[x] >> shift) - (after[x] >> shift);
+            columns[x] = (uint16_t)(columns[x] + abs(apart));
         }
     }
-    return sum <= count * threshold(spots, AGREE_ON_THE_WHOLE, spots->error);
+    for (uint32_t part = 0; part < spots->parts_x; part++) {
+        const uint32_t left = part * PART, right = gpume_min_u32(width, left + PART);
+        const uint32_t most = threshold(spots, AGREE_ON_THE_WHOLE, spots->error);
+        uint32_t sum = 0;
+        for (uint32_t x = left; x < right; x++) {
+            sum += columns[x];
+        }
+        spots->agrees[(size_t)row * spots->parts_x + part] =
+            sum <= (right - left) * (bottom - top) * most;
+    }
 }
 
 /* Whether a sample lies beyond all those around its place in both predictions. */
@@ -333,25 +377,38 @@ static bool is_sure(const struct gpume_spots *spots, uint32_t x, uint32_t y, boo
     return sure;
 }
 
+/* Marks the samples of a row that contradict both predictions, where these agree. */
+static void mark_samples(const struct gpume_spots *spots, size_t start)
+{
+    const uint32_t width = spots->params.width, shift = spots->shift;
+    const int32_t agree = (int32_t)threshold(spots, AGREE, spots->error);
+    const int32_t beyond = (int32_t)threshold(spots, WEAK, spots->error / 2);
+    const uint16_t *restrict own = spots->own->luma + start;
+    const uint16_t *restrict before = spots->guesses[0].luma + start;
+    const uint16_t *restrict after = spots->guesses[1].luma + start;
+    uint8_t *restrict marks = spots->marks + start;
+    for (uint32_t x = 0; x < width; x++) {
+        const int32_t v = own[x] >> shift, a = before[x] >> shift, b = after[x] >> shift;
+        const int32_t low = a < b ? a : b, high = a < b ? b : a;
+        const uint32_t mark = (v > high + beyond ? BRIGHT : 0) | (v + beyond < low ? DARK : 0);
+        marks[x] = (uint8_t)(high - low <= agree ? mark : 0);
+    }
+}
+
 static void mark_row(struct gpume_spots *spots, uint32_t y)
 {
-    const uint32_t width = spots->params.width;
-    const size_t start = (size_t)y * width;
-    const uint32_t agree = threshold(spots, AGREE, spots->error);
-    const uint32_t beyond = threshold(spots, WEAK, spots->error / 2);
+    const size_t start = (size_t)y * spots->params.width;
     const bool *agrees = spots->agrees + (size_t)(y / PART) * spots->parts_x;
-    for (uint32_t x = 0; x < width; x++) {
-        const uint32_t own = spots->own->luma[start + x] >> spots->shift;
-        const uint32_t a = spots->guesses[0].luma[start + x] >> spots->shift;
-        const uint32_t b = spots->guesses[1].luma[start + x] >> spots->shift;
-        const bool bright = own > gpume_max_u32(a, b) + beyond;
-        const bool dark = own + beyond < gpume_min_u32(a, b);
-        uint8_t mark = 0;
-        if ((bright || dark) && difference(a, b) <= agree && agrees[x / PART]) {
-            mark = bright ? BRIGHT : DARK;
-            mark |= is_sure(spots, x, y, bright) ? SURE : 0;
+    uint8_t *marks = spots->marks + start;
+    mark_samples(spots, start);
+    spots->has_sure[y] = false;
+    for (uint32_t x = 0; x < spots->params.width; x++) {
+        if (marks[x] != 0 && !agrees[x / PART]) {
+            marks[x] = 0;
+        } else if (marks[x] != 0 && is_sure(spots, x, y, marks[x] == BRIGHT)) {
+            marks[x] |= SURE;
+            spots->has_sure[y] = true;
         }
-        spots->marks[start + x] = mark;
     }
 }
 
@@ -482,24 +539,6 @@ static bool is_found(const struct gpume_spots *spots, struct box box)
     return found;
 }
 
-static void find_regions(struct gpume_spots *spots)
-{
-    const uint32_t samples = spots->params.width * spots->params.height;
-    for (uint32_t i = 0; i < samples; i++) {
-        if ((spots->marks[i] & (SURE | SEEN)) != SURE) {
-            continue;
-        }
-        struct box box;
-        uint32_t sure;
-        const uint32_t count = gather(spots, i, &box, &sure);
-        const bool spot = box.right - box.left < SIDE && box.bottom - box.top < SIDE && sure >= 2 &&
-                          stands_out(spots, count, box) && !is_found(spots, box);
-        for (uint32_t k = 0; k < count && spot; k++) {
-            spots->marks[spots->region[k]] |= SPOT;
-        }
-    }
-}
-
 /* --- clean pictures */
 
 static uint32_t sample_at(
@@ -553,30 +592,52 @@ static void replace_chroma(const struct gpume_spots *spots, uint32_t x, uint32_t
     }
 }
 
-static void replace_spots(struct gpume_spots *spots)
+/* A sample of a spot, and the chroma beside it. */
+static void replace_sample(struct gpume_spots *spots, uint32_t at)
 {
-    const uint32_t width = spots->params.width, samples = width * spots->params.height;
-    for (uint32_t i = 0; i < samples; i++) {
-        if (spots->marks[i] & SPOT) {
-            replace(spots, 0, i,
-                (uint32_t)(spots->guesses[0].luma[i] + spots->guesses[1].luma[i] + 1) >> 1);
-            replace_chroma(spots, i % width, i / width);
-            spots->clean.replaced++;
+    const uint32_t width = spots->params.width;
+    const uint32_t sum = (uint32_t)spots->guesses[0].luma[at] + spots->guesses[1].luma[at];
+    replace(spots, 0, at, (sum + 1) >> 1);
+    replace_chroma(spots, at % width, at / width);
+    spots->clean.replaced++;
+}
+
+static void replace_regions(struct gpume_spots *spots, uint32_t y)
+{
+    const uint32_t width = spots->params.width;
+    for (uint32_t i = y * width; i < (y + 1) * width; i++) {
+        if ((spots->marks[i] & (SURE | SEEN)) != SURE) {
+            continue;
+        }
+        struct box box;
+        uint32_t sure;
+        const uint32_t count = gather(spots, i, &box, &sure);
+        const bool spot = box.right - box.left < SIDE && box.bottom - box.top < SIDE && sure >= 2 &&
+                          stands_out(spots, count, box) && !is_found(spots, box);
+        for (uint32_t k = 0; k < count && spot; k++) {
+            replace_sample(spots, spots->region[k]);
         }
     }
 }
 
-static void find_spots(struct gpume_spots *spots)
+static void remove_spots(struct gpume_spots *spots)
 {
+    sum_cells(spots);
+    if (!is_alike(spots, &spots->guesses[0]) || !is_alike(spots, &spots->guesses[1])) {
+        return;
+    }
     spots->error = usual_error(spots);
-    for (uint32_t i = 0; i < spots->parts_x * spots->parts_y; i++) {
-        spots->agrees[i] = part_agrees(spots, i % spots->parts_x, i / spots->parts_x);
+    for (uint32_t row = 0; row < spots->parts_y; row++) {
+        find_agreement(spots, row);
     }
     for (uint32_t y = 0; y < spots->params.height; y++) {
         mark_row(spots, y);
     }
-    find_regions(spots);
-    replace_spots(spots);
+    for (uint32_t y = 0; y < spots->params.height; y++) {
+        if (spots->has_sure[y]) {
+            replace_regions(spots, y);
+        }
+    }
 }
 
 /* has_both: it is predicted from both sides. */
@@ -591,10 +652,10 @@ static void clean_picture(struct gpume_spots *spots, uint64_t number, bool has_b
     }
     spots->clean =
         (struct gpume_spots_picture){.planes = spots->planes, .time_us = spots->own->time_us};
-    if (has_both && is_alike(spots, &spots->guesses[0]) && is_alike(spots, &spots->guesses[1])) {
-        find_spots(spots);
-    }
     spots->ready = true;
+    if (has_both) {
+        remove_spots(spots);
+    }
 }
 
 /* --- the search */
