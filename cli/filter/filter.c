@@ -456,6 +456,7 @@ static struct gpume_filter_params filter_params(const struct filter *filter)
     params.chroma_x = info->chroma_x;
     params.chroma_y = info->chroma_y;
     params.strength = idle ? 0 : options->strength;
+    params.spatial = idle ? 0 : options->spatial;
     params.sigma = options->noise.given ? options->noise.sigma : GPUME_FILTER_MEASURE;
     params.radius = options->radius;
     params.window_x = options->window_x;
@@ -498,7 +499,8 @@ static enum gpume_exit prepare_filter(void *client)
         return gpume_refuse(GPUME_EXIT_FAILED, "%s: out of memory for filtering", info->label);
     }
     const struct gpume_filter_params params = filter_params(filter);
-    if (params.strength * 64 < 1 && (options->encoder || options->noise.sigma > 0)) {
+    const bool changes = params.strength * 64 >= 1 || params.spatial * 64 >= 1;
+    if (!changes && (options->encoder || options->noise.sigma > 0)) {
         const bool weak = options->strength * 64 < 1;
         gpume_console_warning("--%s %g: no noise is removed, so --%s has no effect",
             weak ? "strength" : "noise", weak ? options->strength : 0,
@@ -508,7 +510,7 @@ static enum gpume_exit prepare_filter(void *client)
         filter->qp = qp_of_quality(
             options->encoder, options->qp ? options->qp : (uint32_t)lround(options->crf));
     }
-    if (options->kbits > 0 && params.strength * 64 >= 1) {
+    if (options->kbits > 0 && changes) {
         const enum gpume_exit result = find_crf(filter);
         if (result != GPUME_EXIT_DONE) {
             return result;
@@ -722,6 +724,9 @@ static struct gpume_option table[] = {
     {GPUME_ROW_REAL("strength", "S", OPTIONS, strength, 0, 2),
         .help = "how much of other frames is taken, 0 (nothing) to 2 (default 1; 0.25 with --for "
                 "svt-av1)"},
+    {GPUME_ROW_REAL("spatial", "S", OPTIONS, spatial, 0, 2),
+        .help = "how much of the noise that is left is then removed within each picture, 0 "
+                "(nothing) to 2; 1 to restore a video (default 0)"},
     {.name = "noise",
         .value = "auto|SIGMA",
         .type = &gpume_type_noise,
@@ -795,6 +800,10 @@ int gpume_filter_options_check(void *opaque, const struct gpume_line *line)
         options->strength = options->encoder ? options->encoder->filter_strength : 1;
     }
     GPUME_CHECK(gpume_range_check(&options->video.common, &options->range));
+    if (options->strength * 64 < 1 && options->spatial * 64 >= 1 && !options->noise.given) {
+        return gpume_refuse(GPUME_INVALID, "--spatial: needs to know the noise, which is measured "
+                                           "only with a --strength above 0; give --noise a number");
+    }
     if (options->encoder && options->crf <= 0 && options->qp == 0 && options->kbits == 0) {
         return gpume_refuse(
             GPUME_INVALID, "--for: needs the encoder's quality; give its --crf, --qp or --bitrate");

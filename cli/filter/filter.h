@@ -19,6 +19,7 @@ struct gpume_filter_options {
     struct gpume_video_options video;
     struct gpume_frame_range range;
     double strength; /* below 0, until it is checked: that of the encoder */
+    double spatial;
     struct gpume_filter_noise noise;
     const struct gpume_encoder *encoder; /* NULL: not given */
     double crf;                          /* 0: not given, as is qp */

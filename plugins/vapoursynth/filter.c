@@ -296,6 +296,7 @@ static void read_arguments(struct filter *filter)
     params->chroma_x = (uint32_t)format->subSamplingW;
     params->chroma_y = (uint32_t)format->subSamplingH;
     params->strength = real(filter, "strength", GPUME_FILTER_STRENGTH_MAX, 1);
+    params->spatial = real(filter, "spatial", GPUME_FILTER_SPATIAL_MAX, 0);
     params->sigma = real(filter, "noise", GPUME_FILTER_SIGMA_MAX, GPUME_FILTER_MEASURE);
     params->radius =
         (uint32_t)gpume_function_int(function, "radius", 1, GPUME_FILTER_RADIUS_MAX, 4);

@@ -7,7 +7,8 @@
 
 #define GPUME_FILTER_ARGUMENTS                                                                     \
     "clip:vnode;strength:float:opt;noise:float:opt;radius:int:opt;window:int[]:opt;"               \
-    "metric:data:opt;despot:int:opt;fields:int:opt;devices:data:opt;threads:int:opt;"
+    "metric:data:opt;despot:int:opt;fields:int:opt;devices:data:opt;threads:int:opt;"              \
+    "spatial:float:opt;"
 
 void VS_CC gpume_filter_create(
     const VSMap *in, VSMap *out, void *user, VSCore *core, const VSAPI *vsapi);

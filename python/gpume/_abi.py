@@ -35,6 +35,7 @@ HISTOGRAM_MAX = 65536
 FILTER_PLANES = 3
 FILTER_RADIUS_MAX = 4
 FILTER_WINDOW_MAX = 128
+FILTER_SPATIAL_MAX = 2.0
 FILTER_STRENGTH_MAX = 2.0
 FILTER_SIGMA_MAX = 50.0
 FILTER_MEASURE = -1.0
@@ -243,7 +244,7 @@ class FilterParams(ctypes.Structure):
         ("window_x", c_uint32), ("window_y", c_uint32), ("metric", c_int), ("backend", c_int),
         ("device", c_char_p), ("devices", c_char_p), ("threads", c_uint32),
         ("memory_max", c_uint64), ("cache_dir", c_char_p), ("validate", c_bool), ("log", LogFn),
-        ("log_opaque", c_void_p), ("despot", c_bool), ("fields", c_bool)]
+        ("log_opaque", c_void_p), ("despot", c_bool), ("fields", c_bool), ("spatial", c_double)]
 
 
 class FilterFrame(ctypes.Structure):

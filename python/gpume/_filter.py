@@ -58,7 +58,8 @@ def filter(
         radius: int = 4, window: int | Tuple[int, int] = 16, metric: str = "sad",
         despot: bool = False, fields: bool = False, bits: int | None = None, backend: str = "auto",
         device: int | str | None = None, devices: str | None = None, threads: int = 0,
-        cache_dir: str | None = None, validate: bool = False) -> Iterator[Frame]:
+        cache_dir: str | None = None, validate: bool = False,
+        spatial: float = 0.0) -> Iterator[Frame]:
     """Removes noise from frames along their motion, as the command ``gpume filter`` does::
 
         for y, u, v in gpume.filter(frames, strength=2, noise=5):
@@ -74,7 +75,9 @@ def filter(
     after each one that are used, 1 to 4. window: largest displacement in pixels, 1 to 128: one
     number, or (x, y). metric: "sad", "satd" or "ssd". despot: first remove dirt, spots that are in
     one frame alone. fields: frames are interlaced; their fields are filtered, each with those of
-    the same parity. bits: of a sample; of uint16 16 unless given, such as 10. The others are as in
+    the same parity. spatial: how much of the noise that is left is then removed within each picture,
+    0 (nothing) to 2; 1 to restore a video. With strength=0 it needs noise as a number. bits: of a
+    sample; of uint16 16 unless given, such as 10. The others are as in
     :class:`gpume.Options`.
 
     It works on about twenty frames at a time, and opens what it needs when the first result is
@@ -86,7 +89,7 @@ def filter(
             planes, used = _planes_of(frame, bits if filtered is None else filtered.bits)
             if filtered is None:
                 params = _params_of(planes, used, strength, noise, radius, window)
-                params.despot, params.fields = despot, fields
+                params.despot, params.fields, params.spatial = despot, fields, spatial
                 params.metric = choice_of("metric", metric, table()["metric"].choices)
                 params.backend = choice_of("backend", backend, table()["backend"].choices)
                 params.device = None if device is None else str(device).encode()

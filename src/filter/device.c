@@ -273,7 +273,7 @@ static int open_compute(struct device *d, const struct gpume_log *log)
 static int device_open(
     void **state, const struct gpume_temporal_params *params, const struct gpume_log *log)
 {
-    if (params->backend == GPUME_BACKEND_CPU) {
+    if (params->backend == GPUME_BACKEND_CPU || params->spatial) { /* no kernel does that */
         return GPUME_UNSUPPORTED;
     }
     struct device *d = calloc(1, sizeof(*d));

@@ -77,6 +77,7 @@ static int check_params(const struct gpume_filter_params *p, const struct gpume_
     GPUME_CHECK(check_number("chroma_x", p->chroma_x, 0, 1, "", log));
     GPUME_CHECK(check_number("chroma_y", p->chroma_y, 0, 1, "", log));
     GPUME_CHECK(check_number("strength", p->strength, 0, GPUME_FILTER_STRENGTH_MAX, "", log));
+    GPUME_CHECK(check_number("spatial", p->spatial, 0, GPUME_FILTER_SPATIAL_MAX, "", log));
     if (p->sigma != GPUME_FILTER_MEASURE) {
         GPUME_CHECK(check_number(
             "sigma", p->sigma, 0, GPUME_FILTER_SIGMA_MAX, ", or GPUME_FILTER_MEASURE", log));

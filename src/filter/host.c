@@ -8,6 +8,8 @@
  *     look     predicts chroma and measures noise    -> the variance of each plane
  *     fit      corrects the light, rejects blocks    -> which references are used
  *     average  the weighted means
+ *
+ * With params.spatial a fourth one takes strips of rows, of the means with their weights.
  */
 #include "filter/temporal.h"
 
@@ -65,6 +67,7 @@ struct scratch {
     int32_t *columns;         /* width + 2 REACH */
     uint16_t *gains;          /* width */
     uint32_t *sums, *weights; /* BLOCK rows of width */
+    struct gpume_spatial_scratch spatial;
 };
 
 struct host {
@@ -90,6 +93,10 @@ struct host {
     uint64_t variance[GPUME_TEMPORAL_PLANES];
     uint32_t strengths[GPUME_TEMPORAL_PLANES];
     struct gpume_loops_curve curves[GPUME_TEMPORAL_PLANES];
+    /* with params.spatial */
+    bool spatial; /* this picture, too */
+    struct gpume_spatial_plane means[GPUME_TEMPORAL_PLANES];
+    int32_t limits[GPUME_TEMPORAL_PLANES][GPUME_SPATIAL_LIMITS];
 };
 
 /* --- memory */
@@ -123,13 +130,14 @@ static bool open_predictions(struct host *temporal)
     return complete;
 }
 
-static bool open_scratch(struct scratch *scratch, uint32_t width)
+static bool open_scratch(struct scratch *scratch, uint32_t width, bool spatial)
 {
     scratch->columns = malloc((width + 2 * GPUME_LOOPS_REACH) * sizeof *scratch->columns);
     scratch->gains = malloc(width * sizeof *scratch->gains);
     scratch->sums = malloc((size_t)width * BLOCK * sizeof *scratch->sums);
     scratch->weights = malloc((size_t)width * BLOCK * sizeof *scratch->weights);
-    return scratch->columns && scratch->gains && scratch->sums && scratch->weights;
+    return scratch->columns && scratch->gains && scratch->sums && scratch->weights &&
+           (!spatial || gpume_spatial_open_scratch(&scratch->spatial, width));
 }
 
 static bool open_result(struct host *temporal, struct result *result)
@@ -188,7 +196,13 @@ static bool open_memory(struct host *temporal)
     temporal->scratches = calloc(temporal->scratch_count, sizeof *temporal->scratches);
     complete = complete && temporal->scratches;
     for (uint32_t i = 0; i < temporal->scratch_count && complete; i++) {
-        complete = open_scratch(&temporal->scratches[i], temporal->params.width);
+        complete =
+            open_scratch(&temporal->scratches[i], temporal->params.width, temporal->params.spatial);
+    }
+    for (uint32_t p = 0; p < temporal->planes && temporal->params.spatial && complete; p++) {
+        const struct layer *layer = &temporal->pictures[0][p];
+        complete = gpume_spatial_open_plane(
+            &temporal->means[p], layer->width, layer->height, temporal->params.bits);
     }
     return complete;
 }
@@ -204,11 +218,14 @@ uint64_t gpume_temporal_host_bytes(const struct gpume_temporal_params *params)
     const uint64_t blocks =
         gpume_div_up(params->width, BLOCK) * gpume_div_up(params->height, BLOCK);
     const uint64_t layers = 2 * params->radius + RESULTS + ring_of(params);
-    uint64_t samples = 0;
+    uint64_t samples = 0, means = 0;
     for (uint32_t p = 0; p < planes; p++) {
-        samples += (uint64_t)gpume_temporal_width(params, p) * gpume_temporal_height(params, p);
+        const uint32_t width = gpume_temporal_width(params, p),
+                       height = gpume_temporal_height(params, p);
+        samples += (uint64_t)width * height;
+        means += params->spatial ? gpume_spatial_plane_bytes(width, height) : 0;
     }
-    return samples * (layers * sizeof(uint16_t) + RESULTS) +
+    return samples * (layers * sizeof(uint16_t) + RESULTS) + means +
            blocks * (2 * params->radius * (sizeof(struct gpume_vector) + planes) +
                         6 * planes * sizeof(uint64_t));
 }
@@ -268,6 +285,7 @@ static int host_close(void *opaque)
             free(temporal->results[i].means[p].samples);
             free(temporal->results[i].bytes[p]);
         }
+        gpume_spatial_close_plane(&temporal->means[p]);
         free(temporal->values[p].textures);
         free(temporal->values[p].cells);
         free(temporal->values[p].residuals);
@@ -277,6 +295,7 @@ static int host_close(void *opaque)
         free(temporal->scratches[i].gains);
         free(temporal->scratches[i].sums);
         free(temporal->scratches[i].weights);
+        gpume_spatial_close_scratch(&temporal->scratches[i].spatial);
     }
     free(temporal->scratches);
     free(temporal->pictures);
@@ -747,7 +766,14 @@ static void average_plane(
             add_prediction(temporal, plane, &temporal->predictions[i], by, scratch);
         }
     }
-    temporal->loops->divide(scratch->sums, scratch->weights, means, (uint32_t)count);
+    if (!temporal->spatial) {
+        temporal->loops->divide(scratch->sums, scratch->weights, means, (uint32_t)count);
+        return;
+    }
+    for (size_t at = 0; at < count; at += picture->width) {
+        gpume_spatial_put_row(&temporal->means[plane], top + (uint32_t)(at / picture->width),
+            scratch->sums + at, scratch->weights + at);
+    }
 }
 
 static void average_row(void *opaque, uint32_t by)
@@ -758,6 +784,39 @@ static void average_row(void *opaque, uint32_t by)
         average_plane(temporal, p, by, scratch);
     }
     atomic_store(&scratch->taken, false);
+}
+
+/* --- within the picture */
+
+static uint32_t strips_of(const struct layer *layer)
+{
+    return (uint32_t)gpume_div_up(layer->height, GPUME_SPATIAL_STRIP);
+}
+
+/* index: of a strip of any plane. */
+static void filter_strip(void *opaque, uint32_t index)
+{
+    struct host *temporal = opaque;
+    const struct layer *means = result_of(temporal)->means;
+    uint32_t plane = 0;
+    for (; index >= strips_of(&means[plane]); plane++) {
+        index -= strips_of(&means[plane]);
+    }
+    if (temporal->curves[plane].scale > 0) {
+        struct scratch *scratch = take_scratch(temporal);
+        gpume_spatial_filter_strip(&temporal->means[plane], temporal->limits[plane],
+            temporal->loops, &scratch->spatial, index * GPUME_SPATIAL_STRIP, means[plane].samples);
+        atomic_store(&scratch->taken, false);
+    }
+}
+
+static void filter_strips(struct host *temporal)
+{
+    uint32_t strips = 0;
+    for (uint32_t p = 0; p < temporal->planes; p++) {
+        strips += strips_of(&temporal->pictures[0][p]);
+    }
+    gpume_workers_run(temporal->workers, filter_strip, temporal, strips);
 }
 
 /* --- a picture */
@@ -826,6 +885,10 @@ static bool decide_curves(struct host *temporal, const struct gpume_temporal_cho
             temporal->strengths[p] =
                 (uint32_t)(choice->strength * (variance + found) / (2 * variance));
         }
+        if (temporal->curves[p].scale > 0 && temporal->spatial) {
+            gpume_spatial_find_limits(
+                variance, choice->spatial, temporal->strengths[p], bits, temporal->limits[p]);
+        }
         any = any || temporal->curves[p].scale > 0;
     }
     return any;
@@ -871,7 +934,9 @@ static void give_bytes(struct host *temporal)
 static int host_start(void *opaque, const struct gpume_temporal_choice *choice)
 {
     struct host *temporal = opaque;
-    temporal->measures = choice->measure && choice->strength > 0;
+    const bool idle = choice->strength == 0 && choice->spatial == 0;
+    temporal->measures = choice->measure && !idle;
+    temporal->spatial = choice->spatial > 0;
     struct result *result = result_of(temporal);
     result->references = 0;
     for (uint32_t i = 0; i < PREDICTIONS_MAX; i++) {
@@ -882,7 +947,7 @@ static int host_start(void *opaque, const struct gpume_temporal_choice *choice)
     memset(temporal->curves, 0, sizeof temporal->curves);
     memset(temporal->variance, 0, sizeof temporal->variance);
     atomic_store(&temporal->allowed, 0);
-    if (choice->strength > 0) {
+    if (!idle) {
         if (temporal->measures) {
             temporal->area = find_area(temporal);
         }
@@ -893,6 +958,9 @@ static int host_start(void *opaque, const struct gpume_temporal_choice *choice)
         result->references = any ? references : 0;
     }
     gpume_workers_run(temporal->workers, average_row, temporal, temporal->blocks_y);
+    if (temporal->spatial) {
+        filter_strips(temporal);
+    }
     give_bytes(temporal);
     memcpy(result->variance, temporal->variance, sizeof result->variance);
     for (uint32_t i = 0; i < PREDICTIONS_MAX; i++) {

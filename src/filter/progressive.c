@@ -92,6 +92,12 @@ static void write_warning(void *opaque, enum gpume_log_level level, const char *
     }
 }
 
+/* In 1/32. */
+static uint32_t spatial_of(const struct gpume_filter_params *p)
+{
+    return (uint32_t)lround(p->spatial * 32);
+}
+
 static struct gpume_temporal_params temporal_params(const struct gpume_filter_params *p)
 {
     return (struct gpume_temporal_params){
@@ -104,6 +110,7 @@ static struct gpume_temporal_params temporal_params(const struct gpume_filter_pa
         .radius = p->radius,
         .window_x = p->window_x,
         .window_y = p->window_y,
+        .spatial = spatial_of(p) > 0,
         .threads = p->threads,
         .backend = p->backend,
         .device = p->device,
@@ -308,6 +315,7 @@ int gpume_progressive_open(struct gpume_progressive **out, const struct gpume_fi
     filter->strict = wants_gpu(params);
     filter->choice = (struct gpume_temporal_choice){
         .strength = (uint32_t)lround(params->strength * 32),
+        .spatial = spatial_of(params),
         .measure = params->sigma == GPUME_FILTER_MEASURE,
         .sigma = params->sigma == GPUME_FILTER_MEASURE ? 0 : hundredths(params->sigma),
     };

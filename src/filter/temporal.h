@@ -32,6 +32,7 @@ struct gpume_temporal_params {
     uint32_t shift_x, shift_y;
     uint32_t radius;
     uint32_t window_x, window_y; /* pixels */
+    bool spatial;                /* noise that is left is removed within each picture */
     uint32_t threads;            /* 0: one per processor */
     enum gpume_backend backend;  /* of the device, as are those below */
     const char *device, *cache_dir;
@@ -43,7 +44,9 @@ struct gpume_temporal_choice {
     uint32_t strength; /* in 1/32, up to 64 */
     bool measure;      /* the noise; else it is sigma */
     uint32_t sigma;    /* in 1/100 of a step of 8 bits */
-    uint32_t least;    /* the same: noise counts as this much, up to twice as much, if it is less */
+    uint32_t spatial;  /* of what is left, in 1/32, up to 64; above 0 only with params.spatial */
+    uint32_t least; /* the same as sigma: noise counts as this much, up to twice as much, if it is
+                       less */
 };
 
 /* A filtered picture. */
@@ -153,6 +156,51 @@ struct gpume_spots_picture {
 /* The one that is ready, until gpume_spots_pass; NULL: none is. */
 const struct gpume_spots_picture *gpume_spots_ready(const struct gpume_spots *spots);
 void gpume_spots_pass(struct gpume_spots *spots);
+
+/* --- noise that is left within a picture: means in, row by row; strips of rows out, each on any
+ * thread */
+
+struct gpume_loops;
+
+#define GPUME_SPATIAL_LIMITS 577u /* values of m, 64 to 576 */
+#define GPUME_SPATIAL_STRIP 64u   /* rows that are filtered at once */
+
+/* The means of a plane, and their weights. */
+struct gpume_spatial_plane {
+    uint32_t width, height, bits;
+    uint32_t pairs;    /* of columns, rounded up */
+    int16_t *means;    /* x; in each row those of even columns, then those of odd ones */
+    uint16_t *weights; /* W; the same */
+};
+
+/* What a thread needs. */
+struct gpume_spatial_scratch {
+    int32_t *memory;
+};
+
+/* False: out of memory; close it in any case. */
+bool gpume_spatial_open_plane(
+    struct gpume_spatial_plane *plane, uint32_t width, uint32_t height, uint32_t bits);
+void gpume_spatial_close_plane(struct gpume_spatial_plane *plane);
+uint64_t gpume_spatial_plane_bytes(uint32_t width, uint32_t height);
+
+/* width: of the widest plane. */
+bool gpume_spatial_open_scratch(struct gpume_spatial_scratch *scratch, uint32_t width);
+void gpume_spatial_close_scratch(struct gpume_spatial_scratch *scratch);
+
+/* T by m. amount: Z; strength: S'. */
+void gpume_spatial_find_limits(uint64_t variance, uint32_t amount, uint32_t strength, uint32_t bits,
+    int32_t limits[GPUME_SPATIAL_LIMITS]);
+
+/* Takes the sums and weights of a row of the mean. */
+void gpume_spatial_put_row(const struct gpume_spatial_plane *plane, uint32_t y,
+    const uint32_t *sums, const uint32_t *weights);
+
+/* Writes GPUME_SPATIAL_STRIP rows of samples from `first` on, fewer at the end. out: the first row
+ * of the plane. */
+void gpume_spatial_filter_strip(const struct gpume_spatial_plane *plane, const int32_t *limits,
+    const struct gpume_loops *loops, const struct gpume_spatial_scratch *scratch, uint32_t first,
+    uint16_t *out);
 
 /* --- the filter of progressive pictures, which are whole frames, or the fields of one parity:
  * searches, the removal of spots and the temporal filter, put together. Functions are those of

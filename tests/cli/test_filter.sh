@@ -36,7 +36,7 @@ clip() {
     done >>"$1.y4m"
 }
 
-least=
+least='' spatial=0
 # agrees NAME RADIUS WINDOW STRENGTH/32 SIGMA*100 OPTIONS...: NAME.y4m is filtered as by the oracle, with these options.
 agrees() {
     name=$1 radius=$2 window=$3 strength=$4 sigma=$5
@@ -46,7 +46,7 @@ agrees() {
     expect 0 pictures.y4m -b 16 -w "$window" --prefilter gauss:0.6 --subpel 4 --direction both --ref-distance "$distances" \
         --vectors vectors.csv --backend cpu -y -q
     # shellcheck disable=SC2086 # none, or two words
-    "$filter_oracle" filter "$name.y4m" vectors.csv "$radius" "$window" "$strength" "$sigma" $least >wanted 2>variances ||
+    "$filter_oracle" filter "$name.y4m" vectors.csv "$radius" "$window" "$strength" "$sigma" "$spatial" $least >wanted 2>variances ||
         fail "$name: the oracle failed"
     expect 0 filter "$name.y4m" -o filtered.y4m --radius "$radius" -w "$window" --backend "$engine" -y "$@"
     "$filter_oracle" samples filtered.y4m >found || fail "$name: no Y4M"
@@ -79,6 +79,19 @@ for size in 16x16 17x33 8x8 1x1; do
     clip tiny yuv420p $size 4
     agrees tiny 4 2 64 1000 --strength 2 --noise 10
 done
+
+# What is left is removed within a picture, too: strips, planes of one sample, fields, and each picture on its own.
+spatial=32
+agrees even 4 16 32 -1 --spatial 1
+for threads in 1 3; do
+    clip tall yuv422p 40x135 4 scale=96:160
+    agrees tall 2 5 64 700 --strength 2 --noise 7 --spatial 1 --threads $threads
+done
+agrees even10 2 16 0 900 --strength 0 --noise 9 --spatial 1
+spatial=21
+agrees even10 4 16 32 -1 --spatial 0.66
+agrees tiny 4 2 64 1000 --strength 2 --noise 10 --spatial 0.66
+spatial=0
 
 # Black bars do not hide the noise between them, wherever they end in a block: here eight rows in, and on one side alone.
 for pad in 96:112:0:24 112:88:8:12 96:88:0:24 96:88:0:0 129:97:33:17; do
@@ -319,6 +332,7 @@ cmp -s part.y4m trimmed.y4m || fail "--start, --frames"
 expect 0 filter even.y4m --start 0.08s --duration 0.12s -o timed.y4m --backend "$engine"
 cmp -s part.y4m timed.y4m || fail "--start and --duration as times"
 
+refused 2 --spatial -- filter even.y4m --strength 0 --spatial 1 -o x.y4m
 refused 3 --duration -- filter even.y4m --start 0.01s --duration 0.01s -o x.y4m
 if ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=s=64x48,noise=alls=20:allf=t:all_seed=1 -frames:v 60 -pix_fmt yuv420p \
     -c:v libx264 -g 12 -bf 2 coded.mp4 2>/dev/null; then
@@ -344,7 +358,7 @@ fi
 engines=$engine
 [ "$engine" != cpu ] || ! have_vulkan || engines="cpu vulkan" # what the means run on decides whether the search has to predict
 for on in $engines; do
-    for options in "" --despot "--despot --strength 0" "--fields same"; do
+    for options in "" "--spatial 1" --despot "--despot --strength 0" "--fields same"; do
         # shellcheck disable=SC2086 # several words
         memory="filter even.y4m $options --backend $on -y"
         # shellcheck disable=SC2086 # several words
@@ -362,6 +376,8 @@ for on in $engines; do
         cmp -s limited.y4m free.y4m || fail "$options: --max-memory changes the output"
         case $options in
         '') without=$needed ;;
+        # 4 bytes of every sample.
+        --spatial*) [ $((needed - without)) -ge $((96 * 64 * 6)) ] || fail "--spatial counts for $((needed - without)) bytes" ;;
         # At least 4 pictures, 5 copies of luma in 16 bits and 9 bytes per sample beside.
         --despot) [ $((needed - without)) -ge $((96 * 64 * (6 + 10 + 9))) ] || fail "--despot counts for $((needed - without)) bytes" ;;
         # A frame and its two fields beside what each field needs.

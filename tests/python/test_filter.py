@@ -74,6 +74,7 @@ class Filtered(unittest.TestCase):
         self.check((33, 35), 8, None, ["--radius", "2", "-w", "5x3"], radius=2, window=(5, 3))
         self.check((40, 50), 10, (1, 0), ["--noise", "3.5", "--metric", "ssd"], noise=3.5, metric="ssd")
         self.check((31, 33), 16, (0, 0), ["--noise", "3", "-w", "4", "--radius", "1"], noise=3, window=4, radius=1)
+        self.check((33, 35), 8, None, ["--strength", "0", "--noise", "6", "--spatial", "0.5"], strength=0, noise=6, spatial=0.5)
 
     def test_spots(self):
         slope = np.add.outer(np.arange(64), 2 * np.arange(80)).astype(np.uint8)
@@ -124,6 +125,7 @@ class Filtered(unittest.TestCase):
         chroma = np.zeros((8, 8), np.uint8)
         for error, words, frames, keywords in (
                 (ValueError, "strength 3: must be from 0 to 2", [luma], dict(strength=3)),
+                (ValueError, "spatial -1: must be from 0 to 2", [luma], dict(spatial=-1)),
                 (ValueError, "noise: 51 is not from 0 to 50", [luma], dict(noise=51)),
                 (ValueError, "noise: 'much' is neither", [luma], dict(noise="much")),
                 (ValueError, "radius 5: must be from 1 to 4", [luma], dict(radius=5)),

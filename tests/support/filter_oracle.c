@@ -4,13 +4,13 @@
  *
  *   filter_oracle pictures CLIP                    CLIP without its repeated frames, as Y4M
  *   filter_oracle samples CLIP                     the samples of CLIP, in 16 bits
- *   filter_oracle filter CLIP VECTORS RADIUS WINDOW STRENGTH SIGMA [LEAST TYPES]
+ *   filter_oracle filter CLIP VECTORS RADIUS WINDOW STRENGTH SIGMA SPATIAL [LEAST TYPES]
  *                                                  the filtered samples of CLIP, in 16 bits
  *   filter_oracle despot CLIP VECTORS              the samples of CLIP without spots, in 16 bits
  *
- * VECTORS: vectors.csv of the search that gpume-filter(1) names for it, of `pictures`. STRENGTH: in
- * 1/32. SIGMA: in 1/100, or -1: auto. LEAST: the same, of frames whose letter in TYPES is not b.
- * CLIP: Y4M of 8 to 16 bits, gray, 4:2:0, 4:2:2 or 4:4:4. Exits with 1 on any trouble.
+ * VECTORS: vectors.csv of the search that gpume-filter(1) names for it, of `pictures`. STRENGTH and
+ * SPATIAL: in 1/32. SIGMA: in 1/100, or -1: auto. LEAST: the same, of frames whose letter in TYPES
+ * is not b. CLIP: Y4M of 8 to 16 bits, gray, 4:2:0, 4:2:2 or 4:4:4. Exits with 1 on any trouble.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -517,7 +517,12 @@ static void choose_blocks(int t, const int64_t *variances)
     begins[t] = !guesses[0].used;
 }
 
-static int64_t mean_at(int t, int p, int x, int y, int64_t variance, int strength)
+/* The weights of a sample and of its predictions, and the sum of these by them. */
+struct mean {
+    int64_t sum, weights;
+};
+
+static struct mean mean_at(int t, int p, int x, int y, int64_t variance, int strength)
 {
     const uint16_t *plane = frames[first_of[t]][p];
     const int64_t lo = 75 * variance >> 9, hi = 375 * variance >> 9;
@@ -540,10 +545,144 @@ static int64_t mean_at(int t, int p, int x, int y, int64_t variance, int strengt
         sum += w * sample(guess->plane[p], p, x, y);
         weights += w;
     }
-    return (sum + weights / 2) / weights;
+    return (struct mean){sum, weights};
 }
 
-static void filter_picture(int t, int strength, int sigma, int least, uint16_t **result)
+/* --- within a picture */
+
+static const int rows_of_h[8][8] = {
+    {8, 8, 8, 8, 8, 8, 8, 8},
+    {10, 9, 6, 2, -2, -6, -9, -10},
+    {10, 4, -4, -10, -10, -4, 4, 10},
+    {9, -2, -10, -6, 6, 10, 2, -9},
+    {8, -8, -8, 8, 8, -8, -8, 8},
+    {6, -10, 2, 9, -9, -2, 10, -6},
+    {4, -10, 10, -4, -4, 10, -10, 4},
+    {2, -6, 9, -10, 10, -9, 6, -2},
+};
+
+/* A window: what it gives back by k and j, and how much it counts. */
+struct window_made {
+    int64_t b[8][8], o;
+};
+
+/* value / 2^by, rounded down. */
+static int64_t down_by(int64_t value, int by)
+{
+    const int64_t one = INT64_C(1) << by, rest = ((value % one) + one) % one;
+    return (value - rest) / one;
+}
+
+static int64_t n_of(int row, int64_t value)
+{
+    const int64_t parts[] = {0, 81, 53, 81};
+    return value + down_by(parts[row % 4] * value, 9);
+}
+
+static int64_t isqrt(int64_t value)
+{
+    int64_t root = 0;
+    while ((root + 1) * (root + 1) <= value) {
+        root++;
+    }
+    return root;
+}
+
+static int mirror(int i, int n)
+{
+    const int inside = i < 0 ? -1 - i : i >= n ? 2 * n - 1 - i : i;
+    return inside < 0 ? 0 : inside >= n ? n - 1 : inside;
+}
+
+static int64_t threshold(
+    const struct mean *means, int p, int left, int top, int64_t variance, int64_t m_most, int z)
+{
+    int64_t sum = 0;
+    for (int i = 0; i < 64; i++) {
+        sum += means[mirror(top + i / 8, ph[p]) * pw[p] + mirror(left + i % 8, pw[p])].weights;
+    }
+    const int64_t q = (1 << 18) / (sum / 4096), g = q + m_most * (4096 - q) / 4096;
+    const int64_t t = 295 * z * isqrt(256 * variance) / (INT64_C(1) << (c - 1));
+    return t * isqrt(q * g / 4) / 2048;
+}
+
+static struct window_made make_window(
+    const struct mean *means, int p, int left, int top, int64_t limit)
+{
+    int64_t a[8][8] = {0}, cs[8][8] = {0}, kept = 0;
+    struct window_made made = {.o = 64};
+    for (int i = 0; i < 8; i++) {
+        for (int j = 0; j < 8; j++) {
+            const struct mean *m = &means[mirror(top + i, ph[p]) * pw[p] + mirror(left + j, pw[p])];
+            const int64_t x = ((m->sum << (16 - bits)) + m->weights / 2) / m->weights - 32768;
+            for (int row = 0; row < 8; row++) {
+                a[row][j] += rows_of_h[row][i] * x;
+            }
+        }
+    }
+    for (int n = 0; n < 64; n++) {
+        for (int j = 0; j < 8; j++) {
+            cs[n / 8][n % 8] += rows_of_h[n % 8][j] * down_by(a[n / 8][j] + 8, 4);
+        }
+        if (n > 0 && llabs(cs[n / 8][n % 8]) <= limit) {
+            cs[n / 8][n % 8] = 0;
+        } else {
+            kept++;
+        }
+    }
+    while (made.o * kept > 64) {
+        made.o /= 2;
+    }
+    for (int n = 0; n < 64; n++) {
+        int64_t sum = 32;
+        for (int l = 0; l < 8; l++) {
+            sum += rows_of_h[l][n % 8] * n_of(l, cs[n / 8][l]);
+        }
+        made.b[n / 8][n % 8] = down_by(sum, 6);
+    }
+    return made;
+}
+
+/* windows: those that begin at 2 X - 6, 2 Y - 6. */
+static uint16_t sample_within(const struct window_made *windows, int across_made, int x, int y)
+{
+    int64_t sum = 0, weight = 0;
+    for (int row = y / 2; row <= y / 2 + 3; row++) {
+        const int i = y + 6 - 2 * row;
+        int64_t f = 1;
+        for (int n = 0; n < 8; n++) {
+            int64_t e = 64;
+            for (int column = x / 2; column <= x / 2 + 3; column++) {
+                const struct window_made *made = &windows[row * across_made + column];
+                e += made->o * made->b[n][x + 6 - 2 * column];
+                weight += n == 0 ? made->o : 0;
+            }
+            f += rows_of_h[n][i] * n_of(n, down_by(e, 7));
+        }
+        sum += down_by(f, 1);
+    }
+    const int64_t unit = weight << (16 - bits);
+    sum += 32768 * weight + unit / 2;
+    return (uint16_t)limited(sum < 0 ? 0 : sum / unit);
+}
+
+static void filter_within(
+    const struct mean *means, int p, int64_t variance, int64_t strength, int z, uint16_t *result)
+{
+    const int across_made = (pw[p] + 1) / 2 + 3, down_made = (ph[p] + 1) / 2 + 3;
+    struct window_made *windows = need((size_t)across_made * (size_t)down_made * sizeof(*windows));
+    for (int i = 0; i < across_made * down_made; i++) {
+        const int left = 2 * (i % across_made) - 6, top = 2 * (i / across_made) - 6;
+        windows[i] = make_window(
+            means, p, left, top, threshold(means, p, left, top, variance, 64 * strength, z));
+    }
+    for (int i = 0; i < pw[p] * ph[p]; i++) {
+        result[i] = sample_within(windows, across_made, i % pw[p], i / pw[p]);
+    }
+    free(windows);
+}
+
+static void filter_picture(int t, int strength, int sigma, int least, int z, uint16_t **result)
 {
     int64_t variances[3] = {0}, strengths[3] = {0};
     for (int i = 0; i < 2 * RADIUS_MAX; i++) {
@@ -562,13 +701,17 @@ static void filter_picture(int t, int strength, int sigma, int least, uint16_t *
     }
     choose_blocks(t, variances);
     for (int p = 0; p < planes; p++) {
-        result[p] = need((size_t)pw[p] * (size_t)ph[p] * 2);
-        for (int y = 0; y < ph[p]; y++) {
-            for (int x = 0; x < pw[p]; x++) {
-                result[p][y * pw[p] + x] =
-                    (uint16_t)mean_at(t, p, x, y, variances[p], (int)strengths[p]);
-            }
+        const size_t samples = (size_t)pw[p] * (size_t)ph[p];
+        struct mean *means = need(samples * sizeof(*means));
+        result[p] = need(samples * 2);
+        for (int i = 0; i < (int)samples; i++) {
+            means[i] = mean_at(t, p, i % pw[p], i / pw[p], variances[p], (int)strengths[p]);
+            result[p][i] = (uint16_t)((means[i].sum + means[i].weights / 2) / means[i].weights);
         }
+        if (z > 0 && 75 * variances[p] >> 9 < 375 * variances[p] >> 9) {
+            filter_within(means, p, variances[p], strengths[p], z, result[p]);
+        }
+        free(means);
     }
 }
 
@@ -853,18 +996,18 @@ int main(int argc, char **argv)
         put_frames(NULL, true);
     } else if (strcmp(argv[1], "samples") == 0) {
         put_frames(NULL, false);
-    } else if (strcmp(argv[1], "filter") == 0 && (argc == 8 || argc == 10)) {
+    } else if (strcmp(argv[1], "filter") == 0 && (argc == 9 || argc == 11)) {
         static uint16_t *results[FRAMES_MAX][3];
         radius = atoi(argv[4]);
         window = atoi(argv[5]);
         read_vectors(argv[3]);
         for (int t = 0; t < picture_count; t++) {
             bool referred = false;
-            for (int i = 0; i < frame_count && argc == 10; i++) {
-                referred = referred || (picture_of[i] == t && argv[9][i] != 'b');
+            for (int i = 0; i < frame_count && argc == 11; i++) {
+                referred = referred || (picture_of[i] == t && argv[10][i] != 'b');
             }
-            filter_picture(
-                t, atoi(argv[6]), atoi(argv[7]), referred ? atoi(argv[8]) : 0, results[t]);
+            filter_picture(t, atoi(argv[6]), atoi(argv[7]), referred ? atoi(argv[9]) : 0,
+                atoi(argv[8]), results[t]);
         }
         put_frames(results, false);
     } else if (strcmp(argv[1], "despot") == 0 && argc == 4) {

@@ -86,6 +86,114 @@ static void check_weigh(const struct gpume_loops *loops, int64_t variance)
     }
 }
 
+static const int32_t h[8][8] = {{8, 8, 8, 8, 8, 8, 8, 8}, {10, 9, 6, 2, -2, -6, -9, -10},
+    {10, 4, -4, -10, -10, -4, 4, 10}, {9, -2, -10, -6, 6, 10, 2, -9}, {8, -8, -8, 8, 8, -8, -8, 8},
+    {6, -10, 2, 9, -9, -2, 10, -6}, {4, -10, 10, -4, -4, 10, -10, 4},
+    {2, -6, 9, -10, 10, -9, 6, -2}};
+
+/* value / 2^by, rounded down. */
+static int64_t down(int64_t value, int64_t divisor)
+{
+    return value / divisor - (value % divisor < 0);
+}
+
+static int64_t levelled(uint32_t k, int64_t value)
+{
+    return value + (k % 4 == 0 ? 0 : down((k % 2 == 0 ? 53 : 81) * value, 512));
+}
+
+/* Up to `most` in magnitude, often that. */
+static int32_t draw_signed(uint32_t most)
+{
+    const int32_t size = (int32_t)(draw(2) == 0 ? most : draw(most + 1));
+    return draw(2) == 0 ? size : -size;
+}
+
+/* Columns of windows, each value as large as it may be by gpume-filter(1) where a row of H asks for
+ * that. */
+static void check_columns(const struct gpume_loops *loops)
+{
+    int16_t samples[8][COUNT];
+    int32_t columns[8][COUNT], made[8][COUNT], rows[8][COUNT];
+    const int16_t *in[8];
+    int32_t *out[8], *to[8];
+    const int32_t *from[8];
+    for (uint32_t i = 0; i < 8; i++) {
+        in[i] = samples[i];
+        out[i] = columns[i];
+        from[i] = made[i];
+        to[i] = rows[i];
+        for (uint32_t x = 0; x < COUNT; x++) {
+            samples[i][x] =
+                (int16_t)(x < 8 ? (h[x][i] < 0 ? 32767 : -32768) : (int32_t)draw(65536) - 32768);
+            made[i][x] = x < 8 ? (h[i][x] < 0 ? -57 : 57) * (1 << 25) : draw_signed(57u << 25);
+            rows[i][x] = draw_signed(1 << 20);
+        }
+    }
+    loops->analyse_columns(in, COUNT, out);
+    for (uint32_t i = 0; i < 8 * COUNT; i++) {
+        int64_t sum = 8;
+        for (uint32_t j = 0; j < 8; j++) {
+            sum += h[i / COUNT][j] * samples[j][i % COUNT];
+        }
+        REQUIRE(columns[i / COUNT][i % COUNT] == down(sum, 16));
+    }
+    memcpy(columns, rows, sizeof(rows));
+    loops->make_columns(from, COUNT, to);
+    for (uint32_t i = 0; i < 8 * COUNT; i++) {
+        int64_t sum = 1;
+        for (uint32_t j = 0; j < 8; j++) {
+            sum += h[j][i / COUNT] * levelled(j, down(made[j][i % COUNT] + INT64_C(64), 128));
+        }
+        REQUIRE(rows[i / COUNT][i % COUNT] == columns[i / COUNT][i % COUNT] + down(sum, 2));
+    }
+}
+
+/* count: of windows. */
+static void check_windows(const struct gpume_loops *loops, uint32_t count)
+{
+    enum { SPAN = GPUME_LOOPS_SPAN, COLUMNS = 2 * SPAN + 6 };
+    int32_t columns[COLUMNS], halves[2][COLUMNS / 2], sums[2][COLUMNS / 2];
+    int32_t first[SPAN], limits[SPAN], kept[SPAN] = {0}, weights[SPAN], coefficients[8][SPAN];
+    int64_t wanted[COLUMNS] = {0}, number = 0;
+    for (uint32_t i = 0; i < COLUMNS; i++) {
+        const int32_t sign = i < 64 && h[i / 8][i % 8] < 0 ? -1 : 1;
+        columns[i] = i < 64 ? sign * (1 << 17) : draw_signed(1 << 17);
+        halves[i % 2][i / 2] = columns[i];
+        sums[i % 2][i / 2] = 0;
+    }
+    for (uint32_t i = 0; i < SPAN; i++) {
+        first[i] = draw(2) == 0 ? -1 : (int32_t)draw(1 << 21);
+        limits[i] = (int32_t)draw(1u << draw(22));
+        weights[i] = 1 << draw(7);
+    }
+    loops->analyse_windows(halves[0], halves[1], first, limits, count, &coefficients[0][0], kept);
+    for (uint32_t i = 0; i < 8 * count; i++) {
+        const uint32_t l = i % 8, w = i / 8;
+        int64_t sum = 0;
+        for (uint32_t j = 0; j < 8; j++) {
+            sum += h[l][j] * (int64_t)columns[2 * w + j];
+        }
+        const bool keeps = llabs(sum) > (l == 0 ? first : limits)[w];
+        number = keeps + (l == 0 ? 0 : number);
+        REQUIRE(coefficients[l][w] == (keeps ? levelled(l, sum) : 0));
+        REQUIRE(l < 7 || kept[w] == number);
+        coefficients[l][w] =
+            w % 3 == 0 ? (h[l][w % 8] < 0 ? -1 : 1) * (1 << 23) : coefficients[l][w];
+    }
+    loops->make_windows(&coefficients[0][0], weights, count, sums[0], sums[1]);
+    for (uint32_t i = 0; i < 8 * count; i++) {
+        int64_t sum = 32;
+        for (uint32_t l = 0; l < 8; l++) {
+            sum += h[l][i % 8] * (int64_t)coefficients[l][i / 8];
+        }
+        wanted[2 * (i / 8) + i % 8] += weights[i / 8] * down(sum, 64);
+    }
+    for (uint32_t i = 0; i < COLUMNS; i++) {
+        REQUIRE(sums[i % 2][i / 2] == wanted[i]);
+    }
+}
+
 static int rising(const void *a, const void *b)
 {
     const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -171,6 +279,10 @@ int main(void)
         }
         if (loops->available()) {
             check_weigh(loops, 10240000);
+            check_columns(loops);
+        }
+        for (uint32_t count = 1; count <= GPUME_LOOPS_SPAN && loops->available(); count += 9) {
+            check_windows(loops, count);
         }
     }
     REQUIRE(gpume_loops()->available());

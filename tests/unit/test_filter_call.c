@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #define FRAMES 8u
-#define SIDE_MAX 100u
 #define LEAST 2.52 /* as for an encoder, of every other frame */
 
 static enum gpume_backend backend;
@@ -33,6 +32,7 @@ struct filter_case {
     uint32_t radius, window, strength; /* 1/32 */
     int sigma;                         /* 1/100, or -1 */
     bool least;
+    uint32_t spatial; /* 1/32 */
 };
 
 /* Their samples; planes of a frame one after the other. */
@@ -192,8 +192,9 @@ static FILE *ask_oracle(const struct filter_case *c)
         return open_file("wanted", "rb");
     }
     snprintf(command, sizeof(command),
-        "cd %s && '%s' filter clip.y4m vectors.csv %u %u %u %d%s >wanted 2>variances", folder,
-        oracle, c->radius, c->window, c->strength, c->sigma, c->least ? " 252 PbPbPbPb" : "");
+        "cd %s && '%s' filter clip.y4m vectors.csv %u %u %u %d %u%s >wanted 2>variances", folder,
+        oracle, c->radius, c->window, c->strength, c->sigma, c->spatial,
+        c->least ? " 252 PbPbPbPb" : "");
     REQUIRE_EQUAL(system(command), 0);
     return open_file("wanted", "rb");
 }
@@ -211,6 +212,7 @@ static struct gpume_filter_params params_of(const struct filter_case *c)
     params.radius = c->radius;
     params.window_x = params.window_y = c->window;
     params.strength = c->strength / 32.0;
+    params.spatial = c->spatial / 32.0;
     params.sigma = c->sigma < 0 ? GPUME_FILTER_MEASURE : c->sigma / 100.0;
     params.despot = c->content == DIRTY;
     params.backend = backend;
@@ -289,11 +291,11 @@ static void run_case(const struct filter_case *c, bool eager)
     REQUIRE_EQUAL(count, FRAMES);
     REQUIRE_EQUAL(fgetc(wanted), EOF);
     REQUIRE_EQUAL(wrong[0], 0);
-    const bool changes = c->strength > 0 || c->content == DIRTY;
+    const bool changes = c->strength > 0 || c->spatial > 0 || c->content == DIRTY;
     REQUIRE_EQUAL(changes, wrong[1] > 0);
     if (wrong[0] > 0 || changes != (wrong[1] > 0)) {
-        fprintf(stderr, "C%s %ux%u radius %u window %u strength %u sigma %d\n", c->space, c->width,
-            c->height, c->radius, c->window, c->strength, c->sigma);
+        fprintf(stderr, "C%s %ux%u radius %u window %u strength %u sigma %d spatial %u\n", c->space,
+            c->width, c->height, c->radius, c->window, c->strength, c->sigma, c->spatial);
     }
     fclose(wanted);
     free_frames();
@@ -303,12 +305,12 @@ static void run_case(const struct filter_case *c, bool eager)
 
 static void check_refusals(void)
 {
-    const struct filter_case c = {"420jpeg", 32, 32, 8, 3, 1, 1, MOVING, 1, 4, 32, -1, false};
+    const struct filter_case c = {"420jpeg", 32, 32, 8, 3, 1, 1, MOVING, 1, 4, 32, -1, false, 0};
     const struct gpume_filter_params good = params_of(&c);
-    struct gpume_filter_params bad[16];
+    struct gpume_filter_params bad[18];
     uint32_t count = 0;
     gpume_filter *filter = NULL;
-    for (uint32_t i = 0; i < 16; i++) {
+    for (uint32_t i = 0; i < 18; i++) {
         bad[i] = good;
     }
     bad[count++].width = 0;
@@ -319,6 +321,8 @@ static void check_refusals(void)
     bad[count++].chroma_y = 2;
     bad[count++].strength = 2.01;
     bad[count++].strength = (double)NAN;
+    bad[count++].spatial = 2.01;
+    bad[count++].spatial = -0.01;
     bad[count++].sigma = 51;
     bad[count++].sigma = -2;
     bad[count++].radius = 0;
@@ -349,23 +353,34 @@ static void check_refusals(void)
 }
 
 static const struct filter_case cases[] = {
-    {"420jpeg", 75, 53, 8, 3, 1, 1, MOVING, 4, 5, 32, -1, false},
-    {"420jpeg", 96, 64, 8, 3, 1, 1, MOVING, 4, 16, 64, 400, true},
-    {"422", 66, 35, 8, 3, 1, 0, MOVING, 2, 8, 64, -1, false},
-    {"444", 49, 50, 8, 3, 0, 0, MOVING, 3, 6, 32, 800, false},
-    {"mono", 64, 48, 8, 1, 1, 1, MOVING, 4, 8, 32, -1, true},
-    {"mono16", 65, 33, 16, 1, 1, 1, MOVING, 2, 8, 64, 5000, false},
-    {"420p10", 96, 64, 10, 3, 1, 1, MOVING, 4, 8, 32, -1, false},
-    {"422p12", 75, 53, 12, 3, 1, 0, MOVING, 2, 4, 64, 400, true},
-    {"444p16", 50, 41, 16, 3, 0, 0, MOVING, 1, 8, 32, -1, false},
-    {"420p16", 40, 40, 16, 3, 1, 1, EXTREME, 4, 8, 64, 5000, false},
-    {"420jpeg", 40, 56, 8, 3, 1, 1, EXTREME, 4, 8, 64, 5000, false},
-    {"420jpeg", 64, 64, 8, 3, 1, 1, STILL, 4, 4, 64, -1, false},
-    {"420jpeg", 17, 1, 8, 3, 1, 1, MOVING, 2, 3, 64, 1000, false},
-    {"420jpeg", 1, 1, 8, 3, 1, 1, MOVING, 4, 2, 64, 2000, false},
-    {"420jpeg", 48, 32, 8, 3, 1, 1, MOVING, 4, 4, 0, -1, false},
-    {"420jpeg", 95, 73, 8, 3, 1, 1, DIRTY, 1, 8, 0, -1, false},
-    {"422p12", 98, 90, 12, 3, 1, 0, DIRTY, 1, 16, 0, -1, false},
+    {"420jpeg", 75, 53, 8, 3, 1, 1, MOVING, 4, 5, 32, -1, false, 0},
+    {"420jpeg", 96, 64, 8, 3, 1, 1, MOVING, 4, 16, 64, 400, true, 0},
+    {"422", 66, 35, 8, 3, 1, 0, MOVING, 2, 8, 64, -1, false, 0},
+    {"444", 49, 50, 8, 3, 0, 0, MOVING, 3, 6, 32, 800, false, 0},
+    {"mono", 64, 48, 8, 1, 1, 1, MOVING, 4, 8, 32, -1, true, 0},
+    {"mono16", 65, 33, 16, 1, 1, 1, MOVING, 2, 8, 64, 5000, false, 0},
+    {"420p10", 96, 64, 10, 3, 1, 1, MOVING, 4, 8, 32, -1, false, 0},
+    {"422p12", 75, 53, 12, 3, 1, 0, MOVING, 2, 4, 64, 400, true, 0},
+    {"444p16", 50, 41, 16, 3, 0, 0, MOVING, 1, 8, 32, -1, false, 0},
+    {"420p16", 40, 40, 16, 3, 1, 1, EXTREME, 4, 8, 64, 5000, false, 0},
+    {"420jpeg", 40, 56, 8, 3, 1, 1, EXTREME, 4, 8, 64, 5000, false, 0},
+    {"420jpeg", 64, 64, 8, 3, 1, 1, STILL, 4, 4, 64, -1, false, 0},
+    {"420jpeg", 17, 1, 8, 3, 1, 1, MOVING, 2, 3, 64, 1000, false, 0},
+    {"420jpeg", 1, 1, 8, 3, 1, 1, MOVING, 4, 2, 64, 2000, false, 0},
+    {"420jpeg", 48, 32, 8, 3, 1, 1, MOVING, 4, 4, 0, -1, false, 0},
+    {"420jpeg", 95, 73, 8, 3, 1, 1, DIRTY, 1, 8, 0, -1, false, 0},
+    {"422p12", 98, 90, 12, 3, 1, 0, DIRTY, 1, 16, 0, -1, false, 0},
+    {"420jpeg", 75, 53, 8, 3, 1, 1, MOVING, 4, 5, 32, -1, false, 32},
+    {"422", 66, 35, 8, 3, 1, 0, MOVING, 2, 8, 64, 1000, true, 24},
+    {"444p16", 50, 41, 16, 3, 0, 0, MOVING, 1, 8, 32, -1, false, 32},
+    {"420p10", 160, 140, 10, 3, 1, 1, MOVING, 1, 8, 64, 800, false, 64},
+    {"mono9", 33, 67, 9, 1, 1, 1, MOVING, 1, 8, 11, 1234, false, 1},
+    {"420p16", 40, 40, 16, 3, 1, 1, EXTREME, 4, 8, 64, 5000, false, 64},
+    {"420jpeg", 40, 56, 8, 3, 1, 1, EXTREME, 4, 8, 64, 5000, false, 1},
+    {"420jpeg", 17, 1, 8, 3, 1, 1, MOVING, 2, 3, 64, 1000, false, 32},
+    {"444", 7, 5, 8, 3, 0, 0, MOVING, 2, 3, 64, 1000, false, 32},
+    {"420jpeg", 1, 1, 8, 3, 1, 1, MOVING, 4, 2, 64, 2000, false, 32},
+    {"420p12", 48, 32, 12, 3, 1, 1, MOVING, 4, 4, 0, 400, false, 32},
 };
 
 int main(int argc, char **argv)

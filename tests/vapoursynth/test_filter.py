@@ -68,7 +68,7 @@ with tempfile.TemporaryDirectory() as folder:
     clip, expected = check(folder, frames, vs.GRAY8, {"strength": 2, "noise": 4.5, "radius": 2, "window": [9, 5], "metric": "satd"},
                            ["--strength", "2", "--noise", "4.5", "--radius", "2", "-w", "9x5", "--metric", "satd"])
     assert sum(bytes(clip.get_frame(n)[0]) != expected[n][0] for n in range(FRAMES)) > FRAMES / 2
-    check(folder, frames, vs.GRAY8, {"threads": 1}, [])
+    check(folder, frames, vs.GRAY8, {"threads": 1, "spatial": 1.5}, ["--spatial", "1.5"])
     for n in (1, 6, 12):
         frames[n] = [255 if i % 100 in (40, 41, 42) and 20 <= i // WIDTH < 24 else v for i, v in enumerate(frames[n])]
     check(folder, frames, vs.GRAY8, {"despot": 1, "radius": 1}, ["--despot", "--radius", "1"])
@@ -93,6 +93,7 @@ with tempfile.TemporaryDirectory() as folder:
     # What is refused, in words.
     for keywords, words in (
             ({"strength": 2.5}, "strength is 2.5; it must be from 0 to 2"),
+            ({"spatial": 2.5}, "spatial is 2.5; it must be from 0 to 2"),
             ({"noise": -1}, "noise is -1; it must be from 0 to 50"),
             ({"despot": 2}, "despot is 2; it must be from 0 to 1"),
             ({"radius": 5}, "radius is 5; it must be from 1 to 4"),

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * gpume's temporal filter: every frame averaged with its neighbours along the motion between them,
- * as far as they fit, by the noise that it finds. The manual page gpume-filter(1) defines every
+ * as far as they fit, by the noise that it finds; then, if that is wanted, freed of noise that is
+ * left within the picture. The manual page gpume-filter(1) defines every
  * sample, and gives advice.
  *
  *     gpume_filter_params_default(&params);  params.width = ...;
@@ -41,6 +42,7 @@ extern "C" {
 #define GPUME_FILTER_RADIUS_MAX 4u
 #define GPUME_FILTER_WINDOW_MAX 128u
 #define GPUME_FILTER_STRENGTH_MAX 2.0
+#define GPUME_FILTER_SPATIAL_MAX 2.0
 #define GPUME_FILTER_SIGMA_MAX 50.0 /* steps of 8-bit samples */
 #define GPUME_FILTER_MEASURE (-1.0) /* as params.sigma: in every frame, for each plane */
 
@@ -54,7 +56,7 @@ struct gpume_filter_params {
      * Default 1 and 1, which is 4:2:0. */
     uint32_t chroma_x, chroma_y;
     /* How much of the other frames is taken, 0 to 2, rounded to 1/32; default 1. With 0 frames are
-     * not changed. */
+     * not changed, but by despot and spatial. */
     double strength;
     /* Standard deviation of the noise in steps of 8-bit samples, 0 to 50, rounded to 1/100; or
      * GPUME_FILTER_MEASURE, the default. With 0 frames are not changed. */
@@ -80,6 +82,10 @@ struct gpume_filter_params {
     /* Frames are interlaced: of their even lines and their odd lines, each is filtered with those
      * of other frames, and window_y counts lines of a field. Default false. */
     bool fields;
+    /* How much of the noise that is left then is removed within each picture, 0 to 2, rounded to
+     * 1/32; default 0. With strength 0 pictures are filtered each on its own, if their noise is
+     * given: it is measured between pictures. The processor does this, and makes the means. */
+    double spatial;
 };
 
 /* [free] Fills in the defaults of the first params->size bytes. GPUME_INVALID: size is 0. */
