@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """PSNR of gpume filter or samples/gpume-denoise, and of FFmpeg's denoisers and MVTools, on clips with Gaussian noise.
 
-    python3 denoise.py GPUME|GPUME_DENOISE CLIP... [--sigma 5,10,20] [--frames N] [--options "-r 3"] [--mvtools]
+    python3 denoise.py GPUME|GPUME_DENOISE CLIP... [--sigma 5,10,20] [--camera] [--frames N] [--options "-r 3"] [--mvtools]
 
-The luma of each clip's first frames gets noise of a fixed seed, rounded and clipped to 8 bits. The program is not told
+The luma of each clip's first frames gets noise of a fixed seed, with --camera that of filter.py, rounded and clipped to 8 bits. The program is not told
 how much (--options can tell it: SIGMA in them stands for it); each of FFmpeg's filters is run at several strengths around what suits the noise, and
 its best one counts, chosen by the PSNR itself. Prints a table in Markdown: mean PSNR of the frames' luma, in dB, and then the
 processor time per frame, each filter's at its best strength, start included. Needs ffmpeg and python3-numpy; with --mvtools, which adds
@@ -21,6 +21,8 @@ import sys
 import tempfile
 
 import numpy
+
+from filter import camera_noise
 
 FACTORS = (0.5, 0.75, 1, 1.5, 2, 3)
 
@@ -113,6 +115,7 @@ def main():
     parser.add_argument("program")
     parser.add_argument("clips", nargs="+")
     parser.add_argument("--sigma", default="5,10,20")
+    parser.add_argument("--camera", action="store_true", help="noise as of a camera")
     parser.add_argument("--frames", type=int, default=24)
     parser.add_argument("--options", default="")
     parser.add_argument("--alone", action="store_true", help="leave FFmpeg's filters out")
@@ -129,7 +132,8 @@ def main():
     for clip in arguments.clips:
         clean = decode(clip, arguments.frames)
         for sigma in (float(word) for word in arguments.sigma.split(",")):
-            noise = numpy.random.default_rng(1).normal(0, sigma, clean.shape)
+            random = numpy.random.default_rng(1)
+            noise = camera_noise(clean, sigma, random) if arguments.camera else random.normal(0, sigma, clean.shape)
             noisy = numpy.clip(numpy.rint(clean + noise), 0, 255).astype(numpy.uint8)
             with tempfile.TemporaryDirectory() as folder:
                 source, target = folder + "/noisy.y4m", folder + "/out.y4m"
