@@ -78,6 +78,8 @@ set(GPUME_SHADERS
   "temporal_references|temporal/references.comp|"
   "temporal_average8|temporal/average.comp|"
   "temporal_average16|temporal/average.comp|-DGPUME_WIDE"
+  "temporal_spatial8|temporal/spatial.comp|"
+  "temporal_spatial16|temporal/spatial.comp|-DGPUME_WIDE"
   "sort_hist|arrays/sort_hist.comp|"
   "sort_scan|arrays/sort_scan.comp|"
   "sort_scatter|arrays/sort_scatter.comp|"

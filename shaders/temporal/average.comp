@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The weighted means of a plane.
+ * The weighted means of a plane: the result, or, where more is done within the picture, means with
+ * their weights.
  *
  * Grid: one invocation per quad; x = quad of a row, y = row. No shared memory. Reads everything but
- * vectors, writes the result.
+ * vectors, writes the result or the means.
  */
 #version 450
 #extension GL_GOOGLE_include_directive : require
@@ -18,6 +19,7 @@ layout(std430, binding = 1) readonly buffer Predictions { QUAD predictions[]; };
 layout(std430, binding = 2) readonly buffer Blocks { uint blocks[]; };
 layout(std430, binding = 3) readonly buffer State { gpume_temporal_state state; };
 layout(std430, binding = 4) writeonly buffer Result { QUAD result[]; };
+layout(std430, binding = 5) writeonly buffer Means { uvec4 means[]; };
 
 const uint OWN = 4096u; /* the weight of the sample itself */
 const int REACH = 2;    /* of the 5x5 samples around one */
@@ -100,5 +102,10 @@ void main()
         sum += w * uvec4(unpack(predictions[first + quad]));
         weights += w;
     }
-    result[quad] = pack(ivec4((sum + weights / 2u) / weights));
+    if (pc.spatial > 0u && curve.scale > 0) {
+        /* Both below 2^16: 36864 * 65535 + 36864 / 2 < 2^32. */
+        means[quad] = weights << 16u | ((sum << 16u - pc.bits) + weights / 2u) / weights;
+    } else {
+        result[quad] = pack(ivec4((sum + weights / 2u) / weights));
+    }
 }

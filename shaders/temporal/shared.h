@@ -19,7 +19,8 @@
 #define GPUME_TEMPORAL_BLOCKS 3  /* tables of a word per block of the picture */
 #define GPUME_TEMPORAL_STATE 4
 #define GPUME_TEMPORAL_RESULT 5
-#define GPUME_TEMPORAL_ARRAYS 6
+#define GPUME_TEMPORAL_MEANS 6 /* of a plane: W << 16 | x + 32768 */
+#define GPUME_TEMPORAL_ARRAYS 7
 
 #define GPUME_TEMPORAL_REFERENCES 8 /* at most; by distance, the past before the future */
 #define GPUME_TEMPORAL_LOCAL 64     /* invocations that share a block, each with a quad of it, */
@@ -44,6 +45,11 @@
 #define GPUME_TEMPORAL_BRIGHT 43
 #define GPUME_TEMPORAL_TABLES 44
 #define GPUME_TEMPORAL_CUT 0xffffffffu
+
+/* Within a picture: samples that a workgroup makes, and its shared memory. */
+#define GPUME_TEMPORAL_TILE_W 56
+#define GPUME_TEMPORAL_TILE_H 34
+#define GPUME_TEMPORAL_TILE_BYTES 25576
 
 #define GPUME_TEMPORAL_BEGINS 16 /* pictures about which is known whether they begin a scene */
 
@@ -85,6 +91,7 @@ struct gpume_temporal_push {
     GPUME_U32 references;         /* that a picture may have */
     GPUME_U32 number;             /* of the picture, modulo GPUME_TEMPORAL_BEGINS */
     GPUME_U32 strength;           /* S */
+    GPUME_U32 spatial;            /* Z; above 0: planes that are changed have means first */
     GPUME_U32 measure;            /* 1: the noise is measured */
     GPUME_U32 given;              /* V, if not */
     GPUME_U32 least, most;        /* of V; most: only of what is measured */

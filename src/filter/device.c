@@ -8,7 +8,7 @@
  *     predict     every plane from every reference
  *     measure     noise and texture of every block    -> noise: the variance of each plane
  *     fit         light, and which blocks are used    -> references: which of them are used
- *     average     every plane
+ *     average     every plane                        -> spatial, if wanted: the same planes
  *     copies      the planes, the variances
  *
  * Batches run one after the other, so they share all arrays on the device. A picture takes the
@@ -33,6 +33,8 @@
 #include "temporal_predict16.inc"
 #include "temporal_predict8.inc"
 #include "temporal_references.inc"
+#include "temporal_spatial16.inc"
+#include "temporal_spatial8.inc"
 
 #define PLANES GPUME_TEMPORAL_PLANES
 #define PASSAGES                                                                                   \
@@ -49,7 +51,7 @@ _Static_assert(
     14 * (GPUME_TEMPORAL_BLOCKS_MAX / GPUME_TEMPORAL_GATHER) + 13 * 256 < GPUME_ITERATIONS_MAX,
     "drivers may end longer loops");
 
-enum step { PREDICT, MEASURE, NOISE, FIT, REFERENCES, AVERAGE, STEPS };
+enum step { PREDICT, MEASURE, NOISE, FIT, REFERENCES, AVERAGE, SPATIAL, STEPS };
 
 /* The kernels: for 8-bit samples, and for others where they differ; their arrays by binding. */
 static const struct kernel {
@@ -69,9 +71,11 @@ static const struct kernel {
         {GPUME_TEMPORAL_PICTURES, GPUME_TEMPORAL_PREDICTIONS, GPUME_TEMPORAL_VECTORS,
             GPUME_TEMPORAL_BLOCKS, GPUME_TEMPORAL_STATE}},
     [REFERENCES] = {ONE(temporal_references), 2, {GPUME_TEMPORAL_BLOCKS, GPUME_TEMPORAL_STATE}},
-    [AVERAGE] = {BOTH(temporal_average), 5,
+    [AVERAGE] = {BOTH(temporal_average), 6,
         {GPUME_TEMPORAL_PICTURES, GPUME_TEMPORAL_PREDICTIONS, GPUME_TEMPORAL_BLOCKS,
-            GPUME_TEMPORAL_STATE, GPUME_TEMPORAL_RESULT}},
+            GPUME_TEMPORAL_STATE, GPUME_TEMPORAL_RESULT, GPUME_TEMPORAL_MEANS}},
+    [SPATIAL] = {BOTH(temporal_spatial), 3,
+        {GPUME_TEMPORAL_STATE, GPUME_TEMPORAL_RESULT, GPUME_TEMPORAL_MEANS}},
 };
 
 /* Copies, and each kernel for each plane, at most. */
@@ -112,6 +116,7 @@ struct device {
     size_t picture_bytes;
     gpume_array *pictures[PLANES], *predictions[PLANES], *results[PLANES];
     gpume_array *vectors, *blocks, *state;
+    gpume_array *means;         /* of one plane after the other */
     uint32_t ring;              /* pictures on the device */
     uint32_t waiting;           /* pictures in host memory: */
     struct host_picture *hosts; /* those that are put, until they are copied */
@@ -146,6 +151,15 @@ static uint64_t vector_bytes(const struct device *d)
     return (uint64_t)d->references * d->blocks_x * d->blocks_y * sizeof(struct gpume_vector);
 }
 
+/* A word for each sample of the largest plane; without params.spatial kernels have the array, but
+ * do not use it. */
+static uint64_t mean_bytes(const struct device *d)
+{
+    const struct plane_layout *luma = &d->layouts[0];
+    const uint64_t quads = d->params.spatial ? (uint64_t)luma->stride * luma->height : 1;
+    return quads * 4 * sizeof(uint32_t);
+}
+
 /* Whether kernels can see as much, and reach every block. */
 static bool suits(const struct device *d)
 {
@@ -153,7 +167,9 @@ static bool suits(const struct device *d)
     const uint64_t blocks = (uint64_t)d->blocks_x * d->blocks_y;
     const uint32_t *groups = d->info.groups_max;
     return blocks <= GPUME_TEMPORAL_BLOCKS_MAX && d->ring * d->layouts[0].bytes <= most &&
-           table_bytes(d) <= most && d->picture_bytes <= d->info.array_bytes_max &&
+           table_bytes(d) <= most && mean_bytes(d) <= most &&
+           d->picture_bytes <= d->info.array_bytes_max &&
+           (!d->params.spatial || d->info.shared_bytes_max >= GPUME_TEMPORAL_TILE_BYTES) &&
            d->info.invocations_max >= GPUME_TEMPORAL_GATHER && d->blocks_x <= groups[0] &&
            gpume_div_up(d->params.height, GPUME_TEMPORAL_LOCAL_Y) <= groups[1] &&
            GPUME_TEMPORAL_REFERENCES <= groups[2];
@@ -162,7 +178,7 @@ static bool suits(const struct device *d)
 static int create_programs(struct device *d)
 {
     const bool wide = d->sample_bytes > 1;
-    for (uint32_t i = 0; i < STEPS; i++) {
+    for (uint32_t i = 0; i < (d->params.spatial ? STEPS : SPATIAL); i++) {
         const struct gpume_program_params params = {.size = sizeof(params),
             .spirv = kernels[i].words[wide],
             .spirv_bytes = kernels[i].bytes[wide],
@@ -184,7 +200,7 @@ static int create_arrays(struct device *d)
     GPUME_CHECK(gpume_array_create(d->compute, &d->vectors, vector_bytes(d)));
     GPUME_CHECK(gpume_array_create(d->compute, &d->blocks, table_bytes(d)));
     GPUME_CHECK(gpume_array_create(d->compute, &d->state, sizeof(struct gpume_temporal_state)));
-    return GPUME_OK;
+    return gpume_array_create(d->compute, &d->means, mean_bytes(d));
 }
 
 static int create_host_picture(const struct device *d, struct host_picture *picture)
@@ -246,6 +262,7 @@ static int device_close(void *state)
     gpume_array_destroy(&d->vectors);
     gpume_array_destroy(&d->blocks);
     gpume_array_destroy(&d->state);
+    gpume_array_destroy(&d->means);
     for (uint32_t i = 0; i < STEPS; i++) {
         gpume_program_destroy(&d->programs[i]);
     }
@@ -273,7 +290,7 @@ static int open_compute(struct device *d, const struct gpume_log *log)
 static int device_open(
     void **state, const struct gpume_temporal_params *params, const struct gpume_log *log)
 {
-    if (params->backend == GPUME_BACKEND_CPU || params->spatial) { /* no kernel does that */
+    if (params->backend == GPUME_BACKEND_CPU) {
         return GPUME_UNSUPPORTED;
     }
     struct device *d = calloc(1, sizeof(*d));
@@ -413,6 +430,7 @@ static struct gpume_temporal_push push_of(
         .references = d->references,
         .number = (uint32_t)(d->started % GPUME_TEMPORAL_BEGINS),
         .strength = choice->strength,
+        .spatial = choice->spatial,
         .measure = choice->measure,
         .given = (uint32_t)gpume_noise_of_sigma(choice->sigma, params->bits),
         .least = (uint32_t)gpume_noise_of_sigma(choice->least, params->bits),
@@ -436,6 +454,7 @@ static int run_step(const struct device *d, const struct passage *passage, enum 
         [GPUME_TEMPORAL_BLOCKS] = d->blocks,
         [GPUME_TEMPORAL_STATE] = d->state,
         [GPUME_TEMPORAL_RESULT] = d->results[push->plane],
+        [GPUME_TEMPORAL_MEANS] = d->means,
     };
     gpume_array *arrays[GPUME_TEMPORAL_ARRAYS];
     for (uint32_t i = 0; i < kernels[step].array_count; i++) {
@@ -461,6 +480,19 @@ static int run_planes(const struct device *d, const struct passage *passage, enu
     return GPUME_OK;
 }
 
+/* The means, which share an array, so the result follows at once. */
+static int run_result(
+    const struct device *d, const struct passage *passage, const struct gpume_temporal_push *push)
+{
+    const struct plane_layout *layout = &d->layouts[push->plane];
+    const uint32_t quads[] = {(uint32_t)gpume_div_up(layout->stride, GPUME_TEMPORAL_LOCAL_X),
+        (uint32_t)gpume_div_up(layout->height, GPUME_TEMPORAL_LOCAL_Y), 1};
+    const uint32_t tiles[] = {(uint32_t)gpume_div_up(layout->width, GPUME_TEMPORAL_TILE_W),
+        (uint32_t)gpume_div_up(layout->height, GPUME_TEMPORAL_TILE_H), 1};
+    GPUME_CHECK(run_step(d, passage, AVERAGE, push, quads));
+    return push->spatial > 0 ? run_step(d, passage, SPATIAL, push, tiles) : GPUME_OK;
+}
+
 static int run_kernels(const struct device *d, const struct passage *passage)
 {
     const uint32_t each[] = {d->planes, 1, 1}, one[] = {1, 1, 1};
@@ -473,7 +505,10 @@ static int run_kernels(const struct device *d, const struct passage *passage)
     GPUME_CHECK(run_step(d, passage, NOISE, &pushes[0], each));
     GPUME_CHECK(run_planes(d, passage, FIT, pushes, true, d->references));
     GPUME_CHECK(run_step(d, passage, REFERENCES, &pushes[0], one));
-    return run_planes(d, passage, AVERAGE, pushes, false, 1);
+    for (uint32_t p = 0; p < d->planes; p++) {
+        GPUME_CHECK(run_result(d, passage, &pushes[p]));
+    }
+    return GPUME_OK;
 }
 
 static int copy_results(const struct device *d, const struct passage *passage)

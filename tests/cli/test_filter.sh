@@ -157,6 +157,21 @@ if [ "$engine" = cpu ] && have_vulkan; then
     expect 0 filter even.y4m -o cpu.y4m --backend cpu
     expect 0 filter even.y4m -o vulkan.y4m --backend vulkan
     cmp cpu.y4m vulkan.y4m || fail "engines differ"
+    # More samples than a tile of the kernels has, and less than a window.
+    clip tiles yuv422p10le 95x63 5 scale=288:192
+    clip few yuv420p 5x3 4
+    for options in "--spatial 1" "--spatial 0.5 --fields same" "--spatial 2 --strength 0"; do
+        for name in even tiles few; do
+            for on in cpu vulkan; do
+                # shellcheck disable=SC2086 # several words
+                run filter $name.y4m -o $on.y4m -y --backend $on --radius 2 --noise 9 $options # --fields warns of progressive video
+                [ "$status" -eq 0 ] || fail "$options: $name: exit status $status"
+            done
+            cmp cpu.y4m vulkan.y4m || fail "$options: engines differ in $name"
+            "$filter_oracle" samples vulkan.y4m >found
+            changes $name
+        done
+    done
     for pad in 96:112:0:24 129:97:33:17; do
         ffmpeg -nostdin -v error -y -i bars.y4m -vf pad=$pad padded.y4m
         expect 0 filter padded.y4m -o cpu.y4m -y --backend cpu

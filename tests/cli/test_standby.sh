@@ -46,11 +46,11 @@ calls="3"
 compare --prefilter median:3 -w 3
 
 # gpume filter: vectors and means.
-expect 0 filter clip.y4m -o want.y4m --backend cpu --noise 10 --strength 2
-lose 0 filter clip.y4m -o got.y4m --noise 10 --strength 2 # compiles the kernels
+expect 0 filter clip.y4m -o want.y4m --backend cpu --noise 10 --strength 2 --spatial 1
+lose 0 filter clip.y4m -o got.y4m --noise 10 --strength 2 --spatial 1 # compiles the kernels
 cmp want.y4m got.y4m || fail "filter: not as on the CPU"
 for at in 1 6 15 28; do
-    lose $at filter clip.y4m -y -o got.y4m --noise 10 --strength 2
+    lose $at filter clip.y4m -y -o got.y4m --noise 10 --strength 2 --spatial 1
     [ "$status" -eq 0 ] || fail "filter, lost at call $at: exit status $status: $(cat "$scratch/err")"
     grep -q 'device lost' "$scratch/err" || fail "filter, lost at call $at: no warning"
     cmp want.y4m got.y4m || fail "filter, lost at call $at: not as on the CPU"

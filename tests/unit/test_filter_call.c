@@ -23,7 +23,7 @@ static bool validate;
 static const char *oracle;
 static char folder[] = "/tmp/gpume-filter-XXXXXX";
 
-enum content { MOVING, EXTREME, STILL, DIRTY /* and --despot */ };
+enum content { MOVING, GRAY /* chroma is */, EXTREME, STILL, DIRTY /* and --despot */ };
 
 struct filter_case {
     const char *space; /* in Y4M */
@@ -65,6 +65,9 @@ static uint32_t sample_of(const struct filter_case *c, uint32_t frame, uint32_t 
     if (c->content == EXTREME) { /* a tenth is the opposite of what it is in most frames */
         const bool high = (hash(x, y, plane) > 127) != (drawn % 10 == 0);
         return high ? (uint32_t)peak - drawn / 16 % 2 : drawn / 16 % 2;
+    }
+    if (c->content == GRAY && plane > 0) {
+        return 1u << (c->bits - 1);
     }
     const uint32_t cell = hash(x * (uint32_t)scale / 32, y * (uint32_t)scale / 32, frame + 50);
     if (c->content == DIRTY && cell < 5 && x * (uint32_t)scale / 4 % 8 < 3 + cell % 4) {
@@ -258,6 +261,14 @@ static int receive_all(const struct filter_case *c, gpume_filter *filter, FILE *
     return status;
 }
 
+/* Means are made by the processor where it is asked for, or there are none. */
+static void check_place(const struct filter_case *c, gpume_filter *filter)
+{
+    struct gpume_filter_info info = {.size = sizeof(info)};
+    gpume_filter_get_info(filter, &info);
+    REQUIRE_EQUAL(info.means_on_device, backend == GPUME_BACKEND_VULKAN && c->strength > 0);
+}
+
 /* eager: receives after each frame, else when none can be sent. */
 static void run_case(const struct filter_case *c, bool eager)
 {
@@ -286,6 +297,7 @@ static void run_case(const struct filter_case *c, bool eager)
     if (filter) {
         REQUIRE_EQUAL(gpume_filter_finish(filter), GPUME_OK);
         REQUIRE_EQUAL(receive_all(c, filter, wanted, &count, wrong), GPUME_EOF);
+        check_place(c, filter);
         REQUIRE_EQUAL(gpume_filter_close(&filter), GPUME_OK);
     }
     REQUIRE_EQUAL(count, FRAMES);
@@ -381,6 +393,11 @@ static const struct filter_case cases[] = {
     {"444", 7, 5, 8, 3, 0, 0, MOVING, 2, 3, 64, 1000, false, 32},
     {"420jpeg", 1, 1, 8, 3, 1, 1, MOVING, 4, 2, 64, 2000, false, 32},
     {"420p12", 48, 32, 12, 3, 1, 1, MOVING, 4, 4, 0, 400, false, 32},
+    /* Kernels take tiles of 56x34 samples. Sides of up to 3 are mirrored more than once. */
+    {"420jpeg", 113, 69, 8, 3, 1, 1, GRAY, 1, 4, 32, -1, false, 32},
+    {"422p16", 112, 34, 16, 3, 1, 0, MOVING, 1, 4, 64, 700, false, 48},
+    {"444p14", 3, 57, 14, 3, 0, 0, MOVING, 1, 4, 32, 1000, false, 64},
+    {"420p10", 6, 5, 10, 3, 1, 1, EXTREME, 2, 4, 64, 2000, true, 16},
 };
 
 int main(int argc, char **argv)

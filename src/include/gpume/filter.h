@@ -84,7 +84,7 @@ struct gpume_filter_params {
     bool fields;
     /* How much of the noise that is left then is removed within each picture, 0 to 2, rounded to
      * 1/32; default 0. With strength 0 pictures are filtered each on its own, if their noise is
-     * given: it is measured between pictures. The processor does this, and makes the means. */
+     * given: it is measured between pictures. */
     double spatial;
 };
 
