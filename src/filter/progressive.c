@@ -254,7 +254,8 @@ static int open_temporal(struct gpume_progressive *filter, bool idle)
     if (p->devices && !first) {
         return gpume_log_nomem(filter->log, "the name of a device");
     }
-    if (idle || (first && strcmp(first, "cpu") == 0)) {
+    const bool changes = !idle || filter->choice.spatial > 0;
+    if (!changes || (first && strcmp(first, "cpu") == 0)) {
         params.backend = GPUME_BACKEND_CPU;
     } else if (first && strcmp(first, "all") != 0) {
         params.backend = GPUME_BACKEND_VULKAN;
