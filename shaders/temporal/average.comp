@@ -3,8 +3,8 @@
  * The weighted means of a plane: the result, or, where more is done within the picture, means with
  * their weights.
  *
- * Grid: one invocation per quad; x = quad of a row, y = row. No shared memory. Reads everything but
- * vectors, writes the result or the means.
+ * Grid: one invocation per quad; x = quad of a row, y = row. No shared memory. Reads all arrays but
+ * the result and the means, of which it writes one.
  */
 #version 450
 #extension GL_GOOGLE_include_directive : require
@@ -16,10 +16,11 @@ layout(local_size_x = GPUME_TEMPORAL_LOCAL_X, local_size_y = GPUME_TEMPORAL_LOCA
 
 layout(std430, binding = 0) readonly buffer Pictures { QUAD pictures[]; };
 layout(std430, binding = 1) readonly buffer Predictions { QUAD predictions[]; };
-layout(std430, binding = 2) readonly buffer Blocks { uint blocks[]; };
-layout(std430, binding = 3) readonly buffer State { gpume_temporal_state state; };
-layout(std430, binding = 4) writeonly buffer Result { QUAD result[]; };
-layout(std430, binding = 5) writeonly buffer Means { uvec4 means[]; };
+layout(std430, binding = 2) readonly buffer Vectors { uint vectors[]; };
+layout(std430, binding = 3) readonly buffer Blocks { uint blocks[]; };
+layout(std430, binding = 4) readonly buffer State { gpume_temporal_state state; };
+layout(std430, binding = 5) writeonly buffer Result { QUAD result[]; };
+layout(std430, binding = 6) writeonly buffer Means { uvec4 means[]; };
 
 const uint OWN = 4096u; /* the weight of the sample itself */
 const int REACH = 2;    /* of the 5x5 samples around one */
@@ -81,6 +82,17 @@ uvec4 weight_of(ivec4 d, gpume_temporal_curve curve)
     return uvec4(f * f >> 10) * curve.strength;
 }
 
+/* 1 for the samples of a quad whose place in the reference is within the picture, else 0. */
+uvec4 within(uint reference, uint block, uvec2 at)
+{
+    ivec2 v = vector_of(vectors[reference * block_count() + block]);
+    v >>= 2 + ivec2(pc.shift_x, pc.shift_y);
+    ivec4 x = ivec4(4u * at.x) + ivec4(0, 1, 2, 3) + v.x;
+    int y = int(at.y) + v.y;
+    bvec4 inside = equal(clamp(x, ivec4(0), ivec4(pc.width - 1u)), x);
+    return y == clamp(y, 0, int(pc.height) - 1) ? uvec4(inside) : uvec4(0u);
+}
+
 void main()
 {
     uvec2 at = gl_GlobalInvocationID.xy;
@@ -99,6 +111,7 @@ void main()
         }
         uint first = i * plane_quads();
         uvec4 w = weight_of(distance_of(first, at), curve);
+        w *= pc.spatial > 0u ? within(i, block, at) : uvec4(1u);
         sum += w * uvec4(unpack(predictions[first + quad]));
         weights += w;
     }

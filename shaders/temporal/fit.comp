@@ -59,8 +59,7 @@ bool find_light(int sum, uint n, out int change)
 
 bool reaches_edge(uint block, uint reference)
 {
-    uint word = vectors[reference * block_count() + block];
-    ivec2 v = ivec2(bitfieldExtract(int(word), 0, 16), int(word) >> 16);
+    ivec2 v = vector_of(vectors[reference * block_count() + block]);
     return any(greaterThanEqual(abs(v), ivec2(pc.limit_x, pc.limit_y)));
 }
 

@@ -105,8 +105,7 @@ void main()
         return;
     }
     uvec2 block = uvec2(4u * at.x / block_width(pc.shift_x), at.y / block_width(pc.shift_y));
-    uint word = vectors[reference * block_count() + block.y * pc.blocks_x + block.x];
-    ivec2 v = ivec2(bitfieldExtract(int(word), 0, 16), int(word) >> 16);
+    ivec2 v = vector_of(vectors[reference * block_count() + block.y * pc.blocks_x + block.x]);
     ivec2 place = ivec2(4u * at.x, at.y);
     first = (pc.places[reference / 4u] >> 8u * (reference % 4u) & 0xffu) * plane_quads();
     predictions[reference * plane_quads() + at.y * pc.stride + at.x] =

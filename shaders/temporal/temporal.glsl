@@ -28,6 +28,12 @@ uint block_width(uint shift)
     return uint(GPUME_TEMPORAL_SIDE) >> shift;
 }
 
+/* In quarters of a pixel of luma, as the search writes them. */
+ivec2 vector_of(uint word)
+{
+    return ivec2(bitfieldExtract(int(word), 0, 16), int(word) >> 16);
+}
+
 /* From samples to work samples. */
 uint work_shift()
 {

@@ -709,6 +709,35 @@ static void slide_to(const struct host *temporal, const struct layer *picture,
         temporal->shift);
 }
 
+/* S of the samples of a row; 0 in blocks that are not used and, before a filter within the picture,
+ * where the match lies outside of it: there noise is alike along a line. */
+static void find_gains(const struct host *temporal, uint32_t plane,
+    const struct prediction *prediction, uint32_t y, uint16_t *gains)
+{
+    const struct layer *layer = &prediction->layers[plane];
+    const int32_t width = (int32_t)layer->width, height = (int32_t)layer->height;
+    const int32_t x_shift = 2 + (plane > 0 ? (int32_t)temporal->params.shift_x : 0);
+    const int32_t y_shift = 2 + (plane > 0 ? (int32_t)temporal->params.shift_y : 0);
+    const size_t row = (size_t)(y / layer->block_h) * temporal->blocks_x;
+    const uint8_t *rejected =
+        prediction->rejected + (size_t)plane * temporal->blocks_x * temporal->blocks_y + row;
+    memset(gains, 0, layer->width * sizeof *gains);
+    for (uint32_t bx = 0; bx < temporal->blocks_x; bx++) {
+        const struct gpume_vector v = prediction->vectors[row + bx];
+        const int32_t dx = v.dx >> x_shift, match_y = (int32_t)y + (v.dy >> y_shift);
+        int32_t begin = (int32_t)(bx * layer->block_w), end = begin + (int32_t)layer->block_w;
+        end = end < width ? end : width;
+        if (temporal->spatial) {
+            begin = begin < -dx ? -dx : begin;
+            end = end > width - dx ? width - dx : end;
+            end = match_y < 0 || match_y >= height ? begin : end;
+        }
+        for (int32_t x = begin; x < end && !rejected[bx]; x++) {
+            gains[x] = (uint16_t)temporal->strengths[plane];
+        }
+    }
+}
+
 static void add_prediction(struct host *temporal, uint32_t plane,
     const struct prediction *prediction, uint32_t by, const struct scratch *scratch)
 {
@@ -716,13 +745,7 @@ static void add_prediction(struct host *temporal, uint32_t plane,
     const struct layer *from = &prediction->layers[plane];
     const uint32_t width = picture->width, top = by * picture->block_h;
     const uint32_t end = gpume_min_u32(top + picture->block_h, picture->height);
-    const uint8_t *rejected =
-        prediction->rejected + ((size_t)plane * temporal->blocks_y + by) * temporal->blocks_x;
     int32_t *columns = scratch->columns;
-    for (uint32_t x = 0; x < width; x++) {
-        scratch->gains[x] =
-            (uint16_t)(rejected[x / picture->block_w] ? 0 : temporal->strengths[plane]);
-    }
     /* The columns of the row above `top`: picture rows that are the same differ by nothing. */
     memset(columns, 0, (width + 2 * GPUME_LOOPS_REACH) * sizeof *columns);
     for (uint32_t i = 0; i < 2 * GPUME_LOOPS_REACH + 1; i++) {
@@ -735,6 +758,7 @@ static void add_prediction(struct host *temporal, uint32_t plane,
     for (uint32_t y = top; y < end; y++) {
         const size_t at = (size_t)(y - top) * width;
         slide_to(temporal, picture, from, y, columns);
+        find_gains(temporal, plane, prediction, y, scratch->gains);
         for (uint32_t i = 0; i < GPUME_LOOPS_REACH; i++) {
             columns[i] = columns[GPUME_LOOPS_REACH];
             columns[GPUME_LOOPS_REACH + width + i] = columns[GPUME_LOOPS_REACH + width - 1];

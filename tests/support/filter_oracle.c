@@ -517,19 +517,29 @@ static void choose_blocks(int t, const int64_t *variances)
     begins[t] = !guesses[0].used;
 }
 
+/* Whether a sample's place in the reference lies within the picture. */
+static bool is_within(int t, int i, int p, int x, int y)
+{
+    const struct vector *v = vector_of(t, i, block_of(p, x, y));
+    const int u = x + (p > 0 && sx ? v->dx >> 3 : v->dx >> 2);
+    const int w = y + (p > 0 && sy ? v->dy >> 3 : v->dy >> 2);
+    return u >= 0 && u < pw[p] && w >= 0 && w < ph[p];
+}
+
 /* The weights of a sample and of its predictions, and the sum of these by them. */
 struct mean {
     int64_t sum, weights;
 };
 
-static struct mean mean_at(int t, int p, int x, int y, int64_t variance, int strength)
+static struct mean mean_at(int t, int p, int x, int y, int64_t variance, int strength, bool within)
 {
     const uint16_t *plane = frames[first_of[t]][p];
     const int64_t lo = 75 * variance >> 9, hi = 375 * variance >> 9;
     int64_t sum = 4096 * sample(plane, p, x, y), weights = 4096;
     for (int i = 0; i < 2 * radius && hi > lo; i++) {
         const struct guess *guess = &guesses[i];
-        if (!guess->used || guess->rejected[p][block_of(p, x, y)]) {
+        if (!guess->used || guess->rejected[p][block_of(p, x, y)] ||
+            (within && !is_within(t, i, p, x, y))) {
             continue;
         }
         int64_t d = 0;
@@ -705,7 +715,7 @@ static void filter_picture(int t, int strength, int sigma, int least, int z, uin
         struct mean *means = need(samples * sizeof(*means));
         result[p] = need(samples * 2);
         for (int i = 0; i < (int)samples; i++) {
-            means[i] = mean_at(t, p, i % pw[p], i / pw[p], variances[p], (int)strengths[p]);
+            means[i] = mean_at(t, p, i % pw[p], i / pw[p], variances[p], (int)strengths[p], z > 0);
             result[p][i] = (uint16_t)((means[i].sum + means[i].weights / 2) / means[i].weights);
         }
         if (z > 0 && 75 * variances[p] >> 9 < 375 * variances[p] >> 9) {
