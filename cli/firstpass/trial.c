@@ -25,6 +25,7 @@
 #define TAIL_BYTES 600u /* of a program's messages, which are shown if it fails */
 #define TAIL_LINES 3u
 #define POLL_MS 50         /* between looks at signals */
+#define ROOM_BYTES 4096    /* that a file takes which was not cut: no full disk has them left */
 #define STATUS_UNKNOWN 127 /* of a program that could not be started after all */
 
 enum { ENCODER, FEED, PROGRAMS }; /* the feed's output is the encoder's input */
@@ -40,6 +41,7 @@ struct program {
 
 struct trial_run {
     const struct gpume_trial_pass *pass;
+    int fd; /* of the encoded video */
     struct program programs[PROGRAMS];
     struct gpume_progress progress;
 };
@@ -325,6 +327,22 @@ static enum gpume_exit check_programs(struct trial_run *trial)
     return result ? result : check_program(trial, ENCODER);
 }
 
+enum gpume_exit gpume_trial_check_room(const char *option, int fd, const char *path)
+{
+    static const char probe[ROOM_BYTES];
+    struct stat info;
+    if (fstat(fd, &info) != 0) {
+        return GPUME_EXIT_DONE; /* the encoder's own message has to do */
+    }
+    errno = ENOSPC; /* of what is written in part */
+    const bool fits = pwrite(fd, probe, sizeof(probe), info.st_size) == (ssize_t)sizeof(probe);
+    const int error = errno;
+    (void)!ftruncate(fd, info.st_size);
+    return fits ? GPUME_EXIT_DONE
+                : gpume_refuse(GPUME_EXIT_FAILED, "%s: %s: cannot be written: %s; %s", option, path,
+                      strerror(error), gpume_out_remedy(error));
+}
+
 static enum gpume_exit run_programs(struct trial_run *trial)
 {
     gpume_progress_init(&trial->progress, &trial->pass->video->common, 0);
@@ -337,6 +355,8 @@ static enum gpume_exit run_programs(struct trial_run *trial)
         }
     }
     result = result ? result : gpume_job_result(GPUME_EXIT_DONE);
+    result =
+        result ? result : gpume_trial_check_room(trial->pass->option, trial->fd, running.output);
     return result ? result : check_programs(trial);
 }
 
@@ -545,6 +565,7 @@ enum gpume_exit gpume_trial_run(
     *measured = (struct gpume_trial_measured){0};
     gpume_signals_keep();
     gpume_signals_set_leave(leave, NULL);
+    trial.fd = fd;
     enum gpume_exit result = try_pass(&trial, measured);
     gpume_signals_set_leave(NULL, NULL);
     (void)unlink(running.output);

@@ -39,6 +39,10 @@ struct gpume_trial_measured {
 enum gpume_exit gpume_trial_run(
     const struct gpume_trial_pass *pass, struct gpume_trial_measured *measured);
 
+/* Whether a file of an encoder could still grow: encoders do not say that the disk is full, and
+ * some go on. Fails after one line. */
+enum gpume_exit gpume_trial_check_room(const char *option, int fd, const char *path);
+
 /* Whether there is such a program where the system looks for programs. */
 bool gpume_trial_has_program(const char *name);
 

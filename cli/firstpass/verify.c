@@ -6,6 +6,8 @@
 #include "job.h"
 #include "media/ffmpeg.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -94,12 +96,40 @@ static int encode_frame(void *opaque, const struct gpume_plane *luma, int64_t ti
     return gpume_trial_put(opaque, luma);
 }
 
+#define LINE_BYTES 1024
+
+/* Keeps the first error, whose cause may be a full disk. */
+static void note_encoder_error(void *opaque, enum gpume_log_level level, const char *line)
+{
+    char *kept = opaque;
+    if (level != GPUME_LOG_ERROR) {
+        gpume_console_log(NULL, level, line);
+    } else if (!kept[0]) {
+        snprintf(kept, LINE_BYTES, "%s", line);
+    }
+}
+
+/* Reports that the encoder's own files find no room, or else what the encoder said. */
+static enum gpume_exit report_encoder_error(const struct verify *verify, const char *line)
+{
+    const int fd = open(verify->stats, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    enum gpume_exit result = GPUME_EXIT_DONE;
+    if (fd >= 0) {
+        result = gpume_trial_check_room("--verify", fd, verify->folder);
+        (void)close(fd);
+    }
+    if (result == GPUME_EXIT_DONE) {
+        gpume_console_error("%s", line);
+    }
+    return GPUME_EXIT_FAILED;
+}
+
 /* Encodes the video, which is opened here, in one pass. */
 static enum gpume_exit encode_video(const struct verify *verify, struct gpume_cli_job *job,
     int pass, const char *stats, struct gpume_trial_result *measured)
 {
     const struct gpume_pass_video *size = &verify->entry->video;
-    char settings[SETTINGS_BYTES], label[64];
+    char settings[SETTINGS_BYTES], label[64], line[LINE_BYTES] = "";
     struct gpume_trial *trial = NULL;
     snprintf(label, sizeof(label), "--verify: pass %d with %s files", pass,
         stats == verify->entry->stats ? "gpume's" : "the encoder's own");
@@ -115,7 +145,7 @@ static enum gpume_exit encode_video(const struct verify *verify, struct gpume_cl
         .height = size->height,
         .rate_num = size->rate_num,
         .rate_den = size->rate_den,
-        .log = gpume_console,
+        .log = {.fn = note_encoder_error, .opaque = line},
     };
     int status = result ? GPUME_INVALID : gpume_trial_open(&trial, &trial_options);
     if (status == GPUME_OK) {
@@ -125,7 +155,10 @@ static enum gpume_exit encode_video(const struct verify *verify, struct gpume_cl
     }
     gpume_trial_close(&trial);
     gpume_job_close(job);
-    return result ? result : status ? GPUME_EXIT_FAILED : GPUME_EXIT_DONE;
+    return line[0]  ? report_encoder_error(verify, line)
+           : result ? result
+           : status ? GPUME_EXIT_FAILED
+                    : GPUME_EXIT_DONE;
 }
 
 /* One pass over the input. */
@@ -206,9 +239,11 @@ static enum gpume_exit verify_bitrate(struct verify *verify, double seconds)
     struct gpume_trial_result first = {0}, own = {0}, ours = {0};
     const int length =
         snprintf(verify->folder, sizeof(verify->folder), "%s.XXXXXX", verify->entry->name);
+    errno = ENAMETOOLONG;
     if (length >= (int)sizeof(verify->folder) || !mkdtemp(verify->folder)) {
         return gpume_refuse(GPUME_EXIT_FAILED,
-            "--verify: no folder can be made beside %s; leave it out", verify->entry->name);
+            "--verify: no folder can be made beside %s: %s; leave it out", verify->entry->name,
+            strerror(errno));
     }
     snprintf(verify->stats, sizeof(verify->stats), "%s/stats", verify->folder);
     gpume_signals_set_leave(clean, verify);

@@ -64,7 +64,7 @@ struct gpume_out {
 
 /* --- failures */
 
-static const char *remedy_of(int error)
+const char *gpume_out_remedy(int error)
 {
     static const struct {
         int error;
@@ -98,7 +98,7 @@ static int fail_output(struct gpume_out *out, const char *what, int error)
         snprintf(reason, sizeof reason, "error %d", error);
     }
     out->status = gpume_log_fail(
-        &out->log, GPUME_IO, "%s: %s: %s; %s", out->label, what, reason, remedy_of(error));
+        &out->log, GPUME_IO, "%s: %s: %s; %s", out->label, what, reason, gpume_out_remedy(error));
     return out->status;
 }
 

@@ -196,6 +196,9 @@ void gpume_stall_end(void);
  * 0. */
 bool gpume_stall_look(uint64_t *last);
 
+/* What to do about an errno of writing, for messages. */
+const char *gpume_out_remedy(int error);
+
 /*
  * --- An output that appears under its name only when it is complete: bytes go to a temporary file
  * in the same folder, every write is checked, and finishing renames it. "-" is standard output;

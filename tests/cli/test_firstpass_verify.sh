@@ -154,6 +154,51 @@ fails 2 $encoder
 replaces $encoder 'exit 0'
 fails 1 ffmpeg installed
 
+rm bin/*
+
+# A disk that is full, or a limit on the size of files, is named as the reason; the encoders do not say it, and x265 does not even fail.
+# room PAGES ARGUMENTS --verify|--probes N: with so many pages of 4 KiB left on the disk by the files of the second pass.
+cat >"$scratch/room" <<'END'
+mount -t tmpfs -o size=$(($1 * 4))k none disk || exit 99
+shift
+"$@"
+status=$?
+[ -z "$(ls -A disk | grep -v '^a[-.]')" ] && [ -e disk/a.json ] || exit 98
+exit $status
+END
+room() {
+    left=$1
+    shift
+    expect 0 firstpass clip.mkv --backend cpu --encoder $encoder -q -o disk/a "$1" "$2"
+    pages=$(stat -c %s disk/* | awk -v left="$left" '{ left += int(($1 + 4095) / 4096) } END { print left }')
+    rm disk/*
+    unshare --mount --map-root-user sh "$scratch/room" "$pages" "$gpume" firstpass clip.mkv --backend cpu --encoder $encoder -q -o disk/a "$@" \
+        >"$scratch/out" 2>"$scratch/err" </dev/null
+    status=$?
+    if [ $status -eq 99 ] || grep -q '^unshare: ' "$scratch/err"; then return 1; fi
+    [ $status -eq 1 ] || fail "a full disk: exit status $status: $*"
+    grep -q '^gpume: --[a-z]*: disk/[^:]*: .*No space left on device' "$scratch/err" || fail "a full disk: no word of it: $*"
+    [ "$(grep -vc '^gpume: warning: ' "$scratch/err")" -eq 1 ] || fail "a full disk: not one line: $*"
+}
+mkdir disk
+for encoder in x264 x265; do
+    have $encoder || continue
+    if ! room 2 --crf 2 --verify || ! room 2 --target-psnr 58 --probes 2; then
+        echo "not tried: a full disk, since no tmpfs may be mounted here"
+        break
+    fi
+    ! ffmpeg -hide_banner -encoders 2>/dev/null | grep -q " lib$encoder " || room 0 --bitrate 200k --verify
+done
+rmdir disk
+encoder=x264
+have x264 || encoder=x265
+(ulimit -f 40 && "$gpume" firstpass clip.mkv --backend cpu --encoder $encoder --crf 2 -o a --verify -q) 2>"$scratch/err"
+[ $? -eq 1 ] || fail "a limit on the size of files: no exit status 1"
+says "ulimit -f"
+[ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "a limit on the size of files: not one line"
+clean
+rm -f a-* a.json
+
 # A signal and --timeout end the programs, also those that do not want to; the second signal does so at once.
 # interrupted SIGNALS LINES: the encoder is these lines.
 interrupted() {
