@@ -44,6 +44,10 @@ void gpume_signals_set_leave(void (*leave)(void *opaque), void *opaque);
 /* From now on a signal is only noted, for gpume_signals_caught. */
 void gpume_signals_keep(void);
 
+/* From now on a signal ends the program at once, by way of `leave`: of code that does not look for
+ * signals. One that came before is still noted. */
+void gpume_signals_leave_at_once(void);
+
 /* Output has begun that cannot be removed, such as on a pipe: messages say so. */
 void gpume_signals_end(void);
 

@@ -72,6 +72,12 @@ static void say_removed(void)
                                                            : "unfinished outputs were removed");
 }
 
+static void end_program(void)
+{
+    gpume_console_flush_error();
+    _exit(GPUME_EXIT_FAILED);
+}
+
 static void cancel_run(void)
 {
     pthread_mutex_lock(&signals.mutex);
@@ -89,19 +95,15 @@ static void cancel_run(void)
                                   "completed; a second interrupt ends the program at once");
         }
     } else {
-        gpume_console_error(signals.begun ? "interrupted; the output is not complete"
-                                          : "interrupted before any output was begun");
-        gpume_console_flush_error();
+        if (signals.begun) {
+            say_removed();
+        } else {
+            gpume_console_error("interrupted before any output was begun");
+        }
         call_leave();
-        _exit(GPUME_EXIT_FAILED);
+        end_program();
     }
     pthread_mutex_unlock(&signals.mutex);
-}
-
-static void end_program(void)
-{
-    gpume_console_flush_error();
-    _exit(GPUME_EXIT_FAILED);
 }
 
 /* The run has not ended in time. */
@@ -222,6 +224,9 @@ static void expire(void)
             gpume_source_cancel(signals.source);
         }
     } else if (!signals.detached) {
+        if (signals.left[0]) {
+            gpume_console_error_add(signals.left);
+        }
         call_leave();
         end_program();
     }
@@ -360,6 +365,13 @@ void gpume_signals_set_left(const char *text)
 void gpume_signals_keep(void)
 {
     gpume_signals_attach(NULL, NULL, NULL);
+}
+
+void gpume_signals_leave_at_once(void)
+{
+    pthread_mutex_lock(&signals.mutex);
+    signals.attached = signals.detached = false;
+    pthread_mutex_unlock(&signals.mutex);
 }
 
 void gpume_signals_end(void)

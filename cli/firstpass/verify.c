@@ -176,6 +176,7 @@ static enum gpume_exit encode(
         input.source.filter = scaling;
     }
     struct gpume_cli_job job = gpume_job_of(&input);
+    job.unguarded = true;
     const enum gpume_exit result = encode_video(verify, &job, pass, stats, measured);
     free(scaling);
     return result;
@@ -198,10 +199,14 @@ static void print_measured(const struct verify *verify, const char *name,
 static void clean(void *opaque)
 {
     const struct verify *verify = opaque;
-    const char *const *ending = verify->encode->encoder->own_files;
+    const char *const *endings = verify->encode->encoder->own_files;
     char path[PATH_BYTES + 32];
-    for (; *ending; ending++) {
-        snprintf(path, sizeof(path), "%s%s", verify->stats, *ending);
+    size_t count = 0;
+    while (endings[count]) {
+        count++;
+    }
+    while (count > 0) { /* from the last: the encoder may be giving a temporary its name */
+        snprintf(path, sizeof(path), "%s%s", verify->stats, endings[--count]);
         (void)unlink(path);
     }
     (void)rmdir(verify->folder);
@@ -247,11 +252,14 @@ static enum gpume_exit verify_bitrate(struct verify *verify, double seconds)
     }
     snprintf(verify->stats, sizeof(verify->stats), "%s/stats", verify->folder);
     gpume_signals_set_leave(clean, verify);
+    gpume_signals_leave_at_once(); /* an encoder may take seconds for a frame */
     enum gpume_exit result = encode(verify, 1, verify->stats, &first);
     result = result ? result : encode(verify, 2, verify->stats, &own);
+    result = result ? result : encode(verify, 2, verify->entry->stats, &ours);
+    gpume_signals_keep();
     clean(verify);
     gpume_signals_set_leave(NULL, NULL);
-    result = result ? result : encode(verify, 2, verify->entry->stats, &ours);
+    result = gpume_job_result(result);
     if (result == GPUME_EXIT_DONE) {
         printf("# luma of %" PRIu32 "x%" PRIu32 ", %" PRIu64 " kbit/s, %" PRIu64
                " frame%s; time of the first and the second pass\n",

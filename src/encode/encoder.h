@@ -169,8 +169,8 @@ struct gpume_encoder {
 
     const char *stats;   /* suffix of the statistics */
     const char *offsets; /* added to it for the QP offsets */
-    /* Endings of the files that its own first pass leaves, added to the path of its statistics;
-     * then NULL. */
+    /* Endings of the files that its own first pass leaves, added to the path of its statistics, a
+     * file before its temporary; then NULL. */
     const char *const *own_files;
 
     /* Make the beginning of the statistics, with the options that the second pass compares, and

@@ -234,6 +234,45 @@ interrupted 9 'trap "" TERM; while :; do sleep 1; done'
 task="$task --timeout 5"
 interrupted 0 'exec sleep 1000'
 grep -qF -- '--timeout 5' "$scratch/err" || fail "the option that ended the run is not named"
+# At a bitrate the encoder is a library: a signal and --timeout end the run within a call that does not return, with one line.
+cat >"$scratch/stuck.c" <<'END'
+#include <fcntl.h>
+#include <unistd.h>
+int avcodec_send_frame(void *context, const void *frame);
+int avcodec_send_frame(void *context, const void *frame)
+{
+    (void)context;
+    (void)frame;
+    (void)open("stuck", O_CREAT | O_WRONLY, 0600);
+    for (;;) {
+        pause();
+    }
+}
+END
+if ! checked && ffmpeg -hide_banner -encoders 2>/dev/null | grep -q " lib$encoder " && ldd "$gpume" 2>/dev/null | grep -q libavcodec &&
+    ${CC:-cc} -shared -fPIC -o "$scratch/stuck.so" "$scratch/stuck.c" 2>/dev/null; then
+    for limit in '' '--timeout 5'; do
+        rm -f stuck
+        # shellcheck disable=SC2086 # two words
+        LD_PRELOAD=$scratch/stuck.so "$gpume" firstpass clip.mkv --backend cpu --encoder $encoder --bitrate 200k --verify -q -o a $limit \
+            >"$scratch/out" 2>"$scratch/err" </dev/null &
+        feeder=$!
+        while [ ! -e stuck ] && kill -0 $feeder 2>/dev/null; do sleep 0.1; done
+        [ -e stuck ] || fail "the encoder is not reached"
+        rm -f stuck
+        [ -n "$limit" ] || kill -TERM $feeder
+        wait $feeder
+        status=$?
+        feeder=
+        [ $status -eq 1 ] || fail "a stuck encoder: exit status $status"
+        [ "$(grep -vc '^gpume: warning: ' "$scratch/err")" -eq 1 ] || fail "a stuck encoder: not one line"
+        [ -z "$limit" ] || names "$limit"
+        [ -e a.json ] || fail "a stuck encoder: the files are lost"
+        clean
+        rm -f a-* a.json
+    done
+fi
+
 # --probes: after at most two encodes, the CRF gives what was asked for; new files stand under the old names, and nothing else is left.
 if have x265; then
     ffmpeg -nostdin -v error -y -f lavfi -i mandelbrot=s=176x144:r=25:start_scale=0.6:end_scale=0.2:end_pts=50 -vf noise=alls=6:allf=t \
