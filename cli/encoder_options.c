@@ -55,20 +55,22 @@ static bool parse_goal_number(const struct gpume_goal_row *row, const char *text
     return (double)*value >= row->least * unit && (double)*value <= row->most * unit;
 }
 
-/* A decimal number, followed by nothing, or by k, M or G and perhaps by `name`, up to `most`. Not
- * by way of a double: 0.9M is 900000. */
-static bool parse_thousands(const char *text, const char *name, uint64_t most, uint64_t *number)
+/* A decimal number, followed by nothing, or by k, M or G and perhaps by `name`, up to `most`. A
+ * plain one counts `plain` each. Not by way of a double: 0.9M is 900000. */
+static bool parse_thousands(
+    const char *text, const char *name, uint64_t plain, uint64_t most, uint64_t *number)
 {
     const size_t length = strspn(text, "0123456789.");
     const char *unit = text + length, *point = memchr(text, '.', length);
     const char *rest = *unit ? unit + 1 : unit;
-    uint64_t factor = *rest && strcmp(rest, name) != 0 ? 1
+    uint64_t factor = *rest && strcmp(rest, name) != 0 ? 0
+                      : *unit == '\0'                  ? plain
                       : *unit == 'k' || *unit == 'K'   ? 1000
                       : *unit == 'M'                   ? 1000000
                       : *unit == 'G'                   ? 1000000000
-                                                       : 1;
+                                                       : 0;
     size_t whole;
-    if ((*unit && factor == 1) || !parse_whole_part(text, most / factor, &whole, number)) {
+    if (factor == 0 || !parse_whole_part(text, most / factor, &whole, number)) {
         return false;
     }
     *number *= factor;
@@ -87,7 +89,7 @@ bool gpume_goal_parse(
 {
     target->goal = row->goal;
     return row->goal == GPUME_GOAL_SIZE
-               ? parse_thousands(text, "B", (uint64_t)row->most, &target->value) &&
+               ? parse_thousands(text, "B", 1, (uint64_t)row->most, &target->value) &&
                      target->value >= (uint64_t)row->least
                : parse_goal_number(row, text, &target->value);
 }
@@ -122,13 +124,37 @@ void gpume_goal_describe_row(const struct gpume_goal_row *row, char *text, size_
 
 /* --- bitrates */
 
-#define RATE_MIN UINT64_C(1000)
-#define RATE_MAX (1000 * (uint64_t)GPUME_KBITS_MAX)
+#define KILO UINT64_C(1000)
+#define RATE_LEAST (10 * KILO)    /* bits per second: fewer are no video */
+#define RATE_MOST (300000 * KILO) /* those of H.264's level 5.2 */
 
-/* Encoders count whole kilobits. */
-bool gpume_bitrate_parse(const char *text, uint64_t *bits)
+/* Whole kilobits, of which encoders count no parts. plain: bits that each of a plain number counts.
+ * Where such a number is likely to be meant in the other unit, a warning says so. */
+static bool parse_kilobits(
+    const struct gpume_option *option, const char *text, uint64_t plain, uint64_t *bits)
 {
-    return parse_thousands(text, "", RATE_MAX, bits) && *bits >= RATE_MIN && *bits % 1000 == 0;
+    if (!parse_thousands(text, "", plain, KILO * GPUME_KBITS_MAX, bits) || *bits % KILO != 0) {
+        return false;
+    }
+    const bool is_plain = strspn(text, "0123456789.") == strlen(text);
+    const uint64_t kbits = *bits / KILO, other = plain == 1 ? *bits : kbits / KILO;
+    if (*bits > 0 && is_plain && (plain == 1 ? *bits < RATE_LEAST : *bits > RATE_MOST)) {
+        const char *unit = option->unit ? option->unit : "kbit/s";
+        gpume_console_warning("--%s %s: means %" PRIu64 " %s; for %" PRIu64 " %s write %" PRIu64
+                              "k",
+            option->name, text, kbits, unit, other, unit, other);
+    }
+    return true;
+}
+
+bool gpume_bitrate_parse(const struct gpume_option *option, const char *text, void *bits)
+{
+    uint64_t number;
+    if (!parse_kilobits(option, text, 1, &number) || number == 0) {
+        return false;
+    }
+    *(uint64_t *)bits = number;
+    return true;
 }
 
 void gpume_bitrate_describe(const struct gpume_option *option, char *text, size_t bytes)
@@ -137,14 +163,22 @@ void gpume_bitrate_describe(const struct gpume_option *option, char *text, size_
     snprintf(text, bytes, "bits per second in whole kilobits from 1k to 2000M, e.g. 345k or 1.5M");
 }
 
-static bool parse_bitrate(const struct gpume_option *option, const char *text, void *field)
+const struct gpume_option_type gpume_type_bitrate = {
+    .bytes = sizeof(uint64_t), .parse = gpume_bitrate_parse, .describe = gpume_bitrate_describe};
+
+static bool parse_kbits(const struct gpume_option *option, const char *text, void *field)
 {
-    (void)option;
-    return gpume_bitrate_parse(text, field);
+    uint64_t bits;
+    if (!parse_kilobits(option, text, KILO, &bits) || bits < KILO * (uint64_t)option->min) {
+        return false;
+    }
+    *(uint64_t *)field = bits / KILO;
+    return true;
 }
 
-const struct gpume_option_type gpume_type_bitrate = {
-    .bytes = sizeof(uint64_t), .parse = parse_bitrate, .describe = gpume_bitrate_describe};
+const struct gpume_option_type gpume_type_kbits = {.bytes = sizeof(uint64_t),
+    .parse = parse_kbits,
+    .permitted = "such as 345k or 1.5M, or a whole number from %.0f to %.0f"};
 
 /* --- encoders of which it is known what they make of a CRF */
 

@@ -38,10 +38,14 @@ bool gpume_goal_parse(
 void gpume_goal_describe(const struct gpume_option *option, char *text, size_t bytes);
 void gpume_goal_describe_row(const struct gpume_goal_row *row, char *text, size_t bytes);
 
-/* Whole kilobits per second: a decimal number, followed by nothing, k or M. */
-bool gpume_bitrate_parse(const char *text, uint64_t *bits);
+/* Bits per second in whole kilobits, a uint64_t: a decimal number, followed by nothing, k, M or G.
+ */
+bool gpume_bitrate_parse(const struct gpume_option *option, const char *text, void *bits);
 void gpume_bitrate_describe(const struct gpume_option *option, char *text, size_t bytes);
-extern const struct gpume_option_type gpume_type_bitrate; /* a uint64_t */
+extern const struct gpume_option_type gpume_type_bitrate;
+
+/* The same in kilobits, which a plain number counts, too; limits. */
+extern const struct gpume_option_type gpume_type_kbits;
 
 /* An index in gpume_encoders, of an encoder of which it is known what it makes of a CRF: an int. */
 extern const struct gpume_option_type gpume_type_known_encoder;

@@ -308,8 +308,7 @@ static int open_crf_search(struct filter *filter, const struct gpume_encode_opti
     };
     const struct gpume_pass_video video = {
         coded_width(filter), coded_height(filter), info->rate_num, info->rate_den};
-    const struct gpume_encode_target target = {
-        GPUME_GOAL_BITRATE, 1000 * (uint64_t)filter->options->kbits};
+    const struct gpume_encode_target target = {GPUME_GOAL_BITRATE, 1000 * filter->options->kbits};
     GPUME_CHECK(gpume_pass_open(&filter->pass, &params));
     return gpume_pass_add(filter->pass, &video, &target, NULL);
 }
@@ -332,7 +331,7 @@ static enum gpume_exit finish_crf_search(struct filter *filter)
         const struct gpume_encode_target found = gpume_pass_outcome(filter->pass, 0).target;
         filter->qp = (uint32_t)((found.value + 50) / 100);
         const bool fields = filter->options->fields == GPUME_FILTER_FIELDS;
-        gpume_console_info("--bitrate: %" PRIu32 " kbit/s are about CRF %" PRIu32 "%s",
+        gpume_console_info("--bitrate: %" PRIu64 " kbit/s are about CRF %" PRIu32 "%s",
             filter->options->kbits, filter->qp, fields ? " for whole frames, as encoded" : "");
     }
     gpume_pass_close(&filter->pass);
@@ -748,9 +747,9 @@ static struct gpume_option table[] = {
         .help = "the encoder's --crf, 1 to 51, of SVT-AV1 to 63"},
     {GPUME_ROW_NUMBER("qp", OPTIONS, qp, 1, QUALITY_MAX), .needs = "for", .excludes = "bitrate",
         .help = "the encoder's --qp, 1 to 51, of SVT-AV1 to 63"},
-    {GPUME_ROW("bitrate", "KBITS", number, OPTIONS, kbits), .min = 1, .max = GPUME_KBITS_MAX,
+    {GPUME_ROW("bitrate", "KBITS", kbits, OPTIONS, kbits), .min = 1, .max = GPUME_KBITS_MAX,
         .unit = "kbit/s", .needs = "for", .excludes = "crf",
-        .help = "the encoder's --bitrate, in kbit/s; x264 and x265 only"},
+        .help = "the encoder's --bitrate, in kbit/s, or e.g. 345k or 1.5M; x264 and x265 only"},
     {GPUME_ROW("size", "WxH", size, OPTIONS, coded_width), .min = 16, .max = 16384,
         .needs = "bitrate",
         .help = "size of the pictures that have this bitrate, if the encoder gets them scaled "

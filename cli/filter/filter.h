@@ -23,7 +23,8 @@ struct gpume_filter_options {
     struct gpume_filter_noise noise;
     const struct gpume_encoder *encoder; /* NULL: not given */
     double crf;                          /* 0: not given, as is qp */
-    uint32_t qp, kbits;
+    uint32_t qp;
+    uint64_t kbits;
     uint32_t coded_width, coded_height; /* that kbits are for; 0: those of the video */
     uint32_t radius, window_x, window_y;
     bool despot;

@@ -36,7 +36,7 @@ static void suit(struct gpume_filter_options *filter, const struct gpume_firstpa
             (value / 1000 == filter->kbits &&
                 area_of(rung->width, rung->height) <
                     area_of(filter->coded_width, filter->coded_height))) {
-            filter->kbits = (uint32_t)(value / 1000);
+            filter->kbits = value / 1000;
             filter->coded_width = rung->width;
             filter->coded_height = rung->height;
         }
@@ -84,7 +84,7 @@ static void add_quality(const struct gpume_filter_options *options, struct gpume
         return;
     }
     gpume_argv_add(argv, options->qp > 0 ? "--qp" : "--bitrate");
-    gpume_argv_add(argv, "%" PRIu32, options->qp > 0 ? options->qp : options->kbits);
+    gpume_argv_add(argv, "%" PRIu64, options->qp > 0 ? options->qp : options->kbits);
     if (options->coded_width > 0 && options->kbits > 0) {
         gpume_argv_add(argv, "--size");
         gpume_argv_add(argv, "%" PRIu32 "x%" PRIu32, options->coded_width, options->coded_height);

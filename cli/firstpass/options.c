@@ -36,8 +36,7 @@ static bool keep_rung(struct gpume_firstpass_rungs *list, const struct gpume_fir
 static bool parse_rate(const struct gpume_option *option, const char *text, void *field)
 {
     struct gpume_firstpass_rung rung = {.target = {.goal = GPUME_GOAL_BITRATE}};
-    (void)option;
-    return gpume_bitrate_parse(text, &rung.target.value) && keep_rung(field, &rung);
+    return gpume_bitrate_parse(option, text, &rung.target.value) && keep_rung(field, &rung);
 }
 
 static const struct gpume_option_type gpume_type_rates = {
@@ -89,7 +88,8 @@ static void describe_size(const struct gpume_option *option, char *text, size_t 
 const struct gpume_option_type gpume_type_sizes = {
     .bytes = sizeof(struct gpume_firstpass_rungs), .parse = parse_size, .describe = describe_size};
 
-static bool parse_target(const char *text, struct gpume_encode_target *target)
+static bool parse_target(
+    const struct gpume_option *option, const char *text, struct gpume_encode_target *target)
 {
     for (size_t i = 0; i < GPUME_GOAL_ROWS; i++) {
         const char *word = gpume_target_option(gpume_goal_rows[i].goal);
@@ -99,16 +99,15 @@ static bool parse_target(const char *text, struct gpume_encode_target *target)
         }
     }
     target->goal = GPUME_GOAL_BITRATE;
-    return gpume_bitrate_parse(text, &target->value);
+    return gpume_bitrate_parse(option, text, &target->value);
 }
 
 static bool parse_rung(const struct gpume_option *option, const char *text, void *field)
 {
     const char *colon = strchr(text, ':');
     struct gpume_firstpass_rung rung;
-    (void)option;
     return colon && parse_sides(text, (size_t)(colon - text), &rung) &&
-           parse_target(colon + 1, &rung.target) && keep_rung(field, &rung);
+           parse_target(option, colon + 1, &rung.target) && keep_rung(field, &rung);
 }
 
 static void describe_rung(const struct gpume_option *option, char *text, size_t bytes)
@@ -131,6 +130,11 @@ static bool parse_encoder_number(const struct gpume_option *option, const char *
     return gpume_type_number.parse(option, text, field);
 }
 
+static bool parse_encoder_kbits(const struct gpume_option *option, const char *text, void *field)
+{
+    return gpume_type_kbits.parse(option, text, field);
+}
+
 static bool parse_encoder_real(const struct gpume_option *option, const char *text, void *field)
 {
     return gpume_type_real.parse(option, text, field);
@@ -142,6 +146,12 @@ static void describe_encoder_number(const struct gpume_option *option, char *tex
     gpume_encoder_row_limits(text, bytes, gpume_encoder_row_find(option->name));
 }
 
+static void describe_encoder_kbits(const struct gpume_option *option, char *text, size_t bytes)
+{
+    snprintf(text, bytes, "such as 345k or 1.5M, or a whole number, ");
+    gpume_encoder_row_limits(text, bytes, gpume_encoder_row_find(option->name));
+}
+
 static void describe_encoder_real(const struct gpume_option *option, char *text, size_t bytes)
 {
     snprintf(text, bytes, "a number, ");
@@ -150,6 +160,8 @@ static void describe_encoder_real(const struct gpume_option *option, char *text,
 
 static const struct gpume_option_type gpume_type_encoder_number = {
     .parse = parse_encoder_number, .describe = describe_encoder_number};
+static const struct gpume_option_type gpume_type_encoder_kbits = {
+    .parse = parse_encoder_kbits, .describe = describe_encoder_kbits};
 static const struct gpume_option_type gpume_type_encoder_real = {
     .bytes = sizeof(double), .parse = parse_encoder_real, .describe = describe_encoder_real};
 
@@ -168,6 +180,7 @@ static struct gpume_option make_row(size_t index)
                                : "N",
         .type = option->words || is_switch ? &gpume_type_choice
                 : is_real                  ? &gpume_type_encoder_real
+                : option->unit             ? &gpume_type_encoder_kbits
                                            : &gpume_type_encoder_number,
         .offset = offsetof(struct gpume_firstpass_options, values) +
                   index * sizeof(union gpume_firstpass_value),

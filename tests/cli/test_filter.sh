@@ -208,6 +208,13 @@ for encoder in x264 x265; do
     expect 0 filter types.y4m --for $encoder --bitrate 50 -o bitrate.y4m -y --backend "$engine"
     cmp -s crf.y4m bitrate.y4m || fail "$encoder: 50 kbit/s are not CRF $crf"
 done
+for bitrate in 50k 0.05M; do
+    expect 0 filter types.y4m --for $encoder --bitrate $bitrate -o crf.y4m -y --backend "$engine"
+    cmp -s crf.y4m bitrate.y4m || fail "--bitrate $bitrate is not --bitrate 50"
+done
+[ ! -s "$scratch/err" ] || fail "a warning of 50 kbit/s"
+expect 0 filter types.y4m --for $encoder --bitrate 2000000 -o crf.y4m -y --backend "$engine"
+names --bitrate 2000000 2000k
 expect 0 filter halved.y4m --radius 2 -o plain.y4m --backend "$engine"
 cmp -s plain.y4m other.y4m && fail "--for changes nothing"
 
@@ -508,7 +515,8 @@ refused 2 --bitrate svt-av1 -- filter even.y4m --for svt-av1 --bitrate 500 -o x.
 refused 2 --bitrate --crf -- filter even.y4m --for x264 --bitrate 500 --crf 30 -o x.y4m
 refused 2 --bitrate --for -- filter even.y4m --bitrate 500 -o x.y4m
 refused 3 yuv420p.y4m --bitrate -- filter yuv420p.y4m --for x264 --bitrate 500 -o x.y4m
-refused 2 --bitrate 500k kbit/s -- filter even.y4m --for x264 --bitrate 500k -o x.y4m
+refused 2 --bitrate 0.5k kbit/s -- filter even.y4m --for x264 --bitrate 0.5k -o x.y4m
+refused 2 --bitrate 2000001 2000000 kbit/s 345k -- filter even.y4m --for x264 --bitrate 2000001 -o x.y4m
 refused 2 --bitrate 0 -- filter even.y4m --for x264 --bitrate 0 -o x.y4m
 refused 2 --for --crf -- filter even.y4m --for x264 -o x.y4m
 refused 2 --crf --for -- filter even.y4m --crf 30 -o x.y4m

@@ -38,7 +38,7 @@ expect 0 $first x264 --bitrate 100k --rung 48x40:50k --rung 96x80:100k --rung 48
 only . a.json a-48x40-50k-0.log a-48x40-50k-0.log.mbtree a-96x80-100k-0.log a-96x80-100k-0.log.mbtree clip.y4m
 names a-96x80-100k-0.log 100 --vbv-maxrate 60
 [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "not one warning"
-expect 0 $first x264 --rung 48x40:50k --vbv-maxrate 60 --vbv-bufsize 60 -o b -q
+expect 0 $first x264 --rung 48x40:50k --vbv-maxrate 60k --vbv-bufsize .06M -o b -q
 cmp a-48x40-50k-0.log b-48x40-50k-0.log || fail "a rung alone has other statistics"
 
 # Constant qualities: their names, their files, and what the command lines say; the decoder's buffer goes with bitrates alone.
@@ -123,7 +123,7 @@ for target in "xpsnr 59:an XPSNR of 59 dB:CRF 1" "ssim 0.9999:an SSIM of 0.9999:
     expect 0 $first x264 --target-${target%%:*} -o a -y
     names "${words%:*}" "${words#*:}"
 done
-refused 2 --vbv-maxrate 500k kbit/s -- $first x264 --crf 24 --vbv-maxrate 500k -o a
+refused 2 --vbv-maxrate 1.0001M kbit/s -- $first x264 --bitrate 1M --vbv-maxrate 1.0001M -o a
 refused 2 --timeout 0 -- $first x264 --crf 24 --timeout 0 -o a
 for size in 0.4G 400M 400MB 400000k 400000KB; do
     expect 0 $first x265 --target-size $size -q -o a -y
@@ -212,7 +212,7 @@ refuses 2 x265 --ref 1 8 0 -- firstpass clip.y4m --encoder x265 --bitrate 1M --r
 refuses 2 x265 --weightp 0 1 3 -- firstpass clip.y4m --encoder x265 --bitrate 1M --weightp 3 -o r
 refuses 2 --no-mbtree "--mbtree 0" -- firstpass clip.y4m --encoder x264 --bitrate 1M --no-mbtree -o r
 refuses 2 --weightp two 0 2 x265 1 -- firstpass clip.y4m --encoder x264 --bitrate 1M --weightp two -o r
-refuses 2 --vbv-maxrate 1M 0 2000000 -- firstpass clip.y4m --encoder x264 --bitrate 1M --vbv-maxrate 1M -o r
+refuses 2 --vbv-maxrate 2001M 0 2000000 -- firstpass clip.y4m --encoder x264 --bitrate 1M --vbv-maxrate 2001M -o r
 refuses 2 --bitrate 1234567 -- firstpass clip.y4m --encoder x264 --bitrate 1234567 -o r
 refuses 2 --bitrate 345 -- firstpass clip.y4m --encoder x264 --bitrate 345 -o r
 for rate in 1.5 1.2345M 0.9999k 0.5k 1.5.5M 1,5M .M 2000.001M; do
@@ -357,6 +357,19 @@ expect 0 $first x264 --bitrate 2000M --bitrate 1k -o a
 names a-96x80-2000000k-0.log 2000000 a-96x80-1k-0.log
 head -1 "$scratch/err" | grep -qw 2000000 || fail "the warnings are not in the order of the bitrates"
 rm -f ./a*
+
+# A number that is likely to be meant in the other unit: a warning with the spelling that says so.
+for words in '--bitrate 2000:2 2000 2000k' '--bitrate 9k' '--rung 48x40:3000:3 3000 3000k' '--bitrate 10000' \
+    '--bitrate 100k --vbv-bufsize 100 --vbv-maxrate 400000:400000 400 400k' '--bitrate 100k --vbv-bufsize 100k --vbv-maxrate 300000'; do
+    options=${words%:[!:]*}
+    case $words in *:*' '*' '*) meant=${words##*:} ;; *) options=$words meant= ;; esac
+    # shellcheck disable=SC2086 # several options and words
+    expect 0 $first x264 $options -o a -q
+    # shellcheck disable=SC2086
+    [ -z "$meant" ] || names $meant
+    [ "$(grep -c ' write [0-9]*k$' "$scratch/err")" -eq $([ -z "$meant" ]; echo $?) ] || fail "$options: $(cat "$scratch/err")"
+    rm -f ./a*
+done
 
 # A clip too short for the encoder to make up for wrong estimates: one line, however many bitrates.
 expect 0 $first x264 --frames 49 --bitrate 90k --bitrate 100k -o a

@@ -56,10 +56,10 @@ static const struct gpume_encode_option x264_options[] = {
     {GPUME_ENCODE_OPTION("ratetol", REAL, ratetol, 0.011, 100),
         .help = "how far the bitrate may deviate during the encode", .zero = "1", .optional = true},
     {GPUME_ENCODE_OPTION("vbv-maxrate", NUMBER, vbv_maxrate, 0, VBV_MAX), .unit = "kbit/s",
-        .help = "highest local bitrate in kbit/s, without a unit", .zero = "no limit",
+        .help = "highest local bitrate in kbit/s, or e.g. 4M", .zero = "no limit",
         .optional = true},
     {GPUME_ENCODE_OPTION("vbv-bufsize", NUMBER, vbv_bufsize, 0, VBV_MAX), .unit = "kbit",
-        .help = "size of the decoder's buffer in kbit, without a unit", .zero = "no limit",
+        .help = "size of the decoder's buffer in kbit, or e.g. 8M", .zero = "no limit",
         .optional = true},
     {0},
 };
