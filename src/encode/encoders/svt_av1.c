@@ -226,8 +226,8 @@ const struct gpume_encoder gpume_svt_av1 = {
     .tunings = svt_av1_tunings,
     .bits_max = 10,
     .side_min = 64,
-    .kbit_max = 100000,
-    .frames_max = 240, /* with less than one, 2.3 divides by 0 */
+    .kbit_max = 100000, /* its program takes any higher rate for this one, and warns */
+    .frames_max = 240,  /* with less than one, 2.3 divides by 0 */
     .settle = svt_av1_settle,
     .aq = {.root = 10, .centre = 11},
     .halves = true,
