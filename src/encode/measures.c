@@ -102,6 +102,7 @@ const struct gpume_measure gpume_measures[GPUME_MEASURES] = {
         .score = offsetof(struct gpume_fidelity_scores, psnr),
         .expected = expect_psnr,
         .given = given_psnr,
+        .power = 1,
         .decibels = same,
         .of_decibels = same},
     [GPUME_MEASURE_SSIM] = {.goal = GPUME_GOAL_SSIM,
@@ -114,6 +115,7 @@ const struct gpume_measure gpume_measures[GPUME_MEASURES] = {
         .score = offsetof(struct gpume_fidelity_scores, ssim),
         .expected = expect_ssim,
         .given = given_ssim,
+        .power = 1,
         .decibels = decibels_of_ssim,
         .of_decibels = ssim_of_decibels},
     [GPUME_MEASURE_XPSNR] = {.goal = GPUME_GOAL_XPSNR,
@@ -127,6 +129,7 @@ const struct gpume_measure gpume_measures[GPUME_MEASURES] = {
         .weighs = true,
         .expected = expect_xpsnr,
         .given = given_xpsnr,
+        .power = 0.5,
         .decibels = same,
         .of_decibels = same},
 };

@@ -37,6 +37,7 @@ struct gpume_measure {
     double (*expected)(
         const struct gpume_loss *mean, const struct gpume_loss_model *model, uint64_t pixels);
     double (*given)(const struct gpume_measured_frames *frames);
+    double power; /* that of several frames is one of their errors' mean to this power */
     /* As decibels, which change with the CRF about as those of PSNR do, and back. */
     double (*decibels)(double value);
     double (*of_decibels)(double decibels);

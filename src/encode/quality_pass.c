@@ -554,6 +554,22 @@ static void expect(const struct gpume_pass *pass, const struct gpume_pass_rate *
     }
 }
 
+/* What all frames are better than expected, in dB, after an encode. Parts add up as errors: one of
+ * black frames has hardly any, however many decibels that are. */
+static double more_of_all(const struct gpume_pass *pass, const struct gpume_pass_rate *rate)
+{
+    const struct gpume_measure *measure = gpume_measure_of(rate->asked.goal);
+    double error = 0;
+    for (size_t i = 0; i < rate->part_count; i++) {
+        const struct gpume_pass_part *part = &rate->parts[i];
+        const double is =
+            expected_decibels(pass, measure, &part->mean) + more_of_part(part, part->crf);
+        error += (double)(part->range.end - part->range.first) * pow(10, -measure->power * is / 10);
+    }
+    const double all = -10 * log10(error / (double)pass->count) / measure->power;
+    return all - expected_decibels(pass, measure, &rate->mean);
+}
+
 struct gpume_pass_outcome gpume_pass_outcome(const struct gpume_pass *pass, size_t index)
 {
     const struct gpume_pass_rate *rate = rate_at(pass, index);
@@ -561,17 +577,12 @@ struct gpume_pass_outcome gpume_pass_outcome(const struct gpume_pass *pass, size
         .bitrate = rate->bitrate,
         .bits = rate->bits,
         .wide_buffer = wide_buffer_of(pass, rate)};
-    double more = 0;
     for (size_t i = 0; i < GPUME_MEASURES; i++) {
         outcome.expected[i] = (double)NAN;
     }
-    for (size_t i = 0; i < rate->part_count; i++) {
-        const struct gpume_loss_range *range = &rate->parts[i].range;
-        more += more_of_part(&rate->parts[i], rate->parts[i].crf) *
-                (double)(range->end - range->first) / (double)pass->count;
-    }
     if (rate->mean.of[GPUME_LOSS_ERROR] > 0) {
         outcome.is_measured = true;
+        const double more = rate->larger > 0 ? more_of_all(pass, rate) : 0;
         expect(pass, rate, &rate->mean, more, outcome.expected);
     }
     return outcome;

@@ -982,6 +982,57 @@ static void test_corrected(void)
     clear_files();
 }
 
+/* Scenes of which one is encoded without any error: what is expected of all frames is that of their
+ * mean error, and not the mean of decibels. */
+static void test_expected_of_scenes(void)
+{
+    const struct gpume_encode_options options = options_of(gpume_encoder_find("x265"));
+    const struct gpume_encode_target targets[GPUME_MEASURES] = {
+        {GPUME_GOAL_PSNR, 3800}, {GPUME_GOAL_SSIM, 9500}, {GPUME_GOAL_XPSNR, 3400}};
+    const struct gpume_pass_video video = {48, 32, 25, 1};
+    const uint64_t firsts[] = {0, WHOLE_FRAMES / 4}, last = WHOLE_FRAMES - firsts[1];
+    for (size_t kind = 0; kind < GPUME_MEASURES; kind++) {
+        struct gpume_out_set set = {.overwrite = true, .together = true}, corrected = set;
+        const struct gpume_pass_params params = {
+            .options = &options, .width = 48, .height = 32, .set = &set, .log = counting_log};
+        struct gpume_fidelity_frame frames[WHOLE_FRAMES] = {{0}};
+        struct gpume_pass *pass = NULL;
+        struct gpume_pass_scene scenes[2];
+        struct clip clip;
+        bool changed;
+        REQUIRE_EQUAL(gpume_pass_open(&pass, &params), GPUME_OK);
+        REQUIRE_EQUAL(gpume_pass_add(pass, &video, &targets[kind], "a"), GPUME_OK);
+        for (uint64_t i = 0; i < WHOLE_FRAMES; i++) {
+            REQUIRE_EQUAL(gpume_pass_add_frame(pass, frame_of(&clip, i)), GPUME_OK);
+            const uint64_t sse = i < firsts[1] ? 0 : 48 * 32 * 12;
+            frames[i] = (struct gpume_fidelity_frame){
+                .sse = sse, .wsse = 2 * sse, .ssim = sse > 0 ? 0.96 : 1};
+        }
+        REQUIRE_EQUAL(gpume_pass_split(pass, firsts, 2), GPUME_OK);
+        REQUIRE_EQUAL(gpume_pass_finish(pass), GPUME_OK);
+        REQUIRE_EQUAL(gpume_out_set_name(&set, &counting_log), GPUME_OK);
+        const struct gpume_pass_encode encode = {frames, 48, 32, 8, 100000};
+        REQUIRE_EQUAL(gpume_pass_correct(pass, 0, &encode, &corrected, &changed), GPUME_OK);
+        REQUIRE_EQUAL(gpume_out_set_name(&corrected, &counting_log), GPUME_OK);
+        const struct gpume_pass_outcome all = gpume_pass_outcome(pass, 0);
+        double decibels[2];
+        for (size_t i = 0; i < 2; i++) {
+            REQUIRE(gpume_pass_scene(pass, 0, i, &scenes[i]));
+            decibels[i] = gpume_measures[kind].decibels(scenes[i].expected[kind]);
+        }
+        const double power = kind == GPUME_MEASURE_XPSNR ? 20 : 10;
+        const double error = ((double)firsts[1] * pow(10, -decibels[0] / power) +
+                                 (double)last * pow(10, -decibels[1] / power)) /
+                             WHOLE_FRAMES;
+        const double is = gpume_measures[kind].decibels(all.expected[kind]);
+        printf("%.2f and %.2f dB: %.2f dB\n", decibels[0], decibels[1], is);
+        REQUIRE(decibels[0] > decibels[1] + 20);
+        REQUIRE(fabs(is + power * log10(error)) < 0.1);
+        gpume_pass_close(&pass);
+    }
+    clear_files();
+}
+
 /* 10,000 bytes in 100 frames of 25 per second are 20 kbit/s, rounded down. */
 static void test_size(void)
 {
@@ -1730,6 +1781,7 @@ int main(void)
     test_fidelity();
     test_expected();
     test_corrected();
+    test_expected_of_scenes();
     chunks = true;
     test_fidelity();
     test_size_of_chunks();
