@@ -303,6 +303,8 @@ static int open_crf_search(struct filter *filter, const struct gpume_encode_opti
         .width = info->width,
         .height = info->height,
         .chunks = true,
+        .crf_least = 100 * GPUME_CRF_MIN,
+        .crf_most = 100 * GPUME_CRF_MAX,
         .ended = gpume_signals_caught,
         .log = gpume_console,
     };
@@ -324,6 +326,19 @@ static enum gpume_exit check_crf_search(const struct filter *filter)
         ", name the coded size with --size, or give --crf in place of --bitrate");
 }
 
+/* A bitrate that no CRF comes near. A first pass says the same of its own files. */
+static void warn_of_end(const struct filter *filter)
+{
+    const bool is_finest = filter->qp == GPUME_CRF_MIN;
+    if (!filter->put && (is_finest || filter->qp == GPUME_CRF_MAX)) {
+        gpume_console_warning("--bitrate: %" PRIu64
+                              " kbit/s are %s; filtered as with --crf %" PRIu32 ", the %s",
+            filter->options->kbits,
+            is_finest ? "more than the video can use" : "too few for the video", filter->qp,
+            is_finest ? "finest" : "coarsest");
+    }
+}
+
 static enum gpume_exit finish_crf_search(struct filter *filter)
 {
     const int status = gpume_pass_finish(filter->pass);
@@ -333,6 +348,7 @@ static enum gpume_exit finish_crf_search(struct filter *filter)
         const bool fields = filter->options->fields == GPUME_FILTER_FIELDS;
         gpume_console_info("--bitrate: %" PRIu64 " kbit/s are about CRF %" PRIu32 "%s",
             filter->options->kbits, filter->qp, fields ? " for whole frames, as encoded" : "");
+        warn_of_end(filter);
     }
     gpume_pass_close(&filter->pass);
     return gpume_exit_of_writer(status);

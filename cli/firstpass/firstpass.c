@@ -283,6 +283,7 @@ static enum gpume_exit open_pass_files(struct firstpass *first)
         .width = first->job.info.width,
         .height = first->job.info.height,
         .set = &first->job.set,
+        .filtered = first->stage != NULL,
         .ended = gpume_signals_caught,
         .log = gpume_console,
     };

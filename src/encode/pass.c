@@ -440,8 +440,9 @@ static void warn_of_rate(const struct gpume_pass *pass, const struct gpume_pass_
     } else if (rate->qp < NOISE_QP && !pass->encoder->fixed && is_noisy(pass)) {
         gpume_log_write(&pass->params.log, GPUME_LOG_WARNING,
             "%s: %s may exceed %" PRIu64 " kbit/s by up to three quarters: at QP %d it begins to "
-            "keep the noise; remove that with --filter 1, or ask for %s",
-            rate->path, encoder, kbps, qp, less);
+            "keep the noise; %sask for %s",
+            rate->path, encoder, kbps, qp,
+            pass->params.filtered ? "" : "remove that with --filter 1, or ", less);
     }
 }
 

@@ -28,6 +28,7 @@ struct gpume_pass_params {
     /* A CRF is found between these, in 1/100, without a word where one of them is the nearest; 0:
      * between those of the encoder. */
     uint32_t crf_least, crf_most;
+    bool filtered;       /* noise has been removed: no warning advises that */
     bool (*ended)(void); /* gpume_pass_finish asks it: whether to give up. NULL: never */
     struct gpume_log log;
 };

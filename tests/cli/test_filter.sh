@@ -214,7 +214,9 @@ for bitrate in 50k 0.05M; do
 done
 [ ! -s "$scratch/err" ] || fail "a warning of 50 kbit/s"
 expect 0 filter types.y4m --for $encoder --bitrate 2000000 -o crf.y4m -y --backend "$engine"
-names --bitrate 2000000 2000k
+names --bitrate 2000000 2000k --crf 1
+expect 0 filter types.y4m --for $encoder --bitrate 1 -o crf.y4m -y --backend "$engine"
+names --bitrate 1 --crf 51
 expect 0 filter halved.y4m --radius 2 -o plain.y4m --backend "$engine"
 cmp -s plain.y4m other.y4m && fail "--for changes nothing"
 

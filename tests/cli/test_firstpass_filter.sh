@@ -136,6 +136,17 @@ for video in "$name" full.mkv deep.mkv; do
     cmp -s read.y4m kept.raw || fail "$video: the line changes samples"
 done
 
+# Warnings are of what was asked for: not of the CRF that the filter assumes for a bitrate, and none advises what is done already.
+ffmpeg -nostdin -v error -f lavfi -i testsrc2=s=176x144:r=25,noise=alls=30:allf=t -frames:v 12 -pix_fmt yuv420p grainy.y4m || fail "no noisy clip"
+for bitrate in 1k 1M 90M; do
+    expect 0 firstpass grainy.y4m --backend "$engine" --encoder x264 --bitrate $bitrate -o no -q
+    [ $bitrate != 1M ] || names "--filter 1"
+    rm no[.-]*
+    expect 0 firstpass grainy.y4m --backend "$engine" --encoder x264 --bitrate $bitrate --filter 1 -o no -q
+    ! grep -qE 'CRF|--filter' "$scratch/err" || fail "--bitrate $bitrate: $(cat "$scratch/err")"
+    rm no[.-]*
+done
+
 # A pipe is read once, if no bitrate needs an analysis before.
 "$gpume" firstpass - --backend "$engine" --filter 0.5 --filtered piped.mkv -o three -y --encoder x264 --crf 30 <full.mkv >"$scratch/out" \
     2>"$scratch/err" || fail "a pipe"
