@@ -11,9 +11,11 @@
  *     replace  by the mean of both predictions, luma and the chroma beside it
  */
 #include "base/base.h"
+#include "base/workers.h"
 #include "filter/chroma_taps.h"
 #include "filter/temporal.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,6 +29,7 @@
 #define RING 2u                /* samples around a spot that have to fit, .. */
 #define MARGIN 1u              /* .. and that are looked for together with it */
 #define LEVELS 256u
+#define PIECE 256u /* columns that are added up at a time; whole cells and parts */
 
 /* Steps of 8 bits, to which the usual error of the picture is added. */
 #define AGREE 32u              /* that both predictions may differ by, in a sample, .. */
@@ -61,6 +64,7 @@ struct box {
 struct gpume_spots {
     struct gpume_filter_params params;
     gpume *search;
+    struct gpume_bands bands;
     uint32_t blocks_x, parts_x, parts_y;
     uint32_t shift; /* to work samples */
     uint32_t steps; /* log2 of work samples in a step of 8 bits */
@@ -68,16 +72,18 @@ struct gpume_spots {
     struct picture pictures[KEPT];
     struct guess guesses[2];    /* from the picture before, from that after */
     uint16_t *cells;            /* sums of the cells of the picture */
-    uint16_t *columns;          /* of a row of cells or parts: what columns of samples add up to */
     uint8_t *marks;             /* of samples of luma */
     bool *has_sure;             /* of rows: whether one of their samples is sure */
     bool *agrees;               /* of parts */
     uint32_t *region, *waiting; /* samples of a region; those whose neighbours are not seen yet */
     /* of the picture that is cleaned */
     const struct picture *own, *others[2];
-    uint32_t mean;                     /* M */
-    uint32_t error;                    /* E */
-    struct gpume_plane planes[PLANES]; /* the clean ones */
+    atomic_uint_fast64_t sum;                /* of the cells */
+    atomic_uint_fast64_t texture, unlike[2]; /* of the cells: of what they differ by */
+    atomic_uint_fast32_t levels[LEVELS];     /* how many samples have an error of so many steps */
+    uint32_t mean;                           /* M */
+    uint32_t error;                          /* E */
+    struct gpume_plane planes[PLANES];       /* the clean ones */
     struct gpume_spots_picture clean;
     bool ready;
 };
@@ -129,14 +135,13 @@ static bool open_spot_memory(struct gpume_spots *spots)
         complete = complete && spots->guesses[i].luma && spots->guesses[i].vectors;
     }
     spots->cells = malloc(luma / (CELL * CELL) * sizeof *spots->cells + 1);
-    spots->columns = malloc(spots->params.width * sizeof *spots->columns);
     spots->marks = malloc(luma);
     spots->has_sure = malloc(spots->params.height * sizeof *spots->has_sure);
     spots->agrees = malloc((size_t)spots->parts_x * spots->parts_y * sizeof *spots->agrees);
     spots->region = malloc(luma * sizeof *spots->region);
     spots->waiting = malloc(luma * sizeof *spots->waiting);
-    return complete && spots->cells && spots->columns && spots->marks && spots->has_sure &&
-           spots->agrees && spots->region && spots->waiting;
+    return complete && spots->cells && spots->marks && spots->has_sure && spots->agrees &&
+           spots->region && spots->waiting;
 }
 
 uint64_t gpume_spots_bytes(const struct gpume_filter_params *params)
@@ -151,8 +156,8 @@ uint64_t gpume_spots_bytes(const struct gpume_filter_params *params)
         bytes += (uint64_t)row_bytes(&shape, p) * samples_down(&shape, p);
     }
     return (KEPT + 1) * bytes + luma * ((KEPT + 2) * sizeof(uint16_t) + 1 + 2 * sizeof(uint32_t)) +
-           luma / (CELL * CELL) * sizeof(uint16_t) + params->width * sizeof(uint16_t) +
-           params->height + 2 * blocks * sizeof(struct gpume_vector) + parts;
+           luma / (CELL * CELL) * sizeof(uint16_t) + params->height +
+           2 * blocks * sizeof(struct gpume_vector) + parts;
 }
 
 int gpume_spots_open(struct gpume_spots **out, const struct gpume_filter_params *params,
@@ -173,6 +178,7 @@ int gpume_spots_open(struct gpume_spots **out, const struct gpume_filter_params 
         return gpume_log_nomem(log, "finding spots");
     }
     spots->search = search;
+    spots->bands.threads = params->threads > 0 ? params->threads : gpume_workers_processors();
     *out = spots;
     return GPUME_OK;
 }
@@ -197,8 +203,8 @@ void gpume_spots_close(struct gpume_spots **pointer)
         free(spots->guesses[i].luma);
         free(spots->guesses[i].vectors);
     }
+    gpume_bands_finish(&spots->bands);
     free(spots->cells);
-    free(spots->columns);
     free(spots->marks);
     free(spots->has_sure);
     free(spots->agrees);
@@ -246,61 +252,87 @@ static uint32_t difference(uint32_t a, uint32_t b)
     return a > b ? a - b : b - a;
 }
 
-/* The sums of the columns of a row of cells. */
-static void sum_columns(const struct gpume_spots *spots, const uint16_t *luma, uint32_t row)
+/* The sums of the work samples of `count` cells side by side, of a piece at most. Those of a column
+ * are at most 8 * 1023, of a cell 64 * 1023 < 2^16. */
+static void sum_cells(
+    const struct gpume_spots *spots, const uint16_t *luma, uint32_t count, uint16_t *sums)
 {
-    const uint32_t width = spots->params.width, shift = spots->shift;
-    uint16_t *restrict columns = spots->columns; /* at most 8 * 1023 < 2^16 */
-    memset(columns, 0, width * sizeof *columns);
-    for (uint32_t y = row * CELL; y < (row + 1) * CELL; y++) {
-        const uint16_t *restrict samples = luma + (size_t)y * width;
-        for (uint32_t x = 0; x < width; x++) {
+    const uint32_t shift = spots->shift;
+    uint16_t columns[PIECE] = {0};
+    for (uint32_t y = 0; y < CELL; y++) {
+        const uint16_t *samples = luma + (size_t)y * spots->params.width;
+        for (uint32_t x = 0; x < count * CELL; x++) {
             columns[x] = (uint16_t)(columns[x] + (samples[x] >> shift));
         }
     }
-}
-
-/* The sum of the work samples of a cell whose row has been summed: at most 64 * 1023 < 2^16. */
-static uint16_t cell_sum(const struct gpume_spots *spots, uint32_t cell)
-{
-    uint32_t sum = 0;
-    for (uint32_t i = 0; i < CELL; i++) {
-        sum += spots->columns[cell * CELL + i];
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t sum = 0;
+        for (uint32_t x = 0; x < CELL; x++) {
+            sum += columns[i * CELL + x];
+        }
+        sums[i] = (uint16_t)sum;
     }
-    return (uint16_t)sum;
 }
 
-/* The sums of the picture's cells, of which there are below 2^26, and their mean. */
-static void sum_cells(struct gpume_spots *spots)
+/* Of rows of cells, of the picture; there are below 2^26 cells. */
+static void measure_cells(void *opaque, uint32_t begin, uint32_t end)
 {
-    const uint32_t across = spots->params.width / CELL, down = spots->params.height / CELL;
-    const uint64_t count = (uint64_t)across * down;
+    struct gpume_spots *spots = opaque;
+    const uint32_t across = spots->params.width / CELL;
     uint64_t sum = 0;
-    for (uint32_t y = 0; y < down; y++) {
-        sum_columns(spots, spots->own->luma, y);
+    for (uint32_t y = begin; y < end; y++) {
+        const uint16_t *luma = spots->own->luma + (size_t)y * CELL * spots->params.width;
+        uint16_t *cells = spots->cells + (size_t)y * across;
+        for (uint32_t x = 0; x < across; x += PIECE / CELL) {
+            sum_cells(spots, luma + x * CELL, gpume_min_u32(across - x, PIECE / CELL), cells + x);
+        }
         for (uint32_t x = 0; x < across; x++) {
-            sum += spots->cells[(size_t)y * across + x] = cell_sum(spots, x);
+            sum += cells[x];
         }
     }
-    spots->mean = count > 0 ? (uint32_t)(sum / count) : 0;
+    spots->sum += sum;
 }
 
-/* Whether a prediction is of the same scene, by its cells. Magnitudes count, not squares, of which
- * dirt would have too much. */
-static bool is_alike(const struct gpume_spots *spots, const struct guess *guess)
+/* Of rows of cells, of both predictions beside the picture. */
+static void compare_cells(void *opaque, uint32_t begin, uint32_t end)
 {
-    const uint32_t across = spots->params.width / CELL, down = spots->params.height / CELL;
-    const uint64_t count = (uint64_t)across * down;
-    uint64_t unlike = 0, texture = 0;
-    for (uint32_t y = 0; y < down; y++) {
-        sum_columns(spots, guess->luma, y);
-        for (uint32_t x = 0; x < across; x++) {
-            const uint32_t own = spots->cells[(size_t)y * across + x];
-            unlike += difference(own, cell_sum(spots, x));
-            texture += difference(own, spots->mean);
+    struct gpume_spots *spots = opaque;
+    const uint32_t across = spots->params.width / CELL;
+    uint64_t texture = 0, unlike[2] = {0};
+    for (uint32_t i = begin * across; i < end * across; i++) {
+        texture += difference(spots->cells[i], spots->mean);
+    }
+    for (uint32_t y = begin; y < end; y++) {
+        const size_t row = (size_t)y * CELL * spots->params.width;
+        for (uint32_t x = 0; x < across; x += PIECE / CELL) {
+            const uint32_t count = gpume_min_u32(across - x, PIECE / CELL);
+            for (uint32_t k = 0; k < 2; k++) {
+                uint16_t sums[PIECE / CELL];
+                sum_cells(spots, spots->guesses[k].luma + row + x * CELL, count, sums);
+                for (uint32_t i = 0; i < count; i++) {
+                    unlike[k] += difference(spots->cells[y * across + x + i], sums[i]);
+                }
+            }
         }
     }
-    return 8 * unlike <= texture + 16 * count * (CELL * CELL << spots->steps);
+    spots->texture += texture;
+    spots->unlike[0] += unlike[0];
+    spots->unlike[1] += unlike[1];
+}
+
+/* Whether both predictions are of the same scene, by their cells. Magnitudes count, not squares, of
+ * which dirt would have too much. */
+static bool are_alike(struct gpume_spots *spots)
+{
+    const uint32_t down = spots->params.height / CELL;
+    const uint64_t count = (uint64_t)down * (spots->params.width / CELL);
+    const size_t row_bytes = (size_t)CELL * spots->params.width * sizeof(uint16_t);
+    spots->sum = spots->texture = spots->unlike[0] = spots->unlike[1] = 0;
+    gpume_bands_run(&spots->bands, down, row_bytes, measure_cells, spots);
+    spots->mean = count > 0 ? (uint32_t)(spots->sum / count) : 0;
+    gpume_bands_run(&spots->bands, down, 2 * row_bytes, compare_cells, spots);
+    const uint64_t most = spots->texture + 16 * count * (CELL * CELL << spots->steps);
+    return 8 * spots->unlike[0] <= most && 8 * spots->unlike[1] <= most;
 }
 
 /* How far a sample is from its predictions. */
@@ -311,16 +343,30 @@ static uint32_t error_at(const struct gpume_spots *spots, size_t at)
         difference(own, spots->guesses[1].luma[at] >> spots->shift));
 }
 
-/* E: the error that more than half of all samples do not exceed, in whole steps of 8 bits. */
-static uint32_t usual_error(const struct gpume_spots *spots)
+static void count_levels(void *opaque, uint32_t begin, uint32_t end)
 {
-    const size_t count = (size_t)spots->params.width * spots->params.height;
-    size_t levels[LEVELS] = {0}, sum;
-    for (size_t i = 0; i < count; i++) {
+    struct gpume_spots *spots = opaque;
+    const size_t width = spots->params.width;
+    uint32_t levels[LEVELS] = {0};
+    for (size_t i = begin * width; i < end * width; i++) {
         levels[gpume_min_u32(error_at(spots, i) >> spots->steps, LEVELS - 1)]++;
     }
+    for (uint32_t i = 0; i < LEVELS; i++) {
+        spots->levels[i] += levels[i];
+    }
+}
+
+/* E: the error that more than half of all samples do not exceed, in whole steps of 8 bits. */
+static uint32_t usual_error(struct gpume_spots *spots)
+{
+    const uint32_t width = spots->params.width, height = spots->params.height;
+    for (uint32_t i = 0; i < LEVELS; i++) {
+        spots->levels[i] = 0;
+    }
+    gpume_bands_run(&spots->bands, height, 3 * width * sizeof(uint16_t), count_levels, spots);
     uint32_t error = 0;
-    for (sum = levels[0]; 2 * sum <= count; sum += levels[error]) {
+    for (uint64_t sum = spots->levels[0]; 2 * sum <= (uint64_t)width * height;
+         sum += spots->levels[error]) {
         error++;
     }
     return error;
@@ -332,30 +378,31 @@ static uint32_t threshold(const struct gpume_spots *spots, uint32_t steps, uint3
     return (steps + error) << spots->steps;
 }
 
-/* Says of each of a row of parts whether both predictions agree about it. */
-static void find_agreement(struct gpume_spots *spots, uint32_t row)
+/* Says of `count` parts side by side, of a piece at most, whether both predictions agree about
+ * each. What they differ by in a column is at most 16 * 1023 < 2^16. */
+static void find_agreement(struct gpume_spots *spots, uint32_t part_x, uint32_t part_y)
 {
     const uint32_t width = spots->params.width, shift = spots->shift;
-    const uint32_t top = row * PART, bottom = gpume_min_u32(spots->params.height, top + PART);
-    uint16_t *restrict columns = spots->columns; /* at most 16 * 1023 < 2^16 */
-    memset(columns, 0, width * sizeof *columns);
+    const uint32_t top = part_y * PART, bottom = gpume_min_u32(spots->params.height, top + PART);
+    const uint32_t left = part_x * PART, across = gpume_min_u32(width - left, PIECE);
+    const uint32_t most = threshold(spots, AGREE_ON_THE_WHOLE, spots->error);
+    uint16_t columns[PIECE] = {0};
     for (uint32_t y = top; y < bottom; y++) {
-        const uint16_t *restrict before = spots->guesses[0].luma + (size_t)y * width;
-        const uint16_t *restrict after = spots->guesses[1].luma + (size_t)y * width;
-        for (uint32_t x = 0; x < width; x++) {
+        const uint16_t *before = spots->guesses[0].luma + (size_t)y * width + left;
+        const uint16_t *after = spots->guesses[1].luma + (size_t)y * width + left;
+        for (uint32_t x = 0; x < across; x++) {
             const int32_t apart = (before[x] >> shift) - (after[x] >> shift);
             columns[x] = (uint16_t)(columns[x] + abs(apart));
         }
     }
-    for (uint32_t part = 0; part < spots->parts_x; part++) {
-        const uint32_t left = part * PART, right = gpume_min_u32(width, left + PART);
-        const uint32_t most = threshold(spots, AGREE_ON_THE_WHOLE, spots->error);
+    bool *agrees = spots->agrees + (size_t)part_y * spots->parts_x + part_x;
+    for (uint32_t begin = 0; begin < across; begin += PART) {
+        const uint32_t end = gpume_min_u32(across, begin + PART);
         uint32_t sum = 0;
-        for (uint32_t x = left; x < right; x++) {
+        for (uint32_t x = begin; x < end; x++) {
             sum += columns[x];
         }
-        spots->agrees[(size_t)row * spots->parts_x + part] =
-            sum <= (right - left) * (bottom - top) * most;
+        agrees[begin / PART] = sum <= (end - begin) * (bottom - top) * most;
     }
 }
 
@@ -620,19 +667,29 @@ static void replace_regions(struct gpume_spots *spots, uint32_t y)
     }
 }
 
+/* Rows of parts. */
+static void mark_parts(void *opaque, uint32_t begin, uint32_t end)
+{
+    struct gpume_spots *spots = opaque;
+    for (uint32_t part_y = begin; part_y < end; part_y++) {
+        for (uint32_t part_x = 0; part_x < spots->parts_x; part_x += PIECE / PART) {
+            find_agreement(spots, part_x, part_y);
+        }
+    }
+    const uint32_t bottom = gpume_min_u32(spots->params.height, end * PART);
+    for (uint32_t y = begin * PART; y < bottom; y++) {
+        mark_row(spots, y);
+    }
+}
+
 static void remove_spots(struct gpume_spots *spots)
 {
-    sum_cells(spots);
-    if (!is_alike(spots, &spots->guesses[0]) || !is_alike(spots, &spots->guesses[1])) {
+    if (!are_alike(spots)) {
         return;
     }
     spots->error = usual_error(spots);
-    for (uint32_t row = 0; row < spots->parts_y; row++) {
-        find_agreement(spots, row);
-    }
-    for (uint32_t y = 0; y < spots->params.height; y++) {
-        mark_row(spots, y);
-    }
+    gpume_bands_run(&spots->bands, spots->parts_y,
+        (size_t)3 * PART * spots->params.width * sizeof(uint16_t), mark_parts, spots);
     for (uint32_t y = 0; y < spots->params.height; y++) {
         if (spots->has_sure[y]) {
             replace_regions(spots, y);
