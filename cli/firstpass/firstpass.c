@@ -570,12 +570,8 @@ static enum gpume_exit prepare_passes(void *client)
     struct firstpass *first = client;
     enum gpume_exit result = settle_options(first);
     result = result ? result : check_times(first);
-    const char *program = first->encode.encoder->name;
-    if (result == GPUME_EXIT_DONE && first->options->probes > 0 &&
-        !gpume_trial_has_program(program)) {
-        return gpume_refuse(GPUME_EXIT_USAGE,
-            "--probes: the program %s is not installed; install it, or leave out --probes",
-            program);
+    if (result == GPUME_EXIT_DONE && first->options->probes > 0) {
+        result = gpume_trial_check_program("--probes", first->encode.encoder->name);
     }
     if (result == GPUME_EXIT_DONE && first->options->verify) {
         result = gpume_firstpass_verify_check(first->options, &first->encode, &first->job.info);

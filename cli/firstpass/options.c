@@ -11,6 +11,7 @@
 #include "encode/encoder.h"
 #include "encoder_options.h"
 #include "files/path.h"
+#include "firstpass/trial.h"
 #include "options/common.h"
 #include "options/option.h"
 
@@ -517,11 +518,8 @@ static int firstpass_check(void *opaque, const struct gpume_line *line)
     GPUME_CHECK(check_filter(options));
     GPUME_CHECK(check_files_name(options->video.output));
     const char *input = options->video.common.inputs[0];
-    if ((options->verify || options->probes > 0) && gpume_text_is_special(input)) {
-        return gpume_refuse(GPUME_INVALID,
-            "--%s: %s cannot be read again by the encodes; give a file, or leave it out",
-            options->verify ? "verify" : "probes",
-            strcmp(input, "-") == 0 ? "standard input" : input);
+    if (options->verify || options->probes > 0) {
+        GPUME_CHECK(gpume_trial_check_input(options->verify ? "--verify" : "--probes", input));
     }
     if (options->strength > 0 && options->probes > 0) {
         return gpume_refuse(GPUME_INVALID,

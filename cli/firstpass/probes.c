@@ -136,9 +136,7 @@ enum gpume_exit gpume_firstpass_probe(const struct gpume_firstpass_options *opti
     if (!probe.frames) {
         return gpume_refuse(GPUME_EXIT_FAILED, "--probes: out of memory");
     }
-    gpume_signals_keep();
-    gpume_signals_end();
-    gpume_signals_set_left("the files are complete, what is printed is not");
+    gpume_trial_begin();
     uint32_t round = 0;
     for (; round < options->probes && moved && result == GPUME_EXIT_DONE; round++) {
         bool dirty = false;

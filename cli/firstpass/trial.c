@@ -5,6 +5,7 @@
 #include "base/base.h"
 #include "base/os.h"
 #include "files/out.h"
+#include "files/path.h"
 #include "job.h"
 
 #include <ctype.h>
@@ -74,7 +75,7 @@ static void leave(void *unused)
 
 /* --- programs */
 
-bool gpume_trial_has_program(const char *name)
+static bool has_program(const char *name)
 {
     const char *folders = getenv("PATH");
     struct stat info;
@@ -92,11 +93,33 @@ bool gpume_trial_has_program(const char *name)
     return false;
 }
 
-static enum gpume_exit refuse_missing_program(const struct trial_run *trial, const char *name)
+static enum gpume_exit refuse_missing_program(
+    enum gpume_exit status, const char *option, const char *name)
 {
-    return gpume_refuse(GPUME_EXIT_FAILED,
-        "%s: the program %s is not installed; install it, or leave out %s", trial->pass->option,
-        name, trial->pass->option);
+    return gpume_refuse(status, "%s: the program %s is not installed; install it, or leave out %s",
+        option, name, option);
+}
+
+enum gpume_exit gpume_trial_check_program(const char *option, const char *name)
+{
+    return has_program(name) ? GPUME_EXIT_DONE
+                             : refuse_missing_program(GPUME_EXIT_USAGE, option, name);
+}
+
+int gpume_trial_check_input(const char *option, const char *input)
+{
+    return gpume_text_is_special(input)
+               ? gpume_refuse(GPUME_INVALID,
+                     "%s: %s cannot be read again by the encodes; give a file, or leave it out",
+                     option, strcmp(input, "-") == 0 ? "standard input" : input)
+               : GPUME_OK;
+}
+
+void gpume_trial_begin(void)
+{
+    gpume_signals_keep();
+    gpume_signals_end();
+    gpume_signals_set_left("the files are complete, what is printed is not");
 }
 
 /* Adds a program's messages; what is in front of the last ones is dropped. */
@@ -215,7 +238,7 @@ static enum gpume_exit start_program(struct trial_run *trial, size_t index, cons
     program->messages = ends[0];
     program->runs = error == 0;
     if (error == ENOENT) {
-        return refuse_missing_program(trial, program->argv[0]);
+        return refuse_missing_program(GPUME_EXIT_FAILED, option, program->argv[0]);
     }
     return error ? gpume_refuse(GPUME_EXIT_FAILED, "%s: %s cannot be started: %s", option,
                        program->argv[0], strerror(error))
@@ -310,7 +333,7 @@ static enum gpume_exit check_program(struct trial_run *trial, size_t index)
     }
     const int status = WEXITSTATUS(program->status);
     if (status == STATUS_UNKNOWN && program->tail_bytes == 0) {
-        return refuse_missing_program(trial, program->argv[0]);
+        return refuse_missing_program(GPUME_EXIT_FAILED, option, program->argv[0]);
     }
     return gpume_refuse(GPUME_EXIT_FAILED, "%s: %s failed with status %d; its last messages: %s",
         option, program->argv[0], status, join_messages(program));

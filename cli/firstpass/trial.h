@@ -43,7 +43,13 @@ enum gpume_exit gpume_trial_run(
  * some go on. Fails after one line. */
 enum gpume_exit gpume_trial_check_room(const char *option, int fd, const char *path);
 
-/* Whether there is such a program where the system looks for programs. */
-bool gpume_trial_has_program(const char *name);
+/* Refuses an option if there is no such program where the system looks for programs. */
+enum gpume_exit gpume_trial_check_program(const char *option, const char *name);
+
+/* Refuses it for an input that can be read only once. */
+int gpume_trial_check_input(const char *option, const char *input);
+
+/* Call it before the first trial of files that are complete: messages of signals say so. */
+void gpume_trial_begin(void);
 
 #endif

@@ -51,12 +51,10 @@ enum gpume_exit gpume_firstpass_verify_check(const struct gpume_firstpass_option
             has_quality |= !is_bitrate;
         }
     }
-    if (has_quality && !gpume_trial_has_program(encode->encoder->name)) {
-        return gpume_refuse(GPUME_EXIT_USAGE,
-            "--verify: the program %s is not installed; install it, or leave out --verify",
-            encode->encoder->name);
-    }
-    return has_bitrate ? check_bitrates(encode, info) : GPUME_EXIT_DONE;
+    const enum gpume_exit result =
+        has_quality ? gpume_trial_check_program("--verify", encode->encoder->name)
+                    : GPUME_EXIT_DONE;
+    return result || !has_bitrate ? result : check_bitrates(encode, info);
 }
 
 struct verify {
@@ -278,9 +276,7 @@ enum gpume_exit gpume_firstpass_verify(const struct gpume_firstpass_options *opt
     const struct gpume_encode_options *encode_options, const struct gpume_firstpass_report *report,
     double seconds)
 {
-    gpume_signals_keep();
-    gpume_signals_end();
-    gpume_signals_set_left("the files are complete, what is printed is not");
+    gpume_trial_begin();
     enum gpume_exit result = gpume_job_result(GPUME_EXIT_DONE);
     for (size_t i = 0; i < report->count && result == GPUME_EXIT_DONE; i++) {
         struct verify verify = {

@@ -13,6 +13,7 @@
 #include "encoder_options.h"
 #include "files/path.h"
 #include "firstpass/spacing.h"
+#include "firstpass/trial.h"
 #include "job.h"
 #include "media/ffmpeg.h"
 #include "options/option.h"
@@ -418,12 +419,9 @@ static int check_ladder(void *opaque, const struct gpume_line *line)
             "k; lower it or raise that",
             options->min_bitrate / 1000, options->max_bitrate / 1000);
     }
-    const char *input = options->video.common.inputs[0];
-    if ((options->verify || options->probes > 0) && gpume_text_is_special(input)) {
-        return gpume_refuse(GPUME_INVALID,
-            "--%s: %s cannot be read again by the encodes; give a file, or leave it out",
-            options->verify ? "verify" : "probes",
-            strcmp(input, "-") == 0 ? "standard input" : input);
+    if (options->verify || options->probes > 0) {
+        GPUME_CHECK(gpume_trial_check_input(
+            options->verify ? "--verify" : "--probes", options->video.common.inputs[0]));
     }
     GPUME_CHECK(gpume_encoder_choose(
         &options->encode, gpume_encoders[options->encoder], options->preset, options->tune));

@@ -19,15 +19,11 @@
 
 enum gpume_exit gpume_ladder_trials_check(const struct gpume_ladder *ladder)
 {
-    const char *option = ladder->options->verify ? "--verify" : "--probes";
-    const char *program = ladder->encode.encoder->name;
-    const bool is_wanted = ladder->options->verify || ladder->options->probes > 0;
-    if (is_wanted && !gpume_trial_has_program(program)) {
-        return gpume_refuse(GPUME_EXIT_USAGE,
-            "%s: the program %s is not installed; install it, or leave out %s", option, program,
-            option);
-    }
-    return GPUME_EXIT_DONE;
+    const char *option = ladder->options->verify       ? "--verify"
+                         : ladder->options->probes > 0 ? "--probes"
+                                                       : NULL;
+    return option ? gpume_trial_check_program(option, ladder->encode.encoder->name)
+                  : GPUME_EXIT_DONE;
 }
 
 /* One encode of a size. */

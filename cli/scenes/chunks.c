@@ -360,27 +360,12 @@ static double expected_bits(const struct gpume_chunks *chunks)
 static void warn_of_chunk_reach(const struct gpume_chunks *chunks)
 {
     const bool is_size = chunks->target.goal == GPUME_GOAL_SIZE; /* of all scenes, with one CRF */
-    const struct {
-        uint32_t crf;
-        const char *word, *is;
-    } ends[] = {{1, "finest", is_size ? "is larger than the video can use" : "cannot be reached"},
-        {chunks->encoder->crf_max, "coarsest",
-            is_size ? "is too small" : "is likely to be exceeded"}};
-    char text[GPUME_TARGET_SENTENCE_BYTES], where[64] = "";
-    gpume_target_sentence(&chunks->target, text);
-    for (size_t k = 0; k < 2 && chunks->encoder->presets; k++) {
-        size_t count = 0;
-        for (size_t i = 0; i < chunks->count; i++) {
-            count += crf_of(chunks, i) == 100 * ends[k].crf;
-        }
-        if (!is_size && chunks->count > 1) {
-            snprintf(where, sizeof(where), " in %zu of %zu scenes", count, chunks->count);
-        }
-        if (count > 0) {
-            gpume_console_warning("%s %s%s: CRF %" PRIu32 ", the %s, is taken", text, ends[k].is,
-                where, ends[k].crf, ends[k].word);
-        }
+    struct gpume_target_ends ends = {
+        .crf = {1, chunks->encoder->crf_max}, .scenes = is_size ? 1 : chunks->count};
+    for (size_t i = 0; i < 2 * chunks->count && chunks->encoder->presets; i++) {
+        ends.count[i % 2] += crf_of(chunks, i / 2) == 100 * ends.crf[i % 2];
     }
+    gpume_target_warn_of_ends(&chunks->target, &ends, &gpume_console);
 }
 
 enum gpume_exit gpume_chunks_finish(

@@ -334,33 +334,16 @@ static int find_crf(
     return find_loss(pass, rate, range, &part->mean);
 }
 
-/* Where a part has the finest or the coarsest CRF, which may be far from what was asked. */
+/* Without a word where the caller has limits. */
 static void warn_of_reach(const struct gpume_pass *pass, const struct gpume_pass_rate *rate)
 {
-    const struct gpume_encode_target *asked = &rate->asked;
-    const bool is_fidelity = gpume_goal_is_fidelity(asked->goal);
-    const uint32_t ends[] = {GPUME_CRF_MIN, highest_crf(asked)};
-    const char *const is[] = {
-        is_fidelity ? "cannot be reached" : "is larger than the video can use",
-        is_fidelity ? "is likely to be exceeded" : "is too small"};
-    const char *const why[] = {"the finest",
-        is_fidelity ? "the coarsest that is chosen without an encode" : "the coarsest"};
-    char text[GPUME_TARGET_SENTENCE_BYTES], where[64] = "";
-    gpume_target_sentence(asked, text);
-    for (size_t end = 0; end < 2 && pass->params.crf_most == 0; end++) {
-        size_t count = 0;
-        for (size_t i = 0; i < rate->part_count; i++) {
-            count += rate->parts[i].crf == 100 * ends[end];
-        }
-        if (rate->part_count > 1) {
-            snprintf(where, sizeof(where), " in %zu of %zu scenes", count, rate->part_count);
-        }
-        if (count > 0) {
-            gpume_log_write(&pass->params.log, GPUME_LOG_WARNING,
-                "%s %s%s: CRF %" PRIu32 ", %s, is taken", text, is[end], where, ends[end],
-                why[end]);
-        }
+    struct gpume_target_ends ends = {.crf = {GPUME_CRF_MIN, highest_crf(&rate->asked)},
+        .scenes = rate->part_count,
+        .limited = gpume_goal_is_fidelity(rate->asked.goal)};
+    for (size_t i = 0; i < 2 * rate->part_count && pass->params.crf_most == 0; i++) {
+        ends.count[i % 2] += rate->parts[i / 2].crf == 100 * ends.crf[i % 2];
     }
+    gpume_target_warn_of_ends(&rate->asked, &ends, &pass->params.log);
 }
 
 /* Of each part; the CRF of the whole is their mean. *changed: whether a part has another one than

@@ -100,6 +100,28 @@ void gpume_target_sentence(
     }
 }
 
+void gpume_target_warn_of_ends(const struct gpume_encode_target *asked,
+    const struct gpume_target_ends *ends, const struct gpume_log *log)
+{
+    const bool is_fidelity = gpume_goal_is_fidelity(asked->goal);
+    const char *const is[] = {
+        is_fidelity ? "cannot be reached" : "is larger than the video can use",
+        is_fidelity ? "is likely to be exceeded" : "is too small"};
+    const char *const why[] = {"the finest",
+        ends->limited ? "the coarsest that is chosen without an encode" : "the coarsest"};
+    char text[GPUME_TARGET_SENTENCE_BYTES], where[64] = "";
+    gpume_target_sentence(asked, text);
+    for (size_t end = 0; end < 2; end++) {
+        if (ends->scenes > 1) {
+            snprintf(where, sizeof(where), " in %zu of %zu scenes", ends->count[end], ends->scenes);
+        }
+        if (ends->count[end] > 0) {
+            gpume_log_write(log, GPUME_LOG_WARNING, "%s %s%s: CRF %" PRIu32 ", %s, is taken", text,
+                is[end], where, ends->crf[end], why[end]);
+        }
+    }
+}
+
 void gpume_target_use_qp(struct gpume_encode_options *options)
 {
     options->tree = false;

@@ -51,6 +51,18 @@ void gpume_target_text(
 void gpume_target_sentence(
     const struct gpume_encode_target *target, char text[GPUME_TARGET_SENTENCE_BYTES]);
 
+/* CRFs that scenes got, beside the finest and the coarsest that there are. */
+struct gpume_target_ends {
+    uint32_t crf[2];
+    size_t count[2]; /* scenes that have it */
+    size_t scenes;   /* 1: the video as a whole */
+    bool limited;    /* the coarsest is that of this search, not of the encoder */
+};
+
+/* Warns of scenes at an end, which may be far from what was asked. */
+void gpume_target_warn_of_ends(const struct gpume_encode_target *asked,
+    const struct gpume_target_ends *ends, const struct gpume_log *log);
+
 /* What the encoders change for --qp: no tree and no adaptive quantization. Before options are
  * settled. */
 void gpume_target_use_qp(struct gpume_encode_options *options);
