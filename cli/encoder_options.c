@@ -459,8 +459,7 @@ static void encoder_words(const struct gpume_option *option, char *text, size_t 
 const struct gpume_option_type gpume_type_encoder_word = {
     .bytes = sizeof(const char *), .parse = parse_encoder_word, .words = encoder_words};
 
-/* A word that the encoder does not have, of an option whose row this is. */
-static int refuse_encoder_word(const struct gpume_encoder_row *row, const char *option,
+int gpume_encoder_refuse_word(const struct gpume_encoder_row *row, const char *option,
     const struct gpume_encoder *encoder, const char *word)
 {
     size_t i = 0;
@@ -478,9 +477,9 @@ int gpume_encoder_choose(struct gpume_encode_options *options, const struct gpum
     const char *preset, const char *tune)
 {
     if (!gpume_encode_options_preset(options, encoder, preset ? preset : encoder->preset)) {
-        return refuse_encoder_word(&gpume_encoder_presets, "preset", encoder, preset);
+        return gpume_encoder_refuse_word(&gpume_encoder_presets, "preset", encoder, preset);
     }
     return !tune || gpume_encode_options_tune(options, tune)
                ? GPUME_OK
-               : refuse_encoder_word(&gpume_encoder_tunes, "tune", encoder, tune);
+               : gpume_encoder_refuse_word(&gpume_encoder_tunes, "tune", encoder, tune);
 }

@@ -104,6 +104,10 @@ enum gpume_exit gpume_encoder_check_video(const char *name, uint32_t side_min,
 /* Interlaced video is encoded as if it were progressive. */
 void gpume_encoder_warn_of_fields(const struct gpume_source_info *info);
 
+/* Refuses a word that the encoder does not have, of an option whose row this is: GPUME_INVALID. */
+int gpume_encoder_refuse_word(const struct gpume_encoder_row *row, const char *option,
+    const struct gpume_encoder *encoder, const char *word);
+
 /* The encoder's options with a preset and a tuning, of which either may be NULL: the default.
  * GPUME_INVALID after one line. */
 int gpume_encoder_choose(struct gpume_encode_options *options, const struct gpume_encoder *encoder,

@@ -825,12 +825,13 @@ int gpume_filter_options_check(void *opaque, const struct gpume_line *line)
     }
     if (options->encoder && options->encoder->has_quality &&
         (options->crf > QP_MAX || options->qp > QP_MAX)) {
-        return gpume_refuse(GPUME_INVALID, "--%s: must be a number from 1 to 51 for %s",
-            options->qp > 0 ? "qp" : "crf", options->encoder->name);
+        return gpume_refuse(GPUME_INVALID, "--%s %g: must be a number from 1 to 51 for %s",
+            options->qp > 0 ? "qp" : "crf", options->qp > 0 ? options->qp : options->crf,
+            options->encoder->name);
     }
     if (options->kbits > 0 && !options->encoder->has_quality) {
         return gpume_refuse(GPUME_INVALID,
-            "--bitrate: not known for %s; give the --crf that comes near it",
+            "--bitrate: its CRF is not known for %s; give the --crf that comes near it",
             options->encoder->name);
     }
     if (options->kbits > 0 && gpume_input_is_read_once(options->video.common.inputs[0])) {

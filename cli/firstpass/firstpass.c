@@ -176,6 +176,18 @@ static bool is_added(const struct firstpass *first, const struct gpume_firstpass
     return false;
 }
 
+/* Whether what encodes it can be tried, if that is asked for. */
+static enum gpume_exit check_trial(const struct firstpass *first,
+    const struct gpume_firstpass_rung *rung, const struct gpume_pass_video *video)
+{
+    const struct gpume_firstpass_options *options = first->options;
+    const bool probes = options->probes > 0 && gpume_goal_is_fidelity(rung->target.goal);
+    const bool verifies = options->verify && gpume_goal_is_quality(rung->target.goal);
+    return probes || verifies ? gpume_trial_check_video(GPUME_EXIT_USAGE,
+                                    probes ? "--probes" : "--verify", first->encode.encoder, video)
+                              : GPUME_EXIT_DONE;
+}
+
 /* Adds a second pass; once, if its size and target are given several times. */
 static int add_pass(struct firstpass *first, const struct gpume_firstpass_rung *rung)
 {
@@ -185,6 +197,9 @@ static int add_pass(struct firstpass *first, const struct gpume_firstpass_rung *
     const struct gpume_firstpass_entry *entry = NULL;
     if (is_added(first, rung)) {
         return GPUME_OK;
+    }
+    if (check_trial(first, rung, &video) != GPUME_EXIT_DONE) {
+        return GPUME_INVALID;
     }
     GPUME_CHECK(
         gpume_firstpass_report_add(&first->report, &first->encode, &video, &rung->target, &entry));

@@ -417,8 +417,8 @@ static int set_encode_option(
     const struct gpume_encoder_row *row = &gpume_encoder_rows[index];
     const struct gpume_encode_option *option = gpume_encode_option_find(encode->encoder, row->name);
     if (!option) {
-        return gpume_refuse(
-            GPUME_INVALID, "--%s: not an option of %s", row->name, encode->encoder->name);
+        return gpume_refuse(GPUME_INVALID, "--%s: not an option of %s; leave it out", row->name,
+            encode->encoder->name);
     }
     if (option->type == GPUME_ENCODE_REAL) {
         gpume_encode_option_set(option, encode, value->real);
@@ -431,8 +431,7 @@ static int set_encode_option(
             number++;
         }
         if (!option->words[(size_t)number]) {
-            return gpume_refuse(GPUME_INVALID, "--%s %s: %s has no such value", row->name, word,
-                encode->encoder->name);
+            return gpume_encoder_refuse_word(row, row->name, encode->encoder, word);
         }
         gpume_encode_option_set(option, encode, number > option->max ? option->max : number);
     }

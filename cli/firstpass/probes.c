@@ -44,6 +44,7 @@ static enum gpume_exit probe_entry(struct probe *probe, size_t index, bool *move
     const struct gpume_trial_pass trial = {
         .option = "--probes",
         .video = &probe->options->video,
+        .encoder = probe->report->encoder,
         .entry = entry,
         .frames = probe->frames,
         .frames_max = probe->report->frames,

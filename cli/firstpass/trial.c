@@ -106,6 +106,18 @@ enum gpume_exit gpume_trial_check_program(const char *option, const char *name)
                              : refuse_missing_program(GPUME_EXIT_USAGE, option, name);
 }
 
+enum gpume_exit gpume_trial_check_video(enum gpume_exit status, const char *option,
+    const struct gpume_encoder *encoder, const struct gpume_pass_video *video)
+{
+    return !encoder->program_reads || encoder->program_reads(video)
+               ? GPUME_EXIT_DONE
+               : (enum gpume_exit)gpume_refuse((int)status,
+                     "%s: the program %s reads no pictures of %" PRIu32 "x%" PRIu32 " at %" PRIu32
+                     "/%" PRIu32 " per second; leave out %s",
+                     option, encoder->name, video->width, video->height, video->rate_num,
+                     video->rate_den, option);
+}
+
 int gpume_trial_check_input(const char *option, const char *input)
 {
     return gpume_text_is_special(input)
@@ -509,6 +521,7 @@ static enum gpume_exit compare(const struct trial_run *trial, struct gpume_trial
     struct trial_comparison comparison = {.trial = trial};
     struct gpume_cli_job job = gpume_job_of(&video);
     job.wanted = gpume_source_options_make(job.common, job.choice, job.params);
+    job.wanted.log = gpume_console_errors; /* warnings were printed before */
     enum gpume_exit result = gpume_job_open_video(&job, true);
     result = result ? result : compare_frames(&comparison, &job);
     result = gpume_job_result(result);
@@ -569,10 +582,10 @@ enum gpume_exit gpume_trial_run(
     const struct gpume_firstpass_entry *entry = pass->entry;
     struct trial_run trial = {.pass = pass};
     struct gpume_temporary id;
-    if (entry->encoder.count == 0) {
-        return gpume_refuse(GPUME_EXIT_FAILED,
-            "%s: no program can encode pictures of %" PRIu32 "x%" PRIu32 "; leave out %s",
-            pass->option, entry->video.width, entry->video.height, pass->option);
+    const enum gpume_exit checked =
+        gpume_trial_check_video(GPUME_EXIT_FAILED, pass->option, pass->encoder, &entry->video);
+    if (checked != GPUME_EXIT_DONE) {
+        return checked;
     }
     gpume_temporary_clear(entry->name, NULL, NULL);
     const int fd = gpume_temporary_create(entry->name, &id, &running.output);

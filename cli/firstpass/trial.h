@@ -16,8 +16,9 @@
 
 /* What is tried. */
 struct gpume_trial_pass {
-    const char *option;                        /* that asks for it, for messages: "--verify" */
-    const struct gpume_video_options *video;   /* how the source was read; it can be read again */
+    const char *option;                      /* that asks for it, for messages: "--verify" */
+    const struct gpume_video_options *video; /* how the source was read; it can be read again */
+    const struct gpume_encoder *encoder;
     const struct gpume_firstpass_entry *entry; /* with its command lines */
     struct gpume_fidelity_frame *frames;       /* gets the first of them; NULL: none are wanted */
     uint64_t frames_max;                       /* for which it has room */
@@ -45,6 +46,10 @@ enum gpume_exit gpume_trial_check_room(const char *option, int fd, const char *p
 
 /* Refuses an option if there is no such program where the system looks for programs. */
 enum gpume_exit gpume_trial_check_program(const char *option, const char *name);
+
+/* Refuses it, with this status, for frames that the encoder's program does not read. */
+enum gpume_exit gpume_trial_check_video(enum gpume_exit status, const char *option,
+    const struct gpume_encoder *encoder, const struct gpume_pass_video *video);
 
 /* Refuses it for an input that can be read only once. */
 int gpume_trial_check_input(const char *option, const char *input);

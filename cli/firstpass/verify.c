@@ -133,6 +133,7 @@ static enum gpume_exit encode_video(const struct verify *verify, struct gpume_cl
         stats == verify->entry->stats ? "gpume's" : "the encoder's own");
     enum gpume_exit result = write_settings(verify, pass, stats, settings);
     job->wanted = gpume_source_options_make(job->common, job->choice, job->params);
+    job->wanted.log = gpume_console_errors; /* warnings were printed before */
     result = result ? result : gpume_job_open_video(job, true);
     const struct gpume_trial_options trial_options = {
         .label = label,
@@ -214,8 +215,10 @@ static void clean(void *opaque)
 static enum gpume_exit verify_quality(const struct verify *verify)
 {
     const struct gpume_firstpass_entry *entry = verify->entry;
-    const struct gpume_trial_pass pass = {
-        .option = "--verify", .video = &verify->options->video, .entry = entry};
+    const struct gpume_trial_pass pass = {.option = "--verify",
+        .video = &verify->options->video,
+        .encoder = verify->encode->encoder,
+        .entry = entry};
     struct gpume_trial_measured measured;
     char value[GPUME_TARGET_TEXT_BYTES];
     const enum gpume_exit result = gpume_trial_run(&pass, &measured);
@@ -233,7 +236,7 @@ static enum gpume_exit verify_quality(const struct verify *verify)
         verify->encode->encoder->name, measured.bitrate / 1000,
         (measured.bitrate / (double)entry->outcome.bitrate - 1) * 100, scores->psnr, scores->ssim,
         scores->xpsnr);
-    return gpume_console_flush_output("the comparison") ? GPUME_EXIT_DONE : GPUME_EXIT_FAILED;
+    return gpume_console_flush_output(NULL) ? GPUME_EXIT_DONE : GPUME_EXIT_FAILED;
 }
 
 /* Two passes at a bitrate, with both kinds of files. */
@@ -267,7 +270,7 @@ static enum gpume_exit verify_bitrate(struct verify *verify, double seconds)
         print_measured(verify, "with gpume", &ours, seconds);
         printf("#   times are of %s alone; that of gpume's first pass includes decoding\n",
             verify->encode->encoder->library);
-        result = gpume_console_flush_output("the comparison") ? result : GPUME_EXIT_FAILED;
+        result = gpume_console_flush_output(NULL) ? result : GPUME_EXIT_FAILED;
     }
     return result;
 }

@@ -357,6 +357,7 @@ static int check_grain_options(void *opaque, const struct gpume_line *line)
             "--%s: belongs to the filter, and there is a filtered video; leave one of them out",
             unused->name);
     }
+    GPUME_CHECK(gpume_check_streams(common, "videos"));
     GPUME_CHECK(gpume_name_check_kind(
         ((const struct gpume_video_options *)opaque)->output, "a table of grain", ".tbl"));
     return gpume_filter_options_check(opaque, line);

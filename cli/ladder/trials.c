@@ -46,8 +46,11 @@ static enum gpume_exit encode_size(const struct gpume_ladder *ladder, const char
         .info = info,
         .frames = ladder->job.frames,
     };
-    const struct gpume_trial_pass trial = {
-        .option = option, .video = &ladder->options->video, .entry = &entry, .restored = info};
+    const struct gpume_trial_pass trial = {.option = option,
+        .video = &ladder->options->video,
+        .encoder = ladder->encode.encoder,
+        .entry = &entry,
+        .restored = info};
     struct gpume_trial_measured measured = {0};
     int status = entry.name ? gpume_firstpass_report_make(&report, &ladder->encode, &source)
                             : gpume_refuse(GPUME_NOMEM, "%s: out of memory", option);

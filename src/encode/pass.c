@@ -848,8 +848,11 @@ static int settle_size(const struct gpume_pass *pass, struct gpume_pass_rate *ra
     const double kbits = (double)rate->target.value * 8 / 1000 / seconds;
     if (kbits < 1 || kbits > GPUME_KBITS_MAX) {
         return gpume_log_fail(&pass->params.log, GPUME_INVALID,
-            "%s: %" PRIu64 " bytes for %.3f s are %.3f kbit/s; bitrates are 1 to %u kbit/s",
-            rate->path, rate->target.value, seconds, kbits, GPUME_KBITS_MAX);
+            "%s: %" PRIu64
+            " bytes for %.3f s are %.3f kbit/s, and bitrates are 1 to %u kbit/s; ask for "
+            "a %s file",
+            rate->path, rate->target.value, seconds, kbits, GPUME_KBITS_MAX,
+            kbits < 1 ? "larger" : "smaller");
     }
     rate->bitrate = 1000 * (uint64_t)kbits;
     rate->target = (struct gpume_encode_target){GPUME_GOAL_BITRATE, rate->bitrate};
@@ -954,6 +957,10 @@ int gpume_pass_finish(struct gpume_pass *pass)
     if (pass->count == 0) {
         return gpume_log_fail(&pass->params.log, GPUME_INVALID, "there are no frames to encode");
     }
+    for (struct gpume_pass_rate *rate = pass->rates; rate; rate = rate->next) {
+        const bool is_size = rate->target.goal == GPUME_GOAL_SIZE && !rate->is_quality;
+        GPUME_CHECK(is_size ? settle_size(pass, rate) : GPUME_OK);
+    }
     warn_of_length(pass);
     GPUME_CHECK(write_last_offsets(pass));
     if (pass->encoder->fixed) {
@@ -963,8 +970,6 @@ int gpume_pass_finish(struct gpume_pass *pass)
         GPUME_CHECK(rate->tree ? gpume_out_finish(rate->tree) : GPUME_OK);
         rate->is_whole = gpume_goal_is_fidelity(rate->asked.goal) && rate->qps && rate->tree &&
                          !gpume_out_place(rate->tree);
-        const bool is_size = rate->target.goal == GPUME_GOAL_SIZE && !rate->is_quality;
-        GPUME_CHECK(is_size ? settle_size(pass, rate) : GPUME_OK);
         GPUME_CHECK(rate->is_quality ? gpume_pass_settle_quality(pass, rate) : solve(pass, rate));
         GPUME_CHECK(pass->params.options->vbv_bufsize > 0 ? plan_buffer(pass, rate) : GPUME_OK);
         GPUME_CHECK(rate->path ? write_stats(pass, rate) : GPUME_OK);

@@ -523,7 +523,7 @@ refused 2 --bitrate 0 -- filter even.y4m --for x264 --bitrate 0 -o x.y4m
 refused 2 --for --crf -- filter even.y4m --for x264 -o x.y4m
 refused 2 --crf --for -- filter even.y4m --crf 30 -o x.y4m
 refused 2 --crf --qp -- filter even.y4m --for x264 --crf 30 --qp 30 -o x.y4m
-refused 2 --crf -- filter even.y4m --for x264 --crf 52 -o x.y4m
+refused 2 "--crf 52" x264 -- filter even.y4m --for x264 --crf 52 -o x.y4m
 refused 2 --bitrate -- filter - --for x264 --bitrate 300 -o x.y4m
 refused 2 --resume -- filter even.y4m --resume -o x.y4m
 refused 2 x.png -- filter even.y4m -o x.png

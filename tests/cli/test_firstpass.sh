@@ -251,6 +251,7 @@ refuses 2 --target-ssim 1 -- firstpass clip.y4m --encoder x264 --target-ssim 1 -
 refuses 2 --target-size 0.0005k -- firstpass clip.y4m --encoder x264 --target-size 0.0005k -o r
 refuses 2 --qp --target-psnr -- firstpass clip.y4m --encoder x264 --qp 24 --target-psnr 40 -o r
 refuses 2 --target-ssim --bitrate -- firstpass clip.y4m --encoder svt-av1 --target-ssim 0.9 -o r
+refuses 3 1000000000000 2000000 -- firstpass clip.y4m --encoder x265 --target-size 1000G -o r
 refuses 2 --vbv-maxrate --vbv-bufsize -- firstpass clip.y4m --encoder x265 --target-psnr 40 --vbv-maxrate 500 --vbv-bufsize 500 -o r
 refuses 2 --qp 24.5 51 -- firstpass clip.y4m --encoder x264 --qp 24.5 -o r
 refuses 2 --rung crf=52 -- firstpass clip.y4m --encoder x264 --rung 64x64:crf=52 -o r

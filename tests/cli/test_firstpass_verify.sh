@@ -106,6 +106,29 @@ if ffmpeg -hide_banner -encoders 2>/dev/null | grep -q " lib$encoder "; then
     rm -f a-* a.json
 fi
 
+# What is said of the video is said once, however often it is read; a full standard output is not blamed on a missing -q.
+ffmpeg -nostdin -v error -i clip.mkv -c:v mjpeg -pix_fmt yuvj420p -f mjpeg a-1.mjpeg &&
+    ffmpeg -nostdin -v error -i clip.mkv -s 96x80 -c:v mjpeg -pix_fmt yuvj420p -f mjpeg a-2.mjpeg &&
+    cat a-1.mjpeg a-2.mjpeg >a-3.mjpeg && ffmpeg -nostdin -v error -framerate 25 -f mjpeg -i a-3.mjpeg -c copy a-3.mkv || fail "no clip of two sizes"
+bitrate=
+! ffmpeg -hide_banner -encoders 2>/dev/null | grep -q " lib$encoder " || bitrate='--bitrate 300k'
+# shellcheck disable=SC2086 # two words
+expect 0 firstpass a-3.mkv --backend cpu --encoder $encoder --target-psnr 35 $bitrate --probes 1 --verify -o a
+[ "$(grep -c 'a-3.mkv: frame 12' "$scratch/err")" -eq 1 ] || fail "not one warning of a size that changes"
+if [ -w /dev/full ]; then
+    "$gpume" firstpass clip.mkv --backend cpu --encoder $encoder --crf 24 -o a --verify -q -y >/dev/full 2>"$scratch/err" && fail "/dev/full taken for success"
+    ! grep -qe -q "$scratch/err" || fail "-q is given already"
+fi
+rm -f a-* a.json
+# Pictures that the program does not read are refused before the analysis, not after it.
+if have x265; then
+    ffmpeg -nostdin -v error -i clip.mkv -s 24x24 -y long.y4m || fail "no small clip"
+    refused 2 --verify x265 24x24 -- firstpass long.y4m --backend cpu --encoder x265 --crf 24 --verify -o a
+    refused 2 --probes x265 24x24 -- firstpass long.y4m --backend cpu --encoder x265 --target-psnr 40 --probes 1 -o a
+    rm long.y4m
+    clean
+fi
+
 # One line for what goes wrong, and the files stay.
 task="firstpass clip.mkv --backend cpu --encoder $encoder --crf 24 -o a --verify -q"
 others=:$path # folders of programs

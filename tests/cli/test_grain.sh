@@ -130,6 +130,7 @@ expect 0 grain two.y4m flat.y4m --single -o one.tbl
 
 # What is refused.
 refused 2 --strength -- grain noisy.y4m --strength 3 -o x.tbl
+refused 2 - -- grain - - -o x.tbl
 refused 2 --noise -- grain noisy.y4m base.y4m --noise 3 -o x.tbl
 refused 2 --radius -- grain noisy.y4m base.y4m --radius 3 -o x.tbl
 refused 2 noisy.y4m -- grain noisy.y4m base.y4m -o noisy.y4m -y
