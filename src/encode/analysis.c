@@ -570,7 +570,7 @@ static int open_lookahead(struct gpume_analysis *a)
     params.frames_max = a->frames_max;
     params.weights = options->weightp != 0;
     params.shares = options->weightb != 0;
-    params.vector_part = options->encoder->vector_part;
+    params.pattern = options->encoder->pattern_costs;
     params.energies = gpume_aq_is_on(options);
     return gpume_lookahead_open(&a->lookahead, &params);
 }

@@ -103,6 +103,28 @@ static uint32_t bits_of_all_vectors(
     return sum;
 }
 
+/* What blocks `first` to `end` - 1, of one row, take without their vectors. */
+static uint64_t bits_of_costs(const struct gpume_choice *c, size_t first, size_t end)
+{
+    uint32_t bits = 0, sum = 0; /* of at most 2^16 blocks: below 2^14 and 2^16 of each */
+    for (size_t i = first; i < end; i++) {
+        bits += gpume_bits_of_cost(c->costs[i]);
+        sum += c->costs[i];
+    }
+    return bits + (c->pattern.counts_cost ? sum : 0);
+}
+
+/* Whether a B frame has next to nothing in common with its references: costs.h. */
+static bool is_alone(const struct gpume_choice *c, uint32_t blocks)
+{
+    uint64_t inter = 0, intra = 0;
+    for (uint32_t i = 0; i < blocks; i++) {
+        inter += c->costs[i];
+        intra += c->intra_costs[i];
+    }
+    return c->future && inter > 2 * intra;
+}
+
 struct gpume_frame_cost gpume_choose(const struct gpume_choice *choice)
 {
     const uint32_t blocks_x = choice->target->width / GPUME_HALF_BLOCK;
@@ -113,6 +135,12 @@ struct gpume_frame_cost gpume_choose(const struct gpume_choice *choice)
         .future = choice->future ? choice->future->vectors : NULL};
     for (uint32_t y = 0; y < blocks_y; y++) {
         choose_row(choice, blocks_x, y);
+    }
+    if (choice->pattern.has_intra_b && is_alone(choice, blocks_x * blocks_y)) {
+        keep_cheaper(blocks_x * blocks_y, choice->costs, choice->kinds, choice->intra_costs,
+            GPUME_FROM_SELF);
+    }
+    for (uint32_t y = 0; y < blocks_y; y++) {
         const uint16_t *costs = choice->costs + (size_t)y * blocks_x;
         const uint8_t *kinds = choice->kinds + (size_t)y * blocks_x;
         const bool is_small = blocks_x <= 2 || blocks_y <= 2;
@@ -125,17 +153,16 @@ struct gpume_frame_cost gpume_choose(const struct gpume_choice *choice)
         if (!is_inner) {
             continue;
         }
-        uint32_t bits = 0; /* less than 2^15 for each of at most 2^16 blocks */
         for (uint32_t x = edge; x + edge < blocks_x; x++) {
             total.inner_cost += costs[x];
-            bits += gpume_bits_of_cost(costs[x]);
         }
-        if (choice->vector_part > 0) {
-            const uint32_t part = choice->vector_part, end = blocks_x - edge;
-            bits += is_small ? bits_of_all_vectors(&total, part, blocks_x, y)
-                             : bits_of_vectors(&total, part, blocks_x, y, edge, end);
+        const size_t row = (size_t)y * blocks_x;
+        total.inner_bits += bits_of_costs(choice, row + edge, row + blocks_x - edge);
+        if (choice->pattern.vector_part > 0) {
+            const uint32_t part = choice->pattern.vector_part, end = blocks_x - edge;
+            total.inner_bits += is_small ? bits_of_all_vectors(&total, part, blocks_x, y)
+                                         : bits_of_vectors(&total, part, blocks_x, y, edge, end);
         }
-        total.inner_bits += bits;
     }
     return total;
 }

@@ -47,6 +47,23 @@ static inline uint32_t gpume_bits_of_cost(uint16_t cost)
     return gpume_rough_log2(cost + GPUME_COST_OF_BIT) - gpume_rough_log2(GPUME_COST_OF_BIT);
 }
 
+/* What blocks count beside that when patterns of frames are chosen. */
+struct gpume_pattern_costs {
+    /* A bit of a vector, in 1/64 of what a block takes more if its residual has twice the size:
+     * below 64. Without it, patterns have too many B frames where few objects move over flat
+     * ground, and where the vectors that we find by trying all are not those to which neighbours
+     * lead the encoder's search. */
+    uint32_t vector_part;
+    /* Also cost / 1024. In a frame that hardly anything predicts, such as one of a flash or of
+     * quick effects, blocks have many coefficients beyond what the quantizer drops, and by the
+     * logarithm alone a P frame four frames after its reference looks nearly as cheap as one right
+     * after it. */
+    bool counts_cost;
+    /* A B frame that costs more than twice as much as by intra prediction alone may use that, too:
+     * a flash, which is seen in one frame alone, should be a B frame, and not a reference. */
+    bool has_intra_b;
+};
+
 /* The vector that encoders expect of a block: the median of its neighbours to the left, above, and
  * above to the right or left, as in H.264 8.4.1.3; in the first row that to the left. vectors: of
  * all blocks. */

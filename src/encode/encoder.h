@@ -8,6 +8,7 @@
 #define GPUME_ENCODE_ENCODER_H
 
 #include "encode/bits.h"
+#include "encode/costs.h"
 #include "encode/decision.h"
 #include "encode/distortion.h"
 #include "encode/ladder.h"
@@ -137,11 +138,7 @@ struct gpume_encoder {
     bool middle_is_late; /* the reference of an even run of B frames is the later middle one */
     bool halves;         /* runs of B frames are halved again and again: types.h */
     uint32_t b_percent;  /* a B frame of this cost takes as many bits as a P frame of cost 100 */
-    /* What a bit of a vector counts when patterns are chosen, in 1/64 of what a block takes more if
-     * its residual has twice the size: below 64. Without it, patterns have too many B frames where
-     * few objects move over flat ground, and where the vectors that we find by trying all are not
-     * those to which neighbours lead the encoder's search. 0: none. */
-    uint32_t vector_part;
+    struct gpume_pattern_costs pattern_costs;
     struct {
         uint32_t intra_eighths; /* its intra costs, in eighths of the lookahead's */
         double strength[2];     /* of the offsets, by measurement; the second one with psy */

@@ -920,7 +920,7 @@ static int evaluate_prediction(struct gpume_lookahead *l, uint64_t frame, uint64
         .past = sources.past ? &sources.past->match : NULL,
         .future = sources.future ? &sources.future->match : NULL,
         .mean = sources.mean ? &sources.mean->mean : NULL,
-        .vector_part = l->params.vector_part,
+        .pattern = l->params.pattern,
         .costs = costs,
         .kinds = (uint8_t *)(costs + l->blocks)};
     result->cost = gpume_choose(&choice);

@@ -14,6 +14,7 @@
 #ifndef GPUME_ENCODE_LOOKAHEAD_H
 #define GPUME_ENCODE_LOOKAHEAD_H
 
+#include "encode/costs.h"
 #include "encode/decision.h"
 #include "encode/distortion.h"
 
@@ -27,14 +28,14 @@ struct gpume_lookahead;
 #define GPUME_READINGS_MAX 4u
 
 struct gpume_lookahead_params {
-    uint32_t width, height; /* of the frames that are put in */
-    uint32_t distance_max;  /* between a frame and a reference: bframes + 1 */
-    uint32_t frames_max;    /* kept at once; more than distance_max */
-    bool weights;           /* find weights for past references (fades) */
-    bool shares;            /* means of two references weigh them by distance */
-    uint32_t vector_part;   /* what bits of vectors count in inner_bits: 1/64 */
-    bool energies;          /* compute those that adaptive quantization needs */
-    uint32_t lent;          /* how many frames put before the last one still hold their samples */
+    uint32_t width, height;             /* of the frames that are put in */
+    uint32_t distance_max;              /* between a frame and a reference: bframes + 1 */
+    uint32_t frames_max;                /* kept at once; more than distance_max */
+    bool weights;                       /* find weights for past references (fades) */
+    bool shares;                        /* means of two references weigh them by distance */
+    struct gpume_pattern_costs pattern; /* what inner_bits counts */
+    bool energies;                      /* compute those that adaptive quantization needs */
+    uint32_t lent; /* how many frames put before the last one still hold their samples */
     enum gpume_backend backend;
     const char *device;
     uint32_t threads;

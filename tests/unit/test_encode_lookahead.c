@@ -49,10 +49,13 @@ static void clip_free(struct clip *clip)
 }
 
 #define VECTOR_PART 5
+static bool pattern_is_whole; /* costs count, and B frames have intra blocks */
 
 static struct gpume_lookahead_params params_of(const struct clip *clip)
 {
-    return (struct gpume_lookahead_params){.vector_part = VECTOR_PART,
+    return (struct gpume_lookahead_params){.pattern = {.vector_part = VECTOR_PART,
+                                               .counts_cost = pattern_is_whole,
+                                               .has_intra_b = pattern_is_whole},
         .width = clip->frames[0].width,
         .height = clip->frames[0].height,
         .distance_max = DISTANCE,
@@ -153,6 +156,49 @@ static uint64_t plain_vector_bits(
            plain_difference(here->dy, plain_middle(left.dy, above.dy, corner.dy));
 }
 
+static uint32_t alone_count; /* B frames that cost less than half by intra prediction alone */
+
+/* Where it does, its blocks may use it. */
+static void expect_alone(struct expected *e, const struct plain *target)
+{
+    const int64_t columns = target->width / 8, blocks = columns * (target->height / 8);
+    uint16_t own[BLOCKS_MAX];
+    int64_t more = 0;
+    for (int64_t i = 0; i < blocks; i++) {
+        own[i] = (uint16_t)plain_intra_cost(target, i % columns, i / columns);
+        more += (int64_t)e->costs[i] - 2 * (int64_t)own[i];
+    }
+    alone_count += more > 0;
+    for (int64_t i = 0; i < blocks && more > 0; i++) {
+        e->kinds[i] = own[i] < e->costs[i] ? GPUME_FROM_SELF : e->kinds[i];
+        e->costs[i] = own[i] < e->costs[i] ? own[i] : e->costs[i];
+    }
+}
+
+static void add_expected(struct expected *e, const struct plain *target,
+    const struct gpume_vector *past_vectors, const struct gpume_vector *future_vectors)
+{
+    const int64_t columns = target->width / 8, rows = target->height / 8;
+    for (int64_t i = 0; i < columns * rows; i++) {
+        const int64_t x = i % columns, y = i / columns;
+        e->cost += e->costs[i];
+        e->intra_blocks += e->kinds[i] == GPUME_FROM_SELF;
+        const bool edge = x == 0 || y == 0 || x == columns - 1 || y == rows - 1;
+        const bool inner = columns <= 2 || rows <= 2 || !edge;
+        e->inner_cost += inner ? e->costs[i] : 0;
+        const bool both = e->kinds[i] == GPUME_FROM_BOTH;
+        uint64_t vectors = 0;
+        if (both || e->kinds[i] == GPUME_FROM_PAST) {
+            vectors += plain_vector_bits(past_vectors, columns, x, y);
+        }
+        if (both || e->kinds[i] == GPUME_FROM_FUTURE) {
+            vectors += plain_vector_bits(future_vectors, columns, x, y);
+        }
+        const uint64_t bits = plain_bits(e->costs[i]) + (pattern_is_whole ? e->costs[i] : 0);
+        e->inner_bits += inner ? bits + vectors * VECTOR_PART / 64 : 0;
+    }
+}
+
 /* past, future: NULL without */
 static struct expected expect(const struct plain *target, const struct plain *past,
     const struct gpume_vector *past_vectors, const struct plain *future,
@@ -187,21 +233,11 @@ static struct expected expect(const struct plain *target, const struct plain *pa
             e.kinds[i] = of[order[j]] < of[e.kinds[i]] ? order[j] : e.kinds[i];
         }
         e.costs[i] = (uint16_t)of[e.kinds[i]];
-        e.cost += e.costs[i];
-        e.intra_blocks += e.kinds[i] == GPUME_FROM_SELF;
-        const bool edge = x == 0 || y == 0 || x == columns - 1 || y == rows - 1;
-        const bool inner = columns <= 2 || rows <= 2 || !edge;
-        e.inner_cost += inner ? e.costs[i] : 0;
-        const bool both = e.kinds[i] == GPUME_FROM_BOTH;
-        uint64_t vectors = 0;
-        if (both || e.kinds[i] == GPUME_FROM_PAST) {
-            vectors += plain_vector_bits(past_vectors, columns, x, y);
-        }
-        if (both || e.kinds[i] == GPUME_FROM_FUTURE) {
-            vectors += plain_vector_bits(future_vectors, columns, x, y);
-        }
-        e.inner_bits += inner ? plain_bits(e.costs[i]) + vectors * VECTOR_PART / 64 : 0;
     }
+    if (pattern_is_whole && future) {
+        expect_alone(&e, target);
+    }
+    add_expected(&e, target, past_vectors, future_vectors);
     return e;
 }
 
@@ -451,6 +487,9 @@ int main(int argc, char **argv)
         vulkan_probe_or_skip(false);
     }
     test_clips();
+    pattern_is_whole = true;
+    test_clips();
+    REQUIRE(alone_count > 0);
     test_unused();
     test_fade(false);
     test_fade(true);

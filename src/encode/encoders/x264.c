@@ -369,7 +369,7 @@ const struct gpume_encoder gpume_x264 = {
     .settle = x264_settle,
     .aq = {.root = 8, .centre = 14},
     .b_percent = 120, /* as x264 itself */
-    .vector_part = 4,
+    .pattern_costs = {.vector_part = 4, .counts_cost = true, .has_intra_b = true},
     .tree = {.intra_eighths = 8,
         .strength = {1.1, 1.4},
         .crf_strength = {1.1, 1.4},
