@@ -17,8 +17,8 @@ struct gpume_choice {
     uint8_t *kinds; /* both are filled in */
 };
 
-/* Among equal costs: past, future, self, both, still; of a B frame, self at the last. Everything but
- * the weight is filled in. */
+/* Among equal costs: past, future, self, both, still; of a B frame, self at the last. Everything
+ * but the weight is filled in. */
 struct gpume_frame_cost gpume_choose(const struct gpume_choice *choice);
 
 #endif

@@ -147,9 +147,14 @@ struct gpume_encoder {
          * the excess once more, as most of it stays in view for longer than the tree looks ahead.
          * 0: never. */
         uint32_t still;
-        /* For a CRF: the gpume_pass_noise n of a frame in which offsets are halved. In others,
-         * noise^2 / (noise^2 + n^2) of them is left. 0: noise does not matter. */
+        /* For a CRF: the gpume_pass_noise n of frames whose I frame is finer than P frames by half
+         * as much as without noise; noise^2 / (noise^2 + n^2) of that is left. 0: noise does not
+         * matter. */
         uint32_t noise;
+        /* For a CRF: the gpume_pass_noise n at which gpume_pass_find_quiet takes half of what it
+         * may, and the whole tree an eighth; n^4 / (n^4 + quiet^4) of it. Below 1024. 0: nothing.
+         */
+        uint32_t quiet;
         bool counts_b; /* the offsets of a P frame count the B frames before it */
     } tree;
     const struct gpume_bits_model *bits;

@@ -120,9 +120,11 @@ static struct gpume_pass_size *find_size(
         size->record_bytes = 1 + size->squares * sizeof(int16_t);
         size->offsets = calloc(OFFSETS_KEPT * size->squares, sizeof(int16_t));
         size->trees = calloc(OFFSETS_KEPT * size->squares, sizeof(int16_t));
+        size->quiet = calloc(OFFSETS_KEPT * size->squares, sizeof(int16_t));
         size->record = malloc(size->record_bytes);
     }
-    return (size->record && size->offsets && size->trees) || !params->options->tree ? size : NULL;
+    const bool has_all = size->record && size->offsets && size->trees && size->quiet;
+    return has_all || !params->options->tree ? size : NULL;
 }
 
 static int open_files(struct gpume_pass *pass, struct gpume_pass_rate *rate)
@@ -176,30 +178,40 @@ int gpume_pass_add(struct gpume_pass *pass, const struct gpume_pass_video *video
 /* --- QP offsets: records of the type of a frame, then the offset of each of its squares of 16x16
  * pixels */
 
-static void scale_offsets(struct gpume_pass_size *size, const struct gpume_decision *decision)
+static void scale_offsets(
+    struct gpume_pass_size *size, const struct gpume_decision *decision, const int16_t *quiet)
 {
     const size_t first = decision->coded % OFFSETS_KEPT * size->squares;
     int16_t *offsets = size->offsets + first, *trees = size->trees + first;
     assert(decision->blocks_x == size->x.from_count && decision->blocks_y == size->y.from_count);
     gpume_qp_map_scale(&size->x, &size->y, decision->offsets, offsets);
     gpume_qp_map_scale(&size->x, &size->y, decision->aq_offsets, trees);
+    gpume_qp_map_scale(&size->x, &size->y, quiet, size->quiet + first);
     for (size_t i = 0; i < size->squares; i++) {
         trees[i] = (int16_t)(offsets[i] - trees[i]);
     }
 }
 
-/* Fills in the record of a frame. rest: added to every offset. strength: of the tree, in 1/256. */
+/* What a quality changes in the offsets of a frame's squares. */
+struct offset_change {
+    int32_t rest;            /* added to every one */
+    int32_t strength, quiet; /* of the tree, and what noise takes of `quiet`, in 1/256 */
+};
+
+/* Fills in the record of a frame. */
 static void make_record(const struct gpume_encoder *encoder, struct gpume_pass_size *size,
-    size_t frame, enum gpume_frame_type type, int32_t rest, int32_t strength)
+    size_t frame, enum gpume_frame_type type, const struct offset_change *change)
 {
     const unsigned high = encoder->offsets_big_endian ? 0 : 1;
     const size_t first = frame % OFFSETS_KEPT * size->squares;
     const int16_t *offsets = size->offsets + first, *trees = size->trees + first;
+    const int16_t *quiet = size->quiet + first;
     unsigned char *at = size->record;
     *at++ = encoder->offset_codes[type];
     for (size_t i = 0; i < size->squares; i++, at += 2) {
-        const int32_t tree = trees[i] * (strength - 256) / 256;
-        const uint16_t offset = (uint16_t)(offsets[i] + tree + rest);
+        const int32_t tree = trees[i] * (change->strength - 256) / 256 -
+                             quiet[i] * change->quiet / 256 * change->strength / 256;
+        const uint16_t offset = (uint16_t)(offsets[i] + tree + change->rest);
         at[high] = (unsigned char)(offset >> 8);
         at[1 - high] = (unsigned char)offset;
     }
@@ -207,14 +219,17 @@ static void make_record(const struct gpume_encoder *encoder, struct gpume_pass_s
 
 /* --- frames */
 
-static int32_t mean_of_tree(const struct gpume_decision *decision)
+static void find_means_of_tree(const struct gpume_pass *pass, const struct gpume_decision *decision,
+    struct gpume_pass_row *row)
 {
     const uint32_t blocks = decision->blocks_x * decision->blocks_y;
-    int64_t sum = 0;
+    int64_t sum = 0, quiet = 0;
     for (uint32_t i = 0; i < blocks; i++) {
         sum += decision->offsets[i] - decision->aq_offsets[i];
+        quiet += pass->quiet[i];
     }
-    return (int32_t)gpume_div_nearest(sum, blocks);
+    row->tree = (int32_t)gpume_div_nearest(sum, blocks);
+    row->quiet = (int32_t)gpume_div_nearest(quiet, blocks);
 }
 
 static int add_row(struct gpume_pass *pass, const struct gpume_decision *decision)
@@ -230,6 +245,7 @@ static int add_row(struct gpume_pass *pass, const struct gpume_decision *decisio
     struct gpume_pass_row *row = &pass->rows[pass->count];
     const struct gpume_pass_row *last = pass->count > 0 ? row - 1 : row;
     const uint32_t index = pass->count > 0 ? (uint32_t)pass->count - 1 : 0;
+    const uint32_t noise_before = pass->count > 0 ? last->noise : 0;
     *row = (struct gpume_pass_row){
         .display = (uint32_t)decision->display,
         .intra_blocks = decision->intra_blocks,
@@ -241,9 +257,11 @@ static int add_row(struct gpume_pass *pass, const struct gpume_decision *decisio
         .intra_cost = decision->intra_cost,
         .shift =
             pass->encoder->fixed ? 0 : gpume_crf_shift(&pass->course, params->options, decision),
-        .tree = params->options->tree ? mean_of_tree(decision) : 0,
-        .noise = gpume_pass_noise(decision),
+        .noise = decision->type > GPUME_FRAME_I ? gpume_pass_noise(decision) : noise_before,
     };
+    if (params->options->tree) {
+        find_means_of_tree(pass, decision, row);
+    }
     const enum gpume_frame_type before = last->bits.type;
     row->before = gpume_type_is_b(before) ? last->before : index;
     row->intra = before == GPUME_FRAME_P || gpume_type_is_b(before) ? last->intra : index;
@@ -266,7 +284,8 @@ static int32_t level_of_tree(const struct gpume_pass *pass, size_t index)
     int64_t sum = 0, bits = 0;
     for (size_t i = first; i < end; i++) {
         const struct gpume_pass_row *row = &pass->rows[i];
-        sum += (int64_t)row->usual_bits * row->tree;
+        const int32_t quiet = row->quiet * gpume_pass_quiet_part(pass, row->noise) / 256;
+        sum += (int64_t)row->usual_bits * (row->tree - quiet);
         bits += row->usual_bits;
     }
     return bits > 0 ? (int32_t)(sum / bits) : 0;
@@ -289,10 +308,10 @@ static uint32_t noise_after(const struct gpume_pass *pass, size_t index)
 static int write_offsets(struct gpume_pass *pass, size_t index)
 {
     const enum gpume_frame_type type = pass->rows[index].bits.type;
-    pass->rows[index].level = level_of_tree(pass, index);
     if (type <= GPUME_FRAME_I) {
         pass->rows[index].noise = noise_after(pass, index);
     }
+    pass->rows[index].level = level_of_tree(pass, index);
     for (struct gpume_pass_rate *rate = pass->rates; rate && type != GPUME_FRAME_B;
          rate = rate->next) {
         const bool is_known = rate->qps && !gpume_goal_is_fidelity(rate->asked.goal);
@@ -300,22 +319,41 @@ static int write_offsets(struct gpume_pass *pass, size_t index)
         if (!rate->tree) {
             continue;
         }
-        make_record(pass->encoder, rate->size, index, type, qp - gpume_pass_whole_qp(qp),
-            rate->is_quality ? gpume_pass_crf_strength(pass, index) : 256);
+        const struct offset_change change = {.rest = qp - gpume_pass_whole_qp(qp),
+            .strength = rate->is_quality ? gpume_pass_crf_strength(pass, index) : 256,
+            .quiet = rate->is_quality ? gpume_pass_quiet_part(pass, pass->rows[index].noise) : 0};
+        make_record(pass->encoder, rate->size, index, type, &change);
         GPUME_CHECK(gpume_out_write(rate->tree, rate->size->record, rate->size->record_bytes));
+    }
+    return GPUME_OK;
+}
+
+static int find_quiet(struct gpume_pass *pass, const struct gpume_decision *decision)
+{
+    const size_t blocks = (size_t)decision->blocks_x * decision->blocks_y;
+    if (!pass->params.options->tree) {
+        return GPUME_OK;
+    }
+    pass->quiet = pass->quiet ? pass->quiet : calloc(blocks, sizeof(*pass->quiet));
+    if (!pass->quiet) {
+        return gpume_log_nomem(&pass->params.log, "what noise takes of the offsets");
+    }
+    if (pass->encoder->tree.quiet > 0) {
+        gpume_pass_find_quiet(decision, pass->quiet);
     }
     return GPUME_OK;
 }
 
 int gpume_pass_add_frame(struct gpume_pass *pass, const struct gpume_decision *decision)
 {
+    GPUME_CHECK(find_quiet(pass, decision));
     GPUME_CHECK(add_row(pass, decision));
     gpume_pass_count_vectors(pass, decision);
     if (!pass->params.options->tree) {
         return GPUME_OK;
     }
     for (struct gpume_pass_size *size = pass->sizes; size; size = size->next) {
-        scale_offsets(size, decision);
+        scale_offsets(size, decision, pass->quiet);
     }
     return pass->count > REACH ? write_offsets(pass, pass->count - 1 - REACH) : GPUME_OK;
 }
@@ -1037,11 +1075,13 @@ void gpume_pass_close(struct gpume_pass **pointer)
         free(size->record);
         free(size->offsets);
         free(size->trees);
+        free(size->quiet);
         free(size);
     }
     gpume_loss_frames_free(&pass->losses);
     free(pass->scenes);
     free(pass->rows);
     free(pass->levels);
+    free(pass->quiet);
     free(pass);
 }

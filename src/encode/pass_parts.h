@@ -30,9 +30,10 @@ struct gpume_pass_row {
     uint32_t kind;                         /* type, or what a fixed pass tells apart instead */
     uint32_t reuse; /* of a fixed pass: the factor for what later frames reuse, in 1/65536 */
     uint64_t cost, intra_cost;
-    int32_t shift;       /* of the QP for a CRF, by complexity, in 1/256 */
-    int32_t tree, level; /* of the tree's offsets: mean, and mean around it */
-    uint32_t noise;      /* gpume_pass_noise; of an I frame, the mean of those after it */
+    int32_t shift; /* of the QP for a CRF, by complexity, in 1/256 */
+    /* Of the tree's offsets: mean, the part of it that noise may take, and mean around it. */
+    int32_t tree, quiet, level;
+    uint32_t noise; /* gpume_pass_noise; of an I frame, the mean of those after it, once known */
     uint32_t usual_bits; /* at USUAL_QP */
     struct gpume_bits_frame bits;
     struct gpume_weight weight;
@@ -50,8 +51,9 @@ struct gpume_pass_size {
     uint32_t growth[GPUME_FRAME_B + 1];
     uint32_t loss_growth; /* of what is lost, in 1/65536 */
     struct gpume_map_axis x, y;
-    /* Of the last OFFSETS_KEPT frames, by square: their offsets, and the tree's part. NULL: none */
-    int16_t *offsets, *trees;
+    /* Of the last OFFSETS_KEPT frames, by square: their offsets, the tree's part, and what noise
+     * may take of that. NULL: none */
+    int16_t *offsets, *trees, *quiet;
     unsigned char *record; /* of a frame, in the file */
     size_t squares, record_bytes;
     struct gpume_pass_size *next;
@@ -113,6 +115,7 @@ struct gpume_pass {
     struct gpume_pass_rate **end;  /* where the next one goes */
     struct gpume_pass_row *rows;
     size_t count, room;
+    int16_t *quiet; /* of the blocks of a frame: gpume_pass_find_quiet; 0 without */
     struct gpume_loss_frames losses; /* none, if they are not measured */
     struct gpume_loss_range *scenes; /* of a split pass; or NULL */
     size_t scene_count;
@@ -175,6 +178,15 @@ int32_t gpume_pass_crf_strength(const struct gpume_pass *pass, size_t index);
  * not found, or light that changes, leaves such blocks. 0: no block has a reference. */
 #define GPUME_PASS_NOISE_MAX 1023u
 uint32_t gpume_pass_noise(const struct gpume_decision *decision);
+
+/* What noise may take of the tree's offset of each block: q^2 / c^2 of it, where c is its intra
+ * cost, and q the one that a twentieth of the blocks with any detail do not exceed. A block of
+ * noise alone is predicted a little better than by itself, since the best of many vectors fits some
+ * of it, but a reference that keeps its noise helps it little. */
+void gpume_pass_find_quiet(const struct gpume_decision *decision, int16_t *quiet);
+
+/* How much of that it takes, in 1/256. */
+int32_t gpume_pass_quiet_part(const struct gpume_pass *pass, uint32_t noise);
 
 /* When all frames are known: finds the CRF of a fidelity, the QPs of frames, and the bitrate. */
 int gpume_pass_settle_quality(struct gpume_pass *pass, struct gpume_pass_rate *rate);

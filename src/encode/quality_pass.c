@@ -81,31 +81,56 @@ static int32_t limit_qp(const struct gpume_pass *pass, int32_t qp)
     return qp < 0 ? 0 : qp > highest ? highest : qp;
 }
 
-uint32_t gpume_pass_noise(const struct gpume_decision *decision)
+/* The one that a twentieth of the blocks with any detail do not exceed; of all blocks, or of those
+ * with a reference. */
+static uint32_t low_cost(
+    const struct gpume_decision *decision, const uint16_t *costs, bool is_of_all)
 {
     const uint32_t blocks = decision->blocks_x * decision->blocks_y;
     uint32_t counts[GPUME_PASS_NOISE_MAX + 1] = {0}, all = 0, below = 0; /* each at most `blocks` */
-    uint32_t noise = 0;
+    uint32_t low = 0;
     for (uint32_t i = 0; i < blocks; i++) {
-        const bool is_told = decision->kinds[i] != GPUME_FROM_SELF &&
+        const bool is_told = (is_of_all || decision->kinds[i] != GPUME_FROM_SELF) &&
                              decision->intra_costs[i] > GPUME_COST_OF_NOTHING;
-        counts[gpume_min_u32(decision->costs[i], GPUME_PASS_NOISE_MAX)] += is_told;
+        counts[gpume_min_u32(costs[i], GPUME_PASS_NOISE_MAX)] += is_told;
         all += is_told;
     }
-    while (
-        all > 0 && noise < GPUME_PASS_NOISE_MAX && (below += counts[noise]) * UINT64_C(20) < all) {
-        noise++;
+    while (all > 0 && low < GPUME_PASS_NOISE_MAX && (below += counts[low]) * UINT64_C(20) < all) {
+        low++;
     }
-    return noise;
+    return low;
 }
 
-/* What a CRF leaves of the tree's offsets, in 1/256. Noise differs from frame to frame, so a frame
- * that keeps it helps no other one, and it takes many bits. Chunks have the encoder's own tree. */
+uint32_t gpume_pass_noise(const struct gpume_decision *decision)
+{
+    return low_cost(decision, decision->costs, false);
+}
+
+void gpume_pass_find_quiet(const struct gpume_decision *decision, int16_t *quiet)
+{
+    const int64_t low = low_cost(decision, decision->intra_costs, true), square = low * low;
+    for (uint32_t i = 0; i < decision->blocks_x * decision->blocks_y; i++) {
+        const int64_t cost = decision->intra_costs[i];
+        const int64_t tree = decision->offsets[i] - decision->aq_offsets[i]; /* less than 2^16 */
+        quiet[i] = (int16_t)(cost > low ? tree * square / (cost * cost) : tree);
+    }
+}
+
+/* What a CRF leaves of the 2.9 QP by which an I frame is finer, in 1/256. Noise differs from frame
+ * to frame, so a frame that keeps it helps no other one, and it takes many bits. Chunks have the
+ * encoder's own tree. */
 static int32_t part_by_noise(const struct gpume_pass *pass, uint32_t noise)
 {
     const uint64_t half = pass->params.chunks ? 0 : pass->encoder->tree.noise;
     assert(half <= GPUME_PASS_NOISE_MAX && noise <= GPUME_PASS_NOISE_MAX); /* squares: < 2^20 */
     return half > 0 ? (int32_t)(256 * half * half / (half * half + (uint64_t)noise * noise)) : 256;
+}
+
+int32_t gpume_pass_quiet_part(const struct gpume_pass *pass, uint32_t noise)
+{
+    const uint64_t half = pass->params.chunks ? 0 : pass->encoder->tree.quiet;
+    const uint64_t n = (uint64_t)noise * noise, h = half * half; /* squares: < 2^40 */
+    return half > 0 ? (int32_t)(256 * n * n / (h * h + n * n)) : 0;
 }
 
 int32_t gpume_pass_crf_strength(const struct gpume_pass *pass, size_t index)
@@ -114,7 +139,7 @@ int32_t gpume_pass_crf_strength(const struct gpume_pass *pass, size_t index)
     const double *strength = pass->encoder->tree.strength;
     const int32_t all =
         (int32_t)(pass->encoder->tree.crf_strength[psy] * 256 / strength[psy] + 0.5);
-    return all * part_by_noise(pass, pass->rows[index].noise) / 256;
+    return all * (1024 - gpume_pass_quiet_part(pass, pass->rows[index].noise)) / 1024;
 }
 
 /* How much finer an I frame is whose picture hardly changes. Before a key frame that the tree sees,
