@@ -249,6 +249,7 @@ def check_block(browser, run, frame):
 
 def check_blocks(browser, run):
     frame = browser.script("return document.body.dataset.frame")
+    browser.wait(f"return document.getElementById('stage').dataset.frame === '{frame}'", f"no pictures of field {frame}")
     for x, y in ((0.01, 0.01), (0.5, 0.5), (0.33, 0.71), (0.99, 0.99)):
         browser.point("#stage", x, y)
         place = check_block(browser, run, frame)
