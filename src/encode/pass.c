@@ -433,13 +433,33 @@ static int own_qp(const struct gpume_pass *pass, int32_t qp)
 }
 
 /* By the mean of all frames; the sum is below 2^38: 2^28 frames of less than 2^10. */
-static bool is_noisy(const struct gpume_pass *pass)
+static bool keeps_noise(const struct gpume_pass *pass, const struct gpume_pass_rate *rate)
 {
     uint64_t sum = 0;
     for (size_t i = 0; i < pass->count; i++) {
         sum += pass->rows[i].noise;
     }
-    return sum >= MUCH_NOISE * (uint64_t)pass->count;
+    return rate->qp < NOISE_QP && !pass->encoder->fixed &&
+           sum >= MUCH_NOISE * (uint64_t)pass->count;
+}
+
+/* What to do against it. less: what to ask for. */
+static void warn_of_noise(const struct gpume_pass *pass, const struct gpume_pass_rate *rate,
+    uint64_t bitrate, const char *what, const char *by, const char *less)
+{
+    gpume_log_write(&pass->params.log, GPUME_LOG_WARNING,
+        "%s: %s may %s %" PRIu64 " kbit/s%s: at QP %d it begins to keep the noise; %sask for %s",
+        rate->path, pass->encoder->name, what, bitrate / 1000, by, own_qp(pass, rate->qp),
+        pass->params.filtered ? "" : "remove that with --filter 1, or ", less);
+}
+
+/* Of a CRF or QP that was given. */
+static void warn_of_quality(const struct gpume_pass *pass, const struct gpume_pass_rate *rate)
+{
+    if (rate->path && !gpume_goal_is_fidelity(rate->asked.goal) && keeps_noise(pass, rate)) {
+        warn_of_noise(pass, rate, rate->bitrate, "take several times the expected", "",
+            rate->asked.goal == GPUME_GOAL_QP ? "a higher QP" : "a higher CRF");
+    }
 }
 
 /* Warns of bitrates that the encoder lowers, or will miss by much. */
@@ -475,12 +495,8 @@ static void warn_of_rate(const struct gpume_pass *pass, const struct gpume_pass_
             "%s: %s may miss %" PRIu64 " kbit/s by a tenth to a half: it is expected to encode at "
             "QP %d, where estimates are rough; %s would be met more closely",
             rate->path, encoder, kbps, qp, less);
-    } else if (rate->qp < NOISE_QP && !pass->encoder->fixed && is_noisy(pass)) {
-        gpume_log_write(&pass->params.log, GPUME_LOG_WARNING,
-            "%s: %s may exceed %" PRIu64 " kbit/s by up to three quarters: at QP %d it begins to "
-            "keep the noise; %sask for %s",
-            rate->path, encoder, kbps, qp,
-            pass->params.filtered ? "" : "remove that with --filter 1, or ", less);
+    } else if (keeps_noise(pass, rate)) {
+        warn_of_noise(pass, rate, rate->bitrate, "exceed", " by up to three quarters", less);
     }
 }
 
@@ -1009,6 +1025,9 @@ int gpume_pass_finish(struct gpume_pass *pass)
         rate->is_whole = gpume_goal_is_fidelity(rate->asked.goal) && rate->qps && rate->tree &&
                          !gpume_out_place(rate->tree);
         GPUME_CHECK(rate->is_quality ? gpume_pass_settle_quality(pass, rate) : solve(pass, rate));
+        if (rate->is_quality) {
+            warn_of_quality(pass, rate);
+        }
         GPUME_CHECK(pass->params.options->vbv_bufsize > 0 ? plan_buffer(pass, rate) : GPUME_OK);
         GPUME_CHECK(rate->path ? write_stats(pass, rate) : GPUME_OK);
         if (rate->tree) {

@@ -147,6 +147,13 @@ for bitrate in 1k 1M 90M; do
     rm no[.-]*
 done
 
+for crf in 20 40; do # noise is kept at QPs that are low enough
+    expect 0 firstpass grainy.y4m --backend "$engine" --encoder x264 --crf $crf -o no -q
+    warnings=$(grep -c 'no-176x144-crf.*several times the expected .*--filter 1' "$scratch/err")
+    [ "$warnings" -eq $((crf < 30)) ] || fail "--crf $crf: $(cat "$scratch/err")"
+    rm no[.-]*
+done
+
 # A pipe is read once, if no bitrate needs an analysis before.
 "$gpume" firstpass - --backend "$engine" --filter 0.5 --filtered piped.mkv -o three -y --encoder x264 --crf 30 <full.mkv >"$scratch/out" \
     2>"$scratch/err" || fail "a pipe"
