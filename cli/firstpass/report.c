@@ -12,9 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #define FORMAT_BYTES 32
 #define COLOURS_BYTES 96
+#define FOLDER_BYTES 4096
 
 static int refuse_memory(const struct gpume_firstpass_report *report)
 {
@@ -400,6 +402,17 @@ static void print_target(const struct gpume_firstpass_entry *entry, bool is_spli
     }
 }
 
+/* Where a program that hangs without its files finds them. */
+static void print_folder(const struct gpume_encoder *encoder, const char *stats)
+{
+    char folder[FOLDER_BYTES];
+    if (encoder->hangs && stats[0] != '/' && getcwd(folder, sizeof(folder))) {
+        fputs("# run this in ", stdout);
+        print_quoted(folder);
+        printf(": %s hangs if it cannot find these files\n", encoder->name);
+    }
+}
+
 void gpume_firstpass_report_print(const struct gpume_firstpass_report *report)
 {
     for (size_t i = 0; i < report->count; i++) {
@@ -409,7 +422,8 @@ void gpume_firstpass_report_print(const struct gpume_firstpass_report *report)
         print_target(entry, gpume_pass_scene(report->pass, i, 0, &scene));
         printf(", %" PRIu64 " frame%s\n", report->frames, gpume_plural(report->frames));
         if (!same) {
-            printf("# %s of ffmpeg reads no QPs of frames: this aims at the expected bitrate\n",
+            printf("# %s of ffmpeg reads no QPs of frames: this aims at the expected bitrate, and "
+                   "quality can differ by some dB\n",
                 report->encoder->library);
         }
         if (entry->ffmpeg.count > 0) {
@@ -424,6 +438,7 @@ void gpume_firstpass_report_print(const struct gpume_firstpass_report *report)
             printf("# %s %s\n", with, encoder->program ? encoder->program : encoder->name);
         }
         if (entry->encoder.count > 0) {
+            print_folder(report->encoder, entry->stats);
             print_argv(&report->filter, " | ");
             print_argv(&entry->feed, " | ");
             print_argv(&entry->encoder, "\n");

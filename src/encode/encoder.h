@@ -184,6 +184,7 @@ struct gpume_encoder {
     const struct gpume_fixed_pass *fixed; /* NULL: they are of an encode at the bitrate */
 
     bool has_weights; /* frames have weights; otherwise the second pass finds them */
+    bool hangs;       /* its program, where it cannot find the files */
 
     /* The QP of a type when the model's QP is 0, in 1/256. */
     int32_t (*qp)(const struct gpume_encode_options *options, enum gpume_frame_type type);

@@ -29,7 +29,8 @@ fi
 expect 0 $first x264 --threads 3 --bitrate 0.100M -o c -q
 [ ! -s "$scratch/out" ] || fail "-q prints"
 cmp a-96x80-100k-0.log c-96x80-100k-0.log || fail "statistics depend on the threads"
-expect 0 $first x265 --cutree 0 --bitrate 100k -o d
+expect 0 $first x265 --cutree 0 --bitrate 100k -o "$PWD/d"
+! grep -q '^# run this in' "$scratch/out" || fail "files with a folder are found from any other"
 [ ! -e d-96x80-100k.log.cutree ] || fail "--cutree 0 writes offsets"
 
 # Rungs: sizes with bitrates of their own, beside all sizes with all bitrates; each second pass once.
@@ -62,6 +63,7 @@ runs = json.load(open('a.json'))['runs']
 assert [run.get('crf') for run in runs] == [24, None, 23.5, 30.25], runs
 assert runs[0]['bitrate'] == ${kbps}000 and runs[0]['files'][2].endswith('.qpfile') and len(runs[1]['files']) == 2, runs" || fail "a.json"
 expect 0 $first x265 --crf 24 -o b
+[ "$(grep -cF "# run this in $(pwd -P): x265 hangs" "$scratch/out")" = 1 ] || fail "no word of the folder in which x265 finds its files"
 only . a.json a-* b.json b-96x80-crf24.log b-96x80-crf24.log.cutree clip.y4m
 head -1 b-96x80-crf24.log | grep -q ' vbv-maxrate=1$' || fail "x265 would refuse --crf"
 [ "$(grep -c -e '-c:v libx265 -preset medium -crf 24 ' -e ' | x265 .* --crf 24 ' "$scratch/out")" = 2 ] || fail "x265 gets no --crf"

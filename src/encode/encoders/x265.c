@@ -294,6 +294,7 @@ const struct gpume_encoder gpume_x265 = {
         [GPUME_PLANNED_BUFFER] = GPUME_PLANNED(80, 100, 100)},
     .stats = ".log",
     .offsets = ".cutree",
+    .hangs = true,
     .own_files = x265_own_files,
     .write_header = x265_write_header,
     .write_frame = x265_write_frame,
