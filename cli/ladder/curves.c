@@ -140,7 +140,8 @@ static void find_ends(const struct gpume_ladder *ladder, double *top, double *bo
     }
 }
 
-static void propose_rungs(struct gpume_ladder *ladder)
+/* Refuses bitrates that were given and leave none. */
+static enum gpume_exit propose_rungs(struct gpume_ladder *ladder)
 {
     double top, bottom;
     char range[80] = "no curve has two points";
@@ -162,6 +163,14 @@ static void propose_rungs(struct gpume_ladder *ladder)
             ladder->rung_count++;
         }
     }
+    const struct gpume_ladder_options *options = ladder->options;
+    const bool is_given = options->min_bitrate > 0 || options->max_bitrate > 0;
+    if (ladder->rung_count == 0 && ladder->hull_count > 0 && is_given) {
+        const bool is_low = options->min_bitrate == 0 || top < ladder->hull[0].from;
+        return gpume_refuse(GPUME_EXIT_USAGE,
+            "--%s-bitrate %.0fk: no rung is left: %s; give bitrates within that, or more --crf",
+            is_low ? "max" : "min", (is_low ? top : bottom) / 1000, range);
+    }
     if (beyond > 0) {
         gpume_console_warning("%" PRIu32 " of %" PRIu32 " rung%s left out: %s; give "
                               "--min-bitrate and --max-bitrate, or more --crf",
@@ -173,12 +182,13 @@ static void propose_rungs(struct gpume_ladder *ladder)
                               "--max-bitrate farther apart",
             same, count, gpume_plural(count));
     }
+    return GPUME_EXIT_DONE;
 }
 
-void gpume_ladder_find(struct gpume_ladder *ladder)
+enum gpume_exit gpume_ladder_find(struct gpume_ladder *ladder)
 {
     list_points(ladder);
     find_hull(ladder);
     find_crossings(ladder);
-    propose_rungs(ladder);
+    return propose_rungs(ladder);
 }

@@ -323,7 +323,8 @@ static enum gpume_exit finish_ladder(void *client)
     take_expected(run);
     gpume_ladder_fill_curves(ladder);
     result = gpume_ladder_probe(ladder);
-    gpume_ladder_find(ladder);
+    const enum gpume_exit found = gpume_ladder_find(ladder);
+    result = result ? result : found;
     result = result || !ladder->options->verify ? result : gpume_ladder_verify(ladder);
     for (size_t i = 0; i < ladder->job.output_count && result == GPUME_EXIT_DONE; i++) {
         const struct gpume_job_output *output = &ladder->job.outputs[i];

@@ -109,7 +109,7 @@ struct gpume_ladder {
 void gpume_ladder_fill_curves(struct gpume_ladder *ladder);
 
 /* All the rest of the result. */
-void gpume_ladder_find(struct gpume_ladder *ladder);
+enum gpume_exit gpume_ladder_find(struct gpume_ladder *ladder);
 
 /* --- trials.c */
 
