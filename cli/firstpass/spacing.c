@@ -83,7 +83,7 @@ static double sum_of(const int64_t *us, size_t count)
 
 /* One of 24 and 24000/1001, and the like, is as good as the other for a few frames: then the
  * container's rate tells to which family the video belongs. */
-static void name_rate(double rate, bool ntsc, uint32_t *num, uint32_t *den)
+static bool name_usual_rate(double rate, bool ntsc, uint32_t *num, uint32_t *den)
 {
     static const struct {
         uint32_t num, den;
@@ -99,13 +99,44 @@ static void name_rate(double rate, bool ntsc, uint32_t *num, uint32_t *den)
             *den = usual[i].den;
         }
     }
-    bool found = least < 0.005;
+    return least < 0.005;
+}
+
+static void name_rate(double rate, bool ntsc, uint32_t *num, uint32_t *den)
+{
+    bool found = name_usual_rate(rate, ntsc, num, den);
     for (uint32_t d = 1; !found && d <= DENOMINATOR_MAX; d++) {
         const double n = fmax(round(rate * d), 1);
         *num = (uint32_t)n;
         *den = d;
         found = fabs(n / d / rate - 1) <= 0.001;
     }
+}
+
+/* Whether frames of a usual rate are missing: all sorted distances are whole multiples of the
+ * least. */
+static bool name_full_rate(const int64_t *us, size_t count, bool ntsc, uint32_t *num, uint32_t *den)
+{
+    size_t end = 1;
+    while (end < count && is_near(us[end], us[0])) {
+        end++;
+    }
+    uint32_t full_num = 0, full_den = 0;
+    if (!name_usual_rate(
+            (double)SECOND * (double)end / sum_of(us, end), ntsc, &full_num, &full_den)) {
+        return false;
+    }
+    const double frame = (double)SECOND * full_den / full_num;
+    for (size_t i = 0; i < count; i++) {
+        const double places = round((double)us[i] / frame);
+        const double apart = fabs((double)us[i] - places * frame);
+        if (apart > frame / 10 && apart > (double)SECOND / 1000) {
+            return false;
+        }
+    }
+    *num = full_num;
+    *den = full_den;
+    return true;
 }
 
 bool gpume_distances_rate(struct gpume_distances *distances, uint32_t *num, uint32_t *den)
@@ -128,6 +159,9 @@ bool gpume_distances_rate(struct gpume_distances *distances, uint32_t *num, uint
     const double all = sum_of(us, count), near = sum_of(us + first, end - first);
     const bool is_usual = middle >= SECOND / RATE_USUAL;
     const bool prevails = end - first >= count - count / 4 && (is_usual || near >= all / 2);
+    if (!prevails && name_full_rate(us, count, ntsc, num, den)) {
+        return true;
+    }
     name_rate((double)SECOND * (prevails ? (double)(end - first) / near : (double)count / all),
         ntsc, num, den);
     return true;

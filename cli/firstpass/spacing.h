@@ -34,7 +34,8 @@ struct gpume_distances {
 bool gpume_distances_add(struct gpume_distances *distances, int64_t us);
 
 /* The rate for a filter that makes them equal: that of the distance which three quarters of them
- * have, or else of their mean. A distance of less than 1/120 s must also fill half of the time:
+ * have, or of the least one, if its rate is usual and all others are whole multiples of it, or else
+ * of their mean. A distance of less than 1/120 s must also fill half of the time:
  * frames that come in bursts are close together, but few per second. It is a usual rate, such as
  * 24000/1001, if one is within half a percent, or else a fraction of small numbers. *num / *den:
  * the container's rate, which is replaced. Sorts the distances. False: there are none. */
