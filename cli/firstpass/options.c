@@ -19,6 +19,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #define OPTIONS struct gpume_firstpass_options
 
@@ -222,8 +223,9 @@ static const struct gpume_option first_rows[] = {
         .help = "the same for the XPSNR of luma, by which errors count less where the source is "
                 "rough or moves, 20 to 60 dB; repeat it for several"},
     {GPUME_ROW("target-size", "BYTES", goals, OPTIONS, targets),
-        .help = "the bitrate at which the encoded video stream has this size, e.g. 700M; repeat "
-                "it for several"},
+        .help = "the bitrate at which the encoded video stream is expected to have about this "
+                "size, e.g. 700M; clips of a few seconds can miss it by 10 to 20 %; repeat it for "
+                "several"},
     {GPUME_ROW_CHOICE("per", "video|scene", OPTIONS, per, spans),
         .help = "what --target-psnr, --target-ssim and --target-xpsnr are of: the whole video, or "
                 "every scene, from each I frame to the next (default video)"},
@@ -245,7 +247,7 @@ static const struct gpume_option first_rows[] = {
         .help =
             "analyse what gpume filter makes of the video with this --strength, usually 1, or 0.25 "
             "for SVT-AV1, which filters itself; the command lines begin with that filter, or read "
-            "what --filtered keeps"},
+            "what --filtered keeps; not with --verify or --probes"},
     {GPUME_ROW_FILE("filtered", "FILE", OPTIONS, filtered), .needs = "filter",
         .help = "write the filtered video to this file, which the command lines then read instead "
                 "of filtering again: .y4m, or .mkv or .nut with FFV1"},
@@ -481,6 +483,16 @@ static int check_files_name(const char *name)
         strcmp(last, "..") == 0) {
         return gpume_refuse(GPUME_INVALID,
             "-o %s: the names of several files begin with it; give a name, such as -o clip", name);
+    }
+    static const char *const videos[] = {
+        ".mp4", ".mkv", ".mov", ".webm", ".avi", ".264", ".265", ".hevc", ".ivf", ".ts", ".y4m"};
+    const char *dot = strrchr(last, '.');
+    for (size_t i = 0; dot && i < sizeof(videos) / sizeof(videos[0]); i++) {
+        if (strcasecmp(dot, videos[i]) == 0) {
+            gpume_console_warning("-o %s: the names of statistics begin with it; the name of the "
+                                  "encoded video takes the place of OUTPUT in the printed lines",
+                name);
+        }
     }
     return name[0] == '=' ? gpume_refuse(GPUME_INVALID,
                                 "-o %s: encoders read no name that begins with =; give another, "

@@ -236,6 +236,11 @@ refuses 2 --qcomp 0.5 1 -- firstpass clip.y4m --encoder x265 --bitrate 1M --qcom
 for name in r/ ./ . ..; do
     refuses 2 "$name" -- firstpass clip.y4m --encoder x264 --bitrate 1M -o "$name"
 done
+expect 0 $first x264 --bitrate 100k -o a.mp4
+grep -q "warning: -o a.mp4: .*OUTPUT" "$scratch/err" || fail "no word of what -o a.mp4 names"
+expect 0 $first x264 --bitrate 100k -o a.b
+! grep -q OUTPUT "$scratch/err" || fail "-o a.b is no video"
+rm ./a*
 refuses 2 x265 --weightp 0 1 2 -- firstpass clip.y4m --encoder x265 --bitrate 1M --weightp 2 -o r
 refuses 2 '--rc-lookahead 3' '--bframes 3' '--rc-lookahead 4' -- firstpass clip.y4m --encoder x264 --bitrate 1M --rc-lookahead 3 -o r
 refuses 2 '--min-keyint 5' '--keyint 2' -- firstpass clip.y4m --encoder x264 --bitrate 1M --keyint 2 --min-keyint 5 -o r
