@@ -168,14 +168,13 @@ void analyse_columns(uint row, uint pair, uint first)
 }
 
 /* B of one k of a window, by j; and notes what is kept. */
-void filter_window(uint row, uint k, uint across, uint window, out int v[8])
+void filter_window(uint row, uint k, uint across, uint window, int limit, out int v[8])
 {
     uint line = line_of(row, k, 0u) + across;
     [[unroll]] for (uint j = 0u; j < SIDE; j++) {
         v[j] = columns[line + j % 2u * PAIRS + j / 2u];
     }
     turn(v);
-    int limit = int(windows[window] >> KEPT_BITS);
     uint kept = 0u;
     [[unroll]] for (uint l = 0u; l < SIDE; l++) {
         bool keeps = abs(v[l]) > limit || (l == 0u && k == 0u);
@@ -218,14 +217,19 @@ void add_column(uint row, uint odd, uint pair, int first)
 void filter_rows(uint lane, uint first)
 {
     uint k = lane / ACROSS, across = lane % ACROSS;
-    int given[TAKEN][8]; /* B */
+    int given[TAKEN][8], limits[TAKEN]; /* B, T */
+    /* Before the barrier: after it, others add to what the windows keep. */
+    [[unroll]] for (uint row = 0u; row < TAKEN; row++) {
+        limits[row] = int(windows[(first + row) * ACROSS + across] >> KEPT_BITS);
+    }
     if (lane < TAKEN * PAIRS) {
         uint row = lane / PAIRS, pair = lane % PAIRS;
         analyse_columns(row, pair, 2u * (first + row) * PAIRS + pair);
     }
     barrier();
     [[unroll]] for (uint row = 0u; row < TAKEN; row++) {
-        filter_window(row, k, across, (first + row) * ACROSS + across, given[row]);
+        filter_window(
+            row, k, across, (first + row) * ACROSS + across, limits[row], given[row]);
     }
     barrier();
     for (uint i = lane; i < TAKEN * SIDE * 2u * PAIRS; i += GPUME_TEMPORAL_GATHER) {
