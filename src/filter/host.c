@@ -212,6 +212,14 @@ static uint32_t ring_of(const struct gpume_temporal_params *params)
     return 2 * params->radius + 1 + GPUME_TEMPORAL_AHEAD + AHEAD;
 }
 
+/* What open_scratch allocates. */
+static uint64_t scratch_bytes(uint32_t width, bool spatial)
+{
+    return (width + 2 * GPUME_LOOPS_REACH) * sizeof(uint32_t) + width * sizeof(uint16_t) +
+           (uint64_t)2 * width * BLOCK * sizeof(uint32_t) +
+           (spatial ? gpume_spatial_scratch_bytes(width) : 0);
+}
+
 uint64_t gpume_temporal_host_bytes(const struct gpume_temporal_params *params)
 {
     const uint64_t planes = params->chroma ? GPUME_TEMPORAL_PLANES : 1;
@@ -225,7 +233,9 @@ uint64_t gpume_temporal_host_bytes(const struct gpume_temporal_params *params)
         samples += (uint64_t)width * height;
         means += params->spatial ? gpume_spatial_plane_bytes(width, height) : 0;
     }
+    const uint64_t threads = params->threads > 0 ? params->threads : gpume_workers_processors();
     return samples * (layers * sizeof(uint16_t) + RESULTS) + means +
+           threads * scratch_bytes(params->width, params->spatial) +
            blocks * (2 * params->radius * (sizeof(struct gpume_vector) + planes) +
                         6 * planes * sizeof(uint64_t));
 }
@@ -710,7 +720,8 @@ static void slide_to(const struct host *temporal, const struct layer *picture,
 }
 
 /* S of the samples of a row; 0 in blocks that are not used and, before a filter within the picture,
- * where the match lies outside of it: there noise is alike along a line. */
+ * where the match lies outside of it: samples there repeat the edge, so their noise is not
+ * independent. */
 static void find_gains(const struct host *temporal, uint32_t plane,
     const struct prediction *prediction, uint32_t y, uint16_t *gains)
 {
@@ -758,7 +769,9 @@ static void add_prediction(struct host *temporal, uint32_t plane,
     for (uint32_t y = top; y < end; y++) {
         const size_t at = (size_t)(y - top) * width;
         slide_to(temporal, picture, from, y, columns);
-        find_gains(temporal, plane, prediction, y, scratch->gains);
+        if (y == top || temporal->spatial) { /* else alike in all rows of a block */
+            find_gains(temporal, plane, prediction, y, scratch->gains);
+        }
         for (uint32_t i = 0; i < GPUME_LOOPS_REACH; i++) {
             columns[i] = columns[GPUME_LOOPS_REACH];
             columns[GPUME_LOOPS_REACH + width + i] = columns[GPUME_LOOPS_REACH + width - 1];

@@ -65,8 +65,12 @@ bool gpume_spatial_open_plane(
     struct gpume_spatial_plane *plane, uint32_t width, uint32_t height, uint32_t bits)
 {
     const size_t samples = (size_t)2 * pairs_of(width) * height;
-    *plane = (struct gpume_spatial_plane){width, height, bits, pairs_of(width),
-        malloc(samples * sizeof *plane->means), malloc(samples * sizeof *plane->weights)};
+    *plane = (struct gpume_spatial_plane){.width = width,
+        .height = height,
+        .bits = bits,
+        .pairs = pairs_of(width),
+        .means = malloc(samples * sizeof *plane->means),
+        .weights = malloc(samples * sizeof *plane->weights)};
     return plane->means && plane->weights;
 }
 
@@ -76,10 +80,14 @@ void gpume_spatial_close_plane(struct gpume_spatial_plane *plane)
     free(plane->weights);
 }
 
+uint64_t gpume_spatial_scratch_bytes(uint32_t width)
+{
+    return ((uint64_t)ROWS * stride_of(pairs_of(width)) + SIDE * SIDE * SPAN) * sizeof(int32_t);
+}
+
 bool gpume_spatial_open_scratch(struct gpume_spatial_scratch *scratch, uint32_t width)
 {
-    const size_t row = stride_of(pairs_of(width));
-    scratch->memory = malloc((ROWS * row + SIDE * SIDE * SPAN) * sizeof *scratch->memory);
+    scratch->memory = malloc((size_t)gpume_spatial_scratch_bytes(width));
     return scratch->memory != NULL;
 }
 
@@ -210,7 +218,12 @@ static void analyse_rows(const struct work *work, int64_t top)
     }
 }
 
-/* T, O by the number of coefficients that are kept, and what windows give back in columns. */
+/* O, by the number of coefficients that are kept. */
+static const uint8_t weight_of[SIDE * SIDE + 1] = {0, 64, 32, 16, 16, 8, 8, 8, 8, 4, 4, 4, 4, 4, 4,
+    4, 4, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+
+/* T, O, and what windows give back in columns. */
 static void filter_windows(const struct work *work, uint32_t first, uint32_t count)
 {
     int32_t kept[SPAN] = {0}, *weights = work->weights + first, *limit = work->limit + first;
@@ -224,8 +237,7 @@ static void filter_windows(const struct work *work, uint32_t first, uint32_t cou
             work->coefficients + (size_t)k * SIDE * SPAN, kept);
     }
     for (uint32_t i = 0; i < count; i++) {
-        static const uint8_t weight_of[SIDE * SIDE + 1] = {0, 64, 32, 16, 16, 8, 8, 8, 8};
-        weights[i] = kept[i] > 32 ? 1 : kept[i] > 16 ? 2 : kept[i] > 8 ? 4 : weight_of[kept[i]];
+        weights[i] = weight_of[kept[i]];
     }
     for (uint32_t k = 0; k < SIDE; k++) {
         work->loops->make_windows(work->coefficients + (size_t)k * SIDE * SPAN, weights, count,

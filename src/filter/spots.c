@@ -9,6 +9,9 @@
  *     regions  marked samples that touch each other; each is a spot, or is kept:
  *              what surrounds it fits no better, or it is found elsewhere in a neighbour
  *     replace  by the mean of both predictions, luma and the chroma beside it
+ *
+ * Several threads decide about cells, errors and marks, each for some of the rows; one gathers the
+ * regions and replaces.
  */
 #include "base/base.h"
 #include "base/workers.h"
@@ -378,8 +381,8 @@ static uint32_t threshold(const struct gpume_spots *spots, uint32_t steps, uint3
     return (steps + error) << spots->steps;
 }
 
-/* Says of `count` parts side by side, of a piece at most, whether both predictions agree about
- * each. What they differ by in a column is at most 16 * 1023 < 2^16. */
+/* Says of the parts of a piece, from one on, whether both predictions agree about each. What they
+ * differ by in a column is at most 16 * 1023 < 2^16. */
 static void find_agreement(struct gpume_spots *spots, uint32_t part_x, uint32_t part_y)
 {
     const uint32_t width = spots->params.width, shift = spots->shift;

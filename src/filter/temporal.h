@@ -45,8 +45,8 @@ struct gpume_temporal_choice {
     bool measure;      /* the noise; else it is sigma */
     uint32_t sigma;    /* in 1/100 of a step of 8 bits */
     uint32_t spatial;  /* of what is left, in 1/32, up to 64; above 0 only with params.spatial */
-    uint32_t least; /* the same as sigma: noise counts as this much, up to twice as much, if it is
-                       less */
+    /* The same as sigma: noise counts as this much, up to twice as much, if it is less. */
+    uint32_t least;
 };
 
 /* A filtered picture. */
@@ -187,6 +187,7 @@ uint64_t gpume_spatial_plane_bytes(uint32_t width, uint32_t height);
 /* width: of the widest plane. */
 bool gpume_spatial_open_scratch(struct gpume_spatial_scratch *scratch, uint32_t width);
 void gpume_spatial_close_scratch(struct gpume_spatial_scratch *scratch);
+uint64_t gpume_spatial_scratch_bytes(uint32_t width);
 
 /* T by m. amount: Z; strength: S'. */
 void gpume_spatial_find_limits(uint64_t variance, uint32_t amount, uint32_t strength, uint32_t bits,

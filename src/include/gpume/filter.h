@@ -2,8 +2,7 @@
 /*
  * gpume's temporal filter: every frame averaged with its neighbours along the motion between them,
  * as far as they fit, by the noise that it finds; then, if that is wanted, freed of noise that is
- * left within the picture. The manual page gpume-filter(1) defines every
- * sample, and gives advice.
+ * left within the picture. The manual page gpume-filter(1) defines every sample, and gives advice.
  *
  *     gpume_filter_params_default(&params);  params.width = ...;
  *     gpume_filter_open(&filter, &params);
@@ -56,10 +55,11 @@ struct gpume_filter_params {
      * Default 1 and 1, which is 4:2:0. */
     uint32_t chroma_x, chroma_y;
     /* How much of the other frames is taken, 0 to 2, rounded to 1/32; default 1. With 0 frames are
-     * not changed, but by despot and spatial. */
+     * not changed, except by despot and spatial. */
     double strength;
     /* Standard deviation of the noise in steps of 8-bit samples, 0 to 50, rounded to 1/100; or
-     * GPUME_FILTER_MEASURE, the default. With 0 frames are not changed. */
+     * GPUME_FILTER_MEASURE, the default. With 0 no noise is removed, also not by spatial; despot
+     * still works. */
     double sigma;
     uint32_t radius;             /* frames before and after each that are used, 1 to 4; default 4 */
     uint32_t window_x, window_y; /* largest displacement in pixels, 1 to 128; default 16 */
@@ -82,7 +82,7 @@ struct gpume_filter_params {
     /* Frames are interlaced: of their even lines and their odd lines, each is filtered with those
      * of other frames, and window_y counts lines of a field. Default false. */
     bool fields;
-    /* How much of the noise that is left then is removed within each picture, 0 to 2, rounded to
+    /* How much of the noise that is then left is removed within each picture, 0 to 2, rounded to
      * 1/32; default 0. With strength 0 pictures are filtered each on its own, if their noise is
      * given: it is measured between pictures. */
     double spatial;
