@@ -310,6 +310,11 @@ static void read_arguments(struct filter *filter)
     params->threads = function->params.threads;
     params->log = function->params.log;
     params->log_opaque = function;
+    if (params->sigma == GPUME_FILTER_MEASURE && params->strength * 64 < 1 &&
+        params->spatial * 64 >= 1) { /* strength is rounded to 0, spatial is not */
+        gpume_function_fail(
+            function, "spatial: with strength 0 the noise is not measured; give noise a number");
+    }
     if (format->numPlanes > 1 && (format->subSamplingW > 1 || format->subSamplingH > 1)) {
         gpume_function_fail(function, "the clip's chroma has a quarter of luma's samples in a row "
                                       "or column; convert it to 4:2:0, 4:2:2 or 4:4:4");

@@ -53,6 +53,13 @@ def _whole(name: str, value: object) -> int:
     return int(value)
 
 
+def _number(name: str, value: object) -> float:
+    try:
+        return ctypes.c_double(value).value  # type: ignore[arg-type]
+    except TypeError:
+        raise ValueError(f"{name}: {value!r} is not a number") from None
+
+
 def filter(
         frames: Iterable[Frame], *, strength: float = 1.0, noise: float | str = "auto",
         radius: int = 4, window: int | Tuple[int, int] = 16, metric: str = "sad",
@@ -75,9 +82,9 @@ def filter(
     after each one that are used, 1 to 4. window: largest displacement in pixels, 1 to 128: one
     number, or (x, y). metric: "sad", "satd" or "ssd". despot: first remove dirt, spots that are in
     one frame alone. fields: frames are interlaced; their fields are filtered, each with those of
-    the same parity. spatial: how much of the noise that is left is then removed within each picture,
-    0 (nothing) to 2; 1 to restore a video. With strength=0 it needs noise as a number. bits: of a
-    sample; of uint16 16 unless given, such as 10. The others are as in
+    the same parity. spatial: how much of the noise that is left is then removed within each
+    picture, 0 (nothing) to 2; 1 to restore a video. With strength=0 it needs noise as a number.
+    bits: of a sample; of uint16 16 unless given, such as 10. The others are as in
     :class:`gpume.Options`.
 
     It works on about twenty frames at a time, and opens what it needs when the first result is
@@ -88,8 +95,8 @@ def filter(
         for frame in frames:
             planes, used = _planes_of(frame, bits if filtered is None else filtered.bits)
             if filtered is None:
-                params = _params_of(planes, used, strength, noise, radius, window)
-                params.despot, params.fields, params.spatial = despot, fields, spatial
+                params = _params_of(planes, used, strength, spatial, noise, radius, window)
+                params.despot, params.fields = despot, fields
                 params.metric = choice_of("metric", metric, table()["metric"].choices)
                 params.backend = choice_of("backend", backend, table()["backend"].choices)
                 params.device = None if device is None else str(device).encode()
@@ -109,20 +116,22 @@ def filter(
             filtered.handle.stop()
 
 
-def _params_of(planes: list[np.ndarray], bits: int, strength: float, noise: float | str,
-               radius: int, window: int | Tuple[int, int]) -> _abi.FilterParams:
+def _params_of(planes: list[np.ndarray], bits: int, strength: float, spatial: float,
+               noise: float | str, radius: int, window: int | Tuple[int, int]) -> _abi.FilterParams:
     params = _abi.filled(_abi.FilterParams, library().gpume_filter_params_fill)
     params.height, params.width = planes[0].shape
     params.bits, params.plane_count = bits, len(planes)
     if len(planes) > 1:
         params.chroma_x, params.chroma_y = _subsampling(planes[0].shape, planes[1].shape)
-    params.strength = strength
+    params.strength, params.spatial = _number("strength", strength), _number("spatial", spatial)
     if isinstance(noise, str) and noise != "auto":
         raise ValueError(f"noise: {noise!r} is neither a number nor 'auto'")
     if not isinstance(noise, str):
-        if not 0 <= noise <= _abi.FILTER_SIGMA_MAX:
+        params.sigma = _number("noise", noise)
+        if not 0 <= params.sigma <= _abi.FILTER_SIGMA_MAX:
             raise ValueError(f"noise: {noise} is not from 0 to {_abi.FILTER_SIGMA_MAX:g}")
-        params.sigma = noise
+    elif 0 <= params.strength < 1 / 64 <= params.spatial:  # strength is rounded to 0, spatial is not
+        raise ValueError("spatial: with strength 0 the noise is not measured; give noise a number")
     params.radius = _whole("radius", radius)
     params.window_x, params.window_y = (_whole("window", side) for side in _pair_of(window))
     return params

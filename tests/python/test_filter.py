@@ -126,6 +126,11 @@ class Filtered(unittest.TestCase):
         for error, words, frames, keywords in (
                 (ValueError, "strength 3: must be from 0 to 2", [luma], dict(strength=3)),
                 (ValueError, "spatial -1: must be from 0 to 2", [luma], dict(spatial=-1)),
+                (ValueError, "spatial: with strength 0 the noise is not measured; give noise a number",
+                 [luma], dict(strength=0, spatial=1)),
+                (ValueError, "strength: None is not a number", [luma], dict(strength=None)),
+                (ValueError, "spatial: 'on' is not a number", [luma], dict(spatial="on")),
+                (ValueError, r"noise: \[5\] is not a number", [luma], dict(noise=[5])),
                 (ValueError, "noise: 51 is not from 0 to 50", [luma], dict(noise=51)),
                 (ValueError, "noise: 'much' is neither", [luma], dict(noise="much")),
                 (ValueError, "radius 5: must be from 1 to 4", [luma], dict(radius=5)),

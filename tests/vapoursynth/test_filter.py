@@ -95,6 +95,8 @@ with tempfile.TemporaryDirectory() as folder:
     for keywords, words in (
             ({"strength": 2.5}, "strength is 2.5; it must be from 0 to 2"),
             ({"spatial": 2.5}, "spatial is 2.5; it must be from 0 to 2"),
+            ({"strength": 0, "spatial": 1},
+             "spatial: with strength 0 the noise is not measured; give noise a number"),
             ({"noise": -1}, "noise is -1; it must be from 0 to 50"),
             ({"despot": 2}, "despot is 2; it must be from 0 to 1"),
             ({"radius": 5}, "radius is 5; it must be from 1 to 4"),
