@@ -82,8 +82,7 @@ static int show_picture(struct filter *filter, const struct gpume_filter_result 
     if (filter->taker) {
         return filter->taker->take(filter->client, source, result->planes, result->time_us);
     }
-    const int status = gpume_filter_report_add(
-        filter->report, source, result->planes, result->sigma[0], result->references);
+    const int status = gpume_filter_report_add(filter->report, source, result);
     return status == GPUME_OK ? status : gpume_log_nomem(&gpume_console, filter->options->report);
 }
 
@@ -174,6 +173,28 @@ static int take_filter_frame(void *client, const struct gpume_plane *luma, int64
     return status;
 }
 
+/* Why the noise is not known, and what to do; NULL: it is. */
+static const char *unknown_noise(const struct filter *filter)
+{
+    const struct gpume_filter_options *options = filter->options;
+    const bool guessed = options->noise.given || (filter->taker && filter->taker->guess);
+    return options->strength * 64 < 1 && options->spatial * 64 < 1
+               ? "with --strength 0 no noise is removed"
+           : !guessed && filter->pictures == 1
+               ? "that needs two frames that differ; give --noise a number"
+               : NULL;
+}
+
+/* What --despot cannot do. */
+static void warn_of_spots(const struct filter *filter)
+{
+    if (filter->options->despot && filter->pictures < 3) {
+        gpume_console_warning("%s: --despot needs three frames or more that differ; no dirt was "
+                              "removed",
+            filter->job.info.label);
+    }
+}
+
 /* What the output does not say of the video. */
 static void warn_of_output(const struct filter *filter)
 {
@@ -216,9 +237,11 @@ static enum gpume_exit finish_filter(void *client)
         return filter->taker->finish(filter->client);
     }
     warn_of_output(filter);
+    warn_of_spots(filter);
     if (filter->report) {
         const struct gpume_job_output *output = &filter->job.outputs[1];
-        status = gpume_filter_report_write(filter->report, output->out, output->path);
+        status = gpume_filter_report_write(
+            filter->report, !unknown_noise(filter), output->out, output->path);
     }
     return gpume_exit_of_writer(status ? status : gpume_picture_finish(filter->picture));
 }
@@ -565,7 +588,7 @@ static enum gpume_exit open_filter(void *client)
         return filter->taker->open(filter->client, &filter->job);
     }
     if (filter->options->report) {
-        filter->report = gpume_filter_report_open(info, filter->job.skip);
+        filter->report = gpume_filter_report_open(filter->options, info, filter->job.skip);
         const enum gpume_exit result =
             filter->report
                 ? gpume_job_open_output(&filter->job, 1)
@@ -585,14 +608,20 @@ static enum gpume_exit conclude_filter(void *client, FILE *stream)
     const struct filter *filter = client;
     const struct gpume_cli_job *job = &filter->job;
     const double pictures = filter->pictures > 0 ? (double)filter->pictures : 1;
+    const char *reason = unknown_noise(filter);
     if (stream) {
         fprintf(stream,
-            "filtered     %" PRIu64 " frame%s of %" PRIu32 "x%" PRIu32 ", %" PRIu32 " bits\n"
-            "noise        %.2f steps of 8 bits (luma, root of the mean square)%s\n"
-            "references   %.2f per frame were used\n",
+            "filtered     %" PRIu64 " frame%s of %" PRIu32 "x%" PRIu32 ", %" PRIu32 " bits\n",
             job->frames, gpume_plural(job->frames), job->info.width, job->info.height,
-            job->info.bits, sqrt(filter->variances / pictures),
-            filter->taker ? ", as the filter assumes" : "", (double)filter->references / pictures);
+            job->info.bits);
+        if (reason) {
+            fprintf(stream, "noise        not measured: %s\n", reason);
+        } else {
+            fprintf(stream, "noise        %.2f steps of 8 bits (luma, root of the mean square)%s\n",
+                sqrt(filter->variances / pictures), filter->taker ? ", as the filter assumes" : "");
+        }
+        fprintf(stream, "references   %.2f per frame were used\n",
+            (double)filter->references / pictures);
         if (filter->options->despot) {
             fprintf(stream, "spots        %.1f pixels per frame were replaced\n",
                 (double)filter->replaced / pictures);

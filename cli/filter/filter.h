@@ -4,6 +4,7 @@
 #ifndef GPUME_CLI_FILTER_FILTER_H
 #define GPUME_CLI_FILTER_FILTER_H
 
+#include "gpume/filter.h"
 #include "job.h"
 
 struct gpume_encoder;
@@ -98,22 +99,22 @@ struct gpume_plane gpume_filter_chroma_plane(const struct gpume_source_info *inf
 
 struct gpume_filter_report;
 
-/* NULL: out of memory. info: of the video, as it is read; it outlives the report. first: number of
- * the first frame. */
-struct gpume_filter_report *gpume_filter_report_open(
+/* NULL: out of memory. info: of the video, as it is read. first: number of the first frame. Options
+ * and info outlive the report. */
+struct gpume_filter_report *gpume_filter_report_open(const struct gpume_filter_options *options,
     const struct gpume_source_info *info, uint64_t first);
 
-/* A picture before and after it is filtered: planes of luma. noise: its standard deviation, in
- * steps of 8 bits. references: that were used. GPUME_NOMEM. */
+/* A picture before it is filtered, of which luma is taken, and after it. GPUME_NOMEM. */
 int gpume_filter_report_add(struct gpume_filter_report *report, const struct gpume_plane *before,
-    const struct gpume_plane *after, double noise, uint32_t references);
+    const struct gpume_filter_result *result);
 
 /* Counts a frame of the picture that was added last: itself, or one that repeats it. */
 void gpume_filter_report_count(struct gpume_filter_report *report);
 
-/* Failures are logged, with this name of the page, or are those of `out`. */
+/* has_noise: it was given or measured. Failures are logged, with this name of the page, or are
+ * those of `out`. */
 int gpume_filter_report_write(
-    struct gpume_filter_report *report, struct gpume_out *out, const char *label);
+    struct gpume_filter_report *report, bool has_noise, struct gpume_out *out, const char *label);
 
 /* NULL is fine. Sets *report to NULL. */
 void gpume_filter_report_close(struct gpume_filter_report **report);

@@ -7,7 +7,9 @@
 #include "filter/filter.h"
 
 #include "base/base.h"
+#include "base/params.h"
 #include "console.h"
+#include "encode/encoder.h"
 #include "files/forms.h"
 #include "media/picture.h"
 #include "report/shell.h"
@@ -31,6 +33,7 @@
 struct row {
     double noise, change; /* steps of 8 bits */
     double share;         /* of blocks that were changed */
+    uint64_t replaced;    /* samples of luma in spots */
     uint32_t references, frames;
 };
 
@@ -43,7 +46,9 @@ struct kept {
 };
 
 struct gpume_filter_report {
+    const struct gpume_filter_options *options;
     const struct gpume_source_info *info;
+    bool has_noise;                           /* that is known, when the page is written */
     uint32_t width, height, cells_x, cells_y; /* of a part; of the picture */
     double *cells;                            /* sums of differences, of all above and left */
     struct row *rows;
@@ -68,13 +73,14 @@ static bool open_kept(struct kept *kept, size_t bytes)
     return kept->before && kept->after;
 }
 
-struct gpume_filter_report *gpume_filter_report_open(
+struct gpume_filter_report *gpume_filter_report_open(const struct gpume_filter_options *options,
     const struct gpume_source_info *info, uint64_t first)
 {
     struct gpume_filter_report *report = calloc(1, sizeof(*report));
     if (!report) {
         return NULL;
     }
+    report->options = options;
     report->info = info;
     report->first = first;
     report->stride = 1;
@@ -196,15 +202,17 @@ static struct kept *find_spread_place(struct gpume_filter_report *report)
 }
 
 int gpume_filter_report_add(struct gpume_filter_report *report, const struct gpume_plane *before,
-    const struct gpume_plane *after, double noise, uint32_t references)
+    const struct gpume_filter_result *result)
 {
+    const struct gpume_plane *after = result->planes;
     struct row *rows = gpume_grow(report->rows, report->count, &report->room, sizeof *rows);
     if (!rows) {
         return GPUME_NOMEM;
     }
     struct row *row = &rows[report->count++];
     report->rows = rows;
-    *row = (struct row){.noise = noise, .references = references};
+    *row = (struct row){
+        .noise = result->sigma[0], .references = result->references, .replaced = result->replaced};
     row->change = measure_change(report, before, after, &row->share);
     struct kept *const places[2] = {find_place(report, row->change), find_spread_place(report)};
     for (uint32_t i = 0; i < 2; i++) {
@@ -296,23 +304,72 @@ static void put_filter_chart(const struct gpume_filter_report *report, const cha
         CHART_H + 20, report->first, CHART_W, CHART_H + 20, report->first + report->frames - 1);
 }
 
+/* The options that decide what is changed; the rarer ones only if they are not the default. */
+static void put_options(const struct gpume_filter_options *options, struct gpume_out *out)
+{
+    gpume_html_print(out, "Filtered with <code>--strength %g</code>", options->strength);
+    if (options->spatial > 0) {
+        gpume_html_print(out, "\n<code>--spatial %g</code>", options->spatial);
+    }
+    gpume_html_put(out, options->despot ? "\n<code>--despot</code>" : "");
+    if (options->noise.given) {
+        gpume_html_print(out, "\n<code>--noise %g</code>", options->noise.sigma);
+    } else {
+        gpume_html_put(out, "\n<code>--noise auto</code>");
+    }
+    if (options->encoder) {
+        gpume_html_print(out, "\n<code>--for %s</code>", options->encoder->name);
+    }
+    if (options->crf > 0) {
+        gpume_html_print(out, "\n<code>--crf %g</code>", options->crf);
+    } else if (options->qp > 0) {
+        gpume_html_print(out, "\n<code>--qp %" PRIu32 "</code>", options->qp);
+    } else if (options->kbits > 0) {
+        gpume_html_print(out, "\n<code>--bitrate %" PRIu64 "</code>", options->kbits);
+    }
+    if (options->radius != GPUME_FILTER_RADIUS_MAX) {
+        gpume_html_print(out, "\n<code>--radius %" PRIu32 "</code>", options->radius);
+    }
+    if (options->window_x != 16 || options->window_y != 16) {
+        gpume_html_print(out, "\n<code>--window %" PRIu32 "x%" PRIu32 "</code>", options->window_x,
+            options->window_y);
+    }
+    if (options->video.params.metric != GPUME_METRIC_SAD) {
+        gpume_html_print(
+            out, "\n<code>--metric %s</code>", gpume_names_metric[options->video.params.metric]);
+    }
+    gpume_html_put(
+        out, options->fields == GPUME_FILTER_FIELDS ? "\n<code>--fields same</code>" : "");
+}
+
 static void put_totals(const struct gpume_filter_report *report, struct gpume_out *out)
 {
-    double variance = 0, change = 0, share = 0, references = 0;
+    double variance = 0, change = 0, share = 0, references = 0, replaced = 0;
     for (size_t i = 0; i < report->count; i++) {
         const struct row *row = &report->rows[i];
         variance += row->noise * row->noise * row->frames;
         change += row->change * row->frames;
         share += row->share * row->frames;
         references += (double)row->references * row->frames;
+        replaced += (double)row->replaced * row->frames;
     }
     const double frames = (double)report->frames;
+    gpume_html_put(out, "<dl class=\"cards\"><div><dt>Noise of luma, in steps of 8 bits</dt><dd>");
+    if (report->has_noise) {
+        gpume_html_print(out, "%.2f", sqrt(variance / frames));
+    } else {
+        gpume_html_put(out, "not measured");
+    }
     gpume_html_print(out,
-        "<dl class=\"cards\"><div><dt>Noise of luma, in steps of 8 bits</dt><dd>%.2f</dd></div>"
-        "<div><dt>Mean change of luma</dt><dd>%.2f</dd></div>"
+        "</dd></div><div><dt>Mean change of luma</dt><dd>%.2f</dd></div>"
         "<div><dt>Blocks that were changed</dt><dd>%.1f %%</dd></div>"
-        "<div><dt>Other frames that were used, per frame</dt><dd>%.2f</dd></div></dl>\n",
-        sqrt(variance / frames), change / frames, 100 * share / frames, references / frames);
+        "<div><dt>Other frames that were used, per frame</dt><dd>%.2f</dd></div>",
+        change / frames, 100 * share / frames, references / frames);
+    if (report->options->despot) {
+        gpume_html_print(out, "<div><dt>Dirt replaced per frame</dt><dd>%.1f samples</dd></div>",
+            replaced / frames);
+    }
+    gpume_html_put(out, "</dl>\n");
 }
 
 static int put_part(struct gpume_still *still, const struct gpume_filter_report *report,
@@ -347,12 +404,15 @@ static int put_kept(struct gpume_still *still, const struct gpume_filter_report 
         const int value = 128 + TIMES * (kept->after[i] - kept->before[i]);
         difference[i] = (uint8_t)(value < 0 ? 0 : value > 255 ? 255 : value);
     }
+    gpume_html_print(out, "<h3>Frame %" PRIu64 "</h3>\n<p>", report->first + kept->frame);
+    if (report->has_noise) {
+        gpume_html_print(out, "Noise %.2f, ", kept->row.noise);
+    }
     gpume_html_print(out,
-        "<h3>Frame %" PRIu64
-        "</h3>\n<p>Noise %.2f, mean change %.2f, %.1f %% of blocks changed, %" PRIu32
+        "mean change %.2f, %.1f %% of blocks changed, %" PRIu32
         " other frame%s used</p>\n<div class=\"three\">",
-        report->first + kept->frame, kept->row.noise, kept->row.change, 100 * kept->row.share,
-        kept->row.references, gpume_plural(kept->row.references));
+        kept->row.change, 100 * kept->row.share, kept->row.references,
+        gpume_plural(kept->row.references));
     int status = put_part(still, report, kept->before, "before", out);
     status = status ? status : put_part(still, report, kept->after, "after", out);
     status = status ? status : put_part(still, report, difference, "difference, 8 times", out);
@@ -419,14 +479,19 @@ static void put_filter_mark(struct gpume_out *out, const char *mark, const void 
         gpume_report_put_name(out, report->info->label);
     } else if (strcmp(mark, "work") == 0) {
         gpume_html_print(out,
-            "%" PRIu64 " frame%s of %" PRIu32 "x%" PRIu32 " pixels, %" PRIu32 " bits",
+            "%" PRIu64 " frame%s of %" PRIu32 "x%" PRIu32 " pixels, %" PRIu32 " bits<br>\n",
             report->frames, gpume_plural(report->frames), report->info->width, report->info->height,
             report->info->bits);
+        put_options(report->options, out);
     } else if (report->count > 0) {
         put_totals(report, out);
-        gpume_html_put(out, "<h2>The <span class=\"coded\">noise</span> of each frame, and the "
-                            "<span class=\"exact\">mean change</span>, in steps of 8 bits</h2>\n");
-        put_filter_chart(report, "noise and change of each frame", levels, 2, 1, "", out);
+        const bool noise = report->has_noise;
+        gpume_html_print(out,
+            "<h2>The %s<span class=\"exact\">mean change</span>%s, in steps of 8 bits</h2>\n",
+            noise ? "<span class=\"coded\">noise</span> of each frame, and the " : "",
+            noise ? "" : " of each frame");
+        put_filter_chart(report, noise ? "noise and change of each frame" : "change of each frame",
+            noise ? levels : levels + 1, noise ? 2 : 1, 1, "", out);
         gpume_html_put(out, "<h2>Blocks that were changed</h2>\n");
         put_filter_chart(report, "share of blocks changed", shares, 1, 100, " %", out);
         *page->status = put_all_kept(report, page->still, out);
@@ -434,8 +499,9 @@ static void put_filter_mark(struct gpume_out *out, const char *mark, const void 
 }
 
 int gpume_filter_report_write(
-    struct gpume_filter_report *report, struct gpume_out *out, const char *label)
+    struct gpume_filter_report *report, bool has_noise, struct gpume_out *out, const char *label)
 {
+    report->has_noise = has_noise;
     struct gpume_still *still = NULL;
     int status =
         gpume_still_open(&still, label, report->width, report->height, false, true, &gpume_console);

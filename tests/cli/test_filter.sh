@@ -151,6 +151,13 @@ clip one yuv420p 48x32 1
 expect 0 filter one.y4m --despot --strength 0 -o clean.y4m -y --backend "$engine"
 tail -n +2 one.y4m >a
 tail -n +2 clean.y4m | cmp -s - a || fail "one frame alone was changed"
+# What is not measured is not said to be 0, and what --despot cannot do is said.
+says 'warning: one.y4m: --despot needs three frames or more'
+grep -q '^noise  *not measured: with --strength 0 ' "$scratch/out" || fail "noise is said to be measured with --strength 0"
+expect 0 filter one.y4m -o clean.y4m -y --backend "$engine"
+grep -q '^noise  *not measured: .*; give --noise a number$' "$scratch/out" || fail "noise is said to be measured in one frame"
+expect 0 filter one.y4m --noise 5 -o clean.y4m -y --backend "$engine"
+grep -q '^noise  *5\.00 steps of 8 bits' "$scratch/out" || fail "noise that was given is not said"
 
 # Both engines; with Vulkan there is one more.
 if [ "$engine" = cpu ] && have_vulkan; then
