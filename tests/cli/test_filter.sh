@@ -416,6 +416,12 @@ for on in $engines; do
         esac
     done
 done
+# What each thread keeps is counted: 16 rows of sums and weights, and with --spatial 56 of half as many numbers.
+for threads in 1 9; do
+    run filter even.y4m --spatial 1 --threads $threads --backend cpu --max-memory 100K -o x.y4m
+    sed -n 's/.*; give --max-memory \([0-9]*\) .*/\1/p' "$scratch/err" >needed.$threads
+done
+[ $(($(cat needed.9) - $(cat needed.1))) -ge $((8 * 4 * (96 * 16 * 2 + 96 / 2 * 56))) ] || fail "threads need nothing: $(cat needed.*)"
 # It is refused before memory is allocated that there is not.
 if [ "$engine" = cpu ] && ! checked; then
     ffmpeg -nostdin -v error -y -f lavfi -i testsrc2=s=3840x2160 -frames:v 2 -pix_fmt gray large.y4m
