@@ -369,9 +369,15 @@ enum gpume_exit gpume_trial_check_room(const char *option, int fd, const char *p
     if (fstat(fd, &info) != 0) {
         return GPUME_EXIT_DONE; /* the encoder's own message has to do */
     }
-    errno = ENOSPC; /* of what is written in part */
-    const bool fits = pwrite(fd, probe, sizeof(probe), info.st_size) == (ssize_t)sizeof(probe);
+    ssize_t put = pwrite(fd, probe, sizeof(probe), info.st_size);
+    const bool some = put > 0;
+    if (some && (size_t)put < sizeof(probe)) { /* the rest says why it does not fit */
+        const size_t rest = sizeof(probe) - (size_t)put;
+        put = pwrite(fd, probe, rest, info.st_size + put);
+    }
     const int error = errno;
+    /* A limit on file sizes has not cut a file that ends before it. */
+    const bool fits = put >= 0 || (some && error == EFBIG);
     (void)!ftruncate(fd, info.st_size);
     return fits ? GPUME_EXIT_DONE
                 : gpume_refuse(GPUME_EXIT_FAILED, "%s: %s: cannot be written: %s; %s", option, path,

@@ -33,6 +33,7 @@ replaces() {
 
 # clean: only what was there before, and the files of the second pass.
 clean() {
+    [ -z "$(find . -mindepth 1 -type d ! -name bin)" ] || fail "a folder is left behind: $(find . -mindepth 1 -type d)"
     [ -z "$(ls -A | grep -vxE 'clip.mkv|clip.y4m|deep.mkv|full.mkv|bin|long.y4m|(a|v:w)[-.].*')" ] || fail "left behind: $(ls -A)"
 }
 
@@ -103,6 +104,7 @@ rm -f v:*
 if ffmpeg -hide_banner -encoders 2>/dev/null | grep -q " lib$encoder "; then
     expect 0 firstpass clip.mkv --backend cpu --encoder $encoder --crf 24 --bitrate 200k -o a --verify
     [ "$(grep -cE "^#   ($encoder|own two passes|with gpume) " "$scratch/out")" -eq 3 ] || fail "not three rows"
+    clean
     rm -f a-* a.json
 fi
 
@@ -186,7 +188,7 @@ mount -t tmpfs -o size=$(($1 * 4))k none disk || exit 99
 shift
 "$@"
 status=$?
-[ -z "$(ls -A disk | grep -v '^a[-.]')" ] && [ -e disk/a.json ] || exit 98
+[ -z "$(ls -A disk | grep -v '^a[-.]')" ] && [ -z "$(find disk -mindepth 1 -type d)" ] && [ -e disk/a.json ] || exit 98
 exit $status
 END
 room() {
@@ -221,6 +223,14 @@ says "ulimit -f"
 [ "$(wc -l <"$scratch/err")" -eq 1 ] || fail "a limit on the size of files: not one line"
 clean
 rm -f a-* a.json
+# A limit that a complete file leaves room under, though less than what is tried: no failure. Blocks are of 512 bytes, as in POSIX.
+wraps $encoder
+(PATH=$(pwd)/bin:$path && "$gpume" firstpass clip.mkv --backend cpu --encoder $encoder --crf 2 -o a --verify -q -y >/dev/null) || fail "no encode at CRF 2"
+blocks=$(($(stat -c %s "$scratch/kept/encoded") / 512 + 1))
+(ulimit -f $blocks && "$gpume" firstpass clip.mkv --backend cpu --encoder $encoder --crf 2 -o a --verify -q -y) >"$scratch/out" 2>"$scratch/err" ||
+    fail "a limit of $blocks blocks on the size of files: $(cat "$scratch/err")"
+clean
+rm -f a-* a.json bin/*
 
 # A signal and --timeout end the programs, also those that do not want to; the second signal does so at once.
 # interrupted SIGNALS LINES: the encoder is these lines.
