@@ -37,7 +37,9 @@ struct gpume_measure {
     double (*expected)(
         const struct gpume_loss *mean, const struct gpume_loss_model *model, uint64_t pixels);
     double (*given)(const struct gpume_measured_frames *frames);
-    double power; /* that of several frames is one of their errors' mean to this power */
+    /* Frames are averaged as errors, 10^(-power * decibels / 10): 1 averages mean squares, 0.5
+     * their roots (XPSNR). */
+    double power;
     /* As decibels, which change with the CRF about as those of PSNR do, and back. */
     double (*decibels)(double value);
     double (*of_decibels)(double decibels);
