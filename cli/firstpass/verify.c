@@ -96,14 +96,16 @@ static int encode_frame(void *opaque, const struct gpume_plane *luma, int64_t ti
 
 #define LINE_BYTES 1024
 
-/* Keeps the first error, whose cause may be a full disk. */
+/* Keeps the first error, whose cause may be a full disk. Those that follow are shown with -v. */
 static void note_encoder_error(void *opaque, enum gpume_log_level level, const char *line)
 {
     char *kept = opaque;
-    if (level != GPUME_LOG_ERROR) {
-        gpume_console_log(NULL, level, line);
-    } else if (!kept[0]) {
+    if (level == GPUME_LOG_ERROR && !kept[0]) {
         snprintf(kept, LINE_BYTES, "%s", line);
+    } else if (level == GPUME_LOG_ERROR) {
+        gpume_console_info("then: %s", line);
+    } else {
+        gpume_console_log(NULL, level, line);
     }
 }
 
