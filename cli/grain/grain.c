@@ -116,7 +116,8 @@ static enum gpume_exit finish_grain(void *client)
             grain->clean_info.label, grain->label, heaviest);
     }
     if (status == GPUME_OK && blocks == 0) {
-        gpume_console_warning("%s: no grain was found, so the table makes none", grain->label);
+        gpume_console_warning("%s: no grain was found, so the table makes none%s", grain->label,
+            grain->clean ? "; INPUT comes first, the filtered video second" : "");
     } else if (status == GPUME_OK && blocks < BLOCKS_FEW) {
         gpume_console_warning("%s: only %" PRIu64
                               " flat block%s of 32x32 pixels show grain, so the "
