@@ -33,6 +33,7 @@ static struct {
     bool completing; /* detached, and outputs are being completed */
     bool begun;      /* output has begun that cannot be removed */
     bool told;       /* `left` follows the message of --timeout */
+    bool untold;     /* what becomes of the outputs is to follow the message "interrupted" */
     double limit;    /* seconds: --timeout */
     gpume *ctx;
     gpume_filter *filter;
@@ -67,9 +68,15 @@ static void call_leave(void)
 
 static void say_removed(void)
 {
+    static const char removed[] = "unfinished outputs were removed";
+    if (signals.untold) {
+        gpume_console_error_add(removed);
+        signals.untold = false;
+        return;
+    }
     gpume_console_error("interrupted; %s", signals.left[0] ? signals.left
                                            : signals.begun ? "the output is not complete"
-                                                           : "unfinished outputs were removed");
+                                                           : removed);
 }
 
 static void end_program(void)
@@ -85,6 +92,10 @@ static void cancel_run(void)
         signals.caught = true;
         if (signals.source) {
             gpume_source_cancel(signals.source);
+        } else if (signals.leave && !signals.left[0] && !signals.begun) {
+            /* another signal may end the program before they are removed */
+            gpume_console_error("interrupted");
+            signals.untold = true;
         } else {
             say_removed();
         }
@@ -110,6 +121,10 @@ static void cancel_run(void)
 static void end_late(void)
 {
     pthread_mutex_lock(&signals.mutex);
+    if (signals.untold) {
+        gpume_console_error_add("the program ended at once, so unfinished outputs may be left, "
+                                "which the next run of these names removes");
+    }
     call_leave();
     end_program();
 }

@@ -232,5 +232,26 @@ refused 2 --probes -- ladder - --probes 1
 refused 2 --verify -- ladder - --verify
 refused 2 --rungs 17 -- ladder clip.y4m --rungs 17
 refused 3 absent.mkv -- ladder absent.mkv
+# Three signals, while the encoder does not end: only what was removed is said to be.
+if have x264; then
+    mkdir bin signals
+    printf '#!/bin/sh\ntrap "" TERM\n: >%s/started\nwhile :; do sleep 1; done\n' "$(pwd)" >bin/x264
+    chmod +x bin/x264
+    PATH=$(pwd)/bin:$PATH "$gpume" ladder clip.y4m --backend cpu --probes 2 -o signals/l.html -q >"$scratch/out" 2>"$scratch/err" &
+    pid=$!
+    wait_for test -e started
+    while kill -TERM $pid 2>/dev/null; do sleep 0.1; done
+    wait $pid
+    [ $? -eq 1 ] || fail "three signals: exit status"
+    [ "$(grep -c '^gpume: interrupted' "$scratch/err")" -eq 1 ] || fail "three signals: not one line"
+    if grep -q 'outputs were removed' "$scratch/err"; then
+        only signals
+    else
+        says "unfinished outputs may be left"
+        [ ! -e signals/l.html ] || fail "three signals: an output got its name"
+        expect 0 ladder clip.y4m --backend cpu -o signals/l.html
+        only signals l.html
+    fi
+fi
 PATH=/nowhere "$gpume" ladder clip.y4m --probes 1 >"$scratch/out" 2>"$scratch/err" && fail "--probes: without x264"
 grep -q 'x264 is not installed' "$scratch/err" || fail "--probes: does not say that x264 is missing"
