@@ -76,7 +76,7 @@ const char *gpume_out_remedy(int error)
         {EPIPE, "the reader closed the pipe early"},
         {EACCES, "change its permissions or write elsewhere"},
         {EPERM, "change its permissions or write elsewhere"},
-        {EROFS, "change its permissions or write elsewhere"},
+        {EROFS, "write elsewhere"},
         {ENOENT, "create its folder first"},
         {ENOTDIR, "a file has the name of its folder; write elsewhere"},
         {EISDIR, "move the folder of that name away"},
@@ -91,15 +91,33 @@ const char *gpume_out_remedy(int error)
 }
 
 /* Logs one line with the reason and a remedy. Returns GPUME_IO, the output's status from now on. */
-static int fail_output(struct gpume_out *out, const char *what, int error)
+static int fail_with_remedy(struct gpume_out *out, const char *what, int error, const char *remedy)
 {
     char reason[128] = "unknown error";
     if (strerror_r(error, reason, sizeof reason) != 0) {
         snprintf(reason, sizeof reason, "error %d", error);
     }
-    out->status = gpume_log_fail(
-        &out->log, GPUME_IO, "%s: %s: %s; %s", out->label, what, reason, gpume_out_remedy(error));
+    out->status =
+        gpume_log_fail(&out->log, GPUME_IO, "%s: %s: %s; %s", out->label, what, reason, remedy);
     return out->status;
+}
+
+static int fail_output(struct gpume_out *out, const char *what, int error)
+{
+    return fail_with_remedy(out, what, error, gpume_out_remedy(error));
+}
+
+/* Of a file of this path that its folder does not let in. */
+static int fail_in_folder(struct gpume_out *out, const char *path, const char *what, int error)
+{
+    char remedy[512];
+    const size_t folder = gpume_path_folder(path);
+    if (error != EACCES && error != EPERM) {
+        return fail_output(out, what, error);
+    }
+    snprintf(remedy, sizeof(remedy), "change the permissions of the folder %.*s or write elsewhere",
+        folder > 0 ? (int)folder : 1, folder > 0 ? path : ".");
+    return fail_with_remedy(out, what, error, remedy);
 }
 
 /* --- writing */
@@ -563,7 +581,7 @@ static int open_temp(struct gpume_out *out)
 {
     out->fd = gpume_temporary_create(out->final, &out->id, &out->temp);
     if (out->fd < 0) {
-        return fail_output(out, "cannot be created", errno);
+        return fail_in_folder(out, out->final, "cannot be created", errno);
     }
     out->seekable = true;
     return GPUME_OK;
@@ -681,7 +699,7 @@ static int open_file(struct gpume_out *out, const char *path)
     const bool own = out->set->own;
     const bool exists = (own ? lstat(path, &st) : stat(path, &st)) == 0;
     if (!exists && errno != ENOENT) {
-        return fail_output(out, "cannot be written", errno);
+        return fail_in_folder(out, path, "cannot be written", errno);
     }
     if ((exists && S_ISDIR(st.st_mode)) || path[gpume_path_folder(path)] == '\0') {
         return gpume_text_refuse_folder(out->label, NULL, NULL, &out->log);

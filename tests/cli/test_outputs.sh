@@ -71,6 +71,8 @@ if [ "$(id -u)" -ne 0 ]; then
     mkdir shut && chmod 555 shut
     refused 1 shut/sub -- clip.y4m --backend "$engine" -o shut/sub
     expect 1 clip.y4m --backend "$engine" -o shut
+    refused 1 shut/v.csv -- clip.y4m --backend "$engine" --vectors shut/v.csv
+    says "permissions of the folder shut/"
 fi
 
 # A failed run removes the folder that it created, but not one that existed.
